@@ -11,8 +11,8 @@ import (
 	"hyperscale/sim"
 )
 
-// canaries are worlds that break an invariant on purpose: a swarm plays one in
-// every batch, and believes nothing of a checker that sees nothing there.
+// canaries are worlds that break an invariant on purpose. A swarm plays one in every batch, and
+// does not trust a checker that finds nothing there.
 func canaries() []stage.Scenario {
 	return []stage.Scenario{{
 		Name:         "canary",
@@ -37,8 +37,8 @@ func buildCanary(s *stage.Stage) {
 	s.Fault(sim.Fault{At: time.Second, Kind: sim.FaultLate, Value: 300_000, Hold: 2 * time.Second})
 }
 
-// gullible sends rising numbers, and takes each that it gets for an order under
-// that fence.
+// gullible sends rising numbers, and takes each one that it receives as an order under that
+// fence.
 type gullible struct {
 	to   node.Addr
 	sent uint64

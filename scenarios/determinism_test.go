@@ -16,7 +16,7 @@ import (
 	"hyperscale/scenarios"
 )
 
-// binary builds the product once for a test that runs it in processes of its own.
+// binary builds the product once for a test that runs it in its own processes.
 func binary(t *testing.T, args ...string) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "hyperscale")
@@ -37,11 +37,11 @@ type verdict struct {
 	Detail   string `json:"detail"`
 }
 
-// collectLess has the collector run when the heap is five times what was left: worlds
-// are small, and a quarter of their time went into collecting them.
+// collectLess makes the garbage collector run when the heap is five times the live set: worlds
+// are small, and collection took a quarter of their time.
 const collectLess = "GOGC=400"
 
-// play runs one seed in a process of its own.
+// play runs one seed in its own process.
 func play(bin string, env []string, args ...string) (verdict, error) {
 	cmd := exec.Command(bin, append([]string{"sim", "run", "--json"}, args...)...)
 	cmd.Env = append(os.Environ(), env...)
@@ -55,17 +55,16 @@ func play(bin string, env []string, args ...string) (verdict, error) {
 	return v, nil
 }
 
-// tracedEvery is how many seeds there are to one that is watched, too: writing a trace
-// takes six times as long as what it tells of.
+// tracedEvery is the number of seeds per traced one: writing a trace takes six times as long as
+// the run.
 const tracedEvery = 10
 
-// crowded are worlds of thousands that take more time than all others together: they are
+// crowded are worlds of thousands of nodes that take longer than all others together: they are
 // played for a shorter time.
 var crowded = map[string]bool{"reconnect-flood": true, "lossy-few": true, "submit-storm": true}
 
-// What must not matter: how many threads there are, whether an observer watches,
-// whether messages are encoded. Each run has a process of its own, so that
-// nothing that is seeded per process can hide.
+// The hash must not depend on the number of threads, on an observer, or on the encoding of
+// messages. Each run has its own process, so that no per-process seed can hide a difference.
 func TestDeterminismAcrossProcesses(t *testing.T) {
 	seeds, _ := strconv.Atoi(os.Getenv("HYPERSCALE_DETERMINISM_SEEDS"))
 	if seeds == 0 {
@@ -89,7 +88,7 @@ func TestDeterminismAcrossProcesses(t *testing.T) {
 			} else if crowded[s.Name] {
 				virtual = "10s"
 			}
-			how := "--until" // the beginning of a directed world; any other is played in short
+			how := "--until" // the beginning of a directed world; any other world is played in short
 			if d, err := time.ParseDuration(virtual); err == nil && s.Check(d) == nil {
 				how = "--virtual"
 			}
@@ -100,7 +99,7 @@ func TestDeterminismAcrossProcesses(t *testing.T) {
 	group.Wait()
 }
 
-// way is how a seed is played: on how many threads, with which options.
+// way is how a seed is played: the number of threads, and the options.
 type way struct {
 	threads string
 	args    []string
@@ -166,8 +165,8 @@ func firstDifference(bin string, args, other []string, trace string) string {
 	return "the traces of a second try are equal: something outside the seed decides"
 }
 
-// The quick form, in every `go test`: the same seed twice in one process, and
-// once with every message encoded.
+// The quick form for every `go test`: the same seed twice in one process, and once with every
+// message encoded.
 func TestDeterminismInOneProcess(t *testing.T) {
 	for _, s := range scenarios.All() {
 		t.Run(s.Name, func(t *testing.T) {

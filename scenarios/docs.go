@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Markdown is docs/scenarios.md: a section for each scenario, from its own words.
+// Markdown returns docs/scenarios.md: a section for each scenario, with its own text.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("# Scenarios\n\n" +

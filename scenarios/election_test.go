@@ -6,7 +6,7 @@ import (
 	"hyperscale/scenarios"
 )
 
-// Every world of voters holds, and is the same with every message encoded.
+// Every world of voters passes, and is the same with every message encoded.
 func TestElections(t *testing.T) {
 	for _, name := range []string{
 		"vote-amnesia", "forgotten-vote", "leader-lost", "leader-drained", "lone-voter", "shrinking-quorum", "even-split",

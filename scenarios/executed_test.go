@@ -1,5 +1,5 @@
 package scenarios_test
 
-// executed returns what was executed of the files in which a bug is planted: none
-// here. The build of a mutant has another one in place of this file.
+// executed returns what ran of the files with a planted bug: here none. The build of a mutant
+// replaces this file.
 func executed() []block { return nil }

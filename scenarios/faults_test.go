@@ -14,8 +14,8 @@ import (
 	"hyperscale/scenarios"
 )
 
-// A fault that no world draws proves nothing: storm reaches every kind that the
-// simulator knows, but for the one that ends all others.
+// A fault that no world draws proves nothing: storm reaches every kind that the simulator
+// knows, except the one that ends all others.
 func TestStormDrawsEveryKindOfFault(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../sim/fault.go", nil, 0)
 	if err != nil {

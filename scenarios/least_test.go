@@ -8,7 +8,7 @@ import (
 	"hyperscale/scenarios/stage"
 )
 
-// The worlds that may be shorter than they are by themselves.
+// The worlds that may be shorter than their own length.
 func TestOnlyOpenEndedWorldsMayBeShorter(t *testing.T) {
 	shorter := map[string]bool{"steady": true, "storm": true, "storm-beyond": true, "gossip": true, "canary": true}
 	for _, s := range All() {
@@ -28,7 +28,7 @@ func TestOnlyOpenEndedWorldsMayBeShorter(t *testing.T) {
 	}
 }
 
-// A world that is as short as may be is judged rightly. The canary shows what a failure
+// A world of the least legal length gets a correct verdict. The canary shows what a failure
 // looks like.
 func TestTheLeastIsEnough(t *testing.T) {
 	for _, s := range All() {
@@ -43,7 +43,7 @@ func TestTheLeastIsEnough(t *testing.T) {
 	}
 }
 
-// A run that is cut short judges nothing that only its end shows, a loss included.
+// A run that is cut short does not judge what only its end shows, a loss included.
 func TestACutRunIsNotJudgedByItsEnd(t *testing.T) {
 	for _, name := range []string{"canary", "death-by-gossip"} {
 		s, err := Find(name)
@@ -56,7 +56,7 @@ func TestACutRunIsNotJudgedByItsEnd(t *testing.T) {
 	}
 }
 
-// Seed 7730042 drew a crash of no length: a voter that was to be back was missing.
+// Seed 7730042 drew a crash of zero length: a voter that should have returned was missing.
 func TestAForgottenVoterIsBack(t *testing.T) {
 	s, err := Find("forgotten-vote")
 	if err != nil {

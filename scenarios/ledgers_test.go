@@ -23,12 +23,12 @@ import (
 // remain are ledgers whose entries remain after the end, though a lone one is no rest.
 var remain = map[string]bool{
 	"gate.memory.jobs":       true, // an ended one is in job.History.ended too
-	"places.Places.managers": true, // one that is known is in its datacenter too
-	"places.Places.list":     true, // one that is known is in Places.datacenters too
+	"places.Places.managers": true, // a known one is in its datacenter too
+	"places.Places.list":     true, // a known one is in Places.datacenters too
 }
 
 // unreported are the maps and slices of machines and subjobs that no Rests reports, each with
-// the reason for which it cannot leak.
+// the reason why it cannot leak.
 var unreported = map[string]string{
 	"audience.Audience.greeted": "one entry of each client's stream, until that breaks; Sizes bounds them by WatchersMax",
 	"job.Job.Aborts":            "part of the record of a job, remembered until KeyAge; one of each workflow",
@@ -84,8 +84,8 @@ var unreported = map[string]string{
 	"fences.Resting.list":       "fences remain until FenceAge; Sizes bounds them by FencesMax",
 }
 
-// Each map and slice of a machine and its subjobs changes what Rests tells, or stands in
-// unreported: a new field cannot be forgotten.
+// Each map and slice of a machine and its subjobs changes what Rests reports, or is in
+// unreported: so a new field cannot be forgotten.
 func TestEveryLedgerIsTold(t *testing.T) {
 	told, all := map[string]bool{}, map[string]bool{}
 	for _, m := range rested() {
@@ -109,7 +109,7 @@ func TestEveryLedgerIsTold(t *testing.T) {
 	}
 }
 
-// rested are one machine of each role, started, that reach no other.
+// rested returns one started machine of each role; none reaches another.
 func rested() []node.Machine {
 	w := sim.New(sim.Config{Seed: 1, Network: netsim.Default()})
 	var all []node.Machine
@@ -141,13 +141,13 @@ func rested() []node.Machine {
 	return all
 }
 
-// walk visits the fields of a machine, and of all that its fields lead to.
+// walk visits the fields of a machine, and of everything that its fields lead to.
 type walk struct {
 	told, all map[string]bool // fields that are maps or slices
 	rests     func(node.Tell)
 }
 
-// says is what Rests tells now, and how many ledgers are not at rest.
+// says returns what Rests reports now, and how many ledgers are not at rest.
 func (w *walk) says() (all string, over int) {
 	var b strings.Builder
 	w.rests(func(what string, n, rest int) {
@@ -159,7 +159,7 @@ func (w *walk) says() (all string, over int) {
 	return b.String(), over
 }
 
-// enter visits a struct that the machine holds now. A type is not entered from within
+// enter visits a struct that the machine holds now. It does not enter a type from within
 // itself.
 func (w *walk) enter(s reflect.Value, path []reflect.Type) {
 	if slices.Contains(path, s.Type()) || len(path) > 16 {
@@ -168,15 +168,14 @@ func (w *walk) enter(s reflect.Value, path []reflect.Type) {
 	path = append(slices.Clone(path), s.Type())
 	for i := range s.NumField() {
 		f := s.Field(i)
-		f = reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem() // also of fields that are not exported
+		f = reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem() // also of unexported fields
 		name, _, _ := strings.Cut(s.Type().String(), "[")
 		w.visit(f, name+"."+s.Type().Field(i).Name, path)
 	}
 }
 
-// visit fills a field with one thing, sees whether Rests tells another sum, goes on
-// into that thing, and takes it out again. It does not go into what is never there at
-// rest.
+// visit puts one item into a field, checks whether Rests then reports another sum, visits that
+// item, and removes it again. It does not visit what never exists at rest.
 func (w *walk) visit(f reflect.Value, name string, path []reflect.Type) {
 	if f.Kind() == reflect.Struct {
 		w.inside(f, path)
@@ -215,15 +214,14 @@ func (w *walk) visit(f reflect.Value, name string, path []reflect.Type) {
 	}
 }
 
-// inside goes on into a struct, the one that a pointer has, or the only one of a map
-// or shard.
+// inside visits a struct, the one behind a pointer, or the only one of a map or slice.
 func (w *walk) inside(f reflect.Value, path []reflect.Type) {
 	switch f.Kind() {
 	case reflect.Map:
 		for at := f.MapRange(); at.Next(); {
 			if v := at.Value(); v.Kind() == reflect.Pointer {
 				w.inside(v, path)
-			} else if ours(v.Type()) { // a value of a map is no place: no Rests reports what it holds
+			} else if ours(v.Type()) { // the value of a map is a copy, and no Rests reports its content
 				w.enter(reflect.New(v.Type()).Elem(), path)
 			}
 		}
@@ -242,15 +240,14 @@ func (w *walk) inside(f reflect.Value, path []reflect.Type) {
 	}
 }
 
-// ours are structs of core that machines are made of; messages and configurations are
-// data.
+// ours reports structs of core that machines consist of; messages and configurations are data.
 func ours(t reflect.Type) bool {
 	const core = "hyperscale/core/"
 	p := t.PkgPath()
 	return t.Kind() == reflect.Struct && strings.HasPrefix(p, core) && p != core+"message" && p != core+"node" && !strings.HasSuffix(t.Name(), "Config")
 }
 
-// one returns a thing of a type: behind a pointer there is something.
+// one returns a value of a type: a pointer points to something.
 func one(t reflect.Type) reflect.Value {
 	if t.Kind() == reflect.Pointer {
 		return reflect.New(t.Elem())

@@ -14,15 +14,15 @@ import (
 	"hyperscale/sim"
 )
 
-// Took is one thing that took a while, in virtual time.
+// Took is one duration that a run measured, in virtual time.
 type Took struct {
 	Bar  string
 	Time time.Duration
-	// Never says that it did not happen before the run ended.
+	// Never means that the event did not happen before the run ended.
 	Never bool
 }
 
-// Bar is what times of one kind are held against.
+// Bar is the bound for measurements of one kind.
 type Bar struct {
 	Name     string // of the kind: "gate-dies"
 	What     string
@@ -30,7 +30,7 @@ type Bar struct {
 	Most     time.Duration
 }
 
-// Bars are those that Measure has times for.
+// Bars returns the bounds that Measure has measurements for.
 func Bars() []Bar {
 	lease := gate.Default().Lease
 	return []Bar{
@@ -42,8 +42,8 @@ func Bars() []Bar {
 	}
 }
 
-// Measure plays the world of a bar and returns what took how long there. A run that
-// broke anything has no times: its figures mean nothing.
+// Measure plays the world of a bar and returns its measurements. A run with a violation has
+// none: its figures mean nothing.
 func Measure(bar string, seed uint64) ([]Took, stage.Report, error) {
 	s, err := Find(bar)
 	if err != nil {
@@ -76,7 +76,7 @@ type registerName struct {
 	job   message.JobID
 }
 
-// sliceName is a shard in one datacenter.
+// shardName is a shard in one datacenter.
 type shardName struct {
 	datacenter string
 	shard      message.ShardID
@@ -90,17 +90,17 @@ type grantAt struct {
 type runAt struct {
 	node         node.ID
 	fence        message.Fence
-	began, ended time.Duration // the latter zero while it runs
+	began, ended time.Duration // ended is zero while it runs
 }
 
-// gauge keeps of a history what times are measured by.
+// gauge collects from a history what the measurements need.
 type gauge struct {
 	order  []registerName
 	grants map[registerName][]grantAt
 	ended  map[message.JobID]time.Duration // jobs
 	shards []shardName
 	runs   map[shardName][]runAt
-	led    []grantAt // who was elected, and when
+	led    []grantAt // the voters elected, and when
 }
 
 func (g *gauge) look(r checker.Record) {
@@ -137,8 +137,8 @@ func (g *gauge) look(r checker.Record) {
 	}
 }
 
-// ownerLost measures until another node has each register that a lost one had, of
-// jobs that went on meanwhile.
+// ownerLost measures until another node owns each register of a lost node, for jobs that
+// continued meanwhile.
 func (g *gauge) ownerLost(bar string, id node.ID, f sim.Fault) (all []Took) {
 	for _, name := range g.order {
 		list := g.grants[name]
@@ -152,7 +152,7 @@ func (g *gauge) ownerLost(bar string, id node.ID, f sim.Fault) (all []Took) {
 		end, over := g.ended[name.job]
 		switch {
 		case over && end <= f.At+time.Second:
-			continue // it needed no owner any more
+			continue // it no longer needed an owner
 		case at < len(list):
 			all = append(all, Took{Bar: bar, Time: list[at].at - f.At})
 		case !over:
@@ -162,7 +162,7 @@ func (g *gauge) ownerLost(bar string, id node.ID, f sim.Fault) (all []Took) {
 	return all
 }
 
-// leaderLost measures until a voter is elected after the leader was aimed at: it dies in
+// leaderLost measures until a voter is elected after a fault aimed at the leader, which dies in
 // its next heartbeat.
 func (g *gauge) leaderLost(bar string, aimed time.Duration) Took {
 	next := slices.IndexFunc(g.led, func(x grantAt) bool { return x.at > aimed })
@@ -172,7 +172,7 @@ func (g *gauge) leaderLost(bar string, aimed time.Duration) Took {
 	return Took{Bar: bar, Time: g.led[next].at - aimed}
 }
 
-// workerLost measures until each shard that a dead worker ran has begun elsewhere.
+// workerLost measures until each shard of a dead worker runs elsewhere.
 func (g *gauge) workerLost(bar string, id node.ID, died time.Duration) (all []Took) {
 	for _, name := range g.shards {
 		list := g.runs[name]

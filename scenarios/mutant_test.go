@@ -15,7 +15,7 @@ import (
 	"hyperscale/scenarios"
 )
 
-// mutant is one planted bug, as a file of testdata/mutants tells it.
+// mutant is one planted bug, as a file of testdata/mutants describes it.
 type mutant struct {
 	name       string
 	file       string
@@ -24,19 +24,19 @@ type mutant struct {
 	seed       uint64
 	virtual    time.Duration // of a run; zero: virtualOf
 	expect     string        // a word of the verdict's detail: "T8", "bug:"
-	test       string        // a package and its test, which catches it in place of a world
-	equivalent string        // why nothing can catch it, for those that change nothing
+	test       string        // a package and its test, which catches it instead of a world
+	equivalent string        // why nothing can catch it, for a bug that changes nothing
 	changes    []change
 }
 
-// change is a piece of code and what is planted in its place.
+// change is a piece of code and its replacement.
 type change struct {
 	file    string // below the repository's root
 	find    string
 	replace string
 
-	first, last int // lines that it has in the planted file
-	function    int // where the function begins that it is in
+	first, last int // its lines in the planted file
+	function    int // where its function begins
 }
 
 const root = ".."
@@ -122,8 +122,8 @@ type block struct {
 	count uint64
 }
 
-// spans are where the bug is planted, once sources has planted it. Of code that is
-// gone there is nothing left to execute: there it is the beginning of its function.
+// spans returns where the bug is, once sources has planted it. Removed code cannot run: for
+// that it returns the beginning of its function.
 func (m *mutant) spans() (all []span) {
 	for _, c := range m.changes {
 		s := span{c.file, c.first, c.last}
@@ -135,8 +135,8 @@ func (m *mutant) spans() (all []span) {
 	return all
 }
 
-// functionAt returns the line on which the body of the function begins that has a
-// line; that line itself outside all functions.
+// functionAt returns the line on which the body of the function around a line begins, or that
+// line itself outside of functions.
 func functionAt(source string, line int) (int, error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "planted.go", source, parser.SkipObjectResolution)
@@ -152,7 +152,7 @@ func functionAt(source string, line int) (int, error) {
 	return line, nil
 }
 
-// sources are the files that the bug changes, each with the bug in it, by absolute path.
+// sources returns the files that the bug changes, each with the bug in it, by absolute path.
 func (m *mutant) sources() (map[string]string, error) {
 	sources := map[string]string{}
 	for i := range m.changes {

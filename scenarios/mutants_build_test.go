@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Compiling takes longer than playing: no one debugs these binaries, and the worlds,
-// the largest package of all, spend no time in their own code.
+// Compiling takes longer than playing. These binaries are not debugged, and the worlds, the
+// largest package, spend no time in their own code.
 const (
 	quick    = "-gcflags=hyperscale/...=-dwarf=false"
 	quickest = "-gcflags=hyperscale/scenarios=-dwarf=false -N -l"
@@ -20,33 +20,32 @@ const (
 // worlds is the package whose test binary plays worlds.
 const worlds = "hyperscale/scenarios"
 
-// compile builds test binaries and tells what go has printed.
+// compile builds test binaries and returns go's output.
 func compile(bin string, packages []string, flags ...string) ([]byte, error) {
 	args := append([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", quick, quickest, "-o", bin}, flags...)
 	out, err := exec.Command("go", append(args, packages...)...).CombinedOutput()
 	if err != nil {
 		told := "\n" + string(out)
 		if _, complaints, ok := strings.Cut(told, "\n# hyperscale/"); ok {
-			told = complaints // without what -x tells before them
+			told = complaints // without what -x prints before them
 		}
 		return out, fmt.Errorf("build: %w\n%s", err, told)
 	}
 	return out, nil
 }
 
-// warm builds what no bug changes, once before all builds of one bug.
+// warm builds once what no bug changes, before all builds of single bugs.
 var warm = sync.OnceValue(func() error {
 	_, err := compile(os.DevNull, []string{worlds})
 	return err
 })
 
-// cached is a line of go's -x that tells which file of the build cache a package
-// was written to.
+// cached matches a line of go's -x that names the file of the build cache of a package.
 var cached = regexp.MustCompile(`(?m)^cp \$WORK\S+ (\S+-d) # internal$`)
 
-// build builds the test binary with the bug in it. The build cache is shared: all
-// but the packages that it changes is there. Those are taken out again, as no one
-// asks for them a second time and those of all bugs together fill a small disk.
+// build builds the test binary with the bug. The shared build cache has all but the changed
+// packages. Those are removed again: no other build needs them, and those of all bugs together
+// fill a small disk.
 func (m *mutant) build(dir string) (string, error) {
 	if err := warm(); err != nil {
 		return "", err

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// overlay is the files that a build reads in place of others, or beside them.
+// overlay holds the files that a build reads instead of others, or beside them.
 type overlay struct {
 	dir      string
 	replace  map[string]string // by absolute path
@@ -23,15 +23,15 @@ type counter struct{ name, path string }
 
 func newOverlay(dir string) *overlay { return &overlay{dir: dir, replace: map[string]string{}} }
 
-// put has the build read a text in place of a file. Complaints of the compiler name the
-// file that put returns.
+// put makes the build read a text instead of a file. The compiler's errors name the file that
+// put returns.
 func (o *overlay) put(path, text string) (string, error) {
 	file := filepath.Join(o.dir, fmt.Sprintf("planted%d.go", len(o.replace)))
 	o.replace[path] = file
 	return file, os.WriteFile(file, []byte(text), 0o644)
 }
 
-// count is put, and the file counts what it executes.
+// count does the same, and the file counts what it executes.
 func (o *overlay) count(path, text string) (string, error) {
 	file, err := o.put(path, text)
 	if err != nil {
@@ -40,7 +40,7 @@ func (o *overlay) count(path, text string) (string, error) {
 	c := counter{fmt.Sprintf("Planted%d", len(o.replace)), path}
 	counted := strings.TrimSuffix(file, ".go") + "counted.go"
 	cover := exec.Command("go", "tool", "cover", "-mode=count", "-var="+c.name, "-o", counted, filepath.Base(file))
-	cover.Dir = o.dir // the text names no folder, so that go finds what it built before
+	cover.Dir = o.dir // the text names no folder, so that go finds earlier builds
 	if out, err := cover.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("count: %w\n%s", err, out)
 	}
@@ -64,7 +64,7 @@ func (o *overlay) write() (string, error) {
 	return file, os.WriteFile(file, text, 0o644)
 }
 
-// readCounters writes an executed that reads all counters, in place of the one in
+// readCounters writes an executed that reads all counters, instead of the one in
 // executed_test.go. The go command itself counts nothing in files of an overlay.
 func (o *overlay) readCounters() error {
 	above, err := filepath.Abs(root)
@@ -92,8 +92,8 @@ func (o *overlay) readCounters() error {
 	return err
 }
 
-// overlay plants the bug alone in a folder and returns the file that go reads with
-// -overlay; counting makes the planted files count what they execute.
+// overlay plants the bug alone in a folder and returns the file for go's -overlay. With
+// counting, the planted files count what they execute.
 func (m *mutant) overlay(dir string, counting bool) (string, error) {
 	sources, err := m.sources()
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// chosenBug is the environment's name for the bug that a process of the build has.
+// chosenBug is the environment variable that chooses the bug of a process.
 const chosenBug = "HYPERSCALE_PLANTED_BUG"
 
 func chosen(bug int) string { return fmt.Sprintf("%s=%d", chosenBug, bug) }
 
-// plantedPackage reads the choice once, at the start of the process.
+// plantedPackage reads the choice once, when the process starts.
 const plantedPackage = `package planted
 
 import (
@@ -29,18 +29,18 @@ import (
 var Bug, _ = strconv.Atoi(os.Getenv("` + chosenBug + `"))
 `
 
-// schemata is one build of the test binaries with all bugs that change bodies alone.
+// schemata is one build of the test binaries with all bugs that change function bodies alone.
 type schemata struct {
 	dir   string
 	asked []*mutant
 	bugs  map[string]int // the bugs of the build, by name: numbers from 1
 	apart map[string]bool
 	files map[string]*schema // by path of the original
-	named map[string]*schema // by the name that the compiler knows the variants by
+	named map[string]*schema // by the file name of the variants that the compiler reports
 }
 
-// newSchemata builds all that are asked for. A bug that does not compile is left out: a
-// build of its own says what is wrong.
+// newSchemata builds all requested bugs. It leaves out a bug that does not compile: the bug's
+// own build reports why.
 func newSchemata(dir string, asked []*mutant) (*schemata, error) {
 	s := &schemata{dir: dir, asked: asked, apart: map[string]bool{}}
 	for {
@@ -58,7 +58,7 @@ func newSchemata(dir string, asked []*mutant) (*schemata, error) {
 	}
 }
 
-// packages are those whose tests catch the bugs.
+// packages returns the packages whose tests catch the bugs.
 func (s *schemata) packages() (all []string) {
 	for _, m := range s.asked {
 		all = append(all, m.tested())
@@ -67,7 +67,7 @@ func (s *schemata) packages() (all []string) {
 	return slices.Compact(all)
 }
 
-// tested is the package whose test binary catches the bug.
+// tested returns the package whose test binary catches the bug.
 func (m *mutant) tested() string {
 	if pkg, _, ok := strings.Cut(m.test, " "); ok {
 		return "hyperscale/" + pkg
@@ -75,7 +75,7 @@ func (m *mutant) tested() string {
 	return worlds
 }
 
-// plant writes the sources of the build and returns the file that go reads with -overlay.
+// plant writes the sources of the build and returns the file for go's -overlay.
 func (s *schemata) plant() (string, error) {
 	s.bugs, s.files, s.named = map[string]int{}, map[string]*schema{}, map[string]*schema{}
 	counted := map[string]bool{} // files with a bug that a world catches
@@ -122,7 +122,7 @@ func (s *schemata) plant() (string, error) {
 
 func besidePath(file string) string { return strings.TrimSuffix(file, ".go") + "_planted.go" }
 
-// add adds the variants of one bug, or nothing if it changes more than bodies.
+// add adds the variants of one bug; it adds none if the bug changes more than bodies.
 func (s *schemata) add(bug int, sources map[string]string) bool {
 	//lint:orderfree each file has its own schema
 	for file, text := range sources {
@@ -146,10 +146,10 @@ func (s *schemata) add(bug int, sources map[string]string) bool {
 	return true
 }
 
-// complaint is where the compiler found an error.
+// complaint matches the place of a compiler error.
 var complaint = regexp.MustCompile(`(planted[0-9]+\.go):([0-9]+):`)
 
-// leaveOut leaves out the bugs that the compiler complains of, and says whether there is one.
+// leaveOut leaves out the bugs that the compiler reports, and returns whether there is one.
 func (s *schemata) leaveOut(out []byte) (some bool) {
 	for _, at := range complaint.FindAllSubmatch(out, -1) {
 		c, line := s.named[string(at[1])], 0
@@ -166,7 +166,7 @@ func (s *schemata) leaveOut(out []byte) (some bool) {
 	return some
 }
 
-// changesNothing compares a world in the build, without a bug, with the product as it is.
+// changesNothing compares a world in the build without a bug with the unchanged product.
 func (s *schemata) changesNothing() error {
 	if !slices.Contains(s.packages(), worlds) {
 		return nil
@@ -185,7 +185,7 @@ func (s *schemata) changesNothing() error {
 
 func (s *schemata) bin(pkg string) string { return filepath.Join(s.dir, path.Base(pkg)+".test") }
 
-// world returns the binary that plays a bug, and what to play but for scenario and seed.
+// world returns the binary that plays a bug, and the run without scenario and seed.
 func (s *schemata) world(m *mutant, dir string) (string, playing, error) {
 	bug, ok := s.bugs[m.name]
 	if !ok {
@@ -205,5 +205,5 @@ func (s *schemata) world(m *mutant, dir string) (string, playing, error) {
 	return s.bin(worlds), p, nil
 }
 
-// alone are the bugs in builds of their own.
+// alone returns the bugs that have their own builds.
 func (s *schemata) alone() []string { return slices.Sorted(maps.Keys(s.apart)) }

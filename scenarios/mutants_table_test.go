@@ -16,16 +16,16 @@ import (
 type row struct {
 	mutant   string
 	reached  uint64
-	caught   string // by what; empty: it survived
+	caught   string // the invariant; empty: it survived
 	scenario string
 	seed     uint64
 	tries    int
 	faults   int
 	left     int
-	trouble  string // why it was not judged, or what else is to be said
+	trouble  string // why it was not judged, or a remark
 }
 
-// by is the invariant that caught a bug.
+// by returns the invariant that caught a bug.
 func by(p *played) string {
 	word, _, _ := strings.Cut(p.Detail, " ")
 	switch {
@@ -54,7 +54,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// judge fails the test of a mutant that was not caught as it must be.
+// judge fails the test of a mutant that was not caught as required.
 func (m *mutant) judge(t *testing.T, r *row, record bool) {
 	switch {
 	case r.caught == "" && r.trouble != "":
@@ -93,7 +93,7 @@ func (m *mutant) record(r *row) error {
 	return os.WriteFile(m.file, []byte(b.String()), 0o644)
 }
 
-// table is what the test prints at the end.
+// table returns the text that the test prints at the end.
 func table(all []mutant, rows []row, took time.Duration) string {
 	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.mutant, b.mutant) })
 	var b strings.Builder

@@ -16,40 +16,40 @@ import (
 	"hyperscale/scenarios"
 )
 
-// planted is the environment's name for what a binary with a planted bug is started
-// for. Only this package and the roles are in it, as linking the whole product for
-// every bug takes longer than playing.
+// planted is the environment variable that tells a binary with a planted bug what to play. Only
+// this package and the roles are in that binary, because linking the whole product for every
+// bug takes longer than playing.
 const planted = "HYPERSCALE_PLANTED"
 
-// playing is one run in a process of its own.
+// playing is one run in its own process.
 type playing struct {
 	Scenario string
 	Seed     uint64
 	Virtual  time.Duration
-	Shrink   time.Duration // make a failure small, for so long; zero: do not
+	Shrink   time.Duration // shrink a failure for so long; zero: do not
 	Planted  []span        // where the bug is
 	Bug      int           // which bug of the build; zero: none
 }
 
-// played is what it prints behind verdictMark.
+// played is the result that it prints behind verdictMark.
 type played struct {
 	Outcome scenarios.Outcome
 	Detail  string
 	Hash    uint64
 	Others  []string // further violations
 	Reached uint64   // how often the planted code was executed
-	Faults  int      // that there were
-	Left    int      // after shrinking, -1 without
+	Faults  int      // number of faults
+	Left    int      // faults after shrinking, -1 without
 }
 
-// broke says that one of the violations is what was expected.
+// broke reports that one of the violations is the expected one.
 func (p *played) broke(expect string) bool {
 	return slices.ContainsFunc(append(p.Others, p.Detail), func(s string) bool { return strings.Contains(s, expect) })
 }
 
 const verdictMark = "\nverdict: "
 
-// TestPlanted plays one world and prints how it ended.
+// TestPlanted plays one world and prints its outcome.
 func TestPlanted(t *testing.T) {
 	var p playing
 	if json.Unmarshal([]byte(os.Getenv(planted)), &p) != nil {
@@ -64,7 +64,7 @@ func TestPlanted(t *testing.T) {
 	reached := uint64(0)
 	for _, b := range executed() {
 		if slices.ContainsFunc(p.Planted, func(s span) bool { return s.File == b.File && s.First <= b.Last && s.Last >= b.First }) {
-			reached = max(reached, b.count) // the most: others may be declarations
+			reached = max(reached, b.count) // the most: other blocks may be declarations
 		}
 	}
 	result := played{Reached: reached, Outcome: r.Outcome, Detail: r.Detail, Hash: r.Hash, Faults: len(r.Faults), Left: -1}
@@ -84,8 +84,8 @@ func TestPlanted(t *testing.T) {
 	fmt.Printf("%s%s\n", verdictMark, text)
 }
 
-// playMax is how long a process may take besides shrinking: what takes longer goes
-// on for ever while no virtual time passes.
+// playMax bounds a process without shrinking: a longer one runs for ever while no virtual time
+// passes.
 const playMax = 2 * time.Minute
 
 // play starts a binary for one run.
@@ -114,7 +114,7 @@ func (p playing) play(bin string) (played, error) {
 // virtualMax is the longest run in which a mutant must be caught.
 const virtualMax = 5 * time.Minute
 
-// virtualOf is how long a world is played.
+// virtualOf returns how long to play a world.
 func (m *mutant) virtualOf(name string) time.Duration {
 	if m.virtual > 0 {
 		return m.virtual
@@ -126,8 +126,8 @@ func (m *mutant) virtualOf(name string) time.Duration {
 	return min(s.Virtual, virtualMax)
 }
 
-// hunt tries seeds until the bug is caught: the recorded one, then the first ones
-// of each scenario in turn.
+// hunt tries seeds until one catches the bug: the recorded seed, then the first ones of each
+// scenario in turn.
 func (m *mutant) hunt(s *schemata, dir string, tries int, shrink time.Duration) (r row) {
 	if m.test != "" {
 		return m.unit(s, dir, shrink)
@@ -174,10 +174,10 @@ func (m *mutant) hunt(s *schemata, dir string, tries int, shrink time.Duration) 
 	return r
 }
 
-// controls holds how each run ends without a bug: many bugs are caught by the same one.
+// controls holds the outcome of each run without a bug: the same run catches many bugs.
 var controls sync.Map // of a playing's text, to func() (played, error)
 
-// control plays the run without the bug, in the product as it is.
+// control plays the run without the bug, in the unchanged product.
 func (p playing) control() (played, error) {
 	p.Planted, p.Bug, p.Shrink = nil, 0, 0
 	once, _ := controls.LoadOrStore(fmt.Sprint(p), sync.OnceValues(func() (played, error) {
@@ -190,10 +190,10 @@ func (p playing) control() (played, error) {
 	return once.(func() (played, error))()
 }
 
-// Each planted bug is caught by its recorded seed, or by another one of as many as
-// HYPERSCALE_MUTANTS_TRIES says: a change of any role moves every schedule, and what
-// must stay is that the bug is caught. HYPERSCALE_MUTANTS_SHRINK=20s makes what
-// caught it small, HYPERSCALE_MUTANTS_RECORD=1 writes the seed that did.
+// Each planted bug is caught by its recorded seed, or by one of the first
+// HYPERSCALE_MUTANTS_TRIES: a change of any role moves every schedule, but some seed must still
+// catch the bug. HYPERSCALE_MUTANTS_SHRINK=20s shrinks the failure. HYPERSCALE_MUTANTS_RECORD=1
+// writes the seed that caught it.
 func TestMutantsAreCaught(t *testing.T) {
 	tries, _ := strconv.Atoi(os.Getenv("HYPERSCALE_MUTANTS_TRIES"))
 	if tries <= 0 {
@@ -208,7 +208,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	var mutex sync.Mutex
 	var rows []row
 	all, dir := mutants(t), t.TempDir()
-	var asked []*mutant // complete before any of them is hunted
+	var asked []*mutant // complete before the hunt for any of them
 	build := sync.OnceValues(func() (*schemata, error) { return newSchemata(dir, asked) })
 	told := newTold(t)
 	t.Run("all", func(t *testing.T) {

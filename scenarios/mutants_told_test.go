@@ -10,13 +10,13 @@ import (
 	"hyperscale/runtime/progress"
 )
 
-// told tells how far the mutants are: a line for each that is done, and, on the terminal
-// that HYPERSCALE_TERMINAL names, one that moves. What a test prints comes through a pipe.
+// told reports progress: a line for each finished mutant, and a moving line on the terminal
+// that HYPERSCALE_TERMINAL names, because a test's output goes through a pipe.
 type told struct {
 	mutex         sync.Mutex
 	began         time.Time
 	line          *progress.Line
-	whole         int // mutants that are to be caught: set before any of them is done
+	whole         int // number of mutants: set before the first one is finished
 	done, caught  int
 	stop, stopped chan struct{}
 }
@@ -37,7 +37,7 @@ func newTold(t *testing.T) *told {
 	return d
 }
 
-// move shows that time passes while the next mutant is hunted.
+// move shows that time passes during the hunt for the next mutant.
 func (d *told) move() {
 	defer close(d.stopped)
 	tick := time.NewTicker(500 * time.Millisecond)
@@ -63,7 +63,7 @@ func (d *told) status(now time.Time) string {
 	return line
 }
 
-// row tells of one that is done.
+// row reports a finished mutant.
 func (d *told) row(r *row) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

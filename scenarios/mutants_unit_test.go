@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// rapidTries is how rapid tells at which of its draws a property failed.
+// rapidTries matches the number of draws after which a property failed.
 var rapidTries = regexp.MustCompile(`failed after (\d+) tests`)
 
-// unitTries is how many draws of a property may pass before it fails.
+// unitTries bounds the draws of a property before it fails.
 const unitTries = 1000
 
-// unit hunts a bug with a test of the package that has it: a property, or a test with an
-// assertion. The test passes without the bug and fails with it, in words that tell expect.
+// unit hunts a bug with a test of its package: a property, or a test with an assertion. The
+// test passes without the bug. With it, it fails with a text that contains expect.
 func (m *mutant) unit(s *schemata, dir string, shrink time.Duration) (r row) {
 	r = row{mutant: m.name, left: -1}
 	bin, bug := s.bin(m.tested()), s.bugs[m.name]
@@ -53,8 +53,8 @@ func (m *mutant) unit(s *schemata, dir string, shrink time.Duration) (r row) {
 	return r
 }
 
-// cleanUnits holds, for each test that mutants name, how it ends without a bug: many name
-// the same one.
+// cleanUnits holds the outcome without a bug of each test that mutants name: many name the same
+// one.
 var cleanUnits sync.Map // of a test's name, to func() string
 
 // clean runs the test without the bug, once for all mutants, and returns what is wrong.
@@ -79,9 +79,9 @@ func (m *mutant) buildUnit(dir string) (string, error) {
 	return bin, err
 }
 
-// runUnit runs the one test, with a bug of the build. A property draws from one seed, so that
-// the verdict follows from the commit, makes its failure small for so long, and leaves no
-// file of it.
+// runUnit runs the one test with a bug of the build. A property draws from a fixed seed, so
+// that the verdict depends only on the commit. It shrinks its failure for the given time, and
+// leaves no file of it.
 func (m *mutant) runUnit(bin string, bug int, shrink time.Duration) (string, error) {
 	pkg, test, _ := strings.Cut(m.test, " ")
 	args := []string{"-test.run=^" + test + "$", "-test.timeout=" + playMax.String()}
@@ -95,7 +95,7 @@ func (m *mutant) runUnit(bin string, bug int, shrink time.Duration) (string, err
 	return string(out), err
 }
 
-// inTests says whether a test file of a package has a text.
+// inTests reports whether a test file of a package contains a text.
 func inTests(pkg, text string) bool {
 	files, _ := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
 	for _, f := range files {

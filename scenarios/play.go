@@ -2,8 +2,8 @@ package scenarios
 
 import "hyperscale/scenarios/stage"
 
-// Package stage plays worlds; these are its names for those that only choose a world and
-// read a report.
+// Package stage plays worlds; these are its names for callers that only choose a world and read
+// a report.
 type (
 	Scenario = stage.Scenario
 	Options  = stage.Options

@@ -10,6 +10,6 @@ import (
 //go:embed states.txt
 var states string
 
-// RareStates are the states that machines tell with event.Reached, in order: a
-// swarm says which of them it has never visited.
+// RareStates returns the states that machines report with event.Reached, in order. A swarm
+// reports those that it never visited.
 func RareStates() []string { return strings.Fields(states) }

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// reachedIn collects the rare states that a source file tells: the text of an
-// event.Reached, or the last argument of a helper named reached.
+// reachedIn collects the rare states that a source file reports: the text of an event.Reached,
+// or the last argument of a helper named reached.
 func reachedIn(t *testing.T, path string, into map[string]bool) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
@@ -56,7 +56,7 @@ func reachedIn(t *testing.T, path string, into map[string]bool) {
 	})
 }
 
-// The list of rare states is what the machines can tell.
+// The list of rare states contains exactly those that machines can report.
 func TestRareStatesAreListed(t *testing.T) {
 	found := map[string]bool{}
 	for _, dir := range []string{"../core", "."} {

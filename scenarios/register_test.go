@@ -7,7 +7,7 @@ import (
 	"hyperscale/scenarios"
 )
 
-// A register is proved by many worlds, of which these are the smallest.
+// Many worlds check registers; these are the smallest.
 func TestRegisters(t *testing.T) {
 	for _, s := range scenarios.All() {
 		if !strings.HasPrefix(s.Name, "register") && s.Name != "files" {

@@ -10,8 +10,8 @@ import (
 	"hyperscale/sim/schedule"
 )
 
-// What was once broken, and is repaired, stays so. The faults of a file are those of
-// the run that failed; the machines have moved on, so that its hash is another one.
+// Repaired failures stay repaired. The faults of a file are those of the failed run. The
+// machines have changed since, so its hash is different.
 func TestRegressionsStayRepaired(t *testing.T) {
 	files, err := filepath.Glob("../testdata/regressions/*.sched")
 	if err != nil {
@@ -35,7 +35,7 @@ func TestRegressionsStayRepaired(t *testing.T) {
 			if f.Detail == "" || f.Verdict == string(scenarios.OK) {
 				t.Error("detail and verdict do not say what it once broke")
 			}
-			// Until is when it broke: what is broken later is found as well.
+			// Until is when it broke: a later failure counts as well.
 			r := s.Run(scenarios.Options{Seed: f.Seed, Virtual: f.Virtual, Wire: f.Wire, Faults: f.Faults})
 			if r.Outcome != scenarios.OK {
 				t.Errorf("it once broke: %s\nnow %s: %s", f.Detail, r.Outcome, r.Detail)

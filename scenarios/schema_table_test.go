@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// rewritten are functions, a bug in each, and what a call returns without and with it.
+// rewritten lists functions, a bug in each, and the result of a call without and with it.
 var rewritten = []struct{ what, source, find, replace, call, clean, planted string }{
 	{"a function", `func plain(a int) int { return a + 1 }`, "a + 1", "a - 1", `plain(5)`, "6", "4"},
 	{"no result", `func set(p *int) { *p = 1 }`, "= 1", "= 2", `func() (n int) { set(&n); return n }()`, "1", "2"},
@@ -54,7 +54,7 @@ var _ = strings.Compare // each bug leaves the import used
 
 `
 
-// Each bug changes what its function does and nothing else, and no bug changes nothing.
+// Each bug changes the result of its function and nothing else; without a bug nothing changes.
 func TestVariantsStandBesideTheirFunctions(t *testing.T) {
 	dir := t.TempDir()
 	var text, calls strings.Builder
@@ -113,8 +113,8 @@ func TestVariantsStandBesideTheirFunctions(t *testing.T) {
 	}
 }
 
-// What is more than a body, or does not compile, is built alone. A change of what none of
-// these rows change is a body: the first row shows that the table can fail.
+// A bug that changes more than a body, or does not compile, gets its own build. The first row
+// changes a body only, which shows that the table can fail.
 func TestMoreThanBodiesIsBuiltAlone(t *testing.T) {
 	original := "package p\n\nimport \"strings\"\n\nconst c = 1\n\ntype t struct{ a int }\n\nvar v = 1\n\nfunc f(a int) int { return len(strings.Fields(\"x\")) }\n"
 	for _, row := range []struct {
@@ -142,7 +142,7 @@ func TestMoreThanBodiesIsBuiltAlone(t *testing.T) {
 	}
 }
 
-// The compiler's complaint of a variant leaves out the bug that has it, and no other.
+// A compiler error in a variant leaves out the bug of that variant, and no other.
 func TestComplaintsNameTheirBug(t *testing.T) {
 	original := "package p\n\nfunc f() int {\n\treturn 1\n}\n"
 	c, err := newSchema(original)

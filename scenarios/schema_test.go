@@ -17,7 +17,7 @@ import (
 //	func (t *T) f(a int) int { switch planted__.Bug { case 7: return t.f__bug7(a) }; ...
 //	func (t *T) f__bug7(a int) int { ...
 //
-// All else (a constant, a type, a signature, a new function) needs a build of its own.
+// All other bugs (a constant, a type, a signature, a new function) need their own builds.
 
 // parsed is the text of a source file and its syntax.
 type parsed struct {
@@ -44,7 +44,7 @@ func isUse(name string, in ast.Node) func(*ast.Ident) bool {
 	return func(i *ast.Ident) bool { return i.Name == name && in.Pos() <= i.Pos() && i.Pos() < in.End() }
 }
 
-// declarations are those other than imports.
+// declarations returns those other than imports.
 func (p *parsed) declarations() []ast.Decl {
 	return slices.DeleteFunc(slices.Clone(p.Decls), func(d ast.Decl) bool {
 		g, ok := d.(*ast.GenDecl)
@@ -52,10 +52,10 @@ func (p *parsed) declarations() []ast.Decl {
 	})
 }
 
-// version is the last part of an import path that is not the package's name.
+// version matches a last part of an import path that is not the package's name.
 var version = regexp.MustCompile(`^v[0-9]+$`)
 
-// importName is the name that a file knows a package by.
+// importName returns the name by which a file refers to a package.
 func importName(spec *ast.ImportSpec) string {
 	if spec.Name != nil {
 		return spec.Name.Name
@@ -67,13 +67,13 @@ func importName(spec *ast.ImportSpec) string {
 	return path.Base(path.Dir(from))
 }
 
-// variant is a function with the body that a bug gives it.
+// variant is a function with the body of a bug.
 type variant struct {
 	bug         int
 	of          *parsed // the planted file
 	function    *ast.FuncDecl
 	declaration int // its index
-	at          int // the line on which it begins in the file of variants
+	at          int // its first line in the file of variants
 }
 
 // schema is one source file and the variants of its functions.
@@ -87,8 +87,8 @@ func newSchema(text string) (*schema, error) {
 	return &schema{original: original}, err
 }
 
-// plant adds the variants of a bug. It returns false if the bug changes more than bodies,
-// or leaves an import unused, which does not compile: a build of its own says so.
+// plant adds the variants of a bug. It returns false if the bug changes more than bodies, or
+// leaves an import unused, which does not compile: the bug's own build reports that.
 func (s *schema) plant(bug int, text string) bool {
 	p, err := parse(text)
 	if err != nil {
@@ -150,8 +150,8 @@ type edit struct {
 	by       string
 }
 
-// heads returns the original, each function of which calls the variant of the chosen bug.
-// Its lines keep their numbers.
+// heads returns the original, in which each function calls the variant of the chosen bug. Its
+// lines keep their numbers.
 func (s *schema) heads(module string) string {
 	o := s.original
 	end := o.offset(o.Name.End())
@@ -185,8 +185,8 @@ func (s *schema) heads(module string) string {
 	return text
 }
 
-// call returns how a function calls its variant, before and behind the name's ending, and
-// the edits that name the receiver, parameters and type parameters that have no name.
+// call returns how a function calls its variant, before and after the bug's number, and the
+// edits that name an unnamed receiver, parameter or type parameter.
 func call(o *parsed, f *ast.FuncDecl) (target, arguments string, edits []edit) {
 	fresh := 0
 	names := func(list *ast.FieldList) (all []string) {
@@ -225,14 +225,15 @@ func call(o *parsed, f *ast.FuncDecl) (target, arguments string, edits []edit) {
 	return target, arguments + "(" + strings.Join(names(f.Type.Params), ", ") + ")", edits
 }
 
-// has says whether a line of the file of variants belongs to a bug.
+// has reports whether a line of the file of variants belongs to a bug.
 func (s *schema) has(bug, line int) bool {
 	return slices.ContainsFunc(s.variants, func(v variant) bool {
 		return v.bug == bug && v.at <= line && line <= v.at+v.of.line(v.function.End())-v.of.line(v.function.Pos())
 	})
 }
 
-// shift is what to add to a line of the planted file to find it among the variants.
+// shift returns the difference between a line of the planted file and the same line among the
+// variants.
 func (s *schema) shift(bug, line int) (int, bool) {
 	for _, v := range s.variants {
 		if first := v.of.line(v.function.Pos()); v.bug == bug && first <= line && line <= v.of.line(v.function.End()) {
@@ -242,7 +243,7 @@ func (s *schema) shift(bug, line int) (int, bool) {
 	return 0, false
 }
 
-// remove takes the variants of a bug out.
+// remove removes the variants of a bug.
 func (s *schema) remove(bug int) {
 	s.variants = slices.DeleteFunc(s.variants, func(v variant) bool { return v.bug == bug })
 }

@@ -10,7 +10,7 @@ import (
 	"hyperscale/sim"
 )
 
-// gulled is the canary among faults that have nothing to do with it.
+// gulled is the canary among unrelated faults.
 func gulled() stage.Scenario {
 	return stage.Scenario{Name: "gulled", Virtual: time.Minute, Build: func(s *stage.Stage) {
 		buildCanary(s)
@@ -21,8 +21,7 @@ func gulled() stage.Scenario {
 	}}
 }
 
-// Of 81 faults the one is left that the failure needs, and the run ends where it
-// broke.
+// Of 81 faults only the one remains that the failure needs, and the run ends where it broke.
 func TestShrinkLeavesTheCause(t *testing.T) {
 	s := gulled()
 	o := stage.Options{Seed: 3}
@@ -47,8 +46,8 @@ func TestShrinkLeavesTheCause(t *testing.T) {
 	}
 }
 
-// A world that is not at rest yet gets more time than it has: a failure of then is
-// played whole, as a schedule can be cut at most at its world's end.
+// A world that is not at rest yet gets additional time. A failure in that time is played whole,
+// because a schedule can be cut at its world's end at most.
 func TestShrinkPlaysALateFailureWhole(t *testing.T) {
 	s := gulled()
 	build := s.Build
@@ -73,7 +72,7 @@ func TestShrinkPlaysALateFailureWhole(t *testing.T) {
 	}
 }
 
-// WORLD-4: what is cut off a run is its end.
+// WORLD-4: a cut removes the end of a run.
 func TestACutRunIsTheBeginning(t *testing.T) {
 	s := gulled()
 	trace := func(until time.Duration) []byte {

@@ -7,8 +7,7 @@ import (
 	"hyperscale/scenarios"
 )
 
-// The world that figures are quoted of: how many times faster than real time one core
-// plays it.
+// The world of the published figures: how many times faster than real time one core plays it.
 func BenchmarkSteady(b *testing.B) {
 	steady, err := scenarios.Find("steady")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"hyperscale/scenarios"
 )
 
-// A storm as the swarm plays it: all roles, all faults, everything judged.
+// A storm as the swarm plays it: all roles, all faults, all judges.
 func BenchmarkStorm(b *testing.B) {
 	storm, err := scenarios.Find("storm")
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// arrival says when a message reaches a manager or a worker: lost, or at an instant.
-// An instant that is past means now.
+// arrival says when a message reaches a manager or a worker: never (Lost), or at an instant. A
+// past instant means now.
 type arrival func(to node.ID, in *node.Input) time.Duration
 
 // delayWrapper delays or drops messages of a machine's streams, as a world chooses.
@@ -18,7 +18,7 @@ type delayWrapper struct {
 	kept  map[node.Message]node.Input
 }
 
-// Lost is what a world says of a message that never comes.
+// Lost means that a message never arrives.
 const Lost = -1
 
 // Step implements node.Machine.
@@ -41,7 +41,7 @@ func (d *delayWrapper) Step(env node.Env, in *node.Input) {
 	case node.InputCommand:
 		kept, ok := d.kept[in.Message]
 		if !ok {
-			break // its stream, or the incarnation that it came to, is over
+			break // its stream, or the incarnation that received it, has ended
 		}
 		delete(d.kept, in.Message)
 		d.Machine.Step(env, &kept)

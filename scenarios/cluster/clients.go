@@ -7,8 +7,8 @@ import (
 	"hyperscale/sim"
 )
 
-// finishOrders judges what holds however short the run was: no submission made
-// two jobs, and what a plan says of the order of its workflows was obeyed.
+// finishOrders judges what holds for a run of any length: no submission created two jobs, and
+// workflows ran in the order of their plan.
 func (s *Cluster) finishOrders() {
 	if accepted, _ := s.Checker.Jobs(); accepted > len(s.Orders) {
 		s.Checker.Violate("T8", checker.Record{At: s.World.Now()}, "%d jobs were accepted of %d submissions", accepted, len(s.Orders))
@@ -25,8 +25,8 @@ func (s *Cluster) finishOrders() {
 	}
 }
 
-// finishClients judges that every acknowledged job's result has reached the
-// client that watches it, if that client never crashed.
+// finishClients judges that every acknowledged job's result has reached the client that watches
+// it, unless that client crashed.
 func (s *Cluster) finishClients() {
 	crashed := map[string]bool{}
 	for _, f := range s.Faults {

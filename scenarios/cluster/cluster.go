@@ -15,28 +15,27 @@ import (
 	"hyperscale/sim"
 )
 
-// Cluster is a world of clients, gates, managers and workers, and what it must show to
-// its clients.
+// Cluster is a world of clients, gates, managers and workers, and the promises to its clients.
 type Cluster struct {
 	*stage.Stage
 	topology Topology
 	Model    *sim.Plain
 	Models   []*sim.Plain     // of each datacenter; nil: model in all
-	Recovers map[node.ID]bool // nodes that start to recover their groups
-	Late     late             // orders that come again; idle without Topology.Past
+	Recovers map[node.ID]bool // nodes that start with the order to recover their groups
+	Late     late             // orders that arrive again; idle without Topology.Past
 	Arrives  arrival          // when messages arrive; nil: at once
 
 	Gates, Managers, Workers, Clients []node.ID
 
 	Orders   []*Order
-	Complete bool                             // nothing here keeps a job from completing
+	Complete bool                             // no fault here prevents a job from completing
 	Excused  func(message.JobID) bool         // jobs of a complete world that may fail; nil: none
 	Served   bool                             // no gate rejects a submission for good
 	Forgets  bool                             // gates may forget results that clients wait for
-	Shown    func(*Order, *message.JobStatus) // judges each status that a client is shown; may be nil
+	Shown    func(*Order, *message.JobStatus) // judges each status that a client receives; may be nil
 }
 
-// On has a world built of a cluster that is empty yet.
+// On returns the build function of a world whose cluster starts empty.
 func On(build func(*Cluster)) func(*stage.Stage) {
 	return func(s *stage.Stage) { build(newCluster(s)) }
 }
@@ -66,7 +65,7 @@ func (s *Cluster) Build(t Topology) {
 		gates = append(gates, s.World.Addr(s.Gates[i]))
 	}
 	g.Gates = gates
-	var past []node.Addr // no member of the set
+	var past []node.Addr // not in the configured set
 	if t.Past {
 		past = append(past, s.World.Addr(s.addPast("gate-of-old", node.RoleGate)))
 		s.fromThePast("gate-of-old", "manager-of-old")
@@ -139,8 +138,8 @@ func (s *Cluster) datacenterNodes(d int, gates, past []node.Addr) {
 	}
 }
 
-// wrap has a machine's messages delayed, and its orders recorded so that they can come
-// again, where the world wants that.
+// wrap delays a machine's messages, and records its orders so that they can arrive again, if
+// the world wants that.
 func (s *Cluster) wrap(id node.ID, m node.Machine) node.Machine {
 	if s.Arrives != nil {
 		m = &delayWrapper{wrapper: wrapper{m}, stage: s, id: id, kept: map[node.Message]node.Input{}}
@@ -157,7 +156,7 @@ func (s *Cluster) addPast(id node.ID, role node.Role) node.ID {
 	}})
 }
 
-// addNode adds a node whose clock begins at nothing, where the world wants that.
+// addNode adds a node. Its clock begins at zero if the world wants that.
 func (s *Cluster) addNode(spec sim.Spec) node.ID {
 	if s.topology.Zero {
 		spec.ClockOffset = -sim.ClockStart

@@ -8,9 +8,9 @@ import (
 	"hyperscale/sim"
 )
 
-// Context lets each run of a first layer give the second one a value, which is
-// another one for each attempt, and demands that the second layer of a job is
-// always given one, and always the same: that of the attempt that counts.
+// Context makes each execution of a first layer give the second one a value, a different one
+// for each attempt. It checks that the second layer of a job always gets one value, always the
+// same: that of the attempt that counts.
 func (s *Cluster) Context() {
 	given := map[message.JobID][]byte{}
 	s.Model.Provide = func(r *message.ExecStart, c *sim.Course) []message.Provided {

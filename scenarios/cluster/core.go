@@ -9,13 +9,12 @@ import (
 	"hyperscale/sim"
 )
 
-// coreWorkers is how many workers of each datacenter are healed with a core
-// quorum.
+// coreWorkers is the number of workers per datacenter that are healed with a core quorum.
 const coreWorkers = 2
 
-// CoreQuorum is liveness in its hard form: what is healed is only a majority of
-// the gates, a majority of each datacenter's managers, two of its workers, and the
-// clients. The rest is broken for ever from then on, and jobs must still end.
+// CoreQuorum is the hard form of liveness. It heals only a majority of the gates, a majority of
+// each datacenter's managers, two of its workers, and the clients. The rest stays broken for
+// ever, and jobs must still end.
 func (s *Cluster) CoreQuorum() {
 	s.Core = append(s.Core, s.Clients...)
 	s.Core = append(s.Core, s.Choose(s.Gates, len(s.Gates)/2+1)...)
@@ -36,9 +35,8 @@ func (s *Cluster) CoreQuorum() {
 	}
 }
 
-// breakForEver draws what a node outside the core suffers: it is dead, stopped,
-// cut off, in one direction or both, or hears half of what others send, late. It
-// begins right after the healing.
+// breakForEver draws the fault of a node outside the core, right after the healing: it is dead,
+// stopped, cut off in one direction or both, or receives half of the messages, late.
 func (s *Cluster) breakForEver(id node.ID) {
 	f := sim.Fault{At: s.Heal + time.Millisecond, Nodes: []string{string(id)}}
 	core := stage.Names(s.Core)
@@ -51,7 +49,7 @@ func (s *Cluster) breakForEver(id node.ID) {
 		f.Kind = sim.FaultPartition
 	case 4:
 		f.Kind, f.Peers = sim.FaultOneWay, core
-	case 5: // the core is not heard by it
+	case 5: // it does not hear the core
 		f.Kind, f.Nodes, f.Peers = sim.FaultOneWay, core, f.Nodes
 	case 6:
 		f.Kind, f.Value = sim.FaultLoss, 500_000
@@ -59,10 +57,9 @@ func (s *Cluster) breakForEver(id node.ID) {
 	s.Fault(f)
 }
 
-// LoseMinorities lets a minority of each group come back without its disk once, and
-// any worker: what a majority knows outlives that. Where only a core is healed, the
-// core keeps its disks: with one of them empty, and the rest gone for ever, a majority
-// of what a majority knew would be.
+// LoseMinorities makes a minority of each group restart without its disk once, and any worker:
+// what a majority knows survives that. If only a core is healed, the core keeps its disks. With
+// one of them empty and the rest gone for ever, a majority of a majority would be lost.
 func (s *Cluster) LoseMinorities() {
 	lost := s.Choose(s.Workers, 1+s.Rand.Int(2))
 	for _, g := range s.Groups {

@@ -7,8 +7,8 @@ import (
 	"hyperscale/scenarios/stage"
 )
 
-// A core quorum is a majority of those that decide, and of the rest each node is
-// broken for ever.
+// A core quorum contains a majority of each group, and every node outside it is broken for
+// ever.
 func TestCoreQuorum(t *testing.T) {
 	for seed := range uint64(20) {
 		s := newCluster(stage.New(stage.Scenario{Name: "core"}, stage.Options{Seed: seed, Virtual: 5 * time.Minute}))

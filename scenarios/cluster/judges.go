@@ -17,8 +17,8 @@ type attemptAt struct {
 	shard      message.ShardID
 }
 
-// OneDatacenter judges that executors of a job that names no datacenter never run
-// in two of them at a time.
+// OneDatacenter judges that executors of a job that names no datacenter never run in two
+// datacenters at a time.
 func (s *Cluster) OneDatacenter() {
 	running := map[message.JobID][]attemptAt{}
 	s.Witness = append(s.Witness, func(r checker.Record) {
@@ -37,8 +37,8 @@ func (s *Cluster) OneDatacenter() {
 	})
 }
 
-// LosesNobody judges that no gate and no manager gives another one up in a time in
-// which no node was cut off.
+// LosesNobody judges that no gate and no manager gives up another one in a time without
+// partitions.
 func (s *Cluster) LosesNobody(from, to time.Duration) {
 	s.Witness = append(s.Witness, func(r checker.Record) {
 		if e, ok := r.Event.(event.PeerLost); ok && r.At >= from && r.At < to {
@@ -47,8 +47,7 @@ func (s *Cluster) LosesNobody(from, to time.Duration) {
 	})
 }
 
-// EndsWithin judges that an acknowledged job is shown as ended to its client within a
-// bound.
+// EndsWithin judges that each acknowledged job's client learns of its end within a bound.
 func (s *Cluster) EndsWithin(bound time.Duration) {
 	s.Verdicts = append(s.Verdicts, func() {
 		for _, o := range s.Orders {

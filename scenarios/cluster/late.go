@@ -9,25 +9,25 @@ import (
 	"hyperscale/core/node"
 )
 
-// late keeps the orders that nodes were given, and has them given again once they
-// have obeyed a higher fence. Streams keep order, so that roles which are right
-// never send such an order: it takes a node from the past.
+// late records the orders that nodes received, and has them sent again once the nodes have
+// obeyed a higher fence. Correct roles never send such an order, because streams keep order: a
+// node of the past sends it.
 type late struct {
 	held    map[heldKey][]node.Message
-	to      map[node.Message]node.ID // who gets it again
-	Cancels bool                     // the past also cancels what it orders again
-	// again hands an order to the past, which sends it.
+	to      map[node.Message]node.ID // the node that receives it again
+	Cancels bool                     // the past also cancels the orders that it repeats
+	// again gives an order to the past, which sends it.
 	again func(order node.Message, subjob bool)
 }
 
-// heldKey is a receiver and what the orders are about.
+// heldKey is a receiver and the subject of the orders.
 type heldKey struct {
 	node   node.ID
 	shard  message.ShardID
 	subjob bool
 }
 
-// recordWrapper is a machine, and what it was ordered to do.
+// recordWrapper records the orders that its machine receives.
 type recordWrapper struct {
 	wrapper
 	late *late
@@ -64,7 +64,7 @@ func orderOf(m node.Message) (shard message.ShardID, fence message.Fence, subjob
 	return shard, fence, false, false
 }
 
-// cancelOf is how an order is taken back by who gave it.
+// cancelOf returns the cancellation of an order, by its sender.
 func cancelOf(order node.Message, f message.Fence) node.Message {
 	switch m := order.(type) {
 	case *message.JobDispatch:
@@ -75,7 +75,7 @@ func cancelOf(order node.Message, f message.Fence) node.Message {
 	return order
 }
 
-// acted: what is below a fence that was obeyed comes again.
+// acted repeats the orders below a fence that a node obeyed.
 func (l *late) acted(id node.ID, e event.Acted) {
 	key := heldKey{id, e.Shard, e.Subjob}
 	var keep []node.Message
@@ -94,7 +94,7 @@ func (l *late) acted(id node.ID, e event.Acted) {
 	l.held[key] = keep
 }
 
-// past is a gate or a manager that no node heard of for long. It answers
+// past is a gate or a manager that other nodes have not heard of for long. It answers
 // heartbeats, and sends what it is commanded to.
 type past struct {
 	late    *late
@@ -120,7 +120,7 @@ func (p *past) Step(env node.Env, in *node.Input) {
 	}
 }
 
-// fromThePast makes the orders that nodes are given come again, up to 20 s late.
+// fromThePast makes the orders of nodes arrive again, up to 20 s late.
 func (s *Cluster) fromThePast(gate, manager node.ID) {
 	s.Late.held, s.Late.to = map[heldKey][]node.Message{}, map[node.Message]node.ID{}
 	s.Witness = append(s.Witness, func(r checker.Record) {

@@ -9,7 +9,7 @@ import (
 	"hyperscale/scenarios/stage"
 )
 
-// Topology is how many of each there are.
+// Topology is the number of nodes of each kind, and their settings.
 type Topology struct {
 	Gates       int
 	Datacenters int
@@ -17,9 +17,9 @@ type Topology struct {
 	Workers     int // of each datacenter
 	Cores       int // of each worker
 	Clients     int
-	Retention   time.Duration // of managers, if not the default: how long they know what has ended
-	Zero        bool          // all start at once, and their clocks begin at nothing
-	Past        bool          // a gate and a manager that speak of what is over
+	Retention   time.Duration // how long managers remember ended jobs, if not the default
+	Zero        bool          // all start at once, and their clocks begin at zero
+	Past        bool          // a gate and a manager that repeat old orders
 
 	Gate   func(*gate.Config)    // changes the gates' bounds; nil: they have the default
 	Manage func(*manager.Config) // changes the managers' bounds; nil: they have the default
@@ -41,11 +41,10 @@ func SmallTopology() Topology {
 	return Topology{Gates: 1, Datacenters: 1, Managers: 1, Workers: 3, Cores: 4, Clients: 1}
 }
 
-// ShortMemory is how long managers remember what has ended, where a world is to see
-// what comes after that.
+// ShortMemory is a short Retention of managers, for worlds that test what follows it.
 const ShortMemory = 20 * time.Second
 
-// OfDatacenter are the managers and workers of the d-th datacenter.
+// OfDatacenter returns the managers and workers of the d-th datacenter.
 func (s *Cluster) OfDatacenter(d int) []string {
 	t := s.topology
 	return append(stage.Names(s.Managers[d*t.Managers:(d+1)*t.Managers]), stage.Names(s.Workers[d*t.Workers:(d+1)*t.Workers])...)

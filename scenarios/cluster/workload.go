@@ -22,8 +22,8 @@ type Load struct {
 	Layers      bool   // every third job has a workflow that depends on another
 }
 
-// StormLoad leaves a third of the cores free, so that what piles up during the
-// faults is worked off within the bound of liveness.
+// StormLoad leaves a third of the cores free, so that the jobs that wait during the faults
+// finish within the bound of liveness.
 func StormLoad(until time.Duration) Load {
 	return Load{Every: 4 * time.Second, Until: until, Vus: 64, Cores: 6, Duration: 8 * time.Second, Cancels: 100_000, Layers: true}
 }
@@ -34,15 +34,15 @@ type Order struct {
 	Client    node.ID
 	Job       message.JobID
 	Acked     bool
-	At        time.Duration // when it was
-	ended     time.Duration // when its result was shown
+	At        time.Duration // when the client submitted it
+	ended     time.Duration // when the client received its result
 	Cancel    bool
 	results   int
 	forgotten bool             // no gate has its result any more, and the client knows
-	Shown     message.JobState // the last that it was shown
-	Elapsed   time.Duration    // and how old the job was then
+	Shown     message.JobState // the last state that the client received
+	Elapsed   time.Duration    // the job's age then
 	Plan      *message.Plan
-	Submit    *message.JobSubmit // until it is sent a world may change it
+	Submit    *message.JobSubmit // a world may change it until it is sent
 	Judge     func(*message.Result)
 }
 
@@ -77,7 +77,7 @@ func (s *Cluster) Submission(o *Order, l Load, n int) *message.JobSubmit {
 	return m
 }
 
-// WorkflowPlan is what the model executor runs.
+// WorkflowPlan returns the plan that the model executor runs.
 func WorkflowPlan(name string, l Load, depends []uint32) message.WorkflowPlan {
 	return message.WorkflowPlan{
 		Name: name, Test: true, VUs: l.Vus, Duration: l.Duration, Timeout: time.Second, Cores: l.Cores,
@@ -86,8 +86,8 @@ func WorkflowPlan(name string, l Load, depends []uint32) message.WorkflowPlan {
 	}
 }
 
-// Submit plays one client: it submits, watches, and perhaps cancels. A client
-// that crashed meanwhile has forgotten its watch; no client asks again for it.
+// Submit plays one client: it submits, watches, and perhaps cancels. A client that crashes
+// forgets its watch, and no client starts it again.
 func (s *Cluster) Submit(o *Order, m *message.JobSubmit, cancelAfter time.Duration) {
 	if !s.World.Alive(o.Client) {
 		return
@@ -135,7 +135,7 @@ func (s *Cluster) watch(o *Order) {
 	})
 }
 
-// onStatus is what a person sees meanwhile: nothing that they saw is taken back.
+// onStatus judges each status that the client receives: the state never goes back.
 func (s *Cluster) onStatus(o *Order, to message.JobState) {
 	if Progress(to) < Progress(o.Shown) || o.Shown == message.JobCancelling && to.Terminal() && to != message.JobCancelled {
 		s.Checker.Violate("L", s.Record(o.Client), "job %v was shown as %v, then as %v", o.Job, o.Shown, to)
@@ -143,8 +143,8 @@ func (s *Cluster) onStatus(o *Order, to message.JobState) {
 	o.Shown = to
 }
 
-// onParts is what a person sees of each datacenter: a subjob that has begun something
-// names who did it, as a frame has room for all that these worlds run.
+// onSubjobs judges what the client sees of each datacenter: a subjob that has started load
+// names its workers, because a frame has room for all workers of these worlds.
 func (s *Cluster) onSubjobs(o *Order, subjobs []message.DatacenterResult) {
 	s.Checker.Told(s.Record(o.Client), o.Job, subjobs)
 	for i := range subjobs {
@@ -158,8 +158,8 @@ func (s *Cluster) onSubjobs(o *Order, subjobs []message.DatacenterResult) {
 	}
 }
 
-// Progress orders states as a person may see them follow each other: until it
-// runs, a job may go back to the queue.
+// Progress orders states as a client may see them follow each other: until it runs, a job may
+// return to the queue.
 func Progress(s message.JobState) int {
 	switch {
 	case s.Terminal():
@@ -174,8 +174,8 @@ func Progress(s message.JobState) int {
 	return 0
 }
 
-// onResult is what a person sees at the end: it comes once, is terminal, and
-// its figures add up.
+// onResult judges the result: the client receives it once, it is terminal, and its figures add
+// up.
 func (s *Cluster) onResult(o *Order, r *message.Result) {
 	at := s.Record(o.Client)
 	o.results++
@@ -205,8 +205,8 @@ func (s *Cluster) onResult(o *Order, r *message.Result) {
 	s.Checker.Delivered(at, checker.Delivery{Job: o.Job, State: r.State, Subjobs: len(r.Datacenters), Started: started})
 }
 
-// onRefused is all that is left to say of a result that was forgotten: only gates that
-// may keep no more than a few forget one that a client waits for.
+// onRefused judges a rejection that says that the result is forgotten: only gates with a small
+// bound may forget one that a client waits for.
 func (s *Cluster) onRefused(o *Order, r *message.Refused) {
 	if r.Code != message.CodeResultForgotten {
 		return

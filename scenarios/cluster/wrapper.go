@@ -2,7 +2,7 @@ package cluster
 
 import "hyperscale/core/node"
 
-// wrapper is a machine whose inputs a world sees first. It keeps what the machine keeps.
+// wrapper is a machine whose inputs a world sees first. It holds what the machine holds.
 type wrapper struct{ node.Machine }
 
 // Sizes implements node.Sizer.

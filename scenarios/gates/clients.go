@@ -25,7 +25,7 @@ func clientWorlds() []stage.Scenario {
 	}
 }
 
-// twins submits each order at two gates, and judges what is answered.
+// twins submits each order at two gates, and judges the answers.
 func twins(s *cluster.Cluster, o *cluster.Order, at time.Duration, other bool) {
 	twin := *o.Submit
 	if other {
@@ -111,7 +111,7 @@ func buildSubmitStorm(s *cluster.Cluster) {
 	}
 }
 
-// neverYounger judges that a job's age never goes back: no gate takes a job up twice.
+// neverYounger judges that a job's age never goes back: no gate adopts a job twice.
 func neverYounger(s *cluster.Cluster, o *cluster.Order, m *message.JobStatus) {
 	if cluster.Progress(m.State) == cluster.Progress(o.Shown) && m.Elapsed < o.Elapsed {
 		s.Checker.Violate("L", s.Record(o.Client), "job %v was shown %v old, then %v old, both times %v", o.Job, o.Elapsed, m.Elapsed, m.State)

@@ -13,7 +13,7 @@ import (
 	"hyperscale/sim"
 )
 
-// fileWorlds are those of files that records name, for longer than a sweep spares them.
+// fileWorlds are the worlds of files that records name for longer than a sweep spares them.
 func fileWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "job-outlives-sweep", Virtual: 7 * time.Minute, Build: cluster.On(buildJobOutlivesSweep),
@@ -27,8 +27,8 @@ func fileWorlds() []stage.Scenario {
 	}
 }
 
-// briefGate and briefManager have nodes spare files for as short as their leases allow,
-// and managers keep most records as files.
+// briefGate and briefManager set the shortest file age that the leases allow, and make managers
+// keep most records as files.
 func briefGate(c *gate.Config) { c.FileAge, c.SweepInterval = 153*time.Second, 10*time.Second }
 
 func briefManager(c *manager.Config) {
@@ -46,7 +46,7 @@ func buildJobOutlivesSweep(s *cluster.Cluster) {
 		l.Layers = false
 	})
 	s.Complete = true
-	// One disk of a group at a time, and the next one once the first is back.
+	// One disk of a group at a time, and the next one once the first has returned.
 	for i, at := 0, 188*time.Second; i < len(s.Gates); i, at = i+1, at+25*time.Second {
 		s.Fault(sim.Fault{At: at + s.Rand.Duration(0, 3*time.Second).Truncate(stage.Tick), For: 2 * time.Second, Kind: sim.FaultCrash, Nodes: []string{string(s.Gates[i])}, Value: int64(i % 2)})
 	}
@@ -71,7 +71,7 @@ func buildGateMissesRecord(s *cluster.Cluster) {
 	s.Fault(sim.Fault{At: until, For: 20 * time.Second, Kind: sim.FaultCrash, Nodes: []string{string(owner)}, Value: 1})
 }
 
-// misses says what does not come: one gate misses records, another one files.
+// misses selects the messages that are lost: one gate misses records, another one files.
 func misses(s *cluster.Cluster, records, files bool, m node.Message) bool {
 	switch m.(type) {
 	case *message.LeaseFrame:
@@ -82,8 +82,8 @@ func misses(s *cluster.Cluster, records, files bool, m node.Message) bool {
 	return false
 }
 
-// buildResultPassedOn has each result sent to a gate that is not its job's, while the
-// owner's streams still stand and it hears nothing.
+// buildResultPassedOn sends each result to a gate that does not own its job, while the owner's
+// streams are open and it receives nothing.
 func buildResultPassedOn(s *cluster.Cluster) {
 	t := cluster.GroupTopology()
 	t.Retention, t.Clients = 10*time.Second, 1

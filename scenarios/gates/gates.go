@@ -39,8 +39,8 @@ func gateWorlds() []stage.Scenario {
 	}
 }
 
-// grantsNothing judges that some gates neither acquire nor renew, nor tell anything
-// of a job, from shortly after a cut until its end.
+// grantsNothing judges that some gates neither acquire, renew nor report a job, from shortly
+// after a cut until its end.
 func grantsNothing(s *cluster.Cluster, ids []node.ID, from, to time.Duration) {
 	const onTheirWay = time.Second
 	among := map[node.ID]bool{}
@@ -127,8 +127,8 @@ func buildGateDrains(s *cluster.Cluster) {
 	})
 }
 
-// ownedBy judges that another gate owns each job that one owned when it was asked to
-// stop, unless it has ended by then.
+// ownedBy judges that another gate owns each job of a gate that was asked to stop, unless the
+// job has ended by then.
 func ownedBy(s *cluster.Cluster, id node.ID, from, by time.Duration) {
 	owned := map[message.JobID]bool{}
 	s.Witness = append(s.Witness, func(r checker.Record) {
@@ -203,7 +203,7 @@ func buildTornPromise(s *cluster.Cluster) {
 func buildLostDisk(s *cluster.Cluster) {
 	s.Standard(cluster.GroupTopology(), func(l *cluster.Load) { l.Duration, l.Every, l.Cores = 10*time.Second, 5*time.Second, 3 })
 	s.Complete = true
-	// A member without its disk waits for two leases before it speaks.
+	// A member without its disk waits for two leases before it answers.
 	s.Slots(80*time.Second, func(i int, at time.Duration) {
 		s.Fault(sim.Fault{At: at, For: s.Rand.Duration(2*time.Second, 8*time.Second).Truncate(stage.Tick), Kind: sim.FaultCrash, Nodes: stage.Names(s.Choose(s.Gates, 1)), Value: 1})
 	})

@@ -16,8 +16,7 @@ import (
 	"hyperscale/sim"
 )
 
-// operatedWorlds are about what people ask of gates besides running jobs, and what gates
-// refuse.
+// operatedWorlds are about operators' requests to gates, and what gates reject.
 func operatedWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "drain-orders", Virtual: 5 * time.Minute, Build: cluster.On(buildDrainOrders),
@@ -36,10 +35,10 @@ func operatedWorlds() []stage.Scenario {
 // drained is one order to drain a node.
 type drained struct {
 	id       node.ID
-	from, to time.Duration // the order was acknowledged; it is taken back
+	from, to time.Duration // from the acknowledgement of the order until the operator takes it back
 }
 
-// during says whether an instant is inside the order, with time for it to arrive.
+// during reports whether an instant is within the order, with time for it to arrive.
 func (d *drained) during(at time.Duration) bool {
 	const arrival = 4 * time.Second
 	return d.from > 0 && at > d.from+arrival && at < d.to
@@ -60,7 +59,7 @@ func buildDrainOrders(s *cluster.Cluster) {
 		orders = append(orders, d)
 		drain(s, d, at)
 		gate := i%len(kinds) == 0
-		switch restarts := s.Rand.Chance(1, 2); { // the order outlives a restart
+		switch restarts := s.Rand.Chance(1, 2); { // the order survives a restart
 		case restarts && gate:
 			s.Fault(sim.Fault{At: at + 5*time.Second, For: time.Second, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
 		case restarts: // when its shards have ended
@@ -79,7 +78,7 @@ func buildDrainOrders(s *cluster.Cluster) {
 	})
 }
 
-// givesWork judges that a node that is drained is given nothing.
+// givesWork judges that a drained node gets no work.
 func givesWork(s *cluster.Cluster, d *drained, r checker.Record) {
 	switch e := r.Event.(type) {
 	case event.LeaseGranted:
@@ -101,7 +100,7 @@ func givesWork(s *cluster.Cluster, d *drained, r checker.Record) {
 	}
 }
 
-// drain plays the operator: she orders at one time, and takes it back at another.
+// drain plays the operator, who orders a drain at one time and takes it back at another.
 func drain(s *cluster.Cluster, d *drained, at time.Duration) {
 	who := s.Clients[s.Rand.Int(len(s.Clients))]
 	order := func(undo bool) {
@@ -117,7 +116,7 @@ func drain(s *cluster.Cluster, d *drained, at time.Duration) {
 	s.World.At(d.to, func() { order(true) })
 }
 
-// askWhoDrains judges that gates tell people who is drained.
+// askWhoDrains judges that gates report which nodes are drained.
 func askWhoDrains(s *cluster.Cluster, d *drained) {
 	who := s.Clients[s.Rand.Int(len(s.Clients))]
 	says := func(found, draining bool) {
@@ -171,7 +170,7 @@ func buildMergedThresholds(s *cluster.Cluster) {
 	})
 }
 
-// crowded are bounds that a crowd reaches within seconds.
+// crowded are bounds that many clients reach within seconds.
 const (
 	crowdedNowhere = 12 * time.Second
 	crowdedAge     = 25 * time.Second
@@ -200,7 +199,7 @@ func buildCrowdedGates(s *cluster.Cluster) {
 		s.Submission(o, l, n)
 		s.Orders = append(s.Orders, o)
 		s.World.At(at, func() { s.Submit(o, o.Submit, 0) })
-		for _, id := range s.Clients { // all want the same, and to know how it stands
+		for _, id := range s.Clients { // all submit the same, and watch it
 			s.World.At(at+time.Millisecond, func() { beset(s, id, o) })
 		}
 	}
@@ -210,7 +209,7 @@ func buildCrowdedGates(s *cluster.Cluster) {
 	waitsInQueue(s)
 }
 
-// beset has a client submit a key that another one has submitted, and ask for it.
+// beset makes a client submit a key that another one has submitted, and query it.
 func beset(s *cluster.Cluster, id node.ID, o *cluster.Order) {
 	if id == o.Client {
 		return
@@ -225,8 +224,8 @@ func beset(s *cluster.Cluster, id node.ID, o *cluster.Order) {
 	s.World.Command(id, &message.JobWatch{Job: message.JobOf(o.Key)}, func(node.Message) {})
 }
 
-// waitsInQueue judges that a job waits in the queue no longer than it may, and that none
-// ends for its wait before.
+// waitsInQueue judges that a job waits in the queue no longer than it may, and that no job ends
+// for its wait before that.
 func waitsInQueue(s *cluster.Cluster) {
 	const slack = 3 * time.Second
 	since := map[message.JobID]time.Duration{}

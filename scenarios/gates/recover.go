@@ -35,12 +35,12 @@ func buildClocksAtZero(s *cluster.Cluster) {
 	}
 }
 
-// electoral is one group of a cluster, and who leads it as its members have told.
+// electoral is one group of a cluster, and its leader as its members report it.
 type electoral struct {
 	*cluster.Cluster
 	group string
-	ids   []node.ID // the first is whom it is recovered from
-	leads node.ID   // who was elected last
+	ids   []node.ID // the group is recovered from the first one
+	leads node.ID   // the last one elected
 	term  uint64
 	known map[node.ID]event.LeaderKnown
 }
@@ -63,7 +63,7 @@ func watchElections(s *cluster.Cluster, group string, ids []node.ID) *electoral 
 	return w
 }
 
-// crash ends a member that runs; it starts again after a while.
+// crash ends a running member; it starts again after a while.
 func (w *electoral) crash(at, length time.Duration, which func() node.ID, diskless bool) {
 	w.World.At(at, func() {
 		id := which()
@@ -79,7 +79,7 @@ func (w *electoral) crash(at, length time.Duration, which func() node.ID, diskle
 	})
 }
 
-// loses takes the disk of a member that does not run.
+// loses removes the disk of a member that does not run.
 func (w *electoral) loses(id node.ID) {
 	w.World.Restore(id, nil)
 	w.Checker.Forget(id)
@@ -90,7 +90,7 @@ func (w *electoral) between(at, length time.Duration, id node.ID, others ...node
 	w.Fault(sim.Fault{At: at, For: length, Kind: sim.FaultPartition, Nodes: stage.Names([]node.ID{id}), Peers: stage.Names(others)})
 }
 
-// agreed judges at a time that all know one leader of one term.
+// agreed judges that at some time all know one leader of one term.
 func (w *electoral) agreed(at time.Duration, since string) {
 	w.World.At(at, func() {
 		for _, id := range w.ids {
@@ -113,12 +113,12 @@ func buildGroupsRecovered(s *cluster.Cluster) {
 const (
 	disksLost  = 18 * time.Second
 	recovering = disksLost + time.Second
-	// recovered is when a guard of the gates has gone by, and what follows is done.
+	// recovered is when a guard of the gates has passed, and the recovery is done.
 	recovered = recovering + 33*time.Second
 )
 
-// losesMajority has two elect leaders, of which the third hears nothing and whose
-// terms are lost with their disks.
+// losesMajority makes two members elect leaders. The third hears nothing of them, and their
+// disks lose the terms.
 func (w *electoral) losesMajority() {
 	w.between(5*time.Second, disksLost-5*time.Second, w.ids[0], w.ids[1:]...)
 	for _, at := range []time.Duration{9 * time.Second, 13 * time.Second} {
@@ -154,8 +154,8 @@ func (w *electoral) losesMajority() {
 	}
 }
 
-// losesOneMore has the two that were blank elect a leader without the third; then
-// one of them loses its disk, and soon can only hear the third.
+// losesOneMore makes the two formerly blank members elect a leader without the third. Then one
+// of them loses its disk, and soon hears only the third.
 func (w *electoral) losesOneMore() {
 	at := recovered + 15*time.Second
 	w.between(at, 8*time.Second, w.ids[0], w.ids[1:]...)

@@ -6,7 +6,7 @@ import (
 	"hyperscale/scenarios/stage"
 )
 
-// Worlds are the worlds of gates.
+// Worlds returns the worlds of gates.
 func Worlds() []stage.Scenario {
 	return slices.Concat(gateWorlds(), clientWorlds(), edgeWorlds(), fileWorlds(), recoverWorlds(), operatedWorlds())
 }

@@ -15,8 +15,8 @@ func tiny(c ...int) Grid {
 	return Grid{C: c, D: []time.Duration{32768 * time.Millisecond}, I: []time.Duration{64 * time.Millisecond}, Repeats: 1, Failures: 1}
 }
 
-// The shape of what the paper found, on two points of its grid: the same seed gives
-// the same figures, every part helps, and nothing costs detection.
+// The shape of the paper's results, on two points of its grid: the same seed gives the same
+// figures, every mechanism helps, and none delays detection.
 func TestLifeguardKeepsTheHealthyAlive(t *testing.T) {
 	again := Config{Seed: 2, Members: 16, Grid: tiny(2)}
 	if diff := cmp.Diff(Play(again), Play(again)); diff != "" {

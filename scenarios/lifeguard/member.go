@@ -7,13 +7,13 @@ import (
 	"hyperscale/core/swim"
 )
 
-// Timer kinds of a member, beside its group's.
+// Timer kinds of a member, beside those of its group.
 const (
 	timerBlock uint8 = iota + 1
 	timerWake
 )
 
-// heldMax bounds what waits at a blocked member, as the buffer of a socket does.
+// heldMax bounds the messages that wait at a blocked member, as a socket's buffer does.
 const heldMax = 4096
 
 // member belongs to a group and is blocked now and then.
@@ -25,7 +25,7 @@ type member struct {
 	blocked  bool
 	until    node.Instant // when no further block begins
 	messages []node.Input // arrived
-	letters  []letter     // what it would have sent
+	letters  []letter     // the messages that it held back
 }
 
 type letter struct {
@@ -33,7 +33,7 @@ type letter struct {
 	m  node.Message
 }
 
-// wire counts what is sent, and holds it while the member is blocked.
+// wire counts sent messages, and holds them back while the member is blocked.
 type wire struct {
 	node.Env
 	m *member
@@ -81,7 +81,7 @@ func (m *member) block(env node.Env) {
 	env.SetTimer(node.Key(node.PartGossip, timerWake), m.run.anomaly.D)
 }
 
-// wake sends what waited, then reads what arrived.
+// wake sends the messages that waited, then reads those that arrived.
 func (m *member) wake(w wire) {
 	m.blocked = false
 	letters, messages := m.letters, m.messages

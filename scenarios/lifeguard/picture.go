@@ -24,8 +24,8 @@ func colours() []string {
 	return []string{"#b3261e", "#e08a00", "#2f7d32", "#7a5bb5", "#1565c0", "#111111"}
 }
 
-// Picture draws, on the left, how false positives at healthy members grow with the
-// length of the blocks, and on the right how soon true failures are known.
+// Picture draws on the left how false positives at healthy members grow with the length of the
+// blocks. On the right it draws how soon members detect true failures.
 func (s *Summary) Picture() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n", pictureWidth, pictureHeight)

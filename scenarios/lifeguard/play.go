@@ -10,21 +10,21 @@ import (
 	"hyperscale/sim"
 )
 
-// Outcome is what one run came to.
+// Outcome is the result of one run.
 type Outcome struct {
 	FP        uint64 // verdicts against members that were never blocked
-	FPHealthy uint64 // of those, at members that were never blocked
+	FPHealthy uint64 // those of them by members that were never blocked
 	Messages  uint64
 	Bytes     uint64
 	Virtual   time.Duration
-	// First and Full are the times from the beginning of a long block to the first
-	// healthy member's verdict, and to the last one's.
+	// First and Full are the times from the beginning of a long block until the first and until
+	// the last healthy member's verdict.
 	First, Full []time.Duration
-	Missed      int // long blocks of which not all healthy members learnt in time
+	Missed      int // long blocks that not all healthy members detected in time
 }
 
-// detectAt is the least block that counts as a true failure: longer than any
-// setting needs to detect and tell one.
+// detectAt is the shortest block that counts as a true failure: longer than any setting needs
+// to detect and gossip one.
 const detectAt = 30 * time.Second
 
 // run is one run.
@@ -33,7 +33,7 @@ type run struct {
 	world   *sim.World
 	ids     map[node.ID]int
 	blocked []bool
-	deaths  []map[int]time.Duration // of those that are blocked: who took them for dead, and when
+	deaths  []map[int]time.Duration // by blocked member: which members declared it dead, and when
 	outcome Outcome
 }
 
@@ -49,8 +49,8 @@ func play(seed uint64, members int, setting *Setting, a Anomaly) Outcome {
 	return r.outcome
 }
 
-// crowd is a world whose members have just been started. Who of them will be blocked
-// depends on the seed and the anomaly alone.
+// crowd returns a world whose members have just started. The seed and the anomaly alone decide
+// which of them will be blocked.
 func crowd(seed uint64, members int, setting *Setting, a Anomaly) *run {
 	worldSeed := node.MixString(seed, a.String())
 	w := sim.New(sim.Config{Seed: worldSeed, Network: netsim.Default()})
@@ -96,7 +96,7 @@ func (r *run) dies(at int, id node.ID) {
 	}
 }
 
-// times gathers how soon true failures were known.
+// times collects how soon members knew of true failures.
 func (r *run) times(healthy int) {
 	if r.anomaly.Kind != Threshold || r.anomaly.D < detectAt {
 		return

@@ -14,16 +14,16 @@ type Setting struct {
 	Config swim.Config
 }
 
-// Plain is what others are measured against, Paper all of Lifeguard as published,
-// Ours what production uses: indices of Settings.
+// Indices of Settings: Plain is the baseline, Paper all of Lifeguard as published, Ours the
+// settings of production.
 const (
 	Plain = 0
 	Paper = 4
 	Ours  = 5
 )
 
-// Settings returns all of them. All but the last use the paper's formulas: local
-// health stretches by LHM + 1, alpha 5, beta 6, no cap.
+// Settings returns all settings. All but the last use the paper's formulas: local health
+// stretches by LHM + 1, alpha 5, beta 6, no cap.
 func Settings() []Setting {
 	part := func(change func(*swim.Config)) swim.Config {
 		c := swim.Plain()
@@ -40,7 +40,7 @@ func Settings() []Setting {
 	}
 }
 
-// Kind tells the experiments apart.
+// Kind is the kind of an experiment.
 type Kind string
 
 // The experiments.
@@ -53,8 +53,8 @@ const (
 type Anomaly struct {
 	Kind   Kind
 	C      int           // members blocked at once
-	D      time.Duration // for so long
-	I      time.Duration // and again after this; 0 in a threshold experiment
+	D      time.Duration // length of a block
+	I      time.Duration // pause until the next block; 0 in a threshold experiment
 	Repeat int
 }
 
@@ -62,13 +62,13 @@ func (a Anomaly) String() string {
 	return fmt.Sprintf("%s C=%d D=%v I=%v #%d", a.Kind, a.C, a.D, a.I, a.Repeat)
 }
 
-// Grid is what is varied.
+// Grid is the range of the parameters.
 type Grid struct {
 	C        []int
 	D        []time.Duration
 	I        []time.Duration
 	Repeats  int // of each threshold experiment
-	Failures int // of the longest ones: they give the times of detection
+	Failures int // of the longest ones, which give the times of detection
 }
 
 // Full is the grid of the published tables: the ranges of the paper in coarser
@@ -92,7 +92,7 @@ func (g Grid) anomalies(members int) []Anomaly {
 	longest := g.D[len(g.D)-1]
 	for _, c := range g.C {
 		if c > members/4 {
-			break // most of the group is to be healthy
+			break // most of the group must stay healthy
 		}
 		for _, d := range g.D {
 			repeats := g.Repeats

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// Members of whom nobody fails, each probed once a second: how many times faster than
-// real time one core plays them, and the memory that they take. The beginning, when
-// all join, is not counted.
+// Healthy members, each probed once a second: how many times faster than real time one core
+// plays them, and their memory. The benchmark does not count the beginning, when all join.
 func BenchmarkSteady(b *testing.B) {
 	for _, members := range []int{1000, 10_000} {
 		b.Run(fmt.Sprintf("members=%d", members), func(b *testing.B) {

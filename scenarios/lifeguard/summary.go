@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Config of all experiments.
+// Config configures all experiments.
 type Config struct {
 	Seed     uint64
 	Members  int
@@ -15,11 +15,10 @@ type Config struct {
 	Progress func(done, all int) // may be nil
 }
 
-// MembersMin is the smallest group that means anything: three seeds, and somebody
-// to block.
+// MembersMin is the smallest meaningful group: three seeds, and a member to block.
 const MembersMin = 8
 
-// Cell is a sum over runs that differ in nothing that is named.
+// Cell is a sum over runs with equal parameters.
 type Cell struct {
 	Setting   string  `json:"setting"`
 	Kind      Kind    `json:"experiment"`
@@ -33,7 +32,7 @@ type Cell struct {
 	Bytes     float64 `json:"bytes_per_member_second"`
 }
 
-// Times are those of true failures, in milliseconds.
+// Times are the detection times of true failures, in milliseconds.
 type Times struct {
 	Count  int   `json:"count"`
 	Median int64 `json:"median_ms"`
@@ -56,14 +55,14 @@ type Column struct {
 	Bytes     float64 `json:"bytes_per_member_second"`
 }
 
-// Bar is a promise, and what it came to.
+// Bar is a promised bound, and its measurement.
 type Bar struct {
 	Name string `json:"name"`
 	Got  string `json:"got"`
 	Met  bool   `json:"met"`
 }
 
-// Summary is everything.
+// Summary is the result of all experiments.
 type Summary struct {
 	Seed    uint64   `json:"seed"`
 	Members int      `json:"members"`
@@ -73,7 +72,7 @@ type Summary struct {
 	Cells   []Cell   `json:"cells"`
 }
 
-// sums gathers one setting's runs.
+// sums collects one setting's runs.
 type sums struct {
 	column      Column
 	cells       []Cell
@@ -143,7 +142,7 @@ func timesOf(all []time.Duration) Times {
 	return Times{len(all), at(1, 2), at(99, 100), at(999, 1000)}
 }
 
-// bars judges what was promised.
+// bars compares the results with the promised bounds.
 func bars(c []Column) []Bar {
 	plain, paper, ours := c[Plain], c[Paper], c[Ours]
 	ratio := float64(plain.FPHealthy) / max(1, float64(paper.FPHealthy))
@@ -161,10 +160,10 @@ func bars(c []Column) []Bar {
 	}
 }
 
-// percent is by how much a is more than b.
+// percent returns by how many percent a exceeds b.
 func percent(a, b float64) float64 { return 100 * (a - b) / max(1e-9, b) }
 
-// Table is the summary as a table of Markdown.
+// Table returns the summary as a Markdown table.
 func (s *Summary) Table() string {
 	var b strings.Builder
 	row := func(name string, value func(*Column) string) {

@@ -14,7 +14,7 @@ import (
 	"hyperscale/sim"
 )
 
-// boundWorlds reach what takes hours elsewhere: nodes that never come back, and bounds of
+// boundWorlds reach states that take hours elsewhere: nodes that never return, and bounds of
 // tries and of age, which are short here.
 func boundWorlds() []stage.Scenario {
 	return []stage.Scenario{
@@ -44,14 +44,14 @@ func buildWorkersHalt(s *cluster.Cluster) {
 		}
 	}
 	for _, id := range dead {
-		s.World.At(s.Rand.Duration(10*time.Second, s.Heal), func() { s.World.Crash(id) }) // no healing starts it
+		s.World.At(s.Rand.Duration(10*time.Second, s.Heal), func() { s.World.Crash(id) }) // the healing does not start it
 	}
 	s.Fault(sim.Fault{At: s.Rand.Duration(10*time.Second, s.Heal).Truncate(stage.Tick), Kind: sim.FaultDiskFull, Nodes: stage.Names(full)})
 	s.Fault(sim.Fault{At: s.Heal + time.Millisecond, Kind: sim.FaultDiskFull, Nodes: stage.Names(full)})
 	s.Verdicts = append(s.Verdicts, func() { knowsWorkers(s, len(s.Workers)-len(dead)) })
 }
 
-// knowsWorkers judges that each manager knows the workers that are there, and no others.
+// knowsWorkers judges that each manager knows exactly the workers that run.
 func knowsWorkers(s *cluster.Cluster, want int) {
 	s.World.Sizes(func(id node.ID, what string, n, _ int) {
 		if what == "manager/workers" && n != want {
@@ -77,7 +77,7 @@ func buildFewTries(s *cluster.Cluster) {
 	})
 	s.Often(s.Workers, 12*time.Second, sim.FaultCrash, 9*time.Second, 0)
 	s.Often(s.Workers, 6*time.Second, sim.FaultDiskFull, 4*time.Second, 0)
-	s.Slots(30*time.Second, func(i int, at time.Duration) { // ends come while no gate acknowledges
+	s.Slots(30*time.Second, func(i int, at time.Duration) { // subjobs end while no gate acknowledges
 		s.Fault(sim.Fault{At: at, For: s.Rand.Duration(9*time.Second, 14*time.Second).Truncate(stage.Tick), Kind: sim.FaultOneWay, Nodes: stage.Names(s.Managers), Peers: stage.Names(s.Gates)})
 	})
 	lost := map[message.ShardID]int{}
@@ -94,7 +94,7 @@ func buildHalfFallsSilent(s *cluster.Cluster) {
 	t := cluster.GroupTopology()
 	t.Workers = 6
 	s.Standard(t, func(l *cluster.Load) { l.Every, l.Duration, l.Cores = 4*time.Second, 6*time.Second, 3 })
-	held := map[node.ID]time.Duration{} // until when
+	held := map[node.ID]time.Duration{} // until when each node is held up
 	var healed time.Duration
 	s.Slots(30*time.Second, func(i int, at time.Duration) {
 		length := s.Rand.Duration(7*time.Second, 14*time.Second).Truncate(stage.Tick)

@@ -12,9 +12,9 @@ import (
 	"hyperscale/sim"
 )
 
-// majorityWorlds are those in which an owner acts between the beginning of a write and
-// its majority, if it ever does, and is then gone for good: who takes over knows
-// nothing of the write.
+// majorityWorlds are worlds in which an owner acts between the beginning of a write and its
+// majority, if the write ever gets one, and then stops for good. Its successor knows nothing of
+// the write.
 func majorityWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "record-forgotten", Virtual: 4 * time.Minute, Build: cluster.On(buildRecordForgotten),
@@ -28,15 +28,14 @@ func majorityWorlds() []stage.Scenario {
 	}
 }
 
-// silent is a member of a group whose records reach no other for a while: what it is
-// granted it is granted by a majority, what it writes after that none has, and it
-// renews nothing.
+// silent is a member of a group whose records reach no other member for a while. A majority
+// grants it registers, but none gets its later writes, and it renews nothing.
 type silent struct {
 	id       node.ID
 	from, to time.Duration
 }
 
-// silence engages a courier for such members.
+// silence installs an interceptor for such members.
 func silence(s *cluster.Cluster, all []silent) {
 	s.World.Engage(func(l sim.Letter) bool {
 		now := s.World.Now()
@@ -55,7 +54,7 @@ func silence(s *cluster.Cluster, all []silent) {
 	})
 }
 
-// buildRecordForgotten has short jobs of two layers, so that each silence meets some in
+// buildRecordForgotten runs short jobs of two layers, so that each silence hits some of them in
 // every write.
 func buildRecordForgotten(s *cluster.Cluster) {
 	s.Standard(cluster.GroupTopology(), func(l *cluster.Load) { l.Every, l.Duration, l.Cores = 900*time.Millisecond, 1500*time.Millisecond, 3 })
@@ -71,9 +70,9 @@ func buildRecordForgotten(s *cluster.Cluster) {
 	silence(s, all)
 }
 
-// buildEpochForgotten restarts the gate twice, and kills the manager each time when it
-// writes what the gate has told it. Then the gate is away for long, so that only
-// the past speaks: what was ordered between the two is above what is on disk.
+// buildEpochForgotten restarts the gate twice, and kills the manager each time when it writes
+// the gate's order. Then the gate is away for long, so that only the past sends orders: those
+// between the two restarts have fences above what is on disk.
 func buildEpochForgotten(s *cluster.Cluster) {
 	t := cluster.SmallTopology()
 	t.Past = true
@@ -90,10 +89,10 @@ func buildEpochForgotten(s *cluster.Cluster) {
 	}
 }
 
-// buildLossForgotten gives each worker a shard of each job, and cuts one of them off
-// until its shard is lost. It has the result by then, and tells it when it is back: before
-// the others do, which are cut off then. The manager's disk is slow: writing the loss
-// takes longer than waiting for the worker to have stopped.
+// buildLossForgotten gives each worker a shard of each job, and cuts one worker off until its
+// shard is lost. That worker has its result by then. It reports the result on its return,
+// before the others, which are cut off then. The manager's disk is slow: writing the loss takes
+// longer than the wait for the worker to have stopped.
 func buildLossForgotten(s *cluster.Cluster) {
 	const every = 16 * time.Second
 	t := cluster.SmallTopology()
@@ -101,7 +100,7 @@ func buildLossForgotten(s *cluster.Cluster) {
 		l.Every, l.Duration, l.Cores, l.Layers = every, 3*time.Second, uint32(t.Workers*t.Cores), false
 	})
 	s.Fault(sim.Fault{At: time.Second, Kind: sim.FaultDiskSlow, Nodes: stage.Names(s.Managers), Value: 1000})
-	for at := 2*time.Second + every; at < s.Heal-every; at += every { // as jobs are submitted
+	for at := 2*time.Second + every; at < s.Heal-every; at += every { // at each submission of jobs
 		cut := s.Choose(s.Workers, 1)
 		s.Fault(sim.Fault{At: at + 2500*time.Millisecond, For: s.Rand.Duration(5200*time.Millisecond, 6*time.Second).Truncate(stage.Tick),
 			Kind: sim.FaultPartition, Nodes: stage.Names(cut), Peers: stage.Names(s.Managers)})
@@ -110,9 +109,9 @@ func buildLossForgotten(s *cluster.Cluster) {
 	}
 }
 
-// buildLateRefusal fills the managers' disks for a while, so that each refuses what it
-// was sent when it has waited for its disk, and stops gates between the two. Streams
-// keep what comes: it is the first that a gate hears when it goes on.
+// buildLateRefusal fills the managers' disks for a while, so that each manager rejects its
+// orders after it has waited for its disk. It stops gates between the two. Streams keep the
+// messages: the rejection is the first one that a gate receives when it continues.
 func buildLateRefusal(s *cluster.Cluster) {
 	s.Standard(cluster.GroupTopology(), func(l *cluster.Load) {
 		l.Every, l.Duration, l.Cores, l.Layers = 1200*time.Millisecond, time.Second, 1, false

@@ -189,18 +189,18 @@ func buildDatacenterCutOff(s *cluster.Cluster) {
 	}
 	s.Complete = true
 	s.OneDatacenter()
-	if s.Rand.Chance(1, 2) { // who takes a subjob over keeps to what is left of its lease
+	if s.Rand.Chance(1, 2) { // a manager that takes over observes the rest of the subjob's lease
 		s.Often(s.Managers, 20*time.Second, sim.FaultCrash, 4*time.Second, 0)
 	}
 	cut := s.Rand.Int(t.Datacenters)
-	for i, at := range []time.Duration{35 * time.Second, 150 * time.Second} { // the third one is always there
+	for i, at := range []time.Duration{35 * time.Second, 150 * time.Second} { // the third one is always up
 		s.Fault(sim.Fault{At: at, For: s.Rand.Duration(70*time.Second, 90*time.Second).Truncate(stage.Tick), Kind: sim.FaultPartition, Nodes: s.OfDatacenter((cut + i) % t.Datacenters), Peers: stage.Names(s.Gates)})
 	}
 }
 
-// buildCutAtTheGuard leaves nothing that a gate's guard could do without: each node of the
-// two datacenters that are cut off goes on for as long as it may, on the slowest clock, and
-// the third one has cores for their jobs at once.
+// buildCutAtTheGuard leaves no slack in a gate's guard. Each node of the two datacenters that
+// are cut off runs as long as it may, on the slowest clock. The third datacenter has cores for
+// their jobs at once.
 func buildCutAtTheGuard(s *cluster.Cluster) {
 	t := cluster.Topology{Gates: 3, Datacenters: 3, Managers: 3, Workers: 12, Cores: 1, Clients: 1}
 	s.Standard(t, func(l *cluster.Load) {
@@ -215,8 +215,8 @@ func buildCutAtTheGuard(s *cluster.Cluster) {
 	managers, workers := s.Managers[:2*t.Managers], stage.Names(s.Workers[:2*t.Workers])
 	s.Fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: stage.Names(s.Gates), Value: sim.DriftBound})
 	s.Fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: lost, Value: -sim.DriftBound})
-	cut := 27*time.Second + s.Rand.Duration(300*time.Millisecond, 1300*time.Millisecond).Truncate(stage.Tick) // a job has just been submitted
-	if s.Rand.Chance(1, 2) {                                                                                  // the last dispatch, and the last word, come after the cut
+	cut := 27*time.Second + s.Rand.Duration(300*time.Millisecond, 1300*time.Millisecond).Truncate(stage.Tick) // right after the submission of a job
+	if s.Rand.Chance(1, 2) {                                                                                  // the last dispatch, and the last answer, arrive after the cut
 		late := s.Rand.Duration(2*time.Second, 4*time.Second)
 		s.Fault(sim.Fault{At: 9 * time.Second, For: cut - 9*time.Second, Kind: sim.FaultLatencyOneWay, Nodes: stage.Names(s.Gates), Peers: stage.Names(managers), Value: late.Milliseconds()})
 	}
@@ -228,8 +228,8 @@ func buildCutAtTheGuard(s *cluster.Cluster) {
 	s.Fault(sim.Fault{At: word + 2*time.Second, For: 8 * time.Second, Kind: sim.FaultPause, Nodes: workers})
 }
 
-// buildNamedBeforeTheCrash lets a job's record say DISPATCHING while a manager runs its subjob:
-// what managers answer takes so long that the gates are apart when they learn of it.
+// buildNamedBeforeTheCrash keeps DISPATCHING in a job's record while a manager runs its subjob:
+// the managers' answers take so long that the gates are separated when they arrive.
 func buildNamedBeforeTheCrash(s *cluster.Cluster) {
 	t := cluster.Topology{Gates: 3, Datacenters: 2, Managers: 3, Workers: 4, Cores: 8, Clients: 2}
 	apart := 12*time.Second + s.Rand.Duration(0, time.Second).Truncate(stage.Tick)
@@ -242,7 +242,7 @@ func buildNamedBeforeTheCrash(s *cluster.Cluster) {
 	s.OneDatacenter()
 	late := s.Rand.Duration(2500*time.Millisecond, 3*time.Second).Truncate(stage.Tick)
 	s.Fault(sim.Fault{At: apart - 4*time.Second, For: 9 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: stage.Names(s.Managers), Peers: stage.Names(s.Gates), Value: late.Milliseconds()})
-	crash := apart + late + 1500*time.Millisecond // a heartbeat that lists the subjob was answered with its name
+	crash := apart + late + 1500*time.Millisecond // a gate has named the subjob in its answer to a heartbeat that lists it
 	for i, g := range s.Gates {
 		s.Fault(sim.Fault{At: apart, For: crash - apart, Kind: sim.FaultPartition, Nodes: []string{string(g)}, Peers: stage.Names(slices.Delete(slices.Clone(s.Gates), i, i+1))})
 	}

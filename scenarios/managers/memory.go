@@ -30,8 +30,8 @@ func buildTightBounds(s *cluster.Cluster) {
 	s.Often(s.Nodes, 5*time.Second, sim.FaultBreakStreams, 0, 0)
 }
 
-// tightGate, tightManager and tightWorker are bounds that a load of one job a second
-// reaches within seconds.
+// tightGate, tightManager and tightWorker set bounds that one job a second reaches within
+// seconds.
 func tightGate(c *gate.Config) {
 	c.QueueMax, c.JobsMax, c.LookupsMax, c.WaitersMax, c.WatchersMax = 20, 40, 8, 8, 64
 	c.ManagersMax, c.DatacentersMax = 3, 1

@@ -16,8 +16,8 @@ import (
 	"hyperscale/sim"
 )
 
-// peerWorlds are worlds of gates, managers and workers that lose each other: each role
-// drops the peer, its stream and what it planned with it, and takes it back.
+// peerWorlds are worlds of gates, managers and workers that lose each other. Each role drops
+// the peer, its stream and the plans with it, and registers it again.
 func peerWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "dead-by-hearsay", Virtual: 5 * time.Minute, Build: cluster.On(buildDeadByHearsay),
@@ -27,11 +27,11 @@ func peerWorlds() []stage.Scenario {
 	}
 }
 
-// peers is who has registered whom: of each node, by its own events.
+// peers records which node has registered which, by each node's own events.
 type peers struct {
 	*cluster.Cluster
 	registered map[[2]node.ID]bool
-	dead       map[[2]node.ID]time.Duration // in the group, since when
+	dead       map[[2]node.ID]time.Duration // dead in the group, since when
 	deaths     int                          // of registered workers, at their managers
 	losses     map[message.ShardID][]time.Duration
 	lives      map[node.ID]uint64
@@ -81,8 +81,8 @@ func (p *peers) see(r checker.Record) {
 	}
 }
 
-// spent says that a shard of the job lost more workers than rerun_max, each to another
-// rumour: half an interval apart at least.
+// spent reports that a shard of the job lost more workers than rerun_max, each to another
+// rumour: at least half an interval apart.
 func (p *peers) spent(job message.JobID) bool {
 	//lint:orderfree any one will do
 	for shard, at := range p.losses {
@@ -99,7 +99,7 @@ func (p *peers) spent(job message.JobID) bool {
 	return false
 }
 
-// plans judges that a node gives work to a peer that it has, and does not take for dead.
+// plans judges that a node gives work only to a registered peer that it does not consider dead.
 func (p *peers) plans(r checker.Record, to node.ID) {
 	pair := [2]node.ID{r.Node, to}
 	if _, dead := p.dead[pair]; dead || !p.registered[pair] {
@@ -115,14 +115,14 @@ func (p *peers) restarted(id node.ID) {
 	}
 }
 
-// rumour is a member of a group that tells deaths of its own making.
+// rumour is a member of a group that gossips deaths that did not happen.
 type rumour struct {
 	group  *swim.Group
 	name   string
 	victim func() (dead node.ID, to node.Addr)
 }
 
-// rumourEvery leaves a worker the time to refute, and to take shards again.
+// rumourEvery leaves a worker time to refute, and to take shards again.
 const rumourEvery = 8 * time.Second
 
 // Step implements node.Machine.
@@ -183,7 +183,7 @@ func buildDeadByHearsay(s *cluster.Cluster) {
 	})
 }
 
-// back judges that nodes have registered others that run.
+// back judges that nodes have registered other running nodes.
 func (p *peers) back(at, others []node.ID) {
 	for _, x := range at {
 		for _, y := range others {
@@ -195,9 +195,10 @@ func (p *peers) back(at, others []node.ID) {
 }
 
 const (
-	// dropBound: silence of 5 s, what a death in the group takes, a tick.
+	// dropBound: silence of 5 s, the time of a death in the group, a tick.
 	dropBound = 10 * time.Second
-	// peersCut is how long a cut lasts, and peersBack how soon after it all have registered.
+	// peersCut is how long a cut lasts, and peersBack how soon after it all must have
+	// registered.
 	peersCut  = 15 * time.Second
 	peersBack = 20 * time.Second
 )
@@ -217,12 +218,12 @@ func buildPeersCut(s *cluster.Cluster) {
 	})
 }
 
-// inPlace returns managers and workers of a datacenter.
+// inPlace returns the managers and workers of a datacenter.
 func inPlace(s *cluster.Cluster, place string) []node.ID {
 	return slices.DeleteFunc(slices.Concat(s.Managers, s.Workers), func(id node.ID) bool { return s.World.Place(id) != place })
 }
 
-// cut judges that each node drops the peers that it hears no more, and takes them back.
+// cut judges that each node drops the peers that it no longer hears, and registers them again.
 func (p *peers) cut(f sim.Fault, victims []node.ID) {
 	var had [][2]node.ID
 	p.World.At(f.At, func() {
@@ -248,7 +249,7 @@ func (p *peers) cut(f sim.Fault, victims []node.ID) {
 	})
 }
 
-// deaf says that a node must drop another during a cut. A manager that is cut off from
+// deaf reports that a node must drop another one during a cut. A manager that is cut off from
 // its whole group holds evictions.
 func (p *peers) deaf(x, y node.ID, kind string, victims []node.ID) bool {
 	from, to := slices.Contains(victims, x), slices.Contains(victims, y)

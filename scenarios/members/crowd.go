@@ -15,39 +15,40 @@ import (
 // crowdGroup is the name of the group of a world of members.
 const crowdGroup = "crowd"
 
-// goodbye is how long a member that leaves stays to answer.
+// goodbye is how long a leaving member stays to answer.
 const goodbye = time.Second
 
-// Invariant of the worlds of members: who is what at whom.
+// InvariantM names violations of the worlds of members: a member's state at an observer is
+// wrong.
 const InvariantM = "M"
 
-// crowd is a world of machines that do nothing but belong to a group, and the
-// judge of what each of them makes of the others.
+// crowd is a world of machines that only belong to a group. It judges each member's view of the
+// others.
 type crowd struct {
 	*stage.Stage
 	ids    []node.ID
 	config func(i int) swim.Config
-	groups map[node.ID]*swim.Group       // of those that run, or ran last
-	views  map[node.ID]map[node.ID]sight // of those that changed at all
-	// rostered knew everybody from the start.
+	groups map[node.ID]*swim.Group       // of members that run, or ran last
+	views  map[node.ID]map[node.ID]sight // only members whose state changed
+	// rostered members knew all others from the start.
 	rostered map[node.ID]bool
-	guilty   map[node.ID]bool                 // something happens to them: they may be suspected, and err
-	absent   map[node.ID]bool                 // they may be suspected, and may not err
-	monitors map[node.ID]*healthMonitor       // who watch their own health besides; nil: none does
-	told     func(at node.ID, in *node.Input) // sees what members receive; may be nil
-	calm     bool                             // no member may even be suspected
+	guilty   map[node.ID]bool                 // faults hit them: others may suspect them, and they may err
+	absent   map[node.ID]bool                 // others may suspect them, but they may not err
+	monitors map[node.ID]*healthMonitor       // members that also watch their own health; nil: none does
+	told     func(at node.ID, in *node.Input) // receives what members receive; may be nil
+	calm     bool                             // no member may even become suspect
 	deaths   map[node.ID]map[node.ID]time.Duration
 	why      map[string]int  // reasons of deaths
-	holds    map[node.ID]int // how often evictions were held
+	holds    map[node.ID]int // how often a member held evictions
 }
 
-// sight is a member as an observer sees it.
+// sight is one member's view of another.
 type sight struct {
 	state       swim.State
 	incarnation uint64
 }
 
-// size of a crowd: members, evenly over so many places.
+// size is the size of a crowd: members, evenly over so many places.
 type size struct{ members, places int }
 
 // newCrowd builds members. The world that builds them starts each.
@@ -83,8 +84,8 @@ func newCrowd(s *stage.Stage, n size, spec sim.Spec, config func(i int, c *swim.
 	return c
 }
 
-// fresh is a member's group at its start. One that starts again has no roster: it
-// would be of old.
+// fresh returns a member's group at its start. A restarted member gets no roster, because it
+// would be outdated.
 func (c *crowd) fresh(i int, id node.ID) *swim.Group {
 	config := c.config(i)
 	if c.groups[id] != nil {
@@ -95,7 +96,7 @@ func (c *crowd) fresh(i int, id node.ID) *swim.Group {
 	return c.groups[id]
 }
 
-// addrs are the addresses of the first n.
+// addrs returns the addresses of the first n.
 func (c *crowd) addrs(n int) []node.Addr {
 	var all []node.Addr
 	for _, id := range c.ids[:n] {
@@ -104,8 +105,8 @@ func (c *crowd) addrs(n int) []node.Addr {
 	return all
 }
 
-// roster names everybody, for members that know each other from the start. It is
-// the world's, so that ten thousand members share it.
+// roster returns all identities, for members that know each other from the start. The world
+// owns it, so that ten thousand members share one.
 func (c *crowd) roster() []*swim.Identity {
 	all := make([]*swim.Identity, len(c.ids))
 	for i, id := range c.ids {
@@ -114,13 +115,13 @@ func (c *crowd) roster() []*swim.Identity {
 	return all
 }
 
-// warm is a crowd in one place that knows itself from the start, with three seeds,
-// started.
+// warm starts a crowd in one place whose members know each other from the start, with three
+// seeds.
 func warm(s *stage.Stage, n int, spec sim.Spec, config func(*swim.Config)) *crowd {
 	return warmIn(s, size{n, 1}, spec, config)
 }
 
-// warmIn is the same in many places.
+// warmIn does the same in many places.
 func warmIn(s *stage.Stage, n size, spec sim.Spec, config func(*swim.Config)) *crowd {
 	var seeds []node.Addr
 	var roster []*swim.Identity
@@ -137,7 +138,7 @@ func warmIn(s *stage.Stage, n size, spec sim.Spec, config func(*swim.Config)) *c
 	return c
 }
 
-// blame names those that something happens to.
+// blame marks the members that faults hit.
 func (c *crowd) blame(ids ...node.ID) {
 	for _, id := range ids {
 		c.guilty[id] = true
@@ -155,7 +156,7 @@ func (c *crowd) violate(id node.ID, format string, args ...any) {
 	c.Checker.Violate(InvariantM, checker.Record{At: c.World.Now(), Node: id}, format, args...)
 }
 
-// see judges one step of one member at one observer.
+// see judges one change of one member at one observer.
 func (c *crowd) see(at node.ID, ch *swim.Change) {
 	if ch.Kind == swim.ChangeHold && ch.Hold {
 		c.holds[at]++
@@ -233,8 +234,8 @@ func (c *crowd) at(place string) []node.ID {
 	return ids
 }
 
-// settled judges that everybody who runs sees everybody who runs as alive in the
-// incarnation that it has, and no other.
+// settled judges that every running member sees exactly the running members as alive, in their
+// incarnations.
 func (c *crowd) settled() {
 	for _, at := range c.ids {
 		if !c.World.Alive(at) {
@@ -254,7 +255,7 @@ func (c *crowd) settled() {
 	}
 }
 
-// settleTime is what one view takes after the last fault.
+// settleTime is the time until all have one view after the last fault.
 const settleTime = 45 * time.Second
 
 func (c *crowd) finish() {
@@ -266,7 +267,7 @@ func (c *crowd) finish() {
 		if !c.World.Alive(id) {
 			continue
 		}
-		if m := c.groups[id].Multiplier(); m > 1 { // a refutation may have been the last
+		if m := c.groups[id].Multiplier(); m > 1 { // a refutation may have been the last event
 			c.violate(id, "all has been well for %v, and it takes itself to be unwell by %d", settleTime, m)
 		}
 		if n := c.groups[id].Waiting(); n > 0 {
@@ -275,8 +276,8 @@ func (c *crowd) finish() {
 	}
 }
 
-// dead judges that everybody who runs learnt of a crash in time, and returns the
-// time of the last one.
+// dead judges that every running member learnt of a crash in time, and returns the time of the
+// last one.
 func (c *crowd) dead(id node.ID, since, within time.Duration) time.Duration {
 	var last time.Duration
 	for _, at := range c.ids {
@@ -296,7 +297,7 @@ func (c *crowd) dead(id node.ID, since, within time.Duration) time.Duration {
 // unwellMax is the worst local health, of Lifeguard.
 const unwellMax = 8
 
-// crowdMember is a role that does nothing but belong to a group.
+// crowdMember is a role that only belongs to a group.
 type crowdMember struct {
 	crowd  *crowd
 	id     node.ID

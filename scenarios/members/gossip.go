@@ -11,15 +11,15 @@ import (
 	"hyperscale/sim"
 )
 
-// The rhythm of the toy: a probe a second, news to three others five times a
-// second. It is that of the program whose speed the simulator is measured against.
+// The rates of the toy: a probe a second, news to three others five times a second. The program
+// against which the simulator's speed is measured has the same rates.
 const (
 	gossipProbe   = time.Second
 	gossipTimeout = 500 * time.Millisecond
 	gossipEvery   = 200 * time.Millisecond
 	gossipFanout  = 3
 	gossipLoss    = 10_000 // parts per million
-	gossipNews    = 64     // every so many pieces of news a member makes one of its own
+	gossipNews    = 64     // after so much news a member makes some of its own
 )
 
 // Timer kinds of the toy.
@@ -47,7 +47,7 @@ func gossipNetwork() netsim.Config {
 	return network
 }
 
-// GossipConfig is a world of members that exchange datagrams and do nothing else.
+// GossipConfig configures a world of members that only exchange datagrams.
 type GossipConfig struct {
 	Seed     uint64
 	Members  int
@@ -80,7 +80,7 @@ type member struct {
 	self         uint32
 	addresses    []node.Addr
 	incarnations []uint32 // of all members
-	probe        uint64   // counter of the last one
+	probe        uint64   // counter of the last probe
 	target       uint32
 	news         toy.Gossip // the newest at told % len
 	told         int
@@ -121,7 +121,7 @@ func (m *member) onTimer(env node.Env, kind uint8) {
 	case gossipTimerTimeout:
 		env.Datagram(m.addresses[m.target], m.ping())
 	case GossipTimerSpread:
-		news := m.news // a copy: what was sent is never changed
+		news := m.news // a copy: a sent message never changes
 		for range gossipFanout {
 			env.Datagram(m.addresses[m.any(env)], &news)
 		}
@@ -147,8 +147,8 @@ func (m *member) onMessage(env node.Env, in *node.Input) {
 	}
 }
 
-// onGossip keeps what is news and passes it on; now and then it makes some, so
-// that there is always something to tell.
+// onGossip keeps news and passes it on. Now and then it makes some, so that there is always
+// some to send.
 func (m *member) onGossip(g *toy.Gossip) {
 	for i := range g.Updates {
 		u := &g.Updates[i]

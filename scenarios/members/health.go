@@ -8,8 +8,8 @@ import (
 	"hyperscale/sim"
 )
 
-// healthMonitor is what a role does about its own health and its peers' clocks, besides
-// its membership.
+// healthMonitor is what a role does, beside its membership, about its own health and its peers'
+// clocks.
 type healthMonitor struct {
 	group   *swim.Group
 	monitor *health.Monitor
@@ -20,7 +20,7 @@ func newHealthMonitor(g *swim.Group) *healthMonitor {
 	return &healthMonitor{g, health.New(health.Default()), health.NewClocks(health.DefaultClock())}
 }
 
-// fire takes the timer of the monitor, and says whether it was that.
+// fire handles a timer, and reports whether it was the monitor's.
 func (w *healthMonitor) fire(env node.Env, k node.TimerKey) bool {
 	if w == nil {
 		return false

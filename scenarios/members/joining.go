@@ -24,7 +24,7 @@ func memberWorlds() []stage.Scenario {
 func buildMissedDeparture(s *stage.Stage) {
 	c := warm(s, 24, sim.Spec{}, nil)
 	c.calm = true
-	// Half leave; the others each sleep through one departure.
+	// Half of them leave; each of the others sleeps through one departure.
 	drawn := c.some(20)
 	for i := range 10 {
 		leaver, sleeper := drawn[i], drawn[10+i]
@@ -64,7 +64,7 @@ func buildSeedForgotten(s *stage.Stage) {
 	}
 }
 
-// seedBack: a member compares lists with an unconfirmed seed each 5 s at most.
+// seedBack: a member compares lists with an unconfirmed seed every 5 s at most.
 const seedBack = 15 * time.Second
 
 func buildFlapEpoch(s *stage.Stage) {
@@ -87,7 +87,7 @@ func buildFlapEpoch(s *stage.Stage) {
 	}
 }
 
-// down judges that no healthy member takes a member for one that runs.
+// down judges that no healthy member considers a stopped member alive.
 func (c *crowd) down(id node.ID, after string, since time.Duration) {
 	for _, at := range c.ids {
 		if seen, known := c.groups[at].Find(id); c.World.Alive(at) && !c.guilty[at] && known && !seen.State.Gone() {

@@ -11,8 +11,8 @@ import (
 	"hyperscale/sim"
 )
 
-// memberships are worlds of members that do nothing but watch each other: who is
-// what at whom, and how soon.
+// memberships are worlds of members that only watch each other. They judge the state of each
+// member at each other, and the delays.
 func memberships() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "boot-together", Virtual: 4 * time.Minute, Build: buildBootTogether,
@@ -73,9 +73,9 @@ func buildSuspicionStorm(s *stage.Stage) {
 	victim := c.some(1)[0]
 	c.blame(victim)
 	s.Fault(sim.Fault{At: 10 * time.Second, Kind: sim.FaultOneWay, Nodes: []string{string(victim)}})
-	// Each member draws by itself when it probes the victim: of 63, one a second in the
-	// mean, and none for nine seconds in one world of eight thousand. The time of the
-	// suspicion runs from the third that asks others for help, as two confirm the first.
+	// Each member decides by itself when it probes the victim: of 63, one a second on average,
+	// and none for nine seconds in one world of eight thousand. The suspicion's time starts
+	// with the third member that asks others for help, because two confirm the first.
 	asked, known := map[node.ID]bool{}, false
 	c.told = func(_ node.ID, in *node.Input) {
 		m, ok := in.Message.(*message.SwimAsk)
@@ -108,10 +108,10 @@ func buildSuspicionStorm(s *stage.Stage) {
 }
 
 const (
-	// stormBound: half a second until the third judges its round, 3 log10(64) s = 5.4 s
-	// of suspicion from the first on, half a second for a last word, gossip.
+	// stormBound: half a second until the third member judges its round, 3 log10(64) s = 5.4 s
+	// of suspicion from the first one, half a second for a last refutation, gossip.
 	stormBound = 10 * time.Second
-	// unwellBound: five rounds of a victim that no member answers, each longer.
+	// unwellBound: five rounds of a victim to which no member answers, each longer.
 	unwellBound = 15 * time.Second
 )
 
@@ -143,7 +143,7 @@ func buildBackFromDead(s *stage.Stage) {
 		case 0:
 			f.Kind, f.For = sim.FaultPartition, time.Minute
 		case 1:
-			f.Kind, f.For = sim.FaultCrash, 500*time.Millisecond // it is not even missed
+			f.Kind, f.For = sim.FaultCrash, 500*time.Millisecond // no member even misses it
 		case 2:
 			f.Kind, f.For = sim.FaultCrash, 40*time.Second
 		case 3:
@@ -165,13 +165,13 @@ func buildBackFromDead(s *stage.Stage) {
 	s.Fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultDuplicate, Value: 20_000})
 }
 
-// backBound is how soon a member that returns is back everywhere.
+// backBound is how soon all members see a returned member again.
 const backBound = 20 * time.Second
 
 func buildOneWayLinks(s *stage.Stage) {
 	c := warm(s, 32, sim.Spec{}, nil)
 	c.calm = true
-	ids := c.some(24) // no member is in two pairs: one that is asked to help reaches both sides
+	ids := c.some(24) // no member is in two pairs: a helper of a probe reaches both sides
 	for i := 0; i < len(ids); i += 2 {
 		at := s.Rand.Duration(5*time.Second, 20*time.Second).Truncate(time.Millisecond)
 		s.Fault(sim.Fault{At: at, For: s.Rand.Duration(40*time.Second, 80*time.Second).Truncate(time.Millisecond), Kind: sim.FaultOneWay,
@@ -219,11 +219,11 @@ func buildSplitAndHeal(s *stage.Stage) {
 			right = append(right, string(id))
 		}
 	}
-	c.blame(c.ids...) // the two sides take each other for dead
+	c.blame(c.ids...) // each side considers the other dead
 	length := s.Heal - 40*time.Second
 	s.Fault(sim.Fault{At: 10 * time.Second, For: length, Kind: sim.FaultPartition, Nodes: left, Peers: right})
-	// No member is blamed for what comes after: seeds meet within SeedInterval, and both
-	// sides refute within the time of a suspicion.
+	// No member is blamed for what follows: seeds meet within SeedInterval, and both sides
+	// refute within the time of a suspicion.
 	s.World.At(10*time.Second+length+time.Millisecond, func() { clear(c.guilty) })
 	s.World.At(10*time.Second+length+30*time.Second, c.settled)
 }
@@ -235,7 +235,7 @@ func buildLeaveAndReap(s *stage.Stage) {
 	for i, id := range leavers {
 		stay := 5 * time.Minute
 		if i%2 == 0 {
-			stay = 15 * time.Second // and returns, for good
+			stay = 15 * time.Second // and returns for good
 		}
 		at := time.Duration(5+8*i) * time.Second
 		s.World.At(at, func() { s.World.Stop(id) })

@@ -13,8 +13,7 @@ import (
 	"hyperscale/sim"
 )
 
-// swimWorlds are small worlds of members, each aimed at one promise of core/swim or
-// core/health.
+// swimWorlds are small worlds of members, each for one promise of core/swim or core/health.
 func swimWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "answers-too-late", Virtual: 4 * time.Minute, Build: buildAnswersTooLate,
@@ -37,7 +36,7 @@ func swimWorlds() []stage.Scenario {
 }
 
 func buildAnswersTooLate(s *stage.Stage) {
-	// Rounds that are never stretched: each has the answer to an earlier one in it.
+	// Rounds without stretching: each contains the answer to an earlier one.
 	c := warm(s, 2, sim.Spec{}, func(o *swim.Config) { o.HealthProbe = false })
 	c.blame(c.ids...)
 	suspected := map[node.ID]bool{}
@@ -48,7 +47,7 @@ func buildAnswersTooLate(s *stage.Stage) {
 	})
 	for at := 10 * time.Second; at < s.Heal-40*time.Second; at += 50 * time.Second {
 		s.Fault(sim.Fault{At: at, For: 30 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: stage.Names(c.ids[:1]), Peers: stage.Names(c.ids[1:]), Value: 4000})
-		// At first nothing comes at all; then something does all the time.
+		// At first no message arrives at all; later some arrive all the time.
 		s.World.At(at+10*time.Second, func() { clear(suspected) })
 		s.World.At(at+30*time.Second, func() {
 			for _, id := range c.ids {
@@ -69,16 +68,16 @@ func buildBriefSplit(s *stage.Stage) {
 	}
 }
 
-// buildEachInTurn has each member note who probes it: a probe for another carries
-// the asker's news, but comes from the one who was asked, so that some are counted
-// that are no member's turn. None is asked for here, as nothing fails.
+// buildEachInTurn makes each member record which members probe it. A probe on behalf of another
+// carries the requester's news but arrives from the helper, so some recorded probes are no
+// member's turn. Here no member requests help, because nothing fails.
 func buildEachInTurn(s *stage.Stage) {
 	c := warm(s, 12, sim.Spec{}, nil)
 	c.calm = true
 	type way struct{ from, to node.ID }
 	last := map[way]time.Duration{}
-	// Of a list of n, first in one iteration and last in the next are 2n-1 rounds apart; one
-	// more, as a probe takes its time.
+	// The first round in one iteration of a list of n and the last one in the next are 2n-1
+	// rounds apart; one more, because a probe takes time.
 	bound := time.Duration(2*(len(c.ids)-1)) * swim.Default().ProbeInterval
 	judge := func(w way) {
 		if gone := s.World.Now() - last[w]; gone > bound {
@@ -112,8 +111,8 @@ func buildLoneAccuser(s *stage.Stage) {
 
 func buildOverslept(s *stage.Stage) {
 	c := warm(s, 16, sim.Spec{}, nil)
-	// An answer takes up to three fifths of the ProbeTimeout: a verdict that does not wait
-	// for it comes before it.
+	// An answer takes up to three fifths of the ProbeTimeout: a verdict that does not wait for
+	// it would be earlier.
 	s.Fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultLatency, Value: int64(1 + s.Rand.Int(150))})
 	for at := 10 * time.Second; at < s.Heal-50*time.Second; at += 60 * time.Second {
 		victim := c.some(1)
@@ -130,8 +129,8 @@ func buildOverslept(s *stage.Stage) {
 	c.excuseSleepers()
 }
 
-// excuseSleepers lets others take for dead who sleeps, in a schedule that is played again
-// too. The world judges what the sleeper makes of others.
+// excuseSleepers lets others consider a sleeper dead, also when a schedule is played again. The
+// world judges the sleeper's view of others.
 func (c *crowd) excuseSleepers() {
 	const settled = 5 * time.Second // a sleeper that wakes refutes within this
 	faults := c.Faults
@@ -172,9 +171,9 @@ func buildReturningFew(s *stage.Stage) {
 func buildWatchedClocks(s *stage.Stage) {
 	c := watched(s, size{8, 2})
 	bad := c.some(1)[0]
-	c.blame(c.ids...) // ways and processes are bad, it is clocks that are judged
-	// At first ways are short, and tell the smallest error of what is counted; then they
-	// are as long as hides between two answers what a bad clock is off by.
+	c.blame(c.ids...) // the world has bad links and processes, and judges the clocks
+	// At first links are fast and reveal the smallest clock error. Then they are so slow that
+	// two answers hide the error of a bad clock.
 	const later = 45 * time.Second
 	s.Fault(sim.Fault{At: later, Kind: sim.FaultLatency, Value: 30})
 	found := map[node.ID]bool{}
@@ -192,7 +191,7 @@ func buildWatchedClocks(s *stage.Stage) {
 		f := sim.Fault{Kind: sim.FaultClockDrift, Nodes: []string{string(id)}, Value: sim.DriftBound}
 		switch {
 		case id == bad:
-			f.At, f.Value, f.Beyond = later, 37_500, true // 2.7 percent and more from all others
+			f.At, f.Value, f.Beyond = later, 37_500, true // at least 2.7 percent from all others
 		case i%2 == 0:
 			f.Value = -sim.DriftBound
 		}
@@ -230,7 +229,7 @@ func buildWatchedLoops(s *stage.Stage) {
 		}
 	})
 	lengths := []struct {
-		pause time.Duration // three tenths more than the least lag of the level
+		pause time.Duration // three tenths above the smallest lag of the level
 		level string
 	}{{800, "elevated"}, {1300, "high"}, {2300, "severe"}, {4300, "critical"}}
 	for i := range 5 {

@@ -6,7 +6,7 @@ import (
 	"hyperscale/scenarios/stage"
 )
 
-// Worlds are the worlds of members of a group.
+// Worlds returns the worlds of members of a group.
 func Worlds() []stage.Scenario {
 	return slices.Concat(gossips(), memberships(), swimWorlds(), memberWorlds())
 }

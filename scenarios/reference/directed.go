@@ -10,7 +10,7 @@ import (
 	"hyperscale/sim"
 )
 
-// directed are worlds with one thing wrong, aimed at one promise.
+// directed are worlds with one fault, each for one promise.
 func directed() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "worker-lost", Virtual: 4 * time.Minute, Build: cluster.On(buildWorkerLost),
@@ -109,9 +109,8 @@ func buildCancelRaces(s *cluster.Cluster) {
 	s.Often(s.Nodes, 3*time.Second, sim.FaultBreakStreams, 0, 0)
 }
 
-// buildBrokenStreams keeps breaks apart: a node that must call again gets through
-// before another takes it for lost. With one manager no two of them give the same
-// cores away.
+// buildBrokenStreams separates breaks in time: a node that must reconnect succeeds before
+// another one considers it lost. With one manager no two managers give the same cores away.
 func buildBrokenStreams(s *cluster.Cluster) {
 	t := cluster.SmallTopology()
 	t.Gates, t.Clients = 2, 2
@@ -122,8 +121,8 @@ func buildBrokenStreams(s *cluster.Cluster) {
 	s.Often(s.Nodes, 2*time.Second, sim.FaultBreakStreams, 0, 0)
 }
 
-// buildLateOrders has few workers, so that the same one gets the same shard under
-// several fences.
+// buildLateOrders has few workers, so that the same worker gets the same shard under several
+// fences.
 func buildLateOrders(s *cluster.Cluster) {
 	t := cluster.SmallTopology()
 	t.Managers, t.Workers, t.Past = 2, 2, true
@@ -132,9 +131,9 @@ func buildLateOrders(s *cluster.Cluster) {
 	s.Often(s.Managers, 30*time.Second, sim.FaultCrash, 7*time.Second, 0)
 }
 
-// buildPowerCut has many short jobs, so that each cut meets some in every write.
-// buildGateThenManager gives each manager long jobs, so that losing one is seen,
-// and the gate always comes back before that.
+// buildPowerCut runs many short jobs, so that each cut hits some of them in every write.
+// buildGateThenManager gives each manager long jobs, so that the loss of one shows, and the
+// gate always returns before that.
 func buildGateThenManager(s *cluster.Cluster) {
 	t := cluster.SmallTopology()
 	t.Managers = 2
@@ -237,8 +236,8 @@ func buildLostDisks(s *cluster.Cluster) {
 	s.Often(s.Gates, 60*time.Second, sim.FaultCrash, 3*time.Second, 1)
 }
 
-// buildLostGateDisk loses one gate's disk while it owns jobs, and starts no other
-// job there afterwards.
+// buildLostGateDisk loses one gate's disk while it owns jobs, and starts no other job there
+// afterwards.
 func buildLostGateDisk(s *cluster.Cluster) {
 	t := cluster.ReferenceTopology()
 	t.Gates, t.Datacenters, t.Clients = 1, 1, 1

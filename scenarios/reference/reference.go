@@ -8,7 +8,7 @@ import (
 	"hyperscale/scenarios/stage"
 )
 
-// reference are the worlds that figures are quoted of.
+// reference are the worlds of the published figures.
 func reference() []stage.Scenario {
 	return []stage.Scenario{
 		{
@@ -36,11 +36,11 @@ func reference() []stage.Scenario {
 	}
 }
 
-// stormLeast leaves a storm a few seconds for faults, as it draws none before 3 s, and a
-// third of them to heal.
+// stormLeast leaves a storm a few seconds for faults and a third of them to heal: it draws no
+// fault before 3 s.
 const stormLeast = 10 * time.Second
 
-// steadyLoad is what kernel figures speak of.
+// steadyLoad is the load of the published figures.
 func steadyLoad(until time.Duration) cluster.Load {
 	return cluster.Load{Every: 2 * time.Second, Until: until, Vus: 64, Cores: 4, Duration: 10 * time.Second}
 }
@@ -64,9 +64,9 @@ func buildStorm(s *cluster.Cluster) {
 	l.Datacenters = s.Rand.Int(4)
 	if s.Rand.Chance(1, 3) {
 		s.CoreQuorum()
-		l.Datacenters = min(l.Datacenters, 1) // a half of the workers does not come back
+		l.Datacenters = min(l.Datacenters, 1) // half of the workers does not return
 	}
-	l.Duration /= time.Duration(max(1, l.Datacenters)) // else they are more than the workers can do, and wait for ever longer
+	l.Duration /= time.Duration(max(1, l.Datacenters)) // else there is more load than the workers can run, and jobs wait longer and longer
 	s.Draw("jobs name %d datacenters", l.Datacenters)
 	s.SubmitAll(l)
 	s.Swarm(stage.StormKinds(s.Beyond))

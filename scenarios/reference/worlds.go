@@ -6,7 +6,7 @@ import (
 	"hyperscale/scenarios/stage"
 )
 
-// Worlds are the worlds that figures are quoted of, and those with one thing wrong.
+// Worlds returns the worlds of the published figures, and those with one fault.
 func Worlds() []stage.Scenario {
 	return slices.Concat(reference(), directed())
 }

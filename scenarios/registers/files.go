@@ -17,7 +17,7 @@ import (
 	"hyperscale/sim"
 )
 
-// archives are worlds of members that keep files, and the streams between them.
+// archives are worlds of members that keep files, and of the streams between them.
 func archives() []stage.Scenario {
 	return []stage.Scenario{{
 		Name:    "files",
@@ -37,7 +37,7 @@ func archives() []stage.Scenario {
 	}}
 }
 
-// filesWorld is a group of keepers, and what all of them together have said.
+// filesWorld is a group of keepers, and the outcomes that they reported.
 type filesWorld struct {
 	*stage.Stage
 	ids     []node.ID
@@ -45,30 +45,30 @@ type filesWorld struct {
 	kept    []message.FileDigest // in the order of the first Kept of each
 	keepers map[node.ID]*keeper
 	written int
-	told    func(k *keeper, ticket uint64) // a file of this one is kept; may be nil
-	orders  map[node.ID][]byte             // what to keep next; nil: each keeps what it likes
-	bends   bool                           // bytes change on their way, so that another keeper's file may be wrong
+	told    func(k *keeper, ticket uint64) // called when a majority keeps a file of this keeper; may be nil
+	orders  map[node.ID][]byte             // what to keep next; nil: each keeper decides
+	bends   bool                           // bytes change on the network, so that another keeper's file may be wrong
 }
 
 // filesMax bounds the files of one world.
 const filesMax = 60
 
-// keeper is a member of an archive and nothing else.
+// keeper is a role that is only a member of an archive.
 type keeper struct {
 	*filesWorld
 	id      node.ID
 	files   *archive.Archive
 	links   *uplink.Links
 	tickets uint64
-	asked   map[uint64]message.FileDigest // fetches of what had been kept by then
+	asked   map[uint64]message.FileDigest // fetches of files that were kept before
 	has     map[message.FileDigest]bool   // fetched in this incarnation
-	keeping map[uint64]bool               // tickets of what is not kept yet
+	keeping map[uint64]bool               // tickets of files that are not kept yet
 	heard   map[node.Addr]time.Duration   // the last answer on each link
 }
 
 var _ node.Machine = (*keeper)(nil)
 
-// keepersOf builds a group of them and starts it.
+// keepersOf builds a group of keepers and starts it.
 func keepersOf(s *stage.Stage) *filesWorld {
 	w := &filesWorld{Stage: s, content: map[message.FileDigest][]byte{}, keepers: map[node.ID]*keeper{}}
 	n, chunk := 3+2*s.Rand.Int(2), []int{2 << 10, 4 << 10, 16 << 10}[s.Rand.Int(3)]
@@ -87,21 +87,21 @@ func keepersOf(s *stage.Stage) *filesWorld {
 	return w
 }
 
-// buildFilesKept strikes once, after the first file that is kept on slow disks.
+// buildFilesKept crashes the nodes once, after the first file that is kept on slow disks.
 func buildFilesKept(s *stage.Stage) {
 	w := keepersOf(s)
 	s.Fault(sim.Fault{At: 3 * time.Second, Kind: sim.FaultDiskSlow, Value: 200})
 	s.World.At(5*time.Second, func() { w.told = func(k *keeper, _ uint64) { w.strike(k.id) } })
 }
 
-// strike takes the power of all, and less than half of the disks, the writer's first.
+// strike crashes all nodes, and loses less than half of the disks, the writer's first.
 func (w *filesWorld) strike(writer node.ID) {
 	w.told = nil
 	order := append([]node.ID{writer}, w.Choose(stage.Without(w.ids, writer), len(w.ids)-1)...)
 	w.World.At(w.World.Now(), func() { w.fell(order, (len(order)-1)/2) })
 }
 
-// fell crashes nodes, the first of which lose their disks.
+// fell crashes nodes; the first of them lose their disks.
 func (w *filesWorld) fell(nodes []node.ID, lost int) {
 	for i, id := range nodes {
 		w.World.Crash(id)
@@ -164,7 +164,7 @@ func fileKinds() []stage.FaultKind {
 	}
 }
 
-// change bends a byte of one chunk in twenty, until all is healed.
+// change flips a byte of one chunk in twenty, until all is healed.
 func (w *filesWorld) change(l sim.Letter) bool {
 	m, ok := l.Message.(*message.FileChunk)
 	if !ok || w.World.Now() >= w.Heal || !w.Rand.Chance(1, 20) {
@@ -178,7 +178,7 @@ func (w *filesWorld) change(l sim.Letter) bool {
 	return true
 }
 
-// judge says what is still missing at the end.
+// judge reports what is still missing at the end.
 func (w *filesWorld) judge() {
 	for _, id := range w.ids {
 		k := w.keepers[id]
@@ -258,7 +258,7 @@ func (k *keeper) later(env node.Env) {
 	env.SetTimer(node.Key(node.PartRegister, registerAct), env.Rand(node.PurposeToy).Duration(200*time.Millisecond, longest))
 }
 
-// act keeps a file, one that was kept before now and then, or fetches what it lacks.
+// act keeps a new file, now and then an old one, or fetches one that it lacks.
 func (k *keeper) act(env node.Env) {
 	r := env.Rand(node.PurposeToy)
 	healed := k.World.Now() >= k.Heal
@@ -302,7 +302,7 @@ func (k *keeper) ask(env node.Env, d message.FileDigest, how func(node.Env, mess
 	how(env, d, k.tickets)
 }
 
-// heed judges what the archive tells.
+// heed judges the archive's outcomes.
 func (k *keeper) heed(env node.Env) {
 	for _, o := range k.files.Take() {
 		if o.Kind == archive.Kept && k.told != nil {

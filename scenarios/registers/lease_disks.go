@@ -9,8 +9,8 @@ import (
 	"hyperscale/scenarios/stage"
 )
 
-// restores has a member of the script start with another disk than it had; it is down
-// for a while around that.
+// restores makes a member of the script start with another disk than its own, after a while
+// down.
 func (p *leaseStage) restores(at time.Duration, i int, image func() map[string][]byte) {
 	p.crash(at, 300*ms, i, "", false)
 	p.World.At(at+100*ms, func() {
@@ -25,7 +25,7 @@ func leaseOldDisk(s *stage.Stage) {
 	p.acquires(founded, 0)
 	var backup map[string][]byte
 	p.World.At(founded+300*ms, func() { backup = p.World.Image(p.ids[1]) })
-	alone := s.Rand.Chance(1, 2) // the others know nothing of what is on that disk only
+	alone := s.Rand.Chance(1, 2) // the others know nothing of the records on that disk
 	if alone {
 		p.cut(founded+320*ms, founded+4*p.length, 0, 2)
 	}
@@ -46,7 +46,7 @@ func leaseOldDisk(s *stage.Stage) {
 func leaseTornDisk(s *stage.Stage) {
 	p := newLeaseStage(s, 3, quietLength(s), 0)
 	p.acquires(founded, 0)
-	p.cut(founded+150*ms, founded+1400*ms, 0, 2) // what follows is on the torn disk and one other
+	p.cut(founded+150*ms, founded+1400*ms, 0, 2) // the torn disk and one other have what follows
 	p.updates(founded+200*ms, 0)
 	half := s.Rand.Int(2)
 	p.restores(founded+500*ms, 1, func() map[string][]byte {
@@ -104,7 +104,7 @@ func leaseRenewalToNewDisk(s *stage.Stage) {
 	p.updates(founded+400*ms, 0)
 	p.cut(founded+500*ms, founded+1900*ms, 0, 1)
 	p.crash(founded+510*ms, 200*ms, 1, "", true)
-	for _, i := range []int{1, 3, 4} { // so that nothing is granted without the new disk
+	for _, i := range []int{1, 3, 4} { // so that no member gets a grant without the new disk
 		p.cut(founded+2300*ms, end, i, 2)
 	}
 	p.crash(founded+2500*ms+p.length/3, 2*p.length, 0, "", false)

@@ -10,8 +10,7 @@ import (
 	"hyperscale/sim"
 )
 
-// lostLeases are those of the later rules: disks and majorities that are lost, and
-// what is read of them.
+// lostLeases are the worlds of the later rules: lost disks, lost majorities, and reads of them.
 func lostLeases() []stage.Scenario {
 	return quietly([]stage.Scenario{
 		{Name: "register-lone-gate", Build: leaseLoneGate,
@@ -94,7 +93,7 @@ func leaseShrinkingQuorum(s *stage.Stage) {
 		p.acquires(founded+1100*ms, n-1)
 		return
 	}
-	// One half dies with what it knows; when it is back, it has to be right.
+	// One half crashes with what it knows; on its return it must be correct.
 	p.acquires(founded, 0)
 	for i := range n / 2 {
 		at := founded + time.Second + time.Duration(i)*200*ms
@@ -186,16 +185,16 @@ func leaseLateRead(s *stage.Stage) {
 	p.comes(t+101*ms, late)
 }
 
-// leaseLastTick looks at both ends of a lease that is never renewed.
+// leaseLastTick tests both ends of a lease that is never renewed.
 func leaseLastTick(s *stage.Stage) {
 	p := newLeaseStage(s, 3, quietLength(s), sim.DriftBound)
 	hold, guard := p.length-p.length/100-stage.Tick, p.length+p.length/100+stage.Tick
-	var window, held node.Instant // when the holder sent, and the acceptor received
+	var window, held node.Instant // when the holder sent, and when the acceptor received
 	asked := p.keep(founded, 2, 1, prepares)
 	p.World.Engage(func(l sim.Letter) bool {
 		if l.From == p.ids[0] && l.To == p.ids[1] && carriedBy(l.Message)&accepts != 0 {
 			if held != 0 {
-				return true // only the first one comes
+				return true // only the first one arrives
 			}
 			window = p.Local(p.ids[0])
 			at := p.World.Now() + 100*time.Microsecond
@@ -290,7 +289,7 @@ func leaseAnswerToOldAttempt(s *stage.Stage) {
 	p.keep(founded+p.length/2, 0, 1, accepts)
 	t := founded + p.length + p.length/5
 	p.comes(t, late)
-	p.acquires(t+100*ms, 2) // to learn of the token that is promised
+	p.acquires(t+100*ms, 2) // to learn the token that an acceptor has promised
 	p.givesUp(t+150*ms, 2)
 	p.acquires(t+160*ms, 2)
 }
@@ -308,7 +307,7 @@ func leaseReadOfUnknown(s *stage.Stage) {
 func leaseDeadMember(s *stage.Stage) {
 	p := newLeaseStage(s, 3, quietLength(s), 0)
 	p.vacant = true
-	for i, a := range ring.New(p.w.config.Members).Order(p.job) { // whose turn it is first has the fast clock
+	for i, a := range ring.New(p.w.config.Members).Order(p.job) { // the member whose turn is first has the fast clock
 		for _, id := range p.w.members {
 			if p.World.Addr(id) == a {
 				p.ids[2-i] = id

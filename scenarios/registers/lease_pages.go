@@ -11,7 +11,7 @@ import (
 	"hyperscale/scenarios/stage"
 )
 
-// pageLeases are worlds of more registers than one page, or one write, takes.
+// pageLeases are worlds with more registers than fit in one page or one write.
 func pageLeases() []stage.Scenario {
 	return quietly([]stage.Scenario{
 		{Name: "register-pages", Build: leasePages,
@@ -23,7 +23,7 @@ func pageLeases() []stage.Scenario {
 	})
 }
 
-// everyJob has a member do something to each job.
+// everyJob makes a member do something to each job.
 func (p *leaseStage) everyJob(at time.Duration, i int, deed func(env node.Env, m *registrar, job message.JobID)) {
 	p.step(at, i, func(env node.Env, m *registrar) {
 		for _, job := range p.w.jobs {
@@ -54,10 +54,10 @@ func leasePages(s *stage.Stage) {
 	p.everyJob(founded+400*ms, 0, updatesIt)
 	lost := founded + 450*ms
 	p.crash(lost, 150*ms, 1, "", true)
-	if s.Rand.Chance(1, 2) { // between two writes of what it takes over
+	if s.Rand.Chance(1, 2) { // between two writes of the registers that it takes over
 		p.crash(lost+150*ms, 500*ms, 1, "stored:lease/", false)
 	}
-	away := founded + 580*ms + p.length/4 // it has told what it knows, and has not told it again
+	away := founded + 580*ms + p.length/4 // it has sent what it knows, and has not repeated it
 	p.crash(away, 3*p.length, 0, "", false)
 	p.everyJob(lost+time.Second+p.length+p.length/4, 2, wants)
 	p.everyJob(lost+time.Second+2*p.length, 2, readsIt)
@@ -81,7 +81,7 @@ func leaseNewestDisk(s *stage.Stage) {
 	})
 	t += 3 * p.length
 	p.World.At(t, func() {
-		p.World.Start(p.ids[3]) // it speaks, and tells what it knows
+		p.World.Start(p.ids[3]) // it answers, with what it knows
 		p.w.recover = p.ids[0]
 		p.World.Start(p.ids[0])
 	})
@@ -137,5 +137,6 @@ func leaseOtherSet(s *stage.Stage) {
 	}
 }
 
-// smallPages has joins and writes of two registers: more than a few are several pages.
+// smallPages makes joins and writes of two registers each, so that a few registers need several
+// pages.
 func smallPages(c *lease.Config) { c.PageRegisters, c.PutRecords = 2, 2 }

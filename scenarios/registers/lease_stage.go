@@ -14,8 +14,8 @@ import (
 	"hyperscale/sim"
 )
 
-// leaseStage is a world of registrars that do what a script says, and nothing else
-// until everything heals: then they act on their own, so that all must be well.
+// leaseStage is a world of registrars that do only what a script says, until everything heals.
+// Then they act on their own, and all must work.
 type leaseStage struct {
 	*stage.Stage
 	w      *registerWorld
@@ -24,21 +24,21 @@ type leaseStage struct {
 	job    message.JobID
 	deeds  []func(env node.Env, m *registrar)
 	waits  []*wait
-	vacant bool // members want what has run out, as roles do
+	vacant bool // members acquire what has expired, as roles do
 }
 
-// wait keeps datagrams that carry something from some members to some.
+// wait holds back datagrams with certain content between certain members.
 type wait struct {
-	from, to int // of leaseStage.ids, anyone for all
+	from, to int // indices of leaseStage.ids; anyone for all
 	carries  carried
 	over     bool
-	copies   bool // they come as well, and once more when the wait is over
+	copies   bool // the datagrams also arrive at once, and again when the wait ends
 	kept     []sim.Letter
 }
 
 const anyone = -1
 
-// carried are kinds of what one frame brings.
+// carried are the kinds of content of a frame.
 type carried uint16
 
 const (
@@ -50,12 +50,12 @@ const (
 	queries
 	answers
 	consents
-	joins      // hails and all that a member without its disk asks
+	joins      // hails and all requests of a member without its disk
 	everything = carried(1<<iota - 1)
 )
 
-// leaseStage builds members whose clocks drift by at most so much, or exactly so
-// much one way or the other; the members are drawn into the script's order.
+// newLeaseStage builds members whose clocks drift by at most so much, or by exactly so much in
+// either direction. It draws the members into the script's order.
 func newLeaseStage(s *stage.Stage, members int, length time.Duration, driftPPM int64) *leaseStage {
 	return newLeaseStageOf(s, members, 1, length, driftPPM)
 }
@@ -74,22 +74,22 @@ func newLeaseStageOf(s *stage.Stage, members, jobs int, length time.Duration, dr
 	return p
 }
 
-// quietLength draws leases that are long beside everything else.
+// quietLength draws leases that are long compared with everything else.
 func quietLength(s *stage.Stage) time.Duration {
 	return s.Rand.Duration(3*time.Second, 6*time.Second).Truncate(stage.Tick)
 }
 
-// quietNetwork has all members in one rack: only what a script keeps is slow.
+// quietNetwork puts all members in one rack: only held back messages are slow.
 func quietNetwork() netsim.Config {
 	c := netsim.Default()
 	c.Far = c.Near
 	return c
 }
 
-// founded is when all members have spoken for a while.
+// founded is when all members have been members for a while.
 const founded = 3 * time.Second
 
-// heals ends everything that the script keeps.
+// heals ends everything that the script holds back.
 func (p *leaseStage) heals() {
 	for _, w := range p.waits {
 		w.over, w.kept = true, nil
@@ -97,21 +97,21 @@ func (p *leaseStage) heals() {
 	p.World.Engage(nil)
 }
 
-// lowFirst has two of the script's members in the order of their ordinals, so that
-// the second one's tokens are higher.
+// lowFirst puts two of the script's members in the order of their ordinals, so that the second
+// one's tokens are higher.
 func (p *leaseStage) lowFirst(i, j int) {
 	if p.ids[j] < p.ids[i] {
 		p.ids[i], p.ids[j] = p.ids[j], p.ids[i]
 	}
 }
 
-// do has a member do something, once it is free to; never if it is down.
+// do makes a member do something as soon as it is free; never if it is down.
 func (p *leaseStage) do(i int, deed func(env node.Env, m *registrar)) {
 	p.deeds = append(p.deeds, deed)
 	p.World.Command(p.ids[i], &toy.Order{Job: p.job, Value: uint64(len(p.deeds) - 1)}, func(node.Message) {})
 }
 
-// step is do at a time.
+// step calls do at a time.
 func (p *leaseStage) step(at time.Duration, i int, deed func(env node.Env, m *registrar)) {
 	p.World.At(at, func() { p.do(i, deed) })
 }
@@ -120,7 +120,7 @@ func (p *leaseStage) acquires(at time.Duration, i int) {
 	p.step(at, i, func(env node.Env, m *registrar) { m.eager[p.job] = true; m.want(env, p.job) })
 }
 
-// gives ends a member's wish for the job, whatever it holds.
+// givesUp ends a member's acquisition or tenure of the job.
 func (p *leaseStage) givesUp(at time.Duration, i int) {
 	p.step(at, i, func(env node.Env, m *registrar) {
 		delete(m.eager, p.job)
@@ -154,7 +154,7 @@ func (p *leaseStage) transfers(at time.Duration, i, to int) {
 	})
 }
 
-// orders has a member give an order, if it holds the job.
+// orders makes a member give an order, if it holds the job.
 func (p *leaseStage) orders(at time.Duration, i int) {
 	p.step(at, i, func(env node.Env, m *registrar) {
 		if token, holds := m.registers.Holds(env.Now(), p.job); holds {
@@ -163,7 +163,7 @@ func (p *leaseStage) orders(at time.Duration, i int) {
 	})
 }
 
-// keep has datagrams wait from a time on.
+// keep holds datagrams back from some time on.
 func (p *leaseStage) keep(at time.Duration, from, to int, what carried) *wait {
 	w := &wait{from: from, to: to, carries: what, over: at > 0}
 	p.waits = append(p.waits, w)
@@ -173,21 +173,21 @@ func (p *leaseStage) keep(at time.Duration, from, to int, what carried) *wait {
 	return w
 }
 
-// repeat has them come, and once more when the wait is over.
+// repeat delivers them at once, and again when the wait ends.
 func (p *leaseStage) repeat(at time.Duration, from, to int, what carried) *wait {
 	w := p.keep(at, from, to, what)
 	w.copies = true
 	return w
 }
 
-// cut has nothing pass between two members from one time to another.
+// cut loses all messages between two members from one time to another.
 func (p *leaseStage) cut(from, until time.Duration, i, j int) {
 	for _, w := range []*wait{p.keep(from, i, j, everything), p.keep(from, j, i, everything)} {
 		p.World.At(until, func() { w.over, w.kept = true, nil })
 	}
 }
 
-// comes ends a wait: what it has kept is delivered, in order.
+// comes ends a wait and delivers the held datagrams in order.
 func (p *leaseStage) comes(at time.Duration, w *wait) {
 	p.World.At(at, func() {
 		if p.World.Now() >= p.Heal {
@@ -201,7 +201,7 @@ func (p *leaseStage) comes(at time.Duration, w *wait) {
 	})
 }
 
-// crash is a fault of one member of the script.
+// crash schedules a crash of one member of the script.
 func (p *leaseStage) crash(at, length time.Duration, i int, aim string, diskless bool) {
 	f := sim.Fault{At: at.Truncate(stage.Tick), For: length.Truncate(stage.Tick), Kind: sim.FaultCrash, Nodes: []string{string(p.ids[i])}, Aim: aim}
 	if diskless {
@@ -210,7 +210,7 @@ func (p *leaseStage) crash(at, length time.Duration, i int, aim string, diskless
 	p.Fault(f)
 }
 
-// courier takes out of frames what waits are for.
+// courier takes out of frames what the waits hold back.
 func (p *leaseStage) courier(l sim.Letter) bool {
 	from, to := slices.Index(p.ids, l.From), slices.Index(p.ids, l.To)
 	if from < 0 || to < 0 {
@@ -253,7 +253,7 @@ func carriedBy(m node.Message) (what carried) {
 	return what
 }
 
-// split takes some kinds out of a frame; the rest is nil if nothing is left.
+// split takes some kinds of content out of a frame; rest is nil if nothing is left.
 func split(m node.Message, what carried) (subjob, rest node.Message) {
 	f, ok := m.(*message.LeaseFrame)
 	if !ok || carriedBy(m)&^what == 0 {
@@ -277,12 +277,12 @@ func split(m node.Message, what carried) (subjob, rest node.Message) {
 	return a, b
 }
 
-// violate is for what a script itself sees.
+// violate reports a violation that the script itself detects.
 func (p *leaseStage) violate(invariant string, i int, format string, args ...any) {
 	p.Checker.Violate(invariant, checker.Record{At: p.World.Now(), Node: p.ids[i]}, "%s", fmt.Sprintf(format, args...))
 }
 
-// holds says that a member may act for the job now.
+// holds reports whether a member may act for the job now.
 func (p *leaseStage) holds(i int) bool {
 	m := p.w.machines[p.ids[i]]
 	if !p.World.Alive(p.ids[i]) || m == nil {

@@ -8,8 +8,8 @@ import (
 	"hyperscale/sim"
 )
 
-// leases are the worlds in which one rule of the register is all that stands between
-// a history and its violation: each plays the counterexample that the rule prevents.
+// leases are worlds in which a single rule of the register prevents a violation: each plays the
+// counterexample of its rule.
 func leases() []stage.Scenario {
 	return quietly([]stage.Scenario{
 		{Name: "register-promise-amnesia", Build: leasePromiseAmnesia,
@@ -49,7 +49,7 @@ func leases() []stage.Scenario {
 	})
 }
 
-// quietly plays worlds of four minutes in a network that disturbs nothing.
+// quietly plays worlds of four minutes in a network without faults.
 func quietly(all []stage.Scenario) []stage.Scenario {
 	for i := range all {
 		all[i].Virtual, all[i].Network = 4*time.Minute, quietNetwork
@@ -59,7 +59,7 @@ func quietly(all []stage.Scenario) []stage.Scenario {
 
 const ms = time.Millisecond
 
-// atWrite is a crash in the moment of a write of a register.
+// atWrite is a crash at the moment of a write of a register.
 func (p *leaseStage) atWrite() string {
 	return []string{"storing:lease/", "stored:lease/"}[p.Rand.Int(2)]
 }
@@ -71,7 +71,7 @@ func leasePromiseAmnesia(s *stage.Stage) {
 	second := p.keep(founded, 2, 1, accepts)
 	p.acquires(founded+ms, 0)
 	if s.Rand.Chance(1, 3) {
-		p.crash(founded+600*ms, 300*ms, 1, "", false) // when it has told what it promised
+		p.crash(founded+600*ms, 300*ms, 1, "", false) // after it has sent its promise
 	} else {
 		p.crash(founded+490*ms, 300*ms, 1, p.atWrite(), false)
 	}
@@ -94,7 +94,7 @@ func leaseLateAnswers(s *stage.Stage) {
 	p := newLeaseStage(s, 3, quietLength(s), 0)
 	p.acquires(founded+ms, 0)
 	from, sent := founded, founded
-	if s.Rand.Chance(1, 4) { // of a grant, when the job is another's
+	if s.Rand.Chance(1, 4) { // of a grant, when another member has the job
 		late := p.keep(from, anyone, 0, accepteds)
 		p.comes(founded+p.length+p.length/2, late)
 		p.acquires(founded+p.length/2, 2)
@@ -115,7 +115,7 @@ func leaseLateAnswers(s *stage.Stage) {
 	p.acquires(come, 2)
 }
 
-// drifts bends the holder's clock down and those of the acceptors up.
+// drifts slows the holder's clock and speeds up those of the acceptors.
 func (p *leaseStage) drifts(ppm int64) {
 	for i, id := range p.ids {
 		v := ppm
@@ -132,7 +132,7 @@ func leaseDriftAtBound(s *stage.Stage) {
 	p.cutHolder()
 }
 
-// cutHolder cuts the holder off, and has another one acquire as soon as it may.
+// cutHolder cuts the holder off, and makes another member acquire as soon as it may.
 func (p *leaseStage) cutHolder() {
 	p.acquires(founded, 0)
 	cut := founded + p.Rand.Duration(200*ms, 2*p.length)
@@ -163,7 +163,7 @@ func leaseOldAnswerFirst(s *stage.Stage) {
 func leaseLateRenewal(s *stage.Stage) {
 	p := newLeaseStage(s, 3, quietLength(s), 0)
 	p.acquires(founded, 0)
-	from := founded - 100*ms // the acceptor has accepted nothing, or something that has run out there
+	from := founded - 100*ms // the acceptor has accepted nothing, or something that has expired there
 	if s.Rand.Chance(1, 2) {
 		from = founded + 100*ms
 	}
@@ -259,12 +259,12 @@ func leaseReadOfMinority(s *stage.Stage) {
 func leaseCopiedRegister(s *stage.Stage) {
 	p := newLeaseStage(s, 5, quietLength(s), 0)
 	for i := 2; i < 5; i++ {
-		p.keep(founded, 0, i, accepts) // A's accepts reach B only
+		p.keep(founded, 0, i, accepts) // A's accepts reach B alone
 	}
 	p.cut(founded+50*ms, founded+6*p.length, 2, 0)
 	p.cut(founded+50*ms, founded+6*p.length, 2, 1)
 	p.acquires(founded+ms, 0)
-	mine := p.keep(founded, 2, anyone, accepts) // and C's reaches none
+	mine := p.keep(founded, 2, anyone, accepts) // and C's reaches no member
 	p.acquires(founded+100*ms, 2)
 	p.givesUp(founded+600*ms, 0)
 	t := founded + 700*ms
@@ -304,18 +304,18 @@ func leaseLostDisk(s *stage.Stage) {
 	p.updates(founded+400*ms, 0)
 	away := founded + 440*ms
 	if s.Rand.Chance(1, 2) {
-		away = founded + 580*ms + p.length/4 // when it has told what it knows, and has not told it again
+		away = founded + 580*ms + p.length/4 // after it has sent what it knows, and before it repeats it
 	}
 	p.crash(away, 3*p.length, 0, "", false)
 	p.crash(founded+450*ms, 150*ms, 1, "", true)
-	p.acquires(founded+600*ms+p.length+p.length/4, 2) // its own acceptor takes the job for held until then
+	p.acquires(founded+600*ms+p.length+p.length/4, 2) // its own acceptor considers the job held until then
 }
 
 func leaseOldGeneration(s *stage.Stage) {
 	p := newLeaseStage(s, 5, quietLength(s), 0)
 	p.lowFirst(1, 2) // C's first token is above B's
 	end := founded + 6*p.length
-	early := s.Rand.Chance(1, 2) // the old promise is counted before its disk is lost, or comes at last
+	early := s.Rand.Chance(1, 2) // the old promise counts before its disk is lost, or arrives last
 	if !early {
 		late := p.keep(founded, 0, 2, promises)
 		p.comes(founded+3200*ms, late)
@@ -333,12 +333,12 @@ func leaseOldGeneration(s *stage.Stage) {
 	p.comes(founded+3*time.Second, asked)
 }
 
-// loses ends a wait: what it has kept never comes.
+// loses ends a wait: the held datagrams never arrive.
 func (p *leaseStage) loses(at time.Duration, w *wait) {
 	p.World.At(at, func() { w.over, w.kept = true, nil })
 }
 
-// stops has a wait take nothing more; what it has comes later.
+// stops makes a wait hold nothing more; what it holds arrives later.
 func (p *leaseStage) stops(at time.Duration, w *wait) {
 	p.World.At(at, func() { w.over = true })
 }

@@ -14,7 +14,7 @@ import (
 	"hyperscale/sim"
 )
 
-// Worlds are the worlds of lease registers without any role around them.
+// Worlds returns the worlds of lease registers without any role around them.
 func Worlds() []stage.Scenario {
 	return append(slices.Concat(leases(), lostLeases(), pageLeases(), archives()), []stage.Scenario{
 		{
@@ -33,7 +33,7 @@ func Worlds() []stage.Scenario {
 	}...)
 }
 
-// registerWorld is a group of registrars and those who obey them.
+// registerWorld is a group of registrars, and the obeyers of their orders.
 type registerWorld struct {
 	config   lease.Config
 	jobs     []message.JobID
@@ -42,11 +42,11 @@ type registerWorld struct {
 	machines map[node.ID]*registrar
 	order    map[message.JobID][]node.Addr // of the ring, as the first member has it
 	script   *leaseStage                   // of a directed world
-	recover  node.ID                       // who is started to recover the group
-	strayed  node.ID                       // who is started with a set that lacks the last member
+	recover  node.ID                       // the node that starts with the order to recover the group
+	strayed  node.ID                       // the node that starts with a set that lacks the last member
 }
 
-// registrars adds and starts a group of them; pace is how often each member does something.
+// registrars adds and starts a group of them; pace is the interval of each member's actions.
 func registrars(s *stage.Stage, members, jobs int, length, pace time.Duration, driftPPM int64) *registerWorld {
 	w := &registerWorld{config: lease.Default(), machines: map[node.ID]*registrar{}, order: map[message.JobID][]node.Addr{}}
 	w.config.Group, w.config.Lease = "gates", length
@@ -88,8 +88,8 @@ func registrars(s *stage.Stage, members, jobs int, length, pace time.Duration, d
 	return w
 }
 
-// ranks has a member take its turn by the ring of the set, which it may have in
-// any order. All members agree on it.
+// ranks makes a member take its turn by the ring of the set, whose order may vary. All members
+// agree on it.
 func ranks(s *stage.Stage, w *registerWorld, c *lease.Config) {
 	set := slices.Clone(c.Members)
 	s.Rand.Shuffle(len(set), func(i, j int) { set[i], set[j] = set[j], set[i] })
@@ -106,7 +106,7 @@ func ranks(s *stage.Stage, w *registerWorld, c *lease.Config) {
 	c.Order = turn{r, c.Self}
 }
 
-// turn ranks a member by a ring of members that all count as alive.
+// turn ranks a member by a ring in which all members count as alive.
 type turn struct {
 	ring *ring.Ring
 	self node.Addr
@@ -114,8 +114,7 @@ type turn struct {
 
 func (t turn) Rank(job message.JobID) int { return t.ring.Rank(job, t.self, nil) }
 
-// addToy adds a node whose clock drifts by as much as is given, one way or the
-// other or somewhere between.
+// addToy adds a node whose clock drifts by the given amount in either direction, or less.
 func addToy(s *stage.Stage, id string, place int, driftPPM int64, machine func() node.Machine) node.ID {
 	drift := []int64{-driftPPM, driftPPM, int64(s.Rand.N(uint64(2*driftPPM+1))) - driftPPM}[s.Rand.Int(3)]
 	spec := sim.Spec{
@@ -137,8 +136,8 @@ func buildRegister(s *stage.Stage, beyond bool) {
 	ownedAtTheEnd(s, w)
 }
 
-// registerKinds are the faults of this world; those whose length matters are
-// measured in leases.
+// registerKinds are the faults of this world; those whose length matters last for fractions of
+// a lease.
 func registerKinds(length time.Duration, beyond bool) []stage.FaultKind {
 	drift := int64(sim.DriftBound)
 	if beyond {
@@ -167,9 +166,8 @@ func registerKinds(length time.Duration, beyond bool) []stage.FaultKind {
 	}
 }
 
-// loseDisks takes the disks of a minority, one after the other and far enough
-// apart that the one before may have come back: the protocol survives that, and
-// claims no more.
+// loseDisks loses the disks of a minority, one after the other and far enough apart that the
+// earlier one may have rejoined: the protocol survives that, and promises no more.
 func loseDisks(s *stage.Stage, w *registerWorld) {
 	if !s.Rand.Chance(1, 2) {
 		return
@@ -184,8 +182,8 @@ func loseDisks(s *stage.Stage, w *registerWorld) {
 	}
 }
 
-// ownedAtTheEnd stops everything but what keeps jobs owned once all is healed,
-// and judges that each of them is in the end.
+// ownedAtTheEnd stops everything but what keeps jobs owned once all is healed, and judges that
+// each job then has an owner.
 func ownedAtTheEnd(s *stage.Stage, w *registerWorld) {
 	s.World.At(s.Heal, func() {
 		for _, id := range w.members {

@@ -15,27 +15,27 @@ import (
 
 // Timer kinds of the machines around registers.
 const (
-	registerAct uint8 = iota + 1 // the next thing to do
-	registerTry                  // what a script wants and was denied is tried again
+	registerAct uint8 = iota + 1 // the next action
+	registerTry                  // it tries a denied acquisition of the script again
 )
 
-// registrar is a member of a group of registers and nothing else: it acquires,
-// updates, reads, hands over and releases at random, and gives orders under the
-// tokens that it holds. All that it says goes by datagrams.
+// registrar is a role that is only a member of a group of registers. At random it acquires,
+// updates, reads, hands over and releases, and gives orders under its tokens. It sends all its
+// messages as datagrams.
 type registrar struct {
 	registers *lease.Registers
 	set       []node.Addr
 	obeyers   []node.Addr
 	jobs      []message.JobID
 	pace      time.Duration
-	calm      bool // only what keeps every job owned
+	calm      bool // it does only what keeps every job owned
 	tickets   uint64
 	value     uint64
 	wanted    map[message.JobID]bool // an acquisition is under way
-	script    *leaseStage            // who says what it does until it is calm; nil: it draws that
+	script    *leaseStage            // decides what it does until it is calm; nil: it acts at random
 	violate   func(invariant, format string, args ...any)
-	void      map[message.JobID]uint64 // tickets up to this one, since the last grant
-	eager     map[message.JobID]bool   // a script wants it: what is denied is tried again
+	void      map[message.JobID]uint64 // tickets up to this one are void, since the last grant
+	eager     map[message.JobID]bool   // a script wants it: a denied acquisition is tried again
 }
 
 var _ node.Machine = (*registrar)(nil)
@@ -106,8 +106,7 @@ func (m *registrar) act(env node.Env) {
 	}
 }
 
-// tryAgain is for what a script wants, as soon as the time has passed for which it
-// was denied.
+// tryAgain repeats an acquisition of the script as soon as the denial's time has passed.
 func (m *registrar) tryAgain(env node.Env) {
 	for _, job := range m.jobs {
 		if _, holds := m.registers.Holds(env.Now(), job); m.eager[job] && !holds && !m.wanted[job] {
@@ -121,14 +120,13 @@ func (m *registrar) want(env node.Env, job message.JobID) {
 	m.registers.Acquire(env, job, m.record())
 }
 
-// record is one that no member has written before.
+// record returns a record that no member has written before.
 func (m *registrar) record() []byte {
 	m.value++
 	return binary.BigEndian.AppendUint64(nil, m.value)
 }
 
-// order checks the window and acts, as two instants: only the fence closes the
-// gap between them.
+// order checks the window and acts at two instants: only the fence closes the gap between them.
 func (m *registrar) order(env node.Env, job message.JobID, token message.LeaseToken) {
 	m.value++
 	for _, to := range m.obeyers {
@@ -136,7 +134,7 @@ func (m *registrar) order(env node.Env, job message.JobID, token message.LeaseTo
 	}
 }
 
-// heed answers what the registers tell.
+// heed acts on the registers' outcomes.
 func (m *registrar) heed(env node.Env) {
 	for _, o := range m.registers.Take() {
 		switch {
@@ -166,8 +164,8 @@ func (m *registrar) heed(env node.Env) {
 	}
 }
 
-// obeyer acts on orders: the highest token of each job is on its disk before it
-// acts, and lower ones are refused.
+// obeyer acts on orders. The highest token of each job is on its disk before it acts, and it
+// rejects lower ones.
 type obeyer struct {
 	highest map[message.JobID]message.LeaseToken // on disk or on its way there
 	waiting []toy.Order                          // for their writes, in order

@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// A crash that is to be brief ends: a fault of no length lasts until the world heals.
+// A brief crash ends: a fault of zero length lasts until the world heals.
 func TestABriefCrashEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := &Stage{Rand: node.NewRand(rapid.Uint64().Draw(t, "seed"), "a test", node.PurposeFault)}

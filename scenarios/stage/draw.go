@@ -13,17 +13,17 @@ import (
 // FaultKind is a kind of fault that the swarm may draw.
 type FaultKind struct {
 	Kind       string
-	Most       int // of them in one run
+	Most       int // in one run
 	Longest    time.Duration
 	Low, High  int64  // of its value
-	roles      string // of the nodes it befalls: letters of gate, manager, worker, client; empty: of all
-	Everywhere bool   // it may befall all nodes at once
+	roles      string // of the nodes that it hits: letters of gate, manager, worker, client; empty: of all
+	Everywhere bool   // it may hit all nodes at once
 	Peers      bool   // it is between two sets of nodes
-	Aimed      string // what it may be aimed at: letters of timer, store
+	Aimed      string // what may trigger it: letters of timer, store
 }
 
-// StormKinds is everything that can be drawn. Who returns has its disk: which ones
-// are lost is drawn apart, by loseMinorities.
+// StormKinds returns all kinds that a storm may draw. A restarted node has its disk:
+// LoseMinorities draws lost disks separately.
 func StormKinds(beyond bool) []FaultKind {
 	const minute = time.Minute
 	drift := int64(sim.DriftBound)
@@ -62,8 +62,8 @@ func StormKinds(beyond bool) []FaultKind {
 	}
 }
 
-// Swarm draws which kinds there are, how many of each, and each of them: a run
-// that has all kinds has too much of each to show what one does.
+// Swarm draws a subset of the kinds, how many of each, and each fault: a run with all kinds has
+// too much of each to show the effect of one.
 func (s *Stage) Swarm(kinds []FaultKind) {
 	for _, k := range kinds {
 		if !s.Rand.Chance(1, 2) {
@@ -77,7 +77,7 @@ func (s *Stage) Swarm(kinds []FaultKind) {
 	}
 }
 
-// DrawFault draws one fault of a kind: when, how long, whom, aimed at what.
+// DrawFault draws one fault of a kind: its time, length, nodes and trigger.
 func (s *Stage) DrawFault(k FaultKind) sim.Fault {
 	f := sim.Fault{Kind: k.Kind, At: s.DrawTime()}
 	if k.Longest > 0 {
@@ -107,9 +107,9 @@ func (s *Stage) DrawFault(k FaultKind) sim.Fault {
 	return f
 }
 
-// timeBounds are the spans after which a node acts by its own clock: the lease
-// of a subjob, a silence, leases of gates and of datacenters. A world with other ones
-// sets its bounds.
+// timeBounds returns the spans after which a node acts by its own clock: the lease of a subjob,
+// a silence, leases of gates and of datacenters. A world with other settings sets its own
+// bounds.
 func timeBounds() []time.Duration {
 	return []time.Duration{2 * time.Second, 5 * time.Second, 30 * time.Second, 60 * time.Second}
 }
@@ -117,8 +117,8 @@ func timeBounds() []time.Duration {
 // Tick is the granularity that protocols add to their margins.
 const Tick = time.Millisecond
 
-// nearBound is one of the bounds, or that on a clock at the bound of drift, and
-// at most a tick away.
+// nearBound draws one of the bounds, or that bound on a clock at the drift bound, at most a
+// tick away.
 func (s *Stage) nearBound() time.Duration {
 	d := s.Bounds[s.Rand.Int(len(s.Bounds))]
 	d += d / Million * sim.DriftBound * time.Duration(s.Rand.Int(3)-1)
@@ -128,8 +128,8 @@ func (s *Stage) nearBound() time.Duration {
 // Million is the unit of chances and of drift.
 const Million = 1_000_000
 
-// DrawTime is anywhere before the healing, or for a quarter of the faults where
-// another one ends, or a bound after another one began.
+// DrawTime draws any time before the healing. For a quarter of the faults it is the end of
+// another one, or a bound after its beginning.
 func (s *Stage) DrawTime() time.Duration {
 	first, last := 3*time.Second, max(s.Heal-time.Second, 4*time.Second)
 	at := s.Rand.Duration(first, last)
@@ -144,8 +144,8 @@ func (s *Stage) DrawTime() time.Duration {
 	return at.Truncate(Tick)
 }
 
-// DrawLength is short, about the timeouts of 5 s, long, or at a bound, each a
-// quarter of the time: where bugs live is at the edges of timeouts.
+// DrawLength draws a length that is short, about the timeouts of 5 s, long, or at a bound, each
+// for a quarter of the faults: bugs are at the edges of timeouts.
 func (s *Stage) DrawLength(longest time.Duration) time.Duration {
 	low, high := Tick, time.Second
 	switch s.Rand.Int(4) {
@@ -159,7 +159,7 @@ func (s *Stage) DrawLength(longest time.Duration) time.Duration {
 	return s.Rand.Duration(min(low, longest), min(high, longest)).Truncate(Tick)
 }
 
-// drawValue is evenly drawn, but clocks run at the bound every third time.
+// drawValue draws evenly, but every third clock runs at the bound.
 func (s *Stage) drawValue(k FaultKind) int64 {
 	v := k.Low + int64(s.Rand.N(uint64(k.High-k.Low)+1))
 	if k.Kind == sim.FaultClockDrift {
@@ -173,7 +173,7 @@ func (s *Stage) drawValue(k FaultKind) int64 {
 	return v
 }
 
-// drawAim is a deadline of some part, a tick around it, or a write.
+// drawAim draws a deadline of some part, with a tick around it, or a write.
 func (s *Stage) drawAim(k FaultKind) string {
 	if strings.Contains(k.Aimed, "s") && s.Rand.Chance(1, 2) {
 		writes := []string{"stored", "storing", "stored:lease/", "storing:lease/", "stored:election/", "stored:file/"}
@@ -211,13 +211,13 @@ func (s *Stage) Choose(ids []node.ID, n int) []node.ID {
 	return drawn[:min(n, len(drawn))]
 }
 
-// oneGroup is a group of more than one node.
+// oneGroup draws a group of more than one node.
 func (s *Stage) oneGroup() []string {
 	some := slices.DeleteFunc(slices.Clone(s.Groups), func(g []node.ID) bool { return len(g) < 2 })
 	return Names(some[s.Rand.Int(len(some))])
 }
 
-// Names returns ids as faults name nodes.
+// Names converts ids to the names in faults.
 func Names(ids []node.ID) []string {
 	all := make([]string, len(ids))
 	for i, id := range ids {
@@ -266,5 +266,5 @@ func (s *Stage) someOthers(not []string) []string {
 	return slices.DeleteFunc(s.someNodes(""), func(id string) bool { return slices.Contains(not, id) })
 }
 
-// TimerAim aims at a timer of a part, on any node.
+// TimerAim returns the trigger for a timer of a part, on any node.
 func TimerAim(p node.Part, kind uint8) string { return fmt.Sprintf("timer:%d.%d", p, kind) }

@@ -13,8 +13,8 @@ import (
 // Datacenter returns the i-th datacenter's name, from 0.
 func Datacenter(i int) string { return "dc-" + string(rune('a'+i)) }
 
-// Costs are the CPU times of the handlers, from profiles of the roles rounded up
-// to a slow machine.
+// Costs returns the CPU times of the handlers, from profiles of the roles, rounded up to a slow
+// machine.
 func Costs() sim.Costs {
 	return sim.Costs{
 		Default: 20 * time.Microsecond,
@@ -30,8 +30,8 @@ func Costs() sim.Costs {
 	}
 }
 
-// Add gives a node what all have in common: costs, and a clock that is off and
-// drifts within the bound.
+// Add adds a node with the common settings: costs, and a clock that is off and drifts within
+// the bound.
 func (s *Stage) Add(spec sim.Spec) node.ID {
 	spec.Costs = Costs()
 	offset := s.Rand.Duration(0, time.Hour)
@@ -44,16 +44,15 @@ func (s *Stage) Add(spec sim.Spec) node.ID {
 	return spec.ID
 }
 
-// driftMax is the bound within which clocks of a healthy cluster drift, in parts
-// per million: cheap quartz.
+// driftMax bounds the drift of clocks in a healthy cluster, in parts per million: cheap quartz.
 const driftMax = 100
 
-// Record is the moment of a judgement about a node.
+// Record returns the moment of a judgement about a node.
 func (s *Stage) Record(id node.ID) checker.Record {
 	return checker.Record{At: s.World.Now(), Node: id, Event: event.Ignored{}}
 }
 
-// Datagrams posts everything as one: the harshest way there is.
+// Datagrams posts every message as a datagram: the least reliable transport.
 type Datagrams struct{}
 
 // Post implements lease.Poster.

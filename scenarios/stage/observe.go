@@ -9,14 +9,13 @@ import (
 	"hyperscale/sim"
 )
 
-// tee hands events to the checker, and everything to another observer, which may be
-// nil.
+// tee passes events to the checker, and everything to another observer, which may be nil.
 type tee struct {
 	stage *Stage
 	other sim.Observer
 }
 
-// Interest implements sim.Interested: without another observer, only events cost.
+// Interest implements sim.Interested: without another observer, only events cost time.
 func (t tee) Interest() sim.Interest {
 	if o, ok := t.other.(sim.Interested); ok {
 		return o.Interest() | sim.WantEvents | sim.WantFaults

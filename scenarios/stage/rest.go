@@ -8,15 +8,15 @@ import (
 	"hyperscale/core/node"
 )
 
-// restBound is how long a node may take from the last job's end to its rest. The
-// longest that it waits by itself: a datacenter's guard of 60.6 s, a sweep every 60 s,
-// an acceptor's guard of 30.3 s and the turns of the ring, for what one of these ends.
+// restBound is how long a node may take from the last job's end to its rest. Its longest waits
+// are a datacenter's guard of 60.6 s, a sweep every 60 s, and an acceptor's guard of 30.3 s
+// with the turns of the ring, and then what one of these ends.
 const restBound = 3 * time.Minute
 
-// restEvery is how often nodes are asked while some of them are not at rest.
+// restEvery is how often the judge checks nodes while some of them are not at rest.
 const restEvery = time.Second
 
-// ledger is what one node keeps of something.
+// ledger is how much one node holds of one kind.
 type ledger struct {
 	node    node.ID
 	what    string
@@ -25,9 +25,9 @@ type ledger struct {
 
 func (l ledger) key() [2]string { return [2]string{string(l.node), l.what} }
 
-// rest judges T12 in its second form. The world goes on until every ledger has been at
-// its rest once since the last job's end: a heartbeat on its way is no leak, and a
-// leak never is. What is kept longer by design says so in its machine's Rests.
+// rest judges T12 in its second form. The world continues until every ledger has been at rest
+// once since the last job's end: a heartbeat on its way is no leak, and a leak is never at
+// rest. A machine's Rests states what it holds longer by design.
 func (s *Stage) rest() {
 	for end := s.World.Now() + LivenessBound; s.running() && s.World.Now() < end; {
 		s.World.RunUntil(s.World.Now() + restEvery)
@@ -46,14 +46,14 @@ func (s *Stage) rest() {
 	}
 }
 
-// running says that a job which was accepted has not ended.
+// running reports that an accepted job has not ended.
 func (s *Stage) running() bool {
 	accepted, ended := s.Checker.Jobs()
 	return ended < accepted
 }
 
-// ledgers are those that are not at rest, of the nodes that are healed. What waits for
-// one that is not healed, or does not run, waits for ever.
+// ledgers returns those that are not at rest, of the healed nodes. What waits for a node that
+// is not healed, or does not run, waits for ever.
 func (s *Stage) ledgers() []ledger {
 	var away []string
 	for _, id := range s.World.Nodes() {
@@ -71,5 +71,5 @@ func (s *Stage) ledgers() []ledger {
 	return all
 }
 
-// neverHealed says that a node stays broken to the end.
+// neverHealed reports that a node stays broken to the end.
 func (s *Stage) neverHealed(id node.ID) bool { return len(s.Core) > 0 && !slices.Contains(s.Core, id) }

@@ -17,21 +17,21 @@ type Options struct {
 	Wire    bool          // encode and decode every message
 	// Observer sees everything and changes nothing; nil for none.
 	Observer sim.Observer
-	// History takes each record that the checker judges; nil for none.
+	// History receives each record that the checker judges; nil for none.
 	History func(checker.Record)
-	// Faults, when not nil, replace those that the scenario would draw: a replay.
+	// Faults, if not nil, replace those that the scenario would draw: a replay.
 	Faults []sim.Fault
-	// Until, when not zero, cuts the run short: nothing else changes, and what is
-	// judged at the end only is not judged.
+	// Until, if not zero, cuts the run short: nothing else changes, and the run does not judge
+	// what only the end shows.
 	Until time.Duration
-	// First ends the run as soon as anything is broken.
+	// First ends the run at the first violation.
 	First bool
 }
 
-// Outcome is what a run came to.
+// Outcome is how a run ended.
 type Outcome string
 
-// The outcomes; each has an exit code of its own.
+// The outcomes; each has its own exit code.
 const (
 	OK        Outcome = "ok"
 	Violation Outcome = "violation"
@@ -40,7 +40,7 @@ const (
 	Diverged  Outcome = "diverged"
 )
 
-// ExitCode returns what a command that ran this should exit with.
+// ExitCode returns the exit code of a command that played this run.
 func (o Outcome) ExitCode() int {
 	switch o {
 	case OK:
@@ -65,16 +65,16 @@ type Report struct {
 	Outcome    Outcome
 	Detail     string
 	Violations []checker.Violation
-	// Broken is when the failure was seen: a run that is cut short there fails as
-	// well. Zero: only the whole run shows it.
+	// Broken is when the failure showed: a run that is cut short there fails, too. Zero: only
+	// the whole run shows it.
 	Broken   time.Duration
 	Faults   []sim.Fault   // as played, for a schedule file
-	Healed   time.Duration // when those that have no end of their own ended
+	Healed   time.Duration // when the faults without an end of their own ended
 	Accepted int           // jobs that a gate accepted
 	Ended    int           // of those, how many ended
-	Draws    []string      // what the swarm drew, for people
-	Nodes    []string      // all that there are
-	// Reached counts how often rare states were visited.
+	Draws    []string      // what the swarm drew, for readers
+	Nodes    []string      // all nodes
+	// Reached counts visits of rare states.
 	Reached map[string]int
 }
 
@@ -97,7 +97,7 @@ func (s Scenario) Run(o Options) (r Report) {
 	return r
 }
 
-// judge turns what the checker found into an outcome.
+// judge turns the checker's violations into an outcome.
 func (s *Stage) judge(r *Report, shows string) {
 	found := s.Checker.Violations()
 	r.Violations, r.Broken = found, s.broken
@@ -113,11 +113,11 @@ func (s *Stage) judge(r *Report, shows string) {
 	}
 }
 
-// cut says whether the run ends before its world does.
+// cut reports whether the run ends before its world does.
 func (s *Stage) cut() bool { return s.Options.Until > 0 && s.Options.Until < s.Options.Virtual }
 
-// judgeLoss is for worlds that lose what no promise keeps:
-// the run is good when the checker sees exactly that.
+// judgeLoss judges worlds that lose what no promise covers: the run is good if the checker
+// reports exactly that loss.
 func (s *Stage) judgeLoss(r *Report, shows string) {
 	if i := slices.IndexFunc(r.Violations, func(v checker.Violation) bool { return !slices.Contains(strings.Fields(shows), v.Invariant) }); i >= 0 {
 		r.Outcome, r.Detail = Violation, r.Violations[i].String()

@@ -8,7 +8,7 @@ import (
 	"hyperscale/netsim"
 )
 
-// LivenessBound is T11's: after the last fault healed, every accepted job ends
+// LivenessBound is the bound of T11: after the last fault has healed, every accepted job ends
 // within it.
 const LivenessBound = 120 * time.Second
 
@@ -17,27 +17,26 @@ type Scenario struct {
 	Name string
 	// Doc says what happens, then what must hold, each in a sentence or two.
 	Doc string
-	// Happens and Holds say it at length, for docs/scenarios.md, where Doc is not
-	// enough.
+	// Happens and Holds say it at length, for docs/scenarios.md, if Doc is not enough.
 	Happens, Holds string
-	// Virtual is how long it lasts unless Options say otherwise.
+	// Virtual is its length unless Options set another.
 	Virtual time.Duration
 	// Least is the shortest time in which this world can be judged. Zero means Virtual: a
 	// directed world's faults have fixed times, and a shorter run misses some of them.
 	Least time.Duration
-	// ExpectedLoss names the invariants that this world breaks, one at least and no other, for
-	// a loss that is known and stated; empty for all others.
+	// ExpectedLoss names the invariants that this world breaks because of a known and
+	// documented loss: at least one, and no other. It is empty for all other worlds.
 	ExpectedLoss string
-	// Beyond lets clocks drift beyond the bound that protocols count on: only what
-	// must hold then is judged.
+	// Beyond lets clocks drift beyond the bound that protocols rely on: the checker judges only
+	// what must hold then.
 	Beyond  bool
-	Within  time.Duration        // after the healing all jobs end; 0: LivenessBound
-	Rate    int                  // messages of one kind that a node gets in a second at most; 0: rateMax
+	Within  time.Duration        // after the healing all jobs end within it; 0: LivenessBound
+	Rate    int                  // messages of one kind that a node receives in a second at most; 0: rateMax
 	Network func() netsim.Config // nil: netsim.Default
 	Build   func(*Stage)
 }
 
-// Shortest is the shortest time that judges this world.
+// Shortest returns the shortest time in which this world can be judged.
 func (s Scenario) Shortest() time.Duration { return cmp.Or(s.Least, s.Virtual) }
 
 // Check rejects a run that is too short to judge its world.

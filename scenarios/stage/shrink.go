@@ -12,24 +12,23 @@ import (
 	"hyperscale/sim/shrink"
 )
 
-// Cause is what failures of one kind have in common: the verdict and the first
-// line of the detail, without what differs from run to run.
+// Cause returns what failures of one kind share: the verdict and the first line of the detail,
+// without what varies between runs.
 func Cause(o Outcome, detail string) string {
 	first, _, _ := strings.Cut(detail, "\n")
 	return string(o) + " " + varying().ReplaceAllString(first, "#")
 }
 
-// varying are the names of jobs (as long as one of them), of nodes, times and
-// every number.
+// varying matches names of jobs (also shortened), names of nodes, times and all numbers.
 func varying() *regexp.Regexp {
 	job := len(message.JobID{}.String())
 	return regexp.MustCompile(fmt.Sprintf(`\b[0-9a-z]{%d}\b|\b(client|gate|manager|worker|node)-[a-z0-9-]+|\bdc-[a-z0-9]+|\b[0-9][0-9a-zµ.]*`, job))
 }
 
-// Cause of a run that failed.
+// Cause returns the cause of a failed run.
 func (r *Report) Cause() string { return Cause(r.Outcome, r.Detail) }
 
-// fails says whether a run fails as another one did, and when.
+// fails reports whether a run fails for a given cause, and when.
 func (r *Report) fails(as string) (time.Duration, bool) {
 	if r.Outcome == OK || r.Cause() != as {
 		return 0, false
@@ -37,16 +36,16 @@ func (r *Report) fails(as string) (time.Duration, bool) {
 	return r.Broken, true
 }
 
-// Shrunk is a failure made small.
+// Shrunk is a shrunk failure.
 type Shrunk struct {
 	Options Options // that play it again
 	Report  Report
 	Plays   int
 }
 
-// Shrink plays a failure again and again with less that goes wrong, until nothing
-// can be left out or stop says so. progress takes what is left; both may be nil.
-// False: played again, it does not fail as it did.
+// Shrink plays a failure again and again with fewer faults, until it can leave none out, or
+// stop returns true. progress receives what is left; both may be nil. False: played again, the
+// run does not fail as before.
 func (s Scenario) Shrink(o Options, r Report, stop func() bool, progress func(faults, plays int)) (Shrunk, bool) {
 	cause := r.Cause()
 	o.Observer, o.Until, o.First = nil, 0, true
@@ -57,7 +56,7 @@ func (s Scenario) Shrink(o Options, r Report, stop func() bool, progress func(fa
 		report := s.Run(o)
 		return report.fails(cause)
 	}
-	all := append([]sim.Fault{}, r.Faults...) // never nil: that would be drawn anew
+	all := append([]sim.Fault{}, r.Faults...) // never nil: the run would draw new faults
 	broken, ok := fails(all)
 	if !ok {
 		return Shrunk{}, false
@@ -71,11 +70,11 @@ func (s Scenario) Shrink(o Options, r Report, stop func() bool, progress func(fa
 		},
 	})
 	o.Faults, o.Until, o.First = small.Faults, small.Broken, false
-	if o.Until > cmp.Or(o.Virtual, s.Virtual) { // seen in the time that the world got to be at rest
+	if o.Until > cmp.Or(o.Virtual, s.Virtual) { // the failure is in the extra time that the world got to come to rest
 		o.Until = 0
 	}
 	report := s.Run(o)
-	if _, ok := report.fails(cause); !ok { // what broke is seen only when the rest is judged
+	if _, ok := report.fails(cause); !ok { // only the judgement at the end shows the failure
 		o.Until = 0
 		report = s.Run(o)
 	}

@@ -12,34 +12,34 @@ import (
 	"hyperscale/sim"
 )
 
-// Stage is one world being played.
+// Stage is one world while it runs.
 type Stage struct {
 	Options Options
 	World   *sim.World
 	Checker *checker.Checker
-	Rand    *node.Rand // of what the scenario itself draws
+	Rand    *node.Rand // for the scenario's own draws
 
 	Nodes  []node.ID
 	Groups [][]node.ID // sets of nodes whose majorities decide
-	Core   []node.ID   // the nodes that are healed; empty: all
+	Core   []node.ID   // the nodes that heal; empty: all
 
-	Witness  []func(checker.Record) // what this world looks at besides
+	Witness  []func(checker.Record) // what this world observes besides
 	Ends     []func()               // what it judges of any run that was not cut
-	Verdicts []func()               // and at the end of a whole run
+	Verdicts []func()               // what it judges at the end of a whole run
 
 	Faults []sim.Fault
 	draws  []string
 	Within time.Duration   // T11's bound in this world
-	Heal   time.Duration   // when the last fault is healed; liveness is judged from then on
-	Bounds []time.Duration // that times of faults are drawn about
+	Heal   time.Duration   // when the last fault heals; liveness is judged from then on
+	Bounds []time.Duration // spans around which the times of faults are drawn
 	Beyond bool            // clocks may drift beyond the bound
 
 	loses  bool          // the world loses what Scenario.ExpectedLoss names
-	hot    bool          // some message was repeated at wire speed
-	broken time.Duration // when the first violation was seen, but for those at the end
+	hot    bool          // a node repeated a message at wire speed
+	broken time.Duration // when the first violation showed, except those at the end
 }
 
-// New returns the stage of a run, with no node on it yet.
+// New returns the stage of a run, without any node yet.
 func New(s Scenario, o Options) *Stage {
 	c := checker.New()
 	st := &Stage{
@@ -66,10 +66,10 @@ func New(s Scenario, o Options) *Stage {
 	return st
 }
 
-// sizesEvery is how often machines are asked what they keep.
+// sizesEvery is how often the stage asks machines what they hold.
 const sizesEvery = 3 * time.Second
 
-// sizes has T12 judged, now and every few seconds.
+// sizes judges T12, now and every few seconds.
 func (s *Stage) sizes() {
 	before := s.Checker.Broken()
 	s.World.Sizes(func(id node.ID, what string, n, bound int) { s.Checker.Size(s.World.Now(), id, what, n, bound) })
@@ -79,8 +79,8 @@ func (s *Stage) sizes() {
 	s.World.At(s.World.Now()+sizesEvery, s.sizes)
 }
 
-// rateMax is how many messages of one kind a node may handle in a second. What waits
-// for timers stays far below; what answers answers at once goes far beyond.
+// rateMax bounds the messages of one kind that a node may handle in a second. A protocol that
+// waits for timers stays far below; one that answers answers at once goes far beyond.
 const rateMax = 1500
 
 // flooded notes that a node repeats a message at wire speed.
@@ -95,12 +95,11 @@ func (s *Stage) flooded(id node.ID, k node.Kind) {
 	}
 }
 
-// laborMax is how long a node may deal with its whole cluster in one Step. While it does,
-// it hears no heartbeat and renews no lease: work that is quadratic takes longer with a
-// thousand workers.
+// laborMax bounds the time that a node may spend on its whole cluster in one Step. Meanwhile it
+// reads no heartbeat and renews no lease. With a thousand workers, quadratic work takes longer.
 const laborMax = 2 * time.Millisecond
 
-// labored judges a Step that takes longer: all that waits for the node falls behind.
+// labored reports a Step that takes longer: all inputs that wait for the node fall behind.
 func (s *Stage) labored(id node.ID, took time.Duration) {
 	s.Checker.Violate("P", s.Record(id), "%s falls behind: one Step looks at its workers for %v, more than %v", id, took, laborMax)
 	if s.broken == 0 {
@@ -108,20 +107,20 @@ func (s *Stage) labored(id node.ID, took time.Duration) {
 	}
 }
 
-// clock reads the clock of an incarnation; false: it is over.
+// clock reads the clock of an incarnation; false: it has ended.
 func (s *Stage) clock(id node.ID, incarnation uint64) (node.Instant, bool) {
 	now, runs, ok := s.World.Clock(id)
 	return now, ok && runs == incarnation
 }
 
-// Local is what a node's clock reads; zero for one that ends just now.
+// Local returns what a node's clock reads; zero for a node that ends now.
 func (s *Stage) Local(id node.ID) node.Instant {
 	now, _, _ := s.World.Clock(id)
 	return now
 }
 
-// healAt leaves the bound of liveness after the faults, or a third of a run that
-// is too short to judge liveness at all: three minutes are not.
+// healAt leaves the bound of liveness after the faults. A run that is too short to judge
+// liveness leaves a third: three minutes are too short.
 func healAt(virtual, within time.Duration) time.Duration {
 	if heal := virtual - within - 10*time.Second; heal >= virtual/4 {
 		return heal
@@ -129,21 +128,21 @@ func healAt(virtual, within time.Duration) time.Duration {
 	return virtual * 2 / 3
 }
 
-// Draw records what the scenario decided, for people.
+// Draw records a decision of the scenario, for readers.
 func (s *Stage) Draw(format string, args ...any) {
 	s.draws = append(s.draws, fmt.Sprintf(format, args...))
 }
 
-// Fault schedules one; a replay plays its recorded ones instead. A run that is too
-// short for a fault is played without it.
+// Fault schedules a fault; a replay plays its recorded ones instead. A run that is too short
+// for a fault plays without it.
 func (s *Stage) Fault(f sim.Fault) {
 	if s.Options.Faults == nil && f.At >= 0 && f.For >= 0 {
 		s.Faults = append(s.Faults, f)
 	}
 }
 
-// Brief draws how long a crash lasts: never for no time, as a fault of no length lasts
-// until the world heals.
+// Brief draws the length of a crash: never zero, because a fault of zero length lasts until the
+// world heals.
 func (s *Stage) Brief(longest time.Duration) time.Duration {
 	return max(time.Millisecond, s.Rand.Duration(0, longest).Truncate(time.Millisecond))
 }
@@ -165,7 +164,7 @@ func (s *Stage) play() {
 		judge()
 	}
 	if s.Options.Virtual-s.Heal < s.Within {
-		s.Checker.Settle() // what was true all the time is judged all the same
+		s.Checker.Settle() // the invariants of safety hold for a cut run, too
 		return
 	}
 	s.Checker.Finish(s.World.Now(), s.Within)
@@ -177,7 +176,7 @@ func (s *Stage) play() {
 	}
 }
 
-// cutShort lets the world run and says whether it has ended before its time.
+// cutShort runs the world and reports whether Until has ended it.
 func (s *Stage) cutShort() bool {
 	end, cut := s.Options.Virtual, false
 	if u := s.Options.Until; u > 0 && u < end {
@@ -192,6 +191,6 @@ func (s *Stage) cutShort() bool {
 			return true
 		}
 	}
-	s.World.RunUntil(end) // where there was nothing left to do
+	s.World.RunUntil(end) // also if no event was left
 	return cut
 }

@@ -13,8 +13,7 @@ import (
 	"hyperscale/sim"
 )
 
-// Worlds are worlds of voters that do nothing but choose a leader, who acts
-// every few milliseconds.
+// Worlds returns worlds of voters that only choose a leader, which acts every few milliseconds.
 func Worlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "vote-amnesia", Virtual: 4 * time.Minute, Build: buildVoteAmnesia,
@@ -48,10 +47,10 @@ func Worlds() []stage.Scenario {
 	}
 }
 
-// buildVoteAmnesia lets three voters that do not hear each other lead by the votes of
-// two others. Of the three one leads, and when it dies the other two contend, on ways
-// so slow that neither is first everywhere, and so bad that a voter that returns is asked
-// by the other only when he no longer believes in a leader that he may have heard.
+// buildVoteAmnesia makes three voters that do not hear each other lead with the votes of two
+// others. One of the three leads. When it dies the other two contend, on links so slow that
+// neither is first everywhere. The links are so bad that a returned voter gets the other's
+// request only when it no longer believes in a leader that it may have heard.
 func buildVoteAmnesia(s *stage.Stage) {
 	w := electors(s, 5, 1)
 	s.Fault(sim.Fault{At: time.Second, Kind: []string{sim.FaultDiskTorn, sim.FaultDiskLostWrites}[s.Rand.Int(2)]})
@@ -72,7 +71,7 @@ func buildVoteAmnesia(s *stage.Stage) {
 				f.Aim = "storing:election/"
 			case 1:
 				f.Aim = "stored:election/"
-			case 2: // once the first candidates are answered
+			case 2: // once the first candidates have their answers
 				f.At = at + s.Rand.Duration(1200*time.Millisecond, 2400*time.Millisecond).Truncate(time.Millisecond)
 				f.Nodes = stage.Names(s.Choose(w.ids[3:], 1))
 			}
@@ -81,8 +80,8 @@ func buildVoteAmnesia(s *stage.Stage) {
 	}
 }
 
-// buildForgottenVote cuts the second voter off while the first and the third elect
-// leaders; then the third loses its disk, and the first is cut off instead.
+// buildForgottenVote cuts the second voter off while the first and the third elect leaders.
+// Then the third loses its disk, and the first is cut off instead.
 func buildForgottenVote(s *stage.Stage) {
 	w := electors(s, 3, 1)
 	first, second, third := stage.Names(w.ids[:1]), stage.Names(w.ids[1:2]), stage.Names(w.ids[2:])
@@ -199,8 +198,8 @@ func buildPausedLeader(s *stage.Stage) {
 	for i, id := range w.ids {
 		s.Fault(sim.Fault{At: time.Second, Kind: sim.FaultClockDrift, Nodes: []string{string(id)}, Value: int64(sim.DriftBound) * int64(1-2*(i%2))})
 	}
-	// Two do not hear each other: what keeps one of them from leading beside the other
-	// is what the rest remembers, or after a restart assumes, of having heard.
+	// Two voters do not hear each other. Only the others' memory, or after a restart their
+	// assumption, of a leader prevents one from leading beside the other.
 	s.Fault(sim.Fault{At: time.Second, Kind: sim.FaultPartition, Nodes: stage.Names(w.ids[:1]), Peers: stage.Names(w.ids[1:2])})
 	for at := 8 * time.Second; at < s.Heal; at += s.Rand.Duration(1*time.Second, 4*time.Second).Truncate(time.Millisecond) {
 		s.Fault(sim.Fault{At: at, For: s.Brief(100 * time.Millisecond), Kind: sim.FaultCrash, Nodes: stage.Names(s.Choose(w.ids, 1))})
@@ -216,7 +215,7 @@ func buildPausedLeader(s *stage.Stage) {
 
 func buildFlappingLeader(s *stage.Stage) {
 	w := electors(s, 5, 1)
-	bad := w.ids[:2] // they come first in rank, so that they win again and again
+	bad := w.ids[:2] // they are first in rank, so that they win again and again
 	if s.Rand.Chance(1, 2) {
 		bad = s.Choose(w.ids, 2)
 	}
@@ -227,8 +226,8 @@ func buildFlappingLeader(s *stage.Stage) {
 	for at := 25 * time.Second; at < s.Heal-40*time.Second; at += 20 * time.Second {
 		w.befall(good, at, sim.FaultCrash, 3*time.Second)
 	}
-	// Two leads lost are four changes: who has as many within a minute rests for half a
-	// minute.
+	// Two lost leaderships are four changes: a voter with as many within a minute rests for
+	// half a minute.
 	led := map[node.ID][]time.Duration{}
 	s.Witness = append(s.Witness, func(r checker.Record) {
 		if _, ok := r.Event.(event.Elected); !ok || s.Options.Faults != nil {
@@ -245,13 +244,13 @@ func buildFlappingLeader(s *stage.Stage) {
 	})
 }
 
-// buildUnwellLeader: from 5 on, of 8, a voter does not stand; from 6 on it hands over.
+// buildUnwellLeader: from health 5 on, of 8, a voter does not stand; from 6 on it hands over.
 func buildUnwellLeader(s *stage.Stage) {
 	w := electors(s, 5, 1)
 	for at := 10 * time.Second; at < s.Heal-30*time.Second; at += 25 * time.Second {
 		w.holds(at+electionBound, "one who is well leads", func() bool { return w.leader() != "" && w.unwell[w.leader()] == 0 })
 		switch s.Rand.Int(3) {
-		case 0: // the leader falls ill, after two others did, a little
+		case 0: // the leader becomes unhealthy, after two others became so a little
 			s.World.At(at-time.Second, func() {
 				for _, id := range s.Choose(w.ids, 2) {
 					w.unwell[id] = 5
@@ -262,14 +261,14 @@ func buildUnwellLeader(s *stage.Stage) {
 					w.unwell[id] = 6 + s.Rand.Int(3)
 				}
 			})
-		case 1: // most are ill already when the leader is lost
+		case 1: // most are unhealthy already when the leader is lost
 			s.World.At(at-100*time.Millisecond, func() {
 				for _, id := range s.Choose(slices.DeleteFunc(slices.Clone(w.ids), func(id node.ID) bool { return id == w.leader() }), 3) {
 					w.unwell[id] = 5 + s.Rand.Int(4)
 				}
 			})
 			w.befall(w.ids, at, sim.FaultCrash, 15*time.Second)
-		case 2: // all are, and it is lost then
+		case 2: // all are unhealthy, and then it is lost
 			s.World.At(at+electionBound+time.Second, func() {
 				for _, id := range w.ids {
 					w.unwell[id] = 6
@@ -320,7 +319,7 @@ func buildElectionStorm(s *stage.Stage) {
 	}
 }
 
-// electionKinds are the faults of the storm; lengths are about those of timeouts.
+// electionKinds are the faults of the storm; their lengths are about the timeouts.
 func electionKinds() []stage.FaultKind {
 	const long = 20 * time.Second
 	return []stage.FaultKind{

@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	electorates = "voters" // the name of the group
-	// electionBound is how soon after a change for the better all know one leader, and
-	// after one for the worse no voter leads that should not.
+	electorates = "voters" // name of the group
+	// electionBound is how soon all know one leader after a change for the better. After one
+	// for the worse, no voter that must not lead does so beyond it.
 	electionBound = 5 * time.Second
 	ElectionNext  = 3 * time.Second        // from the death of a leader to the next, 99 times in 100
 	electionHand  = 500 * time.Millisecond // from the stop of a leader
 )
 
-// electorate is a world of voters, and the judge of who acts as their leader.
+// electorate is a world of voters, and judges which of them act as the leader.
 type electorate struct {
 	*stage.Stage
 	ids    []node.ID
-	voters map[node.ID]*election.Election // of those that run, or ran last
-	term   uint64                         // the highest that a leader acted in
+	voters map[node.ID]*election.Election // of voters that run, or ran last
+	term   uint64                         // the highest term in which a leader acted
 	by     node.ID
-	unwell map[node.ID]int // local health of those that are not well
-	led    []time.Duration // when a voter began to
-	times  []time.Duration // of what was to happen soon
+	unwell map[node.ID]int // local health of the unhealthy voters
+	led    []time.Duration // when a voter began to lead
+	times  []time.Duration // measured times of transitions
 }
 
 // electors builds n voters in one place or several, and starts them.
@@ -66,7 +66,7 @@ func (w *electorate) violate(invariant string, id node.ID, format string, args .
 	w.Checker.Violate(invariant, checker.Record{At: w.World.Now(), Node: id}, format, args...)
 }
 
-// acts judges that no voter acts as the leader once another has in a later term.
+// acts judges that no voter acts as the leader after another one has in a later term.
 func (w *electorate) acts(id node.ID, term uint64) {
 	if term < w.term || term == w.term && id != w.by {
 		w.violate("T5", id, "it acts as the leader of term %d after %s did in term %d", term, w.by, w.term)
@@ -75,12 +75,12 @@ func (w *electorate) acts(id node.ID, term uint64) {
 	w.term, w.by = term, id
 }
 
-// leads says whether a voter runs and may act as the leader.
+// leads reports whether a voter runs and may act as the leader.
 func (w *electorate) leads(id node.ID) bool {
 	return w.World.Alive(id) && w.voters[id].Leads(w.Local(id))
 }
 
-// leader returns the voter that does; empty: none.
+// leader returns the voter that may act as the leader; empty: none.
 func (w *electorate) leader() node.ID {
 	for _, id := range w.ids {
 		if w.leads(id) {
@@ -90,7 +90,7 @@ func (w *electorate) leader() node.ID {
 	return ""
 }
 
-// agreed says whether all who run know one leader, who leads.
+// agreed reports whether all running voters know one leader, which leads.
 func (w *electorate) agreed() bool {
 	id := w.leader()
 	for _, at := range w.ids {
@@ -113,8 +113,8 @@ func (w *electorate) views() string {
 	return text
 }
 
-// holds judges at a time what the faults that were drawn make true; of others,
-// played again, the world cannot say.
+// holds judges at a time what the drawn faults imply; for other faults, in a replay, the world
+// cannot say.
 func (w *electorate) holds(at time.Duration, what string, true func() bool) {
 	if w.Options.Faults != nil || at >= w.Heal {
 		return
@@ -126,7 +126,7 @@ func (w *electorate) holds(at time.Duration, what string, true func() bool) {
 	})
 }
 
-// noneLeads says that none of these leads, or still takes itself for the leader.
+// noneLeads returns whether none of these leads, or still believes that it does.
 func (w *electorate) noneLeads(ids ...node.ID) func() bool {
 	return func() bool {
 		for _, id := range ids {
@@ -140,14 +140,13 @@ func (w *electorate) noneLeads(ids ...node.ID) func() bool {
 
 func (w *electorate) oneLeads() bool { return w.leader() != "" }
 
-// befall draws a fault of the one of these that leads by then: only a leader's beats are
-// due.
+// befall draws a fault of the one of these that leads by then: only a leader sends beats.
 func (w *electorate) befall(ids []node.ID, at time.Duration, kind string, length time.Duration) {
 	w.Fault(sim.Fault{At: at, For: length, Kind: kind, Nodes: stage.Names(ids), Aim: fmt.Sprintf("timer:%d.%d", node.PartElection, node.ElectionBeat)})
 }
 
-// follows measures how long after the loss of the leader there is another one. The
-// aim of the loss is met within a heartbeat.
+// follows measures the time from the loss of the leader to the next leader. The trigger of the
+// loss fires within a heartbeat.
 func (w *electorate) follows(at, bound time.Duration) {
 	if w.Options.Faults != nil {
 		return
@@ -172,12 +171,12 @@ func (w *electorate) follows(at, bound time.Duration) {
 	w.World.At(at, look)
 }
 
-// elector is a role that does nothing but vote, and act when it leads.
+// elector is a role that only votes, and acts when it leads.
 type elector struct {
 	world *electorate
 	id    node.ID
 	*election.Election
-	unwell int // as the world said last
+	unwell int // as the world last set it
 }
 
 // Timer kinds of the toy.

@@ -62,9 +62,9 @@ func buildAbortWhen(s *cluster.Cluster) {
 	})
 }
 
-// partsAborted tells for how long a datacenter had run nothing of each job when that
-// job's workflow was aborted: what came to an end in that time was the others'. The gate
-// hears of an end after it has happened, so that this is at least what it judged.
+// subjobsAborted returns, for each job, how long a datacenter had run nothing of it when the
+// gate aborted its workflow: what ended in that time belonged to the other datacenters. The
+// gate hears of an end after it has happened, so the gate's own value is at most this.
 func subjobsAborted(s *cluster.Cluster, of string) map[message.JobID]time.Duration {
 	runs, idle, out := map[message.JobID]int{}, map[message.JobID]time.Duration{}, map[message.JobID]time.Duration{}
 	workers := map[node.ID]bool{}

@@ -54,7 +54,7 @@ func buildUniqueRows(s *cluster.Cluster) {
 	s.Slots(7*time.Second, func(i int, at time.Duration) {
 		f := sim.Fault{At: at, For: s.Rand.Duration(time.Second, 6*time.Second).Truncate(stage.Tick), Kind: sim.FaultCrash}
 		switch i % 4 {
-		case 0: // its workers hear it, the other managers do not: what it leases no majority knows
+		case 0: // its workers hear it, the other managers do not: no majority knows what it leases
 			lone := s.Choose(s.Managers, 1)
 			f.Kind, f.Nodes, f.Peers = sim.FaultPartition, stage.Names(lone), stage.Names(stage.Without(s.Managers, lone...))
 		case 1, 2:
@@ -67,7 +67,7 @@ func buildUniqueRows(s *cluster.Cluster) {
 		}
 		s.Fault(f)
 	})
-	if s.Rand.Chance(1, 2) { // answers are late, and come twice
+	if s.Rand.Chance(1, 2) { // answers are late, and arrive twice
 		s.Fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: stage.Names(s.Managers), Peers: stage.Names(s.Workers), Value: int64(700 + s.Rand.Int(900))})
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"hyperscale/sim"
 )
 
-// sliceWorlds are aimed at what keeps a shard in one place: each puts one fault where
-// one mistake of a worker or a manager would show.
+// shardWorlds test what keeps a shard in one place: each puts one fault where one mistake of a
+// worker or a manager would show.
 func shardWorlds() []stage.Scenario {
 	const virtual = 200 * time.Second
 	return []stage.Scenario{
@@ -44,7 +44,7 @@ func shardWorlds() []stage.Scenario {
 	}
 }
 
-// oneWorker is a datacenter in which a shard that is lost comes back to where it was.
+// oneWorker is a datacenter in which a lost shard returns to the same worker.
 func oneWorker() cluster.Topology {
 	return cluster.Topology{Gates: 1, Datacenters: 1, Managers: 3, Workers: 1, Cores: 4, Clients: 1}
 }
@@ -57,8 +57,8 @@ func buildHangingDrain(s *cluster.Cluster) {
 	})
 }
 
-// buildHeldUpHeartbeats has two heartbeats of a worker come two seconds and a bit
-// after its acceptance, which they deny, while its first renewal still holds.
+// buildHeldUpHeartbeats delays two heartbeats of a worker, which deny a dispatch. They arrive a
+// little more than two seconds after its acceptance, while its first renewal still holds.
 func buildHeldUpHeartbeats(s *cluster.Cluster) {
 	s.Standard(cluster.SmallTopology(), func(l *cluster.Load) {
 		l.Every, l.Duration, l.Cores, l.Layers = 10*time.Second, 6*time.Second, 1, false
@@ -197,8 +197,8 @@ func buildCutAtTheBound(s *cluster.Cluster) {
 	})
 }
 
-// buildTakeoverBesideACut has the other managers forget what two workers listed, long
-// before one of them takes over.
+// buildTakeoverBesideACut makes the other managers forget what two workers listed, long before
+// one of them takes over.
 func buildTakeoverBesideACut(s *cluster.Cluster) {
 	s.Standard(cluster.GroupTopology(), func(l *cluster.Load) { l.Every, l.Duration, l.Cores = 2*time.Second, 12*time.Second, 1 })
 	s.Slots(18*time.Second, func(_ int, at time.Duration) {
@@ -208,8 +208,8 @@ func buildTakeoverBesideACut(s *cluster.Cluster) {
 	})
 }
 
-// buildUnacknowledgedEnd cuts managers off from gates one way about the ends of their
-// subjobs, which are then lost with their streams.
+// buildUnacknowledgedEnd cuts managers off from gates in one direction around the ends of their
+// subjobs, whose reports are then lost with their streams.
 func buildThirdHolder(s *cluster.Cluster) {
 	s.Standard(cluster.GroupTopology(), func(l *cluster.Load) { l.Every, l.Duration, l.Cores, l.Layers = 8*time.Second, 6*time.Second, 2, false })
 	kill := func(id node.ID) {
@@ -221,8 +221,8 @@ func buildThirdHolder(s *cluster.Cluster) {
 	}
 	var shard message.ShardID
 	var passed message.Fence
-	var holder, first, second node.ID // who dispatched it first, and who run it under that one and the next
-	var quiet time.Duration           // no manager hears of the second until then
+	var holder, first, second node.ID // the first dispatcher, and the two that run it under that fence and the next
+	var quiet time.Duration           // until then no manager hears of the second
 	s.Arrives = func(id node.ID, in *node.Input) time.Duration {
 		now, from := s.World.Now(), in.From.ID
 		if second != "" && now >= quiet {

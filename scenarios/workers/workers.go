@@ -92,8 +92,7 @@ func buildResultRetry(s *cluster.Cluster) {
 	})
 }
 
-// buildOrphanGrace keeps spare workers, so that what is given up is dispatched
-// again at once.
+// buildOrphanGrace keeps spare workers, so that managers dispatch a lost shard again at once.
 func buildOrphanGrace(s *cluster.Cluster) {
 	t := cluster.GroupTopology()
 	t.Workers = 6
@@ -101,7 +100,7 @@ func buildOrphanGrace(s *cluster.Cluster) {
 	for _, id := range s.Nodes { // as far apart as clocks may be
 		s.Fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: []string{string(id)}, Value: sim.DriftBound * int64(s.Rand.Int(3)-1)})
 	}
-	if s.Rand.Chance(1, 2) { // answers are old when they come, and other workers are near
+	if s.Rand.Chance(1, 2) { // answers arrive late, and other workers are near
 		s.Fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: stage.Names(s.Managers), Peers: stage.Names(s.Workers[:3]), Value: int64(500 + s.Rand.Int(1500))})
 	}
 	kinds := []string{sim.FaultPause, sim.FaultSuspend, sim.FaultPartition, sim.FaultOneWay}
@@ -111,7 +110,7 @@ func buildOrphanGrace(s *cluster.Cluster) {
 		switch f.Kind {
 		case sim.FaultPartition:
 			f.Peers = stage.Names(s.Managers)
-		case sim.FaultOneWay: // it is heard, and hears nothing
+		case sim.FaultOneWay: // others hear it, and it hears nothing
 			f.Nodes, f.Peers = stage.Names(s.Managers), f.Nodes
 		default:
 			f.Aim = aims[s.Rand.Int(len(aims))]
@@ -120,8 +119,7 @@ func buildOrphanGrace(s *cluster.Cluster) {
 	}
 }
 
-// graceLength is 5 s by one clock or another, and up to two ticks or a heartbeat
-// beside it.
+// graceLength returns 5 s by one clock or another, up to two ticks or a heartbeat more or less.
 func graceLength(s *cluster.Cluster) time.Duration {
 	d := 5 * time.Second
 	d += d / stage.Million * sim.DriftBound * time.Duration(s.Rand.Int(5)-2)
@@ -167,14 +165,14 @@ func buildReconnectFlood(s *cluster.Cluster) {
 const (
 	floodWorkers = 1000            // at most
 	floodBegins  = 9 * time.Second // by then all have registered
-	// floodRate: when the cut heals, each worker's streams, results and rhythm make 2.7 to 2.9
+	// floodRate: when the cut heals, each worker's streams, results and timers make 2.7 to 2.9
 	// heartbeats at one manager in a second (2,723 to 2,852 of a thousand workers over 7 seeds):
 	// twice that is red.
 	floodRate = 4 * floodWorkers
 )
 
-// buildManyShards has a shard on each worker: what a manager does for each of both, for
-// each of the others, is work that grows with their square.
+// buildManyShards has a shard on each worker: work of a manager that visits all shards for each
+// worker grows quadratically.
 func buildManyShards(s *cluster.Cluster) {
 	const workers = 300
 	s.Build(cluster.Topology{Gates: 1, Datacenters: 1, Managers: 3, Workers: workers, Cores: 1, Clients: 1})
@@ -200,14 +198,14 @@ func buildSoakChurn(s *cluster.Cluster) {
 	s.Verdicts = append(s.Verdicts, func() { diskBounded(s) })
 }
 
-// keptMax is what a node may keep of one job: registers, chunks of files, fences.
+// keptMax bounds what a node may hold of one job: registers, chunks of files, fences.
 const keptMax = 24
 
-// diskBounded judges that a manager's disk holds a few records of each job of the
-// last minutes and nothing of those before, and the others' a few of each that they
-// may remember for a day.
+// diskBounded judges that a manager's disk holds a few records of each job of the last minutes
+// and nothing of earlier ones. The other nodes' disks hold a few of each job that they may
+// remember for a day.
 func diskBounded(s *cluster.Cluster) {
-	const remembered = 8 * time.Minute // manager.Default: Retention, and what its sweeps take
+	const remembered = 8 * time.Minute // manager.Default: Retention, and the time of its sweeps
 	all, recent := 0, 0
 	for _, o := range s.Orders {
 		if o.Acked {

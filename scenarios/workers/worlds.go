@@ -6,7 +6,7 @@ import (
 	"hyperscale/scenarios/stage"
 )
 
-// Worlds are the worlds of workers.
+// Worlds returns the worlds of workers.
 func Worlds() []stage.Scenario {
 	return slices.Concat(workerWorlds(), shardWorlds(), rowWorlds(), abortWorlds())
 }
