@@ -9,8 +9,8 @@ import (
 	"hyperscale/runtime/engine/coroutine"
 )
 
-// benchmark runs as many passes as the benchmark asks for, by 64 virtual users; the server
-// is in this process, and its work is in the figures.
+// benchmark runs as many iterations as the benchmark asks for, with 64 virtual users. The
+// server runs in this process, so the figures include its work.
 func benchmark(b *testing.B, text string) {
 	s := serve(b, nil)
 	w := loadFile(b, s.URL(), text)

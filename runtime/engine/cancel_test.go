@@ -8,9 +8,8 @@ import (
 	"hyperscale/core/workflow"
 )
 
-// A function cancels the run in the middle of a turn, before the loop asks again whether it
-// goes on: what follows in that turn starts no iteration, and sends no request that waits for
-// a connection.
+// A function cancels the run in the middle of a turn, before the loop checks whether to stop.
+// The rest of that turn starts no iteration, and sends no request that waits for a connection.
 func TestCancelledRunStartsNothing(t *testing.T) {
 	s := serve(t, nil)
 	cancel := func(p *play) workflow.Outcome {

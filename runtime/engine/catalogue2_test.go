@@ -17,9 +17,9 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// trial2 is one entry of the catalogue of HTTP/2: as many steps as the entry has requests,
-// all at the same time, by one virtual user. On the looked path a check is given the answers, on
-// that of functions they send the requests.
+// trial2 is one entry of the catalogue of HTTP/2. One virtual user runs as many concurrent
+// steps as the entry has requests. On the path "looked" a check gets the answers, on "function"
+// functions send the requests.
 type trial2 struct {
 	trial
 	entry hostile.HTTP2Entry
@@ -35,7 +35,7 @@ func trials2() []*trial2 {
 	return all
 }
 
-// Every behaviour of the catalogue, on both paths, at the same time: they mostly wait.
+// Every behaviour of the catalogue, on both paths, concurrently: they mostly wait.
 func TestCatalogueOfHostileHTTP2(t *testing.T) {
 	authority.Roots()
 	before := descriptors(t)
@@ -66,7 +66,7 @@ func TestCatalogueOfHostileHTTP2(t *testing.T) {
 	t.Logf("%d entries, %d runs", len(hostile.HTTP2()), len(all))
 }
 
-// What is kept of an answer is bounded, however much a server sends.
+// The engine bounds what it holds of an answer, however much a server sends.
 func TestHTTP2FloodsFillNoMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	for _, tr := range trials2() {
@@ -179,7 +179,7 @@ func (tr *trial2) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Respo
 	return nil, nil, err
 }
 
-// looks are checks that keep the answers that they are given.
+// looks returns checks that record the answers that they get.
 func looks(n int, seen *[]*workflow.Response) map[int]func(*play) workflow.Outcome {
 	all := map[int]func(*play) workflow.Outcome{}
 	for i := range n {
@@ -191,8 +191,8 @@ func looks(n int, seen *[]*workflow.Response) map[int]func(*play) workflow.Outco
 	return all
 }
 
-// judge compares the steps with what the entry wants: one bad pass, a good one, and one that
-// is cancelled when the server knows that the good one was.
+// judge compares the steps with what the entry wants: a bad iteration, a good one, and one that
+// is cancelled once the server knows that the good one succeeded.
 func (tr *trial2) judge(s *hostile.Server, steps []message.StepStats, seen []*workflow.Response) {
 	requests, _, again := s.Counts()
 	var started, unseen, cancelled uint64
@@ -217,7 +217,7 @@ func (tr *trial2) judge(s *hostile.Server, steps []message.StepStats, seen []*wo
 			tr.fault("request %d: ok %d, failed %d, timed out %d, cancelled %d: %v, want ok %d and %d of %q", i, a.OK, a.Failed, a.TimedOut, a.Cancelled, a.Errors, good, bad, kind)
 		}
 	}
-	// A function has started also if its request is cancelled before a stream came free.
+	// A function has also started if its request is cancelled before a stream is free.
 	most := uint64(requests) + unseen
 	if tr.path == "function" {
 		most += cancelled
@@ -233,7 +233,7 @@ func (tr *trial2) judge(s *hostile.Server, steps []message.StepStats, seen []*wo
 	}
 }
 
-// judgeAnswers compares the whole answers of the first iteration with what was wanted.
+// judgeAnswers compares the whole answers of the first iteration with the expected ones.
 func (tr *trial2) judgeAnswers(seen []*workflow.Response) {
 	for _, w := range tr.entry.Want {
 		if w.Kind != http1.KindNone {

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	catalogueDeadline = 200 * time.Millisecond // of requests that must need it
-	cataloguePatience = 30 * time.Second       // of everything else: a busy machine, or the race detector, brings no timeout about
+	catalogueDeadline = 200 * time.Millisecond // of requests that must exceed it
+	cataloguePatience = 30 * time.Second       // of all others: a busy machine, or the race detector, causes no timeout
 	catalogueAtOnce   = 48
 	catalogueTries    = 4
 )
@@ -47,8 +47,8 @@ func trials() []*trial {
 	return all
 }
 
-// Every behaviour of the catalogue, on every path that can meet it, at the same time:
-// they mostly wait.
+// Every behaviour of the catalogue, on every path that can meet it, concurrently: they mostly
+// wait.
 func TestCatalogueOfHostileServers(t *testing.T) {
 	authority.Roots()
 	before := descriptors(t)
@@ -76,11 +76,12 @@ func TestCatalogueOfHostileServers(t *testing.T) {
 	t.Logf("%d entries, %d runs", len(hostile.All()), len(all))
 }
 
-// floodKept bounds what a flood may make a client allocate, servers included, where answers are counted
-// and where bodies are kept: a body that grows up to its limit is copied as it grows.
+// floodKept bounds what a flood may make a client allocate, servers included, where it counts
+// answers and where it keeps bodies. A body that grows up to its limit is copied while it
+// grows.
 var floodKept = map[string]uint64{"counted": 4 << 20, "kept": 8 * http1.BodyLimitDefault, "function": 8 * http1.BodyLimitDefault}
 
-// What is kept of an answer is bounded, however much a server sends.
+// The engine bounds what it holds of an answer, however much a server sends.
 func TestFloodsFillNoMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	for _, tr := range trials() {
@@ -101,8 +102,8 @@ func TestFloodsFillNoMemory(t *testing.T) {
 	}
 }
 
-// run plays an entry again where the machine was too busy for it: with a longer deadline
-// if the server had not played its part before that was over, or if the server was late.
+// run plays an entry again if the machine was too busy for it. The deadline is longer if the
+// server had not played its part in time, or if the server was late.
 func (tr *trial) run() {
 	tr.deadline = catalogueDeadline
 	for range catalogueTries {
@@ -115,7 +116,7 @@ func (tr *trial) run() {
 	}
 }
 
-// play tells whether the server was late.
+// play reports whether the server was late.
 func (tr *trial) play() (late bool) {
 	s, err := hostile.Start(&tr.entry)
 	if err != nil {
@@ -143,7 +144,7 @@ func (tr *trial) play() (late bool) {
 	if ctx.Err() == context.DeadlineExceeded {
 		tr.fault("no request was right in %v", cataloguePatience)
 	}
-	closed() // then all that came is counted
+	closed() // then the count includes all that arrived
 	tr.judge(s, &result.Stats.Steps[0], seen)
 	if result.Stats.Active != 0 {
 		tr.fault("%d virtual users are left", result.Stats.Active)
@@ -151,9 +152,9 @@ func (tr *trial) play() (late bool) {
 	return s.Late()
 }
 
-var zeros [8 << 20]byte // bodies that are sent
+var zeros [8 << 20]byte // content of sent bodies
 
-// ask runs the workflow; where answers are kept a check is given every good one.
+// ask runs the workflow; if answers are kept, a check gets every good one.
 func (tr *trial) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Response, *message.ExecResult, error) {
 	ask := tr.entry.Ask
 	step := get("a", s.URL()+"/")
@@ -205,7 +206,7 @@ func (tr *trial) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Respon
 	return seen, result, err
 }
 
-// asks is a function that sends a request, and keeps every good answer.
+// asks is a function step that sends a request, and records every good answer.
 func asks(r *request.Request, seen *[]*workflow.Response) func(*play) workflow.Outcome {
 	return func(p *play) workflow.Outcome {
 		a := p.client.Do(r)
@@ -227,8 +228,8 @@ func (tr *trial) want() hostile.Want {
 	return tr.entry.Want
 }
 
-// judge compares the step with what the entry wants. Runs end with a request that is
-// cancelled: the server then knows that the one before was right.
+// judge compares the step with what the entry wants. A run ends with a cancelled request: then
+// the server knows that the earlier one succeeded.
 func (tr *trial) judge(s *hostile.Server, a *message.StepStats, seen []*workflow.Response) {
 	want := tr.want()
 	seenAt, hops, again := s.Counts()
@@ -239,7 +240,7 @@ func (tr *trial) judge(s *hostile.Server, a *message.StepStats, seen []*workflow
 	if want.Unseen {
 		requests++
 	}
-	// More of them may have run late, on a busy machine before the server saw them.
+	// More of them may have timed out on a busy machine before the server saw them.
 	if late := want.Late() && a.TimedOut > 1; a.Started != requests && (!late || a.Started < requests) || hops != want.Hops {
 		tr.fault("started %d, the server saw %d and %d hops, want %d hops", a.Started, requests, hops, want.Hops)
 	}

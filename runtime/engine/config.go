@@ -14,36 +14,36 @@ import (
 	"hyperscale/core/workflow/feed"
 )
 
-// Config says what to run and how much of it.
+// Config says what to run, and how much of it.
 type Config struct {
 	Workflow *workflow.Workflow
 	VUs      uint64 // virtual users of this process
-	FirstVU  uint64 // number of the first of them: other processes have the others
+	FirstVU  uint64 // number of the first one: other processes run the others
 	Seed     uint64 // of every random number that functions draw
 
-	Given  []message.Provided // by the workflows before this one
-	Feed   *feed.Table        // of the workflow's feed, if that is not in its program
-	Rows   message.RowShare   // which of several datacenters takes rows
-	Lessor Lessor             // of the rows of a unique feed; nil: iterations take them as others do
+	Given  []message.Provided // values from the earlier workflows
+	Feed   *feed.Table        // of the workflow's feed, if its program does not contain it
+	Rows   message.RowShare   // which of several datacenters takes which rows
+	Lessor Lessor             // of rows of a unique feed; nil: iterations take rows without a lease
 
-	Duration time.Duration // after it nothing new starts; 0 is one iteration of each virtual user
-	Timeout  time.Duration // of a request that names none, from when it is put on its way
+	Duration time.Duration // nothing new starts after it; 0 is one iteration of each virtual user
+	Timeout  time.Duration // of a request without its own, from its dispatch
 
-	// Alone says that nothing else of this process is in a hurry: what else runs in it may
-	// come half a millisecond late, which spares the loop the scheduler at every wait.
+	// Alone says that nothing else in this process is urgent. Other goroutines may run half a
+	// millisecond late, which saves the loop a call of the scheduler at every wait.
 	Alone bool
 
-	// Over is asked before requests are put on the wire, by a busy loop each
-	// millisecond: once it is true the run is cancelled. It does not wake a
-	// loop that waits, so its caller cancels the context too. Nil: never true.
+	// Over reports whether the run must stop. A busy loop calls it every millisecond, before it
+	// sends requests, and cancels the run once it is true. It does not wake a loop that waits,
+	// so its caller cancels the context too. Nil: never true.
 	Over func() bool
 
 	Started  func()               // called once, when the clock starts; may be nil
 	Progress func(*message.Stats) // called about twice a second with cumulative figures; may be nil, may be slow
-	Debug    io.Writer            // if set: one virtual user, one iteration, everything shown
+	Debug    io.Writer            // if set: one virtual user, one iteration, everything printed
 }
 
-// Limits that no option moves.
+// Limits without an option.
 const (
 	VUsMax      = 1_000_000 // of one process
 	DurationMax = plan.DurationMax
@@ -70,17 +70,17 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// overEvery is how often Config.Over is asked.
+// overEvery is the interval between two calls of Config.Over.
 const overEvery = time.Millisecond
 
-// progressEvery is how often figures are reported.
+// progressEvery is the interval between two reports.
 const progressEvery = 500 * time.Millisecond
 
-// startEvery spaces the first starts: connecting all at once would overflow the target's
-// queue of new connections and measure the kernel's retries (1 s, 3 s) instead of it.
+// startEvery spaces the first starts. Connecting all at once would overflow the target's accept
+// queue, and measure the kernel's retries (1 s, 3 s) instead of the target.
 const startEvery = 100 * time.Microsecond
 
-// loadOf is what the schedule needs of a configuration.
+// loadOf returns the part of a configuration that the schedule needs.
 func loadOf(c Config) schedule.Config {
 	plan := *c.Workflow.Plan
 	plan.Steps = nil
@@ -90,9 +90,9 @@ func loadOf(c Config) schedule.Config {
 	return schedule.Config{Plan: &plan, FirstVU: c.FirstVU, VUs: c.VUs, Seed: c.Seed, Duration: c.Duration, Spacing: startSpacing(c)}
 }
 
-// startSpacing spreads the first starts of a closed workflow over the pause between iterations
-// where there is one, so that virtual users do not march in step, but never over more than
-// a tenth of the run. Stages say themselves when who starts.
+// startSpacing spreads the first starts of a closed workflow over the pause between iterations,
+// if there is one, so that virtual users do not run in lockstep. It never takes more than a
+// tenth of the run. Stages set their own starts.
 func startSpacing(cfg Config) time.Duration {
 	p := cfg.Workflow.Plan
 	if len(p.Stages) > 0 {
@@ -123,7 +123,7 @@ func gracefulStop(c Config) time.Duration {
 	return message.GracefulStopDefault
 }
 
-// hasHooks tells whether a workflow has functions beside its steps.
+// hasHooks reports whether a workflow has functions beside its steps.
 func hasHooks(w *workflow.Workflow) bool {
 	for _, h := range hooks() {
 		if w.Has(h) {

@@ -12,7 +12,7 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// printer shows what is sent and what comes back. A nil printer shows nothing.
+// printer prints requests and answers. A nil printer prints nothing.
 type printer struct{ w io.Writer }
 
 const bodyShown = 4 << 10 // bytes of a body
@@ -33,7 +33,7 @@ func (p *printer) hop(x *exchange) {
 	fmt.Fprintf(&b, "* %s %s\n", x.call.Method, pool.Key(x.call)+x.call.Path)
 	version := "HTTP/1.1"
 	request := x.call.Bytes
-	if x.two { // as people read it: on the wire it is frames
+	if x.two { // in readable form: on the wire it is frames
 		version = "HTTP/2"
 		request = bytes.Replace(request, []byte(" HTTP/1.1\r\n"), []byte(" HTTP/2\r\n"), 1)
 	}
@@ -60,7 +60,7 @@ func (p *printer) hop(x *exchange) {
 	p.printf("%s", b.Bytes())
 }
 
-// show puts a mark before each line and hides what a terminal would act on.
+// show puts a mark before each line and escapes what a terminal would execute.
 func show(b *bytes.Buffer, mark string, text []byte) {
 	cut := max(0, len(text)-bodyShown)
 	for line := range bytes.Lines(text[:len(text)-cut]) {

@@ -9,7 +9,8 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// contentEncoding is how a body was encoded; empty: it was not, or the workflow did not ask for it.
+// contentEncoding returns a body's encoding; empty: it has none, or the workflow did not
+// request one.
 func (q *requests) contentEncoding(fields extract.Fields) string {
 	if !q.cfg.Workflow.HTTP.Compression || fields == nil {
 		return ""
@@ -28,7 +29,7 @@ func (q *requests) contentEncoding(fields extract.Fields) string {
 	return all
 }
 
-// decoding makes an answer's body be decoded when a function reads it.
+// decoding arranges that an answer's body is decoded when a function reads it.
 func (q *requests) decoding(a *answer) {
 	codings, limit := q.contentEncoding(&a.head), q.Slots.Common.BodyMax
 	if codings == "" {
@@ -37,13 +38,13 @@ func (q *requests) decoding(a *answer) {
 	a.Decoder = decoder{codings, limit}
 }
 
-// decoder undoes the codings of one body.
+// decoder decodes one body.
 type decoder struct {
 	codings string
 	limit   int64 // of the body
 }
 
-// Decode is asked when a function reads the body.
+// Decode runs when a function reads the body.
 func (d decoder) Decode(sent []byte) (body []byte, kind, why string) {
 	out, err := encoding.Decode(d.codings, sent, d.limit)
 	if err != nil {
@@ -53,7 +54,7 @@ func (d decoder) Decode(sent []byte) (body []byte, kind, why string) {
 	return out, "", ""
 }
 
-// decodeView decodes the body that a request step looks into.
+// decodeView decodes the body that a request step inspects.
 func (q *requests) decodeView(r *extract.View) (http1.Kind, string) {
 	codings := q.contentEncoding(r.Fields)
 	if codings == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// encodedServer encodes what is asked for: /gzip and /br, cut or a bomb by the query.
+// encodedServer encodes as requested: /gzip and /br, truncated or a bomb by the query.
 func encodedServer(t *testing.T, asked *atomic.Value) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,8 +45,9 @@ func encodedServer(t *testing.T, asked *atomic.Value) string {
 	return server.URL
 }
 
-// Bodies are decoded for functions, and for request steps that look into them; what is
-// counted is what was sent. A bomb and a cut fail who reads them, by a kind of their own.
+// The engine decodes bodies for functions, and for request steps that inspect them; it counts
+// the encoded bytes. A bomb and a truncated body fail the step that reads them, each with its
+// own kind.
 func TestEncodings(t *testing.T) {
 	for query, want := range map[string]string{"": "", "bomb": "bomb", "cut": "encoding"} {
 		for _, coding := range []string{"gzip", "br"} {
@@ -92,7 +93,7 @@ workflow(name = "test", http = http.client(compression = True, max_body = "1MiB"
 	}
 }
 
-// Without compression nothing is asked for, and a body stays as it was sent.
+// Without compression the engine requests none, and a body stays as it was sent.
 func TestNoEncodings(t *testing.T) {
 	var asked atomic.Value
 	url := encodedServer(t, &asked)

@@ -45,7 +45,7 @@ func serve(t testing.TB, change func(*target.Config)) *target.Server {
 	return s
 }
 
-// get makes a step that waits for those whose numbers are given.
+// get makes a step that waits for the steps with the given numbers.
 func get(name, url string, after ...uint32) workflow.Step {
 	return workflow.Step{
 		Plan:    &message.StepPlan{Name: name, Kind: message.StepRequest, After: after},
@@ -57,8 +57,8 @@ func flow(steps ...workflow.Step) *workflow.Workflow {
 	return &workflow.Workflow{Plan: &message.WorkflowPlan{Name: "test", Test: true}, Steps: steps}
 }
 
-// paths names the ways of a request: counted alone, its answer looked at (for the sake of a
-// redirect that is never met), and sent by a function.
+// paths names the paths of a request: counted alone, its answer inspected (for the sake of a
+// redirect that never occurs), and sent by a function.
 var paths = []struct {
 	name   string
 	adjust func(*workflow.Workflow)
@@ -67,8 +67,8 @@ var paths = []struct {
 	{"kept", func(w *workflow.Workflow) { w.Steps[0].Request.Redirects = 1 }},
 }
 
-// eachPath runs a test on all, at the same time, since they mostly wait. It returns when
-// all have ended.
+// eachPath runs a test on all paths concurrently, since they mostly wait. It returns when all
+// have ended.
 func eachPath(t *testing.T, test func(t *testing.T, adjust func(*workflow.Workflow))) {
 	t.Helper()
 	t.Run("path", func(t *testing.T) {
@@ -157,8 +157,8 @@ func TestCountsAgreeWithAHostileTarget(t *testing.T) {
 		if home.Started != n {
 			t.Errorf("started %d, the target saw %d", home.Started, n)
 		}
-		// Each tenth fails: of a thousand 90 with 500, and of the ten that are closed one
-		// stalls before, so that its time runs out.
+		// Each tenth fails: 90 of a thousand with status 500. Ten are closed, but one of those
+		// stalls before, so that it times out.
 		want := map[string]uint64{"closed": n/100 - n/1000, "status 500": n/10 - n/100}
 		if late := n / 1000; late > 0 {
 			want["timeout"] = late
@@ -242,7 +242,8 @@ func TestOnePass(t *testing.T) {
 		if diff := cmp.Diff(want, s.Stats().Paths); diff != "" {
 			t.Errorf("requests by path (-want +got):\n%s", diff)
 		}
-		// b and c go side by side, unless one was so fast that the other found its connection free.
+		// b and c run concurrently, unless one was so fast that the other found its connection
+		// free.
 		if got := s.Stats().Connections; got < 20 || got > 40 {
 			t.Errorf("got %d connections, want one or two a virtual user", got)
 		}

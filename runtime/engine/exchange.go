@@ -11,27 +11,27 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// exchange is what a slot keeps of a request whose answer is wanted or that may be sent
-// elsewhere: redirects are followed here, and whole responses are looked at.
+// exchange is what a slot holds of a request whose answer is inspected or that may be
+// redirected: it follows redirects and collects whole responses.
 type exchange struct {
 	request   *request.Request
-	co        *call            // a function that waits for the answer; nil: a request step
-	call      *http1.Call      // as sent last
-	collector *http1.Collector // from the first byte of a response to its last
-	answer    *answer          // that came whole and was wanted
+	co        *call            // the function that waits for the answer; nil: a request step
+	call      *http1.Call      // as last sent
+	collector *http1.Collector // while a response arrives
+	answer    *answer          // a complete answer that is wanted
 	detail    string
-	kind      http1.Kind // empty: a whole answer
+	kind      http1.Kind // empty: a complete answer
 	times     measure.Times
 	status    int16
-	redirects int16 // how many may be followed
+	redirects int16 // how many to follow at most
 	followed  int16
 	two       bool // it was sent over HTTP/2
-	keep      bool // the answer's head is wanted,
-	whole     bool // and its body
+	keep      bool // the answer's head is wanted
+	whole     bool // its body is wanted, too
 	size      int64
 }
 
-// answer is a response with what it is read from.
+// answer is a response and the data that its reader needs.
 type answer struct {
 	workflow.Response
 	head http1.Head
@@ -42,7 +42,7 @@ func (x *exchange) begin(r *request.Request, due int64, head, body bool) {
 	x.times.Begin(due)
 }
 
-// exchange returns one for a request step.
+// exchange returns an exchange for a request step.
 func (q *requests) exchange() *exchange {
 	if n := len(q.exchanges); n > 0 {
 		x := q.exchanges[n-1]
@@ -52,12 +52,12 @@ func (q *requests) exchange() *exchange {
 	return new(exchange)
 }
 
-// collects tells whether the head and body of what comes are to be looked at.
+// collects reports whether to collect the head and body of the response.
 func (x *exchange) collects() bool { return x.keep || x.redirects > 0 }
 
 func (x *exchange) latency() time.Duration { return time.Duration(x.times.Latency()) }
 
-// response is what functions get.
+// response returns the response for functions.
 func (x *exchange) response() *workflow.Response {
 	var r *workflow.Response
 	if x.answer != nil {
@@ -69,13 +69,13 @@ func (x *exchange) response() *workflow.Response {
 	return r
 }
 
-// answered takes a whole response, and follows it where it redirects.
+// answered takes a complete response, and follows a redirect.
 func (q *requests) answered(index int32, now int64) {
 	n := q.Slots.At(index)
 	x := q.x[index]
 	x.status, x.size = int16(n.Status), n.Size
 	n.AddTo(&x.times, now)
-	x.times.Enter(message.PhaseBlocked, now) // ended, or on its way to where it is sent
+	x.times.Enter(message.PhaseBlocked, now) // it has ended, or waits for its next connection
 	x.call, x.two = n.Call, n.Framed != nil
 	location, redirected := "", false
 	if c := x.collector; c != nil {
@@ -111,7 +111,7 @@ func (q *requests) answered(index int32, now int64) {
 	q.Send(index)
 }
 
-// failed takes the end of a request without a whole response.
+// failed ends a request without a complete response.
 func (q *requests) failed(index int32, kind http1.Kind, detail string, now int64) {
 	n := q.Slots.At(index)
 	x := q.x[index]
@@ -123,7 +123,7 @@ func (q *requests) failed(index int32, kind http1.Kind, detail string, now int64
 	q.settle(index)
 }
 
-// settle gives an exchange that has ended to who waits for it.
+// settle passes an ended exchange to the step or function that waits for it.
 func (q *requests) settle(index int32) {
 	n := q.Slots.At(index)
 	x := q.x[index]
@@ -131,7 +131,7 @@ func (q *requests) settle(index int32) {
 	q.x[index], n.Step = nil, pool.None
 	if co := x.co; co != nil {
 		co.answer = x.response()
-		x.request, x.co, x.call, x.answer, x.detail = nil, nil, nil, nil, "" // what is idle keeps nothing alive
+		x.request, x.co, x.call, x.answer, x.detail = nil, nil, nil, nil, "" // an idle exchange keeps nothing alive
 		q.functions.wake(co)
 		return
 	}
@@ -165,7 +165,8 @@ func (q *requests) settle(index int32) {
 	q.users.finish(n.VU, step, stateOf(good))
 }
 
-// collector returns one for a response that has begun to come: waiting costs no memory.
+// collector returns a collector for a response that begins to arrive: a waiting request needs
+// no memory for it.
 func (q *requests) collector() *http1.Collector {
 	if n := len(q.collectors); n > 0 {
 		c := q.collectors[n-1]
@@ -176,7 +177,7 @@ func (q *requests) collector() *http1.Collector {
 	return &http1.Collector{Limit: q.Slots.Common.BodyMax}
 }
 
-// release gives the collector back.
+// release returns the collector.
 func (q *requests) release(x *exchange) {
 	if x.collector != nil {
 		q.collectors = append(q.collectors, x.collector)

@@ -5,8 +5,8 @@ import (
 	"hyperscale/runtime/protocol/codec"
 )
 
-// Framed is the slot's request as the run's protocol sends it. Those of a step are made once, unless it has values
-// in it.
+// Framed returns the slot's request in the form of the run's protocol. That of a step is built
+// once, unless it contains values.
 func (q *requests) Framed(index int32) *codec.Operation {
 	n := q.Slots.At(index)
 	if s := &q.g.steps[n.Step]; s.call != nil && n.Call == s.call && s.call.Template == nil {
@@ -23,7 +23,7 @@ func (q *requests) Framed(index int32) *codec.Operation {
 	n.Framed = &n.Own.Operation
 	q.Outgoing(index)
 	q.g.protocol.Compile(&n.Own.Operation, q.undressed(n))
-	// The body is sent by and by, and where it lies is filled for others meanwhile.
+	// The body is sent in pieces, and its buffer is reused meanwhile.
 	n.Own.Copy = append(n.Own.Copy[:0], n.Own.Body...)
 	n.Own.Body = n.Own.Copy
 	return n.Framed

@@ -16,14 +16,14 @@ import (
 	"hyperscale/runtime/protocol/http2"
 )
 
-// graph is a workflow made ready to run: requests are bytes, and each step knows what it
-// waits for and which slot it uses.
+// graph is a workflow prepared to run: its requests are bytes, and each step knows its
+// dependencies and its slot.
 type graph struct {
 	name     string
 	steps    []step
-	slots    int  // request steps that one virtual user may have under way at the same time
-	sockets  int  // connections that it may have in use at the same time
-	scripted bool // some of it is functions
+	slots    int  // concurrent request steps of one virtual user
+	sockets  int  // concurrent connections of one virtual user
+	scripted bool // it contains functions
 	hosts    []*pool.Host
 	names    *pool.Names
 	protocol codec.Protocol // of connections that carry several requests
@@ -33,19 +33,19 @@ type step struct {
 	plan    *message.StepPlan
 	request *request.Request // of a request step
 	call    *http1.Call      // the same, compiled
-	framed  *codec.Operation // the same for that protocol; nil: not made yet
+	framed  *codec.Operation // the same for that protocol; nil: not built yet
 	timeout time.Duration
 	host    *pool.Host
 	slot    int
-	needed  bool // a later step is given its response
+	needed  bool // a later step gets its response
 
-	looks  bool   // it expects or extracts something,
-	judges bool   // and says itself which status is good
-	reads  wanted // of its answer
-	keeps  wanted // it reads them, or functions that are given its response
+	looks  bool   // it expects or extracts something
+	judges bool   // it decides itself which status is good
+	reads  wanted // the parts of its answer that it reads
+	keeps  wanted // the parts that it or a function that gets its response reads
 }
 
-// wanted says which parts of an answer are looked at.
+// wanted says which parts of an answer are read.
 type wanted struct{ head, body bool }
 
 func newGraph(cfg Config) (*graph, error) {
@@ -110,7 +110,7 @@ func (s *step) compile(g *graph, w *workflow.Workflow) error {
 	return nil
 }
 
-// compile turns a workflow's request into bytes.
+// compile converts a workflow's request to bytes.
 func compile(r *request.Request) (http1.Call, error) {
 	out := http1.Request{
 		Method: r.Method, URL: r.URL, Body: r.Body, ContentType: r.ContentType,
@@ -147,10 +147,10 @@ func pairs(in []builtin.Pair) []http1.Pair {
 	return out
 }
 
-// assignSlots gives each request step a slot of its virtual user. Two steps share one only
-// if they go to the same host and one of them always waits for the other: there are as many
-// as connections may be in use. A function may go anywhere: it counts as a host of its own,
-// and has the slot of its coroutine.
+// assignSlots gives each request step a slot of its virtual user. Two steps share one only if
+// they go to the same host and one always waits for the other, so there are as many slots as
+// concurrent connections. A function may go anywhere: it counts as a host of its own, and has
+// the slot of its coroutine.
 func (g *graph) assignSlots() {
 	ancestors := make([]map[int]bool, len(g.steps))
 	var lanes [][]int
@@ -199,8 +199,8 @@ func (g *graph) mayShare(users []int, i int, ancestors map[int]bool) bool {
 	return true
 }
 
-// resolve looks up all hosts once, before the clock starts: a run measures the target,
-// not the resolver.
+// resolve looks up all hosts once, before the clock starts: a run measures the target, not the
+// resolver.
 func (g *graph) resolve(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, max(timeout, time.Second))
 	defer cancel()

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	hookMax   = time.Minute                   // a function beside the steps may take so long
-	hookEvery = int64(300 * time.Microsecond) // many of them do not begin at the same time
+	hookMax   = time.Minute                   // bound of a function beside the steps
+	hookEvery = int64(300 * time.Microsecond) // interval between the starts of many of them
 )
 
-// each runs a function beside the steps as many users, not quite at the same time, until
-// all have returned.
+// each runs a function beside the steps as many users, with spaced starts, until all have
+// returned.
 func (l *loop) each(h workflow.Hook, users []int32) error {
 	due := l.Clock.Now
 	l.hooks = len(users)
@@ -40,8 +40,8 @@ func (l *loop) each(h workflow.Hook, users []int32) error {
 	return nil
 }
 
-// setUp runs what comes before the clock starts: the setup, and of an open workflow,
-// whose starts would have to wait for it, that of each virtual user.
+// setUp runs what precedes the start of the clock: the setup, and vu_setup of each virtual user
+// of an open workflow, whose starts would have to wait for it.
 func (l *loop) setUp() error {
 	w := l.cfg.Workflow
 	if w.Has(workflow.HookSetup) {
@@ -62,8 +62,7 @@ func (l *loop) setUp() error {
 	return l.each(workflow.HookVUSetup, users)
 }
 
-// cleanUp runs what comes behind the last iteration, unless the run was cancelled: then
-// nothing more is sent.
+// cleanUp runs what follows the last iteration. After a cancelled run it sends nothing more.
 func (l *loop) cleanUp() error {
 	l.Halt.Cut = false
 	w := l.cfg.Workflow

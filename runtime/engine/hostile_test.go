@@ -16,7 +16,7 @@ import (
 	"hyperscale/runtime/epoll"
 )
 
-// rawServer hands each connection to serve, in a goroutine of its own, and waits for all.
+// rawServer passes each connection to serve in its own goroutine, and waits for all.
 func rawServer(t *testing.T, serve func(c *net.TCPConn, r *bufio.Reader)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,7 +53,7 @@ func rawServer(t *testing.T, serve func(c *net.TCPConn, r *bufio.Reader)) string
 	return "http://" + l.Addr().String()
 }
 
-// head reads one request without a body and tells whether there was one.
+// head reads one request without a body and reports whether there was one.
 func head(r *bufio.Reader) bool {
 	for {
 		line, err := r.ReadString('\n')
@@ -66,11 +66,11 @@ func head(r *bufio.Reader) bool {
 	}
 }
 
-// answers serves the same bytes to each request, then does what is left to do.
+// answers sends the same bytes for each request, then calls after.
 func answers(text string, after func(c *net.TCPConn)) func(*net.TCPConn, *bufio.Reader) {
 	return func(c *net.TCPConn, r *bufio.Reader) {
 		for head(r) {
-			_, _ = io.WriteString(c, text) // the client may have gone: then head fails
+			_, _ = io.WriteString(c, text) // the client may have closed: then head fails
 			if after != nil {
 				after(c)
 				return
@@ -90,7 +90,7 @@ func TestHostileServers(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		serve func(*net.TCPConn, *bufio.Reader)
-		kind  string // of all failures; empty: all is well
+		kind  string // of all failures; empty: all requests are good
 	}{
 		{"closes without a word", answers("", quit), "closed"},
 		{"resets without a word", answers("", reset), "reset"},
@@ -118,7 +118,7 @@ func TestHostileServers(t *testing.T) {
 			eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 				w := flow(get("a", rawServer(t, tt.serve)+"/"), get("b", rawServer(t, tt.serve)+"/"))
 				adjust(w)
-				timeout := time.Minute // where none is wanted, a busy machine must not bring one about
+				timeout := time.Minute // if no timeout is expected, a busy machine must not cause one
 				if tt.kind == "timeout" {
 					timeout = 100 * time.Millisecond
 				}
@@ -140,7 +140,7 @@ func TestHostileServers(t *testing.T) {
 	}
 }
 
-// A connection that the server closed between two requests is not used again when there
+// The engine does not reuse a connection that the server closed between two requests, if there
 // was time to notice.
 func TestServerClosesIdleConnections(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
@@ -154,7 +154,8 @@ func TestServerClosesIdleConnections(t *testing.T) {
 	})
 }
 
-// The same without time to notice: it fails as closed and is not tried again.
+// The same without time to notice: the request fails as closed, and the engine does not retry
+// it.
 func TestNoTransparentRetry(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		var mu sync.Mutex
@@ -197,7 +198,7 @@ func TestServerThatTakesNoBody(t *testing.T) {
 	})
 }
 
-// A server may refuse a body half-way: that is an answer, not a broken connection.
+// A server may reject a body half-way: that is an answer, not a broken connection.
 func TestAnswerBeforeTheBodyIsSent(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		url := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
@@ -218,7 +219,7 @@ func TestAnswerBeforeTheBodyIsSent(t *testing.T) {
 	})
 }
 
-// SYNs to a full backlog are dropped: connecting itself must time out, and be cancelled.
+// The kernel drops SYNs to a full backlog: connecting must time out, and be cancellable.
 func TestConnectingTimesOut(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -242,11 +243,11 @@ func TestConnectingTimesOut(t *testing.T) {
 	})
 }
 
-// Events that came together may speak of a connection that one of them had replaced:
+// Events of one wait may concern a connection that another of these events has replaced:
 //
 //  1. lanes X (idle, closed by the server) and Y of one virtual user have events
 //  2. Y's event ends the iteration, the next one writes on X, fails, and X dials anew
-//  3. X's event of step 1, heeded, would take the new connection for established
+//  3. X's event of step 1, if used, would mark the new connection as established
 func TestEventsOfAnOlderConnectionAreVoid(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -19,13 +19,13 @@ import (
 	"hyperscale/runtime/target"
 )
 
-// over2 makes a workflow speak HTTP/2.
+// over2 makes a workflow use HTTP/2.
 func over2(w *workflow.Workflow, streams int) *workflow.Workflow {
 	w.HTTP.Version, w.HTTP.Streams, w.HTTP.Insecure = request.Version2, streams, true
 	return w
 }
 
-// exact compares what a run counted with what the target did.
+// exact compares the counts of a run with those of the target.
 func exact(t *testing.T, r *message.ExecResult, s *target.Server) (requests uint64) {
 	t.Helper()
 	sent := uint64(0)
@@ -42,7 +42,7 @@ func exact(t *testing.T, r *message.ExecResult, s *target.Server) (requests uint
 	return requests
 }
 
-// arrived is what the target has counted when it has read what was sent.
+// arrived returns the target's count once it has read everything.
 func arrived(s *target.Server, sent uint64) uint64 {
 	for range 200 {
 		if s.Stats().Requests >= sent {
@@ -85,7 +85,7 @@ func TestHTTP2(t *testing.T) {
 			s := serve(t, func(c *target.Config) { c.TLS = tt.secure })
 			w := over2(flow(get("a", s.URL()+"/"), get("b", s.URL()+"/"), get("c", s.URL()+"/", 0, 1)), tt.streams)
 			w.Plan.Connections = uint32(tt.shared)
-			w.Plan.Iterations = 20 * uint64(tt.vus) // however busy the machine is, each step gets its turn
+			w.Plan.Iterations = 20 * uint64(tt.vus) // each step gets its turn on a busy machine, too
 			r := run(t, context.Background(), Config{Workflow: w, VUs: uint64(tt.vus), Duration: 30 * time.Second})
 			n := exact(t, r, s)
 			for _, a := range r.Stats.Steps {
@@ -101,8 +101,8 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// However connections are shared and the target misbehaves, what each step has sent is what the
-// target saw of it, cancelled or not, under TLS or not.
+// For any sharing of connections and any misbehaviour of the target, each step has sent exactly
+// what the target saw: cancelled or not, with TLS or without.
 func TestAccountsHoldHoweverConnectionsAreShared(t *testing.T) {
 	for seed := range uint64(16) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -144,8 +144,8 @@ func TestAccountsHoldHoweverConnectionsAreShared(t *testing.T) {
 	}
 }
 
-// Functions send streams, too, follow redirects and read what comes; "auto" takes what the
-// server likes, and HTTP/1.1 without TLS.
+// Functions send streams, too, follow redirects and read answers. "auto" takes the server's
+// choice, and HTTP/1.1 without TLS.
 func TestFunctionsOverHTTP2(t *testing.T) {
 	for _, tt := range []struct {
 		client string
@@ -185,7 +185,8 @@ func TestFunctionsOverHTTP2(t *testing.T) {
 	}
 }
 
-// A pool of HTTP/1.1 connections bounds them; who waits is blocked, and that is latency.
+// A pool of HTTP/1.1 connections bounds them; a request that waits is blocked, and that time
+// counts as latency.
 func TestPoolBlocks(t *testing.T) {
 	for _, version := range []string{request.Version11, request.Version2} {
 		s := serve(t, func(c *target.Config) { c.Latency = 20 * time.Millisecond })
@@ -197,7 +198,7 @@ func TestPoolBlocks(t *testing.T) {
 		if a.OK != a.Started || a.OK != s.Stats().Requests || s.Stats().Connections != 2 {
 			t.Errorf("version %s: ok %d of %d, the target saw %d on %d connections: %v", version, a.OK, a.Started, s.Stats().Requests, s.Stats().Connections, a.Errors)
 		}
-		// Two of eight are served at a time: three quarters of the latency is waiting.
+		// The pool serves two of eight at a time: three quarters of the latency is waiting.
 		blocked, wait := phaseOf(a, message.PhaseBlocked), phaseOf(a, message.PhaseWait)
 		if blocked.Sum < wait.Sum || wait.Sum/wait.Count < uint64(19*time.Millisecond) {
 			t.Errorf("version %s: blocked %d ns, waited %d ns for %d answers", version, blocked.Sum, wait.Sum, wait.Count)
@@ -205,7 +206,7 @@ func TestPoolBlocks(t *testing.T) {
 	}
 }
 
-// A workflow whose server speaks HTTP/1.1 alone gets it with "auto", and an answer with "2".
+// The server speaks HTTP/1.1 alone: "auto" uses it, and "2" fails with an explanation.
 func TestVersionsOfTheServer(t *testing.T) {
 	old := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	old.TLS = &tls.Config{NextProtos: []string{"http/1.1"}}
@@ -231,7 +232,7 @@ func TestVersionsOfTheServer(t *testing.T) {
 	}
 }
 
-// Values go into requests over HTTP/2, bodies too, and come from its answers.
+// Values fill requests over HTTP/2, bodies too, and answers provide them.
 func TestValuesOverHTTP2(t *testing.T) {
 	for _, shared := range []string{"", "connections = 2, "} {
 		s := serve(t, nil)
@@ -254,8 +255,8 @@ workflow(name = "test", vus = 8, duration = "1s", `+shared+`http = http.client(v
 	}
 }
 
-// A connection on which nothing comes any more is given up, though it stands: when a PING
-// stays without an answer for as long as a request has.
+// The engine gives up an open connection on which nothing arrives any more: when a PING gets no
+// answer for as long as a request's timeout.
 func TestSilentConnectionIsGivenUp(t *testing.T) {
 	for _, shared := range []uint32{0, 1} {
 		q := serveQuick(t)
@@ -271,7 +272,7 @@ func TestSilentConnectionIsGivenUp(t *testing.T) {
 	}
 }
 
-// A stream's time runs out alone: those beside it are answered, and its connection stays.
+// A stream times out alone: the streams beside it get their answers, and the connection stays.
 func TestOnlyTheLateStreamIsReset(t *testing.T) {
 	s := serve(t, func(c *target.Config) { c.StallEvery, c.StallFor = 50, time.Minute })
 	w := over2(flow(get("a", s.URL()+"/")), 16)

@@ -8,13 +8,13 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// place is where a slot's request goes.
+// place returns the origin of a slot's request.
 func place(n *pool.RequestSlot, c *http1.Call) cookie.Origin {
 	return cookie.Origin{Secure: n.Host.Secure, Host: n.Host.Name, Path: c.Path}
 }
 
-// SetCookies puts what an answer sets into the jar of its user, which only who has cookies
-// has.
+// SetCookies stores an answer's cookies in the jar of its user. Only users with cookies have a
+// jar.
 func (q *requests) SetCookies(n *pool.RequestSlot) {
 	jar := q.jars[n.VU]
 	if jar == nil {
@@ -34,15 +34,15 @@ func (q *requests) SetCookies(n *pool.RequestSlot) {
 	}
 }
 
-// forget takes from a user what it keeps from iteration to iteration.
+// forget drops what a user keeps from iteration to iteration.
 func (us *users) forget(vu int32) {
 	us.Sockets.HangUpAll(vu)
 	delete(us.requests.jars, vu)
 	delete(us.Handshakes.Sessions, vu)
 }
 
-// dress gives a request what no compiled one has: the cookies of its user, and the form
-// that a proxy wants. It is written into memory of its slot. Who has neither is left alone.
+// dress adds to a request what no compiled one has: the cookies of its user, and the form for a
+// proxy. It writes into memory of the slot, and leaves a request alone that needs neither.
 func (q *requests) dress(index int32) {
 	n := q.Slots.At(index)
 	proxied := q.Tunnels.Proxy != nil && !n.Host.Secure
@@ -89,7 +89,7 @@ func (q *requests) dress(index int32) {
 	n.Call = c
 }
 
-// cookieField finds the line of a head that a request has written itself.
+// cookieField finds the Cookie line that a request has itself.
 func cookieField(head []byte) (from, to int) {
 	const name = "Cookie: "
 	for at := bytes.IndexByte(head, '\n') + 1; at < len(head); {

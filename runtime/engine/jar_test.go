@@ -17,7 +17,7 @@ import (
 	"hyperscale/core/workflow/builtin"
 )
 
-// cookieServer sets cookies and remembers what came back, by path.
+// cookieServer sets cookies and records those that return, by path.
 type cookieServer struct {
 	mu   sync.Mutex
 	seen map[string][]string
@@ -68,8 +68,8 @@ func ended(t *testing.T, r *message.ExecResult) {
 	}
 }
 
-// Each virtual user has a jar of its own, which steps of requests share, redirects
-// included; what a request sends itself stands above it.
+// Each virtual user has its own jar, which request steps share, redirects included. A request's
+// own Cookie field overrides the jar.
 func TestCookies(t *testing.T) {
 	s, url := cookies(t)
 	home := get("home", url+"/home", 0)
@@ -95,7 +95,7 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-// A session lasts from iteration to iteration, or one iteration.
+// A session lasts across iterations, or for one.
 func TestSessions(t *testing.T) {
 	for _, session := range []message.SessionMode{message.SessionVU, message.SessionNone} {
 		s, url := cookies(t)
@@ -109,7 +109,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// Functions have the jar of their user too, and TLS makes cookies come that are secure.
+// Functions use the jar of their user too, and secure cookies are sent over TLS.
 func TestCookiesOfFunctions(t *testing.T) {
 	s := &cookieServer{seen: map[string][]string{}}
 	server := httptest.NewTLSServer(s)

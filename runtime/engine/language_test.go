@@ -92,7 +92,7 @@ func TestLanguageForAWhile(t *testing.T) {
 	}
 }
 
-// What a function does with an answer that never came must not hide why it did not come.
+// A function that uses a missing answer must not hide why the answer is missing.
 func TestCauseNotSymptom(t *testing.T) {
 	r := run(t, context.Background(), Config{VUs: 2, Workflow: loadFile(t, "http://127.0.0.1:1", `
 def a(vu):
@@ -123,8 +123,8 @@ workflow(name = "test", vus = 1, duration = "1s", steps = [step(a)])
 	}
 }
 
-// A function that computes for long lets other virtual users go on, but no other function
-// of its own: what it iterates over must not change.
+// A function that computes for long lets other virtual users run, but no other function of its
+// own user: what it iterates over must not change.
 func TestLongFunctionsAreSliced(t *testing.T) {
 	w := loadFile(t, "", `
 def long(vu):
@@ -157,7 +157,7 @@ workflow(name = "test", vus = 2, duration = "1s", steps = [step(long), step(othe
 	}
 }
 
-// A function may ask for a name that nobody knew before, and for one that nobody knows.
+// A function may use a name that the run has not looked up yet, and one that does not exist.
 func TestFunctionsLookNamesUp(t *testing.T) {
 	s := serve(t, nil)
 	w := loadFile(t, strings.Replace(s.URL(), "127.0.0.1", "localhost", 1), `

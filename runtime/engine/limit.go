@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// descriptorReserve is kept for what is not a virtual user's connection: standard
-// streams, the epoll set, the way to the parent, the interpreter's files.
+// descriptorReserve is for descriptors that are no virtual user's connection: standard streams,
+// the epoll set, the pipe to the parent, the interpreter's files.
 const descriptorReserve = 32
 
-// sharers is how many have connections of their own: virtual users, or places in a pool.
+// sharers counts the owners of connections: virtual users, or places in a pool.
 func sharers(c Config) uint64 {
 	if shared := c.Workflow.Plan.Connections; shared > 0 {
 		return min(c.VUs, uint64(shared))
@@ -18,7 +18,7 @@ func sharers(c Config) uint64 {
 	return c.VUs
 }
 
-// checkDescriptors refuses a run that would fail for want of descriptors in the middle.
+// checkDescriptors rejects a run that would run out of descriptors on the way.
 func checkDescriptors(vus, lanes uint64) error {
 	need := vus*lanes + descriptorReserve
 	var limit unix.Rlimit
@@ -38,10 +38,9 @@ func checkDescriptors(vus, lanes uint64) error {
 	return &DescriptorError{VUs: vus, Lanes: lanes, Need: need, Limit: limit.Max}
 }
 
-// growDescriptors makes the table of open files as large as it will have to be. When a
-// process with several threads outgrows it, at 64, 256, 512 files and so on, the kernel
-// waits for all processors: 10 to 20 ms in which no request starts. It may fail; then
-// that happens in the middle of a run.
+// growDescriptors grows the table of open files to its final size. When a process with several
+// threads outgrows it, at 64, 256, 512 files and so on, the kernel waits for all processors: 10
+// to 20 ms in which no request starts. If this fails, the table grows during the run.
 func growDescriptors(vus, lanes uint64) {
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
 	if err != nil {
@@ -53,7 +52,7 @@ func growDescriptors(vus, lanes uint64) {
 	}
 }
 
-// DescriptorError tells that the process may not open enough connections.
+// DescriptorError says that the process may not open enough connections.
 type DescriptorError struct {
 	VUs, Lanes  uint64 // connections of each virtual user
 	Need, Limit uint64

@@ -24,9 +24,9 @@ func due(p message.WorkflowPlan, seed, vus uint64, d time.Duration) (n uint64) {
 	return n
 }
 
-// Whatever the load is, and whether or not the run is cut short, each start is counted
-// and ends, the target saw each that was sent, and all that was due and never began is
-// told as dropped.
+// For any load, and whether or not the run is cut short, each start is counted and ends. The
+// target saw each request that was sent. Everything that was due and never began is reported as
+// dropped.
 func TestEveryStartIsCounted(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		for _, vus := range []uint64{1, 30, 1000} {
@@ -66,7 +66,7 @@ func TestEveryStartIsCounted(t *testing.T) {
 	})
 }
 
-// With when_full = "queue" what waits for a virtual user has waited.
+// With when_full = "queue", starts that wait for a virtual user count their wait.
 func TestQueuedStartsHaveWaited(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		s := serve(t, func(c *target.Config) { c.Latency = 20 * time.Millisecond })
@@ -76,7 +76,8 @@ func TestQueuedStartsHaveWaited(t *testing.T) {
 		const vus, length = 2, 400 * time.Millisecond
 		r := run(t, t.Context(), Config{Workflow: w, VUs: vus, Duration: length, Timeout: time.Minute})
 		home := r.Stats.Steps[0]
-		// Two users begin 40 passes at most in that time, of 200: the 40th is due after 80 ms.
+		// Two users begin at most 40 of 200 iterations in that time: the 40th is due after 80
+		// ms.
 		if home.Started > 44 || home.Started+home.Dropped != 200 || home.OK != home.Started {
 			t.Errorf("started %d, dropped %d, ok %d", home.Started, home.Dropped, home.OK)
 		}
@@ -92,7 +93,7 @@ func TestQueuedStartsHaveWaited(t *testing.T) {
 	})
 }
 
-// Four processes share a rate and iterations: together they begin what one would.
+// Four processes share a rate and iterations: together they begin as many as one would.
 func TestFourShareALoad(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		for _, change := range []func(*message.WorkflowPlan){
@@ -129,7 +130,7 @@ func TestFourShareALoad(t *testing.T) {
 	})
 }
 
-// A process that was stopped begins what was due meanwhile, at once, late by what it was.
+// A process that was stopped begins at once all that was due meanwhile, with its delay.
 func TestStoppedProcessOwesItsStarts(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		s := serve(t, nil)
@@ -138,7 +139,7 @@ func TestStoppedProcessOwesItsStarts(t *testing.T) {
 		adjust(w)
 		began := time.Now()
 		var slept atomic.Bool
-		stop := func() bool { // whoever asks stands still for as long as this takes
+		stop := func() bool { // the caller is blocked for as long as this takes
 			if time.Since(began) > 100*time.Millisecond && slept.CompareAndSwap(false, true) {
 				time.Sleep(300 * time.Millisecond)
 			}
@@ -171,7 +172,7 @@ func TestGracefulStopCancels(t *testing.T) {
 	})
 }
 
-// Users come as the stages say, and leave between two iterations.
+// Users start as the stages say, and leave between two iterations.
 func TestStagesOnBothPaths(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		s := serve(t, nil)
@@ -217,7 +218,7 @@ func TestWeightedIterations(t *testing.T) {
 	}
 }
 
-// What a virtual user asks for beside its steps happens, and is counted nowhere.
+// What a virtual user requests beside its steps happens, and no account counts it.
 func TestBesideTheSteps(t *testing.T) {
 	for _, rate := range []string{"", `rate = "100/s",`} {
 		s := serve(t, nil)
@@ -270,7 +271,7 @@ workflow(
 	}
 }
 
-// Without its setup there is nothing to measure.
+// Without its setup a run measures nothing.
 func TestFailedSetupFailsTheRun(t *testing.T) {
 	for _, hook := range []string{"setup", "vu_setup"} {
 		s := serve(t, nil)
@@ -288,8 +289,8 @@ workflow(name = "test", vus = 4, duration = "10s", `+hook+` = broken, steps = [s
 	}
 }
 
-// A function that begins late sends its first request late by that; its own work before
-// it, and what it sends behind it, are not late.
+// A function that begins late sends its first request late by that. Its own work before that
+// request, and its later requests, are not late.
 func TestFunctionsThatBeginLate(t *testing.T) {
 	s := serve(t, func(c *target.Config) { c.Latency = 20 * time.Millisecond })
 	w := loadFile(t, s.URL(), `
@@ -304,7 +305,7 @@ workflow(name = "test", vus = 1, rate = "200/s", when_full = "queue", duration =
 `)
 	r := run(t, t.Context(), Config{Workflow: w, VUs: 1, Duration: 500 * time.Millisecond, Timeout: time.Minute})
 	first, second := r.Stats.Steps[0], r.Stats.Steps[1]
-	// An iteration takes 60 ms and one is due each 5 ms: the n-th waits n * 55 ms.
+	// An iteration takes 60 ms and one is due every 5 ms: the n-th waits n * 55 ms.
 	if first.Started > 10 || first.Started+first.Dropped != 100 || first.Latency.Max < uint64(first.Started-1)*uint64(50*time.Millisecond) {
 		t.Errorf("started %d, dropped %d, the longest latency is %v", first.Started, first.Dropped, time.Duration(first.Latency.Max))
 	}
@@ -313,7 +314,7 @@ workflow(name = "test", vus = 1, rate = "200/s", when_full = "queue", duration =
 	}
 }
 
-// When its time is over and nothing is under way a run ends; it waits for nothing else.
+// A run ends when its time is over and nothing is in flight; it waits for nothing else.
 func TestRunsEndInTime(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		s := serve(t, nil)
@@ -322,7 +323,7 @@ func TestRunsEndInTime(t *testing.T) {
 			w.Plan.Rate = 10_000
 			adjust(w)
 			r := run(t, t.Context(), Config{Workflow: w, VUs: 2, Duration: 100 * time.Millisecond})
-			if r.Duration < 300*time.Millisecond { // of ten the machine leaves one alone
+			if r.Duration < 300*time.Millisecond { // of ten runs the machine leaves one undisturbed
 				return
 			}
 		}

@@ -10,21 +10,21 @@ import (
 
 const (
 	eventsMax = 256 // of one wait
-	batchMax  = 128 // starts between two waits: others must not starve
+	batchMax  = 128 // starts between two waits, so that connections do not starve
 )
 
-// loop runs a workflow on one goroutine, and the coroutines that it resumes itself: none
-// of it is locked.
+// loop runs a workflow on one goroutine, with the coroutines that it resumes itself, so it
+// needs no locks.
 type loop struct {
 	parts
 	events    []epoll.Event
 	hooks     int   // functions beside the steps that have not begun
-	asked     int64 // when Config.Over was last asked
+	asked     int64 // when it last called Config.Over
 	reporter  *measure.Reporter
-	reporting int64 // when figures are next reported
+	reporting int64 // when it reports figures next
 }
 
-// parts are what a loop turns: each of them reaches the others.
+// parts are the parts of a loop: each reaches the others.
 type parts struct {
 	*pool.Connections
 	cfg        *Config
@@ -37,13 +37,13 @@ type parts struct {
 	functions  functions
 }
 
-// course is how far a run is.
+// course is the progress of a run.
 type course struct {
 	*parts
 	running bool  // the clock runs: iterations begin
-	over    int64 // nothing new starts from then on
+	over    int64 // nothing new starts after that
 	hard    int64 // what is in flight then is cancelled
-	fault   error // why the run was cancelled, if it was our own doing
+	fault   error // why the engine itself cancelled the run
 }
 
 // turn does what is ready, and waits for more until then.
@@ -62,7 +62,7 @@ func (l *loop) turn(until int64) error {
 	for i := range n {
 		l.Sockets.Handle(&l.events[i])
 		l.drain()
-		l.functions.runTurns(began) // while what they wait for is at hand
+		l.functions.runTurns(began) // right after the event that they wait for
 		l.Pools.SettlePools()
 	}
 	for id, ok := l.Slots.Wheel.Expire(l.Clock.Now); ok; id, ok = l.Slots.Wheel.Expire(l.Clock.Now) {
@@ -72,8 +72,8 @@ func (l *loop) turn(until int64) error {
 	return nil
 }
 
-// stops asks whether the run may go on: after every wait, which may have been long
-// if this process was stopped, but not so often that it costs.
+// stops checks whether the run must stop: after every wait, which may have been long if this
+// process was stopped, but seldom enough to cost nothing.
 func (l *loop) stops() bool {
 	if l.cfg.Over != nil && l.Clock.Now-l.asked >= int64(overEvery) {
 		l.asked = l.Clock.Now
@@ -84,7 +84,7 @@ func (l *loop) stops() bool {
 	return l.Halt.Cancelled.Load()
 }
 
-// wait first asks without blocking, so that only true idleness counts as idle.
+// wait first polls without blocking, so that only real idle time counts as idle.
 func (l *loop) wait(until int64) (int, error) {
 	n, err := l.Sockets.Poller.Wait(l.events, 0)
 	if n > 0 || err != nil {
@@ -105,7 +105,7 @@ func (l *loop) wait(until int64) (int, error) {
 	return n, err
 }
 
-// timeout is how long nothing is due.
+// timeout returns how long nothing is due.
 func (l *loop) timeout(until int64) time.Duration {
 	if len(l.Slots.Broken) > 0 || l.functions.turns.any() || l.Handshakes.Ready.Len() > 0 || len(l.Sockets.Unread) > 0 || l.settled() {
 		return 0
@@ -117,11 +117,11 @@ func (l *loop) timeout(until int64) time.Duration {
 	if timer := l.Slots.Wheel.Timeout(l.Clock.Now); timer >= 0 {
 		left = min(left, timer)
 	}
-	// The end of a second is judged on time also when nothing happens.
+	// The end of a second is judged on time even if nothing happens.
 	return min(left, time.Second)
 }
 
-// settled tells that nothing is under way and nothing will be.
+// settled reports that nothing is in flight and nothing will be.
 func (l *loop) settled() bool {
 	if l.course.running {
 		return l.iterations.schedule.Done()
@@ -129,7 +129,7 @@ func (l *loop) settled() bool {
 	return l.hooks == 0 && l.Coroutines.Alive == 0
 }
 
-// startDue begins the iterations whose time has come.
+// startDue begins the iterations that are due.
 func (l *loop) startDue() {
 	for range batchMax {
 		p, ok := l.iterations.nextIteration()
@@ -141,8 +141,8 @@ func (l *loop) startDue() {
 	}
 }
 
-// drain ends what broke and starts what is ready, each once: what that brings about
-// waits for the next turn.
+// drain ends what broke and starts what is ready, each once: what follows waits for the next
+// turn.
 func (l *loop) drain() {
 	if n := len(l.Slots.Broken); n > 0 {
 		for i := range n {

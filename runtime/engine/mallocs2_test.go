@@ -14,12 +14,12 @@ import (
 	"hyperscale/core/workflow"
 )
 
-// quick is a server of HTTP/2 that allocates nothing: every request gets the same answer, all
-// of one read with one write.
+// quick is a server of HTTP/2 that allocates nothing: every request gets the same answer, and
+// one write answers all of one read.
 type quick struct {
 	listener net.Listener
 	served   atomic.Uint64
-	silent   atomic.Int64 // so many connections say SETTINGS, and nothing more
+	silent   atomic.Int64 // so many connections send SETTINGS, and nothing more
 	all      sync.WaitGroup
 }
 
@@ -119,7 +119,7 @@ func TestStreamsAllocateNothing(t *testing.T) {
 		"open":              func(w *workflow.Workflow) { w.Plan.Rate, w.Plan.Connections = 10_000_000, 4 },
 	} {
 		var requests, more float64
-		for range 5 { // a busy machine may make the longer run the lesser one
+		for range 5 { // on a busy machine the longer run may do less
 			short, long := mallocs2(t, 100*time.Millisecond, change), mallocs2(t, 400*time.Millisecond, change)
 			requests = float64(long.requests) - float64(short.requests)
 			more = float64(long.mallocs) - float64(short.mallocs)

@@ -8,7 +8,7 @@ import (
 )
 
 // TestFunctionsAllocateWhatTheyRead counts allocations of iterations of a function step and a
-// check: one, the response, where they look at no more than its status.
+// check: one, the response, if they read only its status.
 func TestFunctionsAllocateWhatTheyRead(t *testing.T) {
 	s := serve(t, nil)
 	for _, c := range []struct {
@@ -16,7 +16,7 @@ func TestFunctionsAllocateWhatTheyRead(t *testing.T) {
 		most        float64
 	}{
 		{"status", `get.status == 200`, 1},
-		{"body", `get.body != b""`, 6},                                   // the copy of the answer, its places, what is made of it once, a text
+		{"body", `get.body != b""`, 6},                                   // the copy of the answer, its index, the value made of it once, a text
 		{"headers", `get.headers.get("content-type", "none") != ""`, 30}, // pairs of texts
 	} {
 		text := `

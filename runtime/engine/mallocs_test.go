@@ -36,7 +36,7 @@ func TestRequestsOnTheLoopAllocateNothing(t *testing.T) {
 	} {
 		var requests, more float64
 		good := false
-		for range 5 { // a busy machine may make the longer run the lesser one, or let histograms grow in it
+		for range 5 { // on a busy machine the longer run may do less, or let histograms grow
 			short, long := mallocs(t, s.URL(), 100*time.Millisecond, change), mallocs(t, s.URL(), 400*time.Millisecond, change)
 			requests = float64(long.requests) - float64(short.requests)
 			more = float64(long.mallocs) - float64(short.mallocs)

@@ -17,7 +17,7 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// A server that chooses now this protocol by ALPN, now that, and closes each connection soon.
+// A server chooses different protocols by ALPN in turn, and closes each connection soon.
 func TestServerThatChangesItsMind(t *testing.T) {
 	var turn, shaken atomic.Int64
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -52,7 +52,7 @@ func TestServerThatChangesItsMind(t *testing.T) {
 	}
 }
 
-// A function that is led from one host to the next, each over HTTP/2, keeps few connections.
+// A function that visits one host after the other, each over HTTP/2, keeps few connections.
 func TestConnectionsToManyHostsOverHTTP2AreFew(t *testing.T) {
 	var urls []string
 	for range 60 {
@@ -76,7 +76,7 @@ func TestConnectionsToManyHostsOverHTTP2AreFew(t *testing.T) {
 		}
 		return workflow.Outcome{OK: true}
 	}})
-	// Each connection has two ends here, and the server's is closed a little later.
+	// Each connection has two ends here, and the server closes its end a little later.
 	if worst > 3*len(urls)/2 {
 		t.Errorf("%d descriptors more for %d hosts", worst, len(urls))
 	}

@@ -15,8 +15,8 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// Many virtual users meet one behaviour after the other on the connections that the last
-// ones left: what each kind comes to is exactly what the server did.
+// Many virtual users meet one behaviour after the other on the connections that the last ones
+// left. The count of each kind is exactly what the server did.
 func TestMixOfHostileServers(t *testing.T) {
 	var entries []hostile.Entry
 	for _, e := range hostile.All() {
@@ -35,8 +35,8 @@ func TestMixOfHostileServers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Each virtual user runs at least once, so that not even a stopped machine makes
-			// this vacuous.
+			// Each virtual user runs at least once, so that the test is not vacuous even on a
+			// stalled machine.
 			w := flow(get("a", s.URL()+"/"))
 			if tt.kept {
 				w.Steps = append(w.Steps, other("look", message.StepCheck, 0))

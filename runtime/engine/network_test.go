@@ -29,7 +29,7 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// callers remembers who called a server, and where it was called.
+// callers records which addresses called a server, and at which address.
 type callers struct {
 	mu    sync.Mutex
 	from  map[string]int
@@ -55,7 +55,7 @@ func (c *callers) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// told is what it has seen.
+// told returns what it has recorded.
 func (c *callers) told() *callers {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +83,8 @@ func everywhere(t *testing.T, change func(*httptest.Server)) (*callers, *httptes
 	return c, server, port
 }
 
-// Connections come from the addresses in turn; one that is none of this machine is told.
+// Connections use the source addresses in turn; the engine reports an address that this machine
+// does not have.
 func TestSourceAddresses(t *testing.T) {
 	c, _, port := everywhere(t, nil)
 	w := flow(get("home", "http://127.0.0.1:"+port+"/"))
@@ -103,7 +104,7 @@ func TestSourceAddresses(t *testing.T) {
 	}
 }
 
-// Names that are given are not asked for, and their addresses are gone through.
+// The engine does not look up names that the workflow lists, and uses their addresses in turn.
 func TestHostsAndRotation(t *testing.T) {
 	for rotate, want := range map[string]map[string]int{
 		request.RotateNone:  {"127.0.0.1": 4},
@@ -129,8 +130,8 @@ func TestHostsAndRotation(t *testing.T) {
 	}
 }
 
-// nameServer answers A queries, each time with the next address, for so many seconds; an
-// empty one is no such name.
+// nameServer answers A queries, each time with the next address, valid for so many seconds;
+// without addresses the name does not exist.
 func nameServer(t *testing.T, ttl uint32, addrs ...string) netip.AddrPort {
 	t.Helper()
 	p, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -171,7 +172,7 @@ func nameServer(t *testing.T, ttl uint32, addrs ...string) netip.AddrPort {
 	return p.LocalAddr().(*net.UDPAddr).AddrPort()
 }
 
-// An answer is used as long as it may be: then new connections go where the name leads now.
+// An answer is used until it expires: then new connections go where the name points.
 func TestNamesExpire(t *testing.T) {
 	for _, test := range []struct {
 		why    string
@@ -197,8 +198,8 @@ func TestNamesExpire(t *testing.T) {
 	}
 }
 
-// An answer that fails later fails the requests that wait for it, as dns, and not those
-// whose connections stand.
+// A later look-up that fails also fails the requests that wait for it, as dns, and not those
+// with open connections.
 func TestNamesFail(t *testing.T) {
 	_, _, port := everywhere(t, nil)
 	server := nameServer(t, 3600, "127.0.0.1", "")
@@ -237,7 +238,7 @@ func TestTLSOptions(t *testing.T) {
 	}
 }
 
-// own makes a certificate and its key.
+// own creates a certificate and its key.
 func own(t *testing.T) [2][]byte {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -257,7 +258,7 @@ func own(t *testing.T) [2][]byte {
 	return [2][]byte{pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})}
 }
 
-// A user's later connections resume its session, and only where that is wanted.
+// A user's later connections resume its session, and only if the workflow wants that.
 func TestResumption(t *testing.T) {
 	for _, resume := range []bool{false, true} {
 		c, _, port := everywhere(t, func(s *httptest.Server) { s.StartTLS() })

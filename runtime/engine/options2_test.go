@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A client's options hold over HTTP/2 as they do over HTTP/1.1: cookies, encodings, the
-// largest body, names and a proxy.
+// A client's options hold over HTTP/2 as over HTTP/1.1: cookies, encodings, the largest body,
+// names and a proxy.
 func TestOptionsOverHTTP2(t *testing.T) {
 	s := &cookieServer{seen: map[string][]string{}}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +59,7 @@ workflow(
     ],
 )
 `, proxy))
-		if proxy != "" { // it looks the name up by itself
+		if proxy != "" { // it looks the name up itself
 			w = loadFile(t, server.URL, strings.ReplaceAll(fmt.Sprintf(`
 workflow(name = "test", http = http.client(version = "auto", %stls = tls(verify = False)), steps = [step("login", http.get("TARGET/login")), step("home", http.get("TARGET/home"), after = ["login"])])
 `, proxy), "TARGET", server.URL))

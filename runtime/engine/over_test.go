@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/workflow"
 )
 
-// A run that may not go on sends nothing more, on both paths, though nobody has
-// cancelled it yet.
+// A run that Over stops sends nothing more, on both paths, even before its context is
+// cancelled.
 func TestNothingIsSentOnceItIsOver(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		s := serve(t, nil)

@@ -14,7 +14,7 @@ import (
 	"hyperscale/runtime/target"
 )
 
-// processorTime is what this process has used of it.
+// processorTime returns the CPU time of this process.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage) // it cannot fail for the process itself
@@ -30,14 +30,14 @@ func phaseOf(s message.StepStats, p message.Phase) message.Histogram {
 	return message.Histogram{}
 }
 
-// consistent holds what the figures of a step have to say in several ways.
+// consistent checks figures of a step that must agree with each other.
 func consistent(t testing.TB, s message.StepStats) {
 	t.Helper()
 	var sum uint64
 	for _, one := range s.Phases {
 		sum += one.Time.Sum
 	}
-	// A function may return an older answer than its last, whose phases are not known.
+	// A function may return an older answer than its last, whose phases are unknown.
 	if sum != s.Latency.Sum && s.Kind == message.StepRequest {
 		t.Errorf("step %s: its phases take %d ns, its latencies %d", s.Name, sum, s.Latency.Sum)
 	}
@@ -58,8 +58,8 @@ func consistent(t testing.TB, s message.StepStats) {
 	}
 }
 
-// TestPhasesOfARun: on both paths a connection is made once a user, everything else with
-// each request.
+// TestPhasesOfARun: on both paths a connection is opened once a user, and all other phases
+// occur with each request.
 func TestPhasesOfARun(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		s := serve(t, nil)
@@ -86,7 +86,7 @@ func TestPhasesOfARun(t *testing.T) {
 	})
 }
 
-// TestPhasesOfFunctions: a name is looked up once a run, TLS begins each connection, and
+// TestPhasesOfFunctions: each name is looked up once a run, TLS begins each connection, and
 // redirects add up.
 func TestPhasesOfFunctions(t *testing.T) {
 	s := serve(t, func(c *target.Config) { c.TLS = true })
@@ -114,7 +114,7 @@ func TestPhasesOfFunctions(t *testing.T) {
 	}
 }
 
-// TestPhasesOfALongUpload: what is sent aside is told from the wait for its answer.
+// TestPhasesOfALongUpload: the phases separate the sending from the wait for the answer.
 func TestPhasesOfALongUpload(t *testing.T) {
 	s := serve(t, func(c *target.Config) { c.StallEvery, c.StallFor = 1, 50*time.Millisecond })
 	w := flow(get("up", s.URL()+"/"))

@@ -11,8 +11,8 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// prepared is a function's request made ready to run: it is shared by all who send the
-// same, also while they have it under way, and never changes.
+// prepared is a function's request, ready to send. All that send the same request share it,
+// also concurrently, and it never changes.
 type prepared struct {
 	request *request.Request
 	call    http1.Call
@@ -22,11 +22,11 @@ type prepared struct {
 
 const (
 	preparedMax = 512     // remembered
-	preparedKey = 4 << 10 // bytes of what describes one
+	preparedKey = 4 << 10 // bytes of a request's description
 )
 
-// memory remembers the requests that functions sent last: each has one place, given by its
-// hash, and the newest takes it.
+// memory caches the requests that functions sent last: each has one place, by its hash, and the
+// newest takes it.
 type memory struct {
 	seed    maphash.Seed
 	places  [preparedMax]*prepared
@@ -39,14 +39,14 @@ func (m *memory) place(key []byte) **prepared {
 	return &m.places[maphash.Bytes(m.seed, key)%preparedMax]
 }
 
-// bare writes what describes a request of a method and a URL alone. The engine runs one
-// workflow: what its client adds is the same for all of them.
+// bare writes the description of a request with only a method and a URL. The engine runs one
+// workflow: its client adds the same to all of them.
 func (m *memory) bare(method, url string) []byte {
 	m.scratch = append(append(append(m.scratch[:0], method...), 0), url...)
 	return m.scratch
 }
 
-// whole writes all that describes a request; false: it is too long to be remembered.
+// whole writes the whole description of a request; false: it is too long to cache.
 func (m *memory) whole(r *request.Request) ([]byte, bool) {
 	if len(r.Body) > preparedKey {
 		return nil, false
@@ -75,7 +75,7 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 	return b, len(b) <= preparedKey
 }
 
-// prepare makes a request ready, or remembers that it was.
+// prepare makes a request ready to send, or returns the cached one.
 func (q *requests) prepare(r *request.Request) (*prepared, error) {
 	if p, ok := r.Made.(*prepared); ok {
 		return p, nil
@@ -109,7 +109,7 @@ func (q *requests) prepare(r *request.Request) (*prepared, error) {
 	return p, nil
 }
 
-// known finds a bare request.
+// known finds a cached bare request.
 func (q *requests) known(method, url string) *request.Request {
 	key := q.memory.bare(method, url)
 	if p := *q.memory.place(key); p != nil && p.request.Bare && bytes.Equal(p.key, key) {

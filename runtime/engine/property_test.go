@@ -31,8 +31,8 @@ func draw(random *rand.Rand, url string) *workflow.Workflow {
 	return w
 }
 
-// However the target misbehaves and whatever the graph is, what each step has sent
-// is what the target saw of it, cancelled or not.
+// For any misbehaviour of the target and any graph, each step has sent exactly what the target
+// saw, cancelled or not.
 func TestAccountsHoldOnAnyGraph(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		for seed := range uint64(6) {
@@ -64,8 +64,8 @@ func TestAccountsHoldOnAnyGraph(t *testing.T) {
 	})
 }
 
-// A host may have addresses that nothing listens on: all connections find the good one,
-// also while they all try at the same time.
+// A host may have addresses at which nothing listens: all connections find the good one, also
+// while they try concurrently.
 func TestEveryAddressIsTried(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		s := serve(t, nil)
@@ -107,7 +107,7 @@ func descriptors(t *testing.T) int {
 	return len(all)
 }
 
-// TestDescriptorsGrowAtOnce looks at the size of this process's table of open files.
+// TestDescriptorsGrowAtOnce checks the size of this process's table of open files.
 func TestDescriptorsGrowAtOnce(t *testing.T) {
 	size := func() (n int) {
 		status, err := os.ReadFile("/proc/self/status")
@@ -134,8 +134,8 @@ func TestDescriptorsGrowAtOnce(t *testing.T) {
 
 func TestNoDescriptorIsLeft(t *testing.T) {
 	s := serve(t, func(c *target.Config) { c.StallEvery, c.StallFor = 20, time.Minute })
-	run(t, context.Background(), Config{Workflow: flow(get("a", s.URL()+"/")), VUs: 1}) // the target has opened what it needs
-	for _, p := range paths {                                                           // one after the other: they count each other's
+	run(t, context.Background(), Config{Workflow: flow(get("a", s.URL()+"/")), VUs: 1}) // the target has now opened what it needs
+	for _, p := range paths {                                                           // one after the other: they count each other's descriptors
 		w := flow(get("a", s.URL()+"/"), get("b", "http://127.0.0.1:1/"))
 		p.adjust(w)
 		before := descriptors(t)

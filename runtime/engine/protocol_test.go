@@ -9,8 +9,8 @@ import (
 	"hyperscale/runtime/target"
 )
 
-// The loop carries a protocol that it has never seen: one without streams, whose answers keep
-// their order, and whose connections are spent when a request is given up.
+// The loop carries an unknown protocol: one without streams, whose answers keep their order,
+// and whose connections end when a request is given up.
 func TestAnotherProtocol(t *testing.T) {
 	for name, tt := range map[string]struct {
 		vus    uint64

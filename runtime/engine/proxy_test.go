@@ -19,11 +19,11 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// forwarder is a proxy that wants credentials, if it has some to expect.
+// forwarder is a proxy that may require credentials.
 type forwarder struct {
 	mu     sync.Mutex
 	asked  []string // method and target
-	expect string   // of Proxy-Authorization; empty: anybody
+	expect string   // of Proxy-Authorization; empty: none required
 }
 
 func (f *forwarder) saw() []string {
@@ -71,7 +71,7 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, answer.Body)
 }
 
-// through makes a workflow go through a proxy.
+// through makes a workflow use a proxy.
 func through(t *testing.T, w *workflow.Workflow, address, user, password string) {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -82,8 +82,8 @@ func through(t *testing.T, w *workflow.Workflow, address, user, password string)
 	w.HTTP.Proxy = &request.Proxy{Host: u.Hostname(), Port: uint16(port), User: user, Password: password}
 }
 
-// Requests go through a proxy in the form that it wants, with cookies and bodies; TLS
-// through a wire that it makes.
+// Requests go through a proxy in the form that it requires, with cookies and bodies; TLS goes
+// through a tunnel.
 func TestProxy(t *testing.T) {
 	f := &forwarder{expect: "Basic YW5uOng="}
 	p := httptest.NewServer(f)
@@ -108,7 +108,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// What goes wrong at the proxy is told as that.
+// A failure at the proxy is reported as one of the proxy.
 func TestProxyFails(t *testing.T) {
 	strict := httptest.NewServer(&forwarder{expect: "Basic x"})
 	defer strict.Close()
@@ -162,7 +162,7 @@ func TestProxyFails(t *testing.T) {
 	}
 }
 
-// A proxy whose name nobody knows is told before anything is sent.
+// A run whose proxy has an unknown name reports that before it sends anything.
 func TestProxyWithoutAddress(t *testing.T) {
 	w := flow(get("home", "http://127.0.0.1:1/"))
 	w.HTTP.Proxy = &request.Proxy{Host: "proxy.invalid", Port: 3128}

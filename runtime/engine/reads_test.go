@@ -7,9 +7,9 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// TestFunctionsGetWhatTheyRead asks for heads and bodies over both protocols, in a program
-// that reads them and in one that does not: there only redirects are collected for, and
-// their bodies are dropped.
+// TestFunctionsGetWhatTheyRead requests heads and bodies over both protocols, in a program that
+// reads them and in one that does not. In the latter the engine collects only redirects, and
+// drops their bodies.
 func TestFunctionsGetWhatTheyRead(t *testing.T) {
 	s := serve(t, nil)
 	for _, version := range []string{request.Version11, request.Version2} {

@@ -21,8 +21,7 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// follow makes the exchange ask where a redirect points to. Credentials stay
-// with the origin that it was meant for.
+// follow makes the exchange request the target of a redirect. Credentials stay at their origin.
 func (x *exchange) follow(location string) (http1.Call, error) {
 	none := http1.Call{}
 	from, err := url.Parse(x.request.URL)
@@ -42,7 +41,7 @@ func (x *exchange) follow(location string) (http1.Call, error) {
 	}
 	next := *x.request
 	next.Made = nil
-	next.URL, next.Params = to.String(), nil // the location has its own
+	next.URL, next.Params = to.String(), nil // the location has its own parameters
 	if dropsBody(int(x.status), next.Method) {
 		next.Method, next.Body, next.ContentType = "GET", nil, ""
 		next.Headers = without(next.Headers, "content-type")
@@ -59,7 +58,7 @@ func (x *exchange) follow(location string) (http1.Call, error) {
 	return call, nil
 }
 
-// dropsBody tells when a redirect turns the method into GET (RFC 9110, 15.4).
+// dropsBody reports whether a redirect turns the method into GET (RFC 9110, 15.4).
 func dropsBody(status int, method string) bool {
 	switch {
 	case strings.EqualFold(method, "GET") || strings.EqualFold(method, "HEAD"):

@@ -10,19 +10,18 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// requests are what the slots of a run carry: where their bytes come from, and what their
-// answers are for.
+// requests produces the bytes of the slots' requests, and passes their answers on.
 type requests struct {
 	*parts
 	accounts   []measure.Account // by step
-	unreported measure.Account   // of what is sent beside the steps
+	unreported measure.Account   // of requests beside the steps
 	x          []*exchange       // by slot; nil: only the status of its answer matters
-	exchanges  []*exchange       // that no slot uses
+	exchanges  []*exchange       // unused ones
 	collectors []*http1.Collector
 	values     values
-	jars       map[int32]*cookie.Jar // by user, of those that have cookies
-	cookies    []byte                // what is being written of a jar
-	dressed    map[int32]*http1.Call // by slot, of those whose requests had to be written anew
+	jars       map[int32]*cookie.Jar // by user, of users with cookies
+	cookies    []byte                // the Cookie field under construction
+	dressed    map[int32]*http1.Call // by slot, of requests that were rewritten
 	memory     *memory               // of functions' requests; nil: there are no functions
 	debug      *printer              // nil: off
 }
@@ -41,7 +40,7 @@ func newRequests(p *parts) requests {
 	return r
 }
 
-// start puts a request step's request on its way.
+// start dispatches the request of a request step.
 func (q *requests) start(vu int32, step int, due int64) {
 	s := &q.g.steps[step]
 	index := vu*int32(q.g.slots) + int32(s.slot)
@@ -62,7 +61,7 @@ func (q *requests) start(vu int32, step int, due int64) {
 	q.Send(index)
 }
 
-// Send puts one request of a slot on the wire: the first, or where a redirect leads.
+// Send dispatches one request of a slot: the first one, or that of a redirect.
 func (q *requests) Send(index int32) {
 	n := q.Slots.At(index)
 	n.Sent, n.Refused, n.Conn, n.Framed = 0, 0, pool.None, nil
@@ -79,7 +78,7 @@ func (q *requests) Send(index int32) {
 	q.Wire.Dispatch(index)
 }
 
-// Answered takes a whole response, whichever way it came.
+// Answered takes a complete response over any protocol.
 func (q *requests) Answered(index int32, now int64) {
 	n := q.Slots.At(index)
 	q.forgetRest(index)
@@ -102,8 +101,7 @@ func (q *requests) Answered(index int32, now int64) {
 	q.users.finish(n.VU, step, stateOf(good))
 }
 
-// Failed takes the end of a request without a whole answer: what of the request is left, and
-// what of its step.
+// Failed ends a request without a complete answer, and its step.
 func (q *requests) Failed(index int32, kind http1.Kind, example string, now int64) {
 	n := q.Slots.At(index)
 	q.forgetRest(index)
@@ -129,7 +127,7 @@ func (q *requests) Failed(index int32, kind http1.Kind, example string, now int6
 	q.users.finish(n.VU, step, stepBad)
 }
 
-// Collector returns what an answer that begins to come is kept in; nil: none looks at it.
+// Collector returns the collector for an answer that begins to arrive; nil: nothing reads it.
 func (q *requests) Collector(index int32) *http1.Collector {
 	if x := q.x[index]; x != nil {
 		if x.collector == nil && x.collects() {
@@ -151,7 +149,7 @@ func (q *requests) Collector(index int32) *http1.Collector {
 	return n.Parser.Collector()
 }
 
-// Wakes wakes the function of a slot that has slept.
+// Wakes wakes the function of a slot after its sleep.
 func (q *requests) Wakes(index int32) bool {
 	return int(index) >= len(q.Slots.Own) && q.functions.wakes(index)
 }

@@ -8,7 +8,7 @@ import (
 	"hyperscale/runtime/engine/measure"
 )
 
-// snapshot copies everything measured so far.
+// snapshot copies all figures so far.
 func (l *loop) snapshot(g *measure.Generator, elapsed time.Duration) message.Stats {
 	d := l.iterations.schedule.Figures()
 	out := message.Stats{

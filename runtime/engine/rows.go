@@ -14,23 +14,23 @@ import (
 	"hyperscale/runtime/engine/pool"
 )
 
-// Lessor leases rows of a unique feed: blocks of them, which no other process has.
+// Lessor leases blocks of rows of a unique feed, which no other process has.
 type Lessor interface {
-	Ask(want uint64)                        // while no question is open
-	Answer() (first, count uint64, ok bool) // once; none: there are no more
-	OnAnswer(wake func())                   // from another goroutine
+	Ask(want uint64)                        // only while no request is open
+	Answer() (first, count uint64, ok bool) // count 0: no rows are left; not ok: no answer yet
+	OnAnswer(wake func())                   // wake runs on another goroutine
 }
 
-// askEvery is what a block of rows is to last at least, and askAhead the share of it that
-// is left when the next one is asked for: an answer takes a few milliseconds.
+// askEvery is how long a block of rows should last at least. askAhead is the share of it that
+// is left when the engine requests the next one: an answer takes a few milliseconds.
 const (
 	askEvery = int64(500_000_000)
 	askAhead = 2
 	askLeast = 16
 )
 
-// rows says which row of the workflow's feed an iteration takes. Where it leases none, iteration
-// number k takes row k, of which this process has those that are its users'.
+// rows says which row of the workflow's feed an iteration takes. Without leases, iteration
+// number k takes row k, and this process has the rows of its users.
 type rows struct {
 	plan   *message.FeedPlan
 	reader *feed.Reader
@@ -40,14 +40,14 @@ type rows struct {
 	lessor Lessor
 	taken  uint64
 	of     []uint64 // by user: its row
-	needed []int    // columns that requests are filled with
-	ended  bool     // there are no more
-	open   bool     // a question is not answered
+	needed []int    // columns that fill requests
+	ended  bool     // no rows are left
+	open   bool     // a request has no answer yet
 
-	first, count uint64 // what is left of the block
-	size         uint64 // what it had
-	since        int64  // when that came
-	next         block  // behind it
+	first, count uint64 // the rest of the block
+	size         uint64 // size of the block
+	since        int64  // when the block arrived
+	next         block  // the block after it
 }
 
 // block is rows first up to first+count.
@@ -82,7 +82,7 @@ func newRows(cfg Config) (*rows, error) {
 	return r, nil
 }
 
-// ready says that the next iteration finds a row. If not, it waits, or there are no more.
+// ready reports whether the next iteration has a row. If not, it waits, or no rows are left.
 func (r *rows) ready(now int64) bool {
 	if r.ended {
 		return false
@@ -116,10 +116,10 @@ func (r *rows) ready(now int64) bool {
 	return r.count > 0
 }
 
-// noMore marks that the lessor has none.
+// noMore marks that the lessor has no rows left.
 const noMore = ^uint64(0)
 
-// want is how many rows are asked for: twice as many if the last ones went too fast.
+// want returns how many rows to request: twice as many if the last ones went too fast.
 func (r *rows) want(now int64) uint64 {
 	switch {
 	case r.size == 0:
@@ -143,8 +143,8 @@ func (r *rows) take(vu int32) {
 	r.of[vu] = r.order.Row(position)
 }
 
-// lay puts the values of a user's row where requests are filled from. They stay the
-// table's own bytes, for all users, but for those that had to be unescaped.
+// lay sets the values of a user's row as values of its requests. They share the table's own
+// bytes, except for those that had to be unescaped.
 func (b *iterations) lay(vu int32) {
 	if b.functions.script != nil {
 		b.functions.scriptOf(vu).SetRow(b.rows.reader, b.rows.of[vu])
@@ -160,7 +160,7 @@ func (b *iterations) lay(vu int32) {
 	}
 }
 
-// iterations begin as the schedule says, with a row of the feed where there is one.
+// iterations begin as the schedule says, with a row if the workflow has a feed.
 type iterations struct {
 	*parts
 	schedule  *schedule.Iterations
@@ -168,10 +168,10 @@ type iterations struct {
 	awaitsRow bool
 }
 
-// nextIteration is the schedule's, with a row of the feed where there is one: what finds none yet
-// does not begin, and is owed. So is what would begin while handshakes wait for this
-// process: its time would run out in the same queue. A cancelled run begins none, also in the
-// turn in which it was cancelled.
+// nextIteration returns the schedule's next iteration, with a row if the workflow has a feed.
+// An iteration without a row yet does not begin, and is owed. So is one while handshakes wait
+// for this process: it would time out in the same queue. A cancelled run begins none, also in
+// the turn of its cancel.
 func (b *iterations) nextIteration() (schedule.Iteration, bool) {
 	p, ok := b.chooseIteration()
 	b.hangUpLeft()
@@ -209,14 +209,14 @@ func (b *iterations) chooseIteration() (schedule.Iteration, bool) {
 	return p, ok
 }
 
-// forget makes the lessor wake this loop no more.
+// forget makes the lessor stop waking this loop.
 func (r *rows) forget() {
 	if r != nil && r.lessor != nil {
 		r.lessor.OnAnswer(nil)
 	}
 }
 
-// iterations is how many took a row.
+// iterations returns how many iterations took a row.
 func (r *rows) iterations() uint64 {
 	if r == nil {
 		return 0
@@ -224,8 +224,8 @@ func (r *rows) iterations() uint64 {
 	return r.taken
 }
 
-// hangUpLeft closes the connections of the users who have left, unless their teardown may
-// want them.
+// hangUpLeft closes the connections of users that have left, unless their teardown may need
+// them.
 func (b *iterations) hangUpLeft() {
 	left := b.schedule.Left()
 	if len(left) == 0 || b.cfg.Workflow.Has(workflow.HookVUTeardown) {
@@ -236,10 +236,10 @@ func (b *iterations) hangUpLeft() {
 	}
 }
 
-// nextStart is when the next iteration may begin.
+// nextStart returns when the next iteration may begin.
 func (b *iterations) nextStart() int64 {
 	if b.awaitsRow {
-		return b.course.over // unless rows come, which wakes the loop
+		return b.course.over // unless rows arrive, which wakes the loop
 	}
 	return b.schedule.Wake()
 }

@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/workflow"
 )
 
-// seen counts what was asked for.
+// seen counts requests by their target.
 type seen struct {
 	mu    sync.Mutex
 	count map[string]int
@@ -54,14 +54,14 @@ workflow(name = "w", feed = feed.csv("rows.csv", ` + feed + `), ` + more + `)`)}
 	return p.Workflow("w"), s
 }
 
-// Rows that are not leased are dealt to processes as iterations are: all of them, once, when
-// they end with the feed; again and again, when they begin anew.
+// Processes share rows without leases as they share iterations: each row once if they end with
+// the feed, again and again if they start over.
 func TestRowsAreDealt(t *testing.T) {
 	const rows = 200
 	for _, test := range []struct {
 		name, feed, more string
 		iterations       uint64 // of all processes; 0: as many as there are rows
-		each             int    // times that a row is taken at least
+		each             int    // how often each row is taken at least
 	}{
 		{"stop", `at_end = "stop"`, `vus = 7, duration = "1m"`, 0, 1},
 		{"shuffled", `order = "shuffled", at_end = "stop"`, `vus = 7, duration = "1m"`, 0, 1},
@@ -101,7 +101,7 @@ func TestRowsAreDealt(t *testing.T) {
 	}
 }
 
-// withPlain is the same workflow of a request without a function, and a check.
+// withPlain is the same workflow as a request without a function, and a check.
 func withPlain(t *testing.T, s *seen, rows int, feed, more string) *workflow.Workflow {
 	t.Helper()
 	server := httptest.NewServer(s)
@@ -111,7 +111,7 @@ func withPlain(t *testing.T, s *seen, rows int, feed, more string) *workflow.Wor
 	return w
 }
 
-// Who fails at the end of its rows fails then, not before.
+// A workflow that must fail at the end of its rows fails then, not before.
 func TestRowsRunOut(t *testing.T) {
 	w, seen := fed(t, 30, `at_end = "fail"`, `vus = 3, duration = "1m", steps = [step(call)]`)
 	r := run(t, t.Context(), Config{Workflow: w, VUs: 3, Duration: time.Minute, Timeout: time.Minute})
@@ -120,7 +120,7 @@ func TestRowsRunOut(t *testing.T) {
 	}
 }
 
-// lessor leases what it has, in blocks that are late.
+// lessor leases its rows in blocks that arrive late.
 type lessor struct {
 	mu     sync.Mutex
 	left   uint64
@@ -162,8 +162,8 @@ func (l *lessor) Answer() (first, count uint64, ok bool) {
 	return first, count, true
 }
 
-// Leased rows are each taken once, however late blocks come; when there are no more, the
-// run ends well.
+// Each leased row is taken once, however late blocks arrive. When no rows are left, the run
+// ends well.
 func TestLeasedRows(t *testing.T) {
 	for _, late := range []time.Duration{0, 20 * time.Millisecond} {
 		for _, load := range []string{`vus = 5, duration = "1m"`, `vus = 5, rate = "500/s", duration = "1m"`} {
@@ -180,7 +180,7 @@ func TestLeasedRows(t *testing.T) {
 	}
 }
 
-// A lessor that never answers holds a run up, but not beyond its time.
+// A lessor that never answers delays a run, but not beyond its time.
 func TestLessorIsSilent(t *testing.T) {
 	w, seen := fed(t, 300, `unique = True`, `vus = 5, duration = "1s", steps = [step(call)]`)
 	l := &lessor{left: 1000, most: 8}

@@ -13,8 +13,8 @@ import (
 	"hyperscale/runtime/epoll"
 )
 
-// Run runs the workflow and returns when nothing of it is left. An error means that
-// nothing was sent; whatever goes wrong later is in the result.
+// Run runs the workflow and returns when nothing of it is left. An error means that it sent
+// nothing; the result reports all later failures.
 func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 	}
 	ended := time.Duration(l.Clock.Now)
 	l.gen.Finish(ended)
-	gen := l.gen // what comes now is not measured
+	gen := l.gen // the generator's figures exclude what follows
 	if err := l.cleanUp(); err != nil {
 		l.functions.log(err.Error())
 	}
@@ -118,7 +118,7 @@ func (l *loop) close() {
 	l.reporter.Close()
 }
 
-// run does what is measured, and before it the setup.
+// run runs the setup, and then what the run measures.
 func (l *loop) run() error {
 	l.Clock.Tick()
 	if err := l.setUp(); err != nil {
@@ -170,7 +170,7 @@ func (l *loop) begins() {
 	l.Clock.Tick()
 }
 
-// firstRows waits until there are some: the clock does not run yet.
+// firstRows waits for the first rows, before the clock starts.
 func (l *loop) firstRows() error {
 	r := l.iterations.rows
 	if r == nil || r.lessor == nil {
@@ -185,7 +185,7 @@ func (l *loop) firstRows() error {
 	return nil
 }
 
-// tellResumed says in the result how many connections took up a session.
+// tellResumed adds to the result how many connections resumed a session.
 func (l *loop) tellResumed() {
 	if l.cfg.Workflow.HTTP.TLS.Resume && l.Handshakes.Secured > 0 {
 		l.functions.log(fmt.Sprintf("tls: %d of %d connections resumed a session", l.Handshakes.Resumed, l.Handshakes.Secured))

@@ -16,7 +16,7 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// script is the part of a virtual user that a workflow's functions live in.
+// script holds the functions of a workflow for one virtual user.
 type script interface {
 	Begin()
 	SetRow(from *feed.Reader, row uint64)
@@ -33,10 +33,10 @@ type script interface {
 
 var _ script = (*workflow.VU)(nil)
 
-// scripted makes the script of one virtual user.
+// scripted creates the script of one virtual user.
 type scripted func(id uint64, c workflow.Client) script
 
-// scriptOf makes the script of a user when it first needs one.
+// scriptOf creates a user's script when it first needs one.
 func (f *functions) scriptOf(vu int32) script {
 	if f.script[vu] == nil {
 		f.script[vu] = f.scripts(f.number(vu), client{f.parts})
@@ -46,7 +46,7 @@ func (f *functions) scriptOf(vu int32) script {
 	return f.script[vu]
 }
 
-// number is what a user is called in the whole workflow.
+// number returns a user's number in the whole workflow.
 func (f *functions) number(vu int32) uint64 {
 	if vu == f.own() {
 		return f.cfg.FirstVU
@@ -57,22 +57,22 @@ func (f *functions) number(vu int32) uint64 {
 // own is the user that setup and teardown run as.
 func (f *functions) own() int32 { return int32(len(f.users.users) - 1) }
 
-// functions run what a workflow's file has of code.
+// functions run the code in a workflow's file.
 type functions struct {
 	*parts
 	scripts   scripted
-	script    []script // by user, the last one is the workflow's own; nil: none yet
+	script    []script // by user, the last one is the workflow's own; nil: not created yet
 	shared    workflow.Shared
 	given     workflow.Given
 	turns     turns
 	calls     []*call // by slot, behind those of request steps
 	idleCalls []*call
-	current   *call // that runs; nil: none does
+	current   *call // the running call; nil: none runs
 	logs      []string
 }
 
-// client is what functions ask: the function that runs is the one that asks. Its methods run in
-// coroutines and do no more than they must there.
+// client serves the running function. Its methods run in coroutines, and do as little there as
+// possible.
 type client struct{ l *parts }
 
 var _ workflow.Client = client{}
@@ -88,10 +88,10 @@ func (c client) Do(r *request.Request) *workflow.Response {
 	return co.answer
 }
 
-// Known remembers a request.
+// Known returns a cached request.
 func (c client) Known(method, url string) *request.Request { return c.l.requests.known(method, url) }
 
-// Sleep is cut short when the run is cancelled or long over.
+// Sleep ends early when the run is cancelled or long over.
 func (c client) Sleep(d time.Duration) {
 	co := c.l.functions.current
 	if co.pause = d; d > 0 && c.l.functions.refusal(co) == "" {
@@ -109,7 +109,7 @@ func (c client) Yield() {
 // Stopped ends functions between two of their steps.
 func (c client) Stopped() bool { return c.l.functions.refusal(c.l.functions.current) != "" }
 
-// Now is the time of the run's clock, which no change of the machine's own moves.
+// Now returns the time of the run's clock, which no change of the machine's clock affects.
 func (c client) Now() time.Time { return c.l.Clock.Base.Add(time.Since(c.l.Clock.Base)) }
 
 // Log keeps a line for the result.
@@ -117,7 +117,7 @@ func (c client) Log(text string) {
 	c.l.functions.log(fmt.Sprintf("vu %d: %s", c.l.functions.number(c.l.functions.current.vu), text))
 }
 
-// refusal is why a function gets nothing more; empty: it does.
+// refusal returns why a function gets nothing more; empty: it does.
 func (f *functions) refusal(co *call) string {
 	switch {
 	case f.Halt.Cancelled.Load():
@@ -128,7 +128,7 @@ func (f *functions) refusal(co *call) string {
 	return ""
 }
 
-// end is when a function gets no more time.
+// end returns when a function's time is over.
 func (f *functions) end(co *call) int64 {
 	if co.until > 0 {
 		return co.until
@@ -180,7 +180,7 @@ func (f *functions) ask(co *call) {
 	f.requests.Send(co.index)
 }
 
-// rest lets a coroutine sleep.
+// rest suspends a coroutine for its sleep.
 func (f *functions) rest(co *call) {
 	n := &co.slot
 	n.Step, n.Deadline = co.step, min(f.Clock.Now+int64(min(co.pause, DurationMax)), f.end(co))
@@ -188,7 +188,7 @@ func (f *functions) rest(co *call) {
 	f.Slots.Alarm(co.index, n.Deadline)
 }
 
-// wakes wakes the coroutine of a slot that has slept.
+// wakes wakes the coroutine of a slot after its sleep.
 func (f *functions) wakes(index int32) bool {
 	co := f.calls[int(index)-len(f.Slots.Own)]
 	if co.co.Want != coroutine.WantSleep {
@@ -199,20 +199,20 @@ func (f *functions) wakes(index int32) bool {
 	return true
 }
 
-// called takes the end of a step's function.
+// called takes the result of a step's function.
 func (f *functions) called(co *call, out workflow.Outcome) {
 	t := &co.exchange.times
 	if out.Response == nil || out.Response != co.answer {
 		t = nil
 	}
 	out = cause(out, co.answer)
-	co.answer = nil // what is idle keeps nothing alive
+	co.answer = nil // an idle call keeps nothing alive
 	f.requests.accounts[co.step].Outcome(out, t, time.Duration(f.Clock.Now))
 	f.requests.debug.outcome(f.g.steps[co.step].plan.Name, out)
 	f.users.finish(co.vu, co.step, stateOf(out.OK))
 }
 
-// decided takes the end of a step's condition.
+// decided takes the result of a step's condition.
 func (f *functions) decided(co *call, out workflow.Outcome) {
 	co.answer = nil
 	name := f.g.steps[co.step].plan.Name
@@ -233,22 +233,22 @@ func (f *functions) decided(co *call, out workflow.Outcome) {
 	}
 }
 
-// cause puts the reason of a failure in the place of its symptoms.
+// cause replaces the symptoms of a failure with its reason.
 func cause(out workflow.Outcome, last *workflow.Response) workflow.Outcome {
-	// A function that goes on with an answer that never came stumbles over its absence.
+	// A function that uses a missing answer fails because it is missing.
 	if out.Kind == string(http1.KindScript) && last != nil && last.Kind != "" {
 		out.Kind, out.Detail = last.Kind, last.Error
 	}
 	return out
 }
 
-// beside is the task of a function beside the steps.
+// beside returns the task of a function beside the steps.
 func (f *functions) beside(h workflow.Hook, vu int32) task {
 	return task{job: jobHook, hook: h, vu: vu, due: f.Clock.Now, until: f.Clock.Now + int64(hookMax)}
 }
 
-// hooked takes the end of one. That of a vu_setup before an iteration begins that iteration: what it
-// has prepared is not measured.
+// hooked takes the result of such a function. After a vu_setup before an iteration that
+// iteration begins: its preparation is not measured.
 func (f *functions) hooked(co *call, out workflow.Outcome) {
 	co.answer = nil
 	if !out.OK {
@@ -258,7 +258,7 @@ func (f *functions) hooked(co *call, out workflow.Outcome) {
 			if f.course.fault == nil && !f.Halt.Cancelled.Load() {
 				f.course.fault = err // others wait for it
 			}
-		case workflow.HookSetup, workflow.HookVUSetup: // without it there is nothing to measure
+		case workflow.HookSetup, workflow.HookVUSetup: // without it the run measures nothing
 			if f.course.fault == nil && !f.Halt.Cut && !f.Halt.Cancelled.Load() {
 				f.course.fault = err
 			}

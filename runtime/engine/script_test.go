@@ -17,7 +17,7 @@ import (
 	"hyperscale/runtime/target"
 )
 
-// play is a script written in Go: what a virtual user's functions do, by step.
+// play is a script in Go: the functions of a virtual user, by step.
 type play struct {
 	id      uint64
 	client  workflow.Client
@@ -170,11 +170,10 @@ func TestCheckOutcomes(t *testing.T) {
 	}
 }
 
-// Functions that run side by side never hold the script at the same time, and give it up
-// while they wait.
+// Concurrent functions never hold the script at the same time, and release it while they wait.
 func TestOneFunctionAtATime(t *testing.T) {
 	s := serve(t, func(c *target.Config) { c.Latency = 500 * time.Millisecond })
-	var mu sync.Mutex // fails to be taken if two functions are inside
+	var mu sync.Mutex // locking fails if two functions are inside
 	inside := func(p *play) workflow.Outcome {
 		for range 3 {
 			if !mu.TryLock() {
@@ -224,7 +223,7 @@ func TestCancelWakesFunctions(t *testing.T) {
 	}
 }
 
-// A function that never has enough is cancelled when its grace is over.
+// A function without an end is cancelled when its grace is over.
 func TestEndlessFunctionIsStopped(t *testing.T) {
 	s := serve(t, nil)
 	w := flow(other("endless", message.StepFunction))

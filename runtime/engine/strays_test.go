@@ -13,8 +13,8 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// Cookies of an answer that is no answer, or only an interim one, are nobody's: least of all
-// those of whoever is answered next.
+// Cookies of a broken or an interim answer belong to no user: least of all to the user of the
+// next answer.
 func TestCookiesOfABrokenAnswerAreNobodys(t *testing.T) {
 	odd := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Set-Cookie", "stray=1")

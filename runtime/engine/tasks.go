@@ -10,9 +10,9 @@ import (
 	"hyperscale/runtime/engine/pool"
 )
 
-// call is a function of a workflow that runs, and its requests. What it wants done it leaves
-// in its fields, for the loop to do on its own stack: that of a coroutine that waits is to
-// stay small.
+// call is a running function of a workflow, and its requests. It leaves what it needs in its
+// fields, and the loop does that on its own stack: the stack of a waiting coroutine must stay
+// small.
 type call struct {
 	l        *parts
 	co       *coroutine.Coroutine // nil: it is idle
@@ -20,20 +20,20 @@ type call struct {
 	exchange exchange
 	index    int32 // of its slot
 	task
-	late int64 // its first request is sent so much later
+	late int64 // the delay of its first request
 
-	request *request.Request   // to be sent
-	pause   time.Duration      // to be slept
+	request *request.Request   // to send
+	pause   time.Duration      // to sleep
 	answer  *workflow.Response // its times are those of exchange
 	take    bool
 }
 
 var _ coroutine.Body = (*call)(nil)
 
-// task is what a function is called for.
+// task is what a call must do.
 type task struct {
 	due    int64 // of the step
-	until  int64 // of a function beside the steps: it may run so long; 0: of a step
+	until  int64 // bound of a function beside the steps; 0: of a step
 	vu     int32
 	step   int16
 	taken  int16 // the weighted step of the iteration that waits for a vu_setup
@@ -42,7 +42,7 @@ type task struct {
 	begins bool // an iteration waits for it
 }
 
-// turn is a call that is ready, or a task that has none yet.
+// turn is a call that is ready, or a task that has no call yet.
 type turn struct {
 	co *call
 	task
@@ -57,18 +57,18 @@ const (
 	jobHook     // a function beside the steps
 )
 
-// sliceMax is how long a function may run before others get their turn, to about the
-// interpreter's slice more.
+// sliceMax is how long a function may run before others get their turn, plus about the
+// interpreter's slice.
 const sliceMax = int64(500 * time.Microsecond)
 
-// readyMax is how long functions run before the loop looks at its connections.
+// readyMax is how long functions run before the loop checks its connections.
 const readyMax = int64(2 * time.Millisecond)
 
 // turns are the calls that may run, in order.
 type turns struct {
 	ready  queue.Queue[turn]
-	sliced queue.Queue[turn] // others come first: these have run for long, or wait for one that has
-	onward queue.Queue[task] // the call that runs has brought these about: it may go on with them
+	sliced queue.Queue[turn] // others run first: these have run for long, or wait for one that has
+	onward queue.Queue[task] // caused by the running call, which may continue with them
 }
 
 func (w *turns) any() bool { return w.ready.Len() > 0 || w.sliced.Len() > 0 }
@@ -87,8 +87,8 @@ func (f *functions) callOf() *call {
 	return c
 }
 
-// Run does the task of a call, in its coroutine, and then what that has brought about: most
-// iterations need no more than one coroutine, suspended once for each request.
+// Run does the task of a call in its coroutine, and then the tasks that follow from it. Most
+// iterations need only one coroutine, suspended once for each request.
 func (c *call) Run() {
 	for {
 		out := c.l.functions.perform(c)
@@ -101,7 +101,7 @@ func (c *call) Run() {
 	}
 }
 
-// perform calls what a task is about.
+// perform runs the function of a task.
 func (f *functions) perform(co *call) (out workflow.Outcome) {
 	switch co.job {
 	case jobCall:
@@ -114,7 +114,7 @@ func (f *functions) perform(co *call) (out workflow.Outcome) {
 	return out
 }
 
-// goesOn gives a call another task, if it has time left.
+// goesOn gives a call another task if it has time left.
 func (f *functions) goesOn(co *call) bool {
 	w := &f.turns
 	if f.Clock.Now-co.co.Began >= sliceMax {
@@ -157,8 +157,8 @@ func (f *functions) wake(co *call) {
 	f.turns.ready.Push(turn{co: co})
 }
 
-// runReady runs those who are ready, in order. One that has used its slice runs again
-// when all others had their turn.
+// runReady runs the ready calls in order. One that has used its slice runs again after all
+// others had their turn.
 func (f *functions) runReady() {
 	f.runTurns(f.Clock.Now)
 	f.Handshakes.RunReady()
@@ -168,7 +168,7 @@ func (f *functions) runReady() {
 	}
 }
 
-// runTurns runs those who are ready now, unless others have run for long enough since then.
+// runTurns runs the calls that are ready now, until they have run for long enough.
 func (f *functions) runTurns(began int64) {
 	w := &f.turns
 	for n := w.ready.Len(); n > 0 && f.Clock.Now-began < readyMax; n-- {
@@ -176,7 +176,7 @@ func (f *functions) runTurns(began int64) {
 	}
 }
 
-// run1 runs one, if no other function of the same virtual user is suspended in the middle
+// run1 runs one call, if no other function of the same virtual user is suspended in the middle
 // of its code: those alternate only where they wait.
 func (f *functions) run1(t turn) {
 	switch {
@@ -197,7 +197,7 @@ func (f *functions) mayRun(vu int32, co *call) bool {
 	return holder == nil || holder == co
 }
 
-// resume runs a call until it wants something, and does that.
+// resume runs a call until it needs something, and does that.
 func (f *functions) resume(co *call) {
 	co.co.Began = f.Clock.Now
 	f.users.users[co.vu].holder = nil
@@ -224,7 +224,7 @@ func (f *functions) resume(co *call) {
 	}
 }
 
-// ended takes what a call has done.
+// ended takes the result of a call.
 func (f *functions) ended(co *call, out workflow.Outcome) {
 	f.Coroutines.Alive--
 	switch co.job {

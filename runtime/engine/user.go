@@ -10,9 +10,9 @@ import (
 
 // user is a virtual user between and during its iterations.
 type user struct {
-	holder   *call // is suspended in the middle of its code
-	running  int16 // steps under way
-	prepared bool  // its vu_setup has run, or was tried
+	holder   *call // suspended in the middle of its code
+	running  int16 // steps in progress
+	prepared bool  // its vu_setup has run, or failed
 	begun    bool
 }
 
@@ -23,7 +23,7 @@ const (
 	stepRunning
 	stepGood
 	stepBad     // failed, or skipped
-	stepUntaken // this iteration goes without it
+	stepUntaken // this iteration skips it
 )
 
 func stateOf(good bool) stepState {
@@ -40,7 +40,7 @@ type users struct {
 	states []stepState // of the steps of user 0, of user 1, ...
 }
 
-// begin starts an iteration, behind the user's vu_setup if that has not run.
+// begin starts an iteration, after the user's vu_setup if that has not run.
 func (us *users) begin(p schedule.Iteration) {
 	u := &us.users[p.VU]
 	u.begun = true
@@ -77,8 +77,8 @@ func (us *users) statesOf(vu int32) []stepState {
 	return us.states[int(vu)*n : (int(vu)+1)*n]
 }
 
-// advance starts each step that waits for nothing any more, and skips those behind a
-// failure. Steps come after what they wait for, so that one look at each is enough.
+// advance starts each step whose dependencies have ended, and skips those after a failure.
+// Steps follow their dependencies in order, so one pass is enough.
 func (us *users) advance(vu int32, due int64, first bool) {
 	u, states := &us.users[vu], us.statesOf(vu)
 	for i := range states {
@@ -105,7 +105,7 @@ func (us *users) advance(vu int32, due int64, first bool) {
 	}
 }
 
-// behind is the state of all steps together that a step waits for.
+// behind returns the combined state of all dependencies of a step.
 func (us *users) behind(states []stepState, i int) stepState {
 	state := stepGood
 	for _, before := range us.g.steps[i].plan.After {
@@ -119,8 +119,8 @@ func (us *users) behind(states []stepState, i int) stepState {
 	return state
 }
 
-// mayStart lets checks and metrics look at the last answers when the time is over, and a
-// iteration that has begun send its first requests: what began it knew the time.
+// mayStart lets checks and metrics read the last answers when the time is over, and lets an
+// iteration that has begun send its first requests.
 func (us *users) mayStart(i int, first bool) bool {
 	switch us.g.steps[i].plan.Kind {
 	case message.StepCheck, message.StepMetric:
@@ -129,7 +129,7 @@ func (us *users) mayStart(i int, first bool) bool {
 	return first || !us.course.isOver()
 }
 
-// take starts a step if its condition, where it has one, lets it.
+// take starts a step if it has no condition, or its condition allows it.
 func (us *users) take(vu int32, i int, due int64) {
 	if us.cfg.Workflow.Steps[i].Conditional() {
 		us.functions.spawn(task{job: jobWhen, vu: vu, step: int16(i), due: due})

@@ -11,19 +11,19 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// values fill requests: those of each virtual user's iteration, of the feed's row or taken from
-// answers. A step only starts behind all that it waits for, so that what it needs is there.
+// values fill requests: values of each virtual user's iteration, of the feed's row, or from
+// answers. A step starts only after its dependencies, so its values exist.
 type values struct {
 	n    int      // of one user
-	all  [][]byte // of user 0, of user 1, ...: each keeps its memory for the next iteration
+	all  [][]byte // of user 0, of user 1, ...: each reuses its memory in the next iteration
 	view extract.View
 
-	filled []byte     // the request that was filled last,
-	head   int        // with a head of so many bytes,
-	call   http1.Call // as a call, if it was asked for,
-	index  int32      // for this slot
+	filled []byte     // the request that was filled last
+	head   int        // length of its head
+	call   http1.Call // as a call, if one was requested
+	index  int32      // its slot
 	serial uint32
-	rest   map[int32][]byte // by slot: requests of which the kernel did not take all at once
+	rest   map[int32][]byte // by slot: requests that the kernel has taken in part
 }
 
 func newValues(cfg Config) values {
@@ -33,13 +33,13 @@ func newValues(cfg Config) values {
 
 func (v *values) of(vu int32) [][]byte { return v.all[int(vu)*v.n : (int(vu)+1)*v.n] }
 
-// set keeps a copy of a value.
+// set stores a copy of a value.
 func (v *values) set(vu int32, i int, value []byte) {
 	own := &v.of(vu)[i]
 	*own = append((*own)[:0], value...)
 }
 
-// refused is a value that cannot stand where a request wants it.
+// refused returns the error for a value that is illegal at its place in a request.
 func refused(err error) error {
 	detail := err.Error()
 	var input *http1.InputError
@@ -49,8 +49,8 @@ func refused(err error) error {
 	return &http1.Error{Kind: http1.KindValue, Detail: detail}
 }
 
-// fill makes the request of a slot. It stays in a buffer that all share until
-// another one is filled.
+// fill builds the request of a slot in a shared buffer, where it stays until the next one is
+// filled.
 func (q *requests) fill(index int32) error {
 	n, v := q.Slots.At(index), &q.values
 	v.index = pool.None
@@ -62,7 +62,7 @@ func (q *requests) fill(index int32) error {
 	return nil
 }
 
-// filledCall is the request of a slot for who looks into it: a redirect, a person.
+// filledCall returns the request of a slot as a call, for a redirect or for display.
 func (q *requests) filledCall(n *pool.RequestSlot) *http1.Call {
 	b, head, err := n.Call.Fill(nil, q.values.of(n.VU))
 	if err != nil {
@@ -72,7 +72,7 @@ func (q *requests) filledCall(n *pool.RequestSlot) *http1.Call {
 	return &call
 }
 
-// undressed is the request of a slot as it was written, or has just been filled.
+// undressed returns the request of a slot as written, or as just filled.
 func (q *requests) undressed(n *pool.RequestSlot) *http1.Call {
 	if n.Call.Template == nil {
 		return n.Call
@@ -81,7 +81,7 @@ func (q *requests) undressed(n *pool.RequestSlot) *http1.Call {
 	return &q.values.call
 }
 
-// Outgoing is what a slot sends.
+// Outgoing returns the bytes that a slot sends.
 func (q *requests) Outgoing(index int32) []byte {
 	n, v := q.Slots.At(index), &q.values
 	if n.Call.Template == nil {
@@ -96,21 +96,21 @@ func (q *requests) Outgoing(index int32) []byte {
 	return v.filled
 }
 
-// KeepRest keeps a filled request of which a part is sent: a value of it may change.
+// KeepRest copies a filled request of which a part is sent, because its values may change.
 func (q *requests) KeepRest(index int32, b []byte) {
 	if n := q.Slots.At(index); n.Call.Template != nil && n.Sent > 0 && n.Sent < len(b) && &b[0] == &q.values.filled[0] {
 		q.values.rest[index] = bytes.Clone(b)
 	}
 }
 
-// forgetRest drops it: the request has ended.
+// forgetRest drops that copy: the request has ended.
 func (q *requests) forgetRest(index int32) {
 	if len(q.values.rest) > 0 {
 		delete(q.values.rest, index)
 	}
 }
 
-// reclaim takes back what an answer was kept in.
+// reclaim takes back an answer's memory.
 func (q *requests) reclaim(n *pool.RequestSlot) {
 	if c := n.Parser.Collector(); c != nil {
 		q.collectors = append(q.collectors, c)
@@ -118,8 +118,9 @@ func (q *requests) reclaim(n *pool.RequestSlot) {
 	}
 }
 
-// judge counts a whole answer of a request step, by its status or as the step expects, and
-// takes the values from it. It tells why it failed if that is not its status.
+// judge counts a complete answer of a request step as good or bad, by its status or by what the
+// step expects, and extracts its values. It returns why it failed, if the reason is not its
+// status.
 func (q *requests) judge(vu int32, step int16, r *extract.View, t *measure.Times) (good bool, kind http1.Kind, why string) {
 	s, a := &q.g.steps[step], &q.accounts[step]
 	if !s.looks || r.Status >= 400 && !s.judges {
@@ -138,7 +139,7 @@ func (q *requests) judge(vu int32, step int16, r *extract.View, t *measure.Times
 	return a.Expected(r.Status, t, kind, why), kind, why
 }
 
-// extract takes values from an answer, all or none.
+// extract extracts the values of an answer, all or none.
 func (q *requests) extract(vu int32, s *workflow.Step, r *extract.View) string {
 	for i := range s.Extract {
 		e := &s.Extract[i]

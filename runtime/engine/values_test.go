@@ -41,7 +41,7 @@ workflow(
 )
 `
 
-// Values go from answers into requests, with every virtual user, whichever way they travel.
+// Answers provide values for requests, for every virtual user and on every path.
 func TestValuesFillRequests(t *testing.T) {
 	for _, how := range []string{
 		``, `http = http.client(tls = tls(verify = False)),`, `connections = 3,`,
@@ -58,8 +58,8 @@ func TestValuesFillRequests(t *testing.T) {
 	}
 }
 
-// What a step expects decides whether it is good; what is not extracted makes it bad, and
-// those behind it are skipped.
+// What a step expects decides whether it is good. A missing value makes it bad, and the steps
+// after it are skipped.
 func TestExpectDecides(t *testing.T) {
 	s := web(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Path", r.URL.Path)
@@ -108,7 +108,7 @@ workflow(name = "test", vus = 1, duration = "1s", steps = [
 	}
 }
 
-// A filled request that the kernel takes in pieces arrives whole, whatever others fill
+// A filled request that the kernel takes in pieces arrives whole, although others are filled
 // meanwhile.
 func TestFilledRequestsArriveWhole(t *testing.T) {
 	var mu sync.Mutex
@@ -145,7 +145,7 @@ workflow(name = "test", vus = 1, duration = "1s", steps = [
 	}
 }
 
-// Where a redirect leads, and what is shown, has the values too; so have cookies of a jar.
+// Redirects and debug output have the values too; so have cookies of a jar.
 func TestValuesBesideRedirectsAndCookies(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string
@@ -193,8 +193,8 @@ workflow(name = "test", vus = 1, duration = "1s", steps = [
 	}
 }
 
-// Filling requests and taking values from heads costs no memory: half of the requests are
-// filled with what the other half's answers say.
+// Filling requests and extracting values from heads allocates nothing: half of the requests
+// contain values from the other half's answers.
 func TestValuesAllocateNothing(t *testing.T) {
 	s := serve(t, nil)
 	w := loadFile(t, s.URL(), `
@@ -228,7 +228,8 @@ workflow(name = "test", vus = 1, duration = "1s", steps = [
 	}
 }
 
-// What one workflow provides another one uses; only who has the first virtual user makes it.
+// One workflow provides values that another one uses; only the process of the first virtual
+// user provides them.
 func TestProvideAndUse(t *testing.T) {
 	s := serve(t, nil)
 	p, err := workflow.Load(message.Program{Main: "w.star", Files: []message.File{{Name: "w.star", Data: []byte(strings.ReplaceAll(`
@@ -267,8 +268,8 @@ workflow(name = "last", depends = ["shop"], use = [use("x", of = ["shop"])], ste
 	}
 }
 
-// What an iteration goes without gives no value: those that need it are gone without too, or are
-// skipped behind a failure. A value of another iteration or of another user is never taken.
+// A step that an iteration skips gives no value: steps that need it are skipped too, also after
+// a failure. No step uses a value of another iteration or of another user.
 func TestValuesBelongToAPass(t *testing.T) {
 	var mu sync.Mutex
 	wrong := 0

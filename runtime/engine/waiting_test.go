@@ -8,11 +8,10 @@ import (
 	"hyperscale/runtime/target"
 )
 
-// raced says that frames are larger than they are: the race detector has its part in them.
+// raced says that frames are larger than usual because of the race detector.
 var raced bool
 
-// A function that waits takes a stack of 8 KiB and no more: what its engine does for it is
-// done elsewhere.
+// A waiting function has a stack of at most 8 KiB: the engine works for it elsewhere.
 func TestFunctionsThatWaitAreSmall(t *testing.T) {
 	const n = 1000
 	s := serve(t, func(c *target.Config) { c.StallEvery, c.StallFor = 1, time.Second })

@@ -2,11 +2,11 @@ package coroutine
 
 import "iter"
 
-// Coroutine runs what may wait in the middle of its code. One goroutine makes, resumes and
-// ends all of them, so that only one ever runs.
+// Coroutine runs code that may wait in the middle. One goroutine creates, resumes and ends all
+// coroutines, so that only one ever runs.
 type Coroutine struct {
 	Want  Want
-	Began int64 // when its caller resumed it last
+	Began int64 // when its caller last resumed it
 
 	next  func() (struct{}, bool)
 	stop  func()
@@ -14,23 +14,23 @@ type Coroutine struct {
 	body  Body
 }
 
-// Body is what a coroutine does, once.
+// Body is what a coroutine runs, once.
 type Body interface{ Run() }
 
-// Want is why a coroutine does not run.
+// Want says why a coroutine is suspended.
 type Want uint8
 
-// What a coroutine waits for.
+// The reasons for which a coroutine waits.
 const (
 	WantNothing Want = iota // it has run its body
 	WantTurn                // it is ready
-	WantSlice               // it is ready, but has had its time
+	WantSlice               // it is ready, but has used its time
 	WantAnswer
 	WantSleep
 	WantRead
 )
 
-// Pool has the coroutines of a loop, and keeps the stacks of those that are idle.
+// Pool owns the coroutines of a loop, and keeps the stacks of idle ones.
 type Pool struct {
 	Alive int // bodies that have not ended, and those that wait for a coroutine
 
@@ -39,7 +39,7 @@ type Pool struct {
 	bare []*Coroutine // idle, and without a stack
 }
 
-// Take returns a coroutine that runs a body when it is resumed.
+// Take returns a coroutine that will run a body when resumed.
 func (p *Pool) Take(b Body) *Coroutine {
 	co := p.free()
 	co.body = b
@@ -75,12 +75,12 @@ func (co *Coroutine) enliven() {
 	})
 }
 
-// idleStacks are kept for the next body. More are not: the collector copies stacks that are
-// hardly used to smaller ones, and while it does so both are there.
+// idleStacks is how many stacks stay for the next bodies. More would not help: the collector
+// copies stacks with little use to smaller ones, and meanwhile both exist.
 const idleStacks = 1024
 
-// Resume runs a coroutine until it waits, and returns what for. One that has run its body is
-// the pool's again.
+// Resume runs a coroutine until it waits, and returns why. Once its body has ended, it returns
+// to the pool.
 func (p *Pool) Resume(co *Coroutine) Want {
 	co.next()
 	want := co.Want
@@ -100,7 +100,7 @@ func (p *Pool) release(co *Coroutine) {
 	p.idle = append(p.idle, co)
 }
 
-// Close ends all coroutines; none has anything to do.
+// Close ends all coroutines; none has a body.
 func (p *Pool) Close() {
 	for _, co := range p.all {
 		if co.stop != nil {
@@ -109,7 +109,7 @@ func (p *Pool) Close() {
 	}
 }
 
-// Block suspends the coroutine that calls it.
+// Block suspends the calling coroutine.
 func (co *Coroutine) Block(w Want) {
 	co.Want = w
 	co.yield(struct{}{})

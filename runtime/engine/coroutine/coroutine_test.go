@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// steps is a body that blocks so many times, and notes each step that it has done.
+// steps is a body that blocks so many times, and records each step.
 type steps struct {
 	co     *Coroutine
 	blocks int
@@ -25,8 +25,8 @@ func (s *steps) Run() {
 	s.done++
 }
 
-// However bodies are begun and resumed, each goes on where it was, and a coroutine has one at
-// a time.
+// In any order of begins and resumptions each body continues where it stopped, and a coroutine
+// has one at a time.
 func TestBodiesAlternate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var p Pool
@@ -63,7 +63,7 @@ func TestBodiesAlternate(t *testing.T) {
 	})
 }
 
-// A pool keeps 1,024 stacks, and what it has had before costs no memory.
+// A pool keeps 1,024 stacks, and reusing one allocates nothing.
 func TestIdleCoroutinesAreKept(t *testing.T) {
 	var p Pool
 	defer p.Close()

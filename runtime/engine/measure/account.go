@@ -17,11 +17,11 @@ const (
 	exampleMax = 256  // bytes of an error's example
 )
 
-// Account is what is known of one step. It belongs to one goroutine at a time.
+// Account counts one step. It belongs to one goroutine at a time.
 type Account struct {
 	label
 	started   uint64
-	Sent      uint64 // requests that the kernel has whole, of functions and redirects, too
+	Sent      uint64 // requests that the kernel took completely, also of functions and redirects
 	ok        uint64
 	failed    uint64
 	timedOut  uint64
@@ -36,17 +36,17 @@ type Account struct {
 	metric    stats.Histogram
 	phases    [phases]stats.Histogram
 	windows   stats.Windows
-	told      uint64 // bytes that windows has
+	told      uint64 // bytes that windows already count
 }
 
-// label says which step an account is about.
+// label names the step of an account.
 type label struct {
 	plan   *message.StepPlan
 	call   *http1.Call // of a request step, else nil
-	judges bool        // it says itself which status is good
+	judges bool        // the step decides itself which status is good
 }
 
-// NewAccount returns an account of what a plan names.
+// NewAccount returns an account of a plan's step.
 func NewAccount(plan *message.StepPlan, call *http1.Call, judges bool) Account {
 	return Account{label: label{plan, call, judges}}
 }
@@ -57,7 +57,7 @@ func (a *Account) Start(now time.Duration) {
 	a.windows.At(now).Started++
 }
 
-// Answered counts a whole response of a request step and tells whether it is good.
+// Answered counts a complete response of a request step, and returns whether it is good.
 func (a *Account) Answered(status int, t *Times) bool {
 	a.statuses[status%statuses]++
 	a.record(t)
@@ -68,13 +68,13 @@ func (a *Account) Answered(status int, t *Times) bool {
 		w.OK++
 		return true
 	}
-	a.failed++ // its kind is made of statuses by errorCounts: no text in the hot path
+	a.failed++ // errorCounts derives its kind from the status: no text in the hot path
 	w.Failed++
 	return false
 }
 
-// Expected counts a whole response that a step has looked into, and tells whether it is
-// good: kind and why are what it does not like.
+// Expected counts a complete response that a step has inspected, and returns whether it is
+// good: kind and why say what is wrong.
 func (a *Account) Expected(status int, t *Times, kind http1.Kind, why string) bool {
 	a.statuses[status%statuses]++
 	a.record(t)
@@ -91,7 +91,7 @@ func (a *Account) Expected(status int, t *Times, kind http1.Kind, why string) bo
 	return false
 }
 
-// Late counts a request whose time ran out.
+// Late counts a request that timed out.
 func (a *Account) Late(kind http1.Kind, t *Times) {
 	a.record(t)
 	w := a.window(time.Duration(t.Mark))
@@ -101,15 +101,15 @@ func (a *Account) Late(kind http1.Kind, t *Times) {
 	a.fault(string(kind), "no whole answer after "+time.Duration(t.Latency()).Round(time.Millisecond).String())
 }
 
-// Broken counts a step that failed without a whole answer.
+// Broken counts a step that failed without a complete answer.
 func (a *Account) Broken(kind, example string, now time.Duration) {
 	a.failed++
 	a.window(now).Failed++
 	a.fault(kind, example)
 }
 
-// Outcome counts what a function returned. Its times are nil if they are not those of the
-// answer that it was last given: then only the latency is known.
+// Outcome counts what a function returned. Its times are nil if they do not belong to the last
+// answer that it got: then only the latency is known.
 func (a *Account) Outcome(out workflow.Outcome, t *Times, now time.Duration) {
 	r := out.Response
 	if t == nil && r != nil {
@@ -137,14 +137,14 @@ func (a *Account) Outcome(out workflow.Outcome, t *Times, now time.Duration) {
 		a.Broken(out.Kind, out.Detail, now)
 	case r != nil:
 		a.Late(http1.Kind(out.Kind), t)
-	default: // no request of it did: there is no latency
+	default: // none of its requests did: it has no latency
 		a.timedOut++
 		w.TimedOut++
 		a.fault(out.Kind, out.Detail)
 	}
 }
 
-// window is the present one. It is given the bytes since the last step that ended.
+// window returns the current window, and adds the bytes since the last step that ended.
 func (a *Account) window(now time.Duration) *stats.Window {
 	w := a.windows.At(now)
 	w.Bytes += a.BytesIn + a.BytesOut - a.told
@@ -155,14 +155,14 @@ func (a *Account) window(now time.Duration) *stats.Window {
 func (a *Account) fault(kind, example string) {
 	for i := range a.errors {
 		if a.errors[i].Kind == kind {
-			a.errors[i].Count++ // the common case of a broken target: no text is made
+			a.errors[i].Count++ // the common case of a broken target: it builds no text
 			return
 		}
 	}
 	a.errors = stats.AddError(a.errors, message.ErrorCount{Kind: clip(kind), Count: 1, Example: a.example(example)})
 }
 
-// example puts the request before what happened to it.
+// example puts the request before the description of its failure.
 func (a *Account) example(text string) string {
 	if c := a.call; c != nil {
 		text = c.Method + " " + c.Scheme + "://" + c.Address() + c.Path + ": " + text
@@ -180,7 +180,7 @@ func clip(text string) string {
 
 func StatusKind(status int) string { return string(http1.KindStatus) + " " + strconv.Itoa(status) }
 
-// TimedOut tells which kinds of failures are a matter of time.
+// TimedOut reports whether a kind of failure is a timeout.
 func TimedOut(kind string) bool {
 	switch http1.Kind(kind) {
 	case http1.KindTimeout, http1.KindConnectTimeout, http1.KindWriteTimeout:

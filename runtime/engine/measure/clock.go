@@ -5,7 +5,7 @@ import "time"
 // Clock is the time of a run: instants are nanoseconds since its base.
 type Clock struct {
 	Base time.Time
-	Now  int64 // when it was last read
+	Now  int64 // its last reading
 }
 
 // Tick reads the clock.
@@ -14,5 +14,5 @@ func (c *Clock) Tick() int64 {
 	return c.Now
 }
 
-// Wall is the time of the run's clock in seconds since 1970: what cookies expire by.
+// Wall returns the run's clock in seconds since 1970: cookies expire by it.
 func (c *Clock) Wall() int64 { return c.Base.Add(time.Duration(c.Now)).Unix() }

@@ -12,14 +12,14 @@ import (
 const (
 	busyMost = 950_000 // millionths of a second's time
 	lagMost  = 5 * time.Millisecond
-	lagRank  = 990_000 // the quantile that lagMost speaks of
+	lagRank  = 990_000 // the quantile of lagMost
 )
 
-// judgedLeast is the shortest time that can be busy as a whole: an iteration of a millisecond
-// does nothing but work, and saturates nothing.
+// judgedLeast is the shortest run that can count as busy: an iteration of a millisecond only
+// works, and saturates nothing.
 const judgedLeast = 100 * time.Millisecond
 
-// Generator watches how well the load is generated.
+// Generator measures how well the engine generates the load.
 type Generator struct {
 	Lag     stats.Histogram
 	busyMax uint32
@@ -27,7 +27,7 @@ type Generator struct {
 	Idle    time.Duration // of the current second
 }
 
-// Turn ends a second that is over. A run shorter than one is judged whole by finish.
+// Turn ends a second that is over. Finish judges a run shorter than a second as a whole.
 func (g *Generator) Turn(now time.Duration) {
 	if now-g.second >= time.Second {
 		g.judge(now)

@@ -21,7 +21,7 @@ func Judge(all message.Stats, cancelled bool) *message.ExecResult {
 	return out
 }
 
-// unreached tells why no request ever reached the target, or nothing if one did: a run
+// unreached returns why no request ever reached the target, or nothing if one did: a run
 // without a single connection is no measurement.
 func unreached(steps []message.StepStats) string {
 	var failed uint64
@@ -46,7 +46,7 @@ func unreached(steps []message.StepStats) string {
 	if failed == 0 {
 		return ""
 	}
-	if strings.HasPrefix(first.Kind, string(http1.KindTLS)) { // its example says what to do
+	if strings.HasPrefix(first.Kind, string(http1.KindTLS)) { // its example has the remedy
 		return fmt.Sprintf("not one of %d TLS handshakes succeeded (%s): %s", failed, first.Kind, first.Example)
 	}
 	return fmt.Sprintf("not one of %d requests reached the target (%s): %s: check that it runs and that the URL is right", failed, first.Kind, first.Example)

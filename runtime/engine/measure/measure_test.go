@@ -11,14 +11,14 @@ import (
 	"hyperscale/core/stats"
 )
 
-// slot has what the engine's slots have of times.
+// slot has the times of an engine's slot.
 type slot struct {
 	Instants
 	due int64
 }
 
-// accounted is all that the loop does for the figures of one request, on a connection that
-// stands, between the two times that it reads the clock for.
+// accounted is the loop's work for the figures of one request on an open connection, between
+// its two readings of the clock.
 func accounted(a *Account, c *slot, now int64) {
 	c.due, c.Dialled, c.Wrote, c.Written, c.Heard = now, 0, 0, 0, 0
 	a.Start(time.Duration(now))
@@ -32,7 +32,7 @@ func accounted(a *Account, c *slot, now int64) {
 	a.Answered(200, &t)
 }
 
-// BenchmarkAccount is the price of the figures of one request: at most 150 ns, 0 allocations.
+// BenchmarkAccount is the cost of the figures of one request: at most 150 ns, 0 allocations.
 func BenchmarkAccount(b *testing.B) {
 	b.ReportAllocs()
 	a, c := NewAccount(&message.StepPlan{}, nil, false), slot{}
@@ -43,7 +43,7 @@ func BenchmarkAccount(b *testing.B) {
 	}
 }
 
-// TestAccountingAllocatesNothing: in a run of any length, once it has seen its values.
+// TestAccountingAllocatesNothing: in a run of any length, once all kinds of errors occurred.
 func TestAccountingAllocatesNothing(t *testing.T) {
 	a, c := NewAccount(&message.StepPlan{}, nil, false), slot{}
 	now := int64(0)
@@ -55,7 +55,7 @@ func TestAccountingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestPhasesAddUp: whatever came when, the phases are the latency without a gap.
+// TestPhasesAddUp: for any order of events, the phases make up the latency without a gap.
 func TestPhasesAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var x Times

@@ -6,7 +6,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// phases is how many there are; a phase's index is its number less one.
+// phases is the number of phases; a phase's index is its number less one.
 const phases = int(message.PhaseReceive)
 
 // Times are the phases of one request: they follow each other without a gap, so that they
@@ -14,19 +14,19 @@ const phases = int(message.PhaseReceive)
 type Times struct {
 	due   int64 // intended start
 	wrote int64 // when the first byte was written; 0: never
-	Mark  int64 // when the phase under way began
+	Mark  int64 // when the current phase began
 	phase message.Phase
 	took  uint8 // bit i: the phase of index i happened
 	spent [phases]int64
 }
 
-// Begin waits for the request's turn, from its intended start.
+// Begin starts to wait for the request's turn, at its intended start.
 func (t *Times) Begin(due int64) {
 	*t = Times{due: due, Mark: due, phase: message.PhaseBlocked}
 }
 
-// Enter ends the phase under way and begins another. A phase may come again, as connecting
-// does behind a redirect: its times add up.
+// Enter ends the current phase and begins another. A phase may occur again, such as connecting
+// after a redirect: its times add up.
 func (t *Times) Enter(p message.Phase, now int64) {
 	now = max(now, t.Mark)
 	if t.phase != message.PhaseNone {
@@ -40,12 +40,12 @@ func (t *Times) Enter(p message.Phase, now int64) {
 	}
 }
 
-// end ends the last phase, whatever it is: a request whose time ran out has spent it there.
+// end ends the last phase: a request that timed out spent its remaining time there.
 func (t *Times) end(now int64) { t.Enter(message.PhaseNone, now) }
 
 func (t *Times) Latency() int64 { return t.Mark - t.due }
 
-// service is 0 if nothing was written.
+// service returns the time since the first byte was written, 0 if none was.
 func (t *Times) service() int64 {
 	if t.wrote == 0 {
 		return 0
@@ -65,18 +65,18 @@ func (a *Account) record(t *Times) {
 	}
 }
 
-// Instants are when the parts of a request began, in the order in which they do.
+// Instants are the beginnings of a request's phases, in their order.
 type Instants struct {
-	Named   int64 // its host's name was looked up; 0: it was known
-	Dialled int64 // connecting began; 0: the connection stood
+	Named   int64 // the look-up of its host began; 0: the address was known
+	Dialled int64 // connecting began; 0: the connection was open
 	Shook   int64 // TLS began; 0: there was none to begin
 	Wrote   int64 // its first byte was written; 0: not yet
-	Written int64 // its last was
-	Heard   int64 // the first byte of the answer was read, if more were to come
+	Written int64 // its last byte was written
+	Heard   int64 // the first byte of the answer was read, if more followed
 }
 
-// AddTo adds the phases of one request to t. What the kernel takes at once is sent in no
-// time, and what comes in one piece is received in none.
+// AddTo adds the phases of one request to t. A request that the kernel takes at once has no
+// sending time, and an answer in one piece no receiving time.
 func (n *Instants) AddTo(t *Times, now int64) {
 	if n.Named != 0 {
 		t.Enter(message.PhaseDNS, n.Named)
@@ -99,7 +99,7 @@ func (n *Instants) AddTo(t *Times, now int64) {
 	t.end(now)
 }
 
-// wirePhases writes those that happened.
+// wirePhases returns the phases that occurred.
 func (a *Account) wirePhases() []message.PhaseTimes {
 	var out []message.PhaseTimes
 	for i := range a.phases {

@@ -2,8 +2,8 @@ package measure
 
 import "hyperscale/core/message"
 
-// Reporter hands figures to a slow listener without making the load wait: while the
-// listener is busy, newer figures replace older ones.
+// Reporter passes figures to a slow listener without delaying the load: while the listener is
+// busy, newer figures replace older ones.
 type Reporter struct {
 	news chan *message.Stats
 	done chan struct{}

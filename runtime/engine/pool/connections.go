@@ -31,17 +31,17 @@ type Connections struct {
 	Requests   Requests
 }
 
-// Requests is what the connections ask and tell of the requests in their slots: the engine
-// knows what a request is made of, and what its answer is for.
+// Requests is what the connections ask and report about the requests in their slots: the engine
+// knows a request's content, and the use of its answer.
 type Requests interface {
 	Outgoing(index int32) []byte                                    // the request's bytes
-	KeepRest(index int32, b []byte)                                 // the connection has taken a part of these
+	KeepRest(index int32, b []byte)                                 // the connection has sent only a part of these
 	Framed(index int32) *codec.Operation                            // the request, compiled for the protocol
-	Collector(index int32) *http1.Collector                         // an answer begins: what it is kept in; nil: none looks at it
-	SetCookies(n *RequestSlot)                                      // the head of an answer sets some
-	Answered(index int32, now int64)                                // the answer is whole, and the slot has no connection
-	Failed(index int32, kind http1.Kind, example string, now int64) // there will be no whole answer
-	Send(index int32)                                               // the request goes to a host that has turned out to speak HTTP/1.1
+	Collector(index int32) *http1.Collector                         // an answer begins: its collector; nil: nothing reads the body
+	SetCookies(n *RequestSlot)                                      // the head of an answer sets cookies
+	Answered(index int32, now int64)                                // the answer is complete, and the slot has no connection
+	Failed(index int32, kind http1.Kind, example string, now int64) // there will be no complete answer
+	Send(index int32)                                               // dispatch again: the request's host speaks HTTP/1.1 after all
 	Wakes(index int32) bool                                         // the alarm of a slot without a request
 }
 
@@ -60,7 +60,7 @@ type Options struct {
 // halt says what a run may still do.
 type halt struct {
 	Cancelled atomic.Bool // nothing begins any more
-	Cut       bool        // what is in flight is being cancelled
+	Cut       bool        // the run cancels what is in flight
 }
 
 func NewConnections(o Options) (*Connections, error) {

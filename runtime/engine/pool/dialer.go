@@ -11,7 +11,8 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// Host is where requests go. Addresses are tried in turn until one takes a connection.
+// Host is the destination of requests. The dialer tries its addresses in turn until one accepts
+// a connection.
 type Host struct {
 	Key       string // scheme://host:port
 	Name      string // without brackets: for DNS and for TLS
@@ -19,15 +20,15 @@ type Host struct {
 	Secure    bool
 	Authority string // as a request line names it
 	Addrs     []netip.AddrPort
-	Good      int           // index of the one that took the last connection
-	turn      uint32        // connections that went to the addresses in turn
-	Ttl       time.Duration // how long the addresses may be used; 0: for the whole run
-	expires   int64         // when they may no more; 0: never
+	Good      int           // index of the address that accepted the last connection
+	turn      uint32        // number of connections with rotated addresses
+	Ttl       time.Duration // how long the addresses are valid; 0: for the whole run
+	expires   int64         // when they expire; 0: never
 	version   version
 	pool      *pool // of all users, if they share one
 
-	looking    bool     // its name is being looked up
-	waiting    []ticket // slots that wait for that
+	looking    bool     // a look-up of its name runs
+	waiting    []ticket // slots that wait for that look-up
 	handshakes hostHandshakes
 }
 
@@ -43,18 +44,17 @@ type dialer struct {
 	*Connections
 	Hosts    map[string]*Host
 	names    *Names
-	sources  *sources // nil: as the machine chooses
+	sources  *sources // nil: the machine chooses
 	Resolver resolver
 	seed     uint64
 	firstVU  uint64
-	random   *node.Rand // of addresses, where they are drawn
+	random   *node.Rand // for random addresses
 }
 
-// hostsMax bounds the hosts that are remembered: a script that makes up names must not
-// fill the memory.
+// hostsMax bounds the known hosts: a script that invents names must not fill the memory.
 const hostsMax = 10_000
 
-// Host returns where a request goes.
+// Host returns the destination of a request.
 func (d *dialer) Host(c *http1.Call) *Host {
 	k := Key(c)
 	h := d.Hosts[k]
@@ -87,8 +87,8 @@ func (d *dialer) reach(index int32) {
 	d.dial(index)
 }
 
-// dial tries the host's addresses in turn, beginning with the one that last did well. No
-// byte of the request is written before one has taken the connection.
+// dial tries the host's addresses in turn, beginning with the last good one. It writes no byte
+// of the request before one has accepted the connection.
 func (d *dialer) dial(index int32) {
 	n := d.Slots.At(index)
 	for {
@@ -135,18 +135,18 @@ func (d *dialer) adopt(index int32, fd int, done bool) error {
 	return nil
 }
 
-// address is the index of the address under trial. It counts from where this connection
-// began: others may find a better beginning meanwhile.
+// address returns the index of the address under trial. It counts from this connection's first
+// address: other connections may find a better first one meanwhile.
 func (n *RequestSlot) address() int { return (int(n.first) + int(n.tried)) % len(n.Host.Addrs) }
 
-// untried counts the address under trial and those behind it.
+// untried counts the address under trial and those after it.
 func (n *RequestSlot) untried() int { return len(n.Host.Addrs) - int(n.tried) }
 
-// addressPatience is the most that one address of several may take to answer.
+// addressPatience bounds how long one of several addresses may take to answer.
 const addressPatience = time.Second
 
-// await gives the address its time. Where others are behind it, that is a part of what is
-// left, so that one that never answers does not take theirs; its alarm then says only that.
+// await gives the address its time. If others follow, that is a part of the remaining time, so
+// that one without an answer does not use theirs up; the alarm then ends this address only.
 func (d *dialer) await(index int32) {
 	n := d.Slots.At(index)
 	d.Slots.Alarm(index, n.Deadline)
@@ -156,7 +156,7 @@ func (d *dialer) await(index int32) {
 	}
 }
 
-// connected takes the outcome of connecting.
+// connected takes the result of connecting.
 func (d *dialer) connected(at int32) {
 	c := d.Sockets.Conns.At(at)
 	index := c.slot
@@ -181,7 +181,7 @@ func (d *dialer) connected(at int32) {
 	d.opened(at)
 }
 
-// opened uses a connection that stands: here a protocol begins.
+// opened uses an open connection: here a protocol begins.
 func (d *dialer) opened(at int32) {
 	c := d.Sockets.Conns.At(at)
 	switch {

@@ -12,12 +12,12 @@ import (
 	"hyperscale/runtime/resolve"
 )
 
-// Names says how names become addresses. Look-ups run beside the loop and share it.
+// Names resolves names to addresses. Look-ups run beside the loop and share it.
 type Names struct {
 	dns   *request.DNS
 	hosts resolve.Hosts
-	own   *resolve.Resolver // nil: the standard library does
-	Proxy *request.Proxy    // whose name is looked up instead of the target's; nil: none
+	own   *resolve.Resolver // nil: the standard library resolves
+	Proxy *request.Proxy    // look up its name instead of the target's; nil: none
 }
 
 func NewNames(o *request.Options) *Names {
@@ -36,7 +36,7 @@ func NewNames(o *request.Options) *Names {
 	return d
 }
 
-// Lookup returns the addresses that connections to a host go to, and for how long; 0: for
+// Lookup returns the addresses for connections to a host, and how long they are valid; 0: for
 // the whole run.
 func (d *Names) Lookup(ctx context.Context, h *Host) ([]netip.AddrPort, time.Duration, error) {
 	name, port := h.Name, h.port
@@ -72,7 +72,7 @@ func (d *Names) ask(ctx context.Context, name string) ([]netip.Addr, time.Durati
 	return a.Addrs(), d.dns.TTL, err
 }
 
-// first is the address that a connection tries first.
+// first returns the address that a connection tries first.
 func (d *dialer) first(h *Host) int {
 	switch d.names.dns.Rotate {
 	case request.RotateRobin:
@@ -87,7 +87,7 @@ func (d *dialer) first(h *Host) int {
 	return h.Good % len(h.Addrs)
 }
 
-// ResolvedAt notes for how long an answer is of use.
+// ResolvedAt notes how long an answer is valid.
 func (h *Host) ResolvedAt(now int64) {
 	h.expires = 0
 	if h.Ttl > 0 {

@@ -10,30 +10,30 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// pool are the connections to one host of which there may only be so many: those that all
-// virtual users share, or over HTTP/2 the one of a virtual user. Requests that find none free
-// wait in the order in which they came.
+// pool holds the connections to one host if their number is bounded: those that all virtual
+// users share, or over HTTP/2 the one of a virtual user. Requests that find none free wait in
+// order.
 type pool struct {
 	host    *Host
 	next    *pool   // of the same virtual user
-	open    []int32 // over HTTP/2: connections that may take one more stream, now or later
-	idle    int32   // over HTTP/1.1: the idle connection that was used last
-	count   int     // connections, and those that are being made
+	open    []int32 // over HTTP/2: connections that may take another stream, now or later
+	idle    int32   // over HTTP/1.1: the idle connection used last
+	count   int     // connections, and those being opened
 	most    int
 	waiting queue.Queue[ticket] // slots; those that gave up are still in it
-	due     bool                // it stands in loop.pools
+	due     bool                // it is listed in pools.due
 }
 
-// version is what is spoken with a host.
+// version is the protocol that a host speaks.
 type version uint8
 
 const (
-	versionUnknown version = iota // ALPN will tell
+	versionUnknown version = iota // ALPN will decide
 	version1
 	version2
 )
 
-// versionOf is what a workflow's client speaks with a host that has not said anything yet.
+// versionOf returns the protocol for a host that has not answered yet.
 func versionOf(w *workflow.Workflow, secure bool) version {
 	switch {
 	case w.HTTP.Version == request.Version2:
@@ -44,7 +44,7 @@ func versionOf(w *workflow.Workflow, secure bool) version {
 	return version1
 }
 
-// protocols are what is offered by ALPN.
+// protocols returns the offer for ALPN.
 func protocols(w *workflow.Workflow) []string {
 	switch w.HTTP.Version {
 	case request.Version2:
@@ -55,18 +55,18 @@ func protocols(w *workflow.Workflow) []string {
 	return []string{"http/1.1"}
 }
 
-// pools hand out connections of which there may only be so many.
+// pools hand out connections of bounded number.
 type pools struct {
 	*Connections
-	due []*pool // that may have something for those who wait in them
+	due []*pool // those that may have something for waiting requests
 }
 
-// pooled tells whether a host's connections are bounded.
+// pooled reports whether a host's connections are bounded.
 func (o *pools) pooled(h *Host) bool {
 	return h.version != version1 || o.workflow.Plan.Connections > 0
 }
 
-// poolOf returns the pool that a user's requests to a host use.
+// poolOf returns the pool for a user's requests to a host.
 func (o *pools) poolOf(vu int32, h *Host) *pool {
 	shared := int(o.workflow.Plan.Connections)
 	if shared > 0 {
@@ -90,8 +90,8 @@ func (o *pools) poolOf(vu int32, h *Host) *pool {
 	return u.pools
 }
 
-// thin gives up the oldest pool of a user in which nothing goes on: functions and redirects may
-// lead to thousands of hosts.
+// thin drops the oldest idle pool of a user: functions and redirects may visit thousands of
+// hosts.
 func (o *pools) thin(u *keeper) {
 	var oldest **pool
 	for link := &u.pools; *link != nil; link = &(*link).next {
@@ -109,8 +109,8 @@ func (o *pools) thin(u *keeper) {
 	}
 }
 
-// join lets a slot's request use a connection of its pool, or wait for one. What an answer
-// brings about waits until all that came with it was read.
+// join gives a slot's request a connection of its pool, or makes it wait for one. Effects of an
+// answer wait until the whole read is processed.
 func (o *pools) join(index int32) {
 	n := o.Slots.At(index)
 	p := o.poolOf(n.VU, n.Host)
@@ -122,7 +122,7 @@ func (o *pools) join(index int32) {
 	o.owe(p)
 }
 
-// owe makes a pool be looked at soon.
+// owe schedules a look at a pool.
 func (o *pools) owe(p *pool) {
 	if !p.due {
 		p.due = true
@@ -130,7 +130,7 @@ func (o *pools) owe(p *pool) {
 	}
 }
 
-// grant gives a slot a connection, or makes it open one. It tells whether it could.
+// grant gives a slot a connection, or makes it open one. It reports whether it could.
 func (o *pools) grant(p *pool, index int32) bool {
 	n := o.Slots.At(index)
 	if p.host.version == version1 {
@@ -154,7 +154,7 @@ func (o *pools) grant(p *pool, index int32) bool {
 	return true
 }
 
-// use sends a slot's request on a connection that is idle.
+// use sends a slot's request on an idle connection.
 func (o *pools) use(at, index int32) {
 	n, c := o.Slots.At(index), o.Sockets.Conns.At(at)
 	c.slot, c.used, c.vu, n.Conn = index, true, n.VU, at
@@ -163,9 +163,9 @@ func (o *pools) use(at, index int32) {
 	o.Wire.write(index)
 }
 
-// roomiest returns the connection for one more stream: that which the slot used last, as its
-// answers come together; else one that carries nothing, else none as long as there may be
-// another one, else that which carries least.
+// roomiest returns the connection for one more stream: the one that the slot used last, as its
+// answers arrive together; else one without streams; else none while another connection is
+// allowed; else the one with the fewest streams.
 func (o *pools) roomiest(p *pool, n *RequestSlot) int32 {
 	if at := n.home.index; at >= 0 {
 		if c := o.Sockets.Conns.At(at); c.Generation == n.home.serial && c.pool == p && c.multi.CanOpen() {
@@ -184,7 +184,7 @@ func (o *pools) roomiest(p *pool, n *RequestSlot) int32 {
 	return best
 }
 
-// pump gives those who wait what has come free, in order. A cancelled run sends nothing more.
+// pump gives waiting requests what is free, in order. A cancelled run sends nothing more.
 func (o *pools) pump(p *pool) {
 	for p.waiting.Len() > 0 && !o.Halt.Cut && !o.Halt.Cancelled.Load() {
 		t := p.waiting.First()
@@ -196,7 +196,7 @@ func (o *pools) pump(p *pool) {
 		if p.host.version != versionUnknown && !o.pooled(p.host) {
 			p.waiting.Pop()
 			n.pool, n.Deadline = nil, o.Clock.Now+n.patience
-			o.Requests.Send(t.index) // the host speaks HTTP/1.1: each has a connection of its own
+			o.Requests.Send(t.index) // the host speaks HTTP/1.1: each request has its own connection
 			continue
 		}
 		if !o.grant(p, t.index) {
@@ -207,8 +207,8 @@ func (o *pools) pump(p *pool) {
 	}
 }
 
-// heads lets the time run of the request that is first in the queue. The others wait as long
-// as connections come free at all: each of them takes its time from then on.
+// heads starts the time of the first request in the queue. The others wait as long as
+// connections become free at all: each one's time starts when it is first.
 func (o *pools) heads(p *pool, index int32) {
 	if n := o.Slots.At(index); n.Deadline == Never {
 		n.Deadline = o.Clock.Now + n.patience
@@ -216,7 +216,7 @@ func (o *pools) heads(p *pool, index int32) {
 	}
 }
 
-// SettlePools looks at what came free, and writes what was queued.
+// SettlePools handles what has become free, and writes what is queued.
 func (o *pools) SettlePools() {
 	for len(o.due) > 0 || len(o.streams.dirty) > 0 {
 		for i := 0; i < len(o.due); i++ {
@@ -229,8 +229,8 @@ func (o *pools) SettlePools() {
 	}
 }
 
-// bereft takes the failure to make a connection: who waits fails with it, if there is no
-// other one to wait for.
+// bereft handles the failure to open a connection: the waiting requests fail with it, unless
+// there is another one to wait for.
 func (o *pools) bereft(p *pool, err error) {
 	p.count--
 	o.owe(p)
@@ -245,7 +245,7 @@ func (o *pools) bereft(p *pool, err error) {
 	}
 }
 
-// parted takes a connection out of its pool.
+// parted removes a connection from its pool.
 func (o *pools) parted(at int32) {
 	c := o.Sockets.Conns.At(at)
 	p := c.pool
@@ -260,7 +260,7 @@ func (o *pools) parted(at int32) {
 	o.owe(p)
 }
 
-// giveBack makes a connection idle whose request has ended, or gives it to the next one.
+// giveBack makes a connection idle after its request has ended, or gives it to the next one.
 func (o *pools) giveBack(at int32) {
 	c := o.Sockets.Conns.At(at)
 	c.slot, c.next = None, c.pool.idle
@@ -270,9 +270,9 @@ func (o *pools) giveBack(at int32) {
 	}
 }
 
-// inVain takes the end of a time in which the first request of a queue had no turn. As long
-// as anything is under way it waits: that has a time of its own. Else it ends, and
-// connections that carry nothing and yet take no stream are given up.
+// inVain handles the timeout of a queue's first request. As long as anything of the pool is in
+// flight the request waits: that has its own timeout. Otherwise the request ends, and
+// connections that carry nothing and yet accept no stream are closed.
 func (o *pools) inVain(index int32) {
 	n := o.Slots.At(index)
 	p := n.pool
@@ -293,7 +293,7 @@ func (o *pools) inVain(index int32) {
 	o.Wire.Fail(index, &http1.Error{Kind: http1.KindTimeout, Detail: fmt.Sprintf("no %s to %s came free in time", what, p.host.Name)})
 }
 
-// busy tells whether a connection of a pool carries anything, or is being made.
+// busy reports whether a connection of a pool carries anything, or is being opened.
 func (o *pools) busy(p *pool) bool {
 	if p.host.version == version1 || p.count > len(p.open) {
 		return p.count > 0
@@ -301,7 +301,7 @@ func (o *pools) busy(p *pool) bool {
 	return slices.ContainsFunc(p.open, func(at int32) bool { return o.Sockets.Conns.At(at).multi.Count() > 0 })
 }
 
-// negotiated tells, of a connection that stands, whether it speaks HTTP/2.
+// negotiated reports whether an open connection speaks HTTP/2.
 func (d *dialer) negotiated(c *conn) (bool, error) {
 	switch {
 	case c.secure == nil && c.host.version == version2 && d.Tunnels.Proxy != nil:
@@ -321,12 +321,12 @@ func (d *dialer) negotiated(c *conn) (bool, error) {
 	return false, nil
 }
 
-// errProxied: a proxy takes whole requests, not a wire, where there is no TLS.
+// errProxied: without TLS a proxy takes whole requests, not a tunnel.
 var errProxied = &http1.Error{Kind: http1.KindProxy, Detail: "a proxy takes http:// requests over HTTP/1.1 alone: write version = \"1.1\" or \"auto\" in http.client, or https://"}
 
 var errNotHTTP2 = &http1.Error{Kind: http1.KindProtocol, Detail: "the server does not choose HTTP/2 by ALPN: write version = \"auto\" or \"1.1\" in http.client"}
 
-// standing uses a connection that stands: here a protocol begins.
+// standing uses an open connection: here a protocol begins.
 func (d *dialer) standing(at int32) {
 	c := d.Sockets.Conns.At(at)
 	c.State = connOpen
@@ -347,7 +347,7 @@ func (d *dialer) standing(at int32) {
 	case p == nil:
 	case two || d.Pools.pooled(c.host):
 		c.pool = p
-	default: // the host speaks HTTP/1.1: each has connections of its own
+	default: // the host speaks HTTP/1.1: each request has its own connection
 		p.count--
 		d.Pools.owe(p)
 	}

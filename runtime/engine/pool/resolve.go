@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	lookupsMax = 16 // at the same time
+	lookupsMax = 16 // concurrent look-ups
 	addrsMax   = 64 // of one host
 )
 
-// resolver looks names up beside the loop, which it wakes.
+// resolver looks names up beside the loop, and wakes it.
 type resolver struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	poller  *epoll.Poller
 	names   *Names
 	group   sync.WaitGroup
-	running int     // look-ups
-	queue   []*Host // that wait for one of those to end
+	running int     // current look-ups
+	queue   []*Host // waiting for one of those to end
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	done []found
 }
 
@@ -64,7 +64,7 @@ func (r *resolver) lookUp(h *Host) {
 	})
 }
 
-// take returns what has been found.
+// take returns the results.
 func (r *resolver) take() []found {
 	r.mu.Lock()
 	all := r.done
@@ -79,7 +79,7 @@ func (r *resolver) take() []found {
 	return all
 }
 
-// lookUp makes a slot wait for the addresses of its host, for which one asks for all.
+// lookUp makes a slot wait for the addresses of its host; one look-up serves all slots.
 func (d *dialer) lookUp(index int32) {
 	n := d.Slots.At(index)
 	h := n.Host
@@ -95,7 +95,7 @@ func (d *dialer) resolved() {
 	for _, f := range d.Resolver.take() {
 		waiting := f.host.waiting
 		f.host.looking, f.host.waiting = false, nil
-		if f.err == nil { // else connections under way go on with what they have
+		if f.err == nil { // else existing connections continue with the old addresses
 			f.host.Addrs, f.host.Ttl, f.host.Good = f.addrs, f.ttl, 0
 			f.host.ResolvedAt(d.Clock.Now)
 		}

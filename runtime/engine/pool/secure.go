@@ -16,29 +16,29 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// secure is TLS over a connection: what crypto/tls takes for its net.Conn, and what it
-// makes of it. Its reads do not wait: that there is nothing is a temporary error, which
-// TLS survives; only the handshake, which is a coroutine, is suspended. What the kernel
-// does not take is pending, and bounded: the loop writes no more before that is gone.
+// secure is TLS over a connection: the net.Conn of crypto/tls, and its tls.Conn. Its reads do
+// not block: no data is a temporary error, which TLS survives. Only the handshake, a coroutine,
+// is suspended. What the kernel does not take is pending, and bounded: the loop writes no more
+// until that is written.
 type secure struct {
 	loop    *Connections
 	tls     *tls.Conn
 	host    *Host
-	co      *coroutine.Coroutine // its handshake, while that is under way
+	co      *coroutine.Coroutine // of its handshake while that runs
 	conn    ticket
 	pending []byte
 	fd      int32
 	reads   readState
-	queued  bool // it stands in the queue of handshakes
+	queued  bool // it is in the queue of handshakes
 	ended   bool // the stream has ended
 }
 
-// readState is what reads of crypto/tls find.
+// readState says what reads of crypto/tls return.
 type readState uint8
 
 const (
 	readsOpen readState = iota
-	readsDry            // they look only at what is here
+	readsDry            // they return only what is here
 	readsDead           // the connection is closed
 )
 
@@ -47,16 +47,16 @@ var (
 	_ coroutine.Body = (*secure)(nil)
 )
 
-// noProtocol is the alert of a server that speaks nothing of what is offered.
+// noProtocol is the alert of a server that speaks none of the offered protocols.
 const noProtocol = 120
 
 const (
 	handshakesTurn  = 4   // steps of handshakes between two waits: about half a millisecond each
-	handshakesHost  = 256 // handshakes under way with one host: each has a stack
-	HandshakesAhead = 64  // that wait for this process, beyond which no iteration begins
+	handshakesHost  = 256 // concurrent handshakes with one host: each has a stack
+	HandshakesAhead = 64  // handshakes that wait for this process; beyond that no iteration begins
 	secureRounds    = 64  // records of one event
 	recordMax       = 16 << 10
-	pendingMax      = 64 << 10 // only a server that reads nothing makes more of it
+	pendingMax      = 64 << 10 // only a server that reads nothing causes more
 )
 
 // hostHandshakes are the handshakes with one host.
@@ -75,8 +75,8 @@ func (again) Error() string   { return "nothing to read yet" }
 func (again) Timeout() bool   { return true }
 func (again) Temporary() bool { return true }
 
-// errNoNotify is an end that may be forged: only close_notify ends a stream under TLS.
-// Responses that tell their length do not get here.
+// errNoNotify is an end that an attacker may have forged: only close_notify ends a stream under
+// TLS. Responses with a length do not need it.
 var errNoNotify = &http1.Error{Kind: http1.KindTruncated, Detail: "the connection was closed without the close_notify of TLS"}
 
 // Read is called by crypto/tls.
@@ -105,7 +105,7 @@ func (s *secure) Read(b []byte) (int, error) {
 	}
 }
 
-// Write is called by crypto/tls, and takes all that it takes.
+// Write is called by crypto/tls, and accepts everything.
 func (s *secure) Write(b []byte) (int, error) {
 	if s.reads == readsDead {
 		return 0, net.ErrClosed
@@ -135,7 +135,7 @@ type nowhere struct{}
 func (nowhere) Network() string { return "tcp" }
 func (nowhere) String() string  { return "" }
 
-// The loop closes and watches the time.
+// The loop closes connections and keeps the deadlines.
 func (s *secure) Close() error                     { return nil }
 func (s *secure) LocalAddr() net.Addr              { return nowhere{} }
 func (s *secure) RemoteAddr() net.Addr             { return nowhere{} }
@@ -154,7 +154,7 @@ func (a *handshakes) pendingBuffer() []byte {
 
 const buffersKept = 64
 
-// releasePending gives the buffer of a connection back that has nothing pending.
+// releasePending takes back the buffer of a connection without pending data.
 func (a *handshakes) releasePending(s *secure) {
 	if s.pending != nil && cap(s.pending) <= 2*recordMax && len(a.buffers) < buffersKept {
 		a.buffers = append(a.buffers, s.pending)
@@ -162,18 +162,18 @@ func (a *handshakes) releasePending(s *secure) {
 	s.pending = nil
 }
 
-// handshakes begin TLS on connections, few at a time.
+// handshakes runs the TLS handshakes, few at a time.
 type handshakes struct {
 	*Connections
 	Tls      *tls.Config         // of all hosts
-	Sessions map[int32]*sessions // by user, where they are to be resumed
-	Ready    queue.Queue[ticket] // connections whose handshake may go on
+	Sessions map[int32]*sessions // by user, if the workflow resumes them
+	Ready    queue.Queue[ticket] // connections whose handshake may continue
 	buffers  [][]byte            // for what the kernel does not take
-	Secured  uint64              // handshakes that ended well
-	Resumed  uint64              // of those, how many took up a session
+	Secured  uint64              // handshakes that succeeded
+	Resumed  uint64              // those of them that resumed a session
 }
 
-// begin begins TLS on a connection that stands.
+// begin starts TLS on an open connection.
 func (a *handshakes) begin(at int32) {
 	c := a.Sockets.Conns.At(at)
 	c.State = connHandshaking
@@ -194,7 +194,7 @@ func (a *handshakes) begin(at int32) {
 	a.goOnSoon(at)
 }
 
-// goOnSoon makes a handshake go on when others have had their turn.
+// goOnSoon makes a handshake continue after others had their turn.
 func (a *handshakes) goOnSoon(at int32) {
 	if c := a.Sockets.Conns.At(at); !c.secure.queued {
 		c.secure.queued = true
@@ -202,7 +202,7 @@ func (a *handshakes) goOnSoon(at int32) {
 	}
 }
 
-// RunReady lets some handshakes go on.
+// RunReady continues some handshakes.
 func (a *handshakes) RunReady() {
 	for range min(handshakesTurn, a.Ready.Len()) {
 		t := a.Ready.Pop()
@@ -228,14 +228,14 @@ func (a *handshakes) RunReady() {
 	}
 }
 
-// goOn lets a handshake run until it waits for the server.
+// goOn runs a handshake until it waits for the server.
 func (a *handshakes) goOn(s *secure) {
 	if a.Coroutines.Resume(s.co) == coroutine.WantRead && len(s.pending) > 0 && s.reads != readsDead {
 		a.Sockets.watch(s.conn.index, true)
 	}
 }
 
-// Run is the handshake, in its coroutine.
+// Run runs the handshake in its coroutine.
 func (s *secure) Run() {
 	err := s.tls.Handshake()
 	l := s.loop
@@ -244,7 +244,7 @@ func (s *secure) Run() {
 	l.Handshakes.ended(s, s.conn, err)
 }
 
-// ended takes the end of a handshake.
+// ended takes the result of a handshake.
 func (a *handshakes) ended(s *secure, t ticket, err error) {
 	h := &s.host.handshakes
 	s.co = nil
@@ -271,7 +271,7 @@ func (a *handshakes) ended(s *secure, t ticket, err error) {
 	a.Dialer.standing(t.index)
 }
 
-// explainTLS adds what the user can do to what the library says.
+// explainTLS adds a remedy to the library's error.
 func explainTLS(err error) error {
 	switch http1.KindOf(err) {
 	case http1.KindTLSAuthority, http1.KindTLSName, http1.KindTLSExpired:
@@ -288,7 +288,7 @@ func explainTLS(err error) error {
 	return fmt.Errorf("TLS handshake: %w", err)
 }
 
-// abandon ends what is left of a connection that was closed.
+// abandon cleans up after a closed connection.
 func (a *handshakes) abandon(s *secure) {
 	s.reads = readsDead
 	a.releasePending(s)
@@ -297,7 +297,7 @@ func (a *handshakes) abandon(s *secure) {
 	}
 }
 
-// flush writes what is pending. It tells whether all of it is gone.
+// flush writes pending data, and reports whether all of it is written.
 func (a *handshakes) flush(at int32) (bool, error) {
 	c := a.Sockets.Conns.At(at)
 	s := c.secure
@@ -347,7 +347,7 @@ func (w *wire) writeSecure(index int32) {
 	}
 }
 
-// readSecure takes what came under TLS: data, tickets, new keys, an end.
+// readSecure takes what arrived under TLS: data, tickets, new keys, an end.
 func (w *wire) readSecure(at int32) {
 	c := w.Sockets.Conns.At(at)
 	s := c.secure
@@ -371,10 +371,10 @@ func (w *wire) readSecure(at int32) {
 			return
 		}
 	}
-	w.Sockets.Unread = append(w.Sockets.Unread, ticket{at, c.Generation}) // crypto/tls may hold what the kernel no longer tells of
+	w.Sockets.Unread = append(w.Sockets.Unread, ticket{at, c.Generation}) // crypto/tls may hold data that the kernel no longer reports
 }
 
-// endSecure takes the end of a stream under TLS in the middle of a request.
+// endSecure handles the end of a stream under TLS in the middle of a request.
 func (w *wire) endSecure(index int32, s *secure, err error) {
 	n := w.Slots.At(index)
 	silent := !n.Parser.Started()
@@ -388,7 +388,7 @@ func (w *wire) endSecure(index int32, s *secure, err error) {
 	}
 }
 
-// ReadMore goes on with connections that were read for long enough.
+// ReadMore continues with connections that used up their reads of a turn.
 func (k *sockets) ReadMore() {
 	all := len(k.Unread)
 	for i := range all {
@@ -400,13 +400,12 @@ func (k *sockets) ReadMore() {
 	k.Unread = append(k.Unread[:0], k.Unread[all:]...)
 }
 
-// stale reads what crypto/tls still holds behind the last response: tickets and new keys
-// are taken here, anything else spends the connection. An event reports
-// what the kernel holds.
+// stale reads what crypto/tls still holds after the last response. It handles tickets and new
+// keys; any other data makes the connection unusable. An event reports what the kernel holds.
 func (k *sockets) stale(c *conn) bool {
 	s := c.secure
 	s.reads = readsDry
-	n, err := s.tls.Read(k.probe[:]) // what is being fed lies in the loop's buffer
+	n, err := s.tls.Read(k.probe[:]) // the data being processed is in the loop's buffer
 	s.reads = readsOpen
 	return n > 0 || err != errAgain
 }

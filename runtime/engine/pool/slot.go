@@ -10,78 +10,78 @@ import (
 )
 
 const (
-	Never = 1<<63 - 1 // an instant that does not come
-	None  = -1        // an index of nothing
+	Never = 1<<63 - 1 // an instant that never arrives
+	None  = -1        // no index
 )
 
-// ticket names what may be gone, or another one, when its turn comes.
+// ticket names an entry that may have ended, or been replaced, when its turn arrives.
 type ticket struct {
 	index  int32
 	serial uint32
 }
 
-// breakage is a request that failed while it was started: it ends in a later turn, so
-// that a start never calls itself.
+// breakage is a request that failed while it started: it ends in a later turn, so that a start
+// never calls itself.
 type breakage struct {
 	Slot int32
 	Err  error
 }
 
-// RequestSlot is a place for one request at a time, and the request that is under way there:
-// of a virtual user's request steps, of which some share one, or of a coroutine. An
+// RequestSlot is a place for one request at a time, and holds the request in progress. It
+// belongs to a virtual user's request steps, of which some share one, or to a coroutine. An
 // alarm of the wheel carries its index.
 type RequestSlot struct {
 	Parser  http1.Parser
-	Call    *http1.Call // what is sent
-	Host    *Host       // where to
+	Call    *http1.Call // what it sends
+	Host    *Host       // its destination
 	Account *measure.Account
 	Due     int64 // intended start of the request
 	measure.Instants
 	Deadline int64
-	alarm    int64 // when the wheel fires for it; 0: not armed
+	alarm    int64 // when the wheel fires for it; 0: not set
 	turn
 	stream
 	answer
 	trial
-	Sent    int   // bytes of the request
+	Sent    int   // sent bytes of the request
 	Conn    int32 // none: it has no connection
 	VU      int32
-	Serial  uint32 // of the request: what speaks of another one is void
+	Serial  uint32 // of the request: tickets of another one are void
 	Refused uint16 // errno of a write that an answer may still explain; 0: none
-	Step    int16  // none: no request under way
-	Counted bool   // its step knows that it has started
-	broke   bool   // it stands in loop.broken: nothing else may end the request
+	Step    int16  // none: no request in progress
+	Counted bool   // its step has counted the start
+	broke   bool   // it is listed as broken: nothing else may end the request
 }
 
-// turn is what a slot has of pools.
+// turn is a slot's state in pools.
 type turn struct {
-	patience int64 // while it waits in a pool: what is left of its time when its turn comes
+	patience int64 // while it waits in a pool: its remaining time once its turn arrives
 	pool     *pool // where it waits; nil: it does not
-	reserved *pool // for which it makes a connection
+	reserved *pool // the pool for which it opens a connection
 }
 
 // stream is a slot's request on a connection that carries several.
 type stream struct {
-	Framed *codec.Operation // call, as last sent
-	Own    *OwnOperation    // memory for that
-	home   ticket           // the connection that its last stream was on
+	Framed *codec.Operation // its call, as last sent
+	Own    *OwnOperation    // its memory
+	home   ticket           // the connection of its last stream
 	id     uint32
 }
 
-// answer is what is known of an answer whose body is not kept.
+// answer is what the slot knows of an answer whose body is not kept.
 type answer struct {
 	Size   int64 // of the body
 	Status uint16
 }
 
-// trial is how far a slot is with the addresses of its host.
+// trial is a slot's progress through the addresses of its host.
 type trial struct {
-	first uint8 // index of the one that was tried first
-	tried uint8 // those that took no connection
+	first uint8 // index of the first one
+	tried uint8 // those that accepted no connection
 }
 
-// slots are the places of requests, by index: those of user 0's request steps, of user 1's, ...,
-// and behind them those of functions.
+// slots are the places of requests, by index: those of user 0's request steps, of user 1's,
+// ..., and then those of functions.
 type slots struct {
 	*Connections
 	Own    []RequestSlot
@@ -100,7 +100,7 @@ func newSlots(c *Connections, o Options) slots {
 	return s
 }
 
-// At finds one by its index.
+// At returns a slot by its index.
 func (s *slots) At(index int32) *RequestSlot {
 	if int(index) < len(s.Own) {
 		return &s.Own[index]
@@ -108,14 +108,14 @@ func (s *slots) At(index int32) *RequestSlot {
 	return s.others[int(index)-len(s.Own)]
 }
 
-// More adds a slot behind the others, and returns its index.
+// More adds a slot after the others, and returns its index.
 func (s *slots) More(n *RequestSlot) int32 {
 	n.Step, n.Conn, n.home.index = None, None, None
 	s.others = append(s.others, n)
 	return int32(len(s.Own) + len(s.others) - 1)
 }
 
-// Quiet forgets all alarms: the clock begins anew, and nothing is in flight.
+// Quiet drops all alarms: the clock starts over, and nothing is in flight.
 func (s *slots) Quiet() {
 	s.Wheel = epoll.NewWheel(0)
 	for _, n := range s.others {
@@ -123,7 +123,7 @@ func (s *slots) Quiet() {
 	}
 }
 
-// count counts a request that is put on its way.
+// count counts a request when it is dispatched.
 func (s *slots) count(n *RequestSlot) {
 	if !n.Counted {
 		n.Counted = true
@@ -131,8 +131,8 @@ func (s *slots) count(n *RequestSlot) {
 	}
 }
 
-// Alarm makes the wheel fire for the slot. A deadline only moves the alarm when it
-// comes first: one that rings too early is set again, which is far rarer than a request.
+// Alarm makes the wheel fire for the slot. An earlier deadline moves the alarm; a later one
+// does not: an alarm that fires too early is set again, which is far rarer than a request.
 func (s *slots) Alarm(index int32, at int64) {
 	if n := s.At(index); n.alarm == 0 || n.alarm > at {
 		n.alarm = at
@@ -140,7 +140,7 @@ func (s *slots) Alarm(index int32, at int64) {
 	}
 }
 
-// setOut puts a request on its way: its time runs, also if it has waited for its turn.
+// setOut dispatches a request: its timeout starts, also if it has waited for its turn.
 func (s *slots) setOut(index int32) {
 	n := s.At(index)
 	if n.pool != nil {
@@ -151,19 +151,19 @@ func (s *slots) setOut(index int32) {
 	s.Alarm(index, n.Deadline)
 }
 
-// parses makes a slot ready for an answer over HTTP/1.1.
+// parses prepares a slot for an answer over HTTP/1.1.
 func (s *slots) parses(n *RequestSlot) {
 	n.Parser.Share(&s.Common)
 	n.Parser.Reset(n.Call.Method)
 }
 
-// Breaks notes that a request failed while it was started or written.
+// Breaks notes that a request failed while it started or was written.
 func (s *slots) Breaks(index int32, err error) {
 	s.At(index).broke = true
 	s.Broken = append(s.Broken, breakage{index, err})
 }
 
-// OwnOperation is a request that only its slot sends, with memory of its own.
+// OwnOperation is a request that only its slot sends, with its own memory.
 type OwnOperation struct {
 	codec.Operation
 	Copy []byte // memory of its body

@@ -13,16 +13,15 @@ const (
 	readRounds = 16       // of one event: a fast sender must not starve the others
 )
 
-// conn is one connection. While it carries no request it stands in a list of its virtual
-// user.
+// conn is one connection. While it carries no request it is in a list of its virtual user.
 type conn struct {
 	host       *Host
 	secure     *secure // nil: no TLS
 	multi      *multi  // nil: HTTP/1.1
-	pool       *pool   // that it counts in; nil: none
-	fd         int32   // none: it is not used
+	pool       *pool   // the pool that counts it; nil: none
+	fd         int32   // none: unused
 	Generation uint32  // of fd: events of an older one are void
-	slot       int32   // whose request it carries; none: it is idle, or has streams
+	slot       int32   // the slot of its request; none: it is idle, or has streams
 	vu         int32
 	next       int32 // idle: the next one of its user, or of its pool
 	State      connState
@@ -35,12 +34,12 @@ type connState uint8
 
 const (
 	ConnConnecting  connState = iota
-	connTunnel                // a proxy is asked for a wire
-	connHandshaking           // a TLS handshake is under way, or about to be
+	connTunnel                // it has asked a proxy for a tunnel
+	connHandshaking           // a TLS handshake runs, or is about to
 	connOpen
 )
 
-// connections are those of a loop, by index. None of them ever moves.
+// connections are the connections of a loop, by index. They never move.
 type connections struct {
 	chunks []*[connChunk]conn
 	free   []int32
@@ -51,7 +50,7 @@ const connChunk = 64
 
 func (s *connections) At(index int32) *conn { return &s.chunks[index/connChunk][index%connChunk] }
 
-// take returns a place for a connection.
+// take returns an unused place for a connection.
 func (s *connections) take() int32 {
 	if n := len(s.free); n > 0 {
 		index := s.free[n-1]
@@ -68,29 +67,29 @@ func (s *connections) take() int32 {
 
 func (c *conn) token(index int32) uint64 { return uint64(c.Generation)<<32 | uint64(uint32(index)) }
 
-// keeper is what a virtual user keeps of connections between its requests.
+// keeper holds a virtual user's connections between its requests.
 type keeper struct {
 	pools *pool // over HTTP/2, unless they are shared
 	idle  int32 // the idle connection that it used last; none: there is none
 	kept  uint8 // idle connections
 }
 
-// idleMax bounds the idle connections that one virtual user keeps: functions may visit
-// thousands of hosts.
+// idleMax bounds the idle connections of one virtual user: functions may visit thousands of
+// hosts.
 const idleMax = 16
 
-// sockets are the connections as descriptors: each event of the poller goes to its connection.
+// sockets maps each event of the poller to its connection.
 type sockets struct {
 	*Connections
 	Conns   connections
 	Poller  *epoll.Poller
 	keepers []keeper // by virtual user; the last one is the workflow's own
-	buffer  []byte   // that all read into
+	buffer  []byte   // all connections read into it
 	probe   [1]byte
 	Unread  []ticket // connections that may have more to read though the kernel has not
 }
 
-// pick takes the idle connection to a host that a virtual user has used last.
+// pick takes the idle connection to a host that a virtual user used last.
 func (k *sockets) pick(vu int32, h *Host) int32 {
 	u := &k.keepers[vu]
 	for link := &u.idle; *link >= 0; {
@@ -110,7 +109,7 @@ func (k *sockets) pick(vu int32, h *Host) int32 {
 	return None
 }
 
-// keep gives an idle connection back to its user.
+// keep returns an idle connection to its user.
 func (k *sockets) keep(at int32) {
 	c := k.Conns.At(at)
 	if c.pool != nil {
@@ -130,7 +129,7 @@ func (k *sockets) keep(at int32) {
 	u.kept++
 }
 
-// unlist takes an idle connection out of the list of its user or pool.
+// unlist removes an idle connection from the list of its user or pool.
 func (k *sockets) unlist(at int32) {
 	c := k.Conns.At(at)
 	u := &k.keepers[c.vu]
@@ -149,7 +148,7 @@ func (k *sockets) unlist(at int32) {
 	}
 }
 
-// HangUp closes a connection, if it is one.
+// HangUp closes a connection, if there is one.
 func (k *sockets) HangUp(at int32) {
 	c := k.Conns.At(at)
 	if c.fd < 0 {
@@ -220,7 +219,7 @@ func (k *sockets) Handle(e *epoll.Event) {
 	}
 }
 
-// readToEnd reads what an event tells of, and the end of the stream if it tells of that
+// readToEnd reads the data that an event reports, and the end of the stream if it reports that
 // too: the kernel may not report it again.
 func (k *sockets) readToEnd(at int32, token uint64, e *epoll.Event) {
 	c := k.Conns.At(at)
@@ -240,7 +239,7 @@ func (k *sockets) readToEnd(at int32, token uint64, e *epoll.Event) {
 	k.rewatch(at)
 }
 
-// writable goes on writing what the kernel did not take.
+// writable continues to write what the kernel did not take.
 func (k *sockets) writable(at int32) {
 	c := k.Conns.At(at)
 	if c.multi != nil {
@@ -248,7 +247,7 @@ func (k *sockets) writable(at int32) {
 		return
 	}
 	if c.secure != nil && (c.State == connHandshaking || c.slot < 0 || k.Slots.At(c.slot).Written != 0) {
-		if gone, err := k.Handshakes.flush(at); gone || err != nil { // what is wrong a read will tell
+		if gone, err := k.Handshakes.flush(at); gone || err != nil { // a read will report what is wrong
 			k.watch(at, false)
 		}
 		return
@@ -256,12 +255,12 @@ func (k *sockets) writable(at int32) {
 	k.Wire.write(c.slot)
 }
 
-// plain says that a connection speaks HTTP/1.1 without TLS: each event reads all there is.
+// plain reports that a connection speaks HTTP/1.1 without TLS: each event reads all data.
 func (c *conn) plain() bool { return !c.host.Secure && c.host.version == version1 }
 
-// interest is what a connection is watched for. The kernel reports once what arrives on a plain one,
-// not until it is read: else the kernel looks at each one twice. That takes a read to tell
-// by its length whether more is there, which it does not where data is urgent.
+// interest returns the events to watch a connection for. The kernel reports data on a plain one
+// once, not until it is read: else it visits each twice. So the length of a read must show
+// whether more data is here, which it does not if data is urgent.
 func (c *conn) interest() uint32 {
 	events := epoll.In
 	if c.plain() && !c.urgent {
@@ -273,7 +272,7 @@ func (c *conn) interest() uint32 {
 	return events
 }
 
-// watch makes the poller report when the kernel takes more, or no longer.
+// watch makes the poller report when the kernel takes more, or stop reporting it.
 func (k *sockets) watch(at int32, blocked bool) {
 	c := k.Conns.At(at)
 	if c.blocked == blocked {
@@ -283,7 +282,7 @@ func (k *sockets) watch(at int32, blocked bool) {
 	k.rewatch(at)
 }
 
-// rewatch says again what a connection is watched for: the kernel reports anew what is so already.
+// rewatch sets the events to watch again: the kernel then reports the current state anew.
 func (k *sockets) rewatch(at int32) {
 	c := k.Conns.At(at)
 	if err := k.Poller.Mod(int(c.fd), c.interest(), c.token(at)); err != nil {
@@ -295,7 +294,7 @@ func (k *sockets) rewatch(at int32) {
 	}
 }
 
-// read takes what the server sent.
+// read reads what the server sent.
 func (k *sockets) read(at int32) {
 	c := k.Conns.At(at)
 	if c.multi != nil {
@@ -312,7 +311,7 @@ func (k *sockets) read(at int32) {
 		case errno == syscall.EAGAIN:
 			return
 		case c.slot < 0:
-			k.HangUp(at) // the end of an idle connection, or bytes that no request asked for
+			k.HangUp(at) // the end of an idle connection, or bytes without a request
 			return
 		case errno != 0:
 			k.Wire.Fail(c.slot, readError(errno, k.Slots.At(c.slot).Parser.Started()))
@@ -325,7 +324,8 @@ func (k *sockets) read(at int32) {
 	k.rewatch(at)
 }
 
-// readError tells whether there was a part of a response before the connection broke.
+// readError distinguishes errors by whether a part of a response arrived before the connection
+// broke.
 func readError(err error, heard bool) error {
 	var errno syscall.Errno
 	switch {

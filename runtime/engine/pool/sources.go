@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// sources are the addresses that connections come from, in turn.
+// sources are the source addresses of connections, in turn.
 type sources struct {
 	v4, v6 family
 }
@@ -19,10 +19,10 @@ type family struct {
 	next   uint64
 }
 
-// rangeMax is how many addresses of a range are used.
+// rangeMax bounds the used addresses of a range.
 const rangeMax = 1 << 16
 
-// newSources makes processes begin at different ones.
+// newSources lets processes begin at different addresses.
 func newSources(ranges []netip.Prefix, first uint64) *sources {
 	if len(ranges) == 0 {
 		return nil
@@ -40,8 +40,8 @@ func newSources(ranges []netip.Prefix, first uint64) *sources {
 	return s
 }
 
-// usable is how many addresses of a range are used: those that name the range itself, and
-// IPv4's broadcast, are none of a machine.
+// usable returns how many addresses of a range are used. The address of the range itself, and
+// IPv4's broadcast, belong to no machine.
 func usable(p netip.Prefix) uint64 {
 	host := p.Addr().BitLen() - p.Bits()
 	n := uint64(1) << min(host, 32)
@@ -54,8 +54,8 @@ func usable(p netip.Prefix) uint64 {
 	return min(n, rangeMax)
 }
 
-// take returns the next one that can reach an address; the zero address leaves it to the
-// machine.
+// take returns the next source that can reach an address; the zero address leaves the choice to
+// the machine.
 func (s *sources) take(to netip.Addr) (netip.Addr, error) {
 	if s == nil {
 		return netip.Addr{}, nil
@@ -93,7 +93,7 @@ func nth(p netip.Prefix, i uint64) netip.Addr {
 	return netip.AddrFrom16(b)
 }
 
-// explainSource says which address it was that could not be used.
+// explainSource adds the address that could not be used.
 func explainSource(from netip.Addr, err error) error {
 	if from.IsValid() && errors.Is(err, syscall.EADDRNOTAVAIL) {
 		return fmt.Errorf("connect from %s: %w: is it an address of this machine?", from, err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A range gives each of its addresses once around, and no more than it has.
+// A range gives each of its addresses once per round.
 func TestSourcesOfARange(t *testing.T) {
 	for _, test := range []struct{ ranges, want string }{
 		{"10.0.0.0/29", "10.0.0.1 10.0.0.2 10.0.0.3 10.0.0.4 10.0.0.5 10.0.0.6 10.0.0.1"},

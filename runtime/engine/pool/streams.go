@@ -11,27 +11,27 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// multi is a connection that carries several requests: each is a stream, of a slot. Tags of
-// streams are the slot's index and the serial number of its request.
+// multi is a connection that carries several requests: each is a stream of a slot. A stream's
+// tag is the slot's index and the serial number of its request.
 type multi struct {
 	codec.Conn
-	heard  int64 // when anything was last read
-	asked  int64 // when a PING was sent that was not answered; 0: none is under way
+	heard  int64 // when it last read anything
+	asked  int64 // when it sent a PING that has no answer; 0: none is open
 	state  multiState
-	dirty  bool // it stands in the list of those that may have frames to write
-	unsent bool // some request may not be written
+	dirty  bool // it is in the list of connections that may have frames to write
+	unsent bool // some request is perhaps not written
 }
 
-// multiState is what a connection with streams still does.
+// multiState says what a connection with streams still does.
 type multiState uint8
 
 const (
 	multiOpen    multiState = iota
-	multiRetired            // it opens no stream more, and is closed when the last one has ended
-	multiMute               // and writing failed: a read will say why
+	multiRetired            // it opens no new stream, and closes when the last one has ended
+	multiMute               // and writing failed: a read will report why
 )
 
-// reading is a connection that is being fed; it is what the codec tells what came.
+// reading is the connection whose data is being processed; the codec reports to it.
 type reading struct {
 	l  *Connections
 	at int32
@@ -42,15 +42,15 @@ var _ codec.Handler = (*reading)(nil)
 // streams are the connections that carry several requests.
 type streams struct {
 	*Connections
-	protocol codec.Protocol // that they speak
+	protocol codec.Protocol // of these connections
 	dirty    []ticket       // connections that may have frames to write
-	multis   []*multi       // that no connection uses
-	feeding  bool           // a connection is being fed
-	reading  reading        // which
-	tags     []codec.Tagged // that are looked at
+	multis   []*multi       // unused ones
+	feeding  bool           // a connection's data is being processed
+	reading  reading        // which one
+	tags     []codec.Tagged // of the streams under inspection
 }
 
-// multiplex begins the host's protocol on a connection that stands, with the request that wanted it.
+// multiplex begins the host's protocol on an open connection, with the request that opened it.
 func (y *streams) multiplex(at int32) {
 	c := y.Sockets.Conns.At(at)
 	if last := len(y.multis) - 1; last >= 0 {
@@ -77,14 +77,14 @@ func (y *streams) open(at, index int32) {
 	n.Conn, n.home = at, ticket{at, c.Generation}
 	n.Wrote = max(y.Clock.Now, 1)
 	if len(n.Framed.Body) == 0 && !c.blocked {
-		n.Written = n.Wrote // unless the kernel refuses: then it is set anew
+		n.Written = n.Wrote // unless the kernel does not take it: then it is set again
 	} else {
 		m.unsent = true
 	}
 	y.soil(at)
 }
 
-// soil makes a connection be written to when all are done that may have more to say.
+// soil marks a connection for writing, after all that may have more to send are done.
 func (y *streams) soil(at int32) {
 	if c := y.Sockets.Conns.At(at); !c.multi.dirty {
 		c.multi.dirty = true
@@ -92,7 +92,7 @@ func (y *streams) soil(at int32) {
 	}
 }
 
-// flushDirty writes what was queued, for each connection at once.
+// flushDirty writes the queued frames, for each connection at once.
 func (y *streams) flushDirty() {
 	for i := 0; i < len(y.dirty); i++ {
 		t := y.dirty[i]
@@ -121,7 +121,7 @@ func (y *streams) flushStreams(at int32) {
 			y.Sockets.watch(at, true)
 			return
 		}
-		m.state = multiMute // the server may have answered before it closed: what came is read first
+		m.state = multiMute // the server may have answered before it closed: its data is read first
 		y.retire(at)
 		if c.multi == m {
 			y.Sockets.watch(at, false)
@@ -135,7 +135,7 @@ func (y *streams) flushStreams(at int32) {
 	switch {
 	case m.state >= multiRetired && m.Count() == 0:
 		y.Sockets.HangUp(at)
-	case c.pool != nil && c.pool.waiting.Len() > 0: // for what was queued to be written, too
+	case c.pool != nil && c.pool.waiting.Len() > 0: // so that queued frames are written, too
 		y.Pools.owe(c.pool)
 	}
 }
@@ -178,7 +178,7 @@ func (y *streams) writeStreams(at int32) error {
 	return err
 }
 
-// unwrite takes back that requests were written which the kernel has not taken.
+// unwrite undoes the marks of written requests that the kernel has not taken.
 func (y *streams) unwrite(m *multi) {
 	y.tags = m.AppendTags(y.tags[:0])
 	for _, t := range y.tags {
@@ -188,7 +188,7 @@ func (y *streams) unwrite(m *multi) {
 	}
 }
 
-// written notes which requests have been written by now.
+// written notes which requests are written by now.
 func (y *streams) written(m *multi) {
 	m.unsent = false
 	y.tags = m.AppendTags(y.tags[:0])
@@ -203,7 +203,7 @@ func (y *streams) written(m *multi) {
 	}
 }
 
-// readStreams takes what the server sent.
+// readStreams reads what the server sent.
 func (y *streams) readStreams(at int32) {
 	c := y.Sockets.Conns.At(at)
 	m, generation := c.multi, c.Generation
@@ -217,7 +217,7 @@ func (y *streams) readStreams(at int32) {
 		y.feeding, y.reading.at = true, at
 		err = m.Feed(y.Sockets.buffer[:n], &y.reading)
 		y.feeding = false
-		y.Slots.Common.Reset() // cookies that no head took have no user
+		y.Slots.Common.Reset() // cookies of an unread head belong to no user
 		if err != nil || c.secure == nil && n < len(y.Sockets.buffer) {
 			break
 		}
@@ -226,7 +226,7 @@ func (y *streams) readStreams(at int32) {
 	case c.Generation != generation:
 		return
 	case err == nil && c.secure != nil:
-		y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, generation}) // crypto/tls may hold what the kernel no longer tells of
+		y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, generation}) // crypto/tls may hold data that the kernel no longer reports
 	case err != nil && err != errAgain:
 		y.broken(at, err)
 		return
@@ -263,7 +263,7 @@ func (k *sockets) receive(c *conn) (int, error) {
 	return n, nil
 }
 
-// broken takes the end of a connection, which all its streams share.
+// broken handles the end of a connection for all its streams.
 func (y *streams) broken(at int32, err error) {
 	c := y.Sockets.Conns.At(at)
 	var ours *http1.Error
@@ -281,7 +281,7 @@ func (y *streams) broken(at int32, err error) {
 	y.Sockets.HangUp(at)
 }
 
-// retire lets a connection open no stream more; it is closed when it carries none.
+// retire makes a connection open no new stream; it closes when it carries none.
 func (y *streams) retire(at int32) {
 	c := y.Sockets.Conns.At(at)
 	y.Pools.parted(at)
@@ -291,7 +291,7 @@ func (y *streams) retire(at int32) {
 	}
 }
 
-// part ends a slot's stream before its answer is whole.
+// part ends a slot's stream before its answer is complete.
 func (y *streams) part(n *RequestSlot, late bool) {
 	at := n.Conn
 	c := y.Sockets.Conns.At(at)
@@ -311,8 +311,8 @@ func (y *streams) part(n *RequestSlot, late bool) {
 	if !late {
 		return
 	}
-	// One that does not read, or has not said anything for so long and does not answer
-	// when it is asked, carries nothing more.
+	// A connection that does not read, or that is silent and does not answer a PING, carries no
+	// further stream.
 	switch {
 	case stuck, m.asked != 0 && m.asked <= n.Wrote:
 		y.retire(at)
@@ -322,26 +322,26 @@ func (y *streams) part(n *RequestSlot, late bool) {
 	}
 }
 
-// tally counts the bytes of a stream that has ended, but for those of its answer's body.
+// tally counts the bytes of a stream that has ended, without those of its answer's body.
 func (y *streams) tally(n *RequestSlot, m *multi) {
 	in, out := m.Bytes()
 	n.Account.BytesIn += in
 	n.Account.BytesOut += out
 }
 
-// of finds the slot of a stream.
+// of returns the slot of a stream.
 func (r *reading) of(tag uint64) (int32, *RequestSlot) {
 	index := int32(uint32(tag))
 	return index, r.l.Slots.At(index)
 }
 
-// Begins is called when an answer begins to come.
+// Begins is called when an answer begins to arrive.
 func (r *reading) Begins(tag uint64) *http1.Collector {
 	index, _ := r.of(tag)
 	return r.l.Requests.Collector(index)
 }
 
-// Head is called when its status is known.
+// Head is called with its status.
 func (r *reading) Head(tag uint64, status int) {
 	_, n := r.of(tag)
 	n.Status, n.Heard = uint16(status), max(r.l.Clock.Now, 1)
@@ -350,14 +350,14 @@ func (r *reading) Head(tag uint64, status int) {
 	}
 }
 
-// Body is called for each piece of it.
+// Body is called for each piece of its body.
 func (r *reading) Body(tag uint64, b []byte) {
 	_, n := r.of(tag)
 	n.Account.BytesIn += uint64(len(b))
 	n.Size += int64(len(b))
 }
 
-// Done is called when it is whole.
+// Done is called when it is complete.
 func (r *reading) Done(tag uint64) {
 	index, n := r.of(tag)
 	r.l.streams.tally(n, r.l.Sockets.Conns.At(r.at).multi)
@@ -365,7 +365,7 @@ func (r *reading) Done(tag uint64) {
 	r.l.Requests.Answered(index, r.l.Clock.Now)
 }
 
-// Failed is called when it never will be.
+// Failed is called if it will never be complete.
 func (r *reading) Failed(tag uint64, err error) {
 	index, n := r.of(tag)
 	m := r.l.Sockets.Conns.At(r.at).multi

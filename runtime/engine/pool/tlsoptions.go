@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/workflow"
 )
 
-// tlsOptions are those of all connections of a workflow.
+// tlsOptions returns the TLS options of all connections of a workflow.
 func tlsOptions(w *workflow.Workflow) (*tls.Config, error) {
 	o := &w.HTTP
 	c := &tls.Config{InsecureSkipVerify: o.Insecure, MinVersion: tls.VersionTLS12, NextProtos: protocols(w), ServerName: o.TLS.ServerName}
@@ -61,7 +61,7 @@ func tlsVersion(text string) uint16 {
 	return 0
 }
 
-// sessions are those of TLS that one virtual user may resume, by server.
+// sessions are the TLS sessions that one virtual user may resume, by server.
 type sessions struct {
 	states map[string]*tls.ClientSessionState
 }
@@ -71,13 +71,13 @@ var _ tls.ClientSessionCache = (*sessions)(nil)
 // sessionsMax bounds the servers whose sessions a user keeps, about 2 KiB each.
 const sessionsMax = 16
 
-// Get is asked before a handshake.
+// Get is called before a handshake.
 func (s *sessions) Get(server string) (*tls.ClientSessionState, bool) {
 	state, found := s.states[server]
 	return state, found
 }
 
-// Put takes a ticket; nil: the one there is was refused.
+// Put stores a ticket; nil: the server rejected the stored one.
 func (s *sessions) Put(server string, state *tls.ClientSessionState) {
 	if state == nil {
 		delete(s.states, server)
@@ -89,7 +89,7 @@ func (s *sessions) Put(server string, state *tls.ClientSessionState) {
 	s.states[server] = state
 }
 
-// resuming gives a connection of a user the sessions that it may resume.
+// resuming gives a user's connection the sessions that it may resume.
 func (a *handshakes) resuming(vu int32, c *tls.Config) *tls.Config {
 	s := a.Sessions[vu]
 	if s == nil {

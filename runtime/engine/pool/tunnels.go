@@ -14,10 +14,10 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// proxy is where connections go instead of the target. Requests without TLS name the whole
-// URL there; for TLS it is asked to CONNECT, and is a wire from then on.
+// proxy is the destination of connections instead of the target. Requests without TLS contain
+// the whole URL. For TLS the proxy gets a CONNECT, and is a tunnel from then on.
 type proxy struct {
-	Authorization string // the line of a head; empty: none
+	Authorization string // a line of the head; empty: none
 }
 
 func newProxy(p *request.Proxy) *proxy {
@@ -31,22 +31,22 @@ func newProxy(p *request.Proxy) *proxy {
 	return out
 }
 
-// authorityOf is a host as a request line names it: without the port that http means.
+// authorityOf returns a host as a request line names it: without the default port of http.
 func authorityOf(c *http1.Call) string {
 	return strings.TrimSuffix(c.Address(), ":80")
 }
 
-// tunnel is a connection to a proxy that is being made a wire.
+// tunnel is a connection to a proxy whose tunnel is being opened.
 type tunnel struct{ parser http1.Parser }
 
-// tunnels are connections that go through a proxy.
+// tunnels are connections through a proxy.
 type tunnels struct {
 	*Connections
 	Proxy   *proxy            // nil: none
 	tunnels map[int32]*tunnel // by connection
 }
 
-// tunnel asks the proxy for a wire to the host. The kernel takes so little at once, as
+// tunnel asks the proxy for a tunnel to the host. The kernel takes so little at once, because
 // nothing was written before.
 func (u *tunnels) tunnel(at int32) {
 	c := u.Sockets.Conns.At(at)
@@ -65,7 +65,7 @@ func (u *tunnels) tunnel(at int32) {
 	u.tunnels[at] = t
 }
 
-// tunnelled takes what the proxy answers.
+// tunnelled takes the proxy's answer.
 func (u *tunnels) tunnelled(at int32) {
 	c, t := u.Sockets.Conns.At(at), u.tunnels[at]
 	took, errno := epoll.Read(int(c.fd), u.Sockets.buffer)

@@ -10,11 +10,11 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// wire carries the requests of slots, one at a time on each connection, and ends those that
-// fail, whichever way they went.
+// wire carries the requests of slots, one at a time on each connection, and ends failed ones of
+// any protocol.
 type wire struct{ *Connections }
 
-// write sends what the kernel takes of the rest of the request.
+// write sends as much of the rest of the request as the kernel takes.
 func (w *wire) write(index int32) {
 	n := w.Slots.At(index)
 	c := w.Sockets.Conns.At(n.Conn)
@@ -40,10 +40,10 @@ func (w *wire) write(index int32) {
 	}
 }
 
-// longRequest is a length whose copying takes a time of its own.
+// longRequest is a length whose copying takes noticeable time.
 const longRequest = 16 << 10
 
-// wroteAll takes note that the kernel has all of the request.
+// wroteAll notes that the kernel has the whole request.
 func (w *wire) wroteAll(n *RequestSlot, c *conn) {
 	n.Account.Sent++
 	n.Written = n.Wrote
@@ -53,8 +53,8 @@ func (w *wire) wroteAll(n *RequestSlot, c *conn) {
 	}
 }
 
-// unwritten takes a refused write. The server may have answered before it closed: then
-// that answer is read by the event that is sure to come, and written no more.
+// unwritten handles a failed write. The server may have answered before it closed: then the
+// event that follows reads that answer, and nothing more is written.
 func (w *wire) unwritten(index int32, err error) {
 	n := w.Slots.At(index)
 	var errno syscall.Errno
@@ -66,8 +66,8 @@ func (w *wire) unwritten(index int32, err error) {
 	w.Slots.Breaks(index, fmt.Errorf("write the request: %w", err))
 }
 
-// feed takes what the server sent, no bytes for the end of the stream. It tells whether
-// the connection is to be read no more.
+// feed takes what the server sent, no bytes for the end of the stream. It reports whether to
+// stop reading the connection.
 func (w *wire) feed(index int32, b []byte) bool {
 	n := w.Slots.At(index)
 	n.Account.BytesIn += uint64(len(b))
@@ -83,7 +83,7 @@ func (w *wire) feed(index int32, b []byte) bool {
 			w.Requests.SetCookies(n)
 		}
 	case n.Refused != 0 && !n.Parser.Started():
-		err = fmt.Errorf("write the request: %w", syscall.Errno(n.Refused)) // an end by itself says less
+		err = fmt.Errorf("write the request: %w", syscall.Errno(n.Refused)) // a bare end would say less
 	default:
 		done, err = n.Parser.FinishEOF()
 	}
@@ -101,7 +101,7 @@ func (w *wire) feed(index int32, b []byte) bool {
 	return false
 }
 
-// complete takes a whole response.
+// complete takes a complete response.
 func (w *wire) complete(index int32) {
 	n := w.Slots.At(index)
 	now := w.Clock.Tick()
@@ -118,14 +118,14 @@ func (w *wire) complete(index int32) {
 	w.Requests.Answered(index, now)
 }
 
-// Fail takes the end of a request without a whole answer.
+// Fail ends a request without a complete answer.
 func (w *wire) Fail(index int32, err error) {
 	n := w.Slots.At(index)
 	now := w.Clock.Tick()
 	kind := w.kind(n, err)
 	example := detail(err)
 	if kind == http1.KindClosed && n.Conn >= 0 && !w.Sockets.Conns.At(n.Conn).used && !n.Host.Secure {
-		example += ": does the server speak https:// on this port?" // it says nothing to who does not
+		example += ": does the server speak https:// on this port?" // a hint for users who do not know the message
 	}
 	if n.Conn >= 0 {
 		if w.Sockets.Conns.At(n.Conn).multi != nil {
@@ -147,13 +147,13 @@ func (w *wire) Fail(index int32, err error) {
 		defer w.Pools.bereft(p, err)
 	}
 	n.broke = false
-	n.Serial++ // what speaks of it is void
+	n.Serial++ // tickets of it are void
 	w.Requests.Failed(index, kind, example, now)
 }
 
-// kind names a failure. That a server closed a connection between two requests looks like
-// a reset or like an end, by chance: both are reported as closed. So is an end under TLS
-// before anything was there to be cut.
+// kind classifies a failure. A server's close between two requests looks like a reset or like
+// an end, by chance: both are reported as closed. So is an end under TLS before any byte of an
+// answer.
 func (w *wire) kind(n *RequestSlot, err error) http1.Kind {
 	kind := http1.KindOf(err)
 	switch {
@@ -169,7 +169,7 @@ var (
 	ErrCancelled = &http1.Error{Kind: http1.KindCancelled, Detail: "the run was cancelled"}
 )
 
-// Expire takes an alarm of the wheel.
+// Expire handles an alarm of the wheel.
 func (w *wire) Expire(index int32) {
 	n := w.Slots.At(index)
 	n.alarm = 0
@@ -210,8 +210,8 @@ func (w *wire) Expire(index int32) {
 	w.Fail(index, &err)
 }
 
-// Dispatch lets a request have a connection: one that its user keeps, one of its pool, or a
-// new one.
+// Dispatch gives a request a connection: one that its user keeps, one of its pool, or a new
+// one.
 func (w *wire) Dispatch(index int32) {
 	n := w.Slots.At(index)
 	if w.Pools.pooled(n.Host) {
@@ -229,7 +229,7 @@ func (w *wire) Dispatch(index int32) {
 	w.Dialer.connect(index)
 }
 
-// detail is what people read of an error beside its kind.
+// detail returns the text of an error for users, beside its kind.
 func detail(err error) string {
 	var known *http1.Error
 	if errors.As(err, &known) {
