@@ -19,11 +19,11 @@ func Line(m *Model) string {
 	}
 	n, word := m.begun()
 	if len(m.Points) == 0 {
-		return fmt.Sprintf("%s  %s VUs  %s %s  %s failed", head, units.Count(m.Active()), units.Count(n), word, units.Count(failed))
+		return fmt.Sprintf("%s  %s  %s %s  %s failed", head, units.Counted(m.Active(), "VU"), units.Count(n), word, units.Count(failed))
 	}
 	now := m.Now()
-	return fmt.Sprintf("%s  %s VUs  %s/s  p50 %s  p99 %s  %s %s  %s failed%s",
-		head, units.Count(m.Active()), units.Milli(now.RateMilli), units.LatencyOr(now.P50), units.LatencyOr(now.P99), units.Count(n), word, units.Count(failed), m.arrivals("  "))
+	return fmt.Sprintf("%s  %s  %s/s  p50 %s  p99 %s  %s %s  %s failed%s",
+		head, units.Counted(m.Active(), "VU"), units.Milli(now.RateMilli), units.LatencyOr(now.P50), units.LatencyOr(now.P99), units.Count(n), word, units.Count(failed), m.arrivals("  "))
 }
 
 // arrivals tells of iterations that began when they were due, or should have: what was asked

@@ -188,7 +188,7 @@ func (m *Model) lines(s Style, v View, height int) []string {
 	n, word := m.begun()
 	all = append(all,
 		fmt.Sprintf("%s/s  p50 %s  p99 %s", s.paint(bold, units.Milli(now.RateMilli)), units.LatencyOr(now.P50), units.LatencyOr(now.P99)),
-		fmt.Sprintf("%s  %s  %s VUs", s.paint(colour, units.Share(failed, ok+failed)+" errors"), units.Count(n)+" "+word, units.Count(m.Active())))
+		fmt.Sprintf("%s  %s  %s", s.paint(colour, units.Share(failed, ok+failed)+" errors"), units.Count(n)+" "+word, units.Counted(m.Active(), "VU")))
 	if text := m.arrivals("  "); text != "" {
 		all = append(all, cells.Fit(strings.TrimLeft(text, " "), s.Width))
 	}

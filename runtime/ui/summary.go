@@ -82,7 +82,7 @@ func outcomeColour(outcome string) string {
 
 func (d *summary) workflow(w *report.Workflow) {
 	d.section("workflow " + units.Clean(w.Name))
-	head := fmt.Sprintf("  %s VUs on %s, %s", units.Count(w.VUs), units.Counted(uint64(w.Cores), "core"), units.Duration(time.Duration(w.DurationNS)))
+	head := fmt.Sprintf("  %s on %s, %s", units.Counted(w.VUs, "VU"), units.Counted(uint64(w.Cores), "core"), units.Duration(time.Duration(w.DurationNS)))
 	if w.Outcome != message.WorkflowCompleted.String() {
 		head += "  " + w.Outcome
 	}

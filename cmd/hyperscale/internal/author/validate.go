@@ -59,7 +59,7 @@ func describe(w io.Writer, file string, plan *message.Plan) error {
 }
 
 func describeWorkflow(b *strings.Builder, plan *message.Plan, w *message.WorkflowPlan) {
-	fmt.Fprintf(b, "\nworkflow %s\n  %s VUs, %s, timeout %v", units.Clean(w.Name), units.Count(w.VUs), howLong(w), w.Timeout)
+	fmt.Fprintf(b, "\nworkflow %s\n  %s, %s, timeout %v", units.Clean(w.Name), units.Counted(w.VUs, "VU"), howLong(w), w.Timeout)
 	if w.Think > 0 {
 		fmt.Fprintf(b, ", think %v", w.Think)
 	}
