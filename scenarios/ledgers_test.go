@@ -60,6 +60,7 @@ var unreported = map[string]string{
 	"lease.writes.scratch":      "memory of one record that is encoded, which RecordMax bounds",
 	"lease.outbox.spare":        "memory of the last frames of a member to itself, always empty",
 	"manager.holdings.ended":    "remembered until Retention; Sizes bounds them by FinishedMax",
+	"manager.gateSide.names":    "configured",
 	"manager.holdings.gone":     "remembered until Retention; Sizes bounds them by FinishedMax",
 	"job.Abort.unknown":         "of jobs, whose records bound it",
 	"job.Course.lastUnknown":    "of jobs, whose records bound it",

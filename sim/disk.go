@@ -22,6 +22,7 @@ type disk struct {
 	records map[string][]byte
 	syncing []put // the sync that runs
 	waiting []put // for the next one
+	done    []put // memory of the sync that ended last
 	slow    int64 // factor on latency
 	full    int   // faults that make it full
 	lossy   int   // faults that make a crash lose all
@@ -126,7 +127,9 @@ func (d *disk) onSynced(e *event) {
 	if p.bars.has(barAimed) && p.look.written(aimStoring, d.syncing) {
 		return
 	}
-	done := slices.Clone(d.syncing)
+	d.done = append(d.done[:0], d.syncing...)
+	done := d.done
+	clear(d.syncing)
 	d.syncing = d.syncing[:0]
 	var err error
 	if d.full > 0 {

@@ -152,6 +152,7 @@ func (m *Plain) steps(s *message.ExecStart) []message.StepPlan {
 // Stats implements Model.
 func (m *Plain) Stats(s *message.ExecStart, c *Course, elapsed time.Duration, state message.WorkflowState) message.Stats {
 	steps := m.steps(s)
+	room := make([]byte, 0, spreadBytes*(1+2*len(steps)))
 	out := message.Stats{Elapsed: elapsed, Steps: make([]message.StepStats, len(steps))}
 	done := s.VUs * uint64(elapsed) / uint64(max(1, c.Response)) / uint64(max(1, len(steps)))
 	if s.Duration <= 0 {
@@ -166,9 +167,9 @@ func (m *Plain) Stats(s *message.ExecStart, c *Course, elapsed time.Duration, st
 		o.Name, o.Kind = p.Name, p.Kind
 		switch p.Kind {
 		case message.StepMetric:
-			o.Metric = spread(done, 1000)
+			o.Metric = spread(done, 1000, &room)
 		case message.StepRequest, message.StepFunction:
-			m.requests(o, done, c)
+			m.requests(o, done, c, &room)
 			o.Started += flight
 			if state == message.WorkflowCancelled {
 				o.Cancelled = s.VUs
@@ -179,13 +180,13 @@ func (m *Plain) Stats(s *message.ExecStart, c *Course, elapsed time.Duration, st
 			o.Started, o.OK = done, done
 		}
 	}
-	out.Generator.Lag = spread(done, uint64(50*time.Microsecond))
+	out.Generator.Lag = spread(done, uint64(50*time.Microsecond), &room)
 	out.Generator.BusyMax = uint32(200_000 + c.Salt%100_000)
 	return out
 }
 
 // requests fills in what a measured step counts.
-func (m *Plain) requests(o *message.StepStats, done uint64, c *Course) {
+func (m *Plain) requests(o *message.StepStats, done uint64, c *Course, room *[]byte) {
 	o.Failed, o.TimedOut = done*uint64(m.Failed)/million, done*uint64(m.TimedOut)/million
 	o.OK = done - o.Failed - o.TimedOut
 	o.Started = done
@@ -204,13 +205,16 @@ func (m *Plain) requests(o *message.StepStats, done uint64, c *Course) {
 	if o.TimedOut > 0 {
 		o.Errors = append(o.Errors, message.ErrorCount{Kind: "timeout", Count: o.TimedOut, Example: "no answer in time"})
 	}
-	o.Latency = spread(done, uint64(c.Response))
-	o.Service = spread(done, uint64(c.Response)*9/10)
+	o.Latency = spread(done, uint64(c.Response), room)
+	o.Service = spread(done, uint64(c.Response)*9/10, room)
 }
 
+// spreadBytes bounds the buckets of a spread: five at most.
+const spreadBytes = 40
+
 // spread is a histogram of n values around a typical one: a long tail to the
-// right, the same for equal arguments.
-func spread(n, typical uint64) message.Histogram {
+// right, the same for equal arguments. Its buckets take spreadBytes of room.
+func spread(n, typical uint64, room *[]byte) message.Histogram {
 	if n == 0 {
 		return message.Histogram{}
 	}
@@ -223,7 +227,9 @@ func spread(n, typical uint64) message.Histogram {
 		left -= counts[i]
 	}
 	counts[0] = left
-	h := message.Histogram{Count: n, Buckets: make([]byte, 0, 40)} // five buckets fit
+	begin := len(*room)
+	*room = (*room)[:begin+spreadBytes]
+	h := message.Histogram{Count: n, Buckets: (*room)[begin:begin:len(*room)]}
 	before, waiting := -1, uint64(0)
 	for i, v := range values {
 		if counts[i] == 0 {

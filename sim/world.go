@@ -173,13 +173,13 @@ func (w *World) next(limit time.Duration) bool {
 	return true
 }
 
-// Rests has the machines that run tell their ledgers against their rest, in the order
-// of Add, and tells what the world itself keeps for each. It changes nothing, and is in
+// Rests has those machines of some nodes that run tell their ledgers against their rest, in
+// the order of Add, and tells what the world itself keeps for each. It changes nothing, and is in
 // no hash.
-func (w *World) Rests(tell func(id node.ID, what string, n, rest int)) {
+func (w *World) Rests(of func(node.ID) bool, tell func(id node.ID, what string, n, rest int)) {
 	doubles := w.streams.Doubles()
 	for i, p := range w.nodes {
-		if !p.started() {
+		if !p.started() || !of(p.peer.ID) {
 			continue
 		}
 		own := func(what string, n, rest int) { tell(p.peer.ID, what, n, rest) }
@@ -200,8 +200,8 @@ func (w *World) Rests(tell func(id node.ID, what string, n, rest int)) {
 		if len(timers) == 0 {
 			continue
 		}
-		for _, of := range slices.Sorted(maps.Keys(timers)) {
-			own("timers of "+of, timers[of], 0)
+		for _, part := range slices.Sorted(maps.Keys(timers)) {
+			own("timers of "+part, timers[part], 0)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type mail struct {
 	seat
 	out      []outbox
 	flushing bool                // the flush's timer is set
+	waits    bool                // Flush may have something to do
 	reuse    *message.LeaseFrame // a frame to this member itself, for reuse; nil for none
 }
 
@@ -58,6 +59,7 @@ func (r *mail) frame(to int) *message.LeaseFrame {
 
 // wake makes this member send what waits once this Step has ended.
 func (r *mail) wake(env node.Env) {
+	r.waits = true
 	if !r.flushing {
 		r.flushing = true
 		env.SetTimer(node.Key(node.PartLease, node.LeaseFlush), 0)

@@ -133,6 +133,9 @@ func (r *Registers) Fire(env node.Env, k node.TimerKey) {
 // then to the others. A role may call it last in its Step. Otherwise a timer that fires right
 // after the Step calls it.
 func (r *Registers) Flush(env node.Env) {
+	if !r.waits {
+		return
+	}
 	for len(r.out[r.self].frames) > 0 && r.standing.speaks() {
 		own := r.out[r.self].frames
 		r.out[r.self] = outbox{frames: r.out[r.self].spare}
@@ -162,6 +165,7 @@ func (r *Registers) Flush(env node.Env) {
 		clear(o.frames)
 		*o = outbox{frames: o.frames[:0]}
 	}
+	r.waits = len(r.out[r.self].frames) > 0 || r.writes.pending()
 }
 
 // onFrame handles all entries of one member's frame. The acceptor's rules judge its requests,

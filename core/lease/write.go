@@ -75,6 +75,9 @@ type writes struct {
 	scratch []byte // of the record that is encoded
 }
 
+// pending says that something waits for the next Put.
+func (w *writes) pending() bool { return len(w.next)+len(w.erase) > 0 || w.mark }
+
 // store writes what the acceptor and the membership persist.
 type store struct {
 	mail
@@ -99,7 +102,7 @@ func (r *store) recordMark(env node.Env, then ...tag) {
 // next one takes the rest.
 func (r *store) write(env node.Env) {
 	w := &r.writes
-	if w.busy || len(w.next)+len(w.erase) == 0 && !w.mark {
+	if w.busy || !w.pending() {
 		return
 	}
 	if len(w.erase) > 0 {
@@ -131,7 +134,7 @@ func (r *store) erase(env node.Env) {
 }
 
 func (r *store) wakeWrite(env node.Env) {
-	if w := &r.writes; len(w.next)+len(w.erase) > 0 || w.mark {
+	if r.writes.pending() {
 		r.wake(env)
 	}
 }

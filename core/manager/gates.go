@@ -127,16 +127,14 @@ func (m *gateSide) heartbeat(env node.Env) *message.ManagerHeartbeat {
 			})
 		}
 	}
+	hb.Subjobs = make([]message.SubjobRef, 0, len(m.order))
 	for _, p := range m.order {
 		if p.Stage != subjob.Acknowledged && m.holds(env, p) {
 			hb.Subjobs = append(hb.Subjobs, message.SubjobRef{Job: p.Job, Fence: p.Fence, State: p.State})
 		}
 	}
 	slices.SortFunc(hb.Subjobs, func(a, b message.SubjobRef) int { return a.Job.Compare(b.Job) })
-	for _, g := range m.config.Gates {
-		hb.Gates = append(hb.Gates, string(g))
-	}
-	slices.Sort(hb.Gates)
+	hb.Gates = m.names // what is sent never changes
 	hb.Doubts = m.doubts()
 	leader, term, _ := m.group.Election.Leader()
 	hb.Leader, hb.Term = string(leader), term

@@ -48,6 +48,7 @@ type workerSide struct{ workflows }
 type gateSide struct {
 	workerSide
 	sent     map[node.StreamID]*beats // heartbeats to each gate
+	names    []string                 // of the configured gates, sorted
 	operator operator
 	stopping bool         // this node ends when it holds no subjob
 	writeID  node.WriteID // of the last write of its own

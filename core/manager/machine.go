@@ -6,6 +6,7 @@ import (
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"slices"
 )
 
 // Machine is a manager. It dispatches what happens to its layers, of which each calls those
@@ -19,6 +20,10 @@ func New(c Config) *Machine {
 	}
 	m := &Machine{}
 	m.sent = map[node.StreamID]*beats{}
+	for _, g := range c.Gates {
+		m.names = append(m.names, string(g))
+	}
+	slices.Sort(m.names)
 	m.holdings = holdings{
 		config: c, roster: roster.New(), ledger: ledger.New[tag](c.FileAge / 8),
 		subjobs: map[message.JobID]*subjob.Subjob{}, claims: map[message.JobID]*subjob.Claim{},

@@ -14,7 +14,6 @@ import (
 type sparse struct {
 	only    message.Histogram // the sum, as long as one histogram is all of it
 	buckets []bucket          // the sum, else, ascending by index
-	spare   []bucket
 	count   uint64
 	sum     uint64
 	min     uint64
@@ -26,8 +25,9 @@ type bucket struct {
 	n     uint64
 }
 
-// merge adds a histogram, or refuses it as FromWire does.
-func (s *sparse) merge(in message.Histogram) error {
+// merge adds a histogram, or refuses it as FromWire does. Spare is memory that all sparse
+// ones of a sum share.
+func (s *sparse) merge(in message.Histogram, spare *[]bucket) error {
 	last, err := check(in)
 	if err != nil {
 		return fmt.Errorf("read a histogram of %d values: %w", in.Count, err)
@@ -40,20 +40,18 @@ func (s *sparse) merge(in message.Histogram) error {
 		return nil
 	}
 	if s.only.Count != 0 {
-		s.spare = make([]bucket, 0, len(s.only.Buckets)/2)
-		s.buckets, s.spare = s.join(nil, s.only.Buckets), nil
+		s.buckets = join(make([]bucket, 0, (len(s.only.Buckets)+len(in.Buckets))/2), nil, s.only.Buckets)
 		s.only = message.Histogram{}
 	}
-	s.spare = slices.Grow(s.spare[:0], len(s.buckets)+min(last+1, len(in.Buckets)/2))
-	s.buckets, s.spare = s.join(s.buckets, in.Buckets), s.buckets
+	*spare = slices.Grow((*spare)[:0], len(s.buckets)+min(last+1, len(in.Buckets)/2))
+	s.buckets, *spare = join(*spare, s.buckets, in.Buckets), s.buckets
 	s.count, s.sum = add(s.count, in.Count), add(s.sum, in.Sum)
 	s.min, s.max = min(s.min, in.Min), max(s.max, in.Max)
 	return nil
 }
 
-// join merges buckets with those of a checked message, into spare.
-func (s *sparse) join(mine []bucket, theirs []byte) []bucket {
-	out := s.spare[:0]
+// join appends buckets, merged with those of a checked message.
+func join(out, mine []bucket, theirs []byte) []bucket {
 	index, next := -1, 0
 	for len(theirs) > 0 {
 		gap, size := binary.Uvarint(theirs)

@@ -48,7 +48,7 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 		if room := LogsMax - len(total.Logs); room > 0 {
 			total.Logs = append(total.Logs, p.Logs[:min(room, len(p.Logs))]...)
 		}
-		if err := lag.merge(p.Generator.Lag); err != nil {
+		if err := lag.merge(p.Generator.Lag, &steps.spare); err != nil {
 			return message.Stats{}, fmt.Errorf("add up the generator's lag: %w", err)
 		}
 		steps.grow(len(p.Steps))
@@ -80,6 +80,7 @@ type stepSums struct {
 	out   []message.StepStats
 	sums  []stepSum
 	index map[string]int // nil as long as there are few
+	spare []bucket
 }
 
 // stepsFew is how many steps are compared by name before an index pays.
@@ -127,7 +128,7 @@ func (s *stepSums) add(guess int, part *message.StepStats) error {
 	if out.Kind != part.Kind {
 		return fmt.Errorf("kind is %d in one part and %d in another: %w", out.Kind, part.Kind, ErrParts)
 	}
-	return s.sums[at].add(out, part)
+	return s.sums[at].add(out, part, &s.spare)
 }
 
 func (s *stepSums) result() []message.StepStats {
@@ -143,7 +144,7 @@ func (s *stepSums) result() []message.StepStats {
 	return s.out
 }
 
-func (s *stepSum) add(out, part *message.StepStats) error {
+func (s *stepSum) add(out, part *message.StepStats, spare *[]bucket) error {
 	out.Started = add(out.Started, part.Started)
 	out.Sent = add(out.Sent, part.Sent)
 	out.OK = add(out.OK, part.OK)
@@ -154,23 +155,29 @@ func (s *stepSum) add(out, part *message.StepStats) error {
 	out.Skipped = add(out.Skipped, part.Skipped)
 	out.BytesIn = add(out.BytesIn, part.BytesIn)
 	out.BytesOut = add(out.BytesOut, part.BytesOut)
+	if len(out.Errors) == 0 && len(part.Errors) > 0 {
+		out.Errors = make([]message.ErrorCount, 0, min(len(part.Errors), KindsMax+1))
+	}
+	if len(out.Statuses) == 0 && len(part.Statuses) > 0 {
+		out.Statuses = make([]message.StatusCount, 0, min(len(part.Statuses), StatusesMax+1))
+	}
 	for _, e := range part.Errors {
 		out.Errors = AddError(out.Errors, e)
 	}
 	for _, c := range part.Statuses {
 		out.Statuses = AddStatus(out.Statuses, c)
 	}
-	if err := s.latency.merge(part.Latency); err != nil {
+	if err := s.latency.merge(part.Latency, spare); err != nil {
 		return fmt.Errorf("latency: %w", err)
 	}
-	if err := s.service.merge(part.Service); err != nil {
+	if err := s.service.merge(part.Service, spare); err != nil {
 		return fmt.Errorf("service: %w", err)
 	}
-	if err := s.metric.merge(part.Metric); err != nil {
+	if err := s.metric.merge(part.Metric, spare); err != nil {
 		return fmt.Errorf("metric: %w", err)
 	}
 	for i := range part.Phases {
-		if err := s.addPhase(&part.Phases[i]); err != nil {
+		if err := s.addPhase(&part.Phases[i], spare); err != nil {
 			return fmt.Errorf("phase %d: %w", part.Phases[i].Phase, err)
 		}
 	}
@@ -181,7 +188,7 @@ func (s *stepSum) add(out, part *message.StepStats) error {
 	return nil
 }
 
-func (s *stepSum) addPhase(part *message.PhaseTimes) error {
+func (s *stepSum) addPhase(part *message.PhaseTimes, spare *[]bucket) error {
 	at, found := slices.BinarySearchFunc(s.phases, part.Phase, func(p phaseSum, phase message.Phase) int { return cmp.Compare(p.phase, phase) })
 	if !found {
 		if len(s.phases) == PhasesMax {
@@ -189,7 +196,7 @@ func (s *stepSum) addPhase(part *message.PhaseTimes) error {
 		}
 		s.phases = slices.Insert(s.phases, at, phaseSum{phase: part.Phase})
 	}
-	return s.phases[at].time.merge(part.Time)
+	return s.phases[at].time.merge(part.Time, spare)
 }
 
 // AddStatus counts a status in a list that stays ascending and holds at most

@@ -32,11 +32,12 @@ func (s *Stage) rest() {
 	for end := s.World.Now() + LivenessBound; s.running() && s.World.Now() < end; {
 		s.World.RunUntil(s.World.Now() + restEvery)
 	}
-	left := s.ledgers()
+	left := s.ledgers(func(node.ID) bool { return true })
 	for end := s.World.Now() + restBound; len(left) > 0 && s.World.Now() < end; {
 		s.World.RunUntil(s.World.Now() + restEvery)
 		now := map[[2]string]bool{}
-		for _, l := range s.ledgers() {
+		has := func(id node.ID) bool { return slices.ContainsFunc(left, func(l ledger) bool { return l.node == id }) }
+		for _, l := range s.ledgers(has) {
 			now[l.key()] = true
 		}
 		left = slices.DeleteFunc(left, func(l ledger) bool { return !now[l.key()] })
@@ -52,9 +53,9 @@ func (s *Stage) running() bool {
 	return ended < accepted
 }
 
-// ledgers returns those that are not at rest, of the healed nodes. What waits for a node that
-// is not healed, or does not run, waits for ever.
-func (s *Stage) ledgers() []ledger {
+// ledgers are those of some nodes that are not at rest, where the node is healed. What waits
+// for one that is not healed, or does not run, waits for ever.
+func (s *Stage) ledgers(of func(node.ID) bool) []ledger {
 	var away []string
 	for _, id := range s.World.Nodes() {
 		if s.neverHealed(id) || !s.World.Alive(id) {
@@ -62,7 +63,7 @@ func (s *Stage) ledgers() []ledger {
 		}
 	}
 	var all []ledger
-	s.World.Rests(func(id node.ID, what string, n, rest int) {
+	s.World.Rests(of, func(id node.ID, what string, n, rest int) {
 		if n <= rest || s.neverHealed(id) || slices.ContainsFunc(away, func(a string) bool { return strings.HasSuffix(what, a) }) {
 			return
 		}
