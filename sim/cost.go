@@ -9,23 +9,32 @@ import (
 // rateWindow is what messages are counted by.
 const rateWindow = time.Second
 
-// rates counts the messages that a process handles in one window, by kind.
-type rates struct {
-	window time.Duration // its number
-	counts []int
+// rates counts the messages that each process handles in one window, by kind and then by
+// process: a world has many processes, and each of them handles few kinds.
+type rates struct{ byKind [][]rate }
+
+// rate is one process's of one kind.
+type rate struct {
+	window uint32 // its number
+	count  uint32
 }
 
-// count says how many of a kind were handled in this window, with this one.
-func (r *rates) count(now time.Duration, k node.Kind) int {
-	if w := now / rateWindow; w != r.window {
-		r.window = w
-		clear(r.counts)
+// count says how many of a kind a process handled in this window, with this one.
+func (r *rates) count(now time.Duration, process uint32, k node.Kind) int {
+	if int(k) >= len(r.byKind) {
+		r.byKind = append(r.byKind, make([][]rate, int(k)+1-len(r.byKind))...)
 	}
-	for len(r.counts) <= int(k) {
-		r.counts = append(r.counts, 0)
+	of := r.byKind[k]
+	if int(process) >= len(of) {
+		of = append(of, make([]rate, int(process)+1-len(of))...)
+		r.byKind[k] = of
 	}
-	r.counts[k]++
-	return r.counts[k]
+	c := &of[process]
+	if w := uint32(now / rateWindow); w != c.window {
+		*c = rate{window: w}
+	}
+	c.count++
+	return int(c.count)
 }
 
 // prices are a node's Costs, in a table.
@@ -82,6 +91,6 @@ func (p *prices) extra() time.Duration {
 
 // floods says that an input is the first above a bound of its kind in this window: two
 // nodes that answer each other's answers wait for no timer.
-func (r *rates) floods(now time.Duration, in *node.Input, most int) bool {
-	return in.Kind == node.InputMessage && r.count(now, in.Message.Kind()) == most+1
+func (r *rates) floods(now time.Duration, process uint32, in *node.Input, most int) bool {
+	return in.Kind == node.InputMessage && r.count(now, process, in.Message.Kind()) == most+1
 }

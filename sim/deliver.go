@@ -13,9 +13,8 @@ func (p *process) onDatagram(e *event) {
 	if !p.started() || p.suspended > 0 {
 		return
 	}
-	from := w.nodes[e.from]
 	in := &w.inputs.datagram
-	in.From = from.peer
+	in.From = w.peers[e.from]
 	in.From.Incarnation = uint64(e.life)
 	in.Message = e.message
 	digest := e.word
@@ -164,7 +163,7 @@ func (p *process) step(in *node.Input) {
 		}
 	}
 	w.events++
-	if w.config.Flooded != nil && p.rates.floods(w.now, in, w.config.RateMax) {
+	if w.config.Flooded != nil && w.rates.floods(w.now, p.index, in, w.config.RateMax) {
 		w.config.Flooded(p.peer.ID, in.Message.Kind())
 	}
 	w.trace.fold(uint64(w.now)+w.queue.sequence*foldSequence, uint64(p.index)<<8|uint64(in.Kind), inputDigest(in))

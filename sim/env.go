@@ -25,10 +25,12 @@ func (p *process) Now() node.Instant { return p.clock.at(p.w.now) }
 // Rand implements node.Env. As in production, each incarnation has streams of
 // its own.
 func (p *process) Rand(purpose node.Purpose) *node.Rand {
-	if p.rands[purpose] == nil {
-		p.rands[purpose] = node.NewRand(node.Mix(p.w.config.Seed, p.peer.Incarnation), p.peer.ID, purpose)
+	r := &p.rands[purpose]
+	if bit := uint16(1) << purpose; p.drawn&bit == 0 {
+		p.drawn |= bit
+		r.Seed(node.Mix(p.w.config.Seed, p.peer.Incarnation), p.peer.ID, purpose)
 	}
-	return p.rands[purpose]
+	return r
 }
 
 // Datagram implements node.Env.

@@ -27,13 +27,13 @@ type process struct {
 
 	held  *node.Input // a message that waits for its StreamOpened to be seen
 	peer  node.Peer
-	rands [node.Purposes]*node.Rand
+	drawn uint16 // the purposes that this life has drawn for, as bits
+	rands [node.Purposes]node.Rand
 	look  lookout
 	disk  disk
 	exec  executor
 	calls calls
 	spec  Spec
-	rates rates
 }
 
 // status is what decides whether a process handles an input.
@@ -152,9 +152,7 @@ func (p *process) start() {
 		p.prices.paid = 0
 	}
 	p.busy = p.w.now
-	for i := range p.rands {
-		p.rands[i] = nil
-	}
+	p.drawn = 0
 	p.calls = calls{p: p, answers: map[node.CommandID]func(node.Message){}}
 	p.exec.runs = map[node.ExecID]*run{}
 	_, e := p.w.queue.add(p.w.now, eventStart)

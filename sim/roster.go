@@ -8,14 +8,15 @@ import (
 
 // roster finds the nodes of a world by name and by address.
 type roster struct {
-	nodes     []*process // in the order of Add
+	nodes     []*process  // in the order of Add
+	peers     []node.Peer // of the nodes, without their incarnations: each datagram reads its sender's
 	byID      map[node.ID]*process
 	addresses addresses
 }
 
 // add enters a node under its name.
 func (r *roster) add(p *process) {
-	r.nodes = append(r.nodes, p)
+	r.nodes, r.peers = append(r.nodes, p), append(r.peers, p.peer)
 	r.byID[p.peer.ID] = p
 }
 

@@ -62,6 +62,7 @@ type World struct {
 	trace   recorder
 	wire    wire
 	inputs  inputs
+	rates   rates
 }
 
 // inputs are reused: only the fields that are named change.
