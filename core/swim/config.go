@@ -47,6 +47,7 @@ type Config struct {
 	ReapAge          time.Duration // of tombstones
 	HoldMax          time.Duration // of evictions, while more than half of the group fails at once
 	MembersMax       int           // beyond it nobody new is taken in
+	Untold           bool          // the role wants no changes: Take returns none
 }
 
 // Probing is how members are found to be silent.

@@ -141,7 +141,9 @@ func (g *tracker) setHold(env node.Env, on bool) {
 	} else {
 		env.CancelTimer(node.Key(node.PartSwim, node.SwimHold))
 	}
-	g.changes = append(g.changes, Change{Kind: ChangeHold, Hold: on})
+	if !g.config.Untold {
+		g.changes = append(g.changes, Change{Kind: ChangeHold, Hold: on})
+	}
 }
 
 // onHold ends a hold that has lasted long enough.

@@ -318,11 +318,14 @@ func (g *tracker) recant(env node.Env) {
 
 // changed tells the role and the observers.
 func (g *tracker) changed(env node.Env, i uint32, from, to State, by node.ID, reason string) {
-	m := g.member(i)
-	m.State = to
-	g.changes = append(g.changes, Change{Kind: ChangeMember, Member: m, From: from, To: to, By: by, Reason: reason})
+	if !g.config.Untold {
+		m := g.member(i)
+		m.State = to
+		g.changes = append(g.changes, Change{Kind: ChangeMember, Member: m, From: from, To: to, By: by, Reason: reason})
+	}
+	r := &g.table.records[i]
 	env.Emit(event.MemberChanged{
-		Group: g.config.Group, Member: m.ID, Incarnation: m.Incarnation, From: from.String(), To: to.String(), By: by, Reason: reason,
+		Group: g.config.Group, Member: r.who.ID, Incarnation: r.incarnation, From: from.String(), To: to.String(), By: by, Reason: reason,
 	})
 }
 

@@ -138,7 +138,7 @@ func (g *Group) onAck(env node.Env, from node.Peer, i uint32, m *message.SwimAck
 		}
 		env.CancelTimer(node.Key(node.PartSwim, node.SwimAck))
 		g.bump(-1)
-		if direct {
+		if direct && !g.config.Untold {
 			g.changes = append(g.changes, Change{Kind: ChangeSample, Member: g.member(i), Sample: Sample{r.sent, env.Now(), uptimeOf(m)}})
 		}
 		return

@@ -10,7 +10,6 @@ import (
 func (m *Machine) announce() {
 	var b [1 + binary.MaxVarintLen64]byte // each Step: without an allocation
 	m.group.SetState(appendState(b[:0], m.closed(), m.cores.Free()))
-	m.group.Take() // who comes and goes is for managers
 }
 
 // appendState appends what a worker says of itself: 1 if it takes nothing new, else 0,

@@ -59,7 +59,7 @@ func newManagers(c Config) managers {
 // missed; it learns nothing from it for itself.
 func newGroup(c Config) *swim.Group {
 	g := swim.Default()
-	g.Group, g.Seeds = c.Datacenter, c.Managers
+	g.Group, g.Seeds, g.Untold = c.Datacenter, c.Managers, true
 	return swim.New(g)
 }
 
