@@ -86,5 +86,8 @@ func (f *runFlags) program(cmd *cobra.Command, arg string) (message.Program, *me
 			return message.Program{}, nil, command.Usage("--%s goes with a URL, and %s is a file: change the file instead", name, arg)
 		}
 	}
+	if err := refuseAddress(arg); err != nil {
+		return message.Program{}, nil, err
+	}
 	return source.Read(arg, &f.load)
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
@@ -25,8 +24,8 @@ func Read(file string, flags *Flags) (message.Program, *message.Plan, error) {
 		return ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
 	})
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && strings.Contains(file, "://"):
-		return message.Program{}, nil, command.Usage("%q is neither a file nor an http or https address: write one like http://127.0.0.1:8080/path", file)
+	case errors.Is(err, fs.ErrNotExist) && command.IsURL(file): // run takes one, and does not ask here
+		return message.Program{}, nil, command.Usage("%[1]s is an address, not a file: `%[2]s run %[1]s --save test.star` writes a file and runs it", file, command.Called())
 	case errors.Is(err, fs.ErrNotExist):
 		return message.Program{}, nil, command.Usage("%s does not exist: check the name, or write one with `%s new %s`", file, command.Called(), file)
 	case err != nil:
