@@ -51,6 +51,9 @@ func refuseAddress(arg string) error {
 	return nil
 }
 
+// token is what HTTP takes as a method or a header's name.
+var token = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+
 // source writes the workflow file for a URL.
 func (f *urlFlags) source(address string) (string, error) {
 	u, err := url.Parse(address)
@@ -87,6 +90,9 @@ func (f *urlFlags) request(method string) (string, error) {
 	case "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS":
 		fmt.Fprintf(&b, "http.%s(target", strings.ToLower(method))
 	default:
+		if !token.MatchString(method) {
+			return "", command.Usage("--method %q is no method: write one such as GET or PURGE", f.method)
+		}
 		fmt.Fprintf(&b, "http.request(%s, target", syntax.Quote(method, false))
 	}
 	var headers []string
@@ -96,6 +102,9 @@ func (f *urlFlags) request(method string) (string, error) {
 		name = strings.TrimSpace(name)
 		if !ok || name == "" {
 			return "", command.Usage("--header %q: write 'Name: value'", h)
+		}
+		if !token.MatchString(name) {
+			return "", command.Usage("--header %q: %q is no header's name: write letters, digits and dashes, without spaces", h, name)
 		}
 		if seen[strings.ToLower(name)] {
 			return "", command.Usage("--header %q: %s is given twice: join the values with a comma", h, name)
