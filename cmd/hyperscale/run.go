@@ -58,6 +58,11 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 				return err
 			}
 			follower.File, follower.Run = args[0], follow.Origin(&program)
+			if command.IsURL(args[0]) {
+				if follower.Run.Files[0].Text, err = f.url.shown(args[0]); err != nil {
+					return err
+				}
+			}
 			result, err := runLocally(cmd.Context(), follower, jobSpec{name: titleOf(args[0], &program), program: program, plan: plan, cores: int(f.cores), memory: f.exec.MemoryMax, feeds: filepath.Dir(args[0])})
 			if err != nil {
 				return err

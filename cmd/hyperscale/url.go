@@ -11,6 +11,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/cmd/hyperscale/internal/follow"
 	"hyperscale/cmd/hyperscale/internal/source"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow/language"
@@ -81,6 +82,16 @@ workflow(
     steps = [step("request", %s)],
 )
 `, strings.Join(strings.Fields(address), " "), syntax.Quote(address, false), request), nil
+}
+
+// shown is the file as a result keeps it, without secrets.
+func (f *urlFlags) shown(address string) (string, error) {
+	discreet := *f
+	discreet.headers = nil
+	for _, h := range f.headers {
+		discreet.headers = append(discreet.headers, follow.Discreet("--header", h))
+	}
+	return discreet.source(follow.Discreet("", address))
 }
 
 // request writes the step's request.

@@ -21,7 +21,7 @@ type Result struct {
 }
 
 // Run is what it takes to run the same again. Values of parameters and headers that
-// look like secrets are left out.
+// look like secrets are left out, and so are the users of addresses.
 type Run struct {
 	Command []string     `json:"command"` // the program's arguments
 	Version string       `json:"version"` // of hyperscale

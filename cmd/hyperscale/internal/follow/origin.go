@@ -3,6 +3,7 @@ package follow
 import (
 	"bufio"
 	"bytes"
+	"net/url"
 	"os"
 	"runtime"
 	"strings"
@@ -64,11 +65,13 @@ func discreet(args []string) []string {
 		name, value, joined := strings.Cut(arg, "=")
 		switch {
 		case flag != "":
-			arg, flag = discreetValue(flag, arg), ""
+			arg, flag = Discreet(flag, arg), ""
 		case joined && hides(name):
-			arg = name + "=" + discreetValue(name, value)
+			arg = name + "=" + Discreet(name, value)
 		case hides(arg):
 			flag = arg
+		default:
+			arg = withoutUser(arg)
 		}
 		out = append(out, arg)
 	}
@@ -78,16 +81,30 @@ func discreet(args []string) []string {
 // hides says whether a flag's value may hold a secret.
 func hides(flag string) bool { return flag == "--set" || flag == "--header" || flag == "--out" }
 
-// discreetValue hides the value of a parameter or header whose name says that it is
-// a secret, and the user of a server's address.
-func discreetValue(flag, pair string) string {
+// withoutUser hides who an address logs in as.
+func withoutUser(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil || !command.IsURL(address) {
+		return address
+	}
+	u.User = url.User("hidden")
+	return u.String()
+}
+
+// Discreet is a flag's value, or an argument where flag is empty, as results may show it:
+// without a parameter or header whose name says that it is a secret, and without the user
+// of an address.
+func Discreet(flag, pair string) string {
 	if kind, place, ok := strings.Cut(pair, "="); flag == "--out" && ok && command.IsURL(place) {
 		return kind + "=" + export.Discreet(place)
 	} else if flag == "--out" {
 		return pair
 	}
 	separator := "="
-	if flag == "--header" {
+	switch flag {
+	case "":
+		return withoutUser(pair)
+	case "--header":
 		separator = ":"
 	}
 	name, value, ok := strings.Cut(pair, separator)
@@ -99,5 +116,5 @@ func discreetValue(flag, pair string) string {
 			return name + separator + value[:len(value)-len(strings.TrimLeft(value, " "))] + hidden
 		}
 	}
-	return pair
+	return name + separator + withoutUser(value)
 }

@@ -12,8 +12,8 @@ import (
 
 // What is kept of a command line runs again, and gives no secret away.
 func TestSecretsAreHidden(t *testing.T) {
-	got := discreet([]string{"run", "x.star", "--vus", "5", "--set", "api_token=abc", "--set=target=http://a/?b=c", "--header", "Authorization: Bearer abc", "--header=Accept: text/html", "--set=PASSWORD=abc", "--out", "prometheus=https://me:mine@p:9090/api/v1/write?t=mine", "--out=json=a=b.json", "--set"})
-	want := []string{"run", "x.star", "--vus", "5", "--set", "api_token=[hidden]", "--set=target=http://a/?b=c", "--header", "Authorization: [hidden]", "--header=Accept: text/html", "--set=PASSWORD=[hidden]", "--out", "prometheus=https://hidden@p:9090/api/v1/write?hidden", "--out=json=a=b.json", "--set"}
+	got := discreet([]string{"run", "x.star", "--vus", "5", "--set", "api_token=abc", "--set=target=http://a/?b=c", "--header", "Authorization: Bearer abc", "--header=Accept: text/html", "--set=PASSWORD=abc", "--out", "prometheus=https://me:mine@p:9090/api/v1/write?t=mine", "--out=json=a=b.json", "http://me:mine@a/?b=c", "--set=target=http://me:mine@a/", "--set"})
+	want := []string{"run", "x.star", "--vus", "5", "--set", "api_token=[hidden]", "--set=target=http://a/?b=c", "--header", "Authorization: [hidden]", "--header=Accept: text/html", "--set=PASSWORD=[hidden]", "--out", "prometheus=https://hidden@p:9090/api/v1/write?hidden", "--out=json=a=b.json", "http://hidden@a/?b=c", "--set=target=http://hidden@a/", "--set"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
