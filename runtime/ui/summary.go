@@ -56,7 +56,11 @@ func (d *summary) headline() {
 	}
 	t := r.Totals
 	if t.Started > 0 {
-		d.add(d.style.paint(faint, fmt.Sprintf("  %s started, %s ok, %s in, %s out", units.Count(t.Started), units.Share(t.OK, t.Started), units.Bytes(t.BytesIn), units.Bytes(t.BytesOut))))
+		begun := units.Count(t.Started) + " started"
+		if t.Sent > 0 && t.Sent != t.Started { // a function sends any number, a redirect is sent too
+			begun += ", " + units.Count(t.Sent) + " sent"
+		}
+		d.add(d.style.paint(faint, fmt.Sprintf("  %s, %s ok, %s in, %s out", begun, units.Share(t.OK, t.Started), units.Bytes(t.BytesIn), units.Bytes(t.BytesOut))))
 	}
 }
 
