@@ -210,7 +210,7 @@ func (m *Machine) giveUp(env node.Env, c *command) {
 	if c.refusal != nil {
 		r.Code, r.RetryAfter, r.Current, r.Holder = c.refusal.Code, c.refusal.RetryAfter, c.refusal.Current, c.refusal.Holder
 	}
-	if took := env.Now().Sub(c.began); c.refusal != nil {
+	if took := env.Now().Sub(c.began).Round(time.Millisecond); c.refusal != nil {
 		r.Detail = fmt.Sprintf("asked %s for %v", strings.Join(asked, ", "), took)
 	} else {
 		r.Detail = fmt.Sprintf("no answer from %s within %v", strings.Join(asked, ", "), took)
