@@ -10,8 +10,7 @@ type FileDigest [32]byte
 
 func (d FileDigest) String() string { return hex.EncodeToString(d[:8]) }
 
-// FileChunk carries a piece of a file to a member that is to keep it, or that has
-// asked for it.
+// FileChunk carries a piece of a file to a member that must keep it, or that has requested it.
 //
 //catalogue:message kind=104 class=data priority=high
 type FileChunk struct {
@@ -19,25 +18,24 @@ type FileChunk struct {
 	File   FileDigest `msg:"file" require:"true"`
 	Length uint64     `msg:"length" require:"true"` // of the whole file
 	Offset uint64     `msg:"offset"`
-	Nonce  uint64     `msg:"nonce"` // of what FileKept is to answer, 0 for none
+	Nonce  uint64     `msg:"nonce"` // that FileKept must return, 0 for none
 	Data   []byte     `msg:"data,limit=262144"`
 }
 
-// FileKept says that a file is whole, its digest is right, and it is on disk; or
-// how far it has come.
+// FileKept reports that a file is whole, its digest is right, and it is on disk; or how much of
+// it has arrived.
 //
 //catalogue:message kind=105 class=control priority=critical
 type FileKept struct {
 	Group string     `msg:"group" require:"true"`
 	File  FileDigest `msg:"file" require:"true"`
 	Nonce uint64     `msg:"nonce" require:"true"` // of the FileOffer or FileChunk
-	Next  uint64     `msg:"next"`                 // offset that is missing first
+	Next  uint64     `msg:"next"`                 // first missing offset
 	Whole bool       `msg:"whole"`
 }
 
-// FileOffer asks whether a file is there, and says how long it is. What is said
-// of a file before a disk was lost must not count after it: each Keep draws a
-// nonce of its own.
+// FileOffer asks whether a member has a file, and states its length. Answers from before a lost
+// disk must not count: each Keep draws its own nonce.
 //
 //catalogue:message kind=106 class=control priority=high
 type FileOffer struct {
@@ -47,8 +45,7 @@ type FileOffer struct {
 	Nonce  uint64     `msg:"nonce" require:"true"`
 }
 
-// FileFetch asks for a file from an offset on; some FileChunk or a FileMissing
-// follows.
+// FileFetch requests a file from an offset on; FileChunks or a FileMissing follow.
 //
 //catalogue:message kind=107 class=control priority=high
 type FileFetch struct {
@@ -57,7 +54,7 @@ type FileFetch struct {
 	Offset uint64     `msg:"offset"`
 }
 
-// FileMissing says that it is not there.
+// FileMissing reports that the member lacks the file.
 //
 //catalogue:message kind=108 class=control priority=high
 type FileMissing struct {
@@ -65,8 +62,8 @@ type FileMissing struct {
 	File  FileDigest `msg:"file" require:"true"`
 }
 
-// FileSweep asks which of these files the receiver names in no record and in no open
-// write: the sender deletes its copies once a majority has said so.
+// FileSweep asks which of these files the receiver names in no record and in no open write. The
+// sender deletes its copies once a majority has answered so.
 //
 //catalogue:message kind=109 class=control priority=high
 type FileSweep struct {
@@ -75,7 +72,7 @@ type FileSweep struct {
 	Files []FileDigest `msg:"files"`
 }
 
-// FileFree lists those of a FileSweep that its sender does not name.
+// FileFree lists the files of a FileSweep that its sender does not name.
 //
 //catalogue:message kind=110 class=control priority=high
 type FileFree struct {

@@ -5,8 +5,8 @@ package message
 
 import "time"
 
-// JobSubmit asks a gate to run a program. The same key and payload, however
-// often, is the same job.
+// JobSubmit asks a gate to run a program. Any number of submits with the same key and payload
+// are the same job.
 //
 //catalogue:message kind=16 class=dispatch priority=normal
 type JobSubmit struct {
@@ -15,20 +15,20 @@ type JobSubmit struct {
 	Name        string        `msg:"name"`
 	Program     Program       `msg:"program"`
 	Plan        Plan          `msg:"plan"`
-	Datacenters []string      `msg:"datacenters"` // empty: one that the gate chooses
+	Datacenters []string      `msg:"datacenters"` // empty: the gate chooses one
 	RunTimeout  time.Duration `msg:"run_timeout"` // zero: the longest chain of workflows + 60 s
 }
 
-// JobAck says that the job is on disk and will reach an end.
+// JobAck reports that the job is on disk and will end.
 //
 //catalogue:message kind=17 class=dispatch priority=critical
 type JobAck struct {
 	Request   RequestID `msg:"request"`
 	Job       JobID     `msg:"job" require:"true"`
-	Duplicate bool      `msg:"duplicate"` // the key was known
+	Duplicate bool      `msg:"duplicate"` // the gate knew the key
 }
 
-// Refused is the answer to any request that cannot be met.
+// Refused rejects any request.
 //
 //catalogue:message kind=18 class=control priority=critical
 type Refused struct {
@@ -36,12 +36,12 @@ type Refused struct {
 	Code       Code          `msg:"code" require:"true"`
 	Detail     string        `msg:"detail"` // names the field, the value
 	RetryAfter time.Duration `msg:"retry_after"`
-	Current    Fence         `msg:"current"` // with CodeStaleFence or CodeNotOwner: what holds
+	Current    Fence         `msg:"current"` // with CodeStaleFence or CodeNotOwner: the current one
 	Holder     string        `msg:"holder"`  // with CodeNotOwner: address of the gate that owns the job
 }
 
-// JobWatch asks for a job's status, now and whenever it changes, and its
-// result. JobStatus and JobResult follow until the stream ends.
+// JobWatch requests a job's status, now and at each change, and its result. JobStatus and
+// JobResult follow until the stream ends.
 //
 //catalogue:message kind=19 class=control priority=normal
 type JobWatch struct {
@@ -49,7 +49,7 @@ type JobWatch struct {
 	Job     JobID     `msg:"job" require:"true"`
 }
 
-// JobQuery asks for a job's status once.
+// JobQuery requests a job's status once.
 //
 //catalogue:message kind=20 class=control priority=normal
 type JobQuery struct {
@@ -57,7 +57,7 @@ type JobQuery struct {
 	Job     JobID     `msg:"job" require:"true"`
 }
 
-// JobStatus tells where a job stands. The highest Sequence is the newest.
+// JobStatus reports the state of a job. The highest Sequence is the newest.
 //
 //catalogue:message kind=21 class=telemetry priority=normal
 type JobStatus struct {
@@ -66,11 +66,11 @@ type JobStatus struct {
 	Name        string             `msg:"name"`
 	Sequence    uint64             `msg:"sequence"`
 	State       JobState           `msg:"state" require:"true"`
-	Position    uint32             `msg:"position"` // in the queue, from 1; 0 when not queued
+	Position    uint32             `msg:"position"` // in the queue, from 1; 0 if it does not wait there
 	Reason      string             `msg:"reason"`   // why it waits, or failed
-	Elapsed     time.Duration      `msg:"elapsed"`  // since it was accepted
+	Elapsed     time.Duration      `msg:"elapsed"`  // since its acceptance
 	Datacenters []DatacenterResult `msg:"datacenters"`
-	Plan        []WorkflowPlan     `msg:"plan"` // in the first one of a watch: load and thresholds of its workflows, nothing else
+	Plan        []WorkflowPlan     `msg:"plan"` // in the first status of a watch: only load and thresholds of its workflows
 }
 
 // JobResult brings a finished job's result to a watcher.
@@ -81,7 +81,7 @@ type JobResult struct {
 	Result  Result    `msg:"result"`
 }
 
-// JobCancel asks to stop a job. It may be sent again.
+// JobCancel asks a gate to stop a job. A client may send it again.
 //
 //catalogue:message kind=23 class=control priority=critical
 type JobCancel struct {
@@ -89,7 +89,7 @@ type JobCancel struct {
 	Job     JobID     `msg:"job" require:"true"`
 }
 
-// JobCancelAck says that CANCELLING is on disk, or that the job had ended.
+// JobCancelAck reports that CANCELLING is on disk, or that the job had ended.
 //
 //catalogue:message kind=24 class=control priority=critical
 type JobCancelAck struct {
@@ -98,7 +98,7 @@ type JobCancelAck struct {
 	State   JobState  `msg:"state" require:"true"`
 }
 
-// DatacenterQuery asks for the list of datacenters.
+// DatacenterQuery requests the list of datacenters.
 //
 //catalogue:message kind=25 class=control priority=normal
 type DatacenterQuery struct {
@@ -115,7 +115,7 @@ type DatacenterInfo struct {
 	CoresFree  uint32 `msg:"cores_free"`
 }
 
-// DatacenterList answers it.
+// DatacenterList answers a DatacenterQuery.
 //
 //catalogue:message kind=26 class=control priority=normal
 type DatacenterList struct {
@@ -123,7 +123,7 @@ type DatacenterList struct {
 	Datacenters []DatacenterInfo `msg:"datacenters"` // by name
 }
 
-// StatusQuery asks a gate for all it knows of jobs and nodes.
+// StatusQuery requests everything that a gate knows of jobs and nodes.
 //
 //catalogue:message kind=27 class=control priority=normal
 type StatusQuery struct {
@@ -140,10 +140,10 @@ type NodeInfo struct {
 	CoresFree  uint32        `msg:"cores_free"`
 
 	Incarnation uint64 `msg:"incarnation"`
-	State       string `msg:"state"` // "alive", "suspect", "dead", "left"; "lost": the gate hears it no more
-	By          string `msg:"by"`    // who raised it
+	State       string `msg:"state"` // "alive", "suspect", "dead", "left"; "lost": the gate no longer hears it
+	By          string `msg:"by"`    // the member that raised it
 	Draining    bool   `msg:"draining"`
-	Subjobs     uint32 `msg:"parts"`  // of jobs, that a manager owns
+	Subjobs     uint32 `msg:"parts"`  // that a manager owns
 	Leader      bool   `msg:"leader"` // of its datacenter's managers
 }
 
@@ -156,7 +156,7 @@ type JobInfo struct {
 	Age      time.Duration `msg:"age"`
 }
 
-// StatusList answers it, bounded to the 100 newest jobs.
+// StatusList answers a StatusQuery, with at most the 100 newest jobs.
 //
 //catalogue:message kind=28 class=control priority=normal
 type StatusList struct {
@@ -165,7 +165,7 @@ type StatusList struct {
 	Jobs    []JobInfo  `msg:"jobs"`
 }
 
-// ClientPing keeps a client's stream known to be alive; ClientPong answers it.
+// ClientPing checks a client's stream for life; ClientPong answers it.
 //
 //catalogue:message kind=29 class=control priority=high
 type ClientPing struct {
@@ -179,7 +179,7 @@ type ClientPong struct {
 	Counter uint64 `msg:"counter"`
 }
 
-// GateSet tells the configured gates, so that a client that knows one finds all.
+// GateSet lists the configured gates, so that a client that knows one finds all.
 //
 //catalogue:message kind=31 class=control priority=high
 type GateSet struct {

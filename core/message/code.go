@@ -3,10 +3,10 @@ package message
 //msgp:limit arrays:4096 maps:64 marshal:false
 //msgp:noduplicates
 
-// Code names a refusal on the wire. Values are on the wire: never renumber.
+// Code names the reason of a rejection. Values are on the wire: never renumber.
 type Code uint16
 
-// The catalogue of refusals; Text, Retryable and Remedy say the rest.
+// The catalogue of rejections; Text, Retryable and Remedy describe each.
 const (
 	CodeNone Code = iota
 	CodeStaleFence
@@ -87,10 +87,10 @@ func (c Code) entry() codeEntry {
 	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
 }
 
-// String says what is wrong, in a few words.
+// String says in a few words what is wrong.
 func (c Code) String() string { return c.entry().text }
 
-// Retryable says whether the same request can succeed later.
+// Retryable reports whether the same request can succeed later.
 func (c Code) Retryable() bool { return c.entry().retryable }
 
 // Remedy says what the receiver can do.

@@ -23,10 +23,10 @@ import (
 	"hyperscale/core/node"
 )
 
-// rewrite says whether the flag -rewrite, which datadriven declares, is set.
+// rewrite reports whether the flag -rewrite, which datadriven declares, is set.
 func rewrite() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
-// fill gives every field of v a value from draw, which yields small numbers.
+// fill gives every field of v a value from draw, which returns small numbers.
 func fill(v reflect.Value, draw func(n int) int) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -75,7 +75,7 @@ func filled(k node.Kind, draw func(int) int) message.Body {
 	return m
 }
 
-// counting returns a draw that walks through all small numbers.
+// counting returns a draw that goes through all small numbers.
 func counting() func(int) int {
 	at := 0
 	return func(n int) int { at++; return at * 7 % n }
@@ -138,8 +138,8 @@ func visit(v reflect.Value, path string, f func(string, reflect.Value)) {
 	}
 }
 
-// Every message has one encoding in testdata/golden that was written when its
-// kind was born. It must be read for ever, with the same values.
+// testdata/golden has one encoding of every message, from the time when its kind was new.
+// Decode must read it for ever, with the same values.
 func TestOldEncodingsAreStillRead(t *testing.T) {
 	for _, k := range message.Kinds() {
 		name := message.Name(k)
@@ -308,8 +308,8 @@ func FuzzDecode(f *testing.F) {
 		if len(b) > message.FrameMax {
 			return
 		}
-		// Background work of the fuzzer allocates too: it is not repeatable, so the
-		// bound must be broken three times over to count.
+		// Background work of the fuzzer allocates too, but not repeatably: only three
+		// violations of the bound count.
 		bound := uint64(64<<10 + 1024*len(b))
 		for try := 1; allocated(b) > bound; try++ {
 			if try == 3 {
@@ -376,8 +376,8 @@ func TestJobIDReadsWhatItPrints(t *testing.T) {
 	}
 }
 
-// A program of half a megabyte and a histogram of every bucket are ordinary:
-// the bound on arrays is not one on bytes.
+// A program of half a megabyte and a histogram with all buckets are ordinary: the bound on
+// arrays does not limit bytes.
 func TestBytesHaveABoundOfTheirOwn(t *testing.T) {
 	for _, m := range []node.Message{
 		&message.JobSubmit{

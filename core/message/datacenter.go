@@ -18,11 +18,11 @@ type WorkerInfo struct {
 	CoresTotal  uint32 `msg:"cores_total"`
 	CoresFree   uint32 `msg:"cores_free"`
 	Incarnation uint64 `msg:"incarnation"`
-	Draining    bool   `msg:"draining"` // its cores are in no sum
+	Draining    bool   `msg:"draining"` // no sum includes its cores
 }
 
-// ManagerHeartbeat registers a manager with a gate and keeps it known, once a
-// second on the stream that the manager opened.
+// ManagerHeartbeat registers a manager with a gate and renews that once a second, on the stream
+// that the manager opened.
 //
 //catalogue:message kind=48 class=control priority=high
 type ManagerHeartbeat struct {
@@ -33,26 +33,27 @@ type ManagerHeartbeat struct {
 	CoresFree  uint32       `msg:"cores_free"`
 	Workers    []WorkerInfo `msg:"workers"` // by name, the first 256
 	WorkerSum  uint32       `msg:"worker_sum"`
-	Subjobs    []SubjobRef  `msg:"parts"`  // subjobs that this manager owns and whose end is not acknowledged, by job
-	Gates      []string     `msg:"gates"`  // the configured set: one that differs is refused
-	Doubts     []MemberInfo `msg:"doubts"` // members of the datacenter that are not alive, as this manager's membership has them, the first 64
-	Leader     string       `msg:"leader"` // address of the manager that leads the datacenter; empty when none is known
-	Term       uint64       `msg:"term"`   // in which it does
+	Subjobs    []SubjobRef  `msg:"parts"`  // that this manager owns and whose end no gate has acknowledged, by job
+	Gates      []string     `msg:"gates"`  // the configured set: the gate rejects a different one
+	Doubts     []MemberInfo `msg:"doubts"` // members of the datacenter that are not alive in this manager's membership, the first 64
+	Leader     string       `msg:"leader"` // address of the manager that leads the datacenter; empty if unknown
+	Term       uint64       `msg:"term"`   // of that leader
 
-	// LoadFor is how long load goes on here, in real time, after an answer to a heartbeat has named its subjob: the gate
-	// refuses what its own guard does not outlast. Zero: not told.
+	// LoadFor is how long load continues here, in real time, after the gate has named its
+	// subjob in a HeartbeatAck. The gate rejects a span that its own guard does not cover.
+	// Zero: not reported.
 	LoadFor time.Duration `msg:"load_for"`
 }
 
-// HeartbeatAck answers a heartbeat, so that a peer which vanished without
-// closing its streams is noticed from below too. It renews what it names: who
-// runs that may go on for its time since the heartbeat was sent.
+// HeartbeatAck answers a heartbeat, so that the lower node notices a peer that vanished without
+// closing its streams. It renews what it names: the receiver may run that for its time since it
+// sent the heartbeat.
 //
 //catalogue:message kind=49 class=control priority=high
 type HeartbeatAck struct {
 	Sequence uint64      `msg:"sequence" require:"true"`
-	Shards   []ShardRef  `msg:"slices"` // of those listed, which this manager owns and wants
-	Subjobs  []SubjobRef `msg:"parts"`  // of those listed, whose job this gate owns
+	Shards   []ShardRef  `msg:"slices"` // of those listed, the ones that this manager owns and wants
+	Subjobs  []SubjobRef `msg:"parts"`  // of those listed, the ones whose job this gate owns
 }
 
 // JobDispatch gives a datacenter its subjob. The fence's attempt is 0.
@@ -64,11 +65,11 @@ type JobDispatch struct {
 	Name       string        `msg:"name"`
 	Program    Program       `msg:"program"`
 	Plan       Plan          `msg:"plan"`
-	RunTimeout time.Duration `msg:"run_timeout" require:"true"` // what is left of it
+	RunTimeout time.Duration `msg:"run_timeout" require:"true"` // the rest of it
 	Rows       RowShare      `msg:"rows"`                       // of all feeds
 }
 
-// JobAccepted says that the subjob is on the manager's disk.
+// JobAccepted reports that the subjob is on the manager's disk.
 //
 //catalogue:message kind=51 class=dispatch priority=critical
 type JobAccepted struct {
@@ -76,7 +77,7 @@ type JobAccepted struct {
 	Fence Fence `msg:"fence"`
 }
 
-// JobRefused says that the subjob was not taken.
+// JobRefused reports that the manager rejected the subjob.
 //
 //catalogue:message kind=52 class=dispatch priority=critical
 type JobRefused struct {
@@ -88,8 +89,8 @@ type JobRefused struct {
 	Holder  string `msg:"holder"` // with CodeNotOwner: address of the manager that owns the subjob
 }
 
-// JobProgress tells where a subjob stands: cumulative, the highest Sequence under
-// one fence is the newest.
+// JobProgress reports the state of a subjob: cumulative, and the highest Sequence under one
+// fence is the newest.
 //
 //catalogue:message kind=53 class=telemetry priority=normal
 type JobProgress struct {
@@ -99,8 +100,8 @@ type JobProgress struct {
 	Subjob   DatacenterResult `msg:"part"`
 }
 
-// SubjobResult is the end of a subjob. It stays in the manager's outbox, on disk,
-// until acknowledged.
+// SubjobResult is the end of a subjob. It stays in the manager's outbox, on disk, until a gate
+// acknowledges it.
 //
 //catalogue:message kind=54 class=data priority=critical
 type SubjobResult struct {
@@ -109,7 +110,7 @@ type SubjobResult struct {
 	Subjob DatacenterResult `msg:"part"`
 }
 
-// SubjobResultAck says that the gate has it on disk, or refuses it by its fence.
+// SubjobResultAck reports that the gate has it on disk, or rejects its fence.
 //
 //catalogue:message kind=55 class=data priority=critical
 type SubjobResultAck struct {
@@ -117,13 +118,13 @@ type SubjobResultAck struct {
 	Fence   Fence `msg:"fence"`
 	Stale   bool  `msg:"stale"`
 	Current Fence `msg:"current"`
-	// Holder is set when this gate does not own the job and could not forward
-	// the result: the address of the gate that does, and nothing is acknowledged.
+	// Holder is set if this gate does not own the job and could not forward the result. It is
+	// the address of the owner, and this message then acknowledges nothing.
 	Holder string `msg:"holder"`
 }
 
-// SubjobAbort asks a manager to end one workflow of a subjob, FAILED, as a condition of
-// its own has held for its time.
+// SubjobAbort asks a manager to end one workflow of a subjob as FAILED, because the workflow's
+// own condition has held for its time.
 //
 //catalogue:message kind=57 class=control priority=critical
 type SubjobAbort struct {
@@ -139,6 +140,6 @@ type SubjobAbort struct {
 type SubjobCancel struct {
 	Job    JobID    `msg:"job" require:"true"`
 	Fence  Fence    `msg:"fence"`
-	State  JobState `msg:"state" require:"true"` // CANCELLED or TIMED_OUT: what it is to become
+	State  JobState `msg:"state" require:"true"` // CANCELLED or TIMED_OUT: the state in which it ends
 	Reason string   `msg:"reason"`
 }

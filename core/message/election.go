@@ -3,32 +3,31 @@ package message
 //msgp:limit arrays:4096 maps:64 marshal:false
 //msgp:noduplicates
 
-// VoteAsk asks for a vote, or with Pre, who would vote for its sender were it to
-// stand: nothing durable changes for that, on either side. A sender that stands has
-// its own vote on its disk.
+// VoteAsk requests a vote. With Pre it asks who would vote if the sender stood: then nothing
+// durable changes on either side. A sender that stands has its own vote on disk.
 //
 //catalogue:message kind=128 class=control priority=critical
 type VoteAsk struct {
 	Group string `msg:"group" require:"true"`
-	Term  uint64 `msg:"term" require:"true"` // with Pre the one that it would stand in
+	Term  uint64 `msg:"term" require:"true"` // with Pre the term in which it would stand
 	Nonce uint64 `msg:"nonce" require:"true"`
 	Pre   bool   `msg:"pre"`
-	// Handed says that the leader of the term before has stepped down and asked the
-	// sender to stand: who has just heard that leader votes all the same.
+	// Handed says that the leader of the earlier term has stepped down and asked the sender to
+	// stand: a voter that has just heard that leader votes anyway.
 	Handed bool `msg:"handed"`
 }
 
-// VoteAnswer answers it; a vote is on disk before.
+// VoteAnswer answers a VoteAsk; a granted vote is on disk.
 //
 //catalogue:message kind=129 class=control priority=critical
 type VoteAnswer struct {
 	Group   string `msg:"group" require:"true"`
 	Nonce   uint64 `msg:"nonce" require:"true"`
 	Granted bool   `msg:"granted"`
-	Term    uint64 `msg:"term"` // the answerer's own
+	Term    uint64 `msg:"term"` // of the voter
 }
 
-// LeaderBeat says who leads in a term.
+// LeaderBeat announces the leader of a term.
 //
 //catalogue:message kind=130 class=control priority=critical
 type LeaderBeat struct {
@@ -37,50 +36,49 @@ type LeaderBeat struct {
 	Counter uint64 `msg:"counter" require:"true"`
 }
 
-// LeaderBeatAck answers it: the voter follows, or has a higher term.
+// LeaderBeatAck answers a LeaderBeat: the voter follows, or has a higher term.
 //
 //catalogue:message kind=131 class=control priority=critical
 type LeaderBeatAck struct {
 	Group   string `msg:"group" require:"true"`
-	Term    uint64 `msg:"term" require:"true"` // the answerer's own
+	Term    uint64 `msg:"term" require:"true"` // of the voter
 	Counter uint64 `msg:"counter" require:"true"`
 	Fitness uint32 `msg:"fitness"` // its local health, 0 is best
 	Stands  bool   `msg:"stands"`  // it would take over
 }
 
-// LeaderHandOver asks a voter to stand at once: its sender leads no more.
+// LeaderHandOver asks a voter to stand at once: its sender no longer leads.
 //
 //catalogue:message kind=132 class=control priority=critical
 type LeaderHandOver struct {
 	Group string `msg:"group" require:"true"`
-	Term  uint64 `msg:"term" require:"true"` // that the sender led
+	Term  uint64 `msg:"term" require:"true"` // in which the sender led
 }
 
-// VoterJoin asks a voter for its term: its sender has no disk to remember its own
-// votes by.
+// VoterJoin requests a voter's term: its sender has no disk that remembers its own votes.
 //
 //catalogue:message kind=133 class=control priority=critical
 type VoterJoin struct {
 	Group string `msg:"group" require:"true"`
 	Nonce uint64 `msg:"nonce" require:"true"`
-	// Pass is a number on the sender's disk: the same one for as long as that disk
-	// lasts. None before the group was recovered.
+	// Pass is a number on the sender's disk, the same for as long as that disk lasts. It is
+	// zero until the group was recovered.
 	Pass uint64 `msg:"pass"`
-	// Epoch of the group in which the sender asks: a question from before admits nobody
-	// to a later one.
+	// Epoch is the sender's epoch of the group: a request of an earlier epoch admits no disk to
+	// a later one.
 	Epoch uint64 `msg:"epoch"`
 }
 
-// VoterJoined answers it.
+// VoterJoined answers a VoterJoin.
 //
 //catalogue:message kind=134 class=control priority=critical
 type VoterJoined struct {
 	Group string `msg:"group" require:"true"`
 	Nonce uint64 `msg:"nonce" require:"true"`
-	Blank bool   `msg:"blank"` // it does not remember either
+	Blank bool   `msg:"blank"` // it does not remember its votes either
 	Term  uint64 `msg:"term"`
-	// Epoch is not zero if the answerer's disk is the one that this epoch of the group
-	// was recovered from, and has it that nobody but the asker's disk has voted in the
-	// asker's name since.
+	// Epoch is not zero if the group was recovered from the answering disk in this epoch, and
+	// that disk records that no other disk than the requester's has voted in the requester's
+	// name since.
 	Epoch uint64 `msg:"epoch"`
 }

@@ -5,21 +5,21 @@ package message
 
 import "time"
 
-// Provided is a value that a workflow gives to others: its context. Who runs the
-// first virtual user makes it, once, at the end; a majority has it with the
-// result before any of the others begins.
+// Provided is a value that a workflow gives to others: its context. The executor of the first
+// virtual user computes it once, at the end. A majority has it with the result before any of
+// the others begins.
 type Provided struct {
 	Name  string   `msg:"name" require:"true"`
-	To    []uint32 `msg:"to"`                // workflows of the plan that it is for
+	To    []uint32 `msg:"to"`                // workflows of the plan that use it
 	Value []byte   `msg:"value,limit=32768"` // JSON
 }
 
-// ProvidedMax bounds how many values a workflow gives, and how many it is given,
-// so that all of them fit a frame beside a program or figures.
+// ProvidedMax bounds how many values a workflow gives, and how many it gets, so that all of
+// them fit a frame beside a program or figures.
 const ProvidedMax = 6
 
-// ExecStart gives an executor its work: the bytes are loaded, the plan compared,
-// the workflow run.
+// ExecStart gives an executor its work: it loads the bytes, compares the plan and runs the
+// workflow.
 //
 //catalogue:message kind=80 class=dispatch priority=high
 type ExecStart struct {
@@ -31,35 +31,35 @@ type ExecStart struct {
 	FirstVU    uint64        `msg:"first_vu"`
 	Duration   time.Duration `msg:"duration"`
 	Timeout    time.Duration `msg:"timeout"`
-	Given      []Provided    `msg:"given"` // by the workflows before it
+	Given      []Provided    `msg:"given"` // values of earlier workflows
 	Rows       RowShare      `msg:"rows"`
 }
 
-// ExecCancel asks an executor to stop: nothing new starts, what is in flight is
-// cancelled and counted, a result follows.
+// ExecCancel asks an executor to stop: it starts nothing new, cancels and counts what is in
+// flight, and reports a result.
 //
 //catalogue:message kind=81 class=control priority=critical
 type ExecCancel struct {
 	Reason string `msg:"reason"`
 }
 
-// ExecExtend lets a run go on until its machine's CLOCK_BOOTTIME shows Until, in
-// nanoseconds; without another one the executor ends by itself then. Both ends
-// are processes of one machine and read one clock.
+// ExecExtend lets an execution run until its machine's CLOCK_BOOTTIME shows Until, in
+// nanoseconds. Without another one the executor then ends by itself. Sender and receiver are
+// processes of one machine and read one clock.
 //
 //catalogue:message kind=86 class=control priority=critical
 type ExecExtend struct {
 	Until uint64 `msg:"until" require:"true"`
 }
 
-// ExecReady says that a pre-warmed executor can take work.
+// ExecReady reports that a pre-warmed executor can take work.
 //
 //catalogue:message kind=82 class=control priority=high
 type ExecReady struct {
 	Process uint64 `msg:"process" require:"true"`
 }
 
-// ExecStarted says that the clock of the run has started.
+// ExecStarted reports that the clock of the execution has started.
 //
 //catalogue:message kind=83 class=control priority=high
 type ExecStarted struct {
@@ -74,7 +74,7 @@ type ExecProgress struct {
 	Stats    Stats  `msg:"stats"`
 }
 
-// ExecResult is the last message of a run.
+// ExecResult is the last message of an execution.
 //
 //catalogue:message kind=85 class=data priority=critical
 type ExecResult struct {

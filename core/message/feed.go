@@ -3,8 +3,8 @@ package message
 //msgp:limit arrays:4096 maps:64 marshal:false
 //msgp:noduplicates
 
-// FeedFile is a file of rows that is too large to travel with its program: whoever runs
-// it reads it where it lies, and looks that it is the same.
+// FeedFile is a file of rows that is too large to travel with its program. Each node that runs
+// the program reads it locally, and checks that it is the same.
 type FeedFile struct {
 	Name    string     `msg:"name" require:"true"` // relative to the main file's folder
 	Bytes   uint64     `msg:"bytes" require:"true"`
@@ -14,27 +14,27 @@ type FeedFile struct {
 	Columns []string   `msg:"columns"`
 }
 
-// RowOrder says which row of a feed is the next.
+// RowOrder says which row of a feed is next.
 type RowOrder uint8
 
-// The orders: as they stand; each once, as drawn; any, drawn each time.
+// The orders: as in the file; each once, in random order; any, at random each time.
 const (
 	RowsSequential RowOrder = iota
 	RowsShuffled
 	RowsRandom
 )
 
-// RowsEnd says what follows when all rows of a feed were taken.
+// RowsEnd says what follows once all rows of a feed are taken.
 type RowsEnd uint8
 
-// The ends: they begin again, the workflow ends well, the workflow fails.
+// The ends: the rows start over, the workflow ends well, the workflow fails.
 const (
 	RowsCycle RowsEnd = iota
 	RowsStop
 	RowsFail
 )
 
-// FeedPlan is the data of a workflow's iterations.
+// FeedPlan describes the data of a workflow's iterations.
 type FeedPlan struct {
 	Name   string   `msg:"name"`
 	Rows   uint64   `msg:"rows"` // zero: the workflow has no feed
@@ -43,26 +43,26 @@ type FeedPlan struct {
 	Unique bool     `msg:"unique"` // each row at most once in a run
 }
 
-// RowShare is which of several datacenters takes rows; zero: it is alone.
+// RowShare says which of several datacenters takes which rows; zero: there is only one.
 type RowShare struct {
 	Index uint32 `msg:"index"`
 	Of    uint32 `msg:"of"`
 }
 
-// ShardRows asks for rows of a unique feed, for one executor of a shard, again and
-// again until answered. A manager leases them, and a majority knows before it answers.
+// ShardRows requests rows of a unique feed for one executor of a shard, repeatedly until
+// answered. A manager leases them, and answers once a majority knows.
 //
 //catalogue:message kind=72 class=dispatch priority=high
 type ShardRows struct {
 	Shard ShardID `msg:"slice"`
 	Fence Fence   `msg:"fence"`
-	Core  uint32  `msg:"core"`               // which of the shard's executors, from 0
-	Ask   uint64  `msg:"ask" require:"true"` // which of its questions, from 1
+	Core  uint32  `msg:"core"`               // index of the shard's executor, from 0
+	Ask   uint64  `msg:"ask" require:"true"` // number of its request, from 1
 	Want  uint64  `msg:"want" require:"true"`
 }
 
-// ShardRowsLeased answers: rows First up to First+Count in the feed's order, and nobody
-// else gets them. None: there are no more.
+// ShardRowsLeased answers with rows First up to First+Count in the feed's order, which no other
+// executor gets. Count 0: no rows are left.
 //
 //catalogue:message kind=73 class=dispatch priority=high
 type ShardRowsLeased struct {
@@ -74,7 +74,7 @@ type ShardRowsLeased struct {
 	Count uint64  `msg:"count"`
 }
 
-// ExecRows asks for rows, once.
+// ExecRows requests rows, once.
 //
 //catalogue:message kind=87 class=control priority=high
 type ExecRows struct {
@@ -82,7 +82,7 @@ type ExecRows struct {
 	Want uint64 `msg:"want" require:"true"`
 }
 
-// ExecRowsLeased answers.
+// ExecRowsLeased answers an ExecRows.
 //
 //catalogue:message kind=88 class=control priority=high
 type ExecRowsLeased struct {

@@ -10,22 +10,22 @@ import (
 	"hyperscale/core/node"
 )
 
-// Limits of what is decoded. They hold before anything is allocated.
+// Limits of decoding. Decode checks them before it allocates anything.
 const (
 	FrameMax    = 1 << 20 // bytes of one frame, header included
 	HeaderSize  = 3       // flags, kind
 	DatagramMax = 1400    // bytes of one datagram, its header included
-	// DatagramBody is the size of a message that fits a datagram whoever sends it:
-	// transport holds its header to what is left.
+	// DatagramBody is the size of a message that fits a datagram of any sender: transport
+	// limits its header to the rest.
 	DatagramBody = 1200
 	depthMax     = 16 // nesting of arrays and maps
 )
 
-// flagsPlain is the only value of the flags byte so far; others are for
-// compression and sealing to come.
+// flagsPlain is the only value of the flags byte so far; others are for future compression and
+// sealing.
 const flagsPlain = 0
 
-// Body is a message of the catalogue: what node needs, and its codec.
+// Body is a message of the catalogue: the methods of node.Message, and its codec.
 type Body interface {
 	node.Message
 	Class() node.Class
@@ -34,12 +34,12 @@ type Body interface {
 	check() error
 }
 
-// ErrFrame is what every frame that cannot be read wraps.
+// ErrFrame is wrapped by the error of every frame that cannot be decoded.
 var ErrFrame = errors.New("not a frame of this protocol")
 
 // MissingError names a required field that a message lacks.
 type MissingError struct {
-	Path string // names of the fields from the outermost in, joined by dots
+	Path string // field names from the outermost inwards, joined by dots
 }
 
 func (e *MissingError) Error() string {
@@ -57,7 +57,7 @@ func within(name string, err error) error {
 	return err
 }
 
-// Append encodes m behind b: a flags byte, the kind, the body.
+// Append appends the encoding of m to b: a flags byte, the kind, the body.
 func Append(b []byte, m node.Message) ([]byte, error) {
 	body, ok := m.(Body)
 	if !ok {
@@ -71,8 +71,7 @@ func Append(b []byte, m node.Message) ([]byte, error) {
 	return body.MarshalMsg(b)
 }
 
-// Decode reads one frame and requires that it is all of b. The message shares
-// no memory with b.
+// Decode decodes one frame, which must be all of b. The message shares no memory with b.
 func Decode(b []byte) (Body, error) {
 	m, rest, err := DecodePrefix(b)
 	if err != nil {
@@ -84,7 +83,7 @@ func Decode(b []byte) (Body, error) {
 	return m, nil
 }
 
-// DecodePrefix reads the frame at the head of b and returns what follows it.
+// DecodePrefix decodes the frame at the beginning of b and returns the rest.
 func DecodePrefix(b []byte) (Body, []byte, error) {
 	if len(b) < HeaderSize {
 		return nil, b, fmt.Errorf("decode: %d bytes are less than a header: %w", len(b), ErrFrame)
@@ -114,11 +113,11 @@ func DecodePrefix(b []byte) (Body, []byte, error) {
 	return m, b[HeaderSize+n:], nil
 }
 
-// Scan walks one value without allocating and returns its length. Every element
-// takes at least a byte, so counts that pass here cannot make the decoder
-// allocate more than a constant times the input.
+// Scan walks one value without allocating and returns its length. Every element takes at least
+// a byte, so counts that pass here cannot make the decoder allocate more than a constant times
+// the input.
 func Scan(b []byte) (int, error) {
-	var left [depthMax]uint64 // values still to come on each level
+	var left [depthMax]uint64 // values still to read on each level
 	depth := 0
 	left[0] = 1
 	for at := 0; ; {
@@ -147,9 +146,9 @@ func Scan(b []byte) (int, error) {
 	}
 }
 
-// head returns the length of the value at the head of b without its elements,
-// and how many elements follow. What a message consists of is mostly small, so
-// the encodings of one byte, short strings and integers are told here.
+// head returns the length of the value at the beginning of b without its elements, and the
+// number of its elements. Most values of messages are small, so head handles the encodings of
+// one byte, short strings and integers itself.
 func head(b []byte) (size int, children uint64, err error) {
 	if len(b) == 0 {
 		return 0, 0, fmt.Errorf("cut short: %w", ErrFrame)
@@ -174,7 +173,7 @@ func head(b []byte) (size int, children uint64, err error) {
 	return size, 0, nil
 }
 
-// headLong is head for every encoding there is.
+// headLong is head for all encodings.
 func headLong(b []byte) (size int, children uint64, err error) {
 	switch msgp.NextType(b) {
 	case msgp.MapType:
@@ -199,8 +198,8 @@ func headLong(b []byte) (size int, children uint64, err error) {
 	return len(b) - len(rest), 0, nil
 }
 
-// Copier is a message of tests alone: the catalogue has no kind for it and no frame
-// carries it. It has a name of its own, and a copy stands in for its decoding.
+// Copier is a message for tests only: the catalogue has no kind for it and no frame carries it.
+// It has its own name, and a copy replaces its decoding.
 type Copier interface {
 	node.Message
 	Name() string
@@ -215,7 +214,7 @@ func NameOf(m node.Message) string {
 	return Name(m.Kind())
 }
 
-// Clone encodes and decodes m: what wire mode and a test of MSG-2 do.
+// Clone encodes and decodes m, for wire mode and for a test of MSG-2.
 func Clone(m node.Message, scratch []byte) (node.Message, []byte, error) {
 	if c, ok := m.(Copier); ok {
 		return c.Copy(), scratch, nil

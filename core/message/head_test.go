@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The short way of head must not differ from the long one, whatever the bytes.
+// The fast path of head must not differ from headLong, for any bytes.
 func TestHeadIsHeadLong(t *testing.T) {
 	for first := range 256 {
 		rapid.Check(t, func(t *rapid.T) {

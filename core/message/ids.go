@@ -11,11 +11,11 @@ import (
 	"fmt"
 )
 
-// JobID names a job for ever. It follows from the key under which the job was
-// submitted, so that two gates that are given one key contend for one register.
+// JobID names a job for ever. It follows from the key of the submission, so that two gates that
+// receive one key contend for one register.
 type JobID [16]byte
 
-// JobOf returns the id of the job that is submitted under a key.
+// JobOf returns the id of the job with a key.
 func JobOf(key string) (id JobID) {
 	sum := sha256.Sum256([]byte("hyperscale job " + key))
 	copy(id[:], sum[:])
@@ -39,10 +39,10 @@ func (id JobID) String() string {
 	return string(text[:])
 }
 
-// ErrJobID is what a text that is no job id gets.
+// ErrJobID is the error for a text that is no job id.
 var ErrJobID = errors.New("not a job id: want the 26 letters and digits that submit printed")
 
-// ParseJobID reads what String wrote.
+// ParseJobID parses the text that String returns.
 func ParseJobID(s string) (id JobID, err error) {
 	b, err := base32.NewEncoding(idText).WithPadding(base32.NoPadding).DecodeString(s)
 	if err != nil || len(b) != len(id) {
@@ -52,39 +52,39 @@ func ParseJobID(s string) (id JobID, err error) {
 	return id, nil
 }
 
-// Compare orders job ids; it says nothing about their age.
+// Compare orders job ids; the order says nothing about their age.
 func (id JobID) Compare(o JobID) int {
 	return cmp.Compare(string(id[:]), string(o[:]))
 }
 
-// RequestID ties an answer to its question. It is never used again, not even
-// for a retry of the same question: a late answer to try 1 must not answer try 2.
+// RequestID matches an answer with its request. Even a retry of the same request gets a new
+// one: a late answer to try 1 must not answer try 2.
 type RequestID struct {
 	Incarnation uint64 `msg:"incarnation"` // of the client
 	Counter     uint64 `msg:"counter" require:"true"`
 }
 
-// Fence says on whose authority somebody acts on a job. Fences are compared in
-// the order of their fields. Whoever acts on one keeps the highest it has seen
-// and refuses lower ones.
+// Fence names the authority under which a node acts on a job. Compare compares the fields in
+// their order. A node that acts on fences keeps the highest one that it has seen, and rejects
+// lower ones.
 type Fence struct {
 	JobEpoch    uint64 `msg:"job"`     // of the job's ownership among the gates: a packed LeaseToken
-	SubjobEpoch uint64 `msg:"manager"` // of the subjob's ownership among a datacenter's managers: another
-	Attempt     uint64 `msg:"attempt"` // dispatch of one shard, from 1; 0 where no shard is meant
+	SubjobEpoch uint64 `msg:"manager"` // of the subjob's ownership among a datacenter's managers: another packed LeaseToken
+	Attempt     uint64 `msg:"attempt"` // dispatch of one shard, from 1; 0 if the fence concerns no shard
 }
 
-// Compare is negative when f is older than o.
+// Compare is negative if f is older than o.
 func (f Fence) Compare(o Fence) int {
 	return cmp.Or(cmp.Compare(f.JobEpoch, o.JobEpoch), cmp.Compare(f.SubjobEpoch, o.SubjobEpoch), cmp.Compare(f.Attempt, o.Attempt))
 }
 
-// Less says that f is older than o.
+// Less reports whether f is older than o.
 func (f Fence) Less(o Fence) bool { return f.Compare(o) < 0 }
 
 func (f Fence) String() string { return fmt.Sprintf("%d.%d.%d", f.JobEpoch, f.SubjobEpoch, f.Attempt) }
 
-// ShardID names the unit of dispatch: one part of one workflow, run by one
-// worker at a time.
+// ShardID names the unit of dispatch: one part of one workflow, which one worker runs at a
+// time.
 type ShardID struct {
 	Job      JobID  `msg:"job" require:"true"`
 	Workflow uint32 `msg:"workflow"` // index in the plan

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// LeaseToken names one grant of a register. Tokens are compared by Epoch, then
-// Ordinal, and never used for two grants; the zero token is none.
+// LeaseToken names one grant of a register. Tokens are ordered by Epoch, then Ordinal. No two
+// grants have the same token; the zero token is none.
 type LeaseToken struct {
 	Epoch   uint64 `msg:"e"`
 	Ordinal uint32 `msg:"o"` // of the member that chose it, from 1
@@ -24,13 +24,13 @@ func (t LeaseToken) Compare(o LeaseToken) int {
 	return cmp.Or(cmp.Compare(t.Epoch, o.Epoch), cmp.Compare(t.Ordinal, o.Ordinal))
 }
 
-// Less says that t was granted before o.
+// Less reports whether t is a lower token than o.
 func (t LeaseToken) Less(o LeaseToken) bool { return t.Compare(o) < 0 }
 
-// Zero says that t names no grant.
+// Zero reports whether t names no grant.
 func (t LeaseToken) Zero() bool { return t == LeaseToken{} }
 
-// Packed returns the token as the part of a Fence, in the same order.
+// Packed returns the token as an epoch of a Fence, in the same order.
 func (t LeaseToken) Packed() uint64 { return t.Epoch<<8 | uint64(t.Ordinal) }
 
 // UnpackToken returns the token that Packed made.
@@ -40,8 +40,8 @@ func UnpackToken(n uint64) LeaseToken {
 
 func (t LeaseToken) String() string { return fmt.Sprintf("%d/%d", t.Epoch, t.Ordinal) }
 
-// LeaseLife is one run of one proposer: a blank disk may lead it to a token that
-// it has chosen before, and only the life tells the two apart.
+// LeaseLife is one incarnation of one proposer. With a blank disk it may choose a token that it
+// has chosen before, and only the life distinguishes the two.
 type LeaseLife struct {
 	Incarnation uint64 `msg:"i"`
 	Salt        uint64 `msg:"s"` // drawn at each start
@@ -54,12 +54,12 @@ type LeaseState struct {
 	Seq      uint64        `msg:"seq"` // of accepts under the token, from 0
 	Rev      uint64        `msg:"rev"` // the Seq that last changed the record
 	Released bool          `msg:"released"`
-	Copied   bool          `msg:"copied"` // taken over while joining: no evidence of a majority
+	Copied   bool          `msg:"copied"` // copied while joining: it proves no majority
 	Lease    time.Duration `msg:"lease"`
 	Record   []byte        `msg:"record,limit=65536"`
 }
 
-// LeasePrepare asks for a promise.
+// LeasePrepare requests a promise.
 type LeasePrepare struct {
 	Job     JobID      `msg:"job" require:"true"`
 	Token   LeaseToken `msg:"token"`
@@ -67,7 +67,7 @@ type LeasePrepare struct {
 	Consent LeaseToken `msg:"consent"` // of the holder, zero for none
 }
 
-// LeasePromise answers it, with all that was accepted.
+// LeasePromise answers a LeasePrepare, with what the acceptor has accepted.
 type LeasePromise struct {
 	Job      JobID      `msg:"job" require:"true"`
 	Token    LeaseToken `msg:"token"`
@@ -75,17 +75,17 @@ type LeasePromise struct {
 	Accepted LeaseState `msg:"accepted"`
 }
 
-// LeaseRefusal answers a prepare or an accept that came too late or too early.
+// LeaseRefusal rejects a prepare or an accept.
 type LeaseRefusal struct {
 	Job      JobID         `msg:"job" require:"true"`
 	Token    LeaseToken    `msg:"token"`
 	Life     LeaseLife     `msg:"life"`
 	Promised LeaseToken    `msg:"promised"`
-	Held     LeaseToken    `msg:"held"` // zero when it is not
-	Left     time.Duration `msg:"left"` // until it is not held any more
+	Held     LeaseToken    `msg:"held"` // zero if no member holds it
+	Left     time.Duration `msg:"left"` // until the lease runs out
 }
 
-// LeaseAccept grants, updates, renews or releases.
+// LeaseAccept grants, updates, renews or releases a register.
 type LeaseAccept struct {
 	Job      JobID         `msg:"job" require:"true"`
 	Token    LeaseToken    `msg:"token"`
@@ -95,11 +95,11 @@ type LeaseAccept struct {
 	Released bool          `msg:"released"`
 	Lease    time.Duration `msg:"lease"`
 	Record   []byte        `msg:"record,limit=65536"`
-	Renewal  bool          `msg:"renewal"` // the record is the one of Rev and is left out
-	Rest     []uint64      `msg:"rest"`    // by ordinal: generation of each promise it rests on, 0 for none
+	Renewal  bool          `msg:"renewal"` // the message omits the record, which is the one of Rev
+	Rest     []uint64      `msg:"rest"`    // by ordinal: disk generation of each promise that it rests on, 0 for none
 }
 
-// LeaseAccepted answers it.
+// LeaseAccepted answers a LeaseAccept.
 type LeaseAccepted struct {
 	Job   JobID      `msg:"job" require:"true"`
 	Token LeaseToken `msg:"token"`
@@ -107,28 +107,27 @@ type LeaseAccepted struct {
 	Seq   uint64     `msg:"seq"`
 }
 
-// LeaseQuery asks what was accepted, and changes nothing.
+// LeaseQuery asks what an acceptor has accepted, and changes nothing.
 type LeaseQuery struct {
 	Job   JobID  `msg:"job" require:"true"`
 	Nonce uint64 `msg:"nonce"`
 }
 
-// LeaseAnswer answers it.
+// LeaseAnswer answers a LeaseQuery.
 type LeaseAnswer struct {
 	Job      JobID      `msg:"job" require:"true"`
 	Nonce    uint64     `msg:"nonce"`
 	Accepted LeaseState `msg:"accepted"`
 }
 
-// LeaseConsent lets a successor acquire what its sender holds and has stopped
-// acting for.
+// LeaseConsent lets a successor acquire what its sender holds and no longer acts for.
 type LeaseConsent struct {
 	Job   JobID      `msg:"job" require:"true"`
 	Token LeaseToken `msg:"token"` // of the holder
 }
 
-// LeaseFrame carries what one member has to say to another about any number of
-// registers; its writes are one write to the receiver's disk.
+// LeaseFrame carries one member's messages to another about any number of registers. The
+// receiver writes them to its disk together.
 //
 //catalogue:message kind=96 class=control priority=critical
 type LeaseFrame struct {
@@ -144,8 +143,8 @@ type LeaseFrame struct {
 	Consents  []LeaseConsent  `msg:"consents"`
 }
 
-// LeaseHail tells where a member stands before it is one, and with whom: sets
-// that differ are refused.
+// LeaseHail reports a member's standing before it has joined, and its configured set: members
+// reject a different set.
 //
 //catalogue:message kind=97 class=control priority=critical
 type LeaseHail struct {
@@ -153,13 +152,12 @@ type LeaseHail struct {
 	Members    []string `msg:"members"`
 	Standing   uint8    `msg:"standing"` // 0 blank, 1 founding, 2 member, 3 member whose disk is the truth of a new epoch
 	Generation uint64   `msg:"generation"`
-	Answer     bool     `msg:"answer"` // to a hail: it is not answered again
-	Epoch      uint64   `msg:"epoch"`  // of the cluster: raised by recovering a lost majority
-	Nonce      uint64   `msg:"nonce"`  // of the hail, and of its answer: what was said to an earlier run counts for nothing
+	Answer     bool     `msg:"answer"` // to a hail: the receiver does not answer it again
+	Epoch      uint64   `msg:"epoch"`  // of the cluster: the recovery of a lost majority raises it
+	Nonce      uint64   `msg:"nonce"`  // of the hail, and of its answer: answers to an earlier incarnation do not count
 }
 
-// LeaseJoinRead asks for the highest known generation of the sender's disk,
-// which it has lost.
+// LeaseJoinRead requests the highest known generation of the sender's disk, which it has lost.
 //
 //catalogue:message kind=98 class=control priority=critical
 type LeaseJoinRead struct {
@@ -167,7 +165,7 @@ type LeaseJoinRead struct {
 	Nonce uint64 `msg:"nonce" require:"true"`
 }
 
-// LeaseJoinKnown answers it.
+// LeaseJoinKnown answers a LeaseJoinRead.
 //
 //catalogue:message kind=99 class=control priority=critical
 type LeaseJoinKnown struct {
@@ -177,15 +175,14 @@ type LeaseJoinKnown struct {
 	Gens  []uint64 `msg:"gens"`
 }
 
-// LeaseJoinSet announces a new generation and asks for all registers, a page at
-// a time.
+// LeaseJoinSet announces a new generation and requests all registers, one page at a time.
 //
 //catalogue:message kind=100 class=control priority=critical
 type LeaseJoinSet struct {
 	Group      string `msg:"group" require:"true"`
 	Nonce      uint64 `msg:"nonce" require:"true"`
 	Generation uint64 `msg:"generation" require:"true"`
-	After      JobID  `msg:"after"` // the last register of the page before
+	After      JobID  `msg:"after"` // the last register of the earlier page
 }
 
 // LeaseRegister is one register of such a page.
@@ -197,7 +194,7 @@ type LeaseRegister struct {
 	Reaped   bool       `msg:"reaped"` // a tombstone
 }
 
-// LeaseJoinState answers it.
+// LeaseJoinState answers a LeaseJoinSet.
 //
 //catalogue:message kind=101 class=control priority=critical
 type LeaseJoinState struct {

@@ -8,8 +8,8 @@ import "time"
 // ClusterListed bounds each list of a ClusterStatus.
 const ClusterListed = 1000
 
-// ClusterQuery asks a gate who is alive, who leads, and who owns which job, as it
-// sees it.
+// ClusterQuery requests a gate's view: which nodes are alive, which one leads, and which gate
+// owns which job.
 //
 //catalogue:message kind=136 class=control priority=normal
 type ClusterQuery struct {
@@ -18,22 +18,22 @@ type ClusterQuery struct {
 
 // MemberInfo is one member of the gates' group.
 type MemberInfo struct {
-	Node        string        `msg:"node"` // empty when it was never heard
+	Node        string        `msg:"node"` // empty if it was never heard
 	Addr        string        `msg:"addr" require:"true"`
 	Role        uint8         `msg:"role"`
 	Incarnation uint64        `msg:"incarnation"`
 	State       string        `msg:"state"` // "unknown", "alive", "suspect", "dead", "left"
-	By          string        `msg:"by"`    // who raised it
+	By          string        `msg:"by"`    // the member that raised it
 	Reason      string        `msg:"reason"`
 	Since       time.Duration `msg:"since"`
-	Draining    bool          `msg:"draining"` // takes no new work, as it says of itself
+	Draining    bool          `msg:"draining"` // it reports that it takes no new work
 }
 
-// LeaseInfo is one register as this gate's own acceptor knows it.
+// LeaseInfo is one register in this gate's own acceptor.
 type LeaseInfo struct {
 	Job      JobID         `msg:"job" require:"true"`
 	Name     string        `msg:"name"`
-	State    JobState      `msg:"state"`  // as its record says
+	State    JobState      `msg:"state"`  // in its record
 	Holder   string        `msg:"holder"` // address, empty for none
 	Token    LeaseToken    `msg:"token"`
 	Left     time.Duration `msg:"left"`
@@ -41,29 +41,29 @@ type LeaseInfo struct {
 	Missing  uint32        `msg:"missing"` // files that its record names and this gate's disk lacks
 }
 
-// ClusterStatus answers a ClusterQuery. Lists are bounded by ClusterListed; the
-// sums count all.
+// ClusterStatus answers a ClusterQuery. ClusterListed bounds its lists; the sums count
+// everything.
 //
 //catalogue:message kind=137 class=control priority=normal
 type ClusterStatus struct {
 	Request   RequestID    `msg:"request"`
-	Gate      string       `msg:"gate" require:"true"` // who answers
+	Gate      string       `msg:"gate" require:"true"` // the gate that answers
 	Standing  string       `msg:"standing"`            // "founding", "joining", "member"
 	Draining  bool         `msg:"draining"`
-	Leader    string       `msg:"leader"` // address, empty when none is known
+	Leader    string       `msg:"leader"` // address, empty if unknown
 	Term      uint64       `msg:"term"`
 	Gates     []string     `msg:"gates"`   // the configured set
 	Members   []MemberInfo `msg:"members"` // by address
 	MemberSum uint32       `msg:"member_sum"`
-	Leases    []LeaseInfo  `msg:"leases"` // those that are held first, by job
+	Leases    []LeaseInfo  `msg:"leases"` // held ones first, by job
 	LeaseSum  uint32       `msg:"lease_sum"`
 	Alarms    uint32       `msg:"alarms"` // of clocks, since this gate started
 	Alarm     string       `msg:"alarm"`  // the newest
 	Warnings  []string     `msg:"warnings"`
 }
 
-// DrainRequest asks a gate to have a node take no new work and hand over what it
-// owns; with Undo, to take work again.
+// DrainRequest asks a gate to drain a node: it takes no new work and hands over what it owns.
+// With Undo it takes work again.
 //
 //catalogue:message kind=138 class=control priority=high
 type DrainRequest struct {
@@ -72,17 +72,17 @@ type DrainRequest struct {
 	Undo    bool      `msg:"undo"`
 }
 
-// DrainAck says that the order was given, and by whom it goes.
+// DrainAck reports that the order was given, and which node passes it on.
 //
 //catalogue:message kind=139 class=control priority=high
 type DrainAck struct {
 	Request RequestID `msg:"request"`
 	Node    string    `msg:"node" require:"true"`
-	Via     string    `msg:"via"` // the node that passes it on, empty when it was obeyed here
+	Via     string    `msg:"via"` // the node that passes it on, empty if this gate obeyed it
 }
 
-// Drain orders the named node to take no new work and hand over what it owns, or
-// to take work again. Who has another name passes it to the one it knows.
+// Drain orders the named node to take no new work and hand over what it owns, or to take work
+// again. A node with another name passes it to the named one if it knows it.
 //
 //catalogue:message kind=140 class=control priority=high
 type Drain struct {

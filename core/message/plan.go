@@ -11,59 +11,59 @@ type File struct {
 	Data []byte `msg:"data,limit=1048576"`
 }
 
-// Param is one value that a person gave with --set.
+// Param is one value that a user gave with --set.
 type Param struct {
 	Name  string `msg:"name" require:"true"`
 	Value string `msg:"value"`
 }
 
-// Program is what core/workflow turns into a Plan: the files and the values
-// that override what they say. The same Program gives the same Plan everywhere.
+// Program is the input of core/workflow: files, and values that override theirs. The same
+// Program gives the same Plan everywhere.
 type Program struct {
-	Main     string        `msg:"main" require:"true"` // name of the file that is loaded first
+	Main     string        `msg:"main" require:"true"` // the file to load first
 	Files    []File        `msg:"files"`
 	Params   []Param       `msg:"params"`   // sorted by name
-	VUs      uint64        `msg:"vus"`      // zero: as the file says
-	Duration time.Duration `msg:"duration"` // zero: as the file says
+	VUs      uint64        `msg:"vus"`      // zero: as in the file
+	Duration time.Duration `msg:"duration"` // zero: as in the file
 	Seed     uint64        `msg:"seed"`     // of every random number of the virtual users
-	Rate     uint64        `msg:"rate"`     // zero: as the file says; else thousandths of a pass in RatePer
+	Rate     uint64        `msg:"rate"`     // zero: as in the file; else thousandths of an iteration in RatePer
 	RatePer  time.Duration `msg:"rate_per"` // zero: a second
-	Feeds    []FeedFile    `msg:"feeds"`    // files of rows that are not among Files
+	Feeds    []FeedFile    `msg:"feeds"`    // files of rows that Files does not include
 }
 
-// StepKind tells what a step is.
+// StepKind is the kind of a step.
 type StepKind uint8
 
-// The kinds of steps. Only StepRequest and StepFunction are measured and make
-// a workflow a test.
+// The kinds of steps. Only StepRequest and StepFunction are measured and make a workflow a
+// test.
 const (
 	StepNone     StepKind = iota
 	StepRequest           // compiled to bytes before the clock starts
 	StepFunction          // interpreted, measured by the response it returns
 	StepCheck             // passes or fails, by a value
 	StepMetric            // records a number
-	StepAction            // runs, is not measured
+	StepAction            // runs, without measurement
 )
 
-// StepPlan is what everybody but the executor needs to know of a step.
+// StepPlan is what all nodes but the executor need to know of a step.
 type StepPlan struct {
 	Name  string   `msg:"name" require:"true"`
 	Kind  StepKind `msg:"kind" require:"true"`
-	After []uint32 `msg:"after"` // indices of earlier steps it waits for, ascending
+	After []uint32 `msg:"after"` // indices of earlier steps that it waits for, ascending
 	Layer uint32   `msg:"layer"` // 0 for steps that wait for none, else 1 + the highest of After
 	Unit  string   `msg:"unit"`  // of a metric: counter, rate, distribution
 
-	Weight uint32 `msg:"weight"` // of those that have one, an iteration takes one; zero: every iteration takes it
+	Weight uint32 `msg:"weight"` // an iteration takes one of the weighted steps; zero: every iteration takes it
 	Tags   []Tag  `msg:"tags"`   // sorted by name
 }
 
-// Tag names something for reports.
+// Tag labels a step or a workflow in reports.
 type Tag struct {
 	Name  string `msg:"name" require:"true"`
 	Value string `msg:"value"`
 }
 
-// ThresholdOp compares.
+// ThresholdOp is a comparison.
 type ThresholdOp uint8
 
 // The comparisons.
@@ -75,10 +75,10 @@ const (
 	OpAtLeast
 )
 
-// ThresholdOf names what a threshold looks at.
+// ThresholdOf names the measurement of a threshold.
 type ThresholdOf uint8
 
-// What a threshold can look at.
+// The measurements of thresholds.
 const (
 	OfNone    ThresholdOf = iota
 	OfLatency             // nanoseconds, at Quantile (or Statistic)
@@ -89,7 +89,7 @@ const (
 	OfMetric              // a metric's value at Quantile, in thousandths
 )
 
-// Statistic names the number that a threshold takes of a distribution.
+// Statistic names the number that a threshold takes from a distribution.
 type Statistic uint8
 
 // The statistics. StatQuantile reads Threshold.Quantile.
@@ -118,7 +118,7 @@ type ParamPlan struct {
 	Name    string `msg:"name" require:"true"`
 	Default string `msg:"default"`
 	Help    string `msg:"help"`
-	Value   string `msg:"value"` // what it is in this plan
+	Value   string `msg:"value"` // its value in this plan
 }
 
 // Plan is everything that a cluster must know of a program without running it.

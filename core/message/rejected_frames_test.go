@@ -17,7 +17,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// drawn is a valid message of a drawn kind.
+// drawn is a valid message of a random kind.
 func drawn(t *rapid.T) message.Body {
 	k := rapid.SampledFrom(message.Kinds()).Draw(t, "kind")
 	return filled(k, func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") })
@@ -58,7 +58,7 @@ func TestDecodeTakesAWholeFrameAndNothingElse(t *testing.T) {
 	})
 }
 
-// missing is the twin of check: it reads the tags, field by field from the outermost in.
+// missing is the model of check: it reads the tags, field by field from the outermost inwards.
 func missing(v reflect.Value) string {
 	if v.Type() == reflect.TypeFor[message.SwimNews]() {
 		switch {
@@ -136,7 +136,7 @@ func TestAppendBoundsAFrame(t *testing.T) {
 	}
 }
 
-// foreign is a message of no catalogue.
+// foreign is a message outside of the catalogue.
 type foreign struct{}
 
 func (foreign) Kind() node.Kind         { return 1 }
@@ -145,7 +145,7 @@ func (foreign) Size() int               { return 1 }
 func (foreign) Digest() uint64          { return 0 }
 
 // A list of news survives its codec. Decode reads each prefix of it as its first pieces or
-// rejects it: no cut invents a piece. Decode rejects empty lists, and lists above their bound.
+// rejects it: no cut invents a piece. It rejects empty lists, and lists above their bound.
 func TestCutNewsAreRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.OneOf(rapid.Uint64Range(0, 300), rapid.Uint64())
@@ -166,7 +166,7 @@ func TestCutNewsAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ends := map[int]int{len(packed): len(list)} // a length in bytes: how many pieces end there
+		ends := map[int]int{len(packed): len(list)} // by length in bytes: the number of pieces that end there
 		at := 0
 		for i := range list {
 			ends[at] = i
@@ -232,8 +232,8 @@ func TestEnumerationsHaveDistinctNames(t *testing.T) {
 	})
 }
 
-// Codes lists each code that says what is wrong and what to do; any other number is
-// unknown, and no reason to retry.
+// Codes lists each code that has a text and a remedy; any other number is unknown, and no
+// reason to retry.
 func TestCodesListWhatHasAnEntry(t *testing.T) {
 	unknown := message.Code(1<<16 - 1)
 	rapid.Check(t, func(t *rapid.T) {

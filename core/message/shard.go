@@ -14,8 +14,8 @@ type ShardRef struct {
 	Fence Fence   `msg:"fence"`
 }
 
-// WorkerHeartbeat registers a worker with a manager and keeps it known, once a
-// second on the stream that the worker opened.
+// WorkerHeartbeat registers a worker with a manager and renews that once a second, on the
+// stream that the worker opened.
 //
 //catalogue:message kind=64 class=control priority=high
 type WorkerHeartbeat struct {
@@ -24,12 +24,11 @@ type WorkerHeartbeat struct {
 	Draining   bool       `msg:"draining"`
 	CoresTotal uint32     `msg:"cores_total" require:"true"`
 	CoresFree  uint32     `msg:"cores_free"`
-	Running    []ShardRef `msg:"running"` // by shard: accepted, without a result acknowledged
+	Running    []ShardRef `msg:"running"` // by shard: accepted, and no manager has acknowledged a result
 }
 
-// ShardDispatch gives a worker a shard. The worker keeps the highest fence of
-// each shard on disk, refuses a lower one, and answers an equal one again
-// without starting anything.
+// ShardDispatch gives a worker a shard. The worker keeps the highest fence of each shard on
+// disk, rejects a lower one, and answers an equal one again without starting anything.
 //
 //catalogue:message kind=65 class=dispatch priority=high
 type ShardDispatch struct {
@@ -43,12 +42,12 @@ type ShardDispatch struct {
 	Cores      uint32        `msg:"cores" require:"true"`
 	Duration   time.Duration `msg:"duration"`
 	Timeout    time.Duration `msg:"timeout"`     // of one step
-	RunTimeout time.Duration `msg:"run_timeout"` // killed after it
-	Given      []Provided    `msg:"given"`       // by the workflows before it
+	RunTimeout time.Duration `msg:"run_timeout"` // the worker kills it after that
+	Given      []Provided    `msg:"given"`       // values of earlier workflows
 	Rows       RowShare      `msg:"rows"`
 }
 
-// ShardAccepted says that the fence is on disk and the shard started.
+// ShardAccepted reports that the fence is on disk and the shard started.
 //
 //catalogue:message kind=66 class=dispatch priority=critical
 type ShardAccepted struct {
@@ -56,7 +55,7 @@ type ShardAccepted struct {
 	Fence Fence   `msg:"fence"`
 }
 
-// ShardRefused says that it was not taken.
+// ShardRefused reports that the worker rejected the shard.
 //
 //catalogue:message kind=67 class=dispatch priority=critical
 type ShardRefused struct {
@@ -68,8 +67,8 @@ type ShardRefused struct {
 	Current   Fence   `msg:"current"` // with CodeStaleFence
 }
 
-// ShardProgress tells where a shard stands: cumulative, the highest Sequence
-// under one fence is the newest.
+// ShardProgress reports the state of a shard: cumulative, and the highest Sequence under one
+// fence is the newest.
 //
 //catalogue:message kind=68 class=telemetry priority=normal
 type ShardProgress struct {
@@ -79,8 +78,8 @@ type ShardProgress struct {
 	Stats    Stats   `msg:"stats"`
 }
 
-// ShardResult is the end of a shard. It stays in the worker's outbox, on disk,
-// until acknowledged.
+// ShardResult is the end of a shard. It stays in the worker's outbox, on disk, until a manager
+// acknowledges it.
 //
 //catalogue:message kind=69 class=data priority=critical
 type ShardResult struct {
@@ -90,11 +89,11 @@ type ShardResult struct {
 	Error    string        `msg:"error"`
 	Duration time.Duration `msg:"duration"`
 	Stats    Stats         `msg:"stats"`
-	Provided []Provided    `msg:"provided"` // kept on a majority with the rest, before it counts
+	Provided []Provided    `msg:"provided"` // a majority has it with the rest before it counts
 }
 
-// ShardResultAck says that the manager has it on disk, or refuses it by its
-// fence; either way the worker may forget it.
+// ShardResultAck reports that the manager has it on disk, or rejects its fence; in both cases
+// the worker may forget it.
 //
 //catalogue:message kind=70 class=data priority=critical
 type ShardResultAck struct {
@@ -113,20 +112,19 @@ type ShardCancel struct {
 	Reason string        `msg:"reason"`
 }
 
-// WorkerState says how a worker stands in one subjob. Values are on the wire: never
-// renumber.
+// WorkerState is a worker's state in one subjob. Values are on the wire: never renumber.
 type WorkerState uint8
 
 // The states of a worker in a subjob.
 const (
 	WorkerNone     WorkerState = iota
-	WorkerAssigned             // it was given a shard, and has not said that it runs
+	WorkerAssigned             // it has a shard, and has not reported that it runs
 	WorkerRunning              // it runs one
-	WorkerDraining             // the same, and it takes no other
-	WorkerSuspect              // the same, and its fellows do not hear it
-	WorkerAway                 // the same, and its stream is broken: what it told last stands
+	WorkerDraining             // it runs one, and takes no other
+	WorkerSuspect              // it runs one, and its peers do not hear it
+	WorkerAway                 // it runs one, and its stream is broken: its last report stands
 	WorkerDone                 // its shards have ended
-	WorkerLost                 // its attempts were given up, and what they told counts nowhere
+	WorkerLost                 // its manager gave up its attempts, and their figures count nowhere
 )
 
 func (s WorkerState) String() string {
@@ -137,19 +135,19 @@ func (s WorkerState) String() string {
 	return fmt.Sprintf("WORKER_STATE_%d", uint8(s))
 }
 
-// WorkerShare is what one worker does, or did, of a subjob: for people's eyes, nothing
-// is decided by it. Its counts are of measured steps; those of all shares add up to
-// the subjob's. What runs at the same time is told at its most: layers follow each other.
+// WorkerShare is what one worker does, or did, of a subjob. It is for display: no node decides
+// by it. Its counts are of measured steps; those of all shares add up to the subjob's.
+// Concurrent figures show their maximum, because layers follow each other.
 type WorkerShare struct {
-	Node       string        `msg:"node"`   // empty: all those that there was no room for
-	Others     uint32        `msg:"others"` // how many they are
+	Node       string        `msg:"node"`   // empty: all workers for which there was no room
+	Others     uint32        `msg:"others"` // their number
 	State      WorkerState   `msg:"state" require:"true"`
-	CoresTotal uint32        `msg:"cores_total"` // that it has; zero when this manager never met it
-	Cores      uint32        `msg:"cores"`       // of those, for this subjob
-	VUs        uint64        `msg:"vus"`         // given to it
+	CoresTotal uint32        `msg:"cores_total"` // of the worker; zero if this manager never met it
+	Cores      uint32        `msg:"cores"`       // those for this subjob
+	VUs        uint64        `msg:"vus"`         // virtual users assigned to it
 	Active     uint64        `msg:"active"`      // virtual users now
-	Elapsed    time.Duration `msg:"elapsed"`     // in which it sent load
-	Lost       uint32        `msg:"lost"`        // attempts that were given up
+	Elapsed    time.Duration `msg:"elapsed"`     // time in which it sent load
+	Lost       uint32        `msg:"lost"`        // attempts that its manager gave up
 	Started    uint64        `msg:"started"`
 	Sent       uint64        `msg:"sent"`
 	OK         uint64        `msg:"ok"`
@@ -160,7 +158,7 @@ type WorkerShare struct {
 	Skipped    uint64        `msg:"skipped"`
 	BytesIn    uint64        `msg:"bytes_in"`
 	BytesOut   uint64        `msg:"bytes_out"`
-	Late       time.Duration `msg:"late"`     // 99 of 100 of a shard's starts were late by at most this: the worst shard; of others not known
+	Late       time.Duration `msg:"late"`     // 99 of 100 of a shard's starts were at most this late: the worst shard; unknown for others
 	BusyMax    uint32        `msg:"busy_max"` // busiest second of an executor's loop, parts per million
 	Saturated  bool          `msg:"saturated"`
 }

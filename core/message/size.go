@@ -36,7 +36,7 @@ func sizeArray(n int) int {
 	return 5
 }
 
-// SizeUint is the length of an encoded unsigned integer: test messages have sizes too.
+// SizeUint returns the length of an encoded unsigned integer: test messages have sizes too.
 func SizeUint(v uint64) int { return sizeUint(v) }
 
 func sizeUint(v uint64) int {

@@ -10,12 +10,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Each size is what msgp writes: Size is told before anything is encoded.
+// Each size is the length that msgp writes: Size returns it without encoding.
 func TestSizesAreWhatMsgpWrites(t *testing.T) {
 	edges := []int64{0, 15, 16, 31, 32, math.MaxInt8, math.MaxUint8, math.MaxInt16, math.MaxUint16, math.MaxInt32, math.MaxUint32, math.MaxInt64}
 	rapid.Check(t, func(t *rapid.T) {
 		edge := rapid.SampledFrom(edges).Draw(t, "edge")
-		v := edge + rapid.Int64Range(-1, 1).Draw(t, "off") // may wrap: the least integer
+		v := edge + rapid.Int64Range(-1, 1).Draw(t, "off") // may wrap around: the smallest integer
 		check := func(what string, got, want int) {
 			if got != want {
 				t.Fatalf("%s %d: size is %d, msgp writes %d bytes", what, v, got, want)
@@ -32,8 +32,7 @@ func TestSizesAreWhatMsgpWrites(t *testing.T) {
 	})
 }
 
-// tree is a value that Scan walks; depth counts the containers that are not empty, one
-// within another.
+// tree is a value that Scan walks; depth counts the nested containers that are not empty.
 type tree struct {
 	bytes []byte
 	depth int
@@ -68,7 +67,7 @@ func drawTree(t *rapid.T, levels int) tree {
 	return out
 }
 
-// Scan returns a value's length, whatever follows it, and rejects a value that is nested
+// Scan returns a value's length, regardless of what follows. It rejects a value that is nested
 // too deep, is cut, or claims more elements than there are bytes.
 func TestScanMeasuresOneValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

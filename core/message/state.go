@@ -25,7 +25,7 @@ const (
 	JobTimedOut
 )
 
-// Terminal says that nothing follows.
+// Terminal reports that no state follows.
 func (s JobState) Terminal() bool { return s >= JobCompleted && s <= JobTimedOut }
 
 func (s JobState) String() string {
@@ -52,7 +52,7 @@ const (
 	WorkflowTimedOut
 )
 
-// Terminal says that nothing follows.
+// Terminal reports that no state follows.
 func (s WorkflowState) Terminal() bool { return s >= WorkflowCompleted && s <= WorkflowTimedOut }
 
 func (s WorkflowState) String() string {

@@ -31,47 +31,47 @@ type Histogram struct {
 // add up to its latency.
 type Phase uint8
 
-// The phases, in their order. What did not happen (looking up and connecting, where a
-// connection stood) is not recorded.
+// The phases, in their order. A phase that did not happen (look-up and connect, on an open
+// connection) is not recorded.
 const (
 	PhaseNone    Phase = iota
-	PhaseBlocked       // from the intended start: for a virtual user, the generator, a connection
-	PhaseDNS           // the host's name is looked up
-	PhaseConnect       // an address takes the connection, those that did not included
+	PhaseBlocked       // from the intended start: the request waits for a virtual user, the generator, a connection
+	PhaseDNS           // look-up of the host's name
+	PhaseConnect       // until an address accepts the connection, including those that did not
 	PhaseTLS           // the handshake
-	PhaseSend          // from the first byte handed to the kernel until it has taken the last
+	PhaseSend          // from the first byte to the kernel until it has the last
 	PhaseWait          // until the first byte of the answer
 	PhaseReceive       // until its last
 )
 
-// PhaseTimes is how long one phase of a step's requests took.
+// PhaseTimes are the times of one phase of a step's requests.
 type PhaseTimes struct {
 	Phase Phase     `msg:"phase" require:"true"`
 	Time  Histogram `msg:"time"` // ns
 }
 
-// Windows is a core/stats series in time: what happened in each interval of one width
-// since the start.
+// Windows is a core/stats series in time: counts for each interval of equal width since the
+// start.
 type Windows struct {
 	Width   time.Duration `msg:"width"`             // zero: nothing happened
 	Data    []byte        `msg:"data,limit=262144"` // of core/stats, in uvarints
-	Dropped bool          `msg:"dropped"`           // something did, and there was no room to tell when
+	Dropped bool          `msg:"dropped"`           // something happened, and there was no room to say when
 }
 
-// StepStats is what is known of one step. Started == OK + Failed + TimedOut +
-// Cancelled + what is in flight; nothing is in flight in a result. For a check,
-// OK and Failed count passes and failures. For a metric only Metric is used.
+// StepStats are the figures of one step. Started == OK + Failed + TimedOut + Cancelled + those
+// in flight; in a result none is in flight. For a check, OK and Failed count passes and
+// failures. For a metric only Metric is used.
 type StepStats struct {
 	Name      string        `msg:"name" require:"true"`
 	Kind      StepKind      `msg:"kind" require:"true"`
 	Started   uint64        `msg:"started"`
-	Sent      uint64        `msg:"sent"` // requests that the kernel took whole; those of functions and redirects, too
+	Sent      uint64        `msg:"sent"` // requests that the kernel took completely, also those of functions and redirects
 	OK        uint64        `msg:"ok"`
 	Failed    uint64        `msg:"failed"`
 	TimedOut  uint64        `msg:"timed_out"`
 	Cancelled uint64        `msg:"cancelled"`
 	Dropped   uint64        `msg:"dropped"` // never started: no virtual user was free
-	Skipped   uint64        `msg:"skipped"` // never started: a step before it failed
+	Skipped   uint64        `msg:"skipped"` // never started: an earlier step failed
 	BytesIn   uint64        `msg:"bytes_in"`
 	BytesOut  uint64        `msg:"bytes_out"`
 	Statuses  []StatusCount `msg:"statuses"` // ascending
@@ -79,21 +79,21 @@ type StepStats struct {
 	Latency   Histogram     `msg:"latency"`  // ns, from the intended start to the last byte
 	Service   Histogram     `msg:"service"`  // ns, from the first byte written
 	Metric    Histogram     `msg:"metric"`   // thousandths of the recorded value
-	Phases    []PhaseTimes  `msg:"phases"`   // ascending; of the requests in Latency, those that happened
+	Phases    []PhaseTimes  `msg:"phases"`   // ascending; of the requests in Latency, the phases that happened
 	Windows   Windows       `msg:"windows"`  // the same counts over time
 }
 
-// Generator tells how well the load was generated.
+// Generator says how well the load was generated.
 type Generator struct {
 	Lag       Histogram `msg:"lag"`       // ns by which starts were late
 	BusyMax   uint32    `msg:"busy_max"`  // busiest second of the loop, parts per million
 	Saturated bool      `msg:"saturated"` // the generator, not the target, was the bottleneck
 	Begun     uint64    `msg:"begun"`     // iterations
-	Waited    uint64    `msg:"waited"`    // of those, the ones that were due while no virtual user was free
-	Dropped   uint64    `msg:"dropped"`   // iterations that were due and never began, for the same reason
+	Waited    uint64    `msg:"waited"`    // those that were due while no virtual user was free
+	Dropped   uint64    `msg:"dropped"`   // that were due and never began, because no virtual user was free
 }
 
-// Stats is everything measured of one workflow, by one executor or by many.
+// Stats are the figures of one workflow, by one executor or by many.
 type Stats struct {
 	Active    uint64        `msg:"active"` // virtual users now
 	Elapsed   time.Duration `msg:"elapsed"`
@@ -103,14 +103,14 @@ type Stats struct {
 	Rows      uint64        `msg:"rows"` // of the feed that iterations took
 }
 
-// LostAttempt tells of a shard's attempt whose worker fell silent. Its figures
-// are reported here and counted nowhere else.
+// LostAttempt reports a shard's attempt whose worker fell silent. Its figures count nowhere
+// else.
 type LostAttempt struct {
 	Shard   ShardID `msg:"slice"`
 	Attempt uint64  `msg:"attempt"`
 	Worker  string  `msg:"worker"`
 	Reason  string  `msg:"reason"`
-	Started uint64  `msg:"started"` // what it had last told
+	Started uint64  `msg:"started"` // its last report
 	OK      uint64  `msg:"ok"`
 }
 
@@ -124,9 +124,9 @@ type WorkflowResult struct {
 	Duration time.Duration `msg:"duration"`
 	Stats    Stats         `msg:"stats"`
 	Lost     []LostAttempt `msg:"lost"`
-	Burned   uint64        `msg:"burned"`    // rows of a unique feed that attempts held when they were lost: nobody gets them
+	Burned   uint64        `msg:"burned"`    // rows of a unique feed that lost attempts held: no executor gets them
 	Tags     []Tag         `msg:"tags"`      // as declared; of the whole job's result only
-	StepTags []StepTags    `msg:"step_tags"` // of steps that have some, in the plan's order
+	StepTags []StepTags    `msg:"step_tags"` // of steps with tags, in the plan's order
 	Interval time.Duration `msg:"interval"`  // between two points of its curves, as declared; of the whole job's result only
 }
 
@@ -136,7 +136,7 @@ type StepTags struct {
 	Tags []Tag  `msg:"tags"`
 }
 
-// DatacenterResult is the end, or the present state, of one datacenter's subjob.
+// DatacenterResult is the end, or the current state, of one datacenter's subjob.
 type DatacenterResult struct {
 	Name      string           `msg:"name" require:"true"`
 	State     JobState         `msg:"state"`

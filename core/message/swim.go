@@ -3,9 +3,8 @@ package message
 //msgp:limit arrays:4096 maps:64 marshal:false
 //msgp:noduplicates
 
-// SwimProbe asks whether the target lives. Everything rides on it: the sender's
-// incarnation and state, news for the target, and first of all what the sender
-// holds against it.
+// SwimProbe asks whether the target is alive. It carries the sender's incarnation and state,
+// news for the target, and first of all the sender's suspicion of the target.
 //
 //catalogue:message kind=112 class=control priority=critical
 type SwimProbe struct {
@@ -14,27 +13,26 @@ type SwimProbe struct {
 	Target      string       `msg:"t" require:"true"`
 	Incarnation uint64       `msg:"i" require:"true"`
 	Version     uint64       `msg:"v"`
-	Known       uint64       `msg:"k"`           // the Version of the target that the sender has of this run of it
+	Known       uint64       `msg:"k"`           // the Version of the target's incarnation that the sender has
 	State       []byte       `msg:"a,limit=128"` // for a while after it changed
 	News        SwimNewsList `msg:"n" packed:"true"`
 }
 
-// SwimAck answers a SwimProbe, or passes on the answer to one that was made for
-// the receiver.
+// SwimAck answers a SwimProbe, or forwards the answer to one that was sent for the receiver.
 //
 //catalogue:message kind=113 class=control priority=critical
 type SwimAck struct {
 	Group       string       `msg:"g" require:"true"`
 	Sequence    uint64       `msg:"s" require:"true"`
-	Target      string       `msg:"t" require:"true"` // who lives
+	Target      string       `msg:"t" require:"true"` // the member that is alive
 	Incarnation uint64       `msg:"i" require:"true"` // of the sender
-	Uptime      uint64       `msg:"u"`                // milliseconds: of the sender, by its own clock
+	Uptime      uint64       `msg:"u"`                // milliseconds, of the sender by its own clock
 	Version     uint64       `msg:"v"`
 	State       []byte       `msg:"a,limit=128"` // unless the receiver has this Version
 	News        SwimNewsList `msg:"n" packed:"true"`
 }
 
-// SwimAsk asks for an indirect probe of a target.
+// SwimAsk requests an indirect probe of a target.
 //
 //catalogue:message kind=114 class=control priority=critical
 type SwimAsk struct {
@@ -42,11 +40,11 @@ type SwimAsk struct {
 	Sequence    uint64       `msg:"s" require:"true"`
 	Target      string       `msg:"t" require:"true"`
 	Incarnation uint64       `msg:"i" require:"true"` // of the sender
-	Nack        bool         `msg:"k"`                // tell, too, when the target is silent
+	Nack        bool         `msg:"k"`                // answer also if the target is silent
 	News        SwimNewsList `msg:"n" packed:"true"`
 }
 
-// SwimNack says that the target of a SwimAsk is silent, and its sender is not.
+// SwimNack reports that the target of a SwimAsk is silent, and its sender is not.
 //
 //catalogue:message kind=115 class=control priority=critical
 type SwimNack struct {
@@ -65,20 +63,20 @@ type SwimGossip struct {
 	News        SwimNewsList `msg:"n" packed:"true"`
 }
 
-// SwimCompare says what a member's whole list comes to. Whoever asks and hears
-// something else exchanges lists.
+// SwimCompare carries a digest of a member's whole list. A member that receives a different
+// digest exchanges lists.
 //
 //catalogue:message kind=117 class=control priority=high
 type SwimCompare struct {
 	Group       string `msg:"g" require:"true"`
 	Incarnation uint64 `msg:"i" require:"true"` // of the sender
-	Members     uint32 `msg:"members"`          // that live, as the sender sees it
-	View        uint64 `msg:"view"`             // a sum over them, equal where the lists are
-	Answer      bool   `msg:"answer"`           // to a SwimCompare: it is not answered again
+	Members     uint32 `msg:"members"`          // alive ones, as the sender sees it
+	View        uint64 `msg:"view"`             // a sum over them, equal if the lists are
+	Answer      bool   `msg:"answer"`           // to a SwimCompare: the receiver does not answer it again
 }
 
-// SwimList is a page of a member's list, on a stream of its own. The last page of
-// whoever opened the stream is answered with the other's list.
+// SwimList is a page of a member's list, on its own stream. The receiver answers the last page
+// of the member that opened the stream with its own list.
 //
 //catalogue:message kind=118 class=control priority=high
 type SwimList struct {

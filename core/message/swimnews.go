@@ -10,34 +10,34 @@ import (
 	"hyperscale/core/node"
 )
 
-// SwimNews says how a member of a group is, at an incarnation of its own.
+// SwimNews reports a member's state, at an incarnation of its own.
 type SwimNews struct {
 	Node        string
-	Addr        string // with Role: only for whom a receiver may not know
+	Addr        string // with Role: only for a receiver that may not know the member
 	Role        uint8
-	Incarnation uint64        // the node's << 32, raised by each refutation
+	Incarnation uint64        // the node's incarnation << 32, plus one for each refutation
 	State       uint8         // 0 alive, 1 suspect, 2 dead, 3 left
-	By          string        // who accuses, empty for the member itself
-	Age         time.Duration // of a death or leave: how long ago it was learnt first
+	By          string        // the accuser, empty for the member itself
+	Age         time.Duration // of a death or leave: how long ago a member first learnt it
 }
 
-// SwimNewsList is news as they ride on a datagram. As most of what a group sends is
-// news, they are not msgpack but one string of bytes, each piece a byte of flags and
-// of the state; the name; the incarnation's halves; then what the flags name. Numbers
-// are varints, strings have their length before them.
+// SwimNewsList is the encoding of news on a datagram. As most of a group's traffic is news,
+// they are not msgpack but one string of bytes. Each piece has a byte of flags and state; the
+// name; the incarnation's halves; then what the flags name. Numbers are varints, strings have
+// their length first.
 type SwimNewsList []SwimNews
 
-// The flags of a piece of news, and where its state stands.
+// The flags of a piece of news, and the position of its state.
 const (
 	newsWhole      = 1 << iota // address and role
 	newsBy                     // the accuser
 	newsAge                    // in milliseconds
 	newsFineAge                // in nanoseconds
 	newsState      = 4
-	newsStateAfter = 0xf // the state did not fit, and is a byte of its own
+	newsStateAfter = 0xf // the state did not fit, and has its own byte
 )
 
-// newsMax bounds what is decoded, as msgp:limit does elsewhere.
+// newsMax bounds the decoded list, as msgp:limit does elsewhere.
 const newsMax = 4096
 
 func (n *SwimNews) flags() byte {
@@ -58,7 +58,7 @@ func (n *SwimNews) flags() byte {
 	return f
 }
 
-// Bytes is the exact encoded size of n within a list.
+// Bytes returns the exact encoded size of n within a list.
 func (n *SwimNews) Bytes() int {
 	f := n.flags()
 	size := 1 + sizeText(n.Node) + sizeVarint(n.Incarnation>>32) + sizeVarint(n.Incarnation&0xffffffff)
@@ -77,7 +77,7 @@ func (n *SwimNews) Bytes() int {
 	return size
 }
 
-// age is what stands for the age on the wire.
+// age returns the number that encodes the age.
 func (n *SwimNews) age(flags byte) int64 {
 	if flags&newsAge != 0 {
 		return int64(n.Age / time.Millisecond)
@@ -122,7 +122,7 @@ func (n *SwimNews) append(b []byte) []byte {
 	return b
 }
 
-// newsReader reads pieces; the first fault stays, and all after it are zero.
+// newsReader reads pieces; after the first fault all values are zero.
 type newsReader struct {
 	b   []byte
 	bad bool
@@ -190,7 +190,7 @@ func (n *SwimNews) read(r *newsReader) {
 	r.bad = r.bad || n.flags() != f // one piece has one encoding
 }
 
-// bytes is the exact encoded size of the pieces.
+// bytes returns the exact encoded size of the pieces.
 func (l SwimNewsList) bytes() int {
 	n := 0
 	for i := range l {

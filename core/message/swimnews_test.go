@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// What a group says most often is short: a suspicion and its refutation.
+// The most frequent news of a group is short: a suspicion and its refutation.
 func TestNewsAreSmall(t *testing.T) {
 	for _, r := range []struct {
 		why  string
@@ -26,7 +26,7 @@ func TestNewsAreSmall(t *testing.T) {
 	}
 }
 
-// FuzzNews: hostile bytes never panic, and what is read has one encoding.
+// FuzzNews: hostile bytes never panic, and each decoded list has one encoding.
 func FuzzNews(f *testing.F) {
 	for _, l := range []message.SwimNewsList{
 		{{Node: "a", Incarnation: 1 << 32}},

@@ -3,12 +3,12 @@ package message
 //msgp:limit arrays:4096 maps:64 marshal:false
 //msgp:noduplicates
 
-// Hello is said first on every stream, by both sides. The head of a datagram says
-// the same in fewer bytes.
+// Hello is the first message on every stream, from both sides. The head of a datagram says the
+// same in fewer bytes.
 //
 //catalogue:message kind=1 class=control priority=critical
 type Hello struct {
-	Major       uint16 `msg:"major" require:"true"` // protocol version: refused unless equal
+	Major       uint16 `msg:"major" require:"true"` // protocol version: rejected unless equal
 	Minor       uint16 `msg:"minor"`
 	Cluster     string `msg:"cluster" require:"true"`
 	Environment string `msg:"environment" require:"true"`
@@ -18,7 +18,7 @@ type Hello struct {
 	Addr        string `msg:"addr"`
 }
 
-// HelloRefused answers a Hello that does not fit, by the field that differs.
+// HelloRefused rejects a Hello, by the field that differs.
 //
 //catalogue:message kind=2 class=control priority=critical
 type HelloRefused struct {
@@ -28,7 +28,7 @@ type HelloRefused struct {
 	Remedy string `msg:"remedy"`
 }
 
-// Beat keeps a stream between two fellows known to be alive; BeatAck answers it.
+// Beat checks a stream between two peers for life; BeatAck answers it.
 //
 //catalogue:message kind=6 class=control priority=high
 type Beat struct {

@@ -5,16 +5,16 @@ package message
 
 import "time"
 
-// StagePlan is one stretch of a workflow's load: it goes in a straight line from
-// where the stage before ended to the value of this one, or jumps there if it
-// takes no time. Stages of one workflow are all of VUs or all of Rate.
+// StagePlan is one stretch of a workflow's load. The load goes in a straight line from the end
+// of the earlier stage to this value, or jumps there if the stage takes no time. Stages of one
+// workflow are all of VUs or all of Rate.
 type StagePlan struct {
 	Duration time.Duration `msg:"duration"`
 	VUs      uint64        `msg:"vus"`
-	Rate     uint64        `msg:"rate"` // in the unit of the workflow's
+	Rate     uint64        `msg:"rate"` // in the unit of the workflow's Rate
 }
 
-// AbortPlan ends a workflow, FAILED, when its condition has held for so long.
+// AbortPlan ends a workflow as FAILED once its condition has held for its time.
 type AbortPlan struct {
 	When Threshold     `msg:"when"`
 	For  time.Duration `msg:"for"`
@@ -24,7 +24,7 @@ type AbortPlan struct {
 // which it waits for.
 type Importance uint8
 
-// The priorities of a workflow: the least and the most of all cores.
+// The priorities of a workflow: the smallest and the largest share of all cores.
 const (
 	PriorityAuto      Importance = iota // none .. all
 	PriorityLow                         // none .. a quarter
@@ -39,19 +39,19 @@ type SessionMode uint8
 // The sessions.
 const (
 	SessionVU   SessionMode = iota // its cookies and connections
-	SessionNone                    // nothing: each iteration begins as a stranger
+	SessionNone                    // nothing: each iteration begins without a session
 )
 
 // WorkflowPlan is one workflow as declared.
 //
-// It is closed, its virtual users go round, unless Rate or the Rate of a stage
-// is above zero: then it is open, iterations begin when they are due, and VUs is how
-// many may be under way. core/load says when which iteration begins.
+// It is closed, its virtual users repeat, unless Rate or the Rate of a stage is above zero.
+// Then it is open, iterations begin when they are due, and VUs bounds the concurrent ones.
+// core/load says when each iteration begins.
 type WorkflowPlan struct {
 	Name       string        `msg:"name" require:"true"`
 	Test       bool          `msg:"test"`               // has a measured step
-	VUs        uint64        `msg:"vus" require:"true"` // at the same time, at most
-	Duration   time.Duration `msg:"duration"`           // all stages, if there are any; zero: until Iterations, or one iteration of each virtual user
+	VUs        uint64        `msg:"vus" require:"true"` // concurrent, at most
+	Duration   time.Duration `msg:"duration"`           // of all stages, if there are any; zero: until Iterations, or one iteration of each virtual user
 	Timeout    time.Duration `msg:"timeout" require:"true"`
 	Think      time.Duration `msg:"think"`
 	Cores      uint32        `msg:"cores"`   // zero: min(VUs, free)
@@ -60,18 +60,18 @@ type WorkflowPlan struct {
 	Steps      []StepPlan    `msg:"steps"`
 	Thresholds []Threshold   `msg:"thresholds"`
 
-	Iterations uint64        `msg:"iterations"` // iterations of all virtual users together; zero: until Duration
-	Rate       uint64        `msg:"rate"`       // thousandths of a pass in RatePer: of the whole run, or where the stages begin
+	Iterations uint64        `msg:"iterations"` // of all virtual users together; zero: until Duration
+	Rate       uint64        `msg:"rate"`       // thousandths of an iteration in RatePer: of the whole run, or where the stages begin
 	RatePer    time.Duration `msg:"rate_per"`   // zero: a second
-	Poisson    bool          `msg:"poisson"`    // arrivals, else even
-	Queue      bool          `msg:"queue"`      // an iteration that finds no virtual user free waits for one, else it is dropped
+	Poisson    bool          `msg:"poisson"`    // of arrivals; false: even arrivals
+	Queue      bool          `msg:"queue"`      // an iteration without a free virtual user waits for one; else it is dropped
 	Stages     []StagePlan   `msg:"stages"`
 
-	ThinkMax     time.Duration `msg:"think_max"`     // zero: Think exactly, else between both
-	Pace         time.Duration `msg:"pace"`          // from one begin of a virtual user's passes to the next, at least
-	GracefulStop time.Duration `msg:"graceful_stop"` // for what is under way at the end; zero: GracefulStopDefault
+	ThinkMax     time.Duration `msg:"think_max"`     // zero: exactly Think; else between both
+	Pace         time.Duration `msg:"pace"`          // minimum time between two starts of a virtual user's iterations
+	GracefulStop time.Duration `msg:"graceful_stop"` // for what is in flight at the end; zero: GracefulStopDefault
 
-	StartAfter []uint32    `msg:"start_after"` // indices of workflows that must have ended, however they did, ascending
+	StartAfter []uint32    `msg:"start_after"` // indices of workflows that must have ended, in any state, ascending
 	AbortWhen  []AbortPlan `msg:"abort_when"`
 	Priority   Importance  `msg:"priority"`
 
@@ -80,10 +80,10 @@ type WorkflowPlan struct {
 	Connections uint32        `msg:"connections"` // of an executor, shared by its virtual users; zero: each has its own
 	Weighted    bool          `msg:"weighted"`    // some of Steps have a weight
 	Tags        []Tag         `msg:"tags"`        // sorted by name
-	Report      []string      `msg:"report"`      // KIND=WHERE: what whoever follows the run writes of it
-	Interval    time.Duration `msg:"interval"`    // between the points of its curves; zero: as told
+	Report      []string      `msg:"report"`      // KIND=WHERE: the reports that a program that follows the run writes
+	Interval    time.Duration `msg:"interval"`    // between the points of its curves; zero: the width of its windows
 }
 
-// GracefulStopDefault is how long a workflow that does not say it waits for what
-// is under way at its end.
+// GracefulStopDefault is how long a workflow without its own value waits for what is in flight
+// at its end.
 const GracefulStopDefault = 30 * time.Second

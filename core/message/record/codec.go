@@ -17,13 +17,13 @@ type Record interface {
 	read(r *reader)
 }
 
-// ErrRecord is what every record that cannot be read wraps.
+// ErrRecord is wrapped by the error of every record that cannot be read.
 var ErrRecord = errors.New("not a record of this layout")
 
-// Append encodes a record behind b.
+// Append appends the encoding of a record to b.
 func Append(b []byte, rec Record) []byte { return rec.append(b) }
 
-// Read decodes a record, which is all of b, into a struct that was zero before.
+// Read decodes a record, which is all of b, into a zero struct.
 func Read(b []byte, rec Record) error {
 	n, err := message.Scan(b)
 	if err != nil {
@@ -53,14 +53,14 @@ func (r *reader) fail(format string, args ...any) {
 	r.b = nil
 }
 
-// took goes on behind a value.
+// took continues after a value.
 func (r *reader) took(rest []byte, err error) {
 	if r.b = rest; err != nil {
 		r.fail("%v", err)
 	}
 }
 
-// fields reads how many fields a struct has.
+// fields reads the number of a struct's fields.
 func (r *reader) fields() int {
 	n, rest, err := msgp.ReadMapHeaderBytes(r.b)
 	if r.took(rest, err); n > 2*FieldsMax {
@@ -79,7 +79,7 @@ func (r *reader) name() []byte {
 	return name
 }
 
-// once rejects a field that was read before.
+// once rejects a field that occurs twice.
 func (r *reader) once(seen *uint64, at uint) {
 	if *seen&(1<<at) != 0 {
 		r.fail("a field stands twice")
@@ -93,7 +93,7 @@ func (r *reader) require(is bool, name string) {
 	}
 }
 
-// list reads how many elements follow, each of a byte at least.
+// list reads the number of elements, each at least one byte.
 func (r *reader) list(most int) int {
 	n, rest, err := msgp.ReadArrayHeaderBytes(r.b)
 	if r.took(rest, err); uint64(n) > uint64(most) || int(n) > len(r.b) {
@@ -123,7 +123,7 @@ func (r *reader) int() int64 {
 	return v
 }
 
-// uint reads a number of as many bits.
+// uint reads a number of that many bits.
 func (r *reader) uint(bits uint) uint64 {
 	v, rest, err := msgp.ReadUint64Bytes(r.b)
 	if r.took(rest, err); bits < 64 && v>>bits != 0 {
@@ -138,7 +138,7 @@ func (r *reader) file() (f message.FileDigest) {
 	return f
 }
 
-// fence reads the three epochs that a fence consists of: it has no other field, ever.
+// fence reads the three epochs of a fence, which never gets another field.
 func (r *reader) fence() message.Fence {
 	if n := r.list(3); n != 3 {
 		r.fail("a fence of %d epochs", n)

@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// Job is a job in its register among the gates. It holds spans instead of instants: the
+// Job is a job in its register among the gates. It holds spans instead of instants, because the
 // node that reads it has another clock.
 type Job struct {
 	Number      uint64             `rec:"number"` // of its turn, in the order of acceptance
@@ -19,7 +19,7 @@ type Job struct {
 	Last        Transition         `rec:"last"`
 	Elapsed     time.Duration      `rec:"elapsed"` // since its submission
 	Ran         bool               `rec:"ran"`
-	RunFor      time.Duration      `rec:"run_for"` // since it ran first
+	RunFor      time.Duration      `rec:"run_for"` // since it first ran
 	Closed      []string           `rec:"closed" max:"4096"`
 	Subjobs     []JobSubjob        `rec:"subjobs" max:"4096"`
 	Aborts      []Abort            `rec:"aborts" max:"4096"`
@@ -27,7 +27,7 @@ type Job struct {
 	Result      message.FileDigest `rec:"result"`
 	ResultBytes uint64             `rec:"result_bytes"`
 
-	// Files are those that only fields of a newer version name: every version keeps them.
+	// Files are those that only a newer version's fields name: every version keeps them.
 	Files []message.FileDigest `rec:"files" max:"4096"`
 
 	Unknown Unknown
@@ -41,7 +41,7 @@ type Transition struct {
 	Unknown Unknown
 }
 
-// JobSubjob is what a job's record holds of one of its subjobs.
+// JobSubjob is one of the job's subjobs, in its record.
 type JobSubjob struct {
 	Datacenter string             `rec:"datacenter"`
 	Manager    node.ID            `rec:"manager"`
@@ -50,14 +50,14 @@ type JobSubjob struct {
 	Losses     uint64             `rec:"losses"` // of its managers
 	State      message.JobState   `rec:"state"`  // of an end that no manager sent
 	Error      string             `rec:"error"`
-	Counted    message.FileDigest `rec:"counted"` // holds the result, until the job's does
+	Counted    message.FileDigest `rec:"counted"` // holds the result until the job's file does
 	Unknown    Unknown
 }
 
-// Abort is a workflow that a condition of its own ends.
+// Abort is a workflow that its own condition ends.
 type Abort struct {
 	Workflow  uint32 `rec:"workflow"`
 	Condition uint32 `rec:"condition"`
-	Value     int64  `rec:"value"` // when it had held for its time
+	Value     int64  `rec:"value"` // when the condition had held for its time
 	Unknown   Unknown
 }

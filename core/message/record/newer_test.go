@@ -14,10 +14,10 @@ import (
 	"hyperscale/core/message/record"
 )
 
-// A dumb twin of the codec: a record is a tree of maps, lists and values, whose fields have
-// no meaning. It stands for a newer version, which knows fields that this one does not.
+// A simple model of the codec: a record is a tree of maps, lists and values, whose fields have
+// no meaning. It represents a newer version with fields that this one does not know.
 
-// treeOf reads a record.
+// treeOf decodes a record.
 func treeOf(b []byte) map[string]any {
 	m, rest, err := msgp.ReadMapStrIntfBytes(b, nil)
 	if err != nil || len(rest) > 0 {
@@ -26,7 +26,7 @@ func treeOf(b []byte) map[string]any {
 	return m
 }
 
-// encoded writes a tree: known fields in the order of their names, then those of a newer
+// encoded encodes a tree: known fields in the order of their names, then those of a newer
 // version, which begin with a +.
 func encoded(b []byte, v any) []byte {
 	switch v := v.(type) {
@@ -70,7 +70,7 @@ func each(path string, v any, f func(path string, m map[string]any)) {
 	}
 }
 
-// extend adds fields of a newer version to the structs of a tree, and tells which.
+// extend adds fields of a newer version to the structs of a tree, and returns them.
 func extend(tree map[string]any, draw func(int) int) map[string]map[string]any {
 	added := map[string]map[string]any{}
 	each("", tree, func(path string, m map[string]any) {
@@ -85,7 +85,7 @@ func extend(tree map[string]any, draw func(int) int) map[string]map[string]any {
 	return added
 }
 
-// value is anything that a newer version may have in a field.
+// value is any value that a newer version may have in a field.
 func value(draw func(int) int, depth int) any {
 	switch n := draw(6 + min(depth, 2)); n {
 	case 0:
@@ -115,7 +115,7 @@ func value(draw func(int) int, depth int) any {
 	}
 }
 
-// newer is a record with fields of a newer version, encoded.
+// newer is an encoded record with fields of a newer version.
 func newer(r record.Record, draw func(int) int) []byte {
 	tree := treeOf(record.Append(nil, r))
 	extend(tree, draw)
@@ -126,8 +126,8 @@ func newer(r record.Record, draw func(int) int) []byte {
 	return record.Append(nil, again) // known fields in the order of their declaration
 }
 
-// change draws some of the numbers and texts of a struct anew, as an older version does that
-// goes on with a job. It adds no element to a list, and takes none away.
+// change replaces some numbers and texts of a struct, as an older version does when it
+// continues a job. It adds and removes no elements of lists.
 func change(v reflect.Value, draw func(int) int) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -147,8 +147,8 @@ func change(v reflect.Value, draw func(int) int) {
 	}
 }
 
-// An older version reads a record of a newer one, changes it and writes it again: it holds
-// all that it changed, and every field of the newer version where it was.
+// An older version reads a record of a newer one, changes it and writes it again. The result
+// has all changes, and every field of the newer version in its place.
 func TestOlderVersionsLoseNoField(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }
@@ -191,7 +191,7 @@ func TestOlderVersionsLoseNoField(t *testing.T) {
 	})
 }
 
-// strip forgets all fields that are not known.
+// strip removes all unknown fields.
 func strip(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -209,7 +209,7 @@ func strip(v reflect.Value) {
 	}
 }
 
-// pruned drops structs without a field: they stood for their unknown ones.
+// pruned drops structs without fields, which existed for their unknown ones.
 func pruned(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -227,7 +227,7 @@ func pruned(v any) any {
 	return v
 }
 
-// The twin reads what it writes.
+// The model reads what it writes.
 func TestTreesAreReadAsTheyWereWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := map[string]any{"a": value(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }, 3)}

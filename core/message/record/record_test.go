@@ -37,8 +37,8 @@ func empty(r record.Record) record.Record {
 	return reflect.New(reflect.TypeOf(r).Elem()).Interface().(record.Record)
 }
 
-// fill gives every known field of v a value from draw, which yields small numbers; a number
-// is zero at times.
+// fill gives every known field of v a value from draw, which returns small numbers; a number is
+// sometimes zero.
 func fill(v reflect.Value, draw func(n int) int) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -68,7 +68,7 @@ func fill(v reflect.Value, draw func(n int) int) {
 	}
 }
 
-// drawn is a record of any struct; a job has its key.
+// drawn is a random record; a job has its key.
 func drawn(t *rapid.T) record.Record {
 	r := empty(rapid.SampledFrom(kinds()).Draw(t, "struct"))
 	fill(reflect.ValueOf(r).Elem(), func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") })
@@ -78,7 +78,7 @@ func drawn(t *rapid.T) record.Record {
 	return r
 }
 
-// counting returns a draw that walks through all small numbers.
+// counting returns a draw that goes through all small numbers.
 func counting() func(int) int {
 	at := 0
 	return func(n int) int { at++; return (at*7 + 1) % n }
@@ -146,7 +146,7 @@ func TestHostileRecordsAreRejected(t *testing.T) {
 	}
 }
 
-// A list that cannot be read again is not written.
+// Append does not write a list that Read would reject.
 func TestAppendAssertsTheBoundsOfLists(t *testing.T) {
 	defer func() {
 		if recover() == nil {
@@ -156,7 +156,7 @@ func TestAppendAssertsTheBoundsOfLists(t *testing.T) {
 	record.Append(nil, &record.Job{Key: "k", Named: make([]string, 4097)})
 }
 
-// A struct that holds something already would mix two records.
+// Read asserts that the struct is zero: it would mix two records.
 func TestReadAssertsAnEmptyStruct(t *testing.T) {
 	defer func() {
 		if recover() == nil {
@@ -184,11 +184,11 @@ func TestOffsetsKeepTheirTime(t *testing.T) {
 	}
 }
 
-// rewrite says whether the flag -rewrite, which datadriven declares, is set.
+// rewrite reports whether the flag -rewrite, which datadriven declares, is set.
 func rewrite() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
-// Each struct has encodings in testdata/golden, and each of them is read for ever with the
-// same values. Those of a newer version are written again byte by byte.
+// testdata/golden has encodings of each struct, and each is read for ever with the same values.
+// Those of a newer version are written again byte by byte.
 func TestOldEncodingsAreStillRead(t *testing.T) {
 	for _, r := range kinds() {
 		file := filepath.Join("testdata", "golden", nameOf(r)+".txt")
@@ -273,7 +273,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		r := kinds()[int(kind)%len(kinds())]
-		// The fuzzer's own work allocates too: the bound must break three times to count.
+		// The fuzzer's own work allocates too: only three violations of the bound count.
 		bound := uint64(64<<10 + 1024*len(b))
 		for try := 1; allocated(b, empty(r)) > bound; try++ {
 			if try == 3 {
@@ -293,7 +293,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// allocated returns the bytes that one reading of b allocates.
+// allocated returns the bytes that reading b once allocates.
 func allocated(b []byte, r record.Record) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -7,23 +7,22 @@ import (
 	"hyperscale/core/node"
 )
 
-// Subjob is a subjob in its register among a datacenter's managers. It does not say what
-// runs: workers report that.
+// Subjob is a subjob in its register among a datacenter's managers. It does not say what runs:
+// workers report that.
 type Subjob struct {
-	// Spilled is the file that holds this record, when it is large. Then no other field is
-	// set.
+	// Spilled is the file that holds this record, if it is large. Then no other field is set.
 	Spilled    message.FileDigest `rec:"spilled"`
-	Epoch      uint64             `rec:"epoch"` // of the job, the highest heard
-	Gate       node.Addr          `rec:"gate"`  // that it reports to
+	Epoch      uint64             `rec:"epoch"` // of the job, the highest known
+	Gate       node.Addr          `rec:"gate"`  // that the manager reports to
 	File       message.FileDigest `rec:"file"`  // of its dispatch
-	Age        time.Duration      `rec:"age"`   // since it was accepted
+	Age        time.Duration      `rec:"age"`   // since its acceptance
 	RunTimeout time.Duration      `rec:"run_timeout"`
-	Stop       message.JobState   `rec:"stop"` // what it is to end as; none while it goes on
+	Stop       message.JobState   `rec:"stop"` // the state in which it must end; none while it continues
 	Why        string             `rec:"why"`
 	Result     message.FileDigest `rec:"result"`
 	Workflows  []Workflow         `rec:"workflows" max:"4096"`
 
-	// Files are those that only fields of a newer version name: every version keeps them.
+	// Files are those that only a newer version's fields name: every version keeps them.
 	Files []message.FileDigest `rec:"files" max:"4096"`
 
 	Unknown Unknown
@@ -35,21 +34,21 @@ type Workflow struct {
 	Failure string                `rec:"failure"`
 	Started Offset                `rec:"started"`
 	Ended   Offset                `rec:"ended"`
-	Leased  uint64                `rec:"leased"` // rows of its feed, in all
-	Burned  uint64                `rec:"burned"` // of those, what lost attempts held
+	Leased  uint64                `rec:"leased"` // total rows of its feed
+	Burned  uint64                `rec:"burned"` // rows that lost attempts held
 	Shards  []Shard               `rec:"shards" max:"131072"`
 	Unknown Unknown
 }
 
-// Offset is an instant of a subjob's own time: nanoseconds since it was accepted, plus one.
-// Zero is never.
+// Offset is an instant of a subjob's own time: nanoseconds since its acceptance, plus one. Zero
+// means never.
 type Offset uint64
 
-// OffsetOf returns the offset of a time since the subjob was accepted; what is before
-// counts as that moment.
+// OffsetOf returns the offset of a time since the subjob's acceptance; an earlier time counts
+// as zero.
 func OffsetOf(since time.Duration) Offset { return Offset(max(0, since)) + 1 }
 
-// Since returns the time since the subjob was accepted; false for never.
+// Since returns the time since the subjob's acceptance; false for never.
 func (o Offset) Since() (since time.Duration, ever bool) {
 	if o == 0 {
 		return 0, false
@@ -57,17 +56,17 @@ func (o Offset) Since() (since time.Duration, ever bool) {
 	return time.Duration(o - 1), true
 }
 
-// Shard is one shard of a workflow; its ordinal is its place in the list.
+// Shard is one shard of a workflow; its ordinal is its index in the list.
 type Shard struct {
 	VUs        uint64                `rec:"vus"`
 	First      uint64                `rec:"first"` // number of its first virtual user
 	Cores      uint32                `rec:"cores"`
 	Dispatches uint64                `rec:"sent"`
 	Reruns     uint64                `rec:"reruns"`
-	End        message.WorkflowState `rec:"end"` // how it ends without a result; none while it goes on
+	End        message.WorkflowState `rec:"end"` // the end without a result; none while it continues
 	Why        string                `rec:"why"`
-	Floor      message.Fence         `rec:"floor"`             // given up: a fence that is not above is stale
-	Failed     []string              `rec:"failed" max:"4096"` // workers that lost or refused it
+	Floor      message.Fence         `rec:"floor"`             // a fence up to this one is stale
+	Failed     []string              `rec:"failed" max:"4096"` // workers that lost or rejected it
 	Lost       []Lost                `rec:"lost" max:"4096"`
 	Leased     uint64                `rec:"leased"`          // rows of its current attempt
 	Rows       []Rows                `rec:"rows" max:"4096"` // the newest block of each executor, by core
@@ -96,7 +95,7 @@ type Lost struct {
 	Unknown Unknown
 }
 
-// Rows is the block of rows that an executor was leased last.
+// Rows is the last block of rows that an executor leased.
 type Rows struct {
 	Core    uint32 `rec:"core"`
 	Ask     uint64 `rec:"ask"`

@@ -9,15 +9,15 @@ import (
 
 // Bounds of one struct of a record.
 const (
-	FieldsMax  = 32       // that a version knows, and as many that it does not know
-	UnknownMax = 16 << 10 // bytes of those
+	FieldsMax  = 32       // that a version knows, and as many that it does not
+	UnknownMax = 16 << 10 // bytes of the unknown ones
 )
 
-// Unknown are the fields of a struct that this version does not know, as they were read:
-// name, value, name, value. The node that writes the struct again passes them on.
+// Unknown are the fields of a struct that this version does not know, as read: name, value,
+// name, value. The node writes them again with the struct.
 type Unknown []byte
 
-// fields counts them.
+// fields counts the fields.
 func (u Unknown) fields() (n int) {
 	for b := []byte(u); len(b) > 0; n++ {
 		_, b = field(b)
@@ -25,7 +25,7 @@ func (u Unknown) fields() (n int) {
 	return n
 }
 
-// has says that one of the fields has a name.
+// has reports whether a field has a name.
 func (u Unknown) has(name []byte) bool {
 	for b := []byte(u); len(b) > 0; {
 		var other []byte
@@ -36,8 +36,8 @@ func (u Unknown) has(name []byte) bool {
 	return false
 }
 
-// field returns the name of the first field, and what follows its value. Only reader.unknown
-// makes such a list.
+// field returns the name of the first field, and the bytes after its value. Only reader.unknown
+// creates such a list.
 func field(b []byte) (name, rest []byte) {
 	name, rest, err := msgp.ReadStringZC(b)
 	if err != nil {
@@ -50,7 +50,7 @@ func field(b []byte) (name, rest []byte) {
 	return name, rest[n:]
 }
 
-// unknown takes the value of a field that this version does not know.
+// unknown stores the value of a field that this version does not know.
 func (r *reader) unknown(u *Unknown, name []byte) {
 	if r.err != nil {
 		return

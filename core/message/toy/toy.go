@@ -13,7 +13,7 @@ const (
 	KindOrder  node.Kind = 8
 )
 
-// New returns an empty toy of a name, or nil when no toy has it.
+// New returns an empty toy with a name, or nil if there is none.
 func New(name string) node.Message {
 	for _, m := range []message.Copier{&Ping{}, &Ack{}, &Gossip{}, &Order{}} {
 		if m.Name() == name {
@@ -23,7 +23,7 @@ func New(name string) node.Message {
 	return nil
 }
 
-// Ping is what test machines send each other.
+// Ping is a message between test machines.
 type Ping struct {
 	Counter     uint64
 	Incarnation uint64
@@ -121,7 +121,7 @@ func (g *Gossip) Name() string { return "Gossip" }
 // Copy implements message.Copier.
 func (g *Gossip) Copy() node.Message { c := *g; return &c }
 
-// Order is what the holder of a test world's register sends to those who obey it.
+// Order is what the holder of a test world's register sends to the nodes that obey it.
 type Order struct {
 	Job   message.JobID
 	Token message.LeaseToken
