@@ -10,10 +10,10 @@ import (
 	"hyperscale/core/message"
 )
 
-// ErrWindows is what every series in time that cannot be read wraps.
+// ErrWindows is wrapped by the error of every series in time that cannot be read.
 var ErrWindows = errors.New("not a series of windows")
 
-// Interval is one window of a series that came in a message.
+// Interval is one window of a series in a message.
 type Interval struct {
 	Since time.Duration // the start of the run
 	Window
@@ -32,8 +32,8 @@ func Intervals(in message.Windows) ([]Interval, error) {
 	return all, nil
 }
 
-// mergeWindows adds up two series, at the width of the coarser one. What one of them
-// does not know the sum does not either.
+// mergeWindows adds two series, at the width of the coarser one. If one of them lacks data, so
+// does the sum.
 func mergeWindows(a, b message.Windows) (message.Windows, error) {
 	da, err := checkWindows(a)
 	if err != nil {
@@ -71,8 +71,8 @@ func mergeWindows(a, b message.Windows) (message.Windows, error) {
 	return out.message(), nil
 }
 
-// widen doubles the width of a series once, if it can be read and has been wider: who
-// reads it refuses it else.
+// widen doubles the width of a series once, if it is readable and can be wider; otherwise its
+// reader rejects it.
 func widen(in message.Windows) message.Windows {
 	doublings, err := checkWindows(in)
 	if err != nil || in.Width == 0 || doublings == doublingsMax {
@@ -86,23 +86,23 @@ func widen(in message.Windows) message.Windows {
 	return out.message()
 }
 
-// A window on the wire is its distance to the one before (to -1 for the first), its five
-// counts, the number of its buckets in use, and for each of them its distance to the one
-// before and its count.
+// A window on the wire has its distance to the earlier one (to -1 for the first), its five
+// counts, the number of its used buckets, and for each of them its distance to the earlier one
+// and its count.
 const fieldsOfWindow = 5
 
 func (w *Window) counts() [fieldsOfWindow]uint64 {
 	return [...]uint64{w.Started, w.OK, w.Failed, w.TimedOut, w.Bytes}
 }
 
-// inUse has a bit for each bucket of a window that is in use.
+// inUse has a bit for each used bucket of a window.
 type inUse uint32
 
 const allBuckets = ^inUse(0)
 
 func (b inUse) first() int { return bits.TrailingZeros32(uint32(b)) }
 
-// writer makes a message of windows that come in ascending order.
+// writer builds a message from windows in ascending order.
 type writer struct {
 	doublings int
 	before    int
@@ -140,7 +140,7 @@ type reader struct {
 
 	shift int
 	rest  []byte
-	raw   int // index of the window that rest begins with, before shifting; its gap is read
+	raw   int // unshifted index of the window that rest begins with; its gap is read
 }
 
 func newReader(data []byte, shift int) *reader {
@@ -151,9 +151,9 @@ func newReader(data []byte, shift int) *reader {
 	return r
 }
 
-// take reads a number that checkWindows has read already.
+// take reads a number that checkWindows has already checked.
 func (r *reader) take() uint64 {
-	if b := r.rest[0]; b < 0x80 { // most are
+	if b := r.rest[0]; b < 0x80 { // most are small
 		r.rest = r.rest[1:]
 		return uint64(b)
 	}
@@ -178,7 +178,7 @@ func (r *reader) next() bool {
 	return true
 }
 
-// read adds one window of the data to what is gathered.
+// read adds one window of the data to the current sum.
 func (r *reader) read() {
 	w := &r.window
 	w.Started, w.OK, w.Failed = add(w.Started, r.take()), add(w.OK, r.take()), add(w.Failed, r.take())
@@ -194,8 +194,8 @@ func (r *reader) read() {
 	}
 }
 
-// checkWindows refuses what no Windows writes, without allocating, and returns how often
-// its width was doubled.
+// checkWindows rejects what no Windows writes, without allocating, and returns how often its
+// width was doubled.
 func checkWindows(in message.Windows) (doublings int, err error) {
 	if in.Width == 0 {
 		if len(in.Data) > 0 {
@@ -265,8 +265,8 @@ func uvarint(b []byte) (n uint64, rest []byte, err error) {
 	return n, b[size:], nil
 }
 
-// Points reads a series at a coarser width: as many of its windows become one as an
-// interval takes, rounded up. Zero: each is its own.
+// Points reads a series at a coarser width: it joins as many windows as an interval covers,
+// rounded up. Zero: each window stays.
 func Points(in message.Windows, interval time.Duration) (width time.Duration, points []Interval, err error) {
 	all, err := Intervals(in)
 	if err != nil || in.Width == 0 {

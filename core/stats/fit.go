@@ -9,11 +9,11 @@ import (
 	"hyperscale/core/message"
 )
 
-// Fit makes statistics fit a number of encoded bytes, and lines of the log tell what
-// that cost. Windows in time become wider, then go; then the histograms of phases become
-// coarser, all of them alike, then all histograms. Examples of errors go last. Counts,
-// sums, minima and maxima stay exact, and quantiles only ever err upwards. What s points
-// to is never written to: others may have it.
+// Fit makes statistics fit a number of encoded bytes, and adds lines to the log that say what
+// that cost. Windows in time become wider, and then go. Then the histograms of phases become
+// coarser, all alike, then all histograms. Examples of errors go last. Counts, sums, minima and
+// maxima stay exact, and quantiles only err upwards. Fit never writes to what s points to:
+// others may share it.
 func Fit(s *message.Stats, most int) {
 	if sizeOf(s) <= most {
 		return
@@ -34,11 +34,11 @@ func Fit(s *message.Stats, most int) {
 	}
 }
 
-// windowsFew is how many windows are still worth a plot.
+// windowsFew is the number of windows that are still worth a plot.
 const windowsFew = 32
 
-// fitWindows makes windows up to sixteen times as wide, which the windows themselves
-// tell, and leaves them out if that does not help.
+// fitWindows makes windows up to sixteen times as wide, which the windows themselves state, and
+// drops them if that does not help.
 func fitWindows(s *message.Stats, most int) bool {
 	for n := WindowsMax; n > windowsFew; n /= 2 {
 		for i := range s.Steps {
@@ -97,8 +97,8 @@ func fitHistograms(s *message.Stats, most int) bool {
 	return false
 }
 
-// Bare leaves out of a step's figures all that can be large: its distributions and its
-// course over time. What it points to is not written to.
+// Bare removes from a step's figures all that can be large: its distributions and its course
+// over time. It does not write to what s points to.
 func Bare(s *message.StepStats) {
 	s.Latency, s.Service, s.Metric, s.Phases = message.Histogram{}, message.Histogram{}, message.Histogram{}, nil
 	s.Windows = message.Windows{Dropped: s.Windows.Dropped || s.Windows.Width != 0}
@@ -108,21 +108,19 @@ func loss(bits int) string {
 	return fmt.Sprintf("%d.%d %% too high: ", 1000<<bits/subs/10, 1000<<bits/subs%10)
 }
 
-// sizeOf is what s takes in a message, and a few bytes more.
+// sizeOf returns the size of s in a message, plus a few bytes.
 func sizeOf(s *message.Stats) int { return (&message.ExecProgress{Stats: *s}).Size() }
 
-// tell puts a loss first among the lines of the log, instead of an earlier one of its
-// kind.
+// tell puts a loss first among the lines of the log, in place of an earlier one of its kind.
 func tell(s *message.Stats, what, howMuch string) {
 	s.Logs = slices.DeleteFunc(s.Logs, func(line string) bool { return strings.HasPrefix(line, what) })
 	s.Logs = slices.Insert(s.Logs, 0, fmt.Sprintf("%s%sthe figures of %d steps are more than a message holds", what, howMuch, len(s.Steps)))
 	s.Logs = s.Logs[:min(len(s.Logs), LogsMax)]
 }
 
-// coarsen joins each 2^bits neighbouring buckets into the highest of them. The last
-// bucket in use stays the last, so that the maximum still lies in it, and the first
-// stays the first. A message that is no histogram stays as it is: who reads it refuses
-// it.
+// coarsen joins each 2^bits neighbouring buckets into the highest of them. The last used bucket
+// stays the last, so that the maximum still lies in it, and the first stays the first. It
+// leaves an invalid histogram alone: its reader rejects it.
 func coarsen(in message.Histogram, bits int) message.Histogram {
 	last, err := check(in)
 	if err != nil || in.Count == 0 {
@@ -130,8 +128,8 @@ func coarsen(in message.Histogram, bits int) message.Histogram {
 	}
 	out := in
 	out.Buckets = make([]byte, 0, len(in.Buckets))
-	before, index := -1, -1 // of the last that is written, of the last that was read
-	var at int              // the bucket that is gathered
+	before, index := -1, -1 // of the last written one, of the last read one
+	var at int              // the current bucket
 	var sum uint64
 	write := func() {
 		if sum > 0 {

@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// TestCoarsenErrsUpwards: a coarse histogram is one, with the same exact figures, and
-// its quantiles are the fine ones' or too high by no more than a bucket.
+// TestCoarsenErrsUpwards: a coarse histogram is valid and has the same exact figures. Its
+// quantiles are the fine ones' or too high by at most a bucket.
 func TestCoarsenErrsUpwards(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fine := recorded(drawValues(t, "values"))
@@ -35,7 +35,7 @@ func TestCoarsenErrsUpwards(t *testing.T) {
 	})
 }
 
-// noisy is what many steps with widely spread latencies measured.
+// noisy returns the figures of many steps with widely spread latencies.
 func noisy(steps int) *message.Stats {
 	var h Histogram
 	for v := uint64(1_000_000); v < 4_000_000_000; v += v >> 8 {
@@ -68,8 +68,8 @@ func phased(steps int) *message.Stats {
 	return s
 }
 
-// TestFitLosesTheLeastFirst: windows before the precision of phases, that before the
-// precision of what thresholds look at.
+// TestFitLosesTheLeastFirst: windows before the precision of phases, and that before the
+// precision of what thresholds read.
 func TestFitLosesTheLeastFirst(t *testing.T) {
 	whole := sizeOf(phased(10))
 	before := 0

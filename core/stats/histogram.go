@@ -21,7 +21,7 @@ type Histogram struct {
 	octaves  [octaves]*octave
 	count    uint64
 	sum      uint64
-	min, max uint64 // of no meaning while count is 0
+	min, max uint64 // meaningless while count is 0
 }
 
 // place returns a value's octave and its sub-bucket there.
@@ -43,7 +43,7 @@ func low(o, sub int) uint64 {
 
 func high(o, sub int) uint64 { return low(o, sub) + (1<<widthBits(o) - 1) }
 
-// add is a + b, or the largest number if that does not fit.
+// add returns a + b, or the largest number if that does not fit.
 func add(a, b uint64) uint64 {
 	if s, carry := bits.Add64(a, b, 0); carry == 0 {
 		return s
@@ -51,7 +51,7 @@ func add(a, b uint64) uint64 {
 	return ^uint64(0)
 }
 
-// times is a * b, or the largest number if that does not fit.
+// times returns a * b, or the largest number if that does not fit.
 func times(a, b uint64) uint64 {
 	if hi, lo := bits.Mul64(a, b); hi == 0 {
 		return lo
@@ -98,7 +98,7 @@ func (h *Histogram) addTo(o, sub int, n uint64) {
 	h.count = add(h.count, n)
 }
 
-// Merge adds all that other recorded. Other stays as it is.
+// Merge adds all values of other, which stays as it is.
 func (h *Histogram) Merge(other *Histogram) {
 	if other.count == 0 {
 		return
@@ -123,7 +123,7 @@ func (h *Histogram) Merge(other *Histogram) {
 	}
 }
 
-// Reset forgets all values and keeps the memory.
+// Reset drops all values and keeps the memory.
 func (h *Histogram) Reset() {
 	for _, counts := range h.octaves {
 		if counts != nil {
@@ -133,9 +133,9 @@ func (h *Histogram) Reset() {
 	h.count, h.sum, h.min, h.max = 0, 0, 0, 0
 }
 
-// Sub returns what was recorded since older, an earlier state of the same histogram.
-// Its Min and Max are known to a bucket only, unless they are those of the whole. What
-// older has and h has not (it was no earlier state) counts as nothing.
+// Sub returns what was recorded since older, an earlier state of the same histogram. Its Min
+// and Max are exact only if they are those of the whole, else known to a bucket. If older is no
+// earlier state, buckets in which it has more count as zero.
 func (h *Histogram) Sub(older *Histogram) *Histogram {
 	since := new(Histogram)
 	first, last := -1, -1
@@ -162,24 +162,24 @@ func (h *Histogram) Sub(older *Histogram) *Histogram {
 	since.min = max(h.min, low(first>>subBits, first&(subs-1)))
 	since.max = min(h.max, high(last>>subBits, last&(subs-1)))
 	since.sum = h.sum - min(h.sum, older.sum)
-	// An older one that was no earlier state must not make a sum that no values have.
+	// An older histogram that is no earlier state must not produce a sum that no values have.
 	since.sum = min(max(since.sum, times(since.count, since.min)), times(since.count, since.max))
 	return since
 }
 
-// Count is how many values were recorded.
+// Count returns the number of values.
 func (h *Histogram) Count() uint64 { return h.count }
 
-// Sum is the sum of all values.
+// Sum returns the sum of all values.
 func (h *Histogram) Sum() uint64 { return h.sum }
 
-// Min is the smallest value, 0 if there is none.
+// Min returns the smallest value, 0 if there is none.
 func (h *Histogram) Min() uint64 { return h.min }
 
-// Max is the largest value, 0 if there is none.
+// Max returns the largest value, 0 if there is none.
 func (h *Histogram) Max() uint64 { return h.max }
 
-// Mean is the sum divided by the count, rounded down; 0 if there is no value.
+// Mean returns the sum divided by the count, rounded down; 0 if there is no value.
 func (h *Histogram) Mean() uint64 {
 	if h.count == 0 {
 		return 0
@@ -187,9 +187,9 @@ func (h *Histogram) Mean() uint64 {
 	return h.sum / h.count
 }
 
-// Quantile returns the smallest value of which at least ppm millionths of all values are
-// not above, rounded up to its bucket's end: never below the true one, at most 1/256 above
-// it, never above Max. 0 if there is no value.
+// Quantile returns the smallest value that at least ppm millionths of all values do not exceed,
+// rounded up to its bucket's end. It is never below the true one, at most 1/256 above it, and
+// never above Max. 0 if there is no value.
 func (h *Histogram) Quantile(ppm uint32) uint64 {
 	if h.count == 0 {
 		return 0
@@ -209,7 +209,8 @@ func (h *Histogram) Quantile(ppm uint32) uint64 {
 	return h.max
 }
 
-// rank is the 1-based place of a quantile among count sorted values: ceil(count * ppm / 10^6).
+// rank returns the 1-based place of a quantile among count sorted values: ceil(count * ppm /
+// 10^6).
 func rank(count uint64, ppm uint32) uint64 {
 	hi, lo := bits.Mul64(count, uint64(min(ppm, million)))
 	lo, carry := bits.Add64(lo, million-1, 0)
@@ -217,8 +218,8 @@ func rank(count uint64, ppm uint32) uint64 {
 	return max(rank, 1)
 }
 
-// Each tells every bucket in use, in ascending order, by the largest value that it
-// holds: that many recordings of that value make a histogram of the same quantiles.
+// Each calls f for every used bucket, in ascending order, with the largest value that it can
+// hold: recording that value n times gives the same quantiles.
 func (h *Histogram) Each(f func(largest, n uint64)) {
 	for o, counts := range h.octaves {
 		if counts == nil {

@@ -155,7 +155,7 @@ func TestSubIsWhatCameSince(t *testing.T) {
 		if _, err := FromWire(got.Wire()); err != nil {
 			t.Fatalf("a difference is no histogram: %v", err)
 		}
-		// Two that are no states of one histogram still give something whole.
+		// Two histograms that are no states of one still give a valid one.
 		odd := recorded(before).Sub(want)
 		if _, err := FromWire(odd.Wire()); err != nil {
 			t.Fatalf("the difference of strangers is no histogram: %v", err)

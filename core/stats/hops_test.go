@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// hops is how often figures are added up on their way: by workers, managers, the gate.
+// hops is how often figures are summed on their way: by workers, managers, the gate.
 const hops = 3
 
 // mixer is a cheap source of numbers: rapid's own would take a minute for a million.
@@ -23,8 +23,8 @@ func (m *mixer) next() uint64 { // splitmix64
 	return z ^ z>>31
 }
 
-// parts makes n random histograms, each around a place of its own between 1 us and 1 h,
-// and returns all their values too.
+// parts makes n random histograms, each around its own value between 1 us and 1 h, and returns
+// all their values too.
 func parts(seed uint64, n int) (all []*message.Stats, values []uint64) {
 	random := mixer(seed)
 	for range n {
@@ -44,8 +44,7 @@ func parts(seed uint64, n int) (all []*message.Stats, values []uint64) {
 	return all, values
 }
 
-// gather adds neighbours up to fewer sums, a group of random size at a time, each over
-// the wire.
+// gather sums neighbours, a group of random size at a time, each over the wire.
 func gather(t interface{ Fatal(...any) }, from []*message.Stats, random *mixer, most int) []*message.Stats {
 	var to []*message.Stats
 	for len(from) > 0 {
@@ -63,8 +62,8 @@ func gather(t interface{ Fatal(...any) }, from []*message.Stats, random *mixer, 
 	return to
 }
 
-// checkHops merges n random histograms over three hops and compares what arrives with
-// the values themselves, sorted.
+// checkHops merges n random histograms over three hops and compares the result with the sorted
+// values themselves.
 func checkHops(t interface {
 	Fatal(...any)
 	Fatalf(string, ...any)
@@ -115,7 +114,7 @@ func TestMergeOverThreeHops(t *testing.T) {
 	})
 }
 
-// TestMergeTenThousandHistograms is the same at its full size, 300,000 values at a time.
+// TestMergeTenThousandHistograms is the same test in full size, 300,000 values at a time.
 func TestMergeTenThousandHistograms(t *testing.T) {
 	for seed := range uint64(4) {
 		checkHops(t, seed, 10_000)

@@ -16,7 +16,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// sample is one request as a dumb twin remembers it.
+// sample is one request as the model remembers it.
 type sample struct {
 	step    int
 	at      time.Duration
@@ -39,7 +39,7 @@ func drawSamples(t *rapid.T, least, most int) []sample {
 	return rapid.SliceOfN(one, least, most).Draw(t, "samples")
 }
 
-// measured is what one executor tells of raw samples; each step is told, in its order.
+// measured returns one executor's figures of raw samples, with each step in its order.
 func measured(samples []sample) *message.Stats {
 	s := &message.Stats{Active: uint64(len(samples)), Elapsed: time.Minute}
 	var lag Histogram
@@ -97,8 +97,8 @@ func measured(samples []sample) *message.Stats {
 	return s
 }
 
-// TestSumIsWhatOneWouldHaveMeasured: the sum of parts equals the figures of all raw
-// samples, however they are dealt to the parts.
+// TestSumIsWhatOneWouldHaveMeasured: the sum of parts equals the figures of all raw samples,
+// for any division into parts.
 func TestSumIsWhatOneWouldHaveMeasured(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		samples := drawSamples(t, 0, 60)
@@ -121,7 +121,7 @@ func TestSumIsWhatOneWouldHaveMeasured(t *testing.T) {
 	})
 }
 
-// exact is all that Fit must not change.
+// exact returns all that Fit must not change.
 func exact(s *message.Stats) message.Stats {
 	out := *s
 	out.Logs = nil
@@ -146,7 +146,7 @@ func exact(s *message.Stats) message.Stats {
 	return out
 }
 
-// floor is the smallest that Fit may make of statistics, with the lines of another.
+// floor returns the smallest statistics that Fit may produce, with the lines of another.
 func floor(s *message.Stats, logs []string) *message.Stats {
 	out := exact(s)
 	out.Logs = logs
@@ -162,9 +162,9 @@ func floor(s *message.Stats, logs []string) *message.Stats {
 	return &out
 }
 
-// TestFitKeepsCountsAndFits: whatever the bound, counts, sums and extremes stay; what
-// stays larger than the bound is at its floor; what fits is as it was; the rest can be
-// read, its course holds all that happened, and the parts it came from do not change.
+// TestFitKeepsCountsAndFits: for any bound, counts, sums and extremes stay. Statistics above
+// the bound are at their floor, and those that fit are unchanged. All others are readable,
+// their course contains everything that happened, and the parts do not change.
 func TestFitKeepsCountsAndFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		samples := drawSamples(t, rapid.SampledFrom([]int{0, 20, 40}).Draw(t, "least"), 40)
@@ -202,7 +202,7 @@ func TestFitKeepsCountsAndFits(t *testing.T) {
 	})
 }
 
-// sameCourse compares what two courses hold in all, where the second still is one.
+// sameCourse compares the totals of two courses, if the second still exists.
 func sameCourse(t *rapid.T, was, is *message.Stats) {
 	for i := range is.Steps {
 		w := is.Steps[i].Windows
@@ -229,8 +229,8 @@ func inAll(t *rapid.T, w message.Windows) (sum Window) {
 	return sum
 }
 
-// TestBareKeepsCounts: without its distributions a step still tells every count, and
-// that its course is gone.
+// TestBareKeepsCounts: without its distributions a step still reports every count, and that its
+// course is gone.
 func TestBareKeepsCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := measured(drawSamples(t, 0, 20))
@@ -269,7 +269,7 @@ func spoiled(t *rapid.T, h message.Histogram) message.Histogram {
 	return h
 }
 
-// endless is a number that no word holds.
+// endless is a number that fits no word.
 const endless = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
 
 func spoil(t *rapid.T, b []byte) []byte {
@@ -290,8 +290,8 @@ func spoil(t *rapid.T, b []byte) []byte {
 	return b
 }
 
-// TestHostileHistogramsAreReadByAllOrNone: whatever bytes come, all readers agree whether
-// they are a histogram; what is one stays the same through a second reading and a sum.
+// TestHostileHistogramsAreReadByAllOrNone: for any bytes, all readers agree whether they are a
+// histogram. A histogram stays the same through a second reading and a sum.
 func TestHostileHistogramsAreReadByAllOrNone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := drawValues(t, "values")
@@ -299,7 +299,7 @@ func TestHostileHistogramsAreReadByAllOrNone(t *testing.T) {
 		in := spoiled(t, h)
 		read, err := FromWire(in)
 		_, quantileErr := Quantile(in, 500_000)
-		for at := range h.Buckets { // cut off, or with a number that is too long, at any place
+		for at := range h.Buckets { // truncated, or with a number that is too long, at any place
 			for _, data := range [][]byte{h.Buckets[:at], append(h.Buckets[:at:at], endless...)} {
 				cut := h
 				cut.Buckets = data
@@ -319,7 +319,7 @@ func TestHostileHistogramsAreReadByAllOrNone(t *testing.T) {
 		_, _, sinceErr := Since(in, one)
 		_, _, beforeErr := Since(one, in)
 		if in.Count == 0 {
-			beforeErr = err // of nothing before, nothing is read
+			beforeErr = err // with nothing before, the difference reads nothing
 		}
 		//lint:orderfree any one that is found fails the test
 		for who, got := range map[string]error{"a quantile": quantileErr, "a sum": sumErr, "a difference": sinceErr, "one from it": beforeErr} {
@@ -391,7 +391,7 @@ func TestHostileCoursesAreReadByAllOrNone(t *testing.T) {
 				t.Fatalf("%+v: %s says %v, a reader %v", in, who, got, err)
 			}
 		}
-		for at := range in.Data { // a number that is cut off, or too long, at any place
+		for at := range in.Data { // a truncated number, or one that is too long, at any place
 			for _, data := range [][]byte{in.Data[:at], append(in.Data[:at:at], endless...)} {
 				cut := message.Windows{Width: in.Width, Data: data}
 				_, cutErr := Intervals(cut)
@@ -420,7 +420,7 @@ func TestHostileCoursesAreReadByAllOrNone(t *testing.T) {
 }
 
 // TestListsAreBounded: statuses, kinds, steps and phases beyond their bounds are counted
-// together or refused, and no count is lost.
+// together or rejected, and no count is lost.
 func TestListsAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var list []message.StatusCount
@@ -492,7 +492,7 @@ func TestListsAreBounded(t *testing.T) {
 	})
 }
 
-// TestResetIsAnEmptyOne: what a histogram held before its reset is in nothing after it.
+// TestResetIsAnEmptyOne: what a histogram held before its reset does not show after it.
 func TestResetIsAnEmptyOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := recorded(drawValues(t, "before"))
@@ -505,8 +505,8 @@ func TestResetIsAnEmptyOne(t *testing.T) {
 	})
 }
 
-// TestBucketsOfWindowsHoldTheirValues: a latency is not above the bound of its bucket and
-// above that of the one before; a window at any instant is found again.
+// TestBucketsOfWindowsHoldTheirValues: a latency is at most the bound of its bucket and above
+// that of the bucket before. A window at any instant is found again.
 func TestBucketsOfWindowsHoldTheirValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.Uint64().Draw(t, "value") >> rapid.IntRange(0, 63).Draw(t, "shift")

@@ -2,8 +2,8 @@ package stats
 
 import "hyperscale/core/message"
 
-// Since is what a histogram recorded after an earlier state of it. An earlier one that
-// is none, as it holds more, says false.
+// Since returns what a histogram recorded after an earlier state of it. It returns false if
+// before is no earlier state, because it holds more.
 func Since(now, before message.Histogram) (message.Histogram, bool, error) {
 	if before.Count == 0 {
 		return now, true, nil

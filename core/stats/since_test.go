@@ -8,8 +8,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// What was recorded since is what was recorded, but for its extremes, which are known to
-// a bucket; an earlier state that holds more is none.
+// Since returns what was recorded since, except for the extremes, which it knows to a bucket.
+// It rejects an earlier state that holds more.
 func TestSinceAgainstItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var whole, fresh Histogram

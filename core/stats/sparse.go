@@ -8,9 +8,9 @@ import (
 	"hyperscale/core/message"
 )
 
-// sparse adds up histograms that stay messages: only the buckets in use are
-// touched. A sum of a few narrow histograms costs less than one octave of a
-// Histogram does, and the sum of one costs nothing but its check.
+// sparse sums histograms that stay messages: it touches only used buckets. A sum of a few
+// narrow histograms costs less than one octave of a Histogram, and the sum of one costs only
+// its check.
 type sparse struct {
 	only    message.Histogram // the sum, as long as one histogram is all of it
 	buckets []bucket          // the sum, else, ascending by index
@@ -71,8 +71,7 @@ func join(out, mine []bucket, theirs []byte) []bucket {
 	return append(out, mine[next:]...)
 }
 
-// wire returns the sum. It may share memory with the only message of it, which
-// nobody changes.
+// wire returns the sum. It may share memory with its only message, which does not change.
 func (s *sparse) wire() message.Histogram {
 	if s.buckets == nil {
 		return s.only

@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// Bounds of what is kept of many parts.
+// Bounds of the sum of many parts.
 const (
 	KindsMax    = 64   // kinds of errors of one step, before KindOther takes the rest
 	LogsMax     = 20   // lines that users' programs wrote
@@ -18,17 +18,17 @@ const (
 	PhasesMax   = 16   // phases of one step
 )
 
-// KindOther counts the failures whose kind came after KindsMax others.
+// KindOther counts the failures whose kind follows after KindsMax others.
 const KindOther = "other"
 
-// StatusOther counts the answers whose status came after StatusesMax others.
+// StatusOther counts the answers whose status follows after StatusesMax others.
 const StatusOther = 0
 
-// ErrParts is what parts that do not belong together get.
+// ErrParts is the error for parts that do not belong together.
 var ErrParts = errors.New("parts of different workflows")
 
-// Sum adds up what parts of one workflow measured. Steps keep the order in which they
-// are first seen. Nil parts count as nothing.
+// Sum adds the figures of parts of one workflow. Steps keep the order of their first
+// occurrence. Nil parts count as nothing.
 func Sum(parts []*message.Stats) (message.Stats, error) {
 	var total message.Stats
 	var lag sparse
@@ -63,19 +63,19 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 	return total, nil
 }
 
-// stepSum is what a step under way has besides its totals.
+// stepSum is the state of a step's sum beside its totals.
 type stepSum struct {
 	latency, service, metric sparse
 	phases                   []phaseSum
 }
 
-// phaseSum is a phase under way.
+// phaseSum is the state of a phase's sum.
 type phaseSum struct {
 	phase message.Phase
 	time  sparse
 }
 
-// stepSums are the steps of a workflow under way, in the order of their first sight.
+// stepSums are the sums of a workflow's steps, in the order of their first occurrence.
 type stepSums struct {
 	out   []message.StepStats
 	sums  []stepSum
@@ -83,7 +83,7 @@ type stepSums struct {
 	spare []bucket
 }
 
-// stepsFew is how many steps are compared by name before an index pays.
+// stepsFew is how many steps are compared by name before an index is worth it.
 const stepsFew = 16
 
 func (s *stepSums) grow(n int) {
@@ -91,8 +91,8 @@ func (s *stepSums) grow(n int) {
 	s.out, s.sums = slices.Grow(s.out, more), slices.Grow(s.sums, more)
 }
 
-// find returns the place of a step. Parts list their steps in the same order, as a
-// rule: the place in the part is the first guess.
+// find returns the index of a step. Parts usually list their steps in the same order: the index
+// in the part is the first guess.
 func (s *stepSums) find(guess int, name string) (int, bool) {
 	if guess < len(s.out) && s.out[guess].Name == name {
 		return guess, true
@@ -199,8 +199,8 @@ func (s *stepSum) addPhase(part *message.PhaseTimes, spare *[]bucket) error {
 	return s.phases[at].time.merge(part.Time, spare)
 }
 
-// AddStatus counts a status in a list that stays ascending and holds at most
-// StatusesMax beside StatusOther. It writes to the list: only its owner may call it.
+// AddStatus counts a status in a list that stays ascending and holds at most StatusesMax beside
+// StatusOther. It writes to the list: only the owner may call it.
 func AddStatus(list []message.StatusCount, c message.StatusCount) []message.StatusCount {
 	at, found := slices.BinarySearchFunc(list, c, func(a, b message.StatusCount) int { return cmp.Compare(a.Status, b.Status) })
 	if found {
@@ -217,9 +217,9 @@ func AddStatus(list []message.StatusCount, c message.StatusCount) []message.Stat
 	return slices.Insert(list, at, c)
 }
 
-// AddError counts a failure in a list that stays sorted by kind and holds at most
-// KindsMax kinds beside KindOther. The first example of a kind is kept. It writes to
-// the list: only its owner may call it.
+// AddError counts a failure in a list that stays sorted by kind and holds at most KindsMax
+// kinds beside KindOther. It keeps the first example of a kind. It writes to the list: only the
+// owner may call it.
 func AddError(list []message.ErrorCount, e message.ErrorCount) []message.ErrorCount {
 	at, found := findKind(list, e.Kind)
 	if !found && e.Kind != KindOther {

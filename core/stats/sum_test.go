@@ -199,7 +199,7 @@ func TestPhasesAreBounded(t *testing.T) {
 	}
 }
 
-// The sum of messages is what merging the histograms themselves gives.
+// The sum of messages equals the merge of the histograms themselves.
 func TestSumAgreesWithMergedHistograms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var whole Histogram
@@ -229,7 +229,7 @@ func TestSumAgreesWithMergedHistograms(t *testing.T) {
 	})
 }
 
-// TestSumLastsAsLongAsItsLongestPart: rates are divided by it.
+// TestSumLastsAsLongAsItsLongestPart: rates divide by it.
 func TestSumLastsAsLongAsItsLongestPart(t *testing.T) {
 	for _, order := range [][]*message.Stats{{{Elapsed: 3}, {Elapsed: 2}}, {{Elapsed: 2}, {Elapsed: 3}}} {
 		sum, err := Sum(order)

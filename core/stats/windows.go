@@ -9,23 +9,23 @@ import (
 
 // The shape of a series in time.
 const (
-	WindowsMax     = 512                    // windows of a series, however long the run
+	WindowsMax     = 512                    // windows of a series, for a run of any length
 	WindowWidth    = 100 * time.Millisecond // of each at first
 	LatencyBuckets = 32                     // of a window: octaves, enough to plot a quantile
 )
 
 const (
-	doublingsMax = 28 // by then the windows reach beyond the longest Duration
+	doublingsMax = 28 // then the windows reach beyond the longest Duration
 	longest      = time.Duration(1<<63 - 1)
 	chunkLen     = 64 // windows that are allocated together
 	bucketShift  = 10 // bucket i > 0 begins at 2^(bucketShift+i) ns: 2 us to 1 h
 )
 
-// Window is what happened to a step within one interval. Starts count when they were
-// made, ends and their latencies when they came.
+// Window counts what happened to a step within one interval: starts when they happened, ends
+// and their latencies when they arrived.
 type Window struct {
 	Started, OK, Failed, TimedOut uint64
-	Bytes                         uint64 // both ways
+	Bytes                         uint64 // in both directions
 	Latency                       [LatencyBuckets]uint64
 }
 
@@ -36,10 +36,11 @@ func bucketOf(v uint64) int {
 	return min(max(0, bits.Len64(v)-1-bucketShift), LatencyBuckets-1)
 }
 
-// LatencyBound is the largest value of a window's bucket. The last takes all above it, too.
+// LatencyBound returns the largest value of a window's bucket. The last one also takes all
+// larger values.
 func LatencyBound(i int) uint64 { return 2<<(bucketShift+i) - 1 }
 
-// used says which buckets hold something.
+// used returns the buckets that hold something.
 func (w *Window) used() (b inUse) {
 	for i, n := range w.Latency {
 		if n > 0 {
@@ -49,7 +50,7 @@ func (w *Window) used() (b inUse) {
 	return b
 }
 
-// add adds what other counted, of its latencies those in some buckets.
+// add adds the counts of other, and its latencies in some buckets.
 func (w *Window) add(other *Window, in inUse) {
 	w.Started, w.OK, w.Failed = add(w.Started, other.Started), add(w.OK, other.OK), add(w.Failed, other.Failed)
 	w.TimedOut, w.Bytes = add(w.TimedOut, other.TimedOut), add(w.Bytes, other.Bytes)
@@ -59,8 +60,8 @@ func (w *Window) add(other *Window, in inUse) {
 	}
 }
 
-// Quantile estimates a quantile of the latencies as if those of a bucket lay evenly in
-// it: of use for a plot, wrong by less than an octave. 0 if there is none.
+// Quantile estimates a quantile of the latencies as if those of a bucket were spread evenly. It
+// is for plots, wrong by less than an octave. 0 if there is none.
 func (w *Window) Quantile(ppm uint32) uint64 {
 	var count uint64
 	for _, n := range w.Latency {
@@ -87,18 +88,18 @@ func (w *Window) Quantile(ppm uint32) uint64 {
 	return 0 // the counts do not fit 64 bits
 }
 
-// Windows is a series of windows since a start. The zero value is empty and ready. When
-// the time outgrows it, its windows double their width, each two neighbours becoming one.
+// Windows is a series of windows since a start. The zero value is empty and ready. When the run
+// outgrows it, its windows double their width: two neighbours become one.
 type Windows struct {
 	chunks    [WindowsMax / chunkLen]*[chunkLen]Window
 	doublings int
 
-	// The window that was last asked for: most calls ask for it again.
+	// The window of the last call: most calls use it again.
 	current     *Window
 	from, until time.Duration
 }
 
-// At is the window of an instant since the start, to count in before the next call.
+// At returns the window of an instant since the start, to count in before the next call.
 func (w *Windows) At(since time.Duration) *Window {
 	if since >= w.from && since < w.until {
 		return w.current
@@ -131,7 +132,7 @@ func (w *Windows) window(index int) *Window {
 	return &chunk[index%chunkLen]
 }
 
-// double joins neighbours. No memory is given back: the run goes on.
+// double joins neighbours. It releases no memory, because the run continues.
 func (w *Windows) double() {
 	w.doublings++
 	for index := range WindowsMax {

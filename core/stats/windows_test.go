@@ -12,7 +12,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// happening is one thing that a window counts.
+// happening is one event that a window counts.
 type happening struct {
 	at      time.Duration
 	what    int
@@ -65,7 +65,7 @@ func merged(t *rapid.T, a, b message.Windows) message.Windows {
 	return out
 }
 
-// TestWindowsAgainstTheirTwin: the twin keeps everything and cuts it at the end.
+// TestWindowsAgainstTheirTwin: the model keeps everything and cuts it at the end.
 func TestWindowsAgainstTheirTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := drawHappenings(t, "list")
@@ -128,8 +128,7 @@ func TestWindowsMergeAsOneWouldHaveRecorded(t *testing.T) {
 	})
 }
 
-// TestWindowsKeepTheirMemory: a run of any length has the memory of its first minute.
-// Points of any interval hold together what the windows hold, each in its place.
+// Points of any interval together contain what the windows contain, each in its place.
 func TestPointsAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var w Windows

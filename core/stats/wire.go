@@ -8,14 +8,14 @@ import (
 	"hyperscale/core/message"
 )
 
-// ErrHistogram is what every histogram that cannot be read wraps.
+// ErrHistogram is wrapped by the error of every histogram that cannot be read.
 var ErrHistogram = errors.New("not a histogram")
 
-// countMax bounds what one message can claim, so that thousands of them add up.
+// countMax bounds the counts of one message, so that thousands of them can be added.
 const countMax = 1 << 48
 
-// Wire writes the histogram as a message: for each bucket in use, in ascending order,
-// its distance to the bucket before (to -1 for the first), then its count.
+// Wire returns the histogram as a message: for each used bucket, in ascending order, its
+// distance to the bucket before (to -1 for the first), then its count.
 func (h *Histogram) Wire() message.Histogram {
 	if h.count == 0 {
 		return message.Histogram{}
@@ -39,7 +39,7 @@ func (h *Histogram) Wire() message.Histogram {
 	return out
 }
 
-// FromWire reads what Wire wrote and refuses what no histogram writes.
+// FromWire reads what Wire wrote and rejects what no histogram writes.
 func FromWire(in message.Histogram) (*Histogram, error) {
 	h := new(Histogram)
 	if err := h.read(in); err != nil {
@@ -63,8 +63,8 @@ func (h *Histogram) read(in message.Histogram) error {
 	return nil
 }
 
-// Quantile is the quantile of a histogram that stays a message: what FromWire and
-// Histogram.Quantile say, without allocating.
+// Quantile returns the quantile of a histogram that stays a message: the result of FromWire and
+// Histogram.Quantile, without allocating.
 func Quantile(in message.Histogram, ppm uint32) (uint64, error) {
 	if _, err := check(in); err != nil {
 		return 0, fmt.Errorf("read a histogram of %d values: %w", in.Count, err)
@@ -83,8 +83,8 @@ func Quantile(in message.Histogram, ppm uint32) (uint64, error) {
 	return in.Max, nil
 }
 
-// check refuses what no histogram writes, without allocating, and returns the
-// index of the last bucket.
+// check rejects what no histogram writes, without allocating, and returns the index of the last
+// bucket.
 func check(in message.Histogram) (last int, err error) {
 	if in.Count > countMax {
 		return 0, fmt.Errorf("count is above %d: %w", uint64(countMax), ErrHistogram)
