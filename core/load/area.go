@@ -2,7 +2,7 @@ package load
 
 import "math/bits"
 
-// wide is a number of 128 bits: areas below a curve.
+// wide is a number of 128 bits, for areas below a curve.
 type wide struct{ hi, lo uint64 }
 
 func product(a, b uint64) wide {
@@ -24,7 +24,7 @@ func (a wide) minus(b wide) wide {
 
 func (a wide) less(b wide) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
 
-// over divides, rounding down; what does not fit 64 bits is the highest number.
+// over divides, rounding down; a result beyond 64 bits becomes the highest number.
 func (a wide) over(by uint64) uint64 {
 	if a.hi >= by {
 		return 1<<64 - 1
@@ -33,7 +33,7 @@ func (a wide) over(by uint64) uint64 {
 	return q
 }
 
-// wider is a number of 192 bits: areas times durations.
+// wider is a number of 192 bits, for areas times durations.
 type wider struct{ hi, mid, lo uint64 }
 
 func (a wide) times(b uint64) wider {
@@ -49,8 +49,8 @@ func (a wider) less(b wider) bool {
 	return wide{a.mid, a.lo}.less(wide{b.mid, b.lo})
 }
 
-// area is twice the area below a segment after x of its nanoseconds, times its
-// length: x * (2*from*length ± |to-from| * x). It never falls as x grows.
+// area returns twice the area below a segment's first x nanoseconds, times its length: x *
+// (2*from*length ± |to-from| * x). It never falls as x grows.
 func (s *segment) area(x uint64) wider {
 	height := product(2*s.from, s.length)
 	if s.to >= s.from {
@@ -59,8 +59,8 @@ func (s *segment) area(x uint64) wider {
 	return height.minus(product(s.from-s.to, x)).times(x)
 }
 
-// reach is the last x at which twice the area below the segment is not yet above
-// area, which must be less than all of it. The search begins at near, any x.
+// reach returns the last x at which twice the area below the segment does not exceed area,
+// which must be less than the whole. The search begins at near, any x.
 func (s *segment) reach(area wide, near uint64) uint64 {
 	if s.from == s.to {
 		return area.over(2 * s.from)
@@ -98,7 +98,7 @@ func (s *segment) reach(area wide, near uint64) uint64 {
 	return low
 }
 
-// rate is the value after x nanoseconds, rounded down.
+// rate returns the value after x nanoseconds, rounded down.
 func (s *segment) rate(x uint64) uint64 {
 	if s.to >= s.from {
 		return s.from + product(s.to-s.from, x).over(s.length)

@@ -7,14 +7,14 @@ import (
 	"hyperscale/core/node"
 )
 
-// Arrival is an iteration of an open workflow.
+// Arrival is one iteration of an open workflow.
 type Arrival struct {
 	K    uint64        // its number in the workflow, from 0
-	Due  time.Duration // since the workflow began
-	User uint64        // whose it is
+	Due  time.Duration // since the beginning of the workflow
+	User uint64        // its virtual user
 }
 
-// Arrivals are those of one executor, one after the other.
+// Arrivals iterates over the arrivals of one executor.
 type Arrivals struct {
 	rate     Curve
 	spread   Spread
@@ -24,15 +24,15 @@ type Arrivals struct {
 	seed     uint64
 	table    *logarithms // of Poisson arrivals
 
-	k, user uint64 // the next one, whoever has it
-	sum     wide   // its area, twice
+	k, user uint64 // the next one, of any executor
+	sum     wide   // twice its area
 	segment int
-	near    uint64 // where in the segment the last one was due
+	near    uint64 // the last due time within the segment
 	nearSum wide
 }
 
-// NewArrivals returns the arrivals of an open workflow that users [first, first+n)
-// begin. The seed is the job's.
+// NewArrivals returns the arrivals of an open workflow that users [first, first+n) begin. The
+// seed is the job's.
 func NewArrivals(p *message.WorkflowPlan, seed, first, n uint64) *Arrivals {
 	per := uint64(time.Second)
 	if p.RatePer > 0 {
@@ -40,14 +40,14 @@ func NewArrivals(p *message.WorkflowPlan, seed, first, n uint64) *Arrivals {
 	}
 	a := &Arrivals{rate: NewRate(p), spread: NewSpread(p.VUs), first: first, n: n, one: 2 * 1000 * per, poisson: p.Poisson}
 	if p.Poisson {
-		// Two workflows of a job must not march in step.
+		// Two workflows of a job must not run in lockstep.
 		a.seed, a.table = node.MixString(node.Mix(seed, 1), p.Name), newLogarithms()
 		a.sum = wide{0, a.table.draw(a.seed, 0, a.one)}
 	}
 	return a
 }
 
-// Next returns the next arrival; false when there is none any more.
+// Next returns the next arrival, or false if there is none left.
 func (a *Arrivals) Next() (Arrival, bool) {
 	if a.first >= a.spread.vus || a.n == 0 {
 		return Arrival{}, false
@@ -70,7 +70,7 @@ func (a *Arrivals) Next() (Arrival, bool) {
 	return a.take()
 }
 
-// next moves to the number behind.
+// next moves to the next number.
 func (a *Arrivals) next() {
 	a.k++
 	if a.user += a.spread.stride; a.user >= a.spread.vus {
@@ -78,7 +78,7 @@ func (a *Arrivals) next() {
 	}
 }
 
-// skip moves to the next arrival, of a Poisson process: all have to be drawn.
+// skip moves to the next arrival of a Poisson process: all arrivals must be drawn.
 func (a *Arrivals) skip() {
 	a.next()
 	a.sum = a.sum.plus(wide{0, a.table.draw(a.seed, a.k, a.one)})
@@ -96,7 +96,7 @@ func (a *Arrivals) ends() bool {
 	return true
 }
 
-// take tells when the next arrival is due, and moves on.
+// take returns the next arrival's due time, and moves on.
 func (a *Arrivals) take() (Arrival, bool) {
 	if a.ends() {
 		return Arrival{}, false
@@ -116,7 +116,7 @@ func (a *Arrivals) take() (Arrival, bool) {
 	return out, true
 }
 
-// Count is how many even arrivals there are of a workflow, of all executors.
+// Count returns the number of even arrivals of a workflow, over all executors.
 func Count(p *message.WorkflowPlan) uint64 {
 	a := NewArrivals(p, 0, 0, 1)
 	if len(a.rate.segments) == 0 {

@@ -6,10 +6,10 @@ import (
 	"hyperscale/core/message"
 )
 
-// Curve is a value over time, in straight lines: virtual users, or a rate. From
-// its end on it keeps its last value.
+// Curve is a value over time, in straight lines: virtual users, or a rate. After its end it
+// keeps its last value.
 type Curve struct {
-	segments []segment // none is empty
+	segments []segment // none has length zero
 	last     uint64
 }
 
@@ -18,16 +18,16 @@ type Curve struct {
 type segment struct {
 	start, length uint64 // ns
 	from, to      uint64
-	before        wide // twice the area below all segments before it
+	before        wide // twice the area below all earlier segments
 }
 
-// Bounds that keep all sums in their words, far above what can be run.
+// Bounds that keep all sums within their words, far above any real run.
 const (
 	valueMax = 1 << 50
 	timeMax  = 1 << 60 // ns, 36 years
 )
 
-// stretch is a stage as both kinds of curves see it.
+// stretch is a stage in the form for both kinds of curves.
 type stretch struct {
 	length time.Duration
 	value  uint64
@@ -49,7 +49,7 @@ func newCurve(value uint64, all []stretch) Curve {
 	return c
 }
 
-// Open says that iterations begin when they are due, not when a virtual user is free.
+// Open reports whether iterations begin when they are due, not when a virtual user is free.
 func Open(p *message.WorkflowPlan) bool {
 	open := p.Rate > 0
 	for i := range p.Stages {
@@ -58,8 +58,8 @@ func Open(p *message.WorkflowPlan) bool {
 	return open
 }
 
-// NewActive returns how many virtual users of a closed workflow are active, over
-// time: all of them, or as its stages say.
+// NewActive returns the number of active virtual users of a closed workflow over time: all of
+// them, or as its stages say.
 func NewActive(p *message.WorkflowPlan) Curve {
 	if len(p.Stages) == 0 {
 		return newCurve(p.VUs, []stretch{{p.Duration, p.VUs}})
@@ -84,7 +84,7 @@ func NewRate(p *message.WorkflowPlan) Curve {
 	return newCurve(p.Rate, all)
 }
 
-// End is when the last stage ends.
+// End returns when the last stage ends.
 func (c *Curve) End() time.Duration {
 	if len(c.segments) == 0 {
 		return 0
@@ -93,7 +93,7 @@ func (c *Curve) End() time.Duration {
 	return time.Duration(s.start + s.length)
 }
 
-// find returns the segment of t, -1 behind the end.
+// find returns the segment of t, -1 after the end.
 func (c *Curve) find(t uint64) int {
 	for i := range c.segments {
 		if t < c.segments[i].start+c.segments[i].length {
@@ -103,8 +103,8 @@ func (c *Curve) find(t uint64) int {
 	return -1
 }
 
-// At is the value at t, rounded to the nearest whole number. Where it jumps it is
-// the value after the jump.
+// At returns the value at t, rounded to the nearest whole number. At a jump it is the value
+// after the jump.
 func (c *Curve) At(t time.Duration) uint64 {
 	at := uint64(max(t, 0))
 	i := c.find(at)
@@ -114,7 +114,7 @@ func (c *Curve) At(t time.Duration) uint64 {
 	return c.segments[i].round(at - c.segments[i].start)
 }
 
-// round is floor((2 * (from*length ± |to-from| * x) + length) / (2*length)).
+// round returns floor((2 * (from*length ± |to-from| * x) + length) / (2*length)).
 func (s *segment) round(x uint64) uint64 {
 	height := product(2*s.from+1, s.length)
 	if s.to >= s.from {
@@ -123,8 +123,8 @@ func (s *segment) round(x uint64) uint64 {
 	return height.minus(product(2*(s.from-s.to), x)).over(2 * s.length)
 }
 
-// Next returns the first time after t at which At is another than at t, and what
-// it is then; false if there is none.
+// Next returns the first time after t at which At differs from its value at t, and the new
+// value; false if there is none.
 func (c *Curve) Next(t time.Duration) (time.Duration, uint64, bool) {
 	at := uint64(max(t, 0))
 	i := c.find(at)
@@ -144,8 +144,8 @@ func (c *Curve) Next(t time.Duration) (time.Duration, uint64, bool) {
 	return c.End(), c.last, c.last != value
 }
 
-// leave is the first x at which a segment that had been rounded to value before
-// it is rounded to another; length or more if that is behind its end.
+// leave returns the first x at which a segment that was rounded to value before it rounds to
+// another value; length or more if that is after its end.
 func (s *segment) leave(value uint64) uint64 {
 	switch height := product(2*s.from+1, s.length); {
 	case s.to > s.from: // 2*length*(value+1) <= height + 2*slope*x

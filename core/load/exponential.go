@@ -5,9 +5,8 @@ import "math/bits"
 // ln2 is the logarithm of 2, times 2^64.
 const ln2 = 0xB17217F7D1CF79AB
 
-// logarithms are of the middles of 64 intervals of [1, 2): 2 * 64 of them fill
-// two lines of the cache each, and a polynomial does the rest. No float is
-// involved: they would differ between machines.
+// logarithms contains those of the middles of 64 intervals of [1, 2): 1 KiB. A polynomial does
+// the rest. It uses no floats, because they would differ between machines.
 type logarithms [64]struct {
 	ln      uint64 // of the middle, times 2^56
 	inverse uint64 // of the middle, times 2^63
@@ -19,7 +18,7 @@ func newLogarithms() *logarithms {
 		middle := uint64(129+2*i) << 56 // times 2^63, in [1, 2)
 		log2 := uint64(0)
 		x := middle
-		for range 56 { // squaring doubles the logarithm: its bits fall out at the top
+		for range 56 { // squaring doubles the logarithm: its bits overflow at the top
 			hi, lo := bits.Mul64(x, x)
 			log2 <<= 1
 			if hi>>63 == 1 {
@@ -36,8 +35,7 @@ func newLogarithms() *logarithms {
 	return t
 }
 
-// minusLog is -ln(u / 2^64), times 2^48, to one part in a billion; u = 0 counts
-// as 1.
+// minusLog returns -ln(u / 2^64), times 2^48, to one part in a billion; u = 0 counts as 1.
 func (t *logarithms) minusLog(u uint64) uint64 {
 	zeros := uint(bits.LeadingZeros64(u | 1))
 	m := (u | 1) << zeros // times 2^63, in [1, 2)
@@ -59,13 +57,13 @@ func (t *logarithms) minusLog(u uint64) uint64 {
 	}
 	hi, lo := bits.Mul64(uint64(zeros)+1, ln2)
 	whole := hi<<56 | lo>>8
-	if whole < log { // of u next to 2^64, by rounding
+	if whole < log { // for u next to 2^64, by rounding
 		return 0
 	}
 	return (whole - log) >> 8
 }
 
-// draw is the k-th exponential draw of a seed, times one.
+// draw returns the k-th exponential draw of a seed, times one.
 func (t *logarithms) draw(seed, k, one uint64) uint64 {
 	x := seed + (k+1)*0xa0761d6478bd642f // wyrand, at its k-th place
 	hi, lo := bits.Mul64(x, x^0xe7037ed1a0b428db)

@@ -41,7 +41,7 @@ func all(a *Arrivals) (list []Arrival) {
 	return list
 }
 
-// iterations is the exact area below a curve until t, in iterations.
+// iterations returns the exact area below a curve until t, in iterations.
 func iterations(c *Curve, per, t int64) *big.Rat {
 	sum := new(big.Rat)
 	for _, s := range c.segments {
@@ -57,8 +57,8 @@ func iterations(c *Curve, per, t int64) *big.Rat {
 	return sum.Quo(sum, new(big.Rat).SetInt64(1000*per))
 }
 
-// Even arrivals: k is due in the nanosecond in which the area below the curve
-// reaches k, so that the count never differs from the area by one.
+// Even arrivals: k is due in the nanosecond in which the area below the curve reaches k, so the
+// count never differs from the area by one.
 func TestEvenArrivalsFollowTheCurve(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawOpen(t)
@@ -88,7 +88,7 @@ func TestEvenArrivalsFollowTheCurve(t *testing.T) {
 	})
 }
 
-// The arrivals of all parts of a cut are all arrivals, each with its user.
+// The arrivals of all parts of a partition are all arrivals, each with its user.
 func TestPartsArePartition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawOpen(t)
@@ -145,8 +145,7 @@ func TestTurnsArePartition(t *testing.T) {
 	})
 }
 
-// Of any hundred arrivals in a row every range of users has its share, give or
-// take a few.
+// Of any hundred consecutive arrivals every range of users has its share, plus or minus a few.
 func TestSharesAreEven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		vus := rapid.OneOf(rapid.Uint64Range(1, 200), rapid.Uint64Range(1, 100_000_000)).Draw(t, "vus")
@@ -161,7 +160,7 @@ func TestSharesAreEven(t *testing.T) {
 	})
 }
 
-// All numbers of users up to a thousand have a stride that spreads.
+// Each number of users up to a thousand has a stride that spreads.
 func TestEveryStrideSpreads(t *testing.T) {
 	worst := 0.0
 	for vus := uint64(1); vus <= 1000; vus++ {
@@ -204,7 +203,7 @@ func TestShareCounts(t *testing.T) {
 	})
 }
 
-// Active users: At is the exact value, rounded; Next finds each change.
+// Active users: At returns the exact value, rounded, and Next finds each change.
 func TestActiveUsers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := &message.WorkflowPlan{VUs: 50}
@@ -243,7 +242,7 @@ func TestActiveUsers(t *testing.T) {
 	})
 }
 
-// Long and fast curves: a month, ten million a second, stay exact.
+// Long and fast curves stay exact: a month, ten million a second.
 func TestLargeCurves(t *testing.T) {
 	p := &message.WorkflowPlan{VUs: 1, Rate: 36e12, RatePer: time.Hour, Stages: []message.StagePlan{{Duration: 31 * 24 * time.Hour}}}
 	a := NewArrivals(p, 0, 0, 1)
@@ -261,8 +260,8 @@ func TestLargeCurves(t *testing.T) {
 	}
 }
 
-// The logarithm is right to a billionth, and its draws are of an exponential
-// distribution: mean and variance 1, and the shares above 1, 2, 3 and 4.
+// The logarithm is correct to a billionth, and its draws have an exponential distribution: mean
+// and variance 1, and the shares above 1, 2, 3 and 4.
 func TestExponentialDraws(t *testing.T) {
 	table := newLogarithms()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -356,7 +355,7 @@ func BenchmarkNextActive(b *testing.B) {
 	}
 }
 
-// Nothing is allocated for an arrival.
+// An arrival allocates nothing.
 func TestArrivalsAllocateNothing(t *testing.T) {
 	for _, p := range []*message.WorkflowPlan{steady(false), steady(true), ramp()} {
 		a := NewArrivals(p, 1, 0, 3000)

@@ -25,11 +25,11 @@ func NewMix(p *message.WorkflowPlan) Mix {
 	return m
 }
 
-// Empty says that there is nothing to choose.
+// Empty reports that there is nothing to choose.
 func (m *Mix) Empty() bool { return len(m.steps) == 0 }
 
-// Pick turns 64 random bits into a step of the plan, each as often as its weight
-// says; the mix must not be empty.
+// Pick turns 64 random bits into a step of the plan, each as often as its weight says. The mix
+// must not be empty.
 func (m *Mix) Pick(draw uint64) int {
 	at, _ := bits.Mul64(draw, m.up[len(m.up)-1])
 	for i, up := range m.up {

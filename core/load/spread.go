@@ -2,11 +2,11 @@ package load
 
 import "math/bits"
 
-// Spread deals passes to the virtual users of a workflow, in an order in which
-// neighbours are far apart. The zero Spread is of no use: see NewSpread.
+// Spread distributes iterations over the virtual users of a workflow, in an order in which
+// neighbours are far apart. Use NewSpread: the zero Spread is invalid.
 type Spread struct{ vus, stride, inverse uint64 }
 
-// vusMax keeps products of two users inside 64 bits.
+// vusMax keeps products of two users within 64 bits.
 const vusMax = 1 << 31
 
 // NewSpread returns the order for so many users, at least one.
@@ -20,7 +20,7 @@ func NewSpread(vus uint64) Spread {
 // golden is the golden section, in millionths.
 const golden = 618_034
 
-// stride is the number coprime to vus that is nearest to its golden section.
+// stride returns the number coprime to vus that is nearest to its golden section.
 func stride(vus uint64) uint64 {
 	low, high := vus*golden/1_000_000, vus*golden/1_000_000+1
 	for low > 0 && gcd(low, vus) > 1 {
@@ -42,7 +42,7 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// inverse of a modulo m, both coprime, by Euclid's extended algorithm; the
+// inverse returns the inverse of a modulo m, both coprime, by Euclid's extended algorithm; the
 // coefficients stay below m.
 func inverse(a, m uint64) uint64 {
 	r0, r1, t0, t1 := int64(m), int64(a%m), int64(0), int64(1)
@@ -57,13 +57,13 @@ func inverse(a, m uint64) uint64 {
 	return uint64(t0) % m
 }
 
-// VUs is how many users there are.
+// VUs returns the number of users.
 func (s Spread) VUs() uint64 { return s.vus }
 
-// User is s(k): whose iteration number k is, counted from 0.
+// User returns s(k): the user of iteration number k, counted from 0.
 func (s Spread) User(k uint64) uint64 { return k % s.vus * s.stride % s.vus }
 
-// Rank is the first k whose user is u.
+// Rank returns the first k whose user is u.
 func (s Spread) Rank(u uint64) uint64 { return u % s.vus * s.inverse % s.vus }
 
 // Share counts those of the first total iterations whose users are in [first,
@@ -75,14 +75,14 @@ func (s Spread) Share(total, first, n uint64) uint64 {
 	return rounds*n + s.below(rest, first+n) - s.below(rest, first)
 }
 
-// below counts the k below n, itself at most vus, with User(k) < c: the sum of
-// floor((k*stride + vus) / vus) - floor((k*stride + vus - c) / vus).
+// below counts the k below n, itself at most vus, with User(k) < c: the sum of floor((k*stride
+// + vus) / vus) - floor((k*stride + vus - c) / vus).
 func (s Spread) below(n, c uint64) uint64 {
 	return floorSum(n, s.vus, s.stride, s.vus) - floorSum(n, s.vus, s.stride, s.vus-c)
 }
 
-// floorSum is the sum of floor((a*i + b) / m) for i in [0, n), in about log m
-// steps. The sums may wrap around; their differences do not.
+// floorSum returns the sum of floor((a*i + b) / m) for i in [0, n), in about log m steps. The
+// sums may wrap around; their differences do not.
 func floorSum(n, m, a, b uint64) (sum uint64) {
 	for n > 0 {
 		hi, lo := bits.Mul64(n, n-1)

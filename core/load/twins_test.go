@@ -11,8 +11,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// A mix picks each step as often as its weight says: its twin is the list of all steps,
-// each as often as it weighs.
+// A mix picks each step as often as its weight says. Its model is the list of all steps, each
+// as often as its weight.
 func TestMixAgainstItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := &message.WorkflowPlan{}
@@ -33,7 +33,7 @@ func TestMixAgainstItsTwin(t *testing.T) {
 		}
 		n := uint64(len(list))
 		draws := []uint64{rapid.Uint64().Draw(t, "draw"), math.MaxUint64}
-		for k := range n { // the first draw of each unit of weight, and the last of the one before
+		for k := range n { // the first draw of each unit of weight, and the last one of the unit before
 			first, rest := bits.Div64(k, 0, n)
 			if rest > 0 {
 				first++
@@ -63,7 +63,7 @@ func TestOpenIsARateAtAnyTime(t *testing.T) {
 	})
 }
 
-// areaOf is twice the area below a segment after x, times its length.
+// areaOf returns twice the area below a segment after x, times its length.
 func areaOf(s *segment, x uint64) *big.Int {
 	n := func(v uint64) *big.Int { return new(big.Int).SetUint64(v) }
 	height := new(big.Int).Mul(n(2*s.from), n(s.length))
@@ -71,8 +71,8 @@ func areaOf(s *segment, x uint64) *big.Int {
 	return height.Add(height, slope.Mul(slope, n(x))).Mul(height, n(x))
 }
 
-// The search for a time by its area ends at the same place wherever it begins: the last
-// time at which the area is not above. The rate there lies on the line, rounded down.
+// The search for a time by its area gives the same result from any start: the last time at
+// which the area does not exceed the target. The rate there lies on the line, rounded down.
 func TestSearchesEndWhereTheyShould(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.OneOf(rapid.Uint64Range(0, 9), rapid.Uint64Range(0, 1<<rapid.IntRange(4, 50).Draw(t, "bits")))
@@ -118,7 +118,7 @@ func big192(a wider) *big.Int {
 	return sum
 }
 
-// Division rounds down, and what does not fit 64 bits is the highest number.
+// Division rounds down, and a result beyond 64 bits becomes the highest number.
 func TestDivisionAgainstItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := wide{rapid.Uint64().Draw(t, "hi") >> rapid.IntRange(0, 63).Draw(t, "shift"), rapid.Uint64().Draw(t, "lo")}
@@ -135,8 +135,8 @@ func TestDivisionAgainstItsTwin(t *testing.T) {
 	})
 }
 
-// A logarithm is that of floats, to one part in a billion, also next to 1 where it
-// rounds to nothing; ranks undo users, and no user is beyond the bound.
+// A logarithm equals that of floats, to one part in a billion, also next to 1 where it rounds
+// to nothing. Ranks invert users, and no user is beyond the bound.
 func TestLogarithmsAgainstFloats(t *testing.T) {
 	table := newLogarithms()
 	rapid.Check(t, func(t *rapid.T) {

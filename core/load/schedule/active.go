@@ -9,15 +9,15 @@ import (
 )
 
 // activeUsers are the users of a closed workflow. They begin in their order and leave in
-// the reverse of it.
+// reverse.
 type activeUsers struct {
-	order   []int32 // nil: as they are numbered
+	order   []int32 // nil: by number
 	ranks   []uint64
 	n       int
-	up      int   // of the order: have begun and were not told to leave
+	up      int   // how many of the order have begun and need not leave
 	wanted  int   // how many should have
-	since   int64 // when that last changed
-	last    int64 // the due of the last one that began
+	since   int64 // when wanted last changed
+	last    int64 // due time of the last one that began
 	spacing int64
 
 	curve  load.Curve
@@ -73,7 +73,7 @@ func (c *activeUsers) foresee(at int64) {
 	}
 }
 
-// due is when the next user begins.
+// due returns when the next user begins.
 func (c *activeUsers) due() int64 {
 	if c.up >= c.wanted {
 		return Never
@@ -85,7 +85,7 @@ func (c *activeUsers) wake() int64 { return min(c.due(), c.change) }
 
 func (c *activeUsers) exhausted() bool { return c.up == c.n }
 
-// recruit lets users begin and leave, as the curve says.
+// recruit makes users begin and leave, as the curve says.
 func (d *Iterations) recruit(now int64) (int32, int64, bool) {
 	c := &d.closed
 	for {
@@ -112,7 +112,7 @@ func (d *Iterations) recruit(now int64) (int32, int64, bool) {
 	}
 }
 
-// discharge makes a user leave, behind its iteration if it has begun one.
+// discharge makes a user leave, after its iteration if it has begun one.
 func (d *Iterations) discharge(vu int32) {
 	switch u := &d.users[vu]; u.state {
 	case userBusy:

@@ -7,32 +7,32 @@ import (
 	"hyperscale/core/message"
 )
 
-// arrivals are the iterations of an open workflow that this process begins. What waits for a
-// virtual user waits in here, and takes no memory: the schedule stands still meanwhile.
+// arrivals are the iterations of an open workflow that this process begins. An iteration that
+// waits for a virtual user takes no memory: the schedule stands still meanwhile.
 type arrivals struct {
 	schedule *load.Arrivals
 	next     load.Arrival
 	state    arrivalState
 	queue    bool
-	looked   int64 // when it was last asked
-	owed     int64 // what was due until then was missed by this process, and is not dropped
+	looked   int64 // when Next last looked at them
+	owed     int64 // this process missed what was due until then, and does not drop it
 
 	free  []int32 // users
 	place []int32 // of each user in free
 }
 
-// arrivalState is what is known of the next arrival.
+// arrivalState is the state of the next arrival.
 type arrivalState uint8
 
 const (
-	arrivalNone    arrivalState = iota // there are no more
-	arrivalFresh                       // it has found no user free yet, or is not due
-	arrivalDelayed                     // it found no user free, and one has become free since
-	arrivalAsleep                      // it found no user free
+	arrivalNone    arrivalState = iota // none is left
+	arrivalFresh                       // it has found no free user yet, or is not due
+	arrivalDelayed                     // it found no free user, and one has become free since
+	arrivalAsleep                      // it found no free user
 )
 
-// owedAfter is by how much this process may miss an arrival: one that it misses by more it
-// owes, as it cannot know which users were free then.
+// owedAfter is by how much this process may miss an arrival. It owes an arrival that it misses
+// by more, because it cannot know which users were free then.
 const owedAfter = int64(5 * time.Millisecond)
 
 func newArrivals(plan *message.WorkflowPlan, cfg *Config, users []user) *arrivals {
@@ -77,8 +77,9 @@ func (a *arrivals) wake() int64 {
 	return int64(a.next.Due)
 }
 
-// arrive returns the next iteration that is due and has a user. What was due before the end
-// and missed by this process begins behind it too; what then finds no user free is dropped.
+// arrive returns the next iteration that is due and has a user. An arrival that was due before
+// the end and that this process missed may begin after it. If no user is free then, it is
+// dropped.
 func (d *Iterations) arrive(now int64) (Iteration, bool) {
 	a := d.open
 	if due := int64(a.next.Due); a.state != arrivalNone && due > a.looked && now-due > owedAfter {
@@ -118,7 +119,7 @@ func (d *Iterations) arrive(now int64) (Iteration, bool) {
 	return Iteration{}, false
 }
 
-// drop counts an iteration that never begins, at the steps that it would have begun with.
+// drop counts an iteration that never begins, at the steps with which it would have begun.
 func (d *Iterations) drop(vu int32, k uint64) {
 	d.figures.Lost++
 	taken := int16(-1)
@@ -134,7 +135,7 @@ func (d *Iterations) drop(vu int32, k uint64) {
 	}
 }
 
-// freed takes back the user of an iteration, at once or when it has thought.
+// freed takes back the user of an iteration, at once or after its think time.
 func (a *arrivals) freed(d *Iterations, vu int32, at, now int64) {
 	d.figures.Active--
 	switch {

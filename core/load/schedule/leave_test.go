@@ -9,8 +9,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// Whatever the load is, and however early the run is cancelled, a user that begins leaves once,
-// takes a step of the mix each time, and none is active in the end.
+// For any load, and however early the run is cancelled: each user that begins leaves once and
+// takes a step of the mix each time. None is active at the end.
 func TestEveryUserLeavesOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := message.WorkflowPlan{Name: "w", VUs: rapid.Uint64Range(1, 12).Draw(t, "vus"), Weighted: rapid.Bool().Draw(t, "weighted")}

@@ -9,35 +9,35 @@ import (
 	"hyperscale/core/node"
 )
 
-// Never is an instant that does not come.
+// Never is an instant that never arrives.
 const Never = 1<<63 - 1
 
-// Config is the load of a workflow, and the part of it that one process has.
+// Config is the load of a workflow, and one process's share of it.
 type Config struct {
 	Plan     *message.WorkflowPlan // with its steps
 	FirstVU  uint64                // number of user 0 in the whole workflow
 	VUs      uint64                // users of this process
 	Seed     uint64
-	Duration time.Duration // after it nothing new starts; 0: one iteration of each user, or as many as the plan says
+	Duration time.Duration // nothing new starts after it; 0: one iteration of each user, or as many as the plan says
 	Spacing  time.Duration // between the first starts of a closed workflow
 }
 
-// Iterations says which virtual user begins which iteration, and when. A caller asks Next for
-// what is to begin and reports with Ended what has ended. Instants are nanoseconds since the
-// run's base. Virtual users are numbered from 0 in this process.
+// Iterations says which virtual user begins which iteration, and when. A caller asks Next what
+// begins, and reports with Ended what has ended. Instants are nanoseconds since the run's base.
+// A process numbers its virtual users from 0.
 type Iterations struct {
 	plan    *message.WorkflowPlan
 	first   uint64 // number of virtual user 0 in the whole workflow
-	over    int64  // nothing new starts from then on
+	over    int64  // nothing new starts after that
 	quota   quota
-	stopped bool // over has come, or the run was cancelled
+	stopped bool // the time is over, or the run was cancelled
 	pauses  bool // users think, or keep a pace
 
 	users   []user
-	left    []int32            // users who have left since Left was called
-	busy    uint64             // iterations under way
+	left    []int32            // users that have left since the last call of Left
+	busy    uint64             // iterations in progress
 	ready   queue.Queue[start] // closed: users whose next iteration starts at once
-	pausing heap               // users who think or keep a pace
+	pausing heap               // users that think or keep a pace
 
 	closed activeUsers // of a closed workflow
 	open   *arrivals   // of an open one, else nil
@@ -47,38 +47,38 @@ type Iterations struct {
 	figures Figures
 }
 
-// quota is how many iterations this process begins at most.
+// quota bounds how many iterations this process begins.
 type quota struct {
 	once    bool   // one of each virtual user
 	limited bool   // by the plan
 	left    uint64 // of these
 }
 
-// used says that no iteration is left of a limit.
+// used reports that a limit has no iteration left.
 func (q *quota) used() bool { return q.limited && q.left == 0 }
 
 // Figures count what has begun, and what has not.
 type Figures struct {
-	Active  uint64   // closed: users that have begun and not left; open: iterations under way
+	Active  uint64   // closed: users that have begun and not left; open: iterations in progress
 	Begun   uint64   // iterations
-	Waited  uint64   // of those, the ones that were due while no user was free
+	Waited  uint64   // those that were due while no user was free
 	Lost    uint64   // iterations that were due and never began
-	Dropped []uint64 // the same by step of their beginning
+	Dropped []uint64 // lost iterations by the step with which they would have begun
 }
 
 // user is one virtual user.
 type user struct {
 	begun      int64  // when its last iteration was due
 	next       int64  // waiting: when its next iteration is due; free: since when
-	iterations uint64 // that it has begun
+	iterations uint64 // number of iterations that it has begun
 	state      userState
-	leaving    bool // behind its iteration
+	leaving    bool // after its iteration
 }
 
 type userState uint8
 
 const (
-	userAway userState = iota // not begun, or left
+	userAway userState = iota // it has not begun, or has left
 	userFree                  // of an open workflow
 	userWaiting
 	userBusy
@@ -87,13 +87,13 @@ const (
 // Iteration is one that begins now.
 type Iteration struct {
 	VU     int32
-	Step   int16  // the weighted step that it takes; -1: there are none
+	Step   int16  // the weighted step that it takes; -1: none
 	Number uint64 // of its user, from 1
 	Due    int64  // its intended start
-	Could  int64  // from when on only this process was in its way
+	Could  int64  // from then on only this process delayed it
 }
 
-// New reads the load of a workflow.
+// New returns the schedule of a workflow's load.
 func New(cfg Config) *Iterations {
 	plan := *cfg.Plan
 	plan.VUs = max(plan.VUs, cfg.FirstVU+cfg.VUs)
@@ -121,22 +121,22 @@ func New(cfg Config) *Iterations {
 	return d
 }
 
-// Open tells that iterations begin as arrivals are due, not when users are free.
+// Open reports whether iterations begin as arrivals are due, not when users are free.
 func (d *Iterations) Open() bool { return d.open != nil }
 
 // Figures returns the counts so far. Dropped is the schedule's own.
 func (d *Iterations) Figures() Figures { return d.figures }
 
-// Left returns the users who have left since it was last called, until the next call that
-// changes anything.
+// Left returns the users that have left since its last call. The slice is valid until the next
+// call that changes anything.
 func (d *Iterations) Left() []int32 {
 	all := d.left
 	d.left = d.left[:0]
 	return all
 }
 
-// Next returns an iteration that begins now. False means that none does before another call of
-// Ended, or the instant that Wake returns.
+// Next returns an iteration that begins now. False means that none begins before the next call
+// of Ended, or the instant that Wake returns.
 func (d *Iterations) Next(now int64) (Iteration, bool) {
 	if d.quota.used() {
 		d.Stop(now)
@@ -170,16 +170,16 @@ func (d *Iterations) Next(now int64) (Iteration, bool) {
 	return Iteration{}, false
 }
 
-// Spent says that no iteration begins any more, whatever the time is.
+// Spent reports that no iteration will ever begin.
 func (d *Iterations) Spent() bool { return d.stopped || d.quota.used() }
 
-// waits tells whether what a queue says of a user still holds.
+// waits reports whether a queue entry of a user is still valid.
 func (d *Iterations) waits(s start) bool {
 	u := &d.users[s.vu]
 	return u.state == userWaiting && u.next == s.due
 }
 
-// begin puts a user to work.
+// begin starts an iteration of a user.
 func (d *Iterations) begin(vu int32, due, could int64) (Iteration, bool) {
 	if d.quota.limited {
 		d.quota.left--
@@ -202,7 +202,7 @@ const (
 	drawThink
 )
 
-// random is a function of the seed, the user and its iteration: it is the same in every process.
+// random is a function of the seed, the user and its iteration, equal in every process.
 func (d *Iterations) random(purpose uint64, vu int32, number uint64) uint64 {
 	return node.Mix(node.Mix(d.draw+purpose, d.first+uint64(vu)), number)
 }
@@ -211,7 +211,7 @@ func (d *Iterations) pick(vu int32, number uint64) int16 {
 	return int16(d.mix.Pick(d.random(drawMix, vu, number)))
 }
 
-// pause is when a user may begin again that has ended an iteration now.
+// pause returns when a user may begin again that ends an iteration now.
 func (d *Iterations) pause(vu int32, now int64) int64 {
 	u := &d.users[vu]
 	think := int64(d.plan.Think)
@@ -253,7 +253,7 @@ func (d *Iterations) leaves(vu int32) {
 	d.left = append(d.left, vu)
 }
 
-// Stop ends all those who wait: from now on nothing begins.
+// Stop ends all waiting: nothing begins after that.
 func (d *Iterations) Stop(now int64) {
 	if d.stopped {
 		return
@@ -270,18 +270,18 @@ func (d *Iterations) Stop(now int64) {
 	d.ready, d.pausing = queue.Queue[start]{}, nil
 }
 
-// Abandon is the stop of who gives up what is under way too.
+// Abandon stops like Stop, for a caller that also gives up what is in progress.
 func (d *Iterations) Abandon(now int64) {
 	d.Stop(now)
 	d.figures.Active, d.busy = 0, 0
 }
 
-// Done tells that no iteration is under way and none will be.
+// Done reports that no iteration is in progress and none will be.
 func (d *Iterations) Done() bool {
 	return d.busy == 0 && (d.Spent() || d.quota.once && d.closed.exhausted())
 }
 
-// Wake is when Next has to be asked again, if nothing ends before.
+// Wake returns when to call Next again, if nothing ends before.
 func (d *Iterations) Wake() int64 {
 	switch {
 	case d.stopped:

@@ -12,30 +12,30 @@ import (
 	"hyperscale/core/message"
 )
 
-// planned is the schedule of users [first, first+n) of a plan.
+// planned returns the schedule of users [first, first+n) of a plan.
 func planned(p message.WorkflowPlan, first, n uint64) *Iterations {
 	p.Steps = []message.StepPlan{{Name: "home", Kind: message.StepRequest}}
 	return New(Config{Plan: &p, VUs: n, FirstVU: first, Seed: 7, Duration: p.Duration})
 }
 
-// server serves one request after the other in so many nanoseconds each, and nothing
-// while it stalls. An answer takes no time on its way.
+// server serves one request after the other in so many nanoseconds each, and none while it
+// stalls. Answers arrive at once.
 type server struct {
 	each       int64
 	stall, end int64
-	free       int64 // when it has done what it has
+	free       int64 // when it has finished its requests
 }
 
 func (s *server) serve(now int64) int64 {
 	at := max(now, s.free)
 	if at+s.each > s.stall && at < s.end {
-		at = max(s.end, at) // what it has not done by then waits
+		at = max(s.end, at) // what it has not finished by then waits
 	}
 	s.free = at + s.each
 	return s.free
 }
 
-// figures are what a simulated run made.
+// figures are the figures of a simulated run.
 type figures struct {
 	begun     uint64
 	dropped   uint64
@@ -43,7 +43,7 @@ type figures struct {
 	latencies []int64
 }
 
-// simulate runs a schedule on a clock that jumps, against a server. The generator itself is
+// simulate runs a schedule on a simulated clock, against a server. The generator itself is
 // stopped from asleep to awake.
 func (f *figures) simulate(t interface{ Fatalf(string, ...any) }, d *Iterations, s *server, asleep, awake int64) {
 	var ends heap
@@ -135,7 +135,7 @@ func TestCoordinatedOmission(t *testing.T) {
 	}
 }
 
-// A generator that was stopped for 2 s owes what was due then, and says how late it is.
+// A generator that was stopped for 2 s owes what was due then, and reports how late it is.
 func TestStoppedGenerator(t *testing.T) {
 	for _, tt := range []struct {
 		vus   uint64
@@ -144,7 +144,7 @@ func TestStoppedGenerator(t *testing.T) {
 		plan := message.WorkflowPlan{Name: "w", VUs: tt.vus, Rate: 1_000_000, Duration: 10 * time.Second, Queue: tt.queue}
 		var f figures
 		f.simulate(t, planned(plan, 0, tt.vus), &server{each: 1000, stall: Never}, 4e9, 6e9)
-		// What comes while 50 users still work off what is owed may be dropped: 2 ms of it.
+		// Arrivals may be dropped while 50 users still work on owed ones: 2 ms of them.
 		if f.begun+f.dropped != 10_000 || f.dropped > 3 || tt.queue && f.dropped > 0 {
 			t.Errorf("%+v: began %d, dropped %d, want 10000 and none", tt, f.begun, f.dropped)
 		}
@@ -159,7 +159,7 @@ func TestStoppedGenerator(t *testing.T) {
 	}
 }
 
-// Whatever does not find a free user is dropped, and all of it is counted.
+// Each arrival without a free user is dropped, and the counts include all of them.
 func TestDroppedAndQueuedAreCounted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := message.WorkflowPlan{
@@ -212,7 +212,7 @@ func TestDroppedAndQueuedAreCounted(t *testing.T) {
 	})
 }
 
-// Iterations are shared, however the users are cut, and each is begun once.
+// Iterations are distributed over any partition of the users, and each begins once.
 func TestIterationsAreShared(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := message.WorkflowPlan{Name: "w", VUs: rapid.Uint64Range(1, 30).Draw(t, "vus")}
@@ -230,7 +230,7 @@ func TestIterationsAreShared(t *testing.T) {
 	})
 }
 
-// With stages as many users are active, in all parts together, as the curve says.
+// With stages as many users are active, over all processes, as the curve says.
 func TestStagesOfUsers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := message.WorkflowPlan{Name: "w", VUs: rapid.Uint64Range(1, 60).Draw(t, "vus")}
@@ -269,7 +269,7 @@ func TestStagesOfUsers(t *testing.T) {
 	})
 }
 
-// A user begins no earlier than its pace and its think time allow, and no later.
+// A user begins exactly when its pace and its think time allow.
 func TestPausesAreKept(t *testing.T) {
 	for _, tt := range []struct{ think, most, pace time.Duration }{
 		{think: 20 * time.Millisecond}, {think: 10 * time.Millisecond, most: 40 * time.Millisecond},
@@ -305,7 +305,7 @@ func TestPausesAreKept(t *testing.T) {
 	}
 }
 
-// Which weighted step an iteration takes depends on the seed, the user and its iteration alone.
+// The weighted step of an iteration depends only on the seed, the user and its iteration.
 func TestMixIsTheSameEverywhere(t *testing.T) {
 	p := message.WorkflowPlan{Name: "w", VUs: 8, Iterations: 4000, Weighted: true}
 	steps := []message.StepPlan{{Name: "a", Weight: 3}, {Name: "b"}, {Name: "c", Weight: 1}}

@@ -10,7 +10,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// twin is the schedule of an open workflow as dumb as it can be: a list of dues, a count of
+// twin is the simplest model of an open workflow's schedule: a list of due times, a count of
 // free users, and the last instant at which the process woke up too late.
 type twin struct {
 	dues        []int64
@@ -31,7 +31,7 @@ func newTwin(p *message.WorkflowPlan) *twin {
 	}
 }
 
-// at goes through what is due at an instant.
+// at processes what is due at an instant.
 func (w *twin) at(now, over int64) {
 	if len(w.dues) > 0 && w.dues[0] > w.asked && now-w.dues[0] > int64(5*time.Millisecond) {
 		w.late = now
@@ -51,8 +51,8 @@ func (w *twin) at(now, over int64) {
 	}
 }
 
-// A process owes what was due while it stood still, and that alone: what is due later
-// and finds no user free is dropped again, after each of its stalls.
+// A process owes only what was due while it stood still. After each of its stalls, arrivals
+// that are due later and find no free user are dropped again.
 func TestStallOwesItsOwnArrivalsOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := message.WorkflowPlan{

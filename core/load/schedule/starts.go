@@ -1,13 +1,13 @@
 package schedule
 
-// start is an iteration to come.
+// start is a future iteration.
 type start struct {
 	due int64
 	vu  int32
 }
 
-// heap holds starts, the earliest first. Four children a node: half the levels,
-// and those of one node share a line of the cache.
+// heap holds starts, the earliest first. A node has four children: half the levels, and the
+// children of a node share a cache line.
 type heap []start
 
 func (s heap) nextDue() int64 {
