@@ -16,7 +16,7 @@ import (
 	"hyperscale/core/verdict"
 )
 
-// measure is one step as a list of what happened: the dumb form of its statistics.
+// measure is one step as a list of events: the simplest form of its statistics.
 type measure struct {
 	name                      string
 	kind                      message.StepKind
@@ -24,7 +24,7 @@ type measure struct {
 	latency, service, metrics []uint64
 }
 
-// histogram writes values, each a bucket of its own index; equal ones share theirs.
+// histogram encodes values, each in a bucket of its own index; equal ones share a bucket.
 func histogram(all []uint64) message.Histogram {
 	all = slices.Sorted(slices.Values(all))
 	h := message.Histogram{Count: uint64(len(all))}
@@ -54,7 +54,7 @@ func appendPair(b []byte, gap, n uint64) []byte {
 	return b
 }
 
-// read undoes histogram: it fails where buckets do not ascend, or do not add up.
+// read is the inverse of histogram: it fails if buckets do not ascend, or do not add up.
 func read(h message.Histogram) (all []uint64, err error) {
 	at, rest := uint64(0), h.Buckets
 	number := func() (n uint64) {
@@ -87,7 +87,7 @@ func rankOf(all []uint64, ppm uint32) uint64 {
 	return all[min(len(all)-1, int(uint64(len(all))*uint64(ppm)/1_000_000))]
 }
 
-// quantile is the value at a rank.
+// quantile returns the value at a rank.
 func quantile(h message.Histogram, ppm uint32) (uint64, error) {
 	all, err := read(h)
 	if err != nil {
@@ -125,7 +125,7 @@ func statsOf(all []measure) *message.Stats {
 	return s
 }
 
-// number is the twin's value, exact; nil: nothing happened.
+// number returns the model's value, exact; nil: nothing happened.
 func number(t *message.Threshold, all []measure, elapsed time.Duration) *big.Rat {
 	var ok, bad, sum uint64
 	var latency, service, metrics []uint64
@@ -164,7 +164,7 @@ func number(t *message.Threshold, all []measure, elapsed time.Duration) *big.Rat
 		switch {
 		case elapsed <= 0 || !metric && ok+bad == 0:
 			return nil
-		case metric: // what it added up, which is in thousandths already
+		case metric: // the sum, which is in thousandths already
 			return ratio(sum, uint64(time.Second), uint64(elapsed))
 		}
 		return ratio(ok+bad, 1000*uint64(time.Second), uint64(elapsed))
@@ -197,7 +197,7 @@ func judged(x *big.Rat, op message.ThresholdOp, bound int64) bool {
 	return op == message.OpBelow && c < 0 || op == message.OpAtMost && c <= 0 || op == message.OpAbove && c > 0 || op == message.OpAtLeast && c >= 0
 }
 
-// floored is what an int64 tells of it.
+// floored returns x as an int64.
 func floored(x *big.Rat) int64 {
 	n := new(big.Int).Quo(x.Num(), x.Denom())
 	if !n.IsInt64() {
@@ -217,9 +217,8 @@ func drawThreshold(t *rapid.T, all []measure) *message.Threshold {
 	return x
 }
 
-// TestVerdictsAreThoseOfTheValues: a verdict on statistics is the one that exact
-// arithmetic gives on the values themselves, with the bound at the value, beside it, or
-// anywhere.
+// TestVerdictsAreThoseOfTheValues: a verdict on statistics is the one that exact arithmetic
+// gives on the values themselves. The bound is at the value, beside it, or anywhere.
 func TestVerdictsAreThoseOfTheValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := drawMeasures(t)
@@ -250,9 +249,9 @@ func TestVerdictsAreThoseOfTheValues(t *testing.T) {
 	})
 }
 
-// TestWhatCannotBeJudgedIsAnError: a threshold of an unknown kind, or of a step that
-// statistics do not have, and histograms that are none give an error that names the
-// threshold, and hold nothing.
+// TestWhatCannotBeJudgedIsAnError: a threshold of an unknown kind, or of a step without
+// statistics, and invalid histograms give an error. It names the threshold, which then does not
+// hold.
 func TestWhatCannotBeJudgedIsAnError(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := append(drawMeasures(t), measure{name: "home", kind: message.StepRequest, latency: []uint64{1}, service: []uint64{2}},

@@ -10,13 +10,13 @@ import (
 	"hyperscale/core/message"
 )
 
-// ErrHistogram is what a histogram that cannot be read wraps.
+// ErrHistogram is wrapped by the error of a histogram that cannot be read.
 var ErrHistogram = errors.New("not a histogram")
 
 type bucket struct{ index, count uint64 }
 
-// merge adds histograms up as they are on the wire: buckets of one index are
-// one bucket, whatever values it stands for.
+// merge adds histograms in their wire form: buckets with one index are one bucket, for any
+// meaning of the index.
 func merge(all []message.Histogram) (message.Histogram, error) {
 	all = slices.DeleteFunc(all, func(h message.Histogram) bool { return h.Count == 0 })
 	if len(all) == 0 {

@@ -10,21 +10,21 @@ import (
 	"hyperscale/core/message"
 )
 
-// Quantile reads one quantile, given in parts per million, off a histogram.
+// Quantile returns one quantile of a histogram, in parts per million.
 type Quantile = func(h message.Histogram, ppm uint32) (uint64, error)
 
 const million = 1_000_000
 
-// fraction is count times scale, divided by over. It is compared without being
-// computed: rounding decides no verdict.
+// fraction is count times scale, divided by over. It is compared without the division: rounding
+// decides no verdict.
 type fraction struct{ count, scale, over uint64 }
 
-// Clock is how long a workflow sent load, which is what its rates are made of: by the
-// executors' own clocks where they told, else by the cluster's.
+// Clock returns how long a workflow sent load, the divisor of its rates: by the executors' own
+// clocks if they reported, else by the cluster's.
 func Clock(w *message.WorkflowResult) time.Duration { return cmp.Or(w.Stats.Elapsed, w.Duration) }
 
-// Evaluate computes a threshold's value, in the unit of t.Of and rounded down,
-// and whether it holds, on the merged statistics of its workflow.
+// Evaluate computes a threshold's value, in the unit of t.Of and rounded down, and whether it
+// holds, on the merged statistics of its workflow.
 func Evaluate(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Quantile) (value int64, ok bool, err error) {
 	f, err := compute(t, s, elapsed, q)
 	if err != nil || f.over == 0 {
@@ -33,7 +33,7 @@ func Evaluate(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Q
 	return f.value(), f.holds(t.Op, t.Bound), nil
 }
 
-// compute is the value, over 0 if nothing happened.
+// compute returns the value, with over 0 if nothing happened.
 func compute(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Quantile) (f fraction, err error) {
 	switch t.Of {
 	case message.OfLatency, message.OfService:
@@ -57,7 +57,7 @@ func measured(s *message.StepStats) bool {
 	return s.Kind == message.StepRequest || s.Kind == message.StepFunction
 }
 
-// steps selects those that a threshold looks at.
+// steps selects the steps of a threshold.
 func steps(t *message.Threshold, s *message.Stats, all func(*message.StepStats) bool) ([]*message.StepStats, error) {
 	var found []*message.StepStats
 	for i := range s.Steps {
@@ -91,8 +91,8 @@ func latency(t *message.Threshold, s *message.Stats, q Quantile) (fraction, erro
 	return statistic(t, h, q)
 }
 
-// share counts failures, or passes of checks, in parts per million of all that
-// came to an end by themselves.
+// share counts failures, or passes of checks, in parts per million of all that ended by
+// themselves.
 func share(t *message.Threshold, s *message.Stats) (fraction, error) {
 	wanted := measured
 	if t.Of == message.OfChecks {
@@ -113,7 +113,7 @@ func share(t *message.Threshold, s *message.Stats) (fraction, error) {
 	return fraction{bad, million, good + bad}, nil
 }
 
-// rate is in thousandths a second: of requests, or of what a metric added up.
+// rate returns thousandths a second: of requests, or of a metric's sum.
 func rate(t *message.Threshold, s *message.Stats, elapsed time.Duration) (fraction, error) {
 	found, err := steps(t, s, measured)
 	if err != nil || elapsed <= 0 {
@@ -154,7 +154,7 @@ func statistic(t *message.Threshold, h message.Histogram, q Quantile) (fraction,
 	case message.StatSum:
 		return fraction{h.Sum, 1, 1}, nil
 	case message.StatCount:
-		return fraction{h.Count, 1000, 1}, nil // thousandths, as every number of a metric
+		return fraction{h.Count, 1000, 1}, nil // in thousandths, as every number of a metric
 	}
 	v, err := q(h, t.Quantile)
 	return fraction{v, 1, 1}, err

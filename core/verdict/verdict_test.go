@@ -9,8 +9,8 @@ import (
 	"hyperscale/core/verdict"
 )
 
-// first stands for a histogram's quantile: it answers with the smallest value,
-// plus the parts per million, so that a test sees what it was asked.
+// first replaces a histogram's quantile: it returns the smallest value plus the parts per
+// million, so that a test sees the requested quantile.
 func first(h message.Histogram, ppm uint32) (uint64, error) { return h.Min + uint64(ppm), nil }
 
 // stats is one run: two measured steps, a check, a metric, a step that never ran.

@@ -9,40 +9,40 @@ import (
 	"hyperscale/core/node"
 )
 
-// Window is how far back a condition that is watched looks, and Step how often: a
-// second is the least that people can tell from another, and five of them are enough
-// for one bad answer not to be a share of its own. What a part tells in its first
-// Settling is no base: who has taken it up may not have heard of all of it yet.
+// Window is how far back a watched condition looks, and Step how often. A second is the
+// shortest step that people can distinguish, and five of them are enough that one bad answer is
+// no share of its own. A part's reports in its first Settling are no base: a new manager may
+// not have received all of it yet.
 const (
 	Window   = 5 * time.Second
 	Step     = time.Second
 	Settling = 2 * time.Second
 )
 
-// Since is what a histogram recorded after an earlier state of it; false if it is
-// none.
+// Since returns what a histogram recorded after an earlier state of it; false if before is no
+// earlier state.
 type Since = func(now, before message.Histogram) (message.Histogram, bool, error)
 
-// Part is how the figures of one part of a workflow stand, as one teller of them says:
-// what another one says has another base.
+// Part is the figures of one part of a workflow, as one node reports them: another node's
+// reports have another base.
 type Part struct {
 	Name     string
 	Teller   uint64
-	Sequence uint64 // of the telling: an equal one says nothing new
+	Sequence uint64 // of the report: an equal one has nothing new
 	Stats    message.Stats
 }
 
 // Watch judges one condition while its workflow runs.
 type Watch struct {
 	plan   message.AbortPlan
-	last   node.Instant // look
+	last   node.Instant // when it last looked
 	tracks []track      // of the parts that ran then
-	holds  bool         // since
+	holds  bool         // the condition, since the next field
 	since  node.Instant
-	known  node.Instant // when it was last judged on anything
+	known  node.Instant // when it last judged anything
 }
 
-// track is what a part has told.
+// track holds a part's reports.
 type track struct {
 	name             string
 	teller, sequence uint64
@@ -50,16 +50,16 @@ type track struct {
 	samples          []sample // ascending, the first at most a step older than the window
 }
 
-// sample is how the figures stood.
+// sample is the state of the figures at one time.
 type sample struct {
 	at    node.Instant
 	stats message.Stats // reduced
 }
 
-// NewWatch returns a watch of a condition that nothing is known of.
+// NewWatch returns a watch of a condition without any figures yet.
 func NewWatch(plan message.AbortPlan) *Watch { return &Watch{plan: plan} }
 
-// reduce keeps of a workflow's figures what the condition looks at.
+// reduce keeps the figures of a workflow that the condition reads.
 func (w *Watch) reduce(s *message.Stats) message.Stats {
 	t := &w.plan.When
 	var out message.Stats
@@ -82,17 +82,17 @@ func (w *Watch) reduce(s *message.Stats) message.Stats {
 	return out
 }
 
-// Due says that Observe would look.
+// Due reports whether Observe would look.
 func (w *Watch) Due(now node.Instant) bool { return w.last == 0 || now.Sub(w.last) >= Step }
 
-// Observe is told how the figures of all parts that run stand, once a step or so, and
-// says whether the condition has held for its time, with the value that it has now.
+// Observe takes the figures of all running parts, about once a step. It reports whether the
+// condition has held for its time, and its current value.
 //
-// It is judged on what came in the last Window, of all parts: while one of them tells
-// nothing new, or not for long enough yet, nothing is judged. What went down (an
-// attempt was lost, and what it had told with it) begins a new window. While nothing
-// comes to an end there is nothing to judge, but by a rate, which is zero then; a
-// condition that could not be judged for twice the window has to hold anew.
+// It judges what arrived in the last Window, of all parts. While one of them reports nothing
+// new, or not for long enough yet, it judges nothing. When a count falls (an attempt was lost
+// with its reports), a new window begins. While no request ends, there is nothing to judge
+// except a rate, which is zero then. A condition that could not be judged for twice the window
+// starts over.
 func (w *Watch) Observe(now node.Instant, parts []Part, q Quantile, since Since) (value int64, held bool, err error) {
 	if !w.Due(now) || w.stale(parts) {
 		return 0, false, nil
@@ -142,7 +142,7 @@ func (w *Watch) find(name string) int {
 	return slices.IndexFunc(w.tracks, func(t track) bool { return t.name == name })
 }
 
-// stale says that a part has told nothing since the last look.
+// stale reports that a part has reported nothing since the last look.
 func (w *Watch) stale(parts []Part) bool {
 	return slices.ContainsFunc(parts, func(p Part) bool {
 		at := w.find(p.Name)
@@ -150,7 +150,7 @@ func (w *Watch) stale(parts []Part) bool {
 	})
 }
 
-// follow adds what a part tells now to what it told before.
+// follow adds a part's current report to its earlier ones.
 func (w *Watch) follow(now node.Instant, p *Part) track {
 	s := w.reduce(&p.Stats)
 	t := track{name: p.Name, teller: p.Teller, born: now}
@@ -171,7 +171,7 @@ func (w *Watch) follow(now node.Instant, p *Part) track {
 	return t
 }
 
-// add sums up what parts measured, by the names of steps.
+// add sums the figures of parts, by the names of steps.
 func add(parts []*message.Stats) (message.Stats, error) {
 	var out message.Stats
 	for _, p := range parts {
@@ -202,7 +202,7 @@ func (w *Watch) judge(now node.Instant, holds bool) {
 	w.holds, w.known = holds, now
 }
 
-// fell says that something counts less than before.
+// fell reports that a count is lower than before.
 func fell(now, before *message.Stats) bool {
 	for i := range before.Steps {
 		b := &before.Steps[i]
@@ -214,7 +214,7 @@ func fell(now, before *message.Stats) bool {
 	return false
 }
 
-// between is what was counted after before; false if a histogram is no later state.
+// between returns what was counted after before; false if a histogram is no later state.
 func between(now, before *message.Stats, since Since) (message.Stats, bool, error) {
 	out := message.Stats{Steps: make([]message.StepStats, len(now.Steps))}
 	for i := range now.Steps {
@@ -235,7 +235,7 @@ func between(now, before *message.Stats, since Since) (message.Stats, bool, erro
 	return out, true, nil
 }
 
-// Text says a value for people, in the unit of what it is of.
+// Text formats a value for users, in the unit of its threshold.
 func Text(of message.ThresholdOf, value int64) string {
 	switch of {
 	case message.OfLatency, message.OfService:

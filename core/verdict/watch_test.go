@@ -13,20 +13,20 @@ import (
 	"hyperscale/core/verdict"
 )
 
-// figure is how one step stood when it was looked at.
+// figure is the state of one step at one look.
 type figure struct {
 	at         node.Instant
 	ok, failed uint64
 }
 
-// told is what one part said at each look.
+// told is the report of one part at each look.
 type told []figure
 
-// window is what came of a part at its newest look since the one that is five seconds
-// old or older; false while there is none.
+// window returns what a part's newest look adds to the look at least five seconds before; false
+// while there is none.
 func (all told) window() (good, bad uint64, ok bool) {
 	last := len(all) - 1
-	born := 0 // the first look, or the one behind the last fall
+	born := 0 // the first look, or the one after the last fall
 	for i := 1; i <= last; i++ {
 		if all[i].ok < all[i-1].ok || all[i].failed < all[i-1].failed {
 			born = i
@@ -37,7 +37,7 @@ func (all told) window() (good, bad uint64, ok bool) {
 			return all[last].ok - all[k].ok, all[last].failed - all[k].failed, true
 		}
 		if all[k].at.Sub(all[born].at) < verdict.Settling {
-			break // the last look at which it settled is the first base
+			break // the look at which it settled is the first base
 		}
 	}
 	return 0, 0, false
@@ -107,7 +107,7 @@ type look struct {
 	value int64
 }
 
-// latencies is a histogram in which each value is a bucket of its own.
+// latencies returns a histogram in which each value is a bucket of its own.
 func latencies(ns ...uint64) (h message.Histogram) {
 	slices.Sort(ns)
 	h.Count = uint64(len(ns))
@@ -135,7 +135,7 @@ func values(h message.Histogram) (all []uint64) {
 	return all
 }
 
-// since stands for core/stats.
+// since replaces core/stats.
 func since(now, before message.Histogram) (message.Histogram, bool, error) {
 	old := values(before)
 	left := slices.DeleteFunc(values(now), func(v uint64) bool { return slices.Contains(old, v) })
@@ -197,8 +197,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// What another teller says has another base: nothing is judged until it has told for a
-// window, and who tells nothing new holds the judgement up.
+// Another node's reports have another base: the watch judges nothing until that node has
+// reported for a window. A node that reports nothing new delays the judgement.
 func TestWatchFollowsTellers(t *testing.T) {
 	w := verdict.NewWatch(message.AbortPlan{For: time.Second, When: message.Threshold{Expr: "errors > 20%", Of: message.OfErrors, Op: message.OpAbove, Bound: 200_000}})
 	var held []int

@@ -16,7 +16,7 @@ import (
 	"hyperscale/core/verdict"
 )
 
-// later stands for core/stats: what came after an earlier state, value by value.
+// later replaces core/stats: what arrived after an earlier state, value by value.
 func later(now, before message.Histogram) (message.Histogram, bool, error) {
 	left, err := read(now)
 	if err != nil {
@@ -33,7 +33,7 @@ func later(now, before message.Histogram) (message.Histogram, bool, error) {
 	return histogram(left), err == nil, err
 }
 
-// grown is a measure after some more time.
+// grown returns a measure after some more time.
 func grown(t *rapid.T, m measure) measure {
 	few := rapid.Uint64Range(0, 3)
 	values := rapid.SliceOfN(rapid.Uint64Range(1, 99), 0, 2)
@@ -48,17 +48,17 @@ func grown(t *rapid.T, m measure) measure {
 	return m
 }
 
-// gained is what a measure gained since an earlier one.
+// gained returns what a measure gained since an earlier one.
 func gained(now, before measure) measure {
 	now.ok, now.failed, now.timedOut = now.ok-before.ok, now.failed-before.failed, now.timedOut-before.timedOut
 	now.latency, now.service, now.metrics = now.latency[len(before.latency):], now.service[len(before.service):], now.metrics[len(before.metrics):]
 	return now
 }
 
-// TestWatchesJudgeEveryKindByTheirWindow: looked at each second, a watch of any kind has
-// the value of what all parts gained in the last five seconds. It holds once that held
-// at two looks in a row, unless nothing was judged for twice the window between them. A
-// part whose histogram is no later state begins a new window.
+// TestWatchesJudgeEveryKindByTheirWindow: looking each second, a watch of any kind has the
+// value of what all parts gained in the last five seconds. It holds once that was true at two
+// consecutive looks, unless it judged nothing for twice the window between them. A part whose
+// histogram is no later state begins a new window.
 func TestWatchesJudgeEveryKindByTheirWindow(t *testing.T) {
 	judgedLooks := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -68,7 +68,7 @@ func TestWatchesJudgeEveryKindByTheirWindow(t *testing.T) {
 		w := verdict.NewWatch(message.AbortPlan{When: *x, For: 1})
 		told := make([][][]measure, rapid.IntRange(1, 3).Draw(t, "parts"))
 		settled := int(verdict.Settling/time.Second) - 1 // the last look before it settles is the first base
-		base := make([]int, len(told))                   // the first look that may be one
+		base := make([]int, len(told))                   // the first look that may be a base
 		held, judgedAt := false, 0
 		for look := range rapid.IntRange(8, 20).Draw(t, "looks") {
 			odd := -1
@@ -123,7 +123,7 @@ func TestWatchesJudgeEveryKindByTheirWindow(t *testing.T) {
 			}
 			judgedLooks++
 			if look-judgedAt > 2*int(verdict.Window/time.Second) {
-				held = false // nothing was judged for too long: the condition begins anew
+				held = false // it judged nothing for too long: the condition starts over
 			}
 			judgedAt = look
 			holds := judged(want, x.Op, x.Bound)
@@ -138,8 +138,8 @@ func TestWatchesJudgeEveryKindByTheirWindow(t *testing.T) {
 	}
 }
 
-// histogramsBefore is how many histograms are compared before those of a part: three of
-// each step that the threshold looks at.
+// histogramsBefore returns how many histograms are compared before those of a part: three of
+// each step of the threshold.
 func histogramsBefore(part int, x *message.Threshold) int {
 	if x.Step == "" {
 		return 12 * part
@@ -147,8 +147,8 @@ func histogramsBefore(part int, x *message.Threshold) int {
 	return 3 * part
 }
 
-// TestWatchesTellWhatTheyCannotJudge: histograms that are none, and a condition of no
-// kind, are errors, at the look at which there would be a verdict.
+// TestWatchesTellWhatTheyCannotJudge: invalid histograms, and a condition of an unknown kind,
+// are errors at the look that would give a verdict.
 func TestWatchesTellWhatTheyCannotJudge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := message.Threshold{Expr: "x", Of: message.OfLatency, Op: message.OpAbove}
@@ -177,7 +177,7 @@ func TestWatchesTellWhatTheyCannotJudge(t *testing.T) {
 	})
 }
 
-// TestTextsSayTheValue: what people read is the value, to the digits that it has.
+// TestTextsSayTheValue: the text is the value, with all its digits.
 func TestTextsSayTheValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		of := message.ThresholdOf(rapid.IntRange(1, 6).Draw(t, "of"))
