@@ -11,7 +11,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// VirtualNodes is how many points each member has on the ring.
+// VirtualNodes is the number of each member's points on the ring.
 const VirtualNodes = 150
 
 // Ring is the order of a configured set. It never changes.
@@ -45,10 +45,10 @@ func hash(text []byte) uint64 {
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// Members returns the set, sorted. It is not to be changed.
+// Members returns the set, sorted. Do not change it.
 func (r *Ring) Members() []node.Addr { return r.members }
 
-// Order returns all members, the first owner of a job first.
+// Order returns all members; the first is the first owner of a job.
 func (r *Ring) Order(job message.JobID) []node.Addr {
 	return r.Append(make([]node.Addr, 0, len(r.members)), job)
 }
@@ -62,7 +62,7 @@ func (r *Ring) Append(list []node.Addr, job message.JobID) []node.Addr {
 	return list
 }
 
-// First returns who is to own a job; empty for an empty set.
+// First returns the member that should own a job; empty for an empty set.
 func (r *Ring) First(job message.JobID) (first node.Addr) {
 	r.walk(job, func(m node.Addr) bool {
 		first = m
@@ -71,9 +71,8 @@ func (r *Ring) First(job message.JobID) (first node.Addr) {
 	return first
 }
 
-// Rank returns how many live members come before one in the order of a job: 0 is
-// whose turn it is. All count as alive without a judge. One that is not in the
-// set comes after all.
+// Rank returns how many live members precede one in the order of a job: 0 means its turn.
+// Without alive all members count. A member outside of the set is after all others.
 func (r *Ring) Rank(job message.JobID, member node.Addr, alive func(node.Addr) bool) int {
 	rank := 0
 	r.walk(job, func(m node.Addr) bool {
@@ -88,7 +87,7 @@ func (r *Ring) Rank(job message.JobID, member node.Addr, alive func(node.Addr) b
 	return rank
 }
 
-// walk visits each member once, clockwise from the job, until visit says no.
+// walk visits each member once, clockwise from the job, until visit returns false.
 func (r *Ring) walk(job message.JobID, visit func(node.Addr) bool) {
 	h := hash(job[:])
 	start, _ := slices.BinarySearchFunc(r.points, h, func(p point, h uint64) int { return cmp.Compare(p.at, h) })

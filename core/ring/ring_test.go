@@ -42,7 +42,7 @@ func TestOrderNamesEachMemberOnceHoweverTheSetIsWritten(t *testing.T) {
 	})
 }
 
-// A set may be larger than what fits a few words: its order names each member once, too.
+// A set may be too large for a few words of bits: its order names each member once, too.
 func TestLargeSetsAreWalkedOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var members []node.Addr
@@ -100,8 +100,7 @@ func TestRankSkipsTheDead(t *testing.T) {
 	})
 }
 
-// Text and hash are for ever: another process, another version and other
-// languages must agree.
+// Text and hash are fixed for ever: other processes, versions and languages must agree.
 func TestTheOrderIsTheSameForEver(t *testing.T) {
 	r := New([]node.Addr{"gate-1:9000", "gate-2:9000", "gate-3:9000"})
 	for _, x := range []struct{ key, want string }{
@@ -144,9 +143,9 @@ func job(n int) (id message.JobID) {
 	return id
 }
 
-// The spread is the standard deviation of a member's share, in parts of the mean:
-// within 10 % at every size. Single members of single sets are further off, which
-// 150 points cannot help: the log says how far.
+// The spread is the standard deviation of a member's share, relative to the mean: within 10 %
+// at every size. Single members of single sets are further off, which 150 points cannot
+// prevent: the log says how far.
 func TestSpread(t *testing.T) {
 	const sets = 100
 	for n := 3; n <= 9; n++ {
@@ -173,8 +172,8 @@ func named(n, set int) (members []node.Addr) {
 	return members
 }
 
-// shares returns the part of all jobs that each member is first for: the arcs
-// that end at its points.
+// shares returns the fraction of all jobs for which each member is first: the arcs that end at
+// its points.
 func shares(r *Ring) []float64 {
 	s := make([]float64, len(r.members))
 	for i, p := range r.points {
