@@ -15,31 +15,31 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// Response is what came back. Kind and Error are empty when it came whole.
+// Response is an answer. Kind and Error are empty if it is complete.
 type Response struct {
 	Status      int
 	Headers     []builtin.Pair
 	Body        []byte
-	Size        int64 // of the body as it was sent, also where it was left out
+	Size        int64 // of the body as it was sent, also if it was left out
 	Latency     time.Duration
 	Kind, Error string
 
-	Fields extract.Fields // the Headers, where those are not made before somebody asks: see Pairs
+	Fields extract.Fields // the Headers, if they are built on demand: see Pairs
 
 	// Decoder decodes Body when a function reads it; nil: it is decoded.
 	Decoder Decoder
 
-	value response // as functions see it
+	value response // for functions
 }
 
-// Decoder makes of a body, which is as it was sent, what was meant, or says why it cannot.
+// Decoder decodes a body as it was sent, or says why it cannot.
 type Decoder interface {
 	Decode(sent []byte) (body []byte, kind, why string)
 }
 
 func (r *Response) length() int64 { return max(r.Size, int64(len(r.Body))) }
 
-// Pairs returns the headers, made of Fields if they were not made before.
+// Pairs returns the headers; it builds them from Fields on its first call.
 func (r *Response) Pairs() []builtin.Pair {
 	if r.Headers == nil && r.Fields != nil {
 		r.Headers = make([]builtin.Pair, r.Fields.Len())
@@ -51,8 +51,7 @@ func (r *Response) Pairs() []builtin.Pair {
 	return r.Headers
 }
 
-// Client is what a running function may ask of its engine. Only Do,
-// Sleep and Yield may block.
+// Client is what a running function may ask of its engine. Only Do, Sleep and Yield may block.
 type Client interface {
 	Do(*request.Request) *Response
 	Known(method, url string) *request.Request // a Bare one that was sent before, if the engine remembers it; else nil
@@ -67,15 +66,15 @@ type Client interface {
 type Step struct {
 	Plan    *message.StepPlan
 	Request *request.Request // of a StepRequest, else nil
-	Needs   []int            // indices into Workflow.Vars of what fills the Request, ascending
+	Needs   []int            // indices into Workflow.Vars of the values of Request, ascending
 	Extract []extract.Extract
 	Expect  []extract.Expect
 
 	call *call // of every other kind
-	when *call // nil: always
+	when *call // nil: unconditional
 }
 
-// Conditional says that VU.When has to be asked before the step.
+// Conditional reports whether to call VU.When before the step.
 func (s *Step) Conditional() bool { return s.when != nil }
 
 // Workflow is a declared workflow, frozen. Any number of goroutines may share it.
@@ -83,8 +82,8 @@ type Workflow struct {
 	Plan  *message.WorkflowPlan
 	Steps []Step // in the plan's order
 	HTTP  request.Options
-	// Vars names the values that requests are filled with: the first Columns are those of
-	// the feed's row, the others are extracted by steps.
+	// Vars names the values of requests: the first Columns are those of the feed's row, steps
+	// extract the others.
 	Vars    []string
 	Columns int
 	Feed    *Feed // nil: iterations take no rows
@@ -101,7 +100,7 @@ type Workflow struct {
 	hooks    [hooks]*starlark.Function
 }
 
-// Has says that the workflow has a function for that moment: see VU.Run.
+// Has reports whether the workflow has a function for that moment: see VU.Run.
 func (w *Workflow) Has(h Hook) bool {
 	if h == HookProvide {
 		return len(w.provides) > 0
@@ -115,13 +114,13 @@ type Program struct {
 	workflows []*Workflow
 }
 
-// Plan returns what the program declares.
+// Plan returns the declarations of the program.
 func (p *Program) Plan() *message.Plan { return &p.plan }
 
 // Digest identifies the plan.
 func (p *Program) Digest() uint64 { return plan.Digest(&p.plan) }
 
-// Workflow returns the workflow of that name, nil if there is none.
+// Workflow returns the workflow with that name, nil if there is none.
 func (p *Program) Workflow(name string) *Workflow {
 	for _, w := range p.workflows {
 		if w.Plan.Name == name {
@@ -131,18 +130,18 @@ func (p *Program) Workflow(name string) *Workflow {
 	return nil
 }
 
-// Outcome is what came of one call of a step's function.
+// Outcome is the result of one call of a step's function.
 type Outcome struct {
 	Response *Response // of a function step that returned one
 	OK       bool
-	Kind     string // why not: the response's kind, "status", a check's text, "script", "cancelled"
-	Detail   string // an example of it for people
+	Kind     string // why not OK: the response's kind, "status", a check's text, "script", "cancelled"
+	Detail   string // an example of it for users
 	Value    int64  // of a metric, in thousandths
 	HasValue bool
 }
 
-// Judge tells what of the step's expect does not hold; empty: all of it does. Without
-// allocation if all does.
+// Judge returns which part of the step's expect does not hold; empty: all of it does. Then it
+// allocates nothing.
 func (s *Step) Judge(r *extract.View) string {
 	for i := range s.Expect {
 		if why := s.Expect[i].Fails(r); why != "" {
@@ -152,13 +151,13 @@ func (s *Step) Judge(r *extract.View) string {
 	return ""
 }
 
-// JudgesStatus says that the step's expect has the last word on the status: else one of
-// 400 and above is a failure.
+// JudgesStatus reports whether the step's expect decides about the status: else 400 and above
+// is a failure.
 func (s *Step) JudgesStatus() bool {
 	return slices.ContainsFunc(s.Expect, func(e extract.Expect) bool { return e.Kind == extract.ExpectStatus })
 }
 
-// Reads says that Extract or Expect look at the head, or the body, of the response.
+// Reads reports whether Extract or Expect read the head, or the body, of the response.
 func (s *Step) Reads() (head, body bool) {
 	for i := range s.Extract {
 		switch s.Extract[i].Kind {

@@ -54,7 +54,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkVU measures what a virtual user holds between its calls.
+// BenchmarkVU measures the memory of a virtual user between its calls.
 func BenchmarkVU(b *testing.B) {
 	for _, called := range []bool{false, true} {
 		name := "new"
@@ -92,7 +92,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// BenchmarkExtract measures what looking into an answer costs.
+// BenchmarkExtract measures the cost of inspecting an answer.
 func BenchmarkExtract(b *testing.B) {
 	body := `{"list": [` + strings.Repeat(`{"id": 1, "name": "a thing", "tags": ["x", "y"]}, `, 20) + `{"id": 2, "token": "t-123"}]}` + "\n<input name=csrf value=abc>"
 	r := view("200\nContent-Type: application/json\nX-Token: abc\nSet-Cookie: s=1; Path=/\n\n" + body)

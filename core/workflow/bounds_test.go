@@ -41,8 +41,8 @@ func boundedArguments() []bounded {
 	}
 }
 
-// TestTheLanguageHasThePlansBounds: the language accepts a value of a workflow if, and only
-// if, plan.Check accepts the plan that has it: what validates is not rejected on submit.
+// TestTheLanguageHasThePlansBounds: the language accepts a value of a workflow exactly if
+// plan.Check accepts the plan with it: what validates is not rejected on submit.
 func TestTheLanguageHasThePlansBounds(t *testing.T) {
 	const file = "workflow(name = \"w\", %s = %s, steps = [step(\"a\", http.get(\"http://h/\"))])\n"
 	base, err := workflow.Load(program("w.star", fmt.Sprintf(file, "vus", "1")))
@@ -67,7 +67,7 @@ func TestTheLanguageHasThePlansBounds(t *testing.T) {
 	})
 }
 
-// TestRatesHaveThePlansBounds: the same of rates, to the last thousandth of an hour's.
+// TestRatesHaveThePlansBounds: the same for rates, to the last thousandth of an hour's.
 func TestRatesHaveThePlansBounds(t *testing.T) {
 	units := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}
 	rapid.Check(t, func(t *rapid.T) {

@@ -14,17 +14,17 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// call is what a step that is not a request runs.
+// call is the function of a step that is not a request.
 type call struct {
 	kind message.StepKind
 	name string
 	fn   *starlark.Function
-	// refs are the steps whose responses the function takes behind vu, first by
-	// position, then by name.
+	// refs are the steps whose responses the function takes after vu, first by position, then
+	// by name.
 	refs  []int
 	named []namedRef
 
-	direct *inlined // nil: it takes the interpreter
+	direct *inlined // nil: the interpreter runs it
 }
 
 type namedRef struct {
@@ -32,7 +32,7 @@ type namedRef struct {
 	step int
 }
 
-// build turns what was declared into the program.
+// build turns the declarations into the program.
 func (l *loader) build(limits guard.Limits) (*Program, error) {
 	if err := l.refused(plan.CheckProgram(&l.program)); err != nil {
 		return nil, err
@@ -75,8 +75,7 @@ func (l *loader) build(limits guard.Limits) (*Program, error) {
 	return p, l.refused(plan.Check(&p.plan))
 }
 
-// refused reports what a gate would refuse of what was built, all at once, where the
-// first of it stands.
+// refused reports together all faults that a gate would reject, at the place of the first.
 func (l *loader) refused(faults []plan.Fault) error {
 	if len(faults) == 0 {
 		return nil
@@ -93,8 +92,7 @@ func (l *loader) refused(faults []plan.Fault) error {
 	return language.Faultf("%s", message).In(first.Key).Of(l.declared[at].site).Do("%s", remedy)
 }
 
-// orderWorkflows sorts by dependency, otherwise as declared, and fills in
-// Depends and Layer.
+// orderWorkflows sorts by dependency, otherwise as declared, and sets Depends and Layer.
 func (l *loader) orderWorkflows() ([]int, error) {
 	all := make([]string, len(l.declared))
 	for i, d := range l.declared {
@@ -137,7 +135,7 @@ func (l *loader) orderWorkflows() ([]int, error) {
 	return order, nil
 }
 
-// numbers finds the index of each name; all of them must be there.
+// numbers returns the index of each name; all of them must exist.
 func numbers(all []string, lists [][]string) [][]int {
 	at := make(map[string]int, len(all))
 	for i, name := range all {
@@ -152,8 +150,8 @@ func numbers(all []string, lists [][]string) [][]int {
 	return out
 }
 
-// edges turns what one comes after into ascending positions, and one layer
-// above the highest of theirs.
+// edges converts dependencies into ascending positions, and returns the layer above the highest
+// of theirs.
 func edges(after, position []int, layer func(uint32) uint32) (at []uint32, above uint32) {
 	for _, from := range after {
 		at = append(at, uint32(position[from]))
@@ -162,8 +160,8 @@ func edges(after, position []int, layer func(uint32) uint32) (at []uint32, above
 	return slices.Compact(at), plan.Above(at, layer)
 }
 
-// arrange returns an order in which each comes behind all that it is after,
-// otherwise as given, and the position of each in it; or a circle.
+// arrange returns an order in which each item follows its dependencies, otherwise as given, and
+// the position of each in it; or a cycle.
 func arrange(after [][]int) (order, position, cycle []int) {
 	waits := make([]int, len(after))
 	behind := make([][]int, len(after))
@@ -195,8 +193,7 @@ func arrange(after [][]int) (order, position, cycle []int) {
 	return order, position, nil
 }
 
-// findCircle walks from an unplaced one to an unplaced one before it, until one
-// comes again.
+// findCircle walks from one unplaced item to an unplaced dependency, until one repeats.
 func findCircle(after [][]int, placed []bool) []int {
 	at := slices.Index(placed, false)
 	var path []int
@@ -217,7 +214,7 @@ func circle(all []string, cycle []int) string {
 	return b.String() + all[cycle[0]]
 }
 
-// build checks a workflow's steps and thresholds and fills in plan and steps.
+// build checks a workflow's steps and thresholds, and fills plan and steps.
 func (d *declaration) build(w *Workflow) error {
 	all, err := d.nameSteps()
 	if err != nil {
@@ -300,7 +297,7 @@ func (d *declaration) conditions() error {
 	return nil
 }
 
-// checkWeights refuses mixes of which some iterations could not go on.
+// checkWeights rejects mixes with which some iterations could not continue.
 func (d *declaration) checkWeights(all []string) error {
 	weighted := 0
 	for i, s := range d.steps {
@@ -321,7 +318,7 @@ func (d *declaration) checkWeights(all []string) error {
 	return nil
 }
 
-// nameSteps names the lambdas and refuses names that are taken.
+// nameSteps names the lambdas and rejects names that are taken.
 func (d *declaration) nameSteps() ([]string, error) {
 	all := make([]string, len(d.steps))
 	for i, s := range d.steps {
@@ -347,8 +344,7 @@ func (d *declaration) nameSteps() ([]string, error) {
 	return all, nil
 }
 
-// bindStep finds the step behind each parameter of a function of s, which is
-// called what.
+// bindStep finds the step for each parameter of a function of s; what names the function.
 func (d *declaration) bindStep(s *stepValue, fn *starlark.Function, at int, what string) (*call, error) {
 	steps := d.plan.Steps
 	c := &call{kind: s.kind, name: steps[at].Name, fn: fn}
@@ -377,7 +373,7 @@ func (d *declaration) bindStep(s *stepValue, fn *starlark.Function, at int, what
 				c.refs = append(c.refs, k)
 			}
 		case fn.ParamDefault(i) != nil:
-			byName = true // a constant of its own, as lambda vu, path = path: ...
+			byName = true // its own constant, as lambda vu, path = path: ...
 		case k >= 0 && slices.Contains(before, k):
 			return nil, wrong("its parameter %q is no request, it has no response", name).Do("take the parameter out")
 		case slices.ContainsFunc(d.steps, func(o *stepValue) bool { return o.name == name }):

@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// ProvidedBytesMax bounds a value that a workflow gives to others, as JSON.
+// providedBytesMax bounds a value that a workflow gives to others, as JSON.
 const providedBytesMax = 32 << 10
 
 type provideValue struct {
@@ -32,7 +32,7 @@ type useValue struct {
 	site syntax.Position
 }
 
-// provided is a value that a workflow makes for others.
+// provided is a value that a workflow computes for others.
 type provided struct {
 	name string
 	fn   *starlark.Function
@@ -148,8 +148,8 @@ func (d *declaration) addContext(word string, v starlark.Value) *language.Fault 
 	return language.Faultf("workflow %q: %s has %s in it", d.plan.Name, word, language.Describe(v)).Do("write %s = [%s(\"name\", ...)]", word, word)
 }
 
-// linkContext demands that both sides of each value name each other, and that who uses it
-// begins when it is there.
+// linkContext checks that both sides of each value name each other, and that the user of a
+// value begins after it exists.
 func (l *loader) linkContext() error {
 	all := make([]string, len(l.declared))
 	for i, d := range l.declared {
@@ -209,7 +209,7 @@ func (l *loader) linkUse(d *declaration, u *useValue, all []string) *language.Fa
 	return f.Meant(u.name, known)
 }
 
-// dependsOn says that a workflow depends on another one, directly or not.
+// dependsOn reports whether a workflow depends on another one, directly or not.
 func (l *loader) dependsOn(d *declaration, name string) bool {
 	before := slices.Clone(d.depends)
 	for i := 0; i < len(before); i++ {
@@ -223,7 +223,7 @@ func (l *loader) dependsOn(d *declaration, name string) bool {
 	return slices.Contains(before, name)
 }
 
-// resolveContext gives a workflow what it provides, and the names of what it uses.
+// resolveContext sets what a workflow provides, and the names of what it uses.
 func (d *declaration) resolveContext(w *Workflow, position func(name string) uint32) {
 	for _, p := range d.provides {
 		one := provided{name: p.name, fn: p.fn}
@@ -239,14 +239,14 @@ func (d *declaration) resolveContext(w *Workflow, position func(name string) uin
 	}
 }
 
-// Given is what other workflows have provided: frozen, for all virtual users of an
-// executor. The zero Given is nothing.
+// Given holds what other workflows have provided: frozen, for all virtual users of an executor.
+// The zero Given is empty.
 type Given struct{ values *language.Namespace }
 
-// Uses says that the workflow uses what others provide: see Take.
+// Uses reports whether the workflow uses values of others: see Take.
 func (w *Workflow) Uses() bool { return len(w.uses) > 0 }
 
-// Take reads what other workflows have provided to this one.
+// Take reads the values that other workflows have provided to this one.
 func (w *Workflow) Take(all []message.Provided) (Given, error) {
 	if len(w.uses) == 0 {
 		return Given{}, nil
@@ -270,13 +270,13 @@ func (w *Workflow) Take(all []message.Provided) (Given, error) {
 	return Given{language.NewNamespace("vu.use", members)}, nil
 }
 
-// Give gives the virtual user what Take has read, as vu.use. Before its first Call.
+// Give sets vu.use of the virtual user to what Take has read. Call it before the first Call.
 func (v *VU) Give(g Given) { v.given = g }
 
-// Provided is what Run(HookProvide) has made.
+// Provided returns the results of Run(HookProvide).
 func (v *VU) Provided() []message.Provided { return v.provided }
 
-// provide runs the functions that make values for other workflows.
+// provide runs the functions that compute values for other workflows.
 func (v *VU) provide() Outcome {
 	v.provided = nil
 	for _, p := range v.w.provides {

@@ -27,7 +27,7 @@ workflow(name = "middle", depends = ["auth"], provide = [provide("count", count,
 workflow(name = "auth", setup = lambda vu: "s", provide = [provide("tokens", fetch, to = ["shop", "middle"])], steps = [step("a", http.get("http://h/"))])
 `
 
-// What a workflow provides goes to those that it names, which find it in vu.use.
+// What a workflow provides goes to the workflows that it names, which find it in vu.use.
 func TestContext(t *testing.T) {
 	p, err := workflow.Load(program("w.star", contextFile))
 	if err != nil {
@@ -75,7 +75,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// What cannot be given to others fails, and says why.
+// A value that cannot be given to others fails, with the reason.
 func TestProvideRefuses(t *testing.T) {
 	//lint:orderfree each is a case of its own
 	for body, want := range map[string]string{

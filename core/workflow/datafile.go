@@ -17,8 +17,8 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// file is file(path): the bytes of a file beside the main one. Files finds it by
-// its name, which therefore stands in the call as it is.
+// file is file(path): the bytes of a file beside the main one. Files finds it by its name,
+// which therefore must be a literal in the call.
 func (l *loader) file(_ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var in [1]string
 	if err := language.Texts("file", []string{"path"}, 1, args, kwargs, in[:]); err != nil {
@@ -34,7 +34,7 @@ func (l *loader) file(_ syntax.Position, args starlark.Tuple, kwargs []starlark.
 	return starlark.Bytes(data), nil
 }
 
-// data is a file of the program, for whoever asks by its name.
+// data returns a file of the program by its name.
 func (l *loader) data(fn, name string) ([]byte, error) {
 	i := slices.IndexFunc(l.program.Files, func(f message.File) bool { return f.Name == name })
 	if i < 0 {
@@ -51,7 +51,7 @@ func (l *loader) data(fn, name string) ([]byte, error) {
 	return l.program.Files[i].Data, nil
 }
 
-// insideFolder keeps a name inside the main file's folder.
+// insideFolder checks that a name is inside the main file's folder.
 func insideFolder(fn, name string) *language.Fault {
 	if name == "" || path.IsAbs(name) || strings.Contains(name, "\\") || path.Clean(name) != name || name == ".." || name == "." || strings.HasPrefix(name, "../") {
 		return language.Faultf("%s: %q is not a path inside the file's folder", fn, language.Clip(name, 80))
@@ -63,12 +63,12 @@ func insideFolder(fn, name string) *language.Fault {
 type reference struct {
 	name     string
 	at       syntax.Expr
-	optional bool // it is data: a load that needs it says so with more words
+	optional bool // it is data: the load that needs it has a better message
 	rows     bool // of a feed: it need not travel
 	json     bool
 }
 
-// isFeed says whether a call is that of feed.csv or feed.json, and which.
+// isFeed reports whether a call is that of feed.csv or feed.json, and which.
 func isFeed(fn syntax.Expr) (rows, json bool) {
 	dot, ok := fn.(*syntax.DotExpr)
 	if !ok {
@@ -79,7 +79,7 @@ func isFeed(fn syntax.Expr) (rows, json bool) {
 	return ok && of.Name == "feed" && (json || dot.Name.Name == "csv"), json
 }
 
-// references lists the files that a file names: in load(), and in file() as a text.
+// references lists the files that a file names: in load(), and in file() as a literal.
 func references(parsed *syntax.File) []reference {
 	var all []reference
 	syntax.Walk(parsed, func(n syntax.Node) bool {
@@ -104,10 +104,10 @@ func references(parsed *syntax.File) []reference {
 	return all
 }
 
-// Files collects main and every file that it loads or reads, directly or not. The
-// names are relative to main's folder, which read knows. A file that cannot be
-// parsed is collected as it is: Load explains what is wrong with it. Files of rows that
-// are too large for a program, and that read need not read, are named only.
+// Files collects main and every file that it loads or reads, directly or not. The names are
+// relative to main's folder, which read knows. It collects a file that it cannot parse as it
+// is: Load explains what is wrong with it. It only names files of rows that are too large for a
+// program, which read need not read.
 func Files(main string, read func(name string) ([]byte, error)) (files []message.File, large []Large, err error) {
 	data, err := read(main)
 	if err != nil {
@@ -138,7 +138,7 @@ func Files(main string, read func(name string) ([]byte, error)) (files []message
 	return c.files, c.large, nil
 }
 
-// Large is a file of rows that stays where it is.
+// Large is a file of rows that does not travel.
 type Large struct {
 	Name string
 	JSON bool // else CSV
@@ -150,8 +150,8 @@ type collector struct {
 	rows  int // bytes of feeds among the files
 	files []message.File
 	total int
-	code  []int // files that may name others, and are not read yet
-	asked []int // those, and those that are
+	code  []int // files that may name others, and are not parsed yet
+	asked []int // those, and the parsed ones
 }
 
 // leave notes a file that does not travel.
@@ -200,7 +200,7 @@ func (c *collector) add(r reference) *language.Fault {
 	return nil
 }
 
-// checkFileName keeps load() inside the main file's folder.
+// checkFileName checks that load() stays inside the main file's folder.
 func checkFileName(name string) *language.Fault {
 	if err := insideFolder("load", name); err != nil {
 		return err.Do("write load(\"folder/file.star\", \"name\")")

@@ -17,7 +17,7 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// loader is one Load under way.
+// loader is the state of one Load.
 type loader struct {
 	program     message.Program
 	src         *language.Sources
@@ -28,7 +28,7 @@ type loader struct {
 	paramAt     map[string]syntax.Position
 	declared    []*declaration
 	usage       usage
-	plain       map[syntax.Position]*resolve.Function // that may be direct
+	plain       map[syntax.Position]*resolve.Function // that may be inlined
 	words       request.Words
 }
 
@@ -38,7 +38,7 @@ func loaderOf(thread *starlark.Thread) *loader {
 	return l
 }
 
-// PlaceholderWords makes the words of placeholders.
+// PlaceholderWords creates the words of placeholders.
 func (l *loader) PlaceholderWords() *request.Words {
 	l.words.Files = l.program.Files
 	return &l.words
@@ -61,11 +61,11 @@ type declaration struct {
 	uses       []*useValue
 }
 
-// stepValue is what step, check, metric and action return.
+// stepValue is the result of step, check, metric and action.
 type stepValue struct {
 	language.Opaque
 	kind    message.StepKind
-	name    string // empty: a lambda that gets one from its workflow
+	name    string // empty: a lambda that its workflow names
 	request *request.Request
 	request.Asked
 	extract []extract.Named
@@ -91,7 +91,7 @@ func declaring(name string, call declarer) starlark.Value {
 	}}
 }
 
-// describeRequest makes the value of http.get and its like.
+// describeRequest returns the value of http.get and its like.
 func describeRequest(thread *starlark.Thread, r *request.Request, b *request.Placeholders) (starlark.Value, error) {
 	if loaderOf(thread) != nil {
 		return declareRequest(thread, "http."+strings.ToLower(r.Method), r, b)
@@ -100,7 +100,7 @@ func describeRequest(thread *starlark.Thread, r *request.Request, b *request.Pla
 	return nil, language.Faultf("http.%s only describes a request", name).Do("in a step's function, vu.http.%s sends one", name)
 }
 
-// describeQuery makes the value of graphql.query.
+// describeQuery returns the value of graphql.query.
 func describeQuery(thread *starlark.Thread, r *request.Request, b *request.Placeholders) (starlark.Value, error) {
 	if loaderOf(thread) != nil {
 		return declareRequest(thread, "graphql.query", r, b)
@@ -130,12 +130,12 @@ func failStep(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tu
 	return nil, &failure{string(text)}
 }
 
-// failure is what fail() ends a call with.
+// failure is the error with which fail() ends a call.
 type failure struct{ text string }
 
 func (f *failure) Error() string { return "fail: " + f.text }
 
-// param declares a value that a person may set from outside.
+// param declares a value that a user may set from outside.
 func (l *loader) param(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var in [3]starlark.Value
 	if err := language.Bind("param", []string{"name", "default", "help"}, 1, args, kwargs, in[:]); err != nil {
@@ -170,7 +170,7 @@ func (l *loader) param(site syntax.Position, args starlark.Tuple, kwargs []starl
 	return value, nil
 }
 
-// paramValue reads what was set by the type of the default.
+// paramValue parses a value that was set by the type of the default.
 func (l *loader) paramValue(p *message.ParamPlan, fallback starlark.Value) (starlark.Value, error) {
 	i := slices.IndexFunc(l.program.Params, func(s message.Param) bool { return s.Name == p.Name })
 	given := ""

@@ -16,7 +16,7 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// rewrite says whether the flag -rewrite, which datadriven declares, is set.
+// rewrite reports whether the flag -rewrite, which datadriven declares, is set.
 func rewrite() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
 // golden compares with a file, or writes it with -rewrite.
@@ -41,7 +41,7 @@ func program(name, text string) message.Program {
 	return message.Program{Main: name, Files: []message.File{{Name: name, Data: []byte(text)}}}
 }
 
-// Every file of testdata/errors is refused with the text beside it.
+// Load rejects every file of testdata/errors with the text beside it.
 func TestErrors(t *testing.T) {
 	files, err := filepath.Glob("testdata/errors/*.star")
 	if err != nil || len(files) == 0 {
@@ -63,8 +63,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Every line of testdata/semantics.star holds, although operators and methods
-// are rewritten.
+// Every line of testdata/semantics.star holds, although operators and methods are rewritten.
 func TestRewritingKeepsMeaning(t *testing.T) {
 	data, err := os.ReadFile("testdata/semantics.star")
 	if err != nil {

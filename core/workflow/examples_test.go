@@ -15,7 +15,7 @@ import (
 	"hyperscale/core/workflow"
 )
 
-// examples are the files that a user copies, by name.
+// examples are the files that users copy, by name.
 func examples(t testing.TB) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob("../../examples/*.star")
@@ -33,7 +33,7 @@ func examples(t testing.TB) map[string]string {
 	return all
 }
 
-// beside is a program with the files that it reads from the folder of examples.
+// beside returns a program with the files that it reads from the folder of examples.
 func beside(t *testing.T, name, text string) message.Program {
 	t.Helper()
 	files, _, err := workflow.Files(name, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("../../examples", name)) })
@@ -44,8 +44,8 @@ func beside(t *testing.T, name, text string) message.Program {
 	return message.Program{Main: name, Files: files}
 }
 
-// The plan of every example is as written down, takes --set target, and is the
-// same when it is loaded again.
+// The plan of every example is as recorded, takes --set target, and is the same when loaded
+// again.
 func TestExamples(t *testing.T) {
 	//lint:orderfree each file is a test of its own
 	for name, text := range examples(t) {
@@ -90,8 +90,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// Every block of the manuals that is marked as a workflow file loads, as it
-// stands; every one that is marked as an error is refused with the text below.
+// Every block of the manuals that is marked as a workflow file loads as it is. Every one that
+// is marked as an error is rejected with the text below it.
 func TestManuals(t *testing.T) {
 	for _, name := range []string{"docs/workflows.md", "docs/from-other-tools.md", "docs/first-five-minutes.md", "README.md"} {
 		t.Run(name, func(t *testing.T) { manual(t, "../../"+name) })

@@ -16,14 +16,14 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// Bounds of the rows that travel with a program, of one file and of all: what is larger
-// stays where it is, and whoever runs it reads it there.
+// Bounds of the rows that travel with a program, of one file and of all: a larger file stays
+// where it is, and each node that runs the program reads it locally.
 const (
 	feedMax    = 256 << 10
 	feedInline = 384 << 10
 )
 
-// ErrLarge is what a reader of files gives for one that is larger than it reads.
+// ErrLarge is the error of a reader for a file that is larger than it reads.
 var ErrLarge = errors.New("the file is too large to travel with its program")
 
 // Feed is the data of a workflow's iterations.
@@ -35,7 +35,7 @@ type Feed struct {
 	File    *message.FeedFile // a file that does not travel
 }
 
-// feedValue is what feed.csv and its like return.
+// feedValue is the result of feed.csv and its like.
 type feedValue struct {
 	language.Opaque
 	feed Feed
@@ -57,7 +57,7 @@ func feedNamespace() *language.Namespace {
 func feedOrders() []string { return []string{"sequential", "shuffled", "random"} }
 func feedEnds() []string   { return []string{"cycle", "stop", "fail"} }
 
-// readFeed reads what all feeds have in common: the first argument and how rows are taken.
+// readFeed reads what all feeds share: the first argument, and how iterations take rows.
 func readFeed(fn, first string, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, message.FeedPlan, error) {
 	var plan message.FeedPlan
 	names := []string{first, "order", "unique", "at_end"}
@@ -135,7 +135,7 @@ func (l *loader) feedFile(fn string, format feed.Format, args starlark.Tuple, kw
 	return &feedValue{language.Opaque{Kind: "feed"}, Feed{Format: format, Columns: table.Columns, Rows: table.Rows, Table: table}, plan}, nil
 }
 
-// feedList is feed.list: rows that stand in the file itself.
+// feedList is feed.list: rows in the file itself.
 func (l *loader) feedList(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	first, plan, err := readFeed("feed.list", "rows", args, kwargs)
 	if err != nil {
@@ -171,7 +171,7 @@ func (l *loader) feedList(site syntax.Position, args starlark.Tuple, kwargs []st
 	return &feedValue{language.Opaque{Kind: "feed"}, Feed{Format: feed.JSON, Columns: table.Columns, Rows: table.Rows, Table: table}, plan}, nil
 }
 
-// withoutLine forgets where a row of a list would stand in a file.
+// withoutLine removes the line number, which a row of a list does not have.
 func withoutLine(err error) error {
 	var bad *feed.Error
 	if errors.As(err, &bad) {
@@ -196,10 +196,10 @@ func (d *declaration) takes(in arguments) error {
 	return nil
 }
 
-// SetRow tells which row the iteration takes: functions find it in vu.row.
+// SetRow sets the row of the iteration: functions find it in vu.row.
 func (v *VU) SetRow(from *feed.Reader, row uint64) { v.from, v.at, v.row = from, row, nil }
 
-// rowValue is the row of the iteration, as a dict that cannot be changed.
+// rowValue returns the row of the iteration, as an immutable dict.
 func (v *VU) rowValue() (starlark.Value, error) {
 	switch {
 	case v.w.Feed == nil:

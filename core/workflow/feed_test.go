@@ -119,8 +119,8 @@ func TestFeedErrors(t *testing.T) {
 	}
 }
 
-// Rows that are too many stay where they are: the program names them, and what it needs
-// to know of them is told.
+// Rows that are too many do not travel: the program names their file, and reports what it needs
+// of them.
 func TestLargeFeeds(t *testing.T) {
 	text := `workflow(name = "w", feed = feed.csv("large.csv"), steps = [step("a", http.get("http://h/${user}"))])
 workflow(name = "x", feed = feed.json(path = "huge.json"), steps = [step("a", http.get("http://h/"))])

@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// small keeps a hostile file from taking more than milliseconds.
+// small keeps a hostile file below milliseconds.
 func small() guard.Limits {
 	l := guard.DefaultLimits()
 	l.LoadSteps, l.LoadBytes = 20_000, 1<<20
@@ -23,8 +23,8 @@ func small() guard.Limits {
 	return l
 }
 
-// FuzzLoad feeds anything as a file: it is refused with an *Error, or has a plan
-// that loads again to the same digest and whose functions can be called.
+// FuzzLoad loads any bytes as a file. It is rejected with an *Error, or has a plan that loads
+// again to the same digest and whose functions can be called.
 func FuzzLoad(f *testing.F) {
 	//lint:orderfree a corpus is a set
 	for _, text := range examples(f) {
@@ -70,8 +70,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// Programs made of whole declarations load to the same plan each time, in which
-// everything points backwards.
+// Programs of whole declarations load to the same plan each time, in which everything points
+// backwards.
 func TestLoadIsDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "steps")
@@ -91,7 +91,7 @@ func TestLoadIsDeterministic(t *testing.T) {
 			t.Fatalf("first %v, then %v", err, err2)
 		}
 		if err != nil {
-			return // a circle
+			return // a cycle
 		}
 		if first.Digest() != second.Digest() {
 			t.Fatal("two loads, two digests")

@@ -38,7 +38,7 @@ workflow(name = "w", steps = [
 	}
 }
 
-// A server tells of errors under status 200: steps of both kinds fail by them, alike.
+// A server reports errors under status 200: steps of both kinds fail by them.
 func TestGraphQLAnswers(t *testing.T) {
 	described := load(t, `workflow(name = "w", steps = [step("a", graphql.query("http://h/", query = "{ me { id } }"))])`)
 	called := one(t, `return vu.graphql.query("http://h/", query = "{ me { id } }")`)

@@ -15,8 +15,8 @@ import (
 // Hook is a moment at which a workflow may run a function beside its steps.
 type Hook uint8
 
-// The moments. Setup and Teardown run once in an executor, before its first iteration
-// and behind its last; the others once for each virtual user.
+// The moments. Setup and Teardown run once in an executor, before its first iteration and after
+// its last. The others run once for each virtual user.
 const (
 	HookSetup Hook = iota
 	HookTeardown
@@ -25,11 +25,11 @@ const (
 	hooks
 )
 
-// HookProvide makes what the workflow provides to others: once in each datacenter, where
-// the first virtual user is, behind its last iteration.
+// HookProvide computes what the workflow provides to others: once in each datacenter, with the
+// first virtual user, after its last iteration.
 const HookProvide = hooks
 
-// String is the argument that gives the function.
+// String returns the argument that names the function.
 func (h Hook) String() string {
 	switch h {
 	case HookSetup:
@@ -63,7 +63,7 @@ func (d *declaration) readHooks(in arguments) error {
 	return nil
 }
 
-// takesOnlyVU says that a function needs the virtual user, and nothing else.
+// takesOnlyVU reports that a function takes only the virtual user.
 func takesOnlyVU(fn *starlark.Function) bool {
 	needed := 0
 	for i := range fn.NumParams() {
@@ -74,19 +74,19 @@ func takesOnlyVU(fn *starlark.Function) bool {
 	return needed == 1 && fn.ParamDefault(0) == nil && !fn.HasVarargs() && !fn.HasKwargs()
 }
 
-// Shared is what setup returned: frozen, for all virtual users of an executor.
-// The zero Shared is None.
+// Shared is the result of setup: frozen, for all virtual users of an executor. The zero Shared
+// is None.
 type Shared struct{ value starlark.Value }
 
-// Share gives the virtual user what setup returned, as vu.shared. Before its
-// first Call.
+// Share sets vu.shared of the virtual user to the result of setup. Call it before the first
+// Call.
 func (v *VU) Share(s Shared) { v.shared = s }
 
-// Shared is what Run(HookSetup) returned, or what Share gave.
+// Shared returns the result of Run(HookSetup), or the value that Share set.
 func (v *VU) Shared() Shared { return v.shared }
 
-// Run runs the function that the workflow has for a moment; there must be one.
-// What setup returns becomes Shared.
+// Run runs the workflow's function for a moment; there must be one. The result of setup becomes
+// Shared.
 func (v *VU) Run(h Hook) Outcome {
 	if h == HookProvide {
 		return v.provide()
@@ -107,8 +107,8 @@ func (v *VU) Run(h Hook) Outcome {
 	return Outcome{OK: true}
 }
 
-// share freezes a value that all virtual users will see, unless it is too large
-// or holds what belongs to one of them.
+// share freezes a value that all virtual users will see, unless it is too large or contains
+// something of one of them.
 func (r *runner) share(v starlark.Value) string {
 	limits := r.meter.Limits
 	left := limits.KeptBytes
@@ -125,7 +125,7 @@ func (r *runner) share(v starlark.Value) string {
 	return ""
 }
 
-// unshareable finds what is not plain data; nil if all is.
+// unshareable returns the first value that is not plain data; nil if all are.
 func unshareable(v starlark.Value) starlark.Value {
 	switch v := v.(type) {
 	case starlark.NoneType, builtin.Time, builtin.Duration, starlark.Bool, starlark.Int, starlark.Float, starlark.String, starlark.Bytes:
@@ -160,8 +160,8 @@ func unshareable(v starlark.Value) starlark.Value {
 	return v
 }
 
-// When asks the condition of a step that is Conditional: whether this iteration takes
-// it. An Outcome that is not OK is a mistake in the condition: the step has failed.
+// When evaluates the condition of a Conditional step: whether this iteration takes it. An
+// Outcome that is not OK is an error in the condition: the step has failed.
 func (v *VU) When(step int) (bool, Outcome) {
 	c := v.w.Steps[step].when
 	value, out := v.invoke(c)

@@ -8,23 +8,23 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// inlined is a function that only returns something of what it is given: most checks do
-// (`return get.status == 200`), and many steps (`return vu.http.get(URL)`). It does not
-// need the interpreter, whose calls cost more than all else of such a function. What it
-// evaluates it evaluates by Starlark's own operations, and whatever goes wrong it leaves
-// to the interpreter, which says what and where: nothing has happened until then.
+// inlined is a function that only returns an expression of its arguments, as most checks
+// (`return get.status == 200`) and many steps (`return vu.http.get(URL)`) do. It needs no
+// interpreter, whose call would cost more than the rest. It evaluates with Starlark's own
+// operations. On any error it leaves the call to the interpreter, which reports what is wrong
+// and where: until then nothing has happened.
 type inlined struct {
 	value term
-	send  *guard.Func // of vu.http: it is given args and kwargs; nil: value is the result
+	send  *guard.Func // of vu.http, called with args and kwargs; nil: value is the result
 	args  []term
-	names []starlark.Value // of the last ones of args
-	fixed starlark.Tuple   // args, where all of them are constants without a name; else nil
+	names []starlark.Value // of the last elements of args
+	fixed starlark.Tuple   // args, if all of them are constants without a name; else nil
 }
 
-// term is an expression: a value, or what makes one of a function's arguments. False says
-// that only the interpreter knows.
+// term is an expression: a value, or a function of the arguments. False says that only the
+// interpreter can evaluate it.
 type term struct {
-	value starlark.Value // nil: it depends
+	value starlark.Value // nil: it depends on the arguments
 	of    func(args starlark.Tuple) (starlark.Value, bool)
 }
 
@@ -56,11 +56,11 @@ func (d *inlined) run(thread *starlark.Thread, args starlark.Tuple) (starlark.Va
 		}
 		given = given[:n]
 	}
-	value, err := d.send.Call(thread, given, named) // it errs before it sends, or not at all
+	value, err := d.send.Call(thread, given, named) // an error occurs before it sends, or never
 	return value, err == nil
 }
 
-// directly returns the function in that form, nil if it has none.
+// directly returns the inlined form of a function, nil if it has none.
 func (l *loader) directly(fn *starlark.Function, shared *language.Namespace) *inlined {
 	f := l.plain[fn.Position()]
 	if f == nil || f.HasVarargs || f.HasKwargs || f.NumKwonlyParams > 0 {
@@ -75,8 +75,8 @@ func (l *loader) directly(fn *starlark.Function, shared *language.Namespace) *in
 	return t.function(f.Body[len(f.Body)-1].(*syntax.ReturnStmt).Result)
 }
 
-// remember keeps the functions of a resolved file that are one return, behind their text
-// for readers if they have one.
+// remember keeps the functions of a resolved file that consist of one return, after a docstring
+// if they have one.
 func (l *loader) remember(file *syntax.File) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		var f *resolve.Function
@@ -112,8 +112,8 @@ type translator struct {
 	shared               *language.Namespace // vu.http
 }
 
-// function translates what is returned. Only there may a request stand: what is evaluated
-// behind it could go wrong when it is sent.
+// function translates the returned expression. Only there may a request occur: an expression
+// after the request could fail once it is sent.
 func (t translator) function(e syntax.Expr) *inlined {
 	call, ok := e.(*syntax.CallExpr)
 	if !ok {
@@ -151,7 +151,7 @@ func (t translator) function(e syntax.Expr) *inlined {
 	return d
 }
 
-// sender finds the function of vu.http that is called, if it is one.
+// sender returns the function of vu.http that is called, if it is one.
 func (t translator) sender(e syntax.Expr) *guard.Func {
 	method, ok := e.(*syntax.DotExpr)
 	if !ok {
@@ -224,7 +224,7 @@ func (t translator) ident(e *syntax.Ident) (term, bool) {
 	}
 	var from starlark.StringDict
 	switch b.Scope {
-	case resolve.Local: // nothing is assigned to, so it is a parameter
+	case resolve.Local: // the function assigns nothing, so it is a parameter
 		return term{of: func(args starlark.Tuple) (starlark.Value, bool) { return args[b.Index], true }}, true
 	case resolve.Global: // frozen when functions run
 		from = t.globals
@@ -262,7 +262,7 @@ func not(x term) term {
 	}}
 }
 
-// binary is a comparison, or one of and, or, in, not in.
+// binary translates a comparison, or one of and, or, in, not in.
 func binary(op syntax.Token, x, y term) (term, bool) {
 	var join func(a, b starlark.Value) (starlark.Value, bool)
 	switch op {
@@ -294,7 +294,7 @@ func binary(op syntax.Token, x, y term) (term, bool) {
 	}}, true
 }
 
-// shortened evaluates what is right of it only if it has to.
+// shortened evaluates the right operand only if necessary.
 func shortened(op syntax.Token, x, y term) term {
 	return term{of: func(args starlark.Tuple) (starlark.Value, bool) {
 		v, ok := x.eval(args)

@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// TestDirect says which functions need no interpreter.
+// TestDirect checks which functions need no interpreter.
 func TestDirect(t *testing.T) {
 	cases := []struct {
 		params, body string
@@ -53,7 +53,7 @@ func loadText(t interface {
 	return p.Workflow("w")
 }
 
-// sender answers each request with what it is about.
+// sender answers each request with its description.
 type sender struct{ sent []request.Request }
 
 func (s *sender) Do(r *request.Request) *Response {
@@ -67,7 +67,7 @@ func (s *sender) Now() time.Time                        { return time.Time{} }
 func (s *sender) Yield()                                {}
 func (s *sender) Stopped() bool                         { return false }
 
-// expression draws one, mostly of what has a meaning.
+// expression draws an expression, mostly a meaningful one.
 func expression(t *rapid.T, depth int) string {
 	atoms := []string{
 		"r.status", "r.error", "r.latency", "r.latency.milliseconds", "r.body", "r.nothing", "r.headers", "r", "vu.id", "vu.iteration", "vu.shared",
@@ -87,8 +87,8 @@ func expression(t *rapid.T, depth int) string {
 	}
 }
 
-// TestDirectIsTheInterpreter plays functions in both ways: what comes of them, what they
-// send and what they say of errors are the same.
+// TestDirectIsTheInterpreter runs functions in both ways: results, requests and errors are the
+// same.
 func TestDirectIsTheInterpreter(t *testing.T) {
 	direct := 0
 	rapid.Check(t, func(t *rapid.T) {

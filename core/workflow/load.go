@@ -15,9 +15,9 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// module is a file that is loaded, or on its way.
+// module is a loaded file, or one that is being loaded.
 type module struct {
-	globals starlark.StringDict // nil: on its way
+	globals starlark.StringDict // nil: loading
 	err     error
 }
 
@@ -33,7 +33,7 @@ func LoadWithin(p message.Program, limits guard.Limits) (program *Program, err e
 		plan: message.Plan{Source: p.Main},
 	}
 	defer func() {
-		// The parser and the compiler are not ours, and the bytes are not either.
+		// The parser and the compiler are third-party code, and the bytes are untrusted.
 		if r := recover(); r != nil {
 			program, err = nil, &language.Error{File: p.Main, Message: fmt.Sprintf("the interpreter gave up: %v", r), Remedy: "please report this file"}
 		}
@@ -69,7 +69,7 @@ func (l *loader) run(limits guard.Limits) error {
 	for _, file := range slices.Sorted(maps.Keys(l.modules)) {
 		globals := l.modules[file].globals
 		for _, name := range globals.Keys() {
-			// Freezing walks all of a tuple that holds itself many times over.
+			// Freezing walks all of a tuple that contains itself many times.
 			if err := m.Render(globals[name], limits.Nesting, &left); err != nil {
 				return &language.Error{File: file, Message: fmt.Sprintf("%s: %v", name, err)}
 			}
@@ -147,7 +147,7 @@ func (l *loader) execute(thread *starlark.Thread, name string, data []byte) (sta
 	return compiled.Init(thread, l.predeclared)
 }
 
-// unknownParams refuses values for params that no file declares.
+// unknownParams rejects values for params that no file declares.
 func (l *loader) unknownParams() error {
 	known := make([]string, len(l.plan.Params))
 	for i, p := range l.plan.Params {

@@ -12,7 +12,7 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// said calls a function whose body logs, and returns what it logged or why it failed.
+// said calls a function whose body logs, and returns its log or its error.
 func said(t testing.TB, expression string) string {
 	t.Helper()
 	w := one(t, "vu.log("+expression+")\nreturn vu.http.get(\"http://h/\")")
@@ -25,8 +25,8 @@ func said(t testing.TB, expression string) string {
 	return strings.Join(c.logs, "\n")
 }
 
-// What the modules make of what people give them; values from the standards where
-// they have some (RFC 4648, 1321, 4231, 9562, 7515).
+// The results of the modules for users' values; expected values from the standards if they have
+// some (RFC 4648, 1321, 4231, 9562, 7515).
 func TestModules(t *testing.T) {
 	tests := []struct{ expression, want string }{
 		{`base64.encode("foobar")`, "Zm9vYmFy"},
@@ -89,7 +89,7 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// What is wrong is told with what to do; what is large is refused before it is made.
+// An error says what to do; a result that is too large is rejected before it is built.
 func TestModulesRefuse(t *testing.T) {
 	tests := []struct{ expression, want string }{
 		{`base64.decode("%%")`, `base64.decode: "%%" is not base64`},
@@ -131,7 +131,7 @@ func TestModulesRefuse(t *testing.T) {
 	}
 }
 
-// While a file loads there is neither a clock nor chance.
+// While a file loads there is neither a clock nor randomness.
 func TestModulesWhileLoading(t *testing.T) {
 	for _, test := range []struct{ expression, want string }{
 		{"time.now()", "there is no clock while a file is loaded"},
@@ -145,7 +145,7 @@ func TestModulesWhileLoading(t *testing.T) {
 	}
 }
 
-// file() reads what stands beside the main file, and Files finds it.
+// file() reads a file beside the main file, and Files finds it.
 func TestDataFiles(t *testing.T) {
 	const use = "workflow(name = \"w\", steps = [step(\"a\", http.post(\"http://h/\", body = data))])\n"
 	disk := map[string]string{
@@ -202,8 +202,8 @@ func TestDataFiles(t *testing.T) {
 	}
 }
 
-// FuzzModules calls each function with any texts: it returns or fails, and makes no
-// more than it may.
+// FuzzModules calls each function with any texts: it returns or fails, within its bounds of
+// memory.
 func FuzzModules(f *testing.F) {
 	calls := []string{
 		"base64.decode(a)", "hex.decode(a)", "url.encode(a)", "url.decode(a)", "url.parse(a)", "url.join(a, b)", "hmac(a, b, hash = c)", "uuid.v5(a, b)",
