@@ -13,8 +13,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// addModules adds what is built in because users of a hermetic language cannot
-// add it to what a file sees.
+// addModules adds the built-in modules: a hermetic language cannot let users add them.
 func addModules(all starlark.StringDict) {
 	all["aws"] = language.NewNamespace("aws", starlark.StringDict{"sign": builtin.AWSSign()})
 	all["base64"] = builtin.Base64()
@@ -41,8 +40,8 @@ func declared() []string {
 	return slices.Sorted(maps.Keys(vocabulary()))
 }
 
-// universe is what a file sees besides Starlark's own names. It is made once a
-// load and shared, frozen, by all virtual users.
+// universe returns what a file sees besides Starlark's own names. A load builds it once, and
+// all virtual users share it, frozen.
 func universe() starlark.StringDict {
 	all := guard.Guards()
 	maps.Copy(all, vocabulary())

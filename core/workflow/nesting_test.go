@@ -8,7 +8,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// Values that hold the same ones again and again are small, and to hash or to freeze them
+// Values that contain the same ones again and again are small, but hashing or freezing them
 // takes for ever.
 func TestWovenTuplesAreRefused(t *testing.T) {
 	//lint:orderfree each case stands alone

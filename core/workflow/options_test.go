@@ -75,7 +75,7 @@ func TestClientNetwork(t *testing.T) {
 	}
 }
 
-// Every request has the client's headers, of both kinds of steps; its own stand above.
+// Every request of both kinds of steps has the client's headers; its own override them.
 func TestClientHeaders(t *testing.T) {
 	w, err := clientOf(t, `http.client(headers = {"X-Team": "a", "Authorization": "Basic x"}, user_agent = "u")`, nil)
 	if err != nil {
@@ -103,7 +103,7 @@ func TestClientHeaders(t *testing.T) {
 	}
 }
 
-// A client's certificate is read when the file is, with the key that belongs to it.
+// A client's certificate is read with the file, together with its key.
 func TestClientCertificate(t *testing.T) {
 	certificate, key := identity(t)
 	_, other := identity(t)

@@ -9,8 +9,8 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// fill resolves the placeholders of a step's request, among the values of its feed and of those
-// that the steps before it extract.
+// fill resolves the placeholders of a step's request, among the values of its feed and those
+// that earlier steps extract.
 func (d *declaration) fill(w *Workflow, at int, s *stepValue) error {
 	if s.request == nil || len(s.Blanks) == 0 {
 		return nil
@@ -39,7 +39,7 @@ func (d *declaration) fill(w *Workflow, at int, s *stepValue) error {
 	return nil
 }
 
-// unfilled says why a placeholder has no value.
+// unfilled returns why a placeholder has no value.
 func (d *declaration) unfilled(placeholder request.Blank, at int, known []string) *language.Fault {
 	name := d.plan.Steps[at].Name
 	for _, s := range d.steps {
@@ -93,7 +93,7 @@ func (s *Step) extracts(i int) bool {
 	return slices.ContainsFunc(s.Extract, func(e extract.Extract) bool { return e.Var == i })
 }
 
-// requestOnly refuses what only request steps can have.
+// requestOnly rejects what only request steps can have.
 func (s *stepValue) requestOnly() error {
 	for _, one := range []struct {
 		argument string

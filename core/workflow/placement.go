@@ -43,7 +43,7 @@ func (d *declaration) pauses(in arguments) (err error) {
 	return nil
 }
 
-// placement reads where and how it runs.
+// placement reads where and how the workflow runs.
 func (d *declaration) placement(in arguments) error {
 	priority, err := in.choice("priority", priorities()...)
 	if err != nil {
@@ -79,7 +79,7 @@ func (d *declaration) placement(in arguments) error {
 	return nil
 }
 
-// priorities are the words for message.Importance, in its order.
+// priorities lists the words for message.Importance, in its order.
 func priorities() []string { return []string{"auto", "low", "normal", "high", "exclusive"} }
 
 func (d *declaration) connections(in arguments) error {
@@ -137,7 +137,7 @@ func readTags(fn string, v starlark.Value) ([]message.Tag, error) {
 	return tags, nil
 }
 
-// ReportKinds are the forms that a result can be written in.
+// ReportKinds lists the formats of a result.
 func ReportKinds() []string { return []string{"json", "csv", "junit", "prometheus", "html"} }
 
 // reports reads KIND=FILE, and prometheus=URL.

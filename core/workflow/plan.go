@@ -12,12 +12,12 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// TimeoutDefault is a request's when neither it nor its workflow says one: long
-// enough for slow pages, and the run's end waits for it.
+// timeoutDefault is the timeout of a request if neither it nor its workflow sets one. It is
+// long enough for slow pages, and the run's end waits for it.
 const timeoutDefault = 30 * time.Second
 
-// workflow declares a workflow. What needs the other workflows is checked when
-// all files are loaded.
+// workflow declares a workflow. Checks that need the other workflows run after all files are
+// loaded.
 func (l *loader) workflow(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	in := make(arguments, len(workflowArguments()))
 	if err := language.Bind("workflow", workflowArguments(), 0, args, kwargs, in); err != nil {

@@ -12,25 +12,25 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// response is a Response as functions see it.
+// response is a Response for functions.
 type response struct {
 	language.Opaque
 	r      *Response
 	expect *extract.Expect // of an answer to vu.graphql.query
-	made   *made           // nil: nobody has looked into it
+	made   *made           // nil: no function has read it
 }
 
 var _ starlark.HasAttrs = (*response)(nil)
 var _ starlark.Mapping = (*headers)(nil)
 var _ starlark.HasAttrs = (*headers)(nil)
 
-// made is what is made of a response once, when asked for.
+// made holds what a response's first reading builds.
 type made struct {
 	headers *headers
 	body    starlark.Bytes
 	content starlark.Value
 	decoded starlark.Value
-	unread  *unread // nil: it can be read
+	unread  *unread // nil: it is readable
 }
 
 func (r *response) once() *made {
@@ -40,7 +40,7 @@ func (r *response) once() *made {
 	return r.made
 }
 
-// newResponse is a part of the Response: there is one for each request of a function.
+// newResponse returns a part of the Response: there is one for each request of a function.
 func newResponse(r *Response) *response {
 	if v := &r.value; v.r != r {
 		*v = response{Opaque: language.Opaque{Kind: "response"}, r: r}
@@ -93,7 +93,7 @@ func (r *response) Attr(name string) (starlark.Value, error) {
 	return nil, language.Missing("response", name, r.AttrNames())
 }
 
-// read decodes the body, once. A body that cannot be decoded fails who reads it.
+// read decodes the body, once. If that fails, the function that reads it fails.
 func (r *response) read() error {
 	once := r.once()
 	if d := r.r.Decoder; d != nil && once.unread == nil {
@@ -110,7 +110,7 @@ func (r *response) read() error {
 	return nil
 }
 
-// unread is why a body cannot be read: a failure of the answer, not of the script.
+// unread says why a body is unreadable: a failure of the answer, not of the script.
 type unread struct{ kind, why string }
 
 func (u *unread) Error() string { return u.kind + ": " + u.why }
@@ -132,7 +132,7 @@ func (r *response) text(thread *starlark.Thread, args starlark.Tuple, kwargs []s
 	return once.content, nil
 }
 
-// json decodes once; what functions get is frozen, as they share it.
+// json decodes once; functions share the result, so it is frozen.
 func (r *response) json(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	if len(args)+len(kwargs) > 0 {
 		return nil, language.Faultf("json takes no arguments")
@@ -155,8 +155,8 @@ func (r *response) json(thread *starlark.Thread, args starlark.Tuple, kwargs []s
 	return v, nil
 }
 
-// headers finds headers whatever their case. Of several with one name the first
-// is found; all(name) gives all.
+// headers finds headers in any case. Of several with one name it returns the first; all(name)
+// returns all.
 type headers struct {
 	language.Opaque
 	pairs []builtin.Pair

@@ -12,8 +12,7 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// sendNamespace is vu.http; behind marked names it keeps what else all virtual
-// users share.
+// sendNamespace is vu.http; under marked names it holds what else all virtual users share.
 func sendNamespace() *language.Namespace {
 	known := func(thread *starlark.Thread, method, url string) *request.Request {
 		return vuOf(thread).client.Known(method, url)
@@ -29,7 +28,7 @@ func sendNamespace() *language.Namespace {
 	return language.NewNamespace("vu.http", members)
 }
 
-// LogMax bounds one line of vu.log.
+// logMax bounds one line of vu.log.
 const logMax = 1000
 
 func vuLog(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

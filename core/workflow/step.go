@@ -76,7 +76,7 @@ func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starla
 	return s, s.requestOnly()
 }
 
-// options reads what only measured steps have.
+// options reads the options that only measured steps have.
 func (s *stepValue) options(weight, when, tags starlark.Value) (err error) {
 	if weight != nil {
 		if i, ok := weight.(starlark.Int); ok && i.Sign() == 0 {

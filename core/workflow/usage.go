@@ -2,11 +2,11 @@ package workflow
 
 import "go.starlark.net/syntax"
 
-// usage is what the files of a program may look at of responses, as far as their text
-// tells: names behind a dot. A false yes costs memory, a false no would lose something.
+// usage says what the files of a program may read of responses, judged by their text: names
+// after a dot. A false yes costs memory, a false no would lose something.
 type usage struct{ heads, bodies bool }
 
-// look adds what a file looks at.
+// look adds what a file reads.
 func (r *usage) look(file *syntax.File) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {

@@ -6,7 +6,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// TestReads says what of responses a program may look at, in whichever file.
+// TestReads checks what of responses a program may read, in any of its files.
 func TestReads(t *testing.T) {
 	for _, c := range []struct {
 		look          string

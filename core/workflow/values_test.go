@@ -20,7 +20,7 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// fields are header fields as a parser keeps them.
+// fields are header fields in a parser's form.
 type fields [][2][]byte
 
 func (f fields) Len() int                      { return len(f) }
@@ -45,14 +45,14 @@ func view(text string) *extract.View {
 	return &extract.View{Status: status, Fields: all, Body: []byte(body), Size: int64(len(body)), Latency: 20 * time.Millisecond}
 }
 
-// stepWith loads a step that has such an argument.
+// stepWith loads a step with such an argument.
 func stepWith(t failer, argument string) *workflow.Step {
 	t.Helper()
 	w := load(t, fmt.Sprintf("workflow(name = \"w\", steps = [step(\"a\", http.get(\"http://h/\"), %s)])\n", argument))
 	return &w.Steps[0]
 }
 
-// Each story is a response, and what is extracted from it or expected of it.
+// Each story is a response, and what a step extracts from it or expects of it.
 func TestExtractAndExpect(t *testing.T) {
 	datadriven.RunTest(t, "testdata/values.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var out strings.Builder
@@ -99,8 +99,8 @@ func TestWhatStepsLookAt(t *testing.T) {
 	}
 }
 
-// The values of a workflow are those of its feed, then what steps extract; requests know
-// which they need, and ${ can be written.
+// The values of a workflow are those of its feed, then what steps extract. Requests know which
+// they need, and a file can write a literal ${.
 func TestHoles(t *testing.T) {
 	w := load(t, `
 workflow(name = "w", steps = [
@@ -130,7 +130,7 @@ workflow(name = "w", steps = [
 	}
 }
 
-// One request may stand in two workflows, whose values have other numbers.
+// One request may be part of two workflows, whose values have different numbers.
 func TestHolesOfASharedRequest(t *testing.T) {
 	p, err := workflow.Load(program("test.star", `
 use = http.get("http://h/${b}")
@@ -147,7 +147,7 @@ workflow(name = "w", steps = [step("a", http.get("http://h/"), extract = {"a": h
 	}
 }
 
-// Functions see what was extracted in this iteration, in vu.vars, and what they keep themselves.
+// Functions see in vu.vars what this iteration extracted, and what they keep themselves.
 func TestFunctionsSeeValues(t *testing.T) {
 	w := load(t, `
 def f(vu, a):
@@ -175,7 +175,7 @@ workflow(name = "w", steps = [step("a", http.get("http://h/"), extract = {"x": h
 	}
 }
 
-// What is found in place takes no memory.
+// A value found in place allocates nothing.
 func TestValuesInPlaceAllocateNothing(t *testing.T) {
 	r := view("200\nX-Token: abc\nSet-Cookie: s=1; Path=/\n\n" + `{"list": [{"a": 1}, {"id": "x", "es\u0063": "a\nb"}], "form": "<p><input type=hidden name=csrf value='v'>"}`)
 	s := stepWith(t, `extract = {"a": header("x-token"), "b": cookie("s"), "c": json_path("$.list[*].id"), "d": json_path("$.list[1].esc"), "e": form_value("csrf")},
@@ -189,7 +189,7 @@ func TestValuesInPlaceAllocateNothing(t *testing.T) {
 			}
 		}
 	})
-	if n > 1 || bad != "" { // the member whose name is escaped is decoded to be compared
+	if n > 1 || bad != "" { // the member with an escaped name is decoded for the comparison
 		t.Errorf("%v allocations, want at most 1; %s", n, bad)
 	}
 }
@@ -276,7 +276,7 @@ func document(t *rapid.T, depth int) any {
 	return object
 }
 
-// The value of an input comes back, wherever it stands in a page, and however it is quoted.
+// The value of an input is found anywhere in a page, with any quoting.
 func TestFormValueComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.String().Draw(t, "value")
@@ -300,8 +300,8 @@ func TestFormValueComesBack(t *testing.T) {
 	})
 }
 
-// FuzzExtract feeds anything to what looks into bodies: it never panics, and what it finds
-// lies in the bounds.
+// FuzzExtract applies extraction to any bytes: it never panics, and its results are within
+// bounds.
 func FuzzExtract(f *testing.F) {
 	f.Add("$.a[0][\"b\"]", []byte(`{"a": [{"b": "\u00e9"}]}`))
 	f.Add("$[*][*].x", []byte(`[[{}, {"x": 1e9}], "]"]`))
@@ -324,7 +324,7 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// FuzzHoles feeds anything as the texts of a request.
+// FuzzHoles uses any bytes as the texts of a request.
 func FuzzHoles(f *testing.F) {
 	f.Add("${a}", "x$${b}", "${")
 	f.Add("$$${a}${a}", "${ a }", "}${a")
@@ -344,7 +344,7 @@ func FuzzHoles(f *testing.F) {
 	})
 }
 
-// What is written out for people, and sent where a redirect leads, has the values too.
+// A request for display, or of a redirect, has the values too.
 func TestFilled(t *testing.T) {
 	w := load(t, `
 workflow(name = "w", steps = [

@@ -14,12 +14,12 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// Word is a name that the language has, for who explains it or completes it.
+// Word is a name of the language, for tools that explain or complete it.
 type Word struct {
-	Name       string // as a file writes it: "step", "http.get", "vu.sleep"; a response's begin with "response."
+	Name       string // in a file: "step", "http.get", "vu.sleep"; a response's begin with "response."
 	Function   bool
-	Arguments  []string // of a function, by name, in order; nil: it takes none by name
-	Positional int      // so many first of them may stand without their name
+	Arguments  []string // of a function, by name, in order; nil: none by name
+	Positional int      // so many of the first ones may be given without a name
 }
 
 // Parse reads the syntax of one file, with the bounds and the errors of Load.
@@ -32,9 +32,9 @@ func Parse(name string, data []byte) (*syntax.File, error) {
 	return file, nil
 }
 
-// Words lists the names that the language adds to Starlark's own, and those below
-// them, sorted. Arguments are what the functions themselves say that they take: each
-// is called with one that none of them has, and its refusal names the others.
+// Words lists the names that the language adds to Starlark's own, and the names below them,
+// sorted. Arguments are what the functions themselves report: Words calls each with an argument
+// that none has, and its error names the others.
 func Words() []Word {
 	limits := guard.DefaultLimits()
 	w := &wording{limits: &limits, all: vocabulary()}
@@ -49,7 +49,7 @@ func Words() []Word {
 	return w.words
 }
 
-// wording is one Words under way.
+// wording is the state of one Words.
 type wording struct {
 	limits *guard.Limits
 	all    starlark.StringDict
@@ -67,7 +67,7 @@ func (w *wording) walk(name string, v starlark.Value) {
 	case *language.Namespace, guard.Callable, *vuValue, *response, *headers, builtin.Duration:
 		holder := v.(starlark.HasAttrs)
 		for _, below := range holder.AttrNames() {
-			// What cannot be had outside of a run is a word all the same.
+			// A member that exists only during a run is a word, too.
 			member, err := holder.Attr(below)
 			if err != nil {
 				member = starlark.None
@@ -77,7 +77,7 @@ func (w *wording) walk(name string, v starlark.Value) {
 	}
 }
 
-// ask makes a function say what it takes.
+// ask makes a function report its arguments.
 func (w *wording) ask(name string, f starlark.Callable) (names []string, positional int) {
 	l := &loader{
 		src:     language.NewSources(),
@@ -88,10 +88,10 @@ func (w *wording) ask(name string, f starlark.Callable) (names []string, positio
 	unknown := []starlark.Tuple{{starlark.String("?"), starlark.None}}
 	var args starlark.Tuple
 	method := strings.HasSuffix(name, ".request")
-	if method { // looks at it first
+	if method { // a method checks its receiver first
 		args = starlark.Tuple{starlark.String("GET")}
 	}
-	// Whoever declares asks where it is called, so that somebody has to call.
+	// A declaring function needs the position of its call, so a Starlark function must call it.
 	caller := starlark.NewBuiltin("words", func(thread *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		return starlark.Call(thread, f, args, unknown)
 	})

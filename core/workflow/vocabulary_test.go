@@ -8,8 +8,8 @@ import (
 	"hyperscale/core/workflow"
 )
 
-// The words are as written down: who adds one to the language sees it here, and the
-// commands that explain it see it too.
+// The words are as recorded: a new word of the language shows here, and in the commands that
+// explain it.
 func TestWords(t *testing.T) {
 	var b strings.Builder
 	for _, w := range workflow.Words() {

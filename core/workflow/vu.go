@@ -18,15 +18,15 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// VU is one virtual user of a workflow. Its methods must not run at the same
-// time, but that others may run while a Call blocks in the Client.
+// VU is one virtual user of a workflow. Its methods must not run concurrently, but others may
+// run while a Call blocks in the Client.
 type VU struct {
 	w         *Workflow
 	id, seed  uint64
 	iteration uint64
 	client    Client
 
-	// All of these are made by the first Call that needs them.
+	// The first Call that needs one of these creates it.
 	results []*response // of this iteration, by step
 	vars    *starlark.Dict
 	valued  bool // vars has values of this iteration
@@ -42,8 +42,8 @@ type VU struct {
 	provided []message.Provided
 }
 
-// runner is a thread of the interpreter that is kept for the next Call. Calls
-// that block at the same time have one each.
+// runner is an interpreter thread that is kept for the next Call. Calls that block concurrently
+// have one each.
 type runner struct {
 	thread  starlark.Thread
 	meter   guard.Meter
@@ -51,28 +51,29 @@ type runner struct {
 	stopped bool
 }
 
-// NewVU returns a virtual user. It costs little until its first Call.
+// NewVU returns a virtual user, which is cheap until its first Call.
 func (w *Workflow) NewVU(id, seed uint64, c Client) *VU {
 	return &VU{w: w, id: id, seed: seed, client: c}
 }
 
-// Begin starts a new iteration: the results of the one before are forgotten, and the values.
+// Begin starts a new iteration: it drops the results and values of the last one.
 func (v *VU) Begin() {
 	v.iteration++
 	clear(v.results)
 	if v.valued {
 		v.valued = false
 		for _, name := range v.w.Vars {
-			_, _, _ = v.vars.Delete(starlark.String(name)) // a text has a hash, and nobody walks over vars now
+			_, _, _ = v.vars.Delete(starlark.String(name)) // a text has a hash, and no function iterates over vars now
 		}
 	}
 }
 
-// SetVar tells a value of this iteration, an index into Workflow.Vars: functions find it in
+// SetVar sets a value of this iteration by its index in Workflow.Vars: functions find it in
 // vu.vars.
 func (v *VU) SetVar(i int, value []byte) {
 	v.valued = true
-	// It fails only while a function that is blocked walks over vars: it sees them unchanged.
+	// It fails only while a blocked function iterates over vars: that function sees them
+	// unchanged.
 	_ = v.variables().SetKey(starlark.String(v.w.Vars[i]), starlark.String(value))
 }
 
@@ -83,8 +84,7 @@ func (v *VU) variables() *starlark.Dict {
 	return v.vars
 }
 
-// SetResponse tells the result of a request step, so that functions after it
-// get it by name.
+// SetResponse sets the result of a request step, so that functions after it get it by name.
 func (v *VU) SetResponse(step int, r *Response) {
 	if r != nil {
 		v.keep(step, newResponse(r))
@@ -111,8 +111,8 @@ func (v *VU) Call(step int) Outcome {
 	return v.outcome(c, step, value)
 }
 
-// invoke calls a function with the responses that it takes. An Outcome that is not
-// OK says why it has not returned.
+// invoke calls a function with the responses that it takes. An Outcome that is not OK says why
+// the call did not return.
 func (v *VU) invoke(c *call) (starlark.Value, Outcome) {
 	r := v.runner()
 	r.args = append(r.args[:0], v.value())
@@ -132,14 +132,14 @@ func (v *VU) invoke(c *call) (starlark.Value, Outcome) {
 	}
 	value, err := starlark.Call(&r.thread, c.fn, r.args, kwargs)
 	if err != nil {
-		return nil, r.failed(err) // its thread may be cancelled: forget it
+		return nil, r.failed(err) // its thread may be cancelled: drop it
 	}
-	clear(r.args) // what is idle keeps no response alive
+	clear(r.args) // an idle runner keeps no response alive
 	v.idle = append(v.idle, r)
 	return value, Outcome{OK: true}
 }
 
-// value is the virtual user as its functions see it.
+// value returns the virtual user in the form for its functions.
 func (v *VU) value() *vuValue {
 	if v.self == nil {
 		v.self = &vuValue{language.Opaque{Kind: "vu"}, v}
@@ -154,7 +154,7 @@ func (v *VU) result(step int) starlark.Value {
 	return v.results[step]
 }
 
-// runner takes an idle thread, or makes one.
+// runner takes an idle thread, or creates one.
 func (v *VU) runner() *runner {
 	limits := &v.w.limits
 	var r *runner
@@ -213,13 +213,13 @@ func (r *runner) failed(err error) Outcome {
 	return Outcome{Kind: "script", Detail: language.Clip(detail, detailMax)}
 }
 
-// Texts of failures are cut: one is kept as an example of its kind.
+// Texts of failures are cut: one remains as an example of its kind.
 const (
 	detailMax = 250
 	kindMax   = 100
 )
 
-// outcome judges what a function returned by what its step is for.
+// outcome judges what a function returned by the kind of its step.
 func (v *VU) outcome(c *call, step int, value starlark.Value) Outcome {
 	switch c.kind {
 	case message.StepFunction:
@@ -270,7 +270,7 @@ func checked(c *call, value starlark.Value) Outcome {
 	return c.wrong("must return True, False or a text that says what is wrong, not %s", language.Describe(value))
 }
 
-// recorded turns a metric's number into thousandths.
+// recorded converts a metric's number to thousandths.
 func recorded(c *call, value starlark.Value) Outcome {
 	switch value := value.(type) {
 	case starlark.Int:
@@ -297,14 +297,14 @@ func (c *call) wrong(format string, args ...any) Outcome {
 	return Outcome{Kind: "script", Detail: language.Clip(detail, detailMax)}
 }
 
-// vuOf is the virtual user whose function runs.
+// vuOf returns the virtual user whose function runs.
 func vuOf(thread *starlark.Thread) *VU {
 	v, _ := guard.MeterOf(thread).Owner.(*VU)
 	return v
 }
 
-// vuValue is a VU as functions see it. Only vars belongs to it: everything else
-// is shared by all virtual users and finds this one by its thread.
+// vuValue is a VU for functions. Only vars belongs to it: all virtual users share everything
+// else, which finds this one by its thread.
 type vuValue struct {
 	language.Opaque
 	v *VU
@@ -346,8 +346,8 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 	return nil, language.Missing("vu", name, u.AttrNames())
 }
 
-// Rand is the virtual user's own stream: the same seed, workflow and id draw
-// the same numbers, on any machine.
+// Rand returns the virtual user's own stream: the same seed, workflow and id draw the same
+// numbers, on any machine.
 func (v *VU) Rand() *node.Rand {
 	if v.random == nil {
 		v.random = node.NewRand(v.seed, node.ID(fmt.Sprintf("%s/%d", v.w.Plan.Name, v.id)), node.PurposeWorkload)
@@ -355,5 +355,5 @@ func (v *VU) Rand() *node.Rand {
 	return v.random
 }
 
-// Now is the engine's clock.
+// Now returns the time of the engine's clock.
 func (v *VU) Now() time.Time { return v.client.Now() }

@@ -13,7 +13,7 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// fake answers every request with what answer returns, and keeps all it saw.
+// fake answers every request with what answer returns, and records everything.
 type fake struct {
 	requests []request.Request
 	logs     []string
@@ -118,8 +118,8 @@ workflow(name = "session", steps = [
 	}
 }
 
-// A function step is ok when an answer came whole with a status below 400; a
-// script's mistakes are told with their place.
+// A function step is OK if a complete answer has a status below 400. An error in a script is
+// reported with its place.
 func TestOutcomes(t *testing.T) {
 	tests := []struct{ why, body, kind, detail string }{
 		{"good", `return vu.http.get("http://h/")`, "", ""},
@@ -191,7 +191,7 @@ func TestChecksAndMetrics(t *testing.T) {
 	}
 }
 
-// A run that is stopped ends a function that computes, soon.
+// Stopping a run soon ends a function that computes.
 func TestStopped(t *testing.T) {
 	c := &fake{stopped: true}
 	got := one(t, "while True:\n    pass").NewVU(1, 1, c).Call(0)

@@ -12,9 +12,9 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// workload is what a workflow() says of its load, before it is checked.
+// workload is the load in a workflow(), before its checks.
 type workload struct {
-	vus, iterations uint64 // zero: not said
+	vus, iterations uint64 // zero: not given
 	duration        time.Duration
 	rate            *demand.IterationRate
 	stages          []*demand.Stage
@@ -22,7 +22,7 @@ type workload struct {
 	whenFull        string
 }
 
-// load reads how much and how long; what the program overrides stands above.
+// load reads the load and its duration; the program's overrides take precedence.
 func (d *declaration) load(p message.Program, in arguments) (err error) {
 	var l workload
 	for _, n := range []struct {
@@ -98,10 +98,10 @@ func (l *workload) readStages(v starlark.Value) error {
 	return nil
 }
 
-// open says that iterations begin when they are due.
+// open reports that iterations begin when they are due.
 func (l *workload) open() bool { return l.rate != nil || len(l.stages) > 0 && l.stages[0].Rate != nil }
 
-// check refuses what contradicts itself.
+// check rejects contradictions.
 func (l *workload) check(d *declaration, p message.Program, in arguments) error {
 	wrong := func(argument, format string, args ...any) *language.Fault {
 		return language.Faultf("workflow %q "+format, append([]any{d.plan.Name}, args...)...).In(argument)
@@ -139,7 +139,7 @@ func (l *workload) check(d *declaration, p message.Program, in arguments) error 
 	return nil
 }
 
-// enough is how many virtual users the highest rate keeps busy for two seconds.
+// enough returns how many virtual users the highest rate keeps busy for two seconds.
 func (l *workload) enough() uint64 {
 	var most uint64
 	for _, r := range l.rates() {
@@ -148,7 +148,7 @@ func (l *workload) enough() uint64 {
 	return min(plan.VUsMax, max(1, most/500))
 }
 
-// rates lists the own one and those of the stages.
+// rates lists the workflow's own rate and those of its stages.
 func (l *workload) rates() []demand.IterationRate {
 	all := []demand.IterationRate{{Per: time.Second}}
 	if l.rate != nil {
@@ -200,7 +200,7 @@ func (l *workload) checkStages(wrong func(argument, format string, args ...any) 
 	return nil
 }
 
-// fill writes a load that was checked into the plan.
+// fill writes a checked load into the plan.
 func (l *workload) fill(p *message.WorkflowPlan) {
 	p.VUs, p.Duration, p.Iterations = max(l.vus, 1), l.duration, l.iterations
 	p.Poisson, p.Queue = l.arrivals == "poisson", l.whenFull == "queue"

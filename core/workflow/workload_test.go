@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// terse writes down what of a plan is not as without any argument.
+// terse formats the parts of a plan that differ from a workflow without arguments.
 func terse(w *message.WorkflowPlan) string {
 	out := fmt.Sprintf("vus %d for %v", w.VUs, w.Duration)
 	add := func(is bool, format string, args ...any) {

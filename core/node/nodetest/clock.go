@@ -6,7 +6,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// Clock is a node's time, and the timers that it has set.
+// Clock is a node's time and its timers.
 type Clock struct {
 	recorder *Recorder
 	now      node.Instant
@@ -22,7 +22,7 @@ type firing struct {
 // Now implements node.Env.
 func (c *Clock) Now() node.Instant { return c.now }
 
-// Oversleep lets time go by while the node does not run: no timer fires until Advance.
+// Oversleep advances time while the node does not run: no timer fires until Advance.
 func (c *Clock) Oversleep(d time.Duration) { c.now = c.now.Add(d) }
 
 // SetTimer implements node.Env.
@@ -45,8 +45,8 @@ func (c *Clock) CancelTimer(k node.TimerKey) {
 	delete(c.timers, k)
 }
 
-// fire takes the timer that is due first until an instant, in the order of (time,
-// setting), and goes to its time.
+// fire takes the first timer that is due until an instant, in the order of (time, setting), and
+// moves to its time.
 func (c *Clock) fire(until node.Instant) (next node.TimerKey, due bool) {
 	best := firing{until, ^uint64(0)}
 	//lint:orderfree the least of a total order does not depend on the way to it

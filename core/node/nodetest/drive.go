@@ -37,7 +37,7 @@ func (e *Env) Start() {
 	}
 }
 
-// Crash ends the node without telling it. What was not completed is lost.
+// Crash ends the node without any input. It loses incomplete writes.
 func (e *Env) Crash() { e.forget() }
 
 // LoseDisk empties the store of a node that does not run.
@@ -48,23 +48,23 @@ func (e *Env) LoseDisk() {
 	e.disk = map[string][]byte{}
 }
 
-// Stop asks for a graceful end.
+// Stop requests a graceful end.
 func (e *Env) Stop() { e.step(node.Input{Kind: node.InputStop}) }
 
-// Running says that the node was started and has neither crashed nor halted.
+// Running reports that the node was started and has neither crashed nor halted.
 func (e *Env) Running() bool { return e.machine != nil && !e.halted }
 
 // Machine returns the machine of this incarnation.
 func (e *Env) Machine() node.Machine { return e.machine }
 
-// Accept lets a peer open a stream to the node.
+// Accept makes a peer open a stream to the node.
 func (e *Env) Accept(p node.Peer) node.StreamID {
 	id := e.add(&stream{peer: p})
 	e.step(node.Input{Kind: node.InputStreamOpened, Stream: id, From: p})
 	return id
 }
 
-// Opened tells the node that the stream it opened stands.
+// Opened reports to the node that the stream it opened is open.
 func (e *Env) Opened(id node.StreamID, p node.Peer) {
 	s := e.Streams.all[id]
 	if s == nil || s.peer.ID != "" {
@@ -108,7 +108,7 @@ func (e *Env) Command(m node.Message) node.CommandID {
 	return e.command
 }
 
-// Advance lets time go by; timers fire in the order of (time, setting).
+// Advance advances time; timers fire in the order of (time, setting).
 func (e *Env) Advance(d time.Duration) {
 	end := e.now.Add(d)
 	for e.machine != nil && !e.halted {
@@ -121,7 +121,7 @@ func (e *Env) Advance(d time.Duration) {
 	e.now = end
 }
 
-// Complete lets the next n Puts complete, with err or well.
+// Complete completes the next n Puts, with err or successfully.
 func (e *Env) Complete(n int, err error) {
 	for ; n > 0 && len(e.puts) > 0; n-- {
 		e.completeOne(err)
@@ -135,11 +135,10 @@ func (e *Env) completeOne(err error) {
 	}
 }
 
-// Execs returns the executor runs that are not gone, in their order.
+// Execs returns the executor runs that have not ended, in their order.
 func (e *Env) Execs() []node.ExecID { return slices.Sorted(maps.Keys(e.execs.cores)) }
 
-// ExecCalls returns what the node wanted of executor runs in this incarnation, or one kind
-// of it.
+// ExecCalls returns the node's calls of its executor in this incarnation, all or of some kinds.
 func (e *Env) ExecCalls(only ...ExecAct) (calls []ExecCall) {
 	for _, c := range e.execs.calls {
 		if len(only) == 0 || slices.Contains(only, c.Act) {
@@ -158,7 +157,7 @@ func (e *Env) ExecSays(id node.ExecID, m node.Message) {
 // ExecGone ends an executor run: its core is free.
 func (e *Env) ExecGone(id node.ExecID, reason, tail string) { e.execGone(id, reason, tail, false) }
 
-// ExecLapsed ends one that the node has not extended in time.
+// ExecLapsed ends an executor run that the node has not extended in time.
 func (e *Env) ExecLapsed(id node.ExecID) { e.execGone(id, "its time was over", "", true) }
 
 func (e *Env) execGone(id node.ExecID, reason, tail string, lapsed bool) {

@@ -6,7 +6,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// Config is the node under test.
+// Config describes the node under test.
 type Config struct {
 	Self node.Peer
 	Seed uint64
@@ -50,7 +50,7 @@ func New(c Config) *Env {
 	return e
 }
 
-// forget drops what does not survive a crash.
+// forget drops what a crash loses.
 func (e *Env) forget() {
 	e.machine = nil
 	e.timers = map[node.TimerKey]firing{}

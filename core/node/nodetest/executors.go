@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// ExecAct is what a node wants of an executor run.
+// ExecAct is a kind of call of node.Executor.
 type ExecAct uint8
 
 // Acts.
@@ -32,7 +32,7 @@ type ExecCall struct {
 type executors struct {
 	recorder *Recorder
 	clock    *Clock
-	cores    map[node.ExecID]int // of each run that is not gone
+	cores    map[node.ExecID]int // of each run that has not ended
 	calls    []ExecCall
 }
 

@@ -15,7 +15,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// tried does one thing of each kind.
+// tried performs one action of each kind.
 type tried struct{ stream node.StreamID }
 
 func (m *tried) Step(env node.Env, in *node.Input) {
@@ -119,8 +119,8 @@ func TestRulesOfEnvAreHeld(t *testing.T) {
 	}
 }
 
-// What a failed property leaves in testdata/rapid is no story, nor is anything else that
-// does not end in .txt.
+// The input that a failed property leaves in testdata/rapid is no story, nor is any other file
+// without .txt.
 func TestStoriesAreTextFilesOnly(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, file := range []string{"testdata/b.txt", "testdata/a.txt", "testdata/rapid/TestX/TestX-1.fail", "testdata/c.sched"} {

@@ -8,16 +8,16 @@ import (
 	"hyperscale/core/node"
 )
 
-// Recorder is what a node did, as lines of text.
+// Recorder records what a node did, as lines of text.
 type Recorder struct {
-	// Timers makes lines of SetTimer and CancelTimer too.
+	// Timers records lines of SetTimer and CancelTimer too.
 	Timers bool
-	// Hidden names messages and events whose lines are left out.
+	// Hidden names messages and events whose lines are omitted.
 	Hidden map[string]bool
-	// Discard makes no lines at all; those who watch still see everything.
+	// Discard records no lines at all; the Watch functions still get everything.
 	Discard bool
-	// WatchEvent, when set, is handed every event, and WatchDatagram every datagram, at
-	// once: for tests that keep a model, or are the others.
+	// WatchEvent, if set, gets every event, and WatchDatagram every datagram, at once. They
+	// serve tests that keep a model, or play the other nodes.
 	WatchEvent    func(node.Event)
 	WatchDatagram func(to node.Addr, m node.Message)
 
@@ -27,7 +27,7 @@ type Recorder struct {
 	scratch []byte
 }
 
-// value is a message that was handed over, with its digest of then.
+// value is a message and its digest at that time.
 type value struct {
 	message node.Message
 	digest  uint64
@@ -52,7 +52,7 @@ func (r *Recorder) Take() string {
 	return s
 }
 
-// verify holds that no message was changed after it was sent or delivered.
+// verify checks that no message changed after it was sent or delivered.
 func (r *Recorder) verify() {
 	for _, v := range r.values {
 		if got := v.message.Digest(); got != v.digest {
@@ -62,7 +62,7 @@ func (r *Recorder) verify() {
 	r.values = r.values[:0]
 }
 
-// keep checks that a message can cross a wire and remembers its digest.
+// keep checks that a message can cross a wire and records its digest.
 func (r *Recorder) keep(m node.Message) {
 	c, scratch, err := message.Clone(m, r.scratch)
 	r.scratch = scratch

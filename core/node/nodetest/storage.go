@@ -10,9 +10,9 @@ import (
 
 // Storage is a node's disk, and the Puts that have not completed.
 type Storage struct {
-	// Held keeps completions of the store back until Complete.
+	// Held holds completions of the store back until Complete.
 	Held bool
-	// Failure, when set, is what every completion from now on says.
+	// Failure, if set, is the error of every completion from now on.
 	Failure error
 
 	recorder *Recorder
@@ -32,7 +32,7 @@ func (s *Storage) Pending() int { return len(s.puts) }
 // Disk returns the keys that would survive a crash now, sorted.
 func (s *Storage) Disk() []string { return slices.Sorted(maps.Keys(s.disk)) }
 
-// complete takes the next Put and does it, unless it fails.
+// complete executes the next Put, unless it fails.
 func (s *Storage) complete(err error) node.Input {
 	p := s.puts[0]
 	s.puts = s.puts[1:]
@@ -48,7 +48,7 @@ func (s *Storage) complete(err error) node.Input {
 	return node.Input{Kind: node.InputStored, WriteID: p.writeID, Err: err}
 }
 
-// store is the durable half of Env.
+// store is the durable part of Env.
 type store Storage
 
 // Put implements node.Store.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Stories runs f as a test of its own for each story of testdata, a file *.txt. A failed
-// property leaves its input below testdata, too: that is no story.
+// Stories runs f as a subtest for each story of testdata, a file *.txt. The input that a failed
+// property leaves below testdata is no story.
 func Stories(t *testing.T, f func(t *testing.T, path string)) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))

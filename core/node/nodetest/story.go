@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Run obeys one command of a story and returns the lines that it caused, or
-// "ok" if none. Commands:
+// Run executes one command of a story and returns the lines that it caused, or "ok" if none.
+// Commands:
 //
 //	start                        begin an incarnation
 //	crash [disk=lost]            end it without telling; restart does both

@@ -8,10 +8,10 @@ import (
 	"hyperscale/core/node"
 )
 
-// Streams are those of a node: the ones that it opens, and the ones that it accepts.
+// Streams are a node's streams: those that it opens, and those that it accepts.
 type Streams struct {
-	// WatchSend, when set, is handed every message that the node sends, and WatchOpen every
-	// stream that it opens, at once.
+	// WatchSend, if set, gets every message that the node sends, and WatchOpen every stream
+	// that it opens, at once.
 	WatchSend func(to node.StreamID, m node.Message)
 	WatchOpen func(s node.StreamID, to node.Addr)
 
@@ -21,7 +21,7 @@ type Streams struct {
 }
 
 type stream struct {
-	addr node.Addr // of those that the node opened
+	addr node.Addr // of a stream that the node opened
 	peer node.Peer // zero until opened
 }
 
@@ -77,12 +77,12 @@ func (s *Streams) Close(id node.StreamID) {
 	delete(s.all, id)
 }
 
-// Opening returns the streams that the node opens and that do not stand yet.
+// Opening returns the streams that the node opens and that are not open yet.
 func (s *Streams) Opening() []node.StreamID {
 	return s.find(func(k *stream) bool { return k.peer.ID == "" })
 }
 
-// StreamsOf returns the standing streams with a peer, newest last.
+// StreamsOf returns the open streams with a peer, newest last.
 func (s *Streams) StreamsOf(id node.ID) []node.StreamID {
 	return s.find(func(k *stream) bool { return k.peer.ID == id })
 }

@@ -13,17 +13,16 @@ import (
 	"hyperscale/core/node"
 )
 
-// Text writes messages and events as `Name Field=value Field.Sub=value`, and
-// reads them back. Zero fields are left out, elements of lists are numbered:
-// `Running.0.Slice=j1/0/0`. A job id whose first byte alone is set is j1 to j255,
-// any other is its first six letters, which are read back once written. A file is
-// of:text, the digest of a text.
+// Text formats messages and events as `Name Field=value Field.Sub=value`, and parses them. It
+// omits zero fields and numbers the elements of lists: `Running.0.Slice=j1/0/0`. A job id with
+// only its first byte set is j1 to j255. Any other is its first six letters, which can be
+// parsed once formatted. A file is of:text, the digest of a text.
 type Text struct {
 	known map[string]message.JobID
 	files map[string]message.FileDigest
 }
 
-// Message writes m.
+// Message formats m.
 func (t *Text) Message(m node.Message) string {
 	return message.NameOf(m) + t.fields(m)
 }
@@ -64,7 +63,7 @@ func (t *Text) write(b *strings.Builder, path string, v reflect.Value) {
 	}
 }
 
-// leaf writes what is one word.
+// leaf formats a value of one word.
 func (t *Text) leaf(v reflect.Value) (string, bool) {
 	switch x := v.Interface().(type) {
 	case message.JobID:
@@ -111,7 +110,7 @@ func (t *Text) job(id message.JobID) string {
 	return s
 }
 
-// shorten writes the job ids within a text shortly.
+// shorten shortens the job ids within a text.
 func (t *Text) shorten(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
@@ -133,7 +132,7 @@ func (t *Text) shorten(s string) string {
 	return b.String()
 }
 
-// Parse reads a message: its name, then Field=value each.
+// Parse parses a message: its name, then Field=value each.
 func (t *Text) Parse(name string, fields []string) (node.Message, error) {
 	m := empty(name)
 	if m == nil {
@@ -151,7 +150,7 @@ func (t *Text) Parse(name string, fields []string) (node.Message, error) {
 	return m, nil
 }
 
-// empty returns an empty message of the catalogue or a toy, nil when neither has the name.
+// empty returns an empty message of the catalogue or a toy, nil if neither has the name.
 func empty(name string) node.Message {
 	for _, k := range message.Kinds() {
 		if message.Name(k) == name {
@@ -270,8 +269,7 @@ func setNamed(v reflect.Value, text string) error {
 	return fmt.Errorf("%q is no %v", text, v.Type())
 }
 
-// parseFile reads of:text, the digest of a text, or the digits that were written of
-// such a one.
+// parseFile parses of:text, the digest of a text, or the digits that were formatted for one.
 func (t *Text) parseFile(s string) (message.FileDigest, error) {
 	if text, ok := strings.CutPrefix(s, "of:"); ok {
 		d := message.FileDigest(sha256.Sum256([]byte(text)))
@@ -287,7 +285,7 @@ func (t *Text) parseFile(s string) (message.FileDigest, error) {
 	return message.FileDigest{}, fmt.Errorf("file %q: want of:text", s)
 }
 
-// ParseJob reads j1 to j255, a whole job id, or one that was written before.
+// ParseJob parses j1 to j255, a whole job id, or one that was formatted before.
 func (t *Text) ParseJob(s string) (message.JobID, error) {
 	if id, ok := t.known[s]; ok {
 		return id, nil

@@ -61,7 +61,7 @@ func (i Time) CompareSameType(op syntax.Token, y starlark.Value, depth int) (boo
 	return Duration(i).CompareSameType(op, Duration(y.(Time)), depth)
 }
 
-// Binary adds and takes away durations; the difference of two times is one.
+// Binary adds and subtracts durations; the difference of two times is a duration.
 func (i Time) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (starlark.Value, error) {
 	switch y := y.(type) {
 	case Duration:
@@ -75,7 +75,7 @@ func (i Time) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (sta
 			return Duration(sum), err
 		}
 	}
-	return nil, nil // Starlark says that there is no such operation
+	return nil, nil // Starlark reports that there is no such operation
 }
 
 func added(op syntax.Token, a, b int64) (int64, error) {
@@ -133,7 +133,7 @@ func TimeModule() *language.Namespace {
 	})
 }
 
-// parseTime reads what servers write: RFC 3339, and the dates of HTTP headers.
+// parseTime parses the formats of servers: RFC 3339, and the dates of HTTP headers.
 func parseTime(_ *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
 	s, ok := in[0].(starlark.String)
 	if !ok {
@@ -149,7 +149,7 @@ func parseTime(_ *starlark.Thread, in []starlark.Value) (starlark.Value, error) 
 	return nil, language.Faultf("time.parse: %q is not a time", language.Clip(string(s), 40)).In("text").Do("it reads 2026-11-21T10:00:00Z and Sat, 21 Nov 2026 10:00:00 GMT")
 }
 
-// format writes a time by the letters of strftime, in UTC.
+// format formats a time by the letters of strftime, in UTC.
 func (i Time) format(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
 	if in[0] == nil {
 		return starlark.String(i.utc().Format(time.RFC3339)), nil

@@ -53,7 +53,7 @@ func Base64() *language.Namespace {
 	})
 }
 
-// decodeBase64 takes both alphabets, with padding and without.
+// decodeBase64 accepts both alphabets, with and without padding.
 func decodeBase64(text string) (starlark.Value, error) {
 	plain := strings.TrimRight(strings.NewReplacer("-", "+", "_", "/", "\r", "", "\n", "").Replace(text), "=")
 	b, err := base64.RawStdEncoding.DecodeString(plain)
@@ -105,7 +105,7 @@ func Hex() *language.Namespace {
 	})
 }
 
-// urlMax bounds what the module url reads.
+// urlMax bounds the input of the module url.
 const urlMax = 1 << 20
 
 // URL is the module url.
@@ -143,7 +143,7 @@ func notURL(fn, argument, text string, err error) error {
 	return language.Faultf("%s: %q is no URL: %s", fn, language.Clip(text, 80), language.Clip(why, 80)).In(argument)
 }
 
-// urlEncode escapes a text for any part of a URL, or writes a dict as a query.
+// urlEncode escapes a text for any part of a URL, or encodes a dict as a query.
 func urlEncode(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
 	if _, ok := in[0].(*starlark.Dict); ok {
 		if n, err := guard.MeterOf(thread).Rendered(in[0]); err != nil {
@@ -179,7 +179,7 @@ func urlDecode(thread *starlark.Thread, in []starlark.Value) (starlark.Value, er
 	return starlark.String(strings.ToValidUTF8(plain, "\uFFFD")), nil
 }
 
-// urlParse takes a URL apart.
+// urlParse splits a URL.
 func urlParse(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
 	text, err := Content("url.parse", "url", in[0], urlMax)
 	if err != nil {
@@ -207,7 +207,7 @@ func urlParse(thread *starlark.Thread, in []starlark.Value) (starlark.Value, err
 		if before, found, _ := query.Get(starlark.String(name)); found {
 			values = before.(*starlark.List)
 		}
-		_ = values.Append(starlark.String(value)) // it is new, and so not frozen
+		_ = values.Append(starlark.String(value)) // it is new, so it is not frozen
 		_ = query.SetKey(starlark.String(name), values)
 	}
 	password, _ := u.User.Password()

@@ -31,7 +31,7 @@ func newDigest(name string) hash.Hash {
 	return sha256.New()
 }
 
-// written is a digest as asked for.
+// written returns a digest in the requested encoding.
 func written(fn string, sum []byte, encoding starlark.Value) (starlark.Value, error) {
 	as, err := OneOf(fn, "encoding", encoding, writings())
 	if err != nil {
@@ -48,7 +48,7 @@ func written(fn string, sum []byte, encoding starlark.Value) (starlark.Value, er
 	return starlark.String(hex.EncodeToString(sum)), nil
 }
 
-// DigestFunction is sha256 and its like.
+// DigestFunction returns sha256 and its like.
 func DigestFunction(name string) *guard.Func {
 	return function(name, name, []string{"data", "encoding"}, 1, 1, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
 		data, err := Content(name, "data", in[0], guard.MeterOf(thread).Limits.ValueBytes)
@@ -126,7 +126,7 @@ func UUID() *language.Namespace {
 	})
 }
 
-// uuidSpace is one of the namespaces that the standard names, or any UUID.
+// uuidSpace returns one of the standard's namespaces, or any UUID.
 func uuidSpace(s string) ([]byte, error) {
 	named := []string{"dns", "url", "oid", "", "x500"}
 	for i, name := range named {

@@ -14,7 +14,7 @@ var _ starlark.Comparable = Duration(0)
 var _ starlark.HasBinary = Duration(0)
 var _ starlark.HasUnary = Duration(0)
 
-// Binary adds, takes away, and multiplies and divides by whole numbers.
+// Binary adds, subtracts, and multiplies and divides by whole numbers.
 func (l Duration) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (starlark.Value, error) {
 	switch y := y.(type) {
 	case Duration:
@@ -46,7 +46,7 @@ func (l Duration) Binary(op syntax.Token, y starlark.Value, side starlark.Side) 
 			return Duration(int64(l) / n), nil
 		}
 	}
-	return nil, nil // Starlark says that there is no such operation
+	return nil, nil // Starlark reports that there is no such operation
 }
 
 // Unary implements starlark.HasUnary.
@@ -57,7 +57,7 @@ func (l Duration) Unary(op syntax.Token) (starlark.Value, error) {
 	return nil, nil
 }
 
-// span of time, as response.latency.
+// Duration is a span of time, such as response.latency.
 type Duration time.Duration
 
 // String implements starlark.Value, as the methods below implement its interfaces.

@@ -12,8 +12,8 @@ import (
 	"go.starlark.net/starlarkstruct"
 )
 
-// DecodeJSON reads text that may come from anywhere: its size, its nesting and
-// its numbers are bounded before the decoder, which recurses, sees it.
+// DecodeJSON decodes untrusted text: it bounds size, nesting and numbers before the decoder,
+// which recurses, reads it.
 func DecodeJSON(thread *starlark.Thread, text string) (starlark.Value, error) {
 	m := guard.MeterOf(thread)
 	if len(text) > m.Limits.JSONBytes {
@@ -63,8 +63,8 @@ func ScanJSON(text string, nesting, digits int) error {
 	return nil
 }
 
-// EncodeJSON writes a value. Keys stay in the order of the dict. Its size and
-// nesting are bounded while it grows.
+// EncodeJSON encodes a value. Keys stay in the order of the dict. It checks size and nesting
+// while the result grows.
 func EncodeJSON(thread *starlark.Thread, v starlark.Value) ([]byte, error) {
 	m := guard.MeterOf(thread)
 	out, err := AppendJSON(m, nil, v, m.Limits.Nesting)
@@ -74,7 +74,7 @@ func EncodeJSON(thread *starlark.Thread, v starlark.Value) ([]byte, error) {
 	return out, m.Text(thread, "json", len(out))
 }
 
-// AppendJSON writes v as JSON, and charges m for it.
+// AppendJSON appends v as JSON, and charges m for it.
 func AppendJSON(m *guard.Meter, b []byte, v starlark.Value, depth int) ([]byte, error) {
 	if depth == 0 {
 		return nil, language.Faultf("json: a value is nested more than %d deep", m.Limits.Nesting)
@@ -147,7 +147,7 @@ func AppendQuoted(b []byte, s string) []byte {
 		c := s[i]
 		if c >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(s[i:])
-			b = utf8.AppendRune(b, r) // U+FFFD for what is not UTF-8
+			b = utf8.AppendRune(b, r) // U+FFFD for invalid UTF-8
 			i += n
 			continue
 		}

@@ -8,9 +8,9 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// function makes one of a module: its arguments are those named, the first
-// positional of them also without a name, and the first required of them must
-// be given. What is not given is nil.
+// function returns a function of a module. Its arguments have the given names. The first
+// positional ones may be given without a name, and the first required ones must be given. A
+// missing argument is nil.
 func function(fn, name string, names []string, positional, required int, call func(*starlark.Thread, []starlark.Value) (starlark.Value, error)) *guard.Func {
 	return &guard.Func{Word: name, Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		in := make([]starlark.Value, len(names))
@@ -41,7 +41,7 @@ func listed(names []string) string {
 	return out
 }
 
-// Content reads a text or bytes, of at most so many.
+// Content reads a text or bytes of bounded length.
 func Content(fn, argument string, v starlark.Value, most int) (string, error) {
 	var s string
 	switch v := v.(type) {
@@ -60,11 +60,11 @@ func Content(fn, argument string, v starlark.Value, most int) (string, error) {
 
 // worked charges for reading n bytes, and admits a text of made bytes.
 func worked(thread *starlark.Thread, fn string, n, made int) error {
-	thread.Steps += uint64(n) / 8 // 8 bytes of a digest take about a step's time
+	thread.Steps += uint64(n) / 8 // a digest of 8 bytes takes about the time of a step
 	return guard.MeterOf(thread).Text(thread, fn, made)
 }
 
-// OneOf reads one of the words; not given, it is the first.
+// OneOf reads one of the words; without an argument it is the first.
 func OneOf(fn, argument string, v starlark.Value, words []string) (string, error) {
 	if v == nil {
 		return words[0], nil

@@ -47,11 +47,11 @@ func firstOf(all []starlark.Value) starlark.Value {
 	return all[0]
 }
 
-// elementBytes is about what a parsed element takes: the parser's nodes, for each
-// "<" in the text.
+// elementBytes is about the size of a parsed element: the parser's nodes for each "<" in the
+// text.
 const elementBytes = 256
 
-// document reads a text that is parsed, and charges for what the parser makes.
+// document reads a text to parse, and charges for the parser's memory.
 func document(thread *starlark.Thread, fn string, v starlark.Value) (string, error) {
 	if v != nil && v.Type() == "response" {
 		return "", language.Faultf("%s: text must be a text, not a response", fn).In("text").Do("write %s(name.text(), ...)", fn)
@@ -142,7 +142,7 @@ func elements(thread *starlark.Thread, fn string, all []markup.Element) ([]starl
 	return out, guard.MeterOf(thread).Charge(thread, total)
 }
 
-// elementValue is an element that was found. It cannot be changed.
+// elementValue is a found element. It is immutable.
 type elementValue struct {
 	language.Opaque
 	e *markup.Element
@@ -165,7 +165,7 @@ func (e *elementValue) Attr(name string) (starlark.Value, error) {
 		attrs := starlark.NewDict(len(e.e.Attrs))
 		for _, a := range e.e.Attrs {
 			if _, twice, _ := attrs.Get(starlark.String(a.Name)); !twice { // of two with one name the first counts
-				_ = attrs.SetKey(starlark.String(a.Name), starlark.String(a.Value)) // texts can be keys
+				_ = attrs.SetKey(starlark.String(a.Name), starlark.String(a.Value)) // texts are valid keys
 			}
 		}
 		return attrs, nil

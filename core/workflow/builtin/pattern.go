@@ -10,15 +10,15 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Pattern is what regex.compile returns.
+// Pattern is the result of regex.compile.
 type Pattern struct {
 	language.Opaque
 	Re   *regexp.Regexp
 	Cost int // instructions, about
 }
 
-// Bounds of regular expressions. Time is at most the product of a pattern's cost
-// and the text's length; both are checked before it begins.
+// Bounds of regular expressions. A match takes at most the product of the pattern's cost and
+// the text's length; both are checked before it begins.
 const (
 	patternMax     = 1_000    // bytes of a pattern
 	patternCostMax = 10_000   // instructions of one
@@ -85,7 +85,7 @@ func Regex() *language.Namespace {
 	})
 }
 
-// CompilePattern compiles a pattern, unless it is compiled.
+// CompilePattern compiles a pattern, unless it is already compiled.
 func CompilePattern(thread *starlark.Thread, fn string, v starlark.Value) (*Pattern, error) {
 	if p, ok := v.(*Pattern); ok {
 		return p, nil
@@ -113,7 +113,7 @@ func CompilePattern(thread *starlark.Thread, fn string, v starlark.Value) (*Patt
 	return &Pattern{language.Opaque{Kind: "pattern"}, re, cost}, nil
 }
 
-// patternCost is about how many instructions a pattern has.
+// patternCost returns about the number of a pattern's instructions.
 func patternCost(re *syntax.Regexp, depth int) int {
 	if depth > patternMax {
 		return patternCostMax + 1
@@ -147,7 +147,7 @@ func matching(thread *starlark.Thread, fn string, in []starlark.Value) (*Pattern
 	return p, text, m.Charge(thread, 64)
 }
 
-// matches finds all matches, of which there are at most as many as a list may have.
+// matches finds all matches, at most as many as a list may have.
 func matches(thread *starlark.Thread, fn string, in []starlark.Value) (*Pattern, string, [][]int, error) {
 	p, text, err := matching(thread, fn, in)
 	if err != nil {
@@ -158,7 +158,7 @@ func matches(thread *starlark.Thread, fn string, in []starlark.Value) (*Pattern,
 	return p, text, all, m.Elements(thread, fn, len(all)*(2+p.Re.NumSubexp()))
 }
 
-// found is what find returns: the first group if there is one, else the whole.
+// found returns the result of find: the first group if there is one, else the whole match.
 func found(text string, at []int) starlark.Value {
 	if at == nil {
 		return starlark.None
@@ -173,7 +173,7 @@ func group(text string, at []int, i int) starlark.Value {
 	return starlark.String(text[at[2*i]:at[2*i+1]])
 }
 
-// regexReplace measures what it makes while it grows.
+// regexReplace checks its result while it grows.
 func regexReplace(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
 	p, text, all, err := matches(thread, "regex.replace", in)
 	if err != nil {
@@ -192,7 +192,7 @@ func regexReplace(thread *starlark.Thread, in []starlark.Value) (starlark.Value,
 		if len(b)+len(with) > m.Limits.ValueBytes {
 			return nil, m.Text(thread, "regex.replace", len(b)+len(with))
 		}
-		// A group can stand in it many times, each as long as the text.
+		// The replacement may contain a group many times, each as long as the text.
 		if len(text)*strings.Count(with, "$") > m.Limits.ValueBytes {
 			return nil, m.Text(thread, "regex.replace", len(text)*strings.Count(with, "$"))
 		}

@@ -48,7 +48,7 @@ func randomChoice(thread *starlark.Thread, args starlark.Tuple, kwargs []starlar
 	return from.Index(guard.CallerOf(thread).Rand().Int(from.Len())), nil
 }
 
-// randomShuffle returns a new list: what a file declares is frozen.
+// randomShuffle returns a new list: values that a file declares are frozen.
 func randomShuffle(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var in [1]starlark.Value
 	if err := language.Bind("vu.random.shuffle", []string{"list"}, 1, args, kwargs, in[:]); err != nil {

@@ -11,13 +11,13 @@ import (
 	"hyperscale/core/workflow/signing"
 )
 
-// keyValue is what jwt.key returns: a key that has been read.
+// keyValue is the result of jwt.key: a parsed key.
 type keyValue struct {
 	language.Opaque
 	key *signing.Key
 }
 
-// signMax bounds what is signed as a token's claims, or as a key.
+// signMax bounds a token's claims and a key.
 const signMax = 64 << 10
 
 // JWT is the module jwt.
@@ -34,7 +34,7 @@ func JWT() *language.Namespace {
 	})
 }
 
-// readKey reads a key, which takes longer than to sign with it.
+// readKey parses a key, which takes longer than signing with it.
 func readKey(thread *starlark.Thread, fn, argument string, v starlark.Value) (*signing.Key, error) {
 	if k, ok := v.(*keyValue); ok {
 		return k.key, nil
@@ -68,7 +68,7 @@ func jwtSign(thread *starlark.Thread, in []starlark.Value) (starlark.Value, erro
 		return nil, err
 	}
 	header := starlark.NewDict(4)
-	_ = header.SetKey(starlark.String("alg"), starlark.String(algorithm)) // texts can be keys
+	_ = header.SetKey(starlark.String("alg"), starlark.String(algorithm)) // texts are valid keys
 	_ = header.SetKey(starlark.String("typ"), starlark.String("JWT"))
 	if in[3] != nil {
 		more, ok := in[3].(*starlark.Dict)
@@ -112,7 +112,7 @@ const (
 	awsTime
 )
 
-// AWSSign is aws.sign: it returns the headers given and those that the signature adds.
+// AWSSign is aws.sign: it returns the given headers and those that the signature adds.
 func AWSSign() *guard.Func {
 	names := []string{"method", "url", "region", "service", "access_key", "secret_key", "session_token", "headers", "body", "unsigned_body", "time"}
 	return function("aws.sign", "sign", names, 2, 6, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
@@ -157,13 +157,13 @@ func AWSSign() *guard.Func {
 		}
 		out := starlark.NewDict(len(a.Headers) + len(added))
 		for _, p := range slices.Concat(a.Headers, added) {
-			_ = out.SetKey(starlark.String(p.Name), starlark.String(p.Value)) // texts can be keys
+			_ = out.SetKey(starlark.String(p.Name), starlark.String(p.Value)) // texts are valid keys
 		}
 		return out, nil
 	})
 }
 
-// signedAt is the time that is signed: the engine's, unless one is given.
+// signedAt returns the time to sign: the engine's, unless one is given.
 func signedAt(thread *starlark.Thread, v starlark.Value) (time.Time, error) {
 	if at, ok := v.(Time); ok {
 		return at.utc(), nil

@@ -9,9 +9,8 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// Override puts --vus, --rate and --duration above what the file says. Stages keep
-// their shape: the highest of them becomes what was set, and all of them together
-// as long.
+// Override applies --vus, --rate and --duration over the file's values. Stages keep their
+// shape: the highest becomes the set value, and together they take the set time.
 func Override(w *message.WorkflowPlan, p message.Program) error {
 	switch {
 	case p.VUs > plan.VUsMax:
@@ -66,14 +65,14 @@ func overrideRate(w *message.WorkflowPlan, p message.Program) error {
 	case w.Rate == 0 && w.Stages == nil && w.VUs == 1 && p.VUs == 0:
 		return language.Faultf("workflow %q has one virtual user, and a rate is set from outside", w.Name).Do("set --vus too: how many iterations may be under way at the same time")
 	}
-	// The rate replaces what said when iterations begin.
+	// The rate replaces the settings that decided when iterations begin.
 	w.Think, w.ThinkMax, w.Pace = 0, 0, 0
 	most := max(w.Rate, Highest(w, rateOf))
 	if len(w.Stages) == 0 {
 		w.Rate, w.RatePer = p.Rate, p.RatePer
 		return nil
 	}
-	p.Rate, w.RatePer = p.Rate*uint64(time.Hour/per), time.Hour // where rounding is finest
+	p.Rate, w.RatePer = p.Rate*uint64(time.Hour/per), time.Hour // there rounding is finest
 	w.Rate = scale(w.Rate, p.Rate, most)
 	for i := range w.Stages {
 		w.Stages[i].Rate = scale(w.Stages[i].Rate, p.Rate, most)
@@ -82,8 +81,7 @@ func overrideRate(w *message.WorkflowPlan, p message.Program) error {
 	return nil
 }
 
-// coarsen turns rates an hour into rates a minute or a second, if all of them are
-// whole so.
+// coarsen converts rates per hour to rates per minute or second, if all of them are then whole.
 func coarsen(w *message.WorkflowPlan) {
 	for _, by := range []uint64{3600, 60} {
 		whole := w.Rate%by == 0
@@ -104,12 +102,12 @@ func coarsen(w *message.WorkflowPlan) {
 	}
 }
 
-// VusOf is where a stage has its virtual users.
+// VusOf returns the place of a stage's virtual users.
 func VusOf(s *message.StagePlan) *uint64 { return &s.VUs }
 
 func rateOf(s *message.StagePlan) *uint64 { return &s.Rate }
 
-// Highest is the most of any stage.
+// Highest returns the highest value of any stage.
 func Highest(p *message.WorkflowPlan, of func(*message.StagePlan) *uint64) (most uint64) {
 	for i := range p.Stages {
 		most = max(most, *of(&p.Stages[i]))
@@ -117,7 +115,7 @@ func Highest(p *message.WorkflowPlan, of func(*message.StagePlan) *uint64) (most
 	return most
 }
 
-// scale is n * to / from, rounded to the nearest; n is at most from.
+// scale returns n * to / from, rounded to the nearest; n is at most from.
 func scale(n, to, from uint64) uint64 {
 	hi, lo := bits.Mul64(n, to)
 	lo, carry := bits.Add64(lo, from/2, 0)

@@ -12,16 +12,16 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// IterationRate is a rate as written: thousandths of an iteration in per, which is a second,
-// a minute or an hour.
+// IterationRate is a rate as written: thousandths of an iteration in per, which is a second, a
+// minute or an hour.
 type IterationRate struct {
 	Thousandths uint64
 	Per         time.Duration
 	Text        string
 }
 
-// ParseRate reads a rate such as "500/s", "30/m" or "2.5/h": thousandths of an iteration
-// in a second, a minute or an hour. It is above zero.
+// ParseRate parses a rate such as "500/s", "30/m" or "2.5/h" to thousandths of an iteration in
+// a second, a minute or an hour. It is above zero.
 func ParseRate(text string) (thousandths uint64, per time.Duration, err error) {
 	r, why := parseRate(text)
 	if why == "" && r.Thousandths == 0 {
@@ -73,8 +73,8 @@ func ReadRate(fn string, v starlark.Value) (IterationRate, error) {
 	return r, nil
 }
 
-// Common turns rates into thousandths in the shortest unit in which all of them
-// are whole: nothing is rounded.
+// Common converts rates to thousandths in the shortest unit in which all of them are whole,
+// without rounding.
 func Common(rates []IterationRate) (thousandths []uint64, per time.Duration) {
 	per = time.Second
 	for _, r := range rates {
@@ -88,14 +88,14 @@ func Common(rates []IterationRate) (thousandths []uint64, per time.Duration) {
 	return thousandths, per
 }
 
-// Stage is what stage() returns.
+// Stage is the result of stage().
 type Stage struct {
 	language.Opaque
 	Plan message.StagePlan // Rate is not set yet
 	Rate *IterationRate    // nil: of virtual users
 }
 
-// StagesMax bounds the stages of a file: vus beside them adds one, where the first begins.
+// StagesMax bounds the stages of a file: vus beside them adds one, for the start of the first.
 const StagesMax = plan.StagesMax - 1
 
 // NewStage is the function stage.
@@ -132,7 +132,7 @@ func NewStage(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) 
 	return nil, language.Faultf("stage: it says neither vus nor rate").Do("write stage(\"30s\", vus = 100) or stage(\"30s\", rate = \"100/s\")")
 }
 
-// Between is what between() returns.
+// Between is the result of between().
 type Between struct {
 	language.Opaque
 	Low, High time.Duration

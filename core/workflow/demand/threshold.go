@@ -11,7 +11,7 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// ThresholdWords are what a threshold may begin with.
+// ThresholdWords lists the first words of thresholds.
 func ThresholdWords() []string { return []string{"latency", "service", "errors", "checks", "rate"} }
 
 // ParseThreshold compiles one condition:
@@ -36,7 +36,7 @@ func ParseThreshold(expr string, steps []message.StepPlan) (message.Threshold, *
 	}
 	if rest, equal := strings.CutPrefix(right, "="); equal {
 		right = rest
-		t.Op++ // each comparison stands before its twin with equality
+		t.Op++ // each comparison precedes its twin with equality
 	}
 	if f := readSubject(&t, left, steps); f != nil {
 		return t, f
@@ -46,7 +46,7 @@ func ParseThreshold(expr string, steps []message.StepPlan) (message.Threshold, *
 	return t, f
 }
 
-// ParseAbort compiles a condition with how long it must hold:
+// ParseAbort compiles a condition and how long it must hold:
 //
 //	home.errors > 20% for 10s
 func ParseAbort(expr string, steps []message.StepPlan) (message.AbortPlan, *language.Fault) {
@@ -62,7 +62,7 @@ func ParseAbort(expr string, steps []message.StepPlan) (message.AbortPlan, *lang
 	return message.AbortPlan{When: t, For: d}, f
 }
 
-// readSubject reads what is compared.
+// readSubject reads the left side.
 func readSubject(t *message.Threshold, left string, steps []message.StepPlan) *language.Fault {
 	all := make([]string, len(steps))
 	for i, s := range steps {
@@ -128,7 +128,7 @@ func stepSubject(t *message.Threshold, word, rest string, kind message.StepKind)
 	return nil
 }
 
-// nothingToMeasure refuses thresholds that no run could ever meet.
+// nothingToMeasure rejects thresholds that no run could meet.
 func nothingToMeasure(t *message.Threshold, steps []message.StepPlan) *language.Fault {
 	if t.Step != "" {
 		return nil
@@ -189,7 +189,7 @@ func statisticUnknown(of, word string, metric bool) *language.Fault {
 	return language.Faultf("%s has no %q", of, language.Clip(word, 40)).Do("write %s", known)
 }
 
-// parseBound reads the right side, in the unit of what is compared.
+// parseBound reads the right side, in the unit of the left one.
 func parseBound(of message.ThresholdOf, text string) (int64, *language.Fault) {
 	wrong := func(want string) (int64, *language.Fault) {
 		return 0, language.Faultf("%q is not %s", language.Clip(text, 40), want)
@@ -223,8 +223,8 @@ func parseBound(of message.ThresholdOf, text string) (int64, *language.Fault) {
 	return n, nil
 }
 
-// parseDecimal reads an unsigned number with at most places decimals, times
-// 10^places. No float is involved: a bound must be the same everywhere.
+// parseDecimal parses an unsigned number with at most places decimals, times 10^places. It uses
+// no floats, because a bound must be the same everywhere.
 func parseDecimal(text string, places int) (n int64, wrong bool) {
 	whole, part, dotted := strings.Cut(text, ".")
 	if len(whole) == 0 || len(whole) > 14 || len(part) > places || dotted && part == "" {
@@ -235,7 +235,7 @@ func parseDecimal(text string, places int) (n int64, wrong bool) {
 	return int64(u), err != nil
 }
 
-// Measured says whether steps of a kind have latencies.
+// Measured reports whether steps of a kind have latencies.
 func Measured(k message.StepKind) bool {
 	return k == message.StepRequest || k == message.StepFunction
 }

@@ -30,7 +30,7 @@ type Expect struct {
 	Kind     expectKind
 	statuses []int
 	name     string // of the header
-	text     []byte // of the header, in the body; of json_is as it was written
+	text     []byte // of the header, in the body; of json_is as written
 	path     jsonPath
 	detail   jsonPath // of an answer of GraphQL: the first error's text
 	want     scalar
@@ -38,7 +38,7 @@ type Expect struct {
 	bytes    int64
 }
 
-// Fails tells what was found instead; empty: the condition holds, and nothing was allocated.
+// Fails returns what it found instead; empty: the condition holds, and nothing was allocated.
 func (e *Expect) Fails(r *View) string {
 	switch e.Kind {
 	case ExpectStatus:
@@ -92,7 +92,7 @@ func orList(all []int) string {
 	return b.String()
 }
 
-// ExpectValue is what status(), body_contains() and their like return.
+// ExpectValue is the result of status(), body_contains() and their like.
 type ExpectValue struct {
 	language.Opaque
 	Expect Expect
@@ -100,7 +100,7 @@ type ExpectValue struct {
 
 type expecting func(fn string, args starlark.Tuple, kwargs []starlark.Tuple) (Expect, error)
 
-// Expectation makes the function that returns one.
+// Expectation returns a function for one kind of Expect.
 func Expectation(fn string, read expecting) *guard.Func {
 	return &guard.Func{Word: fn, Call: func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		e, err := read(fn, args, kwargs)
@@ -111,7 +111,7 @@ func Expectation(fn string, read expecting) *guard.Func {
 	}}
 }
 
-// Expectations are the functions that expect is made of.
+// Expectations returns the functions for expect.
 func Expectations() map[string]expecting {
 	return map[string]expecting{
 		"status": func(fn string, args starlark.Tuple, kwargs []starlark.Tuple) (Expect, error) {
@@ -175,7 +175,7 @@ func Expectations() map[string]expecting {
 
 func jsonIs(fn string, args starlark.Tuple, kwargs []starlark.Tuple) (Expect, error) {
 	e := Expect{Kind: ExpectJSON}
-	if len(args) != 2 || len(kwargs) > 0 { // bind takes None for what is not given
+	if len(args) != 2 || len(kwargs) > 0 { // bind reads None as not given
 		return e, language.Faultf("%s takes a path and a value", fn).Do("write json_is(\"$.ok\", True)")
 	}
 	path, ok := args[0].(starlark.String)
@@ -193,7 +193,7 @@ func jsonIs(fn string, args starlark.Tuple, kwargs []starlark.Tuple) (Expect, er
 	return e, nil
 }
 
-// byteSize reads "64KiB".
+// byteSize parses "64KiB".
 func byteSize(s string) (int64, bool) {
 	units := []struct {
 		name string

@@ -24,10 +24,11 @@ const (
 // ValueMax bounds an extracted value in bytes: virtual users keep theirs.
 const ValueMax = 64 << 10
 
-// ExtractWorkMax is as patternWorkMax, for who keeps other virtual users waiting.
+// extractWorkMax is lower than PatternWorkMax, because an extract keeps other virtual users
+// waiting.
 const extractWorkMax = builtin.PatternWorkMax / 4
 
-// Extract takes a value out of a response. It is plain data, compiled at load.
+// Extract extracts a value from a response. It is plain data, compiled at load.
 type Extract struct {
 	Var int // index into Workflow.Vars
 
@@ -35,11 +36,11 @@ type Extract struct {
 	name  string // of the header, the cookie, the input; the pattern
 	path  jsonPath
 	regex *regexp.Regexp
-	cost  int // of regex: see patternWorkMax
+	cost  int // of regex: see builtin.PatternWorkMax
 }
 
-// From finds the value. It lies in the response or in r, and nothing is allocated, where
-// it does not have to be decoded and is not a regex's. Without one, why says what was found.
+// From finds the value, in the response or in r. It allocates nothing unless the value must be
+// decoded or is a regex's. Without a value, why says what it found.
 func (e *Extract) From(r *View) (value []byte, ok bool, why string) {
 	switch e.Kind {
 	case JSON:
@@ -48,7 +49,7 @@ func (e *Extract) From(r *View) (value []byte, ok bool, why string) {
 		if work := e.cost * (len(r.Body) + 1); work > extractWorkMax {
 			why = "takes too long on " + guard.Size(uint64(len(r.Body))) + ": use json_path, or a simpler pattern"
 		} else if at := e.regex.FindSubmatchIndex(r.Body); at != nil {
-			value, ok = within(r.Body, at[min(2, len(at)-2):]) // the first group, or all of it without one
+			value, ok = within(r.Body, at[min(2, len(at)-2):]) // the first group, or the whole match without one
 		}
 		if !ok && why == "" {
 			why = "does not match " + excerpt(r.Body)
@@ -82,12 +83,12 @@ func within(b []byte, at []int) ([]byte, bool) {
 	return b[at[0]:at[1]], true
 }
 
-// String is the extract as it was written.
+// String returns the extract as written.
 func (e *Extract) String() string {
 	return []string{"json_path", "regex", "header", "cookie", "form_value"}[e.Kind] + "(" + starlark.String(language.Clip(e.name, 60)).String() + ")"
 }
 
-// cookie finds the last one of that name that the response sets.
+// cookie returns the last cookie of that name that the response sets.
 func (r *View) cookie(name string) (value []byte, ok bool) {
 	if r.Fields == nil {
 		return nil, false
@@ -109,7 +110,7 @@ func (r *View) cookie(name string) (value []byte, ok bool) {
 	return value, ok
 }
 
-// Value is what json_path(), header() and their like return.
+// Value is the result of json_path(), header() and their like.
 type Value struct {
 	language.Opaque
 	Extract Extract
@@ -121,10 +122,10 @@ type Named struct {
 	Extract Extract
 }
 
-// CompareMax bounds texts that responses are compared with.
+// compareMax bounds texts to compare with responses.
 const compareMax = 4096
 
-// Extractor makes the function of one kind.
+// Extractor returns the function of one kind.
 func Extractor(fn, argument string, kind extractKind) *guard.Func {
 	return &guard.Func{Word: fn, Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		var in [1]starlark.Value

@@ -5,8 +5,8 @@ import (
 	"html"
 )
 
-// inputValue finds the value of the first <input> of that name in HTML that may be
-// anything. Comments, and what stands in scripts, styles and text areas, are no inputs.
+// inputValue finds the value of the first <input> with that name in untrusted HTML. Comments,
+// scripts, styles and text areas contain no inputs.
 func inputValue(b []byte, name string) ([]byte, bool) {
 	for i := 0; ; {
 		k := bytes.IndexByte(b[i:], '<')
@@ -41,7 +41,7 @@ func inputValue(b []byte, name string) ([]byte, bool) {
 	}
 }
 
-// isRaw tells the elements in which < begins no tag.
+// isRaw reports elements in which < begins no tag.
 func isRaw(tag []byte) bool {
 	for _, raw := range []string{"script", "style", "textarea", "title", "xmp", "noscript"} {
 		if equalFold(tag, raw) {
@@ -70,7 +70,7 @@ type tagged struct {
 	at int
 }
 
-// input walks to the end of the tag, and returns its value if it is of that name.
+// input reads to the end of the tag, and returns its value if it has that name.
 func (t *tagged) input(want string) (value []byte, ok bool) {
 	var named, hasName, hasValue bool
 	for {
@@ -87,7 +87,7 @@ func (t *tagged) input(want string) (value []byte, ok bool) {
 	}
 }
 
-// attribute reads the next one; more is false at the end of the tag.
+// attribute reads the next attribute; more is false at the end of the tag.
 func (t *tagged) attribute() (key, value []byte, more bool) {
 	for t.at < len(t.b) && (isBlank(t.b[t.at]) || t.b[t.at] == '/') {
 		t.at++
@@ -121,7 +121,7 @@ func (t *tagged) attribute() (key, value []byte, more bool) {
 		end := bytes.IndexByte(t.b[t.at:], quote)
 		if end < 0 {
 			t.at = len(t.b)
-			return key, nil, false // the page ends in it
+			return key, nil, false // the page ends within it
 		}
 		value = t.b[t.at : t.at+end]
 		t.at += end + 1
@@ -138,7 +138,7 @@ func isBlank(c byte) bool {
 	return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'
 }
 
-// plain decodes &amp; and its like, which is rare.
+// plain decodes &amp; and its like, which are rare.
 func plain(v []byte) []byte {
 	if bytes.IndexByte(v, '&') < 0 {
 		return v

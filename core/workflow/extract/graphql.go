@@ -1,19 +1,19 @@
 package extract
 
-// GraphQLExpect is what every answer to a query is held against: a server tells of errors
-// under status 200.
+// GraphQLExpect is the condition of every answer to a query: a server reports errors under
+// status 200.
 func GraphQLExpect() Expect {
 	path := func(source string) jsonPath {
 		p, err := parsePath("graphql", source)
 		if err != nil {
-			panic(err) // these two are right
+			panic(err) // these two are valid
 		}
 		return p
 	}
 	return Expect{Kind: ExpectGraphQL, path: path("$.errors"), detail: path("$.errors[0].message")}
 }
 
-// graphqlFails tells what an answer says about errors.
+// graphqlFails returns what an answer says about errors.
 func (e *Expect) graphqlFails(r *View) string {
 	raw, why := e.path.find(r.Body)
 	switch {

@@ -11,7 +11,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// pathMax bounds the steps of a path: finding costs at most so many walks over the body.
+// pathMax bounds the steps of a path: a search walks over the body at most so many times.
 const pathMax = 32
 
 // jsonPath finds a value in JSON text without decoding it.
@@ -76,7 +76,7 @@ func parsePath(fn, source string) (jsonPath, error) {
 	return p, nil
 }
 
-// parseBracket reads what is behind a bracket.
+// parseBracket reads what follows a bracket.
 func parseBracket(s string) (step pathStep, rest, why string) {
 	if s != "" && (s[0] == '"' || s[0] == '\'') {
 		var name strings.Builder
@@ -106,7 +106,7 @@ func parseBracket(s string) (step pathStep, rest, why string) {
 	return pathStep{kind: pathElement, at: int(n)}, rest, ""
 }
 
-// find returns the value as it is written in the body; why is empty if there is one.
+// find returns the value as written in the body; why is empty if there is one.
 func (p *jsonPath) find(body []byte) (raw []byte, why string) {
 	w := walk{b: body, steps: p.steps}
 	if from, to, ok := w.value(0, 0); ok {
@@ -131,7 +131,7 @@ func (s pathStep) String() string {
 	return starlark.String(s.name).String()
 }
 
-// text returns the value as people mean it: a text without its quotes.
+// text returns the value for users: a text without its quotes.
 func (p *jsonPath) text(r *View) (value []byte, why string) {
 	raw, why := p.find(r.Body)
 	if why != "" {
@@ -154,11 +154,11 @@ func (p *jsonPath) text(r *View) (value []byte, why string) {
 	return r.scratch, ""
 }
 
-// walk is one search under way. It recurses once a step of the path, never with the text.
+// walk is the state of one search. It recurses once a step of the path, not with the text.
 type walk struct {
 	b       []byte
 	steps   []pathStep
-	deepest int // the step that was not found
+	deepest int // the step without a match
 }
 
 func (w *walk) value(i, step int) (from, to int, ok bool) {
@@ -224,7 +224,7 @@ func (w *walk) element(i, step int, s *pathStep) (from, to int, ok bool) {
 	}
 }
 
-// comma skips a value and the comma behind it.
+// comma skips a value and the comma after it.
 func (w *walk) comma(i int) (int, bool) {
 	i, ok := skipValue(w.b, skipSpace(w.b, i))
 	if !ok {
@@ -243,7 +243,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipString returns the index behind the string that begins at i.
+// skipString returns the index after the string that begins at i.
 func skipString(b []byte, i int) (int, bool) {
 	for i++; i < len(b); i++ {
 		switch b[i] {
@@ -256,8 +256,8 @@ func skipString(b []byte, i int) (int, bool) {
 	return 0, false
 }
 
-// skipValue returns the index behind the value that begins at i. Of what is inside it
-// only strings and brackets are looked at.
+// skipValue returns the index after the value that begins at i. Inside it reads only strings
+// and brackets.
 func skipValue(b []byte, i int) (int, bool) {
 	if i == len(b) {
 		return 0, false

@@ -8,9 +8,9 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// scalar is a value that json_is compares with.
+// scalar is a value for json_is.
 type scalar struct {
-	source string // as it is written in JSON
+	source string // as written in JSON
 	text   string // of a text
 	isText bool
 	isInt  bool
@@ -35,7 +35,7 @@ func newScalar(v starlark.Value) (scalar, bool) {
 	return scalar{}, false
 }
 
-// is compares a value as it is written.
+// is compares a value as written.
 func (s *scalar) is(raw []byte, r *View) bool {
 	switch {
 	case s.isText:

@@ -8,25 +8,25 @@ import (
 	"unicode/utf8"
 )
 
-// Fields are the header fields of a response, as they came.
+// Fields are the header fields of a response, as received.
 type Fields interface {
 	Len() int
 	At(i int) (name, value []byte)
 }
 
-// View is a whole response as Extract and Expect look at it. It is reused: what From
-// returns may lie in it, and is valid until its next use.
+// View is a complete response for Extract and Expect. It is reused: a result of From may lie in
+// it, and is valid until its next use.
 type View struct {
 	Status  int
 	Latency time.Duration
-	Size    int64 // of the body, also where it was not kept
+	Size    int64 // of the body, also if it was not kept
 	Fields  Fields
 	Body    []byte
 
-	scratch []byte // for what has to be decoded
+	scratch []byte // for decoded values
 }
 
-// field finds the first header of that name, whatever its case.
+// field returns the first header with that name, in any case.
 func (r *View) field(name string) ([]byte, bool) {
 	if r.Fields == nil {
 		return nil, false
@@ -39,7 +39,7 @@ func (r *View) field(name string) ([]byte, bool) {
 	return nil, false
 }
 
-// equalFold compares ASCII text, whatever its case.
+// equalFold compares ASCII text without regard to case.
 func equalFold(b []byte, s string) bool {
 	if len(b) != len(s) {
 		return false
@@ -59,7 +59,7 @@ func low(c byte) byte {
 	return c
 }
 
-// excerpt is the begin of bytes that came from anywhere, fit to be shown.
+// excerpt returns the beginning of untrusted bytes, fit for display.
 func excerpt(b []byte) string {
 	const most = 80
 	if len(b) == 0 {

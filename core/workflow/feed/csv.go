@@ -2,8 +2,8 @@ package feed
 
 import "bytes"
 
-// line returns where the line that begins at a place ends, without its end, and where
-// the next one begins.
+// line returns the end of the line that begins at a place, without its line break, and the
+// start of the next line.
 func line(data []byte, at int) (end, next int) {
 	i := bytes.IndexByte(data[at:], '\n')
 	if i < 0 {
@@ -17,7 +17,7 @@ func line(data []byte, at int) (end, next int) {
 	return end, next
 }
 
-// blank returns the first place from at on where a row of CSV begins, or the end.
+// blank returns the first place from at where a row of CSV begins, or the end.
 func blank(data []byte, at int) int {
 	for at < len(data) {
 		end, next := line(data, at)
@@ -35,7 +35,7 @@ func (t *Table) scanCSV(at int) error {
 	if at == len(t.data) {
 		return &Error{Why: "the file is empty", Remedy: "its first row names the columns"}
 	}
-	// The header's own errors are those of row 0.
+	// Errors of the header itself are those of row 0.
 	count, next, bad := t.checkCSV(at)
 	if bad != nil {
 		bad.Row = 0
@@ -68,7 +68,7 @@ func (t *Table) scanCSV(at int) error {
 	return nil
 }
 
-// checkCSV counts the fields of a row and returns where the next one begins.
+// checkCSV counts the fields of a row and returns the start of the next one.
 func (t *Table) checkCSV(at int) (count, next int, bad *Error) {
 	end, next := line(t.data, at)
 	if bytes.IndexByte(t.data[at:end], '"') < 0 {
@@ -112,8 +112,7 @@ func (t *Table) column(i int) string {
 	return ""
 }
 
-// closing returns the place of the quote that closes the field whose quote is at a
-// place, or -1.
+// closing returns the place of the quote that closes the field opened at a place, or -1.
 func (t *Table) closing(open int) int {
 	for at := open + 1; ; at += 2 {
 		i := bytes.IndexByte(t.data[at:], '"')
@@ -127,7 +126,7 @@ func (t *Table) closing(open int) int {
 	}
 }
 
-// skipCSV returns where the row behind the one at a place begins. Both were checked.
+// skipCSV returns the start of the row after the one at a place. Both were checked.
 func (t *Table) skipCSV(at int) int {
 	end, next := line(t.data, at)
 	if bytes.IndexByte(t.data[at:end], '"') >= 0 {
@@ -136,7 +135,7 @@ func (t *Table) skipCSV(at int) int {
 	return blank(t.data, next)
 }
 
-// readCSV reads the row at a place, which was checked.
+// readCSV reads the checked row at a place.
 func (r *Reader) readCSV(at int) {
 	data := r.table.data
 	for i := range r.fields {
@@ -155,7 +154,7 @@ func (r *Reader) readCSV(at int) {
 	}
 }
 
-// unquote makes two quotes one, and CRLF LF.
+// unquote replaces doubled quotes and CRLF.
 func (r *Reader) unquote(field []byte) (_ []byte, made bool) {
 	if bytes.IndexByte(field, '"') < 0 && bytes.IndexByte(field, '\r') < 0 {
 		return field, false

@@ -17,7 +17,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// rows reads all of a table, from the last to the first.
+// rows reads a whole table, from the last row to the first.
 func rows(t *Table) [][]string {
 	r := NewReader(t)
 	all := make([][]string, t.Rows)
@@ -29,7 +29,7 @@ func rows(t *Table) [][]string {
 	return all
 }
 
-// twin reads CSV as the standard library does; false if a table cannot be made of it.
+// twin reads CSV with the standard library; false if it gives no table.
 func twin(text string) (header []string, all [][]string, ok bool) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	all, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -62,7 +62,7 @@ func compare(t interface{ Fatalf(string, ...any) }, text string) bool {
 	return true
 }
 
-// Any text is read as encoding/csv reads it, or refused by both.
+// Any text is read as encoding/csv reads it, or rejected by both.
 func TestCSVAgainstTheStandardLibrary(t *testing.T) {
 	whole := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -103,8 +103,8 @@ func FuzzCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { compare(t, text) })
 }
 
-// What is a value here is one to encoding/json, and the other way round, but for what is
-// no UTF-8 or nested too deeply.
+// A value here is a value for encoding/json, and conversely, except invalid UTF-8 and too deep
+// nesting.
 func FuzzJSON(f *testing.F) {
 	for _, s := range []string{`{"a":1}`, `[{"a":"\ud83d\ude00"},{"a":null}]`, "{\"a\":1}\n{\"a\":[1,{}]}", `[`, `[{"a":1}`, `{"a":1,"a":2}`, `[]`} {
 		f.Add(s)
@@ -137,7 +137,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// Rows of JSON come back as they went, however they are written.
+// Rows of JSON survive a round trip, in any notation.
 func TestJSONRows(t *testing.T) {
 	value := rapid.OneOf(
 		rapid.Map(rapid.String(), func(s string) any { return s }), rapid.Map(rapid.Int64Range(-1<<50, 1<<50), func(n int64) any { return n }),
@@ -241,7 +241,7 @@ func TestErrorsNameRowAndColumn(t *testing.T) {
 	}
 }
 
-// A shuffled round is a permutation, and the next one another.
+// A shuffled round is a permutation, and the next round another one.
 func TestShufflingPermutes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.Uint64Range(1, 20), rapid.Uint64Range(1, 5000)).Draw(t, "rows")
@@ -268,7 +268,7 @@ func TestShufflingPermutes(t *testing.T) {
 	})
 }
 
-// Each row comes about as often as each other at each place.
+// Each row is about equally frequent at each place.
 func TestShufflesAreFair(t *testing.T) {
 	const n, seeds = 10, 20_000
 	var at [n][n]int
@@ -302,7 +302,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// However rows are cut, each is in one part; and blocks of what is left end with it.
+// For any partition each row is in one part, and blocks of the remaining rows end with it.
 func TestSharesArePartitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, of := rapid.Uint64Range(0, 1<<60).Draw(t, "rows"), rapid.Uint32Range(1, 64).Draw(t, "of")

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// space returns the first place from at on that is no white space.
+// space returns the first place from at without white space.
 func space(data []byte, at int) int {
 	for at < len(data) && (data[at] == ' ' || data[at] == '\n' || data[at] == '\t' || data[at] == '\r') {
 		at++
@@ -14,7 +14,7 @@ func space(data []byte, at int) int {
 	return at
 }
 
-// nextJSON returns where the row behind one that ended at a place begins.
+// nextJSON returns the start of the row after one that ended at a place.
 func nextJSON(data []byte, end int) int {
 	at := space(data, end)
 	if at < len(data) && data[at] == ',' {
@@ -23,8 +23,8 @@ func nextJSON(data []byte, end int) int {
 	return at
 }
 
-// scanJSON checks all rows and marks them: an array of objects, or objects one after
-// the other, as on lines of their own.
+// scanJSON checks all rows and marks them: an array of objects, or consecutive objects, as on
+// their own lines.
 func (t *Table) scanJSON(at int) error {
 	at = space(t.data, at)
 	array := at < len(t.data) && t.data[at] == '['
@@ -52,7 +52,7 @@ func (t *Table) scanJSON(at int) error {
 		case at < len(t.data) && t.data[at] == ']':
 			return t.closed(at)
 		default:
-			t.Rows-- // it is this one's end that is wrong
+			t.Rows-- // the error is at the end of this row
 			return t.fault(from, "", "rows of an array stand between [ and ], with a comma between two", "behind it there is neither a comma nor the end of the array")
 		}
 	}
@@ -62,7 +62,7 @@ func (t *Table) scanJSON(at int) error {
 	return nil
 }
 
-// closed looks that nothing follows the end of the array.
+// closed checks that nothing follows the end of the array.
 func (t *Table) closed(at int) error {
 	if rest := space(t.data, at+1); rest != len(t.data) {
 		return &Error{Row: t.Rows, Line: t.lineOf(rest), Why: "behind the end of the array there is more"}
@@ -70,7 +70,7 @@ func (t *Table) closed(at int) error {
 	return nil
 }
 
-// checkObject looks that a row is an object with the columns of the first.
+// checkObject checks that a row is an object with the columns of the first.
 func (t *Table) checkObject(at int) (end int, bad *Error) {
 	if t.data[at] != '{' {
 		return 0, t.fault(at, "", "write {\"name\": value, ...}", "it is no object")
@@ -106,7 +106,7 @@ func (t *Table) checkObject(at int) (end int, bad *Error) {
 	return end, t.allThere(at, seen)
 }
 
-// allThere looks that each column is in the row at a place once.
+// allThere checks that the row at a place has each column once.
 func (t *Table) allThere(at, seen int) *Error {
 	for _, c := range t.Columns {
 		n := 0
@@ -128,12 +128,12 @@ func (t *Table) allThere(at, seen int) *Error {
 	return nil
 }
 
-// find returns the column of a name as it is written, or -1.
+// find returns the column of a written name, or -1.
 func (t *Table) find(name []byte) int {
 	return slices.IndexFunc(t.Columns, func(c string) bool { return same(name, c) })
 }
 
-// same compares a name as it is written with one.
+// same compares a written name with a column.
 func same(name []byte, column string) bool {
 	if bytes.IndexByte(name, '\\') < 0 {
 		return string(name) == column
@@ -143,8 +143,8 @@ func same(name []byte, column string) bool {
 
 func text(written []byte) string { return string(appendString(nil, written)) }
 
-// members walks over those of a checked object: its name without quotes, and where its
-// value begins and ends.
+// members iterates over the members of a checked object: the name without quotes, and the
+// bounds of the value.
 func members(data []byte, at int, each func(name []byte, value, end int)) {
 	for at = space(data, at+1); data[at] != '}'; {
 		close, _ := skipString(data, at)
@@ -158,10 +158,10 @@ func members(data []byte, at int, each func(name []byte, value, end int)) {
 	}
 }
 
-// readJSON reads the row at a place, which was checked.
+// readJSON reads the checked row at a place.
 func (r *Reader) readJSON(at int, raw bool) {
 	data := r.table.data
-	next := 0 // mostly columns come in one order
+	next := 0 // columns usually keep their order
 	for at = space(data, at+1); data[at] != '}'; {
 		close, _ := skipString(data, at)
 		name := data[at+1 : close-1]
@@ -182,7 +182,7 @@ func (r *Reader) readJSON(at int, raw bool) {
 	}
 }
 
-// plain is a value of JSON as a text.
+// plain returns a value of JSON as a text.
 func (r *Reader) plain(value []byte) (_ []byte, made bool) {
 	switch value[0] {
 	case 'n':

@@ -20,8 +20,8 @@ func NewSequence(order message.RowOrder, rows, seed uint64) Sequence {
 	return Sequence{order, rows, node.Mix(seed, 3), uint(bits.Len64(rows-1)+1) / 2}
 }
 
-// Row is the row at a position. Each stretch of as many positions as there are rows has
-// every row once, but for random order.
+// Row returns the row at a position. Each range of as many positions as there are rows contains
+// every row once, except in random order.
 func (s *Sequence) Row(position uint64) uint64 {
 	switch s.order {
 	case message.RowsShuffled:
@@ -33,8 +33,8 @@ func (s *Sequence) Row(position uint64) uint64 {
 	return position % s.rows
 }
 
-// rounds are enough for four rows to come in each order as often as in each other; golden
-// sets their keys apart.
+// rounds is enough for four rows to appear in each order equally often; golden separates their
+// keys.
 const (
 	rounds = 8
 	golden = 0x9e3779b97f4a7c15

@@ -8,7 +8,7 @@ import (
 	"hyperscale/core/plan"
 )
 
-// Format says how rows are written.
+// Format says how rows are encoded.
 type Format uint8
 
 // The formats. JSON is one object a line, or an array of objects.
@@ -25,10 +25,10 @@ const (
 	MarkEvery  = 4 // rows between two marks
 )
 
-// Error says which row is wrong, and how.
+// Error says which row is wrong, and why.
 type Error struct {
 	Row    uint64 // from 1; 0: the header, or the file as a whole
-	Line   uint64 // of the file where it begins, from 1; 0: it is not known
+	Line   uint64 // of the row's start in the file, from 1; 0: unknown
 	Column string // empty: the row as a whole
 	Why    string
 	Remedy string
@@ -52,22 +52,22 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Table is rows that were found whole. Any number of readers may share it.
+// Table is a checked set of rows. Any number of readers may share it.
 type Table struct {
 	Format  Format
 	Columns []string
 	Rows    uint64
-	Marks   []uint64 // where each fourth row begins
+	Marks   []uint64 // start of each fourth row
 	data    []byte
 }
 
-// Open is a table that Scan has made, of the same bytes.
+// Open returns the table that Scan has built from the same bytes.
 func Open(format Format, columns []string, rows uint64, marks []uint64, data []byte) *Table {
 	return &Table{format, columns, rows, marks, data}
 }
 
-// Scan reads all rows once and refuses what is not a table. The bytes belong to the
-// table from here on.
+// Scan reads all rows once and rejects bytes that are no table. The table owns the bytes from
+// here on.
 func Scan(format Format, data []byte) (*Table, error) {
 	t := &Table{Format: format, data: data}
 	at := 0
@@ -89,10 +89,10 @@ func Scan(format Format, data []byte) (*Table, error) {
 	return t, nil
 }
 
-// mark notes where a row begins.
+// mark notes the start of a row.
 func (t *Table) mark(at int) {
 	if t.Rows%MarkEvery == 0 {
-		if n := len(t.Marks); n == cap(t.Marks) && n >= 1024 { // room for as many as the rest would have
+		if n := len(t.Marks); n == cap(t.Marks) && n >= 1024 { // room for as many as the rest would need
 			t.Marks = slices.Grow(t.Marks, int(uint64(n)*uint64(len(t.data)-at)/uint64(at))+n/16)
 		}
 		t.Marks = append(t.Marks, uint64(at))
@@ -100,15 +100,15 @@ func (t *Table) mark(at int) {
 	t.Rows++
 }
 
-// lineOf is the number of a place's line.
+// lineOf returns the number of a place's line.
 func (t *Table) lineOf(at int) uint64 { return 1 + uint64(bytes.Count(t.data[:at], []byte("\n"))) }
 
-// fault is an error in the row that begins at a place; the row is not counted yet.
+// fault returns an error in the row that begins at a place and is not counted yet.
 func (t *Table) fault(at int, column, remedy, format string, args ...any) *Error {
 	return &Error{Row: t.Rows + 1, Line: t.lineOf(at), Column: column, Why: fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
-// setColumns takes the names of the columns.
+// setColumns sets the names of the columns.
 func (t *Table) setColumns(names []string) *Error {
 	switch {
 	case len(names) == 0:
@@ -130,32 +130,31 @@ func (t *Table) setColumns(names []string) *Error {
 	return nil
 }
 
-// Reader reads rows into memory that it uses again.
+// Reader reads rows into reused memory.
 type Reader struct {
 	table   *Table
 	fields  [][]byte // of the row, by column
 	made    []bool   // which of them are not the table's own bytes
-	scratch []byte   // of what had to be unescaped
+	scratch []byte   // for unescaped values
 }
 
-// NewReader returns one that has read nothing.
+// NewReader returns a reader that has read nothing.
 func NewReader(t *Table) *Reader {
 	return &Reader{table: t, fields: make([][]byte, len(t.Columns)), made: make([]bool, len(t.Columns))}
 }
 
-// Table is what it reads.
+// Table returns its table.
 func (r *Reader) Table() *Table { return r.table }
 
-// Read returns a row's values as texts, by column, which are good until the next Read.
-// A number of JSON is what stands there, null is empty, what is nested is JSON.
+// Read returns a row's values as texts, by column, valid until the next Read. A JSON number is
+// its text, null is empty, a nested value is JSON.
 func (r *Reader) Read(row uint64) [][]byte { return r.read(row, false) }
 
-// Made says that a value of the row that was read last is not the table's own bytes, and
-// goes with the next Read.
+// Made reports that a value of the last row is not the table's own bytes, and is valid until
+// the next Read.
 func (r *Reader) Made(column int) bool { return r.made[column] }
 
-// Raw returns a row's values as they are written: of CSV the same as Read, of JSON
-// texts of JSON.
+// Raw returns a row's values as written: for CSV the same as Read, for JSON texts of JSON.
 func (r *Reader) Raw(row uint64) [][]byte { return r.read(row, true) }
 
 func (r *Reader) read(row uint64, raw bool) [][]byte {
@@ -177,9 +176,9 @@ func (r *Reader) read(row uint64, raw bool) [][]byte {
 	return r.fields
 }
 
-// grow makes room for more bytes of scratch before shards of it are handed out.
+// grow makes room for more bytes of scratch before slices of it are returned.
 func (r *Reader) grow(n int) {
 	if cap(r.scratch)-len(r.scratch) < n {
-		r.scratch = make([]byte, 0, 2*(len(r.scratch)+n)) // what was handed out stays where it is
+		r.scratch = make([]byte, 0, 2*(len(r.scratch)+n)) // returned slices stay where they are
 	}
 }

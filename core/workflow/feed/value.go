@@ -7,7 +7,7 @@ import (
 
 const depthMax = 64 // of brackets in a row
 
-// skipValue returns where the value at a place ends; false if there is none.
+// skipValue returns the end of the value at a place; false if there is none.
 func skipValue(data []byte, at, depth int) (end int, ok bool) {
 	if at >= len(data) || depth > depthMax {
 		return at, false
@@ -156,7 +156,7 @@ func hex4(data []byte, at int) (r rune, ok bool) {
 	return r, true
 }
 
-// appendString appends what a checked text between its quotes means.
+// appendString appends the decoded form of a checked text between its quotes.
 func appendString(to, written []byte) []byte {
 	for i := 0; i < len(written); i++ {
 		c := written[i]

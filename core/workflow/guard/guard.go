@@ -9,8 +9,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Func is a callable of ours. It is no starlark.Builtin because a Builtin's
-// function cannot carry values of its own without a closure.
+// Func is a callable of ours. It is no starlark.Builtin, because the function of a Builtin can
+// carry values only in a closure.
 type Func struct {
 	Word string
 	Call func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
@@ -29,8 +29,7 @@ func (g *Func) CallInternal(thread *starlark.Thread, args starlark.Tuple, kwargs
 	return g.Call(thread, args, kwargs)
 }
 
-// Guards are the names that rewriting calls, and those of Starlark's own
-// functions that need bounds.
+// Guards returns the names that rewriting calls, and Starlark's own functions that need bounds.
 func Guards() starlark.StringDict {
 	all := starlark.StringDict{}
 	add := func(name string, call func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (starlark.Value, error)) {
@@ -106,7 +105,7 @@ func universal(thread *starlark.Thread, name string, args starlark.Tuple, kwargs
 func (m *Meter) Copied(thread *starlark.Thread, v starlark.Value) error {
 	switch v.(type) {
 	case starlark.String, starlark.Bytes:
-		return nil // a part of a text shares its bytes
+		return nil // a substring shares its bytes
 	}
 	if n := length(v, m.Limits.Elements); n > 0 {
 		return m.Elements(thread, "this", n)
@@ -191,8 +190,8 @@ func (m *Meter) admitProduct(thread *starlark.Thread, x, y starlark.Value) error
 	return nil
 }
 
-// admitFormat bounds what a format makes of its arguments: each conversion
-// writes at most all of them, and with few conversions that is close.
+// admitFormat bounds the result of a format: each conversion writes at most all arguments, and
+// with few conversions that is close.
 func (m *Meter) admitFormat(thread *starlark.Thread, what, format, sign string, args starlark.Tuple) error {
 	n, err := m.Rendered(args)
 	if err != nil {
@@ -206,8 +205,8 @@ func (m *Meter) admitFormat(thread *starlark.Thread, what, format, sign string, 
 	return m.Text(thread, what, len(format)+n)
 }
 
-// boundedRange refuses ranges that a function such as list or max would walk
-// for ever, without one step of the interpreter.
+// boundedRange rejects ranges over which a function such as list or max would iterate for ever,
+// without one step of the interpreter.
 func boundedRange(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	v, err := universal(thread, "range", args, kwargs)
 	if err != nil {
@@ -219,7 +218,7 @@ func boundedRange(thread *starlark.Thread, args starlark.Tuple, kwargs []starlar
 	return v, nil
 }
 
-// boundedInt refuses digits whose conversion takes more than linear time.
+// boundedInt rejects digits whose conversion takes more than linear time.
 func boundedInt(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	if len(args) > 0 {
 		if s, ok := args[0].(starlark.String); ok && len(s) > MeterOf(thread).Limits.IntBits/4 {
@@ -231,7 +230,7 @@ func boundedInt(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.
 
 var _ starlark.Callable = Callable{}
 
-// Callable is a namespace that is a function too.
+// Callable is a namespace that is also a function.
 type Callable struct {
 	*language.Namespace
 	Call *Func

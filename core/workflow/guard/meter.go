@@ -12,23 +12,23 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// Limits bound what a program may use up. Steps are the interpreter's: 10 to
-// 50 ns each. Bytes are what guarded operations make, freed or not: 64 of them
-// also count as a step, so that one limit bounds the time of both.
+// Limits bound what a program may use. Steps are the interpreter's: 10 to 50 ns each. Bytes are
+// what guarded operations allocate, freed or not: 64 of them also count as a step, so that one
+// limit bounds the time of both.
 type Limits struct {
-	LoadSteps, LoadBytes uint64 // of all files together, while loading
+	LoadSteps, LoadBytes uint64 // of all files together, while they load
 	CallSteps, CallBytes uint64 // of one call of a step's function
 	KeptBytes            int    // of all globals, about, as text
-	Slice                uint64 // steps between two questions whether the run was stopped
+	Slice                uint64 // steps between two checks whether the run was stopped
 	ValueBytes           int    // of one text or bytes value
 	Elements             int    // of one list, tuple, dict, set or range
-	Nesting              int    // of values in values, where they are written as text
+	Nesting              int    // of values in values, when written as text
 	IntBits              int    // of one integer
-	JSONBytes            int    // of what json.decode reads
+	JSONBytes            int    // of the input of json.decode
 }
 
-// DefaultLimits are those of production. A load of 5 million steps ends within
-// half a second; a file that declares a thousand steps needs about 50,000.
+// DefaultLimits are the limits of production. A load of 5 million steps ends within half a
+// second; a file that declares a thousand steps needs about 50,000.
 func DefaultLimits() Limits {
 	return Limits{
 		LoadSteps: 5_000_000, LoadBytes: 256 << 20,
@@ -43,15 +43,15 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Meter is one thread's account. A thread that loads files holds it under meterKey. One
-// that runs a function cannot load: what it would load with tells its meter. Local
-// variables are a map, of more bytes than all else of a thread, and there may be
-// fifty thousand of them.
+// Meter is one thread's account. A thread that loads files holds it under meterKey. One that
+// runs a function cannot load, so it holds its meter in the place of its load function. A map
+// of local variables would be larger than the rest of a thread, and there may be fifty thousand
+// threads.
 type Meter struct {
 	Limits *Limits
-	Bytes  uint64 // what is left of total
+	Bytes  uint64 // what remains of total
 	Total  uint64
-	Owner  any // who works: a load of files, or the virtual user whose function runs
+	Owner  any // a load of files, or the virtual user whose function runs
 }
 
 const MeterKey = "meter"
@@ -68,7 +68,7 @@ func CallerOf(thread *starlark.Thread) caller {
 	return c
 }
 
-// MeterOf is the account of a thread: each thread that runs a program has one.
+// MeterOf returns the account of a thread: each thread that runs a program has one.
 func MeterOf(thread *starlark.Thread) *Meter {
 	if m, ok := thread.Local(MeterKey).(*Meter); ok {
 		return m
@@ -77,7 +77,7 @@ func MeterOf(thread *starlark.Thread) *Meter {
 	return answer.(*Meter)
 }
 
-// Error says what a function gets that tries to load.
+// Error is the error of a function that tries to load.
 func (m *Meter) Error() string { return "a function cannot load files" }
 
 // Charge takes n bytes of work from the account.
@@ -91,7 +91,7 @@ func (m *Meter) Charge(thread *starlark.Thread, n int) error {
 	return nil
 }
 
-// Text admits a new text of n bytes, made by what.
+// Text admits a new text of n bytes, created by what.
 func (m *Meter) Text(thread *starlark.Thread, what string, n int) error {
 	if n > m.Limits.ValueBytes && n < 2*m.Limits.ValueBytes {
 		return language.Faultf("%s would make a text of more than %s", what, Size(uint64(m.Limits.ValueBytes))).Do("make it smaller")
@@ -110,7 +110,7 @@ func (m *Meter) Elements(thread *starlark.Thread, what string, n int) error {
 	return m.Charge(thread, n*16)
 }
 
-// Size writes a number of bytes for people.
+// Size formats a number of bytes for users.
 func Size(n uint64) string {
 	switch {
 	case n >= 1<<30:
@@ -121,7 +121,7 @@ func Size(n uint64) string {
 	return fmt.Sprintf("%d KiB", (n+1023)>>10)
 }
 
-// integer refuses results of more than n bits.
+// integer rejects results of more than n bits.
 func (m *Meter) integer(what string, n int) error {
 	if n > m.Limits.IntBits {
 		return language.Faultf("%s would make an integer of %d bits, the limit is %d", what, n, m.Limits.IntBits)
@@ -129,7 +129,7 @@ func (m *Meter) integer(what string, n int) error {
 	return nil
 }
 
-// bitLen is at least the number of bits of i.
+// bitLen returns at least the number of bits of i.
 func bitLen(i starlark.Int) int {
 	if small, ok := i.Int64(); ok {
 		return bits.Len64(uint64(max(small, -small)))
@@ -137,7 +137,7 @@ func bitLen(i starlark.Int) int {
 	return i.BigInt().BitLen()
 }
 
-// length counts the elements of anything that can be iterated, up to bound.
+// length counts the elements of an iterable, up to bound.
 func length(v starlark.Value, bound int) int {
 	switch v := v.(type) {
 	case starlark.String:
@@ -161,9 +161,9 @@ func length(v starlark.Value, bound int) int {
 	return n
 }
 
-// Rendered is about how many bytes a value takes as text, at most a little more
-// than the limits' ValueBytes: it stops counting there, so that a list which
-// holds itself many times over costs no more than a large one.
+// Rendered returns about how many bytes a value takes as text, at most a little more than the
+// limits' ValueBytes. It stops counting there, so that a list which contains itself many times
+// costs no more than a large one.
 func (m *Meter) Rendered(v starlark.Value) (int, error) {
 	left := m.Limits.ValueBytes
 	if err := m.Render(v, m.Limits.Nesting, &left); err != nil {
@@ -172,7 +172,7 @@ func (m *Meter) Rendered(v starlark.Value) (int, error) {
 	return m.Limits.ValueBytes - left, nil
 }
 
-// Render takes about the length of v as text from left, and stops below zero.
+// Render subtracts about the length of v as text from left, and stops below zero.
 func (m *Meter) Render(v starlark.Value, depth int, left *int) error {
 	if depth == 0 {
 		return language.Faultf("a value is nested more than %d deep", m.Limits.Nesting)
@@ -220,7 +220,7 @@ func (m *Meter) Render(v starlark.Value, depth int, left *int) error {
 	return nil
 }
 
-// Fields are the members of a struct, sorted by name.
+// Fields returns the members of a struct, sorted by name.
 func Fields(s *starlarkstruct.Struct) []starlark.Tuple {
 	names := s.AttrNames()
 	out := make([]starlark.Tuple, len(names))

@@ -7,8 +7,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// meteredMethod tells the methods of Starlark's own types that make more than a
-// step's worth.
+// meteredMethod reports the methods of Starlark's own types that can create more than a step's
+// worth.
 func meteredMethod(name string) bool {
 	switch name {
 	case "join", "format", "replace", "upper", "lower", "title", "capitalize", // one text
@@ -58,8 +58,8 @@ func dot(thread *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (star
 	}}, nil
 }
 
-// admitMethod checks and charges x.name(...) before it runs. Arguments of wrong
-// types are left for the method to refuse.
+// admitMethod checks and charges x.name(...) before it runs. It leaves arguments of wrong types
+// for the method to reject.
 func (m *Meter) admitMethod(thread *starlark.Thread, x starlark.Value, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	s, isText := x.(starlark.String)
 	if !isText {

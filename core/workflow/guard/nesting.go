@@ -6,9 +6,9 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// Woven refuses tuples and structs that hold others so deep, or the same ones so many times
-// over, that to hash or to freeze them would take for ever: neither counts as a step, and
-// nothing ends it. What may hold some is asked here when it is made, so that none ever grows.
+// Woven rejects tuples and structs that nest so deep, or contain the same ones so often, that
+// hashing or freezing them would take for ever. Neither counts as a step, and nothing
+// interrupts it. Woven checks each container when it is created, so that none ever grows.
 func (m *Meter) Woven(thread *starlark.Thread, v starlark.Value) error {
 	left := m.Limits.Elements
 	if err := m.weave(v, m.Limits.Nesting, &left); err != nil {

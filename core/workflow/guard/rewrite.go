@@ -7,15 +7,14 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// rewriter replaces, in one file, the expressions that can make much out of
-// little by calls of guards, which check and charge first. Positions stay.
+// rewriter replaces, in one file, the expressions that can make much out of little with calls
+// of guards, which check and charge first. Positions stay.
 type rewriter struct {
 	src   *language.Sources
 	temps int
 }
 
-// file rewrites a parsed file in place.
-// rewrite changes a parsed file so that what can make much out of little is metered.
+// Rewrite changes a parsed file so that everything that can make much out of little is metered.
 func Rewrite(src *language.Sources, f *syntax.File) { (&rewriter{src: src}).file(f) }
 
 func (r *rewriter) file(f *syntax.File) { f.Stmts = r.block(f.Stmts) }
@@ -52,8 +51,8 @@ func (r *rewriter) block(in []syntax.Stmt) []syntax.Stmt {
 	return out
 }
 
-// assign guards `x op= y` by making y a guard of both, which returns y. An x
-// that is more than a name is first taken apart, so that it is evaluated once.
+// assign guards `x op= y` by replacing y with a guard of both, which returns y. An x that is
+// more than a name is split first, so that it is evaluated once.
 func (r *rewriter) assign(stmt *syntax.AssignStmt) []syntax.Stmt {
 	r.target(stmt.LHS)
 	stmt.RHS = r.expr(stmt.RHS)
@@ -77,13 +76,13 @@ func (r *rewriter) assign(stmt *syntax.AssignStmt) []syntax.Stmt {
 		before = append(before, r.hold(&x.X, x.Lbrack), r.hold(&x.Y, x.Lbrack))
 		read = &syntax.IndexExpr{X: again(x.X), Lbrack: x.Lbrack, Y: again(x.Y), Rbrack: x.Rbrack}
 	default:
-		return []syntax.Stmt{stmt} // fields cannot be assigned to: it fails
+		return []syntax.Stmt{stmt} // fields cannot be assigned: it fails
 	}
 	stmt.RHS = guardCall(stmt.OpPos, language.Mark+op.String()+"=", read, stmt.RHS)
 	return append(before, stmt)
 }
 
-// hold moves an expression into a variable of its own.
+// hold moves an expression into its own variable.
 func (r *rewriter) hold(e *syntax.Expr, pos syntax.Position) syntax.Stmt {
 	r.temps++
 	name := fmt.Sprintf("%s%d", language.Mark, r.temps)
@@ -97,7 +96,7 @@ func again(e syntax.Expr) syntax.Expr {
 	return &syntax.Ident{NamePos: id.NamePos, Name: id.Name}
 }
 
-// target rewrites what stands inside the left side of an assignment.
+// target rewrites the expressions inside the left side of an assignment.
 func (r *rewriter) target(e syntax.Expr) {
 	switch e := e.(type) {
 	case *syntax.ParenExpr:
@@ -132,7 +131,7 @@ func (r *rewriter) exprs(list []syntax.Expr) {
 	}
 }
 
-// expr returns what stands for e.
+// expr returns the replacement of e.
 func (r *rewriter) expr(e syntax.Expr) syntax.Expr {
 	switch e := e.(type) {
 	case *syntax.BinaryExpr:
@@ -175,8 +174,8 @@ func (r *rewriter) expr(e syntax.Expr) syntax.Expr {
 	return e
 }
 
-// tuple guards what may hold tuples in tuples: to hash or to freeze those walks them as if
-// each were another one, where they are all the same.
+// tuple guards tuples that may contain tuples: hashing or freezing those walks shared ones as
+// if each were another one.
 func (r *rewriter) tuple(e *syntax.TupleExpr) syntax.Expr {
 	r.exprs(e.List)
 	for _, x := range e.List {
@@ -191,7 +190,8 @@ func (r *rewriter) tuple(e *syntax.TupleExpr) syntax.Expr {
 	return e
 }
 
-// restOf is the parameter that takes what is left over, as a tuple; nil: there is none.
+// restOf returns the parameter that takes the remaining arguments as a tuple; nil: there is
+// none.
 func restOf(params []syntax.Expr) *syntax.Ident {
 	for _, p := range params {
 		if star, ok := p.(*syntax.UnaryExpr); ok && star.Op == syntax.STAR {
@@ -243,14 +243,13 @@ func (r *rewriter) comprehension(e *syntax.Comprehension) {
 	}
 }
 
-// guardCall makes the call of a guard. All its positions are the operator's: asking
-// the operands for theirs would be quadratic in a long chain.
+// guardCall returns the call of a guard. All its positions are the operator's: asking the
+// operands for theirs would be quadratic in a long chain.
 func guardCall(pos syntax.Position, fn string, args ...syntax.Expr) *syntax.CallExpr {
 	return &syntax.CallExpr{Fn: &syntax.Ident{NamePos: pos, Name: fn}, Lparen: pos, Args: args, Rparen: pos}
 }
 
-// guarded tells the operators whose result can be much larger than a step's
-// worth of work.
+// guarded reports the operators whose result can be much larger than a step's worth of work.
 func guarded(op syntax.Token) bool {
 	switch op {
 	case syntax.PLUS, syntax.STAR, syntax.PERCENT, syntax.PIPE, syntax.LTLT:

@@ -10,10 +10,9 @@ import (
 	"hyperscale/core/plan"
 )
 
-// Bind sorts a call's arguments into out, in the order of names; what was not
-// given stays nil. The first positional of them may be given without a name.
-// starlark.UnpackArgs does the same for 180 ns and four allocations; this runs
-// in every request that a function sends.
+// Bind sorts a call's arguments into out, in the order of names; a missing one stays nil. The
+// first positional ones may be given without a name. starlark.UnpackArgs does the same for 180
+// ns and four allocations; this runs in every request that a function sends.
 func Bind(fn string, names []string, positional int, args starlark.Tuple, kwargs []starlark.Tuple, out []starlark.Value) error {
 	if len(args) > positional {
 		if positional == 0 {
@@ -44,12 +43,12 @@ func Bind(fn string, names []string, positional int, args starlark.Tuple, kwargs
 	return nil
 }
 
-// WrongType is the fault of an argument of another type than wanted.
+// WrongType returns the fault of an argument of the wrong type.
 func WrongType(fn, argument, want string, got starlark.Value) *Fault {
 	return Faultf("%s: %s must be %s, not %s", fn, argument, want, Describe(got)).In(argument)
 }
 
-// Describe names a value so that a person recognizes it.
+// Describe names a value so that users recognize it.
 func Describe(v starlark.Value) string {
 	switch v := v.(type) {
 	case starlark.String:
@@ -118,7 +117,7 @@ func List(fn, argument, of string, v starlark.Value) ([]starlark.Value, error) {
 	return nil, f
 }
 
-// Names reads a list of texts, which are called what.
+// Names reads a list of texts; what names them in errors.
 func Names(fn, argument, what string, v starlark.Value) ([]string, error) {
 	if v == nil {
 		return nil, nil
@@ -142,8 +141,7 @@ func Names(fn, argument, what string, v starlark.Value) ([]string, error) {
 	return out, nil
 }
 
-// CheckName rejects names that a reader could not tell apart in a table, a threshold
-// or a flag.
+// CheckName rejects names that readers could not distinguish in a table, a threshold or a flag.
 func CheckName(fn, argument, name string) error {
 	if name == "" {
 		return Faultf("%s: the name is empty", fn).In(argument).Do("give it a name of letters, digits, _ and -")
@@ -183,7 +181,7 @@ func IsToken(s string) bool {
 	return s != ""
 }
 
-// Texts binds arguments that are all texts and must be given, up to required.
+// Texts binds arguments that are all texts; the first required ones must be given.
 func Texts(fn string, names []string, required int, args starlark.Tuple, kwargs []starlark.Tuple, out []string) error {
 	in := make([]starlark.Value, len(names))
 	if err := Bind(fn, names, len(names), args, kwargs, in); err != nil {

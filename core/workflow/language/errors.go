@@ -9,13 +9,13 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Error tells what is wrong in a program, where, and what to do about it.
+// Error says what is wrong in a program, where, and what to do about it.
 type Error struct {
 	File      string
 	Line, Col int // from 1, in characters; zero: the program as a whole
 	Message   string
 	Source    string // the line
-	Width     int    // how many characters of it are wrong, at least 1
+	Width     int    // number of its wrong characters, at least 1
 	Remedy    string // empty if the message says it
 }
 
@@ -51,16 +51,16 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Fault is an error on its way to an Error: the builtin that finds it knows
-// which argument is wrong, the loader knows where that argument stands.
+// Fault becomes an Error: the builtin that finds it knows which argument is wrong, the loader
+// knows where that argument is.
 type Fault struct {
 	Message, Remedy string
 	argument        string          // by name; empty: the call as a whole
 	keyword         bool            // the argument's name is wrong, not its value
 	element         int             // of the argument's list, from 1; zero: all of it
-	site            syntax.Position // of the call, if it is not the one that runs
+	site            syntax.Position // of the call, if it is not the current one
 	text            string          // within the argument; empty: all of it
-	Takes           []string        // where an argument's name is wrong: those that there are,
+	Takes           []string        // for a wrong argument name: the valid ones
 	Positional      int             // so many first of which need no name
 }
 
@@ -72,19 +72,19 @@ func (f *Fault) Error() string {
 	return f.Message + ": " + f.Remedy
 }
 
-// Faultf makes a Fault from its message; the methods below add its place and remedy.
+// Faultf returns a Fault with its message; the methods below add its place and remedy.
 func Faultf(format string, args ...any) *Fault { return &Fault{Message: fmt.Sprintf(format, args...)} }
 
-// In names the argument at fault.
+// In sets the argument at fault.
 func (f *Fault) In(argument string) *Fault { f.argument = argument; return f }
 
-// At gives the index of the element at fault, of an argument that is a list.
+// At sets the index of the element at fault, in an argument that is a list.
 func (f *Fault) At(element int) *Fault { f.element = element + 1; return f }
 
-// Of gives another place than that of the call under way.
+// Of sets another place than the current call.
 func (f *Fault) Of(site syntax.Position) *Fault { f.site = site; return f }
 
-// Find gives the text at fault, which is searched near the place.
+// Find sets the text at fault, which is searched near the place.
 func (f *Fault) Find(text string) *Fault { f.text = text; return f }
 
 // Do adds the remedy.
@@ -105,8 +105,8 @@ func (f *Fault) Meant(name string, known []string) *Fault {
 	return f.Do("known: %s", strings.Join(sorted, ", "))
 }
 
-// Nearest returns the known name that a person most likely meant, empty if
-// there is none within a third of its length. Of equals the first wins.
+// Nearest returns the known name that a user most likely meant, empty if there is none within a
+// third of its length. Of equals the first wins.
 func Nearest(name string, known []string) string {
 	best, bound := "", 1+max(len(name), 3)/3
 	if len(name) > 64 {

@@ -13,23 +13,23 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// NestingMax bounds brackets in brackets: the parser recurses, and a stack that
-// outgrows its limit cannot be recovered.
+// nestingMax bounds nested brackets: the parser recurses, and a stack that outgrows its limit
+// is fatal.
 const nestingMax = 200
 
-// Place is where a call stands: its opening bracket.
+// Place is the position of a call: its opening bracket.
 type Place struct {
 	File      string
 	Line, Col int32
 }
 
-// Sources keeps what errors are explained with.
+// Sources keeps the text that errors quote.
 type Sources struct {
 	lines map[string][]string
 	Calls map[Place]*syntax.CallExpr
 }
 
-// NewSources has no file yet.
+// NewSources returns a Sources without files.
 func NewSources() *Sources {
 	return &Sources{lines: map[string][]string{}, Calls: map[Place]*syntax.CallExpr{}}
 }
@@ -38,8 +38,8 @@ func (s *Sources) add(name string, data []byte) {
 	s.lines[name] = strings.Split(string(data), "\n")
 }
 
-// options is the dialect: Starlark with while, if and for at the top level and
-// sets; no recursion.
+// options returns the dialect: Starlark with while, if and for at the top level and sets; no
+// recursion.
 func options() *syntax.FileOptions {
 	return &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
 }
@@ -65,7 +65,7 @@ func (s *Sources) Parse(name string, data []byte) (*syntax.File, error) {
 	return file, nil
 }
 
-// ErrorAt is an Error at a place of a file, with its source line.
+// ErrorAt returns an Error at a place of a file, with its source line.
 func (s *Sources) ErrorAt(file string, line, col, width int, message, remedy string) *Error {
 	e := &Error{File: file, Line: line, Col: col, Width: width, Message: message, Remedy: remedy}
 	if lines := s.lines[file]; line >= 1 && line <= len(lines) {
@@ -89,8 +89,7 @@ func (s *Sources) syntax(name string, wrong syntax.Error) *Error {
 	return e
 }
 
-// foreign explains what is right in Python or in JavaScript, where who writes a first file
-// comes from.
+// foreign explains syntax of Python or JavaScript, which authors of a first file know.
 func foreign(e *Error) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(e.Source), " ")
 	switch strings.TrimRight(first, ":({") {
@@ -111,7 +110,7 @@ func foreign(e *Error) string {
 	return ""
 }
 
-// formatted tells whether a line has an f-string of Python.
+// formatted reports whether a line has an f-string of Python.
 func formatted(line string) bool {
 	for i := 0; i+1 < len(line); i++ {
 		alone := i == 0 || strings.IndexByte(" \t=(,[{+%:", line[i-1]) >= 0
@@ -122,7 +121,7 @@ func formatted(line string) bool {
 	return false
 }
 
-// Unresolved explains what the resolver found first.
+// Unresolved explains the resolver's first error.
 func (s *Sources) Unresolved(err error, declared []string) *Error {
 	var list resolve.ErrorList
 	if !errors.As(err, &list) || len(list) == 0 {
@@ -144,7 +143,7 @@ func (s *Sources) Unresolved(err error, declared []string) *Error {
 	return s.ErrorAt(pos.Filename(), int(pos.Line), int(pos.Col), width, message, remedy)
 }
 
-// Explain turns what a run of the interpreter ended with into an Error.
+// Explain converts the error of an interpreter run to an Error.
 func (s *Sources) Explain(main string, err error) *Error {
 	var done *Error
 	if errors.As(err, &done) {
@@ -177,7 +176,7 @@ func (s *Sources) Explain(main string, err error) *Error {
 	return s.locate(main, pos, &Fault{}, message, remedy)
 }
 
-// RecursionRemedy is what to do about the interpreter's own error, else empty.
+// RecursionRemedy returns the remedy for the interpreter's own error, else empty.
 func RecursionRemedy(message string) string {
 	if strings.HasSuffix(message, "called recursively") {
 		return "functions cannot call themselves: use a loop"
@@ -185,7 +184,7 @@ func RecursionRemedy(message string) string {
 	return ""
 }
 
-// ScriptPosition is the innermost position in a file of the user's.
+// ScriptPosition returns the innermost position in a user's file.
 func ScriptPosition(e *starlark.EvalError) syntax.Position {
 	for i := range e.CallStack {
 		if pos := e.CallStack.At(i).Pos; pos.Filename() != "<builtin>" {
@@ -195,7 +194,7 @@ func ScriptPosition(e *starlark.EvalError) syntax.Position {
 	return syntax.Position{}
 }
 
-// locate narrows a call's position to the argument that is wrong.
+// locate narrows a call's position to the wrong argument.
 func (s *Sources) locate(main string, pos syntax.Position, f *Fault, message, remedy string) *Error {
 	if !pos.IsValid() {
 		return &Error{File: main, Message: message, Remedy: remedy}
@@ -216,7 +215,7 @@ func (s *Sources) locate(main string, pos syntax.Position, f *Fault, message, re
 	return s.ErrorAt(pos.Filename(), int(start.Line), int(start.Col), width, message, remedy)
 }
 
-// find looks for text between two places of a file.
+// find searches a text between two places of a file.
 func (s *Sources) find(from, to syntax.Position, text string) (syntax.Position, bool) {
 	lines := s.lines[from.Filename()]
 	for line := from.Line; text != "" && line <= to.Line && int(line) <= len(lines); line++ {
@@ -233,7 +232,7 @@ func (s *Sources) find(from, to syntax.Position, text string) (syntax.Position, 
 	return from, false
 }
 
-// Width is how many characters an Error marks.
+// Width returns how many characters an Error marks.
 func (s *Sources) Width(from, to syntax.Position) int {
 	if from.Line == to.Line {
 		return int(to.Col - from.Col)
@@ -244,8 +243,8 @@ func (s *Sources) Width(from, to syntax.Position) int {
 	return 1
 }
 
-// argument finds the argument of a call that is wrong: by name, or by its
-// position if its name is "#1"; an element of it if it is written as a list.
+// argument finds the wrong argument of a call: by name, or by position if its name is "#1"; or
+// an element of it if it is a literal list.
 func argument(call *syntax.CallExpr, f *Fault) syntax.Expr {
 	for i, arg := range call.Args {
 		named, isNamed := arg.(*syntax.BinaryExpr)
@@ -269,7 +268,7 @@ func argument(call *syntax.CallExpr, f *Fault) syntax.Expr {
 	return nil
 }
 
-// span is where an expression stands in the file, also after rewriting.
+// span returns the position of an expression in the file, also after rewriting.
 func span(e syntax.Expr) (start, end syntax.Position) {
 	if call, ok := e.(*syntax.CallExpr); ok {
 		if fn, ok := call.Fn.(*syntax.Ident); ok && strings.HasPrefix(fn.Name, Mark) && len(call.Args) > 0 {
@@ -281,8 +280,8 @@ func span(e syntax.Expr) (start, end syntax.Position) {
 	return e.Span()
 }
 
-// nesting finds the first place where brackets or signs are nested too deeply.
-// Strings and comments do not count.
+// nesting finds the first place where brackets or signs nest too deep. Strings and comments do
+// not count.
 func nesting(data []byte) (line, col int, what string) {
 	depth, signs := 0, 0
 	line, start := 1, 0
@@ -325,7 +324,7 @@ func nesting(data []byte) (line, col int, what string) {
 	return 0, 0, ""
 }
 
-// stringEnd returns the index behind the string literal that begins at i.
+// stringEnd returns the index after the string literal that begins at i.
 func stringEnd(data []byte, i int) int {
 	quote := data[i]
 	long := i+2 < len(data) && data[i+1] == quote && data[i+2] == quote
@@ -347,6 +346,5 @@ func stringEnd(data []byte, i int) int {
 	return len(data)
 }
 
-// Mark begins the names that rewriting adds. It is no letter, so no file can
-// say them.
+// Mark begins the names that rewriting adds. It is no letter, so no file can use them.
 const Mark = "·"

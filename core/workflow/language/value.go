@@ -8,8 +8,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Opaque makes a Starlark value of a struct that embeds it: a thing that a file
-// hands from one function to another and cannot look into.
+// Opaque makes a Starlark value of a struct that embeds it: a value that a file passes between
+// functions and cannot inspect.
 type Opaque struct{ Kind string }
 
 // String implements starlark.Value, as the methods below do.
@@ -27,7 +27,7 @@ type Namespace struct {
 
 var _ starlark.HasAttrs = (*Namespace)(nil)
 
-// NewNamespace holds members under a name.
+// NewNamespace returns members under a name.
 func NewNamespace(name string, members starlark.StringDict) *Namespace {
 	return &Namespace{Opaque{name}, members}
 }
@@ -45,10 +45,10 @@ func (n *Namespace) Attr(name string) (starlark.Value, error) {
 	return nil, Missing(n.Kind, name, n.AttrNames())
 }
 
-// Missing says that there is no such name below what.
+// Missing returns the error for an unknown name below what.
 func Missing(what, name string, known []string) error {
 	if Nearest(name, known) != "" {
-		return starlark.NoSuchAttrError(fmt.Sprintf("%s has no %q", what, name)) // Starlark adds which it was
+		return starlark.NoSuchAttrError(fmt.Sprintf("%s has no %q", what, name)) // Starlark adds the name
 	}
 	return Faultf("%s has no %q", what, name).Meant(name, known)
 }

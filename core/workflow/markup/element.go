@@ -13,7 +13,7 @@ const (
 // Attr is an attribute.
 type Attr struct{ Name, Value string }
 
-// Element is what was found. Shared: whoever gets it must not change it.
+// Element is a found element. It is shared: do not change it.
 type Element struct {
 	Name  string
 	Attrs []Attr
@@ -37,5 +37,5 @@ func (e *Element) attrBytes() (n int) {
 	return n
 }
 
-// tidy folds white space as a reader sees it: runs of it are one space.
+// tidy folds white space: each run becomes one space.
 func tidy(s string) string { return strings.Join(strings.Fields(s), " ") }

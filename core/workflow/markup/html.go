@@ -21,8 +21,8 @@ type Selector struct {
 	cost  cost
 }
 
-// ParsePage reads a page. HTML has no syntax errors: whatever is there is repaired
-// as browsers do.
+// ParsePage parses a page. HTML has no syntax errors: the parser repairs everything as browsers
+// do.
 func ParsePage(text string) (*Page, error) {
 	if len(text) > TextMax {
 		return nil, fmt.Errorf("a page of %d bytes, the limit is %d", len(text), TextMax)
@@ -60,10 +60,10 @@ func ParseSelector(css string) (*Selector, error) {
 	return &Selector{group, c}, nil
 }
 
-// Work is about how many matches Select tries, at most.
+// Work returns about how many matches Select tries, at most.
 func (p *Page) Work(s *Selector) int { return p.shape.work(s.cost) }
 
-// Select returns the elements that a selector matches, at most so many.
+// Select returns the elements that a selector matches, with a bound on their number.
 func (p *Page) Select(s *Selector, most int) ([]Element, error) {
 	if p.Work(s) > workMax {
 		return nil, fmt.Errorf("the selector takes too long on a page of %d elements: write it with fewer spaces, ~ and :has", p.shape.elements)
@@ -103,5 +103,5 @@ func textOf(n *html.Node, left *int) string {
 	return tidy(b.String())
 }
 
-// isHidden tells text that no reader sees, unless it is asked for itself.
+// isHidden reports text that no reader sees, unless a selector asks for it.
 func isHidden(n *html.Node) bool { return n.Data == "script" || n.Data == "style" }

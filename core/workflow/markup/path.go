@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Path is a parsed path: /a/b, //b, *, b[2], b[@id='x'], b[name='x'], and at its
-// end @id or text().
+// Path is a parsed path: /a/b, //b, *, b[2], b[@id='x'], b[name='x'], and at its end @id or
+// text().
 type Path struct {
 	steps []pathStep
 	last  string // "@name" or "text()"; empty: elements
@@ -21,12 +21,12 @@ type pathStep struct {
 	tests []pathTest
 }
 
-// pathTest is what stands in brackets: a position, or what a child or an attribute is.
+// pathTest is a condition in brackets: a position, or the value of a child or an attribute.
 type pathTest struct {
 	position int // from 1; 0: name and value
 	name     string
 	value    string
-	any      bool // [@id], [name]: it is there
+	any      bool // [@id], [name]: it exists
 }
 
 const stepsMax = 32
@@ -139,15 +139,14 @@ func parseTest(s string) (pathTest, error) {
 	return pathTest{name: name, value: value[1 : len(value)-1]}, nil
 }
 
-// Found is what a path leads to: elements, or the texts of attributes and text().
+// Found is the result of a path: elements, or the texts of attributes and text().
 type Found struct {
 	Elements []Element
 	Texts    []string
 	IsText   bool
 }
 
-// Find follows a path. It marks what it has visited, so that one document is for
-// one caller at a time.
+// Find follows a path. It marks visited nodes, so that a document serves one caller at a time.
 func (d *Document) Find(p *Path, most int) (Found, error) {
 	at := []*node{d.root}
 	for i, s := range p.steps {
@@ -193,8 +192,8 @@ func (n *node) forget() {
 	}
 }
 
-// pick returns the children that a step names. Positions count those that the
-// conditions before them have left.
+// pick returns the children that a step names. Positions count those that the earlier
+// conditions kept.
 func (n *node) pick(s pathStep, left *int) []*node {
 	var got []*node
 	for _, c := range n.children {

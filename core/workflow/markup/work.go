@@ -8,22 +8,22 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A selector with two descendant steps looks, for each element, at all pairs of
-// elements above it, and one with two ~ at all pairs before it. Nothing interrupts
-// that, so that it is computed before it begins.
+// A selector with two descendant steps checks, for each element, all pairs of its ancestors,
+// and one with two ~ all pairs before it. Nothing interrupts that, so the work is computed
+// before it begins.
 
 // workMax bounds matches tried: 100 million take about a second.
 const workMax = 100 << 20
 
-// cost is what of a selector multiplies work.
+// cost is the part of a selector that multiplies work.
 type cost struct {
-	above  int // steps from an element to all above it: white space
+	above  int // steps from an element to all its ancestors: white space
 	before int // steps to all before it: ~, and :nth-... and their like, which count them
-	below  int // looks at all below it: :has, :contains, :matches, :empty
-	parts  int // selectors with commas between them
+	below  int // searches of all below it: :has, :contains, :matches, :empty
+	parts  int // selectors separated by commas
 }
 
-// costOf counts them. What stands in brackets and quotes is no step.
+// costOf counts them. Text in brackets and quotes is no step.
 func costOf(css string) (cost, error) {
 	c := cost{parts: 1}
 	parens, space, step := 0, false, false
@@ -83,14 +83,14 @@ func costOf(css string) (cost, error) {
 	return c, nil
 }
 
-// shape is what of a page multiplies work: histograms of how many elements stand
-// above and before each one.
+// shape is the part of a page that multiplies work: histograms of how many elements are above
+// and before each one.
 type shape struct {
 	elements int
 	above    [513]int32
 	before   map[int]int
 	below    int // sum of depths: pairs of an element and one below it
-	bytes    int // of text, once for each element that it is in
+	bytes    int // of text, once for each element around it
 }
 
 func (p *Page) measure() error {
@@ -117,7 +117,7 @@ func (p *Page) measure() error {
 	return nil
 }
 
-// work is about how many matches a selector tries, at most.
+// work returns about how many matches a selector tries, at most.
 func (s *shape) work(c cost) int {
 	if s.elements == 0 {
 		return 0
@@ -130,8 +130,8 @@ func (s *shape) work(c cost) int {
 	for n, times := range s.before {
 		before = capped(before + times*choose(n, c.before))
 	}
-	// Each element tries all ways up times all ways back; on the average, as the
-	// deepest are not those with the most before them.
+	// Each element tries all ways up times all ways back; on average, because the deepest
+	// elements do not have the most before them.
 	work := max(above, before)
 	if c.above > 0 && c.before > 0 {
 		work = capped(above / s.elements * before)
@@ -144,7 +144,7 @@ func (s *shape) work(c cost) int {
 
 func capped(n int) int { return min(max(n, 0), 1<<40) }
 
-// choose is the number of ways to take k of n or fewer.
+// choose returns the number of ways to take k of n or fewer.
 func choose(n, k int) int {
 	ways, total := 1, 1
 	for i := 1; i <= k; i++ {

@@ -18,11 +18,11 @@ type node struct {
 	text     string
 	children []*node
 	order    int // its place in the document
-	seen     int // step of the path that has visited it, of use while Find runs
+	seen     int // last step of the path that has visited it, while Find runs
 }
 
-// ParseDocument reads a document. Prefixes of names are dropped; entities are those
-// of XML alone, so that none can grow.
+// ParseDocument parses a document. It drops prefixes of names; entities are those of XML alone,
+// so that none can grow.
 func ParseDocument(text string) (*Document, error) {
 	if len(text) > TextMax {
 		return nil, fmt.Errorf("a document of %d bytes, the limit is %d", len(text), TextMax)
@@ -79,7 +79,7 @@ func ParseDocument(text string) (*Document, error) {
 	return &Document{root}, nil
 }
 
-// content is the text of an element and of all below it.
+// content returns the text of an element and of all below it.
 func (n *node) content(left *int) string {
 	var b strings.Builder
 	n.write(&b, left)

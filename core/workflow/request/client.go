@@ -9,16 +9,16 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Versions of HTTP that a client speaks. The empty one is Version11.
+// Versions of HTTP of a client. The empty one is Version11.
 const (
 	Version11   = "1.1"
 	Version2    = "2"    // https: the server must choose it by ALPN; http: by prior knowledge
-	VersionAuto = "auto" // https: as the server chooses; http: 1.1
+	VersionAuto = "auto" // https: the server chooses; http: 1.1
 )
 
 func versions() []string { return []string{Version11, Version2, VersionAuto} }
 
-// streamsMax bounds the requests under way at once on one connection.
+// streamsMax bounds the concurrent requests on one connection.
 const streamsMax = 10_000
 
 // maxBodyMax bounds max_body: 1 TiB.
@@ -29,7 +29,7 @@ func clientArguments() []string {
 	return []string{"tls", "version", "streams", "headers", "user_agent", "proxy", "addresses", "dns", "compression", "keep_alive", "max_body"}
 }
 
-// NewClient makes the value of http.client.
+// NewClient returns the value of http.client.
 func NewClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "http.client"
 	names := clientArguments()
@@ -69,7 +69,7 @@ func NewClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple)
 	return client, o.defaults(fn, of("headers"), of("user_agent"))
 }
 
-// protocol reads which HTTP it is, and how many requests share a connection.
+// protocol reads the version of HTTP, and how many requests share a connection.
 func (o *Options) protocol(fn string, version, streams starlark.Value) error {
 	if version != nil {
 		s, ok := version.(starlark.String)
@@ -96,7 +96,7 @@ func (o *Options) protocol(fn string, version, streams starlark.Value) error {
 	return nil
 }
 
-// connections reads what is yes or no, and how much a response may be.
+// connections reads the switches, and the bound of a response.
 func (o *Options) connections(fn string, of func(string) starlark.Value) (err error) {
 	if o.Compression, err = builtin.Flag(fn, "compression", of("compression"), false); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (o *Options) defaults(fn string, headers, agent starlark.Value) error {
 	return nil
 }
 
-// AcceptEncoding is what a client with compression asks for.
+// AcceptEncoding is the header of a client with compression.
 const AcceptEncoding = "gzip, deflate, br, zstd"
 
 func checkHeader(fn string, h builtin.Pair) error {
@@ -171,8 +171,8 @@ func checkHeader(fn string, h builtin.Pair) error {
 	return nil
 }
 
-// Apply adds what every request of the client has, unless it has it itself. What it
-// is given stays as it is.
+// Apply adds the client's common settings to a request that lacks them. It does not change its
+// argument.
 func (o *Options) Apply(r *Request) *Request {
 	if r == nil || len(o.Headers) == 0 || r.Made != nil {
 		return r

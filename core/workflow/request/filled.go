@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Filled is the request with values in the place of its words, by Workflow.Vars. It makes
-// everything anew: it is for what is rare, such as a redirect, and for people.
+// Filled returns the request with values in place of its words, by Workflow.Vars. It builds
+// everything anew: it is for rare uses, such as a redirect or debug output.
 func (r *Request) Filled(values [][]byte) *Request {
 	if len(r.Placeholders) == 0 {
 		return r
@@ -37,7 +37,7 @@ func (r *Request) Filled(values [][]byte) *Request {
 	return &out
 }
 
-// filler has pairs of a word and what takes its place, for each way of escaping.
+// filler has pairs of a word and its replacement, for each way of escaping.
 type filler struct{ plain, path, query, json []string }
 
 func (f *filler) in(text string, by []string) string { return strings.NewReplacer(by...).Replace(text) }

@@ -18,8 +18,8 @@ const (
 	queryTokensMax = 20_000
 )
 
-// GraphQL is graphql and vu.graphql: a query is a POST of JSON, whose answer is
-// judged by what it says about errors too.
+// GraphQL is graphql and vu.graphql: a query is a POST of JSON, whose answer is also judged by
+// the errors that it reports.
 func GraphQL(under string, use func(*starlark.Thread, *Request, *Placeholders) (starlark.Value, error)) *language.Namespace {
 	fn := under + ".query"
 	names := []string{"url", "query", "variables", "operation", "headers", "params", "cookies", "auth", "timeout", "redirects"}
@@ -47,7 +47,7 @@ func GraphQL(under string, use func(*starlark.Thread, *Request, *Placeholders) (
 	})
 }
 
-// graphqlBody puts together what is sent: query, variables and operationName.
+// graphqlBody builds the body: query, variables and operationName.
 func graphqlBody(fn string, query, variables, operation starlark.Value, check bool) (starlark.Value, error) {
 	text, ok := query.(starlark.String)
 	switch {
@@ -66,7 +66,7 @@ func graphqlBody(fn string, query, variables, operation starlark.Value, check bo
 		}
 	}
 	body := starlark.NewDict(3)
-	_ = body.SetKey(starlark.String("query"), text) // a new dict takes every text
+	_ = body.SetKey(starlark.String("query"), text) // a new dict accepts every text
 	if variables != nil {
 		if _, ok := variables.(*starlark.Dict); !ok {
 			return nil, language.WrongType(fn, "variables", "a dict such as {\"id\": 1}", variables)
@@ -90,8 +90,8 @@ func graphqlBody(fn string, query, variables, operation starlark.Value, check bo
 	return body, nil
 }
 
-// parseQuery finds mistakes in a query before it is sent a million times, and returns the
-// names of its operations.
+// parseQuery finds errors in a query before it is sent a million times, and returns the names
+// of its operations.
 func parseQuery(fn, text string) ([]string, error) {
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, queryTokensMax)
 	if err != nil {

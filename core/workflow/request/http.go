@@ -12,7 +12,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// RequestArguments are those of http.get and its like, behind the method's.
+// RequestArguments lists the arguments of http.get and its like, after the method's.
 func RequestArguments() []string {
 	return []string{"url", "headers", "params", "cookies", "auth", "body", "json", "form", "multipart", "timeout", "redirects"}
 }
@@ -55,7 +55,7 @@ type authValue struct {
 type partValue struct {
 	language.Opaque
 	data           []byte
-	text           bool // data was one: values go into it
+	text           bool // data was a text: it may contain values
 	filename, kind string
 }
 
@@ -65,14 +65,14 @@ type tlsValue struct {
 	options TLS
 }
 
-// Client is what http.client returns.
+// Client is the result of http.client.
 type Client struct {
 	language.Opaque
 	Options Options
 }
 
-// Requester makes the functions get, post, ..., request. use gets each request
-// that they describe. known, if it is not nil, may know one already.
+// Requester returns the functions get, post, ..., request. use gets each request that they
+// describe. known, if not nil, may return a cached one.
 func Requester(under string, names []string, known func(thread *starlark.Thread, method, url string) *Request, use func(*starlark.Thread, *Request, *Placeholders) (starlark.Value, error)) starlark.StringDict {
 	all := starlark.StringDict{}
 	for _, m := range httpMethods() {
@@ -120,7 +120,7 @@ func newRequest(thread *starlark.Thread, fn string, names []string, method strin
 	return compose(thread, fn, method, &in)
 }
 
-// compose makes a request of its arguments.
+// compose builds a request from its arguments.
 func compose(thread *starlark.Thread, fn, method string, in *[argCount]starlark.Value) (r *Request, b *Placeholders, err error) {
 	r = &Request{Method: method}
 	if w := wordsOf(thread); w != nil {
@@ -148,8 +148,7 @@ func compose(thread *starlark.Thread, fn, method string, in *[argCount]starlark.
 	return r, b, guard.MeterOf(thread).Charge(thread, 128*b.count())
 }
 
-// checkURL finds what is wrong before any connection; how the engine takes the
-// URL apart is its own.
+// checkURL finds errors before any connection; the engine parses the URL itself.
 func checkURL(fn, target string) error {
 	wrong := func(what, remedy string) error {
 		f := language.Faultf("%s: the URL %q %s", fn, language.Clip(target, 80), what).In("url")
@@ -177,7 +176,7 @@ func checkURL(fn, target string) error {
 	return nil
 }
 
-// ParseURL is the dearer check, once for each request that a file declares.
+// ParseURL is the more expensive check, once for each request that a file declares.
 func ParseURL(fn, target string) error {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -298,8 +297,8 @@ func (r *Request) body(thread *starlark.Thread, fn string, b *Placeholders, in *
 	return nil
 }
 
-// json encodes a body. A $ stands nowhere in JSON but within a text, so that its placeholders
-// are found when it is written.
+// json encodes a body. JSON contains a $ only within a text, so its placeholders are found in
+// the encoded form.
 func (r *Request) json(thread *starlark.Thread, fn string, b *Placeholders, v starlark.Value) (err error) {
 	r.Body, err = builtin.EncodeJSON(thread, v)
 	r.ContentType = "application/json"

@@ -10,8 +10,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// multipart encodes fields and files. The boundary is a digest of the parts, so
-// that the same call gives the same bytes.
+// multipart encodes fields and files. The boundary is a digest of the parts, so that the same
+// call gives the same bytes.
 func (r *Request) multipart(thread *starlark.Thread, fn string, b *Placeholders, v starlark.Value) error {
 	d, ok := v.(*starlark.Dict)
 	if !ok {
@@ -34,7 +34,7 @@ func (r *Request) multipart(thread *starlark.Thread, fn string, b *Placeholders,
 			if err := form.add(string(key), value); err != nil {
 				return err
 			}
-			if m := guard.MeterOf(thread); form.total > m.Limits.ValueBytes { // a list may name one text many times
+			if m := guard.MeterOf(thread); form.total > m.Limits.ValueBytes { // a list may contain one text many times
 				return m.Text(thread, "multipart", form.total)
 			}
 		}
@@ -55,7 +55,7 @@ func (r *Request) multipart(thread *starlark.Thread, fn string, b *Placeholders,
 	return nil
 }
 
-// parts are what a form has, in order; a name may come again.
+// parts are the parts of a form, in order; a name may repeat.
 type parts struct {
 	fn     string
 	blanks *Placeholders
@@ -98,11 +98,11 @@ func (p *parts) add(name string, value starlark.Value) error {
 	return nil
 }
 
-// boundary is one that none of the parts holds.
+// boundary returns one that no part contains.
 func (p *parts) boundary() string {
 	digest := xxhash.New()
 	for _, body := range p.bodies {
-		_, _ = digest.Write(body) // a hash takes everything
+		_, _ = digest.Write(body) // a hash accepts everything
 	}
 	boundary := "hyperscale-" + hex.EncodeToString(digest.Sum(nil))
 	for _, body := range p.bodies {

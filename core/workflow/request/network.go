@@ -19,7 +19,7 @@ const (
 	hostsMax   = 10_000
 )
 
-// bytesOf reads a size such as "1MiB".
+// bytesOf parses a size such as "1MiB".
 func bytesOf(fn, argument string, v starlark.Value, most int64) (int64, error) {
 	s, ok := v.(starlark.String)
 	if !ok {
@@ -47,7 +47,7 @@ func bytesOf(fn, argument string, v starlark.Value, most int64) (int64, error) {
 	return 0, language.Faultf("%s: %s = %q is not a size between 1B and %s", fn, argument, language.Clip(string(s), 40), guard.Size(uint64(most))).In(argument).Do("write a whole number and a unit: \"500B\", \"64KiB\", \"1MiB\"")
 }
 
-// route reads what stands between here and the target.
+// route reads the proxy and the source addresses.
 func (o *Options) route(fn string, proxy, addresses starlark.Value) (err error) {
 	if proxy != nil {
 		if o.Proxy, err = readProxy(fn, proxy); err != nil {
@@ -98,7 +98,7 @@ func readProxy(fn string, v starlark.Value) (*Proxy, error) {
 	}
 	u, err := url.Parse(string(s))
 	switch {
-	case err != nil || u.Hostname() == "": // its text may hold a password
+	case err != nil || u.Hostname() == "": // its text may contain a password
 		return nil, wrong("is no URL")
 	case u.Scheme != "http":
 		return nil, wrong("speaks %s, and only http is known: https:// targets go through it by CONNECT", language.Clip(u.Scheme, 20))
@@ -120,13 +120,13 @@ func readProxy(fn string, v starlark.Value) (*Proxy, error) {
 	return p, nil
 }
 
-// dnsValue is what dns() returns.
+// dnsValue is the result of dns().
 type dnsValue struct {
 	language.Opaque
 	options DNS
 }
 
-// NewDNS makes the value of dns().
+// NewDNS returns the value of dns().
 func NewDNS(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "dns"
 	var in [4]starlark.Value
@@ -174,7 +174,7 @@ func NewDNS(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (s
 	return d, d.options.names(in[3])
 }
 
-// names reads the names that are not asked for.
+// names reads the names that need no look-up.
 func (d *DNS) names(v starlark.Value) error {
 	all, err := builtin.Pairs("dns", "hosts", v)
 	if err != nil {

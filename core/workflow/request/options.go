@@ -6,48 +6,48 @@ import (
 	"time"
 )
 
-// Options are those of a workflow's HTTP client. They are plain data; the zero value
-// is a client without any.
+// Options are the options of a workflow's HTTP client. They are plain data; the zero value is a
+// client without options.
 type Options struct {
-	Insecure bool   // certificates are not verified
+	Insecure bool   // do not verify certificates
 	Version  string // of HTTP: see Version11; empty is that
-	Streams  int    // HTTP/2: requests under way at once on a connection; 0: 100, or what the server allows if that is less
+	Streams  int    // HTTP/2: concurrent requests on a connection; 0: 100, or what the server allows if that is less
 
 	TLS         TLS
 	Proxy       *Proxy         // nil: none
-	Sources     []netip.Prefix // connections come from these addresses in turn; empty: from what the machine chooses
+	Sources     []netip.Prefix // source addresses of connections, in turn; empty: the machine chooses
 	DNS         DNS
-	Headers     []builtin.Pair // of every request that has none of that name itself
+	Headers     []builtin.Pair // of every request without a header of that name
 	MaxBody     int64          // bytes of a response's body, as sent; 0: no bound but the engine's
-	Compression bool           // Accept-Encoding is sent, and bodies are decoded when they are read
-	NoKeepAlive bool           // each request has a connection of its own
+	Compression bool           // send Accept-Encoding, and decode bodies when they are read
+	NoKeepAlive bool           // each request has its own connection
 }
 
-// TLS says how connections are secured. Keys and certificates are PEM texts that have
-// been read once.
+// TLS says how to secure connections. Keys and certificates are PEM texts that were parsed
+// once.
 type TLS struct {
 	MinVersion, MaxVersion string   // "1.0" to "1.3"; empty: the library's
 	Ciphers                []string // of TLS 1.2 and below, by their standard names; empty: the library's
 	Certificate, Key       []byte   // of the client; empty: none
 	CA                     []byte   // authorities instead of the machine's; empty: those
 	ServerName             string   // instead of the URL's host
-	Resume                 bool     // sessions are kept and resumed
+	Resume                 bool     // keep and resume sessions
 }
 
-// Proxy is where connections go instead of the target.
+// Proxy is the destination of connections instead of the target.
 type Proxy struct {
 	Host           string
 	Port           uint16
 	User, Password string
 }
 
-// DNS says how names become addresses.
+// DNS says how to resolve names.
 type DNS struct {
-	TTL     time.Duration // an answer is used so long; 0: for the whole run
-	Answer  bool          // an answer is used as long as it says
+	TTL     time.Duration // how long an answer is valid; 0: for the whole run
+	Answer  bool          // an answer is valid as long as it says
 	Rotate  string        // see RotateNone
 	Servers []netip.AddrPort
-	Hosts   []Host // names that are not asked for
+	Hosts   []Host // names that need no look-up
 }
 
 // Host is a name with its addresses.
@@ -56,9 +56,9 @@ type Host struct {
 	Addresses []netip.Addr
 }
 
-// How connections go over the addresses of a name. The empty one is RotateNone.
+// How connections rotate over the addresses of a name. The empty value is RotateNone.
 const (
-	RotateNone   = "none"        // to the one that last did well
-	RotateRobin  = "round_robin" // to each in turn
-	RotateRandom = "random"      // by chance
+	RotateNone   = "none"        // the last good one
+	RotateRobin  = "round_robin" // each in turn
+	RotateRandom = "random"      // at random
 )

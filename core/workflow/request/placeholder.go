@@ -14,21 +14,21 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// Placeholder is a word that stands in a request's texts where a value goes. It is made of
-// letters and digits, so that every escaping leaves it as it is; all have one length.
+// Placeholder is a word in a request's texts that a value replaces. It consists of letters and
+// digits, so that every escaping leaves it unchanged; all have one length.
 type Placeholder struct {
 	Word string
 	Name string
 	Var  int // index into Workflow.Vars
 }
 
-// Escape says how values go into a body; elsewhere their place says it.
+// Escape says how to escape values in a body; elsewhere their place decides.
 type Escape uint8
 
-// The ways. EscapeNone takes a value as it is.
+// The kinds of escaping. EscapeNone inserts a value unchanged.
 const (
 	EscapeNone Escape = iota
-	EscapeJSON        // inside of a string
+	EscapeJSON        // inside a string
 	EscapeForm
 )
 
@@ -39,18 +39,18 @@ const (
 	VarsMax    = 1000 // of a workflow
 )
 
-// Placeholders are those of a request whose workflow is not known yet. Without blanks, nil,
-// ${name} stays as it is: so it does in functions.
+// Placeholders are those of a request whose workflow is not known yet. If it is nil, ${name}
+// stays as it is: so it does in functions.
 type Placeholders struct {
 	words  *Words
-	thread *starlark.Thread // that pays for what is made
+	thread *starlark.Thread // that pays for the work
 	List   []Blank
 }
 
-// Blank is a placeholder of a request: its word, the name of its value, and the argument that has it.
+// Blank is a placeholder of a request: its word, the name of its value, and its argument.
 type Blank struct{ Word, Name, Argument string }
 
-// put replaces each ${name} of a text by a word, and $${ by ${.
+// put replaces each ${name} of a text with a word, and $${ with ${.
 func (b *Placeholders) put(fn, argument, text string) (string, error) {
 	if b == nil || !strings.Contains(text, "${") {
 		return text, nil
@@ -84,21 +84,21 @@ func (b *Placeholders) put(fn, argument, text string) (string, error) {
 	}
 }
 
-// word makes a word for a value.
+// word creates a word for a value.
 func (b *Placeholders) word(name, argument string) string {
 	w := b.words.next()
 	b.List = append(b.List, Blank{w, name, argument})
 	return w
 }
 
-// Words makes words that stand nowhere in a program: they have a digest of it.
+// Words creates words that occur nowhere in a program: they contain a digest of it.
 type Words struct {
 	Files  []message.File
-	digest uint64 // from when it is first needed
+	digest uint64 // computed on first use
 	made   int
 }
 
-// wordsOf returns nil while a function runs: what it sends has no placeholders.
+// wordsOf returns nil while a function runs: its requests have no placeholders.
 func wordsOf(thread *starlark.Thread) *Words {
 	if l, ok := guard.MeterOf(thread).Owner.(interface{ PlaceholderWords() *Words }); ok {
 		return l.PlaceholderWords()
@@ -110,7 +110,7 @@ func (w *Words) next() string {
 	if w.digest == 0 {
 		digest := xxhash.New()
 		for _, f := range w.Files {
-			_, _ = digest.Write(f.Data) // a hash takes everything
+			_, _ = digest.Write(f.Data) // a hash accepts everything
 		}
 		w.digest = digest.Sum64() | 1
 	}
@@ -140,7 +140,7 @@ func (b *Placeholders) count() int {
 	return len(b.List)
 }
 
-// Explain puts names in the place of words into what is wrong with a request.
+// Explain replaces words with names in an error about a request.
 func (b *Placeholders) Explain(err error) error {
 	if f, ok := err.(*language.Fault); ok && b != nil {
 		for _, placeholder := range b.List {
@@ -161,7 +161,7 @@ func (b *Placeholders) auth(fn string, own Auth) (*Auth, error) {
 	return &own, nil
 }
 
-// none refuses texts that are never filled.
+// none rejects placeholders in texts without values.
 func (b *Placeholders) none(fn, argument, what, text string) error {
 	if b == nil || !strings.Contains(text, "${") {
 		return nil
@@ -169,7 +169,7 @@ func (b *Placeholders) none(fn, argument, what, text string) error {
 	return language.Faultf("%s: %s cannot be filled", fn, what).In(argument).Do("write it out: ${name} goes into path, query, values of headers, and the body")
 }
 
-// CheckAuthority refuses a host that is not known before the clock starts.
+// CheckAuthority rejects a host that is not known before the clock starts.
 func (b *Placeholders) CheckAuthority(fn, target string) error {
 	_, rest, _ := strings.Cut(target, "://")
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
@@ -184,7 +184,7 @@ func (b *Placeholders) CheckAuthority(fn, target string) error {
 	return nil
 }
 
-// Asked is where a request was described, and what it lacks.
+// Asked is where a request was described, and the values that it lacks.
 type Asked struct {
 	RequestSite syntax.Position
 	Blanks      []Blank

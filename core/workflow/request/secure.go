@@ -14,8 +14,8 @@ import (
 
 func tlsVersions() []string { return []string{"1.0", "1.1", "1.2", "1.3"} }
 
-// tlsCiphers are the suites of TLS 1.2 and below that the library can speak. Those of
-// TLS 1.3 cannot be chosen there.
+// tlsCiphers lists the suites of TLS 1.2 and below of the library, which cannot choose those of
+// TLS 1.3.
 func tlsCiphers() []string {
 	return []string{
 		"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
@@ -25,13 +25,13 @@ func tlsCiphers() []string {
 	}
 }
 
-// Bounds of what tls() reads.
+// Bounds of the arguments of tls().
 const (
 	certificateMax = 64 << 10
 	authoritiesMax = 1 << 20
 )
 
-// NewTLS makes the value of tls().
+// NewTLS returns the value of tls().
 func NewTLS(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "tls"
 	var in [9]starlark.Value
@@ -116,7 +116,7 @@ func (o *TLS) suites(fn string, v starlark.Value) (err error) {
 	return nil
 }
 
-// identity reads the client's certificate and its key, and sees that they belong together.
+// identity reads the client's certificate and its key, and checks that they belong together.
 func (o *TLS) identity(fn string, certificate, key starlark.Value) error {
 	switch {
 	case certificate == nil && key == nil:
@@ -171,7 +171,7 @@ func certificates(fn, argument, text string) ([]*x509.Certificate, error) {
 	return all, nil
 }
 
-// publicOf reads a private key and returns what of it is public.
+// publicOf parses a private key and returns its public part.
 func publicOf(text string) (crypto.PublicKey, error) {
 	for rest := []byte(text); ; {
 		var block *pem.Block

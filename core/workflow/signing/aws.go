@@ -15,7 +15,7 @@ import (
 // Pair is a name with its value.
 type Pair struct{ Name, Value string }
 
-// AWS is a request to be signed by Signature Version 4.
+// AWS is a request to sign with Signature Version 4.
 type AWS struct {
 	Method, URL       string
 	Region, Service   string
@@ -32,7 +32,7 @@ const (
 	awsTime      = "20060102T150405Z"
 )
 
-// Sign returns the headers to be added to the request, Authorization last.
+// Sign returns the headers to add to the request, Authorization last.
 func (a AWS) Sign() ([]Pair, error) {
 	u, err := url.Parse(a.URL)
 	if err != nil || u.Host == "" {
@@ -89,7 +89,7 @@ func hexDigest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// hostOf is the Host field that is sent: without the port that the scheme means.
+// hostOf returns the Host field: without the default port of the scheme.
 func hostOf(u *url.URL) string {
 	host := strings.ToLower(u.Host)
 	switch u.Scheme {
@@ -101,8 +101,8 @@ func hostOf(u *url.URL) string {
 	return host
 }
 
-// canonicalPath is the path as it is sent, escaped once more; S3 alone takes it
-// as it is, and does not fold dots and slashes.
+// canonicalPath returns the path as sent, escaped once more. S3 alone takes it unchanged, and
+// does not fold dots and slashes.
 func canonicalPath(u *url.URL, s3 bool) string {
 	sent := u.EscapedPath()
 	if sent == "" {
@@ -144,7 +144,7 @@ func canonicalQuery(raw string) string {
 	return strings.Join(parts, "&")
 }
 
-// unescape reads a part of a query; what is no escape stays as it is.
+// unescape decodes a part of a query; an invalid escape stays as it is.
 func unescape(s string) string {
 	if plain, err := url.QueryUnescape(s); err == nil {
 		return plain
@@ -170,8 +170,8 @@ func escape(s string, slash bool) string {
 	return b.String()
 }
 
-// canonicalHeaders sorts by name; values of one name are joined in their order, and
-// runs of spaces are one.
+// canonicalHeaders sorts by name. It joins values of one name in their order, and folds runs of
+// spaces.
 func canonicalHeaders(headers []Pair) (names, lines string) {
 	var order []string
 	values := map[string][]string{}

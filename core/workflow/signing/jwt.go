@@ -14,11 +14,11 @@ import (
 	"math/big"
 )
 
-// Algorithms lists what JWT takes.
+// Algorithms lists the algorithms of JWT.
 func Algorithms() []string { return []string{"HS256", "HS384", "HS512", "RS256", "ES256"} }
 
-// JWT signs a token whose header and claims are JSON texts. The header's "alg" is
-// the caller's to write.
+// JWT signs a token whose header and claims are JSON texts. The caller writes the header's
+// "alg".
 func JWT(algorithm string, key *Key, header, claims []byte) (string, error) {
 	coding := base64.RawURLEncoding
 	token := make([]byte, 0, coding.EncodedLen(len(header))+coding.EncodedLen(len(claims))+coding.EncodedLen(512)+2)
@@ -69,8 +69,7 @@ func (k *Key) pkcs1(text []byte) ([]byte, error) {
 	return rsa.SignPKCS1v15(nil, k.rsa, crypto.SHA256, digest[:])
 }
 
-// p256 signs by RFC 6979: without a source of randomness the nonce follows from
-// the key and the text.
+// p256 signs by RFC 6979: instead of a random nonce it derives one from the key and the text.
 func (k *Key) p256(text []byte) ([]byte, error) {
 	if k.ecdsa == nil {
 		return nil, errors.New("ES256 takes an EC key on P-256 in PEM: give the text of BEGIN EC PRIVATE KEY or BEGIN PRIVATE KEY")

@@ -13,19 +13,19 @@ import (
 // Bounds of keys.
 const (
 	PEMMax     = 16 << 10 // bytes of a PEM text
-	RSABitsMax = 4096     // a signature of that takes 7 ms
-	RSABitsMin = 1024     // below it crypto/rsa refuses
+	RSABitsMax = 4096     // such a signature takes 7 ms
+	RSABitsMin = 1024     // crypto/rsa rejects smaller ones
 )
 
-// Key is what a token is signed with. It can be shared.
+// Key signs tokens. It can be shared.
 type Key struct {
 	secret []byte // of HMAC
 	rsa    *rsa.PrivateKey
 	ecdsa  *ecdsa.PrivateKey
 }
 
-// ParseKey reads a private key in PEM (PKCS #8, PKCS #1, SEC 1). A text that is
-// no PEM is the secret of an HMAC.
+// ParseKey parses a private key in PEM (PKCS #8, PKCS #1, SEC 1). Any other text is the secret
+// of an HMAC.
 func ParseKey(text []byte) (*Key, error) {
 	if !looksLikePEM(text) {
 		return &Key{secret: text}, nil
@@ -80,7 +80,7 @@ func newKey(parsed any, err error) (*Key, error) {
 	return nil, fmt.Errorf("the key is a %T: take an RSA key for RS256 or an EC key on P-256 for ES256", parsed)
 }
 
-// Work says how dear a signature is, in steps of the interpreter (20 ns each).
+// Work returns the cost of a signature in steps of the interpreter (20 ns each).
 func (k *Key) Work() uint64 {
 	switch {
 	case k.rsa != nil:

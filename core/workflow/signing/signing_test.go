@@ -18,8 +18,7 @@ import (
 	"hyperscale/core/workflow/signing"
 )
 
-// The vectors that AWS publishes: its Signature Version 4 test suite, and the
-// examples of S3's manual.
+// AWS's published vectors: its Signature Version 4 test suite, and the examples of S3's manual.
 func TestAWS(t *testing.T) {
 	at := time.Date(2015, 8, 30, 12, 36, 0, 0, time.UTC)
 	suite := func(method, target string) signing.AWS {
@@ -84,7 +83,7 @@ func TestJWT(t *testing.T) {
 	}
 }
 
-// What is signed with a PEM key verifies, and is the same when it is signed again.
+// A signature with a PEM key verifies, and is the same when repeated.
 func TestPrivateKeys(t *testing.T) {
 	private, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
