@@ -163,7 +163,7 @@ func (t *test) step(s *Step, paced bool) error {
 	t.rate(s, paced)
 	s.Service = service(s)
 	s.Verdict = worst(append([]Change{s.Errors, s.Rate}, s.Latency...), func(c *Change) Verdict { return c.Verdict }, Worse, Better, Noise)
-	if s.Verdict == Untold { // nothing moved, or nothing can be told of latency
+	if s.Verdict == Untold { // nothing changed, or the latency is unknown
 		s.Verdict = worst(s.Latency, func(c *Change) Verdict { return c.Verdict }, Same, Few)
 	}
 	return nil
@@ -243,8 +243,8 @@ func sharePPM(s *report.Step) uint64 {
 	return uint64(math.Round(bad / all * million))
 }
 
-// rate is judged where virtual users ask as fast as they are answered. Where a rate was
-// asked for, a lower one may be what was asked: it is told only.
+// rate is judged if virtual users request as fast as they get answers. If the workflow sets a
+// rate, a lower one may be intended: then it is only reported.
 func (t *test) rate(s *Step, paced bool) {
 	s.Rate = Change{Figure: "rate", Base: s.Before.RateMilli, New: s.After.RateMilli, Verdict: Few}
 	if s.Rate.Base == 0 || s.Rate.New == 0 {

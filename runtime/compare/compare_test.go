@@ -169,7 +169,7 @@ func TestDesign(t *testing.T) {
 	}
 }
 
-// What else differs is told.
+// A comparison reports all other differences.
 func TestCautions(t *testing.T) {
 	a := &report.Result{
 		Job: "a", Name: "a.star", Outcome: "COMPLETED", Thresholds: []report.Threshold{{Workflow: "w", Expr: "p99 < 1s", OK: true}},
@@ -191,7 +191,7 @@ func TestCautions(t *testing.T) {
 	}
 }
 
-// Steps of one side are told; without a step of both there is no comparison.
+// A comparison reports steps of only one side; without a step of both it fails.
 func TestSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	w := world{requests: 500, windows: 5, spread: 0.1, steps: 2}

@@ -15,8 +15,8 @@ const (
 	memoryMost = 0.9 // correlation of neighbouring batches: of more, a run is too short to tell how much
 )
 
-// freedom is what Student's distribution is told of two such estimates: half of what
-// batches alone would give, as their correlation is estimated, too.
+// freedom is the degrees of freedom for Student's distribution of two such estimates: half of
+// what batches alone would give, because their correlation is an estimate, too.
 const freedom = batches - 2
 
 // octaves are latencies as windows know them.

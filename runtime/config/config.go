@@ -26,8 +26,8 @@ type Node struct {
 	Admin string `yaml:"admin" env:"ADMIN"`
 	// Datacenter is where a manager or a worker stands. A gate belongs to none.
 	Datacenter string `yaml:"datacenter" env:"DATACENTER"`
-	// Seeds are addresses of nodes to join: a manager's gates, a worker's managers.
-	// They are added to Gates or Managers. A gate joins nobody: it is called.
+	// Seeds are addresses of nodes to join: a manager's gates, a worker's managers. They are
+	// added to Gates or Managers. A gate joins no node: others connect to it.
 	Seeds []string `yaml:"seeds" env:"SEEDS"`
 	// Gates is the configured set of gates, as they advertise themselves: equal on
 	// all gates and managers. A gate that has none is alone.

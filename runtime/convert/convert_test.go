@@ -26,8 +26,8 @@ const session = `{"log":{"entries":[
  "response":{"status":201,"headers":[],"content":{}}}
 ]}}`
 
-// What an answer gives and a later request takes is extracted where one place of it says
-// so; else that is told. Nothing of it, and no password, stands in the file.
+// The converter extracts a value that an answer gives and a later request takes, if its place
+// is unambiguous; else it reports that. The file contains neither the value nor a password.
 func TestRecordingOfASession(t *testing.T) {
 	made, err := har.Convert([]byte(session), convert.Options{File: "shop.star", From: "shop.har"})
 	if err != nil {

@@ -30,11 +30,11 @@ import (
 	"hyperscale/runtime/engine"
 )
 
-// A line of testdata/differential is what somebody pastes. Above it may stand
+// A line of testdata/differential is what a user pastes. Above it may be
 //
 //	# set name=value    of a param that it is given, as secrets are not in a file
-//	# told text         a note that is demanded; requests are compared all the same
-//	# not compared      what follows is told and cannot be said in a workflow file
+//	# told text         a note that is required; requests are compared all the same
+//	# not compared      the next line needs a note and cannot be expressed in a workflow file
 //	# curl ...          what bash runs instead of the line, which is of another shell
 type pasted struct {
 	name, line, bash string
@@ -192,13 +192,13 @@ func bodyOf(kind, boundary string, data []byte) any {
 	return string(data)
 }
 
-// TestSendsWhatCurlSends runs lines with curl itself and what was made of them: what arrives is
-// the same, or it was told that it is not.
+// TestSendsWhatCurlSends runs each line with curl itself and as its conversion: the same
+// requests arrive, or a note reports the difference.
 func TestSendsWhatCurlSends(t *testing.T) {
 	for _, program := range []string{"curl", "bash"} {
 		if _, err := exec.LookPath(program); err != nil {
 			if os.Getenv("HYPERSCALE_CI") != "" {
-				t.Fatal(err) // what nobody compared with curl is not known to be what it sends
+				t.Fatal(err) // without curl's own requests there is nothing to compare with
 			}
 			t.Skip(err)
 		}

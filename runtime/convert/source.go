@@ -42,7 +42,7 @@ func PlainText(data []byte) ([]byte, error) {
 	return []byte(string(utf16.Decode(units))), nil
 }
 
-// Known says what a document is that is not what was asked for; empty if that cannot be told.
+// Known names the kind of a document of the wrong kind; empty if it is unknown.
 func Known(o *Object) string {
 	switch {
 	case o.Object("log") != nil && o.Object("log").Get("entries") != nil:

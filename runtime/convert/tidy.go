@@ -201,7 +201,7 @@ func (p *Plan) rooted(address string) string {
 	return address
 }
 
-// resolvedURL is what the writer's text of a URL comes to.
+// resolvedURL returns the value of the writer's text of a URL.
 func (p *Plan) resolvedURL(s string) string {
 	var b strings.Builder
 	for i, piece := range Pieces(s) {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What to be told of, and what one is told.
+// The events to watch for, and the events reported.
 const (
 	In    uint32 = unix.EPOLLIN
 	Out   uint32 = unix.EPOLLOUT
@@ -58,7 +58,7 @@ func New() (*Poller, error) {
 		return nil, fmt.Errorf("open an eventfd: %w", err)
 	}
 	p := &Poller{fd: fd, wake: wake}
-	// Edge-triggered: each Wake is one event, and nobody needs to read the counter.
+	// Edge-triggered: each Wake is one event, and the counter need not be read.
 	if err := p.Add(wake, In|Edge, WakeToken); err != nil {
 		_ = p.Close() // the first error is the one to tell
 		return nil, err
@@ -126,9 +126,9 @@ func (p *Poller) Block(events []Event, timeout time.Duration) (int, error) {
 // dozeMost is how long Doze does not tell the scheduler.
 const dozeMost = 500 * time.Microsecond
 
-// Doze waits as Block does, for a process whose only work is its loop: a short wait keeps the
-// processor from other goroutines, and is cheaper for it, as nobody takes it away and gives
-// it back. A longer one tells the scheduler after all.
+// Doze waits as Block does, for a process whose only work is its loop. During a short wait it
+// keeps the processor from other goroutines, which is cheaper because the scheduler need not
+// take it away and return it. For a longer wait it calls the scheduler anyway.
 func (p *Poller) Doze(events []Event, timeout time.Duration) (int, error) {
 	if timeout > 0 && !p.coarse.Load() {
 		left := unix.NsecToTimespec(int64(min(timeout, dozeMost)))

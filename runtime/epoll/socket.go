@@ -127,7 +127,7 @@ func sockaddr(a netip.AddrPort) unix.Sockaddr {
 	return &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16(), ZoneId: zone(a.Addr().Zone())}
 }
 
-// zone reads a numeric scope; a name needs a lookup, which belongs to whoever resolves.
+// zone parses a numeric scope; a name needs a look-up, which belongs to the resolver.
 func zone(text string) uint32 {
 	var id uint32
 	for _, c := range []byte(text) {

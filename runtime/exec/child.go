@@ -46,12 +46,12 @@ type child struct {
 
 	mu     sync.Mutex
 	reason string // why we killed it
-	ended  bool   // reaped: its pid may belong to somebody else
+	ended  bool   // reaped: another process may have its pid
 	tail   []string
 }
 
-// spawn starts a warm executor. The caller holds pool.mu, or nobody else knows
-// the pool yet.
+// spawn starts a warm executor. The caller holds pool.mu, or is the only one that knows the
+// pool yet.
 func (p *Pool) spawn(core int) (*child, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -221,8 +221,8 @@ func (c *child) receive() {
 	}
 }
 
-// isEnd tells that nobody is at the other end. A process that ends without having read all
-// that it was sent looks like a reset, not like an end: why it ended is still its own to tell.
+// isEnd reports that the other end is closed. A process that ends before it has read everything
+// looks like a reset, not like an end: its own report says why it ended.
 func isEnd(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) || errors.Is(err, unix.ECONNRESET)
 }

@@ -298,7 +298,7 @@ func TestExecutorDiesWithItsWorker(t *testing.T) {
 	}
 }
 
-// gone says whether a process has ended, reaped by whoever inherited it or not.
+// gone reports whether a process has ended, reaped by its new parent or not.
 func gone(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err != nil || bytes.Contains(stat, []byte(") Z "))

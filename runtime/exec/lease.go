@@ -46,8 +46,8 @@ func (l *Lease) Over() bool {
 	return limited && left <= 0
 }
 
-// watch stops the work when the lease is over, and the process soon after: an
-// engine that hangs must not send on. It needs nobody outside this process.
+// watch stops the work when the lease is over, and the process soon after: an engine that hangs
+// must not send on. It depends on no other process.
 func (l *Lease) watch(stop func()) {
 	for {
 		left, limited := l.left()

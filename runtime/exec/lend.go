@@ -13,8 +13,8 @@ import (
 // lent is the child's end of the socket on which memory of rows is handed over.
 const lent = 4
 
-// lend prepares what the program's large feeds need, hands it to the child and then its
-// work: reading a gigabyte takes seconds, for which whoever starts a run must not wait.
+// lend prepares the program's large feeds, and gives them and then its work to the child.
+// Reading a gigabyte takes seconds, and the caller that starts a run must not wait for that.
 func (p *Pool) lend(ch *child, id node.ExecID, start *message.ExecStart) {
 	var fds []int
 	for i := range start.Program.Feeds {

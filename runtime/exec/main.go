@@ -73,8 +73,8 @@ func (c *inside) send(m node.Message) error {
 	return err
 }
 
-// listen reads what the worker says. When nobody is there any more the process
-// ends at once: an executor without a worker must not send load.
+// listen reads the worker's messages. When the worker has gone the process ends at once: an
+// executor without a worker must not send load.
 func (c *inside) listen() {
 	r := bufio.NewReader(c.conn)
 	for {

@@ -218,7 +218,7 @@ func (p *Pool) Pids() []int {
 	return pids
 }
 
-// gone tells of an end without holding up whoever called Start.
+// gone reports an end without delaying the caller of Start.
 func (p *Pool) gone(id node.ExecID, reason, tail string) {
 	p.group.Go(func() {
 		p.sink(node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: reason, Tail: tail})

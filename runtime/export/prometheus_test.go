@@ -80,7 +80,7 @@ func TestNamesOfSeries(t *testing.T) {
 	})
 }
 
-// TestLiveAddsUp: a job that runs in two datacenters is told as their sum.
+// TestLiveAddsUp: the export reports a job in two datacenters as their sum.
 func TestLiveAddsUp(t *testing.T) {
 	part := messageResult().Datacenters[0]
 	west := part

@@ -11,7 +11,7 @@ import (
 	"hyperscale/runtime/report"
 )
 
-// How often a server is told of a job that runs, and how hard it is tried at its end.
+// How often the pusher reports a running job to a server, and how often it tries at the end.
 const (
 	pushEvery = 5 * time.Second
 	endTries  = 4

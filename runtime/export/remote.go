@@ -19,7 +19,7 @@ import (
 const (
 	tryMax    = 5 * time.Second // one request and its answer
 	seriesMax = 2000            // in one request: some 500 KB before compression
-	answerMax = 300             // bytes of a server's complaint that are told
+	answerMax = 300             // bytes of a server's error message that are shown
 )
 
 // writePath is where Prometheus and most of its kind take remote writes.

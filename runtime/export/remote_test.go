@@ -17,7 +17,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// receiver is a server that takes remote writes, or answers what it is told to.
+// receiver is a server that accepts remote writes, or gives the configured answer.
 type receiver struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -150,8 +150,8 @@ func TestPusher(t *testing.T) {
 	}
 }
 
-// TestPusherTriesAgain: a server that is busy gets the end later; one that refuses it
-// is not asked again; no address and no control character is told.
+// TestPusherTriesAgain: a busy server gets the end later. The pusher does not ask a server
+// again that rejects it, and shows no address and no control character.
 func TestPusherTriesAgain(t *testing.T) {
 	server := newReceiver(t, 503, 429)
 	p, _ := newPusher(t, server.URL)
@@ -166,8 +166,8 @@ func TestPusherTriesAgain(t *testing.T) {
 	}
 }
 
-// TestPusherTellsOnce: failures during the run are told when they begin, and counted at
-// the end.
+// TestPusherTellsOnce: the pusher reports failures during the run when they begin, and counts
+// them at the end.
 func TestPusherTellsOnce(t *testing.T) {
 	server := newReceiver(t, 500, 500, 500)
 	p, told := newPusher(t, server.URL)

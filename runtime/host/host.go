@@ -105,7 +105,7 @@ func (n *Node) giveBack() {
 		n.sockets.Close()
 	}
 	if n.door != nil {
-		_ = n.door.Close() // nobody was served
+		_ = n.door.Close() // it has served no peer
 	}
 	if n.store != nil {
 		_ = n.store.Close() // nothing was written

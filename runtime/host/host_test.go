@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // wait bounds every wait of these tests.
 const wait = 5 * time.Second
 
-// pinger pings whom it is told to, by stream and by datagram, and answers pings.
+// pinger pings the peers that its commands name, by stream and by datagram, and answers pings.
 type pinger struct {
 	to   node.Addr
 	news chan string // what happened, for the test

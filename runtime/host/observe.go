@@ -26,8 +26,8 @@ type Line struct {
 	Data        node.Event   `json:"data"`
 }
 
-// history writes events as lines of JSON. The first error ends it and is told
-// at the node's end: a history with a hole proves nothing.
+// history writes events as lines of JSON. The first error ends it, and the node reports that
+// error at its end: a history with a hole proves nothing.
 type history struct {
 	self node.Peer
 
@@ -79,7 +79,7 @@ func levelOf(e node.Event) slog.Level {
 			return slog.LevelWarn
 		}
 	case event.LeaseEnded:
-		if e.Reason == "expired" || e.Reason == "superseded" { // nobody asked for it
+		if e.Reason == "expired" || e.Reason == "superseded" { // against the will of its holder
 			return slog.LevelWarn
 		}
 	case event.Acted, event.Ignored, event.FenceStored, event.ShardRenewed, event.ClientCalled, event.ClientReturned,

@@ -23,7 +23,7 @@ type Options struct {
 	Cluster     string
 	Environment string
 
-	Listen    string // host:port; port 0: the system chooses; empty: nobody calls this node
+	Listen    string // host:port; port 0: the system chooses; empty: no node connects to this one
 	Advertise string // what others call; a port of 0 or none is that of Listen; empty: Listen
 	Admin     string // host:port of /metrics, /healthz and /readyz; empty: no such listener
 	DataDir   string // empty: memory

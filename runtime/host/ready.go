@@ -9,11 +9,11 @@ import (
 	"hyperscale/core/node"
 )
 
-// work is what a node needs to get any, as its events tell: somebody who has some
-// (a worker's managers, a manager's gates), and, for who owns jobs or subjobs, to be
-// a member of its group.
+// work is what a node needs to get work, as its events report: a peer that has work (a worker's
+// managers, a manager's gates), and for owners of jobs or subjobs the membership of their
+// group.
 type work struct {
-	from  node.Role // none: it gets work from whoever calls
+	from  node.Role // none: it gets work from any node that connects
 	group bool      // it must have joined one
 
 	mu      sync.Mutex
@@ -83,9 +83,8 @@ func (n *Node) alive() (bool, string) {
 	return true, ""
 }
 
-// ready is false while no work can come: until the machine has started and is a
-// member of its group, while nobody who has work has taken the node in, and from
-// Stop on.
+// ready returns false while no work can arrive: until the machine has started and is a member
+// of its group, while no peer with work has registered the node, and after Stop.
 func (n *Node) ready() (bool, string) {
 	if n.loop.Stopping() {
 		return false, "the node is stopping"

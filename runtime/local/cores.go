@@ -16,7 +16,7 @@ func CPUs() []int {
 	return physical(exec.Usable(), func(cpu int) string {
 		b, err := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
 		if err != nil {
-			return "" // no topology is told: each counts as a core
+			return "" // the topology is unknown: each processor counts as a core
 		}
 		return strings.TrimSpace(string(b))
 	})

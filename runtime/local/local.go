@@ -18,8 +18,8 @@ import (
 // loopback is where everybody listens; the kernel chooses the ports.
 const loopback = "127.0.0.1:0"
 
-// heartbeat and progress are faster than a cluster's: nobody else shares the wire,
-// and a person looks at the screen.
+// heartbeat and progress are faster than a cluster's: no other node shares the network, and a
+// user watches the screen.
 const (
 	heartbeat = 250 * time.Millisecond
 	progress  = 100 * time.Millisecond

@@ -17,8 +17,8 @@ type inbox struct {
 	ended   bool
 }
 
-// stream is one that the machine may hear of. It is forgotten when the machine
-// closes it or has been told that it broke.
+// stream is a stream of which the machine may get inputs. The inbox drops it when the machine
+// closes it or has received its break.
 type stream struct {
 	peer node.Peer
 	seen bool // StreamOpened was delivered
@@ -32,8 +32,8 @@ func newInbox(c node.MailboxConfig) *inbox {
 	}
 }
 
-// push files in, and says whether there was room. After the end there is room
-// for anything: nobody will read it.
+// push queues an input, and reports whether there was room. After the end there is always room:
+// no machine will read it.
 func (b *inbox) push(in *node.Input) bool {
 	b.mu.Lock()
 	ok := b.admit(in)

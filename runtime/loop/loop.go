@@ -19,8 +19,8 @@ type Config struct {
 	Seed    uint64             // of Env.Rand, mixed with the incarnation
 	Clock   clock.Clock        // nil: the real one
 	Mailbox node.MailboxConfig // zero: node.DefaultMailbox
-	// Observe gets each event of Env.Emit, on the loop's goroutine: it must not
-	// wait for anything. Nil: nobody looks.
+	// Observe gets each event of Env.Emit, on the loop's goroutine: it must not block. Nil: no
+	// observer.
 	Observe func(node.Instant, node.Event)
 	Logger  *slog.Logger // nil: nothing is logged
 }

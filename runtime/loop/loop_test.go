@@ -266,7 +266,7 @@ func TestStreamsAreToldInOrder(t *testing.T) {
 	// A critical message overtakes the news of its stream in the mailbox.
 	l.StreamOpened(1, peer)
 	critical(1, 1)
-	// After the break nothing of the stream is told, though it came before.
+	// After the break the machine gets nothing of the stream, not even what arrived before.
 	l.StreamOpened(2, peer)
 	l.Message(peer, 2, &ping{toy.Ping{Counter: 2}, node.High})
 	l.StreamBroken(2, peer, "x")
@@ -279,7 +279,7 @@ func TestStreamsAreToldInOrder(t *testing.T) {
 	// So is one that is closed when it opens, though a message waited for that.
 	l.StreamOpened(5, peer)
 	critical(5, 7)
-	// Nobody knows this one.
+	// The loop does not know this stream.
 	critical(4, 6)
 	l.StreamBroken(4, peer, "x")
 	close(gate)
@@ -379,7 +379,7 @@ func TestEndings(t *testing.T) {
 	if err := end(); err != nil {
 		t.Errorf("stop: %v", err)
 	}
-	l.ExecEvent(node.ExecEvent{}) // nobody reads it, and nobody waits
+	l.ExecEvent(node.ExecEvent{}) // no machine reads it, and no caller waits
 	if _, err := l.Command(t.Context(), &toy.Ping{}); !errors.Is(err, ErrStopped) {
 		t.Errorf("command after the end: %v", err)
 	}

@@ -7,8 +7,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// group counts what this node and its fellows own, whom they take for alive, and
-// who leads: the registers, the membership and the election of one group.
+// group counts what this node and its peers own, which of them it considers alive, and which
+// one leads: the registers, the membership and the election of one group.
 type group struct {
 	registers
 	membership

@@ -51,14 +51,14 @@ func observed() []node.Event {
 	}
 }
 
-// onlyNamed are events that nobody would draw: they are counted by name alone.
+// onlyNamed are events without a metric of their own: they are counted by name alone.
 var onlyNamed = []node.Event{
 	event.SubjobChanged{}, event.Acted{}, event.FenceStored{}, event.ShardCounted{}, event.SubjobCounted{}, event.ShardDispatched{},
 	event.SubjobDispatched{}, event.PeerRefused{}, event.Reached{}, event.ClientCalled{}, event.ClientReturned{}, event.ShardRenewed{},
 	event.WorkflowAborted{}, event.RowsTaken{},
 }
 
-// A new event is drawn, or somebody has decided that its name is enough.
+// A new event has a metric, or a line here says that its name is enough.
 func TestEveryEventIsTreated(t *testing.T) {
 	treated := map[string]bool{}
 	for _, e := range append(observed(), onlyNamed...) {

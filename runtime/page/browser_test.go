@@ -61,8 +61,8 @@ func open(t *testing.T, page, width string) (seen opened) {
 	return seen
 }
 
-// TestBrowser: the largest usual page on a phone. It is drawn, answers the pointer, has two
-// themes that can be read, fits, and asks nobody for anything.
+// TestBrowser checks the largest usual page on a phone. It renders, answers the pointer, is
+// legible in two themes, fits, and requests nothing from any server.
 func TestBrowser(t *testing.T) {
 	got := open(t, render(t, hour()), "390")
 	t.Logf("parsed, run and laid out in %.0f ms", got.DrawnMS)

@@ -146,7 +146,7 @@ func when(r *compare.Run) string {
 	return said
 }
 
-// all is what several pairs come to.
+// all returns the overall result of several pairs.
 func (d *contrast) all() told {
 	worse := 0
 	for i := range d.Comparison.Pairs {

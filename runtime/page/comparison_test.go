@@ -67,8 +67,8 @@ func TestComparisonStructure(t *testing.T) {
 	same(t, "compared.html", renderComparison(t, r, slower(r)))
 }
 
-// TestComparisonOfSeveral: what each comes to stands before all of them, and a file compared
-// with itself moved nothing.
+// TestComparisonOfSeveral: the result of each pair precedes all of them, and a file compared
+// with itself has no changes.
 func TestComparisonOfSeveral(t *testing.T) {
 	r := resultOf(2, 1, 12, 100*time.Millisecond)
 	got := renderComparison(t, r, r, slower(r))
@@ -117,8 +117,8 @@ func TestComparisonIsSmall(t *testing.T) {
 	}
 }
 
-// TestDiff: both texts are in their difference, but for what is folded; equal lines stand
-// once, and nothing is told of equal texts.
+// TestDiff: the difference contains both texts, except for folded parts. Equal lines occur
+// once, and equal texts have no difference.
 func TestDiff(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(name string) []string {

@@ -33,10 +33,10 @@ type grid struct {
 	merged int64 // how many windows of the narrowest course a column holds
 }
 
-// gridOf has at most so many columns for courses. Their widths are multiples of each other
-// where they are of one result: the column is a multiple of all, so that no window is in two.
-// The load lasted for so long, 0 if nobody knows: what is left of it behind the last whole
-// column is one itself, or too short for that and a part of the one before.
+// gridOf returns at most so many columns for courses. Within one result the widths are
+// multiples of each other. The column is a multiple of all of them, so that no window is in two
+// columns. The load lasted for so long, 0 if unknown. The rest after the last whole column is a
+// column itself, or is joined to the one before if it is too short.
 func gridOf(courses []report.Course, lasted int64, most int) grid {
 	var width, narrowest, end int64
 	for _, c := range courses {

@@ -10,7 +10,7 @@ import (
 	"hyperscale/runtime/ui/units"
 )
 
-// coloured is how many curves of one chart can be told apart.
+// coloured is how many curves of one chart have distinct colours.
 const coloured = 6
 
 // quantiles is the curve of one histogram.
@@ -42,8 +42,8 @@ func sample(h *stats.Histogram, far float64, points int) []uint64 {
 	return out
 }
 
-// percentiles draws curves in HDR style. What does not fit in colours is left out, and
-// told: the slowest are drawn, as they are why somebody looks.
+// percentiles draws curves in HDR style. If there are more than colours, it draws the slowest,
+// because readers look for those, and reports the omission.
 func percentiles(title string, all []quantiles, points int) (figure, bool) {
 	if len(all) == 0 {
 		return figure{}, false

@@ -18,7 +18,7 @@ const (
 
 const (
 	untouched = 3       // lines that stay, before and after each that does not
-	cellsMax  = 1 << 20 // of the table of common lines: beyond it texts are told one after the other
+	cellsMax  = 1 << 20 // of the table of common lines: for larger texts the page shows one after the other
 )
 
 // diff tells what turns one text into another, line by line, by their longest common

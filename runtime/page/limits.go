@@ -10,8 +10,8 @@ import (
 // sizeMax is how long a page is at most.
 const sizeMax = 1 << 20
 
-// limits bound what a page shows, whoever wrote the result: each is for one list at
-// one place, but for details and source, which are for all of the page.
+// limits bound what a page shows, for any author of the result. Each is for one list at one
+// place, except details and source, which are for the whole page.
 type limits struct {
 	workflows int // shown whole
 	rows      int // of any table

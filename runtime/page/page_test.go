@@ -168,7 +168,7 @@ func TestHourIsSmall(t *testing.T) {
 	}
 }
 
-// TestSaturated: figures that are the generator's are called so before they are told.
+// TestSaturated: the page says that figures are the generator's before it shows them.
 func TestSaturated(t *testing.T) {
 	r := resultOf(1, 1, 5, time.Second)
 	r.Generator.Saturated, r.Workflows[0].Generator.Saturated = true, true

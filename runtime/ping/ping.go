@@ -116,7 +116,7 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 		return err
 	}
 	defer tcp.Close()
-	stop := context.AfterFunc(ctx, func() { _ = tcp.SetDeadline(time.Unix(1, 0)) }) // it is open: whoever waits returns
+	stop := context.AfterFunc(ctx, func() { _ = tcp.SetDeadline(time.Unix(1, 0)) }) // it is open: a blocked call returns
 	defer stop()
 	stream := net.Conn(tcp)
 	var session *sessions

@@ -92,7 +92,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// What goes wrong has the kind that a load test would give it, and what was learnt is told.
+// A failure has the kind that a load test would give it, and ping reports what it learnt.
 func TestFailures(t *testing.T) {
 	plain := httptest.NewServer(answering())
 	defer plain.Close()
@@ -148,7 +148,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// An address that is dead is told, and the next one tried.
+// Ping reports a dead address, and tries the next one.
 func TestAddressesInTurn(t *testing.T) {
 	plain := httptest.NewServer(answering())
 	defer plain.Close()

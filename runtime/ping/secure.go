@@ -53,7 +53,7 @@ func (s *sessions) Get(string) (*tls.ClientSessionState, bool) {
 	return s.state, s.state != nil
 }
 
-// Put is told of a ticket.
+// Put stores a ticket.
 func (s *sessions) Put(_ string, state *tls.ClientSessionState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,6 +142,6 @@ func resumes(ctx context.Context, address string, cfg Config, call *http1.Call, 
 		return nil
 	}
 	did := c.ConnectionState().DidResume
-	_ = c.Close() // it says goodbye; nobody waits for the answer
+	_ = c.Close() // it sends close_notify, and does not wait for the answer
 	return &did
 }

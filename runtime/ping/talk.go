@@ -65,7 +65,7 @@ func (r *Report) keep(kept *http1.Collector) {
 	}
 }
 
-// heard is told what one HTTP/2 stream is about.
+// heard handles the events of one HTTP/2 stream.
 type heard struct {
 	r    *Report
 	kept http1.Collector

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How often progress is told. A log that a person follows needs no more than a line in
-// 5 s, and one of an hour stays short enough.
+// How often progress is reported. For a log that a user follows a line in 5 s is enough, and
+// the log of an hour stays short.
 const (
 	onTerminal = 200 * time.Millisecond
 	inLog      = 5 * time.Second
@@ -51,7 +51,7 @@ func (l *Line) Tell(now time.Time, text func() string) {
 	}
 	l.shown = now
 	if !l.terminal {
-		_, _ = fmt.Fprintln(l.out, text()) // who cannot be told is not told
+		_, _ = fmt.Fprintln(l.out, text()) // an error of the output has no place to go
 		return
 	}
 	l.moving = true

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Hosts are names whose addresses nobody is asked for.
+// Hosts are names with fixed addresses, which need no look-up.
 type Hosts map[string][]netip.Addr
 
 // hostsMax bounds what is read of a file of hosts.

@@ -99,7 +99,7 @@ func (l *Lookup) serverOf(a *ask) netip.AddrPort {
 
 func (l *Lookup) send(a *ask, now time.Duration) {
 	a.id = l.ids()
-	for other := range l.asks { // two questions under way are told apart
+	for other := range l.asks { // to distinguish two open requests
 		if o := &l.asks[other]; o != a && o.id == a.id {
 			a.id++
 		}

@@ -137,7 +137,7 @@ func asksAAAA(query []byte) bool {
 	return len(m.Questions) == 1 && m.Questions[0].Type == dnsmessage.TypeAAAA
 }
 
-// What nobody asked for is ignored, and the true answer counts when it comes.
+// The resolver ignores an answer without a request, and the true answer counts when it arrives.
 func TestForgedAnswersAreIgnored(t *testing.T) {
 	forged := "w.example. A 192.0.2.66 60"
 	tests := []struct {

@@ -61,7 +61,7 @@ func (c *Cache) Close(name *message.FeedFile) {
 	}
 	delete(c.sheets, name.Digest)
 	if e.sheet != nil {
-		_ = e.sheet.Close() // whoever maps it keeps it
+		_ = e.sheet.Close() // a process that maps it keeps it
 	}
 }
 

@@ -125,7 +125,7 @@ func format(json bool) feed.Format {
 
 func aligned(n uint64) uint64 { return (n + 7) &^ 7 }
 
-// Name is what a program says of the file; whoever names it adds its path.
+// Name returns a program's description of the file; the caller provides the path.
 func (s *Sheet) Name(path string) message.FeedFile {
 	n := s.name
 	n.Name = path

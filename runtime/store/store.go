@@ -140,7 +140,7 @@ func (q *intake) statistics() Stats {
 	return s
 }
 
-// tell completes a batch. After the end of the intake nobody listens.
+// tell completes a batch. After the end of the intake no completion is delivered.
 func (q *intake) tell(batch []put, completed func(node.WriteID, error)) {
 	for i := range batch {
 		q.mu.Lock()

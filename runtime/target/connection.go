@@ -243,5 +243,5 @@ func (l *loop) watch(c *connection) {
 	if !c.unsent.empty() {
 		events |= epoll.Out
 	}
-	_ = l.poller.Mod(c.fd, events, c.token()) // it was added when opened; a hang-up is told anyway
+	_ = l.poller.Mod(c.fd, events, c.token()) // it was added when opened; the kernel reports a hang-up anyway
 }

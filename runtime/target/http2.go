@@ -89,8 +89,8 @@ const (
 	drainTurns    = 20
 )
 
-// drain reads what the peer has sent: the library stops at the first answer that nobody takes,
-// and requests that had come by then would not count.
+// drain reads what the peer has sent. The library stops at the first answer that is not taken,
+// and requests that had arrived by then would not count.
 func (m *multiplexed) drain() {
 	if half, ok := m.Conn.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite() // fails if the peer is gone: its bytes are still there
@@ -221,9 +221,9 @@ func (m *multiplexed) begin(r *http.Request) *call {
 	return c
 }
 
-// answer sends what the session would send over HTTP/1.1: its head is read back into
-// fields. It counts before the end of its stream, which the library sends later: whoever
-// has seen the end finds it counted.
+// answer sends what the session would send over HTTP/1.1: it parses the head back into fields.
+// It counts before the end of its stream, which the library sends later: a client that has seen
+// the end finds it counted.
 func (m *multiplexed) answer(w http.ResponseWriter, c *call) {
 	site := m.session.site
 	var out output
@@ -257,7 +257,7 @@ func (m *multiplexed) answer(w http.ResponseWriter, c *call) {
 	defer site.mu.Unlock()
 	m.tally()
 	if err == nil {
-		out.size = 0 // bytes are told by the connection
+		out.size = 0 // the connection reports its own bytes
 		site.sent(&out)
 	}
 }
@@ -280,7 +280,7 @@ func (l *loop) upgrade(c *connection, b []byte) {
 	m.Conn, err = net.FileConn(file) // a copy of the descriptor
 	_ = file.Close()
 	if err != nil {
-		return // out of descriptors: the peer is told by the end
+		return // out of descriptors: the close informs the peer
 	}
 	l.taken.all.Go(func() { m.serve(l.taken.ctx) })
 }

@@ -44,7 +44,7 @@ func (f *frames) get(stream uint32) { f.frame(headFrame, endStream|endHeaders, s
 
 func (f *frames) reset(stream uint32) { f.frame(resetFrame, 0, stream, []byte{0, 0, 0, 8}) }
 
-// However the bytes are cut, the requests that came whole are told, each once.
+// For any division of the bytes, the intake reports each complete request once.
 func TestIntake(t *testing.T) {
 	f := newFrames()
 	f.get(1)
@@ -103,8 +103,8 @@ func FuzzIntake(f *testing.F) {
 	})
 }
 
-// TestArrivedCounts: requests that nobody waits for any more when their turn comes count all the
-// same, whatever the client has done to their streams and to the connection.
+// TestArrivedCounts: requests count even if their client has stopped waiting when their turn
+// arrives, whatever it did to their streams and to the connection.
 func TestArrivedCounts(t *testing.T) {
 	const many = 100
 	for _, resets := range []bool{false, true} {

@@ -77,7 +77,7 @@ func (l *loop) close() {
 		}
 	}
 	_ = l.listener.Close() // only read from
-	_ = l.poller.Close()   // nobody waits any more
+	_ = l.poller.Close()   // no other goroutine waits any more
 }
 
 func (l *loop) run(ctx context.Context) error {

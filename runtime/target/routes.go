@@ -169,8 +169,8 @@ func login(body []byte) response {
 	return response{status: 200, kind: typeJSON, body: marshal(map[string]string{"token": token})}
 }
 
-// userOf returns the user whom a token names, "" if it is none of ours. Tokens carry the
-// name itself, so that the target remembers nobody.
+// userOf returns the user of a token, "" for a foreign one. Tokens contain the name itself, so
+// that the target stores no users.
 func userOf(token []byte) string {
 	digits, ours := strings.CutPrefix(string(token), tokenPrefix)
 	user, err := hex.DecodeString(digits)

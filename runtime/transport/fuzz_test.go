@@ -42,7 +42,7 @@ func FuzzFrameReader(f *testing.F) {
 	})
 }
 
-// FuzzHandshake: nobody is let in but with a Hello that fits ours.
+// FuzzHandshake: only a peer whose Hello fits ours is accepted.
 func FuzzHandshake(f *testing.F) {
 	f.Add(frame(f, hello("b")))
 	f.Add(frame(f, &message.HelloRefused{Field: "cluster", Got: "\x00", Want: "b", Remedy: "c"}))

@@ -28,8 +28,8 @@ func (t *Transport) greet(conn net.Conn) {
 	_ = conn.Close() // the node ends
 }
 
-// shake says Hello and wants one that fits, within the time for a handshake. A
-// peer that does not fit is told why.
+// shake sends Hello and waits for one that fits, within the time for a handshake. It tells a
+// peer that does not fit why.
 func (t *Transport) shake(conn net.Conn) (*frameReader, node.Peer, error) {
 	_ = conn.SetDeadline(time.Now().Add(t.config.Limits.Handshake)) // a closed conn says so below
 	if err := t.say(conn, t.hello); err != nil {

@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// The version of the protocol. A difference of Major is refused; Minor says what
-// a peer may be told.
+// The version of the protocol. A different Major is rejected; Minor says which messages a peer
+// understands.
 const (
 	Major = 1
 	Minor = 0

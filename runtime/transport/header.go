@@ -12,8 +12,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// A datagram's header says who sent it, by position and not by name, as it stands
-// before each message:
+// A datagram's header identifies the sender, by position and not by name, before each message:
 //
 //	magic byte, format byte
 //	8 bytes of a digest of protocol version, cluster and environment
@@ -22,8 +21,8 @@ import (
 //	the node's name, behind its length in a byte
 //	the address it advertises, behind its length as a varint
 //
-// Some 40 bytes in all. A digest that differs is refused; the names behind it are
-// told by the Hello of a stream.
+// It takes about 40 bytes. A different digest is rejected; the Hello of a stream has the names
+// that the digest covers.
 const (
 	headerMagic  = 'H'
 	headerFormat = 1
@@ -35,8 +34,8 @@ const (
 // message.DatagramBody fits, sealed too.
 const HeaderRoom = message.DatagramMax - message.DatagramBody - message.HeaderSize - SealOverhead
 
-// NamesMax bounds a node's name and address together: whoever has longer ones could
-// not send the datagrams that its group counts on.
+// NamesMax bounds a node's name and address together: with longer ones a node could not send
+// the datagrams that its group depends on.
 const NamesMax = HeaderRoom - headerFixed - binary.MaxVarintLen64 - 1 - 2
 
 // header is the encoded head that a source sent last, and whom it means: the next

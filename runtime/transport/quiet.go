@@ -14,9 +14,9 @@ const (
 	quietFor = time.Minute
 )
 
-// quiet logs what goes wrong with others, once a minute for each source or
-// target, so that nobody can fill a disk through us and a retry every second
-// does not hide the rest. What is not logged is still counted.
+// quiet logs faults of others, once a minute for each source or target, so that no peer can
+// fill a disk through us, and a retry every second does not hide other lines. It still counts
+// what it does not log.
 type quiet struct {
 	logger *slog.Logger
 

@@ -35,8 +35,8 @@ type name struct {
 
 func (n *names) init() { n.known = map[node.Addr]*name{} }
 
-// find returns the address of a name. If it is not known, b waits for the answer;
-// ask says that nobody is looking for it yet.
+// find returns the address of a name. If it is unknown, b waits for the answer; ask reports
+// that no look-up of it runs yet.
 func (n *names) find(to node.Addr, b []byte) (at netip.AddrPort, known, ask bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

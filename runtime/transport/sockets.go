@@ -16,7 +16,7 @@ const portTries = 16
 
 // Sockets are a node's listener and its datagram socket, on the same port.
 type Sockets struct {
-	tcp net.Listener // nil: nobody calls this node
+	tcp net.Listener // nil: no node connects to this one
 	udp *net.UDPConn
 }
 
@@ -84,7 +84,7 @@ func (s *Sockets) Addr() string {
 	return s.tcp.Addr().String()
 }
 
-// Port is the port alone, 0 if nobody calls this node.
+// Port returns the port alone, 0 if no node connects to this one.
 func (s *Sockets) Port() string {
 	if s.tcp == nil {
 		return "0"

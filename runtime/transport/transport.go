@@ -54,7 +54,7 @@ type Config struct {
 	Environment string
 	Limits      Limits           // zero: DefaultLimits
 	Seal        Seal             // nil: frames cross as they are
-	Observe     func(node.Event) // nil: nobody looks. Called from any goroutine.
+	Observe     func(node.Event) // nil: no observer. Called from any goroutine.
 	Logger      *slog.Logger     // nil: nothing is logged
 }
 
@@ -126,7 +126,7 @@ func (t *Transport) Open(to node.Addr) node.StreamID {
 	s := t.register(&stream{t: t, to: to, cancelDial: cancel})
 	if s == nil {
 		cancel()
-		return 0 // the node ends: nobody waits for news of it
+		return 0 // the node ends: its machine gets no more inputs
 	}
 	t.workers.Go(func() {
 		defer cancel()

@@ -22,7 +22,7 @@ func Comparison(c *compare.Comparison, s Style) string {
 		}
 		d.pair(&c.Pairs[i], base, c.AlphaPPM)
 	}
-	if len(c.Pairs) > 1 { // before all tables stands what they come to
+	if len(c.Pairs) > 1 { // the overall results precede all tables
 		lines := d.lines
 		d.lines = nil
 		for i := range c.Pairs {

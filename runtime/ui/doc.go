@@ -4,7 +4,7 @@
 // It measures, merges and judges nothing: progress is a fold of the job's statuses
 // (model.go), thresholds are asked of core/verdict, the summary is a rendering of the
 // job's result (runtime/report). It does not stop jobs: a key that asks for it calls a
-// function of whoever opened the screen.
+// function of the screen's caller.
 //
 // The screen draws itself: a function from model, size, style and view to lines, which
 // goldens and a property can hold. bubbletea brings keys, sizes and the terminal's modes; a
@@ -24,7 +24,7 @@
 //	     dies, however it dies.
 //	UI-4 Without colour nothing is lost but colour; without UTF-8 nothing but dots.
 //	UI-5 A screen has no more lines and columns than it was given, whatever the names.
-//	UI-6 Nobody waits for a terminal but the goroutine that writes to it.
+//	UI-6 Only the goroutine that writes to a terminal waits for it.
 //
 // Read paint.go, summary.go, summary_phases.go, summary_end.go, comparison.go; model.go, flow.go,
 // totals.go, places.go, workers.go, judge.go, past.go; screen.go, body.go, tabs.go, plot.go, line.go,

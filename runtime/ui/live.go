@@ -62,8 +62,8 @@ func openLive(o Options) (Progress, error) {
 	return l, nil
 }
 
-// pump hands news to the screen, which waits as long as its terminal does: whoever
-// brings them must not.
+// pump passes news to the screen, which waits as long as its terminal does: the goroutine that
+// brings the news must not.
 func (l *live) pump() {
 	for {
 		select {

@@ -311,7 +311,7 @@ func TestStopAndContinue(t *testing.T) {
 	x.restored()
 }
 
-// In a process group that no shell looks after, nobody could continue it: it goes on.
+// In a process group without a shell no one could continue it: it does not stop.
 func TestNoStopWithoutAShell(t *testing.T) {
 	x := startTerminal(t, "interrupt")
 	x.until("home")

@@ -214,8 +214,8 @@ func hostileWorkers(t *rapid.T) (out []message.WorkerShare) {
 	return out
 }
 
-// Whatever is told, whatever the size and whatever is looked at: a screen stays within
-// its size and lets no control character through.
+// For any statuses, sizes and views: a screen stays within its size and lets no control
+// character through.
 func TestScreensStayWithinTheirSize(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := NewModel(hostile(t, "file"), &message.Plan{})
@@ -263,8 +263,8 @@ func TestRowsScroll(t *testing.T) {
 	}
 }
 
-// A job that is watched looks as one that was started here, once its plan was told: by
-// its first status, even if that is older than what is shown.
+// A watched job looks like one that was started here, once its plan has arrived: with its first
+// status, even if that is older than what the screen shows.
 func TestWatchedJobsLearnTheirPlan(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		watched, here := NewModel("", &message.Plan{}), NewModel("shop.star", plan())

@@ -275,7 +275,7 @@ func (d *summary) metrics(metrics []report.Metric) {
 	d.add(t.draw()...)
 }
 
-// rows tells how many of its feed were taken, and which nobody gets.
+// rows shows how many rows of its feed were taken, and which ones were lost.
 func (d *summary) rows(w *report.Workflow) {
 	if w.Rows == 0 && w.RowsBurned == 0 {
 		return

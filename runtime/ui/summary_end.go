@@ -13,7 +13,7 @@ import (
 	"hyperscale/runtime/ui/units"
 )
 
-// datacenters are told apart only where there are several.
+// datacenters lists the datacenters if there are several.
 func (d *summary) datacenters() {
 	if len(d.result.Datacenters) < 2 {
 		return

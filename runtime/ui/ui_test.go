@@ -185,7 +185,7 @@ func TestSummaries(t *testing.T) {
 		{"summary-colour.txt", result(t, "local"), Style{Width: 80, Color: true}},
 		{"summary-cluster.txt", result(t, "east", "west"), Style{Width: 80}},
 		{"summary-failed.txt", nothing, Style{Width: 80}},
-		{"summary-refused.txt", refused, Style{Width: 80}}, // the reason is told once
+		{"summary-refused.txt", refused, Style{Width: 80}}, // the reason is shown once
 	} {
 		got := Summary(row.result, row.style)
 		for line := range strings.SplitSeq(got, "\n") {
@@ -200,7 +200,7 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
-// TestRemedy: what held the generator up is told as it was measured.
+// TestRemedy: the summary shows what limited the generator, as it was measured.
 func TestRemedy(t *testing.T) {
 	for busy, want := range map[uint32]string{990_000: "as busy as it can be", 20_000: "although the generator was not busy"} {
 		r := result(t, "local")

@@ -15,7 +15,7 @@ import (
 // settle is how long nothing is typed before files are checked.
 const settle = 150 * time.Millisecond
 
-// ErrNoShutdown is what a session ends with that nobody has shut down.
+// ErrNoShutdown is the error of a session that ends without a shutdown request.
 var ErrNoShutdown = errors.New("the editor went away without shutdown")
 
 // Server is one session with an editor.
@@ -24,7 +24,7 @@ type Server struct {
 	// editor, else what is on disk. Its error is a *workflow.Error where a file is wrong.
 	Load   func(path string, read func(path string) ([]byte, error)) (*workflow.Program, error)
 	Manual *manual.Manual
-	// Version is told to the editor.
+	// Version is reported to the editor.
 	Version string
 
 	out       io.Writer

@@ -15,8 +15,8 @@ import (
 
 var python = regexp.MustCompile("(?s)```python\n(.*?)```")
 
-// Every word of the language is explained: it has a meaning, each argument that needs a
-// name is told outside of the signature, and its example is a whole file that loads.
+// The manual explains every word of the language: its meaning, and each named argument outside
+// of the signature. Its example is a whole file that loads.
 func TestEveryWord(t *testing.T) {
 	m := manual.New(docs.Workflows, workflow.Words())
 	loaded := map[string]error{}

@@ -84,7 +84,7 @@ func TestJar(t *testing.T) {
 	}
 }
 
-// Time passes only where it is told.
+// Time passes only when the test sets it.
 func TestExpiry(t *testing.T) {
 	var j cookie.Jar
 	at := origin("http://a.example/")

@@ -51,8 +51,8 @@ func codings() []string { return []string{"gzip", "deflate", "raw", "br", "zstd"
 
 func field(coding string) string { return strings.Replace(coding, "raw", "deflate", 1) }
 
-// Each coding gives back what went in, from decoders that were used before for good and
-// for bad; a cut, a bomb and bytes that are none are told apart.
+// Each coding returns its input, from decoders with earlier successes and failures. A truncated
+// body, a bomb and invalid bytes have distinct errors.
 func TestDecode(t *testing.T) {
 	texts := [][]byte{{}, []byte("x"), []byte(strings.Repeat("hello, world\n", 5000))}
 	for round := range 3 {

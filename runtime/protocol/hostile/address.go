@@ -33,7 +33,7 @@ func (s *Server) bury(a Address) error {
 	address := netip.AddrPortFrom(netip.AddrFrom4(own.Addr), uint16(own.Port))
 	s.first = append(s.first, address)
 	if a == AddressRefuses {
-		return nil // bound, so that nobody else gets the port
+		return nil // bound, so that no other process gets the port
 	}
 	// The kernel drops SYNs to a listener whose queue is full.
 	if err := unix.Listen(fd, 0); err != nil {

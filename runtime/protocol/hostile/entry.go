@@ -55,7 +55,7 @@ type Address uint8
 // The addresses that take no connection.
 const (
 	AddressNone    Address = iota
-	AddressRefuses         // nobody listens
+	AddressRefuses         // no process listens
 	AddressDrops           // no answer to a SYN ever comes
 )
 

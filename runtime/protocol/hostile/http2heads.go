@@ -6,7 +6,7 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// heads2 are heads that make their response malformed, and nobody else's.
+// heads2 are heads that make their own response malformed, and no other.
 func heads2() []HTTP2Entry {
 	var f frames
 	bad := func(name string, fields ...string) HTTP2Entry {

@@ -38,7 +38,7 @@ type Server struct {
 	hops        int
 	where       int // connection of the hostile request
 	again       bool
-	wants       map[Want]int // what the requests of a mix must come to
+	wants       map[Want]int // what the requests of a mix must result in
 }
 
 // NextBody is the body of a well-behaved answer.
@@ -115,8 +115,8 @@ func (s *Server) Late() bool { return s.late.Load() }
 // patience is how long connections may stay that the client does not close.
 const patience = time.Second
 
-// Close lets every connection come to its end, which the client brings about by closing
-// it, so that whatever was sent is counted; what stays is closed.
+// Close lets every connection end, which the client causes by closing it, so that everything
+// sent is counted. It closes those that remain.
 func (s *Server) Close() {
 	close(s.closing)
 	_ = s.listener.Close()

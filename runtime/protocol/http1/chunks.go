@@ -9,7 +9,7 @@ const (
 	MaxChunkLine = 4 << 10  // one chunk-size line with its extensions
 	MaxInterim   = 16       // 1xx responses before the final one
 
-	// MaxBodyDiscarded bounds a body that nobody keeps; time bounds it long before.
+	// MaxBodyDiscarded bounds a body that is not kept; time bounds it long before.
 	MaxBodyDiscarded = 1 << 40
 
 	// maxChunkWaste is how many bytes of framing may run ahead of the payload: sixteen
@@ -121,8 +121,8 @@ func (c *Chunks) Next(b []byte) (n int, data []byte, done bool, err error) {
 }
 
 func (c *Chunks) lineEnd(b []byte) (int, error) {
-	// A bare line feed is not enough: where a size is one too large, the data would end
-	// with the carriage return and nobody would notice.
+	// A bare line feed is not enough: if a size is one too large, the data would end with the
+	// carriage return, unnoticed.
 	const end = "\r\n"
 	for i := len(c.carry); i < len(end) && i-len(c.carry) < len(b); i++ {
 		if b[i-len(c.carry)] != end[i] {

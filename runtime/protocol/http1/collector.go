@@ -129,7 +129,7 @@ func (c *Collector) foldField(more []byte) {
 	c.fields[len(c.fields)-1].end = uint32(len(c.raw))
 }
 
-// ExpectBody reserves room for a body whose length was told, as far as a word is worth.
+// ExpectBody reserves room for a body with a stated length, as far as that is credible.
 func (c *Collector) ExpectBody(length int64) {
 	if want := min(length, bodyFirst); int64(cap(c.Body)) < want && !c.HeadOnly {
 		c.Body = make([]byte, 0, want)

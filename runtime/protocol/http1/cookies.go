@@ -1,9 +1,8 @@
 package http1
 
-// Cookies takes the values of Set-Cookie fields as they come. One can serve many
-// parsers whose bytes are fed by one goroutine: whoever feeds looks into it behind each
-// Feed. It is apart from Collector because every answer may set one, also those that
-// nobody reads.
+// Cookies takes the values of Set-Cookie fields as they arrive. One can serve many parsers that
+// one goroutine feeds: the goroutine reads it after each Feed. It is separate from Collector
+// because every answer may set one, also answers that are not collected.
 type Cookies struct {
 	bytes []byte
 	ends  []int

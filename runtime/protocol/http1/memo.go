@@ -24,7 +24,7 @@ type memos [4]memo
 
 func (m *memos) of(b []byte) *memo { return &m[len(b)%len(m)] }
 
-// atStart says that nothing of a response has come, and that nobody reads its head.
+// atStart reports that nothing of a response has arrived, and that its head is not collected.
 func (p *Parser) atStart() bool {
 	return p.state == stateStatus && p.common != nil && p.collector == nil && p.interim == 0 && len(p.chunks.carry) == 0
 }

@@ -94,7 +94,7 @@ func (p *Parser) Reusable() bool {
 		return false
 	}
 	if p.flags&(flagLength|flagChunked) == flagLength|flagChunked {
-		return false // two lengths were told: what follows may be another's response
+		return false // it has two lengths: what follows may be another's response
 	}
 	if p.flags&flagOld != 0 {
 		return p.flags&flagKeep != 0 && p.flags&flagChunked == 0
@@ -295,8 +295,8 @@ func (p *Parser) limit() int64 {
 	return MaxBodyDiscarded
 }
 
-// take counts body bytes and keeps them if somebody collects. What exceeds the limit is
-// cut there, so that the outcome does not depend on how the bytes were cut.
+// take counts body bytes and keeps them if the body is collected. It truncates the body at the
+// limit, so that the outcome does not depend on how the bytes arrive.
 func (p *Parser) take(data []byte) error {
 	room := p.limit() - p.body
 	over := int64(len(data)) > room

@@ -138,7 +138,7 @@ func (r Request) authorization(u *url.URL) (string, error) {
 	case r.Bearer == "":
 		return "", nil
 	case !isValue(r.Bearer) || strings.ContainsAny(r.Bearer, " \t"):
-		// The value is a secret: only its length is told.
+		// The value is a secret: the error contains only its length.
 		return "", &InputError{"bearer token", strconv.Itoa(len(r.Bearer)) + " bytes", "remove blanks, line ends and control characters"}
 	}
 	return "Bearer " + r.Bearer, nil

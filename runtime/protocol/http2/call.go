@@ -85,8 +85,8 @@ func split(b []byte, ends bool) []byte {
 	return out
 }
 
-// appendField encodes a field without the dynamic table. Values that are secrets are
-// marked so that nobody on the way puts them into a table either.
+// appendField encodes a field without the dynamic table. It marks secret values, so that no
+// intermediary puts them into a table either.
 func appendField(b []byte, name, value string) []byte {
 	index := 0
 	for i := 1; i < len(staticFields); i++ {

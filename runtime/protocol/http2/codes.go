@@ -75,7 +75,7 @@ var (
 	errTruncated = &http1.Error{Kind: http1.KindTruncated, Detail: "the connection was closed in the middle of the response"}
 )
 
-// fault is what a peer did wrong: the code it is told and the error that results show.
+// fault is a peer's error: the code to send, and the error in results.
 type fault struct {
 	code Code
 	err  *http1.Error

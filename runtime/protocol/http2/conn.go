@@ -12,13 +12,13 @@ type Config struct {
 	// (1 GiB). Bodies are counted as they come and not kept, so large windows cost nothing.
 	StreamWindow, Window int
 	Output               int // bytes queued at most before requests wait, 64 KiB by default
-	// Common takes Set-Cookie fields as they come, those of one response before its Head, and
-	// bounds bodies. Nil: nobody wants either.
+	// Common takes Set-Cookie fields as they arrive, those of one response before its Head, and
+	// bounds bodies. Nil: neither is needed.
 	Common *http1.Common
 }
 
 const (
-	windowFirst = 1<<16 - 1 // every window's size before anybody changes it
+	windowFirst = 1<<16 - 1 // every window's initial size
 	windowMost  = 1<<31 - 1
 	idleMost    = 10_000
 	// unreadMost is what answers to PING and SETTINGS may queue beyond Config.Output.
@@ -107,8 +107,8 @@ func (c *Conn) CanOpen() bool {
 	return c.Usable() && uint32(c.streams.count) < most && c.out.left() < c.config.Output
 }
 
-// Open queues a request and returns its stream's number. One whose body is cut is never counted
-// in sent; nil: nobody counts.
+// Open queues a request and returns its stream's number. sent does not count a request whose
+// body is cut; nil: no count is needed.
 func (c *Conn) Open(op *codec.Operation, tag uint64, sent *uint64) uint32 {
 	if !c.CanOpen() {
 		return 0
@@ -197,7 +197,7 @@ func (c *Conn) Output() []byte {
 // Sent says that the first n bytes of Output were written.
 func (c *Conn) Sent(n int) { c.out.wrote(n) }
 
-// Taken says that the kernel has all that Sent was told of.
+// Taken reports that the kernel has all bytes that Sent returned.
 func (c *Conn) Taken() { c.out.taken() }
 
 // Close tells that the connection ended: err is what reading or writing returned, nil or
@@ -227,7 +227,7 @@ func (c *Conn) fail(wrong *fault, on codec.Handler) {
 	}
 }
 
-// failStream ends one stream for what the server did; the server is told if it could
+// failStream ends one stream because of the server's fault, and informs the server if it could
 // still be sending.
 func (c *Conn) failStream(s *stream, wrong *fault, on codec.Handler) {
 	c.reset(s.id, wrong.code)

@@ -52,8 +52,8 @@ func (c *Conn) onPing(f frame, b []byte) *fault {
 	return c.answered()
 }
 
-// onGoaway tells the streams above the last one that nobody processed them; the others
-// go on.
+// onGoaway fails the streams above the last one, which the server did not process; the others
+// continue.
 func (c *Conn) onGoaway(f frame, b []byte, on codec.Handler) *fault {
 	switch {
 	case f.stream != 0:

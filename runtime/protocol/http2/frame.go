@@ -74,8 +74,8 @@ type intake struct {
 
 func (t *intake) emptied() intake { return intake{carry: t.carry[:0]} }
 
-// nothing counts a frame that carries nothing for anybody. Whatever carries a response
-// sets the count back, so an honest connection may live for ever.
+// nothing counts a frame without content for any stream. Frames of a response reset the count,
+// so an honest connection may live for ever.
 func (t *intake) nothing() *fault {
 	if t.idle++; t.idle > idleMost {
 		return faultFlood

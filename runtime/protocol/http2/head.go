@@ -31,7 +31,7 @@ func (k *headerBlock) add(b []byte) *fault {
 	return nil
 }
 
-// decode reads a whole block for a stream's head or trailers; nil: for nobody.
+// decode decodes a whole block for a stream's head or trailers; nil: for no stream.
 func (k *headerBlock) decode(b []byte, s *stream, common *http1.Common) *fault {
 	k.decoder.cookies = nil
 	if s == nil {

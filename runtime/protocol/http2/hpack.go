@@ -16,20 +16,19 @@ var (
 	errManyHead = &http1.Error{Kind: http1.KindTooLarge, Detail: "a header block has more than 1,000 headers"}
 )
 
-// decoder decodes header blocks (RFC 7541). It materialises a field only where somebody
-// collects or the dynamic table must keep it.
+// decoder decodes header blocks (RFC 7541). It materialises a field only if it is collected or
+// the dynamic table must keep it.
 type decoder struct {
 	table table
 	name  []byte // scratch
 	value []byte
 	last  memo
-	// cookies takes the Set-Cookie fields of the block under way; nil: nobody wants them.
+	// cookies takes the Set-Cookie fields of the current block; nil: they are not needed.
 	cookies *http1.Cookies
 }
 
-// memo is the last block that nobody collected, with what it said. A server that is under
-// load says the same again and again; while the table stands still, the same bytes mean
-// the same.
+// memo is the last block that was not collected, with its meaning. A server under load sends
+// the same block again and again; while the table is unchanged, the same bytes mean the same.
 type memo struct {
 	block   []byte
 	changes uint64 // table.changes of then

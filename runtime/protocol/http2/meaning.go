@@ -136,7 +136,7 @@ type head struct {
 	regular   bool         // a field that is no pseudo-header was seen
 	trailer   bool
 	cookies   bool             // some field is Set-Cookie
-	collector *http1.Collector // nil if nobody reads the fields
+	collector *http1.Collector // nil if the fields are not collected
 }
 
 func (h *head) reset(trailer bool, collector *http1.Collector) {

@@ -13,7 +13,7 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// record is what a handler was told of one tag.
+// record is what a handler got for one tag.
 type record struct {
 	Status int
 	Body   int64
@@ -23,7 +23,7 @@ type record struct {
 	Detail string
 }
 
-// records keeps what a handler was told, and may act on it.
+// records stores what a handler got, and may act on it.
 type records struct {
 	by     map[uint64]*record
 	onDone func(tag uint64)
