@@ -92,7 +92,7 @@ func (w *crowd) submit(ctx context.Context, c *cluster, m *machine, key, file st
 	}
 }
 
-// stop lets nobody begin anything new.
+// stop stops all clients from starting anything new.
 func (w *crowd) stop() { close(w.quit) }
 
 // wait waits for all clients, at most until a deadline, and returns how many

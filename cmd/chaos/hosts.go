@@ -14,8 +14,7 @@ import (
 // own is the address of this process, which asks nodes for their metrics.
 const own = 1
 
-// prepare gives this process a /proc and a place for names of namespaces that
-// nobody else sees.
+// prepare gives this process a private /proc and a private place for names of namespaces.
 func prepare() error {
 	if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)

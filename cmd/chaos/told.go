@@ -10,7 +10,7 @@ import (
 	file "hyperscale/runtime/report"
 )
 
-// resultFile is where a client keeps the result that it was told.
+// resultFile returns the file in which a client stores its result.
 func resultFile(dir, client, key string) string {
 	return filepath.Join(dir, client+"-"+key+".result.json")
 }

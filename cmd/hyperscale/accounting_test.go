@@ -103,9 +103,9 @@ func TestAccountingInterrupted(t *testing.T) {
 	}
 }
 
-// TestAccountingOfAStoppedTarget: a target that stands still longer than requests are waited for
-// counts those that lie in its kernel when it goes on, though nobody wants an answer any more:
-// their streams are reset, their connections closed.
+// TestAccountingOfAStoppedTarget: a target stands still for longer than the requests' timeout.
+// When it continues, it counts the requests that lie in its kernel, although their streams are
+// reset and their connections closed.
 func TestAccountingOfAStoppedTarget(t *testing.T) {
 	t.Parallel()
 	file := write(t, "load.star", loadFile)

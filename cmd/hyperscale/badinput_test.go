@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestBadTarget: a target that cannot answer is told by kind, with an example and
+// TestBadTarget: the command reports a target that cannot answer by kind, with an example and
 // what to change.
 func TestBadTarget(t *testing.T) {
 	t.Parallel()
@@ -119,8 +119,8 @@ func TestBadConfigFile(t *testing.T) {
 	run(t, command.ExitUsage, "gate", "--config", "/nonexistent/gate.yaml").says("/nonexistent/gate.yaml")
 }
 
-// testUnknownGates: nobody who answers as a gate does, and the command ends, with
-// the address and the reason.
+// testUnknownGates: no address answers as a gate does, and the command ends with the address
+// and the reason.
 func testUnknownGates(t *testing.T) {
 	file := write(t, "load.star", loadFile)
 	foreign := strings.TrimPrefix(serveTarget(t), "http://")
@@ -128,7 +128,7 @@ func testUnknownGates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = silent.Close() }() // it accepts nobody
+	defer func() { _ = silent.Close() }() // it accepts no connection
 	gate := start(t, "gate", "--id", "g", "--listen", "127.0.0.1:0", "--data", t.TempDir())
 	stranger := start(t, "datacenters", "--gate", gate.await(upLine), "--environment", "prod")
 	begun := time.Now()
@@ -167,7 +167,7 @@ func TestClosedStdout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = r.Close() // nobody reads
+		_ = r.Close() // no process reads
 		p := startAs(t, func(c *exec.Cmd) { c.Stdout = w }, args...)
 		_ = w.Close() // the process has its own
 		if code := p.code(); code == command.ExitGood {

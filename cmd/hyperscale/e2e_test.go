@@ -224,8 +224,8 @@ func (c *cluster) loseExecutor(file string, set []string) {
 	t.Logf("executor: %s: %s", r.Outcome, r.Workflows[0].Error)
 }
 
-// loseServers: the gate and then the manager are killed and started again where
-// they were, each in the middle of a job that somebody watches.
+// loseServers kills and restarts the gate and then the manager, each in the middle of a job
+// that a client watches.
 func (c *cluster) loseServers(file string, set []string) {
 	t := c.t
 	t.Helper()
@@ -253,8 +253,8 @@ func (c *cluster) loseServers(file string, set []string) {
 	}
 }
 
-// TestKilledRunLeavesNothing: the executors of a run that got SIGKILL end, so
-// that nobody goes on hitting the target.
+// TestKilledRunLeavesNothing: the executors of a run end after its SIGKILL, so that the target
+// gets no more load.
 func TestKilledRunLeavesNothing(t *testing.T) {
 	t.Parallel()
 	url := serveTarget(t, "--latency", "1ms")

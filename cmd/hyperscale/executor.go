@@ -18,7 +18,7 @@ import (
 	"hyperscale/runtime/rows"
 )
 
-// newExecutorCommand is what workers start once a core; nobody types it.
+// newExecutorCommand is the command that workers start once a core; it is not for users.
 func newExecutorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "executor",

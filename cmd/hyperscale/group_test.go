@@ -18,8 +18,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/operate"
 )
 
-// Leases of the groups in tests: short, so that nobody waits long for one to run
-// out.
+// Leases of the groups in tests: short, so that no test waits long for one to run out.
 const groupLease = 3 * time.Second
 
 // group is three gates, three managers and two workers, as processes on loopback.
@@ -136,7 +135,7 @@ func (g *group) up() {
 	})
 }
 
-// submit begins a job that somebody waits for, and returns both.
+// submit starts a job and a process that waits for it, and returns both.
 func (g *group) submit(file, url string, lifetime time.Duration, name string) (wait *process, job, out string) {
 	out = g.path(name + ".json")
 	wait = start(g.t, "submit", file, "--gate", list(g.gates), "--set", "target="+url, "--duration", lifetime.String(), "--wait", "--ui", "none",

@@ -19,8 +19,8 @@ import (
 	"hyperscale/runtime/transport"
 )
 
-// TestBadSets: what a set of gates, or its lease, puts at risk is told at the start;
-// what cannot be right is refused, with the figures.
+// TestBadSets: a server warns at its start of the risks of its set of gates or its lease. It
+// rejects impossible values, with the figures.
 func TestBadSets(t *testing.T) {
 	t.Parallel()
 	gate := func(args ...string) []string {

@@ -97,7 +97,7 @@ func (c *cluster) holdings(t *testing.T, ports []port) map[string]holding {
 	return held
 }
 
-// settles waits until nobody holds more than before.
+// settles waits until no process holds more than before.
 func (c *cluster) settles(t *testing.T, ports []port, before map[string]holding) {
 	t.Helper()
 	var now map[string]holding
@@ -181,7 +181,7 @@ func floods(t *testing.T, p port) {
 		t.Error(err)
 		return
 	}
-	defer func() { _ = udp.Close() }() // nobody answers
+	defer func() { _ = udp.Close() }() // no process answers
 	open := map[net.Conn]string{}
 	for kind, text := range garbage(t) {
 		for range 10 {

@@ -223,7 +223,7 @@ func typeAll(ctx context.Context, folder string, blocks []typed, alone *syscall.
 	if err != nil {
 		return err.Error()
 	}
-	log, err := os.Create(filepath.Join(folder, "log")) // a file, so that nobody waits for who is left behind
+	log, err := os.Create(filepath.Join(folder, "log")) // a file, so that the test does not wait for processes that remain
 	if err != nil {
 		return err.Error()
 	}

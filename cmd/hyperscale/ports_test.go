@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// The ports below those that the kernel gives to whoever asks for any: one that is
-// free stays so until a test listens on it.
+// The ports below those that the kernel assigns: a free one stays free until a test listens on
+// it.
 const lowestPort = 10_000
 
 var portsTaken atomic.Uint32
 
 func init() { portsTaken.Store(rand.Uint32()) }
 
-// freeAddress is a loopback address that nobody listens on, and that no other call
+// freeAddress returns a loopback address at which no process listens, and which no other call
 // returns soon.
 func freeAddress() (string, error) {
 	highest := 32_768

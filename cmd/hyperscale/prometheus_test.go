@@ -26,8 +26,8 @@ import (
 //	prometheus     start one, its address is $PROMETHEUS
 //	arrived FILE   it knows the counts of the result file, and knew others before
 //	reported NAME  it knows the end of a job of that name
-//	scrape ADDR    wait until the metrics there tell of requests, in good style; with !,
-//	               nobody answers
+//	scrape ADDR    wait until the metrics there count requests, in good style; with !,
+//	               no server answers
 //
 // In CI it may not be absent.
 func TestPrometheus(t *testing.T) {

@@ -53,7 +53,7 @@ func readFile(name string) (*report.Result, error) {
 	return r, err
 }
 
-// filesOf reads what --out asks for where a run is over: what a server is told is of now.
+// filesOf reads what --out requests after a run: a server gets only current figures.
 func filesOf(f *follow.Flags) ([]follow.Written, error) {
 	for _, s := range f.Outs {
 		if kind, place, _ := strings.Cut(s, "="); command.IsURL(place) {

@@ -53,8 +53,8 @@ var hashComments = []string{".sh", ".bash", ".yml", ".yaml", ".star", ".toml", "
 // when a comment quotes it.
 var note = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|X` + `XX|HA` + `CK)\b`)
 
-// checkNotes finds promises to the reader that nobody keeps. It reads files as
-// they lie, also those that the build leaves out on this platform.
+// checkNotes finds notes that promise later work. It reads files as they are, also those that
+// the build excludes on this platform.
 func checkNotes(t *tree) ([]complaint, error) {
 	var found []complaint
 	err := filepath.WalkDir(t.root, func(name string, entry fs.DirEntry, err error) error {

@@ -73,8 +73,8 @@ func open(t *testing.T, files map[string][]byte) (all []seen) {
 	return all
 }
 
-// TestBrowser: every page on a phone, as it is and in the dark theme; and planted pages, one too
-// wide, one with a script, an image that is none and text that nobody can read.
+// TestBrowser checks every page on a phone, in both themes, and planted bad pages: one too
+// wide, one with a script, a broken image, and illegible text.
 func TestBrowser(t *testing.T) {
 	files, _ := site.Build(os.DirFS("../.."))
 	for _, name := range slices.Sorted(maps.Keys(files)) {

@@ -70,7 +70,7 @@ func (s Scenario) Shrink(o Options, r Report, stop func() bool, progress func(fa
 		},
 	})
 	o.Faults, o.Until, o.First = small.Faults, small.Broken, false
-	if o.Until > cmp.Or(o.Virtual, s.Virtual) { // the failure is in the extra time that the world got to come to rest
+	if o.Until > cmp.Or(o.Virtual, s.Virtual) { // the failure is in the extra time in which the world rests
 		o.Until = 0
 	}
 	report := s.Run(o)
