@@ -1,8 +1,6 @@
 package operation
 
 import (
-	"fmt"
-
 	"hyperscale/checker/history"
 	"hyperscale/checker/linear"
 	"hyperscale/core/event"
@@ -30,7 +28,7 @@ func (j *Judge) LeaseCalled(r history.Record, e event.LeaseCalled) {
 	key := register{e.Group, e.Job}
 	object := j.leases.byKey[key]
 	if object == nil {
-		object = j.leases.add(key, fmt.Sprintf("%s/%v", e.Group, e.Job))
+		object = j.leases.add(key, e.Group+"/"+e.Job.String())
 	}
 	if e.What == "acquire" { // it hears no more of what it asked for under lower tokens
 		j.abandon(r.Node, func(x *call) bool { return x.lease == object && x.what != "read" })

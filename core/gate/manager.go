@@ -129,6 +129,10 @@ func (m *roster) compare(env node.Env, mgr *places.Manager, listed []message.Sub
 			renewed = append(renewed, ref)
 		}
 	}
+	byJob := func(r message.SubjobRef, id message.JobID) int { return r.Job.Compare(id) }
+	if !slices.IsSortedFunc(listed, func(a, b message.SubjobRef) int { return byJob(a, b.Job) }) {
+		listed = slices.SortedFunc(slices.Values(listed), func(a, b message.SubjobRef) int { return byJob(a, b.Job) })
+	}
 	for _, j := range m.active {
 		p := j.Subjob(mgr.Place.Name)
 		if p == nil || p.Manager != mgr.ID || p.Phase == job.Done {
@@ -139,7 +143,10 @@ func (m *roster) compare(env node.Env, mgr *places.Manager, listed []message.Sub
 				p.Release(m.places)
 			}
 		}
-		if p.Phase != job.Running || slices.ContainsFunc(listed, func(r message.SubjobRef) bool { return r.Job == j.ID }) {
+		if p.Phase != job.Running {
+			continue
+		}
+		if _, has := slices.BinarySearchFunc(listed, j.ID, byJob); has {
 			continue
 		}
 		if p.Missed++; p.Missed > m.config.MissedMax && m.holds(env, j) {
