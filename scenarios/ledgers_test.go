@@ -80,7 +80,8 @@ var unreported = map[string]string{
 	"swim.app.bytes":            "what a member says of itself, in place of what it said before",
 	"swim.round.asked":          "of the newest round alone",
 	"swim.round.nacks":          "of the newest round alone",
-	"swim.table.block":          "memory of identities, which a block bounds",
+	"swim.Names.block":          "memory of identities, which a block bounds",
+	"swim.Names.shared":         "nil but in simulated worlds, whose members bound it",
 	"swim.table.index":          "the index of records",
 	"fences.Resting.list":       "fences remain until FenceAge; Sizes bounds them by FencesMax",
 }

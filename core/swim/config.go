@@ -34,6 +34,7 @@ type Config struct {
 	// Known members are taken to be alive at the start, in their first incarnation:
 	// a roster. Seeds are not: they are unconfirmed until they are heard.
 	Known []*Identity
+	Names *Names // identities that groups of one process share; nil: this group has its own
 
 	Probing
 	Gossiping

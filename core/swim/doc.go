@@ -39,7 +39,7 @@
 // tracker moves members from state to state, and gossiper spreads news. members and health
 // are values.
 //
-// Read config.go, group.go, member.go, members.go, slab.go, order.go, health.go, scale.go,
-// gossip.go, news.go, suspicion.go, end.go, probe.go, relay.go, exchange.go, sizes.go,
-// rest.go.
+// Read config.go, group.go, member.go, names.go, members.go, slab.go, order.go, health.go,
+// scale.go, gossip.go, news.go, suspicion.go, end.go, probe.go, relay.go, exchange.go,
+// sizes.go, rest.go.
 package swim

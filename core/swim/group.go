@@ -58,6 +58,9 @@ func New(c Config) *Group {
 	}
 	g := &Group{relays: map[uint64]*relay{}}
 	g.config, g.health.c = c, &g.config
+	if g.table.names = c.Names; c.Names == nil {
+		g.table.names = &Names{}
+	}
 	return g
 }
 

@@ -73,7 +73,7 @@ type table struct {
 	records []record
 	index   []slot // open addressing; a power of two, at most half full
 	free    []uint32
-	block   []Identity // of which identities are cut: those of a group lie together
+	names   *Names // where identities are kept
 }
 
 // slot is an entry of the index: a place + 1, 0 for none, and above it the upper bits of
@@ -93,18 +93,6 @@ func (s slot) place() uint32 { return uint32(s) & placesMax }
 
 // fits says that the slot is the one of a name with this hash, most likely.
 func (s slot) fits(h uint64) bool { return uint64(s>>placeBits) == h>>(32+placeBits) }
-
-// identities in a block.
-const blockSize = 64
-
-// keep returns an identity that lies beside the others.
-func (t *table) keep(who Identity) *Identity {
-	if len(t.block) == cap(t.block) {
-		t.block = make([]Identity, 0, blockSize)
-	}
-	t.block = append(t.block, who)
-	return &t.block[len(t.block)-1]
-}
 
 func hashOf(id node.ID) uint64 { return node.MixString(1, string(id)) }
 

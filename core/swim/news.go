@@ -161,7 +161,7 @@ func (g *tracker) meet(env node.Env, n *message.SwimNews, how source) {
 		env.Emit(event.Shed{What: "member " + n.Node, Why: "the group is as large as it may be: raise swim.members_max"})
 		return
 	}
-	who := g.table.keep(Identity{node.ID(n.Node), node.Addr(n.Addr), node.Role(n.Role)})
+	who := g.table.names.keep(Identity{node.ID(n.Node), node.Addr(n.Addr), node.Role(n.Role)})
 	if state.Gone() {
 		i := g.insert(who, n.Incarnation, state)
 		g.bury(env, i, &end{since: env.Now().Add(-n.Age), by: node.ID(n.By), silent: true})
@@ -198,7 +198,7 @@ func (g *tracker) becomeAlive(env node.Env, i uint32, n *message.SwimNews, how s
 	}
 	g.set(i, n.Incarnation, Alive)
 	if n.Addr != "" && (r.who.Addr != node.Addr(n.Addr) || r.who.Role != node.Role(n.Role)) {
-		r.who = g.table.keep(Identity{r.who.ID, node.Addr(n.Addr), node.Role(n.Role)})
+		r.who = g.table.names.keep(Identity{r.who.ID, node.Addr(n.Addr), node.Role(n.Role)})
 	}
 	g.settle(i)
 	switch {

@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/node"
 	"hyperscale/core/setting"
+	"hyperscale/core/swim"
 )
 
 // Config is one worker.
@@ -14,6 +15,7 @@ type Config struct {
 	Datacenter string
 	Managers   []node.Addr // of its datacenter: it registers with all
 	Cores      int         // executors, one a core; 1 to 1024
+	Names      *swim.Names // of members, shared with other workers of this process; nil: with none
 
 	Heartbeat        time.Duration // to each manager
 	RenewalTimeout   time.Duration // a shard runs no longer after the last heartbeat whose answer named it

@@ -59,7 +59,7 @@ func newManagers(c Config) managers {
 // missed; it learns nothing from it for itself.
 func newGroup(c Config) *swim.Group {
 	g := swim.Default()
-	g.Group, g.Seeds, g.Untold = c.Datacenter, c.Managers, true
+	g.Group, g.Seeds, g.Names, g.Untold = c.Datacenter, c.Managers, c.Names, true
 	return swim.New(g)
 }
 

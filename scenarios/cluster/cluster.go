@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/manager"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/swim"
 	"hyperscale/core/worker"
 	"hyperscale/scenarios/stage"
 	"hyperscale/sim"
@@ -122,7 +123,7 @@ func (s *Cluster) datacenterNodes(d int, gates, past []node.Addr) {
 		managers = append(managers, s.World.Addr(s.addPast("manager-of-old", node.RoleManager)))
 	}
 	w := worker.Default()
-	w.Datacenter, w.Managers, w.Cores = name, managers, s.topology.Cores
+	w.Datacenter, w.Managers, w.Cores, w.Names = name, managers, s.topology.Cores, swim.NewNames()
 	if s.topology.Work != nil {
 		s.topology.Work(&w)
 	}
