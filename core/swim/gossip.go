@@ -61,8 +61,7 @@ func (b *buffer) find(place uint32) int {
 
 // put inserts a piece.
 func (b *buffer) put(p piece) {
-	at, _ := slices.BinarySearchFunc(b.pieces, p, compare)
-	b.pieces = slices.Insert(b.pieces, at, p)
+	b.pieces = slices.Insert(b.pieces, before(b.pieces, p), p)
 }
 
 // take removes a piece and returns it.
@@ -94,11 +93,20 @@ func (b *buffer) settle(tried int) {
 // before returns how many pieces, which are in order, come before another. Most often
 // none does.
 func before(pieces []piece, p piece) int {
-	if len(pieces) == 0 || compare(pieces[0], p) > 0 {
+	if len(pieces) == 0 || compare(pieces[0], p) >= 0 {
 		return 0
 	}
-	n, _ := slices.BinarySearchFunc(pieces, p, compare)
-	return n
+	rank, low, high := p.rank(), 1, len(pieces)
+	for low < high {
+		at := int(uint(low+high) / 2)
+		q := &pieces[at]
+		if r := q.rank(); r < rank || r == rank && q.born > p.born {
+			low = at + 1
+		} else {
+			high = at
+		}
+	}
+	return low
 }
 
 // gossiper tells the others what changes among the members.
