@@ -187,6 +187,9 @@ func (c *collector) add(r reference) *language.Fault {
 				return nil
 			}
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return language.Faultf("load: %s does not exist", language.Clip(r.name, 80)).Do("check the name: it is a path below the folder of %s", c.files[0].Name)
+		}
 		if err != nil {
 			return language.Faultf("%s: %v", what, err)
 		}

@@ -160,6 +160,7 @@ func TestDataFiles(t *testing.T) {
 		"large.star":   "data = file(\"large.bin\")\n" + use,
 		"large.bin":    strings.Repeat("x", 600<<10),
 		"own.star":     "def file(x):\n    return x\ndata = file(\"nothing.bin\")\n" + use,
+		"lost.star":    "load(\"x/gone.star\", \"data\")\n" + use,
 		"far.star":     "data = file(\"denied.bin\")\n" + use,
 	}
 	read := func(name string) ([]byte, error) {
@@ -180,6 +181,7 @@ func TestDataFiles(t *testing.T) {
 		{"outside.star", "file: \"../x\" is not a path inside the file's folder"},
 		{"large.star", "the program's files have 601 KiB, the limit is 512 KiB"},
 		{"own.star", "own.star -> \"nothing.bin\""},
+		{"lost.star", "lost.star:1:6: load: x/gone.star does not exist\n    load(\"x/gone.star\", \"data\")\n         ^^^^^^^^^^^^^\n  check the name: it is a path below the folder of lost.star"},
 		{"far.star", "far.star:1:13: file: denied.bin: permission denied"},
 	}
 	for _, test := range tests {

@@ -81,6 +81,8 @@ func (s *Sources) syntax(name string, wrong syntax.Error) *Error {
 	}
 	if strings.Contains(message, "got newline, want ')'") || strings.Contains(message, "got end of file") {
 		remedy = "is a bracket left open above?"
+	} else if strings.Contains(message, "got identifier, want ','") {
+		remedy = "is a comma missing before this name?"
 	}
 	e := s.ErrorAt(name, int(wrong.Pos.Line), int(wrong.Pos.Col), 1, message, remedy)
 	if remedy == "" {
