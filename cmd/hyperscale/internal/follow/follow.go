@@ -129,6 +129,9 @@ func (f *Follower) Follow(ctx context.Context, s *session.Session, job message.J
 			}
 			switch m := m.(type) {
 			case *message.JobStatus:
+				if given != nil {
+					asInterrupt(&m.Reason)
+				}
 				progress.Apply(m)
 				f.apply(m)
 			case *message.JobResult:
@@ -163,20 +166,22 @@ func (f *Follower) Follow(ctx context.Context, s *session.Session, job message.J
 // interrupted calls the end of a job that this process cancelled what it is to its
 // reader: the gate knows this client by a number.
 func interrupted(r *message.Result) {
-	plain := func(text *string) {
-		*text = strings.ReplaceAll(*text, "cancelled by "+string(session.ClientID()), "interrupted")
-	}
-	plain(&r.Error)
+	asInterrupt(&r.Error)
 	for i := range r.Workflows {
-		plain(&r.Workflows[i].Error)
+		asInterrupt(&r.Workflows[i].Error)
 	}
 	for i := range r.Datacenters {
 		d := &r.Datacenters[i]
-		plain(&d.Error)
+		asInterrupt(&d.Error)
 		for k := range d.Workflows {
-			plain(&d.Workflows[k].Error)
+			asInterrupt(&d.Workflows[k].Error)
 		}
 	}
+}
+
+// asInterrupt calls a cancel of this process an interrupt.
+func asInterrupt(reason *string) {
+	*reason = strings.ReplaceAll(*reason, "cancelled by "+string(session.ClientID()), "interrupted")
 }
 
 // farewell says what goes on after this process.
