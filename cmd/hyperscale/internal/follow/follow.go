@@ -146,7 +146,7 @@ func (f *Follower) Follow(ctx context.Context, s *session.Session, job message.J
 			}
 		case <-f.Signals.Asked:
 			if f.Detach || given != nil {
-				return nil, command.Exit(command.ExitInterrupted, f.farewell(job))
+				return nil, command.Exit(command.ExitInterrupted, f.farewell(job, s))
 			}
 			given = time.After(session.CancelMax)
 			progress.Note("stopping: ctrl-c once more ends at once")
@@ -185,9 +185,9 @@ func asInterrupt(reason *string) {
 }
 
 // farewell says what goes on after this process.
-func (f *Follower) farewell(job message.JobID) error {
+func (f *Follower) farewell(job message.JobID, s *session.Session) error {
 	if f.Detach {
-		return fmt.Errorf("job %v goes on: stop it with `%s cancel %v --gate ADDR`", job, command.Called(), job)
+		return fmt.Errorf("job %v goes on: stop it with `%s cancel %v --gate %s`", job, command.Called(), job, strings.ReplaceAll(s.Gates, ", ", ","))
 	}
 	return errors.New("ended at once: what was running is lost")
 }
