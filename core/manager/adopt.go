@@ -1,8 +1,11 @@
 package manager
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 
+	"hyperscale/core/archive"
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
 	"hyperscale/core/manager/subjob"
@@ -13,19 +16,84 @@ import (
 // fetchSpill brings a record that is kept as a file. Until it is here nothing can
 // be done with the subjob; without it nobody can.
 func (m *tenure) fetchSpill(env node.Env, o *lease.Outcome, c *subjob.Claim, file message.FileDigest) {
-	empty := &subjob.Subjob{Job: o.Job, Fence: message.Fence{SubjobEpoch: o.Token.Packed()}, Missing: 1, Orders: c, State: message.JobQueued}
+	empty := &subjob.Subjob{Job: o.Job, Fence: message.Fence{SubjobEpoch: o.Token.Packed()}, Missing: 1, Orders: c, State: message.JobQueued, Accepted: env.Now()}
 	m.install(env, empty)
 	m.ledger.Fetch(env, o.Job, file, tag{step: recordFetched, subjob: empty})
 }
 
 // onRecordFetched takes a subjob over whose record is a file.
-func (m *tenure) onRecordFetched(env node.Env, empty *subjob.Subjob, record []byte, err error) {
-	if err != nil {
-		m.handBack(env, empty, err)
-		return
-	}
+func (m *tenure) onRecordFetched(env node.Env, empty *subjob.Subjob, record []byte) {
 	m.lapse(env, empty)
 	m.takeOver(env, empty.Job, empty.Fence.SubjobEpoch, empty.Orders, record)
+}
+
+// onUnread waits for a file that all managers lack by now: onRetry asks them again. It
+// hands the subjob back where this manager alone may lack the file, or cannot read it.
+func (m *tenure) onUnread(env node.Env, t *tag, file message.FileDigest, err error) {
+	if errors.Is(err, archive.ErrMissing) {
+		env.Emit(event.StoreFailed{What: "fetch what job " + t.subjob.Job.String() + " stands on", Err: fmt.Sprintf("file %v: %v", file, err)})
+		return
+	}
+	m.handBack(env, t.subjob, fmt.Errorf("file %v: %w", file, err))
+}
+
+// giveUp begins the end of a subjob that lost a file: all managers reported so often that
+// they lack it that no other manager can go on either. This manager renews nothing of the
+// subjob any more. Its workers stop what runs before retryLost ends it.
+func (m *tenure) giveUp(env node.Env, t *tag) {
+	p := t.subjob
+	p.Lost, p.Quiet = t.loss(), env.Now().Add(m.config.patience())
+	env.Emit(event.Reached{What: "manager/given-up"})
+}
+
+// loss says what of a subjob a lost file held.
+func (t *tag) loss() string {
+	switch t.step {
+	case recordFetched:
+		return "the record of the job's share"
+	case dispatchFetched:
+		return "the job's program"
+	case shardFetched:
+		return fmt.Sprintf("the result of shard %d of workflow %d", t.shard.ID.Ordinal, t.shard.ID.Workflow)
+	}
+	return "the result of the job's share"
+}
+
+// retryLost ends a subjob that lost a file, once its workers have stopped what ran and no
+// write of its record is on its way.
+func (m *tenure) retryLost(env node.Env, p *subjob.Subjob) {
+	if p.Lost == "" || p.Missing == 0 || !m.holds(env, p) {
+		return
+	}
+	m.ledger.Resend(env, p.Job)
+	if env.Now() >= p.Quiet && m.ledger.Idle(p.Job) {
+		m.endLost(env, p)
+	}
+}
+
+// endLost ends a subjob that lost a file, FAILED where its record names no other end. The
+// figures that are left are no sum of all that ran: the result has none. A lost record
+// named the gate and the job's epoch: the orders of a gate name them instead. Where none
+// came, the gate that owns the job rejects the result as stale, with its epoch.
+func (m *tenure) endLost(env node.Env, p *subjob.Subjob) {
+	for _, f := range p.Workflows {
+		for _, s := range f.Shards {
+			m.detach(s)
+		}
+	}
+	p.Workflows, p.Missing = nil, 0
+	p.Dispatch, p.File, p.Result, p.Kept = nil, message.FileDigest{}, nil, message.FileDigest{}
+	p.Why = subjob.JoinReason(p.Why, fmt.Sprintf("a majority of the managers lost their disks, and with them %s: submit the job again", p.Lost))
+	p.Stop = subjob.Pending{Decided: cmp.Or(p.Stop.Decided, message.JobFailed)}
+	p.Derive(env.Now())
+	m.announce(env, p)
+	if c := p.Orders; c != nil {
+		p.Gate, p.Orders = c.Gate, nil
+		if c.Epoch() > 0 {
+			m.adoptEpoch(env, p, c.Epoch(), "result")
+		}
+	}
+	m.stopSubjob(env, p)
 }
 
 // handBack gives up a register whose files this manager cannot get: another one
@@ -112,12 +180,9 @@ func (t *tag) use(bytes []byte) error {
 }
 
 // onFileFetched goes on with a subjob that waits for a file.
-func (m *tenure) onFileFetched(env node.Env, t *tag, file message.FileDigest, bytes []byte, err error) {
-	if err == nil {
-		err = t.use(bytes)
-	}
-	if err != nil {
-		m.handBack(env, t.subjob, fmt.Errorf("file %v: %w", file, err))
+func (m *tenure) onFileFetched(env node.Env, t *tag, file message.FileDigest, bytes []byte) {
+	if err := t.use(bytes); err != nil {
+		m.onUnread(env, t, file, err)
 		return
 	}
 	m.gathered(env, t.subjob, t.claim)

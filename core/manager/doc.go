@@ -34,7 +34,8 @@
 //	      whichever manager dispatches it.
 //	MGR-7 A subjob ends once. The manager repeats its result, to the gate that owns the job,
 //	      until acknowledged, then releases the register. A manager ends a
-//	      subjob FAILED when no gate has named it for core/window's Hold.
+//	      subjob FAILED when no gate has named it for core/window's Hold, or when its managers
+//	      lost a file that its record names, and its workers have stopped it since.
 //	MGR-8 Rows of a unique feed are leased once, on a majority before an executor receives
 //	      them. No other attempt gets the rows of a lost one.
 //

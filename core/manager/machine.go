@@ -136,7 +136,9 @@ func (m *Machine) onHeartbeat(env node.Env) {
 func (m *Machine) onRetry(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerRetry), m.config.Retry)
 	m.retryClaims(env)
+	m.ledger.Retry(env)
 	for _, p := range m.order {
+		m.retryLost(env, p)
 		if p.Missing > 0 || !m.holds(env, p) {
 			continue
 		}

@@ -119,11 +119,15 @@ func (m *Machine) onKept(env node.Env, t *tag, file message.FileDigest, err erro
 func (m *Machine) onFetched(env node.Env, o *ledger.Outcome[tag]) {
 	p := o.Tag.subjob
 	switch {
-	case m.subjobs[p.Job] != p || !m.holds(env, p):
+	case m.subjobs[p.Job] != p || p.Lost != "" || !m.holds(env, p):
+	case o.Kind == ledger.Gone:
+		m.giveUp(env, &o.Tag)
+	case o.Kind == ledger.Unread:
+		m.onUnread(env, &o.Tag, o.File, o.Err)
 	case o.Tag.step == recordFetched:
-		m.onRecordFetched(env, p, o.Bytes, o.Err)
+		m.onRecordFetched(env, p, o.Bytes)
 	default:
-		m.onFileFetched(env, &o.Tag, o.File, o.Bytes, o.Err)
+		m.onFileFetched(env, &o.Tag, o.File, o.Bytes)
 	}
 }
 

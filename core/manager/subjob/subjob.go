@@ -68,6 +68,13 @@ type Ending struct {
 	Told       node.Instant
 	Tries      int  // to report it
 	Redirected bool // it was reported at once where a gate had said, since the last time by itself
+	Loss
+}
+
+// Loss is the end of a subjob whose record names a file that a majority of the disks lost.
+type Loss struct {
+	Lost  string       // which file, for people; empty while no file is lost
+	Quiet node.Instant // all workers have stopped it by then: its manager renews no shard since the loss
 }
 
 // Restamp puts a subjob's result under its present fence: the figures are the same
@@ -105,8 +112,9 @@ func (p *Subjob) Outcome() (message.JobState, string) {
 }
 
 // Fresh says that the gate's word for a subjob still counts. Each renewal and each dispatch
-// of a shard asks it: from the deadline on workers stop by themselves.
-func (p *Subjob) Fresh(now node.Instant) bool { return now < p.Deadline }
+// of a shard asks it: from the deadline on workers stop by themselves. No word counts for a
+// subjob that lost a file.
+func (p *Subjob) Fresh(now node.Instant) bool { return now < p.Deadline && p.Lost == "" }
 
 // Shard finds one of a subjob, which may be nil, or returns nil.
 func (p *Subjob) Shard(id message.ShardID) *Shard {

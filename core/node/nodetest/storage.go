@@ -32,6 +32,11 @@ func (s *Storage) Pending() int { return len(s.puts) }
 // Disk returns the keys that would survive a crash now, sorted.
 func (s *Storage) Disk() []string { return slices.Sorted(maps.Keys(s.disk)) }
 
+// LoseRecords deletes the records whose keys begin with a prefix.
+func (s *Storage) LoseRecords(prefix string) {
+	maps.DeleteFunc(s.disk, func(key string, _ []byte) bool { return strings.HasPrefix(key, prefix) })
+}
+
 // complete executes the next Put, unless it fails.
 func (s *Storage) complete(err error) node.Input {
 	p := s.puts[0]

@@ -17,7 +17,7 @@ import (
 //
 //	start                        begin an incarnation
 //	crash [disk=lost]            end it without telling; restart does both
-//	restart [disk=lost]
+//	restart [disk=lost] [lose=<prefix>]         ... the records of these keys
 //	stop                         ask for a graceful end
 //	peer <id> role=<role> [incarnation=n] [addr=a]
 //	accept <peer>                the peer opens a stream to the node
@@ -161,6 +161,9 @@ func (s *story) crash() {
 	s.Crash()
 	if s.option("disk") == "lost" {
 		s.LoseDisk()
+	}
+	if prefix := s.option("lose"); prefix != "" {
+		s.LoseRecords(prefix)
 	}
 }
 
