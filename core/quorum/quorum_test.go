@@ -11,6 +11,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
+	"hyperscale/core/swim"
 	"hyperscale/core/uplink"
 )
 
@@ -197,5 +198,29 @@ func TestTheElectionKnowsHowWellTheNodeIs(t *testing.T) {
 	env.ReceiveDatagram(leader, &message.LeaderBeat{Group: "dc1", Term: 9, Counter: 1})
 	if want == 0 || len(acks) != 1 || int(acks[0].Fitness) != want {
 		t.Errorf("the node's multiplier is %d, and it answers the leader with %+v", want, acks)
+	}
+}
+
+// A member forgets the clock of one that was removed: after the next sample of that name it
+// has nothing to compare, and finds no jump.
+func TestTheClockOfARemovedMemberIsForgotten(t *testing.T) {
+	for _, removed := range []bool{false, true} {
+		h, env := world(t, true, self, "m2:1")
+		var drifts []Drift
+		h.command(env, func(env node.Env) {
+			for n := range 2 {
+				sample := swim.Sample{Sent: node.Instant(time.Hour), Received: node.Instant(time.Hour), Uptime: time.Duration(n) * time.Hour}
+				r, _ := h.member.change(env, &swim.Change{Kind: swim.ChangeSample, Member: swim.Member{ID: "m2"}, Sample: sample})
+				if r.Drift != nil {
+					drifts = append(drifts, *r.Drift)
+				}
+				if removed {
+					h.member.change(env, &swim.Change{Kind: swim.ChangeMember, Member: swim.Member{ID: "m2"}, To: swim.Removed})
+				}
+			}
+		})
+		if found := len(drifts) > 0; found == removed {
+			t.Errorf("removed = %v: it finds %+v", removed, drifts)
+		}
 	}
 }
