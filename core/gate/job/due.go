@@ -81,9 +81,10 @@ func (j *Job) Begin(datacenter string, now node.Instant) *Subjob {
 // Leave closes the datacenter of a subjob that fell silent, and returns the one that the job
 // goes to instead. A job that names its datacenters ends its subjob, and so does one that
 // has left all others. Where others are and none is well, the job waits: it closes nothing.
+// A job that names none has one subjob at a time.
 func (j *Job) Leave(p *Subjob, in *places.Places) (to *places.Datacenter, ends bool) {
 	closed := append(slices.Clone(j.Closed), p.Datacenter)
-	to, others := in.Best(func(name string) bool { return slices.Contains(closed, name) || j.Subjob(name) != nil })
+	to, others := in.Best(func(name string) bool { return slices.Contains(closed, name) })
 	switch {
 	case len(j.Turn.Named) > 0 || !others:
 		j.Closed = closed

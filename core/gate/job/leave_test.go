@@ -13,9 +13,8 @@ import (
 )
 
 // TestSilentDatacentersAreLeftOnce: a job leaves a silent datacenter for one that is well,
-// that it has not left before and that runs none of its subjobs. While such a one is only
-// ill the job waits, and the silent one stays open; without any it ends, and so does a job
-// that names its datacenters.
+// that it has not left before. While such a one is only ill the job waits, and the silent
+// one stays open; without any it ends, and so does a job that names its datacenters.
 func TestSilentDatacentersAreLeftOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := places.New(places.Bounds{Datacenters: 9, Managers: 9})
