@@ -64,8 +64,8 @@ func (h *History) ForgetResult(j *Job) {
 	if j.ResultFile == (message.FileDigest{}) {
 		return
 	}
-	if at := slices.Index(h.results, j); at >= 0 { // most often the first
-		h.results = slices.Delete(h.results, at, at+1)
+	if slices.Contains(h.results, j) { // most often the first
+		h.results = without(h.results, j)
 		h.sum -= j.ResultBytes
 	}
 	j.Result, j.ResultFile = nil, message.FileDigest{}
@@ -84,7 +84,20 @@ func (h *History) Age(now node.Instant, age time.Duration) {
 // Remove forgets a job.
 func (h *History) Remove(j *Job) {
 	h.ForgetResult(j)
-	h.ended = slices.DeleteFunc(h.ended, func(other *Job) bool { return other == j })
+	h.ended = without(h.ended, j)
+}
+
+// without takes a job out of a list. To take the first one out moves no other.
+func without(list []*Job, j *Job) []*Job {
+	switch at := slices.Index(list, j); at {
+	case -1:
+		return list
+	case 0:
+		list[0] = nil
+		return list[1:]
+	default:
+		return slices.Delete(list, at, at+1)
+	}
 }
 
 // Sizes tells the ledgers against their bounds; jobs is that of all jobs.

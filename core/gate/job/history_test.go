@@ -74,3 +74,17 @@ func TestHistoriesKeepTheNewestResults(t *testing.T) {
 		}
 	})
 }
+
+// A history that is full drops the oldest job, and the oldest result, for each job that ends.
+// That moves no other entry: an end costs the same among few jobs and among many.
+func TestTheOldestLeavesWithoutMovingTheOthers(t *testing.T) {
+	h := NewHistory(100, 1<<20)
+	for n := range 100 {
+		h.Add(&Job{ID: message.JobID{byte(n)}, Outcome: Outcome{ResultFile: message.FileDigest{1}, ResultBytes: 1}})
+	}
+	second, result := &h.ended[1], &h.results[1]
+	h.Remove(h.Oldest())
+	if &h.ended[0] != second || &h.results[0] != result {
+		t.Error("the other entries were moved")
+	}
+}
