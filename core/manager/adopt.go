@@ -91,6 +91,8 @@ func (m *tenure) endLost(env node.Env, p *subjob.Subjob) {
 		p.Gate, p.Orders = c.Gate, nil
 		if c.Epoch() > 0 {
 			m.adoptEpoch(env, p, c.Epoch(), "result")
+		} else {
+			env.Emit(event.Reached{What: "manager/lost-epoch"})
 		}
 	}
 	m.stopSubjob(env, p)
