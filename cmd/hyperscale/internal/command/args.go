@@ -40,6 +40,13 @@ func JobArgument(cmd *cobra.Command, args []string) error {
 // help that has the rules.
 func RefuseFlag(cmd *cobra.Command, err error) error {
 	text := err.Error()
+	if !cmd.HasParent() && (text == "unknown flag: --version" || strings.HasPrefix(text, "unknown shorthand flag: 'v'")) {
+		return Usage("%s: write `%s version`", text, Called())
+	}
+	if letter, short := strings.CutPrefix(text, "unknown shorthand flag: '"); short {
+		letter, _, _ = strings.Cut(letter, "'")
+		text = fmt.Sprintf("-%s is not a flag of `%s`%s", letter, cmd.CommandPath(), beginningWith(cmd, letter))
+	}
 	if name, unknown := strings.CutPrefix(text, "unknown flag: --"); unknown {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -52,6 +59,20 @@ func RefuseFlag(cmd *cobra.Command, err error) error {
 		text = head + ": write a whole number"
 	}
 	return Usage("%s: see `%s --help`", text, cmd.CommandPath())
+}
+
+// beginningWith proposes the flags that a letter may stand for: most have no short form.
+func beginningWith(cmd *cobra.Command, letter string) string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if strings.HasPrefix(f.Name, letter) && !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	if len(names) == 0 {
+		return ""
+	}
+	return " (did you mean " + strings.Join(names, " or ") + "?)"
 }
 
 // Exactly refuses any other number of arguments than the named ones.
