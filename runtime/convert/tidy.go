@@ -17,7 +17,7 @@ var ErrNothing = errors.New("no request is in it")
 // finish makes the file of a plan whose steps are shaped.
 func (p *Plan) Finish() (*File, error) {
 	if len(p.Steps) == 0 {
-		why := ""
+		why := ": give one with an http or https address"
 		if len(p.notes) > 0 {
 			why = ": " + strings.Join(p.notes[:min(len(p.notes), 5)], "; ")
 		}
