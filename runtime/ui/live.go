@@ -58,7 +58,7 @@ func openLive(o Options) (Progress, error) {
 	// An error here is a terminal that went away: the job goes on without it.
 	run(func() { _, _ = l.program.Run() })
 	run(l.pump)
-	run(func() { console.Suspends(l.program, l.closing) })
+	run(func() { console.Suspends(l.program, canvas, l.closing) })
 	return l, nil
 }
 

@@ -49,6 +49,13 @@ func (p *Painter) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// isShown tells whether the alternate screen is there.
+func (p *Painter) isShown() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.shown
+}
+
 // Show replaces the frame: lines of at most width columns.
 func (p *Painter) Show(lines []string, width int) {
 	p.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/sys/unix"
@@ -16,7 +17,7 @@ func StopGroup() { _ = syscall.Kill(0, syscall.SIGTSTP) }
 
 // Suspends gives the terminal back before this process is stopped, and takes it again when
 // it goes on, until closing is closed.
-func Suspends(program *tea.Program, closing <-chan struct{}) {
+func Suspends(program *tea.Program, canvas *Painter, closing <-chan struct{}) {
 	asked, on := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTSTP)
 	signal.Notify(on, syscall.SIGCONT)
@@ -37,7 +38,41 @@ func Suspends(program *tea.Program, closing <-chan struct{}) {
 			// SIGTSTP stays with Go's runtime once it was asked for; this one cannot be caught.
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 			<-on
-			_ = program.RestoreTerminal()
+			restore(program, canvas, closing)
+		}
+	}
+}
+
+// terminal is what bubbletea's program gives back and takes again.
+type terminal interface {
+	ReleaseTerminal() error
+	RestoreTerminal() error
+}
+
+// Bounds of restore.
+const (
+	restoreTries = 5
+	restoreMax   = time.Second // for the alternate screen to come, some frames long
+	restoreStep  = 5 * time.Millisecond
+)
+
+// restore takes the terminal until the alternate screen is there. bubbletea 2.0.9 may show
+// nothing: the goroutine of the renderer that ended stops the ticker that the next one has
+// reset, where this process was stopped between the two.
+func restore(program terminal, canvas *Painter, closing <-chan struct{}) {
+	for range restoreTries {
+		if program.RestoreTerminal() != nil {
+			return // the terminal went away
+		}
+		for limit := time.Now().Add(restoreMax); !canvas.isShown() && time.Now().Before(limit); {
+			select {
+			case <-closing:
+				return
+			case <-time.After(restoreStep):
+			}
+		}
+		if canvas.isShown() || program.ReleaseTerminal() != nil {
+			return
 		}
 	}
 }
