@@ -137,13 +137,16 @@ func (f *urlFlags) request(method string) (string, error) {
 const titleMax = 200
 
 // titleOf names a run by its main file, or by the URL where hyperscale makes the file.
-// The user and password of a URL stay out of what others read.
+// The user of a URL and its query, where secrets are, stay out of it: other servers get it.
 func titleOf(arg string, program *message.Program) string {
 	u, err := url.Parse(arg)
 	if !command.IsURL(arg) || err != nil {
 		return program.Main
 	}
 	u.User = nil
+	if u.RawQuery != "" {
+		u.RawQuery = "..."
+	}
 	return language.Clip(strings.ToValidUTF8(u.String(), "?"), titleMax)
 }
 

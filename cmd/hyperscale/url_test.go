@@ -50,7 +50,7 @@ func TestTitles(t *testing.T) {
 	long := "http://127.0.0.1/" + strings.Repeat("é", 300)
 	for arg, want := range map[string]string{
 		"tests/shop.star":              "run.star",
-		"http://127.0.0.1:8080/a?b=c":  "http://127.0.0.1:8080/a?b=c",
+		"http://127.0.0.1:8080/a?b=c":  "http://127.0.0.1:8080/a?...",
 		"https://ann:word@shop.test/a": "https://shop.test/a",
 		long:                           "http://127.0.0.1/" + strings.Repeat("%C3%A9", 30) + "%C3...",
 	} {

@@ -7,7 +7,7 @@ const Schema = "hyperscale.result/v1"
 type Result struct {
 	Schema      string                `json:"schema"`          // always hyperscale.result/v1
 	Job         string                `json:"job"`             // the id that submit printed
-	Name        string                `json:"name"`            // the main file's name; of `run URL` the URL, without its user
+	Name        string                `json:"name"`            // the main file's name; of `run URL` the URL, without its user and query
 	Outcome     string                `json:"outcome"`         // COMPLETED, PARTIAL, FAILED, CANCELLED or TIMED_OUT
 	Error       string                `json:"error,omitempty"` // why it did not complete
 	StartedAt   string                `json:"started_at"`      // RFC 3339, on the clock of who asked for the job
