@@ -16,7 +16,7 @@ import (
 func canaries() []stage.Scenario {
 	return []stage.Scenario{{
 		Name:         "canary",
-		Doc:          "A toy receiver obeys whatever fence it is handed, and datagrams come late. The checker must see that it acts on a lower fence than before: a batch in which it does not proves nothing.",
+		Doc:          "A toy receiver obeys any fence, and datagrams arrive late. The checker must see that it acts on a lower fence than before: a batch without that violation proves nothing.",
 		Virtual:      time.Minute,
 		Least:        time.Second, // too short to break anything: it shows what a failure looks like
 		ExpectedLoss: "T3",

@@ -15,13 +15,13 @@ import (
 func clientWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "same-key-two-gates", Virtual: 5 * time.Minute, Build: cluster.On(buildSameKey),
-			Doc: "The same key is submitted at two gates within two milliseconds, every third time with another payload, and gates die while it is pending. There is one job: the other submission gets its name, or is refused for its payload, and a gate that waits starts none."},
+			Doc: "Clients submit the same key at two gates within two milliseconds, every third time with another payload, and gates die while it is pending. There is one job. The other submission gets its name, or is rejected for its payload, and a gate that waits starts none."},
 		{Name: "submit-storm", Virtual: 4 * time.Minute, Build: cluster.On(buildSubmitStorm), Rate: 20_000,
-			Doc: "Ten thousand submissions in ten seconds at three gates, each key twice, at different gates. No key makes two jobs; what exceeds the queues is refused with the time to come back, and what was accepted ends."},
+			Doc: "Ten thousand submissions in ten seconds at three gates, each key twice, at different gates. No key makes two jobs. Gates reject what exceeds their queues, with a time to retry, and every accepted job ends."},
 		{Name: "old-progress", Virtual: 4 * time.Minute, Build: cluster.On(buildOldProgress),
-			Doc: "Clients watch jobs over slow links while gates die and streams break. A status that is older than what a client was shown is never shown: neither from the same gate nor from the one that took the job over."},
+			Doc: "Clients watch jobs over slow links while gates die and streams break. A client never shows a status that is older than its last one, neither from the same gate nor from the gate that took the job over."},
 		{Name: "reconnecting-clients", Virtual: 5 * time.Minute, Build: cluster.On(buildReconnectingClients),
-			Doc: "Clients lose their gates again and again: streams break, gates stop and die, links are cut. Each comes back, to whichever gate owns its job, and has exactly one result."},
+			Doc: "Clients lose their gates again and again: streams break, gates stop and die, links are cut. Each client reconnects, to whichever gate owns its job, and gets exactly one result."},
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 func edgeWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "drift-at-bound", Virtual: 6 * time.Minute, Build: cluster.On(buildDriftAtBound),
-			Doc: "All clocks run one percent fast or slow, the bound, while owners are stopped for about their lease and cut off. No two own a job at a time, no shard runs in two places."},
+			Doc: "All clocks run one percent fast or slow, the bound, while owners pause for about their lease and are cut off. No two gates own a job at a time, and no shard runs in two places."},
 		{Name: "drift-beyond", Virtual: 6 * time.Minute, Beyond: true, Build: cluster.On(buildDriftBeyond),
-			Doc: "The same with clocks that run ten times as far off as the bound. Two may own a job for a while; tokens are unique, no receiver obeys a lower fence, and results count once."},
+			Doc: "The same with clocks that are ten times as far off as the bound. Two gates may own a job for a while. Tokens are unique, no receiver obeys a lower fence, and results count once."},
 		{Name: "blackout", Virtual: 4 * time.Minute, Build: cluster.On(buildBlackout),
-			Doc: "Gates, managers and workers go dark together, again and again, in the middle of slow writes that are lost or torn. No node is left to remember for the others: one that reported or did anything before it was on a majority's disks reports or does it again otherwise."},
+			Doc: "Gates, managers and workers lose power together, again and again, in the middle of slow writes that are lost or torn. No node remembers for the others: a node that reported or acted before a majority's disks had the record would report or act differently afterwards."},
 	}
 }
 

@@ -17,13 +17,13 @@ import (
 func fileWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "job-outlives-sweep", Virtual: 7 * time.Minute, Build: cluster.On(buildJobOutlivesSweep),
-			Doc: "Jobs run for longer than gates and managers spare files that no record names, and gates and managers lose their disks meanwhile, one of a group at a time. What a record names is not swept: each job is taken over with its files, and completes."},
+			Doc: "Jobs run for longer than gates and managers spare files that no record names. Gates and managers lose their disks meanwhile, one of a group at a time. No sweep deletes a file that a record names: each job is taken over with its files, and completes."},
 		{Name: "gate-misses-record", Virtual: 7 * time.Minute, Build: cluster.On(buildGateMissesRecord),
-			Doc: "One gate has a job's program and misses its record for longer than a sweep spares files; another one has the record and misses the program. The owner loses its disk. The first gate has kept its copy, as it asked the others before it swept: the job is taken over, and completes."},
+			Doc: "One gate has a job's program and misses its record for longer than a sweep spares files. Another gate has the record and misses the program. The owner loses its disk. The first gate has kept its copy, because it asked the others before it swept: the job is taken over, and completes."},
 		{Name: "result-passed-on", Virtual: 5 * time.Minute, Build: cluster.On(buildResultPassedOn),
-			Doc: "Managers forget an acknowledged subjob after ten seconds. A subjob ends while its gate cannot hear the managers and stops for longer than its lease, so that another gate passes the result on to it, and no client gets it. The manager still has it when the job is taken over: nothing runs again."},
+			Doc: "Managers forget an acknowledged subjob after ten seconds. A subjob ends while its gate cannot hear the managers and pauses for longer than its lease. Another gate forwards the result to it, and no client gets it. The manager still has the result when the job is taken over: nothing runs again."},
 		{Name: "spilled-records", Virtual: 4 * time.Minute, Build: cluster.On(buildSpilledRecords),
-			Doc: "Managers keep all records of more than 64 bytes as files, spare files for half a minute, and are killed again and again, some with their disks, while jobs of two layers run. The manager that takes a subjob over reads its record whole and of the last write: every job completes."},
+			Doc: "Managers keep all records of more than 64 bytes as files, spare files for half a minute, and are killed again and again, some with their disks. Jobs of two layers run meanwhile. A manager that takes a subjob over reads the complete record of the last write: every job completes."},
 	}
 }
 

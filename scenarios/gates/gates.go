@@ -17,9 +17,9 @@ import (
 func gateWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "lone-gate", Virtual: 5 * time.Minute, Build: cluster.On(buildLoneGate),
-			Doc: "One gate of three, or two of five, cannot reach the others, though clients and managers reach them all. The minority acquires, renews and tells nothing, and its holder stops by its own clock; the others take its jobs over."},
+			Doc: "One gate of three, or two of five, cannot reach the others, though clients and managers reach them all. The minority acquires, renews and reports nothing, and its holder stops by its own clock. The others take its jobs over."},
 		{Name: "shrinking-gates", Virtual: 5 * time.Minute, Build: cluster.On(buildShrinkingGates),
-			Doc: "Gates die one by one until few are left, or an even set splits in halves. A majority is one of the configured set, never of the living: who is left grants and renews nothing, and jobs go on when enough are back."},
+			Doc: "Gates die one by one until few are left, or an even set splits in halves. A majority counts the configured set, not the living gates. A minority grants and renews nothing, and jobs continue when enough gates have returned."},
 		{Name: "gate-dies", Virtual: 5 * time.Minute, Build: cluster.On(buildGateDies),
 			Doc: "Each gate in turn is killed in the middle of its jobs and stays away for two leases. Another gate owns each of its jobs soon after the lease has run out; nothing runs again, and each client has one result."},
 		{Name: "counted-subjobs", Virtual: 4 * time.Minute, Build: cluster.On(buildCountedSubjobs),
@@ -27,15 +27,15 @@ func gateWorlds() []stage.Scenario {
 		{Name: "gate-drains", Virtual: 5 * time.Minute, Build: cluster.On(buildGateDrains),
 			Doc: "Each gate in turn is asked to stop while it owns jobs. It stops acting for them and hands them over: another gate owns each within three seconds, and nothing runs again."},
 		{Name: "late-accept", Virtual: 6 * time.Minute, Build: cluster.On(buildLateAccept),
-			Doc: "Gates and managers are lost while what they sent each other comes one to three leases late, some of it twice. An accept, a renewal or a release under an old token is refused by its token, not by luck."},
+			Doc: "Gates and managers die while their messages arrive one to three leases late, some of them twice. A register rejects an accept, a renewal or a release under an old token because of that token, not by luck."},
 		{Name: "paused-owner", Virtual: 6 * time.Minute, Build: cluster.On(buildPausedOwner),
-			Doc: "Gates and managers are stopped for longer than their leases, aimed at the middle of a write or at the end of a window, and wake up in belief. An owner that wakes up acts for nothing that others own by now."},
+			Doc: "Gates and managers pause for longer than their leases, in the middle of a write or at the end of a window, and wake up in the belief that they are owners. An owner that wakes up does nothing with what others own by then."},
 		{Name: "torn-promise", Virtual: 5 * time.Minute, Build: cluster.On(buildTornPromise),
-			Doc: "The power of gates and managers is lost while a promise, an accept or a file is being written. Either it was never answered, or it is there afterwards."},
+			Doc: "Gates and managers lose power while they write a promise, an accept or a file. Either they never answered, or the write is there afterwards."},
 		{Name: "lost-disk", Virtual: 6 * time.Minute, Build: cluster.On(buildLostDisk),
-			Doc: "Gates and managers return without their disks, one of a group at a time. Such a one answers nothing until that is provably safe; what was acknowledged is on the others, and every job completes."},
+			Doc: "Gates and managers return without their disks, one of a group at a time. Such a member answers nothing until that is provably safe. The others have what was acknowledged, and every job completes."},
 		{Name: "lost-disks-in-turn", Virtual: 9 * time.Minute, Build: cluster.On(buildLostDisksInTurn),
-			Doc: "Every gate and every manager loses its disk once or more while the same jobs run, one of a group at a time. A member that returns fetches the files that its registers name, so that each program and each counted result outlives all the disks that it was kept on, and every job ends."},
+			Doc: "Every gate and every manager loses its disk at least once while the same jobs run, one of a group at a time. A returning member fetches the files that its registers name. So each program and each counted result outlives all its original disks, and every job ends."},
 	}
 }
 

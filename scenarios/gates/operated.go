@@ -20,15 +20,15 @@ import (
 func operatedWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "drain-orders", Virtual: 5 * time.Minute, Build: cluster.On(buildDrainOrders),
-			Doc: "An operator drains gates, managers and workers, one at a time, and takes each order back; half of them restart meanwhile. A drained gate owns nothing and is granted nothing, a drained manager is sent nothing and dispatches nothing, a drained worker starts nothing; each gate says who is drained. Every job completes, and no shard runs twice."},
+			Doc: "An operator drains gates, managers and workers, one at a time, and takes each order back; half of them restart meanwhile. A drained gate owns nothing and gets no grant. A drained manager gets no subjob and dispatches nothing. A drained worker starts nothing. Each gate reports which nodes are drained. Every job completes, and no shard runs twice."},
 		{Name: "merged-thresholds", Virtual: 4 * time.Minute, Build: cluster.On(buildMergedThresholds),
-			Doc: "Six of ten requests fail in one datacenter and none in the other. A bound of 40 % holds and one of 20 % does not: gates judge thresholds on the sum, whichever gate owns the job at its end, and never on one datacenter."},
+			Doc: "Six of ten requests fail in one datacenter and none in the other. A bound of 40 % holds and one of 20 % does not. Gates judge thresholds on the sum, never on one datacenter, whichever gate owns the job at its end."},
 		{Name: "crowded-gates", Virtual: 4 * time.Minute, Build: cluster.On(buildCrowdedGates),
-			Doc: "Jobs come faster than they run, at gates with room for a few jobs, watchers and bytes, and now and then no worker is there. A gate refuses with the time to come back, drops the oldest results, keeps room for those to come, and ends what waits too long in its queue, neither earlier nor later."},
+			Doc: "Jobs arrive faster than they run, at gates with room for a few jobs, watchers and bytes, and sometimes without any worker. A gate rejects jobs with a time to retry, drops the oldest results and keeps room for later ones. It ends a job that waits too long in its queue, neither earlier nor later."},
 		{Name: "mute-managers", Virtual: 4 * time.Minute, Build: cluster.On(buildMuteManagers),
-			Doc: "A manager beats and does not hear what gates dispatch to it: its dispatches are lost, or come up to twenty seconds late. A gate asks another one after ten seconds; a dispatch that comes after all runs nothing twice, and every job ends in time."},
+			Doc: "A manager sends heartbeats and does not receive the gates' dispatches: they are lost, or arrive up to twenty seconds late. A gate asks another manager after ten seconds. A late dispatch runs nothing twice, and every job ends in time."},
 		{Name: "starved-files", Virtual: 5 * time.Minute, Build: cluster.On(buildStarvedFiles),
-			Doc: "The disks of most of five gates are full for a while, others are away or cut off: programs and results reach no majority, and files that records name are not at hand. Gates refuse what is new, try again what runs, and every acknowledged job completes, once."},
+			Doc: "The disks of most of five gates are full for a while, others are away or cut off. Programs and results reach no majority, and files that records name are not available. Gates reject new jobs and retry for running ones. Every acknowledged job completes, once."},
 	}
 }
 

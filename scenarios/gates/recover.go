@@ -14,10 +14,10 @@ import (
 func recoverWorlds() []stage.Scenario {
 	return []stage.Scenario{{
 		Name: "groups-recovered", Virtual: 150 * time.Second, Build: cluster.On(buildGroupsRecovered),
-		Doc: "Two of three gates, and two of three managers of a datacenter, lose their disks, with terms in them of which the third knows nothing, and each group is recovered from the disk that is left. Within ten seconds all know one leader. Then one of the blank ones loses its disk again and its registers join; before it is a voter it can only hear the one that was recovered. It is none until the third is heard. No term has two leaders.",
+		Doc: "Two of three gates, and two of three managers of a datacenter, lose their disks, with terms that the third does not know. Each group is recovered from the remaining disk. Within ten seconds all know one leader. Then one of the blank members loses its disk again and its registers join. Before it is a voter it hears only the recovered member. It does not become a voter until it hears the third. No term has two leaders.",
 	}, {
 		Name: "clocks-at-zero", Virtual: 160 * time.Second, Build: cluster.On(buildClocksAtZero),
-		Doc: "All nodes start at one instant, at which their clocks read nothing, as on machines that have just booted. An instant of zero is not taken for never: within ten seconds each group has a leader that all know, no node gives another up, and every job completes, its leases and heartbeats included.",
+		Doc: "All nodes start at one instant, and their clocks read zero, as on machines that have just booted. No node mistakes an instant of zero for never. Within ten seconds each group has a leader that all know, no node gives another up, and every job completes.",
 	}}
 }
 

@@ -19,11 +19,11 @@ import (
 func boundWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "workers-halt", Virtual: 4 * time.Minute, Build: cluster.On(buildWorkersHalt),
-			Doc: "Workers halt for ever in the midst of their shards: two machines stop, and a third one's disk takes nothing any more. What they ran runs elsewhere, every job completes, managers forget who is gone, and no core stays reserved."},
+			Doc: "Workers stop for ever in the middle of their shards: two machines halt, and the disk of a third accepts nothing any more. Their shards run elsewhere, every job completes, managers forget the lost workers, and no core stays reserved."},
 		{Name: "few-tries", Virtual: 4 * time.Minute, Build: cluster.On(buildFewTries),
-			Doc: "A shard may be dispatched three times and lose one worker, a manager knows three workers, and an end that no gate acknowledges is kept for eight seconds. Workers die, disks are full and gates fall silent: every job ends, and no shard runs more often than its bounds allow."},
+			Doc: "Bounds are small: three dispatches and one lost worker per shard, three workers per manager, and eight seconds for an end that no gate acknowledges. Workers die, disks are full and gates fall silent. Every job ends, and no shard runs more often than its bounds allow."},
 		{Name: "half-falls-silent", Virtual: 4 * time.Minute, Build: cluster.On(buildHalfFallsSilent),
-			Doc: "All workers of a datacenter are cut off from their managers at once, for longer than a silence. More than half of the group fails together, so that it may be the network: no manager gives a worker up by its silence while its membership holds evictions, and every job ends. A death that the group finds counts all the same."},
+			Doc: "All workers of a datacenter are cut off from their managers at once, for longer than a silence. More than half of the group fails together, so the cause may be the network. No manager gives a worker up for its silence while its membership holds evictions, and every job ends. A death that the group detects counts nevertheless."},
 	}
 }
 

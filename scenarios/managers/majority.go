@@ -18,13 +18,13 @@ import (
 func majorityWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "record-forgotten", Virtual: 4 * time.Minute, Build: cluster.On(buildRecordForgotten),
-			Doc: "The records that managers write reach no other manager for up to two seconds, while everything else does; then they are killed, before their leases have run out. Nothing that no majority had was sent, acknowledged or counted: the successor does it, and nothing runs twice."},
+			Doc: "The records that managers write reach no other manager for up to two seconds, while everything else does. Then the managers are killed, before their leases have run out. They sent, acknowledged and counted nothing without a majority: the successor does it, and nothing runs twice."},
 		{Name: "epoch-forgotten", Virtual: 4 * time.Minute, Build: cluster.On(buildEpochForgotten),
-			Doc: "The only gate restarts, again and again, and the only manager is killed whenever it writes the gate's new epoch; then one of old sends what had been ordered meanwhile. An order is obeyed when its epoch is on disk, so that none that was obeyed is followed by a lower one."},
+			Doc: "The only gate restarts, again and again, and the only manager is killed whenever it writes the gate's new epoch. Then an old gate repeats the orders given meanwhile. A manager obeys an order once its epoch is on disk, so it never obeys a lower one after that."},
 		{Name: "loss-forgotten", Virtual: 4 * time.Minute, Build: cluster.On(buildLossForgotten),
-			Doc: "Workers that are cut off have results that no manager has heard of, and a lone manager is killed while it writes that their shards are lost. Either another worker was given a shard, and what the first one tells counts no more; or it counts, and no other worker was."},
+			Doc: "Workers that are cut off have results that no manager knows, and a lone manager is killed while it writes that their shards are lost. Either another worker got a shard, and the first worker's report no longer counts; or that report counts, and no other worker got the shard."},
 		{Name: "late-refusal", Virtual: 5 * time.Minute, Build: cluster.On(buildLateRefusal),
-			Doc: "Managers refuse subjobs as their disks are full, and gates are stopped between the order and its refusal for longer than their leases. A gate that goes on gives the subjob to no other manager: its job is another gate's by then."},
+			Doc: "Managers reject subjobs because their disks are full, and gates pause between the order and its rejection for longer than their leases. A gate that continues gives the subjob to no other manager: another gate owns its job by then."},
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 func memoryWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "tight-bounds", Virtual: 4 * time.Minute, Build: cluster.On(buildTightBounds),
-			Doc: "Gates, managers and workers may remember a few jobs, results and fences only, while jobs come and go, are cancelled and lose their workers. What is too much is forgotten, the oldest first, and every job ends all the same."},
+			Doc: "Gates, managers and workers may remember only a few jobs, results and fences, while jobs begin and end, are cancelled and lose their workers. They forget what is too much, the oldest first, and every job ends nevertheless."},
 	}
 }
 

@@ -21,9 +21,9 @@ import (
 func peerWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "dead-by-hearsay", Virtual: 5 * time.Minute, Build: cluster.On(buildDeadByHearsay),
-			Doc: "A member of the managers' group tells one of them that a worker is dead, while the worker runs and its streams stand; the others learn it by gossip. Each manager that takes it for dead drops worker, stream and shards at once, dispatches nothing to it, and registers it again as soon as it refutes. Every job completes, except where rumours cost one shard more workers than rerun_max: it fails with the fourth, each lost to another rumour. Gates and workers go by 5 s of silence: no manager is in the gates' group, and a worker's shards live by acknowledged heartbeats, which no rumour of a manager ends."},
+			Doc: "A member of the managers' group claims that a worker is dead, while the worker runs and its streams are open; gossip spreads the claim. Each manager that believes it drops worker, stream and shards at once, dispatches nothing to it, and registers it again as soon as it refutes. Every job completes, unless rumours cost one shard more workers than rerun_max: then it fails with the fourth, each lost to another rumour. Gates and workers rely on 5 s of silence: no manager is in the gates' group, and a worker's shards live by acknowledged heartbeats, which no rumour ends."},
 		{Name: "peers-cut", Virtual: 6 * time.Minute, Build: cluster.On(buildPeersCut),
-			Doc: "Gates, managers and workers crash, are cut off both ways or one way, alone, or as a whole datacenter. Each role on each other node drops the peer and its stream within ten seconds and plans nothing with it; twenty seconds after the cut it has every peer again."},
+			Doc: "Gates, managers and workers crash, are cut off both ways or one way, alone, or as a whole datacenter. Each role on each other node drops the peer and its stream within ten seconds and plans nothing with it. Twenty seconds after the cut it has every peer again."},
 	}
 }
 

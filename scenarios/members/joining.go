@@ -13,7 +13,7 @@ import (
 func memberWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "missed-departure", Virtual: 5 * time.Minute, Build: buildMissedDeparture,
-			Doc: "Members leave one after the other, and each time another one is suspended and misses all news of it. When it probes the departed member, the members that it asks for help answer that the member left: no member suspects it."},
+			Doc: "Members leave one after the other, and each time another one is suspended and misses all news of it. When it probes the departed member, the members that it asks for help answer that the member left. No member suspects it."},
 		{Name: "seed-forgotten", Virtual: 5 * time.Minute, Build: buildSeedForgotten,
 			Doc: "The only seed crashes for longer than tombstones last, so that all members forget it. It returns with no seed of its own, and hears no other. The members list it as unconfirmed, compare lists with it again, and it is back everywhere within seconds."},
 		{Name: "flap-epoch", Virtual: 5 * time.Minute, Build: buildFlapEpoch,

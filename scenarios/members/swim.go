@@ -17,21 +17,21 @@ import (
 func swimWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "answers-too-late", Virtual: 4 * time.Minute, Build: buildAnswersTooLate,
-			Doc: "Between two members every answer is four seconds late: later than any probe waits, and in time for the probes that follow. Each suspects the other, as an answer counts for the probe that it answers alone; in time again, each trusts the other."},
+			Doc: "Between two members every answer is four seconds late: too late for its own probe, and in time for the following ones. Each suspects the other, because an answer counts only for the probe that it answers. Once answers are in time again, each trusts the other."},
 		{Name: "brief-split", Virtual: 4 * time.Minute, Build: buildBriefSplit,
-			Doc: "Four members fall into two pairs for five and a half seconds, again and again. On each side there are two witnesses, however often they say it, and two are not enough for the shortest suspicion: no member falls."},
+			Doc: "Four members fall into two pairs for five and a half seconds, again and again. Each side has two witnesses, however often they repeat themselves, and two are not enough for the shortest suspicion: no member is declared dead."},
 		{Name: "each-in-turn", Virtual: 3 * time.Minute, Build: buildEachInTurn,
-			Doc: "Twelve members watch each other and nothing happens. Each is probed by each other within as many rounds as two passes over the group have, so that who falls silent is found by everybody in a time that is known."},
+			Doc: "Twelve members watch each other without any fault. Each member probes each other one within as many rounds as two iterations over the group have, so that every member detects a silent one in a known time."},
 		{Name: "lone-accuser", Virtual: 6 * time.Minute, Build: buildLoneAccuser,
-			Doc: "One of twenty-four members loses 94 percent of what it sends. It suspects others, and no other member hears of most of its suspicions, so that none confirms or refutes them. It keeps those verdicts to itself: no other member takes a healthy one for dead."},
+			Doc: "One of twenty-four members loses 94 percent of its messages. It suspects others, and most of its suspicions reach no other member, so that none confirms or refutes them. It keeps those verdicts to itself: no other member considers a healthy one dead."},
 		{Name: "overslept", Virtual: 5 * time.Minute, Build: buildOverslept,
-			Doc: "A member is cut off for a moment, and suspected. Before that is settled a member that suspects it falls asleep, with its network or without, until long after all is well again, and once more as it wakes. Awake, it asks before it takes another for dead: no member falls."},
+			Doc: "A member is cut off for a moment, and suspected. A member that suspects it then falls asleep, with its network or without, until long after all is well again, and once more as it wakes. Awake, it probes before it declares another dead: no member is declared dead."},
 		{Name: "returning-few", Virtual: 5 * time.Minute, Build: buildReturningFew,
-			Doc: "A few members are cut off together, until the group has given them up and they give the group up, one by one. When the cut heals in the middle of that, no member believes what they tell: none falls that was not cut off."},
+			Doc: "A few members are cut off together, until the group has given them up and they give the group up, one by one. When the cut heals in the middle of that, no member believes their reports: only members that were cut off are declared dead."},
 		{Name: "watched-clocks", Virtual: 7 * time.Minute, Beyond: true, Build: buildWatchedClocks,
-			Doc: "Of eight clocks one becomes 3.75 percent fast, all others run at the bound of one percent, fast or slow; ways are slow and lossy now and then, processes stop for seconds. The bad clock is found by all, no other ever is."},
+			Doc: "Of eight clocks one becomes 3.75 percent fast; all others run at the bound of one percent, fast or slow. Links are slow and lossy now and then, and processes pause for seconds. All members find the bad clock, and never another one."},
 		{Name: "watched-loops", Virtual: 4 * time.Minute, Build: buildWatchedLoops,
-			Doc: "Single members stop for 0.8 to 4.3 seconds. Each takes itself for as unwell as its loop was late, for as long as the window of that lasts, and for well a few seconds later; all others are well throughout. It suspects no member because of answers that came while it could not read them."},
+			Doc: "Single members pause for 0.8 to 4.3 seconds. Each considers itself as unwell as its loop was late, for the window of that lag, and well a few seconds later. All others are well throughout. It suspects no member because of answers that arrived while it could not read them."},
 	}
 }
 

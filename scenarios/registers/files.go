@@ -26,12 +26,12 @@ func archives() []stage.Scenario {
 		Build:   buildFiles,
 	}, {
 		Name:    "files-kept",
-		Doc:     "Three or five members keep files on slow disks. In the very moment in which one learns that its file is kept, the power of all is lost, and less than half of the disks with it, that member's first. Every member fetches the file all the same.",
+		Doc:     "Three or five members keep files on slow disks. At the moment when one learns that its file is kept, all lose power, and less than half of the disks are lost, that member's first. Every member fetches the file nevertheless.",
 		Virtual: 70 * time.Second,
 		Build:   buildFilesKept,
 	}, {
 		Name:    "files-kept-again",
-		Doc:     "A member with a slow disk keeps a file while less than half of the others hear it. They have it, and lose their disks; then it keeps the same file again, before its own disk has it for the first time. In the very moment in which it learns that the second is kept, the power of all is lost and its disk with it. Every member fetches the file all the same: words of before it was asked for are none.",
+		Doc:     "A member with a slow disk keeps a file while less than half of the others hear it. They have it, and lose their disks; then it keeps the same file again, before its own disk has it for the first time. At the moment when it learns that the second is kept, all lose power and its disk is lost. Every member fetches the file nevertheless: answers from before the request do not count.",
 		Virtual: 70 * time.Second,
 		Build:   buildFilesKeptAgain,
 	}}

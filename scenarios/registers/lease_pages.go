@@ -17,9 +17,9 @@ func pageLeases() []stage.Scenario {
 		{Name: "register-pages", Build: leasePages,
 			Doc: "Nine jobs of one holder, pages and writes of two registers: updates reach one member besides the holder, which loses its disk and joins anew, page by page, and may crash between two writes. The holder dies; another member adopts every update from the one that joined."},
 		{Name: "register-newest-disk", Build: leaseNewestDisk,
-			Doc: "A majority of five has an update and loses its disks, but for one member; a fourth one missed the update. The one that kept its disk is started to recover the group: its update is what everybody reads from then on."},
+			Doc: "A majority of five has an update and loses its disks, but for one member; a fourth one missed the update. The one that kept its disk starts with the order to recover the group: all members read its update from then on."},
 		{Name: "register-other-set", Build: leaseOtherSet,
-			Doc: "A member loses its disk and is started with another set than the others, is corrected, and does the same twice more. The others report it each time, name what differs, and go on without it."},
+			Doc: "A member loses its disk and starts with another set than the others, is corrected, and does the same twice more. The others report it each time, name the difference, and continue without it."},
 	})
 }
 

@@ -25,7 +25,7 @@ func Worlds() []stage.Scenario {
 		},
 		{
 			Name:    "register-beyond",
-			Doc:     "The same with clocks that drift beyond their bound. Windows may overlap then; tokens stay unique, updates stay linearizable, and receivers refuse what is old all the same.",
+			Doc:     "The same with clocks that drift beyond their bound. Windows may overlap then. Tokens stay unique, updates stay linearizable, and receivers reject old tokens nevertheless.",
 			Virtual: 5 * time.Minute,
 			Beyond:  true,
 			Build:   func(s *stage.Stage) { buildRegister(s, true) },

@@ -16,7 +16,7 @@ import (
 func abortWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "abort-when", Virtual: 5 * time.Minute, Build: cluster.On(buildAbortWhen),
-			Doc: "Six of ten requests fail in one datacenter and none in the other, so that three of ten do. Every other job is to end when more than two do for five seconds, and ends so, failed, in both datacenters, long before its time; the others may have four, and complete, unless what ends is the bad datacenter's alone for five seconds, as the other one's subjob is over or has not begun. Gates and managers are killed meanwhile."},
+			Doc: "Six of ten requests fail in one datacenter and none in the other, so three of ten fail overall. Every other job must end once more than two of ten fail for five seconds. It ends as failed in both datacenters, long before its time. The others tolerate four of ten and complete, unless for five seconds only the bad datacenter ends requests, because the other one's subjob is over or has not begun. Gates and managers are killed meanwhile."},
 	}
 }
 

@@ -14,11 +14,11 @@ import (
 func rowWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "unique-rows", Virtual: 4 * time.Minute, Build: cluster.On(buildUniqueRows),
-			Doc: "The iterations of each job take rows of which none is to be used twice, in one datacenter or cut for two, while managers are cut off from each other, or killed when they write what they lease, workers are killed and cut off, and streams break. No row is handed to two executors; what a lost attempt held is burned, and told."},
+			Doc: "The iterations of each job take rows that no other may use, in one datacenter or divided between two. Managers are cut off from each other, or killed when they write their leases; workers are killed and cut off, and streams break. No two executors get one row. The rows of a lost attempt are burned, and reported."},
 		{Name: "rows-in-peace", Virtual: 170 * time.Second, Build: cluster.On(buildRowsInPeace),
-			Doc: "The same where nothing goes wrong. All rows are handed out, and none is burned."},
+			Doc: "The same without faults. Executors get all rows, and none is burned."},
 		{Name: "bound-rows", Virtual: 5 * time.Minute, Build: cluster.On(buildBoundRows),
-			Doc: "Jobs that name no datacenter take rows of which none is to be used twice, and then one of the two datacenters is cut off from all gates for longer than it may go on. No gate knows which rows were taken there: none of them is handed out in the other one."},
+			Doc: "Jobs that name no datacenter take rows that no other iteration may use. Then one of the two datacenters is cut off from all gates for longer than it may continue. No gate knows which rows were taken there: the other datacenter hands out none of them."},
 	}
 }
 
