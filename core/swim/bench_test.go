@@ -7,8 +7,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// Of a thousand members that joined all are still to be told: a letter takes in as many
-// as it has room for, and another member hears of those that it knows.
+// News of a thousand joined members wait: a letter takes as many as it has room for, and
+// another member receives those that it knows.
 func BenchmarkLetter(b *testing.B) {
 	full := func() func() message.SwimNewsList {
 		w, g := quiet(func(c *Config) { c.GossipFanout, c.GossipFactor = 0, 1<<12 })

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever letters tried, sent and left behind, the pieces are those of a twin that sorts
-// all of them each time.
+// For any letters, tries and removals, the pieces are in the order of a model that sorts all of
+// them each time.
 func TestLettersLeaveTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b buffer

@@ -8,8 +8,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Identity names a member that is known without having been heard: from a roster.
-// It is never changed, and may be shared by any number of groups.
+// Identity names a member that is known without having been heard: from a roster. It never
+// changes, and any number of groups may share it.
 type Identity struct {
 	ID   node.ID
 	Addr node.Addr
@@ -27,12 +27,12 @@ const (
 	ScalePaper
 )
 
-// Config of a group.
+// Config configures a group.
 type Config struct {
-	Group string      // its name: members of another one are not heard
+	Group string      // its name: the group ignores members of another one
 	Seeds []node.Addr // configured members; this node's own address is skipped
-	// Known members are taken to be alive at the start, in their first incarnation:
-	// a roster. Seeds are not: they are unconfirmed until they are heard.
+	// Known members count as alive at the start, in their first incarnation: a roster. Seeds do
+	// not: they are unconfirmed until they are heard.
 	Known []*Identity
 	Names *Names // identities that groups of one process share; nil: this group has its own
 
@@ -44,70 +44,70 @@ type Config struct {
 
 	PushPullInterval time.Duration // between comparisons with a random member
 	SeedInterval     time.Duration // between comparisons with a seed that is dead or unconfirmed
-	JoinInterval     time.Duration // the same while nobody is known
+	JoinInterval     time.Duration // the same while this node knows no other member
 	ReapAge          time.Duration // of tombstones
 	HoldMax          time.Duration // of evictions, while more than half of the group fails at once
-	MembersMax       int           // beyond it nobody new is taken in
-	Untold           bool          // the role wants no changes: Take returns none
+	MembersMax       int           // beyond it the group accepts no new member
+	Untold           bool          // the role needs no changes: Take returns none
 }
 
-// Probing is how members are found to be silent.
+// Probing configures how members detect silent ones.
 type Probing struct {
 	ProbeInterval time.Duration // one member is probed in each
 	ProbeTimeout  time.Duration // of the direct probe, below ProbeInterval
-	IndirectCount int           // members asked to probe where the direct one failed
+	IndirectCount int           // members to ask for an indirect probe after a failed direct one
 }
 
-// Gossiping is how news spread.
+// Gossiping configures how news spread.
 type Gossiping struct {
-	GossipInterval time.Duration // between datagrams of mere news, while there are any
+	GossipInterval time.Duration // between datagrams with only news, while there are any
 	GossipFanout   int
-	GossipMax      int // pieces of news that wait
-	GossipFactor   int // a piece is sent at most GossipFactor ceil(log10(n+1)) times
+	GossipMax      int // bound of waiting pieces of news
+	GossipFactor   int // how often a piece is sent at most: GossipFactor ceil(log10(n+1)) times
 }
 
-// Suspecting is how long a suspect has to refute.
+// Suspecting configures how long a suspect has to refute.
 type Suspecting struct {
-	SuspicionFactor int           // the least suspicion lasts factor max(1, log10 n) ProbeInterval
-	SuspicionSpread int           // the longest lasts so many times that; 1: no spread
-	SuspicionCap    time.Duration // and no longer than this, unless the least is; 0: no cap
-	Confirmations   int           // independent ones that bring it down to the least
+	SuspicionFactor int           // the shortest suspicion lasts factor max(1, log10 n) ProbeInterval
+	SuspicionSpread int           // the longest lasts this many times that; 1: no spread
+	SuspicionCap    time.Duration // bound of the longest, unless the shortest is above it; 0: no cap
+	Confirmations   int           // independent ones that shorten it to the shortest
 }
 
-// Lifeguard is what its paper adds to SWIM.
+// Lifeguard configures what its paper adds to SWIM.
 type Lifeguard struct {
 	MultiplierMax int // of local health
 	Scaling       Scaling
-	// HealthProbe lets local health stretch probes, and asks for nacks (LHA-Probe).
+	// HealthProbe lets local health stretch probes, and requests nacks (LHA-Probe).
 	HealthProbe bool
 	// HealthSuspicion lets confirmations shorten suspicions (LHA-Suspicion).
 	HealthSuspicion bool
-	// Buddy tells a suspect first of all, with the probe that it answers.
+	// Buddy sends a suspicion to the suspect first of all, with a probe or an answer.
 	Buddy bool
 }
 
-// Additions are in neither paper.
+// Additions configures what neither paper has.
 type Additions struct {
 	// HealthStretch lets local health stretch suspicions.
 	HealthStretch bool
-	// LagBound is how late a timer may fire before what it would have judged is
-	// judged again; 0: never.
+	// LagBound is how late a timer may fire. If it fires later, this node repeats the judgement
+	// instead; 0: never.
 	LagBound time.Duration
-	// Distrust believes nothing that a member says while it is taken for dead: first
-	// it has to refute that. A node that hears nobody spreads no suspicion and no
-	// death; when it hears somebody again, or that it was taken for dead itself, it
-	// asks those it doubts. A verdict that no other member confirmed stays at its node,
-	// and a node tells no death that only a list told it.
+	// Distrust rejects all news from a member that this node considers dead, until the member
+	// refutes that. A node that hears no member spreads no suspicion and no death. When it
+	// hears one again, or learns that others considered it dead, it asks the members that it
+	// doubts. A verdict that no other member confirmed stays at its node, and a node does not
+	// gossip a death that it knows only from a list.
 	Distrust bool
-	// Appeal puts a suspicion of its own that nobody confirms within three probe
-	// intervals to the suspect again, in each further one; any suspicion to a few others
-	// when half of its least time is over; and to the suspect a ProbeTimeout before the
-	// verdict, which a late confirmation leaves time for. A node that asks for a probe
-	// of a member that has left learns that it left.
+	// Appeal sends a suspicion to the suspect again: this node's own, after three probe
+	// intervals without a confirmation, and in each further interval. It sends any suspicion to
+	// a few others at half of its shortest time. It asks the suspect a ProbeTimeout before the
+	// verdict, and a late confirmation leaves time for that. A node that requests a probe of a
+	// member that has left learns that it left.
 	Appeal bool
 }
 
-// Default is what production uses.
+// Default is the configuration of production.
 func Default() Config {
 	return Config{
 		Probing:    Probing{ProbeInterval: time.Second, ProbeTimeout: 500 * time.Millisecond, IndirectCount: 3},
@@ -121,7 +121,7 @@ func Default() Config {
 	}
 }
 
-// Paper is Lifeguard as its paper measured it: alpha 5, beta 6, no cap.
+// Paper is Lifeguard with the settings of its paper: alpha 5, beta 6, no cap.
 func Paper() Config {
 	c := Default()
 	c.SuspicionFactor, c.SuspicionSpread, c.SuspicionCap, c.Confirmations = 5, 6, 0, 3
@@ -129,14 +129,14 @@ func Paper() Config {
 	return c
 }
 
-// Plain is SWIM without any part of Lifeguard, as the same paper measured it.
+// Plain is SWIM without Lifeguard, with the settings of the same paper.
 func Plain() Config {
 	c := Paper()
 	c.HealthProbe, c.HealthSuspicion, c.Buddy = false, false, false
 	return c
 }
 
-// Validate reports all that is wrong.
+// Validate reports all faults.
 func (c *Config) Validate() error {
 	var faults []error
 	wrong := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -165,7 +165,7 @@ func (c *Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Bounds of what hostile bytes can make grow.
+// Bounds of what hostile bytes could make grow.
 const (
 	groupMax         = 64
 	idMax            = 128
@@ -173,5 +173,5 @@ const (
 	stateMax         = 128 // bytes of the application's state
 	indirectMax      = 16
 	confirmationsMax = 15
-	relaysMax        = 1024 // indirect probes made for others at once
+	relaysMax        = 1024 // concurrent indirect probes for others
 )

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// legal is a configuration drawn around one of the presets.
+// legal is a random configuration around one of the presets.
 func legal(t *rapid.T) Config {
 	c := rapid.SampledFrom([]func() Config{Default, Paper, Plain}).Draw(t, "preset")()
 	span := func(name string, low, high time.Duration) time.Duration {
@@ -24,8 +24,8 @@ func legal(t *rapid.T) Config {
 	return c
 }
 
-// Each preset and each legal configuration validates. With one value beyond its bound
-// Validate reports one fault, and that has the value.
+// Each preset and each legal configuration validates. With one value beyond its bound Validate
+// reports one fault, with that value.
 func TestValidateNamesTheValueThatIsWrong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := legal(t)
@@ -64,8 +64,8 @@ func TestValidateNamesTheValueThatIsWrong(t *testing.T) {
 	})
 }
 
-// Local health never shortens a timeout and, where the configuration has none of it, never
-// changes one. A suspicion's least time is not above its longest, and the cap holds it.
+// Local health never shortens a timeout, and changes none if the configuration disables it. A
+// suspicion's shortest time is at most its longest, and the cap bounds it.
 func TestTimesOfLocalHealth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := legal(t)

@@ -10,7 +10,8 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// meeting returns a group that has heard of some members, and tells their places.
+// meeting returns a group that has heard of some members, and a function that returns their
+// places.
 func meeting(t *testing.T, change func(*Config), names ...string) (*nodetest.Env, *Group, func(string) uint32) {
 	w, g := quiet(change)
 	for _, name := range names {
@@ -29,7 +30,7 @@ func about(name string, s State, runs uint64) message.SwimNews {
 	return message.SwimNews{Node: name, Addr: name + ":1", Incarnation: firstOf(runs), State: uint8(s), By: "b"}
 }
 
-// The sum that lists are compared by is that of the members, whatever they went through.
+// The sum that compares lists is that of the members, after any history.
 func TestViewIsTheSumOfTheMembers(t *testing.T) {
 	w, g, _ := meeting(t, nil, "b", "c", "d")
 	for _, n := range []message.SwimNews{about("c", Suspect, 1), about("d", Dead, 1), about("c", Alive, 2), about("d", Alive, 2), about("e", Left, 1)} {
@@ -47,8 +48,8 @@ func TestViewIsTheSumOfTheMembers(t *testing.T) {
 	}
 }
 
-// Each tombstone goes when its own time is over: counted from the death, not from
-// when this node heard of it.
+// Each tombstone goes when its own time is over: counted from the death, not from when this
+// node learnt of it.
 func TestTombstonesGoInTheirTurn(t *testing.T) {
 	w, g, place := meeting(t, nil, "b", "c", "d", "e")
 	for i, name := range []string{"c", "d", "e"} {
@@ -76,8 +77,8 @@ func TestTombstonesGoInTheirTurn(t *testing.T) {
 	}
 }
 
-// A hold begins at more than half of three, counts who is back as alive, and ends well
-// below half only.
+// A hold begins at more than half of three, counts returned members as alive, and ends only
+// well below half.
 func TestHoldAtItsBounds(t *testing.T) {
 	w, g, _ := meeting(t, nil, "b", "c")
 	w.ReceiveDatagram(gossip("b", about("c", Dead, 1), about("b", Suspect, 1)))
@@ -99,7 +100,7 @@ func TestHoldAtItsBounds(t *testing.T) {
 	}
 }
 
-// Who comes back elsewhere without having been missed is found where it is.
+// A member that returns at another address before others missed it is found there.
 func TestRestartElsewhere(t *testing.T) {
 	w, g, place := meeting(t, nil, "b", "c")
 	n := about("c", Alive, 2)
@@ -116,7 +117,7 @@ func TestRestartElsewhere(t *testing.T) {
 	}
 }
 
-// A full buffer loses what was told most often.
+// A full buffer drops the news that were sent most often.
 func TestFullBufferLosesWhatIsKnown(t *testing.T) {
 	_, g, place := meeting(t, func(c *Config) { c.GossipMax = 3 }, "b", "c", "d")
 	for at := range g.buffer.pieces {
@@ -129,8 +130,8 @@ func TestFullBufferLosesWhatIsKnown(t *testing.T) {
 	}
 }
 
-// Only the answer to this round's question ends the round, and with it the doubt
-// whether this node is cut off.
+// Only the answer to this round's probe ends the round, and with it the doubt whether this node
+// is cut off.
 func TestAnswersOfOtherRoundsCountForNothing(t *testing.T) {
 	w, g, _ := meeting(t, nil, "b")
 	for range 3 {
@@ -151,7 +152,7 @@ func TestAnswersOfOtherRoundsCountForNothing(t *testing.T) {
 	}
 }
 
-// Whoever leaves the list moves nobody's turn.
+// A member that leaves the list does not move any other member's turn.
 func TestTurnsAreKept(t *testing.T) {
 	_, g, _ := meeting(t, nil, "b", "c", "d", "e")
 	g.cursor = 2
@@ -162,8 +163,7 @@ func TestTurnsAreKept(t *testing.T) {
 	}
 }
 
-// A probe that was made for another is forgotten with its answer, or a while after
-// it was denied once.
+// A relay ends with its answer, or a while after its nack.
 func TestRelaysEnd(t *testing.T) {
 	w, g := quiet(nil)
 	w.ReceiveDatagram(gossip("b"))
@@ -190,8 +190,8 @@ func TestRelaysEnd(t *testing.T) {
 	}
 }
 
-// A list goes out whole, however many pages it takes; an exchange that hangs or breaks
-// makes room for the next.
+// A list goes out completely, in any number of pages. An exchange that hangs or breaks makes
+// room for the next one.
 func TestExchangesEndAndTellAll(t *testing.T) {
 	w, g := quiet(nil)
 	const members = pageNews + 100

@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// bury keeps a tombstone: without one, old news would make the dead a member.
+// bury keeps a tombstone: without it, old news would make the dead a member again.
 func (g *tracker) bury(env node.Env, i uint32, e *end) {
 	if len(g.ends) == 0 {
 		env.SetTimer(node.Key(node.PartSwim, node.SwimReap), max(0, e.since.Add(g.config.ReapAge).Sub(env.Now())))
@@ -15,7 +15,7 @@ func (g *tracker) bury(env node.Env, i uint32, e *end) {
 	g.ends.add(g.table.records, i, e)
 }
 
-// unbury is for whoever comes back under a higher incarnation.
+// unbury removes the tombstone of a member that returns under a higher incarnation.
 func (g *tracker) unbury(i uint32) {
 	if g.end(i).recent {
 		g.hold.recent--
@@ -23,7 +23,7 @@ func (g *tracker) unbury(i uint32) {
 	g.ends.drop(g.table.records, i)
 }
 
-// onReap forgets who has been gone for long enough.
+// onReap drops members that have been gone for long enough.
 func (g *tracker) onReap(env node.Env) {
 	var due []uint32
 	var next node.Instant
@@ -53,7 +53,7 @@ func (g *tracker) onReap(env node.Env) {
 	}
 }
 
-// forget frees places, and all that names them.
+// forget frees places, and everything that refers to them.
 func (g *tracker) forget(places []uint32) {
 	if len(places) == 0 {
 		return
@@ -75,12 +75,12 @@ func (g *tracker) forget(places []uint32) {
 	g.table.remove(places)
 }
 
-// hold notices that more than half of a group fails within HoldMax: the cause is
-// then more likely here, or between, than at each of them.
+// hold detects that more than half of a group fails within HoldMax. Then the cause is more
+// likely at this node or in the network than at each of them.
 type hold struct {
 	on     bool
-	spent  bool // it has lasted HoldMax; the next needs an end of this one first
-	recent int  // deaths within HoldMax whose members are not back
+	spent  bool // it has lasted HoldMax; the next one needs its end first
+	recent int  // deaths within HoldMax of members that have not returned
 	deaths []death
 }
 
@@ -89,21 +89,21 @@ type death struct {
 	since node.Instant
 }
 
-// holdLeast members: a lone worker's death is no correlation.
+// holdLeast is the smallest group with a hold: a lone worker's death is no correlation.
 const holdLeast = 3
 
 func (h *hold) forget(places []uint32) {
 	h.deaths = slices.DeleteFunc(h.deaths, func(d death) bool { return slices.Contains(places, d.place) })
 }
 
-// mourn counts a death that was learnt just now.
+// mourn counts a death that this node has just learnt.
 func (g *tracker) mourn(env node.Env, i uint32) {
 	if g.config.HoldMax == 0 {
 		return
 	}
 	g.end(i).recent = true
 	g.hold.recent++
-	g.hold.forget([]uint32{i}) // one each: who comes and goes fills nothing
+	g.hold.forget([]uint32{i}) // one entry each, so that a flapping member does not fill the list
 	g.hold.deaths = append(g.hold.deaths, death{i, env.Now()})
 }
 
@@ -111,7 +111,7 @@ func (g *tracker) mourn(env node.Env, i uint32) {
 func (g *tracker) weigh(env node.Env) {
 	h := &g.hold
 	for len(h.deaths) > 0 && env.Now().Sub(h.deaths[0].since) >= g.config.HoldMax {
-		// Whoever came back and died again since has a later entry.
+		// A member that returned and died again since has a later entry.
 		if e := g.end(h.deaths[0].place); e != nil && e.recent && !slices.ContainsFunc(h.deaths[1:], func(d death) bool { return d.place == h.deaths[0].place }) {
 			e.recent = false
 			h.recent--
@@ -122,7 +122,7 @@ func (g *tracker) weigh(env node.Env) {
 	failing := len(g.suspicions) + h.recent
 	correlated := g.config.HoldMax > 0 && total >= holdLeast && 2*failing > total
 	switch {
-	case 3*failing <= total: // well below half, so that it does not come and go
+	case 3*failing <= total: // well below half, so that it does not flap
 		h.spent = false
 		g.setHold(env, false)
 	case correlated && !h.on && !h.spent:
@@ -146,13 +146,13 @@ func (g *tracker) setHold(env node.Env, on bool) {
 	}
 }
 
-// onHold ends a hold that has lasted long enough.
+// onHold ends a hold that has lasted HoldMax.
 func (g *tracker) onHold(env node.Env) {
 	g.hold.spent = true
 	g.setHold(env, false)
 	g.weigh(env)
 }
 
-// EvictionHold says that more than half of the group failed at once, HoldMax ago
-// at most: whoever evicts for other reasons than death should wait.
+// EvictionHold reports that more than half of the group failed at once, at most HoldMax ago: a
+// role that evicts for other reasons than death should wait.
 func (g *tracker) EvictionHold() bool { return g.hold.on }

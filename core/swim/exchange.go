@@ -5,18 +5,18 @@ import (
 	"hyperscale/core/node"
 )
 
-// exchange is the one exchange of lists that this node began.
+// exchange is the exchange of lists that this node began.
 type exchange struct {
-	asked  node.Addr // whose comparison is awaited
+	asked  node.Addr // the member whose comparison it awaits
 	stream node.StreamID
 	since  node.Instant
 }
 
-// Pages of a list: bytes of news, and how many.
+// Pages of a list: bytes of news, and their number.
 const (
 	pageBytes = 32 << 10
 	pageNews  = 1024
-	// exchangeIntervals of probes: an exchange that takes longer is given up.
+	// exchangeIntervals of probes: this node gives up an exchange that takes longer.
 	exchangeIntervals = 10
 )
 
@@ -28,8 +28,8 @@ func (g *Group) onPushPull(env node.Env) {
 	}
 }
 
-// join compares lists with seeds: with all of them while nobody is known, then
-// with one that is dead or was never heard. So a cut that heals is one group again.
+// join compares lists with seeds: with all of them while this node knows no other member, then
+// with one that is dead or was never heard. So the group is one again after a cut has healed.
 func (g *Group) join(env node.Env) {
 	wait := g.config.SeedInterval
 	if g.live == 1 {
@@ -64,14 +64,14 @@ func (g *Group) comparison(answer bool) *message.SwimCompare {
 	}
 }
 
-// compare asks what another's list comes to; an answer that differs opens a
-// stream, silence costs nothing.
+// compare sends a digest of this node's list. A different digest in the answer opens a stream;
+// silence costs nothing.
 func (g *Group) compare(env node.Env, to node.Addr) {
 	g.exchange.asked = to
 	env.Datagram(to, g.comparison(false))
 }
 
-// onCompare answers only what differs.
+// onCompare answers only if the digests differ.
 func (g *Group) onCompare(env node.Env, from node.Peer, m *message.SwimCompare) {
 	if m.View == g.view {
 		return
@@ -90,9 +90,8 @@ func (g *Group) onCompare(env node.Env, from node.Peer, m *message.SwimCompare) 
 	x.stream, x.since = env.Open(from.Addr), env.Now()
 }
 
-// Opened takes the stream of an exchange, and says whether it was one. Streams
-// that others open for the same purpose are not told apart here: what comes on
-// them is.
+// Opened takes the stream of an exchange, and reports whether it was one. It does not recognize
+// streams that others open for an exchange: their messages identify them.
 func (g *Group) Opened(env node.Env, in *node.Input) bool {
 	if in.Stream == 0 || in.Stream != g.exchange.stream {
 		return false
@@ -101,7 +100,7 @@ func (g *Group) Opened(env node.Env, in *node.Input) bool {
 	return true
 }
 
-// Broken takes the end of the stream of an exchange, and says whether it was one.
+// Broken takes the end of the stream of an exchange, and reports whether it was one.
 func (g *Group) Broken(_ node.Env, in *node.Input) bool {
 	if in.Stream == 0 || in.Stream != g.exchange.stream {
 		return false
@@ -110,7 +109,7 @@ func (g *Group) Broken(_ node.Env, in *node.Input) bool {
 	return true
 }
 
-// sendList sends everything, tombstones too, a page at a time.
+// sendList sends the whole list, with tombstones, one page at a time.
 func (g *Group) sendList(env node.Env, on node.StreamID, answer bool) {
 	var page []message.SwimNews
 	size := 0
@@ -135,7 +134,7 @@ func (g *Group) sendList(env node.Env, on node.StreamID, answer bool) {
 	send(false)
 }
 
-// onList merges a page; the last one of whoever began is answered.
+// onList merges a page. It answers the last page of the member that began the exchange.
 func (g *Group) onList(env node.Env, in *node.Input, i uint32, m *message.SwimList) {
 	g.doubted = 0
 	g.hearAll(env, in.From, i, m.News, byList)

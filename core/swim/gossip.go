@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// class orders news: who is new is told first, who is dead last.
+// class orders news: new members first, deaths last.
 type class uint8
 
 const (
@@ -33,25 +33,25 @@ func classOf(s State) class {
 	return classAlive
 }
 
-// piece is news of one member, which waits to be sent a number of times. What it
-// says is read when it is sent: later news of a member replace earlier ones.
+// piece is news of one member, to be sent a number of times. Its content is read when it is
+// sent: later news of a member replace earlier ones.
 type piece struct {
 	place uint32
 	class class
 	sends uint16
-	whole bool   // with where it is: not all have been told that
-	least uint16 // bytes of what it says at least: that grows by its age alone until it is told anew
+	whole bool   // with address and role, which some members do not know yet
+	least uint16 // lower bound of its bytes, which grow only by its age until the news are queued again
 	born  uint64
 }
 
-// buffer holds what is to be told.
+// buffer holds the news to send.
 type buffer struct {
 	pieces []piece // in the order of compare, always
 	births uint64
-	armed  bool // the timer of mere news is set
-	least  int  // no piece has fewer bytes: the least of all since the buffer was empty
+	armed  bool // the timer of gossip is set
+	least  int  // no piece has fewer bytes: the minimum since the buffer was empty
 
-	sent, unsent []piece // of the letter that is being filled; their memory serves the next
+	sent, unsent []piece // of the current letter; the next one reuses their memory
 }
 
 // find returns the index of a place's piece.
@@ -71,9 +71,9 @@ func (b *buffer) take(at int) piece {
 	return p
 }
 
-// settle restores the order after a letter tried the first pieces: sent and unsent are
-// both in order, and unsent comes before what the letter did not try. A letter holds few
-// pieces of many, so that it moves the others in whole runs.
+// settle restores the order after a letter tried the first pieces: sent and unsent are both in
+// order, and unsent precedes what the letter did not try. A letter holds few of many pieces, so
+// settle moves the others in whole runs.
 func (b *buffer) settle(tried int) {
 	at, unsent, rest := 0, b.unsent, b.pieces[tried:]
 	for _, p := range b.sent {
@@ -90,8 +90,7 @@ func (b *buffer) settle(tried int) {
 	copy(b.pieces[at:], unsent)
 }
 
-// before returns how many pieces, which are in order, come before another. Most often
-// none does.
+// before returns how many pieces of an ordered list precede another one, most often none.
 func before(pieces []piece, p piece) int {
 	if len(pieces) == 0 || compare(pieces[0], p) >= 0 {
 		return 0
@@ -109,7 +108,7 @@ func before(pieces []piece, p piece) int {
 	return low
 }
 
-// gossiper tells the others what changes among the members.
+// gossiper spreads changes among the members.
 type gossiper struct {
 	members
 	health
@@ -119,7 +118,7 @@ type gossiper struct {
 // bodyMax leaves room in a datagram for its header.
 const bodyMax = message.DatagramBody
 
-// tell puts news of a member into the buffer; a full one loses what was sent most.
+// tell puts news of a member into the buffer; a full one drops what was sent most often.
 func (g *gossiper) tell(env node.Env, i uint32, c class) {
 	b := &g.buffer
 	b.births++
@@ -151,13 +150,13 @@ func (g *gossiper) tell(env node.Env, i uint32, c class) {
 	}
 }
 
-// echoMax bounds where echoes are looked for: with more pieces than that the buffer
-// is emptied by its bounds alone.
+// echoMax bounds the buffers in which a search for echoes runs: beyond it only the buffer's own
+// bounds empty it.
 const echoMax = 64
 
-// echo counts a suspicion that is heard while it waits to be told as told: whoever
-// told it has it, and the more have it the more often it is heard. All else is told
-// in full: a refutation that is missed kills, and verdicts are rare.
+// echo counts a suspicion as sent when this node hears it while it waits: its sender knows it,
+// and it is heard the more often the more members know it. All other news are sent in full: a
+// missed refutation kills, and verdicts are rare.
 func (b *buffer) echo(r *record, i uint32, s State) {
 	if !r.queued || s != Suspect || r.state != Suspect || len(b.pieces) > echoMax {
 		return
@@ -167,7 +166,7 @@ func (b *buffer) echo(r *record, i uint32, s State) {
 	b.put(p)
 }
 
-// hush drops the news of a member that wait: the node tells none of it.
+// hush drops the waiting news of a member, so that this node sends none of it.
 func (g *gossiper) hush(i uint32) {
 	if r := &g.table.records[i]; r.queued {
 		g.buffer.take(g.buffer.find(i))
@@ -175,8 +174,8 @@ func (g *gossiper) hush(i uint32) {
 	}
 }
 
-// retell puts a suspicion to a few more when half of its least time is over: if it was
-// refuted, and only this node missed that, one of them says so.
+// retell sends a suspicion to a few more members at half of its shortest time. If the suspect
+// refuted it, and only this node missed that, one of them answers so.
 func (g *gossiper) retell(env node.Env, i uint32) {
 	if g.table.records[i].queued {
 		return
@@ -195,15 +194,15 @@ func compare(a, b piece) int {
 	return cmp.Compare(b.born, a.born)
 }
 
-// rank is the order of pieces but for their age.
+// rank returns the order of pieces without their age.
 func (p *piece) rank() uint32 { return uint32(p.class)<<16 | uint32(p.sends) }
 
-// sized is a message that news are added to.
+// sized is a message to which news are added.
 type sized interface{ Size() int }
 
-// letter chooses what m tells the member of a place: that this node leaves; that
-// the member is taken for gone or, with a buddy's help, for suspect; then what the
-// buffer holds, as far as there is room.
+// letter chooses the news that m carries to the member of a place. First it says that this node
+// leaves, or that the receiver is considered gone or, with Buddy, suspect. Then follows what
+// the buffer holds, as far as there is room.
 func (g *gossiper) letter(env node.Env, to uint32, buddy bool, m sized) message.SwimNewsList {
 	about := to
 	first := g.table.records[to].state.Gone() || buddy && g.table.records[to].state == Suspect
@@ -225,14 +224,14 @@ func (g *gossiper) letter(env node.Env, to uint32, buddy bool, m sized) message.
 	return g.fill(env, news, room, parcel{1, to})
 }
 
-// parcel says to how many a message goes, and whom it tells nothing of itself: the
-// only receiver, who knows better. Place 0 is nobody.
+// parcel says how many members receive a message, and which one gets no news of itself: the
+// only receiver, which knows better. Place 0 means none.
 type parcel struct {
 	times int
 	to    uint32
 }
 
-// fill adds what is in the buffer, and counts it as sent.
+// fill adds pieces of the buffer, and counts them as sent.
 func (g *gossiper) fill(env node.Env, news message.SwimNewsList, room int, out parcel) message.SwimNewsList {
 	b := &g.buffer
 	if len(b.pieces) == 0 {
@@ -243,19 +242,19 @@ func (g *gossiper) fill(env node.Env, news message.SwimNewsList, room int, out p
 	}
 	limit := sendsMax(g.config.GossipFactor, g.live)
 	b.sent, b.unsent = b.sent[:0], b.unsent[:0]
-	taken, spent := 0, false // pieces before taken stand in sent or unsent
+	taken, spent := 0, false // pieces before taken are in sent or unsent
 tries:
 	for at := range b.pieces {
 		if room < b.least {
-			break // of all that follow none fits
+			break // no later piece fits
 		}
 		p := b.pieces[at]
 		own := p.place == out.to && p.place != 0
 		switch {
-		case own && p.class < classSuspect && g.live <= 2: // there is nobody else to tell
+		case own && p.class < classSuspect && g.live <= 2: // no other member needs it
 		case own || p.class >= classSuspect && g.alone():
 			continue
-		case int(p.least) > room && room >= newsLeast: // most of a long buffer, so that nothing else is read
+		case int(p.least) > room && room >= newsLeast: // most of a long buffer, so that the loop reads nothing else of it
 			continue
 		default:
 			n := g.newsOf(env.Now(), p.place, p.whole)
@@ -291,10 +290,10 @@ tries:
 	return news
 }
 
-// newsLeast is about what the shortest news take: with less room none is tried.
+// newsLeast is about the size of the shortest news: with less room fill tries none.
 const newsLeast = 8
 
-// fits returns about how many pieces a letter with that room takes.
+// fits returns about how many pieces fit into a letter with that room.
 func (b *buffer) fits(room int) int {
 	for at := range b.pieces {
 		if room -= int(b.pieces[at].least); room < b.least {
@@ -304,7 +303,7 @@ func (b *buffer) fits(room int) int {
 	return len(b.pieces)
 }
 
-// onGossip sends mere news to a few, until there are none.
+// onGossip sends only news to a few members, until there are none.
 func (g *gossiper) onGossip(env node.Env) {
 	b := &g.buffer
 	b.armed = false
@@ -312,7 +311,7 @@ func (g *gossiper) onGossip(env node.Env) {
 		return
 	}
 	if !g.urgent() {
-		// What is left rides on probes and answers.
+		// The rest goes with probes and answers.
 	} else if to := g.some(env.Rand(node.PurposeProbe), g.config.GossipFanout, 0); len(to) > 0 {
 		m := &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation()}
 		m.News = g.fill(env, nil, bodyMax-m.Size()-2, parcel{times: len(to)})
@@ -326,12 +325,12 @@ func (g *gossiper) onGossip(env node.Env) {
 	}
 }
 
-// urgent says that something was told less than a quarter as often as it may be: the
-// rest can wait for probes and answers.
+// urgent reports that a piece was sent less than a quarter as often as it may be: all others
+// can wait for probes and answers.
 func (g *gossiper) urgent() bool {
 	limit := sendsMax(g.config.GossipFactor, g.live)
 	for left := g.buffer.pieces; len(left) > 0; {
-		first := left[0] // of its class the one that was sent least
+		first := left[0] // of its class the one that was sent least often
 		if 4*int(first.sends) < limit {
 			return true
 		}
@@ -340,22 +339,22 @@ func (g *gossiper) urgent() bool {
 	return false
 }
 
-// forget drops what waits to be told of places that are no more.
+// forget drops the waiting news of freed places.
 func (b *buffer) forget(places []uint32) {
 	b.pieces = slices.DeleteFunc(b.pieces, func(p piece) bool { return slices.Contains(places, p.place) })
 }
 
-// Waiting is how many pieces of news wait to be told.
+// Waiting returns the number of waiting pieces of news.
 func (g *gossiper) Waiting() int { return len(g.buffer.pieces) }
 
-// correct tells one node what it has missed of a member.
+// correct sends one node what it has missed of a member.
 func (g *gossiper) correct(env node.Env, to node.Addr, i uint32) {
 	env.Datagram(to, &message.SwimGossip{
 		Group: g.config.Group, Incarnation: g.Incarnation(), News: message.SwimNewsList{g.newsOf(env.Now(), i, false)},
 	})
 }
 
-// confront tells a member what is held against it, so that it can refute it.
+// confront sends a member the accusation against it, so that it can refute it.
 func (g *gossiper) confront(env node.Env, i uint32) {
 	g.correct(env, g.table.records[i].who.Addr, i)
 }

@@ -10,17 +10,17 @@ import (
 	"hyperscale/core/node"
 )
 
-// ChangeKind tells the outcomes apart.
+// ChangeKind is the kind of a Change.
 type ChangeKind uint8
 
-// The outcomes. Only the fields named at each are set.
+// The kinds of change, with the fields that are set.
 const (
 	ChangeMember ChangeKind = iota // Member, From, To, By, Reason
-	ChangeHold                     // Hold: more than half of the group fails at once, or does so no more
+	ChangeHold                     // Hold: more than half of the group fails at once, or no longer does
 	ChangeSample                   // Member, Sample: for comparing clocks
 )
 
-// Change is an outcome for the role.
+// Change is one outcome for the role.
 type Change struct {
 	Kind     ChangeKind
 	Member   Member
@@ -31,20 +31,20 @@ type Change struct {
 	Sample   Sample
 }
 
-// Sample compares two clocks without reading an instant of another's: a probe
-// was sent and answered, and the answer says how long the peer has been up.
+// Sample compares two clocks without reading another's instant: the times of a probe and its
+// answer, and the uptime in the answer.
 type Sample struct {
 	Sent, Received node.Instant
 	Uptime         time.Duration
 }
 
-// Group is one node's view of its group. Its methods are called from Step.
+// Group is one node's view of its group. The role calls its methods from Step.
 type Group struct {
 	tracker
 	started node.Instant
 
-	app      app // this node's own
-	fresh    int // rounds in which probes tell it: until all were probed since it changed
+	app      app // of this node itself
+	fresh    int // rounds in which probes carry it: until all members were probed since it changed
 	sequence uint64
 	round    round
 	relays   map[uint64]*relay
@@ -64,7 +64,7 @@ func New(c Config) *Group {
 	return g
 }
 
-// Start begins: within InputStart.
+// Start begins, within InputStart.
 func (g *Group) Start(env node.Env) {
 	self := env.Self()
 	g.started = env.Now()
@@ -82,10 +82,10 @@ func (g *Group) Start(env node.Env) {
 	g.join(env)
 }
 
-// firstOf is a run's first incarnation in the group.
+// firstOf returns the first incarnation of a node's incarnation in the group.
 func firstOf(run uint64) uint64 { return min(run, math.MaxUint32) << 32 }
 
-// roster takes in who is known without having been heard.
+// roster adds the members that are known without having been heard.
 func (g *Group) roster(env node.Env) {
 	if n := len(g.config.Known); n > 0 {
 		g.table.reserve(n)
@@ -103,7 +103,7 @@ func (g *Group) roster(env node.Env) {
 	g.shuffle(env.Rand(node.PurposeProbe))
 }
 
-// Receive takes what is the group's, and says whether it was.
+// Receive takes a message of the group, and reports whether it was one.
 func (g *Group) Receive(env node.Env, in *node.Input) bool {
 	switch m := in.Message.(type) {
 	case *message.SwimProbe:
@@ -140,8 +140,8 @@ func (g *Group) Receive(env node.Env, in *node.Input) bool {
 	return true
 }
 
-// heard takes every message for word that its sender lives, and returns the
-// sender's place. False: the message is not one of this group.
+// heard counts every message as a sign of life of its sender, and returns the sender's place.
+// False: the message is not one of this group.
 func (g *Group) heard(env node.Env, in *node.Input, group string, incarnation uint64) (uint32, bool) {
 	from := &in.From
 	if group != g.config.Group {
@@ -158,16 +158,16 @@ func (g *Group) heard(env node.Env, in *node.Input, group string, incarnation ui
 		Node: string(from.ID), Addr: string(from.Addr), Role: uint8(from.Role), Incarnation: incarnation, State: uint8(Alive),
 	}, byItself)
 	i, known = g.table.find(from.ID)
-	return i, known // it is not, where there is no room
+	return i, known // it is unknown if there was no room
 }
 
-// ignore tells observers of a message that makes no sense; it is always false.
+// ignore reports a message that makes no sense; it always returns false.
 func (g *Group) ignore(env node.Env, in *node.Input, why string) bool {
 	env.Emit(event.Ignored{Peer: in.From.ID, Message: message.Name(in.Message.Kind()), Why: why})
 	return false
 }
 
-// Fire takes a timer that is the group's, and says whether it was.
+// Fire handles a timer, and reports whether it was the group's.
 func (g *Group) Fire(env node.Env, k node.TimerKey) bool {
 	if k.Part != node.PartSwim {
 		return false

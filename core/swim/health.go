@@ -2,17 +2,16 @@ package swim
 
 import "time"
 
-// health is how well this node itself does: it stretches its timeouts, and weighs what
-// its silence proves.
+// health measures how well this node itself does. It stretches timeouts, and says what the
+// node's silence proves.
 type health struct {
 	c          *Config
 	multiplier int
 	lag        time.Duration
-	silence    int // rounds in a row without an answer or a nack
+	silence    int // consecutive rounds without an answer or a nack
 }
 
-// SetLag says how late this node's loop is; the role calls it as often as it
-// measures.
+// SetLag sets how late this node's loop is; the role calls it after each measurement.
 func (h *health) SetLag(d time.Duration) {
 	was := h.lag
 	h.lag = d
@@ -26,20 +25,20 @@ func (h *health) SetLag(d time.Duration) {
 	}
 }
 
-// Lags that count against local health: once, or twice.
+// Lags that count against local health, once or twice.
 const (
 	lagMild   = 500 * time.Millisecond
 	lagSevere = 2 * time.Second
 )
 
-// bump moves local health, 0 at best.
+// bump changes local health; 0 is best.
 func (h *health) bump(by int) {
 	if h.c.HealthProbe {
 		h.multiplier = max(0, min(h.c.MultiplierMax, h.multiplier+by))
 	}
 }
 
-// Multiplier is local health: 0 at best.
+// Multiplier returns local health; 0 is best.
 func (h *health) Multiplier() int { return h.multiplier }
 
 // scaled stretches a time by local health.
@@ -53,7 +52,7 @@ func (h *health) scaled(d time.Duration) time.Duration {
 	return d * time.Duration(max(4+h.multiplier, lagQuarters(h.lag))) / 4
 }
 
-// bounds returns the least and the longest time of a suspicion that begins now.
+// bounds returns the shortest and the longest time of a suspicion that begins now.
 func (h *health) bounds(live int) (low, high time.Duration) {
 	c := h.c
 	low = c.ProbeInterval / 1000 * time.Duration(int64(c.SuspicionFactor)*log10Milli(live))
@@ -70,13 +69,13 @@ func (h *health) bounds(live int) (low, high time.Duration) {
 	return low, high
 }
 
-// aloneRounds without an answer or a nack: then it is more likely that this node is
-// cut off than that everybody else is gone.
+// aloneRounds is the number of rounds without an answer or a nack after which this node is more
+// likely cut off than all others gone.
 const aloneRounds = 3
 
 func (h *health) alone() bool { return h.c.Distrust && h.silence >= aloneRounds }
 
-// stopped says that a timer fires so late that this node did not run meanwhile.
+// stopped reports that a timer fires so late that this node did not run meanwhile.
 func (h *health) stopped(late time.Duration) bool {
 	return h.c.LagBound > 0 && late > h.c.LagBound
 }

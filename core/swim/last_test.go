@@ -9,8 +9,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// A member of a group of seventeen that only heard of a suspicion asks the suspect before
-// its verdict, whatever it draws: the refutation may have missed it.
+// A member of a group of seventeen that learnt a suspicion by gossip asks the suspect before
+// its verdict, for any random draw: it may have missed the refutation.
 func TestAllOfASmallGroupAskTheSuspect(t *testing.T) {
 	for _, others := range []int{2, 9, askers} {
 		for at := range 20 {

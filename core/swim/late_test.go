@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// A node that is stopped past any timer of a suspicion asks the suspect afterwards, and
-// gives its verdict only once it has run for a ProbeTimeout since. The verdict comes.
+// A node that pauses beyond any timer of a suspicion asks the suspect afterwards. It gives its
+// verdict only once it has run for a ProbeTimeout since. The verdict arrives.
 func TestVerdictOfAStoppedNodeWaitsForTheAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		members := rapid.SampledFrom([]int{20, 0, 1, 2, 5, 12, 16, 17}).Draw(t, "members")
@@ -59,7 +59,7 @@ func TestVerdictOfAStoppedNodeWaitsForTheAnswer(t *testing.T) {
 				oversleep(length)
 			case 2:
 				accuse(fmt.Sprint("c", step))
-			case 3: // it stops just before a timer, and runs again just too late for it
+			case 3: // it pauses just before a timer, and continues just too late for it
 				w.Advance(max(0, s.due.Sub(w.Now())-1))
 				oversleep(g.config.LagBound + 2)
 				w.Advance(0)

@@ -7,10 +7,10 @@ import (
 	"hyperscale/core/node"
 )
 
-// State is how a member is seen from here. The first four are on the wire.
+// State is a member's state in this node's view. The first four are on the wire.
 type State uint8
 
-// The states; legal steps are those of the package's comment.
+// The states; the package comment lists the legal steps.
 const (
 	Alive State = iota
 	Suspect
@@ -36,11 +36,11 @@ func (s State) String() string {
 	return "removed"
 }
 
-// Gone says that a member is out of routing.
+// Gone reports that a member is out of routing.
 func (s State) Gone() bool { return s == Dead || s == Left }
 
-// rank orders states at one incarnation; DEAD and LEFT are both ends, and the
-// first of them stays.
+// rank orders states at one incarnation; DEAD and LEFT are both final, and the first of them
+// stays.
 func (s State) rank() uint64 { return uint64(min(s, Dead)) }
 
 // Member is what a group knows of one of its nodes.
@@ -48,24 +48,24 @@ type Member struct {
 	ID          node.ID
 	Addr        node.Addr
 	Role        node.Role
-	Incarnation uint64 // the node's << 32, raised by each refutation
+	Incarnation uint64 // the node's incarnation << 32, plus one for each refutation
 	State       State
-	By          node.ID // who raised the suspicion, or the death that followed; empty if nobody
-	App         []byte  // what it said of itself last: SetState
+	By          node.ID // the accuser of the suspicion or of the death; empty if none
+	App         []byte  // its latest state for the application: SetState
 }
 
-// Run returns the incarnation of the node, as its peers see it in node.Peer.
+// Run returns the incarnation of the node, as in its node.Peer.
 func (m *Member) Run() uint64 { return m.Incarnation >> 32 }
 
-// record is a member, small: a group of ten thousand has ten thousand groups of
-// ten thousand in a simulated world. What is rare is kept beside it.
+// record is a member, in little memory: in a simulated world ten thousand nodes have groups of
+// ten thousand. Rare data is kept beside it.
 type record struct {
 	who         *Identity // nil: the place is free
 	incarnation uint64
 	state       State
-	listed      bool   // it stands in Group.order
-	queued      bool   // it stands in the buffer of news
-	rare        uint32 // what stands beside: place + 1 in the slab of its state, 0 for nothing
+	listed      bool   // it is in Group.order
+	queued      bool   // it is in the buffer of news
+	rare        uint32 // index + 1 in the slab of its state, 0 for none
 }
 
 // table finds records by name. Place 0 is this node.
@@ -76,36 +76,35 @@ type table struct {
 	names   *Names // where identities are kept
 }
 
-// slot is an entry of the index: a place + 1, 0 for none, and above it the upper bits of
-// the hash of the name that has it, so that a lookup seldom reads a record of another name.
+// slot is an entry of the index: a place + 1, 0 for none. Above it are the upper bits of the
+// name's hash, so that a look-up seldom reads a record of another name.
 type slot uint32
 
-// placeBits of a slot; the others are the tag.
+// placeBits is the size of the place in a slot; the other bits are the tag.
 const placeBits = 20
 
-// placesMax is how many places a slot can tell apart.
+// placesMax is the largest place that a slot can hold.
 const placesMax = 1<<placeBits - 1
 
 func slotOf(h uint64, place uint32) slot { return slot(h>>(32+placeBits)<<placeBits) | slot(place+1) }
 
-// place is 0 for none, else the place + 1.
+// place returns the place + 1, 0 for none.
 func (s slot) place() uint32 { return uint32(s) & placesMax }
 
-// fits says that the slot is the one of a name with this hash, most likely.
+// fits reports that the slot most likely belongs to a name with this hash.
 func (s slot) fits(h uint64) bool { return uint64(s>>placeBits) == h>>(32+placeBits) }
 
 func hashOf(id node.ID) uint64 { return node.MixString(1, string(id)) }
 
-// batch is how many names are looked up together.
+// batch is how many names one search looks up together.
 const batch = 64
 
-// lookup is the answer to names that were looked up together: place + 1, 0 for unknown.
+// lookup is the result of a batch: place + 1, 0 for unknown.
 type lookup [batch]uint32
 
-// findAll returns the places of the members that up to a batch of news name. Each lookup
-// reads three places of memory that nothing else has read lately. A loop of its own reads
-// each of them for all names: it takes no decision by what it reads, so that the processor
-// waits once for many.
+// findAll returns the places of the members in up to a batch of news. Each look-up reads three
+// places of cold memory. A separate loop reads each of them for all names and does not branch
+// on them, so that the processor waits once for many.
 func (t *table) findAll(news []message.SwimNews, found *lookup) {
 	var hashes [batch]uint64
 	var first [batch]slot
@@ -156,7 +155,7 @@ func (t *table) find(id node.ID) (uint32, bool) {
 	return 0, false
 }
 
-// add takes in a name that is not there.
+// add adds an unknown name.
 func (t *table) add(who *Identity) uint32 {
 	var i uint32
 	if n := len(t.free); n > 0 {
@@ -184,7 +183,7 @@ func (t *table) place(i uint32) {
 	t.index[at&mask] = slotOf(h, i)
 }
 
-// remove forgets places; it costs as much as all members, and is rare.
+// remove frees places; it costs as much as all members, and is rare.
 func (t *table) remove(places []uint32) {
 	for _, i := range places {
 		t.records[i] = record{}
@@ -193,7 +192,7 @@ func (t *table) remove(places []uint32) {
 	t.rebuild(len(t.records))
 }
 
-// reserve makes room for n more.
+// reserve makes room for n more names.
 func (t *table) reserve(n int) {
 	t.records = slices.Grow(t.records, n)
 	t.rebuild(len(t.records) + n)
@@ -212,10 +211,10 @@ func (t *table) rebuild(records int) {
 	}
 }
 
-// size is how many names there are.
+// size returns the number of names.
 func (t *table) size() int { return len(t.records) - len(t.free) }
 
-// portion is what a record adds to the sum that two lists are compared by.
+// portion returns a record's part of the sum that compares two lists.
 func (r *record) portion() uint64 {
 	if r.who == nil || r.state.Gone() {
 		return 0

@@ -8,28 +8,28 @@ import (
 	"hyperscale/core/node"
 )
 
-// members is what this node knows of its group, as values: no method sends anything.
+// members is this node's knowledge of its group, as values: no method sends anything.
 type members struct {
 	config  Config
 	table   table
 	live    int    // alive and suspect, this node included
-	view    uint64 // a sum over them
-	rare           // what few members have
+	view    uint64 // a sum over these
+	rare           // what only few members have
 	seeds   []seed
 	leaving bool
 
-	order  []uint32 // in which probes visit them
+	order  []uint32 // in which probes visit the members
 	cursor int
 }
 
-// rare is kept beside the records.
+// rare holds data beside the records.
 type rare struct {
-	suspicions slab[suspicion] // of those that are suspect
-	ends       slab[end]       // of those that are gone
-	apps       []app           // by place, as far as any has said something
+	suspicions slab[suspicion] // of suspect members
+	ends       slab[end]       // of members that are gone
+	apps       []app           // by place, up to the last one with a state
 }
 
-// suspicion returns what runs against a place; nil for nothing.
+// suspicion returns the suspicion against a place; nil for none.
 func (g *members) suspicion(i uint32) *suspicion {
 	if r := &g.table.records[i]; r.state == Suspect {
 		return g.suspicions.of(r)
@@ -45,7 +45,7 @@ func (g *members) end(i uint32) *end {
 	return nil
 }
 
-// said returns what the member of a place said of itself; version 0 for nothing.
+// said returns the application state of a place's member; version 0 for none.
 func (g *members) said(i uint32) app {
 	if int(i) < len(g.apps) {
 		return g.apps[i]
@@ -57,11 +57,11 @@ func (g *members) said(i uint32) app {
 type end struct {
 	since  node.Instant
 	by     node.ID
-	recent bool // it counts among those that failed lately
-	silent bool // it was never a member here: the role was told nothing
+	recent bool // it counts as a recent failure
+	silent bool // it was never a member here, and the role learnt nothing of it
 }
 
-// app is what a member says of itself.
+// app is a member's state for the application.
 type app struct {
 	incarnation, version uint64
 	bytes                []byte
@@ -69,11 +69,11 @@ type app struct {
 
 type seed struct {
 	addr  node.Addr
-	place uint32 // of the member that was heard at it
+	place uint32 // of the member that was heard at its address
 	known bool
 }
 
-// set moves a record, and the group's sums with it.
+// set changes a record, and the group's sums with it.
 func (g *members) set(i uint32, incarnation uint64, state State) {
 	r := &g.table.records[i]
 	g.view ^= r.portion()
@@ -87,7 +87,7 @@ func (g *members) set(i uint32, incarnation uint64, state State) {
 	g.view ^= r.portion()
 }
 
-// insert takes in a name at an incarnation.
+// insert adds a name at an incarnation.
 func (g *members) insert(who *Identity, incarnation uint64, state State) uint32 {
 	i := g.table.add(who)
 	r := &g.table.records[i]
@@ -99,11 +99,11 @@ func (g *members) insert(who *Identity, incarnation uint64, state State) uint32 
 	return i
 }
 
-// member tells all that is known of a place.
+// member returns what this node knows of a place.
 func (g *members) member(i uint32) Member {
 	r := &g.table.records[i]
 	m := Member{ID: r.who.ID, Addr: r.who.Addr, Role: r.who.Role, Incarnation: r.incarnation, State: r.state}
-	// A restart forgets what the member said before.
+	// A restart resets the member's application state.
 	if a := g.said(i); a.incarnation>>32 == r.incarnation>>32 {
 		m.App = a.bytes
 	}
@@ -116,8 +116,8 @@ func (g *members) member(i uint32) Member {
 	return m
 }
 
-// newsOf is what there is to tell of a place; whole to whoever may not know it, and
-// of whoever is gone, as tombstones are for those, too.
+// newsOf returns the current news of a place. With whole, or for a gone member, it contains
+// address and role for receivers that may not know the member; tombstones need them, too.
 func (g *members) newsOf(now node.Instant, i uint32, whole bool) message.SwimNews {
 	r := &g.table.records[i]
 	n := message.SwimNews{Node: string(r.who.ID), Incarnation: r.incarnation, State: uint8(r.state)}
@@ -136,7 +136,7 @@ func (g *members) newsOf(now node.Instant, i uint32, whole bool) message.SwimNew
 	return n
 }
 
-// settle marks the seed that a member was heard at.
+// settle marks the seed at whose address a member was heard.
 func (g *members) settle(i uint32) {
 	for at := range g.seeds {
 		if s := &g.seeds[at]; s.addr == g.table.records[i].who.Addr {
@@ -145,13 +145,13 @@ func (g *members) settle(i uint32) {
 	}
 }
 
-// Live is how many members are alive or suspect, this node included.
+// Live returns the number of alive and suspect members, this node included.
 func (g *members) Live() int { return g.live }
 
-// Incarnation is this node's own.
+// Incarnation returns this node's own.
 func (g *members) Incarnation() uint64 { return g.table.records[0].incarnation }
 
-// Find returns the member of a name.
+// Find returns the member with a name.
 func (g *members) Find(id node.ID) (Member, bool) {
 	i, ok := g.table.find(id)
 	if !ok {
@@ -160,8 +160,8 @@ func (g *members) Find(id node.ID) (Member, bool) {
 	return g.member(i), true
 }
 
-// FindAddr returns who was heard last at an address, and is not gone if anybody
-// there is not.
+// FindAddr returns the member that was last heard at an address. It prefers a member that is
+// not gone.
 func (g *members) FindAddr(a node.Addr) (Member, bool) {
 	best, found := uint32(0), false
 	for i := range g.table.records {
@@ -179,12 +179,12 @@ func (g *members) FindAddr(a node.Addr) (Member, bool) {
 	return g.member(best), true
 }
 
-// Members returns all that are known, tombstones and this node included, by name.
+// Members returns all known members by name, with tombstones and this node.
 func (g *members) Members() []Member {
 	return pick(g, make([]Member, 0, g.table.size()), func(State) bool { return true })
 }
 
-// Doubted returns those that are not alive, by name.
+// Doubted returns the members that are not alive, by name.
 func (g *members) Doubted() []Member {
 	return pick(g, nil, func(s State) bool { return s != Alive })
 }
@@ -215,5 +215,5 @@ func (g *members) Unconfirmed() []node.Addr {
 	return all
 }
 
-// Size returns how many members are known, those that are gone included.
+// Size returns the number of known members, including those that are gone.
 func (g *members) Size() int { return g.table.size() }

@@ -9,31 +9,31 @@ import (
 	"hyperscale/core/node"
 )
 
-// tracker moves members from state to state, and says so to the others and the role.
+// tracker moves members from state to state, and reports that to the others and the role.
 type tracker struct {
 	gossiper
-	doubted int // deaths of this page of a list that were put to their subjects
+	doubted int // deaths in this page of a list that were sent to their subjects
 	hold    hold
 	changes []Change
-	spare   []Change // what Take returned last
+	spare   []Change // the result of the last Take
 }
 
-// source says how news came.
+// source says how news arrived.
 type source uint8
 
 const (
-	byItself source = iota // a message of the member's own
+	byItself source = iota // a message of the member itself
 	byGossip
 	byList // an exchange of lists
 )
 
-// becauseOf is the reason that a change is given.
+// becauseOf returns the reason for a change.
 func (s source) becauseOf() string {
 	return [...]string{"heard", "gossip", "exchange of lists"}[s]
 }
 
-// hearAll merges what the member of a place tells, unless it is to be distrusted:
-// then it hears why.
+// hearAll merges the news that a member sends. If this node distrusts the member, it sends the
+// reason instead.
 func (g *tracker) hearAll(env node.Env, from node.Peer, i uint32, news []message.SwimNews, how source) {
 	if g.config.Distrust && g.table.records[i].state == Dead {
 		if how == byList || len(news) > 0 {
@@ -41,7 +41,7 @@ func (g *tracker) hearAll(env node.Env, from node.Peer, i uint32, news []message
 		}
 		for k := range news {
 			if news[k].Node == string(g.table.records[0].who.ID) {
-				g.hear(env, from, &news[k], how) // of this node itself: it can answer
+				g.hear(env, from, &news[k], how) // of this node itself: it can refute that
 			}
 		}
 		return
@@ -53,7 +53,7 @@ func (g *tracker) hearAll(env node.Env, from node.Peer, i uint32, news []message
 			g.table.findAll(news[at:min(at+batch, len(news))], &found)
 		}
 		place, known := found[at%batch]-1, true
-		if found[at%batch] == 0 { // the news before may have brought it
+		if found[at%batch] == 0 { // an earlier piece may have added it
 			place, known = g.table.find(node.ID(news[at].Node))
 		}
 		if known && how == byGossip && g.refuted(&news[at], place) {
@@ -66,14 +66,14 @@ func (g *tracker) hearAll(env node.Env, from node.Peer, i uint32, news []message
 	}
 }
 
-// subject is the member that news are about.
+// subject is the member of a piece of news.
 type subject struct {
 	place uint32
 	known bool
 }
 
-// refuted says that these news tell a suspicion of a member that is long refuted: who
-// tells it has missed that. Fresh refutations are on their way.
+// refuted reports that a suspicion was refuted long ago, so that its sender has missed that.
+// Fresh refutations are on their way.
 func (g *tracker) refuted(n *message.SwimNews, i uint32) bool {
 	if !g.config.Appeal || n.State != uint8(Suspect) || i == 0 {
 		return false
@@ -82,21 +82,21 @@ func (g *tracker) refuted(n *message.SwimNews, i uint32) bool {
 	return r.state == Alive && !r.queued && n.Incarnation < r.incarnation
 }
 
-// hear merges one piece of news: the higher incarnation counts, at an equal one
-// the worse state, so that the order in which news come does not matter.
+// hear merges one piece of news: the higher incarnation wins, and at equal ones the worse
+// state, so that the order of news does not matter.
 func (g *tracker) hear(env node.Env, from node.Peer, n *message.SwimNews, how source) {
 	i, known := g.table.find(node.ID(n.Node))
 	g.hearOf(env, from, n, subject{i, known}, how)
 }
 
-// hearOf is hear where the subject has been looked up.
+// hearOf is hear with the result of the look-up.
 func (g *tracker) hearOf(env node.Env, from node.Peer, n *message.SwimNews, about subject, how source) {
 	state := State(n.State)
 	switch {
 	case n.Node == "" || len(n.Node) > idMax || len(n.Addr) > addrMax || len(n.By) > idMax || state > Left || n.Incarnation == 0 || n.Age < 0:
 		return
 	case state != Alive && n.Incarnation == math.MaxUint64:
-		return // nobody could ever refute it
+		return // no higher incarnation could refute it
 	}
 	i := about.place
 	switch {
@@ -112,7 +112,7 @@ func (g *tracker) hearOf(env node.Env, from node.Peer, n *message.SwimNews, abou
 	}
 }
 
-// merge takes news of a known member that are not older than what is known.
+// merge takes news of a known member that are at least as new as its record.
 func (g *tracker) merge(env node.Env, i uint32, n *message.SwimNews, how source) {
 	r := &g.table.records[i]
 	state, by := State(n.State), node.ID(n.By)
@@ -126,7 +126,7 @@ func (g *tracker) merge(env node.Env, i uint32, n *message.SwimNews, how source)
 		case how == byList && state == Dead && g.config.Distrust:
 			g.doubt(env, i, n)
 		case how == byList && state == Dead:
-			// Whoever lives gets the time of a suspicion to say so.
+			// A living member gets the time of a suspicion to refute this.
 			g.merge(env, i, &message.SwimNews{
 				Node: n.Node, Addr: n.Addr, Role: n.Role, Incarnation: n.Incarnation, State: uint8(Suspect), By: n.By,
 			}, how)
@@ -137,7 +137,7 @@ func (g *tracker) merge(env node.Env, i uint32, n *message.SwimNews, how source)
 	}
 	if newer {
 		if n.Addr == "" && n.Incarnation>>32 != r.incarnation>>32 {
-			return // another run of it may be elsewhere: a list tells where
+			return // another incarnation may be at another address: a list has the address
 		}
 		g.becomeAlive(env, i, n, how)
 	}
@@ -150,8 +150,8 @@ func (g *tracker) merge(env node.Env, i uint32, n *message.SwimNews, how source)
 	}
 }
 
-// meet takes in a name that was not known. A death of somebody unknown is kept
-// silently, so that older news do not make a member of it.
+// meet adds an unknown name. It keeps a death of an unknown member without reporting it, so
+// that older news do not make it a member.
 func (g *tracker) meet(env node.Env, n *message.SwimNews, how source) {
 	state := State(n.State)
 	if state.Gone() && n.Age >= g.config.ReapAge || n.Addr == "" {
@@ -165,7 +165,7 @@ func (g *tracker) meet(env node.Env, n *message.SwimNews, how source) {
 	if state.Gone() {
 		i := g.insert(who, n.Incarnation, state)
 		g.bury(env, i, &end{since: env.Now().Add(-n.Age), by: node.ID(n.By), silent: true})
-		// A list holds deaths, too, that its owner does not tell as gossip.
+		// A list also contains deaths that its owner does not gossip.
 		if how != byList || state == Left || !g.config.Distrust {
 			g.tell(env, i, classOf(state))
 		}
@@ -181,7 +181,7 @@ func (g *tracker) meet(env node.Env, n *message.SwimNews, how source) {
 	}
 }
 
-// becomeAlive takes a strictly higher incarnation: from whatever it was.
+// becomeAlive takes a strictly higher incarnation, from any state.
 func (g *tracker) becomeAlive(env node.Env, i uint32, n *message.SwimNews, how source) {
 	r := &g.table.records[i]
 	was := r.state
@@ -216,7 +216,7 @@ func (g *tracker) becomeAlive(env node.Env, i uint32, n *message.SwimNews, how s
 	g.weigh(env)
 }
 
-// ending is how a member went.
+// ending is how a member ended.
 type ending struct {
 	by     node.ID
 	reason string
@@ -224,8 +224,8 @@ type ending struct {
 	untold bool // no other member confirmed the suspicion, and the node keeps the verdict to itself
 }
 
-// becomeGone ends a member that was alive or suspect, whoever saw it: seen here
-// or learnt, what follows is the same.
+// becomeGone ends a member that was alive or suspect. The outcome is the same whether this node
+// detected that or learnt it.
 func (g *tracker) becomeGone(env node.Env, i uint32, to State, incarnation uint64, e ending) {
 	was := g.table.records[i].state
 	if was.Gone() || i == 0 {
@@ -248,19 +248,19 @@ func (g *tracker) becomeGone(env node.Env, i uint32, to State, incarnation uint6
 	g.weigh(env)
 }
 
-// accused answers news of this node itself: whatever is held against its present
-// incarnation is refuted by a higher one.
+// accused answers news of this node itself: it refutes any accusation of its current
+// incarnation with a higher one.
 func (g *tracker) accused(env node.Env, from node.Peer, n *message.SwimNews) {
 	self := &g.table.records[0]
 	if g.config.Appeal && !g.leaving && n.State != uint8(Alive) && n.Incarnation < self.incarnation && from.Addr != "" {
-		// It has missed the refutation, and may be asking for it.
+		// The sender has missed the refutation, and may be asking for it.
 		env.Datagram(from.Addr, &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation()})
 	}
 	if g.leaving || n.Incarnation < self.incarnation || n.State == uint8(Alive) && n.Incarnation == self.incarnation {
 		return
 	}
 	if n.Incarnation == math.MaxUint64 {
-		return // nothing is above it
+		return // no incarnation is above it
 	}
 	g.set(0, n.Incarnation+1, Alive)
 	if n.State != uint8(Alive) {
@@ -276,9 +276,9 @@ func (g *tracker) accused(env node.Env, from node.Peer, n *message.SwimNews) {
 	}
 }
 
-// doubt is for a death in the list of another that is none here: after a cut that
-// healed, each side has taken the other for dead. The member itself is asked; if it
-// is dead, the next probe of it says so.
+// doubt handles a death in another's list that this node does not know: after a cut has healed,
+// each side considers the other dead. It asks the member itself. If the member is dead, the
+// next probe of it shows that.
 func (g *tracker) doubt(env node.Env, i uint32, n *message.SwimNews) {
 	if g.doubted >= recantMax {
 		return
@@ -291,11 +291,11 @@ func (g *tracker) doubt(env node.Env, i uint32, n *message.SwimNews) {
 	})
 }
 
-// recantMax bounds whom this node asks at once; others ask others.
+// recantMax bounds how many members this node asks at once; other nodes ask others.
 const recantMax = 32
 
-// recant is for a node that was cut off: what it made of others meanwhile proves
-// nothing. It tells nobody, and asks them.
+// recant is for a node that was cut off: its verdicts from that time prove nothing. It drops
+// them from its news, and asks the doubted members.
 func (g *tracker) recant(env node.Env) {
 	g.buffer.pieces = slices.DeleteFunc(g.buffer.pieces, func(p piece) bool {
 		bad := p.class == classSuspect || p.class == classDead
@@ -316,7 +316,7 @@ func (g *tracker) recant(env node.Env) {
 	}
 }
 
-// changed tells the role and the observers.
+// changed reports a change to the role and the observers.
 func (g *tracker) changed(env node.Env, i uint32, from, to State, by node.ID, reason string) {
 	if !g.config.Untold {
 		m := g.member(i)
@@ -329,10 +329,10 @@ func (g *tracker) changed(env node.Env, i uint32, from, to State, by node.ID, re
 	})
 }
 
-// spareMax bounds what is kept for the next changes: a whole list makes many at once.
+// spareMax bounds the memory kept for the next changes: a whole list makes many at once.
 const spareMax = 16
 
-// Take returns what came about since the last call; it holds until the next one.
+// Take returns the changes since the last call; they are valid until the next one.
 func (g *tracker) Take() []Change {
 	g.changes, g.spare = g.spare[:0], g.changes
 	if cap(g.changes) > spareMax {

@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// told ends the telling of all that waits.
+// told sends all waiting news.
 func told(g *Group) {
 	for _, p := range g.buffer.pieces {
 		g.table.records[p.place].queued = false
@@ -17,8 +17,8 @@ func told(g *Group) {
 	g.buffer.pieces = nil
 }
 
-// Whoever still tells a suspicion that is refuted for long hears so; while the
-// refutation is on its way he hears it anyway.
+// A member that still spreads a suspicion long refuted learns of the refutation. While the
+// refutation is on its way, this node does not correct the sender.
 func TestWhoeverMissedARefutationIsTold(t *testing.T) {
 	w, g := quiet(nil)
 	alive := message.SwimNews{Node: "m", Addr: "m:1", Incarnation: firstOf(1) + 1}
@@ -44,8 +44,7 @@ func TestWhoeverMissedARefutationIsTold(t *testing.T) {
 	}
 }
 
-// A suspicion that is heard while it waits to be told counts as told; a refutation
-// does not.
+// A suspicion that this node hears while it waits counts as sent; a refutation does not.
 func TestEchoesAreNotToldAgain(t *testing.T) {
 	w, g := quiet(func(c *Config) { c.GossipFanout = 0 })
 	suspicion := message.SwimNews{Node: "m", Addr: "m:1", Incarnation: firstOf(1), State: uint8(Suspect), By: "c"}
@@ -72,8 +71,8 @@ func TestEchoesAreNotToldAgain(t *testing.T) {
 	}
 }
 
-// News of another run do not say where it is, so that alone they make nobody alive;
-// of the same run they do.
+// News of another incarnation carry no address, so alone they do not make the member alive;
+// news of the same incarnation do.
 func TestNewsWithoutAnAddress(t *testing.T) {
 	w, g := quiet(nil)
 	w.ReceiveDatagram(gossip("m"))
@@ -93,8 +92,8 @@ func TestNewsWithoutAnAddress(t *testing.T) {
 	}
 }
 
-// What a node says of itself goes with probes while it may be new to whom they
-// reach, and with answers to those who do not have it.
+// A node's application state goes with probes while it may be new to their receivers, and with
+// answers to members that lack it.
 func TestStateIsToldToThoseWhoDoNotHaveIt(t *testing.T) {
 	w, g := quiet(nil)
 	w.ReceiveDatagram(gossip("b"))
@@ -121,7 +120,7 @@ func TestStateIsToldToThoseWhoDoNotHaveIt(t *testing.T) {
 	}
 }
 
-// A suspect that probes hears of the suspicion with the answer, and can refute it.
+// A suspect that probes learns of the suspicion with the answer, and can refute it.
 func TestAnswersTellASuspect(t *testing.T) {
 	w, g := quiet(nil)
 	for _, name := range []string{"b", "c", "d"} {
@@ -143,7 +142,7 @@ func TestAnswersTellASuspect(t *testing.T) {
 	}
 }
 
-// A restart forgets what a member said of itself: its next life may say nothing.
+// A restart resets a member's application state: its next incarnation may have none.
 func TestStateEndsWithItsLife(t *testing.T) {
 	w, g := quiet(nil)
 	sequence := uint64(0)
@@ -169,8 +168,7 @@ func TestStateEndsWithItsLife(t *testing.T) {
 	}
 }
 
-// A verdict that comes late is put to the suspect once more: what it said meanwhile
-// may be lost.
+// A node whose verdict is late asks the suspect once more: it may have lost the refutation.
 func TestLateVerdictAsksTheSuspect(t *testing.T) {
 	w, g := quiet(nil)
 	for _, name := range []string{"b", "c", "d"} {
@@ -195,7 +193,7 @@ func TestLateVerdictAsksTheSuspect(t *testing.T) {
 	}
 }
 
-// In a group of two there is nobody to tell of the other, who knows.
+// In a group of two no other member needs news of the peer, which knows them.
 func TestPairKeepsNoNewsOfEachOther(t *testing.T) {
 	w, g := quiet(nil)
 	w.ReceiveDatagram(gossip("b"))

@@ -28,8 +28,8 @@ func (g *members) shuffle(r *node.Rand) {
 	r.Shuffle(len(g.order), func(a, b int) { g.order[a], g.order[b] = g.order[b], g.order[a] })
 }
 
-// list puts a member at a random place: it waits no longer for its first probe
-// than others for their next.
+// list puts a member at a random place: it waits no longer for its first probe than others for
+// their next.
 func (g *members) list(r *node.Rand, i uint32) {
 	if g.table.records[i].listed {
 		return
@@ -42,7 +42,7 @@ func (g *members) list(r *node.Rand, i uint32) {
 	}
 }
 
-// unlist removes what stands at a place of the list.
+// unlist removes the entry at a place of the list.
 func (g *members) unlist(at int) {
 	g.table.records[g.order[at]].listed = false
 	g.order = slices.Delete(g.order, at, at+1)
@@ -51,7 +51,7 @@ func (g *members) unlist(at int) {
 	}
 }
 
-// some draws up to n members that are alive or suspect, without one.
+// some draws up to n alive or suspect members, excluding one.
 func (g *members) some(r *node.Rand, n int, without uint32) []uint32 {
 	var drawn []uint32
 	for tries := 4*n + 4; tries > 0 && len(drawn) < n && len(g.order) > 0; tries-- {

@@ -10,14 +10,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Probes visit each member once in a pass, while others join and leave. The twin
-// keeps the members that the pass still has to visit.
+// Probes visit each member once per iteration, while others join and leave. The model keeps the
+// members that the iteration still has to visit.
 func TestOrderVisitsEachMemberOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := node.NewRand(rapid.Uint64().Draw(t, "seed"), "self", node.PurposeProbe)
 		m := &New(func() Config { c := Default(); c.Group = "group"; return c }()).members
 		m.insert(&Identity{ID: "self"}, firstOf(1), Alive)
-		var listed, left []uint32 // of all, and of this pass
+		var listed, left []uint32 // of all, and of this iteration
 		drop := func(all []uint32, i uint32) []uint32 {
 			return slices.DeleteFunc(all, func(o uint32) bool { return o == i })
 		}
@@ -29,7 +29,7 @@ func TestOrderVisitsEachMemberOnce(t *testing.T) {
 				}
 				i := m.insert(&Identity{ID: node.ID(fmt.Sprint(len(m.table.records)))}, firstOf(1), Alive)
 				m.list(r, i)
-				m.list(r, i) // again is nothing
+				m.list(r, i) // a repeated call has no effect
 				listed = append(listed, i)
 				if at := slices.Index(m.order, i); at >= m.cursor {
 					left = append(left, i)
@@ -74,7 +74,7 @@ func TestOrderVisitsEachMemberOnce(t *testing.T) {
 					left = slices.Clone(listed)
 				}
 				left = drop(left, i)
-				listed = slices.DeleteFunc(listed, func(i uint32) bool { return !slices.Contains(m.order, i) }) // a probe skips who is gone
+				listed = slices.DeleteFunc(listed, func(i uint32) bool { return !slices.Contains(m.order, i) }) // a probe skips gone members
 				left = slices.DeleteFunc(left, func(i uint32) bool { return !slices.Contains(m.order, i) })
 			},
 			"": func(t *rapid.T) {

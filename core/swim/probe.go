@@ -10,7 +10,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// round is one probe: direct, then indirect, then judged when the next begins.
+// round is one probe: direct, then indirect, then judged when the next one begins.
 type round struct {
 	active   bool
 	acked    bool
@@ -19,16 +19,16 @@ type round struct {
 	target   node.ID
 	sent     node.Instant
 	due      node.Instant // when the next round begins
-	asked    []node.ID    // to probe indirectly
-	nacks    []node.ID    // of those, who answered that the target is silent
+	asked    []node.ID    // members that must probe indirectly
+	nacks    []node.ID    // those of them that answered that the target is silent
 }
 
 // onRound judges the last round and begins the next.
 func (g *Group) onRound(env node.Env) {
 	late := env.Now().Sub(g.round.due)
 	if g.stopped(late) {
-		// The answer came while nobody was there to read it: nothing is proved
-		// against the target, something against this node.
+		// The answer may have arrived while this node did not run: that proves nothing against
+		// the target, and something against this node.
 		g.bump(1)
 		if late > lagSevere {
 			g.bump(1)
@@ -47,11 +47,11 @@ func (g *Group) onRound(env node.Env) {
 	}
 }
 
-// fail is the end of a round without an answer.
+// fail ends a round without an answer.
 func (g *Group) fail(env node.Env) {
 	r := &g.round
 	if n := len(r.asked); n > 0 && g.config.HealthProbe {
-		g.bump(n - len(r.nacks)) // whoever did not answer either: the fault may be here
+		g.bump(n - len(r.nacks)) // some helpers did not answer either: the fault may be here
 	} else {
 		g.bump(1)
 	}
@@ -91,7 +91,7 @@ func (g *Group) sendProbe(env node.Env, i uint32, sequence uint64) {
 	env.Datagram(who.Addr, m)
 }
 
-// onProbe answers whoever asks for this node.
+// onProbe answers a probe of this node.
 func (g *Group) onProbe(env node.Env, from node.Peer, i uint32, m *message.SwimProbe) {
 	if m.Target != string(env.Self().ID) {
 		env.Emit(event.Ignored{Peer: from.ID, Message: message.Name(m.Kind()), Why: "it is for " + m.Target})
@@ -106,7 +106,7 @@ func (g *Group) onProbe(env node.Env, from node.Peer, i uint32, m *message.SwimP
 	g.ack(env, from.Addr, i, a)
 }
 
-// ackTo says that the target lives: this node itself, or one that it probed for
+// ackTo returns the answer that a target is alive: this node itself, or one that it probed for
 // the receiver.
 func (g *Group) ackTo(env node.Env, sequence uint64, target string) *message.SwimAck {
 	return &message.SwimAck{
@@ -115,15 +115,15 @@ func (g *Group) ackTo(env node.Env, sequence uint64, target string) *message.Swi
 	}
 }
 
-// ack answers, and tells a suspect that it is one: it may have woken a moment ago, and its
-// own probe can be the first word between the two.
+// ack answers, and tells a suspect of the suspicion: it may have just woken up, and its own
+// probe can be the first message between the two.
 func (g *Group) ack(env node.Env, to node.Addr, i uint32, m *message.SwimAck) {
 	m.News = g.letter(env, i, g.config.Buddy && g.config.Appeal, m)
 	env.Datagram(to, m)
 }
 
-// onAck counts an answer that names the sequence and the target of this round,
-// and comes from the target or from whom it was asked through; or passes it on.
+// onAck counts an answer with this round's sequence and target, from the target or from a
+// member that was asked to probe; or it forwards the answer.
 func (g *Group) onAck(env node.Env, from node.Peer, i uint32, m *message.SwimAck) {
 	g.hearAll(env, from, i, m.News, byGossip)
 	g.learn(i, m.Incarnation, m.Version, m.State)
@@ -148,12 +148,12 @@ func (g *Group) onAck(env node.Env, from node.Peer, i uint32, m *message.SwimAck
 	}
 }
 
-// uptimeOf is what an answer says, within what a clock can count.
+// uptimeOf returns the uptime in an answer, within what a clock can count.
 func uptimeOf(m *message.SwimAck) time.Duration {
 	return time.Duration(min(m.Uptime, math.MaxInt64/uint64(time.Millisecond))) * time.Millisecond
 }
 
-// onSilent asks others to try, when the direct probe was not answered in time.
+// onSilent asks others to probe when the direct probe got no answer in time.
 func (g *Group) onSilent(env node.Env) {
 	r := &g.round
 	if !r.active || r.acked {
@@ -170,7 +170,7 @@ func (g *Group) onSilent(env node.Env) {
 	}
 }
 
-// onNack notes that one of those asked lives, and heard nothing of the target.
+// onNack notes that one of the helpers is alive, and did not hear the target.
 func (g *Group) onNack(from node.Peer, m *message.SwimNack) {
 	r := &g.round
 	if r.active && m.Sequence == r.sequence && m.Target == string(r.target) &&
@@ -179,7 +179,7 @@ func (g *Group) onNack(from node.Peer, m *message.SwimNack) {
 	}
 }
 
-// learn keeps what a member says of itself, unless it has said something later.
+// learn stores a member's application state, unless it has a later version.
 func (g *Group) learn(i uint32, incarnation, version uint64, b []byte) {
 	if version == 0 {
 		return
@@ -194,8 +194,8 @@ func (g *Group) learn(i uint32, incarnation, version uint64, b []byte) {
 	g.apps[i] = app{incarnation, version, b}
 }
 
-// Leave says goodbye: to as many as a piece of news is sent to, at once, since
-// the node may be gone a moment later. Until then it answers, and probes nobody.
+// Leave announces the departure at once, to as many members as a piece of news is sent to,
+// since the node may stop a moment later. Until then it answers, and probes no member.
 func (g *Group) Leave(env node.Env) {
 	if g.leaving {
 		return
@@ -207,11 +207,11 @@ func (g *Group) Leave(env node.Env) {
 	for _, i := range g.some(env.Rand(node.PurposeProbe), sendsMax(g.config.GossipFactor, g.live), 0) {
 		env.Datagram(g.table.records[i].who.Addr, m)
 	}
-	// Whoever probes this node meanwhile is told with the answer: letter.
+	// A member that probes this node meanwhile learns it with the answer: letter.
 }
 
-// SetState says what this node tells of itself: with probes until all were probed,
-// and with answers to those who do not have it.
+// SetState sets this node's application state. It goes with probes until all members were
+// probed, and with answers to members that lack it.
 func (g *Group) SetState(b []byte) {
 	if len(b) > stateMax {
 		node.Bug("swim: a state of %d bytes, at most %d ride on a probe", len(b), stateMax)

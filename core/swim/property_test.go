@@ -15,7 +15,7 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// quiet is a started group alone in its world, and how to reach it.
+// quiet is a started group alone in its world, and a way to reach it.
 func quiet(change func(*Config)) (*nodetest.Env, *Group) {
 	c := small()
 	if change != nil {
@@ -39,8 +39,8 @@ func gossip(from string, news ...message.SwimNews) (node.Peer, *message.SwimGoss
 	return peer(from), &message.SwimGossip{Group: "dc1", Incarnation: firstOf(1), News: news}
 }
 
-// known is what SWIM-1 speaks of: by name, the incarnation and whether it is alive,
-// suspect or gone.
+// known returns what SWIM-1 is about: by name, the incarnation and whether it is alive, suspect
+// or gone.
 func known(g *Group) map[node.ID]string {
 	all := map[node.ID]string{}
 	for _, m := range g.Members() {
@@ -49,7 +49,7 @@ func known(g *Group) map[node.ID]string {
 	return all
 }
 
-// SWIM-1: in any order, any number of times, the same news come to the same view.
+// SWIM-1: in any order, any number of times, the same news give the same view.
 func TestNewsConverge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		news := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) message.SwimNews {
@@ -73,8 +73,8 @@ func TestNewsConverge(t *testing.T) {
 	})
 }
 
-// SWIM-2: whatever is confirmed when, the deadline never moves later, and never
-// before the least time of a suspicion; and the verdict comes with it.
+// SWIM-2: for any confirmations, the deadline never moves later, and never before the shortest
+// time of a suspicion; the verdict follows it.
 func TestDeadlineMovesEarlierOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		members := rapid.IntRange(0, 40).Draw(t, "members")
@@ -96,7 +96,7 @@ func TestDeadlineMovesEarlierOnly(t *testing.T) {
 				break
 			}
 			accuse(fmt.Sprint("c", step))
-			accuse("m") // who is suspected is no witness against itself
+			accuse("m") // a suspect does not testify against itself
 			if s.deadline > last || s.deadline < s.since.Add(s.low) {
 				t.Fatalf("the deadline moves from %v to %v, the least is %v after %v", last, s.deadline, s.low, s.since)
 			}
@@ -104,7 +104,7 @@ func TestDeadlineMovesEarlierOnly(t *testing.T) {
 				t.Fatalf("confirmed by %v, %d are needed", s.confirmed, s.needed)
 			}
 			last = s.deadline
-			w.Advance(0) // it may have been over already, by what is known now
+			w.Advance(0) // it may be over already, by what is known now
 			if w.Now() > last && g.suspicion(i) != nil {
 				t.Fatalf("no verdict at %v, the deadline was %v", w.Now(), last)
 			}
@@ -116,8 +116,8 @@ func TestDeadlineMovesEarlierOnly(t *testing.T) {
 	})
 }
 
-// SWIM-6: whatever waits to be told, a datagram has room for its header; and no piece
-// is sent more often than it may be, but for what its subject is told.
+// SWIM-6: for any waiting news, a datagram has room for its header. No piece is sent more often
+// than allowed, except to its subject.
 func TestDatagramsFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, g := quiet(nil)
@@ -158,7 +158,7 @@ func TestDatagramsFit(t *testing.T) {
 		limit := sendsMax(g.config.GossipFactor, 40) + g.config.GossipFanout
 		//lint:orderfree each is judged alone
 		for what, n := range sends {
-			if n > limit*2 { // a suspicion is told afresh when it is confirmed or raised again
+			if n > limit*2 { // a suspicion is sent anew when it is confirmed or raised again
 				t.Fatalf("%s was sent %d times, at most %d", what, n, limit*2)
 			}
 		}
@@ -180,7 +180,7 @@ func TestNewsAreToldByClassThenFewestSendsThenNewest(t *testing.T) {
 	}
 }
 
-// A list of a hundred thousand costs no more than the bound allows.
+// The bound limits the cost of a list of a hundred thousand.
 func TestListIsBounded(t *testing.T) {
 	w, g := quiet(func(c *Config) { c.MembersMax, c.GossipMax = 500, 64 })
 	on := w.Accept(peer("b"))
@@ -222,7 +222,7 @@ func TestLogarithmsAgreeWithFloats(t *testing.T) {
 	}
 }
 
-// Lifeguard 4.2 and our formula beside it, in a group of 128.
+// Lifeguard 4.2 beside our formula, in a group of 128.
 func TestSuspicionBounds(t *testing.T) {
 	for _, r := range []struct {
 		why        string
@@ -244,7 +244,7 @@ func TestSuspicionBounds(t *testing.T) {
 	}
 }
 
-// Timeouts are stretched by the worse of local health and lag, never by both.
+// The worse of local health and lag stretches timeouts, never both.
 func TestScaling(t *testing.T) {
 	for _, r := range []struct {
 		scaling    Scaling
@@ -267,7 +267,7 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-// A new member waits no longer for its first probe than two rounds through the list.
+// A new member waits for its first probe at most two rounds through the list.
 func TestEverybodyIsProbed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, g := quiet(func(c *Config) { c.GossipFanout = 0 })

@@ -6,9 +6,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A member that lost its disk counts its runs from one again, and its fellows accuse a
-// run of before. It refutes above what they say, not above what it remembers, so that
-// they believe it.
+// A member that lost its disk counts its incarnations from one again, and its peers accuse an
+// earlier incarnation. It refutes above their accusation, not above its own count, so that they
+// believe it.
 func TestAMemberRefutesAboveTheAccusation(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w, g, _ := meeting(t, nil, "b", "c")

@@ -5,21 +5,21 @@ import (
 	"hyperscale/core/node"
 )
 
-// relay is a probe made for another.
+// relay is a probe on behalf of another member.
 type relay struct {
 	origin   node.Peer
-	sequence uint64 // the origin's
+	sequence uint64 // of the origin
 	target   node.ID
 	nack     bool
-	told     bool // the nack went out; a late answer is still passed on
+	told     bool // the nack is sent; a late answer is still forwarded
 }
 
 func relayKey(sequence uint64) node.TimerKey {
 	return node.KeyN(node.PartSwim, node.SwimRelay, sequence)
 }
 
-// onAsk probes for another. Only members that are known here are probed, at the
-// address known here: nobody makes this node write to an address of his choice.
+// onAsk probes for another member. It probes only known members, at their known address, so
+// that no member can make this node send to an address of its choice.
 func (g *Group) onAsk(env node.Env, from node.Peer, i uint32, m *message.SwimAsk) {
 	g.hearAll(env, from, i, m.News, byGossip)
 	if m.Target == string(env.Self().ID) {
@@ -32,7 +32,7 @@ func (g *Group) onAsk(env node.Env, from node.Peer, i uint32, m *message.SwimAsk
 		return
 	}
 	if g.config.Appeal && g.table.records[place].state == Left {
-		g.correct(env, from.Addr, place) // and probe all the same: it may be back, and the origin knows that
+		g.correct(env, from.Addr, place) // and probe nevertheless: the member may have returned, and the origin knows that
 	}
 	g.sequence++
 	g.relays[g.sequence] = &relay{origin: from, sequence: m.Sequence, target: node.ID(m.Target), nack: m.Nack}
@@ -41,7 +41,7 @@ func (g *Group) onAsk(env node.Env, from node.Peer, i uint32, m *message.SwimAsk
 	g.sendProbe(env, place, g.sequence)
 }
 
-// onRelay tells the origin that the target is silent, then forgets.
+// onRelay reports to the origin that the target is silent, and later drops the relay.
 func (g *Group) onRelay(env node.Env, sequence uint64) {
 	r := g.relays[sequence]
 	if r == nil {
@@ -64,8 +64,7 @@ func (g *Group) nack(env node.Env, r *relay) {
 	}
 }
 
-// passOn gives the target's answer to whom it was probed for: the credit is the
-// target's.
+// passOn forwards the target's answer to the origin, as an answer of the target.
 func (g *Group) passOn(env node.Env, m *message.SwimAck) {
 	r := g.relays[m.Sequence]
 	if r == nil || m.Target != string(r.target) {

@@ -4,8 +4,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Rests tells this node's ledgers of its group against their rest: nobody is suspected
-// and all news is told. Members that are gone remain as tombstones until ReapAge.
+// Rests reports this node's ledgers of its group against their rest: no member is suspect, and
+// no news wait. Gone members remain as tombstones until ReapAge.
 func (g *Group) Rests(tell node.Tell) {
 	known := g.Size()
 	tell("swim/suspicions", len(g.suspicions), 0)

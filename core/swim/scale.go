@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// logUnit is what log2 counts in.
+// logUnit is the unit of log2.
 const logUnit = 1 << 16
 
-// log2 returns log2(n) in 1/65536, rounded down: integers alone, so that all
-// machines agree. n must not be zero.
+// log2 returns log2(n) in 1/65536, rounded down. It uses integers alone, so that all machines
+// agree. n must not be zero.
 func log2(n uint64) uint64 {
 	whole := uint64(bits.Len64(n) - 1)
 	x := n << (63 - whole) >> 32 // 1.31
@@ -33,7 +33,7 @@ func log10Milli(n int) int64 {
 	return int64(log2(uint64(n)) * 1000 / log2(10))
 }
 
-// sendsMax is how often a piece of news is sent: factor ceil(log10(n+1)).
+// sendsMax returns how often a piece of news is sent: factor ceil(log10(n+1)).
 func sendsMax(factor, n int) int {
 	digits := 0
 	for n > 0 { // n+1 > 10^digits
@@ -43,8 +43,8 @@ func sendsMax(factor, n int) int {
 	return factor * max(1, digits)
 }
 
-// shrunk is how long a suspicion lasts after c of k confirmations: from high
-// down to low by ln(c+1)/ln(k+1), to a millisecond.
+// shrunk returns how long a suspicion lasts after c of k confirmations: from high down to low
+// by ln(c+1)/ln(k+1), to a millisecond.
 func shrunk(low, high time.Duration, c, k int) time.Duration {
 	if k <= 0 || c >= k {
 		return low
@@ -53,8 +53,8 @@ func shrunk(low, high time.Duration, c, k int) time.Duration {
 	return max(low, (high - part).Truncate(time.Millisecond))
 }
 
-// lagQuarters is the factor, in quarters, of the level that the loop's lag alone
-// gives (core/health names the levels).
+// lagQuarters returns the factor, in quarters, of the level that the loop's lag alone gives
+// (core/health names the levels).
 func lagQuarters(lag time.Duration) int {
 	switch {
 	case lag < 500*time.Millisecond:

@@ -4,7 +4,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// Sizes tells what this node keeps of its group, against its bounds.
+// Sizes reports what this node holds of its group, against its bounds.
 func (g *Group) Sizes(tell node.Tell) {
 	most := g.config.MembersMax
 	tell("swim/members", g.table.size(), most)

@@ -1,7 +1,6 @@
 package swim
 
-// slab holds what few records have beside them, without gaps. A record says where its
-// own stands.
+// slab holds values of few records, without gaps. A record has the index of its own.
 type slab[T any] []aside[T]
 
 // aside is a value, and the place of its record.
@@ -10,7 +9,7 @@ type aside[T any] struct {
 	value *T
 }
 
-// of returns what a record has beside it; nil for nothing.
+// of returns a record's value; nil for none.
 func (s slab[T]) of(r *record) *T {
 	if r.rare == 0 {
 		return nil
@@ -18,13 +17,13 @@ func (s slab[T]) of(r *record) *T {
 	return s[r.rare-1].value
 }
 
-// add puts a value beside the record of a place.
+// add adds a value for the record of a place.
 func (s *slab[T]) add(records []record, i uint32, v *T) {
 	*s = append(*s, aside[T]{i, v})
 	records[i].rare = uint32(len(*s))
 }
 
-// drop takes the value of a place away. The last one takes its room.
+// drop removes the value of a place. The last value takes its index.
 func (s *slab[T]) drop(records []record, i uint32) {
 	at, last := records[i].rare-1, len(*s)-1
 	(*s)[at] = (*s)[last]

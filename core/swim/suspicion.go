@@ -8,36 +8,36 @@ import (
 	"hyperscale/core/node"
 )
 
-// suspicion runs against one member at one incarnation. Its deadline is decided
-// by what is known when it begins, and only moves earlier.
+// suspicion is against one member at one incarnation. Its first deadline depends on what is
+// known when it begins; later it only moves earlier.
 type suspicion struct {
 	since     node.Instant
 	deadline  node.Instant
-	due       node.Instant // of the timer: the deadline, or an appeal before it
+	due       node.Instant // of the timer: the deadline, or an earlier appeal
 	low, high time.Duration
-	by        node.ID   // who raised it
-	latest    node.ID   // who confirmed it last: that is passed on
-	confirmed []node.ID // by others, each once
-	needed    int       // confirmations down to low
+	by        node.ID   // its accuser
+	latest    node.ID   // the last member that confirmed it: news carry this one
+	confirmed []node.ID // the other members that confirmed it, each once
+	needed    int       // confirmations that shorten it to low
 	proof     proof
-	heard     bool // the suspect was asked for its last word
-	retold    bool // at half of low
+	heard     bool // this node has asked the suspect for its last refutation
+	retold    bool // sent again at half of low
 }
 
-// proof is what a verdict of this node would be worth.
+// proof is the worth of a verdict of this node.
 type proof uint8
 
 const (
 	enough   proof = iota
-	lacking        // this node was stopped since: the verdict waits for one more question
-	demanded       // the verdict waits for the answer, or waited for one
+	lacking        // this node paused since: the verdict waits for one more request
+	demanded       // the verdict waits for the answer, or has waited for one
 )
 
 func suspicionKey(i uint32) node.TimerKey {
 	return node.KeyN(node.PartSwim, node.SwimSuspect, uint64(i))
 }
 
-// becomeSuspect begins a suspicion against a member that was alive.
+// becomeSuspect begins a suspicion against an alive member.
 func (g *tracker) becomeSuspect(env node.Env, i uint32, by node.ID, reason string) {
 	r := &g.table.records[i]
 	if r.state != Alive || i == 0 {
@@ -45,8 +45,8 @@ func (g *tracker) becomeSuspect(env node.Env, i uint32, by node.ID, reason strin
 	}
 	low, high := g.bounds(g.live)
 	s := &suspicion{since: env.Now(), due: env.Now(), low: low, high: high, by: by, latest: by}
-	// Whoever is neither the suspect nor the accuser can confirm: in a group of
-	// three that is one, and waiting for three would be waiting for the cap.
+	// Any member but the suspect and the accuser can confirm. In a group of three that is one,
+	// and waiting for three would mean waiting for the cap.
 	s.needed = min(g.config.Confirmations, g.live-2)
 	g.suspicions.add(g.table.records, i, s)
 	g.set(i, r.incarnation, Suspect)
@@ -68,7 +68,7 @@ func (g *tracker) confirm(env node.Env, i uint32, by node.ID) {
 	s.latest = by
 	at := s.since.Add(shrunk(s.low, s.high, len(s.confirmed), s.needed))
 	if g.config.Appeal && !s.heard {
-		at = max(at, env.Now().Add(g.config.ProbeTimeout)) // a cut has healed, and who was beyond it agrees: time to answer both
+		at = max(at, env.Now().Add(g.config.ProbeTimeout)) // a cut has healed, and a member from beyond it confirms: this leaves the suspect time to answer both
 	}
 	if at < s.deadline && s.proof != demanded {
 		s.deadline = at
@@ -77,11 +77,11 @@ func (g *tracker) confirm(env node.Env, i uint32, by node.ID) {
 	g.tell(env, i, classSuspect)
 }
 
-// appealAfter intervals of probes: who is really dead has been confirmed by then.
+// appealAfter is in intervals of probes: others have confirmed a real death by then.
 const appealAfter = 3
 
-// await sets the timer to the verdict, or to an appeal before it: where nobody else
-// sees what this node saw, it may be the one that is cut off from the suspect.
+// await sets the timer to the verdict, or to an earlier appeal. If no other member sees what
+// this node saw, this node may be the one that is cut off from the suspect.
 func (g *tracker) await(env node.Env, i uint32, s *suspicion, appeal time.Duration) {
 	left := max(0, s.deadline.Sub(env.Now()))
 	if g.config.Appeal && !s.retold {
@@ -96,8 +96,8 @@ func (g *tracker) await(env node.Env, i uint32, s *suspicion, appeal time.Durati
 	g.arm(env, i, s, left)
 }
 
-// arm sets the timer, and notes that the one before came late, whatever it was for: an
-// appeal, a second telling, a last word, or a verdict that a confirmation brings forward.
+// arm sets the timer, and notes whether the last one fired late, for any purpose: an appeal, a
+// repeated suspicion, a last request, or a verdict that a confirmation brings forward.
 func (g *tracker) arm(env node.Env, i uint32, s *suspicion, left time.Duration) {
 	if g.stopped(env.Now().Sub(s.due)) {
 		s.proof = lacking
@@ -106,9 +106,9 @@ func (g *tracker) arm(env node.Env, i uint32, s *suspicion, left time.Duration) 
 	env.SetTimer(suspicionKey(i), left)
 }
 
-// askers is how many of those who only heard of a suspicion ask the suspect for its
-// last word: all of a small group, of which a few may sleep and carry no refutation.
-// In a larger one only so many ask, or each death costs a message per member.
+// askers is how many of the members that learnt a suspicion by gossip ask the suspect for its
+// last refutation. In a small group all do, because a few may be asleep and forward no
+// refutation. In a larger one only so many do, or each death would cost a message per member.
 const askers = 16
 
 func (g *tracker) asks(env node.Env) bool {
@@ -116,8 +116,8 @@ func (g *tracker) asks(env node.Env) bool {
 	return n <= askers || env.Rand(node.PurposeProbe).Chance(askers, n)
 }
 
-// ahead is how long before a verdict the suspect is asked: what one member is
-// answered must reach all of a large group.
+// ahead returns how long before a verdict this node asks the suspect: an answer to one member
+// must reach all of a large group.
 func (g *tracker) ahead() time.Duration {
 	if len(g.table.records)-1 <= askers {
 		return g.config.ProbeTimeout
@@ -125,14 +125,14 @@ func (g *tracker) ahead() time.Duration {
 	return 3 * g.config.ProbeTimeout
 }
 
-// lone says that nobody but this node saw what it saw.
+// lone reports that no other member saw what this node saw.
 func (s *suspicion) lone(self node.ID) bool {
 	return len(s.confirmed) == 0 && s.by == self
 }
 
-// onSuspicion gives the verdict. A late timer of the suspicion, whatever it was set for,
-// proves that this node was stopped and may have missed the refutation: it asks the
-// suspect, and waits until a ProbeTimeout passes in which it runs.
+// onSuspicion gives the verdict. If any timer of the suspicion fired late, this node did not
+// run and may have missed the refutation. Then it asks the suspect, and waits until it has run
+// for a ProbeTimeout.
 func (g *tracker) onSuspicion(env node.Env, i uint32) {
 	s := g.suspicion(i)
 	if s == nil {
@@ -162,8 +162,8 @@ func (g *tracker) onSuspicion(env node.Env, i uint32) {
 		s.proof = demanded
 		return
 	}
-	// Whoever else probes a dead member confirms the suspicion, and no confirmation comes
-	// where this node loses what it sends.
+	// Other members that probe a dead member confirm the suspicion. No confirmation arrives if
+	// this node's messages are lost.
 	untold := g.config.Distrust && g.config.HealthSuspicion && s.needed > 0 && len(s.confirmed) == 0
 	if untold {
 		env.Emit(event.Reached{What: "swim/untold-verdict"})
@@ -171,7 +171,7 @@ func (g *tracker) onSuspicion(env node.Env, i uint32) {
 	g.becomeGone(env, i, Dead, g.table.records[i].incarnation, ending{by: s.by, reason: "suspicion was not refuted", since: env.Now(), untold: untold})
 }
 
-// acquit ends a suspicion, whichever way.
+// acquit ends a suspicion, with any outcome.
 func (g *tracker) acquit(env node.Env, i uint32) {
 	g.suspicions.drop(g.table.records, i)
 	env.CancelTimer(suspicionKey(i))

@@ -14,11 +14,11 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// host is a role that does nothing but have a group. A stop is a leave, a Ping
-// sets what it says of itself, or how late its loop is.
+// host is a role that only has a group. A stop is a leave. A Ping sets its application state,
+// or how late its loop is.
 type host struct {
 	*Group
-	seen map[node.ID]Member // after the last step; nil when the test does not show it
+	seen map[node.ID]Member // after the last step; nil if the test does not show it
 }
 
 func (h host) Step(env node.Env, in *node.Input) {
@@ -54,8 +54,8 @@ func (h host) Step(env node.Env, in *node.Input) {
 	}
 }
 
-// compare shows what a step changed of a member that it left alive: what the member says
-// of itself, and another run of its node.
+// compare shows a step's changes of a member that stayed alive: its application state, and
+// another incarnation of its node.
 func (h host) compare(env node.Env) {
 	for _, m := range h.Members() {
 		was, known := h.seen[m.ID]

@@ -11,8 +11,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// deathsTold returns how often a group told others that a member is dead. The member
-// itself does not count: it hears of its death in order to refute it.
+// deathsTold returns how often a group sent others the death of a member. Sending it to the
+// member itself does not count: that lets it refute.
 func deathsTold(m node.Message, to node.Addr, member string) int {
 	var news []message.SwimNews
 	switch m := m.(type) {
@@ -34,15 +34,15 @@ func deathsTold(m node.Message, to node.Addr, member string) int {
 	return told
 }
 
-// SWIM-8: a node tells its verdict only if another member confirmed the suspicion. Where no
-// member can confirm, or none is waited for, it tells each verdict.
+// SWIM-8: a node gossips its verdict only if another member confirmed the suspicion. If no
+// member can confirm, or none is awaited, it gossips each verdict.
 func TestAVerdictThatNoMemberConfirmsIsNotTold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		members := rapid.IntRange(1, 30).Draw(t, "members")
 		by := rapid.SampledFrom([]string{"a", "p"}).Draw(t, "by")
 		preset := rapid.SampledFrom([]func() Config{Default, Default, Default, Paper, Plain}).Draw(t, "preset")()
 		preset.Group, preset.Confirmations = "dc1", rapid.IntRange(0, 3).Draw(t, "confirmations")
-		preset.GossipFactor = rapid.SampledFrom([]int{4, 40}).Draw(t, "factor") // 40: the suspicion still waits to be told when the verdict comes
+		preset.GossipFactor = rapid.SampledFrom([]int{4, 40}).Draw(t, "factor") // 40: the suspicion still waits to be sent when the verdict follows
 		w, g := quiet(func(c *Config) { *c = preset })
 		w.ReceiveDatagram(gossip("m"))
 		for i := range members {
@@ -50,7 +50,8 @@ func TestAVerdictThatNoMemberConfirmsIsNotTold(t *testing.T) {
 		}
 		told := 0
 		w.WatchDatagram = func(to node.Addr, m node.Message) { told += deathsTold(m, to, "m") }
-		// The others live and answer, so that the node does not take itself for cut off.
+		// The others are alive and answer, so that the node does not believe that it is cut
+		// off.
 		answered := func(d time.Duration) {
 			for ; d > 0; d -= 100 * time.Millisecond {
 				w.Advance(100 * time.Millisecond)
@@ -80,8 +81,9 @@ func TestAVerdictThatNoMemberConfirmsIsNotTold(t *testing.T) {
 	})
 }
 
-// A list holds deaths that its owner tells nobody. A node that learns there of a dead
-// member it never knew tells nobody either; it tells a departure, and what gossip told it.
+// A list contains deaths that its owner does not gossip. A node that learns there of an unknown
+// dead member does not gossip that either. It gossips a departure, and what it learnt by
+// gossip.
 func TestADeathThatOnlyAListToldIsNotTold(t *testing.T) {
 	for _, r := range []struct {
 		why   string

@@ -13,8 +13,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// strange draws a message as a member of this group, of another, or an impostor sends it,
-// and says whether the group may believe anything of it.
+// strange draws a message from a member of this group, of another one, or an impostor, and
+// reports whether the group must not believe it.
 func strange(t *rapid.T) (from node.Peer, m node.Message, foreign bool) {
 	name := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h"})
 	from = peer(name.Draw(t, "from"))
@@ -52,7 +52,7 @@ func strange(t *rapid.T) (from node.Peer, m node.Message, foreign bool) {
 	return from, &message.SwimGossip{Group: group, Incarnation: incarnation, News: news}, foreign
 }
 
-// view is what the outside sees of a group.
+// view returns the public view of a group.
 func view(g *Group) []Member {
 	all := g.Members()
 	for i := range all {
@@ -61,7 +61,7 @@ func view(g *Group) []Member {
 	return all
 }
 
-// consistent holds what the group tells of its members against the list of them.
+// consistent checks what the group reports of its members against their list.
 func consistent(t *rapid.T, g *Group) {
 	all := g.Members()
 	live, sum := 0, uint64(0)
@@ -104,9 +104,9 @@ func consistent(t *rapid.T, g *Group) {
 	}
 }
 
-// Whatever members and strangers send, the lists of a group agree with each other and
-// keep their bounds, this node's incarnation never falls, and a message of another group
-// or of an impostor changes nothing.
+// For any messages of members and strangers: the lists of a group agree with each other and
+// keep their bounds. This node's incarnation never falls, and a message of another group or of
+// an impostor changes nothing.
 func TestViewsAgreeWhateverIsSent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		preset := rapid.SampledFrom([]func() Config{Default, Default, Paper, Plain}).Draw(t, "preset")()
