@@ -8,8 +8,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// A gate sends an abort again each CancelRetry until the subjob reports that the workflow has
-// ended, and never after.
+// A gate repeats an abort every CancelRetry until the subjob reports that the workflow has
+// ended, and never after that.
 func TestAbortsAreSentUntilTheWorkflowEnds(t *testing.T) {
 	c := gate.Default()
 	e := newListener(c, client("c1"), managerPeer("m1"))

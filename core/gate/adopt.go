@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// adopt takes a record over: the job is rebuilt from it and from the files that
-// it names, and resumed when all are here.
+// adopt takes a job over: it rebuilds the job from its record and fetches the files that the
+// record names. Once the gate has all files, it resumes the job.
 func (m *ownership) adopt(env node.Env, o lease.Outcome, asks []*audience.Ask) {
 	rec, err := job.ReadRecord(o.Job, o.Record)
 	if err != nil {
@@ -52,15 +52,15 @@ func (m *ownership) adopt(env node.Env, o lease.Outcome, asks []*audience.Ask) {
 	}
 }
 
-// onFetched goes on with the job that waited for a file. A file that is not to be had yet is
-// asked for again: a majority has it, and a gate that does is not reached yet.
+// onFetched gives a fetched file to the job that waits for it. The gate fetches a file again
+// while only gates that it cannot reach may have it.
 func (m *ownership) onFetched(env node.Env, o *ledger.Outcome[tag]) {
 	j := o.Tag.job
 	switch {
 	case m.jobs[j.ID] != j:
 	case o.Tag.act == actShow:
 		m.onResultHere(env, j, o)
-	case j.Ready: // given up for another file
+	case j.Ready: // the gate gave the job up because of another file
 	case o.Kind == ledger.Gone:
 		m.giveUp(env, j)
 	case o.Kind == ledger.Unread:
@@ -75,7 +75,7 @@ func (m *ownership) onFetched(env node.Env, o *ledger.Outcome[tag]) {
 	}
 }
 
-// load keeps what a file holds.
+// load decodes a fetched file and stores its content in the job.
 func (m *ownership) load(t *tag, b []byte) error {
 	j := t.job
 	if t.subjob == nil {
@@ -93,8 +93,7 @@ func (m *ownership) load(t *tag, b []byte) error {
 	return err
 }
 
-// giveUp ends a job whose program, or a result of which, is on no gate's disk any
-// more.
+// giveUp ends a job when no gate has its program, or a result that it counted, on disk.
 func (m *ownership) giveUp(env node.Env, j *entry) {
 	const why = "a file that its record names is on no gate's disk any more"
 	reached(env, "gate/given-up")
@@ -122,7 +121,8 @@ func (m *ownership) giveUp(env node.Env, j *entry) {
 	m.serveAll(env, j)
 }
 
-// resume tells the last transition again and puts the job where it belongs.
+// resume publishes the job's last transition again, and queues, continues or releases the job
+// according to its state.
 func (m *ownership) resume(env node.Env, j *entry) {
 	j.Ready, j.Takeover = true, false
 	emit(env, j.ID, j.Last)
@@ -145,11 +145,11 @@ func (m *ownership) resume(env node.Env, j *entry) {
 	m.serveAll(env, j)
 }
 
-// keepHouse acquires what has been vacant for so long that every gate must have
-// missed its turn. A leader that hears no majority stops before another may lead.
+// keepHouse acquires jobs that have been without an owner for so long that every gate must have
+// missed its turn. Only a leader that hears a majority does so.
 func (m *ownership) keepHouse(env node.Env) {
 	if !m.group.Election.Leads(env.Now()) || !m.group.Leases.Speaks() || m.retiring() {
-		m.vacant = nil // the next leader counts for itself, and this one anew
+		m.vacant = nil // a new term counts from its own observations
 		return
 	}
 	vacant := map[message.JobID]node.Instant{}
@@ -172,7 +172,7 @@ func (m *ownership) keepHouse(env node.Env) {
 	m.vacant = vacant
 }
 
-// onSweep forgets what is old.
+// onSweep drops what has passed its age.
 func (m *ownership) onSweep(env node.Env) {
 	now := env.Now()
 	for m.group.Leases.Speaks() {

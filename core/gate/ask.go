@@ -17,10 +17,10 @@ import (
 type desk struct {
 	roster
 	lookups   *audience.Lookups
-	questions uint64 // to majorities, about jobs that are looked up
+	questions uint64 // numbers the reads of majorities for looked-up jobs
 }
 
-// onAsk answers by what this gate owns or has seen the end of, else looks.
+// onAsk answers about a job that this gate owns or has seen end, and looks up every other job.
 func (m *desk) onAsk(env node.Env, id message.JobID, a *audience.Ask) {
 	if j := m.jobs[id]; j != nil {
 		m.askJob(env, j, a)
@@ -29,8 +29,8 @@ func (m *desk) onAsk(env node.Env, id message.JobID, a *audience.Ask) {
 	m.look(env, id, a)
 }
 
-// askJob answers at once, or when the job is ready. A status that is told while a
-// write is open could be older than what a majority has already.
+// askJob answers at once if the job is ready, else it queues the request. While a write is
+// open, a status could be older than what a majority has.
 func (m *desk) askJob(env node.Env, j *entry, a *audience.Ask) {
 	switch {
 	case j.Ready && (a.What != audience.Status || m.ledger.Idle(j.ID) || j.Shown.Terminal()):
@@ -42,15 +42,15 @@ func (m *desk) askJob(env node.Env, j *entry, a *audience.Ask) {
 	}
 }
 
-// serveAll answers what has waited for a job.
+// serveAll answers the requests that waited for a job.
 func (m *desk) serveAll(env node.Env, j *entry) {
 	for _, a := range j.waiting.TakeAsks() {
 		m.askJob(env, j, a)
 	}
 }
 
-// serve answers by what a majority has. What has ended stays as it is; for the
-// rest only the owner may speak.
+// serve answers from what a majority has. Every gate may answer about an ended job; only the
+// owner may answer about others.
 func (m *desk) serve(env node.Env, j *entry, a *audience.Ask) {
 	if !j.Shown.Terminal() && !m.holds(env, j) {
 		m.refuseOwner(env, a.Stream, a.Request, j.ID, "")
@@ -74,7 +74,7 @@ func (m *desk) serve(env node.Env, j *entry, a *audience.Ask) {
 	}
 }
 
-// look answers for a job of another gate: who owns it, or how it ended.
+// look finds out, for a job that this gate does not own, who owns it or how it ended.
 func (m *desk) look(env node.Env, id message.JobID, a *audience.Ask) {
 	if m.elsewhere(env, id, a) {
 		return
@@ -96,8 +96,8 @@ func (m *desk) look(env node.Env, id message.JobID, a *audience.Ask) {
 	m.lookups.Add(id, a)
 }
 
-// elsewhere answers by what this gate's own acceptor has, where that cannot be
-// wrong for long: an end is one for ever, and a holder that has gone redirects.
+// elsewhere answers from this gate's own acceptor, where the answer stays true: an end is
+// final, and a former owner redirects the client.
 func (m *desk) elsewhere(env node.Env, id message.JobID, a *audience.Ask) bool {
 	if to, ok := m.moved[id]; ok {
 		m.refuseOwner(env, a.Stream, a.Request, id, to)
@@ -119,7 +119,7 @@ func (m *desk) elsewhere(env node.Env, id message.JobID, a *audience.Ask) bool {
 	return false
 }
 
-// onRead answers what a majority said about a job.
+// onRead answers the requests for a job with what a majority returned.
 func (m *desk) onRead(env node.Env, o lease.Outcome) {
 	asks, ok := m.lookups.Take(o.Job, o.Ticket)
 	if !ok {
@@ -133,7 +133,7 @@ func (m *desk) onRead(env node.Env, o lease.Outcome) {
 	case o.Err == nil:
 		m.circuit.worked()
 	}
-	if j := m.jobs[o.Job]; j != nil { // meanwhile
+	if j := m.jobs[o.Job]; j != nil { // the gate took it over during the read
 		for _, a := range asks {
 			m.askJob(env, j, a)
 		}
@@ -152,8 +152,8 @@ func (m *desk) onRead(env node.Env, o lease.Outcome) {
 	}
 }
 
-// holderOf is who is to be asked about what was read; nobody when that is this
-// gate, which does not own the job any more.
+// holderOf returns the gate that clients should ask about a job that was read. It returns "" if
+// that is this gate, which no longer owns the job.
 func (m *desk) holderOf(env node.Env, o lease.Outcome) node.Addr {
 	holder := o.Holder
 	if at := int(o.State.Token.Ordinal) - 1; holder == "" && at >= 0 && at < len(m.group.Members()) {

@@ -10,15 +10,15 @@ import (
 	"hyperscale/core/plan/plantest"
 )
 
-// breach breaks one bound of a submission that is within all of them, and names the key of
-// the fault; nothing where the submission has no place for it.
+// breach breaks one bound of an otherwise valid submission and names the key of the expected
+// fault. The key is empty if the submission has no place for the breach.
 type breach struct {
 	name string
 	code message.Code
 	set  func(t *rapid.T, s *message.JobSubmit, w *message.WorkflowPlan) string
 }
 
-// breaks lists one breach or more for each bound beside the plan.
+// breaks lists at least one breach for each bound outside the plan.
 func breaks() []breach {
 	type submit = message.JobSubmit
 	type workflow = message.WorkflowPlan

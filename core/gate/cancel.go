@@ -11,8 +11,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// cancel answers once CANCELLING is on a majority, or with how the job had ended.
-// A result that is on its way there has come first.
+// cancel answers once CANCELLING is on a majority, or with the job's terminal state if the job
+// has ended. If the gate is already writing the job's end, that end stands.
 func (m *driver) cancel(env node.Env, j *entry, a *audience.Ask) {
 	if !j.waiting.Cancel(a, m.config.WaitersMax) {
 		env.Emit(event.Shed{What: "cancel", Why: "too many wait for one job"})
@@ -40,8 +40,7 @@ func answerCancels(env node.Env, j *entry) {
 	}
 }
 
-// stopParts asks for the end of all subjobs. Those that no manager can have end at
-// once.
+// stopSubjobs cancels all subjobs. A subjob that the gate never sent to a manager ends at once.
 func (m *driver) stopSubjobs(env node.Env, j *entry) {
 	j.Cancelled, j.Resend = env.Now(), env.Now()
 	for _, p := range j.Subjobs {
@@ -63,9 +62,8 @@ func (m *driver) stopSubjobs(env node.Env, j *entry) {
 	m.endIfDone(env, j)
 }
 
-// sendCancel tells who has the subjob, or all who were asked to take it, while
-// nobody has said that it did. Nobody is told before a majority knows that the
-// job is being cancelled.
+// sendCancel sends a cancellation to the manager that has the subjob, or, before any has
+// accepted it, to all that the gate asked. It sends nothing before a majority has CANCELLING.
 func (m *driver) sendCancel(env node.Env, j *entry, p *job.Subjob) {
 	if !j.Stopping() || p.Phase == job.Done || j.State != j.Shown && j.State == message.JobCancelling || !m.holds(env, j) {
 		return
@@ -89,8 +87,8 @@ func (m *driver) resendCancels(env node.Env, j *entry) {
 	m.endStopped(env, j)
 }
 
-// endStopped gives up the subjobs whose managers did not confirm within their
-// bound, and names them.
+// endStopped gives up the subjobs whose managers did not confirm the end in time. The reason
+// names those managers.
 func (m *driver) endStopped(env node.Env, j *entry) {
 	waited := env.Now().Sub(j.Cancelled)
 	for _, p := range j.Subjobs {
@@ -117,8 +115,8 @@ func (m *driver) endStopped(env node.Env, j *entry) {
 	m.endIfDone(env, j)
 }
 
-// judgeAborts looks whether a workflow is to be ended, once a subjob has told how it
-// stands. A gate that adopts the job begins its windows anew.
+// judgeAborts evaluates abort_when of each workflow after a subjob reported progress. A gate
+// that adopts the job starts with empty windows.
 func (m *driver) judgeAborts(env node.Env, j *entry) {
 	if j.Spec == nil || j.Stopping() || j.State.Terminal() {
 		return
@@ -134,8 +132,8 @@ func (m *driver) judgeAborts(env node.Env, j *entry) {
 	}
 }
 
-// abort has a workflow end everywhere, once a majority knows: who takes the job over
-// must not let it go on in one datacenter and not in another.
+// abort ends a workflow in all datacenters. It puts the abort on a majority first: a new owner
+// must not continue the workflow in some datacenters only.
 func (m *driver) abort(env node.Env, j *entry, a *job.Abort) {
 	j.Aborts = append(j.Aborts, a)
 	m.save(env, j, tag{act: actAbort, abort: a})
@@ -146,7 +144,7 @@ func tellAbort(env node.Env, j *entry, a *job.Abort) {
 	env.Emit(event.WorkflowAborted{Job: j.ID, Epoch: j.Epoch, Workflow: a.Workflow, Reason: a.Reason(&j.Spec.Plan)})
 }
 
-// sendAborts tells each subjob that runs of what is to end, until it has.
+// sendAborts sends each running subjob the aborts of workflows that it has not ended yet.
 func (m *driver) sendAborts(env node.Env, j *entry) {
 	if j.Stopping() || !m.holds(env, j) {
 		return

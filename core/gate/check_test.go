@@ -32,7 +32,7 @@ func legalSubmit(t *rapid.T) *message.JobSubmit {
 	return s
 }
 
-// copied is the submission as another process reads it.
+// copied returns the submission as another process would read it.
 func copied(t *rapid.T, s *message.JobSubmit) *message.JobSubmit {
 	b, err := message.Append(nil, s)
 	if err != nil {
@@ -45,10 +45,9 @@ func copied(t *rapid.T, s *message.JobSubmit) *message.JobSubmit {
 	return body.(*message.JobSubmit)
 }
 
-// TestPlansWithinTheirBoundsAreAccepted: a gate accepts a submission whose every value is
-// within its bounds. It rejects the same submission with one bound broken, of its plan or
-// beside it, and its fault names the key. Of a plan it rejects what plan.Check rejects, and
-// nothing else.
+// TestPlansWithinTheirBoundsAreAccepted: a gate accepts a submission whose values are all
+// within their bounds. It rejects the same submission with one bound broken, and its fault
+// names the key. Of plans it rejects exactly those that plan.Check rejects.
 func TestPlansWithinTheirBoundsAreAccepted(t *testing.T) {
 	m := New(Default())
 	all := breaks()
@@ -65,11 +64,11 @@ func TestPlansWithinTheirBoundsAreAccepted(t *testing.T) {
 			at := rapid.IntRange(0, len(s.Plan.Workflows)-1).Draw(t, "workflow")
 			want := b.set(t, s, &s.Plan.Workflows[at])
 			if want == "" {
-				continue // this plan has no place for it
+				continue // this plan has no place for the breach
 			}
 			code, why := m.config.check(s)
 			if code == message.CodeTooLarge && len(plan.Check(&s.Plan)) > 0 && s.Size() > message.FrameMax-frameSlack {
-				continue // its size is checked first
+				continue // the gate checks the size first
 			}
 			if code != b.code || !strings.Contains(why, want+" = ") && !strings.Contains(why, " more") {
 				t.Fatalf("%s: got %v, %q; want %v and %q", b.name, code, why, b.code, want)
@@ -81,8 +80,8 @@ func TestPlansWithinTheirBoundsAreAccepted(t *testing.T) {
 	})
 }
 
-// TestShorterRunsAreRejected: a gate whose gate.run_timeout_max is lower rejects a plan
-// whose workflows last longer, by the name of the setting, and cuts none short.
+// TestShorterRunsAreRejected: a gate with a lower gate.run_timeout_max rejects a plan whose
+// workflows last longer. The fault names the setting, and the gate cuts no run short.
 func TestShorterRunsAreRejected(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := legalSubmit(t)
@@ -104,8 +103,8 @@ func TestShorterRunsAreRejected(t *testing.T) {
 	})
 }
 
-// TestRunsAreGivenTimeForTheirIterations: the time of a run covers each chain of workflows,
-// by a search over all chains, and stays within its bound.
+// TestRunsAreGivenTimeForTheirIterations: the run timeout covers each chain of workflows, which
+// the test searches exhaustively, and stays within its bound.
 func TestRunsAreGivenTimeForTheirIterations(t *testing.T) {
 	c := Default()
 	rapid.Check(t, func(t *rapid.T) {
@@ -126,7 +125,7 @@ func TestRunsAreGivenTimeForTheirIterations(t *testing.T) {
 			}
 		}
 		s.RunTimeout = 0
-		var need func(i uint32) time.Duration // until workflow i has ended
+		var need func(i uint32) time.Duration // time until workflow i has ended
 		need = func(i uint32) (before time.Duration) {
 			w := &s.Plan.Workflows[i]
 			for _, k := range slices.Concat(w.Depends, w.StartAfter) {

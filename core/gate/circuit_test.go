@@ -7,8 +7,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Three failures within a while open the circuit, for a while; then one trial at a
-// time is let through, and failures of long ago count for nothing.
+// Three failures within the window open the circuit. It then lets one trial at a time through,
+// and old failures do not count.
 func TestCircuit(t *testing.T) {
 	var c circuit
 	at := node.Instant(time.Hour)

@@ -32,12 +32,12 @@ func (g *cluster) heal(*testing.T, *datadriven.TestData) {
 }
 
 func (g *cluster) beats(t *testing.T, d *datadriven.TestData) {
-	kept := *d // it is used again
+	kept := *d // the test uses it again
 	g.beating[d.CmdArgs[0].Key] = &kept
 	g.beat(t)
 }
 
-// race has two gates take a submission before either has heard of the other's.
+// race submits to two gates before either has heard of the other's submission.
 func (g *cluster) race(t *testing.T, d *datadriven.TestData) {
 	for i, m := range g.gates[:2] {
 		client := fmt.Sprintf("c%d", i+1)
@@ -53,7 +53,7 @@ func (g *cluster) hide(_ *testing.T, d *datadriven.TestData) {
 	}
 }
 
-// pass lets time go by everywhere alike.
+// pass advances the clocks of all gates.
 func (g *cluster) pass(t *testing.T, d time.Duration) {
 	const step = 100 * time.Millisecond
 	for ; d > 0; d -= step {
@@ -68,7 +68,7 @@ func (g *cluster) pass(t *testing.T, d time.Duration) {
 	}
 }
 
-// beat has the managers tell all gates that run what they have.
+// beat makes the managers send heartbeats to all running gates.
 func (g *cluster) beat(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(g.beating)) {
 		for _, m := range g.gates {
@@ -88,7 +88,7 @@ func (g *cluster) beat(t *testing.T) {
 	}
 }
 
-// known is what each gate answers about all registers.
+// known is each gate's list of all registers.
 func (g *cluster) known() string {
 	var b strings.Builder
 	for _, m := range g.gates {
@@ -115,7 +115,7 @@ func (g *cluster) known() string {
 	return b.String()
 }
 
-// tell has a gate know a peer.
+// tell connects a peer to a gate.
 func (m *member) tell(t *testing.T, name, role string) {
 	m.world.Run(t, &datadriven.TestData{Cmd: "peer", CmdArgs: []datadriven.CmdArg{
 		{Key: name}, {Key: "role", Vals: []string{role}}, {Key: "addr", Vals: []string{name + ":1"}},

@@ -27,79 +27,79 @@ type Config struct {
 	Retention
 }
 
-// Group is how a gate and the other gates own jobs.
+// Group says how a gate and the other gates own jobs.
 type Group struct {
-	// Gates is the configured set, this one included: a majority of it owns each
-	// job's record. Empty: this gate is alone.
+	// Gates is the configured set, including this gate: a majority of it stores each job's
+	// record. If Gates is empty, this gate is alone.
 	Gates []node.Addr
 
-	// Recover founds a new epoch of the gates upon this one's disk: lease.Config.Recover.
+	// Recover founds a new epoch of the group on this gate's disk: lease.Config.Recover.
 	Recover bool
 
-	Lease          time.Duration // a gate acts for a job so long without word of a majority
-	QuorumTimeout  time.Duration // a majority that has not answered for so long is told to who waits for it
-	RenewalTimeout time.Duration // of the workers: a shard runs no longer after they asked for its last renewal
-	DriftPPM       int64         // clocks run at most so much too fast or too slow
+	Lease          time.Duration // how long a gate acts for a job after a majority last renewed its lease
+	QuorumTimeout  time.Duration // how long a majority may take to answer before the gate tells the waiting clients
+	RenewalTimeout time.Duration // of the workers: a shard stops this long after its worker asked for its last renewal
+	DriftPPM       int64         // a clock is at most this many ppm fast or slow
 	StopTimeout    time.Duration // for handing jobs over at a graceful stop
 }
 
 // Room bounds what a gate holds in memory.
 type Room struct {
 	QueueMax        int // jobs accepted and not dispatched
-	JobsMax         int // jobs and keys remembered, ended ones included
+	JobsMax         int // remembered jobs and keys, ended ones included
 	ProgramBytesMax int // of one job's files
 	SpecBytesMax    int // programs and plans of all jobs that have not ended
 	WaitersMax      int // requests that wait for one job
-	LookupsMax      int // jobs that are being looked up on a majority
+	LookupsMax      int // jobs that the gate is looking up on a majority
 	WatchersMax     int
 	DatacentersMax  int
 	ManagersMax     int
 }
 
-// Dispatching is how a gate finds managers, and when it gives one up.
+// Dispatching says how a gate finds managers, and when it gives one up.
 type Dispatching struct {
-	ManagerSilence time.Duration // a manager not heard for so long is lost
-	ManagerAge     time.Duration // a lost one counts in its datacenter's majority for so long
-	DispatchRetry  time.Duration // between sendings of what is not answered, and between choices of a manager
-	AnswerTimeout  time.Duration // a dispatch not answered for so long goes to another manager
+	ManagerSilence time.Duration // a manager silent for so long is lost
+	ManagerAge     time.Duration // a lost manager counts in its datacenter's majority for so long
+	DispatchRetry  time.Duration // between dispatches without an answer, and between choices of a manager
+	AnswerTimeout  time.Duration // after so long without an answer the gate dispatches to another manager
 	RedispatchMax  int           // of one subjob, after losses
-	MissedMax      int           // heartbeats that may leave out an accepted subjob before it counts as lost
+	MissedMax      int           // consecutive heartbeats without an accepted subjob before the gate considers it lost
 }
 
-// Running is how long a job waits, runs, and takes to stop.
+// Running bounds how long a job waits, runs, and takes to stop.
 type Running struct {
-	QueueInterval   time.Duration // between looks at the age of what is queued
-	QueueTimeout    time.Duration // a job whose datacenter stays UNHEALTHY fails after it
-	QueueAgeMax     time.Duration // any other wait in the queue ends after it
+	QueueInterval   time.Duration // between two checks of the ages of queued jobs
+	QueueTimeout    time.Duration // a job fails after its datacenter was UNHEALTHY for so long
+	QueueAgeMax     time.Duration // any other wait in the queue ends after so long
 	RunTimeoutMax   time.Duration
-	RunTimeoutExtra time.Duration // beyond the longest chain of workflows, where none was asked for
-	RunGrace        time.Duration // for subjobs to confirm after RunTimeout
+	RunTimeoutExtra time.Duration // added to the longest chain of workflows, where the job names no timeout
+	RunGrace        time.Duration // how long the gate waits for subjobs to confirm after RunTimeout
 
-	CancelRetry   time.Duration // between sendings of an unconfirmed cancellation
-	CancelTimeout time.Duration // a part of a lost manager is given up after it
-	CancelAgeMax  time.Duration // any other subjob
+	CancelRetry   time.Duration // between two sendings of an unconfirmed cancellation
+	CancelTimeout time.Duration // after so long the gate gives up a subjob of a lost manager
+	CancelAgeMax  time.Duration // after so long the gate gives up any other subjob
 }
 
-// Pace is the time between two tries, statuses or sweeps.
+// Pace is the time between two attempts, statuses or sweeps.
 type Pace struct {
-	RetryAfter    time.Duration // told to those who are refused for want of room, doubled at random
-	StoreRetry    time.Duration // between tries of a write that the disk refused
-	PushInterval  time.Duration // between statuses pushed to one watcher while nothing changes state
-	PushMin       time.Duration // between any two
+	RetryAfter    time.Duration // sent to clients that the gate refuses for lack of room, with jitter up to double
+	StoreRetry    time.Duration // between two attempts of a write that the disk refused
+	PushInterval  time.Duration // between two statuses to one watcher while no state changes
+	PushMin       time.Duration // between any two statuses to one watcher
 	SweepInterval time.Duration
 }
 
-// Retention is how long, and how much of it, a gate keeps what has ended.
+// Retention bounds how long, and how much of, what has ended a gate keeps.
 type Retention struct {
-	KeyAge         time.Duration // an ended job and its key are remembered for so long
-	ResultAge      time.Duration // its result
-	FileAge        time.Duration // a file that no record names is swept after it
+	KeyAge         time.Duration // how long the gate remembers an ended job and its key
+	ResultAge      time.Duration // how long the gate keeps its result
+	FileAge        time.Duration // age at which the gate deletes a file that no record names
 	ResultsMax     int
-	ResultBytesMax int // of all results
+	ResultBytesMax int // of all results together
 
-	// FilesMax and FileBytesMax bound the programs and results on this gate's disk, those of
-	// other gates' jobs included. A program is accepted only while there is room for
-	// ResultsMax and ResultBytesMax besides: without it a job cannot end, and frees nothing.
+	// FilesMax and FileBytesMax bound the programs and results on this gate's disk, including
+	// those of other gates' jobs. The gate accepts a program only if room for ResultsMax and
+	// ResultBytesMax remains: without a result no job can end and free room.
 	FilesMax     int
 	FileBytesMax int
 }
@@ -167,22 +167,22 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// hold is how long the holder of a lease may act after it sent for it.
+// hold is how long the holder of a lease may act after it sent its renewal.
 func (c Config) hold() time.Duration {
 	return window.Hold(c.Lease, c.DriftPPM)
 }
 
-// terms are what managers and workers count with as well. A manager goes on with a subjob
-// whose gate is silent for longer than it takes another gate to own the job.
+// terms are the times that managers and workers use as well. A manager continues a subjob for
+// longer than another gate needs to take over the job.
 func (c Config) terms() window.Terms {
 	return window.Terms{Word: 2 * c.Lease, Renewal: c.RenewalTimeout, DriftPPM: c.DriftPPM}
 }
 
-// datacenterGuard is how long a gate waits, after it last named a subjob, before it
-// believes that the subjob's datacenter has stopped it.
+// datacenterGuard is how long a gate waits after it last named a subjob. After that the
+// subjob's datacenter has stopped it.
 func (c Config) datacenterGuard() time.Duration { return c.terms().Guard() }
 
-// checkGroup checks what holds a majority together.
+// checkGroup checks the settings on which majorities depend.
 func (c Config) checkGroup() []error {
 	var faults []error
 	if c.DriftPPM >= 500_000 {
@@ -211,7 +211,7 @@ func (c Config) checkGroup() []error {
 	return faults
 }
 
-// Warnings tell what may be as it is and is worth a second thought.
+// Warnings lists settings that work but are probably not meant.
 func (c Config) Warnings() []string {
 	var all []string
 	n := len(c.Gates)
@@ -237,7 +237,7 @@ func (c Config) Warnings() []string {
 	return all
 }
 
-// timing is what the deadlines of a job follow from.
+// timing holds the settings from which a job's deadlines follow.
 func (c Config) timing() job.Timing {
 	return job.Timing{
 		CancelRetry: c.CancelRetry, DispatchRetry: c.DispatchRetry, AnswerTimeout: c.AnswerTimeout, Adoption: c.ManagerSilence, Guard: c.datacenterGuard(),

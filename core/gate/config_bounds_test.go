@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// snake is the name of a field in a message to an operator.
+// snake is the name of a field as messages to operators spell it.
 func snake(field string) string {
 	var out []byte
 	for i, c := range []byte(field) {
@@ -53,13 +53,14 @@ func legalConfig(t *rapid.T) gate.Config {
 		}
 	}
 	c.DriftPPM = rapid.Int64Range(1, 100_000).Draw(t, "drift")
-	// What must be above something else is, by as little as there can be.
+	// Values that must exceed others do so by the least amount.
 	c.JobsMax = c.QueueMax + rapid.IntRange(0, 1).Draw(t, "jobs")
 	c.FilesMax = c.ResultsMax + rapid.IntRange(1, 2).Draw(t, "files")
 	c.ProgramBytesMax = rapid.SampledFrom([]int{1, 512 << 10}).Draw(t, "program")
 	c.FileBytesMax = c.ResultBytesMax + c.ProgramBytesMax + rapid.IntRange(1, 2).Draw(t, "file bytes")
 	c.PushInterval = c.PushMin + time.Duration(rapid.IntRange(0, 1).Draw(t, "push"))
-	// (1 - drift) lease > lease/3 + waits, with drift up to a tenth: twice the waits, and more.
+	// (1 - drift) lease > lease/3 + waits holds for drift up to a tenth and a lease of more
+	// than twice the waits.
 	c.Lease = 3*(c.QuorumTimeout+c.StoreRetry) + time.Second
 	c.FileAge = 40 * max(c.Lease+c.QuorumTimeout, 2*c.SweepInterval)
 	for i := range rapid.SampledFrom([]int{0, 1, 2, 3, 4, 5, 7, 64}).Draw(t, "gates") {
@@ -68,8 +69,8 @@ func legalConfig(t *rapid.T) gate.Config {
 	return c
 }
 
-// TestConfigsWithinTheirBoundsAreValid: a configuration within all bounds is valid. With one
-// value pushed out, each fault names that field, and one fault tells its value.
+// TestConfigsWithinTheirBoundsAreValid: a configuration within all bounds is valid. If the test
+// pushes one value out, every fault names that field, and one fault quotes the value.
 func TestConfigsWithinTheirBoundsAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		legal := legalConfig(t)
@@ -109,7 +110,7 @@ func TestConfigsWithinTheirBoundsAreValid(t *testing.T) {
 			if !slices.ContainsFunc(all, func(f string) bool { return strings.Contains(f, want) }) {
 				t.Fatalf("%s: got %q, want %q", b.key, all, want)
 			}
-			if b.key != "drift_ppm" { // a clock that is half wrong makes each wait too short
+			if b.key != "drift_ppm" { // a clock that is wrong by half makes every wait too short
 				onlyNames(t, all, b.key, want)
 			}
 		}
@@ -136,7 +137,8 @@ func TestConfigsWithinTheirBoundsAreValid(t *testing.T) {
 	})
 }
 
-// onlyNames holds that each fault names the field, none comes twice, and one says this.
+// onlyNames asserts that each fault names the field, that no fault repeats, and that one quotes
+// the value.
 func onlyNames(t *rapid.T, all []string, key, want string) {
 	found := false
 	for i, f := range all {
@@ -150,8 +152,8 @@ func onlyNames(t *rapid.T, all []string, key, want string) {
 	}
 }
 
-// TestSetsThatLoseAMajorityAreWarnedOf: a gate warns of exactly the sets that one lost gate
-// or one lost host stops, and of those that one gate less would serve as well, by a search.
+// TestSetsThatLoseAMajorityAreWarnedOf: a gate warns of exactly the sets that one lost gate or
+// host stops, and of those that need no such size. The test searches all sets.
 func TestSetsThatLoseAMajorityAreWarnedOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := legalConfig(t)

@@ -36,7 +36,7 @@ func TestLeaseMustOutlastItsMajorities(t *testing.T) {
 	}
 }
 
-// A quarter of file_age, less 2 % for the drift of two clocks, must hold a lease and a
+// A quarter of file_age, less 2 % for the drift of two clocks, must exceed a lease plus a
 // quorum timeout, and two sweeps.
 func TestFilesOutlastTheirRecordsWayToAMajority(t *testing.T) {
 	for _, c := range []struct {

@@ -15,8 +15,8 @@ import (
 // driver takes a job from its dispatch to its end: it sends, counts, cancels and aborts.
 type driver struct{ scheduler }
 
-// sendSaved sends the subjobs that a majority knows of, unless something has
-// overtaken them meanwhile.
+// sendSaved sends the subjobs whose record is on a majority now, unless they have changed since
+// the write began.
 func (m *driver) sendSaved(env node.Env, j *entry, saved []*job.Subjob) {
 	for _, p := range saved {
 		if p.Phase == job.Saving && !j.Stopping() && !j.State.Terminal() {
@@ -30,8 +30,8 @@ func (m *driver) sendSaved(env node.Env, j *entry, saved []*job.Subjob) {
 	m.arm(env, j)
 }
 
-// assign sends a subjob to a manager of its datacenter, or has it wait for one. The
-// register in the datacenter decides which of those that were asked has it.
+// assign sends a subjob to a manager of its datacenter, or lets it wait for one. If the gate
+// asks several managers, the subjob's register in the datacenter decides which one has it.
 func (m *driver) assign(env node.Env, j *entry, p *job.Subjob) bool {
 	mgr := m.choose(env, p)
 	if mgr == nil {
@@ -43,8 +43,8 @@ func (m *driver) assign(env node.Env, j *entry, p *job.Subjob) bool {
 	return true
 }
 
-// choose takes the less laden of two managers drawn from those that can take the
-// subjob: power of two choices.
+// choose draws two of the managers that can take the subjob, and returns the one with fewer
+// subjobs (power of two choices).
 func (m *driver) choose(env node.Env, p *job.Subjob) *places.Manager {
 	d := m.places.Datacenter(p.Datacenter)
 	if d == nil {
@@ -68,7 +68,7 @@ func (m *driver) choose(env node.Env, p *job.Subjob) *places.Manager {
 	return fit[a]
 }
 
-// laden counts what a manager has of this gate's jobs.
+// laden counts the subjobs of this gate that a manager has.
 func (m *driver) laden(mgr *places.Manager) int {
 	n := 0
 	for _, j := range m.active {
@@ -87,8 +87,8 @@ func (m *driver) sendTo(env node.Env, j *entry, p *job.Subjob, mgr *places.Manag
 	m.send(env, j, p)
 }
 
-// send tells the manager, for the first time or again. Its fence names no manager
-// epoch: who takes the subjob up does.
+// send dispatches the subjob to its manager, for the first time or again. The fence leaves the
+// subjob epoch open: the manager that takes the subjob up sets it.
 func (m *driver) send(env node.Env, j *entry, p *job.Subjob) {
 	p.Sent = env.Now()
 	mgr := m.places.Manager(p.Manager)
@@ -96,7 +96,7 @@ func (m *driver) send(env node.Env, j *entry, p *job.Subjob) {
 		return
 	}
 	p.Ever = true
-	p.Renewed = max(p.Renewed, env.Now()) // nothing of it starts before a heartbeat is answered with its name
+	p.Renewed = max(p.Renewed, env.Now()) // a manager starts nothing before the gate has answered a heartbeat that names the subjob
 	if !slices.Contains(p.Asked, p.Manager) {
 		p.Asked = append(p.Asked, p.Manager)
 		env.Emit(event.SubjobDispatched{Job: j.ID, Fence: j.Fence(), Datacenter: p.Datacenter, Manager: p.Manager})
@@ -107,7 +107,8 @@ func (m *driver) send(env node.Env, j *entry, p *job.Subjob) {
 	})
 }
 
-// takenUp: a manager has it, and a majority of its fellows knows.
+// takenUp marks a subjob as running: a manager has it, and a majority of managers has its
+// record.
 func (m *driver) takenUp(env node.Env, j *entry, p *job.Subjob) {
 	if p.Phase == job.Running || p.Phase == job.Done {
 		return
@@ -118,7 +119,7 @@ func (m *driver) takenUp(env node.Env, j *entry, p *job.Subjob) {
 	m.arm(env, j)
 }
 
-// runIfAccepted moves the job to RUNNING once every subjob has been taken up.
+// runIfAccepted moves the job to RUNNING once managers have taken up every subjob.
 func (m *driver) runIfAccepted(env node.Env, j *entry) {
 	if j.State != message.JobDispatching {
 		return
@@ -132,8 +133,8 @@ func (m *driver) runIfAccepted(env node.Env, j *entry) {
 	m.save(env, j, tag{})
 }
 
-// redirected asks the manager that another one named. Two that name each other
-// are asked again no faster than any manager is.
+// redirected dispatches to the manager that another manager named as the owner. It asks no
+// manager twice, so two that name each other cause no loop.
 func (m *driver) redirected(env node.Env, j *entry, p *job.Subjob, holder node.Addr) {
 	d := m.places.Datacenter(p.Datacenter)
 	if d == nil || j.Stopping() {
@@ -149,8 +150,8 @@ func (m *driver) redirected(env node.Env, j *entry, p *job.Subjob, holder node.A
 	}
 }
 
-// dispatchAgain tries another manager now, else later: the job goes back to the
-// queue if no manager can have any part of it.
+// dispatchAgain tries another manager now, or later if there is none. If no manager can have
+// any subjob of the job, the job returns to the queue.
 func (m *driver) dispatchAgain(env node.Env, j *entry, p *job.Subjob) {
 	if m.assign(env, j, p) {
 		m.arm(env, j)

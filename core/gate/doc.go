@@ -1,17 +1,18 @@
 // Package gate accepts jobs, owns them, dispatches a subjob of each to the managers of its
 // datacenters, and merges what they report into one result.
 //
-// It places nothing on workers (core/manager does), and runs nothing. It is no consensus of
-// its own: core/quorum makes it a member of the group of gates, core/lease decides which gate
-// owns a job, and core/ledger persists a record, and the files that it names, before the gate
-// acts. A job belongs to the gate that holds its register; each gate answers for a job that
-// has ended.
+// It places nothing on workers (core/manager does), and runs nothing. It has no consensus
+// protocol of its own: core/quorum makes it a member of the group of gates. core/lease decides
+// which gate owns a job. core/ledger persists a record, and the files that it names, before the
+// gate acts. A job belongs to the gate that holds its register; every gate answers for a job
+// that has ended.
 //
-// Values decide, the layers wire them: they send, persist, and set timers. Package
-// places holds datacenters and managers as their heartbeats describe them. result makes
-// one result of what datacenters report, and fits it into a frame. queue decides which job
-// runs next, and where. audience holds waiting requests and watchers. job holds a job and
-// its subjobs: their states, what a majority knows of them, when each is due.
+// Five subpackages decide; the layers of this package send, persist, and set timers. Package
+// places holds datacenters and managers as their heartbeats describe them. Package result
+// merges the reports of the datacenters into one result that fits a frame. Package queue
+// decides which job runs next, and where. Package audience holds waiting requests and watchers.
+// Package job holds a job and its subjobs: their states, what a majority knows of them, when
+// each is due.
 //
 // Layers, of which each embeds the one below it and calls no layer above it:
 //
@@ -27,10 +28,10 @@
 //	memory      holds jobs, places and watchers
 //	base        holds the settings and the group of gates
 //
-// A write names by a tag what follows it. core/ledger hands the tag out once a majority has
-// the record and its files, and the ownership performs it.
+// A write carries a tag that names what follows it. Once a majority has the record and its
+// files, core/ledger returns the tag, and layer ownership performs it.
 //
-// Source: DESIGN.md, "Gate"; core/lifecycle holds the law of states.
+// Source: DESIGN.md, "Gate"; core/lifecycle defines the legal transitions of states.
 //
 // Invariants:
 //

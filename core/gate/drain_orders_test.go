@@ -12,7 +12,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// operator gives orders to three gates and remembers what it ordered.
+// operator gives orders to three gates and remembers them.
 type operator struct {
 	*three
 	drained map[string]bool
@@ -42,7 +42,7 @@ func newOperator(t *testing.T, rt *rapid.T) *operator {
 	return o
 }
 
-// workers has two managers of datacenter c tell one gate of their workers.
+// workers makes two managers of datacenter c report their workers to one gate.
 func (o *operator) workers(m *member) {
 	for _, id := range []node.ID{"mc", "md"} {
 		o.sequence++
@@ -65,8 +65,8 @@ func (o *operator) id(m *member) message.RequestID {
 	return message.RequestID{Incarnation: 1, Counter: m.request}
 }
 
-// drains orders one node through one gate: the order reaches that node, or its managers,
-// and no other.
+// drains orders one node to drain, through one gate. The order reaches that node, or its
+// managers, and no other node.
 func (o *operator) drains(t *rapid.T) {
 	m := rapid.SampledFrom(o.running()).Draw(t, "gate")
 	o.workers(m)
@@ -104,7 +104,7 @@ func (o *operator) drains(t *rapid.T) {
 	}
 }
 
-// restarts crashes a gate, which remembers its order.
+// restarts crashes a gate, which must remember its order.
 func (o *operator) restarts(t *rapid.T) {
 	m := rapid.SampledFrom(o.gates).Draw(t, "gate")
 	o.depart(m)
@@ -114,10 +114,10 @@ func (o *operator) restarts(t *rapid.T) {
 	o.pass(30 * time.Second)
 }
 
-// looks asks each gate of the cluster: what it tells is what was ordered, and what the
-// leases' own events said.
+// looks asks each gate for its view of the cluster. It must match the orders and the leases'
+// events.
 func (o *operator) looks(t *rapid.T) {
-	o.pass(15 * time.Second) // gossip, and hand-over
+	o.pass(15 * time.Second) // gossip, and handover
 	all := 0
 	for _, name := range []string{"g1", "g2", "g3"} {
 		if o.drained[name] {
@@ -171,9 +171,9 @@ func (o *operator) looks(t *rapid.T) {
 	}
 }
 
-// TestOrdersReachTheirNodes: an order to drain reaches exactly the node that it names, and
-// is told with the way it took. A gate that is drained says so to all, across a restart,
-// and owns no job once another gate may. A list of the cluster tells nothing else.
+// TestOrdersReachTheirNodes: a drain order reaches exactly the node that it names, and the
+// answer says through which node. A drained gate says so to all gates, also after a restart,
+// and owns no job once another gate may own it. A list of the cluster shows nothing else.
 func TestOrdersReachTheirNodes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		o := newOperator(t, rt)

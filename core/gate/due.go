@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// nudge does again what a subjob waits for.
+// nudge performs the act that is due for a subjob.
 func (m *driver) nudge(env node.Env, j *entry, p *job.Subjob) {
 	switch p.Duty(env.Now(), m.config.timing()) {
 	case job.Move:
@@ -25,16 +25,15 @@ func (m *driver) nudge(env node.Env, j *entry, p *job.Subjob) {
 	}
 }
 
-// expire ends a job that took longer than its RunTimeout: subjobs learn it, and
-// waited for within RunGrace.
+// expire ends a job that ran longer than its RunTimeout: it cancels the subjobs and waits
+// RunGrace for them.
 func (m *driver) expire(env node.Env, j *entry) {
 	j.Expired = true
 	m.stopSubjobs(env, j)
 }
 
-// onExpired ends a subjob whose datacenter is silent, or begins it anew in another
-// one. What the silent one still tells counts no more: the record says so before
-// anything begins.
+// onExpired ends a subjob whose datacenter is silent, or starts it again in another datacenter.
+// Before anything starts there, the record says that reports of the silent one do not count.
 func (m *driver) onExpired(env node.Env, j *entry, p *job.Subjob) {
 	why := fmt.Sprintf("datacenter %s was silent for %v", p.Datacenter, m.config.datacenterGuard())
 	p.Release(m.places)
@@ -47,7 +46,7 @@ func (m *driver) onExpired(env node.Env, j *entry, p *job.Subjob) {
 	case ends:
 		m.endSubjob(env, j, p, message.JobFailed, why)
 		return
-	case to == nil: // until one is well, or the run timeout
+	case to == nil: // until a datacenter is healthy, or the job's run timeout
 		return
 	}
 	next := j.Begin(to.Name, env.Now())
@@ -58,8 +57,8 @@ func (m *driver) onExpired(env node.Env, j *entry, p *job.Subjob) {
 	m.arm(env, j)
 }
 
-// onManagerLost dispatches to another manager where none has accepted the subjob.
-// What was taken up is its managers' own to hand on: the gate hears who has it.
+// onManagerLost dispatches a subjob that no manager has accepted to another manager. If one has
+// accepted it, the managers hand it over themselves, and the gate hears from the new owner.
 func (m *driver) onManagerLost(env node.Env, j *entry, p *job.Subjob) {
 	if j.Stopping() {
 		m.endStopped(env, j)
@@ -73,12 +72,12 @@ func (m *driver) onManagerLost(env node.Env, j *entry, p *job.Subjob) {
 	m.dispatchAgain(env, j, p)
 }
 
-// denied: the manager that had the subjob has left it out too often, and no other
-// one has listed it.
+// denied dispatches a subjob again: its manager has left it out of too many heartbeats, and no
+// other manager has listed it.
 func (m *driver) denied(env node.Env, j *entry, p *job.Subjob) {
 	p.Missed = 0
 	if j.Stopping() {
-		return // waited for within its bound
+		return // endStopped waits for it within a bound
 	}
 	if p.Losses++; p.Losses > m.config.RedispatchMax {
 		m.endSubjob(env, j, p, message.JobFailed, fmt.Sprintf("its managers lost it %d times, the last was %s", p.Losses, p.Manager))

@@ -13,26 +13,26 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// base is what all layers of a gate share: its settings, and its place in the group of
-// gates. Each layer embeds the one below it and calls no layer above it.
+// base is what all layers of a gate share: its settings, and its place in the group of gates.
+// Each layer embeds the one below it and calls no layer above it.
 type base struct {
 	config Config
 
-	group   *quorum.Member // of the gates; nil until the start, when its address is known
+	group   *quorum.Member // of the gates; nil until the start, when this gate knows its address
 	circuit circuit        // around the group's majorities
 	lookout
 	retirement
 }
 
-// groupName is the gates' own among the groups of a cluster.
+// groupName distinguishes the group of gates from other groups of a cluster.
 const groupName = "gates"
 
-// fellowAlive says whether another gate could take this one's jobs.
+// fellowAlive says whether another gate could take over this gate's jobs.
 func (m *base) fellowAlive() bool {
 	return slices.ContainsFunc(m.group.Links.All(), func(k *uplink.Link) bool { return k.Stands && m.group.Alive(k.Addr) })
 }
 
-// successor is the next gate in a job's order that stands.
+// successor returns the next gate in a job's order that is alive and connected.
 func (m *base) successor(env node.Env, id message.JobID) node.Addr {
 	for _, a := range m.group.Ring.Order(id) {
 		if a == env.Self().Addr || !m.group.Alive(a) {
@@ -45,15 +45,15 @@ func (m *base) successor(env node.Env, id message.JobID) node.Addr {
 	return ""
 }
 
-// holds says whether this gate may act for a job now. Each act asks: between two
-// of them the window may have shut.
+// holds says whether this gate may act for a job now. Every act asks, since the lease may end
+// between two acts.
 func (m *base) holds(env node.Env, j *entry) bool {
 	token, ok := m.group.Leases.Holds(env.Now(), j.ID)
 	return ok && token == j.Token
 }
 
-// onMember keeps for operators why a member is as it is. Who is dead is asked where it
-// matters: a death that was learnt acts like one that was seen.
+// onMember records for operators why a member changed its state. The gate decides nothing here:
+// each decision asks SWIM itself.
 func (m *base) onMember(env node.Env, c *swim.Change) {
 	m.reasons[c.Member.ID] = standing{env.Now(), c.Reason}
 	if c.To == swim.Removed {
@@ -61,7 +61,7 @@ func (m *base) onMember(env node.Env, c *swim.Change) {
 	}
 }
 
-// onDrift keeps for operators that two clocks drift apart faster than both may.
+// onDrift records for operators that two clocks drift apart faster than both may.
 func (m *base) onDrift(d quorum.Drift) {
 	what := "drifts by"
 	if d.Jump {
@@ -71,8 +71,7 @@ func (m *base) onDrift(d quorum.Drift) {
 	m.alarm = fmt.Sprintf("the clock of %s %s %d ppm against this gate's, each may drift by %d: set both right", d.Member, what, d.PPM, m.config.DriftPPM)
 }
 
-// onAlarm keeps what an operator should see; the registers have told it as an
-// event.
+// onAlarm records for operators what the registers have emitted as an event.
 func (m *base) onAlarm(o lease.Outcome) {
 	m.alarms++
 	m.alarm = o.Reason
@@ -97,21 +96,21 @@ func texts(addrs []node.Addr) []string {
 	return all
 }
 
-// standing is why a member is as it is, for people.
+// standing says for operators why a member is in its state.
 type standing struct {
 	at  node.Instant
 	why string
 }
 
-// lookout is what a gate notes of its peers for operators.
+// lookout is what a gate records about its peers for operators.
 type lookout struct {
 	reasons map[node.ID]standing
 	alarms  uint32 // of clocks and of registers
 	alarm   string // the newest
 }
 
-// retirement is how far a gate is on its way out. Draining may be taken back; a gate that
-// is stopping halts by the deadline, once all jobs of moved have arrived.
+// retirement says how far a gate's drain or stop is. Operators can take a drain back. A gate
+// that stops halts by the deadline, once its successors own all jobs of moved.
 type retirement struct {
 	draining bool // by an operator's order: it takes no new work
 	stopping bool
@@ -120,5 +119,5 @@ type retirement struct {
 	moved    map[message.JobID]node.Addr // jobs on their way to another gate
 }
 
-// retiring says that no new job is to begin here.
+// retiring says that this gate accepts no new job.
 func (r *retirement) retiring() bool { return r.draining || r.stopping }

@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// count takes the result of a subjob. An end proves that the subjob was taken up,
-// also when that answer is still on its way.
+// count takes the result of a subjob. The result also proves that a manager took the subjob up,
+// if its acceptance has not arrived yet.
 func (m *driver) count(env node.Env, in *node.Input, j *entry, p *job.Subjob, r *message.SubjobResult) {
 	p.Release(m.places)
 	p.Accepted, p.Result = true, &r.Subjob
@@ -28,7 +28,7 @@ func (m *driver) count(env node.Env, in *node.Input, j *entry, p *job.Subjob, r 
 	m.arm(env, j)
 }
 
-// confirmCounted: the results are on a majority.
+// confirmCounted acknowledges results that are on a majority now.
 func (m *driver) confirmCounted(env node.Env, j *entry, counted []*job.Subjob) {
 	for _, p := range counted {
 		if p.End == job.Counted {
@@ -47,7 +47,7 @@ func (m *driver) confirmCounted(env node.Env, j *entry, counted []*job.Subjob) {
 	}
 }
 
-// endPart ends a subjob without a word of a manager.
+// endSubjob ends a subjob without a report of a manager.
 func (m *driver) endSubjob(env node.Env, j *entry, p *job.Subjob, to message.JobState, reason string) {
 	p.Release(m.places)
 	p.GiveUp(to, reason, j.Started, env.Now())
@@ -74,12 +74,12 @@ func (m *driver) endSubjobs(env node.Env, j *entry) {
 	m.end(env, j, e.To, e.Reason)
 }
 
-// end makes a job's end durable: its result goes to a majority as a file, then its
-// last state; then the register needs no owner any more.
+// end makes a job's end durable: the gate puts the result on a majority as a file, then the
+// terminal state. After that it releases the register.
 func (m *driver) end(env node.Env, j *entry, to message.JobState, reason string) {
 	j.Elapsed, j.Ended = env.Now().Sub(j.Born), env.Now()
 	for _, p := range j.Subjobs {
-		j.Elapsed = max(j.Elapsed, p.Result.Duration) // its gate may have been away
+		j.Elapsed = max(j.Elapsed, p.Result.Duration) // its gate may have been down
 	}
 	j.Become(to, reason)
 	merged := j.Merged()
@@ -89,9 +89,9 @@ func (m *driver) end(env node.Env, j *entry, to message.JobState, reason string)
 	for _, p := range j.Subjobs {
 		p.Release(m.places)
 		p.Progress = nil
-		p.File = message.FileDigest{} // its result is in the job's
+		p.File = message.FileDigest{} // the job's result contains it
 		if p.End == job.Open {
-			counted = append(counted, p) // this write holds it, whatever became of its own
+			counted = append(counted, p) // this write makes it durable, whether its own write succeeds or not
 		}
 	}
 	m.specBytes -= j.Drop()
@@ -103,7 +103,7 @@ func (m *driver) end(env node.Env, j *entry, to message.JobState, reason string)
 	m.schedule(env)
 }
 
-// onQueueTimer ends what waited too long.
+// onQueueTimer ends queued jobs that have waited too long.
 func (m *driver) onQueueTimer(env node.Env) {
 	now := env.Now()
 	for _, t := range m.queue.All() {

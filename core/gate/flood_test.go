@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Ten thousand submissions at once, while the disk has not answered one: the
-// bound holds for what is on its way too, and everybody is told when to return.
+// Ten thousand clients submit at once before the disk has answered one write. The bound also
+// covers submissions that wait for the disk, and each refused client learns when to try again.
 func TestFloodOfSubmissionsIsBounded(t *testing.T) {
 	s := newMember(gate.Default())
 	var refused, acked int
@@ -39,7 +39,7 @@ func TestFloodOfSubmissionsIsBounded(t *testing.T) {
 	if got, want := s.world.Pending(), s.config.QueueMax; got != want {
 		t.Errorf("%d writes wait, want %d", got, want)
 	}
-	for s.world.Pending() > 0 { // a write leads to another one
+	for s.world.Pending() > 0 { // one write leads to another
 		s.world.Complete(1, nil)
 	}
 	if acked != s.config.QueueMax || refused != 10_000-acked {
@@ -72,8 +72,8 @@ func TestProgramsOfUnfinishedJobsAreBounded(t *testing.T) {
 	}
 }
 
-// A gate takes programs only while its archive has room for results besides: without a
-// result no job ends, and nothing is freed.
+// A gate takes programs only while its archive has room for results besides: without a result
+// no job ends, and the gate can free nothing.
 func TestProgramsLeaveRoomForResults(t *testing.T) {
 	for _, byBytes := range []bool{false, true} {
 		c := gate.Default()
@@ -127,7 +127,7 @@ func TestConfigNamesEveryFault(t *testing.T) {
 	}
 }
 
-// A result that is larger than a frame loses details, never sums.
+// A result that is larger than a frame loses details, but no sums.
 func TestLargeResultsFit(t *testing.T) {
 	s := newMember(gate.Default())
 	var result *message.JobResult
@@ -184,7 +184,7 @@ func shares(n int) (out []message.WorkerShare) {
 	return out
 }
 
-// A status that is larger than a frame is told without workers.
+// A gate sends a status that is larger than a frame without workers.
 func TestLargeStatusesFit(t *testing.T) {
 	s := newMember(gate.Default())
 	s.world.Discard = true
@@ -222,8 +222,8 @@ func TestLargeStatusesFit(t *testing.T) {
 	}
 }
 
-// A submission that no majority persists is refused, and leaves nothing of the job: no sum,
-// no queue position, no watcher.
+// A gate refuses a submission that no majority persists, and keeps nothing of it: no sum, no
+// queue position, no watcher.
 func TestRefusedSubmissionsLeaveNothing(t *testing.T) {
 	m := newListener(gate.Default(), client("c1"), managerPeer("m1"))
 	m.says("m1")

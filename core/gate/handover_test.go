@@ -13,8 +13,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// A gate that an operator drains takes over nothing while a fellow stands that can: of the
-// jobs of a gate that dies none becomes its own.
+// A draining gate takes over no job of a dead gate while another gate can.
 func TestDrainingGatesTakeNothingOver(t *testing.T) {
 	w := newCluster(t, 3, shortLease())
 	w.time(time.Second, nil)
@@ -56,14 +55,14 @@ func sortedJobs[V any](m map[message.JobID]V) []message.JobID {
 	return ids
 }
 
-// A gate that stops stays until another one owns what it handed over, and no longer.
+// A gate that stops waits until other gates own the jobs that it handed over, and no longer.
 func TestStopsWaitForWhatWasHandedOver(t *testing.T) {
 	c := shortLease()
 	w := newCluster(t, 3, c)
 	w.time(time.Second, nil)
 	id := w.submit(w.gates[0], "k")
 	w.time(2*time.Second, nil)
-	for _, m := range w.gates { // what its successor promises and accepts is on no disk yet
+	for _, m := range w.gates { // what its successor promises and accepts is not on disk yet
 		m.world.Held = true
 	}
 	w.gates[0].world.Stop()
@@ -83,8 +82,8 @@ func TestStopsWaitForWhatWasHandedOver(t *testing.T) {
 	}
 }
 
-// A job with a write that no majority has is not handed over: its client is told the
-// outcome by the gate that it asked.
+// A gate does not hand over a job with a write that is on no majority. It answers the client of
+// that write itself.
 func TestDrainsWaitForOpenWrites(t *testing.T) {
 	w := newCluster(t, 3, shortLease())
 	w.time(time.Second, nil)
@@ -98,7 +97,7 @@ func TestDrainsWaitForOpenWrites(t *testing.T) {
 	ask := message.RequestID{Incarnation: 1, Counter: g.request}
 	g.deliver("c1", &message.JobCancel{Request: ask, Job: id})
 	w.drain(g, false)
-	for range 20 { // a write leads to another one
+	for range 20 { // one write leads to another
 		for _, m := range w.gates {
 			m.world.Complete(m.world.Pending(), nil)
 			w.pump()
@@ -119,7 +118,7 @@ func TestDrainsWaitForOpenWrites(t *testing.T) {
 	t.Error("the gate that was asked to cancel did not answer")
 }
 
-// Who watches a job that this gate loses is told so, and where to ask.
+// A gate that loses a job tells the job's watchers, and names the new owner.
 func TestWatchersAreSentOn(t *testing.T) {
 	w := newCluster(t, 3, shortLease())
 	w.time(time.Second, nil)
@@ -142,7 +141,7 @@ func TestWatchersAreSentOn(t *testing.T) {
 	t.Error("the watcher of a job that was handed over was not told where it is")
 }
 
-// What becomes vacant while no gate has room for it is taken over once one has.
+// A gate takes over a job without an owner as soon as it has room for the job.
 func TestVacantJobsAreTakenOverOnceThereIsRoom(t *testing.T) {
 	c := shortLease()
 	c.JobsMax, c.QueueMax = 2, 2
@@ -183,9 +182,9 @@ func TestVacantJobsAreTakenOverOnceThereIsRoom(t *testing.T) {
 	}
 }
 
-// A leader that hears no majority sweeps no vacant register once another gate may lead,
-// though it learns of its deposition later: whenever it is cut off, no sweep follows
-// more than TimeoutMin after that.
+// A leader that hears no majority stops sweeping vacant registers before another gate may lead,
+// even if it learns of its deposition later. However the test cuts it off, no sweep follows
+// more than TimeoutMin later.
 func TestDeposedLeadersSweepNothing(t *testing.T) {
 	const step = 100 * time.Millisecond
 	c := shortLease()
@@ -197,7 +196,7 @@ func TestDeposedLeadersSweepNothing(t *testing.T) {
 			w.time(2*step, nil)
 		}
 	}
-	w.depart(w.gates[0]) // nobody has room for its jobs: they stay vacant
+	w.depart(w.gates[0]) // no gate has room for its jobs: they stay vacant
 	w.gates[0].world.Crash()
 	var sweeper *member
 	for _, m := range w.gates {
@@ -229,8 +228,8 @@ func TestDeposedLeadersSweepNothing(t *testing.T) {
 	}
 }
 
-// A gate asks a majority about LookupsMax jobs at a time, and refuses further questions
-// with the time to come back.
+// A gate looks up at most LookupsMax jobs on majorities at a time. It refuses further questions
+// and says when to ask again.
 func TestLookupsAreBounded(t *testing.T) {
 	c := shortLease()
 	c.LookupsMax = 2
@@ -253,7 +252,7 @@ func TestLookupsAreBounded(t *testing.T) {
 	}
 }
 
-// A queued job that another gate takes leaves the queue of the gate that had it.
+// If another gate takes a queued job over, the former owner removes it from its queue.
 func TestHandedOverJobsLeaveTheQueue(t *testing.T) {
 	w := newCluster(t, 3, shortLease())
 	w.time(time.Second, nil)

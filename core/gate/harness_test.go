@@ -17,19 +17,19 @@ import (
 	"hyperscale/core/stats"
 )
 
-// member is one gate among peers for which a test speaks. All tests of this package play
-// members: stories by the commands of a file, properties by its methods.
+// member is a gate under test; the test plays its peers. All tests of this package use members:
+// stories through the commands of a file, properties through the methods.
 type member struct {
 	world   *nodetest.Env
 	config  gate.Config
 	name    string
-	jobs    map[string]message.JobID // by the beginning of their names
+	jobs    map[string]message.JobID // by the first digits of their IDs
 	request uint64
 	beats   uint64
-	heard   map[node.ID][]node.Message // all that each peer of listen was sent
+	heard   map[node.ID][]node.Message // all messages to each peer of listen
 
 	cut bool
-	far map[node.StreamID]end // the gates of a cluster, by own stream
+	far map[node.StreamID]end // gates of a cluster, by this gate's stream
 }
 
 // end is one end of a stream between two gates.
@@ -57,7 +57,7 @@ func newMemberOf(name string, c gate.Config) *member {
 	return m
 }
 
-// newListener starts a gate that shows nothing and keeps what each of its peers is sent.
+// newListener starts a gate that prints nothing and records the messages to its peers.
 func newListener(c gate.Config, peers ...node.Peer) *member {
 	m := newMember(c)
 	m.world.Discard = true
@@ -69,7 +69,7 @@ func newListener(c gate.Config, peers ...node.Peer) *member {
 	return m
 }
 
-// listen keeps what peers are sent.
+// listen records what the gate sends to peers.
 func (m *member) listen(peers ...node.Peer) {
 	seen := m.world.WatchSend
 	m.world.WatchSend = func(s node.StreamID, msg node.Message) {
@@ -95,13 +95,13 @@ func (m *member) deliver(peer string, msg node.Message) {
 	m.world.Receive(streams[len(streams)-1], msg)
 }
 
-// says has a manager of datacenter a beat with the subjobs that it lists.
+// says makes a manager of datacenter a send a heartbeat that lists subjobs.
 func (m *member) says(id node.ID, subjobs ...message.SubjobRef) {
 	m.beats++
 	m.deliver(string(id), &message.ManagerHeartbeat{Datacenter: "a", Sequence: m.beats, CoresTotal: 8, CoresFree: 8, WorkerSum: 2, Subjobs: subjobs})
 }
 
-// last returns the newest message of a type that a peer was sent, and how many there were.
+// last returns the newest message of a type to a peer, and the number of such messages.
 func last[T node.Message](m *member, id node.ID) (newest T, n int) {
 	for _, msg := range m.heard[id] {
 		if msg, ok := msg.(T); ok {
@@ -111,7 +111,7 @@ func last[T node.Message](m *member, id node.ID) (newest T, n int) {
 	return newest, n
 }
 
-// dispatched submits a job and returns its first dispatch, to any of the managers.
+// dispatched submits a job and returns its first dispatch to any of the managers.
 func (m *member) dispatched(t interface{ Fatal(...any) }, managers ...node.ID) (node.ID, *message.JobDispatch) {
 	m.deliver("c1", m.submission("k", []string{"a"}, 2))
 	for _, id := range managers {
@@ -140,7 +140,7 @@ func (m *member) submission(key string, in []string, vus uint64) *message.JobSub
 	}
 }
 
-// subjobResult says that n requests were made, each taking 1 ms, all answered.
+// subjobResult is a result with n requests, each answered within 1 ms.
 func subjobResult(id message.JobID, fence message.Fence, in string, state message.JobState, n uint64, text string) *message.SubjobResult {
 	var h stats.Histogram
 	h.RecordN(1_000_000, n)
@@ -159,19 +159,20 @@ func subjobResult(id message.JobID, fence message.Fence, in string, state messag
 	}}
 }
 
-// cluster is a group of gates, what they grant each other, and the managers that beat.
+// cluster is a group of gates with the leases that they hold, and the managers that send
+// heartbeats.
 type cluster struct {
 	config  gate.Config
 	gates   []*member
-	queue   []func() // what is on its way between two gates
+	queue   []func() // messages on their way between gates
 	beating map[string]*datadriven.TestData
-	since   time.Duration // the last beat
+	since   time.Duration // since the last heartbeats
 
-	holder map[message.JobID]string // the gate that was granted a job last
+	holder map[message.JobID]string // the gate that got each job's lease last
 	grants map[string]int           // by gate
 }
 
-// newCluster starts gates that show nothing and keep what client c1 is sent.
+// newCluster starts gates that print nothing and record what they send to client c1.
 func newCluster(t *testing.T, n int, c gate.Config) *cluster {
 	w := &cluster{config: c, holder: map[message.JobID]string{}, grants: map[string]int{}}
 	w.boot(t, n)
@@ -210,7 +211,7 @@ func (g *cluster) boot(t *testing.T, n int) {
 	g.pump()
 }
 
-// join carries what a gate sends to its fellows.
+// join forwards a gate's messages to the other gates.
 func (g *cluster) join(m *member) {
 	seen := m.world.WatchSend
 	m.world.WatchOpen = func(s node.StreamID, to node.Addr) { g.queue = append(g.queue, func() { g.open(m, s, to) }) }
@@ -251,7 +252,7 @@ func (g *cluster) open(m *member, s node.StreamID, to node.Addr) {
 	m.world.Opened(s, o.world.Self())
 }
 
-// depart breaks the streams between a gate and its fellows.
+// depart breaks the streams between a gate and the other gates.
 func (g *cluster) depart(m *member) {
 	for _, s := range slices.Sorted(maps.Keys(m.far)) {
 		far := m.far[s]
@@ -274,8 +275,8 @@ func (g *cluster) pump() {
 	}
 }
 
-// time passes, with a heartbeat of a datacenter's manager to each gate each second: it
-// lists all that it has.
+// time advances the clocks. Each second a manager of each datacenter sends all gates a
+// heartbeat that lists the given subjobs.
 func (w *cluster) time(d time.Duration, subjobs []message.SubjobRef) {
 	const step = 100 * time.Millisecond
 	for ; d > 0; d -= step {

@@ -8,7 +8,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// A manager that takes a subjob over is heard from its first number on.
+// After a manager takes a subjob over, its progress counts from sequence number 1.
 func TestProgressBeginsAnewWithEachManager(t *testing.T) {
 	env, _ := owner()
 	p := &job.Subjob{Datacenter: "a", Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1}, Sequence: 9}
@@ -19,7 +19,7 @@ func TestProgressBeginsAnewWithEachManager(t *testing.T) {
 	}
 }
 
-// Gates of another set are refused, however many they are.
+// A gate refuses gates of another set, whatever their number.
 func TestAnotherSetIsRefused(t *testing.T) {
 	env, m := owner()
 	in := &node.Input{From: node.Peer{ID: "m1", Role: node.RoleManager}}
@@ -33,7 +33,7 @@ func TestAnotherSetIsRefused(t *testing.T) {
 	}
 }
 
-// A job that has ended judges no condition any more.
+// A gate judges no condition of a job that has ended.
 func TestEndedJobsWatchNothing(t *testing.T) {
 	env, m := owner()
 	spec := &message.JobSubmit{Plan: message.Plan{Workflows: []message.WorkflowPlan{{AbortWhen: []message.AbortPlan{{}}}}}}

@@ -8,8 +8,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Numbers of heartbeats begin anew on each stream: the first of a new one is newer than
-// all of the former, and what comes late on the former counts no more.
+// Each stream numbers its heartbeats anew: the first on a new stream is newer than all before,
+// and late ones on the old stream do not count.
 func TestHeartbeatsOfAFormerStream(t *testing.T) {
 	s := newMember(gate.Default())
 	answered, answers := map[node.StreamID]uint64{}, 0

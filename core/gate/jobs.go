@@ -9,7 +9,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// memory is what a gate knows: jobs, places, and the clients that follow jobs.
+// memory is what a gate keeps in memory: jobs, datacenters, managers, and the clients that
+// follow jobs.
 type memory struct {
 	base
 	jobs     map[message.JobID]*entry
@@ -19,13 +20,13 @@ type memory struct {
 	audience *audience.Audience
 }
 
-// entry is a job at this gate: what it is, and who waits for it.
+// entry is a job at this gate, with the requests that wait for it.
 type entry struct {
 	job.Job
 	waiting audience.Waiting
 }
 
-// tell emits the transitions up to the given count, which are on a majority now.
+// tell emits the job's transitions up to the given count: they are on a majority now.
 func tell(env node.Env, j *entry, upTo int) {
 	for _, t := range j.Confirm(upTo) {
 		emit(env, j.ID, t)
@@ -36,7 +37,8 @@ func emit(env node.Env, id message.JobID, t job.Transition) {
 	env.Emit(event.JobChanged{Job: id, From: t.From, To: t.To, Reason: t.Reason})
 }
 
-// see returns a job that has ended for good, whichever gate owned it, or nil.
+// see returns a job that has ended for good, whichever gate owned it. It returns nil for
+// others.
 func (m *memory) see(env node.Env, id message.JobID, token message.LeaseToken, released bool, record []byte) *entry {
 	if !released {
 		return nil
@@ -57,7 +59,7 @@ func (m *memory) see(env node.Env, id message.JobID, token message.LeaseToken, r
 	return j
 }
 
-// seeAll learns of the ends that this gate's disk, or its fellows' before it, knows.
+// seeAll loads the ended jobs that this gate's acceptor knows.
 func (m *memory) seeAll(env node.Env) {
 	var fresh []*entry
 	for _, id := range m.group.Leases.Known() {
@@ -70,13 +72,13 @@ func (m *memory) seeAll(env node.Env) {
 			}
 		}
 	}
-	if len(fresh) > 0 { // in the order of acceptance, as far as it is known
+	if len(fresh) > 0 { // in the order of acceptance, as far as the records say
 		m.history.Sort()
 	}
 }
 
-// makeRoom evicts the oldest end where one more job would be too many, and says
-// whether there is room.
+// makeRoom evicts the oldest ended job if one more job would be too many. It says whether there
+// is room.
 func (m *memory) makeRoom() bool {
 	if j := m.history.Oldest(); j != nil && len(m.jobs) >= m.config.JobsMax {
 		m.evict(j)
@@ -84,7 +86,7 @@ func (m *memory) makeRoom() bool {
 	return len(m.jobs) < m.config.JobsMax
 }
 
-// keepEnded files a job that has ended, and its result within the bounds.
+// keepEnded keeps a job that has ended, and its result within the bounds.
 func (m *memory) keepEnded(env node.Env, j *entry) {
 	m.history.Add(&j.Job)
 	for o := m.history.Excess(); o != nil; o = m.history.Excess() {
@@ -103,13 +105,13 @@ func (m *memory) forgetOldest(env node.Env) bool {
 	return j != nil
 }
 
-// forget leaves a tombstone of the job, so that nothing late revives it.
+// forget leaves a tombstone of the job, so that late messages do not revive it.
 func (m *memory) forget(env node.Env, j *job.Job) {
 	m.evict(j)
 	m.group.Leases.Forget(env, j.ID)
 }
 
-// evict only makes room: the register still tells of the job.
+// evict removes a job from memory only: the register still knows how it ended.
 func (m *memory) evict(j *job.Job) {
 	m.history.Remove(j)
 	m.audience.Unfollow(j.ID)

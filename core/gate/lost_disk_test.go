@@ -11,7 +11,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// programs counts the files that are whole on a gate's disk.
+// programs counts the complete files on a gate's disk.
 func (m *member) programs() (n int) {
 	for _, key := range m.world.Disk() {
 		if strings.HasPrefix(key, "file/") && strings.HasSuffix(key, "/whole") {
@@ -21,9 +21,9 @@ func (m *member) programs() (n int) {
 	return n
 }
 
-// A gate that lost its disk fetches the programs that its registers name as soon as these
-// speak. One that was cut off during a Keep, by a gate that
-// crashed since, fetches them at its next sweep.
+// A gate that lost its disk fetches the programs that its registers name as soon as the
+// registers answer. A gate that was cut off during another gate's Keep fetches them at its next
+// sweep.
 func TestAGateFetchesTheProgramsThatItLacks(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newThree(t, rt)

@@ -20,7 +20,7 @@ import (
 	"hyperscale/core/window"
 )
 
-// Machine is a gate. It gives each input to the layer that handles it.
+// Machine is a gate. It passes each input to the layer that handles it.
 type Machine struct{ operations }
 
 var _ node.Machine = (*Machine)(nil)
@@ -44,8 +44,8 @@ func New(c Config) *Machine {
 	return m
 }
 
-// start begins with what this gate's own disk says of datacenters; jobs follow
-// from their registers.
+// start loads the datacenters that this gate knew before its restart. The registers bring back
+// its jobs.
 func (m *Machine) start(env node.Env) {
 	env.SetTimer(node.Key(node.PartGate, node.GateSweep), m.config.SweepInterval)
 	for _, r := range env.Store().Load(datacenterPrefix) {
@@ -55,11 +55,11 @@ func (m *Machine) start(env node.Env) {
 	m.drainedBefore(env)
 }
 
-// linkGroup tells the timers of the streams to fellows from others.
+// linkGroup distinguishes the timers of the streams to other gates.
 const linkGroup = 1
 
-// startGroup makes this gate a member of the configured set; alone it is one too,
-// and a majority of one.
+// startGroup makes this gate a member of the configured set. A single gate is a group of one,
+// and its own majority.
 func (m *Machine) startGroup(env node.Env) {
 	self := env.Self().Addr
 	gates, ok := quorum.Addresses(m.config.Gates, self)
@@ -99,7 +99,7 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 	m.haltIfDone(env)
 }
 
-// handle acts on an input that is not the group's.
+// handle acts on an input that is not for the group of gates.
 func (m *Machine) handle(env node.Env, in *node.Input) {
 	switch in.Kind {
 	case node.InputStart:
@@ -128,7 +128,7 @@ func (m *Machine) receive(env node.Env, in *node.Input) {
 	}
 }
 
-// fromClient answers whoever is neither gate nor manager.
+// fromClient handles the messages of peers that are neither gates nor managers.
 func (m *Machine) fromClient(env node.Env, in *node.Input) {
 	if in.Stream == 0 {
 		ignore(env, in, "clients speak on streams")
@@ -159,14 +159,14 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 	}
 }
 
-// greet tells a client with its first message who the gates are.
+// greet sends a client the addresses of the gates after its first message.
 func (m *Machine) greet(env node.Env, in *node.Input) {
 	if in.From.Role != node.RoleClient || m.audience.Greeted(in.Stream) {
 		return
 	}
 	if !m.audience.Greet(in.Stream) {
 		env.Emit(event.Shed{What: "greeting", Why: fmt.Sprintf("%d clients are connected", m.config.WatchersMax)})
-		return // it knows the gates that it was given
+		return // it already has the gates of its configuration
 	}
 	env.Send(in.Stream, &message.GateSet{Gates: texts(m.group.Members())})
 }
@@ -188,7 +188,7 @@ func (m *Machine) fromManager(env node.Env, in *node.Input) {
 	}
 }
 
-// fromFellow takes what gates say to each other of jobs.
+// fromFellow handles the messages about jobs that other gates send.
 func (m *Machine) fromFellow(env node.Env, in *node.Input) {
 	switch body := in.Message.(type) {
 	case *message.SubjobResult:
@@ -221,14 +221,14 @@ func (m *Machine) fire(env node.Env, k node.TimerKey) {
 	}
 }
 
-// onBroken forgets who listened on the stream. A manager gets its silence to
-// come back on another one.
+// onBroken drops the watchers of a closed stream. A manager has ManagerSilence to connect
+// again.
 func (m *Machine) onBroken(env node.Env, s node.StreamID) {
 	m.audience.Broken(s)
 	m.places.Broken(s)
 }
 
-// settle acts on what the group came to, until nothing follows.
+// settle handles the outcomes of the group until none is left.
 func (m *Machine) settle(env node.Env) {
 	if m.group == nil {
 		return

@@ -13,7 +13,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// roster hears the managers, and passes on what another gate owns.
+// roster handles the managers' messages, and passes on results of jobs that another gate owns.
 type roster struct {
 	driver
 	relay audience.Relay
@@ -29,7 +29,7 @@ func (m *roster) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHea
 	}
 	mgr := m.places.Manager(in.From.ID)
 	if why := cmp.Or(mgr.Twin(in.From), m.outlasts(h)); why != "" {
-		if h.Sequence == 1 { // told once a stream
+		if h.Sequence == 1 { // report it once per stream
 			env.Emit(event.PeerRefused{Peer: in.From.ID, Role: node.RoleManager, Reason: why})
 		}
 		return
@@ -48,7 +48,7 @@ func (m *roster) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHea
 	m.schedule(env)
 }
 
-// refusesSet refuses who is configured with other gates: two sets have two
+// refusesSet refuses a manager that is configured with other gates: two sets have two
 // majorities.
 func (m *roster) refusesSet(env node.Env, in *node.Input, h *message.ManagerHeartbeat) bool {
 	theirs := h.Gates
@@ -58,13 +58,13 @@ func (m *roster) refusesSet(env node.Env, in *node.Input, h *message.ManagerHear
 	if len(theirs) == 0 || slices.EqualFunc(theirs, m.group.Members(), func(a string, b node.Addr) bool { return a == string(b) }) {
 		return false
 	}
-	if h.Sequence == 1 { // told once a stream
+	if h.Sequence == 1 { // report it once per stream
 		env.Emit(event.GroupRefused{Group: groupName, Peer: in.From.Addr, Ours: list(m.group.Members()), Theirs: list(theirs)})
 	}
 	return true
 }
 
-// outlasts says why a manager's load could outlast this gate's guard.
+// outlasts says why a manager could send load for longer than this gate's guard.
 func (m *roster) outlasts(h *message.ManagerHeartbeat) string {
 	if most := m.config.terms().Load(); h.LoadFor > most {
 		return fmt.Sprintf("load goes on in its datacenter for %v without word of a gate, and this gate waits for %v: give all gates and managers the same --lease", h.LoadFor, most)
@@ -72,7 +72,7 @@ func (m *roster) outlasts(h *message.ManagerHeartbeat) string {
 	return ""
 }
 
-// register makes a manager known, under this incarnation and datacenter.
+// register records a manager with its incarnation and its datacenter.
 func (m *roster) register(env node.Env, in *node.Input, mgr *places.Manager, place string) *places.Manager {
 	d, fresh := m.places.Know(place, env.Now())
 	if fresh {
@@ -92,7 +92,7 @@ func (m *roster) register(env node.Env, in *node.Input, mgr *places.Manager, pla
 	return mgr
 }
 
-// watchSilence sets the timer to when the first live manager can be lost.
+// watchSilence sets the timer to the time at which the first live manager would be lost.
 func (m *roster) watchSilence(env node.Env) {
 	if first, ok := m.places.FirstLoss(); ok {
 		env.SetTimer(node.Key(node.PartGate, node.GateSilence), max(0, first.Sub(env.Now())))
@@ -106,7 +106,8 @@ func (m *roster) onSilence(env node.Env) {
 	m.watchSilence(env)
 }
 
-// lose gives up a manager: what it has not taken up goes to another one.
+// lose declares a manager lost and dispatches the subjobs that it had not taken up to other
+// managers.
 func (m *roster) lose(env node.Env, mgr *places.Manager, reason string) {
 	if !mgr.Live {
 		return
@@ -120,8 +121,8 @@ func (m *roster) lose(env node.Env, mgr *places.Manager, reason string) {
 	}
 }
 
-// compare looks at what a manager says it has against what it should have, and
-// returns the subjobs that it may go on with.
+// compare matches the subjobs that a manager lists with those that the gate expects it to have.
+// It returns the subjobs that the manager may continue.
 func (m *roster) compare(env node.Env, mgr *places.Manager, listed []message.SubjobRef) []message.SubjobRef {
 	var renewed []message.SubjobRef
 	for _, ref := range listed {
@@ -156,8 +157,8 @@ func (m *roster) compare(env node.Env, mgr *places.Manager, listed []message.Sub
 	return renewed
 }
 
-// onListed adopts a subjob that a manager has, and stops one that no gate waits for any
-// more. It says whether the manager may go on with it.
+// onListed adopts a subjob that a manager lists, and cancels one that no gate expects any more.
+// It says whether the manager may continue it.
 func (m *roster) onListed(env node.Env, mgr *places.Manager, ref message.SubjobRef) bool {
 	j := m.jobs[ref.Job]
 	switch {
@@ -171,7 +172,7 @@ func (m *roster) onListed(env node.Env, mgr *places.Manager, ref message.SubjobR
 		stopOrphan(env, mgr, ref, j, "its job has ended")
 		return false
 	case !j.Ready || j.State.Terminal() || !m.holds(env, j):
-		return false // who owns it answers
+		return false // the owner answers
 	}
 	p := j.Subjob(mgr.Place.Name)
 	switch {
@@ -184,11 +185,11 @@ func (m *roster) onListed(env node.Env, mgr *places.Manager, ref message.SubjobR
 		return false
 	case ref.Fence.SubjobEpoch < p.Fence.SubjobEpoch:
 		stale(env, j, p, ref.Fence, "heartbeat")
-		return false // its fellow that took over has told it, or will
+		return false // the manager that took over has told it, or will
 	}
 	p.Missed, p.Renewed, p.Named = 0, max(p.Renewed, env.Now()), env.Now()
 	if p.Phase == job.Done {
-		return true // it sends its result until that is acknowledged
+		return true // the manager repeats its result until a gate acknowledges it
 	}
 	p.Fence.SubjobEpoch = ref.Fence.SubjobEpoch
 	p.Ever = true
@@ -204,8 +205,8 @@ func (m *roster) onListed(env node.Env, mgr *places.Manager, ref message.SubjobR
 	return true
 }
 
-// takeBack dispatches a queued job again where a manager has taken a subjob up after
-// all: it refused one copy of a dispatch and obeyed another.
+// takeBack dispatches a queued job again if a manager took a subjob up after all: the manager
+// refused one copy of the dispatch and accepted another.
 func (m *roster) takeBack(env node.Env, j *entry, d *places.Datacenter) bool {
 	if j.State != message.JobQueued || slices.Contains(j.Closed, d.Name) {
 		return false
@@ -227,8 +228,7 @@ func (m *roster) takeBack(env node.Env, j *entry, d *places.Datacenter) bool {
 	return true
 }
 
-// reclaim tells a manager that goes on under the epoch of a gate that is gone who
-// owns the job now.
+// reclaim tells a manager that still works under a former gate's epoch who owns the job now.
 func (m *roster) reclaim(env node.Env, j *entry, p *job.Subjob, mgr *places.Manager) {
 	if p.Manager == mgr.ID && p.Phase == job.Sent && env.Now().Sub(p.Sent) < m.config.DispatchRetry {
 		return

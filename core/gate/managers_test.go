@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// chief is what a dumb model knows of a manager.
+// chief is what the model knows about a manager.
 type chief struct {
 	incarnation, sequence uint64
 	addr                  node.Addr
@@ -24,13 +24,13 @@ type chief struct {
 	silent                time.Duration
 }
 
-// register is a gate, and a dumb model of the managers that it knows.
+// register is a gate with a simple model of the managers that it knows.
 type register struct {
 	t       *rapid.T
 	s       *member
 	now     time.Duration
 	known   map[node.ID]*chief
-	places  map[string]time.Duration // since when none of its managers was lost
+	places  map[string]time.Duration // since when none of the datacenter's managers was lost
 	acks    int
 	refused int
 	sets    int
@@ -38,10 +38,10 @@ type register struct {
 	order   []node.StreamID
 }
 
-// A name belongs to the newest incarnation of a manager at one address, a manager to one
-// datacenter, and a heartbeat counts if it is newer than all before. Who is configured with
-// other gates, or lets load go on for longer than this gate waits, is refused. Those long
-// lost are forgotten, and then their datacenters.
+// A manager's ID belongs to the newest incarnation at one address, and a manager to one
+// datacenter. A heartbeat counts if it is newer than all before. A gate refuses managers with
+// another set of gates or with a longer load. It forgets managers that were lost long ago, then
+// their datacenters.
 func TestManagersAreToldApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := gate.Default()
@@ -77,7 +77,7 @@ func TestManagersAreToldApart(t *testing.T) {
 				r.beat(rapid.SampledFrom(r.order).Draw(t, "stream"))
 			}
 		}
-		// Long after all fell silent nothing of them is left.
+		// Long after all managers fell silent the gate has forgotten them.
 		r.s.world.Advance(c.ManagerSilence + c.ManagerAge + c.KeyAge + 3*c.SweepInterval)
 		r.s.world.Machine().(*gate.Machine).Sizes(func(what string, n, _ int) {
 			if n > 0 && (what == "gate/managers" || what == "gate/datacenters") {
@@ -87,7 +87,7 @@ func TestManagersAreToldApart(t *testing.T) {
 	})
 }
 
-// passes lets time go by: who is not heard is lost.
+// passes advances the clock; silent managers become lost.
 func (r *register) passes(d time.Duration) {
 	r.s.world.Advance(d)
 	r.now += d
@@ -150,7 +150,7 @@ func (r *register) beat(s node.StreamID) {
 	}
 }
 
-// room says whether a datacenter is known, or has room to be.
+// room says whether the gate knows a datacenter or has room for it.
 func (r *register) room(name string) bool {
 	if _, known := r.places[name]; !known && len(r.places) >= r.s.config.DatacentersMax {
 		return false
@@ -159,8 +159,8 @@ func (r *register) room(name string) bool {
 	return true
 }
 
-// A message that its sender's role may not send changes nothing and is told as ignored,
-// and so is whatever comes from a gate of another set, or from a client without a stream.
+// A gate ignores, and reports, a message that its sender's role may not send. The same holds
+// for messages of gates of another set and of clients without a stream.
 func TestStrangeMessagesChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := gate.Default()
@@ -210,8 +210,8 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 	})
 }
 
-// A gate whose own address the configured set does not name halts at its start with the
-// reason, holds nothing, and halts when it is stopped.
+// A gate whose own address is not in the configured set halts at its start and gives the
+// reason. It holds nothing, and halts when an operator stops it.
 func TestRefusedAtTheStart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := gate.Default()

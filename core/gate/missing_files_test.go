@@ -17,9 +17,9 @@ import (
 	"hyperscale/core/node"
 )
 
-// A gate takes a job over in any state, and its program, or the result of one of its subjobs,
-// is on no gate's disk. The job ends after GoneMax rounds in which all gates said so and none
-// before, CANCELLED where that was asked and FAILED else; what counted stays counted.
+// A gate takes a job over whose program, or a subjob's result, is on no gate's disk. The job
+// ends after GoneMax rounds in which all gates said so, not earlier: CANCELLED if a client
+// asked for that, else FAILED. Counted results remain.
 func TestJobsWithoutTheirFilesEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		env, m := owner()
@@ -50,7 +50,7 @@ func TestJobsWithoutTheirFilesEnd(t *testing.T) {
 			} else {
 				gone++
 			}
-			for ticket := range uint64(200) { // of the one fetch that waits, and of none
+			for ticket := range uint64(200) { // of the one waiting fetch, and of none
 				m.ledger.OnFile(env, &archive.Outcome{Kind: archive.Failed, Ticket: ticket, Err: err})
 			}
 			m.settleLedger(env)
@@ -71,8 +71,8 @@ func TestJobsWithoutTheirFilesEnd(t *testing.T) {
 	})
 }
 
-// Bytes that are no record are read as none, and a file that holds something else as no
-// program; whatever they are, a gate that is granted such a register gives it up.
+// A gate reads invalid bytes as no record, and a file of another kind as no program. Whatever
+// the bytes are, a gate that gets such a register gives the job up.
 func TestWhatIsNoRecordIsReadAsNone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		env, m := owner()
@@ -97,7 +97,7 @@ func TestWhatIsNoRecordIsReadAsNone(t *testing.T) {
 	})
 }
 
-// A sentence of somebody else keeps its beginning, within a bound, and stays text.
+// A gate cuts another node's text to a bound, and the text stays valid UTF-8.
 func TestSentencesAreShortened(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, most := rapid.String().Draw(t, "text"), rapid.IntRange(0, 40).Draw(t, "most")
@@ -108,8 +108,8 @@ func TestSentencesAreShortened(t *testing.T) {
 	})
 }
 
-// A result that is fetched is shown to all who wait. One that no gate has is forgotten for
-// good; where a gate is away, all who wait hear to come back, and nobody waits on.
+// All watchers of a job get a fetched result. If no gate has it, the gate forgets it for good.
+// If a gate is down, all watchers learn when to ask again, and none waits forever.
 func TestWatchersHearOfResults(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		env, m := owner()

@@ -16,19 +16,19 @@ import (
 	"hyperscale/core/node"
 )
 
-// world is a gate among managers that answer at random, and a model that only
-// remembers.
+// world is a gate among managers that answer at random, with a model that remembers what
+// happened.
 type world struct {
 	*member
 	rt       *rapid.T
 	sequence uint64
 	state    map[message.JobID]message.JobState
 	counted  map[string]bool
-	epoch    map[message.JobID]uint64 // highest that a job was dispatched under
+	epoch    map[message.JobID]uint64 // highest that the job was dispatched under
 	ended    map[message.JobID]message.JobState
 	sent     []order
 	keys     int
-	again    map[message.JobID]bool // its last transition may be told once more
+	again    map[message.JobID]bool // the gate may publish its last transition again
 }
 
 type order struct {
@@ -65,7 +65,7 @@ func (w *world) start() {
 
 func (w *world) onEvent(e node.Event) {
 	switch e := e.(type) {
-	case event.LeaseGranted: // who is granted a job tells its last transition again
+	case event.LeaseGranted: // the new owner publishes the job's last transition again
 		w.again[e.Job] = w.state[e.Job] != message.JobNone
 	case event.JobChanged:
 		w.onJobChanged(e)
@@ -86,8 +86,8 @@ func (w *world) onEvent(e node.Event) {
 	}
 }
 
-// onJobChanged holds that transitions are legal and join; a restart may tell the
-// last one again, or one that was on disk and that nobody had heard of.
+// onJobChanged asserts that transitions are legal and contiguous. A restart may repeat the last
+// one, or publish one that was on disk and that no client had heard of.
 func (w *world) onJobChanged(e event.JobChanged) {
 	at, known := w.state[e.Job]
 	again := w.again[e.Job]
@@ -124,7 +124,7 @@ func (w *world) onSend(s node.StreamID, m node.Message) {
 	}
 }
 
-// told holds that a client never hears of two ends.
+// told asserts that a client never hears of two ends.
 func (w *world) told(id message.JobID, s message.JobState) {
 	if end, ok := w.ended[id]; ok && end != s {
 		w.rt.Fatalf("job %v was told to be %v and now %v", id, end, s)
@@ -149,7 +149,7 @@ func (w *world) beats(t *rapid.T) {
 	w.deliver(string(id), h)
 }
 
-// taken is the fence under which a manager has what it was sent: who is sent it
+// taken is the fence under which a manager takes up a dispatch. A manager that receives it
 // later has the higher epoch.
 func taken(o order, at int) message.Fence {
 	f := o.dispatch.Fence
@@ -172,7 +172,7 @@ func (w *world) submits(t *rapid.T) {
 	w.deliver("c1", w.submission(fmt.Sprintf("k%d", w.keys), in, 2))
 }
 
-// answers lets a manager answer a dispatch, new or old, right or wrong.
+// answers makes a manager answer a dispatch: new or old, right or wrong.
 func (w *world) answers(t *rapid.T) {
 	if len(w.sent) == 0 {
 		return
@@ -235,8 +235,8 @@ func (w *world) crash(t *rapid.T) {
 	w.start()
 }
 
-// TestJobsEndOnce: whatever managers, clients and the disk do, transitions are
-// legal, subjobs count once, epochs only grow, and the first end stays.
+// TestJobsEndOnce: whatever managers, clients and the disk do, transitions are legal, subjobs
+// count once, epochs only grow, and the first end stays.
 func TestJobsEndOnce(t *testing.T) {
 	if err := flag.Set("rapid.steps", "150"); err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func TestJobsEndOnce(t *testing.T) {
 	})
 }
 
-// settle heals everything; then every accepted job must end within its bound.
+// settle repairs everything; then every accepted job must end within its bound.
 func (w *world) settle() {
 	w.world.Held = false
 	w.world.Complete(w.world.Pending(), nil)

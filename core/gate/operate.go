@@ -13,11 +13,11 @@ import (
 	"hyperscale/core/swim"
 )
 
-// operations obeys operators: it drains, stops, and tells how the group is.
+// operations obeys operators: it drains, stops, and reports on the group.
 type operations struct{ ownership }
 
-// onClusterQuery tells who is alive, who leads and who owns what, as this gate's
-// own membership and acceptor know it.
+// onClusterQuery reports who is alive, who leads and who owns which job, from this gate's own
+// membership and acceptor.
 func (m *operations) onClusterQuery(env node.Env, in *node.Input, q *message.ClusterQuery) {
 	leader, term, _ := m.group.Election.Leader()
 	s := &message.ClusterStatus{
@@ -34,7 +34,7 @@ func (m *operations) onClusterQuery(env node.Env, in *node.Input, q *message.Clu
 	env.Send(in.Stream, s)
 }
 
-// members lists the configured gates, those that were never heard included.
+// members lists the configured gates, including those that this gate never heard.
 func (m *operations) members(env node.Env) []message.MemberInfo {
 	var all []message.MemberInfo
 	for _, o := range m.group.Swim.Members() {
@@ -58,7 +58,7 @@ func (m *operations) members(env node.Env) []message.MemberInfo {
 	return all
 }
 
-// leaseList lists registers, those that are held first.
+// leaseList lists registers, held ones first.
 func (m *operations) leaseList(env node.Env) []message.LeaseInfo {
 	var held, rest []message.LeaseInfo
 	for _, id := range m.group.Leases.Known() {
@@ -83,7 +83,7 @@ func (m *operations) leaseList(env node.Env) []message.LeaseInfo {
 	return append(held, rest...)
 }
 
-// missing counts the files of a record that only other gates can have.
+// missing counts the files of a record that this gate does not have.
 func (m *operations) missing(rec job.Record) (n uint32) {
 	for _, d := range rec.Files() {
 		if _, ok := m.group.Files.Have(d); !ok {
@@ -93,7 +93,7 @@ func (m *operations) missing(rec job.Record) (n uint32) {
 	return n
 }
 
-// onDrainRequest obeys, or passes the order to who knows the node.
+// onDrainRequest obeys, or passes the order to a node that can reach the named one.
 func (m *operations) onDrainRequest(env node.Env, in *node.Input, r *message.DrainRequest) {
 	via, ok := m.drain(env, r.Node, r.Undo)
 	if !ok {
@@ -103,8 +103,8 @@ func (m *operations) onDrainRequest(env node.Env, in *node.Input, r *message.Dra
 	env.Send(in.Stream, &message.DrainAck{Request: r.Request, Node: r.Node, Via: string(via)})
 }
 
-// drain gives the order to a node: this gate, a fellow, a manager, or a worker by
-// one of its managers.
+// drain sends the order to a node: this gate, another gate, a manager, or, through one of its
+// managers, a worker.
 func (m *operations) drain(env node.Env, name string, undo bool) (via node.ID, ok bool) {
 	if name == string(env.Self().ID) {
 		m.onDrain(env, &message.Drain{Node: name, Undo: undo})
@@ -125,14 +125,13 @@ func (m *operations) drain(env node.Env, name string, undo bool) (via node.ID, o
 				continue
 			}
 			env.Send(mgr.Stream, order)
-			via, ok = mgr.ID, true // each of its managers stops placing on it
+			via, ok = mgr.ID, true // each of its managers stops placing shards on it
 		}
 	}
 	return via, ok
 }
 
-// onDrain takes no new work and hands over what this gate owns, or takes work
-// again.
+// onDrain takes no new jobs and hands over this gate's jobs, or, on undo, takes jobs again.
 func (m *operations) onDrain(env node.Env, d *message.Drain) {
 	if d.Node != string(env.Self().ID) || m.draining == !d.Undo {
 		return
@@ -149,7 +148,7 @@ func (m *operations) onDrain(env node.Env, d *message.Drain) {
 	}
 }
 
-// drainState is what a gate says of itself to the others: 1 if it takes nothing new.
+// drainState is what a gate gossips about itself: 1 if it accepts no new jobs.
 func drainState(draining bool) []byte {
 	if draining {
 		return []byte{1}
@@ -157,7 +156,7 @@ func drainState(draining bool) []byte {
 	return []byte{0}
 }
 
-// drainedBefore goes on as an operator wanted it before this gate was restarted.
+// drainedBefore restores the drain order from before the restart.
 func (m *operations) drainedBefore(env node.Env) {
 	if m.group == nil || len(env.Store().Load(drainingKey)) == 0 {
 		return
@@ -169,11 +168,11 @@ func (m *operations) drainedBefore(env node.Env) {
 	m.handOver(env)
 }
 
-// stopTick is how often a gate that stops looks whether its jobs have arrived.
+// stopTick is how often a gate that stops checks whether its successors have its jobs.
 const stopTick = 100 * time.Millisecond
 
-// onStop takes no new work and hands jobs over. Alone, a gate leaves them where
-// they run, and finds them again after its restart.
+// onStop takes no new jobs and hands this gate's jobs over. A single gate leaves its jobs
+// running, and finds them again after its restart.
 func (m *operations) onStop(env node.Env) {
 	if m.stopping {
 		return
@@ -186,10 +185,10 @@ func (m *operations) onStop(env node.Env) {
 	m.handOver(env)
 }
 
-// handOver gives each job whose writes are confirmed to the next gate of its
-// order; then, if this gate is to stop, it goes as soon as all have arrived.
+// handOver gives each job without open writes to the next gate of its order. If this gate is to
+// stop, it halts once the successors own all.
 func (m *operations) handOver(env node.Env) {
-	if !m.retiring() { // an operator has changed her mind: only what is on its way is left
+	if !m.retiring() { // an operator took the drain back: only jobs on their way are left
 		if !m.arrived(env) {
 			env.SetTimer(node.Key(node.PartGate, node.GateStop), stopTick)
 		}
@@ -204,7 +203,7 @@ func (m *operations) handOver(env node.Env) {
 	env.SetTimer(node.Key(node.PartGate, node.GateStop), stopTick)
 }
 
-// transfer stops acting for a job, then lets its successor have it.
+// transfer stops acting for a job, then hands its lease to the successor.
 func (m *operations) transfer(env node.Env, j *entry) {
 	to := m.successor(env, j.ID)
 	if to == "" {
@@ -215,7 +214,7 @@ func (m *operations) transfer(env node.Env, j *entry) {
 	m.moved[j.ID] = to
 }
 
-// arrived says whether the successors own what they were given.
+// arrived says whether the successors own the jobs that this gate gave them.
 func (m *operations) arrived(env node.Env) bool {
 	for _, id := range slices.SortedFunc(maps.Keys(m.moved), message.JobID.Compare) {
 		if seen, ok := m.group.Leases.Seen(env.Now(), id); ok && m.jobs[id] == nil && seen.Holder == env.Self().Addr && !seen.Released {
@@ -226,8 +225,8 @@ func (m *operations) arrived(env node.Env) bool {
 	return true
 }
 
-// haltIfDone ends the node once nothing of it is under way: no write, no job that
-// could be another gate's, no end that is not released.
+// haltIfDone halts the node once it has no open write, no job that another gate could own, and
+// no register to release.
 func (m *operations) haltIfDone(env node.Env) {
 	if !m.stopping || m.halted || m.group == nil {
 		return

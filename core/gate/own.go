@@ -14,17 +14,17 @@ import (
 	"hyperscale/core/node"
 )
 
-// ownership acts on what majorities decide: whose a job is, which record and which file
-// they have.
+// ownership acts on decisions of majorities: who owns a job, and which record and files a
+// majority has.
 type ownership struct {
 	desk
-	vacant map[message.JobID]node.Instant // since when the leader has seen them so
+	vacant map[message.JobID]node.Instant // since when this leader has seen each job without an owner
 }
 
 func (m *ownership) onLease(env node.Env, o lease.Outcome) {
 	switch o.Kind {
 	case lease.Ready:
-		m.alarm = "" // what kept it out is over
+		m.alarm = "" // the reason why this gate could not own jobs is gone
 		m.seeAll(env)
 		m.group.Files.Mend(env, m.filesInUse(env))
 	case lease.Granted:
@@ -52,8 +52,8 @@ func (m *ownership) onLease(env node.Env, o lease.Outcome) {
 	}
 }
 
-// onGranted makes this gate the owner. Its own record stands if nobody had another
-// one; else what a majority has goes in place of all that is remembered.
+// onGranted makes this gate the owner. If the register was empty, the gate's own submission is
+// its first record. Otherwise the majority's record replaces what the gate remembers.
 func (m *ownership) onGranted(env node.Env, o lease.Outcome) {
 	m.circuit.worked()
 	j := m.jobs[o.Job]
@@ -65,7 +65,7 @@ func (m *ownership) onGranted(env node.Env, o lease.Outcome) {
 		j.Own(o.Token)
 		m.accepted(env, j)
 		return
-	case o.Fresh: // nobody waits for it any more, or a majority has forgotten it
+	case o.Fresh: // no client waits for it any more, or a majority has forgotten it
 		m.group.Leases.Release(env, o.Job)
 		if j != nil {
 			m.unload(env, j)
@@ -80,18 +80,18 @@ func (m *ownership) onGranted(env node.Env, o lease.Outcome) {
 	m.adopt(env, o, asks)
 }
 
-// accepted: the job is this gate's, and a majority has its first record.
+// accepted queues a job that this gate owns and whose first record is on a majority.
 func (m *ownership) accepted(env node.Env, j *entry) {
 	m.accepting--
 	j.Ready = true
 	j.Turn.Since = env.Now()
 	m.enqueue(env, j)
 	m.ledger.Granted(env, j.ID)
-	m.settleLedger(env) // a cancellation that has waited takes it out of the queue again
+	m.settleLedger(env) // a cancellation that waited takes the job out of the queue again
 	m.schedule(env)
 }
 
-// onDenied: another gate has it. What was submitted here meanwhile is its to answer.
+// onDenied redirects the clients of a job that another gate owns.
 func (m *ownership) onDenied(env node.Env, o lease.Outcome) {
 	if o.Err == nil {
 		m.circuit.worked()
@@ -110,8 +110,8 @@ func (m *ownership) onDenied(env node.Env, o lease.Outcome) {
 	}
 }
 
-// onWaiting: no majority answers. Clients are told; only what has been
-// acknowledged is tried for further.
+// onWaiting refuses clients, since no majority answers. The gate keeps trying only for jobs
+// that some gate has acknowledged.
 func (m *ownership) onWaiting(env node.Env, o lease.Outcome) {
 	m.circuit.failed(env.Now())
 	j := m.jobs[o.Job]
@@ -126,8 +126,8 @@ func (m *ownership) onWaiting(env node.Env, o lease.Outcome) {
 	m.refuseQuorum(env, m.unload(env, j), o.Err)
 }
 
-// onVacant takes over what nobody owns, or what its owner hands to this gate. What
-// is about to stop leaves it to others, if there are any.
+// onVacant takes over a job that no gate owns, or that its owner hands to this gate. A gate
+// that stops leaves the job to others, if there are any.
 func (m *ownership) onVacant(env node.Env, o lease.Outcome) {
 	if m.retiring() && m.fellowAlive() {
 		return
@@ -137,19 +137,19 @@ func (m *ownership) onVacant(env node.Env, o lease.Outcome) {
 		if !m.makeRoom() {
 			reached(env, "gate/takeover-shed")
 			env.Emit(event.Shed{What: "takeover of job " + o.Job.String(), Why: fmt.Sprintf("%d jobs are not ended, the bound is %d", len(m.jobs), m.config.JobsMax)})
-			return // for another gate, or for later: the leader goes on looking for what nobody owns
+			return // another gate takes it, or the leader finds it again later
 		}
 		m.jobs[o.Job] = &entry{Job: job.Job{ID: o.Job, Takeover: true}}
 	case !j.Ready && !j.Takeover, j.Ready && m.holds(env, j):
-		return // its acquisition is on its way, or was granted
+		return // its acquisition is under way, or was granted
 	}
 	m.group.Leases.Acquire(env, o.Job, nil)
 }
 
-// disown stops acting for a job at once: another gate may be its owner.
+// disown stops acting for a job at once: another gate may own it.
 func (m *ownership) disown(env node.Env, j *entry, holder node.Addr) {
 	if j.Shown.Terminal() {
-		return // told, and on a majority: it needs no owner
+		return // its end is published and on a majority: it needs no owner
 	}
 	asks := j.waiting.All(m.audience.Of(j.ID))
 	m.unload(env, j)
@@ -159,7 +159,7 @@ func (m *ownership) disown(env node.Env, j *entry, holder node.Addr) {
 	m.schedule(env)
 }
 
-// rejected forgets a job that was never acknowledged.
+// rejected forgets a job that the gate never acknowledged.
 func (m *ownership) rejected(env node.Env, j *entry, code message.Code, detail string) {
 	env.Emit(event.Shed{What: "submit", Why: detail})
 	for _, a := range m.unload(env, j) {
@@ -167,7 +167,7 @@ func (m *ownership) rejected(env node.Env, j *entry, code message.Code, detail s
 	}
 }
 
-// settleLedger acts on what the ledger came to.
+// settleLedger handles the outcomes of the ledger.
 func (m *ownership) settleLedger(env node.Env) {
 	if m.ledger.Quiet() {
 		return
@@ -184,7 +184,7 @@ func (m *ownership) settleLedger(env node.Env) {
 	}
 }
 
-// onCommitted tells what a majority has, and does what the write was for.
+// onCommitted publishes what a majority has now, and performs what the write was for.
 func (m *ownership) onCommitted(env node.Env, t *tag) {
 	j := t.job
 	m.confirmCounted(env, j, t.counted)
@@ -197,7 +197,7 @@ func (m *ownership) onCommitted(env node.Env, t *tag) {
 	}
 }
 
-// perform does what a write was for.
+// perform does what the write was for.
 func (m *ownership) perform(env node.Env, j *entry, t *tag) {
 	switch t.act {
 	case actSend:
@@ -214,15 +214,15 @@ func (m *ownership) perform(env node.Env, j *entry, t *tag) {
 		j.Result = t.result
 		m.keepEnded(env, j)
 		for _, p := range j.Subjobs {
-			p.Result = nil // it is in the job's
+			p.Result = nil // the job's result contains it
 		}
 		m.ledger.Close(j.ID)
 		m.group.Leases.Release(env, j.ID)
 	}
 }
 
-// onRefusedFile tries again later what a job that runs cannot do without, and refuses a job
-// that no gate acknowledged.
+// onRefusedFile retries a file of an acknowledged job later, and rejects a job that no gate
+// acknowledged.
 func (m *ownership) onRefusedFile(env node.Env, j *entry, err error) {
 	if !j.Ready {
 		m.rejected(env, j, message.CodeStoreFull, "keep the program: "+err.Error())
@@ -231,7 +231,7 @@ func (m *ownership) onRefusedFile(env node.Env, j *entry, err error) {
 	m.retryLater(env)
 }
 
-// onDisk watches how the disk is, whoever wrote to it.
+// onDisk follows the state of the disk, whichever part of the gate wrote to it.
 func (m *ownership) onDisk(env node.Env, in *node.Input) {
 	if in.Err == nil {
 		m.storeFailed = false
@@ -244,8 +244,8 @@ func (m *ownership) onDisk(env node.Env, in *node.Input) {
 	}
 }
 
-// unkeptJobs are those that nobody was told of and whose program is on no majority,
-// in the order of their submission.
+// unkeptJobs returns the jobs that no gate acknowledged and whose program is on no majority, in
+// the order of their submission.
 func (m *ownership) unkeptJobs() []*entry {
 	var all []*entry
 	if m.accepting == 0 {
@@ -261,8 +261,8 @@ func (m *ownership) unkeptJobs() []*entry {
 	return all
 }
 
-// onStoreRetry sends the files again that were refused, asks for those again that
-// nobody had, and writes a mark that only tells whether the disk is well.
+// onStoreRetry repeats the writes that the disk refused and the fetches that found no file. It
+// also writes a probe that tells whether the disk works again.
 func (m *ownership) onStoreRetry(env node.Env) {
 	m.ledger.Retry(env)
 	if m.storeFailed {
@@ -271,10 +271,11 @@ func (m *ownership) onStoreRetry(env node.Env) {
 	}
 }
 
-// onKeepTimeout: no majority keeps the program of a job that nobody was told of.
+// onKeepTimeout rejects a job whose program no majority has stored in time, unless its register
+// decides.
 func (m *ownership) onKeepTimeout(env node.Env, j *entry) {
 	if j.Takeover || !m.ledger.Gathering(j.ID) {
-		return // its register tells
+		return // its register decides
 	}
 	m.circuit.failed(env.Now())
 	m.refuseQuorum(env, m.unload(env, j), lease.ErrQuorumUnavailable)
@@ -289,7 +290,7 @@ func (m *ownership) onJobTimer(env node.Env, id message.JobID) {
 		m.onKeepTimeout(env, j)
 		return
 	case !m.holds(env, j):
-		env.SetTimer(node.KeyID(node.PartGate, node.GateJob, j.ID), m.config.CancelRetry) // until it is told to be lost
+		env.SetTimer(node.KeyID(node.PartGate, node.GateJob, j.ID), m.config.CancelRetry) // until the lease reports the loss
 		return
 	case j.Stopping():
 		m.resendCancels(env, j)

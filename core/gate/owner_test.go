@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// owner is a gate whose subjobs are called by themselves.
+// owner returns a gate whose layers a test calls directly.
 func owner() (*nodetest.Env, *Machine) {
 	var m *Machine
 	env := nodetest.New(nodetest.Config{

@@ -14,20 +14,20 @@ import (
 	"hyperscale/core/node"
 )
 
-// three is a group of three gates with a manager each datacenter, and a model that
-// only remembers.
+// three is a group of three gates with one manager per datacenter, and a model that remembers
+// what happened.
 type three struct {
 	*cluster
 	rt       *rapid.T
-	holders  map[message.JobID]node.ID // who acts now
+	holders  map[message.JobID]node.ID // the gate that acts now
 	tokens   map[message.JobID]message.LeaseToken
 	counted  map[string]bool
 	acked    map[message.JobID]bool
 	ended    map[message.JobID]message.JobState
 	orders   []groupOrder
-	owned    map[string]message.Fence // what a datacenter's manager has, by job and datacenter
+	owned    map[string]message.Fence // the fence under which a datacenter's manager has a job, by job and datacenter
 	keys     int
-	lost     bool // a disk
+	lost     bool // whether a disk was lost
 	sequence uint64
 }
 
@@ -101,7 +101,7 @@ func (w *three) onSend(m *member, s node.StreamID, msg node.Message) {
 	}
 }
 
-// told holds that no two gates tell of two ends, and none of a job that goes on
+// told asserts that no two gates publish two ends of a job, and that none publishes anything
 // after its end.
 func (w *three) told(m *member, id message.JobID, s message.JobState) {
 	if end, ok := w.ended[id]; ok && end != s {
@@ -123,8 +123,8 @@ func (w *three) stream(m *member, id node.ID, role node.Role) node.StreamID {
 	return m.world.Accept(node.Peer{ID: id, Incarnation: 1, Role: role, Addr: node.Addr(string(id) + ":1")})
 }
 
-// beat has both datacenters tell all gates what they have, and obey what they were
-// sent under the highest job epoch.
+// beat makes both datacenters send all gates what they have, and accept the dispatches under
+// the highest job epoch.
 func (w *three) beat() {
 	for _, o := range w.orders {
 		key := fmt.Sprintf("%v/%s", o.dispatch.Job, o.place)
@@ -171,8 +171,7 @@ func (w *three) submits(t *rapid.T) {
 	w.client(t, func(m *member) node.Message { return m.submission(fmt.Sprintf("k%d", w.keys), in, 2) })
 }
 
-// client says something to one gate, or to two of them before either has heard of
-// the other's.
+// client sends a message to one gate, or to two of them before either has heard of the other's.
 func (w *three) client(t *rapid.T, say func(*member) node.Message) {
 	gates := w.running()
 	for range rapid.IntRange(1, 2).Draw(t, "gates") {
@@ -203,7 +202,7 @@ func (w *three) asks(t *rapid.T) {
 	})
 }
 
-// answers has a manager say that it took a subjob up, or send its end, to any gate.
+// answers makes a manager accept a subjob or send its result, to any gate.
 func (w *three) answers(t *rapid.T) {
 	if len(w.orders) == 0 || len(w.running()) == 0 {
 		return
@@ -220,7 +219,7 @@ func (w *three) answers(t *rapid.T) {
 	w.pump()
 }
 
-// fault crashes, starts, stops, cuts or joins gates.
+// fault crashes, starts, stops, isolates or joins gates.
 func (w *three) fault(t *rapid.T) {
 	m := rapid.SampledFrom(w.gates).Draw(t, "gate")
 	switch rapid.IntRange(0, 6).Draw(t, "fault") {
@@ -245,8 +244,8 @@ func (w *three) fault(t *rapid.T) {
 	w.pump()
 }
 
-// loseDisk takes one gate's disk, once: two of three are a majority, whose loss
-// nobody promises to survive.
+// loseDisk deletes one gate's disk, once: nothing promises to survive the loss of two of three
+// disks.
 func (w *three) loseDisk(m *member) {
 	if w.lost || len(w.running()) < len(w.gates) || slices.ContainsFunc(w.gates, func(o *member) bool { return o.cut }) {
 		return
@@ -259,7 +258,7 @@ func (w *three) loseDisk(m *member) {
 	m.world.Start()
 }
 
-// drop forgets what a gate that has crashed was about to send, and that it acted.
+// drop forgets what a crashed gate was about to send, and that it acted.
 func (w *three) drop(m *member) {
 	//lint:orderfree each is judged by itself
 	for id, who := range w.holders {
@@ -281,9 +280,9 @@ func (w *three) mend() {
 	}
 }
 
-// TestGroupsOwnJobsOnce: whatever happens to gates and the network between them, no
-// two act for a job at once, tokens grow, subjobs count once, no two ends are told,
-// and when all is well again every acknowledged job ends.
+// TestGroupsOwnJobsOnce: whatever happens to gates and the network, no two gates act for a job
+// at once, tokens grow, and subjobs count once. Clients hear of one end only, and after repairs
+// every acknowledged job ends.
 func TestGroupsOwnJobsOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newThree(t, rt)
@@ -297,7 +296,7 @@ func TestGroupsOwnJobsOnce(t *testing.T) {
 }
 
 func (w *three) settle() {
-	for range 2 { // one that was asked to stop may still have been at it
+	for range 2 { // a gate that was asked to stop may still have been busy
 		w.mend()
 		w.pump()
 		w.pass(4 * time.Second)

@@ -17,7 +17,7 @@ import (
 // publisher sends statuses and results to the clients that follow a job.
 type publisher struct{ store }
 
-// follow pushes a job to a client, now and whenever it changes.
+// follow sends a client the job's status now and after each change.
 func (m *publisher) follow(env node.Env, j *entry, a *audience.Ask) {
 	switch w, again := m.audience.Follow(j.ID, a); {
 	case w == nil:
@@ -31,15 +31,15 @@ func (m *publisher) follow(env node.Env, j *entry, a *audience.Ask) {
 	}
 }
 
-// pushNow tells every watcher of a job; those that were told a moment ago are
-// told by the next push, unless it has ended.
+// pushNow sends the status to every watcher of a job. A watcher that got one a moment ago waits
+// for the next push, unless the job has ended.
 func (m *publisher) pushNow(env node.Env, j *entry) {
 	watchers := m.audience.Of(j.ID)
 	if len(watchers) == 0 || !j.Ready {
 		return
 	}
 	if m.resultComes(env, j) {
-		return // they are told when it is here
+		return // they get the status together with the result
 	}
 	for _, w := range watchers {
 		if m.audience.Soon(w, env.Now()) && !j.Shown.Terminal() {
@@ -53,9 +53,8 @@ func (m *publisher) pushNow(env node.Env, j *entry) {
 	}
 }
 
-// push sends the status, and the result behind it once there is one: nobody is shown
-// an end without figures as if there had been none. Who has the job no more, for all
-// it knows, tells nothing of it.
+// push sends the status, and the result after it if the job has ended. It never sends a
+// terminal state before its result. A gate that may have lost the job sends nothing.
 func (m *publisher) push(env node.Env, j *entry, w *audience.Watcher) {
 	switch {
 	case !j.Shown.Terminal() && !m.holds(env, j):
@@ -82,7 +81,7 @@ func (m *publisher) push(env node.Env, j *entry, w *audience.Watcher) {
 	}
 }
 
-// status tells where a job stands, by what is on a majority.
+// status returns the state of a job as a majority has it.
 func (m *publisher) status(env node.Env, j *entry) *message.JobStatus {
 	j.Sequence++
 	s := &message.JobStatus{
@@ -105,13 +104,13 @@ func (m *publisher) status(env node.Env, j *entry) *message.JobStatus {
 	return s
 }
 
-// resultComes says that a job has ended and its result is on its way here.
+// resultComes says that a job has ended and that this gate is still fetching its result.
 func (m *publisher) resultComes(env node.Env, j *entry) bool {
 	return j.Shown.Terminal() && !m.resultHere(j) && m.wantResult(env, j)
 }
 
-// resultHere says whether a job's result can be told, and reads it if this gate's
-// own disk has it.
+// resultHere says whether the gate can send a job's result. It reads the result from its own
+// disk if necessary.
 func (m *publisher) resultHere(j *entry) bool {
 	if j.Result != nil || j.ResultFile == (message.FileDigest{}) {
 		return j.Result != nil
@@ -122,7 +121,7 @@ func (m *publisher) resultHere(j *entry) bool {
 	return j.Result != nil
 }
 
-// wantResult asks the fellows for a result, and says whether it may come.
+// wantResult fetches a result from the other gates, and says whether it may arrive.
 func (m *publisher) wantResult(env node.Env, j *entry) bool {
 	if j.ResultFile == (message.FileDigest{}) {
 		return false
@@ -134,8 +133,8 @@ func (m *publisher) wantResult(env node.Env, j *entry) bool {
 	return true
 }
 
-// onResultHere tells those who wait what there is of a result. Gates that are away
-// may have it: who waits asks again.
+// onResultHere answers the clients that wait for a result. If a gate that is down may have it,
+// they ask again later.
 func (m *publisher) onResultHere(env node.Env, j *entry, o *ledger.Outcome[tag]) {
 	j.Loading = 0
 	result, err := decoded[*message.JobResult](o.Bytes)
@@ -154,7 +153,7 @@ func (m *publisher) onResultHere(env node.Env, j *entry, o *ledger.Outcome[tag])
 	m.pushNow(env, j)
 }
 
-// pushLater tells all watchers with the next push.
+// pushLater includes all watchers of a job in the next push.
 func (m *publisher) pushLater(env node.Env, j *entry) {
 	for _, w := range m.audience.Of(j.ID) {
 		m.wait(env, w)

@@ -20,7 +20,8 @@ type scheduler struct {
 	specBytes int      // of jobs that have not ended
 }
 
-// enqueue inserts a QUEUED job by its age: one that returns from a dispatch keeps its turn.
+// enqueue inserts a QUEUED job by its age, so a job that returns from a dispatch keeps its
+// place.
 func (m *scheduler) enqueue(env node.Env, j *entry) {
 	m.pushMoved(env, m.queue.Enter(&j.Turn, &j.Spec.Plan))
 	if m.queue.Len() == 1 {
@@ -30,7 +31,7 @@ func (m *scheduler) enqueue(env node.Env, j *entry) {
 
 func (m *scheduler) leaveQueue(env node.Env, j *entry) { m.pushMoved(env, m.queue.Leave(&j.Turn)) }
 
-// pushMoved has watchers learn of new positions with the next push.
+// pushMoved includes the new queue positions in the next push to watchers.
 func (m *scheduler) pushMoved(env node.Env, moved []*queue.Turn) {
 	for _, t := range moved {
 		m.pushLater(env, m.jobs[t.Job])
@@ -49,12 +50,12 @@ func (m *scheduler) schedule(env node.Env) {
 	}
 }
 
-// dispatch sends the whole plan to each of the targets, once a majority knows.
+// dispatch sends the whole plan to each target, once the record is on a majority.
 func (m *scheduler) dispatch(env node.Env, j *entry, targets []*places.Datacenter) {
 	now := env.Now()
 	j.Subjobs = nil
 	if len(j.Turn.Named) == 0 && hasUnique(&j.Spec.Plan) {
-		j.Turn.Named = []string{targets[0].Name} // what rows were taken there nobody knows elsewhere
+		j.Turn.Named = []string{targets[0].Name} // no other datacenter knows which rows were used there
 	}
 	for _, d := range targets {
 		j.Subjobs = append(j.Subjobs, j.Begin(d.Name, now))
@@ -71,12 +72,12 @@ func (m *scheduler) dispatch(env node.Env, j *entry, targets []*places.Datacente
 	m.arm(env, j)
 }
 
-// hasUnique says that a plan has rows that must not be taken twice.
+// hasUnique says whether a plan has rows that only one user may take.
 func hasUnique(p *message.Plan) bool {
 	return slices.ContainsFunc(p.Workflows, func(w message.WorkflowPlan) bool { return w.Feed.Unique && w.Feed.Rows > 0 })
 }
 
-// reserve keeps cores for a dispatch until heartbeats tell of it.
+// reserve keeps cores for a dispatch until heartbeats include it.
 func (m *scheduler) reserve(j *entry, p *job.Subjob) {
 	p.Release(m.places)
 	if d := m.places.Datacenter(p.Datacenter); d != nil {
@@ -102,7 +103,7 @@ func (m *scheduler) leaveActive(j *entry) {
 	m.active = slices.DeleteFunc(slices.Clone(m.active), func(other *entry) bool { return other == j })
 }
 
-// unload forgets a job that has not ended, and returns who waits for it.
+// unload forgets a job that has not ended, and returns the requests that wait for it.
 func (m *scheduler) unload(env node.Env, j *entry) []*audience.Ask {
 	m.leaveQueue(env, j)
 	m.leaveActive(j)
@@ -121,7 +122,7 @@ func (m *scheduler) unload(env node.Env, j *entry) []*audience.Ask {
 	return j.waiting.TakeAsks()
 }
 
-// arm sets the job's one timer to the first thing that is due.
+// arm sets the job's only timer to the first act that is due.
 func (m *scheduler) arm(env node.Env, j *entry) {
 	key := node.KeyID(node.PartGate, node.GateJob, j.ID)
 	if next, ok := j.Due(env.Now(), m.config.timing()); ok {

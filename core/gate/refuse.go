@@ -20,15 +20,15 @@ const (
 	circuitReset    = 10 * time.Second
 )
 
-// circuit spares clients a timeout each while majorities fail: after a few
-// failures it is open for a while, then one trial decides.
+// circuit is a circuit breaker around majorities: after a few failures it stays open for a
+// while, then a single trial decides. It spares clients a timeout each.
 type circuit struct {
-	failures []node.Instant // within the window, the oldest first
-	until    node.Instant   // open so long
+	failures []node.Instant // within the window, oldest first
+	until    node.Instant   // until when the circuit is open
 	open     bool
 }
 
-// failed counts a majority that was not reached.
+// failed counts a request that reached no majority.
 func (c *circuit) failed(now node.Instant) {
 	c.failures = append(c.failures, now)
 	for len(c.failures) > circuitFailures || now.Sub(c.failures[0]) >= circuitWindow {
@@ -39,11 +39,11 @@ func (c *circuit) failed(now node.Instant) {
 	}
 }
 
-// worked closes it.
+// worked closes the circuit.
 func (c *circuit) worked() { *c = circuit{} }
 
-// left says how long to wait before a majority is asked; zero lets one ask, once
-// in a while as long as it is open.
+// left returns how long to wait before the gate asks a majority. While the circuit is open it
+// returns zero only to occasional trials.
 func (c *circuit) left(now node.Instant) time.Duration {
 	switch {
 	case !c.open:
@@ -55,7 +55,7 @@ func (c *circuit) left(now node.Instant) time.Duration {
 	return 0
 }
 
-// circuitRefuses answers in place of a majority while the circuit is open.
+// circuitRefuses rejects a request while the circuit is open.
 func (m *base) circuitRefuses(env node.Env, a *audience.Ask) bool {
 	left := m.circuit.left(env.Now())
 	if left == 0 {
@@ -69,7 +69,7 @@ func (m *base) circuitRefuses(env node.Env, a *audience.Ask) bool {
 	return true
 }
 
-// later is when who is refused for want of room may come back.
+// later returns after what time a client that was refused for lack of room may try again.
 func (m *base) later(env node.Env) time.Duration {
 	return env.Rand(node.PurposeJitter).Duration(m.config.RetryAfter, 2*m.config.RetryAfter).Round(time.Millisecond)
 }
@@ -78,13 +78,13 @@ func refuse(env node.Env, s node.StreamID, r message.RequestID, code message.Cod
 	env.Send(s, &message.Refused{Request: r, Code: code, Detail: detail})
 }
 
-// refuseForRoom also tells when to come back: later, and not all at once.
+// refuseForRoom refuses a request and tells the client when to try again, with jitter.
 func (m *base) refuseForRoom(env node.Env, s node.StreamID, r message.RequestID, code message.Code, detail string) {
 	env.Send(s, &message.Refused{Request: r, Code: code, Detail: detail, RetryAfter: m.later(env)})
 }
 
-// refuseOwner sends a client on to who owns a job. Nobody may for a moment: the
-// lease of one that is gone has to run out.
+// refuseOwner redirects a client to the owner of a job. The job may have no owner for a moment,
+// until a dead owner's lease ends.
 func (m *base) refuseOwner(env node.Env, s node.StreamID, r message.RequestID, id message.JobID, holder node.Addr) {
 	if holder != "" && !m.group.Alive(holder) {
 		holder = ""
@@ -100,7 +100,7 @@ func (m *base) refuseOwner(env node.Env, s node.StreamID, r message.RequestID, i
 	env.Send(s, refused)
 }
 
-// refuseQuorum tells why no majority answered.
+// refuseQuorum tells clients why no majority answered.
 func (m *base) refuseQuorum(env node.Env, asks []*audience.Ask, err error) {
 	code := message.CodeQuorumTimeout
 	switch {
@@ -122,10 +122,10 @@ func ignore(env node.Env, in *node.Input, why string) {
 	env.Emit(event.Ignored{Peer: in.From.ID, Message: message.Name(in.Message.Kind()), Why: why})
 }
 
-// reached counts a rare state: a swarm names those that it never visited.
+// reached counts a rare state; a test swarm reports states that it never visited.
 func reached(env node.Env, what string) { env.Emit(event.Reached{What: what}) }
 
-// shortened keeps a sentence of somebody else within what a record takes.
+// shortened cuts another node's text to the length that a record allows.
 func shortened(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -5,8 +5,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Sizes tells what this gate keeps, against its bounds. It may own the jobs of all
-// gates, when the others are gone.
+// Sizes reports how much this gate holds, next to its bounds. A gate may own all jobs of the
+// group while the other gates are down.
 func (m *Machine) Sizes(tell node.Tell) {
 	c := &m.config
 	tell("gate/jobs", len(m.jobs), c.JobsMax)
@@ -21,16 +21,16 @@ func (m *Machine) Sizes(tell node.Tell) {
 	m.audience.Sizes(tell)
 	tell("gate/moved", len(m.moved), c.JobsMax)
 	if m.group == nil {
-		return // it was refused at its start
+		return // the gate was refused at its start
 	}
 	tell("gate/files on their way", m.ledger.Keeping(), c.FilesMax)
 	tell("gate/files that are missed", m.ledger.Fetching(), c.FilesMax)
 	m.group.Sizes(tell)
 }
 
-// Rests tells this gate's ledgers against their rest. Ended jobs, their keys and their
-// results remain until KeyAge and ResultAge; managers and datacenters while they are
-// known.
+// Rests compares this gate's ledgers with their values at rest. Ended jobs, their keys and
+// their results remain until KeyAge and ResultAge. Managers and datacenters remain while the
+// gate knows them.
 func (m *Machine) Rests(tell node.Tell) {
 	tell("gate/jobs that have not ended", node.Leak(len(m.jobs), m.history.Len()), 0)
 	tell("gate/queue", m.queue.Len(), 0)
@@ -48,13 +48,14 @@ func (m *Machine) Rests(tell node.Tell) {
 	m.restJobs(tell)
 	m.places.Rests(tell)
 	if m.group == nil {
-		return // it was refused at its start
+		return // the gate was refused at its start
 	}
 	tell("gate/reasons", len(m.reasons), m.group.Swim.Size())
 	m.group.Rests(tell)
 }
 
-// restJobs tells what jobs hold. All have ended, so each sum is 0 but those of results.
+// restJobs reports what jobs hold. All jobs have ended, so each sum is 0, except that of
+// results.
 func (m *Machine) restJobs(tell node.Tell) {
 	var waiters, untold, specs, loading, watches, figures, reserved int
 	results, bytes := 0, 0

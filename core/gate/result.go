@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// partOf finds the subjob that an answer is about: that of its sender's
-// datacenter, or, before it registers, the one that was its own.
+// subjobOf finds the subjob that a manager's answer belongs to, by the manager's datacenter.
+// For a manager that has not registered yet it compares the manager's ID.
 func (m *roster) subjobOf(j *entry, from node.ID) *job.Subjob {
 	if mgr := m.places.Manager(from); mgr != nil {
 		return j.Subjob(mgr.Place.Name)
@@ -24,8 +24,8 @@ func (m *roster) subjobOf(j *entry, from node.ID) *job.Subjob {
 	return nil
 }
 
-// owned finds a job that this gate acts for, and its subjob that a message of a
-// manager is about.
+// owned finds a job that this gate acts for, and the subjob that a manager's message belongs
+// to.
 func (m *roster) owned(env node.Env, in *node.Input, id message.JobID) (*entry, *job.Subjob) {
 	j := m.jobs[id]
 	if j == nil || !j.Ready || j.State.Terminal() || !m.holds(env, j) {
@@ -44,8 +44,8 @@ func stale(env node.Env, j *entry, p *job.Subjob, got message.Fence, what string
 	env.Emit(event.FenceRefused{Shard: message.ShardID{Job: j.ID}, Subjob: true, Got: got, Current: p.Fence, What: what})
 }
 
-// follows says whether a fence is the newest that a subjob was heard under, and
-// follows it when it is newer: among themselves, managers have chosen.
+// follows says whether a message has the highest fence of the subjob so far, and adopts a
+// higher one: the managers have chosen a new owner among themselves.
 func follows(env node.Env, in *node.Input, j *entry, p *job.Subjob, f message.Fence) bool {
 	switch {
 	case f.Less(p.Fence):
@@ -74,7 +74,7 @@ func (m *roster) onAccepted(env node.Env, in *node.Input, a *message.JobAccepted
 	m.sendCancel(env, j, p)
 }
 
-// onRefused goes to who owns the subjob, or to another manager.
+// onRefused dispatches to the manager that owns the subjob, or to another one.
 func (m *roster) onRefused(env node.Env, in *node.Input, r *message.JobRefused) {
 	j, p := m.owned(env, in, r.Job)
 	switch {
@@ -84,7 +84,7 @@ func (m *roster) onRefused(env node.Env, in *node.Input, r *message.JobRefused) 
 		stale(env, j, p, r.Fence, "JobRefused")
 		return
 	case r.Fence.JobEpoch > j.Epoch || r.Code == message.CodeStaleFence:
-		return // a gate that came after this one has spoken: the register will tell
+		return // a later gate has dispatched the job: this gate's register will tell
 	}
 	if r.Code == message.CodeNotOwner {
 		m.redirected(env, j, p, node.Addr(r.Holder))
@@ -101,14 +101,14 @@ func (m *roster) onRefused(env node.Env, in *node.Input, r *message.JobRefused) 
 		m.endSubjob(env, j, p, message.JobFailed, shortened(fmt.Sprintf("manager %s refused it: %v: %s", in.From.ID, r.Code, r.Detail), detailMax))
 	default:
 		if mgr := m.places.Manager(in.From.ID); mgr != nil && r.Code == message.CodeNoCores {
-			mgr.Spend() // until it tells otherwise
+			mgr.Spend() // until its next heartbeat
 		}
 		p.RefusedBy = append(p.RefusedBy, in.From.ID)
 		m.dispatchAgain(env, j, p)
 	}
 }
 
-// onProgress keeps the newest of what the current manager tells.
+// onProgress keeps the newest progress report of the current manager.
 func (m *roster) onProgress(env node.Env, in *node.Input, r *message.JobProgress) {
 	j, _ := m.owned(env, in, r.Job)
 	if j == nil {
@@ -131,15 +131,15 @@ func (m *roster) onProgress(env node.Env, in *node.Input, r *message.JobProgress
 	}
 }
 
-// onPartResult counts a subjob once. It is acknowledged when it is on a majority, and
-// whenever it comes again; what another gate owns is passed on to it.
+// onSubjobResult counts a subjob once. It acknowledges the result when it is on a majority, and
+// again for each repetition. It passes results of another gate's job on.
 func (m *roster) onSubjobResult(env node.Env, in *node.Input, r *message.SubjobResult) {
 	j := m.jobs[r.Job]
 	switch {
 	case j != nil && j.Ready && (j.Shown.Terminal() || m.holds(env, j)):
 		m.onOwnResult(env, in, j, r)
 	case j != nil && !j.Ready:
-		ignore(env, in, "its job is being taken over") // it comes again
+		ignore(env, in, "its job is being taken over") // the manager repeats it
 	default:
 		m.passOn(env, in, r)
 	}
@@ -160,7 +160,7 @@ func (m *roster) onOwnResult(env node.Env, in *node.Input, j *entry, r *message.
 		ack.Stale, ack.Current = true, p.Fence
 		m.answer(env, in, ack)
 	case p.End == job.Counted || j.Shown.Terminal():
-		m.answer(env, in, ack) // a manager that took the subjob up once more told it anew: it counted
+		m.answer(env, in, ack) // a manager took the subjob up again and repeated a result that the gate has counted
 	case r.Fence.JobEpoch > j.Epoch || r.Fence.SubjobEpoch == 0 || !r.Subjob.State.Terminal():
 		ignore(env, in, "it is under a fence that was never given, or not an end")
 	case p.Phase == job.Done:
@@ -172,7 +172,7 @@ func (m *roster) onOwnResult(env node.Env, in *node.Input, j *entry, r *message.
 	}
 }
 
-// answer tells a manager, or the gate that passed its result on.
+// answer replies to a manager, directly or through the gate that passed its result on.
 func (m *roster) answer(env node.Env, in *node.Input, ack *message.SubjobResultAck) {
 	if in.From.Role == node.RoleGate {
 		m.group.Links.Post(env, in.From.Addr, ack)
@@ -181,8 +181,8 @@ func (m *roster) answer(env node.Env, in *node.Input, ack *message.SubjobResultA
 	env.Send(in.Stream, ack)
 }
 
-// passOn takes a result to the gate that owns its job, once: what another gate has
-// passed on already goes no further. Nothing is acknowledged here.
+// passOn sends a result to the gate that owns its job. It never passes on what another gate
+// passed on, and it acknowledges nothing itself.
 func (m *roster) passOn(env node.Env, in *node.Input, r *message.SubjobResult) {
 	seen, ok := m.group.Leases.Seen(env.Now(), r.Job)
 	if ok {
@@ -193,7 +193,7 @@ func (m *roster) passOn(env node.Env, in *node.Input, r *message.SubjobResult) {
 	}
 	switch {
 	case !ok || seen.Left <= 0 || seen.Holder == env.Self().Addr:
-		ignore(env, in, "nobody owns its job") // it comes again
+		ignore(env, in, "nobody owns its job") // the manager repeats it
 	case in.From.Role == node.RoleGate:
 		ignore(env, in, "its job has moved on, and so has its owner")
 	case m.group.Links.Send(env, seen.Holder, r):
@@ -207,7 +207,7 @@ func (m *roster) passOn(env node.Env, in *node.Input, r *message.SubjobResult) {
 	}
 }
 
-// onPassedAck hands an owner's acknowledgement back to the manager.
+// onPassedAck forwards the owner's acknowledgement to the manager.
 func (m *roster) onPassedAck(env node.Env, in *node.Input, a *message.SubjobResultAck) {
 	s, ok := m.relay.Take(a.Job, a.Fence)
 	if !ok {

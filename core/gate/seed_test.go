@@ -8,7 +8,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// Several datacenters draw each for itself; one alone draws what its seed says.
+// With several datacenters, each derives its own seed; a single one uses the plan's seed.
 func TestEachDatacenterHasASeed(t *testing.T) {
 	for _, in := range [][]string{{"a"}, {"a", "b"}} {
 		s := newMember(gate.Default())

@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// The time that a run is given is enough for its iterations, however many they are.
+// A run's timeout is enough for its iterations, however many they are.
 func TestSpan(t *testing.T) {
 	steps := []message.StepPlan{{Name: "a"}, {Name: "b", Layer: 1}}
 	for _, test := range []struct {

@@ -17,14 +17,14 @@ import (
 	"hyperscale/core/node"
 )
 
-// lister is a gate, and a model that keeps what it was told last.
+// lister is a gate with a model that remembers what each manager reported last.
 type lister struct {
 	*member
 	beat  map[node.ID]*message.ManagerHeartbeat
 	heard map[node.ID]node.Instant
-	most  map[string]uint32 // workers that a datacenter had at once
+	most  map[string]uint32 // the most workers that a datacenter had at once
 	state map[message.JobID]message.JobState
-	jobs  []message.JobInfo // the newest last
+	jobs  []message.JobInfo // newest last
 	last  node.Message      // to the client
 }
 
@@ -95,7 +95,7 @@ func (l *lister) live(id node.ID) bool {
 	return l.beat[id] != nil && l.world.Now().Sub(l.heard[id]) < l.config.ManagerSilence
 }
 
-// managers are those of a datacenter that were ever heard.
+// managers lists the managers of a datacenter that the gate has ever heard.
 func (l *lister) managers(in string) (all []node.ID) {
 	for i := range 5 {
 		if id := node.ID(fmt.Sprint("m", i)); placeOf(i) == in && l.beat[id] != nil {
@@ -105,7 +105,7 @@ func (l *lister) managers(in string) (all []node.ID) {
 	return all
 }
 
-// nodes is what a list must hold.
+// nodes is what a list must contain.
 func (l *lister) nodes() (all []message.NodeInfo) {
 	for _, in := range []string{"a", "b"} {
 		leader, term := "", uint64(0)
@@ -156,7 +156,7 @@ func (l *lister) nodes() (all []message.NodeInfo) {
 	return all
 }
 
-// health is the worst that is true of a datacenter.
+// health is the worst health that applies to a datacenter.
 func (l *lister) health(in string, free uint32) (h message.Health, live, workers uint32) {
 	ready, all := 0, l.managers(in)
 	for _, id := range all {
@@ -228,9 +228,9 @@ func (l *lister) asks(t *rapid.T) {
 	}
 }
 
-// TestStatusListsWhatManagersTell: whatever managers beat with, and whenever they fall
-// silent, a list holds each manager as it told last, the workers as the manager that
-// knows most tells them, and the newest jobs.
+// TestStatusListsWhatManagersTell: whatever managers send, and whenever they fall silent, a
+// list shows each manager as it last reported. It shows the workers as the manager with the
+// most workers reports them, and the newest jobs.
 func TestStatusListsWhatManagersTell(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLister()

@@ -10,48 +10,48 @@ import (
 	"hyperscale/core/node"
 )
 
-// Keys of this gate's own store, beside those of the registers and the files:
+// Keys of this gate's own store, next to those of the registers and the files:
 //
-//	datacenter/<name>  a datacenter that was heard of
-//	probe              tells whether the disk is well
+//	datacenter/<name>  a datacenter that this gate knows
+//	probe              tells whether the disk works
 const (
 	datacenterPrefix = "datacenter/"
 	probeKey         = "probe"
 )
 
-// detailMax bounds the sentences of a record, so that it fits a register.
+// detailMax bounds the texts of a record, so that the record fits a register.
 const detailMax = 256
 
-// store persists: records and files of jobs on a majority, a gate's own on its disk. What
-// follows a write is the ownership's.
+// store persists: records and files of jobs on a majority, a gate's own notes on its disk.
+// Layer ownership performs what follows a write.
 type store struct {
 	memory
 	ledger *ledger.Ledger[tag]
 
-	writeID     node.WriteID // of the newest write of its own
-	writes      int          // of its own that are under way
+	writeID     node.WriteID // of this gate's newest own write
+	writes      int          // this gate's own writes that are under way
 	storeFailed bool
 }
 
-// act is what a gate does once a majority has a record, or has brought a file.
+// act is what a gate does once a majority has a record, or once a file has arrived.
 type act uint8
 
-// Acts that follow a write, and those that follow a fetch.
+// Acts after a write; actLoad and actShow come after a fetch.
 const (
 	actNone    act = iota
 	actSend        // dispatch subjobs
 	actCancel      // cancel all subjobs
 	actAbort       // abort a workflow
-	actRelease     // let the register of an ended job go
-	actLoad        // go on with a job that is taken over
-	actShow        // show a result to watchers
+	actRelease     // release the register of an ended job
+	actLoad        // continue the adoption of a job
+	actShow        // send a result to watchers
 )
 
-// tag says what follows a request to the ledger, beside what follows each.
+// tag names what follows a request to the ledger.
 type tag struct {
 	act     act
 	job     *entry
-	upTo    int                // transitions that the record holds
+	upTo    int                // number of transitions in the record
 	counted []*job.Subjob      // whose results the record makes durable
 	send    []*job.Subjob      // of actSend
 	abort   *job.Abort         // of actAbort
@@ -59,14 +59,14 @@ type tag struct {
 	subjob  *job.Subjob        // of actLoad: whose result the file holds; nil for the program
 }
 
-// save persists the job's record as it is now, behind the files that it newly names.
+// save persists the job's current record, after the files that the record newly names.
 func (m *store) save(env node.Env, j *entry, t tag, files ...[]byte) {
 	t.job, t.upTo = j, j.Decided()
 	m.ledger.Propose(env, j.ID, j.Record(env.Now()), files, t)
 }
 
-// filesInUse lists what a record names here. The rest can go: programs of jobs that have
-// ended, results that are too old, files of acquisitions that came to nothing.
+// filesInUse lists the files that records at this gate name. The gate deletes the rest:
+// programs of ended jobs, old results, and files of failed acquisitions.
 func (m *store) filesInUse(env node.Env) map[message.FileDigest]bool {
 	inUse := map[message.FileDigest]bool{}
 	for _, id := range m.group.Leases.Known() {
@@ -88,14 +88,14 @@ func (m *store) filesInUse(env node.Env) map[message.FileDigest]bool {
 	return inUse
 }
 
-// remember writes a record of this gate's own. It is no job's: it may be lost.
+// remember writes a note of this gate's own. The gate may lose it without harm to a job.
 func (m *store) remember(env node.Env, key string, value []byte) {
 	m.writeID++
 	env.Store().Put([]node.Record{{Key: key, Value: value}}, m.writeID)
 	m.writes++
 }
 
-// onStored counts a write of this gate's own.
+// onStored handles the end of a write of this gate's own.
 func (m *store) onStored(env node.Env, in *node.Input) {
 	m.writes--
 	if in.Err != nil {
@@ -103,8 +103,7 @@ func (m *store) onStored(env node.Env, in *node.Input) {
 	}
 }
 
-// drainingKey is there while an operator wants this gate empty: a restart changes
-// nothing of that.
+// drainingKey exists while an operator drains this gate, so that the order survives a restart.
 const drainingKey = "draining"
 
 func (m *store) rememberDraining(env node.Env) {
@@ -119,7 +118,7 @@ func (m *base) retryLater(env node.Env) {
 	env.SetTimer(node.Key(node.PartGate, node.GateRetry), m.config.StoreRetry)
 }
 
-// encoded is a file that holds a message.
+// encoded returns the file that holds a message.
 func encoded(m node.Message) []byte {
 	b, err := message.Append(nil, m)
 	if err != nil {

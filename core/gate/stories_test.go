@@ -13,8 +13,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// command is one command of a story: a function of the gate or the cluster that it is given
-// to. It returns nothing where the gates' own lines follow.
+// command is one command of a story: it calls a function on the gate or the cluster. It returns
+// "" where the gates' own lines follow.
 type command[T any] func(on T, t *testing.T, d *datadriven.TestData)
 
 // gateCommands are given to one gate, beside nodetest's own:
@@ -36,14 +36,14 @@ func gateCommands() map[string]command[*member] {
 	}
 }
 
-// clusterCommands are given to all gates of a story in testdata/group. A gate's name before
-// a command gives it to that gate alone. What gates say to each other arrives at once,
-// unless they are cut apart, and is not shown.
+// clusterCommands are given to all gates of a story in testdata/group. A gate's name before a
+// command gives it to that gate alone. Messages between gates arrive at once, unless the gates
+// are isolated, and are not shown.
 //
 //	boot [gates=n]           start them, with clients c1.. and managers m1.. on each
-//	cut <gate> ... / heal    isolate gates from all fellows; join them again
-//	pass <duration>          time goes by everywhere, by steps of 100 ms, managers beating
-//	beats <manager> in=a ... what this manager beats with to all gates, each second
+//	cut <gate> ... / heal    isolate gates from all others; join them again
+//	pass <duration>          advance all clocks by steps of 100 ms; managers send heartbeats
+//	beats <manager> in=a ... what this manager sends to all gates each second
 //	silent <manager>
 //	race key=k [in=a] [c1=vus] [c2=vus]    c1 at g1 and c2 at g2 submit at once
 //	hide <name>              on all gates
@@ -63,7 +63,7 @@ func clusterCommands() map[string]command[*cluster] {
 	}
 }
 
-// TestStories plays each file of testdata with one gate, and each of testdata/group with a
+// TestStories runs each file of testdata with one gate, and each of testdata/group with a
 // cluster.
 func TestStories(t *testing.T) {
 	seen := map[string]bool{}
@@ -98,7 +98,7 @@ func stories(t *testing.T, pattern string) []string {
 	return files
 }
 
-// hidden is what no story shows.
+// hidden lists the events that no story shows.
 func hidden() []string {
 	return []string{
 		"put", "reached", "GateSet", "voted", "elected", "leader-known", "group-joined", "acceptor-wrote",
@@ -106,7 +106,7 @@ func hidden() []string {
 	}
 }
 
-// hiddenInGroups is what gates tell each other besides.
+// hiddenInGroups lists further messages between gates.
 func hiddenInGroups() []string {
 	return []string{
 		"LeaseFrame", "LeaseHail", "LeaseJoinRead", "LeaseJoinKnown", "LeaseJoinSet", "LeaseJoinState", "Beat", "BeatAck",
@@ -139,11 +139,11 @@ func (m *member) run(t *testing.T, d *datadriven.TestData) string {
 	return "ok\n"
 }
 
-// run gives a command to the cluster, or to the gate that it begins with.
+// run gives a command to the cluster, or to the gate whose name comes first.
 func (g *cluster) run(t *testing.T, d *datadriven.TestData) string {
 	c, ours := clusterCommands()[d.Cmd]
 	switch {
-	case d.Cmd == "known": // which gate owns which job, as each gate tells it
+	case d.Cmd == "known": // which gate owns which job, according to each gate
 		return g.known()
 	case !ours:
 		return g.one(t, d)
@@ -153,7 +153,7 @@ func (g *cluster) run(t *testing.T, d *datadriven.TestData) string {
 	return g.lines()
 }
 
-// one gives a command to one gate: its name is the command, the rest follows.
+// one gives a command to one gate: the command's name is the gate, the rest is the command.
 func (g *cluster) one(t *testing.T, d *datadriven.TestData) string {
 	for _, m := range g.gates {
 		if m.name != d.Cmd {
@@ -164,7 +164,7 @@ func (g *cluster) one(t *testing.T, d *datadriven.TestData) string {
 		if inner.Cmd == "crash" || inner.Cmd == "restart" {
 			g.depart(m)
 		}
-		for _, o := range g.gates { // ids that another gate has written
+		for _, o := range g.gates { // IDs that another gate has printed
 			maps.Copy(m.jobs, o.jobs)
 		}
 		m.spell(&inner)
@@ -179,7 +179,7 @@ func (g *cluster) one(t *testing.T, d *datadriven.TestData) string {
 	return ""
 }
 
-// spell writes ids out that this gate has not written itself.
+// spell replaces abbreviated IDs that this gate has not printed itself.
 func (m *member) spell(d *datadriven.TestData) {
 	args := make([]datadriven.CmdArg, len(d.CmdArgs))
 	for i, a := range d.CmdArgs {

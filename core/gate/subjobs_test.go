@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/window"
 )
 
-// A subjob is dispatched again once more than MissedMax heartbeats *in a row* have left it
-// out: a heartbeat that names it begins the count anew.
+// A gate dispatches a subjob again once more than MissedMax consecutive heartbeats left it out.
+// A heartbeat that names the subjob resets the count.
 func TestSubjobsLeftOutInARowAreDispatchedAgain(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		e := newListener(gate.Default(), client("c1"), managerPeer("m1"))
@@ -45,8 +45,8 @@ func TestSubjobsLeftOutInARowAreDispatchedAgain(t *testing.T) {
 	})
 }
 
-// A manager that lists a subjob under a lower fence than one that was heard is not told that
-// it may go on, and the gate goes on under the highest.
+// If a manager lists a subjob under a lower fence than the highest one, the gate does not let
+// it continue. The gate keeps the highest fence.
 func TestOnlyTheHighestListingIsRenewed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		e := newListener(gate.Default(), client("c1"), managerPeer("m1"), managerPeer("m2"))
@@ -74,8 +74,8 @@ func TestOnlyTheHighestListingIsRenewed(t *testing.T) {
 	})
 }
 
-// A status shows the progress with the highest number under the highest fence, and of two
-// with one number the first.
+// A status shows the progress with the highest number under the highest fence, and of two with
+// one number the first.
 func TestProgressIsTakenOncePerNumber(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		e := newListener(gate.Default(), client("c1"), managerPeer("m1"))
@@ -111,7 +111,7 @@ func TestProgressIsTakenOncePerNumber(t *testing.T) {
 	})
 }
 
-// A watcher is told each progress within PushInterval, the second as well as the first.
+// A watcher gets each progress report within PushInterval, not only the first.
 func TestWatchersAreToldEachProgress(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		e := newListener(gate.Default(), client("c1"), managerPeer("m1"))
@@ -135,8 +135,8 @@ func TestWatchersAreToldEachProgress(t *testing.T) {
 	})
 }
 
-// A manager that beats and never answers a dispatch keeps it for AnswerTimeout: then
-// another one is asked, and none before.
+// A gate waits AnswerTimeout for a manager that sends heartbeats but never answers a dispatch.
+// Then it asks another manager, and not earlier.
 func TestUnansweredDispatchesGoToAnotherManager(t *testing.T) {
 	c := gate.Default()
 	e := newListener(c, client("c1"), managerPeer("m1"), managerPeer("m2"))
@@ -166,9 +166,8 @@ func TestUnansweredDispatchesGoToAnotherManager(t *testing.T) {
 	}
 }
 
-// A gate that takes a subjob over counts it as in use for a guard, whatever refuses it and
-// whenever: the gate before may have named it. It is in use for a guard, too, after each time
-// that this gate names it, and no longer.
+// A gate that takes a subjob over counts it as in use for a guard, even if managers refuse it:
+// the former gate may have named it. Each time this gate names the subjob, a new guard begins.
 func TestSubjobsOfAFormerGateStayForAGuard(t *testing.T) {
 	guard := window.Terms{Word: 2 * gate.Default().Lease, Renewal: gate.Default().RenewalTimeout, DriftPPM: gate.Default().DriftPPM}.Guard()
 	rapid.Check(t, func(rt *rapid.T) {

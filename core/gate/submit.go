@@ -19,9 +19,9 @@ import (
 	"hyperscale/core/plan"
 )
 
-// onSubmit answers for a key that is known, sends on what another gate owns, and
-// begins to own the rest. The same key at two gates is one register: one of them
-// gets it, the other sends its clients on.
+// onSubmit answers for a known key, redirects to another owner, and otherwise starts to acquire
+// the job. Two gates that get the same key compete for one register; the loser redirects its
+// clients.
 func (m *desk) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 	id := message.JobOf(s.Key)
 	a := &audience.Ask{What: audience.Submit, Stream: in.Stream, Request: s.Request, From: in.From.ID, Digest: payload(s)}
@@ -58,15 +58,15 @@ func (m *desk) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 	}
 }
 
-// payload is the digest of all that makes two submissions the same.
+// payload is the digest of all fields that make two submissions equal.
 func payload(s *message.JobSubmit) uint64 {
 	same := *s
 	same.Request, same.Key = message.RequestID{}, ""
 	return same.Digest()
 }
 
-// checkPlaces says whether the datacenters that the job names are known, or any
-// is, if it names none.
+// checkPlaces says whether the gate knows the datacenters that the job names, or, if it names
+// none, any datacenter.
 func (m *desk) checkPlaces(s *message.JobSubmit) (message.Code, string) {
 	known := m.places.Names()
 	for _, name := range s.Datacenters {
@@ -84,7 +84,7 @@ func (m *desk) checkPlaces(s *message.JobSubmit) (message.Code, string) {
 	return message.CodeNone, ""
 }
 
-// room says whether one more job fits.
+// room says whether the gate has room for one more job.
 func (m *desk) room(env node.Env, size int) (message.Code, string) {
 	if m.storeFailed {
 		reached(env, "gate/disk-full")
@@ -108,13 +108,13 @@ func (m *desk) room(env node.Env, size int) (message.Code, string) {
 	return message.CodeNone, ""
 }
 
-// accept gives the job its first record: PENDING until a majority has it. Whoever
-// submits the same key meanwhile waits with the first.
+// accept proposes the job's first record. The job stays PENDING until a majority has it.
+// Another submission of the same key waits together with the first.
 func (m *desk) accept(env node.Env, s *message.JobSubmit, a *audience.Ask) {
 	m.number++
 	id := message.JobOf(s.Key)
 	kept := *s
-	kept.Request = message.RequestID{Counter: 1} // who asked does not matter later
+	kept.Request = message.RequestID{Counter: 1} // the record does not need the request's ID
 	file := encoded(&kept)
 	j := &entry{Job: job.Job{
 		ID: id, Key: s.Key, Digest: a.Digest, Name: s.Name,
@@ -134,15 +134,15 @@ func (m *desk) accept(env node.Env, s *message.JobSubmit, a *audience.Ask) {
 	m.save(env, j, tag{}, file)
 }
 
-// Bounds of what a submission says beside its plan and its program.
+// Bounds of a submission's fields other than its plan and its program.
 const (
 	keyMax     = 128
 	nameMax    = 256
-	frameSlack = 16 << 10 // between a submission and the messages made of it
+	frameSlack = 16 << 10 // the difference between a submission and the messages that contain it
 )
 
-// check rejects what no cluster could run, and names all faults at once. It trusts
-// nothing: another version of the language may have made the plan.
+// check rejects what no cluster could run, and names all faults at once. It trusts nothing:
+// another version of the compiler may have made the plan.
 func (c *Config) check(s *message.JobSubmit) (message.Code, string) {
 	total := 0
 	for _, f := range s.Program.Files {
@@ -164,7 +164,7 @@ func (c *Config) check(s *message.JobSubmit) (message.Code, string) {
 	return message.CodeNone, ""
 }
 
-// checkSubmit checks what a submission says beside its plan and its program.
+// checkSubmit checks a submission's fields other than its plan and its program.
 func (c *Config) checkSubmit(s *message.JobSubmit) (faults []plan.Fault) {
 	add := func(key, value, bound, remedy string) {
 		faults = append(faults, plan.Fault{Key: key, Value: value, Bound: bound, Remedy: remedy})
@@ -194,8 +194,8 @@ func (c *Config) checkSubmit(s *message.JobSubmit) (faults []plan.Fault) {
 	return faults
 }
 
-// checkRun rejects a plan that this gate would end before its workflows have had their
-// durations: a lower gate.run_timeout_max rejects it and does not cut it short.
+// checkRun rejects a plan whose workflows last longer than this gate allows. It does not cut
+// the run short.
 func (c *Config) checkRun(s *message.JobSubmit) []plan.Fault {
 	d := plan.Longest(&s.Plan, func(w *message.WorkflowPlan) time.Duration { return w.Duration })
 	if most := c.RunTimeoutMax - c.RunTimeoutExtra; s.RunTimeout == 0 && d > most {
@@ -210,9 +210,9 @@ func (c *Config) checkRun(s *message.JobSubmit) []plan.Fault {
 
 func sortedNames(names []string) []string { return slices.Sorted(slices.Values(names)) }
 
-// runTimeout is what was asked for, or the longest chain of workflows and a
-// minute. A workflow without a duration makes its iterations: each layer of its
-// steps takes at most one timeout.
+// runTimeout returns the requested timeout, or the span of the longest chain of workflows plus
+// RunTimeoutExtra. For a workflow without a duration it counts a timeout for each layer of
+// steps.
 func (c *Config) runTimeout(s *message.JobSubmit) time.Duration {
 	if s.RunTimeout > 0 {
 		return s.RunTimeout
@@ -220,9 +220,9 @@ func (c *Config) runTimeout(s *message.JobSubmit) time.Duration {
 	return min(c.RunTimeoutExtra+plan.Longest(&s.Plan, span), c.RunTimeoutMax)
 }
 
-// iterationTime bounds how long one iteration takes, with the pause behind it.
+// iterationTime bounds how long one iteration takes, including the pause after it.
 func iterationTime(w *message.WorkflowPlan) time.Duration {
-	const bound = 1 << 60 // far from overflow
+	const bound = 1 << 60 // far below an overflow
 	var last time.Duration
 	for k := range w.Steps {
 		last = min(bound, max(last, time.Duration(w.Steps[k].Layer+1)*min(w.Timeout, bound/(plan.StepsMax+1))))
@@ -230,15 +230,15 @@ func iterationTime(w *message.WorkflowPlan) time.Duration {
 	return min(bound, max(last+max(w.Think, w.ThinkMax), w.Pace))
 }
 
-// span bounds how long a workflow runs. One with a duration is given one timeout at
-// its end, or as long as its functions may go on; one without makes its iterations.
+// span bounds how long a workflow runs: its duration plus a timeout or its graceful stop. For a
+// workflow without a duration it is the time of its iterations.
 func span(w *message.WorkflowPlan) time.Duration {
 	const bound = 1 << 60
 	if w.Duration > 0 {
 		return min(bound, w.Duration+max(w.Timeout, w.GracefulStop))
 	}
 	iterations := uint64(1)
-	if w.Iterations > 0 { // a core that has few users shares few: they may be uneven by one
+	if w.Iterations > 0 { // cores with few users share few iterations, so the shares may differ by one
 		iterations = w.Iterations/max(w.VUs, 1) + 2
 	}
 	hi, lo := bits.Mul64(iterations, uint64(iterationTime(w)))

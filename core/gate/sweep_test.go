@@ -8,8 +8,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// Results are forgotten at their age, and leave nothing in the sums; files of records
-// that are on their way stay.
+// Sweeps delete results that reach their age, with their part of the sums. Files of records
+// that are still on their way stay.
 func TestSweepsTakeWhatIsOldAndNothingElse(t *testing.T) {
 	env, m := owner()
 	m.config.ResultAge = m.config.KeyAge / 2

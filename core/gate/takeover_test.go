@@ -11,7 +11,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// A question that waited while the job was taken over is of a key that was known.
+// A submission that waited during a takeover belongs to a known key, so its client gets a
+// duplicate.
 func TestWhoeverWaitedForATakeoverHasADuplicate(t *testing.T) {
 	env, m := owner()
 	j := &entry{Job: job.Job{Key: "k", Turn: queue.Turn{Number: 1}, Course: job.Course{State: message.JobQueued, Last: job.Transition{From: message.JobSubmitted, To: message.JobQueued}}, Times: job.Times{Born: env.Now()}}}
@@ -26,7 +27,7 @@ func TestWhoeverWaitedForATakeoverHasADuplicate(t *testing.T) {
 	}
 }
 
-// A write under a token that this gate had before confirms nothing.
+// A write under a former token of this gate confirms nothing.
 func TestWritesOfAnotherTokenConfirmNothing(t *testing.T) {
 	env, m := owner()
 	mine, before := message.LeaseToken{Epoch: 2, Ordinal: 1}, message.LeaseToken{Epoch: 1, Ordinal: 1}
@@ -42,7 +43,7 @@ func TestWritesOfAnotherTokenConfirmNothing(t *testing.T) {
 	}
 }
 
-// A gate that leads no more, and leads again, counts anew since when a job is vacant.
+// A gate that loses and regains leadership counts vacancies from the start.
 func TestVacanciesAreCountedByTheLeaderAlone(t *testing.T) {
 	env, m := owner()
 	m.vacant = map[message.JobID]node.Instant{{1}: env.Now()}

@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/plan"
 )
 
-// TestVerdictsOfAcceptedPlansFitAFrame: whatever thresholds an accepted plan has, the
-// job's result carries the verdict on each of them, and any node reads it.
+// TestVerdictsOfAcceptedPlansFitAFrame: whatever thresholds an accepted plan has, the job's
+// result carries the verdict of each one, and every node can decode it.
 func TestVerdictsOfAcceptedPlansFitAFrame(t *testing.T) {
 	m := New(Default())
 	rejected := 0
@@ -24,7 +24,7 @@ func TestVerdictsOfAcceptedPlansFitAFrame(t *testing.T) {
 		name := strings.Repeat("w", rapid.SampledFrom([]int{plan.NameMax - 3, 1, 20, plan.NameMax - 3}).Draw(t, "name"))
 		expr := strings.Repeat("e", rapid.SampledFrom([]int{1, 36, 150, plan.ExprMax}).Draw(t, "expr"))
 		workflows := rapid.SampledFrom([]int{16, 64, plan.WorkflowsMax, 1}).Draw(t, "workflows")
-		thresholds := min(plan.ThresholdsMax, plan.VerdictsMax/workflows) // as many as the bound on their number lets pass
+		thresholds := min(plan.ThresholdsMax, plan.VerdictsMax/workflows) // as many as VerdictsMax allows
 		if rapid.Bool().Draw(t, "other thresholds") {
 			thresholds = rapid.SampledFrom([]int{1, 16, 17, 199, 200}).Draw(t, "thresholds")
 		}
