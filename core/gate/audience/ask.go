@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// Question says what a client wants of a job.
+// Question says what a client wants from a job.
 type Question uint8
 
 // Questions of clients.
@@ -18,20 +18,20 @@ const (
 	Cancel
 )
 
-// Ask is a client's request about one job, answered now or later.
+// Ask is a client's request about one job. The gate answers now or later.
 type Ask struct {
 	What    Question
 	Stream  node.StreamID
 	Request message.RequestID
 	From    node.ID
-	Digest  uint64 // of what is submitted
-	Again   bool   // the key was known
+	Digest  uint64 // of the submission
+	Again   bool   // the gate knew the key
 }
 
-// Waiting are the requests that wait for one job.
+// Waiting holds the requests that wait for one job.
 type Waiting struct {
-	asks    []*Ask // until the job is ready, or until its open writes are confirmed
-	cancels []*Ask // for CANCELLING, or the end, on a majority
+	asks    []*Ask // until the job is ready, or until its open writes are on a majority
+	cancels []*Ask // until CANCELLING, or the end, is on a majority
 }
 
 // Len counts all requests.
@@ -43,7 +43,7 @@ func (w *Waiting) Asks() int { return len(w.asks) }
 // Cancels counts the cancellations that wait for a majority.
 func (w *Waiting) Cancels() int { return len(w.cancels) }
 
-// Add keeps a request until TakeAsks, and says whether there is room.
+// Add keeps a request until TakeAsks, and says whether there was room.
 func (w *Waiting) Add(a *Ask, most int) bool {
 	if len(w.asks) >= most {
 		return false
@@ -52,7 +52,7 @@ func (w *Waiting) Add(a *Ask, most int) bool {
 	return true
 }
 
-// Put keeps requests in place of all that wait for the job to be ready.
+// Put replaces the requests that wait for the job to be ready.
 func (w *Waiting) Put(asks []*Ask) { w.asks = asks }
 
 // TakeAsks removes the requests that wait for the job to be ready.
@@ -62,7 +62,7 @@ func (w *Waiting) TakeAsks() []*Ask {
 	return asks
 }
 
-// Cancel keeps a cancellation until TakeCancels, and says whether there is room.
+// Cancel keeps a cancellation until TakeCancels, and says whether there was room.
 func (w *Waiting) Cancel(a *Ask, most int) bool {
 	if len(w.cancels) >= most {
 		return false
@@ -78,8 +78,8 @@ func (w *Waiting) TakeCancels() []*Ask {
 	return cancels
 }
 
-// All lists the requests, and watchers as requests that can be made again of what takes the
-// job's place.
+// All lists the requests, and the watchers as requests. The caller can ask them again from the
+// entry that replaces the job.
 func (w *Waiting) All(watchers []*Watcher) []*Ask {
 	asks := slices.Concat(w.asks, w.cancels)
 	for _, o := range watchers {

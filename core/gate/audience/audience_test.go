@@ -13,14 +13,14 @@ import (
 	"hyperscale/core/node"
 )
 
-// pair is a watcher, as a dumb model knows it.
+// pair is a watcher in the model.
 type pair struct {
 	stream node.StreamID
 	job    message.JobID
 }
 
-// TestWatchersAreWhoAsked plays watches, broken streams, ends and pushes: who watches what,
-// under which request, and who waits for a push is what a plain list says.
+// TestWatchersAreWhoAsked plays watches, broken streams, ends and pushes. A plain list tells
+// who watches what, under which request, and who waits for a push.
 func TestWatchersAreWhoAsked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := audience.Bounds{Watchers: rapid.IntRange(1, 6).Draw(t, "watchers_max"), PushMin: time.Second}
@@ -147,8 +147,9 @@ func TestWatchersAreWhoAsked(t *testing.T) {
 	})
 }
 
-// TestRequestsWaitWithinTheirBounds: as many requests as the bound wait for a job, and for a
-// lookup; what is taken waits no more; a lookup answers under its own ticket alone.
+// TestRequestsWaitWithinTheirBounds: a job and a lookup hold as many waiting requests as their
+// bounds allow. A request that the caller took waits no more, and a lookup ends only for its
+// own ticket.
 func TestRequestsWaitWithinTheirBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(1, 3).Draw(t, "most")

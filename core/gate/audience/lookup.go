@@ -5,7 +5,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Lookups are the jobs that a majority is asked about, and the requests that wait for it.
+// Lookups holds the jobs that the gate looks up on a majority, and the requests that wait for
+// them.
 type Lookups struct {
 	jobs, asks int // bounds: lookups at once, and requests of each
 	open       map[message.JobID]*lookup
@@ -17,15 +18,16 @@ type lookup struct {
 	asks   []*Ask
 }
 
-// NewLookups returns none: at most as many jobs at once, and requests of each.
+// NewLookups returns an empty set with bounds on jobs, and on requests for each job.
 func NewLookups(jobs, asks int) *Lookups {
 	return &Lookups{jobs: jobs, asks: asks, open: map[message.JobID]*lookup{}}
 }
 
-// Len counts the jobs that are looked up.
+// Len counts the jobs in lookup.
 func (l *Lookups) Len() int { return len(l.open) }
 
-// Room says whether a request may wait, and whether its job must be looked up first.
+// Room says whether a request may wait, and whether the caller must start the lookup of its
+// job.
 func (l *Lookups) Room(job message.JobID) (room, first bool) {
 	if one := l.open[job]; one != nil {
 		return len(one.asks) < l.asks, false
@@ -33,16 +35,16 @@ func (l *Lookups) Room(job message.JobID) (room, first bool) {
 	return len(l.open) < l.jobs, true
 }
 
-// Open begins a lookup under a ticket.
+// Open starts a lookup under a ticket.
 func (l *Lookups) Open(job message.JobID, ticket uint64) { l.open[job] = &lookup{ticket: ticket} }
 
-// Add has a request wait for the lookup of its job.
+// Add lets a request wait for the lookup of its job.
 func (l *Lookups) Add(job message.JobID, a *Ask) {
 	one := l.open[job]
 	one.asks = append(one.asks, a)
 }
 
-// Take ends the lookup of a ticket, and returns who waits for it.
+// Take ends the lookup of a ticket, and returns the requests that wait for it.
 func (l *Lookups) Take(job message.JobID, ticket uint64) (asks []*Ask, ok bool) {
 	one := l.open[job]
 	if one == nil || one.ticket != ticket {
@@ -52,5 +54,5 @@ func (l *Lookups) Take(job message.JobID, ticket uint64) (asks []*Ask, ok bool) 
 	return one.asks, true
 }
 
-// Sizes tells the lookups against their bound.
+// Sizes reports the lookups next to their bound.
 func (l *Lookups) Sizes(tell node.Tell) { tell("gate/lookups", len(l.open), l.jobs) }

@@ -8,13 +8,13 @@ import (
 	"hyperscale/core/node"
 )
 
-// relayMax bounds what is remembered of results that were passed on.
+// relayMax bounds the number of remembered results.
 const relayMax = 1024
 
 // Relay remembers the results that this gate passed on to the gates that own their jobs, and
 // the managers that await the acknowledgements.
 type Relay struct {
-	passed []passed // the oldest first
+	passed []passed // oldest first
 }
 
 // passed is a result on its way to the gate that owns its job.
@@ -28,7 +28,8 @@ type passed struct {
 // Len counts the results.
 func (r *Relay) Len() int { return len(r.passed) }
 
-// Pass notes a result of the manager on a stream, in place of an earlier one under its fence.
+// Pass records a result of the manager on a stream. It replaces an earlier one with the same
+// fence.
 func (r *Relay) Pass(job message.JobID, f message.Fence, s node.StreamID, now node.Instant) {
 	r.passed = slices.DeleteFunc(r.passed, func(o passed) bool { return o.job == job && o.fence == f })
 	if len(r.passed) >= relayMax {
@@ -37,7 +38,7 @@ func (r *Relay) Pass(job message.JobID, f message.Fence, s node.StreamID, now no
 	r.passed = append(r.passed, passed{job, f, s, now})
 }
 
-// Take removes a result, and returns the stream of the manager that awaits its
+// Take removes a result, and returns the stream of the manager that waits for its
 // acknowledgement.
 func (r *Relay) Take(job message.JobID, f message.Fence) (s node.StreamID, ok bool) {
 	at := slices.IndexFunc(r.passed, func(o passed) bool { return o.job == job && o.fence == f })
@@ -49,11 +50,11 @@ func (r *Relay) Take(job message.JobID, f message.Fence) (s node.StreamID, ok bo
 	return s, true
 }
 
-// Age drops the results that no owner acknowledged for so long: the owner is gone, or its
+// Age drops the results that no owner acknowledged for so long: the owner or its
 // acknowledgement is lost. The manager sends each again, perhaps to another gate.
 func (r *Relay) Age(now node.Instant, age time.Duration) {
 	r.passed = slices.DeleteFunc(r.passed, func(o passed) bool { return now.Sub(o.at) >= age })
 }
 
-// Sizes tells the results against their bound.
+// Sizes reports the results next to their bound.
 func (r *Relay) Sizes(tell node.Tell) { tell("gate/forwarded", len(r.passed), relayMax) }

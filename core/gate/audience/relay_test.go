@@ -11,7 +11,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// TestRelaysGoBackOnce plays results, acknowledgements and ages: a relay names the stream
+// TestRelaysGoBackOnce plays results, acknowledgements and ages. A relay returns the stream
 // that a model remembers, once for each result, and none after its age.
 func TestRelaysGoBackOnce(t *testing.T) {
 	const age = 10 * time.Second
@@ -57,7 +57,7 @@ func TestRelaysGoBackOnce(t *testing.T) {
 	})
 }
 
-// A relay forgets the oldest result where one more would be too many.
+// A relay drops the oldest result if one more would be too many.
 func TestRelaysAreBounded(t *testing.T) {
 	var r audience.Relay
 	const most = 1024

@@ -8,9 +8,9 @@ import (
 	"hyperscale/core/node"
 )
 
-// Bounds are the settings of a gate that its audience obeys.
+// Bounds are the settings of a gate's audience.
 type Bounds struct {
-	Watchers int           // clients that follow jobs; as many are greeted
+	Watchers int           // clients that follow jobs; also the bound on greeted clients
 	PushMin  time.Duration // between two pushes to one watcher, unless its job has ended
 }
 
@@ -20,29 +20,29 @@ type Watcher struct {
 	Request message.RequestID
 	Job     message.JobID
 
-	pushed  node.Instant // when it was pushed to last
+	pushed  node.Instant // when the gate last sent it a push
 	known   bool         // pushed is set
 	waiting bool         // for the next push
 }
 
-// First says that the watcher was pushed nothing yet.
+// First says that the watcher has got no push yet.
 func (w *Watcher) First() bool { return !w.known }
 
-// Pushed notes a push.
+// Pushed records a push.
 func (w *Watcher) Pushed(now node.Instant) { w.pushed, w.known = now, true }
 
-// Audience are the clients that follow jobs.
+// Audience holds the clients that follow jobs.
 type Audience struct {
 	bounds    Bounds
 	count     int
 	watchers  map[message.JobID][]*Watcher
 	following map[node.StreamID][]message.JobID
 	greeted   map[node.StreamID]bool // clients that know the set of gates
-	pending   []*Watcher             // to be pushed to
+	pending   []*Watcher             // watchers that wait for a push
 	pushing   bool                   // the timer of the next push is set
 }
 
-// New returns an audience of no client.
+// New returns an empty audience.
 func New(b Bounds) *Audience {
 	return &Audience{
 		bounds: b, watchers: map[message.JobID][]*Watcher{}, following: map[node.StreamID][]message.JobID{}, greeted: map[node.StreamID]bool{},
@@ -52,7 +52,7 @@ func New(b Bounds) *Audience {
 // Greeted says whether a client knows the set of gates.
 func (a *Audience) Greeted(s node.StreamID) bool { return a.greeted[s] }
 
-// Greet notes that a client knows the set of gates, and says whether there is room.
+// Greet records that a client knows the set of gates, and says whether there was room.
 func (a *Audience) Greet(s node.StreamID) bool {
 	if len(a.greeted) >= a.bounds.Watchers {
 		return false
@@ -67,8 +67,8 @@ func (a *Audience) Len() int { return a.count }
 // Of lists the watchers of a job.
 func (a *Audience) Of(job message.JobID) []*Watcher { return a.watchers[job] }
 
-// Follow has a client follow a job, under its newest request. It returns nil where there
-// is no room, and whether the client followed the job before.
+// Follow adds a client as a watcher of a job, under its newest request. It returns nil if there
+// is no room; again says whether the client watched the job before.
 func (a *Audience) Follow(job message.JobID, q *Ask) (w *Watcher, again bool) {
 	all := a.watchers[job]
 	if at := slices.IndexFunc(all, func(o *Watcher) bool { return o.Stream == q.Stream }); at >= 0 {
@@ -85,7 +85,7 @@ func (a *Audience) Follow(job message.JobID, q *Ask) (w *Watcher, again bool) {
 	return w, false
 }
 
-// Broken forgets the client of a stream that broke.
+// Broken drops the client of a broken stream.
 func (a *Audience) Broken(s node.StreamID) {
 	for _, job := range a.following[s] {
 		before := a.watchers[job]
@@ -97,7 +97,7 @@ func (a *Audience) Broken(s node.StreamID) {
 	delete(a.greeted, s)
 }
 
-// Unfollow lets all watchers of a job go.
+// Unfollow drops all watchers of a job.
 func (a *Audience) Unfollow(job message.JobID) {
 	for _, w := range a.watchers[job] {
 		rest := slices.DeleteFunc(a.following[w.Stream], func(o message.JobID) bool { return o == job })
@@ -119,12 +119,12 @@ func (a *Audience) set(job message.JobID, rest []*Watcher) {
 	}
 }
 
-// Soon says that a watcher was pushed to so lately that it waits for the next push.
+// Soon says that a watcher got a push so recently that it waits for the next one.
 func (a *Audience) Soon(w *Watcher, now node.Instant) bool {
 	return w.known && now.Sub(w.pushed) < a.bounds.PushMin
 }
 
-// Wait has a watcher wait for the next push, and says whether to set the timer of it.
+// Wait lets a watcher wait for the next push, and says whether the caller must set the timer.
 func (a *Audience) Wait(w *Watcher) (arm bool) {
 	if w.waiting {
 		return false
@@ -138,7 +138,7 @@ func (a *Audience) Wait(w *Watcher) (arm bool) {
 	return arm
 }
 
-// Take removes those who wait for a push, and lists those of them that still watch.
+// Take removes the watchers that wait for a push, and lists those that still watch.
 func (a *Audience) Take() []*Watcher {
 	a.pushing = false
 	pending := a.pending
@@ -151,7 +151,7 @@ func (a *Audience) Take() []*Watcher {
 
 func (a *Audience) follows(w *Watcher) bool { return slices.Contains(a.watchers[w.Job], w) }
 
-// Sizes tells the ledgers against their bounds.
+// Sizes reports the ledgers next to their bounds.
 func (a *Audience) Sizes(tell node.Tell) {
 	tell("gate/watchers", a.count, a.bounds.Watchers)
 	tell("gate/following", len(a.following), a.bounds.Watchers)
@@ -159,7 +159,7 @@ func (a *Audience) Sizes(tell node.Tell) {
 	tell("gate/pending", len(a.pending), 2*a.bounds.Watchers)
 }
 
-// Rests tells the ledgers against their rest: no job is watched.
+// Rests reports the ledgers at rest: no job has a watcher.
 func (a *Audience) Rests(tell node.Tell) {
 	watchers := 0
 	//lint:orderfree a sum

@@ -12,35 +12,36 @@ import (
 	"hyperscale/core/verdict"
 )
 
-// Abort is a workflow that is ended, FAILED, by a condition of its own. The gate
-// judges, as thresholds are: over all datacenters, on what they report.
+// Abort says that a workflow ends as FAILED because its own condition held. The gate judges the
+// condition as it judges thresholds: over the reports of all datacenters.
 type Abort struct {
 	Workflow  uint32
 	Condition uint32
-	Value     int64 // when it had held for its time
+	Value     int64 // when it had held for the required time
 	Known     bool  // a majority has it
 
-	unknown record.Unknown // of a newer version, in the record that had it
+	unknown record.Unknown // fields of a newer version, from the record
 }
 
-// Reason is what the workflow fails with.
+// Reason is the workflow's error text.
 func (a *Abort) Reason(p *message.Plan) string {
 	c := &p.Workflows[a.Workflow].AbortWhen[a.Condition]
 	return fmt.Sprintf("abort_when: %s for %v: it was %s", c.When.Expr, c.For, verdict.Text(c.When.Of, a.Value))
 }
 
-// Bad says that a record names what its plan has not.
+// Bad says that a record names a workflow or a condition that the plan does not have.
 func (a *Abort) Bad(p *message.Plan) bool {
 	return int(a.Workflow) >= len(p.Workflows) || int(a.Condition) >= len(p.Workflows[a.Workflow].AbortWhen)
 }
 
-// aborted says that a workflow is to end.
+// aborted says that the job aborts a workflow.
 func (j *Job) aborted(workflow int) bool {
 	return slices.ContainsFunc(j.Aborts, func(a *Abort) bool { return a.Workflow == uint32(workflow) })
 }
 
-// Observe looks whether a condition ends a workflow by now, and returns the first that
-// does, and what could not be judged. A workflow that is to end is not judged again.
+// Observe evaluates a workflow's conditions. It returns the first that aborts the workflow, and
+// the errors of those that it could not evaluate. It skips a workflow that the job aborts
+// already.
 func (j *Job) Observe(workflow int, now node.Instant) (held *Abort, faults []error) {
 	w := &j.Spec.Plan.Workflows[workflow]
 	if len(w.AbortWhen) == 0 || j.aborted(workflow) {
@@ -62,13 +63,13 @@ func (j *Job) Observe(workflow int, now node.Instant) (held *Abort, faults []err
 	return nil, faults
 }
 
-// Watching counts the workflows whose conditions are watched.
+// Watching counts the workflows whose conditions the job watches.
 func (j *Job) Watching() int { return len(j.watches) }
 
-// StopWatching forgets all watches: nothing is left to abort.
+// StopWatching drops all watches: nothing is left to abort.
 func (j *Job) StopWatching() { j.watches = nil }
 
-// watch returns that of a workflow's condition.
+// watch returns the watch of a workflow's condition, and creates it at first use.
 func (j *Job) watch(workflow, condition int, c message.AbortPlan) *verdict.Watch {
 	if j.watches == nil {
 		j.watches = make([][]*verdict.Watch, len(j.Spec.Plan.Workflows))
@@ -82,7 +83,7 @@ func (j *Job) watch(workflow, condition int, c message.AbortPlan) *verdict.Watch
 	return j.watches[workflow][condition]
 }
 
-// told is what a subjob has said of a workflow last, or nil.
+// told returns the last report of a subjob about a workflow, or nil.
 func (p *Subjob) told(workflow int) *message.WorkflowResult {
 	from := p.Result
 	if from == nil {
@@ -94,8 +95,8 @@ func (p *Subjob) told(workflow int) *message.WorkflowResult {
 	return &from.Workflows[workflow]
 }
 
-// figures are what the subjobs tell of a workflow that send load, with time to go: what
-// is in flight at the end is no measure of it.
+// figures lists the reports about a workflow of subjobs that still send load. At the end of a
+// workflow, requests in flight would distort them.
 func (j *Job) figures(workflow int) []verdict.Part {
 	var subjobs []verdict.Part
 	until := j.Spec.Plan.Workflows[workflow].Duration
@@ -108,13 +109,13 @@ func (j *Job) figures(workflow int) []verdict.Part {
 	return subjobs
 }
 
-// Aborting says that a subjob may still run what a majority knows to be aborted.
+// Aborting says that a subjob may still run a workflow whose abort is on a majority.
 func (p *Subjob) Aborting(a *Abort) bool {
 	w := p.told(int(a.Workflow))
 	return a.Known && p.Phase != Done && (w == nil || !w.State.Terminal())
 }
 
-// Aborting says that a subjob may still run what is to end.
+// Aborting says that a subjob may still run a workflow that the job aborts.
 func (j *Job) Aborting() bool {
 	return slices.ContainsFunc(j.Aborts, func(a *Abort) bool {
 		return slices.ContainsFunc(j.Subjobs, func(p *Subjob) bool { return p.Aborting(a) })

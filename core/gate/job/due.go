@@ -10,17 +10,17 @@ import (
 	"hyperscale/core/node"
 )
 
-// Timing are the settings of a gate that a job's deadlines follow from.
+// Timing holds the settings of a gate that determine a job's deadlines.
 type Timing struct {
 	CancelRetry   time.Duration // between two sends of a cancellation, or of an abort
-	DispatchRetry time.Duration // between two sends of a dispatch, or looks for a manager
-	AnswerTimeout time.Duration // a manager that has not answered a dispatch for so long is given up
-	Adoption      time.Duration // after a take-over, for a manager to list the subjob
-	Guard         time.Duration // after a datacenter last heard of a subjob it has stopped it
+	DispatchRetry time.Duration // between two sends of a dispatch, or two choices of a manager
+	AnswerTimeout time.Duration // after so long without an answer to a dispatch the gate tries another manager
+	Adoption      time.Duration // after a takeover, for a manager to list the subjob
+	Guard         time.Duration // how long after a gate last named a subjob its datacenter has surely stopped it
 }
 
-// Due is when the job's timer fires: the first thing that any of its subjobs waits for. A
-// job that is queued or has ended has no timer.
+// Due is when the job's timer fires: the first time at which a subjob needs an act. A job that
+// is queued or has ended has no timer.
 func (j *Job) Due(now node.Instant, t Timing) (at node.Instant, ok bool) {
 	if j.State.Terminal() || j.State == message.JobQueued {
 		return 0, false
@@ -46,19 +46,19 @@ func (j *Job) Due(now node.Instant, t Timing) (at node.Instant, ok bool) {
 	return next, true
 }
 
-// Duty is what a gate does again for a subjob.
+// Duty is an act that a gate owes a subjob.
 type Duty uint8
 
 // Duties of a gate.
 const (
 	Nothing Duty = iota
-	Move         // its datacenter is silent: end it, or begin it in another one
+	Move         // its datacenter is silent: end it, or start it in another one
 	Replace      // its manager does not answer: ask another one
 	Resend       // send the dispatch again
-	Assign       // look for a manager
+	Assign       // choose a manager
 )
 
-// Duty says what the subjob waits for by now.
+// Duty returns the act that the subjob needs now.
 func (p *Subjob) Duty(now node.Instant, t Timing) Duty {
 	switch {
 	case p.Expired(now, t.Guard):
@@ -73,7 +73,7 @@ func (p *Subjob) Duty(now node.Instant, t Timing) Duty {
 	return Nothing
 }
 
-// Begin is a subjob of the job that is to be dispatched to a datacenter.
+// Begin returns a new subjob of the job for a datacenter.
 func (j *Job) Begin(datacenter string, now node.Instant) *Subjob {
 	return &Subjob{Datacenter: datacenter, Fence: j.Fence(), Marks: Marks{Since: now, Sent: now, Renewed: now}, Phase: Saving}
 }

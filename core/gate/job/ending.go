@@ -8,16 +8,16 @@ import (
 	"hyperscale/core/message"
 )
 
-// Ending is how a job ends whose subjobs have all ended: the states on its way there, its
-// last state, and why.
+// Ending says how a job ends whose subjobs have all ended: the states on the way, the last
+// state, and the reason.
 type Ending struct {
 	Via    []message.JobState
 	To     message.JobState
 	Reason string
 }
 
-// Ending adds up the ends of the subjobs. COMPLETING lasts as long as the write of the
-// result: both transitions are in it.
+// Ending derives the job's end from those of its subjobs. COMPLETING lasts as long as the write
+// of the result, which contains both transitions.
 func (j *Job) Ending() Ending {
 	var states []message.JobState
 	var errors []string

@@ -9,23 +9,23 @@ import (
 	"hyperscale/core/node"
 )
 
-// History are the jobs that have ended, the oldest end first, and which of them have their
-// results, within bounds.
+// History holds the jobs that have ended, oldest end first, and the results of some of them,
+// within bounds.
 type History struct {
 	resultsMax, bytesMax int
 
 	ended   []*Job
-	results []*Job // of ended, whose result is kept
-	sum     int    // bytes of them
+	results []*Job // of ended: jobs whose result the gate keeps
+	sum     int    // their size in bytes
 }
 
-// NewHistory returns one without jobs, for as many results and bytes of them.
+// NewHistory returns an empty history with a bound on results and on their bytes.
 func NewHistory(results, bytes int) *History { return &History{resultsMax: results, bytesMax: bytes} }
 
 // Len counts the jobs.
 func (h *History) Len() int { return len(h.ended) }
 
-// Add files a job that has ended.
+// Add adds a job that has ended.
 func (h *History) Add(j *Job) {
 	h.ended = append(h.ended, j)
 	if j.ResultFile != (message.FileDigest{}) {
@@ -51,7 +51,7 @@ func (h *History) Oldest() *Job {
 	return h.ended[0]
 }
 
-// Excess is the oldest result that is beyond the bounds, or nil.
+// Excess is the job with the oldest result if the results exceed the bounds, or nil.
 func (h *History) Excess() *Job {
 	if len(h.results) == 0 || len(h.results) <= h.resultsMax && h.sum <= h.bytesMax {
 		return nil
@@ -59,7 +59,7 @@ func (h *History) Excess() *Job {
 	return h.results[0]
 }
 
-// ForgetResult keeps the job's state and key alone.
+// ForgetResult drops a job's result and keeps its state and key.
 func (h *History) ForgetResult(j *Job) {
 	if j.ResultFile == (message.FileDigest{}) {
 		return
@@ -71,7 +71,7 @@ func (h *History) ForgetResult(j *Job) {
 	j.Result, j.ResultFile = nil, message.FileDigest{}
 }
 
-// Age forgets the results of jobs that ended so long ago.
+// Age drops the results of jobs that ended at least so long ago.
 func (h *History) Age(now node.Instant, age time.Duration) {
 	for _, j := range h.ended {
 		if now.Sub(j.Ended) < age {
@@ -100,14 +100,15 @@ func without(list []*Job, j *Job) []*Job {
 	}
 }
 
-// Sizes tells the ledgers against their bounds; jobs is that of all jobs.
+// Sizes reports the ledgers next to their bounds; jobs is the bound on all jobs.
 func (h *History) Sizes(tell node.Tell, jobs int) {
 	tell("gate/ended", len(h.ended), jobs)
 	tell("gate/results", len(h.results), h.resultsMax)
 	tell("gate/result bytes", h.sum, h.bytesMax)
 }
 
-// Rests tells what no job names, of the results and bytes that all jobs name.
+// Rests reports the results and bytes that no job names; the arguments count those that jobs
+// name.
 func (h *History) Rests(tell node.Tell, results, bytes int) {
 	tell("gate/results that no job names", node.Leak(len(h.results), results), 0)
 	tell("gate/result bytes that no job names", node.Leak(h.sum, bytes), 0)

@@ -10,13 +10,13 @@ import (
 	"hyperscale/core/node"
 )
 
-// TestHistoriesKeepTheNewestResults plays ends, ages and removals: the history keeps the
-// results that a model finds by looking at all jobs anew, and drops the oldest first.
+// TestHistoriesKeepTheNewestResults plays ends, ages and removals. A model scans all jobs at
+// each step; the history keeps the same results, and drops the oldest first.
 func TestHistoriesKeepTheNewestResults(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most, bytes := rapid.IntRange(1, 4).Draw(t, "results_max"), rapid.IntRange(10, 40).Draw(t, "result_bytes_max")
 		h := NewHistory(most, bytes)
-		var all []*Job // the oldest end first
+		var all []*Job // oldest end first
 		now := node.Instant(1)
 		for n := range rapid.IntRange(1, 30).Draw(t, "steps") {
 			now = now.Add(time.Second)

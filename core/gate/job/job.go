@@ -13,14 +13,14 @@ import (
 	"hyperscale/core/verdict"
 )
 
-// Job is one job that a gate owns, wants to own, or has seen the end of.
+// Job is one job that a gate owns, tries to own, or has seen end.
 type Job struct {
 	ID     message.JobID
 	Turn   queue.Turn
-	Token  message.LeaseToken // of its register; zero while this gate acquires it
+	Token  message.LeaseToken // of its register; zero while this gate acquires the job
 	Epoch  uint64             // the token as the first part of a fence
 	Key    string
-	Digest uint64 // of what was submitted under the key
+	Digest uint64 // of the submission
 	Name   string
 
 	Program
@@ -29,65 +29,66 @@ type Job struct {
 	Outcome
 	Newer
 
-	// Ready: the record is on a majority and all its files are here. A job that is not
-	// ready is being accepted or, with Takeover, rebuilt from a record that was there.
+	// Ready says that the record is on a majority and that this gate has all its files. While a
+	// job is not ready, the gate accepts it or, if Takeover is set, rebuilds it from another
+	// gate's record.
 	Ready    bool
 	Takeover bool
-	Loading  int // files that are being fetched
+	Loading  int // number of files that the gate is fetching
 
 	Subjobs  []*Subjob // by datacenter
-	Closed   []string  // datacenters that fell silent with it: what they report counts no more
+	Closed   []string  // datacenters that the job left because they fell silent: their reports do not count
 	Aborts   []*Abort
-	watches  [][]*verdict.Watch // by workflow and condition; nil once ended
+	watches  [][]*verdict.Watch // by workflow and condition; nil after the end
 	Sequence uint64             // of the newest status
 }
 
-// Program is what was submitted, until the end.
+// Program is the submission, until the job ends.
 type Program struct {
-	Spec       *message.JobSubmit // nil once ended
+	Spec       *message.JobSubmit // nil after the end
 	SpecSize   int                // of Spec, in bytes
-	SpecFile   message.FileDigest // names it; zero once ended
+	SpecFile   message.FileDigest // its file; zero after the end
 	RunTimeout time.Duration
 }
 
-// Course is the job's state as the gate has decided it, and as a majority has it. The
-// two differ by the transitions that are on their way.
+// Course holds the job's state as the gate has decided it, and as a majority has it. They
+// differ by the transitions that are not on a majority yet.
 type Course struct {
 	State  message.JobState // as decided
 	Reason string           // of State
-	Shown  message.JobState // as a majority has it: what clients may learn
+	Shown  message.JobState // as a majority has it: what clients may see
 	Last   Transition       // to Shown
 
-	lastUnknown record.Unknown // of Last, in the record of a newer version that had it
+	lastUnknown record.Unknown // unknown fields of Last, from a record of a newer version
 
-	confirmed int          // transitions that a majority has
-	pending   []Transition // those after them, the last to State
+	confirmed int          // number of transitions on a majority
+	pending   []Transition // the transitions after those, the last one to State
 }
 
-// Times are the instants of a job, each by this gate's clock. The job's time stands still
-// while no gate owns it: Born and Started move by that.
+// Times are a job's instants, by this gate's clock. The job's time stands still while no gate
+// owns it: the gate that adopts it moves Born and Started by that time.
 type Times struct {
 	Born      node.Instant // acceptance
 	Started   node.Instant // first dispatch
 	Ran       bool         // Started is set
-	Cancelled node.Instant // when a cancellation or the end of RunTimeout was decided
-	Expired   bool         // RunTimeout is over
-	Resend    node.Instant // when SubjobCancel, or SubjobAbort, was last sent
+	Cancelled node.Instant // when the gate decided the cancellation, or RunTimeout ended
+	Expired   bool         // RunTimeout has ended
+	Resend    node.Instant // when the gate last sent SubjobCancel or SubjobAbort
 	Ended     node.Instant
-	Elapsed   time.Duration // once ended
+	Elapsed   time.Duration // set at the end
 }
 
-// Outcome is the job's result, once it has ended.
+// Outcome is the job's result, after its end.
 type Outcome struct {
-	Result      *message.JobResult // nil when it is not here
-	ResultFile  message.FileDigest // zero when swept
+	Result      *message.JobResult // nil if this gate does not have it
+	ResultFile  message.FileDigest // zero after the sweep
 	ResultBytes int
 }
 
-// Newer is what a gate of a newer version wrote into the job's record. This gate writes it
-// back, for the next one that knows it.
+// Newer holds fields that a gate of a newer version wrote into the job's record. This gate
+// writes them back for the next gate that knows them.
 type Newer struct {
-	Files   []message.FileDigest // that those fields name
+	Files   []message.FileDigest // files that those fields name
 	Unknown record.Unknown
 }
 
@@ -98,7 +99,7 @@ type Transition struct {
 	Reason string
 }
 
-// Subjob finds that of a datacenter, or returns nil.
+// Subjob returns the subjob of a datacenter, or nil.
 func (j *Job) Subjob(datacenter string) *Subjob {
 	for _, p := range j.Subjobs {
 		if p.Datacenter == datacenter {
@@ -108,10 +109,10 @@ func (j *Job) Subjob(datacenter string) *Subjob {
 	return nil
 }
 
-// Own puts the job under the token of its register.
+// Own sets the token of the job's register.
 func (j *Job) Own(token message.LeaseToken) { j.Token, j.Epoch = token, token.Packed() }
 
-// Become moves the job; the caller persists it.
+// Become decides a transition; the caller persists it.
 func (j *Job) Become(to message.JobState, reason string) {
 	if !lifecycle.LegalJob(j.State, to) {
 		node.Bug("gate: job %v goes from %v to %v", j.ID, j.State, to)
@@ -120,13 +121,14 @@ func (j *Job) Become(to message.JobState, reason string) {
 	j.State, j.Reason = to, reason
 }
 
-// Decided counts the transitions that the job has made: a record of now holds them all.
+// Decided counts the job's transitions: a record written now contains all of them.
 func (j *Job) Decided() int { return j.confirmed + len(j.pending) }
 
-// Pending counts the transitions that no majority has.
+// Pending counts the transitions that are not on a majority.
 func (j *Job) Pending() int { return len(j.pending) }
 
-// Confirm notes that a majority has as many transitions, and returns those that are new.
+// Confirm records that a majority has the first upTo transitions, and returns those that are
+// newly confirmed.
 func (j *Job) Confirm(upTo int) []Transition {
 	if upTo <= j.confirmed {
 		return nil
@@ -141,7 +143,7 @@ func (j *Job) Confirm(upTo int) []Transition {
 	return fresh
 }
 
-// Drop forgets the program, and returns how many bytes it had.
+// Drop drops the program, and returns its size in bytes.
 func (j *Job) Drop() (bytes int) {
 	if j.Spec == nil {
 		return 0
@@ -150,8 +152,8 @@ func (j *Job) Drop() (bytes int) {
 	return j.SpecSize
 }
 
-// InUse says that some manager may have a subjob. Then the job does not return to the
-// queue, from where another datacenter could be chosen.
+// InUse says that a manager may have a subjob. Then the job does not return to the queue, which
+// could choose another datacenter.
 func (j *Job) InUse(now node.Instant, guard time.Duration) bool {
 	return slices.ContainsFunc(j.Subjobs, func(p *Subjob) bool {
 		return p.Phase != Waiting || p.Accepted || len(p.Asked) > 0 || p.MayRun(now, guard)
@@ -168,7 +170,7 @@ func (j *Job) Done() bool {
 	return true
 }
 
-// ElapsedAt is how long the job has been there, or was.
+// ElapsedAt is how long the job has existed, or existed until its end.
 func (j *Job) ElapsedAt(now node.Instant) time.Duration {
 	if j.State.Terminal() {
 		return j.Elapsed
@@ -176,7 +178,7 @@ func (j *Job) ElapsedAt(now node.Instant) time.Duration {
 	return now.Sub(j.Born)
 }
 
-// Left is what remains of the run timeout, at least a millisecond.
+// Left is the rest of the run timeout, at least a millisecond.
 func (j *Job) Left(now node.Instant) time.Duration {
 	if !j.Ran {
 		return j.RunTimeout
@@ -184,13 +186,13 @@ func (j *Job) Left(now node.Instant) time.Duration {
 	return max(time.Millisecond, j.RunTimeout-now.Sub(j.Started))
 }
 
-// Fence is that of a subjob which no manager has taken up.
+// Fence is the fence of a subjob that no manager has taken up.
 func (j *Job) Fence() message.Fence { return message.Fence{JobEpoch: j.Epoch} }
 
-// Stopping says that nothing of the job starts any more.
+// Stopping says that nothing of the job may start any more.
 func (j *Job) Stopping() bool { return j.State == message.JobCancelling || j.Expired }
 
-// StoppedState is what a subjob becomes that is stopped.
+// StoppedState is the terminal state of a subjob that the gate stops.
 func (j *Job) StoppedState() message.JobState {
 	if j.State == message.JobCancelling {
 		return message.JobCancelled
@@ -198,8 +200,8 @@ func (j *Job) StoppedState() message.JobState {
 	return message.JobTimedOut
 }
 
-// ProgramOf is a subjob's. What is drawn by chance, arrivals and what users draw, is drawn
-// by each of several datacenters for itself: together they would march in step.
+// ProgramOf returns a subjob's program. Each of several datacenters gets its own seed for
+// random draws, so that they do not draw the same arrivals and data.
 func (j *Job) ProgramOf(p *Subjob) message.Program {
 	program := j.Spec.Program
 	if len(j.Subjobs) > 1 {
@@ -208,8 +210,8 @@ func (j *Job) ProgramOf(p *Subjob) message.Program {
 	return program
 }
 
-// Share is a subjob's share of the rows of feeds: those that name several datacenters
-// keep theirs, whichever runs.
+// Share is a subjob's share of the feeds' rows. If a job names several datacenters, each keeps
+// its share, whichever of them run.
 func (j *Job) Share(p *Subjob) message.RowShare {
 	at := slices.Index(j.Turn.Named, p.Datacenter)
 	if at < 0 || len(j.Turn.Named) < 2 {
@@ -218,7 +220,7 @@ func (j *Job) Share(p *Subjob) message.RowShare {
 	return message.RowShare{Index: uint32(at), Of: uint32(len(j.Turn.Named))}
 }
 
-// Merged is the job's result as its subjobs make it.
+// Merged merges the results of the subjobs into the job's result.
 func (j *Job) Merged() *message.JobResult {
 	r := message.Result{Job: j.ID, Name: j.Name, State: j.State, Error: j.Reason, Duration: j.Elapsed}
 	for _, p := range j.Subjobs {

@@ -13,12 +13,12 @@ import (
 	"hyperscale/core/node"
 )
 
-// TestTransitionsAreConfirmedInOrder plays decisions and confirmations of a majority: each
-// transition is returned once, in order, and Shown is the state that the last one led to.
+// TestTransitionsAreConfirmedInOrder plays decisions and confirmations of a majority. Confirm
+// returns each transition once, in order, and Shown is the state after the last confirmed one.
 func TestTransitionsAreConfirmedInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var j Job
-		var all []Transition // that were decided
+		var all []Transition // decided so far
 		confirmed := 0
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "decide") {
@@ -56,8 +56,8 @@ func TestTransitionsAreConfirmedInOrder(t *testing.T) {
 	})
 }
 
-// TestSubjobsStopWhenTheirGuardHasPassed: a subjob is given up a guard after its renewal, and
-// keeps its job out of the queue for a guard after it was named.
+// TestSubjobsStopWhenTheirGuardHasPassed: a subjob expires one guard after its renewal. It
+// keeps its job out of the queue for one guard after a gate named it.
 func TestSubjobsStopWhenTheirGuardHasPassed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const guard = time.Minute
@@ -87,8 +87,8 @@ func TestSubjobsStopWhenTheirGuardHasPassed(t *testing.T) {
 	})
 }
 
-// The node that sent a result last is answered, and the cores of a subjob are given back
-// once. What was given up shows its end.
+// The gate answers the node that sent a result last, and releases a subjob's cores once. A
+// subjob that it gave up shows its end.
 func TestSubjobsAnswerAndRelease(t *testing.T) {
 	p := &Subjob{Datacenter: "a", Manager: "m2"}
 	if p.AnswerTo(node.Peer{ID: "g2", Role: node.RoleGate, Addr: "g2:1"}, 5); p.AckBy != "g2:1" || p.From != "m2" {
@@ -113,7 +113,8 @@ func TestSubjobsAnswerAndRelease(t *testing.T) {
 	}
 }
 
-// A cancellation goes to the manager that has the subjob, or to all that were asked.
+// A cancellation goes to the manager that has the subjob, or to all managers that the gate
+// asked.
 func TestHoldersAreWhoMayHaveIt(t *testing.T) {
 	p := &Subjob{Manager: "m1", Asked: []node.ID{"m1", "m2"}, Phase: Sent}
 	if got := p.Holders(); !slices.Equal(got, []node.ID{"m1", "m2"}) {
@@ -129,7 +130,8 @@ func TestHoldersAreWhoMayHaveIt(t *testing.T) {
 	}
 }
 
-// A subjob aborts while it runs what a majority knows to be aborted, and the job while one does.
+// A subjob is aborting while it runs a workflow whose abort is on a majority, and its job while
+// any subjob is.
 func TestAbortsLastUntilSubjobsEndThem(t *testing.T) {
 	a := &Abort{Known: true}
 	p := &Subjob{Phase: Running}
@@ -151,8 +153,8 @@ func TestAbortsLastUntilSubjobsEndThem(t *testing.T) {
 	}
 }
 
-// TestTimersFireWhenADutyArises: a subjob that waits has no duty before its job's timer fires,
-// and has one at that instant.
+// TestTimersFireWhenADutyArises: a waiting subjob has no duty before its job's timer fires, and
+// has one at that instant.
 func TestTimersFireWhenADutyArises(t *testing.T) {
 	timing := Timing{CancelRetry: time.Second, DispatchRetry: 2 * time.Second, AnswerTimeout: 7 * time.Second, Adoption: 5 * time.Second, Guard: time.Minute}
 	rapid.Check(t, func(t *rapid.T) {
@@ -189,8 +191,8 @@ func TestTimersFireWhenADutyArises(t *testing.T) {
 	})
 }
 
-// A job that is cancelled or too late ends so, whatever its subjobs report; of what no manager
-// took it says why; else its end is that of the subjobs.
+// A job that is cancelled or runs out of time ends as such, whatever its subjobs report. If no
+// manager took a subjob, the reason says so. Every other job ends as its subjobs do.
 func TestEndsAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j := Job{Course: Course{State: rapid.SampledFrom([]message.JobState{message.JobDispatching, message.JobRunning, message.JobCancelling}).Draw(t, "state")}}

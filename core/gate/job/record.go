@@ -10,10 +10,10 @@ import (
 	"hyperscale/core/node"
 )
 
-// Record is a job in its register.
+// Record is a job as its register stores it.
 type Record struct{ record.Job }
 
-// Record is the job as it is now, for its register.
+// Record encodes the job's current state for its register.
 func (j *Job) Record(now node.Instant) []byte {
 	r := record.Job{
 		Number: j.Turn.Number, Key: j.Key, Digest: j.Digest, Name: j.Name, Named: j.Turn.Named, RunTimeout: j.RunTimeout,
@@ -50,7 +50,8 @@ func (p *Subjob) record() record.JobSubjob {
 	return r
 }
 
-// ReadRecord is strict: going on with half a record would forget what clients know.
+// ReadRecord rejects every fault: a gate that adopted half a record would lose what clients
+// know.
 func ReadRecord(id message.JobID, b []byte) (Record, error) {
 	var r Record
 	if err := record.Read(b, &r.Job); err != nil {
@@ -62,7 +63,7 @@ func ReadRecord(id message.JobID, b []byte) (Record, error) {
 	return r, nil
 }
 
-// Files are those that the record keeps alive, a newer version's among them.
+// Files lists the files that the record needs, including those of a newer version's fields.
 func (r *Record) Files() []message.FileDigest {
 	list := append([]message.FileDigest{r.Spec, r.Result}, r.Job.Files...)
 	for _, p := range r.Subjobs {
@@ -71,8 +72,8 @@ func (r *Record) Files() []message.FileDigest {
 	return slices.DeleteFunc(list, func(d message.FileDigest) bool { return d == message.FileDigest{} })
 }
 
-// FromRecord makes a job of its record; its time stood still since that was written. The
-// statuses of an incarnation have numbers above those of the one before.
+// FromRecord rebuilds a job from its record; the job's time stood still since the write.
+// Statuses of a new incarnation get higher numbers than those of the former.
 func FromRecord(id message.JobID, rec *Record, now node.Instant, incarnation uint64) Job {
 	last := Transition{From: rec.Last.From, To: rec.Last.To, Reason: rec.Last.Reason}
 	j := Job{
@@ -94,9 +95,9 @@ func FromRecord(id message.JobID, rec *Record, now node.Instant, incarnation uin
 	}
 	for i := range rec.Subjobs {
 		p := loadedSubjob(&rec.Subjobs[i], now)
-		p.Renewed, p.Named = now, now // the gate before may have named it, within its own window, which is over
+		p.Renewed, p.Named = now, now // the former gate may have named it until its lease ended, and that is over now
 		if j.State.Terminal() && p.Phase != Done {
-			p.Phase = Done // its result is in the job's
+			p.Phase = Done // the job's result contains its result
 			if p.Accepted {
 				p.End = Counted
 			}
@@ -106,7 +107,7 @@ func FromRecord(id message.JobID, rec *Record, now node.Instant, incarnation uin
 	return j
 }
 
-// loadedSubjob waits for its manager to tell of it, if any can know of it.
+// loadedSubjob lets the subjob wait for its manager to list it, if a manager can have it.
 func loadedSubjob(r *record.JobSubjob, now node.Instant) *Subjob {
 	p := &Subjob{
 		Datacenter: r.Datacenter, Manager: r.Manager, Fence: r.Fence, File: r.Counted, Ever: true, Accepted: r.Accepted,
@@ -119,7 +120,7 @@ func loadedSubjob(r *record.JobSubjob, now node.Instant) *Subjob {
 		p.Phase, p.End = Done, Unheard
 		p.Result = &message.DatacenterResult{Name: r.Datacenter, State: r.State, Error: r.Error}
 	default:
-		p.Phase = Adopting // what a majority knows may have been sent
+		p.Phase = Adopting // a gate may have sent what a majority has
 	}
 	return p
 }

@@ -15,8 +15,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// A gate that takes a job over goes on with all that its record says, and with nothing that
-// clients learnt before counted down.
+// A gate that takes a job over restores all fields of its record, and never shows clients lower
+// counts than before.
 func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 	const now, incarnation = node.Instant(time.Hour), 3
 	rapid.Check(t, func(t *rapid.T) {
@@ -77,8 +77,8 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 	})
 }
 
-// What a newer gate wrote stands in the record that an older one writes after its take-over:
-// in the job, its last transition, its subjobs and its aborts. A new transition has none.
+// An older gate that takes a job over writes the fields of a newer version back: of the job,
+// its last transition, its subjobs and its aborts. A new transition has none.
 func TestFieldsOfANewerVersionAreWrittenBack(t *testing.T) {
 	const now = node.Instant(time.Hour)
 	newer := func(name string) record.Unknown { return msgp.AppendInt(msgp.AppendString(nil, "+"+name), 7) }

@@ -9,90 +9,90 @@ import (
 	"hyperscale/core/node"
 )
 
-// Phase says where a subjob stands.
+// Phase is the state of a subjob at its gate.
 type Phase uint8
 
 // Phases of a subjob.
 const (
 	Waiting  Phase = iota // for a manager
-	Saving                // the record that it is to be sent is on its way to a majority
+	Saving                // the gate is writing the record before it sends the subjob
 	Sent                  // dispatched, not taken up
-	Adopting              // after a take-over: its manager may tell of it
+	Adopting              // after a takeover: its manager may list it
 	Running               // taken up
 	Done
 )
 
-// Subjob is what one datacenter does of a job. Its managers decide among themselves which
-// of them has it: the gate follows the highest subjob epoch that it hears.
+// Subjob is the part of a job that one datacenter runs. The datacenter's managers decide which
+// of them has it; the gate follows the highest subjob epoch that it hears.
 type Subjob struct {
 	Datacenter string
-	Fence      message.Fence // the highest that it was heard under
-	Manager    node.ID       // that has it, or was asked last
+	Fence      message.Fence // the highest fence that the gate heard
+	Manager    node.ID       // that has it, or that the gate asked last
 	Phase      Phase
 
 	Marks
 	Reservation
 	Sender
 
-	Asked     []node.ID // managers that it was sent to under this job epoch, and that did not refuse
+	Asked     []node.ID // managers that got it under this job epoch and did not refuse
 	RefusedBy []node.ID // in this round; empty outside Saving and Sent
 	Ever      bool      // sent under any job epoch
-	Accepted  bool      // by a manager, under any
+	Accepted  bool      // by a manager, under any epoch
 	Losses    int       // how often its managers lost it
-	Missed    int       // heartbeats of Manager in a row that did not list it
+	Missed    int       // consecutive heartbeats of Manager that did not list it
 
 	Sequence uint64 // of Progress
 	Progress *message.DatacenterResult
-	Result   *message.DatacenterResult // set when Phase is Done, until the job's has it
-	File     message.FileDigest        // holds the counted result, until the job's does
+	Result   *message.DatacenterResult // set when Phase is Done, until the job's result contains it
+	File     message.FileDigest        // holds the counted result, until the job's file does
 	End      End
-	unknown  record.Unknown // of a newer version, in the record that had it
+	unknown  record.Unknown // fields of a newer version, from the record
 }
 
 // Marks are the instants of a subjob.
 type Marks struct {
-	Since   node.Instant // of the phase
-	Sent    node.Instant // last dispatch, or look for a manager
-	Renewed node.Instant // when the datacenter last heard that it may go on
-	Named   node.Instant // when a gate last named it, or may have; 0 while none can have
+	Since   node.Instant // when the phase began
+	Sent    node.Instant // last dispatch, or last choice of a manager
+	Renewed node.Instant // when a gate last let the datacenter continue
+	Named   node.Instant // when a gate last named it, or may have; 0 if no gate can have
 }
 
 // Reservation keeps cores of the datacenter for a dispatch until heartbeats count them.
 type Reservation struct {
 	Reserved uint32
-	Beats    int // heartbeats until the cores are given back
+	Beats    int // heartbeats until the gate releases the cores
 }
 
-// Sender is the node that sent the result, and awaits its acknowledgement.
+// Sender is the node that sent the result and waits for its acknowledgement.
 type Sender struct {
 	From  node.ID
 	AckTo node.StreamID
 	AckBy node.Addr // of the gate that passed the result on, instead of AckTo
 }
 
-// End says what a majority knows of a subjob's end.
+// End says what a majority knows about a subjob's end.
 type End uint8
 
-// Ends of a subjob. Only Open has a result that may still be replaced.
+// Ends of a subjob. The gate may still replace a result only while it is Open.
 const (
 	Open    End = iota // no majority has a result
 	Counted            // a majority has the result that its manager sent
-	Unheard            // it ended without a word of its manager
+	Unheard            // it ended without a report of its manager
 )
 
-// Expired says that a datacenter which was asked to run the subjob must have stopped it by
-// now: no gate has named the subjob there for a guard.
+// Expired says that a datacenter that the gate asked to run the subjob must have stopped it by
+// now: no gate has named the subjob for a guard.
 func (p *Subjob) Expired(now node.Instant, guard time.Duration) bool {
 	return p.Ever && p.Phase != Done && now.Sub(p.Renewed) >= guard
 }
 
-// MayRun says that a gate may have named the subjob, and that the guard has not passed
-// since. A refusal proves nothing: a peer of the holder rejects what it does not know.
+// MayRun says that a gate has named the subjob, and that less than the guard has passed since.
+// A refusal proves nothing: other managers reject a subjob that they do not know.
 func (p *Subjob) MayRun(now node.Instant, guard time.Duration) bool {
 	return p.Named > 0 && now.Sub(p.Named) < guard
 }
 
-// AnswerTo names the node that the acknowledgement of a result goes to.
+// AnswerTo sets the node that gets the acknowledgement of a result.
 func (p *Subjob) AnswerTo(from node.Peer, s node.StreamID) {
 	p.From, p.AckTo, p.AckBy = from.ID, s, ""
 	if from.Role == node.RoleGate {
@@ -100,15 +100,15 @@ func (p *Subjob) AnswerTo(from node.Peer, s node.StreamID) {
 	}
 }
 
-// GiveUp ends the subjob without a word of a manager.
+// GiveUp ends the subjob without a report of a manager.
 func (p *Subjob) GiveUp(to message.JobState, reason string, started, now node.Instant) {
 	p.Become(now, Done)
 	p.End = Unheard
 	p.Result = &message.DatacenterResult{Name: p.Datacenter, State: to, Error: reason, Duration: now.Sub(started)}
 }
 
-// Holders are the managers that may have the subjob: the one that does, or all that were
-// asked to take it, while none has said that it did.
+// Holders are the managers that may have the subjob: the one that accepted it, or all that the
+// gate asked while none has.
 func (p *Subjob) Holders() []node.ID {
 	if p.Phase == Running || len(p.Asked) == 0 {
 		return []node.ID{p.Manager}
@@ -124,7 +124,7 @@ func (p *Subjob) Become(now node.Instant, to Phase) {
 	}
 }
 
-// Shown is a subjob as people see it.
+// Shown returns the subjob as clients see it.
 func (p *Subjob) Shown() message.DatacenterResult {
 	d := message.DatacenterResult{Name: p.Datacenter}
 	switch {
@@ -138,7 +138,7 @@ func (p *Subjob) Shown() message.DatacenterResult {
 	case Running, Done:
 		d.State = message.JobRunning
 	case Sent:
-		if d.State = message.JobDispatching; p.Accepted { // by who goes on with it
+		if d.State = message.JobDispatching; p.Accepted { // by the manager that continues it
 			d.State = message.JobRunning
 		}
 	case Waiting:
@@ -151,7 +151,7 @@ func (p *Subjob) Shown() message.DatacenterResult {
 	return d
 }
 
-// Release gives back the cores that were kept for a dispatch.
+// Release releases the cores that the gate reserved for a dispatch.
 func (p *Subjob) Release(in *places.Places) {
 	in.Release(p.Datacenter, p.Reserved)
 	p.Reserved = 0

@@ -7,17 +7,17 @@ import (
 	"hyperscale/core/node"
 )
 
-// Datacenter is what the gate knows of one.
+// Datacenter is what the gate knows about a datacenter.
 type Datacenter struct {
 	Name     string
-	Managers []*Manager // by name, lost ones until they are swept
+	Managers []*Manager // by ID, lost ones until the sweep
 	Cores    uint32     // most that were registered at once, until that is long ago
 
 	reserved uint32       // free cores that dispatches on their way take
-	promised uint32       // and those that the queue is about to dispatch
+	promised uint32       // free cores that the queue is about to use
 	workers  uint32       // most that were registered at once, until that is long ago
-	whole    node.Instant // when that many last were
-	silent   node.Instant // when a manager was last lost
+	whole    node.Instant // when that many were last registered
+	silent   node.Instant // when the gate last lost a manager
 }
 
 // View is a datacenter as its live managers describe it.
@@ -26,7 +26,7 @@ type View struct {
 	Workers, Total, Free uint32
 }
 
-// View sums up what the live managers say.
+// View sums up the heartbeats of the live managers.
 func (d *Datacenter) View() View {
 	var v View
 	for _, m := range d.Managers {
@@ -44,13 +44,13 @@ func (d *Datacenter) View() View {
 	return v
 }
 
-// Free returns the cores that are neither taken nor promised.
+// Free returns the cores that are neither reserved nor promised.
 func (d *Datacenter) Free() uint32 {
 	v := d.View()
 	return v.Free - min(v.Free, d.reserved+d.promised)
 }
 
-// Health is the first that matches.
+// Health returns the first health that applies.
 func (d *Datacenter) Health() message.Health {
 	v := d.View()
 	switch {
@@ -64,17 +64,17 @@ func (d *Datacenter) Health() message.Health {
 	return message.HealthHealthy
 }
 
-// Reserve keeps free cores for a dispatch until Places.Release gives them back.
+// Reserve keeps free cores for a dispatch until Places.Release.
 func (d *Datacenter) Reserve(cores uint32) { d.reserved += cores }
 
-// Promise keeps free cores while the queue looks on, until Keep forgets all promises.
+// Promise keeps free cores during one pass of the queue, until Keep drops all promises.
 func (d *Datacenter) Promise(cores uint32) { d.promised += cores }
 
-// Keep forgets all promises: each is a reservation by now, or none.
+// Keep drops all promises: the caller has turned them into reservations where it dispatched.
 func (d *Datacenter) Keep() { d.promised = 0 }
 
-// Candidates are the managers that can take a subjob and have not refused it: those with
-// free cores, if any has.
+// Candidates are the managers that can take a subjob and have not refused it. If any of them
+// has free cores, it returns only those with free cores.
 func (d *Datacenter) Candidates(refused []node.ID) []*Manager {
 	var fit, idle []*Manager
 	for _, m := range d.Managers {
@@ -92,8 +92,8 @@ func (d *Datacenter) Candidates(refused []node.ID) []*Manager {
 	return fit
 }
 
-// leader is the leading manager, as the managers of the highest term say; empty
-// while none of them knows.
+// leader is the leading manager according to the managers of the highest term; empty while none
+// of them knows it.
 func (d *Datacenter) leader() (leader node.Addr) {
 	term := uint64(0)
 	for _, m := range d.Managers {

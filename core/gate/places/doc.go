@@ -1,5 +1,5 @@
-// Package places holds what a gate knows of datacenters and managers from their heartbeats:
-// which ones live, their spare cores, which one leads.
+// Package places holds what a gate knows about datacenters and managers from their heartbeats:
+// which ones are alive, their free cores, and which one leads.
 //
 // It does not choose what runs where (core/gate/queue does) and sends nothing. core/gate
 // acknowledges heartbeats, sets the timer of the first loss, and persists the names of

@@ -32,7 +32,8 @@ func (p *Places) Infos() (all []message.DatacenterInfo) {
 	return all
 }
 
-// Nodes lists managers, then workers as the manager that knows most of them describes them.
+// Nodes lists the managers, then the workers as the manager with the most workers describes
+// them.
 func (p *Places) Nodes(now node.Instant) []message.NodeInfo {
 	var list []message.NodeInfo
 	for _, d := range p.list {
@@ -67,7 +68,7 @@ func (p *Places) Nodes(now node.Instant) []message.NodeInfo {
 	return list[:min(len(list), nodesListed)]
 }
 
-// state is what this gate itself knows of a manager.
+// state is the state of a manager as this gate sees it.
 func (m *Manager) state() string {
 	if !m.Live {
 		return "lost"
@@ -75,7 +76,7 @@ func (m *Manager) state() string {
 	return swim.Alive.String()
 }
 
-// doubt puts into the list what a datacenter's members say of each other.
+// doubt adds to the list what the members of a datacenter report about each other.
 func doubt(list []message.NodeInfo, datacenter string, by *Manager) []message.NodeInfo {
 	for _, d := range by.doubts {
 		at := slices.IndexFunc(list, func(n message.NodeInfo) bool { return n.Node == d.Node && n.Datacenter == datacenter })

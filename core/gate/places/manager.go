@@ -12,12 +12,12 @@ import (
 type Manager struct {
 	ID     node.ID
 	Place  *Datacenter
-	Stream node.StreamID // that it speaks on; 0 while the gate waits for another one
-	Live   bool          // registered, and silent for less than Bounds.Silence; Stream is 0 once it is not
+	Stream node.StreamID // the stream of its heartbeats; 0 until it connects again
+	Live   bool          // registered, and silent for less than Bounds.Silence; Stream is 0 once it is lost
 
 	incarnation uint64
 	addr        node.Addr
-	former      node.StreamID // the one that Stream followed
+	former      node.StreamID // the stream before Stream
 	heard       node.Instant
 	sequence    uint64 // of the newest heartbeat on Stream
 
@@ -26,14 +26,14 @@ type Manager struct {
 	workerSum   uint32
 	workers     []message.WorkerInfo
 	doubts      []message.MemberInfo
-	subjobs     int       // that it owns
-	leader      node.Addr // of its datacenter, as it knows; empty for none
+	subjobs     int       // number that it owns
+	leader      node.Addr // of its datacenter, as far as it knows; empty for none
 	term        uint64
 }
 
-// Twin says why a peer is another one than the manager of its name: a second process that
-// was given the name, or one that lost its directory. It is empty for the manager itself,
-// and for a name that is new.
+// Twin says why a peer is not the manager that the gate knows by this name: a second process
+// with the same name, or one that lost its directory. It returns "" for the manager itself and
+// for a new name.
 func (m *Manager) Twin(p node.Peer) string {
 	switch {
 	case m == nil:
@@ -45,19 +45,18 @@ func (m *Manager) Twin(p node.Peer) string {
 	return ""
 }
 
-// Follows says whether a heartbeat is newer than all that were heard. Sequences begin anew
-// on each stream, and two streams keep no order: what arrives on the former one is older,
-// whatever its number.
+// Follows says whether a heartbeat is newer than all before. Each stream counts from 1, and two
+// streams have no common order: a heartbeat on the former stream is always older.
 func (m *Manager) Follows(s node.StreamID, sequence uint64) bool {
 	return m == nil || (s != m.Stream || sequence > m.sequence) && (s != m.former || s == 0)
 }
 
-// Registered says that a manager needs no registration under this incarnation, here.
+// Registered says that a manager is registered with this incarnation in this datacenter.
 func (m *Manager) Registered(incarnation uint64, datacenter string) bool {
 	return m != nil && m.Live && m.incarnation == incarnation && m.Place.Name == datacenter
 }
 
-// Take keeps what a heartbeat says, which Follows what was heard.
+// Take stores a heartbeat; the caller has checked Follows.
 func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.Instant) {
 	if m.Stream != s {
 		m.former = m.Stream
@@ -73,19 +72,19 @@ func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.In
 	m.Place.Cores = max(m.Place.Cores, h.CoresTotal)
 }
 
-// Lose notes that a live manager is lost.
+// Lose marks a live manager as lost.
 func (m *Manager) Lose(now node.Instant) {
 	m.Live, m.Stream = false, 0
 	m.Place.silent = now
 }
 
-// Spend notes that a manager has no free core, whatever its last heartbeat said.
+// Spend records that a manager has no free core, whatever its last heartbeat said.
 func (m *Manager) Spend() { m.free = 0 }
 
-// Knows says whether a worker is registered with the manager, which can be reached.
+// Knows says whether the manager is reachable and a worker is registered with it.
 func (m *Manager) Knows(worker string) bool {
 	return m.Stream != 0 && slices.ContainsFunc(m.workers, func(w message.WorkerInfo) bool { return w.Node == worker })
 }
 
-// At says whether the manager can be reached at an address.
+// At says whether the manager is reachable at an address.
 func (m *Manager) At(a node.Addr) bool { return m.addr == a && m.Live && m.Stream != 0 }

@@ -10,19 +10,19 @@ import (
 	"hyperscale/core/node"
 )
 
-// NameMax is how many bytes the name of a datacenter has at most.
+// NameMax bounds the name of a datacenter, in bytes.
 const NameMax = 64
 
-// Bounds are the settings of a gate that places obey.
+// Bounds are the settings of a gate's places.
 type Bounds struct {
-	Datacenters   int           // that are known at once
-	Managers      int           // of all of them
+	Datacenters   int           // known at once
+	Managers      int           // in all datacenters
 	Silence       time.Duration // a manager that is silent for so long is lost
 	ManagerAge    time.Duration // a lost manager counts in its datacenter's majority for so long
-	DatacenterAge time.Duration // a datacenter without managers is known for so long
+	DatacenterAge time.Duration // the gate forgets a datacenter without managers after so long
 }
 
-// Places are the datacenters and the managers that a gate knows.
+// Places holds the datacenters and the managers that a gate knows.
 type Places struct {
 	bounds      Bounds
 	managers    map[node.ID]*Manager
@@ -41,10 +41,10 @@ func (p *Places) All() []*Datacenter { return p.list }
 // Datacenter finds one by its name, or returns nil.
 func (p *Places) Datacenter(name string) *Datacenter { return p.datacenters[name] }
 
-// Manager finds one by its name, or returns nil.
+// Manager finds one by its ID, or returns nil.
 func (p *Places) Manager(id node.ID) *Manager { return p.managers[id] }
 
-// Add makes a datacenter known that a gate has persisted before.
+// Add adds a datacenter that the gate has persisted before.
 func (p *Places) Add(name string, now node.Instant) *Datacenter {
 	d := &Datacenter{Name: name, silent: now}
 	p.datacenters[name] = d
@@ -53,9 +53,9 @@ func (p *Places) Add(name string, now node.Instant) *Datacenter {
 	return d
 }
 
-// Know returns a datacenter, and whether it is new: then the gate persists its name, so
-// that after a restart one that is down is not taken for a mistyped name. It returns nil
-// for a name that is none, or beyond the bound.
+// Know returns a datacenter, and whether it is new. The gate persists a new name, so that after
+// a restart it does not mistake a datacenter that is down for a mistyped name. Know returns nil
+// for an invalid name, or beyond the bound.
 func (p *Places) Know(name string, now node.Instant) (d *Datacenter, fresh bool) {
 	if d := p.datacenters[name]; d != nil {
 		return d, false
@@ -69,8 +69,8 @@ func (p *Places) Know(name string, now node.Instant) (d *Datacenter, fresh bool)
 // Full says that no further manager may register.
 func (p *Places) Full() bool { return len(p.managers) >= p.bounds.Managers }
 
-// Register makes a peer the manager of its name in a datacenter, under this incarnation.
-// One that was known in another datacenter must have been forgotten.
+// Register registers a manager in a datacenter with this incarnation. The caller must have
+// called Forget if the manager was in another datacenter.
 func (p *Places) Register(d *Datacenter, peer node.Peer, now node.Instant) *Manager {
 	m := p.managers[peer.ID]
 	if m == nil {
@@ -83,13 +83,13 @@ func (p *Places) Register(d *Datacenter, peer node.Peer, now node.Instant) *Mana
 	return m
 }
 
-// Forget removes a manager: it counts in no majority any more.
+// Forget removes a manager: no majority counts it any more.
 func (p *Places) Forget(m *Manager) {
 	delete(p.managers, m.ID)
 	m.Place.Managers = slices.DeleteFunc(m.Place.Managers, func(other *Manager) bool { return other == m })
 }
 
-// Broken notes that a stream has broken. A manager has its silence to open another one.
+// Broken records that a stream has broken. The manager has Silence to open another one.
 func (p *Places) Broken(s node.StreamID) {
 	//lint:orderfree at most one manager speaks on a stream
 	for _, m := range p.managers {
@@ -99,7 +99,7 @@ func (p *Places) Broken(s node.StreamID) {
 	}
 }
 
-// FirstLoss says when the first live manager is lost unless it is heard before.
+// FirstLoss says when the first live manager would be lost without a further heartbeat.
 func (p *Places) FirstLoss() (at node.Instant, ok bool) {
 	at = node.Instant(math.MaxInt64)
 	for _, d := range p.list {
@@ -112,7 +112,7 @@ func (p *Places) FirstLoss() (at node.Instant, ok bool) {
 	return at, at < math.MaxInt64
 }
 
-// Silent lists the live managers whose silence is over, by datacenter and name.
+// Silent lists the live managers that were silent for too long, by datacenter and ID.
 func (p *Places) Silent(now node.Instant) (all []*Manager) {
 	for _, d := range p.list {
 		for _, m := range d.Managers {
@@ -124,7 +124,7 @@ func (p *Places) Silent(now node.Instant) (all []*Manager) {
 	return all
 }
 
-// Sweep forgets managers that are long lost, and returns the datacenters that it forgot.
+// Sweep forgets managers that were lost long ago, and returns the datacenters that it forgot.
 func (p *Places) Sweep(now node.Instant) (gone []string) {
 	for _, d := range slices.Clone(p.list) {
 		for _, m := range slices.Clone(d.Managers) {
@@ -149,15 +149,17 @@ func (p *Places) forgetDatacenter(d *Datacenter) {
 	p.list = slices.DeleteFunc(p.list, func(other *Datacenter) bool { return other == d })
 }
 
-// Release gives back cores that a datacenter has reserved, if it is still known.
+// Release releases cores that a datacenter has reserved, if the gate still knows the
+// datacenter.
 func (p *Places) Release(datacenter string, cores uint32) {
 	if d := p.datacenters[datacenter]; d != nil {
 		d.reserved -= min(d.reserved, cores)
 	}
 }
 
-// Best chooses among the datacenters that are not left out: by health, then by free cores,
-// then by name. It returns nil where all are UNHEALTHY, and whether any was not left out.
+// Best chooses among the datacenters that leave does not exclude: by health, then by free
+// cores, then by name. It returns nil if all are UNHEALTHY. others says whether there was any
+// choice.
 func (p *Places) Best(leave func(name string) bool) (best *Datacenter, others bool) {
 	var bestRank message.Health
 	for _, d := range p.list {
@@ -176,13 +178,14 @@ func (p *Places) Best(leave func(name string) bool) (best *Datacenter, others bo
 	return best, others
 }
 
-// Sizes tells the ledgers against their bounds.
+// Sizes reports the ledgers next to their bounds.
 func (p *Places) Sizes(tell node.Tell) {
 	tell("gate/managers", len(p.managers), p.bounds.Managers)
 	tell("gate/datacenters", len(p.datacenters), p.bounds.Datacenters)
 }
 
-// Rests tells that each datacenter reserves nothing and that all ledgers know the same managers.
+// Rests reports reservations of datacenters, which must be 0, and whether all ledgers know the
+// same managers.
 func (p *Places) Rests(tell node.Tell) {
 	reserved, managers := 0, 0
 	for _, d := range p.list {
@@ -194,7 +197,7 @@ func (p *Places) Rests(tell node.Tell) {
 	tell("gate/datacenters without a name", node.Leak(len(p.list), len(p.datacenters)), 0)
 }
 
-// Name says whether a datacenter may be called so: the name is part of keys of the store.
+// Name says whether a datacenter's name is valid: it becomes part of keys of the store.
 func Name(name string) bool {
 	if name == "" || len(name) > NameMax {
 		return false

@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// twin is what a dumb model knows of a manager: its newest heartbeat, and on which stream.
+// twin is what the model knows about a manager: its newest heartbeat, and the stream.
 type twin struct {
 	peer           node.Peer
 	place          string
@@ -24,13 +24,13 @@ type twin struct {
 	beat           *message.ManagerHeartbeat
 }
 
-// model keeps all that was ever said of a datacenter and looks it up anew each time.
+// model remembers every heartbeat of a datacenter and searches them each time.
 type model struct {
 	now      node.Instant
 	bounds   places.Bounds
 	managers map[node.ID]*twin
 	reserved map[string]uint32
-	silent   map[string]node.Instant // since when none of its managers was lost
+	silent   map[string]node.Instant // since when none of the datacenter's managers was lost
 }
 
 // of lists the managers of a datacenter.
@@ -43,7 +43,7 @@ func (w *model) of(place string) (all []*twin) {
 	return all
 }
 
-// free is the most that a manager which takes work says, without what is reserved.
+// free is the highest number that a manager without a drain reports, less what is reserved.
 func (w *model) free(place string) uint32 {
 	var most uint32
 	for _, o := range w.of(place) {
@@ -54,8 +54,8 @@ func (w *model) free(place string) uint32 {
 	return most - min(most, w.reserved[place])
 }
 
-// TestPlacesAreWhatHeartbeatsSay plays heartbeats, losses and sweeps: the places know the
-// same managers as a model that only remembers the newest heartbeats, and the same spare cores.
+// TestPlacesAreWhatHeartbeatsSay plays heartbeats, losses and sweeps. The places know the same
+// managers and free cores as a model that remembers only the newest heartbeats.
 func TestPlacesAreWhatHeartbeatsSay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := places.Bounds{Datacenters: 2, Managers: 3, Silence: 5 * time.Second, ManagerAge: 20 * time.Second, DatacenterAge: 40 * time.Second}
@@ -157,7 +157,8 @@ func (w *model) hear(t *rapid.T, p *places.Places) {
 	m.Take(stream, h, w.now)
 }
 
-// pass lets time go by: the places name those that are lost, and when the first will be.
+// pass advances the clock: the places list the managers that are lost, and predict the next
+// loss.
 func (w *model) pass(t *rapid.T, p *places.Places) {
 	w.now = w.now.Add(time.Duration(rapid.IntRange(1, 15).Draw(t, "seconds")) * time.Second)
 	var want []node.ID

@@ -1,8 +1,8 @@
 // Package queue decides which job of a gate runs next, and where: a pure scheduler.
 //
-// It dispatches nothing and knows no job beyond its turn: core/gate dispatches what
-// Ready names, persists it, and tells clients their positions. It reads no clock and
-// sets no timer.
+// It dispatches nothing and knows only each job's turn: core/gate dispatches the jobs that
+// Ready returns, persists that, and tells clients their positions. It reads no clock and sets
+// no timer.
 //
 // Source: DESIGN.md, "Gate".
 //

@@ -9,29 +9,29 @@ import (
 	"hyperscale/core/node"
 )
 
-// Bounds are the settings of a gate that its queue obeys.
+// Bounds are the settings of a gate's queue.
 type Bounds struct {
-	Timeout time.Duration // a job whose datacenter stays UNHEALTHY waits for so long
-	AgeMax  time.Duration // any job does
+	Timeout time.Duration // how long a job waits while its datacenter is UNHEALTHY
+	AgeMax  time.Duration // how long any job waits
 }
 
 // Queue holds the jobs that wait.
 type Queue struct {
 	bounds Bounds
-	turns  []*Turn // the oldest first
+	turns  []*Turn // oldest first
 }
 
 // New returns an empty queue.
 func New(b Bounds) *Queue { return &Queue{bounds: b} }
 
-// Len counts the jobs that wait.
+// Len counts the waiting jobs.
 func (q *Queue) Len() int { return len(q.turns) }
 
-// All lists the turns, the oldest first.
+// All lists the turns, oldest first.
 func (q *Queue) All() []*Turn { return slices.Clone(q.turns) }
 
-// Enter inserts a job by its age and returns the turns whose positions change, its own
-// included.
+// Enter inserts a job by its age and returns the turns whose positions change, including its
+// own.
 func (q *Queue) Enter(t *Turn, plan *message.Plan) (moved []*Turn) {
 	at := len(q.turns)
 	for at > 0 && q.turns[at-1].Number > t.Number {
@@ -53,7 +53,7 @@ func (q *Queue) Leave(t *Turn) (moved []*Turn) {
 	return q.renumber(at)
 }
 
-// renumber counts positions anew, from an index on.
+// renumber updates the positions from an index on.
 func (q *Queue) renumber(from int) (moved []*Turn) {
 	for i := from; i < len(q.turns); i++ {
 		if t := q.turns[i]; t.position != uint32(i+1) {
@@ -64,7 +64,7 @@ func (q *Queue) renumber(from int) (moved []*Turn) {
 	return moved
 }
 
-// Verdict says what becomes of a job that waits.
+// Verdict says what happens to a waiting job.
 type Verdict uint8
 
 // Verdicts of Judge.
@@ -74,8 +74,8 @@ const (
 	Nowhere         // it has waited for Timeout, and its datacenter is UNHEALTHY
 )
 
-// Judge says what becomes of a job by its age. A job that has left the queue is not judged:
-// the end of an older one may have freed its cores, and it is dispatched.
+// Judge returns the verdict on a job by its age. It does not judge a job that has left the
+// queue: an older job's end may have freed its cores, so that the gate dispatched it.
 func (q *Queue) Judge(t *Turn, in *places.Places, now node.Instant) Verdict {
 	age := now.Sub(t.Since)
 	switch {

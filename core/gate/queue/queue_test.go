@@ -15,8 +15,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// The queue is in the order in which jobs were accepted, however often some of them leave
-// it and return, and each knows its position. Enter and Leave name the turns that moved.
+// The queue keeps the order of acceptance, however often jobs leave it and return, and each
+// turn knows its position. Enter and Leave return the turns that moved.
 func TestQueuesKeepTheOrderOfAcceptance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := queue.New(queue.Bounds{})
@@ -61,7 +61,7 @@ func TestQueuesKeepTheOrderOfAcceptance(t *testing.T) {
 	})
 }
 
-// site is what a dumb model knows of a datacenter.
+// site is what the model knows about a datacenter.
 type site struct {
 	name       string
 	free       int
@@ -69,7 +69,7 @@ type site struct {
 	ill, taken bool
 }
 
-// draw makes datacenters, and the model's view of each.
+// draw draws datacenters, and the model's view of each.
 func draw(t *rapid.T) (*places.Places, []*site) {
 	p := places.New(places.Bounds{Datacenters: 9, Managers: 9})
 	var all []*site
@@ -86,8 +86,8 @@ func draw(t *rapid.T) (*places.Places, []*site) {
 	return p, all
 }
 
-// want is what the model makes of a queue: for each job the datacenters that it goes to.
-// It counts cores in plain numbers, and looks at each job once, the oldest first.
+// want computes for each job the datacenters that it goes to. It counts cores as plain numbers,
+// and visits each job once, oldest first.
 func want(sites []*site, turns []*queue.Turn, wide []int) map[uint64]string {
 	find := func(name string) *site {
 		at := slices.IndexFunc(sites, func(s *site) bool { return s.name == name })
@@ -105,7 +105,7 @@ func want(sites []*site, turns []*queue.Turn, wide []int) map[uint64]string {
 			return wide[i]
 		}
 		names := turn.Named
-		if len(names) == 0 { // the healthiest, then the one with most free cores, then the first
+		if len(names) == 0 { // the healthiest, then the one with most free cores, then the first by name
 			var best *site
 			for _, s := range sites {
 				if s.ill || s.taken {
@@ -149,14 +149,14 @@ func want(sites []*site, turns []*queue.Turn, wide []int) map[uint64]string {
 	return went
 }
 
-// TestTurnsComeAsAModelSays: which jobs are dispatched, and where, is what a model makes of
-// the free cores in plain numbers. Judging changes nothing: a second look finds the same.
+// TestTurnsComeAsAModelSays: the queue dispatches the same jobs to the same datacenters as the
+// model. Ready changes nothing: a second call returns the same.
 func TestTurnsComeAsAModelSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, sites := draw(t)
 		q := queue.New(queue.Bounds{Timeout: time.Minute, AgeMax: time.Hour})
 		var turns []*queue.Turn
-		var wide []int // cores of each
+		var wide []int // cores of each job
 		for n := range rapid.IntRange(1, 6).Draw(t, "jobs") {
 			turn := &queue.Turn{Job: message.JobID{byte(n)}, Number: uint64(n + 1)}
 			turn.Named = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 2, rapid.ID).Draw(t, "named")
@@ -205,7 +205,8 @@ func TestTurnsComeAsAModelSays(t *testing.T) {
 	})
 }
 
-// A job needs the cores that its first layer names, unless the datacenter never had so many.
+// A job waits for the cores that its first layer names, unless the datacenter never had so
+// many.
 func TestFirstLayersAreWaitedFor(t *testing.T) {
 	for _, x := range []struct {
 		workflows []message.WorkflowPlan
@@ -237,8 +238,8 @@ func TestFirstLayersAreWaitedFor(t *testing.T) {
 	}
 }
 
-// The end of an older job frees the cores of a younger one in the same look: that one has
-// left the queue, and its age ends nothing.
+// The end of an older job frees the cores of a younger one in the same pass. The younger one
+// has left the queue, so its age does not end it.
 func TestOnlyJobsInTheQueueAreJudged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := draw(t)

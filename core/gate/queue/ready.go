@@ -5,15 +5,15 @@ import (
 	"hyperscale/core/message"
 )
 
-// Ready is a job whose turn has come, and the datacenters that it goes to.
+// Ready is a job to dispatch, with the datacenters that it goes to.
 type Ready struct {
 	Turn *Turn
 	To   []*places.Datacenter
 }
 
-// Ready names, in order of age, each job whose datacenters all have the free cores that it
-// needs. One that waits for cores keeps its datacenters from younger ones; one whose
-// datacenter is UNHEALTHY keeps none. The caller takes each out of the queue.
+// Ready returns, oldest first, each job whose datacenters all have the free cores that it
+// needs. A job that waits for cores keeps its datacenters from younger jobs; a job whose
+// datacenter is UNHEALTHY keeps none. The caller removes each from the queue.
 func (q *Queue) Ready(in *places.Places) []Ready {
 	blocked := map[string]bool{}
 	var ready []Ready
@@ -34,7 +34,8 @@ func (q *Queue) Ready(in *places.Places) []Ready {
 	return ready
 }
 
-// targets returns where a job can go now, or nil and blocks what it waits for.
+// targets returns the datacenters where a job can run now. If there are none, it returns nil
+// and blocks those that the job waits for.
 func (t *Turn) targets(in *places.Places, blocked map[string]bool) []*places.Datacenter {
 	if len(t.Named) == 0 {
 		return t.anyTarget(in, blocked)

@@ -9,22 +9,22 @@ import (
 	"hyperscale/core/node"
 )
 
-// Turn is a job in the queue, or on its way there and back.
+// Turn is a job's place in the queue; a job keeps it during a dispatch.
 type Turn struct {
 	Job    message.JobID
-	Number uint64       // order of acceptance, at the gate that accepted it
-	Since  node.Instant // first entry: a return from a dispatch begins no new wait
-	Named  []string     // datacenters that the job asks for; none: the queue chooses
+	Number uint64       // order of acceptance, at the gate that accepted the job
+	Since  node.Instant // first entry: a return from a dispatch does not restart the wait
+	Named  []string     // datacenters that the job names; if none, the queue chooses
 
-	plan     *message.Plan // while it is in the queue
+	plan     *message.Plan // while the job is in the queue
 	position uint32        // from 1; 0 outside the queue
-	waits    string        // datacenter that it waits for, empty for any
+	waits    string        // datacenter that the job waits for, empty for any
 }
 
-// Position is where the job stands, from 1; 0 outside the queue.
+// Position is the job's place in the queue, from 1; 0 outside the queue.
 func (t *Turn) Position() uint32 { return t.position }
 
-// nowhere says that a datacenter which the job needs is UNHEALTHY.
+// nowhere says that a datacenter that the job needs is UNHEALTHY.
 func (t *Turn) nowhere(in *places.Places) bool {
 	if len(t.Named) > 0 {
 		return slices.ContainsFunc(t.Named, func(name string) bool {
@@ -35,7 +35,7 @@ func (t *Turn) nowhere(in *places.Places) bool {
 	return !slices.ContainsFunc(in.All(), func(d *places.Datacenter) bool { return d.Health() != message.HealthUnhealthy })
 }
 
-// Reason says to people why the job is queued.
+// Reason tells people why the job is queued.
 func (t *Turn) Reason(in *places.Places) string {
 	name := t.waits
 	if name == "" && len(t.Named) > 0 {
@@ -73,10 +73,10 @@ func Wants(p *message.Plan, d *places.Datacenter) uint32 {
 	return uint32(min(firstLayer(p, free), free))
 }
 
-// needs says how many cores must be free before a plan is dispatched: there the run timeout
-// begins, and it must not pass in waiting for the rest. A job waits for workers that are
-// briefly disconnected. A job that wants more cores than the datacenter ever had is
-// dispatched at once, so that the manager can reject it with the reason.
+// needs says how many cores must be free before the gate dispatches a plan. The run timeout
+// begins at the dispatch and must not pass while the job waits for cores. A job waits for
+// workers that are briefly disconnected. The gate dispatches a job that wants more cores than
+// the datacenter ever had at once, so that the manager can reject it with the reason.
 func needs(p *message.Plan, d *places.Datacenter) uint32 {
 	n := firstLayer(p, 1)
 	if n > uint64(d.Cores) {
@@ -85,8 +85,8 @@ func needs(p *message.Plan, d *places.Datacenter) uint32 {
 	return uint32(n)
 }
 
-// firstLayer is how many cores a plan's first workflows take: what they name, or as many as
-// they have virtual users, up to a bound each.
+// firstLayer is how many cores a plan's first workflows take: the number that they name, or one
+// per virtual user, within a bound for each workflow.
 func firstLayer(p *message.Plan, bound uint64) uint64 {
 	var sum uint64
 	for i := range p.Workflows {

@@ -2,7 +2,7 @@
 // thresholds, and fits results and statuses into a frame.
 //
 // It keeps no result and sends none: core/gate does. Its functions depend on their arguments
-// alone and never write to them.
+// only and never write to them.
 //
 // Source: DESIGN.md, "Gate"; core/stats adds figures up, core/verdict judges them.
 //

@@ -7,11 +7,11 @@ import (
 	"hyperscale/core/stats"
 )
 
-// resultMax leaves room in a frame for what is filled in per watcher.
+// resultMax leaves room in a frame for the fields that differ per watcher.
 const resultMax = message.FrameMax - 4096
 
-// fitResult leaves details out, the least important first, until the result fits
-// a frame. Sums are never wrong, only fewer.
+// fitResult drops details, the least important first, until the result fits a frame. Sums stay
+// correct; some are missing.
 func fitResult(r *message.JobResult) {
 	d, w := &r.Result.Datacenters, &r.Result.Workflows
 	for _, less := range []func(){
@@ -35,7 +35,7 @@ func fitResult(r *message.JobResult) {
 	}
 }
 
-// FitStatus leaves details out of a status until it fits a frame.
+// FitStatus drops details from a status until it fits a frame.
 func FitStatus(s *message.JobStatus) {
 	for _, drop := range []func(*message.WorkflowResult){dropHistograms, dropSteps} {
 		if s.Size() <= resultMax {
@@ -51,8 +51,8 @@ func FitStatus(s *message.JobStatus) {
 	}
 }
 
-// Promise adds what the plan of a job says of load and thresholds to its status, for who
-// watches without the file. It adds nothing where there is no room, or after the end.
+// Promise adds the plan's load and thresholds to a job's status, for clients that watch without
+// the file. It adds nothing if there is no room, or after the end.
 func Promise(s *message.JobStatus, plan *message.Plan) {
 	if s.State.Terminal() {
 		return
@@ -76,12 +76,12 @@ func joinOnce(all, one string) string {
 	return joinErrors(all, one)
 }
 
-// Bare are datacenters' results without their steps, as a status lists them.
+// Bare returns datacenters' results without their steps, as a status lists them.
 func Bare(in []message.DatacenterResult) []message.DatacenterResult {
 	return datacenters(in, dropSteps)
 }
 
-// datacenters changes copies: what came in a message is never touched.
+// datacenters changes copies: it never writes to a received message.
 func datacenters(in []message.DatacenterResult, change func(*message.WorkflowResult)) []message.DatacenterResult {
 	out := slices.Clone(in)
 	for i := range out {

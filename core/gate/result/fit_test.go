@@ -13,7 +13,7 @@ import (
 	"hyperscale/core/stats"
 )
 
-// ladder is a histogram of n values that are far apart: each takes a bucket of its own.
+// ladder is a histogram of n values that are far apart: each takes its own bucket.
 func ladder(n int) message.Histogram {
 	var h stats.Histogram
 	for i := range n {
@@ -85,8 +85,8 @@ func (b *bulk) place(i int) message.DatacenterResult {
 	return d
 }
 
-// same holds that a workflow tells no wrong figure, only fewer: its counts stand, and of a
-// histogram that is there count, sum and extremes.
+// same asserts that a workflow shows no wrong figure, only fewer: its counts stay, and so do
+// count, sum and extremes of each histogram that is left.
 func same(t *rapid.T, was, is *message.WorkflowResult) {
 	a, b := *was, *is
 	for _, w := range []*message.WorkflowResult{&a, &b} {
@@ -115,16 +115,15 @@ func same(t *rapid.T, was, is *message.WorkflowResult) {
 	}
 }
 
-// sizeAndDigest tells two datacenters' results apart.
+// sizeAndDigest distinguishes two datacenters' results.
 func sizeAndDigest(d *message.DatacenterResult) [2]uint64 {
 	s := &message.JobStatus{Datacenters: []message.DatacenterResult{*d}}
 	return [2]uint64{uint64(s.Size()), s.Digest()}
 }
 
-// TestResultsFitAFrame: a result that fits stays as it is. One that does not loses details
-// until it fits, those of datacenters before those of workflows. Figures that it still
-// tells are right, its verdicts stand, and it says what it lost. It shares nothing that
-// it changes.
+// TestResultsFitAFrame: a result that fits stays as it is. Any other loses details until it
+// fits, those of datacenters before those of workflows. Its remaining figures are right, its
+// verdicts stay, and it names its losses. It shares no memory that it changes.
 func TestResultsFitAFrame(t *testing.T) {
 	lost := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -168,7 +167,7 @@ func TestResultsFitAFrame(t *testing.T) {
 		}
 		if len(r.Result.Workflows) == 0 {
 			lost["workflows"]++
-			for _, less := range []func(*message.WorkflowResult){dropHistograms, dropTexts, dropSteps} { // all that it has beside names and numbers
+			for _, less := range []func(*message.WorkflowResult){dropHistograms, dropTexts, dropSteps} { // all that it has besides names and numbers
 				was.Result.Workflows = workflows(was.Result.Workflows, less)
 			}
 			was.Result.Datacenters = withoutWorkers(datacenters(was.Result.Datacenters, dropSteps))
@@ -200,8 +199,8 @@ func TestResultsFitAFrame(t *testing.T) {
 	}
 }
 
-// TestStatusesFitAFrame: a status that fits stays as it is, another loses details, and
-// what it still tells is right. A plan is promised where there is room for it.
+// TestStatusesFitAFrame: a status that fits stays as it is. Any other loses details, and what
+// remains is right. Promise adds a plan where there is room.
 func TestStatusesFitAFrame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := drawBulk(t)

@@ -8,12 +8,12 @@ import (
 	"hyperscale/core/verdict"
 )
 
-// ErrorMax bounds the sentence that an end carries.
+// ErrorMax bounds the error text of an end.
 const ErrorMax = 2048
 
-// Merge makes one result of what the datacenters of r report, where r lacks all else that
-// a plan asks for: workflows are joined by name, counts and histograms added, thresholds
-// judged once, on the sum. The request is filled in for each watcher; a record needs some.
+// Merge merges the reports of the datacenters of r, which has no other results yet. It joins
+// workflows by name, adds counts and histograms, and judges each threshold once, on the sum.
+// The caller fills in the request for each watcher; a record needs one too.
 func Merge(r message.Result, plan *message.Plan) *message.JobResult {
 	for i := range plan.Workflows {
 		p := &plan.Workflows[i]
@@ -34,7 +34,7 @@ func Merge(r message.Result, plan *message.Plan) *message.JobResult {
 	return whole
 }
 
-// Started sums up the starts of all steps of a datacenter's workflows.
+// Started sums the starts of all steps of a datacenter's workflows.
 func Started(d *message.DatacenterResult) uint64 {
 	var sum uint64
 	for i := range d.Workflows {
@@ -89,8 +89,7 @@ func joinErrors(all, one string) string {
 	return all + "; " + one
 }
 
-// mergedState is COMPLETED if the workflow is everywhere, else the worst of
-// what it is.
+// mergedState is COMPLETED if the workflow is COMPLETED everywhere, else the worst state.
 func mergedState(found []*message.WorkflowResult, end message.JobState) message.WorkflowState {
 	is := func(s message.WorkflowState) bool {
 		return slices.ContainsFunc(found, func(w *message.WorkflowResult) bool { return w.State == s })
@@ -121,7 +120,7 @@ func judge(t *message.Threshold, w *message.WorkflowResult) message.ThresholdRes
 	return r
 }
 
-// Quantile reads one of a histogram as it travels.
+// Quantile returns a quantile of an encoded histogram.
 func Quantile(h message.Histogram, ppm uint32) (uint64, error) {
 	read, err := stats.FromWire(h)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"hyperscale/core/stats"
 )
 
-// TestResultsAddUpTheirParts: a job's result adds its datacenters' figures up, workflow by
-// workflow; states, errors and verdicts are those of a twin that goes over all values.
+// TestResultsAddUpTheirSubjobs: a job's result adds its datacenters' figures up, workflow by
+// workflow. A twin that goes over all values gives the same states, errors and verdicts.
 func TestResultsAddUpTheirSubjobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		end := rapid.SampledFrom([]message.JobState{message.JobCompleted, message.JobFailed, message.JobCancelled, message.JobTimedOut}).Draw(t, "end")
 		of := message.Result{Job: message.JobID{1}, Name: "n", State: end}
 		var plan message.Plan
-		states := []message.WorkflowState{message.WorkflowFailed, message.WorkflowTimedOut, message.WorkflowCancelled, message.WorkflowCompleted} // the worst first
+		states := []message.WorkflowState{message.WorkflowFailed, message.WorkflowTimedOut, message.WorkflowCancelled, message.WorkflowCompleted} // worst first
 		type sum struct {
 			vus, ok, failed, burned, latencies, largest uint64
 			state                                       int
@@ -124,7 +124,7 @@ func TestResultsAddUpTheirSubjobs(t *testing.T) {
 	})
 }
 
-// What was lost anywhere is reported of the whole.
+// If any datacenter lost details, the job's result says so.
 func TestLossesOfAllPlacesAreTold(t *testing.T) {
 	lost := func(worker string) []message.WorkflowResult {
 		return []message.WorkflowResult{{Name: "w", State: message.WorkflowCompleted, Duration: 5, Lost: []message.LostAttempt{{Worker: worker}}}}
@@ -135,7 +135,7 @@ func TestLossesOfAllPlacesAreTold(t *testing.T) {
 	}
 }
 
-// What a subjob counts for are the starts of all steps of all its workflows.
+// A subjob's starts are those of all steps of all its workflows.
 func TestStartsOfASubjob(t *testing.T) {
 	steps := func(n ...uint64) (s message.Stats) {
 		for _, started := range n {
