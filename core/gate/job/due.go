@@ -78,10 +78,10 @@ func (j *Job) Begin(datacenter string, now node.Instant) *Subjob {
 	return &Subjob{Datacenter: datacenter, Fence: j.Fence(), Marks: Marks{Since: now, Sent: now, Renewed: now}, Phase: Saving}
 }
 
-// Leave closes the datacenter of a subjob that fell silent, and returns the one that the job
-// goes to instead. A job that names its datacenters ends its subjob, and so does one that
-// has left all others. Where others are and none is well, the job waits: it closes nothing.
-// A job that names none has one subjob at a time.
+// Leave closes the silent datacenter of a subjob, and returns the datacenter that the job moves
+// to. If the job names its datacenters, or has left all others, its subjob ends. If there are
+// others but none is healthy, the job waits and closes nothing. A job that names no datacenter
+// has one subjob at a time.
 func (j *Job) Leave(p *Subjob, in *places.Places) (to *places.Datacenter, ends bool) {
 	closed := append(slices.Clone(j.Closed), p.Datacenter)
 	to, others := in.Best(func(name string) bool { return slices.Contains(closed, name) })
