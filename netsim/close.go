@@ -2,7 +2,7 @@ package netsim
 
 import "time"
 
-// The reasons for which a stream breaks by the network's doing.
+// The reasons for which the network itself breaks a stream.
 const (
 	reasonClosed  = "closed by the peer"
 	reasonReset   = "reset by the peer: it does not know the stream"
@@ -10,7 +10,7 @@ const (
 	reasonStalled = "what was sent did not get through in time"
 )
 
-// tell lets a break arrive at a side. Only the first one does, and none at a
+// tell schedules the arrival of a break at a side. Only the first one counts, and none at a
 // side that has not heard of the stream.
 func (s *Streams) tell(at time.Duration, c *conn, i uint8, reason string) {
 	x := &c.side[i]
@@ -18,15 +18,15 @@ func (s *Streams) tell(at time.Duration, c *conn, i uint8, reason string) {
 		return
 	}
 	if i == 1 && !c.opened {
-		x.state = sideOver // the request finds nobody
+		x.state = sideOver // the request finds no listener
 		return
 	}
 	x.becomeBreaking()
 	s.act(at, ActionBroken, c, i).Reason = reason
 }
 
-// Close ends a node's side on purpose: what it sent still arrives, then the
-// other side is told.
+// Close ends a node's side on purpose: what it sent still arrives, then the other side learns
+// of the end.
 func (s *Streams) Close(now time.Duration, end ConnID, i uint8) {
 	c := s.find(end)
 	if c == nil || c.side[i].state.closed() {
@@ -36,7 +36,7 @@ func (s *Streams) Close(now time.Duration, end ConnID, i uint8) {
 	was, asked := x.state, x.state == sideOpen && !x.mute
 	x.state = sideOver
 	if !c.opened {
-		y.state = sideOver // the request finds nobody
+		y.state = sideOver // the request finds no listener
 	}
 	if asked && !y.state.ended() {
 		x.state = sideClosing
@@ -51,7 +51,7 @@ func (s *Streams) Close(now time.Duration, end ConnID, i uint8) {
 	s.release(c)
 }
 
-// finish sends the end of a side that closed, behind all that it sent.
+// finish sends the end of a closed side, after all that it sent.
 func (s *Streams) finish(now time.Duration, c *conn, i uint8) {
 	x, y := &c.side[i], &c.side[1-i]
 	at, ok := s.net.segment(now, x.host, y.host, 0)
@@ -64,10 +64,10 @@ func (s *Streams) finish(now time.Duration, c *conn, i uint8) {
 	s.release(c)
 }
 
-// reset answers a side that sends to one that is no more.
+// reset breaks a side that sends to a side that has ended.
 func (s *Streams) reset(now time.Duration, c *conn, i uint8) {
 	x, y := &c.side[i], &c.side[1-i]
-	if x.state.closed() { // it waited only to say so
+	if x.state.closed() { // it waited only to report its end
 		x.becomeOver()
 		s.release(c)
 		return
@@ -81,8 +81,8 @@ func (s *Streams) reset(now time.Duration, c *conn, i uint8) {
 	s.tell(back, c, i, reasonReset)
 }
 
-// giveUp ends a side whose bytes did not pass for too long. The other one learns
-// nothing until it sends.
+// giveUp breaks a side whose bytes did not pass for too long. The other side notices only when
+// it sends.
 func (s *Streams) giveUp(now time.Duration, c *conn, i uint8) {
 	x := &c.side[i]
 	if x.state.closed() {
@@ -93,15 +93,15 @@ func (s *Streams) giveUp(now time.Duration, c *conn, i uint8) {
 	s.tell(now, c, i, reasonStalled)
 }
 
-// sever breaks a side now and tells the other one, if anything passes.
+// sever breaks a side now, and the other side too if the network is not cut.
 func (s *Streams) sever(now time.Duration, c *conn, i uint8, reason string) {
 	c.side[0].lost, c.side[1].lost = true, true
 	s.tell(now, c, i, reason)
 	s.cutOff(now, c, i, reason)
 }
 
-// cutOff tells the other side of i's end without delay for what was in flight.
-// When nothing passes it learns of it when it sends.
+// cutOff breaks the other side without waiting for what is in flight. If the network is cut,
+// that side notices when it sends.
 func (s *Streams) cutOff(now time.Duration, c *conn, i uint8, reason string) {
 	x, y := &c.side[i], &c.side[1-i]
 	if at, ok := s.net.segment(now, x.host, y.host, 0); ok {
@@ -109,16 +109,16 @@ func (s *Streams) cutOff(now time.Duration, c *conn, i uint8, reason string) {
 	}
 }
 
-// Break ends a stream at both sides, with all that was in flight lost; the side
-// that is named is told at once.
+// Break ends a stream at both sides and drops all that is in flight. The named side learns of
+// it at once.
 func (s *Streams) Break(now time.Duration, id ConnID, i uint8, reason string) {
 	if c := s.find(id); c != nil {
 		s.sever(now, c, i, reason)
 	}
 }
 
-// HalfOpen ends one side only. The other one learns of it when it sends, or, if
-// never is set, not even then.
+// HalfOpen ends one side only. The other side notices when it sends, or, if never is set, not
+// even then.
 func (s *Streams) HalfOpen(now time.Duration, id ConnID, i uint8, never bool, reason string) {
 	c := s.find(id)
 	if c == nil || !c.opened {
@@ -128,8 +128,8 @@ func (s *Streams) HalfOpen(now time.Duration, id ConnID, i uint8, never bool, re
 	s.tell(now, c, i, reason)
 }
 
-// Crash ends all sides of a host whose process is no more. What it had in flight
-// may be lost: lose is asked for each stream.
+// Crash ends all sides of a host whose process crashed. For each stream lose decides whether
+// its messages in flight are lost.
 func (s *Streams) Crash(now time.Duration, h Host, lose func() bool) {
 	for _, c := range s.conns {
 		for i := range c.side {
@@ -144,7 +144,7 @@ func (s *Streams) Crash(now time.Duration, h Host, lose func() bool) {
 func (s *Streams) crash(now time.Duration, c *conn, i uint8, lose bool) {
 	x, y := &c.side[i], &c.side[1-i]
 	if !c.opened && i == 1 {
-		return // a request on its way finds whoever is there
+		return // a request on its way reaches the next process
 	}
 	x.becomeOver()
 	if !c.opened {
@@ -160,8 +160,8 @@ func (s *Streams) crash(now time.Duration, c *conn, i uint8, lose bool) {
 	s.release(c)
 }
 
-// Between returns the streams whose sides lie as match says, in a fixed order,
-// with the side that lies in the first argument.
+// Between returns the streams whose sides match, in a fixed order, with the side that lies in
+// the first argument.
 func (s *Streams) Between(match func(a, b Host) bool) (found []ConnID, sides []uint8) {
 	for _, c := range s.conns {
 		if c.id == 0 || c.side[0].state.closed() && c.side[1].state.closed() {

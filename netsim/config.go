@@ -9,44 +9,44 @@ import (
 // Million is the denominator of all chances.
 const Million = 1_000_000
 
-// Link is the way from one place to another, in one direction. Chances are of
-// datagrams, in parts per million; on a stream a loss costs time.
+// Link is the path from one place to another, in one direction. Chances apply to datagrams, in
+// parts per million; on a stream a loss costs time.
 type Link struct {
-	Latency   time.Duration // of a message without bytes
-	Jitter    time.Duration // added to it, evenly drawn from zero to this
+	Latency   time.Duration // of a message of zero bytes
+	Jitter    time.Duration // added, uniform from zero to this
 	Loss      uint32
-	Duplicate uint32 // chance of a second copy, with a latency of its own
-	Reorder   uint32 // chance to be held for up to Config.ReorderMax
-	Late      uint32 // chance to be held from Config.LateMin to Config.LateMax
-	Bandwidth uint64 // bytes a second that one node can send this way
+	Duplicate uint32 // chance of a second copy, with its own latency
+	Reorder   uint32 // chance that the network holds it for up to Config.ReorderMax
+	Late      uint32 // chance that the network holds it from Config.LateMin to Config.LateMax
+	Bandwidth uint64 // bytes a second that one node can send on this link
 }
 
-// Pair gives two places a link of their own.
+// Pair gives two places their own link.
 type Pair struct {
 	From, To string
 	Link     Link
 }
 
-// Config is the network before any fault.
+// Config is the network without faults.
 type Config struct {
 	Near  Link   // within a place
 	Far   Link   // between two places
-	Pairs []Pair // instead of Near and Far; the last of equal pairs counts
+	Pairs []Pair // instead of Near and Far; the last of equal pairs applies
 
 	ReorderMax time.Duration // longest hold of a reordered datagram
 	LateMin    time.Duration // shortest hold of a late datagram: longer than timeouts
 	LateMax    time.Duration // longest
-	QueueMax   time.Duration // a datagram that would wait longer for its turn is lost
+	QueueMax   time.Duration // a datagram that would wait longer for bandwidth is lost
 	StreamMax  int           // bytes that may wait on one side of a stream before it breaks
 
-	ConnectMax time.Duration // a stream that is not open by then breaks
+	ConnectMax time.Duration // a stream that is not open after so long breaks
 	StallMax   time.Duration // a side whose bytes do not pass for so long breaks
-	RetryMin   time.Duration // first wait before bytes are sent again; it doubles
+	RetryMin   time.Duration // first wait before a retransmission; it doubles
 	RetryMax   time.Duration // up to this
 }
 
-// Default is a healthy network: a rack within a place, 20 ms between places,
-// a gigabit a second for each node.
+// Default is a healthy network: a rack within a place, 20 ms between places, a gigabit a second
+// for each node.
 func Default() Config {
 	return Config{
 		Near:       Link{Latency: 200 * time.Microsecond, Jitter: 300 * time.Microsecond, Bandwidth: 125_000_000},
@@ -63,7 +63,7 @@ func Default() Config {
 	}
 }
 
-// Validate reports all that is wrong.
+// Validate reports all faults.
 func (c *Config) Validate() error {
 	var faults []error
 	wrong := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }

@@ -6,7 +6,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// Open begins a stream and returns the opener's name for it.
+// Open starts a stream and returns the opener's ID of it.
 func (s *Streams) Open(now time.Duration, from Host, peer node.Peer, to Host) node.StreamID {
 	c := s.create()
 	c.side[0].host, c.side[0].peer = from, peer
@@ -16,7 +16,7 @@ func (s *Streams) Open(now time.Duration, from Host, peer node.Peer, to Host) no
 	return c.id.Of(0)
 }
 
-// OpenNowhere begins a stream to an address that nobody has.
+// OpenNowhere starts a stream to an address that no node has.
 func (s *Streams) OpenNowhere(now time.Duration, from Host, peer node.Peer, reason string) node.StreamID {
 	c := s.create()
 	c.side[0].host, c.side[0].peer = from, peer
@@ -25,7 +25,7 @@ func (s *Streams) OpenNowhere(now time.Duration, from Host, peer node.Peer, reas
 	return c.id.Of(0)
 }
 
-// syn asks the other side, or tries again later if the way is cut.
+// syn sends the request to the other side, or tries again later if the network is cut.
 func (s *Streams) syn(now time.Duration, c *conn) {
 	x, y := &c.side[0], &c.side[1]
 	if x.state != sideWaiting || y.state != sideWaiting {
@@ -39,8 +39,8 @@ func (s *Streams) syn(now time.Duration, c *conn) {
 	s.act(at, ActionSyn, c, 1)
 }
 
-// Accept opens the stream for the host at which a request arrived. The world
-// calls it at an ActionSyn and tells that side of the opening if it is true.
+// Accept opens the stream for the host at which a request arrived. The world calls it at an
+// ActionSyn; if it returns true, the world reports the opening to that host.
 func (s *Streams) Accept(now time.Duration, id ConnID, peer node.Peer) bool {
 	c := s.find(id)
 	if c == nil || c.side[0].state != sideWaiting || c.side[1].state != sideWaiting {
@@ -75,7 +75,7 @@ func (s *Streams) Refuse(now time.Duration, id ConnID, reason string) {
 	s.release(c)
 }
 
-// Happens is called when an action is due. True: the world tells or hands it to
+// Happens handles an action that is due. If it returns true, the world delivers the action to
 // the node of its side.
 func (s *Streams) Happens(now time.Duration, a *Action) bool {
 	c := s.find(a.Stream)

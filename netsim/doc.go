@@ -1,8 +1,8 @@
 // Package netsim is the network between simulated nodes. It decides when a datagram arrives,
 // how often, or never, and how a stream ends.
 //
-// It is not the world: it schedules nothing, knows no machine and no clock. The world passes
-// the time, and carries out the actions that netsim returns.
+// It is not the world: it schedules nothing, and knows no machine and no clock. The world
+// passes the time, and carries out the actions that netsim returns.
 //
 // Source: DESIGN.md, "The simulator". A stream behaves like TCP without keep-alive. Bytes that
 // cannot pass are sent again, later and later. The side that waits too long breaks; the other

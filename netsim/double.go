@@ -1,7 +1,7 @@
 package netsim
 
-// Doubles counts, by the hosts that opened and accepted them, the streams that their
-// opener keeps beside another one to the same host. Nobody needs two for long.
+// Doubles counts, by opening and accepting host, the streams that an opener keeps in addition
+// to another one to the same host. No node needs two for long.
 func (s *Streams) Doubles() map[[2]Host]int {
 	seen, doubles := map[[2]Host]bool{}, map[[2]Host]int{}
 	for _, c := range s.conns {

@@ -12,7 +12,7 @@ import (
 	"hyperscale/netsim"
 )
 
-// note is a message whose lane and number a test chooses.
+// note is a message with a lane and a number that a test chooses.
 type note struct {
 	lane   node.Priority
 	number int
@@ -29,7 +29,7 @@ func network(change func(*netsim.Config)) *netsim.Network {
 	return netsim.New(c, node.NewRand(1, "test", node.PurposeNetwork))
 }
 
-// count sends datagrams one after the other and sums up what becomes of them.
+// count sends datagrams one after the other and counts what happens to them.
 func count(n *netsim.Network, from, to netsim.Host, sent int) (arrived, doubled, late, reordered int) {
 	last := time.Duration(0)
 	for i := range sent {
@@ -157,7 +157,7 @@ type end struct {
 	got                    [node.Priorities]int
 }
 
-// play is a world of one stream after the other, with a sorted slice as queue.
+// play is a world with one stream at a time, and a sorted slice as its queue.
 type play struct {
 	t       *rapid.T
 	net     *netsim.Network
@@ -169,7 +169,7 @@ type play struct {
 	ends    [2]end
 	cut     *netsim.Rule
 	accepts bool
-	gentle  bool // nothing but closing ended this stream
+	gentle  bool // nothing but a close ended this stream
 }
 
 func (p *play) drain() {
@@ -277,7 +277,7 @@ func (p *play) send(t *rapid.T, side uint8) {
 	}
 }
 
-// end ends the stream in one of the ways there are.
+// end ends the stream in one of all possible ways.
 func (p *play) end(t *rapid.T, side uint8) {
 	e := &p.ends[side]
 	how := rapid.SampledFrom([]string{"close", "close", "break", "half-open", "crash"}).Draw(t, "how")
@@ -305,9 +305,9 @@ func (p *play) reopen() {
 	p.conn, _ = netsim.End(id)
 }
 
-// settle heals and waits: nothing may be left, and nothing lost in silence: who
-// did not break or close has got all that the other side sent, if that side did
-// not break or close before it all was on its way.
+// settle repairs the network and waits. No action may be left, and no message lost without a
+// break. A side that neither broke nor closed has all that the other side sent before it broke
+// or closed.
 func (p *play) settle() {
 	if p.cut != nil {
 		p.net.Lift(p.cut)

@@ -14,30 +14,30 @@ type Host uint32
 type Delivery struct {
 	Count int
 	At    [2]time.Duration
-	Late  [2]bool // held until then
-	Rule  *Rule   // that decides on what is late; nil for none
+	Late  [2]bool // that copy is held until then
+	Rule  *Rule   // the rule that held it; nil for none
 }
 
-// Network holds who is where, and what is wrong with the ways between them.
+// Network holds the place of each host, and the faults on the links between them.
 type Network struct {
 	config Config
 	rand   *node.Rand
 	places []string
-	ways   []way           // of places: [from*len(places)+to]
+	ways   []way           // between places: [from*len(places)+to]
 	hosts  []int           // the place of each
-	free   []time.Duration // [host*len(places)+to]: when its bytes that way will have left
+	free   []time.Duration // [host*len(places)+to]: when the bytes that it sent there will have left
 	rules  []*Rule
 }
 
-// way is a Link made ready for use.
+// way is a Link with precomputed values.
 type way struct {
 	Link
-	picos uint64 // that a byte takes
+	picos uint64 // time that a byte takes
 	to    int    // place
-	late  *Rule  // that decides on what is late
+	late  *Rule  // the rule that makes datagrams late
 }
 
-// New returns a network without nodes; c must be valid.
+// New returns a network without hosts; c must be valid.
 func New(c Config, r *node.Rand) *Network {
 	if err := c.Validate(); err != nil {
 		node.Bug("netsim: %v", err)
@@ -59,7 +59,7 @@ func (n *Network) Add(place string) Host {
 	return Host(len(n.hosts) - 1)
 }
 
-// widen makes room for the way to one more place from each host.
+// widen makes room for each host's link to one more place.
 func (n *Network) widen() {
 	wide := make([]time.Duration, len(n.hosts)*len(n.places))
 	old := len(n.places) - 1
@@ -69,7 +69,7 @@ func (n *Network) widen() {
 	n.free = wide
 }
 
-// lay computes the ways between all places anew.
+// lay computes the links between all places again.
 func (n *Network) lay() {
 	n.ways = n.ways[:0]
 	for _, from := range n.places {
@@ -88,8 +88,8 @@ func (n *Network) lay() {
 	}
 }
 
-// way returns the link between two hosts as it is now. The second result is
-// false when nothing passes.
+// way returns the link between two hosts as the rules leave it now. The second result is false
+// if a rule cuts it.
 func (n *Network) way(now time.Duration, from, to Host, bent *way) (*way, bool) {
 	w := &n.ways[n.hosts[from]*len(n.places)+n.hosts[to]]
 	if len(n.rules) == 0 || from == to {
@@ -99,14 +99,14 @@ func (n *Network) way(now time.Duration, from, to Host, bent *way) (*way, bool) 
 	return bent, n.bend(bent, now, from, to)
 }
 
-// Passes says whether anything gets from one host to the other now.
+// Passes says whether any message can get from one host to the other now.
 func (n *Network) Passes(now time.Duration, from, to Host) bool {
 	var bent way
 	_, ok := n.way(now, from, to, &bent)
 	return ok
 }
 
-// Datagram decides what becomes of a datagram of size bytes.
+// Datagram decides what happens to a datagram of size bytes.
 func (n *Network) Datagram(now time.Duration, from, to Host, size int) (d Delivery) {
 	var bent way
 	w, ok := n.way(now, from, to, &bent)
@@ -147,7 +147,7 @@ func (n *Network) hold(d *Delivery, i int, w *way) {
 	d.Late[i], d.Rule = true, w.late
 }
 
-// chance draws only where there is something to decide.
+// chance draws only if the outcome is open.
 func (n *Network) chance(ppm uint32) bool {
 	return ppm > 0 && n.rand.Chance(uint64(ppm), Million)
 }
@@ -159,15 +159,15 @@ func (n *Network) travel(w *way) time.Duration {
 	return w.Latency + time.Duration(n.rand.N(uint64(w.Jitter)+1))
 }
 
-// transmit says when the last byte has left a host that sends at its bandwidth.
+// transmit says when the last byte has left a host, given its bandwidth.
 func (n *Network) transmit(w *way, now time.Duration, from Host, size int) time.Duration {
 	free := &n.free[int(from)*len(n.places)+w.to]
 	*free = max(now, *free) + time.Duration(uint64(size)*w.picos/1000)
 	return *free
 }
 
-// segment says when bytes of a stream arrive: a loss costs the wait until they
-// are sent again. False when nothing passes.
+// segment says when bytes of a stream arrive: a loss costs the wait until the retransmission.
+// It returns false if the link is cut.
 func (n *Network) segment(now time.Duration, from, to Host, size int) (time.Duration, bool) {
 	var bent way
 	w, ok := n.way(now, from, to, &bent)

@@ -24,36 +24,35 @@ func (s Set) Has(h Host) bool {
 	return int(h>>6) < len(s.words) && s.words[h>>6]&(1<<(h&63)) != 0
 }
 
-// Rule changes the ways from some hosts to others while it is in force. Rules
-// add up.
+// Rule changes the links from some hosts to others while it is in force. Rules add up.
 type Rule struct {
 	From, To Set
-	Both     bool // the ways back, too
+	Both     bool // also the links back
 
 	Cut bool
-	// Flap, when positive, makes Cut hold for this long, then not, and so on.
+	// If Flap is positive, Cut alternates: in force for this long, then not, and so on.
 	Flap  time.Duration
 	Since time.Duration // when the first cut of a flapping rule begins
 
-	Loss, Duplicate, Reorder, Late uint32 // added, parts per million
+	Loss, Duplicate, Reorder, Late uint32 // added, in parts per million
 	Latency                        time.Duration
 
-	// Twice is the chance that what is late comes twice.
+	// Twice is the chance that a late datagram arrives twice.
 	Twice uint32
-	// LateMin and LateMax say how long that is held, instead of the network; the last
-	// rule that makes anything late decides.
+	// LateMin and LateMax bound how long late datagrams wait, instead of the network's bounds.
+	// The last rule that makes any datagram late decides.
 	LateMin, LateMax time.Duration
 }
 
-// Impose puts a rule in force. It belongs to the network from here on.
+// Impose puts a rule in force. The caller must not change it any more.
 func (n *Network) Impose(r *Rule) { n.rules = append(n.rules, r) }
 
-// Lift ends a rule; one that is not in force is no error.
+// Lift ends a rule; it ignores a rule that is not in force.
 func (n *Network) Lift(r *Rule) {
 	n.rules = slices.DeleteFunc(n.rules, func(o *Rule) bool { return o == r })
 }
 
-// Matches says whether the rule speaks of this way.
+// Matches says whether the rule applies to the link between two hosts.
 func (r *Rule) Matches(from, to Host) bool {
 	return r.From.Has(from) && r.To.Has(to) || r.Both && r.From.Has(to) && r.To.Has(from)
 }
@@ -62,7 +61,7 @@ func (r *Rule) cuts(now time.Duration) bool {
 	return r.Cut && (r.Flap <= 0 || (now-r.Since)/r.Flap%2 == 0)
 }
 
-// bend applies all rules to a copy of a way; false when one cuts it.
+// bend applies all rules to a copy of a link. It returns false if one cuts the link.
 func (n *Network) bend(w *way, now time.Duration, from, to Host) bool {
 	for _, r := range n.rules {
 		if !r.Matches(from, to) {

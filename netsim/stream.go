@@ -6,26 +6,26 @@ import (
 	"hyperscale/core/node"
 )
 
-// ActionKind tells actions apart.
+// ActionKind distinguishes actions.
 type ActionKind uint8
 
-// What the network asks the world to bring back at a later time.
+// Actions that the network asks the world to return at a later time.
 const (
 	ActionNone    ActionKind = iota
 	ActionSyn                // a request to open arrives at side 1: Accept or Refuse it
-	ActionOpened             // tell Side that the stream is open
-	ActionMessage            // hand Message to Side
-	ActionBroken             // tell Side that the stream broke, for Reason
-	ActionRetry              // the network's own: Side sends again what did not pass
-	ActionTimeout            // the network's own: give up opening
+	ActionOpened             // report to Side that the stream is open
+	ActionMessage            // deliver Message to Side
+	ActionBroken             // report to Side that the stream broke, with Reason
+	ActionRetry              // internal: Side retransmits
+	ActionTimeout            // internal: opening the stream timed out
 )
 
-// Action is something that happens to one side of a stream at a time. The world
-// keeps it until then, and calls Happens.
+// Action is an event at one side of a stream. The world keeps it until its time, and then calls
+// Happens.
 type Action struct {
 	At      time.Duration
 	Kind    ActionKind
-	Side    uint8 // 0: who opened, 1: who accepted
+	Side    uint8 // 0: the opener, 1: the acceptor
 	Stream  ConnID
 	Host    Host // of Side
 	Message node.Message
@@ -33,32 +33,32 @@ type Action struct {
 	Reason  string
 }
 
-// ConnID names a stream for both sides: a number that is never used again,
-// above the slot in which it lives.
+// ConnID identifies a stream for both sides. It holds a number that is never used again, above
+// the stream's slot.
 type ConnID uint64
 
 const slotBits = 20
 
-// Of returns the name of one side's end for its node.
+// Of returns the stream ID that the node of one side uses.
 func (c ConnID) Of(side uint8) node.StreamID { return node.StreamID(c)<<1 | node.StreamID(side) }
 
-// End returns the stream and the side that a node's name of a stream means.
+// End returns the stream and the side of a node's stream ID.
 func End(s node.StreamID) (ConnID, uint8) { return ConnID(s >> 1), uint8(s & 1) }
 
-// sideState is what one end of a stream knows.
+// sideState is the state of one end of a stream.
 type sideState uint8
 
 const (
-	sideWaiting  sideState = iota // the stream is not open for its machine
+	sideWaiting  sideState = iota // its machine has not seen the opening
 	sideFailing                   // the same, and a break is on its way to it
 	sideOpen                      // its machine sends and receives
 	sideBreaking                  // open, and a break is on its way to it
-	sideBroken                    // the break has arrived, its machine does not know it
+	sideBroken                    // the break has arrived, its machine does not know it yet
 	sideClosing                   // it closed, and the end has not left for the other side
-	sideOver                      // closed, dead, or its machine knows of the break
+	sideOver                      // closed, crashed, or its machine knows of the break
 )
 
-// waits: the stream is not open for the machine of this side.
+// waits: the machine of this side has not seen the opening.
 func (s sideState) waits() bool { return s <= sideFailing }
 
 // receives: messages that arrive at this side reach its machine.
@@ -85,8 +85,8 @@ type side struct {
 	host  Host
 	peer  node.Peer
 	state sideState
-	seen  bool // its machine was told of the opening
-	mute  bool // what it sends vanishes for ever, and nothing tells it
+	seen  bool // its machine has seen the opening
+	mute  bool // what it sends is lost, and neither side learns of it
 	lost  bool // what it had in flight is lost
 
 	held    []held
@@ -97,7 +97,7 @@ type side struct {
 	latest time.Duration                  // the latest of them
 }
 
-// becomeBreaking notes that a break is on its way to the side.
+// becomeBreaking records that a break is on its way to the side.
 func (x *side) becomeBreaking() {
 	switch x.state {
 	case sideWaiting:
@@ -109,7 +109,7 @@ func (x *side) becomeBreaking() {
 	}
 }
 
-// becomeOver ends the side: it sends nothing that waits.
+// becomeOver ends the side and drops the messages that wait.
 func (x *side) becomeOver() { x.state, x.held, x.bytes = sideOver, nil, 0 }
 
 // backoff spaces the attempts of a side whose bytes do not pass.
@@ -119,7 +119,8 @@ type backoff struct {
 	since   time.Duration // when bytes stopped passing
 }
 
-// next schedules an attempt and returns the wait before it. False: one is scheduled.
+// next schedules an attempt and returns the wait before it. It returns false if one is
+// scheduled already.
 func (b *backoff) next(now time.Duration, c *Config) (time.Duration, bool) {
 	if b.pending {
 		return 0, false
@@ -135,12 +136,12 @@ func (b *backoff) next(now time.Duration, c *Config) (time.Duration, bool) {
 
 type conn struct {
 	id     ConnID
-	opened bool // the opener has been, or will be, told
+	opened bool // the opener has learnt, or will learn, of the opening
 	side   [2]side
 }
 
-// Streams are all streams of a network. What it wants to happen later is
-// appended to Out, which the world empties.
+// Streams holds all streams of a network. It appends later actions to Out, which the world
+// empties.
 type Streams struct {
 	Out []Action
 
@@ -150,7 +151,7 @@ type Streams struct {
 	number uint64
 }
 
-// NewStreams returns a table without streams.
+// NewStreams returns an empty table.
 func NewStreams(n *Network) *Streams { return &Streams{net: n} }
 
 func (s *Streams) find(id ConnID) *conn {
@@ -195,7 +196,7 @@ func (s *Streams) act(at time.Duration, kind ActionKind, c *conn, to uint8) *Act
 	return &s.Out[len(s.Out)-1]
 }
 
-// Peer returns who is at the other end of a node's stream.
+// Peer returns the node at the other end of a node's stream.
 func (s *Streams) Peer(id node.StreamID) node.Peer {
 	c, i := s.end(id)
 	if c == nil {
@@ -209,14 +210,14 @@ func (s *Streams) end(id node.StreamID) (*conn, uint8) {
 	return s.find(cid), i
 }
 
-// Hears says whether a node may still be handed messages of its stream.
+// Hears says whether a node may still receive messages of its stream.
 func (s *Streams) Hears(id node.StreamID) bool {
 	c, i := s.end(id)
 	return c != nil && (c.side[i].state.receives() || c.side[i].state == sideBroken)
 }
 
-// See notes that the machine was told of the opening. False: it need not be
-// told, as it has been or as it does not want to hear of the stream any more.
+// See records that the machine saw the opening. It returns false if the machine must not see
+// it: it has seen it before, or has closed the stream.
 func (s *Streams) See(id node.StreamID) bool {
 	if !s.Hears(id) {
 		return false
@@ -227,8 +228,8 @@ func (s *Streams) See(id node.StreamID) bool {
 	return first
 }
 
-// Told notes that the machine was told of the break. False: it must not be, as
-// it closed the stream before.
+// Told records that the machine learnt of the break. It returns false if the machine must not
+// learn of it, as it closed the stream before.
 func (s *Streams) Told(id node.StreamID) bool {
 	c, i := s.end(id)
 	if c == nil || c.side[i].state != sideBroken {
@@ -239,8 +240,8 @@ func (s *Streams) Told(id node.StreamID) bool {
 	return true
 }
 
-// Send puts a message on a node's stream, from a side that is open or opening;
-// on any other it is dropped.
+// Send sends a message on a node's stream, from a side that is open or opening. On any other it
+// drops the message.
 func (s *Streams) Send(now time.Duration, id node.StreamID, m node.Message, digest uint64, size int) {
 	c, i := s.end(id)
 	if c == nil {
@@ -265,7 +266,7 @@ func (s *Streams) Send(now time.Duration, id node.StreamID, m node.Message, dige
 	}
 }
 
-// carry sends one message now, if anything passes.
+// carry sends one message now, unless the network is cut.
 func (s *Streams) carry(now time.Duration, c *conn, i uint8, h held) bool {
 	x := &c.side[i]
 	at, ok := s.net.segment(now, x.host, c.side[1-i].host, h.size)
@@ -296,8 +297,8 @@ func (s *Streams) retry(now time.Duration, c *conn, i uint8) {
 	}
 }
 
-// onRetry sends what was held; what still does not pass waits on, or breaks the
-// side when its time is over.
+// onRetry sends the held messages. If they still do not pass, the side waits again, or breaks
+// after StallMax.
 func (s *Streams) onRetry(now time.Duration, c *conn, i uint8) {
 	x, y := &c.side[i], &c.side[1-i]
 	x.backoff.pending = false
@@ -324,8 +325,7 @@ func (s *Streams) onRetry(now time.Duration, c *conn, i uint8) {
 	s.flush(now, c, i)
 }
 
-// flush sends what was held, while something passes, then the end if the side
-// closed.
+// flush sends the held messages while they pass, then the end if the side closed.
 func (s *Streams) flush(now time.Duration, c *conn, i uint8) {
 	x := &c.side[i]
 	for len(x.held) > 0 {

@@ -10,22 +10,22 @@ import (
 	"hyperscale/core/node"
 )
 
-// aimKind is what a fault, or a datagram that is held, waits for at a node.
+// aimKind is the event at a node that a fault, or a held datagram, waits for.
 type aimKind uint8
 
 const (
 	aimTimer   aimKind = iota // a timer fires, or is about to
 	aimStoring                // a sync is about to end: a crash now loses all of it
-	aimStored                 // a sync has ended, and nobody was told: a crash now keeps it
+	aimStored                 // a sync has ended, the machine does not know it: a crash now keeps it
 )
 
 // aim is a parsed Fault.Aim:
 //
 //	timer:PART.KIND    the next firing of such a timer; core/node lists the numbers
-//	timer:PART.*       of any timer of a part; timer:* of any at all
-//	timer:9.8-1ms      that much before it; or after, with a plus
+//	timer:PART.*       of any timer of a part; timer:* of any timer
+//	timer:9.8-1ms      1 ms before it; or after, with a plus
 //	storing[:PREFIX]   the next write, of keys with a prefix, before it is durable
-//	stored[:PREFIX]    after it is durable, and before the machine is told
+//	stored[:PREFIX]    after it is durable, and before the machine learns of it
 type aim struct {
 	kind   aimKind
 	any    bool      // timer
@@ -35,7 +35,7 @@ type aim struct {
 	prefix string
 }
 
-// aimOffsetMax bounds the distance to a firing.
+// aimOffsetMax bounds the offset from a firing.
 const aimOffsetMax = time.Minute
 
 // parseAim returns nil for an empty text.
@@ -86,14 +86,14 @@ func (a *aim) matches(k *node.TimerKey) bool {
 	return a.kind == aimTimer && (a.part == 0 || a.part == k.Part) && (a.any || a.timer == k.Kind)
 }
 
-// shot waits for its aim, at one node or several; the first one takes it.
+// shot is a fault that waits for its aim, at one node or several; it strikes the first.
 type shot struct {
 	aim  *aim
 	over bool
 	fire func(*process)
 }
 
-// shoot fires once.
+// shoot starts the fault, once.
 func (s *shot) shoot(p *process) {
 	if !s.over {
 		s.over = true
@@ -104,7 +104,7 @@ func (s *shot) shoot(p *process) {
 // await makes a fault wait at its nodes.
 func (x *injector) await(f Fault) {
 	w := x.w
-	a, _ := parseAim(f.Aim) // it was checked
+	a, _ := parseAim(f.Aim) // already validated
 	s := &shot{aim: a, fire: func(p *process) {
 		hit := f
 		hit.At, hit.Nodes = w.now, []string{string(p.peer.ID)}
@@ -116,13 +116,13 @@ func (x *injector) await(f Fault) {
 	}
 }
 
-// lookout is what waits for a timer or a write of one node.
+// lookout holds what waits for a timer or a write of one node.
 type lookout struct {
 	p     *process
 	shots []*shot
 }
 
-// watchFor lets a node look out for an aim. Timers that are set already count.
+// watchFor makes a node wait for an aim. Timers that are already set count.
 func (l *lookout) watchFor(s *shot) {
 	p := l.p
 	l.shots = append(l.shots, s)
@@ -136,8 +136,8 @@ func (l *lookout) watchFor(s *shot) {
 	}
 }
 
-// lead is told that a timer was set: what is aimed at a moment before it gets
-// ready.
+// lead handles a timer that the machine set: faults with an aim before its firing schedule
+// themselves.
 func (l *lookout) lead(t *timer, at time.Duration) {
 	for _, s := range l.shots {
 		if !s.over && s.aim.offset < 0 {
@@ -160,8 +160,7 @@ func (l *lookout) leadShot(s *shot, t *timer, at time.Duration) {
 	})
 }
 
-// fired is told that a timer fires now, whether its machine is told at once or
-// not.
+// fired handles the firing of a timer, whether or not the machine gets it at once.
 func (l *lookout) fired(k *node.TimerKey) {
 	p := l.p
 	for _, s := range l.shots {
@@ -172,15 +171,15 @@ func (l *lookout) fired(k *node.TimerKey) {
 	l.forget()
 }
 
-// forget drops the shots that are over.
+// forget drops the shots that have struck.
 func (l *lookout) forget() {
 	p := l.p
 	l.shots = slices.DeleteFunc(l.shots, func(s *shot) bool { return s.over })
 	p.bars.set(barAimed, len(l.shots) > 0)
 }
 
-// written is told that puts are about to be durable, or are. True: the node has
-// not survived it.
+// written handles puts that are about to be durable, or are durable now. It returns true if a
+// fault ended the node.
 func (l *lookout) written(kind aimKind, puts []put) bool {
 	p := l.p
 	life := p.life
@@ -210,8 +209,7 @@ func touch(puts []put, prefix string) bool {
 // heldMax bounds how many datagrams wait for an aim at one node.
 const heldMax = 64
 
-// hold makes a late datagram come when the aim does, and no later than it would
-// have.
+// hold delivers a late datagram when its aim occurs, or at its own time if that is earlier.
 func (l *lookout) hold(a *aim, event uint32) {
 	p := l.p
 	if a == nil || len(l.shots) >= heldMax {
@@ -222,7 +220,7 @@ func (l *lookout) hold(a *aim, event uint32) {
 	l.watchFor(&shot{aim: a, fire: func(*process) {
 		held := w.queue.slab[event]
 		if held.sequence != sequence {
-			return // it has come
+			return // it has arrived
 		}
 		w.queue.cancel(event)
 		_, e := w.queue.add(w.now, eventDatagram)

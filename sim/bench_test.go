@@ -11,8 +11,7 @@ import (
 	"hyperscale/sim"
 )
 
-// chatter sends one message to a neighbour ten times a second, as a datagram or on
-// a stream.
+// chatter sends one message to a neighbour ten times a second, as a datagram or on a stream.
 type chatter struct {
 	to      node.Addr
 	streams bool
@@ -52,7 +51,7 @@ func chatterWorld(streams bool, costs sim.Costs) *sim.World {
 	return w
 }
 
-// Handing over a message in fast mode allocates nothing beyond the message.
+// Delivering a message in fast mode allocates nothing except the message.
 func TestDeliveryAllocatesNothing(t *testing.T) {
 	for _, row := range []struct {
 		what    string
@@ -95,8 +94,8 @@ func BenchmarkEvents(b *testing.B) {
 	}
 }
 
-// sleeper is a chatter with timers that hardly ever come due: of each peer that it
-// knows it waits for something.
+// sleeper is a chatter with timers that hardly ever fire: it has one for each peer that it
+// knows.
 type sleeper struct {
 	chatter
 	timers int
@@ -109,7 +108,7 @@ func (s *sleeper) Step(env node.Env, in *node.Input) {
 		for i := range s.timers {
 			env.SetTimer(node.KeyN(node.PartPing, 2, uint64(i)), time.Hour)
 		}
-	case node.InputMessage: // somebody was heard of: what waits for him waits again
+	case node.InputMessage: // a peer spoke: set its timer again
 		s.next++
 		env.SetTimer(node.KeyN(node.PartPing, 2, s.next*7%uint64(s.timers)), 5*time.Second)
 		return

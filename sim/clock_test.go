@@ -10,8 +10,8 @@ import (
 	"hyperscale/sim"
 )
 
-// What World.Clock reads is what the node itself reads then, however its clock
-// drifts, also while it is paused.
+// World.Clock returns what the node itself would read, however its clock drifts, also while it
+// is paused.
 func TestClockIsTheNodesOwn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := sim.New(sim.Config{Seed: 1, Network: plainNetwork(), Beyond: true})

@@ -6,20 +6,21 @@ import (
 	"hyperscale/core/node"
 )
 
-// rateWindow is what messages are counted by.
+// rateWindow is the interval over which the world counts messages.
 const rateWindow = time.Second
 
 // rates counts the messages that each process handles in one window, by kind and then by
 // process: a world has many processes, and each of them handles few kinds.
 type rates struct{ byKind [][]rate }
 
-// rate is one process's of one kind.
+// rate counts one kind for one process.
 type rate struct {
 	window uint32 // its number
 	count  uint32
 }
 
-// count says how many of a kind a process handled in this window, with this one.
+// count returns how many messages of a kind a process has handled in this window, including
+// this one.
 func (r *rates) count(now time.Duration, process uint32, k node.Kind) int {
 	if int(k) >= len(r.byKind) {
 		r.byKind = append(r.byKind, make([][]rate, int(k)+1-len(r.byKind))...)
@@ -42,11 +43,11 @@ type prices struct {
 	cost   time.Duration
 	byKind []time.Duration
 	slow   int64        // factor on all
-	labor  node.Laborer // the machine of this life, if it is one
-	paid   uint64       // of its labor
+	labor  node.Laborer // the machine of this incarnation, if it implements Laborer
+	paid   uint64       // the part of its labor that is charged
 }
 
-// pricesOf returns nil where handlers take no time.
+// pricesOf returns nil if handlers take no time.
 func pricesOf(c *Costs) *prices {
 	if c.Default == 0 && len(c.ByKind) == 0 {
 		return nil
@@ -62,7 +63,7 @@ func pricesOf(c *Costs) *prices {
 	return p
 }
 
-// of returns what handling an input takes.
+// of returns the time that handling an input takes.
 func (p *prices) of(in *node.Input) time.Duration {
 	cost := p.cost
 	if in.Kind == node.InputMessage || in.Kind == node.InputCommand {
@@ -73,15 +74,15 @@ func (p *prices) of(in *node.Input) time.Duration {
 	return cost * time.Duration(p.slow)
 }
 
-// Work that grows with the cluster is charged beside the price of an input, in whole
-// units of so many looks: a look compares names that are not in a cache. What a small
-// cluster does in a Step is less than one unit.
+// The world charges work that grows with the cluster in addition to the price of an input, in
+// whole units of many looks. A look compares names that are not in a cache. In a small cluster
+// a Step does less than one unit.
 const (
 	laborUnit = 100_000
 	laborCost = time.Millisecond
 )
 
-// extra returns what the labor of the Step that is over takes, before any slowness.
+// extra returns the time for the labor of the Step that just ended, before any slowness.
 func (p *prices) extra() time.Duration {
 	done := p.labor.Labor()
 	units := (done - p.paid) / laborUnit
@@ -89,8 +90,8 @@ func (p *prices) extra() time.Duration {
 	return time.Duration(units) * laborCost
 }
 
-// floods says that an input is the first above a bound of its kind in this window: two
-// nodes that answer each other's answers wait for no timer.
+// floods says that an input is the first above a bound of its kind in this window: two nodes
+// that answer each other's answers wait for no timer.
 func (r *rates) floods(now time.Duration, process uint32, in *node.Input, most int) bool {
 	return in.Kind == node.InputMessage && r.count(now, process, in.Message.Kind()) == most+1
 }

@@ -6,8 +6,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// onDatagram hands a datagram to its node, if it runs. Its sender may have moved
-// on since, or be no more.
+// onDatagram delivers a datagram to its node, if it runs. Its sender may have restarted or
+// crashed since.
 func (p *process) onDatagram(e *event) {
 	w := p.w
 	if !p.started() || p.suspended > 0 {
@@ -42,13 +42,13 @@ func (p *process) onTimer(e *event) {
 	p.offer(in)
 }
 
-// idle says that an input can be handled at once.
+// idle says that the node can handle an input at once.
 func (p *process) idle() bool {
 	return p.busy <= p.w.now && p.bars&^barAimed == 0
 }
 
-// offer hands an input to an idle node, or to the mailbox of a busy one. The
-// input is copied where it has to wait.
+// offer gives an input to an idle node, or to the mailbox of a busy one. It copies an input
+// that has to wait.
 func (p *process) offer(in *node.Input) {
 	if p.idle() {
 		if in.Stream == 0 || p.wants(in) {
@@ -76,7 +76,7 @@ func (p *process) hand(in node.Input) {
 	p.offer(&p.w.inputs.other)
 }
 
-// wake schedules the moment at which the mailbox is looked at.
+// wake schedules the next look at the mailbox.
 func (p *process) wake() {
 	if p.waking || p.bars.has(barPaused) || !p.alive() {
 		return
@@ -86,7 +86,7 @@ func (p *process) wake() {
 	e.node, e.life = p.index, p.life
 }
 
-// onWake handles what waits until the CPU is taken again.
+// onWake handles waiting inputs until one takes the CPU again.
 func (p *process) onWake(e *event) {
 	w := p.w
 	if p.life != e.life {
@@ -101,7 +101,7 @@ func (p *process) onWake(e *event) {
 	}
 }
 
-// next takes from the mailbox what the machine still wants.
+// next returns the next input of the mailbox that the machine still wants.
 func (p *process) next(in *node.Input) bool {
 	if p.held != nil {
 		*in, p.held = *p.held, nil
@@ -120,8 +120,8 @@ func (p *process) next(in *node.Input) bool {
 	return false
 }
 
-// wants drops what was cancelled, closed or broken while it waited, and puts a
-// stream's opening before a message of a more urgent lane that overtook it.
+// wants drops an input that was cancelled, closed or broken while it waited. It puts a stream's
+// opening before a message of a more urgent lane that overtook it.
 func (p *process) wants(in *node.Input) bool {
 	s := p.w.streams
 	switch in.Kind {
@@ -153,8 +153,8 @@ func (p *process) wants(in *node.Input) bool {
 	return true
 }
 
-// step lets the machine handle one input. It takes the CPU from now on; what it
-// sends leaves when it is done.
+// step lets the machine handle one input. The input takes the CPU from now on; messages leave
+// when it is done.
 func (p *process) step(in *node.Input) {
 	w := p.w
 	if p.prices != nil {
@@ -181,12 +181,12 @@ func (p *process) step(in *node.Input) {
 	}
 	p.phase &= phaseHalt
 	if p.phase != 0 {
-		p.end(true) // by its own wish
+		p.end(true) // the machine asked for its end
 	}
 }
 
-// charge makes a node pay for a Step whose work grew with the cluster, and tells of one
-// that took too long. What the Step sent has left before.
+// charge charges a node for a Step whose work grew with the cluster, and reports one that took
+// too long. What the Step sent has left before.
 func (p *process) charge() {
 	w := p.w
 	extra := p.prices.extra()
@@ -199,8 +199,8 @@ func (p *process) charge() {
 	}
 }
 
-// Command hands a local command to a node and calls f with each answer. False:
-// the node does not run, and nothing will be answered.
+// Command gives a local command to a node and calls f with each answer. It returns false if the
+// node does not run; then there is no answer.
 func (w *World) Command(id node.ID, m node.Message, f func(node.Message)) bool {
 	p := w.find(id)
 	if !p.alive() {

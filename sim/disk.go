@@ -14,19 +14,19 @@ type put struct {
 	writeID node.WriteID
 }
 
-// disk is one node's. It outlives incarnations.
+// disk is one node's disk. It outlives incarnations.
 type disk struct {
 	Disk
 	p       *process
 	rand    *node.Rand
 	records map[string][]byte
-	syncing []put // the sync that runs
-	waiting []put // for the next one
-	done    []put // memory of the sync that ended last
+	syncing []put // puts of the running sync
+	waiting []put // puts for the next sync
+	done    []put // memory of the last sync
 	slow    int64 // factor on latency
-	full    int   // faults that make it full
-	lossy   int   // faults that make a crash lose all
-	torn    int   // faults that make a crash lose a part only
+	full    int   // number of faults that make it full
+	lossy   int   // number of faults that make a crash lose all unsynced puts
+	torn    int   // number of faults that make a crash lose only the end of the unsynced puts
 }
 
 // apply makes a Put durable.
@@ -44,8 +44,7 @@ func (d *disk) latency() time.Duration {
 	return (d.Latency + time.Duration(d.rand.N(uint64(d.Jitter)+1))) * time.Duration(d.slow)
 }
 
-// crash ends what was under way. The order of Puts is kept: what survives is a
-// beginning of it.
+// crash ends the writes under way. A prefix of the Puts survives.
 func (d *disk) crash(clean bool) {
 	unsynced := slices.Concat(d.syncing, d.waiting)
 	d.syncing, d.waiting = nil, nil
@@ -75,8 +74,8 @@ func (d *disk) survivors(n int) int {
 
 func (d *disk) wipe() { clear(d.records) }
 
-// Image returns what is on a node's disk, as a backup does. Values are not to be
-// changed; they may be replaced.
+// Image returns what is on a node's disk, as a backup does. The caller may replace values but
+// must not change them.
 func (w *World) Image(id node.ID) map[string][]byte { return maps.Clone(w.find(id).disk.records) }
 
 // Restore puts an image on the disk of a node that does not run; nil wipes it.
@@ -110,7 +109,7 @@ func (d *disk) Put(records []node.Record, t node.WriteID) {
 	}
 }
 
-// sync begins with all that waits.
+// sync starts a sync of all waiting puts.
 func (d *disk) sync() {
 	p := d.p
 	d.syncing, d.waiting = d.waiting, d.syncing[:0]

@@ -12,8 +12,8 @@ import (
 
 var _ node.Env = (*process)(nil)
 
-// headerFixed is what a datagram carries besides its message and the names of who
-// sent it: see the header of runtime/transport. Incarnations below 128 take a byte.
+// headerFixed is the size of a datagram's header without the sender's names: see
+// runtime/transport. Incarnations below 128 take a byte.
 const headerFixed = message.HeaderSize + 14
 
 // Self implements node.Env.
@@ -22,8 +22,7 @@ func (p *process) Self() node.Peer { return p.peer }
 // Now implements node.Env.
 func (p *process) Now() node.Instant { return p.clock.at(p.w.now) }
 
-// Rand implements node.Env. As in production, each incarnation has streams of
-// its own.
+// Rand implements node.Env. As in production, each incarnation has its own streams.
 func (p *process) Rand(purpose node.Purpose) *node.Rand {
 	r := &p.rands[purpose]
 	if bit := uint16(1) << purpose; p.drawn&bit == 0 {

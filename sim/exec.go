@@ -8,31 +8,31 @@ import (
 	"hyperscale/core/node"
 )
 
-// reapTime is what it takes to kill a process, or to see that it ended.
+// reapTime is how long it takes to kill a process, or to notice its end.
 const reapTime = 3 * time.Millisecond
 
-// What happens to an executor, in the side field of its events.
+// Events of an executor, in the side field of the event.
 const (
 	execBoot uint8 = iota
 	execProgress
 	execResult
 	execCrash
 	execHang
-	execObey // a cancel is obeyed
+	execObey // it obeys a cancel
 	execGone
-	execLapse // the time that Extend gave it may be over
+	execLapse // its extended time may be over
 	execAsk   // it asks for rows
 )
 
-// runState is how far a run has come. A run never goes back to an earlier state.
+// runState is the state of a run. A run never returns to an earlier state.
 type runState uint8
 
 const (
 	runBooting  runState = iota // its clock has not started
 	runRunning                  // since run.began
-	runHung                     // it says nothing and ignores cancels
+	runHung                     // it reports nothing and ignores cancels
 	runReported                 // it sent its result; its process ends
-	runDead                     // it crashed, was killed, or never was: its process ends
+	runDead                     // it crashed, was killed, or never started: its process ends
 	runLapsed                   // its time ended without an extension: its process ends
 )
 
@@ -44,18 +44,18 @@ type run struct {
 	course   Course
 	state    runState
 	began    time.Duration // when the clock of the run started
-	until    node.Instant  // of the node's clock, when it ends by itself; zero: never
+	until    node.Instant  // node time at which it ends by itself; zero: never
 	sequence uint64
-	asked    uint64 // questions for rows
-	rows     uint64 // that it was given
+	asked    uint64 // number of questions for rows
+	rows     uint64 // number of rows that it got
 	reason   string // of its end
 	tail     string
 }
 
-// over: its result was sent, or its process ends without one.
+// over: it has sent its result, or its process ends without one.
 func (r *run) over() bool { return r.state >= runReported }
 
-// become moves a run on.
+// become moves a run to a later state.
 func (r *run) become(s runState) {
 	if s < r.state {
 		node.Bug("sim: run %d goes from state %d back to %d", r.id, r.state, s)
@@ -82,7 +82,7 @@ func (r *run) passed(now time.Duration) time.Duration {
 	return now - r.began
 }
 
-// executor is the node.Executor of a process: what runs on its cores.
+// executor is the node.Executor of a process: the runs on its cores.
 type executor struct {
 	p      *process
 	cores  []*run
@@ -91,7 +91,7 @@ type executor struct {
 	frozen []event // while the host is suspended
 }
 
-// clear ends all runs at once, with their node.
+// clear ends all runs at once, together with their node.
 func (x *executor) clear() {
 	clear(x.cores)
 	x.runs, x.frozen = nil, nil
@@ -127,7 +127,7 @@ func (x *executor) Start(id node.ExecID, core int, m node.Message) {
 	x.soon(id, execBoot, r.course.Boot)
 }
 
-// soon schedules what happens to a run.
+// soon schedules an event of a run.
 func (x *executor) soon(id node.ExecID, what uint8, d time.Duration) {
 	p := x.p
 	_, e := p.w.queue.add(p.leaves()+d, eventExec)
@@ -170,7 +170,7 @@ func (x *executor) Kill(id node.ExecID) {
 	}
 }
 
-// lapsed is how an executor ends that nobody extended.
+// lapsed is the reason with which an executor ends that got no extension.
 const lapsed = "its time was over and nobody had extended it"
 
 // Extend implements node.Executor.
@@ -187,16 +187,15 @@ func (x *executor) Extend(id node.ExecID, until node.Instant) {
 	}
 }
 
-// watch schedules a look at whether a run's time is over. Executors are processes
-// of their own: a pause of their node does not stop them, nor their clock. They end as
-// late as they may.
+// watch schedules a check whether a run's time is over. Executors are separate processes: a
+// pause of their node stops neither them nor their clock. They end as late as they may.
 func (x *executor) watch(r *run) {
 	p := x.p
 	_, e := p.w.queue.add(p.clock.when(r.until.Add(node.ExecutorEnd), p.w.now), eventExec)
 	e.node, e.life, e.word, e.side = p.index, p.life, uint64(r.id), execLapse
 }
 
-// rewatch schedules the looks anew once the node's clock has changed its pace.
+// rewatch schedules the checks again after the node's clock has changed its rate.
 func (x *executor) rewatch() {
 	for _, r := range x.cores {
 		if r != nil && r.until != 0 && !r.over() {
@@ -205,7 +204,7 @@ func (x *executor) rewatch() {
 	}
 }
 
-// onLapse: an older deadline's event finds a newer one, and leaves the run alone.
+// onLapse ends a run whose time is over. The event of an older deadline leaves the run alone.
 func (x *executor) onLapse(r *run) {
 	p := x.p
 	if p.clock.at(p.w.now) >= r.until.Add(node.ExecutorEnd) {
@@ -221,7 +220,7 @@ func (x *executor) noteExec(k EffectKind, id node.ExecID) {
 	}
 }
 
-// finish ends a run; ExecGone follows. The first reason stands.
+// finish ends a run; ExecGone follows. The first reason stays.
 func (x *executor) finish(r *run, s runState, reason, tail string, after time.Duration) {
 	if r.over() && (r.reason != "" || reason == "") {
 		return
@@ -267,8 +266,8 @@ func (x *executor) onExec(e *event) {
 	}
 }
 
-// Executes says whether a node's executors run a shard now: one that has told its
-// result, or is being killed, does not, nor one whose host is suspended.
+// Executes says whether one of a node's executors runs a shard now. One that has sent its
+// result, is being killed, or whose host is suspended does not.
 func (w *World) Executes(id node.ID, s message.ShardID) bool {
 	p := w.byID[id]
 	if p == nil || p.suspended > 0 {
@@ -282,7 +281,7 @@ func (w *World) Executes(id node.ID, s message.ShardID) bool {
 	return false
 }
 
-// onBoot: the executor has loaded its work, and its clock starts.
+// onBoot starts the run's clock: the executor has loaded its work.
 func (x *executor) onBoot(r *run) {
 	p := x.p
 	c := &r.course
@@ -314,7 +313,7 @@ func (x *executor) onProgress(r *run) {
 	x.says(r, progress)
 }
 
-// onResult sends the last message of a run, also of one that had not started.
+// onResult sends the last message of a run, even of one that had not started.
 func (x *executor) onResult(r *run, state message.WorkflowState, why string) {
 	p := x.p
 	passed := r.passed(p.w.now)
@@ -327,7 +326,7 @@ func (x *executor) onResult(r *run, state message.WorkflowState, why string) {
 	x.says(r, result)
 }
 
-// says hands a message of an executor to its node.
+// says delivers an executor's message to its node.
 func (x *executor) says(r *run, m node.Message) {
 	p := x.p
 	if p.w.config.Wire {
@@ -336,7 +335,7 @@ func (x *executor) says(r *run, m node.Message) {
 	p.hand(node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: r.id, Kind: node.ExecMessage, Body: m}})
 }
 
-// onGone frees the core and says so.
+// onGone frees the core and reports the end.
 func (x *executor) onGone(r *run) {
 	p := x.p
 	if x.runs[r.id] != r {
@@ -349,7 +348,7 @@ func (x *executor) onGone(r *run) {
 	p.hand(node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: r.id, Kind: node.ExecGone, Reason: r.reason, Tail: r.tail, Lapsed: r.state == runLapsed}})
 }
 
-// afflict lets the faults in force act on an executor that starts.
+// afflict applies the faults in force to an executor that starts.
 func (x *executor) afflict(r *run) {
 	p := x.p
 	for _, f := range p.w.faults.active {
@@ -367,7 +366,7 @@ func (x *executor) afflict(r *run) {
 	}
 }
 
-// strike lets a fault act on the executors that run when it begins.
+// strike applies a fault to the executors that run when it begins.
 func (x *executor) strike(kind string) {
 	for _, r := range x.cores {
 		if r == nil || r.over() {
@@ -381,8 +380,8 @@ func (x *executor) strike(kind string) {
 	}
 }
 
-// thaw lets executors go on after a suspension: what was due meanwhile happens now, as
-// they go by clocks that went on.
+// thaw lets executors continue after a suspension. What was due meanwhile happens now, since
+// their clocks went on.
 func (x *executor) thaw() {
 	w := x.p.w
 	for i := range x.frozen {

@@ -8,52 +8,52 @@ import (
 	"time"
 )
 
-// Fault is one thing that goes wrong: data, so that schedules can be drawn,
-// written to a file, shrunk and played again. It begins At and ends after For.
+// Fault is one fault as data, so that programs can draw schedules, write them to files, shrink
+// them and play them again. It begins At and ends after For.
 type Fault struct {
 	At time.Duration `json:"at"`
-	// For zero means until everything is healed; half-open, break-streams, exec-crash
-	// and exec-hang then act on what is there, and on nothing that comes later.
+	// For zero means until the world heals everything. Half-open, break-streams, exec-crash and
+	// exec-hang then act on what exists at that time only.
 	For time.Duration `json:"for,omitempty"`
 	// Kind is one of the names below.
 	Kind string `json:"kind"`
-	// Nodes that it befalls; empty means all.
+	// Nodes that the fault hits; empty means all.
 	Nodes []string `json:"nodes,omitempty"`
-	// Peers limit a fault of the network to the ways between Nodes and them; empty
-	// means all others.
+	// Peers limits a network fault to the links between Nodes and Peers; empty means all other
+	// nodes.
 	Peers []string `json:"peers,omitempty"`
 	// Value is in the unit of the kind.
 	Value int64 `json:"value,omitempty"`
-	// Aim makes the fault wait, from At on, for what aim.go names, and befall only
-	// the node where that comes first: "timer:9.8-1ms", "stored:lease/". Of late it
-	// names what the receiver does when a datagram that is held comes at last.
+	// Aim makes the fault wait, from At on, for an event that aim.go names, and hit only the
+	// node where it occurs first: "timer:9.8-1ms", "stored:lease/". For kind late it names the
+	// receiver's event at which a held datagram arrives.
 	Aim string `json:"aim,omitempty"`
-	// Hold, of late only: datagrams are held from once to three times this long; zero
-	// means as long as the network says.
+	// Hold, for kind late only: the network holds datagrams from once to three times this long;
+	// zero means the network's bounds.
 	Hold time.Duration `json:"hold,omitempty"`
-	// Beyond, of clock-drift only: the bound that protocols count on is broken. Only
-	// worlds that say so allow it.
+	// Beyond, for clock-drift only: the drift exceeds the bound that protocols rely on. A world
+	// must allow it.
 	Beyond bool `json:"beyond,omitempty"`
 }
 
 // Kinds of faults.
 const (
 	FaultCrash          = "crash"            // killed, started again after For; value 1: without its disk
-	FaultPause          = "pause"            // stopped in its tracks, its executors go on
-	FaultSuspend        = "suspend"          // the whole host: executors too, it hears nothing; its clock goes on
+	FaultPause          = "pause"            // stopped at once, its executors go on
+	FaultSuspend        = "suspend"          // the whole host, including executors: it receives nothing; its clock goes on
 	FaultStop           = "stop"             // asked to end, killed if it has not after For, then started again
 	FaultPartition      = "partition"        // nothing passes between Nodes and Peers
 	FaultOneWay         = "one-way"          // nothing passes from Nodes to Peers
 	FaultFlap           = "flap"             // a partition that comes and goes; value: milliseconds of each
-	FaultLoss           = "loss"             // value: parts per million of what passes
+	FaultLoss           = "loss"             // value: parts per million of messages
 	FaultLossOneWay     = "loss-one-way"     // the same, from Nodes to Peers only
 	FaultDuplicate      = "duplicate"        // the same
 	FaultReorder        = "reorder"          // the same
-	FaultLate           = "late"             // the same: held for seconds, one in four comes twice
-	FaultLatency        = "latency"          // value: milliseconds more
+	FaultLate           = "late"             // the same: held for seconds, one in four arrives twice
+	FaultLatency        = "latency"          // value: additional milliseconds
 	FaultLatencyOneWay  = "latency-one-way"  // the same, from Nodes to Peers only
-	FaultSwizzle        = "swizzle"          // Nodes are cut from Peers one by one, and come back in an order that the value draws
-	FaultIsolate        = "isolate"          // each majority of Nodes in turn is cut from everybody else
+	FaultSwizzle        = "swizzle"          // Nodes are cut from Peers one by one, and return in an order that the value draws
+	FaultIsolate        = "isolate"          // each majority of Nodes in turn is cut from all other nodes
 	FaultHalfOpen       = "half-open"        // streams break on the side of Nodes only; value 1: Peers never learn of it
 	FaultBreakStreams   = "break-streams"    // streams break, what is in flight is lost
 	FaultRefuseAccept   = "refuse-accept"    // no new streams to Nodes
@@ -93,7 +93,7 @@ func units() map[string]unit {
 	}
 }
 
-// ErrFault is what every fault that cannot be played wraps.
+// ErrFault wraps each error about a fault that the world cannot play.
 var ErrFault = errors.New("not a fault of this world")
 
 // check says what is wrong with a fault, and what to change.
@@ -126,10 +126,10 @@ func (x *injector) check(f *Fault) error {
 	return nil
 }
 
-// isolateMax bounds the sets whose majorities are isolated in turn: seven have 35.
+// isolateMax bounds the sets whose majorities are isolated in turn: seven nodes have 35.
 const isolateMax = 7
 
-// checkShape judges the fields that few kinds have.
+// checkShape checks the fields that only few kinds have.
 func (x *injector) checkShape(f *Fault) error {
 	w := x.w
 	if _, err := parseAim(f.Aim); err != nil {
@@ -152,7 +152,7 @@ func (x *injector) checkShape(f *Fault) error {
 	return nil
 }
 
-// Schedule files faults for their times, or none if one of them is impossible.
+// Schedule schedules faults at their times, or none if one of them is impossible.
 func (w *World) Schedule(faults []Fault) error {
 	for i := range faults {
 		if err := w.faults.check(&faults[i]); err != nil {
@@ -175,5 +175,5 @@ func (w *World) Apply(f Fault) error {
 	return nil
 }
 
-// ErrDiskFull is what a write to a full disk completes with.
+// ErrDiskFull is the error of a write to a full disk.
 var ErrDiskFull = errors.New("no space left on the device: free some, nothing was written")

@@ -16,7 +16,7 @@ import (
 	"hyperscale/sim"
 )
 
-// busybody does everything that a machine can do, by its random numbers.
+// busybody draws at random among all that a machine can do.
 type busybody struct {
 	peers   []node.Addr
 	streams []node.StreamID
@@ -168,8 +168,7 @@ func TestNothingButTheSeedDecidesTheHash(t *testing.T) {
 	}
 }
 
-// Every kind of fault, input and effect must occur in the world above, or it
-// proves nothing.
+// The world above must contain every kind of fault, input and effect, or it proves nothing.
 func TestChaosReachesEverything(t *testing.T) {
 	var trace bytes.Buffer
 	tracer := sim.NewTracer(&trace)

@@ -6,8 +6,7 @@ import (
 	"hyperscale/netsim"
 )
 
-// injector makes faults begin and end: those in force, and those that wait for what they
-// are aimed at.
+// injector starts and ends faults: those in force, and those that wait for their aim.
 type injector struct {
 	w      *World
 	active []*activeFault
@@ -15,7 +14,7 @@ type injector struct {
 	aims   map[*netsim.Rule]*aim // of rules that hold datagrams
 }
 
-// activeFault is one that has begun and has not ended.
+// activeFault is a fault in force.
 type activeFault struct {
 	fault Fault
 	nodes []*process
@@ -25,7 +24,7 @@ type activeFault struct {
 
 func (f *activeFault) hits(p *process) bool { return slices.Contains(f.nodes, p) }
 
-// inject makes a fault begin, or wait for what it is aimed at.
+// inject starts a fault, or makes it wait for its aim.
 func (x *injector) inject(f Fault) {
 	if f.Aim != "" && f.Kind != FaultLate {
 		x.await(f)
@@ -34,7 +33,7 @@ func (x *injector) inject(f Fault) {
 	x.befall(f)
 }
 
-// befall makes a fault begin and schedules its end.
+// befall starts a fault and schedules its end.
 func (x *injector) befall(f Fault) {
 	w := x.w
 	if w.trace.watch&WantFaults != 0 {
@@ -55,7 +54,7 @@ func (x *injector) befall(f Fault) {
 	}
 }
 
-// momentary faults need no end: they act on what is there when they begin.
+// momentary faults need no end: they act only on what exists when they begin.
 func momentary(kind string) bool {
 	switch kind {
 	case FaultHalfOpen, FaultBreakStreams, FaultExecCrash, FaultExecHang:
@@ -64,7 +63,7 @@ func momentary(kind string) bool {
 	return false
 }
 
-// pick returns the named nodes in the world's order, all for none.
+// pick returns the named nodes in the world's order, or all nodes if there are no names.
 func (x *injector) pick(names []string) []*process {
 	w := x.w
 	var picked []*process
@@ -88,7 +87,7 @@ func (x *injector) begin(a *activeFault) {
 		x.isolate(a)
 	default:
 		if a.fault.Kind == FaultSuspend {
-			x.impose(a) // its network card sleeps, too
+			x.impose(a) // its network card is suspended too
 		}
 		a.lives = a.lives[:0]
 		for _, p := range a.nodes {
@@ -142,7 +141,7 @@ func (x *injector) suffer(p *process, f *Fault, by int) {
 	}
 }
 
-// drift bends a node's clock: its timers and its executors' deadlines move with it.
+// drift changes the rate of a node's clock; timers and executors' deadlines follow it.
 func (p *process) drift(ppm int64) {
 	p.clock.bend(p.w.now, ppm)
 	p.rearm()
@@ -156,7 +155,7 @@ func factor(f *Fault, by int) int64 {
 	return 1
 }
 
-// down ends a node, and brings it back when the fault is over.
+// down ends a node, and starts it again when the fault is over.
 func (x *injector) down(p *process, f *Fault, by int) {
 	switch {
 	case by > 0 && f.Kind == FaultStop:
@@ -171,14 +170,14 @@ func (x *injector) down(p *process, f *Fault, by int) {
 	}
 }
 
-// keptDown says that a fault in force wants a node down.
+// keptDown says that a fault in force keeps a node down.
 func (x *injector) keptDown(p *process) bool {
 	return slices.ContainsFunc(x.active, func(a *activeFault) bool {
 		return (a.fault.Kind == FaultCrash || a.fault.Kind == FaultStop) && a.hits(p)
 	})
 }
 
-// stopped says that a fault in force keeps this incarnation of a node still.
+// stopped says that a fault in force keeps this incarnation of a node paused.
 func (x *injector) stopped(p *process) bool {
 	return slices.ContainsFunc(x.active, func(a *activeFault) bool {
 		i := slices.Index(a.nodes, p)
@@ -186,7 +185,7 @@ func (x *injector) stopped(p *process) bool {
 	})
 }
 
-// end is called when a fault's time is over, or everything is healed.
+// end ends a fault, at its time or when the world heals everything.
 func (x *injector) end(a *activeFault) {
 	w := x.w
 	i := slices.Index(x.active, a)
@@ -203,24 +202,24 @@ func (x *injector) end(a *activeFault) {
 	}
 	for i, p := range a.nodes {
 		if a.fault.Kind == FaultStop && p.life == a.lives[i] {
-			p.crash() // its time to end is over
+			p.crash() // its time to end gracefully is over
 		}
 		x.suffer(p, &a.fault, -1)
 	}
-	for _, o := range x.active { // an older one of its kind goes on
+	for _, o := range x.active { // an older fault of the same kind goes on
 		if o.fault.Kind == a.fault.Kind && (o.fault.Kind == FaultSlowCPU || o.fault.Kind == FaultDiskSlow || o.fault.Kind == FaultClockDrift) {
 			x.begin(o)
 		}
 	}
 }
 
-// touches says that a fault is in its nodes, not only on the ways between them.
+// touches says that a fault acts on its nodes, not only on links.
 func (a *activeFault) touches() bool {
 	return a.fault.Kind != FaultSwizzle && a.fault.Kind != FaultIsolate && (a.rule == nil || a.fault.Kind == FaultSuspend)
 }
 
-// Heal ends every fault that is in force and starts every node that a script
-// started and did not end. Faults that are scheduled for later still come.
+// Heal ends every fault in force and starts every node that a script started and did not end.
+// Faults that are scheduled for later still begin.
 func (w *World) Heal() {
 	x := &w.faults
 	for _, s := range x.shots {

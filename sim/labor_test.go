@@ -12,7 +12,7 @@ import (
 	"hyperscale/sim"
 )
 
-// laborer looks at so many workers for each ping, and notes when it does.
+// laborer makes a number of looks for each ping, and records when it does.
 type laborer struct {
 	looks uint64
 	all   uint64
@@ -28,8 +28,8 @@ func (l *laborer) Step(env node.Env, in *node.Input) {
 	}
 }
 
-// A Step that looks at many workers keeps its node from the next input, by whole
-// milliseconds; a slow processor multiplies them, and a node without costs pays nothing.
+// A Step that looks at many workers delays its node's next input, in whole milliseconds. A slow
+// processor multiplies the delay, and a node without costs pays nothing.
 func TestLaborTakesTime(t *testing.T) {
 	for _, row := range []struct {
 		looks uint64

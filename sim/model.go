@@ -11,39 +11,38 @@ import (
 
 // Model decides what the executors of a node do.
 type Model interface {
-	// Course draws one run's life, as its start is given.
+	// Course draws one run's life from its start message.
 	Course(s *message.ExecStart, r *node.Rand) Course
-	// Stats returns what a run has measured after a time. WorkflowRunning means
-	// that it goes on; any other state is that of its end, when nothing is in
-	// flight and the counts add up.
+	// Stats returns what a run has measured so far. WorkflowRunning means that it goes on. Any
+	// other state is the state of its end, when nothing is in flight and the counts add up.
 	Stats(s *message.ExecStart, c *Course, elapsed time.Duration, state message.WorkflowState) message.Stats
-	// Provided returns what a run that has completed gives to other workflows.
+	// Provided returns what a completed run provides to other workflows.
 	Provided(s *message.ExecStart, c *Course) []message.Provided
 }
 
-// End is how a run ends when nobody interferes.
+// End is how a run ends without interference.
 type End uint8
 
 // Ends.
 const (
 	EndResult End = iota // a result with Course.State after Course.Length
-	EndCrash             // gone after Length, for Course.Reason
+	EndCrash             // gone after Length, with Course.Reason
 	EndHang              // silent after Length, until it is killed
 )
 
-// Course is the life of one run, drawn when it starts.
+// Course is the life of one run, drawn at its start.
 type Course struct {
 	Boot         time.Duration // from the start to ExecStarted
 	Length       time.Duration // from there to the end
-	Every        time.Duration // between two progresses; zero for none
+	Every        time.Duration // between two progress reports; zero for none
 	End          End
 	State        message.WorkflowState // of the result
-	Reason, Tail string                // of a failure, a crash
+	Reason, Tail string                // of a failure or a crash
 	IgnoreCancel bool
 	CancelAfter  time.Duration // from a cancel to its result
 	GoneAfter    time.Duration // from a result to ExecGone
 	Response     time.Duration // typical time of one request
-	Salt         uint64        // what else the figures depend on
+	Salt         uint64        // seed of the other figures
 	Want         uint64        // rows that it asks for at once; 0: it takes none
 	Asks         time.Duration // from an answer with rows to the next question
 }
@@ -58,15 +57,15 @@ func (c *Course) hang(r *node.Rand) {
 	c.Length = time.Duration(r.N(uint64(c.Length) + 1))
 }
 
-// Plain is the Model of a target that answers in about a few milliseconds.
-// Chances are in parts per million.
+// Plain is the Model of a target that answers in a few milliseconds. Chances are in parts per
+// million.
 type Plain struct {
 	// Steps says what a workflow consists of; nil means one request named "home".
 	Steps func(*message.ExecStart) []message.StepPlan
 
-	// Heed is shown each run that starts; nil: nobody looks.
+	// Heed is called with each run that starts; it may be nil.
 	Heed func(*message.ExecStart)
-	// Provide says what a run that has completed gives to other workflows; nil means nothing.
+	// Provide returns what a completed run provides to other workflows; nil means nothing.
 	Provide func(*message.ExecStart, *Course) []message.Provided
 
 	BootMin, BootMax         time.Duration
@@ -77,13 +76,13 @@ type Plain struct {
 	Failed, TimedOut uint32 // of requests
 
 	Want uint64        // of Course
-	Asks time.Duration // at most
+	Asks time.Duration // upper bound
 
-	Fail         uint32 // a run ends with a failure, somewhere on its way
+	Fail         uint32 // chance that a run fails at some point
 	Crash        uint32
 	Hang         uint32
 	IgnoreCancel uint32
-	SlowBoot     uint32 // boots 20 times as long
+	SlowBoot     uint32 // chance that a boot takes 20 times as long
 }
 
 var _ Model = (*Plain)(nil)
@@ -99,8 +98,8 @@ func DefaultModel() *Plain {
 	}
 }
 
-// Course implements Model. Every draw is made whether it is needed or not, so
-// that one chance does not shift the others.
+// Course implements Model. It makes every draw, needed or not, so that one chance does not
+// shift the others.
 func (m *Plain) Course(s *message.ExecStart, r *node.Rand) Course {
 	if m.Heed != nil {
 		m.Heed(s)
@@ -185,7 +184,7 @@ func (m *Plain) Stats(s *message.ExecStart, c *Course, elapsed time.Duration, st
 	return out
 }
 
-// requests fills in what a measured step counts.
+// requests sets the counts of a measured step.
 func (m *Plain) requests(o *message.StepStats, done uint64, c *Course, room *[]byte) {
 	o.Failed, o.TimedOut = done*uint64(m.Failed)/million, done*uint64(m.TimedOut)/million
 	o.OK = done - o.Failed - o.TimedOut
@@ -212,8 +211,8 @@ func (m *Plain) requests(o *message.StepStats, done uint64, c *Course, room *[]b
 // spreadBytes bounds the buckets of a spread: five at most.
 const spreadBytes = 40
 
-// spread is a histogram of n values around a typical one: a long tail to the
-// right, the same for equal arguments. Its buckets take spreadBytes of room.
+// spread returns a histogram of n values around a typical one, with a long tail to the right.
+// Equal arguments give equal histograms. Its buckets take spreadBytes of room.
 func spread(n, typical uint64, room *[]byte) message.Histogram {
 	if n == 0 {
 		return message.Histogram{}
@@ -255,8 +254,8 @@ func spread(n, typical uint64, room *[]byte) message.Histogram {
 	return h
 }
 
-// bucket is the place of a value in a histogram of the catalogue: 256 buckets
-// for each power of two.
+// bucket is the index of a value in a histogram of the catalogue: 256 buckets for each power of
+// two.
 func bucket(v uint64) int {
 	octave := bits.Len64(v|255) - 8
 	return octave<<8 | int(v>>max(octave-1, 0))&255

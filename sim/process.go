@@ -7,27 +7,27 @@ import (
 	"hyperscale/netsim"
 )
 
-// process is one node of the world, running or not. It implements node.Env for
-// its machine (env.go).
+// process is one node of the world, running or not. It implements node.Env for its machine
+// (env.go).
 //
-// Each event reads the first fields, which fill one line of the processor's cache, and
-// most read the next three, which fill another.
+// Each event reads the first fields, which fill one cache line, and most read the next three,
+// which fill another.
 type process struct {
 	w       *World
 	machine node.Machine  // nil: the node is down
-	busy    time.Duration // until when the CPU is taken
+	busy    time.Duration // until when the CPU is busy
 	prices  *prices       // nil: handlers take no time
 	index   uint32
-	life    uint32 // incarnations so far; what belongs to an older one is dropped
+	life    uint32 // incarnations so far; events of an older one are dropped
 	status
 
 	clock  clock
 	timers timerTable
 	box    *node.Mailbox
 
-	held  *node.Input // a message that waits for its StreamOpened to be seen
+	held  *node.Input // a message that waits for its StreamOpened
 	peer  node.Peer
-	drawn uint16 // the purposes that this life has drawn for, as bits
+	drawn uint16 // the purposes for which this incarnation has drawn, as bits
 	rands [node.Purposes]node.Rand
 	look  lookout
 	disk  disk
@@ -36,11 +36,11 @@ type process struct {
 	spec  Spec
 }
 
-// status is what decides whether a process handles an input.
+// status decides whether a process handles an input.
 type status struct {
-	suspended int32  // faults that suspend its host
-	refusing  int16  // faults that make it refuse streams
-	header    uint16 // bytes that its datagrams carry besides their messages
+	suspended int32  // number of faults that suspend its host
+	refusing  int16  // number of faults that make it refuse streams
+	header    uint16 // header bytes of its datagrams
 	bars      bar
 	phase     phase
 	waking    bool // an eventWake is in the queue
@@ -51,11 +51,11 @@ type status struct {
 type bar uint8
 
 const (
-	barUnstarted bar = 1 << iota // InputStart was not delivered
+	barUnstarted bar = 1 << iota // InputStart is not delivered yet
 	barPaused
 	barHeld   // process.held waits
 	barQueued // the mailbox is not empty
-	barAimed  // no reason: a fault looks out for the node's timers and writes
+	barAimed  // no reason: a fault waits for the node's timers or writes
 )
 
 func (b bar) has(c bar) bool { return b&c != 0 }
@@ -67,12 +67,12 @@ func (b *bar) set(c bar, on bool) {
 	}
 }
 
-// phase says what a machine does now, a set as well.
+// phase says what a machine does now; it is a set, too.
 type phase uint8
 
 const (
 	phaseStep  phase = 1 << iota // it handles an input
-	phaseStart                   // that is InputStart
+	phaseStart                   // that input is InputStart
 	phaseHalt                    // it has asked for its end
 )
 
@@ -83,11 +83,11 @@ type calls struct {
 	answers map[node.CommandID]func(node.Message)
 }
 
-// alive is between Start and the end; started is from the delivery of InputStart on.
+// alive holds between Start and the end; started holds from the delivery of InputStart on.
 func (p *process) alive() bool   { return p.machine != nil }
 func (p *process) started() bool { return !p.bars.has(barUnstarted) }
 
-// DiskFate says what a restart finds.
+// DiskFate says what a restart finds on the disk.
 type DiskFate uint8
 
 // Fates of a disk.
@@ -117,7 +117,7 @@ func (w *World) Restart(id node.ID, fate DiskFate) {
 	p.start()
 }
 
-// Crash ends a node at once; what it had not synced is lost.
+// Crash ends a node at once; it loses what it had not synced.
 func (w *World) Crash(id node.ID) {
 	p := w.find(id)
 	p.wanted = false
@@ -131,14 +131,14 @@ func (w *World) Stop(id node.ID) {
 	p.stop()
 }
 
-// Pause stops a node in its tracks, as SIGSTOP does: inputs wait, timers do not
-// fire, its clock and its executors go on.
+// Pause stops a node at once, as SIGSTOP does: inputs wait and timers do not fire, but its
+// clock and its executors go on.
 func (w *World) Pause(id node.ID) { w.find(id).bars.set(barPaused, true) }
 
-// Paused says whether a node stands still, though it is alive.
+// Paused says whether a node is paused, though it is alive.
 func (w *World) Paused(id node.ID) bool { return w.find(id).bars.has(barPaused) }
 
-// Resume lets a paused node go on: all that waited comes, late.
+// Resume continues a paused node: all that waited arrives, late.
 func (w *World) Resume(id node.ID) { w.find(id).resume() }
 
 func (p *process) start() {
@@ -163,7 +163,7 @@ func (p *process) onStart(e *event) {
 	if p.life != e.life || !p.alive() {
 		return
 	}
-	if p.bars.has(barPaused) { // it comes first when the node goes on
+	if p.bars.has(barPaused) { // it comes first when the node resumes
 		p.hand(node.Input{Kind: node.InputStart})
 		return
 	}
@@ -192,8 +192,8 @@ func (p *process) crash() {
 	}
 }
 
-// end leaves nothing of a process but its disk. A clean end syncs what was
-// written and lets what was sent arrive.
+// end drops everything of a process except its disk. A clean end syncs its writes and lets sent
+// messages arrive.
 func (p *process) end(clean bool) {
 	if p.phase&phaseStep != 0 {
 		node.Bug("sim: %v is ended from within its own step: use World.At", p.peer)
@@ -215,7 +215,7 @@ func (p *process) end(clean bool) {
 		p.prices.labor = nil
 	}
 	if !clean {
-		p.calls.answers = nil // else what it answered before it ended is still heard
+		p.calls.answers = nil // otherwise its client still gets answers from before the end
 	}
 	p.exec.clear()
 	p.disk.crash(clean)
@@ -223,5 +223,5 @@ func (p *process) end(clean bool) {
 	w.streams.drain()
 }
 
-// leaves is when what the handler sends is on its way: when it is done.
+// leaves is when the handler's messages leave: at its end.
 func (p *process) leaves() time.Duration { return max(p.w.now, p.busy) }

@@ -7,8 +7,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// The wheel: a tick is 2^18 ns (262 us), so that a millisecond of traffic spreads
-// over a few ticks; five levels of 256 slots reach nine years.
+// The wheel: a tick is 2^18 ns (262 us), so that a millisecond of traffic spreads over a few
+// ticks; five levels of 256 slots reach nine years.
 const (
 	tickBits   = 18
 	levelBits  = 8
@@ -19,9 +19,9 @@ const (
 	horizonMax = time.Duration(1)<<(tickBits+levelBits*levels-1) - 1
 )
 
-// event is one thing to come. It lives in the slab of a queue and is linked into
-// a slot of the wheel, or entered in the heap of the current tick. It fills one line of
-// the processor's cache: the slab is most of what a large world reads.
+// event is one future event. It is in the slab of a queue, and linked into a slot of the wheel
+// or entered in the heap of the current tick. It fills one cache line: the slab is most of what
+// a large world reads.
 type event struct {
 	at         time.Duration
 	sequence   uint64 // zero: free, or cancelled; a timer's generation
@@ -30,7 +30,7 @@ type event struct {
 	next, prev uint32
 	node       uint32
 	from       uint32
-	life       uint32 // run of the node, or of the sender, that this belongs to
+	life       uint32 // the incarnation of the node, or of the sender, that this belongs to
 	slot       uint16
 	kind       eventKind
 	side       uint8
@@ -44,13 +44,13 @@ type near struct {
 
 func (a near) before(b near) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
 
-// queue holds events and yields them in the order of (at, sequence). Nothing is
-// allocated once the slab has grown; cancelling takes constant time.
+// queue holds events and returns them in the order of (at, sequence). It allocates nothing once
+// the slab has grown, and cancels in constant time.
 type queue struct {
 	slab     []event // the first is never used: index zero ends a list
 	free     []uint32
 	sequence uint64
-	tick     uint64 // everything up to it is in heap
+	tick     uint64 // all events up to this tick are in the heap
 	heap     []near
 	heads    [levels][slots]uint32
 	used     [levels][slots / 64]uint64
@@ -59,8 +59,8 @@ type queue struct {
 
 func newQueue() *queue { return &queue{slab: make([]event, 1, 1<<10)} }
 
-// add reserves an event at a time that is not before the last one popped. The
-// caller fills in the rest before the next call.
+// add reserves an event at a time not before the last popped one. The caller fills in the rest
+// before the next call.
 func (q *queue) add(at time.Duration, kind eventKind) (uint32, *event) {
 	var i uint32
 	if n := len(q.free); n > 0 {
@@ -84,8 +84,8 @@ func (q *queue) add(at time.Duration, kind eventKind) (uint32, *event) {
 	return i, e
 }
 
-// place enters an event in the heap if its tick has come, else in the slot of
-// the lowest level whose upper digits it shares with the present tick.
+// place enters an event in the heap if its tick has come. Otherwise it uses the slot of the
+// lowest level whose upper digits it shares with the current tick.
 func (q *queue) place(i uint32, e *event) {
 	t := uint64(e.at) >> tickBits
 	if t <= q.tick {
@@ -106,7 +106,7 @@ func (q *queue) place(i uint32, e *event) {
 	e.slot = uint16(level<<levelBits) | uint16(slot)
 }
 
-// cancel takes back an event that was not popped.
+// cancel removes an event that was not popped.
 func (q *queue) cancel(i uint32) {
 	e := &q.slab[i]
 	if e.slot != inNear {
@@ -130,7 +130,7 @@ func (q *queue) unlink(e *event) {
 	}
 }
 
-// release makes the slab's place free; a heap entry of it becomes stale.
+// release frees the place in the slab; a heap entry of it becomes stale.
 func (q *queue) release(i uint32) {
 	e := &q.slab[i]
 	e.sequence = 0
@@ -141,8 +141,7 @@ func (q *queue) release(i uint32) {
 	q.size--
 }
 
-// pop returns the next event that is not after limit. Its place in the slab
-// stays valid until release.
+// pop returns the next event not after limit. Its place in the slab stays valid until release.
 func (q *queue) pop(limit time.Duration) (uint32, *event) {
 	for {
 		for len(q.heap) > 0 {
@@ -162,8 +161,8 @@ func (q *queue) pop(limit time.Duration) (uint32, *event) {
 	}
 }
 
-// advance moves to the next tick that has events, not beyond the one given, and
-// spreads the slots of higher levels that it enters.
+// advance moves to the next tick that has events, not beyond the given one. It spreads the
+// slots of higher levels that it enters.
 func (q *queue) advance(last uint64) bool {
 	for level := range levels {
 		shift := level * levelBits
@@ -215,7 +214,7 @@ func (q *queue) push(n near) {
 	h[i] = n
 }
 
-// drop takes the least entry off the heap.
+// drop removes the least entry of the heap.
 func (q *queue) drop() {
 	last := len(q.heap) - 1
 	n := q.heap[last]
@@ -242,13 +241,13 @@ func (q *queue) drop() {
 	h[i] = n
 }
 
-// shelf keeps values beside the queue until their events come: few events have one.
+// shelf keeps values outside the queue until their events are due: few events have one.
 type shelf[T any] struct {
 	all  []T
 	idle []uint32 // free places
 }
 
-// keep returns the place of a value.
+// keep stores a value and returns its place.
 func (s *shelf[T]) keep(v T) uint64 {
 	if n := len(s.idle); n > 0 {
 		i := s.idle[n-1]

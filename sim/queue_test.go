@@ -10,7 +10,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// pending is an event of the model: a shard that is sorted anew each time.
+// pending is an event of the model: a slice, sorted again at each step.
 type pending struct {
 	at       time.Duration
 	sequence uint64

@@ -11,7 +11,7 @@ import (
 	"hyperscale/sim"
 )
 
-// echo answers each datagram at once, or each once a timer has fired.
+// echo answers each datagram at once, or each after a timer.
 type echo struct {
 	to    node.Addr
 	paced bool

@@ -51,7 +51,7 @@ func (w *World) Nodes() []node.ID {
 // Addr returns a node's address, whether it runs or not; empty for a client.
 func (w *World) Addr(id node.ID) node.Addr { return w.find(id).peer.Addr }
 
-// Addresses have a fixed width, so that a node is found without a map.
+// Addresses have a fixed width, so that the world finds a node without a map.
 const (
 	addressPrefix = "sim-"
 	addressDigits = 7
@@ -71,7 +71,7 @@ const addressBatch = 64
 
 // addresses makes addresses in batches.
 type addresses struct {
-	batch uint32 // number of the last one
+	batch uint32 // number of the last batch
 	text  string
 }
 
@@ -90,8 +90,8 @@ func (a *addresses) of(index uint32) node.Addr {
 	return node.Addr(a.text[from : from+size])
 }
 
-// number reads the last character of the prefix and the digits behind it all at once:
-// each as a byte, then pairs, then fours. It returns math.MaxUint64 for what is no number.
+// number reads the last character of the prefix and the digits after it all at once: each as a
+// byte, then pairs, then fours. It returns math.MaxUint64 for any other text.
 func number(a node.Addr) uint64 {
 	_ = a[10]
 	d := uint64(a[3]) | uint64(a[4])<<8 | uint64(a[5])<<16 | uint64(a[6])<<24 |

@@ -8,21 +8,20 @@ import (
 	"hyperscale/core/node"
 )
 
-// Costs are the CPU times that handlers take: by the kind of a message, the
-// default for everything else. All zero: handlers take no time.
+// Costs are the CPU times that handlers take: by the kind of a message, the default for
+// everything else. All zero: handlers take no time.
 type Costs struct {
 	Default time.Duration
 	ByKind  map[node.Kind]time.Duration
 }
 
-// Disk is what a node writes to. One sync runs at a time and takes all Puts with
-// it that came before it began.
+// Disk is the disk of a node. One sync runs at a time and takes all Puts that came before it
+// began.
 type Disk struct {
 	Latency time.Duration // of a sync
-	Jitter  time.Duration // added, evenly drawn
-	// LostPPM is the chance that a crash loses all that was not synced. Else the
-	// first few of these Puts, each of them whole, are on disk although nobody was
-	// told.
+	Jitter  time.Duration // added, uniform
+	// LostPPM is the chance that a crash loses all unsynced Puts. Otherwise a prefix of these
+	// Puts is on disk, each of them whole, although the machine never learnt of it.
 	LostPPM uint32
 }
 
@@ -36,9 +35,9 @@ type Spec struct {
 	ID          node.ID
 	Role        node.Role
 	Place       string
-	New         func() node.Machine // called once an incarnation
+	New         func() node.Machine // called once per incarnation
 	Costs       Costs
-	Cores       int                // that executors can run on
+	Cores       int                // number on which executors can run
 	Model       Model              // what executors do; nil only without cores
 	Disk        Disk               // the zero Disk means DefaultDisk
 	ClockOffset time.Duration      // from ClockStart

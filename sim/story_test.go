@@ -189,7 +189,7 @@ func (s *story) number(text string) int {
 	return n
 }
 
-// step tells what a toy sees.
+// step prints what a toy sees.
 func (s *story) step(id string, env node.Env, in *node.Input) {
 	name := func() string {
 		if n := s.names[fmt.Sprint(id, in.Stream)]; n != "" {
@@ -260,7 +260,7 @@ func show(m node.Message) string {
 	return fmt.Sprintf("%T", m)
 }
 
-// act does one line of a do.
+// act performs one line of a do.
 func (s *story) act(id string, env node.Env, f []string) {
 	switch f[0] {
 	case "datagram":

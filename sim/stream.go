@@ -51,15 +51,15 @@ func (p *process) Close(s node.StreamID) {
 	w.streams.drain()
 }
 
-// streams are the streams of a world: they file what is to come into its queue, and hand
-// what arrives to its nodes.
+// streams holds the streams of a world: it queues their actions, and delivers arrivals to the
+// nodes.
 type streams struct {
 	*netsim.Streams
 	w       *World
-	reasons shelf[string] // why streams break, until their events come
+	reasons shelf[string] // why streams break, until their events are due
 }
 
-// drain files what the streams want to happen into the queue.
+// drain moves the actions of the streams into the queue.
 func (s *streams) drain() {
 	for i := range s.Out {
 		a := &s.Out[i]
@@ -107,8 +107,8 @@ func (s *streams) happen(p *process, a *netsim.Action, e *event, reason string) 
 	}
 }
 
-// onSyn lets somebody open a stream to a node. A paused process does not answer;
-// a dead one's machine refuses for it.
+// onSyn handles a request to open a stream to a node. A paused process does not answer; for a
+// dead one its host refuses.
 func (s *streams) onSyn(p *process, a *netsim.Action) {
 	switch {
 	case !p.started():

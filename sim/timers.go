@@ -7,18 +7,18 @@ import (
 	"hyperscale/core/node"
 )
 
-// timer is one that is set. It stays known while its firing waits in the
-// mailbox, so that a cancel still finds it there (NODE-2).
+// timer is a timer that is set. The table keeps it while its firing waits in the mailbox, so
+// that a cancel still finds it (NODE-2).
 type timer struct {
 	digest     uint64 // of the key; zero marks a free place
 	generation uint64
 	due        node.Instant
 	key        node.TimerKey
-	event      uint32 // zero once it fired and waits
+	event      uint32 // zero while its firing waits in the mailbox
 }
 
-// timerTable finds the timers of one node by their keys: open addressing,
-// linear probing, no tombstones. A map would hash the key a second time.
+// timerTable finds the timers of one node by their keys: open addressing, linear probing, no
+// tombstones. A map would hash the key a second time.
 type timerTable struct {
 	places []timer // a power of two
 	count  int
@@ -54,7 +54,7 @@ func (t *timerTable) fired(digest, generation uint64) *timer {
 	}
 }
 
-// insert adds a timer whose key is not there.
+// insert adds a timer whose key is not in the table.
 func (t *timerTable) insert(digest uint64) *timer {
 	if 4*(t.count+1) > 3*len(t.places) {
 		t.grow()
@@ -79,7 +79,7 @@ func (t *timerTable) grow() {
 	}
 }
 
-// remove forgets a timer and closes the gap behind it. The pointer is dead.
+// remove removes a timer and closes the gap after it. The pointer is invalid afterwards.
 func (t *timerTable) remove(digest, generation uint64) {
 	mask := uint64(len(t.places) - 1)
 	i := digest >> 20 & mask
@@ -100,7 +100,7 @@ func (t *timerTable) remove(digest, generation uint64) {
 	t.count--
 }
 
-// clear forgets all, keeping the memory.
+// clear removes all timers and keeps the memory.
 func (t *timerTable) clear() {
 	clear(t.places)
 	t.count = 0
@@ -108,20 +108,19 @@ func (t *timerTable) clear() {
 
 const million = 1_000_000
 
-// ClockStart is what clocks read when a world begins, but for their offsets.
+// ClockStart is what clocks read when a world begins, without their offsets.
 const ClockStart = time.Hour
 
-// DriftBound is how wrong a clock may run for protocols that count on a bound, in
-// parts per million: one in a hundred.
+// DriftBound is the drift that protocols rely on, in parts per million: one in a hundred.
 const DriftBound = 10_000
 
-// driftBound is the fastest a clock may run wrong, in parts per million: a tenth.
+// driftBound is the largest drift of any clock, in parts per million: a tenth.
 const driftBound = 100_000
 
-// clock is one node's: it starts at an offset and drifts.
+// clock is a node's clock: it starts at an offset and drifts.
 type clock struct {
-	since time.Duration // of the world, when ppm last changed
-	local node.Instant  // reading then
+	since time.Duration // world time at which ppm last changed
+	local node.Instant  // reading at that time
 	ppm   int64
 }
 
@@ -141,8 +140,8 @@ func (c *clock) at(now time.Duration) node.Instant {
 	return c.local.Add(passed)
 }
 
-// when returns the first time of the world at which the clock shows i or later,
-// not before now.
+// when returns the first time of the world, not before now, at which the clock shows i or
+// later.
 func (c *clock) when(i node.Instant, now time.Duration) time.Duration {
 	d := i.Sub(c.local)
 	if c.ppm != 0 {
@@ -170,8 +169,8 @@ func (p *process) arm(t *timer, at time.Duration) {
 	}
 }
 
-// rearm moves the events of all timers to where the clock now puts them, in
-// their old order.
+// rearm moves the events of all timers to the times that the clock now gives, in their old
+// order.
 func (p *process) rearm() {
 	set := p.armed()
 	for _, t := range set {
@@ -200,7 +199,7 @@ func (p *process) armed() []*timer {
 	return set
 }
 
-// ending counts the timers that are set for what ends, by what that is.
+// ending counts the set timers that wait for an end, by what ends (node.TimerKey.Ends).
 func (t *timerTable) ending() map[string]int {
 	var found map[string]int
 	for i := range t.places {

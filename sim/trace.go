@@ -8,14 +8,14 @@ import (
 	"hyperscale/core/node"
 )
 
-// Marks of what is folded besides inputs, in the second argument of fold.
+// Marks of what the hash covers besides inputs, in the second argument of fold.
 const (
 	foldEffect   = 0x80
 	foldCrash    = 0x7f
 	foldSequence = 0x9e3779b97f4a7c15
 )
 
-// inputDigest is what an input brings, as 64 bits. A message's was computed when
+// inputDigest is the content of an input, as 64 bits. The digest of a message was computed when
 // it arrived.
 func inputDigest(in *node.Input) uint64 {
 	switch in.Kind {
@@ -46,7 +46,7 @@ func execDigest(e *node.ExecEvent) uint64 {
 	return node.MixString(node.MixString(h, e.Reason), e.Tail)
 }
 
-// EffectKind tells effects apart.
+// EffectKind distinguishes effects.
 type EffectKind uint8
 
 // What a machine can ask of its world.
@@ -75,8 +75,7 @@ func (k EffectKind) String() string {
 	return fmt.Sprintf("effect(%d)", uint8(k))
 }
 
-// Effect is what a machine asked of its world. Only the fields named at its kind
-// are set.
+// Effect is what a machine asked of its world. Only the fields named at its kind are set.
 type Effect struct {
 	Kind    EffectKind
 	To      node.Addr
@@ -93,8 +92,8 @@ type Effect struct {
 	Reason  string
 }
 
-// Observer is told all that happens; it must change nothing. What it is handed
-// is borrowed until it returns, but for messages and events.
+// Observer sees all that happens; it must change nothing. It may keep messages and events;
+// everything else is valid only during the call.
 type Observer interface {
 	Input(at time.Duration, id node.ID, in *node.Input)
 	Effect(at time.Duration, id node.ID, e *Effect)
@@ -102,7 +101,7 @@ type Observer interface {
 	Fault(at time.Duration, f Fault)
 }
 
-// Interest says what an observer wants to be told.
+// Interest says what an observer wants to see.
 type Interest uint8
 
 // Parts of an Interest.
@@ -114,8 +113,7 @@ const (
 	WantAll = WantInputs | WantEffects | WantEvents | WantFaults
 )
 
-// Interested is an Observer that does not want everything: what it does not want
-// costs nothing.
+// Interested is an Observer that does not want everything. What it does not want costs nothing.
 type Interested interface {
 	Observer
 	Interest() Interest
@@ -131,7 +129,7 @@ func interestOf(o Observer) Interest {
 	return WantAll
 }
 
-// Nobody is an Observer that looks at nothing; embed it to override a part.
+// Nobody is an Observer that ignores everything; embed it to override a method.
 type Nobody struct{}
 
 var _ Observer = Nobody{}
@@ -148,7 +146,7 @@ func (Nobody) Event(time.Duration, node.ID, uint64, node.Event) {}
 // Fault implements Observer.
 func (Nobody) Fault(time.Duration, Fault) {}
 
-// recorder folds what happens into the trace hash and shows it to the observer.
+// recorder adds what happens to the trace hash and shows it to the observer.
 type recorder struct {
 	hash     uint64
 	observer Observer
@@ -164,8 +162,8 @@ func (r *recorder) fold(a, what, digest uint64) {
 	r.hash = node.Mix(r.hash^a, what*foldSequence^digest)
 }
 
-// know returns a message's digest and size, computed once for one that is sent
-// to many in a row.
+// know returns a message's digest and size. It computes them once for a message that goes to
+// many nodes in a row.
 func (r *recorder) know(m node.Message) (uint64, int) {
 	if m != r.last {
 		r.last, r.lastDigest, r.lastSize = m, m.Digest(), m.Size()
@@ -176,7 +174,7 @@ func (r *recorder) know(m node.Message) (uint64, int) {
 // wire encodes and decodes messages.
 type wire struct{ scratch []byte }
 
-// clone is what wire mode does to a message that is handed over.
+// clone encodes and decodes a message that wire mode delivers.
 func (x *wire) clone(m node.Message) node.Message {
 	c, scratch, err := message.Clone(m, x.scratch)
 	x.scratch = scratch

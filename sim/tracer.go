@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Tracer writes everything as JSON lines. Lines of events have the form of a
-// history; the others say what a node was handed ("in") or asked for ("out").
+// Tracer writes everything as JSON lines. Lines of events have the form of a history; the
+// others say what a node received ("in") or asked for ("out").
 type Tracer struct {
 	// Bodies writes whole messages, not only their names and digests.
 	Bodies bool
@@ -25,10 +25,10 @@ var _ Observer = (*Tracer)(nil)
 // NewTracer returns an observer that writes to w. Buffer w: each line is a write.
 func NewTracer(w io.Writer) *Tracer { return &Tracer{w: w} }
 
-// Err is the first error of the writer; nothing is written after it.
+// Err is the first error of the writer; the tracer writes nothing after it.
 func (t *Tracer) Err() error { return t.err }
 
-// traceLine is one line; what does not apply is left out.
+// traceLine is one line, without the fields that do not apply.
 type traceLine struct {
 	At      time.Duration `json:"at_ns"`
 	Node    node.ID       `json:"node,omitempty"`
@@ -74,7 +74,7 @@ func (t *Tracer) write(line any) {
 	}
 }
 
-// carry names a message in a line.
+// carry puts a message's name into a line.
 func (t *Tracer) carry(l *traceLine, m node.Message) {
 	if m == nil {
 		return

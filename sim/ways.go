@@ -8,8 +8,7 @@ import (
 	"hyperscale/netsim"
 )
 
-// sets returns the hosts of a fault of the network: its nodes, and its peers or
-// all others.
+// sets returns the hosts of a network fault: its nodes, and its peers or all others.
 func (x *injector) sets(f *Fault, nodes []*process) (from, to netsim.Set) {
 	var a, b []netsim.Host
 	for _, p := range nodes {
@@ -23,11 +22,10 @@ func (x *injector) sets(f *Fault, nodes []*process) (from, to netsim.Set) {
 	return netsim.SetOf(a...), netsim.SetOf(b...)
 }
 
-// lateTwice is how many of the datagrams that are held come twice, in parts per
-// million.
+// lateTwice is how many of the held datagrams arrive twice, in parts per million.
 const lateTwice = 250_000
 
-// impose puts a fault's rule on the ways in force.
+// impose puts a fault's rule in force.
 func (x *injector) impose(a *activeFault) {
 	w := x.w
 	a.rule = x.rule(&a.fault, a.nodes)
@@ -36,7 +34,7 @@ func (x *injector) impose(a *activeFault) {
 		if x.aims == nil {
 			x.aims = map[*netsim.Rule]*aim{}
 		}
-		x.aims[a.rule], _ = parseAim(a.fault.Aim) // it was checked
+		x.aims[a.rule], _ = parseAim(a.fault.Aim) // already validated
 	}
 }
 
@@ -78,8 +76,8 @@ func (x *injector) breakStreams(a *activeFault) {
 	w.streams.drain()
 }
 
-// swizzle cuts nodes off one by one in the first half of the fault's time, and
-// lets them come back in another order in the second.
+// swizzle cuts nodes off one by one in the first half of the fault's time, and reconnects them
+// in another order in the second.
 func (x *injector) swizzle(a *activeFault) {
 	names := a.fault.Nodes
 	if len(names) == 0 {
@@ -122,7 +120,7 @@ func (x *injector) isolate(a *activeFault) {
 	}
 }
 
-// later makes a part of a fault begin, unless that was healed before.
+// later schedules a part of a fault, which does not begin if the fault has ended before.
 func (x *injector) later(a *activeFault, after time.Duration, part Fault) {
 	w := x.w
 	w.At(w.now+after, func() {

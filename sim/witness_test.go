@@ -13,7 +13,7 @@ import (
 	"hyperscale/sim"
 )
 
-// witness is a busybody that holds its world to the promises of core/node.
+// witness is a busybody that checks that its world keeps the promises of core/node.
 type witness struct {
 	busybody
 	node.Env // of the step that runs
@@ -134,7 +134,7 @@ func (w *witness) Close(id node.StreamID) {
 	w.Env.Close(id)
 }
 
-// Send numbers what is sent.
+// Send numbers the messages.
 func (w *witness) Send(id node.StreamID, m node.Message) {
 	s := w.streams[id]
 	if s == nil {

@@ -12,20 +12,20 @@ import (
 // Config of a world.
 type Config struct {
 	Seed uint64
-	// Wire encodes and decodes every message when it is handed over.
+	// Wire encodes and decodes every message at its delivery.
 	Wire bool
-	// Network without faults; netsim.Default unless something else is wanted.
+	// Network without faults, for example netsim.Default.
 	Network netsim.Config
-	// Observer sees everything and changes nothing; nil for none.
+	// Observer sees everything and changes nothing; it may be nil.
 	Observer Observer
 	// Beyond allows clocks that drift beyond DriftBound.
 	Beyond bool
-	// Flooded is told when a node handles more than RateMax messages of one kind in a
-	// second, once each time; nil for nobody.
+	// Flooded is called when a node handles more than RateMax messages of one kind in a second,
+	// once per second; it may be nil.
 	Flooded func(id node.ID, k node.Kind)
 	RateMax int
-	// Labored is called for each Step whose work on its whole cluster takes a node longer
-	// than LaborMax; it may be nil.
+	// Labored is called for each Step whose work on its whole cluster takes a node longer than
+	// LaborMax; it may be nil.
 	Labored  func(id node.ID, took time.Duration)
 	LaborMax time.Duration
 }
@@ -46,7 +46,7 @@ const (
 	eventScript
 )
 
-// World is a simulated cluster. It is used from one goroutine.
+// World is a simulated cluster. Only one goroutine may use it.
 type World struct {
 	roster
 	config  Config
@@ -55,9 +55,9 @@ type World struct {
 	events  uint64
 	net     *netsim.Network
 	streams streams
-	crashes *node.Rand // what is lost in a crash
+	crashes *node.Rand // what a crash loses
 	faults  injector
-	courier func(Letter) bool // nil: the network has all datagrams
+	courier func(Letter) bool // nil: the network gets all datagrams
 	scripts shelf[func()]
 	trace   recorder
 	wire    wire
@@ -65,7 +65,7 @@ type World struct {
 	rates   rates
 }
 
-// inputs are reused: only the fields that are named change.
+// inputs are reused: only the named fields change.
 type inputs struct {
 	datagram node.Input // Message, From and Generation
 	firing   node.Input // Timer and Generation
@@ -103,8 +103,8 @@ func (w *World) Events() uint64 { return w.events }
 // Alive says whether a node runs; a paused one does.
 func (w *World) Alive(id node.ID) bool { return w.find(id).alive() }
 
-// Clock reads the clock of a node that runs, paused or not, exactly as a step of
-// it would now, and names the incarnation that reads it. False: it is down.
+// Clock reads the clock of a running node, paused or not, exactly as its step would now. It
+// also returns the incarnation, and false if the node is down.
 func (w *World) Clock(id node.ID) (now node.Instant, incarnation uint64, running bool) {
 	p := w.byID[id]
 	if p == nil || !p.alive() {
@@ -119,8 +119,8 @@ func (w *World) Place(id node.ID) string { return w.find(id).spec.Place }
 // Records says how many records a node has on its disk.
 func (w *World) Records(id node.ID) int { return len(w.find(id).disk.records) }
 
-// Sizes has the machines that run tell what they keep, in the order of Add. It changes
-// nothing, and is in no hash.
+// Sizes calls the running machines for their sizes, in the order of Add. It changes nothing,
+// and no hash covers it.
 func (w *World) Sizes(tell func(id node.ID, what string, n, bound int)) {
 	for _, p := range w.nodes {
 		if m, ok := p.machine.(node.Sizer); ok && p.started() {
@@ -129,18 +129,17 @@ func (w *World) Sizes(tell func(id node.ID, what string, n, bound int)) {
 	}
 }
 
-// RunUntil lets everything happen that is due up to t, t included.
+// RunUntil runs all events that are due up to and including t.
 func (w *World) RunUntil(t time.Duration) {
 	for w.next(t) {
 	}
 	w.now = max(w.now, t)
 }
 
-// Step lets the next event happen unless it is due after t, and says whether
-// there was one.
+// Step runs the next event unless it is due after t, and says whether there was one.
 func (w *World) Step(t time.Duration) bool { return w.next(t) }
 
-// next lets one event happen.
+// next runs one event.
 func (w *World) next(limit time.Duration) bool {
 	i, p := w.queue.pop(limit)
 	if p == nil {
@@ -174,9 +173,9 @@ func (w *World) next(limit time.Duration) bool {
 	return true
 }
 
-// Rests has those machines of some nodes that run tell their ledgers against their rest, in
-// the order of Add, and tells what the world itself keeps for each. It changes nothing, and is in
-// no hash.
+// Rests calls the running machines that of selects for their ledgers at rest, in the order of
+// Add, and reports what the world itself keeps for each. It changes nothing, and no hash covers
+// it.
 func (w *World) Rests(of func(node.ID) bool, tell func(id node.ID, what string, n, rest int)) {
 	doubles := w.streams.Doubles()
 	for i, p := range w.nodes {

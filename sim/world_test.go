@@ -39,7 +39,7 @@ func plainNetwork() netsim.Config {
 	return c
 }
 
-// add starts a toy at once.
+// add adds a toy and starts it at once.
 func (w *world) add(spec sim.Spec, step func(node.Env, *node.Input)) {
 	if spec.Role == node.RoleNone {
 		spec.Role = node.RoleToy

@@ -1,8 +1,8 @@
 // Package journey follows messages from their sender to their receiver, as a sim.Observer
 // sees them.
 //
-// It does not keep history: a story or a picture keeps the journeys that it
-// wants. It does not know why a message was lost, only that it never arrived.
+// It keeps no history: a story or a picture keeps the journeys that it wants. It does not know
+// why a message was lost, only that it never arrived.
 //
 // Source: DESIGN.md, "The simulator". It tells a stream's two ends apart as netsim does, and
 // knows a datagram by its sender and its digest.

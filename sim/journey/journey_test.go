@@ -23,10 +23,10 @@ func arrival(from node.ID, s node.StreamID, m node.Message) *node.Input {
 	return &node.Input{Kind: node.InputMessage, From: node.Peer{ID: from, Addr: node.Addr(from + ":1")}, Stream: s, Message: m}
 }
 
-// JOURNEY-1: one datagram to many is told apart by who gets it.
+// JOURNEY-1: receivers distinguish one datagram that a node sent to many.
 func TestDatagramsFindTheirReceivers(t *testing.T) {
 	tr := journey.NewTracker()
-	tr.Got(0, "a", arrival("b", 0, ping(9))) // who has which address
+	tr.Got(0, "a", arrival("b", 0, ping(9))) // fixes each node's address
 	tr.Got(0, "a", arrival("c", 0, ping(9)))
 	toB := tr.Sent(1, "a", datagram("b:1", ping(1)))
 	toC := tr.Sent(2, "a", datagram("c:1", ping(1)))
@@ -78,7 +78,7 @@ func TestStreamsKeepTheirMessages(t *testing.T) {
 	}
 }
 
-// A message or event that names a job in a field of that name is known to.
+// JobOf finds the job of every message and event that names a job or one of its shards.
 func TestSubjects(t *testing.T) {
 	id := message.JobID{7}
 	s := message.ShardID{Job: id}

@@ -6,7 +6,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// JobOf returns the job that a message speaks of; zero for none, or several.
+// JobOf returns the job that a message is about; zero for none, or several.
 func JobOf(m node.Message) message.JobID {
 	switch m := m.(type) {
 	case *message.JobAck:
@@ -41,7 +41,7 @@ func JobOf(m node.Message) message.JobID {
 	return sliceOf(m).Job
 }
 
-// sliceOf returns the shard that a message speaks of, or a zero one.
+// sliceOf returns the shard that a message is about, or a zero one.
 func sliceOf(m node.Message) message.ShardID {
 	switch m := m.(type) {
 	case *message.ShardDispatch:
@@ -64,8 +64,8 @@ func sliceOf(m node.Message) message.ShardID {
 	return message.ShardID{}
 }
 
-// RequestOf returns what a client's submission and its answers have in common:
-// before it is accepted a job has no name. Zero for other messages.
+// RequestOf returns the request that a client's submission and its answers share: before a gate
+// accepts a job, the job has no ID. It returns zero for other messages.
 func RequestOf(m node.Message) message.RequestID {
 	switch m := m.(type) {
 	case *message.JobSubmit:
@@ -78,7 +78,7 @@ func RequestOf(m node.Message) message.RequestID {
 	return message.RequestID{}
 }
 
-// JobOfEvent returns the job that an event speaks of, or zero.
+// JobOfEvent returns the job that an event is about, or zero.
 func JobOfEvent(e node.Event) message.JobID {
 	switch e := e.(type) {
 	case event.JobChanged:
@@ -111,8 +111,8 @@ func JobOfEvent(e node.Event) message.JobID {
 	return message.JobID{}
 }
 
-// Routine says that a message only keeps nodes known to one another, or tells
-// figures that the next one tells again: of interest when it is lost.
+// Routine says that a message only keeps nodes connected, or carries figures that the next one
+// repeats. Such a message is interesting only when it is lost.
 func Routine(m node.Message) bool {
 	switch m.(type) {
 	case *message.ManagerHeartbeat, *message.WorkerHeartbeat, *message.HeartbeatAck, *message.ClientPing, *message.ClientPong:
@@ -121,7 +121,7 @@ func Routine(m node.Message) bool {
 	return false
 }
 
-// Progress says that a message tells how far a job is.
+// Progress says that a message reports a job's progress.
 func Progress(m node.Message) bool {
 	switch m.(type) {
 	case *message.JobStatus, *message.JobProgress, *message.ShardProgress:

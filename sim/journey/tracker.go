@@ -14,9 +14,9 @@ import (
 type Journey struct {
 	Message  node.Message
 	From     node.ID
-	To       node.ID // empty while nobody knows; see Tracker.Whom
+	To       node.ID // empty while it is unknown; see Tracker.Whom
 	Sent     time.Duration
-	Arrived  time.Duration // negative: it has not
+	Arrived  time.Duration // negative: it has not arrived
 	Datagram bool
 
 	number  uint64 // of its sending
@@ -25,13 +25,13 @@ type Journey struct {
 	side    uint8
 }
 
-// Copy says that this is a second copy of a datagram, sent by nobody.
+// Copy says that this is a second copy of a datagram, without a sending of its own.
 func (j *Journey) Copy() bool { return j.Sent < 0 }
 
 // Lost says that it has not arrived.
 func (j *Journey) Lost() bool { return j.Arrived < 0 }
 
-// way is what equal messages on their way have in common.
+// way is the key of equal messages on their way.
 type way struct {
 	from   node.ID // of a datagram
 	conn   netsim.ConnID
@@ -39,16 +39,16 @@ type way struct {
 	digest uint64
 }
 
-// Tracker is fed what an observer is told.
+// Tracker follows messages; its caller passes on what an observer sees.
 type Tracker struct {
 	sent  uint64
 	open  map[way][]*Journey
 	names map[node.Addr]node.ID
 	ends  map[netsim.ConnID][2]node.ID
-	calls map[netsim.ConnID]node.Addr // whom the first side called
+	calls map[netsim.ConnID]node.Addr // the address that the first side called
 }
 
-// NewTracker returns one that knows nothing yet.
+// NewTracker returns an empty tracker.
 func NewTracker() *Tracker {
 	return &Tracker{
 		open: map[way][]*Journey{}, names: map[node.Addr]node.ID{},
@@ -56,7 +56,7 @@ func NewTracker() *Tracker {
 	}
 }
 
-// Sent is told of an effect and returns the journey that it begins, or nil.
+// Sent records an effect and returns the journey that it begins, or nil.
 func (t *Tracker) Sent(at time.Duration, id node.ID, e *sim.Effect) *Journey {
 	switch e.Kind {
 	case sim.EffectOpen:
@@ -89,7 +89,7 @@ func (t *Tracker) end(c netsim.ConnID, side uint8, id node.ID) {
 	t.ends[c] = ends
 }
 
-// Got is told of an input and returns the journey that it ends, or nil.
+// Got records an input and returns the journey that it ends, or nil.
 func (t *Tracker) Got(at time.Duration, id node.ID, in *node.Input) *Journey {
 	if in.From.Addr != "" {
 		t.names[in.From.Addr] = in.From.ID
@@ -129,8 +129,7 @@ func (t *Tracker) arrive(w way, at time.Duration, id node.ID, in *node.Input) *J
 	return &Journey{Message: in.Message, From: in.From.ID, To: id, Sent: -1, Arrived: at, Datagram: in.Stream == 0}
 }
 
-// Whom returns who should get it: empty, or an address, while nobody knows the
-// name.
+// Whom returns the receiver: its ID, or its address, or "" while the tracker does not know it.
 func (t *Tracker) Whom(j *Journey) node.ID {
 	if j.To != "" {
 		return j.To
@@ -145,7 +144,7 @@ func (t *Tracker) Whom(j *Journey) node.ID {
 	return t.names[address]
 }
 
-// Called returns whom a node called when nobody knows its name: its address.
+// Called returns the address that a node called when the tracker does not know the ID.
 func (t *Tracker) Called(j *Journey) string {
 	switch to := t.Whom(j); {
 	case to != "":

@@ -12,8 +12,8 @@ import (
 	"hyperscale/sim/story"
 )
 
-// page is the data of the picture, as page.html reads it. Times are in
-// microseconds since the run began, lanes and jobs are indices.
+// page is the data of the picture, as page.html reads it. Times are in microseconds since the
+// run began; lanes and jobs are indices.
 type page struct {
 	Title  string     `json:"title"`
 	Notes  []string   `json:"notes"`
@@ -33,10 +33,10 @@ type lane struct {
 	Group string `json:"group"`
 }
 
-// arrow is a message. Arrived is negative if it never did.
+// arrow is a message. Arrived is negative if it never arrived.
 type arrow struct {
 	From    int    `json:"f"`
-	To      int    `json:"t"` // negative: nobody knows
+	To      int    `json:"t"` // negative: unknown
 	Sent    int64  `json:"s"`
 	Arrived int64  `json:"a"`
 	Sort    string `json:"c"` // order, answer, figures, other
@@ -54,7 +54,7 @@ type mark struct {
 	More string `json:"x,omitempty"`
 }
 
-// strip is a fault. Lanes is nil when it hits all.
+// strip is a fault. Lanes is nil if it hits all.
 type strip struct {
 	From   int64  `json:"s"`
 	To     int64  `json:"e"`
@@ -125,11 +125,11 @@ func (r *Recorder) lostRoutine(from, to time.Duration) []*journey.Journey {
 	return lost
 }
 
-// lostMax bounds the heartbeats that are drawn because they never arrived.
+// lostMax bounds the number of lost heartbeats in a picture.
 const lostMax = 500
 
-// addLanes gives every node that is seen a lane: clients, gates, managers,
-// workers, each in its datacenter, by name.
+// addLanes gives every node in the window a lane: clients, gates, managers, workers, each by
+// datacenter, then by name.
 func (b *builder) addLanes(entries []entry, lost []*journey.Journey, a About) {
 	seen := map[node.ID]bool{}
 	for i := range entries {
@@ -163,7 +163,7 @@ func (b *builder) addLanes(entries []entry, lost []*journey.Journey, a About) {
 	}
 }
 
-// rank orders roles from the user to the load; unknown ones come last.
+// rank orders roles from clients to workers; unknown ones come last.
 func (b *builder) rank(id node.ID) int {
 	if role := b.r.roles[id]; role.Valid() {
 		return int(role)
@@ -226,7 +226,7 @@ func (b *builder) job(id message.JobID) int {
 	return i
 }
 
-// colour sorts messages by what they are for.
+// colour groups messages by their purpose.
 func colour(m node.Message) string {
 	switch m.(type) {
 	case *message.JobSubmit, *message.JobDispatch, *message.ShardDispatch:
@@ -252,8 +252,8 @@ func (b *builder) indices(names []string) []int {
 	return all
 }
 
-// addBands draws the faults that touch the window. One without an end lasts
-// until everything is healed.
+// addBands draws the faults that overlap the window. A fault without an end lasts until the
+// world heals everything.
 func (b *builder) addBands(from, to, healed time.Duration) {
 	for _, band := range b.r.bands {
 		f := &band.fault
@@ -278,7 +278,7 @@ func (b *builder) addBands(from, to, healed time.Duration) {
 	}
 }
 
-// addDown draws when a node did not run: from an end to the next start.
+// addDown draws the times at which a node was down: from an end to the next start.
 func (b *builder) addDown(from, to time.Duration) {
 	for _, end := range b.r.ends {
 		i, known := b.lanes[end.node]
@@ -298,7 +298,7 @@ func (b *builder) addDown(from, to time.Duration) {
 	}
 }
 
-// family sorts faults by what they hurt.
+// family groups faults by what they affect.
 func family(kind string) string {
 	switch kind {
 	case sim.FaultCrash, sim.FaultPause, sim.FaultSuspend, sim.FaultStop:

@@ -110,7 +110,7 @@ func TestSmallPicture(t *testing.T) {
 	})
 }
 
-// PICTURE-1, PICTURE-4: the page is well formed whatever the run holds, and asks nobody.
+// PICTURE-1, PICTURE-4: the page is well formed whatever the run holds, and makes no request.
 func TestPageStandsAlone(t *testing.T) {
 	r := picture.NewRecorder(picture.FromBeginning)
 	small(r)
@@ -144,7 +144,7 @@ func TestPageStandsAlone(t *testing.T) {
 	}
 }
 
-// play hands the recorder n pings, a millisecond apart, each with a long text.
+// play records n pings, a millisecond apart, each with a long text.
 func play(r *picture.Recorder, n int, text string) {
 	for i := range n {
 		at := time.Duration(i) * time.Millisecond

@@ -12,11 +12,11 @@ import (
 // WindowMax bounds what one picture shows.
 const WindowMax = 5000
 
-// entriesMax leaves room for the heartbeats that never arrived: they are known
-// only once the window is.
+// entriesMax leaves room for the heartbeats that never arrived: the recorder knows them only at
+// the end.
 const entriesMax = WindowMax - lostMax
 
-// afterMax is how much of a window may lie behind what it is around.
+// afterMax is how much of a window may lie after the moment that it surrounds.
 const afterMax = entriesMax / 4
 
 // FromBeginning asks for a window that begins with the run.
@@ -25,19 +25,19 @@ const FromBeginning = time.Duration(-1)
 // faultsMax bounds the bands.
 const faultsMax = 1000
 
-// sort tells entries apart. The numbers are known to page.html.
+// sort distinguishes entries. page.html uses the same numbers.
 type sort uint8
 
 const (
 	sortSend  sort = iota // a journey, drawn as an arrow
-	sortTimer             // a timer came due
+	sortTimer             // a timer fired
 	sortEvent             // a decision
 	sortBad               // a decision about something that went wrong
 	sortStart             // a node starts
-	sortEnd               // a node ends, by its own wish or not
-	sortStop              // a node is asked to end
+	sortEnd               // a node ends, of its own accord or not
+	sortStop              // an operator asks a node to end
 	sortUser              // a user's command, or an answer to it
-	sortExec              // news of an executor, or an order to it
+	sortExec              // a message of an executor, or an order to it
 	sortBreak             // a stream broke
 	sortCopy              // a second copy of a datagram arrives
 	sortPause             // a node is paused
@@ -61,7 +61,7 @@ type band struct {
 	at    time.Duration
 }
 
-// Recorder is a sim.Observer that keeps a window of what it is told.
+// Recorder is a sim.Observer that keeps a window of what it sees.
 type Recorder struct {
 	around  time.Duration
 	tracker *journey.Tracker
@@ -69,9 +69,9 @@ type Recorder struct {
 	after   []entry
 	cut     bool // something before, or after, did not fit
 	bands   []band
-	more    int // faults that did not fit
+	more    int // number of faults that did not fit
 	lives   map[node.ID]int
-	starts  []life // of the whole run, to know who is down
+	starts  []life // of the whole run, to know which nodes are down
 	ends    []life
 	roles   map[node.ID]node.Role
 	places  map[node.ID]string
@@ -86,7 +86,7 @@ type life struct {
 
 var _ sim.Observer = (*Recorder)(nil)
 
-// NewRecorder returns one whose window is around a time, or FromBeginning.
+// NewRecorder returns a recorder with a window around a time, or FromBeginning.
 func NewRecorder(around time.Duration) *Recorder {
 	return &Recorder{
 		around: around, tracker: journey.NewTracker(), lives: map[node.ID]int{},
@@ -116,7 +116,7 @@ func (r *Recorder) add(e entry) {
 	}
 }
 
-// window returns what is shown, in order.
+// window returns the entries of the window, in order.
 func (r *Recorder) window() []entry {
 	room := entriesMax - len(r.after)
 	if len(r.before) > room {
@@ -171,7 +171,7 @@ func (r *Recorder) Input(at time.Duration, id node.ID, in *node.Input) {
 	r.add(e)
 }
 
-// execNews says whether an executor's word is more than progress.
+// execNews says whether an executor's message is more than progress.
 func execNews(e *node.ExecEvent) bool {
 	if e.Body == nil {
 		return e.Reason != ""

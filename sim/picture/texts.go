@@ -10,7 +10,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// wrong says that an event tells of something that did not go as it should.
+// wrong says that an event reports something that went wrong.
 func wrong(e node.Event) bool {
 	switch e.(type) {
 	case event.FenceRefused, event.ShardLost, event.ExecutorGone, event.PeerLost, event.StoreFailed, event.Shed:
@@ -19,7 +19,7 @@ func wrong(e node.Event) bool {
 	return false
 }
 
-// text tells an entry in a few words: its name, then what it holds.
+// text describes an entry in a few words: its name, then its content.
 func text(e *entry) (name, more string) {
 	switch e.sort {
 	case sortSend, sortCopy:
@@ -53,14 +53,14 @@ func text(e *entry) (name, more string) {
 	return "is paused", ""
 }
 
-// Bounds of what fields tells.
+// Bounds of the output of fields.
 const (
 	fieldsMax = 12
 	valueMax  = 60
 )
 
-// fields lists what a struct holds: its plain values, and how many there are of
-// everything else. Zero values are left out.
+// fields lists the content of a struct: its plain values, and the lengths of everything else.
+// It leaves zero values out.
 func fields(of any) string {
 	v := reflect.Indirect(reflect.ValueOf(of))
 	if v.Kind() != reflect.Struct {

@@ -6,8 +6,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// timerName is the word for one of core/node's timers; those of roles stand alone,
-// as a node has one role.
+// timerName is the name of one of core/node's timers. Timers of roles have no prefix, as a node
+// has one role.
 func timerName(k node.TimerKey) string {
 	part, names := timerNames(k.Part)
 	if i := int(k.Kind) - 1; i >= 0 && i < len(names) {
@@ -16,7 +16,7 @@ func timerName(k node.TimerKey) string {
 	return fmt.Sprintf("%d.%d", k.Part, k.Kind)
 }
 
-// timerNames are the words for the kinds of a part, in their order.
+// timerNames are the names for the kinds of a part, in their order.
 func timerNames(p node.Part) (part string, kinds []string) {
 	switch p {
 	case node.PartClient:
@@ -43,7 +43,7 @@ func timerNames(p node.Part) (part string, kinds []string) {
 	return "", nil
 }
 
-// routineTimer says that a timer comes due all the time, whatever happens.
+// routineTimer says that a timer fires all the time, whatever happens.
 func routineTimer(k node.TimerKey) bool {
 	switch timerName(k) {
 	case "heartbeat", "sweep", "push", "uplink beat", "lease renew", "lease flush", "lease sweep", "swim probe", "swim ack",

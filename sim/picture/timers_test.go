@@ -13,8 +13,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// The words are the constants of core/node/timer.go, so that a kind which is added
-// there is not told under the name of another one.
+// The names match the constants of core/node/timer.go, so that a new kind does not get another
+// one's name.
 func TestTimersHaveTheirNames(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../../core/node/timer.go", nil, 0)
 	if err != nil {

@@ -16,20 +16,21 @@ import (
 // BytesMax bounds a page.
 const BytesMax = 3 << 20
 
-// moreMax is how much is told of one message: tried in turn until the page fits.
+// moreMax is how much text one message gets: Write tries the values in turn until the page
+// fits.
 func moreMax() []int { return []int{300, 120, 40, 0} }
 
 //go:embed page.html
 var template string
 
-// About is what a page says of its run.
+// About is what a page says about its run.
 type About struct {
 	Title    string
-	Notes    []string // a line each: the command that makes this picture again
-	Broken   string   // what was broken, if anything
+	Notes    []string // one per line: the command that makes this picture again
+	Broken   string   // the broken promise, if any
 	BrokenAt time.Duration
 	BrokenOn node.ID
-	Healed   time.Duration // when everything was healed; zero if nobody knows
+	Healed   time.Duration // when the world healed everything; zero if unknown
 }
 
 // note says what the window shows.
@@ -50,7 +51,7 @@ func (r *Recorder) note(shown, lost int, from, to time.Duration) string {
 	return text
 }
 
-// Write writes the page. It is called once, after the run.
+// Write writes the page. The caller calls it once, after the run.
 func (r *Recorder) Write(w io.Writer, a About) error {
 	p := r.build(a)
 	var text []byte

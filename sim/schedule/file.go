@@ -8,7 +8,7 @@ import (
 	"hyperscale/sim"
 )
 
-// Schema names the format; another one gets another name.
+// Schema names the format; a new format gets a new name.
 const Schema = "hyperscale.schedule/v1"
 
 // Bounds of a file. A run of the swarm has some hundred faults.
@@ -22,7 +22,7 @@ const (
 	virtualMax = 365 * 24 * time.Hour // well below the horizon of a world
 )
 
-// ErrSchedule is what every file that cannot be played wraps.
+// ErrSchedule wraps each error about a file that cannot be played.
 var ErrSchedule = errors.New("not a schedule of this version")
 
 // File is one run that can be played again.
@@ -30,18 +30,18 @@ type File struct {
 	Scenario string
 	Seed     uint64
 	Virtual  time.Duration
-	Until    time.Duration // when a run that was cut short ends; zero: at Virtual
+	Until    time.Duration // when a shortened run ends; zero: at Virtual
 	Wire     bool
 	Commit   string // of the program that wrote it
 	Go       string // its Go version
 	Hash     uint64 // of the run's trace
-	Verdict  string // what the run came to: "violation"
+	Verdict  string // the outcome of the run: "violation"
 	Detail   string
 	Draws    []string // what the scenario drew, for people
 	Faults   []sim.Fault
 }
 
-// Validate reports all that is wrong.
+// Validate reports all faults.
 func (f *File) Validate() error {
 	var faults []error
 	wrong := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }

@@ -19,7 +19,7 @@ type document struct {
 	Faults []entry `json:"faults"`
 }
 
-// Read reads what Write wrote, or what a person made of it.
+// Read reads a file that Write or a person wrote.
 func Read(r io.Reader) (*File, error) {
 	text, err := io.ReadAll(io.LimitReader(r, bytesMax+1))
 	if err != nil {
@@ -91,7 +91,7 @@ func (d *document) file() (*File, error) {
 	f := &File{
 		Scenario: d.Scenario, Seed: d.Seed, Virtual: virtual, Until: until, Wire: d.Wire, Commit: d.Commit, Go: d.Go, Hash: hash,
 		Verdict: d.Verdict, Detail: d.Detail, Draws: d.Draws,
-		Faults: []sim.Fault{}, // never nil: a replay without faults is one, too
+		Faults: []sim.Fault{}, // never nil: a replay may have no faults
 	}
 	for i := range d.Faults {
 		fault, err := d.Faults[i].fault()
@@ -115,7 +115,7 @@ func (e *entry) fault() (f sim.Fault, err error) {
 	return f, err
 }
 
-// optional is zero where nothing is written.
+// optional returns zero for an empty text.
 func optional(name, text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil

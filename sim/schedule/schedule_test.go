@@ -101,7 +101,7 @@ func TestReadReturnsWhatWasWritten(t *testing.T) {
 	})
 }
 
-// SCHEDULE-2, SCHEDULE-3: each refusal names what is wrong and what to change.
+// SCHEDULE-2, SCHEDULE-3: each error names what is wrong and what to change.
 func TestBadFilesAreRefused(t *testing.T) {
 	good, err := os.ReadFile("testdata/example.sched")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"hyperscale/sim"
 )
 
-// head is everything but the faults, as JSON.
+// head is everything except the faults, as JSON.
 type head struct {
 	Schema   string   `json:"schema"`
 	Scenario string   `json:"scenario"`
@@ -42,7 +42,7 @@ type entry struct {
 	Beyond bool   `json:"beyond,omitempty"`
 }
 
-// Clip shortens a detail to what a file may hold.
+// Clip shortens a detail to the size that a file allows.
 func Clip(s string) string {
 	const more = " ..."
 	s = strings.ToValidUTF8(s, "?")

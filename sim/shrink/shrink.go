@@ -9,21 +9,21 @@ import (
 	"hyperscale/sim"
 )
 
-// Run is what is made smaller.
+// Run is the run to shrink.
 type Run struct {
 	Faults []sim.Fault
-	// Broken is when it failed: it needs to be played no longer. Zero: its end tells.
+	// Broken is when it failed: a replay can stop there. Zero: only its end shows the failure.
 	Broken time.Duration
 }
 
-// Options say how runs are judged.
+// Options say how to judge runs.
 type Options struct {
-	// Fails plays faults for as long as the first run was to last, and says whether
-	// that fails in the same way, and when; zero: at the end only.
+	// Fails plays faults for as long as the first run, and says whether that fails in the same
+	// way, and when; zero: only at the end.
 	Fails func([]sim.Fault) (broken time.Duration, fails bool)
-	// Stop ends the search; what was found until then counts. Nil: never.
+	// Stop ends the search, which returns its best run so far. Nil: never.
 	Stop func() bool
-	// Progress is told each simpler run that still fails; nil for nobody.
+	// Progress is called with each simpler run that still fails; it may be nil.
 	Progress func(r Run, plays int)
 }
 
@@ -31,11 +31,11 @@ type Options struct {
 type shrinker struct {
 	Options
 	best  Run
-	known map[string]bool // what was played; none of it was taken
+	known map[string]bool // runs that were played and did not fail
 	plays int
 }
 
-// Shrink returns the simplest run that was found, and how many were played.
+// Shrink returns the simplest failing run that it found, and how many runs it played.
 func Shrink(r Run, o Options) (Run, int) {
 	s := &shrinker{Options: o, best: r, known: map[string]bool{}}
 	s.cut()
@@ -51,7 +51,7 @@ func Shrink(r Run, o Options) (Run, int) {
 
 func (s *shrinker) stopped() bool { return s.Stop != nil && s.Stop() }
 
-// cut leaves out what comes after the end.
+// cut drops the faults after the failure.
 func (s *shrinker) cut() {
 	early := slices.DeleteFunc(slices.Clone(s.best.Faults), func(f sim.Fault) bool { return f.At > s.best.Broken })
 	if s.best.Broken > 0 && len(early) < len(s.best.Faults) {
@@ -59,8 +59,7 @@ func (s *shrinker) cut() {
 	}
 }
 
-// try plays a run that is simpler than the best one, which it becomes if it
-// fails.
+// try plays a run that is simpler than the best one. If it fails, it becomes the best one.
 func (s *shrinker) try(faults []sim.Fault) bool {
 	key := keyOf(faults)
 	if s.known[key] || s.stopped() {
@@ -88,7 +87,7 @@ func keyOf(faults []sim.Fault) string {
 	return b.String()
 }
 
-// drop leaves out ever smaller parts of the faults, down to single ones.
+// drop removes ever smaller parts of the faults, down to single ones.
 func (s *shrinker) drop() {
 	if len(s.best.Faults) > 0 && s.try([]sim.Fault{}) {
 		return
@@ -104,8 +103,8 @@ func (s *shrinker) drop() {
 	}
 }
 
-// dropParts goes through the faults in parts of a size, the last ones first: what
-// came late is seldom the cause. It says whether any could go.
+// dropParts tries to remove parts of a size, the last ones first: late faults are seldom the
+// cause. It says whether it removed any.
 func (s *shrinker) dropParts(size int) bool {
 	dropped := false
 	for end := len(s.best.Faults); end > 0 && !s.stopped(); end -= size {
@@ -121,8 +120,7 @@ func (s *shrinker) dropParts(size int) bool {
 	return dropped
 }
 
-// simplify makes each fault simpler, as long as that works, and says whether it
-// did.
+// simplify makes each fault simpler, as long as that works, and says whether it did.
 func (s *shrinker) simplify() bool {
 	any := false
 	for i := 0; i < len(s.best.Faults) && !s.stopped(); i++ {

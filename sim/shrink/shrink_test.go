@@ -13,7 +13,7 @@ import (
 	"hyperscale/sim/shrink"
 )
 
-// crashes returns n faults that differ.
+// crashes returns n different faults.
 func crashes(n int) []sim.Fault {
 	var all []sim.Fault
 	for i := range n {
@@ -22,7 +22,7 @@ func crashes(n int) []sim.Fault {
 	return all
 }
 
-// What is left of many faults are exactly those that the failure needs.
+// Of many faults exactly those remain that the failure needs.
 func TestOnlyTheCauseIsLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := crashes(rapid.IntRange(0, 60).Draw(t, "faults"))
@@ -63,13 +63,13 @@ func drawn(t *rapid.T) sim.Fault {
 		Aim:  rapid.SampledFrom([]string{"", "stored"}).Draw(t, "aim"), Nodes: names.Draw(t, "nodes"), Peers: names.Draw(t, "peers")}
 }
 
-// Whatever a failure depends on: the result fails, the search ends, and it can be
-// stopped at any play.
+// Whatever a failure depends on: the result fails, the search ends, and Stop can end it at any
+// play.
 func TestTheResultFailsAndTheSearchEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		run := shrink.Run{Faults: rapid.SliceOfN(rapid.Custom(drawn), 1, 12).Draw(t, "faults"), Broken: time.Duration(rapid.Int64Range(0, int64(5*time.Minute)).Draw(t, "broken"))}
 		salt := rapid.Uint64().Draw(t, "salt")
-		fails := func(faults []sim.Fault) bool { // a hash: as unruly as a failure may be
+		fails := func(faults []sim.Fault) bool { // a hash: as irregular as a failure may be
 			h := salt
 			for _, f := range faults {
 				h = h*31 + uint64(f.At/time.Second) + uint64(len(f.Nodes))<<20 + uint64(f.For/time.Second)<<40
@@ -100,7 +100,7 @@ func TestTheResultFailsAndTheSearchEnds(t *testing.T) {
 	})
 }
 
-// Times, nodes and values become what a person would have written.
+// Times, nodes and values become round.
 func TestFaultsBecomeSimple(t *testing.T) {
 	long := sim.Fault{At: 83_123_456_789, For: 47_111_222_333, Kind: sim.FaultPartition, Nodes: []string{"a", "b", "c", "d", "e"}, Peers: []string{"x", "y", "z"}, Aim: "stored", Value: 87_654}
 	got, _ := shrink.Shrink(shrink.Run{Faults: append(crashes(40), long), Broken: 100 * time.Second}, shrink.Options{
@@ -119,8 +119,8 @@ func TestFaultsBecomeSimple(t *testing.T) {
 	}
 }
 
-// What comes after the end is left out at once, and a failure that needs no fault
-// at all is one play away.
+// The search drops faults after the failure at once, and needs one play for a failure without
+// any fault.
 func TestTheEndCuts(t *testing.T) {
 	plays := 0
 	got, _ := shrink.Shrink(shrink.Run{Faults: crashes(1000), Broken: 3500 * time.Millisecond}, shrink.Options{Fails: func(faults []sim.Fault) (time.Duration, bool) {

@@ -7,8 +7,8 @@ import (
 	"hyperscale/sim"
 )
 
-// simpler returns what a fault may become, the boldest first. Each is simpler by
-// SHRINK-2, so that no two faults are made of each other.
+// simpler returns simpler versions of a fault, the boldest first. Each is simpler by SHRINK-2,
+// so that no two faults derive from each other.
 func simpler(f *sim.Fault) []sim.Fault {
 	var all []sim.Fault
 	add := func(change func(*sim.Fault)) {
@@ -42,8 +42,8 @@ func simpler(f *sim.Fault) []sim.Fault {
 	return all
 }
 
-// fewer returns halves of a list, then the list without each one. None is empty:
-// that would mean all.
+// fewer returns halves of a list, then the list without each single element. It never returns
+// an empty list, which would mean all.
 func fewer(names []string) [][]string {
 	n := len(names)
 	if n < 2 {
@@ -58,8 +58,8 @@ func fewer(names []string) [][]string {
 	return all
 }
 
-// shorter returns half of a length, and rounder ones below it. Zero would mean
-// for ever.
+// shorter returns half of a length, and rounder ones below it. It never returns zero, which
+// would mean no end.
 func shorter(d time.Duration) []time.Duration {
 	var all []time.Duration
 	if half := d / 2; half >= time.Millisecond {
@@ -73,8 +73,8 @@ func units() []time.Duration {
 	return []time.Duration{10 * time.Second, time.Second, 100 * time.Millisecond, 10 * time.Millisecond, time.Millisecond}
 }
 
-// rounder returns the time rounded down to whole units, the coarsest first. A
-// round one is left as it is.
+// rounder returns the time rounded down to whole units, the coarsest first. It leaves a round
+// time as it is.
 func rounder(d time.Duration) []time.Duration {
 	var all []time.Duration
 	for _, u := range units() {
@@ -88,8 +88,8 @@ func rounder(d time.Duration) []time.Duration {
 	return all
 }
 
-// lower returns values nearer to zero: a half, and with fewer digits. A value
-// stays what it is of: one is a flag or a minimum.
+// lower returns values nearer to zero: half, and with fewer digits. It leaves one as it is:
+// that is a flag or a minimum.
 func lower(v int64) []int64 {
 	if v >= -3 && v <= 3 {
 		return nil

@@ -14,8 +14,7 @@ const (
 	bad  = '!'
 )
 
-// decision tells an event that a machine emitted; the mark is '!' for what went
-// wrong.
+// decision describes an event that a machine emitted; the mark is '!' for failures.
 func decision(e node.Event) (mark byte, text string) {
 	switch e := e.(type) {
 	case event.JobChanged:
@@ -59,7 +58,7 @@ func job(e event.JobChanged) (byte, string) {
 	return mark, fmt.Sprintf("the job is %v, it was %v%s", e.To, e.From, because(e.Reason))
 }
 
-// step tells from where to where, without a beginning that was nowhere.
+// step names both states, or only the new one if there was none before.
 func step(from, to message.JobState) string {
 	if from == message.JobNone || from == to {
 		return to.String()

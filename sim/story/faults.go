@@ -9,7 +9,7 @@ import (
 	"hyperscale/sim"
 )
 
-// hits says whether a fault befalls one of the nodes, or all.
+// hits says whether a fault hits one of the nodes, or all.
 func hits(f *sim.Fault, involved map[node.ID]bool) bool {
 	if len(f.Nodes) == 0 {
 		return true
@@ -27,7 +27,7 @@ func hits(f *sim.Fault, involved map[node.ID]bool) bool {
 	return false
 }
 
-// whom names the one whom a fault befalls; of many those that are involved.
+// whom names the node that a fault hits; of many only the involved ones.
 func whom(f *sim.Fault, involved map[node.ID]bool) string {
 	var hit []string
 	for _, id := range f.Nodes {
@@ -46,7 +46,7 @@ func whom(f *sim.Fault, involved map[node.ID]bool) string {
 	return fmt.Sprintf("%s and %d more", hit[0], len(hit)-1)
 }
 
-// fault tells a fault that begins.
+// fault describes a fault that begins.
 func fault(f *sim.Fault) string {
 	text := Fault(f)
 	switch {
@@ -60,12 +60,12 @@ func fault(f *sim.Fault) string {
 	return text
 }
 
-// instant says that a fault has no end: it is over at once.
+// instant says that a fault has no duration.
 func instant(kind string) bool {
 	return kind == sim.FaultBreakStreams || kind == sim.FaultHalfOpen || kind == sim.FaultHeal
 }
 
-// Fault tells what a fault is, in a few words, without its time and its nodes.
+// Fault describes a fault in a few words, without its time and its nodes.
 func Fault(f *sim.Fault) string {
 	text := what(f)
 	if f.Hold > 0 {
@@ -119,7 +119,7 @@ func what(f *sim.Fault) string {
 	return local(f)
 }
 
-// peers names the other side of a fault of the network.
+// peers names the other side of a network fault.
 func peers(f *sim.Fault) string {
 	switch n := len(f.Peers); {
 	case n > 3:
@@ -132,7 +132,7 @@ func peers(f *sim.Fault) string {
 	return "everybody else"
 }
 
-// local tells the faults that stay within a node.
+// local describes the faults that stay within a node.
 func local(f *sim.Fault) string {
 	switch f.Kind {
 	case sim.FaultSlowCPU:

@@ -9,13 +9,13 @@ import (
 	"hyperscale/sim/journey"
 )
 
-// kind tells what a moment is.
+// kind distinguishes moments.
 type kind uint8
 
 const (
-	kindSends  kind = iota // a message leaves; told only when it never arrives
+	kindSends  kind = iota // a message leaves; shown only if it never arrives
 	kindGets               // a message arrives
-	kindEvent              // a machine tells a decision
+	kindEvent              // a machine emits a decision
 	kindAsked              // a user's command reaches a client
 	kindAnswer             // a client answers its user
 	kindExec               // a worker starts an executor
@@ -24,7 +24,7 @@ const (
 	kindFault              // a fault begins
 )
 
-// moment is one thing that happened. What it holds depends on its kind.
+// moment is one thing that happened. Its fields depend on its kind.
 type moment struct {
 	at      time.Duration
 	node    node.ID
@@ -35,19 +35,19 @@ type moment struct {
 	fault   sim.Fault
 	n       uint64 // of kindStart: the incarnation; of kindExec: the core
 	reason  string
-	key     string // the client's, of what happens before a job has its name
+	key     string // the client's key, before the job has an ID
 }
 
-// momentsMax bounds what is kept: some 200 MB.
+// momentsMax bounds what the recorder keeps: some 200 MB.
 const momentsMax = 1 << 20
 
-// ask names one request of one client.
+// ask identifies one request of one client.
 type ask struct {
 	client  node.ID
 	request message.RequestID
 }
 
-// Recorder is a sim.Observer that keeps what speaks of jobs.
+// Recorder is a sim.Observer that keeps what is about jobs.
 type Recorder struct {
 	tracker *journey.Tracker
 	moments []moment
@@ -55,15 +55,15 @@ type Recorder struct {
 	asks    map[ask]string
 	keys    map[string]message.JobID
 	names   map[message.JobID]string // the keys, by job
-	order   []message.JobID          // in which jobs were accepted, or first heard of
+	order   []message.JobID          // order of acceptance, or of first mention
 	seen    map[message.JobID]bool
 	lives   map[node.ID]uint64
-	end     time.Duration // the last thing that was heard of
+	end     time.Duration // the last moment
 }
 
 var _ sim.Observer = (*Recorder)(nil)
 
-// NewRecorder returns one that has seen nothing.
+// NewRecorder returns an empty recorder.
 func NewRecorder() *Recorder {
 	return &Recorder{
 		tracker: journey.NewTracker(), asks: map[ask]string{}, keys: map[string]message.JobID{},
@@ -79,7 +79,7 @@ func (r *Recorder) add(m moment) {
 	r.moments = append(r.moments, m)
 }
 
-// know remembers a job, in the order in which jobs became known.
+// know records a job, in the order in which jobs became known.
 func (r *Recorder) know(id message.JobID) {
 	if id != (message.JobID{}) && !r.seen[id] {
 		r.seen[id] = true
@@ -121,8 +121,8 @@ func (r *Recorder) Effect(at time.Duration, id node.ID, e *sim.Effect) {
 	}
 }
 
-// travel keeps one end of a journey that has to do with a job, and ties the key
-// of a submission to the job that it became.
+// travel keeps one end of a journey that belongs to a job, and connects the key of a submission
+// to its job.
 func (r *Recorder) travel(at time.Duration, id node.ID, k kind, j *journey.Journey) {
 	if j == nil || journey.Routine(j.Message) || k == kindSends && journey.Progress(j.Message) {
 		return

@@ -18,7 +18,7 @@ import (
 	"hyperscale/sim/story"
 )
 
-// stage plays what an observer is told, one millisecond a step.
+// stage plays what an observer sees, one millisecond per step.
 type stage struct {
 	*story.Recorder
 	at time.Duration
@@ -40,7 +40,7 @@ func (s *stage) command(id node.ID, m node.Message) {
 	s.Input(s.tick(), id, &node.Input{Kind: node.InputCommand, Message: m})
 }
 
-// open joins two nodes by the n-th stream, seen from the first.
+// open connects two nodes by the n-th stream, opened by the first.
 func (s *stage) open(n uint64, from, to node.ID) {
 	a := netsim.ConnID(n).Of(0)
 	s.Effect(s.tick(), from, &sim.Effect{Kind: sim.EffectOpen, Stream: a, To: node.Addr(to + ":1")})
@@ -52,7 +52,7 @@ func (s *stage) send(n uint64, side uint8, id node.ID, m node.Message) {
 	s.Effect(s.tick(), id, &sim.Effect{Kind: sim.EffectSend, Stream: netsim.ConnID(n).Of(side), Message: m})
 }
 
-// pass sends, and lets it arrive.
+// pass sends a message and delivers it.
 func (s *stage) pass(n uint64, side uint8, from, to node.ID, m node.Message) {
 	s.send(n, side, from, m)
 	s.Input(s.tick(), to, &node.Input{Kind: node.InputMessage, Stream: netsim.ConnID(n).Of(1 - side), Message: m, From: node.Peer{ID: from}})
@@ -169,7 +169,7 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// STORY-2: what core can emit of a job has words of its own.
+// STORY-2: each event about a job that core can emit has its own words.
 func TestEveryJobEventHasWords(t *testing.T) {
 	s := &stage{Recorder: story.NewRecorder()}
 	submit(s)

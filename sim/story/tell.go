@@ -14,17 +14,17 @@ import (
 	"hyperscale/sim/journey"
 )
 
-// ErrNoJob is what a choice that fits no job gets.
+// ErrNoJob is the error for a choice that matches no job.
 var ErrNoJob = errors.New("no such job in this run")
 
-// The choices that are no job's name.
+// The choices that are not a job's ID.
 const (
 	All   = "all"
 	First = "first"
 )
 
-// Jobs returns the jobs that a choice means, in the order in which they were
-// accepted: a job's id or the beginning of it, its client's key, All, or First.
+// Jobs returns the jobs that a choice matches, in the order of acceptance: a job's ID or its
+// beginning, its client's key, All, or First.
 func (r *Recorder) Jobs(choice string) ([]message.JobID, error) {
 	var chosen []message.JobID
 	switch {
@@ -60,7 +60,7 @@ func (r *Recorder) some() string {
 	return strings.Join(names, ", ")
 }
 
-// Tell writes the stories of the jobs that are meant, one after the other.
+// Tell writes the stories of the matching jobs, one after the other.
 func (r *Recorder) Tell(w io.Writer, choice string) error {
 	jobs, err := r.Jobs(choice)
 	if err != nil {
@@ -94,7 +94,7 @@ type line struct {
 	mark byte // '!' for what went wrong, ' ' for all else
 	node string
 	text string
-	last time.Duration // of equal lines that were folded into this one
+	last time.Duration // time of the last equal line that is counted with this one
 	more int
 }
 
@@ -124,8 +124,8 @@ func (r *Recorder) tell(w io.Writer, id message.JobID, own []int) {
 	}
 }
 
-// lines puts the job's own moments, and the faults that hit its nodes between
-// the first and the last of them, in words.
+// lines describes the job's own moments, and the faults that hit its nodes between the first
+// and the last of them.
 func (r *Recorder) lines(own []int) (lines []line, progress int) {
 	involved := map[node.ID]bool{}
 	for _, i := range own {
@@ -152,8 +152,7 @@ func (r *Recorder) lines(own []int) (lines []line, progress int) {
 	return lines, progress
 }
 
-// concerns says whether something that is not about the job happened to nodes
-// that are.
+// concerns says whether a moment that is not about the job happened to a node of the job.
 func (r *Recorder) concerns(m *moment, involved map[node.ID]bool) bool {
 	switch m.kind {
 	case kindStart, kindHalt:

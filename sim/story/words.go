@@ -8,11 +8,10 @@ import (
 	"hyperscale/core/node"
 )
 
-// underWay is how long a message may take before it counts as lost at the end of
-// a run.
+// underWay is how long a message may take before it counts as lost at the end of a run.
 const underWay = time.Second
 
-// word puts a moment in words; false for those that say nothing new.
+// word describes a moment; it returns false for moments that say nothing new.
 func (r *Recorder) word(m *moment, involved map[node.ID]bool) (line, bool) {
 	l := line{at: m.at, mark: ' ', node: string(m.node)}
 	switch m.kind {
@@ -58,7 +57,7 @@ func (r *Recorder) word(m *moment, involved map[node.ID]bool) (line, bool) {
 
 func slice(s message.ShardID) string { return fmt.Sprintf("shard %d/%d", s.Workflow, s.Ordinal) }
 
-// noun names a message by what it is to the job.
+// noun names a message by its meaning for the job.
 func noun(m node.Message) string {
 	switch m := m.(type) {
 	case *message.JobSubmit:
@@ -85,7 +84,7 @@ func noun(m node.Message) string {
 	return message.NameOf(m)
 }
 
-// got tells the arrival of a message.
+// got describes the arrival of a message.
 func got(m node.Message, from string) string {
 	switch m := m.(type) {
 	case *message.JobSubmit:
@@ -138,7 +137,7 @@ func detail(s string) string {
 	return " (" + s + ")"
 }
 
-// wish tells a user's command.
+// wish describes a user's command.
 func wish(m node.Message) string {
 	switch m := m.(type) {
 	case *message.JobSubmit:
@@ -151,7 +150,7 @@ func wish(m node.Message) string {
 	return "for " + message.NameOf(m)
 }
 
-// news tells a client's answer.
+// news describes a client's answer.
 func news(m node.Message) string {
 	switch m := m.(type) {
 	case *message.JobAck:
