@@ -7,8 +7,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// A condition ends a workflow that waits for cores, too: no worker runs it, so nobody
-// would ever end it. One that runs is cancelled at once, before the next heartbeat.
+// A condition also ends a workflow that waits for cores: no worker runs it, so no worker could
+// end it. The manager cancels a running one at once, before the next heartbeat.
 func TestAbortsEndWhatRunsAndWhatWaits(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -12,10 +12,10 @@ import (
 	"hyperscale/core/node"
 )
 
-// Gates abort workflows under any fence, whole or out of bounds, beside cancellations and
-// results, while the disk is slow. An order below the highest epoch is refused with it, one
-// that fits no workflow is ignored, and one of a subjob that is not here changes nothing. What
-// is aborted ends FAILED with the reason that came first, unless all of its shards completed.
+// Gates abort workflows under any fence, valid or not, next to cancellations and results, while
+// the disk is slow. The manager rejects an order below the highest epoch and names that epoch.
+// It ignores an order that fits no workflow, or no subjob that it holds. An aborted workflow
+// ends FAILED with the first reason, unless all of its shards completed.
 func TestAbortsNeedAuthority(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, nil, "w1", "w2")
@@ -23,12 +23,12 @@ func TestAbortsNeedAuthority(t *testing.T) {
 			Job: message.JobID{1}, Fence: message.Fence{JobEpoch: 2}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
 			Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{
 				{Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: 2, Steps: home()},
-				{Name: "b", Test: true, VUs: 99, Timeout: time.Second, Steps: home(), Cores: rapid.SampledFrom([]uint32{2, 99}).Draw(t, "cores")}, // 99 are never there
+				{Name: "b", Test: true, VUs: 99, Timeout: time.Second, Steps: home(), Cores: rapid.SampledFrom([]uint32{2, 99}).Draw(t, "cores")}, // 99 cores are never there
 			}},
 		})
 		p := d.m.subjobs[message.JobID{1}]
 		epoch := uint64(2)
-		var why [2]string // that a majority knows, or will
+		var why [2]string // that a majority has, or will have
 		cancelled := false
 		ignored, refused := 0, 0
 		d.WatchEvent = func(e node.Event) {
@@ -120,7 +120,7 @@ func TestAbortsNeedAuthority(t *testing.T) {
 	})
 }
 
-// finishes has a worker end all that it was dispatched.
+// finishes makes a worker end all shards that it got.
 func (d *desk) finishes(id node.ID, state message.WorkflowState) {
 	for _, s := range took[*message.ShardDispatch](d, d.up[id]) {
 		d.Receive(d.up[id], &message.ShardResult{Shard: s.Shard, Fence: s.Fence, State: state})

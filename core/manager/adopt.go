@@ -13,8 +13,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// fetchSpill brings a record that is kept as a file. Until it is here nothing can
-// be done with the subjob; without it nobody can.
+// fetchSpill fetches a record that is stored as a file. Until the record arrives, the manager
+// cannot act for the subjob.
 func (m *tenure) fetchSpill(env node.Env, o *lease.Outcome, c *subjob.Claim, file message.FileDigest) {
 	empty := &subjob.Subjob{Job: o.Job, Fence: message.Fence{SubjobEpoch: o.Token.Packed()}, Missing: 1, Orders: c, State: message.JobQueued, Accepted: env.Now()}
 	m.install(env, empty)
@@ -27,8 +27,8 @@ func (m *tenure) onRecordFetched(env node.Env, empty *subjob.Subjob, record []by
 	m.takeOver(env, empty.Job, empty.Fence.SubjobEpoch, empty.Orders, record)
 }
 
-// onUnread waits for a file that all managers lack by now: onRetry asks them again. It
-// hands the subjob back where this manager alone may lack the file, or cannot read it.
+// onUnread handles a file that could not be read. If all managers lack it now, onRetry asks
+// them again. If only this manager may lack it, or cannot read it, it hands the subjob back.
 func (m *tenure) onUnread(env node.Env, t *tag, file message.FileDigest, err error) {
 	if errors.Is(err, archive.ErrMissing) {
 		env.Emit(event.StoreFailed{What: "fetch what job " + t.subjob.Job.String() + " stands on", Err: fmt.Sprintf("file %v: %v", file, err)})
@@ -37,16 +37,16 @@ func (m *tenure) onUnread(env node.Env, t *tag, file message.FileDigest, err err
 	m.handBack(env, t.subjob, fmt.Errorf("file %v: %w", file, err))
 }
 
-// giveUp begins the end of a subjob that lost a file: all managers reported so often that
-// they lack it that no other manager can go on either. This manager renews nothing of the
-// subjob any more. Its workers stop what runs before retryLost ends it.
+// giveUp starts the end of a subjob that lost a file: all managers have reported often enough
+// that they lack it. This manager stops renewing the subjob's shards. Its workers stop them
+// before retryLost ends the subjob.
 func (m *tenure) giveUp(env node.Env, t *tag) {
 	p := t.subjob
 	p.Lost, p.Quiet = t.loss(), env.Now().Add(m.config.patience())
 	env.Emit(event.Reached{What: "manager/given-up"})
 }
 
-// loss says what of a subjob a lost file held.
+// loss says which part of a subjob the lost file held.
 func (t *tag) loss() string {
 	switch t.step {
 	case recordFetched:
@@ -59,8 +59,8 @@ func (t *tag) loss() string {
 	return "the result of the job's share"
 }
 
-// retryLost ends a subjob that lost a file, once its workers have stopped what ran and no
-// write of its record is on its way.
+// retryLost ends a subjob that lost a file, once its workers have stopped its shards and no
+// write of its record is under way.
 func (m *tenure) retryLost(env node.Env, p *subjob.Subjob) {
 	if p.Lost == "" || p.Missing == 0 || !m.holds(env, p) {
 		return
@@ -71,10 +71,10 @@ func (m *tenure) retryLost(env node.Env, p *subjob.Subjob) {
 	}
 }
 
-// endLost ends a subjob that lost a file, FAILED where its record names no other end. The
-// figures that are left are no sum of all that ran: the result has none. A lost record
-// named the gate and the job's epoch: the orders of a gate name them instead. Where none
-// came, the gate that owns the job rejects the result as stale, with its epoch.
+// endLost ends a subjob that lost a file, as FAILED unless its record names another end. The
+// result has no figures, as those that are left are not the sum of all runs. A lost record
+// named the gate and the job's epoch: orders of a gate name them instead. Without orders, the
+// gate that owns the job rejects the result as stale and names its epoch.
 func (m *tenure) endLost(env node.Env, p *subjob.Subjob) {
 	for _, f := range p.Workflows {
 		for _, s := range f.Shards {
@@ -98,16 +98,16 @@ func (m *tenure) endLost(env node.Env, p *subjob.Subjob) {
 	m.stopSubjob(env, p)
 }
 
-// handBack gives up a register whose files this manager cannot get: another one
-// may. Nothing ran here.
+// handBack gives up a register whose files this manager cannot fetch: another manager may have
+// them. No shard of it was dispatched here.
 func (m *tenure) handBack(env node.Env, p *subjob.Subjob, err error) {
 	env.Emit(event.StoreFailed{What: "fetch what job " + p.Job.String() + " stands on", Err: err.Error()})
 	m.lapse(env, p)
 	m.group.Leases.Abandon(env, p.Job)
 }
 
-// takeOver goes on with a subjob that somebody held before, this manager's former
-// incarnation or another one, from its record.
+// takeOver continues a subjob from its record. Another manager held it before, or this manager
+// before its restart.
 func (m *tenure) takeOver(env node.Env, job message.JobID, epoch uint64, c *subjob.Claim, record []byte) {
 	p, err := subjob.Decode(job, record, env.Now())
 	if err != nil {
@@ -123,14 +123,14 @@ func (m *tenure) takeOver(env node.Env, job message.JobID, epoch uint64, c *subj
 	m.gather(env, p, c)
 	if m.subjobs[p.Job] == p {
 		m.beatAll(env)
-		if p.Missing > 0 { // else gathered has done so
+		if p.Missing > 0 { // otherwise gathered has done so
 			m.meetAll(env)
 		}
 	}
 }
 
-// gather brings the files that a subjob's record names; with the last of them it is
-// whole.
+// gather fetches the files that a subjob's record names. With the last of them the subjob is
+// complete.
 func (m *tenure) gather(env node.Env, p *subjob.Subjob, c *subjob.Claim) {
 	p.Missing = 1
 	if p.Kept != (message.FileDigest{}) {
@@ -158,7 +158,7 @@ func (m *tenure) bring(env node.Env, file message.FileDigest, t tag) {
 	m.ledger.Fetch(env, t.subjob.Job, file, t)
 }
 
-// use takes what a file of a subjob holds.
+// use decodes a file and stores it in the subjob.
 func (t *tag) use(bytes []byte) error {
 	body, err := message.Decode(bytes)
 	if err != nil {
@@ -181,7 +181,7 @@ func (t *tag) use(bytes []byte) error {
 	return nil
 }
 
-// onFileFetched goes on with a subjob that waits for a file.
+// onFileFetched continues a subjob that waits for a file.
 func (m *tenure) onFileFetched(env node.Env, t *tag, file message.FileDigest, bytes []byte) {
 	if err := t.use(bytes); err != nil {
 		m.onUnread(env, t, file, err)
@@ -190,7 +190,7 @@ func (m *tenure) onFileFetched(env node.Env, t *tag, file message.FileDigest, by
 	m.gathered(env, t.subjob, t.claim)
 }
 
-// gathered makes a subjob that is whole go on.
+// gathered continues a subjob whose files are all there.
 func (m *tenure) gathered(env node.Env, p *subjob.Subjob, c *subjob.Claim) {
 	if p.Missing--; p.Missing > 0 {
 		return
@@ -208,7 +208,7 @@ func (m *tenure) gathered(env node.Env, p *subjob.Subjob, c *subjob.Claim) {
 	m.announce(env, p)
 	switch {
 	case c.Cancel != nil && c.Cancel.Fence.JobEpoch < max(p.Epoch, p.Fence.JobEpoch):
-		// Whoever gave it has been passed, as the record says.
+		// A later gate owns the job now, as the record says.
 		if l := m.gates.To(c.Gate); l != nil && l.Stands {
 			m.refuseStale(env, l, p.Job, c.Cancel.Fence, p, "cancel")
 		}

@@ -12,22 +12,21 @@ import (
 	"hyperscale/core/node"
 )
 
-// adopting is a subjob that a manager takes over from its former incarnation, and workers
-// that list anything of it.
+// adopting is a subjob that a manager takes over after its restart, with workers that may list
+// any attempt of it.
 type adopting struct {
 	*desk
 	t     *rapid.T
 	ids   []node.ID
-	refs  []message.ShardRef // attempts that may be listed
+	refs  []message.ShardRef // attempts that workers may list
 	right map[message.ShardID]node.Instant
-	where map[message.ShardID]node.ID // who lists it, in an honest history
+	where map[message.ShardID]node.ID // the worker that lists each shard, in an honest history
 	lost  map[message.ShardID]bool    // in the last step
 }
 
-// A manager takes a subjob over, and workers list attempts of it in any order and however
-// often. Each shard has one live attempt at most, at the worker that has it; each listed
-// attempt is adopted or cancelled; and no shard is dispatched while the worker that was
-// told so may go on with it.
+// A manager takes a subjob over, and workers list its attempts in any order and number. Each
+// shard has at most one live attempt, at the worker that has it, and the manager adopts or
+// cancels each listed attempt. It dispatches no shard while another worker may still run it.
 func TestListedAttemptsAreAdoptedOrCancelled(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a := &adopting{t: rt, ids: []node.ID{"w1", "w2", "w3"}, right: map[message.ShardID]node.Instant{}, where: map[message.ShardID]node.ID{}, lost: map[message.ShardID]bool{}}
@@ -83,8 +82,8 @@ func TestListedAttemptsAreAdoptedOrCancelled(t *testing.T) {
 	})
 }
 
-// draw is what a worker lists: in an honest history all that it was given, or none of it
-// when it is over.
+// draw is what a worker lists: in an honest history either all shards that it got, or none
+// after their end.
 func (a *adopting) draw(id node.ID, honest bool) (list []message.ShardRef) {
 	if !honest {
 		for range rapid.IntRange(0, 3).Draw(a.t, "listed") {
@@ -106,10 +105,10 @@ func (a *adopting) draw(id node.ID, honest bool) (list []message.ShardRef) {
 	return list
 }
 
-// list hands a heartbeat over and holds that each attempt in it is adopted or cancelled.
+// list delivers a heartbeat and asserts that the manager adopts or cancels each attempt in it.
 func (a *adopting) list(id node.ID, list []message.ShardRef) {
 	a.forget()
-	if len(a.StreamsOf(id)) == 0 { // the manager closed it: it was silent
+	if len(a.StreamsOf(id)) == 0 { // the manager closed it after silence
 		a.up[id] = a.Accept(node.Peer{ID: id, Incarnation: 1, Role: node.RoleWorker, Addr: node.Addr(id + ":1")})
 	}
 	clear(a.lost)
@@ -139,7 +138,8 @@ func (a *adopting) list(id node.ID, list []message.ShardRef) {
 	}
 }
 
-// judge holds that a shard is live at one worker at most: the one that it names.
+// judge asserts that at most one worker has a live attempt of a shard: the one that the shard
+// names.
 func (a *adopting) judge() {
 	holders := map[message.ShardID]int{}
 	for _, w := range a.m.roster.All() {
@@ -158,19 +158,19 @@ func (a *adopting) judge() {
 	}
 }
 
-// onEvent holds that a new attempt begins only when the one before has lost its right.
+// onEvent asserts that a new attempt begins only after the former one lost its right to run.
 func (a *adopting) onEvent(e node.Event) {
 	if d, ok := e.(event.ShardDispatched); ok {
 		if until := a.right[d.Shard]; a.Now() < until {
 			a.t.Fatalf("%v is dispatched to %s at %v, and %s may go on until %v", d.Shard, d.Worker, a.Now(), a.where[d.Shard], until)
 		}
-		delete(a.where, d.Shard) // what was passed is not listed any more
+		delete(a.where, d.Shard) // no worker lists an attempt below a later one
 	}
 }
 
-// A worker lists a later attempt of the former holder in the heartbeat that denies the
-// adopted one for the second time. The manager adopts the later one once a majority has
-// the loss, and cancels nothing.
+// In one heartbeat a worker leaves the adopted attempt out for the second time and lists a
+// later attempt of the former holder. The manager adopts the later one once a majority has the
+// loss, and cancels nothing.
 func TestLaterAttemptIsAdoptedBehindALoss(t *testing.T) {
 	d := newDesk(t, nil, "w1")
 	d.submit(1)

@@ -9,8 +9,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// cancel ends a subjob that is held here, under the present or a later epoch of its
-// job.
+// cancel ends a subjob that this manager holds, under the current or a later epoch of its job.
 func (m *workflows) cancel(env node.Env, p *subjob.Subjob, c *message.SubjobCancel) {
 	if c.Fence.JobEpoch > max(p.Epoch, p.Fence.JobEpoch) {
 		m.adoptEpoch(env, p, c.Fence.JobEpoch, "cancel")
@@ -31,17 +30,17 @@ func (m *workflows) onRunTimeout(env node.Env, id message.JobID) {
 	}
 }
 
-// stopPart makes a subjob end as it was asked to, once a majority knows: whoever
-// takes it over must not go on with what was told to have ended.
+// stopSubjob records the decided end on a majority before the manager acts on it: a later
+// holder must not continue what a gate believes to be ended.
 func (m *workflows) stopSubjob(env node.Env, p *subjob.Subjob) {
 	if p.Stop.Writing || p.Missing > 0 {
-		return // gathered goes on
+		return // gathered continues
 	}
 	p.Stop.Writing = true
 	m.commit(p, tag{step: stopRecorded, subjob: p})
 }
 
-// onStopped: a majority has the stop.
+// onStopped acts on the end: it is on a majority.
 func (m *workflows) onStopped(env node.Env, p *subjob.Subjob) {
 	p.Stop.Writing = false
 	if p.Result == nil {
@@ -50,7 +49,7 @@ func (m *workflows) onStopped(env node.Env, p *subjob.Subjob) {
 	}
 }
 
-// halt ends what has not started and asks workers to end the rest.
+// halt ends the shards that have not started and asks workers to end the rest.
 func (m *workflows) halt(env node.Env, p *subjob.Subjob) {
 	if p.Stop.Durable == message.JobCancelled && p.State < message.JobCompleting {
 		m.becomeSubjob(env, p, message.JobCancelling, p.Why)
@@ -74,10 +73,10 @@ func (m *workflows) stopWorkflow(env node.Env, f *subjob.Workflow) {
 	}
 }
 
-// onAborted: a majority has the abort.
+// onAborted acts on an abort: it is on a majority.
 func (m *workflows) onAborted(env node.Env, f *subjob.Workflow) {
 	if f.End != message.WorkflowNone {
-		return // it was about to
+		return // it was about to end
 	}
 	if f.Failure == "" {
 		f.Failure = f.Abort
@@ -87,7 +86,7 @@ func (m *workflows) onAborted(env node.Env, f *subjob.Workflow) {
 	}
 }
 
-// resume goes on where the record stops.
+// resume continues from the state in the record.
 func (m *workflows) resume(env node.Env, p *subjob.Subjob) {
 	if p.Dispatch == nil { // its cancellation came first
 		m.finish(env, p)
@@ -107,8 +106,8 @@ func (m *workflows) resume(env node.Env, p *subjob.Subjob) {
 	m.finishWhenEnded(env, p)
 }
 
-// cutOff ends the subjobs whose gate has not been heard for a lease, nor since this
-// manager took them over. It is a report: their shards have lost their renewal before.
+// cutOff ends the subjobs that no gate has named for a lease, neither before nor since this
+// manager took them over. Their shards have already lost their renewal.
 func (m *workflows) cutOff(env node.Env) {
 	hold := m.config.terms().Hold()
 	for _, p := range m.order {
@@ -120,17 +119,17 @@ func (m *workflows) cutOff(env node.Env) {
 	}
 }
 
-// adoptEpoch goes on under a later epoch of the job, once a majority has it. What
-// runs goes on under the fence that it was dispatched with.
+// adoptEpoch adopts a later epoch of the job once a majority has it. Running shards keep the
+// fence of their dispatch.
 func (m *workflows) adoptEpoch(env node.Env, p *subjob.Subjob, epoch uint64, what string) {
 	if epoch <= p.Epoch && p.Epoch > p.Fence.JobEpoch {
-		return // it is on its way
+		return // its record is on its way
 	}
 	p.Epoch = max(p.Epoch, epoch)
 	m.commit(p, tag{step: epochAdopted, subjob: p, epoch: epoch, why: what})
 }
 
-// onEpochAdopted: a majority has the later epoch.
+// onEpochAdopted acts on the later epoch: it is on a majority.
 func (m *workflows) onEpochAdopted(env node.Env, p *subjob.Subjob, epoch uint64, what string) {
 	if epoch <= p.Fence.JobEpoch {
 		return

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A manager that reaches no fellow rejects a dispatch within three quorum timeouts, also
-// while it acquires the register of a subjob that it believes vacant: that has no bound.
+// A manager that reaches no other manager rejects a dispatch within three quorum timeouts. That
+// holds also while it tries to acquire a register that it believes vacant, which has no bound.
 func TestDispatchesWithoutAMajorityAreRejected(t *testing.T) {
 	d, j, old := started(t)
 	third := d.managers[0]

@@ -12,7 +12,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// datacenter is a gate, three managers and three workers of four cores.
+// datacenter is a gate, three managers and three workers of four cores each.
 type datacenter struct {
 	*net
 	gate     *host
@@ -52,11 +52,10 @@ func newDatacenter(t testing.TB, managers int) *datacenter {
 	return d
 }
 
-// home is the one step of the tests' workflows.
+// home is the only step of the tests' workflows.
 func home() []message.StepPlan { return []message.StepPlan{{Name: "home", Kind: message.StepRequest}} }
 
-// submit gives the gate a job of some workflows, one after the other, each on all
-// cores that it is given.
+// submit gives the gate a job of some workflows, one after the other, each on all given cores.
 func (d *datacenter) submit(n byte, layers int, cores uint32) *modelJob {
 	p := message.Plan{Source: "f"}
 	for i := range layers {
@@ -73,7 +72,7 @@ func (d *datacenter) submit(n byte, layers int, cores uint32) *modelJob {
 	return j
 }
 
-// slow makes shards last until they are told to end, or stop being renewed.
+// slow makes shards last until a cancellation, or until their renewal ends.
 func (d *datacenter) slow(on bool) {
 	for _, w := range d.workers {
 		if m, ok := w.machine.(*modelWorker); ok {
@@ -103,8 +102,8 @@ func (d *datacenter) running(job message.JobID) int {
 	return n
 }
 
-// judge holds what must hold of any run: of one shard at most one attempt sends
-// load at a time, and a result is counted once.
+// judge asserts what holds in any run: at most one attempt of a shard sends load at a time, and
+// each result counts once.
 func (d *datacenter) judge() {
 	d.t.Helper()
 	for i, a := range d.runs {
@@ -124,7 +123,7 @@ func (d *datacenter) judge() {
 	}
 }
 
-// ended waits for a job's end and holds that it adds up.
+// ended waits for a job's end and asserts that its figures add up.
 func (d *datacenter) ended(j *modelJob, most time.Duration) *message.SubjobResult {
 	d.t.Helper()
 	d.until(fmt.Sprintf("the end of job %v, fence %v, refused %d", j.dispatch.Job, j.fence, len(j.refused)), most, func() bool { return len(j.results) > 0 })

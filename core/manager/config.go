@@ -22,61 +22,61 @@ type Config struct {
 	Bounds
 }
 
-// Group is whom a manager works with.
+// Group names the nodes that a manager works with.
 type Group struct {
 	Datacenter string
-	Gates      []node.Addr // the configured set: it registers with all of them, and they compare it with their own
-	Seeds      []node.Addr // gates that it registers with whether they are of the set or not
-	Managers   []node.Addr // the configured set of the datacenter, itself too; empty: itself alone
+	Gates      []node.Addr // the configured set: the manager registers with all of them, and they compare it with their own
+	Seeds      []node.Addr // gates that it registers with, in the set or not
+	Managers   []node.Addr // the configured set of the datacenter, including this one; empty: this one alone
 
-	// Recover founds a new epoch of the managers upon this one's disk: lease.Config.Recover.
+	// Recover founds a new epoch of the managers on this one's disk: lease.Config.Recover.
 	Recover bool
 }
 
-// Windows are how long a word of a majority, a gate or a worker counts.
+// Windows say how long an answer of a majority, a gate or a worker is valid.
 type Windows struct {
-	SubjobLease     time.Duration // of the register of a subjob, among the managers
-	DatacenterLease time.Duration // a subjob stops that long after its gate last owned it
-	RenewalTimeout  time.Duration // workers stop a shard that long after they sent what was last answered
+	SubjobLease     time.Duration // of a subjob's register, among the managers
+	DatacenterLease time.Duration // a subjob stops this long after its gate last owned it
+	RenewalTimeout  time.Duration // workers stop a shard this long after they sent their last answered heartbeat
 	QuorumTimeout   time.Duration // how long a majority may take to answer
-	DriftPPM        int64         // how far a clock's rate may lie from real time, in millionths
+	DriftPPM        int64         // maximum deviation of a clock's rate from real time, in millionths
 }
 
-// Pace is the time between two tries or reports.
+// Pace is the time between two attempts or reports.
 type Pace struct {
 	Heartbeat        time.Duration // to each gate
-	Silence          time.Duration // of a gate before its stream is opened anew, of a worker before it is lost
-	ReconnectMin     time.Duration // first wait before a stream is opened again, at most this
-	ReconnectMax     time.Duration // the wait doubles up to here
-	ProgressInterval time.Duration // between two JobProgress of a subjob that moves
-	Retry            time.Duration // between two sends of what is not answered: dispatches, cancellations, results
+	Silence          time.Duration // of a gate before the manager opens a new stream, of a worker before it is lost
+	ReconnectMin     time.Duration // upper bound of the first wait before a reconnect
+	ReconnectMax     time.Duration // the wait doubles up to this
+	ProgressInterval time.Duration // between two JobProgress of a subjob that makes progress
+	Retry            time.Duration // between two sends of unanswered dispatches, cancellations and results
 	SweepInterval    time.Duration
 }
 
-// Ages are how long a manager waits for something, or remembers it.
+// Ages say how long a manager waits for something, or remembers it.
 type Ages struct {
-	DenialAge       time.Duration // how old an acceptance must be before heartbeats can deny it
+	DenialAge       time.Duration // how old an acceptance must be before heartbeats can contradict it
 	DispatchTimeout time.Duration // how long a shard waits for cores
 	DrainTimeout    time.Duration // how long a stop waits for subjobs to end
 	Retention       time.Duration // of a finished subjob after its acknowledgement
-	ResultAge       time.Duration // of a finished subjob whose gate never acknowledges it
-	FileAge         time.Duration // a file that no record names is swept after it
+	ResultAge       time.Duration // of a finished subjob that no gate acknowledges
+	FileAge         time.Duration // age at which a manager deletes a file that no record names
 }
 
-// Bounds are what a manager holds at most.
+// Bounds limit what a manager holds.
 type Bounds struct {
-	SpillAt     int // bytes from which on a record is kept as a file
-	RerunMax    int // dispatches of one shard after the loss of a worker
+	SpillAt     int // size in bytes from which on a record becomes a file
+	RerunMax    int // dispatches of one shard after losses of workers
 	DispatchMax int // dispatches of one shard in all
-	SubjobsMax  int // subjobs whose result is not acknowledged
-	FinishedMax int // finished subjobs that are remembered
-	WorkersMax  int // that are registered
+	SubjobsMax  int // subjobs without an acknowledged result
+	FinishedMax int // finished subjobs that the manager remembers
+	WorkersMax  int // registered workers
 }
 
 // spillMax is what a register can hold.
 const spillMax = 32 << 10
 
-// Default returns a manager that lacks only its datacenter and gates.
+// Default returns the configuration of a manager without its datacenter and gates.
 func Default() Config {
 	return Config{
 		Windows: Windows{
@@ -146,7 +146,7 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// groupFaults says what of the set, the leases and the drift cannot hold.
+// groupFaults reports what is wrong with the set, the leases and the drift.
 func (c Config) groupFaults() []error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -178,19 +178,19 @@ func (c Config) groupFaults() []error {
 	return faults
 }
 
-// terms are what the gates and the workers count with as well.
+// terms are the times that gates and workers use as well.
 func (c Config) terms() window.Terms {
 	return window.Terms{Word: c.DatacenterLease, Renewal: c.RenewalTimeout, DriftPPM: c.DriftPPM}
 }
 
-// hold is how long a holder counts on a lease, by its own clock.
+// hold is how long a holder relies on a lease, by its own clock.
 func (c Config) hold(lease time.Duration) time.Duration { return window.Hold(lease, c.DriftPPM) }
 
-// guard is how long others keep it free.
+// guard is how long others wait for the lease to end.
 func (c Config) guard(lease time.Duration) time.Duration { return window.Guard(lease, c.DriftPPM) }
 
-// patience is how long after the last renewal of a shard, by this clock, its worker has
-// stopped it by its own.
+// patience is how long a manager waits after the last renewal of a shard, by its own clock.
+// After that the worker has stopped the shard by its clock.
 func (c Config) patience() time.Duration { return c.terms().Patience() }
 
 // Settings are the values that an operator may set.

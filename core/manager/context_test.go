@@ -8,8 +8,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// The largest program of the language with all that it may be given fits a frame; one that
-// was blown up otherwise is refused with a reason, not by a stream that breaks.
+// The largest program with the largest given values fits a frame. The manager refuses a larger
+// one with a reason, before a stream would break.
 func TestGivenValuesFitAFrame(t *testing.T) {
 	var given []message.Provided
 	for range message.ProvidedMax {

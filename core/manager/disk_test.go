@@ -15,8 +15,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// listed has each worker that stands list the attempts that it was dispatched and that
-// have not ended.
+// listed makes each connected worker list the attempts that it got and that have not ended.
 func (d *desk) listed(over map[message.ShardRef]bool, ids ...node.ID) {
 	for _, id := range ids {
 		if d.up[id] == 0 {
@@ -34,9 +33,9 @@ func (d *desk) listed(over map[message.ShardRef]bool, ids ...node.ID) {
 	}
 }
 
-// Whatever a disk refuses or delays, and however long a record takes to become a file: a
-// result that the manager has acknowledged is never run again, each shard counts once, and
-// once the disk writes the subjob completes with the sum of all results.
+// A disk refuses and delays writes, and records take their time to become files. The manager
+// never runs a shard again whose result it has acknowledged, and each shard counts once. When
+// the disk works again, the subjob completes with the sum of all results.
 func TestFailingDisksLoseNoResult(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ids := []node.ID{"w1", "w2"}
@@ -66,7 +65,7 @@ func TestFailingDisksLoseNoResult(t *testing.T) {
 				if counted[c.Shard] == c.Subjob {
 					t.Fatalf("%v counts twice under %v", c.Shard, c.Subjob)
 				}
-				counted[c.Shard] = c.Subjob // whoever takes the subjob over tells it again
+				counted[c.Shard] = c.Subjob // the new holder publishes it again
 			}
 		}
 		job := d.submit(6).Job
@@ -148,17 +147,17 @@ func TestFailingDisksLoseNoResult(t *testing.T) {
 	})
 }
 
-// keepsNothing has the archive refuse all files that are on their way: it is full.
+// keepsNothing makes the archive refuse all files in flight: it is full.
 func (d *desk) keepsNothing() {
-	for ticket := range uint64(1000) { // the ledger ignores those that nothing waits for
+	for ticket := range uint64(1000) { // the ledger ignores tickets without a waiter
 		d.m.ledger.OnFile(d, &archive.Outcome{Kind: archive.Failed, Ticket: ticket, Err: archive.ErrFull})
 	}
 	d.m.persisted(d)
 	d.m.settle(d)
 }
 
-// Rows of a unique feed are leased once, whatever executors ask again, whatever the disk
-// delays, and also behind a restart; an ask that was answered gets the same answer.
+// The manager leases rows of a unique feed once, however often executors ask, however slow the
+// disk is, and also after a restart. A repeated request gets the same answer.
 func TestRowsAreLeasedOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const rows = 200
@@ -233,9 +232,9 @@ func TestRowsAreLeasedOnce(t *testing.T) {
 	})
 }
 
-// A record is a file, and the disk takes its time to write that. Beyond an eighth of the
-// age at which fellows sweep files, the manager keeps what the record names once more
-// before it names it; below it does not. The subjob completes either way.
+// A record is a file, and the disk is slow. If the write takes longer than an eighth of the age
+// at which other managers delete files, the manager stores the files again before the record
+// names them. Otherwise it does not. The subjob completes either way.
 func TestFilesAreKeptAgainFromAnEighthOfTheirAge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, func(c *Config) {

@@ -10,14 +10,13 @@ import (
 	"hyperscale/core/node"
 )
 
-// refusedWait is what a shard waits after its first refusal; each dispatch doubles
-// it, so that a disk that is full for a moment does not spend them all.
+// refusedWait is how long a shard waits after its first refusal. Each dispatch doubles it, so
+// that a disk that is full for a moment does not use up all dispatches.
 const refusedWait = 150 * time.Millisecond
 
-// assign begins an attempt. It is sent once a majority knows how its workflow is
-// cut.
+// assign begins an attempt. The manager sends it once a majority has the workflow's shards.
 func (m *attempts) assign(env node.Env, s *subjob.Shard, w *roster.Worker) {
-	s.Burn() // of one that a former holder dispatched, and nobody reported
+	s.Burn() // rows of an attempt that a former holder dispatched and that no worker reported
 	s.Attempt++
 	s.Dispatches++
 	s.Fence = s.Workflow.Subjob.Fence
@@ -35,8 +34,7 @@ func (m *attempts) assign(env node.Env, s *subjob.Shard, w *roster.Worker) {
 	}
 }
 
-// dispatch sends an attempt that still stands, now that the cut does not change any
-// more.
+// dispatch sends an attempt that is still current; the cut of its workflow is final now.
 func (m *attempts) dispatch(env node.Env, s *subjob.Shard) {
 	if !s.Live() || s.Written || !m.stands(s) {
 		return
@@ -54,7 +52,7 @@ func (m *attempts) dispatch(env node.Env, s *subjob.Shard) {
 func (m *attempts) sendDispatch(env node.Env, s *subjob.Shard) {
 	w := m.roster.Of(s.Worker)
 	if !w.Stands() || !s.Workflow.Subjob.Fresh(env.Now()) {
-		return // onRetry sends it when the worker, or the gate's word, is back
+		return // onRetry sends it when the worker is connected, or when a gate has named the subjob, again
 	}
 	s.Sent, s.Renewed = env.Now(), env.Now()
 	p, plan := s.Workflow.Subjob, s.Workflow.Plan
@@ -68,16 +66,15 @@ func (m *attempts) sendDispatch(env node.Env, s *subjob.Shard) {
 	})
 }
 
-// back returns a shard to those that wait for cores.
+// back returns a shard to the shards that wait for cores.
 func (m *attempts) back(env node.Env, s *subjob.Shard, from node.Instant) {
 	s.NotBefore = max(from, env.Now())
 	m.becomeShard(env, s, message.WorkflowPending)
 	m.wake(env, s.NotBefore)
 }
 
-// stopSlices: what no worker can have ended is over at once; what one has is
-// over when the worker says so, or is lost; what one may have is, when its time
-// is over.
+// stopShards ends shards. One that no worker has ends at once. One that a worker has ends when
+// the worker reports it or is lost. One that a worker may have ends when its time is over.
 func (m *attempts) stopShards(env node.Env, f *subjob.Workflow, to message.WorkflowState) {
 	for _, s := range f.Shards {
 		switch {
@@ -90,8 +87,8 @@ func (m *attempts) stopShards(env node.Env, f *subjob.Workflow, to message.Workf
 	}
 }
 
-// sendCancel asks a worker to end a shard, once a majority has the stop or the failure:
-// another holder must not go on with what this one has stopped.
+// sendCancel asks a worker to end a shard, once the stop or the failure is on a majority:
+// another holder must not continue what this one has stopped.
 func (m *attempts) sendCancel(env node.Env, s *subjob.Shard) {
 	w := m.roster.Of(s.Worker)
 	p := s.Workflow.Subjob
@@ -115,9 +112,9 @@ func (m *attempts) retryShard(env node.Env, s *subjob.Shard) {
 	}
 }
 
-// pass sends an attempt once a majority knows that what a former holder may have
-// dispatched is given up: its worker has stopped it, and whoever takes the subjob
-// over must not count it beside this one.
+// pass sends an attempt after a record gives up all attempts that a former holder may have
+// dispatched. Their workers have stopped, and a later holder must not count their results next
+// to this attempt's.
 func (m *attempts) pass(env node.Env, s *subjob.Shard) {
 	if s.Floor.JobEpoch == s.Fence.JobEpoch && s.Floor.SubjobEpoch == s.Fence.SubjobEpoch {
 		m.dispatch(env, s)
@@ -137,9 +134,9 @@ func (m *attempts) another(env node.Env, s *subjob.Shard) *roster.Worker {
 	return nil
 }
 
-// renew answers a worker's last heartbeat. What it names may run on for
-// RenewalTimeout from when that was sent; for the rest, another manager speaks or
-// nobody. A subjob without a gate's word renews nothing.
+// renew answers a worker's last heartbeat. The worker may continue the shards that the answer
+// names for RenewalTimeout from its send. Other shards may belong to other managers. The
+// manager renews no shard of a subjob that no gate has named recently.
 func (m *attempts) renew(env node.Env, w *roster.Worker) {
 	if w.Stream == 0 || w.Sequence == 0 {
 		return
@@ -162,8 +159,8 @@ func (m *attempts) cancelStray(env node.Env, w *roster.Worker, ref message.Shard
 	}
 }
 
-// endSlice ends a shard that has no result, once a majority knows: nobody must
-// revive what was told to have ended. Its attempt is over from here on.
+// endShard ends a shard without a result, once a majority has the end: no later holder may
+// start it again. Its attempt ends now.
 func (m *attempts) endShard(env node.Env, s *subjob.Shard, to message.WorkflowState, why string) {
 	m.detach(s)
 	s.Burn()
@@ -171,7 +168,7 @@ func (m *attempts) endShard(env node.Env, s *subjob.Shard, to message.WorkflowSt
 	m.commit(s.Workflow.Subjob, tag{step: shardEnded, shard: s})
 }
 
-// onRowsLeased sends rows to a core, unless its attempt was lost or it asked anew.
+// onRowsLeased sends rows to a core, unless its attempt was lost or it asked again.
 func (m *attempts) onRowsLeased(env node.Env, t *tag) {
 	s := t.shard
 	t.rows.Known = true

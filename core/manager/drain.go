@@ -7,13 +7,13 @@ import (
 	"hyperscale/core/node"
 )
 
-// operator is what an operator ordered.
+// operator holds what an operator ordered.
 type operator struct {
-	drains    bool // this manager takes no subjobs
-	unwritten bool // the disk did not take the order
+	drains    bool // the manager takes no subjobs
+	unwritten bool // the disk did not store the order
 }
 
-// onDrainOrder obeys an operator's order, or passes it on to whom it names.
+// onDrainOrder obeys an operator's order, or passes it to the node that it names.
 func (m *gateSide) onDrainOrder(env node.Env, d *message.Drain) {
 	switch {
 	case d.Node != string(env.Self().ID):
@@ -34,11 +34,11 @@ func (m *gateSide) onDrainOrder(env node.Env, d *message.Drain) {
 	}
 }
 
-// keyDraining is there while an operator wants this manager empty: a restart changes
-// nothing of that.
+// keyDraining exists while an operator drains this manager, so that the order survives a
+// restart.
 const keyDraining = "draining"
 
-// writeOrder keeps an operator's order, or that it is over.
+// writeOrder stores an operator's order, or its end.
 func (m *gateSide) writeOrder(env node.Env) {
 	r := node.Record{Key: keyDraining}
 	if m.operator.drains {
@@ -48,7 +48,7 @@ func (m *gateSide) writeOrder(env node.Env) {
 	env.Store().Put([]node.Record{r}, m.writeID)
 }
 
-// onOrderStored tries again soon where the disk refused it.
+// onOrderStored tries again soon if the disk refused the order.
 func (m *gateSide) onOrderStored(env node.Env, in *node.Input) {
 	if in.WriteID == m.writeID {
 		m.operator.unwritten = in.Err != nil
@@ -58,7 +58,7 @@ func (m *gateSide) onOrderStored(env node.Env, in *node.Input) {
 	}
 }
 
-// rewriteOrder does.
+// rewriteOrder writes an order again that the disk refused.
 func (m *gateSide) rewriteOrder(env node.Env) {
 	if m.operator.unwritten {
 		m.operator.unwritten = false
@@ -72,7 +72,8 @@ func (m *gateSide) drain(env node.Env) {
 	m.beatAll(env)
 }
 
-// handOver gives each subjob to a fellow that stands. Acting for it stops here first.
+// handOver gives each subjob to another connected manager. This manager stops acting for it
+// first.
 func (m *gateSide) handOver(env node.Env) {
 	able := m.successors()
 	if len(able) == 0 {
@@ -86,7 +87,7 @@ func (m *gateSide) handOver(env node.Env) {
 	}
 }
 
-// drained leaves once nothing is held here any more.
+// drained leaves the group once this manager holds no subjob.
 func (m *gateSide) drained(env node.Env) {
 	if m.stopping && len(m.subjobs) == 0 && len(m.claims) == 0 && len(m.group.Leases.Held()) == 0 {
 		m.depart(env)

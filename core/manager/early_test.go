@@ -8,11 +8,11 @@ import (
 	"hyperscale/core/message"
 )
 
-// A worker's heartbeat comes while the files of a subjob that is taken over are
-// still on their way: what it lists goes on, and the subjob ends.
+// A worker's heartbeat arrives while the manager still fetches the files of a subjob that it
+// takes over. The listed shards continue, and the subjob ends.
 func TestAdoptedBeforeTheFilesAreHere(t *testing.T) {
 	d, j, old := startedLayers(t, 1)
-	// Nobody else has the dispatch but by asking.
+	// No other manager has the dispatch without fetching it.
 	old.crash()
 	for _, h := range d.managers {
 		if h == old {

@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// A workflow waits until what it starts after has ended, and is given what COMPLETED
-// ones provide, no other.
+// A workflow waits until the workflows that it starts after have ended. It gets the values of
+// COMPLETED ones only.
 func TestWhatIsWaitedForAndGiven(t *testing.T) {
 	first := &subjob.Workflow{State: message.WorkflowRunning, Plan: &message.WorkflowPlan{}}
 	next := &subjob.Workflow{Index: 1, Plan: &message.WorkflowPlan{StartAfter: []uint32{0}}}
@@ -42,7 +42,7 @@ func TestWhatIsWaitedForAndGiven(t *testing.T) {
 	}
 }
 
-// A result of an attempt that was given up, or of one before it, is not taken up again.
+// The manager does not adopt a given-up attempt, or an earlier one, again.
 func TestGivenUpIsNotTakenUp(t *testing.T) {
 	h := newNet(t).add("m1", node.RoleManager, nil)
 	floor := message.Fence{JobEpoch: 2, SubjobEpoch: 3, Attempt: 4}
@@ -54,8 +54,8 @@ func TestGivenUpIsNotTakenUp(t *testing.T) {
 	}
 }
 
-// The gate's word counts from the sending of the heartbeat that it answered, and a later
-// answer to an earlier heartbeat takes nothing back.
+// The gate's word counts from the send of the heartbeat that it answered. A late answer
+// to an earlier heartbeat does not shorten it.
 func TestExtendNeverTakesBack(t *testing.T) {
 	m := &Machine{}
 	m.config = Default()

@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// A worker that refuses a shard twice, as no other has cores, is listed once as failed.
+// A worker that refuses a shard twice, as no other has cores, appears once in Failed.
 func TestFailedWorkersAreListedOnce(t *testing.T) {
 	d := newDesk(t, nil, "w1")
 	s := d.submit(2)

@@ -9,8 +9,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// endWorkflow ends a workflow once a majority knows: what depends on it starts, or
-// fails, only then; and its subjob ends with the last.
+// endWorkflow ends a workflow once the end is on a majority. Only then do its dependents start
+// or fail. The subjob ends with its last workflow.
 func (m *workflows) endWorkflow(env node.Env, f *subjob.Workflow, to message.WorkflowState, why string) {
 	if f.End != message.WorkflowNone {
 		return
@@ -27,7 +27,7 @@ func (m *workflows) endWorkflow(env node.Env, f *subjob.Workflow, to message.Wor
 	m.commit(f.Subjob, tag{step: workflowEnded, workflow: f})
 }
 
-// onWorkflowEnded: a majority has the end.
+// onWorkflowEnded acts on a workflow's end: it is on a majority.
 func (m *workflows) onWorkflowEnded(env node.Env, f *subjob.Workflow) {
 	m.becomeWorkflow(env, f, f.End, f.Failure)
 	p := f.Subjob
@@ -53,8 +53,8 @@ func (m *workflows) finishWhenEnded(env node.Env, p *subjob.Subjob) {
 	m.finish(env, p)
 }
 
-// finish makes the result of a subjob whose workflows have ended. The subjob has
-// ended once a majority has that.
+// finish makes the result of a subjob whose workflows have ended. The subjob ends once a
+// majority has the result.
 func (m *workflows) finish(env node.Env, p *subjob.Subjob) {
 	if p.Result != nil || p.State.Terminal() {
 		return
@@ -74,7 +74,7 @@ func (m *workflows) finish(env node.Env, p *subjob.Subjob) {
 	m.keepResult(env, p)
 }
 
-// keepResult keeps a subjob's result, then its digest in the record.
+// keepResult stores a subjob's result on a majority; its digest in the record follows.
 func (m *workflows) keepResult(env node.Env, p *subjob.Subjob) {
 	p.Stage = subjob.Recording
 	m.ledger.Keep(env, p.Job, encode(p.Result), tag{step: resultKept, subjob: p})
@@ -86,7 +86,7 @@ func (m *workflows) onResultKept(env node.Env, p *subjob.Subjob, file message.Fi
 		return
 	}
 	if err != nil {
-		p.Stage = subjob.Unrecorded // onRetry keeps it again
+		p.Stage = subjob.Unrecorded // onRetry stores it again
 		env.Emit(event.StoreFailed{What: "result of job " + p.Job.String(), Err: err.Error()})
 		return
 	}
@@ -94,7 +94,7 @@ func (m *workflows) onResultKept(env node.Env, p *subjob.Subjob, file message.Fi
 	m.commit(p, tag{step: resultRecorded, subjob: p})
 }
 
-// onLost goes on with a shard whose loss a majority has.
+// onLost handles a shard whose loss is on a majority.
 func (m *workflows) onLost(env node.Env, s *subjob.Shard, why string, from node.Instant) {
 	s.Commit = subjob.Settled
 	if !m.stands(s) || !s.Live() {
@@ -124,7 +124,7 @@ func (m *workflows) retryResult(env node.Env, p *subjob.Subjob) {
 	}
 }
 
-// onCounted: a majority has the result and the record that names it.
+// onCounted counts a result: it and the record that names it are on a majority.
 func (m *workflows) onCounted(env node.Env, s *subjob.Shard, r *message.ShardResult) {
 	s.Commit, s.Open = subjob.Settled, false
 	m.becomeAccepted(env, s)
@@ -142,7 +142,7 @@ func (m *workflows) onCounted(env node.Env, s *subjob.Shard, r *message.ShardRes
 	m.place(env)
 }
 
-// onEnded: a majority has the end of a shard without a result.
+// onEnded ends a shard without a result: the end is on a majority.
 func (m *workflows) onEnded(env node.Env, s *subjob.Shard) {
 	if !s.State.Terminal() {
 		m.becomeShard(env, s, s.End)
@@ -150,8 +150,8 @@ func (m *workflows) onEnded(env node.Env, s *subjob.Shard) {
 	}
 }
 
-// onSliceEnded: the first failure ends the whole workflow, as a share of its
-// load is missing; the last end ends it in any case.
+// onShardEnded handles a shard's end. The first failure ends the whole workflow, since a share
+// of its load is missing. Otherwise the last end does.
 func (m *workflows) onShardEnded(env node.Env, s *subjob.Shard) {
 	f := s.Workflow
 	if f.End != message.WorkflowNone {

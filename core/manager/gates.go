@@ -15,13 +15,13 @@ const (
 	beatsKept     = 256 // answers to older heartbeats renew nothing
 )
 
-// beats is when the last heartbeats of a stream were sent, by sequence.
+// beats holds when a stream's last heartbeats were sent, by sequence.
 type beats [beatsKept]node.Instant
 
 func (m *gateSide) onGateOpened(env node.Env, l *uplink.Link) {
 	//lint:orderfree each entry goes or stays by itself
 	for old := range m.sent {
-		if m.gates.Of(old) == nil { // closed here: nobody told of its end
+		if m.gates.Of(old) == nil { // this manager closed it: no break follows
 			delete(m.sent, old)
 		}
 	}
@@ -34,8 +34,8 @@ func (m *gateSide) onGateOpened(env node.Env, l *uplink.Link) {
 	}
 }
 
-// onHeartbeatAck registers this manager, and takes the gate's word for the subjobs
-// that it names.
+// onHeartbeatAck registers this manager with the gate, and extends the deadlines of the subjobs
+// that the gate names.
 func (m *gateSide) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.HeartbeatAck) {
 	if !m.gates.Acked(env, l, ack.Sequence) {
 		return
@@ -61,8 +61,8 @@ func (m *gateSide) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hea
 	m.resumed(env, resumed)
 }
 
-// resumed goes on with subjobs that have the gate's word again, or for the first time. What
-// runs of them is renewed at once: its time has run since their former manager fell silent.
+// resumed continues subjobs that a gate named again, or for the first time. It renews their
+// running shards at once: their time has run since the former manager fell silent.
 func (m *gateSide) resumed(env node.Env, subjobs []*subjob.Subjob) {
 	if len(subjobs) == 0 {
 		return
@@ -86,7 +86,7 @@ func (m *gateSide) resumed(env node.Env, subjobs []*subjob.Subjob) {
 }
 
 func (m *gateSide) beatAll(env node.Env) {
-	var hb *message.ManagerHeartbeat // all gates share its lists: what is sent never changes
+	var hb *message.ManagerHeartbeat // all gates share its lists, as nothing changes a sent message
 	for _, l := range m.gates.All() {
 		if l.Stands {
 			if hb == nil {
@@ -97,7 +97,7 @@ func (m *gateSide) beatAll(env node.Env) {
 	}
 }
 
-// beat sends a gate a heartbeat under the next sequence of its stream.
+// beat sends a gate a heartbeat with the next sequence of its stream.
 func (m *gateSide) beat(env node.Env, l *uplink.Link, hb *message.ManagerHeartbeat) {
 	l.Sequence++
 	if sent := m.sent[l.Stream]; sent != nil {
@@ -108,8 +108,8 @@ func (m *gateSide) beat(env node.Env, l *uplink.Link, hb *message.ManagerHeartbe
 	env.Send(l.Stream, &own)
 }
 
-// heartbeat says what this datacenter has, and names the subjobs that are owned here
-// and whose end is not acknowledged.
+// heartbeat describes this datacenter, and lists the subjobs that this manager holds and whose
+// results no gate has acknowledged.
 func (m *gateSide) heartbeat(env node.Env) *message.ManagerHeartbeat {
 	hb := &message.ManagerHeartbeat{Datacenter: m.config.Datacenter, Draining: m.draining, LoadFor: m.config.terms().Load()}
 	for _, w := range m.roster.All() {
@@ -134,14 +134,14 @@ func (m *gateSide) heartbeat(env node.Env) *message.ManagerHeartbeat {
 		}
 	}
 	slices.SortFunc(hb.Subjobs, func(a, b message.SubjobRef) int { return a.Job.Compare(b.Job) })
-	hb.Gates = m.names // what is sent never changes
+	hb.Gates = m.names // nothing changes a sent message
 	hb.Doubts = m.doubts()
 	leader, term, _ := m.group.Election.Leader()
 	hb.Leader, hb.Term = string(leader), term
 	return hb
 }
 
-// doubtsListed bounds those in a heartbeat.
+// doubtsListed bounds the doubted members in a heartbeat.
 const doubtsListed = 64
 
 // doubts lists the members of the datacenter that are not alive, for people.
@@ -157,17 +157,17 @@ func (m *gateSide) doubts() []message.MemberInfo {
 	return all
 }
 
-// onResultRecorded: the subjob has ended for good.
+// onResultRecorded ends the subjob for good: its result is on a majority.
 func (m *gateSide) onResultRecorded(env node.Env, p *subjob.Subjob) {
 	p.Stage = subjob.Recorded
 	p.Finished = env.Now()
 	p.Restamp()
 	m.becomeSubjob(env, p, p.Result.Subjob.State, p.Result.Subjob.Error)
 	m.tell(env, p)
-	m.beatAll(env) // jobs that wait for its cores are at the gates
+	m.beatAll(env) // the gates queue the jobs that wait for its cores
 }
 
-// onPush tells gates of the subjobs that moved since the last time.
+// onPush sends gates the progress of the subjobs that changed since the last push.
 func (m *gateSide) onPush(env node.Env) {
 	m.pushing = false
 	for _, p := range m.order {
@@ -176,13 +176,13 @@ func (m *gateSide) onPush(env node.Env) {
 		}
 		l := m.gates.To(p.Gate)
 		if l == nil || !l.Stands {
-			continue // the next push after it is back
+			continue // the next push after the gate reconnects
 		}
 		p.Dirty = false
 		p.Sequence++
 		out := &message.JobProgress{
 			Job: p.Job, Fence: p.Fence, Subjob: m.snapshot(env, p),
-			// Whoever takes over goes on above what was told before.
+			// A later holder continues above these numbers.
 			Sequence: p.Fence.SubjobEpoch<<24 + p.Sequence,
 		}
 		subjob.Fit(&out.Subjob, out.Size)

@@ -21,8 +21,8 @@ const (
 	linksFellows = 2
 )
 
-// onStart joins the datacenter's group: the set is configured, and this node's own
-// address is known only now.
+// onStart joins the datacenter's group. The set is configured, but the node learns its own
+// address only now.
 func (m *Machine) onStart(env node.Env) {
 	self := env.Self().Addr
 	members, ok := quorum.Addresses(m.config.Managers, self)
@@ -82,9 +82,9 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 			return
 		}
 		m.roster.Opened(in.Stream, env.Now())
-	case node.RoleManager: // a fellow's own, or an exchange of lists
+	case node.RoleManager: // another manager's own stream, or an exchange of membership lists
 	default:
-		env.Close(in.Stream) // gates are called, clients ask gates
+		env.Close(in.Stream) // managers connect to gates, and clients ask gates
 	}
 }
 
@@ -96,11 +96,10 @@ func (m *Machine) onBroken(env node.Env, in *node.Input) {
 	m.onWorkerBroken(env, in)
 }
 
-// settle acts on what the group came to, and sends the records that have changed, until
-// nothing follows.
+// settle handles the outcomes of the group, and sends the changed records, until none is left.
 func (m *Machine) settle(env node.Env) {
 	if m.group == nil {
-		return // it was refused at its start
+		return // the manager was refused at its start
 	}
 	for again := true; again; {
 		again = false
@@ -153,12 +152,12 @@ func (m *Machine) onLease(env node.Env, o *lease.Outcome) {
 		m.onVacant(env, o)
 	case lease.SetDiffers:
 		env.Emit(event.PeerRefused{Peer: node.ID(o.Holder), Role: node.RoleManager, Reason: o.Err.Error()})
-	case lease.Alarm: // the registers have told it as an event
+	case lease.Alarm: // the registers have emitted an event
 	}
 }
 
-// onMember lets a death count like a silence of this manager's own, whoever saw
-// it; who is suspected is given nothing new.
+// onMember treats a death that the group reports like silence that this manager noticed itself.
+// A suspected worker gets nothing new.
 func (m *Machine) onMember(env node.Env, c *swim.Change) {
 	w := m.roster.Of(c.Member.ID)
 	if w == nil {

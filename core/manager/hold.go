@@ -11,13 +11,13 @@ import (
 	"hyperscale/core/node"
 )
 
-// onGranted begins to act for a subjob: a fresh one as its gate asked for it, or
-// one that somebody held before, from its record.
+// onGranted starts to act for a subjob: a new one from its gate's order, or one that a manager
+// held before, from its record.
 func (m *tenure) onGranted(env node.Env, o *lease.Outcome) {
 	c := m.claims[o.Job]
 	delete(m.claims, o.Job)
 	if c == nil {
-		c = &subjob.Claim{} // acquired again by itself, after a promise against it
+		c = &subjob.Claim{} // the lease acquired it again, after a promise against it
 	}
 	if old := m.subjobs[o.Job]; old != nil {
 		m.lapse(env, old)
@@ -25,8 +25,8 @@ func (m *tenure) onGranted(env node.Env, o *lease.Outcome) {
 	delete(m.gone, o.Job)
 	delete(m.ended, o.Job)
 	if o.Fresh && len(o.Record) == 0 {
-		// It was to be taken over, but a majority has forgotten it: it ended long ago. A
-		// gate that wants it begun anew asks again.
+		// This manager wanted to take it over, but a majority has forgotten it: it ended long
+		// ago. A gate that wants to start it again asks again.
 		m.group.Leases.Release(env, o.Job)
 		return
 	}
@@ -41,7 +41,7 @@ func (m *tenure) onGranted(env node.Env, o *lease.Outcome) {
 	m.takeOver(env, o.Job, o.Token.Packed(), c, o.Record)
 }
 
-// begin starts a subjob that nobody had before.
+// begin starts a new subjob.
 func (m *tenure) begin(env node.Env, o *lease.Outcome, c *subjob.Claim) {
 	seed, err := subjob.Decode(o.Job, o.Record, env.Now())
 	if err != nil {
@@ -63,7 +63,7 @@ func (m *tenure) begin(env node.Env, o *lease.Outcome, c *subjob.Claim) {
 	}
 	m.announce(env, p)
 	if c.Epoch() > p.Epoch {
-		m.adoptEpoch(env, p, c.Epoch(), "dispatch") // it came meanwhile
+		m.adoptEpoch(env, p, c.Epoch(), "dispatch") // a later order arrived meanwhile
 	}
 	if c.Cancel != nil {
 		m.cancel(env, p, c.Cancel)
@@ -73,8 +73,8 @@ func (m *tenure) begin(env node.Env, o *lease.Outcome, c *subjob.Claim) {
 	m.place(env)
 }
 
-// onVacant: a subjob's holder is silent for longer than its lease, or was this
-// manager before it restarted, or hands it over.
+// onVacant takes over a subjob without a holder: the holder is silent for longer than its
+// lease, was this manager before its restart, or hands the subjob over.
 func (m *tenure) onVacant(env node.Env, o *lease.Outcome) {
 	if m.subjobs[o.Job] != nil || m.claims[o.Job] != nil || m.draining && len(m.successors()) > 0 {
 		return
@@ -87,8 +87,8 @@ func (m *tenure) onVacant(env node.Env, o *lease.Outcome) {
 	m.group.Leases.Acquire(env, o.Job, nil)
 }
 
-// onSweep forgets what has ended: its register becomes a tombstone some time after
-// its release, and files that no register names are dropped.
+// onSweep forgets what has ended. Some time after its release a register becomes a tombstone,
+// and the manager deletes files that no register names.
 func (m *tenure) onSweep(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerSweep), m.config.SweepInterval)
 	m.giveUpResults(env)
@@ -100,7 +100,7 @@ func (m *tenure) onSweep(env node.Env) {
 			continue
 		}
 		if !sight.Released {
-			if sight.Holder != env.Self().Addr { // else its release is not on this manager's own disk yet
+			if sight.Holder != env.Self().Addr { // otherwise its release is not on this manager's own disk yet
 				delete(m.ended, job)
 			}
 		} else if since, known := m.ended[job]; !known {
@@ -137,8 +137,8 @@ func (m *tenure) onSweep(env node.Env) {
 	m.sweepStrays(env)
 }
 
-// mend brings the files that this manager's registers name and that it does not have.
-// Those behind a record that is itself a file follow with an early sweep.
+// mend fetches the files that this manager's registers name and that it lacks. An early sweep
+// fetches those behind a record that is itself a file.
 func (m *tenure) mend(env node.Env) {
 	used := map[message.FileDigest]bool{}
 	for _, job := range m.group.Leases.Known() {
@@ -149,8 +149,8 @@ func (m *tenure) mend(env node.Env) {
 	m.group.Files.Mend(env, used)
 }
 
-// onWaiting: no majority has answered in time. A gate is told, and asks again or
-// another manager; a vacancy is tried on.
+// onWaiting handles a majority that has not answered in time. The manager rejects a gate's
+// order, and the gate asks again or asks another manager. For a vacancy it keeps trying.
 func (m *tenure) onWaiting(env node.Env, o *lease.Outcome) {
 	c := m.claims[o.Job]
 	if c == nil || c.Gate == "" {
@@ -166,7 +166,7 @@ func (m *tenure) onWaiting(env node.Env, o *lease.Outcome) {
 	m.dropClaim(env, o.Job, code, "acquire the subjob: "+o.Err.Error())
 }
 
-// onDenied: another manager holds the subjob. A vacancy is simply over.
+// onDenied handles a register that another manager holds. A vacancy needs no answer.
 func (m *tenure) onDenied(env node.Env, o *lease.Outcome) {
 	c := m.claims[o.Job]
 	if c == nil {

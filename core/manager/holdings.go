@@ -16,8 +16,8 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// holdings are the subjobs whose registers this manager holds, and what it holds them with:
-// its gates, its group, its workers and its ledger.
+// holdings are the subjobs whose registers this manager holds, with its gates, its group, its
+// workers and its ledger.
 type holdings struct {
 	config Config
 	gates  *uplink.Links
@@ -26,25 +26,25 @@ type holdings struct {
 
 	roster   *roster.Roster
 	subjobs  map[message.JobID]*subjob.Subjob
-	order    []*subjob.Subjob                // of subjobs, oldest first
+	order    []*subjob.Subjob                // subjobs, oldest first
 	claims   map[message.JobID]*subjob.Claim // orders of a gate that wait for the register
 	ended    map[message.JobID]node.Instant
-	gone     map[message.JobID]node.Instant // that a majority knows nothing of any more
+	gone     map[message.JobID]node.Instant // jobs that no majority knows any more
 	draining bool                           // it takes no new subjob
 	pushing  bool                           // the timer of progress is set
-	nextTry  node.Instant                   // at which the timer of dispatches is set
+	nextTry  node.Instant                   // when the timer of dispatches fires
 }
 
-// attempts moves shards and their workflows from state to state, and orders workers.
+// attempts changes the states of shards and their workflows, and orders workers.
 type attempts struct{ holdings }
 
 // workflows places workflows, and ends them and their subjobs.
 type workflows struct{ attempts }
 
-// workerSide takes what workers report.
+// workerSide handles the reports of workers.
 type workerSide struct{ workflows }
 
-// gateSide takes what gates and operators order, and reports to gates.
+// gateSide handles the orders of gates and operators, and reports to gates.
 type gateSide struct {
 	workerSide
 	sent     map[node.StreamID]*beats // heartbeats to each gate
@@ -57,7 +57,7 @@ type gateSide struct {
 // tenure takes registers over and gives them up.
 type tenure struct{ gateSide }
 
-// wake makes place be called at an instant, as nothing else may.
+// wake makes the timer call place at an instant, in case no other input does.
 func (m *holdings) wake(env node.Env, at node.Instant) {
 	if at <= env.Now() || m.nextTry > env.Now() && m.nextTry <= at {
 		return
@@ -66,7 +66,7 @@ func (m *holdings) wake(env node.Env, at node.Instant) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerDispatch), at.Sub(env.Now()))
 }
 
-// successors are the fellows that can be given a subjob.
+// successors are the other managers that can take a subjob.
 func (m *holdings) successors() []node.Addr {
 	var able []node.Addr
 	for _, l := range m.group.Links.All() {
@@ -77,8 +77,9 @@ func (m *holdings) successors() []node.Addr {
 	return able
 }
 
-// use marks the files of a record, those behind one that is itself a file too. False:
-// that file is not here, so that nothing can be swept before Mend has brought it.
+// use marks the files that a record names, including those behind a record that is itself a
+// file. It returns false if that file is not here: then the manager can delete nothing before
+// Mend has fetched it.
 func (m *holdings) use(env node.Env, used map[message.FileDigest]bool, record []byte) bool {
 	files, spilled := subjob.FilesOf(record)
 	if spilled {
@@ -96,8 +97,8 @@ func (m *holdings) use(env node.Env, used map[message.FileDigest]bool, record []
 	return true
 }
 
-// tell sends a subjob's end to its gate; while that is away, to another one, which
-// says whom to tell.
+// tell sends a subjob's end to its gate. While that gate is disconnected, it sends the end to
+// another gate, which names the owner.
 func (m *holdings) tell(env node.Env, p *subjob.Subjob) {
 	if p.Result == nil || p.Stage != subjob.Recorded || !m.holds(env, p) {
 		return
@@ -117,8 +118,8 @@ func (m *holdings) tell(env node.Env, p *subjob.Subjob) {
 }
 
 // extend moves the end of the gate's word for a subjob, never back. It counts from the
-// sending of the heartbeat that the gate answered, and from nothing else: a dispatch may
-// be late, and a record says nothing of its age.
+// send of the heartbeat that the gate answered, and from nothing else. A dispatch may be late,
+// and a record does not tell its age.
 func (m *holdings) extend(p *subjob.Subjob, sent node.Instant) {
 	p.Deadline = max(p.Deadline, sent.Add(m.config.terms().Hold()))
 }
@@ -128,7 +129,7 @@ func (m *holdings) setRunTimeout(env node.Env, p *subjob.Subjob) {
 	env.SetTimer(node.KeyID(node.PartManager, node.ManagerJob, p.Job), max(0, left))
 }
 
-// install puts a subjob among those that are held.
+// install adds a subjob to those that this manager holds.
 func (m *holdings) install(env node.Env, p *subjob.Subjob) {
 	p.Granted = env.Now()
 	m.subjobs[p.Job] = p
@@ -136,8 +137,8 @@ func (m *holdings) install(env node.Env, p *subjob.Subjob) {
 	m.order = append(m.order, p)
 }
 
-// lapse stops acting for a subjob that this manager holds no more. What runs goes on
-// under whoever holds it next.
+// lapse stops acting for a subjob that this manager no longer holds. Its shards continue under
+// the next holder.
 func (m *holdings) lapse(env node.Env, p *subjob.Subjob) {
 	if m.subjobs[p.Job] != p {
 		return
@@ -148,7 +149,7 @@ func (m *holdings) lapse(env node.Env, p *subjob.Subjob) {
 		}
 	}
 	delete(m.subjobs, p.Job)
-	m.order = slices.DeleteFunc(slices.Clone(m.order), func(o *subjob.Subjob) bool { return o == p }) // others go through it
+	m.order = slices.DeleteFunc(slices.Clone(m.order), func(o *subjob.Subjob) bool { return o == p }) // callers iterate over the old slice
 	m.ledger.Close(p.Job)
 	env.CancelTimer(node.KeyID(node.PartManager, node.ManagerJob, p.Job))
 }
@@ -157,8 +158,8 @@ func ignored(env node.Env, in *node.Input, why string) {
 	env.Emit(event.Ignored{Peer: in.From.ID, Message: message.Name(in.Message.Kind()), Why: why})
 }
 
-// owned returns the subjob while this manager may act for it: it holds the
-// register, and what it took over is whole.
+// owned returns the subjob if this manager may act for it: it holds the register, and has read
+// its record.
 func (m *holdings) owned(env node.Env, id message.JobID) *subjob.Subjob {
 	if p := m.subjobs[id]; p != nil && m.holds(env, p) {
 		return p
@@ -166,7 +167,7 @@ func (m *holdings) owned(env node.Env, id message.JobID) *subjob.Subjob {
 	return nil
 }
 
-// holds says that the window of a subjob's lease is open now.
+// holds says whether the lease of a subjob's register is valid now.
 func (m *holdings) holds(env node.Env, p *subjob.Subjob) bool {
 	token, ok := m.group.Leases.Holds(env.Now(), p.Job)
 	return ok && token.Packed() == p.Fence.SubjobEpoch
@@ -177,15 +178,15 @@ func (m *holdings) shardOf(env node.Env, id message.ShardID) *subjob.Shard {
 	return m.owned(env, id.Job).Shard(id)
 }
 
-// stands says that a shard is still one of what this manager holds; for what
-// comes back late.
+// stands says whether a shard still belongs to a subjob of this manager; late results need the
+// check.
 func (m *holdings) stands(s *subjob.Shard) bool {
 	p := s.Workflow.Subjob
 	return m.subjobs[p.Job] == p && p.Result == nil
 }
 
-// over says that a job's subjob has ended for good: its register is released, or a
-// majority has none.
+// over says that a job's subjob has ended for good: its register is released, or a majority has
+// none.
 func (m *holdings) over(env node.Env, job message.JobID) bool {
 	if _, gone := m.gone[job]; gone {
 		return true
@@ -194,7 +195,7 @@ func (m *holdings) over(env node.Env, job message.JobID) bool {
 	return ok && sight.Released && m.claims[job] == nil
 }
 
-// restParts tells what subjobs hold: there are none.
+// restSubjobs reports what subjobs hold at rest: nothing.
 func (m *holdings) restSubjobs(tell node.Tell) {
 	shards, attempts, rows := 0, 0, 0
 	//lint:orderfree sums
@@ -212,7 +213,7 @@ func (m *holdings) restSubjobs(tell node.Tell) {
 	tell("manager/leases of rows", rows, 0)
 }
 
-// assigned returns the shards that a worker was given, in their order.
+// assigned returns the shards that a worker got, in their order.
 func (m *holdings) assigned(w *roster.Worker) []*subjob.Shard {
 	given := w.Given()
 	if len(given) == 0 {
@@ -231,15 +232,14 @@ func (m *holdings) heard(env node.Env, w *roster.Worker) {
 	env.SetTimer(node.KeyN(node.PartManager, node.ManagerWorker, w.Number), m.config.Silence)
 }
 
-// heldMax bounds the subjobs that are held or claimed: those of all managers, when the
-// others are gone.
+// heldMax bounds held and claimed subjobs: those of all managers, in case the others are down.
 func (m *holdings) heldMax() int { return max(1, len(m.config.Managers)) * m.config.SubjobsMax }
 
-// filesMax bounds files that are on their way, as those that are kept.
+// filesMax bounds files in flight, like stored ones.
 func filesMax() int { return archive.Default().FilesMax }
 
-// remember notes that a subjob has ended. Where too many have since the last sweep, the
-// oldest goes.
+// remember records that a subjob has ended. If too many ended since the last sweep, it forgets
+// the oldest.
 func (m *holdings) remember(env node.Env, job message.JobID) {
 	if _, known := m.ended[job]; !known && len(m.ended) >= 2*m.config.FinishedMax {
 		m.forgetOldest(env)
@@ -254,15 +254,15 @@ func (m *holdings) forgetOldest(env node.Env) {
 	delete(m.ended, job)
 }
 
-// bury remembers that a majority knows nothing of a job any more.
+// bury records that no majority knows a job any more.
 func (m *holdings) bury(env node.Env, job message.JobID) {
 	if _, known := m.gone[job]; !known && len(m.gone) >= m.config.FinishedMax {
-		delete(m.gone, oldest(m.gone)) // a majority is asked again
+		delete(m.gone, oldest(m.gone)) // the manager will ask a majority again
 	}
 	m.gone[job] = env.Now()
 }
 
-// oldest is the first of a set that has one at least.
+// oldest returns the first of a nonempty set.
 func oldest(of map[message.JobID]node.Instant) message.JobID {
 	var first message.JobID
 	since := node.Instant(math.MaxInt64)
@@ -275,7 +275,7 @@ func oldest(of map[message.JobID]node.Instant) message.JobID {
 	return first
 }
 
-// touch makes the subjob's progress go out with the next push.
+// touch includes the subjob's progress in the next push.
 func (m *holdings) touch(env node.Env, p *subjob.Subjob) {
 	p.Dirty = true
 	if !m.pushing {
@@ -289,8 +289,7 @@ func (m *holdings) acquire(env node.Env, job message.JobID, c *subjob.Claim, see
 	m.group.Leases.Acquire(env, job, seed)
 }
 
-// elsewhere says who holds a subjob's register, as far as this manager's own
-// acceptor knows.
+// elsewhere says who holds a subjob's register, as far as this manager's own acceptor knows.
 func (m *holdings) elsewhere(env node.Env, job message.JobID) (node.Addr, bool) {
 	sight, ok := m.group.Leases.Seen(env.Now(), job)
 	if !ok || sight.Released || sight.Left <= 0 || sight.Holder == env.Self().Addr || sight.Holder == "" {
@@ -307,7 +306,7 @@ func (m *holdings) answer(env node.Env, p *subjob.Subjob) {
 	m.tell(env, p)
 }
 
-// room says why no subjob can be taken, whatever it is.
+// room says why the manager can take no further subjob.
 func (m *holdings) room() (message.Code, string) {
 	switch {
 	case m.draining:
@@ -358,19 +357,19 @@ func (m *holdings) dropClaim(env node.Env, job message.JobID, code message.Code,
 	}
 }
 
-// detach takes a shard off its worker, which it returns, or nil.
+// detach removes a shard from its worker, and returns the worker or nil.
 func (m *holdings) detach(s *subjob.Shard) *roster.Worker {
 	m.roster.Take(s.Worker, s.ID, s.Fence)
 	return m.roster.Of(s.Worker)
 }
 
-// commit writes the subjob's record as it stands at the end of this step. The tag follows
-// once a majority has it, and never if the register is lost before.
+// commit writes the subjob's record at the end of this step. The tag follows once a majority
+// has it, and never if the manager loses the register first.
 func (m *holdings) commit(p *subjob.Subjob, t tag) {
 	if p.Orders != nil {
 		node.Bug("manager: a record of job %v is written before the one in its register was read", p.Job)
 	}
-	if m.subjobs[p.Job] == p { // else it is not held any more
+	if m.subjobs[p.Job] == p { // otherwise this manager no longer holds it
 		m.ledger.Await(p.Job, t)
 	}
 }

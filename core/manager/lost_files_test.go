@@ -14,18 +14,18 @@ import (
 	"hyperscale/core/node"
 )
 
-// losing is a manager that takes a subjob over, of whose files its disk lost one.
+// losing is a manager that takes over a subjob of which its disk has lost a file.
 type losing struct {
 	*desk
 	rt      *rapid.T
-	epoch   uint64       // of the gate that owns the job by now
+	epoch   uint64       // of the gate that owns the job now
 	renewed node.Instant // when it last renewed a shard
 	ends    []*message.SubjobResult
 	at      node.Instant // of the first end
 	ending  bool
 }
 
-// stages are how far a subjob of two layers is when its manager crashes.
+// stages name how far a subjob of two layers is when its manager crashes.
 func stages() []string { return []string{"runs", "has a counted result", "has ended"} }
 
 // layered is a dispatch of a subjob of two layers.
@@ -39,7 +39,7 @@ func layered(epoch uint64) *message.JobDispatch {
 	}
 }
 
-// play gives a subjob to a manager until the stage, and takes the manager's disk a file.
+// play gives a subjob to a manager up to the stage, and deletes one file on the manager's disk.
 func (l *losing) play(stage string) (lost string) {
 	l.Receive(l.gate, layered(1))
 	for _, s := range stages() {
@@ -81,7 +81,7 @@ func (l *losing) play(stage string) (lost string) {
 	return lost
 }
 
-// watch plays the gate that owns the job: it rejects a lower epoch with its own, and
+// watch plays the gate that owns the job: it rejects a lower epoch and names its own, and
 // acknowledges the end when the test says so.
 func (l *losing) watch(_ node.StreamID, m node.Message) {
 	switch m := m.(type) {
@@ -99,7 +99,7 @@ func (l *losing) watch(_ node.StreamID, m node.Message) {
 	}
 }
 
-// see holds that nothing of the subjob moves any more once the manager began its end.
+// see asserts that the subjob stays as it is after the manager began its end.
 func (l *losing) see(e node.Event) {
 	switch e := e.(type) {
 	case event.SubjobChanged:
@@ -111,11 +111,11 @@ func (l *losing) see(e node.Event) {
 	}
 }
 
-// A manager takes a subjob over, and no disk has a file that its record names: the record
-// itself, the program, a counted result, the subjob's result. It dispatches nothing. Not
-// before GoneMax rounds, and once its workers have stopped what ran, it reports FAILED,
-// under the epoch of the gate that owns the job, whether or not a gate sends an order. With
-// the acknowledgement all of it is gone.
+// A manager takes over a subjob, and no disk has a file that its record names: the record
+// itself, the program, a counted result, or the subjob's result. It dispatches nothing. After
+// GoneMax rounds, and once its workers have stopped the shards, it reports FAILED under the
+// epoch of the gate that owns the job, whether or not a gate sends an order. After the
+// acknowledgement nothing of it is left.
 func TestSubjobsWithoutTheirFilesEnd(t *testing.T) {
 	met := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {

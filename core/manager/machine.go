@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Machine is a manager. It dispatches what happens to its layers, of which each calls those
-// below it alone.
+// Machine is a manager. It passes each input to its layers; each layer calls only those below
+// it.
 type Machine struct{ tenure }
 
 // New returns a manager. The configuration must be valid.
@@ -40,7 +40,7 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 	m.settle(env)
 }
 
-// handle acts on an input that is not the group's.
+// handle acts on an input that is not for the group of managers.
 func (m *Machine) handle(env node.Env, in *node.Input) {
 	switch in.Kind {
 	case node.InputStart:
@@ -99,13 +99,13 @@ func (m *Machine) onTimer(env node.Env, k node.TimerKey) {
 	case node.ManagerSweep:
 		m.onSweep(env)
 	case node.ManagerDrain:
-		m.depart(env) // what is still held here is for whoever takes it over
+		m.depart(env) // the next holder takes over what is still held here
 	}
 }
 
-// onStop: no new subjob is taken; those that are held go to fellows, where what runs
-// goes on, or end here while there is none, for a while. Then this manager leaves
-// its group. A second stop does not wait.
+// onStop takes no new subjob. It gives its subjobs to other managers, where their shards
+// continue, or, if there are none, waits for their end within a bound. Then this manager leaves
+// its group. A second stop ends it at once.
 func (m *Machine) onStop(env node.Env) {
 	if m.stopping || m.group == nil {
 		env.Halt("")
@@ -118,8 +118,8 @@ func (m *Machine) onStop(env node.Env) {
 	m.drained(env)
 }
 
-// onHeartbeat is also the tick of what waits: shards without cores, and the
-// datacenter's own end.
+// onHeartbeat is also the tick for what waits: shards without cores, and subjobs that no gate
+// names.
 func (m *Machine) onHeartbeat(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerHeartbeat), m.config.Heartbeat)
 	if m.draining {
@@ -131,8 +131,8 @@ func (m *Machine) onHeartbeat(env node.Env) {
 	m.beatAll(env)
 }
 
-// onRetry sends again what was not answered: dispatches, cancellations, results,
-// and what no majority took.
+// onRetry repeats what was not answered: dispatches, cancellations, results, and writes that
+// reached no majority.
 func (m *Machine) onRetry(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerRetry), m.config.Retry)
 	m.retryClaims(env)

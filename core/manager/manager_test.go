@@ -24,8 +24,8 @@ func small() Config {
 	return c
 }
 
-// world is one manager alone in its datacenter: a majority of one. What its subjobs
-// tell of themselves is in their own stories.
+// world is one manager alone in its datacenter: a majority of one. Events of its subjobs appear
+// in their own stories.
 func world(c Config) *nodetest.Env {
 	w := nodetest.New(nodetest.Config{
 		Self: node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
@@ -40,8 +40,8 @@ func world(c Config) *nodetest.Env {
 	return w
 }
 
-// answered is a manager whose gate has named each subjob by the end of the step in which
-// the manager begins to hold it. What comes before is testdata/word's.
+// answered is a manager whose gate names each subjob in the same step in which the manager
+// begins to hold it. testdata/word covers the time before.
 type answered struct{ *Machine }
 
 func (a *answered) Step(env node.Env, in *node.Input) {

@@ -22,8 +22,8 @@ func loadSorted(disk map[string][]byte, prefix string) []node.Record {
 
 const beat = 1 // the models' only timer
 
-// modelWorker runs shards until they are told to end: it lists what it has, stops
-// by its own clock, keeps fences, and tells results to all managers.
+// modelWorker runs shards until a cancellation. It lists its shards, stops by its own clock,
+// keeps fences, and sends results to all managers.
 type modelWorker struct {
 	managers []node.Addr
 	length   time.Duration // of a shard
@@ -32,7 +32,7 @@ type modelWorker struct {
 	high     map[message.ShardID]message.Fence
 	results  []*message.ShardResult
 	log      *[]*modelRun // of all workers
-	slow     bool         // shards last until told
+	slow     bool         // shards last until a cancellation
 }
 
 type modelLink struct {
@@ -197,8 +197,8 @@ func (w *modelWorker) finish(env node.Env, r *modelRun, state message.WorkflowSt
 	}
 }
 
-// modelGate owns jobs: it gives each subjob to a manager, follows refusals, renews
-// what it owns, and takes one end of each.
+// modelGate owns jobs: it gives each subjob to a manager, follows refusals, renews what it
+// owns, and accepts one end of each.
 type modelGate struct {
 	managers map[node.ID]node.StreamID
 	addr     map[node.ID]node.Addr
@@ -208,8 +208,8 @@ type modelGate struct {
 
 type modelJob struct {
 	dispatch *message.JobDispatch
-	at       node.ID // the manager asked
-	holder   node.ID // who lists the subjob
+	at       node.ID // the manager that it asked
+	holder   node.ID // the manager that lists the subjob
 	fence    message.Fence
 	accepted bool
 	cancel   bool
@@ -240,7 +240,7 @@ func (g *modelGate) Step(env node.Env, in *node.Input) {
 	}
 }
 
-// ask sends again what is not answered, to the next manager when one is away.
+// ask repeats unanswered dispatches, at the next manager if one is down.
 func (g *modelGate) ask(env node.Env) {
 	ids := slices.Sorted(maps.Keys(g.managers))
 	for _, id := range slices.SortedFunc(maps.Keys(g.jobs), func(a, b message.JobID) int { return a.Compare(b) }) {

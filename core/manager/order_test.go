@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// desk is a manager with a gate and workers of four cores each, which say what a test has
-// them say.
+// desk is a manager with a gate and workers of four cores each, whose messages the test
+// chooses.
 type desk struct {
 	*nodetest.Env
 	t    rapid.TB
@@ -50,13 +50,13 @@ func (d *desk) arrive(id node.ID) {
 	d.lists(id)
 }
 
-// lists is a heartbeat of a worker with four cores, of which it lists so many shards.
+// lists sends a heartbeat of a worker with four cores that lists the given shards.
 func (d *desk) lists(id node.ID, running ...message.ShardRef) {
 	d.beat++
 	d.Receive(d.up[id], &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: d.beat, CoresTotal: 4, CoresFree: 4, Running: running})
 }
 
-// live lets a second go by, in which the workers list what they have.
+// live passes seconds in which the workers list their shards.
 func (d *desk) live(seconds int, running map[node.ID][]message.ShardRef, ids ...node.ID) {
 	for range seconds {
 		d.Advance(time.Second)
@@ -66,7 +66,7 @@ func (d *desk) live(seconds int, running map[node.ID][]message.ShardRef, ids ...
 	}
 }
 
-// submit gives the manager a part of one workflow.
+// submit gives the manager a subjob of one workflow.
 func (d *desk) submit(cores uint32) *subjob.Subjob {
 	d.Receive(d.gate, &message.JobDispatch{
 		Job: message.JobID{1}, Fence: message.Fence{JobEpoch: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
@@ -79,7 +79,7 @@ func (d *desk) submit(cores uint32) *subjob.Subjob {
 	return p
 }
 
-// took returns what was sent to somebody since the last call.
+// took returns the messages to a stream since the last call.
 func took[T node.Message](d *desk, s node.StreamID) (all []T) {
 	for _, m := range d.sent[s] {
 		if m, ok := m.(T); ok {
@@ -91,8 +91,8 @@ func took[T node.Message](d *desk, s node.StreamID) (all []T) {
 
 func (d *desk) forget() { clear(d.sent) }
 
-// A shard whose dispatch was never answered is cancelled again and again, and never
-// dispatched again.
+// The manager cancels a shard again and again if its dispatch was never answered, and never
+// dispatches it again.
 func TestCancelFollowsALostDispatch(t *testing.T) {
 	d := newDesk(t, nil, "w1")
 	p := d.submit(2)
@@ -110,7 +110,7 @@ func TestCancelFollowsALostDispatch(t *testing.T) {
 	}
 }
 
-// attempt returns the newest dispatch that a worker was sent, if any.
+// attempt returns the newest dispatch to a worker, if any.
 func (d *desk) attempt(id node.ID) (last *message.ShardDispatch) {
 	for _, m := range took[*message.ShardDispatch](d, d.up[id]) {
 		last = m
@@ -133,8 +133,8 @@ func (d *desk) refuse(id node.ID, code message.Code) {
 	d.Receive(d.up[id], &message.ShardRefused{Shard: s.Shard, Fence: s.Fence, Code: code, CoresFree: 4})
 }
 
-// A worker that halts for ever is forgotten: nothing of it is reserved, its shard runs
-// elsewhere once its time is over, and the rows that it had are burned and given to nobody.
+// The manager forgets a worker that is gone for good: it reserves no cores there, and runs the
+// shard elsewhere once its time is over. No executor gets the rows that the worker had.
 func TestWorkerHaltsForEver(t *testing.T) {
 	d := newDesk(t, nil, "w1")
 	d.Receive(d.gate, &message.JobDispatch{
@@ -174,9 +174,9 @@ func TestWorkerHaltsForEver(t *testing.T) {
 	}
 }
 
-// Refusals end: a shard waits longer after each, goes to another worker where there is
-// one, and fails after dispatch_max dispatches. A want of cores, or of a renewal, is
-// nothing of the shard's own and counts for nothing.
+// Refusals end: a shard waits longer after each, goes to another worker if there is one, and
+// fails after dispatch_max dispatches. A lack of cores or of a renewal does not count against
+// the shard.
 func TestRefusalsAreCounted(t *testing.T) {
 	for _, tt := range []struct {
 		code  message.Code
@@ -207,7 +207,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	}
 }
 
-// A shard that loses its worker rerun_max times runs once more; one loss more fails it.
+// After rerun_max losses of its worker a shard runs once more; the next loss fails it.
 func TestRerunsAreCounted(t *testing.T) {
 	d := newDesk(t, func(c *Config) { c.RerunMax, c.DispatchMax = 2, 9 }, "w1", "w2", "w3", "w4")
 	p := d.submit(2)
@@ -218,7 +218,7 @@ func TestRerunsAreCounted(t *testing.T) {
 			if d.up[id] == 0 {
 				continue
 			}
-			if s := d.attempt(id); s != nil { // and that is the last that is heard of it
+			if s := d.attempt(id); s != nil { // the worker's last sign of life
 				runs++
 				delete(d.sent, d.up[id])
 				d.up[id] = 0
@@ -240,8 +240,8 @@ func left(d *desk) (ids []node.ID) {
 	return ids
 }
 
-// An end that no gate acknowledges is told until it is too old; then its register and all
-// that is kept of it go, and the manager has room again.
+// The manager repeats an end that no gate acknowledges until ResultAge. Then it drops the
+// register and all files, and has room again.
 func TestResultsGrowTooOld(t *testing.T) {
 	d := newDesk(t, func(c *Config) {
 		c.ResultAge, c.SweepInterval, c.SubjobsMax, c.Silence = 10*time.Second, time.Second, 1, time.Minute
@@ -263,8 +263,8 @@ func TestResultsGrowTooOld(t *testing.T) {
 	}
 }
 
-// Beyond workers_max no worker is taken, whoever it is, until one of those is gone; one
-// that is known may always come back.
+// With workers_max workers the manager registers no other until one is gone. A known one may
+// always return.
 func TestWorkersAreBounded(t *testing.T) {
 	d := newDesk(t, func(c *Config) { c.WorkersMax = 2 }, "w1", "w2", "w3")
 	if d.m.roster.Len() != 2 || d.m.roster.Of("w3") != nil {
@@ -282,8 +282,8 @@ func TestWorkersAreBounded(t *testing.T) {
 	}
 }
 
-// An operator's order holds at a manager over a restart, until it is undone: no subjob is
-// taken meanwhile; at a worker it is passed on, and nothing new is placed there.
+// An operator's drain order survives a restart of the manager, until an undo: it takes no
+// subjob. The manager passes an order for a worker on, and places nothing new there.
 func TestDrainOrders(t *testing.T) {
 	d := newDesk(t, nil, "w1")
 	d.Receive(d.gate, &message.Drain{Node: "w1"})

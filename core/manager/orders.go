@@ -13,8 +13,8 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// onPartAbort ends one workflow of a subjob, FAILED, once a majority knows. What gates
-// do not hear an end of they send again, to whoever holds the subjob by then.
+// onSubjobAbort ends one workflow of a subjob as FAILED, once the abort is on a majority. Gates
+// repeat an abort until they hear of an end, at whichever manager holds the subjob then.
 func (m *gateSide) onSubjobAbort(env node.Env, l *uplink.Link, a *message.SubjobAbort) {
 	p := m.subjobs[a.Job]
 	if p == nil {
@@ -40,7 +40,7 @@ func (m *gateSide) onSubjobAbort(env node.Env, l *uplink.Link, a *message.Subjob
 	}
 	f := p.Workflows[a.Workflow]
 	if p.Result != nil || p.Stop.Decided != message.JobNone || f.End != message.WorkflowNone || f.Failure != "" || f.Abort != "" {
-		m.touch(env, p) // it is told how the workflow stands
+		m.touch(env, p) // the gate gets the workflow's state
 		return
 	}
 	f.Abort = a.Reason
@@ -48,8 +48,8 @@ func (m *gateSide) onSubjobAbort(env node.Env, l *uplink.Link, a *message.Subjob
 	m.commit(p, tag{step: abortRecorded, workflow: f})
 }
 
-// onPartCancel ends a subjob. It may come before the dispatch that it cancels:
-// cancellations are in a faster lane.
+// onSubjobCancel ends a subjob. It may arrive before the dispatch that it cancels, since
+// cancellations use a faster lane.
 func (m *gateSide) onSubjobCancel(env node.Env, l *uplink.Link, c *message.SubjobCancel) {
 	if c.State != message.JobCancelled && c.State != message.JobTimedOut || c.Fence.JobEpoch == 0 || c.Fence.Attempt != 0 {
 		env.Emit(event.Ignored{Peer: l.Peer.ID, Message: "SubjobCancel", Why: "it has no subjob's fence, or says neither CANCELLED nor TIMED_OUT"})
@@ -78,17 +78,16 @@ func (m *gateSide) onSubjobCancel(env node.Env, l *uplink.Link, c *message.Subjo
 	}
 	sight, _ := m.group.Leases.Seen(env.Now(), c.Job)
 	if _, known := m.ended[c.Job]; known || sight.Released || m.group.Leases.Releasing(c.Job) {
-		return // its end was acknowledged: taking it up once more would tell it anew, to be cancelled again
+		return // a gate acknowledged its end; a new claim would only report that end again
 	}
 	m.cancelUnseen(env, l, c)
 }
 
-// cancelUnseen puts an ended subjob where the dispatch, still under way, will find
-// it.
+// cancelUnseen records an ended subjob, so that the dispatch, still under way, finds it.
 func (m *gateSide) cancelUnseen(env node.Env, l *uplink.Link, c *message.SubjobCancel) {
 	if code, why := m.room(); code != message.CodeNone {
 		env.Emit(event.Shed{What: "cancel of job " + c.Job.String(), Why: why})
-		return // it will be sent again
+		return // the gate repeats it
 	}
 	k := &subjob.Claim{Gate: l.Addr, Cancel: c, Began: env.Now()}
 	m.claims[c.Job] = k
@@ -114,7 +113,7 @@ func (m *gateSide) onSubjobResultAck(env node.Env, l *uplink.Link, a *message.Su
 	switch {
 	case a.Holder != "":
 		p.Gate = node.Addr(a.Holder)
-		if p.Gate != l.Addr && !p.Redirected { // two that name each other wait for onRetry
+		if p.Gate != l.Addr && !p.Redirected { // if two gates name each other, onRetry decides the pace
 			m.tell(env, p)
 			p.Redirected = true
 		}
@@ -122,7 +121,7 @@ func (m *gateSide) onSubjobResultAck(env node.Env, l *uplink.Link, a *message.Su
 		p.Gate = l.Addr
 		m.adoptEpoch(env, p, a.Current.JobEpoch, "result")
 	case a.Fence.JobEpoch != p.Fence.JobEpoch || a.Fence.SubjobEpoch != p.Fence.SubjobEpoch:
-		// Of one that was told under an earlier epoch: the gate answers this one too.
+		// For a result under an earlier epoch: the gate answers the current one too.
 	default:
 		m.dismiss(env, p)
 	}
@@ -136,8 +135,8 @@ func (m *gateSide) dismiss(env node.Env, p *subjob.Subjob) {
 	m.drained(env)
 }
 
-// retryClaims rejects dispatches whose files no majority keeps in time: a disk that is
-// full takes no new job. A vacancy may acquire the register meanwhile: that has no bound.
+// retryClaims rejects dispatches whose files no majority stores in time: a full disk takes no
+// new job. A vacancy may acquire the register meanwhile: that has no bound.
 func (m *gateSide) retryClaims(env node.Env) {
 	for _, job := range slices.SortedFunc(maps.Keys(m.claims), message.JobID.Compare) {
 		c := m.claims[job]
@@ -199,7 +198,7 @@ func (m *gateSide) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDis
 	c.File = m.ledger.Keep(env, d.Job, encode(d), tag{step: claimKept, claim: c, dispatch: d})
 }
 
-// onClaimKept acquires the register of a subjob whose dispatch a majority has.
+// onClaimKept acquires the register of a subjob whose dispatch is on a majority.
 func (m *gateSide) onClaimKept(env node.Env, c *subjob.Claim, d *message.JobDispatch, err error) {
 	if m.claims[d.Job] != c {
 		return
@@ -214,11 +213,11 @@ func (m *gateSide) onClaimKept(env node.Env, c *subjob.Claim, d *message.JobDisp
 	}).Record(env.Now()))
 }
 
-// again answers an order for a subjob that is held here: one of a later epoch of the
-// job is adopted once that is recorded.
+// again answers a dispatch of a subjob that this manager holds. It adopts a later epoch of the
+// job once that is recorded.
 func (m *gateSide) again(env node.Env, l *uplink.Link, p *subjob.Subjob, d *message.JobDispatch) {
 	if !m.holds(env, p) {
-		return // the gate asks again, whoever holds it by then
+		return // the gate asks again, at the then holder
 	}
 	if c := p.Orders; c != nil {
 		if c.Epoch() <= d.Fence.JobEpoch {
@@ -252,8 +251,8 @@ func (m *gateSide) unfit(d *message.JobDispatch) (message.Code, string) {
 	return message.CodeNone, ""
 }
 
-// badPlan names all that is wrong with a dispatch. Nothing below has to ask again: the
-// gate may be of another version, or its bytes of another program.
+// badPlan names all faults of a dispatch, so that no layer below must check again. The gate may
+// be of another version, or the bytes of another program.
 func badPlan(d *message.JobDispatch) string {
 	var faults []plan.Fault
 	if d.Fence.JobEpoch == 0 || d.Fence.Attempt != 0 {

@@ -9,8 +9,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// place gives cores to whatever waits for them, oldest subjob first. It is called
-// whenever cores may have come free.
+// place gives cores to all that wait for them, oldest subjob first. The manager calls it
+// whenever cores may be free.
 func (m *workflows) place(env node.Env) {
 	alone := m.runsAlone()
 	for _, p := range m.order {
@@ -24,7 +24,7 @@ func (m *workflows) place(env node.Env) {
 	}
 }
 
-// runsAlone finds a workflow under way that wants no other beside it.
+// runsAlone finds a running workflow that excludes all others.
 func (m *workflows) runsAlone() *subjob.Workflow {
 	for _, p := range m.order {
 		for _, f := range p.Workflows {
@@ -36,8 +36,8 @@ func (m *workflows) runsAlone() *subjob.Workflow {
 	return nil
 }
 
-// close ends the time in which shards that a former holder dispatched are waited
-// for: by now their workers have stopped them by themselves.
+// close ends the wait for shards that a former holder dispatched: their workers have stopped
+// them by now.
 func (m *workflows) close(env node.Env, p *subjob.Subjob) {
 	for _, f := range p.Workflows {
 		for _, s := range f.Shards {
@@ -52,8 +52,7 @@ func (m *workflows) close(env node.Env, p *subjob.Subjob) {
 	}
 }
 
-// placePart returns the workflow that runs alone or will: who is asked behind it
-// waits.
+// placeSubjob returns the workflow that runs alone, or will; workflows after it wait.
 func (m *workflows) placeSubjob(env node.Env, p *subjob.Subjob, alone *subjob.Workflow) *subjob.Workflow {
 	waiting := 0
 	for _, f := range p.Workflows {
@@ -82,9 +81,9 @@ func (m *workflows) placeSubjob(env node.Env, p *subjob.Subjob, alone *subjob.Wo
 	return alone
 }
 
-// isReady says that all that a workflow depends on is COMPLETED, and all that it
-// starts after has ended, and notes since when. One that can never become ready
-// fails.
+// isReady says whether a workflow can start: all that it depends on are COMPLETED, and all that
+// it starts after have ended. It sets Ready at that time, and fails a workflow that can never
+// start.
 func (m *workflows) isReady(env node.Env, f *subjob.Workflow) bool {
 	if f.End != message.WorkflowNone {
 		return false
@@ -111,8 +110,8 @@ func (m *workflows) isReady(env node.Env, f *subjob.Workflow) bool {
 	return true
 }
 
-// cut makes the shards of a workflow, one a worker, if there are cores. Of those
-// that are free, workflows that wait beside it get their share too.
+// cut makes the shards of a workflow, one per worker, if there are cores. It leaves waiting
+// workflows their share of the free cores.
 func (m *workflows) cut(env node.Env, f *subjob.Workflow, waiting int) {
 	if why := subjob.TooMuch(f.Subjob.Dispatch.Program, f.Given()); why != "" {
 		m.endWorkflow(env, f, message.WorkflowFailed, why)
@@ -142,7 +141,7 @@ func (m *workflows) cut(env node.Env, f *subjob.Workflow, waiting int) {
 	m.commit(f.Subjob, tag{step: workflowCut, workflow: f})
 }
 
-// onCut dispatches the shards of a workflow whose cut a majority has.
+// onCut dispatches the shards of a workflow whose cut is on a majority.
 func (m *workflows) onCut(env node.Env, f *subjob.Workflow) {
 	f.Cut = true
 	for _, s := range f.Shards {
@@ -150,7 +149,7 @@ func (m *workflows) onCut(env node.Env, f *subjob.Workflow) {
 	}
 }
 
-// lacks lets a workflow wait for something, but not for ever.
+// lacks lets a workflow wait for something, within a bound.
 func (m *workflows) lacks(env node.Env, f *subjob.Workflow, what, remedy string) {
 	m.wait(env, f, "it waits for "+what)
 	if env.Now().Sub(f.Ready) >= m.config.DispatchTimeout {
@@ -158,14 +157,14 @@ func (m *workflows) lacks(env node.Env, f *subjob.Workflow, what, remedy string)
 	}
 }
 
-// giveUp ends a workflow that was never cut: as one shard, whose end is kept.
+// giveUp ends a workflow that was never cut: it records the end as that of one shard.
 func (m *workflows) giveUp(env node.Env, f *subjob.Workflow, why string) {
 	s := &subjob.Shard{Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Workflow: f.Index}, VUs: f.Plan.VUs, State: message.WorkflowPending}
 	f.Shards = []*subjob.Shard{s}
 	m.endShard(env, s, message.WorkflowFailed, why)
 }
 
-// wait tells the gate what a workflow waits for.
+// wait shows the gate what a workflow waits for.
 func (m *workflows) wait(env node.Env, f *subjob.Workflow, why string) {
 	if f.Waits != why {
 		f.Waits = why
@@ -173,7 +172,7 @@ func (m *workflows) wait(env node.Env, f *subjob.Workflow, why string) {
 	}
 }
 
-// placeShards dispatches again what was lost or refused.
+// placeShards dispatches lost and refused shards again.
 func (m *workflows) placeShards(env node.Env, f *subjob.Workflow) {
 	for _, s := range f.Shards {
 		if s.State != message.WorkflowPending || s.End != message.WorkflowNone || s.Open || s.Commit != subjob.Settled || env.Now() < s.NotBefore {
@@ -196,7 +195,7 @@ func (m *workflows) placeShards(env node.Env, f *subjob.Workflow) {
 	}
 }
 
-// onDispatchTimer places what may be placed by now, and waits for the next.
+// onDispatchTimer places what can be placed now, and sets the timer for the rest.
 func (m *workflows) onDispatchTimer(env node.Env) {
 	m.nextTry = 0
 	m.place(env)

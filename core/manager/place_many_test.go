@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// manyPlacing is a manager of workers with so many free cores each, and a workflow that
-// waits.
+// manyPlacing is a manager with a number of workers, each with the given free cores, and a
+// waiting workflow.
 func manyPlacing(workers int, cores uint32) *placing {
 	p := &placing{}
 	p.Env = nodetest.New(nodetest.Config{
@@ -27,8 +27,8 @@ func manyPlacing(workers int, cores uint32) *placing {
 	return p
 }
 
-// A shard that needs more cores than any worker has free hides neither one that needs
-// fewer, nor one that waits behind it.
+// A shard that needs more cores than any worker has free blocks neither a smaller shard nor a
+// later one.
 func TestALargeShardHidesNoSmallOne(t *testing.T) {
 	for _, cores := range [][]uint32{{4, 1}, {1, 4}, {4, 3, 2, 1}, {4, 2, 4, 1}, {3, 1, 1}} {
 		p := manyPlacing(2, 2)
@@ -49,7 +49,7 @@ func TestALargeShardHidesNoSmallOne(t *testing.T) {
 	}
 }
 
-// sizes are the datacenters that the benchmarks place over.
+// sizes are the datacenter sizes of the benchmarks.
 func sizes() []int { return []int{1000, 10_000} }
 
 func BenchmarkCut(b *testing.B) {
@@ -67,7 +67,7 @@ func BenchmarkCut(b *testing.B) {
 	}
 }
 
-// waiting is a workflow that wants so many cores, all of which may be free.
+// waiting is a workflow that wants the given cores, which may be all free ones.
 func (p *placing) waiting(cores uint32) *subjob.Workflow {
 	f := p.shard.Workflow
 	f.Plan = &message.WorkflowPlan{Name: "a", Test: true, VUs: uint64(cores), Cores: cores}
@@ -75,7 +75,7 @@ func (p *placing) waiting(cores uint32) *subjob.Workflow {
 	return f
 }
 
-// lost gives a workflow a shard of each worker, which that worker has lost.
+// lost gives a workflow a shard on each worker, and loses them all.
 func (p *placing) lost(workers int) *subjob.Workflow {
 	f := p.waiting(uint32(workers))
 	f.Started = p.Now()
@@ -106,8 +106,8 @@ func BenchmarkPlaceAgain(b *testing.B) {
 	}
 }
 
-// Shards that find no worker go over no workers: not one of them copies or sorts the
-// thousand there are, however many wait.
+// Shards that find no worker do not copy or sort the list of a thousand workers, however many
+// shards wait.
 func TestShardsThatWaitCopyNoWorkers(t *testing.T) {
 	const workers = 1000
 	p := manyPlacing(workers, 0)

@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// placing is a manager whose workers are drawn, and a shard that waits.
+// placing is a manager with random workers, and a shard that waits.
 type placing struct {
 	*nodetest.Env
 	m     *Machine
@@ -51,7 +51,7 @@ func drawPlacing(t *rapid.T) *placing {
 	return p
 }
 
-// stand registers a worker by its first heartbeat.
+// stand registers a worker with its first heartbeat.
 func stand(m *Machine, id node.ID, hb *message.WorkerHeartbeat) *roster.Worker {
 	hb.Sequence = 1
 	peer := node.Peer{ID: id, Incarnation: 1, Role: node.RoleWorker, Addr: node.Addr(id + ":1")}
@@ -60,10 +60,10 @@ func stand(m *Machine, id node.ID, hb *message.WorkerHeartbeat) *roster.Worker {
 	return w
 }
 
-// fits says that a worker may get the shard, were its cores enough.
+// fits says that a worker may get the shard if it has enough cores.
 func fits(w *roster.Worker) bool { return w.Stands() && !w.Draining && !w.Suspect }
 
-// A shard that comes again goes to a worker that stands, is well, and has its cores.
+// A repeated shard goes to a worker that is connected, healthy, and has enough cores.
 func TestOnlyWorkersThatStandAreChosen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlacing(t)
@@ -74,8 +74,8 @@ func TestOnlyWorkersThatStandAreChosen(t *testing.T) {
 	})
 }
 
-// A cut becomes shards in their order, which their workers have and none of which is
-// sent; or there are too few cores, and nothing is cut.
+// A cut becomes shards in their order, which the workers hold before any dispatch. If there are
+// too few cores, the manager cuts nothing.
 func TestACutIsGiven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlacing(t)

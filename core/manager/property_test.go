@@ -14,8 +14,8 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// model is a manager as a checker sees it, between a gate and workers that say
-// anything about whatever they were ever sent.
+// model is a manager as a checker sees it, between a gate and workers that answer at random
+// about anything that they ever got.
 type model struct {
 	t       *rapid.T
 	world   *nodetest.Env
@@ -34,7 +34,7 @@ type model struct {
 	beats   uint64
 }
 
-// counted is how a shard's result was told; a restart tells it again.
+// counted is the published result of a shard; a restart publishes it again.
 type counted struct {
 	incarnation uint64
 	event       event.ShardCounted
@@ -198,7 +198,7 @@ func (m *model) dispatch(t *rapid.T) {
 	})
 }
 
-// answer says something about one of the dispatches that were ever sent.
+// answer says something about one of the former dispatches.
 func (m *model) answer(t *rapid.T, do func(d dispatched)) {
 	if len(m.sent) > 0 {
 		recent := min(len(m.sent), 6)
@@ -272,7 +272,7 @@ func (m *model) result(t *rapid.T) {
 	})
 }
 
-// requests are so many, half of which ended.
+// requests returns n requests, half of which ended.
 func requests(n uint64) message.Stats {
 	return message.Stats{Steps: []message.StepStats{{Name: "get", Kind: message.StepRequest, Started: n, OK: n / 2}}}
 }
@@ -301,8 +301,7 @@ func TestAttemptsRiseAndResultsCountOnce(t *testing.T) {
 	})
 }
 
-// ends: once the disk writes and workers do what they are sent, every subjob ends
-// and is told.
+// ends: once the disk writes and workers obey, every subjob ends and the gate learns of it.
 func (m *model) ends() {
 	m.release()
 	for range 120 {

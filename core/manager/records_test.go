@@ -15,9 +15,9 @@ import (
 	"hyperscale/core/stats"
 )
 
-// A manager takes a subjob over from a record that it cannot read, or whose files are missing
-// or hold something else. It says so, acts for nothing and dispatches nothing. It gives the
-// register up, so that another one may try, or asks for a missing file again.
+// A manager takes over a subjob whose record it cannot read, or whose files are missing or of
+// another kind. It reports that, does nothing for the subjob and dispatches nothing. It gives
+// the register up so that another manager may try, or asks for a missing file again.
 func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute }, "w1")
@@ -86,9 +86,9 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 	})
 }
 
-// The figures of shards decide how a workflow ends: those that do not add up fail it, and
-// so does a target that refuses every connection; else it completes with their sum. What
-// does not add up while it runs is told as ignored.
+// The figures of shards decide how a workflow ends. Figures that do not add up fail it, and so
+// does a target that refuses every connection; otherwise it completes with their sum. The
+// manager reports bad figures of a running shard as ignored.
 func TestFiguresDecideTheEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute }, "w1", "w2")

@@ -9,9 +9,9 @@ import (
 	"hyperscale/core/node"
 )
 
-// meet goes through shards that a worker says it runs. Those that a former holder
-// dispatched are adopted; what a higher fence has passed, or nobody waits for, is
-// cancelled. Shards of jobs that are not held here belong to other managers.
+// meet handles the shards that a worker lists. It adopts those that a former holder dispatched.
+// It cancels those below a higher fence and those that no subjob needs. Shards of other jobs
+// belong to other managers.
 func (m *workerSide) meet(env node.Env, w *roster.Worker, running []message.ShardRef) {
 	for _, ref := range running {
 		p := m.owned(env, ref.Shard.Job)
@@ -32,7 +32,7 @@ func (m *workerSide) meet(env node.Env, w *roster.Worker, running []message.Shar
 		case s.Fence == ref.Fence && s.Worker == w.Peer.ID && s.Live():
 			m.becomeAccepted(env, s)
 		case s.Commit == subjob.Losing && s.Adoptable(ref.Fence):
-			// The next heartbeat is adopted, once a majority has the loss of the one before.
+			// A later heartbeat gets it adopted, once a majority has the loss.
 		case s.Adoptable(ref.Fence):
 			m.adopt(env, w, s, ref.Fence)
 		default:
@@ -41,8 +41,8 @@ func (m *workerSide) meet(env node.Env, w *roster.Worker, running []message.Shar
 	}
 }
 
-// meetAll adopts what workers listed last, and renews it at once: their time runs
-// since their former manager fell silent.
+// meetAll adopts the shards that workers listed last, and renews them at once: their time has
+// run since their former manager fell silent.
 func (m *workerSide) meetAll(env node.Env) {
 	for _, w := range m.roster.All() {
 		if w.Stream == 0 || len(w.Running) == 0 {
@@ -53,17 +53,16 @@ func (m *workerSide) meetAll(env node.Env) {
 	}
 }
 
-// meetStray is about a shard of a job that is not held here: one that has ended,
-// or that a majority knows nothing of, is cancelled.
+// meetStray handles a shard of a job that this manager does not hold. It cancels the shard if
+// the job has ended or no majority knows the job.
 func (m *workerSide) meetStray(env node.Env, w *roster.Worker, ref message.ShardRef) {
 	if m.subjobs[ref.Shard.Job] == nil && m.over(env, ref.Shard.Job) {
 		m.cancelStray(env, w, ref)
 	}
 }
 
-// sweepStrays asks a majority about jobs whose shards workers list and that this
-// manager does not hold. Only the datacenter's leader does; a holder looks after
-// its own.
+// sweepStrays asks a majority about listed jobs that this manager does not hold. Only the
+// datacenter's leader does so; a holder handles its own.
 func (m *workerSide) sweepStrays(env node.Env) {
 	if !m.group.Election.Leads(env.Now()) {
 		return
@@ -87,8 +86,7 @@ func (m *workerSide) sweepStrays(env node.Env) {
 	}
 }
 
-// onStrayRead cancels what workers run of a job that a majority knows nothing of,
-// or as ended.
+// onStrayRead cancels the shards of a job that a majority does not know, or knows as ended.
 func (m *workerSide) onStrayRead(env node.Env, o *ledger.Outcome[tag]) {
 	if o.Err != nil || o.Found && !o.State.Released || m.subjobs[o.Job] != nil || m.claims[o.Job] != nil {
 		return

@@ -14,7 +14,7 @@ import (
 func (m *workerSide) onShardProgress(env node.Env, w *roster.Worker, r *message.ShardProgress) {
 	s := m.shardOf(env, r.Shard)
 	if s == nil || s.Fence != r.Fence || !s.Live() || s.Worker != w.Peer.ID {
-		return // of an attempt that was given up: its heartbeat gets it cancelled
+		return // of a given-up attempt: its heartbeat gets it cancelled
 	}
 	m.becomeAccepted(env, s)
 	if s.Progress == nil || r.Sequence > s.Progress.Sequence {
@@ -23,23 +23,24 @@ func (m *workerSide) onShardProgress(env node.Env, w *roster.Worker, r *message.
 	}
 }
 
-// onSliceResult counts the result of the current attempt, once, and refuses
-// every other one of this manager's or of those before it.
+// onShardResult counts the result of the current attempt, once. It refuses results of all other
+// attempts of this manager or of earlier holders.
 func (m *workerSide) onShardResult(env node.Env, w *roster.Worker, r *message.ShardResult) {
 	p := m.owned(env, r.Shard.Job)
 	switch {
 	case p == nil && m.subjobs[r.Shard.Job] == nil && m.over(env, r.Shard.Job):
-		m.acknowledge(env, w, r, true) // its subjob has ended, or was on disks that are lost
+		m.acknowledge(env, w, r, true) // its subjob has ended, or was on lost disks
 		return
 	case p == nil || p.Missing > 0 || p.Fence.SubjobEpoch < r.Fence.SubjobEpoch:
-		return // it is not ours to take or refuse, or not yet
+		return // this manager may neither accept nor refuse it, or not yet
 	}
 	s := m.shardOf(env, r.Shard)
 	switch {
 	case s != nil && s.Fence == r.Fence && s.Kept != nil && s.State.Terminal():
-		m.acknowledge(env, w, r, false) // it was counted, the acknowledgement was lost
+		m.acknowledge(env, w, r, false) // it counts already, but its acknowledgement was lost
 	case s != nil && s.Fence == r.Fence && (s.Commit != subjob.Settled):
-		// Acknowledged when a majority has it, or refused when its loss is recorded.
+		// The manager acknowledges it when a majority has it, or refuses it once its loss is
+		// recorded.
 	case s == nil || p.Result != nil || !r.State.Terminal() || !m.counts(env, w, s, r.Fence):
 		m.refuseResult(env, w, s, r)
 	default:
@@ -69,7 +70,7 @@ func (m *workerSide) onShardRefused(env node.Env, w *roster.Worker, r *message.S
 			s.Attempt = max(s.Attempt, c.Attempt)
 		}
 	case message.CodeNoCores, message.CodeNotRenewed:
-		s.Dispatches-- // another manager was faster, or an answer is under way: that says nothing of the shard
+		s.Dispatches-- // another manager was faster, or an answer is under way: neither is the shard's fault
 	case message.CodeDraining:
 		m.roster.Drains(w)
 	case message.CodeStoreFull, message.CodeQueueFull:
@@ -113,13 +114,13 @@ func (m *workerSide) onWorkerMessage(env node.Env, in *node.Input, w *roster.Wor
 	}
 }
 
-// onSliceRows leases rows of a unique feed to an executor, in its datacenter's subjob of
-// all of them. Whoever takes the subjob over goes on behind what the record says, so that
-// no row is leased twice; what an attempt held that was lost is burned.
+// onShardRows leases rows of a unique feed to an executor, from the share of this datacenter's
+// subjob. A later holder continues after the rows in the record, so that no row is leased
+// twice. Rows of a lost attempt are burned.
 func (m *workerSide) onShardRows(env node.Env, w *roster.Worker, r *message.ShardRows) {
 	s := m.shardOf(env, r.Shard)
 	if s == nil || s.Fence != r.Fence || !s.Live() || s.Commit == subjob.Counting || s.Worker != w.Peer.ID || s.Workflow.Subjob.Missing > 0 || s.Workflow.Stopping() {
-		return // the worker asks again, whoever holds the subjob then
+		return // the worker asks again, at the then holder
 	}
 	f := s.Workflow
 	if !f.Plan.Feed.Unique || f.Plan.Feed.Rows == 0 || r.Core >= subjob.AsksMax {
@@ -130,7 +131,7 @@ func (m *workerSide) onShardRows(env node.Env, w *roster.Worker, r *message.Shar
 	old := s.Rows[r.Core]
 	switch {
 	case old != nil && r.Ask < old.Ask:
-		return // it has been answered since
+		return // the manager has answered it
 	case old != nil && r.Ask == old.Ask:
 		m.tellRows(env, s, r.Core, old)
 		return

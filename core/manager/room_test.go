@@ -12,7 +12,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// wanted is the newest answer of a manager to its gate about a job.
+// answerTo is the manager's newest answer to its gate about a job.
 func (d *desk) answerTo(job message.JobID) (accepted bool, code message.Code, detail string) {
 	for _, m := range d.sent[d.gate] {
 		switch m := m.(type) {
@@ -29,10 +29,10 @@ func (d *desk) answerTo(job message.JobID) (accepted bool, code message.Code, de
 	return accepted, code, detail
 }
 
-// A manager takes a subjob while it has room and is not drained, and a plan within its
-// bounds; else it refuses with the reason. A cancellation that comes before its dispatch
-// takes room, too, and is shed where there is none. An order of an operator holds over
-// restarts and failing disks until it is undone; one for a worker or a fellow goes there.
+// A manager accepts a valid subjob while it has room and is not drained; otherwise it refuses
+// with the reason. A cancellation that arrives before its dispatch takes room, too, and the
+// manager sheds it if there is none. A drain order survives restarts and failing disks until an
+// undo; one for a worker or another manager goes there.
 func TestSubjobsFindRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(1, 3).Draw(t, "subjobs_max")
@@ -84,7 +84,7 @@ func TestSubjobsFindRoom(t *testing.T) {
 				if want == message.CodeStoreFull && rapid.Bool().Draw(t, "the archive is full") {
 					d.keepsNothing()
 				} else if want == message.CodeStoreFull {
-					d.live(5, nil, "w1") // the archive tries again for a while
+					d.live(5, nil, "w1") // the archive keeps trying for a while
 				}
 				accepted, code, detail := d.answerTo(job)
 				if !accepted && code == message.CodeNone {
@@ -159,8 +159,8 @@ func TestSubjobsFindRoom(t *testing.T) {
 	})
 }
 
-// The newest order to drain holds over restarts once the disk has it, and the manager
-// writes again at its next sweep what the disk refused.
+// The newest drain order survives restarts once the disk has it. At its next sweep the manager
+// writes again what the disk refused.
 func TestOrdersHoldOverRestarts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, func(c *Config) { c.SweepInterval, c.Silence = time.Second, 8*time.Minute })
@@ -200,7 +200,7 @@ func TestOrdersHoldOverRestarts(t *testing.T) {
 	})
 }
 
-// An order goes to the manager that it names, to it alone, and is on its disk.
+// An order goes only to the manager that it names, and that manager stores it on disk.
 func TestOrdersGoToAFellow(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dc := newDatacenter(t, 3)
@@ -216,8 +216,8 @@ func TestOrdersGoToAFellow(t *testing.T) {
 	})
 }
 
-// A manager is stopped while it holds subjobs, and stopped again or left to its time. It takes
-// nothing more, and halts: at once with nothing to do or at the second stop, else when its
+// An operator stops a manager that holds subjobs, and then stops it again or waits. It takes no
+// new subjob, and halts: at once with nothing to do or at the second stop, otherwise when its
 // subjobs have ended or its time is over.
 func TestStopsEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -262,8 +262,9 @@ func TestStopsEnd(t *testing.T) {
 	})
 }
 
-// A cancellation that comes before its dispatch is kept on a slow disk, and its manager
-// restarts at any moment of that. Sent again, it ends the subjob, and one end is told.
+// A cancellation arrives before its dispatch, on a slow disk, and the manager restarts at any
+// moment. When the gate repeats the cancellation, the subjob ends, and the gate hears of one
+// end.
 func TestCancelledBeforeItsDispatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute })
@@ -303,8 +304,8 @@ func TestCancelledBeforeItsDispatch(t *testing.T) {
 	})
 }
 
-// A cancellation reaches a manager that restarts while it takes its subjob over. The record
-// decides: one of a gate that was passed is refused, any other ends the subjob.
+// A cancellation reaches a manager that restarts while it takes the subjob over. The record
+// decides: the manager refuses a former gate's cancellation, and any other ends the subjob.
 func TestCancelsMeetTheRecord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute }, "w1")

@@ -33,16 +33,16 @@ func (m *workerSide) onWorkerHeartbeat(env node.Env, in *node.Input, hb *message
 	m.place(env)
 }
 
-// refuse tells once a stream why a worker is not taken in. It is left without an
-// answer, so that it tries again after the silence and not at once.
+// refuse reports once per stream why the manager does not register a worker. It sends no
+// answer, so that the worker tries again after its silence and not at once.
 func refuse(env node.Env, in *node.Input, hb *message.WorkerHeartbeat, why string) {
 	if hb.Sequence == 1 {
 		env.Emit(event.PeerRefused{Peer: in.From.ID, Role: node.RoleWorker, Reason: why})
 	}
 }
 
-// register takes the first heartbeat of a stream. A worker of a later incarnation
-// has lost what the earlier one ran, but for what it lists.
+// register handles the first heartbeat of a stream. A worker with a later incarnation has lost
+// its former shards, except those that it lists.
 func (m *workerSide) register(env node.Env, in *node.Input, hb *message.WorkerHeartbeat) *roster.Worker {
 	r := m.roster.Register(in.From, in.Stream, m.config.WorkersMax)
 	w := r.Worker
@@ -77,8 +77,8 @@ func (m *workerSide) loseUnlisted(env node.Env, w *roster.Worker, hb *message.Wo
 	}
 }
 
-// reconcile compares what this manager believes of a worker with what the worker
-// says: what it lists runs, what it denies twice is lost.
+// reconcile compares the manager's view of a worker with the worker's heartbeat: listed shards
+// run, and shards that two heartbeats omit are lost.
 func (m *workerSide) reconcile(env node.Env, w *roster.Worker) {
 	for _, s := range m.assigned(w) {
 		if !m.holds(env, s.Workflow.Subjob) {
@@ -95,9 +95,9 @@ func (m *workerSide) reconcile(env node.Env, w *roster.Worker) {
 			continue
 		}
 		if s.Denials++; s.Denials >= 2 {
-			// Heartbeats come in their order, but one that was sent before the
-			// acceptance may come after it: then nobody has said that it stopped.
-			// A worker that lists another attempt of the shard has not stopped the shard.
+			// Heartbeats arrive in order, but one from before the acceptance may arrive after
+			// it: then the worker has not reported a stop. A worker that lists another attempt
+			// of the shard has not stopped the shard either.
 			m.lose(env, s, "its worker does not run it", s.Told == w.Stream && !other)
 		}
 	}
@@ -110,7 +110,7 @@ func (m *workerSide) onWorkerBroken(env node.Env, in *node.Input) {
 		return
 	}
 	for _, s := range m.assigned(w) {
-		m.touch(env, s.Workflow.Subjob) // whoever watches it is told
+		m.touch(env, s.Workflow.Subjob) // watchers see the worker's state
 	}
 }
 
@@ -130,8 +130,8 @@ func (m *workerSide) onWorkerSilence(env node.Env, number uint64) {
 	m.dropWorker(env, w, why)
 }
 
-// dropWorker forgets a worker whose silence, or death as the membership has it,
-// is known: nothing is placed on it, and its shards are lost.
+// dropWorker forgets a worker that is silent, or dead according to the membership. The manager
+// places nothing on it, and its shards are lost.
 func (m *workerSide) dropWorker(env node.Env, w *roster.Worker, why string) {
 	lost := m.assigned(w)
 	if left := m.roster.Drop(w); left != 0 {
@@ -145,7 +145,7 @@ func (m *workerSide) dropWorker(env node.Env, w *roster.Worker, why string) {
 	m.place(env)
 }
 
-// closeUnmet closes the streams on which no worker registers.
+// closeUnmet closes the streams on which no worker registered.
 func (m *workerSide) closeUnmet(env node.Env) {
 	for _, s := range m.roster.Unmet(env.Now(), m.config.Silence) {
 		env.Close(s)

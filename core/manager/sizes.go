@@ -4,10 +4,10 @@ import (
 	"hyperscale/core/node"
 )
 
-// Labor implements node.Laborer: the workers that placement has looked at.
+// Labor implements node.Laborer: it counts the workers that placement has looked at.
 func (m *Machine) Labor() uint64 { return m.roster.Ranking().Visits() }
 
-// Sizes tells what this manager keeps, against its bounds.
+// Sizes reports what this manager holds, next to its bounds.
 func (m *Machine) Sizes(tell node.Tell) {
 	c := &m.config
 	tell("manager/parts", len(m.subjobs)+len(m.claims), m.heldMax())
@@ -17,15 +17,15 @@ func (m *Machine) Sizes(tell node.Tell) {
 	tell("manager/gone", len(m.gone), c.FinishedMax)
 	tell("manager/reads", m.ledger.Reading(), c.FinishedMax)
 	if m.group == nil {
-		return // it was refused at its start
+		return // the manager was refused at its start
 	}
 	tell("manager/files on their way", m.ledger.Keeping(), 2*filesMax())
 	tell("manager/files that are missed", m.ledger.Fetching(), filesMax())
 	m.group.Sizes(tell)
 }
 
-// Rests tells this manager's ledgers against their rest. That a subjob has ended is
-// remembered until Retention; workers remain while they are registered.
+// Rests reports this manager's ledgers at rest. It remembers the end of a subjob until
+// Retention, and workers while they are registered.
 func (m *Machine) Rests(tell node.Tell) {
 	tell("manager/parts", len(m.subjobs), 0)
 	tell("manager/order of subjobs", len(m.order), 0)
@@ -34,7 +34,7 @@ func (m *Machine) Rests(tell node.Tell) {
 	m.restSubjobs(tell)
 	m.roster.Rests(tell)
 	if m.group == nil {
-		return // it was refused at its start
+		return // the manager was refused at its start
 	}
 	tell("manager/heartbeats of gates", len(m.sent), len(m.gates.All())) // one per configured gate
 	m.group.Rests(tell)

@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Orders wait while a manager fetches the record of a subjob that it takes over: to obey one
-// now would write an empty record in place of that.
+// Orders wait while a manager fetches the record of a subjob that it takes over. If it obeyed
+// one now, it would overwrite that record with an empty one.
 func TestOrdersWaitForARecordThatIsFetched(t *testing.T) {
 	for _, later := range []uint64{0, 1} { // of the same epoch of the job, or of the next one
 		d := newDesk(t, nil, "w1")

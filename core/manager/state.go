@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// becomePart moves a subjob on; nothing else writes its state.
+// becomeSubjob changes the state of a subjob; no other code does.
 func (m *attempts) becomeSubjob(env node.Env, p *subjob.Subjob, to message.JobState, why string) {
 	if !lifecycle.LegalJob(p.State, to) {
 		node.Bug("subjob %v %v: %v cannot follow %v", p.Job, p.Fence, to, p.State)
@@ -34,11 +34,11 @@ func (m *attempts) becomeShard(env node.Env, s *subjob.Shard, to message.Workflo
 	}
 	s.State = to
 	if !to.Terminal() || s.Result != nil {
-		m.follow(env, s.Workflow, to) // of an end without a result endWhenAllEnded judges
+		m.follow(env, s.Workflow, to) // endWhenAllEnded handles an end without a result
 	}
 }
 
-// becomeAccepted: its worker runs it, whichever message said so first.
+// becomeAccepted marks a shard as running at its worker, at the first message that says so.
 func (m *attempts) becomeAccepted(env node.Env, s *subjob.Shard) {
 	if s.State != message.WorkflowAssigned || !s.Live() {
 		return
@@ -46,7 +46,7 @@ func (m *attempts) becomeAccepted(env node.Env, s *subjob.Shard) {
 	s.Accepted, s.Denials = env.Now(), 0
 	m.becomeShard(env, s, message.WorkflowRunning)
 	p := s.Workflow.Subjob
-	if p.State == message.JobQueued { // taken over
+	if p.State == message.JobQueued { // another manager held it before
 		m.becomeSubjob(env, p, message.JobDispatching, "")
 	}
 	if p.State == message.JobDispatching {
@@ -54,8 +54,8 @@ func (m *attempts) becomeAccepted(env node.Env, s *subjob.Shard) {
 	}
 }
 
-// announce tells observers how a subjob stands under its present fence, from the
-// beginning: nobody can know what was told of it elsewhere.
+// announce emits all state changes of a subjob under its current fence, from the start: this
+// manager cannot know what another one emitted.
 func (m *attempts) announce(env node.Env, p *subjob.Subjob) {
 	from := message.JobNone
 	for _, to := range subjob.PathOfSubjob(p.State) {
@@ -86,12 +86,11 @@ func (m *attempts) announceCounted(env node.Env, f *subjob.Workflow) {
 	}
 }
 
-// follow derives the state of a workflow that has not ended from its shards, one of which
-// has moved on: the furthest of them counts, and one that has run does not fall back to
-// ASSIGNED.
+// follow derives the state of a running workflow from its shards, one of which has changed. The
+// furthest shard counts, and a workflow that has run does not return to ASSIGNED.
 func (m *attempts) follow(env node.Env, f *subjob.Workflow, moved message.WorkflowState) {
 	if f.End != message.WorkflowNone || moved == f.State || moved == message.WorkflowAssigned && f.State == message.WorkflowRunning {
-		return // it stands no further than its workflow does: most of a large cut do not
+		return // the shard is no further than its workflow, as for most shards of a large cut
 	}
 	furthest := f.Furthest()
 	switch {
@@ -104,11 +103,10 @@ func (m *attempts) follow(env node.Env, f *subjob.Workflow, moved message.Workfl
 	}
 }
 
-// lose gives up the current attempt of a shard, once a majority knows: from then
-// on its result is stale here and at whoever takes the subjob over. What it last
-// told is reported as lost and counted nowhere else. It is dispatched again when
-// its worker has stopped it: at once if the worker itself says so, else when the
-// last renewal has run out on any clock.
+// lose gives up the current attempt of a shard, once the loss is on a majority. From then on
+// its result is stale here and at any later holder. Its last progress appears as lost and
+// counts nowhere else. The manager dispatches the shard again after its worker has stopped it:
+// at once if the worker reports that, otherwise when its last renewal has ended on any clock.
 func (m *attempts) lose(env node.Env, s *subjob.Shard, why string, stopped bool) {
 	if s.Commit == subjob.Counting || !s.Live() {
 		return // its result is here and decides; or it ended with a shard that was lost before it
@@ -130,7 +128,7 @@ func (m *attempts) lose(env node.Env, s *subjob.Shard, why string, stopped bool)
 	m.commit(s.Workflow.Subjob, tag{step: shardLost, shard: s, why: why, from: from})
 }
 
-// adopt goes on with an attempt that runs. Of two the higher one stays.
+// adopt continues a running attempt. Of two attempts it keeps the higher one.
 func (m *attempts) adopt(env node.Env, w *roster.Worker, s *subjob.Shard, f message.Fence) {
 	if s.Live() {
 		if old := m.detach(s); old.Stands() {
@@ -147,14 +145,14 @@ func (m *attempts) adopt(env node.Env, w *roster.Worker, s *subjob.Shard, f mess
 	}
 }
 
-// take makes a shard that was waited for one that a worker has.
+// take assigns an open shard to the worker that reported it.
 func (m *attempts) take(env node.Env, w *roster.Worker, s *subjob.Shard, f message.Fence) {
 	s.Worker, s.Fence, s.Written = w.Peer.ID, f, true
 	s.Dispatches = max(s.Dispatches, 1)
 	s.Renewed = max(s.Renewed, s.Workflow.Subjob.Granted)
 	m.roster.Give(w, s.ID, roster.Given{Fence: s.Fence, Cores: s.Cores})
 	if s.Workflow.Subjob.Missing > 0 {
-		s.State = message.WorkflowRunning // announce tells it
+		s.State = message.WorkflowRunning // announce emits it
 		return
 	}
 	m.becomeShard(env, s, message.WorkflowAssigned)
@@ -169,7 +167,7 @@ func (m *attempts) refuseResult(env node.Env, w *roster.Worker, s *subjob.Shard,
 	if s != nil {
 		current = s.Fence
 		if !s.Live() && s.Result == nil {
-			current.Attempt++ // one that was given up counts as past even before the next
+			current.Attempt++ // a given-up attempt counts as past before the next one begins
 		}
 	}
 	if r.Fence.Less(current) {
@@ -178,8 +176,8 @@ func (m *attempts) refuseResult(env node.Env, w *roster.Worker, s *subjob.Shard,
 	m.acknowledge(env, w, r, true)
 }
 
-// counts says whether the result under a fence is the one that a shard waits for.
-// Of one that a former holder dispatched it is any that was not given up.
+// counts says whether a result's fence is that of the shard's attempt. For an open shard it is
+// any fence above the given-up ones.
 func (m *attempts) counts(env node.Env, w *roster.Worker, s *subjob.Shard, f message.Fence) bool {
 	if s.Open && s.State == message.WorkflowPending && s.End == message.WorkflowNone && s.Commit != subjob.Counting && s.Floor.Less(f) {
 		m.take(env, w, s, f)
@@ -187,14 +185,14 @@ func (m *attempts) counts(env node.Env, w *roster.Worker, s *subjob.Shard, f mes
 	return s.Live() && s.Fence == f && s.Worker == w.Peer.ID
 }
 
-// count keeps a result on a majority, then its digest in the subjob's record, and
-// only then tells that it counts.
+// count stores a result on a majority, then its digest in the subjob's record. Only then does
+// the result count.
 func (m *attempts) count(env node.Env, s *subjob.Shard, r *message.ShardResult) {
 	s.Commit = subjob.Counting
 	m.ledger.Keep(env, s.ID.Job, encode(r), tag{step: shardKept, shard: s, result: r})
 }
 
-// onShardKept records the digest of a result that a majority has.
+// onShardKept records the digest of a result that is on a majority.
 func (m *attempts) onShardKept(env node.Env, s *subjob.Shard, r *message.ShardResult, file message.FileDigest, err error) {
 	if !m.stands(s) || s.Commit != subjob.Counting || s.Fence != r.Fence {
 		return
@@ -207,8 +205,8 @@ func (m *attempts) onShardKept(env node.Env, s *subjob.Shard, r *message.ShardRe
 	m.commit(s.Workflow.Subjob, tag{step: shardCounted, shard: s, result: r})
 }
 
-// uncount: no majority keeps it. The worker tells it again. If it is gone by now,
-// so is the result.
+// uncount handles a result that no majority stores. The worker repeats it; if the worker is
+// gone, the result is lost.
 func (m *attempts) uncount(env node.Env, s *subjob.Shard, err error) {
 	s.Commit = subjob.Settled
 	env.Emit(event.StoreFailed{What: "result of shard " + s.ID.String(), Err: err.Error()})
@@ -223,7 +221,7 @@ func (m *attempts) acknowledge(env node.Env, w *roster.Worker, r *message.ShardR
 	}
 }
 
-// tellCounted tells of a shard's result that a majority has.
+// tellCounted emits the result of a shard that is on a majority.
 func (m *attempts) tellCounted(env node.Env, s *subjob.Shard) {
 	env.Emit(event.ShardCounted{
 		Shard: s.ID, Fence: s.Fence, Datacenter: m.config.Datacenter, Subjob: s.Workflow.Subjob.Fence,

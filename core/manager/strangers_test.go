@@ -15,18 +15,18 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// logbook is all that a manager tells of itself.
+// logbook lists all sizes that a manager reports.
 func logbook(m *Machine) string {
 	var lines []string
 	tell := func(what string, n, bound int) { lines = append(lines, fmt.Sprintln(what, n, bound)) }
 	m.Sizes(tell)
 	m.Rests(tell)
-	slices.Sort(lines) // maps tell theirs in any order
+	slices.Sort(lines) // maps report theirs in any order
 	return strings.Join(lines, "")
 }
 
-// A message that its sender's role may not send changes nothing, and is told once. A
-// stream of a role that a manager serves nothing is closed; a command is refused.
+// A manager ignores, and reports once, a message that its sender's role may not send. It closes
+// a stream of a role that it does not serve, and refuses a command.
 func TestStrangeMessagesChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, nil, "w1")
@@ -87,7 +87,7 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 	})
 }
 
-// staff is a dumb model of who is registered.
+// staff is a simple model of the registered workers.
 type staff struct {
 	incarnation uint64
 	addr        node.Addr
@@ -95,9 +95,9 @@ type staff struct {
 	stream      node.StreamID
 }
 
-// A name belongs to the newest incarnation that registered it, at one address; a worker
-// of another datacenter and one beyond the bound are refused; a heartbeat that is not
-// newer than the last one tells nothing. Each other heartbeat is answered.
+// A worker's ID belongs to the newest incarnation that registered, at one address. The manager
+// refuses a worker of another datacenter and one beyond the bound. It answers every heartbeat,
+// and ignores the content of one that is not newer than the last.
 func TestWorkersAreToldApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(1, 3).Draw(t, "workers_max")
@@ -184,8 +184,8 @@ func TestWorkersAreToldApart(t *testing.T) {
 	})
 }
 
-// A manager that the configured managers do not name, or whose datacenter names no group,
-// halts at its start with the reason, holds nothing, and does nothing more than halt.
+// A manager that is not in the configured set, or whose datacenter names no group, halts at its
+// start and gives the reason. It holds nothing, and does nothing else.
 func TestRefusedAtTheStart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := small()

@@ -13,16 +13,16 @@ import (
 	"hyperscale/core/swim"
 )
 
-// A manager keeps a stream open only while it keeps its worker or waits for a first
-// heartbeat. It closes the stream of a worker that it drops: the worker opens another one,
-// and registers again.
+// A manager keeps a stream open only while it knows the worker or waits for a first heartbeat.
+// It closes the stream of a worker that it drops: the worker opens another one, and registers
+// again.
 func TestStreamsEndWithTheirWorkers(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		d := newDesk(t, nil, "w1", "w2", "w3")
 		worker := func(r *rapid.T) node.ID { return node.ID(fmt.Sprintf("w%d", rapid.IntRange(1, 3).Draw(r, "worker"))) }
 		open := func(id node.ID) bool { return slices.Contains(d.StreamsOf(id), d.up[id]) }
 		r.Repeat(map[string]func(*rapid.T){
-			"connect": func(r *rapid.T) { // it may never say a word
+			"connect": func(r *rapid.T) { // it may never send a message
 				id := worker(r)
 				d.up[id] = d.Accept(node.Peer{ID: id, Incarnation: 1, Role: node.RoleWorker, Addr: node.Addr(id + ":1")})
 			},

@@ -9,8 +9,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// A manager that misses a record which is a file does not know what it names: it sweeps
-// nothing, however old.
+// A manager that lacks a record that is a file does not know which files the record names: it
+// deletes nothing, however old.
 func TestMissingRecordsSpareAllFiles(t *testing.T) {
 	c := newCommitting(t)
 	c.commit(Default().SpillAt)
@@ -21,7 +21,7 @@ func TestMissingRecordsSpareAllFiles(t *testing.T) {
 	if !ok || c.p.File == (message.FileDigest{}) {
 		t.Fatalf("the record is no file, or the subjob has none: %x", seen.Record)
 	}
-	c.m.order = nil // as if a fellow held the subjob
+	c.m.order = nil // as if another manager held the subjob
 	c.m.group.Files.Drop(c, spill)
 	for range 3 {
 		c.m.onSweep(c)
@@ -32,7 +32,7 @@ func TestMissingRecordsSpareAllFiles(t *testing.T) {
 	}
 }
 
-// A manager fetches a record that it misses, so that it can sweep again.
+// A manager fetches a record that it lacks, so that it can sweep again.
 func TestMissingRecordsAreFetched(t *testing.T) {
 	d := newDatacenter(t, 3)
 	for _, h := range d.managers {
@@ -64,8 +64,8 @@ func TestMissingRecordsAreFetched(t *testing.T) {
 	}
 }
 
-// A manager that misses a record which is a file, and the files behind it, has all of them
-// soon after its registers speak: its next sweep does not wait for a sweep interval.
+// A manager lacks a record that is a file, and the files behind it. It has all of them soon
+// after its registers answer, before the next regular sweep.
 func TestFilesBehindAMissingRecordFollowSoon(t *testing.T) {
 	d := newDatacenter(t, 3)
 	for _, h := range d.managers {

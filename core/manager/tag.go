@@ -8,25 +8,25 @@ import (
 	"hyperscale/core/node"
 )
 
-// tag says what follows once the ledger has persisted something. The fields behind the
-// first are those that the step needs.
+// tag says what follows once the ledger has persisted something. The fields after the first are
+// those that the step needs.
 type tag struct {
 	step     step
 	subjob   *subjob.Subjob
 	workflow *subjob.Workflow
 	shard    *subjob.Shard
 	claim    *subjob.Claim
-	dispatch *message.JobDispatch // of the claim, when its file was persisted
+	dispatch *message.JobDispatch // of the claim whose file was stored
 	result   *message.ShardResult // of the shard
 	rows     *subjob.Leased       // of the shard
-	core     uint32               // that has the rows
-	fence    message.Fence        // under which the core has them
+	core     uint32               // core that gets the rows
+	fence    message.Fence        // under which the core gets them
 	epoch    uint64               // of the job
-	why      string               // an epoch is adopted, or a shard was lost
-	from     node.Instant         // a lost shard is dispatched again
+	why      string               // for which an epoch was adopted, or a shard was lost
+	from     node.Instant         // when a lost shard may be dispatched again
 }
 
-// step is what follows.
+// step names what follows.
 type step uint8
 
 const (
@@ -54,7 +54,7 @@ const (
 	strayRead
 )
 
-// persisted acts on all that the ledger has persisted since the last call.
+// persisted handles all that the ledger has persisted since the last call.
 func (m *Machine) persisted(env node.Env) {
 	if m.ledger.Quiet() {
 		return
@@ -75,7 +75,7 @@ func (m *Machine) persisted(env node.Env) {
 	}
 }
 
-// onCommitted: a majority has a record that says what the tag waited for.
+// onCommitted handles a record that is on a majority.
 func (m *Machine) onCommitted(env node.Env, t *tag) {
 	switch t.step {
 	case epochAdopted:
@@ -103,7 +103,7 @@ func (m *Machine) onCommitted(env node.Env, t *tag) {
 	}
 }
 
-// onKept: a majority has a file, or the archive refused it.
+// onKept handles a file that a majority has, or that the archive refused.
 func (m *Machine) onKept(env node.Env, t *tag, file message.FileDigest, err error) {
 	switch t.step {
 	case claimKept:
@@ -115,7 +115,7 @@ func (m *Machine) onKept(env node.Env, t *tag, file message.FileDigest, err erro
 	}
 }
 
-// onFetched: a file that a subjob stands on is here, or this manager cannot get it.
+// onFetched handles a file that a subjob needs, or the failure to fetch it.
 func (m *Machine) onFetched(env node.Env, o *ledger.Outcome[tag]) {
 	p := o.Tag.subjob
 	switch {

@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/plan"
 )
 
-// started runs a job until some of its shards do.
+// started runs a job until some of its shards run.
 func started(t *testing.T) (*datacenter, *modelJob, *host) {
 	t.Helper()
 	return startedLayers(t, 2)
@@ -64,8 +64,7 @@ func TestNobodyReportsAShard(t *testing.T) {
 
 func TestResultsCountOnceAcrossHolders(t *testing.T) {
 	d, j, old := started(t)
-	// One worker's shard ends and is counted, the other's ends while nobody holds
-	// the subjob.
+	// One worker's shard ends and counts. The other's ends while no manager holds the subjob.
 	first := d.runs[0]
 	w := d.workers[int(first.worker[1]-'1')]
 	w.machine.(*modelWorker).finish(w, first, message.WorkflowCompleted)
@@ -230,8 +229,8 @@ func TestCancelBeforeDispatch(t *testing.T) {
 	}
 }
 
-// TestFaults: managers and workers crash, come back, and are cut off at random;
-// whatever happens, what judge holds holds, and after it all every job ends.
+// TestFaults: managers and workers crash, restart, and get isolated at random. The assertions
+// of judge hold throughout, and after repairs every job ends.
 func TestFaults(t *testing.T) {
 	seeds := 60
 	if testing.Short() {

@@ -15,7 +15,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// flow is what a dumb model knows of a workflow.
+// flow is what the model knows about a workflow.
 type flow struct {
 	plan    *message.WorkflowPlan
 	before  []uint32 // all that must have ended before it
@@ -25,9 +25,9 @@ type flow struct {
 	runs    map[message.ShardRef]bool // dispatched, and not yet over
 }
 
-// Workflows of all priorities wait for each other and for cores. None begins before what
-// it depends on has completed, and what it starts after has ended; nothing begins beside
-// one that runs alone; none gives up before the dispatch timeout; all end.
+// Workflows of all priorities wait for each other and for cores. No workflow begins before its
+// dependencies have completed, or before the workflows that it starts after have ended. None
+// begins next to one that runs alone, none gives up before the dispatch timeout, and all end.
 func TestWorkflowsTakeTurns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const most = 20 * time.Second
@@ -121,7 +121,7 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 				}
 			}
 		}
-		stop := func(id node.ID) { // those that are to stop say that they did
+		stop := func(id node.ID) { // workers report that the cancelled shards have stopped
 			for _, c := range took[*message.ShardCancel](d, d.up[id]) {
 				if ref := (message.ShardRef{Shard: c.Shard, Fence: c.Fence}); !over[ref] {
 					over[ref] = true

@@ -16,7 +16,7 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// drawConfig is within its legal range.
+// drawConfig draws a configuration within its legal range.
 func drawConfig(t *rapid.T) Config {
 	c := Default()
 	ms := func(name string, least, most time.Duration) time.Duration {
@@ -55,7 +55,7 @@ func drawConfig(t *rapid.T) Config {
 	return c
 }
 
-// pushedOut is one value out of its range, and what its fault must name: key and remedy.
+// pushedOut is one value out of its range, with the key and remedy that its fault must name.
 type pushedOut struct {
 	key, remedy string
 	push        func(c *Config)
@@ -108,8 +108,8 @@ func drawPushedOut(t *rapid.T) pushedOut {
 	return rapid.SampledFrom(all).Draw(t, "pushed out")
 }
 
-// A configuration within its range is valid. With one value pushed out it reports one
-// fault, which names that value's key and what to do.
+// A configuration within its range is valid. With one value pushed out it reports one fault,
+// which names that value's key and the remedy.
 func TestOneFaultIsNamedAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawConfig(t)
@@ -135,8 +135,8 @@ func TestOneFaultIsNamedAlone(t *testing.T) {
 	})
 }
 
-// However many workers there are, at most 64 are told one by one, those in trouble
-// first, in their order; the last share sums up the others, so that nothing is lost.
+// However many workers there are, at most 64 have their own share, those in trouble first, in
+// their order. The last share sums up the others, so that nothing is lost.
 func TestFewerSharesSumUpTheRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []*tally
@@ -190,7 +190,7 @@ func TestFewerSharesSumUpTheRest(t *testing.T) {
 	})
 }
 
-// sumShare is a dumb sum: counts add up, the worst counts, each worker counts once.
+// sumShare is a naive sum: counts add up, the worst state wins, and each worker counts once.
 func sumShare(to, w *message.WorkerShare) {
 	to.Others += max(w.Others, 1)
 	to.CoresTotal, to.Cores, to.VUs = to.CoresTotal+w.CoresTotal, to.Cores+w.Cores, to.VUs+w.VUs
@@ -198,9 +198,9 @@ func sumShare(to, w *message.WorkerShare) {
 	to.BusyMax, to.Elapsed, to.Saturated = max(to.BusyMax, w.BusyMax), max(to.Elapsed, w.Elapsed), to.Saturated || w.Saturated
 }
 
-// TestDispatchesWithinTheirBoundsAreAccepted: a manager accepts a dispatch whose every value
-// is within its bounds. It rejects the same dispatch with one bound broken, and names the
-// key: of a plan it rejects what plan.Check rejects, and nothing else.
+// TestDispatchesWithinTheirBoundsAreAccepted: a manager accepts a dispatch whose values are all
+// within their bounds. It rejects the same dispatch with one bound broken, and names the key.
+// Of plans it rejects exactly those that plan.Check rejects.
 func TestDispatchesWithinTheirBoundsAreAccepted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		legal := plantest.Legal(t)

@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// committing is a subjob whose record is written again and again, small or as a file.
+// committing is a subjob whose record the test writes again and again, small or as a file.
 type committing struct {
 	*nodetest.Env
 	t     interface{ Fatalf(string, ...any) }
@@ -39,7 +39,7 @@ func newCommitting(t interface{ Fatalf(string, ...any) }) *committing {
 	return c
 }
 
-// commit changes the subjob and has its record written.
+// commit changes the subjob and writes its record.
 func (c *committing) commit(bytes int) {
 	c.begun++
 	c.p.Why = fmt.Sprint(c.begun, " ", strings.Repeat("x", bytes))
@@ -70,7 +70,7 @@ func (c *committing) release() {
 	}
 }
 
-// A record that the archive does not take is written again as soon as it does.
+// The manager writes a record that the archive refused as soon as the archive takes it.
 func TestUnsentRecordsAreWrittenAgain(t *testing.T) {
 	c := newCommitting(t)
 	for range 3 {

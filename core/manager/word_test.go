@@ -9,8 +9,8 @@ import (
 	"hyperscale/core/window"
 )
 
-// A subjob runs nothing before a gate has answered a heartbeat with its name, and nothing
-// long after the last such answer.
+// A subjob runs nothing before a gate has answered a heartbeat with its name, and nothing long
+// after the last such answer.
 func TestNothingRunsWithoutAGatesWord(t *testing.T) {
 	d := newDatacenter(t, 3)
 	d.run(3 * time.Second)
@@ -36,8 +36,8 @@ func TestNothingRunsWithoutAGatesWord(t *testing.T) {
 	}
 }
 
-// A manager that takes a subjob over goes on with it once a gate names it, and only then: the
-// record says nothing of its own age.
+// A manager that takes a subjob over continues it only once a gate names it: the record does
+// not tell its own age.
 func TestTakeOverWaitsForAGatesWord(t *testing.T) {
 	for _, mute := range []bool{false, true} {
 		d, j, old := startedLayers(t, 1)
@@ -60,14 +60,14 @@ func TestTakeOverWaitsForAGatesWord(t *testing.T) {
 	}
 }
 
-// A heartbeat is answered late: the word counts from its sending.
+// A gate answers a heartbeat late: its word counts from the send of the heartbeat.
 func TestWordCountsFromTheQuestion(t *testing.T) {
 	d, j, h := startedLayers(t, 1)
 	m := h.machine.(*Machine)
 	p, l := m.subjobs[j.dispatch.Job], m.gates.All()[0]
 	asked := m.sent[l.Stream][l.Sequence%beatsKept]
 	d.model.mute = true
-	d.run(5 * time.Second) // those that are under way are answered without a name
+	d.run(5 * time.Second) // heartbeats under way get answers without a name
 	p.Deadline = 0
 	m.onHeartbeatAck(h, l, &message.HeartbeatAck{Sequence: l.Sequence - 5, Subjobs: []message.SubjobRef{{Job: p.Job, Fence: p.Fence}}})
 	if want := asked.Add(m.config.terms().Hold()); p.Deadline < want-node.Instant(time.Second) || p.Deadline > want {

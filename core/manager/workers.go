@@ -15,31 +15,31 @@ import (
 	"hyperscale/core/stats"
 )
 
-// workersTold bounds the workers that a subjob tells of one by one, at some 250 bytes
-// each: people read no more, and every gate and watcher is told twice a second.
+// workersTold bounds the workers with their own share in a subjob's status, at some 250 bytes
+// each. People read no more, and each gate and watcher gets the status twice a second.
 const workersTold = 64
 
-// lateAt is the quantile that says how late a worker's starts were.
+// lateAt is the quantile that describes how late a worker's starts were.
 const lateAt = 990_000
 
-// layer is what shards of one layer take of a worker: at the same time.
+// layer is the part of a worker that shards of one layer use at the same time.
 type layer struct {
-	cores, vus uint64 // of shards that run
+	cores, vus uint64 // of running shards
 	elapsed    time.Duration
 	ended      struct{ cores, vus uint64 }
 }
 
-// tally is one worker's share while it is added up.
+// tally is one worker's share during the summation.
 type tally struct {
 	share   message.WorkerShare
 	layers  map[uint32]layer
 	live    bool // it has a shard
-	running bool // which runs, as it says
+	running bool // the shard runs, according to the worker
 	lags    []message.Histogram
 }
 
-// workerShares says what each worker does of a subjob, whose workflows are told as
-// given: the shares' counts add up to theirs.
+// workerShares says what each worker does for a subjob, whose workflows appear as given. The
+// shares' counts add up to those of the workflows.
 func (m *workflows) workerShares(p *subjob.Subjob, flows []message.WorkflowResult) []message.WorkerShare {
 	all := map[node.ID]*tally{}
 	of := func(id node.ID) *tally {
@@ -68,7 +68,7 @@ func (m *workflows) workerShares(p *subjob.Subjob, flows []message.WorkflowResul
 	return fewer(list)
 }
 
-// add takes a shard in; its counts only where those of its workflow are told.
+// add adds a shard; it adds the counts only if the workflow's result has them.
 func (t *tally) add(s *subjob.Shard, told bool) {
 	f, of := s.Figures(), s.Workflow.Plan.Layer
 	l := t.layers[of]
@@ -114,8 +114,8 @@ func join(to, from *message.WorkerShare) {
 	to.BytesOut += from.BytesOut
 }
 
-// settle adds what is known of the worker. What it is used for is told as it is while
-// it has a shard, else as it was in its largest layer.
+// settle adds what the manager knows about the worker. Its cores and users are the current ones
+// while it has a shard, otherwise those of its largest layer.
 func (t *tally) settle(w *roster.Worker) {
 	out := &t.share
 	out.State = t.state(w)
@@ -152,8 +152,8 @@ func (t *tally) state(w *roster.Worker) message.WorkerState {
 	return message.WorkerAssigned
 }
 
-// fewer tells workersTold of the shares, those in trouble first, in their order, and
-// one behind them that sums up the others.
+// fewer keeps workersTold of the shares in their order, those in trouble first. One further
+// share sums up the others.
 func fewer(all []*tally) []message.WorkerShare {
 	room := workersTold
 	keep := make([]bool, len(all))
@@ -181,7 +181,7 @@ func fewer(all []*tally) []message.WorkerShare {
 	return out
 }
 
-// late is found for those alone that are told of: it takes as long as all the rest.
+// late is computed only for workers with their own share: it takes as long as all the rest.
 func (t *tally) late() (most time.Duration) {
 	for _, lag := range t.lags {
 		if late, err := stats.Quantile(lag, lateAt); err == nil {
@@ -199,8 +199,8 @@ func troubled(w *message.WorkerShare) bool {
 	return true
 }
 
-// merge adds a worker to the sum of those that are not told of one by one: the state
-// of one of them that still runs, if any does, and the worst of how well they did.
+// merge adds a worker to the sum of those without their own share. Its state is that of a
+// running one, if there is any, and its health is the worst.
 func merge(rest, w *message.WorkerShare) {
 	if rest.State == message.WorkerNone || w.State < rest.State {
 		rest.State = w.State
@@ -213,8 +213,8 @@ func merge(rest, w *message.WorkerShare) {
 	join(rest, w)
 }
 
-// snapshot tells where a subjob stands: results where there are some, else the
-// last progress of the current attempt.
+// snapshot describes the state of a subjob: results where there are some, otherwise the last
+// progress of the current attempt.
 func (m *workflows) snapshot(env node.Env, p *subjob.Subjob) message.DatacenterResult {
 	out := message.DatacenterResult{Name: m.config.Datacenter, State: p.State, Error: p.Why, Duration: env.Now().Sub(p.Accepted)}
 	for _, f := range p.Workflows {
@@ -238,7 +238,7 @@ func (m *workflows) snapshot(env node.Env, p *subjob.Subjob) message.DatacenterR
 func (m *workflows) sum(env node.Env, f *subjob.Workflow) message.Stats {
 	var subjobs []*message.Stats
 	for _, s := range f.Shards {
-		subjobs = append(subjobs, s.Figures()) // of nil nothing is counted
+		subjobs = append(subjobs, s.Figures()) // Figures may return nil, which counts nothing
 	}
 	sum, err := stats.Sum(subjobs)
 	if err != nil {

@@ -49,7 +49,7 @@ func drawStats(t *rapid.T) message.Stats {
 	}
 }
 
-// drawRunning is a subjob whose shards stand anyhow, on up to so many workers.
+// drawRunning is a subjob whose shards are in any states, on up to the given number of workers.
 func drawRunning(t *rapid.T, workers int) (*Machine, *subjob.Subjob) {
 	m := New(small())
 	p := &subjob.Subjob{Job: message.JobID{1}, Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 257}}
@@ -113,7 +113,7 @@ func TestSharesOfWorkersAddUpToTheSubjob(t *testing.T) {
 	})
 }
 
-// What nobody may overlook is told by name, however many are well.
+// Workers in trouble have their own share, however many are healthy.
 func TestWorkersInTroubleAreToldFirst(t *testing.T) {
 	var all []*tally
 	for i := range 200 {
@@ -140,7 +140,7 @@ func TestWorkersInTroubleAreToldFirst(t *testing.T) {
 	}
 }
 
-// A part of 1,000 workers is told in some kilobytes.
+// A subjob of 1,000 workers takes a few kilobytes.
 func TestSharesAreBounded(t *testing.T) {
 	m, p := New(small()), &subjob.Subjob{}
 	f := &subjob.Workflow{Subjob: p, Plan: &message.WorkflowPlan{}}

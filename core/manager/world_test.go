@@ -10,9 +10,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// net is a small world of several nodes: managers as they are, a gate and workers
-// as models. Streams and datagrams take a millisecond; what crosses a cut is
-// dropped without a word.
+// net is a small world of several nodes: real managers, and models of a gate and workers.
+// Streams and datagrams take a millisecond; a cut drops messages silently.
 type net struct {
 	t       testing.TB
 	now     node.Instant
@@ -83,7 +82,7 @@ func (n *net) at(d time.Duration, do func()) {
 	heap.Push(&n.queue, happening{n.now.Add(d), n.order, do})
 }
 
-// run lets time go by.
+// run advances the clock.
 func (n *net) run(d time.Duration) {
 	end := n.now.Add(d)
 	for len(n.queue) > 0 && n.queue[0].at <= end {
@@ -94,7 +93,7 @@ func (n *net) run(d time.Duration) {
 	n.now = end
 }
 
-// until runs until something is so, or fails.
+// until runs until ok returns true, or fails.
 func (n *net) until(what string, most time.Duration, ok func() bool) {
 	n.t.Helper()
 	for end := n.now.Add(most); !ok(); n.run(10 * time.Millisecond) {
@@ -106,7 +105,7 @@ func (n *net) until(what string, most time.Duration, ok func() bool) {
 
 func (n *net) blocked(a, b node.Addr) bool { return n.cut[[2]node.Addr{a, b}] }
 
-// part cuts or mends the ways between two nodes.
+// subjob cuts or repairs the links between two nodes.
 func (n *net) subjob(a, b *host, cut bool) {
 	n.cut[[2]node.Addr{a.peer.Addr, b.peer.Addr}] = cut
 	n.cut[[2]node.Addr{b.peer.Addr, a.peer.Addr}] = cut
@@ -120,7 +119,7 @@ func (h *host) start() {
 	h.step(&node.Input{Kind: node.InputStart})
 }
 
-// crash takes a node down; what its peers have of it breaks.
+// crash takes a node down; its streams break.
 func (h *host) crash() {
 	h.life++
 	h.machine = nil
@@ -131,7 +130,7 @@ func (h *host) crash() {
 	}
 }
 
-// end breaks a stream for the side that did not ask for it.
+// end breaks a stream for the side that did not close it.
 func (n *net) end(id node.StreamID, w *wire, by node.Addr, why string) {
 	delete(n.streams, id)
 	other := n.hosts[w.from]
@@ -155,7 +154,7 @@ func (h *host) step(in *node.Input) {
 	}
 }
 
-// deliver hands a message over to whoever is there by then.
+// deliver delivers a message to the process that runs at its arrival.
 func (h *host) deliver(to *host, stream node.StreamID, m node.Message) {
 	if to == nil || h.net.blocked(h.peer.Addr, to.peer.Addr) {
 		return
@@ -199,7 +198,7 @@ func (h *host) Open(to node.Addr) node.StreamID {
 	n.next++
 	id, other, life := n.next, n.hosts[to], h.life
 	if other == nil || n.blocked(h.peer.Addr, to) {
-		return id // neither stands nor breaks
+		return id // it neither opens nor breaks
 	}
 	w := &wire{h.peer.Addr, to}
 	n.at(time.Millisecond, func() {

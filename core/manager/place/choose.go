@@ -6,9 +6,9 @@ import (
 	"hyperscale/core/node"
 )
 
-// choose returns a rank below n. It takes the better half of those that have free cores,
-// and of two random ones of it the better one: near the best, without every manager
-// choosing the same.
+// choose returns a rank below n. It draws two of the better half of the workers with free cores
+// and takes the better one. The result is near the best, and managers do not all choose the
+// same.
 func choose(draw *node.Rand, n, free int) int {
 	half := max(1, min((n+1)/2, free))
 	if half == 1 {
@@ -17,12 +17,12 @@ func choose(draw *node.Rand, n, free int) int {
 	return min(draw.Int(half), draw.Int(half))
 }
 
-// Again chooses a worker with so many free cores for a shard, but none that failed it
-// while there is another, busy or not. A shard that has waited takes any. False: there
-// is none.
+// Again chooses a worker with enough free cores for a shard. It avoids workers that failed the
+// shard while there is any other, busy or not; a shard that has waited takes any. It returns
+// false if there is none.
 func (r *Ranking) Again(draw *node.Rand, cores uint32, failed []node.ID, waited bool) (node.ID, bool) {
 	fit, bad := r.root.atLeast(cores, &r.visits), 0
-	var skip []int // ranks of those that failed it, of those that fit
+	var skip []int // ranks of the workers that failed it, among those that fit
 	for i, id := range failed {
 		w, known := r.known[id]
 		if !known || slices.Contains(failed[:i], id) {

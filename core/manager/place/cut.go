@@ -2,17 +2,17 @@ package place
 
 import "hyperscale/core/node"
 
-// Shard is what one worker gets of a workflow.
+// Shard is the part of a workflow that one worker gets.
 type Shard struct {
 	Worker node.ID
 	Cores  uint32
-	First  uint64 // virtual user
+	First  uint64 // first virtual user
 	VUs    uint64
 }
 
-// Cut divides cores and virtual users over workers, a shard each, evenly by cores. It
-// leaves the ranking as it was. There must be a core at least, as many must be free, and
-// there must be as many users.
+// Cut divides cores and virtual users over workers, one shard each, evenly by cores. It does
+// not change the ranking. The caller must ask for at least one core, not for more than are
+// free, and have at least as many users.
 func (r *Ranking) Cut(draw *node.Rand, cores, users uint64) []Shard {
 	if cores == 0 || cores > r.free || users < cores {
 		node.Bug("place: cut %d users over %d cores, of which %d are free", users, cores, r.free)

@@ -30,7 +30,7 @@ func (m twin) ranked() (all []Worker) {
 	return all
 }
 
-// pick draws one of the better half, and leaves out what has no free cores.
+// pick draws one of the better half, without workers that have no free cores.
 func (m twin) pick(draw *node.Rand, ranked []Worker) int {
 	half := (len(ranked) + 1) / 2
 	for half > 1 && ranked[half-1].Free == 0 {
@@ -86,8 +86,8 @@ func (m twin) cut(draw *node.Rand, cores, users uint64) (cut []Shard) {
 
 func name(i int) node.ID { return node.ID(fmt.Sprintf("w%02d", i)) }
 
-// A ranking answers as one that sorts all workers for each question, and draws as often,
-// whatever workers come, go and change.
+// A ranking gives the same answers, with as many draws, as one that sorts all workers each
+// time, whatever workers come, go and change.
 func TestRankingIsAnOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r Ranking
@@ -152,7 +152,7 @@ func TestRankingIsAnOrder(t *testing.T) {
 	})
 }
 
-// drawRanking is of up to six workers of four cores each.
+// drawRanking draws up to six workers of four cores each.
 func drawRanking(t *rapid.T) (*Ranking, twin) {
 	r, m := &Ranking{}, twin{}
 	for i := range rapid.SampledFrom([]int{4, 3, 6, 5, 2, 1, 0}).Draw(t, "workers") {
@@ -163,9 +163,8 @@ func drawRanking(t *rapid.T) (*Ranking, twin) {
 	return r, m
 }
 
-// A shard that comes again goes to a worker that has its cores: to one that has not
-// failed it, or to any once that is all there is or it has waited. It goes to one of the
-// better half.
+// A repeated shard goes to a worker with enough cores that has not failed it. It goes to any
+// worker if there is no other or after a wait, and always to one of the better half.
 func TestAnotherWorkerIsChosen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, m := drawRanking(t)
@@ -189,7 +188,7 @@ func TestAnotherWorkerIsChosen(t *testing.T) {
 			want = any
 		}
 		draw := node.NewRand(rapid.Uint64().Draw(t, "seed"), "m1", node.PurposePlacement)
-		for range 8 { // it draws one of those that are equally good
+		for range 8 { // it draws one of the equally good workers
 			got, ok := r.Again(draw, cores, failed, waited)
 			if ok != (len(want) > 0) || ok && !slices.Contains(want, got) {
 				t.Fatalf("it goes to %q, want one of %v", got, want)
@@ -210,8 +209,8 @@ func TestAnotherWorkerIsChosen(t *testing.T) {
 	})
 }
 
-// A cut gives each worker one shard within its free cores, all cores that are wanted, and
-// each virtual user to one shard, evenly.
+// A cut gives each worker at most one shard within its free cores. Its shards have all wanted
+// cores and each virtual user once, evenly.
 func TestCutIsAPartition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, m := drawRanking(t)
@@ -246,7 +245,7 @@ func TestCutIsAPartition(t *testing.T) {
 	})
 }
 
-// A tree of ten thousand workers that came in order is no list.
+// A tree of ten thousand workers that were inserted in order does not become a list.
 func TestTheTreeIsShallow(t *testing.T) {
 	var r Ranking
 	for i := range 10_000 {
@@ -264,8 +263,8 @@ func depth(t *tree) int {
 	return 1 + max(depth(t.left), depth(t.right))
 }
 
-// What a change, a choice and each shard of a cut look at grows with the logarithm of the
-// workers (PLACE-4): twice as many workers cost a few looks more, not twice as many.
+// The number of visits of a change, a choice and each shard of a cut grows with the logarithm
+// of the workers (PLACE-4). Twice as many workers cost a few visits more, not twice as many.
 func TestAChangeLooksAtFewWorkers(t *testing.T) {
 	draw := node.NewRand(1, "m", node.PurposePlacement)
 	for _, workers := range []int{1000, 10_000} {
@@ -291,8 +290,9 @@ func TestAChangeLooksAtFewWorkers(t *testing.T) {
 	}
 }
 
-// A workflow takes the cores that it names, or what its priority may take of all: at
-// least one, never more than its users, never more than are free unless its least demands.
+// A workflow takes the cores that it names, or what its priority may take of all. It takes at
+// least one, never more than its users, and never more than are free unless its minimum demands
+// it.
 func TestSharesByPriority(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.Uint64Range(0, 1000).Draw(t, "all")
@@ -301,7 +301,7 @@ func TestSharesByPriority(t *testing.T) {
 			VUs: rapid.Uint64Range(1, 2000).Draw(t, "vus"), Cores: rapid.SampledFrom([]uint32{0, 0, 0, 1, 900}).Draw(t, "cores"),
 			Test: rapid.IntRange(0, 4).Draw(t, "function") > 0, Priority: message.Importance(rapid.IntRange(0, 4).Draw(t, "priority")),
 		}
-		subjob := func(percent uint64) uint64 { // the least number that is no less than so many hundredths
+		subjob := func(percent uint64) uint64 { // the least number that is at least this percentage
 			n := uint64(0)
 			for n*100 < all*percent {
 				n++

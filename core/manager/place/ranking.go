@@ -6,10 +6,10 @@ import (
 	"hyperscale/core/node"
 )
 
-// Worker is one that can be given shards.
+// Worker is a worker that can receive shards.
 type Worker struct {
 	ID    node.ID
-	Free  uint32 // cores that nothing was given
+	Free  uint32 // cores without a shard
 	Total uint32 // all of its cores
 }
 
@@ -18,16 +18,16 @@ func (w Worker) compare(o Worker) int {
 	return cmp.Or(cmp.Compare(o.Free, w.Free), cmp.Compare(w.ID, o.ID))
 }
 
-// Ranking keeps the workers that can be given shards in the order of their free cores.
-// Its zero value is empty.
+// Ranking keeps the workers that can receive shards in the order of their free cores. Its zero
+// value is empty.
 type Ranking struct {
 	known       map[node.ID]Worker
 	root        *tree
 	free, total uint64
-	visits      uint64 // of workers, by all walks so far
+	visits      uint64 // of workers, in all walks so far
 }
 
-// Set adds a worker, or moves it to where its free cores belong.
+// Set adds a worker, or moves it to the rank of its free cores.
 func (r *Ranking) Set(w Worker) {
 	old, known := r.known[w.ID]
 	if known && old == w {
@@ -42,7 +42,7 @@ func (r *Ranking) Set(w Worker) {
 	r.root = r.root.insert(w, &r.visits)
 }
 
-// Remove takes a worker out, if it is in.
+// Remove removes a worker, if it is ranked.
 func (r *Ranking) Remove(id node.ID) {
 	w, known := r.known[id]
 	if !known {
@@ -56,8 +56,8 @@ func (r *Ranking) Remove(id node.ID) {
 // Len counts the workers.
 func (r *Ranking) Len() int { return r.root.len() }
 
-// Visits counts the workers that all calls so far have looked at, each as often as it was.
+// Visits counts the visits of workers in all calls so far.
 func (r *Ranking) Visits() uint64 { return r.visits }
 
-// Cores sums up the free cores, and all cores.
+// Cores sums the free cores, and all cores.
 func (r *Ranking) Cores() (free, total uint64) { return r.free, r.total }

@@ -2,8 +2,8 @@ package place
 
 import "hyperscale/core/message"
 
-// Wanted is how many cores a workflow takes: what it names, or its part of those that
-// are free within the share that its priority has of all.
+// Wanted is how many cores a workflow takes: the number that it names, or its part of the free
+// ones within its priority's share of all.
 func Wanted(p *message.WorkflowPlan, free, all uint64) uint64 {
 	switch {
 	case p.Cores > 0:

@@ -2,10 +2,9 @@ package place
 
 import "hyperscale/core/node"
 
-// tree is a treap: a search tree in the order of the ranking, and a heap by weight. The
-// weights are hashes of the names, so that its shape follows from the workers alone and
-// is expected to be O(log workers) deep. A nil tree is empty. Each walk counts the nodes
-// that it visits.
+// tree is a treap: a search tree in the order of the ranking, and a heap by weight. The weights
+// are hashes of the names, so that its shape depends only on the workers, and its expected
+// depth is O(log workers). A nil tree is empty. Each walk counts the nodes that it visits.
 type tree struct {
 	Worker
 	weight      uint64
@@ -20,7 +19,7 @@ func (t *tree) len() int {
 	return t.size
 }
 
-// measured is t with the size that follows from its branches.
+// measured returns t with the size computed from its branches.
 func (t *tree) measured() *tree {
 	t.size = 1 + t.left.len() + t.right.len()
 	return t
@@ -32,7 +31,7 @@ func (t *tree) insert(w Worker, visits *uint64) *tree {
 	return join(join(before, one, visits), after, visits)
 }
 
-// remove takes a worker out that is in.
+// remove removes a worker that is in the tree.
 func (t *tree) remove(w Worker, visits *uint64) *tree {
 	*visits++
 	switch c := w.compare(t.Worker); {
@@ -46,7 +45,7 @@ func (t *tree) remove(w Worker, visits *uint64) *tree {
 	return t.measured()
 }
 
-// split parts a tree into those that rank before a worker, and the others.
+// split splits a tree into the workers that rank before a given one, and the others.
 func (t *tree) split(at Worker, visits *uint64) (before, after *tree) {
 	*visits++
 	switch {
@@ -60,7 +59,7 @@ func (t *tree) split(at Worker, visits *uint64) (before, after *tree) {
 	return before, t.measured()
 }
 
-// join makes one tree of two, of which one ranks before the other.
+// join merges two trees; all workers of the first rank before those of the second.
 func join(before, after *tree, visits *uint64) *tree {
 	*visits++
 	switch {
@@ -104,7 +103,7 @@ func (t *tree) rank(w Worker, visits *uint64) (n int) {
 	return n
 }
 
-// atLeast counts the workers with so many free cores: the ranks below that have them.
+// atLeast counts the workers with at least so many free cores, which are the first ranks.
 func (t *tree) atLeast(cores uint32, visits *uint64) (n int) {
 	for t != nil {
 		*visits++

@@ -1,8 +1,8 @@
 // Package roster keeps the workers of a datacenter as their heartbeats describe them. It knows
 // which ones registered, on which stream, with how many cores, and what each lists and got.
 //
-// It sends nothing, sets no timer and loses no shard: core/manager does, by what the
-// roster returns. It ranks the workers that may receive shards, and core/manager/place
+// It sends nothing, sets no timer and loses no shard: core/manager does, from the results of
+// the roster's methods. It ranks the workers that may receive shards, and core/manager/place
 // chooses among them.
 //
 // Source: DESIGN.md, "Manager".

@@ -7,17 +7,17 @@ import (
 	"hyperscale/core/node"
 )
 
-// Registered is what follows the first heartbeat of a stream.
+// Registered is the outcome of a stream's first heartbeat.
 type Registered struct {
-	Worker    *Worker       // nil: it is refused
-	Why       string        // it is refused
-	Left      node.StreamID // its former stream, which is to be closed; zero without one
+	Worker    *Worker       // nil: refused
+	Why       string        // reason of the refusal
+	Left      node.StreamID // its former stream, which the caller closes; zero if none
 	Fresh     bool          // no heartbeat of this incarnation came before
-	Restarted bool          // it had an earlier incarnation, which lost what this one does not list
+	Restarted bool          // it had an earlier incarnation, which lost the shards that this one does not list
 }
 
-// Register takes the first heartbeat of a stream, while there are fewer workers than most
-// or this one is known.
+// Register handles the first heartbeat of a stream. It registers the worker if it is known or
+// if there are fewer workers than most.
 func (r *Roster) Register(peer node.Peer, stream node.StreamID, most int) Registered {
 	w := r.workers[peer.ID]
 	if w == nil && len(r.workers) >= most {
@@ -43,7 +43,7 @@ func (r *Roster) Register(peer node.Peer, stream node.StreamID, most int) Regist
 	return out
 }
 
-// Drop forgets a worker, and returns the stream that is to be closed, if it has one.
+// Drop forgets a worker, and returns the stream that the caller must close, if any.
 func (r *Roster) Drop(w *Worker) node.StreamID {
 	delete(r.streams, w.Stream)
 	delete(r.workers, w.Peer.ID)

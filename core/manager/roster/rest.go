@@ -2,8 +2,8 @@ package roster
 
 import "hyperscale/core/node"
 
-// Rests tells what workers are given against their rest: nothing, and all their cores are
-// free. The workers themselves remain while they are registered.
+// Rests reports what workers hold at rest: no shard, and all their cores are free. The workers
+// themselves remain while they are registered.
 func (r *Roster) Rests(tell node.Tell) {
 	given, running, taken, streams := 0, 0, 0, 0
 	//lint:orderfree sums
@@ -21,7 +21,7 @@ func (r *Roster) Rests(tell node.Tell) {
 	tell("manager/streams without a worker", max(node.Leak(len(r.streams), streams), len(r.unmet)), 0)
 }
 
-// Sizes tells what the roster keeps, against its bounds.
+// Sizes reports what the roster holds, next to its bounds.
 func (r *Roster) Sizes(tell node.Tell, most int) {
 	tell("manager/workers", len(r.workers), most)
 	tell("manager/streams", len(r.streams), 2*most)

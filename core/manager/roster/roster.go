@@ -10,13 +10,13 @@ import (
 	"hyperscale/core/node"
 )
 
-// Roster is the workers of a datacenter.
+// Roster holds the workers of a datacenter.
 type Roster struct {
 	workers map[node.ID]*Worker
-	sorted  []*Worker                      // the same by name; nil: they have changed
+	sorted  []*Worker                      // the same by name; nil after a change
 	streams map[node.StreamID]*Worker      // nil until its first heartbeat
-	unmet   map[node.StreamID]node.Instant // streams without a worker: when each was last heard
-	ranking place.Ranking                  // of the workers that can be given shards
+	unmet   map[node.StreamID]node.Instant // streams without a worker: when each last carried a message
+	ranking place.Ranking                  // of the workers that can receive shards
 	number  uint64                         // of the last worker
 }
 
@@ -25,7 +25,7 @@ func New() *Roster {
 	return &Roster{workers: map[node.ID]*Worker{}, streams: map[node.StreamID]*Worker{}, unmet: map[node.StreamID]node.Instant{}}
 }
 
-// Of returns the worker of a name, or nil.
+// Of returns the worker of an ID, or nil.
 func (r *Roster) Of(id node.ID) *Worker { return r.workers[id] }
 
 // Numbered returns the worker whose timer has a number, or nil.
@@ -39,7 +39,7 @@ func (r *Roster) Numbered(n uint64) *Worker {
 	return nil
 }
 
-// All returns the workers by name. It is not to be changed.
+// All returns the workers by name. The caller must not change it.
 func (r *Roster) All() []*Worker {
 	if r.sorted == nil {
 		r.sorted = slices.SortedFunc(maps.Values(r.workers), func(a, b *Worker) int { return cmp.Compare(a.Peer.ID, b.Peer.ID) })
@@ -50,7 +50,8 @@ func (r *Roster) All() []*Worker {
 // Len counts the workers.
 func (r *Roster) Len() int { return len(r.workers) }
 
-// Heartbeat takes what a worker says of itself. False: it says nothing new.
+// Heartbeat stores a worker's heartbeat. It returns false if the heartbeat is not newer than
+// the last.
 func (r *Roster) Heartbeat(w *Worker, hb *message.WorkerHeartbeat) bool {
 	if hb.Sequence <= w.Sequence {
 		return false
@@ -68,32 +69,32 @@ func (r *Roster) Heartbeat(w *Worker, hb *message.WorkerHeartbeat) bool {
 	return true
 }
 
-// Refused takes the free cores that a refusal names.
+// Refused stores the free cores that a refusal names.
 func (r *Roster) Refused(w *Worker, free uint32) {
 	w.Reported = min(free, w.Total)
 	r.rank(w)
 }
 
-// Drains notes that a worker takes nothing new.
+// Drains records that a worker takes no new shard.
 func (r *Roster) Drains(w *Worker) {
 	w.Draining = true
 	r.rank(w)
 }
 
-// Suspect notes whether the membership suspects a worker.
+// Suspect records whether the membership suspects a worker.
 func (r *Roster) Suspect(w *Worker, suspect bool) {
 	w.Suspect = suspect
 	r.rank(w)
 }
 
-// Give notes that a worker has a shard.
+// Give records that a worker gets a shard.
 func (r *Roster) Give(w *Worker, id message.ShardID, g Given) {
 	w.given[id], w.shards = g, nil
 	r.rank(w)
 }
 
-// Take takes a shard back from the worker of a name. An attempt that was passed takes
-// nothing of the next one.
+// Take takes a shard back from a worker. With the fence of a former attempt it does not affect
+// the current one.
 func (r *Roster) Take(from node.ID, id message.ShardID, f message.Fence) {
 	if w := r.workers[from]; w != nil && w.Has(id, f) {
 		delete(w.given, id)
@@ -102,10 +103,10 @@ func (r *Roster) Take(from node.ID, id message.ShardID, f message.Fence) {
 	}
 }
 
-// Ranking has the workers that can be given shards; it changes by the roster only.
+// Ranking ranks the workers that can receive shards; only the roster changes it.
 func (r *Roster) Ranking() *place.Ranking { return &r.ranking }
 
-// rank keeps the ranking true to what changed of a worker.
+// rank updates the ranking after a change of a worker.
 func (r *Roster) rank(w *Worker) {
 	if w.able() {
 		r.ranking.Set(place.Worker{ID: w.Peer.ID, Free: w.Free(), Total: w.Total})

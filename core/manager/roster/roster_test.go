@@ -41,7 +41,7 @@ const most = 3
 type hall struct {
 	r      *Roster
 	known  map[node.ID]*twin
-	lines  map[node.StreamID]node.ID // open, of registered workers
+	lines  map[node.StreamID]node.ID // open streams of registered workers
 	next   node.StreamID
 	number map[uint64]bool
 }
@@ -58,7 +58,7 @@ func drawFence(t *rapid.T) message.Fence {
 	return message.Fence{Attempt: rapid.Uint64Range(1, 2).Draw(t, "attempt")}
 }
 
-// worker draws one that is known, and its twin.
+// worker draws a known worker, and its twin.
 func (h *hall) worker(t *rapid.T) (*Worker, *twin) {
 	id := drawID(t)
 	w, m := h.r.Of(id), h.known[id]
@@ -126,7 +126,7 @@ func (h *hall) give(t *rapid.T) {
 	m.given[id] = g
 }
 
-// take also takes attempts that were passed, which take nothing of the next one.
+// take also takes former attempts, which does not affect the current ones.
 func (h *hall) take(t *rapid.T) {
 	w, m := h.worker(t)
 	id, f := drawShard(t), drawFence(t)
@@ -169,8 +169,8 @@ func (h *hall) judge(t *rapid.T) {
 	}
 }
 
-// A roster knows of each worker what its messages say, whatever comes and goes: what it
-// has free, and whether it can be given shards.
+// A roster knows what each worker's messages say, whatever comes and goes: its free cores, and
+// whether it can receive shards.
 func TestRosterFollowsItsWorkers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &hall{r: New(), known: map[node.ID]*twin{}, lines: map[node.StreamID]node.ID{}, number: map[uint64]bool{}}
@@ -220,7 +220,7 @@ func TestRosterFollowsItsWorkers(t *testing.T) {
 	})
 }
 
-// A stream on which no worker registers ends once it was silent for so long.
+// A stream on which no worker registers ends after so much silence.
 func TestUnmetStreamsEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, now := New(), node.Instant(time.Hour)
@@ -266,7 +266,8 @@ func TestUnmetStreamsEnd(t *testing.T) {
 	})
 }
 
-// A worker's free cores are what it told, less what it was given and has not listed yet.
+// A worker's free cores are those that it reported, less those of shards that it got and has
+// not listed yet.
 func TestFreeCountsWhatIsNotListed(t *testing.T) {
 	f, g := message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}, message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 2}
 	a, b, c := message.ShardID{Ordinal: 1}, message.ShardID{Ordinal: 2}, message.ShardID{Ordinal: 3}

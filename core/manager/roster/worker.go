@@ -8,29 +8,30 @@ import (
 	"hyperscale/core/node"
 )
 
-// Worker is what is known of one worker. Its fields change by methods of its roster only.
+// Worker is what the manager knows about one worker. Only methods of its roster change its
+// fields.
 type Worker struct {
 	Number   uint64 // of its timer
 	Peer     node.Peer
 	Stream   node.StreamID // zero while there is none
 	Draining bool
-	Suspect  bool   // as the membership has it: nothing new is given to it
+	Suspect  bool   // by the membership: it gets nothing new
 	Total    uint32 // cores
 	Reported uint32 // free cores of its last heartbeat or refusal, at most Total
 	Sequence uint64 // of its last heartbeat on this stream, zero before the first
 	Running  []message.ShardRef
 	listed   map[message.ShardID]message.Fence // the same, by shard
 	given    map[message.ShardID]Given         // live attempts
-	shards   []message.ShardID                 // of given, in their order; nil: they have changed
+	shards   []message.ShardID                 // of given, in their order; nil after a change
 }
 
-// Given is an attempt that a worker was given.
+// Given is an attempt that a worker got.
 type Given struct {
 	Fence message.Fence
 	Cores uint32
 }
 
-// Free is what it reported, less what it was given since.
+// Free is what it reported, less what it got since.
 func (w *Worker) Free() uint32 {
 	n := w.Reported
 	//lint:orderfree a difference does not depend on the order of what is taken
@@ -48,13 +49,13 @@ func (w *Worker) Lists(id message.ShardID) (message.Fence, bool) {
 	return f, ok
 }
 
-// Has says that it was given a shard under this fence and still has it.
+// Has says that it got a shard under this fence and still has it.
 func (w *Worker) Has(id message.ShardID, f message.Fence) bool {
 	g, ok := w.given[id]
 	return ok && g.Fence == f
 }
 
-// Given returns the shards that it was given, in their order. The list is not to be changed.
+// Given returns the shards that it got, in their order. The caller must not change the list.
 func (w *Worker) Given() []message.ShardID {
 	if w.shards == nil && len(w.given) > 0 {
 		w.shards = slices.SortedFunc(maps.Keys(w.given), message.ShardID.Compare)
@@ -62,8 +63,8 @@ func (w *Worker) Given() []message.ShardID {
 	return w.shards
 }
 
-// Stands says that it can be sent to.
+// Stands says that the worker is connected.
 func (w *Worker) Stands() bool { return w != nil && w.Stream != 0 }
 
-// able says that it can be given shards.
+// able says that it can receive shards.
 func (w *Worker) able() bool { return w.Stands() && !w.Draining && !w.Suspect }

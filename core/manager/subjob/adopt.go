@@ -5,9 +5,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Reopen sets how the shards stand that may run under a former holder: the manager adopts
-// one from the worker that reports it, and dispatches none before its worker has stopped
-// it by itself.
+// Reopen marks the shards that may run under a former holder. The manager adopts such a shard
+// from the worker that reports it, and dispatches none before its worker has surely stopped it.
 func (p *Subjob) Reopen(now, until node.Instant) {
 	for _, f := range p.Workflows {
 		f.State = message.WorkflowPending
@@ -29,7 +28,7 @@ func (p *Subjob) Reopen(now, until node.Instant) {
 	}
 }
 
-// Derive sets the states that follow from what a record says.
+// Derive sets the states that follow from a record.
 func (p *Subjob) Derive(now node.Instant) {
 	p.State = message.JobQueued
 	for _, f := range p.Workflows {
@@ -61,8 +60,8 @@ func (p *Subjob) Derive(now node.Instant) {
 	}
 }
 
-// Adoptable says whether a fence is of an attempt that a former holder may have
-// dispatched and did not give up, above one that was adopted already.
+// Adoptable says whether a fence is that of an attempt of a former holder that is not given up
+// and above any that was adopted already.
 func (s *Shard) Adoptable(f message.Fence) bool {
 	return s.Open && s.Commit != Counting && s.Kept == nil && s.End == message.WorkflowNone && s.Floor.Less(f) &&
 		(s.State == message.WorkflowPending || s.Fence.Less(f))

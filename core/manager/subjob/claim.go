@@ -5,18 +5,18 @@ import (
 	"hyperscale/core/node"
 )
 
-// Claim is an order of a gate, or a vacancy, that waits for its register.
+// Claim is a gate's order, or a vacancy, that waits for its register.
 type Claim struct {
 	Gate     node.Addr             // empty for a vacancy
-	Dispatch *message.JobDispatch  // the newest, nil for a cancellation or a vacancy
+	Dispatch *message.JobDispatch  // the newest; nil for a cancellation or a vacancy
 	Cancel   *message.SubjobCancel // the newest
 	File     message.FileDigest
-	Asked    bool // the register is being acquired
+	Asked    bool // the manager is acquiring the register
 	Keeping  bool // no majority has the dispatch's file yet
 	Began    node.Instant
 }
 
-// Epoch is the highest that the claim's orders carry.
+// Epoch is the highest epoch of the claim's orders.
 func (c *Claim) Epoch() uint64 {
 	var n uint64
 	if c.Dispatch != nil {
@@ -28,8 +28,8 @@ func (c *Claim) Epoch() uint64 {
 	return n
 }
 
-// Cancelled keeps a cancellation until the subjob is here, unless an order of a later epoch
-// came before.
+// Cancelled keeps a cancellation until the manager has the subjob, unless an order of a later
+// epoch came before.
 func (c *Claim) Cancelled(gate node.Addr, k *message.SubjobCancel) {
 	if c.Epoch() <= k.Fence.JobEpoch {
 		c.Gate, c.Cancel = gate, k

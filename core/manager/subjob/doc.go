@@ -1,9 +1,9 @@
 // Package subjob is one job's share of a datacenter as a value. It holds its workflows, their
 // shards, what a register's record says of them, and what follows from that.
 //
-// It decides and reads; it sends nothing, sets no timer, emits no event and persists
-// nothing. core/manager does: it commits a record before it acts on it. A method that needs
-// the time takes it as now.
+// It decides and reads; it sends nothing, sets no timer, emits no event and persists nothing.
+// core/manager does: it commits a record before it acts on it. A method that needs the time has
+// a parameter now.
 //
 // Source: DESIGN.md, "Manager".
 //

@@ -8,10 +8,10 @@ import (
 	"hyperscale/core/stats"
 )
 
-// KindRefused is how executors call a connection that no process accepts.
+// KindRefused is the executors' name for a connection that no process accepts.
 const KindRefused = "refused"
 
-// Total adds up what the shards of a workflow counted.
+// Total sums the counts of a workflow's shards.
 func (f *Workflow) Total() (message.Stats, error) {
 	var subjobs []*message.Stats
 	for _, s := range f.Shards {
@@ -40,7 +40,7 @@ func AllRefused(s *message.Stats) bool {
 	return started > 0 && refused >= started
 }
 
-// Measured adds up what a progress tells of requests.
+// Measured sums the requests of a progress report.
 func Measured(p *message.ShardProgress) (started, ok uint64) {
 	if p == nil {
 		return 0, 0
@@ -54,7 +54,7 @@ func Measured(p *message.ShardProgress) (started, ok uint64) {
 	return started, ok
 }
 
-// Duration is how long a workflow has run, or did.
+// Duration is how long a workflow has run, or ran.
 func (f *Workflow) Duration(now node.Instant) time.Duration {
 	switch {
 	case f.Started == 0:
@@ -65,7 +65,7 @@ func (f *Workflow) Duration(now node.Instant) time.Duration {
 	return now.Sub(f.Started)
 }
 
-// Starts is what a result counts for: the starts of all its steps.
+// Starts sums the starts of all steps of a result.
 func Starts(s *message.Stats) uint64 {
 	var n uint64
 	for i := range s.Steps {
@@ -74,7 +74,8 @@ func Starts(s *message.Stats) uint64 {
 	return n
 }
 
-// Figures are what counts of a shard: its result, or what its current attempt told last.
+// Figures are the counts of a shard: those of its result, or of its current attempt's last
+// report.
 func (s *Shard) Figures() *message.Stats {
 	switch {
 	case s.Result != nil:

@@ -5,8 +5,8 @@ import (
 	"hyperscale/core/stats"
 )
 
-// Fit makes the distributions of a subjob too large for a frame coarser, in equal
-// shares of it; slim is for what even that does not help.
+// Fit makes the histograms of a subjob that is too large for a frame coarser, all to the same
+// degree; if that is not enough, Slim follows.
 func Fit(d *message.DatacenterResult, size func() int) {
 	for i := range d.Workflows {
 		if message.HeaderSize+size() <= message.FrameMax {
@@ -16,8 +16,8 @@ func Fit(d *message.DatacenterResult, size func() int) {
 	}
 }
 
-// Slim leaves out the distributions, which are all that can be large; and its workers,
-// where names fill the frame.
+// Slim drops the histograms, which are all that can be large, and the workers if their names
+// fill the frame.
 func Slim(d *message.DatacenterResult, size func() int) {
 	for i := range d.Workflows {
 		s := &d.Workflows[i].Stats

@@ -7,9 +7,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// Given is what the workflows before one have provided to it. Their results count, so
-// that a majority has it: it is the same for each attempt and each manager. The first
-// dispatch collects it for all.
+// Given is what earlier workflows have provided to this one. Their results are on a majority,
+// so it is the same for each attempt and each manager. The first dispatch collects it for all.
 func (f *Workflow) Given() []message.Provided {
 	if f.Provided == nil {
 		f.Provided = f.Subjob.Provided(f.Index)
@@ -35,11 +34,11 @@ func (p *Subjob) Provided(to uint32) []message.Provided {
 	return all
 }
 
-// dispatchMax is what a dispatch's program and values may take of a frame.
+// dispatchMax is the part of a frame that a dispatch's program and values may take.
 const dispatchMax = message.FrameMax - 4096
 
-// TooMuch says why a program and what other workflows have given do not go into one
-// dispatch; empty: they do. A program of the language's own bounds always does.
+// TooMuch says why a program and the given values do not fit one dispatch, or returns "". A
+// program within the language's own bounds always fits.
 func TooMuch(p message.Program, given []message.Provided) string {
 	d := message.ShardDispatch{Program: p, Given: given}
 	if n := d.Size(); len(given) > 0 && n > dispatchMax {

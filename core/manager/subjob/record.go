@@ -10,24 +10,24 @@ import (
 	"hyperscale/core/node"
 )
 
-// A register's record says what the next holder needs to go on with a subjob: the gate to
-// report to, the files it stands on, how it is to end, how its workflows are cut, and what
-// of them has ended. It does not say what runs: workers report that.
+// A register's record says what the next holder needs to continue a subjob: the gate, the
+// files, the decided end, the cut of the workflows, and what has ended. It does not say what
+// runs: workers report that.
 
-// ErrRecord is of a record that cannot be read.
+// ErrRecord is the error for a record that cannot be read.
 var ErrRecord = record.ErrRecord
 
-// Spilled is the record that names a file in its own place.
+// Spilled is a record that names the file with the real record.
 func Spilled(d message.FileDigest) []byte { return record.Append(nil, &record.Subjob{Spilled: d}) }
 
-// SpillOf returns the file that a record names in its own place.
+// SpillOf returns the file with the real record, if the record names one.
 func SpillOf(b []byte) (message.FileDigest, bool) {
 	var r record.Subjob
 	err := record.Read(b, &r)
 	return r.Spilled, err == nil && r.Spilled != message.FileDigest{}
 }
 
-// Record is a subjob as it is to be, were it taken over after this write.
+// Record encodes what a later holder needs to continue the subjob.
 func (p *Subjob) Record(now node.Instant) []byte {
 	r := record.Subjob{
 		Epoch: max(p.Epoch, p.Fence.JobEpoch), Gate: p.Gate, File: p.File, Age: max(0, now.Sub(p.Accepted)), RunTimeout: p.RunTimeout,
@@ -145,8 +145,8 @@ func (f *Workflow) shard(ordinal uint32, r *record.Shard) *Shard {
 	return s
 }
 
-// FilesOf names the files that a record stands on. spilled: that is the one which holds the
-// record itself.
+// FilesOf returns the files that a record needs. If spilled, that is the file with the record
+// itself.
 func FilesOf(b []byte) (list []message.FileDigest, spilled bool) {
 	var r record.Subjob
 	if err := record.Read(b, &r); err != nil {
@@ -166,12 +166,12 @@ func FilesOf(b []byte) (list []message.FileDigest, spilled bool) {
 	return named(list), false
 }
 
-// named leaves out what names no file.
+// named drops digests that name no file.
 func named(list []message.FileDigest) []message.FileDigest {
 	return slices.DeleteFunc(list, func(d message.FileDigest) bool { return d == message.FileDigest{} })
 }
 
-// Files are those that the subjob stands on, a newer version's among them.
+// Files are the files that the subjob needs, including those of a newer version's fields.
 func (p *Subjob) Files() []message.FileDigest {
 	list := append([]message.FileDigest{p.File, p.Kept}, p.Newer.Files...)
 	for _, f := range p.Workflows {
@@ -184,15 +184,15 @@ func (p *Subjob) Files() []message.FileDigest {
 	return named(list)
 }
 
-// Newer is what a manager of a newer version wrote into the subjob's record. This manager
-// writes it back, for the next one that knows it.
+// Newer holds fields that a manager of a newer version wrote into the subjob's record. This
+// manager writes them back for the next one that knows them.
 type Newer struct {
-	Files   []message.FileDigest // that those fields name
+	Files   []message.FileDigest // files that those fields name
 	Unknown record.Unknown
 }
 
 // unknown are the fields of a newer version in the record of a shard.
 type unknown struct {
 	shard record.Unknown
-	lost  []record.Unknown // by the place in Lost; later ones have none
+	lost  []record.Unknown // by index in Lost; later ones have none
 }

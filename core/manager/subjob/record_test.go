@@ -79,7 +79,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 	})
 }
 
-// Whatever bytes a register has, reading them ends, within their own size.
+// Whatever bytes a register has, reading ends, within their own size.
 func TestHostileRecordsAreRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := drawSubjob(t).Record(node.Instant(time.Hour))
@@ -106,8 +106,8 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 	})
 }
 
-// What a manager keeps for a subjob is all that who takes it over fetches: the dispatch,
-// the result, and each shard's.
+// The manager stores all files that a later holder fetches: the dispatch, the subjob's result,
+// and each shard's.
 func TestNoFileOfASubjobIsLeftOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawSubjob(t)
@@ -149,8 +149,8 @@ func TestNoFileOfASubjobIsLeftOut(t *testing.T) {
 	})
 }
 
-// What a newer manager wrote stands in the record that an older one writes after its
-// take-over: in the subjob, its workflows, shards, results, lost attempts and rows.
+// An older manager that takes a subjob over writes the fields of a newer version back: in the
+// subjob, its workflows, shards, results, lost attempts and rows.
 func TestFieldsOfANewerVersionAreWrittenBack(t *testing.T) {
 	now := node.Instant(time.Hour)
 	newer := func(name string) record.Unknown { return msgp.AppendInt(msgp.AppendString(nil, "+"+name), 7) }

@@ -2,25 +2,25 @@ package subjob
 
 import "hyperscale/core/message/record"
 
-// Leased is the block of rows that an executor was given last.
+// Leased is the last block of rows that an executor got.
 type Leased struct {
 	Ask          uint64
 	First, Count uint64
 	Known        bool // a majority has it
 
-	unknown record.Unknown // of a newer version, in the record that had it
+	unknown record.Unknown // fields of a newer version, from the record
 }
 
-// RowLease is what the current attempt of a shard was leased of a feed.
+// RowLease holds the rows of a feed that the current attempt of a shard has leased.
 type RowLease struct {
 	Leased uint64             // rows
-	Rows   map[uint32]*Leased // the newest of them, by core
+	Rows   map[uint32]*Leased // the newest block, by core
 }
 
-// AsksMax bounds the executors of a shard that are leased rows.
+// AsksMax bounds the executors of a shard that can lease rows.
 const AsksMax = 1 << 12
 
-// Cores is how many share what is left.
+// Cores counts the executors that share the remaining rows.
 func (f *Workflow) Cores() (n uint64) {
 	for _, s := range f.Shards {
 		n += uint64(s.Cores)
@@ -28,7 +28,7 @@ func (f *Workflow) Cores() (n uint64) {
 	return n
 }
 
-// Burn gives up what a lost attempt was leased: no node knows which of it was used.
+// Burn drops the rows that a lost attempt had: no node knows which of them it used.
 func (s *Shard) Burn() {
 	s.Workflow.Burned += s.Leased
 	s.Leased, s.Rows = 0, nil

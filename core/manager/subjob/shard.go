@@ -12,17 +12,17 @@ import (
 type Shard struct {
 	Workflow   *Workflow
 	ID         message.ShardID
-	Fence      message.Fence // under which it was dispatched last, here or by a former holder
-	Floor      message.Fence // given up: what is not above is stale
+	Fence      message.Fence // of its last dispatch, here or by a former holder
+	Floor      message.Fence // given up: every fence up to this one is stale
 	VUs, First uint64
 	Cores      uint32
 	State      message.WorkflowState
 	Commit     Commit
-	Attempt    uint64 // under the subjob's present manager epoch
+	Attempt    uint64 // under the subjob's current manager epoch
 	Worker     node.ID
-	Written    bool         // the dispatch may be sent
-	Open       bool         // a former holder may have dispatched it: who reports it is adopted, until NotBefore
-	NotBefore  node.Instant // it is not dispatched again before
+	Written    bool         // the manager may send the dispatch
+	Open       bool         // a former holder may have dispatched it: the manager adopts a reported attempt, until NotBefore
+	NotBefore  node.Instant // the manager does not dispatch it again before this time
 	Progress   *message.ShardProgress
 	Contact
 	Retries
@@ -31,20 +31,20 @@ type Shard struct {
 	unknown unknown
 }
 
-// Commit is what of a shard is on its way to a majority. A shard with a pending commit is
-// neither dispatched nor stopped: what follows is in the commit.
+// Commit says what of a shard is on its way to a majority. Meanwhile the manager neither
+// dispatches nor stops the shard: the outcome of the commit decides.
 type Commit uint8
 
 const (
-	Settled  Commit = iota // nothing is
-	Counting               // its result: it is live, and no loss is taken until it is counted or refused
-	Losing                 // the loss of its attempt: it is not live, and no result of that counts
+	Settled  Commit = iota // nothing
+	Counting               // its result: it stays live, and the manager records no loss until the result is counted or refused
+	Losing                 // the loss of its attempt: it is not live, and no result of the attempt counts
 )
 
-// Contact is when a shard's worker was sent what, and what it said.
+// Contact records the messages between the manager and a shard's worker.
 type Contact struct {
-	Told     node.StreamID // whose heartbeats have listed it: a later one that does not, says that it stopped
-	Renewed  node.Instant  // when the manager last let a worker go on
+	Told     node.StreamID // stream whose heartbeats have listed it: a later one without it reports its stop
+	Renewed  node.Instant  // when the manager last renewed it
 	Sent     node.Instant
 	Accepted node.Instant
 	Denials  int
@@ -63,19 +63,19 @@ type Verdict struct {
 	Kept   *Kept
 	Result *message.ShardResult
 	Why    string                // of an end without a result
-	End    message.WorkflowState // how it is to end without one; none while it goes on
+	End    message.WorkflowState // how it ends without one; none while it runs
 }
 
-// Kept is what a record holds of a shard's result.
+// Kept is the part of a shard's result that the record holds.
 type Kept struct {
 	File    message.FileDigest
 	State   message.WorkflowState
 	Started uint64
 	Why     string
-	unknown record.Unknown // of a newer version, in the record that had it
+	unknown record.Unknown // fields of a newer version, from the record
 }
 
-// FailedAt lists a worker, once, among those that lost or refused the shard.
+// FailedAt adds a worker, once, to those that lost or refused the shard.
 func (s *Shard) FailedAt(id node.ID) {
 	if !slices.Contains(s.Failed, id) {
 		s.Failed = append(s.Failed, id)
@@ -87,7 +87,7 @@ func (s *Shard) Live() bool {
 	return s.End == message.WorkflowNone && s.Commit != Losing && (s.State == message.WorkflowAssigned || s.State == message.WorkflowRunning)
 }
 
-// Need is how many cores a worker must have free: one where the plan names none.
+// Need is how many free cores a worker must have: one if the plan names none.
 func (s *Shard) Need() uint32 {
 	if s.Workflow.Plan.Cores == 0 {
 		return 1

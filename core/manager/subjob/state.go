@@ -2,7 +2,7 @@ package subjob
 
 import "hyperscale/core/message"
 
-// Reason is why something failed, where it says so.
+// Reason returns why something failed, or a default text.
 func Reason(why string) string {
 	if why == "" {
 		return "it failed without a reason"
@@ -10,7 +10,7 @@ func Reason(why string) string {
 	return why
 }
 
-// EndOf maps how a subjob is made to end to how its workflows end then.
+// EndOf maps the decided end of a subjob to the end of its workflows.
 func EndOf(s message.JobState) message.WorkflowState {
 	if s == message.JobTimedOut {
 		return message.WorkflowTimedOut
@@ -18,7 +18,7 @@ func EndOf(s message.JobState) message.WorkflowState {
 	return message.WorkflowCancelled
 }
 
-// JoinReason lists two reasons, if they differ.
+// JoinReason joins two reasons, if they differ.
 func JoinReason(a, b string) string {
 	if a == "" || a == b {
 		return b
@@ -29,7 +29,7 @@ func JoinReason(a, b string) string {
 	return a + "; " + b
 }
 
-// PathOfSubjob is a legal way to a state.
+// PathOfSubjob is a legal path to a state.
 func PathOfSubjob(to message.JobState) []message.JobState {
 	path := []message.JobState{message.JobSubmitted}
 	switch to {
@@ -60,7 +60,7 @@ func PathOfSubjob(to message.JobState) []message.JobState {
 	return append(path, to)
 }
 
-// PathOfWorkflow is the same for a workflow.
+// PathOfWorkflow is a workflow's legal path to a state.
 func PathOfWorkflow(to message.WorkflowState) []message.WorkflowState {
 	path := []message.WorkflowState{message.WorkflowPending}
 	switch to {

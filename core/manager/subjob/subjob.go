@@ -14,17 +14,17 @@ import (
 type Subjob struct {
 	Job      message.JobID
 	Fence    message.Fence // attempt 0
-	Epoch    uint64        // of the job: the highest heard, on its way to a majority if above the fence's
-	Gate     node.Addr     // that it reports to
+	Epoch    uint64        // of the job: the highest that was heard; on its way to a majority if above the fence's
+	Gate     node.Addr     // to which it reports
 	Granted  node.Instant
-	Deadline node.Instant // until when the gate's word counts; zero before the first
+	Deadline node.Instant // until when the gate's word is valid; zero before the first
 
 	Dispatch   *message.JobDispatch
 	File       message.FileDigest // of the dispatch
 	Digest     uint64             // of its plan
-	RunTimeout time.Duration      // from accepted on
-	Missing    int                // files of it that are being fetched
-	Orders     *Claim             // that came while its record is fetched: nothing may be recorded in its place
+	RunTimeout time.Duration      // counted from Accepted
+	Missing    int                // files that the manager is fetching
+	Orders     *Claim             // orders that came during the fetch of its record: no write may replace that record
 	State      message.JobState
 	Stop       Pending
 	Why        string
@@ -35,50 +35,50 @@ type Subjob struct {
 	Newer
 }
 
-// Pending is what a subjob is to end as: CANCELLED, TIMED_OUT, or FAILED when cut off. A
-// shard is dispatched only while neither state is set; workers stop by the durable one.
+// Pending is the decided end of a subjob: CANCELLED, TIMED_OUT, or FAILED if it was cut off.
+// The manager dispatches a shard only while neither state is set; it cancels shards only by the
+// durable one.
 type Pending struct {
-	Decided message.JobState // once it is to end
-	Durable message.JobState // the same once a majority has it
-	Writing bool             // it is on its way there
+	Decided message.JobState // once the manager has decided an end
+	Durable message.JobState // the same, once a majority has it
+	Writing bool             // the record with it is on its way
 }
 
-// Report is what the gate was sent of a subjob's progress.
+// Report is what the gate got of a subjob's progress.
 type Report struct {
 	Sequence uint64 // of the newest
-	Dirty    bool   // it is to be sent anew
+	Dirty    bool   // the manager must send it again
 }
 
-// Stage is how far the end of a subjob is. It only rises, but for a write that failed.
+// Stage is how far the end of a subjob is. It only rises, except after a failed write.
 type Stage uint8
 
 const (
-	Unrecorded   Stage = iota // there is no result, or no majority is asked to keep it
+	Unrecorded   Stage = iota // there is no result, or its write failed
 	Recording                 // the result is on its way to a majority
-	Recorded                  // a majority has it: it is reported until it is acknowledged
-	Acknowledged              // a gate has it: the register is released
+	Recorded                  // a majority has it: the manager reports it until an acknowledgement
+	Acknowledged              // a gate has it: the manager releases the register
 )
 
 // Ending is the end of a subjob.
 type Ending struct {
-	Result     *message.SubjobResult // nil while it goes on
+	Result     *message.SubjobResult // nil while it runs
 	Kept       message.FileDigest    // of the result
 	Stage      Stage
 	Finished   node.Instant
 	Told       node.Instant
-	Tries      int  // to report it
-	Redirected bool // it was reported at once where a gate had said, since the last time by itself
+	Tries      int  // attempts to report it
+	Redirected bool // the manager followed a gate's redirect at once since the last regular report
 	Loss
 }
 
 // Loss is the end of a subjob whose record names a file that a majority of the disks lost.
 type Loss struct {
 	Lost  string       // which file, for people; empty while no file is lost
-	Quiet node.Instant // all workers have stopped it by then: its manager renews no shard since the loss
+	Quiet node.Instant // when all workers have stopped it: its manager renews no shard since the loss
 }
 
-// Restamp puts a subjob's result under its present fence: the figures are the same
-// for ever.
+// Restamp puts a subjob's result under its current fence; the figures stay the same.
 func (p *Subjob) Restamp() {
 	r := *p.Result
 	r.Fence = p.Fence
@@ -104,19 +104,19 @@ func (p *Subjob) Outcome() (message.JobState, string) {
 	case p.Stop.Durable == message.JobTimedOut:
 		return message.JobTimedOut, why
 	case p.Stop.Durable == message.JobFailed:
-		return message.JobFailed, why // cut off: what has ended is only a part of it
+		return message.JobFailed, why // cut off: its ended workflows are only a part of it
 	case end == message.JobCancelled || len(ends) == 0:
 		return message.JobFailed, why // no gate asked for it
 	}
 	return end, why
 }
 
-// Fresh says that the gate's word for a subjob still counts. Each renewal and each dispatch
-// of a shard asks it: from the deadline on workers stop by themselves. No word counts for a
-// subjob that lost a file.
+// Fresh says that the gate's word for a subjob is still valid. Each renewal and each
+// dispatch of a shard checks it: after the deadline workers stop by themselves. It is never
+// valid for a subjob that lost a file.
 func (p *Subjob) Fresh(now node.Instant) bool { return now < p.Deadline && p.Lost == "" }
 
-// Shard finds one of a subjob, which may be nil, or returns nil.
+// Shard finds a shard of a subjob. It returns nil if there is none, or if p is nil.
 func (p *Subjob) Shard(id message.ShardID) *Shard {
 	if p == nil || int(id.Workflow) >= len(p.Workflows) || int(id.Ordinal) >= len(p.Workflows[id.Workflow].Shards) {
 		return nil
@@ -124,7 +124,7 @@ func (p *Subjob) Shard(id message.ShardID) *Shard {
 	return p.Workflows[id.Workflow].Shards[id.Ordinal]
 }
 
-// Unfold makes the workflows of a fresh subjob's plan.
+// Unfold makes the workflows of a new subjob's plan.
 func (p *Subjob) Unfold() {
 	for i := range p.Dispatch.Plan.Workflows {
 		p.Workflows = append(p.Workflows, &Workflow{Subjob: p, Index: uint32(i)})
@@ -132,7 +132,7 @@ func (p *Subjob) Unfold() {
 	p.Bind()
 }
 
-// Bind ties a subjob's workflows to its plan.
+// Bind connects a subjob's workflows to its plan.
 func (p *Subjob) Bind() {
 	p.Digest = plan.Digest(&p.Dispatch.Plan)
 	for i, f := range p.Workflows {

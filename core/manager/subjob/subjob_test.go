@@ -13,8 +13,8 @@ import (
 	"hyperscale/core/stats"
 )
 
-// What observers are reported of a subjob or workflow that is taken over is a legal way from
-// nothing to where it stands.
+// The state changes that a new holder emits for a subjob or workflow are a legal path from
+// nothing to its state.
 func TestAnnouncedWaysAreLegal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		to := message.JobState(rapid.IntRange(0, int(message.JobTimedOut)).Draw(t, "subjob"))
@@ -42,8 +42,8 @@ func TestAnnouncedWaysAreLegal(t *testing.T) {
 	})
 }
 
-// However large a subjob's figures are, fit and then slim make them fit a frame; every
-// count stays, what shares them does not change, and what fits stays as it is.
+// However large a subjob's figures are, Fit and then Slim make them fit a frame. Every count
+// stays, values that share them do not change, and what fits stays as it is.
 func TestFiguresFitAFrame(t *testing.T) {
 	var wide stats.Histogram
 	for v := uint64(1_000_000); v < 4_000_000_000; v += v >> 7 {
@@ -94,7 +94,7 @@ func TestFiguresFitAFrame(t *testing.T) {
 	})
 }
 
-// Reasons are joined so that each is reported, and within a bound.
+// Joined reasons all appear, within a bound.
 func TestReasonsAreJoined(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SampledFrom([]string{"", "a", "b", strings.Repeat("long", 300)})
@@ -113,8 +113,9 @@ func TestReasonsAreJoined(t *testing.T) {
 	})
 }
 
-// A workflow ends once all its shards have: COMPLETED where all have, FAILED where it has a
-// failure, else as its last shard that did not; and it stands where its furthest shard does.
+// A workflow ends once all its shards have ended: COMPLETED if all completed, FAILED if it has
+// a failure, otherwise like its last shard that did not complete. Its state is that of its
+// furthest shard.
 func TestShardsDecideTheirWorkflow(t *testing.T) {
 	states := []message.WorkflowState{
 		message.WorkflowPending, message.WorkflowAssigned, message.WorkflowRunning,
@@ -162,8 +163,8 @@ func TestShardsDecideTheirWorkflow(t *testing.T) {
 	})
 }
 
-// A fence is adopted above what was given up and above what was adopted before, while the
-// shard is open and has no end.
+// A fence can be adopted if it is above given-up and formerly adopted ones, while the shard is
+// open and has no end.
 func TestAdoptedFencesRise(t *testing.T) {
 	fence := rapid.Custom(func(t *rapid.T) message.Fence {
 		return message.Fence{JobEpoch: 1, SubjobEpoch: rapid.Uint64Range(1, 3).Draw(t, "subjob"), Attempt: rapid.Uint64Range(1, 3).Draw(t, "attempt")}
@@ -188,7 +189,7 @@ func TestAdoptedFencesRise(t *testing.T) {
 	})
 }
 
-// counts is what fit and slim must not change of a subjob's figures.
+// counts returns the counts that Fit and Slim must not change.
 func counts(d *message.DatacenterResult) (sum []message.StepStats) {
 	for i := range d.Workflows {
 		for _, s := range d.Workflows[i].Stats.Steps {

@@ -14,27 +14,27 @@ type Workflow struct {
 	State    message.WorkflowState
 	End      message.WorkflowState // how it ends, before a majority has it
 	Failure  string
-	Abort    string // by a condition of its own, before a majority has that as its failure
-	Waits    string // what for, while it has no cores
+	Abort    string // by its own condition, before a majority has that as its failure
+	Waits    string // what it waits for, while it has no cores
 	Shards   []*Shard
-	Cut      bool               // how it is cut is on a majority
-	Provided []message.Provided // by the workflows before it; nil until it is dispatched
-	Ready    node.Instant       // when all it depends on had ended; zero before
+	Cut      bool               // its cut into shards is on a majority
+	Provided []message.Provided // by earlier workflows; nil until its dispatch
+	Ready    node.Instant       // when all its dependencies had ended; zero before
 	Started  node.Instant
 	Ended    node.Instant
-	Stats    message.Stats // of one that has ended
+	Stats    message.Stats // of an ended workflow
 	Leased   uint64        // rows of its feed, in all
-	Burned   uint64        // of those, what attempts held that were lost
+	Burned   uint64        // rows of these that lost attempts had
 
-	unknown record.Unknown // of a newer version, in the record that had it
+	unknown record.Unknown // fields of a newer version, from the record
 }
 
-// Stopping says that no shard of a workflow is to run any more.
+// Stopping says that no shard of a workflow may run any more.
 func (f *Workflow) Stopping() bool {
 	return f.Subjob.Stop.Decided != message.JobNone || f.Failure != "" || f.Abort != ""
 }
 
-// Outcome says how a workflow ends whose shards have all ended. False: some have not.
+// Outcome says how a workflow ends whose shards have all ended. all is false if some have not.
 func (f *Workflow) Outcome() (end message.WorkflowState, why string, all bool) {
 	completed := true
 	end, why = message.WorkflowFailed, f.Failure
@@ -56,7 +56,7 @@ func (f *Workflow) Outcome() (end message.WorkflowState, why string, all bool) {
 	return end, why, true
 }
 
-// Furthest is how far the furthest shard is.
+// Furthest is the state of the furthest shard.
 func (f *Workflow) Furthest() message.WorkflowState {
 	furthest := message.WorkflowPending
 	for _, s := range f.Shards {
