@@ -9,8 +9,8 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// onCancel stops a shard under the fence given or a lower one. It may come
-// before the dispatch that it cancels: cancellations are in a faster lane.
+// onCancel stops a shard under the given fence or a lower one. It may arrive before the
+// dispatch that it cancels, since cancellations use a faster lane.
 func (m *orders) onCancel(env node.Env, l *uplink.Link, c *message.ShardCancel) {
 	if c.Fence.Attempt == 0 || c.State != message.WorkflowCancelled && c.State != message.WorkflowTimedOut {
 		env.Emit(event.Ignored{Peer: l.Peer.ID, Message: "ShardCancel", Why: "it names no attempt, or neither CANCELLED nor TIMED_OUT"})
@@ -27,12 +27,12 @@ func (m *orders) onCancel(env node.Env, l *uplink.Link, c *message.ShardCancel) 
 	}
 }
 
-// cancelUnseen raises the fence, so that the dispatch that is still under way
-// starts nothing, and stops what a lower fence started.
+// cancelUnseen raises the fence, so that the dispatch, still under way, starts nothing. It also
+// stops what a lower fence started.
 func (m *orders) cancelUnseen(env node.Env, l *uplink.Link, s *shard, c *message.ShardCancel) {
 	if m.crowded() && !m.evict(env) {
 		env.Emit(event.Shed{What: "cancel of shard " + c.Shard.String(), Why: fmt.Sprintf("%d shards wait for the disk, and %d results for their managers", len(m.active), m.outbox.Len())})
-		return // it will be sent again
+		return // the manager repeats it
 	}
 	if s == nil {
 		s = &shard{id: c.Shard}
@@ -56,8 +56,8 @@ func (m *orders) cancelCurrent(env node.Env, l *uplink.Link, s *shard, c *messag
 		return
 	}
 	if x == nil {
-		// It died with a former incarnation, or a manager has acknowledged its end, and
-		// counted it.
+		// The worker crashed since it ran, or a manager has acknowledged its end and counted
+		// it.
 		env.Send(l.Stream, &message.ShardResult{Shard: s.id, Fence: s.fence, State: c.State, Error: "it does not run here"})
 		return
 	}
@@ -67,7 +67,7 @@ func (m *orders) cancelCurrent(env node.Env, l *uplink.Link, s *shard, c *messag
 	}
 	if x.phase == storing {
 		x.stop, x.why = c.State, c.Reason
-		return // onFenceStored goes on
+		return // onFenceStored continues
 	}
 	env.Emit(event.Acted{Shard: s.id, Fence: x.fence, What: "cancel"})
 	x.end(env, c.State, c.Reason)

@@ -13,26 +13,26 @@ import (
 // Config is one worker.
 type Config struct {
 	Datacenter string
-	Managers   []node.Addr // of its datacenter: it registers with all
-	Cores      int         // executors, one a core; 1 to 1024
-	Names      *swim.Names // of members, shared with other workers of this process; nil: with none
+	Managers   []node.Addr // of its datacenter: the worker registers with all
+	Cores      int         // number of executors, one per core; 1 to 1024
+	Names      *swim.Names // member names, shared with other workers of this process; may be nil
 
 	Heartbeat        time.Duration // to each manager
-	RenewalTimeout   time.Duration // a shard runs no longer after the last heartbeat whose answer named it
-	Silence          time.Duration // of a manager, before its stream is closed and opened again
-	ReconnectMin     time.Duration // first wait before a stream is opened again, at most this
-	ReconnectMax     time.Duration // the wait doubles up to here
-	ProgressInterval time.Duration // between two ShardProgress of a shard that moves
+	RenewalTimeout   time.Duration // a shard stops this long after the last heartbeat whose answer named it
+	Silence          time.Duration // of a manager, before the worker closes its stream and opens a new one
+	ReconnectMin     time.Duration // upper bound of the first wait before a reconnect
+	ReconnectMax     time.Duration // the wait doubles up to this
+	ProgressInterval time.Duration // between two ShardProgress of a shard that makes progress
 	KillGrace        time.Duration // between asking an executor to stop and killing it
-	ResultRetry      time.Duration // between two sends of a result that is not acknowledged
+	ResultRetry      time.Duration // between two sends of an unacknowledged result
 	DrainTimeout     time.Duration // how long a stop waits for running shards and for acknowledgements
-	OutboxMax        int           // results that wait; the oldest of absent managers go first
-	FencesMax        int           // fences of ended shards that are remembered
-	FenceAge         time.Duration // how long they are, and how long a result waits
+	OutboxMax        int           // results that wait; beyond it, the oldest of disconnected managers leave
+	FencesMax        int           // fences of ended shards that the worker remembers
+	FenceAge         time.Duration // how long it remembers them, and how long a result waits
 	SweepInterval    time.Duration
 }
 
-// Default returns a worker that lacks only its datacenter, managers and cores.
+// Default returns the configuration of a worker without its datacenter, managers and cores.
 func Default() Config {
 	return Config{
 		Heartbeat:        time.Second,
@@ -51,8 +51,8 @@ func Default() Config {
 	}
 }
 
-// StopMargin is what a stop takes beyond DrainTimeout: executors get KillGrace to end
-// their shards, and the worker writes what they leave.
+// StopMargin is how much longer than DrainTimeout a stop takes: executors get KillGrace to end
+// their shards, and the worker writes their results.
 func (c Config) StopMargin() time.Duration { return c.KillGrace + c.Heartbeat + time.Second }
 
 // Validate reports all faults.

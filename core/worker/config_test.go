@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// A configuration within its range is valid. With one value pushed out it reports one
-// fault, which names that value's key and what to do.
+// A configuration within its range is valid. With one value pushed out it reports one fault,
+// which names that value's key and the remedy.
 func TestOneFaultIsNamedAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Default()

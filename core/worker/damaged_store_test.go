@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// A worker whose store is damaged at one place halts and names the record, or the damage
-// changed nothing that it had promised: no attempt that it began starts a second time.
+// A worker whose store is damaged at one place halts and names the record, unless the damage
+// changed none of its promises. No attempt that it started starts a second time.
 func TestDamagedStoresStartNothingTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := small()
@@ -95,7 +95,7 @@ func TestDamagedStoresStartNothingTwice(t *testing.T) {
 	})
 }
 
-// damaged reads some records of its store as they are after a damage.
+// damaged is a worker that reads some damaged records from its store.
 type damaged struct {
 	*Machine
 	damage *func(string, []byte, func(string) []node.Record) []byte

@@ -10,23 +10,23 @@ import (
 	"hyperscale/core/worker/outbox"
 )
 
-// Two records a shard: its fence, as the ShardAccepted that promises it, and its
-// result, until acknowledged, as the ShardResult behind the manager's name.
+// Two records per shard: its fence, as the ShardAccepted that promises it, and its result,
+// until acknowledged, as the ShardResult after the manager's name.
 const (
 	prefixFence  = "fence/"
 	prefixResult = "result/"
 
-	keyDraining = "draining" // there is one while an operator wants this worker empty
+	keyDraining = "draining" // exists while an operator drains this worker
 )
 
-// disk is what this worker writes.
+// disk writes this worker's records.
 type disk struct {
 	writes  map[node.WriteID]write
 	writeID node.WriteID
 }
 
-// write is a Put that has not completed: of a fence, of a result, of the order to drain,
-// or one that nothing waits for.
+// write is a Put that has not completed: of a fence, of a result, of the drain order, or one
+// that nothing waits for.
 type write struct {
 	what   string
 	fence  *execution
@@ -52,7 +52,7 @@ func (d *disk) put(env node.Env, w write, records ...node.Record) {
 	env.Store().Put(records, d.writeID)
 }
 
-// take ends a write.
+// take removes a completed write.
 func (d *disk) take(t node.WriteID) write {
 	w, ok := d.writes[t]
 	if !ok {
@@ -62,7 +62,7 @@ func (d *disk) take(t node.WriteID) write {
 	return w
 }
 
-// writeFence also drops the result that the new fence supersedes: both or none.
+// writeFence writes a fence and drops the result that it supersedes, in one write.
 func (d *disk) writeFence(env node.Env, x *execution) {
 	id := x.shard.id
 	d.put(env, write{what: "fence of shard " + id.String(), fence: x},
@@ -74,7 +74,7 @@ func (d *disk) dropFence(env node.Env, id message.ShardID) {
 	d.put(env, write{what: "removal of a fence"}, node.Record{Key: keyOf(prefixFence, id)})
 }
 
-// writeResult writes a result unless the disk has it, or is about to.
+// writeResult writes a result unless the disk has it, or a write is under way.
 func (d *disk) writeResult(env node.Env, x *outbox.Item) {
 	if !x.Write() {
 		return
@@ -90,7 +90,7 @@ func (d *disk) dropResult(env node.Env, id message.ShardID) {
 	d.put(env, write{what: "removal of a result"}, node.Record{Key: keyOf(prefixResult, id)})
 }
 
-// writeDraining keeps an operator's order over a restart.
+// writeDraining stores an operator's order, so that it survives a restart.
 func (d *disk) writeDraining(env node.Env, ordered bool) {
 	r := node.Record{Key: keyDraining}
 	if ordered {
@@ -99,8 +99,8 @@ func (d *disk) writeDraining(env node.Env, ordered bool) {
 	d.put(env, write{what: "whether it is drained", drain: true}, r)
 }
 
-// load rebuilds what the last incarnation left: fences, and results that were
-// not acknowledged. What it was running is over; no heartbeat lists it.
+// load restores what the last incarnation left: fences, and unacknowledged results. Its
+// executions are over; no heartbeat lists them.
 func (m *holdings) load(env node.Env) bool {
 	m.drain.ordered = len(env.Store().Load(keyDraining)) > 0
 	for _, r := range env.Store().Load(prefixFence) {

@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// orders are the results, and what managers order: dispatches and cancellations.
+// orders handles what managers order: dispatches and cancellations.
 type orders struct{ results }
 
 func (m *orders) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispatch) {
@@ -53,7 +53,7 @@ func (m *orders) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispat
 	m.disk.writeFence(env, x)
 }
 
-// unfit says why a dispatch cannot be taken whatever cores are free.
+// unfit says why the worker cannot take a dispatch, whatever cores are free.
 func (m *orders) unfit(env node.Env, d *message.ShardDispatch) (message.Code, string) {
 	switch {
 	case m.stopping:
@@ -72,10 +72,9 @@ func (m *orders) unfit(env node.Env, d *message.ShardDispatch) (message.Code, st
 	return message.CodeNone, ""
 }
 
-// refuse tells why a dispatch is not taken, and remembers that: its manager sends a
-// dispatch again until it is answered, and gives the shard to another worker when the
-// first of two answers comes. The highest fence of a shard is enough, as none below it
-// is taken either: the shard may run elsewhere since.
+// refuse refuses a dispatch, and remembers the fence. A manager repeats a dispatch until an
+// answer, and gives the shard to another worker at the first of two answers. The shard's
+// highest refused fence is enough, since the worker starts none below it either.
 func (m *orders) refuse(env node.Env, l *uplink.Link, d *message.ShardDispatch, code message.Code, why string) {
 	m.refusals.Add(d.Shard, d.Fence)
 	env.Emit(event.Shed{What: "dispatch of shard " + d.Shard.String(), Why: why})
@@ -90,12 +89,12 @@ func (m *orders) refuseStale(env node.Env, l *uplink.Link, s *shard, got message
 	})
 }
 
-// again answers a dispatch that was seen before with what became of it.
+// again answers a repeated dispatch with the state of its execution.
 func (m *orders) again(env node.Env, l *uplink.Link, s *shard) {
 	x := s.current
 	switch {
 	case s.storing != nil || x != nil && (x.phase == waiting || x.silent):
-		// The answer follows when it starts; what was given up is over in a moment.
+		// The answer follows when it starts; a given-up execution is over in a moment.
 	case s.result != nil:
 		s.result.To(l.Peer.ID)
 		m.tell(env, s.result)
@@ -103,8 +102,8 @@ func (m *orders) again(env node.Env, l *uplink.Link, s *shard) {
 		x.manager = l.Peer.ID
 		env.Send(l.Stream, &message.ShardAccepted{Shard: s.id, Fence: x.fence})
 	default:
-		// Started by a former incarnation, which died, or ended and told: it must
-		// not start twice.
+		// A former incarnation started it and crashed, or it has ended and a manager has its
+		// result: it must not start twice.
 		env.Send(l.Stream, &message.ShardRefused{
 			Shard: s.id, Fence: s.fence, Code: message.CodeStaleFence, Detail: "this attempt is over: it ended, or was lost when the worker stopped",
 			CoresFree: uint32(m.cores.Free()), Current: s.fence,
@@ -112,8 +111,8 @@ func (m *orders) again(env node.Env, l *uplink.Link, s *shard) {
 	}
 }
 
-// abandon gives up what has not started under a lower fence: nothing of it
-// stops, so nothing needs to be on disk first.
+// abandon gives up executions below a fence that have not started. Nothing of them runs, so no
+// fence must be on disk first.
 func (m *orders) abandon(env node.Env, s *shard, by message.Fence) {
 	for _, x := range []*execution{s.storing, s.current} {
 		if x == nil || x.phase != storing && x.phase != waiting {
@@ -134,14 +133,14 @@ func (m *orders) abandon(env node.Env, s *shard, by message.Fence) {
 	}
 }
 
-// onFenceStored goes on with an execution whose fence is on disk, or not.
+// onFenceStored continues an execution after the write of its fence, successful or not.
 func (m *orders) onFenceStored(env node.Env, x *execution, err error) {
 	s := x.shard
 	if err == nil {
 		s.fence = maxFence(s.fence, x.fence)
 	}
 	if s.storing != x {
-		m.outdate(env, s) // given up meanwhile, and yet its fence may stand
+		m.outdate(env, s) // given up meanwhile, but its fence may be on disk
 		return
 	}
 	s.storing = nil
@@ -161,7 +160,7 @@ func (m *orders) onFenceStored(env node.Env, x *execution, err error) {
 	m.proceed(env, s)
 }
 
-// onFenceLost: the disk is full, so nothing may start; what runs goes on.
+// onFenceLost handles a full disk: the execution does not start; running ones continue.
 func (m *orders) onFenceLost(env node.Env, x *execution, err error) {
 	s := x.shard
 	x.become(closed)
@@ -170,14 +169,14 @@ func (m *orders) onFenceLost(env node.Env, x *execution, err error) {
 		m.refuse(env, l, x.dispatch, message.CodeStoreFull, "keep the fence: "+err.Error())
 	}
 	if s.result != nil {
-		m.disk.writeResult(env, s.result) // it was held back while the fence was being written
+		m.disk.writeResult(env, s.result) // its write waited for that of the fence
 	}
 	m.outdate(env, s)
 	m.forget(s)
 }
 
-// outdate ends what is below the fence on disk when nothing else will: the
-// dispatch that raised the fence was given up for one that came to nothing.
+// outdate ends executions below the fence on disk if no other code will: the worker gave up the
+// dispatch that raised the fence for one that failed.
 func (m *orders) outdate(env node.Env, s *shard) {
 	old := s.current
 	switch {
@@ -192,7 +191,7 @@ func (m *orders) outdate(env node.Env, s *shard) {
 	}
 }
 
-// supersede ends what a shard has under a lower fence. Its result is not told: the
+// supersede ends what a shard has under a lower fence. The worker does not send its result: the
 // manager that raised the fence has given it up.
 func (m *orders) supersede(env node.Env, s *shard, old *execution) {
 	if old != nil && (old.phase == running || old.phase == ending) {

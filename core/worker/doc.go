@@ -2,11 +2,11 @@
 // their fences, hands out cores, starts and ends executors, and keeps each
 // result until a manager has it.
 //
-// It does not choose what runs (core/manager) and does not run it (the
-// executors behind node.Executor do). Three values decide, without an Env: core/worker/cores
-// which execution gets which cores, core/worker/outbox which manager gets a result next,
-// core/worker/fences what is remembered of shards that do not run here. This package wires
-// them, in layers that call down only: holdings, results, orders, Machine.
+// It does not choose what runs (core/manager) and does not run it (the executors behind
+// node.Executor do). Three subpackages decide, without an Env. core/worker/cores decides which
+// execution gets which cores, core/worker/outbox which manager gets a result next.
+// core/worker/fences remembers shards that do not run here. This package connects them, in
+// layers that call down only: holdings, results, orders, Machine.
 //
 // Source: DESIGN.md, "Execution" and "The unit of dispatch". One dispatch is one
 // shard under one fence; the allocator here, not the manager's count, decides
@@ -31,12 +31,12 @@
 //	WORKER-7 An execution that the worker gave up reports no result. Once its executors are
 //	         gone it leaves the heartbeat; its fence stays on disk.
 //
-// What a manager may count on: it may dispatch a shard elsewhere once RenewalTimeout,
-// lengthened by the drift of both clocks, has passed since its last answer that named
-// the shard, or its dispatch; at once when the worker does not list it any more.
+// What a manager may rely on: it may dispatch a shard elsewhere when RenewalTimeout, plus the
+// drift of both clocks, has passed since its last answer that named the shard, or since its
+// dispatch. It may do so at once when the worker's heartbeat no longer lists the shard.
 //
-// Results go to the manager that renewed last, and to all in turn when that one does
-// not acknowledge: another may have taken the subjob over.
+// Results go to the manager that renewed last, and to all in turn if that one does not
+// acknowledge: another may have taken the subjob over.
 //
 // Read config.go, execution.go, holdings.go, managers.go, disk.go; stop.go, result.go;
 // dispatch.go, start.go, cancel.go, renew.go, rows.go; machine.go, link.go, execute.go,

@@ -7,8 +7,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// onDrain: an operator wants this worker empty, or has changed her mind. What runs
-// goes on to its end. A restart changes nothing of it.
+// onDrain handles an operator's order to take nothing new, or its undo. Running shards continue
+// to their end. The order survives a restart.
 func (m *Machine) onDrain(env node.Env, in *node.Input, d *message.Drain) {
 	if node.ID(d.Node) != env.Self().ID {
 		ignored(env, in, "it is for "+d.Node+", and a worker passes nothing on")
@@ -21,14 +21,14 @@ func (m *Machine) onDrain(env node.Env, in *node.Input, d *message.Drain) {
 	}
 }
 
-// writeDraining keeps the order over a restart.
+// writeDraining stores the order, so that it survives a restart.
 func (m *Machine) writeDraining(env node.Env) {
 	m.drain.unwritten = false
 	m.disk.writeDraining(env, m.drain.ordered)
 }
 
-// onStop: the worker takes nothing new. What runs may end, and reach a manager, for a
-// while; a second stop does not wait.
+// onStop takes nothing new. Running shards may end, and their results reach a manager, within a
+// bound; a second stop ends the wait.
 func (m *Machine) onStop(env node.Env) {
 	if m.stopping {
 		m.onDrained(env)
@@ -46,16 +46,16 @@ func (m *Machine) onResultAck(env node.Env, ack *message.ShardResultAck) {
 	}
 }
 
-// drained halts a worker that was asked to stop and has nothing left to do.
+// drained halts a stopping worker that has nothing left to do.
 func (m *Machine) drained(env node.Env) {
 	if m.stopping && len(m.active) == 0 && m.outbox.Len() == 0 {
 		m.halt(env, "")
 	}
 }
 
-// onDrained: the wait is over. The worker gives up what still runs: managers see that
-// it is not listed any more and dispatch it elsewhere. Results that no manager has
-// acknowledged are on disk.
+// onDrained ends the wait: the worker gives up what still runs. Managers see that its heartbeat
+// no longer lists these shards, and dispatch them elsewhere. Unacknowledged results are on
+// disk.
 func (m *Machine) onDrained(env node.Env) {
 	if m.givenUp || len(m.active) == 0 {
 		for _, x := range m.ordered {

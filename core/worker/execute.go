@@ -8,7 +8,7 @@ import (
 	"hyperscale/core/node"
 )
 
-const tailMax = 2048 // bytes of an executor's last lines that a result carries
+const tailMax = 2048 // bytes of an executor's last lines in a result
 
 func (m *Machine) onExec(env node.Env, e *node.ExecEvent) {
 	r := m.runs[e.ID]
@@ -39,7 +39,7 @@ func (m *Machine) onExec(env node.Env, e *node.ExecEvent) {
 	}
 }
 
-// onGone: the last message of an executor, whatever went before.
+// onGone handles the last message of an executor, whatever came before.
 func (m *Machine) onGone(env node.Env, r *run, e *node.ExecEvent) {
 	x := r.execution
 	r.gone = true
@@ -67,7 +67,7 @@ func (m *Machine) onGone(env node.Env, r *run, e *node.ExecEvent) {
 	m.onAllGone(env, x)
 }
 
-// onAllGone frees the cores, tells the result and lets the successor start.
+// onAllGone frees the cores, sends the result and starts the successor.
 func (m *Machine) onAllGone(env node.Env, x *execution) {
 	s := x.shard
 	state, why := x.outcome()

@@ -7,15 +7,15 @@ import (
 	"hyperscale/core/worker/outbox"
 )
 
-// shard is what this worker knows of a shard.
+// shard is what this worker knows about a shard.
 type shard struct {
 	id      message.ShardID
-	fence   message.Fence // the highest on disk; zero when none is
-	current *execution    // under that fence; nil when it is over, or died with a former incarnation
-	result  *outbox.Item  // under that fence, until it is acknowledged; then there is no current one
-	storing *execution    // whose higher fence is being written
+	fence   message.Fence // the highest on disk; zero if none is
+	current *execution    // under that fence; nil when it is over, also after a restart
+	result  *outbox.Item  // under that fence, until its acknowledgement; then there is no current one
+	storing *execution    // the worker is writing its higher fence
 	leaving int           // superseded executions whose executors are not gone
-	since   node.Instant  // without an execution
+	since   node.Instant  // when the shard last lost its execution
 }
 
 // high is the highest fence seen, on disk or on its way there.
@@ -26,23 +26,23 @@ func (s *shard) high() message.Fence {
 	return s.fence
 }
 
-// idle says that nothing of a shard is left but its fence.
+// idle says that nothing of a shard is left except its fence.
 func (s *shard) idle() bool {
 	return s.current == nil && s.result == nil && s.storing == nil && s.leaving == 0
 }
 
-// phase is where an execution stands.
+// phase is the state of an execution.
 type phase uint8
 
 const (
-	storing phase = iota // its fence is being written
+	storing phase = iota // the worker is writing its fence
 	waiting              // for the executors of an execution that it supersedes
 	running              // its executors run
-	ending               // its executors were asked to stop
+	ending               // the worker has asked its executors to stop
 	closed               // it is over
 )
 
-// become moves an execution on; nothing but this writes a phase.
+// become changes the phase of an execution; no other code does.
 func (x *execution) become(to phase) {
 	next := [...]uint8{
 		storing: 1<<waiting | 1<<closed,
@@ -63,22 +63,22 @@ type execution struct {
 	number   uint64 // of its timers
 	shard    *shard
 	fence    message.Fence
-	dispatch *message.ShardDispatch // nil when its cancellation came first
-	manager  node.ID                // that gets its reports: it dispatched, cancelled or renewed it last
-	until    node.Instant           // nothing runs from then on unless renewed; zero for a cancellation
-	lapsed   bool                   // it was not
+	dispatch *message.ShardDispatch // nil if its cancellation came first
+	manager  node.ID                // gets its reports: the one that dispatched, cancelled or renewed it last
+	until    node.Instant           // when it stops without a renewal; zero for a cancellation
+	lapsed   bool                   // no renewal came in time
 	phase    phase
 	runs     []*run
 	started  node.Instant
-	stop     message.WorkflowState // what it is to become; none while it goes on
+	stop     message.WorkflowState // how it shall end; none while it runs
 	why      string
 	failure  string
 	silent   bool // superseded or given up: it reports no end
-	dirty    bool // moved since the last progress
+	dirty    bool // progress since the last report
 	sequence uint64
 }
 
-// holder is what an execution is among the cores.
+// holder is the execution's identity among the holders of cores.
 func (x *execution) holder() cores.Holder { return cores.Holder{Shard: x.shard.id, Number: x.number} }
 
 // run is one executor of an execution.
@@ -88,7 +88,7 @@ type run struct {
 	core      int
 	sequence  uint64
 	stats     *message.Stats
-	asks      *message.ExecRows // for rows; nil when it has its answer
+	asks      *message.ExecRows // its request for rows; nil after its answer
 	asked     node.Instant
 	result    *message.ExecResult
 	gone      bool

@@ -20,7 +20,7 @@ func small() Config {
 	c.Cores = 4
 	c.OutboxMax = 2
 	c.Silence = 10 * time.Second
-	c.RenewalTimeout = time.Minute // what it brings is in renew.txt
+	c.RenewalTimeout = time.Minute // renew.txt covers its effect
 	return c
 }
 
@@ -35,7 +35,7 @@ func world(c Config) *nodetest.Env {
 	return w
 }
 
-// desk is a worker with two managers whose subjobs are looked at.
+// desk is a worker with two managers, whose subjobs the test looks at.
 type desk struct {
 	*nodetest.Env
 	t  rapid.TB
@@ -61,7 +61,7 @@ func newDesk(t rapid.TB, change func(*Config)) *desk {
 	return d
 }
 
-// open lets a manager take the stream that is being opened to it.
+// open makes a manager accept the stream that the worker opens to it.
 func (d *desk) open(i int) {
 	id := [2]node.ID{"m1", "m2"}[i]
 	d.to[i] = d.OpeningTo(node.Addr(id + ":1"))[0]
@@ -88,7 +88,7 @@ func (d *desk) dispatch(i int, n uint32, attempt uint64, cores uint32) *executio
 	return nil
 }
 
-// finish ends what runs of an execution.
+// finish ends the executors of an execution.
 func (d *desk) finish(x *execution, states ...message.WorkflowState) {
 	for i, r := range append([]*run(nil), x.runs...) {
 		d.ExecSays(r.id, &message.ExecResult{State: states[min(i, len(states)-1)]})
@@ -98,12 +98,12 @@ func (d *desk) finish(x *execution, states ...message.WorkflowState) {
 	}
 }
 
-// ledger is all that a worker tells of itself.
+// ledger lists all sizes that a worker reports.
 func ledger(m *Machine) string {
 	var lines []string
 	tell := func(what string, n, bound int) { lines = append(lines, fmt.Sprintln(what, n, bound)) }
 	m.Sizes(tell)
 	m.Rests(tell)
-	slices.Sort(lines) // maps tell theirs in any order
+	slices.Sort(lines) // maps report theirs in any order
 	return strings.Join(lines, "")
 }

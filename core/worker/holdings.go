@@ -11,8 +11,8 @@ import (
 	"hyperscale/core/worker/outbox"
 )
 
-// holdings are what a worker has: shards with their executions, cores and results, and the
-// managers and the disk that know of them.
+// holdings are what a worker has: shards with their executions, cores and results, and its
+// managers and disk.
 type holdings struct {
 	config   Config
 	managers managers
@@ -23,7 +23,7 @@ type holdings struct {
 	resting  *fences.Resting
 	shards   map[message.ShardID]*shard
 	active   map[uint64]*execution // from reservation until its last executor is gone, by number
-	ordered  []*execution          // the same, oldest first; who goes through it keeps what it was
+	ordered  []*execution          // the same, oldest first; callers that iterate keep the old slice
 	runs     map[node.ExecID]*run
 	drain    drain
 	stopping bool // it ends when nothing is left to do
@@ -49,7 +49,7 @@ func (m *holdings) begin(s *shard, f message.Fence, l *uplink.Link) *execution {
 	return x
 }
 
-// release frees what an execution holds; its successor gets the cores that it is owed.
+// release frees the cores of an execution; its successor gets those that it is owed.
 func (m *holdings) release(env node.Env, x *execution) {
 	m.retire(x)
 	m.cores.Release(x.holder())
@@ -58,28 +58,28 @@ func (m *holdings) release(env node.Env, x *execution) {
 	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerRenewal, x.number))
 }
 
-// retire takes an execution off those that hold or await cores.
+// retire removes an execution from those that hold or await cores.
 func (m *holdings) retire(x *execution) {
 	delete(m.active, x.number)
 	m.ordered = slices.DeleteFunc(slices.Clone(m.ordered), func(o *execution) bool { return o == x })
 }
 
-// heartbeat is what a manager learns of this worker.
+// heartbeat describes this worker to managers.
 func (m *holdings) heartbeat() message.WorkerHeartbeat {
 	return message.WorkerHeartbeat{
 		Datacenter: m.config.Datacenter,
 		Draining:   m.closed(),
 		CoresTotal: uint32(m.cores.Total()),
 		CoresFree:  uint32(m.cores.Free()),
-		Running:    m.listed(), // all managers share it: what is sent never changes
+		Running:    m.listed(), // all managers share it, as nothing changes a sent message
 	}
 }
 
 func (m *holdings) beatAll(env node.Env) { m.managers.beatAll(env, m.heartbeat()) }
 
-// listed names what has its fence on disk and whose result is not acknowledged,
-// and whatever still runs though it was given up: what is not listed has stopped,
-// managers dispatch it elsewhere at once.
+// listed names the shards whose fence is on disk and whose result no manager has acknowledged,
+// and given-up ones that still run. Managers dispatch what it does not list elsewhere at once,
+// since it has stopped.
 func (m *holdings) listed() []message.ShardRef {
 	var list []message.ShardRef
 	for _, x := range m.ordered {
@@ -96,7 +96,7 @@ func (m *holdings) listed() []message.ShardRef {
 	return slices.Compact(list)
 }
 
-// rest files the fence of a shard that has no execution any more.
+// rest starts the age of the fence of a shard that has no execution any more.
 func (m *holdings) rest(env node.Env, s *shard) {
 	if !s.idle() {
 		return
@@ -106,8 +106,8 @@ func (m *holdings) rest(env node.Env, s *shard) {
 	m.reap(env)
 }
 
-// reap forgets the fences that are due. A shard that was dispatched again since it was
-// filed has been filed again, or will be.
+// reap forgets the fences that are due. A shard that got another dispatch since then has a
+// later entry, or will have one.
 func (m *holdings) reap(env node.Env) {
 	for {
 		r, due := m.resting.Due(env.Now())

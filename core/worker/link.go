@@ -12,7 +12,7 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 	}
 	l, ours := m.managers.links.Opened(env, in)
 	if !ours && in.From.Role != node.RoleManager && in.From.Role != node.RoleWorker {
-		env.Close(in.Stream) // its group compares lists with it; to others it is no server
+		env.Close(in.Stream) // its group exchanges membership lists; it serves no other stream
 	}
 	if l == nil {
 		return

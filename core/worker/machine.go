@@ -11,11 +11,11 @@ import (
 	"hyperscale/core/worker/outbox"
 )
 
-// Machine is a worker: it wires what it holds to its managers, its group and its disk.
+// Machine is a worker: it connects its holdings to its managers, its group and its disk.
 type Machine struct {
 	orders
 	group   *swim.Group
-	givenUp bool // the stop does not wait for ends any more
+	givenUp bool // the stop no longer waits for ends
 }
 
 // New returns a worker. The configuration must be valid.
@@ -54,9 +54,9 @@ func newManagers(c Config) managers {
 	}
 }
 
-// newGroup returns the membership of the datacenter, whose seeds are the managers.
-// A worker is a member so that managers see it die before its heartbeats are
-// missed; it learns nothing from it for itself.
+// newGroup returns the datacenter's membership, whose seeds are the managers. The worker is a
+// member so that managers detect its death before they miss heartbeats. It uses nothing of the
+// membership itself.
 func newGroup(c Config) *swim.Group {
 	g := swim.Default()
 	g.Group, g.Seeds, g.Names, g.Untold = c.Datacenter, c.Managers, c.Names, true

@@ -12,19 +12,19 @@ import (
 // managers are the streams to the managers of the datacenter.
 type managers struct {
 	links   *uplink.Links
-	rhythms map[*uplink.Link]*rhythm // of the streams that stand
-	timeout time.Duration            // what an answered heartbeat renews
+	rhythms map[*uplink.Link]*rhythm // of the open streams
+	timeout time.Duration            // how long an answered heartbeat renews
 }
 
-// rhythm is when this worker sent the heartbeats of one stream. What a manager
-// renews counts from there: it may have answered long after.
+// rhythm records when this worker sent the heartbeats of one stream. A renewal counts from that
+// time, since the manager may have answered long after it.
 type rhythm struct {
-	sent     []beat       // from the newest that was answered on, none older than what an answer could renew
-	answered node.Instant // when the newest that was answered was sent; zero: none on this stream
+	sent     []beat       // from the newest answered one on, none older than an answer could renew
+	answered node.Instant // when the newest answered one was sent; zero: none on this stream
 }
 
-// beatsMax bounds those that are remembered: where cores come free all the time,
-// an answer that is that late renews nothing.
+// beatsMax bounds the remembered heartbeats. If cores become free all the time, an answer that
+// is so late renews nothing.
 const beatsMax = 1024
 
 type beat struct {
@@ -32,9 +32,9 @@ type beat struct {
 	at       node.Instant
 }
 
-// answer finds out when the heartbeat of a sequence was sent; false when that is not
-// known any more. One may be answered again: by a manager that has taken over a subjob
-// since, and whose word is as good for it.
+// answer returns when the heartbeat of a sequence was sent, and false if the worker has
+// forgotten that. A second answer is valid, too: the manager may have taken over a subjob since
+// the first.
 func (r *rhythm) answer(sequence uint64) (at node.Instant, ok bool) {
 	for i, b := range r.sent {
 		if b.sequence != sequence {
@@ -47,14 +47,14 @@ func (r *rhythm) answer(sequence uint64) (at node.Instant, ok bool) {
 	return 0, false
 }
 
-// send tells a manager something, if it is connected.
+// send sends a message to a manager, if it is connected.
 func (m *managers) send(env node.Env, to node.ID, msg node.Message) {
 	if l := m.links.Peer(to); l != nil {
 		env.Send(l.Stream, msg)
 	}
 }
 
-// connected names the managers whose streams stand.
+// connected lists the connected managers.
 func (m *managers) connected() (all []node.ID) {
 	for _, l := range m.links.All() {
 		if l.Stands {
@@ -64,8 +64,8 @@ func (m *managers) connected() (all []node.ID) {
 	return all
 }
 
-// beat tells a manager what this worker has and runs. It is sent at once where
-// cores come free as well, so that what waits for them is not late by a second.
+// beat sends a heartbeat to a manager. The worker also sends one as soon as cores become free,
+// so that waiting shards get them without a delay.
 func (m *managers) beat(env node.Env, l *uplink.Link, what message.WorkerHeartbeat) {
 	l.Sequence++
 	r, now := m.rhythms[l], env.Now()
@@ -85,10 +85,9 @@ func (m *managers) beatAll(env node.Env, what message.WorkerHeartbeat) {
 	}
 }
 
-// limit returns until when a dispatch that a manager sends now may run: the
-// RenewalTimeout of the last heartbeat that it answered, since the dispatch may
-// have been held for long. The manager answered before it sent, and counts from
-// there.
+// limit returns until when a dispatch that arrives now may run: RenewalTimeout after the last
+// answered heartbeat, since the network may have held the dispatch for long. The manager
+// answered that heartbeat before it sent the dispatch, and counts from there.
 func (m *managers) limit(now node.Instant, l *uplink.Link) (until node.Instant, ok bool) {
 	answered := m.rhythms[l].answered
 	until = answered.Add(m.timeout)

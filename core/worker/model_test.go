@@ -12,19 +12,19 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// model is a worker as a checker sees it: by its events alone.
+// model is a worker as a checker sees it: only by its events.
 type model struct {
 	t       *rapid.T
 	world   *nodetest.Env
 	owner   map[int]string // of each core
 	acted   map[message.ShardID]message.Fence
 	started map[string]bool
-	results map[string]message.WorkflowState  // first told end of each shard and fence
+	results map[string]message.WorkflowState  // first reported end of each shard and fence
 	stored  map[message.ShardID]message.Fence // the highest on disk
-	runs    map[message.ShardID]int           // attempts that have executors
+	runs    map[message.ShardID]int           // number of attempts with executors
 	peer    node.Peer
-	beats   map[node.StreamID][]node.Instant // when each heartbeat of a stream was sent
-	heard   node.Instant                     // when the newest that was answered was sent
+	beats   map[node.StreamID][]node.Instant // when the worker sent each heartbeat of a stream
+	heard   node.Instant                     // when it sent the newest answered one
 }
 
 const renewal = 5 * time.Second
@@ -119,10 +119,10 @@ func (m *model) onSend(s node.StreamID, sent node.Message) {
 	}
 }
 
-// lists: what has executors is named, once, under the highest fence that is on disk:
-// what is not has stopped, and a manager that knows the higher fence dispatches it again.
-// While one above both is on its way to the disk the manager waits for the answer to that,
-// and the attempt that runs may be named under its own.
+// lists asserts that a heartbeat names each running shard once, under the highest fence on
+// disk. Managers take an unlisted shard as stopped, and dispatch it again if they know a higher
+// fence. During the write of a higher fence the running attempt may appear under its own: the
+// manager waits for the answer to the higher one.
 func (m *model) lists(hb *message.WorkerHeartbeat) {
 	named := map[message.ShardID]message.Fence{}
 	for _, r := range hb.Running {
@@ -155,8 +155,7 @@ func (m *model) receive(msg node.Message) {
 	}
 }
 
-// answer acknowledges some heartbeat of the stream, late or again, and names some
-// shards.
+// answer acknowledges some heartbeat of the stream, late or repeated, and names some shards.
 func (m *model) answer(t *rapid.T) {
 	up := m.world.StreamsOf("m1")
 	if len(up) == 0 || len(m.beats[up[0]]) == 0 {
@@ -172,7 +171,7 @@ func (m *model) answer(t *rapid.T) {
 	m.world.Receive(up[0], ack)
 }
 
-// quiet: nothing runs past its deadline but what has told its result.
+// quiet asserts that nothing runs past its deadline, except shards that have sent their result.
 func (m *model) quiet() {
 	w := m.world.Machine().(*Machine)
 	for _, x := range w.ordered {
@@ -214,8 +213,8 @@ func (m *model) restart() {
 	m.connect()
 }
 
-// settles: when everything that runs has ended and the disk writes, all cores are
-// free and nothing is left under way.
+// settles asserts that, once all executors have ended and the disk writes, all cores are free
+// and nothing is under way.
 func (m *model) settles() {
 	m.world.Held = false
 	for m.world.Pending() > 0 {
@@ -233,14 +232,14 @@ func (m *model) settles() {
 	}
 }
 
-// rests judges the ledgers against a dumb count.
+// rests compares the ledgers with a naive count.
 func (m *model) rests() {
 	w := m.world.Machine().(*Machine)
 	w.Rests(func(what string, n, _ int) {
 		want := n
 		switch what {
 		case "worker/executors of executions":
-			want = len(w.runs) // but for those that are gone
+			want = len(w.runs) // except those that are gone
 			if n < want {
 				m.t.Fatalf("%s is %d, and %d executors run", what, n, want)
 			}

@@ -56,9 +56,9 @@ func TestCoresAndFencesHold(t *testing.T) {
 	})
 }
 
-// One shard is dispatched under higher and higher fences while a slow disk takes some of
-// them and refuses others, and executors end in any way. Whatever becomes of it, one
-// attempt runs at a time, none below the fence on disk, and all cores come free.
+// One shard gets dispatches under rising fences while a slow disk takes some and refuses
+// others, and executors end in any way. One attempt runs at a time, none below the fence on
+// disk, and all cores become free.
 func TestOneShardUnderManyFences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)

@@ -13,7 +13,7 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// What was refused is remembered at its highest fence, and of so many shards.
+// The worker remembers each refused shard by its highest fence, up to a bound on shards.
 func TestRefusalsAreRememberedAtTheirHighest(t *testing.T) {
 	d := newDesk(t, func(c *Config) { c.FencesMax = 3 })
 	d.dispatch(0, 1, 5, 9)
@@ -29,8 +29,8 @@ func TestRefusalsAreRememberedAtTheirHighest(t *testing.T) {
 	}
 }
 
-// A dispatch finds room or is refused with the reason, and a shard that was refused starts
-// under no fence at or below it, for as long as refusals are remembered.
+// A dispatch finds room, or the worker refuses it with the reason. While it remembers the
+// refusal, it starts the shard under no fence at or below the refused one.
 func TestDispatchesFindRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const remembered = 3
@@ -44,7 +44,7 @@ func TestDispatchesFindRoom(t *testing.T) {
 		}
 		draining := false
 		high, refused := map[uint32]uint64{}, map[uint32]uint64{}
-		var order []uint32 // of the shards that were refused
+		var order []uint32 // of the refused shards
 		free := uint32(4)
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			if rapid.IntRange(0, 4).Draw(t, "orders") == 0 {
@@ -62,7 +62,7 @@ func TestDispatchesFindRoom(t *testing.T) {
 				msg.Workflow = strings.Repeat("w", 257)
 			}
 			if high[n] > 0 {
-				continue // what becomes of a shard that runs is in TestCoresAndFencesHold
+				continue // TestCoresAndFencesHold covers running shards
 			}
 			want := message.CodeNone
 			switch {

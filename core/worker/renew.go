@@ -6,8 +6,8 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// renew lets go on what a manager named in its answer to a heartbeat that was
-// sent at an instant.
+// renew extends the shards that a manager named in its answer to a heartbeat sent at the given
+// time.
 func (m *orders) renew(env node.Env, l *uplink.Link, at node.Instant, named []message.ShardRef) {
 	for _, ref := range named {
 		switch s := m.shards[ref.Shard]; {
@@ -20,16 +20,16 @@ func (m *orders) renew(env node.Env, l *uplink.Link, at node.Instant, named []me
 	}
 }
 
-// lapse gives up an execution that no manager has renewed in time: it sends no
-// more load, its result counts nowhere, and it is not listed once it is gone, so
-// that a manager may dispatch the shard elsewhere. Its fence stays.
+// lapse gives up an execution that no manager has renewed in time. It sends no more load, its
+// result counts nowhere, and its fence stays. Once it is gone, no heartbeat lists it, so that a
+// manager may dispatch the shard elsewhere.
 func (m *orders) lapse(env node.Env, x *execution) {
 	if x == nil || x.lapsed || env.Now() < x.until {
 		return
 	}
 	switch {
 	case x.phase == storing && x.stop == message.WorkflowNone:
-		x.lapsed = true // onFenceStored goes on
+		x.lapsed = true // onFenceStored continues
 	case x.phase == waiting && x.stop == message.WorkflowNone:
 		m.unrenewed(env, x)
 	case (x.phase == running || x.phase == ending) && !x.told():

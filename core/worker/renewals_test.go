@@ -8,7 +8,7 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// Renewals never shorten, and never revive what is over.
+// Renewals never shorten a deadline, and never revive an ended execution.
 func TestRenewalsMoveOnOnly(t *testing.T) {
 	d := newDesk(t, func(c *Config) { c.Silence = time.Hour })
 	x := d.dispatch(0, 0, 1, 1)
@@ -26,7 +26,7 @@ func TestRenewalsMoveOnOnly(t *testing.T) {
 	}
 }
 
-// A deadline that has come stands, though no timer has fired yet.
+// A deadline that has passed stays, though no timer has fired yet.
 func TestWhatIsOverIsNotRenewed(t *testing.T) {
 	d := newDesk(t, nil)
 	x := &execution{config: &d.m.config, shard: &shard{id: shardOf(0)}, until: d.Now()}
@@ -35,7 +35,7 @@ func TestWhatIsOverIsNotRenewed(t *testing.T) {
 	}
 }
 
-// A dispatch runs on an answer that is younger than the timeout.
+// A dispatch needs an answer that is younger than the timeout.
 func TestOldAnswersAllowNothing(t *testing.T) {
 	const timeout = time.Minute
 	l := &uplink.Link{}
@@ -50,7 +50,8 @@ func TestOldAnswersAllowNothing(t *testing.T) {
 	}
 }
 
-// A heartbeat may be answered twice, an older one late; a new stream begins anew.
+// A heartbeat may get two answers, and an older one a late answer; each new stream starts
+// again.
 func TestHeartbeatsAreAnswered(t *testing.T) {
 	r := &rhythm{sent: []beat{{3, 30}, {4, 40}, {5, 50}}}
 	for range 2 {

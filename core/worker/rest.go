@@ -5,12 +5,12 @@ import (
 	"hyperscale/core/node"
 )
 
-// sentRest is how many heartbeats of a link may wait for their answers at rest: those
-// that an answer could still renew.
+// sentRest is how many heartbeats of a link may wait for their answers at rest: those that an
+// answer could still renew.
 func (m *Machine) sentRest() int { return int(m.config.RenewalTimeout/m.config.Heartbeat) + 2 }
 
-// Rests tells this worker's ledgers against their rest. Fences remain until FenceAge,
-// and the last FencesMax refusals for good.
+// Rests reports this worker's ledgers at rest. Fences remain until FenceAge, and the last
+// FencesMax refusals for good.
 func (m *Machine) Rests(tell node.Tell) {
 	m.cores.Rests(tell)
 	tell("worker/active", max(len(m.active), len(m.ordered)), 0)
@@ -27,7 +27,7 @@ func (m *Machine) Rests(tell node.Tell) {
 	m.group.Rests(tell)
 }
 
-// restShards tells that each known shard is one fence that waits for its age.
+// restShards reports that each known shard is one fence that waits for its age.
 func (m *Machine) restShards(tell node.Tell) {
 	filed := map[message.ShardID]bool{}
 	open, runs := 0, 0

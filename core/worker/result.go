@@ -11,13 +11,13 @@ import (
 	"hyperscale/core/worker/outbox"
 )
 
-// statsMax is what a shard's statistics may take of a frame.
+// statsMax is the part of a frame that a shard's statistics may take.
 const statsMax = message.FrameMax / 2
 
-// results are the holdings, and what becomes of the figures of executions.
+// results are the holdings, with the figures of executions.
 type results struct{ holdings }
 
-// onPush sends what moved since the last time.
+// onPush sends the progress since the last push.
 func (m *results) onPush(env node.Env) {
 	m.pushing = false
 	for _, x := range m.ordered {
@@ -31,7 +31,7 @@ func (m *results) onPush(env node.Env) {
 		}
 		l := m.managers.links.Peer(x.manager)
 		if l == nil {
-			continue // it is sent when the manager is back
+			continue // the next push after the manager reconnects
 		}
 		x.dirty = false
 		x.sequence++
@@ -43,7 +43,7 @@ func (m *results) onPush(env node.Env) {
 		out := &message.ShardProgress{Shard: x.shard.id, Fence: x.fence, Sequence: x.sequence, Stats: sum}
 		if size := message.HeaderSize + out.Size(); size > message.FrameMax {
 			env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ExecProgress", Why: fmt.Sprintf("the figures take %d bytes, %d is the bound", size, message.FrameMax)})
-			continue // finish says so in the result
+			continue // the result will say so
 		}
 		env.Send(l.Stream, out)
 	}
@@ -62,7 +62,7 @@ func (x *execution) sum() (message.Stats, error) {
 	return sum, err
 }
 
-// finish makes the result of an execution that is over and begins to keep it.
+// finish makes the result of an ended execution and starts to store it.
 func (m *results) finish(env node.Env, x *execution) {
 	m.release(env, x)
 	x.become(closed)
@@ -75,7 +75,7 @@ func (m *results) finish(env node.Env, x *execution) {
 	}
 }
 
-// summary is the result of an execution that is over.
+// summary is the result of an ended execution.
 func (x *execution) summary(now node.Instant) *message.ShardResult {
 	state, why := x.outcome()
 	out := &message.ShardResult{Shard: x.shard.id, Fence: x.fence, State: state, Error: why}
@@ -92,7 +92,7 @@ func (x *execution) summary(now node.Instant) *message.ShardResult {
 			out.Provided = append(out.Provided, r.result.Provided...) // one of them has the first virtual user
 		}
 	}
-	// A frame has a bound, which thousands of kinds of errors reach.
+	// A frame has a bound, which thousands of kinds of errors exceed.
 	if size := message.HeaderSize + out.Size(); size > message.FrameMax-1024 {
 		out.State = message.WorkflowFailed
 		out.Error = fmt.Sprintf("the figures take %d bytes, %d is the bound: split the workflow into several with fewer steps", size, message.FrameMax-1024)
@@ -101,9 +101,9 @@ func (x *execution) summary(now node.Instant) *message.ShardResult {
 	return out
 }
 
-// settled is the sum of an execution that is over. An executor that died without
-// a result leaves requests in flight, whose ends remain unknown: they count
-// as cancelled, so that the figures of a result add up.
+// settled sums the figures of an ended execution. An executor that crashed leaves requests in
+// flight, whose ends remain unknown. They count as cancelled, so that the figures of a result
+// add up.
 func (x *execution) settled() (message.Stats, error) {
 	parts := make([]*message.Stats, len(x.runs))
 	for i, r := range x.runs {
@@ -129,8 +129,8 @@ func settle(s message.Stats) *message.Stats {
 	return &s
 }
 
-// onResultStored tells the result, on disk or not: a disk that is full must not
-// keep what is known from the manager.
+// onResultStored sends the result, on disk or not: a full disk must not keep the manager from
+// learning it.
 func (m *results) onResultStored(env node.Env, x *outbox.Item, err error) {
 	x.Wrote(err)
 	if s := m.shards[x.Result.Shard]; s != nil && s.result == x {
@@ -140,8 +140,7 @@ func (m *results) onResultStored(env node.Env, x *outbox.Item, err error) {
 
 func (m *results) tell(env node.Env, x *outbox.Item) { m.managers.send(env, x.Manager, x.Result) }
 
-// onRetry tells again what is not acknowledged, and writes again what the disk
-// refused.
+// onRetry sends unacknowledged results again, and repeats writes that the disk refused.
 func (m *results) onRetry(env node.Env) {
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerRetry), m.config.ResultRetry)
 	for _, x := range m.outbox.All() {
@@ -153,7 +152,7 @@ func (m *results) onRetry(env node.Env) {
 	}
 }
 
-// acknowledged forgets the result of an attempt, if it waits.
+// acknowledged drops the result of an attempt, if it waits.
 func (m *results) acknowledged(env node.Env, ack *message.ShardResultAck) bool {
 	s := m.shards[ack.Shard]
 	if s == nil || s.result == nil || s.result.Result.Fence != ack.Fence {
@@ -163,7 +162,7 @@ func (m *results) acknowledged(env node.Env, ack *message.ShardResultAck) bool {
 	return true
 }
 
-// discharge forgets a result.
+// discharge drops a result.
 func (m *results) discharge(env node.Env, x *outbox.Item) {
 	s := m.shards[x.Result.Shard]
 	m.outbox.Remove(x)
@@ -172,8 +171,8 @@ func (m *results) discharge(env node.Env, x *outbox.Item) {
 	m.rest(env, s)
 }
 
-// evict makes room in a full outbox: the oldest result whose manager is away
-// goes. It says whether there was one.
+// evict makes room in a full outbox: it drops the oldest result whose manager is disconnected.
+// It says whether there was one.
 func (m *results) evict(env node.Env) bool {
 	x := m.outbox.Evictable(m.managers.connected())
 	if x != nil {

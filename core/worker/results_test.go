@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// A shard is over well when all executors say so, whichever comes last.
+// A shard completes when all executors report success, whichever comes last.
 func TestOneOfTwoExecutorsIsNotAll(t *testing.T) {
 	d := newDesk(t, nil)
 	x := d.dispatch(0, 0, 1, 2)
@@ -28,7 +28,7 @@ func TestOneOfTwoExecutorsIsNotAll(t *testing.T) {
 	}
 }
 
-// What executors say is counted once, in its order, and not after their result.
+// The worker counts each executor's reports once, in their order, and none after its result.
 func TestProgressEndsWithTheResult(t *testing.T) {
 	d := newDesk(t, nil)
 	x := d.dispatch(0, 0, 1, 2)
@@ -52,8 +52,8 @@ func TestProgressEndsWithTheResult(t *testing.T) {
 	}
 }
 
-// A renewal makes its manager the first that a result goes to; only its own
-// acknowledgement ends it.
+// A renewal makes its manager the first that gets the result; only an acknowledgement of the
+// same attempt ends it.
 func TestResultsGoToTheirManager(t *testing.T) {
 	d := newDesk(t, nil)
 	x := d.dispatch(0, 0, 1, 1)
@@ -71,9 +71,9 @@ func TestResultsGoToTheirManager(t *testing.T) {
 	}
 }
 
-// Executors tell figures that add up, that do not, or that no frame holds together. The
-// result says so and fails then; else it is their sum. A result that no manager takes is
-// kept for fence_age, and an order to drain until the disk has it.
+// Executors report figures that add up, that do not, or that no frame can hold together. The
+// result fails with that reason, or is their sum. A result that no manager takes stays for
+// fence_age, and a drain order until the disk has it.
 func TestResultsSayWhatExecutorsTold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const age = 20 * time.Second
@@ -139,8 +139,8 @@ func TestResultsSayWhatExecutorsTold(t *testing.T) {
 	})
 }
 
-// Results leave the outbox in their order, each until it is acknowledged, none after its
-// acknowledgement was taken, whatever managers come and go and whatever restarts.
+// Results leave the outbox in their order, each repeated until its acknowledgement and not
+// after it, whatever managers connect and whatever restarts.
 func TestOutboxTellsInOrderUntilAcknowledged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := small()
@@ -150,7 +150,7 @@ func TestOutboxTellsInOrderUntilAcknowledged(t *testing.T) {
 		w.Discard = true
 		acked := map[message.ShardRef]bool{}
 		owed := []message.ShardRef{} // in the order of their ends
-		var burst []message.ShardRef // told in this step
+		var burst []message.ShardRef // sent in this step
 		w.WatchSend = func(_ node.StreamID, m node.Message) {
 			r, ok := m.(*message.ShardResult)
 			if !ok {

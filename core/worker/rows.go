@@ -8,11 +8,11 @@ import (
 	"hyperscale/core/node"
 )
 
-// rowsRetry is how long an executor's question for rows may be unanswered until it is
-// asked again: streams break, and subjobs go from one manager to another.
+// rowsRetry is how long an executor's request for rows may lack an answer before the worker
+// repeats it: streams break, and subjobs move from one manager to another.
 const rowsRetry = time.Second
 
-// askRows passes on what an executor asks, to the manager that has its shard's subjob.
+// askRows forwards an executor's request to the manager that has its shard's subjob.
 func (m *managers) askRows(env node.Env, r *run) {
 	x := r.execution
 	r.asked = env.Now()
@@ -29,7 +29,7 @@ func (x *execution) coreOf(r *run) (n uint32) {
 	return n
 }
 
-// askAgain asks for what was not answered.
+// askAgain repeats the unanswered requests.
 func (m *managers) askAgain(env node.Env, x *execution) {
 	for _, r := range x.runs {
 		if r.asks != nil && !r.gone && r.result == nil && env.Now().Sub(r.asked) >= rowsRetry {
@@ -38,8 +38,8 @@ func (m *managers) askAgain(env node.Env, x *execution) {
 	}
 }
 
-// onRowsLeased hands an executor what it asked for, once: an answer that comes twice
-// holds rows that it has already.
+// onRowsLeased gives an executor its rows, once: a repeated answer holds rows that it has
+// already.
 func (m *orders) onRowsLeased(env node.Env, l *message.ShardRowsLeased) {
 	s := m.shards[l.Shard]
 	if s == nil || s.current == nil || s.current.fence != l.Fence || s.current.phase != running || uint64(l.Core) >= uint64(len(s.current.runs)) {

@@ -4,8 +4,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// occupied is how many executions dispatches alone can make: each holds a core, or
-// waits for those of one that it supersedes, or is written.
+// occupied bounds the executions that dispatches alone can make. Each holds a core, waits for
+// the cores of one that it supersedes, or waits for a write.
 func (m *holdings) occupied() int { return 3 * m.cores.Total() }
 
 // crowded says that too much waits for the disk or for managers.
@@ -13,7 +13,7 @@ func (m *holdings) crowded() bool {
 	return m.outbox.Full() || m.outbox.Len()+len(m.active) >= m.config.OutboxMax+m.occupied()
 }
 
-// Sizes tells what this worker keeps, against its bounds.
+// Sizes reports what this worker holds, next to its bounds.
 func (m *Machine) Sizes(tell node.Tell) {
 	executions := m.config.OutboxMax + 2*m.occupied()
 	shards := m.config.FencesMax + executions

@@ -6,8 +6,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// proceed takes the execution of a shard as far as it can go now: it starts when
-// its cores are here, and confirms its cancellation when nothing runs any more.
+// proceed takes the execution of a shard as far as it can go now. It starts the execution when
+// its cores are free, and confirms its cancellation when nothing runs any more.
 func (m *orders) proceed(env node.Env, s *shard) {
 	x := s.current
 	if x == nil || x.phase != waiting {
@@ -23,8 +23,8 @@ func (m *orders) proceed(env node.Env, s *shard) {
 	}
 }
 
-// start gives each core its share of the virtual users, the remainder to the
-// last, and only then accepts.
+// start gives each core its share of the virtual users, the remainder to the last, and only
+// then accepts.
 func (m *orders) start(env node.Env, x *execution) {
 	d := x.dispatch
 	x.become(running)
@@ -58,8 +58,8 @@ func (m *orders) start(env node.Env, x *execution) {
 	}
 }
 
-// unrenewed ends an execution that never started: the manager that dispatched it hears so,
-// if it is back.
+// unrenewed ends an execution that never started. The manager that dispatched it learns that if
+// it is connected.
 func (m *orders) unrenewed(env node.Env, x *execution) {
 	s := x.shard
 	x.lapsed = true

@@ -9,8 +9,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// judge: an executor that ends otherwise than well, and unasked, ends the
-// whole shard: its share of the load is missing.
+// judge ends the whole shard if an executor fails, or ends unasked: its share of the load is
+// missing.
 func (r *run) judge(env node.Env) {
 	if r.result.State == message.WorkflowCompleted || r.execution.phase != running {
 		return
@@ -31,7 +31,7 @@ func (x *execution) fail(env node.Env, why string) {
 	x.end(env, message.WorkflowNone, "another executor of the shard failed")
 }
 
-// end asks the executors of an execution to stop; the first reason stands.
+// end asks the executors of an execution to stop; the first reason stays.
 func (x *execution) end(env node.Env, to message.WorkflowState, why string) {
 	if x.stop == message.WorkflowNone && x.failure == "" {
 		x.stop, x.why = to, why
@@ -57,7 +57,7 @@ func (x *execution) timeOut(env node.Env) {
 	x.end(env, message.WorkflowTimedOut, fmt.Sprintf("it ran longer than its run timeout of %v", x.dispatch.RunTimeout))
 }
 
-// kill ends executors that did not stop when they were asked to.
+// kill ends executors that did not stop when the worker asked them to.
 func (x *execution) kill(env node.Env) {
 	if x == nil {
 		return
@@ -84,12 +84,12 @@ func (x *execution) outcome() (message.WorkflowState, string) {
 	return x.stop, x.why
 }
 
-// renewStep is how far a deadline moves at least, a tenth of the timeout: an
-// answered heartbeat that brings less is not worth telling every executor.
+// renewStep is the least distance by which a deadline moves, a tenth of the timeout. Less is
+// not worth a message to every executor.
 func (c Config) renewStep() time.Duration { return c.RenewalTimeout / 10 }
 
-// extend moves the deadline of an execution. One that has come stands, whether
-// or not it was noticed: the executors have stopped by it.
+// extend moves the deadline of an execution. A deadline that has passed stays, whether or not
+// the worker noticed: the executors have stopped by it.
 func (x *execution) extend(env node.Env, by node.ID, until node.Instant) {
 	if x.until == 0 || env.Now() >= x.until {
 		return
@@ -103,8 +103,8 @@ func (x *execution) extend(env node.Env, by node.ID, until node.Instant) {
 	x.enforce(env)
 }
 
-// enforce makes the deadline of an execution hold, here and in its executors,
-// which keep it by themselves while this worker is suspended.
+// enforce applies the deadline of an execution here and in its executors, which keep it by
+// themselves while this worker is suspended.
 func (x *execution) enforce(env node.Env) {
 	env.SetTimer(node.KeyN(node.PartWorker, node.WorkerRenewal, x.number), max(0, x.until.Sub(env.Now())))
 	if x.phase != running && x.phase != ending {
@@ -118,8 +118,7 @@ func (x *execution) enforce(env node.Env) {
 	env.Emit(event.ShardRenewed{Shard: x.shard.id, Fence: x.fence, Until: x.until})
 }
 
-// giveUp kills what runs. There is no time to ask: the executors are about to end
-// by themselves.
+// giveUp kills the executors. There is no time to ask: they are about to end by themselves.
 func (x *execution) giveUp(env node.Env) {
 	x.lapsed = true
 	if x.stop == message.WorkflowNone && x.failure == "" {
@@ -144,7 +143,7 @@ func (x *execution) hush() {
 	}
 }
 
-// silence is why an execution was given up, in words.
+// silence is the text of why the worker gave an execution up.
 func (c *Config) silence() string {
 	return fmt.Sprintf("its manager was silent for %v", c.RenewalTimeout)
 }

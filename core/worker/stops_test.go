@@ -16,13 +16,14 @@ import (
 	"hyperscale/core/worker/outbox"
 )
 
-// A worker is stopped while shards are in any phase, and stopped twice more. It takes
-// nothing more; it halts once all has ended and is acknowledged, or else within
-// its time. It kills executors that do not end, and says so; no result on disk is lost.
+// An operator stops a worker while shards are in any phase, and twice more. The worker takes
+// nothing new. It halts once all shards have ended and all results are acknowledged, or when
+// its time is over. It kills executors that do not end and reports that; it loses no result on
+// disk.
 func TestStopsEndWhateverRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, func(c *Config) { c.Silence, c.OutboxMax = time.Hour, 8 })
-		const late = 9 // it is dispatched after the stop
+		const late = 9 // its dispatch comes after the stop
 		obeys := rapid.Bool().Draw(t, "executors obey")
 		acks := rapid.Bool().Draw(t, "results are acknowledged")
 		stopped := false
@@ -113,7 +114,7 @@ func TestStopsEndWhateverRuns(t *testing.T) {
 	})
 }
 
-// A stop ends as soon as the last result is acknowledged, and not before; and it ends.
+// A stop ends as soon as the last result is acknowledged, and not before.
 func TestStopsEnd(t *testing.T) {
 	d := newDesk(t, nil)
 	x := d.dispatch(0, 0, 1, 1)
@@ -141,7 +142,7 @@ func TestStopsEnd(t *testing.T) {
 	}
 }
 
-// An executor that a cancellation does not end is killed after KillGrace, once.
+// The worker kills an executor that a cancellation does not end after KillGrace, once.
 func TestDeafExecutorsAreKilled(t *testing.T) {
 	d := newDesk(t, nil)
 	x := d.dispatch(0, 0, 1, 2)
@@ -158,7 +159,7 @@ func TestDeafExecutorsAreKilled(t *testing.T) {
 	}
 }
 
-// An order to drain that the disk refused is kept once it takes it.
+// The worker stores a drain order that the disk refused as soon as the disk takes it.
 func TestAnOrderIsKeptWhenTheDiskIsWell(t *testing.T) {
 	d := newDesk(t, func(c *Config) { c.Silence = time.Hour })
 	d.Failure = errors.New("no space left on device")

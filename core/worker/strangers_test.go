@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// A message that its sender may not send, or that names nothing of this worker, changes
-// nothing. A stream of a role that a worker serves nothing is closed; a command is refused.
+// The worker ignores a message that its sender may not send, or that names nothing of this
+// worker. It closes a stream of a role that it does not serve, and refuses a command.
 func TestStrangeMessagesChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, nil)

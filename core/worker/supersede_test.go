@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// What was superseded is waited for once, however often it is given up.
+// A shard waits once for a superseded execution, however often that is given up.
 func TestLeaversAreCountedOnce(t *testing.T) {
 	d := newDesk(t, nil)
 	x := d.dispatch(0, 0, 1, 1)
@@ -36,14 +36,14 @@ func TestLeaversAreCountedOnce(t *testing.T) {
 	}
 }
 
-// What was superseded by a fence whose own dispatch came to nothing runs on for a moment:
-// until it is gone it is listed under that fence, as no manager may take it for stopped.
+// An execution that the fence of a failed dispatch superseded runs on for a moment. Until it is
+// gone the worker lists it under that fence, as no manager may take it as stopped.
 func TestListsUnderTheFenceOnDisk(t *testing.T) {
 	d := newDesk(t, nil)
 	x := d.dispatch(0, 0, 1, 1)
 	d.Held = true
 	d.dispatch(0, 0, 2, 1)
-	d.dispatch(0, 0, 3, 1) // the second is given up for it, and is on its way to the disk
+	d.dispatch(0, 0, 3, 1) // the worker gives the second up for it, and is writing its fence
 	d.Complete(1, nil)
 	d.Complete(1, errors.New("no space left on device"))
 	if x.phase != ending || !x.silent || x.shard.current != nil {

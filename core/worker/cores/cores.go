@@ -7,13 +7,13 @@ import (
 	"hyperscale/core/node"
 )
 
-// Holder is an execution: its shard, and a number that no other execution has.
+// Holder is an execution: its shard, and a unique number.
 type Holder struct {
 	Shard  message.ShardID
 	Number uint64 // from 1
 }
 
-// Cores are those of one machine.
+// Cores are the cores of one machine.
 type Cores struct {
 	holder []Holder // of each core; zero: it is free
 	free   int
@@ -35,11 +35,11 @@ func New(n int) *Cores {
 // Total counts all cores.
 func (c *Cores) Total() int { return len(c.holder) }
 
-// Free counts those without a holder.
+// Free counts the cores without a holder.
 func (c *Cores) Free() int { return c.free }
 
-// Reserve gives a holder cores: now those that are free, and later those that earlier
-// executions of its shard release. False: there are not as many.
+// Reserve gives a holder cores: free ones now, and later those that earlier executions of its
+// shard release. It returns false if there are too few.
 func (c *Cores) Reserve(h Holder, want int) bool {
 	if credit := c.owed[h.Shard]; credit.cores > 0 || len(c.held[h]) > 0 || h.Number == 0 {
 		node.Bug("cores: %v reserves %d, while %v is owed %d and it holds %v", h, want, credit.to, credit.cores, c.held[h])
@@ -75,8 +75,8 @@ func (c *Cores) take(h Holder, core int) {
 	c.held[h] = append(c.held[h], core)
 }
 
-// Release takes back what a holder has and is owed. A holder that its shard owes cores
-// gets them.
+// Release frees the cores that a holder has, and drops those that it is owed. If its shard owes
+// cores to a holder, that one gets them.
 func (c *Cores) Release(h Holder) {
 	if c.owed[h.Shard].to == h {
 		delete(c.owed, h.Shard)
@@ -104,7 +104,7 @@ func (c *Cores) Of(h Holder) []int { return slices.Clone(c.held[h]) }
 // Whole says that a holder is owed nothing.
 func (c *Cores) Whole(h Holder) bool { return c.owed[h.Shard].to != h }
 
-// Rests tells that no core is taken, and no holder remembered.
+// Rests reports the taken cores and the remembered holders, which must be none.
 func (c *Cores) Rests(tell node.Tell) {
 	sum := 0
 	//lint:orderfree a sum

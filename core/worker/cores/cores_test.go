@@ -9,10 +9,10 @@ import (
 	"hyperscale/core/message"
 )
 
-// twin writes down each request, and works out from all of them who has what.
+// twin records each request, and derives from all of them who has what.
 type twin struct {
 	total int
-	all   []*request // in the order in which they came
+	all   []*request // in the order of arrival
 }
 
 type request struct {
@@ -30,8 +30,8 @@ func (w *twin) user(core int) *request {
 	return nil
 }
 
-// fill lets each request take what it lacks, in their order: of free cores, and once an
-// earlier execution of its shard has left, of what that held.
+// fill lets each request take the cores that it lacks, in their order: free ones, or, after an
+// earlier execution of its shard has left, that one's.
 func (w *twin) fill(r *request, from []int) {
 	for _, core := range from {
 		if len(r.cores) < r.want && w.user(core) == nil {
@@ -96,8 +96,8 @@ func (w *twin) lacks(s message.ShardID) *request {
 	return nil
 }
 
-// Executions come and go in any order; each core has one holder, and a successor gets what
-// its own shard leaves before any other does.
+// Executions come and go in any order. Each core has one holder, and a successor gets the cores
+// of its own shard before any other holder does.
 func TestCoresAreHandedOutAsByTheTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &twin{total: rapid.IntRange(1, 6).Draw(t, "cores")}
@@ -146,7 +146,7 @@ func TestCoresAreHandedOutAsByTheTwin(t *testing.T) {
 	})
 }
 
-// A shard owes cores to one successor: a second reservation is a mistake of the caller.
+// A shard owes cores to one successor: a second reservation is the caller's mistake.
 func TestOneSuccessorWaitsAtATime(t *testing.T) {
 	s := message.ShardID{Ordinal: 1}
 	for _, tc := range []struct {

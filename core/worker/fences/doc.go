@@ -1,8 +1,8 @@
 // Package fences remembers shards that a worker does not run: the highest fence of each that
 // it refused, and those whose last execution is over, until their fences may be forgotten.
 //
-// It compares fences and counts; the fence of a shard that is known stands in core/worker,
-// and on its disk.
+// It compares fences and counts. core/worker holds the fences of known shards, also on its
+// disk.
 //
 // Source: DESIGN.md, "Jobs and fences".
 //

@@ -20,7 +20,7 @@ func drawShard(t *rapid.T) message.ShardID {
 	return message.ShardID{Ordinal: rapid.Uint32Range(0, 5).Draw(t, "shard")}
 }
 
-// The twin keeps every refusal, and looks which shards are the last that were refused first.
+// The twin keeps every refusal, and searches for the shards that were first refused last.
 func TestRefusalsCoverWhatIsNotHigher(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(1, 4).Draw(t, "bound")
@@ -52,8 +52,8 @@ func TestRefusalsCoverWhatIsNotHigher(t *testing.T) {
 	})
 }
 
-// Shards that rest are due in their order: each when its age has come, or as soon as there
-// are more than the bound.
+// Resting shards are due in their order: each at its age, or as soon as there are more than the
+// bound.
 func TestRestingShardsAreDueByAgeAndNumber(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most, age := rapid.IntRange(1, 4).Draw(t, "bound"), time.Duration(rapid.IntRange(1, 9).Draw(t, "age"))*time.Second

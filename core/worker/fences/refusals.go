@@ -5,19 +5,19 @@ import (
 	"hyperscale/core/node"
 )
 
-// Refusals are the highest fences that were refused of some shards.
+// Refusals holds the highest refused fence of each shard, for a number of shards.
 type Refusals struct {
 	most    int
 	highest map[message.ShardID]message.Fence
-	order   []message.ShardID // of the first refusal of each
+	order   []message.ShardID // by the first refusal of each
 }
 
-// NewRefusals returns none, with room for as many shards.
+// NewRefusals returns an empty set with room for so many shards.
 func NewRefusals(most int) *Refusals {
 	return &Refusals{most: most, highest: map[message.ShardID]message.Fence{}}
 }
 
-// Add remembers a refusal.
+// Add records a refusal.
 func (r *Refusals) Add(s message.ShardID, f message.Fence) {
 	old, known := r.highest[s]
 	if !known {
@@ -32,7 +32,7 @@ func (r *Refusals) Add(s message.ShardID, f message.Fence) {
 	}
 }
 
-// Cover says that this fence of the shard, or a higher one, was refused.
+// Cover says whether the worker refused this fence of the shard, or a higher one.
 func (r *Refusals) Cover(s message.ShardID, f message.Fence) bool {
 	old, known := r.highest[s]
 	return known && !old.Less(f)
@@ -41,5 +41,5 @@ func (r *Refusals) Cover(s message.ShardID, f message.Fence) bool {
 // Len counts the shards.
 func (r *Refusals) Len() int { return max(len(r.highest), len(r.order)) }
 
-// Leak counts what one of the two lists has alone.
+// Leak counts the entries that only one of the two lists has.
 func (r *Refusals) Leak() int { return node.Leak(len(r.highest), len(r.order)) }

@@ -1,7 +1,8 @@
-// Package outbox keeps the results that managers have not acknowledged: whom each goes to
-// first and next, whether the disk has it, and which one leaves when there are too many.
+// Package outbox keeps the results that no manager has acknowledged. It decides which manager
+// gets each result next, and which result leaves when there are too many; it knows which ones
+// are on disk.
 //
-// It sends and writes nothing: core/worker does, on what an Item says.
+// It sends and writes nothing: core/worker does, according to each Item.
 //
 // Source: DESIGN.md, "The unit of dispatch".
 //

@@ -7,10 +7,10 @@ import (
 	"hyperscale/core/node"
 )
 
-// Copy is what the disk has of a result.
+// Copy is the state of a result on disk.
 type Copy uint8
 
-// States of a copy. A write that fails leads back to Missing.
+// States of a copy. A failed write leads back to Missing.
 const (
 	Missing Copy = iota
 	Writing
@@ -20,11 +20,11 @@ const (
 // Item is one result that waits.
 type Item struct {
 	Result  *message.ShardResult
-	Manager node.ID // that dispatched, cancelled or renewed its execution last
+	Manager node.ID // the one that dispatched, cancelled or renewed its execution last
 	Ended   node.Instant
 	Copy    Copy
 
-	tries int // to send it to that manager, by the timer
+	tries int // timed attempts to send it to that manager
 }
 
 // To makes a manager the first that gets the result.
@@ -34,7 +34,7 @@ func (x *Item) To(manager node.ID) {
 	}
 }
 
-// Write begins a write, unless there is one, or the disk has it.
+// Write begins a write. It returns false if one is under way, or if the disk has the result.
 func (x *Item) Write() bool {
 	if x.Copy != Missing {
 		return false
@@ -50,11 +50,11 @@ func (x *Item) Wrote(err error) {
 	}
 }
 
-// ownTries is how often the result's own manager gets it before all do in turn: another one
-// may have taken the subjob over.
+// ownTries is how often the result's own manager gets it before all do in turn: another one may
+// have taken the subjob over.
 const ownTries = 2
 
-// Next names the manager that the next retry goes to, of those that are connected.
+// Next returns the connected manager that the next retry goes to.
 func (x *Item) Next(connected []node.ID) (to node.ID, ok bool) {
 	x.tries++
 	at := slices.Index(connected, x.Manager)

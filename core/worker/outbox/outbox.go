@@ -8,34 +8,34 @@ import (
 	"hyperscale/core/node"
 )
 
-// Outbox holds results, the oldest end first.
+// Outbox holds results, oldest end first.
 type Outbox struct {
 	most  int
 	items []*Item
 }
 
-// New returns an empty outbox. It is full with as many results; it takes more, since what
-// runs already will end.
+// New returns an empty outbox. It is full with the given number of results, but takes more,
+// since running shards will end.
 func New(most int) *Outbox { return &Outbox{most: most} }
 
 // Len counts the results.
 func (o *Outbox) Len() int { return len(o.items) }
 
-// Full says that no further work is to be taken.
+// Full says that the worker must take no further work.
 func (o *Outbox) Full() bool { return len(o.items) >= o.most }
 
-// All returns the results, the oldest end first. The caller does not change the list.
+// All returns the results, oldest end first. The caller must not change the list.
 func (o *Outbox) All() []*Item { return o.items }
 
-// Add files the result of an execution that ended now.
+// Add adds the result of an execution that ended now.
 func (o *Outbox) Add(x *Item) { o.items = append(o.items, x) }
 
-// Remove takes a result out, if it is there.
+// Remove removes a result, if it is there.
 func (o *Outbox) Remove(x *Item) {
 	o.items = slices.DeleteFunc(o.items, func(other *Item) bool { return other == x })
 }
 
-// Clear takes all out.
+// Clear removes all results.
 func (o *Outbox) Clear() { o.items = nil }
 
 // Of returns the results of a manager.
@@ -66,7 +66,7 @@ func (o *Outbox) Expired(now node.Instant, age time.Duration) *Item {
 	return o.items[0]
 }
 
-// Refs names the attempts whose results wait.
+// Refs lists the attempts whose results wait.
 func (o *Outbox) Refs() (all []message.ShardRef) {
 	for _, x := range o.items {
 		all = append(all, message.ShardRef{Shard: x.Result.Shard, Fence: x.Result.Fence})

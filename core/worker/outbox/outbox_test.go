@@ -12,7 +12,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// twin is an outbox that writes down what happened, and finds each answer from the start.
+// twin is an outbox that records what happened, and derives each answer from the start.
 type twin struct {
 	all []*entry
 }
@@ -52,7 +52,7 @@ func (e *entry) next(connected []node.ID) (node.ID, bool) {
 	return connected[at], true
 }
 
-// Results come, are renewed, written, sent again and leave, in any order.
+// Results arrive, get renewals and writes, go out again and leave, in any order.
 func TestResultsWaitAsInTheTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		managers := []node.ID{"m1", "m2", "m3"}
@@ -88,7 +88,7 @@ func TestResultsWaitAsInTheTwin(t *testing.T) {
 			"acknowledge": func(t *rapid.T) {
 				e := some(t)
 				o.Remove(e.item)
-				o.Remove(e.item) // once more: it has left
+				o.Remove(e.item) // a second time: it has left
 				w.all = slices.Delete(w.all, w.index(e.item), w.index(e.item)+1)
 			},
 			"retry": func(t *rapid.T) {
