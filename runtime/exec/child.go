@@ -22,7 +22,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// tailLines and tailBytes bound what is kept of an executor's stderr.
+// tailLines and tailBytes bound how much of an executor's stderr the pool keeps.
 const (
 	tailLines = 20
 	tailBytes = 4 << 10
@@ -35,7 +35,7 @@ type child struct {
 	id   node.ExecID // 0 while warm; written under pool.mu
 	cmd  *osexec.Cmd
 	conn *os.File
-	lend *os.File          // where it is handed memory of rows
+	lend *os.File          // socket over which it gets the memory of rows
 	out  chan node.Message // to the child; bounded, see send
 	more chan struct{}     // until has moved and was not sent
 	done chan struct{}     // closed once it is reaped
@@ -86,10 +86,9 @@ func (p *Pool) spawn(core int) (*child, error) {
 	return ch, nil
 }
 
-// slice is how long the kernel lets an executor run before others have their turn. The
-// shorter it is, the sooner one that wakes up, for a request that is due, gets the
-// processor from who has it; its share stays the same. It is the least that the kernel
-// takes; one before 6.12 takes no notice.
+// shard is the scheduler's time slice of an executor. The shorter it is, the sooner an executor
+// that wakes up for a due request gets the processor; its share stays the same. It is the least
+// that the kernel accepts; kernels before 6.12 ignore it.
 const shard = 100 * time.Microsecond
 
 // startPinned starts cmd with the affinity of its processor, and its shard. Both belong to
@@ -198,7 +197,7 @@ func (c *child) transmit() {
 	}
 }
 
-// receive hands what the child says to the pool's sink, until end of file.
+// receive passes the child's messages to the pool's sink, until end of file.
 func (c *child) receive() {
 	r := bufio.NewReader(c.conn)
 	for {
@@ -245,8 +244,8 @@ func (c *child) keepTail(r io.Reader) {
 	}
 }
 
-// why tells an end in words; empty when the child ended by itself, well. lapsed
-// says that its time was over.
+// why describes an end; reason is empty if the child ended well by itself. lapsed says that its
+// time was over.
 func (c *child) why(err error) (reason string, lapsed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// What an executor leaves uncollected is about as much as half a second makes of it,
-// within these bounds, whatever else it holds: a percentage of the heap would be nothing
-// for a few users, who then collect all the time, and as much again as ten thousand users
-// take, most of which is stacks of functions that wait.
+// An executor may leave about as much garbage uncollected as half a second produces, within
+// these bounds. A percentage of the heap would not do. For a few users it is almost nothing, so
+// that they collect all the time. For ten thousand users it is as much again as their memory,
+// most of which is stacks of waiting functions.
 const (
 	garbageLeast = 6 << 20
 	garbageMost  = 64 << 20
@@ -45,7 +45,8 @@ func (c *collector) keep(done <-chan struct{}) {
 	}
 }
 
-// set is the percentage of what is live, stacks included, that makes the garbage wanted.
+// set sets GOGC: the percentage of live memory, stacks included, that equals the wanted
+// garbage.
 func (c *collector) set() {
 	metrics.Read(c.samples)
 	freed, live, stacks := c.samples[0].Value.Uint64(), c.samples[1].Value.Uint64(), c.samples[2].Value.Uint64()
@@ -57,7 +58,7 @@ func (c *collector) set() {
 	}
 }
 
-// pace is the percentage for what was freed in paceEvery, beside what is live.
+// pace returns the percentage for the memory freed in paceEvery, relative to the live memory.
 func pace(freed, live uint64) int {
 	garbage := min(max(2*freed, garbageLeast), garbageMost)
 	return int(min(max(garbage*100/max(live, 1<<20), 5), 200))

@@ -22,9 +22,9 @@ const (
 	codeLapsed = 4
 )
 
-// Lease is how long an executor may go on without its worker: without end until
-// the worker gives it a first end, then until the last that it gave. Both read
-// CLOCK_BOOTTIME, of one machine, so an end means the same to both.
+// Lease is how long an executor may run without its worker: without end until the worker sends
+// a first end, then until the last one that it sent. Both read CLOCK_BOOTTIME of one machine,
+// so an end means the same to both.
 type Lease struct{ until atomic.Int64 }
 
 // extend moves the end. Messages of one worker come in order, so the last counts.

@@ -10,7 +10,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// lent is the child's end of the socket on which memory of rows is handed over.
+// lent is the child's end of the socket that carries descriptors of the rows' memory.
 const lent = 4
 
 // lend prepares the program's large feeds, and gives them and then its work to the child.
@@ -62,7 +62,7 @@ func hand(socket *os.File, fds []int) error {
 	return failed
 }
 
-// take receives so many descriptors that were handed over.
+// take receives a number of descriptors.
 func take(socket, many int) ([]int, error) {
 	ancillary := make([]byte, unix.CmsgSpace(4*many))
 	_, n, _, _, err := unix.Recvmsg(socket, make([]byte, 1), ancillary, unix.MSG_CMSG_CLOEXEC)

@@ -14,11 +14,11 @@ import (
 	"hyperscale/core/stats"
 )
 
-// statsMax is what statistics may take of a frame: hundreds of steps with spread
-// latencies would take more than all of it, and what does not fit is lost.
+// statsMax is the part of a frame that statistics may take. Hundreds of steps with wide
+// histograms would need more than a frame, and Send drops what does not fit.
 const statsMax = message.FrameMax / 2
 
-// Work is what an executor is given.
+// Work is what an executor receives.
 type Work struct {
 	Start    *message.ExecStart
 	Lease    *Lease
@@ -27,11 +27,10 @@ type Work struct {
 	Sheets   []int // memory of Start.Program.Feeds, in their order: see rows.Map
 }
 
-// Runner does one Work. It returns a result whatever happens;
-// when ctx is cancelled it starts nothing new, counts what is in flight as
-// cancelled and returns soon. It asks lease before it sends, so that it stops in
-// time by itself however busy it is; ctx is cancelled then as well, and soon after
-// it the process ends.
+// Runner does one Work and always returns a result. When ctx is cancelled it starts nothing
+// new, counts requests in flight as cancelled and returns soon. It checks the lease before it
+// sends, so that it stops in time however busy it is. When the lease ends, the pool also
+// cancels ctx and soon ends the process.
 type Runner func(ctx context.Context, w *Work) *message.ExecResult
 
 // descriptor is the child's end of the socket pair.

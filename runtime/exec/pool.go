@@ -28,8 +28,8 @@ type Config struct {
 	// Command starts one executor. Empty: this binary with the argument
 	// "executor".
 	Command []string
-	// MemoryMax is what one executor may use, in bytes of resident memory. Above
-	// it, it is killed. The child's garbage collector aims for 7/8 of it.
+	// MemoryMax bounds the resident memory of one executor, in bytes. Above it, the pool kills
+	// the executor. The child's garbage collector aims for 7/8 of it.
 	MemoryMax uint64
 	// MemoryInterval is how often that is looked at. Less costs a read of /proc
 	// per executor, more lets a run-away allocate longer: at 250 ms one that
@@ -225,8 +225,8 @@ func (p *Pool) gone(id node.ExecID, reason, tail string) {
 	})
 }
 
-// exited is called once per child, after it was reaped. The core is warmed again
-// before the event tells that it is free.
+// exited handles the end of a child, once it is reaped. It warms the core again before the
+// event reports the core as free.
 func (p *Pool) exited(ch *child, reason, tail string, lapsed bool) {
 	p.mu.Lock()
 	id, busy := ch.id, ch.id != 0
@@ -254,9 +254,9 @@ func (p *Pool) exited(ch *child, reason, tail string, lapsed bool) {
 	}
 }
 
-// watchMemory kills what grows beyond its limit: a soft limit lets the child's
-// collector work harder first, but cannot hold what is really in use. To read /proc
-// takes long while the machine swaps, so it happens outside the lock.
+// watchMemory kills children that exceed their limit. A soft limit makes the child's collector
+// work harder first, but cannot bound memory that is in use. Reading /proc takes long while the
+// machine swaps, so it happens outside the lock.
 func (p *Pool) watchMemory() {
 	defer p.group.Done()
 	tick := time.NewTicker(p.config.MemoryInterval)

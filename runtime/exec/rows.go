@@ -33,8 +33,8 @@ func (r *Rows) Ask(want uint64) {
 	_ = r.send(m) // a worker that is gone ends this process
 }
 
-// Answer returns the answer once, when it is here: rows first up to first+count, or none
-// as there are no more.
+// Answer returns the answer, once, after it has arrived: rows from first up to first+count, or
+// no rows if the feed is exhausted.
 func (r *Rows) Answer() (first, count uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,7 +46,7 @@ func (r *Rows) Answer() (first, count uint64, ok bool) {
 	return a.First, a.Count, true
 }
 
-// leased takes what the worker says.
+// leased stores the worker's answer.
 func (r *Rows) leased(m *message.ExecRowsLeased) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"hyperscale/runtime/ui/units"
 )
 
-// again is what it takes to run the same once more.
+// again holds what a reader needs to run the same test again.
 type again struct {
 	Command string
 	Machine table
@@ -70,7 +70,7 @@ func (d *drawer) file(f *report.SourceFile) source {
 // printable is text that a page can hold.
 func printable(s string) string { return strings.ToValidUTF8(strings.Map(visible, s), "") }
 
-// visible keeps lines and tabs, and shows what else would not be seen.
+// visible keeps lines and tabs, and replaces other invisible characters.
 func visible(r rune) rune {
 	if r == '\n' || r == '\t' || unicode.IsPrint(r) {
 		return r
@@ -93,7 +93,7 @@ func (d *drawer) command(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// quoted leaves words alone that mean nothing to a shell.
+// quoted quotes words that a shell would interpret.
 func quoted(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)

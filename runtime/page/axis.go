@@ -8,7 +8,7 @@ import (
 	"hyperscale/runtime/ui/units"
 )
 
-// ticksMost is how many ticks fit beside each other on a phone.
+// ticksMost is how many ticks fit next to each other on a phone.
 const ticksMost = 6
 
 // tick is a round value on an axis, at a share of its length.

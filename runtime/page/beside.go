@@ -49,7 +49,7 @@ func (d *contrast) curves(p *compare.Pair) part {
 	return out
 }
 
-// weight sorts what a reader looks for first.
+// weight orders verdicts by what a reader looks for first.
 func weight(v compare.Verdict) int {
 	switch v {
 	case compare.Worse:
@@ -77,7 +77,7 @@ func (d *contrast) both(p *compare.Pair, s *compare.Step) detail {
 	return out
 }
 
-// stepLine tells the worst of a step while it is folded.
+// stepLine is the line of a folded step: its worst change.
 func stepLine(s *compare.Step) string {
 	line := fmt.Sprintf("%s, now %s", units.Counted(s.Ended[0], "request"), units.Count(s.Ended[1]))
 	for _, c := range units.Figures(s) {
@@ -118,7 +118,7 @@ func lasting(r *report.Result, name string) int64 {
 	return 0
 }
 
-// load is what was sent and how it ended, and errors by kind.
+// load shows the requests that were sent, how they ended, and errors by kind.
 func (d *contrast) load(p *compare.Pair) part {
 	a, b := d.Baseline.Result, p.Run.Result
 	t := table{Caption: "Load", Head: heads("what", "#baseline", "#now")}

@@ -9,7 +9,7 @@ import (
 	"hyperscale/runtime/ui/units"
 )
 
-// moved are the figures that did, by what is said of them.
+// moved groups the figures that changed by their verdict.
 func (d *contrast) moved(p *compare.Pair) part {
 	out := part{Title: "What moved", Lead: "The interval is where the true change lies; the shaded band in its drawing is the tolerance, the line in it no change."}
 	for _, one := range []struct {

@@ -85,7 +85,7 @@ func (d *contrast) view() *comparisonView {
 	return v
 }
 
-// pair tells of one, the verdict first, then what moved, then what it is known from.
+// pair shows one comparison: the verdict first, then the changes, then their basis.
 func (d *contrast) pair(p *compare.Pair) pair {
 	out := pair{told: told{Class: verdictClass(p.Verdict), Word: units.PairWord(p.Verdict), Title: d.named(p.Run.File) + " against " + d.named(d.Baseline.File)}}
 	out.Sentence = d.sentence(p)

@@ -17,7 +17,7 @@ type point struct {
 type course struct {
 	width  int64 // ns
 	points []point
-	last   int64 // what the last point covers, ns: the load may have ended before the interval
+	last   int64 // length of the last point's interval, ns: the load may have ended within it
 	merged int64 // how many windows of the result one point holds at most
 	worst  bool  // its quantiles are the largest of its windows', as some of those do not tell more
 }
@@ -29,7 +29,7 @@ func (c *course) span() int64 { return c.width * int64(len(c.points)) }
 type grid struct {
 	width  int64 // of a column, ns
 	n      int   // of columns
-	last   int64 // what the last one covers, ns
+	last   int64 // length of the last interval, ns
 	merged int64 // how many windows of the narrowest course a column holds
 }
 
@@ -70,7 +70,8 @@ func gridOf(courses []report.Course, lasted int64, most int) grid {
 	return g
 }
 
-// common is the least multiple of both widths; of two that have none to speak of, the larger.
+// common is the least common multiple of both widths, or the larger width if that multiple is
+// too large.
 func common(a, b int64) int64 {
 	if a == 0 {
 		return b

@@ -21,8 +21,7 @@ const (
 	cellsMax  = 1 << 20 // of the table of common lines: for larger texts the page shows one after the other
 )
 
-// diff tells what turns one text into another, line by line, by their longest common
-// subsequence.
+// diff computes the line changes between two texts, by their longest common subsequence.
 func diff(before, after string) []diffLine {
 	a, b := lines(before), lines(after)
 	var head, tail []diffLine

@@ -10,8 +10,8 @@ import (
 // sizeMax is how long a page is at most.
 const sizeMax = 1 << 20
 
-// limits bound what a page shows, for any author of the result. Each is for one list at one
-// place, except details and source, which are for the whole page.
+// limits bound what a page shows, for any author of the result. Each bounds one list at one
+// place, except details and source, which bound the whole page.
 type limits struct {
 	workflows int // shown whole
 	rows      int // of any table
@@ -39,7 +39,7 @@ func (l limits) harder() limits {
 // first is the beginning of a list that may be too long.
 func first[T any](all []T, most int) []T { return all[:min(len(all), most)] }
 
-// more tells what first left out, or nothing.
+// more names how many entries a list omits, or "".
 func more(all, most int, noun string) string {
 	if all <= most {
 		return ""

@@ -24,13 +24,13 @@ var (
 	script string
 )
 
-// frame is what is around every page.
+// frame is the common part of every page.
 type frame struct {
 	Style    template.CSS
 	Script   template.JS
 	Policy   string
 	Headline string
-	Left     string // what the size did not allow
+	Left     string // what the size limit omitted
 }
 
 // view is all that page.html shows.
@@ -43,7 +43,7 @@ type view struct {
 	Again    *again
 }
 
-// drawer makes the parts of a page within limits; what is for the whole page it spends.
+// drawer makes the parts of a page within limits; it counts down those of the whole page.
 type drawer struct {
 	limits
 	result     *report.Result

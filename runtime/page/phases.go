@@ -14,7 +14,7 @@ type bar struct {
 	Name  string
 	Mean  string
 	SVG   template.HTML
-	Parts string // in words
+	Parts string // as text
 }
 
 // phases are the bars of a workflow's steps, as long as their means.

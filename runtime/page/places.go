@@ -10,7 +10,7 @@ import (
 	"hyperscale/runtime/ui/units"
 )
 
-// columnsMost is how many datacenters stand beside each other.
+// columnsMost is how many datacenters a table shows next to each other.
 const columnsMost = 8
 
 // places compares datacenters, and the workers of each.
@@ -19,7 +19,8 @@ type places struct {
 	Shares []hands
 }
 
-// places is nil where one worker did all: all of it is above, but for why it failed.
+// places is nil if one worker did everything: the rest of the page shows that, except why it
+// failed.
 func (d *drawer) places() *places {
 	names := slices.Sorted(maps.Keys(d.result.Datacenters))
 	out := new(places)
@@ -57,7 +58,7 @@ func (d *drawer) compared(names []string) []table {
 	return out
 }
 
-// beside is the latency of each step in each datacenter.
+// beside shows the latency of each step in each datacenter.
 func (d *drawer) beside(names []string) table {
 	t := table{Caption: "Latency by datacenter", Note: "99 of 100 requests took at most so long; below it the median.", More: more(len(names), columnsMost, "datacenter")}
 	names = first(names, columnsMost)

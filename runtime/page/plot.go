@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// The grid of what is drawn inside a plot. It is stretched to the page's width, while
-// labels, placed by percent, keep their size: so one drawing serves a phone and a screen.
+// The grid of a plot's drawing. The page stretches it to its width, while labels, placed by
+// percent, keep their size: so one drawing serves a phone and a screen.
 const (
 	gridX = 6000
 	gridY = 1000
@@ -36,7 +36,7 @@ type curve struct {
 	filled bool // down to the axis
 }
 
-// hover is what page.js needs to say what is under the pointer.
+// hover holds the values that page.js shows under the pointer.
 type hover struct {
 	X      string  `json:"x"`     // time or quantile
 	Unit   string  `json:"unit"`  // ns or milli
@@ -136,7 +136,7 @@ func (p *path) line(x, y int) {
 	p.x, p.y = x, y
 }
 
-// path draws what was gathered, with a class of page.css.
+// path draws a path, with a class of page.css.
 func (s *svg) path(class string, p *path) {
 	if len(p.b) > 0 {
 		fmt.Fprintf(&s.b, `<path class="%s" d="%s"/>`, class, p.b)

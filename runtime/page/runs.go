@@ -14,7 +14,7 @@ type diffed struct {
 	Lines      []diffLine
 }
 
-// runs are the commands of both files, what they ran on, and their source.
+// runs shows the commands of both files, the machines, and the sources.
 func (d *contrast) runs(p *compare.Pair) part {
 	a, b := d.Baseline.Result.Run, p.Run.Result.Run
 	if a == nil && b == nil {

@@ -15,7 +15,7 @@ type table struct {
 	Caption string
 	Head    []head
 	Rows    [][]cell
-	More    string // what was left out
+	More    string // omitted rows
 	Note    string
 }
 
@@ -119,10 +119,10 @@ func (d *drawer) counts(all []report.Step) table {
 	return t
 }
 
-// statusesMost is how many statuses a row tells.
+// statusesMost is how many statuses a row shows.
 const statusesMost = 8
 
-// statuses tells answers by status, the most frequent first.
+// statuses lists answers by status, the most frequent first.
 func (d *drawer) statuses(all map[string]uint64) string {
 	type answers struct {
 		status string

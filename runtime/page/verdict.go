@@ -19,7 +19,7 @@ const (
 	bad  = "bad"
 )
 
-// verdict is what a reader who stops after it has read.
+// verdict is the part for a reader who reads no further.
 type verdict struct {
 	Title, Class, Word string
 	Sentence           string
@@ -67,7 +67,7 @@ func missed(all []report.Threshold) (n int) {
 	return n
 }
 
-// word is the outcome in a word or two, and what sort of news it is.
+// word is the outcome in one or two words, and its class.
 func (d *drawer) word() (class, word string) {
 	r := d.result
 	switch r.Outcome {
@@ -91,7 +91,7 @@ func (d *drawer) word() (class, word string) {
 	return warn, d.named(r.Outcome)
 }
 
-// sentence tells how it went as one would say it.
+// sentence describes the outcome in a sentence.
 func (d *drawer) sentence() string {
 	r, t := d.result, &d.result.Totals
 	var parts []string

@@ -60,7 +60,7 @@ func (d *drawer) workflow(w *report.Workflow) workflow {
 	return out
 }
 
-// line tells how large it was.
+// line describes the workflow's size.
 func (d *drawer) line(w *report.Workflow) string {
 	parts := []string{units.Counted(w.VUs, "virtual user") + " on " + units.Counted(uint64(w.Cores), "core"), units.Duration(time.Duration(w.DurationNS))}
 	if w.Rows > 0 {
@@ -75,7 +75,8 @@ func (d *drawer) line(w *report.Workflow) string {
 	return strings.Join(parts, " · ")
 }
 
-// arrivals compares what was asked with what began, where virtual users were too few.
+// arrivals compares the requested iterations with those that began, if there were too few
+// virtual users.
 func arrivals(w *report.Workflow) string {
 	g, clock := &w.Generator, time.Duration(w.DurationNS)
 	if g.Dropped == 0 && g.Waited == 0 {
@@ -106,7 +107,7 @@ func (d *drawer) slowest(all []report.Step) []quantiles {
 	return out
 }
 
-// detail is one step with charts of its own.
+// detail is one step with its own charts.
 type detail struct {
 	Name, Line string
 	Open       bool

@@ -10,7 +10,7 @@ import (
 	"hyperscale/runtime/resolve"
 )
 
-// Names is what a lookup found.
+// Names is the result of a lookup.
 type Names struct {
 	Name      string   `json:"name"`
 	Canonical string   `json:"canonical"`
@@ -39,7 +39,7 @@ type Alias struct {
 	TTL  int64  `json:"ttl"`
 }
 
-// Lookup asks for a name's addresses and nothing else. What failed is in what it returns.
+// Lookup looks up a name's addresses and does nothing else. Its result includes failures.
 func Lookup(ctx context.Context, resolver *resolve.Resolver, name string) *Names {
 	a, err := resolver.Lookup(ctx, name)
 	if err != nil {
@@ -65,7 +65,7 @@ func Lookup(ctx context.Context, resolver *resolve.Resolver, name string) *Names
 	return n
 }
 
-// system asks the standard library, which knows what else this machine is configured for
+// system asks the standard library, which knows this machine's other sources of names
 // (nsswitch, multicast). Its error says no more than ours.
 func system(ctx context.Context, name string, a resolve.Answer, err error) (resolve.Answer, error) {
 	found, other := net.DefaultResolver.LookupNetIP(ctx, "ip", name)

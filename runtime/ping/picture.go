@@ -150,7 +150,7 @@ func (r *Report) draw(b *strings.Builder, width int) {
 	fmt.Fprintf(b, "  %-9s %s%*s\n", "total", strings.Repeat("─", room), values, units.Latency(uint64(r.TotalNS)))
 }
 
-// plain hides what a terminal would act on.
+// plain removes what a terminal would interpret.
 func plain(s string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) || c >= 0x202a && c <= 0x202e || c >= 0x2066 && c <= 0x2069 {

@@ -24,7 +24,7 @@ type Config struct {
 	Resolver   *resolve.Resolver
 }
 
-// Report is what was learnt. Times are in nanoseconds.
+// Report is what a ping learnt. Times are in nanoseconds.
 type Report struct {
 	Protocol  string    `json:"protocol"`
 	Method    string    `json:"method"`
@@ -59,7 +59,7 @@ type Try struct {
 	Error   string `json:"error"` // empty: it took the connection
 }
 
-// Answer is what came back, in sizes on the wire.
+// Answer describes the response, in sizes on the wire.
 type Answer struct {
 	Protocol  string      `json:"protocol"`
 	Status    int         `json:"status"`
@@ -158,7 +158,7 @@ func (r *Report) phaseAtEnd() string {
 	return r.Phases[len(r.Phases)-1].Name
 }
 
-// phaseName is what a load test's result calls it.
+// phaseName is the phase's name in a load test's result.
 func phaseName(p message.Phase) string {
 	switch p {
 	case message.PhaseDNS:

@@ -36,7 +36,7 @@ type Certificate struct {
 	Key       string    `json:"key"`
 }
 
-// sessions keeps what a server gives to resume with.
+// sessions keeps the session that a server offers for resumption.
 type sessions struct {
 	mu    sync.Mutex
 	state *tls.ClientSessionState
@@ -46,7 +46,7 @@ var _ tls.ClientSessionCache = (*sessions)(nil)
 
 func newSessions() *sessions { return &sessions{} }
 
-// Get is asked before a handshake.
+// Get implements tls.ClientSessionCache.
 func (s *sessions) Get(string) (*tls.ClientSessionState, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +130,7 @@ func describe(state *tls.ConnectionState) *Secured {
 	return s
 }
 
-// resumes makes a second connection with what the first was given.
+// resumes makes a second connection with the session of the first.
 func resumes(ctx context.Context, address string, cfg Config, call *http1.Call, s *sessions) *bool {
 	tcp, err := (&net.Dialer{KeepAlive: -1}).DialContext(ctx, "tcp", address)
 	if err != nil {

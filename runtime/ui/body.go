@@ -8,8 +8,7 @@ import (
 	"hyperscale/runtime/ui/units"
 )
 
-// body gathers what is between head and foot: lines that stay, and rows that scroll
-// below them.
+// body collects the part between head and foot: fixed lines, and rows below them that scroll.
 type body struct {
 	m      *Model
 	s      Style
@@ -30,7 +29,7 @@ func (b *body) say(colour, text string) {
 	b.rows = append(b.rows, " "+b.s.paint(colour, cells.Fit(text, b.s.Width-2)))
 }
 
-// tell adds rows of plain text, cut between words.
+// tell adds rows of plain text, broken between words.
 func (b *body) tell(colour, text string) {
 	for _, line := range wrapped(text, b.s.Width-2) {
 		b.say(colour, line)
@@ -44,8 +43,8 @@ func (b *body) grid(t *table) {
 	b.rows = append(b.rows, lines[1:]...)
 }
 
-// fold cuts the rows to the room; it tells which of them are shown, and how far they
-// can be scrolled.
+// fold cuts the rows to the room. It returns the visible lines, the position, and how far the
+// rows can scroll.
 func (b *body) fold() (lines []string, position string, most int) {
 	b.pinned = b.pinned[:min(len(b.pinned), max(b.room, 0))]
 	room := max(0, b.room-len(b.pinned)-len(b.tail))
@@ -158,7 +157,7 @@ func (b *body) plots(height int) {
 	}
 }
 
-// standing tells thresholds and generator in a line, or in two where there is room.
+// standing shows thresholds and generator in one line, or in two if there is room.
 func (b *body) standing() []string {
 	tight := b.room < 26
 	verdict, generator := b.verdictLine(false), b.generatorLine()

@@ -9,10 +9,10 @@ import (
 	"hyperscale/runtime/ui/units"
 )
 
-// worseShown bounds what the headline names; the table has all of it.
+// worseShown bounds the figures in the headline; the table has all.
 const worseShown = 5
 
-// Comparison tells what differs between runs, the verdict first.
+// Comparison shows the differences between runs, the verdict first.
 func Comparison(c *compare.Comparison, s Style) string {
 	d := &summary{style: s}
 	base := units.Clean(c.Baseline.File)

@@ -36,7 +36,7 @@ type flow struct {
 	askedMilli, begunMilli uint64 // iterations a second in the last sample
 }
 
-// stepNow is what is shown of a step: sums since the start, rate and quantiles of
+// stepNow is what the screen shows of a step: sums since the start, and rate and quantiles of
 // the last sample.
 type stepNow struct {
 	name                      string
@@ -45,14 +45,14 @@ type stepNow struct {
 	p50, p95, p99             uint64
 }
 
-// promise takes over what the plan says of it.
+// promise takes over the plan's values.
 func (f *flow) promise(w *message.WorkflowPlan) {
 	f.planned, f.layer, f.vus, f.thresholds = w.Duration, w.Layer, w.VUs, w.Thresholds
 	f.open, f.rate, f.per = load.Open(w), load.NewRate(w), cmp.Or(w.RatePer, time.Second)
 	f.judge()
 }
 
-// apply merges what the datacenters tell of this workflow.
+// apply merges the datacenters' reports about this workflow.
 func (f *flow) apply(s *message.JobStatus, name string) bool {
 	var parts []*message.Stats
 	f.shares = f.shares[:0]
@@ -78,8 +78,8 @@ func (f *flow) apply(s *message.JobStatus, name string) bool {
 		f.state = message.WorkflowRunning
 	}
 	f.count()
-	// The executors' clock is exact. It stands still while a lost share runs again
-	// beside one that has ended; then the job's clock has to do.
+	// The executors' clock is exact. It stands still while a lost share runs again next to one
+	// that has ended; then the job's clock is used.
 	took := sum.Elapsed - f.base.Elapsed
 	if late := s.Elapsed - f.baseAt; took < sampleEvery && late >= 2*sampleEvery && !f.state.Terminal() {
 		took = late
@@ -147,7 +147,7 @@ func (f *flow) rates(step string, took time.Duration) (all, bad uint64) {
 			before = &message.Stats{}
 		}
 		since := s.now.Elapsed - before.Elapsed
-		if since < sampleEvery/2 { // it told nothing new, or began again
+		if since < sampleEvery/2 { // no news, or it began again
 			since = took
 		}
 		now, base := find(s.now, step), find(before, step)
@@ -159,7 +159,7 @@ func (f *flow) rates(step string, took time.Duration) (all, bad uint64) {
 	return all, bad
 }
 
-// share is what one datacenter tells of a workflow.
+// share is one datacenter's report about a workflow.
 type share struct {
 	place string
 	now   *message.Stats

@@ -13,7 +13,7 @@ type judged struct {
 	known bool // something happened that it can be judged by
 }
 
-// judge asks what the thresholds would say if the run ended now.
+// judge evaluates the thresholds as if the run ended now.
 func (f *flow) judge() {
 	f.judged = f.judged[:0]
 	for i := range f.thresholds {

@@ -20,7 +20,7 @@ func (s *screen) press(key string) tea.Cmd {
 	return nil
 }
 
-// press is what a key makes of a view that can be scrolled by most rows, page at a time.
+// press applies a key to a view that can scroll by at most most rows, a page at a time.
 func (v View) press(key string, page, most int) View {
 	show := func(tab int) {
 		v.Tab, v.Scroll, v.Help = (tab+len(tabNames))%len(tabNames), 0, false

@@ -7,7 +7,7 @@ import (
 	"hyperscale/runtime/ui/units"
 )
 
-// Line tells where a job stands in one line, for logs of machines.
+// Line describes a job's state in one line, for logs.
 func Line(m *Model) string {
 	head := fmt.Sprintf("%7s  %-11s", units.Duration(m.Elapsed), m.State)
 	if waiting := m.waiting(); waiting != "" {
@@ -26,8 +26,8 @@ func Line(m *Model) string {
 		head, units.Counted(m.Active(), "VU"), units.Milli(now.RateMilli), units.LatencyOr(now.P50), units.LatencyOr(now.P99), units.Count(n), word, units.Count(failed), m.arrivals("  "))
 }
 
-// arrivals tells of iterations that began when they were due, or should have: what was asked
-// in the last sample and what began, what waited, what was dropped.
+// arrivals compares requested arrivals with the iterations of the last sample: how many began,
+// waited, and were dropped.
 func (m *Model) arrivals(gap string) string {
 	var asked, begun, late, dropped uint64
 	open := false

@@ -55,7 +55,7 @@ func openLive(o Options) (Progress, error) {
 	s := &screen{painter: canvas, model: o.Model, style: style, height: height, view: View{Leaves: o.Leaves}, interrupt: o.Interrupt}
 	l.program = tea.NewProgram(s, options...)
 	run := func(f func()) { l.done.Go(f) }
-	// An error here is a terminal that went away: the job goes on without it.
+	// An error here is a terminal that went away: the job continues without it.
 	run(func() { _, _ = l.program.Run() })
 	run(l.pump)
 	run(func() { console.Suspends(l.program, canvas, l.closing) })
@@ -77,7 +77,7 @@ func (l *live) pump() {
 	}
 }
 
-// Apply replaces what the screen has not taken yet: each status tells everything, but
+// Apply replaces the status that the screen has not shown yet. Each status is complete, except
 // for the plan, which only the first one has.
 func (l *live) Apply(s *message.JobStatus) {
 	select {

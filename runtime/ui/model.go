@@ -13,12 +13,12 @@ const (
 	// sampleEvery is how much of the executors' time a figure of "now" covers. Less
 	// jumps with every burst, more hides a stall.
 	sampleEvery = time.Second
-	// pointsMax points are kept: where more come, each two neighbours become one, so
-	// that the whole run stays in sight.
+	// The model keeps pointsMax points. Beyond that it joins neighbours, so that the whole run
+	// stays visible.
 	pointsMax = 1200
 )
 
-// Model is a job as its statuses have told it so far.
+// Model is a job as its statuses have described it so far.
 type Model struct {
 	Name     string
 	State    message.JobState
@@ -39,15 +39,14 @@ type Point struct {
 	P50, P95, P99        uint64        // of the latencies in it, in nanoseconds
 }
 
-// NewModel begins with what the plan promises.
+// NewModel starts with the plan's values.
 func NewModel(name string, plan *message.Plan) *Model {
 	m := &Model{Name: name, watched: len(plan.Workflows) == 0}
 	m.promise(plan.Workflows)
 	return m
 }
 
-// promise takes over what is planned: from the start, or from the first status of a
-// job that is watched.
+// promise takes over the plan: at the start, or from the first status of a watched job.
 func (m *Model) promise(plan []message.WorkflowPlan) {
 	for i := range plan {
 		m.flow(plan[i].Name).promise(&plan[i])
@@ -106,8 +105,8 @@ func (m *Model) keep(p Point) {
 	m.Points = half
 }
 
-// join is the interval of two neighbours: rates are means, of quantiles the larger stays,
-// for what was slow must not vanish.
+// join merges the intervals of two neighbours: rates become means. Of quantiles the larger one
+// stays, so that no slow request disappears.
 func (p Point) join(next Point) Point {
 	mean := func(a, b uint64) uint64 {
 		return uint64((float64(a)*float64(p.Took) + float64(b)*float64(next.Took)) / max(1, float64(p.Took+next.Took)))

@@ -54,7 +54,7 @@ func capable() bool {
 	}
 }
 
-// The colours, by what they mean.
+// The colours, by meaning.
 const (
 	bold   = "1"
 	faint  = "2"
@@ -92,8 +92,8 @@ const (
 	firstMin = 8 // of the first column, before others are left out
 )
 
-// widths measures the columns. The first shrinks to what the others leave; where
-// even that is not enough, columns at the right are left out.
+// widths measures the columns. The first shrinks to the room that the others leave. If that is
+// not enough, columns at the right disappear.
 func (t *table) widths() []int {
 	widths := make([]int, len(t.head))
 	widths[0] = t.first

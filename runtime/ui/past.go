@@ -8,8 +8,8 @@ import (
 	"hyperscale/runtime/report"
 )
 
-// past makes points of the time before the first status, for who comes late: statuses
-// carry what happened to each step over time, latencies to within an octave.
+// past makes points for the time before the first status, for late watchers. Statuses carry
+// each step's course over time, with latencies to within an octave.
 func (f *flow) past() []Point {
 	windows, coarsest := map[time.Duration]*stats.Window{}, time.Duration(1)
 	for i := range f.now.Steps {

@@ -22,7 +22,7 @@ type place struct {
 	baseAt time.Duration
 }
 
-// apply takes over what a status tells of each datacenter.
+// apply takes over a status's reports of each datacenter.
 func (m *Model) apply(s *message.JobStatus) {
 	for i := range s.Datacenters {
 		d := &s.Datacenters[i]

@@ -26,7 +26,7 @@ type series struct {
 	area   bool
 }
 
-// axisWidth fits every number beside a picture.
+// axisWidth fits every number next to a picture.
 const axisWidth = 7
 
 // dots are the bits of a braille character, by column and row.
@@ -60,8 +60,8 @@ func (c *canvas) dot(x, y int, colour uint8) {
 	c.colour[at] = colour
 }
 
-// cut empties the character of a dot if another series has it: a character has one colour, and
-// an area must not look larger than it is because of what is behind it.
+// cut clears the dots of a character that another series uses. A character has one colour, and
+// an area must not look larger because of a series behind it.
 func (c *canvas) cut(x, y int, colour uint8) {
 	if at := (c.rows-1-y)/c.down*c.wide + x/c.across; c.colour[at] != colour {
 		c.bits[at] = 0
@@ -141,8 +141,8 @@ func (p *plot) draw(points []Point) []string {
 // moment writes whole seconds without their tenths.
 func moment(d time.Duration) string { return strings.Replace(units.Duration(d), ".0s", "s", 1) }
 
-// spread says what a series is in each column of dots: the largest of the points there,
-// so that nothing slow is lost between two columns.
+// spread returns a series' value for each column of dots: the largest of the points there, so
+// that no slow request disappears between two columns.
 func (p *plot) spread(points []Point, value func(Point) uint64, known []bool) []uint64 {
 	out := make([]uint64, len(known))
 	scale := float64(len(known)) / float64(p.to-p.from)

@@ -43,7 +43,7 @@ func (k Kind) Resolve(out *os.File) (Kind, error) {
 // a time.
 type Progress interface {
 	Apply(*message.JobStatus)
-	// Note tells something that is no status: that a cancel was asked for.
+	// Note shows a message that is no status, such as a requested cancel.
 	Note(text string)
 	// Close leaves the terminal as it was.
 	Close()

@@ -28,15 +28,15 @@ const (
 	flat   = 16
 )
 
-// View is what a person has chosen to look at.
+// View is what a person has chosen to see.
 type View struct {
 	Tab    int
 	Scroll int  // rows that are above the screen
 	Recent bool // plots of the newest part alone
 	Help   bool
 	Leaves bool          // an interrupt leaves the job running
-	Ahead  time.Duration // since the newest status: the clock goes on without news
-	Note   string        // something just told
+	Ahead  time.Duration // since the newest status: the clock runs without news
+	Note   string        // a short message
 }
 
 // Screen draws the whole live screen: at most height lines of at most s.Width columns.
@@ -106,7 +106,7 @@ func stateColour(s message.JobState) string {
 	return warn
 }
 
-// bar shows how much of the plan is done; without a planned time it tells the time.
+// bar shows the completed part of the plan, or the time if the plan has none.
 func (m *Model) bar(s Style, v View) string {
 	done, planned := m.at(v)
 	if planned == 0 {
@@ -118,8 +118,8 @@ func (m *Model) bar(s Style, v View) string {
 	return " " + s.paint(accent, strings.Repeat("━", full)) + s.paint(faint, strings.Repeat("─", width-full)) + tail
 }
 
-// at is what the clock of a screen shows: of the planned time, or without one of the
-// job's.
+// at is the time that the screen's clock shows: of the planned time, or of the job if the plan
+// has none.
 func (m *Model) at(v View) (at, planned time.Duration) {
 	at, planned = m.Progress()
 	if planned == 0 {
@@ -148,7 +148,7 @@ func tabLine(s Style, v View) string {
 	return b.String()
 }
 
-// foot is the note, or what the keys do, and where the rows stand.
+// foot is the note, or the keys, and the position of the rows.
 func foot(s Style, v View, position string) string {
 	text, colour := " ←→ tabs  ↑↓ scroll  w recent/whole  ? help  "+v.leave(), faint
 	if v.Note != "" {
@@ -158,7 +158,7 @@ func foot(s Style, v View, position string) string {
 	return s.paint(colour, text) + cells.Blanks(s.Width-1-cells.Columns(text)-cells.Columns(position)) + s.paint(faint, position)
 }
 
-// leave tells what the end of the screen does to the job.
+// leave says what closing the screen does to the job.
 func (v View) leave() string {
 	if v.Leaves {
 		return "q leaves, the job goes on"
@@ -166,7 +166,7 @@ func (v View) leave() string {
 	return "q stops the job"
 }
 
-// lines are what a small screen has room for.
+// lines are the lines that a small screen shows.
 func (m *Model) lines(s Style, v View, height int) []string {
 	done, planned := m.at(v)
 	clock := units.Duration(done)

@@ -14,13 +14,13 @@ import (
 	"hyperscale/runtime/ui/units"
 )
 
-// Bounds of what the summary shows; the result file has all of it.
+// Bounds of what the summary shows; the result file has everything.
 const (
 	errorsShown = 10
 	logsShown   = 5
 )
 
-// Summary tells how a job went.
+// Summary describes a job's outcome.
 func Summary(r *report.Result, s Style) string {
 	d := &summary{style: s, result: r}
 	d.headline()
@@ -104,7 +104,8 @@ func (d *summary) workflow(w *report.Workflow) {
 	d.logs(w.Logs)
 }
 
-// arrivals compares what was asked with what began, where virtual users were too few.
+// arrivals compares the requested iterations with those that began, if there were too few
+// virtual users.
 func (d *summary) arrivals(w *report.Workflow) {
 	g, clock := w.Generator, time.Duration(w.DurationNS)
 	if g.Dropped == 0 && g.Waited == 0 {
@@ -204,7 +205,7 @@ func (d *summary) failures(w *report.Workflow) {
 	d.statuses(w)
 }
 
-// statuses tells the answers of each step by status.
+// statuses lists each step's answers by status.
 func (d *summary) statuses(w *report.Workflow) {
 	var names, lines []string
 	widest := 8

@@ -89,8 +89,8 @@ func (d *summary) generator() {
 	}
 }
 
-// idlePPM is how busy a generator is at most whose own work cannot have delayed its
-// starts: what did so came from outside or in bursts.
+// idlePPM is the highest load of a generator that cannot have delayed its own starts. Delays
+// then came from outside or in bursts.
 const idlePPM = 900_000
 
 // Remedy proposes what to change when the generator was the bottleneck.
@@ -114,8 +114,8 @@ func (d *summary) wrap(indent, text, colour string) {
 	}
 }
 
-// wrapped cuts text between words into lines of at most width columns, but for words
-// that are longer.
+// wrapped breaks text between words into lines of at most width columns, unless a word is
+// longer.
 func wrapped(text string, width int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
@@ -133,7 +133,7 @@ func wrapped(text string, width int) (lines []string) {
 	return lines
 }
 
-// Failed says in a few words why a state is no good end; empty for a good one.
+// Failed says in a few words why a state is a failure; it returns "" for a good one.
 func Failed(s message.JobState) string {
 	switch s {
 	case message.JobPartial:

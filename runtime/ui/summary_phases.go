@@ -42,7 +42,7 @@ func (d *summary) phases(steps []report.Step, names int) {
 	d.add(t.draw()...)
 }
 
-// Portion is what a phase adds to the mean of so many requests.
+// Portion is a phase's part of the mean of so many requests.
 func Portion(p report.Distribution, requests uint64) uint64 {
 	if requests == 0 {
 		return 0

@@ -8,8 +8,8 @@ import (
 	"hyperscale/runtime/ui/units"
 )
 
-// stepTable has a row for each measured step; whole adds what only a wide screen, or a
-// tab of its own, has room for.
+// stepTable has a row for each measured step; whole adds columns for a wide screen or a
+// separate tab.
 func (m *Model) stepTable(s Style, whole bool) *table {
 	wide := s.Width >= 100
 	t := &table{style: s, indent: 1, head: []string{"step", "rate/s"}}
@@ -149,7 +149,7 @@ func (b *body) thresholds() {
 	}
 }
 
-// generator tells whether to trust the figures.
+// generator says whether the figures can be trusted.
 func (b *body) generator() {
 	t := &table{style: b.s, indent: 1, head: []string{"workflow", "VUs", "busy", "late p50", "late p99", "late max", "begun", "waited", "dropped"}}
 	saturated := false
@@ -177,7 +177,7 @@ func (b *body) generator() {
 	b.tell(faint, "busy: its busiest second. late: by how much requests began after they were due; it counts in their latency. dropped: iterations that never began, as no virtual user was free.")
 }
 
-// places are the datacenters, each with its workers, and what was lost in it.
+// places lists the datacenters, each with its workers and its lost attempts.
 func (b *body) places() {
 	t := &table{style: b.s, indent: 1, head: []string{"datacenter", "state", "cores", "VUs", "rate/s", "ok", "failed", "busy", "late p99"}}
 	for _, p := range b.m.places {

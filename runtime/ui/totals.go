@@ -56,8 +56,8 @@ func (m *Model) Sums() (started, ok, failed uint64) {
 	return started, ok, failed
 }
 
-// begun tells how many requests left this side, in words: what was sent, where the
-// engine counts it, else what was started.
+// begun counts the requests that left the generator: those sent, if the engine counts them,
+// otherwise those started. word names the figure.
 func (m *Model) begun() (n uint64, word string) {
 	for _, f := range m.flows {
 		for _, s := range f.steps {

@@ -19,8 +19,8 @@ type hand struct {
 func (h *hand) ended() uint64  { return h.OK + h.failed() }
 func (h *hand) failed() uint64 { return h.Failed + h.TimedOut }
 
-// applyWorkers takes over what a part tells of its workers. A rate is that of the last
-// sample; of a part that does not run there is none.
+// applyWorkers takes over a datacenter's report about its workers. A rate is that of the last
+// sample; a datacenter that does not run has none.
 func (p *place) applyWorkers(told []message.WorkerShare, running, sample bool, took time.Duration) {
 	old := make(map[string]hand, len(p.hands))
 	for _, h := range p.hands {
@@ -43,7 +43,7 @@ func (p *place) applyWorkers(told []message.WorkerShare, running, sample bool, t
 	}
 }
 
-// name is what a worker is called.
+// name is the worker's name.
 func (h *hand) name() string {
 	if h.Node == "" {
 		return units.Count(uint64(h.Others)) + " more"

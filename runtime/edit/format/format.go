@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/workflow"
 )
 
-// BytesMax bounds one file: a program has no more in all of its files.
+// BytesMax bounds one file: all files of a program together have no more.
 const BytesMax = 512 << 10
 
 // File returns data, the bytes of a workflow file of that name, in the style. A file
@@ -59,8 +59,8 @@ func reprint(name string, text []byte) (out string, err error) {
 	return string(build.FormatWithoutRewriting(file)), nil
 }
 
-// disguise stands for what buildifier's parser does not know, while and literals of
-// bytes. The name is nowhere in the file: what has it in the printed text was put there.
+// disguise replaces what buildifier's parser does not know: while, and literals of bytes. Its
+// name occurs nowhere in the file, so Format finds the replacements in the printed text.
 type disguise struct{ name string }
 
 // put writes `while x` as `for NAME in x`, and `b"x"` as `NAME & "x"`.

@@ -9,7 +9,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// shape lists what a syntax tree says, without where: two files of one shape mean the same.
+// shape lists the content of a syntax tree without positions: two files of one shape mean the
+// same.
 func shape(file *syntax.File) []string {
 	var out []string
 	for _, s := range file.Stmts {

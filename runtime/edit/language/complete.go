@@ -66,7 +66,7 @@ func values(text string, known []string) []completion {
 	return out
 }
 
-// below are the words behind a dot, or all first ones.
+// below lists the words after a dot, or all first ones.
 func (s *Server) below(under string) []completion {
 	out := []completion{}
 	for _, name := range s.Manual.Below(under) {
@@ -106,7 +106,7 @@ func (s *Server) keywords(call string) []completion {
 	return out
 }
 
-// builtin are Starlark's own words.
+// builtin lists Starlark's own words.
 func builtin() []completion {
 	out := []completion{}
 	for _, name := range starlark.Universe.Keys() {
@@ -143,7 +143,7 @@ func (s *Server) hover(p *documentParams) (any, error) {
 	return map[string]any{"contents": markup{"markdown", text}}, nil
 }
 
-// assigns says that the word around i is followed by a single =.
+// assigns says that a single = follows the word around i.
 func assigns(text string, i int) bool {
 	for i < len(text) && isName(text[i]) {
 		i++

@@ -13,14 +13,14 @@ import (
 	"hyperscale/runtime/edit/format"
 )
 
-// documentsMax bounds what is open at a time: further ones are not looked at.
+// documentsMax bounds the open documents: the server ignores further ones.
 const documentsMax = 1000
 
 // document is a file that is open in the editor.
 type document struct {
 	text   string
 	stale  bool   // not checked since it has changed
-	at     string // the file in which the last check found what is wrong
+	at     string // the file in which the last check found the mistake
 	wrong  []diagnostic
 	values []string // that fill requests, when it loaded last
 }
@@ -88,7 +88,7 @@ func (s *Server) closed(p *documentParams) (any, error) {
 		return nil, nil
 	}
 	delete(s.documents, p.Document.URI)
-	s.removed, s.told[p.Document.URI] = true, true // nothing is wrong with it any more
+	s.removed, s.told[p.Document.URI] = true, true // nothing is wrong with it now
 	s.soil()
 	return nil, nil
 }
@@ -100,15 +100,15 @@ func (s *Server) format(p *documentParams) (any, error) {
 	}
 	out, err := format.File(filepath.Base(pathOf(p.Document.URI)), []byte(d.text))
 	if err != nil || string(out) == d.text {
-		return nil, nil // what is wrong stands in the diagnostics
+		return nil, nil // the diagnostics show the mistake
 	}
 	lines := strings.Split(d.text, "\n")
 	whole := textRange{End: position{Line: len(lines) - 1, Character: units(lines[len(lines)-1])}}
 	return []map[string]any{{"range": whole, "newText": string(out)}}, nil
 }
 
-// check loads all files that have changed, and tells what is wrong now, and where nothing
-// is wrong any more. Several files may find the same mistake in one that they load.
+// check loads all changed files, and publishes the mistakes, and an empty list where a mistake
+// is gone. Several files may find the same mistake in one that they load.
 func (s *Server) check() error {
 	changed := s.removed
 	s.removed = false
@@ -204,7 +204,7 @@ func pathOf(uri string) string {
 	return filepath.Clean(u.Path)
 }
 
-// beside is the URI of a file in the same folder, or below it.
+// beside returns the URI of a file in the same folder, or below it.
 func beside(uri, name string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" {

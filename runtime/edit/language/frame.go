@@ -32,7 +32,7 @@ type failure struct {
 	Message string `json:"message"`
 }
 
-// Codes of failures, as JSON-RPC has them.
+// Error codes of JSON-RPC.
 const (
 	badMessage    = -32700
 	badRequest    = -32600

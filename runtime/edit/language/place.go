@@ -67,8 +67,8 @@ func wordAt(text string, i int) string {
 	return wordBefore(text, end)
 }
 
-// surroundings is what stands around a place: the function whose arguments it is among,
-// and, within a text, what of the text is before it.
+// surroundings describes a place: the function whose arguments contain it, and, within a text,
+// the part of the text before it.
 type surroundings struct {
 	call     string
 	text     string

@@ -20,8 +20,8 @@ var ErrNoShutdown = errors.New("the editor went away without shutdown")
 
 // Server is one session with an editor.
 type Server struct {
-	// Load reads the program whose main file is at path. read has what is open in the
-	// editor, else what is on disk. Its error is a *workflow.Error where a file is wrong.
+	// Load reads the program whose main file is at path. read returns the editor's open text,
+	// else the file on disk. Its error is a *workflow.Error if a file is wrong.
 	Load   func(path string, read func(path string) ([]byte, error)) (*workflow.Program, error)
 	Manual *manual.Manual
 	// Version is reported to the editor.
@@ -141,7 +141,7 @@ func (p *paramsError) Error() string { return p.err.Error() }
 
 type handler func(params json.RawMessage) (any, error)
 
-// taking makes a handler of a function with params of its own.
+// taking makes a handler from a function with typed params.
 func taking[P any](f func(*P) (any, error)) handler {
 	return func(raw json.RawMessage) (any, error) {
 		params := new(P)

@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/workflow"
 )
 
-// Manual answers what words and topics mean. It does not change after New.
+// Manual explains words and topics. It does not change after New.
 type Manual struct {
 	sections []section
 	words    map[string]workflow.Word
@@ -25,14 +25,14 @@ func New(text string, words []workflow.Word) *Manual {
 	return m
 }
 
-// Word returns the word of that name. What a file calls a response or its headers has a
-// name of the file's own, so that only `response` itself stands for them.
+// Word returns the word of that name. A file names its responses as it likes, so only
+// `response` itself stands for them.
 func (m *Manual) Word(name string) (workflow.Word, bool) {
 	w, ok := m.words[name]
 	return w, ok
 }
 
-// Below lists what stands behind name and a dot; all first names for an empty one.
+// Below lists the names after a prefix and a dot; for an empty prefix all first names.
 func (m *Manual) Below(name string) []string {
 	prefix := ""
 	if name != "" {
@@ -58,7 +58,7 @@ func (m *Manual) Topics() []string {
 	return out
 }
 
-// Names lists all that Find knows but arguments, for who looks for the nearest.
+// Names lists all names that Find knows except arguments, for a search of the nearest.
 func (m *Manual) Names() []string {
 	out := slices.Clone(m.names)
 	for _, s := range m.sections {
@@ -69,13 +69,14 @@ func (m *Manual) Names() []string {
 	return out
 }
 
-// topicName is what a title is typed as: in one word, of what it enumerates the first.
+// topicName is the name under which a reader finds a title: one word, the first if the title
+// lists several.
 func topicName(title string) string {
 	first, _, _ := strings.Cut(strings.ToLower(title), ",")
 	return strings.ReplaceAll(first, " ", "-")
 }
 
-// parts of a title are what it is known by: all of it, and what it enumerates.
+// parts returns the names of a title: all of it, and each of its listed words.
 func parts(title string) []string {
 	lower := strings.ToLower(title)
 	out := []string{lower}
@@ -90,7 +91,7 @@ func parts(title string) []string {
 // signatureColumns is how wide a signature may be: it stands indented.
 const signatureColumns = 74
 
-// Signature is how a word is written: http.get(url, headers = ...).
+// Signature shows how to write a word: http.get(url, headers = ...).
 func Signature(w workflow.Word) string {
 	if !w.Function {
 		return w.Name

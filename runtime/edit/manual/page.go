@@ -8,7 +8,7 @@ import (
 	"hyperscale/core/workflow"
 )
 
-// Find returns what the manual says of a word, a topic or an argument, in Markdown.
+// Find returns the explanation of a word, a topic or an argument, in Markdown.
 func (m *Manual) Find(name string) (string, bool) {
 	if w, ok := m.words[name]; ok {
 		return m.word(w), true
@@ -23,7 +23,7 @@ func (m *Manual) Find(name string) (string, bool) {
 	return m.argument(name)
 }
 
-// Brief is the word's signature and meaning, without its arguments and its example.
+// Brief returns the word's signature and meaning, without its arguments and its example.
 func (m *Manual) Brief(w workflow.Word) string {
 	return "```python\n" + Signature(w) + "\n```\n" + m.meaning(w)
 }
@@ -95,8 +95,8 @@ func describes(part block) []string {
 	return named(part.rows[0][0])
 }
 
-// arguments are the rows about those of a word, below their heading, in the order that
-// the manual has them.
+// arguments returns the rows about a word's arguments, below their heading, in the manual's
+// order.
 func (m *Manual) arguments(w workflow.Word) [][]string {
 	var out [][]string
 	name := strings.TrimPrefix(w.Name, "vu.")
@@ -121,7 +121,7 @@ func (m *Manual) arguments(w workflow.Word) [][]string {
 	return out
 }
 
-// Argument is what the manual says of one argument of a word; empty if nothing.
+// Argument returns the explanation of one argument of a word; empty if there is none.
 func (m *Manual) Argument(w workflow.Word, name string) string {
 	rows := m.arguments(w)
 	var found [][]string
@@ -136,7 +136,7 @@ func (m *Manual) Argument(w workflow.Word, name string) string {
 	return table(found)
 }
 
-// meaning is what explains a word itself: see the package's rules.
+// meaning returns the explanation of a word: see the package's rules.
 func (m *Manual) meaning(w workflow.Word) string {
 	for name := w.Name; name != ""; name = parent(name) {
 		for _, look := range []func(string, block) string{ownRow, anyRow, paragraph} {
@@ -162,7 +162,7 @@ func (m *Manual) meaning(w workflow.Word) string {
 	return ""
 }
 
-// topicLead is the paragraphs of a section that has a word's arguments.
+// topicLead returns the paragraphs of a section that explains a word's arguments.
 func (m *Manual) topicLead(s *section) string {
 	for _, part := range s.blocks {
 		if part.text != "" {
@@ -209,7 +209,8 @@ func paragraph(name string, part block) string {
 	return ""
 }
 
-// home is the section that has most to say of a word: its arguments, or else itself.
+// home is the section that says most about a word: the one with its arguments, or else the one
+// with the word.
 func (m *Manual) home(w workflow.Word) *section {
 	name := strings.TrimPrefix(w.Name, "vu.")
 	for i, s := range m.sections {
@@ -231,7 +232,7 @@ func (m *Manual) home(w workflow.Word) *section {
 	return nil
 }
 
-// example is the first whole file that has the word in it, of its section or else of any.
+// example is the first whole file that uses the word, in its section or else anywhere.
 func (m *Manual) example(w workflow.Word) string {
 	name := w.Name
 	if w.Function {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// section is what stands between two headings.
+// section is the part between two headings.
 type section struct {
 	title  string
 	blocks []block
 }
 
-// block is a paragraph, a table, or what is fenced: one of the three.
+// block is a paragraph, a table, or a fenced block.
 type block struct {
 	text  string
 	rows  [][]string // of a table: the first is its heading

@@ -46,7 +46,7 @@ func Text(markdown string, width int) string {
 	return b.String()
 }
 
-// writeRows tells each row: its first cell, then the others with what their column is.
+// writeRows writes each row: its first cell, then the others, each after its column's name.
 func writeRows(b *strings.Builder, rows [][]string, width int) {
 	for _, row := range rows[1:] {
 		fill(b, bare(row[0]), "  ", "    ", width)
@@ -68,7 +68,7 @@ func bare(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "**", ""), "`", "")
 }
 
-// fill writes words into lines.
+// fill breaks words into lines.
 func fill(b *strings.Builder, text, first, rest string, width int) {
 	line := first
 	for i, word := range strings.Fields(text) {
@@ -83,7 +83,7 @@ func fill(b *strings.Builder, text, first, rest string, width int) {
 	b.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
-// Fill writes a head, and words beside it, which continue in the same column.
+// Fill writes a head and words next to it, which continue in the same column.
 func Fill(b *strings.Builder, head, words string, width int) {
 	fill(b, words, head+" ", strings.Repeat(" ", utf8.RuneCountInString(head)+1), width)
 }

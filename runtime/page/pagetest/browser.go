@@ -21,7 +21,7 @@ const Harness = "/harness"
 // limit bounds the visit of all pages.
 const limit = 2 * time.Minute
 
-// outcome is where a harness writes what it has seen, as JSON.
+// outcome is the element into which a harness writes its findings, as JSON.
 var outcome = regexp.MustCompile(`(?s)<pre id="outcome">(.*?)</pre>`)
 
 // Open opens the harness that serve answers with, and decodes its outcome into seen. More

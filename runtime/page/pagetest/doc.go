@@ -1,8 +1,8 @@
-// Package pagetest opens pages in a real browser, without a window, and returns what a
-// harness, a page around them, has seen.
+// Package pagetest opens pages in a real browser, without a window, and returns the findings of
+// a harness, a page around them.
 //
-// It is for tests alone: no command imports it. What a page must look like stands in the
-// page's own test.
+// It is for tests alone: no command imports it. Each page's own test says how the page must
+// look.
 //
 // Invariants:
 //

@@ -41,7 +41,7 @@ func Fit(s string, width int) string {
 	return s
 }
 
-// Left and right pad to width columns; what is longer stays whole.
+// Left and right pad to width columns; longer text stays whole.
 func Left(s string, width int) string { return s + Blanks(width-Columns(s)) }
 
 func Right(s string, width int) string { return Blanks(width-Columns(s)) + s }

@@ -12,12 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process that is killed, or panics in some goroutine, cannot tidy up: the shell
-// that it leaves behind would echo nothing. So a child of its own watches, holding
-// what the terminal was like before; it acts when the pipe to it ends without the
-// word that all is well.
+// A process that is killed, or panics in some goroutine, cannot restore the terminal, and its
+// shell would echo nothing. So a child process watches and keeps the terminal's former state.
+// It restores that state if the pipe to it ends without allWell.
 
-// allWell is that word.
+// allWell tells the child that the terminal is restored.
 const allWell = 'q'
 
 // restoreScreen leaves the alternate screen, shows the cursor, ends colours, and
@@ -38,8 +37,8 @@ func StartGuard(tty *os.File, command []string) (*Guard, error) {
 	}
 	child := exec.Command(command[0], command[1:]...)
 	child.Stderr = tty
-	// A session of its own: Ctrl-C does not reach it, and it may set a terminal that
-	// it does not own.
+	// A separate session: Ctrl-C does not reach it, and it may set a terminal that it does not
+	// own.
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	pipe, err := child.StdinPipe()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// heldMax bounds what a screen holds back.
+// heldMax bounds the output that a screen holds back.
 const heldMax = 256 << 10
 
 // Held is a writer for logs that waits while a live screen has the terminal. What
@@ -34,14 +34,14 @@ func (h *Held) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Hold keeps what is written until Release.
+// Hold keeps the output until Release.
 func (h *Held) Hold() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.holding = true
 }
 
-// Release writes what was held.
+// Release writes the held output.
 func (h *Held) Release() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

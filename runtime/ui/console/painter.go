@@ -9,20 +9,20 @@ import (
 	"hyperscale/runtime/ui/cells"
 )
 
-// Painter writes frames to a terminal: of each only the lines that differ from what stands
-// there, so that a screen costs next to nothing beside the load. (bubbletea would take each
-// frame apart into cells, and compare those: five times the cost.)
+// Painter writes frames to a terminal. It writes only the lines that changed, so that a screen
+// costs next to nothing compared with the load. (bubbletea would split each frame into cells
+// and compare those, at five times the cost.)
 //
-// It is bubbletea's output too, which switches the terminal's modes and clears a resized
-// screen: whatever that writes, the frame is written anew behind it. Frames are shown on the
-// alternate screen alone.
+// It is also bubbletea's output, which switches the terminal's modes and clears a resized
+// screen. After each of bubbletea's writes it writes the whole frame again. Frames appear on
+// the alternate screen only.
 type Painter struct {
 	*os.File
 
 	mu     sync.Mutex
-	frame  []string // what is to be seen
+	frame  []string // the frame to show
 	width  int      // columns of the terminal
-	stands []string // what is to be seen there already
+	stands []string // lines already on the terminal
 	shown  bool     // the alternate screen
 	out    []byte
 }
@@ -67,7 +67,7 @@ func (p *Painter) Show(lines []string, width int) {
 	p.paint()
 }
 
-// paint writes what is missing. The lock is held.
+// paint writes the lines that differ. The caller holds the lock.
 func (p *Painter) paint() {
 	if !p.shown {
 		return

@@ -15,8 +15,8 @@ import (
 // StopGroup is ctrl+z, which the terminal does not make a signal while keys are ours.
 func StopGroup() { _ = syscall.Kill(0, syscall.SIGTSTP) }
 
-// Suspends gives the terminal back before this process is stopped, and takes it again when
-// it goes on, until closing is closed.
+// Suspends releases the terminal before this process is stopped, and takes it again when the
+// process continues, until closing is closed.
 func Suspends(program *tea.Program, canvas *Painter, closing <-chan struct{}) {
 	asked, on := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTSTP)
@@ -27,7 +27,7 @@ func Suspends(program *tea.Program, canvas *Painter, closing <-chan struct{}) {
 		select {
 		case <-closing:
 			return
-		case <-on: // stopped from outside, without a word: what it showed is gone
+		case <-on: // stopped from outside without notice: the terminal has lost its frame
 			program.Send(Repaint{})
 		case <-asked:
 			// A group without a shell to continue it is not stopped, as the kernel has it. Nor

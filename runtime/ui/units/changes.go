@@ -12,7 +12,7 @@ import (
 // designShown is from where on it is worth telling that requests hang together.
 const designShown = 2
 
-// PairWord is what is said of two files.
+// PairWord is the verdict on two files in words.
 func PairWord(v compare.Verdict) string {
 	switch v {
 	case compare.Regression:
@@ -29,7 +29,7 @@ func PairWord(v compare.Verdict) string {
 	return "Nothing to tell"
 }
 
-// HowKnown says what the intervals of a comparison hold, and what they do not.
+// HowKnown says what the intervals of a comparison cover, and what they do not.
 func HowKnown(c *compare.Comparison) string {
 	return fmt.Sprintf("All intervals of a pair hold together with %s. A change below %s is called the same, of errors one below %s of all requests. "+
 		"What differs from one run of the same to the next is in no interval: run each twice to see it.",
@@ -119,7 +119,7 @@ func percent(ppm int64) string {
 // Level writes parts per million as they were set.
 func Level(ppm uint32) string { return strconv.FormatFloat(float64(ppm)/10_000, 'f', -1, 64) + "%" }
 
-// ChangeWord is what a person says of a figure: slower, fewer, noise.
+// ChangeWord describes a change of a figure in a word: slower, fewer, noise.
 func ChangeWord(c *compare.Change) string {
 	words := [2]string{"slower", "faster"}
 	switch c.Figure {
@@ -141,8 +141,8 @@ func ChangeWord(c *compare.Change) string {
 	return string(c.Verdict)
 }
 
-// StepNotes say why a step's intervals are as wide as they are, and what is left of a change
-// without waiting and connecting.
+// StepNotes say why a step's intervals are as wide as they are, and how much of a change
+// remains without waiting and connecting.
 func StepNotes(s *compare.Step) (notes []string) {
 	name := Clean(s.Step)
 	if last := len(s.Latency) - 1; last >= 0 {

@@ -143,7 +143,7 @@ func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.Is(unicode.Variation_Selector, r):
-			return -1 // it is not seen, and terminals disagree on what it does to widths
+			return -1 // invisible, and terminals disagree about its width
 		case unprintable(r):
 			return '·'
 		}
