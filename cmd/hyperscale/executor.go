@@ -34,7 +34,7 @@ func newExecutorCommand() *cobra.Command {
 	}
 }
 
-// runSlice loads the program again, since only bytes cross the wire, and runs the
+// runShard loads the program again, since only bytes cross the wire, and runs the
 // executor's share of one workflow.
 func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 	start := work.Start

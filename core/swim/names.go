@@ -14,7 +14,7 @@ type Names struct {
 // NewNames returns names that any number of groups may share.
 func NewNames() *Names { return &Names{shared: map[node.ID]*Identity{}} }
 
-// identities in a block.
+// blockSize is the number of identities in a block.
 const blockSize = 64
 
 // keep returns an identity that lies beside the others.

@@ -48,7 +48,7 @@ type Node struct {
 	// Feeds is the folder in which a worker finds the files of rows that are too large
 	// to travel with a program, at the paths that the program names.
 	Feeds string `yaml:"feeds" env:"FEEDS"`
-	// Data is the directory of what must survive a restart.
+	// Data is the directory of the files that must survive a restart.
 	Data string `yaml:"data" env:"DATA"`
 	// Cluster and Environment must be equal on all nodes that talk to each other.
 	Cluster     string `yaml:"cluster" env:"CLUSTER"`
@@ -70,17 +70,16 @@ type Log struct {
 	LogFormat string `yaml:"log_format" env:"LOG_FORMAT"`
 }
 
-// The ports that nodes listen on unless told otherwise.
+// The default ports of nodes.
 const (
 	PortGate    = "7400"
 	PortManager = "7500"
 	PortWorker  = "7600"
 )
 
-// Default returns a role's configuration, whole but for what only the user
-// knows: id and data, for managers and workers the datacenter and whom to join.
-// It listens on loopback, as frames are not encrypted: who opens the port to a
-// network says so.
+// Default returns a role's configuration without the values that only the user knows: id and
+// data, for managers and workers also the datacenter and the addresses to join. It listens on
+// loopback, as frames are not encrypted: a user must open the port to a network explicitly.
 func Default(role node.Role) Node {
 	n := Node{
 		Role: role, Cluster: "default", Environment: "default", StopTimeout: 20 * time.Second,
@@ -132,7 +131,7 @@ func (n *Node) Set() []node.Addr {
 	return set
 }
 
-// Warnings tell what may be as it is and is worth a second thought.
+// Warnings lists settings that work but are probably not meant.
 func (n *Node) Warnings() []string {
 	set := n.Set()
 	if n.Role == node.RoleWorker {

@@ -1,12 +1,11 @@
 // Package config reads the configuration of a gate, a manager or a worker.
 //
-// It starts nothing and knows no part: what it returns is plain data, whole and
-// validated, and the command makes a node of it.
+// It starts nothing and knows no part: it returns plain data, complete and valid, and the
+// command makes a node from it.
 //
-// Source: house style 8. A value comes from, the later the stronger: Default, a
-// YAML file, the environment (HYPERSCALE_ID, HYPERSCALE_LOG_LEVEL, ...), the
-// flags that were set. Keys are the same everywhere: log_level in the file is
-// HYPERSCALE_LOG_LEVEL and --log-level.
+// Source: house style 8. A value comes from, in rising precedence: Default, a YAML file, the
+// environment (HYPERSCALE_ID, HYPERSCALE_LOG_LEVEL, ...), the flags that were set. Keys are the
+// same everywhere: log_level in the file is HYPERSCALE_LOG_LEVEL and --log-level.
 //
 // Invariants:
 //

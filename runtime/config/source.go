@@ -72,8 +72,8 @@ func (n *Node) YAML(b []byte) (err error) {
 		return nil
 	}
 	defer func() {
-		// goccy/go-yaml v1.19.2 panics on a tag of its own before a list that is none:
-		// see testdata/fuzz.
+		// goccy/go-yaml v1.19.2 panics on a custom tag before a value that is not a list: see
+		// testdata/fuzz.
 		if v := recover(); v != nil {
 			err = fmt.Errorf("it is no YAML that can be read (%v): write it as `key: value` lines", v)
 		}
@@ -121,8 +121,7 @@ func (n *Node) Flags(set map[string]string) error {
 	})
 }
 
-// variables reads a map over n; what tells how its keys are called where they
-// came from.
+// variables reads a map into n; called returns a key's name in its source.
 func (n *Node) variables(values map[string]string, called func(key string) string) error {
 	// A list that is set replaces the one before, and elements may have spaces
 	// around them: "a, b".
@@ -163,7 +162,7 @@ func (n *Node) variables(values map[string]string, called func(key string) strin
 	return errors.Join(faults...)
 }
 
-// keys lists what a file may hold, in the order of the struct.
+// keys lists the keys that a file may have, in the order of the struct.
 func keys() []string {
 	var all []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Node]()) {

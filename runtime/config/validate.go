@@ -39,7 +39,7 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Bounds of what is configured.
+// Bounds of configured values.
 const (
 	nameMax    = 128
 	listMax    = 1024
@@ -152,7 +152,7 @@ func (f *Faults) add(key, value, bound, remedy string) {
 	*f = append(*f, Fault{Key: key, Value: value, Bound: bound, Remedy: remedy})
 }
 
-// name checks what ends up in keys, labels and logs.
+// name checks a value that becomes part of keys, labels and logs.
 func (f *Faults) name(key, value, remedy string) {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".-_", r)
@@ -162,7 +162,7 @@ func (f *Faults) name(key, value, remedy string) {
 	}
 }
 
-// address checks host:port. Port 0 is for who listens, not for who is called.
+// address checks host:port. Port 0 is valid for a listener, not for an address to call.
 func (f *Faults) address(key, value string, zero bool, remedy string) {
 	bad := func(bound string) { f.add(key, value, bound, remedy) }
 	host, port, err := net.SplitHostPort(value)
@@ -192,7 +192,7 @@ func (f *Faults) list(key string, values []string) {
 	}
 }
 
-// unspecified tells an address that no other node can call.
+// unspecified says whether an address is one that no other node can call.
 func unspecified(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

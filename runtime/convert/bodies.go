@@ -124,7 +124,7 @@ func readParts(text, boundary string) ([]Part, error) {
 	return parts, nil
 }
 
-// tidyParts makes each part one that the language can say.
+// TidyParts makes each part one that the language can say.
 func (p *Plan) TidyParts(s *Step) {
 	var kept []Part
 	for _, q := range s.Body.Parts {

@@ -2,14 +2,15 @@
 // browser's recording (HAR), an OpenAPI or Swagger description, a Postman collection.
 //
 // It is not a client and not a checker: it sends nothing, reads no file and writes none.
-// cmd/hyperscale hands it bytes, keeps the text, and tells the notes.
+// cmd/hyperscale passes it bytes, stores the text, and shows the notes.
 //
 // Sources: curl's manual page; HAR 1.2; OpenAPI 3.0 and 3.1, Swagger 2.0; Postman
 // collections 2.0 and 2.1. docs/from-other-tools.md says what is kept and what is not.
 //
-// A package of its own reads each source into a Plan, a small model of requests; this one shapes
-// the plan, hides what is secret in it, and prints it. Texts of a plan may hold marks: characters
-// that no source can have, around the name of a param or of a value that an earlier step extracts.
+// A separate package reads each source into a Plan, a small model of requests. This package
+// tidies the plan, hides its secrets, and prints it. Texts of a plan may hold marks: characters
+// that no source can have, around the name of a param or of a value that an earlier step
+// extracts.
 //
 // Invariants:
 //

@@ -149,7 +149,7 @@ func Words(s string) []string {
 	return out
 }
 
-// Snake is a name of words, at most n bytes of them.
+// Snake makes a snake_case name of words, at most n bytes long.
 func Snake(s string, n int) string {
 	name := ""
 	for _, w := range Words(language.Clip(s, 1000)) {
@@ -165,7 +165,7 @@ func Snake(s string, n int) string {
 	return name
 }
 
-// taken are words that a param must not shadow: Starlark's, and the language's.
+// taken are names that a param must not shadow: Starlark's, and the language's.
 const taken = ` and as assert async await break class continue def del elif else except finally for from global if import in is lambda load nonlocal not or
  pass raise return try while with yield none true false any all bool bytes chr dict dir enumerate fail float getattr hasattr hash int len list max min ord
  print range repr reversed set sorted str tuple type zip abs map filter json base64 hex url sha256 sha1 sha512 md5 hmac uuid jwt aws time regex html xml math

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// nameSteps names each step after what it does.
+// nameSteps names each step after its request.
 func (p *Plan) nameSteps() {
 	seen := map[string]bool{}
 	for _, s := range p.Steps {
@@ -26,7 +26,7 @@ func (p *Plan) nameSteps() {
 	}
 }
 
-// NameOf is method and words of the path: "post_cart_items".
+// NameOf joins the method and the words of the path: "post_cart_items".
 func NameOf(s *Step) string {
 	if o, ok := s.Body.Json.(*Object); ok && s.Body.Kind == BodyJSON {
 		if op := Snake(o.Text("operationName"), 45); op != "" && o.Get("query") != nil {

@@ -31,7 +31,7 @@ func (o *Object) Get(key string) any {
 	return nil
 }
 
-// put adds a member; of two with one name the last counts, and put says so.
+// Put adds a member; of two with one name the last counts, and put says so.
 func (o *Object) Put(key string, value any) (again bool) {
 	if i := o.Index(key); i >= 0 {
 		o.Values[i] = value
@@ -60,7 +60,7 @@ func (o *Object) Index(key string) int {
 	return slices.Index(o.Keys, key)
 }
 
-// The parts of a document, as they should be: what is something else reads as nothing.
+// The parts of a document by type: a value of another type reads as nothing.
 func (o *Object) Object(key string) *Object { v, _ := o.Get(key).(*Object); return v }
 func (o *Object) List(key string) []any     { v, _ := o.Get(key).([]any); return v }
 func (o *Object) Text(key string) string    { return Scalar(o.Get(key)) }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Bounds of what is read and written.
+// Bounds on the source and on the text.
 const (
 	SourceMax   = 64 << 20 // of a source
 	yamlMax     = 8 << 20  // of one in YAML, whose reader takes many times that
@@ -24,23 +24,23 @@ const (
 	Anywhere    = "http://127.0.0.1:8080"
 )
 
-// Options are what a person chose.
+// Options are a person's choices.
 type Options struct {
 	File string                 // name of the file to be written: names the workflow
-	From string                 // what is converted, for the first line
-	All  bool                   // keep what is left out otherwise
-	Has  func(name string) bool // whether a file lies beside the one to be written; nil: none does
+	From string                 // the source's name, for the first line
+	All  bool                   // keep what is usually omitted
+	Has  func(name string) bool // whether a file exists next to the one to write; nil: none does
 }
 
 // File is a workflow file, and what to tell of it.
 type File struct {
 	Text    string
 	Steps   int
-	Secrets []string // params whose values are to be set
-	Notes   []string // what could not be kept, and what was left out
+	Secrets []string // params whose values the user must set
+	Notes   []string // losses and omissions
 }
 
-// Plan is what a reader makes.
+// Plan is what a reader makes of a source.
 type Plan struct {
 	Options Options
 	Head    []string // comment at the top
@@ -51,7 +51,7 @@ type Plan struct {
 
 	Mix     bool     // each iteration takes one of the steps
 	Browser bool     // noise of browsers is dropped
-	added   []string // names of what of it is worth a word
+	added   []string // names of its parts that deserve a note
 	connecting
 	common  []Pair // headers of all steps
 	timeout string
@@ -63,7 +63,7 @@ type connecting struct {
 	Compress bool
 	Insecure bool
 
-	Certificate, Key, Authorities string // files beside
+	Certificate, Key, Authorities string // files next to it
 	Version                       string
 	Proxy                         string
 	Hosts                         []Pair
@@ -71,7 +71,7 @@ type connecting struct {
 
 type param struct {
 	name, value, help string
-	real              string // what a secret was; never written
+	real              string // the secret itself; never written
 }
 
 type Pair struct{ Name, Value string }
@@ -82,7 +82,7 @@ type Step struct {
 	Method    string
 	Url       string
 	Headers   []Pair
-	Params    []Pair // beside those of url
+	Params    []Pair // in addition to those of url
 	Cookies   []Pair
 	Auth      *Auth
 	Body      Body
@@ -127,7 +127,7 @@ type Part struct {
 	Filename    string
 }
 
-// note tells what could not be kept.
+// Note records a loss.
 func (p *Plan) Note(format string, args ...any) {
 	text := OneLine(fmt.Sprintf(format, args...), 300)
 	for _, n := range p.notes {
@@ -143,7 +143,7 @@ func (p *Plan) Note(format string, args ...any) {
 	}
 }
 
-// warn tells it beside the step too.
+// Warn records a loss and also puts it next to the step.
 func (p *Plan) Warn(s *Step, format string, args ...any) {
 	text := OneLine(fmt.Sprintf(format, args...), 300)
 	if len(s.Comments) < 10 {
@@ -152,12 +152,12 @@ func (p *Plan) Warn(s *Step, format string, args ...any) {
 	p.Note("%s: %s", s.Method+" "+Shown(s.Url), text)
 }
 
-// param declares one, or finds one that is the same, and returns its mark.
+// Param declares one, or finds one that is the same, and returns its mark.
 func (p *Plan) Param(wish, value, help string) string {
 	return p.declare(param{name: wish, value: strings.ReplaceAll(value, "${", "$"), help: help})
 }
 
-// secret declares a param for a value that is not to be written down.
+// Secret declares a param for a value that is not to be written down.
 func (p *Plan) Secret(wish, real, help string) string {
 	return p.declare(param{name: wish, value: Placeholder, help: help, real: real + "\x00"})
 }
@@ -200,7 +200,7 @@ func Has(headers []Pair, name string) bool {
 	return slices.ContainsFunc(headers, func(h Pair) bool { return strings.EqualFold(h.Name, name) })
 }
 
-// beside is the name of a file that the language can read.
+// Beside returns a file name that the language can read.
 func (p *Plan) Beside(name string) (string, bool) {
 	name = strings.ReplaceAll(Bare(name), "\\", "/")
 	file := path.Clean(name)
@@ -210,7 +210,7 @@ func (p *Plan) Beside(name string) (string, bool) {
 	return file, true
 }
 
-// resolved puts the params' values in the place of their marks.
+// Resolved puts the params' values in the place of their marks.
 func (p *Plan) Resolved(s string) string {
 	if !Marked(s) {
 		return s

@@ -13,7 +13,7 @@ type node struct {
 	atom        string
 	open, close string
 	items       []item
-	broken      bool // always in lines of its own
+	broken      bool // always on separate lines
 }
 
 type item struct {

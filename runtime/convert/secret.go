@@ -10,7 +10,7 @@ import (
 // secretWords are those whose presence in a name makes its value a secret.
 const secretWords = " password passwd passphrase pwd secret token apikey accesskey authorization auth credential credentials session sessionid sess sid jwt csrf xsrf otp pin signature bearer "
 
-// harmless last words: what they name says something of a secret and is none.
+// harmless last words of a name: such a name mentions a secret but its value is none.
 const harmless = " type kind url uri name expires expiry in length count max enabled required method scheme status "
 
 // IsSecret says whether a value of that name should not be written down.
@@ -155,7 +155,7 @@ func (p *Plan) hideParams(name, value string) {
 	}
 }
 
-// concealAgain takes out what was found to be a secret in another place.
+// concealAgain removes values that were recognized as secrets in another place.
 func (p *Plan) concealAgain(s *Step) {
 	known := map[string]string{}
 	for _, q := range p.params {
@@ -183,7 +183,7 @@ func (p *Plan) concealHeaders(s *Step) {
 			continue
 		}
 		if s.Auth != nil && strings.EqualFold(h.Name, "Authorization") {
-			continue // the authorization is that header: what was written by hand was there before
+			continue // the authorization is that header: it was written by hand before
 		}
 		scheme, value, ok := strings.Cut(h.Value, " ")
 		value = strings.TrimSpace(value)

@@ -14,8 +14,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// PlainText is what a file says, without the mark of its encoding; what Windows writes as
-// UTF-16 becomes UTF-8. It refuses what is no text at all.
+// PlainText decodes a file: it drops a byte-order mark and converts UTF-16, which Windows
+// writes, to UTF-8. It refuses bytes that are no text.
 func PlainText(data []byte) ([]byte, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	var order binary.ByteOrder
@@ -119,7 +119,7 @@ func parseYAML(data []byte) (v any, err error) {
 		return nil, errors.New("no YAML description: it has more than 2000 references to anchors")
 	}
 	defer func() {
-		if r := recover(); r != nil { // of the library, on what is no YAML
+		if r := recover(); r != nil { // of the library, for invalid YAML
 			v, err = nil, errors.New("no YAML: its reader gave up")
 		}
 	}()
@@ -131,7 +131,7 @@ func parseYAML(data []byte) (v any, err error) {
 	return fromYAML(raw, nestingMax, &nodes)
 }
 
-// fromYAML makes of what the library reads what parseJSON makes.
+// fromYAML converts the YAML library's values to those that parseJSON makes.
 func fromYAML(v any, depth int, nodes *int) (any, error) {
 	if *nodes--; *nodes < 0 || depth == 0 {
 		return nil, errDeep

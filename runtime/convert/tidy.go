@@ -14,7 +14,7 @@ import (
 // ErrNothing is returned for a source in which no request is left.
 var ErrNothing = errors.New("no request is in it")
 
-// finish makes the file of a plan whose steps are shaped.
+// Finish makes the file of a plan whose steps are shaped.
 func (p *Plan) Finish() (*File, error) {
 	if len(p.Steps) == 0 {
 		why := ": give one with an http or https address"
@@ -98,7 +98,7 @@ func InName(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// add shapes a step and keeps it, or says why not.
+// Add shapes a step and keeps it, or says why not.
 func (p *Plan) Add(s *Step) bool {
 	s.Method = strings.TrimSpace(Clean(s.Method))
 	if s.Method == "" {

@@ -307,8 +307,8 @@ func (p writer) address(s string) string {
 	return p.text(b.String())
 }
 
-// Quote writes a literal as a person would: in single quotes what has double ones in it,
-// and lines as lines.
+// Quote writes a literal as a person would: in single quotes if it contains double ones, and
+// multi-line text as lines.
 func Quote(s string) string {
 	plain := !strings.ContainsFunc(s, func(r rune) bool { return r == '\\' || r != '\n' && !strconv.IsPrint(r) })
 	lines := strings.Count(s, "\n")

@@ -98,7 +98,7 @@ func (p writer) encoded(v any) string {
 	return strings.Join(out, " + ")
 }
 
-// JsonText encodes what has no parts.
+// JsonText encodes a value without parts.
 func JsonText(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -80,7 +80,7 @@ func play(ctx context.Context, w *Work) *message.ExecResult {
 	return result
 }
 
-// sliceOf is the shard of this thread, 0 where the kernel has none to tell.
+// shardOf is the scheduler's time slice of this thread, 0 if the kernel reports none.
 func shardOf() time.Duration {
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err != nil {

@@ -107,7 +107,7 @@ func (k *keeper) heed(env node.Env) {
 	}
 }
 
-// group is three keepers on loopback, each with a disk.
+// keepers is a group of three keepers on loopback, each with a disk.
 type keepers struct {
 	nodes []*Node
 	held  [3]atomic.Int64

@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// adminConnections bounds who may ask at the same time. A scraper, a probe and
-// a few people need no more; a flood gets none of the node's descriptors.
+// adminConnections bounds the concurrent connections. A scraper, a probe and a few people need
+// no more; a flood gets none of the node's descriptors.
 const adminConnections = 128
 
 // Health says whether something is as it should be, and if not, why.
@@ -25,9 +25,9 @@ type Admin struct {
 	done     chan struct{}
 }
 
-// Serve starts to answer on the listener, which Admin owns from here on. alive
-// is false when the process should be restarted, ready when it should get no
-// new work. logger gets what the server has to complain of.
+// Serve starts to answer on the listener, which Admin owns from then on. alive is false if the
+// process needs a restart, ready if it should get no new work. logger gets the server's
+// complaints.
 func (m *Metrics) Serve(l net.Listener, logger *slog.Logger, alive, ready Health) *Admin {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
@@ -69,7 +69,7 @@ func answer(h Health) http.HandlerFunc {
 // Addr is where the listener is.
 func (a *Admin) Addr() string { return a.listener.Addr().String() }
 
-// Close ends the listener; what is being answered gets until ctx ends.
+// Close ends the listener; answers in progress get until ctx ends.
 func (a *Admin) Close(ctx context.Context) {
 	if a.server.Shutdown(ctx) != nil {
 		_ = a.server.Close() // its error is that of the shutdown

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// bounded accepts no more than a number of connections at a time: the next one
-// waits in the system's backlog.
+// bounded limits a listener's concurrent connections: the next one waits in the system's
+// backlog.
 type bounded struct {
 	net.Listener
 	room   chan struct{}

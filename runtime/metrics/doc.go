@@ -2,8 +2,8 @@
 // checks, on one admin listener.
 //
 // It measures nothing itself. Loop, transport and store keep their own counts, which each
-// scrape reads. It counts core/event's events by name. It has a
-// registry of its own, so that several nodes fit one process.
+// scrape reads. It counts core/event's events by name. It has its own registry, so that several
+// nodes fit one process.
 //
 // Source: DESIGN.md, "The kernel"; house style 9. Names are
 // hyperscale_<part>_<what>_<unit> in base units.

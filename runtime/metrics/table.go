@@ -20,7 +20,7 @@ type row struct {
 // emit reports one value of a row, with the values of its labels.
 type emit func(value float64, labels ...string)
 
-// snapshot is what one scrape sees.
+// snapshot holds the values of one scrape.
 type snapshot struct {
 	loop      loop.Stats
 	transport transport.Stats
@@ -63,8 +63,7 @@ func inputs(s *snapshot, e emit) {
 	}
 }
 
-// table is every metric that is read at a scrape, but for the histogram of
-// steps in metrics.go.
+// table lists every metric that a scrape reads, except the histogram of steps in metrics.go.
 func table() []row {
 	return append(append(loopRows(), transportRows()...), storeRows()...)
 }

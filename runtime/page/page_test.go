@@ -44,7 +44,7 @@ func buckets(count, median uint64) report.Buckets {
 	return report.Buckets(b.String())
 }
 
-// course is of so many windows with a wave in them, a third of the way failures, and a gap.
+// courseOf is a course of several windows with a wave, failures after a third, and a gap.
 func courseOf(windows int, width time.Duration, rate, median uint64) report.Course {
 	c := report.Course{WidthNS: int64(width)}
 	for i := range windows {

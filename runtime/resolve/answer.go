@@ -16,7 +16,7 @@ const (
 // Record is one address.
 type Record struct {
 	Addr netip.Addr
-	TTL  time.Duration // 0 for what comes from no server
+	TTL  time.Duration // 0 if no server sent it
 }
 
 // Alias is a step of the chain from the name to its canonical one.
@@ -25,7 +25,7 @@ type Alias struct {
 	TTL      time.Duration
 }
 
-// Answer is what came of a lookup.
+// Answer is the outcome of a lookup.
 type Answer struct {
 	Name, Canonical string
 	Aliases         []Alias
@@ -34,11 +34,11 @@ type Answer struct {
 	Source          string        // what answered if no server did: "hosts", "localhost", "the URL"
 	TCP             bool          // an answer was too large for a datagram
 	Queries         int           // sent
-	Took            time.Duration // by the clock of who asked
+	Took            time.Duration // by the caller's clock
 }
 
-// TTL is how long the answer may be used: the least of its parts. Zero: for ever, as it
-// comes from no server.
+// TTL is how long the answer is valid: the least of its parts. Zero means no end, as no server
+// sent it.
 func (a *Answer) TTL() time.Duration {
 	least := time.Duration(0)
 	for i, r := range a.Records {

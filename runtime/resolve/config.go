@@ -101,7 +101,7 @@ func read(name string) []byte {
 	return text[:n]
 }
 
-// isName accepts what can be asked for: labels of 1 to 63 bytes, 253 together.
+// isName accepts names that a resolver can look up: labels of 1 to 63 bytes, 253 together.
 func isName(s string) bool {
 	if s == "" || len(s) > 253 {
 		return false

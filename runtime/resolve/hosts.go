@@ -9,7 +9,7 @@ import (
 // Hosts are names with fixed addresses, which need no look-up.
 type Hosts map[string][]netip.Addr
 
-// hostsMax bounds what is read of a file of hosts.
+// hostsMax bounds how much of a hosts file it reads.
 const hostsMax = 100_000
 
 // ParseHosts reads a hosts(5).
@@ -49,7 +49,7 @@ func (h Hosts) Find(name string) ([]netip.Addr, bool) {
 	return all, ok
 }
 
-// find answers what needs no server: addresses, hosts, localhost.
+// find answers without a server: addresses, hosts, localhost.
 func (h Hosts) find(name string) (Answer, bool) {
 	if a, err := netip.ParseAddr(name); err == nil {
 		return Answer{Name: name, Canonical: name, Source: "the URL", Records: []Record{{Addr: a.Unmap()}}}, true

@@ -15,15 +15,15 @@ type Query struct {
 	Bytes  []byte
 }
 
-// Lookup asks for the addresses of one name: for both families at once, of one candidate
-// after the other, of one server after the other. Instants are those of who drives it.
+// Lookup resolves one name: both families at once, one candidate after the other, one server
+// after the other. Instants are those of the caller.
 type Lookup struct {
 	config     *Config
 	name       string
 	candidates []string // absolute, without the dot at the end
-	at         int      // index of the one that is asked for
+	at         int      // index of the candidate in progress
 	ids        func() uint16
-	first      int // index of the server that is asked first
+	first      int // index of the server to ask first
 
 	asks    [2]ask // A, AAAA
 	out     []Query
@@ -165,7 +165,7 @@ func (l *Lookup) Deadline() (time.Duration, bool) {
 	return least, waits
 }
 
-// Expire gives up what has waited long enough.
+// Expire gives up queries that have waited long enough.
 func (l *Lookup) Expire(now time.Duration) {
 	for i := range l.asks {
 		if a := &l.asks[i]; !l.done && !a.over && a.deadline <= now {
@@ -174,7 +174,7 @@ func (l *Lookup) Expire(now time.Duration) {
 	}
 }
 
-// Failed tells that a query could not be sent, or that its server broke the connection.
+// Failed reports that a query could not be sent, or that its server broke the connection.
 func (l *Lookup) Failed(q Query, now time.Duration, why error) {
 	for i := range l.asks {
 		if a := &l.asks[i]; !l.done && !a.over && l.serverOf(a) == q.Server && len(q.Bytes) > 1 && uint16(q.Bytes[0])<<8|uint16(q.Bytes[1]) == a.id {

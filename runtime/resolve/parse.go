@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// In takes what came from a server. What answers no question under way is ignored: the
-// true answer may still come.
+// In handles a server's bytes. It ignores bytes that answer no open question: the true answer
+// may still come.
 func (l *Lookup) In(from netip.AddrPort, tcp bool, b []byte, now time.Duration) {
 	if l.done {
 		return
@@ -129,7 +129,7 @@ func (l *Lookup) take(a *ask, p *dnsmessage.Parser) bool {
 	return true
 }
 
-// ttlMax is a week: more is a mistake of who wrote it (RFC 8767, 4).
+// ttlMax is a week: more is a mistake of the zone's author (RFC 8767, 4).
 const ttlMax = 7 * 24 * time.Hour
 
 // ttlOf reads a TTL; one with the highest bit set is zero (RFC 2181, 8).

@@ -22,7 +22,7 @@ func NewResolver() *Resolver {
 	return &Resolver{Config: System(), Hosts: ParseHosts(read("/etc/hosts"))}
 }
 
-// received is what came on one of the sockets, or why nothing will.
+// received holds bytes of one of the sockets, or the error that ended it.
 type received struct {
 	query Query
 	bytes []byte
@@ -77,8 +77,8 @@ func randomID() uint16 {
 // messagesMax is how many datagrams of a socket are looked at: more are a flood.
 const messagesMax = 64
 
-// exchange sends one query and hands on what comes, until the context ends. The socket is
-// connected: the kernel drops what other addresses send.
+// exchange sends one query and passes on the answers, until the context ends. The socket is
+// connected: the kernel drops packets of other addresses.
 func (q Query) exchange(ctx context.Context, inbox chan<- received) {
 	tell := func(b []byte, err error) bool {
 		select {

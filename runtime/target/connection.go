@@ -14,16 +14,16 @@ type connection struct {
 	slot    int32
 	serial  uint32
 	state   connectionState
-	ending  verdict // what comes after the unsent output: wantMore, wantClose or wantLinger
+	ending  verdict // what follows the unsent output: wantMore, wantClose or wantLinger
 	deaf    bool    // not read from, since it has sent more than it may
 	active  int64   // when it last had a whole request or nothing at all
 	pending []byte  // received and not yet used; nil between requests
 	unsent  output  // not yet taken by the kernel
-	reading stage   // what the deadline of stateReading is for
+	reading stage   // what the deadline of stateReading bounds
 	session session
 }
 
-// connectionState says what the connection's timer is for.
+// connectionState says what the connection's timer bounds.
 type connectionState uint8
 
 const (
@@ -101,7 +101,7 @@ func (l *loop) settle(c *connection, v verdict, b []byte) {
 		l.drop(c)
 		return
 	case wantLinger:
-		_ = unix.Shutdown(c.fd, unix.SHUT_WR) // fails only if the peer is gone: then a read tells
+		_ = unix.Shutdown(c.fd, unix.SHUT_WR) // fails only if the peer is gone: then a read reports it
 		c.pending = nil
 		l.become(c, stateLingering)
 	case wantWait:
@@ -120,7 +120,7 @@ func (l *loop) settle(c *connection, v verdict, b []byte) {
 	}
 }
 
-// save keeps the unused bytes. They may already be the end of what is kept.
+// save keeps the unused bytes. They may already be the tail of the saved bytes.
 func (c *connection) save(b []byte) {
 	if len(b) == 0 {
 		c.pending = nil
@@ -129,8 +129,8 @@ func (c *connection) save(b []byte) {
 	c.pending = append(c.pending[:0], b...)
 }
 
-// become sets the state and its deadline. Between requests the timer is left as it is: it
-// fires early, sees that the connection was active, and is set anew. So the busiest path
+// become sets the state and its deadline. Between requests it leaves the timer as it is. The
+// timer fires early, sees that the connection was active, and is set again. So the busiest path
 // never touches the wheel.
 func (l *loop) become(c *connection, to connectionState) {
 	before := c.state
@@ -158,7 +158,7 @@ func (l *loop) become(c *connection, to connectionState) {
 	}
 }
 
-// answer sends what was waited for and goes on with what came meanwhile.
+// answer sends the delayed answer and handles the bytes that arrived meanwhile.
 func (l *loop) answer(c *connection) {
 	l.out.reset()
 	v := c.session.answer(&l.out)
@@ -167,7 +167,7 @@ func (l *loop) answer(c *connection) {
 	}
 }
 
-// proceed goes on after output was sent whole.
+// proceed continues after the kernel has taken the whole output.
 func (l *loop) proceed(c *connection, v verdict) {
 	if v == wantClose || v == wantLinger || v == wantWait || len(c.pending) == 0 {
 		l.settle(c, v, c.pending)
@@ -177,7 +177,7 @@ func (l *loop) proceed(c *connection, v verdict) {
 }
 
 // send writes the output. If the kernel does not take all of it, or the peer is gone, it
-// returns false: then the connection owns what is left, and proceeds once it is sent.
+// returns false: then the connection keeps the rest, and proceeds after sending it.
 func (l *loop) send(c *connection, out *output, v verdict, unused []byte) bool {
 	if out.empty() {
 		return true
@@ -199,7 +199,7 @@ func (l *loop) send(c *connection, out *output, v verdict, unused []byte) bool {
 	return false
 }
 
-// flush goes on sending, and when all is sent goes on as was decided before.
+// flush continues to send. After the last byte it proceeds with the saved verdict.
 func (l *loop) flush(c *connection) {
 	left := c.unsent.left()
 	done, ok := l.write(c, &c.unsent)
@@ -218,7 +218,7 @@ func (l *loop) flush(c *connection) {
 	l.proceed(c, c.ending)
 }
 
-// write hands the output to the kernel; ok is false when the peer is gone.
+// write gives the output to the kernel; ok is false if the peer is gone.
 func (l *loop) write(c *connection, out *output) (done, ok bool) {
 	for !out.empty() {
 		n, errno := epoll.Write(c.fd, out.next(l.site.filler))
@@ -234,7 +234,7 @@ func (l *loop) write(c *connection, out *output) (done, ok bool) {
 	return true, true
 }
 
-// watch tells the poller what the connection waits for.
+// watch tells the poller which events the connection waits for.
 func (l *loop) watch(c *connection) {
 	var events uint32
 	if !c.deaf {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// preface is what a client of HTTP/2 says first; no request of HTTP/1 begins so.
+// preface begins every HTTP/2 connection; no HTTP/1 request begins with it.
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 // protocolHTTP2 is its name in ALPN.
@@ -25,8 +25,8 @@ const protocolHTTP2 = "h2"
 // streamsMost is how many streams of one connection are open at once.
 const streamsMost = 256
 
-// speaksHTTP2 tells, of a connection's first bytes, whether they are the preface; some of
-// it is not enough to know.
+// speaksHTTP2 says whether a connection's first bytes are the preface. begun says that they are
+// its beginning, so that more bytes must decide.
 func (s *session) speaksHTTP2(b []byte) (whole, begun bool) {
 	if s.begun > 0 || len(b) == 0 {
 		return false, false
@@ -36,12 +36,12 @@ func (s *session) speaksHTTP2(b []byte) (whole, begun bool) {
 	return begun && n == len(preface), begun
 }
 
-// multiplexed is a connection that speaks HTTP/2. It answers by the rules and the routes of
-// the session, whose connection it has taken over; the streams are the library's.
+// multiplexed is an HTTP/2 connection. It answers by the rules and the routes of the session
+// whose connection it has taken over; the library keeps the streams.
 type multiplexed struct {
 	net.Conn
 	session *session // under the site's lock
-	first   []byte   // what was read before the connection was taken over
+	first   []byte   // bytes that the session had already read
 	reading sync.Mutex
 	intake  *intake // under reading
 	in, out atomic.Uint64
@@ -65,7 +65,7 @@ func (m *multiplexed) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// count counts what has arrived.
+// count counts the requests that have arrived.
 func (m *multiplexed) count() {
 	if len(m.intake.arrived) == 0 {
 		return
@@ -81,16 +81,16 @@ func (m *multiplexed) count() {
 	m.intake.arrived = m.intake.arrived[:0]
 }
 
-// drainPatience is how long a peer may be silent while what it has sent is read of a
-// connection that has ended; drainTurns bounds how often. A turn may be lost to a machine that
-// is so busy that it is over before it begins.
+// drainPatience is how long a peer may be silent while drain reads from an ended connection;
+// drainTurns bounds the turns. A busy machine may lose a turn, because its time is over before
+// it begins.
 const (
 	drainPatience = 50 * time.Millisecond
 	drainTurns    = 20
 )
 
-// drain reads what the peer has sent. The library stops at the first answer that is not taken,
-// and requests that had arrived by then would not count.
+// drain reads what the peer has sent. The library stops at the first answer that it cannot
+// send, and requests that had arrived by then would not count.
 func (m *multiplexed) drain() {
 	if half, ok := m.Conn.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite() // fails if the peer is gone: its bytes are still there
@@ -125,8 +125,8 @@ func (m *multiplexed) Close() error {
 	return err
 }
 
-// alone makes of one connection a listener, which is what the library serves: it has
-// nothing else to accept until that one is over.
+// alone makes a listener of one connection, which is what the library serves. It accepts
+// nothing else until that connection ends.
 type alone struct {
 	*multiplexed
 	given bool
@@ -156,7 +156,7 @@ func (m *multiplexed) serve(ctx context.Context) {
 		ErrorLog: log.New(io.Discard, "", 0), // peers may do what they like
 		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: streamsMost, WriteByteTimeout: limits.BodyTimeout},
 	}
-	// TLS, if there is any, lies below what the library sees.
+	// TLS, if any, lies below the library's connection.
 	server.Protocols.SetUnencryptedHTTP2(true)
 	_ = server.Serve(&alone{multiplexed: m}) // it ends with the connection, which is the only way
 	m.session.site.mu.Lock()
@@ -222,8 +222,8 @@ func (m *multiplexed) begin(r *http.Request) *call {
 }
 
 // answer sends what the session would send over HTTP/1.1: it parses the head back into fields.
-// It counts before the end of its stream, which the library sends later: a client that has seen
-// the end finds it counted.
+// It counts before the end of its stream, which the library sends later, so that a client that
+// has seen the end finds the request counted.
 func (m *multiplexed) answer(w http.ResponseWriter, c *call) {
 	site := m.session.site
 	var out output
@@ -268,7 +268,7 @@ type takeover struct {
 	all sync.WaitGroup
 }
 
-// upgrade gives a connection, of which b was read, a goroutine of its own.
+// upgrade gives a connection its own goroutine; b holds the bytes already read.
 func (l *loop) upgrade(c *connection, b []byte) {
 	m := &multiplexed{session: &c.session, first: bytes.Clone(b)}
 	file := os.NewFile(uintptr(c.fd), "connection")

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// intake reads the frames of a client of HTTP/2 beside the library, and tells which requests
-// have come whole: head, body and the end of their stream. It answers nothing and refuses
-// nothing. What breaks the rules of the protocol makes it deaf, as it ends the connection.
+// intake reads an HTTP/2 client's frames in parallel with the library, and finds the complete
+// requests: head, body and the end of the stream. It answers nothing and refuses nothing. After
+// a protocol error it ignores the rest, as the error ends the connection.
 type intake struct {
-	arrived []string // paths of requests, for who takes them
+	arrived []string // paths of complete requests, for the caller
 	decoder *hpack.Decoder
 	carry   []byte            // the beginning of a frame that is looked into
 	skip    int               // bytes of a frame that is not
@@ -19,11 +19,11 @@ type intake struct {
 	stream  uint32            // whose; 0 outside a block
 	last    uint32            // the youngest stream
 	ends    bool              // the stream ends with its header block
-	done    uint32            // the stream that ends with what is skipped; 0: none
+	done    uint32            // the stream that ends with the skipped frame; 0: none
 	deaf    bool
 }
 
-// RFC 9113, 6: what is looked into.
+// The frame types and flags that intake reads (RFC 9113, 6).
 const (
 	frameHead  = 9
 	frameMost  = 1 << 20 // the library takes no longer ones
@@ -82,8 +82,8 @@ func (t *intake) skipped() {
 	}
 }
 
-// frame takes one and returns its length, or only its head if the rest is to be skipped; 0 if
-// more of it must come.
+// frame handles one frame and returns its length, or only its head's if the caller must skip
+// the rest. It returns 0 if it needs more bytes.
 func (t *intake) frame(b []byte) int {
 	if len(b) < frameHead {
 		return 0

@@ -34,9 +34,9 @@ type loop struct {
 	fd       int
 	conns    []*connection // by slot; nil is free
 	free     []int32
-	serial   uint32 // tells a connection from the slot's last one
+	serial   uint32 // distinguishes a connection from the slot's last one
 	buffer   []byte
-	out      output // shared: what a connection cannot send at once it takes along
+	out      output // shared: a connection copies what it cannot send at once
 	taken    takeover
 }
 
@@ -77,7 +77,7 @@ func (l *loop) close() {
 		}
 	}
 	_ = l.listener.Close() // only read from
-	_ = l.poller.Close()   // no other goroutine waits any more
+	_ = l.poller.Close()   // no other goroutine uses it now
 }
 
 func (l *loop) run(ctx context.Context) error {

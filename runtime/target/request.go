@@ -20,7 +20,7 @@ type head struct {
 	expect  bool // 100-continue
 }
 
-// wish is what Connection asks for; close prevails.
+// wish is what the Connection field asks for; close wins.
 type wish uint8
 
 const (
@@ -205,7 +205,7 @@ func (h *head) contentLength(value []byte) *refusal {
 	return nil
 }
 
-// check judges what only the whole head tells.
+// check judges what only the complete head shows.
 func (h *head) check() *refusal {
 	switch {
 	case h.chunked && h.length >= 0:

@@ -83,7 +83,7 @@ func (s *site) judge(c *call) {
 	}
 }
 
-// output is what one connection is about to send: bytes, then rest bytes of the filler.
+// output is what one connection will send: bytes, then rest bytes of the filler.
 type output struct {
 	bytes   []byte
 	at      int // how many of bytes the kernel has taken

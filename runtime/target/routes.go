@@ -91,7 +91,7 @@ func (s *site) respond(c *call, out *output) {
 	}
 }
 
-// only answers requests with the right method and tells others which one is right.
+// only answers requests with the right method and names that method to others.
 func only(right bool, allowed string, answer func() response) response {
 	if !right {
 		return response{status: 405, kind: typeText, extra: "Allow: " + allowed + "\r\n", body: "use " + allowed + "\n"}
@@ -127,7 +127,7 @@ func form(c *call, serial uint64) response {
 	return response{status: 201, kind: typeText, extra: "Location: /form/" + serialText + "\r\n", body: "thank you, " + strings.ToValidUTF8(in.Get("name"), "?") + "\n"}
 }
 
-// formToken tells its own from others'; it is no secret.
+// formToken makes recognizable tokens; they are not secret.
 func formToken(serial string) string {
 	return serial + "." + strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte("form "+serial))), 16)
 }

@@ -109,7 +109,7 @@ func (c *secureConnection) serve(ctx context.Context) {
 	c.session.open()
 	site.mu.Unlock()
 	limits := &site.cfg
-	_ = c.conn.SetDeadline(time.Now().Add(limits.HeadTimeout)) // fails only when closed: then the next call tells
+	_ = c.conn.SetDeadline(time.Now().Add(limits.HeadTimeout)) // fails only if closed: then the next call reports it
 	if c.conn.HandshakeContext(ctx) != nil {
 		return
 	}
@@ -148,7 +148,7 @@ func (c *secureConnection) serve(ctx context.Context) {
 	}
 }
 
-// multiplex goes on in HTTP/2; b was read.
+// multiplex continues in HTTP/2; b holds the bytes already read.
 func (c *secureConnection) multiplex(ctx context.Context, b []byte) {
 	_ = c.conn.SetDeadline(time.Time{}) // as above
 	m := &multiplexed{Conn: c.conn, session: &c.session, first: b}

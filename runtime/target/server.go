@@ -62,7 +62,7 @@ func (s *Server) CertificatePEM() []byte {
 	return s.secure.pem
 }
 
-// Stats is what GET /__stats tells.
+// Stats returns the counters of GET /__stats.
 func (s *Server) Stats() Stats {
 	s.site.mu.Lock()
 	defer s.site.mu.Unlock()

@@ -6,16 +6,16 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// session is the protocol side of a connection: bytes in, answers out, no input or output
-// of its own. The caller holds the site's lock while it calls.
+// session is the protocol side of a connection: bytes in, answers out, without any I/O. The
+// caller holds the site's lock during each call.
 //
 //	head -> sized | chunked -> ready -> (waiting) -> head | ended
 type session struct {
 	site   *site
 	part   part
-	left   int64         // of a sized body; of a chunked one, what it may still have
+	left   int64         // of a sized body; of a chunked one, how much it may still have
 	path   []byte        // of a request whose body is being read
-	size   int           // of its head, and of what came of its body
+	size   int           // of its head and of the received part of its body
 	chunks *http1.Chunks // only once a chunked body was seen
 	call   call
 	begun  uint32
@@ -33,7 +33,7 @@ const (
 	partWaiting
 )
 
-// method is what a request wants, as far as routes tell methods apart.
+// method is a request's method, as far as routes distinguish methods.
 type method uint8
 
 const (
@@ -103,7 +103,7 @@ func (s stage) patience(limits *Config) time.Duration {
 	return limits.BodyTimeout
 }
 
-// verdict tells the caller what to do after it has sent the output.
+// verdict says what the caller does after it has sent the output.
 type verdict uint8
 
 const (
@@ -112,7 +112,7 @@ const (
 	wantWait                  // after session.call.wait, answer
 	wantClose                 // close
 	wantLinger                // close, but let the peer read the answer first
-	wantHTTP2                 // what is not used begins with the preface of HTTP/2
+	wantHTTP2                 // the unused bytes begin with the preface of HTTP/2
 )
 
 // open counts the connection; one whose first request asks for the counters is uncounted.

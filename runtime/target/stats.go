@@ -9,7 +9,7 @@ const (
 	pathOther  = "other" // no path is called so: they begin with a slash or are "*"
 )
 
-// Stats is what GET /__stats tells.
+// Stats is the answer of GET /__stats.
 type Stats struct {
 	Requests    uint64            `json:"requests"`  // that came whole, bodies included, and were valid
 	Responses   uint64            `json:"responses"` // taken whole by the kernel
@@ -19,7 +19,7 @@ type Stats struct {
 	Paths       map[string]uint64 `json:"paths"` // without queries
 }
 
-// counters are Stats in the making. Epoch tells a request from before a reset.
+// counters are the Stats so far. Epoch distinguishes requests from before a reset.
 type counters struct {
 	Stats
 	judged   uint64 // requests whose fate was decided: over HTTP/2 later than they came, or never

@@ -171,7 +171,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// names that hurt: wide, combining, joined, turned around, controls, not UTF-8.
+// hostile draws difficult names: wide, combining, joined, right-to-left, controls, not UTF-8.
 func hostile(t *rapid.T, what string) string {
 	return rapid.OneOf(
 		rapid.String(),

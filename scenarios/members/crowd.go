@@ -145,7 +145,7 @@ func (c *crowd) blame(ids ...node.ID) {
 	}
 }
 
-// draw returns n members that are no seeds, in random order.
+// some returns n members that are not seeds, in random order.
 func (c *crowd) some(n int) []node.ID {
 	ids := slices.Clone(c.ids[3:])
 	c.Rand.Shuffle(len(ids), func(a, b int) { ids[a], ids[b] = ids[b], ids[a] })

@@ -131,7 +131,6 @@ func buildLateOrders(s *cluster.Cluster) {
 	s.Often(s.Managers, 30*time.Second, sim.FaultCrash, 7*time.Second, 0)
 }
 
-// buildPowerCut runs many short jobs, so that each cut hits some of them in every write.
 // buildGateThenManager gives each manager long jobs, so that the loss of one shows, and the
 // gate always returns before that.
 func buildGateThenManager(s *cluster.Cluster) {
@@ -148,6 +147,7 @@ func buildGateThenManager(s *cluster.Cluster) {
 	}
 }
 
+// buildPowerCut runs many short jobs, so that each cut hits some of them in every write.
 func buildPowerCut(s *cluster.Cluster) {
 	t := cluster.SmallTopology()
 	t.Managers, t.Clients = 2, 2

@@ -208,8 +208,8 @@ func buildTakeoverBesideACut(s *cluster.Cluster) {
 	})
 }
 
-// buildUnacknowledgedEnd cuts managers off from gates in one direction around the ends of their
-// subjobs, whose reports are then lost with their streams.
+// buildThirdHolder kills the dispatching manager when the shard's result arrives, and the next
+// holder when a worker accepts the shard from it. No manager hears from that worker for 6 s.
 func buildThirdHolder(s *cluster.Cluster) {
 	s.Standard(cluster.GroupTopology(), func(l *cluster.Load) { l.Every, l.Duration, l.Cores, l.Layers = 8*time.Second, 6*time.Second, 2, false })
 	kill := func(id node.ID) {
@@ -250,6 +250,8 @@ func buildThirdHolder(s *cluster.Cluster) {
 	}
 }
 
+// buildUnacknowledgedEnd cuts managers off from gates in one direction around the ends of their
+// subjobs, whose reports are then lost with their streams.
 func buildUnacknowledgedEnd(s *cluster.Cluster) {
 	s.Standard(cluster.GroupTopology(), func(l *cluster.Load) {
 		l.Every, l.Duration, l.Cores, l.Cancels = 3*time.Second, 2*time.Second, 2, stage.Million

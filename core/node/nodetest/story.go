@@ -45,7 +45,7 @@ func (e *Env) Run(t testing.TB, d *datadriven.TestData) string {
 	return "ok\n"
 }
 
-// Peers of a story, by name.
+// peers of a story, by name.
 type peers map[string]node.Peer
 
 type story struct {

@@ -32,7 +32,7 @@ const (
 	argCount
 )
 
-// RedirectsMax bounds how many redirects a request may follow.
+// redirectsMax bounds how many redirects a request may follow.
 const redirectsMax = 20
 
 // httpMethods maps the functions to the methods that they send.

@@ -64,7 +64,7 @@ func (p reader) shellSet(name, value string) string {
 	return p.Param(name, value, "the shell's $"+name)
 }
 
-// feed is what the command before a pipe writes, if its words say that.
+// feed returns the output of the command before a pipe, if its words determine it.
 func (c *command) feed(before command) {
 	switch args := before.words[1:]; {
 	case before.words[0] == "echo" && len(args) > 0 && !strings.HasPrefix(args[0], "-"):
@@ -95,7 +95,7 @@ func curlArgs(words []string) ([]string, bool) {
 	return nil, false
 }
 
-// curling is what the options of one command, up to --next, add up to.
+// curling collects the options of one command, up to --next.
 type curling struct {
 	p  reader
 	in command
@@ -126,14 +126,14 @@ type redirection struct {
 	limit  int
 }
 
-// content is what a command's requests carry.
+// content is the body of a command's requests.
 type content struct {
 	data    []datum
 	parts   []convert.Part
 	upload  string
 	get     bool // the data is the query
 	json    bool
-	untyped bool // no Content-Type is to be sent
+	untyped bool // curl sends no Content-Type
 }
 
 // curl adds the requests of one command.
@@ -162,7 +162,7 @@ func (p reader) curl(args []string, in command) {
 	c.add()
 }
 
-// long reads one option by its name and says how many words more it took.
+// long handles one option by its name and returns how many further words it used.
 func (c *curling) long(name string, rest []string) int {
 	options := curlOptions()
 	full := name

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// datum is what one of curl's options adds to the body: a text, or a file.
+// datum is one option's part of the body: a text, or a file.
 type datum struct {
 	text    string
 	file    string // - is what curl reads
@@ -93,7 +93,7 @@ func (c *curling) joined(s *convert.Step) string {
 	return strings.Join(all, "&")
 }
 
-// contents is what a file has, as text or as an expression that reads it.
+// contents returns a file's content, as text or as an expression that reads it.
 func (c *curling) contents(d datum) string {
 	name, text, known := d.file, "", false
 	if name == "-" {
@@ -130,7 +130,7 @@ func (c *curling) contents(d datum) string {
 	return convert.ComputedMark(code + `.replace("${", "$${")`)
 }
 
-// fileBody is a body of a file, or of what was redirected.
+// fileBody makes a body from a file, or from redirected input.
 func (c *curling) fileBody(s *convert.Step, name string) {
 	if name == "-" || name == "." {
 		switch {

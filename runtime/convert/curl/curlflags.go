@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// curlOption is one that is known: whether it has a value, and what to note if it cannot
-// be kept. What has neither told nor a case in set says nothing of the request.
+// curlOption describes a known option: whether it has a value, and the note if the plan cannot
+// express it. An option with neither a note nor a case in set does not affect the request.
 type curlOption struct {
 	value bool
 	told  string
@@ -64,7 +64,7 @@ func curlLetters() map[rune]string {
 	}
 }
 
-// set does what one option says.
+// set applies one option.
 func (c *curling) set(name string, o curlOption, value string) {
 	if o.told != "" {
 		c.warnings = append(c.warnings, "curl's --"+name+" is not kept: "+o.told)

@@ -51,7 +51,7 @@ func (c *curling) part(text string, form bool) {
 	c.parts = append(c.parts, q)
 }
 
-// formWord reads a text, in quotes or up to a semicolon, and what is behind that.
+// formWord reads a text, in quotes or up to a semicolon, and returns the rest.
 func formWord(s string) (word, rest string) {
 	if strings.HasPrefix(s, "\"") {
 		var b strings.Builder

@@ -8,7 +8,8 @@ import (
 
 const urlsMax = 50 // of a command
 
-// globbed are the URLs that curl makes of [1-9] and {a,b}; a pattern that is none stands for itself.
+// globbed returns the URLs that curl makes from [1-9] and {a,b}; an invalid pattern stays as it
+// is.
 func (c *curling) globbed(address string) []string {
 	if c.literal || !strings.ContainsAny(address, "[{") {
 		return []string{address}

@@ -61,7 +61,7 @@ func uncaret(text string) string {
 	return b.String()
 }
 
-// typed gives a line that went through a word processor the quotes of a keyboard.
+// typed replaces a word processor's quotes by those of a keyboard.
 func (p reader) typed(text string) string {
 	if strings.ContainsAny(text, `"'`) || !strings.ContainsAny(text, "\u201C\u201D\u2018\u2019") {
 		return text

@@ -1,7 +1,7 @@
 // Package curl reads curl lines, as a person pastes them, into a plan of runtime/convert.
 //
-// It is no shell: of one it reads words, quotes, variables, pipes and the dialects of Windows, and
-// runs nothing. Source: the manual page of curl.
+// It is no shell: it understands words, quotes, variables, pipes and the dialects of Windows,
+// and runs nothing. Source: the manual page of curl.
 //
 // Example:
 //

@@ -7,7 +7,7 @@ import (
 // command is one command of a shell's line.
 type command struct {
 	words []string
-	stdin string // what it reads, as far as the line says
+	stdin string // its standard input, as far as the line shows it
 	from  string // the file that it reads
 	piped bool   // from another command
 }
@@ -23,7 +23,7 @@ type shell struct {
 	now      command
 	word     strings.Builder
 	inWord   bool
-	redirect string // what the next word is for
+	redirect string // how the next word redirects
 	docs     []heredoc
 	vars     map[string]string // that the text itself sets
 	unclosed bool              // a quote is
@@ -92,7 +92,7 @@ func (s *shell) step() {
 		s.dollar(false)
 	case '`':
 		if blank := lineEnd(s.text[s.at:]); blank > 0 && !s.inWord {
-			s.at += blank // PowerShell's line goes on
+			s.at += blank // PowerShell's line continues
 			return
 		}
 		s.inWord = true
@@ -103,7 +103,7 @@ func (s *shell) step() {
 	}
 }
 
-// put adds literal text to the word; marks of the source are taken out at the end of it.
+// put adds literal text to the word; it drops marks that the source contains.
 func (s *shell) put(text string) {
 	s.inWord = true
 	s.word.WriteString(text)
@@ -120,7 +120,7 @@ func (s *shell) until(end string) string {
 	return rest[:i]
 }
 
-// quoted is until, for what has to end.
+// quoted is like until, but the text must end.
 func (s *shell) quoted(end string) string {
 	s.unclosed = s.unclosed || !strings.Contains(s.text[s.at:], end)
 	return s.until(end)

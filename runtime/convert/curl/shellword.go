@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// dollar reads what stands behind one.
+// dollar reads the expression after a dollar sign.
 func (s *shell) dollar(quoted bool) {
 	s.inWord = true
 	rest := s.text[s.at:]
@@ -46,7 +46,8 @@ func (s *shell) dollar(quoted bool) {
 	}
 }
 
-// value is that of a variable: what the text has set, or a mark, or what is said for one not set.
+// value returns a variable's value: the one that the text has set, or a mark, or the given
+// default.
 func (s *shell) value(name, other string) string {
 	if value, ok := s.vars[name]; ok {
 		return value
@@ -75,7 +76,7 @@ func (s *shell) nested() string {
 	return s.text[from:]
 }
 
-// assign keeps what a command of assignments sets.
+// assign stores the variables of a command that consists of assignments.
 func (s *shell) assign(words []string) bool {
 	if len(words) > 1 && words[0] == "export" {
 		words = words[1:]

@@ -81,7 +81,7 @@ func dated(v string) bool {
 	return len(v) >= 10 && v[4] == '-' && v[7] == '-' && (v[0] == '1' || v[0] == '2')
 }
 
-// request fills what answers before have told into a step.
+// request replaces parts of a step that earlier answers contained by their marks.
 func (c *correlator) request(s *convert.Step) {
 	fill := func(place, v string) string { return c.fill(s, place, v) }
 	path, query, asks := strings.Cut(s.Url, "?")

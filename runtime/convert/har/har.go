@@ -18,7 +18,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// recording is what is read of HAR 1.2.
+// recording is the part of HAR 1.2 that the package reads.
 type recording struct {
 	Log *struct {
 		Entries []entry `json:"entries"`
@@ -133,8 +133,8 @@ func Convert(data []byte, o convert.Options) (*convert.File, error) {
 	return p.Finish()
 }
 
-// tellPauses says how long an iteration is at least: a first try is often shorter, and then its last
-// steps would be missing without a word.
+// tellPauses notes how long an iteration lasts at least. A first try is often shorter, and
+// would silently lack its last steps.
 func (p recorder) tellPauses() {
 	var all time.Duration
 	for i, s := range p.Steps {
@@ -147,7 +147,7 @@ func (p recorder) tellPauses() {
 	}
 }
 
-// choose orders the entries and leaves out what is no part of the test.
+// choose orders the entries and drops those that are no part of the test.
 func (p recorder) choose(all []entry) []entry {
 	for i := range all {
 		e := &all[i]

@@ -1,7 +1,7 @@
 // Package openapi reads an OpenAPI or Swagger description into a plan of runtime/convert.
 //
-// It validates no description: it takes what one says of requests, and makes an example of each
-// schema. Sources: OpenAPI 3.0 and 3.1, Swagger 2.0.
+// It validates no description: it uses the requests that one describes, and makes an example of
+// each schema. Sources: OpenAPI 3.0 and 3.1, Swagger 2.0.
 //
 // Example:
 //

@@ -63,7 +63,7 @@ func Convert(data []byte, o convert.Options) (*convert.File, error) {
 	return p.Finish()
 }
 
-// server makes the target of the first server that is given.
+// server makes the target from the first given server.
 func (a *api) server() {
 	address, help := "", "server under test"
 	if a.two {
@@ -114,7 +114,7 @@ func serverOf(servers []any) string {
 	return address
 }
 
-// baseOf is where an operation is asked: its own server, its path's, or that of all.
+// baseOf returns the base of an operation's URL: its own server, its path's, or that of all.
 func (a *api) baseOf(shared, op *convert.Object) string {
 	for _, o := range []*convert.Object{op, shared} {
 		servers := o.List("servers")
@@ -271,7 +271,7 @@ func (a *api) route(route string, fields map[string]string) string {
 	}
 }
 
-// value is the mark of a param with an example of what a parameter may be.
+// value returns the mark of a param with an example value of a parameter.
 func (a *api) value(q *convert.Object, name, route string) string {
 	value, given := a.example(q)
 	wish := name
@@ -296,7 +296,7 @@ func (a *api) value(q *convert.Object, name, route string) string {
 	return mark
 }
 
-// security adds what the operation's first requirement that can be met asks for.
+// security adds the operation's first security requirement that a file can meet.
 func (a *api) security(s *convert.Step, op *convert.Object) {
 	wanted, ok := op.Get("security").([]any)
 	if !ok {

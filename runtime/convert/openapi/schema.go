@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// schemas makes examples of what is described. What it makes is bounded: by depth, by a
-// budget of steps, and by not following a reference within itself.
+// schemas makes examples of schemas. Its output is bounded: by depth, by a budget of steps, and
+// because it follows no reference within itself.
 type schemas struct {
 	root  *convert.Object
 	left  int
@@ -199,7 +199,8 @@ func number(schema *convert.Object) string {
 	return "1"
 }
 
-// properties are those that are required, or all if none is said to be; what is only read is not sent.
+// properties returns the required properties, or all if none is required. It omits read-only
+// ones, which a client does not send.
 func (s *schemas) properties(schema *convert.Object, depth int) (any, bool) {
 	out := &convert.Object{}
 	all := schema.Object("properties")
@@ -251,7 +252,7 @@ func sampleText(schema *convert.Object) string {
 	return text
 }
 
-// cleanJSON copies a value without what cannot be written.
+// cleanJSON copies a value without parts that JSON cannot express.
 func cleanJSON(v any) any {
 	switch v := v.(type) {
 	case string:

@@ -261,7 +261,7 @@ func (c *collection) fill(s string) string {
 	}
 }
 
-// inner fills in what a variable is made of, if all of it is known.
+// inner resolves the variables within a variable's value, if all are known.
 func (c *collection) inner(value string) string {
 	made := value
 	for range 10 {
