@@ -30,8 +30,8 @@ type crowd struct {
 	all    sync.WaitGroup
 }
 
-// submitAll lets each client submit one job after the other until it is stopped,
-// each a process of its own that waits for its result.
+// submitAll makes each client submit one job after the other until ctx ends. Each job has its
+// own process, which waits for the result.
 func (c *cluster) submitAll(ctx context.Context, seed uint64) *crowd {
 	w := &crowd{quit: make(chan struct{})}
 	file := filepath.Join(c.dir, "test.star")

@@ -31,7 +31,7 @@ type machine struct {
 	stopped bool // by SIGSTOP
 }
 
-// cluster is what one run breaks.
+// cluster is the cluster that a run breaks.
 type cluster struct {
 	options  options
 	dir      string
@@ -75,7 +75,7 @@ func (c *cluster) all() []*machine {
 	return append(append([]*machine{c.target}, c.clients...), c.machines...)
 }
 
-// plan names all hosts and says what runs on them.
+// plan names all hosts and the processes on them.
 func (c *cluster) plan() {
 	next := byte(own)
 	host := func() byte { next++; return next }
@@ -209,7 +209,7 @@ func (c *cluster) settle(ctx context.Context) error {
 	}
 }
 
-// size is what a process holds.
+// size is how much a process holds.
 type size struct{ goroutines, heap float64 }
 
 // measure asks every node for its metrics.
@@ -219,7 +219,7 @@ func (c *cluster) measure() map[string]size {
 	for _, m := range c.machines {
 		answer, err := client.Get("http://" + address(m.host) + ":7490/metrics")
 		if err != nil {
-			continue // it tells by not being there
+			continue // the process is down, which other checks report
 		}
 		var s size
 		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {

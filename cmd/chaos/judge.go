@@ -14,7 +14,7 @@ import (
 	"hyperscale/checker/history"
 )
 
-// Growth that is no leak: what a process holds at its end, beside its beginning.
+// Bounds of a process's growth, from its start to its end, that is no leak.
 const (
 	goroutinesMore = 20
 	heapMore       = 64 << 20
@@ -23,7 +23,7 @@ const (
 // driftPPM is the bound that the nodes count on; all read one clock here.
 const driftPPM = 10_000
 
-// report is what came of a run.
+// report is the outcome of a run.
 type report struct {
 	faults        []string
 	submitted     int

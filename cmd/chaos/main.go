@@ -27,7 +27,7 @@ type options struct {
 	binary        string
 }
 
-// inside says that this process is already in namespaces of its own.
+// inside says that this process runs in its own namespaces already.
 const inside = "HYPERSCALE_CHAOS_INSIDE"
 
 func main() {
@@ -62,10 +62,10 @@ func main() {
 	}
 }
 
-// errNeeds is what a machine lacks.
+// errNeeds is the error for a machine that lacks a requirement.
 var errNeeds = errors.New("this machine cannot run it")
 
-// enter starts this program again in namespaces of its own.
+// enter starts this program again in its own namespaces.
 func enter(o options) error {
 	if os.Geteuid() != 0 {
 		return fmt.Errorf("%w: it makes network namespaces and needs root: run it with sudo", errNeeds)

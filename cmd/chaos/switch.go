@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// packetMax is the TUN devices' MTU, and what a packet may have.
+// packetMax is the TUN devices' MTU, and the size of the largest packet.
 const packetMax = 1500
 
 // way is what befalls packets from one host to another.

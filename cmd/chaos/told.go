@@ -15,7 +15,7 @@ func resultFile(dir, client, key string) string {
 	return filepath.Join(dir, client+"-"+key+".result.json")
 }
 
-// told hands all results that clients got to the checker, and says how many they are.
+// told passes the results that clients got to the checker, and returns their number.
 func told(dir string, c *checker.Checker, at checker.Record) (int, error) {
 	files, err := filepath.Glob(resultFile(dir, "*", "*"))
 	if err != nil {
@@ -35,8 +35,8 @@ func told(dir string, c *checker.Checker, at checker.Record) (int, error) {
 	return len(files), nil
 }
 
-// subjobs are what a result says of datacenters and their workers, as the checker reads it:
-// the sums of all steps stand for the steps.
+// subjobs converts a result's datacenters and workers for the checker: the sums of all steps
+// replace the steps.
 func subjobs(r *file.Result) (all []message.DatacenterResult) {
 	for _, name := range slices.Sorted(maps.Keys(r.Datacenters)) {
 		d := r.Datacenters[name]

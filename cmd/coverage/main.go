@@ -91,7 +91,7 @@ func write(o *options, r *report, out io.Writer) error {
 	return errors.Join(err, tableErr)
 }
 
-// verdict fails what is unexplained, or too much.
+// verdict returns an error for unexplained blocks, and for too many that nothing runs.
 func (r *report) verdict(o *options) error {
 	switch {
 	case r.Unexplained > 0:

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// bugReason explains a block that reports what must not be.
+// bugReason explains a block that reports a broken assumption.
 const bugReason = "it reports a broken assumption (node.Bug): a run that gets there is a failure"
 
 // report is what --json writes. Fields may be added, never renamed.
@@ -40,7 +40,7 @@ type missed struct {
 	Bugs      int      `json:"bugs,omitempty"`      // of them: they report a broken assumption
 }
 
-// judge counts blocks and holds what nothing runs against the exceptions.
+// judge counts blocks and compares those that nothing runs with the exceptions.
 func judge(list []*block, exceptions []exception) report {
 	r := report{}
 	rows := map[string]*packageReport{}

@@ -16,8 +16,8 @@ import (
 	"hyperscale/runtime/rows"
 )
 
-// debugRun runs one virtual user once through each workflow, in this process, and
-// shows what it sends and gets. There is nothing to judge in one iteration.
+// debugRun runs one virtual user once through each workflow, in this process, and prints what
+// it sends and receives. It judges nothing, as there is one iteration.
 func debugRun(cmd *cobra.Command, program message.Program, folder string) error {
 	loaded, err := workflow.Load(program)
 	if err != nil {

@@ -77,7 +77,7 @@ func nameExamples(cmd *cobra.Command) {
 	}
 }
 
-// newHelpCommand is for those who type `help run` for `run --help`.
+// newHelpCommand lets people type `help run` for `run --help`.
 func newHelpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:    "help [COMMAND]",

@@ -81,7 +81,7 @@ func newSubmitCommand() *cobra.Command {
 	return cmd
 }
 
-// submit hands a job in and returns its id.
+// submit submits a job and returns its ID.
 func submit(ctx context.Context, s *session.Session, m *message.JobSubmit) (message.JobID, error) {
 	answer, err := s.Ask(ctx, m)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"hyperscale/runtime/local"
 )
 
-// targetProcess is a `hyperscale target` of its own.
+// targetProcess is a separate `hyperscale target` process.
 type targetProcess struct {
 	url   string
 	child *exec.Cmd
@@ -31,8 +31,8 @@ func startTarget() (*targetProcess, error) {
 	child := exec.Command(self, "target", "--listen", "127.0.0.1:0")
 	child.Stderr = os.Stderr
 	child.Env = append(os.Environ(), "GOMAXPROCS=1")
-	// A group of its own: Ctrl-C ends the job, and the job's end the target. If this
-	// process dies the kernel ends the target too.
+	// A separate process group: Ctrl-C ends the job, and the job's end ends the target. If this
+	// process dies, the kernel ends the target too.
 	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	pipe, err := child.StdoutPipe()
 	if err != nil {
@@ -66,7 +66,7 @@ func (t *targetProcess) live(started chan<- error) {
 	err := t.child.Start()
 	started <- err
 	if err == nil {
-		_, _ = t.child.Process.Wait() // how it ended does not matter any more
+		_, _ = t.child.Process.Wait() // its exit status does not matter now
 	}
 }
 

@@ -25,7 +25,8 @@ type urlFlags struct {
 	save    string
 }
 
-// urlFlagNames are refused beside a file, where they would do nothing.
+// urlFlagNames are the flags that have no effect with a file, so the command rejects them
+// there.
 var urlFlagNames = []string{"method", "header", "body", "save"}
 
 func (f *urlFlags) add(flags *pflag.FlagSet) {

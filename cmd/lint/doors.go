@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// docLines is the least that says what a package is, what it is not, what it
-// promises and where to start reading.
+// docLines is the least length of a package comment that says what the package is and is not,
+// what it promises, and where to start reading.
 const docLines = 5
 
-// vagueNames say nothing about what a package holds, so everything ends there.
+// vagueNames say nothing about a package's content, so such packages collect everything.
 var vagueNames = []string{"util", "utils", "common", "helper", "helpers", "constant", "constants", "misc"}
 
 // door is what checkDoors gathers of one package.
@@ -21,7 +21,7 @@ type door struct {
 	others    []*file // not tests
 }
 
-// checkDoors looks at how a package presents itself to who comes in.
+// checkDoors checks how a package presents itself to new readers.
 func checkDoors(t *tree) ([]complaint, error) {
 	var found []complaint
 	for _, d := range doorsOf(t) {

@@ -82,9 +82,9 @@ func parseException(line string) (*exception, string) {
 	return &exception{key: key{fields[0], fields[1]}, value: value, reason: strings.Join(fields[3:], " ")}, ""
 }
 
-// rewriteExceptions lowers every entry to what is measured and deletes those that
-// their bound covers. With a reason it also raises and adds entries: a place that
-// was renamed or split has a new line, and a reviewer sees why.
+// rewriteExceptions lowers every entry to its measured figure and deletes entries within their
+// bound. With a reason it also raises and adds entries: a renamed or split place gets a new
+// line, and a reviewer sees why.
 func rewriteExceptions(root, reason string) error {
 	found, err := figures(root)
 	if err != nil {

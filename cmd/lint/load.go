@@ -94,13 +94,13 @@ func (f *file) at(pos token.Pos, wrong, remedy string) complaint {
 
 func (f *file) line(pos token.Pos) int { return f.fset.PositionFor(pos, false).Line }
 
-// firstErrors says what does not load, at most ten lines of it.
+// firstErrors lists what does not load, in at most ten lines.
 func firstErrors(loaded []*packages.Package) error {
 	var lines []string
 	for _, p := range loaded {
 		for _, e := range p.Errors {
 			if len(p.Errors) > 1 && strings.HasPrefix(e.Msg, "# ") {
-				continue // the compiler's words on what the type checker says too
+				continue // the type checker has reported the same
 			}
 			lines = append(lines, "\t"+e.Error())
 		}

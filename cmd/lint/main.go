@@ -17,8 +17,8 @@ const (
 	exitNotLoaded  = 2
 )
 
-// complaint is one broken rule at one place. Line 0 stands for a whole file or
-// directory and is printed as 1:1, so that editors can still jump there.
+// complaint is one broken rule at one place. Line 0 means a whole file or directory and prints
+// as 1:1, so that editors can still jump there.
 type complaint struct {
 	path      string // below the module's root, with slashes
 	line, col int
@@ -49,7 +49,7 @@ func main() {
 	os.Exit(command(root, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// command runs what the flags ask for, and lints without any.
+// command runs the command of the flags; without flags it lints.
 func command(root string, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("lint", flag.ContinueOnError)
 	flags.SetOutput(stderr)

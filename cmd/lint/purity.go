@@ -15,7 +15,7 @@ import (
 // pureRooms must give the same outputs for the same inputs on every machine.
 var pureRooms = []string{"core", "sim", "netsim"}
 
-// impureImports: a path bans what is below it as well, unless pureImports names it.
+// impureImports bans each path and the paths below it, unless pureImports names them.
 var impureImports = []struct{ path, remedy string }{
 	{"sync", "a machine runs on one goroutine: use plain fields"},
 	{"os", "ask node.Env (Store, Executor), or take the bytes as an argument"},
@@ -157,7 +157,7 @@ func channelUse(n ast.Node) string {
 
 var pointerVerb = regexp.MustCompile(`%[-+# 0-9.*\[\]]*p`)
 
-// printsPointer looks for the verb in what is called like a formatter.
+// printsPointer looks for the verb in calls of functions named like formatters.
 func printsPointer(info *types.Info, call *ast.CallExpr) bool {
 	if !isFormatter(call.Fun) {
 		return false

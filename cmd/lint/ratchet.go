@@ -47,7 +47,7 @@ func functionsBound(pkg string) int {
 	return 0
 }
 
-// figure is what one measure found at one place.
+// figure is the result of one measure at one place.
 type figure struct {
 	measure string
 	place   string // package, package.Type, label, page
@@ -106,8 +106,8 @@ func figures(root string) ([]figure, error) {
 	return found, nil
 }
 
-// checkRatchet holds every figure against its bound, or against its entry in the
-// list of exceptions, and every entry against what is measured.
+// checkRatchet compares every figure with its bound, or with its entry in the list of
+// exceptions, and every entry with its figure.
 func checkRatchet(t *tree) ([]complaint, error) {
 	found, err := figures(t.root)
 	if err != nil {
@@ -128,7 +128,7 @@ func checkRatchet(t *tree) ([]complaint, error) {
 	return complaints, nil
 }
 
-// listFigures prints what is measured, a line each, as the list of exceptions does.
+// listFigures prints all figures, one per line, in the format of the list of exceptions.
 func listFigures(root string, w io.Writer) error {
 	found, err := figures(root)
 	for _, f := range found {

@@ -69,10 +69,10 @@ const toys = "core/message/toy"
 // the table must exist: the product binary needs all of them.
 const treeIsWhole = "cmd/hyperscale"
 
-// optionalRooms may be absent for ever, or from the small trees of the tests.
+// optionalRooms need not exist, also not in the small trees of the tests.
 var optionalRooms = []string{"floor", "toy", "wiring", "examples", "docs", "progress"}
 
-// mayNot explains the edges that people try. Empty from stands for any room.
+// mayNot explains the edges that people try. An empty from means any room.
 var mayNot = []struct{ from, to, why string }{
 	{"", "cmd", "nobody imports a command: move what you need below runtime/ or core/"},
 	{"", "floor", "core and runtime are floors, not rooms: import the package that you mean"},
@@ -124,7 +124,7 @@ func unitOf(pkg string) string {
 	return elements[0]
 }
 
-// isHarness tells a test harness beside its package: core/node/nodetest.
+// isHarness recognizes a test harness in its package's directory: core/node/nodetest.
 func isHarness(pkg string) bool {
 	parent, base := path.Split(pkg)
 	if !strings.HasSuffix(base, "test") {

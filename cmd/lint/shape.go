@@ -122,7 +122,7 @@ func (d *directory) shapes(fset *token.FileSet, add func(figure)) {
 	}
 }
 
-// shape is what one struct type holds itself, without what it embeds.
+// shape counts the members of one struct type, without those of embedded types.
 type shape struct{ fields, bools, functions int }
 
 func (s *shape) count(t *ast.StructType) {
@@ -142,7 +142,7 @@ func (s *shape) count(t *ast.StructType) {
 	}
 }
 
-// receiver names the type of a method, and is empty for what it cannot name.
+// receiver names the type of a method; it returns "" if it cannot.
 func receiver(function *ast.FuncDecl) string {
 	t := function.Recv.List[0].Type
 	if star, ok := t.(*ast.StarExpr); ok {

@@ -36,8 +36,8 @@ func checkSize(f *file) []complaint {
 
 func (f *file) span(n ast.Node) int { return f.line(n.End()) - f.line(n.Pos()) + 1 }
 
-// isDispatcher tells a body that is mostly one switch with short cases: such a
-// list is read like a table, however long.
+// isDispatcher recognizes a body that is mostly one switch with short cases: people read such a
+// list like a table, however long.
 func isDispatcher(f *file, body *ast.BlockStmt) bool {
 	found := false
 	ast.Inspect(body, func(n ast.Node) bool {

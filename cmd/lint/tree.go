@@ -14,9 +14,9 @@ import (
 	"strings"
 )
 
-// topLevel is all that stands at the root, beside names that start with a dot.
-// bench holds modules of their own, which compare parts of ours with others' and
-// whose dependencies must not become the product's.
+// topLevel lists the entries of the root, except names that start with a dot. bench holds
+// separate modules, which compare parts of ours with others' and whose dependencies must not
+// become the product's.
 var topLevel = []string{
 	"core", "sim", "netsim", "runtime", "scenarios", "checker", "cmd", "testdata", "examples", "deploy", "docs", "bench",
 	"README.md", "LICENSE", "DESIGN.md", "CONTRIBUTING.md", "Makefile", "go.mod", "go.sum",
@@ -85,8 +85,8 @@ func checkNotes(t *tree) ([]complaint, error) {
 	return found, nil
 }
 
-// skipDir leaves out what is not ours to judge: built files, caches, git, and
-// planted violations, which are modules of their own.
+// skipDir skips directories that lint does not judge: built files, caches, git, and planted
+// violations, which are separate modules.
 func skipDir(root, name string, entry fs.DirEntry) error {
 	below, _ := filepath.Rel(root, name) // it was found below the root
 	if below == "." {

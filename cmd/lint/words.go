@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// banned are words that hide who acts, or metaphors for what the field has a word
-// for. The patterns are put together from halves, so that this file counts none.
+// banned are words that hide the agent, or metaphors where the field has a term. Halves make up
+// the patterns, so that this file counts none.
 var banned = []struct {
 	stem    string // of every match, in lower case
 	pattern *regexp.Regexp
@@ -33,7 +33,7 @@ var banned = []struct {
 	{`house`, word(`(keep|keeps|keeping)` + ` house`), "say what it sweeps, or write leads"},
 }
 
-// word matches whole words, also where a comment or a string breaks its line.
+// word matches whole words, also across a line break of a comment or a string.
 func word(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(pattern, " ", `\s+(?://\s*)?`) + `\b`)
 }
@@ -91,7 +91,7 @@ func (d *directory) words(fset *token.FileSet) []occurrence {
 	return found
 }
 
-// wordsFigure counts what was found at a place, and names the words.
+// wordsFigure counts the occurrences at a place, and names the words.
 func wordsFigure(place string, found []occurrence) figure {
 	var texts []string
 	for _, o := range found {

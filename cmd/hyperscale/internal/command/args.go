@@ -24,7 +24,7 @@ func RefuseCommand(cmd *cobra.Command, args []string) error {
 	return Usage("%q is not a command%s: `%s --help` lists them", args[0], DidYouMean(args[0], names), cmd.CommandPath())
 }
 
-// JobArgument refuses what is no job's id.
+// JobArgument rejects an argument that is not a job's ID.
 func JobArgument(cmd *cobra.Command, args []string) error {
 	if err := Exactly("JOB")(cmd, args); err != nil {
 		return err

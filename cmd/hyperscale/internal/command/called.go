@@ -27,7 +27,7 @@ func calledAs(arg0 string) string {
 	return arg0 // without a slash it is in PATH
 }
 
-// Hints lists commands to type, each with what it is for.
+// Hints lists commands to type, each with its purpose.
 func Hints(rows ...[2]string) string {
 	width, called := 0, Called()
 	for _, row := range rows {

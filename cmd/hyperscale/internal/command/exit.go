@@ -37,7 +37,7 @@ func (e *ExitError) Unwrap() error { return e.Err }
 // Exit ends a command with code; err may be nil.
 func Exit(code int, err error) error { return &ExitError{Code: code, Err: err} }
 
-// Usage refuses what a person asked for.
+// Usage rejects a person's request.
 func Usage(format string, args ...any) error {
 	return Exit(ExitUsage, fmt.Errorf(format, args...))
 }

@@ -102,7 +102,7 @@ func AddCount(flags *pflag.FlagSet, p *uint64, name string, value, least, most u
 	flags.Var(count{p, least, most}, name, help)
 }
 
-// settingFlag is a flag for one setting, under a name of its own.
+// settingFlag is a flag for one setting, under another name.
 type settingFlag struct{ s setting.Setting }
 
 func (f settingFlag) String() string {
@@ -116,7 +116,7 @@ func (f settingFlag) Set(text string) error {
 	return setting.Set([]setting.Setting{f.s}, f.s.Key, text)
 }
 
-// AddSetting adds a flag for one setting, under a name of its own.
+// AddSetting adds a flag for one setting, under another name.
 func AddSetting(flags *pflag.FlagSet, s setting.Setting, name, help string) {
 	flags.Var(settingFlag{s}, name, help)
 }

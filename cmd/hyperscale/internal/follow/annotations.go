@@ -18,9 +18,8 @@ import (
 // annotationsMax bounds the lines: GitHub shows ten a step and drops the rest.
 const annotationsMax = 10
 
-// annotate tells GitHub Actions what failed, where this runs in it: each failure at its
-// line of the workflow file, and a table on the page of the run. Neither changes how
-// the command ends.
+// annotate reports failures to GitHub Actions, if this runs there: each failure at its line of
+// the workflow file, and a table on the page of the run. Neither changes the exit code.
 func annotate(w io.Writer, file string, r *report.Result) {
 	if os.Getenv("GITHUB_ACTIONS") != "true" {
 		return
@@ -117,8 +116,7 @@ func literalLine(source, mark string) int {
 	return 1
 }
 
-// commandText escapes what stands behind a workflow command, commandProperty what
-// stands in it.
+// commandText escapes the text after a workflow command, commandProperty a property within it.
 func commandText(s string) string {
 	return units.Clean(strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(units.Shorten(s, annotatedMax)))
 }

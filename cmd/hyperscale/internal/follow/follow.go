@@ -32,7 +32,7 @@ type Follower struct {
 	Signals *command.Interrupts
 	Started time.Time
 	File    string          // the workflow's, where it has one here
-	Run     *report.Run     // what is run; nil if it is only watched
+	Run     *report.Run     // the run; nil if the command only watches it
 	scraped *export.Scraped // serves metrics; nil without --metrics
 	Detach  bool            // an interrupt leaves the job running
 	Lost    <-chan error    // reports that the cluster is gone; nil where this process does not watch it
@@ -88,7 +88,7 @@ func (f *Follower) apply(s *message.JobStatus) {
 	}
 }
 
-// Note tells something on stderr when no screen is open.
+// Note prints a message on stderr if no screen is open.
 func (f *Follower) Note(format string, args ...any) {
 	if !f.out.Quiet {
 		fmt.Fprintf(f.held, format+"\n", args...)
@@ -163,8 +163,8 @@ func (f *Follower) Follow(ctx context.Context, s *session.Session, job message.J
 	}
 }
 
-// interrupted calls the end of a job that this process cancelled what it is to its
-// reader: the gate knows this client by a number.
+// interrupted corrects the reason of a job that this process cancelled: the gate knows this
+// client only by a number.
 func interrupted(r *message.Result) {
 	asInterrupt(&r.Error)
 	for i := range r.Workflows {
@@ -184,7 +184,7 @@ func asInterrupt(reason *string) {
 	*reason = strings.ReplaceAll(*reason, "cancelled by "+string(session.ClientID()), "interrupted")
 }
 
-// farewell says what goes on after this process.
+// farewell says what continues after this process.
 func (f *Follower) farewell(job message.JobID, s *session.Session) error {
 	if f.Detach {
 		return fmt.Errorf("job %v goes on: stop it with `%s cancel %v --gate %s`", job, command.Called(), job, strings.ReplaceAll(s.Gates, ", ", ","))
@@ -205,7 +205,7 @@ func cancelJob(ctx context.Context, s *session.Session, job message.JobID) error
 	return nil
 }
 
-// Finish writes files and summary and returns what the exit code is made of.
+// Finish writes files and summary and returns the error that sets the exit code.
 func (f *Follower) Finish(cmd *cobra.Command, r *message.Result) error {
 	return f.conclude(cmd.OutOrStdout(), r)
 }

@@ -13,7 +13,7 @@ import (
 // died.
 const guardCommand = "terminal-guard"
 
-// NewGuardCommand restores a terminal; a Follower starts it beside a live screen.
+// NewGuardCommand restores a terminal; a Follower starts it together with a live screen.
 func NewGuardCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    guardCommand,

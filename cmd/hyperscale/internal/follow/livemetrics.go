@@ -8,7 +8,7 @@ import (
 	"hyperscale/runtime/export"
 )
 
-// ServeMetrics begins to answer at address, if one is given.
+// ServeMetrics starts to answer at address, if there is one.
 func (f *Follower) ServeMetrics(address string) error {
 	if address == "" {
 		return nil

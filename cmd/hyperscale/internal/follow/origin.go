@@ -14,10 +14,10 @@ import (
 	"hyperscale/runtime/report"
 )
 
-// textMax bounds what a result keeps of a file of the workflow's source.
+// textMax bounds the part of a source file that a result keeps.
 const textMax = 64 << 10
 
-// Origin tells what it takes to run a program again.
+// Origin describes how to run a program again.
 func Origin(p *message.Program) *report.Run {
 	run := &report.Run{
 		Command: discreet(os.Args[1:]), Version: command.Version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
@@ -25,7 +25,7 @@ func Origin(p *message.Program) *report.Run {
 	}
 	add := func(f *message.File) {
 		text := f.Data[:min(len(f.Data), textMax)]
-		if bytes.IndexByte(text, 0) < 0 { // what is not text says nothing to a reader
+		if bytes.IndexByte(text, 0) < 0 { // binary content tells a reader nothing
 			run.Files = append(run.Files, report.SourceFile{Name: f.Name, Text: strings.ToValidUTF8(string(text), "\uFFFD"), Cut: len(text) < len(f.Data)})
 		}
 	}
@@ -54,7 +54,7 @@ func processor() string {
 	return ""
 }
 
-// hidden stands for what a result file must not pass on.
+// hidden replaces values that a result file must not contain.
 const hidden = "[hidden]"
 
 // discreet leaves secrets out of arguments: result files are sent around.
@@ -81,7 +81,7 @@ func discreet(args []string) []string {
 // hides says whether a flag's value may hold a secret.
 func hides(flag string) bool { return flag == "--set" || flag == "--header" || flag == "--out" }
 
-// withoutUser hides who an address logs in as.
+// withoutUser hides the user in an address.
 func withoutUser(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil || !command.IsURL(address) {

@@ -39,7 +39,7 @@ func remoteWrite(url string, tell teller) (listener, error) {
 	return export.NewPusher(r, tell), nil
 }
 
-// teller tells a person something while a job runs.
+// teller prints messages for a person while a job runs.
 type teller = func(format string, args ...any)
 
 // listener is a place on the network that hears of a job while it runs and at its end.
@@ -48,7 +48,7 @@ type listener interface {
 	Check() error
 	// Apply takes one status; it never waits.
 	Apply(*message.JobStatus)
-	// Finish tells the end.
+	// Finish reports the end.
 	Finish(*report.Result) error
 	// Close gives up without an end. It may follow Finish.
 	Close()
@@ -139,7 +139,7 @@ func (o *Written) Check() error {
 	return nil
 }
 
-// Write writes the result to the file, or tells the server the end.
+// Write writes the result to the file, or sends the end to the server.
 func (o *Written) Write(r *report.Result) error {
 	if o.server != nil {
 		if err := o.server.Finish(r); err != nil {

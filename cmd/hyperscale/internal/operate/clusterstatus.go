@@ -26,7 +26,7 @@ func clusterStatus(ctx context.Context, s *session.Session, w io.Writer, asJSON 
 	return all.print(w)
 }
 
-// termText tells a term of a group that was recovered apart from those before.
+// termText distinguishes terms of a recovered group from those before the recovery.
 func termText(term uint64) string {
 	if epoch, of := election.EpochOf(term); epoch > 0 {
 		return fmt.Sprintf("%d of epoch %d", of, epoch)
@@ -60,7 +60,7 @@ func shownState(state string, draining bool) string {
 // jobsShown bounds the jobs of the table; --json lists more.
 const jobsShown = 30
 
-// print fits 80 columns as long as names are short; what is long comes last.
+// print fits 80 columns as long as names are short; long values come last.
 func (s standing) print(w io.Writer) error {
 	if err := s.printHead(w); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s standing) why(m *message.MemberInfo) string {
 	return why
 }
 
-// printHead tells how the gate that answers stands, and what an operator should see.
+// printHead prints the state of the gate that answers, and its alarms.
 func (s standing) printHead(w io.Writer) error {
 	c := s.cluster
 	leader := "no leader is known"

@@ -20,7 +20,7 @@ import (
 // Bounds of waiting for a node that drains.
 const (
 	drainLook  = 250 * time.Millisecond // between two looks
-	drainAgain = 2 * time.Second        // an order that is not seen obeyed is given again: it may have been lost
+	drainAgain = 2 * time.Second        // the command repeats an order without a visible effect: it may have been lost
 	drainMax   = 5 * time.Minute
 )
 
@@ -70,7 +70,7 @@ node as well, then ends it.`,
 	return cmd
 }
 
-// drain is one order and what is seen of it.
+// drain is one order and its observed effect.
 type drain struct {
 	session  *session.Session
 	name     string
@@ -79,7 +79,7 @@ type drain struct {
 	told     string
 }
 
-// load is what a node has still to hand over.
+// load is what a node has left to hand over.
 type load struct {
 	found    bool
 	draining bool
@@ -134,11 +134,11 @@ func (d *drain) wait(ctx context.Context, most time.Duration) error {
 	}
 }
 
-// tell prints what is new.
+// tell prints a line that differs from the last one.
 func (d *drain) tell(line string) {
 	if line != d.told {
 		d.told = line
-		_, _ = fmt.Fprintln(d.progress, line) // progress: who does not read it goes on
+		_, _ = fmt.Fprintln(d.progress, line) // progress: a failed write must not end the drain
 	}
 }
 
@@ -156,7 +156,7 @@ func (d *drain) late(now load, most time.Duration) error {
 	return command.Exit(command.ExitFailed, fmt.Errorf("%s drains and has %s left after %v: wait longer with --timeout, or cancel the jobs", d.name, now.rest(), most))
 }
 
-// look finds the node in what a gate tells.
+// look finds the node in a gate's answer.
 func (d *drain) look(s standing) load {
 	for _, m := range s.cluster.Members {
 		if m.Node == d.name {

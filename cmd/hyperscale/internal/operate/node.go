@@ -41,7 +41,7 @@ SIGTERM and ctrl-c stop the node gracefully, a second one at once.`,
 	return cmd
 }
 
-// runNode runs one node until it is asked to stop, or ends by itself.
+// runNode runs one node until an operator stops it, or until it ends by itself.
 func runNode(ctx context.Context, c config.Node, history string, dropped []string) error {
 	log := command.LogFlags{Level: c.LogLevel, Format: c.LogFormat}
 	logger := log.Logger(os.Stderr)
@@ -55,7 +55,7 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 		if err != nil {
 			return err
 		}
-		defer func() { _ = f.Close() }() // each line was written by itself, and its error told
+		defer func() { _ = f.Close() }() // each line was written at once, and its error reported
 		events = f
 	}
 	for _, warning := range c.Warnings() {

@@ -65,8 +65,8 @@ func addNodeFlags(cmd *cobra.Command, file *string, roles ...node.Role) {
 	}
 }
 
-// needless says that a role has no use for a flag. One script may start all roles
-// with the same flags, so it is accepted, kept out of help, and told in the log.
+// needless says that a role has no use for a flag. One script may start all roles with the same
+// flags, so the command accepts the flag, omits it from help, and logs it.
 func needless(flag string, role node.Role) bool {
 	for _, f := range nodeFlags {
 		if f.name == flag {

@@ -18,7 +18,7 @@ import (
 	"hyperscale/runtime/resolve"
 )
 
-// pingProtocols are those that ping speaks.
+// pingProtocols are the protocols of ping.
 func pingProtocols() []string { return []string{"http", "http2"} }
 
 type pingFlags struct {
@@ -98,7 +98,7 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 	return nil
 }
 
-// config reads what was asked for.
+// config converts the flags.
 func (f *pingFlags) config(target string) (cfg ping.Config, host string, err error) {
 	u, err := url.Parse(target)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -162,7 +162,7 @@ func (f *pingFlags) runLookup(cmd *cobra.Command, cfg ping.Config, host string) 
 	return err
 }
 
-// columns is the width of the terminal; what is no terminal has 100.
+// columns is the width of the terminal, or 100 without one.
 func columns() int {
 	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
 		return width

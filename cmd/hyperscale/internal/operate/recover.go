@@ -91,8 +91,8 @@ func joined(set []node.Addr) string {
 	return strings.Join(texts, ", ")
 }
 
-// recoverNode runs the node until its group has a new epoch, tells what it knows
-// and ends it.
+// recoverNode runs the node until its group has a new epoch, prints what the node knows, and
+// ends it.
 func recoverNode(ctx context.Context, c *config.Node, progress, out io.Writer) error {
 	if len(c.Set()) <= 1 {
 		return wouldRecover(c)
@@ -149,7 +149,7 @@ func recovered(c *config.Node, e node.Event) error {
 	return nil
 }
 
-// tellRecovered prints what is known, and what is known to be lost.
+// tellRecovered prints what the node knows, and what it knows to be lost.
 func tellRecovered(ctx context.Context, c *config.Node, n *host.Node, e event.GroupJoined, out io.Writer) error {
 	_, err := fmt.Fprintf(out, "%s founded epoch %d of %s upon %s\n", c.ID, e.Generation>>32, e.Group, c.Data)
 	if err == nil && c.Role == node.RoleGate {

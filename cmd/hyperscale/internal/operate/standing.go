@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// standing is all that one gate tells of its cluster.
+// standing is one gate's view of its cluster.
 type standing struct {
 	cluster *message.ClusterStatus
 	nodes   *message.StatusList

@@ -29,7 +29,7 @@ func addresses(list []string) []node.Addr {
 	return all
 }
 
-// nodeExtras are what a node gets beside its configuration.
+// nodeExtras are a node's values in addition to its configuration.
 type nodeExtras struct {
 	logger  *slog.Logger
 	history io.Writer        // nil for none
@@ -51,8 +51,8 @@ func settle(all []setting.Setting, values map[string]string) error {
 	return nil
 }
 
-// drainTimeout is how long a stopped node waits for what it does: what remains of
-// stop_timeout for its own end, and a second to leave its group.
+// drainTimeout is how long a stopped node waits for its work: stop_timeout less the time for
+// its own end, and less a second to leave its group.
 func drainTimeout(c *config.Node, end time.Duration) (time.Duration, error) {
 	const leave = time.Second
 	if least := end + 2*leave; c.StopTimeout < least {

@@ -1,5 +1,5 @@
 // Package session connects a command to the gates of a cluster. It sends a request, waits a
-// bounded time for the answer, and turns a gate's rejection into words.
+// bounded time for the answer, and explains a gate's rejection.
 //
 // It retries nothing itself: core/client asks the next gate.
 //

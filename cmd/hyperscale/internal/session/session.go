@@ -17,10 +17,10 @@ import (
 	"hyperscale/runtime/host"
 )
 
-// Bounds of what a command waits for.
+// Bounds on a command's waits.
 const (
 	reachMax  = 10 * time.Second // a stream to any gate
-	retryMax  = 5 * time.Second  // an answer of one gate, before another is asked
+	retryMax  = 5 * time.Second  // for one gate's answer, before the client asks another
 	answerMax = 90 * time.Second // an answer of any: three leases of a job, whose owner may be lost
 	NewsMax   = 90 * time.Second // a status of a job that is watched; one comes every half second
 	CancelMax = 60 * time.Second // a cancelled job's end
@@ -72,7 +72,7 @@ func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
 // ClientID is how gates know this process.
 func ClientID() node.ID { return node.ID(fmt.Sprintf("client-%d", os.Getpid())) }
 
-// Close ends the client; what it has still to say may leave.
+// Close ends the client; its last messages may leave.
 func (s *Session) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), StopMax)
 	defer cancel()
@@ -107,7 +107,7 @@ func (s *Session) Ask(ctx context.Context, m node.Message) (node.Message, error)
 	return nil, err
 }
 
-// Silent explains that no answer can come any more.
+// Silent explains that no answer can arrive any more.
 func (s *Session) Silent(err error) error {
 	if err == nil {
 		err = errors.New("the client stopped")
@@ -115,7 +115,7 @@ func (s *Session) Silent(err error) error {
 	return command.Exit(command.ExitFailed, fmt.Errorf("gate %s: %w", s.Gates, err))
 }
 
-// Refusal turns a gate's no into words.
+// Refusal explains a gate's rejection.
 func Refusal(r *message.Refused) error {
 	text := r.Code.String()
 	if r.Detail != "" {

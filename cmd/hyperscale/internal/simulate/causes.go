@@ -22,7 +22,7 @@ type cause struct {
 	runs    []simResult // by scenario and seed
 }
 
-// causeOf groups failures of one world: in two worlds the same words may have two causes.
+// causeOf groups failures of one world: in two worlds the same text may have two causes.
 func causeOf(r *simResult) string { return r.Scenario + " " + stage.Cause(r.Verdict, r.Detail) }
 
 // groupCauses puts failures of a world together that differ in names and numbers only;
@@ -54,8 +54,8 @@ func groupCauses(failed []simResult) []cause {
 // seedsMax is how many seeds of a cause are printed.
 const seedsMax = 8
 
-// tell writes a cause: what happened first, in which runs, how to see it, and what
-// was made of it.
+// tell describes a cause: what happened first, in which runs, how to see it, and its small
+// form.
 func (c *cause) tell(w io.Writer, virtual time.Duration, small string) error {
 	var seeds []string
 	for i, r := range c.runs {
@@ -82,8 +82,8 @@ func (c *cause) tell(w io.Writer, virtual time.Duration, small string) error {
 	return err
 }
 
-// tellReached says how often rare states were visited, and which never: what was
-// not reached was not tested.
+// tellReached says how often runs reached each rare state, and which never: a state that no run
+// reached is untested.
 func tellReached(reached map[string]int) string {
 	if len(reached) == 0 {
 		return ""
@@ -111,8 +111,8 @@ func reproTask(r simResult, virtual time.Duration) string {
 	return repro(r.Scenario, r.Seed, virtual, r.Wire)
 }
 
-// ruleOfThree says what no failure in n runs means: had more than 3 of n of all
-// seeds failed, the chance to meet none would be below exp(-3), 5 %.
+// ruleOfThree says what n runs without a failure prove. If more than 3/n of all seeds failed,
+// the chance of no failure would be below exp(-3), 5 %.
 func ruleOfThree(n int) string {
 	if n < 3 {
 		return "no failure; too few runs to conclude anything"

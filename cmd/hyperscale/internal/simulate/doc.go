@@ -1,8 +1,8 @@
 // Package simulate holds the commands of the simulator: list, run, replay, swarm,
 // shrink, explain, lifeguard and times.
 //
-// It holds no world and no check: scenarios and checker do. A command here plays
-// worlds, in processes of its own where many are played, and prints verdicts.
+// It holds no world and no check: scenarios and checker do. A command here plays worlds, many
+// of them in separate processes, and prints verdicts.
 //
 // Source: docs/proof.md.
 //

@@ -5,8 +5,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 )
 
-// simExit ends a command of the simulator; a verdict that was printed needs no
-// further word.
+// simExit ends a command of the simulator without an error text, as it has printed a verdict.
 func simExit(code int) error {
 	if code == command.ExitGood {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"hyperscale/scenarios"
 )
 
-// virtualMax bounds --virtual: a year, well below what a world can hold.
+// virtualMax bounds --virtual: a year, far below the limit of a world.
 const virtualMax = 365 * 24 * time.Hour
 
 // findScenario names the nearest one where there is no such scenario.

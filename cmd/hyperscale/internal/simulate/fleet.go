@@ -27,7 +27,7 @@ type fleet struct {
 	jobs    int
 	canary  *simTask // what each child plays first; nil for none
 	limit   time.Duration
-	// next hands out the tasks, one after the other; false when there are no more.
+	// next returns the next task, and false if there is none.
 	next func() (simTask, bool)
 	// done receives each result, one at a time.
 	done func(simResult)
@@ -164,7 +164,7 @@ func startRunner(command []string) (*runner, error) {
 	return r, nil
 }
 
-// play lets the child play one task; false when the child is no more.
+// play makes the child play one task; it returns false if the child has ended.
 func (r *runner) play(ctx context.Context, t simTask, limit time.Duration) (simResult, bool) {
 	result := simResult{simLine: simLine{Scenario: t.Scenario, Seed: t.Seed, Hash: fmt.Sprintf("%016x", 0), Verdict: scenarios.Panicked}, Shrunk: t.Shrink}
 	line, err := json.Marshal(t)
@@ -220,8 +220,8 @@ func (r *runner) wait() error {
 // kill ends the child and whatever it started; it may have ended by itself.
 func (r *runner) kill() { _ = syscall.Kill(-r.process.Process.Pid, syscall.SIGKILL) }
 
-// endMax is how long a child may take to see that there is no more to do, and to write
-// its counters if it was built with -cover.
+// endMax is how long a child may take to notice the end of the tasks, and to write its counters
+// if it was built with -cover.
 const endMax = 10 * time.Second
 
 // end lets an idle child go; one that is not is killed. Twice does no harm.
@@ -232,14 +232,13 @@ func (r *runner) end() {
 	_ = r.wait() // obituary reports the end where it matters
 }
 
-// firstWords keeps the beginning of what a child says: that is where a crash
-// names its cause.
+// firstWords keeps the beginning of a child's output: there a crash names its cause.
 type firstWords struct {
 	mutex sync.Mutex
 	text  []byte
 }
 
-// errorsMax bounds what is kept of a child's stderr.
+// errorsMax bounds the kept part of a child's stderr.
 const errorsMax = 4 << 10
 
 // Write implements io.Writer.
@@ -250,7 +249,7 @@ func (b *firstWords) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns what was said.
+// String returns the kept output.
 func (b *firstWords) String() string {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

@@ -20,7 +20,7 @@ import (
 	"hyperscale/scenarios"
 )
 
-// journalName is the file of a swarm's folder that holds what is done.
+// journalName is the file in a swarm's folder that holds the finished runs.
 const journalName = "swarm.jsonl"
 
 // journalHead is its first line: results of another program are not its own.
@@ -45,18 +45,18 @@ type runKey struct {
 	seed     uint64
 }
 
-// journal remembers finished runs, so that a swarm can go on where it stopped.
+// journal remembers finished runs, so that a swarm can continue where it stopped.
 type journal struct {
 	file   *os.File
 	done   map[runKey]simResult
-	begun  map[runKey]bool          // handed out besides
-	tiny   []simResult              // what was made of failures
+	begun  map[runKey]bool          // started in addition to the plan
+	tiny   []simResult              // the small forms of failures
 	before []simResult              // failures of programs before
 	costs  map[string]time.Duration // of a run of each world, as they knew
 	over   int                      // results of another program that do not count
 }
 
-// buildID tells this program from every other one.
+// buildID identifies this build of the program.
 func buildID() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -95,7 +95,7 @@ func openJournal(dir string, virtual time.Duration, wire bool) (*journal, error)
 	return j, nil
 }
 
-// load reads what is there and leaves the file's end behind the last whole line.
+// load reads the file and moves to its end after the last whole line.
 func (j *journal) load(virtual time.Duration, wire bool) error {
 	build, err := buildID()
 	if err != nil {
@@ -225,7 +225,7 @@ func (j *journal) inherit() journalBefore {
 	return b
 }
 
-// sorted is what is done, by scenario and seed.
+// sorted lists the finished runs, by scenario and seed.
 func (j *journal) sorted() []simResult {
 	all := slices.Collect(maps.Values(j.done))
 	slices.SortFunc(all, func(a, b simResult) int {
@@ -253,7 +253,7 @@ func (j *journal) write(v any) error {
 	return nil
 }
 
-// find returns what is known of a run.
+// find returns the journal's entry of a run.
 func (j *journal) find(scenario string, seed uint64) (simResult, bool) {
 	if j == nil {
 		return simResult{}, false
@@ -262,7 +262,7 @@ func (j *journal) find(scenario string, seed uint64) (simResult, bool) {
 	return r, ok
 }
 
-// knows says whether a run is done, or was handed out besides the plan.
+// knows says whether a run is finished, or was started in addition to the plan.
 func (j *journal) knows(key runKey) bool {
 	if j == nil {
 		return false
@@ -271,11 +271,11 @@ func (j *journal) knows(key runKey) bool {
 	return done || j.begun[key]
 }
 
-// mark says that a run was handed out besides the plan.
+// mark records that a run was started in addition to the plan.
 func (j *journal) mark(key runKey) { j.begun[key] = true }
 
 func (j *journal) close() {
 	if j != nil {
-		_ = j.file.Close() // every line was written, and its error told
+		_ = j.file.Close() // every line was written, and its error reported
 	}
 }

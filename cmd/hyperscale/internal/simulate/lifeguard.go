@@ -79,7 +79,7 @@ func runLifeguard(cmd *cobra.Command, config lifeguard.Config, dir string, asJSO
 	return nil
 }
 
-// lifeguardProgress tells how far it is, every few seconds.
+// lifeguardProgress prints the progress every few seconds.
 func lifeguardProgress(w io.Writer, began time.Time) func(done, all int) {
 	told := began
 	return func(done, all int) {

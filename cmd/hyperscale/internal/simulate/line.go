@@ -30,7 +30,7 @@ func lineOf(r *scenarios.Report, took time.Duration) simLine {
 	}
 }
 
-// repro is the command that plays a run again, and what it must be played by.
+// repro is the command that plays a run again, and the program that must play it.
 func repro(scenario string, seed uint64, virtual time.Duration, wire bool) string {
 	again := fmt.Sprintf("%s sim run %s --seed %d", command.Called(), scenario, seed)
 	if s, err := scenarios.Find(scenario); err == nil && virtual != s.Virtual {

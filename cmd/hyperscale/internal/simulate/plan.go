@@ -14,11 +14,11 @@ import (
 // plan decides which world a swarm plays next. It knows no journal and no clock.
 type plan struct {
 	worlds []*world
-	// endless goes on, when no world owes a run, as long as a budget has room.
+	// endless continues, after every world has its runs, as long as the budget has room.
 	endless bool
 }
 
-// world is what a plan knows of one world.
+// world is the plan's record of one world.
 type world struct {
 	scenario scenarios.Scenario
 	owed     uint64 // runs that it has to begin
@@ -28,7 +28,7 @@ type world struct {
 	took     cost
 }
 
-// cost is what runs took in real time.
+// cost is the real time of runs.
 type cost struct {
 	runs  uint64
 	total time.Duration
@@ -41,7 +41,7 @@ func (c *cost) add(took time.Duration) {
 	c.total += max(took, time.Millisecond)
 }
 
-// mean is what one run takes; zero: unknown.
+// mean is the mean real time of a run; zero: unknown.
 func (c *cost) mean() time.Duration {
 	if c.runs == 0 {
 		return c.guess
@@ -49,8 +49,8 @@ func (c *cost) mean() time.Duration {
 	return c.total / time.Duration(c.runs)
 }
 
-// choose returns the world to play next, and counts the run; nil: none. left is what
-// remains of the budget; negative: there is none.
+// choose returns the world to play next, and counts the run; nil: none. left is the rest of the
+// budget; negative: there is no budget.
 func (p *plan) choose(left time.Duration) *world {
 	w := p.owing()
 	if w == nil && p.endless {

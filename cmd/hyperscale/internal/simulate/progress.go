@@ -11,7 +11,7 @@ import (
 	"hyperscale/runtime/ui/units"
 )
 
-// begin says what is about to happen where that is not what was asked for.
+// begin says where the journal makes the swarm differ from the request.
 func (s *swarm) begin() {
 	if s.journal == nil {
 		return

@@ -46,8 +46,7 @@ is said, and the verdict is on the new one.`,
 	return cmd
 }
 
-// replay tells the verdict on stdout, and on stderr where it departs from what
-// was recorded.
+// replay prints the verdict on stdout, and on stderr how it differs from the recorded one.
 func replay(out, notes io.Writer, s scenarios.Scenario, f *schedule.File, name string, watch *watchFlags) error {
 	o := optionsOf(f)
 	w, err := watch.watch()

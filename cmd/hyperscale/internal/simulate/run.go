@@ -127,7 +127,7 @@ func reportBriefly(out io.Writer, r *scenarios.Report, took time.Duration, o sce
 	return err
 }
 
-// reportRun tells a run to a person, and how it is played again.
+// reportRun prints a run for a person, and the command that plays it again.
 func reportRun(out io.Writer, r *scenarios.Report, took time.Duration, again string) error {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
@@ -160,7 +160,7 @@ func reportRun(out io.Writer, r *scenarios.Report, took time.Duration, again str
 	return err
 }
 
-// othersMax is how many further violations are printed; the first one tells the cause.
+// othersMax is how many further violations it prints; the first one tells the cause.
 const othersMax = 5
 
 func others(r *scenarios.Report) []string {
@@ -178,7 +178,7 @@ func others(r *scenarios.Report) []string {
 	return texts
 }
 
-// countFaults tells how many there were of each kind.
+// countFaults counts the faults of each kind.
 func countFaults(faults []sim.Fault) []string {
 	counts := map[string]int{}
 	var kinds []string

@@ -37,8 +37,7 @@ type simTask struct {
 	Budget time.Duration `json:"budget_ns,omitempty"` // for so long
 }
 
-// simResult is what a runner answers, a line of its stdout and of the swarm's
-// journal.
+// simResult is a runner's answer: one line of its stdout and of the swarm's journal.
 type simResult struct {
 	simLine
 	Files   []string       `json:"files,omitempty"`    // that keep a failure
@@ -222,7 +221,7 @@ func (u untilObserver) Fault(at time.Duration, f sim.Fault) {
 	}
 }
 
-// traceMax bounds the end of a trace that is kept.
+// traceMax bounds the kept end of a trace.
 const traceMax = 1 << 20
 
 // lastLines is a writer that keeps the last lines.

@@ -24,7 +24,7 @@ func readSchedule(name string) (*schedule.File, error) {
 	return f, nil
 }
 
-// optionsOf plays what a file holds.
+// optionsOf returns the options that play a file.
 func optionsOf(f *schedule.File) scenarios.Options {
 	return scenarios.Options{Seed: f.Seed, Virtual: f.Virtual, Until: f.Until, Wire: f.Wire, Faults: f.Faults}
 }
@@ -42,5 +42,5 @@ func writeSchedule(name string, o scenarios.Options, r *scenarios.Report, verdic
 	return os.WriteFile(name, text.Bytes(), 0o644)
 }
 
-// smallName is where the small form of a schedule is kept.
+// smallName is the file of a schedule's small form.
 func smallName(file string) string { return strings.TrimSuffix(file, ".sched") + ".min.sched" }

@@ -56,7 +56,7 @@ not fail any more; 2 bad usage.`,
 	return cmd
 }
 
-// shrinkFile tells its progress on stderr and the result on stdout.
+// shrinkFile prints its progress on stderr and the result on stdout.
 func shrinkFile(out, notes io.Writer, s scenarios.Scenario, f *schedule.File, name string, budget time.Duration) error {
 	start := time.Now()
 	o := optionsOf(f)
@@ -82,7 +82,7 @@ func shrinkFile(out, notes io.Writer, s scenarios.Scenario, f *schedule.File, na
 	return err
 }
 
-// tellShrunk tells what is left, to a person.
+// tellShrunk describes the remaining faults for a person.
 func tellShrunk(before int, small *scenarios.Shrunk, took time.Duration, name string) string {
 	var b strings.Builder
 	r := &small.Report
@@ -94,7 +94,7 @@ func tellShrunk(before int, small *scenarios.Shrunk, took time.Duration, name st
 	return b.String()
 }
 
-// faultLine tells one fault.
+// faultLine describes one fault.
 func faultLine(f *sim.Fault) string {
 	who := "everybody"
 	if len(f.Nodes) > 0 {

@@ -118,7 +118,7 @@ type swarm struct {
 	virtual time.Duration // of this invocation's runs
 	failed  []simResult
 	reached map[string]int    // rare states
-	small   map[string]string // causes, with what was made small of each, or is being
+	small   map[string]string // small form of each cause, made or in the making
 	waiting []simTask         // to be made small
 	err     error             // of the journal
 	line    *progress.Line
@@ -174,7 +174,7 @@ func newSwarm(f *swarmFlags, out, notes io.Writer) (*swarm, error) {
 	return s, nil
 }
 
-// resume takes over what the journal knows.
+// resume takes over the journal's entries.
 func (s *swarm) resume() {
 	for _, r := range s.journal.tiny {
 		s.keepSmall(causeOf(&r), &r)
@@ -210,7 +210,7 @@ func (s *swarm) resume() {
 	}
 }
 
-// world returns what the plan knows of one; nil: it is not played.
+// world returns the plan's record of a world; nil: the swarm does not play it.
 func (s *swarm) world(name string) *world {
 	if s.plan == nil {
 		return nil
@@ -223,8 +223,7 @@ func (s *swarm) world(name string) *world {
 	return nil
 }
 
-// run plays everything, tells what was found, and returns the exit code of the
-// worst.
+// run plays everything, reports the findings, and returns the exit code of the worst run.
 func (s *swarm) run(ctx context.Context) error {
 	program, err := runnerProgram()
 	if err != nil {
@@ -270,8 +269,8 @@ func (s *swarm) canary() *simTask { return &simTask{Scenario: "canary", Seed: 1,
 // fails everywhere must not fill the disk. sim replay --trace writes any other.
 const tracesMax = 20
 
-// next hands out the runs that are not known yet: what is to be made small, what failed
-// before, and then what the plan chooses.
+// next returns the next unknown run: first failures to shrink, then runs that failed before,
+// then the plan's choice.
 func (s *swarm) next() (simTask, bool) {
 	if n := len(s.waiting); n > 0 {
 		t := s.waiting[0]
@@ -303,7 +302,7 @@ func (s *swarm) task(key runKey) simTask {
 	return simTask{Scenario: key.scenario, Seed: key.seed, Virtual: s.flags.virtual, Wire: s.flags.wire, Keep: s.flags.out, Trace: len(s.failed) < tracesMax}
 }
 
-// remaining is what is left of the budget; negative: there is none.
+// remaining is the rest of the budget; negative: there is no budget.
 func (s *swarm) remaining() time.Duration {
 	if s.flags.budget == 0 {
 		return -1
@@ -328,7 +327,7 @@ func (s *swarm) makeSmall(r *simResult) {
 	s.waiting = append(s.waiting, simTask{Scenario: r.Scenario, Seed: r.Seed, Shrink: r.Files[0], Budget: s.flags.shrink})
 }
 
-// keepSmall remembers what is left of a failure.
+// keepSmall records the small form of a failure.
 func (s *swarm) keepSmall(cause string, r *simResult) {
 	s.small[cause] = fmt.Sprintf("%s of %d left: %s sim replay %s", command.Counted(r.Left, "fault"), r.Faults, command.Called(), smallName(r.Shrunk))
 	if r.Detail == "" || len(r.Files) == 0 {
@@ -402,7 +401,7 @@ func (s *swarm) exitCode() int {
 	return code
 }
 
-// tell writes what was found; the last line is for machines.
+// tell prints the findings; the last line is for programs.
 func (s *swarm) tell() error {
 	causes := groupCauses(s.failed)
 	for i := range causes {

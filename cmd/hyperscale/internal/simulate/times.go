@@ -14,7 +14,7 @@ import (
 	"hyperscale/scenarios"
 )
 
-// barResult is what one bar came to. Fields may be added, never renamed.
+// barResult is the result of one bar. Fields may be added, never renamed.
 type barResult struct {
 	Name   string `json:"name"`
 	Count  int    `json:"count"`

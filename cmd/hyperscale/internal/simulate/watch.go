@@ -88,7 +88,7 @@ func (w watchers) observer() sim.Observer {
 	return w
 }
 
-// watched is one run with those who look at it.
+// watched is one run with its observers.
 type watched struct {
 	flags   *watchFlags
 	trace   *os.File
@@ -133,12 +133,12 @@ func (f *watchFlags) watch() (*watched, error) {
 func (w *watched) close() {
 	for _, f := range []*os.File{w.trace, w.picture} {
 		if f != nil {
-			_ = f.Close() // what mattered was flushed, and its error told
+			_ = f.Close() // the data was flushed, and its error reported
 		}
 	}
 }
 
-// play plays the scenario and writes what was asked for but the story.
+// play plays the scenario and writes the requested outputs except the story.
 func (w *watched) play(s scenarios.Scenario, o scenarios.Options) (r scenarios.Report, took time.Duration, err error) {
 	var all watchers
 	var buffer *bufio.Writer

@@ -34,7 +34,7 @@ func (r rate) Set(s string) error {
 	return nil
 }
 
-// Flags are those of run, submit and validate that change what a file says.
+// Flags are those of run, submit and validate that change a file's values.
 type Flags struct {
 	VUs      uint64
 	Duration time.Duration

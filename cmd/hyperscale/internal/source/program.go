@@ -14,10 +14,10 @@ import (
 	"hyperscale/core/workflow"
 )
 
-// fileMax is what is read of one source file; a program's own limit is lower.
+// fileMax bounds one source file; a program's own limit is lower.
 const fileMax = 4 << 20
 
-// Read collects a file, what it loads, and what the flags say.
+// Read reads a file and the files that it loads, and applies the flags.
 func Read(file string, flags *Flags) (message.Program, *message.Plan, error) {
 	folder, main := filepath.Dir(file), filepath.Base(file)
 	files, large, err := workflow.Files(main, func(name string) ([]byte, error) {
