@@ -12,10 +12,10 @@ import (
 	"hyperscale/runtime/report"
 )
 
-// cautionsMax bounds what is said of one kind of difference.
+// cautionsMax bounds the cautions of one kind.
 const cautionsMax = 3
 
-// cautions tell what else differs, and what makes figures doubtful.
+// cautions list other differences, and reasons to doubt the figures.
 func cautions(a, b *report.Result, rates *pacing) []string {
 	all := []string{}
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
@@ -43,7 +43,7 @@ func cautions(a, b *report.Result, rates *pacing) []string {
 	return append(append(all, loads(a, b, rates)...), places(a, b)...)
 }
 
-// thresholds tells those that were met and no longer are.
+// thresholds lists those that were met and no longer are.
 func thresholds(a, b *report.Result) (all []string) {
 	met := map[[2]string]bool{}
 	for _, t := range a.Thresholds {
@@ -64,14 +64,14 @@ func few(all []string, what string) []string {
 	return all
 }
 
-// coarse tells whether a result was too large for its histograms, as its log says.
+// coarse says whether a result was too large for its histograms, according to its log.
 func coarse(r *report.Result) bool {
 	return slices.ContainsFunc(r.Workflows, func(w report.Workflow) bool {
 		return slices.ContainsFunc(w.Logs, func(line string) bool { return strings.HasPrefix(line, "percentiles are up to ") })
 	})
 }
 
-// loads tells what was asked of the target otherwise.
+// loads lists differences in the requested load.
 func loads(a, b *report.Result, rates *pacing) (all []string) {
 	byName := map[string]*report.Workflow{}
 	for i := range a.Workflows {
@@ -129,8 +129,8 @@ func pacingOf(a, b *report.Result) *pacing {
 	return &pacing{[2]*report.Result{a, b}, asksRate(a) || asksRate(b)}
 }
 
-// of tells whether iterations of a workflow began at a rate that was asked for, as far as files
-// tell: no start waits or is dropped for want of a virtual user else.
+// of says whether iterations of a workflow began at a requested rate, as far as the files show
+// it. Only then do starts wait for virtual users, or get dropped.
 func (p *pacing) of(workflow string) bool {
 	if p.asked {
 		return true
@@ -153,7 +153,7 @@ func asksRate(r *report.Result) bool {
 		slices.ContainsFunc(r.Run.Files, func(f report.SourceFile) bool { return rateWords.MatchString(f.Text) })
 }
 
-// places tells what ran the test and what it ran on.
+// places lists differences in the machines that ran the test and the target.
 func places(a, b *report.Result) (all []string) {
 	if a.Run == nil || b.Run == nil {
 		return nil

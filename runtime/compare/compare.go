@@ -24,8 +24,9 @@ type Options struct {
 // that is zero in a good run.
 const errorFloorPPM = 1_000
 
-// Default is 5 % chance of a false alarm, and nothing called below 2 %. Less would call
-// what the next run of the same takes back; more would let a release a month through.
+// Default allows a false alarm in 5 % of comparisons, and reports nothing below 2 %. Smaller
+// values would report changes that the next equal run takes back; larger ones would miss
+// regressions.
 func Default() Options {
 	return Options{AlphaPPM: 50_000, TolerancePPM: 20_000, QuantilesPPM: []uint32{500_000, 900_000, 950_000, 990_000}}
 }
@@ -262,7 +263,7 @@ func (t *test) rate(s *Step, paced bool) {
 	}
 }
 
-// service tells the time from the first byte written, of which files keep no histogram.
+// service compares the time from the first written byte, for which files keep no histogram.
 func service(s *Step) []Change {
 	a, b := &s.Before.ServiceNS, &s.After.ServiceNS
 	all := []Change{{Figure: "p50", Base: a.P50, New: b.P50}, {Figure: "p95", Base: a.P95, New: b.P95}, {Figure: "p99", Base: a.P99, New: b.P99}}
@@ -276,11 +277,11 @@ func service(s *Step) []Change {
 	return all
 }
 
-// Boundless stands for an interval that so few requests cannot bound above; below it ends
-// at -1,000,000, for nothing is slower than 100 %.
+// Boundless is the upper end of an interval that too few requests leave open. The lower end is
+// then -1,000,000, as no figure falls by more than 100 %.
 const Boundless = 1 << 53
 
-// ppmOf is what a difference of logarithms is in parts per million.
+// ppmOf converts a difference of logarithms to parts per million.
 func ppmOf(logarithm float64) int64 {
 	return int64(math.Round(max(min(math.Expm1(logarithm)*million, Boundless), -million)))
 }

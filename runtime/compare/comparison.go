@@ -6,7 +6,7 @@ import "hyperscale/runtime/report"
 // meaning does. Fields may be added, never renamed.
 const Schema = "hyperscale.comparison/v1"
 
-// Verdict is what is said of a figure, and of a step by its worst figure.
+// Verdict is the judgement of a figure, and of a step by its worst figure.
 type Verdict string
 
 // The verdicts on a figure.
@@ -25,7 +25,7 @@ const (
 	Improvement Verdict = "improvement" // some is better, none worse
 )
 
-// Comparison is one baseline and what is compared with it.
+// Comparison is one baseline and the results compared with it.
 type Comparison struct {
 	Schema        string   `json:"schema"`          // always hyperscale.comparison/v1
 	Verdict       Verdict  `json:"verdict"`         // regression if some pair is one; else the first of improvement, noise, same, too_few, untold that some pair is

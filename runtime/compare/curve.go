@@ -8,8 +8,8 @@ import (
 	"hyperscale/core/stats"
 )
 
-// curve is a histogram as a continuous distribution: what is in a bucket lies evenly
-// in it. Else two runs would differ by a bucket's width, or not at all.
+// curve is a histogram as a continuous distribution, evenly spread within each bucket.
+// Otherwise two runs would differ by a bucket's width, or not at all.
 type curve struct {
 	from, to []float64 // of each bucket; values are in (from, to]
 	upto     []float64 // how many values are not above to
@@ -28,8 +28,8 @@ func newCurve(h *stats.Histogram) *curve {
 	return c
 }
 
-// bucketStart is the smallest value of the bucket that v is in: 256 of them an octave,
-// as core/stats has them.
+// bucketStart is the smallest value of the bucket that contains v: 256 buckets per octave, as
+// in core/stats.
 func bucketStart(v uint64) uint64 {
 	const sub = 8
 	width := max(bits.Len64(v)-sub-1, 0)

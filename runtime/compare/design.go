@@ -26,13 +26,13 @@ func octaveOf(v uint64) int {
 	return min(max(bits.Len64(v)-bits.Len64(stats.LatencyBound(0)), 0), stats.LatencyBuckets-1)
 }
 
-// designOf estimates how much requests of a run hang together: a stall hits many.
+// designOf estimates how correlated the requests of a run are: a stall delays many.
 //
-// The share of requests that are faster than the run's quantile is a mean over all
-// requests. How it varies from window to window tells, by batch means, the variance of that
-// mean; over the variance of as many independent requests, that is the design effect.
-// Windows know latencies to an octave: of the one that the quantile lies in the same part
-// counts as faster in each window, in both variances.
+// The share of requests that are faster than the run's quantile is a mean over all requests.
+// Its variation from window to window gives the variance of that mean (batch means). Divided by
+// the variance for as many independent requests, it is the design effect. Windows know
+// latencies only to an octave. Of the octave that contains the quantile, the same part counts
+// as faster in each window, in both variances.
 func designOf(s *report.Step, c *curve, quantiles []uint32) Design {
 	d, w := Design{Errors: 1, Rate: -1}, s.Course.Windows
 	for range quantiles {

@@ -48,8 +48,8 @@ func proportion(share, n, critical float64) interval {
 	return interval{min(max(middle-half, 0), share), share, max(min(middle+half, 1), share)}
 }
 
-// student is the critical value that a variable of Student's distribution is beyond, on
-// either side, with a chance of alpha; df 0 stands for so many that it is the normal one.
+// student is the critical value that a variable of Student's distribution exceeds, on either
+// side, with a chance of alpha; df 0 means the normal distribution.
 func student(alpha float64, df int) float64 {
 	z := math.Sqrt2 * math.Erfcinv(alpha)
 	if df <= 0 {

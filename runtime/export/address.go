@@ -4,8 +4,8 @@ import (
 	"net/url"
 )
 
-// Discreet writes an address without what may be a secret in it: user, password, and
-// the values of its query. What is no address comes back as it is.
+// Discreet returns an address without parts that may be secret: user, password, and the values
+// of its query. It returns any other text as it is.
 func Discreet(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

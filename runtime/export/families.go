@@ -60,7 +60,7 @@ var (
 // prefix is that of all names.
 const prefix = "hyperscale_"
 
-// Snapshot is a job at one moment: at its end, or as far as it has told.
+// Snapshot is a job at one moment: at its end, or as far as its last status.
 type Snapshot struct {
 	Result *report.Result
 	Active map[string]uint64 // virtual users at work, by workflow; nil at the end

@@ -59,9 +59,9 @@ type junitFault struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit writes a suite for the job and one for each workflow. Cases are the outcome,
-// each threshold and each check; what was not met is a failure, what did not run to
-// its end an error. Checks that a threshold judges together only tell their counts.
+// JUnit writes a suite for the job and one for each workflow. Cases are the outcome, each
+// threshold and each check. An unmet one is a failure, an incomplete run an error. Checks that
+// a threshold judges together only show their counts.
 func JUnit(r *report.Result) ([]byte, error) {
 	all := junitSuites{Name: clean(r.Name), Time: seconds(r.DurationNS), Suites: []junitSuite{jobSuite(r)}}
 	for i := range r.Workflows {

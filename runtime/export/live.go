@@ -11,7 +11,7 @@ import (
 	"hyperscale/runtime/report"
 )
 
-// Live is a job as one of its statuses tells it: what a result would say now.
+// Live is a job according to one of its statuses: what a result would say now.
 func Live(s *message.JobStatus, accepted time.Time) (*Snapshot, error) {
 	in := &message.Result{Job: s.Job, Name: s.Name, State: s.State, Error: s.Reason, Duration: s.Elapsed}
 	now := map[string]uint64{}

@@ -18,8 +18,8 @@ const (
 	endWait   = 500 * time.Millisecond
 )
 
-// Pusher tells a server of a job while it runs, and at its end. Apply, Finish and Close
-// belong to one goroutine.
+// Pusher sends a job's figures to a server while it runs, and at its end. One goroutine calls
+// Apply, Finish and Close.
 type Pusher struct {
 	remote *Remote
 	every  time.Duration
@@ -36,7 +36,7 @@ type Pusher struct {
 	why           error
 }
 
-// NewPusher begins with the first status; tell gets what a person should know.
+// NewPusher starts with the first status; tell receives messages for a person.
 func NewPusher(r *Remote, tell func(format string, args ...any)) *Pusher {
 	return &Pusher{remote: r, every: pushEvery, wait: endWait, tell: tell, news: make(chan struct{}, 1), ended: make(chan struct{})}
 }
@@ -87,7 +87,7 @@ func (p *Pusher) push(ctx context.Context, s *message.JobStatus) error {
 	return p.remote.Push(ctx, Families(now), time.Now())
 }
 
-// account tells the first failure at once; the rest is summed up at the end.
+// account reports the first failure at once, and the number of the others at the end.
 func (p *Pusher) account(err error) {
 	p.tries++
 	if err == nil {

@@ -15,7 +15,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// scrapersMax bounds who may be connected at the same time.
+// scrapersMax bounds the concurrent connections.
 const scrapersMax = 64
 
 // Scraped answers requests for /metrics with the newest status of a job that runs.

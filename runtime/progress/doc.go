@@ -1,8 +1,8 @@
-// Package progress shows people how far something long has got: on a terminal one line
-// that moves, elsewhere a new line now and then.
+// Package progress shows people the progress of something long: on a terminal as one line that
+// changes, elsewhere as a new line now and then.
 //
-// It is not the screen of a run (runtime/ui), keeps no log, and decides nothing. It needs
-// nothing but the system, so that a benchmark in a module of its own can use it.
+// It is not the screen of a run (runtime/ui), keeps no log, and decides nothing. It needs only
+// the operating system, so that benchmarks in other modules can use it.
 //
 // Invariants:
 //

@@ -17,7 +17,7 @@ const (
 	inLog      = 5 * time.Second
 )
 
-// Line tells progress in one place. It is not for several goroutines at once.
+// Line shows progress in one place. Only one goroutine may use it at a time.
 type Line struct {
 	out      io.Writer
 	terminal bool

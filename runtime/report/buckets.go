@@ -13,7 +13,7 @@ import (
 // file readable that would have thousands.
 type Buckets string
 
-// bucketsMax bounds what is read back: no histogram has more.
+// bucketsMax bounds the buckets read from a file: no histogram has more.
 const bucketsMax = 20_000
 
 // bucketsOf writes a histogram.
@@ -37,7 +37,7 @@ func (b Buckets) Histogram() (*stats.Histogram, error) {
 	return h, b.Each(h.RecordN)
 }
 
-// Each tells every bucket, ascending, by the largest value that it holds.
+// Each calls f for every bucket, ascending, with the largest value that it holds.
 func (b Buckets) Each(f func(largest, n uint64)) error {
 	before, buckets := uint64(0), 0
 	for pair := range strings.FieldsSeq(string(b)) {
@@ -53,8 +53,8 @@ func (b Buckets) Each(f func(largest, n uint64)) error {
 	return nil
 }
 
-// bucketsOfWindow writes the latencies of a window, an octave a bucket; what is beyond
-// the last counts as in it.
+// bucketsOfWindow writes the latencies of a window, one octave per bucket. Values beyond the
+// last bucket count in it.
 func bucketsOfWindow(w *stats.Window) Buckets {
 	var b []byte
 	for i, n := range w.Latency {

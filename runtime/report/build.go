@@ -285,7 +285,7 @@ func phaseName(p message.Phase) string {
 	return fmt.Sprintf("phase %d", p) // of a newer executor
 }
 
-// OfName is how a result file calls what a threshold looks at.
+// OfName is a result file's name for the figure that a threshold reads.
 func OfName(of message.ThresholdOf) string {
 	names := [...]string{"", "latency", "service", "errors", "checks", "rate", "metric"}
 	if int(of) < len(names) {

@@ -13,8 +13,8 @@ import (
 // three datacenters is some 20 MB.
 const sizeMax = 256 << 20
 
-// Read reads a result file, "-" for what comes on stdin. Fields that it does not know
-// are of a newer version, and skipped.
+// Read reads a result file, "-" for stdin. It skips fields that it does not know, which come
+// from a newer version.
 func Read(file string) (*Result, error) {
 	in := os.Stdin
 	if file != "-" {

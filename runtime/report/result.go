@@ -20,8 +20,8 @@ type Result struct {
 	Run         *Run                  `json:"run,omitempty"`   // what was run, where and with what; of a job that was only watched not known
 }
 
-// Run is what it takes to run the same again. Values of parameters and headers that
-// look like secrets are left out, and so are the users of addresses.
+// Run holds what a reader needs to run the same test again. It leaves out values of parameters
+// and headers that look like secrets, and the users of addresses.
 type Run struct {
 	Command []string     `json:"command"` // the program's arguments
 	Version string       `json:"version"` // of hyperscale
@@ -60,7 +60,7 @@ type Totals struct {
 	BytesOut  uint64 `json:"bytes_out"` // sent, heads included
 }
 
-// Generator tells whether the figures are the target's or the generator's own.
+// Generator says whether the figures are the target's or the generator's own.
 type Generator struct {
 	LagNS      Distribution `json:"lag_ns"`       // by how much starts were late
 	BusyMaxPPM uint32       `json:"busy_max_ppm"` // busiest second of an executor, in parts per million
@@ -80,9 +80,9 @@ type Datacenter struct {
 	Workers    []Worker   `json:"workers"`         // by name: 64 of them, those in trouble first, then the sum of the others
 }
 
-// Worker is what one worker did of a datacenter's subjob. The counts of all add up to the
-// datacenter's, as lost attempts count nowhere. A result that was too large for a message
-// has none.
+// Worker is one worker's share of a datacenter's subjob. The shares' counts add up to the
+// datacenter's, as lost attempts count nowhere. A result that was too large for a message has
+// none.
 type Worker struct {
 	Name       string `json:"name"`             // its id; empty for the sum of those that are not named
 	Others     uint32 `json:"others,omitempty"` // how many those are
@@ -142,9 +142,8 @@ type Step struct {
 	Tags      map[string]string       `json:"tags,omitempty"`            // as declared
 }
 
-// Series is what the steps of a workflow that have one tag in common measured
-// together. A workflow has at most 100; the series with the tag other holds what
-// came beyond them, once for each tag.
+// Series is the common measurement of a workflow's steps with one tag. A workflow has at most
+// 100; the series with the tag other holds the rest, once for each tag.
 type Series struct {
 	Tag       string       `json:"tag"`   // its name
 	Value     string       `json:"value"` // its value
@@ -203,7 +202,7 @@ type Metric struct {
 	Errors     []Error      `json:"errors"`      // those, by kind
 }
 
-// Lost is an attempt that was given up: its figures are the last that it told.
+// Lost is a given-up attempt: its figures are from its last report.
 type Lost struct {
 	Shard   uint32 `json:"shard"`   // which share of the workflow
 	Attempt uint64 `json:"attempt"` // which try of it, from 1

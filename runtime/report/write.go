@@ -20,8 +20,8 @@ func (r *Result) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WriteFile replaces file by what was encoded: a reader sees the old one or the whole
-// new one. What is no regular file (a pipe, /dev/stdout) is written to as it is.
+// WriteFile replaces the file atomically: a reader sees the old content or the new. It writes
+// directly to files that are not regular (a pipe, /dev/stdout).
 func WriteFile(file string, b []byte) error {
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
 		if err := os.WriteFile(file, b, 0o644); err != nil {

@@ -23,7 +23,7 @@ type Sheet struct {
 	name message.FeedFile
 }
 
-// Read reads a file of rows, and tells what a program says of it: see Name.
+// Read reads a file of rows into sealed memory, with its description for a program: see Name.
 func Read(path string, json bool) (*Sheet, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Sheet) fill(from io.Reader) (err error) {
 	if err == nil {
 		err = s.mark(table)
 	}
-	if unmapped := unix.Munmap(data); err == nil && unmapped != nil { // what can be written cannot be sealed
+	if unmapped := unix.Munmap(data); err == nil && unmapped != nil { // writable memory cannot be sealed
 		err = fmt.Errorf("unmap: %w", unmapped)
 	}
 	if err != nil {
@@ -132,10 +132,10 @@ func (s *Sheet) Name(path string) message.FeedFile {
 	return n
 }
 
-// File is the sealed memory, to be handed to who maps it.
+// File is the sealed memory, for a process that maps it.
 func (s *Sheet) File() *os.File { return s.file }
 
-// Close lets go of it; those who have mapped it keep it.
+// Close releases it; processes that have mapped it keep it.
 func (s *Sheet) Close() error { return s.file.Close() }
 
 // Map is a table in sealed memory, for as long as the process lives. All of it is

@@ -1,8 +1,8 @@
 // Package store keeps a node's small durable records: one bbolt file in the
 // node's data directory, or memory for nodes that need none.
 //
-// It is no database for results and logs: a record has at most 1 MiB, and a node reads all
-// of them when it starts. It does not know what they mean.
+// It is no database for results and logs: a record has at most 1 MiB, and a node reads all of
+// them when it starts. It does not interpret records.
 //
 // Source: DESIGN.md, "The kernel"; node.Store. A queue drains into one transaction (bbolt's
 // own Batch would wait 10 ms for company).

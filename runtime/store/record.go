@@ -13,7 +13,7 @@ const (
 	ValueMax = 1 << 20
 )
 
-// RecordError names what is wrong with a record.
+// RecordError says what is wrong with a record.
 type RecordError struct {
 	Key    string // shortened
 	What   string

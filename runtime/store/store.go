@@ -6,7 +6,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// Store is what a node stands on: node.Store and its life.
+// Store is a node's store: node.Store with its opening and closing.
 type Store interface {
 	node.Store
 	// Incarnation is that of this start.

@@ -5,12 +5,12 @@ import "hyperscale/runtime/protocol/http1"
 // Operation is one request, compiled before the clock runs. It refers to no connection, so one
 // Operation serves any number of them at once. It must not change while it is open.
 type Operation struct {
-	Head   []byte // what begins it, but for what the connection adds
-	Body   []byte // what follows, as far as the peer takes it
+	Head   []byte // its first bytes, without those that the connection adds
+	Body   []byte // the rest, as far as the peer accepts it
 	NoBody bool   // its answer has no body, whatever the answer's head says
 }
 
-// Protocol is what a run speaks on connections that carry several requests.
+// Protocol is a protocol whose connections carry several requests.
 type Protocol interface {
 	// Compile makes an operation of a request, in the operation's memory.
 	Compile(op *Operation, from *http1.Call)
@@ -25,28 +25,30 @@ type Conn interface {
 	// is no room. The count grows when Taken finds that the kernel has all of it.
 	Open(op *Operation, tag uint64, sent *uint64) (id uint32)
 	CanOpen() bool
-	// Output is what to write next, Sent takes how much of it is gone, and Taken says that what
-	// is gone has left this process.
+	// Output returns the bytes to write next. Sent reports how many of them are written, and
+	// Taken that the kernel has them.
 	Output() []byte
 	Sent(n int)
 	Taken()
 	// Sending reports whether some of an open operation is not written.
 	Sending(id uint32) bool
 	Feed(b []byte, on Handler) error
-	// Cancel gives up an operation, and reports whether it was open. Where its late answer would
-	// be taken for another's, the connection is not usable any more.
+	// Cancel gives up an operation, and reports whether it was open. If a late answer could
+	// then be mistaken for another's, the connection becomes unusable.
 	Cancel(id uint32) bool
 	// Ping asks whether the other side is there.
 	Ping(payload uint64)
-	// Close fails what is open: err is what reading or writing returned, io.EOF an orderly end.
+	// Close fails the open operations: err is the error of a read or write, io.EOF an orderly
+	// end.
 	Close(err error, on Handler)
-	// Ready reports that the other side speaks the protocol, Usable that operations may be opened
-	// now or later.
+	// Ready reports that the peer speaks the protocol, Usable that the caller may open
+	// operations now or later.
 	Ready() bool
 	Usable() bool
 	AppendTags(dst []Tagged) []Tagged // the open operations, in no order
 	Count() int                       // of them
-	// Bytes are those of the operation that ended last, in and out, but for what Body was given.
+	// Bytes returns the bytes in and out of the operation that ended last, without those that
+	// Body got.
 	Bytes() (in, out uint64)
 }
 
@@ -56,8 +58,8 @@ type Tagged struct {
 	Tag uint64
 }
 
-// Handler learns what a connection's bytes mean, in their order. Tags are those of Open. Bytes
-// are valid only during the call.
+// Handler receives the events of a connection's bytes, in their order. Tags are those of Open.
+// Bytes are valid only during the call.
 type Handler interface {
 	// Begins says that an answer begins to come, and returns what keeps its head and body; nil:
 	// nothing does.
@@ -65,5 +67,5 @@ type Handler interface {
 	Head(tag uint64, status int)  // the final status is known
 	Body(tag uint64, b []byte)    // a piece of the body
 	Done(tag uint64)              // the answer is whole
-	Failed(tag uint64, err error) // it never will be; http1.KindOf tells why
+	Failed(tag uint64, err error) // it will never be answered; http1.KindOf tells why
 }

@@ -1,10 +1,10 @@
 // Package codec is the contract between the load engine's loop and a protocol: what the loop
-// asks of one connection's state machine, and what that machine reports.
+// calls on one connection's state machine, and what that machine reports.
 //
 // A codec is bytes in, bytes out. It owns no socket, no clock and no goroutine, and retries
 // nothing. The loop pools connections, writes, reads, keeps the time and counts; it knows no
-// frame. So a protocol joins by a Protocol and a Conn, and the loop stays as it is. HTTP/1.1
-// carries one request at a time and has a path of its own in runtime/engine/pool.
+// frame. So a new protocol needs a Protocol and a Conn, and the loop stays as it is. HTTP/1.1
+// carries one request at a time and has its own path in runtime/engine/pool.
 //
 // Invariants:
 //

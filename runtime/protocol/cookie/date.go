@@ -55,7 +55,8 @@ func isDelimiter(c byte) bool {
 	return c == '\t' || c >= 0x20 && c <= 0x2f || c >= 0x3b && c <= 0x40 || c >= 0x5b && c <= 0x60 || c >= 0x7b && c <= 0x7e
 }
 
-// leading reads a token's first digits, so many; what follows them is no digit.
+// leading reads a token's first digits, between least and most of them; the next character must
+// not be a digit.
 func leading(token []byte, least, most int) (n int, ok bool) {
 	i := 0
 	for i < len(token) && token[i] >= '0' && token[i] <= '9' {

@@ -72,7 +72,7 @@ func (j *Jar) Set(now int64, from Origin, field []byte) {
 	}
 }
 
-// covers tells of a cookie from an insecure origin that would hide a secure one.
+// covers says whether a cookie from an insecure origin would hide a secure one.
 func (j *Jar) covers(c *cookie, now int64) bool {
 	for i := range j.cookies {
 		o := &j.cookies[i]
@@ -135,9 +135,9 @@ func (j *Jar) displace(of func(*cookie) bool) {
 	}
 }
 
-// Append adds what goes to that place at that time, as in a Cookie field: "a=b; c=d".
-// Longer paths come first, then the older. own is what the request itself sends, in the
-// same form: of these names the jar's are left out.
+// Append adds the cookies for a place and a time, as in a Cookie field: "a=b; c=d". Longer
+// paths come first, then older cookies. own holds the request's own cookies in the same form:
+// Append leaves the jar's cookies of these names out.
 func (j *Jar) Append(dst []byte, now int64, to Origin, own []byte) []byte {
 	if len(j.cookies) == 0 {
 		return dst
@@ -179,7 +179,7 @@ func (j *Jar) Append(dst []byte, now int64, to Origin, own []byte) []byte {
 	return dst
 }
 
-// names tells whether a Cookie field has that name in it.
+// names says whether a Cookie field contains that name.
 func names(field []byte, name string) bool {
 	for len(field) > 0 {
 		end := 0

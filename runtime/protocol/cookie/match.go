@@ -14,14 +14,14 @@ func domainMatches(host, domain string) bool {
 	return len(host) > len(domain) && host[len(host)-len(domain)-1] == '.' && strings.HasSuffix(host, domain) && !isAddress(host)
 }
 
-// isAddress tells an IP address from a name: the last label of a name of the network is
-// no number.
+// isAddress distinguishes an IP address from a name: the last label of a network name is not a
+// number.
 func isAddress(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	return strings.IndexByte(host, ':') >= 0 || last != "" && strings.Trim(last, "0123456789") == ""
 }
 
-// isSuffix says whether everybody may have names below a domain.
+// isSuffix says whether anyone can register names below a domain.
 func isSuffix(domain string) bool {
 	suffix, _ := publicsuffix.PublicSuffix(domain)
 	return suffix == domain

@@ -60,7 +60,7 @@ func (c *cookie) home(domain, host string) bool {
 	return true
 }
 
-// keepsPromise holds a name's prefix against what the cookie is (5.7, 20 to 22).
+// keepsPromise checks a name's prefix against the cookie's attributes (5.7, 20 to 22).
 func (c *cookie) keepsPromise(path string) bool {
 	low := strings.ToLower(c.name)
 	if c.name == "" { // it would be sent as a name with a value

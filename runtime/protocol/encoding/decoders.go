@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// decoder is kept for one body after the other.
+// decoder decodes one body after the other.
 type decoder interface {
 	decode(body []byte, limit int64) ([]byte, error)
 	forget()

@@ -1,7 +1,7 @@
 // Package encoding undoes Content-Encoding: it makes a response's body from the bytes sent.
 //
-// It is not on the way of a response. It decodes a body only when a function or a check reads
-// it. The engine counts the bytes on the wire.
+// It is not on the path of every response. It decodes a body only when a function or a check
+// reads it. The engine counts the bytes on the wire.
 //
 // Source: RFC 9110, 8.4 (content codings), RFC 1950 to 1952, 7932, 8878, and 9659 for
 // the window of zstd. Decoders are klauspost/compress and andybalholm/brotli.

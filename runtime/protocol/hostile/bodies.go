@@ -53,7 +53,7 @@ func outOfBand(s *Session) bool {
 // bodySent is more than the buffers of both sides hold together.
 const bodySent = 6 << 20
 
-// requests are what a server does with a request that has a body.
+// requests are behaviours of a server towards a request with a body.
 func requests() []Entry {
 	status := func(status int) Want { return Want{Kind: http1.KindStatus, Status: status} }
 	refused := "HTTP/1.1 413 Too Large\r\nConnection: close\r\n" + empty
@@ -76,7 +76,7 @@ func requests() []Entry {
 	return all
 }
 
-// sip reads a little of what comes, then nothing: the window closes for ever.
+// sip reads a little of the body, then nothing: the window stays closed.
 func sip(s *Session) bool {
 	var some [4 << 10]byte
 	_, _ = s.reader.Read(some[:])

@@ -6,7 +6,7 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// connections are about who closes the connection, and how.
+// connections are about which side closes the connection, and how.
 func connections() []Entry {
 	closed := fails(http1.KindClosed)
 	unseen := func(e Entry, accept Act) Entry {
@@ -100,7 +100,7 @@ func unaskedUrgent(answer, more string) Act {
 	}
 }
 
-// unasked sends an answer, then more in a packet of its own.
+// unasked sends an answer, then more in a separate packet.
 func unasked(answer, more string, then Act) Act {
 	return func(s *Session) bool {
 		s.Say(answer)

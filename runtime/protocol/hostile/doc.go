@@ -5,10 +5,10 @@
 // spoils the catalogue's answers at random) and no load target (runtime/target is).
 // It follows RFC 9110, 9112, 9113, 7541 and 8446, and what other clients got wrong.
 //
-// Each entry is one behaviour and what a client must conclude from it: the kind of
-// the failure or the status, how much of a body it got, whether it may use the
-// connection again. A server plays its entry once and behaves well ever after, so
-// that the same run shows whether the next request is right. A mix is hostile for ever.
+// Each entry is one behaviour and what a client must conclude from it: the kind of failure or
+// the status, the length of the body, and whether the connection is reusable. A server plays
+// its entry once and behaves well afterwards, so that the same run shows whether the next
+// request is right. A mix stays hostile.
 //
 // Invariants:
 //

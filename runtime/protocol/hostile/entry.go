@@ -9,7 +9,7 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// Entry is one behaviour and what a client must make of it.
+// Entry is one behaviour and the conclusion that a client must draw.
 type Entry struct {
 	Name   string
 	Ask    Ask
@@ -18,12 +18,12 @@ type Entry struct {
 
 	Flood bool // the server sends more than a client may keep
 
-	// Kept is what a client concludes that keeps bodies, where that differs: its limit is
-	// lower than that of a client which counts and drops them.
+	// Kept is the conclusion of a client that keeps bodies, if it differs: its limit is lower
+	// than that of a client that counts and drops them.
 	Kept *Want
 }
 
-// Ask is what the client must do to meet the behaviour.
+// Ask is what the client must do to trigger the behaviour.
 type Ask struct {
 	Method    string // empty: GET
 	Body      int    // bytes of a body
@@ -33,7 +33,7 @@ type Ask struct {
 	Once      bool // nothing can be asked afterwards: there is no server
 }
 
-// Behaviour is what the server does. The zero value behaves well.
+// Behaviour is the server's script. The zero value behaves well.
 type Behaviour struct {
 	Answer string // said to the hostile request, before Then
 	Then   Act    // nil: Stay
@@ -45,11 +45,11 @@ type Behaviour struct {
 	First  Address
 }
 
-// Act is the rest of a behaviour. It tells whether the server goes on serving requests on
-// the connection; else it closes it.
+// Act is the rest of a behaviour. It says whether the server continues to serve requests on the
+// connection; if not, the server closes it.
 type Act func(s *Session) (stay bool)
 
-// Address says what stands before the server's address in the list of its host.
+// Address says which address precedes the server's in its host's list.
 type Address uint8
 
 // The addresses that take no connection.
@@ -59,7 +59,7 @@ const (
 	AddressDrops           // no answer to a SYN ever comes
 )
 
-// Want is what the client must conclude.
+// Want is the client's required conclusion.
 type Want struct {
 	Kind   http1.Kind // KindNone: a whole answer with a status below 400
 	Status int        // of a whole answer
@@ -69,8 +69,8 @@ type Want struct {
 	Hops   int        // requests that follow redirects, beyond the first
 }
 
-// Mixable tells whether the entry can be met at any time on any connection, by a GET, and
-// means the same there. A reset does not: on a connection in use before it is an end.
+// Mixable says whether any GET on any connection can meet the entry, with the same meaning. A
+// reset is not mixable: on a connection in use it means the connection's end.
 func (e *Entry) Mixable() bool {
 	b, a := &e.Server, &e.Ask
 	plain := b.Accept == nil && !e.Secure() && b.First == AddressNone && !b.Unread && !e.Want.Unseen
@@ -78,7 +78,7 @@ func (e *Entry) Mixable() bool {
 	return plain && easy && !e.Want.Late() && e.Want.Kind != http1.KindReset
 }
 
-// Late tells whether the client must give up by its own clock.
+// Late says whether the client must give up by its own clock.
 func (w Want) Late() bool {
 	switch w.Kind {
 	case http1.KindTimeout, http1.KindConnectTimeout, http1.KindWriteTimeout:
@@ -87,7 +87,7 @@ func (w Want) Late() bool {
 	return false
 }
 
-// Whole tells whether the client must see a whole answer, be it good or bad.
+// Whole says whether the client must see a complete answer, good or bad.
 func (w Want) Whole() bool { return w.Kind == http1.KindNone || w.Kind == http1.KindStatus }
 
 func (b Behaviour) scheme() string {
@@ -104,16 +104,16 @@ func reused(body int64) Want { return Want{Status: 200, Body: body, Reused: true
 
 func fails(kind http1.Kind) Want { return Want{Kind: kind} }
 
-// Secure tells whether the client must speak TLS.
+// Secure says whether the client must speak TLS.
 func (e *Entry) Secure() bool { return e.Server.scheme() == "https" }
 
-// answers is the commonest entry: a text, and what is done after it.
+// answers is the most common entry: a text, and an act after it.
 func answers(name, text string, then Act, want Want) Entry {
 	return Entry{Name: name, Server: Behaviour{Answer: text, Then: then}, Want: want}
 }
 
-// flood is an answer and a text that follows it again and again. Kept is what a client
-// concludes that keeps bodies, if that differs.
+// flood is an answer followed by the same text again and again. kept is the conclusion of a
+// client that keeps bodies, if it differs.
 func flood(name, answer, text string, want Want, kept *Want) Entry {
 	e := answers(name, answer, floods(text), want)
 	e.Flood, e.Kept = true, kept
@@ -135,9 +135,9 @@ func sized(body string) string {
 	return "HTTP/1.1 200 OK\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
 }
 
-// HTTP2Entry is one behaviour of a server of HTTP/2 towards the requests that a client makes
-// at the same time on one connection, and what it must make of each. Their streams are 1, 3
-// and 5, in the order of Want.
+// HTTP2Entry is one behaviour of an HTTP/2 server towards concurrent requests on one
+// connection, and the required conclusion for each. Their streams are 1, 3 and 5, in the order
+// of Want.
 type HTTP2Entry struct {
 	Name   string
 	Method string // empty: GET
@@ -148,7 +148,7 @@ type HTTP2Entry struct {
 	Flood  bool   // the server sends more than a client may keep
 }
 
-// HTTP2Behaviour is what the server does on its first connection. The zero value behaves well.
+// HTTP2Behaviour is the server's script on its first connection. The zero value behaves well.
 type HTTP2Behaviour struct {
 	Behaviour          // only Accept, Secure and TLS
 	Settings  []uint32 // pairs, of its first SETTINGS
@@ -157,15 +157,15 @@ type HTTP2Behaviour struct {
 	When      int      // it says the script once so many requests have come; 0: all, or the first if it is mute
 	Early     bool     // a request has come when its head has
 	Script    frames
-	Then      Act // nil: it goes on and behaves well
+	Then      Act // nil: it continues and behaves well
 }
 
-// of makes an entry of a script and what comes of streams 1, 3 and 5.
+// of makes an entry of a script and the outcomes of streams 1, 3 and 5.
 func of(name string, script frames, want ...Want) HTTP2Entry {
 	return HTTP2Entry{Name: name, Server: HTTP2Behaviour{Script: script}, Want: want, Reused: true}
 }
 
-// then is what is done behind the script, on a connection that is not used again.
+// then adds an act after the script, on a connection that is not reused.
 func (e HTTP2Entry) then(act Act) HTTP2Entry {
 	e.Server.Then, e.Reused = act, false
 	return e
@@ -191,5 +191,5 @@ func unseen(kind http1.Kind) Want { return Want{Kind: kind, Unseen: true} }
 // next one.
 var nextOne = whole(200, int64(len(NextBody)))
 
-// Secure tells whether the client must speak TLS.
+// Secure says whether the client must speak TLS.
 func (e *HTTP2Entry) Secure() bool { return e.Server.scheme() == "https" }

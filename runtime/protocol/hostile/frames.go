@@ -2,7 +2,7 @@ package hostile
 
 import "encoding/binary"
 
-// frames writes what a server of HTTP/2 says. It is no codec: any nonsense can be said.
+// frames writes an HTTP/2 server's bytes. It is no codec: it writes invalid frames, too.
 type frames []byte
 
 const (

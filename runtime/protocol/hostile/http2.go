@@ -39,7 +39,7 @@ func odd2() []HTTP2Entry {
 
 func ping(f frames) frames { return f.frame(fPing, 0, 0, "12345678") }
 
-// prefaces are about what is said first.
+// prefaces are about a connection's first bytes.
 func prefaces() []HTTP2Entry {
 	var f frames
 	mute := func(name, text string, kind http1.Kind, act Act) HTTP2Entry {

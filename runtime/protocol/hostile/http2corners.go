@@ -8,8 +8,8 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// corners2 are what RFC 9113 and 7541 allow and few servers do, and what they forbid and few
-// clients see.
+// corners2 are behaviours that RFC 9113 and 7541 allow and few servers show, and forbidden ones
+// that few clients detect.
 func corners2() []HTTP2Entry {
 	var f frames
 	one := func(kind byte, stream uint32, payload string) frames {
@@ -103,7 +103,7 @@ func corners2Blocks() []HTTP2Entry {
 	}
 }
 
-// heads1 is a head of which each byte comes in a frame of its own.
+// heads1 is a head with each byte in its own frame.
 func heads1(f frames) frames {
 	text := block(":status", "200", "content-length", "2", "a", many("b", 300))
 	f = f.frame(fHeaders, 0, 1, "")
@@ -113,7 +113,7 @@ func heads1(f frames) frames {
 	return f.frame(fContinuation, headEnds, 1, text[len(text)-1:]).data(1, ends, "ok")
 }
 
-// corners2Secure are servers that choose HTTP/2 by ALPN and speak something else.
+// corners2Secure are servers that choose HTTP/2 by ALPN and send something else.
 func corners2Secure() []HTTP2Entry {
 	mute := func(name, text string, kind http1.Kind, act Act) HTTP2Entry {
 		e := HTTP2Entry{Name: name, Want: []Want{fails(kind), nextOne, nextOne}, Server: HTTP2Behaviour{Mute: true, Script: frames(text), Then: act}}

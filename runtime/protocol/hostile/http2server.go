@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// StartHTTP2 serves the entry on a port of its own: once, and well ever after.
+// StartHTTP2 serves the entry on its own port: once, and well afterwards.
 func StartHTTP2(e *HTTP2Entry) (*Server, error) {
 	return start(&Entry{Name: e.Name, Server: e.Server.Behaviour}, e)
 }
@@ -21,17 +21,17 @@ type peer struct {
 	ended int             // uploads that came whole
 	owed  int             // bytes of uploads whose window was not given back
 	last  uint32          // the last stream of the hostile round
-	good  bool            // what was hostile is over
-	mute  bool            // all is proved: nothing is said any more
+	good  bool            // the hostile part is over
+	mute  bool            // all is proved: the peer sends nothing more
 }
 
-// stage is what is said once so many requests have come in all, and so many uploads whole.
+// stage holds the frames to send after a number of requests and of complete uploads.
 type stage struct {
 	script      frames
 	when, ended int
 }
 
-// later goes on with more scripts, before the connection behaves well.
+// later continues with more scripts, before the connection behaves well.
 func later(more ...stage) Act {
 	return func(s *Session) bool {
 		s.stages = more
@@ -103,7 +103,7 @@ func (p *peer) frame() bool {
 	return true
 }
 
-// window lets the client send more, once what was hostile is over.
+// window lets the client send more, after the hostile part.
 func (p *peer) window(stream uint32, whole bool) {
 	if !p.good || stream <= p.last {
 		return
@@ -146,7 +146,7 @@ func (e *HTTP2Entry) round() int {
 	return n
 }
 
-// answer answers what has come. It tells whether the connection goes on.
+// answer answers the requests that have arrived. It says whether the connection continues.
 func (p *peer) answer() bool {
 	switch b := &p.entry.Server; {
 	case p.mute:

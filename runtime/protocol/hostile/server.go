@@ -38,7 +38,7 @@ type Server struct {
 	hops        int
 	where       int // connection of the hostile request
 	again       bool
-	wants       map[Want]int // what the requests of a mix must result in
+	wants       map[Want]int // required outcomes of a mix's requests
 }
 
 // NextBody is the body of a well-behaved answer.
@@ -46,7 +46,7 @@ const NextBody = "next"
 
 const next = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n" + NextBody
 
-// Start serves the entry on a port of its own.
+// Start serves the entry on its own port.
 func Start(e *Entry) (*Server, error) { return start(e, nil) }
 
 func start(e *Entry, h *HTTP2Entry) (*Server, error) {
@@ -80,7 +80,7 @@ func StartMix(entries []Entry, secure bool) (*Server, error) {
 	return s, nil
 }
 
-// Wants tells how often a client of a mix must have concluded what.
+// Wants returns how often a client of a mix must have reached each conclusion.
 func (s *Server) Wants() map[Want]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,16 +100,16 @@ func (s *Server) Addresses() []netip.AddrPort {
 // without one.
 func (s *Server) Proved() <-chan struct{} { return s.proved }
 
-// Counts tells how many requests came, without those that followed a redirect, which are
-// the hops; and whether the request after the hostile one came on its connection.
+// Counts returns the number of requests, without those that followed a redirect, which are the
+// hops. reused says whether the request after the hostile one came on its connection.
 func (s *Server) Counts() (requests, hops int, reused bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests, s.hops, s.again
 }
 
-// Late tells whether the server took so long over its part that the client, which pauses
-// for that, may have asked again in the midst of it: the machine is busy.
+// Late says whether the server took so long that a client, which pauses for it, may have asked
+// again too early: the machine is busy.
 func (s *Server) Late() bool { return s.late.Load() }
 
 // patience is how long connections may stay that the client does not close.
@@ -199,7 +199,7 @@ func (s *Server) serve(c *net.TCPConn, number int) {
 	}
 }
 
-// answer tells whether the connection goes on.
+// answer says whether the connection continues.
 func (s *Server) answer(n *Session, number int) bool {
 	if strings.HasPrefix(n.Path, "/hop") {
 		s.mu.Lock()

@@ -11,8 +11,8 @@ import (
 	"hyperscale/runtime/protocol/hostile/forge"
 )
 
-// Session is one connection as a behaviour sees it. What it writes may fail, since the
-// client may have gone: then what follows fails too, and the behaviour ends.
+// Session is one connection as a behaviour sees it. A write may fail, since the client may be
+// gone: then later writes fail too, and the behaviour ends.
 type Session struct {
 	net.Conn              // TCP, or TLS over it
 	TCP      *net.TCPConn // below
@@ -31,7 +31,7 @@ type Session struct {
 // Say writes text.
 func (s *Session) Say(text string) { _, _ = io.WriteString(s.Conn, text) }
 
-// Drip writes text byte by byte and tells whether all went out.
+// Drip writes text byte by byte and says whether all bytes went out.
 func (s *Session) Drip(text string, every time.Duration) bool {
 	for i := range len(text) {
 		if _, err := io.WriteString(s.Conn, text[i:i+1]); err != nil || !s.server.wait(every) {
@@ -86,7 +86,7 @@ func (s *Session) head() bool {
 	}
 }
 
-// body drops the request's body and tells whether it came whole.
+// body drops the request's body and says whether it was complete.
 func (s *Session) body() bool {
 	n, _ := io.CopyN(io.Discard, s.reader, int64(s.length))
 	return n == int64(s.length)
@@ -135,7 +135,7 @@ func reset(s *Session) bool {
 	return false
 }
 
-// half sends FIN and goes on reading.
+// half sends FIN and continues to read.
 func half(s *Session) bool {
 	_ = s.TCP.CloseWrite()
 	return hold(s)

@@ -2,7 +2,7 @@ package http1
 
 import "bytes"
 
-// Limits of what a peer may make us keep or read.
+// Limits of what a client keeps or reads from a peer.
 const (
 	MaxHeadBytes = 64 << 10 // a whole head, or a whole trailer section
 	MaxHeadLines = 1000     // fields of a head, or of a trailer section

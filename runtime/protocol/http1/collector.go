@@ -6,12 +6,12 @@ import "slices"
 // 1,000 VUs that each keep one fill the machine.
 const BodyLimitDefault = 16 << 20
 
-// bodyFirst bounds what is reserved on the word of a Content-Length alone.
+// bodyFirst bounds the memory that a Content-Length alone can reserve.
 const bodyFirst = 64 << 10
 
-// Collector keeps the head and body of one response for those who read them: function
-// steps and checks. Its buffers are reused; what its methods return as bytes is valid
-// until the next Reset. The zero value keeps up to BodyLimitDefault bytes.
+// Collector keeps the head and body of one response for function steps and checks. It reuses
+// its buffers, so bytes that its methods return are valid until the next Reset. The zero value
+// keeps up to BodyLimitDefault bytes.
 type Collector struct {
 	Limit    int64 // largest body in bytes; 0 means not set, BodyLimitDefault
 	HeadOnly bool  // the body is not kept
@@ -63,7 +63,7 @@ func (h *Head) At(i int) (name, value []byte) {
 	return h.raw[s.name:s.value], h.raw[s.value:s.end]
 }
 
-// Copy returns what was collected, to be kept beyond the next Reset.
+// Copy returns a copy of the response that stays valid after the next Reset.
 func (c *Collector) Copy() (h Head, body []byte) {
 	all := make([]byte, 0, len(c.raw)+len(c.Body))
 	all = append(append(all, c.raw...), c.Body...)

@@ -8,7 +8,7 @@ type Cookies struct {
 	ends  []int
 }
 
-// cookiesMax bounds the fields of one Feed; a jar keeps no more of a host anyway.
+// cookiesMax bounds the cookies of one Feed; a jar keeps no more per host anyway.
 const cookiesMax = 128
 
 // Len is how many came since Reset.

@@ -4,7 +4,7 @@ import "unicode/utf8"
 
 const hexUpper = "0123456789ABCDEF"
 
-// refuses tells what a value has that would let it out of its place; empty: nothing.
+// refuses says why a value would break out of its place; it returns "" if it would not.
 func (e Escape) refuses(v []byte) string {
 	switch e {
 	case escapePath:

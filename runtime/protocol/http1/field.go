@@ -113,8 +113,8 @@ func (p *Parser) connection(value []byte) {
 	}
 }
 
-// keepAliveField reads "timeout=5, max=100"; what it cannot read it ignores, since the
-// field is a hint.
+// keepAliveField reads "timeout=5, max=100" and ignores anything else, since the field is a
+// hint.
 func (p *Parser) keepAliveField(value []byte) {
 	for len(value) > 0 {
 		var option []byte

@@ -2,9 +2,8 @@ package http1
 
 import "bytes"
 
-// memo is a head that came in one piece, and what it said. Until the second of its Date
-// is over a server mostly says the same, and bytes that are the same say the same: to
-// compare them costs a tenth of reading them.
+// memo is a head that arrived in one piece, with its parsed form. Within the second of its Date
+// a server mostly sends the same head again. Comparing the bytes costs a tenth of parsing them.
 type memo struct {
 	head    []byte // empty: none yet
 	asked   flag   // of the request
@@ -18,8 +17,8 @@ type memo struct {
 // memoMax is the longest head that is remembered, in bytes.
 const memoMax = 1 << 10
 
-// memos are chosen by the length of what was read, so that the answers of several steps
-// do not displace each other.
+// memos are indexed by the length of the read bytes, so that the answers of several steps do
+// not displace each other.
 type memos [4]memo
 
 func (m *memos) of(b []byte) *memo { return &m[len(b)%len(m)] }
@@ -40,8 +39,8 @@ func (p *Parser) recall(b []byte) int {
 	return len(m.head)
 }
 
-// remember keeps the head that has just been read, the first bytes of what came. One that
-// sets a cookie is read each time, as its cookie goes elsewhere.
+// remember keeps the head just parsed, the first bytes of b. It skips a head with a cookie,
+// which the parser must read each time.
 func (p *Parser) remember(b []byte, head int) {
 	if head > memoMax || p.interim > 0 || p.common.Len() > 0 {
 		return

@@ -94,7 +94,7 @@ func (p *Parser) Reusable() bool {
 		return false
 	}
 	if p.flags&(flagLength|flagChunked) == flagLength|flagChunked {
-		return false // it has two lengths: what follows may be another's response
+		return false // it has two lengths: the next bytes may be another response
 	}
 	if p.flags&flagOld != 0 {
 		return p.flags&flagKeep != 0 && p.flags&flagChunked == 0
@@ -134,8 +134,8 @@ func (p *Parser) Feed(b []byte) (consumed int, done bool, err error) {
 	return consumed, false, nil
 }
 
-// FinishEOF tells the parser that the stream has ended. A response without a length is
-// then whole; any other unfinished one is an error.
+// FinishEOF reports the end of the stream to the parser. A response without a length is then
+// complete; any other unfinished one is an error.
 func (p *Parser) FinishEOF() (done bool, err error) {
 	switch {
 	case p.state == stateDone:

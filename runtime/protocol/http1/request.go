@@ -17,7 +17,7 @@ const UserAgent = "hyperscale"
 // Pair is a name with its value: a header, a parameter or a cookie.
 type Pair struct{ Name, Value string }
 
-// Request says what to send, in the words of a workflow file.
+// Request describes a request as a workflow file does.
 type Request struct {
 	Method      string
 	URL         string // absolute; user:password@ is taken as basic auth
@@ -30,7 +30,7 @@ type Request struct {
 	Body        []byte
 	ContentType string // sent with a body unless Headers has Content-Type
 
-	Placeholders []Placeholder // words in the texts above; nil: the request is always the same
+	Placeholders []Placeholder // markers in the texts above; nil: the request is always the same
 	Escape       Escape        // of values in the body
 	Boundary     string        // of a multipart body: no value may hold it
 }
@@ -54,7 +54,7 @@ type Call struct {
 // Address is host:port, as dialled.
 func (c Call) Address() string { return net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) }
 
-// InputError tells which part of a request cannot be sent and what to do about it.
+// InputError names the part of a request that cannot be sent, and the remedy.
 type InputError struct{ Field, Value, Remedy string }
 
 func (e *InputError) Error() string {
@@ -202,7 +202,8 @@ func (r Request) path(u *url.URL) (string, error) {
 	return path, nil
 }
 
-// encodeQuery encodes what would break the request line and leaves the rest as written.
+// encodeQuery encodes characters that would break the request line and leaves the rest as
+// written.
 func encodeQuery(raw string) string {
 	var b strings.Builder
 	for i := range len(raw) {

@@ -77,8 +77,8 @@ func (r Request) bodyFields(fields []Pair, own map[string]bool, method string) (
 	return fields, nil
 }
 
-// checkHeaders refuses what would let a value become a header or a second request, and
-// what the codec itself must write. It returns the lower-case names that are given.
+// checkHeaders refuses values that could become a header or a second request, and fields that
+// the codec itself writes. It returns the given names in lower case.
 func (r Request) checkHeaders(call *Call) (map[string]bool, error) {
 	own := make(map[string]bool, len(r.Headers))
 	for _, h := range r.Headers {
@@ -102,7 +102,7 @@ func (r Request) checkHeaders(call *Call) (map[string]bool, error) {
 	return own, nil
 }
 
-// shown hides what may be a secret: errors end up in logs.
+// shown hides values that may be secret: errors end up in logs.
 func shown(name, value string) string {
 	if name == "authorization" || name == "cookie" || name == "proxy-authorization" {
 		return strconv.Itoa(len(value)) + " bytes"
@@ -170,7 +170,7 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// isValue accepts what may stand in a field value: no control characters but the tab.
+// isValue accepts the characters of a field value: no control characters except the tab.
 func isValue(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Placeholder is a word that stands in the texts of a request for a value. It is made of letters
-// and digits, so that every escaping leaves it as it is, and stands nowhere else. All words
-// of a request have the same length.
+// Placeholder is a marker for a value in the texts of a request. It consists of letters and
+// digits, so that every escaping leaves it as it is, and occurs nowhere else. All markers of a
+// request have the same length.
 type Placeholder struct {
 	Word string
 	Var  int    // index into the values that Fill gets
@@ -28,8 +28,8 @@ const (
 	escapePath
 	escapeQuery
 	escapeField  // of a header: refuses control characters
-	escapeCookie // refuses also what ends a cookie
-	escapeHost   // refuses also what ends a host
+	escapeCookie // also refuses characters that end a cookie
+	escapeHost   // also refuses characters that end a host
 	escapeUser   // of basic auth: refuses also the colon
 )
 
@@ -49,7 +49,7 @@ type piece struct {
 	escape  Escape
 	name    string
 	place   string
-	open    bool // what follows, up to a piece that closes, is base64
+	open    bool // base64 covers the text up to the closing piece
 	close   bool
 }
 
@@ -60,9 +60,9 @@ const maxDigits = 8
 
 // cutter collects pieces.
 type cutter struct {
-	placeholders map[string]*Placeholder // by word
-	prefix       string                  // of all words
-	length       int                     // of each word
+	placeholders map[string]*Placeholder // by marker
+	prefix       string                  // of all markers
+	length       int                     // of each marker
 	pieces       []piece
 	last         []byte // literal bytes behind the last piece
 }
@@ -94,7 +94,7 @@ func (c *cutter) next(s string, from int) (int, *Placeholder) {
 	return len(s), nil
 }
 
-// text adds text in which placeholders are to be filled in that way.
+// text adds text whose placeholders get that escaping.
 func (c *cutter) text(s string, escape Escape, place string) {
 	for {
 		at, placeholder := c.next(s, 0)
@@ -167,7 +167,7 @@ func (r Request) template(call *Call, fields []Pair) error {
 	return nil
 }
 
-// shown is a text with names in the place of words.
+// shown is a text with names instead of markers.
 func (c *cutter) shown(s string) string {
 	for at, placeholder := c.next(s, 0); placeholder != nil; at, placeholder = c.next(s, 0) {
 		s = s[:at] + "${" + placeholder.Name + "}" + s[at+c.length:]
@@ -206,7 +206,7 @@ func (r Request) cutField(c *cutter, f Pair) error {
 	return nil
 }
 
-// credentials are those of basic auth, from wherever they are given.
+// credentials returns those of basic auth, from the option or the URL.
 func (r Request) credentials() (user, password string) {
 	if r.User != "" || r.Password != "" {
 		return r.User, r.Password
@@ -218,9 +218,9 @@ func (r Request) credentials() (user, password string) {
 	return "", ""
 }
 
-// Fill appends the request with the values in its placeholders to dst, ready to be written, and
-// tells how long its head is. It allocates nothing once dst is large enough. An error says
-// which value cannot stand in its place; then dst comes back as it was.
+// Fill appends the request with its values to dst, ready to write, and returns the length of
+// its head. It allocates nothing once dst is large enough. An error names the value that cannot
+// stand at its place; then dst is unchanged.
 func (c *Call) Fill(dst []byte, values [][]byte) (filled []byte, head int, err error) {
 	t, start := c.Template, len(dst)
 	b, err := fill(dst, t.head, values, MaxHeadBytes)
@@ -303,13 +303,13 @@ func fill(b []byte, pieces []piece, values [][]byte, most int) ([]byte, error) {
 			b = p.escape.append(b, v)
 		}
 		if len(b)-start > most {
-			return b, nil // who asked looks at the length
+			return b, nil // the caller checks the length
 		}
 	}
 	return b, nil
 }
 
-// refuse does not show what may be a secret.
+// refuse does not show a value that may be secret.
 func (p *piece) refuse(v []byte, why string) error {
 	shown := strconv.Itoa(len(v)) + " bytes"
 	if strings.HasPrefix(p.place, "path") {
@@ -318,7 +318,7 @@ func (p *piece) refuse(v []byte, why string) error {
 	return &InputError{"${" + p.name + "}", shown, "it cannot stand in the " + p.place + ": it has " + why}
 }
 
-// At is the call as Fill has rendered it, for who needs its parts: a neighbouring protocol.
+// At returns the parts of the call that Fill has rendered, for another protocol.
 func (c *Call) At(filled []byte, head int) Call {
 	out := *c
 	out.Bytes, out.HeadLen, out.Template = filled, head, nil

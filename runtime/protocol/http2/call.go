@@ -9,9 +9,9 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// Render compiles a request for HTTP/2, in the operation's memory: a template's values travel
-// the same way as what a workflow spells out. The body is shared, not copied. The frames refer to
-// no dynamic table and lie on stream 0, so one operation serves any number of connections.
+// Render compiles a request for HTTP/2, in the operation's memory; values of templates and
+// literal ones take the same path. The body is shared, not copied. The frames use no dynamic
+// table and have stream 0, so one operation serves any number of connections.
 func Render(op *codec.Operation, from *http1.Call) {
 	*op = codec.Operation{Head: op.Head[:0], Body: from.Bytes[from.HeadLen:], NoBody: from.Method == "HEAD"}
 	lines := from.Bytes[:from.HeadLen]

@@ -115,7 +115,7 @@ var (
 	faultBlockLarge   = &fault{CodeEnhanceYourCalm, &http1.Error{Kind: http1.KindTooLarge, Detail: "a header block exceeds 64 KiB"}}
 )
 
-// Faults of one stream: the others go on.
+// Faults of one stream: the other streams continue.
 var (
 	faultNoStatus     = protocolFault(CodeProtocol, "the response has no :status")
 	faultInterimEnds  = protocolFault(CodeProtocol, "an interim (1xx) response ends the stream")

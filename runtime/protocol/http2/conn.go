@@ -39,7 +39,7 @@ func (c *Config) fill() {
 	set(&c.Output, 1<<10, 16<<20, 64<<10)
 }
 
-// Protocol is HTTP/2 as a run speaks it. Streams are those of Config.
+// Protocol is HTTP/2 with at most Streams concurrent streams (see Config).
 type Protocol struct{ Streams int }
 
 var _ codec.Protocol = (*Protocol)(nil)
@@ -74,8 +74,8 @@ type Conn struct {
 
 var _ codec.Conn = (*Conn)(nil)
 
-// Reset prepares for a new connection: the preface is queued, nothing else is kept but
-// memory. Streams of the last connection are forgotten without a word.
+// Reset prepares for a new connection: it queues the preface and keeps only memory. It drops
+// streams of the last connection without an event.
 func (c *Conn) Reset(config Config) {
 	config.fill()
 	*c = Conn{
@@ -174,7 +174,7 @@ func (c *Conn) Ping(payload uint64) {
 	}
 }
 
-// Shutdown queues a GOAWAY and opens nothing more; what is open goes on.
+// Shutdown queues a GOAWAY and opens nothing more; open streams continue.
 func (c *Conn) Shutdown() {
 	if c.err == nil && c.farewell.by == nobody {
 		c.farewell = farewell{by: us, last: streamLast}
@@ -200,8 +200,8 @@ func (c *Conn) Sent(n int) { c.out.wrote(n) }
 // Taken reports that the kernel has all bytes that Sent returned.
 func (c *Conn) Taken() { c.out.taken() }
 
-// Close tells that the connection ended: err is what reading or writing returned, nil or
-// io.EOF an orderly end. Every open stream fails.
+// Close reports the connection's end: err is the error of a read or write, nil or io.EOF an
+// orderly end. Every open stream fails.
 func (c *Conn) Close(err error, on codec.Handler) {
 	if c.err == nil {
 		c.err = errClosed
@@ -218,7 +218,7 @@ func (c *Conn) Close(err error, on codec.Handler) {
 	}
 }
 
-// fail ends the connection for what the server did.
+// fail ends the connection after the server's fault.
 func (c *Conn) fail(wrong *fault, on codec.Handler) {
 	c.err = wrong.err
 	c.out.goaway(wrong.code)
@@ -253,8 +253,8 @@ func (c *Conn) remove(s *stream) {
 	c.streams.remove(s.id)
 }
 
-// finish ends a stream whose response is whole. A server may answer before it has the
-// whole request; it is then told that the rest will not come.
+// finish ends a stream with a complete response. A server may answer before it has the whole
+// request; then finish tells it that the rest will not come.
 func (c *Conn) finish(s *stream, on codec.Handler) {
 	if s.length >= 0 && s.received != s.length {
 		c.failStream(s, faultLengthUnder, on)

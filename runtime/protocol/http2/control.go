@@ -67,7 +67,7 @@ func (c *Conn) onGoaway(f frame, b []byte, on codec.Handler) *fault {
 		return faultGoawayGrew
 	}
 	c.farewell = farewell{server, code, last}
-	for i := range c.streams.slots { // nothing opens any more, so the slots stand still
+	for i := range c.streams.slots { // the slots stay as they are: no stream can open
 		switch s := &c.streams.slots[i]; {
 		case s.id <= last:
 		case s.status != 0: // it did begin to answer, whatever it says now

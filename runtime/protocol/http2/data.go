@@ -108,7 +108,8 @@ func (c *Conn) bodyPiece(s *stream, b []byte, on codec.Handler) {
 	}
 }
 
-// dataEnd notes what the server is owed for the frame, and ends the response if it did.
+// dataEnd records the credit owed to the server for the frame, and ends the response if the
+// frame did.
 func (c *Conn) dataEnd(on codec.Handler) {
 	c.flow.taken(c.in.data.length)
 	s := c.streams.find(c.in.data.stream)

@@ -2,14 +2,14 @@ package http2
 
 import "slices"
 
-// flow is what both sides may still send, and who waits for it (RFC 9113, 5.2).
+// flow holds both sides' windows, and the streams that wait for one (RFC 9113, 5.2).
 type flow struct {
 	send   int64    // what we may send
-	recv   int64    // what the server may
+	recv   int64    // bytes that the server may still send
 	offer  int      // the window that we offered
 	credit int64    // bytes taken since the connection's last WINDOW_UPDATE
 	bodies []uint32 // streams that have body left and window for it, in turn
-	due    []uint32 // whose windows are to be given back, 0 is the connection
+	due    []uint32 // streams whose windows the client must return, 0 for the connection
 }
 
 func (w *flow) emptied(offer int) flow {
@@ -32,7 +32,7 @@ func (w *flow) forget(s *stream) {
 	}
 }
 
-// requeue makes the queue say who may send, after windows moved both ways.
+// requeue updates the queue of streams that may send, after windows moved either way.
 func (w *flow) requeue(all *streams) {
 	kept := w.bodies[:0]
 	for _, id := range w.bodies {
@@ -50,7 +50,7 @@ func (w *flow) requeue(all *streams) {
 	}
 }
 
-// taken notes bytes that came: a stream's if it goes on, and the connection's.
+// taken records received bytes: for the connection, and for a stream that continues.
 func (w *flow) taken(n int) {
 	before := w.credit
 	if w.credit += int64(n); isDue(before, w.credit, w.offer) {

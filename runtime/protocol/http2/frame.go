@@ -74,8 +74,8 @@ type intake struct {
 
 func (t *intake) emptied() intake { return intake{carry: t.carry[:0]} }
 
-// nothing counts a frame without content for any stream. Frames of a response reset the count,
-// so an honest connection may live for ever.
+// nothing counts a frame that carries nothing for any stream. Frames of a response reset the
+// count, so that an honest connection may live without end.
 func (t *intake) nothing() *fault {
 	if t.idle++; t.idle > idleMost {
 		return faultFlood
@@ -83,9 +83,9 @@ func (t *intake) nothing() *fault {
 	return nil
 }
 
-// unit returns how many bytes must lie together for the next step: a whole frame, or of
-// DATA only what comes before the body. known says that SETTINGS came, inside which stream's
-// header block the frame lies; 0: none.
+// unit returns how many contiguous bytes the next step needs: a whole frame, or of DATA only
+// the part before the body. known says that SETTINGS arrived; inside is the stream whose header
+// block the frame continues, 0 for none.
 func unit(b []byte, known bool, inside uint32) (int, *fault) {
 	if len(b) < frameHead {
 		return frameHead, nil
@@ -114,9 +114,10 @@ func unit(b []byte, known bool, inside uint32) (int, *fault) {
 	return frameHead, nil
 }
 
-// Feed takes the next bytes from the server and tells the handler what they mean. The
-// handler may call Open, Cancel, Output and Sent, but in Begins none of them. After an error every stream has failed, the
-// last frame of Output says why, and the connection is to be closed.
+// Feed decodes the next bytes from the server and reports them to the handler. The handler may
+// call Open, Cancel, Output and Sent, but none of them in Begins. After an error every stream
+// has failed, the last frame of Output names the fault, and the caller must close the
+// connection.
 func (c *Conn) Feed(b []byte, on codec.Handler) error {
 	in := &c.in
 	for c.err == nil {

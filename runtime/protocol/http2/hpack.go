@@ -46,8 +46,8 @@ func (d *decoder) reset() {
 	}
 }
 
-// decode takes one whole block. An error spends the connection: the table is then not
-// what the peer believes it to be.
+// decode decodes one whole block. After an error the connection is unusable: the table no
+// longer equals the peer's.
 func (d *decoder) decode(b []byte, h *head) *http1.Error {
 	if h.collector != nil || h.trailer || len(b) > memoMost || len(b) == 0 {
 		return d.fields(b, h)
@@ -90,7 +90,7 @@ func (d *decoder) fields(b []byte, h *head) *http1.Error {
 	return nil
 }
 
-// count bounds what a block may say, before anything is kept of it.
+// count bounds a block's size before the decoder keeps any of it.
 func (h *head) count(bytes int) *http1.Error {
 	h.fields++
 	h.size += bytes + entryOverhead

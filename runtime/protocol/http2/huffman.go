@@ -140,7 +140,7 @@ func decodeHuffman(dst, src []byte) ([]byte, bool) {
 	}
 }
 
-// slow finds a code that is longer than what is looked up at once.
+// slow finds a code that is longer than the lookup table's index.
 func (t *huffmanTables) slow(acc uint64) uint16 {
 	top := acc >> 32
 	bits := huffmanPeek + 1

@@ -6,7 +6,7 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// class is what a field's name means to a response.
+// class says what a field's name means for a response.
 type class uint8
 
 const (
@@ -17,8 +17,9 @@ const (
 	classBad          // the field makes the response malformed
 )
 
-// meaning is what a whole field means to a response: found once when a field enters the
-// dynamic table, and read at every hit. Of a bad field the number is an index of badFields.
+// meaning says what a whole field means for a response. The decoder computes it once, when a
+// field enters the dynamic table, and reads it at every hit. The number of a bad field is an
+// index of badFields.
 type meaning struct {
 	class  class
 	number int64
@@ -88,7 +89,8 @@ func classOfName(name []byte) class {
 	return classPlain
 }
 
-// meaningOf reads a value whose name is of this class; of a bad name the caller tells why.
+// meaningOf reads a value whose name has this class; for a bad name the caller gives the
+// reason.
 func meaningOf(c class, value []byte) meaning {
 	switch c {
 	case classBad:
@@ -126,10 +128,10 @@ func digits(b []byte) (int64, bool) {
 	return n, len(b) > 0
 }
 
-// head is what the header blocks of one message add up to.
+// head collects the header blocks of one message.
 type head struct {
 	status    int   // 0 until it is seen
-	length    int64 // content-length, -1 if it is not told
+	length    int64 // content-length, -1 if there is none
 	size      int   // as RFC 7541 counts: 32 bytes more a field
 	fields    int
 	bad       *http1.Error // the first reason why the message is malformed

@@ -6,7 +6,7 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// outbox is what a connection has to write: one buffer for all streams' frames.
+// outbox holds a connection's outgoing bytes: one buffer for all streams' frames.
 type outbox struct {
 	bytes   []byte
 	sent    int         // of bytes

@@ -6,7 +6,7 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// settings are what the server's SETTINGS said.
+// settings are the values of the server's SETTINGS.
 type settings struct {
 	known   bool   // the first ones came
 	lowered bool   // the next header block must begin with a table size update

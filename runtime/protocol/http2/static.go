@@ -67,8 +67,8 @@ var staticFields = [62]http1.Pair{
 	61: {Name: "www-authenticate"},
 }
 
-// staticRows holds what the static table's fields mean to a response, and staticNames
-// what their names alone mean, so that a hit costs one load.
+// staticRows holds the meanings of the static table's fields, and staticNames those of their
+// names alone, so that a hit costs one load.
 var staticRows, staticNames = func() (rows [62]meaning, names [62]class) {
 	for i := 1; i < len(staticFields); i++ {
 		name, value := []byte(staticFields[i].Name), []byte(staticFields[i].Value)

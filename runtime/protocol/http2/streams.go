@@ -9,11 +9,11 @@ import (
 // stream is one request and its response.
 type stream struct {
 	tag        uint64
-	body       []byte // of the request, what is not yet queued
+	body       []byte // unqueued rest of the request's body
 	collector  *http1.Collector
 	sendWindow int64 // may be negative (RFC 9113, 6.9.2)
 	recvWindow int64
-	length     int64 // the response's content-length, -1 if it is not told
+	length     int64 // the response's content-length, -1 if there is none
 	received   int64
 	in, out    uint64  // bytes of its frames
 	end        uint64  // of the request, among all bytes queued

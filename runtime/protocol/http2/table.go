@@ -1,7 +1,7 @@
 package http2
 
-// tableMost is the dynamic table's size that SETTINGS_HEADER_TABLE_SIZE starts with. We do
-// not ask for more: it is kept once a connection.
+// tableMost is the dynamic table's size that SETTINGS_HEADER_TABLE_SIZE starts with. The client
+// asks for no more, since each connection needs that memory.
 const tableMost = 4096
 
 const (
@@ -9,8 +9,8 @@ const (
 	rowsMost      = tableMost / entryOverhead
 )
 
-// row is one entry of the dynamic table: where its bytes are, the value after the name,
-// and what it means.
+// row is one entry of the dynamic table: the place of its bytes, the value after the name, and
+// its meaning.
 type row struct {
 	at          uint64 // absolute; table.base is subtracted
 	name, value uint16

@@ -2,7 +2,7 @@
 // at a time, with no answer that names its request. It proves that the loop and the contract
 // of runtime/protocol/codec depend on no property of HTTP/2.
 //
-// It is not for production: HTTP/1.1 has a path of its own in runtime/engine/pool.
+// It is not for production: HTTP/1.1 has its own path in runtime/engine/pool.
 //
 // Example:
 //

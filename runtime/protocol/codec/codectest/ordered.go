@@ -40,7 +40,7 @@ type conn struct {
 	wrote  uint64
 	part   part
 	ready  bool
-	spent  bool // nothing opens any more
+	spent  bool // no operation can open
 }
 
 // part is how far an answer is.

@@ -27,7 +27,7 @@ var theAuthority = sync.OnceValue(New)
 // Good is the certificate of a server that behaves well.
 func (a *Authority) Good() tls.Certificate { return a.good }
 
-// Roots is what a client must trust, and nothing else.
+// Roots is the pool that a client must trust, and no other.
 func Roots() *x509.CertPool { return theAuthority().pool }
 
 func must[T any](v T, err error) T {
@@ -81,7 +81,7 @@ func Honest() *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{theAuthority().good}, NextProtos: []string{"http/1.1"}}
 }
 
-// Secured is honest but for the change.
+// Secured returns an honest configuration with one change.
 func Secured(change func(*tls.Config)) func() *tls.Config {
 	return func() *tls.Config {
 		c := Honest()
@@ -90,7 +90,7 @@ func Secured(change func(*tls.Config)) func() *tls.Config {
 	}
 }
 
-// Certified is honest but for its certificate.
+// Certified returns an honest configuration with one change of its certificate.
 func Certified(change func(*x509.Certificate)) func() *tls.Config {
 	return Secured(func(c *tls.Config) {
 		cert := server()

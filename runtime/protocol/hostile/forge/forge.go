@@ -43,7 +43,7 @@ func (f *Forger) secret(label string) []byte {
 	return f.secrets[label]
 }
 
-// Tap keeps the beginning of what a TLS server sends: its random is there, in clear.
+// Tap keeps the beginning of a TLS server's output, which has its random in clear.
 type Tap struct {
 	net.Conn
 	first []byte
