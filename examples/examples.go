@@ -2,7 +2,7 @@ package examples
 
 import "embed"
 
-// Files are all examples, and what they read, by name.
+// Files are all examples, and the files that they read, by name.
 //
 //go:embed *.star *.txt *.csv
 var Files embed.FS

@@ -17,7 +17,7 @@ import (
 // shownMax is the largest file of the repository that a page shows.
 const shownMax = 256 << 10
 
-// Fault is what a reader would stumble over.
+// Fault is a mistake that a reader would notice.
 type Fault struct {
 	Source string
 	Line   int // 0: the whole
@@ -56,7 +56,7 @@ type builder struct {
 	faults []Fault
 }
 
-// Build makes the site of a repository, as files by name, and tells its faults.
+// Build makes the site of a repository, as files by name, and lists its faults.
 func Build(tree fs.FS) (map[string][]byte, []Fault) {
 	b := &builder{tree: tree, pages: map[string]*page{}, files: map[string][]byte{}}
 	b.start()
@@ -77,8 +77,8 @@ func Build(tree fs.FS) (map[string][]byte, []Fault) {
 	return b.files, b.faults
 }
 
-// Save writes the site's files into a folder. Files of an earlier site that this one has no
-// more are left.
+// Save writes the site's files into a folder. It leaves files of an earlier site that this one
+// no longer has.
 func Save(files map[string][]byte, folder string) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		at := filepath.Join(folder, filepath.FromSlash(name))
@@ -96,7 +96,7 @@ func (b *builder) fault(source string, line int, format string, args ...any) {
 	b.faults = append(b.faults, Fault{source, line, fmt.Sprintf(format, args...)})
 }
 
-// start queues what the navigation names, and finds the manuals that it does not.
+// start queues the pages that the navigation names, and reports manuals that it does not name.
 func (b *builder) start() {
 	named := map[string]bool{}
 	for _, s := range Navigation() {
@@ -126,7 +126,7 @@ func (b *builder) want(source string) {
 	}
 }
 
-// read fills in what a source says; of Markdown also what it links to.
+// read reads a source; in Markdown it also follows the links.
 func (b *builder) read(source string) {
 	p := b.pages[source]
 	info, err := fs.Stat(b.tree, source)

@@ -11,8 +11,8 @@ type Block struct {
 	Line     int    // of its first line of code
 	Language string // as its fence says; empty for an indented one
 	Text     string
-	// Note is what a comment right above it says of it behind `ci:`, as in
-	// <!-- ci: not run: it needs root -->; of a page's first line, in every block.
+	// Note is the text after `ci:` in the comment directly above the block, as in <!-- ci: not
+	// run: it needs root -->. In a page's first line it applies to every block.
 	Note string
 }
 
@@ -54,7 +54,7 @@ func Blocks(source []byte) []Block {
 	return blocks
 }
 
-// noteOf is what a comment says behind `ci:`.
+// noteOf returns a comment's text after `ci:`.
 func noteOf(comment string) string {
 	comment = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(comment), "<!--"), "-->")
 	note, ok := strings.CutPrefix(strings.TrimSpace(comment), "ci:")

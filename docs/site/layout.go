@@ -13,7 +13,7 @@ var style string
 //go:embed layout.html
 var layout string
 
-// view is what the layout draws.
+// view holds the values that the layout shows.
 type view struct {
 	Title, Here    string
 	Style          template.CSS
@@ -39,7 +39,7 @@ type entry struct {
 // write draws a page.
 func (b *builder) write(p *page) {
 	if p.out == "" {
-		return // told when it was read
+		return // read has reported it
 	}
 	v := view{Title: p.title + " · Hyperscale", Here: p.title, Style: template.CSS(style), Home: relative(p.out, outOf(home, false)), Plain: p.plain}
 	if p.source == home {
@@ -60,7 +60,7 @@ func (b *builder) write(p *page) {
 			b.fault(p.source, 0, "%v", err)
 			return
 		}
-		v.Body = template.HTML(body) // goldmark escapes what is text
+		v.Body = template.HTML(body) // goldmark escapes text
 	}
 	var out bytes.Buffer
 	if err := template.Must(template.New("page").Parse(layout)).Execute(&out, v); err != nil {
@@ -70,7 +70,7 @@ func (b *builder) write(p *page) {
 	b.files[p.out] = out.Bytes()
 }
 
-// navigate fills in the menu, and what comes before and after the page.
+// navigate sets the menu, and the previous and next page.
 func (b *builder) navigate(p *page, v *view) {
 	var before entry
 	found := false

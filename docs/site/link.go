@@ -12,11 +12,11 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// link is one of a page, with what it leads to.
+// link is a link of a page, with its destination.
 type link struct {
 	node     ast.Node
 	line     int
-	source   string // of what it leads to; empty where that is another site
+	source   string // source of the destination; empty for another site
 	fragment string
 	image    bool
 }
@@ -24,7 +24,7 @@ type link struct {
 // pictures are the images that a page may show.
 var pictures = []string{".svg", ".png"}
 
-// readLinks finds what a page leads to, and queues it.
+// readLinks finds a page's links, and queues their destinations.
 func (b *builder) readLinks(p *page) {
 	_ = ast.Walk(p.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the walker returns no error
 		if !entering {
@@ -97,7 +97,7 @@ func (b *builder) resolve(p *page) {
 		}
 		target := b.pages[l.source]
 		if target.out == "" {
-			continue // told when it was read
+			continue // read has reported it
 		}
 		destination := relative(p.out, target.out)
 		if target == p {

@@ -57,7 +57,7 @@ func (b *builder) readMarkdown(p *page) {
 	b.readLinks(p)
 }
 
-// plainText is what a node says, without its marks.
+// plainText is a node's text without markup.
 func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the walker returns no error
@@ -100,7 +100,7 @@ func (a anchors) Generate(value []byte, _ ast.NodeKind) []byte {
 
 func (a anchors) Put(value []byte) { a[string(value)]++ }
 
-// ours renders what the manuals have otherwise than goldmark does.
+// ours renders elements of the manuals that goldmark renders otherwise.
 type ours struct{}
 
 func (ours) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
@@ -191,7 +191,7 @@ func renderList(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 	return ast.WalkContinue, err
 }
 
-// isIndex tells a list of nothing but links.
+// isIndex says whether a list consists of links only.
 func isIndex(list ast.Node) bool {
 	for item := list.FirstChild(); item != nil; item = item.NextSibling() {
 		block := item.FirstChild()
