@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The codec of core/message/record is what the generator writes for its structs.
+// The codec of core/message/record equals the generator's output for its structs.
 func TestCodecOfRecordsIsUpToDate(t *testing.T) {
 	dir, home := t.TempDir(), filepath.Join("..", "..", "core", "message", "record")
 	for _, name := range []string{"job.go", "subjob.go"} {

@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// A gate that is killed for good leaves a call open. The checker learns of its death in
-// its place among the records, and decides about the calls of the others.
+// A gate that is killed for good leaves a call open. The checker learns of its death at its
+// time among the records, and decides about the calls of the others.
 func TestDeathsEndOpenCalls(t *testing.T) {
 	var records []checker.Record
 	tell := func(id node.ID, e node.Event) {

@@ -66,8 +66,8 @@ func repository(t *testing.T, exceptions string) *options {
 	}
 }
 
-// What neither a world nor a property runs needs a reason: a broken assumption has one.
-// Generated code, and what is left, does not count.
+// A block that neither a world nor a property runs needs a reason: a broken assumption has one.
+// Generated code, and code that remains by agreement, does not count.
 func TestUnreachedBlocksNeedAReason(t *testing.T) {
 	for _, tc := range []struct {
 		what, exceptions string

@@ -26,8 +26,8 @@ workflow(
 // hostile are the target's bad habits.
 var hostile = []string{"--error-every", "10", "--close-every", "100", "--stall-every", "1000", "--stall-for", "2s"}
 
-// arrived wants the target to have counted what the run says it has sent: exactly, as soon as
-// it has read what its kernel holds.
+// arrived asserts that the target has counted exactly the requests that the run reports as
+// sent, as soon as it has read its kernel's buffers.
 func arrived(t *testing.T, url string, r *report.Result) {
 	t.Helper()
 	adds(t, r)
@@ -42,8 +42,8 @@ func arrived(t *testing.T, url string, r *report.Result) {
 	}
 }
 
-// TestAccounting: what a run says it sent is what the target counted, for a good target
-// and a bad one, with few users and many, over HTTP/1.1 and HTTP/2.
+// TestAccounting: the run's and the target's counts are equal, for a good target and a bad one,
+// with few users and many, over HTTP/1.1 and HTTP/2.
 func TestAccounting(t *testing.T) {
 	t.Parallel()
 	file := write(t, "load.star", loadFile)
@@ -74,7 +74,8 @@ func TestAccounting(t *testing.T) {
 	}
 }
 
-// TestAccountingInterrupted: Ctrl-C cancels what is in flight, and what of it was sent is known.
+// TestAccountingInterrupted: Ctrl-C cancels requests in flight, and the result counts those
+// that were sent.
 func TestAccountingInterrupted(t *testing.T) {
 	t.Parallel()
 	file := write(t, "load.star", loadFile)

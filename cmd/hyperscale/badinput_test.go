@@ -83,8 +83,7 @@ func TestBadDataDirectory(t *testing.T) {
 	run(t, command.ExitUsage, gate("g", "/proc/none")...).says("data", "--data")
 }
 
-// testStrangeNodes: a node that does not belong here is refused in words on both
-// sides.
+// testStrangeNodes: both sides refuse a node that does not belong here, with an explanation.
 func testStrangeNodes(t *testing.T) {
 	c := startCluster(t, 1)
 	worker := func(id string, args ...string) *process {
@@ -155,7 +154,7 @@ func testUnknownGates(t *testing.T) {
 	}
 }
 
-// TestClosedStdout: who reads may go away.
+// TestClosedStdout: the reader of stdout may go away.
 func TestClosedStdout(t *testing.T) {
 	t.Parallel()
 	url := serveTarget(t, "--latency", "1ms")

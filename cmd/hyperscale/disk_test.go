@@ -49,8 +49,8 @@ func (d *disk) free() {
 	}
 }
 
-// TestFullDisk: a node whose disk is full takes no new work, says so, goes on
-// serving, and takes work again once there is room.
+// TestFullDisk: a node with a full disk takes no new work and says so, continues to serve, and
+// takes work again once there is room.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -89,7 +89,7 @@ func (c *cluster) watch(job string) (*process, string) {
 	return start(c.t, "watch", job, "--gate", c.gateAddr, "--ui", "none", "--out", "json="+out), out
 }
 
-// TestClusterSurvives tells one cluster's bad day: each process is killed once.
+// TestClusterSurvives is one cluster's bad day: each process is killed once.
 func TestClusterSurvives(t *testing.T) {
 	t.Parallel()
 	url := serveTarget(t, "--latency", "5ms")
@@ -148,7 +148,7 @@ func (c *cluster) loseWorker(file string, set []string) {
 
 func (c *cluster) target(set []string) string { return strings.TrimPrefix(set[1], "target=") }
 
-// running waits until the job is running and has told that it started something.
+// running waits until the job is running and reports that it started something.
 func (c *cluster) running(job string) {
 	c.t.Helper()
 	id, err := message.ParseJobID(job)

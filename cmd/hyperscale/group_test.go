@@ -81,13 +81,13 @@ func (g *group) start(ids ...string) {
 	}
 }
 
-// status is what one of the gates tells of all.
+// status is one gate's view of the group.
 func (g *group) status() (c operate.ClusterJSON, ok bool) {
 	p := start(g.t, "status", "--cluster", "--json", "--gate", list(g.gates))
 	return c, p.code() == command.ExitGood && json.Unmarshal([]byte(p.out.String()), &c) == nil
 }
 
-// led waits until a gate tells people whom it knows to lead.
+// led waits until a gate names the given leader.
 func (g *group) led(want string) {
 	g.t.Helper()
 	eventually(g.t, "a leader is known: "+want, patience, func() bool {
@@ -258,8 +258,8 @@ func (g *group) drains(file, url string) {
 	}
 }
 
-// TestLostMajority: two of three gates come back without their disks. They are kept
-// out, say so, and a new epoch is founded by command alone.
+// TestLostMajority: two of three gates return without their disks. The group does not admit
+// them, they say so, and an operator's command founds a new epoch.
 func TestLostMajority(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t)

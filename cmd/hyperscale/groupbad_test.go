@@ -71,7 +71,7 @@ func TestSetsThatDiffer(t *testing.T) {
 	a.await("msg=group-refused .*peer=" + manager.await(upLine) + " .*theirs=\"?" + one + ", ?" + three)
 }
 
-// forger speaks the protocol as a stranger would who knows it.
+// forger speaks the protocol as an informed stranger would.
 type forger struct {
 	t    *testing.T
 	wire *transport.Transport

@@ -77,7 +77,7 @@ func closedWithin(conn net.Conn, bound time.Duration) error {
 	return nil
 }
 
-// holding is what a process has open.
+// holding counts a process's open files and goroutines.
 type holding struct{ files, goroutines int }
 
 func (c *cluster) holdings(t *testing.T, ports []port) map[string]holding {
@@ -120,8 +120,8 @@ func (c *cluster) settles(t *testing.T, ports []port, before map[string]holding)
 	t.Logf("files and goroutines before %+v, after %+v", before, now)
 }
 
-// TestStrangers has tests that wait for deadlines more than they work: they run
-// beside each other, however few the cores.
+// TestStrangers has tests that mostly wait for deadlines: they run in parallel, however few the
+// cores.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	var all sync.WaitGroup
@@ -131,8 +131,8 @@ func TestStrangers(t *testing.T) {
 	all.Wait()
 }
 
-// testCrowd: who holds more connections than a gate lets strangers have does not
-// keep clients out.
+// testCrowd: a peer that holds more connections than a gate allows strangers does not keep
+// clients out.
 func testCrowd(t *testing.T) {
 	gate := start(t, "gate", "--id", "g", "--listen", "127.0.0.1:0", "--data", t.TempDir())
 	address := gate.await(upLine)
@@ -146,9 +146,9 @@ func testCrowd(t *testing.T) {
 	run(t, command.ExitGood, "datacenters", "--gate", address)
 }
 
-// testHostilePorts: garbage, lengths of 4 GiB and bytes that trickle in, on each
-// port of a cluster and a target. Each such connection ends within its deadline,
-// nothing stays behind, and the cluster goes on working.
+// testHostilePorts sends garbage, lengths of 4 GiB and single bytes to each port of a cluster
+// and a target. Each such connection ends within its deadline, nothing remains, and the cluster
+// continues to work.
 func testHostilePorts(t *testing.T) {
 	served := start(t, "target", "--listen", "127.0.0.1:0")
 	url := served.await(`(http://\S+) is up`)

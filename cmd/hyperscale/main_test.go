@@ -27,8 +27,8 @@ func called() {
 	main()
 }
 
-// TestScripts tells the commands as a person types them. Beside testscript's own,
-// scripts have
+// TestScripts runs commands as a person types them. In addition to testscript's own, scripts
+// have
 //
 //	code N command...      run it, its exit code is N
 //	target key=N...        start a target, its address is $TARGET
@@ -37,7 +37,7 @@ func called() {
 //	until TEXT command...  run it until its stdout has TEXT
 //	examples               run every example against the target, briefly
 //	accounts FILE [SLACK]  the result file adds up and agrees with the target: exactly,
-//	                       or, with "cancelled", but for what was in flight
+//	                       or, with "cancelled", except for requests in flight
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata",
@@ -141,7 +141,7 @@ func accounts(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("datacenter %s did %+v, its workers %+v", name, d.Totals, sum)
 		}
 	}
-	for _, t := range r.Thresholds { // of rates only: the table above it tells the same
+	for _, t := range r.Thresholds { // of rates only: the table above covers the rest
 		for _, s := range r.Workflows[0].Steps {
 			if t.Of == "rate" && strings.HasPrefix(t.Expr, s.Name+".rate") && uint64(t.Value) != s.RateMilli {
 				ts.Fatalf("%s is %d, the step says %d", t.Expr, t.Value, s.RateMilli)

@@ -47,7 +47,7 @@ func manualText(t *testing.T) map[string][]byte {
 type typed struct {
 	line   int
 	text   string
-	shown  []string // of a console block: what the manual says is printed
+	shown  []string // of a console block: the output according to the manual
 	notRun string   // why not; empty if it is run
 }
 
@@ -80,7 +80,7 @@ func commandsOf(t *testing.T, name string, text []byte) []typed {
 	return found
 }
 
-// fromConsole parts what is typed behind $ from what is printed.
+// fromConsole separates the commands after $ from the output.
 func fromConsole(text string) (string, []string) {
 	var input strings.Builder
 	var output []string
@@ -94,9 +94,9 @@ func fromConsole(text string) (string, []string) {
 	return input.String(), output
 }
 
-// TestManualCommands types what the manuals say, each page's blocks in order, in a shell and
-// an empty folder of its own, and where that is possible on a network of its own, all pages at
-// the same time: they wait more than they work.
+// TestManualCommands runs the manuals' commands, each page's blocks in order. Each page has its
+// own shell and empty folder, and its own network if possible. All pages run at the same time:
+// they mostly wait.
 func TestManualCommands(t *testing.T) {
 	alone := isolation(t)
 	turns := make(chan struct{}, 1) // where the pages use the same ports
@@ -132,8 +132,7 @@ func TestManualCommands(t *testing.T) {
 	}
 }
 
-// missing tells a page that needs what is not installed. Where everything is tested, that is
-// a failure.
+// missing skips a page that needs a program that is not installed. In CI that is a failure.
 func missing(t *testing.T, name string, blocks []typed) bool {
 	t.Helper()
 	for _, b := range blocks {
@@ -154,10 +153,9 @@ func missing(t *testing.T, name string, blocks []typed) bool {
 	return false
 }
 
-// shellProlog is how the shell of a page differs from a person's. A command that fails ends
-// it, but for 99, which is a verdict on the target (and this machine may be slow) and no
-// mistake. `sleep` also waits until what was started
-// in the background listens. `go` builds nothing a second time.
+// shellProlog makes a page's shell differ from a person's. A command that fails ends it, except
+// with 99, which is a verdict on the target (and this machine may be slow). `sleep` also waits
+// until background processes listen. `go` builds nothing a second time.
 const shellProlog = `
 set -uE -o pipefail
 line=0
@@ -187,8 +185,8 @@ ln -s "$(type -P hyperscale)" bin/hyperscale
 ln -s "$REPOSITORY"/{examples,testdata,docs} .
 `
 
-// script is what the shell of a page is given. What a page takes for granted, a file
-// test.star and something to test, it finds.
+// script is the script of a page's shell. It provides what pages assume: a file test.star and
+// something to test.
 func script(blocks []typed) string {
 	var b strings.Builder
 	b.WriteString(shellProlog)
@@ -210,7 +208,7 @@ func script(blocks []typed) string {
 
 const blockMark = "@@@ block of line "
 
-// typeAll runs a page's blocks in one shell, and says what is wrong.
+// typeAll runs a page's blocks in one shell, and returns what is wrong.
 func typeAll(ctx context.Context, folder string, blocks []typed, alone *syscall.SysProcAttr) string {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
@@ -227,7 +225,7 @@ func typeAll(ctx context.Context, folder string, blocks []typed, alone *syscall.
 	if err != nil {
 		return err.Error()
 	}
-	defer func() { _ = log.Close() }() // what is in it is read by its name
+	defer func() { _ = log.Close() }() // the test reads it by its name
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.SysProcAttr, cmd.Stdout, cmd.Stderr = &attr, log, log
 	cmd.Dir = filepath.Join(folder, "work")
@@ -238,7 +236,7 @@ func typeAll(ctx context.Context, folder string, blocks []typed, alone *syscall.
 	}
 	ended := cmd.Run()
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what the page left running
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // processes that the page left running
 	}
 	out, err := os.ReadFile(log.Name())
 	if ended = cmp.Or(ended, err); ended != nil {
@@ -299,8 +297,8 @@ func wordsOf(line string) []string {
 	return words
 }
 
-// sayingsAgree tells whether some line has the same words in the same order, as numbers, units
-// and bars are another run's; a line without words must be there as it is. "..." is anything.
+// sayingsAgree says whether some line has the same words in the same order, with any numbers,
+// units and bars. A line without words must occur as it is. "..." matches anything.
 func sayingsAgree(want, printed string) bool {
 	words := wordsOf(want)
 	for line := range strings.Lines(printed) {
@@ -311,7 +309,7 @@ func sayingsAgree(want, printed string) bool {
 	return strings.TrimSpace(want) == "..." || strings.TrimSpace(want) == ""
 }
 
-// isolation is how a process gets a network of its own, or nil where that is not allowed.
+// isolation gives a process its own network, or is nil if that is not allowed.
 func isolation(t *testing.T) *syscall.SysProcAttr {
 	t.Helper()
 	mine := func(id int) []syscall.SysProcIDMap {

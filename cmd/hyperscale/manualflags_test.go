@@ -120,14 +120,14 @@ func hasFlag(cmd *cobra.Command, name string) bool {
 	return found
 }
 
-// shellCommands parts a script into commands of words: enough of a shell for what manuals
-// say. What it cannot know ($i) is 1; what a command prints ($(...)) is a job's id, as nothing
-// else of ours is made for that; values are the assignments so far.
+// shellCommands splits a script into commands of words: enough of a shell for the manuals. An
+// unknown value ($i) is 1. The output of a command ($(...)) is a job's ID, as our manuals use
+// it for nothing else. values are the assignments so far.
 func shellCommands(text string, values map[string]string) [][]string {
 	var commands [][]string
 	var words []string
 	end := func() {
-		for len(words) > 0 { // what stands before a command
+		for len(words) > 0 { // words before a command
 			name, value, assigns := strings.Cut(words[0], "=")
 			if assigns && shellName.MatchString(name) {
 				values[name] = value
@@ -166,7 +166,7 @@ var (
 	shellPart  = regexp.MustCompile(`'[^']*'|"(?:\\.|[^"\\])*"|\$\([^)]*\)|\$\{?\w+\}?|\\.|[^'"$\\]+|\$`)
 )
 
-// expand takes quotes off a word and fills in values.
+// expand removes the quotes of a word and replaces variables.
 func expand(token string, values map[string]string) string {
 	return shellPart.ReplaceAllStringFunc(token, func(part string) string {
 		switch part[0] {

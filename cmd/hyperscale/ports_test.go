@@ -42,7 +42,7 @@ func freeAddress() (string, error) {
 	}
 }
 
-// ownAddress is freeAddress for a test that restarts who listens there.
+// ownAddress is freeAddress for a test that restarts the listener.
 func ownAddress(t *testing.T) string {
 	t.Helper()
 	address, err := freeAddress()

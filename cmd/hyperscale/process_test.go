@@ -36,7 +36,7 @@ type process struct {
 	started time.Time
 }
 
-// output is what a process has written so far.
+// output is a process's output so far.
 type output struct {
 	mu   sync.Mutex
 	b    bytes.Buffer
@@ -211,7 +211,7 @@ func children(pid int) []int {
 	return list
 }
 
-// alive tells whether pid runs: a zombie does not.
+// alive says whether pid runs: a zombie does not.
 func alive(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

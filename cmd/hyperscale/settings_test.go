@@ -25,7 +25,7 @@ func settable() map[string][]setting.Setting {
 	return map[string][]setting.Setting{"gate": g.Settings(), "manager": m.Settings(), "worker": slices.Concat(w.Settings(), e.Settings())}
 }
 
-// The page lists each setting as the code has it. REWRITE=1 writes it anew.
+// The page lists each setting as in the code. REWRITE=1 writes the page.
 func TestSettingsPageIsTrue(t *testing.T) {
 	b, err := os.ReadFile(settingsPage)
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the complaints of this run as the golden files")
 
-// TestGolden runs the linter on modules with planted violations. Each module of
-// testdata breaks the rules of one group; the golden file beside it holds the
-// exit code, the complaints and what goes to standard error.
+// TestGolden runs the linter on modules with planted violations. Each module of testdata breaks
+// the rules of one group; its golden file holds the exit code, the complaints and stderr.
 func TestGolden(t *testing.T) {
 	modules, err := filepath.Glob("testdata/*/go.mod")
 	if err != nil || len(modules) == 0 {
@@ -59,8 +58,8 @@ func compare(t *testing.T, golden, got string) {
 	}
 }
 
-// TestEdgesNameRooms keeps the explanations of forbidden edges from outliving
-// the rooms, and from explaining what the table allows.
+// TestEdgesNameRooms checks that the explanations of forbidden edges name existing rooms, and
+// no edge that the table allows.
 func TestEdgesNameRooms(t *testing.T) {
 	may := map[string][]string{"": nil}
 	for _, r := range rooms {

@@ -150,7 +150,7 @@ func TestCurve(t *testing.T) {
 	})
 }
 
-// What hangs together is seen; what does not is not.
+// The design effect shows correlated requests, and is none for independent ones.
 func TestDesign(t *testing.T) {
 	effect := func(w world) float64 {
 		r := w.run(rand.New(rand.NewPCG(1, 1)))

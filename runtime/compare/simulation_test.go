@@ -23,7 +23,7 @@ type world struct {
 	spread   float64 // of the logarithm of a latency
 	slow     float64 // share of requests of a second kind, ten times as slow
 	wander   float64 // of the logarithm of a window's factor
-	memory   float64 // what is left of the factor in the next window
+	memory   float64 // part of the factor that remains in the next window
 	stalls   float64 // chance of a stall in a window: its requests wait up to 100 ms
 	errors   float64 // share of errors
 	scale    float64 // of every latency; 0: 1
@@ -124,7 +124,7 @@ func simulate(t *testing.T, before, after *world, o Options, pairs int) (c calle
 	return c
 }
 
-// worlds without a difference, and what one of 10 % looks like in each.
+// worlds are without a difference, and each has a variant with one of 10 %.
 func worlds() []world {
 	return []world{
 		{name: "independent", requests: 100_000, windows: 100, spread: 0.5},

@@ -11,7 +11,7 @@ import (
 	"hyperscale/runtime/report/reporttest"
 )
 
-// session is a recording of a login, of what it gives, and of what comes with pages.
+// session is a recording of a login, of its answer, and of a page's other requests.
 const session = `{"log":{"entries":[
 {"startedDateTime":"2025-03-01T10:00:00Z","time":120,"_resourceType":"document","request":{"method":"GET","url":"https://shop.example/login","headers":[{"name":"sec-fetch-mode","value":"navigate"},{"name":"Accept-Encoding","value":"gzip"}]},
  "response":{"status":200,"headers":[{"name":"Set-Cookie","value":"sid=0123456789abcdef01234567; Path=/"}],"content":{"mimeType":"text/html","text":"<form><input type=hidden name=\"csrf\" value=\"c5rf-77aa88bb99\"></form>"}}},
@@ -46,7 +46,7 @@ func TestRecordingOfASession(t *testing.T) {
 	}
 }
 
-// What is nothing of the kind is refused with what it should be.
+// Convert refuses sources of another kind, and names the right kind.
 func TestRefused(t *testing.T) {
 	o := convert.Options{File: "a.star"}
 	for _, test := range []struct{ kind, text, want string }{
@@ -96,7 +96,7 @@ func TestYAMLAnchorsAreBounded(t *testing.T) {
 	}
 }
 
-// Files that lie beside the new one are read by it: a client's identity, and whom it trusts.
+// The new file reads files next to it: a client's identity, and its trusted authorities.
 func TestCertificates(t *testing.T) {
 	beside := func(name string) bool { return strings.HasSuffix(name, ".pem") }
 	for _, test := range []struct{ line, want string }{
@@ -116,7 +116,7 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// An operation, or all of a path, may have a server of its own.
+// An operation, or a whole path, may have its own server.
 func TestServersOfPaths(t *testing.T) {
 	made, err := openapi.Convert([]byte(`openapi: 3.0.0
 servers: [{url: "https://api.example/v1"}]

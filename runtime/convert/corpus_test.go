@@ -93,7 +93,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// styled fails unless the text is what the formatter makes of it.
+// styled fails unless the text is in the formatter's style.
 func styled(t testing.TB, text string) {
 	t.Helper()
 	got, err := format.File("made.star", []byte(text))
@@ -105,8 +105,8 @@ func styled(t testing.TB, text string) {
 	}
 }
 
-// The requests of what was made say the same as the line that it was made of, as another
-// HTTP implementation reads them.
+// The converted requests equal those of the original line, as another HTTP implementation reads
+// them.
 func TestCurlSaysTheSame(t *testing.T) {
 	type asked struct{ Method, URI, Kind, Body, Header string }
 	var got asked

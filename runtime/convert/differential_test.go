@@ -30,12 +30,12 @@ import (
 	"hyperscale/runtime/engine"
 )
 
-// A line of testdata/differential is what a user pastes. Above it may be
+// A line of testdata/differential is a command that a user pastes. The lines above it may be
 //
-//	# set name=value    of a param that it is given, as secrets are not in a file
-//	# told text         a note that is required; requests are compared all the same
+//	# set name=value    the value of a param, as a file has no secrets
+//	# told text         a required note; requests are still compared
 //	# not compared      the next line needs a note and cannot be expressed in a workflow file
-//	# curl ...          what bash runs instead of the line, which is of another shell
+//	# curl ...          what bash runs instead of the line, which is for another shell
 type pasted struct {
 	name, line, bash string
 	set, told        []string
@@ -82,7 +82,7 @@ func pastes(t *testing.T) []pasted {
 	return all
 }
 
-// arrived is what a server makes of a request: two that are the same to it are equal.
+// arrived is a request as a server understands it.
 type arrived struct {
 	Method, Path string
 	Query        string
@@ -185,7 +185,7 @@ func bodyOf(kind, boundary string, data []byte) any {
 			if err != nil {
 				return parts
 			}
-			text, _ := io.ReadAll(p) // what is short is seen as such
+			text, _ := io.ReadAll(p) // a shorter body shows in the comparison
 			parts = append(parts, fmt.Sprintf("%s|%s|%s|%q", p.FormName(), p.FileName(), p.Header.Get("Content-Type"), text))
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"hyperscale/runtime/convert"
 )
 
-// converts demands of any source: it is refused, or what is made of it loads, and again
-// the same.
+// converts asserts for any source: Convert refuses it, or its result loads, and a second call
+// gives the same.
 func converts(f *testing.F, kind string, more ...string) {
 	for _, text := range more {
 		f.Add([]byte(text), true)

@@ -20,8 +20,8 @@ import (
 	"hyperscale/runtime/engine"
 )
 
-// everything is a server that answers every path, and proxies as well: with the status that a
-// step expects, and with what a recording has of the path.
+// everything is a server that answers every path, also as a proxy: with the status that a step
+// expects, and with the recording's content for the path.
 type everything struct {
 	mutex    sync.Mutex
 	statuses map[string][]int // by method and path, in the order of the steps
@@ -84,7 +84,7 @@ var (
 	proxies   = regexp.MustCompile(`proxy = "[^"]*"`)
 )
 
-// here loads what was made, with all of its servers in one place.
+// here loads a converted file with all of its servers replaced by one.
 func here(t *testing.T, text, server string) *workflow.Program {
 	t.Helper()
 	text = pauses.ReplaceAllString(text, `vu.sleep("1ms")`)
@@ -184,8 +184,8 @@ func iteration(t *testing.T, e *everything, w *workflow.Workflow, text string) {
 	}
 }
 
-// TestRecordedNumbersAreFilledIn: a number of an answer goes into a later body as the number
-// that this answer gives, beside a param that holds what JSON escapes.
+// TestRecordedNumbersAreFilledIn: a later body contains the number from an earlier answer, next
+// to a param whose value JSON escapes.
 func TestRecordedNumbersAreFilledIn(t *testing.T) {
 	made, err := har.Convert([]byte(session), convert.Options{File: "shop.star", From: "shop.har"})
 	if err != nil {

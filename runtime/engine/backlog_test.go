@@ -10,8 +10,8 @@ import (
 	"hyperscale/runtime/epoll"
 )
 
-// fillBacklog makes a listener's queue as small as can be and fills it, so that the kernel
-// drops what comes next. It returns the address.
+// fillBacklog fills a listener's queue of the least size, so that the kernel drops further
+// connections. It returns the address.
 func fillBacklog(t *testing.T, l net.Listener) string {
 	t.Helper()
 	raw, err := l.(*net.TCPListener).SyscallConn()

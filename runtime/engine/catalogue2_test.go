@@ -51,7 +51,7 @@ func TestCatalogueOfHostileHTTP2(t *testing.T) {
 	}
 	running.Wait()
 	for _, tr := range all {
-		if len(tr.faults) > 0 { // beside all others the machine may have been too busy
+		if len(tr.faults) > 0 { // together with all others the machine may have been too busy
 			t.Logf("%s/%s, again alone: %s", tr.entry.Name, tr.path, strings.Join(tr.faults, "; "))
 			tr.faults = nil
 			tr.run()

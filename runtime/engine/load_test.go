@@ -218,7 +218,7 @@ func TestWeightedIterations(t *testing.T) {
 	}
 }
 
-// What a virtual user requests beside its steps happens, and no account counts it.
+// Requests of a virtual user outside its steps happen, but no account counts them.
 func TestBesideTheSteps(t *testing.T) {
 	for _, rate := range []string{"", `rate = "100/s",`} {
 		s := serve(t, nil)

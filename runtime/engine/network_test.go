@@ -55,7 +55,7 @@ func (c *callers) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// told returns what it has recorded.
+// told returns its records.
 func (c *callers) told() *callers {
 	c.mu.Lock()
 	defer c.mu.Unlock()

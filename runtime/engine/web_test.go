@@ -49,7 +49,7 @@ func TestTLSToAPlainPort(t *testing.T) {
 	}
 }
 
-// hit is what a server saw of a request.
+// hit is a request as a server saw it.
 type hit struct{ Method, Path, Authorization, Cookie, Body string }
 
 type hits struct {

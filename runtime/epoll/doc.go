@@ -1,5 +1,5 @@
-// Package epoll is a thin door to the kernel's readiness interface, with the deadline wheel
-// that belongs beside it.
+// Package epoll is a thin layer over the kernel's readiness interface, with a timing wheel for
+// deadlines.
 //
 // It is not an event loop, a connection pool or a buffer: its users (the load engine, the
 // test target) own those. It buffers nothing and starts no goroutine. Linux only.

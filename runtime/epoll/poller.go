@@ -16,8 +16,8 @@ const (
 	Out   uint32 = unix.EPOLLOUT
 	RdHup uint32 = unix.EPOLLRDHUP // the peer will send no more
 	Pri   uint32 = unix.EPOLLPRI   // urgent data: a read ends before it
-	Err   uint32 = unix.EPOLLERR   // always told
-	Hup   uint32 = unix.EPOLLHUP   // always told
+	Err   uint32 = unix.EPOLLERR   // always reported
+	Hup   uint32 = unix.EPOLLHUP   // always reported
 	Edge  uint32 = unix.EPOLLET
 )
 
@@ -30,13 +30,13 @@ const Forever = time.Duration(-1)
 // Event is one descriptor's readiness.
 type Event unix.EpollEvent
 
-// Token is what the descriptor was added with.
+// Token is the token that Add or Mod set.
 func (e *Event) Token() uint64 { return uint64(uint32(e.Fd)) | uint64(uint32(e.Pad))<<32 }
 
-// Readable includes errors and hang-ups: a read tells them.
+// Readable includes errors and hang-ups: a read reports them.
 func (e *Event) Readable() bool { return e.Events&(In|RdHup|Err|Hup) != 0 }
 
-// Writable includes errors and hang-ups: a write tells them.
+// Writable includes errors and hang-ups: a write reports them.
 func (e *Event) Writable() bool { return e.Events&(Out|Err|Hup) != 0 }
 
 // Poller is one epoll set. Wait belongs to one goroutine; Wake may be called by any.
@@ -80,7 +80,7 @@ func (p *Poller) Add(fd int, events uint32, token uint64) error {
 	return p.control(unix.EPOLL_CTL_ADD, fd, events, token)
 }
 
-// Mod changes what a watched descriptor is watched for.
+// Mod changes the events that a descriptor is watched for.
 func (p *Poller) Mod(fd int, events uint32, token uint64) error {
 	return p.control(unix.EPOLL_CTL_MOD, fd, events, token)
 }
@@ -106,9 +106,9 @@ func (p *Poller) Wake() error {
 	return nil
 }
 
-// Wait fills events and returns their number; 0 when the timeout passed or a signal came.
-// It first asks without blocking, which a busy loop mostly gets away with: that call is
-// cheap because the scheduler need not know of it. Only a call that may block tells it.
+// Wait fills events and returns their number; 0 after the timeout or a signal. It first polls
+// without blocking, which is mostly enough for a busy loop, and cheap, as the scheduler need
+// not know. Only a call that may block informs the scheduler.
 func (p *Poller) Wait(events []Event, timeout time.Duration) (int, error) {
 	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
 	if errno == 0 && n == 0 && timeout != 0 {

@@ -43,8 +43,8 @@ func Write(fd int, b []byte) (n int, errno syscall.Errno) {
 	}
 }
 
-// Dial starts a TCP connection, from source if that is valid (its port is chosen by the
-// kernel). done tells that it stands already; else await Out and call Connected. The
+// Dial starts a TCP connection, from source if that is valid (the kernel chooses its port).
+// done says that it is established already; otherwise wait for Out and call Connected. The
 // descriptor is non-blocking and sends small writes at once.
 func Dial(target netip.AddrPort, source netip.Addr) (fd int, done bool, err error) {
 	fd, err = unix.Socket(family(target.Addr()), unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
@@ -63,8 +63,8 @@ func dial(fd int, target netip.AddrPort, source netip.Addr) (bool, error) {
 		return false, err
 	}
 	if source.IsValid() {
-		// Without it the kernel would pick a port for the source alone, and all targets
-		// together could have no more connections than there are ports.
+		// Without this option the kernel would choose a port for the source alone, and all
+		// targets together could have no more connections than there are ports.
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1) // an old kernel only has fewer ports
 		if source.Unmap().Is4() != target.Addr().Unmap().Is4() {
 			return false, fmt.Errorf("connect to %s from %s: %w", target, source, unix.EAFNOSUPPORT)
@@ -83,7 +83,7 @@ func dial(fd int, target netip.AddrPort, source netip.Addr) (bool, error) {
 	}
 }
 
-// Connected tells how a started connection ended, once the descriptor is writable.
+// Connected says how a started connection ended, once the descriptor is writable.
 func Connected(fd int) error {
 	code, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
 	if err != nil {

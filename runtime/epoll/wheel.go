@@ -16,9 +16,9 @@ import (
 //	level 3   256 slots of 4.6 h     the rest of the current 49 days
 //	far       one list               beyond
 //
-// A timer stands on the level of the highest byte in which its tick differs from the
-// current one; when the current tick enters a slot of a higher level, that slot's timers
-// move down. The order in which timers of one tick fire is not told.
+// A timer is on the level of the highest byte in which its tick differs from the current one.
+// When the current tick enters a slot of a higher level, that slot's timers move down. Timers
+// of one tick fire in no particular order.
 type Wheel struct {
 	tick   int64 // the last tick that was entered
 	armed  int
@@ -83,8 +83,8 @@ func (w *Wheel) Cancel(id int32) {
 	}
 }
 
-// Expire disarms and returns one timer whose deadline has passed. Call it until it
-// returns false: a timer that is cancelled or set anew in between does not fire.
+// Expire disarms and returns one timer whose deadline has passed. Call it until it returns
+// false: a timer that the caller cancels or sets again in between does not fire.
 func (w *Wheel) Expire(now int64) (id int32, ok bool) {
 	target := now / int64(time.Millisecond)
 	for {

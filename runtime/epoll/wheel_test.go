@@ -11,7 +11,7 @@ import (
 
 const ms = int64(time.Millisecond)
 
-// model is the wheel as dumb as it gets: deadlines rounded up to ticks.
+// model is the simplest wheel: deadlines rounded up to ticks.
 type model map[int32]int64
 
 func (m model) expire(now int64) []int32 {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is left uncollected is half a second's garbage, within bounds, beside whatever lives.
+// The collector leaves half a second's garbage, within bounds, whatever lives.
 func TestPaceOfCollection(t *testing.T) {
 	const mib = 1 << 20
 	for _, tt := range []struct {

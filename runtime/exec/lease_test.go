@@ -16,7 +16,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// leaseOf is what the tests give; production gives 5 s.
+// leaseOf is the tests' lease; production uses 5 s.
 const leaseOf = 700 * time.Millisecond
 
 func soon(d time.Duration) node.Instant { return node.Instant(bootTime()).Add(d) }
@@ -111,7 +111,7 @@ func TestExecutorStopsWhileItsWorkerIsFrozen(t *testing.T) {
 			last.Store(bootTime())
 		}
 	}()
-	time.Sleep(2 * leaseOf) // it goes on while it is extended
+	time.Sleep(2 * leaseOf) // it continues while its lease is extended
 	if quiet := time.Duration(bootTime() - last.Load()); quiet > leaseOf {
 		t.Fatalf("nothing came for %v while the worker ran", quiet)
 	}

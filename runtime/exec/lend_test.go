@@ -13,8 +13,7 @@ import (
 	"hyperscale/runtime/rows"
 )
 
-// mapped takes rows as an executor does: from memory that was handed over, and those that
-// were leased.
+// mapped uses rows as an executor does: from lent memory, and leased rows.
 func mapped(w *Work) string {
 	table, err := rows.Map(w.Sheets[0], &w.Start.Program.Feeds[0])
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"hyperscale/runtime/report/reporttest"
 )
 
-// parsed is a reader of its own: it counts elements instead of believing attributes.
+// parsed is an independent reader: it counts elements instead of trusting attributes.
 type parsed struct {
 	Tests    int `xml:"tests,attr"`
 	Failures int `xml:"failures,attr"`
@@ -99,8 +99,8 @@ func lint(t *testing.T, b []byte) {
 	}
 }
 
-// TestJUnitOfAFailedJob: what did not run to its end is an error, in the job and in
-// the workflow; a threshold of checks judges them instead of each by itself.
+// TestJUnitOfAFailedJob: an incomplete run is an error, in the job and in the workflow. If a
+// threshold judges checks together, no single one fails.
 func TestJUnitOfAFailedJob(t *testing.T) {
 	b, err := JUnit(result(t, func(m *message.Result) {
 		m.State, m.Error = message.JobFailed, "no worker\x00"

@@ -66,8 +66,8 @@ func newReceiver(t *testing.T, answers ...int) *receiver {
 	return r
 }
 
-// fields are the fields of a message that have a length; what a sample has follows
-// its bytes.
+// fields returns the fields of a message that have a length; the values of a sample follow its
+// bytes.
 func fields(t *testing.T, b []byte) map[protowire.Number][][]byte {
 	all := map[protowire.Number][][]byte{}
 	for len(b) > 0 {

@@ -90,7 +90,7 @@ func (n *Node) take() (err error) {
 	return nil
 }
 
-// openStore returns a nil interface beside an error, not a nil pointer in one.
+// openStore returns a nil interface with an error, not an interface with a nil pointer.
 func openStore(dir string, id node.ID) (store.Store, error) {
 	s, err := store.Open(dir, id)
 	if err != nil {
@@ -138,8 +138,8 @@ func (n *Node) build() {
 	})
 }
 
-// observe tells everybody who looks. The loop calls it, and the transport for
-// what it refuses.
+// observe passes an event to all observers. The loop calls it, and the transport for refused
+// peers.
 func (n *Node) observe(at node.Instant, e node.Event) {
 	n.metrics.Observe(e)
 	n.work.observe(e)

@@ -339,7 +339,7 @@ func TestAdminAndHistory(t *testing.T) {
 	}
 }
 
-// told emits what its commands ask for.
+// told emits the events that its commands name.
 type told struct{}
 
 func (told) Step(env node.Env, in *node.Input) {

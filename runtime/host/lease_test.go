@@ -25,7 +25,7 @@ type keeper struct {
 	links     *uplink.Links
 	asked     map[message.JobID]node.CommandID
 	held      *atomic.Int64
-	written   node.CommandID // who waits for a write of the store alone
+	written   node.CommandID // the command that waits for a write of the store alone
 }
 
 func newKeeper(self node.Addr, set []node.Addr, length time.Duration, held *atomic.Int64) *keeper {
@@ -87,7 +87,7 @@ func (k *keeper) onCommand(env node.Env, in *node.Input) {
 func (k *keeper) heed(env node.Env) {
 	for _, o := range k.registers.Take() {
 		switch o.Kind {
-		case lease.Ready: // what was asked too early is asked again
+		case lease.Ready: // repeat questions that came too early
 			for id := range k.asked {
 				k.registers.Acquire(env, id, nil)
 			}
@@ -161,9 +161,9 @@ func job(n int) *message.JobCancel {
 	return &message.JobCancel{Job: message.JobOf(fmt.Sprint("job ", n))}
 }
 
-// BenchmarkAcquire tells how long a job takes to be owned: two rounds, so two commits
-// of a majority. Beside it stand a commit of one member alone and of all at once. The
-// members would be three processes: together they have the threads that those have.
+// BenchmarkAcquire measures how long an acquisition takes: two rounds, so two commits of a
+// majority. For comparison it measures a commit of one member alone and of all at once. In
+// production the members are three processes: here they share as many threads.
 func BenchmarkAcquire(b *testing.B) {
 	threads := runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(3 * threads)
@@ -204,8 +204,8 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// TestTenThousandLeases measures what it says, for as long as
-// HYPERSCALE_BENCH_LEASES says; it takes a minute and more, so it is asked for.
+// TestTenThousandLeases measures what it says, for as long as HYPERSCALE_BENCH_LEASES says. It
+// takes a minute and more, so it runs only on request.
 func TestTenThousandLeases(t *testing.T) {
 	asked := os.Getenv("HYPERSCALE_BENCH_LEASES")
 	if asked == "" {

@@ -20,7 +20,7 @@ const (
 // live runs the loop and takes the node down after it.
 func (n *Node) live() {
 	defer close(n.done)
-	defer n.hurry() // it holds nothing any more
+	defer n.hurry() // it holds nothing now
 	var exec node.Executor
 	if n.options.NewExec != nil {
 		exec = n.options.NewExec(n.loop.ExecEvent)
@@ -35,7 +35,7 @@ func (n *Node) live() {
 	}
 }
 
-// outcome is the loop's error, unless it is what was asked for.
+// outcome is the loop's error, unless a caller asked for that end.
 func (n *Node) outcome(err error) error {
 	if err == nil || isOurs(err) && n.killed.Load() {
 		return nil

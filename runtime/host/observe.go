@@ -15,9 +15,9 @@ import (
 	"hyperscale/core/node"
 )
 
-// Line is one line of a history, as the checker reads it: an event, who decided
-// it, and when by its own clock. Nodes of one machine share that clock; instants
-// of different machines do not compare.
+// Line is one line of a history, as the checker reads it: an event, the node that decided it,
+// and its time by the node's own clock. Nodes of one machine share that clock; instants of
+// different machines do not compare.
 type Line struct {
 	At          node.Instant `json:"at_ns"`
 	Node        node.ID      `json:"node"`
@@ -65,8 +65,8 @@ func logEvent(l *slog.Logger, e node.Event) {
 	l.LogAttrs(ctx, level, e.EventName(), attributes(e)...)
 }
 
-// levelOf says who would ask: operators see losses and refusals at once, and first
-// of all what waits for them.
+// levelOf chooses a level by the reader: operators see losses and refusals at once, and above
+// all what waits for them.
 func levelOf(e node.Event) slog.Level {
 	switch e := e.(type) {
 	case event.GroupAlarm:
@@ -89,8 +89,8 @@ func levelOf(e node.Event) slog.Level {
 	return slog.LevelInfo
 }
 
-// ownKeys name the node that logs, on each of its lines. An event's field of that name
-// speaks of another member.
+// ownKeys identify the logging node on each of its lines. An event's field of that name means
+// another member.
 var ownKeys = []string{"node", "incarnation"}
 
 // attributes lists the exported fields of an event.

@@ -16,7 +16,7 @@ import (
 	"hyperscale/runtime/transport"
 )
 
-// Options say what a node is made of.
+// Options describe a node's parts.
 type Options struct {
 	Role        node.Role
 	ID          node.ID
@@ -103,5 +103,5 @@ func listenAdmin(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// isOurs tells a stop that was asked for from one that was not.
+// isOurs recognizes a stop that this process asked for.
 func isOurs(err error) bool { return errors.Is(err, loop.ErrKilled) }

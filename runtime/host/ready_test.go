@@ -8,8 +8,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Who owns jobs is ready once it is a member of its group, and says what stands
-// in the way until then.
+// A node that owns jobs is ready once it is a member of its group, and gives the obstacle until
+// then.
 func TestReadyIsWhoIsAMember(t *testing.T) {
 	lost := "2 of 3 gates have lost their disks"
 	w := newWork(node.RoleGate)

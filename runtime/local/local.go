@@ -15,7 +15,7 @@ import (
 	"hyperscale/runtime/host"
 )
 
-// loopback is where everybody listens; the kernel chooses the ports.
+// loopback is the address on which all nodes listen; the kernel chooses the ports.
 const loopback = "127.0.0.1:0"
 
 // heartbeat and progress are faster than a cluster's: no other node shares the network, and a
@@ -68,7 +68,7 @@ func Start(c Config) (*Cluster, error) {
 	return cluster, nil
 }
 
-// watch tells of a node that ends by itself.
+// watch reports a node that ends by itself.
 func (c *Cluster) watch(n *host.Node) {
 	<-n.Done()
 	if err := n.Err(); err != nil {
@@ -79,7 +79,7 @@ func (c *Cluster) watch(n *host.Node) {
 	}
 }
 
-// Lost tells of the first node that ended and was not asked to.
+// Lost reports the first node that ended by itself.
 func (c *Cluster) Lost() <-chan error { return c.lost }
 
 func (c *Cluster) start(config Config) error {

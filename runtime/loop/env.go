@@ -7,8 +7,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// env is the machine's world. Its methods run on the loop's goroutine, inside
-// Step; a type of its own keeps them out of Loop's public face.
+// env is the machine's Env. Its methods run on the loop's goroutine, inside Step. A separate
+// type keeps them out of Loop's public interface.
 type env struct{ l *Loop }
 
 var _ node.Env = env{}

@@ -6,7 +6,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// inbox is the mailbox under a lock, with what is known of each stream.
+// inbox is the mailbox with its lock, and the state of each stream.
 type inbox struct {
 	wake chan struct{} // holds one: there is something new
 
@@ -110,8 +110,8 @@ func (b *inbox) next(in *node.Input, t *timers) bool {
 	return false
 }
 
-// wanted drops what the machine must not see any more, and puts a stream's
-// StreamOpened before a message that overtook it in a lane of higher priority.
+// wanted drops inputs that the machine must not see any more, and puts a stream's StreamOpened
+// before a message that overtook it in a lane of higher priority.
 func (b *inbox) wanted(in *node.Input, t *timers) bool {
 	switch in.Kind {
 	case node.InputTimer:

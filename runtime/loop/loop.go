@@ -12,7 +12,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// Config is what a loop needs to know before it runs.
+// Config is the loop's configuration.
 type Config struct {
 	Self    node.Peer
 	Machine node.Machine
@@ -25,8 +25,8 @@ type Config struct {
 	Logger  *slog.Logger // nil: nothing is logged
 }
 
-// World is what a machine acts upon. Its parts report through Loop's methods,
-// never from inside a call that the loop makes to them.
+// World is the machine's environment. Its parts report through Loop's methods, never from
+// within a call that the loop makes to them.
 type World struct {
 	Network node.Network
 	Store   node.Store
@@ -208,7 +208,7 @@ func (l *Loop) StreamOpened(s node.StreamID, p node.Peer) {
 	l.inbox.push(&node.Input{Kind: node.InputStreamOpened, Stream: s, From: p})
 }
 
-// StreamBroken says that s is no more: transport.Sink.
+// StreamBroken reports that s has broken: transport.Sink.
 func (l *Loop) StreamBroken(s node.StreamID, p node.Peer, reason string) {
 	l.inbox.push(&node.Input{Kind: node.InputStreamBroken, Stream: s, From: p, Reason: reason})
 }

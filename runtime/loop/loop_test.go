@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const wait = 5 * time.Second
 
-// script is a machine made of a function; it tells each input to seen.
+// script is a machine made from a function; it passes each input to seen.
 type script struct {
 	on   func(env node.Env, in *node.Input)
 	seen chan string
@@ -137,8 +137,7 @@ func TestTimersFollowTheClock(t *testing.T) {
 	if got := s.next(t); got != "start" {
 		t.Fatal(got)
 	}
-	// Where nothing is wanted nothing is waited for: what came wrongly is found at
-	// the next step.
+	// Steps that expect nothing do not wait: the next step finds a wrong input.
 	for _, step := range []struct {
 		add  time.Duration
 		want []string
@@ -454,8 +453,8 @@ func TestANodeWithoutExecutors(t *testing.T) {
 	}
 }
 
-// BenchmarkStep is what the loop costs for a message that does nothing, pushed
-// by another goroutine, a thousand on their way at a time.
+// BenchmarkStep measures the loop with a message that does nothing. Another goroutine pushes
+// it, a thousand in flight at a time.
 func BenchmarkStep(b *testing.B) {
 	room := make(chan struct{}, 1000)
 	l := New(Config{Self: node.Peer{ID: "a"}, Machine: machine(func(_ node.Env, in *node.Input) {

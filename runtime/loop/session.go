@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// sessionAnswers bounds what waits in a session: a watch gets a few answers a
-// second, so this is a reader that has not looked for a minute.
+// sessionAnswers bounds the answers waiting in a session: a watch gets a few answers a second,
+// so a full session has a reader that has not read for a minute.
 const sessionAnswers = 256
 
 // Errors of sessions.
@@ -35,7 +35,7 @@ type Session struct {
 	err   error
 }
 
-// Answers is closed when no answer can come any more; Err then says why.
+// Answers is closed when no more answers can arrive; Err then says why.
 func (s *Session) Answers() <-chan node.Message { return s.answers }
 
 // Err is nil before the end and after Close.

@@ -10,9 +10,9 @@ import (
 // inputKinds is the number of kinds of node.Input, InputNone included.
 const inputKinds = int(node.InputStop) + 1
 
-// StepBounds are the upper bounds of the buckets of Stats.Steps. A handler is
-// meant to take microseconds: the first bucket is what is meant, the last but
-// one is a node that looks dead to its peers.
+// StepBounds are the upper bounds of the buckets of Stats.Steps. A handler should take
+// microseconds, which is the first bucket. A node in the last bucket but one looks dead to its
+// peers.
 func StepBounds() [8]time.Duration {
 	return [8]time.Duration{
 		10 * time.Microsecond, 50 * time.Microsecond, 200 * time.Microsecond, time.Millisecond,
@@ -20,7 +20,7 @@ func StepBounds() [8]time.Duration {
 	}
 }
 
-// Stats is what a loop has done so far, and what waits.
+// Stats counts what a loop has done so far, and what waits.
 type Stats struct {
 	Handled  [inputKinds][node.Priorities]uint64
 	Dropped  [node.Priorities]uint64 // messages and commands that found their lane full

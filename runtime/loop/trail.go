@@ -12,7 +12,7 @@ import (
 // for the exchange that led to it, little enough to print.
 const trailLength = 16
 
-// step is what is remembered of one input: no message, which may be large.
+// step records one input, without its message, which may be large.
 type step struct {
 	at     node.Instant
 	kind   node.InputKind

@@ -37,7 +37,7 @@ func sources() Sources {
 	}
 }
 
-// observed is one of each event that has a metric of its own.
+// observed returns one of each event with its own metric.
 func observed() []node.Event {
 	return []node.Event{
 		event.JobChanged{To: message.JobRunning}, event.WorkflowChanged{To: message.WorkflowRunning}, event.ShardStarted{},

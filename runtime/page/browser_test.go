@@ -14,7 +14,7 @@ import (
 	"hyperscale/runtime/page/pagetest"
 )
 
-// opened is what the harness saw of a page, after it was laid out.
+// opened is the harness's view of a page after layout.
 type opened struct {
 	DrawnMS  float64    `json:"drawn_ms"`
 	Plots    int        `json:"plots"`
@@ -92,8 +92,8 @@ func legible(t *testing.T, got opened) {
 	}
 }
 
-// TestBrowserComparison: two runs of 20 steps on a phone: both curves are drawn, the pointer
-// tells both, all unfolds for print, and nothing is asked for.
+// TestBrowserComparison: two runs of 20 steps on a phone. The page draws both curves, the
+// pointer shows both, all parts unfold for print, and the page makes no request.
 func TestBrowserComparison(t *testing.T) {
 	got := open(t, renderComparison(t, hour(), slower(hour())), "390")
 	t.Logf("parsed, run and laid out in %.0f ms", got.DrawnMS)

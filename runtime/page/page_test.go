@@ -116,7 +116,7 @@ func resultOf(steps, places, windows int, width time.Duration) *report.Result {
 	return r
 }
 
-// workersOf share what was done, so many of them in trouble.
+// workersOf shares the totals among workers, a number of them in trouble.
 func workersOf(all report.Totals, troubled int) []report.Worker {
 	half := report.Totals{Started: all.Started / 2, Sent: all.Sent / 2, OK: all.OK / 2, Failed: all.Failed / 2, TimedOut: all.TimedOut / 2}
 	out := []report.Worker{
@@ -139,7 +139,7 @@ func TestStructure(t *testing.T) {
 	same(t, "small.html", got)
 }
 
-// same compares a page with a golden, but for what is not this page's alone.
+// same compares a page with a golden file, without the parts that all pages share.
 func same(t *testing.T, name, got string) {
 	t.Helper()
 	for _, own := range []string{style, script, attribute(policy())} {
@@ -247,7 +247,7 @@ func poison(r *report.Result, text string) {
 	r.Datacenters[text] = c
 }
 
-// TestHugeResult: whatever is too much is cut, and told.
+// TestHugeResult: the page cuts what is too large, and says so.
 func TestHugeResult(t *testing.T) {
 	r := hour()
 	w := &r.Workflows[0]
@@ -366,7 +366,7 @@ func TestMergedQuantiles(t *testing.T) {
 	})
 }
 
-// TestOddResults: what no run writes, but a file can say, is drawn all the same.
+// TestOddResults: the page shows values that no run writes but a file can contain.
 func TestOddResults(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := resultOf(2, 2, 3, time.Second)

@@ -92,7 +92,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A failure has the kind that a load test would give it, and ping reports what it learnt.
+// A failure has the kind that a load test would give it, and ping reports everything before it.
 func TestFailures(t *testing.T) {
 	plain := httptest.NewServer(answering())
 	defer plain.Close()

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestManual keeps docs/result.md equal to what the structs say.
+// TestManual keeps docs/result.md equal to the structs.
 func TestManual(t *testing.T) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "result.go", nil, parser.ParseComments)
@@ -62,7 +62,7 @@ func row(t *testing.T, fset *token.FileSet, field *ast.Field) string {
 	return fmt.Sprintf("| %s | %s | %s |\n", name, typeName(kind.String()), meaning)
 }
 
-// typeName says it in JSON's words.
+// typeName is the kind's name in JSON.
 func typeName(kind string) string {
 	kind = strings.TrimPrefix(kind, "*")
 	for prefix, word := range map[string]string{"[]": "list of ", "map[string]": "object of "} {

@@ -35,7 +35,7 @@ func TestBucketsKeepQuantiles(t *testing.T) {
 	})
 }
 
-// What is written is read back as it was; what is no result is refused in words.
+// A written result reads back as it was; Read refuses other files with an explanation.
 func TestRead(t *testing.T) {
 	written := &Result{Schema: Schema, Workflows: []Workflow{{Name: "w", Steps: []Step{{Name: "s", Buckets: "5:1 7:2"}}}}, Run: &Run{Command: []string{"run", "x.star"}}}
 	b, err := written.Encode()
@@ -66,8 +66,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever is in a file, reading it ends in words; what is read is written
-// and read again as the same.
+// FuzzDecode: whatever a file contains, Decode ends with a result or an error; a result reads
+// the same after it is written again.
 func FuzzDecode(f *testing.F) {
 	r := &Result{Schema: Schema, Workflows: []Workflow{{Name: "w", Steps: []Step{{
 		Name: "s", Buckets: "5:1 7:2", Course: Course{WidthNS: 1, Windows: []Window{{OK: 3, Buckets: "2047:3"}}},

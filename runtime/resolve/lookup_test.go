@@ -26,8 +26,8 @@ func counting() func() uint16 {
 	return func() uint16 { n++; return n }
 }
 
-// reply answers a query. Records are written "name type value ttl"; change alters what
-// is sent.
+// reply answers a query. Records have the form "name type value ttl"; change alters the
+// message.
 func reply(t testing.TB, query []byte, change func(*dnsmessage.Message), records ...string) []byte {
 	t.Helper()
 	var m dnsmessage.Message
@@ -83,7 +83,7 @@ func code(c dnsmessage.RCode) func(*dnsmessage.Message) {
 	return func(m *dnsmessage.Message) { m.Header.RCode = c }
 }
 
-// A server's answers to A and AAAA, and what comes of them.
+// A server's answers to A and AAAA, and their outcome.
 func TestAnswers(t *testing.T) {
 	circle := []string{"w.example. CNAME a.example. 5", "a.example. CNAME w.example. 5"}
 	var long []string
@@ -172,8 +172,8 @@ func TestForgedAnswersAreIgnored(t *testing.T) {
 	}
 }
 
-// A datagram that was cut is asked for again over TCP, and a server that does not know
-// EDNS without it.
+// Lookup repeats the question over TCP after a truncated datagram, and without EDNS after a
+// server that does not know it.
 func TestAsksAgain(t *testing.T) {
 	l := NewLookup(config(one), "w.example", counting(), 0)
 	v4, _ := l.Out()
@@ -200,7 +200,7 @@ func TestAsksAgain(t *testing.T) {
 	}
 }
 
-// Who does not answer is left for the next; all rounds over, it was too late.
+// If a server does not answer, Lookup asks the next; after all rounds it times out.
 func TestServersInTurn(t *testing.T) {
 	l := NewLookup(config(one, two), "w.example", counting(), 0)
 	var asked []string

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// serve answers datagrams and streams at one port, as told.
+// serve answers datagrams and streams at one port with the given function.
 func serve(t *testing.T, answer func(query []byte, tcp bool) [][]byte) netip.AddrPort {
 	t.Helper()
 	streams, packets := pair(t)

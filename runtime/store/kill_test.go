@@ -18,7 +18,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// The environment of a child: where its store is, and what it is to do there.
+// The environment of a child: the place of its store, and its task.
 const (
 	childDir  = "STORE_TEST_DIR"
 	childTask = "STORE_TEST_TASK"
@@ -39,7 +39,7 @@ func child(dir string) {
 	count(s)
 }
 
-// count puts pairs of records for ever, and says which have completed.
+// count puts pairs of records without end, and prints which have completed.
 func count(s *Bolt) {
 	told := serve(s)
 	first := uint64(1)
@@ -165,8 +165,8 @@ func fill(s *Bolt) {
 	}
 }
 
-// TestAFullDiskIsAnErrorAndPasses: Puts fail, the store goes on, and so do later
-// Puts when there is room again.
+// TestAFullDiskIsAnErrorAndPasses: Puts fail but the store continues, and later Puts succeed
+// when there is room again.
 func TestAFullDiskIsAnErrorAndPasses(t *testing.T) {
 	dir := t.TempDir()
 	cmd, out := start(t, dir, "full")

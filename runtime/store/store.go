@@ -14,18 +14,18 @@ type Store interface {
 	// Serve begins to complete Puts, in their order, from one goroutine. Call it
 	// once.
 	Serve(completed func(node.WriteID, error))
-	// Close writes what waits, completes nothing more, and lets go of the file.
+	// Close writes the waiting Puts, reports no more completions, and releases the file.
 	Close() error
-	// Kill lets go of the file and drops what waits.
+	// Kill releases the file and drops the waiting Puts.
 	Kill() error
 	Stats() Stats
 }
 
-// Stats is what a store has done so far.
+// Stats counts what a store has done so far.
 type Stats struct {
 	Puts    uint64 // completed without an error
 	Failed  uint64 // completed with one
-	Commits uint64 // transactions: Puts/Commits is what the group commit saves
+	Commits uint64 // transactions: Puts/Commits is the size of a group commit
 	Records uint64 // written or deleted
 	Bytes   uint64 // of the values written
 	Waiting int    // Puts
@@ -35,7 +35,7 @@ type Stats struct {
 type put struct {
 	records []node.Record
 	writeID node.WriteID
-	err     error // found before it was queued: told in its turn
+	err     error // found before queueing: reported in its turn
 	bytes   int
 }
 
@@ -48,8 +48,8 @@ type intake struct {
 
 	mu      sync.Mutex
 	waiting []put
-	closed  bool // no more Puts
-	killed  bool // what waits is dropped
+	closed  bool // it takes no more Puts
+	killed  bool // it drops the waiting Puts
 	stats   Stats
 }
 
@@ -75,8 +75,7 @@ func (q *intake) poke() {
 	}
 }
 
-// take moves a transaction's worth of Puts to batch. False means that none will
-// come any more.
+// take moves a transaction's worth of Puts to batch. It returns false if no more can arrive.
 func (q *intake) take(batch []put) ([]put, bool) {
 	for {
 		q.mu.Lock()
@@ -105,7 +104,7 @@ func (q *intake) take(batch []put) ([]put, bool) {
 	}
 }
 
-// end closes the intake; killed drops what waits.
+// end closes the intake; killed drops the waiting Puts.
 func (q *intake) end(killed bool) {
 	q.mu.Lock()
 	q.closed = true

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// completion is what Serve told.
+// completion is a report of Serve.
 type completion struct {
 	writeID node.WriteID
 	err     error
@@ -137,8 +137,8 @@ func TestRecordsSurvive(t *testing.T) {
 	})
 }
 
-// must returns a store that does not sync its Puts: where the disk is not what is
-// tested, waiting for it is all that would be done.
+// must returns a store that does not sync its Puts: where a test does not concern the disk,
+// waiting for it would take most of the time.
 func must(s *Bolt, err error) *Bolt {
 	if err != nil {
 		panic(err)

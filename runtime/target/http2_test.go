@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// client2 speaks HTTP/2 alone.
+// client2 speaks only HTTP/2.
 func client2(t *testing.T, s *Server) *http.Client {
 	c := client(t, s)
 	transport := c.Transport.(*http.Transport)
@@ -79,7 +79,7 @@ func TestHTTP2AnswersAsHTTP1(t *testing.T) {
 	}
 }
 
-// What is hostile is it to streams: those beside them go on.
+// Hostile options affect single streams: the other streams continue.
 func TestHTTP2IsHostile(t *testing.T) {
 	s := start(t, func(c *Config) { c.ErrorEvery, c.CloseEvery, c.StallEvery, c.StallFor = 3, 5, 7, time.Hour })
 	c := client2(t, s)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// frames are what a client of HTTP/2 sends.
+// frames are an HTTP/2 client's bytes.
 type frames struct {
 	bytes.Buffer
 	block   bytes.Buffer
@@ -85,7 +85,7 @@ func TestIntake(t *testing.T) {
 	}
 }
 
-// FuzzIntake: bytes of any kind are taken, and nothing is kept beyond a bound.
+// FuzzIntake: the intake accepts any bytes, and keeps no more than its bound.
 func FuzzIntake(f *testing.F) {
 	some := newFrames()
 	some.get(1)

@@ -134,7 +134,7 @@ func dial(t *testing.T, s *Server) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", s.Addr())
 	if err == nil && s.secure != nil {
-		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) // the certificate is not what is tested
+		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) // this test does not check the certificate
 	}
 	if err == nil {
 		err = conn.SetDeadline(time.Now().Add(20 * time.Second))
@@ -156,7 +156,7 @@ func TestFaultsAreCounted(t *testing.T) {
 		})
 		conn := dial(t, s)
 		begin := time.Now()
-		_, _ = io.WriteString(conn, strings.Repeat(plainGet, 7)) // the read tells
+		_, _ = io.WriteString(conn, strings.Repeat(plainGet, 7)) // the read reports it
 		all, err := io.ReadAll(conn)
 		if got := statuses(string(all)); got != "200 500 200 500" || err != nil && !errors.Is(err, syscall.ECONNRESET) {
 			t.Errorf("got %q, error %v, want 200 500 200 500", got, err)
@@ -175,14 +175,14 @@ func TestLatency(t *testing.T) {
 		s := start(t, func(c *Config) { c.TLS = secure; c.Latency, c.Jitter = 20*time.Millisecond, 5*time.Millisecond })
 		conn := dial(t, s)
 		begin := time.Now()
-		_, _ = io.WriteString(conn, plainGet+plainGet) // the read tells
+		_, _ = io.WriteString(conn, plainGet+plainGet) // the read reports it
 		reader := bufio.NewReader(conn)
 		for range 2 {
 			response, err := http.ReadResponse(reader, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _ = io.Copy(io.Discard, response.Body) // the next response tells
+			_, _ = io.Copy(io.Discard, response.Body) // the next response reports it
 		}
 		if took := time.Since(begin); took < 30*time.Millisecond {
 			t.Errorf("two answers took %v, want 30ms at least", took)
@@ -257,7 +257,7 @@ func TestPipelinedAndReadLate(t *testing.T) {
 	})
 }
 
-// A peer that pipelines more than is answered must wait: only a bound is kept for it.
+// A peer that pipelines too much must wait: the server keeps a bounded number of bytes for it.
 func TestPipelinedBytesAreBounded(t *testing.T) {
 	cfg := Default()
 	cfg.Latency = 5 * time.Millisecond
@@ -351,7 +351,7 @@ func TestCodecAgrees(t *testing.T) {
 	})
 }
 
-// The answer to a refused request reaches the peer although it goes on sending.
+// The answer to a refused request reaches the peer although the peer keeps sending.
 func TestRefusalIsReadable(t *testing.T) {
 	s := start(t, nil)
 	conn := dial(t, s)
@@ -402,7 +402,7 @@ func TestPlainTextOnTLSPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	_, _ = io.WriteString(conn, plainGet) // the read tells
+	_, _ = io.WriteString(conn, plainGet) // the read reports it
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	if _, err := io.ReadAll(conn); err != nil && !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("got %v, want the connection closed", err)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// transcript is what a stream of bytes brings about, however it is cut.
+// transcript is the effect of a stream of bytes, however it is cut.
 type transcript struct {
 	Output  string
 	Verdict verdict
@@ -252,14 +252,14 @@ func FuzzRequest(f *testing.F) {
 		cfg.Size, cfg.ErrorEvery, cfg.StallEvery = 5, 3, 2
 		whole := play(t, cfg, stream, len(stream)+1)
 		cut := play(t, cfg, stream, int(size)+1)
-		// Whether 100 Continue is sent depends on whether the body came along, and the
-		// counters that an answer shows on what was sent by then.
+		// A 100 Continue depends on whether the body came along, and the counters in an answer
+		// on the answers sent by then.
 		if bytes.Contains(bytes.ToLower(stream), []byte("expect")) || bytes.Contains(stream, []byte("__stats")) {
 			whole.Output, cut.Output = "", ""
 			whole.Stats.BytesOut, cut.Stats.BytesOut = 0, 0
 		}
 		if bytes.Contains(stream, []byte("__reset")) {
-			return // what was sent before it depends on the cutting
+			return // the output before it depends on the cuts
 		}
 		if diff := cmp.Diff(whole, cut); diff != "" {
 			t.Fatalf("%q in pieces of %d (-whole +cut):\n%s", stream, size, diff)

@@ -12,7 +12,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// datagramsWaiting bounds what waits for the socket or for a name.
+// datagramsWaiting bounds the datagrams that wait for the socket or for a name.
 const datagramsWaiting = 1024
 
 // headersMax bounds how many senders' headers are remembered.
@@ -46,7 +46,7 @@ func (t *Transport) Datagram(to node.Addr, m node.Message) {
 	}
 }
 
-// tell sends what is queued.
+// tell sends the queued datagrams.
 func (t *Transport) tell() {
 	head := appendHeader(nil, t.hello)
 	var buffer []byte

@@ -15,7 +15,7 @@ import (
 // bufferKept is the largest buffer that a stream keeps between two frames.
 const bufferKept = 64 << 10
 
-// bufferFirst is what is taken for a frame before any of its bytes arrived.
+// bufferFirst is the buffer for a frame before any of its bytes has arrived.
 const bufferFirst = 4 << 10
 
 // frameReader takes frames off a stream.
@@ -41,7 +41,7 @@ func (e *tooLongError) Error() string {
 // Is makes it a message.ErrFrame.
 func (e *tooLongError) Is(target error) bool { return target == message.ErrFrame }
 
-// next reads one frame. io.EOF stands for an end between two frames.
+// next reads one frame. It returns io.EOF for an end between two frames.
 func (r *frameReader) next() (message.Body, error) {
 	var prefix [4]byte
 	if _, err := io.ReadFull(r.in, prefix[:]); err != nil {

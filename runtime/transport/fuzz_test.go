@@ -16,8 +16,8 @@ import (
 
 func bufioReader(r io.Reader) *bufio.Reader { return bufio.NewReader(r) }
 
-// FuzzFrameReader: a stream of any bytes yields messages and then an error,
-// keeps no more than it was sent, and what it yields is encoded again.
+// FuzzFrameReader: a stream of any bytes yields messages and then an error. The reader keeps no
+// more than it received, and its messages can be encoded again.
 func FuzzFrameReader(f *testing.F) {
 	two := append(frame(f, pingOf(1)), frame(f, hello("b"))...)
 	f.Add(two)

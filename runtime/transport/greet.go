@@ -28,8 +28,8 @@ func (t *Transport) greet(conn net.Conn) {
 	_ = conn.Close() // the node ends
 }
 
-// shake sends Hello and waits for one that fits, within the time for a handshake. It tells a
-// peer that does not fit why.
+// shake sends Hello and waits for a fitting one, within the time for a handshake. If the peer
+// does not fit, shake sends it the reason.
 func (t *Transport) shake(conn net.Conn) (*frameReader, node.Peer, error) {
 	_ = conn.SetDeadline(time.Now().Add(t.config.Limits.Handshake)) // a closed conn says so below
 	if err := t.say(conn, t.hello); err != nil {
@@ -64,8 +64,8 @@ func (t *Transport) say(conn net.Conn, m node.Message) error {
 	return err
 }
 
-// refuse tells the peer why, and waits a moment for it to take the answer: a
-// close with bytes unread would reset the connection and lose it.
+// refuse sends the peer the reason, and waits a moment for it to read that: a close with unread
+// bytes would reset the connection and lose the answer.
 func (t *Transport) refuse(conn net.Conn, why *RefusedError) {
 	if t.say(conn, why.message()) != nil {
 		return
@@ -74,7 +74,7 @@ func (t *Transport) refuse(conn net.Conn, why *RefusedError) {
 	_, _ = io.CopyN(io.Discard, conn, batchBytes)
 }
 
-// count files a failed handshake under what was wrong with it.
+// count counts a failed handshake by its cause.
 func (t *Transport) count(err error) {
 	var refused *RefusedError
 	switch {

@@ -17,14 +17,14 @@ const (
 	Minor = 0
 )
 
-// idMax bounds what a Hello may carry in each of its names.
+// idMax bounds each name in a Hello.
 const idMax = 128
 
 // RefusedError says that two nodes do not belong together, by the first field
 // that differs.
 type RefusedError struct {
 	Field  string
-	Got    string // what the peer said
+	Got    string // the peer's value
 	Want   string // what this node is
 	Remedy string
 	ByPeer bool // the peer refused us; Got is what we said
@@ -41,7 +41,7 @@ func (e *RefusedError) message() *message.HelloRefused {
 	return &message.HelloRefused{Field: e.Field, Got: short(e.Got), Want: short(e.Want), Remedy: e.Remedy}
 }
 
-// byPeer is what a peer's refusal means here. Its text is a stranger's.
+// byPeer converts a peer's refusal to an error. Its text is untrusted.
 func byPeer(m *message.HelloRefused) *RefusedError {
 	return &RefusedError{Field: short(m.Field), Got: short(m.Got), Want: short(m.Want), Remedy: short(m.Remedy), ByPeer: true}
 }
@@ -59,7 +59,7 @@ func short(s string) string {
 	}, s)
 }
 
-// helloOf says who this node is.
+// helloOf describes this node.
 func helloOf(c *Config) *message.Hello {
 	return &message.Hello{
 		Major: Major, Minor: Minor, Cluster: c.Cluster, Environment: c.Environment, Node: string(c.Self.ID),
@@ -98,7 +98,7 @@ func fits(ours, theirs *message.Hello) *RefusedError {
 	return nil
 }
 
-// peerOf is the peer that a Hello which fits speaks of.
+// peerOf returns the peer that a fitting Hello describes.
 func peerOf(h *message.Hello) node.Peer {
 	return node.Peer{ID: node.ID(h.Node), Incarnation: h.Incarnation, Role: node.Role(h.Role), Addr: node.Addr(h.Addr)}
 }

@@ -30,8 +30,8 @@ const (
 	headerFixed  = 2 + digestLength + 1
 )
 
-// HeaderRoom is what a header may take, so that behind it a message of
-// message.DatagramBody fits, sealed too.
+// HeaderRoom bounds a header, so that a message of message.DatagramBody fits after it, sealed
+// too.
 const HeaderRoom = message.DatagramMax - message.DatagramBody - message.HeaderSize - SealOverhead
 
 // NamesMax bounds a node's name and address together: with longer ones a node could not send
@@ -45,13 +45,13 @@ type header struct {
 	peer  node.Peer
 }
 
-// digestOf tells clusters, environments and protocol versions apart.
+// digestOf distinguishes clusters, environments and protocol versions.
 func digestOf(h *message.Hello) [digestLength]byte {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q", h.Major, h.Cluster, h.Environment))
 	return [digestLength]byte(sum[:])
 }
 
-// appendHeader encodes who h is.
+// appendHeader encodes the sender h.
 func appendHeader(b []byte, h *message.Hello) []byte {
 	digest := digestOf(h)
 	b = append(b, headerMagic, headerFormat)
@@ -103,8 +103,8 @@ func cutShort(what string) error {
 	return fmt.Errorf("a datagram's header is cut short in its %s: %w", what, message.ErrFrame)
 }
 
-// header reads who sent a datagram. An encoding ends by itself, so bytes that begin
-// like the last datagram's header are that header.
+// header decodes the sender of a datagram. An encoding has no proper prefix that is one, so
+// bytes that begin with the last datagram's header have that header.
 func (t *Transport) header(from netip.AddrPort, b []byte) (node.Peer, []byte, error) {
 	d := &t.datagrams
 	h, ok := d.headers[from]

@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// What is written is read again, to the last bit of an incarnation; what follows it
-// is left alone.
+// A written header reads back, to the last bit of an incarnation, and the bytes after it stay
+// as they are.
 func TestHeaderIsReadAsWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := hello(rapid.StringN(1, 128, 128).Draw(t, "node"))

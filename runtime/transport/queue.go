@@ -2,7 +2,7 @@ package transport
 
 import "hyperscale/core/node"
 
-// queue holds what waits to be written: one line for each priority.
+// queue holds messages that wait for the socket: one list for each priority.
 type queue struct {
 	lines [node.Priorities]line
 	bytes int // of all lines, as they will be on the wire

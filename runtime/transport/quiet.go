@@ -14,9 +14,9 @@ const (
 	quietFor = time.Minute
 )
 
-// quiet logs faults of others, once a minute for each source or target, so that no peer can
-// fill a disk through us, and a retry every second does not hide other lines. It still counts
-// what it does not log.
+// quiet logs faults of peers, at most once a minute for each source or target. So no peer can
+// fill a disk through our log, and a retry every second does not hide other lines. It counts
+// also what it does not log.
 type quiet struct {
 	logger *slog.Logger
 
@@ -24,8 +24,8 @@ type quiet struct {
 	seen map[string]time.Time
 }
 
-// source logs what came from somewhere: one source is one host, by stream and by
-// datagram, as the two tell different things of a stranger.
+// source logs a fault of a source. A source is one host, separately for streams and datagrams,
+// as the two show different faults of a stranger.
 func (q *quiet) source(text string, from net.Addr, err error) {
 	host, _, splitErr := net.SplitHostPort(from.String())
 	if splitErr != nil {
@@ -36,7 +36,7 @@ func (q *quiet) source(text string, from net.Addr, err error) {
 	}
 }
 
-// target logs what was not reached.
+// target logs that a target was not reachable.
 func (q *quiet) target(text, to, why string) {
 	if q.first("to "+to, time.Now()) {
 		q.logger.Warn(text, "to", to, "error", why, "quiet_for", quietFor)

@@ -1,8 +1,8 @@
 package transport
 
-// Seal turns a frame into what is on the wire, and back. This is the seam where
-// encryption comes: an implementation makes frames longer by at most
-// SealOverhead bytes, and Open refuses what it did not make.
+// Seal converts frames to wire bytes, and back. Encryption will use this interface: an
+// implementation makes frames longer by at most SealOverhead bytes, and Open refuses bytes that
+// Seal did not make.
 type Seal interface {
 	Seal(frame []byte) ([]byte, error)
 	Open(sealed []byte) ([]byte, error)

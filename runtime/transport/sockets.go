@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// portTries is how often a port chosen by the system is given back because its
-// UDP twin was taken.
+// portTries is how often the transport tries another system-chosen port because the UDP port of
+// the same number is taken.
 const portTries = 16
 
 // Sockets are a node's listener and its datagram socket, on the same port.

@@ -2,13 +2,13 @@ package transport
 
 import "sync/atomic"
 
-// Stats is what a transport has done so far, and what is open.
+// Stats counts what a transport has done so far, and what is open.
 type Stats struct {
 	Accepted     uint64 // connections taken
 	AcceptErrors uint64
 	Crowded      uint64 // closed for a newer one: too many had not said Hello
 	Refused      uint64 // handshakes and datagrams of nodes that do not fit
-	Garbage      uint64 // what is no frame, on connections and datagrams
+	Garbage      uint64 // bytes that are no frame, on connections and in datagrams
 	Slow         uint64 // handshakes that took too long
 	Handshakes   uint64 // those that ended in another way
 	Opened       uint64 // streams

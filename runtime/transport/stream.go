@@ -22,7 +22,7 @@ type state uint8
 const (
 	stateOpening state = iota // dialing or shaking hands
 	stateOpen
-	stateClosing // Close was called: flush, then end without a word
+	stateClosing // Close was called: flush, then end without a report
 	stateEnded   // broken
 )
 
@@ -43,8 +43,8 @@ type stream struct {
 	peer   node.Peer
 	reason string // why it ended
 	queue  queue
-	// flushed says that the writer is done after Close: what the peer still sends
-	// is waited for no longer than Linger.
+	// flushed says that the writer is done after Close: the transport waits for the peer's last
+	// bytes for at most Linger.
 	flushed bool
 }
 
@@ -126,8 +126,8 @@ func (s *stream) dial(ctx context.Context) {
 	s.run(conn, reader, peer)
 }
 
-// unreached ends a stream that never opened. It is logged here, as a machine
-// tells of no peer that it never knew.
+// unreached ends a stream that never opened. It logs that itself, as a machine reports no peer
+// that it never knew.
 func (s *stream) unreached(why string) {
 	if !s.closing() {
 		s.t.quiet.target("no stream could be opened", string(s.to), why)
@@ -160,7 +160,7 @@ func (s *stream) run(conn net.Conn, reader *frameReader, peer node.Peer) {
 	s.over("")
 }
 
-// over forgets the stream and tells its end, unless it was closed on purpose.
+// over forgets the stream and reports its end, unless the machine closed it.
 func (s *stream) over(reason string) {
 	s.t.unregister(s)
 	s.mu.Lock()
@@ -216,8 +216,8 @@ func (s *stream) read(conn net.Conn, r *frameReader) {
 	}
 }
 
-// drain takes the peer's last bytes while ours leave: a close with bytes unread
-// would reset the connection and lose what is in flight.
+// drain reads the peer's last bytes while ours leave: a close with unread bytes would reset the
+// connection and lose bytes in flight.
 func (s *stream) drain(conn net.Conn) {
 	s.mu.Lock()
 	flushed := s.flushed
@@ -229,7 +229,7 @@ func (s *stream) drain(conn net.Conn) {
 	_, _ = io.Copy(io.Discard, conn) // until the peer closes too, or the deadline
 }
 
-// write sends what is queued until the stream ends; after Close it flushes.
+// write sends the queued messages until the stream ends; after Close it flushes.
 func (s *stream) write(conn net.Conn) {
 	var batch []node.Message
 	var out, scratch []byte
@@ -287,7 +287,7 @@ func (t *Transport) newReader(conn net.Conn) *frameReader {
 	return &frameReader{in: bufio.NewReaderSize(conn, 16<<10), conn: conn, seal: t.config.Seal}
 }
 
-// readReason words why reading ended, for the machine and for people.
+// readReason describes the end of reading, for the machine and for people.
 func readReason(err error) string {
 	switch {
 	case err == io.EOF:

@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Sink is who hears what arrives: the loop. Its methods are called from many
-// goroutines, but for one stream from one, in order.
+// Sink receives what arrives; the loop implements it. Many goroutines call its methods, but for
+// one stream only one, in order.
 type Sink interface {
 	StreamOpened(s node.StreamID, p node.Peer)
 	StreamBroken(s node.StreamID, p node.Peer, reason string)
@@ -22,8 +22,8 @@ type Sink interface {
 	Message(from node.Peer, s node.StreamID, m node.Message) bool
 }
 
-// Limits bound what a peer, or a stranger, may cost. They are fields so that
-// tests need not wait for them.
+// Limits bound the cost of a peer or a stranger. They are fields so that tests need not wait
+// for them.
 type Limits struct {
 	Dial      time.Duration // to connect, resolving the name included
 	Handshake time.Duration // from the connection to the peer's whole Hello
@@ -31,15 +31,15 @@ type Limits struct {
 	Write     time.Duration // for 64 KiB to leave, or one frame that is larger
 	Linger    time.Duration // for the peer to take what Close left in flight
 	Strangers int           // connections that have not said Hello
-	Crowd     time.Duration // how long a stranger is safe from those who come after it
+	Crowd     time.Duration // how long a stranger keeps its place against newer ones
 	Queue     int           // bytes that wait to be written on one stream
 }
 
-// DefaultLimits are those of production. Five seconds let a Hello cross any
-// ocean through two lost packets; more would only help slow-loris. Ten let a
-// frame of 1 MiB arrive at 1 Mbit/s. A queue of 8 MiB holds several of the
-// largest results; a peer that far behind is better told so. In half a second an
-// honest peer has said Hello, across any ocean.
+// DefaultLimits are those of production. Within five seconds a Hello crosses any ocean despite
+// two lost packets; more would only help slow-loris. In ten seconds a frame of 1 MiB arrives at
+// 1 Mbit/s. A queue of 8 MiB holds several of the largest results; a peer that is further
+// behind should lose its stream. In half a second an honest peer has sent Hello, across any
+// ocean.
 func DefaultLimits() Limits {
 	return Limits{
 		Dial: 5 * time.Second, Handshake: 5 * time.Second, Frame: 10 * time.Second, Write: 10 * time.Second,
@@ -47,7 +47,7 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Config is who a node is on the wire.
+// Config describes a node on the wire.
 type Config struct {
 	Self        node.Peer
 	Cluster     string
@@ -78,7 +78,7 @@ type Transport struct {
 	unknown map[net.Conn]time.Time // accepted then, and have not said Hello
 	closed  bool
 
-	room chan struct{} // as many as unknown, and no more than Limits.Strangers
+	room chan struct{} // bounds the unknown connections: Limits.Strangers
 }
 
 var _ node.Network = (*Transport)(nil)
@@ -142,7 +142,7 @@ func (t *Transport) Send(id node.StreamID, m node.Message) {
 	}
 }
 
-// Close ends a stream once what was sent on it has left: node.Network.
+// Close ends a stream after its sent messages have left: node.Network.
 func (t *Transport) Close(id node.StreamID) {
 	if s := t.stream(id); s != nil {
 		s.close()
@@ -184,7 +184,7 @@ func (t *Transport) accept() {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			// Out of descriptors, most likely: what is open may end meanwhile.
+			// Probably out of descriptors: open connections may end meanwhile.
 			t.counters.acceptErrors.Add(1)
 			t.config.Logger.Warn("accept a connection", "error", err.Error(), "retry_in", pause)
 			select {
@@ -205,8 +205,8 @@ func (t *Transport) accept() {
 	}
 }
 
-// admit counts a connection among the strangers. Where there are as many as may
-// be, the oldest makes room: who floods the port must not keep honest peers out.
+// admit counts a connection among the strangers. Beyond the bound it closes the oldest one: a
+// flood of the port must not keep honest peers out.
 func (t *Transport) admit(conn net.Conn) bool {
 	select {
 	case t.room <- struct{}{}:
@@ -266,8 +266,7 @@ func (t *Transport) dismiss(conn net.Conn) {
 	<-t.room
 }
 
-// Stop ends every stream once what was sent on it has left, at the latest when
-// ctx ends.
+// Stop ends every stream after its sent messages have left, at the latest when ctx ends.
 func (t *Transport) Stop(ctx context.Context) {
 	for _, s := range t.shut() {
 		s.close()
@@ -285,7 +284,7 @@ func (t *Transport) Stop(ctx context.Context) {
 	}
 }
 
-// Kill ends everything at once; what waits to be written is lost.
+// Kill ends everything at once; waiting messages are lost.
 func (t *Transport) Kill() {
 	t.shut()
 	t.cut()

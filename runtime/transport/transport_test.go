@@ -189,12 +189,12 @@ func TestAFrameThatIsTooLargeBreaksTheStream(t *testing.T) {
 	a.ear.want(t, "opened", fmt.Sprintf("broken 1 encode ExecResult: %d bytes are above the bound of 1048576: page it", message.HeaderSize+large.Size()))
 }
 
-// hello is what a stranger says to fit.
+// hello is a stranger's fitting Hello.
 func hello(id string) *message.Hello {
 	return &message.Hello{Major: Major, Cluster: "c", Environment: "e", Node: id, Incarnation: 1, Role: uint8(node.RoleToy)}
 }
 
-// frame is what stands on the wire for m.
+// frame is m as bytes on the wire.
 func frame(t testing.TB, m node.Message) []byte {
 	t.Helper()
 	b, _, err := appendFrame(nil, nil, plain{}, m)
@@ -226,8 +226,7 @@ func greeted(t *testing.T, h host) (net.Conn, node.StreamID) {
 	return conn, 1
 }
 
-// TestStrangersAreRefused sends what no node would, as the first bytes and after
-// a handshake.
+// TestStrangersAreRefused sends bytes that no node would send, at first and after a handshake.
 func TestStrangersAreRefused(t *testing.T) {
 	var log bytes.Buffer
 	var mu sync.Mutex

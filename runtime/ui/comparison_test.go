@@ -52,8 +52,8 @@ func comparedRun(t *testing.T, slower float64, failing int, extra string) *repor
 	return r
 }
 
-// TestComparison: what a person sees fits 80 columns, tells the verdict first, and is
-// the same without colour but for colour.
+// TestComparison: the text fits 80 columns, begins with the verdict, and differs without colour
+// only in colour.
 func TestComparison(t *testing.T) {
 	base := compare.File{Name: "before.json", Result: comparedRun(t, 1, 0, "old")}
 	c, err := compare.Compare(base, []compare.File{

@@ -19,7 +19,7 @@ import (
 	"hyperscale/runtime/ui/console"
 )
 
-// childMain is what this test binary does in a terminal of its own.
+// childMain runs this test binary in its own terminal.
 func childMain(what string) int {
 	self, err := os.Executable()
 	if err != nil {
@@ -31,7 +31,7 @@ func childMain(what string) int {
 		}
 		return 0
 	}
-	// The guard is this binary too, told by the environment what to be.
+	// The guard is this binary too; the environment chooses its role.
 	guard := []string{"/usr/bin/env", "UI_TEST_CHILD=guard", self}
 	interrupted := make(chan struct{}, 8)
 	p, err := Open(Full, Options{
@@ -65,7 +65,7 @@ func childMain(what string) int {
 	return 0
 }
 
-// terminal runs childMain in a pty and gathers what it draws.
+// terminal runs childMain in a pty and collects its output.
 type terminal struct {
 	t      *testing.T
 	pty    *os.File
@@ -95,7 +95,7 @@ func startTerminal(t *testing.T, what string, shell ...string) *terminal {
 		t.Fatal(err)
 	}
 	var arguments []string
-	if len(shell) > 0 { // the child is what the shell's script calls $0
+	if len(shell) > 0 { // the child is $0 of the shell's script
 		self, arguments = shell[0], append(shell[1:], self)
 	}
 	x := &terminal{t: t, pty: master, tty: tty, child: exec.Command(self, arguments...), before: *before, more: make(chan struct{}, 1)}
@@ -159,7 +159,7 @@ func (x *terminal) press(keys string) {
 	}
 }
 
-// forget drops what was drawn so far.
+// forget drops the output so far.
 func (x *terminal) forget() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -221,7 +221,8 @@ func TestTerminalIsRestoredAfterCrash(t *testing.T) {
 	x.restored()
 }
 
-// Between two statuses the clock goes on, but not for ever; and what was cleared is drawn anew.
+// Between two statuses the clock continues, within a bound; after a clear the screen draws
+// everything again.
 func TestClockGoesOn(t *testing.T) {
 	x := startTerminal(t, "interrupt")
 	x.until("1.2s since") // as the only status tells
@@ -307,7 +308,7 @@ func TestStopAndContinue(t *testing.T) {
 	x.press("q")
 	x.until("closed in order")
 	x.until("end")
-	_ = x.child.Wait() // of the shell, which tells its child's
+	_ = x.child.Wait() // of the shell, which reports its child's
 	x.restored()
 }
 

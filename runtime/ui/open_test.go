@@ -9,7 +9,7 @@ import (
 	"hyperscale/runtime/report"
 )
 
-// An open workflow tells what was asked and what began of it.
+// An open workflow shows the requested arrivals and those that began.
 func TestArrivalsAreTold(t *testing.T) {
 	plan := &message.Plan{Workflows: []message.WorkflowPlan{{Name: "shop", VUs: 64, Rate: 30_000, RatePer: time.Second, Duration: 10 * time.Second}}}
 	m := NewModel("shop.star", plan)

@@ -53,7 +53,7 @@ func trouble(w []message.WorkerShare) {
 	w[1] = message.WorkerShare{Node: "worker-2", State: message.WorkerLost, CoresTotal: 4, Lost: 1}
 }
 
-// large is a job in three datacenters, the first with more workers than it tells of.
+// large is a job in three datacenters, the first with more workers than it reports.
 func large() *Model {
 	m := NewModel("", &message.Plan{})
 	for at := 500 * time.Millisecond; at <= 5*time.Second; at += 500 * time.Millisecond {
@@ -263,8 +263,8 @@ func TestRowsScroll(t *testing.T) {
 	}
 }
 
-// A watched job looks like one that was started here, once its plan has arrived: with its first
-// status, even if that is older than what the screen shows.
+// A watched job looks like one that was started here as soon as its plan has arrived. Its first
+// status carries the plan, even if it is older than the one on the screen.
 func TestWatchedJobsLearnTheirPlan(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		watched, here := NewModel("", &message.Plan{}), NewModel("shop.star", plan())
@@ -291,7 +291,7 @@ func TestWatchedJobsLearnTheirPlan(t *testing.T) {
 	}
 }
 
-// Who comes late sees what was before: statuses carry it.
+// A late watcher sees the time before: statuses carry it.
 func TestPastIsDrawn(t *testing.T) {
 	var windows stats.Windows
 	for at := range 20 {
@@ -359,7 +359,7 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkStatus is what one status costs, its sample included.
+// BenchmarkStatus measures one status, including its sample.
 func BenchmarkStatus(b *testing.B) {
 	m, at := NewModel("shop.star", plan()), time.Duration(0)
 	one, two := story(time.Second, "local"), story(3*time.Second, "local")

@@ -69,7 +69,7 @@ func story(at time.Duration, names ...string) *message.JobStatus {
 	return s
 }
 
-// workersOf shares what a workflow has done: the first worker has done most of it.
+// workersOf shares a workflow's counts: the first worker has most of them.
 func workersOf(w *message.WorkflowResult, n uint64) (out []message.WorkerShare) {
 	var started, ok, failed uint64
 	for i := range w.Stats.Steps {

@@ -147,7 +147,7 @@ func TestSession(t *testing.T) {
 	e.change(uri, good)
 	want(t, e.read(), `"diagnostics":[]`)
 
-	// what stands at a place
+	// the word at a place
 	want(t, e.at("textDocument/completion", uri, 4, 26), `"label":"get"`, `"kind":3`, `http.get(`)
 	want(t, e.at("textDocument/completion", uri, 2, 4), `"label":"graceful_stop"`, `"insertText":"name = "`, `"label":"http"`, `"label":"len"`)
 	e.change(uri, strings.Replace(good, "token}", "to", 1))
@@ -167,7 +167,7 @@ func TestSession(t *testing.T) {
 	e.change(uri, "x = (")
 	want(t, e.ask("textDocument/formatting", fmt.Sprintf(`{"textDocument":{"uri":%q},"options":{}}`, uri)), `"result":null`)
 
-	// what is not ours
+	// unsupported requests
 	want(t, e.ask("textDocument/rename", `{}`), `"code":-32601`)
 	want(t, e.ask("textDocument/hover", `[1]`), `"code":-32602`)
 	e.notify("$/cancelRequest", `{"id":1}`)
@@ -189,7 +189,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// A mistake in a file that is loaded is shown there; what is open counts, not what is on disk.
+// A mistake in a loaded file appears in that file; an open text takes precedence over the disk.
 func TestSeveralFiles(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "lib.star"), []byte("url = 1 +\n"), 0o644); err != nil {
@@ -225,7 +225,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Whatever an editor sends, the server answers or ends, and what it writes are frames.
+// Whatever an editor sends, the server answers or ends, and its output consists of frames.
 func FuzzServe(f *testing.F) {
 	m := manual.New(docs.Workflows, workflow.Words())
 	frame := func(bodies ...string) []byte {

@@ -88,7 +88,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// No line is longer than the terminal, but for code.
+// No line is longer than the terminal, except code.
 func TestText(t *testing.T) {
 	m := manual.New(docs.Workflows, workflow.Words())
 	for _, name := range m.Names() {

@@ -40,7 +40,7 @@ func frame(b []byte, kind, flags byte, stream uint32, payload string) []byte {
 	return append(binary.BigEndian.AppendUint32(b, stream), payload...)
 }
 
-// journal writes down what a handler hears, pieces of one body as their sum.
+// journal records a handler's events, pieces of one body as their sum.
 type journal struct {
 	lines []string
 	ends  map[uint64]int
@@ -160,7 +160,7 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
-// CODEC-2, CODEC-4 and CODEC-5, of operations that are given up or cut.
+// CODEC-2, CODEC-4 and CODEC-5, for cancelled and cut operations.
 func TestEndings(t *testing.T) {
 	each(t, func(t *rapid.T, s subject) {
 		r := begin(t, s)

@@ -20,7 +20,7 @@ func origin(target string) cookie.Origin {
 	return cookie.Origin{Secure: u.Scheme == "https", Host: u.Hostname(), Path: u.RequestURI()}
 }
 
-// Each story sets cookies ("FROM field", in turn) and asks what goes to a place.
+// Each story sets cookies ("FROM field", in turn) and asks which ones go to a place.
 func TestJar(t *testing.T) {
 	tests := []struct {
 		why  string
@@ -115,7 +115,7 @@ func TestOwnCookies(t *testing.T) {
 	}
 }
 
-// A flood keeps the jar within its bounds, and what is used and secure in it.
+// After a flood the jar is within its bounds, and still has its used and secure cookies.
 func TestFlood(t *testing.T) {
 	var j cookie.Jar
 	at := origin("https://a.example/")

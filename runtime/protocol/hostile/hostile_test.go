@@ -146,7 +146,7 @@ func parse(stream []byte, method string, limit int64, cut int) outcome {
 	return outcome{http1.KindOf(err), p.Status(), p.BytesBody(), p.Reusable(), string(c.Body)}
 }
 
-// spoiling is what is done to an answer of the catalogue.
+// spoiling is a change of an answer of the catalogue.
 type spoiling struct {
 	answer, other uint16 // the latter's rest follows
 	at, drop      uint16
@@ -163,8 +163,8 @@ func (s spoiling) apply(answers []string) []byte {
 	return append(stream, other[min(len(other), at+int(s.drop)):]...)
 }
 
-// FuzzSpoiledAnswers spoils answers and holds that no cutting changes what comes of them, that
-// no answer is both broken and reusable, and that a limit holds.
+// FuzzSpoiledAnswers spoils answers and asserts that no cutting changes the outcome, that no
+// answer is both broken and reusable, and that a limit holds.
 func FuzzSpoiledAnswers(f *testing.F) {
 	const limit = 64
 	var all []string

@@ -52,7 +52,7 @@ func TestMemoChangesNothing(t *testing.T) {
 	}
 }
 
-// conclude lists what a parser says of a stream.
+// conclude lists what a parser reports about a stream.
 func conclude(p *Parser, c *Common, stream, method string, cuts []int, collects bool) []string {
 	p.Reset(method)
 	var kept Collector

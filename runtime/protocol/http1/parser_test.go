@@ -147,12 +147,12 @@ func TestResponses(t *testing.T) {
 	}
 }
 
-// Started tells of bytes, whatever became of them.
+// Started says whether bytes have arrived, whatever followed.
 func TestStarted(t *testing.T) {
 	for in, want := range map[string]bool{"": false, "H": true, "x": true, "HTTP/1.1 200 OK\r\n": true, "HTTP/1.1 100 Continue\r\n\r\n": true, small: true} {
 		var p Parser
 		p.Reset("GET")
-		_, _, _ = p.Feed([]byte(in)) // what it makes of them is not asked
+		_, _, _ = p.Feed([]byte(in)) // the outcome does not matter here
 		before := p.Started()
 		_, _ = p.FinishEOF()
 		if before != want || p.Started() != want {
@@ -319,8 +319,8 @@ func TestHeadOnly(t *testing.T) {
 	}
 }
 
-// Set-Cookie fields are handed over as they come, whole however they were cut, and what
-// was asked for once is so for the next response.
+// The parser passes on Set-Cookie fields in order, whole however the bytes were cut, and keeps
+// that setting for the next response.
 func TestCookiesAreKept(t *testing.T) {
 	const text = "HTTP/1.1 200 OK\r\nSet-Cookie: a=b; Path=/\r\nX: y\r\nset-cookie: c=d\r\nContent-Length: 1\r\n\r\nx"
 	for _, size := range []int{1, 7, len(text)} {
@@ -344,7 +344,7 @@ func TestCookiesAreKept(t *testing.T) {
 	}
 }
 
-// A bound that is shared holds for what is kept and for what is not, to the byte.
+// A shared bound covers kept and dropped bodies, to the byte.
 func TestBodyMaxIsShared(t *testing.T) {
 	for _, text := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789",

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// holes are words for values 0, 1, ...
+// holes are markers for values 0, 1, ...
 func holes(n int) []Placeholder {
 	all := make([]Placeholder, n)
 	for i := range all {
@@ -241,7 +241,7 @@ func TestValuesStayInTheirBodies(t *testing.T) {
 	})
 }
 
-// FuzzFill puts anything into every place: what is filled is one request of ours.
+// FuzzFill puts any value into every place: the result is one request of ours.
 func FuzzFill(f *testing.F) {
 	f.Add("a", "b\r\nC: d")
 	f.Add("..", "\xff\"")

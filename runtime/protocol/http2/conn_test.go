@@ -94,7 +94,7 @@ func TestOutputIsBounded(t *testing.T) {
 		if len(b) == 0 {
 			break
 		}
-		n := min(len(b), 1000) // the socket takes less than it is given
+		n := min(len(b), 1000) // the socket takes only a part
 		total += n
 		c.Sent(n)
 	}
@@ -107,7 +107,7 @@ func TestOutputIsBounded(t *testing.T) {
 	}
 }
 
-// 55: windows are given back at their half, and what a server sends within them never ends.
+// 55: the client returns windows at their half, and a server can send within them without end.
 func TestWindowsAreGivenBack(t *testing.T) {
 	call := mustCompile(t, http1.Request{Method: "GET", URL: "http://h/"})
 	c, on := started(t, Config{Window: windowFirst, StreamWindow: windowFirst})
@@ -286,8 +286,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Set-Cookie fields are handed over before each head, from the table too, and never those of
-// trailers; bodies are bounded for all alike.
+// The handler gets Set-Cookie fields before each head, also from the table, and never those of
+// trailers. All bodies share one bound.
 func TestCommon(t *testing.T) {
 	call := mustCompile(t, http1.Request{Method: "GET", URL: "http://h/"})
 	common := http1.Common{BodyMax: 3}
@@ -321,7 +321,7 @@ func (o *onHead) Head(tag uint64, status int) {
 	o.records.Head(tag, status)
 }
 
-// The bytes of a stream are those of its frames, but for what Body is given.
+// The bytes of a stream are those of its frames, without those that Body got.
 func TestBytesOfAStream(t *testing.T) {
 	call := mustCompile(t, http1.Request{Method: "POST", URL: "http://h/", Body: make([]byte, 1000)})
 	c, on := started(t, Config{})

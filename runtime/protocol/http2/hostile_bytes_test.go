@@ -77,8 +77,8 @@ type outcome struct {
 	Usable bool
 }
 
-// scene is what the client does before the server's bytes come: its streams are 1, 3, 5,
-// with their tags the same numbers.
+// scene is what the client does before the server's bytes arrive: its streams are 1, 3, 5, with
+// the same numbers as tags.
 type scene struct {
 	config  Config
 	methods []string // GET three times by default
@@ -116,7 +116,7 @@ func play(t testing.TB, sc scene, in []byte, cuts []int) outcome {
 	if sc.methods == nil {
 		sc.methods = []string{"GET", "GET", "GET"}
 	}
-	// The server's own preface, but for the stories that begin with something else.
+	// The server's own preface, except in stories that begin with something else.
 	err := error(nil)
 	if bytes.HasPrefix(in, []byte("raw:")) {
 		in = in[4:]
@@ -144,7 +144,7 @@ func play(t testing.TB, sc scene, in []byte, cuts []int) outcome {
 	return outcome{http1.KindOf(err), on.by, frames(t, out), fmt.Sprint(c.farewell), c.Usable()}
 }
 
-// frames tells what we sent; same frames in a row are counted.
+// frames lists the client's frames, and counts equal frames in a row.
 func frames(t testing.TB, out []byte) string {
 	var all []string
 	count := 1
@@ -189,7 +189,7 @@ func tellFrame(f frame, payload []byte) string {
 	return fmt.Sprintf("a frame of type %d", f.kind)
 }
 
-// tell says what became of streams 1, 3 and 5 in one word each.
+// tell describes the outcomes of streams 1, 3 and 5 in one word each.
 func (o outcome) tell() string {
 	var all []string
 	for _, tag := range []uint64{1, 3, 5} {

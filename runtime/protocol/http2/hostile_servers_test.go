@@ -18,8 +18,8 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// visitor asks a hostile server as the engine does, one connection at a time: requests wait
-// for a free stream, and go to another connection when theirs takes no more.
+// visitor calls a hostile server as the engine does, one connection at a time: requests wait
+// for a free stream, and move to another connection when theirs takes no more.
 type visitor struct {
 	server   *hostile.Server
 	secure   bool
@@ -63,7 +63,7 @@ func (v *visitor) hangUp(err error) {
 	v.conn = nil
 }
 
-// round asks n times at once and tells what each came to.
+// round sends n requests at once and returns their outcomes.
 func (v *visitor) round(n int) []string {
 	v.ended = map[uint64]string{}
 	open := map[uint64]uint32{}
@@ -114,7 +114,7 @@ func (v *visitor) round(n int) []string {
 	return all
 }
 
-// turn writes what is due and reads once.
+// turn writes the queued bytes and reads once.
 func (v *visitor) turn(deadline time.Time) error {
 	_ = v.conn.SetDeadline(deadline)
 	for len(v.state.Output()) > 0 {
@@ -134,7 +134,7 @@ func (v *visitor) turn(deadline time.Time) error {
 	return err
 }
 
-// meet plays one entry and tells what went wrong.
+// meet plays one entry and returns what went wrong.
 func meet(e *hostile.HTTP2Entry, deadline time.Duration) error {
 	s, err := hostile.StartHTTP2(e)
 	if err != nil {
@@ -179,7 +179,7 @@ func TestCatalogueOfServers(t *testing.T) {
 		running.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			// A busy machine needs longer: what was right once is right.
+			// A busy machine needs longer: one right outcome is enough.
 			for deadline := 200 * time.Millisecond; deadline < 2*time.Second; deadline *= 3 {
 				if faults[i] = meet(&all[i], deadline); faults[i] == nil {
 					return

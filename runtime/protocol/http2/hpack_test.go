@@ -16,7 +16,7 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// decodeAll decodes one block with our decoder: its fields but for pseudo-headers.
+// decodeAll decodes one block with our decoder, without pseudo-headers.
 func decodeAll(d *decoder, block []byte) (fields []hpack.HeaderField, h head, err *http1.Error) {
 	var c http1.Collector
 	h.reset(false, &c)

@@ -13,7 +13,7 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// record is what a handler got for one tag.
+// record holds a handler's events for one tag.
 type record struct {
 	Status int
 	Body   int64
@@ -23,7 +23,7 @@ type record struct {
 	Detail string
 }
 
-// records stores what a handler got, and may act on it.
+// records holds all events of a handler, and may act on them.
 type records struct {
 	by     map[uint64]*record
 	onDone func(tag uint64)
@@ -106,7 +106,7 @@ func serve(t *testing.T, h http.HandlerFunc) net.Conn {
 	return conn
 }
 
-// turn writes what is queued, reads once and feeds.
+// turn writes the queued bytes, reads once and feeds.
 func turn(t *testing.T, c *Conn, socket net.Conn, on codec.Handler, buffer []byte) {
 	t.Helper()
 	for len(c.Output()) > 0 {

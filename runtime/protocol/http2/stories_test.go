@@ -6,13 +6,13 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// story is a server's behaviour with what must become of streams 1, 3, 5 and of the
+// story is a server's behaviour with the required outcomes of streams 1, 3, 5 and of the
 // connection. Numbers before names are those of the list of hostile servers.
 type story struct {
 	name  string
 	scene scene
 	in    script
-	want  string     // a word each: status/bytes, ... if it is still open, or the kind of failure
+	want  string     // one word each: status/bytes, ... if it is still open, or the kind of failure
 	kind  http1.Kind // what Feed returned
 	sent  string     // frames that we sent, "*" if they are of no interest
 }

@@ -13,7 +13,8 @@ import (
 	"hyperscale/runtime/ui/cells"
 )
 
-// glass is a terminal of few words: what a painter writes, and what bubbletea might.
+// glass is a simple terminal: it understands a painter's output, and what bubbletea might
+// write.
 type glass struct {
 	rows, columns int
 	screens       [2][][]rune // the main and the alternate one
@@ -95,7 +96,7 @@ func TestPainterShowsTheFrame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const rows, width = 6, 9
 		p, g := &Painter{File: w}, newGlass(rows, width)
-		hear := func() { // a mark behind what is written keeps the pipe from being empty
+		hear := func() { // a mark after the output keeps the pipe from being empty
 			_, _ = w.WriteString("\n")
 			n, _ := r.Read(told)
 			g.write(strings.TrimSuffix(string(told[:n]), "\n"))

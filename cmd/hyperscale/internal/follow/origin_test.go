@@ -10,7 +10,7 @@ import (
 	"hyperscale/runtime/report"
 )
 
-// What is kept of a command line runs again, and gives no secret away.
+// The kept part of a command line runs again, and reveals no secret.
 func TestSecretsAreHidden(t *testing.T) {
 	got := discreet([]string{"run", "x.star", "--vus", "5", "--set", "api_token=abc", "--set=target=http://a/?b=c", "--header", "Authorization: Bearer abc", "--header=Accept: text/html", "--set=PASSWORD=abc", "--out", "prometheus=https://me:mine@p:9090/api/v1/write?t=mine", "--out=json=a=b.json", "http://me:mine@a/?b=c", "--set=target=http://me:mine@a/", "--set"})
 	want := []string{"run", "x.star", "--vus", "5", "--set", "api_token=[hidden]", "--set=target=http://a/?b=c", "--header", "Authorization: [hidden]", "--header=Accept: text/html", "--set=PASSWORD=[hidden]", "--out", "prometheus=https://hidden@p:9090/api/v1/write?hidden", "--out=json=a=b.json", "http://hidden@a/?b=c", "--set=target=http://hidden@a/", "--set"}

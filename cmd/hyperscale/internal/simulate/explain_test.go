@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What the checker refuses is explained, with a picture; what it accepts is called
-// well.
+// The command explains a history that the checker rejects, with a picture, and calls a good one
+// good.
 func TestExplainTellsWhatCannotBeOrdered(t *testing.T) {
 	for _, tc := range []struct {
 		pattern, want string

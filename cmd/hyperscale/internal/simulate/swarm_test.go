@@ -93,7 +93,7 @@ func TestReachedNamesWhatNeverWas(t *testing.T) {
 	}
 }
 
-// The same words in two worlds may have two causes: each has its own small form.
+// The same text in two worlds may have two causes: each has its own small form.
 func TestCausesAreOfOneWorld(t *testing.T) {
 	one := failedRun(1, "T13 broken at 3s", "out")
 	other := one
@@ -103,8 +103,8 @@ func TestCausesAreOfOneWorld(t *testing.T) {
 	}
 }
 
-// Another program counts anew. It lists the failures of the one before, plays them first,
-// says how they end now, and knows what worlds cost.
+// A swarm of another build counts again. It lists the former build's failures, plays them
+// first, says how they end now, and knows the costs of worlds.
 func TestAnotherProgramPlaysOldFailuresFirst(t *testing.T) {
 	dir := t.TempDir()
 	j, err := openJournal(dir, time.Second, false) // a journal of another --virtual is another program's
