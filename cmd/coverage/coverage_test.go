@@ -67,7 +67,7 @@ func repository(t *testing.T, exceptions string) *options {
 }
 
 // A block that neither a world nor a property runs needs a reason: a broken assumption has one.
-// Generated code, and code that remains by agreement, does not count.
+// Generated code, and the test harness, do not count.
 func TestUnreachedBlocksNeedAReason(t *testing.T) {
 	for _, tc := range []struct {
 		what, exceptions string

@@ -10,14 +10,14 @@ type Result struct {
 	Name        string                `json:"name"`            // the main file's name; of `run URL` the URL, without its user and query
 	Outcome     string                `json:"outcome"`         // COMPLETED, PARTIAL, FAILED, CANCELLED or TIMED_OUT
 	Error       string                `json:"error,omitempty"` // why it did not complete
-	StartedAt   string                `json:"started_at"`      // RFC 3339, on the clock of who asked for the job
+	StartedAt   string                `json:"started_at"`      // RFC 3339, by the clock of the client that submitted the job
 	DurationNS  int64                 `json:"duration_ns"`     // from acceptance to the end
 	Totals      Totals                `json:"totals"`          // of all workflows
 	Generator   Generator             `json:"generator"`       // how well the load was generated, at the worst
 	Datacenters map[string]Datacenter `json:"datacenters"`     // by name
 	Workflows   []Workflow            `json:"workflows"`       // in the file's order, merged over the datacenters
 	Thresholds  []Threshold           `json:"thresholds"`      // in the file's order
-	Run         *Run                  `json:"run,omitempty"`   // what was run, where and with what; of a job that was only watched not known
+	Run         *Run                  `json:"run,omitempty"`   // the program, its arguments and the machine; unknown for a job that was only watched
 }
 
 // Run holds what a reader needs to run the same test again. It leaves out values of parameters
@@ -25,7 +25,7 @@ type Result struct {
 type Run struct {
 	Command []string     `json:"command"` // the program's arguments
 	Version string       `json:"version"` // of hyperscale
-	Go      string       `json:"go"`      // which it was built with
+	Go      string       `json:"go"`      // Go version of its build
 	System  string       `json:"system"`  // operating system and architecture
 	CPU     string       `json:"cpu"`     // the processor's name, as the system gives it
 	CPUs    int          `json:"cpus"`    // how many it has, threads counted
@@ -85,16 +85,16 @@ type Datacenter struct {
 // none.
 type Worker struct {
 	Name       string `json:"name"`             // its id; empty for the sum of those that are not named
-	Others     uint32 `json:"others,omitempty"` // how many those are
+	Others     uint32 `json:"others,omitempty"` // number of workers in that sum
 	State      string `json:"state"`            // at the end DONE; LOST where all its attempts were given up
-	CoresTotal uint32 `json:"cores_total"`      // cores that it has; 0 if that is not known any more
+	CoresTotal uint32 `json:"cores_total"`      // cores that it has; 0 if unknown
 	Cores      uint32 `json:"cores"`            // of those, the most that it used at a time
 	VUs        uint64 `json:"vus"`              // virtual users that ran there, the most at a time
 	DurationNS int64  `json:"duration_ns"`      // in which it sent load
 	Lost       uint32 `json:"lost"`             // attempts that were given up there
 	Totals            // of its share
 	RateMilli  uint64 `json:"rate_milli"`   // requests that ended, a second, in thousandths
-	LateP99NS  uint64 `json:"late_p99_ns"`  // 99 % of its starts were late by at most this; not known of others
+	LateP99NS  uint64 `json:"late_p99_ns"`  // 99 % of its starts were late by at most this; unknown for the sum of the others
 	BusyMaxPPM uint32 `json:"busy_max_ppm"` // busiest second of an executor, in parts per million
 	Saturated  bool   `json:"saturated"`    // its generator was the bottleneck
 }
@@ -142,8 +142,8 @@ type Step struct {
 	Tags      map[string]string       `json:"tags,omitempty"`            // as declared
 }
 
-// Series is the common measurement of a workflow's steps with one tag. A workflow has at most
-// 100; the series with the tag other holds the rest, once for each tag.
+// Series sums up the steps of a workflow that share one tag. A workflow has at most 100; the
+// series with the tag other holds the rest, once for each tag.
 type Series struct {
 	Tag       string       `json:"tag"`   // its name
 	Value     string       `json:"value"` // its value
@@ -152,10 +152,10 @@ type Series struct {
 	LatencyNS Distribution `json:"latency_ns"` // of their requests, merged
 }
 
-// Course is what happened when. Its windows have one width: 100 ms in runs of up
-// to 51 seconds, then twice as much for each doubling. Where the
-// workflow has an interval, as many windows of the whole job as it takes are one, rounded
-// up. Windows in which nothing happened are left out.
+// Course shows the counts over time. Its windows have one width: 100 ms in runs of up to 51
+// seconds, then twice as much for each doubling. If the workflow has an interval, the whole
+// job's course merges adjacent windows until they are at least that wide. Windows in which
+// nothing happened are left out.
 type Course struct {
 	WidthNS int64    `json:"width_ns"` // of each window; 0 if there is none
 	Dropped bool     `json:"dropped"`  // there was no room for them on the way, as logs says
