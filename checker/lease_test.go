@@ -239,7 +239,7 @@ func TestLinearTellsEveryObjectThatFailed(t *testing.T) {
 	c := checker.New()
 	for _, file := range []string{"rejected-T4-two-results", "rejected-T4-stale-read", "accepted-open-update-was-lost"} {
 		for _, r := range read(t, "testdata/"+file+".jsonl") {
-			if e, ok := r.Event.(event.LeaseCalled); ok && file[0] == 'a' { // a register of its own
+			if e, ok := r.Event.(event.LeaseCalled); ok && file[0] == 'a' { // a separate register
 				e.Job, r.Event = message.JobID{9}, e
 			}
 			c.Observe(r)

@@ -34,7 +34,7 @@ func compile(bin string, packages []string, flags ...string) ([]byte, error) {
 	return out, nil
 }
 
-// warm builds once what no bug changes, before all builds of single bugs.
+// warm builds the packages that no bug changes once, before all builds of single bugs.
 var warm = sync.OnceValue(func() error {
 	_, err := compile(os.DevNull, []string{worlds})
 	return err
@@ -57,7 +57,7 @@ func (m *mutant) build(dir string) (string, error) {
 	bin := filepath.Join(dir, "planted")
 	out, err := compile(bin, []string{worlds}, "-x", "-overlay", overlay)
 	for _, file := range cached.FindAllSubmatch(out, -1) {
-		_ = os.Remove(string(file[1])) // go builds what it does not find
+		_ = os.Remove(string(file[1])) // go rebuilds a missing file
 	}
 	return bin, err
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// overlay holds the files that a build reads instead of others, or beside them.
+// overlay holds the files that a build reads instead of others, or in addition to them.
 type overlay struct {
 	dir      string
 	replace  map[string]string // by absolute path

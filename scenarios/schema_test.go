@@ -121,7 +121,7 @@ func (s *schema) plant(bug int, text string) bool {
 
 func (v *variant) name() string { return fmt.Sprintf("%s__bug%d", v.function.Name.Name, v.bug) }
 
-// beside returns the file of variants, and notes where in it each one begins.
+// beside returns the file of variants, and records where in it each one begins.
 func (s *schema) beside() string {
 	imports := map[string]bool{}
 	var text strings.Builder

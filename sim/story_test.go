@@ -16,7 +16,7 @@ import (
 	"hyperscale/sim"
 )
 
-// story is a world whose toys do what a file says and tell what they see.
+// story is a world whose toys execute a file's commands and print what they see.
 //
 //	world [bandwidth=N] [late=PPM] [within]   (within: the bound of clocks holds)
 //	node ID [cost=D] [cores=N] [lanes=N] [drift=PPM] [crash] [hang] [fail] [ignore-cancel]

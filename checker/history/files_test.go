@@ -35,7 +35,7 @@ func TestHistoryReadsWhatItWrote(t *testing.T) {
 	}
 }
 
-// A process that is killed may have written a part of a line, where another goes on.
+// A killed process may have written a part of a line, after which another process continues.
 func TestHistoryOfAKilledProcess(t *testing.T) {
 	whole, err := history.AppendJSON(nil, history.Record{At: time.Second, Node: "g1", Incarnation: 1, Event: event.Shed{What: "submit", Why: "full"}})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 var one = message.JobID{1}
 
-// watched is a judge, and what it sees of nodes.
+// watched is a judge, and its view of nodes.
 type watched struct {
 	*operation.Judge
 	nodes *history.Nodes
@@ -60,8 +60,8 @@ func TestCallsEndWithTheirIncarnation(t *testing.T) {
 	}
 }
 
-// Attempts that had no answer do not keep a register from being judged: who begins
-// another one hears no more of them.
+// Attempts without an answer do not keep the judge from judging a register: a caller that
+// starts another attempt gets no more answers to them.
 func TestAttemptsWithoutAnswerAreOver(t *testing.T) {
 	c := watch()
 	number := uint64(0)
@@ -90,7 +90,7 @@ func TestAttemptsWithoutAnswerAreOver(t *testing.T) {
 	}
 }
 
-// A receiver that lost its disk begins anew; another one does not.
+// A receiver that lost its disk starts again; any other does not.
 func TestReceiverForgets(t *testing.T) {
 	c := watch()
 	answer := func(id node.ID, epoch uint64) {

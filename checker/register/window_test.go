@@ -10,7 +10,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// Orders are judged by the clock of who gives them, against its own window.
+// The checker judges an order by its sender's clock, against the sender's window.
 func TestOrdersOutsideTheirWindow(t *testing.T) {
 	token := message.LeaseToken{Epoch: 3, Ordinal: 1}
 	granted := event.LeaseGranted{Group: GroupGates, Job: message.JobID{1}, Token: token, Until: 100}

@@ -204,8 +204,8 @@ func TestOutcomesHaveDistinctNames(t *testing.T) {
 	})
 }
 
-// A peer asks again and again what it may sweep: the member remembers at most as many files as
-// it may have.
+// A peer asks again and again which files it may sweep: the member remembers at most as many
+// files as it may have.
 func TestPollsAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := world(1, 3, nil)

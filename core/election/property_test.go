@@ -25,7 +25,7 @@ type group struct {
 	delay   func() time.Duration
 	leaders map[uint64]node.ID
 	votes   []map[uint64]node.ID // of each, by term
-	opened  []func(*toy)         // the state that a restart finds beside the disk
+	opened  []func(*toy)         // state outside the disk that a restart finds
 }
 
 type wire struct {
@@ -287,7 +287,7 @@ func TestAPartialPartitionDeposesNobody(t *testing.T) {
 	})
 }
 
-// A leader drains, or is unfit beside a fit peer: the next leader stands at once.
+// A leader drains, or is unfit while a peer is fit: the next leader stands at once.
 func TestHandOverIsQuick(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGroup(t, 3)

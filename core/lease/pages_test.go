@@ -15,7 +15,7 @@ import (
 )
 
 // shelves is a group of three with many registers, small pages and small writes. The third
-// member takes part in a majority only by what it stores.
+// member takes part in a majority only through its stored state.
 func shelves(t *rapid.T, page, put, jobs, size int) *group {
 	c := small()
 	c.PageRegisters, c.PutRecords, c.RecordMax = page, put, RecordMax
@@ -168,8 +168,8 @@ func TestABlankDiskIsErasedWhole(t *testing.T) {
 	})
 }
 
-// A member remembers a tombstone for TombstoneAge, anew after a restart, and not much longer:
-// in memory and on the disk.
+// A member remembers a tombstone for TombstoneAge, counted again after a restart, and not much
+// longer: in memory and on the disk.
 func TestTombstonesEnd(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		c := small()
@@ -295,7 +295,7 @@ func TestRecoveryTellsTheNewestOfItsOwnDisk(t *testing.T) {
 				h.begin()
 			}
 		}
-		d.crash(true) // fenced by the new epoch: it joins anew
+		d.crash(true) // fenced by the new epoch: it joins again
 		d.begin()
 		g.advance(3 * a.config.Lease)
 		read := 0

@@ -25,7 +25,7 @@ type judge struct {
 	last    uint64
 	seen    map[string]int
 	fault   string
-	beyond  bool // the drift bound: windows may overlap, holders may read what is old
+	beyond  bool // beyond the drift bound: windows may overlap, holders may read old values
 }
 
 type opened struct {
@@ -162,7 +162,7 @@ func newCruel(t *rapid.T, n int) *cruel {
 	return w
 }
 
-// told is the least that a role does: it acquires what is vacant.
+// told does the least that a role does: it acquires vacant registers.
 func (w *cruel) told(h *host, o Outcome) {
 	if o.Kind == Vacant {
 		h.r.Acquire(h, o.Job, w.record())

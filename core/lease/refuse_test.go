@@ -168,7 +168,7 @@ func TestJoinOutlastsAFailingDisk(t *testing.T) {
 	})
 }
 
-// A join ends when the write of its generation fails, and begins anew: a member asks for
+// A join ends when the write of its generation fails, and starts again: a member asks for
 // registers only under a generation that is on its disk. Once the others know that generation,
 // they drop the former disk's answers. A crash must not let the next disk use it again.
 func TestJoinAsksUnderAStoredGeneration(t *testing.T) {

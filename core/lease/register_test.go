@@ -21,8 +21,8 @@ type deed struct {
 	reaped   bool
 }
 
-// history is the dumb twin of a register: it keeps every deed, and reads all of them
-// for each request.
+// history is the model of a register: it keeps every deed, and reads all of them for each
+// request.
 type history []deed
 
 // forbids reports whether an earlier promise forbids a token of a life.

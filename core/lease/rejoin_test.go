@@ -8,9 +8,9 @@ import (
 	"hyperscale/core/node"
 )
 
-// A member that lost its disk chooses a generation, and its new disk refuses the write. It
-// asks for no register under that generation, and begins the join anew until the disk takes
-// one. Then it is a member.
+// A member that lost its disk chooses a generation, and its new disk refuses the write. It asks
+// for no register under that generation, and repeats the join until the disk stores one. Then
+// it is a member.
 func TestAJoinWaitsForItsGenerationOnDisk(t *testing.T) {
 	g := newGroup([]string{"a", "b", "c"}, small(), 1)
 	for _, h := range g.members {

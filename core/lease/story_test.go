@@ -97,7 +97,7 @@ func (s *story) build(d *datadriven.TestData) {
 
 func job(id message.JobID) string { return "j" + strconv.Itoa(int(id[0])) }
 
-// contents tells what a message carries.
+// contents describes a message's content.
 func contents(m node.Message) string {
 	f, ok := m.(*message.LeaseFrame)
 	if !ok {

@@ -124,7 +124,7 @@ func (s *story) obey(t *testing.T, cmd string, args []string) {
 	}
 }
 
-// obey is what the registers and the archive do.
+// obey plays the registers and the archive.
 func (w *world) obey(t *testing.T, cmd string, job message.JobID, args []string) {
 	find := func(list []asked) int {
 		for i, q := range list {

@@ -138,8 +138,8 @@ func visit(v reflect.Value, path string, f func(string, reflect.Value)) {
 	}
 }
 
-// testdata/golden has one encoding of every message, from the time when its kind was new.
-// Decode must read it for ever, with the same values.
+// testdata/golden has one encoding of every message, from the time when its kind was new. Every
+// later Decode must read it, with the same values.
 func TestOldEncodingsAreStillRead(t *testing.T) {
 	for _, k := range message.Kinds() {
 		name := message.Name(k)

@@ -43,7 +43,7 @@ func (h *host) Step(env node.Env, in *node.Input) {
 	}
 }
 
-// copied copies what is valid for the step alone.
+// copied copies a Ready, whose slices are valid only during the step.
 func copied(r Ready) Ready {
 	if r.Lease != nil {
 		o := *r.Lease

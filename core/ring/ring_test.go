@@ -100,7 +100,7 @@ func TestRankSkipsTheDead(t *testing.T) {
 	})
 }
 
-// Text and hash are fixed for ever: other processes, versions and languages must agree.
+// Text and hash never change: other processes, versions and languages must agree.
 func TestTheOrderIsTheSameForEver(t *testing.T) {
 	r := New([]node.Addr{"gate-1:9000", "gate-2:9000", "gate-3:9000"})
 	for _, x := range []struct{ key, want string }{

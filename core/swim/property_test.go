@@ -104,7 +104,7 @@ func TestDeadlineMovesEarlierOnly(t *testing.T) {
 				t.Fatalf("confirmed by %v, %d are needed", s.confirmed, s.needed)
 			}
 			last = s.deadline
-			w.Advance(0) // it may be over already, by what is known now
+			w.Advance(0) // it may have ended already, by the present knowledge
 			if w.Now() > last && g.suspicion(i) != nil {
 				t.Fatalf("no verdict at %v, the deadline was %v", w.Now(), last)
 			}
@@ -158,7 +158,7 @@ func TestDatagramsFit(t *testing.T) {
 		limit := sendsMax(g.config.GossipFactor, 40) + g.config.GossipFanout
 		//lint:orderfree each is judged alone
 		for what, n := range sends {
-			if n > limit*2 { // a suspicion is sent anew when it is confirmed or raised again
+			if n > limit*2 { // a suspicion goes out again when another member confirms or raises it
 				t.Fatalf("%s was sent %d times, at most %d", what, n, limit*2)
 			}
 		}
@@ -222,7 +222,7 @@ func TestLogarithmsAgreeWithFloats(t *testing.T) {
 	}
 }
 
-// Lifeguard 4.2 beside our formula, in a group of 128.
+// Lifeguard 4.2 next to our formula, in a group of 128.
 func TestSuspicionBounds(t *testing.T) {
 	for _, r := range []struct {
 		why        string

@@ -41,7 +41,7 @@ func program(name, text string) message.Program {
 	return message.Program{Main: name, Files: []message.File{{Name: name, Data: []byte(text)}}}
 }
 
-// Load rejects every file of testdata/errors with the text beside it.
+// Load rejects every file of testdata/errors with the text in the .txt file of its name.
 func TestErrors(t *testing.T) {
 	files, err := filepath.Glob("testdata/errors/*.star")
 	if err != nil || len(files) == 0 {

@@ -145,7 +145,7 @@ func TestModulesWhileLoading(t *testing.T) {
 	}
 }
 
-// file() reads a file beside the main file, and Files finds it.
+// file() reads a file in the main file's folder, and Files finds it.
 func TestDataFiles(t *testing.T) {
 	const use = "workflow(name = \"w\", steps = [step(\"a\", http.post(\"http://h/\", body = data))])\n"
 	disk := map[string]string{

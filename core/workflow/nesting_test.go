@@ -9,7 +9,7 @@ import (
 )
 
 // Values that contain the same ones again and again are small, but hashing or freezing them
-// takes for ever.
+// takes almost unbounded time.
 func TestWovenTuplesAreRefused(t *testing.T) {
 	//lint:orderfree each case stands alone
 	for name, step := range map[string]string{

@@ -21,7 +21,7 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// clientOf loads a workflow with the given client, and files beside it.
+// clientOf loads a workflow with the given client, and files in its folder.
 func clientOf(t *testing.T, client string, files map[string][]byte) (*workflow.Workflow, error) {
 	t.Helper()
 	p := program("test.star", "def f(vu):\n    return vu.http.get(\"http://h/\", headers = {\"X-Own\": \"o\"})\n"+

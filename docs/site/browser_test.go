@@ -17,7 +17,7 @@ import (
 	"hyperscale/runtime/page/pagetest"
 )
 
-// seen is what the harness saw of a page on a phone, with all that folds unfolded.
+// seen is the harness's view of a page on a phone, with all foldable parts unfolded.
 type seen struct {
 	Page    string   `json:"page"`
 	Title   string   `json:"title"`

@@ -110,7 +110,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestPage: what stands where.
+// TestPage checks the parts of a page and their places.
 func TestPage(t *testing.T) {
 	planted := tree()
 	planted["docs/pic.svg"] = &fstest.MapFile{Data: []byte("<svg/>")}

@@ -7,8 +7,7 @@ import (
 	"hyperscale/scenarios/stage"
 )
 
-// A core quorum contains a majority of each group, and every node outside it is broken for
-// ever.
+// A core quorum contains a majority of each group, and every node outside it stays broken.
 func TestCoreQuorum(t *testing.T) {
 	for seed := range uint64(20) {
 		s := newCluster(stage.New(stage.Scenario{Name: "core"}, stage.Options{Seed: seed, Virtual: 5 * time.Minute}))

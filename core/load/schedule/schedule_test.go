@@ -29,7 +29,7 @@ type server struct {
 func (s *server) serve(now int64) int64 {
 	at := max(now, s.free)
 	if at+s.each > s.stall && at < s.end {
-		at = max(s.end, at) // what it has not finished by then waits
+		at = max(s.end, at) // unfinished work waits until then
 	}
 	s.free = at + s.each
 	return s.free

@@ -31,7 +31,7 @@ func newTwin(p *message.WorkflowPlan) *twin {
 	}
 }
 
-// at processes what is due at an instant.
+// at processes everything that is due at an instant.
 func (w *twin) at(now, over int64) {
 	if len(w.dues) > 0 && w.dues[0] > w.asked && now-w.dues[0] > int64(5*time.Millisecond) {
 		w.late = now

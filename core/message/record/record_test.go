@@ -187,8 +187,8 @@ func TestOffsetsKeepTheirTime(t *testing.T) {
 // rewrite reports whether the flag -rewrite, which datadriven declares, is set.
 func rewrite() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
-// testdata/golden has encodings of each struct, and each is read for ever with the same values.
-// Those of a newer version are written again byte by byte.
+// testdata/golden has encodings of each struct. Every later version must read them with the
+// same values, and write those of a newer version again byte by byte.
 func TestOldEncodingsAreStillRead(t *testing.T) {
 	for _, r := range kinds() {
 		file := filepath.Join("testdata", "golden", nameOf(r)+".txt")

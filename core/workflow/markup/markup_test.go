@@ -62,7 +62,8 @@ func written(all []markup.Element) string {
 	return strings.Join(out, " ")
 }
 
-// Selectors that would take for ever are rejected before they run; those of real users are not.
+// Selectors that would take almost unbounded time are rejected before they run; those of real
+// users are not.
 func TestSelectIsBounded(t *testing.T) {
 	flat := strings.Repeat("<hr>", 50_000)
 	deep := strings.Repeat("<div>", 400) + strings.Repeat("<b>x</b>", 2000)
