@@ -82,11 +82,10 @@ func parse(text []byte) (Record, error) {
 	return Record{l.AtNS, l.Node, l.Incarnation, l.LocalNS, reflect.ValueOf(e).Elem().Interface().(node.Event)}, nil
 }
 
-// Merge reads the history files of several nodes of one machine and orders them in
-// one. Their clocks are one clock, so the order is that of real time, exactly; what
-// two nodes did in the same nanosecond may have happened either way, and is taken in
-// the order of the files. A record without the reading of its node's own clock has
-// its At.
+// Merge reads the history files of several nodes of one machine and orders them in one. The
+// nodes share one clock, so the order is exactly that of real time. Events in the same
+// nanosecond keep the order of the files. A record without the reading of its node's own clock
+// has its At.
 func Merge(files ...io.Reader) ([]Record, error) {
 	var all []Record
 	for i, f := range files {

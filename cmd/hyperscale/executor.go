@@ -80,10 +80,10 @@ func feedOf(w *workflow.Workflow, work *exec.Work) (*feed.Table, error) {
 	return rows.Map(work.Sheets[at], w.Feed.File)
 }
 
-// collectAt is by how many percent the heap may grow between two collections. What
-// functions leave behind is all that is collected: few virtual users keep so little
-// that they can afford to leave a lot (a quarter more requests a second), ten thousand
-// keep so much that twice as much is too much.
+// collectAt is by how many percent the heap may grow between two collections. Almost all
+// garbage is what functions leave behind. A few virtual users keep so little that they can
+// afford much garbage, which gives a quarter more requests a second. Ten thousand keep so much
+// that twice as much is too much.
 func collectAt(vus uint64) int {
 	switch {
 	case vus <= 500:

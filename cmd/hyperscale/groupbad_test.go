@@ -131,9 +131,9 @@ func listOf100000() []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(frame))), frame...)
 }
 
-// TestForgedGates: a gate of another cluster, of an older protocol, one that is in
-// no set, one that bears another's name, numbers at their ends, and a list of a
-// hundred thousand members change nothing in a group but its counters.
+// TestForgedGates: forged gates change nothing in a group except its counters. They are of
+// another cluster, an older protocol or no set, or use another gate's name. They send extreme
+// numbers and a list of a hundred thousand members.
 func TestForgedGates(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t)

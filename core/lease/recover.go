@@ -8,8 +8,8 @@ import (
 )
 
 // recovery makes one disk the truth of a new epoch. Generations of the new epoch are above all
-// of the old one, so messages of the old one count nowhere: members reject its answers by their
-// sender's generation, its accepts by the disks that they rest on. Members of the old epoch
+// of the old one, so messages of the old one count nowhere. Members reject its answers by their
+// sender's generation, and its accepts by the disks that they rest on. Members of the old epoch
 // learn of the new one and fall silent.
 type recovery struct {
 	judgeAt  node.Instant // when it counts the members that are alive

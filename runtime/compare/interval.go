@@ -5,9 +5,9 @@ import "math"
 // interval is an estimate with the bounds that it keeps at some level.
 type interval struct{ low, value, high float64 }
 
-// difference is b - a for two independent intervals of one level, by Zou and Donner's
-// method of variance estimates recovery: it needs no density, keeps the lopsidedness of
-// both, and gives the mirror image when they change places.
+// difference is b - a for two independent intervals of one level, by Zou and Donner's method of
+// variance estimates recovery. It needs no density and keeps the asymmetry of both intervals.
+// If they change places, it gives the mirror image.
 func difference(a, b interval) interval {
 	d := b.value - a.value
 	return interval{

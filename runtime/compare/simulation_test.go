@@ -139,9 +139,9 @@ func worlds() []world {
 	}
 }
 
-// TestErrorRates measures how often pairs without a difference are called regressions,
-// and how often those with one are: few pairs here, as many as HYPERSCALE_COMPARE_PAIRS
-// says where that is set. docs/compare.md has the figures of 1,000.
+// TestErrorRates measures how often pairs without a difference are called regressions, and how
+// often those with one are. It uses few pairs, or HYPERSCALE_COMPARE_PAIRS of them.
+// docs/compare.md has the figures of 1,000.
 func TestErrorRates(t *testing.T) {
 	pairs, large := 12, false
 	if text := os.Getenv("HYPERSCALE_COMPARE_PAIRS"); text != "" {

@@ -53,9 +53,9 @@ type Node struct {
 	// Cluster and Environment must be equal on all nodes that talk to each other.
 	Cluster     string `yaml:"cluster" env:"CLUSTER"`
 	Environment string `yaml:"environment" env:"ENVIRONMENT"`
-	// StopTimeout is how long a graceful stop may take before the node is killed:
-	// above the ten seconds in which executors are stopped, below the thirty after
-	// which Kubernetes kills by itself.
+	// StopTimeout is how long a graceful stop may take before the node is killed. It is above
+	// the ten seconds that executors need to stop, and below the thirty after which Kubernetes
+	// kills the node.
 	StopTimeout time.Duration `yaml:"stop_timeout" env:"STOP_TIMEOUT"`
 	// Settings holds values of the role's own configuration by key, such as gate.results_max:
 	// docs/settings.md lists them. A source adds to those of the ones before.

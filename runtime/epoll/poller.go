@@ -117,8 +117,9 @@ func (p *Poller) Wait(events []Event, timeout time.Duration) (int, error) {
 	return told(n, errno)
 }
 
-// Block waits as Wait does, but blocks at once: for a loop that has just found no event with
-// a timeout of 0, and separates its idle time from its busy time. The timeout must not be 0.
+// Block waits as Wait does, but blocks at once. It is for a loop that has just found no event
+// with a timeout of 0, and separates its idle time from its busy time. The timeout must not be
+// 0.
 func (p *Poller) Block(events []Event, timeout time.Duration) (int, error) {
 	return told(p.block(events, timeout))
 }

@@ -9,9 +9,9 @@ import (
 	"hyperscale/core/node"
 )
 
-// work is what a node needs to get work, as its events report: a peer that has work (a worker's
-// managers, a manager's gates), and for owners of jobs or subjobs the membership of their
-// group.
+// work holds what a node needs to get work, as its events report. It needs a peer that has
+// work: a worker's managers, a manager's gates. Owners of jobs or subjobs also need the
+// membership of their group.
 type work struct {
 	from  node.Role // none: it gets work from any node that connects
 	group bool      // it must have joined one
@@ -83,8 +83,9 @@ func (n *Node) alive() (bool, string) {
 	return true, ""
 }
 
-// ready returns false while no work can arrive: until the machine has started and is a member
-// of its group, while no peer with work has registered the node, and after Stop.
+// ready returns false while no work can arrive. That is so before the machine has started,
+// before it is a member of its group, before a peer with work has registered it, and after
+// Stop.
 func (n *Node) ready() (bool, string) {
 	if n.loop.Stopping() {
 		return false, "the node is stopping"

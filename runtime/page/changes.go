@@ -81,7 +81,7 @@ func (d *contrast) changes(p *compare.Pair, caption string, which func(*compare.
 	return t
 }
 
-// scale is of intervals that are drawn below each other: near zero it is linear, far off
+// scale is the common scale of intervals below each other. Near zero it is linear, far off
 // logarithmic, so that one step that is ten times as slow does not hide all others.
 type scale struct{ tolerance, floor, far float64 }
 

@@ -194,9 +194,9 @@ func (s *Stage) drawAim(k FaultKind) string {
 	return target + offsets[s.Rand.Int(len(offsets))]
 }
 
-// Crowd draws how many members a crowded world has: most for a third of the seeds, for the
-// others between an eighth and a half of that, so that a swarm plays more worlds in its time.
-// It draws from the seed, not from Rand: what a world of most members draws next stays the same.
+// Crowd draws how many members a crowded world has. A third of the seeds get most, the others
+// between an eighth and a half of it, so that a swarm plays more worlds in its time. It draws
+// from the seed, not from Rand: what a world of most members draws next stays the same.
 func (s *Stage) Crowd(most int) int {
 	if s.Options.Seed%3 == 1 {
 		return most

@@ -10,7 +10,7 @@ import (
 
 // restBound is how long a node may take from the last job's end to its rest. Its longest waits
 // are a datacenter's guard of 60.6 s, a sweep every 60 s, and an acceptor's guard of 30.3 s
-// with the turns of the ring, and then what one of these ends.
+// with the turns of the ring. Each may start another wait at its end.
 const restBound = 3 * time.Minute
 
 // restEvery is how often the judge checks nodes while some of them are not at rest.

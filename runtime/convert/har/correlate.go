@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// correlator finds values of answers that come again in later requests. Such a value is
-// extracted where it came from, and filled in where it goes: if it says enough to be no
-// accident, no request before that answer had it, and one place of the answer is it.
+// correlator finds values of answers that occur again in later requests. It extracts such a
+// value where it came from, and fills it in where it goes. The value must be long enough to be
+// no accident, new in that answer, and unique in it.
 type correlator struct {
 	p     recorder
 	known map[string]bool    // values that requests had before

@@ -163,9 +163,9 @@ func (o *pools) use(at, index int32) {
 	o.Wire.write(index)
 }
 
-// roomiest returns the connection for one more stream: the one that the slot used last, as its
-// answers arrive together; else one without streams; else none while another connection is
-// allowed; else the one with the fewest streams.
+// roomiest returns the connection for one more stream. It prefers the one that the slot used
+// last, as its answers arrive together, then one without streams. If another connection is
+// allowed, it then returns none; otherwise the one with the fewest streams.
 func (o *pools) roomiest(p *pool, n *RequestSlot) int32 {
 	if at := n.home.index; at >= 0 {
 		if c := o.Sockets.Conns.At(at); c.Generation == n.home.serial && c.pool == p && c.multi.CanOpen() {

@@ -12,9 +12,8 @@ const (
 	// MaxBodyDiscarded bounds a body that is not kept; time bounds it long before.
 	MaxBodyDiscarded = 1 << 40
 
-	// maxChunkWaste is how many bytes of framing may run ahead of the payload: sixteen
-	// bytes a chunk and twice its data are free, so only floods of tiny chunks with long
-	// extensions reach it.
+	// maxChunkWaste is how many bytes of framing may exceed the payload. Sixteen bytes a chunk
+	// and twice its data are free, so only floods of tiny chunks with long extensions reach it.
 	maxChunkWaste = 16 << 10
 
 	carryKept = 512 // capacity of a line buffer that survives a response
@@ -97,9 +96,9 @@ func (c *Chunks) Clear() {
 	c.left, c.waste, c.part = 0, 0, chunkSize
 }
 
-// Next takes some of b, which is not empty: it returns how many bytes it took, the body
-// bytes among them (a part of b), and whether the body and its trailers have ended.
-// Call it again with the rest. Trailers are checked and dropped, never merged.
+// Next decodes a part of b, which is not empty. It returns the number of decoded bytes, the
+// body bytes among them (a part of b), and whether the body and its trailers have ended. Call
+// it again with the rest. It checks trailers and drops them, never merges them.
 func (c *Chunks) Next(b []byte) (n int, data []byte, done bool, err error) {
 	switch c.part {
 	case chunkData:

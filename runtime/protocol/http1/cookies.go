@@ -34,9 +34,9 @@ func (c *Cookies) Add(value []byte) {
 	}
 }
 
-// Common is what parsers of one goroutine share: where Set-Cookie fields go, the largest
-// body, in bytes (0: as large as each parser takes; it does not change), and the heads that
-// came last.
+// Common is what parsers of one goroutine share: the destination of Set-Cookie fields, the
+// largest body, and the last heads. The largest body is in bytes and does not change; 0 means
+// each parser's own limit.
 type Common struct {
 	Cookies
 	BodyMax int64

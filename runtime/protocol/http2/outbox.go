@@ -14,8 +14,8 @@ type outbox struct {
 	departs []departure // by end
 }
 
-// departure is a request that is queued whole: it counts when all bytes up to its end are gone,
-// even if its stream is over by then, as its frames are written all the same.
+// departure is a request that is queued whole. It counts when all bytes up to its end are gone.
+// That holds even if its stream has ended by then, as its frames are written all the same.
 type departure struct {
 	end   uint64
 	count *uint64

@@ -13,8 +13,9 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// batch answers every request of a connection with the same two frames, all requests of
-// one read in one write: the fastest server there can be, so that the client is measured.
+// batch answers every request of a connection with the same two frames, and all requests of one
+// read in one write. It is the fastest possible server, so that the benchmark measures the
+// client.
 func batch(conn net.Conn) {
 	defer conn.Close()
 	in := make([]byte, 0, 1<<17)

@@ -57,8 +57,8 @@ const (
 )
 
 // restore takes the terminal until the alternate screen is there. bubbletea 2.0.9 may show
-// nothing: the goroutine of the renderer that ended stops the ticker that the next one has
-// reset, where this process was stopped between the two.
+// nothing: the former renderer's goroutine can stop the ticker that the next renderer has
+// reset, if this process was stopped between the two.
 func restore(program terminal, canvas *Painter, closing <-chan struct{}) {
 	for range restoreTries {
 		if program.RestoreTerminal() != nil {

@@ -91,9 +91,8 @@ func withoutUser(address string) string {
 	return u.String()
 }
 
-// Discreet is a flag's value, or an argument where flag is empty, as results may show it:
-// without a parameter or header whose name says that it is a secret, and without the user
-// of an address.
+// Discreet is a flag's value as results may show it, or an argument if flag is empty. It omits
+// values of parameters and headers whose name suggests a secret, and the user of an address.
 func Discreet(flag, pair string) string {
 	if kind, place, ok := strings.Cut(pair, "="); flag == "--out" && ok && command.IsURL(place) {
 		return kind + "=" + export.Discreet(place)
