@@ -15,7 +15,7 @@ func TestDispatchesWithoutAMajorityAreRejected(t *testing.T) {
 	}
 	for _, m := range d.managers {
 		if m != third {
-			d.subjob(third, m, true)
+			d.part(third, m, true)
 		}
 	}
 	d.run(10 * time.Second)

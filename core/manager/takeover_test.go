@@ -89,7 +89,7 @@ func TestCutOffHolderStopsActing(t *testing.T) {
 	d, j, old := started(t)
 	for _, m := range d.managers {
 		if m != old {
-			d.subjob(old, m, true)
+			d.part(old, m, true)
 		}
 	}
 	lost := d.now
@@ -100,7 +100,7 @@ func TestCutOffHolderStopsActing(t *testing.T) {
 	d.another(j, old)
 	d.run(8 * time.Second)
 	for _, m := range d.managers {
-		d.subjob(old, m, false)
+		d.part(old, m, false)
 	}
 	if n := d.running(j.dispatch.Job); n != 2 || len(d.runs) != 2 {
 		t.Errorf("%d attempts run, %d began", n, len(d.runs))
@@ -174,7 +174,7 @@ func TestLostWorkerIsWaitedFor(t *testing.T) {
 	lost := d.runs[0]
 	w := d.workers[int(lost.worker[1]-'1')]
 	for _, m := range d.managers {
-		d.subjob(w, m, true)
+		d.part(w, m, true)
 	}
 	cut := d.now
 	d.until("it runs elsewhere", 12*time.Second, func() bool { return len(d.runs) > began })
@@ -182,7 +182,7 @@ func TestLostWorkerIsWaitedFor(t *testing.T) {
 		t.Errorf("dispatched again after %v", wait)
 	}
 	for _, m := range d.managers {
-		d.subjob(w, m, false)
+		d.part(w, m, false)
 	}
 	d.slow(false)
 	want(t, d.ended(j, 40*time.Second), message.JobCompleted)
@@ -260,9 +260,9 @@ func faults(t *testing.T, seed uint64) {
 				a.start()
 			}
 		case 2:
-			d.subjob(a, b, a != b)
+			d.part(a, b, a != b)
 		case 3:
-			d.subjob(a, b, false)
+			d.part(a, b, false)
 		case 4:
 			j := jobs[r.IntN(len(jobs))]
 			j.cancel = j.cancel || r.IntN(4) == 0

@@ -236,11 +236,11 @@ func (m *workflows) snapshot(env node.Env, p *subjob.Subjob) message.DatacenterR
 }
 
 func (m *workflows) sum(env node.Env, f *subjob.Workflow) message.Stats {
-	var subjobs []*message.Stats
+	var figures []*message.Stats
 	for _, s := range f.Shards {
-		subjobs = append(subjobs, s.Figures()) // Figures may return nil, which counts nothing
+		figures = append(figures, s.Figures()) // Figures may return nil, which counts nothing
 	}
-	sum, err := stats.Sum(subjobs)
+	sum, err := stats.Sum(figures)
 	if err != nil {
 		env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ShardProgress", Why: err.Error()})
 		return message.Stats{}

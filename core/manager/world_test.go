@@ -105,8 +105,8 @@ func (n *net) until(what string, most time.Duration, ok func() bool) {
 
 func (n *net) blocked(a, b node.Addr) bool { return n.cut[[2]node.Addr{a, b}] }
 
-// subjob cuts or repairs the links between two nodes.
-func (n *net) subjob(a, b *host, cut bool) {
+// part cuts or repairs the links between two nodes.
+func (n *net) part(a, b *host, cut bool) {
 	n.cut[[2]node.Addr{a.peer.Addr, b.peer.Addr}] = cut
 	n.cut[[2]node.Addr{b.peer.Addr, a.peer.Addr}] = cut
 }

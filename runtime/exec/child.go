@@ -86,10 +86,10 @@ func (p *Pool) spawn(core int) (*child, error) {
 	return ch, nil
 }
 
-// shard is the scheduler's time slice of an executor. The shorter it is, the sooner an executor
+// slice is the scheduler's time slice of an executor. The shorter it is, the sooner an executor
 // that wakes up for a due request gets the processor; its share stays the same. It is the least
 // that the kernel accepts; kernels before 6.12 ignore it.
-const shard = 100 * time.Microsecond
+const slice = 100 * time.Microsecond
 
 // startPinned starts cmd with the affinity of its processor, and its shard. Both belong to
 // a thread and are inherited at fork, so this thread wears them for a moment.
@@ -98,7 +98,7 @@ func startPinned(cmd *osexec.Cmd, cpu int) error {
 	defer runtime.UnlockOSThread()
 	if before, err := unix.SchedGetAttr(0, 0); err == nil && before.Policy == unix.SCHED_NORMAL {
 		short := *before
-		short.Runtime = uint64(shard)
+		short.Runtime = uint64(slice)
 		if err := unix.SchedSetAttr(0, &short, 0); err == nil {
 			defer func() { _ = unix.SchedSetAttr(0, before, 0) }() // it was ours a moment ago
 		}

@@ -75,13 +75,13 @@ func play(ctx context.Context, w *Work) *message.ExecResult {
 	case "pinned":
 		var set unix.CPUSet
 		_ = unix.SchedGetaffinity(0, &set)
-		result.Error = fmt.Sprintf("%d %s %v", set.Count(), os.Getenv("GOMAXPROCS"), shardOf())
+		result.Error = fmt.Sprintf("%d %s %v", set.Count(), os.Getenv("GOMAXPROCS"), sliceOf())
 	}
 	return result
 }
 
-// shardOf is the scheduler's time slice of this thread, 0 if the kernel reports none.
-func shardOf() time.Duration {
+// sliceOf is the scheduler's time slice of this thread, 0 if the kernel reports none.
+func sliceOf() time.Duration {
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err != nil {
 		return 0
@@ -208,10 +208,10 @@ func TestExecutorIsPinnedToOneProcessor(t *testing.T) {
 	h.run(1, "pinned")
 	_, last := h.end(t, 1)
 	want := "1 1 0s"
-	if own := shardOf(); own != 0 {
-		want = fmt.Sprintf("1 1 %v", shard)
-		if own == shard {
-			t.Error("this process kept the shard of its executors")
+	if own := sliceOf(); own != 0 {
+		want = fmt.Sprintf("1 1 %v", slice)
+		if own == slice {
+			t.Error("this process kept the time slice of its executors")
 		}
 	}
 	if r := last.(*message.ExecResult); r.Error != want {

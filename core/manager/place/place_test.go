@@ -301,7 +301,7 @@ func TestSharesByPriority(t *testing.T) {
 			VUs: rapid.Uint64Range(1, 2000).Draw(t, "vus"), Cores: rapid.SampledFrom([]uint32{0, 0, 0, 1, 900}).Draw(t, "cores"),
 			Test: rapid.IntRange(0, 4).Draw(t, "function") > 0, Priority: message.Importance(rapid.IntRange(0, 4).Draw(t, "priority")),
 		}
-		subjob := func(percent uint64) uint64 { // the least number that is at least this percentage
+		shareOf := func(percent uint64) uint64 { // the least number that is at least this percentage
 			n := uint64(0)
 			for n*100 < all*percent {
 				n++
@@ -311,11 +311,11 @@ func TestSharesByPriority(t *testing.T) {
 		least, most := uint64(0), all
 		switch plan.Priority {
 		case message.PriorityLow:
-			most = subjob(25)
+			most = shareOf(25)
 		case message.PriorityNormal:
-			least, most = subjob(25), subjob(75)
+			least, most = shareOf(25), shareOf(75)
 		case message.PriorityHigh:
-			least = subjob(75)
+			least = shareOf(75)
 		case message.PriorityExclusive:
 			least = all
 		}
