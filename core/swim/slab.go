@@ -1,5 +1,7 @@
 package swim
 
+import "hyperscale/core/node"
+
 // slab holds values of few records, without gaps. A record has the index of its own.
 type slab[T any] []aside[T]
 
@@ -17,8 +19,11 @@ func (s slab[T]) of(r *record) *T {
 	return s[r.rare-1].value
 }
 
-// add adds a value for the record of a place.
+// add adds a value for the record of a place, which has none.
 func (s *slab[T]) add(records []record, i uint32, v *T) {
+	if records[i].rare != 0 {
+		node.Bug("swim: %s has a suspicion or a tombstone already", records[i].who.ID)
+	}
 	*s = append(*s, aside[T]{i, v})
 	records[i].rare = uint32(len(*s))
 }
