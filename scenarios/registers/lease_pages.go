@@ -111,7 +111,7 @@ func leaseOtherSet(s *stage.Stage) {
 	p.lowFirst(1, 2)
 	stray, reports := p.ids[1], 0
 	s.Witness = append(s.Witness, func(r checker.Record) {
-		if e, ok := r.Event.(event.GroupRefused); ok && r.Node == p.ids[0] && e.Peer == p.World.Addr(stray) {
+		if e, ok := r.Event.(event.GroupRefused); ok && r.Node == p.ids[0] && e.Peer == p.World.Addr(stray) && p.w.strayed == stray {
 			reports++
 		}
 	})
@@ -120,7 +120,7 @@ func leaseOtherSet(s *stage.Stage) {
 		p.World.At(at, func() {
 			p.World.Crash(stray)
 			p.World.Restore(stray, nil)
-			p.w.strayed = as
+			p.w.strayed, reports = as, 0
 			p.World.Start(stray)
 		})
 	}
@@ -128,8 +128,10 @@ func leaseOtherSet(s *stage.Stage) {
 	for n := 1; n <= 3; n++ {
 		restart(at, stray)
 		p.World.At(at+8*time.Second, func() {
-			if reports != n {
-				p.violate("P", 0, "a member came with another set %d times, %d were reported", n, reports)
+			// A datagram of the life before may arrive after the restart. A lost disk counts its
+			// lives anew, so nothing tells the two apart: the next hail corrects it, by one more report.
+			if reports < 1 || reports > 2 {
+				p.violate("P", 0, "a member came with another set for time %d, and was reported %d times", n, reports)
 			}
 		})
 		restart(at+9*time.Second, "")
