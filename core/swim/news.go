@@ -277,17 +277,15 @@ func (g *tracker) accused(env node.Env, from node.Peer, n *message.SwimNews) {
 }
 
 // doubt handles a death in another's list that this node does not know: after a cut has healed,
-// each side considers the other dead. It asks the member itself. If the member is dead, the
-// next probe of it shows that.
+// each side considers the other dead. It tells the member itself, which refutes that and recants:
+// its own verdicts are from the time of the cut. If the member is dead, the next probe shows it.
 func (g *tracker) doubt(env node.Env, i uint32, n *message.SwimNews) {
 	if g.doubted >= recantMax {
 		return
 	}
 	g.doubted++
-	accusation := *n
-	accusation.State = uint8(Suspect)
 	env.Datagram(g.table.records[i].who.Addr, &message.SwimGossip{
-		Group: g.config.Group, Incarnation: g.Incarnation(), News: []message.SwimNews{accusation},
+		Group: g.config.Group, Incarnation: g.Incarnation(), News: []message.SwimNews{*n},
 	})
 }
 
