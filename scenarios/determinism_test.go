@@ -55,8 +55,8 @@ func play(bin string, env []string, args ...string) (verdict, error) {
 	return v, nil
 }
 
-// tracedEvery is the number of seeds per traced one: writing a trace takes six times as long as
-// the run.
+// tracedEvery is the number of seeds per traced one: a traced run takes three times as long as
+// one without.
 const tracedEvery = 10
 
 // crowded are worlds of thousands of nodes that take longer than all others together: they are

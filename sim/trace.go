@@ -129,23 +129,6 @@ func interestOf(o Observer) Interest {
 	return WantAll
 }
 
-// Nobody is an Observer that ignores everything; embed it to override a method.
-type Nobody struct{}
-
-var _ Observer = Nobody{}
-
-// Input implements Observer.
-func (Nobody) Input(time.Duration, node.ID, *node.Input) {}
-
-// Effect implements Observer.
-func (Nobody) Effect(time.Duration, node.ID, *Effect) {}
-
-// Event implements Observer.
-func (Nobody) Event(time.Duration, node.ID, uint64, node.Event) {}
-
-// Fault implements Observer.
-func (Nobody) Fault(time.Duration, Fault) {}
-
 // recorder adds what happens to the trace hash and shows it to the observer.
 type recorder struct {
 	hash     uint64

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"hyperscale/core/message"
@@ -16,8 +17,9 @@ type Tracer struct {
 	// Bodies writes whole messages, not only their names and digests.
 	Bodies bool
 
-	w   io.Writer
-	err error
+	w    io.Writer
+	err  error
+	line []byte // reused
 }
 
 var _ Observer = (*Tracer)(nil)
@@ -61,12 +63,81 @@ type eventLine struct {
 	Data        node.Event    `json:"data"`
 }
 
-func (t *Tracer) write(line any) {
+// append appends the line as encoding/json writes it: nine of ten lines of a trace are of this
+// kind, and reflection took most of a traced run's time.
+func (l *traceLine) append(b []byte) ([]byte, error) {
+	var err error
+	value := func(name string, v any) {
+		var field []byte
+		if field, err = json.Marshal(v); err == nil {
+			b = append(append(b, name...), field...)
+		}
+	}
+	text := func(name, s string) {
+		switch {
+		case s == "" || err != nil:
+		case plain(s):
+			b = append(append(append(append(b, name...), '"'), s...), '"')
+		default:
+			value(name, s)
+		}
+	}
+	number := func(name string, n uint64) {
+		if n != 0 {
+			b = strconv.AppendUint(append(b, name...), n, 10)
+		}
+	}
+	signed := func(name string, n int64) {
+		if n != 0 {
+			b = strconv.AppendInt(append(b, name...), n, 10)
+		}
+	}
+	b = strconv.AppendInt(append(b, `{"at_ns":`...), int64(l.At), 10)
+	text(`,"node":`, string(l.Node))
+	text(`,"in":`, l.In)
+	text(`,"out":`, l.Out)
+	text(`,"from":`, l.From)
+	text(`,"to":`, string(l.To))
+	number(`,"stream":`, uint64(l.Stream))
+	text(`,"message":`, l.Message)
+	text(`,"digest":`, l.Digest)
+	if l.Body != nil && err == nil {
+		value(`,"body":`, l.Body)
+	}
+	text(`,"timer":`, l.Timer)
+	signed(`,"delay_ns":`, int64(l.Delay))
+	number(`,"token":`, uint64(l.WriteID))
+	if len(l.Keys) > 0 && err == nil {
+		value(`,"keys":`, l.Keys)
+	}
+	number(`,"exec":`, uint64(l.Exec))
+	signed(`,"until":`, int64(l.Until))
+	if l.Core != nil {
+		b = strconv.AppendInt(append(b, `,"core":`...), int64(*l.Core), 10)
+	}
+	number(`,"command":`, l.Command)
+	text(`,"reason":`, l.Reason)
+	if l.Fault != nil && err == nil {
+		value(`,"fault":`, l.Fault)
+	}
+	return append(b, '}'), err
+}
+
+// plain says that JSON quotes a string as it is.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *Tracer) write(b []byte, err error) {
 	if t.err != nil {
 		return
 	}
-	b, err := json.Marshal(line)
-	if err == nil {
+	if t.line = b; err == nil {
 		_, err = t.w.Write(append(b, '\n'))
 	}
 	if err != nil {
@@ -106,7 +177,7 @@ func (t *Tracer) Input(at time.Duration, id node.ID, in *node.Input) {
 		}
 		t.carry(&l, in.Exec.Body)
 	}
-	t.write(&l)
+	t.write(l.append(t.line[:0]))
 }
 
 // Effect implements Observer.
@@ -124,13 +195,16 @@ func (t *Tracer) Effect(at time.Duration, id node.ID, e *Effect) {
 	for _, r := range e.Records {
 		l.Keys = append(l.Keys, r.Key)
 	}
-	t.write(&l)
+	t.write(l.append(t.line[:0]))
 }
 
 // Event implements Observer.
 func (t *Tracer) Event(at time.Duration, id node.ID, incarnation uint64, e node.Event) {
-	t.write(&eventLine{at, id, incarnation, e.EventName(), e})
+	t.write(json.Marshal(&eventLine{at, id, incarnation, e.EventName(), e}))
 }
 
 // Fault implements Observer.
-func (t *Tracer) Fault(at time.Duration, f Fault) { t.write(&traceLine{At: at, Fault: &f}) }
+func (t *Tracer) Fault(at time.Duration, f Fault) {
+	l := traceLine{At: at, Fault: &f}
+	t.write(l.append(t.line[:0]))
+}
