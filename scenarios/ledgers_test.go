@@ -57,6 +57,7 @@ var unreported = map[string]string{
 	"lease.acceptor.registers":  "released ones remain until TombstoneAge after Forget; Sizes bounds them, and Rests tells what each holds",
 	"lease.seat.set":            "configured",
 	"lease.seat.taken":          "the memory of outcomes, cleared by the next Take",
+	"lease.seat.unknown":        "fields of one record on disk, which record.UnknownMax bounds",
 	"lease.writes.scratch":      "memory of one record that is encoded, which RecordMax bounds",
 	"lease.outbox.spare":        "memory of the last frames of a member to itself, always empty",
 	"manager.holdings.ended":    "remembered until Retention; Sizes bounds them by FinishedMax",

@@ -16,7 +16,7 @@ type room struct {
 	why   string   // printed for every edge that mayNot does not explain better
 }
 
-var kernel = []string{"node", "message", "event", "plan"}
+var kernel = []string{"node", "message", "record", "event", "plan"}
 
 // rooms is the table, first match wins. An exact path that is gone while
 // treeIsWhole stands is a complaint, so that the table cannot outlive the tree.
@@ -29,6 +29,8 @@ var rooms = []room{
 		why: "the catalogue of messages knows ids and addresses and nothing of who sends them"},
 	{name: "toy", paths: []string{toys}, may: []string{"node", "message"},
 		why: "toys are messages of test machines, which no frame carries: tests and scenarios alone import them"},
+	{name: "record", paths: []string{"core/message/record"}, may: []string{"node", "message"},
+		why: "records are the layout of disks: parts and roles fill them, so they know none"},
 	{name: "plan", paths: []string{"core/plan", "core/plan/plantest"}, may: []string{"node", "message"},
 		why: "the bounds of a plan are a law for the language, gates, managers and executors, so they know none of these"},
 	{name: "event", paths: []string{"core/event"}, may: []string{"node", "message"},
@@ -70,7 +72,7 @@ const toys = "core/message/toy"
 const treeIsWhole = "cmd/hyperscale"
 
 // optionalRooms need not exist, also not in the small trees of the tests.
-var optionalRooms = []string{"floor", "toy", "wiring", "examples", "docs", "progress"}
+var optionalRooms = []string{"floor", "toy", "record", "wiring", "examples", "docs", "progress"}
 
 // mayNot explains the edges that people try. An empty from means any room.
 var mayNot = []struct{ from, to, why string }{

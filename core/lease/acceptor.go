@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
@@ -214,7 +214,7 @@ func (r *acceptor) commit(env node.Env, ch *change) {
 		reg.missed = nil
 	}
 	r.watchOver(env, reg)
-	if ch.then == answersNobody {
+	if ch.then == answersNone {
 		return
 	}
 	env.Emit(event.AcceptorWrote{Group: r.c.Group, Job: reg.job, Promised: reg.promised, Token: reg.accepted.Token, Seq: reg.accepted.Seq})
@@ -226,7 +226,7 @@ func (r *acceptor) commit(env node.Env, ch *change) {
 }
 
 // load reads the disk. After an error the member does not trust its disk.
-func (r *acceptor) load(env node.Env) (m mark, found bool, err error) {
+func (r *acceptor) load(env node.Env) (m record.Member, found bool, err error) {
 	records := env.Store().Load(r.key(""))
 	for _, rec := range records {
 		r.writes.keys = append(r.writes.keys, rec.Key)
@@ -235,7 +235,7 @@ func (r *acceptor) load(env node.Env) (m mark, found bool, err error) {
 		name := strings.TrimPrefix(rec.Key, r.key(""))
 		if name == "member" {
 			found = true
-			if err = json.Unmarshal(rec.Value, &m); err != nil {
+			if err = record.Read(rec.Value, &m); err != nil {
 				return m, found, fmt.Errorf("read the mark of %s: %w", r.c.Group, err)
 			}
 			continue

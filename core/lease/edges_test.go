@@ -57,7 +57,7 @@ func TestMerge(t *testing.T) {
 	}{
 		{"higher promise", message.LeaseRegister{Promised: low, Life: one}, message.LeaseRegister{Promised: high, Life: other}, message.LeaseRegister{Promised: high, Life: other}},
 		{"same promise", message.LeaseRegister{Promised: low, Life: one}, message.LeaseRegister{Promised: low, Life: one}, message.LeaseRegister{Promised: low, Life: one}},
-		{"promised to two lives", message.LeaseRegister{Promised: low, Life: one}, message.LeaseRegister{Promised: low, Life: other}, message.LeaseRegister{Promised: low, Life: nobody()}},
+		{"promised to two lives", message.LeaseRegister{Promised: low, Life: one}, message.LeaseRegister{Promised: low, Life: other}, message.LeaseRegister{Promised: low, Life: contested()}},
 		{"later seq", message.LeaseRegister{Accepted: state(low, 1)}, message.LeaseRegister{Accepted: state(low, 2)}, message.LeaseRegister{Accepted: state(low, 2)}},
 		{"tombstone of the same token", message.LeaseRegister{Accepted: state(low, 2)}, message.LeaseRegister{Accepted: state(low, 1), Reaped: true}, message.LeaseRegister{Accepted: state(low, 1), Reaped: true}},
 		{"tombstone of a lower token", message.LeaseRegister{Accepted: state(high, 0)}, message.LeaseRegister{Accepted: state(low, 9), Reaped: true}, message.LeaseRegister{Accepted: state(high, 0)}},

@@ -14,7 +14,7 @@ func (r *seat) faultOf(f *message.LeaseFrame, from int) string {
 	sender, self := uint32(from+1), uint32(r.self+1)
 	for i := range f.Prepares {
 		m := &f.Prepares[i]
-		if !r.chosenBy(m.Token, sender) || m.Life == nobody() || !m.Consent.Zero() && !r.valid(m.Consent) {
+		if !r.chosenBy(m.Token, sender) || m.Life == contested() || !m.Consent.Zero() && !r.valid(m.Consent) {
 			return "a prepare's token is out of range"
 		}
 	}
@@ -56,7 +56,7 @@ func (r *seat) faultOf(f *message.LeaseFrame, from int) string {
 
 func (r *seat) faultOfAccept(m *message.LeaseAccept, sender uint32) string {
 	switch {
-	case !r.chosenBy(m.Token, sender) || m.Life == nobody():
+	case !r.chosenBy(m.Token, sender) || m.Life == contested():
 		return "an accept's token is out of range"
 	case m.Rev > m.Seq || m.Lease <= 0 || m.Lease > LeaseMax || len(m.Record) > RecordMax:
 		return "an accept's state is out of range"

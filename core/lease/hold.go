@@ -142,7 +142,7 @@ func (r *proposer) becomeReleased(env node.Env, p *proposal) {
 	p.reg.over = p.token
 	if !p.acked.has(r.self) {
 		missed := r.acceptOf(p)
-		missed.Record = p.record
+		missed.Record, missed.Rest = p.record, nil // a majority has it: it rests on no promise, so on no disk that may be lost
 		p.reg.missed = &missed
 	}
 	r.end(env, p)

@@ -45,7 +45,7 @@ func hostile(t *rapid.T) node.Message {
 		return message.LeaseToken{Epoch: number.Draw(t, "epoch"), Ordinal: uint32(rapid.Uint64Range(0, 5).Draw(t, "ordinal"))}
 	})
 	life := rapid.Custom(func(t *rapid.T) message.LeaseLife {
-		return rapid.SampledFrom([]message.LeaseLife{{}, {Incarnation: 1, Salt: 5}, nobody()}).Draw(t, "life")
+		return rapid.SampledFrom([]message.LeaseLife{{}, {Incarnation: 1, Salt: 5}, contested()}).Draw(t, "life")
 	})
 	span := rapid.SampledFrom([]time.Duration{-1, 0, 1, time.Second, 10 * time.Second, LeaseMax, LeaseMax + 1, 1<<63 - 1})
 	record := rapid.SampledFrom([][]byte{nil, {}, []byte("x"), make([]byte, RecordMax), make([]byte, RecordMax+1)})

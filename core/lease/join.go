@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
@@ -64,16 +65,16 @@ func (r *membership) Start(env node.Env) {
 	r.life = message.LeaseLife{Incarnation: env.Self().Incarnation, Salt: env.Rand(node.PurposeLease).Uint64()}
 	r.nonce = env.Rand(node.PurposeLease).Uint64() | 1
 	m, found, err := r.load(env)
-	if err != nil || found && (m.Standing > recovered || m.Standing != blank && len(m.Gens) != len(m.Members)) {
+	if was := standing(m.Standing); err != nil || found && (was > recovered || was != blank && len(m.Generations) != len(m.Members)) {
 		reached(env, "lease/torn")
 		env.Emit(event.StoreFailed{What: "lease registers of " + r.c.Group, Err: fmt.Sprintf("the disk is taken for lost: %v", err)})
-		m, found = mark{}, false
+		m, found = record.Member{}, false
 	}
-	r.epoch = m.Epoch
-	r.target = m.Standing
+	was := standing(m.Standing)
+	r.epoch, r.target, r.unknown = m.Epoch, was, m.Unknown
 	same := slices.Equal(m.Members, r.names)
 	switch {
-	case !found || m.Standing < member:
+	case !found || was < member:
 		r.restartBlank(env, m, same)
 	case r.c.Recover:
 		r.startRecovery(env, m, same)
@@ -83,8 +84,8 @@ func (r *membership) Start(env node.Env) {
 			strings.Join(m.Members, ","), strings.Join(r.names, ","))
 		return
 	default:
-		copy(r.gens, m.Gens)
-		r.becomeMember(env, m.Standing, "restarted")
+		copy(r.gens, m.Generations)
+		r.becomeMember(env, was, "restarted")
 	}
 	r.writes.keys = nil // only a blank member erases them
 	r.hailAll(env)
@@ -93,14 +94,14 @@ func (r *membership) Start(env node.Env) {
 
 // restartBlank starts a node that is not a member yet. It erases what an unfinished join has
 // left on the disk.
-func (r *membership) restartBlank(env node.Env, m mark, same bool) {
+func (r *membership) restartBlank(env node.Env, m record.Member, same bool) {
 	clear(r.registers)
 	r.erase(env)
-	if same && len(m.Gens) == r.n {
-		copy(r.gens, m.Gens)
+	if same && len(m.Generations) == r.n {
+		copy(r.gens, m.Generations)
 	}
 	r.standing = blank
-	if same && m.Standing == founding {
+	if same && standing(m.Standing) == founding {
 		r.standing = founding
 	}
 	r.target = r.standing

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
@@ -15,14 +16,14 @@ type recovery struct {
 	judgeAt  node.Instant // when it counts the members that are alive
 	finishAt node.Instant // when collecting ends, 0 before
 	set      bool         // the configured set is the one of the disk
-	mark     mark
+	mark     record.Member
 }
 
 // startRecovery first waits one guard, so that a majority that only starts slowly appears, and
 // leases of the old epoch run out.
-func (r *membership) startRecovery(env node.Env, m mark, same bool) {
+func (r *membership) startRecovery(env node.Env, m record.Member, same bool) {
 	if same {
-		copy(r.gens, m.Gens)
+		copy(r.gens, m.Generations)
 	}
 	r.recovery = &recovery{judgeAt: env.Now().Add(r.c.Guard()), set: same, mark: m}
 	r.standing, r.target = mute, mute
@@ -86,7 +87,7 @@ func (r *membership) refuseRecovery(env node.Env) {
 		return
 	}
 	r.alarm(env, "a majority of the configured set is alive: nothing is recovered: remove recover", nil)
-	r.becomeMember(env, v.mark.Standing, "restarted")
+	r.becomeMember(env, standing(v.mark.Standing), "restarted")
 }
 
 func (r *membership) finishRecovery(env node.Env) {
@@ -97,7 +98,7 @@ func (r *membership) finishRecovery(env node.Env) {
 		reg.accepted.Copied = false
 		if !r.recovery.set {
 			// Ordinals may name other members now, so no member is the old holder.
-			reg.promiser = nobody()
+			reg.promiser = contested()
 			reg.accepted.Life.Incarnation = ^uint64(0)
 		}
 	}

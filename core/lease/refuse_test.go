@@ -1,14 +1,16 @@
 package lease
 
 import (
-	"encoding/json"
+	"bytes"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
@@ -182,11 +184,11 @@ func TestJoinAsksUnderAStoredGeneration(t *testing.T) {
 			return false
 		}
 		asked++
-		var stored mark
+		var stored record.Member
 		if b := lost.records[lost.r.key("member")]; b == nil {
 			t.Errorf("it asks for registers under generation %d, and its disk has no mark", set.Generation)
-		} else if err := json.Unmarshal(b, &stored); err != nil || len(stored.Gens) != 3 || stored.Gens[2] != set.Generation {
-			t.Errorf("it asks for registers under generation %d, its disk has %v, %v", set.Generation, stored.Gens, err)
+		} else if err := record.Read(b, &stored); err != nil || len(stored.Generations) != 3 || stored.Generations[2] != set.Generation {
+			t.Errorf("it asks for registers under generation %d, its disk has %v, %v", set.Generation, stored.Generations, err)
 		}
 		return false
 	}
@@ -200,5 +202,25 @@ func TestJoinAsksUnderAStoredGeneration(t *testing.T) {
 	g.advance(time.Second)
 	if asked == 0 || !lost.r.Speaks() {
 		t.Fatalf("with a whole disk it asks %d times for registers, and is %s", asked, lost.r.Standing())
+	}
+}
+
+// A member that writes its mark again keeps the fields that a newer version wrote into it.
+func TestMarksKeepUnknownFields(t *testing.T) {
+	g := three()
+	h, lost := g.members[0], g.members[2]
+	key := h.r.key("member")
+	h.crash(false)
+	newer := slices.Clone(h.records[key])
+	newer[0]++ // a map of one field more
+	h.records[key] = append(newer, 0xa3, 'n', 'e', 'w', 7)
+	h.begin()
+	g.advance(time.Second)
+	lost.crash(true)
+	lost.begin()
+	g.advance(time.Second)
+	var m record.Member
+	if err := record.Read(h.records[key], &m); err != nil || m.Generations[2] != 2 || !bytes.HasSuffix(h.records[key], []byte{0xa3, 'n', 'e', 'w', 7}) {
+		t.Errorf("its mark is %+v, %x, %v", m, h.records[key], err)
 	}
 }

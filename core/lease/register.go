@@ -141,7 +141,7 @@ func (reg *register) renew(now node.Instant, m *message.LeaseAccept) {
 type aftermath uint8
 
 const (
-	answersNobody aftermath = iota
+	answersNone aftermath = iota
 	answersPromise
 	answersAccepted
 	forgets // the register goes for good

@@ -187,7 +187,7 @@ func (r *membership) merge(env node.Env, s *message.LeaseRegister) {
 	case c < 0:
 		reg.promised, reg.promiser = s.Promised, s.Life
 	case c == 0 && reg.promiser != s.Life:
-		reg.promiser = nobody()
+		reg.promiser = contested()
 	}
 	above := later(&s.Accepted, &reg.accepted)
 	if s.Reaped {

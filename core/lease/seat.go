@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
@@ -22,11 +23,12 @@ type seat struct {
 	life     message.LeaseLife
 
 	standing standing
-	target   standing // the standing that it takes once its disk has it
-	epoch    uint64   // of the group: raised by a recovery
-	gens     []uint64 // by member: highest known generation of its disk
-	told     []uint64 // gens as the last frames said
-	unsaved  bool     // the disk does not have gens as they are
+	target   standing       // the standing that it takes once its disk has it
+	epoch    uint64         // of the group: raised by a recovery
+	gens     []uint64       // by member: highest known generation of its disk
+	told     []uint64       // gens as the last frames said
+	unsaved  bool           // the disk does not have gens as they are
+	unknown  record.Unknown // fields of its mark that a newer version wrote
 
 	calls    uint64
 	outcomes []Outcome
@@ -131,8 +133,8 @@ func (s *members) add(i int)     { *s |= 1 << i }
 func (s *members) drop(i int)    { *s &^= 1 << i }
 func (s members) count() int     { return bits.OnesCount64(uint64(s)) }
 
-// nobody is the life of a token that two lives have chosen: no message carries it, so acceptors
+// contested is the life of a token that two lives have chosen: no message carries it, so acceptors
 // reject both.
-func nobody() message.LeaseLife {
+func contested() message.LeaseLife {
 	return message.LeaseLife{Incarnation: ^uint64(0), Salt: ^uint64(0)}
 }

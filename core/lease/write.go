@@ -1,11 +1,11 @@
 package lease
 
 import (
-	"encoding/json"
 	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
@@ -179,18 +179,7 @@ func (r *store) recordOf(ch *change) node.Record {
 	return node.Record{Key: key, Value: slices.Clone(r.writes.scratch)}
 }
 
-// mark is the record that makes a disk a member's.
-type mark struct {
-	Standing standing `json:"standing"`
-	Epoch    uint64   `json:"epoch,omitempty"`
-	Gens     []uint64 `json:"generations"`
-	Members  []string `json:"members"`
-}
-
+// encodeMark encodes the record that makes a disk a member's.
 func (r *seat) encodeMark() []byte {
-	value, err := json.Marshal(mark{Standing: r.target, Epoch: r.epoch, Gens: r.gens, Members: r.names})
-	if err != nil {
-		node.Bug("lease: a mark that cannot be written: %v", err)
-	}
-	return value
+	return record.Append(nil, &record.Member{Standing: uint8(r.target), Epoch: r.epoch, Generations: r.gens, Members: r.names, Unknown: r.unknown})
 }

@@ -1,8 +1,8 @@
-// Package record is the layout of what gates and managers persist of jobs, subjobs and
-// shards: plain structs with one generated codec that keeps the fields it does not know.
+// Package record is the layout of what gates and managers persist of jobs, subjobs, shards and
+// their own group: plain structs with one generated codec that keeps the fields it does not know.
 //
-// It decides nothing and stores nothing: core/gate and core/manager fill these structs,
-// core/lease replicates their bytes.
+// It decides nothing and stores nothing: core/gate and core/manager fill these structs, core/lease
+// replicates their bytes, and persists its own Member.
 //
 // Source: DESIGN.md, "Jobs and fences". A record differs from a message of the catalogue in
 // two ways. It leaves out fields that are zero, as a register holds at most 64 KiB, a manager's 32 KiB. And a node
@@ -34,7 +34,7 @@
 //	b := record.Append(nil, &j)
 //	err := record.Read(b, &j)
 //
-// Read job.go, subjob.go, codec.go, unknown.go.
+// Read job.go, subjob.go, member.go, codec.go, unknown.go.
 package record
 
 //go:generate go run ../../../cmd/catalogue -records -dir .

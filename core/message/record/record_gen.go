@@ -537,6 +537,79 @@ func (z *Lost) read(r *reader) {
 	}
 }
 
+// fields counts what a Member is written with.
+func (z *Member) fields() int {
+	n := z.Unknown.fields()
+	if z.Standing != 0 {
+		n++
+	}
+	if z.Epoch != 0 {
+		n++
+	}
+	if len(z.Generations) > 0 {
+		n++
+	}
+	if len(z.Members) > 0 {
+		n++
+	}
+	return n
+}
+
+func (z *Member) append(b []byte) []byte {
+	b = msgp.AppendMapHeader(b, uint32(z.fields()))
+	if z.Standing != 0 {
+		b = msgp.AppendString(b, "standing")
+		b = msgp.AppendUint64(b, uint64(z.Standing))
+	}
+	if z.Epoch != 0 {
+		b = msgp.AppendString(b, "epoch")
+		b = msgp.AppendUint64(b, uint64(z.Epoch))
+	}
+	if len(z.Generations) > 0 {
+		b = msgp.AppendString(b, "generations")
+		b = msgp.AppendArrayHeader(b, listed("Member.Generations", len(z.Generations), 1024))
+		for i := range z.Generations {
+			b = msgp.AppendUint64(b, uint64(z.Generations[i]))
+		}
+	}
+	if len(z.Members) > 0 {
+		b = msgp.AppendString(b, "members")
+		b = msgp.AppendArrayHeader(b, listed("Member.Members", len(z.Members), 1024))
+		for i := range z.Members {
+			b = msgp.AppendString(b, string(z.Members[i]))
+		}
+	}
+	return append(b, z.Unknown...)
+}
+
+func (z *Member) read(r *reader) {
+	var seen uint64
+	for n := r.fields(); n > 0 && r.err == nil; n-- {
+		switch name := r.name(); string(name) {
+		case "standing":
+			r.once(&seen, 0)
+			z.Standing = uint8(r.uint(8))
+		case "epoch":
+			r.once(&seen, 1)
+			z.Epoch = uint64(r.uint(64))
+		case "generations":
+			r.once(&seen, 2)
+			z.Generations = make([]uint64, r.list(1024))
+			for i := range z.Generations {
+				z.Generations[i] = uint64(r.uint(64))
+			}
+		case "members":
+			r.once(&seen, 3)
+			z.Members = make([]string, r.list(1024))
+			for i := range z.Members {
+				z.Members[i] = string(r.text())
+			}
+		default:
+			r.unknown(&z.Unknown, name)
+		}
+	}
+}
+
 // fields counts what a Rows is written with.
 func (z *Rows) fields() int {
 	n := z.Unknown.fields()

@@ -28,6 +28,7 @@ func kinds() []record.Record {
 	return []record.Record{
 		&record.Job{}, &record.Transition{}, &record.JobSubjob{}, &record.Abort{},
 		&record.Subjob{}, &record.Workflow{}, &record.Shard{}, &record.Kept{}, &record.Lost{}, &record.Rows{},
+		&record.Member{},
 	}
 }
 

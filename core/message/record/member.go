@@ -1,0 +1,10 @@
+package record
+
+// Member is what makes a disk the disk of a member of a group of registers.
+type Member struct {
+	Standing    uint8    `rec:"standing"`               // as in message.LeaseHail
+	Epoch       uint64   `rec:"epoch"`                  // of the group: a recovery raises it
+	Generations []uint64 `rec:"generations" max:"1024"` // of the members' disks, the highest known
+	Members     []string `rec:"members" max:"1024"`     // the configured set, sorted
+	Unknown     Unknown
+}
