@@ -16,7 +16,7 @@ func (j *Judge) Told(r history.Record, job message.JobID, subjobs []message.Data
 		for k := range d.Workflows {
 			for _, s := range d.Workflows[k].Stats.Steps {
 				known = true
-				if s.Kind == message.StepRequest || s.Kind == message.StepFunction {
+				if s.Kind.Measured() {
 					steps = steps.and(work{s.Started, s.OK, s.Failed + s.TimedOut + s.Cancelled})
 				}
 			}

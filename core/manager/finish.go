@@ -133,7 +133,7 @@ func (m *workflows) onCounted(env node.Env, s *subjob.Shard, r *message.ShardRes
 	m.detach(s)
 	m.tellCounted(env, s)
 	if w := m.roster.Of(s.Worker); w != nil {
-		m.acknowledge(env, w, r, false)
+		m.acknowledge(env, w.Stream, r, false)
 	}
 	s.Why = r.Error
 	m.becomeShard(env, s, r.State)

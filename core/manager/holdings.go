@@ -195,6 +195,11 @@ func (m *holdings) over(env node.Env, job message.JobID) bool {
 	return ok && sight.Released && m.claims[job] == nil
 }
 
+// settled says that a job's subjob is over, and that this manager keeps nothing of it.
+func (m *holdings) settled(env node.Env, job message.JobID) bool {
+	return m.subjobs[job] == nil && m.over(env, job)
+}
+
 // restSubjobs reports what subjobs hold at rest: nothing.
 func (m *holdings) restSubjobs(tell node.Tell) {
 	shards, attempts, rows := 0, 0, 0

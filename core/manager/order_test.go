@@ -282,6 +282,31 @@ func TestWorkersAreBounded(t *testing.T) {
 	}
 }
 
+// A worker that finds no place may keep a result of a former attempt. The manager answers once
+// the subjob is over, and not before: until then the worker may get a place.
+func TestAWorkerWithoutAPlaceForgetsAResult(t *testing.T) {
+	d := newDesk(t, func(c *Config) {
+		c.WorkersMax, c.ResultAge, c.SweepInterval, c.Silence = 1, 10*time.Second, time.Second, time.Minute
+	}, "w1")
+	d.submit(2)
+	ref := d.accept("w1")
+	d.arrive("w2")
+	late := &message.ShardResult{Shard: ref.Shard, Fence: ref.Fence, State: message.WorkflowCompleted}
+	late.Fence.Attempt--
+	d.Receive(d.up["w2"], late)
+	if got := took[*message.ShardResultAck](d, d.up["w2"]); len(got) != 0 {
+		t.Fatalf("the subjob runs, and the result of a worker without a place got %+v", got)
+	}
+	d.Receive(d.up["w1"], &message.ShardResult{Shard: ref.Shard, Fence: ref.Fence, State: message.WorkflowCompleted})
+	d.live(12, nil, "w1")
+	if d.Receive(d.up["w2"], late); d.m.roster.Of("w2") != nil || len(d.m.subjobs) != 0 {
+		t.Fatal("w2 has a place, or the subjob is kept")
+	}
+	if got := took[*message.ShardResultAck](d, d.up["w2"]); len(got) != 1 || got[0].Fence != late.Fence || !got[0].Stale {
+		t.Errorf("the subjob is over, and the result of a worker without a place got %+v", got)
+	}
+}
+
 // An operator's drain order survives a restart of the manager, until an undo: it takes no
 // subjob. The manager passes an order for a worker on, and places nothing new there.
 func TestDrainOrders(t *testing.T) {

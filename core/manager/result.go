@@ -28,8 +28,8 @@ func (m *workerSide) onShardProgress(env node.Env, w *roster.Worker, r *message.
 func (m *workerSide) onShardResult(env node.Env, w *roster.Worker, r *message.ShardResult) {
 	p := m.owned(env, r.Shard.Job)
 	switch {
-	case p == nil && m.subjobs[r.Shard.Job] == nil && m.over(env, r.Shard.Job):
-		m.acknowledge(env, w, r, true) // its subjob has ended, or was on lost disks
+	case m.settled(env, r.Shard.Job):
+		m.acknowledge(env, w.Stream, r, true)
 		return
 	case p == nil || p.Missing > 0 || p.Fence.SubjobEpoch < r.Fence.SubjobEpoch:
 		return // this manager may neither accept nor refuse it, or not yet
@@ -37,7 +37,7 @@ func (m *workerSide) onShardResult(env node.Env, w *roster.Worker, r *message.Sh
 	s := m.shardOf(env, r.Shard)
 	switch {
 	case s != nil && s.Fence == r.Fence && s.Kept != nil && s.State.Terminal():
-		m.acknowledge(env, w, r, false) // it counts already, but its acknowledgement was lost
+		m.acknowledge(env, w.Stream, r, false) // it counts already, but its acknowledgement was lost
 	case s != nil && s.Fence == r.Fence && (s.Commit != subjob.Settled):
 		// The manager acknowledges it when a majority has it, or refuses it once its loss is
 		// recorded.
@@ -94,6 +94,11 @@ func (m *workerSide) onWorkerMessage(env node.Env, in *node.Input, w *roster.Wor
 		return
 	}
 	if w == nil {
+		// A worker without a place keeps the results of its former shards until an answer.
+		if r, ok := in.Message.(*message.ShardResult); ok && m.settled(env, r.Shard.Job) {
+			m.acknowledge(env, in.Stream, r, true)
+			return
+		}
 		ignored(env, in, "its worker has not registered with a heartbeat")
 		return
 	}

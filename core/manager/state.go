@@ -7,6 +7,7 @@ import (
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/stats"
 )
 
 // becomeSubjob changes the state of a subjob; no other code does.
@@ -173,7 +174,7 @@ func (m *attempts) refuseResult(env node.Env, w *roster.Worker, s *subjob.Shard,
 	if r.Fence.Less(current) {
 		env.Emit(event.FenceRefused{Shard: r.Shard, Got: r.Fence, Current: current, What: "result"})
 	}
-	m.acknowledge(env, w, r, true)
+	m.acknowledge(env, w.Stream, r, true)
 }
 
 // counts says whether a result's fence is that of the shard's attempt. For an open shard it is
@@ -201,7 +202,7 @@ func (m *attempts) onShardKept(env node.Env, s *subjob.Shard, r *message.ShardRe
 		m.uncount(env, s, err)
 		return
 	}
-	s.Kept = &subjob.Kept{File: file, State: r.State, Started: subjob.Starts(&r.Stats)}
+	s.Kept = &subjob.Kept{File: file, State: r.State, Started: stats.Started(&r.Stats)}
 	m.commit(s.Workflow.Subjob, tag{step: shardCounted, shard: s, result: r})
 }
 
@@ -215,9 +216,9 @@ func (m *attempts) uncount(env node.Env, s *subjob.Shard, err error) {
 	}
 }
 
-func (m *attempts) acknowledge(env node.Env, w *roster.Worker, r *message.ShardResult, stale bool) {
-	if w.Stream != 0 {
-		env.Send(w.Stream, &message.ShardResultAck{Shard: r.Shard, Fence: r.Fence, Stale: stale})
+func (m *attempts) acknowledge(env node.Env, to node.StreamID, r *message.ShardResult, stale bool) {
+	if to != 0 {
+		env.Send(to, &message.ShardResultAck{Shard: r.Shard, Fence: r.Fence, Stale: stale})
 	}
 }
 

@@ -91,7 +91,7 @@ func measure(w *message.WorkerShare, f *message.Stats) {
 	w.Active += f.Active
 	w.BusyMax, w.Saturated = max(w.BusyMax, f.Generator.BusyMax), w.Saturated || f.Generator.Saturated
 	for i := range f.Steps {
-		if s := &f.Steps[i]; s.Kind == message.StepRequest || s.Kind == message.StepFunction {
+		if s := &f.Steps[i]; s.Kind.Measured() {
 			join(w, &message.WorkerShare{
 				Started: s.Started, Sent: s.Sent, OK: s.OK, Failed: s.Failed, TimedOut: s.TimedOut, Cancelled: s.Cancelled,
 				Dropped: s.Dropped, Skipped: s.Skipped, BytesIn: s.BytesIn, BytesOut: s.BytesOut,

@@ -34,8 +34,7 @@ type Program struct {
 // StepKind is the kind of a step.
 type StepKind uint8
 
-// The kinds of steps. Only StepRequest and StepFunction are measured and make a workflow a
-// test.
+// The kinds of steps.
 const (
 	StepNone     StepKind = iota
 	StepRequest           // compiled to bytes before the clock starts
@@ -44,6 +43,10 @@ const (
 	StepMetric            // records a number
 	StepAction            // runs, without measurement
 )
+
+// Measured says that steps of this kind start, end and have latencies. They make a workflow a
+// test.
+func (k StepKind) Measured() bool { return k == StepRequest || k == StepFunction }
 
 // StepPlan is what all nodes but the executor need to know of a step.
 type StepPlan struct {

@@ -27,6 +27,16 @@ const StatusOther = 0
 // ErrParts is the error for parts that do not belong together.
 var ErrParts = errors.New("parts of different workflows")
 
+// Started sums the starts of the measured steps. Checks start too, but send nothing.
+func Started(s *message.Stats) (sum uint64) {
+	for i := range s.Steps {
+		if s.Steps[i].Kind.Measured() {
+			sum += s.Steps[i].Started
+		}
+	}
+	return sum
+}
+
 // Sum adds the figures of parts of one workflow. Steps keep the order of their first
 // occurrence. Nil parts count as nothing.
 func Sum(parts []*message.Stats) (message.Stats, error) {

@@ -53,16 +53,12 @@ func compute(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Qu
 	return f, nil
 }
 
-func measured(s *message.StepStats) bool {
-	return s.Kind == message.StepRequest || s.Kind == message.StepFunction
-}
-
 // steps selects the steps of a threshold.
-func steps(t *message.Threshold, s *message.Stats, all func(*message.StepStats) bool) ([]*message.StepStats, error) {
+func steps(t *message.Threshold, s *message.Stats, all func(message.StepKind) bool) ([]*message.StepStats, error) {
 	var found []*message.StepStats
 	for i := range s.Steps {
 		step := &s.Steps[i]
-		if t.Step == step.Name || t.Step == "" && all(step) {
+		if t.Step == step.Name || t.Step == "" && all(step.Kind) {
 			found = append(found, step)
 		}
 	}
@@ -73,7 +69,7 @@ func steps(t *message.Threshold, s *message.Stats, all func(*message.StepStats) 
 }
 
 func latency(t *message.Threshold, s *message.Stats, q Quantile) (fraction, error) {
-	found, err := steps(t, s, measured)
+	found, err := steps(t, s, message.StepKind.Measured)
 	if err != nil {
 		return fraction{}, err
 	}
@@ -94,9 +90,9 @@ func latency(t *message.Threshold, s *message.Stats, q Quantile) (fraction, erro
 // share counts failures, or passes of checks, in parts per million of all that ended by
 // themselves.
 func share(t *message.Threshold, s *message.Stats) (fraction, error) {
-	wanted := measured
+	wanted := message.StepKind.Measured
 	if t.Of == message.OfChecks {
-		wanted = func(s *message.StepStats) bool { return s.Kind == message.StepCheck }
+		wanted = func(k message.StepKind) bool { return k == message.StepCheck }
 	}
 	found, err := steps(t, s, wanted)
 	if err != nil {
@@ -115,7 +111,7 @@ func share(t *message.Threshold, s *message.Stats) (fraction, error) {
 
 // rate returns thousandths a second: of requests, or of a metric's sum.
 func rate(t *message.Threshold, s *message.Stats, elapsed time.Duration) (fraction, error) {
-	found, err := steps(t, s, measured)
+	found, err := steps(t, s, message.StepKind.Measured)
 	if err != nil || elapsed <= 0 {
 		return fraction{}, err
 	}
@@ -133,7 +129,7 @@ func rate(t *message.Threshold, s *message.Stats, elapsed time.Duration) (fracti
 }
 
 func metric(t *message.Threshold, s *message.Stats, q Quantile) (fraction, error) {
-	found, err := steps(t, s, func(*message.StepStats) bool { return false })
+	found, err := steps(t, s, func(message.StepKind) bool { return false })
 	if err != nil || len(found) == 0 {
 		return fraction{}, err
 	}

@@ -246,7 +246,7 @@ func (d *declaration) build(w *Workflow) error {
 		p := &d.plan.Steps[at]
 		p.Name, p.Kind, p.Unit = all[from], s.kind, s.unit
 		p.After, p.Layer = edges(numbered[from], position, func(i uint32) uint32 { return d.plan.Steps[i].Layer })
-		d.plan.Test = d.plan.Test || demand.Measured(s.kind)
+		d.plan.Test = d.plan.Test || s.kind.Measured()
 		w.Steps[at].Request = d.http.Apply(s.request)
 		p.Weight, p.Tags = s.weight, s.tags
 		d.plan.Weighted = d.plan.Weighted || s.weight > 0
@@ -366,7 +366,7 @@ func (d *declaration) bindStep(s *stepValue, fn *starlark.Function, at int, what
 		byName = byName || i >= fn.NumParams()-fn.NumKwonlyParams()
 		k := slices.IndexFunc(steps[:at], func(p message.StepPlan) bool { return p.Name == name })
 		switch {
-		case k >= 0 && slices.Contains(before, k) && demand.Measured(steps[k].Kind):
+		case k >= 0 && slices.Contains(before, k) && steps[k].Kind.Measured():
 			if byName {
 				c.named = append(c.named, namedRef{starlark.String(name), k})
 			} else {

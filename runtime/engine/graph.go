@@ -163,7 +163,7 @@ func (g *graph) assignSlots() {
 				ancestors[i][a] = true
 			}
 		}
-		if s.plan.Kind != message.StepRequest && s.plan.Kind != message.StepFunction {
+		if !s.plan.Kind.Measured() {
 			continue
 		}
 		s.slot = len(lanes)

@@ -41,7 +41,7 @@ func buildSeries(in *message.WorkflowResult, clock time.Duration) ([]Series, err
 	}
 	for i := range in.Stats.Steps {
 		s := &in.Stats.Steps[i]
-		if s.Kind != message.StepRequest && s.Kind != message.StepFunction {
+		if !s.Kind.Measured() {
 			continue
 		}
 		h, err := stats.FromWire(s.Latency)

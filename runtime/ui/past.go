@@ -13,13 +13,13 @@ import (
 func (f *flow) past() []Point {
 	windows, coarsest := map[time.Duration]*stats.Window{}, time.Duration(1)
 	for i := range f.now.Steps {
-		if measured(&f.now.Steps[i]) {
+		if f.now.Steps[i].Kind.Measured() {
 			coarsest = max(coarsest, f.now.Steps[i].Windows.Width)
 		}
 	}
 	width := (sampleEvery + coarsest - 1) / coarsest * coarsest
 	for i := range f.now.Steps {
-		if !measured(&f.now.Steps[i]) {
+		if !f.now.Steps[i].Kind.Measured() {
 			continue
 		}
 		took, points, err := stats.Points(f.now.Steps[i].Windows, width)

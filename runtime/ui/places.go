@@ -46,7 +46,7 @@ func (p *place) apply(d *message.DatacenterResult, now time.Duration) {
 		}
 		p.lost = append(p.lost, w.Lost...)
 		for k := range w.Stats.Steps {
-			if step := &w.Stats.Steps[k]; measured(step) {
+			if step := &w.Stats.Steps[k]; step.Kind.Measured() {
 				p.started, p.ok, p.failed = p.started+step.Started, p.ok+step.OK, p.failed+step.Failed+step.TimedOut
 			}
 		}
@@ -63,8 +63,4 @@ func (p *place) apply(d *message.DatacenterResult, now time.Duration) {
 		p.rateMilli = report.Rate(ended-min(ended, p.base), took)
 	}
 	p.base, p.baseAt = ended, now
-}
-
-func measured(s *message.StepStats) bool {
-	return s.Kind == message.StepRequest || s.Kind == message.StepFunction
 }

@@ -73,7 +73,7 @@ func story(at time.Duration, names ...string) *message.JobStatus {
 func workersOf(w *message.WorkflowResult, n uint64) (out []message.WorkerShare) {
 	var started, ok, failed uint64
 	for i := range w.Stats.Steps {
-		if s := &w.Stats.Steps[i]; measured(s) {
+		if s := &w.Stats.Steps[i]; s.Kind.Measured() {
 			started, ok, failed = started+s.Started, ok+s.OK, failed+s.Failed+s.TimedOut
 		}
 	}

@@ -34,13 +34,11 @@ func Merge(r message.Result, plan *message.Plan) *message.JobResult {
 	return whole
 }
 
-// Started sums the starts of all steps of a datacenter's workflows.
+// Started sums the starts of all measured steps of a datacenter's workflows.
 func Started(d *message.DatacenterResult) uint64 {
 	var sum uint64
 	for i := range d.Workflows {
-		for k := range d.Workflows[i].Stats.Steps {
-			sum += d.Workflows[i].Stats.Steps[k].Started
-		}
+		sum += stats.Started(&d.Workflows[i].Stats)
 	}
 	return sum
 }

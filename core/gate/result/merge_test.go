@@ -135,12 +135,14 @@ func TestLossesOfAllPlacesAreTold(t *testing.T) {
 	}
 }
 
-// A subjob's starts are those of all steps of all its workflows.
+// A subjob's starts are those of all measured steps of all its workflows.
 func TestStartsOfASubjob(t *testing.T) {
 	steps := func(n ...uint64) (s message.Stats) {
 		for _, started := range n {
-			s.Steps = append(s.Steps, message.StepStats{Started: started})
+			s.Steps = append(s.Steps, message.StepStats{Kind: message.StepRequest, Started: started})
 		}
+		s.Steps = append(s.Steps, message.StepStats{Kind: message.StepCheck, Started: 100})
+		s.Steps[0].Kind = message.StepFunction
 		return s
 	}
 	d := &message.DatacenterResult{Workflows: []message.WorkflowResult{{Stats: steps(1, 2)}, {Stats: steps(4)}, {}}}

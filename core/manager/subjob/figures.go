@@ -27,7 +27,7 @@ func AllRefused(s *message.Stats) bool {
 	var started, refused uint64
 	for i := range s.Steps {
 		step := &s.Steps[i]
-		if step.Kind != message.StepRequest && step.Kind != message.StepFunction {
+		if !step.Kind.Measured() {
 			continue
 		}
 		started += step.Started
@@ -46,7 +46,7 @@ func Measured(p *message.ShardProgress) (started, ok uint64) {
 		return 0, 0
 	}
 	for i := range p.Stats.Steps {
-		if step := &p.Stats.Steps[i]; step.Kind == message.StepRequest || step.Kind == message.StepFunction {
+		if step := &p.Stats.Steps[i]; step.Kind.Measured() {
 			started += step.Started
 			ok += step.OK
 		}
@@ -63,15 +63,6 @@ func (f *Workflow) Duration(now node.Instant) time.Duration {
 		return f.Ended.Sub(f.Started)
 	}
 	return now.Sub(f.Started)
-}
-
-// Starts sums the starts of all steps of a result.
-func Starts(s *message.Stats) uint64 {
-	var n uint64
-	for i := range s.Steps {
-		n += s.Steps[i].Started
-	}
-	return n
 }
 
 // Figures are the counts of a shard: those of its result, or of its current attempt's last

@@ -97,7 +97,7 @@ func stepSubject(t *message.Threshold, word, rest string, kind message.StepKind)
 		if word == "service" {
 			t.Of = message.OfService
 		}
-		if kind != message.StepNone && !Measured(kind) {
+		if kind != message.StepNone && !kind.Measured() {
 			return language.Faultf("%q is not measured, it has no %s", t.Step, word)
 		}
 		if rest == "count" || rest == "sum" {
@@ -106,7 +106,7 @@ func stepSubject(t *message.Threshold, word, rest string, kind message.StepKind)
 		return parseStatistic(t, word, rest)
 	case "errors":
 		t.Of = message.OfErrors
-		if kind != message.StepNone && !Measured(kind) && kind != message.StepCheck {
+		if kind != message.StepNone && !kind.Measured() && kind != message.StepCheck {
 			return language.Faultf("%q cannot fail: only steps and checks do", t.Step)
 		}
 	case "checks":
@@ -116,7 +116,7 @@ func stepSubject(t *message.Threshold, word, rest string, kind message.StepKind)
 		}
 	case "rate":
 		t.Of = message.OfRate
-		if kind != message.StepNone && !Measured(kind) {
+		if kind != message.StepNone && !kind.Measured() {
 			return language.Faultf("%q is not measured, it has no rate", t.Step)
 		}
 	default:
@@ -133,7 +133,7 @@ func nothingToMeasure(t *message.Threshold, steps []message.StepPlan) *language.
 	if t.Step != "" {
 		return nil
 	}
-	wanted := func(s message.StepPlan) bool { return Measured(s.Kind) }
+	wanted := func(s message.StepPlan) bool { return s.Kind.Measured() }
 	what := "measured step"
 	if t.Of == message.OfChecks {
 		what = "check"
@@ -233,9 +233,4 @@ func parseDecimal(text string, places int) (n int64, wrong bool) {
 	digits := whole + part + strings.Repeat("0", places-len(part))
 	u, err := strconv.ParseUint(digits, 10, 63)
 	return int64(u), err != nil
-}
-
-// Measured reports whether steps of a kind have latencies.
-func Measured(k message.StepKind) bool {
-	return k == message.StepRequest || k == message.StepFunction
 }

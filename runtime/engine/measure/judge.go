@@ -27,7 +27,7 @@ func unreached(steps []message.StepStats) string {
 	var failed uint64
 	var first message.ErrorCount
 	for _, s := range steps {
-		if s.Kind != message.StepRequest && s.Kind != message.StepFunction {
+		if !s.Kind.Measured() {
 			continue
 		}
 		if s.OK > 0 || len(s.Statuses) > 0 {

@@ -72,7 +72,7 @@ func jobView(s *message.JobStatus) jobJSON {
 		for _, w := range d.Workflows {
 			flow := workflowJSON{Name: w.Name, State: w.State.String(), Error: w.Error, Active: w.Stats.Active}
 			for _, step := range w.Stats.Steps {
-				if step.Kind == message.StepRequest || step.Kind == message.StepFunction {
+				if step.Kind.Measured() {
 					flow.Started += step.Started
 					flow.OK += step.OK
 					flow.Failed += step.Failed + step.TimedOut
