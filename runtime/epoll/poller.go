@@ -1,6 +1,7 @@
 package epoll
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"syscall"
@@ -100,8 +101,8 @@ func (p *Poller) control(op, fd int, events uint32, token uint64) error {
 // Wake makes the current or the next Wait return with an event of WakeToken.
 func (p *Poller) Wake() error {
 	one := [8]byte{0: 1} // any non-zero count will do, whatever the byte order
-	if _, errno := Write(p.wake, one[:]); errno != 0 && errno != unix.EAGAIN {
-		return fmt.Errorf("wake the poller: %w", errno)
+	if _, err := unix.Write(p.wake, one[:]); err != nil && !errors.Is(err, unix.EAGAIN) {
+		return fmt.Errorf("wake the poller: %w", err)
 	}
 	return nil
 }

@@ -9,15 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Read reads from a non-blocking descriptor. An errno of 0 with n = 0 is the end of the
+// Read reads from a non-blocking socket. An errno of 0 with n = 0 is the end of the
 // stream. The errno is returned as such, not as an error, to keep it out of an interface;
-// a caller that makes it one must first compare it with 0.
+// a caller that makes it one must first compare it with 0. It receives instead of reading: the
+// kernel then leaves out what only files need.
 func Read(fd int, b []byte) (n int, errno syscall.Errno) {
 	if len(b) == 0 {
 		return 0, unix.EINVAL // 0 bytes would look like the end of the stream
 	}
 	for {
-		r, _, errno := syscall.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+		r, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), 0, 0, 0)
 		if errno == 0 {
 			return int(r), 0
 		}
@@ -27,13 +28,14 @@ func Read(fd int, b []byte) (n int, errno syscall.Errno) {
 	}
 }
 
-// Write writes to a non-blocking descriptor and may take less than all of b.
+// Write writes to a non-blocking socket and may take less than all of b. A peer that has gone
+// is an errno, never a signal.
 func Write(fd int, b []byte) (n int, errno syscall.Errno) {
 	if len(b) == 0 {
 		return 0, 0
 	}
 	for {
-		r, _, errno := syscall.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+		r, _, errno := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL, 0, 0)
 		if errno == 0 {
 			return int(r), 0
 		}
