@@ -66,3 +66,14 @@ func TestAForgottenVoterIsBack(t *testing.T) {
 		t.Errorf("%s: %s", r.Outcome, r.Detail)
 	}
 }
+
+// Seed 703077361218 drew a delay of zero, which is not a fault: the world did not begin.
+func TestOldProgressDrawsADelay(t *testing.T) {
+	s, err := Find("old-progress")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := s.Run(stage.Options{Seed: 703077361218, Until: 2 * time.Second}); r.Outcome != stage.OK {
+		t.Errorf("%s: %s", r.Outcome, r.Detail)
+	}
+}

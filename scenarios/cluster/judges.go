@@ -37,9 +37,9 @@ func (s *Cluster) OneDatacenter() {
 	})
 }
 
-// LosesNobody judges that no gate and no manager gives up another one in a time without
+// LosesNoPeer judges that no gate and no manager gives up another one in a time without
 // partitions.
-func (s *Cluster) LosesNobody(from, to time.Duration) {
+func (s *Cluster) LosesNoPeer(from, to time.Duration) {
 	s.Witness = append(s.Witness, func(r checker.Record) {
 		if e, ok := r.Event.(event.PeerLost); ok && r.At >= from && r.At < to {
 			s.Checker.Violate("P", r, "%s gave %s up, which was only slow: %s", r.Node, e.Peer, e.Reason)

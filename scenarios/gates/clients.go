@@ -122,7 +122,7 @@ func buildOldProgress(s *cluster.Cluster) {
 	s.Shown = func(o *cluster.Order, m *message.JobStatus) { neverYounger(s, o, m) }
 	s.Standard(cluster.GroupTopology(), func(l *cluster.Load) { l.Every, l.Duration, l.Cores = 5*time.Second, 12*time.Second, 3 })
 	for _, id := range s.Gates { // each at another distance
-		s.Fault(sim.Fault{At: time.Second, Kind: sim.FaultLatencyOneWay, Nodes: []string{string(id)}, Peers: stage.Names(s.Clients), Value: int64(s.Rand.Int(1500))})
+		s.Fault(sim.Fault{At: time.Second, Kind: sim.FaultLatencyOneWay, Nodes: []string{string(id)}, Peers: stage.Names(s.Clients), Value: int64(max(1, s.Rand.Int(1500)))})
 	}
 	s.Often(s.Gates, 8*time.Second, sim.FaultBreakStreams, 0, 0)
 	s.Slots(40*time.Second, func(i int, at time.Duration) {

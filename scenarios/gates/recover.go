@@ -29,7 +29,7 @@ func buildClocksAtZero(s *cluster.Cluster) {
 	})
 	s.Complete, s.Served = true, true
 	s.Checker.Promise(checker.Promises{Once: true})
-	s.LosesNobody(0, s.Options.Virtual)
+	s.LosesNoPeer(0, s.Options.Virtual)
 	for _, w := range []*electoral{watchElections(s, checker.GroupGates, s.Gates), watchElections(s, stage.Datacenter(0), s.Managers)} {
 		w.agreed(10*time.Second, "ten seconds of running")
 	}

@@ -279,7 +279,7 @@ func buildDeafDC(s *cluster.Cluster) {
 	for at := half; at < s.Heal-3*time.Second; at += s.Rand.Duration(2*time.Second, 6*time.Second).Truncate(stage.Tick) {
 		s.Fault(sim.Fault{At: at, For: s.Rand.Duration(200*time.Millisecond, 3*time.Second).Truncate(stage.Tick), Kind: sim.FaultLatency, Nodes: s.OfDatacenter(0), Value: 500})
 	}
-	s.LosesNobody(half, s.Heal)
+	s.LosesNoPeer(half, s.Heal)
 }
 
 func buildRollingUpgrade(s *cluster.Cluster) {

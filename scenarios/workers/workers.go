@@ -153,7 +153,7 @@ func buildReconnectFlood(s *cluster.Cluster) {
 		submit := s.Submission(o, l, n+1)
 		s.World.At(floodBegins+time.Duration(n)*100*time.Millisecond, func() { s.Submit(o, submit, 0) })
 	}
-	s.LosesNobody(floodBegins, s.Options.Virtual)
+	s.LosesNoPeer(floodBegins, s.Options.Virtual)
 	s.Witness = append(s.Witness, func(r checker.Record) {
 		if e, ok := r.Event.(event.Elected); ok && r.At >= floodBegins {
 			s.Checker.Violate("P", r, "%s is elected in %s at %v: votes and leases wait behind the flood", r.Node, e.Group, r.At)

@@ -88,7 +88,7 @@ func draw(t *rapid.T) (*places.Places, []*site) {
 
 // want computes for each job the datacenters that it goes to. It counts cores as plain numbers,
 // and visits each job once, oldest first.
-func want(sites []*site, turns []*queue.Turn, wide []int) map[uint64]string {
+func want(sites []*site, turns []*queue.Turn, wide []int) (went, waits map[uint64]string) {
 	find := func(name string) *site {
 		at := slices.IndexFunc(sites, func(s *site) bool { return s.name == name })
 		if at < 0 {
@@ -96,7 +96,7 @@ func want(sites []*site, turns []*queue.Turn, wide []int) map[uint64]string {
 		}
 		return sites[at]
 	}
-	went := map[uint64]string{}
+	went, waits = map[uint64]string{}, map[uint64]string{}
 	for i, turn := range turns {
 		needs := func(s *site) int {
 			if wide[i] > s.most {
@@ -129,6 +129,11 @@ func want(sites []*site, turns []*queue.Turn, wide []int) map[uint64]string {
 		fits, ill := true, false
 		for _, name := range names {
 			s := find(name)
+			switch sick := s == nil || s.ill; {
+			case !slices.ContainsFunc(sites, func(s *site) bool { return !s.taken }): // behind all others
+			case sick && !ill, !sick && !ill && fits && (s.taken || s.free < needs(s)):
+				waits[turn.Number] = name
+			}
 			ill = ill || s == nil || s.ill
 			fits = fits && s != nil && !s.taken && s.free >= needs(s)
 		}
@@ -146,7 +151,7 @@ func want(sites []*site, turns []*queue.Turn, wide []int) map[uint64]string {
 			}
 		}
 	}
-	return went
+	return went, waits
 }
 
 // TestTurnsComeAsAModelSays: the queue dispatches the same jobs to the same datacenters as the
@@ -164,7 +169,7 @@ func TestTurnsComeAsAModelSays(t *testing.T) {
 			q.Enter(turn, &message.Plan{Workflows: []message.WorkflowPlan{{Test: true, VUs: 20, Cores: uint32(cores)}}})
 			turns, wide = append(turns, turn), append(wide, cores)
 		}
-		expected := want(sites, turns, wide)
+		expected, waits := want(sites, turns, wide)
 		for range 2 {
 			got := map[uint64]string{}
 			for _, r := range q.Ready(p) {
@@ -198,8 +203,11 @@ func TestTurnsComeAsAModelSays(t *testing.T) {
 					t.Fatalf("a job that names %v is judged %v after %v, want %v", turn.Named, got, age, verdict)
 				}
 			}
-			if reason := turn.Reason(p); !strings.HasPrefix(reason, "waits for ") {
-				t.Fatalf("the reason is %q", reason)
+			reason := turn.Reason(p)
+			name := waits[turn.Number]
+			says := strings.Contains(reason, " in "+name+":") || strings.HasPrefix(reason, "waits for "+name+":") || strings.HasPrefix(reason, "waits for "+name+",")
+			if !strings.HasPrefix(reason, "waits for ") || name != "" && !says {
+				t.Fatalf("a job that names %v and waits for %q says %q", turn.Named, name, reason)
 			}
 		}
 	})
