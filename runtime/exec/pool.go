@@ -64,7 +64,7 @@ func (c Config) Validate() error {
 	}
 	faults = append(faults, setting.Check(c.Settings())...)
 	if c.Logger == nil {
-		faults = append(faults, errors.New("exec.logger is nil: give one, slog.DiscardHandler if nobody listens"))
+		faults = append(faults, errors.New("exec.logger is nil: give one, slog.DiscardHandler for no log"))
 	}
 	return errors.Join(faults...)
 }

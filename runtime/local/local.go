@@ -55,7 +55,7 @@ func Start(c Config) (*Cluster, error) {
 		c.Cores = Cores()
 	}
 	if c.Logger == nil {
-		return nil, errors.New("local.logger is nil: give one, with slog.DiscardHandler if nobody listens")
+		return nil, errors.New("local.logger is nil: give one, slog.DiscardHandler for no log")
 	}
 	cluster := &Cluster{cores: c.Cores, lost: make(chan error, 1)}
 	if err := cluster.start(c); err != nil {

@@ -48,7 +48,7 @@ var (
 	errIsTLS      = &Error{KindProtocol, "the answer is TLS, not HTTP: write https:// in the URL"}
 	errIsHTTP2    = &Error{KindProtocol, "the answer is HTTP/2, not HTTP/1"}
 	errStatusLine = &Error{KindProtocol, "the status line is malformed"}
-	errUpgrade    = &Error{KindProtocol, "101 switches protocols and nobody asked for it"}
+	errUpgrade    = &Error{KindProtocol, "101 switches protocols, and no request asked for it"}
 	errInterim    = &Error{KindProtocol, "more than 16 interim (1xx) responses"}
 	errBodyLarge  = &Error{KindTooLarge, "the body exceeds its limit"}
 	errClosed     = &Error{KindClosed, "the connection was closed before the response began"}

@@ -94,7 +94,7 @@ func (c *Conn) Count() int { return c.streams.count }
 
 // Usable reports whether the connection may ever open a stream again.
 func (c *Conn) Usable() bool {
-	return c.err == nil && c.farewell.by == nobody && c.streams.next <= streamLast
+	return c.err == nil && c.farewell.by == neither && c.streams.next <= streamLast
 }
 
 // CanOpen reports whether a stream may be opened now. Before the server's SETTINGS one
@@ -176,7 +176,7 @@ func (c *Conn) Ping(payload uint64) {
 
 // Shutdown queues a GOAWAY and opens nothing more; open streams continue.
 func (c *Conn) Shutdown() {
-	if c.err == nil && c.farewell.by == nobody {
+	if c.err == nil && c.farewell.by == neither {
 		c.farewell = farewell{by: us, last: streamLast}
 		c.out.goaway(CodeNone)
 	}

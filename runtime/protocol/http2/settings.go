@@ -90,7 +90,7 @@ func (t *streams) widen(by int64) *fault {
 type party uint8
 
 const (
-	nobody party = iota
+	neither party = iota
 	us
 	server
 )
