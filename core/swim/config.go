@@ -102,7 +102,8 @@ type Additions struct {
 	// Appeal sends a suspicion to the suspect again: this node's own, after three probe
 	// intervals without a confirmation, and in each further interval. It sends any suspicion to
 	// a few others at half of its shortest time. It asks the suspect a ProbeTimeout before the
-	// verdict, and a late confirmation leaves time for that. A node that requests a probe of a
+	// verdict, and a late confirmation leaves time for that. A suspect that answers a probe after
+	// its round hears of the suspicion at once. A node that requests a probe of a
 	// member that has left learns that it left.
 	Appeal bool
 }

@@ -228,4 +228,8 @@ func TestExchangesEndAndTellAll(t *testing.T) {
 	if g.exchange.stream == second {
 		t.Error("an exchange that hangs is waited for without end")
 	}
+	w.Advance(exchangeIntervals*g.config.ProbeInterval + g.config.PushPullInterval)
+	if g.exchange.stream != 0 {
+		t.Error("an exchange that hangs keeps its stream until the lists differ again")
+	}
 }

@@ -16,13 +16,15 @@ type exchange struct {
 const (
 	pageBytes = 32 << 10
 	pageNews  = 1024
-	// exchangeIntervals of probes: this node gives up an exchange that takes longer.
+	// exchangeIntervals of probes: this node gives up an exchange that takes longer, at its next
+	// comparison with a random member or when it wants another exchange.
 	exchangeIntervals = 10
 )
 
 // onPushPull compares lists with a random member.
 func (g *Group) onPushPull(env node.Env) {
 	env.SetTimer(node.Key(node.PartSwim, node.SwimPushPull), g.config.PushPullInterval)
+	g.giveUp(env)
 	for _, i := range g.some(env.Rand(node.PurposeProbe), 1, 0) {
 		g.compare(env, g.table.records[i].who.Addr)
 	}
@@ -80,14 +82,18 @@ func (g *Group) onCompare(env node.Env, from node.Peer, m *message.SwimCompare) 
 		env.Datagram(from.Addr, g.comparison(true))
 		return
 	}
-	x := &g.exchange
-	if x.stream != 0 {
-		if env.Now().Sub(x.since) < exchangeIntervals*g.config.ProbeInterval {
-			return
-		}
-		env.Close(x.stream)
+	if g.giveUp(env); g.exchange.stream == 0 {
+		g.exchange.stream, g.exchange.since = env.Open(from.Addr), env.Now()
 	}
-	x.stream, x.since = env.Open(from.Addr), env.Now()
+}
+
+// giveUp closes the stream of an exchange that takes too long. A peer that crashed after it had
+// acknowledged the list, and that this node cannot hear, leaves it open for ever.
+func (g *Group) giveUp(env node.Env) {
+	if x := &g.exchange; x.stream != 0 && env.Now().Sub(x.since) >= exchangeIntervals*g.config.ProbeInterval {
+		env.Close(x.stream)
+		x.stream = 0
+	}
 }
 
 // Opened takes the stream of an exchange, and reports whether it was one. It does not recognize

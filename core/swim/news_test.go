@@ -142,6 +142,38 @@ func TestAnswersTellASuspect(t *testing.T) {
 	}
 }
 
+// A suspect that answers after the round has just woken up, and hears of the suspicion at once.
+// An answer to a relay goes to its origin.
+func TestLateAnswersTellASuspect(t *testing.T) {
+	w, g := quiet(nil)
+	for _, name := range []string{"b", "c", "d"} {
+		w.ReceiveDatagram(gossip(name))
+	}
+	told := 0
+	w.WatchDatagram = func(to node.Addr, m node.Message) {
+		if n, ok := m.(*message.SwimGossip); ok && to == "c:1" && len(n.News) == 1 && n.News[0].Node == "c" && State(n.News[0].State) == Suspect {
+			told++
+		}
+	}
+	answer := func(sequence uint64) {
+		w.ReceiveDatagram(peer("c"), &message.SwimAck{Group: "dc1", Sequence: sequence, Target: "c", Incarnation: firstOf(1)})
+	}
+	answer(77)
+	if told != 0 {
+		t.Error("c is alive, and hears of a suspicion")
+	}
+	w.ReceiveDatagram(gossip("b", message.SwimNews{Node: "c", Incarnation: firstOf(1), State: uint8(Suspect), By: "b"}))
+	answer(77)
+	if told != 1 {
+		t.Errorf("a late answer of a suspect tells it %d times of the suspicion, not once", told)
+	}
+	w.ReceiveDatagram(peer("d"), &message.SwimAsk{Group: "dc1", Sequence: 9, Target: "c", Incarnation: firstOf(1)})
+	answer(g.sequence)
+	if told != 1 || len(g.relays) != 0 {
+		t.Errorf("an answer to a relay tells it again: %d", told)
+	}
+}
+
 // A restart resets a member's application state: its next incarnation may have none.
 func TestStateEndsWithItsLife(t *testing.T) {
 	w, g := quiet(nil)

@@ -123,7 +123,8 @@ func (g *Group) ack(env node.Env, to node.Addr, i uint32, m *message.SwimAck) {
 }
 
 // onAck counts an answer with this round's sequence and target, from the target or from a
-// member that was asked to probe; or it forwards the answer.
+// member that was asked to probe; or it forwards the answer. A suspect that answers too late
+// hears of the suspicion.
 func (g *Group) onAck(env node.Env, from node.Peer, i uint32, m *message.SwimAck) {
 	g.hearAll(env, from, i, m.News, byGossip)
 	g.learn(i, m.Incarnation, m.Version, m.State)
@@ -143,8 +144,8 @@ func (g *Group) onAck(env node.Env, from node.Peer, i uint32, m *message.SwimAck
 		}
 		return
 	}
-	if direct {
-		g.passOn(env, m)
+	if direct && !g.passOn(env, m) && g.config.Appeal && g.table.records[i].state == Suspect {
+		g.confront(env, i) // it answers late, so it has just woken up, and no other message may reach it before the verdict
 	}
 }
 

@@ -64,14 +64,16 @@ func (g *Group) nack(env node.Env, r *relay) {
 	}
 }
 
-// passOn forwards the target's answer to the origin, as an answer of the target.
-func (g *Group) passOn(env node.Env, m *message.SwimAck) {
+// passOn forwards the target's answer to the origin, as an answer of the target. It reports
+// whether the answer was to a relay.
+func (g *Group) passOn(env node.Env, m *message.SwimAck) bool {
 	r := g.relays[m.Sequence]
 	if r == nil || m.Target != string(r.target) {
-		return
+		return false
 	}
 	delete(g.relays, m.Sequence)
 	env.CancelTimer(relayKey(m.Sequence))
 	i, _ := g.table.find(r.origin.ID)
 	g.ack(env, r.origin.Addr, i, g.ackTo(env, r.sequence, m.Target))
+	return true
 }
