@@ -38,8 +38,7 @@ func wants(env node.Env, m *registrar, job message.JobID) {
 }
 
 func updatesIt(env node.Env, m *registrar, job message.JobID) {
-	m.tickets++
-	m.registers.Update(env, job, m.record(), m.tickets)
+	m.update(env, job)
 }
 
 func readsIt(env node.Env, m *registrar, job message.JobID) {

@@ -131,8 +131,7 @@ func (p *leaseStage) givesUp(at time.Duration, i int) {
 
 func (p *leaseStage) updates(at time.Duration, i int) {
 	p.step(at, i, func(env node.Env, m *registrar) {
-		m.tickets++
-		m.registers.Update(env, p.job, m.record(), m.tickets)
+		m.update(env, p.job)
 	})
 }
 

@@ -34,14 +34,15 @@ type registrar struct {
 	wanted    map[message.JobID]bool // an acquisition is under way
 	script    *leaseStage            // decides what it does until it is calm; nil: it acts at random
 	violate   func(invariant, format string, args ...any)
-	void      map[message.JobID]uint64 // tickets up to this one are void, since the last grant
-	eager     map[message.JobID]bool   // a script wants it: a denied acquisition is tried again
+	granted   map[message.JobID]message.LeaseToken // by the last grant
+	under     map[uint64]message.LeaseToken        // by ticket of an update: what it held when it asked
+	eager     map[message.JobID]bool               // a script wants it: a denied acquisition is tried again
 }
 
 var _ node.Machine = (*registrar)(nil)
 
 func newRegistrar(c lease.Config, jobs []message.JobID, obeyers []node.Addr, pace time.Duration) *registrar {
-	return &registrar{registers: lease.New(c, stage.Datagrams{}), set: c.Members, obeyers: obeyers, jobs: jobs, pace: pace, wanted: map[message.JobID]bool{}, eager: map[message.JobID]bool{}, void: map[message.JobID]uint64{}}
+	return &registrar{registers: lease.New(c, stage.Datagrams{}), set: c.Members, obeyers: obeyers, jobs: jobs, pace: pace, wanted: map[message.JobID]bool{}, eager: map[message.JobID]bool{}, granted: map[message.JobID]message.LeaseToken{}, under: map[uint64]message.LeaseToken{}}
 }
 
 // Step implements node.Machine.
@@ -95,8 +96,7 @@ func (m *registrar) act(env node.Env) {
 			m.want(env, job)
 		}
 	case n < 8:
-		m.tickets++
-		m.registers.Update(env, job, m.record(), m.tickets)
+		m.update(env, job)
 	case n < 13 || m.calm:
 		m.order(env, job, token)
 	case n < 14:
@@ -120,6 +120,14 @@ func (m *registrar) want(env node.Env, job message.JobID) {
 	m.registers.Acquire(env, job, m.record())
 }
 
+// update writes a new record of a job that it holds.
+func (m *registrar) update(env node.Env, job message.JobID) {
+	token, _ := m.registers.Holds(env.Now(), job)
+	m.tickets++
+	m.under[m.tickets] = token
+	m.registers.Update(env, job, m.record(), m.tickets)
+}
+
 // record returns a record that no member has written before.
 func (m *registrar) record() []byte {
 	m.value++
@@ -139,8 +147,8 @@ func (m *registrar) heed(env node.Env) {
 	for _, o := range m.registers.Take() {
 		switch {
 		case o.Kind == lease.Granted:
-			m.void[o.Job] = m.tickets
-		case o.Kind == lease.Updated && o.Ticket <= m.void[o.Job]:
+			m.granted[o.Job] = o.Token
+		case o.Kind == lease.Updated && m.under[o.Ticket] != m.granted[o.Job]:
 			m.violate("T4", "update %d of job %v was called done, and a grant since then has a record without it", o.Ticket, o.Job)
 		}
 		switch o.Kind {
