@@ -112,6 +112,13 @@ func (s *Server) Counts() (requests, hops int, reused bool) {
 // again too early: the machine is busy.
 func (s *Server) Late() bool { return s.late.Load() }
 
+// tardy notes that an act took more than half of the client's pause.
+func (s *Server) tardy(began time.Time) {
+	if p := s.entry.Ask.Pause; p > 0 && time.Since(began) > p/2 {
+		s.late.Store(true)
+	}
+}
+
 // patience is how long connections may stay that the client does not close.
 const patience = time.Second
 
@@ -160,8 +167,11 @@ func (s *Server) accept() {
 		number := s.connections
 		s.mu.Unlock()
 		s.all.Go(func() {
-			s.serve(c, number)
+			done := s.serve(c, number)
 			_ = c.Close()
+			if !done.IsZero() {
+				s.tardy(done)
+			}
 			s.mu.Lock()
 			delete(s.open, c)
 			s.mu.Unlock()
@@ -169,11 +179,12 @@ func (s *Server) accept() {
 	}
 }
 
-func (s *Server) serve(c *net.TCPConn, number int) {
+// serve returns when a behaviour left it to the server to close the connection, if one did.
+func (s *Server) serve(c *net.TCPConn, number int) (done time.Time) {
 	n := &Session{Conn: c, TCP: c, Base: s.URL(), server: s, reader: bufio.NewReader(c)}
 	b := &s.entry.Server
 	if b.Accept != nil && number == 1 && !b.Accept(n) {
-		return
+		return done
 	}
 	if b.scheme() == "https" {
 		cfg := authority.Honest()
@@ -186,17 +197,18 @@ func (s *Server) serve(c *net.TCPConn, number int) {
 		n.tap = &forge.Tap{Conn: c}
 		secure := tls.Server(n.tap, cfg)
 		if secure.Handshake() != nil {
-			return
+			return done
 		}
 		n.Conn, n.reader = secure, bufio.NewReader(secure)
 		defer secure.Close()
 	}
 	if s.http2 != nil {
 		s.serveHTTP2(n, number)
-		return
+		return done
 	}
 	for n.head() && s.answer(n, number) {
 	}
+	return n.done
 }
 
 // answer says whether the connection continues.

@@ -24,7 +24,8 @@ type Session struct {
 	reader *bufio.Reader
 	method string
 	length int
-	proved bool // a well-behaved answer was sent on this connection
+	proved bool      // a well-behaved answer was sent on this connection
+	done   time.Time // when a behaviour left the end of the connection to the server
 	stages []stage
 }
 
@@ -96,16 +97,17 @@ func (s *Session) misbehave(b *Behaviour) bool {
 	if !b.Unread && !s.body() {
 		return false
 	}
+	began := time.Now() // the client's pause begins as soon as it has the answer
 	if b.Answer != "" {
 		s.Say(b.Answer)
 	}
 	if b.Then == nil {
 		return true
 	}
-	began := time.Now()
 	stay := b.Then(s)
-	if p := s.server.entry.Ask.Pause; p > 0 && time.Since(began) > p/2 {
-		s.server.late.Store(true)
+	s.server.tardy(began)
+	if !stay {
+		s.done = time.Now()
 	}
 	return stay
 }
