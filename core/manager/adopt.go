@@ -224,6 +224,7 @@ func (m *tenure) gathered(env node.Env, p *subjob.Subjob, c *subjob.Claim) {
 	if p.Result == nil {
 		m.setRunTimeout(env, p)
 		m.resume(env, p)
+		m.settleLosses(env, p)
 	}
 	m.meetAll(env)
 	m.place(env)

@@ -24,6 +24,10 @@ type datacenter struct {
 }
 
 func newDatacenter(t testing.TB, managers int) *datacenter {
+	return newDatacenterOf(t, managers, func(*Config) {})
+}
+
+func newDatacenterOf(t testing.TB, managers int, change func(*Config)) *datacenter {
 	d := &datacenter{net: newNet(t), model: &modelGate{}, counted: map[string]int{}}
 	d.gate = d.add("g1", node.RoleGate, func() node.Machine { return d.model })
 	var set []node.Addr
@@ -32,6 +36,7 @@ func newDatacenter(t testing.TB, managers int) *datacenter {
 	}
 	c := Default()
 	c.Datacenter, c.Gates, c.Managers = "dc1", []node.Addr{"g1:1"}, set
+	change(&c)
 	for i := range managers {
 		d.managers = append(d.managers, d.add(node.ID(fmt.Sprintf("m%d", i+1)), node.RoleManager, func() node.Machine { return New(c) }))
 	}

@@ -94,8 +94,13 @@ func (m *workflows) onResultKept(env node.Env, p *subjob.Subjob, file message.Fi
 	m.commit(p, tag{step: resultRecorded, subjob: p})
 }
 
-// onLost handles a shard whose loss is on a majority.
+// onLost handles a shard whose loss is on a majority. What follows needs the plan and all
+// figures: it waits for the files of the subjob.
 func (m *workflows) onLost(env node.Env, s *subjob.Shard, why string, from node.Instant) {
+	if s.Workflow.Subjob.Missing > 0 {
+		s.Deferred = &subjob.Deferred{Why: why, From: from}
+		return
+	}
 	s.Commit = subjob.Settled
 	if !m.stands(s) || !s.Live() {
 		return
@@ -112,6 +117,18 @@ func (m *workflows) onLost(env node.Env, s *subjob.Shard, why string, from node.
 	default:
 		m.back(env, s, from)
 		m.place(env)
+	}
+}
+
+// settleLosses handles the losses that waited for the files of a subjob.
+func (m *workflows) settleLosses(env node.Env, p *subjob.Subjob) {
+	for _, f := range p.Workflows {
+		for _, s := range f.Shards {
+			if late := s.Deferred; late != nil {
+				s.Deferred = nil
+				m.onLost(env, s, late.Why, late.From)
+			}
+		}
 	}
 }
 

@@ -56,6 +56,13 @@ type Retries struct {
 	Reruns     int
 	Failed     []node.ID // workers that lost or refused it
 	Lost       []message.LostAttempt
+	Deferred   *Deferred // its loss is on a majority, and waits for the files of its subjob
+}
+
+// Deferred is a loss on which the manager has not acted.
+type Deferred struct {
+	Why  string
+	From node.Instant // before this time its worker may run it
 }
 
 // Verdict is how a shard ends: with a result, or without one.
