@@ -11,8 +11,9 @@ import (
 // Sweeps delete results that reach their age, with their part of the sums. Files of records
 // that are still on their way stay.
 func TestSweepsTakeWhatIsOldAndNothingElse(t *testing.T) {
-	env, m := owner()
-	m.config.ResultAge = m.config.KeyAge / 2
+	c := Default()
+	c.ResultAge = c.KeyAge / 2
+	env, m := ownerOf(c)
 	old := &entry{Job: job.Job{ID: message.JobID{1}, Ready: true, Course: job.Course{State: message.JobCompleted, Shown: message.JobCompleted}, Times: job.Times{Ended: env.Now()}, Outcome: job.Outcome{ResultFile: message.FileDigest{1}, ResultBytes: 10}}}
 	m.jobs[old.ID] = old
 	m.keepEnded(env, old)

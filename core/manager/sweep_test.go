@@ -34,10 +34,7 @@ func TestMissingRecordsSpareAllFiles(t *testing.T) {
 
 // A manager fetches a record that it lacks, so that it can sweep again.
 func TestMissingRecordsAreFetched(t *testing.T) {
-	d := newDatacenter(t, 3)
-	for _, h := range d.managers {
-		h.machine.(*Machine).config.SpillAt = 1
-	}
+	d := newDatacenterOf(t, 3, func(c *Config) { c.SpillAt = 1 })
 	d.run(3 * time.Second)
 	d.slow(true)
 	j := d.submit(1, 1, 6)
@@ -67,10 +64,7 @@ func TestMissingRecordsAreFetched(t *testing.T) {
 // A manager lacks a record that is a file, and the files behind it. It has all of them soon
 // after its registers answer, before the next regular sweep.
 func TestFilesBehindAMissingRecordFollowSoon(t *testing.T) {
-	d := newDatacenter(t, 3)
-	for _, h := range d.managers {
-		h.machine.(*Machine).config.SpillAt = 1
-	}
+	d := newDatacenterOf(t, 3, func(c *Config) { c.SpillAt = 1 })
 	d.run(3 * time.Second)
 	d.slow(true)
 	j := d.submit(1, 1, 6)

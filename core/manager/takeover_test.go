@@ -307,10 +307,7 @@ func (d *datacenter) down(h *host) {
 }
 
 func TestLargeRecordsAreFiles(t *testing.T) {
-	d := newDatacenter(t, 3)
-	for _, h := range d.managers {
-		h.machine.(*Machine).config.SpillAt = 1 << 10
-	}
+	d := newDatacenterOf(t, 3, func(c *Config) { c.SpillAt = 1 << 10 })
 	d.run(3 * time.Second)
 	d.slow(true)
 	j := d.submit(1, plan.WorkflowsMax, 1)
