@@ -17,16 +17,17 @@ import (
 type outputKind struct {
 	name   string
 	encode func(*report.Result) ([]byte, error)
+	marks  []string                                        // each file of the kind begins with them, in some order
 	serve  func(url string, tell teller) (listener, error) // nil: files only
 }
 
 func outputKinds() []outputKind {
 	return []outputKind{
-		{name: "json", encode: (*report.Result).Encode},
-		{name: "csv", encode: export.CSV},
-		{name: "junit", encode: export.JUnit},
-		{name: "prometheus", encode: export.Prometheus, serve: remoteWrite},
-		{name: "html", encode: page.Render},
+		{name: "json", encode: (*report.Result).Encode, marks: []string{`"schema": "hyperscale.result/`}},
+		{name: "csv", encode: export.CSV, marks: []string{"job,name,started_at,datacenter,workflow,step,"}},
+		{name: "junit", encode: export.JUnit, marks: []string{`<property name="job" `, `<property name="outcome" `}},
+		{name: "prometheus", encode: export.Prometheus, marks: []string{"# HELP hyperscale_"}, serve: remoteWrite},
+		{name: "html", encode: page.Render, marks: []string{"default-src &#39;none&#39;; img-src data:; base-uri"}},
 	}
 }
 
@@ -133,10 +134,22 @@ func (o *Written) Check() error {
 	if o.server != nil {
 		check = o.server.Check
 	}
-	if err := check(); err != nil {
+	err := o.allowed()
+	if err == nil {
+		err = check()
+	}
+	if err != nil {
 		return command.AsUsage(o.failed(err))
 	}
 	return nil
+}
+
+// allowed says why the workflow's file may not name a place. The user may name any.
+func (o *Written) allowed() error {
+	if !o.told || o.server != nil {
+		return nil
+	}
+	return ownPlace(o.place, o.marks...)
 }
 
 // Write writes the result to the file, or sends the end to the server.
@@ -148,6 +161,9 @@ func (o *Written) Write(r *report.Result) error {
 		return nil
 	}
 	b, err := o.encode(r)
+	if err == nil {
+		err = o.allowed() // it may have changed during the run
+	}
 	if err == nil {
 		err = report.WriteFile(o.place, b)
 	}
