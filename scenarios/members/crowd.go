@@ -46,6 +46,7 @@ type crowd struct {
 type sight struct {
 	state       swim.State
 	incarnation uint64
+	back        time.Duration // when it was last heard of after it was unknown or gone
 }
 
 // size is the size of a crowd: members, evenly over so many places.
@@ -169,7 +170,7 @@ func (c *crowd) see(at node.ID, ch *swim.Change) {
 	switch {
 	case known:
 	case c.rostered[at]:
-		before, known = sight{swim.Alive, 1 << 32}, true
+		before, known = sight{state: swim.Alive, incarnation: 1 << 32}, true
 	default:
 		before.state = swim.Unknown
 	}
@@ -183,7 +184,11 @@ func (c *crowd) see(at node.ID, ch *swim.Change) {
 	case (ch.To == swim.Dead || ch.To == swim.Suspect) && ch.By == "":
 		c.violate(at, "%s is %v, and no member has raised it", m.ID, ch.To)
 	}
-	c.views[at][m.ID] = sight{ch.To, m.Incarnation}
+	back := before.back
+	if ch.From == swim.Unknown || ch.From.Gone() {
+		back = c.World.Now()
+	}
+	c.views[at][m.ID] = sight{ch.To, m.Incarnation, back}
 	if ch.To == swim.Removed {
 		c.views[at][m.ID] = sight{state: swim.Unknown}
 	}
