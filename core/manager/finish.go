@@ -22,6 +22,10 @@ func (m *workflows) endWorkflow(env node.Env, f *subjob.Workflow, to message.Wor
 	case to == message.WorkflowCompleted && f.Plan.Test && subjob.AllRefused(&sum):
 		to = message.WorkflowFailed
 		why = "the target refused every connection: check that it runs, and the host and port of the requests"
+	case to == message.WorkflowCompleted && f.Plan.Test:
+		if broken := subjob.Broken(&sum); broken != "" {
+			to, why = message.WorkflowFailed, broken
+		}
 	}
 	f.End, f.Ended, f.Stats, f.Failure = to, env.Now(), sum, why
 	m.commit(f.Subjob, tag{step: workflowEnded, workflow: f})

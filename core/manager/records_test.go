@@ -87,7 +87,7 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 }
 
 // The figures of shards decide how a workflow ends. Figures that do not add up fail it, and so
-// does a target that refuses every connection; otherwise it completes with their sum. The
+// does a target that refuses every connection, or a script that always fails; otherwise it completes with their sum. The
 // manager reports bad figures of a running shard as ignored.
 func TestFiguresDecideTheEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -101,9 +101,10 @@ func TestFiguresDecideTheEnd(t *testing.T) {
 		p := d.submit(6)
 		var all []*message.Stats
 		torn := false
-		var started, refused uint64
+		var started, refused, broken uint64
 		results := map[node.ID]message.Stats{}
 		for _, id := range []node.ID{"w1", "w2"} {
+			kind := rapid.SampledFrom([]string{subjob.KindRefused, subjob.KindScript}).Draw(t, "kind")
 			n := rapid.Uint64Range(0, 4).Draw(t, "started")
 			k := rapid.Uint64Range(0, n).Draw(t, "refused")
 			if rapid.Bool().Draw(t, "all") {
@@ -111,13 +112,17 @@ func TestFiguresDecideTheEnd(t *testing.T) {
 			}
 			step := message.StepStats{Name: "get", Kind: message.StepRequest, Started: n, OK: n - k, Failed: k}
 			if k > 0 {
-				step.Errors = []message.ErrorCount{{Kind: subjob.KindRefused, Count: k}}
+				step.Errors = []message.ErrorCount{{Kind: kind, Count: k}}
 			}
 			s := message.Stats{Steps: []message.StepStats{step, {Name: "page", Kind: message.StepCheck, Started: 7}}}
 			if rapid.IntRange(0, 4).Draw(t, "torn") == 0 {
 				s.Generator.Lag, torn = message.Histogram{Count: 1}, true
 			}
-			started, refused = started+n, refused+k
+			if started += n; kind == subjob.KindRefused {
+				refused += k
+			} else {
+				broken += k
+			}
 			results[id] = s
 			all = append(all, &s)
 		}
@@ -138,10 +143,12 @@ func TestFiguresDecideTheEnd(t *testing.T) {
 			want, why = message.WorkflowFailed, "add up"
 		} else if started > 0 && refused == started {
 			want, why = message.WorkflowFailed, "refused every connection"
+		} else if started > 0 && broken == started {
+			want, why = message.WorkflowFailed, "iterations worked"
 		}
 		f := p.Workflows[0]
 		if f.State != want || !strings.Contains(f.Failure, why) {
-			t.Fatalf("%d of %d requests are refused, torn: %v: the workflow is %v, %q; want %v, %q", refused, started, torn, f.State, f.Failure, want, why)
+			t.Fatalf("%d of %d requests are refused, %d fail by the script, torn: %v: the workflow is %v, %q; want %v, %q", refused, started, broken, torn, f.State, f.Failure, want, why)
 		}
 		if sum, err := stats.Sum(all); err == nil && !reflect.DeepEqual(p.Result.Subjob.Workflows[0].Stats, sum) {
 			t.Fatalf("the subjob's figures are %+v, want %+v", p.Result.Subjob.Workflows[0].Stats, sum)

@@ -1,6 +1,7 @@
 package subjob
 
 import (
+	"fmt"
 	"time"
 
 	"hyperscale/core/message"
@@ -8,8 +9,13 @@ import (
 	"hyperscale/core/stats"
 )
 
-// KindRefused is the executors' name for a connection that no process accepts.
-const KindRefused = "refused"
+// The executors' names for a connection that no process accepts, a function that failed, and a
+// value that cannot stand where a request wants it.
+const (
+	KindRefused = "refused"
+	KindScript  = "script"
+	KindValue   = "value"
+)
 
 // Total sums the counts of a workflow's shards.
 func (f *Workflow) Total() (message.Stats, error) {
@@ -38,6 +44,36 @@ func AllRefused(s *message.Stats) bool {
 		}
 	}
 	return started > 0 && refused >= started
+}
+
+// Broken says why the test itself is wrong, if each iteration that ended failed by it: its function
+// failed, or a value of it fits nowhere. It judges the sum of all shards: one user of many may have
+// a bad row.
+func Broken(s *message.Stats) string {
+	var failed, broken uint64
+	var first message.ErrorCount
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		if !step.Kind.Measured() {
+			continue
+		}
+		if step.OK > 0 {
+			return ""
+		}
+		failed += step.Failed + step.TimedOut
+		for _, e := range step.Errors {
+			if e.Kind != KindScript && e.Kind != KindValue {
+				continue
+			}
+			if broken += e.Count; e.Count > first.Count {
+				first = e
+			}
+		}
+	}
+	if failed == 0 || broken < failed {
+		return ""
+	}
+	return fmt.Sprintf("not one of %d iterations worked (%s): %s", failed, first.Kind, first.Example)
 }
 
 // Measured sums the requests of a progress report.

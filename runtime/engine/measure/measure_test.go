@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -95,46 +94,6 @@ func TestBusyNeedsTime(t *testing.T) {
 		g.Finish(took)
 		if got := g.Message(schedule.Figures{}); got.Saturated != want {
 			t.Errorf("busy for all of %v: %d ppm, saturated %v, want %v", took, got.BusyMax, got.Saturated, want)
-		}
-	}
-}
-
-// A run is useless, and has failed, if no request reached the target, or if the script failed in
-// each iteration. One good request, or an answer that is bad, is a result.
-func TestUselessRunsFail(t *testing.T) {
-	step := func(kind message.StepKind, ok, failed uint64, errors ...message.ErrorCount) message.StepStats {
-		return message.StepStats{Kind: kind, Started: ok + failed, OK: ok, Failed: failed, Errors: errors}
-	}
-	of := func(kind string, n uint64) message.ErrorCount {
-		return message.ErrorCount{Kind: kind, Count: n, Example: "the first " + kind}
-	}
-	answered := step(message.StepFunction, 0, 4, of("script", 4))
-	answered.Statuses = []message.StatusCount{{Status: 200, Count: 4}}
-	torn := step(message.StepRequest, 0, 4, of("refused", 4))
-	torn.Statuses = answered.Statuses
-	check := step(message.StepCheck, 3, 0)
-	for _, c := range []struct {
-		name  string
-		steps []message.StepStats
-		want  string
-	}{
-		{"nothing began", []message.StepStats{step(message.StepRequest, 0, 0)}, ""},
-		{"all are refused", []message.StepStats{step(message.StepRequest, 0, 4, of("refused", 4)), check}, "not one of 4 requests reached the target (refused): the first refused"},
-		{"one is good", []message.StepStats{step(message.StepRequest, 1, 4, of("refused", 4))}, ""},
-		{"another step is good", []message.StepStats{step(message.StepFunction, 0, 4, of("script", 4)), step(message.StepRequest, 1, 0)}, ""},
-		{"an answer is bad", []message.StepStats{step(message.StepRequest, 0, 4, of("refused", 3), of("status 500", 1))}, ""},
-		{"an answer came", []message.StepStats{torn}, ""},
-		{"the script fails", []message.StepStats{step(message.StepFunction, 0, 9, of("script", 9))}, "not one of 9 iterations worked (script): the first script"},
-		{"the script fails behind an answer", []message.StepStats{answered}, "not one of 4 iterations worked (script)"},
-		{"a value fits nowhere", []message.StepStats{step(message.StepRequest, 0, 2, of("value", 2))}, "not one of 2 iterations worked (value)"},
-		{"no handshake", []message.StepStats{step(message.StepRequest, 0, 5, of("refused", 2), of("tls_alert", 3))}, "not one of 5 TLS handshakes succeeded (tls_alert)"},
-	} {
-		r := Judge(message.Stats{Steps: c.steps}, false)
-		if failed := r.State == message.WorkflowFailed; failed != (c.want != "") || !strings.HasPrefix(r.Error, c.want) {
-			t.Errorf("%s: %v, %q, want %q", c.name, r.State, r.Error, c.want)
-		}
-		if r = Judge(message.Stats{Steps: c.steps}, true); r.State != message.WorkflowCancelled || r.Error != "" {
-			t.Errorf("%s, and cancelled: %v, %q", c.name, r.State, r.Error)
 		}
 	}
 }
