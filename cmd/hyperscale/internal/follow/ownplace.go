@@ -24,7 +24,7 @@ func ownPlace(place string, marks ...string) error {
 	if !filepath.IsLocal(place) {
 		return errors.New("is not below the working directory: " + elsewhere)
 	}
-	at := "."
+	at, last := ".", fs.FileMode(0)
 	for _, part := range strings.Split(filepath.Clean(place), string(filepath.Separator)) {
 		at = filepath.Join(at, part)
 		info, err := os.Lstat(at)
@@ -36,6 +36,10 @@ func ownPlace(place string, marks ...string) error {
 		case info.Mode()&fs.ModeSymlink != 0:
 			return fmt.Errorf("%s is a link: %s", at, elsewhere)
 		}
+		last = info.Mode()
+	}
+	if !last.IsRegular() { // to open a pipe is to wait for its reader
+		return errors.New("is no regular file: " + elsewhere)
 	}
 	return standsThere(at, marks)
 }
@@ -47,16 +51,12 @@ func standsThere(name string, marks []string) error {
 		return fmt.Errorf("what stands there cannot be read: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("is no regular file: " + elsewhere)
-	}
-	if err != nil || info.Size() == 0 {
-		return err
-	}
 	head, err := io.ReadAll(io.LimitReader(f, headMax))
 	if err != nil {
 		return fmt.Errorf("what stands there cannot be read: %w", err)
+	}
+	if len(head) == 0 {
+		return nil
 	}
 	for _, mark := range marks {
 		if !bytes.Contains(head, []byte(mark)) {

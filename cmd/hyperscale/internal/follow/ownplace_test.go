@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
 )
@@ -28,13 +30,19 @@ func TestAFileWritesItsOwnPlacesAlone(t *testing.T) {
 	if err := os.Mkdir("results", 0o700); err != nil {
 		t.Fatal(err)
 	}
+	if err := unix.Mkfifo("pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ place, want string }{
 		{"new.json", ""}, {"results/new.json", ""}, {"empty", ""}, {"old.json", ""}, {"./results/../new.json", ""},
 		{outside, "not below the working directory"}, {"../precious", "not below the working directory"}, {"/dev/stdout", "not below"},
 		{"results/../../x", "not below"}, {"link", "link is a link"}, {"folder/precious", "folder is a link"}, {"folder/new", "folder is a link"},
-		{"notes.txt", "is no result of this kind"}, {"results", "no regular file"}, {"missing/new.json", "create it first"},
+		{"notes.txt", "is no result of this kind"}, {"results", "no regular file"}, {"pipe", "no regular file"}, {"missing/new.json", "create it first"},
 	} {
 		for _, told := range []bool{true, false} {
+			if c.place == "pipe" && !told {
+				continue // the user's pipe waits for its reader
+			}
 			f := Flags{}
 			if told {
 				f.Report(&message.Plan{Workflows: []message.WorkflowPlan{{Report: []string{"json=" + c.place}}}})
