@@ -1665,6 +1665,44 @@ func (z *ShardRef) check() error {
 	return nil
 }
 
+func (z *Span) size() int {
+	n := 55
+	n += sizeInt(int64(z.From))
+	n += sizeInt(int64(z.Until))
+	n += sizeUint(uint64(z.OK))
+	n += sizeUint(uint64(z.Failed))
+	n += sizeUint(uint64(z.TimedOut))
+	n += z.Latency.size()
+	n += z.Service.size()
+	n += z.Metric.size()
+	return n
+}
+
+func (z *Span) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.From))
+	h = node.Mix(h, uint64(z.Until))
+	h = node.Mix(h, uint64(z.OK))
+	h = node.Mix(h, uint64(z.Failed))
+	h = node.Mix(h, uint64(z.TimedOut))
+	h = z.Latency.digest(h)
+	h = z.Service.digest(h)
+	h = z.Metric.digest(h)
+	return h
+}
+
+func (z *Span) check() error {
+	if err := z.Latency.check(); err != nil {
+		return within("latency", err)
+	}
+	if err := z.Service.check(); err != nil {
+		return within("service", err)
+	}
+	if err := z.Metric.check(); err != nil {
+		return within("metric", err)
+	}
+	return nil
+}
+
 func (z *StagePlan) size() int {
 	n := 19
 	n += sizeInt(int64(z.Duration))
@@ -1685,7 +1723,7 @@ func (z *StagePlan) check() error {
 }
 
 func (z *Stats) size() int {
-	n := 42
+	n := 48
 	n += sizeUint(uint64(z.Active))
 	n += sizeInt(int64(z.Elapsed))
 	n += sizeArray(len(z.Steps))
@@ -1698,6 +1736,10 @@ func (z *Stats) size() int {
 		n += sizeString(len(z.Logs[i]))
 	}
 	n += sizeUint(uint64(z.Rows))
+	n += sizeArray(len(z.Spans))
+	for i := range z.Spans {
+		n += z.Spans[i].size()
+	}
 	return n
 }
 
@@ -1714,6 +1756,10 @@ func (z *Stats) digest(h uint64) uint64 {
 		h = node.MixString(h, string(z.Logs[i]))
 	}
 	h = node.Mix(h, uint64(z.Rows))
+	h = node.Mix(h, uint64(len(z.Spans)))
+	for i := range z.Spans {
+		h = z.Spans[i].digest(h)
+	}
 	return h
 }
 
@@ -1725,6 +1771,11 @@ func (z *Stats) check() error {
 	}
 	if err := z.Generator.check(); err != nil {
 		return within("generator", err)
+	}
+	for i := range z.Spans {
+		if err := z.Spans[i].check(); err != nil {
+			return within("spans", err)
+		}
 	}
 	return nil
 }
@@ -1794,6 +1845,37 @@ func (z *StepPlan) check() error {
 	for i := range z.Tags {
 		if err := z.Tags[i].check(); err != nil {
 			return within("tags", err)
+		}
+	}
+	return nil
+}
+
+func (z *StepSpans) size() int {
+	n := 12
+	n += sizeString(len(z.Step))
+	n += sizeArray(len(z.Spans))
+	for i := range z.Spans {
+		n += z.Spans[i].size()
+	}
+	return n
+}
+
+func (z *StepSpans) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Step))
+	h = node.Mix(h, uint64(len(z.Spans)))
+	for i := range z.Spans {
+		h = z.Spans[i].digest(h)
+	}
+	return h
+}
+
+func (z *StepSpans) check() error {
+	if z.Step == "" {
+		return &MissingError{Path: "step"}
+	}
+	for i := range z.Spans {
+		if err := z.Spans[i].check(); err != nil {
+			return within("spans", err)
 		}
 	}
 	return nil
@@ -1978,7 +2060,7 @@ func (z *Tag) check() error {
 }
 
 func (z *Threshold) size() int {
-	n := 42
+	n := 75
 	n += sizeString(len(z.Expr))
 	n += sizeString(len(z.Step))
 	n += sizeUint(uint64(z.Of))
@@ -1986,6 +2068,14 @@ func (z *Threshold) size() int {
 	n += sizeUint(uint64(z.Quantile))
 	n += sizeUint(uint64(z.Op))
 	n += sizeInt(int64(z.Bound))
+	n += sizeArray(len(z.Steps))
+	for i := range z.Steps {
+		n += sizeString(len(z.Steps[i]))
+	}
+	n += sizeString(len(z.Datacenter))
+	n += sizeInt(int64(z.From))
+	n += sizeInt(int64(z.Until))
+	n += sizeInt(int64(z.Over))
 	return n
 }
 
@@ -1997,6 +2087,14 @@ func (z *Threshold) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Quantile))
 	h = node.Mix(h, uint64(z.Op))
 	h = node.Mix(h, uint64(z.Bound))
+	h = node.Mix(h, uint64(len(z.Steps)))
+	for i := range z.Steps {
+		h = node.MixString(h, string(z.Steps[i]))
+	}
+	h = node.MixString(h, string(z.Datacenter))
+	h = node.Mix(h, uint64(z.From))
+	h = node.Mix(h, uint64(z.Until))
+	h = node.Mix(h, uint64(z.Over))
 	return h
 }
 
@@ -2014,11 +2112,14 @@ func (z *Threshold) check() error {
 }
 
 func (z *ThresholdResult) size() int {
-	n := 27
+	n := 49
 	n += sizeString(len(z.Workflow))
 	n += sizeString(len(z.Expr))
 	n += sizeInt(int64(z.Value))
 	n += sizeUint(uint64(z.Of))
+	n++
+	n += sizeInt(int64(z.From))
+	n += sizeInt(int64(z.Until))
 	n++
 	return n
 }
@@ -2029,6 +2130,9 @@ func (z *ThresholdResult) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Value))
 	h = node.Mix(h, uint64(z.Of))
 	h = node.Mix(h, bit(z.OK))
+	h = node.Mix(h, uint64(z.From))
+	h = node.Mix(h, uint64(z.Until))
+	h = node.Mix(h, bit(z.Unmeasured))
 	return h
 }
 

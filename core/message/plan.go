@@ -3,7 +3,10 @@ package message
 //msgp:limit arrays:4096 maps:64 marshal:false
 //msgp:noduplicates
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // File is one source file of a program.
 type File struct {
@@ -114,6 +117,20 @@ type Threshold struct {
 	Quantile  uint32      `msg:"quantile"` // parts per million
 	Op        ThresholdOp `msg:"op" require:"true"`
 	Bound     int64       `msg:"bound"` // in the unit of Of
+
+	Steps      []string      `msg:"steps"`      // with a tag, in place of Step
+	Datacenter string        `msg:"datacenter"` // empty: the sum of all
+	From       time.Duration `msg:"from"`       // of the workflow's time: what ended earlier does not count
+	Until      time.Duration `msg:"until"`      // zero: to the end; what ends then or later does not count
+	Over       time.Duration `msg:"over"`       // each window of that length must hold; zero: all of it together
+}
+
+// Partial reports whether a threshold looks at parts of the workflow's time.
+func (t *Threshold) Partial() bool { return t.From > 0 || t.Until > 0 || t.Over > 0 }
+
+// Looks reports whether a threshold may look at a step.
+func (t *Threshold) Looks(step string) bool {
+	return t.Step == step || slices.Contains(t.Steps, step) || t.Step == "" && len(t.Steps) == 0
 }
 
 // ParamPlan is one param() of the file.

@@ -1172,9 +1172,9 @@ func (z Tag) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Threshold) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 7
+	// map header, size 12
 	// string "expr"
-	o = append(o, 0x87, 0xa4, 0x65, 0x78, 0x70, 0x72)
+	o = append(o, 0x8c, 0xa4, 0x65, 0x78, 0x70, 0x72)
 	o = msgp.AppendString(o, z.Expr)
 	// string "step"
 	o = append(o, 0xa4, 0x73, 0x74, 0x65, 0x70)
@@ -1194,6 +1194,24 @@ func (z *Threshold) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "bound"
 	o = append(o, 0xa5, 0x62, 0x6f, 0x75, 0x6e, 0x64)
 	o = msgp.AppendInt64(o, z.Bound)
+	// string "steps"
+	o = append(o, 0xa5, 0x73, 0x74, 0x65, 0x70, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Steps)))
+	for za0001 := range z.Steps {
+		o = msgp.AppendString(o, z.Steps[za0001])
+	}
+	// string "datacenter"
+	o = append(o, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = msgp.AppendString(o, z.Datacenter)
+	// string "from"
+	o = append(o, 0xa4, 0x66, 0x72, 0x6f, 0x6d)
+	o = msgp.AppendDuration(o, z.From)
+	// string "until"
+	o = append(o, 0xa5, 0x75, 0x6e, 0x74, 0x69, 0x6c)
+	o = msgp.AppendDuration(o, z.Until)
+	// string "over"
+	o = append(o, 0xa4, 0x6f, 0x76, 0x65, 0x72)
+	o = msgp.AppendDuration(o, z.Over)
 	return
 }
 
@@ -1211,7 +1229,7 @@ func (z *Threshold) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -1309,6 +1327,78 @@ func (z *Threshold) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Bound")
 				return
 			}
+		case "steps":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Steps")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Steps")
+				return
+			}
+			if zb0005 > z5f22147dlimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Steps) >= int(zb0005) {
+				z.Steps = (z.Steps)[:zb0005]
+			} else {
+				z.Steps = make([]string, zb0005)
+			}
+			for za0001 := range z.Steps {
+				z.Steps[za0001], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Steps", za0001)
+					return
+				}
+			}
+		case "datacenter":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Datacenter")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.Datacenter, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Datacenter")
+				return
+			}
+		case "from":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "From")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			z.From, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "From")
+				return
+			}
+		case "until":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Until")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			z.Until, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Until")
+				return
+			}
+		case "over":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Over")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			z.Over, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Over")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1323,7 +1413,11 @@ func (z *Threshold) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Threshold) Msgsize() (s int) {
-	s = 1 + 5 + msgp.StringPrefixSize + len(z.Expr) + 5 + msgp.StringPrefixSize + len(z.Step) + 3 + msgp.Uint8Size + 10 + msgp.Uint8Size + 9 + msgp.Uint32Size + 3 + msgp.Uint8Size + 6 + msgp.Int64Size
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Expr) + 5 + msgp.StringPrefixSize + len(z.Step) + 3 + msgp.Uint8Size + 10 + msgp.Uint8Size + 9 + msgp.Uint32Size + 3 + msgp.Uint8Size + 6 + msgp.Int64Size + 6 + msgp.ArrayHeaderSize
+	for za0001 := range z.Steps {
+		s += msgp.StringPrefixSize + len(z.Steps[za0001])
+	}
+	s += 11 + msgp.StringPrefixSize + len(z.Datacenter) + 5 + msgp.DurationSize + 6 + msgp.DurationSize + 5 + msgp.DurationSize
 	return
 }
 

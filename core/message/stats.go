@@ -58,6 +58,25 @@ type Windows struct {
 	Dropped bool          `msg:"dropped"`           // something happened, and there was no room to say when
 }
 
+// Span holds exact figures of a step for one part of its workflow's time: of what ended then.
+// A threshold that looks at parts of the time has its figures from spans.
+type Span struct {
+	From     time.Duration `msg:"from"`
+	Until    time.Duration `msg:"until"` // zero: to the end, with what ends after it
+	OK       uint64        `msg:"ok"`
+	Failed   uint64        `msg:"failed"`
+	TimedOut uint64        `msg:"timed_out"`
+	Latency  Histogram     `msg:"latency"`
+	Service  Histogram     `msg:"service"`
+	Metric   Histogram     `msg:"metric"`
+}
+
+// StepSpans are the spans of one step in which something ended, ascending.
+type StepSpans struct {
+	Step  string `msg:"step" require:"true"`
+	Spans []Span `msg:"spans"`
+}
+
 // StepStats are the figures of one step. Started == OK + Failed + TimedOut + Cancelled + those
 // in flight; in a result none is in flight. For a check, OK and Failed count passes and
 // failures. For a metric only Metric is used.
@@ -99,8 +118,9 @@ type Stats struct {
 	Elapsed   time.Duration `msg:"elapsed"`
 	Steps     []StepStats   `msg:"steps"` // in the plan's order
 	Generator Generator     `msg:"generator"`
-	Logs      []string      `msg:"logs"` // the first lines that vu.log wrote, at most 20
-	Rows      uint64        `msg:"rows"` // of the feed that iterations took
+	Logs      []string      `msg:"logs"`  // the first lines that vu.log wrote, at most 20
+	Rows      uint64        `msg:"rows"`  // of the feed that iterations took
+	Spans     []StepSpans   `msg:"spans"` // of the steps whose thresholds look at parts of the time
 }
 
 // LostAttempt reports a shard's attempt whose worker fell silent. Its figures count nowhere
@@ -153,6 +173,10 @@ type ThresholdResult struct {
 	Value    int64       `msg:"value"` // in the unit of Of
 	Of       ThresholdOf `msg:"of"`
 	OK       bool        `msg:"ok"`
+
+	From       time.Duration `msg:"from"`       // of a threshold over windows: where the worst one begins
+	Until      time.Duration `msg:"until"`      // and where it ends; zero: the threshold has no windows
+	Unmeasured bool          `msg:"unmeasured"` // nothing happened that it could judge: Value is no figure
 }
 
 // Result is the end of a job.

@@ -1063,11 +1063,183 @@ func (z *Result) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *Span) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 8
+	// string "from"
+	o = append(o, 0x88, 0xa4, 0x66, 0x72, 0x6f, 0x6d)
+	o = msgp.AppendDuration(o, z.From)
+	// string "until"
+	o = append(o, 0xa5, 0x75, 0x6e, 0x74, 0x69, 0x6c)
+	o = msgp.AppendDuration(o, z.Until)
+	// string "ok"
+	o = append(o, 0xa2, 0x6f, 0x6b)
+	o = msgp.AppendUint64(o, z.OK)
+	// string "failed"
+	o = append(o, 0xa6, 0x66, 0x61, 0x69, 0x6c, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Failed)
+	// string "timed_out"
+	o = append(o, 0xa9, 0x74, 0x69, 0x6d, 0x65, 0x64, 0x5f, 0x6f, 0x75, 0x74)
+	o = msgp.AppendUint64(o, z.TimedOut)
+	// string "latency"
+	o = append(o, 0xa7, 0x6c, 0x61, 0x74, 0x65, 0x6e, 0x63, 0x79)
+	o, err = z.Latency.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Latency")
+		return
+	}
+	// string "service"
+	o = append(o, 0xa7, 0x73, 0x65, 0x72, 0x76, 0x69, 0x63, 0x65)
+	o, err = z.Service.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Service")
+		return
+	}
+	// string "metric"
+	o = append(o, 0xa6, 0x6d, 0x65, 0x74, 0x72, 0x69, 0x63)
+	o, err = z.Metric.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Metric")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Span) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z586aeb0climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "from":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "From")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.From, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "From")
+				return
+			}
+		case "until":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Until")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Until, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Until")
+				return
+			}
+		case "ok":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "OK")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.OK, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "OK")
+				return
+			}
+		case "failed":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Failed")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Failed, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Failed")
+				return
+			}
+		case "timed_out":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "TimedOut")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.TimedOut, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "TimedOut")
+				return
+			}
+		case "latency":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Latency")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			bts, err = z.Latency.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Latency")
+				return
+			}
+		case "service":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Service")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			bts, err = z.Service.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Service")
+				return
+			}
+		case "metric":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Metric")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			bts, err = z.Metric.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Metric")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Span) Msgsize() (s int) {
+	s = 1 + 5 + msgp.DurationSize + 6 + msgp.DurationSize + 3 + msgp.Uint64Size + 7 + msgp.Uint64Size + 10 + msgp.Uint64Size + 8 + z.Latency.Msgsize() + 8 + z.Service.Msgsize() + 7 + z.Metric.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 7
 	// string "active"
-	o = append(o, 0x86, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
+	o = append(o, 0x87, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
 	o = msgp.AppendUint64(o, z.Active)
 	// string "elapsed"
 	o = append(o, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
@@ -1098,6 +1270,25 @@ func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "rows"
 	o = append(o, 0xa4, 0x72, 0x6f, 0x77, 0x73)
 	o = msgp.AppendUint64(o, z.Rows)
+	// string "spans"
+	o = append(o, 0xa5, 0x73, 0x70, 0x61, 0x6e, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Spans)))
+	for za0003 := range z.Spans {
+		// map header, size 2
+		// string "step"
+		o = append(o, 0x82, 0xa4, 0x73, 0x74, 0x65, 0x70)
+		o = msgp.AppendString(o, z.Spans[za0003].Step)
+		// string "spans"
+		o = append(o, 0xa5, 0x73, 0x70, 0x61, 0x6e, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Spans[za0003].Spans)))
+		for za0004 := range z.Spans[za0003].Spans {
+			o, err = z.Spans[za0003].Spans[za0004].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Spans", za0003, "Spans", za0004)
+				return
+			}
+		}
+	}
 	return
 }
 
@@ -1224,6 +1415,95 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Rows")
 				return
 			}
+		case "spans":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Spans")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			var zb0004 uint32
+			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Spans")
+				return
+			}
+			if zb0004 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Spans) >= int(zb0004) {
+				z.Spans = (z.Spans)[:zb0004]
+			} else {
+				z.Spans = make([]StepSpans, zb0004)
+			}
+			for za0003 := range z.Spans {
+				var zb0005 uint32
+				zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Spans", za0003)
+					return
+				}
+				if zb0005 > z586aeb0climitMaps {
+					err = msgp.ErrLimitExceeded
+					return
+				}
+				var zb0005Dup [1]byte
+				for zb0005 > 0 {
+					zb0005--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Spans", za0003)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "step":
+						if zb0005Dup[0]&(1<<0) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Spans", za0003, "Step")
+							return
+						}
+						zb0005Dup[0] |= 1 << 0
+						z.Spans[za0003].Step, bts, err = msgp.ReadStringBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Spans", za0003, "Step")
+							return
+						}
+					case "spans":
+						if zb0005Dup[0]&(1<<1) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Spans", za0003, "Spans")
+							return
+						}
+						zb0005Dup[0] |= 1 << 1
+						var zb0006 uint32
+						zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Spans", za0003, "Spans")
+							return
+						}
+						if zb0006 > z586aeb0climitArrays {
+							err = msgp.ErrLimitExceeded
+							return
+						}
+						if cap(z.Spans[za0003].Spans) >= int(zb0006) {
+							z.Spans[za0003].Spans = (z.Spans[za0003].Spans)[:zb0006]
+						} else {
+							z.Spans[za0003].Spans = make([]Span, zb0006)
+						}
+						for za0004 := range z.Spans[za0003].Spans {
+							bts, err = z.Spans[za0003].Spans[za0004].UnmarshalMsg(bts)
+							if err != nil {
+								err = msgp.WrapError(err, "Spans", za0003, "Spans", za0004)
+								return
+							}
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Spans", za0003)
+							return
+						}
+					}
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1246,7 +1526,13 @@ func (z *Stats) Msgsize() (s int) {
 	for za0002 := range z.Logs {
 		s += msgp.StringPrefixSize + len(z.Logs[za0002])
 	}
-	s += 5 + msgp.Uint64Size
+	s += 5 + msgp.Uint64Size + 6 + msgp.ArrayHeaderSize
+	for za0003 := range z.Spans {
+		s += 1 + 5 + msgp.StringPrefixSize + len(z.Spans[za0003].Step) + 6 + msgp.ArrayHeaderSize
+		for za0004 := range z.Spans[za0003].Spans {
+			s += z.Spans[za0003].Spans[za0004].Msgsize()
+		}
+	}
 	return
 }
 
@@ -1323,6 +1609,109 @@ func (z *StatusCount) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z StatusCount) Msgsize() (s int) {
 	s = 1 + 7 + msgp.Uint32Size + 6 + msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *StepSpans) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "step"
+	o = append(o, 0x82, 0xa4, 0x73, 0x74, 0x65, 0x70)
+	o = msgp.AppendString(o, z.Step)
+	// string "spans"
+	o = append(o, 0xa5, 0x73, 0x70, 0x61, 0x6e, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Spans)))
+	for za0001 := range z.Spans {
+		o, err = z.Spans[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Spans", za0001)
+			return
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *StepSpans) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z586aeb0climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "step":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Step")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Step, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Step")
+				return
+			}
+		case "spans":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Spans")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Spans")
+				return
+			}
+			if zb0002 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Spans) >= int(zb0002) {
+				z.Spans = (z.Spans)[:zb0002]
+			} else {
+				z.Spans = make([]Span, zb0002)
+			}
+			for za0001 := range z.Spans {
+				bts, err = z.Spans[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Spans", za0001)
+					return
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *StepSpans) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Step) + 6 + msgp.ArrayHeaderSize
+	for za0001 := range z.Spans {
+		s += z.Spans[za0001].Msgsize()
+	}
 	return
 }
 
@@ -2082,9 +2471,9 @@ func (z *StepTags) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ThresholdResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 5
+	// map header, size 8
 	// string "workflow"
-	o = append(o, 0x85, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+	o = append(o, 0x88, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
 	o = msgp.AppendString(o, z.Workflow)
 	// string "expr"
 	o = append(o, 0xa4, 0x65, 0x78, 0x70, 0x72)
@@ -2102,6 +2491,15 @@ func (z *ThresholdResult) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "ok"
 	o = append(o, 0xa2, 0x6f, 0x6b)
 	o = msgp.AppendBool(o, z.OK)
+	// string "from"
+	o = append(o, 0xa4, 0x66, 0x72, 0x6f, 0x6d)
+	o = msgp.AppendDuration(o, z.From)
+	// string "until"
+	o = append(o, 0xa5, 0x75, 0x6e, 0x74, 0x69, 0x6c)
+	o = msgp.AppendDuration(o, z.Until)
+	// string "unmeasured"
+	o = append(o, 0xaa, 0x75, 0x6e, 0x6d, 0x65, 0x61, 0x73, 0x75, 0x72, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Unmeasured)
 	return
 }
 
@@ -2183,6 +2581,39 @@ func (z *ThresholdResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "OK")
 				return
 			}
+		case "from":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "From")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.From, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "From")
+				return
+			}
+		case "until":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Until")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Until, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Until")
+				return
+			}
+		case "unmeasured":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Unmeasured")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.Unmeasured, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Unmeasured")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2197,7 +2628,7 @@ func (z *ThresholdResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ThresholdResult) Msgsize() (s int) {
-	s = 1 + 9 + msgp.StringPrefixSize + len(z.Workflow) + 5 + msgp.StringPrefixSize + len(z.Expr) + 6 + msgp.Int64Size + 3 + z.Of.Msgsize() + 3 + msgp.BoolSize
+	s = 1 + 9 + msgp.StringPrefixSize + len(z.Workflow) + 5 + msgp.StringPrefixSize + len(z.Expr) + 6 + msgp.Int64Size + 3 + z.Of.Msgsize() + 3 + msgp.BoolSize + 5 + msgp.DurationSize + 6 + msgp.DurationSize + 11 + msgp.BoolSize
 	return
 }
 

@@ -50,6 +50,9 @@ const (
 	TimeoutMax = 24 * time.Hour
 
 	IntervalMin = 100 * time.Millisecond
+
+	// OverMin is the shortest window of a threshold: two of the shortest measured ones.
+	OverMin = 2 * IntervalMin
 )
 
 // Bounds of a program.

@@ -175,13 +175,21 @@ func (c *check) whole(p *message.Plan) {
 func (c *check) thresholds(w *message.WorkflowPlan) {
 	c.most("thresholds", uint64(len(w.Thresholds)), ThresholdsMax, "declare fewer")
 	for i := range w.Thresholds[:min(len(w.Thresholds), ThresholdsMax)] {
-		c.threshold(fmt.Sprintf("thresholds[%d]", i), &w.Thresholds[i], w.Steps)
+		key := fmt.Sprintf("thresholds[%d]", i)
+		c.threshold(key, &w.Thresholds[i], w.Steps)
+		c.parts(key, &w.Thresholds[i], w)
+	}
+	if w.Duration <= DurationMax && len(Cuts(w)) > CutsMax {
+		c.add("thresholds", "parts of the time", fmt.Sprintf("be at most %d", CutsMax+1), "write a longer time behind over")
 	}
 	c.most("abort_when", uint64(len(w.AbortWhen)), AbortsMax, "declare fewer")
 	for i := range w.AbortWhen[:min(len(w.AbortWhen), AbortsMax)] {
 		key := fmt.Sprintf("abort_when[%d]", i)
 		c.span(key+".for", w.AbortWhen[i].For, 1, DurationMax, "write how long it must hold: \"errors > 20% for 10s\"")
 		c.threshold(key, &w.AbortWhen[i].When, w.Steps)
+		if when := &w.AbortWhen[i].When; when.Partial() || when.Datacenter != "" {
+			c.add(key, quoted(when.Expr), "look at all of the time and all datacenters", "write for 10s alone")
+		}
 	}
 }
 

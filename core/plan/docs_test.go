@@ -34,6 +34,7 @@ func TestTheManualTellsTheBounds(t *testing.T) {
 		{"workflows, params", fmt.Sprintf("%d, %d", plan.WorkflowsMax, plan.ParamsMax)},
 		{"steps, `thresholds`, `abort_when`", fmt.Sprintf("%d, %d, %d", plan.StepsMax, plan.ThresholdsMax, plan.AbortsMax)},
 		{"thresholds", fmt.Sprint(plan.VerdictsMax)},
+		{"parts of the time that thresholds look at", fmt.Sprintf("%d, of at least %d ms each behind `over`", plan.CutsMax+1, plan.OverMin.Milliseconds())},
 		{"`stages`, `report`, `tags`", fmt.Sprintf("%d, %d, %d", plan.StagesMax-1, plan.ReportsMax, plan.TagsMax)},
 		{"a name, a tag's value, a condition, a report", fmt.Sprintf("%d, %d, %d, %d bytes", plan.NameMax, plan.TagMax, plan.ExprMax, plan.ReportMax)},
 		{"`vus`, `iterations`, a rate", thousands(plan.VUsMax) + "; " + thousands(plan.IterationsMax) + "; " + thousands(plan.RateMax) + " a second"},

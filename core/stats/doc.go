@@ -28,6 +28,8 @@
 //	        parts has none.
 //	STATS-8 Memory grows with the number of series, which is bounded: beyond the
 //	        bounds of sum.go one series, KindOther or StatusOther, counts the rest.
+//	STATS-9 Spans divide a workflow's time without a gap, and merge exactly. The spans of a
+//	        step add up to its counts and distributions.
 //
 // Example:
 //
@@ -37,5 +39,5 @@
 //	sent := message.StepStats{Latency: h.Wire()}
 //
 // Read histogram.go, wire.go, windows.go (a series in time), course.go (the same in
-// messages), sum.go, sparse.go, fit.go.
+// messages), spans.go, sum.go, sparse.go, fit.go.
 package stats

@@ -11,7 +11,7 @@ import (
 
 // Fit makes statistics fit a number of encoded bytes, and adds lines to the log that say what
 // that cost. Windows in time become wider, and then go. Then the histograms of phases become
-// coarser, all alike, then all histograms. Examples of errors go last. Counts, sums, minima and
+// coarser, all alike, then those of spans, then all others. Examples of errors go last. Counts, sums, minima and
 // maxima stay exact, and quantiles only err upwards. Fit never writes to what s points to:
 // others may share it.
 func Fit(s *message.Stats, most int) {
@@ -20,7 +20,7 @@ func Fit(s *message.Stats, most int) {
 	}
 	s.Steps = slices.Clone(s.Steps)
 	s.Logs = slices.Clone(s.Logs)
-	for _, lose := range []func(*message.Stats, int) bool{fitWindows, fitPhases, fitHistograms} {
+	for _, lose := range []func(*message.Stats, int) bool{fitWindows, fitPhases, fitSpans, fitHistograms} {
 		if lose(s, most) {
 			return
 		}

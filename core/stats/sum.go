@@ -43,6 +43,7 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 	var total message.Stats
 	var lag sparse
 	var steps stepSums
+	var spans spanSums
 	for _, p := range parts {
 		if p == nil {
 			continue
@@ -67,9 +68,15 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 				return message.Stats{}, fmt.Errorf("add up step %q: %w", p.Steps[i].Name, err)
 			}
 		}
+		for i := range p.Spans {
+			if err := spans.add(&p.Spans[i]); err != nil {
+				return message.Stats{}, fmt.Errorf("add up the spans of step %q: %w", p.Spans[i].Step, err)
+			}
+		}
 	}
 	total.Generator.Lag = lag.wire()
 	total.Steps = steps.result()
+	total.Spans = spans.result()
 	return total, nil
 }
 

@@ -9,14 +9,16 @@
 //
 //	VERDICT-1 The value depends on the threshold, the statistics and the elapsed time
 //	          alone; integers only.
-//	VERDICT-2 A threshold on something that never happened has failed, with value 0: a
-//	          run that measured nothing proves nothing.
+//	VERDICT-2 A threshold on something that never happened has failed, and says that it
+//	          measured nothing: a run that measured nothing proves nothing.
 //	VERDICT-3 A watched condition has held when each judgement during its time was true, on
 //	          the statistics of the window before it.
+//	VERDICT-4 A threshold over parts of the time is judged on whole spans, which executors
+//	          count exactly: each of its windows holds, or it has failed.
 //
 // Example:
 //
-//	value, ok, err := verdict.Evaluate(&t, &merged, elapsed, quantile)
+//	judgement, err := verdict.Judge(&t, &merged, elapsed, quantile)
 //
-// Read verdict.go, watch.go, then merge.go.
+// Read verdict.go, parts.go, watch.go, then merge.go.
 package verdict

@@ -234,12 +234,13 @@ func TestVerdictsAreThoseOfTheValues(t *testing.T) {
 					x.Bound += rapid.Int64Range(-1, 1).Draw(t, "beside")
 				}
 			}
-			value, ok, err := verdict.Evaluate(x, s, elapsed, quantile)
+			got, err := verdict.Judge(x, s, verdict.Length{Elapsed: elapsed}, quantile)
+			value, ok := got.Value, got.OK
 			switch {
 			case err != nil:
 				t.Fatalf("%+v: %v", x, err)
 			case want == nil:
-				if value != 0 || ok {
+				if got != (verdict.Judgement{}) {
 					t.Fatalf("%+v: nothing happened, and it is %d, %v", x, value, ok)
 				}
 			case value != floored(want) || ok != judged(want, x.Op, x.Bound):
@@ -272,9 +273,9 @@ func TestWhatCannotBeJudgedIsAnError(t *testing.T) {
 			x.Of, broken = message.OfLatency, true
 			s.Steps[len(s.Steps)-1].Latency.Buckets = rapid.SampledFrom([][]byte{{0, 1}, {0x80, 0x80, 0x80, 0x80, 0x80, 1, 1}, {0xff}, {1}, {1, 0xff}}).Draw(t, "buckets")
 		}
-		_, ok, err := verdict.Evaluate(x, s, time.Second, quantile)
-		if ok || err == nil || broken != errors.Is(err, verdict.ErrHistogram) || !strings.HasPrefix(err.Error(), `threshold "the one": `) {
-			t.Fatalf("%+v: got %v, %v", x, ok, err)
+		got, err := verdict.Judge(x, s, verdict.Length{Elapsed: time.Second}, quantile)
+		if got.OK || err == nil || broken != errors.Is(err, verdict.ErrHistogram) || !strings.HasPrefix(err.Error(), `threshold "the one": `) {
+			t.Fatalf("%+v: got %v, %v", x, got, err)
 		}
 	})
 }

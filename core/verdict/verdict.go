@@ -23,14 +23,34 @@ type fraction struct{ count, scale, over uint64 }
 // clocks if they reported, else by the cluster's.
 func Clock(w *message.WorkflowResult) time.Duration { return cmp.Or(w.Stats.Elapsed, w.Duration) }
 
-// Evaluate computes a threshold's value, in the unit of t.Of and rounded down, and whether it
-// holds, on the merged statistics of its workflow.
-func Evaluate(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Quantile) (value int64, ok bool, err error) {
-	f, err := compute(t, s, elapsed, q)
-	if err != nil || f.over == 0 {
-		return 0, false, err // nothing happened: VERDICT-2
+// Judgement is what a threshold says. The zero Judgement is of one that nothing happened to.
+type Judgement struct {
+	Value    int64 // in the unit of Of, rounded down
+	OK       bool  // the condition holds
+	Measured bool  // something happened that it could judge: VERDICT-2
+
+	// The worst of its windows; zero without windows.
+	From, Until time.Duration
+}
+
+// Length is how long a workflow lasts: as planned, zero if only its iterations end it, and as it
+// did so far.
+type Length struct{ Planned, Elapsed time.Duration }
+
+// Judge judges a threshold on the merged statistics of its workflow.
+func Judge(t *message.Threshold, s *message.Stats, long Length, q Quantile) (Judgement, error) {
+	if t.Partial() {
+		return judgeParts(t, s, long, q)
 	}
-	return f.value(), f.holds(t.Op, t.Bound), nil
+	f, err := compute(t, s, long.Elapsed, q)
+	if err != nil || f.over == 0 {
+		return Judgement{}, err
+	}
+	return f.judged(t), nil
+}
+
+func (f fraction) judged(t *message.Threshold) Judgement {
+	return Judgement{Value: f.value(), OK: f.holds(t.Op, t.Bound), Measured: true}
 }
 
 // compute returns the value, with over 0 if nothing happened.
@@ -58,7 +78,7 @@ func steps(t *message.Threshold, s *message.Stats, all func(message.StepKind) bo
 	var found []*message.StepStats
 	for i := range s.Steps {
 		step := &s.Steps[i]
-		if t.Step == step.Name || t.Step == "" && all(step.Kind) {
+		if t.Looks(step.Name) && (t.Step != "" || len(t.Steps) > 0 || all(step.Kind)) {
 			found = append(found, step)
 		}
 	}

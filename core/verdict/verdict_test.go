@@ -27,7 +27,7 @@ func stats() *message.Stats {
 	}}
 }
 
-func TestEvaluate(t *testing.T) {
+func TestJudge(t *testing.T) {
 	tests := []struct {
 		why   string
 		t     message.Threshold
@@ -52,19 +52,19 @@ func TestEvaluate(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
 			test.t.Expr = test.why
-			value, ok, err := verdict.Evaluate(&test.t, stats(), 10*time.Second, first)
-			if err != nil || value != test.value || ok != test.ok {
-				t.Errorf("got %d, %v, %v; want %d, %v", value, ok, err, test.value, test.ok)
+			got, err := verdict.Judge(&test.t, stats(), verdict.Length{Elapsed: 10 * time.Second}, first)
+			if err != nil || got.Value != test.value || got.OK != test.ok {
+				t.Errorf("got %+v, %v; want %d, %v", got, err, test.value, test.ok)
 			}
 		})
 	}
 }
 
 // The merged buckets reach the quantile function: 11 twice, then 21, then 31.
-func TestEvaluateMergesBuckets(t *testing.T) {
+func TestJudgeMergesBuckets(t *testing.T) {
 	var got message.Histogram
 	keep := func(h message.Histogram, _ uint32) (uint64, error) { got = h; return 1, nil }
-	if _, _, err := verdict.Evaluate(&message.Threshold{Of: message.OfLatency, Quantile: 1, Op: message.OpBelow}, stats(), time.Second, keep); err != nil {
+	if _, err := verdict.Judge(&message.Threshold{Of: message.OfLatency, Quantile: 1, Op: message.OpBelow}, stats(), verdict.Length{Elapsed: time.Second}, keep); err != nil {
 		t.Fatal(err)
 	}
 	if want := string([]byte{11, 2, 10, 1, 10, 1}); string(got.Buckets) != want || got.Count != 4 || got.Sum != 70 {
@@ -72,17 +72,17 @@ func TestEvaluateMergesBuckets(t *testing.T) {
 	}
 }
 
-func TestEvaluateRefusesBrokenHistograms(t *testing.T) {
+func TestJudgeRejectsBrokenHistograms(t *testing.T) {
 	s := stats()
 	s.Steps[0].Latency.Buckets = []byte{0xff}
-	_, ok, err := verdict.Evaluate(&message.Threshold{Of: message.OfLatency, Op: message.OpBelow}, s, time.Second, first)
-	if ok || !errors.Is(err, verdict.ErrHistogram) {
-		t.Errorf("got %v, %v; want ErrHistogram", ok, err)
+	got, err := verdict.Judge(&message.Threshold{Of: message.OfLatency, Op: message.OpBelow}, s, verdict.Length{Elapsed: time.Second}, first)
+	if got.OK || !errors.Is(err, verdict.ErrHistogram) {
+		t.Errorf("got %v, %v; want ErrHistogram", got, err)
 	}
 }
 
-func TestEvaluateUnknownStep(t *testing.T) {
-	_, _, err := verdict.Evaluate(&message.Threshold{Expr: "x", Step: "gone", Of: message.OfErrors}, stats(), time.Second, first)
+func TestJudgeUnknownStep(t *testing.T) {
+	_, err := verdict.Judge(&message.Threshold{Expr: "x", Step: "gone", Of: message.OfErrors}, stats(), verdict.Length{Elapsed: time.Second}, first)
 	if err == nil {
 		t.Error("a step that the statistics do not have was evaluated")
 	}

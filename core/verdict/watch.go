@@ -65,7 +65,7 @@ func (w *Watch) reduce(s *message.Stats) message.Stats {
 	var out message.Stats
 	for i := range s.Steps {
 		step := &s.Steps[i]
-		if t.Step != "" && t.Step != step.Name {
+		if !t.Looks(step.Name) {
 			continue
 		}
 		kept := message.StepStats{Name: step.Name, Kind: step.Kind, OK: step.OK, Failed: step.Failed, TimedOut: step.TimedOut}

@@ -278,16 +278,20 @@ func (d *declaration) build(w *Workflow) error {
 
 // conditions reads thresholds and abort_when, which name steps.
 func (d *declaration) conditions() error {
+	of := demand.Judged{Steps: d.plan.Steps, Stages: d.plan.Stages[len(d.plan.Stages)-d.stages:], Duration: d.plan.Duration}
 	for i, expr := range d.thresholds {
-		t, f := demand.ParseThreshold(expr, d.plan.Steps)
+		t, f := demand.ParseThreshold(expr, of)
 		if f != nil {
 			f.Message = fmt.Sprintf("workflow %q: threshold %q: %s", d.plan.Name, language.Clip(expr, 80), f.Message)
 			return f.In("thresholds").At(i).Of(d.site)
 		}
 		d.plan.Thresholds = append(d.plan.Thresholds, t)
+		if len(plan.Cuts(&d.plan)) > plan.CutsMax {
+			return language.Faultf("workflow %q: its thresholds look at more than %d parts of its time", d.plan.Name, plan.CutsMax+1).In("thresholds").At(i).Of(d.site).Do("write a longer time behind over")
+		}
 	}
 	for i, expr := range d.aborts {
-		a, f := demand.ParseAbort(expr, d.plan.Steps)
+		a, f := demand.ParseAbort(expr, of)
 		if f != nil {
 			f.Message = fmt.Sprintf("workflow %q: abort_when %q: %s", d.plan.Name, language.Clip(expr, 80), f.Message)
 			return f.In("abort_when").At(i).Of(d.site)

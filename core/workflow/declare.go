@@ -49,6 +49,7 @@ type declaration struct {
 	site       syntax.Position
 	plan       message.WorkflowPlan
 	steps      []*stepValue
+	stages     int // how many of the plan's last ones the file lists
 	thresholds []string
 	aborts     []string
 	depends    []string

@@ -74,6 +74,7 @@ func (d *declaration) load(p message.Program, in arguments) (err error) {
 		return err
 	}
 	l.fill(&d.plan)
+	d.stages = len(l.stages)
 	return demand.Override(&d.plan, p)
 }
 

@@ -3,9 +3,12 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
+	"hyperscale/core/stats"
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/request"
@@ -78,11 +81,16 @@ func newGraph(cfg Config) (*graph, error) {
 	return g, nil
 }
 
-func newAccounts(g *graph) []measure.Account {
+func newAccounts(g *graph, w *message.WorkflowPlan) []measure.Account {
 	all := make([]measure.Account, len(g.steps))
+	cuts := plan.Cuts(w)
 	for i := range all {
 		s := &g.steps[i]
-		all[i] = measure.NewAccount(s.plan, s.call, s.judges)
+		var spans *stats.Spans
+		if slices.ContainsFunc(w.Thresholds, func(t message.Threshold) bool { return t.Partial() && t.Looks(s.plan.Name) }) {
+			spans = stats.NewSpans(cuts)
+		}
+		all[i] = measure.NewAccount(s.plan, s.call, s.judges, spans)
 	}
 	return all
 }

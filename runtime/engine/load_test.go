@@ -330,3 +330,33 @@ func TestRunsEndInTime(t *testing.T) {
 		t.Error("not one of ten runs of 100 ms ended within 300 ms")
 	})
 }
+
+// What ended within a part of the time counts there, to the last request, on every path.
+func TestSpansAddUp(t *testing.T) {
+	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
+		s := serve(t, nil)
+		w := flow(get("home", s.URL()+"/"), get("next", s.URL()+"/missing", 0), get("other", s.URL()+"/", 0))
+		w.Plan.Duration = 200 * time.Millisecond
+		w.Plan.Thresholds = []message.Threshold{{Step: "home", From: 50 * time.Millisecond}, {Steps: []string{"next"}, Until: 100 * time.Millisecond}}
+		adjust(w)
+		r := run(t, t.Context(), Config{Workflow: w, VUs: 4, Duration: w.Plan.Duration})
+		if len(r.Stats.Spans) != 2 {
+			t.Fatalf("%d steps have spans, want home and next", len(r.Stats.Spans))
+		}
+		for i, of := range r.Stats.Spans {
+			step := r.Stats.Steps[i]
+			if of.Step != step.Name || len(of.Spans) != 3 {
+				t.Fatalf("step %s has %d spans, want 3", of.Step, len(of.Spans))
+			}
+			var sum message.Span
+			for _, one := range of.Spans {
+				sum.OK, sum.Failed, sum.TimedOut = sum.OK+one.OK, sum.Failed+one.Failed, sum.TimedOut+one.TimedOut
+				sum.Latency.Count, sum.Service.Count = sum.Latency.Count+one.Latency.Count, sum.Service.Count+one.Service.Count
+				sum.Latency.Sum += one.Latency.Sum
+			}
+			if sum.OK != step.OK || sum.Failed != step.Failed || sum.TimedOut != step.TimedOut || sum.Latency.Count != step.Latency.Count || sum.Latency.Sum != step.Latency.Sum || sum.Service.Count != step.Service.Count {
+				t.Errorf("step %s: spans hold %+v, the step %+v", step.Name, sum, step)
+			}
+		}
+	})
+}

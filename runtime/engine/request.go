@@ -28,7 +28,7 @@ type requests struct {
 
 func newRequests(p *parts) requests {
 	r := requests{
-		parts: p, accounts: newAccounts(p.g), unreported: measure.NewAccount(&message.StepPlan{}, nil, false),
+		parts: p, accounts: newAccounts(p.g, p.cfg.Workflow.Plan), unreported: measure.NewAccount(&message.StepPlan{}, nil, false, nil),
 		x: make([]*exchange, len(p.Slots.Own)), values: newValues(*p.cfg), jars: map[int32]*cookie.Jar{}, dressed: map[int32]*http1.Call{},
 	}
 	if p.g.scripted {

@@ -18,6 +18,9 @@ func (l *loop) snapshot(g *measure.Generator, elapsed time.Duration) message.Sta
 	for i := range l.requests.accounts {
 		out.Steps = append(out.Steps, l.requests.accounts[i].Stats(elapsed))
 		out.Steps[i].Dropped = d.Dropped[i]
+		if s := l.requests.accounts[i].Spans(); len(s.Spans) > 0 {
+			out.Spans = append(out.Spans, s)
+		}
 	}
 	return out
 }

@@ -41,7 +41,7 @@ func Build(r *message.Result, startedAt time.Time) (*Result, error) {
 		out.Datacenters[d.Name] = part
 	}
 	for _, t := range r.Thresholds {
-		out.Thresholds = append(out.Thresholds, Threshold{Workflow: t.Workflow, Expr: t.Expr, Of: OfName(t.Of), Value: t.Value, OK: t.OK})
+		out.Thresholds = append(out.Thresholds, Threshold{Workflow: t.Workflow, Expr: t.Expr, Of: OfName(t.Of), Value: t.Value, OK: t.OK, FromNS: int64(t.From), UntilNS: int64(t.Until), Unmeasured: t.Unmeasured})
 	}
 	return out, nil
 }

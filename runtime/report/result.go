@@ -233,4 +233,8 @@ type Threshold struct {
 	Of       string `json:"of"`       // latency, service, errors, checks, rate or metric
 	Value    int64  `json:"value"`    // ns for latency and service, parts per million for errors and checks, else thousandths
 	OK       bool   `json:"ok"`       // whether it was met
+
+	FromNS     int64 `json:"from_ns,omitempty"`    // of a threshold over windows: where the worst of them begins
+	UntilNS    int64 `json:"until_ns,omitempty"`   // and where it ends
+	Unmeasured bool  `json:"unmeasured,omitempty"` // nothing happened that it could judge: value is no figure
 }

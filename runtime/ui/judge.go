@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
 	"hyperscale/core/verdict"
@@ -20,11 +22,28 @@ func (f *flow) judge() {
 		t := &f.thresholds[i]
 		j := judged{Threshold: report.Threshold{Workflow: f.name, Expr: t.Expr, Of: report.OfName(t.Of)}}
 		if f.now.Elapsed > 0 {
-			value, ok, err := verdict.Evaluate(t, &f.now, f.now.Elapsed, quantile)
-			j.Value, j.OK, j.known = value, ok, err == nil
+			j.take(t, f)
 		}
 		f.judged = append(f.judged, j)
 	}
+}
+
+// take judges one by what its datacenters reported so far.
+func (j *judged) take(t *message.Threshold, f *flow) {
+	s := &f.now
+	if t.Datacenter != "" {
+		at := slices.IndexFunc(f.shares, func(s share) bool { return s.place == t.Datacenter })
+		if at < 0 {
+			return
+		}
+		s = f.shares[at].now
+	}
+	got, err := verdict.Judge(t, s, verdict.Length{Planned: f.planned, Elapsed: s.Elapsed}, quantile)
+	if err != nil || t.Partial() && !got.Measured {
+		return // that part of the time has not begun
+	}
+	j.known, j.OK, j.Unmeasured = true, got.OK, !got.Measured
+	j.Value, j.FromNS, j.UntilNS = got.Value, int64(got.From), int64(got.Until)
 }
 
 func quantile(h message.Histogram, ppm uint32) (uint64, error) {

@@ -55,8 +55,19 @@ func (d *summary) thresholds() {
 	}
 }
 
-// ThresholdValue writes a threshold's value in the unit that people wrote it in.
+// ThresholdValue writes a threshold's value in the unit that people wrote it in, and which of its
+// windows was the worst.
 func ThresholdValue(t report.Threshold) string {
+	switch {
+	case t.Unmeasured:
+		return "nothing was measured"
+	case t.UntilNS > 0:
+		return fmt.Sprintf("%s at worst, from %s to %s", thresholdFigure(t), units.Duration(time.Duration(t.FromNS)), units.Duration(time.Duration(t.UntilNS)))
+	}
+	return thresholdFigure(t)
+}
+
+func thresholdFigure(t report.Threshold) string {
 	v := uint64(max(t.Value, 0))
 	switch t.Of {
 	case "latency", "service":

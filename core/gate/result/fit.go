@@ -107,6 +107,7 @@ func workflows(in []message.WorkflowResult, change func(*message.WorkflowResult)
 }
 
 func dropHistograms(w *message.WorkflowResult) {
+	w.Stats.Spans = nil
 	steps(w, stats.Bare)
 }
 

@@ -2,6 +2,7 @@ package result
 
 import (
 	"slices"
+	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
@@ -26,9 +27,11 @@ func Merge(r message.Result, plan *message.Plan) *message.JobResult {
 		}
 		r.Workflows = append(r.Workflows, w)
 		for k := range p.Thresholds {
-			r.Thresholds = append(r.Thresholds, judge(&p.Thresholds[k], &w))
+			r.Thresholds = append(r.Thresholds, judge(&p.Thresholds[k], p.Duration, &w, r.Datacenters))
 		}
+		r.Workflows[i].Stats.Spans = nil // only thresholds read them
 	}
+	r.Datacenters = datacenters(r.Datacenters, func(w *message.WorkflowResult) { w.Stats.Spans = nil })
 	whole := &message.JobResult{Request: message.RequestID{Counter: 1}, Result: r}
 	fitResult(whole)
 	return whole
@@ -109,13 +112,36 @@ func mergedState(found []*message.WorkflowResult, end message.JobState) message.
 	return message.WorkflowFailed
 }
 
-func judge(t *message.Threshold, w *message.WorkflowResult) message.ThresholdResult {
-	r := message.ThresholdResult{Workflow: w.Name, Expr: t.Expr, Of: t.Of}
-	value, ok, err := verdict.Evaluate(t, &w.Stats, verdict.Clock(w), Quantile)
+// judge judges a threshold on the sum of a workflow, or on what its datacenter reported.
+func judge(t *message.Threshold, planned time.Duration, w *message.WorkflowResult, places []message.DatacenterResult) message.ThresholdResult {
+	r := message.ThresholdResult{Workflow: w.Name, Expr: t.Expr, Of: t.Of, Unmeasured: true}
+	if t.Datacenter != "" {
+		one := Of(places, t.Datacenter, w.Name)
+		if one == nil {
+			return r
+		}
+		w = one
+	}
+	j, err := verdict.Judge(t, &w.Stats, verdict.Length{Planned: planned, Elapsed: verdict.Clock(w)}, Quantile)
 	if err == nil {
-		r.Value, r.OK = value, ok
+		r.Value, r.OK, r.Unmeasured, r.From, r.Until = j.Value, j.OK, !j.Measured, j.From, j.Until
 	}
 	return r
+}
+
+// Of returns what a datacenter reported of a workflow; nil: nothing.
+func Of(places []message.DatacenterResult, datacenter, workflow string) *message.WorkflowResult {
+	for i := range places {
+		if places[i].Name != datacenter {
+			continue
+		}
+		for k := range places[i].Workflows {
+			if places[i].Workflows[k].Name == workflow {
+				return &places[i].Workflows[k]
+			}
+		}
+	}
+	return nil
 }
 
 // Quantile returns a quantile of an encoded histogram.

@@ -112,11 +112,11 @@ func TestResultsAddUpTheirSubjobs(t *testing.T) {
 			if s.OK != u.ok || s.Failed != u.failed || s.Latency.Count != u.latencies || s.Latency.Max != u.largest {
 				t.Fatalf("got %+v, want %+v", s, u)
 			}
-			errors := message.ThresholdResult{Workflow: w.Name, Expr: "errors", Of: message.OfErrors}
+			errors := message.ThresholdResult{Workflow: w.Name, Expr: "errors", Of: message.OfErrors, Unmeasured: u.ok+u.failed == 0}
 			if all := u.ok + u.failed; all > 0 {
 				errors.Value, errors.OK = int64(u.failed*1_000_000/all), 2*u.failed <= all
 			}
-			largest := message.ThresholdResult{Workflow: w.Name, Expr: "max", Of: message.OfLatency, Value: int64(u.largest), OK: u.latencies > 0 && u.largest < 50}
+			largest := message.ThresholdResult{Workflow: w.Name, Expr: "max", Of: message.OfLatency, Value: int64(u.largest), OK: u.latencies > 0 && u.largest < 50, Unmeasured: u.latencies == 0}
 			if judged[0] != errors || judged[1] != largest || judged[2].OK {
 				t.Fatalf("got %+v, want %+v, %+v", judged, errors, largest)
 			}

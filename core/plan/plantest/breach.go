@@ -22,7 +22,7 @@ type Breach struct {
 // Breaches lists one breach or more for each bound.
 func Breaches() []Breach {
 	var all []Breach
-	for _, list := range [][]Breach{ofPlans(), ofWorkflows(), ofSteps(), ofLoads(), ofStages(), ofFeeds(), ofThresholds()} {
+	for _, list := range [][]Breach{ofPlans(), ofWorkflows(), ofSteps(), ofLoads(), ofStages(), ofFeeds(), ofThresholds(), ofParts()} {
 		all = append(all, list...)
 	}
 	return all
@@ -76,7 +76,7 @@ func ofPlans() []Breach {
 		}},
 		{Name: "all durations", Set: func(_ *rapid.T, p *message.Plan, _ *w) string {
 			for i := range p.Workflows {
-				p.Workflows[i].Duration, p.Workflows[i].Stages = plan.DurationMax, nil
+				p.Workflows[i].Duration, p.Workflows[i].Stages, p.Workflows[i].Thresholds = plan.DurationMax, nil, nil
 				if p.Workflows[i].Layer > 0 {
 					return "duration of all layers"
 				}

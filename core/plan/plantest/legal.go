@@ -155,7 +155,26 @@ func workflow(t *rapid.T, i, of int, before []message.WorkflowPlan) message.Work
 		w.Report = append(w.Report, Text(t, k, plan.ReportMax))
 	}
 	load(t, &w, plan.DurationMax/time.Duration(of)) // as many layers as workflows, at most
+	parts(t, &w)
 	return w
+}
+
+// parts lets one threshold look at parts of the workflow's time.
+func parts(t *rapid.T, w *message.WorkflowPlan) {
+	if len(w.Thresholds) == 0 {
+		return
+	}
+	x := &w.Thresholds[0]
+	x.From, x.Datacenter = Edge(t, "from", 0, plan.DurationMax-1), Text(t, 0, plan.NameMax)
+	if rapid.Bool().Draw(t, "ends") {
+		x.Until = Edge(t, "until", x.From+1, plan.DurationMax)
+	}
+	if w.Duration > 0 && rapid.Bool().Draw(t, "in windows") {
+		x.Over = Edge(t, "over", plan.DurationMax/100, plan.DurationMax)
+	}
+	if len(w.Steps) > 0 && rapid.Bool().Draw(t, "tagged") {
+		x.Step, x.Steps = "", []string{w.Steps[0].Name}
+	}
 }
 
 // Legal draws a plan within all bounds.

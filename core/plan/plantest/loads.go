@@ -163,3 +163,43 @@ func ofThresholds() []Breach {
 		}},
 	}
 }
+
+func ofParts() []Breach {
+	ok := message.Threshold{Expr: "x", Of: message.OfErrors, Op: message.OpBelow}
+	return []Breach{
+		{Name: "steps of a threshold", Set: func(_ *rapid.T, _ *message.Plan, w *w) string {
+			w.Thresholds = []message.Threshold{{Expr: "x", Of: message.OfErrors, Op: message.OpBelow, Steps: []string{"gone"}}}
+			return "thresholds[0].steps[0]"
+		}},
+		{Name: "part of an abort", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
+			x := ok
+			rapid.SampledFrom([]func(){func() { x.From = 1 }, func() { x.Until = 1 }, func() { x.Over = plan.OverMin }, func() { x.Datacenter = "d" }}).Draw(t, "part")()
+			w.AbortWhen = []message.AbortPlan{{For: 1, When: x}}
+			return "abort_when[0]"
+		}},
+		{Name: "from", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
+			x := ok
+			x.From = rapid.SampledFrom([]time.Duration{-1, plan.DurationMax + 1}).Draw(t, "from")
+			w.Thresholds = []message.Threshold{x}
+			return "thresholds[0].from"
+		}},
+		{Name: "until", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
+			x := ok
+			x.From, x.Until = 2, rapid.SampledFrom([]time.Duration{-1, 1, 2, plan.DurationMax + 1}).Draw(t, "until")
+			w.Thresholds = []message.Threshold{x}
+			return "thresholds[0].until"
+		}},
+		{Name: "over", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
+			x := ok
+			x.Over = rapid.SampledFrom([]time.Duration{-1, 1, plan.OverMin - 1, plan.DurationMax + 1}).Draw(t, "over")
+			w.Thresholds = []message.Threshold{x}
+			return "thresholds[0].over"
+		}},
+		{Name: "windows", Set: func(_ *rapid.T, _ *message.Plan, w *w) string {
+			x := ok
+			x.Over, w.Duration, w.Stages = plan.OverMin, time.Hour, nil
+			w.Thresholds = []message.Threshold{x}
+			return "thresholds"
+		}},
+	}
+}

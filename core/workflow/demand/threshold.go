@@ -14,13 +14,25 @@ import (
 // ThresholdWords lists the first words of thresholds.
 func ThresholdWords() []string { return []string{"latency", "service", "errors", "checks", "rate"} }
 
+// Judged is the workflow that conditions look at.
+type Judged struct {
+	Steps    []message.StepPlan
+	Stages   []message.StagePlan // as its file lists them
+	Duration time.Duration
+}
+
 // ParseThreshold compiles one condition:
 //
 //	[step.]latency.p99 < 250ms    also service; p50 ... p99.9, min, max, mean
 //	[step.]errors < 1%            checks > 99%
 //	[step.]rate > 1000/s
 //	metric.p99 < 100              also min, max, mean, count, sum; metric.rate > 10/s
-func ParseThreshold(expr string, steps []message.StepPlan) (message.Threshold, *language.Fault) {
+//
+// It may say which part of the figures it looks at:
+//
+//	stage[1].  tag[kind=read].  datacenter[east].     before it, the first stage is 0
+//	over 30s   after 1m                               behind it
+func ParseThreshold(expr string, w Judged) (message.Threshold, *language.Fault) {
 	t := message.Threshold{Expr: expr}
 	if len(expr) > plan.ExprMax {
 		return t, language.Faultf("it is longer than %d characters", plan.ExprMax)
@@ -38,18 +50,27 @@ func ParseThreshold(expr string, steps []message.StepPlan) (message.Threshold, *
 		right = rest
 		t.Op++ // each comparison precedes its twin with equality
 	}
-	if f := readSubject(&t, left, steps); f != nil {
+	var f *language.Fault
+	if left, f = readPlaces(&t, left, w); f != nil {
 		return t, f
 	}
-	bound, f := parseBound(t.Of, strings.TrimSpace(right))
-	t.Bound = bound
+	if right, f = readTimes(&t, right, w); f != nil {
+		return t, f
+	}
+	if f = readSubject(&t, left, w.Steps); f != nil {
+		return t, f
+	}
+	if t.Step != "" && len(t.Steps) > 0 {
+		return t, language.Faultf("it names a tag and the step %q", t.Step).Do("name one of them")
+	}
+	t.Bound, f = parseBound(t.Of, right)
 	return t, f
 }
 
 // ParseAbort compiles a condition and how long it must hold:
 //
 //	home.errors > 20% for 10s
-func ParseAbort(expr string, steps []message.StepPlan) (message.AbortPlan, *language.Fault) {
+func ParseAbort(expr string, w Judged) (message.AbortPlan, *language.Fault) {
 	condition, long, ok := strings.Cut(expr, " for ")
 	if !ok {
 		return message.AbortPlan{}, language.Faultf("it does not say for how long").Do("as in \"errors > 20%% for 10s\"")
@@ -58,7 +79,10 @@ func ParseAbort(expr string, steps []message.StepPlan) (message.AbortPlan, *lang
 	if err != nil || d <= 0 || d > plan.DurationMax {
 		return message.AbortPlan{}, language.Faultf("%q is not how long something lasts", language.Clip(long, 40)).Do("as in \"errors > 20%% for 10s\"")
 	}
-	t, f := ParseThreshold(strings.TrimSpace(condition), steps)
+	t, f := ParseThreshold(strings.TrimSpace(condition), w)
+	if f == nil && (t.Partial() || t.Datacenter != "") {
+		f = language.Faultf("it looks at a part of the time, or at one datacenter").Do("say only for how long it must hold, as in \"errors > 20%% for 10s\"")
+	}
 	return message.AbortPlan{When: t, For: d}, f
 }
 

@@ -36,8 +36,18 @@ type Account struct {
 	metric    stats.Histogram
 	phases    [phases]stats.Histogram
 	windows   stats.Windows
-	told      uint64 // bytes that windows already count
+	spans     *stats.Spans // nil: no threshold looks at parts of the time
+	told      uint64       // bytes that windows already count
 }
+
+// end is how a step ended.
+type end uint8
+
+const (
+	endOK end = iota
+	endFailed
+	endTimedOut
+)
 
 // label names the step of an account.
 type label struct {
@@ -46,9 +56,10 @@ type label struct {
 	judges bool        // the step decides itself which status is good
 }
 
-// NewAccount returns an account of a plan's step.
-func NewAccount(plan *message.StepPlan, call *http1.Call, judges bool) Account {
-	return Account{label: label{plan, call, judges}}
+// NewAccount returns an account of a plan's step. Spans are nil if no threshold looks at parts
+// of its time.
+func NewAccount(plan *message.StepPlan, call *http1.Call, judges bool, spans *stats.Spans) Account {
+	return Account{label: label{plan, call, judges}, spans: spans}
 }
 
 // Start counts a step that starts now.
@@ -61,16 +72,53 @@ func (a *Account) Start(now time.Duration) {
 func (a *Account) Answered(status int, t *Times) bool {
 	a.statuses[status%statuses]++
 	a.record(t)
-	w := a.window(time.Duration(t.Mark))
-	w.Record(uint64(t.Latency()))
 	if status < 400 {
-		a.ok++
-		w.OK++
+		a.count(time.Duration(t.Mark), endOK, t)
 		return true
 	}
-	a.failed++ // errorCounts derives its kind from the status: no text in the hot path
-	w.Failed++
+	a.count(time.Duration(t.Mark), endFailed, t) // Stats derives its kind from the status: no text in the hot path
 	return false
+}
+
+// count counts an end in the sums and in the time when it came. Its times are nil if it has no
+// latency.
+func (a *Account) count(now time.Duration, how end, t *Times) {
+	w := a.window(now)
+	var s *stats.Span
+	if a.spans != nil {
+		s = a.spans.At(now)
+	}
+	if t != nil {
+		w.Record(uint64(t.Latency()))
+		if s != nil {
+			s.Record(uint64(t.Latency()), t.wrote != 0, uint64(t.service()))
+		}
+	}
+	switch how {
+	case endOK:
+		a.ok++
+		w.OK++
+	case endFailed:
+		a.failed++
+		w.Failed++
+	case endTimedOut:
+		a.timedOut++
+		w.TimedOut++
+	}
+	if s != nil {
+		how.in(s)
+	}
+}
+
+func (e end) in(s *stats.Span) {
+	switch e {
+	case endOK:
+		s.OK++
+	case endFailed:
+		s.Failed++
+	case endTimedOut:
+		s.TimedOut++
+	}
 }
 
 // Expected counts a complete response that a step has inspected, and returns whether it is
@@ -78,15 +126,11 @@ func (a *Account) Answered(status int, t *Times) bool {
 func (a *Account) Expected(status int, t *Times, kind http1.Kind, why string) bool {
 	a.statuses[status%statuses]++
 	a.record(t)
-	w := a.window(time.Duration(t.Mark))
-	w.Record(uint64(t.Latency()))
 	if why == "" {
-		a.ok++
-		w.OK++
+		a.count(time.Duration(t.Mark), endOK, t)
 		return true
 	}
-	a.failed++
-	w.Failed++
+	a.count(time.Duration(t.Mark), endFailed, t)
 	a.fault(string(kind), why)
 	return false
 }
@@ -94,17 +138,13 @@ func (a *Account) Expected(status int, t *Times, kind http1.Kind, why string) bo
 // Late counts a request that timed out.
 func (a *Account) Late(kind http1.Kind, t *Times) {
 	a.record(t)
-	w := a.window(time.Duration(t.Mark))
-	w.Record(uint64(t.Latency()))
-	a.timedOut++
-	w.TimedOut++
+	a.count(time.Duration(t.Mark), endTimedOut, t)
 	a.fault(string(kind), "no whole answer after "+time.Duration(t.Latency()).Round(time.Millisecond).String())
 }
 
 // Broken counts a step that failed without a complete answer.
 func (a *Account) Broken(kind, example string, now time.Duration) {
-	a.failed++
-	a.window(now).Failed++
+	a.count(now, endFailed, nil)
 	a.fault(kind, example)
 }
 
@@ -115,31 +155,33 @@ func (a *Account) Outcome(out workflow.Outcome, t *Times, now time.Duration) {
 	if t == nil && r != nil {
 		t = &Times{due: int64(now - r.Latency), Mark: int64(now)}
 	}
-	w := a.window(now)
+	var answered *Times
 	if r != nil && r.Kind == "" && r.Status > 0 && a.plan.Kind == message.StepFunction {
 		a.statuses[r.Status%statuses]++
 		a.record(t)
-		w.Record(uint64(t.Latency()))
+		answered = t
 		if out.Kind == string(http1.KindStatus) {
 			out.Kind = StatusKind(r.Status)
 		}
 	}
 	if out.HasValue {
 		a.metric.Record(uint64(max(0, out.Value)))
+		if a.spans != nil {
+			a.spans.At(now).RecordMetric(uint64(max(0, out.Value)))
+		}
 	}
 	switch {
 	case out.OK:
-		a.ok++
-		w.OK++
+		a.count(now, endOK, answered)
 	case out.Kind == string(http1.KindCancelled):
 		a.Cancelled++
 	case !TimedOut(out.Kind):
-		a.Broken(out.Kind, out.Detail, now)
+		a.count(now, endFailed, answered)
+		a.fault(out.Kind, out.Detail)
 	case r != nil:
 		a.Late(http1.Kind(out.Kind), t)
 	default: // none of its requests did: it has no latency
-		a.timedOut++
-		w.TimedOut++
+		a.count(now, endTimedOut, nil)
 		a.fault(out.Kind, out.Detail)
 	}
 }
@@ -187,6 +229,11 @@ func TimedOut(kind string) bool {
 		return true
 	}
 	return false
+}
+
+// Spans copies what thresholds over parts of the time read.
+func (a *Account) Spans() message.StepSpans {
+	return message.StepSpans{Step: a.plan.Name, Spans: a.spans.Wire()}
 }
 
 // Stats copies the account into a message.

@@ -35,7 +35,7 @@ func accounted(a *Account, c *slot, now int64) {
 // BenchmarkAccount is the cost of the figures of one request: at most 150 ns, 0 allocations.
 func BenchmarkAccount(b *testing.B) {
 	b.ReportAllocs()
-	a, c := NewAccount(&message.StepPlan{}, nil, false), slot{}
+	a, c := NewAccount(&message.StepPlan{}, nil, false, nil), slot{}
 	now := int64(0)
 	for b.Loop() {
 		accounted(&a, &c, now)
@@ -45,7 +45,7 @@ func BenchmarkAccount(b *testing.B) {
 
 // TestAccountingAllocatesNothing: in a run of any length, once all kinds of errors occurred.
 func TestAccountingAllocatesNothing(t *testing.T) {
-	a, c := NewAccount(&message.StepPlan{}, nil, false), slot{}
+	a, c := NewAccount(&message.StepPlan{}, nil, false, nil), slot{}
 	now := int64(0)
 	for ; now < int64(stats.WindowsMax*stats.WindowWidth); now += int64(stats.WindowWidth) {
 		accounted(&a, &c, now)
