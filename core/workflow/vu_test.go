@@ -2,6 +2,7 @@ package workflow_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -308,5 +309,48 @@ return vu.http.get("http://h/")`)
 	}
 	if first == draw(2, 1) || first == draw(1, 2) {
 		t.Error("another user or seed drew the same numbers")
+	}
+}
+
+// What vu.random makes up has the form that its name says, and the weights decide how often.
+func TestRandomData(t *testing.T) {
+	w := one(t, `r = vu.random
+vu.log("%s|%s|%s|%s|%s|%s|%s" % (r.name(), r.email(), r.word(), r.words(3), r.string(5, of = "äb"), r.float(2, 3), r.weighted({"often": 9, "seldom": 1, "never": 0})))
+return vu.http.get("http://h/")`)
+	form := regexp.MustCompile(`^vu 1: [A-Z][a-z]+ [A-Z][a-z]+\|[a-z]+\.[a-z]+\d+@[a-z.]+\|[a-z]+\|[a-z]+ [a-z]+ [a-z]+\|[äb]{5}\|2\.\d+\|(often|seldom)$`)
+	c := &fake{}
+	v, often, seen := w.NewVU(1, 1, c), 0, map[string]bool{}
+	for i := range 1000 {
+		if out := v.Call(0); !out.OK {
+			t.Fatalf("%+v", out)
+		}
+		line := "vu 1: " + strings.TrimPrefix(c.logs[i], "vu 1: ")
+		m := form.FindStringSubmatch(line)
+		if m == nil {
+			t.Fatalf("%q", line)
+		}
+		if seen[line] = true; m[1] == "often" {
+			often++
+		}
+	}
+	if often < 850 || often > 950 || len(seen) < 990 {
+		t.Errorf("often %d times of 1000, want about 900; %d different lines", often, len(seen))
+	}
+	//lint:orderfree each call is checked alone
+	for call, want := range map[string]string{
+		"vu.random.weighted({})":          "takes a dict of weights",
+		"vu.random.weighted({\"a\": 0})":  "all weights are 0",
+		"vu.random.weighted({\"a\": -1})": "is not between 0 and 1000000",
+		"vu.random.float(3, 2)":           "low is not above high",
+		"vu.random.float(\"a\", 2)":       "takes two numbers",
+		"vu.random.string(0)":             "is not between 1 and 10000",
+		"vu.random.string(1, of = \"\")":  "of must be a text of characters",
+		"vu.random.words(1001)":           "is not between 1 and 1000",
+		"vu.random.name(1)":               "takes",
+	} {
+		out := one(t, call+"\nreturn vu.http.get(\"http://h/\")").NewVU(1, 1, &fake{}).Call(0)
+		if out.OK || !strings.Contains(out.Detail, want) {
+			t.Errorf("%s: %+v, want %q", call, out, want)
+		}
 	}
 }

@@ -8,8 +8,12 @@ import (
 
 // Random is vu.random.
 func Random() *language.Namespace {
+	l := newLists()
 	return language.NewNamespace("vu.random", starlark.StringDict{
-		"int": &guard.Func{Word: "int", Call: randomInt}, "choice": &guard.Func{Word: "choice", Call: randomChoice}, "shuffle": &guard.Func{Word: "shuffle", Call: randomShuffle},
+		"int": &guard.Func{Word: "int", Call: randomInt}, "float": &guard.Func{Word: "float", Call: randomFloat}, "choice": &guard.Func{Word: "choice", Call: randomChoice},
+		"shuffle": &guard.Func{Word: "shuffle", Call: randomShuffle}, "weighted": &guard.Func{Word: "weighted", Call: randomWeighted},
+		"string": &guard.Func{Word: "string", Call: randomString}, "words": &guard.Func{Word: "words", Call: l.manyWords},
+		"name": invented("name", l.name), "email": invented("email", l.email), "word": invented("word", l.word),
 	})
 }
 
