@@ -2,13 +2,16 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/target"
 )
 
 // loadFile is one step against the target, that gives up after 300ms.
@@ -137,5 +140,152 @@ func TestAccountingOfAStoppedTarget(t *testing.T) {
 			t.Errorf("%+v: the target was waited for: %+v", tt, r.Totals)
 		}
 		t.Logf("%+v: %+v", tt, r.Totals)
+	}
+}
+
+// ownFiles are workflow files in whose functions, hooks and orders requests hide.
+var ownFiles = map[string]string{
+	"three": `
+def f(vu):
+    vu.http.get(target + "/a")
+    vu.http.get(target + "/b/%d" % vu.iteration)
+    return vu.http.get(target + "/c")
+workflow(name = "w", vus = 3, duration = "300ms", steps = [step(f)])`,
+	"hooks": `
+def f(vu):
+    vu.http.post(target + "/x")
+def g(vu):
+    return vu.http.get(target + "/g")
+workflow(name = "w", vus = 3, duration = "300ms", setup = f, teardown = f, vu_setup = f, vu_teardown = f, steps = [step(g)])`,
+	"hand-made retry": `
+def f(vu):
+    for _ in range(3):
+        r = vu.http.get(target + "/r", name = "try")
+        if r.status == 200:
+            break
+    return r
+workflow(name = "w", vus = 3, duration = "300ms", steps = [step(f)])`,
+	"http2": `
+def f(vu):
+    vu.http.get(target + "/a", name = "a")
+    return vu.http.get(target + "/b", name = "b")
+workflow(name = "w", vus = 20, connections = 2, duration = "300ms", http = http.client(version = "2"), steps = [step(f)])`,
+	"feed": `
+people = feed.list([{"user": "ann"}, {"user": "bob"}])
+def f(vu):
+    return vu.http.get(target + "/u/" + vu.row["user"])
+workflow(name = "w", vus = 3, duration = "300ms", feed = people, steps = [step("q", http.get(target + "/q/${user}")), step(f, after = ["q"])])`,
+	"graph": `
+def f(vu):
+    return vu.http.get(target + "/f")
+workflow(name = "w", vus = 3, duration = "300ms", steps = [step("a", http.get(target + "/a")), step(f, after = ["a"]), step("b", http.get(target + "/b"), after = ["a"]), check(lambda vu, f: vu.http.get(target + "/k").status == 200, after = ["f", "b"])])`,
+	"action and metric": `
+workflow(name = "w", vus = 3, duration = "300ms", steps = [
+    step("a", http.get(target + "/a")),
+    action(lambda vu: vu.http.post(target + "/act"), after = ["a"]),
+    metric("m", kind = "counter", value = lambda vu: len(vu.http.get(target + "/m").body), after = ["a"]),
+])`,
+	"when": `
+workflow(name = "w", vus = 3, duration = "300ms", steps = [step("a", http.get(target + "/a"), when = lambda vu: vu.http.get(target + "/may", name = "may").status == 200)])`,
+	"failing function": `
+def f(vu):
+    vu.http.get(target + "/a", name = "before")
+    fail("no")
+workflow(name = "w", vus = 3, duration = "300ms", steps = [step(f), step("b", http.get(target + "/b"))])`,
+	"groups": `
+def inner(vu):
+    return vu.http.get(target + "/in")
+def f(vu):
+    vu.group("g", lambda: vu.group("h", inner))
+    return vu.group("g", inner)
+workflow(name = "w", vus = 3, duration = "300ms", steps = [step(f)])`,
+	"many names": `
+def f(vu):
+    return vu.http.get(target + "/x", name = "n%d" % (vu.iteration % 100))
+workflow(name = "w", vus = 1, iterations = 300, steps = [step(f)])`,
+	"rate": `
+def f(vu):
+    vu.http.get(target + "/a")
+    return vu.http.get(target + "/b")
+workflow(name = "w", vus = 20, rate = "300/s", duration = "300ms", steps = [step(f)])`,
+	"stages": `
+workflow(name = "w", stages = [stage("100ms", vus = 5), stage("200ms", vus = 0)], steps = [step("a", http.get(target + "/a")), step("b", http.get(target + "/b"))])`,
+	"mix": `
+def f(vu):
+    vu.http.get(target + "/f1")
+    return vu.http.get(target + "/f2")
+workflow(name = "w", vus = 3, duration = "300ms", steps = [step("a", http.get(target + "/a"), weight = 3), step("f", f, weight = 1)])`,
+	"two workflows": `
+def f(vu):
+    vu.http.get(target + "/one")
+    return vu.http.get(target + "/two")
+workflow(name = "w", vus = 2, duration = "200ms", steps = [step(f)])
+workflow(name = "v", vus = 2, duration = "200ms", steps = [step(f)], depends = ["w"])`,
+	"provide": `
+def token(vu):
+    return vu.http.post(target + "/token").status
+def f(vu):
+    return vu.http.get(target + "/t/%d" % vu.use.token)
+workflow(name = "auth", provide = [provide("token", token, to = ["w"])], steps = [step("login", http.get(target + "/login"))])
+workflow(name = "w", vus = 2, duration = "200ms", depends = ["auth"], use = [use("token", of = ["auth"])], steps = [step(f)])`,
+	"expect": `
+def f(vu):
+    vu.http.get(target + "/a", expect = [status(201)], name = "odd")
+    return vu.http.get(target + "/b", expect = [status(200), size_below("1MB")])
+workflow(name = "w", vus = 3, duration = "300ms", steps = [step(f)])`,
+	"graphql": `
+def f(vu):
+    return vu.graphql.query(target + "/graphql", query = "{ a }", name = "ask")
+workflow(name = "w", vus = 3, duration = "300ms", steps = [step(f)])`,
+	"session none": `
+def f(vu):
+    vu.http.get(target + "/a")
+    return vu.http.get(target + "/b")
+workflow(name = "w", vus = 3, duration = "300ms", session = "none", steps = [step(f)])`,
+	"think": `
+def f(vu):
+    vu.http.get(target + "/a")
+    vu.sleep("5ms")
+    return vu.http.get(target + "/b")
+workflow(name = "w", vus = 5, duration = "300ms", think = "3ms", steps = [step(f)])`,
+}
+
+// TestAccountingOfNames: the sum over the names of all requests is what the target counted, for a
+// good target, one that closes every hundredth connection, a slow one, and with Ctrl-C.
+func TestAccountingOfNames(t *testing.T) {
+	t.Parallel()
+	const head = "target = param(\"target\", default = \"\", help = \"server under test\")\n"
+	for _, name := range slices.Sorted(maps.Keys(ownFiles)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := write(t, "own.star", head+ownFiles[name])
+			for _, args := range [][]string{nil, {"--close-every", "100", "--error-every", "10"}, {"--latency", "20ms", "--stall-every", "50", "--stall-for", "200ms"}} {
+				for _, interrupted := range []bool{false, true} {
+					url, out := serveTarget(t, args...), filepath.Join(t.TempDir(), "result.json")
+					flags := []string{"run", file, "--set", "target=" + url, "--cores", "1", "--ui", "none", "--out", "json=" + out}
+					p := start(t, flags...)
+					if interrupted {
+						eventually(t, "the target is asked", patience, func() bool { return stats(t, url).Requests > 0 })
+						p.signal(syscall.SIGINT)
+					}
+					p.code()
+					r := readResult(t, out)
+					adds(t, r)
+					sent, answers := counted(r)
+					var got target.Stats
+					for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+						if got = stats(t, url); got.Requests >= sent {
+							break
+						}
+					}
+					if got.Requests != sent || sent == 0 {
+						t.Errorf("%v, interrupted %v: the target counted %d, the result has %d under its names", args, interrupted, got.Requests, sent)
+					}
+					if args == nil && !interrupted && got.Responses != answers {
+						t.Errorf("%v: the target answered %d times, the result has %d statuses", args, got.Responses, answers)
+					}
+				}
+			}
+		})
 	}
 }

@@ -195,6 +195,31 @@ func runExamples(ts *testscript.TestScript, _ bool, _ []string) {
 		if filepath.Ext(file) != ".star" {
 			continue
 		}
-		ts.Check(ts.Exec("hyperscale", "run", file, "--set", "target="+ts.Getenv("TARGET"), "--vus", "5", "--duration", "300ms", "--cores", "1", "--ui", "none"))
+		before, out := server(ts).Stats(), ts.MkAbs("result.json")
+		ts.Check(ts.Exec("hyperscale", "run", file, "--set", "target="+ts.Getenv("TARGET"), "--vus", "5", "--duration", "300ms", "--cores", "1", "--ui", "none", "--out", "json="+out))
+		r, err := report.Read(out)
+		ts.Check(err)
+		sent, answers := counted(r)
+		after := server(ts).Stats()
+		if got := after.Requests - before.Requests; got != sent {
+			ts.Fatalf("%s: the target counted %d requests, the result has %d under its names", e.Name(), got, sent)
+		}
+		if got := after.Responses - before.Responses; got != answers {
+			ts.Fatalf("%s: the target answered %d times, the result has %d statuses", e.Name(), got, answers)
+		}
 	}
+}
+
+// counted sums what left, over the names of all requests, and the answers by status.
+func counted(r *report.Result) (sent, answers uint64) {
+	for i := range r.Workflows {
+		w := &r.Workflows[i]
+		for _, s := range append(w.Leaves(), w.Beside...) {
+			sent += s.Sent
+			for _, n := range s.Statuses { //lint:orderfree a sum
+				answers += n
+			}
+		}
+	}
+	return sent, answers
 }

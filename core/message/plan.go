@@ -45,11 +45,17 @@ const (
 	StepCheck             // passes or fails, by a value
 	StepMetric            // records a number
 	StepAction            // runs, without measurement
+	StepPart              // no step: requests of a step's function that share a name
+	StepBeside            // no step: the same of a function beside the steps, such as setup
 )
 
 // Measured says that steps of this kind start, end and have latencies. They make a workflow a
 // test.
 func (k StepKind) Measured() bool { return k == StepRequest || k == StepFunction }
+
+// Requests says that figures of this kind count requests of the load, each once. A function's
+// own figures count its calls.
+func (k StepKind) Requests() bool { return k == StepRequest || k == StepPart }
 
 // StepPlan is what all nodes but the executor need to know of a step.
 type StepPlan struct {

@@ -3,7 +3,11 @@ package message
 //msgp:limit arrays:4096 maps:64 marshal:false
 //msgp:noduplicates
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // StatusCount counts the answers with one status.
 type StatusCount struct {
@@ -121,6 +125,15 @@ type Stats struct {
 	Logs      []string      `msg:"logs"`  // the first lines that vu.log wrote, at most 20
 	Rows      uint64        `msg:"rows"`  // of the feed that iterations took
 	Spans     []StepSpans   `msg:"spans"` // of the steps whose thresholds look at parts of the time
+}
+
+// CountsRequests reports whether a row counts requests of the load, each of which is in one row.
+// A function without rows of its requests stands for them.
+func (s *Stats) CountsRequests(step *StepStats) bool {
+	if step.Kind != StepFunction {
+		return step.Kind.Requests()
+	}
+	return !slices.ContainsFunc(s.Steps, func(o StepStats) bool { return o.Kind == StepPart && strings.HasPrefix(o.Name, step.Name+"/") })
 }
 
 // LostAttempt reports a shard's attempt whose worker fell silent. Its figures count nowhere

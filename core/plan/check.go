@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -199,7 +198,7 @@ func (c *check) threshold(key string, t *message.Threshold, steps []message.Step
 	c.known(key+".op", uint64(t.Op), 1, uint64(message.OpAtLeast))
 	c.known(key+".statistic", uint64(t.Statistic), 0, uint64(message.StatSum))
 	c.most(key+".quantile", uint64(t.Quantile), 1_000_000, "write p50 to p99.9999")
-	if t.Step != "" && !slices.ContainsFunc(steps, func(s message.StepPlan) bool { return s.Name == t.Step }) {
+	if t.Step != "" && !Owned(t.Step, steps) {
 		c.add(key+".step", quoted(t.Step), "be a step of the workflow", "name one that is declared")
 	}
 }

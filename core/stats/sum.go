@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"hyperscale/core/message"
 )
@@ -97,6 +98,7 @@ type stepSums struct {
 	out   []message.StepStats
 	sums  []stepSum
 	index map[string]int // nil as long as there are few
+	parts int            // those that count functions' requests
 	spare []bucket
 }
 
@@ -133,12 +135,21 @@ func (s *stepSums) find(guess int, name string) (int, bool) {
 }
 
 func (s *stepSums) add(guess int, part *message.StepStats) error {
-	at, known := s.find(guess, part.Name)
+	name := part.Name
+	at, known := s.find(guess, name)
+	if !known && isPart(part.Kind) {
+		if name = s.room(name); name != part.Name {
+			at, known = s.find(guess, name)
+		}
+	}
 	if !known {
-		if at = len(s.out); at == StepsMax {
+		if at = len(s.out); !isPart(part.Kind) && at-s.parts == StepsMax {
 			return fmt.Errorf("more than %d steps: %w", StepsMax, ErrParts)
 		}
-		s.out = append(s.out, message.StepStats{Name: part.Name, Kind: part.Kind})
+		if isPart(part.Kind) {
+			s.parts++
+		}
+		s.out = append(s.out, message.StepStats{Name: name, Kind: part.Kind})
 		s.sums = append(s.sums, stepSum{})
 	}
 	out := &s.out[at]
@@ -146,6 +157,23 @@ func (s *stepSums) add(guess int, part *message.StepStats) error {
 		return fmt.Errorf("kind is %d in one part and %d in another: %w", out.Kind, part.Kind, ErrParts)
 	}
 	return s.sums[at].add(out, part, &s.spare)
+}
+
+func isPart(k message.StepKind) bool { return k == message.StepPart || k == message.StepBeside }
+
+// room returns the name under which a new part counts: its own while there is room for it.
+func (s *stepSums) room(name string) string {
+	of, _, _ := strings.Cut(name, "/")
+	mine := 0
+	for i := range s.out {
+		if isPart(s.out[i].Kind) && strings.HasPrefix(s.out[i].Name, of+"/") {
+			mine++
+		}
+	}
+	if mine < PartsMax && s.parts < AllPartsMax {
+		return name
+	}
+	return of + "/" + PartOther
 }
 
 func (s *stepSums) result() []message.StepStats {

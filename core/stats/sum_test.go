@@ -238,3 +238,33 @@ func TestSumLastsAsLongAsItsLongestPart(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesOfRequestsAreBounded: beyond the bound, other counts the rest of a step's requests, and
+// none is lost.
+func TestNamesOfRequestsAreBounded(t *testing.T) {
+	var parts []*message.Stats
+	const executors, each = 3, 50
+	for e := range executors {
+		s := &message.Stats{Steps: []message.StepStats{{Name: "buy", Kind: message.StepFunction}}}
+		for i := range each {
+			s.Steps = append(s.Steps, message.StepStats{Name: fmt.Sprintf("buy/n%d-%d", e, i), Kind: message.StepPart, OK: 2})
+		}
+		s.Steps = append(s.Steps, message.StepStats{Name: "setup/GET /", Kind: message.StepBeside, OK: 1})
+		parts = append(parts, s)
+	}
+	total, err := Sum(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ok uint64
+	names := map[string]uint64{}
+	for _, s := range total.Steps {
+		names[s.Name] = s.OK
+		if s.Kind == message.StepPart {
+			ok += s.OK
+		}
+	}
+	if ok != 2*executors*each || names["buy/other"] != 2*(executors*each-PartsMax) || len(names) != PartsMax+3 || names["setup/GET /"] != executors {
+		t.Errorf("%d requests under %d names, other has %d", ok, len(names), names["buy/other"])
+	}
+}

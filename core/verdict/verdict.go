@@ -73,12 +73,12 @@ func compute(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Qu
 	return f, nil
 }
 
-// steps selects the steps of a threshold.
-func steps(t *message.Threshold, s *message.Stats, all func(message.StepKind) bool) ([]*message.StepStats, error) {
+// steps selects the rows of a threshold: what it names, else all that its figure is about.
+func steps(t *message.Threshold, s *message.Stats, all func(*message.Stats, *message.StepStats) bool) ([]*message.StepStats, error) {
 	var found []*message.StepStats
 	for i := range s.Steps {
 		step := &s.Steps[i]
-		if t.Looks(step.Name) && (t.Step != "" || len(t.Steps) > 0 || all(step.Kind)) {
+		if t.Looks(step.Name) && (t.Step != "" || len(t.Steps) > 0 || all(s, step)) {
 			found = append(found, step)
 		}
 	}
@@ -88,8 +88,19 @@ func steps(t *message.Threshold, s *message.Stats, all func(message.StepKind) bo
 	return found, nil
 }
 
+func requests(s *message.Stats, step *message.StepStats) bool { return s.CountsRequests(step) }
+
+// outcomes selects what can fail: requests, and functions.
+func outcomes(_ *message.Stats, step *message.StepStats) bool {
+	return step.Kind.Measured() || step.Kind.Requests()
+}
+
+func checks(_ *message.Stats, step *message.StepStats) bool { return step.Kind == message.StepCheck }
+
+func nothing(*message.Stats, *message.StepStats) bool { return false }
+
 func latency(t *message.Threshold, s *message.Stats, q Quantile) (fraction, error) {
-	found, err := steps(t, s, message.StepKind.Measured)
+	found, err := steps(t, s, requests)
 	if err != nil {
 		return fraction{}, err
 	}
@@ -110,9 +121,9 @@ func latency(t *message.Threshold, s *message.Stats, q Quantile) (fraction, erro
 // share counts failures, or passes of checks, in parts per million of all that ended by
 // themselves.
 func share(t *message.Threshold, s *message.Stats) (fraction, error) {
-	wanted := message.StepKind.Measured
+	wanted := outcomes
 	if t.Of == message.OfChecks {
-		wanted = func(k message.StepKind) bool { return k == message.StepCheck }
+		wanted = checks
 	}
 	found, err := steps(t, s, wanted)
 	if err != nil {
@@ -131,7 +142,7 @@ func share(t *message.Threshold, s *message.Stats) (fraction, error) {
 
 // rate returns thousandths a second: of requests, or of a metric's sum.
 func rate(t *message.Threshold, s *message.Stats, elapsed time.Duration) (fraction, error) {
-	found, err := steps(t, s, message.StepKind.Measured)
+	found, err := steps(t, s, requests)
 	if err != nil || elapsed <= 0 {
 		return fraction{}, err
 	}
@@ -149,7 +160,7 @@ func rate(t *message.Threshold, s *message.Stats, elapsed time.Duration) (fracti
 }
 
 func metric(t *message.Threshold, s *message.Stats, q Quantile) (fraction, error) {
-	found, err := steps(t, s, func(message.StepKind) bool { return false })
+	found, err := steps(t, s, nothing)
 	if err != nil || len(found) == 0 {
 		return fraction{}, err
 	}

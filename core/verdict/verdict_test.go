@@ -87,3 +87,31 @@ func TestJudgeUnknownStep(t *testing.T) {
 		t.Error("a step that the statistics do not have was evaluated")
 	}
 }
+
+// A failure inside a function counts, and each request counts once: a function's own figures are
+// those of its calls. What hooks send is no load.
+func TestJudgeCountsEachRequestOnce(t *testing.T) {
+	s := &message.Stats{Steps: []message.StepStats{
+		{Name: "buy", Kind: message.StepFunction, OK: 10},
+		{Name: "home", Kind: message.StepRequest, OK: 10},
+		{Name: "alone", Kind: message.StepFunction, OK: 10},
+		{Name: "buy/a", Kind: message.StepPart, OK: 10},
+		{Name: "buy/b", Kind: message.StepPart, Failed: 10},
+		{Name: "setup/c", Kind: message.StepBeside, Failed: 100},
+	}}
+	for _, c := range []struct {
+		t     message.Threshold
+		value int64
+	}{
+		{message.Threshold{Of: message.OfRate, Op: message.OpAbove}, 4000},
+		{message.Threshold{Of: message.OfErrors, Op: message.OpBelow}, 200_000},
+		{message.Threshold{Of: message.OfErrors, Op: message.OpBelow, Step: "buy/b"}, 1_000_000},
+		{message.Threshold{Of: message.OfErrors, Op: message.OpBelow, Step: "buy"}, 0},
+		{message.Threshold{Of: message.OfRate, Op: message.OpAbove, Step: "setup/c"}, 10_000},
+	} {
+		got, err := verdict.Judge(&c.t, s, verdict.Length{Elapsed: 10 * time.Second}, first)
+		if err != nil || got.Value != c.value {
+			t.Errorf("%+v: got %+v, %v, want %d", c.t, got, err, c.value)
+		}
+	}
+}

@@ -26,6 +26,11 @@ type Response struct {
 
 	Fields extract.Fields // the Headers, if they are built on demand: see Pairs
 
+	// Judged says that the request's expect judged the answer; Wrong is the kind of its failure,
+	// and Why the reason, both empty if it is good.
+	Judged     bool
+	Wrong, Why string
+
 	// Decoder decodes Body when a function reads it; nil: it is decoded.
 	Decoder Decoder
 
@@ -53,7 +58,7 @@ func (r *Response) Pairs() []builtin.Pair {
 
 // Client is what a running function may ask of its engine. Only Do, Sleep and Yield may block.
 type Client interface {
-	Do(*request.Request) *Response
+	Do(*request.Request, *As) *Response        // nil: it has no name of its own, and its status judges it
 	Known(method, url string) *request.Request // a Bare one that was sent before, if the engine remembers it; else nil
 	Sleep(time.Duration)
 	Log(string)
@@ -153,8 +158,10 @@ func (s *Step) Judge(r *extract.View) string {
 
 // JudgesStatus reports whether the step's expect decides about the status: else 400 and above
 // is a failure.
-func (s *Step) JudgesStatus() bool {
-	return slices.ContainsFunc(s.Expect, func(e extract.Expect) bool { return e.Kind == extract.ExpectStatus })
+func (s *Step) JudgesStatus() bool { return judgesStatus(s.Expect) }
+
+func judgesStatus(all []extract.Expect) bool {
+	return slices.ContainsFunc(all, func(e extract.Expect) bool { return e.Kind == extract.ExpectStatus })
 }
 
 // Reads reports whether Extract or Expect read the head, or the body, of the response.
@@ -167,8 +174,14 @@ func (s *Step) Reads() (head, body bool) {
 			body = true
 		}
 	}
-	for i := range s.Expect {
-		switch s.Expect[i].Kind {
+	h, b := reads(s.Expect)
+	return head || h, body || b
+}
+
+// reads reports whether conditions read the head, or the body, of a response.
+func reads(all []extract.Expect) (head, body bool) {
+	for i := range all {
+		switch all[i].Kind {
 		case extract.ExpectHeader:
 			head = true
 		case extract.ExpectBody, extract.ExpectJSON, extract.ExpectGraphQL:

@@ -16,7 +16,7 @@ type answering struct {
 	r workflow.Response
 }
 
-func (a *answering) Do(*request.Request) *workflow.Response { return &a.r }
+func (a *answering) Do(*request.Request, *workflow.As) *workflow.Response { return &a.r }
 
 // BenchmarkCall measures what a function step costs above its request.
 func BenchmarkCall(b *testing.B) {

@@ -340,6 +340,10 @@ func (d *declaration) nameSteps() ([]string, error) {
 			f := language.Faultf("workflow %q has two steps called %q, the other is in line %d", d.plan.Name, all[i], d.steps[k].site.Line)
 			return nil, f.Of(s.site).Do("give this one another name: %s(\"name\", ...)", s.Opaque.Kind)
 		}
+		if d.hookNamed(all[i]) {
+			f := language.Faultf("workflow %q: %q cannot be a step's name, the workflow has a function of that name beside its steps", d.plan.Name, all[i])
+			return nil, f.Of(s.site).Do("call it %q", all[i]+"_step")
+		}
 		if slices.Contains(demand.ThresholdWords(), all[i]) {
 			f := language.Faultf("workflow %q: %q cannot be a step's name, it is a word of thresholds", d.plan.Name, all[i])
 			return nil, f.Of(s.site).Do("call it %q", all[i]+"_step")

@@ -93,7 +93,7 @@ func declaring(name string, call declarer) starlark.Value {
 }
 
 // describeRequest returns the value of http.get and its like.
-func describeRequest(thread *starlark.Thread, r *request.Request, b *request.Placeholders) (starlark.Value, error) {
+func describeRequest(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
 	if loaderOf(thread) != nil {
 		return declareRequest(thread, "http."+strings.ToLower(r.Method), r, b)
 	}
@@ -102,7 +102,7 @@ func describeRequest(thread *starlark.Thread, r *request.Request, b *request.Pla
 }
 
 // describeQuery returns the value of graphql.query.
-func describeQuery(thread *starlark.Thread, r *request.Request, b *request.Placeholders) (starlark.Value, error) {
+func describeQuery(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
 	if loaderOf(thread) != nil {
 		return declareRequest(thread, "graphql.query", r, b)
 	}

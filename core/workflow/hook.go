@@ -63,6 +63,16 @@ func (d *declaration) readHooks(in arguments) error {
 	return nil
 }
 
+// hookNamed reports whether the workflow has a function beside its steps with that name.
+func (d *declaration) hookNamed(name string) bool {
+	for h := range hooks {
+		if d.hooks[h] != nil && h.String() == name {
+			return true
+		}
+	}
+	return len(d.provides) > 0 && name == HookProvide.String()
+}
+
 // takesOnlyVU reports that a function takes only the virtual user.
 func takesOnlyVU(fn *starlark.Function) bool {
 	needed := 0

@@ -56,7 +56,7 @@ func loadText(t interface {
 // sender answers each request with its description.
 type sender struct{ sent []request.Request }
 
-func (s *sender) Do(r *request.Request) *Response {
+func (s *sender) Do(r *request.Request, _ *As) *Response {
 	s.sent = append(s.sent, *r)
 	return &Response{Status: 200 + len(r.Headers)}
 }

@@ -72,13 +72,13 @@ func vocabulary() starlark.StringDict {
 	}
 	all["dns"] = &guard.Func{Word: "dns", Call: request.NewDNS}
 	all["json"] = builtin.JSON()
-	members := request.Requester("http", request.RequestArguments(), nil, describeRequest)
+	members := request.Requester("http", nil, nil, describeRequest)
 	members["client"] = &guard.Func{Word: "client", Call: request.NewClient}
 	members["basic"] = &guard.Func{Word: "basic", Call: request.NewBasic}
 	members["bearer"] = &guard.Func{Word: "bearer", Call: request.NewBearer}
 	members["part"] = &guard.Func{Word: "part", Call: request.NewPart}
 	all["http"] = language.NewNamespace("http", members)
-	all["graphql"] = request.GraphQL("graphql", describeQuery)
+	all["graphql"] = request.GraphQL("graphql", nil, describeQuery)
 	addModules(all)
 	return all
 }

@@ -3,7 +3,6 @@ package workflow
 import (
 	"fmt"
 	"hyperscale/core/workflow/builtin"
-	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 	"slices"
@@ -15,9 +14,8 @@ import (
 // response is a Response for functions.
 type response struct {
 	language.Opaque
-	r      *Response
-	expect *extract.Expect // of an answer to vu.graphql.query
-	made   *made           // nil: no function has read it
+	r    *Response
+	made *made // nil: no function has read it
 }
 
 var _ starlark.HasAttrs = (*response)(nil)

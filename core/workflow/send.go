@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -17,14 +19,12 @@ func sendNamespace() *language.Namespace {
 	known := func(thread *starlark.Thread, method, url string) *request.Request {
 		return vuOf(thread).client.Known(method, url)
 	}
-	members := request.Requester("vu.http", request.RequestArguments(), known, func(thread *starlark.Thread, r *request.Request, _ *request.Placeholders) (starlark.Value, error) {
-		v := vuOf(thread)
-		return newResponse(v.client.Do(v.w.HTTP.Apply(r))), nil
-	})
+	members := request.Requester("vu.http", asArguments(), known, send("vu.http", nil))
 	members[language.Mark+"graphql"] = sendQueries()
 	members[language.Mark+"log"] = &guard.Func{Word: "log", Call: vuLog}
 	members[language.Mark+"sleep"] = &guard.Func{Word: "sleep", Call: vuSleep}
 	members[language.Mark+"random"] = builtin.Random()
+	members[language.Mark+"group"] = &guard.Func{Word: "group", Call: vuGroup}
 	return language.NewNamespace("vu.http", members)
 }
 
@@ -66,11 +66,146 @@ func vuSleep(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tup
 
 // sendQueries is vu.graphql.
 func sendQueries() *language.Namespace {
-	expect := extract.GraphQLExpect()
-	return request.GraphQL("vu.graphql", func(thread *starlark.Thread, r *request.Request, _ *request.Placeholders) (starlark.Value, error) {
+	return request.GraphQL("vu.graphql", asArguments(), send("vu.graphql.query", []extract.Expect{extract.GraphQLExpect()}))
+}
+
+// As says under which name a function's request is accounted, and what a good answer is like.
+// The zero As is the request's method and path, and a status below 400.
+type As struct {
+	Group  string // of vu.group, with a / between nested ones
+	Name   string
+	Expect []extract.Expect
+}
+
+// Reads reports whether Expect reads the head, or the body, of the response.
+func (a *As) Reads() (head, body bool) { return reads(a.Expect) }
+
+// Judge judges a whole response by Expect, and writes the verdict into it.
+func (a *As) Judge(r *Response) {
+	if len(a.Expect) == 0 {
+		return
+	}
+	r.Judged = true
+	if !judgesStatus(a.Expect) && r.Status >= 400 {
+		r.Wrong, r.Why = "status", "status "+strconv.Itoa(r.Status)
+		return
+	}
+	if _, body := a.Reads(); body {
+		got := newResponse(r)
+		if err := got.read(); err != nil {
+			r.Wrong, r.Why = language.Clip(got.made.unread.kind, kindMax), language.Clip(got.made.unread.why, detailMax)
+			return
+		}
+	}
+	view := extract.View{Status: r.Status, Latency: r.Latency, Size: r.length(), Fields: r.Fields, Body: r.Body}
+	for i := range a.Expect {
+		if why := a.Expect[i].Fails(&view); why != "" {
+			r.Wrong, r.Why = "expect", language.Clip(why, detailMax)
+			return
+		}
+	}
+}
+
+// Good reports whether the answer is one: by the request's expect, else by its status.
+func (r *Response) Good() bool {
+	return r.Kind == "" && r.Wrong == "" && (r.Judged || r.Status < 400)
+}
+
+// NameMax bounds a name of vu.http or vu.group, in bytes.
+const NameMax = 64
+
+// checkRequestName reports why a request cannot have a name; empty: it can.
+func checkRequestName(name string) string {
+	switch {
+	case name == "":
+		return "is empty"
+	case len(name) > NameMax:
+		return "is longer than 64 bytes"
+	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '<' || r == '>' || r == 0xfffd }):
+		return "has a character that no table could show, or < or >"
+	}
+	return ""
+}
+
+// asArguments are the arguments of vu.http.get and its like beside those of the request.
+func asArguments() []string { return []string{"name", "expect"} }
+
+// readAs reads them; nil: the request has no name, no group and no expect.
+func readAs(thread *starlark.Thread, fn string, own []starlark.Value, always []extract.Expect) (*As, error) {
+	group, _ := thread.Local(groupKey).(string)
+	var name, expect starlark.Value
+	if own != nil {
+		name, expect = own[0], own[1]
+	}
+	if group == "" && name == nil && expect == nil && always == nil {
+		return nil, nil
+	}
+	a := &As{Group: group, Expect: always}
+	if name != nil {
+		text, ok := name.(starlark.String)
+		if !ok {
+			return nil, language.WrongType(fn, "name", "a text", name)
+		}
+		if why := checkRequestName(string(text)); why != "" {
+			return nil, language.Faultf("%s: name = %q %s", fn, language.Clip(string(text), 40), why).In("name").Do("write name = \"login\"")
+		}
+		a.Name = string(text)
+	}
+	if expect != nil {
+		all, err := readExpect(fn, fn, expect)
+		if err != nil {
+			return nil, err
+		}
+		a.Expect = append(all, always...)
+	}
+	return a, nil
+}
+
+// groupKey names a thread's group.
+const groupKey = "group"
+
+// vuGroup is vu.group(name, fn): requests that the function sends are accounted below the name.
+func vuGroup(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [2]starlark.Value
+	if err := language.Bind("vu.group", []string{"name", "run"}, 2, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	name, ok := in[0].(starlark.String)
+	if !ok {
+		return nil, language.Faultf("vu.group: the name is missing").Do("write vu.group(\"checkout\", lambda: ...)")
+	}
+	if why := checkRequestName(string(name)); why != "" {
+		return nil, language.Faultf("vu.group: name = %q %s", language.Clip(string(name), 40), why).Do("write vu.group(\"checkout\", lambda: ...)")
+	}
+	fn, ok := in[1].(*starlark.Function)
+	if !ok {
+		return nil, language.Faultf("vu.group: the second argument must be a function, not %s", language.Describe(in[1])).Do("write vu.group(%q, lambda: ...)", string(name))
+	}
+	before, _ := thread.Local(groupKey).(string)
+	group := string(name)
+	if before != "" {
+		group = before + "/" + group
+	}
+	if len(group) > 2*NameMax {
+		return nil, language.Faultf("vu.group: %q is nested too deep", language.Clip(group, 80)).Do("use shorter names, or fewer groups in each other")
+	}
+	thread.SetLocal(groupKey, group)
+	defer thread.SetLocal(groupKey, before)
+	var given starlark.Tuple
+	if takesOnlyVU(fn) {
+		given = starlark.Tuple{vuOf(thread).value()}
+	}
+	return starlark.Call(thread, fn, given, nil)
+}
+
+// send sends a function's request.
+func send(fn string, always []extract.Expect) request.Use {
+	return func(thread *starlark.Thread, r *request.Request, _ *request.Placeholders, own []starlark.Value) (starlark.Value, error) {
+		as, err := readAs(thread, fn, own, always)
+		if err != nil {
+			return nil, err
+		}
 		v := vuOf(thread)
-		got := newResponse(v.client.Do(v.w.HTTP.Apply(r)))
-		got.expect = &expect
-		return got, nil
-	})
+		return newResponse(v.client.Do(v.w.HTTP.Apply(r), as)), nil
+	}
 }

@@ -67,7 +67,7 @@ func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starla
 	if err := s.readExtract(in[6]); err != nil {
 		return nil, err
 	}
-	if err := s.readExpect(in[7]); err != nil {
+	if s.expect, err = readExpect("step", "step "+strconv.Quote(s.name), in[7]); err != nil {
 		return nil, err
 	}
 	if s.request != nil && s.request.GraphQL {
@@ -159,24 +159,24 @@ func (l *loader) metric(site syntax.Position, args starlark.Tuple, kwargs []star
 	return &stepValue{Opaque: language.Opaque{Kind: "metric"}, kind: message.StepMetric, name: string(name), fn: fn, after: after, unit: string(kind), site: site}, err
 }
 
-// readExpect reads a step's expect.
-func (s *stepValue) readExpect(v starlark.Value) error {
+// readExpect reads what a good response is like, for a step or a function's request.
+func readExpect(fn, of string, v starlark.Value) (all []extract.Expect, err error) {
 	if v == nil {
-		return nil
+		return nil, nil
 	}
-	values, err := language.List("step", "expect", "conditions", v)
+	values, err := language.List(fn, "expect", "conditions", v)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, v := range values {
 		e, ok := v.(*extract.ExpectValue)
 		if !ok {
-			f := language.Faultf("step %q: expect has %s in it", s.name, language.Describe(v)).In("expect").At(i)
-			return f.Do("use status, header_is, body_contains, json_is, latency_below or size_below")
+			f := language.Faultf("%s: expect has %s in it", of, language.Describe(v)).In("expect").At(i)
+			return nil, f.Do("use status, header_is, body_contains, json_is, latency_below or size_below")
 		}
-		s.expect = append(s.expect, e.Expect)
+		all = append(all, e.Expect)
 	}
-	return nil
+	return all, nil
 }
 
 // readExtract reads a step's extract.

@@ -12,7 +12,6 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/workflow/builtin"
-	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/feed"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
@@ -238,18 +237,13 @@ func (v *VU) answered(c *call, step int, value starlark.Value) Outcome {
 		return c.wrong("must return the response that it measures, not %s: write return vu.http.get(...)", language.Describe(value))
 	}
 	v.keep(step, got)
-	out := Outcome{Response: got.r, OK: got.r.Kind == "" && got.r.Status < 400, Kind: got.r.Kind, Detail: got.r.Error}
-	if !out.OK && out.Kind == "" {
+	out := Outcome{Response: got.r, OK: got.r.Good(), Kind: got.r.Kind, Detail: got.r.Error}
+	switch {
+	case out.OK || out.Kind != "":
+	case got.r.Wrong != "":
+		out.Kind, out.Detail = got.r.Wrong, got.r.Why
+	default:
 		out.Kind, out.Detail = "status", "status "+strconv.Itoa(got.r.Status)
-	}
-	if out.OK && got.expect != nil {
-		if err := got.read(); err != nil {
-			out.OK, out.Kind, out.Detail = false, language.Clip(got.made.unread.kind, kindMax), language.Clip(got.made.unread.why, detailMax)
-			return out
-		}
-		if why := got.expect.Fails(&extract.View{Status: got.r.Status, Latency: got.r.Latency, Size: int64(len(got.r.Body)), Body: got.r.Body}); why != "" {
-			out.OK, out.Kind, out.Detail = false, "expect", language.Clip(why, detailMax)
-		}
 	}
 	return out
 }
@@ -315,7 +309,7 @@ var _ starlark.HasAttrs = (*vuValue)(nil)
 func (u *vuValue) String() string { return fmt.Sprintf("<vu %d>", u.v.id) }
 
 func (u *vuValue) AttrNames() []string {
-	return []string{"graphql", "http", "id", "iteration", "log", "random", "row", "shared", "sleep", "use", "vars"}
+	return []string{"graphql", "group", "http", "id", "iteration", "log", "random", "row", "shared", "sleep", "use", "vars"}
 }
 
 func (u *vuValue) Attr(name string) (starlark.Value, error) {
@@ -340,7 +334,7 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 			return nil, language.Faultf("this workflow uses nothing of others").Do("write use = [use(\"name\", of = [\"workflow\"])]")
 		}
 		return u.v.given.values, nil
-	case "graphql", "log", "sleep", "random":
+	case "graphql", "group", "log", "sleep", "random":
 		return u.v.w.send.Members[language.Mark+name], nil
 	}
 	return nil, language.Missing("vu", name, u.AttrNames())

@@ -17,6 +17,7 @@ import (
 // fake answers every request with what answer returns, and records everything.
 type fake struct {
 	requests []request.Request
+	as       []workflow.As
 	logs     []string
 	slept    time.Duration
 	answer   func(*request.Request) *workflow.Response
@@ -24,12 +25,19 @@ type fake struct {
 	asked    int
 }
 
-func (f *fake) Do(r *request.Request) *workflow.Response {
+func (f *fake) Do(r *request.Request, as *workflow.As) *workflow.Response {
 	f.requests = append(f.requests, *r)
-	if f.answer == nil {
-		return &workflow.Response{Status: 200}
+	out := &workflow.Response{Status: 200}
+	if f.answer != nil {
+		out = f.answer(r)
 	}
-	return f.answer(r)
+	if as != nil {
+		f.as = append(f.as, *as)
+		if out.Kind == "" {
+			as.Judge(out)
+		}
+	}
+	return out
 }
 func (f *fake) Sleep(d time.Duration) { f.slept += d }
 func (f *fake) Log(s string)          { f.logs = append(f.logs, s) }
@@ -351,6 +359,48 @@ return vu.http.get("http://h/")`)
 		out := one(t, call+"\nreturn vu.http.get(\"http://h/\")").NewVU(1, 1, &fake{}).Call(0)
 		if out.OK || !strings.Contains(out.Detail, want) {
 			t.Errorf("%s: %+v, want %q", call, out, want)
+		}
+	}
+}
+
+// What a function says of a request reaches the engine: its group, its name, and what is good.
+func TestNamesGroupsAndExpect(t *testing.T) {
+	w := one(t, `def inner(vu):
+    vu.http.get("http://h/", name = "in")
+vu.group("a", lambda: vu.group("b", inner))
+vu.http.get("http://h/")
+vu.http.get("http://h/gone", expect = [status(404)])
+return vu.http.get("http://h/gone", name = "gone", expect = [status(404, 410)])`)
+	c := &fake{answer: func(r *request.Request) *workflow.Response {
+		if strings.HasSuffix(r.URL, "gone") {
+			return &workflow.Response{Status: 404}
+		}
+		return &workflow.Response{Status: 200}
+	}}
+	if out := w.NewVU(1, 1, c).Call(0); !out.OK {
+		t.Errorf("%+v", out)
+	}
+	var got []string
+	for _, as := range c.as {
+		got = append(got, fmt.Sprintf("%s|%s|%d", as.Group, as.Name, len(as.Expect)))
+	}
+	if diff := cmp.Diff([]string{"a/b|in|0", "||1", "|gone|1"}, got); diff != "" || len(c.requests) != 4 {
+		t.Errorf("%d requests (-want +got):\n%s", len(c.requests), diff)
+	}
+	for _, c := range []struct{ call, kind, want string }{
+		{`vu.http.get("http://h/", name = "")`, "script", "is empty"},
+		{`vu.http.get("http://h/", name = "a\nb")`, "script", "no table could show"},
+		{`vu.http.get("http://h/", name = "%s")` + " % 1", "script", ""},
+		{`vu.http.get("http://h/", name = 7)`, "script", "name must be a text"},
+		{`vu.http.get("http://h/", expect = [7])`, "script", "expect has int 7 in it"},
+		{`vu.http.get("http://h/", expect = [status(201)])`, "expect", "status 200, not 201"},
+		{`vu.group("a", 7)`, "script", "second argument must be a function"},
+		{`vu.group(7, lambda: 1)`, "script", "the name is missing"},
+		{`vu.group("` + strings.Repeat("x", 65) + `", lambda: 1)`, "script", "longer than 64 bytes"},
+	} {
+		out := one(t, "return "+c.call).NewVU(1, 1, &fake{}).Call(0)
+		if out.OK || out.Kind != c.kind || !strings.Contains(out.Detail, c.want) {
+			t.Errorf("%s: %+v, want %q", c.call, out, c.want)
 		}
 	}
 }

@@ -123,11 +123,13 @@ func steps(r *report.Result) (map[Place]*report.Step, []Place) {
 	all, order := map[Place]*report.Step{}, []Place{}
 	for i := range r.Workflows {
 		w := &r.Workflows[i]
-		for k := range w.Steps {
-			at := Place{w.Name, w.Steps[k].Name}
-			if all[at] == nil {
-				all[at] = &w.Steps[k]
-				order = append(order, at)
+		for _, list := range [][]report.Step{w.Steps, w.Requests} {
+			for k := range list {
+				at := Place{w.Name, list[k].Name}
+				if all[at] == nil {
+					all[at] = &list[k]
+					order = append(order, at)
+				}
 			}
 		}
 	}

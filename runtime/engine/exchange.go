@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strconv"
 	"time"
 
 	"hyperscale/core/message"
@@ -16,6 +17,7 @@ import (
 type exchange struct {
 	request   *request.Request
 	co        *call            // the function that waits for the answer; nil: a request step
+	as        *workflow.As     // of a function's request; nil: its status judges it
 	call      *http1.Call      // as last sent
 	collector *http1.Collector // while a response arrives
 	answer    *answer          // a complete answer that is wanted
@@ -95,6 +97,7 @@ func (q *requests) answered(index int32, now int64) {
 		q.settle(index)
 		return
 	}
+	n.Account.Hop(int(x.status))
 	err := error(errTooMany)
 	var call http1.Call
 	if x.followed < x.redirects {
@@ -131,7 +134,11 @@ func (q *requests) settle(index int32) {
 	q.x[index], n.Step = nil, pool.None
 	if co := x.co; co != nil {
 		co.answer = x.response()
-		x.request, x.co, x.call, x.answer, x.detail = nil, nil, nil, nil, "" // an idle exchange keeps nothing alive
+		x.account(n, co.answer)
+		if q.passesOn(co.owner()) {
+			n.Account.PassOn(&q.accounts[co.step])
+		}
+		x.request, x.co, x.as, x.call, x.answer, x.detail = nil, nil, nil, nil, nil, "" // an idle exchange keeps nothing alive
 		q.functions.wake(co)
 		return
 	}
@@ -163,6 +170,32 @@ func (q *requests) settle(index int32) {
 	*x = exchange{}
 	q.exchanges = append(q.exchanges, x)
 	q.users.finish(n.VU, step, stateOf(good))
+}
+
+// account counts a function's request under its name.
+func (x *exchange) account(n *pool.RequestSlot, r *workflow.Response) {
+	a := n.Account
+	switch {
+	case x.kind == http1.KindNone:
+		if x.as != nil {
+			x.as.Judge(r)
+		}
+		switch {
+		case r.Good():
+			a.Judged(r.Status, &x.times, "", "")
+		case r.Judged && r.Wrong != string(http1.KindStatus):
+			a.Judged(r.Status, &x.times, r.Wrong, r.Why)
+		default:
+			a.Judged(r.Status, &x.times, measure.StatusKind(r.Status), "answered "+strconv.Itoa(r.Status))
+		}
+	case x.kind == http1.KindCancelled && !n.Counted: // it has not started
+	case x.kind == http1.KindCancelled:
+		a.Cancelled++
+	case measure.TimedOut(string(x.kind)):
+		a.Late(x.kind, &x.times)
+	default:
+		a.Broken(string(x.kind), x.detail, time.Duration(x.times.Mark))
+	}
 }
 
 // collector returns a collector for a response that begins to arrive: a waiting request needs

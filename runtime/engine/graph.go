@@ -3,12 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"hyperscale/core/message"
-	"hyperscale/core/plan"
-	"hyperscale/core/stats"
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/request"
@@ -83,16 +80,23 @@ func newGraph(cfg Config) (*graph, error) {
 
 func newAccounts(g *graph, w *message.WorkflowPlan) []measure.Account {
 	all := make([]measure.Account, len(g.steps))
-	cuts := plan.Cuts(w)
 	for i := range all {
 		s := &g.steps[i]
-		var spans *stats.Spans
-		if slices.ContainsFunc(w.Thresholds, func(t message.Threshold) bool { return t.Partial() && t.Looks(s.plan.Name) }) {
-			spans = stats.NewSpans(cuts)
-		}
-		all[i] = measure.NewAccount(s.plan, s.call, s.judges, spans)
+		all[i] = measure.NewAccount(s.plan, s.call, s.judges, measure.SpansOf(w, s.plan.Name))
 	}
 	return all
+}
+
+// newNames returns the names of requests that functions of steps and hooks send.
+func newNames(g *graph, w *message.WorkflowPlan) measure.Names {
+	n := measure.NewNames(w)
+	for i := range g.steps {
+		n.Own(g.steps[i].plan.Name, message.StepPart)
+	}
+	for _, h := range hooks() {
+		n.Own(h.String(), message.StepBeside)
+	}
+	return n
 }
 
 func (s *step) compile(g *graph, w *workflow.Workflow) error {

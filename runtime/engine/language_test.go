@@ -59,6 +59,7 @@ func TestLanguage(t *testing.T) {
 	four := tally{Started: 4, OK: 4}
 	want := map[string]tally{
 		"home": four, "login": four, "profile": four, "is_me": four, "is_even": {Started: 4, OK: 2, Failed: 2}, "size": four, "say": four,
+		"login/POST /login": four, "profile/GET /me": four,
 	}
 	if diff := cmp.Diff(want, tallies(r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -261,12 +261,27 @@ workflow(
 		if odd.OK != seen["/odd"] || odd.OK > all["visit"].OK/2+4 || odd.Skipped != 0 || behind.Started != seen["/behind"] || behind.Skipped != 0 || behind.Started > odd.OK {
 			t.Errorf("%q: odd %+v, behind %+v", rate, odd, behind)
 		}
-		var bytes uint64
+		var load, beside, requests, bytes uint64
 		for _, step := range r.Stats.Steps {
-			bytes += step.BytesIn
+			switch {
+			case step.Kind.Measured():
+				load += step.BytesIn
+				fallthrough
+			case step.Kind == message.StepBeside:
+				bytes += step.BytesIn
+			}
+			if step.Kind == message.StepBeside {
+				beside += step.OK
+			}
+			if step.Kind.Requests() {
+				requests += step.OK
+			}
 		}
-		if r.State != message.WorkflowCompleted || bytes >= s.Stats().BytesOut {
-			t.Errorf("%q: state %v, %d bytes counted of %d", rate, r.State, bytes, s.Stats().BytesOut)
+		if r.State != message.WorkflowCompleted || load >= s.Stats().BytesOut || bytes != s.Stats().BytesOut {
+			t.Errorf("%q: state %v, %d bytes of load and %d of all counted, the target sent %d", rate, r.State, load, bytes, s.Stats().BytesOut)
+		}
+		if beside != 10 || beside+requests != s.Stats().Requests {
+			t.Errorf("%q: %d requests of load and %d beside it, the target saw %d", rate, requests, beside, s.Stats().Requests)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestConnectionsToManyHostsOverHTTP2AreFew(t *testing.T) {
 	f.HTTP.Version, f.HTTP.Insecure = request.VersionAuto, true
 	perform(t, context.Background(), Config{Workflow: f, VUs: 1}, map[int]func(*play) workflow.Outcome{0: func(p *play) workflow.Outcome {
 		for _, u := range urls {
-			if a := p.client.Do(&request.Request{Method: "GET", URL: u + "/"}); a.Status != 200 {
+			if a := p.client.Do(&request.Request{Method: "GET", URL: u + "/"}, nil); a.Status != 200 {
 				t.Errorf("%s: %+v", u, a)
 			}
 			worst = max(worst, descriptors(t)-before)

@@ -95,7 +95,7 @@ func TestPhasesOfFunctions(t *testing.T) {
 	w.HTTP.Insecure = true
 	r := perform(t, context.Background(), Config{Workflow: w, VUs: 2, Duration: 100 * time.Millisecond}, map[int]func(*play) workflow.Outcome{
 		0: func(p *play) workflow.Outcome {
-			a := p.client.Do(&request.Request{Method: "GET", URL: url, Redirects: 2})
+			a := p.client.Do(&request.Request{Method: "GET", URL: url, Redirects: 2}, nil)
 			return workflow.Outcome{Response: a, OK: a.Status == 200, Kind: a.Kind, Detail: a.Error}
 		},
 	})

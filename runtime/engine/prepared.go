@@ -5,19 +5,24 @@ import (
 	"hash/maphash"
 	"strconv"
 
+	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/request"
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
 )
 
 // prepared is a function's request, ready to send. All that send the same request share it,
-// also concurrently, and it never changes.
+// also concurrently: only its account changes.
 type prepared struct {
 	request *request.Request
 	call    http1.Call
 	host    *pool.Host
 	key     []byte
+
+	account *measure.Account // that the last one counted in, of owner
+	owner   int
 }
 
 const (
@@ -116,4 +121,17 @@ func (q *requests) known(method, url string) *request.Request {
 		return p.request
 	}
 	return nil
+}
+
+// account returns the account of a function's request. One that has no name has that of its method
+// and path, which its prepared form remembers.
+func (q *requests) account(co *call, r *request.Request, as *workflow.As, p *prepared) *measure.Account {
+	of := co.owner()
+	if as != nil && (as.Group != "" || as.Name != "") {
+		return q.names.Account(of, as.Group, as.Name, r.Method, r.URL)
+	}
+	if p.account == nil || p.owner != of {
+		p.owner, p.account = of, q.names.Account(of, "", "", r.Method, r.URL)
+	}
+	return p.account
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"time"
 
-	"hyperscale/core/message"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/cookie"
@@ -14,7 +13,7 @@ import (
 type requests struct {
 	*parts
 	accounts   []measure.Account // by step
-	unreported measure.Account   // of requests beside the steps
+	names      measure.Names     // of functions' requests
 	x          []*exchange       // by slot; nil: only the status of its answer matters
 	exchanges  []*exchange       // unused ones
 	collectors []*http1.Collector
@@ -28,7 +27,7 @@ type requests struct {
 
 func newRequests(p *parts) requests {
 	r := requests{
-		parts: p, accounts: newAccounts(p.g, p.cfg.Workflow.Plan), unreported: measure.NewAccount(&message.StepPlan{}, nil, false, nil),
+		parts: p, accounts: newAccounts(p.g, p.cfg.Workflow.Plan), names: newNames(p.g, p.cfg.Workflow.Plan),
 		x: make([]*exchange, len(p.Slots.Own)), values: newValues(*p.cfg), jars: map[int32]*cookie.Jar{}, dressed: map[int32]*http1.Call{},
 	}
 	if p.g.scripted {

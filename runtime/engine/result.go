@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/core/stats"
 	"hyperscale/runtime/engine/measure"
 )
 
@@ -15,6 +16,7 @@ func (l *loop) snapshot(g *measure.Generator, elapsed time.Duration) message.Sta
 		Active: d.Active, Elapsed: elapsed, Generator: g.Message(d), Steps: make([]message.StepStats, 0, len(l.requests.accounts)),
 		Logs: slices.Clone(l.functions.logs), Rows: l.iterations.rows.iterations(),
 	}
+	l.requests.passOn()
 	for i := range l.requests.accounts {
 		out.Steps = append(out.Steps, l.requests.accounts[i].Stats(elapsed))
 		out.Steps[i].Dropped = d.Dropped[i]
@@ -22,5 +24,38 @@ func (l *loop) snapshot(g *measure.Generator, elapsed time.Duration) message.Sta
 			out.Spans = append(out.Spans, s)
 		}
 	}
+	l.requests.named(&out, elapsed)
 	return out
+}
+
+// passesOn reports whether the figures of a step hold what its function sends. Those of a request
+// hold the request alone, not what its condition sends.
+func (q *requests) passesOn(owner int) bool {
+	return owner < len(q.g.steps) && q.g.steps[owner].plan.Kind != message.StepRequest
+}
+
+// passOn adds what functions sent to the figures of their steps.
+func (q *requests) passOn() {
+	for i := range q.names.Owners() {
+		if q.passesOn(i) {
+			for _, a := range q.names.Of(i) {
+				a.PassOn(&q.accounts[i])
+			}
+		}
+	}
+}
+
+// named appends the figures of functions' requests, by owner and name.
+func (q *requests) named(out *message.Stats, elapsed time.Duration) {
+	for i := range q.names.Owners() {
+		for _, a := range q.names.Of(i) {
+			out.Steps = append(out.Steps, a.Stats(elapsed))
+			if s := a.Spans(); len(s.Spans) > 0 {
+				out.Spans = append(out.Spans, s)
+			}
+		}
+		if line := q.names.Full(i); line != "" && len(out.Logs) < stats.LogsMax {
+			out.Logs = append(out.Logs, line)
+		}
+	}
 }

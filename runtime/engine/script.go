@@ -78,12 +78,12 @@ type client struct{ l *parts }
 var _ workflow.Client = client{}
 
 // Do sends a request.
-func (c client) Do(r *request.Request) *workflow.Response {
+func (c client) Do(r *request.Request, as *workflow.As) *workflow.Response {
 	co := c.l.functions.current
 	if why := c.l.functions.refusal(co); why != "" {
 		return &workflow.Response{Kind: string(http1.KindCancelled), Error: why}
 	}
-	co.request = r
+	co.request, co.as = r, as
 	co.co.Block(coroutine.WantAnswer)
 	return co.answer
 }
@@ -150,8 +150,8 @@ func (f *functions) log(line string) {
 
 // ask sends the request that a coroutine waits for.
 func (f *functions) ask(co *call) {
-	r := co.request
-	co.request = nil
+	r, as := co.request, co.as
+	co.request, co.as = nil, nil
 	p, err := f.requests.prepare(r)
 	if err != nil {
 		co.answer = &workflow.Response{Kind: string(http1.KindScript), Error: err.Error()}
@@ -160,10 +160,7 @@ func (f *functions) ask(co *call) {
 		return
 	}
 	n := &co.slot
-	n.VU, n.Step, n.Account, n.Due = co.vu, co.step, &f.requests.unreported, f.Clock.Now-co.late
-	if co.until == 0 {
-		n.Account = &f.requests.accounts[co.step]
-	}
+	n.VU, n.Step, n.Account, n.Due = co.vu, co.step, f.requests.account(co, r, as, p), f.Clock.Now-co.late
 	co.late = 0
 	timeout := f.cfg.Timeout
 	if r.Timeout > 0 {
@@ -173,10 +170,15 @@ func (f *functions) ask(co *call) {
 	x := &co.exchange
 	f.requests.x[co.index] = x
 	w := f.cfg.Workflow
-	x.begin(r, n.Due, !w.HeadsUnread || f.requests.debug != nil, !w.BodiesUnread || r.GraphQL || f.requests.debug != nil)
-	x.co = co
+	head, body := !w.HeadsUnread || f.requests.debug != nil, !w.BodiesUnread || f.requests.debug != nil
+	if as != nil {
+		h, b := as.Reads()
+		head, body = head || h, body || b
+	}
+	x.begin(r, n.Due, head, body)
+	x.co, x.as = co, as
 	n.Serial++
-	n.Counted = true // as its step is
+	n.Counted = false
 	f.requests.Send(co.index)
 }
 

@@ -49,7 +49,7 @@ func (p *play) Call(step int) workflow.Outcome { return p.calls[step](p) }
 
 func fetch(url string) func(p *play) workflow.Outcome {
 	return func(p *play) workflow.Outcome {
-		r := p.client.Do(&request.Request{Method: "GET", URL: url})
+		r := p.client.Do(&request.Request{Method: "GET", URL: url}, nil)
 		switch {
 		case r.Kind != "":
 			return workflow.Outcome{Response: r, Kind: r.Kind, Detail: r.Error}
@@ -131,7 +131,8 @@ func TestFunctionsChecksMetricsActions(t *testing.T) {
 	})
 	want := map[string]tally{
 		"home": {Started: 4, OK: 4}, "login": {Started: 4, Failed: 4}, "is_home": {Started: 4, OK: 4}, "size": {Started: 4, OK: 4},
-		"say": {Skipped: 4}, "odd": {Skipped: 4}, "behind": {Skipped: 4},
+		"login/GET /login": {Started: 4, Failed: 4},
+		"say":              {Skipped: 4}, "odd": {Skipped: 4}, "behind": {Skipped: 4},
 	}
 	if diff := cmp.Diff(want, tallies(r)); diff != "" {
 		t.Errorf("with a failed login (-want +got):\n%s", diff)
@@ -158,6 +159,7 @@ func TestCheckOutcomes(t *testing.T) {
 	})
 	want := map[string]tally{
 		"visit": {Started: 4, OK: 4}, "say": {Started: 4, OK: 4}, "odd": {Started: 4, OK: 2, Failed: 2}, "behind": {Started: 2, OK: 2, Skipped: 2},
+		"visit/GET /": {Started: 4, OK: 4}, "behind/GET /behind": {Started: 2, OK: 2},
 	}
 	if diff := cmp.Diff(want, tallies(r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -217,7 +219,7 @@ func TestCancelWakesFunctions(t *testing.T) {
 	if took := time.Since(before); took > 2*time.Second {
 		t.Errorf("cancelling took %v", took)
 	}
-	want := map[string]tally{"sleeps": {Started: 3, Cancelled: 3}, "waits": {Started: 3, Cancelled: 3}}
+	want := map[string]tally{"sleeps": {Started: 3, Cancelled: 3}, "waits": {Started: 3, Cancelled: 3}, "waits/GET /": {Started: 3, Cancelled: 3}}
 	if diff := cmp.Diff(want, tallies(r)); diff != "" || r.State != message.WorkflowCancelled {
 		t.Errorf("state %v (-want +got):\n%s", r.State, diff)
 	}

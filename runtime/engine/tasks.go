@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"hyperscale/core/load/queue"
@@ -23,12 +24,21 @@ type call struct {
 	late int64 // the delay of its first request
 
 	request *request.Request   // to send
+	as      *workflow.As       // its name, and what a good answer is like; nil: by its path and status
 	pause   time.Duration      // to sleep
 	answer  *workflow.Response // its times are those of exchange
 	take    bool
 }
 
 var _ coroutine.Body = (*call)(nil)
+
+// owner is the place of the call's step among the owners of names, or of its hook.
+func (c *call) owner() int {
+	if c.until == 0 {
+		return int(c.step)
+	}
+	return len(c.l.g.steps) + slices.Index(hooks(), c.hook)
+}
 
 // task is what a call must do.
 type task struct {

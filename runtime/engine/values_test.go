@@ -102,6 +102,8 @@ workflow(name = "test", vus = 1, duration = "1s", steps = [
 		"head":     "3 ok, 0 failed, 0 skipped",
 		"bad":      `0 ok, 3 failed, 0 skipped; 3 value: ${p} = "2 bytes": it cannot stand in the header Host: it has a character that ends a host`,
 		"read":     "3 ok, 0 failed, 0 skipped",
+
+		"read/GET /a": "3 ok, 0 failed, 0 skipped",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -46,8 +46,9 @@ func csvHead() []string {
 
 func csvRows(r *report.Result, datacenter string, workflows []report.Workflow) (rows [][]string) {
 	for i := range workflows {
-		for k := range workflows[i].Steps {
-			s := &workflows[i].Steps[k]
+		all := slices.Concat(workflows[i].Steps, workflows[i].Requests, workflows[i].Beside)
+		for k := range all {
+			s := &all[k]
 			row := []string{cell(r.Job), cell(r.Name), cell(r.StartedAt), cell(datacenter), cell(workflows[i].Name), cell(s.Name), cell(s.Kind)}
 			figures := append(countsOf(&s.Totals), count{"rate_milli", s.RateMilli})
 			figures = append(figures, figuresOf(&s.LatencyNS)...)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -108,7 +109,11 @@ func (c *collector) workflow(w *report.Workflow, now map[string]uint64) {
 	c.value(waited, float64(w.Generator.Waited), of)
 	c.value(droppedIterations, float64(w.Generator.Dropped), of)
 	for i := range w.Steps {
-		c.step(w.Name, &w.Steps[i])
+		c.step(labels{of, {"step", w.Steps[i].Name}}, &w.Steps[i])
+	}
+	for _, s := range slices.Concat(w.Requests, w.Beside) {
+		step, request, _ := strings.Cut(s.Name, "/")
+		c.step(labels{of, {"step", step}, {"request", request}}, &s)
 	}
 	for i := range w.Checks {
 		k := &w.Checks[i]
@@ -121,8 +126,9 @@ func (c *collector) workflow(w *report.Workflow, now map[string]uint64) {
 	}
 }
 
-func (c *collector) step(workflow string, s *report.Step) {
-	of := labels{{"workflow", workflow}, {"step", s.Name}}
+// step writes a step, or the requests that a function sent under a name: those have the label
+// request, so that a sum without it counts none twice.
+func (c *collector) step(of labels, s *report.Step) {
 	with := func(name, value string) labels { return append(of[:len(of):len(of)], label{name, value}) }
 	for _, n := range ends(&s.Totals) {
 		c.value(requests, float64(n.n), with("result", n.name)...)

@@ -138,8 +138,9 @@ func workflowSuite(r *report.Result, w *report.Workflow) junitSuite {
 	for _, c := range countsOf(&w.Totals) {
 		s.property(c.name, strconv.FormatUint(c.n, 10))
 	}
-	for i := range w.Steps {
-		step := &w.Steps[i]
+	all := slices.Concat(w.Steps, w.Requests)
+	for i := range all {
+		step := &all[i]
 		s.property(step.Name+".rate_milli", strconv.FormatUint(step.RateMilli, 10))
 		for _, c := range figuresOf(&step.LatencyNS) {
 			s.property(step.Name+".latency_ns."+c.name, strconv.FormatUint(c.n, 10))

@@ -141,13 +141,13 @@ func (d *contrast) load(p *compare.Pair) part {
 		{"cancelled", func(t *report.Totals) uint64 { return t.Cancelled }}, {"never started", func(t *report.Totals) uint64 { return t.Dropped }},
 		{"skipped", func(t *report.Totals) uint64 { return t.Skipped }},
 	} {
-		if x, y := one.of(&a.Totals), one.of(&b.Totals); x+y > 0 {
+		if x, y := one.of(&a.Requested), one.of(&b.Requested); x+y > 0 {
 			add(one.name, units.Count(x), units.Count(y))
 		}
 	}
 	each("answered a second", func(r *report.Result) string { return units.Milli(summed(r, rateOf)) })
-	each("received", func(r *report.Result) string { return units.Bytes(r.Totals.BytesIn) })
-	each("sent", func(r *report.Result) string { return units.Bytes(r.Totals.BytesOut) })
+	each("received", func(r *report.Result) string { return units.Bytes(r.Requested.BytesIn) })
+	each("sent", func(r *report.Result) string { return units.Bytes(r.Requested.BytesOut) })
 	each("busiest second of a generator", func(r *report.Result) string { return fmt.Sprintf("%d%%", r.Generator.BusyMaxPPM/10_000) })
 	each("starts late at 99%", func(r *report.Result) string { return units.Latency(r.Generator.LagNS.P99) })
 	out := part{Title: "Rates and errors", Tables: []table{t}}
@@ -173,8 +173,8 @@ func summed(r *report.Result, of func(*report.Workflow) uint64) (sum uint64) {
 }
 
 func rateOf(w *report.Workflow) (sum uint64) {
-	for i := range w.Steps {
-		sum += w.Steps[i].RateMilli
+	for _, s := range w.Leaves() {
+		sum += s.RateMilli
 	}
 	return sum
 }

@@ -89,6 +89,7 @@ func resultOf(steps, places, windows int, width time.Duration) *report.Result {
 		w.Totals.TimedOut += s.TimedOut
 		w.Totals.BytesIn += s.BytesIn
 		w.Totals.BytesOut += s.BytesOut
+		w.Requested = w.Totals
 	}
 	w.Generator = report.Generator{LagNS: distribution(10_000, 80_000), BusyMaxPPM: 640_000, Begun: 10_000}
 	w.Checks = []report.Check{{Name: "has_body", Passed: 990, Failed: 10, Errors: []report.Error{{Kind: "empty body", Count: 10}}}, {Name: "never", Skipped: 7}}
@@ -97,7 +98,7 @@ func resultOf(steps, places, windows int, width time.Duration) *report.Result {
 	w.Logs = []string{"vu 3: order 17"}
 	r := &report.Result{
 		Schema: report.Schema, Job: "e8gz9yz8qprfwv1w3s45298e24", Name: "shop.star", Outcome: "COMPLETED", StartedAt: "2026-11-22T01:50:25Z", DurationNS: w.DurationNS,
-		Totals: w.Totals, Generator: w.Generator, Workflows: []report.Workflow{w}, Datacenters: map[string]report.Datacenter{},
+		Totals: w.Totals, Requested: w.Totals, Generator: w.Generator, Workflows: []report.Workflow{w}, Datacenters: map[string]report.Datacenter{},
 		Thresholds: []report.Threshold{{Workflow: "shop", Expr: "errors < 1%", Of: "errors", Value: 6_900, OK: true}, {Workflow: "shop", Expr: "latency.p99 < 1ms", Of: "latency", Value: 4_500_000}},
 		Run: &report.Run{
 			Command: []string{"run", "shop.star", "--set", "target=http://10.0.0.1 x", "--vus", "300"}, Version: "v1.2.3", Go: "go1.26", System: "linux/amd64", CPU: "Some CPU", CPUs: 8, Seed: 42,
@@ -111,7 +112,7 @@ func resultOf(steps, places, windows int, width time.Duration) *report.Result {
 			s.Name, s.Buckets = fmt.Sprintf("step_%d", k), ""
 			share.Steps = append(share.Steps, s)
 		}
-		r.Datacenters[fmt.Sprintf("dc-%d", i)] = report.Datacenter{Outcome: "COMPLETED", DurationNS: w.DurationNS, Totals: w.Totals, Workflows: []report.Workflow{share}, Workers: workersOf(w.Totals, i)}
+		r.Datacenters[fmt.Sprintf("dc-%d", i)] = report.Datacenter{Outcome: "COMPLETED", DurationNS: w.DurationNS, Totals: w.Totals, Requested: w.Totals, Workflows: []report.Workflow{share}, Workers: workersOf(w.Totals, i)}
 	}
 	return r
 }

@@ -47,7 +47,7 @@ func (d *drawer) compared(names []string) []table {
 		if c.Outcome == message.JobCompleted.String() {
 			outcome.Class = ""
 		}
-		t := &c.Totals
+		t := &c.Requested
 		all.Rows = append(all.Rows, []cell{{Text: d.named(name)}, outcome, {Text: units.Duration(time.Duration(c.DurationNS))},
 			{Text: units.Count(t.Started)}, {Text: units.Count(t.OK)}, alarm(t.Failed, bad), alarm(t.TimedOut, bad), {Text: units.Bytes(t.BytesIn)}})
 	}

@@ -82,8 +82,8 @@ func latencyCells(l *report.Distribution) []cell {
 }
 
 // counts is one row a step. Columns in which all is zero are left out.
-func (d *drawer) counts(all []report.Step) table {
-	t := table{Caption: "Requests", More: more(len(all), d.rows, "step")}
+func (d *drawer) counts(caption string, all []report.Step) table {
+	t := table{Caption: caption, More: more(len(all), d.rows, "step")}
 	var sum report.Totals
 	for i := range all {
 		sum.Cancelled, sum.Skipped, sum.Dropped = sum.Cancelled|all[i].Cancelled, sum.Skipped|all[i].Skipped, sum.Dropped|all[i].Dropped
@@ -164,8 +164,8 @@ func (d *drawer) errors(w *report.Workflow) table {
 			all = append(all, failure{where, e})
 		}
 	}
-	for i := range w.Steps {
-		gather(w.Steps[i].Name, w.Steps[i].Errors)
+	for _, f := range w.Failures() {
+		gather(f.Step, []report.Error{f.Error})
 	}
 	for i := range w.Actions {
 		gather(w.Actions[i].Name, w.Actions[i].Errors)

@@ -93,7 +93,7 @@ func (d *drawer) word() (class, word string) {
 
 // sentence describes the outcome in a sentence.
 func (d *drawer) sentence() string {
-	r, t := d.result, &d.result.Totals
+	r, t := d.result, &d.result.Requested
 	var parts []string
 	switch n, all := missed(r.Thresholds), len(r.Thresholds); {
 	case all == 0:
@@ -118,8 +118,9 @@ func (d *drawer) sentence() string {
 func (d *drawer) whole() *stats.Histogram {
 	all := new(stats.Histogram)
 	for i := range d.result.Workflows {
-		for k := range d.result.Workflows[i].Steps {
-			if h := d.histogramOf(&d.result.Workflows[i].Steps[k]); h != nil {
+		leaves := d.result.Workflows[i].Leaves()
+		for k := range leaves {
+			if h := d.histogramOf(&leaves[k]); h != nil {
 				all.Merge(h)
 			}
 		}
@@ -131,11 +132,11 @@ func (d *drawer) whole() *stats.Histogram {
 }
 
 func (d *drawer) figures() []fact {
-	t := &d.result.Totals
+	t := &d.result.Requested
 	var rate uint64
 	for i := range d.result.Workflows {
-		for k := range d.result.Workflows[i].Steps {
-			rate += d.result.Workflows[i].Steps[k].RateMilli
+		for _, s := range d.result.Workflows[i].Leaves() {
+			rate += s.RateMilli
 		}
 	}
 	out := []fact{

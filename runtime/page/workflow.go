@@ -38,16 +38,17 @@ func (d *drawer) workflow(w *report.Workflow) workflow {
 		}
 	}
 	var courses []report.Course
-	for i := range w.Steps {
-		courses = append(courses, w.Steps[i].Course)
+	rows, leaves := w.Shown(), w.Leaves()
+	for i := range leaves {
+		courses = append(courses, leaves[i].Course)
 	}
 	out.Figures = overTime(courses, w.DurationNS, d.points)
-	curves := d.slowest(w.Steps)
+	curves := d.slowest(rows)
 	if f, ok := percentiles("Latency by percentile", curves, 300); ok {
 		out.Figures = append(out.Figures, f)
 	}
-	out.Phases = d.phases(w.Steps)
-	for _, t := range []table{d.counts(w.Steps), d.latency(w.Steps), d.errors(w), d.checks("Checks", w.Checks), d.checks("Actions", w.Actions), d.metrics(w.Metrics), d.series(w.Series), d.lost(w.Lost)} {
+	out.Phases = d.phases(leaves)
+	for _, t := range []table{d.counts("Requests", rows), d.latency(rows), d.counts("Requests beside the load: setup, teardown", w.Beside), d.errors(w), d.checks("Checks", w.Checks), d.checks("Actions", w.Actions), d.metrics(w.Metrics), d.series(w.Series), d.lost(w.Lost)} {
 		if len(t.Rows) > 0 {
 			out.Tables = append(out.Tables, t)
 		}
@@ -116,7 +117,7 @@ type detail struct {
 
 // detailed draws steps apart where there are several: of one, all is said above.
 func (d *drawer) detailed(w *report.Workflow) (out []detail, left string) {
-	all := w.Steps
+	all := w.Shown()
 	if len(all) < 2 {
 		return nil, ""
 	}

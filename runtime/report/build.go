@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"hyperscale/core/message"
@@ -23,7 +24,7 @@ func Build(r *message.Result, startedAt time.Time) (*Result, error) {
 		Datacenters: map[string]Datacenter{}, Thresholds: []Threshold{},
 	}
 	var err error
-	if out.Workflows, out.Totals, err = buildWorkflows(r.Workflows); err != nil {
+	if out.Workflows, out.Totals, out.Requested, err = buildWorkflows(r.Workflows); err != nil {
 		return nil, err
 	}
 	if err = addBuckets(out.Workflows, r.Workflows); err != nil {
@@ -34,7 +35,7 @@ func Build(r *message.Result, startedAt time.Time) (*Result, error) {
 	}
 	for _, d := range r.Datacenters {
 		part := Datacenter{Outcome: d.State.String(), Error: d.Error, DurationNS: int64(d.Duration)}
-		if part.Workflows, part.Totals, err = buildWorkflows(d.Workflows); err != nil {
+		if part.Workflows, part.Totals, part.Requested, err = buildWorkflows(d.Workflows); err != nil {
 			return nil, fmt.Errorf("datacenter %s: %w", d.Name, err)
 		}
 		part.Workers = buildWorkers(d.Workers)
@@ -46,17 +47,18 @@ func Build(r *message.Result, startedAt time.Time) (*Result, error) {
 	return out, nil
 }
 
-func buildWorkflows(in []message.WorkflowResult) (out []Workflow, total Totals, err error) {
+func buildWorkflows(in []message.WorkflowResult) (out []Workflow, total, requested Totals, err error) {
 	out = []Workflow{}
 	for i := range in {
 		w, err := buildWorkflow(&in[i])
 		if err != nil {
-			return nil, total, fmt.Errorf("workflow %s: %w", in[i].Name, err)
+			return nil, total, requested, fmt.Errorf("workflow %s: %w", in[i].Name, err)
 		}
 		out = append(out, w)
 		total.Add(w.Totals)
+		requested.Add(w.Requested)
 	}
-	return out, total, nil
+	return out, total, requested, nil
 }
 
 // addBuckets keeps the histograms of the whole job's steps: curves and comparisons
@@ -65,31 +67,118 @@ func addBuckets(out []Workflow, in []message.WorkflowResult) error {
 	for i := range in {
 		for k := range in[i].Stats.Steps {
 			s := &in[i].Stats.Steps[k]
-			at := slices.IndexFunc(out[i].Steps, func(o Step) bool { return o.Name == s.Name })
-			if at < 0 {
+			step := out[i].find(s)
+			if step == nil {
 				continue
 			}
 			h, err := stats.FromWire(s.Latency)
 			if err != nil {
 				return err
 			}
-			out[i].Steps[at].Buckets = bucketsOf(h)
+			step.Buckets = bucketsOf(h)
 			_, points, err := stats.Points(s.Windows, in[i].Interval)
 			if err != nil {
 				return err
 			}
 			for w := range points {
-				out[i].Steps[at].Course.Windows[w].Buckets = bucketsOfWindow(&points[w].Window)
+				step.Course.Windows[w].Buckets = bucketsOfWindow(&points[w].Window)
 			}
 		}
 	}
 	return nil
 }
 
+// find returns the row of a step's figures; nil: it has none.
+func (w *Workflow) find(s *message.StepStats) *Step {
+	list := w.Steps
+	switch s.Kind {
+	case message.StepPart:
+		list = w.Requests
+	case message.StepBeside:
+		list = w.Beside
+	}
+	if at := slices.IndexFunc(list, func(o Step) bool { return o.Name == s.Name }); at >= 0 {
+		return &list[at]
+	}
+	return nil
+}
+
+// Shown returns the steps, each with the requests of its function behind it, then the requests of
+// what is no measured step. A function's only request is left out if it says the same.
+func (w *Workflow) Shown() (all []Step) {
+	shown := map[string]bool{}
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		all = append(all, *s)
+		mine := w.of(s.Name)
+		for k := range mine {
+			shown[mine[k].Name] = true
+			if len(mine) > 1 || mine[k].Totals.OK != s.OK || mine[k].Failed != s.Failed || mine[k].TimedOut != s.TimedOut {
+				all = append(all, mine[k])
+			}
+		}
+	}
+	for i := range w.Requests {
+		if !shown[w.Requests[i].Name] {
+			all = append(all, w.Requests[i])
+		}
+	}
+	return all
+}
+
+// Failure is one kind of failure of a step, or of the requests that its function sent under a name.
+type Failure struct {
+	Step string
+	Error
+}
+
+// Failures lists what failed. A function that failed with its request is listed once, by the
+// request.
+func (w *Workflow) Failures() (all []Failure) {
+	for i := range w.Steps {
+		mine := w.of(w.Steps[i].Name)
+		for _, e := range w.Steps[i].Errors {
+			if !slices.ContainsFunc(mine, func(s Step) bool {
+				return slices.ContainsFunc(s.Errors, func(o Error) bool { return o.Kind == e.Kind })
+			}) {
+				all = append(all, Failure{w.Steps[i].Name, e})
+			}
+		}
+	}
+	for _, list := range [][]Step{w.Requests, w.Beside} {
+		for i := range list {
+			for _, e := range list[i].Errors {
+				all = append(all, Failure{list[i].Name, e})
+			}
+		}
+	}
+	return all
+}
+
+// of returns the requests of a step's function.
+func (w *Workflow) of(step string) (mine []Step) {
+	for i := range w.Requests {
+		if strings.HasPrefix(w.Requests[i].Name, step+"/") {
+			mine = append(mine, w.Requests[i])
+		}
+	}
+	return mine
+}
+
+// Leaves returns the rows that count requests of the load, each of which is in one of them.
+func (w *Workflow) Leaves() (all []Step) {
+	for i := range w.Steps {
+		if s := &w.Steps[i]; s.Kind == kindName(message.StepRequest) || len(w.of(s.Name)) == 0 {
+			all = append(all, *s)
+		}
+	}
+	return append(all, w.Requests...)
+}
+
 func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 	w := Workflow{
 		Name: in.Name, Outcome: in.State.String(), Error: in.Error, VUs: in.VUs, Cores: in.Cores, DurationNS: int64(verdict.Clock(in)),
-		Steps: []Step{}, Series: []Series{}, Checks: []Check{}, Actions: []Check{}, Metrics: []Metric{}, Lost: []Lost{}, Logs: slices.Concat([]string{}, in.Stats.Logs),
+		Steps: []Step{}, Named: Named{Requests: []Step{}, Beside: []Step{}}, Series: []Series{}, Checks: []Check{}, Actions: []Check{}, Metrics: []Metric{}, Lost: []Lost{}, Logs: slices.Concat([]string{}, in.Stats.Logs),
 		Rows: in.Stats.Rows, RowsBurned: in.Burned,
 	}
 	var err error
@@ -100,6 +189,12 @@ func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 		if err := w.addStep(&in.Stats.Steps[i], in.Interval); err != nil {
 			return w, fmt.Errorf("step %s: %w", in.Stats.Steps[i].Name, err)
 		}
+		if in.Stats.CountsRequests(&in.Stats.Steps[i]) {
+			w.Requested.Add(totalsOf(&in.Stats.Steps[i]))
+		}
+	}
+	for _, list := range [][]Step{w.Requests, w.Beside} {
+		slices.SortStableFunc(list, func(a, b Step) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	w.Tags = tags(in.Tags)
 	for i := range in.StepTags {
@@ -134,6 +229,16 @@ func (w *Workflow) addStep(s *message.StepStats, interval time.Duration) error {
 		}
 		w.Steps = append(w.Steps, step)
 		w.Totals.Add(step.Totals)
+	case message.StepPart, message.StepBeside:
+		step, err := buildStep(s, time.Duration(w.DurationNS), interval)
+		if err != nil {
+			return err
+		}
+		if s.Kind == message.StepBeside {
+			w.Beside = append(w.Beside, step)
+		} else {
+			w.Requests = append(w.Requests, step)
+		}
 	case message.StepCheck:
 		w.Checks = append(w.Checks, buildCheck(s))
 	case message.StepAction:
@@ -271,8 +376,13 @@ func (t *Totals) Add(o Totals) {
 }
 
 func kindName(k message.StepKind) string {
-	if k == message.StepRequest {
+	switch k {
+	case message.StepRequest:
 		return "request"
+	case message.StepPart:
+		return "part"
+	case message.StepBeside:
+		return "beside"
 	}
 	return "function"
 }

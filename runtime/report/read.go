@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // sizeMax bounds a result file that is read: a run of an hour with a hundred steps in
@@ -52,13 +53,31 @@ func Decode(b []byte) (*Result, error) {
 		return nil, fmt.Errorf("its schema is %.60q, want %q: give the file that --out json=FILE wrote, with this version of hyperscale", r.Schema, Schema)
 	}
 	for i := range r.Workflows {
-		for k := range r.Workflows[i].Steps {
-			if err := r.Workflows[i].Steps[k].checkBuckets(); err != nil {
-				return nil, fmt.Errorf("workflow %s, step %s, %w", r.Workflows[i].Name, r.Workflows[i].Steps[k].Name, err)
+		w := &r.Workflows[i]
+		for _, s := range slices.Concat(w.Steps, w.Requests, w.Beside) {
+			if err := s.checkBuckets(); err != nil {
+				return nil, fmt.Errorf("workflow %s, step %s, %w", w.Name, s.Name, err)
 			}
 		}
 	}
+	r.complete()
 	return r, nil
+}
+
+// complete fills in what earlier versions did not write: their steps were all requests.
+func (r *Result) complete() {
+	if r.Requested != (Totals{}) {
+		return
+	}
+	r.Requested = r.Totals
+	for i := range r.Workflows {
+		r.Workflows[i].Requested = r.Workflows[i].Totals
+	}
+	//lint:orderfree each is filled in alone
+	for name, d := range r.Datacenters {
+		d.Requested = d.Totals
+		r.Datacenters[name] = d
+	}
 }
 
 // checkBuckets refuses histograms that Build does not write.

@@ -12,7 +12,8 @@ type Result struct {
 	Error       string                `json:"error,omitempty"` // why it did not complete
 	StartedAt   string                `json:"started_at"`      // RFC 3339, by the clock of the client that submitted the job
 	DurationNS  int64                 `json:"duration_ns"`     // from acceptance to the end
-	Totals      Totals                `json:"totals"`          // of all workflows
+	Totals      Totals                `json:"totals"`          // of all workflows' measured steps
+	Requested   Totals                `json:"requested"`       // of all requests of the load, each once
 	Generator   Generator             `json:"generator"`       // how well the load was generated, at the worst
 	Datacenters map[string]Datacenter `json:"datacenters"`     // by name
 	Workflows   []Workflow            `json:"workflows"`       // in the file's order, merged over the datacenters
@@ -45,8 +46,9 @@ type SourceFile struct {
 //
 // A server can count what sent counts. For request steps without redirects, started
 // minus sent never left: there was no connection in time, no room, or the run was
-// interrupted. Functions may send any number; redirects are sent, too. Of an executor
-// that died it is the last known figure, and so too small.
+// interrupted. Functions may send any number: requests lists them by name, and
+// requested counts each of them once. Redirects that are followed are sent, too. Of an
+// executor that died it is the last known figure, and so too small.
 type Totals struct {
 	Started   uint64 `json:"started"`   // requests begun
 	Sent      uint64 `json:"sent"`      // requests that left whole: the kernel took their last byte
@@ -76,6 +78,7 @@ type Datacenter struct {
 	Error      string     `json:"error,omitempty"` // why it did not complete
 	DurationNS int64      `json:"duration_ns"`     // of its share
 	Totals     Totals     `json:"totals"`          // of its workflows
+	Requested  Totals     `json:"requested"`       // of all requests of its load, each once
 	Workflows  []Workflow `json:"workflows"`       // in the file's order
 	Workers    []Worker   `json:"workers"`         // by name: 64 of them, those in trouble first, then the sum of the others
 }
@@ -110,16 +113,24 @@ type Workflow struct {
 	Totals     Totals    `json:"totals"`          // of its measured steps
 	Generator  Generator `json:"generator"`       // of its executors
 	Steps      []Step    `json:"steps"`           // measured steps, in the file's order
-	Series     []Series  `json:"series"`          // measured steps with a tag in common, merged; of the whole job only
-	Checks     []Check   `json:"checks"`          // in the file's order
-	Actions    []Check   `json:"actions"`         // steps that run and are not measured
-	Metrics    []Metric  `json:"metrics"`         // in the file's order
-	Lost       []Lost    `json:"lost"`            // attempts whose worker fell silent: counted nowhere else
-	Logs       []string  `json:"logs"`            // the first lines that vu.log wrote
-	Rows       uint64    `json:"rows"`            // rows of its feed that iterations took
-	RowsBurned uint64    `json:"rows_burned"`     // rows of a unique feed that lost attempts held, and no iteration gets
+	Named                // the requests of its functions, as fields of the workflow itself
+	Series     []Series  `json:"series"`      // measured steps with a tag in common, merged; of the whole job only
+	Checks     []Check   `json:"checks"`      // in the file's order
+	Actions    []Check   `json:"actions"`     // steps that run and are not measured
+	Metrics    []Metric  `json:"metrics"`     // in the file's order
+	Lost       []Lost    `json:"lost"`        // attempts whose worker fell silent: counted nowhere else
+	Logs       []string  `json:"logs"`        // the first lines that vu.log wrote
+	Rows       uint64    `json:"rows"`        // rows of its feed that iterations took
+	RowsBurned uint64    `json:"rows_burned"` // rows of a unique feed that lost attempts held, and no iteration gets
 
 	Tags map[string]string `json:"tags,omitempty"` // as declared
+}
+
+// Named are the requests that functions sent, each under its name.
+type Named struct {
+	Requests  []Step `json:"requests"`  // of steps, by step and name: buy/login. Their step counts its calls
+	Beside    []Step `json:"beside"`    // of setup, teardown and the like: no load, and in no total
+	Requested Totals `json:"requested"` // of all requests of the load, each once
 }
 
 // Step is one measured step. The phases of a request follow each other and add up
@@ -129,10 +140,10 @@ type Workflow struct {
 // the answer, receive with its last.
 type Step struct {
 	Name      string                  `json:"name"` // as declared
-	Kind      string                  `json:"kind"` // request or function
+	Kind      string                  `json:"kind"` // request or function; part or beside for what functions sent
 	Totals                            // the counts, as fields of the step itself
 	RateMilli uint64                  `json:"rate_milli"`                // requests that ended, a second, in thousandths
-	Statuses  map[string]uint64       `json:"statuses"`                  // answers by status, of the first 1,000 statuses and other
+	Statuses  map[string]uint64       `json:"statuses"`                  // answers by status, those of followed redirects too, of the first 1,000 statuses and other
 	Errors    []Error                 `json:"errors"`                    // failures by kind, most frequent first
 	LatencyNS Distribution            `json:"latency_ns"`                // from the intended start to the last byte, connecting included
 	ServiceNS Distribution            `json:"service_ns"`                // from the first byte written to the last byte

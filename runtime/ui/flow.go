@@ -98,7 +98,7 @@ func (f *flow) count() {
 	f.steps = nil
 	for i := range f.now.Steps {
 		s := &f.now.Steps[i]
-		if !s.Kind.Measured() {
+		if !f.now.CountsRequests(s) {
 			continue
 		}
 		step := stepNow{name: s.Name}

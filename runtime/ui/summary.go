@@ -54,7 +54,7 @@ func (d *summary) headline() {
 	if r.Error != "" {
 		d.wrap("  ", d.reason(r.Error), bad)
 	}
-	t := r.Totals
+	t := r.Requested
 	if t.Started > 0 {
 		begun := units.Count(t.Started) + " started"
 		if t.Sent > 0 && t.Sent != t.Started { // a function sends any number, a redirect is sent too
@@ -96,7 +96,8 @@ func (d *summary) workflow(w *report.Workflow) {
 	}
 	d.arrivals(w)
 	d.rows(w)
-	d.steps(w.Steps)
+	d.steps(w.Shown())
+	d.beside(w.Beside)
 	d.failures(w)
 	d.checks(w)
 	d.metrics(w.Metrics)
@@ -161,6 +162,20 @@ func (d *summary) steps(steps []report.Step) {
 	}
 }
 
+// beside counts what setup, teardown and the like sent: it is no load.
+func (d *summary) beside(all []report.Step) {
+	if len(all) == 0 {
+		return
+	}
+	t := &table{style: d.style, indent: 2, head: []string{"beside the load", "sent", "ok", "failed", "timed out", "p99"}}
+	for _, s := range all {
+		t.rows = append(t.rows, []cell{plain(units.Clean(s.Name)), plain(units.Count(s.Sent)), alarm(s.OK, ""), alarm(s.Failed, bad), alarm(s.TimedOut, bad), plain(units.LatencyOr(s.LatencyNS.P99))})
+	}
+	t.first = t.widths()[0]
+	d.add("")
+	d.add(t.draw()...)
+}
+
 // alarm colours a count that should be zero.
 func alarm(n uint64, colour string) cell {
 	if n == 0 {
@@ -176,10 +191,8 @@ func (d *summary) failures(w *report.Workflow) {
 		report.Error
 	}
 	var all []failure
-	for _, s := range w.Steps {
-		for _, e := range s.Errors {
-			all = append(all, failure{s.Name, e})
-		}
+	for _, f := range w.Failures() {
+		all = append(all, failure{f.Step, f.Error})
 	}
 	for _, a := range w.Actions {
 		for _, e := range a.Errors {
@@ -209,7 +222,7 @@ func (d *summary) failures(w *report.Workflow) {
 func (d *summary) statuses(w *report.Workflow) {
 	var names, lines []string
 	widest := 8
-	for _, s := range w.Steps {
+	for _, s := range w.Leaves() {
 		if line := statusLine(s.Statuses); line != "" {
 			name := cells.Fit(units.Clean(s.Name), 24)
 			names, lines, widest = append(names, name), append(lines, line), max(widest, cells.Columns(name))

@@ -25,7 +25,7 @@ func (d *summary) datacenters() {
 		c := d.result.Datacenters[name]
 		t.rows = append(t.rows, []cell{
 			plain(units.Clean(name)), {c.Outcome, outcomeColour(c.Outcome)}, plain(units.Duration(time.Duration(c.DurationNS))),
-			plain(units.Count(c.Totals.Started)), plain(units.Count(c.Totals.OK)), alarm(c.Totals.Failed, bad), alarm(c.Totals.TimedOut, bad),
+			plain(units.Count(c.Requested.Started)), plain(units.Count(c.Requested.OK)), alarm(c.Requested.Failed, bad), alarm(c.Requested.TimedOut, bad),
 		})
 		if c.Error != "" {
 			faults = append(faults, units.Clean(name)+": "+units.Clean(c.Error))
@@ -90,7 +90,7 @@ func (d *summary) verdict(ok bool) string {
 // generator says whether to trust the figures, and what to do if not.
 func (d *summary) generator() {
 	g := d.result.Generator
-	if d.result.Totals.Started == 0 {
+	if d.result.Requested.Started == 0 {
 		return
 	}
 	d.section("generator")

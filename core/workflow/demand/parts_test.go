@@ -3,6 +3,7 @@ package demand_test
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,5 +50,29 @@ func TestThresholdsOverParts(t *testing.T) {
 				t.Fatal(d)
 			}
 		})
+	}
+}
+
+func TestThresholdsOfNamedRequests(t *testing.T) {
+	w := demand.Judged{Steps: []message.StepPlan{{Name: "home", Kind: message.StepRequest}, {Name: "buy", Kind: message.StepFunction}, {Name: "good", Kind: message.StepCheck}}}
+	for _, c := range []struct{ expr, row, fault string }{
+		{"buy/login.latency.p99 < 200ms", "buy/login", ""},
+		{"buy/GET /a.json.errors < 1%", "buy/GET /a.json", ""},
+		{"buy/GET /users/{id}.rate > 1/s", "buy/GET /users/{id}", ""},
+		{"buy/.latency.rate > 1/s", "buy/.latency", ""},
+		{"good/checkout/GET /x.service.max < 1s", "good/checkout/GET /x", ""},
+		{"setup/GET /token.latency.p99 < 1s", "setup/GET /token", ""},
+		{"home/login.latency.p99 < 1s", "home/login", ""},
+		{"bye/login.errors < 1%", "", "\"bye\" is not a step"},
+		{"buy/login.latency < 1s", "", "does not say which latency"},
+		{"buy/login.checks > 1%", "", "is not a check"},
+	} {
+		got, f := demand.ParseThreshold(c.expr, w)
+		switch {
+		case c.fault == "" && (f != nil || got.Step != c.row):
+			t.Errorf("%s: %q, %v", c.expr, got.Step, f)
+		case c.fault != "" && (f == nil || !strings.Contains(f.Message, c.fault)):
+			t.Errorf("%s: %v, want %q", c.expr, f, c.fault)
+		}
 	}
 }

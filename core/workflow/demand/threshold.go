@@ -92,6 +92,9 @@ func readSubject(t *message.Threshold, left string, steps []message.StepPlan) *l
 	for i, s := range steps {
 		all[i] = s.Name
 	}
+	if row, rest, ok := cutRow(left); ok {
+		return rowSubject(t, row, rest, steps, all)
+	}
 	head, rest, _ := strings.Cut(left, ".")
 	var kind message.StepKind
 	if !slices.Contains(ThresholdWords(), head) {
@@ -112,6 +115,38 @@ func readSubject(t *message.Threshold, left string, steps []message.StepPlan) *l
 		return f
 	}
 	return nothingToMeasure(t, steps)
+}
+
+// cutRow cuts step/name from what it says of it. The name may contain dots.
+func cutRow(left string) (row, rest string, ok bool) {
+	at := -1
+	for _, word := range ThresholdWords() {
+		for from := 0; ; {
+			i := strings.Index(left[from:], "."+word)
+			if i < 0 {
+				break
+			}
+			from += i + 1
+			if end := from + len(word); end == len(left) || left[end] == '.' {
+				at = max(at, from-1)
+			}
+		}
+	}
+	if at < 0 || !strings.Contains(left[:at], "/") {
+		return "", "", false
+	}
+	return left[:at], left[at+1:], true
+}
+
+// rowSubject reads a condition of requests that a function sends under a name.
+func rowSubject(t *message.Threshold, row, rest string, steps []message.StepPlan, all []string) *language.Fault {
+	if !plan.Owned(row, steps) {
+		of, _, _ := strings.Cut(row, "/")
+		return language.Faultf("%q is not a step", language.Clip(of, 40)).Meant(of, append(all, plan.Hooks()...))
+	}
+	t.Step = row
+	head, rest, _ := strings.Cut(rest, ".")
+	return stepSubject(t, head, rest, message.StepRequest)
 }
 
 func stepSubject(t *message.Threshold, word, rest string, kind message.StepKind) *language.Fault {

@@ -13,7 +13,7 @@
 //
 // An example:
 //
-//	members := request.Requester("http", request.RequestArguments(), nil, use)
+//	members := request.Requester("http", nil, nil, use)
 //
 // Read request.go, http.go, placeholder.go, multipart.go, filled.go, graphql.go; then
 // options.go, client.go, secure.go, network.go.

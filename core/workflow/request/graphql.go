@@ -20,29 +20,29 @@ const (
 
 // GraphQL is graphql and vu.graphql: a query is a POST of JSON, whose answer is also judged by
 // the errors that it reports.
-func GraphQL(under string, use func(*starlark.Thread, *Request, *Placeholders) (starlark.Value, error)) *language.Namespace {
+func GraphQL(under string, own []string, use Use) *language.Namespace {
 	fn := under + ".query"
-	names := []string{"url", "query", "variables", "operation", "headers", "params", "cookies", "auth", "timeout", "redirects"}
+	names := append([]string{"url", "query", "variables", "operation", "headers", "params", "cookies", "auth", "timeout", "redirects"}, own...)
 	return language.NewNamespace(under, starlark.StringDict{
 		"query": &guard.Func{Word: "query", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			var own [10]starlark.Value
-			if err := language.Bind(fn, names, 1, args, kwargs, own[:]); err != nil {
+			var given [10 + ownMax]starlark.Value
+			if err := language.Bind(fn, names, 1, args, kwargs, given[:]); err != nil {
 				return nil, err
 			}
-			body, err := graphqlBody(fn, own[1], own[2], own[3], wordsOf(thread) != nil)
+			body, err := graphqlBody(fn, given[1], given[2], given[3], wordsOf(thread) != nil)
 			if err != nil {
 				return nil, err
 			}
 			var in [argCount]starlark.Value
-			in[argURL], in[argJSON] = own[0], body
-			in[argHeaders], in[argParams], in[argCookies] = own[4], own[5], own[6]
-			in[argAuth], in[argTimeout], in[argRedirects] = own[7], own[8], own[9]
+			in[argURL], in[argJSON] = given[0], body
+			in[argHeaders], in[argParams], in[argCookies] = given[4], given[5], given[6]
+			in[argAuth], in[argTimeout], in[argRedirects] = given[7], given[8], given[9]
 			r, b, err := compose(thread, fn, "POST", &in)
 			if err != nil {
 				return nil, err
 			}
 			r.GraphQL = true
-			return use(thread, r, b)
+			return use(thread, r, b, given[10:len(names)])
 		}},
 	})
 }

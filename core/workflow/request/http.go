@@ -6,6 +6,7 @@ import (
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,27 +72,54 @@ type Client struct {
 	Options Options
 }
 
-// Requester returns the functions get, post, ..., request. use gets each request that they
-// describe. known, if not nil, may return a cached one.
-func Requester(under string, names []string, known func(thread *starlark.Thread, method, url string) *Request, use func(*starlark.Thread, *Request, *Placeholders) (starlark.Value, error)) starlark.StringDict {
+// ownMax bounds the arguments that a user of Requester adds.
+const ownMax = 4
+
+// ownValues returns the values of the user's own arguments if a call has only a URL beside them;
+// false: it has more.
+func ownValues(names []string, args starlark.Tuple, kwargs []starlark.Tuple) (own []starlark.Value, bare bool) {
+	if len(args) != 1 {
+		return nil, false
+	}
+	for _, kv := range kwargs {
+		name, _ := kv[0].(starlark.String)
+		at := slices.Index(names, string(name))
+		if at < 0 {
+			return nil, false
+		}
+		if own == nil {
+			own = make([]starlark.Value, len(names))
+		}
+		own[at] = kv[1]
+	}
+	return own, true
+}
+
+// Use takes a request, and the values of the arguments that its user adds; nil: none is given.
+type Use = func(thread *starlark.Thread, r *Request, b *Placeholders, own []starlark.Value) (starlark.Value, error)
+
+// Requester returns the functions get, post, ..., request, with own arguments behind those of a
+// request. use gets each request that they describe. known, if not nil, may return a cached one.
+func Requester(under string, own []string, known func(thread *starlark.Thread, method, url string) *Request, use Use) starlark.StringDict {
+	names := append(RequestArguments(), own...)
 	all := starlark.StringDict{}
 	for _, m := range httpMethods() {
 		fn := under + "." + m.Name
 		all[m.Name] = &guard.Func{Word: m.Name, Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			bare := len(args) == 1 && len(kwargs) == 0
+			given, bare := ownValues(own, args, kwargs)
 			if bare && known != nil {
 				if url, ok := args[0].(starlark.String); ok {
 					if r := known(thread, m.Value, string(url)); r != nil {
-						return use(thread, r, nil)
+						return use(thread, r, nil, given)
 					}
 				}
 			}
-			r, b, err := newRequest(thread, fn, names, m.Value, args, kwargs)
+			r, b, given, err := newRequest(thread, fn, names, m.Value, args, kwargs)
 			if err != nil {
 				return nil, err
 			}
 			r.Bare = bare
-			return use(thread, r, b)
+			return use(thread, r, b, given)
 		}}
 	}
 	fn := under + ".request"
@@ -103,21 +131,28 @@ func Requester(under string, names []string, known func(thread *starlark.Thread,
 		if !ok || !language.IsToken(string(method)) || len(method) > 32 {
 			return nil, language.Faultf("%s: the first argument must be a method such as \"GET\"", fn).In("#1")
 		}
-		r, b, err := newRequest(thread, fn, names, string(method), args[1:], kwargs)
+		r, b, given, err := newRequest(thread, fn, names, string(method), args[1:], kwargs)
 		if err != nil {
 			return nil, err
 		}
-		return use(thread, r, b)
+		return use(thread, r, b, given)
 	}}
 	return all
 }
 
-func newRequest(thread *starlark.Thread, fn string, names []string, method string, args starlark.Tuple, kwargs []starlark.Tuple) (r *Request, b *Placeholders, err error) {
-	var in [argCount]starlark.Value
+func newRequest(thread *starlark.Thread, fn string, names []string, method string, args starlark.Tuple, kwargs []starlark.Tuple) (r *Request, b *Placeholders, own []starlark.Value, err error) {
+	var in [argCount + ownMax]starlark.Value
 	if err := language.Bind(fn, names, 1, args, kwargs, in[:]); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return compose(thread, fn, method, &in)
+	for _, v := range in[argCount:] {
+		if v != nil {
+			own = append(own, in[argCount:len(names)]...)
+			break
+		}
+	}
+	r, b, err = compose(thread, fn, method, (*[argCount]starlark.Value)(in[:argCount]))
+	return r, b, own, err
 }
 
 // compose builds a request from its arguments.

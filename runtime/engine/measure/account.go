@@ -38,6 +38,33 @@ type Account struct {
 	windows   stats.Windows
 	spans     *stats.Spans // nil: no threshold looks at parts of the time
 	told      uint64       // bytes that windows already count
+	passed                 // what PassOn has added to another
+}
+
+// passed are figures that another account has too.
+type passed struct{ sent, in, out uint64 }
+
+// PassOn adds what the account sent and received since the last call to another: a function's
+// figures count the bytes of its requests.
+func (a *Account) PassOn(to *Account) {
+	now := passed{a.Sent, a.BytesIn, a.BytesOut}
+	to.Sent, to.BytesIn, to.BytesOut = to.Sent+now.sent-a.passed.sent, to.BytesIn+now.in-a.passed.in, to.BytesOut+now.out-a.passed.out
+	a.passed = now
+}
+
+// Hop counts the answer of a redirect that the request follows.
+func (a *Account) Hop(status int) { a.statuses[status%statuses]++ }
+
+// Judged counts the whole answer of a function's request: a failure has a kind.
+func (a *Account) Judged(status int, t *Times, kind, why string) {
+	a.statuses[status%statuses]++
+	a.record(t)
+	if kind == "" {
+		a.count(time.Duration(t.Mark), endOK, t)
+		return
+	}
+	a.count(time.Duration(t.Mark), endFailed, t)
+	a.fault(kind, why)
 }
 
 // end is how a step ended.
@@ -53,13 +80,14 @@ const (
 type label struct {
 	plan   *message.StepPlan
 	call   *http1.Call // of a request step, else nil
+	asks   string      // the first request of a function under this name
 	judges bool        // the step decides itself which status is good
 }
 
 // NewAccount returns an account of a plan's step. Spans are nil if no threshold looks at parts
 // of its time.
 func NewAccount(plan *message.StepPlan, call *http1.Call, judges bool, spans *stats.Spans) Account {
-	return Account{label: label{plan, call, judges}, spans: spans}
+	return Account{label: label{plan: plan, call: call, judges: judges}, spans: spans}
 }
 
 // Start counts a step that starts now.
@@ -206,6 +234,9 @@ func (a *Account) fault(kind, example string) {
 
 // example puts the request before the description of its failure.
 func (a *Account) example(text string) string {
+	if a.asks != "" {
+		text = a.asks + ": " + text
+	}
 	if c := a.call; c != nil {
 		text = c.Method + " " + c.Scheme + "://" + c.Address() + c.Path + ": " + text
 	}

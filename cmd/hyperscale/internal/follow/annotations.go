@@ -146,7 +146,7 @@ func stepSummary(r *report.Result) string {
 		b.WriteString("|" + strings.Repeat("---|", len(cells)) + "\n")
 	}
 	fmt.Fprintf(&b, "### %s: %s\n\n", markdown(r.Name), markdown(outcomeText(r)))
-	fmt.Fprintf(&b, "%s requests in %s, %s ok\n", units.Count(r.Totals.Started), units.Duration(time.Duration(r.DurationNS)), units.Share(r.Totals.OK, r.Totals.Started))
+	fmt.Fprintf(&b, "%s requests in %s, %s ok\n", units.Count(r.Requested.Started), units.Duration(time.Duration(r.DurationNS)), units.Share(r.Requested.OK, r.Requested.Started))
 	if r.Error != "" {
 		fmt.Fprintf(&b, "\n%s\n", markdown(r.Error))
 	}
@@ -159,7 +159,7 @@ func stepSummary(r *report.Result) string {
 	head("workflow", "step", "started", "failed", "timed out", "rate/s", "p50", "p99", "max")
 	rows := 0
 	for _, w := range r.Workflows {
-		for _, s := range w.Steps {
+		for _, s := range w.Shown() {
 			if rows++; rows <= rowsMax {
 				row(w.Name, s.Name, units.Count(s.Started), units.Count(s.Failed), units.Count(s.TimedOut), units.Milli(s.RateMilli),
 					units.Latency(s.LatencyNS.P50), units.Latency(s.LatencyNS.P99), units.Latency(s.LatencyNS.Max))
