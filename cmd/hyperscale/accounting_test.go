@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -287,5 +288,29 @@ func TestAccountingOfNames(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWorkflowsBeginTogether: three workflows on one core last as long as one of them, and each
+// offers what it asks for. One behind the other they take six seconds.
+func TestWorkflowsBeginTogether(t *testing.T) {
+	t.Parallel()
+	url, out := serveTarget(t), filepath.Join(t.TempDir(), "result.json")
+	file := write(t, "three.star", `
+target = param("target", default = "", help = "server under test")
+[workflow(name = name, vus = 50, rate = rate, duration = "2s", steps = [step("home", http.get(target + "/"))]) for name, rate in [("a", "20/s"), ("b", "100/s"), ("c", "5/s")]]
+`)
+	p := run(t, command.ExitGood, "run", file, "--set", "target="+url, "--cores", "1", "--ui", "none", "--out", "json="+out)
+	r := readResult(t, out)
+	if took := time.Duration(r.DurationNS); took > 5*time.Second || r.SharedCores() != 1 {
+		t.Errorf("it took %v, on %d shared cores", took, r.SharedCores())
+	}
+	for i, want := range []uint64{40, 200, 10} {
+		if g := r.Workflows[i].Generator; g.Begun+g.Dropped != want {
+			t.Errorf("workflow %s: %d iterations began and %d were dropped, want %d", r.Workflows[i].Name, g.Begun, g.Dropped, want)
+		}
+	}
+	if text := p.out.String(); !strings.Contains(text, "the workflows shared 1 core, so that all begin together") {
+		t.Errorf("the summary does not say that they share a core:\n%s", text)
 	}
 }

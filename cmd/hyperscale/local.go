@@ -11,6 +11,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/follow"
 	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 	"hyperscale/runtime/local"
 	"hyperscale/runtime/ui"
 )
@@ -33,9 +34,12 @@ type jobSpec struct {
 
 // runLocally starts a cluster, runs one job on it and takes it down.
 func runLocally(ctx context.Context, f *follow.Follower, spec jobSpec) (*message.Result, error) {
-	cluster, err := local.Start(local.Config{Cores: spec.cores, ExecutorMemory: spec.memory, Feeds: spec.feeds, Cluster: localCluster, Environment: localEnvironment, Logger: f.Logger})
+	cluster, err := local.Start(local.Config{Cores: spec.cores, Executors: min(executorsMax, plan.Together(spec.plan)), ExecutorMemory: spec.memory, Feeds: spec.feeds, Cluster: localCluster, Environment: localEnvironment, Logger: f.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("start a local cluster: %w", err)
+	}
+	if f.Run != nil {
+		f.Run.SharedCores = cluster.Shared()
 	}
 	result, err := runOn(ctx, f, cluster, spec)
 	var exit *command.ExitError
@@ -54,7 +58,7 @@ func runOn(ctx context.Context, f *follow.Follower, cluster *local.Cluster, spec
 		return nil, err
 	}
 	defer s.Close()
-	if err := awaitCores(ctx, f, s, cluster.Cores()); err != nil {
+	if err := awaitCores(ctx, f, s, cluster.Executors()); err != nil {
 		return nil, err
 	}
 	f.Started, f.Lost = time.Now(), cluster.Lost()
@@ -64,6 +68,10 @@ func runOn(ctx context.Context, f *follow.Follower, cluster *local.Cluster, spec
 	}
 	return f.Follow(ctx, s, job, ui.NewModel(spec.name, spec.plan))
 }
+
+// executorsMax bounds the executors that share the processors of a local cluster, so that workflows
+// begin together: further ones wait.
+const executorsMax = 64
 
 // Bounds of a local cluster's start.
 const (

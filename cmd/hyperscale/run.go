@@ -48,6 +48,9 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 				}
 				return debugRun(cmd, program, filepath.Dir(args[0]))
 			}
+			if most := len(exec.Usable()); f.cores > uint64(most) {
+				return command.Usage("--cores = %d is more than this machine has: give at most %d, or leave it out", f.cores, most)
+			}
 			f.out.Report(plan)
 			follower, err := follow.New(&f.out)
 			if err != nil {
@@ -72,7 +75,7 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 	}
 	flags := cmd.Flags()
 	f.load.Add(flags)
-	command.AddCount(flags, &f.cores, "cores", 0, 1, 1024, "executors, one a core; all physical cores but one if not given")
+	command.AddCount(flags, &f.cores, "cores", 0, 1, 1024, "cores to run on; all physical cores but one if not given")
 	f.exec = exec.Default()
 	command.AddSetting(flags, f.exec.Settings()[0], "executor-memory", "resident memory of one executor, which is ended above it")
 	f.out.Add(flags)

@@ -63,7 +63,7 @@ func (d *drawer) workflow(w *report.Workflow) workflow {
 
 // line describes the workflow's size.
 func (d *drawer) line(w *report.Workflow) string {
-	parts := []string{units.Counted(w.VUs, "virtual user") + " on " + units.Counted(uint64(w.Cores), "core"), units.Duration(time.Duration(w.DurationNS))}
+	parts := []string{units.Counted(w.VUs, "virtual user") + " on " + units.Counted(uint64(w.Cores), d.result.Runner()), units.Duration(time.Duration(w.DurationNS))}
 	if w.Rows > 0 {
 		parts = append(parts, units.Counted(w.Rows, "row")+" of its feed taken")
 	}

@@ -24,14 +24,33 @@ type Result struct {
 // Run holds what a reader needs to run the same test again. It leaves out values of parameters
 // and headers that look like secrets, and the users of addresses.
 type Run struct {
-	Command []string     `json:"command"` // the program's arguments
-	Version string       `json:"version"` // of hyperscale
-	Go      string       `json:"go"`      // Go version of its build
-	System  string       `json:"system"`  // operating system and architecture
-	CPU     string       `json:"cpu"`     // the processor's name, as the system gives it
-	CPUs    int          `json:"cpus"`    // how many it has, threads counted
-	Seed    uint64       `json:"seed"`    // of every random number
-	Files   []SourceFile `json:"files"`   // the workflow's source, the main file first
+	Command []string `json:"command"` // the program's arguments
+	Version string   `json:"version"` // of hyperscale
+	Go      string   `json:"go"`      // Go version of its build
+	System  string   `json:"system"`  // operating system and architecture
+	CPU     string   `json:"cpu"`     // the processor's name, as the system gives it
+	CPUs    int      `json:"cpus"`    // how many it has, threads counted
+
+	SharedCores int `json:"shared_cores,omitempty"` // cores that the executors of several workflows shared; absent: each had its own
+
+	Seed  uint64       `json:"seed"`  // of every random number
+	Files []SourceFile `json:"files"` // the workflow's source, the main file first
+}
+
+// SharedCores is how many cores the executors of several workflows shared; 0: each had its own.
+func (r *Result) SharedCores() int {
+	if r.Run == nil {
+		return 0
+	}
+	return r.Run.SharedCores
+}
+
+// Runner is the word for what a workflow's cores count.
+func (r *Result) Runner() string {
+	if r.SharedCores() > 0 {
+		return "executor"
+	}
+	return "core"
 }
 
 // SourceFile is one file of a workflow's source.
@@ -108,7 +127,7 @@ type Workflow struct {
 	Outcome    string    `json:"outcome"`         // COMPLETED, FAILED, CANCELLED or TIMED_OUT
 	Error      string    `json:"error,omitempty"` // why it did not complete
 	VUs        uint64    `json:"vus"`             // virtual users
-	Cores      uint32    `json:"cores"`           // cores that ran them
+	Cores      uint32    `json:"cores"`           // executors that ran them, each on a core of its own if run has no shared_cores
 	DurationNS int64     `json:"duration_ns"`     // of the load, from the first start to the last end
 	Totals     Totals    `json:"totals"`          // of its measured steps
 	Generator  Generator `json:"generator"`       // of its executors

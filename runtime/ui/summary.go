@@ -86,7 +86,7 @@ func outcomeColour(outcome string) string {
 
 func (d *summary) workflow(w *report.Workflow) {
 	d.section("workflow " + units.Clean(w.Name))
-	head := fmt.Sprintf("  %s on %s, %s", units.Counted(w.VUs, "VU"), units.Counted(uint64(w.Cores), "core"), units.Duration(time.Duration(w.DurationNS)))
+	head := fmt.Sprintf("  %s on %s, %s", units.Counted(w.VUs, "VU"), units.Counted(uint64(w.Cores), d.result.Runner()), units.Duration(time.Duration(w.DurationNS)))
 	if w.Outcome != message.WorkflowCompleted.String() {
 		head += "  " + w.Outcome
 	}

@@ -95,6 +95,9 @@ func (d *summary) generator() {
 	}
 	d.section("generator")
 	d.add(fmt.Sprintf("  busiest second %d%%, starts late by %s at p99, %s at most", g.BusyMaxPPM/10_000, units.Latency(g.LagNS.P99), units.Latency(g.LagNS.Max)))
+	if n := d.result.SharedCores(); n > 0 {
+		d.add(fmt.Sprintf("  the workflows shared %s, so that all begin together", units.Counted(uint64(n), "core")))
+	}
 	if g.Saturated {
 		d.wrap("  ", Remedy(d.result), warn)
 	}
@@ -112,7 +115,7 @@ func Remedy(r *report.Result) string {
 	}
 	for _, w := range r.Workflows {
 		if w.Generator.Saturated && w.VUs > uint64(w.Cores) {
-			return text + fmt.Sprintf("Give it more than %s (run --cores, or more workers), fewer VUs than %s, or think time.", units.Counted(uint64(w.Cores), "core"), units.Count(w.VUs))
+			return text + fmt.Sprintf("Give it more than %s (run --cores, or more workers), fewer VUs than %s, or think time.", units.Counted(uint64(max(w.Cores, 1)), r.Runner()), units.Count(w.VUs))
 		}
 	}
 	return text + "Give it a machine with faster cores, or more workers."
