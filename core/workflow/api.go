@@ -67,6 +67,17 @@ type Client interface {
 	Stopped() bool  // the run was cancelled: the function ends at its next step
 }
 
+// nowhere is a client without a network.
+type nowhere struct{}
+
+func (nowhere) Do(*request.Request, *As) *Response    { return &Response{} }
+func (nowhere) Known(string, string) *request.Request { return nil }
+func (nowhere) Sleep(time.Duration)                   {}
+func (nowhere) Log(string)                            {}
+func (nowhere) Now() time.Time                        { return time.Time{} }
+func (nowhere) Yield()                                {}
+func (nowhere) Stopped() bool                         { return false }
+
 // Step is a step of a workflow, ready to run.
 type Step struct {
 	Plan    *message.StepPlan

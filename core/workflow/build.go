@@ -102,13 +102,19 @@ func (l *loader) orderWorkflows() ([]int, error) {
 	for _, d := range l.declared {
 		for k, name := range d.depends {
 			if !slices.Contains(all, name) {
-				f := language.Faultf("workflow %q depends on %q, which is not a workflow", d.plan.Name, language.Clip(name, 40)).Meant(name, all)
+				f := language.Faultf("workflow %q depends on %q, which is not a workflow", d.plan.Name, language.Clip(name, 40)).Meant(name, others(all, d.plan.Name))
+				if f.Remedy == "" {
+					f.Do("declare workflow(name = %q, ...), or take it out", language.Clip(name, 40))
+				}
 				return nil, f.In("depends").At(k).Of(d.site)
 			}
 		}
 		for k, name := range d.startAfter {
 			if !slices.Contains(all, name) {
-				f := language.Faultf("workflow %q starts after %q, which is not a workflow", d.plan.Name, language.Clip(name, 40)).Meant(name, all)
+				f := language.Faultf("workflow %q starts after %q, which is not a workflow", d.plan.Name, language.Clip(name, 40)).Meant(name, others(all, d.plan.Name))
+				if f.Remedy == "" {
+					f.Do("declare workflow(name = %q, ...), or take it out", language.Clip(name, 40))
+				}
 				return nil, f.In("start_after").At(k).Of(d.site)
 			}
 		}
@@ -133,6 +139,11 @@ func (l *loader) orderWorkflows() ([]int, error) {
 		d.plan.StartAfter, _ = edges(numbers(all, startAfter[from:from+1])[0], position, layer)
 	}
 	return order, nil
+}
+
+// others returns the names but one: nothing comes after itself.
+func others(all []string, but string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == but })
 }
 
 // numbers returns the index of each name; all of them must exist.
@@ -229,7 +240,10 @@ func (d *declaration) build(w *Workflow) error {
 			}
 			if !slices.Contains(all, name) {
 				f := language.Faultf("workflow %q: %s %q comes after %q, which is not a step", d.plan.Name, s.Opaque.Kind, all[i], language.Clip(name, 40))
-				return f.Meant(name, all).In("after").At(k).Of(s.site)
+				if f.Meant(name, others(all, all[i])); f.Remedy == "" {
+					f.Do("take it out: there is no other step")
+				}
+				return f.In("after").At(k).Of(s.site)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"hyperscale/core/plan"
 	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/inspect"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/request"
 )
@@ -30,6 +31,8 @@ type loader struct {
 	usage       usage
 	plain       map[syntax.Position]*resolve.Function // that may be inlined
 	words       request.Words
+	roles       []inspect.Role
+	more        []inspect.Finding // beside the error that ends the load
 }
 
 // loaderOf returns nil while a function runs.
@@ -86,7 +89,7 @@ func declaring(name string, call declarer) starlark.Value {
 	return &guard.Func{Word: name, Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		l := loaderOf(thread)
 		if l == nil {
-			return nil, language.Faultf("%s declares, and only a file that is being loaded can declare", name).Do("call it outside of the step's function")
+			return nil, language.Faultf("%s declares, and only a file that is being loaded can declare", name).Do("call it outside of the step's function").Elsewhere()
 		}
 		return call(l, thread.CallFrame(1).Pos, args, kwargs)
 	}}
@@ -98,7 +101,7 @@ func describeRequest(thread *starlark.Thread, r *request.Request, b *request.Pla
 		return declareRequest(thread, "http."+strings.ToLower(r.Method), r, b)
 	}
 	name := strings.ToLower(r.Method)
-	return nil, language.Faultf("http.%s only describes a request", name).Do("in a step's function, vu.http.%s sends one", name)
+	return nil, language.Faultf("http.%s only describes a request", name).Do("in a step's function, vu.http.%s sends one", name).Elsewhere()
 }
 
 // describeQuery returns the value of graphql.query.
@@ -106,7 +109,7 @@ func describeQuery(thread *starlark.Thread, r *request.Request, b *request.Place
 	if loaderOf(thread) != nil {
 		return declareRequest(thread, "graphql.query", r, b)
 	}
-	return nil, language.Faultf("graphql.query only describes a request").Do("in a step's function, vu.graphql.query sends one")
+	return nil, language.Faultf("graphql.query only describes a request").Do("in a step's function, vu.graphql.query sends one").Elsewhere()
 }
 
 func declareRequest(thread *starlark.Thread, fn string, r *request.Request, b *request.Placeholders) (starlark.Value, error) {
@@ -253,4 +256,24 @@ func workflowArguments() []string {
 		"priority", "cores", "interval", "tags", "report", "session", "connections",
 		"setup", "teardown", "vu_setup", "vu_teardown", "provide", "use", "feed",
 	}
+}
+
+// role notes what runs a function.
+func (l *loader) role(kind inspect.Kind, word string, fn *starlark.Function) {
+	if fn != nil {
+		l.roles = append(l.roles, inspect.Role{Kind: kind, Word: word, Function: fn.Position()})
+	}
+}
+
+// roleOf is the kind of a step's function.
+func roleOf(kind message.StepKind) inspect.Kind {
+	switch kind {
+	case message.StepFunction:
+		return inspect.Step
+	case message.StepCheck:
+		return inspect.Check
+	case message.StepMetric:
+		return inspect.Metric
+	}
+	return inspect.Action
 }

@@ -36,9 +36,9 @@
 // The packages below form a pipeline, and each imports earlier ones only. language has
 // values, faults and source. guard meters. builtin has modules. request has http and
 // its placeholders. extract has extract and expect. demand has rates, stages and thresholds.
-// This package declares with them.
+// inspect walks functions that are loaded. This package declares with them.
 //
 // Read api.go, load.go, modules.go, declare.go, step.go, plan.go, workload.go,
 // placement.go, hook.go, context.go, feed.go, datafile.go, placeholder.go, build.go;
-// then vu.go, response.go, send.go, inline.go, usage.go; last vocabulary.go.
+// then vu.go, response.go, send.go, inline.go; last vocabulary.go, findings.go.
 package workflow

@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
 	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/inspect"
 	"hyperscale/core/workflow/language"
 )
 
@@ -25,25 +26,33 @@ type module struct {
 func Load(p message.Program) (*Program, error) { return LoadWithin(p, guard.DefaultLimits()) }
 
 // LoadWithin reads a program within the given limits. Its error is an *Error.
-func LoadWithin(p message.Program, limits guard.Limits) (program *Program, err error) {
-	l := &loader{
+func LoadWithin(p message.Program, limits guard.Limits) (*Program, error) {
+	return newLoader(p).loadWithin(limits)
+}
+
+func newLoader(p message.Program) *loader {
+	return &loader{
 		program: p,
 		src:     language.NewSources(),
 		modules: map[string]*module{}, paramAt: map[string]syntax.Position{}, plain: map[syntax.Position]*resolve.Function{},
 		plan: message.Plan{Source: p.Main},
 	}
+}
+
+func (l *loader) loadWithin(limits guard.Limits) (program *Program, err error) {
+	main := l.program.Main
 	defer func() {
 		// The parser and the compiler are third-party code, and the bytes are untrusted.
 		if r := recover(); r != nil {
-			program, err = nil, &language.Error{File: p.Main, Message: fmt.Sprintf("the interpreter gave up: %v", r), Remedy: "please report this file"}
+			program, err = nil, &language.Error{File: main, Message: fmt.Sprintf("the interpreter gave up: %v", r), Remedy: "please report this file"}
 		}
 	}()
 	if err := l.run(limits); err != nil {
-		return nil, l.src.Explain(p.Main, err)
+		return nil, l.src.Explain(main, err)
 	}
 	program, err = l.build(limits)
 	if err != nil {
-		return nil, l.src.Explain(p.Main, err)
+		return nil, l.src.Explain(main, err)
 	}
 	return program, nil
 }
@@ -141,7 +150,11 @@ func (l *loader) execute(thread *starlark.Thread, name string, data []byte) (sta
 	guard.Rewrite(l.src, file)
 	compiled, err := starlark.FileProgram(file, l.predeclared.Has)
 	if err != nil {
-		return nil, l.src.Unresolved(err, declared())
+		wrong := l.src.Unresolved(err, declared(), func(name string, at syntax.Position) string { return inspect.Unknown(file, name, at) })
+		for _, other := range wrong[1:] {
+			l.more = append(l.more, inspect.Finding{Error: *other})
+		}
+		return nil, wrong[0]
 	}
 	l.remember(file)
 	return compiled.Init(thread, l.predeclared)
@@ -164,4 +177,28 @@ func (l *loader) unknownParams() error {
 		return &language.Error{File: l.program.Main, Message: f.Message, Remedy: f.Remedy}
 	}
 	return nil
+}
+
+// usage says what the files of a program may read of responses, judged by their text: names
+// after a dot. A false yes costs memory, a false no would lose something.
+type usage struct{ heads, bodies bool }
+
+// look adds what a file reads.
+func (r *usage) look(file *syntax.File) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DotExpr:
+			switch n.Name.Name {
+			case "headers":
+				r.heads = true
+			case "body", "text", "json":
+				r.bodies = true
+			}
+		case *syntax.Ident:
+			if n.Name == "getattr" { // the name may be computed
+				r.heads, r.bodies = true, true
+			}
+		}
+		return true
+	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/workflow/inspect"
 	"hyperscale/core/workflow/language"
 )
 
@@ -56,6 +57,9 @@ func (l *loader) workflow(site syntax.Position, args starlark.Tuple, kwargs []st
 	}
 	if err := d.readHooks(in); err != nil {
 		return nil, err
+	}
+	for h, fn := range d.hooks {
+		l.role(inspect.Action, Hook(h).String(), fn)
 	}
 	if err := d.readContext(in); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
 	"hyperscale/core/workflow/extract"
+	"hyperscale/core/workflow/inspect"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/request"
 )
@@ -50,6 +51,7 @@ func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starla
 		s.kind, s.request, s.Asked = message.StepRequest, what.Request, what.Asked
 	case *starlark.Function:
 		s.kind, s.fn = message.StepFunction, what
+		l.role(inspect.Step, "step", what)
 	case nil:
 		return nil, language.Faultf("step: a request or a function is missing").Do("write step(\"name\", http.get(url)) or step(function)")
 	default:
@@ -64,6 +66,7 @@ func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starla
 	if err := s.options(in[3], in[4], in[5]); err != nil {
 		return nil, err
 	}
+	l.role(inspect.When, "when", s.when)
 	if err := s.readExtract(in[6]); err != nil {
 		return nil, err
 	}
@@ -124,6 +127,7 @@ func (l *loader) called(word string, kind message.StepKind, site syntax.Position
 		}
 		return nil, language.Faultf("%s: give a function, not %s", word, language.Describe(what)).In("#" + strconv.Itoa(len(args)))
 	}
+	l.role(roleOf(kind), word, fn)
 	after, err := language.Names(word, "after", "names", in[2])
 	return &stepValue{Opaque: language.Opaque{Kind: word}, kind: kind, name: name, fn: fn, after: after, site: site}, err
 }
@@ -155,6 +159,7 @@ func (l *loader) metric(site syntax.Position, args starlark.Tuple, kwargs []star
 		}
 		return nil, language.WrongType("metric", "value", "a function that returns a number", in[2])
 	}
+	l.role(inspect.Metric, "metric", fn)
 	after, err := language.Names("metric", "after", "names", in[3])
 	return &stepValue{Opaque: language.Opaque{Kind: "metric"}, kind: message.StepMetric, name: string(name), fn: fn, after: after, unit: string(kind), site: site}, err
 }

@@ -62,7 +62,7 @@ func Guards() starlark.StringDict {
 		return universal(thread, "getattr", args, kwargs)
 	})
 	add("print", func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
-		return nil, language.Faultf("there is no print here").Do("in a step's function use vu.log(text)")
+		return nil, language.Faultf("there is no print here").Do("in a step's function use vu.log(text)").Elsewhere()
 	})
 	add("range", boundedRange)
 	add("int", boundedInt)

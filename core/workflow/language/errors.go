@@ -62,6 +62,7 @@ type Fault struct {
 	text            string          // within the argument; empty: all of it
 	Takes           []string        // for a wrong argument name: the valid ones
 	Positional      int             // so many first of which need no name
+	Misplaced       bool            // the call fails wherever it stands in a function, whatever its arguments are
 }
 
 // Error implements error.
@@ -77,6 +78,12 @@ func Faultf(format string, args ...any) *Fault { return &Fault{Message: fmt.Spri
 
 // In sets the argument at fault.
 func (f *Fault) In(argument string) *Fault { f.argument = argument; return f }
+
+// Argument returns the argument at fault; empty: the call as a whole.
+func (f *Fault) Argument() string { return f.argument }
+
+// Elsewhere says that the call fails whatever its arguments are: it stands in the wrong place.
+func (f *Fault) Elsewhere() *Fault { f.Misplaced = true; return f }
 
 // At sets the index of the element at fault, in an argument that is a list.
 func (f *Fault) At(element int) *Fault { f.element = element + 1; return f }

@@ -85,8 +85,16 @@ func (s *Sources) syntax(name string, wrong syntax.Error) *Error {
 		remedy = "is a comma missing before this name?"
 	}
 	e := s.ErrorAt(name, int(wrong.Pos.Line), int(wrong.Pos.Col), 1, message, remedy)
-	if remedy == "" {
-		e.Remedy = foreign(e)
+	if e.Remedy = foreign(e); e.Remedy != "" {
+		return e
+	}
+	lines := s.lines[name]
+	if m, ok := explain([]byte(strings.Join(lines, "\n")), lines, e.Line, e.Col, message); ok {
+		return s.ErrorAt(name, m.line, m.col, m.width, m.message, m.remedy)
+	}
+	e.Remedy = remedy
+	if strings.HasSuffix(message, "in string") {
+		e.Remedy = "close the text with its quote; \"\"\" begins one of several lines"
 	}
 	return e
 }
@@ -123,26 +131,40 @@ func formatted(line string) bool {
 	return false
 }
 
-// Unresolved explains the resolver's first error.
-func (s *Sources) Unresolved(err error, declared []string) *Error {
+// Unresolved explains the resolver's errors. remedy returns what to write for a name that only
+// other languages have; empty: it is not known.
+func (s *Sources) Unresolved(err error, declared []string, remedy func(name string, at syntax.Position) string) []*Error {
 	var list resolve.ErrorList
 	if !errors.As(err, &list) || len(list) == 0 {
-		return &Error{Message: err.Error()}
+		return []*Error{{Message: err.Error()}}
 	}
-	pos, message, remedy := list[0].Pos, list[0].Msg, ""
-	width := 1
-	if name, ok := strings.CutPrefix(message, "undefined: "); ok {
-		name, hint, _ := strings.Cut(name, " (did you mean ")
-		width = utf8.RuneCountInString(name)
-		message = fmt.Sprintf("unknown name %q", name)
-		remedy = "known: " + strings.Join(declared, ", ") + ", and Starlark's own functions"
-		if hint = strings.TrimSuffix(hint, "?)"); hint != "" && !strings.Contains(hint, Mark) {
-			remedy = fmt.Sprintf("did you mean %q?", hint)
-		} else if near := Nearest(name, append(slices.Clone(declared), starlark.Universe.Keys()...)); near != "" {
-			remedy = fmt.Sprintf("did you mean %q?", near)
-		}
+	out := make([]*Error, len(list))
+	for i, e := range list {
+		out[i] = s.unresolved(e, declared, remedy)
 	}
-	return s.ErrorAt(pos.Filename(), int(pos.Line), int(pos.Col), width, message, remedy)
+	return out
+}
+
+func (s *Sources) unresolved(e resolve.Error, declared []string, remedy func(name string, at syntax.Position) string) *Error {
+	name, unknown := strings.CutPrefix(e.Msg, "undefined: ")
+	if !unknown {
+		return s.ErrorAt(e.Pos.Filename(), int(e.Pos.Line), int(e.Pos.Col), 1, e.Msg, "")
+	}
+	name, hint, _ := strings.Cut(name, " (did you mean ")
+	hint = strings.TrimSuffix(hint, "?)")
+	do := remedy(name, e.Pos)
+	switch near := Nearest(name, append(slices.Clone(declared), starlark.Universe.Keys()...)); {
+	case do != "":
+	case hint != "" && !strings.Contains(hint, Mark):
+		do = fmt.Sprintf("did you mean %q?", hint)
+	case name == strings.ToUpper(name) && !strings.EqualFold(name, near):
+		do = fmt.Sprintf("write %s = ... at the top of the file, or %[1]s = param(%q, default = ...)", name, strings.ToLower(name))
+	case near != "":
+		do = fmt.Sprintf("did you mean %q?", near)
+	default:
+		do = "known: " + strings.Join(declared, ", ") + ", and Starlark's own functions"
+	}
+	return s.ErrorAt(e.Pos.Filename(), int(e.Pos.Line), int(e.Pos.Col), utf8.RuneCountInString(name), fmt.Sprintf("unknown name %q", name), do)
 }
 
 // Explain converts the error of an interpreter run to an Error.
