@@ -97,5 +97,5 @@ func (f *runFlags) program(cmd *cobra.Command, arg string) (message.Program, *me
 	if err := refuseAddress(arg); err != nil {
 		return message.Program{}, nil, err
 	}
-	return source.Read(arg, &f.load)
+	return source.Read(arg, &f.load, cmd.ErrOrStderr())
 }

@@ -36,7 +36,7 @@ func newSubmitCommand() *cobra.Command {
 					return command.Usage("--%s goes with --wait: add it, or follow the job with `%s watch`", name, command.Called())
 				}
 			}
-			program, plan, err := source.Read(args[0], &load)
+			program, plan, err := source.Read(args[0], &load, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}

@@ -36,9 +36,6 @@ func (f *urlFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.save, "save", "", "for a URL: keep the workflow file that is made of it as `FILE`")
 }
 
-// schemeless matches an address without its scheme: localhost:8080, shop.example/path.
-var schemeless = regexp.MustCompile(`^(localhost|[\w-]+(\.[\w-]+)+|\[[0-9a-f:]+\])(:[0-9]+)?(/.*)?$`)
-
 // refuseAddress names the remedy where arg is no file, and an address that run does not take.
 func refuseAddress(arg string) error {
 	if _, err := os.Stat(arg); err == nil || strings.HasSuffix(arg, ".star") {
@@ -46,9 +43,6 @@ func refuseAddress(arg string) error {
 	}
 	if scheme, _, ok := strings.Cut(arg, "://"); ok {
 		return command.Usage("%q is an address of %s, which run does not speak: write one of http or https, like http://127.0.0.1:8080/path", arg, scheme)
-	}
-	if schemeless.MatchString(arg) {
-		return command.Usage("no file is named %s: if it is an address, write http://%s", arg, arg)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"hyperscale/core/workflow/inspect"
 	"hyperscale/core/workflow/language"
 	"hyperscale/runtime/edit/format"
 )
@@ -119,7 +120,7 @@ func (s *Server) check() error {
 			continue
 		}
 		d.stale, changed = false, true
-		program, err := s.Load(pathOf(uri), s.read)
+		program, findings, err := s.Load(pathOf(uri), s.read)
 		if err == nil {
 			d.values = nil
 			for _, w := range program.Plan().Workflows {
@@ -129,6 +130,9 @@ func (s *Server) check() error {
 			d.values = slices.Compact(d.values)
 		}
 		d.at, d.wrong = s.diagnose(uri, err)
+		if err == nil || d.at == uri {
+			d.wrong = append(d.wrong, diagnoses(uri, findings, err)...)
+		}
 	}
 	if !changed {
 		return nil
@@ -168,21 +172,49 @@ func (s *Server) diagnose(uri string, err error) (string, []diagnostic) {
 	if !errors.As(err, &wrong) {
 		return uri, []diagnostic{d}
 	}
-	d.Message = wrong.Message
-	if wrong.Remedy != "" {
-		d.Message += "\n" + wrong.Remedy
-	}
+	d.Message = text(wrong)
 	if wrong.File != "" && wrong.File != filepath.Base(pathOf(uri)) {
 		uri = beside(uri, wrong.File)
 	}
 	d.Severity = severityInformation // a file that others load declares no workflow
 	if wrong.Line > 0 {
 		d.Severity = severityError
-		from := units(runes(wrong.Source, wrong.Col-1))
-		to := units(runes(wrong.Source, wrong.Col-1+max(wrong.Width, 1)))
-		d.Range = textRange{position{wrong.Line - 1, from}, position{wrong.Line - 1, max(to, from+1)}}
+		d.Range = marked(wrong)
 	}
 	return uri, []diagnostic{d}
+}
+
+// diagnoses makes of what a file's functions have wrong what an editor shows, without the error
+// that it shows already.
+func diagnoses(uri string, findings []inspect.Finding, shown error) []diagnostic {
+	var first *language.Error
+	errors.As(shown, &first)
+	var out []diagnostic
+	for _, f := range findings {
+		if f.File != filepath.Base(pathOf(uri)) || f.Line == 0 || first != nil && *first == f.Error {
+			continue
+		}
+		d := diagnostic{Severity: severityError, Source: "hyperscale", Message: text(&f.Error), Range: marked(&f.Error)}
+		if f.Warning {
+			d.Severity = severityWarning
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func text(e *language.Error) string {
+	if e.Remedy == "" {
+		return e.Message
+	}
+	return e.Message + "\n" + e.Remedy
+}
+
+// marked is the part of its line that an error is about.
+func marked(e *language.Error) textRange {
+	from := units(runes(e.Source, e.Col-1))
+	to := units(runes(e.Source, e.Col-1+max(e.Width, 1)))
+	return textRange{position{e.Line - 1, from}, position{e.Line - 1, max(to, from+1)}}
 }
 
 // read finds a file as the editor has it.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/inspect"
 	"hyperscale/runtime/edit/manual"
 )
 
@@ -21,8 +22,9 @@ var ErrNoShutdown = errors.New("the editor went away without shutdown")
 // Server is one session with an editor.
 type Server struct {
 	// Load reads the program whose main file is at path. read returns the editor's open text,
-	// else the file on disk. Its error is a *workflow.Error if a file is wrong.
-	Load   func(path string, read func(path string) ([]byte, error)) (*workflow.Program, error)
+	// else the file on disk. Its error is a *language.Error if a file is wrong, and then one of the
+	// findings, too.
+	Load   func(path string, read func(path string) ([]byte, error)) (*workflow.Program, []inspect.Finding, error)
 	Manual *manual.Manual
 	// Version is reported to the editor.
 	Version string

@@ -15,6 +15,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/inspect"
 	"hyperscale/docs"
 	"hyperscale/runtime/edit/language"
 	"hyperscale/runtime/edit/manual"
@@ -29,7 +30,7 @@ type editor struct {
 	id   int
 }
 
-func load(path string, open func(string) ([]byte, error)) (*workflow.Program, error) {
+func load(path string, open func(string) ([]byte, error)) (*workflow.Program, []inspect.Finding, error) {
 	files, _, err := workflow.Files(filepath.Base(path), func(name string) ([]byte, error) {
 		at := filepath.Join(filepath.Dir(path), name)
 		if data, err := open(at); err == nil {
@@ -38,9 +39,9 @@ func load(path string, open func(string) ([]byte, error)) (*workflow.Program, er
 		return os.ReadFile(at)
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return workflow.Load(message.Program{Main: filepath.Base(path), Files: files, Seed: 1})
+	return workflow.Inspect(message.Program{Main: filepath.Base(path), Files: files, Seed: 1})
 }
 
 func newEditor(t *testing.T) *editor {
@@ -144,6 +145,9 @@ func TestSession(t *testing.T) {
 	want(t, e.read(), "publishDiagnostics", uri, `comes after`, `"severity":1`, `"line":1,"character":117`, `"character":123`)
 	e.change(uri, "stpe(1)\n")
 	want(t, e.read(), `"start":{"line":0,"character":0},"end":{"line":0,"character":4}`, `unknown name \"stpe\"\ndid you mean \"step\"?`)
+	// mistakes in functions, all of them
+	e.change(uri, "def a(vu):\n    vu.log(vu.ws)\n    return vu.htp\ndef b(vu):\n    return 1\nworkflow(name = \"w\", steps = [step(a)])\n")
+	want(t, e.read(), `"severity":1`, `vu has no \"ws\"`, `vu has no \"htp\"\ndid you mean \"http\"?`, `"severity":2`, `b is used nowhere`)
 	e.change(uri, good)
 	want(t, e.read(), `"diagnostics":[]`)
 
@@ -243,8 +247,8 @@ func FuzzServe(f *testing.F) {
 	f.Add([]byte("Content-Length: 5\nContent-Type: x\n\n{}   "))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var out strings.Builder
-		s := &language.Server{Manual: m, Load: func(string, func(string) ([]byte, error)) (*workflow.Program, error) {
-			return nil, errors.New("not loaded here")
+		s := &language.Server{Manual: m, Load: func(string, func(string) ([]byte, error)) (*workflow.Program, []inspect.Finding, error) {
+			return nil, nil, errors.New("not loaded here")
 		}}
 		_ = s.Serve(strings.NewReader(string(in)), &out)
 		for rest := out.String(); rest != ""; {

@@ -12,6 +12,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/source"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/inspect"
 	"hyperscale/runtime/edit/language"
 )
 
@@ -42,7 +43,7 @@ type feedKey struct {
 }
 
 // load reads a program as validate does, but for files that are open in the editor.
-func (c feedCache) load(path string, open func(string) ([]byte, error)) (*workflow.Program, error) {
+func (c feedCache) load(path string, open func(string) ([]byte, error)) (*workflow.Program, []inspect.Finding, error) {
 	folder, main := filepath.Dir(path), filepath.Base(path)
 	files, large, err := workflow.Files(main, func(name string) ([]byte, error) {
 		at := filepath.Join(folder, filepath.FromSlash(name))
@@ -52,26 +53,26 @@ func (c feedCache) load(path string, open func(string) ([]byte, error)) (*workfl
 		return source.ReadFile(at)
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	program := message.Program{Main: main, Files: files, Seed: 1}
 	for _, l := range large {
 		at := filepath.Join(folder, filepath.FromSlash(l.Name))
 		info, err := os.Stat(at)
 		if err != nil {
-			return nil, fmt.Errorf("feed: %w", err)
+			return nil, nil, fmt.Errorf("feed: %w", err)
 		}
 		key := feedKey{at, l.Name, info.Size(), info.ModTime()}
 		found, ok := c[key]
 		if !ok {
 			read, err := source.ReadFeeds(folder, []workflow.Large{l})
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			found = read[0]
 			c[key] = found
 		}
 		program.Feeds = append(program.Feeds, found)
 	}
-	return workflow.Load(program)
+	return workflow.Inspect(program)
 }

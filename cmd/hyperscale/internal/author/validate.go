@@ -12,6 +12,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/source"
 	workload "hyperscale/core/load"
 	"hyperscale/core/message"
+	"hyperscale/core/workflow/inspect"
 	"hyperscale/runtime/ui/units"
 )
 
@@ -21,17 +22,35 @@ func NewValidateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "check a workflow file and print its plan, without running it",
-		Args:  command.Exactly("FILE"),
+		Long: `Loads the file, walks its functions, and tells all mistakes in the order of their lines. An
+error fails whenever a virtual user reaches it, and ends validate with exit code 2. A warning
+looks like a mistake.`,
+		Args: command.Exactly("FILE"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
-			_, plan, err := source.Read(args[0], &load)
-			if err != nil {
+			_, plan, findings, err := source.Inspect(args[0], &load)
+			if err != nil && len(findings) < 2 {
 				return err
+			}
+			source.Tell(cmd.ErrOrStderr(), findings)
+			if wrong := errorsOf(findings); wrong > 0 {
+				return command.Usage("%s has %s", args[0], command.Counted(wrong, "error"))
 			}
 			return describe(cmd.OutOrStdout(), args[0], plan)
 		}),
 	}
 	load.Add(cmd.Flags())
 	return cmd
+}
+
+// errorsOf counts the findings that are no warnings.
+func errorsOf(findings []inspect.Finding) int {
+	n := 0
+	for _, f := range findings {
+		if !f.Warning {
+			n++
+		}
+	}
+	return n
 }
 
 // describe tells a plan in words.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"regexp"
 	"strings"
 )
 
@@ -8,3 +9,9 @@ import (
 func IsURL(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
+
+// schemeless matches an address without its scheme: localhost:8080, shop.example/path.
+var schemeless = regexp.MustCompile(`^(localhost|[\w-]+(\.[\w-]+)+|\[[0-9a-f:]+\])(:[0-9]+)?(/.*)?$`)
+
+// IsSchemeless says whether an argument looks like an address without http://.
+func IsSchemeless(s string) bool { return !strings.HasSuffix(s, ".star") && schemeless.MatchString(s) }

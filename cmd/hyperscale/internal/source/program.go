@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,30 +13,66 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/inspect"
 )
 
 // fileMax bounds one source file; a program's own limit is lower.
 const fileMax = 4 << 20
 
-// Read reads a file and the files that it loads, and applies the flags.
-func Read(file string, flags *Flags) (message.Program, *message.Plan, error) {
+// Read reads a file and the files that it loads, and applies the flags. It tells what looks
+// like a mistake in a function: a branch that no virtual user takes may be wrong.
+func Read(file string, flags *Flags, tell io.Writer) (message.Program, *message.Plan, error) {
+	program, plan, findings, err := Inspect(file, flags)
+	if err == nil {
+		for i := range findings {
+			findings[i].Warning = true // the run goes on
+		}
+		Tell(tell, findings)
+	}
+	return program, plan, err
+}
+
+// Tell writes one finding after another.
+func Tell(w io.Writer, findings []inspect.Finding) {
+	for _, f := range findings {
+		kind := "error"
+		if f.Warning {
+			kind = "warning"
+		}
+		_, _ = fmt.Fprintf(w, "%s: %s\n", kind, f.Error.Error()) // a terminal that is gone reads nothing
+	}
+}
+
+// Inspect reads a file as Read does, and returns the mistakes that it finds. Its error is the
+// first that stops the load.
+func Inspect(file string, flags *Flags) (message.Program, *message.Plan, []inspect.Finding, error) {
 	folder, main := filepath.Dir(file), filepath.Base(file)
 	files, large, err := workflow.Files(main, func(name string) ([]byte, error) {
 		return ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && command.IsURL(file): // run takes one, and does not ask here
-		return message.Program{}, nil, command.Usage("%[1]s is an address, not a file: `%[2]s run %[1]s --save test.star` writes a file and runs it", file, command.Called())
+		return message.Program{}, nil, nil, command.Usage("%[1]s is an address, not a file: `%[2]s run %[1]s --save test.star` writes a file and runs it", file, command.Called())
+	case errors.Is(err, fs.ErrNotExist) && command.IsSchemeless(file):
+		return message.Program{}, nil, nil, command.Usage("no file is named %[1]s: if it is an address, write `%[2]s run http://%[1]s`", file, command.Called())
 	case errors.Is(err, fs.ErrNotExist):
-		return message.Program{}, nil, command.Usage("%s does not exist: check the name, or write one with `%s new %s`", file, command.Called(), file)
+		return message.Program{}, nil, nil, command.Usage("%s does not exist: check the name, or write one with `%s new %s`", file, command.Called(), file)
 	case err != nil:
-		return message.Program{}, nil, command.AsUsage(err)
+		return message.Program{}, nil, nil, command.AsUsage(err)
 	}
 	feeds, err := ReadFeeds(folder, large)
 	if err != nil {
-		return message.Program{}, nil, command.AsUsage(err)
+		return message.Program{}, nil, nil, command.AsUsage(err)
 	}
-	return Load(main, files, feeds, flags)
+	program, err := assemble(main, files, feeds, flags)
+	if err != nil {
+		return message.Program{}, nil, nil, err
+	}
+	loaded, findings, err := workflow.Inspect(program)
+	if err != nil {
+		return message.Program{}, nil, findings, command.AsUsage(err)
+	}
+	return program, loaded.Plan(), findings, nil
 }
 
 // ReadFile reads a source file of a bounded size.
@@ -55,19 +92,28 @@ func ReadFile(name string) ([]byte, error) {
 
 // Load loads a program from files that are read already.
 func Load(main string, files []message.File, feeds []message.FeedFile, flags *Flags) (message.Program, *message.Plan, error) {
-	params, err := flags.parameters()
+	program, err := assemble(main, files, feeds, flags)
 	if err != nil {
 		return message.Program{}, nil, err
-	}
-	program := message.Program{Main: main, Files: files, Feeds: feeds, Params: params, VUs: flags.VUs, Duration: flags.Duration, Seed: flags.seed, Rate: flags.rate, RatePer: flags.ratePer}
-	if program.Seed == 0 {
-		program.Seed = drawSeed()
 	}
 	loaded, err := workflow.Load(program)
 	if err != nil {
 		return message.Program{}, nil, command.AsUsage(err)
 	}
 	return program, loaded.Plan(), nil
+}
+
+// assemble applies the flags.
+func assemble(main string, files []message.File, feeds []message.FeedFile, flags *Flags) (message.Program, error) {
+	params, err := flags.parameters()
+	if err != nil {
+		return message.Program{}, err
+	}
+	program := message.Program{Main: main, Files: files, Feeds: feeds, Params: params, VUs: flags.VUs, Duration: flags.Duration, Seed: flags.seed, Rate: flags.rate, RatePer: flags.ratePer}
+	if program.Seed == 0 {
+		program.Seed = drawSeed()
+	}
+	return program, nil
 }
 
 func drawSeed() uint64 {
