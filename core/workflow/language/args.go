@@ -51,6 +51,8 @@ func WrongType(fn, argument, want string, got starlark.Value) *Fault {
 // Describe names a value so that users recognize it.
 func Describe(v starlark.Value) string {
 	switch v := v.(type) {
+	case nil:
+		return "nothing"
 	case starlark.String:
 		return "the text " + Clip(v.String(), 40)
 	case starlark.Int, starlark.Float, starlark.Bool:
