@@ -2,10 +2,12 @@ package workflow
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow/guard"
@@ -34,7 +36,13 @@ func Inspect(p message.Program) (*Program, []inspect.Finding, error) {
 }
 
 // inspect walks what has been loaded.
-func (l *loader) inspect() []inspect.Finding {
+func (l *loader) inspect() (found []inspect.Finding) {
+	defer func() {
+		// It calls functions with arguments that no virtual user has given them before.
+		if r := recover(); r != nil {
+			found = []inspect.Finding{{Error: language.Error{File: l.program.Main, Message: fmt.Sprintf("the search for mistakes gave up: %v", r), Remedy: "please report this file"}, Warning: true}}
+		}
+	}()
 	src := language.NewSources()
 	var files []inspect.File
 	known := universe()
@@ -48,9 +56,23 @@ func (l *loader) inspect() []inspect.Finding {
 			continue // the load says so
 		}
 		_ = resolve.File(tree, known.Has, starlark.Universe.Has) // the load says so; the rest of the names are resolved
-		files = append(files, inspect.File{Name: f.Name, Tree: tree, Globals: m.globals, Main: f.Name == l.program.Main})
+		files = append(files, inspect.File{Name: f.Name, Tree: tree, Globals: m.globals, Main: f.Name == l.program.Main && declares(tree)})
 	}
 	return inspect.Program(newSandbox(known), src, files, l.roles)
+}
+
+// declares reports a file with workflows: in others functions are for those that load it.
+func declares(tree *syntax.File) bool {
+	found := false
+	syntax.Walk(tree, func(n syntax.Node) bool {
+		if call, ok := n.(*syntax.CallExpr); ok {
+			if id, ok := call.Fn.(*syntax.Ident); ok && id.Name == "workflow" {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
 }
 
 // sandbox is the language for a virtual user that sends nothing.

@@ -33,16 +33,22 @@ func (p *program) find(n syntax.Node, warning bool, message, remedy string) {
 }
 
 func (p *program) findAt(at syntax.Position, width int, warning bool, message, remedy string) {
-	if p.silent || len(p.findings) >= findingsMax {
+	if p.full() {
 		return
 	}
 	e := p.source.ErrorAt(at.Filename(), int(at.Line), int(at.Col), max(width, 1), message, remedy)
 	p.findings = append(p.findings, Finding{*e, warning})
 }
 
+// full reports that nothing more is found: in a round that only collects, and once the walk gave
+// up, when what it knows may be half of the truth.
+func (p *program) full() bool {
+	return p.silent || p.work > workMax || len(p.findings) >= findingsMax
+}
+
 // fault adds what a function of the language says about its call.
 func (p *program) fault(call *syntax.CallExpr, f *language.Fault) {
-	if p.silent || len(p.findings) >= findingsMax {
+	if p.full() {
 		return
 	}
 	p.findings = append(p.findings, Finding{*p.source.Explain(call.Lparen.Filename(), f.Of(call.Lparen)), false})

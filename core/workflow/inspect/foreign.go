@@ -295,6 +295,9 @@ func Remedies() []string {
 
 // Unknown explains a name that nothing declares, at a place of a file; empty: it is not known.
 func Unknown(file *syntax.File, name string, at syntax.Position) string {
+	if line := declaredIn(file, name); line > 0 {
+		return fmt.Sprintf("line %d gives it its value: move that line above this one", line)
+	}
 	if name != "vu" {
 		return names()[name]
 	}
@@ -309,6 +312,25 @@ func Unknown(file *syntax.File, name string, at syntax.Position) string {
 		}
 	}
 	return fmt.Sprintf("write def %s(%s): the virtual user is the first parameter", def.Name.Name, strings.Join(params, ", "))
+}
+
+// declaredIn returns the line of the top level that declares a name; zero: none does.
+func declaredIn(file *syntax.File, name string) (line int32) {
+	for _, stmt := range file.Stmts {
+		switch s := stmt.(type) {
+		case *syntax.AssignStmt:
+			targets(s.LHS, func(id *syntax.Ident) {
+				if id.Name == name && line == 0 {
+					line = id.NamePos.Line
+				}
+			})
+		case *syntax.DefStmt:
+			if s.Name.Name == name && line == 0 {
+				line = s.Def.Line
+			}
+		}
+	}
+	return line
 }
 
 // enclosing returns the outermost function around a place.

@@ -11,9 +11,9 @@ import (
 // Bounds of one walk.
 const (
 	roundsMax   = 6
-	workMax     = 20_000_000 // expressions, and values that joins copy
-	callsMax    = 5_000      // of real functions
-	depthMax    = 500        // of expressions in expressions
+	workMax     = 8_000_000 // expressions, and values that joins copy
+	callsMax    = 5_000     // of real functions
+	depthMax    = 500       // of expressions in expressions
 	findingsMax = 1000
 )
 
@@ -228,24 +228,6 @@ func constant(e syntax.Expr) (starlark.Value, bool) {
 	return nil, false
 }
 
-// targets visits the names that an assignment sets.
-func targets(e syntax.Expr, visit func(*syntax.Ident)) {
-	switch e := e.(type) {
-	case *syntax.Ident:
-		visit(e)
-	case *syntax.ParenExpr:
-		targets(e.X, visit)
-	case *syntax.TupleExpr:
-		for _, x := range e.List {
-			targets(x, visit)
-		}
-	case *syntax.ListExpr:
-		for _, x := range e.List {
-			targets(x, visit)
-		}
-	}
-}
-
 func (p *program) add(f *file, resolved any, name *syntax.Ident) {
 	node, ok := resolved.(*resolve.Function)
 	if !ok || node == nil {
@@ -358,6 +340,9 @@ func (p *program) global(f *file, id *syntax.Ident, live bool) value {
 	}
 	if callable(v) {
 		return value{}
+	}
+	if n, ok := v.(*language.Namespace); ok {
+		name = n.Kind // another name for it
 	}
 	return value{knowledge: known, like: v, path: name}
 }

@@ -12,6 +12,9 @@ import (
 // block walks statements until one ends the path.
 func (w *walker) block(list []syntax.Stmt) {
 	for i, stmt := range list {
+		if w.p.work > workMax {
+			return
+		}
 		if w.env == nil {
 			if i > 0 && ends(list[i-1]) {
 				w.p.find(stmt, true, "this is never reached: the statement above it leaves the block", "take it out, or move it up")

@@ -76,6 +76,9 @@ func (t trial) check() {
 	if names := t.p.asked[t.f.path].names; why.Remedy == "" && names != nil {
 		why.Do("it takes %s", strings.Join(names, ", "))
 	}
+	if why.Remedy == "" {
+		why.Do("give it another value, or convert it: str(x), int(x), float(x)")
+	}
 	t.p.fault(t.call, why)
 }
 

@@ -202,3 +202,21 @@ func paramName(param syntax.Expr) *syntax.Ident {
 	}
 	return nil
 }
+
+// targets visits the names that an assignment sets.
+func targets(e syntax.Expr, visit func(*syntax.Ident)) {
+	switch e := e.(type) {
+	case *syntax.Ident:
+		visit(e)
+	case *syntax.ParenExpr:
+		targets(e.X, visit)
+	case *syntax.TupleExpr:
+		for _, x := range e.List {
+			targets(x, visit)
+		}
+	case *syntax.ListExpr:
+		for _, x := range e.List {
+			targets(x, visit)
+		}
+	}
+}
