@@ -25,7 +25,7 @@ func explain(data []byte, lines []string, line, col int, message string) (mistak
 	if line < 1 || line > len(lines) {
 		return mistake{}, false
 	}
-	return operator(lines[line-1], line, message)
+	return operator(lines[line-1], line, col, message)
 }
 
 // bracket is an opening one.
@@ -150,8 +150,9 @@ func indentation(lines []string, line int, message string) (mistake, bool) {
 
 func clipLine(s string) string { return Clip(strings.TrimSpace(s), 60) }
 
-// operator explains signs of Python and JavaScript that Starlark does not have.
-func operator(text string, line int, message string) (mistake, bool) {
+// operator explains signs of Python and JavaScript that Starlark does not have, where the parser
+// stops at one.
+func operator(text string, line, col int, message string) (mistake, bool) {
 	code := bare(text)
 	first, _, _ := strings.Cut(strings.TrimSpace(code), " ")
 	for _, o := range []struct{ sign, message, remedy string }{
@@ -166,9 +167,9 @@ func operator(text string, line int, message string) (mistake, bool) {
 		{"--", "-- is not an operator here", "write x -= 1"},
 		{":=", ":= is not an operator here", "assign in a line of its own: x = ..."},
 		{"**", "** is not an operator here", "write math.pow(x, y), or x * x"},
-		{" is not ", "is not is not an operator here", "write !="},
-		{" is ", "is is not an operator here", "write =="},
-		{"else if ", "else if is two words too many", "write elif"},
+		{" is not ", `"is not" is not an operator here`, "write !="},
+		{" is ", `"is" is not an operator here`, "write =="},
+		{"else if ", "there is no else if", "write elif"},
 		{"//", "// divides, and begins no comment", "begin a comment with #"},
 		{"/*", "/* begins no comment", "begin each line of a comment with #"},
 		{"->", "types of parameters and results are not written", "take them out: def visit(vu):"},
@@ -177,9 +178,11 @@ func operator(text string, line int, message string) (mistake, bool) {
 		{"`", "` begins no text", "write \"...\", and \"a %s\" % x for values"},
 		{"@", "there are no decorators", "write step(function, weight = 3) in a workflow's steps"},
 		{"$", "$ is not an operator here", "write \"a %s\" % x for values in a text"},
-		{";", "; does not end a statement here", "take it out"},
 	} {
 		at := strings.Index(code, o.sign)
+		if stop := utf8.RuneCountInString(code[:max(at, 0)]) + 1; col < stop-1 || col > stop+len(o.sign)+2 {
+			continue
+		}
 		if at < 0 || o.sign == "//" && !strings.HasPrefix(strings.TrimSpace(code), "//") {
 			continue
 		}
