@@ -79,10 +79,14 @@ func (s *Sources) syntax(name string, wrong syntax.Error) *Error {
 	if strings.HasPrefix(message, "got ") {
 		message = "syntax error: " + message
 	}
-	if strings.Contains(message, "got newline, want ')'") || strings.Contains(message, "got end of file") {
+	value := strings.Contains(message, "got identifier, want ") || strings.Contains(message, " literal, want ")
+	switch {
+	case strings.Contains(message, "got newline, want ')'"), strings.Contains(message, "got end of file"):
 		remedy = "is a bracket left open above?"
-	} else if strings.Contains(message, "got identifier, want ','") {
-		remedy = "is a comma missing before this name?"
+	case value && strings.HasSuffix(message, "want newline"):
+		remedy = "write one statement in a line: is an operator or a comma missing before this?"
+	case value:
+		remedy = "is a comma missing before this?"
 	}
 	e := s.ErrorAt(name, int(wrong.Pos.Line), int(wrong.Pos.Col), 1, message, remedy)
 	if e.Remedy = foreign(e); e.Remedy != "" {
