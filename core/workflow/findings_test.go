@@ -55,7 +55,7 @@ func TestWrongFiles(t *testing.T) {
 				t.Error("the second walk differs:\n" + diff)
 			}
 			for _, f := range found {
-				if f.Remedy == "" {
+				if f.Remedy == "" && !strings.Contains(f.Message, "such as") {
 					t.Error("no remedy:", f.Message)
 				}
 			}
@@ -126,6 +126,7 @@ func TestGoodFiles(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("%d good files", n)
 	if n < 200 {
 		t.Errorf("only %d files are good", n)
 	}

@@ -221,7 +221,7 @@ func (w *walker) attribute(e *syntax.DotExpr, x value) value {
 			remedy = calling(e.X, x)
 		}
 	}
-	if remedy == "" && holder == "dict" {
+	if _, keys := x.like.(starlark.Mapping); keys && remedy == "" {
 		if language.Nearest(name, names) == "" {
 			remedy = fmt.Sprintf("write [%q] for the value of a key", name)
 		}

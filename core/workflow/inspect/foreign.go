@@ -299,6 +299,9 @@ func Unknown(file *syntax.File, name string, at syntax.Position) string {
 		return fmt.Sprintf("line %d gives it its value: move that line above this one", line)
 	}
 	if name != "vu" {
+		if isKey(file, at) {
+			return fmt.Sprintf("write %q: the keys of a dict are values, and texts have quotes", name)
+		}
 		return names()[name]
 	}
 	def := enclosing(file.Stmts, at)
@@ -312,6 +315,19 @@ func Unknown(file *syntax.File, name string, at syntax.Position) string {
 		}
 	}
 	return fmt.Sprintf("write def %s(%s): the virtual user is the first parameter", def.Name.Name, strings.Join(params, ", "))
+}
+
+// isKey reports a name that stands as the key of a dict.
+func isKey(file *syntax.File, at syntax.Position) bool {
+	found := false
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if entry, ok := n.(*syntax.DictEntry); ok {
+			id, ok := entry.Key.(*syntax.Ident)
+			found = found || ok && place(id.NamePos) == place(at)
+		}
+		return !found
+	})
+	return found
 }
 
 // declaredIn returns the line of the top level that declares a name; zero: none does.

@@ -73,10 +73,10 @@ func (t trial) check() {
 	if r := Call(t.f.path); r != "" && (why.Remedy == "" || why.Misplaced) {
 		why.Remedy = r
 	}
-	if names := t.p.asked[t.f.path].names; why.Remedy == "" && names != nil {
+	if names := t.p.asked[t.f.path].names; why.Remedy == "" && why.Argument() == "" && names != nil {
 		why.Do("it takes %s", strings.Join(names, ", "))
 	}
-	if why.Remedy == "" {
+	if why.Remedy == "" && why.Argument() == "" {
 		why.Do("give it another value, or convert it: str(x), int(x), float(x)")
 	}
 	t.p.fault(t.call, why)
@@ -85,17 +85,19 @@ func (t trial) check() {
 // about reports that the fault is an argument's whose value is known.
 func (t trial) about(why *language.Fault) bool {
 	name := why.Argument()
+	settled := func(v value) bool {
+		one, whole := argument(v)
+		return whole || v.knowledge == known && v.like != nil && strings.HasSuffix(why.Message, ", not "+language.Describe(one)) && !scalar(v.like)
+	}
 	for i, n := range t.in.names {
 		if n == name {
-			_, whole := argument(t.in.named[i])
-			return whole
+			return settled(t.in.named[i])
 		}
 	}
 	names := t.p.asked[t.f.path].names
 	for i, v := range t.in.positional {
 		if fmt.Sprintf("#%d", i+1) == name || i < len(names) && names[i] == name {
-			_, whole := argument(v)
-			return whole
+			return settled(v)
 		}
 	}
 	return false

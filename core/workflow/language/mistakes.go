@@ -160,6 +160,10 @@ func operator(text string, line, col int, message string) (mistake, bool) {
 		{"||", "|| is not an operator here", "write or"},
 		{"===", "=== is not an operator here", "write =="},
 		{"!==", "!== is not an operator here", "write !="},
+		{"<>", "<> is not an operator here", "write !="},
+		{"(let ", "there is no let", "write for i in range(3):"},
+		{"(var ", "there is no var", "write for i in range(3):"},
+		{"new ", "nothing is made with new", "take new out: a call makes the value"},
 		{"=<", "=< is not an operator", "write <="},
 		{") =>", "there are no arrow functions", "write lambda vu: ..., or def"},
 		{"=>", "=> is not an operator", "write >= to compare, lambda vu: ... for a function"},
@@ -180,7 +184,11 @@ func operator(text string, line, col int, message string) (mistake, bool) {
 		{"$", "$ is not an operator here", "write \"a %s\" % x for values in a text"},
 	} {
 		at := strings.Index(code, o.sign)
-		if stop := utf8.RuneCountInString(code[:max(at, 0)]) + 1; col < stop-1 || col > stop+len(o.sign)+2 {
+		near := len(o.sign) + 2
+		if strings.HasSuffix(o.sign, " ") {
+			near += 40 // the parser stops behind the name that follows
+		}
+		if stop := utf8.RuneCountInString(code[:max(at, 0)]) + 1; col < stop-1 || col > stop+near {
 			continue
 		}
 		if at < 0 || o.sign == "//" && !strings.HasPrefix(strings.TrimSpace(code), "//") {

@@ -93,13 +93,14 @@ func (s *Sources) syntax(name string, wrong syntax.Error) *Error {
 		return e
 	}
 	lines := s.lines[name]
+	if strings.HasSuffix(message, "in string") {
+		e.Remedy = "close the text with its quote; \"\"\" begins one of several lines"
+		return e
+	}
 	if m, ok := explain([]byte(strings.Join(lines, "\n")), lines, e.Line, e.Col, message); ok {
 		return s.ErrorAt(name, m.line, m.col, m.width, m.message, m.remedy)
 	}
 	e.Remedy = remedy
-	if strings.HasSuffix(message, "in string") {
-		e.Remedy = "close the text with its quote; \"\"\" begins one of several lines"
-	}
 	return e
 }
 
@@ -111,11 +112,25 @@ func foreign(e *Error) string {
 		if strings.HasSuffix(e.Message, "identifier, want newline") || strings.Contains(e.Message, "got "+first) {
 			return "nothing is imported: http, step, feed and the others are there (hyperscale docs lists them)"
 		}
-	case "export", "const", "let", "var", "function", "async":
+	case "async":
+		return "nothing is awaited, a call waits for its response: write def visit(vu):"
+	case "global", "nonlocal":
+		return "a function cannot change the file's variables: keep values of a virtual user in vu.vars"
+	case "assert", "raise":
+		return "write fail(\"what is wrong\") in a function, which ends its step"
+	case "del":
+		return "write dict.pop(key), or list.remove(x)"
+	case "with":
+		return "nothing is opened and closed: write r = vu.http.get(url)"
+	case "yield":
+		return "a function returns once: write return"
+	case "switch":
+		return "write if, elif and else"
+	case "export", "const", "let", "var", "function":
 		return "this is JavaScript: workflow files are Starlark, much like Python (hyperscale new writes one)"
 	case "class":
 		return "there are no classes: write def visit(vu), and steps = [step(visit)]"
-	case "try", "except", "finally", "raise", "with", "assert", "yield", "global", "nonlocal", "del":
+	case "try", "except", "finally", "catch":
 		return "Starlark has no " + strings.TrimRight(first, ":({") + ": a step whose function fails is counted as failed, and says why"
 	}
 	if strings.Contains(e.Message, "got string literal") && formatted(e.Source) {
