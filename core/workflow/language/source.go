@@ -93,6 +93,9 @@ func (s *Sources) syntax(name string, wrong syntax.Error) *Error {
 		return e
 	}
 	lines := s.lines[name]
+	if message == "not an identifier" {
+		return s.reserved(e)
+	}
 	if strings.HasSuffix(message, "in string") {
 		e.Remedy = "close the text with its quote; \"\"\" begins one of several lines"
 		return e
@@ -101,6 +104,23 @@ func (s *Sources) syntax(name string, wrong syntax.Error) *Error {
 		return s.ErrorAt(name, m.line, m.col, m.width, m.message, m.remedy)
 	}
 	e.Remedy = remedy
+	return e
+}
+
+// reserved explains a word that Python has taken and a file uses as a name; the error is behind it.
+func (s *Sources) reserved(e *Error) *Error {
+	before := string([]rune(e.Source)[:min(max(e.Col-1, 0), utf8.RuneCountInString(e.Source))])
+	word := before[strings.LastIndexAny(before, " .\t(,[{=")+1:]
+	e.Message = fmt.Sprintf("%q is a word of Python, and no name", word)
+	e.Col, e.Width = e.Col-utf8.RuneCountInString(word), max(utf8.RuneCountInString(word), 1)
+	switch word {
+	case "":
+		e.Message, e.Remedy = "a name is missing", "write a name of letters, digits and _"
+	case "del":
+		e.Remedy = "write vu.http.delete(url) for a request, dict.pop(key) for a key"
+	default:
+		e.Remedy = fmt.Sprintf("write [%q] for the value of a key, or another name", word)
+	}
 	return e
 }
 
