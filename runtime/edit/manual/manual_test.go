@@ -58,8 +58,8 @@ func TestEveryWord(t *testing.T) {
 func TestFind(t *testing.T) {
 	m := manual.New(docs.Workflows, workflow.Words())
 	tests := []struct{ name, want string }{
-		{"thresholds", "compare. Without a step"},
-		{"threshold", "compare. Without a step"},
+		{"thresholds", "compare. A step's name"},
+		{"threshold", "compare. A step's name"},
 		{"durations", `"1m30s"`},
 		{"size", "KiB"},
 		{"the client", "`keep_alive`"},
