@@ -113,13 +113,52 @@ func (w *Workflow) Shown() (all []Step) {
 		mine := w.of(s.Name)
 		for k := range mine {
 			shown[mine[k].Name] = true
-			if len(mine) > 1 || mine[k].Totals.OK != s.OK || mine[k].Failed != s.Failed || mine[k].TimedOut != s.TimedOut {
+			if !s.alone(mine) {
 				all = append(all, mine[k])
 			}
 		}
 	}
 	for i := range w.Requests {
 		if !shown[w.Requests[i].Name] {
+			all = append(all, w.Requests[i])
+		}
+	}
+	return all
+}
+
+// alone reports whether a function sends one request whose row says the same as its own.
+func (s *Step) alone(mine []Step) bool {
+	return len(mine) == 1 && mine[0].OK == s.OK && mine[0].Failed == s.Failed && mine[0].TimedOut == s.TimedOut
+}
+
+// of returns the requests of a step's function.
+func (w *Workflow) of(step string) (mine []Step) {
+	for i := range w.Requests {
+		if strings.HasPrefix(w.Requests[i].Name, step+"/") {
+			mine = append(mine, w.Requests[i])
+		}
+	}
+	return mine
+}
+
+// Leaves returns the rows that count requests of the load, each of which is in one of them. A
+// function's only request has the name of its step if its row says the same.
+func (w *Workflow) Leaves() (all []Step) {
+	done := map[string]bool{}
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		switch mine := w.of(s.Name); {
+		case s.Kind == kindName(message.StepRequest) || len(mine) == 0:
+			all = append(all, *s)
+		case s.alone(mine):
+			done[mine[0].Name] = true
+			one := mine[0]
+			one.Name = s.Name
+			all = append(all, one)
+		}
+	}
+	for i := range w.Requests {
+		if !done[w.Requests[i].Name] {
 			all = append(all, w.Requests[i])
 		}
 	}
@@ -137,6 +176,9 @@ type Failure struct {
 func (w *Workflow) Failures() (all []Failure) {
 	for i := range w.Steps {
 		mine := w.of(w.Steps[i].Name)
+		if w.Steps[i].alone(mine) {
+			mine = nil
+		}
 		for _, e := range w.Steps[i].Errors {
 			if !slices.ContainsFunc(mine, func(s Step) bool {
 				return slices.ContainsFunc(s.Errors, func(o Error) bool { return o.Kind == e.Kind })
@@ -145,34 +187,22 @@ func (w *Workflow) Failures() (all []Failure) {
 			}
 		}
 	}
-	for _, list := range [][]Step{w.Requests, w.Beside} {
-		for i := range list {
-			for _, e := range list[i].Errors {
-				all = append(all, Failure{list[i].Name, e})
-			}
+	for i := range w.Requests {
+		step, _, _ := strings.Cut(w.Requests[i].Name, "/")
+		at := slices.IndexFunc(w.Steps, func(s Step) bool { return s.Name == step })
+		if at >= 0 && w.Steps[at].alone(w.of(step)) {
+			continue // its step has them
+		}
+		for _, e := range w.Requests[i].Errors {
+			all = append(all, Failure{w.Requests[i].Name, e})
+		}
+	}
+	for i := range w.Beside {
+		for _, e := range w.Beside[i].Errors {
+			all = append(all, Failure{w.Beside[i].Name, e})
 		}
 	}
 	return all
-}
-
-// of returns the requests of a step's function.
-func (w *Workflow) of(step string) (mine []Step) {
-	for i := range w.Requests {
-		if strings.HasPrefix(w.Requests[i].Name, step+"/") {
-			mine = append(mine, w.Requests[i])
-		}
-	}
-	return mine
-}
-
-// Leaves returns the rows that count requests of the load, each of which is in one of them.
-func (w *Workflow) Leaves() (all []Step) {
-	for i := range w.Steps {
-		if s := &w.Steps[i]; s.Kind == kindName(message.StepRequest) || len(w.of(s.Name)) == 0 {
-			all = append(all, *s)
-		}
-	}
-	return append(all, w.Requests...)
 }
 
 func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
