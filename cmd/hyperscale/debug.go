@@ -28,7 +28,7 @@ func debugRun(cmd *cobra.Command, program message.Program, folder string) error 
 	var provided []message.Provided
 	for i, plan := range loaded.Plan().Workflows {
 		given := slices.DeleteFunc(slices.Clone(provided), func(p message.Provided) bool { return !slices.Contains(p.To, uint32(i)) })
-		result, err := debugWorkflow(ctx, cmd, loaded.Workflow(plan.Name), program.Seed, given, folder)
+		result, err := debugWorkflow(ctx, cmd, loaded.Workflow(plan.Name), engine.Config{Seed: program.Seed, Given: given, Mask: maskOf(loaded)}, folder)
 		switch {
 		case err != nil:
 			return fmt.Errorf("workflow %s: %w", plan.Name, err)
@@ -42,12 +42,12 @@ func debugRun(cmd *cobra.Command, program message.Program, folder string) error 
 	return nil
 }
 
-func debugWorkflow(ctx context.Context, cmd *cobra.Command, w *workflow.Workflow, seed uint64, given []message.Provided, folder string) (*message.ExecResult, error) {
+func debugWorkflow(ctx context.Context, cmd *cobra.Command, w *workflow.Workflow, config engine.Config, folder string) (*message.ExecResult, error) {
 	out := cmd.OutOrStdout()
 	if _, err := fmt.Fprintf(out, "workflow %s: one virtual user, one iteration\n", w.Plan.Name); err != nil {
 		return nil, err
 	}
-	config := engine.Config{Workflow: w, VUs: 1, Seed: seed, Given: given, Timeout: w.Plan.Timeout, Debug: out}
+	config.Workflow, config.VUs, config.Timeout, config.Debug = w, 1, w.Plan.Timeout, out
 	if f := w.Feed; f != nil && f.File != nil {
 		sheet, err := rows.NewCache(folder).Open(f.File)
 		if err != nil {

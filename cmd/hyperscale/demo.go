@@ -59,7 +59,7 @@ against it, and prints the summary.`,
 			}
 			w := &plan.Workflows[0]
 			f.Note("examples/%s against a test server at %s: %d VUs for %v", examples.Quickstart, server.url, w.VUs, w.Duration)
-			f.Run = follow.Origin(&program)
+			f.Run = follow.Origin(&program, plan)
 			result, err := runLocally(cmd.Context(), f, jobSpec{name: program.Main, program: program, plan: plan})
 			if err != nil {
 				return err

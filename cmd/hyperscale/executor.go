@@ -15,6 +15,7 @@ import (
 	"hyperscale/core/workflow/feed"
 	"hyperscale/runtime/engine"
 	"hyperscale/runtime/exec"
+	"hyperscale/runtime/redact"
 	"hyperscale/runtime/rows"
 )
 
@@ -56,7 +57,7 @@ func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 		Alone:    true,
 		Workflow: w, VUs: start.VUs, FirstVU: start.FirstVU, Seed: start.Program.Seed,
 		Duration: start.Duration, Timeout: start.Timeout, Progress: work.Progress, Over: work.Lease.Over,
-		Given: start.Given, Rows: start.Rows, Lessor: work.Rows,
+		Given: start.Given, Rows: start.Rows, Lessor: work.Rows, Mask: maskOf(program),
 	}
 	if config.Feed, err = feedOf(w, work); err != nil {
 		return failed(err)
@@ -69,6 +70,17 @@ func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 		return failed(err)
 	}
 	return result
+}
+
+// maskOf hides the values of params that the file marks.
+func maskOf(program *workflow.Program) *redact.Mask {
+	var values []string
+	for _, p := range program.Plan().Params {
+		if p.Secret {
+			values = append(values, p.Value)
+		}
+	}
+	return redact.New(values)
 }
 
 // feedOf maps the rows of a feed that does not travel with its program.

@@ -60,7 +60,7 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 			if err := follower.ServeMetrics(f.metrics); err != nil {
 				return err
 			}
-			follower.File, follower.Run = args[0], follow.Origin(&program)
+			follower.File, follower.Run = args[0], follow.Origin(&program, plan)
 			if command.IsURL(args[0]) {
 				if follower.Run.Files[0].Text, err = f.url.shown(args[0]); err != nil {
 					return err

@@ -48,7 +48,7 @@ func newSubmitCommand() *cobra.Command {
 				return err
 			}
 			defer follower.Close()
-			follower.File, follower.Run = args[0], follow.Origin(&program)
+			follower.File, follower.Run = args[0], follow.Origin(&program, plan)
 			s, err := session.Dial(&gate, follower.Logger)
 			if err != nil {
 				return err

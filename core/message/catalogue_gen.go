@@ -1330,11 +1330,12 @@ func (z *Param) check() error {
 }
 
 func (z *ParamPlan) size() int {
-	n := 25
+	n := 32
 	n += sizeString(len(z.Name))
 	n += sizeString(len(z.Default))
 	n += sizeString(len(z.Help))
 	n += sizeString(len(z.Value))
+	n++
 	return n
 }
 
@@ -1343,6 +1344,7 @@ func (z *ParamPlan) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Default))
 	h = node.MixString(h, string(z.Help))
 	h = node.MixString(h, string(z.Value))
+	h = node.Mix(h, bit(z.Secret))
 	return h
 }
 

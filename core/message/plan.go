@@ -144,7 +144,8 @@ type ParamPlan struct {
 	Name    string `msg:"name" require:"true"`
 	Default string `msg:"default"`
 	Help    string `msg:"help"`
-	Value   string `msg:"value"` // its value in this plan
+	Value   string `msg:"value"`                    // its value in this plan
+	Secret  bool   `msg:"secret" json:",omitempty"` // people do not see its value
 }
 
 // Plan is everything that a cluster must know of a program without running it.

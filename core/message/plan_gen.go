@@ -183,9 +183,9 @@ func (z Param) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ParamPlan) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 4
+	// map header, size 5
 	// string "name"
-	o = append(o, 0x84, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0x85, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "default"
 	o = append(o, 0xa7, 0x64, 0x65, 0x66, 0x61, 0x75, 0x6c, 0x74)
@@ -196,6 +196,9 @@ func (z *ParamPlan) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "value"
 	o = append(o, 0xa5, 0x76, 0x61, 0x6c, 0x75, 0x65)
 	o = msgp.AppendString(o, z.Value)
+	// string "secret"
+	o = append(o, 0xa6, 0x73, 0x65, 0x63, 0x72, 0x65, 0x74)
+	o = msgp.AppendBool(o, z.Secret)
 	return
 }
 
@@ -266,6 +269,17 @@ func (z *ParamPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Value")
 				return
 			}
+		case "secret":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Secret")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Secret, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Secret")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -280,7 +294,7 @@ func (z *ParamPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ParamPlan) Msgsize() (s int) {
-	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 8 + msgp.StringPrefixSize + len(z.Default) + 5 + msgp.StringPrefixSize + len(z.Help) + 6 + msgp.StringPrefixSize + len(z.Value)
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 8 + msgp.StringPrefixSize + len(z.Default) + 5 + msgp.StringPrefixSize + len(z.Help) + 6 + msgp.StringPrefixSize + len(z.Value) + 7 + msgp.BoolSize
 	return
 }
 

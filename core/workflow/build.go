@@ -34,7 +34,7 @@ type namedRef struct {
 
 // build turns the declarations into the program.
 func (l *loader) build(limits guard.Limits) (*Program, error) {
-	if err := l.refused(plan.CheckProgram(&l.program)); err != nil {
+	if err := l.refused(plan.CheckProgram(l.program)); err != nil {
 		return nil, err
 	}
 	if len(l.declared) == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/inspect"
@@ -20,7 +21,8 @@ import (
 
 // loader is the state of one Load.
 type loader struct {
-	program     message.Program
+	program     *message.Program
+	offered     map[string]string // values of params, by language.Variable
 	src         *language.Sources
 	predeclared starlark.StringDict
 	modules     map[string]*module
@@ -141,8 +143,8 @@ func (f *failure) Error() string { return "fail: " + f.text }
 
 // param declares a value that a user may set from outside.
 func (l *loader) param(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var in [3]starlark.Value
-	if err := language.Bind("param", []string{"name", "default", "help"}, 1, args, kwargs, in[:]); err != nil {
+	var in [4]starlark.Value
+	if err := language.Bind("param", []string{"name", "default", "help", "secret"}, 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
 	name, ok := in[0].(starlark.String)
@@ -164,7 +166,11 @@ func (l *loader) param(site syntax.Position, args starlark.Tuple, kwargs []starl
 			return nil, language.WrongType("param", "help", "a text", in[2])
 		}
 	}
-	p := message.ParamPlan{Name: string(name), Help: help}
+	hidden, err := builtin.Flag("param", "secret", in[3], false)
+	if err != nil {
+		return nil, err
+	}
+	p := message.ParamPlan{Name: string(name), Help: help, Secret: hidden}
 	value, err := l.paramValue(&p, in[1])
 	if err != nil {
 		return nil, err
@@ -177,13 +183,23 @@ func (l *loader) param(site syntax.Position, args starlark.Tuple, kwargs []starl
 // paramValue parses a value that was set by the type of the default.
 func (l *loader) paramValue(p *message.ParamPlan, fallback starlark.Value) (starlark.Value, error) {
 	i := slices.IndexFunc(l.program.Params, func(s message.Param) bool { return s.Name == p.Name })
+	if i < 0 {
+		if value, ok := l.offered[language.Variable(p.Name)]; ok {
+			i, _ = slices.BinarySearchFunc(l.program.Params, p.Name, func(s message.Param, name string) int { return strings.Compare(s.Name, name) })
+			l.program.Params = slices.Insert(slices.Clip(l.program.Params), i, message.Param{Name: p.Name, Value: value})
+		}
+	}
 	given := ""
 	if i >= 0 {
 		given = l.program.Params[i].Value
 		p.Value = given
 	}
 	wrong := func(want string) error {
-		return language.Faultf("param %q: the value %q is not %s", p.Name, language.Clip(given, 40), want).Do("set it with --set %s=VALUE", p.Name)
+		shown := strconv.Quote(language.Clip(given, 40))
+		if p.Secret {
+			shown = "given"
+		}
+		return language.Faultf("param %q: the value %s is not %s", p.Name, shown, want).Do("set it with --set %s=VALUE", p.Name)
 	}
 	switch fallback := fallback.(type) {
 	case nil:

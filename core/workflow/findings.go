@@ -18,8 +18,11 @@ import (
 // Inspect loads a program as Load does, and walks its functions without running them. The
 // findings are all mistakes in the order of their places, and what only looks like one. The
 // first that stops the load is the error, too: its program is nil.
-func Inspect(p message.Program) (*Program, []inspect.Finding, error) {
-	l := newLoader(p)
+func Inspect(p message.Program) (*Program, []inspect.Finding, error) { return InspectOffered(&p, nil) }
+
+// InspectOffered does the same to a program that takes values as LoadOffered says.
+func InspectOffered(p *message.Program, offered map[string]string) (*Program, []inspect.Finding, error) {
+	l := newLoader(p, offered)
 	program, err := l.loadWithin(guard.DefaultLimits())
 	findings := l.more
 	var wrong *language.Error

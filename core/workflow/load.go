@@ -27,12 +27,18 @@ func Load(p message.Program) (*Program, error) { return LoadWithin(p, guard.Defa
 
 // LoadWithin reads a program within the given limits. Its error is an *Error.
 func LoadWithin(p message.Program, limits guard.Limits) (*Program, error) {
-	return newLoader(p).loadWithin(limits)
+	return newLoader(&p, nil).loadWithin(limits)
 }
 
-func newLoader(p message.Program) *loader {
+// LoadOffered reads a program that takes values of its params from offered as well. The keys are
+// the params' names by language.Variable. It adds what it takes to p.Params.
+func LoadOffered(p *message.Program, offered map[string]string) (*Program, error) {
+	return newLoader(p, offered).loadWithin(guard.DefaultLimits())
+}
+
+func newLoader(p *message.Program, offered map[string]string) *loader {
 	return &loader{
-		program: p,
+		program: p, offered: offered,
 		src:     language.NewSources(),
 		modules: map[string]*module{}, paramAt: map[string]syntax.Position{}, plain: map[syntax.Position]*resolve.Function{},
 		plan: message.Plan{Source: p.Main},

@@ -43,7 +43,7 @@ func (l *loader) workflow(site syntax.Position, args starlark.Tuple, kwargs []st
 		return nil, language.Faultf("more than %d workflows", plan.WorkflowsMax)
 	}
 	d := &declaration{site: site, plan: message.WorkflowPlan{Name: string(name), VUs: 1, Timeout: timeoutDefault, GracefulStop: message.GracefulStopDefault}}
-	if err := d.load(l.program, in); err != nil {
+	if err := d.load(*l.program, in); err != nil {
 		return nil, err
 	}
 	if err := d.lists(in); err != nil {

@@ -149,7 +149,7 @@ func asksRate(r *report.Result) bool {
 	if r.Run == nil {
 		return false
 	}
-	return slices.ContainsFunc(r.Run.Command, func(arg string) bool { return arg == "--rate" || strings.HasPrefix(arg, "--rate=") }) ||
+	return r.Run.Rate || slices.ContainsFunc(r.Run.Command, func(arg string) bool { return arg == "--rate" || strings.HasPrefix(arg, "--rate=") }) ||
 		slices.ContainsFunc(r.Run.Files, func(f report.SourceFile) bool { return rateWords.MatchString(f.Text) })
 }
 

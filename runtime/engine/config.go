@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/plan"
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/feed"
+	"hyperscale/runtime/redact"
 )
 
 // Config says what to run, and how much of it.
@@ -40,6 +41,7 @@ type Config struct {
 
 	Started  func()               // called once, when the clock starts; may be nil
 	Progress func(*message.Stats) // called about twice a second with cumulative figures; may be nil, may be slow
+	Mask     *redact.Mask         // hides values in what the run reports and prints; nil knows none
 	Debug    io.Writer            // if set: one virtual user, one iteration, everything printed
 }
 

@@ -10,10 +10,14 @@ import (
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 // printer prints requests and answers. A nil printer prints nothing.
-type printer struct{ w io.Writer }
+type printer struct {
+	w    io.Writer
+	mask *redact.Mask
+}
 
 const bodyShown = 4 << 10 // bytes of a body
 
@@ -21,7 +25,7 @@ func (p *printer) printf(format string, args ...any) {
 	if p == nil {
 		return
 	}
-	_, _ = fmt.Fprintf(p.w, format, args...) // a closed terminal must not end the run
+	_, _ = io.WriteString(p.w, p.mask.Line(fmt.Sprintf(format, args...))) // a closed terminal must not end the run
 }
 
 // hop shows one request and its response.
@@ -30,10 +34,10 @@ func (p *printer) hop(x *exchange) {
 		return
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "* %s %s\n", x.call.Method, pool.Key(x.call)+x.call.Path)
+	fmt.Fprintf(&b, "* %s %s\n", x.call.Method, p.mask.Values(pool.Key(x.call)+x.call.Path))
 	version := "HTTP/1.1"
-	request := x.call.Bytes
-	if x.two { // in readable form: on the wire it is frames
+	request := []byte(p.mask.Dump(string(x.call.Bytes))) // before it is cut
+	if x.two {                                           // in readable form: on the wire it is frames
 		version = "HTTP/2"
 		request = bytes.Replace(request, []byte(" HTTP/1.1\r\n"), []byte(" HTTP/2\r\n"), 1)
 	}
@@ -52,10 +56,10 @@ func (p *printer) hop(x *exchange) {
 			}
 		}
 		for _, h := range x.answer.Pairs() {
-			head = fmt.Appendf(head, "%s: %s\n", h.Name, h.Value)
+			head = fmt.Appendf(head, "%s: %s\n", h.Name, redact.Head(h.Name, h.Value))
 		}
 	}
-	show(&b, "< ", append(append(head, '\n'), body...))
+	show(&b, "< ", []byte(p.mask.Values(string(append(append(head, '\n'), body...)))))
 	fmt.Fprintf(&b, "* %d in %v\n\n", x.status, x.latency().Round(time.Microsecond))
 	p.printf("%s", b.Bytes())
 }

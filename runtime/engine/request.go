@@ -34,7 +34,7 @@ func newRequests(p *parts) requests {
 		r.memory = newMemory()
 	}
 	if p.cfg.Debug != nil {
-		r.debug = &printer{p.cfg.Debug}
+		r.debug = &printer{p.cfg.Debug, p.cfg.Mask}
 	}
 	return r
 }

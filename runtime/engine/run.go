@@ -14,8 +14,24 @@ import (
 )
 
 // Run runs the workflow and returns when nothing of it is left. An error means that it sent
-// nothing; the result reports all later failures.
+// nothing; the result reports all later failures. Both are masked, as is all that it reports.
 func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
+	if tell := cfg.Progress; tell != nil {
+		cfg.Progress = func(s *message.Stats) {
+			cfg.Mask.Stats(s)
+			tell(s)
+		}
+	}
+	out, err := runMasked(ctx, cfg)
+	if err != nil {
+		return nil, cfg.Mask.Error(err)
+	}
+	cfg.Mask.Stats(&out.Stats)
+	out.Error = cfg.Mask.Example(out.Error)
+	return out, nil
+}
+
+func runMasked(ctx context.Context, cfg Config) (*message.ExecResult, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

@@ -139,7 +139,10 @@ func (f *functions) end(co *call) int64 {
 const logLineMax = 1 << 10 // bytes of a line that vu.log wrote
 
 func (f *functions) log(line string) {
-	if len(line) > logLineMax {
+	if len(f.logs) == stats.LogsMax && f.requests.debug == nil {
+		return
+	}
+	if line = f.cfg.Mask.Line(line); len(line) > logLineMax { // it hides what a cut would tear apart
 		line = line[:logLineMax]
 	}
 	f.requests.debug.printf("%s\n", line)

@@ -37,6 +37,9 @@ func (d *drawer) again() *again {
 		}
 	}
 	for i := range run.Files {
+		if run.Files[i].Text == "" { // the run was not given --with-source
+			continue
+		}
 		if d.source == 0 || i == d.rows {
 			a.More = more(len(run.Files), i, "file")
 			break

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"strconv"
 
 	"hyperscale/runtime/compare"
@@ -58,6 +59,9 @@ func (d *contrast) runs(p *compare.Pair) part {
 	return out
 }
 
+// textless says that a run has no text of a file.
+func textless(f *report.SourceFile) bool { return f == nil || f.Text == "" }
+
 // sources tell each file once where it stayed, and what changed where it did.
 func (d *contrast) sources(out *part, before, after []report.SourceFile) {
 	was := map[string]*report.SourceFile{}
@@ -66,6 +70,12 @@ func (d *contrast) sources(out *part, before, after []report.SourceFile) {
 	}
 	shown, left := 0, 0
 	one := func(x, y *report.SourceFile) {
+		if textless(x) && textless(y) {
+			if x == nil || y == nil || x.SHA256 != y.SHA256 {
+				out.Notes = append(out.Notes, d.named(cmp.Or(y, x).Name)+" is not the same in both runs. Results keep source with --with-source.")
+			}
+			return
+		}
 		if shown == d.rows || d.source == 0 {
 			left++
 			return

@@ -220,3 +220,25 @@ func TestWorstGenerator(t *testing.T) {
 		t.Errorf("got %+v in all, %+v of the first", r.Generator, r.Workflows[0].Generator)
 	}
 }
+
+// TestOnlyTheOwnerReads: a new file is its owner's alone, and one that was there keeps its mode.
+func TestOnlyTheOwnerReads(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "result.json")
+	for _, want := range []os.FileMode{0o600, 0o640} {
+		if want != 0o600 {
+			if err := os.Chmod(file, want); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := WriteFile(file, []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("mode %o, want %o", got, want)
+		}
+	}
+}

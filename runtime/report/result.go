@@ -22,7 +22,8 @@ type Result struct {
 }
 
 // Run holds what a reader needs to run the same test again. It leaves out values of parameters
-// and headers that look like secrets, and the users of addresses.
+// that the file marks as secret, values of parameters and headers whose name suggests one, the
+// users of addresses, and what was written in queries.
 type Run struct {
 	Command []string `json:"command"` // the program's arguments
 	Version string   `json:"version"` // of hyperscale
@@ -34,7 +35,8 @@ type Run struct {
 	SharedCores int `json:"shared_cores,omitempty"` // cores that the executors of several workflows shared; absent: each had its own
 
 	Seed  uint64       `json:"seed"`  // of every random number
-	Files []SourceFile `json:"files"` // the workflow's source, the main file first
+	Rate  bool         `json:"rate"`  // the file or a flag asks for a rate
+	Files []SourceFile `json:"files"` // of the workflow, the main file first
 }
 
 // SharedCores is how many cores the executors of several workflows shared; 0: each had its own.
@@ -53,11 +55,13 @@ func (r *Result) Runner() string {
 	return "core"
 }
 
-// SourceFile is one file of a workflow's source.
+// SourceFile is one file of a workflow. Its text may have secrets as default values: a result
+// has it if the run was given --with-source.
 type SourceFile struct {
-	Name string `json:"name"`          // below the main file's folder
-	Text string `json:"text"`          // what was in it, or its first 64 KiB
-	Cut  bool   `json:"cut,omitempty"` // there was more
+	Name   string `json:"name"`           // below the main file's folder
+	SHA256 string `json:"sha256"`         // of what was in it
+	Text   string `json:"text,omitempty"` // what was in it, or its first 64 KiB
+	Cut    bool   `json:"cut,omitempty"`  // there was more
 }
 
 // Totals count measured steps. started = ok + failed + timed_out + cancelled; a

@@ -20,11 +20,15 @@ func (r *Result) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WriteFile replaces the file atomically: a reader sees the old content or the new. It writes
-// directly to files that are not regular (a pipe, /dev/stdout).
+// WriteFile replaces the file atomically: a reader sees the old content or the new. Only its
+// owner may read a new file; one that was there keeps its permissions. It writes directly to
+// files that are not regular (a pipe, /dev/stdout).
 func WriteFile(file string, b []byte) error {
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		if err := os.WriteFile(file, b, 0o644); err != nil {
+	mode := os.FileMode(0o600)
+	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+		mode = info.Mode().Perm()
+	} else if err == nil {
+		if err := os.WriteFile(file, b, mode); err != nil {
 			return fmt.Errorf("write the result: %w", err)
 		}
 		return nil
@@ -35,7 +39,7 @@ func WriteFile(file string, b []byte) error {
 	}
 	defer func() { _ = os.Remove(part.Name()) }() // gone already when all went well
 	if _, err = part.Write(b); err == nil {
-		err = part.Chmod(0o644)
+		err = part.Chmod(mode)
 	}
 	if closed := part.Close(); err == nil {
 		err = closed

@@ -204,3 +204,6 @@ func Texts(fn string, names []string, required int, args starlark.Tuple, kwargs 
 	}
 	return nil
 }
+
+// Variable is how the environment spells a name: in upper case, with _ for -.
+func Variable(name string) string { return strings.ToUpper(strings.ReplaceAll(name, "-", "_")) }

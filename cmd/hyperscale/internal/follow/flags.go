@@ -15,6 +15,7 @@ type Flags struct {
 	UI    string
 	Outs  []string
 	told  bool // outs are the file's own
+	Texts bool // results have the workflow's source
 	Quiet bool
 	log   command.LogFlags
 }
@@ -23,6 +24,7 @@ type Flags struct {
 func (f *Flags) Add(flags *pflag.FlagSet) {
 	command.AddChoice(flags, &f.UI, "ui", string(ui.Auto), "progress: a live screen, a line every few seconds, or nothing", ui.Kinds()...)
 	flags.StringArrayVar(&f.Outs, "out", nil, "write the result to a file: `KIND=FILE`, "+OutputNames()+" (repeatable)")
+	flags.BoolVar(&f.Texts, "with-source", false, "keep the workflow's source in results: its default values may be secret")
 	flags.BoolVar(&f.Quiet, "quiet", false, "nothing on stderr but errors")
 	f.log.Add(flags, "warn")
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -215,7 +216,7 @@ func (f *Follower) conclude(w io.Writer, r *message.Result) error {
 	if err != nil {
 		return fmt.Errorf("read the result: %w", err)
 	}
-	built.Run = f.Run
+	built.Run = f.kept()
 	var faults []error // a full disk must not take the summary too
 	for i := range f.outputs {
 		faults = append(faults, f.outputs[i].Write(built))
@@ -223,6 +224,7 @@ func (f *Follower) conclude(w io.Writer, r *message.Result) error {
 	if _, err := io.WriteString(w, ui.Summary(built, ui.StyleOf(os.Stdout))); err != nil {
 		faults = append(faults, fmt.Errorf("print the summary: %w", err))
 	}
+	built.Run = f.Run // annotations look up lines
 	annotate(f.held, f.File, built)
 	if err := errors.Join(faults...); err != nil {
 		return err
@@ -231,4 +233,17 @@ func (f *Follower) conclude(w io.Writer, r *message.Result) error {
 		return command.Exit(code, nil)
 	}
 	return nil
+}
+
+// kept is the run as results have it: without source, unless a flag asks for it.
+func (f *Follower) kept() *report.Run {
+	if f.Run == nil || f.out.Texts {
+		return f.Run
+	}
+	run := *f.Run
+	run.Files = slices.Clone(run.Files)
+	for i := range run.Files {
+		run.Files[i].Text, run.Files[i].Cut = "", false
+	}
+	return &run
 }

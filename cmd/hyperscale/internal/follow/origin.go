@@ -3,14 +3,18 @@ package follow
 import (
 	"bufio"
 	"bytes"
-	"net/url"
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/core/load"
 	"hyperscale/core/message"
 	"hyperscale/runtime/export"
+	"hyperscale/runtime/redact"
 	"hyperscale/runtime/report"
 )
 
@@ -18,15 +22,19 @@ import (
 const textMax = 64 << 10
 
 // Origin describes how to run a program again.
-func Origin(p *message.Program) *report.Run {
+func Origin(p *message.Program, plan *message.Plan) *report.Run {
 	run := &report.Run{
-		Command: discreet(os.Args[1:]), Version: command.Version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
+		Command: discreet(os.Args[1:], plan.Params), Version: command.Version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		CPU: processor(), CPUs: runtime.NumCPU(), Seed: p.Seed, Files: []report.SourceFile{},
+	}
+	for i := range plan.Workflows {
+		run.Rate = run.Rate || load.Open(&plan.Workflows[i])
 	}
 	add := func(f *message.File) {
 		text := f.Data[:min(len(f.Data), textMax)]
 		if bytes.IndexByte(text, 0) < 0 { // binary content tells a reader nothing
-			run.Files = append(run.Files, report.SourceFile{Name: f.Name, Text: strings.ToValidUTF8(string(text), "\uFFFD"), Cut: len(text) < len(f.Data)})
+			digest := sha256.Sum256(f.Data)
+			run.Files = append(run.Files, report.SourceFile{Name: f.Name, SHA256: hex.EncodeToString(digest[:]), Text: strings.ToValidUTF8(string(text), "\uFFFD"), Cut: len(text) < len(f.Data)})
 		}
 	}
 	for _, main := range []bool{true, false} {
@@ -54,24 +62,21 @@ func processor() string {
 	return ""
 }
 
-// hidden replaces values that a result file must not contain.
-const hidden = "[hidden]"
-
 // discreet leaves secrets out of arguments: result files are sent around.
-func discreet(args []string) []string {
+func discreet(args []string, params []message.ParamPlan) []string {
 	out := make([]string, 0, len(args))
 	flag := ""
 	for _, arg := range args {
 		name, value, joined := strings.Cut(arg, "=")
 		switch {
 		case flag != "":
-			arg, flag = Discreet(flag, arg), ""
+			arg, flag = shownValue(flag, arg, params), ""
 		case joined && hides(name):
-			arg = name + "=" + Discreet(name, value)
+			arg = name + "=" + shownValue(name, value, params)
 		case hides(arg):
 			flag = arg
 		default:
-			arg = withoutUser(arg)
+			arg = Discreet("", arg)
 		}
 		out = append(out, arg)
 	}
@@ -79,41 +84,48 @@ func discreet(args []string) []string {
 }
 
 // hides says whether a flag's value may hold a secret.
-func hides(flag string) bool { return flag == "--set" || flag == "--header" || flag == "--out" }
+func hides(flag string) bool {
+	return flag == "--set" || flag == "--header" || flag == "--body" || flag == "--out"
+}
 
-// withoutUser hides the user in an address.
-func withoutUser(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.User == nil || !command.IsURL(address) {
-		return address
+// shownValue is a flag's value: the file may mark the parameter that it sets.
+func shownValue(flag, value string, params []message.ParamPlan) string {
+	name, _, ok := strings.Cut(value, "=")
+	if flag == "--set" && ok && slices.ContainsFunc(params, func(p message.ParamPlan) bool { return p.Secret && p.Name == name }) {
+		return name + "=" + redact.Hidden
 	}
-	u.User = url.User("hidden")
-	return u.String()
+	return Discreet(flag, value)
 }
 
 // Discreet is a flag's value as results may show it, or an argument if flag is empty. It omits
-// values of parameters and headers whose name suggests a secret, and the user of an address.
+// bodies, values of parameters and headers whose name suggests a secret, and the user and the
+// query of an address.
 func Discreet(flag, pair string) string {
-	if kind, place, ok := strings.Cut(pair, "="); flag == "--out" && ok && command.IsURL(place) {
-		return kind + "=" + export.Discreet(place)
-	} else if flag == "--out" {
-		return pair
-	}
 	separator := "="
 	switch flag {
+	case "--out":
+		if kind, place, ok := strings.Cut(pair, "="); ok && command.IsURL(place) {
+			return kind + "=" + export.Discreet(place)
+		}
+		return pair
+	case "--body":
+		return redact.Hidden
 	case "":
-		return withoutUser(pair)
+		if !command.IsURL(pair) {
+			return pair
+		}
+		return redact.Address(pair)
 	case "--header":
 		separator = ":"
 	}
 	name, value, ok := strings.Cut(pair, separator)
-	if !ok {
+	switch {
+	case !ok:
 		return pair
+	case flag == "--header":
+		return name + separator + redact.Head(name, value)
+	case redact.Suspicious(name):
+		return name + separator + redact.Hidden
 	}
-	for _, word := range []string{"auth", "token", "secret", "pass", "key", "cookie", "session", "credential"} {
-		if strings.Contains(strings.ToLower(name), word) {
-			return name + separator + value[:len(value)-len(strings.TrimLeft(value, " "))] + hidden
-		}
-	}
-	return name + separator + withoutUser(value)
+	return name + separator + redact.Address(value)
 }

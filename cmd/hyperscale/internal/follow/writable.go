@@ -18,7 +18,7 @@ func Writable(name string) error {
 		return fmt.Errorf("folder %s does not exist: create it first", folder)
 	}
 	_, err := os.Stat(name)
-	if file, opened := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644); opened != nil {
+	if file, opened := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o600); opened != nil {
 		return fmt.Errorf("cannot be written: choose another file: %w", opened)
 	} else if err := file.Close(); err != nil {
 		return err

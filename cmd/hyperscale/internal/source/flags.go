@@ -1,16 +1,12 @@
 package source
 
 import (
-	"maps"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"hyperscale/cmd/hyperscale/internal/command"
-	"hyperscale/core/message"
 	"hyperscale/core/workflow/demand"
 )
 
@@ -42,6 +38,7 @@ type Flags struct {
 	ratePer  time.Duration
 	rateText string
 	Params   []string
+	files    []string // of --set-file
 	seed     uint64
 }
 
@@ -51,26 +48,6 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 	command.AddSpan(flags, &f.Duration, "duration", 0, time.Millisecond, "how long to send load, instead of what the file says")
 	flags.Var(rate{&f.rateText, &f.rate, &f.ratePer}, "rate", "iterations that begin in a second, minute (/m) or hour (/h), instead of what the file says")
 	flags.StringArrayVar(&f.Params, "set", nil, "`name=value` of a param() of the file (repeatable)")
+	flags.StringArrayVar(&f.files, "set-file", nil, "`name=file`: a param() of the file has the file's content (repeatable); HYPERSCALE_SET_NAME in the environment sets a param that no flag sets")
 	command.AddCount(flags, &f.seed, "seed", 0, 1, math.MaxUint64, "of the virtual users' random numbers; drawn if not given")
-}
-
-// parameters reads the values of --set; the last of a name wins.
-func (f *Flags) parameters() ([]message.Param, error) {
-	values := map[string]string{}
-	for _, s := range f.Params {
-		name, value, ok := strings.Cut(s, "=")
-		if !ok || name == "" {
-			return nil, command.Usage("--set %q: write name=value, as in --set target=http://127.0.0.1:8080", s)
-		}
-		values[name] = value
-	}
-	return sortedParams(values), nil
-}
-
-func sortedParams(values map[string]string) []message.Param {
-	var params []message.Param
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		params = append(params, message.Param{Name: name, Value: values[name]})
-	}
-	return params
 }

@@ -68,10 +68,11 @@ func Inspect(file string, flags *Flags) (message.Program, *message.Plan, []inspe
 	if err != nil {
 		return message.Program{}, nil, nil, err
 	}
-	loaded, findings, err := workflow.Inspect(program)
+	loaded, findings, err := workflow.InspectOffered(&program, variables(os.Environ(), setPrefix))
 	if err != nil {
 		return message.Program{}, nil, findings, command.AsUsage(err)
 	}
+	flags.note(loaded.Plan())
 	return program, loaded.Plan(), findings, nil
 }
 
@@ -96,11 +97,19 @@ func Load(main string, files []message.File, feeds []message.FeedFile, flags *Fl
 	if err != nil {
 		return message.Program{}, nil, err
 	}
-	loaded, err := workflow.Load(program)
+	loaded, err := workflow.LoadOffered(&program, variables(os.Environ(), setPrefix))
 	if err != nil {
 		return message.Program{}, nil, command.AsUsage(err)
 	}
+	flags.note(loaded.Plan())
 	return program, loaded.Plan(), nil
+}
+
+// note tells on stderr what the flags and the environment did that a person may not expect.
+func (f *Flags) note(plan *message.Plan) {
+	for _, note := range f.notes(os.Environ(), plan.Params) {
+		fmt.Fprintln(os.Stderr, note)
+	}
 }
 
 // assemble applies the flags.

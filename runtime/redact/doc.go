@@ -1,0 +1,22 @@
+// Package redact hides in texts what people keep secret: known values, heads of credentials,
+// users in addresses and values of queries.
+//
+// It does not decide which texts leave a process: the engine masks what it reports, prints and
+// logs, and the command masks its own arguments.
+//
+// Source: docs/workflows.md, "Secrets".
+//
+// Invariants:
+//
+//	REDACT-1 No text that a Mask returns contains a known value: as it is, escaped for a
+//	         URL, JSON or a Go string, in base64 at any offset, or in hex. The end of a text
+//	         that was cut contains no beginning of one.
+//	REDACT-2 Masking a masked text changes nothing.
+//
+// An example:
+//
+//	mask := redact.New([]string{"hunter2"})
+//	mask.Example("GET http://ann:hunter2@a/?q=1") // GET http://***@a/?q=***
+//
+// Read mask.go, forms.go, kind.go.
+package redact
