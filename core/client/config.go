@@ -11,6 +11,7 @@ import (
 // Config says which gates to ask, and how long. Every value must be positive.
 type Config struct {
 	Gates []node.Addr // at least one; they report the others
+	Near  bool        // it asks gates on this machine alone: what it says must not travel in clear text
 
 	AskTimeout   time.Duration // a command that is not a watch has its answer within it: three leases of a job
 	ReachTimeout time.Duration // the same while the client has reached no gate

@@ -41,6 +41,7 @@ func (g *connection) watch(env node.Env, ping time.Duration) {
 // each job.
 type gates struct {
 	gatesMax, homesMax int
+	near               bool // only those on this machine
 
 	all     []*connection                 // those configured, then those learnt; it only grows
 	ring    *ring.Ring                    // of the gates' own set; nil until a gate reports it
@@ -50,7 +51,7 @@ type gates struct {
 }
 
 func newGates(c Config) gates {
-	g := gates{gatesMax: c.GatesMax, homesMax: c.HomesMax, homes: map[message.JobID]*connection{}}
+	g := gates{gatesMax: c.GatesMax, homesMax: c.HomesMax, near: c.Near, homes: map[message.JobID]*connection{}}
 	for _, addr := range c.Gates {
 		g.at(addr)
 	}
@@ -68,14 +69,15 @@ func (g *gates) of(s node.StreamID) *connection {
 	return nil
 }
 
-// at returns the connection to an address; nil if there is no room for another.
+// at returns the connection to an address; nil if there is no room for another, or the client
+// must not ask it.
 func (g *gates) at(a node.Addr) *connection {
 	for _, c := range g.all {
 		if c.addr == a {
 			return c
 		}
 	}
-	if len(g.all) >= g.gatesMax {
+	if len(g.all) >= g.gatesMax || g.near && !a.Near() {
 		return nil
 	}
 	c := &connection{index: len(g.all), addr: a}

@@ -125,3 +125,23 @@ func TestGatesAreAskedInTheTwinsOrder(t *testing.T) {
 		})
 	})
 }
+
+// TestNearClientsAskNoOtherMachine: what a client must not say in clear text goes to no gate
+// elsewhere, also if a gate names it.
+func TestNearClientsAskNoOtherMachine(t *testing.T) {
+	c := Default()
+	c.Gates, c.Near = []node.Addr{"127.0.0.1:9000"}, true
+	g := newGates(c)
+	g.learn([]node.Addr{"10.0.0.7:9000", "127.0.0.1:9001", "[::1]:9002", "gate-3:9000", "localhost:9003", "127.0.0.1.example:9000"})
+	var asked []node.Addr
+	for _, to := range g.order(message.JobID{1}) {
+		asked = append(asked, to.addr)
+	}
+	slices.Sort(asked)
+	if want := []node.Addr{"127.0.0.1:9000", "127.0.0.1:9001", "[::1]:9002", "localhost:9003"}; !slices.Equal(asked, want) {
+		t.Errorf("asks %v, want %v", asked, want)
+	}
+	if g.at("10.0.0.7:9000") != nil {
+		t.Error("it follows a redirect to another machine")
+	}
+}

@@ -151,3 +151,20 @@ func TestRunsAreGivenTimeForTheirIterations(t *testing.T) {
 		}
 	})
 }
+
+// TestExposedGatesRejectSecrets: what travels in clear text has no secrets in it.
+func TestExposedGatesRejectSecrets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := legalSubmit(t)
+		s.Program.Secrets = []message.Secret{{Name: "token", Value: "hunter2"}}
+		c := Default()
+		c.Exposed = rapid.Bool().Draw(t, "exposed")
+		code, why := New(c).config.check(s)
+		if rejected := code == message.CodeBadPlan && strings.Contains(why, "program.secrets = 1 must be 0 while the gates listen beyond this machine"); rejected != c.Exposed {
+			t.Fatalf("exposed: %v, got %v, %s", c.Exposed, code, why)
+		}
+		if strings.Contains(why, "hunter2") {
+			t.Fatalf("the fault shows the secret: %s", why)
+		}
+	})
+}

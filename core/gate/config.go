@@ -36,6 +36,9 @@ type Group struct {
 	// Recover founds a new epoch of the group on this gate's disk: lease.Config.Recover.
 	Recover bool
 
+	// Exposed says that other machines reach this gate, in clear text: it rejects secrets.
+	Exposed bool
+
 	Lease          time.Duration // how long a gate acts for a job after a majority last renewed its lease
 	QuorumTimeout  time.Duration // how long a majority may take to answer before the gate tells the waiting clients
 	RenewalTimeout time.Duration // of the workers: a shard stops this long after its worker asked for its last renewal

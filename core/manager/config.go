@@ -31,6 +31,9 @@ type Group struct {
 
 	// Recover founds a new epoch of the managers on this one's disk: lease.Config.Recover.
 	Recover bool
+
+	// Exposed says that other machines reach this manager, in clear text: it rejects secrets.
+	Exposed bool
 }
 
 // Windows say how long an answer of a majority, a gate or a worker is valid.

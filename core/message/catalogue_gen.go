@@ -1423,7 +1423,7 @@ func (z *Plan) check() error {
 }
 
 func (z *Program) size() int {
-	n := 57
+	n := 65
 	n += sizeString(len(z.Main))
 	n += sizeArray(len(z.Files))
 	for i := range z.Files {
@@ -1441,6 +1441,10 @@ func (z *Program) size() int {
 	n += sizeArray(len(z.Feeds))
 	for i := range z.Feeds {
 		n += z.Feeds[i].size()
+	}
+	n += sizeArray(len(z.Secrets))
+	for i := range z.Secrets {
+		n += z.Secrets[i].size()
 	}
 	return n
 }
@@ -1464,6 +1468,10 @@ func (z *Program) digest(h uint64) uint64 {
 	for i := range z.Feeds {
 		h = z.Feeds[i].digest(h)
 	}
+	h = node.Mix(h, uint64(len(z.Secrets)))
+	for i := range z.Secrets {
+		h = z.Secrets[i].digest(h)
+	}
 	return h
 }
 
@@ -1484,6 +1492,11 @@ func (z *Program) check() error {
 	for i := range z.Feeds {
 		if err := z.Feeds[i].check(); err != nil {
 			return within("feeds", err)
+		}
+	}
+	for i := range z.Secrets {
+		if err := z.Secrets[i].check(); err != nil {
+			return within("secrets", err)
 		}
 	}
 	return nil
@@ -1619,6 +1632,26 @@ func (z *RowShare) digest(h uint64) uint64 {
 }
 
 func (z *RowShare) check() error {
+	return nil
+}
+
+func (z *Secret) size() int {
+	n := 12
+	n += sizeString(len(z.Name))
+	n += sizeString(len(z.Value))
+	return n
+}
+
+func (z *Secret) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Name))
+	h = node.MixString(h, string(z.Value))
+	return h
+}
+
+func (z *Secret) check() error {
+	if z.Name == "" {
+		return &MissingError{Path: "name"}
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ package message
 //msgp:noduplicates
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -20,6 +21,21 @@ type Param struct {
 	Value string `msg:"value"`
 }
 
+// Sealed is a text that no log, JSON or %v shows. Only string(s) has it.
+type Sealed string
+
+// Format implements fmt.Formatter.
+func (Sealed) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("***")) } // what it writes to takes everything
+
+// MarshalText implements encoding.TextMarshaler, and with it JSON.
+func (Sealed) MarshalText() ([]byte, error) { return []byte("***"), nil }
+
+// Secret is the value of a secret() of the file.
+type Secret struct {
+	Name  string `msg:"name" require:"true"`
+	Value Sealed `msg:"value"`
+}
+
 // Program is the input of core/workflow: files, and values that override theirs. The same
 // Program gives the same Plan everywhere.
 type Program struct {
@@ -32,6 +48,7 @@ type Program struct {
 	Rate     uint64        `msg:"rate"`     // zero: as in the file; else thousandths of an iteration in RatePer
 	RatePer  time.Duration `msg:"rate_per"` // zero: a second
 	Feeds    []FeedFile    `msg:"feeds"`    // files of rows that Files does not include
+	Secrets  []Secret      `msg:"secrets"`  // sorted by name. The plan does not depend on them
 }
 
 // StepKind is the kind of a step.

@@ -446,9 +446,9 @@ func (z *Plan) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Program) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 9
+	// map header, size 10
 	// string "main"
-	o = append(o, 0x89, 0xa4, 0x6d, 0x61, 0x69, 0x6e)
+	o = append(o, 0x8a, 0xa4, 0x6d, 0x61, 0x69, 0x6e)
 	o = msgp.AppendString(o, z.Main)
 	// string "files"
 	o = append(o, 0xa5, 0x66, 0x69, 0x6c, 0x65, 0x73)
@@ -498,6 +498,18 @@ func (z *Program) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Feeds", za0003)
 			return
 		}
+	}
+	// string "secrets"
+	o = append(o, 0xa7, 0x73, 0x65, 0x63, 0x72, 0x65, 0x74, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Secrets)))
+	for za0004 := range z.Secrets {
+		// map header, size 2
+		// string "name"
+		o = append(o, 0x82, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+		o = msgp.AppendString(o, z.Secrets[za0004].Name)
+		// string "value"
+		o = append(o, 0xa5, 0x76, 0x61, 0x6c, 0x75, 0x65)
+		o = msgp.AppendString(o, string(z.Secrets[za0004].Value))
 	}
 	return
 }
@@ -779,6 +791,82 @@ func (z *Program) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "secrets":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Secrets")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			var zb0008 uint32
+			zb0008, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Secrets")
+				return
+			}
+			if zb0008 > z5f22147dlimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Secrets) >= int(zb0008) {
+				z.Secrets = (z.Secrets)[:zb0008]
+			} else {
+				z.Secrets = make([]Secret, zb0008)
+			}
+			for za0004 := range z.Secrets {
+				var zb0009 uint32
+				zb0009, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Secrets", za0004)
+					return
+				}
+				if zb0009 > z5f22147dlimitMaps {
+					err = msgp.ErrLimitExceeded
+					return
+				}
+				var zb0009Dup [1]byte
+				for zb0009 > 0 {
+					zb0009--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Secrets", za0004)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "name":
+						if zb0009Dup[0]&(1<<0) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Secrets", za0004, "Name")
+							return
+						}
+						zb0009Dup[0] |= 1 << 0
+						z.Secrets[za0004].Name, bts, err = msgp.ReadStringBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Secrets", za0004, "Name")
+							return
+						}
+					case "value":
+						if zb0009Dup[0]&(1<<1) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Secrets", za0004, "Value")
+							return
+						}
+						zb0009Dup[0] |= 1 << 1
+						{
+							var zb0010 string
+							zb0010, bts, err = msgp.ReadStringBytes(bts)
+							if err != nil {
+								err = msgp.WrapError(err, "Secrets", za0004, "Value")
+								return
+							}
+							z.Secrets[za0004].Value = Sealed(zb0010)
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Secrets", za0004)
+							return
+						}
+					}
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -805,6 +893,118 @@ func (z *Program) Msgsize() (s int) {
 	for za0003 := range z.Feeds {
 		s += z.Feeds[za0003].Msgsize()
 	}
+	s += 8 + msgp.ArrayHeaderSize
+	for za0004 := range z.Secrets {
+		s += 1 + 5 + msgp.StringPrefixSize + len(z.Secrets[za0004].Name) + 6 + msgp.StringPrefixSize + len(string(z.Secrets[za0004].Value))
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z Sealed) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendString(o, string(z))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Sealed) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	{
+		var zb0001 string
+		zb0001, bts, err = msgp.ReadStringBytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		(*z) = Sealed(zb0001)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z Sealed) Msgsize() (s int) {
+	s = msgp.StringPrefixSize + len(string(z))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z Secret) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "name"
+	o = append(o, 0x82, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = msgp.AppendString(o, z.Name)
+	// string "value"
+	o = append(o, 0xa5, 0x76, 0x61, 0x6c, 0x75, 0x65)
+	o = msgp.AppendString(o, string(z.Value))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Secret) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z5f22147dlimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "name":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Name")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Name, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Name")
+				return
+			}
+		case "value":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Value")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			{
+				var zb0002 string
+				zb0002, bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Value")
+					return
+				}
+				z.Value = Sealed(zb0002)
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z Secret) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + msgp.StringPrefixSize + len(string(z.Value))
 	return
 }
 

@@ -2,6 +2,8 @@ package node
 
 import (
 	"fmt"
+	"net/netip"
+	"strings"
 	"time"
 )
 
@@ -11,6 +13,15 @@ type ID string
 // Addr is where a node listens: "host:port" in production, an opaque name in the simulator. It
 // is empty for a client, to which no node connects.
 type Addr string
+
+// Near reports whether an address is certainly of this machine.
+func (a Addr) Near() bool {
+	host, _, ok := strings.Cut(string(a), ":")
+	if at, err := netip.ParseAddrPort(string(a)); err == nil {
+		return at.Addr().Unmap().IsLoopback()
+	}
+	return ok && host == "localhost"
+}
 
 // Instant is a reading of one node's own monotonic clock, in nanoseconds since an arbitrary
 // zero. It may drift against other nodes' clocks. It never jumps back and never crosses a wire:

@@ -63,7 +63,10 @@ const (
 	ColumnsMax   = 256
 	ColumnMax    = 128 // bytes of a name
 	FeedBytesMax = 1 << 40
+	SecretsMax   = 100
+	SecretMin    = 4 // bytes of a value: outputs hide it wherever it stands
+	SecretMax    = 16 << 10
 
-	// ProgramMax bounds the files, their names, the params and the feeds, encoded.
+	// ProgramMax bounds the files, their names, the params, the secrets and the feeds, encoded.
 	ProgramMax = FileBytesMax + 96<<10
 )

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"hyperscale/core/message"
 )
@@ -24,10 +25,22 @@ func CheckProgram(p *message.Program) []Fault {
 	}
 	c.most("program.params", uint64(len(p.Params)), ParamsMax, "set fewer")
 	c.feeds(p.Feeds)
+	c.secrets(p.Secrets)
 	if bytes := (&message.JobSubmit{Program: *p}).Size(); bytes > ProgramMax {
 		c.add("program", size(bytes), "be at most "+size(ProgramMax), "shorten its params, its files' names and its feeds' columns")
 	}
 	return c.faults
+}
+
+// secrets checks the values of secrets. No fault has one.
+func (c *check) secrets(all []message.Secret) {
+	c.most("program.secrets", uint64(len(all)), SecretsMax, "declare fewer")
+	for i := range all[:min(len(all), SecretsMax)] {
+		c.name(fmt.Sprintf("program.secrets[%d].name", i), all[i].Name)
+		if n := len(all[i].Value); n < SecretMin || n > SecretMax || !utf8.ValidString(string(all[i].Value)) {
+			c.add(fmt.Sprintf("program.secrets[%d].value", i), fmt.Sprintf("%d bytes", n), fmt.Sprintf("be UTF-8 of %d to %d bytes", SecretMin, SecretMax), "outputs could not hide a shorter one")
+		}
+	}
 }
 
 // feeds checks the files that do not travel with a program.

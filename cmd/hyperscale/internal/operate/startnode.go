@@ -61,6 +61,9 @@ func drainTimeout(c *config.Node, end time.Duration) (time.Duration, error) {
 	return c.StopTimeout - end - leave, nil
 }
 
+// exposed reports whether other machines reach a node.
+func exposed(c *config.Node) bool { return !node.Addr(c.Listen).Near() }
+
 func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 	o := host.Options{
 		Role: c.Role, ID: node.ID(c.ID), Cluster: c.Cluster, Environment: c.Environment,
@@ -71,7 +74,7 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 	case node.RoleGate:
 		g := gate.Default()
 		g.Gates, g.Lease, g.QuorumTimeout = c.Set(), c.Lease, c.QuorumTimeout
-		g.Recover = extra.recover
+		g.Recover, g.Exposed = extra.recover, exposed(&c)
 		if _, err := drainTimeout(&c, g.StopTimeout); err != nil {
 			return nil, err
 		}
@@ -86,7 +89,7 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		m := manager.Default()
 		m.Datacenter, m.Gates, m.Seeds, m.Managers = c.Datacenter, addresses(c.Gates), addresses(c.Seeds), c.Set()
 		m.SubjobLease, m.DatacenterLease, m.QuorumTimeout = c.SubjobLease, 2*c.Lease, c.QuorumTimeout
-		m.Recover = extra.recover
+		m.Recover, m.Exposed = extra.recover, exposed(&c)
 		var err error
 		if m.DrainTimeout, err = drainTimeout(&c, 0); err != nil {
 			return nil, err

@@ -11,6 +11,7 @@ import (
 type Flags struct {
 	Addresses            []string
 	Cluster, Environment string
+	Near                 bool // what it says must not leave this machine in clear text
 	history              string
 }
 

@@ -44,8 +44,12 @@ func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
 		if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" {
 			return nil, command.Usage("--gate %q is no address: write host:port, as in --gate gate-1:9000", a)
 		}
+		if f.Near && !node.Addr(a).Near() {
+			return nil, command.Usage("--gate %s: secrets stay on this machine, as frames are not encrypted: use `%s run`, or a gate that listens on 127.0.0.1 here", a, command.Called())
+		}
 		config.Gates = append(config.Gates, node.Addr(a))
 	}
+	config.Near = f.Near
 	config.AskTimeout, config.ReachTimeout, config.AskRetry = answerMax, reachMax, retryMax
 	if err := config.Validate(); err != nil {
 		return nil, command.AsUsage(fmt.Errorf("--gate: %w", err))
