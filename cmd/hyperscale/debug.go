@@ -23,12 +23,16 @@ func debugRun(cmd *cobra.Command, program message.Program, folder string) error 
 	if err != nil {
 		return command.AsUsage(err)
 	}
+	mask := maskOf(loaded, program.Secrets)
+	if err := loaded.Reveal(program.Secrets); err != nil {
+		return command.AsUsage(mask.Error(err))
+	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	var provided []message.Provided
 	for i, plan := range loaded.Plan().Workflows {
 		given := slices.DeleteFunc(slices.Clone(provided), func(p message.Provided) bool { return !slices.Contains(p.To, uint32(i)) })
-		result, err := debugWorkflow(ctx, cmd, loaded.Workflow(plan.Name), engine.Config{Seed: program.Seed, Given: given, Mask: maskOf(loaded)}, folder)
+		result, err := debugWorkflow(ctx, cmd, loaded.Workflow(plan.Name), engine.Config{Seed: program.Seed, Given: given, Mask: mask}, folder)
 		switch {
 		case err != nil:
 			return fmt.Errorf("workflow %s: %w", plan.Name, err)

@@ -49,6 +49,10 @@ func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 	if got := program.Digest(); got != start.PlanDigest {
 		return failed(fmt.Errorf("the program makes another plan here (%x) than where it was submitted (%x): use the same version of hyperscale at both ends", got, start.PlanDigest))
 	}
+	mask := maskOf(program, start.Program.Secrets)
+	if err := program.Reveal(start.Program.Secrets); err != nil {
+		return failed(mask.Error(err))
+	}
 	w := program.Workflow(start.Workflow)
 	if w == nil {
 		return failed(fmt.Errorf("the program has no workflow %q: use the same version of hyperscale at both ends", start.Workflow))
@@ -57,7 +61,7 @@ func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 		Alone:    true,
 		Workflow: w, VUs: start.VUs, FirstVU: start.FirstVU, Seed: start.Program.Seed,
 		Duration: start.Duration, Timeout: start.Timeout, Progress: work.Progress, Over: work.Lease.Over,
-		Given: start.Given, Rows: start.Rows, Lessor: work.Rows, Mask: maskOf(program),
+		Given: start.Given, Rows: start.Rows, Lessor: work.Rows, Mask: mask,
 	}
 	if config.Feed, err = feedOf(w, work); err != nil {
 		return failed(err)
@@ -72,9 +76,12 @@ func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 	return result
 }
 
-// maskOf hides the values of params that the file marks.
-func maskOf(program *workflow.Program) *redact.Mask {
+// maskOf hides secrets, and the values of params that the file marks.
+func maskOf(program *workflow.Program, secrets []message.Secret) *redact.Mask {
 	var values []string
+	for _, s := range secrets {
+		values = append(values, string(s.Value))
+	}
 	for _, p := range program.Plan().Params {
 		if p.Secret {
 			values = append(values, p.Value)

@@ -75,6 +75,7 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 	}
 	flags := cmd.Flags()
 	f.load.Add(flags)
+	f.load.AddSecrets(flags)
 	command.AddCount(flags, &f.cores, "cores", 0, 1, 1024, "cores to run on; all physical cores but one if not given")
 	f.exec = exec.Default()
 	command.AddSetting(flags, f.exec.Settings()[0], "executor-memory", "resident memory of one executor, which is ended above it")

@@ -49,6 +49,7 @@ func newSubmitCommand() *cobra.Command {
 			}
 			defer follower.Close()
 			follower.File, follower.Run = args[0], follow.Origin(&program, plan)
+			gate.Near = len(program.Secrets) > 0
 			s, err := session.Dial(&gate, follower.Logger)
 			if err != nil {
 				return err
@@ -74,6 +75,7 @@ func newSubmitCommand() *cobra.Command {
 	flags := cmd.Flags()
 	gate.Add(cmd)
 	load.Add(flags)
+	load.AddSecrets(flags)
 	flags.StringSliceVar(&datacenters, "datacenters", nil, "`names` of where to run, by comma; one that the gate chooses if not given")
 	flags.BoolVar(&wait, "wait", false, "follow the job to its end: summary and exit code as of run; ctrl-c cancels it")
 	flags.StringVar(&key, "key", "", "submitting the same twice with one key is one job")

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/request"
+	"hyperscale/core/workflow/secret"
 )
 
 // Response is an answer. Kind and Error are empty if it is complete.
@@ -128,6 +130,34 @@ func (w *Workflow) Has(h Hook) bool {
 type Program struct {
 	plan      message.Plan
 	workflows []*Workflow
+	vault     *secret.Vault
+}
+
+// Secrets lists the names of the secrets that the program declares.
+func (p *Program) Secrets() []string { return p.vault.Names() }
+
+// Reveal gives the secrets their values, before any function or request runs. Only executors
+// call it.
+func (p *Program) Reveal(given []message.Secret) error {
+	if err := p.vault.Open(given); err != nil {
+		return err
+	}
+	for _, w := range p.workflows {
+		if err := w.HTTP.Reveal(p.vault); err != nil {
+			return fmt.Errorf("workflow %q: http.client: %w", w.Plan.Name, err)
+		}
+		for i := range w.Steps {
+			s := &w.Steps[i]
+			if s.Request == nil {
+				continue
+			}
+			var err error
+			if s.Request, err = s.Request.Reveal(p.vault); err != nil {
+				return fmt.Errorf("workflow %q: step %q: %w", w.Plan.Name, s.Plan.Name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // Plan returns the declarations of the program.

@@ -49,7 +49,7 @@ func (l *loader) build(limits guard.Limits) (*Program, error) {
 		return nil, err
 	}
 	shared := sendNamespace()
-	p := &Program{plan: l.plan}
+	p := &Program{plan: l.plan, vault: l.vault}
 	p.plan.Workflows = make([]message.WorkflowPlan, len(order))
 	for i, from := range order {
 		d := l.declared[from]

@@ -17,6 +17,7 @@ import (
 	"hyperscale/core/workflow/inspect"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/request"
+	"hyperscale/core/workflow/secret"
 )
 
 // loader is the state of one Load.
@@ -35,6 +36,7 @@ type loader struct {
 	words       request.Words
 	roles       []inspect.Role
 	more        []inspect.Finding // beside the error that ends the load
+	vault       *secret.Vault
 }
 
 // loaderOf returns nil while a function runs.
@@ -45,7 +47,7 @@ func loaderOf(thread *starlark.Thread) *loader {
 
 // PlaceholderWords creates the words of placeholders.
 func (l *loader) PlaceholderWords() *request.Words {
-	l.words.Files = l.program.Files
+	l.words.Files, l.words.Vault = l.program.Files, l.vault
 	return &l.words
 }
 
@@ -140,6 +142,25 @@ func failStep(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tu
 type failure struct{ text string }
 
 func (f *failure) Error() string { return "fail: " + f.text }
+
+// secret declares a value that no file, plan or output has.
+func (l *loader) secret(_ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [1]string
+	if err := language.Texts("secret", []string{"name"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	if err := language.CheckName("secret", "#1", in[0]); err != nil {
+		return nil, err
+	}
+	names := l.vault.Names()
+	if same := slices.IndexFunc(names, func(n string) bool { return n != in[0] && language.Variable(n) == language.Variable(in[0]) }); same >= 0 {
+		return nil, language.Faultf("secrets %q and %q are one variable of the environment", in[0], names[same]).In("#1").Do("rename one of them")
+	}
+	if len(names) >= plan.SecretsMax && !slices.Contains(names, in[0]) {
+		return nil, language.Faultf("more than %d secrets", plan.SecretsMax)
+	}
+	return l.vault.Declare(in[0]), nil
+}
 
 // param declares a value that a user may set from outside.
 func (l *loader) param(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

@@ -14,6 +14,7 @@ import (
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/inspect"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
 )
 
 // module is a loaded file, or one that is being loaded.
@@ -38,7 +39,7 @@ func LoadOffered(p *message.Program, offered map[string]string) (*Program, error
 
 func newLoader(p *message.Program, offered map[string]string) *loader {
 	return &loader{
-		program: p, offered: offered,
+		program: p, offered: offered, vault: secret.NewVault(p.Files),
 		src:     language.NewSources(),
 		modules: map[string]*module{}, paramAt: map[string]syntax.Position{}, plain: map[syntax.Position]*resolve.Function{},
 		plan: message.Plan{Source: p.Main},

@@ -94,7 +94,7 @@ func TestModulesRefuse(t *testing.T) {
 	tests := []struct{ expression, want string }{
 		{`base64.decode("%%")`, `base64.decode: "%%" is not base64`},
 		{`hex.decode("0g")`, `"0g" is not hex`},
-		{`sha256(1)`, "data must be a text or bytes, not int 1"},
+		{`sha256(1)`, "data must be a text, bytes or a secret, not int 1"},
 		{`sha256("a", encoding = "hx")`, `did you mean "hex"?`},
 		{`hmac("k")`, "hmac: data is missing: it takes key and data"},
 		{`uuid.v5("dnss", "x")`, `namespace = "dnss" is no UUID`},

@@ -50,6 +50,7 @@ func universe() starlark.StringDict {
 
 func vocabulary() starlark.StringDict {
 	all := starlark.StringDict{}
+	all["secret"] = declaring("secret", (*loader).secret)
 	all["param"] = declaring("param", (*loader).param)
 	all["workflow"] = declaring("workflow", (*loader).workflow)
 	all["step"] = declaring("step", (*loader).step)

@@ -2,6 +2,9 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +13,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/redact"
 	"hyperscale/runtime/target"
 )
 
@@ -176,5 +180,40 @@ workflow(name = "test", vus = 1, duration = "1s", steps = [step(known), step(unk
 	}
 	if unknown := r.Stats.Steps[1]; kinds(unknown)["dns"] != 20 {
 		t.Errorf("unknown: %+v", unknown.Errors)
+	}
+}
+
+// TestSecretsAreNotProvided: managers keep what a workflow provides, so an answer that repeats a
+// secret fails it, and no text of the result has it.
+func TestSecretsAreNotProvided(t *testing.T) {
+	s := web(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "you sent "+r.URL.Query().Get("t"))
+	})
+	for _, kept := range []string{"answer.text()", "answer.status"} {
+		text := strings.NewReplacer("TARGET", s.URL, "KEPT", kept).Replace(`
+token = secret("token")
+def one(vu):
+    answer = vu.http.get("TARGET/?t=" + token)
+    vu.log(answer.text())
+    return KEPT
+def ask(vu):
+    return vu.http.get("TARGET/")
+workflow(name = "test", provide = [provide("p", one, to = ["next"])], steps = [step(ask)])
+workflow(name = "next", use = [use("p", of = ["test"])], depends = ["test"], steps = [step(ask)])
+`)
+		p, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(text)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Reveal([]message.Secret{{Name: "token", Value: "hunter2"}}); err != nil {
+			t.Fatal(err)
+		}
+		r := run(t, context.Background(), Config{Workflow: p.Workflow("test"), VUs: 1, Mask: redact.New([]string{"hunter2"})})
+		if want := kept == "answer.status"; (r.State == message.WorkflowCompleted) != want || (len(r.Provided) == 1) != want {
+			t.Errorf("%s: %v, %q, provided %v", kept, r.State, r.Error, r.Provided)
+		}
+		if shown := fmt.Sprint(r.Error, r.Stats.Logs); strings.Contains(shown, "hunter2") || !strings.Contains(shown, "you sent ***") {
+			t.Errorf("%s: %s", kept, shown)
+		}
 	}
 }

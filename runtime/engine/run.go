@@ -26,6 +26,13 @@ func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
 	if err != nil {
 		return nil, cfg.Mask.Error(err)
 	}
+	for i := range out.Provided {
+		if cfg.Mask.Has(string(out.Provided[i].Value)) { // managers would keep it on their disks
+			out.State, out.Error = message.WorkflowFailed, fmt.Sprintf("provide %q: the value has a secret in it: use secret() where it is needed", out.Provided[i].Name)
+			out.Provided = nil
+			break
+		}
+	}
 	cfg.Mask.Stats(&out.Stats)
 	out.Error = cfg.Mask.Example(out.Error)
 	return out, nil

@@ -20,6 +20,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/redact"
 )
 
 // tailLines and tailBytes bound how much of an executor's stderr the pool keeps.
@@ -40,7 +41,8 @@ type child struct {
 	more chan struct{}     // until has moved and was not sent
 	done chan struct{}     // closed once it is reaped
 
-	sheets []*message.FeedFile // that it uses; under pool.mu
+	sheets  []*message.FeedFile // that it uses; under pool.mu
+	secrets []message.Secret    // that it knows; under pool.mu
 
 	until atomic.Uint64 // of ExecExtend; the newest counts, older ones need not be sent
 
@@ -70,7 +72,7 @@ func (p *Pool) spawn(core int) (*child, error) {
 	cmd.ExtraFiles = []*os.File{theirs, borrow}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	soft := p.config.MemoryMax - p.config.MemoryMax/8
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOMEMLIMIT="+strconv.FormatUint(soft, 10))
+	cmd.Env = append(withoutSecrets(os.Environ()), "GOMAXPROCS=1", "GOMEMLIMIT="+strconv.FormatUint(soft, 10))
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		drop()
@@ -115,7 +117,7 @@ func startPinned(cmd *osexec.Cmd, cpu int) error {
 
 // begin gives a warm child its work. The caller holds pool.mu.
 func (c *child) begin(id node.ExecID, start *message.ExecStart) {
-	c.id = id
+	c.id, c.secrets = id, start.Program.Secrets
 	if len(start.Program.Feeds) == 0 {
 		c.send(start)
 		return
@@ -176,7 +178,7 @@ func (c *child) live(stderr io.Reader) {
 	c.lend.Close()
 	<-writer
 	reason, lapsed := c.why(err)
-	c.pool.exited(c, reason, strings.Join(c.tail, "\n"), lapsed)
+	c.pool.exited(c, reason, c.lastWords(), lapsed)
 }
 
 func (c *child) transmit() {
@@ -242,6 +244,18 @@ func (c *child) keepTail(r io.Reader) {
 			c.tail = c.tail[1:]
 		}
 	}
+}
+
+// lastWords are the last lines of stderr. What the program's libraries say when they break may
+// quote a secret.
+func (c *child) lastWords() string {
+	c.pool.mu.Lock()
+	defer c.pool.mu.Unlock()
+	var values []string
+	for _, s := range c.secrets {
+		values = append(values, string(s.Value))
+	}
+	return redact.New(values).Line(strings.Join(c.tail, "\n"))
 }
 
 // why describes an end; reason is empty if the child ended well by itself. lapsed says that its

@@ -23,8 +23,10 @@
 //	       its engine, which may hang. The process is gone 100 ms later.
 //	EXEC-7 Rows that do not travel with a program are in memory before a child has its
 //	       work, once for all children. The last child that uses them frees them.
+//	EXEC-8 A child that gets secrets leaves no core dump, and lets no process of its user
+//	       read its memory. What is kept of its stderr has no secret.
 //
 // Read pool.go (cores and their children), child.go (one process, from outside),
-// lend.go (memory of rows), wire.go (frames), main.go, lease.go and rows.go (the child,
+// lend.go (memory of rows), wire.go (frames), main.go, conceal.go, lease.go and rows.go (the child,
 // from inside).
 package exec

@@ -56,6 +56,13 @@ func play(ctx context.Context, w *Work) *message.ExecResult {
 		spam(ctx, s.Program.Main, lease)
 	case "panic":
 		panic("the engine broke")
+	case "secret panic":
+		panic("the engine broke with " + string(s.Program.Secrets[0].Value))
+	case "concealed":
+		var core unix.Rlimit
+		_ = unix.Getrlimit(unix.RLIMIT_CORE, &core)
+		dumps, _ := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
+		result.Error = fmt.Sprintf("core %d, dumpable %d, %q", core.Cur, dumps, os.Getenv("HYPERSCALE_SECRET_TOKEN"))
 	case "memory":
 		var hold [][]byte
 		for {
@@ -302,4 +309,24 @@ func TestExecutorDiesWithItsWorker(t *testing.T) {
 func gone(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err != nil || bytes.Contains(stat, []byte(") Z "))
+}
+
+// TestSecretsStayInTheirExecutor: one that has secrets leaves no core dump, gets none by its
+// environment, and what it says as it breaks has none.
+func TestSecretsStayInTheirExecutor(t *testing.T) {
+	t.Setenv("HYPERSCALE_SECRET_TOKEN", "hunter2")
+	h := start(t, nil)
+	secretly := func(id node.ExecID, workflow string) {
+		h.Start(id, 0, &message.ExecStart{Shard: message.ShardID{Job: message.JobID{1}}, Workflow: workflow, VUs: 1, PlanDigest: 1, Program: message.Program{Main: "f", Secrets: []message.Secret{{Name: "token", Value: "hunter2"}}}})
+	}
+	secretly(1, "concealed")
+	_, last := h.end(t, 1)
+	if r := last.(*message.ExecResult); r.Error != `core 0, dumpable 0, ""` {
+		t.Errorf("got %q", r.Error)
+	}
+	secretly(2, "secret panic")
+	gone, _ := h.end(t, 2)
+	if !strings.Contains(gone.Tail, "the engine broke with ***") || strings.Contains(gone.Tail, "hunter2") {
+		t.Errorf("its last words: %q", gone.Tail)
+	}
 }

@@ -113,6 +113,11 @@ func (c *inside) serve(run Runner) error {
 		return fmt.Errorf("tell the worker that this executor is ready: %w", err)
 	}
 	start := <-c.start
+	if len(start.Program.Secrets) > 0 {
+		if err := conceal(); err != nil {
+			return err
+		}
+	}
 	var sheets []int
 	if n := len(start.Program.Feeds); n > 0 {
 		var err error

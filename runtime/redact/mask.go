@@ -14,39 +14,74 @@ const Hidden = "***"
 // every text.
 const ValueMin = 4
 
-// cutMark ends a text that was cut.
-const cutMark = "..."
-
 // Mask hides a set of values. A nil Mask knows none.
 type Mask struct {
-	forms   []string // longest first
-	replace *strings.Replacer
+	forms map[string][]string // by their first ValueMin bytes, longest first
+	pairs [1 << 10]uint64     // bits: the first two bytes of forms
 }
 
 // New returns a mask of the values that have at least ValueMin bytes.
 func New(values []string) *Mask {
-	m := &Mask{forms: forms(values)}
-	if len(m.forms) == 0 {
+	all := forms(values)
+	if len(all) == 0 {
 		return nil
 	}
-	pairs := make([]string, 0, 2*len(m.forms))
-	for _, f := range m.forms {
-		pairs = append(pairs, f, Hidden)
+	m := &Mask{forms: map[string][]string{}}
+	for _, f := range all {
+		m.forms[f[:ValueMin]] = append(m.forms[f[:ValueMin]], f)
+		m.pairs[int(f[0])<<2|int(f[1]>>6)] |= 1 << (f[1] & 63)
 	}
-	m.replace = strings.NewReplacer(pairs...)
 	return m
 }
 
-// Values hides the known values alone.
+// Values hides the known values alone, and their beginnings where the text was cut.
 func (m *Mask) Values(text string) string {
-	if m == nil || text == "" {
+	if m == nil {
 		return text
 	}
-	return m.end(m.replace.Replace(text))
+	var out strings.Builder
+	from := 0
+	for i := 0; i+ValueMin <= len(text); {
+		if n := m.at(text, i); n > 0 {
+			out.WriteString(text[from:i])
+			out.WriteString(Hidden)
+			i += n
+			from = i
+			continue
+		}
+		i++
+	}
+	if from == 0 {
+		return text
+	}
+	out.WriteString(text[from:])
+	return out.String()
 }
 
+// at is how many bytes at i are secret.
+func (m *Mask) at(text string, i int) int {
+	if m.pairs[int(text[i])<<2|int(text[i+1]>>6)]&(1<<(text[i+1]&63)) == 0 {
+		return 0
+	}
+	rest, most := text[i:], 0
+	for _, f := range m.forms[rest[:ValueMin]] {
+		n := ValueMin
+		for n < len(f) && n < len(rest) && f[n] == rest[n] {
+			n++
+		}
+		if n == len(f) || n >= telling(f) || strings.Trim(rest[n:], `".`) == "" { // cut, perhaps in quotes
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
+// telling is how long a beginning of a form is hidden wherever it stands: what quotes an excerpt
+// of a value cuts it.
+func telling(form string) int { return min(max(8, len(form)/2), 24) }
+
 // Has reports whether a text contains a known value.
-func (m *Mask) Has(text string) bool { return m != nil && m.replace.Replace(text) != text }
+func (m *Mask) Has(text string) bool { return m.Values(text) != text }
 
 // Line is a line of a log: without values, users of addresses and heads of credentials.
 func (m *Mask) Line(text string) string { return credentials(addresses(m.Values(text), false)) }
@@ -56,27 +91,6 @@ func (m *Mask) Example(text string) string { return credentials(addresses(m.Valu
 
 // Dump is the head of a message, or a body.
 func (m *Mask) Dump(text string) string { return headLines(m.Values(text)) }
-
-// end hides the beginning of a value at the end of a text that was cut there.
-func (m *Mask) end(text string) string {
-	body, cut := strings.CutSuffix(text, cutMark)
-	longest := 0
-	for _, f := range m.forms {
-		for n := min(len(f)-1, len(body)); n >= ValueMin && n > longest; n-- {
-			if strings.HasSuffix(body, f[:n]) {
-				longest = n
-				break
-			}
-		}
-	}
-	if longest == 0 {
-		return text
-	}
-	if body = body[:len(body)-longest] + Hidden; cut {
-		body += cutMark
-	}
-	return body
-}
 
 // Error is an error whose text hides what an example hides. One that has nothing to hide stays.
 func (m *Mask) Error(err error) error {

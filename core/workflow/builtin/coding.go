@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
 	"net/url"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 func Base64() *language.Namespace {
 	return language.NewNamespace("base64", starlark.StringDict{
 		"encode": function("base64.encode", "encode", []string{"data", "url", "padding"}, 1, 1, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
-			data, err := Content("base64.encode", "data", in[0], guard.MeterOf(thread).Limits.ValueBytes)
+			data, err := secretly(thread, "base64.encode", "data", in[0], guard.MeterOf(thread).Limits.ValueBytes, 2, 4)
 			if err != nil {
 				return nil, err
 			}
@@ -35,10 +36,7 @@ func Base64() *language.Namespace {
 			if !padded {
 				coding = coding.WithPadding(base64.NoPadding)
 			}
-			if err := worked(thread, "base64.encode", len(data), coding.EncodedLen(len(data))); err != nil {
-				return nil, err
-			}
-			return starlark.String(coding.EncodeToString([]byte(data))), nil
+			return derived(base64Of{data, coding}, data)
 		}),
 		"decode": function("base64.decode", "decode", []string{"text"}, 1, 1, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
 			text, err := Content("base64.decode", "text", in[0], guard.MeterOf(thread).Limits.ValueBytes)
@@ -51,6 +49,32 @@ func Base64() *language.Namespace {
 			return decodeBase64(text)
 		}),
 	})
+}
+
+// base64Of, hexOf and escapedOf are encodings of an input.
+type (
+	base64Of struct {
+		data   secret.Input
+		coding *base64.Encoding
+	}
+	hexOf     struct{ data secret.Input }
+	escapedOf struct{ text secret.Input }
+)
+
+// Derive implements secret.Derivation, as those below do.
+func (d base64Of) Derive() (string, error) {
+	data, err := d.data.Value()
+	return d.coding.EncodeToString([]byte(data)), err
+}
+
+func (d hexOf) Derive() (string, error) {
+	data, err := d.data.Value()
+	return hex.EncodeToString([]byte(data)), err
+}
+
+func (d escapedOf) Derive() (string, error) {
+	text, err := d.text.Value()
+	return strings.ReplaceAll(url.QueryEscape(text), "+", "%20"), err
 }
 
 // decodeBase64 accepts both alphabets, with and without padding.
@@ -79,14 +103,11 @@ func Flag(fn, argument string, v starlark.Value, fallback bool) (bool, error) {
 func Hex() *language.Namespace {
 	return language.NewNamespace("hex", starlark.StringDict{
 		"encode": function("hex.encode", "encode", []string{"data"}, 1, 1, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
-			data, err := Content("hex.encode", "data", in[0], guard.MeterOf(thread).Limits.ValueBytes)
+			data, err := secretly(thread, "hex.encode", "data", in[0], guard.MeterOf(thread).Limits.ValueBytes, 2, 0)
 			if err != nil {
 				return nil, err
 			}
-			if err := worked(thread, "hex.encode", len(data), 2*len(data)); err != nil {
-				return nil, err
-			}
-			return starlark.String(hex.EncodeToString([]byte(data))), nil
+			return derived(hexOf{data}, data)
 		}),
 		"decode": function("hex.decode", "decode", []string{"text"}, 1, 1, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
 			text, err := Content("hex.decode", "text", in[0], guard.MeterOf(thread).Limits.ValueBytes)
@@ -154,14 +175,11 @@ func urlEncode(thread *starlark.Thread, in []starlark.Value) (starlark.Value, er
 		fields, err := Pairs("url.encode", "form", in[0])
 		return starlark.String(EncodeForm(fields)), err
 	}
-	text, err := Content("url.encode", "value", in[0], urlMax)
+	text, err := secretly(thread, "url.encode", "value", in[0], urlMax, 3, 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := worked(thread, "url.encode", len(text), 3*len(text)); err != nil {
-		return nil, err
-	}
-	return starlark.String(strings.ReplaceAll(url.QueryEscape(text), "+", "%20")), nil
+	return derived(escapedOf{text}, text)
 }
 
 func urlDecode(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {

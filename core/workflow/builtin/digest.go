@@ -11,6 +11,7 @@ import (
 	"hash"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -31,36 +32,60 @@ func newDigest(name string) hash.Hash {
 	return sha256.New()
 }
 
-// written returns a digest in the requested encoding.
-func written(fn string, sum []byte, encoding starlark.Value) (starlark.Value, error) {
-	as, err := OneOf(fn, "encoding", encoding, writings())
+// digestOf is a digest of data in an encoding; with a key it is its HMAC.
+type digestOf struct {
+	hash, as  string
+	keyed     bool
+	key, data secret.Input
+}
+
+// Derive implements secret.Derivation.
+func (d digestOf) Derive() (string, error) {
+	data, err := d.data.Value()
 	if err != nil {
+		return "", err
+	}
+	h := newDigest(d.hash)
+	if d.keyed {
+		key, err := d.key.Value()
+		if err != nil {
+			return "", err
+		}
+		h = hmac.New(func() hash.Hash { return newDigest(d.hash) }, []byte(key))
+	}
+	h.Write([]byte(data))
+	sum := h.Sum(nil)
+	switch d.as {
+	case "base64":
+		return base64.StdEncoding.EncodeToString(sum), nil
+	case "base64url":
+		return base64.RawURLEncoding.EncodeToString(sum), nil
+	case "bytes":
+		return string(sum), nil
+	}
+	return hex.EncodeToString(sum), nil
+}
+
+// written returns a digest in the requested encoding.
+func (d digestOf) written(fn string, encoding starlark.Value) (v starlark.Value, err error) {
+	if d.as, err = OneOf(fn, "encoding", encoding, writings()); err != nil {
 		return nil, err
 	}
-	switch as {
-	case "base64":
-		return starlark.String(base64.StdEncoding.EncodeToString(sum)), nil
-	case "base64url":
-		return starlark.String(base64.RawURLEncoding.EncodeToString(sum)), nil
-	case "bytes":
-		return starlark.Bytes(sum), nil
+	v, err = derived(d, d.key, d.data)
+	if text, ok := v.(starlark.String); ok && d.as == "bytes" {
+		return starlark.Bytes(text), err
 	}
-	return starlark.String(hex.EncodeToString(sum)), nil
+	return v, err
 }
 
 // DigestFunction returns sha256 and its like.
 func DigestFunction(name string) *guard.Func {
 	return function(name, name, []string{"data", "encoding"}, 1, 1, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
-		data, err := Content(name, "data", in[0], guard.MeterOf(thread).Limits.ValueBytes)
+		data, err := secretly(thread, name, "data", in[0], guard.MeterOf(thread).Limits.ValueBytes, 0, 128)
 		if err != nil {
 			return nil, err
 		}
-		if err := worked(thread, name, len(data), 128); err != nil {
-			return nil, err
-		}
-		h := newDigest(name)
-		h.Write([]byte(data))
-		return written(name, h.Sum(nil), in[1])
+		return digestOf{hash: name, data: data}.written(name, in[1])
 	})
 }
 
@@ -68,11 +93,11 @@ func DigestFunction(name string) *guard.Func {
 func HMAC() *guard.Func {
 	return function("hmac", "hmac", []string{"key", "data", "hash", "encoding"}, 2, 2, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
 		most := guard.MeterOf(thread).Limits.ValueBytes
-		key, err := Content("hmac", "key", in[0], most)
+		key, err := secretly(thread, "hmac", "key", in[0], most, 0, 64)
 		if err != nil {
 			return nil, err
 		}
-		data, err := Content("hmac", "data", in[1], most)
+		data, err := secretly(thread, "hmac", "data", in[1], most, 0, 64)
 		if err != nil {
 			return nil, err
 		}
@@ -80,12 +105,7 @@ func HMAC() *guard.Func {
 		if err != nil {
 			return nil, err
 		}
-		if err := worked(thread, "hmac", len(key)+len(data), 128); err != nil {
-			return nil, err
-		}
-		m := hmac.New(func() hash.Hash { return newDigest(name) }, []byte(key))
-		m.Write([]byte(data))
-		return written("hmac", m.Sum(nil), in[3])
+		return digestOf{hash: name, keyed: true, key: key, data: data}.written("hmac", in[3])
 	})
 }
 

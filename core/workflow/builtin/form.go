@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
 	"net/url"
 
 	"go.starlark.net/starlark"
@@ -9,6 +10,15 @@ import (
 
 // Pairs reads a dict of texts; a list of texts as a value repeats the name.
 func Pairs(fn, argument string, v starlark.Value) ([]Pair, error) {
+	return pairs(fn, argument, v, false)
+}
+
+// SentPairs reads those of a request, whose values may be secrets.
+func SentPairs(fn, argument string, v starlark.Value) ([]Pair, error) {
+	return pairs(fn, argument, v, true)
+}
+
+func pairs(fn, argument string, v starlark.Value, sent bool) ([]Pair, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -33,6 +43,15 @@ func Pairs(fn, argument string, v starlark.Value) ([]Pair, error) {
 				out = append(out, Pair{string(key), string(value)})
 			case starlark.Int:
 				out = append(out, Pair{string(key), value.String()})
+			case *secret.Text:
+				if !sent {
+					return nil, secret.Refusal(fn)
+				}
+				text, err := value.Sent()
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, Pair{string(key), text})
 			default:
 				return nil, language.Faultf("%s: %s: the value of %q must be a text, not %s", fn, argument, language.Clip(string(key), 40), language.Describe(value)).In(argument)
 			}

@@ -3,9 +3,9 @@ package builtin
 import (
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	starlarkjson "go.starlark.net/lib/json"
 	"go.starlark.net/starlark"
@@ -74,6 +74,14 @@ func EncodeJSON(thread *starlark.Thread, v starlark.Value) ([]byte, error) {
 	return out, m.Text(thread, "json", len(out))
 }
 
+// EncodeBody encodes the body of a request, which may have secrets in it.
+func EncodeBody(thread *starlark.Thread, v starlark.Value) ([]byte, error) {
+	m := guard.MeterOf(thread)
+	m.Sends = true
+	defer func() { m.Sends = false }()
+	return EncodeJSON(thread, v)
+}
+
 // AppendJSON appends v as JSON, and charges m for it.
 func AppendJSON(m *guard.Meter, b []byte, v starlark.Value, depth int) ([]byte, error) {
 	if depth == 0 {
@@ -98,7 +106,7 @@ func AppendJSON(m *guard.Meter, b []byte, v starlark.Value, depth int) ([]byte, 
 		}
 		return nil, language.Faultf("json: %s cannot be written in JSON", v)
 	case starlark.String:
-		return AppendQuoted(b, string(v)), nil
+		return language.AppendQuoted(b, string(v)), nil
 	case *starlark.Dict:
 		return appendObject(m, b, v.Items(), depth)
 	case *starlarkstruct.Struct:
@@ -117,6 +125,13 @@ func AppendJSON(m *guard.Meter, b []byte, v starlark.Value, depth int) ([]byte, 
 		}
 		return append(b, ']'), nil
 	}
+	if t, ok := v.(*secret.Text); ok {
+		if !m.Sends {
+			return nil, secret.Refusal("json")
+		}
+		text, err := t.Sent()
+		return language.AppendQuoted(b, text), err
+	}
 	return nil, language.Faultf("json: %s cannot be written in JSON", language.Describe(v)).Do("use texts, numbers, True, False, None, lists, dicts and structs of them")
 }
 
@@ -131,43 +146,12 @@ func appendObject(m *guard.Meter, b []byte, items []starlark.Tuple, depth int) (
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(AppendQuoted(b, string(key)), ':')
+		b = append(language.AppendQuoted(b, string(key)), ':')
 		if b, err = AppendJSON(m, b, kv[1], depth-1); err != nil {
 			return nil, err
 		}
 	}
 	return append(b, '}'), nil
-}
-
-// AppendQuoted writes a text of JSON.
-func AppendQuoted(b []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	b = append(b, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			b = utf8.AppendRune(b, r) // U+FFFD for invalid UTF-8
-			i += n
-			continue
-		}
-		switch {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, '\\', 'n')
-		case c == '\r':
-			b = append(b, '\\', 'r')
-		case c == '\t':
-			b = append(b, '\\', 't')
-		case c < ' ' || c == 0x7f:
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		default:
-			b = append(b, c)
-		}
-		i++
-	}
-	return append(b, '"')
 }
 
 // JSON is the module json.

@@ -6,6 +6,7 @@ import (
 	"go.starlark.net/starlarkstruct"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
 )
 
 // function returns a function of a module. Its arguments have the given names. The first
@@ -56,6 +57,32 @@ func Content(fn, argument string, v starlark.Value, most int) (string, error) {
 		return "", language.Faultf("%s: %s has %s, the limit is %s", fn, argument, guard.Size(uint64(len(s))), guard.Size(uint64(most))).In(argument)
 	}
 	return s, nil
+}
+
+// secretly reads a text or bytes that may be secret. It charges for what is made of it: made
+// times as many bytes and some more.
+func secretly(thread *starlark.Thread, fn, argument string, v starlark.Value, most, made, more int) (secret.Input, error) {
+	in, ok := secret.InputOf(v)
+	if !ok {
+		return in, language.WrongType(fn, argument, "a text, bytes or a secret", v)
+	}
+	if in.Size() > most {
+		return in, language.Faultf("%s: %s has %s, the limit is %s", fn, argument, guard.Size(uint64(in.Size())), guard.Size(uint64(most))).In(argument)
+	}
+	return in, worked(thread, fn, in.Size(), made*in.Size()+more)
+}
+
+// derived returns what d makes of its inputs: a secret, if one of them is.
+func derived(d secret.Derivation, inputs ...secret.Input) (starlark.Value, error) {
+	if t := secret.Secret(inputs...); t != nil {
+		out, err := t.Derive(d)
+		if err != nil {
+			return nil, err
+		}
+		return out, nil
+	}
+	text, err := d.Derive()
+	return starlark.String(text), err
 }
 
 // worked charges for reading n bytes, and admits a text of made bytes.

@@ -8,13 +8,49 @@ import (
 
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
 	"hyperscale/core/workflow/signing"
 )
 
-// keyValue is the result of jwt.key: a parsed key.
+// keyValue is the result of jwt.key: a parsed key. That of a secret is parsed once its value is
+// known.
 type keyValue struct {
 	language.Opaque
-	key *signing.Key
+	key  *signing.Key
+	text *secret.Text // nil: it is not secret
+}
+
+// Open implements secret.Opener.
+func (k *keyValue) Open() error {
+	text, err := k.text.Value()
+	if err != nil {
+		return err
+	}
+	if k.key, err = signing.ParseKey([]byte(text)); err != nil {
+		return language.Faultf("jwt.key: the secret is no key: %v", err)
+	}
+	return nil
+}
+
+// tokenOf is a token that a secret signs.
+type tokenOf struct {
+	algorithm      string
+	key            *keyValue
+	header, claims []byte
+}
+
+// Derive implements secret.Derivation.
+func (t tokenOf) Derive() (string, error) {
+	if t.key.key == nil {
+		if err := t.key.Open(); err != nil {
+			return "", err
+		}
+	}
+	token, err := signing.JWT(t.algorithm, t.key.key, t.header, t.claims)
+	if err != nil {
+		return "", language.Faultf("jwt.sign: %v", err)
+	}
+	return token, nil
 }
 
 // signMax bounds a token's claims and a key.
@@ -28,16 +64,23 @@ func JWT() *language.Namespace {
 			if err != nil {
 				return nil, err
 			}
-			return &keyValue{language.Opaque{Kind: "key"}, k}, nil
+			return k, nil
 		}),
 		"sign": function("jwt.sign", "sign", []string{"claims", "key", "algorithm", "headers"}, 2, 2, jwtSign),
 	})
 }
 
 // readKey parses a key, which takes longer than signing with it.
-func readKey(thread *starlark.Thread, fn, argument string, v starlark.Value) (*signing.Key, error) {
+func readKey(thread *starlark.Thread, fn, argument string, v starlark.Value) (*keyValue, error) {
 	if k, ok := v.(*keyValue); ok {
-		return k.key, nil
+		return k, nil
+	}
+	if t, ok := v.(*secret.Text); ok {
+		k := &keyValue{Opaque: language.Opaque{Kind: "key"}, text: t}
+		if err := t.Await(k); err != nil {
+			return nil, err
+		}
+		return k, worked(thread, fn, signMax, signMax)
 	}
 	text, err := Content(fn, argument, v, signMax)
 	if err != nil {
@@ -51,7 +94,7 @@ func readKey(thread *starlark.Thread, fn, argument string, v starlark.Value) (*s
 		return nil, language.Faultf("%s: %v", fn, err).In(argument)
 	}
 	thread.Steps += 2 * k.Work()
-	return k, nil
+	return &keyValue{Opaque: language.Opaque{Kind: "key"}, key: k}, nil
 }
 
 func jwtSign(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
@@ -90,8 +133,17 @@ func jwtSign(thread *starlark.Thread, in []starlark.Value) (starlark.Value, erro
 			return nil, language.Faultf("jwt.sign: the token has %s, the limit is %s", guard.Size(uint64(len(parts[i]))), guard.Size(signMax))
 		}
 	}
-	thread.Steps += key.Work()
-	token, err := signing.JWT(algorithm, key, parts[0], parts[1])
+	if key.key != nil {
+		thread.Steps += key.key.Work()
+	}
+	if key.text != nil {
+		token, err := key.text.Derive(tokenOf{algorithm, key, parts[0], parts[1]})
+		if err != nil {
+			return nil, err
+		}
+		return token, guard.MeterOf(thread).Text(thread, "jwt.sign", len(parts[0])+len(parts[1]))
+	}
+	token, err := signing.JWT(algorithm, key.key, parts[0], parts[1])
 	if err != nil {
 		return nil, language.Faultf("jwt.sign: %v", err).In("key")
 	}
@@ -121,7 +173,7 @@ func AWSSign() *guard.Func {
 			if in[i] == nil {
 				continue
 			}
-			s, err := Content("aws.sign", names[i], in[i], signMax)
+			s, err := signed(thread, names[i], in[i])
 			if err != nil {
 				return nil, err
 			}
@@ -157,10 +209,30 @@ func AWSSign() *guard.Func {
 		}
 		out := starlark.NewDict(len(a.Headers) + len(added))
 		for _, p := range slices.Concat(a.Headers, added) {
-			_ = out.SetKey(starlark.String(p.Name), starlark.String(p.Value)) // texts are valid keys
+			v := starlark.Value(starlark.String(p.Value))
+			if t, ok := in[awsToken].(*secret.Text); ok && p.Value == a.SessionToken {
+				v = t
+			}
+			_ = out.SetKey(starlark.String(p.Name), v) // texts are valid keys
 		}
 		return out, nil
 	})
+}
+
+// signed reads a text that aws.sign signs, or signs with. Of a secret only the keys can be one:
+// the others are part of what it returns, or a body.
+func signed(thread *starlark.Thread, name string, v starlark.Value) (string, error) {
+	t, ok := v.(*secret.Text)
+	if !ok {
+		return Content("aws.sign", name, v, signMax)
+	}
+	if name != "secret_key" && name != "session_token" {
+		return "", language.Faultf("aws.sign: %s cannot be a secret", name).In(name).Do("only secret_key and session_token can")
+	}
+	if err := worked(thread, "aws.sign", t.Size(), t.Size()); err != nil {
+		return "", err
+	}
+	return t.Value()
 }
 
 // signedAt returns the time to sign: the engine's, unless one is given.

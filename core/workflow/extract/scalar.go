@@ -2,7 +2,7 @@ package extract
 
 import (
 	"bytes"
-	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/language"
 	"strconv"
 
 	"go.starlark.net/starlark"
@@ -21,7 +21,7 @@ type scalar struct {
 func newScalar(v starlark.Value) (scalar, bool) {
 	switch v := v.(type) {
 	case starlark.String:
-		return scalar{source: string(builtin.AppendQuoted(nil, string(v))), text: string(v), isText: true}, true
+		return scalar{source: string(language.AppendQuoted(nil, string(v))), text: string(v), isText: true}, true
 	case starlark.Bool:
 		return scalar{source: strconv.FormatBool(bool(v))}, true
 	case starlark.NoneType:

@@ -16,5 +16,5 @@
 //
 //	if err := guard.MeterOf(thread).Text(thread, "join", n); err != nil { ... }
 //
-// Read meter.go, guard.go, method.go, rewrite.go, nesting.go.
+// Read meter.go, guard.go, method.go, secrets.go, rewrite.go, nesting.go.
 package guard

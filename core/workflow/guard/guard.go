@@ -2,6 +2,7 @@ package guard
 
 import (
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
 	"math/bits"
 	"strings"
 
@@ -35,17 +36,7 @@ func Guards() starlark.StringDict {
 	add := func(name string, call func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (starlark.Value, error)) {
 		all[name] = &Func{Word: strings.TrimPrefix(name, language.Mark), Call: call}
 	}
-	for _, op := range []syntax.Token{syntax.PLUS, syntax.STAR, syntax.PERCENT, syntax.PIPE, syntax.LTLT} {
-		add(language.Mark+op.String(), func(thread *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-			if err := MeterOf(thread).admit(thread, op, args[0], args[1]); err != nil {
-				return nil, err
-			}
-			return starlark.Binary(op, args[0], args[1])
-		})
-		add(language.Mark+op.String()+"=", func(thread *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-			return args[1], MeterOf(thread).admit(thread, op, args[0], args[1])
-		})
-	}
+	addOperators(add)
 	add(language.Mark+"copy", func(thread *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		return args[0], MeterOf(thread).Copied(thread, args[0])
 	})
@@ -69,6 +60,9 @@ func Guards() starlark.StringDict {
 	for _, name := range []string{"str", "repr"} {
 		add(name, func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			for _, arg := range args {
+				if _, ok := arg.(*secret.Text); ok {
+					return nil, secret.Refusal(name)
+				}
 				n, err := MeterOf(thread).Rendered(arg)
 				if err == nil {
 					err = MeterOf(thread).Text(thread, name, n)
@@ -95,6 +89,32 @@ func Guards() starlark.StringDict {
 		})
 	}
 	return all
+}
+
+// addOperators adds the operators that can make much out of little.
+func addOperators(add func(string, func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (starlark.Value, error))) {
+	for _, op := range []syntax.Token{syntax.PLUS, syntax.STAR, syntax.PERCENT, syntax.PIPE, syntax.LTLT} {
+		add(language.Mark+op.String(), func(thread *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+			if err := MeterOf(thread).admit(thread, op, args[0], args[1]); err != nil {
+				return nil, err
+			}
+			if op == syntax.PERCENT {
+				return formatted(args[0], args[1])
+			}
+			return starlark.Binary(op, args[0], args[1])
+		})
+		add(language.Mark+op.String()+"=", func(thread *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+			if err := MeterOf(thread).admit(thread, op, args[0], args[1]); err != nil {
+				return nil, err
+			}
+			if _, isText := args[0].(starlark.String); op == syntax.PERCENT && isText {
+				if hasSecret(args[1]) {
+					return nil, language.Faultf("%%= cannot put a secret into a text").Do("write x = x %% secret")
+				}
+			}
+			return args[1], nil
+		})
+	}
 }
 
 func universal(thread *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -140,6 +160,9 @@ func (m *Meter) admit(thread *starlark.Thread, op syntax.Token, x, y starlark.Va
 }
 
 func (m *Meter) admitSum(thread *starlark.Thread, x, y starlark.Value) error {
+	if n := secretSize(x, y); n > 0 {
+		return m.Text(thread, "+", n)
+	}
 	switch x := x.(type) {
 	case starlark.String:
 		if y, ok := y.(starlark.String); ok {

@@ -52,6 +52,8 @@ type Meter struct {
 	Bytes  uint64 // what remains of total
 	Total  uint64
 	Owner  any // a load of files, or the virtual user whose function runs
+
+	Sends bool // a request's body is encoded: secrets may stand in it
 }
 
 const MeterKey = "meter"

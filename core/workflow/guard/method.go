@@ -54,6 +54,9 @@ func dot(thread *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (star
 		if err := MeterOf(thread).admitMethod(thread, x, name, args, kwargs); err != nil {
 			return nil, err
 		}
+		if v, done, err := MeterOf(thread).secretly(thread, method, x, args, kwargs); done {
+			return v, err
+		}
 		return method.CallInternal(thread, args, kwargs)
 	}}, nil
 }

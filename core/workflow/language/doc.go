@@ -15,5 +15,5 @@
 //
 //	return language.Faultf("%s: vus = %d is too many", fn, n).In("vus").Do("use less")
 //
-// Read errors.go, args.go, value.go, source.go.
+// Read errors.go, args.go, value.go, quote.go, source.go.
 package language

@@ -118,7 +118,7 @@ func (o *Options) connections(fn string, of func(string) starlark.Value) (err er
 
 // defaults reads the headers of every request.
 func (o *Options) defaults(fn string, headers, agent starlark.Value) error {
-	all, err := builtin.Pairs(fn, "headers", headers)
+	all, err := builtin.SentPairs(fn, "headers", headers)
 	if err != nil {
 		return err
 	}

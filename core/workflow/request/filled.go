@@ -2,6 +2,7 @@ package request
 
 import (
 	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/language"
 	"net/url"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ func (r *Request) Filled(values [][]byte) *Request {
 	f := filler{}
 	for _, placeholder := range r.Placeholders {
 		value := string(values[placeholder.Var])
-		inJSON := string(builtin.AppendQuoted(nil, value))
+		inJSON := string(language.AppendQuoted(nil, value))
 		f.plain = append(f.plain, placeholder.Word, value)
 		f.path = append(f.path, placeholder.Word, strings.ReplaceAll(url.QueryEscape(value), "+", "%20"))
 		f.query = append(f.query, placeholder.Word, url.QueryEscape(value))

@@ -5,6 +5,7 @@ import (
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
 	"net/url"
 	"slices"
 	"strconv"
@@ -48,15 +49,11 @@ type Value struct {
 	Asked
 }
 
-type authValue struct {
-	language.Opaque
-	auth Auth
-}
-
 type partValue struct {
 	language.Opaque
 	data           []byte
-	text           bool // data was a text: it may contain values
+	text           bool         // data was a text: it may contain values
+	hidden         *secret.Text // in place of data; nil: it is not secret
 	filename, kind string
 }
 
@@ -161,14 +158,24 @@ func compose(thread *starlark.Thread, fn, method string, in *[argCount]starlark.
 	if w := wordsOf(thread); w != nil {
 		b = &Placeholders{words: w, thread: thread}
 	}
-	target, ok := in[argURL].(starlark.String)
-	if !ok {
+	var target string
+	switch v := in[argURL].(type) {
+	case starlark.String:
+		target = string(v)
+	case *secret.Text:
+		if v.InHost() {
+			return nil, nil, language.Faultf("%s: a secret stands in the scheme or the host of the URL", fn).In("url").Do("write them out: \"https://host/\" + secret")
+		}
+		if target, err = v.URL(); err != nil {
+			return nil, nil, err
+		}
+	default:
 		if in[argURL] == nil {
 			return nil, nil, language.Faultf("%s: the URL is missing", fn).Do("write %s(\"http://host/path\")", fn)
 		}
 		return nil, nil, language.WrongType(fn, "url", "a text", in[argURL])
 	}
-	if r.URL, err = b.put(fn, "url", string(target)); err != nil {
+	if r.URL, err = b.put(fn, "url", target); err != nil {
 		return nil, nil, err
 	}
 	if err := checkURL(fn, r.URL); err != nil {
@@ -230,7 +237,7 @@ func ParseURL(fn, target string) error {
 }
 
 func (r *Request) fields(fn string, b *Placeholders, in *[argCount]starlark.Value) (err error) {
-	if r.Headers, err = builtin.Pairs(fn, "headers", in[argHeaders]); err != nil {
+	if r.Headers, err = builtin.SentPairs(fn, "headers", in[argHeaders]); err != nil {
 		return err
 	}
 	if err = b.putAll(fn, "headers", r.Headers, false); err != nil {
@@ -244,13 +251,13 @@ func (r *Request) fields(fn string, b *Placeholders, in *[argCount]starlark.Valu
 			return err
 		}
 	}
-	if r.Params, err = builtin.Pairs(fn, "params", in[argParams]); err != nil {
+	if r.Params, err = builtin.SentPairs(fn, "params", in[argParams]); err != nil {
 		return err
 	}
 	if err = b.putAll(fn, "params", r.Params, true); err != nil {
 		return err
 	}
-	if r.Cookies, err = builtin.Pairs(fn, "cookies", in[argCookies]); err != nil {
+	if r.Cookies, err = builtin.SentPairs(fn, "cookies", in[argCookies]); err != nil {
 		return err
 	}
 	if err = b.putAll(fn, "cookies", r.Cookies, false); err != nil {
@@ -266,8 +273,17 @@ func (r *Request) fields(fn string, b *Placeholders, in *[argCount]starlark.Valu
 		if !ok {
 			return language.WrongType(fn, "auth", "http.basic(user, password) or http.bearer(token)", in[argAuth])
 		}
-		if r.Auth = &auth.auth; b != nil {
-			if r.Auth, err = b.auth(fn, auth.auth); err != nil {
+		if r.Auth = auth.shared; r.Auth == nil {
+			own, err := auth.auth()
+			if err != nil {
+				return err
+			}
+			if r.Auth = &own; strings.ContainsAny(own.Token, "\r\n\x00") {
+				return language.Faultf("http.bearer: the token has a line break in it").In("auth")
+			}
+		}
+		if b != nil {
+			if r.Auth, err = b.auth(fn, *r.Auth); err != nil {
 				return err
 			}
 		}
@@ -301,16 +317,19 @@ func (r *Request) body(thread *starlark.Thread, fn string, b *Placeholders, in *
 	switch given {
 	case argBody:
 		switch v := in[argBody].(type) {
-		case starlark.String:
-			text, err := b.put(fn, "body", string(v))
+		case starlark.String, *secret.Text:
+			text, _, err := sentText(v)
 			if err != nil {
+				return err
+			}
+			if text, err = b.put(fn, "body", text); err != nil {
 				return err
 			}
 			r.Body, r.ContentType = []byte(text), "text/plain; charset=utf-8"
 		case starlark.Bytes:
 			r.Body, r.ContentType = []byte(v), "application/octet-stream"
 		default:
-			f := language.WrongType(fn, "body", "a text or bytes", v)
+			f := language.WrongType(fn, "body", "a text, bytes or a secret", v)
 			return f.Do("for a dict or a list use json = ...")
 		}
 		return guard.MeterOf(thread).Charge(thread, len(r.Body))
@@ -335,7 +354,7 @@ func (r *Request) body(thread *starlark.Thread, fn string, b *Placeholders, in *
 // json encodes a body. JSON contains a $ only within a text, so its placeholders are found in
 // the encoded form.
 func (r *Request) json(thread *starlark.Thread, fn string, b *Placeholders, v starlark.Value) (err error) {
-	r.Body, err = builtin.EncodeJSON(thread, v)
+	r.Body, err = builtin.EncodeBody(thread, v)
 	r.ContentType = "application/json"
 	if f, ok := err.(*language.Fault); ok {
 		f.In("json")
@@ -349,7 +368,7 @@ func (r *Request) json(thread *starlark.Thread, fn string, b *Placeholders, v st
 }
 
 func formBody(fn string, b *Placeholders, v starlark.Value) ([]byte, error) {
-	fields, err := builtin.Pairs(fn, "form", v)
+	fields, err := builtin.SentPairs(fn, "form", v)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -72,11 +73,23 @@ func (p *parts) add(name string, value starlark.Value) error {
 		body, text = []byte(value), true
 	case starlark.Bytes:
 		body = []byte(value)
+	case *secret.Text:
+		sent, err := value.Sent()
+		if err != nil {
+			return err
+		}
+		body, text = []byte(sent), true
 	case *partValue:
 		if err := p.blanks.none(p.fn, "multipart", "the name or the type of a file", value.filename+value.kind); err != nil {
 			return err
 		}
-		body, text = value.data, value.text
+		if body, text = value.data, value.text; value.hidden != nil {
+			sent, err := value.hidden.Sent()
+			if err != nil {
+				return err
+			}
+			body, text = []byte(sent), true
+		}
 		if value.filename != "" {
 			head += "; filename=\"" + escape.Replace(value.filename) + "\""
 		}

@@ -4,6 +4,7 @@ import (
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -87,7 +88,13 @@ func (o *Options) route(fn string, proxy, addresses starlark.Value) (err error) 
 }
 
 func readProxy(fn string, v starlark.Value) (*Proxy, error) {
-	s, ok := v.(starlark.String)
+	s, ok, err := sentText(v)
+	if err != nil {
+		return nil, err
+	}
+	if t, hidden := v.(*secret.Text); hidden && t.InHost() {
+		return nil, language.Faultf("%s: a secret stands in the scheme or the host of the proxy", fn).In("proxy").Do("write them out: \"http://user:\" + secret + \"@host:3128\"")
+	}
 	if !ok {
 		return nil, language.WrongType(fn, "proxy", "a text such as \"http://host:3128\"", v)
 	}
@@ -96,7 +103,7 @@ func readProxy(fn string, v starlark.Value) (*Proxy, error) {
 		f.Message += language.Faultf(format, args...).Message
 		return f
 	}
-	u, err := url.Parse(string(s))
+	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Hostname() == "": // its text may contain a password
 		return nil, wrong("is no URL")

@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
 )
 
 // Placeholder is a word in a request's texts that a value replaces. It consists of letters and
@@ -94,6 +95,7 @@ func (b *Placeholders) word(name, argument string) string {
 // Words creates words that occur nowhere in a program: they contain a digest of it.
 type Words struct {
 	Files  []message.File
+	Vault  *secret.Vault
 	digest uint64 // computed on first use
 	made   int
 }
@@ -143,6 +145,7 @@ func (b *Placeholders) count() int {
 // Explain replaces words with names in an error about a request.
 func (b *Placeholders) Explain(err error) error {
 	if f, ok := err.(*language.Fault); ok && b != nil {
+		f.Message, f.Remedy = b.words.Vault.Show(f.Message), b.words.Vault.Show(f.Remedy)
 		for _, placeholder := range b.List {
 			f.Message = strings.ReplaceAll(f.Message, placeholder.Word, "${"+placeholder.Name+"}")
 			f.Remedy = strings.ReplaceAll(f.Remedy, placeholder.Word, "${"+placeholder.Name+"}")

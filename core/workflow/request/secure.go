@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
 	"slices"
 	"strings"
 
@@ -130,22 +131,36 @@ func (o *TLS) identity(fn string, certificate, key starlark.Value) error {
 	if err != nil {
 		return err
 	}
-	chain, err := certificates(fn, "certificate", text)
+	if _, err := certificates(fn, "certificate", text); err != nil {
+		return err
+	}
+	o.Certificate = []byte(text)
+	if hidden, ok := key.(*secret.Text); ok { // Reveal checks it
+		word, err := hidden.Sent()
+		o.Key = []byte(word)
+		return err
+	}
+	own, err := builtin.Content(fn, "key", key, certificateMax)
 	if err != nil {
 		return err
 	}
-	secret, err := builtin.Content(fn, "key", key, certificateMax)
+	o.Key = []byte(own)
+	return o.belongs()
+}
+
+// belongs checks that the key is that of the first certificate.
+func (o *TLS) belongs() error {
+	chain, err := certificates("tls", "certificate", string(o.Certificate))
 	if err != nil {
 		return err
 	}
-	public, err := publicOf(secret)
+	public, err := publicOf(string(o.Key))
 	if err != nil {
 		return err
 	}
 	if own, ok := chain[0].PublicKey.(interface{ Equal(crypto.PublicKey) bool }); !ok || !own.Equal(public) {
 		return language.Faultf("tls: the key does not belong to the first certificate").In("key").Do("give the key that the certificate was made with, and the client's own certificate before those of its authorities")
 	}
-	o.Certificate, o.Key = []byte(text), []byte(secret)
 	return nil
 }
 

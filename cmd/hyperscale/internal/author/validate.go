@@ -13,6 +13,7 @@ import (
 	workload "hyperscale/core/load"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow/inspect"
+	"hyperscale/runtime/redact"
 	"hyperscale/runtime/ui/units"
 )
 
@@ -35,7 +36,7 @@ looks like a mistake.`,
 			if wrong := errorsOf(findings); wrong > 0 {
 				return command.Usage("%s has %s", args[0], command.Counted(wrong, "error"))
 			}
-			return describe(cmd.OutOrStdout(), args[0], plan)
+			return describe(cmd.OutOrStdout(), args[0], plan, load.Secrets)
 		}),
 	}
 	load.Add(cmd.Flags())
@@ -54,7 +55,7 @@ func errorsOf(findings []inspect.Finding) int {
 }
 
 // describe tells a plan in words.
-func describe(w io.Writer, file string, plan *message.Plan) error {
+func describe(w io.Writer, file string, plan *message.Plan, secrets []string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is good: %s\n", file, command.Counted(len(plan.Workflows), "workflow"))
 	for i := range plan.Workflows {
@@ -63,6 +64,9 @@ func describe(w io.Writer, file string, plan *message.Plan) error {
 	if len(plan.Params) > 0 {
 		fmt.Fprintf(&b, "\nparams (--set name=value)\n")
 		for _, p := range plan.Params {
+			if p.Secret {
+				p.Value, p.Default = redact.Hidden, redact.Hidden
+			}
 			line := fmt.Sprintf("  %s = %s", p.Name, p.Value)
 			if p.Value != p.Default {
 				line += fmt.Sprintf(" (default %s)", p.Default)
@@ -71,6 +75,12 @@ func describe(w io.Writer, file string, plan *message.Plan) error {
 				line += ": " + p.Help
 			}
 			fmt.Fprintln(&b, units.Clean(line))
+		}
+	}
+	if len(secrets) > 0 {
+		fmt.Fprintf(&b, "\nsecrets (--secret-file FILE, or the environment)\n")
+		for _, name := range secrets {
+			fmt.Fprintf(&b, "  %s (%s)\n", name, source.SecretVariable(name))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

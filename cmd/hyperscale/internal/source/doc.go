@@ -14,5 +14,5 @@
 //
 //	program, plan, err := source.Read("test.star", &flags)
 //
-// Read flags.go, program.go, rows.go.
+// Read flags.go, params.go, secrets.go, program.go, rows.go.
 package source

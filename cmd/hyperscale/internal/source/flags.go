@@ -40,6 +40,9 @@ type Flags struct {
 	Params   []string
 	files    []string // of --set-file
 	seed     uint64
+
+	Secrets []string // names that the loaded program declares
+	secrets secretFlags
 }
 
 // Add gives a command the flags.

@@ -11,6 +11,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow/language"
+	"hyperscale/runtime/exec"
 )
 
 // setPrefix begins the names of variables that set params.
@@ -100,6 +101,11 @@ func (f *Flags) notes(environ []string, params []message.ParamPlan) (all []strin
 	for end := range variables(environ, setPrefix) {
 		if !slices.ContainsFunc(params, func(p message.ParamPlan) bool { return language.Variable(p.Name) == end }) {
 			all = append(all, fmt.Sprintf("%s%s sets nothing: the workflow has no param(%q)", setPrefix, end, strings.ToLower(end)))
+		}
+	}
+	for end := range variables(environ, exec.SecretPrefix) {
+		if !slices.ContainsFunc(f.Secrets, func(name string) bool { return language.Variable(name) == end }) {
+			all = append(all, fmt.Sprintf("%s%s sets nothing: the workflow has no secret(%q)", exec.SecretPrefix, end, strings.ToLower(end)))
 		}
 	}
 	slices.Sort(all)

@@ -72,8 +72,8 @@ func Inspect(file string, flags *Flags) (message.Program, *message.Plan, []inspe
 	if err != nil {
 		return message.Program{}, nil, findings, command.AsUsage(err)
 	}
-	flags.note(loaded.Plan())
-	return program, loaded.Plan(), findings, nil
+	err = flags.settle(&program, loaded)
+	return program, loaded.Plan(), findings, err
 }
 
 // ReadFile reads a source file of a bounded size.
@@ -101,15 +101,25 @@ func Load(main string, files []message.File, feeds []message.FeedFile, flags *Fl
 	if err != nil {
 		return message.Program{}, nil, command.AsUsage(err)
 	}
-	flags.note(loaded.Plan())
-	return program, loaded.Plan(), nil
+	err = flags.settle(&program, loaded)
+	return program, loaded.Plan(), err
 }
 
-// note tells on stderr what the flags and the environment did that a person may not expect.
-func (f *Flags) note(plan *message.Plan) {
-	for _, note := range f.notes(os.Environ(), plan.Params) {
+// settle gives a program the values of its secrets, and tells on stderr what the flags and the
+// environment did that a person may not expect.
+func (f *Flags) settle(program *message.Program, loaded *workflow.Program) (err error) {
+	f.Secrets = loaded.Secrets()
+	notes := f.notes(os.Environ(), loaded.Plan().Params)
+	if program.Secrets, err = f.secrets.resolve(f.Secrets); err != nil {
+		if exit := (*command.ExitError)(nil); errors.As(err, &exit) { // an interrupt
+			return err
+		}
+		return command.AsUsage(err)
+	}
+	for _, note := range notes {
 		fmt.Fprintln(os.Stderr, note)
 	}
+	return nil
 }
 
 // assemble applies the flags.

@@ -1,0 +1,77 @@
+package request
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/secret"
+)
+
+// Reveal returns a request that a file declares with the values of its secrets. It does not
+// change its argument.
+func (r *Request) Reveal(v *secret.Vault) (*Request, error) {
+	if !r.hides(v) {
+		return r, nil
+	}
+	out := *r
+	f := revealer{vault: v}
+	path, query, has := strings.Cut(r.URL, "?")
+	if out.URL = f.fill("the path of the URL", path, secret.Path); has {
+		out.URL += "?" + f.fill("the query of the URL", query, secret.Query)
+	}
+	out.Headers, out.Params, out.Cookies = f.pairs("the header", r.Headers, secret.Field), f.pairs("the parameter", r.Params, secret.Plain), f.pairs("the cookie", r.Cookies, secret.Cookie)
+	if r.Auth != nil {
+		out.Auth = &Auth{r.Auth.Kind, f.fill("a user's name", r.Auth.User, secret.User), f.fill("a password", r.Auth.Password, secret.Plain), f.fill("a token", r.Auth.Token, secret.Field)}
+	}
+	// Only json = and form = set these types: a text has text/plain.
+	escape := map[string]secret.Escape{"application/json": secret.JSON, "application/x-www-form-urlencoded": secret.Query}[r.ContentType]
+	out.Body = []byte(f.fill("the body", string(r.Body), escape))
+	return &out, f.err
+}
+
+// hides reports whether words of secrets stand in the request.
+func (r *Request) hides(v *secret.Vault) bool {
+	named := func(p builtin.Pair) bool { return v.Has(p.Value) }
+	return v.Has(r.URL) || v.Has(string(r.Body)) || r.Auth != nil && v.Has(r.Auth.User+" "+r.Auth.Password+" "+r.Auth.Token) ||
+		slices.ContainsFunc(r.Headers, named) || slices.ContainsFunc(r.Params, named) || slices.ContainsFunc(r.Cookies, named)
+}
+
+// Reveal gives a client the values of its secrets.
+func (o *Options) Reveal(v *secret.Vault) error {
+	f := revealer{vault: v}
+	o.Headers = f.pairs("the header", o.Headers, secret.Field)
+	if p := o.Proxy; p != nil {
+		own := *p
+		own.User, own.Password = f.fill("a user's name", p.User, secret.User), f.fill("a password", p.Password, secret.Plain)
+		o.Proxy = &own
+	}
+	if f.err == nil && v.Has(string(o.TLS.Key)) {
+		o.TLS.Key = []byte(f.fill("a key", string(o.TLS.Key), secret.Plain))
+		f.err = o.TLS.belongs()
+	}
+	return f.err
+}
+
+// revealer fills texts and keeps the first error.
+type revealer struct {
+	vault *secret.Vault
+	err   error
+}
+
+func (f *revealer) fill(place, text string, e secret.Escape) string {
+	out, err := f.vault.Fill(place, text, e)
+	if err != nil && f.err == nil {
+		f.err = err
+	}
+	return out
+}
+
+func (f *revealer) pairs(what string, all []builtin.Pair, e secret.Escape) []builtin.Pair {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Value = f.fill(fmt.Sprintf("%s %s", what, all[i].Name), all[i].Value, e)
+	}
+	return all
+}
