@@ -150,7 +150,7 @@ workflow(name = "w%d%s%s%s" % (n + 1, b == True, s, r), steps = [step("a", http.
 		{"", `param "must" has no default and was not set`},
 		{"must=a,pages=many", `param "pages": the value "many" is not a whole number`},
 		{"must=a,strict=yes", `param "strict": the value "yes" is not true or false`},
-		{"must=a,page=5", "--set page=5: no file declares a param \"page\"\n  did you mean \"pages\"?"},
+		{"must=a,page=5", "--set page=...: no file declares a param \"page\"\n  did you mean \"pages\"?"},
 	}
 	for _, test := range tests {
 		p := program("test.star", text)

@@ -177,7 +177,7 @@ func (l *loader) unknownParams() error {
 		if slices.Contains(known, p.Name) {
 			continue
 		}
-		f := language.Faultf("--set %s=%s: no file declares a param %q", language.Clip(p.Name, 40), language.Clip(p.Value, 40), language.Clip(p.Name, 40)).Meant(p.Name, known)
+		f := language.Faultf("--set %s=...: no file declares a param %q", language.Clip(p.Name, 40), language.Clip(p.Name, 40)).Meant(p.Name, known)
 		if f.Remedy == "" {
 			f.Do("declare it: %s = param(%q, default = ...)", p.Name, p.Name)
 		}

@@ -27,6 +27,9 @@ func (p writer) file() *File {
 		if q.help != "" {
 			fmt.Fprintf(&b, ", help = %s", Quote(OneLine(q.help, 120)))
 		}
+		if q.real != "" {
+			b.WriteString(", secret = True")
+		}
 		b.WriteString(")\n")
 	}
 	if len(p.params) > 0 {
