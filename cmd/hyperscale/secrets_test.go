@@ -31,6 +31,9 @@ func secretValue(n int) string {
 	if n == 38 { // a user's name has no colon, a cookie no semicolon
 		return "line38one\"<&>\nline38two"
 	}
+	if n == 26 { // a path's name keeps words without digits
+		return "Correct/horse&batteryStaple"
+	}
 	return fmt.Sprintf("Zq%02d&\"é+/=%%<'w%dxV", n, n*7919)
 }
 

@@ -14,6 +14,7 @@ import (
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/http2"
+	"hyperscale/runtime/redact"
 )
 
 // graph is a workflow prepared to run: its requests are bytes, and each step knows its
@@ -88,8 +89,8 @@ func newAccounts(g *graph, w *message.WorkflowPlan) []measure.Account {
 }
 
 // newNames returns the names of requests that functions of steps and hooks send.
-func newNames(g *graph, w *message.WorkflowPlan) measure.Names {
-	n := measure.NewNames(w)
+func newNames(g *graph, w *message.WorkflowPlan, mask *redact.Mask) measure.Names {
+	n := measure.NewNames(w, mask)
 	for i := range g.steps {
 		n.Own(g.steps[i].plan.Name, message.StepPart)
 	}

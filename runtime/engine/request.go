@@ -27,7 +27,7 @@ type requests struct {
 
 func newRequests(p *parts) requests {
 	r := requests{
-		parts: p, accounts: newAccounts(p.g, p.cfg.Workflow.Plan), names: newNames(p.g, p.cfg.Workflow.Plan),
+		parts: p, accounts: newAccounts(p.g, p.cfg.Workflow.Plan), names: newNames(p.g, p.cfg.Workflow.Plan, p.cfg.Mask),
 		x: make([]*exchange, len(p.Slots.Own)), values: newValues(*p.cfg), jars: map[int32]*cookie.Jar{}, dressed: map[int32]*http1.Call{},
 	}
 	if p.g.scripted {

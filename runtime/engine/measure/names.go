@@ -8,12 +8,14 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
 	"hyperscale/core/stats"
+	"hyperscale/runtime/redact"
 )
 
 // Names hold the accounts of functions' requests: each under its own name, behind the name of its
 // owner, the step or the hook whose function sends it.
 type Names struct {
 	plan    *message.WorkflowPlan
+	mask    *redact.Mask // folding would tear a secret in a path apart
 	owners  []owner
 	scratch []byte
 	total   int
@@ -28,7 +30,7 @@ type owner struct {
 }
 
 // NewNames returns names without owners.
-func NewNames(w *message.WorkflowPlan) Names { return Names{plan: w} }
+func NewNames(w *message.WorkflowPlan, mask *redact.Mask) Names { return Names{plan: w, mask: mask} }
 
 // Own adds an owner, whose place is the number of those before it.
 func (n *Names) Own(name string, kind message.StepKind) {
@@ -38,6 +40,7 @@ func (n *Names) Own(name string, kind message.StepKind) {
 // Account returns the account of a request of an owner. Without a name it is that of its method
 // and path.
 func (n *Names) Account(of int, group, name, method, url string) *Account {
+	group, name, url = n.mask.Values(group), n.mask.Values(name), n.mask.Values(url)
 	b := n.scratch[:0]
 	if group != "" {
 		b = append(append(b, group...), '/')
