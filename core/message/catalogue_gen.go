@@ -740,13 +740,17 @@ func (z *File) check() error {
 }
 
 func (z *Generator) size() int {
-	n := 45
+	n := 77
 	n += z.Lag.size()
 	n += sizeUint(uint64(z.BusyMax))
 	n++
 	n += sizeUint(uint64(z.Begun))
 	n += sizeUint(uint64(z.Waited))
 	n += sizeUint(uint64(z.Dropped))
+	n += sizeUint(uint64(z.WaitMax))
+	n += sizeUint(uint64(z.StealMax))
+	n++
+	n++
 	return n
 }
 
@@ -757,6 +761,10 @@ func (z *Generator) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Begun))
 	h = node.Mix(h, uint64(z.Waited))
 	h = node.Mix(h, uint64(z.Dropped))
+	h = node.Mix(h, uint64(z.WaitMax))
+	h = node.Mix(h, uint64(z.StealMax))
+	h = node.Mix(h, bit(z.Starved))
+	h = node.Mix(h, bit(z.Late))
 	return h
 }
 

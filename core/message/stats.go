@@ -110,10 +110,14 @@ type StepStats struct {
 type Generator struct {
 	Lag       Histogram `msg:"lag"`       // ns by which starts were late
 	BusyMax   uint32    `msg:"busy_max"`  // busiest second of the loop, parts per million
-	Saturated bool      `msg:"saturated"` // the generator, not the target, was the bottleneck
+	Saturated bool      `msg:"saturated"` // its own work filled its core for a second
 	Begun     uint64    `msg:"begun"`     // iterations
 	Waited    uint64    `msg:"waited"`    // those that were due while no virtual user was free
 	Dropped   uint64    `msg:"dropped"`   // that were due and never began, because no virtual user was free
+	WaitMax   uint32    `msg:"wait_max"`  // of a second, ready to run while others had the core, parts per million
+	StealMax  uint32    `msg:"steal_max"` // of the machine's time that its host gave to other machines, parts per million
+	Starved   bool      `msg:"starved"`   // others took the core that it needed
+	Late      bool      `msg:"late"`      // enough starts were late to say so, for whatever reason
 }
 
 // Stats are the figures of one workflow, by one executor or by many.

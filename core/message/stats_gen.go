@@ -296,9 +296,9 @@ func (z ErrorCount) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Generator) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 10
 	// string "lag"
-	o = append(o, 0x86, 0xa3, 0x6c, 0x61, 0x67)
+	o = append(o, 0x8a, 0xa3, 0x6c, 0x61, 0x67)
 	o, err = z.Lag.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Lag")
@@ -319,6 +319,18 @@ func (z *Generator) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "dropped"
 	o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
 	o = msgp.AppendUint64(o, z.Dropped)
+	// string "wait_max"
+	o = append(o, 0xa8, 0x77, 0x61, 0x69, 0x74, 0x5f, 0x6d, 0x61, 0x78)
+	o = msgp.AppendUint32(o, z.WaitMax)
+	// string "steal_max"
+	o = append(o, 0xa9, 0x73, 0x74, 0x65, 0x61, 0x6c, 0x5f, 0x6d, 0x61, 0x78)
+	o = msgp.AppendUint32(o, z.StealMax)
+	// string "starved"
+	o = append(o, 0xa7, 0x73, 0x74, 0x61, 0x72, 0x76, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Starved)
+	// string "late"
+	o = append(o, 0xa4, 0x6c, 0x61, 0x74, 0x65)
+	o = msgp.AppendBool(o, z.Late)
 	return
 }
 
@@ -336,7 +348,7 @@ func (z *Generator) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -411,6 +423,50 @@ func (z *Generator) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Dropped")
 				return
 			}
+		case "wait_max":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "WaitMax")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.WaitMax, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "WaitMax")
+				return
+			}
+		case "steal_max":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "StealMax")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.StealMax, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "StealMax")
+				return
+			}
+		case "starved":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Starved")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.Starved, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Starved")
+				return
+			}
+		case "late":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Late")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			z.Late, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Late")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -425,7 +481,7 @@ func (z *Generator) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Generator) Msgsize() (s int) {
-	s = 1 + 4 + z.Lag.Msgsize() + 9 + msgp.Uint32Size + 10 + msgp.BoolSize + 6 + msgp.Uint64Size + 7 + msgp.Uint64Size + 8 + msgp.Uint64Size
+	s = 1 + 4 + z.Lag.Msgsize() + 9 + msgp.Uint32Size + 10 + msgp.BoolSize + 6 + msgp.Uint64Size + 7 + msgp.Uint64Size + 8 + msgp.Uint64Size + 9 + msgp.Uint32Size + 10 + msgp.Uint32Size + 8 + msgp.BoolSize + 5 + msgp.BoolSize
 	return
 }
 

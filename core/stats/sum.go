@@ -53,7 +53,11 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 		total.Rows = add(total.Rows, p.Rows)
 		total.Elapsed = max(total.Elapsed, p.Elapsed)
 		total.Generator.BusyMax = max(total.Generator.BusyMax, p.Generator.BusyMax)
+		total.Generator.WaitMax = max(total.Generator.WaitMax, p.Generator.WaitMax)
+		total.Generator.StealMax = max(total.Generator.StealMax, p.Generator.StealMax)
 		total.Generator.Saturated = total.Generator.Saturated || p.Generator.Saturated
+		total.Generator.Starved = total.Generator.Starved || p.Generator.Starved
+		total.Generator.Late = total.Generator.Late || p.Generator.Late
 		total.Generator.Begun = add(total.Generator.Begun, p.Generator.Begun)
 		total.Generator.Waited = add(total.Generator.Waited, p.Generator.Waited)
 		total.Generator.Dropped = add(total.Generator.Dropped, p.Generator.Dropped)

@@ -78,7 +78,7 @@ func FuzzFromWire(f *testing.F) {
 func part(step string, n uint64) *message.Stats {
 	return &message.Stats{
 		Active: n, Elapsed: 10, Logs: []string{step},
-		Generator: message.Generator{Lag: recorded([]uint64{n}).Wire(), BusyMax: uint32(n), Saturated: n > 1, Begun: 5, Waited: n, Dropped: 2},
+		Generator: message.Generator{Lag: recorded([]uint64{n}).Wire(), BusyMax: uint32(n), Saturated: n > 1, WaitMax: uint32(2 * n), StealMax: uint32(3 * n), Starved: n > 1, Late: n > 1, Begun: 5, Waited: n, Dropped: 2},
 		Steps: []message.StepStats{{
 			Name: step, Kind: message.StepRequest, Started: 4 * n, OK: n, Failed: n, TimedOut: n, Cancelled: n,
 			Dropped: n, Skipped: n, BytesIn: n, BytesOut: n,
@@ -99,7 +99,7 @@ func TestSum(t *testing.T) {
 	both := recorded([]uint64{2, 1}).Wire()
 	want := message.Stats{
 		Active: 4, Elapsed: 10, Logs: []string{"home", "cart", "home"},
-		Generator: message.Generator{Lag: recorded([]uint64{2, 1, 1}).Wire(), BusyMax: 2, Saturated: true, Begun: 15, Waited: 4, Dropped: 6},
+		Generator: message.Generator{Lag: recorded([]uint64{2, 1, 1}).Wire(), BusyMax: 2, Saturated: true, WaitMax: 4, StealMax: 6, Starved: true, Late: true, Begun: 15, Waited: 4, Dropped: 6},
 		Steps: []message.StepStats{{
 			Name: "home", Kind: message.StepRequest, Started: 12, OK: 3, Failed: 3, TimedOut: 3, Cancelled: 3,
 			Dropped: 3, Skipped: 3, BytesIn: 3, BytesOut: 3,

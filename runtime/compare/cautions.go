@@ -33,8 +33,13 @@ func cautions(a, b *report.Result, rates *pacing) []string {
 	}
 	all = append(all, thresholds(a, b)...)
 	for i, r := range []*report.Result{a, b} {
-		if r.Generator.Saturated {
-			add("the generator of the %s was saturated: its figures are the generator's own, not the target's", []string{"baseline", "new run"}[i])
+		for _, found := range []struct {
+			so   bool
+			what string
+		}{{r.Generator.Saturated, "was saturated"}, {r.Generator.Starved, "was starved of its cores"}, {r.Generator.Late && !r.Generator.Saturated && !r.Generator.Starved, "was late"}} {
+			if found.so {
+				add("the generator of the %s %s: its figures are the generator's own, not the target's", []string{"baseline", "new run"}[i], found.what)
+			}
 		}
 		if coarse(r) {
 			add("the %s has many steps, its histograms are coarse: small changes may be theirs", []string{"baseline", "new run"}[i])

@@ -150,8 +150,8 @@ func TestStoppedProcessOwesItsStarts(t *testing.T) {
 		if home.Started != 300 || home.OK != 300 || home.Dropped != 0 || s.Stats().Requests != 300 {
 			t.Errorf("started %d, ok %d, dropped %d, want 300", home.Started, home.OK, home.Dropped)
 		}
-		if home.Latency.Max < uint64(290*time.Millisecond) || !r.Stats.Generator.Saturated {
-			t.Errorf("the longest latency is %v, saturated %v", time.Duration(home.Latency.Max), r.Stats.Generator.Saturated)
+		if home.Latency.Max < uint64(290*time.Millisecond) || !r.Stats.Generator.Late {
+			t.Errorf("the longest latency is %v, late %v", time.Duration(home.Latency.Max), r.Stats.Generator.Late)
 		}
 	})
 }

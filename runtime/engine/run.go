@@ -82,6 +82,7 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 	l := &loop{events: make([]epoll.Event, eventsMax), reporter: measure.NewReporter(cfg.Progress), asked: -int64(overEvery), reporting: pool.Never}
 	l.Connections, l.cfg, l.g = conns, &cfg, g
 	p := &l.parts
+	p.gen = measure.NewGenerator()
 	conns.Requests = &p.requests
 	p.course = course{parts: p, over: pool.Never, hard: pool.Never}
 	p.iterations = iterations{parts: p, schedule: schedule.New(loadOf(cfg)), rows: dealt}

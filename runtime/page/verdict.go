@@ -44,8 +44,8 @@ func (d *drawer) verdict() verdict {
 	if r.Job != "" {
 		v.When += ", job " + d.named(r.Job)
 	}
-	if r.Generator.Saturated {
-		v.Warnings = append(v.Warnings, "These figures are the generator's as much as the target's. "+ui.Remedy(r))
+	for _, text := range ui.Doubts(r) {
+		v.Warnings = append(v.Warnings, "These figures are the generator's as much as the target's. "+text)
 	}
 	lost := 0
 	for i := range r.Workflows {

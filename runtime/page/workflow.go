@@ -152,8 +152,13 @@ func (d *drawer) generator(w *report.Workflow) table {
 		return t
 	}
 	sign := cell{Text: "✓ kept up", Class: good}
-	if g.Saturated {
+	switch {
+	case g.Saturated:
 		sign = cell{Text: "! saturated", Class: warn}
+	case g.Starved:
+		sign = cell{Text: "! starved", Class: warn}
+	case g.Late:
+		sign = cell{Text: "! late", Class: warn}
 	}
 	t.Rows = [][]cell{{sign, {Text: fmt.Sprintf("%d%%", g.BusyMaxPPM/10_000)}, {Text: units.Latency(g.LagNS.P99)}, {Text: units.Latency(g.LagNS.Max)},
 		{Text: units.Count(g.Begun)}, alarm(g.Waited, warn), alarm(g.Dropped, warn)}}

@@ -353,7 +353,8 @@ func buildGenerators(in []message.WorkflowResult) (Generator, error) {
 		}
 		lag.Merge(h)
 		out.BusyMaxPPM = max(out.BusyMaxPPM, g.BusyMax)
-		out.Saturated = out.Saturated || g.Saturated
+		out.WaitMaxPPM, out.StealMaxPPM = max(out.WaitMaxPPM, g.WaitMax), max(out.StealMaxPPM, g.StealMax)
+		out.Saturated, out.Starved, out.Late = out.Saturated || g.Saturated, out.Starved || g.Starved, out.Late || g.Late
 		out.Begun, out.Waited, out.Dropped = out.Begun+g.Begun, out.Waited+g.Waited, out.Dropped+g.Dropped
 	}
 	out.LagNS = distributionOf(lag)

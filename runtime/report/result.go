@@ -87,12 +87,16 @@ type Totals struct {
 
 // Generator says whether the figures are the target's or the generator's own.
 type Generator struct {
-	LagNS      Distribution `json:"lag_ns"`       // by how much starts were late
-	BusyMaxPPM uint32       `json:"busy_max_ppm"` // busiest second of an executor, in parts per million
-	Begun      uint64       `json:"begun"`        // iterations that began
-	Waited     uint64       `json:"waited"`       // of those, the ones that were due while no virtual user was free
-	Dropped    uint64       `json:"dropped"`      // iterations that were due and never began, for the same reason
-	Saturated  bool         `json:"saturated"`    // the generator was the bottleneck: latencies include its own delays
+	LagNS       Distribution `json:"lag_ns"`        // by how much starts were late
+	BusyMaxPPM  uint32       `json:"busy_max_ppm"`  // busiest second of an executor, in parts per million
+	Begun       uint64       `json:"begun"`         // iterations that began
+	Waited      uint64       `json:"waited"`        // of those, the ones that were due while no virtual user was free
+	Dropped     uint64       `json:"dropped"`       // iterations that were due and never began, for the same reason
+	Saturated   bool         `json:"saturated"`     // its own work filled its core: latencies include its own delays
+	WaitMaxPPM  uint32       `json:"wait_max_ppm"`  // of a second, an executor ready to run while other programs had its core, in parts per million
+	StealMaxPPM uint32       `json:"steal_max_ppm"` // of the machine's time that its host gave to other machines, in parts per million
+	Starved     bool         `json:"starved"`       // other programs or machines took the core that it needed
+	Late        bool         `json:"late"`          // at least 10 starts, and 1 % of them, were late by more than 5 ms
 }
 
 // Datacenter is one datacenter's share of the job.

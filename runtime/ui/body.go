@@ -195,16 +195,18 @@ func (b *body) verdictLine(short bool) string {
 }
 
 func (b *body) generatorLine() string {
-	busy, lag, saturated := b.m.generator()
+	busy, lag, trouble := b.m.generator()
 	if lag.Count() == 0 {
 		return ""
 	}
 	text := fmt.Sprintf("%d%% busy, starts on time", busy/10_000)
-	if late := lag.Quantile(990_000); late > 0 {
-		text = fmt.Sprintf("%d%% busy, %s late", busy/10_000, units.Latency(late))
+	if late := lag.Quantile(990_000); late > 0 && lag.Count() >= startsLeast {
+		text = fmt.Sprintf("%d%% busy, %s late at p99", busy/10_000, units.Latency(late))
+	} else if lag.Max() > 0 {
+		text = fmt.Sprintf("%d%% busy, %s late at most", busy/10_000, units.Latency(lag.Max()))
 	}
-	if saturated {
-		return b.s.paint(warn, "generator  saturated: "+text)
+	if trouble != "" {
+		return b.s.paint(warn, "generator  "+trouble+": "+text)
 	}
 	return b.s.paint(faint, "generator") + "  " + text
 }

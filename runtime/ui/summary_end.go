@@ -94,31 +94,53 @@ func (d *summary) generator() {
 		return
 	}
 	d.section("generator")
-	d.add(fmt.Sprintf("  busiest second %d%%, starts late by %s at p99, %s at most", g.BusyMaxPPM/10_000, units.Latency(g.LagNS.P99), units.Latency(g.LagNS.Max)))
+	d.add(fmt.Sprintf("  busiest second %d%%, %s", g.BusyMaxPPM/10_000, Lateness(g.LagNS)))
 	if n := d.result.SharedCores(); n > 0 {
 		d.add(fmt.Sprintf("  the workflows shared %s, so that all begin together", units.Counted(uint64(n), "core")))
 	}
-	if g.Saturated {
-		d.wrap("  ", Remedy(d.result), warn)
+	for _, text := range Doubts(d.result) {
+		d.wrap("  ", text, warn)
 	}
 }
 
-// idlePPM is the highest load of a generator that cannot have delayed its own starts. Delays
-// then came from outside or in bursts.
-const idlePPM = 900_000
+// startsLeast is how many starts have a p99: that of fewer is among their ten latest.
+const startsLeast = 1000
 
-// Remedy proposes what to change when the generator was the bottleneck.
-func Remedy(r *report.Result) string {
-	text := "saturated: the generator was as busy as it can be, so the latencies above include its own delays. "
-	if r.Generator.BusyMaxPPM < idlePPM {
-		text = "saturated: starts were late although the generator was not busy: other programs use its cores, or many virtual users start at once. The latencies above include that. "
+// Lateness says by how much starts were late.
+func Lateness(lag report.Distribution) string {
+	if lag.Count < startsLeast {
+		return fmt.Sprintf("%s late by %s at most", units.Counted(lag.Count, "start"), units.Latency(lag.Max))
 	}
+	return fmt.Sprintf("starts late by %s at p99, %s at most", units.Latency(lag.P99), units.Latency(lag.Max))
+}
+
+// Doubts are the reasons why latencies include the generator's own delays, each with its remedy.
+func Doubts(r *report.Result) (all []string) {
+	g := &r.Generator
+	if g.Saturated {
+		all = append(all, "saturated: an executor's own work filled its core for a second, so the latencies above include its own delays. "+relief(r))
+	}
+	if g.Starved {
+		who, remedy := "other programs", "Stop them, or give the generator a machine of its own."
+		if g.StealMaxPPM > g.WaitMaxPPM {
+			who, remedy = "other machines of the same host", "Use a machine with cores of its own."
+		}
+		all = append(all, fmt.Sprintf("starved: %s had the generator's core for %d%% of a second in which it was needed; the latencies above include that. %s", who, max(g.WaitMaxPPM, g.StealMaxPPM)/10_000, remedy))
+	}
+	if g.Late && !g.Saturated && !g.Starved {
+		all = append(all, "late: starts were late although the generator had its core and was not busy: many virtual users start at once. The latencies above include that. Spread them with stages.")
+	}
+	return all
+}
+
+// relief is what helps a generator that has too much to do.
+func relief(r *report.Result) string {
 	for _, w := range r.Workflows {
 		if w.Generator.Saturated && w.VUs > uint64(w.Cores) {
-			return text + fmt.Sprintf("Give it more than %s (run --cores, or more workers), fewer VUs than %s, or think time.", units.Counted(uint64(max(w.Cores, 1)), r.Runner()), units.Count(w.VUs))
+			return fmt.Sprintf("Give it more than %s (run --cores, or more workers), fewer VUs than %s, or think time.", units.Counted(uint64(max(w.Cores, 1)), r.Runner()), units.Count(w.VUs))
 		}
 	}
-	return text + "Give it a machine with faster cores, or more workers."
+	return "Give it a machine with faster cores, or more workers."
 }
 
 // wrap adds text in lines of the screen's width.

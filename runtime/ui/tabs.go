@@ -152,13 +152,13 @@ func (b *body) thresholds() {
 // generator says whether the figures can be trusted.
 func (b *body) generator() {
 	t := &table{style: b.s, indent: 1, head: []string{"workflow", "VUs", "busy", "late p50", "late p99", "late max", "begun", "waited", "dropped"}}
-	saturated := false
+	var worst message.Generator
 	for _, f := range b.m.flows {
 		g := &f.now.Generator
 		lag := difference(g.Lag, message.Histogram{})
-		saturated = saturated || g.Saturated
+		worst.Saturated, worst.Starved, worst.Late = worst.Saturated || g.Saturated, worst.Starved || g.Starved, worst.Late || g.Late
 		busy := cell{fmt.Sprintf("%d%%", g.BusyMax/10_000), ""}
-		if g.Saturated {
+		if g.Saturated || g.Starved {
 			busy.colour = warn
 		}
 		t.rows = append(t.rows, []cell{
@@ -170,8 +170,15 @@ func (b *body) generator() {
 		b.grid(t)
 	}
 	b.rows = append(b.rows, "")
-	if saturated {
-		b.tell(warn, "saturated: the generator, not the target, was the bottleneck: latencies include its delays")
+	switch {
+	case worst.Saturated:
+		b.tell(warn, "saturated: its own work filled its core for a second: latencies include its delays. Give it more cores, or fewer virtual users.")
+		return
+	case worst.Starved:
+		b.tell(warn, "starved: others had its core for a part of a second: latencies include that. Stop other programs, or give it a machine of its own.")
+		return
+	case worst.Late:
+		b.tell(warn, "late: many virtual users start at once: latencies include that. Spread them with stages.")
 		return
 	}
 	b.tell(faint, "busy: its busiest second. late: by how much requests began after they were due; it counts in their latency. dropped: iterations that never began, as no virtual user was free.")

@@ -118,15 +118,24 @@ func (m *Model) span(recent bool, width int) (from, to time.Duration) {
 	return 0, max(planned, at, sampleEvery)
 }
 
-// generator sums up how well the load was made.
-func (m *Model) generator() (busy uint32, lag *stats.Histogram, saturated bool) {
+// generator sums up how well the load was made, and names what held it, if something did.
+func (m *Model) generator() (busy uint32, lag *stats.Histogram, trouble string) {
 	lag = new(stats.Histogram)
 	for _, f := range m.flows {
 		g := &f.now.Generator
 		lag.Merge(difference(g.Lag, message.Histogram{}))
-		busy, saturated = max(busy, g.BusyMax), saturated || g.Saturated
+		busy = max(busy, g.BusyMax)
+		switch {
+		case g.Saturated:
+			trouble = "saturated"
+		case trouble == "saturated":
+		case g.Starved:
+			trouble = "starved"
+		case g.Late && trouble == "":
+			trouble = "late"
+		}
 	}
-	return busy, lag, saturated
+	return busy, lag, trouble
 }
 
 // failureNow is one kind of failure so far.

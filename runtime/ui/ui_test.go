@@ -202,11 +202,26 @@ func TestSummaries(t *testing.T) {
 
 // TestRemedy: the summary shows what limited the generator, as it was measured.
 func TestRemedy(t *testing.T) {
-	for busy, want := range map[uint32]string{990_000: "as busy as it can be", 20_000: "although the generator was not busy"} {
+	for want, g := range map[string]report.Generator{
+		"saturated: an executor's own work filled its core":                       {Saturated: true, BusyMaxPPM: 990_000},
+		"starved: other programs had the generator's core for 40% of a second":    {Starved: true, Late: true, WaitMaxPPM: 400_000, StealMaxPPM: 10},
+		"starved: other machines of the same host had the generator's core for 3": {Starved: true, StealMaxPPM: 300_000},
+		"late: starts were late although the generator had its core":              {Late: true, BusyMaxPPM: 20_000},
+		"busiest second 11%, 50 starts late by 9.00ms at most":                   {BusyMaxPPM: 110_000, LagNS: report.Distribution{Count: 50, P99: 9_000_000, Max: 9_000_000}},
+		"busiest second 11%, starts late by 1.00ms at p99, 9.00ms at most":      {BusyMaxPPM: 110_000, LagNS: report.Distribution{Count: 1000, P99: 1_000_000, Max: 9_000_000}},
+	} {
 		r := result(t, "local")
-		r.Generator = report.Generator{Saturated: true, BusyMaxPPM: busy}
-		if got := strings.Join(strings.Fields(Summary(r, Style{Width: 80})), " "); !strings.Contains(got, want) {
-			t.Errorf("busy for %d ppm: the summary does not say %q:\n%s", busy, want, got)
+		r.Generator = g
+		got := strings.Join(strings.Fields(Summary(r, Style{Width: 80})), " ")
+		if !strings.Contains(got, want) {
+			t.Errorf("%+v: the summary does not say %q:\n%s", g, want, got)
+		}
+		said := 0
+		for _, what := range []string{"saturated: ", "starved: ", "late: "} {
+			said += strings.Count(got, what)
+		}
+		if doubt := g.Saturated || g.Starved || g.Late; doubt != (said == 1) {
+			t.Errorf("%+v: %d reasons:\n%s", g, said, got)
 		}
 	}
 }

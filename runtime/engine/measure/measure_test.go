@@ -97,3 +97,71 @@ func TestBusyNeedsTime(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatHeldTheGenerator: own work, others on its core, the machine's host, and late starts
+// of its own are different findings.
+func TestWhatHeldTheGenerator(t *testing.T) {
+	type says struct{ Saturated, Starved, Late bool }
+	for _, tc := range []struct {
+		name         string
+		idle, waited time.Duration // of each second
+		stolen       uint64        // of 1,000 ticks
+		starts, late int
+		want         says
+	}{
+		{name: "rests, and is in time", idle: 890 * time.Millisecond, starts: 5000, want: says{}},
+		{name: "its own work fills its core", starts: 5000, want: says{Saturated: true}},
+		{name: "others had half of its core", waited: 500 * time.Millisecond, starts: 5000, want: says{Starved: true}},
+		{name: "the host had a part of the machine", stolen: 200, starts: 5000, want: says{Saturated: true, Starved: true}},
+		{name: "16 starts, the latest of them late", idle: 900 * time.Millisecond, starts: 15, late: 1, want: says{}},
+		{name: "50 starts, 9 late", idle: 900 * time.Millisecond, starts: 41, late: 9, want: says{}},
+		{name: "50 starts, 12 late", idle: 900 * time.Millisecond, starts: 38, late: 12, want: says{Late: true}},
+		{name: "10,000 starts, 50 late", idle: 900 * time.Millisecond, starts: 9950, late: 50, want: says{}},
+		{name: "10,000 starts, 200 late, by its own bursts", idle: 900 * time.Millisecond, starts: 9800, late: 200, want: says{Late: true}},
+		{name: "late, as others had its core", idle: 700 * time.Millisecond, waited: 100 * time.Millisecond, starts: 900, late: 100, want: says{Starved: true, Late: true}},
+		{name: "late, as the host had the machine", idle: 700 * time.Millisecond, stolen: 100, starts: 900, late: 100, want: says{Starved: true, Late: true}},
+	} {
+		var loop usage
+		var all ticks
+		g := Generator{machine: machine{
+			usage: func() usage { return loop },
+			ticks: func() ticks { return all },
+		}}
+		for now := time.Second; now <= 3*time.Second; now += time.Second {
+			loop.waited += tc.waited
+			all.all, all.stolen = all.all+1000, all.stolen+tc.stolen
+			g.Idle = tc.idle
+			g.Turn(now)
+		}
+		g.Lag.RecordN(uint64(time.Millisecond), uint64(tc.starts))
+		g.Lag.RecordN(uint64(30*time.Millisecond), uint64(tc.late))
+		g.Finish(3 * time.Second)
+		m := g.Message(schedule.Figures{})
+		if got := (says{m.Saturated, m.Starved, m.Late}); got != tc.want {
+			t.Errorf("%s: %+v, want %+v; busy %d, waited %d, steal %d ppm", tc.name, got, tc.want, m.BusyMax, m.WaitMax, m.StealMax)
+		}
+	}
+}
+
+// TestMachineIsRead: the thread's waits and the processors' ticks are in /proc.
+func TestMachineIsRead(t *testing.T) {
+	if c := processorTicks(); c.all == 0 || c.stolen > c.all {
+		t.Errorf("the processors have %d ticks, %d stolen", c.all, c.stolen)
+	}
+	m := watchMachine()
+	m.last.waited -= time.Hour
+	if got := m.waited(time.Second); got != time.Second && m.last.waited > 0 {
+		t.Errorf("an hour's wait in a second is %v", got)
+	}
+	m.last.thread++
+	if got := m.waited(time.Second); got != 0 {
+		t.Errorf("another thread waited %v", got)
+	}
+}
+
+func BenchmarkReadMachine(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		threadUsage()
+	}
+}
