@@ -82,7 +82,6 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 	l := &loop{events: make([]epoll.Event, eventsMax), reporter: measure.NewReporter(cfg.Progress), asked: -int64(overEvery), reporting: pool.Never}
 	l.Connections, l.cfg, l.g = conns, &cfg, g
 	p := &l.parts
-	p.gen = measure.NewGenerator()
 	conns.Requests = &p.requests
 	p.course = course{parts: p, over: pool.Never, hard: pool.Never}
 	p.iterations = iterations{parts: p, schedule: schedule.New(loadOf(cfg)), rows: dealt}
@@ -181,7 +180,7 @@ func (l *loop) begins() {
 		h.ResolvedAt(0)
 	}
 	l.course.running = true
-	l.gen, l.asked = measure.Generator{}, -int64(overEvery)
+	l.gen, l.asked = measure.NewGenerator(), -int64(overEvery)
 	if l.cfg.Duration > 0 {
 		l.course.over, l.course.hard = int64(l.cfg.Duration), int64(l.cfg.Duration+gracefulStop(*l.cfg))
 	}

@@ -11,8 +11,7 @@ import (
 // Bounds beyond which the figures are the generator's as much as the target's.
 const (
 	busyMost  = 950_000 // millionths of a second in which the loop was not idle
-	takenMost = 50_000  // millionths of a second, taken by others, that explain late starts
-	ownMost   = 100_000 // those of a busy second that is still its own work
+	takenMost = 50_000  // millionths of a second, taken by others, that explain late starts and a busy loop
 	lagMost   = 5 * time.Millisecond
 	lagRank   = 990_000 // the quantile of lagMost
 	lateLeast = 10      // starts later than lagMost: a p99 of 16 starts is their maximum
@@ -61,7 +60,7 @@ func (g *Generator) judge(now time.Duration) {
 	wait := uint32(g.machine.waited(took) * 1_000_000 / length)
 	g.busyMax, g.waitMax = max(g.busyMax, busy), max(g.waitMax, wait)
 	if busy > busyMost {
-		own := wait <= ownMost
+		own := wait <= takenMost
 		g.full, g.starved = g.full || own, g.starved || !own
 	}
 	g.second, g.Idle = now, 0

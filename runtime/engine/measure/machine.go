@@ -5,46 +5,50 @@ import (
 	"os"
 	"strconv"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // machine reads what the operating system took from the loop. Without /proc it took nothing.
 type machine struct {
-	last     usage
-	read     time.Duration // when it last read the processors
+	threads  map[string]usage // of the process, by their files
+	read     time.Duration    // when it last read the processors
 	cpus     ticks
 	stealMax uint32 // of the processors' time, in millionths, over stealEvery
 
-	usage func() usage // nil where nothing is watched
-	ticks func() ticks
+	usages func() map[string]usage // nil where nothing is watched
+	ticks  func() ticks
 }
 
-// usage is how long a thread was ready without a processor.
-type usage struct {
-	thread int
-	waited time.Duration
-}
+// usage is how long a thread was on a processor, and ready without one.
+type usage struct{ ran, waited time.Duration }
 
 // ticks are those of all processors since the machine started.
 type ticks struct{ all, stolen uint64 }
 
 func watchMachine() machine {
-	return machine{last: threadUsage(), cpus: processorTicks(), usage: threadUsage, ticks: processorTicks}
+	return machine{threads: threadUsages(), cpus: processorTicks(), usages: threadUsages, ticks: processorTicks}
 }
 
-// waited is how long the loop was ready without a core since the last call, at most took. A
-// loop that Go moved to another thread meanwhile does not know, and says zero.
-func (m *machine) waited(took time.Duration) time.Duration {
-	if m.usage == nil {
+// waited is how long the loop was ready without a core since the last call, at most took. Go
+// moves the loop between threads: those that did a tenth of the process's work were it. Others
+// wait for the loop itself.
+func (m *machine) waited(took time.Duration) (sum time.Duration) {
+	if m.usages == nil {
 		return 0
 	}
-	was := m.last
-	m.last = m.usage()
-	if m.last.thread != was.thread {
-		return 0
+	before := m.threads
+	m.threads = m.usages()
+	var all time.Duration
+	//lint:orderfree a sum does not depend on order
+	for id, u := range m.threads {
+		all += max(0, u.ran-before[id].ran)
 	}
-	return max(0, min(m.last.waited-was.waited, took))
+	//lint:orderfree a sum does not depend on order
+	for id, u := range m.threads {
+		if ran := u.ran - before[id].ran; ran > 0 && ran >= all/10 {
+			sum += max(0, u.waited-before[id].waited)
+		}
+	}
+	return min(sum, took)
 }
 
 func (m *machine) turn(now time.Duration) {
@@ -65,15 +69,22 @@ func (m *machine) finish() {
 	m.cpus = now
 }
 
-// threadUsage reads /proc/thread-self/schedstat: time on a processor, time ready without one, turns.
-func threadUsage() usage {
-	out := usage{thread: unix.Gettid()}
-	text, err := os.ReadFile("/proc/thread-self/schedstat")
+// threadUsages reads each schedstat: time on a processor, time ready without one, turns.
+func threadUsages() map[string]usage {
+	const folder = "/proc/self/task/"
+	names, err := os.ReadDir(folder)
 	if err != nil {
-		return out
+		return nil
 	}
-	if fields := bytes.Fields(text); len(fields) > 1 {
-		out.waited = time.Duration(number(fields[1]))
+	out := make(map[string]usage, len(names))
+	for _, name := range names {
+		text, err := os.ReadFile(folder + name.Name() + "/schedstat")
+		if err != nil {
+			continue // the thread has ended
+		}
+		if fields := bytes.Fields(text); len(fields) > 1 {
+			out[name.Name()] = usage{time.Duration(number(fields[0])), time.Duration(number(fields[1]))}
+		}
 	}
 	return out
 }

@@ -124,11 +124,11 @@ func TestWhatHeldTheGenerator(t *testing.T) {
 		var loop usage
 		var all ticks
 		g := Generator{machine: machine{
-			usage: func() usage { return loop },
-			ticks: func() ticks { return all },
+			usages: func() map[string]usage { return map[string]usage{"loop": loop, "other": {loop.ran / 20, 9 * loop.ran}} },
+			ticks:  func() ticks { return all },
 		}}
 		for now := time.Second; now <= 3*time.Second; now += time.Second {
-			loop.waited += tc.waited
+			loop.ran, loop.waited = loop.ran+time.Second-tc.idle-tc.waited, loop.waited+tc.waited
 			all.all, all.stolen = all.all+1000, all.stolen+tc.stolen
 			g.Idle = tc.idle
 			g.Turn(now)
@@ -149,19 +149,17 @@ func TestMachineIsRead(t *testing.T) {
 		t.Errorf("the processors have %d ticks, %d stolen", c.all, c.stolen)
 	}
 	m := watchMachine()
-	m.last.waited -= time.Hour
-	if got := m.waited(time.Second); got != time.Second && m.last.waited > 0 {
-		t.Errorf("an hour's wait in a second is %v", got)
+	for id, u := range m.threads {
+		m.threads[id] = usage{u.ran - time.Hour, u.waited - time.Hour}
 	}
-	m.last.thread++
-	if got := m.waited(time.Second); got != 0 {
-		t.Errorf("another thread waited %v", got)
+	if got := m.waited(time.Second); len(m.threads) > 0 && got != time.Second {
+		t.Errorf("an hour's wait in a second is %v", got)
 	}
 }
 
 func BenchmarkReadMachine(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		threadUsage()
+		threadUsages()
 	}
 }
