@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -10,9 +12,20 @@ import (
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/cmd/hyperscale/internal/follow"
+	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/cmd/hyperscale/internal/source"
 	"hyperscale/core/message"
+	"hyperscale/core/stats"
 	"hyperscale/examples"
+	"hyperscale/runtime/ui/units"
+)
+
+// The demo first measures what the machine manages, and then asks for less: a generator at its
+// limit measures itself.
+const (
+	demoProbe = 1500 * time.Millisecond
+	demoShare = 70   // per cent
+	demoUsers = 1000 // at most: a pause of the machine finds enough of them free
 )
 
 // demoNext names commands to try.
@@ -34,8 +47,9 @@ func newDemoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "watch a load test end to end, in a few seconds",
-		Long: `Starts a test server and a whole local cluster, runs examples/quickstart.star
-against it, and prints the summary.`,
+		Long: `Starts a test server and a whole local cluster, and runs examples/quickstart.star
+against it. A run of 1.5 s measures what this machine manages. The demo then asks
+for 70 % of that rate, and prints the summary.`,
 		Args: command.Exactly(),
 		RunE: command.Runs(func(cmd *cobra.Command, _ []string) error {
 			f, err := follow.New(&out)
@@ -48,19 +62,36 @@ against it, and prints the summary.`,
 				return fmt.Errorf("start the test server: %w", err)
 			}
 			defer server.stop()
-			load.Duration, load.Params = duration, []string{"target=" + server.url}
+			load.Params = []string{"target=" + server.url}
 			text, err := examples.Files.ReadFile(examples.Quickstart)
 			if err != nil {
 				return err
 			}
-			program, plan, err := source.Load(examples.Quickstart, []message.File{{Name: examples.Quickstart, Data: text}}, nil, &load)
-			if err != nil {
+			read := func() (message.Program, *message.Plan, error) {
+				return source.Load(examples.Quickstart, []message.File{{Name: examples.Quickstart, Data: text}}, nil, &load)
+			}
+			load.Duration = demoProbe
+			spec := jobSpec{name: examples.Quickstart}
+			if spec.program, spec.plan, err = read(); err != nil {
 				return err
 			}
-			w := &plan.Workflows[0]
-			f.Note("examples/%s against a test server at %s: %d VUs for %v", examples.Quickstart, server.url, w.VUs, w.Duration)
-			f.Run = follow.Origin(&program, plan)
-			result, err := runLocally(cmd.Context(), f, jobSpec{name: program.Main, program: program, plan: plan})
+			f.Note("examples/%s against a test server at %s", examples.Quickstart, server.url)
+			spec.adjust = func(ctx context.Context, s *session.Session, spec *jobSpec) error {
+				most, err := probe(ctx, f, s, *spec)
+				if err != nil {
+					return err
+				}
+				load.Duration = duration
+				if rate := most * demoShare / 100; rate > 0 {
+					load.VUs = demoUsers
+					load.SetRate(rate)
+					f.Note("this machine and its server manage %s/s: the demo asks %d %% of that, so that the figures are the server's, for %v", units.Milli(most*1000), demoShare, duration)
+				}
+				spec.program, spec.plan, err = read()
+				f.Run = follow.Origin(&spec.program, spec.plan)
+				return err
+			}
+			result, err := runLocally(cmd.Context(), f, spec)
 			if err != nil {
 				return err
 			}
@@ -74,4 +105,44 @@ against it, and prints the summary.`,
 	command.AddSpan(cmd.Flags(), &duration, "duration", 5*time.Second, time.Second, "how long to send load")
 	out.Add(cmd.Flags())
 	return cmd
+}
+
+// probe runs a job without a screen and returns how many requests a second it sent.
+func probe(ctx context.Context, f *follow.Follower, s *session.Session, spec jobSpec) (uint64, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	job, err := submit(ctx, s, &message.JobSubmit{Key: rand.Text(), Name: spec.name, Program: spec.program, Plan: *spec.plan})
+	if err != nil {
+		return 0, err
+	}
+	watch, err := s.Node.Command(ctx, &message.JobWatch{Job: job})
+	if err != nil {
+		return 0, err
+	}
+	for {
+		select {
+		case m, ok := <-watch.Answers():
+			if !ok {
+				return 0, s.Silent(watch.Err())
+			}
+			switch m := m.(type) {
+			case *message.JobStatus:
+			case *message.JobResult:
+				return rateOf(&m.Result), nil
+			default:
+				return 0, session.Unexpected(m)
+			}
+		case <-f.Signals.Asked:
+			return 0, command.Exit(command.ExitInterrupted, errors.New("interrupted before the load began"))
+		}
+	}
+}
+
+// rateOf is the requests a second of a result's only workflow; zero if it sent none.
+func rateOf(r *message.Result) uint64 {
+	if len(r.Workflows) == 0 {
+		return 0
+	}
+	w := &r.Workflows[0].Stats
+	return uint64(float64(stats.Started(w)) / max(w.Elapsed.Seconds(), 1e-3))
 }

@@ -30,6 +30,8 @@ type jobSpec struct {
 	cores   int    // 0: as many as fit
 	memory  uint64 // of one executor; 0: the default
 	feeds   string // folder of rows that do not travel with the program
+
+	adjust func(context.Context, *session.Session, *jobSpec) error // once the cluster is ready; nil for none
 }
 
 // runLocally starts a cluster, runs one job on it and takes it down.
@@ -60,6 +62,11 @@ func runOn(ctx context.Context, f *follow.Follower, cluster *local.Cluster, spec
 	defer s.Close()
 	if err := awaitCores(ctx, f, s, cluster.Executors()); err != nil {
 		return nil, err
+	}
+	if spec.adjust != nil {
+		if err := spec.adjust(ctx, s, &spec); err != nil {
+			return nil, err
+		}
 	}
 	f.Started, f.Lost = time.Now(), cluster.Lost()
 	job, err := submit(ctx, s, &message.JobSubmit{Key: rand.Text(), Name: spec.name, Program: spec.program, Plan: *spec.plan})

@@ -45,6 +45,9 @@ type Flags struct {
 	secrets secretFlags
 }
 
+// SetRate is --rate N/s.
+func (f *Flags) SetRate(perSecond uint64) { f.rate, f.ratePer = perSecond*1000, time.Second }
+
 // Add gives a command the flags.
 func (f *Flags) Add(flags *pflag.FlagSet) {
 	command.AddCount(flags, &f.VUs, "vus", 0, 1, 100_000_000, "virtual users, instead of what the file says")
