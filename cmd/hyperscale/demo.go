@@ -15,7 +15,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/cmd/hyperscale/internal/source"
 	"hyperscale/core/message"
-	"hyperscale/core/stats"
+	figures "hyperscale/core/stats"
 	"hyperscale/examples"
 	"hyperscale/runtime/ui/units"
 )
@@ -144,5 +144,5 @@ func rateOf(r *message.Result) uint64 {
 		return 0
 	}
 	w := &r.Workflows[0].Stats
-	return uint64(float64(stats.Started(w)) / max(w.Elapsed.Seconds(), 1e-3))
+	return uint64(float64(figures.Started(w)) / max(w.Elapsed.Seconds(), 1e-3))
 }

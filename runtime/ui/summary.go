@@ -54,6 +54,7 @@ func (d *summary) headline() {
 	if r.Error != "" {
 		d.wrap("  ", d.reason(r.Error), bad)
 	}
+	d.scripts()
 	t := r.Requested
 	if t.Started > 0 {
 		begun := units.Count(t.Started) + " started"
@@ -61,6 +62,25 @@ func (d *summary) headline() {
 			begun += ", " + units.Count(t.Sent) + " sent"
 		}
 		d.add(d.style.paint(faint, fmt.Sprintf("  %s, %s ok, %s in, %s out", begun, units.Share(t.OK, t.Started), units.Bytes(t.BytesIn), units.Bytes(t.BytesOut))))
+	}
+}
+
+// kindScript is the engine's name for a function that failed.
+const kindScript = "script"
+
+// scripts says first which iterations failed by the test itself: no figure of the target has them.
+func (d *summary) scripts() {
+	for i := range d.result.Workflows {
+		w := &d.result.Workflows[i]
+		for k := range w.Steps {
+			s := &w.Steps[k]
+			for _, e := range s.Errors {
+				if e.Kind == kindScript {
+					d.wrap("  ", fmt.Sprintf("%s of %s (%s of %s) failed by the script, not by the target: %s", units.Share(e.Count, s.Started), units.Clean(s.Name),
+						units.Count(e.Count), units.Counted(s.Started, "start"), units.Clean(e.Example)), bad)
+				}
+			}
+		}
 	}
 }
 

@@ -207,8 +207,8 @@ func TestRemedy(t *testing.T) {
 		"starved: other programs had the generator's core for 40% of a second":    {Starved: true, Late: true, WaitMaxPPM: 400_000, StealMaxPPM: 10},
 		"starved: other machines of the same host had the generator's core for 3": {Starved: true, StealMaxPPM: 300_000},
 		"late: starts were late although the generator had its core":              {Late: true, BusyMaxPPM: 20_000},
-		"busiest second 11%, 50 starts late by 9.00ms at most":                   {BusyMaxPPM: 110_000, LagNS: report.Distribution{Count: 50, P99: 9_000_000, Max: 9_000_000}},
-		"busiest second 11%, starts late by 1.00ms at p99, 9.00ms at most":      {BusyMaxPPM: 110_000, LagNS: report.Distribution{Count: 1000, P99: 1_000_000, Max: 9_000_000}},
+		"busiest second 11%, 50 starts late by 9.00ms at most":                    {BusyMaxPPM: 110_000, LagNS: report.Distribution{Count: 50, P99: 9_000_000, Max: 9_000_000}},
+		"busiest second 11%, starts late by 1.00ms at p99, 9.00ms at most":        {BusyMaxPPM: 110_000, LagNS: report.Distribution{Count: 1000, P99: 1_000_000, Max: 9_000_000}},
 	} {
 		r := result(t, "local")
 		r.Generator = g
@@ -269,5 +269,16 @@ func TestStatusesStandInAColumn(t *testing.T) {
 	want := "\n  statuses\n  page          200: 3\n  a_stylesheet  200: 2  404: 1"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestScriptErrorsComeFirst: what failed by the test itself stands before any figure.
+func TestScriptErrorsComeFirst(t *testing.T) {
+	r := result(t, "local")
+	step := &r.Workflows[0].Steps[0]
+	step.Errors = append(step.Errors, report.Error{Kind: "script", Count: step.Started / 4, Example: "shop.star:7: no attribute"})
+	got := strings.Split(Summary(r, Style{Width: 80}), "\n")
+	if want := "  25.00% of home (10,000 of 40,000 starts) failed by the script, not by the"; got[1] != want {
+		t.Errorf("the second line is %q, want %q", got[1], want)
 	}
 }

@@ -26,6 +26,12 @@ func TestBrokenTestsSaySo(t *testing.T) {
 		{"one user has a good row", []message.StepStats{step(message.StepFunction, 1, 9, of("script", 9))}, ""},
 		{"another step is good", []message.StepStats{step(message.StepFunction, 0, 9, of("script", 9)), step(message.StepRequest, 1, 0)}, ""},
 		{"an answer is bad", []message.StepStats{step(message.StepFunction, 0, 9, of("script", 8), of("status 500", 1))}, ""},
+		{"each connection is closed", []message.StepStats{step(message.StepRequest, 0, 9, of("closed", 9))}, "not one of 9 requests was answered (closed): a.star:2: check that the target serves this address, and its logs"},
+		{"each request times out", []message.StepStats{{Kind: message.StepRequest, Started: 5, TimedOut: 5, Errors: []message.ErrorCount{of("timeout", 5)}}}, "not one of 5 requests was answered (timeout): a.star:2: check that the target serves this address, and its logs"},
+		{"each handshake fails", []message.StepStats{step(message.StepRequest, 0, 9, of("tls_alert", 9))}, "not one of 9 requests was answered (tls_alert): a.star:2: check that the target serves this address, and its logs"},
+		{"each answer is a 500", []message.StepStats{step(message.StepRequest, 0, 9, of("status", 9))}, ""},
+		{"one answer is a 500", []message.StepStats{step(message.StepRequest, 0, 9, of("closed", 8), of("status", 1))}, ""},
+		{"a function's answers come, and then time out", []message.StepStats{{Kind: message.StepFunction, Started: 5, TimedOut: 5, Statuses: []message.StatusCount{{Status: 200, Count: 5}}, Errors: []message.ErrorCount{of("timeout", 5)}}}, ""},
 		{"all are cut off", []message.StepStats{{Kind: message.StepFunction, Started: 2, Cancelled: 2, Errors: []message.ErrorCount{of("cancelled", 2)}}}, ""},
 	} {
 		if got := Broken(&message.Stats{Steps: c.steps}); got != c.want {

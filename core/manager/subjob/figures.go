@@ -46,11 +46,11 @@ func AllRefused(s *message.Stats) bool {
 	return started > 0 && refused >= started
 }
 
-// Broken says why the test itself is wrong, if each iteration that ended failed by it: its function
-// failed, or a value of it fits nowhere. It judges the sum of all shards: one user of many may have
-// a bad row.
+// Broken says why a run measured nothing: each iteration that ended failed by the test itself (its
+// function failed, or a value of it fits nowhere), or no request was answered. An answer of 500 is
+// one. It judges the sum of all shards: one user of many may have a bad row.
 func Broken(s *message.Stats) string {
-	var failed, broken uint64
+	var failed, broken, silent uint64
 	var first message.ErrorCount
 	for i := range s.Steps {
 		step := &s.Steps[i]
@@ -62,18 +62,36 @@ func Broken(s *message.Stats) string {
 		}
 		failed += step.Failed + step.TimedOut
 		for _, e := range step.Errors {
-			if e.Kind != KindScript && e.Kind != KindValue {
+			switch {
+			case e.Kind == KindScript || e.Kind == KindValue:
+				broken += e.Count
+			case unanswered(e.Kind) && len(step.Statuses) == 0:
+				silent += e.Count
+			default:
 				continue
 			}
-			if broken += e.Count; e.Count > first.Count {
+			if e.Count > first.Count {
 				first = e
 			}
 		}
 	}
-	if failed == 0 || broken < failed {
+	switch {
+	case failed == 0 || broken+silent < failed:
 		return ""
+	case silent > 0:
+		return fmt.Sprintf("not one of %d requests was answered (%s): %s: check that the target serves this address, and its logs", failed, first.Kind, first.Example)
 	}
 	return fmt.Sprintf("not one of %d iterations worked (%s): %s", failed, first.Kind, first.Example)
+}
+
+// unanswered says whether a request that failed so got no answer.
+func unanswered(kind string) bool {
+	switch kind {
+	case KindRefused, "connect_timeout", "unreachable", "dns", "local", "tls", "tls_alert", "tls_authority", "tls_name", "tls_expired",
+		"closed", "reset", "timeout", "write_timeout", "refused_stream", "goaway", "stream_reset":
+		return true
+	}
+	return false
 }
 
 // Measured sums the requests of a progress report.
