@@ -111,7 +111,7 @@ for 70 % of that rate, and prints the summary.`,
 func probe(ctx context.Context, f *follow.Follower, s *session.Session, spec jobSpec) (uint64, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	job, err := submit(ctx, s, &message.JobSubmit{Key: rand.Text(), Name: spec.name, Program: spec.program, Plan: *spec.plan})
+	job, err := f.Submit(ctx, s, &message.JobSubmit{Key: rand.Text(), Name: spec.name, Program: spec.program, Plan: *spec.plan})
 	if err != nil {
 		return 0, err
 	}

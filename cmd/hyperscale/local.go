@@ -14,6 +14,7 @@ import (
 	"hyperscale/core/plan"
 	"hyperscale/runtime/local"
 	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // The names of a cluster that lives in one process.
@@ -36,7 +37,7 @@ type jobSpec struct {
 
 // runLocally starts a cluster, runs one job on it and takes it down.
 func runLocally(ctx context.Context, f *follow.Follower, spec jobSpec) (*message.Result, error) {
-	cluster, err := local.Start(local.Config{Cores: spec.cores, Executors: min(executorsMax, plan.Together(spec.plan)), ExecutorMemory: spec.memory, Feeds: spec.feeds, Cluster: localCluster, Environment: localEnvironment, Logger: f.Logger})
+	cluster, err := local.Start(local.Config{Cores: spec.cores, Executors: min(executorsMax, plan.Together(spec.plan)), ExecutorMemory: spec.memory, Feeds: spec.feeds, Cluster: localCluster, Environment: localEnvironment, Logger: command.Lower(f.Logger)})
 	if err != nil {
 		return nil, fmt.Errorf("start a local cluster: %w", err)
 	}
@@ -60,6 +61,9 @@ func runOn(ctx context.Context, f *follow.Follower, cluster *local.Cluster, spec
 		return nil, err
 	}
 	defer s.Close()
+	if err := tooWide(spec.plan, cluster.Executors()); err != nil {
+		return nil, err
+	}
 	if err := awaitCores(ctx, f, s, cluster.Executors()); err != nil {
 		return nil, err
 	}
@@ -69,7 +73,7 @@ func runOn(ctx context.Context, f *follow.Follower, cluster *local.Cluster, spec
 		}
 	}
 	f.Started, f.Lost = time.Now(), cluster.Lost()
-	job, err := submit(ctx, s, &message.JobSubmit{Key: rand.Text(), Name: spec.name, Program: spec.program, Plan: *spec.plan})
+	job, err := f.Submit(ctx, s, &message.JobSubmit{Key: rand.Text(), Name: spec.name, Program: spec.program, Plan: *spec.plan})
 	if err != nil {
 		return nil, err
 	}
@@ -105,4 +109,14 @@ func awaitCores(ctx context.Context, f *follow.Follower, s *session.Session, cor
 			return fmt.Errorf("the local cluster has no core ready after %v: see its log with --log-level info", readyMax)
 		}
 	}
+}
+
+// tooWide rejects a workflow that names more cores than the cluster will ever have.
+func tooWide(p *message.Plan, cores int) error {
+	for i := range p.Workflows {
+		if w := &p.Workflows[i]; int(w.Cores) > cores {
+			return command.Usage("workflow %q: cores = %d, and this run has %s: take cores out of the file, or give the run more with --cores", w.Name, w.Cores, units.Counted(uint64(cores), "core"))
+		}
+	}
+	return nil
 }

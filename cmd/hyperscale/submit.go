@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
 
@@ -31,7 +30,7 @@ func newSubmitCommand() *cobra.Command {
 			"  hyperscale submit test.star --gate gate-1:9000 --datacenters east,west --wait",
 		Args: command.Exactly("FILE"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
-			for _, name := range []string{"ui", "out", "quiet"} {
+			for _, name := range []string{"ui", "out"} {
 				if cmd.Flags().Changed(name) && !wait {
 					return command.Usage("--%s goes with --wait: add it, or follow the job with `%s watch`", name, command.Called())
 				}
@@ -58,12 +57,15 @@ func newSubmitCommand() *cobra.Command {
 			if key == "" {
 				key = rand.Text()
 			}
-			job, err := submit(cmd.Context(), s, &message.JobSubmit{Key: key, Name: program.Main, Program: program, Plan: *plan, Datacenters: datacenters})
+			job, err := follower.Submit(cmd.Context(), s, &message.JobSubmit{Key: key, Name: program.Main, Program: program, Plan: *plan, Datacenters: datacenters})
 			if err != nil {
 				return err
 			}
-			if _, err := fmt.Fprintln(cmd.OutOrStdout(), job); err != nil || !wait {
+			if _, err := fmt.Fprintln(cmd.OutOrStdout(), job); err != nil {
 				return err
+			}
+			if !wait {
+				return follower.Leave(job)
 			}
 			result, err := follower.Follow(cmd.Context(), s, job, ui.NewModel(program.Main, plan))
 			if err != nil {
@@ -81,17 +83,4 @@ func newSubmitCommand() *cobra.Command {
 	flags.StringVar(&key, "key", "", "submitting the same twice with one key is one job")
 	out.Add(flags)
 	return cmd
-}
-
-// submit submits a job and returns its ID.
-func submit(ctx context.Context, s *session.Session, m *message.JobSubmit) (message.JobID, error) {
-	answer, err := s.Ask(ctx, m)
-	if err != nil {
-		return message.JobID{}, fmt.Errorf("submit: %w", err)
-	}
-	ack, ok := answer.(*message.JobAck)
-	if !ok {
-		return message.JobID{}, session.Unexpected(answer)
-	}
-	return ack.Job, nil
 }

@@ -8,7 +8,8 @@
 // Invariants:
 //
 //	FOL-1 An output that cannot be written is an error before the load begins.
-//	FOL-2 The first interrupt cancels the job, the second ends the command.
+//	FOL-2 The first interrupt cancels the job, the second ends the command, also while it is submitted.
+//	      A command gives up on silence, never on a queue.
 //	FOL-3 A result file holds no secret that a flag gave.
 //
 // An example:
@@ -18,5 +19,5 @@
 //	result, err := f.Follow(ctx, s, job, model)
 //	return f.Finish(cmd, result)
 //
-// Read flags.go, follow.go, outputs.go, origin.go.
+// Read flags.go, submit.go, follow.go, quiet.go, outputs.go, origin.go.
 package follow

@@ -32,11 +32,12 @@ type Follower struct {
 	Logger  *slog.Logger
 	Signals *command.Interrupts
 	Started time.Time
-	File    string          // the workflow's, where it has one here
-	Run     *report.Run     // the run; nil if the command only watches it
-	scraped *export.Scraped // serves metrics; nil without --metrics
-	Detach  bool            // an interrupt leaves the job running
-	Lost    <-chan error    // reports that the cluster is gone; nil where this process does not watch it
+	File    string           // the workflow's, where it has one here
+	Run     *report.Run      // the run; nil if the command only watches it
+	scraped *export.Scraped  // serves metrics; nil without --metrics
+	Detach  bool             // an interrupt leaves the job running
+	Lost    <-chan error     // reports that the cluster is gone; nil where this process does not watch it
+	given   <-chan time.Time // since the first interrupt; nil before it
 }
 
 // New checks the output flags and begins to catch interrupts.
@@ -118,25 +119,20 @@ func (f *Follower) Follow(ctx context.Context, s *session.Session, job message.J
 	if err != nil {
 		return nil, err
 	}
-	var given <-chan time.Time // since the first interrupt
-	silence := time.NewTimer(session.NewsMax)
-	defer silence.Stop()
+	asked := quiet{every: session.NewsEvery}
+	defer asked.stop()
 	for {
 		select {
 		case m, ok := <-watch.Answers():
-			silence.Reset(session.NewsMax)
+			asked.heard()
 			if !ok {
 				return nil, s.Silent(watch.Err())
 			}
 			switch m := m.(type) {
 			case *message.JobStatus:
-				if given != nil {
-					asInterrupt(&m.Reason)
-				}
-				progress.Apply(m)
-				f.apply(m)
+				f.show(progress, m)
 			case *message.JobResult:
-				if given != nil && m.Result.State == message.JobCancelled {
+				if f.given != nil && m.Result.State == message.JobCancelled {
 					interrupted(&m.Result)
 				}
 				return &m.Result, nil
@@ -146,22 +142,44 @@ func (f *Follower) Follow(ctx context.Context, s *session.Session, job message.J
 				return nil, session.Unexpected(m)
 			}
 		case <-f.Signals.Asked:
-			if f.Detach || given != nil {
+			if f.Detach || f.given != nil {
 				return nil, command.Exit(command.ExitInterrupted, f.farewell(job, s))
 			}
-			given = time.After(session.CancelMax)
-			progress.Note("stopping: ctrl-c once more ends at once")
-			if err := cancelJob(ctx, s, job); err != nil {
+			progress.Note(f.stopping(job))
+			if err := f.cancel(ctx, s, job); err != nil {
 				return nil, err
 			}
 		case err := <-f.Lost:
 			return nil, err
-		case <-silence.C:
-			return nil, command.Exit(command.ExitFailed, fmt.Errorf("nothing was heard of job %v for %v: gate %s is gone or cut off; the job may go on", job, session.NewsMax, s.Gates))
-		case <-given:
-			return nil, command.Exit(command.ExitInterrupted, fmt.Errorf("job %v was asked to stop and has not ended after %v: ask for its state with `%s status`", job, session.CancelMax, command.Called()))
+		case <-asked.due():
+			if err := asked.ask(ctx, s, job); err != nil {
+				return nil, err
+			}
+		case m, ok := <-asked.answers():
+			if m, told := m.(*message.JobStatus); ok && told {
+				f.show(progress, m)
+			}
+			if err := asked.answered(ok, m); err != nil {
+				return nil, command.Exit(command.ExitFailed, fmt.Errorf("nothing was heard of job %v for %v: gate %s: %w; the job may go on", job, asked.since().Round(time.Second), s.Gates, err))
+			}
+		case <-f.given:
+			return nil, f.unended(job, s)
 		}
 	}
+}
+
+// show passes a status to the screen and to the outputs that follow the job.
+func (f *Follower) show(progress ui.Progress, s *message.JobStatus) {
+	if f.given != nil {
+		asInterrupt(&s.Reason)
+	}
+	progress.Apply(s)
+	f.apply(s)
+}
+
+// unended reports a job that was asked to stop and has not.
+func (f *Follower) unended(job message.JobID, s *session.Session) error {
+	return command.Exit(command.ExitInterrupted, fmt.Errorf("no word of the end of job %v, %v after it was asked to stop: %w", job, session.CancelMax, f.farewell(job, s)))
 }
 
 // interrupted corrects the reason of a job that this process cancelled: the gate knows this
@@ -185,16 +203,31 @@ func asInterrupt(reason *string) {
 	*reason = strings.ReplaceAll(*reason, "cancelled by "+string(session.ClientID()), "interrupted")
 }
 
+// stopping says what the first interrupt did.
+func (f *Follower) stopping(job message.JobID) string {
+	if f.Lost != nil {
+		return "stopping: ctrl-c once more ends at once"
+	}
+	return fmt.Sprintf("stopping: job %v is asked to cancel; ctrl-c once more leaves at once", job)
+}
+
 // farewell says what continues after this process.
 func (f *Follower) farewell(job message.JobID, s *session.Session) error {
-	if f.Detach {
-		return fmt.Errorf("job %v goes on: stop it with `%s cancel %v --gate %s`", job, command.Called(), job, strings.ReplaceAll(s.Gates, ", ", ","))
+	stop := fmt.Sprintf("`%s cancel %v --gate %s`", command.Called(), job, strings.ReplaceAll(s.Gates, ", ", ","))
+	switch {
+	case f.Detach:
+		return fmt.Errorf("job %v goes on: stop it with %s", job, stop)
+	case f.Lost == nil:
+		return fmt.Errorf("job %v may still run: stop it with %s", job, stop)
 	}
 	return errors.New("ended at once: what was running is lost")
 }
 
-// cancelJob sends the cancel and does not wait: each watcher receives the result.
-func cancelJob(ctx context.Context, s *session.Session, job message.JobID) error {
+// cancel sends the cancel and does not wait: each watcher receives the result.
+func (f *Follower) cancel(ctx context.Context, s *session.Session, job message.JobID) error {
+	if f.given == nil {
+		f.given = time.After(session.CancelMax)
+	}
 	order, err := s.Node.Command(ctx, &message.JobCancel{Job: job})
 	if err != nil {
 		return fmt.Errorf("cancel job %v: %w", job, err)

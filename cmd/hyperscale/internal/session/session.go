@@ -22,7 +22,8 @@ const (
 	reachMax  = 10 * time.Second // a stream to any gate
 	retryMax  = 5 * time.Second  // for one gate's answer, before the client asks another
 	answerMax = 90 * time.Second // an answer of any: three leases of a job, whose owner may be lost
-	NewsMax   = 90 * time.Second // a status of a job that is watched; one comes every half second
+	NewsEvery = 15 * time.Second // without news of a job that is watched, its state is asked for
+	NewsMax   = 90 * time.Second // without news or an answer, the gates count as gone
 	CancelMax = 60 * time.Second // a cancelled job's end
 	StopMax   = 5 * time.Second  // a client's own end
 )
@@ -57,7 +58,7 @@ func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
 	s := &Session{Gates: strings.Join(f.Addresses, ", ")}
 	o := host.Options{
 		Role: node.RoleClient, ID: ClientID(), Cluster: f.Cluster, Environment: f.Environment,
-		Machine: client.New(config), Logger: logger,
+		Machine: client.New(config), Logger: command.Lower(logger),
 	}
 	if f.history != "" {
 		var err error

@@ -1,0 +1,62 @@
+package follow
+
+import (
+	"context"
+	"fmt"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/cmd/hyperscale/internal/session"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Submit submits a job and returns its ID. Without a majority no gate answers for a while, and
+// one may have the job: the first interrupt asks to cancel it, the second leaves at once.
+func (f *Follower) Submit(ctx context.Context, s *session.Session, m *message.JobSubmit) (message.JobID, error) {
+	type reply struct {
+		answer node.Message
+		err    error
+	}
+	asking, done := context.WithCancel(ctx)
+	defer done()
+	replies := make(chan reply, 1)
+	go func() {
+		answer, err := s.Ask(asking, m)
+		replies <- reply{answer, err}
+	}()
+	job := message.JobOf(m.Key)
+	for {
+		select {
+		case r := <-replies:
+			if r.err != nil {
+				return message.JobID{}, fmt.Errorf("submit: %w", r.err)
+			}
+			ack, ok := r.answer.(*message.JobAck)
+			if !ok {
+				return message.JobID{}, session.Unexpected(r.answer)
+			}
+			if f.given != nil { // a gate that had not heard of the job knew nothing to cancel
+				return ack.Job, f.cancel(ctx, s, ack.Job)
+			}
+			return ack.Job, nil
+		case <-f.Signals.Asked:
+			if f.given != nil {
+				return message.JobID{}, command.Exit(command.ExitInterrupted, f.farewell(job, s))
+			}
+			f.Note("%s", f.stopping(job))
+			if err := f.cancel(ctx, s, job); err != nil {
+				return message.JobID{}, err
+			}
+		case <-f.given:
+			return message.JobID{}, f.unended(job, s)
+		}
+	}
+}
+
+// Leave ends a command that only submitted a job.
+func (f *Follower) Leave(job message.JobID) error {
+	if f.given == nil {
+		return nil
+	}
+	return command.Exit(command.ExitInterrupted, fmt.Errorf("job %v is asked to cancel", job))
+}
