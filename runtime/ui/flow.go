@@ -29,11 +29,11 @@ type flow struct {
 	thresholds []message.Threshold
 	judged     []judged // thresholds as they stand
 
-	rate                   load.Curve // of an open workflow in one datacenter, in thousandths in per
-	per                    time.Duration
-	open                   bool   // iterations begin when they are due
-	parts                  uint64 // datacenters that run it
-	askedMilli, begunMilli uint64 // iterations a second in the last sample
+	rate  load.Curve // of an open workflow in one datacenter, in thousandths in per
+	per   time.Duration
+	open  bool   // iterations begin when they are due
+	parts uint64 // datacenters that run it
+	pace  pace
 }
 
 // stepNow is what the screen shows of a step: sums since the start, and rate and quantiles of
@@ -64,7 +64,7 @@ func (f *flow) apply(s *message.JobStatus, name string) bool {
 				continue
 			}
 			parts = append(parts, &part.Stats)
-			f.shares = append(f.shares, share{s.Datacenters[d].Name, &part.Stats})
+			f.shares = append(f.shares, share{s.Datacenters[d].Name, &part.Stats, part.Cores > 1})
 			ended = ended && part.State.Terminal()
 			state = max(state, part.State)
 		}
@@ -121,14 +121,12 @@ func (f *flow) sample(took time.Duration) {
 		step.p50, step.p95, step.p99 = since.Quantile(500_000), since.Quantile(950_000), since.Quantile(990_000)
 		f.interval.Merge(since)
 	}
-	now, base := f.now.Generator, f.base.Generator
-	begun, dropped := now.Begun-min(now.Begun, base.Begun), now.Dropped-min(now.Dropped, base.Dropped)
-	f.askedMilli, f.begunMilli = report.Rate(begun+dropped, took), report.Rate(begun, took)
+	f.pace.apply(told{f.now.Elapsed, f.now.Generator.Begun, f.now.Generator.Dropped})
 	if f.open {
-		f.askedMilli = report.Rate(f.rate.At(f.now.Elapsed-took/2)*f.parts, f.per) / 1000
+		f.pace.askedMilli = report.Rate(f.rate.At(f.now.Elapsed-took/2)*f.parts, f.per) / 1000
 	}
 	if f.state.Terminal() {
-		f.askedMilli, f.begunMilli = 0, 0
+		f.pace.askedMilli, f.pace.begunMilli = 0, 0
 	}
 	f.judge()
 	f.base = f.now
@@ -138,6 +136,38 @@ func (f *flow) sample(took time.Duration) {
 	}
 }
 
+// beginningsSpan is how long the rate of iterations looks back: no window has them, and executors
+// tell of theirs at different times.
+const beginningsSpan = 4 * time.Second
+
+// pace is how many iterations are asked for and begun.
+type pace struct {
+	told                   []told // of the last beginningsSpan, oldest first
+	askedMilli, begunMilli uint64 // a second in it
+}
+
+func (p *pace) apply(now told) {
+	if n := len(p.told); n > 0 && p.told[n-1].at > now.at {
+		p.told = nil // a lost attempt took its time with it
+	}
+	p.told = append(p.told, now)
+	for len(p.told) > 2 && p.told[1].at <= now.at-beginningsSpan {
+		p.told = p.told[1:]
+	}
+	var first told
+	if len(p.told) > 1 {
+		first = p.told[0]
+	}
+	begun, dropped := now.begun-min(now.begun, first.begun), now.dropped-min(now.dropped, first.dropped)
+	p.askedMilli, p.begunMilli = report.Rate(begun+dropped, now.at-first.at), report.Rate(begun, now.at-first.at)
+}
+
+// told is what a sample knew of iterations.
+type told struct {
+	at             time.Duration
+	begun, dropped uint64
+}
+
 // rates add up what each datacenter did by its own clock: their news come at different
 // times, and the sum of them at one time would jump.
 func (f *flow) rates(step string, took time.Duration) (all, bad uint64) {
@@ -145,6 +175,10 @@ func (f *flow) rates(step string, took time.Duration) (all, bad uint64) {
 		before := f.bases[s.place]
 		if before == nil {
 			before = &message.Stats{}
+		}
+		if ended, failed, ok := s.course(step); ok {
+			all, bad = all+ended, bad+failed
+			continue
 		}
 		since := s.now.Elapsed - before.Elapsed
 		if since < sampleEvery/2 { // no news, or it began again
@@ -163,6 +197,39 @@ func (f *flow) rates(step string, took time.Duration) (all, bad uint64) {
 type share struct {
 	place string
 	now   *message.Stats
+	many  bool // several executors tell of it, each at its own time
+}
+
+// The newest windows of many executors lack what some have not told yet.
+const (
+	tellMax    = 1500 * time.Millisecond
+	courseSpan = 2 * time.Second
+)
+
+// course is what ended and failed a second, in thousandths, by the windows' own time: reports of
+// many executors arrive in bursts, and a rate over arrivals would jump.
+func (s *share) course(step string) (all, bad uint64, ok bool) {
+	w := find(s.now, step)
+	list, err := stats.Intervals(w.Windows)
+	until := s.now.Elapsed
+	if s.many {
+		until -= tellMax
+	}
+	if err != nil || w.Windows.Dropped || len(list) == 0 || until <= 0 {
+		return 0, 0, false
+	}
+	width := w.Windows.Width
+	until -= until % width
+	from := max(0, until-max(courseSpan, 2*width))
+	if until-from < sampleEvery/2 {
+		return 0, 0, false
+	}
+	for i := range list {
+		if in := &list[i]; in.Since >= from && in.Since+width <= until {
+			all, bad = all+in.OK+in.Failed+in.TimedOut, bad+in.Failed+in.TimedOut
+		}
+	}
+	return report.Rate(all, until-from), report.Rate(bad, until-from), true
 }
 
 func find(s *message.Stats, name string) *message.StepStats {

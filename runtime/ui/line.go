@@ -32,8 +32,11 @@ func (m *Model) arrivals(gap string) string {
 	var asked, begun, late, dropped uint64
 	open := false
 	for _, f := range m.flows {
-		open = open || f.open || f.now.Generator.Dropped+f.now.Generator.Waited > 0
-		asked, begun = asked+f.askedMilli, begun+f.begunMilli
+		if !f.open && f.now.Generator.Dropped+f.now.Generator.Waited == 0 {
+			continue // its users ask for nothing: they begin when they are done
+		}
+		open = true
+		asked, begun = asked+f.pace.askedMilli, begun+f.pace.begunMilli
 		late, dropped = late+f.now.Generator.Waited, dropped+f.now.Generator.Dropped
 	}
 	if !open {
