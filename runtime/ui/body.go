@@ -135,6 +135,9 @@ func (b *body) tiles() {
 		}
 		b.pin(" " + b.s.paint(colour, cells.Fit(strings.TrimSpace(arrivals), b.s.Width-2)))
 	}
+	for _, line := range wrapped(b.m.waitersLine(), b.s.Width-2) {
+		b.pin(" " + b.s.paint(warn, cells.Fit(line, b.s.Width-2)))
+	}
 	b.pin("")
 }
 

@@ -34,6 +34,7 @@ type flow struct {
 	open  bool   // iterations begin when they are due
 	parts uint64 // datacenters that run it
 	pace  pace
+	turn  turn
 }
 
 // stepNow is what the screen shows of a step: sums since the start, and rate and quantiles of
@@ -55,7 +56,7 @@ func (f *flow) promise(w *message.WorkflowPlan) {
 // apply merges the datacenters' reports about this workflow.
 func (f *flow) apply(s *message.JobStatus, name string) bool {
 	var parts []*message.Stats
-	f.shares = f.shares[:0]
+	f.shares, f.turn.waits = f.shares[:0], ""
 	ended, state := true, message.WorkflowNone
 	for d := range s.Datacenters {
 		for w := range s.Datacenters[d].Workflows {
@@ -65,6 +66,9 @@ func (f *flow) apply(s *message.JobStatus, name string) bool {
 			}
 			parts = append(parts, &part.Stats)
 			f.shares = append(f.shares, share{s.Datacenters[d].Name, &part.Stats, part.Cores > 1})
+			if !part.State.Terminal() {
+				f.turn.waits = cmp.Or(f.turn.waits, part.Error)
+			}
 			ended = ended && part.State.Terminal()
 			state = max(state, part.State)
 		}

@@ -1,9 +1,12 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
+	"hyperscale/core/message"
 	"hyperscale/runtime/ui/units"
 )
 
@@ -14,16 +17,20 @@ func Line(m *Model) string {
 		return head + "  " + waiting
 	}
 	started, _, failed := m.Sums()
+	waiters := m.waitersLine()
 	if started == 0 {
-		return strings.TrimRight(head, " ")
+		return strings.TrimRight(head+"  "+waiters, " ")
+	}
+	if waiters != "" {
+		waiters = "  " + waiters
 	}
 	n, word := m.begun()
 	if len(m.Points) == 0 {
-		return fmt.Sprintf("%s  %s  %s %s  %s failed", head, units.Counted(m.Active(), "VU"), units.Count(n), word, units.Count(failed))
+		return fmt.Sprintf("%s  %s  %s %s  %s failed%s", head, units.Counted(m.Active(), "VU"), units.Count(n), word, units.Count(failed), waiters)
 	}
 	now := m.Now()
 	return fmt.Sprintf("%s  %s  %s/s  p50 %s  p99 %s  %s %s  %s failed%s",
-		head, units.Counted(m.Active(), "VU"), units.Milli(now.RateMilli), units.LatencyOr(now.P50), units.LatencyOr(now.P99), units.Count(n), word, units.Count(failed), m.arrivals("  "))
+		head, units.Counted(m.Active(), "VU"), units.Milli(now.RateMilli), units.LatencyOr(now.P50), units.LatencyOr(now.P99), units.Count(n), word, units.Count(failed), m.arrivals("  ")+waiters)
 }
 
 // arrivals compares requested arrivals with the iterations of the last sample: how many began,
@@ -50,4 +57,90 @@ func (m *Model) arrivals(gap string) string {
 		text += gap + units.Count(dropped) + " dropped"
 	}
 	return text
+}
+
+// turn is what a workflow starts after, and what it waits for when its turn has come.
+type turn struct {
+	after []string
+	waits string
+}
+
+func (t *turn) promise(w *message.WorkflowPlan, plan []message.WorkflowPlan) {
+	t.after = nil
+	for _, at := range slices.Sorted(slices.Values(slices.Concat(w.Depends, w.StartAfter))) {
+		if int(at) < len(plan) {
+			t.after = append(t.after, plan[at].Name)
+		}
+	}
+	t.after = slices.Compact(t.after)
+}
+
+// waiters says of each workflow that does not send load what it waits for: others, cores, or the
+// requests in flight after its time.
+func (m *Model) waiters() (all []string) {
+	if m.State.Terminal() || m.waiting() != "" {
+		return nil
+	}
+	ended := map[string]bool{}
+	for _, f := range m.flows {
+		ended[f.name] = f.state.Terminal()
+	}
+	for _, f := range m.flows {
+		if what := f.waitsFor(ended); what != "" {
+			all = append(all, units.Clean(f.name)+" "+what)
+		}
+	}
+	return all
+}
+
+func (f *flow) waitsFor(ended map[string]bool) string {
+	if f.state.Terminal() {
+		return ""
+	}
+	open := slices.DeleteFunc(slices.Clone(f.turn.after), func(name string) bool { return ended[name] })
+	switch {
+	case f.state < message.WorkflowRunning && len(open) > 0:
+		return "waits for " + units.Clean(strings.Join(open, ", "))
+	case f.turn.waits != "":
+		return units.Clean(strings.TrimPrefix(f.turn.waits, "it "))
+	case f.planned > 0 && f.now.Elapsed >= f.planned:
+		return f.drains()
+	}
+	return ""
+}
+
+// drains says what a workflow does after its time.
+func (f *flow) drains() string {
+	var flight uint64
+	for i := range f.now.Steps {
+		if s := &f.now.Steps[i]; s.Kind.Measured() {
+			flight += s.Started - min(s.Started, s.OK+s.Failed+s.TimedOut+s.Cancelled)
+		}
+	}
+	if flight == 0 {
+		return "has sent all; its result is on the way"
+	}
+	return fmt.Sprintf("waits for %s in flight", units.Counted(flight, cmp.Or(f.noun(), "request")))
+}
+
+// noun names what is in flight: a function sends any number of requests.
+func (f *flow) noun() string {
+	for i := range f.now.Steps {
+		if s := &f.now.Steps[i]; s.Kind == message.StepFunction && s.Started > s.OK+s.Failed+s.TimedOut+s.Cancelled {
+			return "iteration"
+		}
+	}
+	return ""
+}
+
+// waitersShown bounds them on a line.
+const waitersShown = 3
+
+// waitersLine is all of them, for a line of a log or of the screen.
+func (m *Model) waitersLine() string {
+	all := m.waiters()
+	if more := len(all) - waitersShown; more > 0 {
+		all = append(all[:waitersShown:waitersShown], fmt.Sprintf("%d more wait", more))
+	}
+	return strings.Join(all, "; ")
 }

@@ -49,7 +49,9 @@ func NewModel(name string, plan *message.Plan) *Model {
 // promise takes over the plan: at the start, or from the first status of a watched job.
 func (m *Model) promise(plan []message.WorkflowPlan) {
 	for i := range plan {
-		m.flow(plan[i].Name).promise(&plan[i])
+		f := m.flow(plan[i].Name)
+		f.promise(&plan[i])
+		f.turn.promise(&plan[i], plan)
 	}
 }
 

@@ -60,7 +60,7 @@ func Promise(s *message.JobStatus, plan *message.Plan) {
 	for i := range plan.Workflows {
 		p := &plan.Workflows[i]
 		s.Plan = append(s.Plan, message.WorkflowPlan{
-			Name: p.Name, Test: p.Test, VUs: p.VUs, Duration: p.Duration, Timeout: p.Timeout, Layer: p.Layer, Thresholds: p.Thresholds,
+			Name: p.Name, Test: p.Test, VUs: p.VUs, Duration: p.Duration, Timeout: p.Timeout, Layer: p.Layer, Depends: p.Depends, StartAfter: p.StartAfter, Thresholds: p.Thresholds,
 			Iterations: p.Iterations, Rate: p.Rate, RatePer: p.RatePer, Poisson: p.Poisson, Queue: p.Queue, Stages: p.Stages,
 		})
 	}

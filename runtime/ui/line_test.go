@@ -1,0 +1,35 @@
+package ui
+
+import (
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+)
+
+// TestWaitersAreNamed: the screen and the log say what a workflow waits for.
+func TestWaitersAreNamed(t *testing.T) {
+	plan := &message.Plan{Workflows: []message.WorkflowPlan{
+		{Name: "login", VUs: 1, Duration: 15 * time.Second},
+		{Name: "buy", VUs: 1, Duration: 15 * time.Second, Depends: []uint32{0}, Layer: 1},
+	}}
+	flow := func(name string, state message.WorkflowState, why string, elapsed time.Duration, started, ok uint64) message.WorkflowResult {
+		return message.WorkflowResult{Name: name, State: state, Error: why, Stats: message.Stats{Elapsed: elapsed, Steps: []message.StepStats{{Name: "home", Kind: message.StepRequest, Started: started, OK: ok}}}}
+	}
+	for _, tc := range []struct {
+		name string
+		of   []message.WorkflowResult
+		want string
+	}{
+		{"one runs", []message.WorkflowResult{flow("login", message.WorkflowRunning, "", 5*time.Second, 9, 8), flow("buy", message.WorkflowPending, "", 0, 0, 0)}, "buy waits for login"},
+		{"its time is over", []message.WorkflowResult{flow("login", message.WorkflowRunning, "", 15*time.Second, 9, 6), flow("buy", message.WorkflowPending, "", 0, 0, 0)}, "login waits for 3 requests in flight; buy waits for login"},
+		{"no cores", []message.WorkflowResult{flow("login", message.WorkflowCompleted, "", 15*time.Second, 9, 9), flow("buy", message.WorkflowPending, "it waits for 2 cores, 1 are free", 0, 0, 0)}, "buy waits for 2 cores, 1 are free"},
+		{"both are under way", []message.WorkflowResult{flow("login", message.WorkflowCompleted, "", 15*time.Second, 9, 9), flow("buy", message.WorkflowRunning, "", time.Second, 9, 8)}, ""},
+	} {
+		m := NewModel("test", plan)
+		m.Apply(&message.JobStatus{State: message.JobRunning, Sequence: 1, Datacenters: []message.DatacenterResult{{Name: "here", Workflows: tc.of}}})
+		if got := m.waitersLine(); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
