@@ -14,17 +14,30 @@ type Style struct {
 	Width int  // columns
 	Color bool // off: NO_COLOR, no terminal, or one that cannot
 	ASCII bool // on: a terminal that knows no other characters
+	Whole bool // on: a file or a pipe, in which no name is cut
+}
+
+// widthMin is what the summary's figures need: a narrower terminal breaks their lines.
+const widthMin = 60
+
+// fit cuts text where a line has an end.
+func (s Style) fit(text string, width int) string {
+	if s.Whole {
+		return text
+	}
+	return cells.Fit(text, width)
 }
 
 // StyleOf finds out about a file: a terminal's width and colours, else 80 plain columns.
 func StyleOf(f *os.File) Style {
-	s := Style{Width: 80}
+	s := Style{Width: 80, Whole: true}
 	if !term.IsTerminal(int(f.Fd())) {
 		return s
 	}
 	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-		s.Width = min(max(width, 80), 120)
+		s.Width = min(max(width, widthMin), 120)
 	}
+	s.Whole = false
 	s.Color = os.Getenv("NO_COLOR") == "" && capable()
 	s.ASCII = onlyASCII(os.Getenv)
 	return s
@@ -105,6 +118,9 @@ func (t *table) widths() []int {
 		for i, c := range row {
 			measure(i, c.text)
 		}
+	}
+	if t.style.Whole {
+		return widths
 	}
 	room := t.style.Width - t.indent - firstMin
 	for i, w := range widths[1:] {

@@ -61,7 +61,7 @@ func (d *summary) headline() {
 		if t.Sent > 0 && t.Sent != t.Started { // a function sends any number, a redirect is sent too
 			begun += ", " + units.Count(t.Sent) + " sent"
 		}
-		d.add(d.style.paint(faint, fmt.Sprintf("  %s, %s ok, %s in, %s out", begun, units.Share(t.OK, t.Started), units.Bytes(t.BytesIn), units.Bytes(t.BytesOut))))
+		d.wrap("  ", fmt.Sprintf("%s, %s ok, %s in, %s out", begun, units.Share(t.OK, t.Started), units.Bytes(t.BytesIn), units.Bytes(t.BytesOut)), faint)
 	}
 }
 
@@ -168,7 +168,7 @@ func (d *summary) steps(steps []report.Step) {
 	names := min(counts.widths()[0], times.widths()[0])
 	for _, t := range []*table{counts, times} {
 		for _, row := range t.rows {
-			row[0].text = cells.Fit(row[0].text, names)
+			row[0].text = d.style.fit(row[0].text, names)
 		}
 		t.first = names
 		d.add("")
@@ -244,7 +244,7 @@ func (d *summary) statuses(w *report.Workflow) {
 	widest := 8
 	for _, s := range w.Leaves() {
 		if line := statusLine(s.Statuses); line != "" {
-			name := cells.Fit(units.Clean(s.Name), 24)
+			name := d.style.fit(units.Clean(s.Name), 24)
 			names, lines, widest = append(names, name), append(lines, line), max(widest, cells.Columns(name))
 		}
 	}
@@ -252,13 +252,13 @@ func (d *summary) statuses(w *report.Workflow) {
 		d.add("", d.style.paint(faint, "  statuses"))
 	}
 	for i, name := range names {
-		d.add(cells.Fit("  "+cells.Left(name, widest)+"  "+lines[i], d.style.Width))
+		d.add(d.style.fit("  "+cells.Left(name, widest)+"  "+lines[i], d.style.Width))
 	}
 }
 
 // example adds a line and, where it says more, an example below.
 func (d *summary) example(line, example string) {
-	d.add(cells.Fit(line, d.style.Width))
+	d.add(d.style.fit(line, d.style.Width))
 	if example = units.Clean(example); example != "" && !strings.HasSuffix(line, "  "+example) {
 		d.wrap("            ", example, faint)
 	}
@@ -341,6 +341,6 @@ func (d *summary) logs(logs []string) {
 			d.add(d.style.paint(faint, fmt.Sprintf("  and %s more: --out json=FILE keeps them", units.Counted(uint64(len(logs)-i), "line"))))
 			break
 		}
-		d.add("  " + cells.Fit(units.Clean(line), d.style.Width-2))
+		d.add("  " + d.style.fit(units.Clean(line), d.style.Width-2))
 	}
 }

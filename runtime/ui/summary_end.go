@@ -94,9 +94,9 @@ func (d *summary) generator() {
 		return
 	}
 	d.section("generator")
-	d.add(fmt.Sprintf("  busiest second %d%%, %s", g.BusyMaxPPM/10_000, Lateness(g.LagNS)))
+	d.wrap("  ", fmt.Sprintf("busiest second %d%%, %s", g.BusyMaxPPM/10_000, Lateness(g.LagNS)), "")
 	if n := d.result.SharedCores(); n > 0 {
-		d.add(fmt.Sprintf("  the workflows shared %s, so that all begin together", units.Counted(uint64(n), "core")))
+		d.wrap("  ", fmt.Sprintf("the workflows shared %s, so that all begin together", units.Counted(uint64(n), "core")), "")
 	}
 	for _, text := range Doubts(d.result) {
 		d.wrap("  ", text, warn)

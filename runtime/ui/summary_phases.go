@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"hyperscale/runtime/report"
-	"hyperscale/runtime/ui/cells"
 	"hyperscale/runtime/ui/units"
 )
 
@@ -30,7 +29,7 @@ func (d *summary) phases(steps []report.Step, names int) {
 		return
 	}
 	for _, s := range steps {
-		row := []cell{plain(cells.Fit(units.Clean(s.Name), names)), plain(units.LatencyOr(s.LatencyNS.Mean))}
+		row := []cell{plain(d.style.fit(units.Clean(s.Name), names)), plain(units.LatencyOr(s.LatencyNS.Mean))}
 		for i, name := range PhaseNames {
 			if used[i] {
 				row = append(row, plain(units.LatencyOr(Portion(s.PhasesNS[name], s.LatencyNS.Count))))

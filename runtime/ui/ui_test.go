@@ -282,3 +282,18 @@ func TestScriptErrorsComeFirst(t *testing.T) {
 		t.Errorf("the second line is %q, want %q", got[1], want)
 	}
 }
+
+// TestNoNameIsCutInAFile: a log of CI has room, and a terminal of 60 columns gets lines of 60.
+func TestNoNameIsCutInAFile(t *testing.T) {
+	const long = "a_name_of_a_step_that_is_longer_than_most_names_of_steps_are"
+	r := result(t, "local")
+	r.Workflows[0].Steps[0].Name = long
+	if got := Summary(r, Style{Width: 80, Whole: true}); strings.Count(got, long) < 3 || strings.Contains(got, "…") {
+		t.Errorf("%d whole names:\n%s", strings.Count(got, long), got)
+	}
+	for _, line := range strings.Split(Summary(r, Style{Width: 60}), "\n") {
+		if n := len([]rune(line)); n > 60 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
