@@ -88,12 +88,18 @@ type output struct {
 	bytes   []byte
 	at      int // how many of bytes the kernel has taken
 	rest    int64
-	answers uint64 // whole responses in it that count
-	size    uint64 // their bytes
+	answers []tally // whole responses in it that count, by status
+	size    uint64  // their bytes
 	epoch   uint32
 }
 
-func (o *output) reset() { *o = output{bytes: o.bytes[:0]} }
+// tally counts responses of one status.
+type tally struct {
+	status int
+	count  uint64
+}
+
+func (o *output) reset() { *o = output{bytes: o.bytes[:0], answers: o.answers[:0]} }
 
 func (o *output) left() int64 { return int64(len(o.bytes)-o.at) + o.rest }
 
@@ -121,21 +127,30 @@ func (o *output) full() bool { return o.rest > 0 || len(o.bytes) >= outputFull }
 func (o *output) raw(text string) { o.bytes = append(o.bytes, text...) }
 
 // count notes that the output grew by one answer of so many bytes.
-func (o *output) count(c *call, epoch uint32, size int64) {
+func (o *output) count(c *call, epoch uint32, status int, size int64) {
 	if !c.counted || c.epoch != epoch {
 		return
 	}
 	if o.epoch != epoch {
-		o.answers, o.size, o.epoch = 0, 0, epoch
+		o.answers, o.size, o.epoch = o.answers[:0], 0, epoch
 	}
-	o.answers++
 	o.size += uint64(size)
+	for i := range o.answers {
+		if o.answers[i].status == status {
+			o.answers[i].count++
+			return
+		}
+	}
+	o.answers = append(o.answers, tally{status, 1})
 }
 
 // sent counts an output that the kernel took whole.
 func (s *site) sent(o *output) {
 	if o.epoch == s.stats.epoch {
-		s.stats.Responses += o.answers
+		for _, a := range o.answers {
+			s.stats.Responses += a.count
+			s.stats.statuses[a.status] += a.count
+		}
 		s.stats.BytesOut += o.size
 	}
 }
@@ -160,7 +175,7 @@ func (s *site) home(c *call, out *output) {
 		out.rest = int64(s.cfg.Size)
 		size += out.rest
 	}
-	out.count(c, s.stats.epoch, size)
+	out.count(c, s.stats.epoch, 200, size)
 }
 
 // render appends a response with its own body.
@@ -170,7 +185,7 @@ func (s *site) render(c *call, out *output, r response) {
 	if c.method != methodHead {
 		out.raw(r.body)
 	}
-	out.count(c, s.stats.epoch, int64(len(out.bytes)-start))
+	out.count(c, s.stats.epoch, r.status, int64(len(out.bytes)-start))
 }
 
 // renderSized appends a response whose body is filler.
@@ -184,7 +199,7 @@ func (s *site) renderSized(c *call, out *output, r response, length int64) {
 	default:
 		out.rest = length
 	}
-	out.count(c, s.stats.epoch, int64(len(out.bytes)-start)+out.rest)
+	out.count(c, s.stats.epoch, r.status, int64(len(out.bytes)-start)+out.rest)
 }
 
 func (s *site) renderHead(c *call, out *output, r response, length int64) {

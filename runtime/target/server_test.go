@@ -120,7 +120,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("bytes: got %d out, %d in", got.BytesOut, got.BytesIn)
 		}
 		got.BytesIn, got.BytesOut, got.Connections = 0, 0, 0
-		want := Stats{Requests: 5, Responses: 5, Paths: map[string]uint64{"/x": 1, "/": 1, "/p": 1, "/login": 1, "/me": 1}}
+		want := Stats{Requests: 5, Responses: 5, Statuses: map[string]uint64{"200": 5}, Paths: map[string]uint64{"/x": 1, "/": 1, "/p": 1, "/login": 1, "/me": 1}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("stats (-want +got):\n%s", diff)
 		}

@@ -164,9 +164,9 @@ func TestSession(t *testing.T) {
 func TestCounts(t *testing.T) {
 	cfg := Default()
 	cfg.Size = 100_000
-	in := "GET /a?x=1 HTTP/1.1\r\nHost: h\r\n\r\nPOST /b HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcGET /a HTTP/1.1\r\nHost: h\r\n\r\n"
+	in := "GET /a?x=1 HTTP/1.1\r\nHost: h\r\n\r\nPOST /b HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcGET /a HTTP/1.1\r\nHost: h\r\n\r\nGET /redirect HTTP/1.1\r\nHost: h\r\n\r\n"
 	got := play(t, cfg, []byte(in), 1<<20)
-	want := Stats{Requests: 3, Responses: 3, BytesIn: uint64(len(in)), BytesOut: uint64(len(got.Output)), Connections: 1, Paths: map[string]uint64{"/a": 2, "/b": 1}}
+	want := Stats{Requests: 4, Responses: 4, BytesIn: uint64(len(in)), BytesOut: uint64(len(got.Output)), Connections: 1, Statuses: map[string]uint64{"200": 3, "302": 1}, Paths: map[string]uint64{"/a": 2, "/b": 1, "/redirect": 1}}
 	if diff := cmp.Diff(want, got.Stats); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -1,11 +1,15 @@
 package target
 
-import "maps"
+import (
+	"maps"
+	"strconv"
+)
 
 // maxPaths bounds the counters by path; requests to further ones count as "other".
 const (
 	maxPaths   = 1000
 	maxPathLen = 256
+	statusEnd  = 600
 	pathOther  = "other" // no path is called so: they begin with a slash or are "*"
 )
 
@@ -16,13 +20,15 @@ type Stats struct {
 	BytesIn     uint64            `json:"bytes_in"`  // of those requests, heads and bodies
 	BytesOut    uint64            `json:"bytes_out"` // of those responses
 	Connections uint64            `json:"connections"`
-	Paths       map[string]uint64 `json:"paths"` // without queries
+	Statuses    map[string]uint64 `json:"statuses"` // those responses, by status
+	Paths       map[string]uint64 `json:"paths"`    // without queries
 }
 
 // counters are the Stats so far. Epoch distinguishes requests from before a reset.
 type counters struct {
 	Stats
 	judged   uint64 // requests whose fate was decided: over HTTP/2 later than they came, or never
+	statuses [statusEnd]uint64
 	paths    map[string]*uint64
 	lastPath string
 	last     *uint64
@@ -61,6 +67,12 @@ func (c *counters) slot(path []byte) (string, *uint64) {
 
 func (c *counters) snapshot() Stats {
 	s := c.Stats
+	s.Statuses = map[string]uint64{}
+	for status, n := range c.statuses {
+		if n > 0 {
+			s.Statuses[strconv.Itoa(status)] = n
+		}
+	}
 	s.Paths = maps.Collect(func(yield func(string, uint64) bool) {
 		for path, n := range c.paths {
 			if !yield(path, *n) {
