@@ -13,13 +13,13 @@ import (
 func (f *flow) past() []Point {
 	windows, coarsest := map[time.Duration]*stats.Window{}, time.Duration(1)
 	for i := range f.now.Steps {
-		if f.now.Steps[i].Kind.Measured() {
+		if f.now.CountsRequests(&f.now.Steps[i]) {
 			coarsest = max(coarsest, f.now.Steps[i].Windows.Width)
 		}
 	}
 	width := (sampleEvery + coarsest - 1) / coarsest * coarsest
 	for i := range f.now.Steps {
-		if !f.now.Steps[i].Kind.Measured() {
+		if !f.now.CountsRequests(&f.now.Steps[i]) {
 			continue
 		}
 		took, points, err := stats.Points(f.now.Steps[i].Windows, width)

@@ -46,7 +46,7 @@ func (p *place) apply(d *message.DatacenterResult, now time.Duration) {
 		}
 		p.lost = append(p.lost, w.Lost...)
 		for k := range w.Stats.Steps {
-			if step := &w.Stats.Steps[k]; step.Kind.Measured() {
+			if step := &w.Stats.Steps[k]; w.Stats.CountsRequests(step) {
 				p.started, p.ok, p.failed = p.started+step.Started, p.ok+step.OK, p.failed+step.Failed+step.TimedOut
 			}
 		}
