@@ -138,7 +138,7 @@ func workflowSuite(r *report.Result, w *report.Workflow) junitSuite {
 	for _, c := range countsOf(&w.Totals) {
 		s.property(c.name, strconv.FormatUint(c.n, 10))
 	}
-	all := slices.Concat(w.Steps, w.Requests)
+	all := slices.Concat(w.Steps, w.Requests, w.Beside)
 	for i := range all {
 		step := &all[i]
 		s.property(step.Name+".rate_milli", strconv.FormatUint(step.RateMilli, 10))
