@@ -1844,7 +1844,7 @@ func (z *StatusCount) check() error {
 }
 
 func (z *StepPlan) size() int {
-	n := 40
+	n := 47
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.Kind))
 	n += sizeArray(len(z.After))
@@ -1857,6 +1857,10 @@ func (z *StepPlan) size() int {
 	n += sizeArray(len(z.Tags))
 	for i := range z.Tags {
 		n += z.Tags[i].size()
+	}
+	n += sizeArray(len(z.Behind))
+	for i := range z.Behind {
+		n += sizeUint(uint64(z.Behind[i]))
 	}
 	return n
 }
@@ -1874,6 +1878,10 @@ func (z *StepPlan) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(len(z.Tags)))
 	for i := range z.Tags {
 		h = z.Tags[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Behind)))
+	for i := range z.Behind {
+		h = node.Mix(h, uint64(z.Behind[i]))
 	}
 	return h
 }

@@ -78,12 +78,14 @@ func (k StepKind) Requests() bool { return k == StepRequest || k == StepPart }
 type StepPlan struct {
 	Name  string   `msg:"name" require:"true"`
 	Kind  StepKind `msg:"kind" require:"true"`
-	After []uint32 `msg:"after"` // indices of earlier steps that it waits for, ascending
-	Layer uint32   `msg:"layer"` // 0 for steps that wait for none, else 1 + the highest of After
+	After []uint32 `msg:"after"` // indices of earlier steps that it waits for and needs, ascending
+	Layer uint32   `msg:"layer"` // 0 for steps that wait for none, else 1 + the highest of After and Behind
 	Unit  string   `msg:"unit"`  // of a metric: counter, rate, distribution
 
 	Weight uint32 `msg:"weight"` // an iteration takes one of the weighted steps; zero: every iteration takes it
 	Tags   []Tag  `msg:"tags"`   // sorted by name
+
+	Behind []uint32 `msg:"behind"` // indices of further earlier steps that it waits for, whatever becomes of them, ascending
 }
 
 // Tag labels a step or a workflow in reports.

@@ -1067,9 +1067,9 @@ func (z StepKind) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *StepPlan) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 7
+	// map header, size 8
 	// string "name"
-	o = append(o, 0x87, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0x88, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "kind"
 	o = append(o, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
@@ -1100,6 +1100,12 @@ func (z *StepPlan) MarshalMsg(b []byte) (o []byte, err error) {
 		// string "value"
 		o = append(o, 0xa5, 0x76, 0x61, 0x6c, 0x75, 0x65)
 		o = msgp.AppendString(o, z.Tags[za0002].Value)
+	}
+	// string "behind"
+	o = append(o, 0xa6, 0x62, 0x65, 0x68, 0x69, 0x6e, 0x64)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Behind)))
+	for za0003 := range z.Behind {
+		o = msgp.AppendUint32(o, z.Behind[za0003])
 	}
 	return
 }
@@ -1286,6 +1292,34 @@ func (z *StepPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
+		case "behind":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Behind")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			var zb0006 uint32
+			zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Behind")
+				return
+			}
+			if zb0006 > z5f22147dlimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Behind) >= int(zb0006) {
+				z.Behind = (z.Behind)[:zb0006]
+			} else {
+				z.Behind = make([]uint32, zb0006)
+			}
+			for za0003 := range z.Behind {
+				z.Behind[za0003], bts, err = msgp.ReadUint32Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Behind", za0003)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1304,6 +1338,7 @@ func (z *StepPlan) Msgsize() (s int) {
 	for za0002 := range z.Tags {
 		s += 1 + 5 + msgp.StringPrefixSize + len(z.Tags[za0002].Name) + 6 + msgp.StringPrefixSize + len(z.Tags[za0002].Value)
 	}
+	s += 7 + msgp.ArrayHeaderSize + (len(z.Behind) * (msgp.Uint32Size))
 	return
 }
 

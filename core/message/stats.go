@@ -94,7 +94,7 @@ type StepStats struct {
 	TimedOut  uint64        `msg:"timed_out"`
 	Cancelled uint64        `msg:"cancelled"`
 	Dropped   uint64        `msg:"dropped"` // never started: no virtual user was free
-	Skipped   uint64        `msg:"skipped"` // never started: an earlier step failed
+	Skipped   uint64        `msg:"skipped"` // never started: a step that it needs failed
 	BytesIn   uint64        `msg:"bytes_in"`
 	BytesOut  uint64        `msg:"bytes_out"`
 	Statuses  []StatusCount `msg:"statuses"` // ascending

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"hyperscale/core/message"
@@ -59,4 +60,30 @@ func Together(p *message.Plan) int {
 		most = max(most, beside)
 	}
 	return most
+}
+
+// Sequence groups the steps of a workflow by layer if those of each layer wait for all of the
+// layer before; nil: they are a graph of another form.
+func Sequence(steps []message.StepPlan) [][]uint32 {
+	var groups [][]uint32
+	for i := range steps {
+		s := &steps[i]
+		switch {
+		case int64(s.Layer) == int64(len(groups)):
+			groups = append(groups, nil)
+		case int64(s.Layer) != int64(len(groups)-1):
+			return nil
+		}
+		groups[s.Layer] = append(groups[s.Layer], uint32(i))
+		if s.Layer == 0 {
+			continue
+		}
+		for _, k := range groups[s.Layer-1] {
+			_, needed := slices.BinarySearch(s.After, k)
+			if _, behind := slices.BinarySearch(s.Behind, k); !needed && !behind {
+				return nil
+			}
+		}
+	}
+	return groups
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"hyperscale/core/message"
 )
@@ -36,8 +37,15 @@ func (c *check) steps(w *message.WorkflowPlan) {
 func (c *check) step(steps []message.StepPlan, i int) {
 	s := &steps[i]
 	c.known("kind", uint64(s.Kind), uint64(message.StepRequest), uint64(message.StepAction))
-	if above := c.after("after", s.After, i, func(k uint32) uint32 { return steps[k].Layer }); above != s.Layer {
-		c.add("layer", fmt.Sprint(s.Layer), fmt.Sprintf("be %d by after", above), "use the same version of hyperscale at both ends")
+	layer := func(k uint32) uint32 { return steps[k].Layer }
+	if above := max(c.after("after", s.After, i, layer), c.after("behind", s.Behind, i, layer)); above != s.Layer {
+		c.add("layer", fmt.Sprint(s.Layer), fmt.Sprintf("be %d by after and behind", above), "use the same version of hyperscale at both ends")
+	}
+	for _, k := range s.Behind {
+		if _, both := slices.BinarySearch(s.After, k); both {
+			c.add("behind", fmt.Sprintf("[%d]", k), "name no step that after names", "use the same version of hyperscale at both ends")
+			break
+		}
 	}
 	c.most("weight", uint64(s.Weight), WeightMax, "weights are shares: divide all of them")
 	for _, k := range s.After {

@@ -69,7 +69,7 @@ func set(t *testing.T, v reflect.Value, path, value string) {
 		*x = value == "true"
 	case *[]uint32:
 		*x = nil
-		for _, n := range strings.Split(value, ",") {
+		for _, n := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' }) {
 			i, err := strconv.ParseUint(n, 10, 32)
 			if err != nil {
 				t.Fatal(err)

@@ -129,7 +129,7 @@ func (d *Iterations) drop(vu int32, k uint64) {
 	for i := range d.plan.Steps {
 		s := &d.plan.Steps[i]
 		first := s.Kind.Measured()
-		if first && len(s.After) == 0 && (s.Weight == 0 || int16(i) == taken) {
+		if first && len(s.After)+len(s.Behind) == 0 && (s.Weight == 0 || int16(i) == taken) {
 			d.figures.Dropped[i]++
 		}
 	}

@@ -173,6 +173,16 @@ func ofSteps() []Breach {
 		}},
 		{Name: "unit", Plain: true, Set: func(_ *rapid.T, _ *message.Plan, w *w) string { w.Steps[0].Unit = "rates"; return "unit" }},
 		{Name: "step waits for itself", Set: func(_ *rapid.T, _ *message.Plan, w *w) string { w.Steps[0].After = []uint32{0}; return "after" }},
+		{Name: "step behind itself", Set: func(_ *rapid.T, _ *message.Plan, w *w) string { w.Steps[0].Behind = []uint32{0}; return "behind" }},
+		{Name: "step behind what it needs", Set: func(_ *rapid.T, _ *message.Plan, w *w) string {
+			for i := range w.Steps {
+				if s := &w.Steps[i]; len(s.After) > 0 {
+					s.Behind = s.After
+					return "behind"
+				}
+			}
+			return ""
+		}},
 		{Name: "step layer", Set: func(_ *rapid.T, _ *message.Plan, w *w) string { w.Steps[len(w.Steps)-1].Layer++; return "layer" }},
 		{Name: "weight", Set: func(_ *rapid.T, _ *message.Plan, w *w) string {
 			w.Steps[0].Weight = plan.WeightMax + 1

@@ -80,7 +80,11 @@ func steps(t *rapid.T) (all []message.StepPlan, weighted bool) {
 		if rapid.IntRange(0, 3).Draw(t, "weighted") == 0 {
 			s.Weight, weighted = Edge(t, "weight", uint32(1), plan.WeightMax), true
 		}
-		s.After, s.Layer = after(t, i, func(k uint32) uint32 { return all[k].Layer }, func(k uint32) bool { return all[k].Weight == 0 })
+		layer := func(k uint32) uint32 { return all[k].Layer }
+		var later uint32
+		s.After, s.Layer = after(t, i, layer, func(k uint32) bool { return all[k].Weight == 0 })
+		s.Behind, later = after(t, i, layer, func(k uint32) bool { return !slices.Contains(s.After, k) })
+		s.Layer = max(s.Layer, later)
 		all = append(all, s)
 	}
 	return all, weighted
