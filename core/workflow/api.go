@@ -85,6 +85,7 @@ type Step struct {
 	Plan    *message.StepPlan
 	Request *request.Request // of a StepRequest, else nil
 	Needs   []int            // indices into Workflow.Vars of the values of Request, ascending
+	Takes   []int            // the steps whose responses its functions take, ascending
 	Extract []extract.Extract
 	Expect  []extract.Expect
 

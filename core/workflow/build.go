@@ -134,9 +134,9 @@ func (l *loader) orderWorkflows() ([]int, error) {
 	for _, from := range order {
 		d := l.declared[from]
 		layer := func(i uint32) uint32 { return l.declared[order[i]].plan.Layer }
-		_, d.plan.Layer = edges(numbered[from], position, layer)
-		d.plan.Depends, _ = edges(numbers(all, depends[from:from+1])[0], position, layer)
-		d.plan.StartAfter, _ = edges(numbers(all, startAfter[from:from+1])[0], position, layer)
+		d.plan.Layer = plan.Above(ascending(numbered[from], position), layer)
+		d.plan.Depends = ascending(numbers(all, depends[from:from+1])[0], position)
+		d.plan.StartAfter = ascending(numbers(all, startAfter[from:from+1])[0], position)
 	}
 	return order, nil
 }
@@ -161,14 +161,13 @@ func numbers(all []string, lists [][]string) [][]int {
 	return out
 }
 
-// edges converts dependencies into ascending positions, and returns the layer above the highest
-// of theirs.
-func edges(after, position []int, layer func(uint32) uint32) (at []uint32, above uint32) {
+// ascending converts dependencies into ascending positions.
+func ascending(after, position []int) (at []uint32) {
 	for _, from := range after {
 		at = append(at, uint32(position[from]))
 	}
 	slices.Sort(at)
-	return slices.Compact(at), plan.Above(at, layer)
+	return slices.Compact(at)
 }
 
 // arrange returns an order in which each item follows its dependencies, otherwise as given, and
@@ -231,27 +230,9 @@ func (d *declaration) build(w *Workflow) error {
 	if err != nil {
 		return err
 	}
-	after := make([][]string, len(all))
-	for i, s := range d.steps {
-		after[i] = s.after
-		for k, name := range s.after {
-			if name == all[i] {
-				return language.Faultf("workflow %q: step %q comes after itself", d.plan.Name, name).In("after").At(k).Of(s.site)
-			}
-			if !slices.Contains(all, name) {
-				f := language.Faultf("workflow %q: %s %q comes after %q, which is not a step", d.plan.Name, s.Opaque.Kind, all[i], language.Clip(name, 40))
-				if f.Meant(name, others(all, all[i])); f.Remedy == "" {
-					f.Do("take it out: there is no other step")
-				}
-				return f.In("after").At(k).Of(s.site)
-			}
-		}
-	}
-	numbered := numbers(all, after)
-	order, position, cycle := arrange(numbered)
-	if cycle != nil {
-		f := language.Faultf("workflow %q: steps come after each other in a circle: %s", d.plan.Name, circle(all, cycle))
-		return f.In("after").Of(d.steps[cycle[0]].site).Do("take one of them out of after")
+	order, waits, err := d.orderSteps(all)
+	if err != nil {
+		return err
 	}
 	w.Steps = make([]Step, len(order))
 	d.plan.Steps = make([]message.StepPlan, len(order))
@@ -259,7 +240,12 @@ func (d *declaration) build(w *Workflow) error {
 		s := d.steps[from]
 		p := &d.plan.Steps[at]
 		p.Name, p.Kind, p.Unit = all[from], s.kind, s.unit
-		p.After, p.Layer = edges(numbered[from], position, func(i uint32) uint32 { return d.plan.Steps[i].Layer })
+		p.Layer = plan.Above(waits[at], func(i uint32) uint32 { return d.plan.Steps[i].Layer })
+		if d.graph {
+			p.After = waits[at]
+		} else {
+			p.Behind = waits[at]
+		}
 		d.plan.Test = d.plan.Test || s.kind.Measured()
 		w.Steps[at].Request = d.http.Apply(s.request)
 		p.Weight, p.Tags = s.weight, s.tags
@@ -274,6 +260,7 @@ func (d *declaration) build(w *Workflow) error {
 				return err
 			}
 		}
+		w.Steps[at].Takes = w.Steps[at].takes()
 	}
 	if err := d.checkWeights(all); err != nil {
 		return err
@@ -283,6 +270,14 @@ func (d *declaration) build(w *Workflow) error {
 	}
 	for at, from := range order {
 		if err := d.fill(w, at, d.steps[from]); err != nil {
+			return err
+		}
+	}
+	for at := range w.Steps {
+		if d.graph {
+			break
+		}
+		if err := d.need(w, at); err != nil {
 			return err
 		}
 	}
@@ -388,6 +383,8 @@ func (d *declaration) bindStep(s *stepValue, fn *starlark.Function, at int, what
 		byName = byName || i >= fn.NumParams()-fn.NumKwonlyParams()
 		k := slices.IndexFunc(steps[:at], func(p message.StepPlan) bool { return p.Name == name })
 		switch {
+		case k >= 0 && slices.Contains(before, k) && steps[k].Weight > 0:
+			return nil, wrong("its parameter %q is a step that not every iteration takes: it has a weight", name).Do("let one function do both: step(%q, weight = ...)", name)
 		case k >= 0 && slices.Contains(before, k) && steps[k].Kind.Measured():
 			if byName {
 				c.named = append(c.named, namedRef{starlark.String(name), k})
@@ -399,7 +396,7 @@ func (d *declaration) bindStep(s *stepValue, fn *starlark.Function, at int, what
 		case k >= 0 && slices.Contains(before, k):
 			return nil, wrong("its parameter %q is no request, it has no response", name).Do("take the parameter out")
 		case slices.ContainsFunc(d.steps, func(o *stepValue) bool { return o.name == name }):
-			return nil, wrong("its parameter %q is a step that it does not come after", name).Do("write after = [%q]", name)
+			return nil, wrong("its parameter %q is a step that it does not come after", name).Do("%s", d.placing(name))
 		default:
 			known := make([]string, 0, len(before))
 			for _, k := range before {

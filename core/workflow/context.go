@@ -69,7 +69,7 @@ func (l *loader) provide(site syntax.Position, args starlark.Tuple, kwargs []sta
 	if !takesOnlyVU(fn) {
 		return nil, language.Faultf("provide(%q): its function must take the virtual user and nothing else", string(name)).In("#2").Do("write def %s(vu)", nonLambda(fn))
 	}
-	l.role(inspect.Action, "provide", fn)
+	l.role(inspect.Action, "provide", fn, false)
 	to, err := language.Names("provide", "to", "workflows", in[2])
 	if err != nil {
 		return nil, err

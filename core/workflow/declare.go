@@ -56,7 +56,9 @@ type declaration struct {
 	site       syntax.Position
 	plan       message.WorkflowPlan
 	steps      []*stepValue
-	stages     int // how many of the plan's last ones the file lists
+	elements   []int // how many steps each element of a sequence has
+	graph      bool  // a step has an after: it is no sequence
+	stages     int   // how many of the plan's last ones the file lists
 	thresholds []string
 	aborts     []string
 	depends    []string
@@ -80,6 +82,7 @@ type stepValue struct {
 	expect  []extract.Expect
 	fn      *starlark.Function
 	after   []string
+	placed  bool // it has an after, which may be empty
 	unit    string
 	weight  uint32
 	when    *starlark.Function
@@ -295,10 +298,10 @@ func workflowArguments() []string {
 	}
 }
 
-// role notes what runs a function.
-func (l *loader) role(kind inspect.Kind, word string, fn *starlark.Function) {
+// role notes what runs a function, and whether an after says what comes before it.
+func (l *loader) role(kind inspect.Kind, word string, fn *starlark.Function, ordered bool) {
 	if fn != nil {
-		l.roles = append(l.roles, inspect.Role{Kind: kind, Word: word, Function: fn.Position()})
+		l.roles = append(l.roles, inspect.Role{Kind: kind, Word: word, Function: fn.Position(), Ordered: ordered})
 	}
 }
 

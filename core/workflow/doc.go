@@ -19,8 +19,8 @@
 //	FLOW-3 What a file declares is frozen, and all virtual users share it. Only vu.vars
 //	       belongs to one of them.
 //	FLOW-4 Every error of a file is an *Error: a place, the source line, a remedy.
-//	FLOW-5 Each step of a Plan comes after all that it depends on. After, Depends and
-//	       StartAfter point backwards.
+//	FLOW-5 Each step of a Plan comes after all that it depends on. After, Behind,
+//	       Depends and StartAfter point backwards.
 //	FLOW-6 Load cuts a request with values: ${name} becomes a word of letters and digits
 //	       that occurs nowhere else. The name is the workflow's, or a step before extracts
 //	       it. No code parses URL, JSON or form again once the word is in it:

@@ -57,6 +57,7 @@ func vocabulary() starlark.StringDict {
 	all["check"] = declaring("check", (*loader).check)
 	all["metric"] = declaring("metric", (*loader).metric)
 	all["action"] = declaring("action", (*loader).action)
+	all["parallel"] = declaring("parallel", (*loader).parallel)
 	all["provide"] = declaring("provide", (*loader).provide)
 	all["use"] = declaring("use", (*loader).use)
 	all["fail"] = &guard.Func{Word: "fail", Call: failStep}

@@ -21,7 +21,7 @@ func (d *declaration) fill(w *Workflow, at int, s *stepValue) error {
 	before := ancestors(d.plan.Steps, at)
 	var known []string
 	for i, name := range w.Vars {
-		if i < w.Columns || slices.ContainsFunc(before, func(k int) bool { return w.Steps[k].extracts(i) }) {
+		if i < w.Columns || slices.ContainsFunc(before, func(k int) bool { return d.plan.Steps[k].Weight == 0 && w.Steps[k].extracts(i) }) {
 			known = append(known, name)
 		}
 	}
@@ -50,8 +50,12 @@ func (d *declaration) unfilled(placeholder request.Blank, at int, known []string
 			f := language.Faultf("workflow %q: step %q fills in ${%s}, which it extracts itself, from the answer", d.plan.Name, name, placeholder.Name)
 			return f.Do("extract it in a step before")
 		}
+		if before := slices.IndexFunc(d.plan.Steps[:at], func(p message.StepPlan) bool { return p.Name == s.name }); s.weight > 0 && slices.Contains(ancestors(d.plan.Steps, at), before) {
+			f := language.Faultf("workflow %q: step %q fills in ${%s}, which step %q extracts, and not every iteration takes that: it has a weight", d.plan.Name, name, placeholder.Name, s.name)
+			return f.Do("extract it in a step without a weight")
+		}
 		f := language.Faultf("workflow %q: step %q fills in ${%s}, and does not come after step %q, which extracts it", d.plan.Name, name, placeholder.Name, s.name)
-		return f.Do("write after = [%q]", s.name)
+		return f.Do("%s", d.placing(s.name))
 	}
 	f := language.Faultf("workflow %q: step %q fills in ${%s}, which is extracted by no step before it", d.plan.Name, name, placeholder.Name)
 	if len(d.columns) > 0 {
@@ -89,10 +93,6 @@ func (d *declaration) declareVars(w *Workflow, order []int) error {
 	return nil
 }
 
-func (s *Step) extracts(i int) bool {
-	return slices.ContainsFunc(s.Extract, func(e extract.Extract) bool { return e.Var == i })
-}
-
 // requestOnly rejects what only request steps can have.
 func (s *stepValue) requestOnly() error {
 	for _, one := range []struct {
@@ -108,23 +108,4 @@ func (s *stepValue) requestOnly() error {
 		}
 	}
 	return nil
-}
-
-// ancestors lists all steps that at waits for, directly or not.
-func ancestors(steps []message.StepPlan, at int) []int {
-	found := make([]bool, at+1)
-	found[at] = true
-	var out []int
-	for i := at; i >= 0; i-- {
-		if !found[i] {
-			continue
-		}
-		if i < at {
-			out = append(out, i)
-		}
-		for _, k := range steps[i].After {
-			found[k] = true
-		}
-	}
-	return out
 }

@@ -45,13 +45,13 @@ func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starla
 	if err != nil {
 		return nil, err
 	}
-	s := &stepValue{Opaque: language.Opaque{Kind: "step"}, name: name, site: site}
+	s := &stepValue{Opaque: language.Opaque{Kind: "step"}, name: name, placed: in[2] != nil, site: site}
 	switch what := what.(type) {
 	case *request.Value:
 		s.kind, s.request, s.Asked = message.StepRequest, what.Request, what.Asked
 	case *starlark.Function:
 		s.kind, s.fn = message.StepFunction, what
-		l.role(inspect.Step, "step", what)
+		l.role(inspect.Step, "step", what, s.placed)
 	case nil:
 		return nil, language.Faultf("step: a request or a function is missing").Do("write step(\"name\", http.get(url)) or step(function)")
 	default:
@@ -66,7 +66,7 @@ func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starla
 	if err := s.options(in[3], in[4], in[5]); err != nil {
 		return nil, err
 	}
-	l.role(inspect.When, "when", s.when)
+	l.role(inspect.When, "when", s.when, s.placed)
 	if err := s.readExtract(in[6]); err != nil {
 		return nil, err
 	}
@@ -123,13 +123,13 @@ func (l *loader) called(word string, kind message.StepKind, site syntax.Position
 	fn, ok := what.(*starlark.Function)
 	if !ok {
 		if what == nil {
-			return nil, language.Faultf("%s: a function is missing", word).Do("write %s(function, after = [...])", word)
+			return nil, language.Faultf("%s: a function is missing", word).Do("write %s(function)", word)
 		}
 		return nil, language.Faultf("%s: give a function, not %s", word, language.Describe(what)).In("#" + strconv.Itoa(len(args)))
 	}
-	l.role(roleOf(kind), word, fn)
+	l.role(roleOf(kind), word, fn, in[2] != nil)
 	after, err := language.Names(word, "after", "names", in[2])
-	return &stepValue{Opaque: language.Opaque{Kind: word}, kind: kind, name: name, fn: fn, after: after, site: site}, err
+	return &stepValue{Opaque: language.Opaque{Kind: word}, kind: kind, name: name, fn: fn, after: after, placed: in[2] != nil, site: site}, err
 }
 
 func (l *loader) metric(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -159,9 +159,9 @@ func (l *loader) metric(site syntax.Position, args starlark.Tuple, kwargs []star
 		}
 		return nil, language.WrongType("metric", "value", "a function that returns a number", in[2])
 	}
-	l.role(inspect.Metric, "metric", fn)
+	l.role(inspect.Metric, "metric", fn, in[3] != nil)
 	after, err := language.Names("metric", "after", "names", in[3])
-	return &stepValue{Opaque: language.Opaque{Kind: "metric"}, kind: message.StepMetric, name: string(name), fn: fn, after: after, unit: string(kind), site: site}, err
+	return &stepValue{Opaque: language.Opaque{Kind: "metric"}, kind: message.StepMetric, name: string(name), fn: fn, after: after, placed: in[3] != nil, unit: string(kind), site: site}, err
 }
 
 // readExpect reads what a good response is like, for a step or a function's request.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"hyperscale/core/message"
@@ -38,7 +39,7 @@ type step struct {
 	timeout time.Duration
 	host    *pool.Host
 	slot    int
-	needed  bool // a later step gets its response
+	needed  bool // a later step takes its response
 
 	looks  bool   // it expects or extracts something
 	judges bool   // it decides itself which status is good
@@ -57,11 +58,15 @@ func newGraph(cfg Config) (*graph, error) {
 		s := step{plan: from.Plan, request: from.Request, timeout: cfg.Timeout}
 		s.looks, s.judges = len(from.Extract)+len(from.Expect) > 0, from.JudgesStatus()
 		s.reads.head, s.reads.body = from.Reads()
-		for _, before := range from.Plan.After {
-			if int(before) >= i {
-				return nil, fmt.Errorf("step %q waits for step %d, which does not come before it: load the workflow again", from.Plan.Name, before)
+		for _, list := range [][]uint32{from.Plan.After, from.Plan.Behind} {
+			for _, before := range list {
+				if int(before) >= i {
+					return nil, fmt.Errorf("step %q waits for step %d, which does not come before it: load the workflow again", from.Plan.Name, before)
+				}
 			}
-			g.steps[before].needed = g.steps[before].needed || from.Plan.Kind != message.StepRequest
+		}
+		for _, before := range from.Takes {
+			g.steps[before].needed = true
 		}
 		if from.Plan.Kind == message.StepRequest {
 			if err := s.compile(g, w); err != nil {
@@ -170,10 +175,10 @@ func (g *graph) assignSlots() {
 	for i := range g.steps {
 		s := &g.steps[i]
 		ancestors[i] = map[int]bool{}
-		for _, before := range s.plan.After {
-			ancestors[i][int(before)] = true
-			for a := range ancestors[before] {
-				ancestors[i][a] = true
+		for _, list := range [][]uint32{s.plan.After, s.plan.Behind} {
+			for _, before := range list {
+				ancestors[i][int(before)] = true
+				maps.Copy(ancestors[i], ancestors[before])
 			}
 		}
 		if !s.plan.Kind.Measured() {

@@ -61,7 +61,11 @@ func fetch(url string) func(p *play) workflow.Outcome {
 }
 
 func other(name string, kind message.StepKind, after ...uint32) workflow.Step {
-	return workflow.Step{Plan: &message.StepPlan{Name: name, Kind: kind, After: after}}
+	s := workflow.Step{Plan: &message.StepPlan{Name: name, Kind: kind, After: after}}
+	for _, before := range after {
+		s.Takes = append(s.Takes, int(before))
+	}
+	return s
 }
 
 // perform runs a workflow whose functions are Go.

@@ -77,7 +77,7 @@ func (us *users) statesOf(vu int32) []stepState {
 	return us.states[int(vu)*n : (int(vu)+1)*n]
 }
 
-// advance starts each step whose dependencies have ended, and skips those after a failure.
+// advance starts each step when what it waits for has ended, and skips it if it needs what failed.
 // Steps follow their dependencies in order, so one pass is enough.
 func (us *users) advance(vu int32, due int64, first bool) {
 	u, states := &us.users[vu], us.statesOf(vu)
@@ -89,7 +89,7 @@ func (us *users) advance(vu int32, due int64, first bool) {
 		case stepBad:
 			states[i] = stepBad
 			us.requests.accounts[i].Skipped++
-			us.requests.debug.printf("step %s: skipped, a step before it failed\n\n", us.g.steps[i].plan.Name)
+			us.requests.debug.printf("step %s: skipped, a step that it needs failed\n\n", us.g.steps[i].plan.Name)
 		case stepUntaken:
 			states[i] = stepUntaken
 		case stepGood:
@@ -105,10 +105,17 @@ func (us *users) advance(vu int32, due int64, first bool) {
 	}
 }
 
-// behind returns the combined state of all dependencies of a step.
+// behind returns the combined state of all steps that a step needs, once all that it waits for
+// have ended.
 func (us *users) behind(states []stepState, i int) stepState {
+	p := us.g.steps[i].plan
+	for _, before := range p.Behind {
+		if states[before] <= stepRunning {
+			return stepWaiting
+		}
+	}
 	state := stepGood
-	for _, before := range us.g.steps[i].plan.After {
+	for _, before := range p.After {
 		switch s := states[before]; s {
 		case stepWaiting, stepRunning:
 			return stepWaiting

@@ -80,7 +80,7 @@ type Totals struct {
 	TimedOut  uint64 `json:"timed_out"` // not answered within the workflow's timeout
 	Cancelled uint64 `json:"cancelled"` // in flight when the run was interrupted
 	Dropped   uint64 `json:"dropped"`   // never started: no virtual user was free
-	Skipped   uint64 `json:"skipped"`   // never started: a step before it failed
+	Skipped   uint64 `json:"skipped"`   // never started: a step that it needs failed
 	BytesIn   uint64 `json:"bytes_in"`  // received, heads included
 	BytesOut  uint64 `json:"bytes_out"` // sent, heads included
 }
@@ -226,7 +226,7 @@ type Check struct {
 	Name    string  `json:"name"`    // as declared
 	Passed  uint64  `json:"passed"`  // how often it was met
 	Failed  uint64  `json:"failed"`  // how often not
-	Skipped uint64  `json:"skipped"` // never asked: a step before it failed
+	Skipped uint64  `json:"skipped"` // never asked: a step that it needs failed
 	Errors  []Error `json:"errors"`  // failures by text, most frequent first
 }
 

@@ -22,7 +22,7 @@ type Breach struct {
 // Breaches lists one breach or more for each bound.
 func Breaches() []Breach {
 	var all []Breach
-	for _, list := range [][]Breach{ofPlans(), ofWorkflows(), ofSteps(), ofLoads(), ofStages(), ofFeeds(), ofThresholds(), ofParts()} {
+	for _, list := range [][]Breach{ofPlans(), ofWorkflows(), ofSteps(), ofEdges(), ofLoads(), ofStages(), ofFeeds(), ofThresholds(), ofParts()} {
 		all = append(all, list...)
 	}
 	return all
@@ -144,6 +144,23 @@ func ofWorkflows() []Breach {
 	}
 }
 
+func ofEdges() []Breach {
+	return []Breach{
+		{Name: "step waits for itself", Set: func(_ *rapid.T, _ *message.Plan, w *w) string { w.Steps[0].After = []uint32{0}; return "after" }},
+		{Name: "step behind itself", Set: func(_ *rapid.T, _ *message.Plan, w *w) string { w.Steps[0].Behind = []uint32{0}; return "behind" }},
+		{Name: "step behind what it needs", Set: func(_ *rapid.T, _ *message.Plan, w *w) string {
+			for i := range w.Steps {
+				if s := &w.Steps[i]; len(s.After) > 0 {
+					s.Behind = s.After
+					return "behind"
+				}
+			}
+			return ""
+		}},
+		{Name: "step layer", Set: func(_ *rapid.T, _ *message.Plan, w *w) string { w.Steps[len(w.Steps)-1].Layer++; return "layer" }},
+	}
+}
+
 func ofSteps() []Breach {
 	// Each is planted among the tags of the workflow, or of a step.
 	put := func(t *rapid.T, w *w, tags ...message.Tag) {
@@ -172,18 +189,6 @@ func ofSteps() []Breach {
 			return "kind"
 		}},
 		{Name: "unit", Plain: true, Set: func(_ *rapid.T, _ *message.Plan, w *w) string { w.Steps[0].Unit = "rates"; return "unit" }},
-		{Name: "step waits for itself", Set: func(_ *rapid.T, _ *message.Plan, w *w) string { w.Steps[0].After = []uint32{0}; return "after" }},
-		{Name: "step behind itself", Set: func(_ *rapid.T, _ *message.Plan, w *w) string { w.Steps[0].Behind = []uint32{0}; return "behind" }},
-		{Name: "step behind what it needs", Set: func(_ *rapid.T, _ *message.Plan, w *w) string {
-			for i := range w.Steps {
-				if s := &w.Steps[i]; len(s.After) > 0 {
-					s.Behind = s.After
-					return "behind"
-				}
-			}
-			return ""
-		}},
-		{Name: "step layer", Set: func(_ *rapid.T, _ *message.Plan, w *w) string { w.Steps[len(w.Steps)-1].Layer++; return "layer" }},
 		{Name: "weight", Set: func(_ *rapid.T, _ *message.Plan, w *w) string {
 			w.Steps[0].Weight = plan.WeightMax + 1
 			return "weight"

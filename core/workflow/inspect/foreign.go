@@ -78,7 +78,7 @@ func names() map[string]string {
 		"input":         `write param("name", default = ...), and set it with --set name=value`,
 		"len_":          `write len(x)`,
 		"Exception":     `write fail("what is wrong") in a function`,
-		"BatchRequests": `requests that are sent at the same time are steps without after`,
+		"BatchRequests": `requests that are sent at the same time are steps of parallel(...), in a workflow's steps`,
 	}
 }
 
@@ -89,13 +89,13 @@ func attributes() []map[string]string {
 
 func clientAttributes() map[string]string {
 	return map[string]string{
-		"vu.http.batch":               `write steps that do not depend on each other: they are sent at the same time; parallel(...) groups them`,
+		"vu.http.batch":               `write parallel(step(...), step(...)) in a workflow's steps: they are sent at the same time`,
 		"vu.http.del":                 `write vu.http.delete(url)`,
 		"vu.http.asyncRequest":        `write vu.http.request("GET", url)`,
 		"vu.http.file":                `write file("name") at the top of the file, and multipart = {...} in the request`,
 		"vu.http.cookieJar":           `a virtual user keeps its cookies: write cookies = {...} to add some`,
 		"vu.http.setResponseCallback": `write expect = [status(200, 404)] in step(...)`,
-		"http.batch":                  `write steps that do not depend on each other: they are sent at the same time; parallel(...) groups them`,
+		"http.batch":                  `write parallel(step(...), step(...)) in a workflow's steps: they are sent at the same time`,
 		"http.del":                    `write http.delete(url)`,
 		"http.setResponseCallback":    `write expect = [status(200, 404)] in step(...)`,
 	}
@@ -155,7 +155,7 @@ func responseAttributes() map[string]string {
 		"response.duration":         `write .latency`,
 		"response.time":             `write .latency`,
 		"response.header":           `write .headers.get("name")`,
-		"response.success":          `return the response, and write a check for what is good: check(function, after = [...])`,
+		"response.success":          `return the response, and write a check for what is good: check(function) behind the step`,
 		"response.failure":          `write fail("what is wrong")`,
 		"response.raise_for_status": `a status of 400 or more fails the step by itself`,
 		"response.cookies":          `write cookie("name") in extract = {...} of the step`,
@@ -232,9 +232,9 @@ func typeAttributes() map[string]string {
 // calls are functions that a file calls in the wrong place.
 func calls() map[string]string {
 	return map[string]string{
-		"check":    `in a workflow's steps, write check(function, after = ["step"]), or expect = [status(200)] in step(...)`,
+		"check":    `in a workflow's steps, write check(function), or expect = [status(200)] in step(...)`,
 		"step":     `a function is a step itself: write step(function) in a workflow's steps, and vu.http.get(url) in the function`,
-		"metric":   `write metric("name", kind = "distribution", value = function, after = ["step"]) in a workflow's steps`,
+		"metric":   `write metric("name", kind = "distribution", value = function) in a workflow's steps`,
 		"workflow": `write workflow(...) at the top of the file, not in a function`,
 	}
 }
@@ -249,7 +249,7 @@ func foreignArguments() map[string]string {
 		"verify":          `write http = http.client(tls = tls(verify = False)) in workflow(...)`,
 		"allow_redirects": `write redirects = 0`,
 		"files":           `write multipart = {...}`,
-		"catch_response":  `write a check for what is good: check(function, after = [...])`,
+		"catch_response":  `write a check for what is good: check(function) behind the step`,
 		"users":           `write vus = ...`,
 		"spawn_rate":      `write stages = [stage("30s", vus = 100)]`,
 		"executor":        `write vus and duration, iterations, or rate`,

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
@@ -143,7 +144,7 @@ func (p *program) unusedIn(fn *function, read map[*syntax.Ident]bool, globals ma
 	if fn.name != nil && fn.file.Main && fn.file.defs[fn.name.Name] == fn && globals[fn.name.Name] == 0 {
 		p.find(fn.name, true, fn.name.Name+" is used nowhere", fmt.Sprintf("write step(%[1]s) or check(%[1]s) in a workflow's steps, or take it out", fn.name.Name))
 	}
-	if len(fn.roles) == 0 {
+	if len(fn.roles) == 0 || slices.ContainsFunc(fn.roles, func(r Role) bool { return !r.Ordered }) {
 		return
 	}
 	for i, param := range fn.node.Params {

@@ -57,6 +57,7 @@ type Role struct {
 	Kind     Kind
 	Word     string // how the file gives it: step, check, when, setup
 	Function syntax.Position
+	Ordered  bool // an after says what comes before it: else a parameter says what it needs
 }
 
 // program is the state of one walk.

@@ -12,6 +12,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/source"
 	workload "hyperscale/core/load"
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 	"hyperscale/core/workflow/inspect"
 	"hyperscale/runtime/redact"
 	"hyperscale/runtime/ui/units"
@@ -114,23 +115,63 @@ func describeWorkflow(b *strings.Builder, plan *message.Plan, w *message.Workflo
 	}
 	starts("", w.Depends)
 	starts(", whatever became of it", w.StartAfter)
-	for _, s := range w.Steps {
+	describeSteps(b, w.Steps)
+	for _, t := range w.Thresholds {
+		fmt.Fprintf(b, "  wants     %s\n", units.Clean(t.Expr))
+	}
+}
+
+// describeSteps draws a sequence in one line, and names what each step needs; of a graph, what
+// each comes after.
+func describeSteps(b *strings.Builder, steps []message.StepPlan) {
+	edge := "after"
+	if groups := plan.Sequence(steps); groups != nil && len(steps) > 1 {
+		edge = "needs"
+		var elements []string
+		for i, group := range groups {
+			elements = append(elements, fmt.Sprintf("%d %s", i+1, element(steps, group)))
+		}
+		fmt.Fprintf(b, "  order     %s\n", strings.Join(elements, "  "))
+	}
+	for i := range steps {
+		s := &steps[i]
 		fmt.Fprintf(b, "  %-8s  %s", kindWord(s.Kind), units.Clean(s.Name))
 		if len(s.After) > 0 {
-			var names []string
-			for _, a := range s.After {
-				names = append(names, units.Clean(w.Steps[a].Name))
-			}
-			fmt.Fprintf(b, ", after %s", strings.Join(names, " and "))
+			fmt.Fprintf(b, ", %s %s", edge, named(steps, s.After, " and "))
 		}
 		if s.Weight > 0 {
 			fmt.Fprintf(b, ", weight %d", s.Weight)
 		}
 		fmt.Fprintln(b)
 	}
-	for _, t := range w.Thresholds {
-		fmt.Fprintf(b, "  wants     %s\n", units.Clean(t.Expr))
+}
+
+// element names the steps of a sequence that begin together, or of which an iteration takes one.
+func element(steps []message.StepPlan, group []uint32) string {
+	all := named(steps, group, " | ")
+	weighted := 0
+	for _, i := range group {
+		if steps[i].Weight > 0 {
+			weighted++
+		}
 	}
+	switch {
+	case len(group) == 1:
+		return all
+	case weighted == len(group):
+		return all + " (one of them)"
+	case weighted > 0:
+		return all + " (together, one of those with a weight)"
+	}
+	return all + " (together)"
+}
+
+func named(steps []message.StepPlan, list []uint32, between string) string {
+	var names []string
+	for _, i := range list {
+		names = append(names, units.Clean(steps[i].Name))
+	}
+	return strings.Join(names, between)
 }
 
 func howLong(w *message.WorkflowPlan) string {
