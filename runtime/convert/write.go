@@ -112,29 +112,20 @@ func (p writer) client() []item {
 // list is the steps, with pauses between them.
 func (p writer) list() []item {
 	var items []item
-	before := ""
-	for _, s := range p.Steps {
-		if s.Pause > 0 && before != "" {
+	for i, s := range p.Steps {
+		if s.Pause > 0 && i > 0 && !p.Mix {
 			name := "pause_before_" + language.Clip(s.Name, 45)
 			name = strings.TrimRight(strings.ReplaceAll(name, ".", ""), "_")
 			pause := call("action", item{value: atom(Quote(name))}, item{value: atom("lambda vu: vu.sleep(" + Quote(s.Pause.String()) + ")")})
-			pause.items = append(pause.items, item{key: "after = ", value: list(item{value: atom(Quote(before))})})
 			items = append(items, item{value: pause})
-			before = name
 		}
-		items = append(items, item{value: p.step(s, before), notes: s.Comments})
-		if !p.Mix {
-			before = s.Name
-		}
+		items = append(items, item{value: p.step(s), notes: s.Comments})
 	}
 	return items
 }
 
-func (p writer) step(s *Step, before string) node {
+func (p writer) step(s *Step) node {
 	n := call("step", item{value: atom(Quote(s.Name))}, item{value: p.request(s)})
-	if before != "" {
-		n.items = append(n.items, item{key: "after = ", value: list(item{value: atom(Quote(before))})})
-	}
 	if p.Mix && len(p.Steps) > 1 {
 		n.items = append(n.items, named("weight", "1"))
 	}
