@@ -149,7 +149,7 @@ def other(vu):
     vu.vars["b"] = 1
     fail("all is well")
 
-workflow(name = "test", vus = 2, duration = "1s", steps = [step(long), step(other)])
+workflow(name = "test", vus = 2, duration = "1s", steps = [parallel(step(long), step(other))])
 `)
 	r := run(t, t.Context(), Config{Workflow: w, VUs: 2, Timeout: time.Second})
 	for _, s := range r.Stats.Steps {
