@@ -177,7 +177,7 @@ func (d *summary) steps(steps []report.Step) {
 	d.phases(steps, names)
 	for _, s := range steps {
 		if s.Skipped > 0 {
-			d.wrap("  ", fmt.Sprintf("%s skipped %s: a step before it had failed", units.Clean(s.Name), units.Counted(s.Skipped, "time")), warn)
+			d.wrap("  ", fmt.Sprintf("%s skipped %s: a step that it needs failed", units.Clean(s.Name), units.Counted(s.Skipped, "time")), warn)
 		}
 	}
 }
