@@ -120,7 +120,7 @@ func (m *gateSide) onSubjobResultAck(env node.Env, l *uplink.Link, a *message.Su
 	case a.Stale && a.Current.JobEpoch > max(p.Fence.JobEpoch, p.Epoch):
 		p.Gate = l.Addr
 		m.adoptEpoch(env, p, a.Current.JobEpoch, "result")
-	case a.Stale:
+	case a.Stale && p.Epoch > p.Fence.JobEpoch:
 		// The epoch that the gate wants is being stored: the result goes again under it.
 	case a.Fence.JobEpoch != p.Fence.JobEpoch || a.Fence.SubjobEpoch != p.Fence.SubjobEpoch:
 		// For a result under an earlier epoch: the gate answers the current one too.
