@@ -187,7 +187,11 @@ func (m *Machine) onTimeout(env node.Env, id node.CommandID) {
 	}
 	c := m.commands[at]
 	if c.gate != nil {
-		c.say(c.gate, fmt.Sprintf("no answer within %v", m.config.AskRetry))
+		what := fmt.Sprintf("no answer within %v", m.config.AskRetry)
+		if g := c.gate; !g.open && g.reason != "" {
+			what = g.reason // its last stream failed, and the next one has not opened
+		}
+		c.say(c.gate, what)
 	}
 	if c.deadline != 0 && env.Now() >= c.deadline {
 		m.giveUp(env, c)
