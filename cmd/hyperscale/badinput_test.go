@@ -26,7 +26,7 @@ func TestBadTarget(t *testing.T) {
 		{"nobody listens", "http://127.0.0.1:1", command.ExitFailed, []string{"refused", "check that it runs and that the URL is right"}},
 		{"no such name", "http://no-such-host.invalid", command.ExitFailed, []string{"no-such-host.invalid", "check the name"}},
 		{"a certificate of its own", secure, command.ExitFailed, []string{"tls_authority", "use a certificate that this machine trusts, or turn verification off"}},
-		{"plain HTTP to TLS", strings.Replace(secure, "https", "http", 1), command.ExitGood, []string{"closed", "does the server speak https:// on this port"}},
+		{"plain HTTP to TLS", strings.Replace(secure, "https", "http", 1), command.ExitFailed, []string{"closed", "does the server speak https:// on this port"}},
 		{"TLS to plain HTTP", strings.Replace(plain, "http", "https", 1), command.ExitFailed, []string{"TLS handshake", "does the server speak plain http:// on this port"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
