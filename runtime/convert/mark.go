@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -239,11 +240,16 @@ func Origin(address string) (host, rest string, ok bool) {
 	return scheme + "://" + strings.ToLower(host), rest, true
 }
 
-// PlainHost says whether a host can be looked up: names, addresses and ports.
+// PlainHost says whether a host can be looked up: a name or an address, and a port from 1 to 65535 if it has one.
 func PlainHost(host string) bool {
 	for i := range len(host) {
 		c := host[i]
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(".-_:[]", c) >= 0) {
+			return false
+		}
+	}
+	if at := strings.LastIndexByte(host, ':'); at > strings.LastIndexByte(host, ']') && at+1 < len(host) {
+		if n, err := strconv.ParseUint(host[at+1:], 10, 16); err != nil || n == 0 {
 			return false
 		}
 	}

@@ -152,7 +152,7 @@ func (p *Plan) shape(s *Step) string {
 		return "its URL is not one"
 	}
 	if _, _, ok := Origin(full); !ok {
-		return "its URL has no host that can be looked up"
+		return "its URL has no host, or a port that is not from 1 to 65535"
 	}
 	return ""
 }
