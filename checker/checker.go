@@ -85,6 +85,8 @@ func (c *Checker) Observe(r Record) {
 		c.executions.Ended(r, e)
 	case event.ShardCounted:
 		c.onShardCounted(r, e)
+	case event.SegmentCounted:
+		c.accounts.SegmentCounted(r, e, c.executions.WasStarted(execution.Shard{Datacenter: e.Datacenter, ID: e.Shard}, e.Fence))
 	case event.SubjobCounted:
 		c.accounts.SubjobCounted(r, e)
 	case event.JobChanged:

@@ -21,8 +21,9 @@
 //	T5  one leader a term, and one vote a term of a voter, across its restarts
 //	T6  one accepted execution per shard and fence; one of a shard on a worker
 //	T7  a workflow begins after what it depends on has completed
-//	T8  a shard counts once in a subjob, a subjob once in a job. Sums add up, over all
-//	    managers that held the subjob and all workers that its manager reports
+//	T8  a shard counts once in a subjob, a subjob once in a job; of an attempt its result
+//	    or, if it was lost, its last report. Sums add up, over all managers that held the
+//	    subjob and all workers that its manager reports
 //	T9  a core serves one execution at a time, and none for long after its job's end
 //	T11 after healing, every accepted job ends within a bound, and has an owner
 //	    until then; no register goes from hand to hand

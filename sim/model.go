@@ -43,6 +43,7 @@ type Course struct {
 	GoneAfter    time.Duration // from a result to ExecGone
 	Response     time.Duration // typical time of one request
 	Salt         uint64        // seed of the other figures
+	Joined       time.Duration // of the workflow's time, when it began; set at its boot
 	Want         uint64        // rows that it asks for at once; 0: it takes none
 	Asks         time.Duration // from an answer with rows to the next question
 }
@@ -56,6 +57,20 @@ func (c *Course) hang(r *node.Rand) {
 	c.End, c.IgnoreCancel = EndHang, true
 	c.Length = time.Duration(r.N(uint64(c.Length) + 1))
 }
+
+// join lets a run begin where its workflow stands: it ends with the workflow.
+func (c *Course) join(s *message.ExecStart, at time.Duration) {
+	c.Joined = at
+	if s.Duration > 0 {
+		c.Length = min(c.Length, max(0, s.Duration-at))
+	}
+}
+
+// ArrivalEvery is between two iterations that a plain model has each user of a timed workflow begin.
+const ArrivalEvery = 10 * time.Millisecond
+
+// due is how many iterations of a timed workflow so many users begin until then.
+func due(vus uint64, at time.Duration) uint64 { return vus * uint64(at/ArrivalEvery) }
 
 // Plain is the Model of a target that answers in a few milliseconds. Chances are in parts per
 // million.
@@ -152,7 +167,7 @@ func (m *Plain) steps(s *message.ExecStart) []message.StepPlan {
 func (m *Plain) Stats(s *message.ExecStart, c *Course, elapsed time.Duration, state message.WorkflowState) message.Stats {
 	steps := m.steps(s)
 	room := make([]byte, 0, spreadBytes*(1+2*len(steps)))
-	out := message.Stats{Elapsed: elapsed, Steps: make([]message.StepStats, len(steps))}
+	out := message.Stats{Elapsed: c.Joined + elapsed, Gap: c.Joined, Steps: make([]message.StepStats, len(steps))}
 	done := s.VUs * uint64(elapsed) / uint64(max(1, c.Response)) / uint64(max(1, len(steps)))
 	if s.Duration <= 0 {
 		done = min(done, s.VUs)
@@ -178,6 +193,10 @@ func (m *Plain) Stats(s *message.ExecStart, c *Course, elapsed time.Duration, st
 		default:
 			o.Started, o.OK = done, done
 		}
+	}
+	if s.Duration > 0 {
+		out.Generator.Missed = due(s.VUs, min(c.Joined, s.Duration))
+		out.Generator.Begun = max(due(s.VUs, min(out.Elapsed, s.Duration)), out.Generator.Missed) - out.Generator.Missed
 	}
 	out.Generator.Lag = spread(done, uint64(50*time.Microsecond), &room)
 	out.Generator.BusyMax = uint32(200_000 + c.Salt%100_000)

@@ -59,11 +59,65 @@ func (j *Judge) ShardCounted(r history.Record, e event.ShardCounted, begun Begun
 		return
 	}
 	j.shards[key] = told{r.Incarnation, e}
+	if _, lost := j.lost[attempt{shardOf{e.Datacenter, e.Shard}, e.Fence}]; lost {
+		j.log.Violate("T8", r, "shard %v was counted under %v, whose last report counts as that of a lost attempt", e.Shard, e.Fence)
+	}
 	j.countsCurrent(r, e, begun.Highest)
 	j.reported[subjobSum{r.Node, e.Shard.Job, e.Subjob.SubjobEpoch}] += e.Started
 	j.inherit(e)
 	if !begun.Started && e.State == message.WorkflowCompleted {
 		j.log.Violate("T8", r, "shard %v was counted as completed under %v, which no worker ever started", e.Shard, e.Fence)
+	}
+}
+
+// countedBy says whether the holder of a subjob's epoch counted the last report of an attempt.
+func (j *Judge) countedBy(held uint64, of attempt) bool {
+	//lint:orderfree one of them did, or none
+	for id, datacenter := range j.places {
+		if _, counted := j.segments[segment{id, of.shard.shard, held, of.fence}]; counted && datacenter == of.shard.datacenter {
+			return true
+		}
+	}
+	return false
+}
+
+// segment is the last report of a lost attempt in one subjob.
+type segment struct {
+	manager node.ID
+	shard   message.ShardID
+	held    uint64 // the manager's epoch of the subjob
+	fence   message.Fence
+}
+
+// attempt is an attempt of a shard in its datacenter.
+type attempt struct {
+	shard shardOf
+	fence message.Fence
+}
+
+// SegmentCounted judges T8 of the last report of a lost attempt: it counts once under its fence,
+// its worker started it, and no result of the same attempt counts.
+func (j *Judge) SegmentCounted(r history.Record, e event.SegmentCounted, begun bool) {
+	key, of := segment{r.Node, e.Shard, e.Subjob.SubjobEpoch, e.Fence}, attempt{shardOf{e.Datacenter, e.Shard}, e.Fence}
+	if at, ok := j.segments[key]; ok && at == r.Incarnation {
+		j.log.Violate("T8", r, "the last report of shard %v under %v was counted twice in subjob %v", e.Shard, e.Fence, e.Subjob)
+		return
+	} else if ok {
+		return // after a restart it cannot know whether a gate received it
+	}
+	j.segments[key] = r.Incarnation
+	j.places[r.Node] = e.Datacenter
+	j.course(flow{r.Node, e.Shard.Job, e.Subjob.SubjobEpoch, e.Shard.Workflow}).counted = j.next()
+	if !begun {
+		j.log.Violate("T8", r, "the last report of shard %v was counted under %v, which no worker ever started", e.Shard, e.Fence)
+	}
+	if j.latest[of.shard].fence == e.Fence {
+		j.log.Violate("T8", r, "shard %v was counted under %v, and the last report of that attempt besides", e.Shard, e.Fence)
+	}
+	j.reported[subjobSum{r.Node, e.Shard.Job, e.Subjob.SubjobEpoch}] += e.Started
+	if _, known := j.lost[of]; !known {
+		j.lost[of] = e.Started
+		j.inherited[subjobOf{e.Shard.Job, e.Datacenter}] += e.Started
 	}
 }
 
@@ -81,6 +135,22 @@ func (j *Judge) SubjobCounted(r history.Record, e event.SubjobCounted) {
 	own, all := j.reported[subjobSum{e.Manager, e.Job, e.Fence.SubjobEpoch}], j.inherited[key]
 	if own != e.Started && all != e.Started {
 		j.log.Violate("T8", r, "subjob %s of job %v holds %d starts, its manager %s counted %d of its shards, all that held it %d", e.Datacenter, e.Job, e.Started, e.Manager, own, all)
+	}
+	j.countsLost(r, e)
+}
+
+// countsLost judges that the last reports of lost attempts count under whichever manager ends the
+// subjob: a majority knows them. A subjob that lost a file has no figures.
+func (j *Judge) countsLost(r history.Record, e event.SubjobCounted) {
+	//lint:orderfree at most one violation is kept of a subjob
+	for of := range j.lost {
+		if of.shard.datacenter != e.Datacenter || of.shard.shard.Job != e.Job || e.State == message.JobFailed && e.Started == 0 {
+			continue
+		}
+		if !j.countedBy(e.Fence.SubjobEpoch, of) {
+			j.log.Violate("T8", r, "subjob %s of job %v lacks the last report of shard %v under %v, which an earlier manager counted", e.Datacenter, e.Job, of.shard.shard, of.fence)
+			return
+		}
 	}
 }
 

@@ -25,6 +25,8 @@ type Judge struct {
 	reported  map[subjobSum]uint64 // T8: starts counted, by manager and subjob
 	latest    map[shardOf]latest   // T8
 	inherited map[subjobOf]uint64  // T8: starts counted, by subjob
+	segments  map[segment]uint64   // T8: the incarnation that counted it first
+	lost      map[attempt]uint64   // T8: starts of lost attempts that count
 	sums      map[message.JobID]Sum
 }
 
@@ -35,6 +37,7 @@ func New(log *history.Log) *Judge {
 		courses: map[flow]*course{}, flows: map[flow]message.WorkflowState{}, places: map[node.ID]string{},
 		shards: map[counted]told{}, subjobs: map[subjobOf]bool{}, reported: map[subjobSum]uint64{},
 		latest: map[shardOf]latest{}, inherited: map[subjobOf]uint64{}, sums: map[message.JobID]Sum{},
+		segments: map[segment]uint64{}, lost: map[attempt]uint64{},
 	}
 }
 
@@ -66,6 +69,7 @@ type shardOf struct {
 func (j *Judge) Forget(id node.ID) {
 	maps.DeleteFunc(j.shards, func(s counted, _ told) bool { return s.manager == id })
 	maps.DeleteFunc(j.reported, func(p subjobSum, _ uint64) bool { return p.manager == id })
+	maps.DeleteFunc(j.segments, func(s segment, _ uint64) bool { return s.manager == id })
 	maps.DeleteFunc(j.given, func(g given, _ message.Fence) bool { return g.giver == id })
 	maps.DeleteFunc(j.courses, func(f flow, _ *course) bool { return f.manager == id })
 	maps.DeleteFunc(j.flows, func(f flow, _ message.WorkflowState) bool { return f.manager == id })

@@ -30,6 +30,12 @@ func TestCounts(t *testing.T) {
 	dispatch := func(j *Judge, id node.ID, s message.ShardID, held uint64) {
 		j.ShardDispatched(record(id), event.ShardDispatched{Shard: s, Fence: fence(held, 1)})
 	}
+	lose := func(j *Judge, id node.ID, held, attempt uint64) {
+		j.SegmentCounted(record(id), event.SegmentCounted{Shard: first, Fence: fence(1, attempt), Datacenter: "dc", Subjob: fence(held, 0), Started: 5}, true)
+	}
+	with := func(manager node.ID, held, started uint64) event.SubjobCounted {
+		return event.SubjobCounted{Job: job, Fence: fence(held, 0), Datacenter: "dc", Manager: manager, State: message.JobCompleted, Started: started}
+	}
 	subjob := event.SubjobCounted{Job: job, Fence: fence(1, 0), Datacenter: "dc", Manager: "m", State: message.JobCompleted, Started: 7}
 	const done, failed = message.WorkflowCompleted, message.WorkflowFailed
 	for _, tc := range []struct {
@@ -67,6 +73,28 @@ func TestCounts(t *testing.T) {
 			j.ManagerOf("far", "n")
 			dispatch(j, "n", later, 2)
 			j.Depends(record("c"), job, 1, 0)
+		}},
+		{"a lost attempt and the one that replaced it", "", func(j *Judge) {
+			lose(j, "m", 1, 0)
+			count(j, "m", first, 1, done)
+			j.SubjobCounted(record("g"), with("m", 1, 12))
+		}},
+		{"a lost attempt that the next manager counts too", "", func(j *Judge) {
+			lose(j, "m", 1, 0)
+			lose(j, "n", 2, 0)
+			count(j, "n", first, 2, done)
+			j.SubjobCounted(record("g"), with("n", 2, 12))
+		}},
+		{"a lost attempt that the next manager forgot", "T8", func(j *Judge) {
+			lose(j, "m", 1, 0)
+			count(j, "n", first, 2, done)
+			j.SubjobCounted(record("g"), with("n", 2, 7))
+		}},
+		{"a lost attempt twice", "T8", func(j *Judge) { lose(j, "m", 1, 0); lose(j, "m", 1, 0) }},
+		{"the result of a lost attempt", "T8", func(j *Judge) { lose(j, "m", 1, 1); count(j, "m", first, 1, done) }},
+		{"the last report of an attempt with a result", "T8", func(j *Judge) { count(j, "m", first, 1, done); lose(j, "m", 1, 1) }},
+		{"the last report of an attempt that never started", "T8", func(j *Judge) {
+			j.SegmentCounted(record("m"), event.SegmentCounted{Shard: first, Fence: fence(1, 1), Datacenter: "dc", Subjob: fence(1, 0)}, false)
 		}},
 		{"a workflow that goes on after its end", "L", func(j *Judge) {
 			j.WorkflowChanged(record("m"), event.WorkflowChanged{Job: job, From: message.WorkflowRunning, To: failed})

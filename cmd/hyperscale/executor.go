@@ -63,6 +63,10 @@ func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 		Duration: start.Duration, Timeout: start.Timeout, Progress: work.Progress, Over: work.Lease.Over,
 		Given: start.Given, Rows: start.Rows, Lessor: work.Rows, Mask: mask,
 	}
+	if origin, joins := work.Origin(); joins {
+		j := start.Join
+		config.Resume = &engine.Resume{Since: origin, Begun: j.Begun, FirstVU: j.FirstVU, VUs: j.VUs}
+	}
 	if config.Feed, err = feedOf(w, work); err != nil {
 		return failed(err)
 	}

@@ -99,6 +99,15 @@ type ShardCounted struct {
 	Started uint64
 }
 
+// SegmentCounted: a manager counted the last report of a lost attempt (T8).
+type SegmentCounted struct {
+	Shard      message.ShardID
+	Fence      message.Fence // of the attempt
+	Datacenter string
+	Subjob     message.Fence // of the subjob that counts it
+	Started    uint64        // the sum of its steps' starts
+}
+
 // SubjobCounted: a gate counted a datacenter's result (T8).
 type SubjobCounted struct {
 	Job        message.JobID
@@ -184,6 +193,9 @@ func (ShardEnded) EventName() string { return "shard-ended" }
 
 // EventName implements node.Event.
 func (ShardCounted) EventName() string { return "shard-counted" }
+
+// EventName implements node.Event.
+func (SegmentCounted) EventName() string { return "segment-counted" }
 
 // EventName implements node.Event.
 func (SubjobCounted) EventName() string { return "subjob-counted" }

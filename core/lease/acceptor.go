@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,6 +108,9 @@ func (r *acceptor) take(env node.Env, reg *register, from int, m *message.LeaseA
 	}
 	ch.reaped = false
 	ch.received = env.Now()
+	if !bytes.Equal(m.Record, reg.accepted.Record) { // a successor writes the record again that it takes over
+		ch.written = env.Now()
+	}
 	r.record(env, ch)
 }
 
@@ -171,7 +175,7 @@ func (r *acceptor) Seen(now node.Instant, job message.JobID) (Sight, bool) {
 	a := &reg.accepted
 	return Sight{
 		Holder: r.addrOf(a.Token), Token: a.Token, Left: reg.left(now, &r.c),
-		Released: a.Released, Copied: a.Copied, Record: a.Record,
+		Released: a.Released, Copied: a.Copied, Record: a.Record, Written: reg.written,
 	}, true
 }
 
@@ -209,7 +213,7 @@ func (r *acceptor) commit(env node.Env, ch *change) {
 		return
 	}
 	reg.promised, reg.promiser, reg.accepted = ch.promised, ch.promiser, ch.accepted
-	reg.reaped, reg.received = ch.reaped, ch.received
+	reg.reaped, reg.received, reg.written = ch.reaped, ch.received, ch.written
 	if reg.accepted.Released {
 		reg.missed = nil
 	}

@@ -19,6 +19,7 @@ type register struct {
 	reaped   bool
 
 	received  node.Instant // when accepted arrived; a restart sets it to now
+	written   node.Instant // when its record arrived; zero: before this member's restart, or by another way than its holder
 	seen      uint64       // highest epoch in any message
 	consent   message.LeaseToken
 	writing   bool                 // a change is on its way to the disk
@@ -158,13 +159,14 @@ type change struct {
 	accepted message.LeaseState
 	reaped   bool
 	received node.Instant
+	written  node.Instant
 	then     aftermath
 }
 
 func (reg *register) change(from int) change {
 	return change{
 		reg: reg, from: from, promised: reg.promised, promiser: reg.promiser,
-		accepted: reg.accepted, reaped: reg.reaped, received: reg.received,
+		accepted: reg.accepted, reaped: reg.reaped, received: reg.received, written: reg.written,
 	}
 }
 

@@ -199,7 +199,7 @@ func (r *membership) merge(env node.Env, s *message.LeaseRegister) {
 		reg.accepted, reg.reaped = s.Accepted, s.Reaped
 		reg.accepted.Copied = !s.Reaped && !s.Accepted.Token.Zero() && j.only < 0
 	}
-	reg.received = env.Now()
+	reg.received, reg.written = env.Now(), 0
 	reg.seen = max(reg.seen, reg.promised.Epoch, reg.accepted.Token.Epoch)
 }
 

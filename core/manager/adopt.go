@@ -16,7 +16,7 @@ import (
 // fetchSpill fetches a record that is stored as a file. Until the record arrives, the manager
 // cannot act for the subjob.
 func (m *tenure) fetchSpill(env node.Env, o *lease.Outcome, c *subjob.Claim, file message.FileDigest) {
-	empty := &subjob.Subjob{Job: o.Job, Fence: message.Fence{SubjobEpoch: o.Token.Packed()}, Missing: 1, Orders: c, State: message.JobQueued, Accepted: env.Now()}
+	empty := &subjob.Subjob{Job: o.Job, Fence: message.Fence{SubjobEpoch: o.Token.Packed()}, Missing: 1, Orders: c, State: message.JobQueued, Accepted: m.written(env, o)}
 	m.install(env, empty)
 	m.ledger.Fetch(env, o.Job, file, tag{step: recordFetched, subjob: empty})
 }
@@ -24,7 +24,7 @@ func (m *tenure) fetchSpill(env node.Env, o *lease.Outcome, c *subjob.Claim, fil
 // onRecordFetched takes a subjob over whose record is a file.
 func (m *tenure) onRecordFetched(env node.Env, empty *subjob.Subjob, record []byte) {
 	m.lapse(env, empty)
-	m.takeOver(env, empty.Job, empty.Fence.SubjobEpoch, empty.Orders, record)
+	m.takeOver(env, empty.Job, empty.Fence.SubjobEpoch, empty.Orders, record, empty.Accepted)
 }
 
 // onUnread handles a file that could not be read. If all managers lack it now, onRetry asks
@@ -53,6 +53,8 @@ func (t *tag) loss() string {
 		return "the record of the job's share"
 	case dispatchFetched:
 		return "the job's program"
+	case lastReportFetched:
+		return fmt.Sprintf("the last report of a lost attempt of shard %d of workflow %d", t.shard.ID.Ordinal, t.shard.ID.Workflow)
 	case shardFetched:
 		return fmt.Sprintf("the result of shard %d of workflow %d", t.shard.ID.Ordinal, t.shard.ID.Workflow)
 	}
@@ -108,8 +110,8 @@ func (m *tenure) handBack(env node.Env, p *subjob.Subjob, err error) {
 
 // takeOver continues a subjob from its record. Another manager held it before, or this manager
 // before its restart.
-func (m *tenure) takeOver(env node.Env, job message.JobID, epoch uint64, c *subjob.Claim, record []byte) {
-	p, err := subjob.Decode(job, record, env.Now())
+func (m *tenure) takeOver(env node.Env, job message.JobID, epoch uint64, c *subjob.Claim, record []byte, written node.Instant) {
+	p, err := subjob.Decode(job, record, written)
 	if err != nil {
 		env.Emit(event.StoreFailed{What: "take over job " + job.String(), Err: err.Error()})
 		m.group.Leases.Abandon(env, job)
@@ -141,6 +143,11 @@ func (m *tenure) gather(env node.Env, p *subjob.Subjob, c *subjob.Claim) {
 		}
 		for _, f := range p.Workflows {
 			for _, s := range f.Shards {
+				for _, l := range s.Lost {
+					if l.Counted {
+						m.bring(env, l.File, tag{step: lastReportFetched, subjob: p, shard: s, lost: l, claim: c})
+					}
+				}
 				if s.Kept != nil {
 					m.bring(env, s.Kept.File, tag{step: shardFetched, subjob: p, shard: s, claim: c})
 				}
@@ -174,6 +181,8 @@ func (t *tag) use(bytes []byte) error {
 		ok = ok && (len(p.Workflows) == 0 || len(p.Workflows) == len(p.Dispatch.Plan.Workflows))
 	case shardFetched:
 		t.shard.Result, ok = body.(*message.ShardResult)
+	case lastReportFetched:
+		t.lost.Report, ok = body.(*message.ShardResult)
 	}
 	if !ok {
 		return subjob.ErrRecord

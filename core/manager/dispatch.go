@@ -16,12 +16,16 @@ const refusedWait = 150 * time.Millisecond
 
 // assign begins an attempt. The manager sends it once a majority has the workflow's shards.
 func (m *attempts) assign(env node.Env, s *subjob.Shard, w *roster.Worker) {
-	s.Burn() // rows of an attempt that a former holder dispatched and that no worker reported
+	s.Burn(0) // rows of an attempt that a former holder dispatched and that no worker reported
 	s.Attempt++
 	s.Dispatches++
 	s.Fence = s.Workflow.Subjob.Fence
 	s.Fence.Attempt = s.Attempt
 	s.Worker, s.Written, s.Progress, s.Denials = w.Peer.ID, false, nil, 0
+	s.Idle = false
+	if s.Dispatch = (subjob.Dispatch{}); s.Resume(env.Now()) == (message.Resume{}) {
+		s.Origin = 0 // it begins with the workflow's time
+	}
 	s.Renewed = env.Now()
 	m.roster.Give(w, s.ID, roster.Given{Fence: s.Fence, Cores: s.Cores})
 	m.becomeShard(env, s, message.WorkflowAssigned)
@@ -54,6 +58,10 @@ func (m *attempts) sendDispatch(env node.Env, s *subjob.Shard) {
 	if !w.Stands() || !s.Workflow.Subjob.Fresh(env.Now()) {
 		return // onRetry sends it when the worker is connected, or when a gate has named the subjob, again
 	}
+	resume := s.Resume(env.Now())
+	if s.Dispatched == 0 {
+		s.Dispatch = subjob.Dispatch{Dispatched: env.Now(), Joined: resume.Elapsed}
+	}
 	s.Sent, s.Renewed = env.Now(), env.Now()
 	p, plan := s.Workflow.Subjob, s.Workflow.Plan
 	left := p.RunTimeout - env.Now().Sub(p.Accepted)
@@ -63,6 +71,7 @@ func (m *attempts) sendDispatch(env node.Env, s *subjob.Shard) {
 		VUs: s.VUs, FirstVU: s.First, Cores: s.Cores,
 		Duration: plan.Duration, Timeout: plan.Timeout, RunTimeout: max(left, time.Second),
 		Given: s.Workflow.Given(), Rows: p.Dispatch.Rows,
+		Resume: resume,
 	})
 }
 
@@ -112,14 +121,10 @@ func (m *attempts) retryShard(env node.Env, s *subjob.Shard) {
 	}
 }
 
-// pass sends an attempt after a record gives up all attempts that a former holder may have
-// dispatched. Their workers have stopped, and a later holder must not count their results next
-// to this attempt's.
-func (m *attempts) pass(env node.Env, s *subjob.Shard) {
-	if s.Floor.JobEpoch == s.Fence.JobEpoch && s.Floor.SubjobEpoch == s.Fence.SubjobEpoch {
-		m.dispatch(env, s)
-		return
-	}
+// pass sends an attempt once a majority knows that one is out again, and that all earlier ones are
+// given up, also those of former holders. Their workers have stopped, and a later holder must not
+// count their results next to this attempt's.
+func (m *attempts) pass(s *subjob.Shard) {
 	s.Floor = s.Fence
 	s.Floor.Attempt--
 	m.commit(s.Workflow.Subjob, tag{step: attemptPassed, shard: s})
@@ -163,7 +168,7 @@ func (m *attempts) cancelStray(env node.Env, w *roster.Worker, ref message.Shard
 // start it again. Its attempt ends now.
 func (m *attempts) endShard(env node.Env, s *subjob.Shard, to message.WorkflowState, why string) {
 	m.detach(s)
-	s.Burn()
+	s.Burn(0)
 	s.End, s.Why = to, why
 	m.commit(s.Workflow.Subjob, tag{step: shardEnded, shard: s})
 }

@@ -21,8 +21,9 @@
 //	      and no token is used again. A shard keeps the fence of its dispatch, whichever
 //	      manager holds its subjob.
 //	MGR-4 A shard's result counts once: that of the current attempt, or, after a take-over, of
-//	      one that was not given up. The manager rejects those of given-up attempts as stale,
-//	      and reports their last progress as lost.
+//	      one that was not given up. The manager rejects those of given-up attempts as stale.
+//	      What such an attempt reported last counts, once a majority keeps it. A majority
+//	      knows whether an attempt is out, so that a successor reports each that vanished.
 //	MGR-5 At most one attempt of a shard sends load (T13). A manager dispatches one again only
 //	      when its worker reports that it has stopped, or after core/window's Patience. Patience
 //	      begins at the manager's last renewal of the shard, or at its own grant. The manager
@@ -38,6 +39,8 @@
 //	      lost a file that its record names, and its workers have stopped it since.
 //	MGR-8 Rows of a unique feed are leased once, on a majority before an executor receives
 //	      them. No other attempt gets the rows of a lost one.
+//	MGR-9 The attempt that replaces a lost one joins the workflow's time. What began, what was
+//	      dropped and what was not offered are together what the plan asks for.
 //
 // Layers, of which each calls those below it alone: Machine dispatches; tenure takes
 // registers over and gives them up; gateSide takes orders of gates and operators;

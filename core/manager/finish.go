@@ -110,6 +110,7 @@ func (m *workflows) onLost(env node.Env, s *subjob.Shard, why string, from node.
 		return
 	}
 	env.Emit(event.ShardLost{Shard: s.ID, Fence: s.Fence, Worker: s.Worker, Reason: why})
+	m.tellLost(env, s, s.Lost[len(s.Lost)-1])
 	f := s.Workflow
 	switch {
 	case f.Subjob.Stop.Decided != message.JobNone:
@@ -166,6 +167,10 @@ func (m *workflows) onCounted(env node.Env, s *subjob.Shard, r *message.ShardRes
 // onEnded ends a shard without a result: the end is on a majority.
 func (m *workflows) onEnded(env node.Env, s *subjob.Shard) {
 	if !s.State.Terminal() {
+		if s.End == message.WorkflowCompleted && s.State == message.WorkflowPending { // lost, and its time was over
+			m.becomeShard(env, s, message.WorkflowAssigned)
+			m.becomeRunning(env, s)
+		}
 		m.becomeShard(env, s, s.End)
 		m.onShardEnded(env, s)
 	}

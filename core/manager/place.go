@@ -45,6 +45,9 @@ func (m *workflows) close(env node.Env, p *subjob.Subjob) {
 				continue
 			}
 			s.Open = false
+			if !s.Idle {
+				s.Lost, s.Idle = append(s.Lost, s.Vanish(env.Now())), true
+			}
 			if f.Stopping() {
 				m.endShard(env, s, subjob.EndOf(p.Stop.Durable), "nobody reports that it runs")
 			}
@@ -185,8 +188,13 @@ func (m *workflows) placeShards(env node.Env, f *subjob.Workflow) {
 			}
 			m.assign(env, s, w)
 			if f.Cut {
-				m.pass(env, s)
+				m.pass(s)
 			}
+			continue
+		}
+		if s.Over(env.Now()) {
+			s.Lost[len(s.Lost)-1].Unreplaced = true
+			m.endShard(env, s, message.WorkflowCompleted, "")
 			continue
 		}
 		if env.Now().Sub(s.NotBefore) >= m.config.DispatchTimeout {

@@ -19,6 +19,7 @@ func (m *workerSide) onShardProgress(env node.Env, w *roster.Worker, r *message.
 	m.becomeAccepted(env, s)
 	if s.Progress == nil || r.Sequence > s.Progress.Sequence {
 		s.Progress = r
+		s.Heard(env.Now(), r.Stats.Elapsed)
 		m.touch(env, s.Workflow.Subjob)
 	}
 }

@@ -45,6 +45,11 @@ func (m *attempts) becomeAccepted(env node.Env, s *subjob.Shard) {
 		return
 	}
 	s.Accepted, s.Denials = env.Now(), 0
+	m.becomeRunning(env, s)
+}
+
+// becomeRunning marks a shard as running, and with it its subjob.
+func (m *attempts) becomeRunning(env node.Env, s *subjob.Shard) {
 	m.becomeShard(env, s, message.WorkflowRunning)
 	p := s.Workflow.Subjob
 	if p.State == message.JobQueued { // another manager held it before
@@ -81,6 +86,9 @@ func (m *attempts) announce(env node.Env, p *subjob.Subjob) {
 
 func (m *attempts) announceCounted(env node.Env, f *subjob.Workflow) {
 	for _, s := range f.Shards {
+		for _, l := range s.Lost {
+			m.tellLost(env, s, l)
+		}
 		if s.Kept != nil && s.State.Terminal() {
 			m.tellCounted(env, s)
 		}
@@ -104,29 +112,55 @@ func (m *attempts) follow(env node.Env, f *subjob.Workflow, moved message.Workfl
 	}
 }
 
-// lose gives up the current attempt of a shard, once the loss is on a majority. From then on
-// its result is stale here and at any later holder. Its last progress appears as lost and
-// counts nowhere else. The manager dispatches the shard again after its worker has stopped it:
+// lose gives up the current attempt of a shard. Its last report counts, so a majority keeps that
+// first, then the loss. The manager dispatches the shard again after its worker has stopped it:
 // at once if the worker reports that, otherwise when its last renewal has ended on any clock.
 func (m *attempts) lose(env node.Env, s *subjob.Shard, why string, stopped bool) {
 	if s.Commit == subjob.Counting || !s.Live() {
 		return // its result is here and decides; or it ended with a shard that was lost before it
 	}
-	started, ok := subjob.Measured(s.Progress)
-	s.Lost = append(s.Lost, message.LostAttempt{
-		Shard: s.ID, Attempt: s.Fence.Attempt, Worker: string(s.Worker), Reason: why, Started: started, OK: ok,
-	})
-	s.FailedAt(s.Worker)
-	s.Reruns++
-	s.Burn()
-	s.Floor, s.Commit = s.Fence, subjob.Losing
-	m.detach(s)
 	from := env.Now()
 	if !stopped && s.Written {
 		from = max(from, s.Renewed.Add(m.config.patience()))
 	}
+	s.Losing, s.Commit = s.GiveUp(why, from), subjob.Losing
+	m.detach(s)
 	m.touch(env, s.Workflow.Subjob)
-	m.commit(s.Workflow.Subjob, tag{step: shardLost, shard: s, why: why, from: from})
+	t := tag{step: lastReportKept, shard: s, why: why, from: from}
+	if s.Losing.Report == nil {
+		m.recordLoss(env, &t)
+		return
+	}
+	m.ledger.Keep(env, s.ID.Job, encode(s.Losing.Report), t)
+}
+
+// onLastReportKept records a loss whose attempt's last report is on a majority. A report that no
+// majority keeps counts nowhere.
+func (m *attempts) onLastReportKept(env node.Env, t *tag, file message.FileDigest, err error) {
+	s := t.shard
+	if !m.stands(s) || s.Losing == nil {
+		return
+	}
+	if err != nil {
+		env.Emit(event.StoreFailed{What: "last report of shard " + s.ID.String(), Err: err.Error()})
+		s.Losing.Discard()
+	} else {
+		s.Losing.File, s.Losing.Counted = file, true
+	}
+	m.recordLoss(env, t)
+}
+
+// recordLoss puts a loss into the record. From then on the result of the attempt is stale here
+// and at any later holder.
+func (m *attempts) recordLoss(_ node.Env, t *tag) {
+	s := t.shard
+	l := s.Losing
+	s.Lost, s.Losing = append(s.Lost, l), nil
+	s.FailedAt(s.Worker)
+	s.Reruns++
+	s.Burn(l.Rows())
+	s.Floor, s.Idle = s.Fence, true
+	m.commit(s.Workflow.Subjob, tag{step: shardLost, shard: s, why: t.why, from: t.from})
 }
 
 // adopt continues a running attempt. Of two attempts it keeps the higher one.
@@ -140,7 +174,7 @@ func (m *attempts) adopt(env node.Env, w *roster.Worker, s *subjob.Shard, f mess
 	} else {
 		m.take(env, w, s, f)
 	}
-	s.Accepted, s.Denials, s.Progress, s.Told = env.Now(), 0, nil, 0
+	s.Accepted, s.Denials, s.Progress, s.Told, s.Dispatch = env.Now(), 0, nil, 0, subjob.Dispatch{Joined: s.Reached()}
 	if s.Workflow.Stopping() && s.Workflow.Subjob.Missing == 0 {
 		m.sendCancel(env, s)
 	}
@@ -219,6 +253,13 @@ func (m *attempts) uncount(env node.Env, s *subjob.Shard, err error) {
 func (m *attempts) acknowledge(env node.Env, to node.StreamID, r *message.ShardResult, stale bool) {
 	if to != 0 {
 		env.Send(to, &message.ShardResultAck{Shard: r.Shard, Fence: r.Fence, Stale: stale})
+	}
+}
+
+// tellLost emits what counts of an attempt whose loss is on a majority.
+func (m *attempts) tellLost(env node.Env, s *subjob.Shard, l *subjob.Lost) {
+	if l.Counted {
+		env.Emit(event.SegmentCounted{Shard: s.ID, Fence: l.Fence, Datacenter: m.config.Datacenter, Subjob: s.Workflow.Subjob.Fence, Started: l.Started})
 	}
 }
 

@@ -19,6 +19,7 @@ type tag struct {
 	dispatch *message.JobDispatch // of the claim whose file was stored
 	result   *message.ShardResult // of the shard
 	rows     *subjob.Leased       // of the shard
+	lost     *subjob.Lost         // of the shard, whose last report is fetched
 	core     uint32               // core that gets the rows
 	fence    message.Fence        // under which the core gets them
 	epoch    uint64               // of the job
@@ -44,12 +45,14 @@ const (
 
 	claimKept
 	shardKept
+	lastReportKept
 	resultKept
 
 	recordFetched
 	dispatchFetched
 	resultFetched
 	shardFetched
+	lastReportFetched
 
 	strayRead
 )
@@ -110,6 +113,8 @@ func (m *Machine) onKept(env node.Env, t *tag, file message.FileDigest, err erro
 		m.onClaimKept(env, t.claim, t.dispatch, err)
 	case shardKept:
 		m.onShardKept(env, t.shard, t.result, file, err)
+	case lastReportKept:
+		m.onLastReportKept(env, t, file, err)
 	case resultKept:
 		m.onResultKept(env, t.subjob, file, err)
 	}

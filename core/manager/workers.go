@@ -51,7 +51,10 @@ func (m *workflows) workerShares(p *subjob.Subjob, flows []message.WorkflowResul
 	for i, f := range p.Workflows {
 		for _, s := range f.Shards {
 			for _, l := range s.Lost {
-				of(node.ID(l.Worker)).share.Lost++
+				of(node.ID(l.Worker)).lost(l, f.Plan.Layer, len(flows[i].Stats.Steps) > 0)
+			}
+			if s.Losing != nil {
+				of(node.ID(s.Losing.Worker)).lost(s.Losing, f.Plan.Layer, len(flows[i].Stats.Steps) > 0)
 			}
 			if s.Result == nil && !s.Live() {
 				continue
@@ -79,11 +82,22 @@ func (t *tally) add(s *subjob.Shard, told bool) {
 		l.cores, l.vus = l.cores+uint64(s.Cores), l.vus+s.VUs
 	}
 	if f != nil && told {
-		l.elapsed = max(l.elapsed, f.Elapsed)
+		l.elapsed = max(l.elapsed, f.Elapsed-f.Gap)
 		t.lags = append(t.lags, f.Generator.Lag)
 		measure(&t.share, f)
 	}
 	t.layers[of] = l
+}
+
+// lost adds an attempt that was given up, with what counts of it.
+func (t *tally) lost(l *subjob.Lost, of uint32, told bool) {
+	t.share.Lost++
+	if l.Report != nil && told {
+		x := t.layers[of]
+		x.elapsed = max(x.elapsed, l.Until-l.From)
+		t.layers[of] = x
+		measure(&t.share, &l.Report.Stats)
+	}
 }
 
 // measure adds the figures of a shard to a share.
@@ -227,7 +241,9 @@ func (m *workflows) snapshot(env node.Env, p *subjob.Subjob) message.DatacenterR
 		}
 		for _, s := range f.Shards {
 			w.Cores += s.Cores
-			w.Lost = append(w.Lost, s.Lost...)
+			for _, l := range s.Lost {
+				w.Lost = append(w.Lost, l.LostAttempt)
+			}
 		}
 		out.Workflows = append(out.Workflows, w)
 	}
@@ -238,7 +254,7 @@ func (m *workflows) snapshot(env node.Env, p *subjob.Subjob) message.DatacenterR
 func (m *workflows) sum(env node.Env, f *subjob.Workflow) message.Stats {
 	var figures []*message.Stats
 	for _, s := range f.Shards {
-		figures = append(figures, s.Figures()) // Figures may return nil, which counts nothing
+		figures = append(figures, s.Parts()...) // a nil part counts nothing
 	}
 	sum, err := stats.Sum(figures)
 	if err != nil {

@@ -67,9 +67,12 @@ func drawRunning(t *rapid.T, workers int) (*Machine, *subjob.Subjob) {
 				s.Progress = &message.ShardProgress{Stats: drawStats(t)}
 			case 2:
 				s.Commit, s.Progress = subjob.Losing, &message.ShardProgress{Stats: drawStats(t)}
-				s.Lost = append(s.Lost, message.LostAttempt{Worker: string(s.Worker), Started: 7})
+				s.Lost = append(s.Lost, &subjob.Lost{LostAttempt: message.LostAttempt{Worker: string(s.Worker), Started: 7}, Report: &message.ShardResult{Stats: drawStats(t)}})
 			case 3:
-				s.Lost = append(s.Lost, message.LostAttempt{Worker: string(name()), Started: 7})
+				s.Losing = &subjob.Lost{LostAttempt: message.LostAttempt{Worker: string(name()), Started: 7}}
+				if s.Commit = subjob.Losing; rapid.Bool().Draw(t, "reported") {
+					s.Losing.Report = &message.ShardResult{Stats: drawStats(t)}
+				}
 			}
 			if rapid.Bool().Draw(t, "here") {
 				stand(m, s.Worker, &message.WorkerHeartbeat{CoresTotal: 4})
@@ -94,6 +97,9 @@ func TestSharesOfWorkersAddUpToTheSubjob(t *testing.T) {
 				}
 				for _, l := range s.Lost {
 					all[l.Worker] = true
+				}
+				if s.Losing != nil {
+					all[s.Losing.Worker] = true
 				}
 			}
 		}

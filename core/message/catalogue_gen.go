@@ -634,6 +634,27 @@ func (z *ErrorCount) check() error {
 	return nil
 }
 
+func (z *ExecJoin) size() int {
+	n := 27
+	n += sizeInt(int64(z.Origin))
+	n += sizeUint(uint64(z.Begun))
+	n += sizeUint(uint64(z.FirstVU))
+	n += sizeUint(uint64(z.VUs))
+	return n
+}
+
+func (z *ExecJoin) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Origin))
+	h = node.Mix(h, uint64(z.Begun))
+	h = node.Mix(h, uint64(z.FirstVU))
+	h = node.Mix(h, uint64(z.VUs))
+	return h
+}
+
+func (z *ExecJoin) check() error {
+	return nil
+}
+
 func (z *FeedFile) size() int {
 	n := 37
 	n += sizeString(len(z.Name))
@@ -740,13 +761,14 @@ func (z *File) check() error {
 }
 
 func (z *Generator) size() int {
-	n := 77
+	n := 84
 	n += z.Lag.size()
 	n += sizeUint(uint64(z.BusyMax))
 	n++
 	n += sizeUint(uint64(z.Begun))
 	n += sizeUint(uint64(z.Waited))
 	n += sizeUint(uint64(z.Dropped))
+	n += sizeUint(uint64(z.Missed))
 	n += sizeUint(uint64(z.WaitMax))
 	n += sizeUint(uint64(z.StealMax))
 	n++
@@ -761,6 +783,7 @@ func (z *Generator) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Begun))
 	h = node.Mix(h, uint64(z.Waited))
 	h = node.Mix(h, uint64(z.Dropped))
+	h = node.Mix(h, uint64(z.Missed))
 	h = node.Mix(h, uint64(z.WaitMax))
 	h = node.Mix(h, uint64(z.StealMax))
 	h = node.Mix(h, bit(z.Starved))
@@ -1216,13 +1239,18 @@ func (z *LeaseToken) check() error {
 }
 
 func (z *LostAttempt) size() int {
-	n := 40
+	n := 81
 	n += z.Shard.size()
 	n += sizeUint(uint64(z.Attempt))
 	n += sizeString(len(z.Worker))
 	n += sizeString(len(z.Reason))
 	n += sizeUint(uint64(z.Started))
 	n += sizeUint(uint64(z.OK))
+	n++
+	n += sizeInt(int64(z.From))
+	n += sizeInt(int64(z.Until))
+	n++
+	n += sizeInt(int64(z.Unreported))
 	return n
 }
 
@@ -1233,6 +1261,11 @@ func (z *LostAttempt) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Reason))
 	h = node.Mix(h, uint64(z.Started))
 	h = node.Mix(h, uint64(z.OK))
+	h = node.Mix(h, bit(z.Counted))
+	h = node.Mix(h, uint64(z.From))
+	h = node.Mix(h, uint64(z.Until))
+	h = node.Mix(h, bit(z.Unreplaced))
+	h = node.Mix(h, uint64(z.Unreported))
 	return h
 }
 
@@ -1626,6 +1659,23 @@ func (z *Result) check() error {
 	return nil
 }
 
+func (z *Resume) size() int {
+	n := 15
+	n += sizeInt(int64(z.Elapsed))
+	n += sizeUint(uint64(z.Begun))
+	return n
+}
+
+func (z *Resume) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Elapsed))
+	h = node.Mix(h, uint64(z.Begun))
+	return h
+}
+
+func (z *Resume) check() error {
+	return nil
+}
+
 func (z *RowShare) size() int {
 	n := 10
 	n += sizeUint(uint64(z.Index))
@@ -1766,9 +1816,10 @@ func (z *StagePlan) check() error {
 }
 
 func (z *Stats) size() int {
-	n := 48
+	n := 52
 	n += sizeUint(uint64(z.Active))
 	n += sizeInt(int64(z.Elapsed))
+	n += sizeInt(int64(z.Gap))
 	n += sizeArray(len(z.Steps))
 	for i := range z.Steps {
 		n += z.Steps[i].size()
@@ -1789,6 +1840,7 @@ func (z *Stats) size() int {
 func (z *Stats) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Active))
 	h = node.Mix(h, uint64(z.Elapsed))
+	h = node.Mix(h, uint64(z.Gap))
 	h = node.Mix(h, uint64(len(z.Steps)))
 	for i := range z.Steps {
 		h = z.Steps[i].digest(h)
@@ -3996,7 +4048,7 @@ func (z *ShardDispatch) Size() int { return z.size() }
 func (z *ShardDispatch) Digest() uint64 { return z.digest(65) }
 
 func (z *ShardDispatch) size() int {
-	n := 101
+	n := 108
 	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeString(len(z.Workflow))
@@ -4013,6 +4065,7 @@ func (z *ShardDispatch) size() int {
 		n += z.Given[i].size()
 	}
 	n += z.Rows.size()
+	n += z.Resume.size()
 	return n
 }
 
@@ -4033,6 +4086,7 @@ func (z *ShardDispatch) digest(h uint64) uint64 {
 		h = z.Given[i].digest(h)
 	}
 	h = z.Rows.digest(h)
+	h = z.Resume.digest(h)
 	return h
 }
 
@@ -4065,6 +4119,9 @@ func (z *ShardDispatch) check() error {
 	}
 	if err := z.Rows.check(); err != nil {
 		return within("rows", err)
+	}
+	if err := z.Resume.check(); err != nil {
+		return within("resume", err)
 	}
 	return nil
 }
@@ -4472,7 +4529,7 @@ func (z *ExecStart) Size() int { return z.size() }
 func (z *ExecStart) Digest() uint64 { return z.digest(80) }
 
 func (z *ExecStart) size() int {
-	n := 77
+	n := 82
 	n += z.Shard.size()
 	n += sizeString(len(z.Workflow))
 	n += z.Program.size()
@@ -4486,6 +4543,7 @@ func (z *ExecStart) size() int {
 		n += z.Given[i].size()
 	}
 	n += z.Rows.size()
+	n += z.Join.size()
 	return n
 }
 
@@ -4503,6 +4561,7 @@ func (z *ExecStart) digest(h uint64) uint64 {
 		h = z.Given[i].digest(h)
 	}
 	h = z.Rows.digest(h)
+	h = z.Join.digest(h)
 	return h
 }
 
@@ -4529,6 +4588,9 @@ func (z *ExecStart) check() error {
 	}
 	if err := z.Rows.check(); err != nil {
 		return within("rows", err)
+	}
+	if err := z.Join.check(); err != nil {
+		return within("join", err)
 	}
 	return nil
 }

@@ -18,6 +18,15 @@ type Provided struct {
 // them fit a frame beside a program or figures.
 const ProvidedMax = 6
 
+// ExecJoin says where an executor joins its workflow, in place of lost ones. Zero: it begins with
+// the workflow.
+type ExecJoin struct {
+	Origin  int64  `msg:"origin"` // when the workflow's time was zero, by the machine's CLOCK_BOOTTIME, in nanoseconds
+	Begun   uint64 `msg:"begun"`  // iterations that lost attempts of the shard are known to have begun
+	FirstVU uint64 `msg:"first_vu"`
+	VUs     uint64 `msg:"vus"` // of the shard, of which this executor has some; zero: it joins nothing
+}
+
 // ExecStart gives an executor its work: it loads the bytes, compares the plan and runs the
 // workflow.
 //
@@ -33,6 +42,7 @@ type ExecStart struct {
 	Timeout    time.Duration `msg:"timeout"`
 	Given      []Provided    `msg:"given"` // values of earlier workflows
 	Rows       RowShare      `msg:"rows"`
+	Join       ExecJoin      `msg:"join"`
 }
 
 // ExecCancel asks an executor to stop: it starts nothing new, cancels and counts what is in

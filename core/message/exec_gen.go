@@ -137,6 +137,110 @@ func (z ExecExtend) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *ExecJoin) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 4
+	// string "origin"
+	o = append(o, 0x84, 0xa6, 0x6f, 0x72, 0x69, 0x67, 0x69, 0x6e)
+	o = msgp.AppendInt64(o, z.Origin)
+	// string "begun"
+	o = append(o, 0xa5, 0x62, 0x65, 0x67, 0x75, 0x6e)
+	o = msgp.AppendUint64(o, z.Begun)
+	// string "first_vu"
+	o = append(o, 0xa8, 0x66, 0x69, 0x72, 0x73, 0x74, 0x5f, 0x76, 0x75)
+	o = msgp.AppendUint64(o, z.FirstVU)
+	// string "vus"
+	o = append(o, 0xa3, 0x76, 0x75, 0x73)
+	o = msgp.AppendUint64(o, z.VUs)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ExecJoin) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z682f19bblimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "origin":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Origin")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Origin, bts, err = msgp.ReadInt64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Origin")
+				return
+			}
+		case "begun":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Begun")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Begun, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Begun")
+				return
+			}
+		case "first_vu":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "FirstVU")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.FirstVU, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "FirstVU")
+				return
+			}
+		case "vus":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "VUs")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.VUs, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "VUs")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *ExecJoin) Msgsize() (s int) {
+	s = 1 + 7 + msgp.Int64Size + 6 + msgp.Uint64Size + 9 + msgp.Uint64Size + 4 + msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *ExecProgress) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 2
@@ -434,9 +538,9 @@ func (z *ExecResult) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ExecStart) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 10
+	// map header, size 11
 	// string "slice"
-	o = append(o, 0x8a, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x8b, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Shard")
@@ -482,6 +586,13 @@ func (z *ExecStart) MarshalMsg(b []byte) (o []byte, err error) {
 	o, err = z.Rows.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Rows")
+		return
+	}
+	// string "join"
+	o = append(o, 0xa4, 0x6a, 0x6f, 0x69, 0x6e)
+	o, err = z.Join.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Join")
 		return
 	}
 	return
@@ -637,6 +748,17 @@ func (z *ExecStart) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Rows")
 				return
 			}
+		case "join":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Join")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			bts, err = z.Join.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Join")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -655,7 +777,7 @@ func (z *ExecStart) Msgsize() (s int) {
 	for za0001 := range z.Given {
 		s += z.Given[za0001].Msgsize()
 	}
-	s += 5 + z.Rows.Msgsize()
+	s += 5 + z.Rows.Msgsize() + 5 + z.Join.Msgsize()
 	return
 }
 

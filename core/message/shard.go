@@ -27,6 +27,13 @@ type WorkerHeartbeat struct {
 	Running    []ShardRef `msg:"running"` // by shard: accepted, and no manager has acknowledged a result
 }
 
+// Resume says where an attempt joins its workflow, in place of a lost one. Zero: it begins with
+// the workflow.
+type Resume struct {
+	Elapsed time.Duration `msg:"elapsed"` // of the workflow's time, when the message was sent
+	Begun   uint64        `msg:"begun"`   // iterations that lost attempts are known to have begun
+}
+
 // ShardDispatch gives a worker a shard. The worker keeps the highest fence of each shard on
 // disk, rejects a lower one, and answers an equal one again without starting anything.
 //
@@ -45,6 +52,7 @@ type ShardDispatch struct {
 	RunTimeout time.Duration `msg:"run_timeout"` // the worker kills it after that
 	Given      []Provided    `msg:"given"`       // values of earlier workflows
 	Rows       RowShare      `msg:"rows"`
+	Resume     Resume        `msg:"resume"`
 }
 
 // ShardAccepted reports that the fence is on disk and the shard started.

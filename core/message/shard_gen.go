@@ -13,6 +13,82 @@ const (
 )
 
 // MarshalMsg implements msgp.Marshaler
+func (z Resume) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "elapsed"
+	o = append(o, 0x82, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
+	o = msgp.AppendDuration(o, z.Elapsed)
+	// string "begun"
+	o = append(o, 0xa5, 0x62, 0x65, 0x67, 0x75, 0x6e)
+	o = msgp.AppendUint64(o, z.Begun)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Resume) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > zf9e2fcb8limitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "elapsed":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Elapsed")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Elapsed, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Elapsed")
+				return
+			}
+		case "begun":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Begun")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Begun, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Begun")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z Resume) Msgsize() (s int) {
+	s = 1 + 8 + msgp.DurationSize + 6 + msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *ShardAccepted) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 2
@@ -215,9 +291,9 @@ func (z *ShardCancel) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ShardDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 13
+	// map header, size 14
 	// string "slice"
-	o = append(o, 0x8d, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x8e, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Shard")
@@ -278,6 +354,15 @@ func (z *ShardDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "Rows")
 		return
 	}
+	// string "resume"
+	o = append(o, 0xa6, 0x72, 0x65, 0x73, 0x75, 0x6d, 0x65)
+	// map header, size 2
+	// string "elapsed"
+	o = append(o, 0x82, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
+	o = msgp.AppendDuration(o, z.Resume.Elapsed)
+	// string "begun"
+	o = append(o, 0xa5, 0x62, 0x65, 0x67, 0x75, 0x6e)
+	o = msgp.AppendUint64(o, z.Resume.Begun)
 	return
 }
 
@@ -464,6 +549,61 @@ func (z *ShardDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Rows")
 				return
 			}
+		case "resume":
+			if zb0001Dup[1]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Resume")
+				return
+			}
+			zb0001Dup[1] |= 1 << 5
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Resume")
+				return
+			}
+			if zb0003 > zf9e2fcb8limitMaps {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			var zb0003Dup [1]byte
+			for zb0003 > 0 {
+				zb0003--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Resume")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "elapsed":
+					if zb0003Dup[0]&(1<<0) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Resume", "Elapsed")
+						return
+					}
+					zb0003Dup[0] |= 1 << 0
+					z.Resume.Elapsed, bts, err = msgp.ReadDurationBytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Resume", "Elapsed")
+						return
+					}
+				case "begun":
+					if zb0003Dup[0]&(1<<1) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Resume", "Begun")
+						return
+					}
+					zb0003Dup[0] |= 1 << 1
+					z.Resume.Begun, bts, err = msgp.ReadUint64Bytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Resume", "Begun")
+						return
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Resume")
+						return
+					}
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -482,7 +622,7 @@ func (z *ShardDispatch) Msgsize() (s int) {
 	for za0001 := range z.Given {
 		s += z.Given[za0001].Msgsize()
 	}
-	s += 5 + z.Rows.Msgsize()
+	s += 5 + z.Rows.Msgsize() + 7 + 1 + 8 + msgp.DurationSize + 6 + msgp.Uint64Size
 	return
 }
 

@@ -114,6 +114,7 @@ type Generator struct {
 	Begun     uint64    `msg:"begun"`     // iterations
 	Waited    uint64    `msg:"waited"`    // those that were due while no virtual user was free
 	Dropped   uint64    `msg:"dropped"`   // that were due and never began, because no virtual user was free
+	Missed    uint64    `msg:"missed"`    // that were due while no attempt of their shard is known to have run
 	WaitMax   uint32    `msg:"wait_max"`  // of a second, ready to run while others had the core, parts per million
 	StealMax  uint32    `msg:"steal_max"` // of the machine's time that its host gave to other machines, parts per million
 	Starved   bool      `msg:"starved"`   // others took the core that it needed
@@ -122,9 +123,10 @@ type Generator struct {
 
 // Stats are the figures of one workflow, by one executor or by many.
 type Stats struct {
-	Active    uint64        `msg:"active"` // virtual users now
-	Elapsed   time.Duration `msg:"elapsed"`
-	Steps     []StepStats   `msg:"steps"` // in the plan's order
+	Active    uint64        `msg:"active"`  // virtual users now
+	Elapsed   time.Duration `msg:"elapsed"` // of the workflow's time
+	Gap       time.Duration `msg:"gap"`     // of it, without load as far as is known, because an attempt was lost
+	Steps     []StepStats   `msg:"steps"`   // in the plan's order
 	Generator Generator     `msg:"generator"`
 	Logs      []string      `msg:"logs"`  // the first lines that vu.log wrote, at most 20
 	Rows      uint64        `msg:"rows"`  // of the feed that iterations took
@@ -140,15 +142,24 @@ func (s *Stats) CountsRequests(step *StepStats) bool {
 	return !slices.ContainsFunc(s.Steps, func(o StepStats) bool { return o.Kind == StepPart && strings.HasPrefix(o.Name, step.Name+"/") })
 }
 
-// LostAttempt reports a shard's attempt whose worker fell silent. Its figures count nowhere
-// else.
+// LostAttempt reports a shard's attempt that its manager gave up.
 type LostAttempt struct {
 	Shard   ShardID `msg:"slice"`
-	Attempt uint64  `msg:"attempt"`
-	Worker  string  `msg:"worker"`
+	Attempt uint64  `msg:"attempt"` // zero: no node knows which
+	Worker  string  `msg:"worker"`  // empty: no node knows where
 	Reason  string  `msg:"reason"`
 	Started uint64  `msg:"started"` // its last report
 	OK      uint64  `msg:"ok"`
+
+	// Counted says that the figures of the last report are part of the workflow's. Otherwise they
+	// count nowhere.
+	Counted bool          `msg:"counted"`
+	From    time.Duration `msg:"from"`  // of the workflow's time, when it began
+	Until   time.Duration `msg:"until"` // of the workflow's time, up to which its figures count
+	// Unreplaced says that no other attempt followed before the time of the workflow was over.
+	Unreplaced bool `msg:"unreplaced"`
+	// Unreported bounds the time in which it may have sent load that no figure counts.
+	Unreported time.Duration `msg:"unreported"`
 }
 
 // WorkflowResult is the end of one workflow, in one datacenter or in all.

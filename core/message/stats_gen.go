@@ -296,9 +296,9 @@ func (z ErrorCount) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Generator) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 10
+	// map header, size 11
 	// string "lag"
-	o = append(o, 0x8a, 0xa3, 0x6c, 0x61, 0x67)
+	o = append(o, 0x8b, 0xa3, 0x6c, 0x61, 0x67)
 	o, err = z.Lag.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Lag")
@@ -319,6 +319,9 @@ func (z *Generator) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "dropped"
 	o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
 	o = msgp.AppendUint64(o, z.Dropped)
+	// string "missed"
+	o = append(o, 0xa6, 0x6d, 0x69, 0x73, 0x73, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Missed)
 	// string "wait_max"
 	o = append(o, 0xa8, 0x77, 0x61, 0x69, 0x74, 0x5f, 0x6d, 0x61, 0x78)
 	o = msgp.AppendUint32(o, z.WaitMax)
@@ -423,45 +426,56 @@ func (z *Generator) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Dropped")
 				return
 			}
-		case "wait_max":
+		case "missed":
 			if zb0001Dup[0]&(1<<6) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "WaitMax")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Missed")
 				return
 			}
 			zb0001Dup[0] |= 1 << 6
+			z.Missed, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Missed")
+				return
+			}
+		case "wait_max":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "WaitMax")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
 			z.WaitMax, bts, err = msgp.ReadUint32Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "WaitMax")
 				return
 			}
 		case "steal_max":
-			if zb0001Dup[0]&(1<<7) != 0 {
+			if zb0001Dup[1]&(1<<0) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "StealMax")
 				return
 			}
-			zb0001Dup[0] |= 1 << 7
+			zb0001Dup[1] |= 1 << 0
 			z.StealMax, bts, err = msgp.ReadUint32Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "StealMax")
 				return
 			}
 		case "starved":
-			if zb0001Dup[1]&(1<<0) != 0 {
+			if zb0001Dup[1]&(1<<1) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Starved")
 				return
 			}
-			zb0001Dup[1] |= 1 << 0
+			zb0001Dup[1] |= 1 << 1
 			z.Starved, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Starved")
 				return
 			}
 		case "late":
-			if zb0001Dup[1]&(1<<1) != 0 {
+			if zb0001Dup[1]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Late")
 				return
 			}
-			zb0001Dup[1] |= 1 << 1
+			zb0001Dup[1] |= 1 << 2
 			z.Late, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Late")
@@ -481,7 +495,7 @@ func (z *Generator) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Generator) Msgsize() (s int) {
-	s = 1 + 4 + z.Lag.Msgsize() + 9 + msgp.Uint32Size + 10 + msgp.BoolSize + 6 + msgp.Uint64Size + 7 + msgp.Uint64Size + 8 + msgp.Uint64Size + 9 + msgp.Uint32Size + 10 + msgp.Uint32Size + 8 + msgp.BoolSize + 5 + msgp.BoolSize
+	s = 1 + 4 + z.Lag.Msgsize() + 9 + msgp.Uint32Size + 10 + msgp.BoolSize + 6 + msgp.Uint64Size + 7 + msgp.Uint64Size + 8 + msgp.Uint64Size + 7 + msgp.Uint64Size + 9 + msgp.Uint32Size + 10 + msgp.Uint32Size + 8 + msgp.BoolSize + 5 + msgp.BoolSize
 	return
 }
 
@@ -622,9 +636,9 @@ func (z *Histogram) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *LostAttempt) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 11
 	// string "slice"
-	o = append(o, 0x86, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x8b, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Shard")
@@ -645,6 +659,21 @@ func (z *LostAttempt) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "ok"
 	o = append(o, 0xa2, 0x6f, 0x6b)
 	o = msgp.AppendUint64(o, z.OK)
+	// string "counted"
+	o = append(o, 0xa7, 0x63, 0x6f, 0x75, 0x6e, 0x74, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Counted)
+	// string "from"
+	o = append(o, 0xa4, 0x66, 0x72, 0x6f, 0x6d)
+	o = msgp.AppendDuration(o, z.From)
+	// string "until"
+	o = append(o, 0xa5, 0x75, 0x6e, 0x74, 0x69, 0x6c)
+	o = msgp.AppendDuration(o, z.Until)
+	// string "unreplaced"
+	o = append(o, 0xaa, 0x75, 0x6e, 0x72, 0x65, 0x70, 0x6c, 0x61, 0x63, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Unreplaced)
+	// string "unreported"
+	o = append(o, 0xaa, 0x75, 0x6e, 0x72, 0x65, 0x70, 0x6f, 0x72, 0x74, 0x65, 0x64)
+	o = msgp.AppendDuration(o, z.Unreported)
 	return
 }
 
@@ -662,7 +691,7 @@ func (z *LostAttempt) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -737,6 +766,61 @@ func (z *LostAttempt) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "OK")
 				return
 			}
+		case "counted":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Counted")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Counted, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Counted")
+				return
+			}
+		case "from":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "From")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.From, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "From")
+				return
+			}
+		case "until":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Until")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.Until, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Until")
+				return
+			}
+		case "unreplaced":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Unreplaced")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			z.Unreplaced, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Unreplaced")
+				return
+			}
+		case "unreported":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Unreported")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			z.Unreported, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Unreported")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -751,7 +835,7 @@ func (z *LostAttempt) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *LostAttempt) Msgsize() (s int) {
-	s = 1 + 6 + z.Shard.Msgsize() + 8 + msgp.Uint64Size + 7 + msgp.StringPrefixSize + len(z.Worker) + 7 + msgp.StringPrefixSize + len(z.Reason) + 8 + msgp.Uint64Size + 3 + msgp.Uint64Size
+	s = 1 + 6 + z.Shard.Msgsize() + 8 + msgp.Uint64Size + 7 + msgp.StringPrefixSize + len(z.Worker) + 7 + msgp.StringPrefixSize + len(z.Reason) + 8 + msgp.Uint64Size + 3 + msgp.Uint64Size + 8 + msgp.BoolSize + 5 + msgp.DurationSize + 6 + msgp.DurationSize + 11 + msgp.BoolSize + 11 + msgp.DurationSize
 	return
 }
 
@@ -1293,13 +1377,16 @@ func (z *Span) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 7
+	// map header, size 8
 	// string "active"
-	o = append(o, 0x87, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
+	o = append(o, 0x88, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
 	o = msgp.AppendUint64(o, z.Active)
 	// string "elapsed"
 	o = append(o, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
 	o = msgp.AppendDuration(o, z.Elapsed)
+	// string "gap"
+	o = append(o, 0xa3, 0x67, 0x61, 0x70)
+	o = msgp.AppendDuration(o, z.Gap)
 	// string "steps"
 	o = append(o, 0xa5, 0x73, 0x74, 0x65, 0x70, 0x73)
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Steps)))
@@ -1393,12 +1480,23 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Elapsed")
 				return
 			}
-		case "steps":
+		case "gap":
 			if zb0001Dup[0]&(1<<2) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Steps")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Gap")
 				return
 			}
 			zb0001Dup[0] |= 1 << 2
+			z.Gap, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Gap")
+				return
+			}
+		case "steps":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Steps")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
 			var zb0002 uint32
 			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -1422,22 +1520,22 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "generator":
-			if zb0001Dup[0]&(1<<3) != 0 {
+			if zb0001Dup[0]&(1<<4) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Generator")
 				return
 			}
-			zb0001Dup[0] |= 1 << 3
+			zb0001Dup[0] |= 1 << 4
 			bts, err = z.Generator.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Generator")
 				return
 			}
 		case "logs":
-			if zb0001Dup[0]&(1<<4) != 0 {
+			if zb0001Dup[0]&(1<<5) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Logs")
 				return
 			}
-			zb0001Dup[0] |= 1 << 4
+			zb0001Dup[0] |= 1 << 5
 			var zb0003 uint32
 			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -1461,22 +1559,22 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "rows":
-			if zb0001Dup[0]&(1<<5) != 0 {
+			if zb0001Dup[0]&(1<<6) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Rows")
 				return
 			}
-			zb0001Dup[0] |= 1 << 5
+			zb0001Dup[0] |= 1 << 6
 			z.Rows, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Rows")
 				return
 			}
 		case "spans":
-			if zb0001Dup[0]&(1<<6) != 0 {
+			if zb0001Dup[0]&(1<<7) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Spans")
 				return
 			}
-			zb0001Dup[0] |= 1 << 6
+			zb0001Dup[0] |= 1 << 7
 			var zb0004 uint32
 			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -1574,7 +1672,7 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Stats) Msgsize() (s int) {
-	s = 1 + 7 + msgp.Uint64Size + 8 + msgp.DurationSize + 6 + msgp.ArrayHeaderSize
+	s = 1 + 7 + msgp.Uint64Size + 8 + msgp.DurationSize + 4 + msgp.DurationSize + 6 + msgp.ArrayHeaderSize
 	for za0001 := range z.Steps {
 		s += z.Steps[za0001].Msgsize()
 	}

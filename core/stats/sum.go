@@ -45,6 +45,7 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 	var lag sparse
 	var steps stepSums
 	var spans spanSums
+	first := true
 	for _, p := range parts {
 		if p == nil {
 			continue
@@ -52,6 +53,9 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 		total.Active = add(total.Active, p.Active)
 		total.Rows = add(total.Rows, p.Rows)
 		total.Elapsed = max(total.Elapsed, p.Elapsed)
+		if total.Gap = min(total.Gap, p.Gap); first {
+			total.Gap, first = p.Gap, false
+		}
 		total.Generator.BusyMax = max(total.Generator.BusyMax, p.Generator.BusyMax)
 		total.Generator.WaitMax = max(total.Generator.WaitMax, p.Generator.WaitMax)
 		total.Generator.StealMax = max(total.Generator.StealMax, p.Generator.StealMax)
@@ -61,6 +65,7 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 		total.Generator.Begun = add(total.Generator.Begun, p.Generator.Begun)
 		total.Generator.Waited = add(total.Generator.Waited, p.Generator.Waited)
 		total.Generator.Dropped = add(total.Generator.Dropped, p.Generator.Dropped)
+		total.Generator.Missed = add(total.Generator.Missed, p.Generator.Missed)
 		if room := LogsMax - len(total.Logs); room > 0 {
 			total.Logs = append(total.Logs, p.Logs[:min(room, len(p.Logs))]...)
 		}

@@ -15,6 +15,8 @@
 //	          the statistics of the window before it.
 //	VERDICT-4 A threshold over parts of the time is judged on whole spans, which executors
 //	          count exactly: each of its windows holds, or it has failed.
+//	VERDICT-5 A rate is over the time in which load ran: a gap that lost attempts leave is
+//	          no part of it.
 //
 // Example:
 //

@@ -19,7 +19,7 @@ const million = 1_000_000
 // decides no verdict.
 type fraction struct{ count, scale, over uint64 }
 
-// Clock returns how long a workflow sent load, the divisor of its rates: by the executors' own
+// Clock returns how long a workflow took, gaps included: by the executors' own
 // clocks if they reported, else by the cluster's.
 func Clock(w *message.WorkflowResult) time.Duration { return cmp.Or(w.Stats.Elapsed, w.Duration) }
 
@@ -42,7 +42,7 @@ func Judge(t *message.Threshold, s *message.Stats, long Length, q Quantile) (Jud
 	if t.Partial() {
 		return judgeParts(t, s, long, q)
 	}
-	f, err := compute(t, s, long.Elapsed, q)
+	f, err := compute(t, s, long.Elapsed-s.Gap, q) // VERDICT-5
 	if err != nil || f.over == 0 {
 		return Judgement{}, err
 	}

@@ -41,7 +41,7 @@ func (m *orders) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispat
 	}
 	m.abandon(env, s, d.Fence)
 	x := m.begin(s, d.Fence, l)
-	x.dispatch, x.until = d, until
+	x.dispatch, x.until, x.received = d, until, env.Now()
 	if !m.cores.Reserve(x.holder(), min(int(d.Cores), int(min(d.VUs, uint64(m.cores.Total()))))) {
 		m.retire(x)
 		m.forget(s)

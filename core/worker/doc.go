@@ -30,6 +30,8 @@
 //	         suspended. No deadline that has come is ever moved (T13).
 //	WORKER-7 An execution that the worker gave up reports no result. Once its executors are
 //	         gone it leaves the heartbeat; its fence stays on disk.
+//	WORKER-8 Executors that join a workflow have its time from their machine's own clock: the
+//	         worker adds what passed since the dispatch came.
 //
 // What a manager may rely on: it may dispatch a shard elsewhere when RenewalTimeout, plus the
 // drift of both clocks, has passed since its last answer that named the shard, or since its

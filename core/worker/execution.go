@@ -69,6 +69,7 @@ type execution struct {
 	lapsed   bool                   // no renewal came in time
 	phase    phase
 	runs     []*run
+	received node.Instant // when its dispatch came
 	started  node.Instant
 	stop     message.WorkflowState // how it shall end; none while it runs
 	why      string

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"fmt"
-	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
@@ -102,31 +101,18 @@ func (x *execution) summary(now node.Instant) *message.ShardResult {
 }
 
 // settled sums the figures of an ended execution. An executor that crashed leaves requests in
-// flight, whose ends remain unknown. They count as cancelled, so that the figures of a result
-// add up.
+// flight.
 func (x *execution) settled() (message.Stats, error) {
 	parts := make([]*message.Stats, len(x.runs))
 	for i, r := range x.runs {
 		if parts[i] = r.stats; r.result == nil && r.stats != nil {
-			parts[i] = settle(*r.stats)
+			settled := stats.Settle(*r.stats)
+			parts[i] = &settled
 		}
 	}
 	sum, err := stats.Sum(parts)
 	stats.Fit(&sum, statsMax)
 	return sum, err
-}
-
-func settle(s message.Stats) *message.Stats {
-	s.Active = 0
-	s.Steps = slices.Clone(s.Steps)
-	for i := range s.Steps {
-		step := &s.Steps[i]
-		known := step.OK + step.Failed + step.TimedOut + step.Cancelled
-		if step.Started > known {
-			step.Cancelled += step.Started - known
-		}
-	}
-	return &s
 }
 
 // onResultStored sends the result, on disk or not: a full disk must not keep the manager from

@@ -44,7 +44,7 @@ func (m *orders) start(env node.Env, x *execution) {
 		env.Exec().Start(r.id, core, &message.ExecStart{
 			Shard: x.shard.id, Workflow: d.Workflow, Program: d.Program, PlanDigest: d.PlanDigest,
 			VUs: vus, FirstVU: d.FirstVU + share*uint64(i), Duration: d.Duration, Timeout: d.Timeout,
-			Given: d.Given, Rows: d.Rows,
+			Given: d.Given, Rows: d.Rows, Join: x.join(),
 		})
 	}
 	x.enforce(env)
@@ -56,6 +56,14 @@ func (m *orders) start(env node.Env, x *execution) {
 		m.pushing = true
 		env.SetTimer(node.Key(node.PartWorker, node.WorkerPush), m.config.ProgressInterval)
 	}
+}
+
+// join says where the executors of an execution join its workflow, by this machine's clock.
+func (x *execution) join() (j message.ExecJoin) {
+	if d := x.dispatch; d.Resume.Elapsed > 0 {
+		j = message.ExecJoin{Origin: int64(x.received.Add(-d.Resume.Elapsed)), Begun: d.Resume.Begun, FirstVU: d.FirstVU, VUs: d.VUs}
+	}
+	return j
 }
 
 // unrenewed ends an execution that never started. The manager that dispatched it learns that if

@@ -27,6 +27,8 @@ type Config struct {
 	Rows   message.RowShare   // which of several datacenters takes which rows
 	Lessor Lessor             // of rows of a unique feed; nil: iterations take rows without a lease
 
+	Resume *Resume // where the run joins a workflow that has run before; nil: it begins with the workflow
+
 	Duration time.Duration // nothing new starts after it; 0 is one iteration of each virtual user
 	Timeout  time.Duration // of a request without its own, from its dispatch
 
@@ -43,6 +45,13 @@ type Config struct {
 	Progress func(*message.Stats) // called about twice a second with cumulative figures; may be nil, may be slow
 	Mask     *redact.Mask         // hides values in what the run reports and prints; nil knows none
 	Debug    io.Writer            // if set: one virtual user, one iteration, everything printed
+}
+
+// Resume says where a run joins a workflow, in place of one that was lost.
+type Resume struct {
+	Since        time.Time // when the workflow's time was zero
+	Begun        uint64    // iterations that lost processes are known to have begun
+	FirstVU, VUs uint64    // whose iterations those are: this process's users, and others beside them
 }
 
 // Limits without an option.

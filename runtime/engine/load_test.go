@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/load"
 	"hyperscale/core/message"
+	"hyperscale/core/stats"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/target"
 )
@@ -374,4 +375,32 @@ func TestSpansAddUp(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A run that joins a workflow sends what is due from then on, ends with the workflow, and says
+// what was due before. Its windows lie in the workflow's time.
+func TestJoinedRunsKeepTheWorkflowsTime(t *testing.T) {
+	s := serve(t, func(c *target.Config) {})
+	w := flow(get("home", s.URL()+"/home"))
+	w.Plan.Rate = 200_000
+	const vus, length, since = 4, time.Second, 600 * time.Millisecond
+	began := time.Now()
+	r := run(t, t.Context(), Config{Workflow: w, VUs: vus, Duration: length, Seed: 3, Resume: &Resume{Since: began.Add(-since), FirstVU: 0, VUs: vus}})
+	if took := time.Since(began); took > length-since+300*time.Millisecond {
+		t.Errorf("it took %v, %v were left", took, length-since)
+	}
+	home, g := r.Stats.Steps[0], r.Stats.Generator
+	if want := due(*w.Plan, 3, vus, length); home.Started+home.Dropped+g.Missed != want || g.Missed < 120 || g.Missed > 130 {
+		t.Errorf("started %d, dropped %d, missed %d, want %d together, of which 120 were due before", home.Started, home.Dropped, g.Missed, want)
+	}
+	if seen := s.Stats().Paths["/home"]; seen != home.Started {
+		t.Errorf("started %d, the target saw %d", home.Started, seen)
+	}
+	if r.Stats.Gap < since || r.Stats.Gap > since+100*time.Millisecond || r.Stats.Elapsed < length || g.Saturated {
+		t.Errorf("gap %v, elapsed %v, saturated %v", r.Stats.Gap, r.Stats.Elapsed, g.Saturated)
+	}
+	course, err := stats.Intervals(home.Windows)
+	if err != nil || len(course) == 0 || course[0].Since < since {
+		t.Errorf("the first window of %v begins before the run: %v", course, err)
+	}
 }

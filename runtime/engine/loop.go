@@ -41,6 +41,7 @@ type parts struct {
 type course struct {
 	*parts
 	running bool  // the clock runs: iterations begin
+	joined  int64 // when it joined a workflow that had run before
 	over    int64 // nothing new starts after that
 	hard    int64 // what is in flight then is cancelled
 	fault   error // why the engine itself cancelled the run

@@ -13,7 +13,7 @@ import (
 func (l *loop) snapshot(g *measure.Generator, elapsed time.Duration) message.Stats {
 	d := l.iterations.schedule.Figures()
 	out := message.Stats{
-		Active: d.Active, Elapsed: elapsed, Generator: g.Message(d), Steps: make([]message.StepStats, 0, len(l.requests.accounts)),
+		Active: d.Active, Elapsed: elapsed, Gap: time.Duration(l.course.joined), Generator: g.Message(d), Steps: make([]message.StepStats, 0, len(l.requests.accounts)),
 		Logs: slices.Clone(l.functions.logs), Rows: l.iterations.rows.iterations(),
 	}
 	l.requests.passOn()

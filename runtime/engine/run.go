@@ -174,21 +174,29 @@ func (l *loop) run() error {
 // begins starts the clock. Nothing is in flight then.
 func (l *loop) begins() {
 	l.Clock = measure.Clock{Base: time.Now()}
+	if r := l.cfg.Resume; r != nil {
+		l.Clock.Base = r.Since
+	}
+	now := l.Clock.Tick()
 	l.Slots.Quiet()
 	//lint:orderfree each host by itself
 	for _, h := range l.Dialer.Hosts {
-		h.ResolvedAt(0)
+		h.ResolvedAt(now)
 	}
 	l.course.running = true
-	l.gen, l.asked = measure.NewGenerator(), -int64(overEvery)
+	l.gen, l.asked = measure.NewGenerator(time.Duration(now)), now-int64(overEvery)
 	if l.cfg.Duration > 0 {
 		l.course.over, l.course.hard = int64(l.cfg.Duration), int64(l.cfg.Duration+gracefulStop(*l.cfg))
 	}
 	if l.reporter != nil {
-		l.reporting = int64(progressEvery)
+		l.reporting = now + int64(progressEvery)
 	}
 	if l.cfg.Started != nil {
 		l.cfg.Started()
+	}
+	if r := l.cfg.Resume; r != nil {
+		l.course.joined = now
+		l.iterations.schedule.Join(schedule.Joined{At: time.Duration(now), Begun: r.Begun, FirstVU: r.FirstVU, VUs: r.VUs})
 	}
 	l.Clock.Tick()
 }

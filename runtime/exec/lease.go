@@ -65,6 +65,9 @@ func (l *Lease) watch(stop func()) {
 	}
 }
 
+// since is when the machine's clock had a reading.
+func since(reading int64) time.Time { return time.Now().Add(time.Duration(reading - bootTime())) }
+
 // bootTime reads the clock of Env.Now, which runtime/loop documents.
 func bootTime() int64 {
 	var ts unix.Timespec

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -25,6 +26,11 @@ type Work struct {
 	Progress func(*message.Stats)
 	Rows     *Rows
 	Sheets   []int // memory of Start.Program.Feeds, in their order: see rows.Map
+}
+
+// Origin is when the time of the workflow was zero that the work joins; false if it joins none.
+func (w *Work) Origin() (time.Time, bool) {
+	return since(w.Start.Join.Origin), w.Start.Join.VUs > 0
 }
 
 // Runner does one Work and always returns a result. When ctx is cancelled it starts nothing

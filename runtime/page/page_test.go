@@ -94,7 +94,7 @@ func resultOf(steps, places, windows int, width time.Duration) *report.Result {
 	w.Generator = report.Generator{LagNS: distribution(10_000, 80_000), BusyMaxPPM: 640_000, Begun: 10_000}
 	w.Checks = []report.Check{{Name: "has_body", Passed: 990, Failed: 10, Errors: []report.Error{{Kind: "empty body", Count: 10}}}, {Name: "never", Skipped: 7}}
 	w.Metrics = []report.Metric{{Name: "items", ValueMilli: distribution(900, 4000), SumMilli: 3_600_000, RateMilli: 60_000}}
-	w.Lost = []report.Lost{{Shard: 2, Attempt: 1, Worker: "worker-7", Reason: "silent for 5s", Started: 812, OK: 800}}
+	w.Lost = []report.Lost{{Shard: 2, Attempt: 1, Worker: "worker-7", Reason: "silent for 5s", Started: 812, OK: 800, Counted: true, UntilNS: 12e9, UnreportedNS: 5_308e6}}
 	w.Logs = []string{"vu 3: order 17"}
 	r := &report.Result{
 		Schema: report.Schema, Job: "e8gz9yz8qprfwv1w3s45298e24", Name: "shop.star", Outcome: "COMPLETED", StartedAt: "2026-11-22T01:50:25Z", DurationNS: w.DurationNS,

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+	"time"
 
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui/units"
@@ -226,10 +227,20 @@ func (d *drawer) series(all []report.Series) table {
 }
 
 func (d *drawer) lost(all []report.Lost) table {
-	t := table{Caption: "Lost attempts", Head: heads("worker", "#shard", "#attempt", "why", "#started", "#ok"), More: more(len(all), d.rows, "attempt")}
-	t.Note = "Their worker fell silent: what they did is counted nowhere else, and the last that they told is here."
+	t := table{Caption: "Lost attempts", Head: heads("worker", "#shard", "#attempt", "why", "#started", "#ok", "#from", "#until", "#unreported"), More: more(len(all), d.rows, "attempt")}
+	t.Note = "Until its last report an attempt's figures count, if it has one. What it sent after that is in no figure: unreported bounds that time."
 	for _, l := range first(all, d.rows) {
-		t.Rows = append(t.Rows, words(d.named(l.Worker), units.Count(uint64(l.Shard)), units.Count(l.Attempt), d.told(l.Reason), units.Count(l.Started), units.Count(l.OK)))
+		worker, why, until := d.named(l.Worker), d.told(l.Reason), units.Duration(time.Duration(l.UntilNS))
+		if l.Worker == "" {
+			worker = "unknown"
+		}
+		if l.Unreplaced {
+			why += "; no worker was free to replace it"
+		}
+		if !l.Counted {
+			until = "no report counts"
+		}
+		t.Rows = append(t.Rows, words(worker, units.Count(uint64(l.Shard)), units.Count(l.Attempt), why, units.Count(l.Started), units.Count(l.OK), units.Duration(time.Duration(l.FromNS)), until, units.Duration(time.Duration(l.UnreportedNS))))
 	}
 	return t
 }

@@ -47,14 +47,30 @@ func (d *drawer) verdict() verdict {
 	for _, text := range ui.Doubts(r) {
 		v.Warnings = append(v.Warnings, "These figures are the generator's as much as the target's. "+text)
 	}
-	lost := 0
 	for i := range r.Workflows {
-		lost += len(r.Workflows[i].Lost)
-	}
-	if lost > 0 {
-		v.Warnings = append(v.Warnings, units.Counted(uint64(lost), "attempt")+" lost: what they sent is in no figure here, but the target has seen it.")
+		v.Warnings = append(v.Warnings, d.losses(&r.Workflows[i])...)
 	}
 	return v
+}
+
+// losses says what a workflow's lost attempts cost, and what no figure knows of them.
+func (d *drawer) losses(w *report.Workflow) (all []string) {
+	if len(w.Lost) == 0 {
+		return nil
+	}
+	var unreported int64
+	for i := range w.Lost {
+		unreported += w.Lost[i].UnreportedNS
+	}
+	text := d.named(w.Name) + ": " + units.Counted(uint64(len(w.Lost)), "attempt") + " lost"
+	if unreported > 0 {
+		text += fmt.Sprintf("; the target has seen at most %s of load that is in no figure here", units.Duration(time.Duration(unreported)))
+	}
+	all = append(all, text+".")
+	if gap := ui.GapText(w); gap != "" {
+		all = append(all, d.named(w.Name)+": "+gap+".")
+	}
+	return all
 }
 
 // missed counts the thresholds that were not met.

@@ -79,7 +79,7 @@ func (d *drawer) line(w *report.Workflow) string {
 // arrivals compares the requested iterations with those that began, if there were too few
 // virtual users.
 func arrivals(w *report.Workflow) string {
-	g, clock := &w.Generator, time.Duration(w.DurationNS)
+	g, clock := &w.Generator, w.Loaded()
 	if g.Dropped == 0 && g.Waited == 0 {
 		return ""
 	}

@@ -207,7 +207,7 @@ func (w *Workflow) Failures() (all []Failure) {
 
 func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 	w := Workflow{
-		Name: in.Name, Outcome: in.State.String(), Error: in.Error, VUs: in.VUs, Cores: in.Cores, DurationNS: int64(verdict.Clock(in)),
+		Name: in.Name, Outcome: in.State.String(), Error: in.Error, VUs: in.VUs, Cores: in.Cores, DurationNS: int64(verdict.Clock(in)), GapNS: int64(in.Stats.Gap),
 		Steps: []Step{}, Named: Named{Requests: []Step{}, Beside: []Step{}}, Series: []Series{}, Checks: []Check{}, Actions: []Check{}, Metrics: []Metric{}, Lost: []Lost{}, Logs: slices.Concat([]string{}, in.Stats.Logs),
 		Rows: in.Stats.Rows, RowsBurned: in.Burned,
 	}
@@ -233,14 +233,17 @@ func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 			w.Steps[at].Tags = tags(in.StepTags[i].Tags)
 		}
 	}
-	if w.Series, err = buildSeries(in, time.Duration(w.DurationNS)); err != nil {
+	if w.Series, err = buildSeries(in, w.Loaded()); err != nil {
 		return w, err
 	}
 	for _, l := range in.Lost {
-		w.Lost = append(w.Lost, Lost{Shard: l.Shard.Ordinal, Attempt: l.Attempt, Worker: l.Worker, Reason: l.Reason, Started: l.Started, OK: l.OK})
+		w.Lost = append(w.Lost, LostOf(&l))
 	}
 	return w, nil
 }
+
+// Loaded is how long load ran, as far as is known: the divisor of rates.
+func (w *Workflow) Loaded() time.Duration { return time.Duration(w.DurationNS - w.GapNS) }
 
 func tags(list []message.Tag) map[string]string {
 	all := make(map[string]string, len(list))
@@ -253,14 +256,14 @@ func tags(list []message.Tag) map[string]string {
 func (w *Workflow) addStep(s *message.StepStats, interval time.Duration) error {
 	switch s.Kind {
 	case message.StepRequest, message.StepFunction:
-		step, err := buildStep(s, time.Duration(w.DurationNS), interval)
+		step, err := buildStep(s, w.Loaded(), interval)
 		if err != nil {
 			return err
 		}
 		w.Steps = append(w.Steps, step)
 		w.Totals.Add(step.Totals)
 	case message.StepPart, message.StepBeside:
-		step, err := buildStep(s, time.Duration(w.DurationNS), interval)
+		step, err := buildStep(s, w.Loaded(), interval)
 		if err != nil {
 			return err
 		}
@@ -355,7 +358,7 @@ func buildGenerators(in []message.WorkflowResult) (Generator, error) {
 		out.BusyMaxPPM = max(out.BusyMaxPPM, g.BusyMax)
 		out.WaitMaxPPM, out.StealMaxPPM = max(out.WaitMaxPPM, g.WaitMax), max(out.StealMaxPPM, g.StealMax)
 		out.Saturated, out.Starved, out.Late = out.Saturated || g.Saturated, out.Starved || g.Starved, out.Late || g.Late
-		out.Begun, out.Waited, out.Dropped = out.Begun+g.Begun, out.Waited+g.Waited, out.Dropped+g.Dropped
+		out.Begun, out.Waited, out.Dropped, out.NotOffered = out.Begun+g.Begun, out.Waited+g.Waited, out.Dropped+g.Dropped, out.NotOffered+g.Missed
 	}
 	out.LagNS = distributionOf(lag)
 	return out, nil

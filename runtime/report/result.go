@@ -1,5 +1,7 @@
 package report
 
+import "hyperscale/core/message"
+
 // Schema names the shape of the file; it changes only if a field's meaning does.
 const Schema = "hyperscale.result/v1"
 
@@ -92,6 +94,7 @@ type Generator struct {
 	Begun       uint64       `json:"begun"`         // iterations that began
 	Waited      uint64       `json:"waited"`        // of those, the ones that were due while no virtual user was free
 	Dropped     uint64       `json:"dropped"`       // iterations that were due and never began, for the same reason
+	NotOffered  uint64       `json:"not_offered"`   // iterations that were due while no attempt of their share is known to have run: a rate asks for begun, dropped and not_offered
 	Saturated   bool         `json:"saturated"`     // its own work filled its core: latencies include its own delays
 	WaitMaxPPM  uint32       `json:"wait_max_ppm"`  // of a second, an executor ready to run while other programs had its core, in parts per million
 	StealMaxPPM uint32       `json:"steal_max_ppm"` // of the machine's time that its host gave to other machines, in parts per million
@@ -111,8 +114,8 @@ type Datacenter struct {
 }
 
 // Worker is one worker's share of a datacenter's subjob. The shares' counts add up to the
-// datacenter's, as lost attempts count nowhere. A result that was too large for a message has
-// none.
+// datacenter's, what counts of lost attempts included. A result that was too large for a message
+// has none.
 type Worker struct {
 	Name       string `json:"name"`             // its id; empty for the sum of those that are not named
 	Others     uint32 `json:"others,omitempty"` // number of workers in that sum
@@ -137,6 +140,7 @@ type Workflow struct {
 	VUs        uint64    `json:"vus"`             // virtual users
 	Cores      uint32    `json:"cores"`           // executors that ran them, each on a core of its own if run has no shared_cores
 	DurationNS int64     `json:"duration_ns"`     // of the load, from the first start to the last end
+	GapNS      int64     `json:"gap_ns"`          // of it, without load as far as is known, because attempts were lost: rates leave it out
 	Totals     Totals    `json:"totals"`          // of its measured steps
 	Generator  Generator `json:"generator"`       // of its executors
 	Steps      []Step    `json:"steps"`           // measured steps, in the file's order
@@ -145,7 +149,7 @@ type Workflow struct {
 	Checks     []Check   `json:"checks"`      // in the file's order
 	Actions    []Check   `json:"actions"`     // steps that run and are not measured
 	Metrics    []Metric  `json:"metrics"`     // in the file's order
-	Lost       []Lost    `json:"lost"`        // attempts whose worker fell silent: counted nowhere else
+	Lost       []Lost    `json:"lost"`        // attempts that were given up
 	Logs       []string  `json:"logs"`        // the first lines that vu.log wrote
 	Rows       uint64    `json:"rows"`        // rows of its feed that iterations took
 	RowsBurned uint64    `json:"rows_burned"` // rows of a unique feed that lost attempts held, and no iteration gets
@@ -240,14 +244,27 @@ type Metric struct {
 	Errors     []Error      `json:"errors"`      // those, by kind
 }
 
-// Lost is a given-up attempt: its figures are from its last report.
+// Lost is a given-up attempt at a share of a workflow. Times are of the workflow.
 type Lost struct {
-	Shard   uint32 `json:"shard"`   // which share of the workflow
-	Attempt uint64 `json:"attempt"` // which try of it, from 1
-	Worker  string `json:"worker"`  // who ran it
-	Reason  string `json:"reason"`  // why it was given up
-	Started uint64 `json:"started"` // requests it had begun
-	OK      uint64 `json:"ok"`      // requests it had seen answered
+	Shard        uint32 `json:"shard"`         // which share of the workflow
+	Attempt      uint64 `json:"attempt"`       // which try of it, from 1; 0 where no node knows
+	Worker       string `json:"worker"`        // who ran it; empty where no node knows
+	Reason       string `json:"reason"`        // why it was given up
+	Started      uint64 `json:"started"`       // requests it had begun by its last report
+	OK           uint64 `json:"ok"`            // requests it had seen answered by then
+	Counted      bool   `json:"counted"`       // the figures of its last report are part of the workflow's; else they count nowhere
+	FromNS       int64  `json:"from_ns"`       // when it began
+	UntilNS      int64  `json:"until_ns"`      // until then its figures count
+	UnreportedNS int64  `json:"unreported_ns"` // it sent load for at most so long that no figure counts
+	Unreplaced   bool   `json:"unreplaced"`    // no other attempt followed before the workflow's time was over; what was due is in no count
+}
+
+// LostOf is a lost attempt as the cluster reports it.
+func LostOf(l *message.LostAttempt) Lost {
+	return Lost{
+		Shard: l.Shard.Ordinal, Attempt: l.Attempt, Worker: l.Worker, Reason: l.Reason, Started: l.Started, OK: l.OK,
+		Counted: l.Counted, FromNS: int64(l.From), UntilNS: int64(l.Until), UnreportedNS: int64(l.Unreported), Unreplaced: l.Unreplaced,
+	}
 }
 
 // Distribution sums up many values in a few. Quantiles are at most 0.4 % too high. The

@@ -40,7 +40,7 @@ func cluster() *Model {
 	for at := 500 * time.Millisecond; at <= 5*time.Second; at += 500 * time.Millisecond {
 		s := story(at, "east", "west")
 		s.Datacenters[1].Error = "waits to hear of it after a take-over"
-		s.Datacenters[1].Workflows[0].Lost = []message.LostAttempt{{Attempt: 1, Worker: "worker-2", Reason: "silent for 5.0s", Started: 12_345}}
+		s.Datacenters[1].Workflows[0].Lost = []message.LostAttempt{{Attempt: 1, Worker: "worker-2", Reason: "silent for 5.0s", Started: 12_345, Counted: true, Until: 12 * time.Second, Unreported: 5308 * time.Millisecond}}
 		trouble(s.Datacenters[1].Workers)
 		m.Apply(s)
 	}

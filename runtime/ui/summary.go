@@ -115,6 +115,7 @@ func (d *summary) workflow(w *report.Workflow) {
 		d.wrap("  ", reason, bad)
 	}
 	d.arrivals(w)
+	d.wrap("  ", GapText(w), warn)
 	d.rows(w)
 	d.steps(w.Shown())
 	d.beside(w.Beside)
@@ -128,7 +129,7 @@ func (d *summary) workflow(w *report.Workflow) {
 // arrivals compares the requested iterations with those that began, if there were too few
 // virtual users.
 func (d *summary) arrivals(w *report.Workflow) {
-	g, clock := w.Generator, time.Duration(w.DurationNS)
+	g, clock := w.Generator, w.Loaded()
 	if g.Dropped == 0 && g.Waited == 0 {
 		return
 	}
@@ -325,9 +326,9 @@ func (d *summary) lost(lost []report.Lost) {
 	if len(lost) == 0 {
 		return
 	}
-	d.add("", d.style.paint(warn, "  lost attempts (counted nowhere else)"))
-	for _, l := range lost {
-		d.wrap("  ", fmt.Sprintf("%s, shard %d, attempt %d: %s; it had started %s, %s ok", units.Clean(l.Worker), l.Shard, l.Attempt, units.Clean(l.Reason), units.Count(l.Started), units.Count(l.OK)), "")
+	d.add("", d.style.paint(warn, "  lost attempts"))
+	for i := range lost {
+		d.wrap("  ", LostText(&lost[i]), "")
 	}
 }
 

@@ -183,3 +183,36 @@ func Failed(s message.JobState) string {
 	}
 	return ""
 }
+func LostText(l *report.Lost) string {
+	var b strings.Builder
+	switch {
+	case l.Worker == "":
+		fmt.Fprintf(&b, "shard %d may have lost an attempt: ", l.Shard)
+	default:
+		fmt.Fprintf(&b, "%s lost shard %d, attempt %d: ", units.Clean(l.Worker), l.Shard, l.Attempt)
+	}
+	b.WriteString(units.Clean(l.Reason))
+	if l.Counted {
+		fmt.Fprintf(&b, "; %s until %s count", units.Counted(l.Started, "start"), units.Duration(time.Duration(l.UntilNS)))
+	}
+	if l.UnreportedNS > 0 {
+		fmt.Fprintf(&b, "; at most %s of its load is in no figure", units.Duration(time.Duration(l.UnreportedNS)))
+	}
+	if l.Unreplaced {
+		b.WriteString("; no worker was free to replace it: what was due after it was not offered")
+	}
+	return b.String()
+}
+
+// GapText says how much load lost attempts cost a workflow, or returns "".
+func GapText(w *report.Workflow) string {
+	var parts []string
+	if g := &w.Generator; g.NotOffered > 0 {
+		all := g.Begun + g.Dropped + g.NotOffered
+		parts = append(parts, fmt.Sprintf("%s (%s) were not offered, as attempts were lost", units.Counted(g.NotOffered, "start"), units.Share(g.NotOffered, all)))
+	}
+	if w.GapNS > 0 {
+		parts = append(parts, fmt.Sprintf("no load ran for %s of %s: rates leave that out", units.Duration(time.Duration(w.GapNS)), units.Duration(time.Duration(w.DurationNS))))
+	}
+	return strings.Join(parts, "; ")
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui/cells"
 	"hyperscale/runtime/ui/units"
 )
@@ -207,8 +208,9 @@ func (b *body) places() {
 			b.tell(bad, "  "+units.Clean(p.fault))
 		}
 		b.rows, lines = append(b.rows, lines[:len(p.hands)]...), lines[len(p.hands):]
-		for _, l := range p.lost {
-			b.tell(warn, fmt.Sprintf("  %s lost shard %d, attempt %d: %s; it had started %s", units.Clean(l.Worker), l.Shard.Ordinal, l.Attempt, units.Clean(l.Reason), units.Count(l.Started)))
+		for i := range p.lost {
+			l := report.LostOf(&p.lost[i])
+			b.tell(warn, "  "+LostText(&l))
 		}
 	}
 }

@@ -146,7 +146,7 @@ func result(t *testing.T, names ...string) *report.Result {
 	for i, name := range names {
 		part := w
 		if i > 0 {
-			part.Lost = []message.LostAttempt{{Attempt: 1, Worker: "worker-2", Reason: "silent for 5.0s", Started: 12_345, OK: 12_000}}
+			part.Lost = []message.LostAttempt{{Attempt: 1, Worker: "worker-2", Reason: "silent for 5.0s", Started: 12_345, OK: 12_000, Counted: true, Until: 12 * time.Second, Unreported: 5308 * time.Millisecond}}
 			in.Workflows[0].Lost = part.Lost
 			in.Workflows[0].Stats.Generator.Saturated = true
 			in.Workflows[0].Stats.Logs = []string{"done\x07"}

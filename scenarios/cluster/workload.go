@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/scenarios/stage"
+	"hyperscale/sim"
 )
 
 // Load is the stream of jobs that clients submit.
@@ -202,7 +203,28 @@ func (s *Cluster) onResult(o *Order, r *message.Result) {
 		}
 	}
 	s.onSubjobs(o, r.Datacenters)
+	for i := range r.Datacenters {
+		s.onOffered(o, &r.Datacenters[i])
+	}
 	s.Checker.Delivered(at, checker.Delivery{Job: o.Job, State: r.State, Subjobs: len(r.Datacenters), Started: started})
+}
+
+// onOffered judges that the iterations of a timed workflow which completed are those that its plan
+// asks for: begun, dropped, or due while no attempt of their shard is known to have run. A shard
+// whose time was over before a worker was free does not know of the last.
+func (s *Cluster) onOffered(o *Order, d *message.DatacenterResult) {
+	if o.Plan == nil || len(d.Workflows) != len(o.Plan.Workflows) {
+		return
+	}
+	for i := range d.Workflows {
+		w, plan := &d.Workflows[i], &o.Plan.Workflows[i]
+		g := &w.Stats.Generator
+		asked, want := g.Begun+g.Dropped+g.Missed, plan.VUs*uint64(plan.Duration/sim.ArrivalEvery)
+		if w.State != message.WorkflowCompleted || plan.Duration == 0 || asked == want || asked < want && len(w.Lost) > 0 {
+			continue
+		}
+		s.Checker.Violate("T8", s.Record(o.Client), "workflow %d of job %v in %s: %d iterations began, %d were not offered, the plan asks for %d", i, o.Job, d.Name, g.Begun+g.Dropped, g.Missed, want)
+	}
 }
 
 // onRefused judges a rejection that says that the result is forgotten: only gates with a small

@@ -14,7 +14,7 @@ import (
 func directed() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "worker-lost", Virtual: 4 * time.Minute, Build: cluster.On(buildWorkerLost),
-			Doc: "Workers are killed one by one in the middle of their shards and return a minute later. Each shard runs again elsewhere under a higher attempt, and the lost attempt's reports count nowhere."},
+			Doc: "Workers are killed one by one in the middle of their shards and return a minute later. Each shard runs again elsewhere under a higher attempt, and what the lost attempt reported last counts beside it, once."},
 		{Name: "manager-lost", Virtual: 4 * time.Minute, Build: cluster.On(buildManagerLost),
 			Doc: "Managers are killed, one in each datacenter, while they run subjobs. The gate gives the subjob to another manager, which acquires a higher epoch. The old epoch's shards are superseded, and never run twice under one fence."},
 		{Name: "gate-restart", Virtual: 4 * time.Minute, Build: cluster.On(buildGateRestart),

@@ -101,6 +101,8 @@ func JobOfEvent(e node.Event) message.JobID {
 		return e.Shard.Job
 	case event.ShardCounted:
 		return e.Shard.Job
+	case event.SegmentCounted:
+		return e.Shard.Job
 	case event.ShardDispatched:
 		return e.Shard.Job
 	case event.ShardLost:

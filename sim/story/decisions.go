@@ -33,6 +33,8 @@ func decision(e node.Event) (mark byte, text string) {
 		return good, fmt.Sprintf("%s under fence %v ends %v%s, cores %s are free", slice(e.Shard), e.Fence, e.State, because(e.Reason), cores(e.Cores))
 	case event.ShardCounted:
 		return good, fmt.Sprintf("counts the result of %s under fence %v: %v, %d started", slice(e.Shard), e.Fence, e.State, e.Started)
+	case event.SegmentCounted:
+		return good, fmt.Sprintf("counts the last report of %s under fence %v, which is lost: %d started", slice(e.Shard), e.Fence, e.Started)
 	case event.SubjobCounted:
 		return good, fmt.Sprintf("counts the result of %s from %s under fence %v: %v, %d started", e.Datacenter, e.Manager, e.Fence, e.State, e.Started)
 	case event.ShardDispatched:

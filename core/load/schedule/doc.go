@@ -17,7 +17,8 @@
 //	        iterations, and Left returns it once each time.
 //	SCHED-4 An iteration's weighted step and think time are a function of the seed, of the
 //	        user's number in the workflow and of the iteration's number.
-//	SCHED-5 Next and Ended allocate nothing once their queues have their size.
+//	SCHED-5 A process that joins begins what is due from then on, as one that was there before.
+//	SCHED-6 Next and Ended allocate nothing once their queues have their size.
 //
 // Example:
 //
@@ -27,5 +28,5 @@
 //	}
 //	// wait until s.Wake(), or for an end: s.Ended(vu, now)
 //
-// Read starts.go, schedule.go, active.go, arrivals.go.
+// Read starts.go, schedule.go, active.go, arrivals.go, join.go.
 package schedule

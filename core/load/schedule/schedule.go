@@ -63,6 +63,7 @@ type Figures struct {
 	Begun   uint64   // iterations
 	Waited  uint64   // those that were due while no user was free
 	Lost    uint64   // iterations that were due and never began
+	Missed  uint64   // those that were due before this process joined the schedule
 	Dropped []uint64 // lost iterations by the step with which they would have begun
 }
 

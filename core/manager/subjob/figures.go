@@ -17,15 +17,13 @@ const (
 	KindValue   = "value"
 )
 
-// Total sums the counts of a workflow's shards.
+// Total sums the figures of a workflow's shards.
 func (f *Workflow) Total() (message.Stats, error) {
-	var subjobs []*message.Stats
+	var parts []*message.Stats
 	for _, s := range f.Shards {
-		if s.Result != nil {
-			subjobs = append(subjobs, &s.Result.Stats)
-		}
+		parts = append(parts, s.Parts()...) // a nil part counts nothing
 	}
-	return stats.Sum(subjobs)
+	return stats.Sum(parts)
 }
 
 // AllRefused says that the target refused every connection.

@@ -60,17 +60,13 @@ func offset(i, since node.Instant) record.Offset {
 func (s *Shard) record() record.Shard {
 	r := record.Shard{
 		VUs: s.VUs, First: s.First, Cores: s.Cores, Dispatches: uint64(s.Dispatches), Reruns: uint64(s.Reruns), End: s.End,
-		Why: s.Why, Floor: s.Floor, Leased: s.Leased, Unknown: s.unknown.shard,
+		Why: s.Why, Floor: s.Floor, Leased: s.Leased, Idle: s.Idle, Origin: offset(s.Origin, s.Workflow.Subjob.Accepted), Unknown: s.unknown,
 	}
 	for _, id := range s.Failed {
 		r.Failed = append(r.Failed, string(id))
 	}
-	for i, l := range s.Lost {
-		lost := record.Lost{Attempt: l.Attempt, Worker: l.Worker, Reason: l.Reason, Started: l.Started, OK: l.OK}
-		if i < len(s.unknown.lost) {
-			lost.Unknown = s.unknown.lost[i]
-		}
-		r.Lost = append(r.Lost, lost)
+	for _, l := range s.Lost {
+		r.Lost = append(r.Lost, l.record())
 	}
 	for _, core := range slices.Sorted(maps.Keys(s.Rows)) {
 		l := s.Rows[core]
@@ -123,14 +119,13 @@ func (f *Workflow) shard(ordinal uint32, r *record.Shard) *Shard {
 		Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Workflow: f.Index, Ordinal: ordinal},
 		VUs: r.VUs, First: r.First, Cores: r.Cores, Floor: r.Floor,
 		Retries: Retries{Dispatches: int(r.Dispatches), Reruns: int(r.Reruns)}, Verdict: Verdict{Why: r.Why, End: r.End},
-		RowLease: RowLease{Leased: r.Leased}, unknown: unknown{shard: r.Unknown},
+		RowLease: RowLease{Leased: r.Leased}, Contact: Contact{Idle: r.Idle, Origin: instant(r.Origin, f.Subjob.Accepted)}, unknown: r.Unknown,
 	}
 	for _, id := range r.Failed {
 		s.Failed = append(s.Failed, node.ID(id))
 	}
 	for _, l := range r.Lost {
-		s.Lost = append(s.Lost, message.LostAttempt{Shard: s.ID, Attempt: l.Attempt, Worker: l.Worker, Reason: l.Reason, Started: l.Started, OK: l.OK})
-		s.unknown.lost = append(s.unknown.lost, l.Unknown)
+		s.Lost = append(s.Lost, s.lost(&l))
 	}
 	if len(r.Rows) > 0 {
 		s.Rows = map[uint32]*Leased{}
@@ -158,8 +153,12 @@ func FilesOf(b []byte) (list []message.FileDigest, spilled bool) {
 	list = append([]message.FileDigest{r.File, r.Result}, r.Files...)
 	for i := range r.Workflows {
 		for k := range r.Workflows[i].Shards {
-			if kept := &r.Workflows[i].Shards[k].Kept; kept.State != message.WorkflowNone {
-				list = append(list, kept.File)
+			s := &r.Workflows[i].Shards[k]
+			for n := range s.Lost {
+				list = append(list, s.Lost[n].File)
+			}
+			if s.Kept.State != message.WorkflowNone {
+				list = append(list, s.Kept.File)
 			}
 		}
 	}
@@ -176,6 +175,9 @@ func (p *Subjob) Files() []message.FileDigest {
 	list := append([]message.FileDigest{p.File, p.Kept}, p.Newer.Files...)
 	for _, f := range p.Workflows {
 		for _, s := range f.Shards {
+			for _, l := range s.Lost {
+				list = append(list, l.File)
+			}
 			if s.Kept != nil {
 				list = append(list, s.Kept.File)
 			}
@@ -189,10 +191,4 @@ func (p *Subjob) Files() []message.FileDigest {
 type Newer struct {
 	Files   []message.FileDigest // files that those fields name
 	Unknown record.Unknown
-}
-
-// unknown are the fields of a newer version in the record of a shard.
-type unknown struct {
-	shard record.Unknown
-	lost  []record.Unknown // by index in Lost; later ones have none
 }

@@ -44,7 +44,11 @@ func drawSubjob(t *rapid.T) *Subjob {
 				s.Kept = &Kept{File: file(), State: message.WorkflowCompleted, Started: number.Draw(t, "started"), Why: text.Draw(t, "end")}
 			} else if rapid.Bool().Draw(t, "lost") {
 				s.Failed = []node.ID{"w1"}
-				s.Lost = []message.LostAttempt{{Shard: s.ID, Attempt: 1, Worker: "w1", Reason: text.Draw(t, "reason"), Started: 2, OK: 1}}
+				s.Lost = []*Lost{{LostAttempt: message.LostAttempt{Shard: s.ID, Attempt: 1, Worker: "w1", Reason: text.Draw(t, "reason"), Started: 2, OK: 1, Until: 3, Unreported: 4}}}
+				if rapid.Bool().Draw(t, "counts") {
+					s.Lost[0].File = file()
+				}
+				s.Origin = now.Add(-time.Second)
 			}
 			f.Shards = append(f.Shards, s)
 		}
@@ -128,6 +132,12 @@ func TestNoFileOfASubjobIsLeftOut(t *testing.T) {
 		}
 		for _, f := range p.Workflows {
 			for _, s := range f.Shards {
+				for _, l := range s.Lost {
+					if l.File != (message.FileDigest{}) {
+						l.File = file()
+						want[l.File] = true
+					}
+				}
 				if s.Kept != nil {
 					s.Kept.File = file()
 					want[s.Kept.File] = true
@@ -168,7 +178,7 @@ func TestFieldsOfANewerVersionAreWrittenBack(t *testing.T) {
 	if !slices.Contains(p.Files(), message.FileDigest{9}) {
 		t.Errorf("a file that a newer version names is not among %v", p.Files())
 	}
-	p.Workflows[0].Shards[0].Lost = append(p.Workflows[0].Shards[0].Lost, message.LostAttempt{Worker: "w2"})
+	p.Workflows[0].Shards[0].Lost = append(p.Workflows[0].Shards[0].Lost, &Lost{LostAttempt: message.LostAttempt{Worker: "w2"}})
 	want.Workflows[0].Shards[0].Lost = append(want.Workflows[0].Shards[0].Lost, record.Lost{Worker: "w2"})
 	var got record.Subjob
 	if err := record.Read(p.Record(now), &got); err != nil {

@@ -28,8 +28,9 @@ func (f *Workflow) Cores() (n uint64) {
 	return n
 }
 
-// Burn drops the rows that a lost attempt had: no node knows which of them it used.
-func (s *Shard) Burn() {
-	s.Workflow.Burned += s.Leased
+// Burn drops the rows that a lost attempt had, but for those that its figures count as taken: no
+// node knows which of the rest it used.
+func (s *Shard) Burn(taken uint64) {
+	s.Workflow.Burned += s.Leased - min(s.Leased, taken)
 	s.Leased, s.Rows = 0, nil
 }

@@ -2,6 +2,7 @@ package subjob
 
 import (
 	"slices"
+	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/message/record"
@@ -28,7 +29,7 @@ type Shard struct {
 	Retries
 	Verdict
 	RowLease
-	unknown unknown
+	unknown record.Unknown // fields of a newer version, from the record
 }
 
 // Commit says what of a shard is on its way to a majority. Meanwhile the manager neither
@@ -45,9 +46,18 @@ const (
 type Contact struct {
 	Told     node.StreamID // stream whose heartbeats have listed it: a later one without it reports its stop
 	Renewed  node.Instant  // when the manager last renewed it
+	Origin   node.Instant  // when the workflow's time was zero for it: the earliest that its reports allow
+	Idle     bool          // no attempt is out: the last one is given up
 	Sent     node.Instant
+	Dispatch // the current one
 	Accepted node.Instant
 	Denials  int
+}
+
+// Dispatch is what bounds the time in which an attempt may run.
+type Dispatch struct {
+	Dispatched node.Instant  // when the manager first sent it; zero: a former holder did
+	Joined     time.Duration // of the workflow's time, where it began at the earliest
 }
 
 // Retries counts dispatches against their bounds.
@@ -55,7 +65,8 @@ type Retries struct {
 	Dispatches int
 	Reruns     int
 	Failed     []node.ID // workers that lost or refused it
-	Lost       []message.LostAttempt
+	Lost       []*Lost
+	Losing     *Lost     // the current attempt, while its loss is on its way to a majority
 	Deferred   *Deferred // its loss is on a majority, and waits for the files of its subjob
 }
 

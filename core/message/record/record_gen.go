@@ -484,6 +484,24 @@ func (z *Lost) fields() int {
 	if z.OK != 0 {
 		n++
 	}
+	if z.Fence != (message.Fence{}) {
+		n++
+	}
+	if z.File != (message.FileDigest{}) {
+		n++
+	}
+	if z.From != 0 {
+		n++
+	}
+	if z.Until != 0 {
+		n++
+	}
+	if z.Unreplaced {
+		n++
+	}
+	if z.Unreported != 0 {
+		n++
+	}
 	return n
 }
 
@@ -509,6 +527,30 @@ func (z *Lost) append(b []byte) []byte {
 		b = msgp.AppendString(b, "ok")
 		b = msgp.AppendUint64(b, uint64(z.OK))
 	}
+	if z.Fence != (message.Fence{}) {
+		b = msgp.AppendString(b, "fence")
+		b = appendFence(b, z.Fence)
+	}
+	if z.File != (message.FileDigest{}) {
+		b = msgp.AppendString(b, "file")
+		b = msgp.AppendBytes(b, z.File[:])
+	}
+	if z.From != 0 {
+		b = msgp.AppendString(b, "from")
+		b = msgp.AppendInt64(b, int64(z.From))
+	}
+	if z.Until != 0 {
+		b = msgp.AppendString(b, "until")
+		b = msgp.AppendInt64(b, int64(z.Until))
+	}
+	if z.Unreplaced {
+		b = msgp.AppendString(b, "unreplaced")
+		b = msgp.AppendBool(b, z.Unreplaced)
+	}
+	if z.Unreported != 0 {
+		b = msgp.AppendString(b, "unreported")
+		b = msgp.AppendInt64(b, int64(z.Unreported))
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -531,6 +573,24 @@ func (z *Lost) read(r *reader) {
 		case "ok":
 			r.once(&seen, 4)
 			z.OK = uint64(r.uint(64))
+		case "fence":
+			r.once(&seen, 5)
+			z.Fence = r.fence()
+		case "file":
+			r.once(&seen, 6)
+			z.File = r.file()
+		case "from":
+			r.once(&seen, 7)
+			z.From = time.Duration(r.int())
+		case "until":
+			r.once(&seen, 8)
+			z.Until = time.Duration(r.int())
+		case "unreplaced":
+			r.once(&seen, 9)
+			z.Unreplaced = r.bool()
+		case "unreported":
+			r.once(&seen, 10)
+			z.Unreported = time.Duration(r.int())
 		default:
 			r.unknown(&z.Unknown, name)
 		}
@@ -713,6 +773,12 @@ func (z *Shard) fields() int {
 	if z.Kept.fields() > 0 {
 		n++
 	}
+	if z.Idle {
+		n++
+	}
+	if z.Origin != 0 {
+		n++
+	}
 	return n
 }
 
@@ -779,6 +845,14 @@ func (z *Shard) append(b []byte) []byte {
 		b = msgp.AppendString(b, "kept")
 		b = z.Kept.append(b)
 	}
+	if z.Idle {
+		b = msgp.AppendString(b, "idle")
+		b = msgp.AppendBool(b, z.Idle)
+	}
+	if z.Origin != 0 {
+		b = msgp.AppendString(b, "origin")
+		b = msgp.AppendUint64(b, uint64(z.Origin))
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -834,6 +908,12 @@ func (z *Shard) read(r *reader) {
 		case "kept":
 			r.once(&seen, 12)
 			z.Kept.read(r)
+		case "idle":
+			r.once(&seen, 13)
+			z.Idle = r.bool()
+		case "origin":
+			r.once(&seen, 14)
+			z.Origin = Offset(r.uint(64))
 		default:
 			r.unknown(&z.Unknown, name)
 		}

@@ -71,6 +71,8 @@ type Shard struct {
 	Leased     uint64                `rec:"leased"`          // rows of its current attempt
 	Rows       []Rows                `rec:"rows" max:"4096"` // the newest block of each executor, by core
 	Kept       Kept                  `rec:"kept"`            // zero while it has no result
+	Idle       bool                  `rec:"idle"`            // no attempt is out: the manager gave up the last one, and has not dispatched it since
+	Origin     Offset                `rec:"origin"`          // when the workflow's time was zero for it, as far as its manager knows
 	Unknown    Unknown
 }
 
@@ -92,6 +94,14 @@ type Lost struct {
 	Reason  string `rec:"reason"`
 	Started uint64 `rec:"started"`
 	OK      uint64 `rec:"ok"`
+
+	Fence      message.Fence      `rec:"fence"`
+	File       message.FileDigest `rec:"file"`       // its last report, if that counts
+	From       time.Duration      `rec:"from"`       // of the workflow's time, when it began
+	Until      time.Duration      `rec:"until"`      // of the workflow's time, up to which its figures count
+	Unreplaced bool               `rec:"unreplaced"` // no other attempt followed before the time of the workflow was over
+	Unreported time.Duration      `rec:"unreported"` // bound of the time in which it may have sent load that no figure counts
+
 	Unknown Unknown
 }
 

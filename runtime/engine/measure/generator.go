@@ -36,7 +36,11 @@ type Generator struct {
 }
 
 // NewGenerator watches a loop from now on.
-func NewGenerator() Generator { return Generator{machine: watchMachine()} }
+func NewGenerator(now time.Duration) Generator {
+	g := Generator{machine: watchMachine(), second: now}
+	g.machine.read = now
+	return g
+}
 
 // Turn ends a second that is over. Finish judges a run shorter than a second as a whole.
 func (g *Generator) Turn(now time.Duration) {
@@ -82,6 +86,6 @@ func (g *Generator) Message(d schedule.Figures) message.Generator {
 	return message.Generator{
 		Lag: g.Lag.Wire(), BusyMax: g.busyMax, WaitMax: g.waitMax, StealMax: g.machine.stealMax,
 		Saturated: g.full, Starved: g.starved || steal && g.full || late && (taken || steal), Late: late,
-		Begun: d.Begun, Waited: d.Waited, Dropped: d.Lost,
+		Begun: d.Begun, Waited: d.Waited, Dropped: d.Lost, Missed: d.Missed,
 	}
 }
