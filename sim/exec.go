@@ -287,8 +287,8 @@ func (x *executor) onBoot(r *run) {
 	c := &r.course
 	r.began = p.w.now
 	r.become(runRunning)
-	if r.start.Join.VUs > 0 {
-		c.join(r.start, max(0, p.clock.at(p.w.now).Sub(node.Instant(r.start.Join.Origin))))
+	if j := &r.start.Join; j.VUs > 0 {
+		c.join(r.start, max(0, p.clock.at(p.w.now).Sub(node.Instant(j.Origin))))
 	}
 	end := execResult
 	switch c.End {

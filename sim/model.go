@@ -58,10 +58,11 @@ func (c *Course) hang(r *node.Rand) {
 	c.Length = time.Duration(r.N(uint64(c.Length) + 1))
 }
 
-// join lets a run begin where its workflow stands: it ends with the workflow.
+// join lets a run begin where its workflow stands. It ends with the workflow, unless its load
+// begins anew.
 func (c *Course) join(s *message.ExecStart, at time.Duration) {
 	c.Joined = at
-	if s.Duration > 0 {
+	if s.Duration > 0 && !s.Join.Anew {
 		c.Length = min(c.Length, max(0, s.Duration-at))
 	}
 }
@@ -195,8 +196,12 @@ func (m *Plain) Stats(s *message.ExecStart, c *Course, elapsed time.Duration, st
 		}
 	}
 	if s.Duration > 0 {
-		out.Generator.Missed = due(s.VUs, min(c.Joined, s.Duration))
-		out.Generator.Begun = max(due(s.VUs, min(out.Elapsed, s.Duration)), out.Generator.Missed) - out.Generator.Missed
+		from := c.Joined
+		if s.Join.Anew {
+			from = 0
+		}
+		out.Generator.Missed = due(s.VUs, min(from, s.Duration))
+		out.Generator.Begun = max(due(s.VUs, min(from+elapsed, s.Duration)), out.Generator.Missed) - out.Generator.Missed
 	}
 	out.Generator.Lag = spread(done, uint64(50*time.Microsecond), &room)
 	out.Generator.BusyMax = uint32(200_000 + c.Salt%100_000)

@@ -65,7 +65,7 @@ func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 	}
 	if origin, joins := work.Origin(); joins {
 		j := start.Join
-		config.Resume = &engine.Resume{Since: origin, Begun: j.Begun, FirstVU: j.FirstVU, VUs: j.VUs}
+		config.Resume = &engine.Resume{Since: origin, Begun: j.Begun, Anew: j.Anew, FirstVU: j.FirstVU, VUs: j.VUs}
 	}
 	if config.Feed, err = feedOf(w, work); err != nil {
 		return failed(err)

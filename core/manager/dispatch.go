@@ -23,9 +23,7 @@ func (m *attempts) assign(env node.Env, s *subjob.Shard, w *roster.Worker) {
 	s.Fence.Attempt = s.Attempt
 	s.Worker, s.Written, s.Progress, s.Denials = w.Peer.ID, false, nil, 0
 	s.Idle = false
-	if s.Dispatch = (subjob.Dispatch{}); s.Resume(env.Now()) == (message.Resume{}) {
-		s.Origin = 0 // it begins with the workflow's time
-	}
+	s.Dispatch = subjob.Dispatch{}
 	s.Renewed = env.Now()
 	m.roster.Give(w, s.ID, roster.Given{Fence: s.Fence, Cores: s.Cores})
 	m.becomeShard(env, s, message.WorkflowAssigned)
@@ -60,7 +58,7 @@ func (m *attempts) sendDispatch(env node.Env, s *subjob.Shard) {
 	}
 	resume := s.Resume(env.Now())
 	if s.Dispatched == 0 {
-		s.Dispatch = subjob.Dispatch{Dispatched: env.Now(), Joined: resume.Elapsed}
+		s.Dispatch = subjob.Dispatch{Dispatched: env.Now(), Joined: resume.Elapsed, Anew: resume.Anew}
 	}
 	s.Sent, s.Renewed = env.Now(), env.Now()
 	p, plan := s.Workflow.Subjob, s.Workflow.Plan

@@ -252,11 +252,7 @@ func (m *workflows) snapshot(env node.Env, p *subjob.Subjob) message.DatacenterR
 }
 
 func (m *workflows) sum(env node.Env, f *subjob.Workflow) message.Stats {
-	var figures []*message.Stats
-	for _, s := range f.Shards {
-		figures = append(figures, s.Parts()...) // a nil part counts nothing
-	}
-	sum, err := stats.Sum(figures)
+	sum, err := f.Total()
 	if err != nil {
 		env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ShardProgress", Why: err.Error()})
 		return message.Stats{}

@@ -635,9 +635,10 @@ func (z *ErrorCount) check() error {
 }
 
 func (z *ExecJoin) size() int {
-	n := 27
+	n := 32
 	n += sizeInt(int64(z.Origin))
 	n += sizeUint(uint64(z.Begun))
+	n++
 	n += sizeUint(uint64(z.FirstVU))
 	n += sizeUint(uint64(z.VUs))
 	return n
@@ -646,6 +647,7 @@ func (z *ExecJoin) size() int {
 func (z *ExecJoin) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Origin))
 	h = node.Mix(h, uint64(z.Begun))
+	h = node.Mix(h, bit(z.Anew))
 	h = node.Mix(h, uint64(z.FirstVU))
 	h = node.Mix(h, uint64(z.VUs))
 	return h
@@ -1660,15 +1662,17 @@ func (z *Result) check() error {
 }
 
 func (z *Resume) size() int {
-	n := 15
+	n := 20
 	n += sizeInt(int64(z.Elapsed))
 	n += sizeUint(uint64(z.Begun))
+	n++
 	return n
 }
 
 func (z *Resume) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Elapsed))
 	h = node.Mix(h, uint64(z.Begun))
+	h = node.Mix(h, bit(z.Anew))
 	return h
 }
 

@@ -23,6 +23,7 @@ const ProvidedMax = 6
 type ExecJoin struct {
 	Origin  int64  `msg:"origin"` // when the workflow's time was zero, by the machine's CLOCK_BOOTTIME, in nanoseconds
 	Begun   uint64 `msg:"begun"`  // iterations that lost attempts of the shard are known to have begun
+	Anew    bool   `msg:"anew"`   // the load begins from its beginning, whatever the workflow's time is
 	FirstVU uint64 `msg:"first_vu"`
 	VUs     uint64 `msg:"vus"` // of the shard, of which this executor has some; zero: it joins nothing
 }

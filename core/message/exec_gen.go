@@ -139,13 +139,16 @@ func (z ExecExtend) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ExecJoin) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 4
+	// map header, size 5
 	// string "origin"
-	o = append(o, 0x84, 0xa6, 0x6f, 0x72, 0x69, 0x67, 0x69, 0x6e)
+	o = append(o, 0x85, 0xa6, 0x6f, 0x72, 0x69, 0x67, 0x69, 0x6e)
 	o = msgp.AppendInt64(o, z.Origin)
 	// string "begun"
 	o = append(o, 0xa5, 0x62, 0x65, 0x67, 0x75, 0x6e)
 	o = msgp.AppendUint64(o, z.Begun)
+	// string "anew"
+	o = append(o, 0xa4, 0x61, 0x6e, 0x65, 0x77)
+	o = msgp.AppendBool(o, z.Anew)
 	// string "first_vu"
 	o = append(o, 0xa8, 0x66, 0x69, 0x72, 0x73, 0x74, 0x5f, 0x76, 0x75)
 	o = msgp.AppendUint64(o, z.FirstVU)
@@ -200,23 +203,34 @@ func (z *ExecJoin) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Begun")
 				return
 			}
-		case "first_vu":
+		case "anew":
 			if zb0001Dup[0]&(1<<2) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "FirstVU")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Anew")
 				return
 			}
 			zb0001Dup[0] |= 1 << 2
+			z.Anew, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Anew")
+				return
+			}
+		case "first_vu":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "FirstVU")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
 			z.FirstVU, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "FirstVU")
 				return
 			}
 		case "vus":
-			if zb0001Dup[0]&(1<<3) != 0 {
+			if zb0001Dup[0]&(1<<4) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "VUs")
 				return
 			}
-			zb0001Dup[0] |= 1 << 3
+			zb0001Dup[0] |= 1 << 4
 			z.VUs, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "VUs")
@@ -236,7 +250,7 @@ func (z *ExecJoin) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ExecJoin) Msgsize() (s int) {
-	s = 1 + 7 + msgp.Int64Size + 6 + msgp.Uint64Size + 9 + msgp.Uint64Size + 4 + msgp.Uint64Size
+	s = 1 + 7 + msgp.Int64Size + 6 + msgp.Uint64Size + 5 + msgp.BoolSize + 9 + msgp.Uint64Size + 4 + msgp.Uint64Size
 	return
 }
 

@@ -32,6 +32,7 @@ type WorkerHeartbeat struct {
 type Resume struct {
 	Elapsed time.Duration `msg:"elapsed"` // of the workflow's time, when the message was sent
 	Begun   uint64        `msg:"begun"`   // iterations that lost attempts are known to have begun
+	Anew    bool          `msg:"anew"`    // the load begins there from its beginning
 }
 
 // ShardDispatch gives a worker a shard. The worker keeps the highest fence of each shard on

@@ -15,13 +15,16 @@ const (
 // MarshalMsg implements msgp.Marshaler
 func (z Resume) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 2
+	// map header, size 3
 	// string "elapsed"
-	o = append(o, 0x82, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
+	o = append(o, 0x83, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
 	o = msgp.AppendDuration(o, z.Elapsed)
 	// string "begun"
 	o = append(o, 0xa5, 0x62, 0x65, 0x67, 0x75, 0x6e)
 	o = msgp.AppendUint64(o, z.Begun)
+	// string "anew"
+	o = append(o, 0xa4, 0x61, 0x6e, 0x65, 0x77)
+	o = msgp.AppendBool(o, z.Anew)
 	return
 }
 
@@ -70,6 +73,17 @@ func (z *Resume) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Begun")
 				return
 			}
+		case "anew":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Anew")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Anew, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Anew")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -84,7 +98,7 @@ func (z *Resume) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z Resume) Msgsize() (s int) {
-	s = 1 + 8 + msgp.DurationSize + 6 + msgp.Uint64Size
+	s = 1 + 8 + msgp.DurationSize + 6 + msgp.Uint64Size + 5 + msgp.BoolSize
 	return
 }
 
@@ -356,13 +370,16 @@ func (z *ShardDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	}
 	// string "resume"
 	o = append(o, 0xa6, 0x72, 0x65, 0x73, 0x75, 0x6d, 0x65)
-	// map header, size 2
+	// map header, size 3
 	// string "elapsed"
-	o = append(o, 0x82, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
+	o = append(o, 0x83, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
 	o = msgp.AppendDuration(o, z.Resume.Elapsed)
 	// string "begun"
 	o = append(o, 0xa5, 0x62, 0x65, 0x67, 0x75, 0x6e)
 	o = msgp.AppendUint64(o, z.Resume.Begun)
+	// string "anew"
+	o = append(o, 0xa4, 0x61, 0x6e, 0x65, 0x77)
+	o = msgp.AppendBool(o, z.Resume.Anew)
 	return
 }
 
@@ -596,6 +613,17 @@ func (z *ShardDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 						err = msgp.WrapError(err, "Resume", "Begun")
 						return
 					}
+				case "anew":
+					if zb0003Dup[0]&(1<<2) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Resume", "Anew")
+						return
+					}
+					zb0003Dup[0] |= 1 << 2
+					z.Resume.Anew, bts, err = msgp.ReadBoolBytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Resume", "Anew")
+						return
+					}
 				default:
 					bts, err = msgp.Skip(bts)
 					if err != nil {
@@ -622,7 +650,7 @@ func (z *ShardDispatch) Msgsize() (s int) {
 	for za0001 := range z.Given {
 		s += z.Given[za0001].Msgsize()
 	}
-	s += 5 + z.Rows.Msgsize() + 7 + 1 + 8 + msgp.DurationSize + 6 + msgp.Uint64Size
+	s += 5 + z.Rows.Msgsize() + 7 + 1 + 8 + msgp.DurationSize + 6 + msgp.Uint64Size + 5 + msgp.BoolSize
 	return
 }
 

@@ -86,6 +86,26 @@ func widen(in message.Windows) message.Windows {
 	return out.message()
 }
 
+// delayed moves a series later, at a width at which it still fits.
+func delayed(in message.Windows, by time.Duration) message.Windows {
+	for doublings, err := checkWindows(in); err == nil && in.Width > 0; doublings, err = checkWindows(in) {
+		out, last := writer{doublings: doublings, before: -1}, 0
+		r := newReader(in.Data, 0)
+		for shift := int(min(by/in.Width, WindowsMax)); r.next(); {
+			last = r.index + shift
+			out.write(last, &r.window, r.used)
+		}
+		if last < WindowsMax {
+			return out.message()
+		}
+		if doublings == doublingsMax {
+			return message.Windows{Dropped: true}
+		}
+		in = widen(in)
+	}
+	return in
+}
+
 // A window on the wire has its distance to the earlier one (to -1 for the first), its five
 // counts, the number of its used buckets, and for each of them its distance to the earlier one
 // and its count.

@@ -115,3 +115,13 @@ func TestJudgeCountsEachRequestOnce(t *testing.T) {
 		}
 	}
 }
+
+// Two hundred requests of 10 s, of which 6 s had no load: 50 a second.
+func TestRatesLeaveGapsOut(t *testing.T) {
+	s := stats()
+	s.Gap = 6 * time.Second
+	th := message.Threshold{Expr: "rate", Of: message.OfRate, Op: message.OpAtLeast, Bound: 50_000}
+	if got, err := verdict.Judge(&th, s, verdict.Length{Elapsed: 10 * time.Second}, first); err != nil || got.Value != 50_000 || !got.OK {
+		t.Errorf("got a rate of %+v, %v; want 50000, true", got, err)
+	}
+}

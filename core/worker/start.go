@@ -61,7 +61,7 @@ func (m *orders) start(env node.Env, x *execution) {
 // join says where the executors of an execution join its workflow, by this machine's clock.
 func (x *execution) join() (j message.ExecJoin) {
 	if d := x.dispatch; d.Resume.Elapsed > 0 {
-		j = message.ExecJoin{Origin: int64(x.received.Add(-d.Resume.Elapsed)), Begun: d.Resume.Begun, FirstVU: d.FirstVU, VUs: d.VUs}
+		j = message.ExecJoin{Origin: int64(x.received.Add(-d.Resume.Elapsed)), Begun: d.Resume.Begun, Anew: d.Resume.Anew, FirstVU: d.FirstVU, VUs: d.VUs}
 	}
 	return j
 }

@@ -52,6 +52,7 @@ type Resume struct {
 	Since        time.Time // when the workflow's time was zero
 	Begun        uint64    // iterations that lost processes are known to have begun
 	FirstVU, VUs uint64    // whose iterations those are: this process's users, and others beside them
+	Anew         bool      // the load begins from its beginning, and its figures lie where the workflow's time stands
 }
 
 // Limits without an option.

@@ -377,6 +377,23 @@ func TestSpansAddUp(t *testing.T) {
 	})
 }
 
+// A run whose load begins anew sends all of it, and its figures lie where it ran in the workflow's
+// time.
+func TestLoadThatBeginsAnewIsLate(t *testing.T) {
+	s := serve(t, func(c *target.Config) {})
+	w := flow(get("home", s.URL()+"/home"))
+	w.Plan.Rate = 200_000
+	const vus, length, since = 4, 300 * time.Millisecond, 5 * time.Second
+	r := run(t, t.Context(), Config{Workflow: w, VUs: vus, Duration: length, Seed: 3, Resume: &Resume{Since: time.Now().Add(-since), VUs: vus, Anew: true}})
+	if home, want := r.Stats.Steps[0], due(*w.Plan, 3, vus, length); home.Started+home.Dropped != want || r.Stats.Generator.Missed != 0 {
+		t.Errorf("started %d, dropped %d, missed %d, want %d", home.Started, home.Dropped, r.Stats.Generator.Missed, want)
+	}
+	course, err := stats.Intervals(r.Stats.Steps[0].Windows)
+	if err != nil || len(course) == 0 || course[0].Since < since || r.Stats.Gap < since || r.Stats.Elapsed < since+length {
+		t.Errorf("gap %v, elapsed %v, the first window of %v: %v", r.Stats.Gap, r.Stats.Elapsed, course, err)
+	}
+}
+
 // A run that joins a workflow sends what is due from then on, ends with the workflow, and says
 // what was due before. Its windows lie in the workflow's time.
 func TestJoinedRunsKeepTheWorkflowsTime(t *testing.T) {

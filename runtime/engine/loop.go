@@ -40,11 +40,12 @@ type parts struct {
 // course is the progress of a run.
 type course struct {
 	*parts
-	running bool  // the clock runs: iterations begin
-	joined  int64 // when it joined a workflow that had run before
-	over    int64 // nothing new starts after that
-	hard    int64 // what is in flight then is cancelled
-	fault   error // why the engine itself cancelled the run
+	running bool          // the clock runs: iterations begin
+	joined  int64         // when it joined a workflow that had run before
+	late    time.Duration // the workflow's time when the load began anew
+	over    int64         // nothing new starts after that
+	hard    int64         // what is in flight then is cancelled
+	fault   error         // why the engine itself cancelled the run
 }
 
 // turn does what is ready, and waits for more until then.

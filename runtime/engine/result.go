@@ -25,6 +25,7 @@ func (l *loop) snapshot(g *measure.Generator, elapsed time.Duration) message.Sta
 		}
 	}
 	l.requests.named(&out, elapsed)
+	stats.Delay(&out, l.course.late)
 	return out
 }
 

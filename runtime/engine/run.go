@@ -174,7 +174,11 @@ func (l *loop) run() error {
 // begins starts the clock. Nothing is in flight then.
 func (l *loop) begins() {
 	l.Clock = measure.Clock{Base: time.Now()}
-	if r := l.cfg.Resume; r != nil {
+	switch r := l.cfg.Resume; {
+	case r == nil:
+	case r.Anew:
+		l.course.late = time.Since(r.Since)
+	default:
 		l.Clock.Base = r.Since
 	}
 	now := l.Clock.Tick()
@@ -194,7 +198,7 @@ func (l *loop) begins() {
 	if l.cfg.Started != nil {
 		l.cfg.Started()
 	}
-	if r := l.cfg.Resume; r != nil {
+	if r := l.cfg.Resume; r != nil && !r.Anew {
 		l.course.joined = now
 		l.iterations.schedule.Join(schedule.Joined{At: time.Duration(now), Begun: r.Begun, FirstVU: r.FirstVU, VUs: r.VUs})
 	}

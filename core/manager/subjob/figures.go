@@ -21,9 +21,11 @@ const (
 func (f *Workflow) Total() (message.Stats, error) {
 	var parts []*message.Stats
 	for _, s := range f.Shards {
-		parts = append(parts, s.Parts()...) // a nil part counts nothing
+		parts = append(parts, s.Parts()...)
 	}
-	return stats.Sum(parts)
+	sum, err := stats.Sum(parts)
+	sum.Gap = gap(parts)
+	return sum, err
 }
 
 // AllRefused says that the target refused every connection.

@@ -1,6 +1,7 @@
 package subjob
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -59,7 +60,7 @@ func (s *Shard) Vanish(stopped node.Instant) *Lost {
 	l := &Lost{LostAttempt: message.LostAttempt{
 		Shard: s.ID, Reason: "no worker reports it since its manager was lost", From: s.Reached(), Until: s.Reached(),
 	}}
-	l.Unreported = max(0, s.within(stopped.Sub(s.Zero()))-l.Until)
+	l.Unreported = max(0, stopped.Sub(s.Zero())-l.Until)
 	return l
 }
 
@@ -94,17 +95,20 @@ func (s *Shard) began() node.Instant {
 	return s.Zero()
 }
 
-// within bounds a part of the workflow's time by the time that it may take.
+// within bounds a time of the workflow by the end of the current attempt's load.
 func (s *Shard) within(t time.Duration) time.Duration {
 	p := s.Workflow.Plan
 	if p == nil || p.Duration == 0 {
 		return t
 	}
-	grace := p.GracefulStop
-	if grace == 0 {
-		grace = message.GracefulStopDefault
+	end := p.Duration + p.GracefulStop
+	if p.GracefulStop == 0 {
+		end += message.GracefulStopDefault
 	}
-	return min(t, p.Duration+grace)
+	if s.Anew {
+		end += s.Joined
+	}
+	return min(t, end)
 }
 
 // continues says whether an attempt continues what another one did: load by the clock, or
@@ -143,19 +147,20 @@ func (s *Shard) Heard(now node.Instant, elapsed time.Duration) {
 	}
 }
 
-// Resume says where the next attempt continues; zero if it begins with the workflow. So does the
-// attempt of a shard whose time is over and of which no load is known.
+// Resume says where the next attempt joins its workflow; zero for the first one. The load begins
+// anew if its time is over and none of it is known, and so do iterations without requests.
 func (s *Shard) Resume(now node.Instant) (r message.Resume) {
+	if len(s.Lost) == 0 {
+		return r
+	}
 	d := s.Workflow.Plan.Duration
-	continues := len(s.Lost) > 0 && d > 0 && now.Sub(s.Zero()) < d
+	r.Elapsed = max(1, s.Reached(), now.Sub(s.Zero()))
+	r.Anew = d == 0 || r.Elapsed >= d
 	for _, l := range s.Lost {
 		if l.Report != nil {
-			continues = true
+			r.Anew = false
 			r.Begun += l.Report.Stats.Generator.Begun
 		}
-	}
-	if continues {
-		r.Elapsed = max(1, s.Reached(), now.Sub(s.Zero()))
 	}
 	return r
 }
@@ -176,39 +181,42 @@ func (s *Shard) Over(now node.Instant) bool {
 }
 
 // Parts returns the figures of which those of a shard consist: what counts of its lost attempts,
-// then those of its result, or of its current attempt's last report. Each part states the time
-// without load of all, and the last one alone what was due in it.
+// then those of its result, or of its current attempt's last report. The last one alone states
+// what was due without an attempt.
 func (s *Shard) Parts() []*message.Stats {
-	last := s.Figures()
-	if len(s.Lost) == 0 && s.Losing == nil {
-		return []*message.Stats{last}
-	}
 	lost := s.Lost
 	if s.Losing != nil {
 		lost = append(lost[:len(lost):len(lost)], s.Losing)
 	}
 	var all []*message.Stats
-	var gap, until time.Duration
 	var offered uint64
-	part := func(of *message.Stats) {
-		gap += max(0, of.Gap-until)
-		until = max(until, of.Elapsed)
-		copied := *of
-		copied.Generator.Missed = 0
-		all = append(all, &copied)
-	}
 	for _, l := range lost {
 		if l.Report != nil {
-			part(&l.Report.Stats)
-			offered += l.Report.Stats.Generator.Begun + l.Report.Stats.Generator.Dropped
+			part := l.Report.Stats
+			offered += part.Generator.Begun + part.Generator.Dropped
+			part.Generator.Missed = 0
+			all = append(all, &part)
 		}
 	}
-	if last != nil {
-		part(last)
-		all[len(all)-1].Generator.Missed = last.Generator.Missed - min(last.Generator.Missed, offered)
+	last := s.Figures()
+	if last != nil && last.Generator.Missed > 0 {
+		part := *last
+		part.Generator.Missed -= min(part.Generator.Missed, offered)
+		last = &part
 	}
-	for _, p := range all {
-		p.Gap = gap
+	if last != nil {
+		all = append(all, last)
 	}
 	return all
+}
+
+// gap is the time in which none of the parts ran. Each states when it began, and when it ended.
+func gap(parts []*message.Stats) (sum time.Duration) {
+	var until time.Duration
+	parts = slices.SortedFunc(slices.Values(parts), func(a, b *message.Stats) int { return cmp.Compare(a.Gap, b.Gap) })
+	for _, p := range parts {
+		sum += max(0, p.Gap-until)
+		until = max(until, p.Elapsed)
+	}
+	return sum
 }

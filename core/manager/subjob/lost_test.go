@@ -60,9 +60,9 @@ func TestResume(t *testing.T) {
 	}{
 		{"load by the clock", message.WorkflowPlan{Duration: 30 * time.Second}, &requests, message.Resume{Elapsed: 12 * time.Second, Begun: 40}, message.LostAttempt{Until: 4 * time.Second, Unreported: 7 * time.Second}},
 		{"load by the clock, and no report", message.WorkflowPlan{Duration: 30 * time.Second}, nil, message.Resume{Elapsed: 12 * time.Second}, message.LostAttempt{Unreported: 11 * time.Second}},
-		{"load that is over, and no report", message.WorkflowPlan{Duration: 8 * time.Second, GracefulStop: time.Second}, nil, message.Resume{}, message.LostAttempt{Unreported: 9 * time.Second}},
+		{"load that is over, and no report", message.WorkflowPlan{Duration: 8 * time.Second, GracefulStop: time.Second}, nil, message.Resume{Elapsed: 12 * time.Second, Anew: true}, message.LostAttempt{Unreported: 9 * time.Second}},
 		{"iterations that send requests", message.WorkflowPlan{Iterations: 100}, &requests, message.Resume{Elapsed: 12 * time.Second, Begun: 40}, message.LostAttempt{Until: 4 * time.Second, Unreported: 7 * time.Second}},
-		{"functions that send none", message.WorkflowPlan{Iterations: 100}, &none, message.Resume{}, message.LostAttempt{Unreported: 11 * time.Second}},
+		{"functions that send none", message.WorkflowPlan{Iterations: 100}, &none, message.Resume{Elapsed: 12 * time.Second, Anew: true}, message.LostAttempt{Unreported: 11 * time.Second}},
 	} {
 		f := &Workflow{Plan: &tc.plan, Started: second(0)}
 		s := &Shard{Workflow: f, Written: true, Contact: Contact{Dispatch: Dispatch{Dispatched: second(0)}}}

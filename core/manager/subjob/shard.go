@@ -58,6 +58,7 @@ type Contact struct {
 type Dispatch struct {
 	Dispatched node.Instant  // when the manager first sent it; zero: a former holder did
 	Joined     time.Duration // of the workflow's time, where it began at the earliest
+	Anew       bool          // its load began there from its beginning
 }
 
 // Retries counts dispatches against their bounds.
