@@ -87,6 +87,8 @@ func (c *Checker) Observe(r Record) {
 		c.onShardCounted(r, e)
 	case event.SegmentCounted:
 		c.accounts.SegmentCounted(r, e, c.executions.WasStarted(execution.Shard{Datacenter: e.Datacenter, ID: e.Shard}, e.Fence))
+	case event.SubjobGivenUp:
+		c.accounts.SubjobGivenUp(r, e)
 	case event.SubjobCounted:
 		c.accounts.SubjobCounted(r, e)
 	case event.JobChanged:

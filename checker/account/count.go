@@ -154,6 +154,17 @@ func (j *Judge) countsLost(r history.Record, e event.SubjobCounted) {
 	}
 }
 
+// SubjobGivenUp notes what a gate counts of a subjob that it ends without a result.
+func (j *Judge) SubjobGivenUp(r history.Record, e event.SubjobGivenUp) {
+	key := subjobOf{e.Job, e.Datacenter}
+	if j.subjobs[key] {
+		j.log.Violate("T8", r, "subjob %s of job %v was counted, and given up after that", e.Datacenter, e.Job)
+	}
+	sum := j.sums[e.Job]
+	sum.Started += e.Started
+	j.sums[e.Job] = sum
+}
+
 func (j *Judge) addSubjob(e event.SubjobCounted) {
 	sum := j.sums[e.Job]
 	sum.Started += e.Started

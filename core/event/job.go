@@ -108,6 +108,14 @@ type SegmentCounted struct {
 	Started    uint64        // the sum of its steps' starts
 }
 
+// SubjobGivenUp: a gate ended a subjob without a result of its managers (T8).
+type SubjobGivenUp struct {
+	Job        message.JobID
+	Datacenter string
+	State      message.JobState
+	Started    uint64 // the sum of starts that a manager reported last
+}
+
 // SubjobCounted: a gate counted a datacenter's result (T8).
 type SubjobCounted struct {
 	Job        message.JobID
@@ -193,6 +201,9 @@ func (ShardEnded) EventName() string { return "shard-ended" }
 
 // EventName implements node.Event.
 func (ShardCounted) EventName() string { return "shard-counted" }
+
+// EventName implements node.Event.
+func (SubjobGivenUp) EventName() string { return "subjob-given-up" }
 
 // EventName implements node.Event.
 func (SegmentCounted) EventName() string { return "segment-counted" }

@@ -22,7 +22,7 @@ func (m *ownership) adopt(env node.Env, o lease.Outcome, asks []*audience.Ask) {
 		m.refuseQuorum(env, asks, err)
 		return
 	}
-	j := &entry{Job: job.FromRecord(o.Job, &rec, env.Now(), env.Self().Incarnation)}
+	j := &entry{Job: job.FromRecord(o.Job, &rec, env.Now(), m.group.Leases.Written(env.Now(), o.Job, o.Record), env.Self().Incarnation)}
 	m.number = max(m.number, j.Turn.Number)
 	j.Own(o.Token)
 	j.Takeover = true
@@ -45,7 +45,7 @@ func (m *ownership) adopt(env node.Env, o lease.Outcome, asks []*audience.Ask) {
 	j.Loading = 1
 	m.ledger.Fetch(env, j.ID, j.SpecFile, tag{act: actLoad, job: j})
 	for _, p := range j.Subjobs {
-		if p.End == job.Counted {
+		if p.File != (message.FileDigest{}) {
 			j.Loading++
 			m.ledger.Fetch(env, j.ID, p.File, tag{act: actLoad, job: j, subjob: p})
 		}
@@ -106,7 +106,7 @@ func (m *ownership) giveUp(env node.Env, j *entry) {
 		if p.Result == nil {
 			p.End = job.Open
 			p.Release(m.places)
-			p.GiveUp(message.JobFailed, why, j.Started, env.Now())
+			j.GiveUp(p, message.JobFailed, why, env.Now())
 		}
 	}
 	switch {

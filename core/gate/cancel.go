@@ -54,7 +54,7 @@ func (m *driver) stopSubjobs(env node.Env, j *entry) {
 		}
 		if !p.Ever {
 			p.Release(m.places)
-			p.GiveUp(j.StoppedState(), "", j.Started, env.Now())
+			m.giveUpSubjob(env, j, p, j.StoppedState(), "")
 			continue
 		}
 		m.sendCancel(env, j, p)
@@ -109,7 +109,7 @@ func (m *driver) endStopped(env node.Env, j *entry) {
 				who = "manager " + string(p.Manager)
 			}
 			p.Release(m.places)
-			p.GiveUp(j.StoppedState(), fmt.Sprintf("%s did not confirm within %v", who, bound), j.Started, env.Now())
+			m.giveUpSubjob(env, j, p, j.StoppedState(), fmt.Sprintf("%s did not confirm within %v", who, bound))
 		}
 	}
 	m.endIfDone(env, j)

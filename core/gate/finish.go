@@ -50,13 +50,24 @@ func (m *driver) confirmCounted(env node.Env, j *entry, counted []*job.Subjob) {
 // endSubjob ends a subjob without a report of a manager.
 func (m *driver) endSubjob(env node.Env, j *entry, p *job.Subjob, to message.JobState, reason string) {
 	p.Release(m.places)
-	p.GiveUp(to, reason, j.Started, env.Now())
+	m.giveUpSubjob(env, j, p, to, reason)
 	if m.endIfDone(env, j); j.State.Terminal() {
 		return
 	}
-	m.save(env, j, tag{})
+	if len(p.Result.Workflows) == 0 {
+		m.save(env, j, tag{})
+	} else {
+		file := encoded(&message.SubjobResult{Job: j.ID, Fence: p.Fence, Subjob: *p.Result})
+		p.File = archive.DigestOf(file)
+		m.save(env, j, tag{}, file)
+	}
 	m.runIfAccepted(env, j)
 	m.arm(env, j)
+}
+
+func (m *driver) giveUpSubjob(env node.Env, j *entry, p *job.Subjob, to message.JobState, reason string) {
+	j.GiveUp(p, to, reason, env.Now())
+	env.Emit(event.SubjobGivenUp{Job: j.ID, Datacenter: p.Datacenter, State: to, Started: result.Started(p.Result)})
 }
 
 func (m *driver) endIfDone(env node.Env, j *entry) {

@@ -50,7 +50,7 @@ func (m *memory) see(env node.Env, id message.JobID, token message.LeaseToken, r
 	if !m.makeRoom() {
 		return nil
 	}
-	j := &entry{Job: job.FromRecord(id, &rec, env.Now(), env.Self().Incarnation)}
+	j := &entry{Job: job.FromRecord(id, &rec, env.Now(), env.Now(), env.Self().Incarnation)}
 	m.number = max(m.number, j.Turn.Number)
 	j.Own(token)
 	j.Ready = true

@@ -175,8 +175,17 @@ func (r *acceptor) Seen(now node.Instant, job message.JobID) (Sight, bool) {
 	a := &reg.accepted
 	return Sight{
 		Holder: r.addrOf(a.Token), Token: a.Token, Left: reg.left(now, &r.c),
-		Released: a.Released, Copied: a.Copied, Record: a.Record, Written: reg.written,
+		Released: a.Released, Copied: a.Copied, Record: a.Record,
 	}, true
+}
+
+// Written returns when this member received a register's record from its writer, or now if it
+// does not know: a record that tells an age tells that of then.
+func (r *acceptor) Written(now node.Instant, job message.JobID, record []byte) node.Instant {
+	if reg := r.registers[job]; reg != nil && reg.written != 0 && bytes.Equal(reg.accepted.Record, record) {
+		return reg.written
+	}
+	return now
 }
 
 // Known returns, sorted, all jobs of which this member's acceptor has accepted something.

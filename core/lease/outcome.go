@@ -88,5 +88,4 @@ type Sight struct {
 	Released bool
 	Copied   bool
 	Record   []byte
-	Written  node.Instant // when the record came from its writer; zero: this member does not know
 }

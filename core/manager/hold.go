@@ -1,7 +1,6 @@
 package manager
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -39,16 +38,7 @@ func (m *tenure) onGranted(env node.Env, o *lease.Outcome) {
 		m.fetchSpill(env, o, c, file)
 		return
 	}
-	m.takeOver(env, o.Job, o.Token.Packed(), c, o.Record, m.written(env, o))
-}
-
-// written is when the record of a register was written, as far as this manager's own acceptor
-// knows: the record tells the subjob's age at that time.
-func (m *tenure) written(env node.Env, o *lease.Outcome) node.Instant {
-	if sight, ok := m.group.Leases.Seen(env.Now(), o.Job); ok && sight.Written != 0 && bytes.Equal(sight.Record, o.Record) {
-		return sight.Written
-	}
-	return env.Now()
+	m.takeOver(env, o.Job, o.Token.Packed(), c, o.Record, m.group.Leases.Written(env.Now(), o.Job, o.Record))
 }
 
 // begin starts a new subjob.

@@ -53,7 +53,7 @@ func observed() []node.Event {
 
 // onlyNamed are events without a metric of their own: they are counted by name alone.
 var onlyNamed = []node.Event{
-	event.SubjobChanged{}, event.Acted{}, event.FenceStored{}, event.ShardCounted{}, event.SegmentCounted{}, event.SubjobCounted{}, event.ShardDispatched{},
+	event.SubjobChanged{}, event.Acted{}, event.FenceStored{}, event.ShardCounted{}, event.SegmentCounted{}, event.SubjobCounted{}, event.SubjobGivenUp{}, event.ShardDispatched{},
 	event.SubjobDispatched{}, event.PeerRefused{}, event.Reached{}, event.ClientCalled{}, event.ClientReturned{}, event.ShardRenewed{},
 	event.WorkflowAborted{}, event.RowsTaken{},
 }

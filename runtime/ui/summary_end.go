@@ -186,6 +186,7 @@ func Failed(s message.JobState) string {
 func LostText(l *report.Lost) string {
 	var b strings.Builder
 	switch {
+	case l.Worker == "" && l.Counted: // of a datacenter, as its reason says
 	case l.Worker == "":
 		fmt.Fprintf(&b, "shard %d may have lost an attempt: ", l.Shard)
 	default:

@@ -103,6 +103,8 @@ func JobOfEvent(e node.Event) message.JobID {
 		return e.Shard.Job
 	case event.SegmentCounted:
 		return e.Shard.Job
+	case event.SubjobGivenUp:
+		return e.Job
 	case event.ShardDispatched:
 		return e.Shard.Job
 	case event.ShardLost:

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"hyperscale/core/gate/places"
@@ -107,7 +108,7 @@ func TestSubjobsAnswerAndRelease(t *testing.T) {
 			t.Errorf("%d cores stay reserved, want 2", n)
 		}
 	})
-	p.GiveUp(message.JobFailed, "lost", 1, 3)
+	(&Job{Program: Program{Spec: &message.JobSubmit{}}, Times: Times{Started: 1}}).GiveUp(p, message.JobFailed, "lost", 3)
 	if d := p.Shown(); p.Phase != Done || p.End != Unheard || d.State != message.JobFailed || d.Error != "lost" || d.Duration != 2 {
 		t.Errorf("given up it is %+v, shown as %+v", p, d)
 	}
@@ -231,4 +232,57 @@ func TestEndsAddUp(t *testing.T) {
 			t.Fatal("a job that no client cancelled ends CANCELLED")
 		}
 	})
+}
+
+// A datacenter fell silent 40 s after the job began. Its manager had reported one workflow that
+// ended and one that ran; a third one may have begun.
+func TestGivenUpSubjobsKeepTheirFigures(t *testing.T) {
+	plan := message.Plan{Workflows: []message.WorkflowPlan{
+		{Name: "login", VUs: 1}, {Name: "load", VUs: 2, Duration: 30 * time.Second, GracefulStop: 5 * time.Second}, {Name: "after", VUs: 3},
+	}}
+	step := func(started, ok uint64) message.Stats {
+		return message.Stats{Elapsed: 12 * time.Second, Active: 2, Steps: []message.StepStats{{Name: "get", Kind: message.StepRequest, Started: started, OK: ok}}}
+	}
+	p := &Subjob{Datacenter: "dc", Accepted: true, Phase: Running, Progress: &message.DatacenterResult{
+		Workflows: []message.WorkflowResult{
+			{Name: "login", State: message.WorkflowCompleted, Stats: step(5, 5)}, {Name: "load", State: message.WorkflowRunning, Stats: step(90, 88)}, {Name: "after", State: message.WorkflowPending},
+		},
+		Workers: []message.WorkerShare{{Node: "w1", State: message.WorkerRunning, Active: 2, Started: 90, OK: 88}, {Node: "w2", State: message.WorkerDone, Started: 5, OK: 5}},
+	}}
+	const began, now = node.Instant(time.Hour), node.Instant(time.Hour + 40*time.Second)
+	j := &Job{ID: message.JobID{1}, Program: Program{Spec: &message.JobSubmit{Plan: plan}}, Times: Times{Started: began}}
+	j.GiveUp(p, message.JobFailed, "silent", now)
+	type figures struct {
+		State           message.WorkflowState
+		Started, Ended  uint64
+		Lost            int
+		Counted         bool
+		Until, Unreport time.Duration
+	}
+	var got []figures
+	for _, w := range p.Result.Workflows {
+		f := figures{State: w.State, Lost: len(w.Lost)}
+		for _, s := range w.Stats.Steps {
+			f.Started, f.Ended = s.Started, s.OK+s.Failed+s.TimedOut+s.Cancelled
+		}
+		for _, l := range w.Lost {
+			f.Counted, f.Until, f.Unreport = l.Counted, l.Until, l.Unreported
+		}
+		got = append(got, f)
+	}
+	want := []figures{
+		{State: message.WorkflowCompleted, Started: 5, Ended: 5},
+		{State: message.WorkflowFailed, Started: 90, Ended: 90, Lost: 1, Counted: true, Until: 12 * time.Second, Unreport: 23 * time.Second},
+		{State: message.WorkflowFailed, Lost: 1, Unreport: 40 * time.Second},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("started, ended, and unreported (-want +got):\n%s", diff)
+	}
+	if w := p.Result.Workers; w[0].State != message.WorkerLost || w[0].Cancelled != 2 || w[0].Active != 0 || w[1].State != message.WorkerDone {
+		t.Errorf("its workers: %+v", w)
+	}
+	never := &Subjob{Datacenter: "dc"}
+	if j.GiveUp(never, message.JobFailed, "refused", now); len(never.Result.Workflows) != 0 {
+		t.Errorf("no manager took it, and it has figures: %+v", never.Result)
+	}
 }

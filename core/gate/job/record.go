@@ -72,9 +72,9 @@ func (r *Record) Files() []message.FileDigest {
 	return slices.DeleteFunc(list, func(d message.FileDigest) bool { return d == message.FileDigest{} })
 }
 
-// FromRecord rebuilds a job from its record; the job's time stood still since the write.
+// FromRecord rebuilds a job from its record, which was written then.
 // Statuses of a new incarnation get higher numbers than those of the former.
-func FromRecord(id message.JobID, rec *Record, now node.Instant, incarnation uint64) Job {
+func FromRecord(id message.JobID, rec *Record, now, written node.Instant, incarnation uint64) Job {
 	last := Transition{From: rec.Last.From, To: rec.Last.To, Reason: rec.Last.Reason}
 	j := Job{
 		ID: id, Key: rec.Key, Digest: rec.Digest, Name: rec.Name,
@@ -82,7 +82,7 @@ func FromRecord(id message.JobID, rec *Record, now node.Instant, incarnation uin
 		Program: Program{SpecFile: rec.Spec, RunTimeout: rec.RunTimeout},
 		Course:  Course{State: last.To, Reason: last.Reason, Shown: last.To, Last: last, lastUnknown: rec.Last.Unknown},
 		Times: Times{
-			Born: now.Add(-rec.Elapsed), Started: now.Add(-rec.RunFor), Ran: rec.Ran, Cancelled: now, Resend: now,
+			Born: written.Add(-rec.Elapsed), Started: written.Add(-rec.RunFor), Ran: rec.Ran, Cancelled: now, Resend: now,
 			Ended: now, Elapsed: rec.Elapsed,
 		},
 		Outcome:  Outcome{ResultFile: rec.Result, ResultBytes: int(rec.ResultBytes)},
@@ -114,11 +114,11 @@ func loadedSubjob(r *record.JobSubjob, now node.Instant) *Subjob {
 		Losses: int(r.Losses), Marks: Marks{Since: now, Sent: now}, unknown: r.Unknown,
 	}
 	switch {
-	case r.Counted != (message.FileDigest{}):
-		p.Phase, p.End = Done, Counted
 	case r.State.Terminal():
 		p.Phase, p.End = Done, Unheard
 		p.Result = &message.DatacenterResult{Name: r.Datacenter, State: r.State, Error: r.Error}
+	case r.Counted != (message.FileDigest{}):
+		p.Phase, p.End = Done, Counted
 	default:
 		p.Phase = Adopting // a gate may have sent what a majority has
 	}

@@ -48,7 +48,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := FromRecord(j.ID, &rec, now, incarnation)
+		got := FromRecord(j.ID, &rec, now, now, incarnation)
 		pick := func(j *Job) []any {
 			all := []any{j.Turn.Number, j.Key, j.Digest, j.Name, len(j.Turn.Named), len(j.Closed), j.RunTimeout, j.State, j.Reason, j.Born, j.Ran, j.Started, j.SpecFile, j.Aborts[0].Value}
 			for _, p := range j.Subjobs {
@@ -96,7 +96,7 @@ func TestFieldsOfANewerVersionAreWrittenBack(t *testing.T) {
 	if !slices.Contains(rec.Files(), message.FileDigest{9}) {
 		t.Errorf("a file that a newer version names is not among %v", rec.Files())
 	}
-	j := FromRecord(id, &rec, now, 1)
+	j := FromRecord(id, &rec, now, now, 1)
 	again, err := ReadRecord(id, j.Record(now))
 	if diff := cmp.Diff(want, again.Job); err != nil || diff != "" {
 		t.Errorf("%v; the record that was taken over against the one that is written (-want +got):\n%s", err, diff)

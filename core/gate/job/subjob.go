@@ -1,12 +1,15 @@
 package job
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
 	"hyperscale/core/message/record"
 	"hyperscale/core/node"
+	"hyperscale/core/stats"
 )
 
 // Phase is the state of a subjob at its gate.
@@ -44,7 +47,7 @@ type Subjob struct {
 	Sequence uint64 // of Progress
 	Progress *message.DatacenterResult
 	Result   *message.DatacenterResult // set when Phase is Done, until the job's result contains it
-	File     message.FileDigest        // holds the counted result, until the job's file does
+	File     message.FileDigest        // holds the result, until the job's file does
 	End      End
 	unknown  record.Unknown // fields of a newer version, from the record
 }
@@ -100,11 +103,61 @@ func (p *Subjob) AnswerTo(from node.Peer, s node.StreamID) {
 	}
 }
 
-// GiveUp ends the subjob without a report of a manager.
-func (p *Subjob) GiveUp(to message.JobState, reason string, started, now node.Instant) {
+// GiveUp ends a subjob without a result of a manager. What a manager reported last counts, and a
+// lost attempt of each workflow that had not ended bounds what the gate does not know.
+func (j *Job) GiveUp(p *Subjob, to message.JobState, reason string, now node.Instant) {
 	p.Become(now, Done)
 	p.End = Unheard
-	p.Result = &message.DatacenterResult{Name: p.Datacenter, State: to, Error: reason, Duration: now.Sub(started)}
+	p.Result = &message.DatacenterResult{Name: p.Datacenter, State: to, Error: reason, Duration: now.Sub(j.Started)}
+	if !p.Accepted {
+		return
+	}
+	for i := range j.Spec.Plan.Workflows {
+		plan := &j.Spec.Plan.Workflows[i]
+		w := message.WorkflowResult{Name: plan.Name, VUs: plan.VUs}
+		if p.Progress != nil && i < len(p.Progress.Workflows) {
+			w = p.Progress.Workflows[i]
+		}
+		if !w.State.Terminal() {
+			unheard(&w, plan, message.ShardID{Job: j.ID, Workflow: uint32(i)}, p.Result)
+		}
+		p.Result.Workflows = append(p.Result.Workflows, w)
+	}
+	if p.Progress != nil {
+		p.Result.Workers = lost(p.Progress.Workers)
+	}
+}
+
+// unheard ends a workflow of which the gate hears nothing more: it may have sent load until its
+// subjob ended.
+func unheard(w *message.WorkflowResult, plan *message.WorkflowPlan, shard message.ShardID, end *message.DatacenterResult) {
+	w.State, w.Error = message.WorkflowFailed, end.Error
+	switch end.State {
+	case message.JobCancelled:
+		w.State = message.WorkflowCancelled
+	case message.JobTimedOut:
+		w.State = message.WorkflowTimedOut
+	}
+	w.Stats = stats.Settle(w.Stats)
+	until, now := w.Stats.Elapsed, end.Duration
+	if plan.Duration > 0 {
+		now = min(now, plan.Duration+cmp.Or(plan.GracefulStop, message.GracefulStopDefault))
+	}
+	w.Lost = append(w.Lost[:len(w.Lost):len(w.Lost)], message.LostAttempt{
+		Shard: shard, Reason: end.Error, Started: stats.Started(&w.Stats), Counted: until > 0, Until: until, Unreported: max(0, now-until),
+	})
+}
+
+// lost are the shares of workers that ran for a gate which heard nothing more of them.
+func lost(workers []message.WorkerShare) []message.WorkerShare {
+	workers = slices.Clone(workers)
+	for i := range workers {
+		if w := &workers[i]; w.State != message.WorkerDone {
+			w.State, w.Active = message.WorkerLost, 0
+			w.Cancelled += w.Started - min(w.Started, w.OK+w.Failed+w.TimedOut+w.Cancelled)
+		}
+	}
+	return workers
 }
 
 // Holders are the managers that may have the subjob: the one that accepted it, or all that the
