@@ -41,7 +41,7 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 				return err
 			}
 			if f.debug {
-				for _, name := range []string{"vus", "duration", "rate", "cores", "ui", "out", "metrics"} {
+				for _, name := range []string{"vus", "duration", "rate", "iterations", "stage", "cores", "ui", "out", "metrics"} {
 					if cmd.Flags().Changed(name) {
 						return command.Usage("--%s says nothing to --debug, which runs one virtual user once: leave one of them out", name)
 					}

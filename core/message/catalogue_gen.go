@@ -1466,7 +1466,7 @@ func (z *Plan) check() error {
 }
 
 func (z *Program) size() int {
-	n := 65
+	n := 83
 	n += sizeString(len(z.Main))
 	n += sizeArray(len(z.Files))
 	for i := range z.Files {
@@ -1488,6 +1488,11 @@ func (z *Program) size() int {
 	n += sizeArray(len(z.Secrets))
 	for i := range z.Secrets {
 		n += z.Secrets[i].size()
+	}
+	n += sizeUint(uint64(z.Iterations))
+	n += sizeArray(len(z.Stages))
+	for i := range z.Stages {
+		n += z.Stages[i].size()
 	}
 	return n
 }
@@ -1515,6 +1520,11 @@ func (z *Program) digest(h uint64) uint64 {
 	for i := range z.Secrets {
 		h = z.Secrets[i].digest(h)
 	}
+	h = node.Mix(h, uint64(z.Iterations))
+	h = node.Mix(h, uint64(len(z.Stages)))
+	for i := range z.Stages {
+		h = z.Stages[i].digest(h)
+	}
 	return h
 }
 
@@ -1540,6 +1550,11 @@ func (z *Program) check() error {
 	for i := range z.Secrets {
 		if err := z.Secrets[i].check(); err != nil {
 			return within("secrets", err)
+		}
+	}
+	for i := range z.Stages {
+		if err := z.Stages[i].check(); err != nil {
+			return within("stages", err)
 		}
 	}
 	return nil

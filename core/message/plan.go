@@ -49,6 +49,9 @@ type Program struct {
 	RatePer  time.Duration `msg:"rate_per"` // zero: a second
 	Feeds    []FeedFile    `msg:"feeds"`    // files of rows that Files does not include
 	Secrets  []Secret      `msg:"secrets"`  // sorted by name. The plan does not depend on them
+
+	Iterations uint64      `msg:"iterations"` // zero: as in the file
+	Stages     []StagePlan `msg:"stages"`     // none: as in the file; rates are in thousandths of an iteration in an hour
 }
 
 // StepKind is the kind of a step.

@@ -446,9 +446,9 @@ func (z *Plan) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Program) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 10
+	// map header, size 12
 	// string "main"
-	o = append(o, 0x8a, 0xa4, 0x6d, 0x61, 0x69, 0x6e)
+	o = append(o, 0x8c, 0xa4, 0x6d, 0x61, 0x69, 0x6e)
 	o = msgp.AppendString(o, z.Main)
 	// string "files"
 	o = append(o, 0xa5, 0x66, 0x69, 0x6c, 0x65, 0x73)
@@ -510,6 +510,19 @@ func (z *Program) MarshalMsg(b []byte) (o []byte, err error) {
 		// string "value"
 		o = append(o, 0xa5, 0x76, 0x61, 0x6c, 0x75, 0x65)
 		o = msgp.AppendString(o, string(z.Secrets[za0004].Value))
+	}
+	// string "iterations"
+	o = append(o, 0xaa, 0x69, 0x74, 0x65, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e, 0x73)
+	o = msgp.AppendUint64(o, z.Iterations)
+	// string "stages"
+	o = append(o, 0xa6, 0x73, 0x74, 0x61, 0x67, 0x65, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Stages)))
+	for za0005 := range z.Stages {
+		o, err = z.Stages[za0005].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Stages", za0005)
+			return
+		}
 	}
 	return
 }
@@ -867,6 +880,45 @@ func (z *Program) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
+		case "iterations":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Iterations")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			z.Iterations, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Iterations")
+				return
+			}
+		case "stages":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Stages")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			var zb0011 uint32
+			zb0011, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Stages")
+				return
+			}
+			if zb0011 > z5f22147dlimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Stages) >= int(zb0011) {
+				z.Stages = (z.Stages)[:zb0011]
+			} else {
+				z.Stages = make([]StagePlan, zb0011)
+			}
+			for za0005 := range z.Stages {
+				bts, err = z.Stages[za0005].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Stages", za0005)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -896,6 +948,10 @@ func (z *Program) Msgsize() (s int) {
 	s += 8 + msgp.ArrayHeaderSize
 	for za0004 := range z.Secrets {
 		s += 1 + 5 + msgp.StringPrefixSize + len(z.Secrets[za0004].Name) + 6 + msgp.StringPrefixSize + len(string(z.Secrets[za0004].Value))
+	}
+	s += 11 + msgp.Uint64Size + 7 + msgp.ArrayHeaderSize
+	for za0005 := range z.Stages {
+		s += z.Stages[za0005].Msgsize()
 	}
 	return
 }

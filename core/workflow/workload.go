@@ -75,6 +75,9 @@ func (d *declaration) load(p message.Program, in arguments) (err error) {
 	}
 	l.fill(&d.plan)
 	d.stages = len(l.stages)
+	if len(p.Stages) > 0 || p.Iterations > 0 {
+		d.stages = len(p.Stages)
+	}
 	return demand.Override(&d.plan, p)
 }
 
@@ -119,7 +122,7 @@ func (l *workload) check(d *declaration, p message.Program, in arguments) error 
 		return wrong("iterations", "has stages and iterations").Do("the load ends with its last stage: take iterations out")
 	case l.iterations > 0 && l.iterations < l.vus:
 		return wrong("iterations", "has %d iterations for %d virtual users", l.iterations, l.vus).Do("they share them, some would get none: have at most %d vus", l.iterations)
-	case l.rate != nil && len(l.stages) == 0 && l.duration == 0 && p.Duration == 0:
+	case l.rate != nil && len(l.stages) == 0 && l.duration == 0 && p.Duration == 0 && len(p.Stages) == 0 && p.Iterations == 0:
 		return wrong("rate", "has a rate and no duration").Do("say how long iterations begin: duration = \"5m\"")
 	case l.open() && l.vus == 0 && p.VUs == 0:
 		at := "rate"

@@ -2,6 +2,7 @@ package workflow_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,10 +80,26 @@ func TestWorkloads(t *testing.T) {
 		{`priority = "exclusive", session = "none", interval = "1s", tags = {"b": 1, "a": "x"}, report = ["json=x"]`, message.Program{}, `vus 1 for 0s, priority 4, interval 1s, session 1, tags [{a x} {b 1}], report [json=x]`},
 		{`priority = "auto", session = "vu", connections = "per_vu", cores = 3`, message.Program{}, `vus 1 for 0s, cores 3`},
 		{`connections = 8`, message.Program{}, `vus 1 for 0s, connections 8`},
+		{`vus = 9, rate = "10/s", duration = "1m", arrivals = "poisson"`, message.Program{Iterations: 100}, `vus 9 for 0s, 100 iterations`},
+		{`vus = 9, stages = [stage("1m", vus = 3)]`, message.Program{Iterations: 5, Duration: time.Second}, `vus 5 for 1s, 5 iterations`},
+		{`vus = 9`, message.Program{Iterations: 5, VUs: 6}, `set --vus to at most 5`},
+		{`vus = 9`, message.Program{Iterations: 5, Rate: 6}, `leave --iterations or --rate out`},
+		{`vus = 9`, message.Program{Iterations: 1 << 60}, `set --iterations to less`},
+		{`vus = 9, duration = "1m", think = "1s"`, message.Program{Stages: stages("30s:20", "10s:0")}, `vus 20 for 40s, 30s to vus 20, 10s to vus 0, think 1s..1s`},
+		{`vus = 9, iterations = 90, pace = "1s"`, message.Program{Stages: stages("30s:20/s", "10s:90/m")}, `vus 9 for 40s, 30s to rate 20000/1s, 10s to rate 1500/1s`},
+		{`vus = 9, rate = "1/s", duration = "1m"`, message.Program{Stages: stages("1s:7/s"), VUs: 30}, `vus 30 for 1s, 1s to rate 7000/1s`},
+		{``, message.Program{Stages: stages("1s:7/s")}, `set --vus too`},
+		{``, message.Program{Stages: stages("1s:7/s", "1s:7")}, `all --stage to virtual users, or all to rates`},
+		{``, message.Program{Stages: stages("1s:0")}, `set one --stage to more than nothing`},
+		{``, message.Program{Stages: stages("1s:7"), VUs: 7}, `leave --vus out`},
+		{``, message.Program{Stages: stages("1s:7"), Duration: 7}, `leave --stage out, or --duration`},
+		{``, message.Program{Stages: []message.StagePlan{{VUs: 7}}}, `such as 30s:100`},
+		{``, message.Program{Stages: slices.Repeat(stages("1s:7"), 101)}, `join stages`},
 	}
 	for _, test := range tests {
 		p := program("test.star", "workflow(name = \"w\", steps = [step(\"a\", http.get(\"http://h/\"))], "+test.arguments+")\n")
 		p.VUs, p.Duration, p.Rate, p.RatePer = test.set.VUs, test.set.Duration, test.set.Rate, test.set.RatePer
+		p.Iterations, p.Stages = test.set.Iterations, test.set.Stages
 		loaded, err := workflow.Load(p)
 		if err != nil {
 			if !strings.Contains(err.Error(), test.want) {
@@ -92,6 +109,35 @@ func TestWorkloads(t *testing.T) {
 		}
 		if got := terse(&loaded.Plan().Workflows[0]); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.arguments, got, test.want)
+		}
+	}
+}
+
+// stages are those of --stage.
+func stages(texts ...string) (all []message.StagePlan) {
+	for _, text := range texts {
+		s, err := demand.ParseStage(text)
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func TestParseStage(t *testing.T) {
+	//lint:orderfree each text is a case of its own
+	for text, want := range map[string]string{
+		"30s:100": "30s 100 0", "1m30s:0": "1m30s 0 0", "30s:500/s": "30s 0 1800000000", "1h:2.5/m": "1h0m0s 0 150000",
+		"30s": "is no stage", ":5": "no duration", "0s:5": "no duration", "800h:5": "no duration", "1s:-5": "no number of virtual users", "1s:": "no number of virtual users", "1s:5/d": "is not a rate",
+	} {
+		s, err := demand.ParseStage(text)
+		got := fmt.Sprint(s.Duration, s.VUs, s.Rate)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
 }

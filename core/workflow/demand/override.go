@@ -1,7 +1,11 @@
 package demand
 
 import (
+	"fmt"
 	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"hyperscale/core/message"
@@ -9,14 +13,26 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// Override applies --vus, --rate and --duration over the file's values. Stages keep their
-// shape: the highest becomes the set value, and together they take the set time.
+// Override applies --vus, --rate, --duration, --iterations and --stage over the file's values.
+// Stages of the file keep their shape: the highest becomes the set value, and together they take the
+// set time. Iterations and stages from outside replace the file's load.
 func Override(w *message.WorkflowPlan, p message.Program) error {
 	switch {
+	case len(p.Stages) > 0:
+		return overrideStages(w, p)
+	case p.Iterations > plan.IterationsMax:
+		return language.Faultf("%d iterations are set from outside, the limit is %d", p.Iterations, uint64(plan.IterationsMax)).Do("set --iterations to less")
+	case p.Iterations > 0 && p.Rate > 0:
+		return language.Faultf("iterations and a rate are set from outside").Do("leave --iterations or --rate out")
 	case p.VUs > plan.VUsMax:
 		return language.Faultf("%d virtual users are set from outside, the limit is %d", p.VUs, plan.VUsMax).Do("set --vus to less")
 	case p.Duration < 0 || p.Duration > plan.DurationMax:
 		return language.Faultf("a duration of %v is set from outside", p.Duration).Do("set --duration to more than nothing and at most \"744h\"")
+	}
+	if p.Iterations > 0 {
+		w.Rate, w.RatePer, w.Poisson, w.Queue, w.Stages, w.Duration = 0, 0, false, false, nil, 0
+		w.Iterations = p.Iterations
+		w.VUs = min(w.VUs, p.Iterations)
 	}
 	if p.Duration > 0 {
 		var whole, scaled time.Duration
@@ -43,6 +59,70 @@ func Override(w *message.WorkflowPlan, p message.Program) error {
 	}
 	w.VUs = p.VUs
 	return nil
+}
+
+// overrideStages replaces the load of a workflow: users, or iterations in a time.
+func overrideStages(w *message.WorkflowPlan, p message.Program) error {
+	var whole time.Duration
+	var users, rates uint64
+	for _, s := range p.Stages {
+		if s.Duration <= 0 || s.Duration > plan.DurationMax-whole || s.VUs > plan.VUsMax || s.Rate > plan.RateBound(time.Hour) {
+			return language.Faultf("a stage of %v to %d virtual users or %d thousandths in an hour is set from outside", s.Duration, s.VUs, s.Rate).Do("set --stage to DURATION:VUS or DURATION:RATE, such as 30s:100 or 30s:500/s, at most \"744h\" in all")
+		}
+		whole, users, rates = whole+s.Duration, max(users, s.VUs), max(rates, s.Rate)
+	}
+	switch {
+	case len(p.Stages) > StagesMax:
+		return language.Faultf("%d stages are set from outside, the limit is %d", len(p.Stages), StagesMax).Do("join stages of the same slope")
+	case p.Duration > 0 || p.Rate > 0 || p.Iterations > 0:
+		return language.Faultf("stages are set from outside, and a duration, a rate or iterations too").Do("leave --stage out, or --duration, --rate and --iterations")
+	case users > 0 && rates > 0:
+		return language.Faultf("stages of virtual users and of rates are set from outside").Do("set all --stage to virtual users, or all to rates")
+	case users == 0 && rates == 0:
+		return language.Faultf("the stages that are set from outside are no load at all").Do("set one --stage to more than nothing")
+	case users > 0 && p.VUs > 0:
+		return language.Faultf("stages of virtual users are set from outside, and %d virtual users too", p.VUs).Do("leave --vus out: the highest --stage says how many")
+	case rates > 0 && w.VUs == 1 && p.VUs == 0:
+		return language.Faultf("workflow %q has one virtual user, and stages of rates are set from outside", w.Name).Do("set --vus too: how many iterations may be under way at the same time")
+	}
+	w.Stages, w.Duration, w.Iterations, w.Rate, w.RatePer = slices.Clone(p.Stages), whole, 0, 0, 0
+	if users > 0 {
+		w.VUs, w.Poisson, w.Queue = users, false, false
+		return nil
+	}
+	w.Think, w.ThinkMax, w.Pace, w.RatePer = 0, 0, 0, time.Hour
+	if p.VUs > 0 {
+		w.VUs = p.VUs
+	}
+	coarsen(w)
+	return nil
+}
+
+// ParseStage reads a stage from outside: "30s:100" for virtual users, "30s:500/s" for a rate. Its
+// rate is in thousandths of an iteration in an hour.
+func ParseStage(text string) (s message.StagePlan, err error) {
+	wrong := func(why string) (message.StagePlan, error) {
+		return s, fmt.Errorf("%q %s: write DURATION:VUS or DURATION:RATE, such as 30s:100 or 30s:500/s", language.Clip(text, 40), why)
+	}
+	length, to, ok := strings.Cut(text, ":")
+	if !ok {
+		return wrong("is no stage")
+	}
+	if s.Duration, err = time.ParseDuration(length); err != nil || s.Duration <= 0 || s.Duration > plan.DurationMax {
+		return wrong("has no duration above nothing, and at most 744h")
+	}
+	if !strings.Contains(to, "/") {
+		if s.VUs, err = strconv.ParseUint(to, 10, 64); err != nil || s.VUs > plan.VUsMax {
+			return wrong(fmt.Sprintf("has no number of virtual users from 0 to %d", plan.VUsMax))
+		}
+		return s, nil
+	}
+	r, why := parseRate(to)
+	if why != "" {
+		return wrong("has a rate that " + why)
+	}
+	s.Rate = r.Thousandths * uint64(time.Hour/r.Per)
+	return s, nil
 }
 
 func overrideRate(w *message.WorkflowPlan, p message.Program) error {

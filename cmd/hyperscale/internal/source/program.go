@@ -128,7 +128,7 @@ func assemble(main string, files []message.File, feeds []message.FeedFile, flags
 	if err != nil {
 		return message.Program{}, err
 	}
-	program := message.Program{Main: main, Files: files, Feeds: feeds, Params: params, VUs: flags.VUs, Duration: flags.Duration, Seed: flags.seed, Rate: flags.rate, RatePer: flags.ratePer}
+	program := message.Program{Main: main, Files: files, Feeds: feeds, Params: params, VUs: flags.VUs, Duration: flags.Duration, Seed: flags.seed, Rate: flags.rate, RatePer: flags.ratePer, Iterations: flags.iterations, Stages: flags.stages}
 	if program.Seed == 0 {
 		program.Seed = drawSeed()
 	}
