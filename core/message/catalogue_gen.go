@@ -1835,7 +1835,7 @@ func (z *StagePlan) check() error {
 }
 
 func (z *Stats) size() int {
-	n := 52
+	n := 61
 	n += sizeUint(uint64(z.Active))
 	n += sizeInt(int64(z.Elapsed))
 	n += sizeInt(int64(z.Gap))
@@ -1853,6 +1853,7 @@ func (z *Stats) size() int {
 	for i := range z.Spans {
 		n += z.Spans[i].size()
 	}
+	n += z.Activity.size()
 	return n
 }
 
@@ -1874,6 +1875,7 @@ func (z *Stats) digest(h uint64) uint64 {
 	for i := range z.Spans {
 		h = z.Spans[i].digest(h)
 	}
+	h = z.Activity.digest(h)
 	return h
 }
 
@@ -1890,6 +1892,9 @@ func (z *Stats) check() error {
 		if err := z.Spans[i].check(); err != nil {
 			return within("spans", err)
 		}
+	}
+	if err := z.Activity.check(); err != nil {
+		return within("activity", err)
 	}
 	return nil
 }

@@ -131,6 +131,8 @@ type Stats struct {
 	Logs      []string      `msg:"logs"`  // the first lines that vu.log wrote, at most 20
 	Rows      uint64        `msg:"rows"`  // of the feed that iterations took
 	Spans     []StepSpans   `msg:"spans"` // of the steps whose thresholds look at parts of the time
+
+	Activity Windows `msg:"activity"` // of core/stats: users and iterations over time
 }
 
 // CountsRequests reports whether a row counts requests of the load, each of which is in one row.

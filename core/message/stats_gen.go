@@ -1377,9 +1377,9 @@ func (z *Span) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 8
+	// map header, size 9
 	// string "active"
-	o = append(o, 0x88, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
+	o = append(o, 0x89, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
 	o = msgp.AppendUint64(o, z.Active)
 	// string "elapsed"
 	o = append(o, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
@@ -1432,6 +1432,18 @@ func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 			}
 		}
 	}
+	// string "activity"
+	o = append(o, 0xa8, 0x61, 0x63, 0x74, 0x69, 0x76, 0x69, 0x74, 0x79)
+	// map header, size 3
+	// string "width"
+	o = append(o, 0x83, 0xa5, 0x77, 0x69, 0x64, 0x74, 0x68)
+	o = msgp.AppendDuration(o, z.Activity.Width)
+	// string "data"
+	o = append(o, 0xa4, 0x64, 0x61, 0x74, 0x61)
+	o = msgp.AppendBytes(o, z.Activity.Data)
+	// string "dropped"
+	o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Activity.Dropped)
 	return
 }
 
@@ -1449,7 +1461,7 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -1658,6 +1670,88 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
+		case "activity":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Activity")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			var zb0007 uint32
+			zb0007, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Activity")
+				return
+			}
+			if zb0007 > z586aeb0climitMaps {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			var zb0007Dup [1]byte
+			for zb0007 > 0 {
+				zb0007--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Activity")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "width":
+					if zb0007Dup[0]&(1<<0) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Activity", "Width")
+						return
+					}
+					zb0007Dup[0] |= 1 << 0
+					z.Activity.Width, bts, err = msgp.ReadDurationBytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Activity", "Width")
+						return
+					}
+				case "data":
+					if zb0007Dup[0]&(1<<1) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Activity", "Data")
+						return
+					}
+					zb0007Dup[0] |= 1 << 1
+					var zb0008 uint32
+					zb0008, bts, err = msgp.ReadBytesHeader(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Activity", "Data")
+						return
+					}
+					if zb0008 > 262144 {
+						err = msgp.ErrLimitExceeded
+						return
+					}
+					if z.Activity.Data == nil || uint32(cap(z.Activity.Data)) < zb0008 {
+						z.Activity.Data = make([]byte, zb0008)
+					} else {
+						z.Activity.Data = z.Activity.Data[:zb0008]
+					}
+					if uint32(len(bts)) < zb0008 {
+						err = msgp.ErrShortBytes
+						return
+					}
+					copy(z.Activity.Data, bts[:zb0008])
+					bts = bts[zb0008:]
+				case "dropped":
+					if zb0007Dup[0]&(1<<2) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Activity", "Dropped")
+						return
+					}
+					zb0007Dup[0] |= 1 << 2
+					z.Activity.Dropped, bts, err = msgp.ReadBoolBytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Activity", "Dropped")
+						return
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Activity")
+						return
+					}
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1687,6 +1781,7 @@ func (z *Stats) Msgsize() (s int) {
 			s += z.Spans[za0003].Spans[za0004].Msgsize()
 		}
 	}
+	s += 9 + 1 + 6 + msgp.DurationSize + 5 + msgp.BytesPrefixSize + len(z.Activity.Data) + 8 + msgp.BoolSize
 	return
 }
 

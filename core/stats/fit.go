@@ -41,6 +41,7 @@ const windowsFew = 32
 // drops them if that does not help.
 func fitWindows(s *message.Stats, most int) bool {
 	for n := WindowsMax; n > windowsFew; n /= 2 {
+		s.Activity = widen(s.Activity)
 		for i := range s.Steps {
 			s.Steps[i].Windows = widen(s.Steps[i].Windows)
 		}
@@ -48,7 +49,10 @@ func fitWindows(s *message.Stats, most int) bool {
 			return true
 		}
 	}
-	lost := false
+	lost := s.Activity.Width != 0
+	if lost {
+		s.Activity = message.Windows{Dropped: true}
+	}
 	for i := range s.Steps {
 		if step := &s.Steps[i]; step.Windows.Width != 0 {
 			step.Windows, lost = message.Windows{Dropped: true}, true

@@ -13,6 +13,7 @@ func Delay(s *message.Stats, by time.Duration) {
 		return
 	}
 	s.Elapsed, s.Gap = s.Elapsed+by, s.Gap+by
+	s.Activity = delayed(s.Activity, by)
 	for i := range s.Steps {
 		s.Steps[i].Windows = delayed(s.Steps[i].Windows, by)
 	}

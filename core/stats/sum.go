@@ -66,6 +66,11 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 		total.Generator.Waited = add(total.Generator.Waited, p.Generator.Waited)
 		total.Generator.Dropped = add(total.Generator.Dropped, p.Generator.Dropped)
 		total.Generator.Missed = add(total.Generator.Missed, p.Generator.Missed)
+		merged, err := mergeWindows(total.Activity, p.Activity)
+		if err != nil {
+			return message.Stats{}, fmt.Errorf("add up users and iterations over time: %w", err)
+		}
+		total.Activity = merged
 		if room := LogsMax - len(total.Logs); room > 0 {
 			total.Logs = append(total.Logs, p.Logs[:min(room, len(p.Logs))]...)
 		}

@@ -54,6 +54,14 @@ func TestEveryStartIsCounted(t *testing.T) {
 							t.Errorf("%s: %s started %d, cancelled %d, the target saw %d", name, step.Name, step.Started, step.Cancelled, n)
 						}
 					}
+					begun, dropped := uint64(0), uint64(0)
+					course, err := stats.Intervals(r.Stats.Activity)
+					for i := range course {
+						begun, dropped = begun+course[i].Started, dropped+course[i].Failed
+					}
+					if g := r.Stats.Generator; err != nil || begun != g.Begun || dropped != g.Dropped {
+						t.Errorf("%s: over time %d iterations begin and %d are dropped, together %d and %d: %v", name, begun, dropped, g.Begun, g.Dropped, err)
+					}
 					home, free := r.Stats.Steps[0], r.Stats.Steps[1]
 					if home.Started != free.Started || home.Dropped != free.Dropped || r.Stats.Steps[2].Dropped != 0 {
 						t.Errorf("%s: an iteration begins with both steps: started %d and %d, dropped %d and %d", name, home.Started, free.Started, home.Dropped, free.Dropped)

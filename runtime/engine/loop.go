@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"hyperscale/core/stats"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/epoll"
@@ -30,6 +31,7 @@ type parts struct {
 	cfg        *Config
 	g          *graph
 	gen        measure.Generator
+	activity   stats.Activity
 	course     course
 	iterations iterations
 	users      users
@@ -165,6 +167,8 @@ func (l *loop) drain() {
 }
 
 func (l *loop) housekeep() {
+	d := l.iterations.schedule.Figures()
+	l.activity.Turn(time.Duration(l.Clock.Now), d.Active, d.Begun, d.Lost)
 	l.gen.Turn(time.Duration(l.Clock.Now))
 	if l.Clock.Now >= l.reporting {
 		l.reporting = l.Clock.Now + int64(progressEvery)

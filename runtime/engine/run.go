@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/load/schedule"
 	"hyperscale/core/message"
+	"hyperscale/core/stats"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
@@ -167,6 +168,8 @@ func (l *loop) run() error {
 	l.course.running = false
 	l.giveUp()
 	l.iterations.schedule.Abandon(l.Clock.Tick())
+	d := l.iterations.schedule.Figures()
+	l.activity.Finish(time.Duration(l.Clock.Now), d.Active, d.Begun, d.Lost)
 	l.iterations.hangUpLeft()
 	return nil
 }
@@ -188,6 +191,7 @@ func (l *loop) begins() {
 		h.ResolvedAt(now)
 	}
 	l.course.running = true
+	l.activity = stats.NewActivity(time.Duration(now))
 	l.gen, l.asked = measure.NewGenerator(time.Duration(now)), now-int64(overEvery)
 	if l.cfg.Duration > 0 {
 		l.course.over, l.course.hard = int64(l.cfg.Duration), int64(l.cfg.Duration+gracefulStop(*l.cfg))

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"time"
 
 	"hyperscale/runtime/report"
@@ -20,6 +21,32 @@ func overTime(courses []report.Course, lasted int64, most int) []figure {
 		figures = append(figures, f)
 	}
 	return append(figures, latencies(&c, len(courses)))
+}
+
+// activity are the charts of users and of iterations, which every executor counts for its own users.
+func activity(a *report.Activity, lasted int64, most int) []figure {
+	users, iterations := report.Course{WidthNS: a.WidthNS}, report.Course{WidthNS: a.WidthNS}
+	for i := range a.Windows {
+		w := &a.Windows[i]
+		length := min(a.WidthNS, max(lasted-w.SinceNS, 1)) // OK of a column becomes the time of its users
+		users.Windows = append(users.Windows, report.Window{SinceNS: w.SinceNS, OK: uint64(float64(w.Active) * float64(length) / 1e9)})
+		iterations.Windows = append(iterations.Windows, report.Window{SinceNS: w.SinceNS, OK: w.Begun, Started: w.Asked})
+	}
+	u, c := merge([]report.Course{users}, lasted, most), merge([]report.Course{iterations}, lasted, most)
+	if len(u.points) == 0 {
+		return nil
+	}
+	active := u.perSecond(func(p *point) uint64 { return p.ok })
+	for i := range active {
+		active[i] /= 1000 // Active is in thousandths already
+	}
+	shown := u.timed("Active virtual users over time", []curve{{Name: "active virtual users, on average", class: "good", filled: true, Values: active}})
+	shown.Unit = "virtual users"
+	curves := []curve{{Name: "begun", class: "good", filled: true, Values: c.perSecond(func(p *point) uint64 { return p.ok })}}
+	if asked := c.perSecond(func(p *point) uint64 { return p.started }); !slices.Equal(asked, curves[0].Values) {
+		curves = append(curves, curve{Name: "asked", class: "dim", Values: asked})
+	}
+	return []figure{shown, c.timed("Iterations over time", curves)}
 }
 
 // values takes one figure of each point.

@@ -55,7 +55,8 @@ func (h *hover) String() string {
 // svg gathers a drawing.
 type svg struct{ b bytes.Buffer }
 
-// plotHeight is in pixels; labels of the y axis stand above their lines, inside.
+// plotHeight is in pixels. Labels of the y axis stand left of the drawing, in the margin that
+// page.css gives it: no label stands on data.
 const (
 	plotHeight = 170
 	plotTop    = 18
@@ -83,11 +84,11 @@ func (s *svg) begin(title string, x, y *axis) {
 	fmt.Fprintf(&s.b, `<svg y="%d" width="100%%" height="%d" viewBox="0 0 %d %d" preserveAspectRatio="none">`, plotTop, plotHeight, gridX, gridY)
 }
 
-// end closes the drawing, and puts the labels of the y axis above all lines.
+// end closes the drawing, and puts the labels of the y axis beside their lines.
 func (s *svg) end(y *axis) template.HTML {
 	s.b.WriteString("</svg>")
 	for _, t := range y.ticks {
-		fmt.Fprintf(&s.b, `<text class="y" x="0" y="%.1f">%s</text>`, plotTop+(1-t.at)*plotHeight-4, template.HTMLEscapeString(t.label))
+		fmt.Fprintf(&s.b, `<text class="y" x="-8" y="%.1f" text-anchor="end">%s</text>`, plotTop+(1-t.at)*plotHeight+4, template.HTMLEscapeString(t.label))
 	}
 	s.b.WriteString("</svg>")
 	return template.HTML(s.b.String()) //nolint:gosec // numbers, and text that is escaped above

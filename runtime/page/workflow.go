@@ -43,6 +43,7 @@ func (d *drawer) workflow(w *report.Workflow) workflow {
 		courses = append(courses, leaves[i].Course)
 	}
 	out.Figures = overTime(courses, w.DurationNS, d.points)
+	out.Figures = append(out.Figures, activity(&w.Activity, w.DurationNS, d.points)...)
 	curves := d.slowest(leaves)
 	if f, ok := percentiles("Latency by percentile", curves, 300); ok {
 		out.Figures = append(out.Figures, f)

@@ -209,7 +209,7 @@ func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 	w := Workflow{
 		Name: in.Name, Outcome: in.State.String(), Error: in.Error, VUs: in.VUs, Cores: in.Cores, DurationNS: int64(verdict.Clock(in)), GapNS: int64(in.Stats.Gap),
 		Steps: []Step{}, Named: Named{Requests: []Step{}, Beside: []Step{}}, Series: []Series{}, Checks: []Check{}, Actions: []Check{}, Metrics: []Metric{}, Lost: []Lost{}, Logs: slices.Concat([]string{}, in.Stats.Logs),
-		Rows: in.Stats.Rows, RowsBurned: in.Burned,
+		Feed: Feed{Rows: in.Stats.Rows, RowsBurned: in.Burned},
 	}
 	var err error
 	if w.Generator, err = buildGenerators([]message.WorkflowResult{*in}); err != nil {
@@ -232,6 +232,9 @@ func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 		if at >= 0 {
 			w.Steps[at].Tags = tags(in.StepTags[i].Tags)
 		}
+	}
+	if w.Activity, err = buildActivity(&in.Stats, in.Interval); err != nil {
+		return w, err
 	}
 	if w.Series, err = buildSeries(in, w.Loaded()); err != nil {
 		return w, err

@@ -145,16 +145,22 @@ type Workflow struct {
 	Generator  Generator `json:"generator"`       // of its executors
 	Steps      []Step    `json:"steps"`           // measured steps, in the file's order
 	Named                // the requests of its functions, as fields of the workflow itself
-	Series     []Series  `json:"series"`      // measured steps with a tag in common, merged; of the whole job only
-	Checks     []Check   `json:"checks"`      // in the file's order
-	Actions    []Check   `json:"actions"`     // steps that run and are not measured
-	Metrics    []Metric  `json:"metrics"`     // in the file's order
-	Lost       []Lost    `json:"lost"`        // attempts that were given up
-	Logs       []string  `json:"logs"`        // the first lines that vu.log wrote
-	Rows       uint64    `json:"rows"`        // rows of its feed that iterations took
-	RowsBurned uint64    `json:"rows_burned"` // rows of a unique feed that lost attempts held, and no iteration gets
+	Series     []Series  `json:"series"`   // measured steps with a tag in common, merged; of the whole job only
+	Checks     []Check   `json:"checks"`   // in the file's order
+	Actions    []Check   `json:"actions"`  // steps that run and are not measured
+	Metrics    []Metric  `json:"metrics"`  // in the file's order
+	Lost       []Lost    `json:"lost"`     // attempts that were given up
+	Logs       []string  `json:"logs"`     // the first lines that vu.log wrote
+	Activity   Activity  `json:"activity"` // its users and iterations over time
+	Feed                 // the rows of its feed, as fields of the workflow itself
 
 	Tags map[string]string `json:"tags,omitempty"` // as declared
+}
+
+// Feed says what became of a workflow's rows.
+type Feed struct {
+	Rows       uint64 `json:"rows"`        // rows of its feed that iterations took
+	RowsBurned uint64 `json:"rows_burned"` // rows of a unique feed that lost attempts held, and no iteration gets
 }
 
 // Named are the requests that functions sent, each under its name.
@@ -216,6 +222,22 @@ type Window struct {
 	P99NS    uint64 `json:"p99_ns"`    // the same at 99 %
 
 	Buckets Buckets `json:"latency_buckets,omitempty"` // latencies by power of two: what a comparison needs; of the whole job only
+}
+
+// Activity is what a workflow's virtual users did over time. Windows in which nothing happened are
+// left out.
+type Activity struct {
+	WidthNS int64          `json:"width_ns"` // of each window; 0 if there is none
+	Dropped bool           `json:"dropped"`  // there was no room for them on the way, as logs says
+	Windows []ActiveWindow `json:"windows"`  // ascending
+}
+
+// ActiveWindow is one interval of the time since the load began.
+type ActiveWindow struct {
+	SinceNS int64  `json:"since_ns"`     // when it began
+	Active  uint64 `json:"active_milli"` // virtual users that were active, on average, in thousandths
+	Begun   uint64 `json:"begun"`        // iterations that began in it
+	Asked   uint64 `json:"asked"`        // iterations that were due or began in it: those that no virtual user was free for are the difference
 }
 
 // Error is one kind of failure.

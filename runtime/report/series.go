@@ -29,6 +29,24 @@ func buildCourse(in message.Windows, interval time.Duration) (Course, error) {
 	return out, nil
 }
 
+func buildActivity(in *message.Stats, interval time.Duration) (Activity, error) {
+	out := Activity{Dropped: in.Activity.Dropped, Windows: []ActiveWindow{}}
+	width, all, err := stats.Points(in.Activity, interval)
+	if err != nil {
+		return out, fmt.Errorf("users over time: %w", err)
+	}
+	out.WidthNS = int64(width)
+	for i := range all {
+		w := &all[i]
+		lasted := width
+		if left := in.Elapsed - w.Since; left > 0 {
+			lasted = min(width, left)
+		}
+		out.Windows = append(out.Windows, ActiveWindow{SinceNS: int64(w.Since), Active: w.UsersMilli(lasted), Begun: w.Started, Asked: w.Started + w.Failed})
+	}
+	return out, nil
+}
+
 // buildSeries merges the measured steps by their tags, in the order in which those are
 // first seen.
 func buildSeries(in *message.WorkflowResult, clock time.Duration) ([]Series, error) {

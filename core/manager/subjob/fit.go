@@ -21,7 +21,7 @@ func Fit(d *message.DatacenterResult, size func() int) {
 func Slim(d *message.DatacenterResult, size func() int) {
 	for i := range d.Workflows {
 		s := &d.Workflows[i].Stats
-		s.Generator.Lag = message.Histogram{}
+		s.Generator.Lag, s.Activity = message.Histogram{}, message.Windows{Dropped: s.Activity.Dropped || s.Activity.Width != 0}
 		steps := append([]message.StepStats(nil), s.Steps...)
 		for j := range steps {
 			stats.Bare(&steps[j])
