@@ -128,7 +128,7 @@ func (m *attempts) lose(env node.Env, s *subjob.Shard, why string, stopped bool)
 	m.touch(env, s.Workflow.Subjob)
 	t := tag{step: lastReportKept, shard: s, why: why, from: from}
 	if s.Losing.Report == nil {
-		m.recordLoss(env, &t)
+		m.recordLoss(&t)
 		return
 	}
 	m.ledger.Keep(env, s.ID.Job, encode(s.Losing.Report), t)
@@ -147,12 +147,12 @@ func (m *attempts) onLastReportKept(env node.Env, t *tag, file message.FileDiges
 	} else {
 		s.Losing.File, s.Losing.Counted = file, true
 	}
-	m.recordLoss(env, t)
+	m.recordLoss(t)
 }
 
 // recordLoss puts a loss into the record. From then on the result of the attempt is stale here
 // and at any later holder.
-func (m *attempts) recordLoss(_ node.Env, t *tag) {
+func (m *attempts) recordLoss(t *tag) {
 	s := t.shard
 	l := s.Losing
 	s.Lost, s.Losing = append(s.Lost, l), nil

@@ -197,7 +197,7 @@ func LostText(l *report.Lost) string {
 		fmt.Fprintf(&b, "; %s until %s count", units.Counted(l.Started, "start"), units.Duration(time.Duration(l.UntilNS)))
 	}
 	if l.UnreportedNS > 0 {
-		fmt.Fprintf(&b, "; at most %s of its load is in no figure", units.Duration(time.Duration(l.UnreportedNS)))
+		fmt.Fprintf(&b, "; at most %s of its load is in no figure", units.Duration((time.Duration(l.UnreportedNS) + 99*time.Millisecond).Truncate(100*time.Millisecond)))
 	}
 	if l.Unreplaced {
 		b.WriteString("; no worker was free to replace it: what was due after it was not offered")
