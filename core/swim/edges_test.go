@@ -233,3 +233,19 @@ func TestExchangesEndAndTellAll(t *testing.T) {
 		t.Error("an exchange that hangs keeps its stream until the lists differ again")
 	}
 }
+
+// A death that this node knows only from a list goes to the member itself as a death: the member
+// then recants its own verdicts, and a suspicion would not make it.
+func TestADoubtedMemberLearnsItsDeath(t *testing.T) {
+	w, _, _ := meeting(t, func(c *Config) { c.Additions = Default().Additions }, "b", "c")
+	var told []message.SwimNews
+	w.WatchDatagram = func(to node.Addr, m node.Message) {
+		if g, ok := m.(*message.SwimGossip); ok && to == "c:1" {
+			told = append(told, g.News...)
+		}
+	}
+	w.Receive(w.Accept(peer("b")), &message.SwimList{Group: "dc1", Incarnation: firstOf(1), News: message.SwimNewsList{about("c", Dead, 1)}})
+	if len(told) != 1 || told[0].Node != "c" || State(told[0].State) != Dead {
+		t.Errorf("c learns %+v, want its death", told)
+	}
+}

@@ -38,8 +38,11 @@ type crowd struct {
 	told     func(at node.ID, in *node.Input) // receives what members receive; may be nil
 	calm     bool                             // no member may even become suspect
 	deaths   map[node.ID]map[node.ID]time.Duration
-	why      map[string]int  // reasons of deaths
-	holds    map[node.ID]int // how often a member held evictions
+	why      map[string]int                        // reasons of deaths
+	holds    map[node.ID]int                       // how often a member held evictions
+	heals    []time.Duration                       // when cuts heal that leave some members alone
+	agreedOn map[int]node.ID                       // of a heal: the member that agreed excuses
+	doubts   map[node.ID]map[node.ID]time.Duration // of a member: when each guilty one last began to suspect it
 }
 
 // sight is one member's view of another.
@@ -56,7 +59,7 @@ type size struct{ members, places int }
 func newCrowd(s *stage.Stage, n size, spec sim.Spec, config func(i int, c *swim.Config)) *crowd {
 	c := &crowd{
 		Stage: s, groups: map[node.ID]*swim.Group{}, views: map[node.ID]map[node.ID]sight{}, rostered: map[node.ID]bool{}, guilty: map[node.ID]bool{}, absent: map[node.ID]bool{},
-		deaths: map[node.ID]map[node.ID]time.Duration{}, why: map[string]int{}, holds: map[node.ID]int{},
+		deaths: map[node.ID]map[node.ID]time.Duration{}, why: map[string]int{}, agreedOn: map[int]node.ID{}, doubts: map[node.ID]map[node.ID]time.Duration{}, holds: map[node.ID]int{},
 	}
 	c.config = func(i int) swim.Config {
 		base := swim.Default()
@@ -195,9 +198,36 @@ func (c *crowd) see(at node.ID, ch *swim.Change) {
 	if ch.To == swim.Dead {
 		c.dies(at, m.ID, ch)
 	}
+	if ch.To == swim.Suspect && c.guilty[at] {
+		if c.doubts[m.ID] == nil {
+			c.doubts[m.ID] = map[node.ID]time.Duration{}
+		}
+		c.doubts[m.ID][at] = c.World.Now()
+	}
 	if c.calm && ch.To == swim.Suspect && !c.guilty[m.ID] && !c.absent[m.ID] && !c.guilty[at] {
 		c.violate(at, "%s is suspected by %s: %s", m.ID, ch.By, ch.Reason)
 	}
+}
+
+// agreed says that a cut healed a moment ago, that two members behind it suspected a member that
+// they could not reach, and that it is the only such member. One confirms the other, so they tell
+// their verdict, and a cut that heals after their last question leaves the refutation no time.
+func (c *crowd) agreed(id node.ID) bool {
+	now, accusers := c.World.Now(), 0
+	//lint:orderfree a count
+	for _, since := range c.doubts[id] {
+		if now-since < 20*time.Second {
+			accusers++
+		}
+	}
+	at := slices.IndexFunc(c.heals, func(at time.Duration) bool { return at <= now && now-at < 2*time.Second })
+	if at < 0 || accusers < 2 {
+		return false
+	}
+	if c.agreedOn[at] == "" {
+		c.agreedOn[at] = id
+	}
+	return c.agreedOn[at] == id
 }
 
 func (c *crowd) dies(at, id node.ID, ch *swim.Change) {
@@ -208,7 +238,7 @@ func (c *crowd) dies(at, id node.ID, ch *swim.Change) {
 	if _, told := c.deaths[id][at]; !told {
 		c.deaths[id][at] = c.World.Now()
 	}
-	if !c.guilty[id] && !c.absent[id] && !c.guilty[at] {
+	if !c.guilty[id] && !c.absent[id] && !c.guilty[at] && !c.agreed(id) {
 		c.violate(at, "%s is healthy, and is taken for dead, as %s says: %s", id, ch.By, ch.Reason)
 	}
 }

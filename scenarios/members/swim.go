@@ -27,7 +27,7 @@ func swimWorlds() []stage.Scenario {
 		{Name: "overslept", Virtual: 5 * time.Minute, Build: buildOverslept,
 			Doc: "A member is cut off for a moment, and suspected. A member that suspects it then falls asleep, with its network or without, until long after all is well again, and once more as it wakes. Awake, it probes before it declares another dead: no member is declared dead."},
 		{Name: "returning-few", Virtual: 5 * time.Minute, Build: buildReturningFew,
-			Doc: "A few members are cut off together, until the group has given them up and they give the group up, one by one. When the cut heals in the middle of that, no member believes their reports: only members that were cut off are declared dead."},
+			Doc: "A few members are cut off together, until the group has given them up and they give the group up, one by one. When the cut heals in the middle of that, no member believes their reports: only members that were cut off are declared dead, and at most one more that two of them suspected when a cut healed."},
 		{Name: "watched-clocks", Virtual: 7 * time.Minute, Beyond: true, Build: buildWatchedClocks,
 			Doc: "Of eight clocks one becomes 3.75 percent fast; all others run at the bound of one percent, fast or slow. Links are slow and lossy now and then, and processes pause for seconds. All members find the bad clock, and never another one."},
 		{Name: "watched-loops", Virtual: 4 * time.Minute, Build: buildWatchedLoops,
@@ -165,6 +165,7 @@ func buildReturningFew(s *stage.Stage) {
 	for at := 10 * time.Second; at < s.Heal-50*time.Second; at += 50 * time.Second {
 		length := s.Rand.Duration(8*time.Second, 20*time.Second).Truncate(time.Millisecond)
 		s.Fault(sim.Fault{At: at, For: length, Kind: sim.FaultPartition, Nodes: stage.Names(few)})
+		c.heals = append(c.heals, at+length)
 	}
 }
 
