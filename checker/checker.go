@@ -81,6 +81,8 @@ func (c *Checker) Observe(r Record) {
 		c.executions.Started(r, e, c.jobs.promises.Once)
 	case event.ShardRenewed:
 		c.executions.Renewed(r, e)
+	case event.CoreFreed:
+		c.executions.CoreFreed(r, e)
 	case event.ShardEnded:
 		c.executions.Ended(r, e)
 	case event.ShardCounted:

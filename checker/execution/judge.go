@@ -1,8 +1,6 @@
 package execution
 
 import (
-	"maps"
-	"slices"
 
 	"hyperscale/checker/history"
 	"hyperscale/core/event"
@@ -78,10 +76,7 @@ func (j *Judge) startsOnce(r history.Record, this run) {
 // with it the proof: what runs under a fence had it on disk before.
 func (j *Judge) FenceStored(r history.Record, e event.FenceStored) {
 	w := j.of(r)
-	for _, core := range slices.Sorted(maps.Keys(w.holder)) {
-		if w.holder[core] == (held{e.Shard, e.Fence}) {
-			j.log.Violate("T3", r, "shard %v was started under %v before that fence was on disk", e.Shard, e.Fence)
-			return
-		}
+	if len(w.of(e.Shard, e.Fence)) > 0 {
+		j.log.Violate("T3", r, "shard %v was started under %v before that fence was on disk", e.Shard, e.Fence)
 	}
 }

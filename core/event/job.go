@@ -77,6 +77,14 @@ type ShardStarted struct {
 	Datacenter string
 	Cores      []int // indices of the cores it holds from now on
 	Total      int   // cores of this worker
+	Tenancy    message.Tenancy
+}
+
+// CoreFreed: an executor of an execution has exited before the others, and its core is free (T9).
+type CoreFreed struct {
+	Shard message.ShardID
+	Fence message.Fence
+	Core  int
 }
 
 // ShardEnded: all executors of that execution have exited, and its cores are free.
@@ -198,6 +206,9 @@ func (ShardStarted) EventName() string { return "shard-started" }
 
 // EventName implements node.Event.
 func (ShardEnded) EventName() string { return "shard-ended" }
+
+// EventName implements node.Event.
+func (CoreFreed) EventName() string { return "core-freed" }
 
 // EventName implements node.Event.
 func (ShardCounted) EventName() string { return "shard-counted" }

@@ -17,7 +17,7 @@ func New(name string) node.Event {
 // catalogue.
 func All() []node.Event {
 	return []node.Event{
-		&JobChanged{}, &SubjobChanged{}, &WorkflowChanged{}, &WorkflowAborted{}, &Acted{}, &FenceRefused{}, &FenceStored{}, &ShardStarted{}, &ShardEnded{},
+		&JobChanged{}, &SubjobChanged{}, &WorkflowChanged{}, &WorkflowAborted{}, &Acted{}, &FenceRefused{}, &FenceStored{}, &ShardStarted{}, &CoreFreed{}, &ShardEnded{},
 		&ShardCounted{}, &SegmentCounted{}, &SubjobCounted{}, &SubjobGivenUp{}, &RowsTaken{}, &ShardDispatched{}, &ShardLost{}, &SubjobDispatched{}, &ExecutorGone{},
 		&PeerRegistered{}, &PeerLost{}, &PeerRefused{}, &Ignored{}, &StoreFailed{}, &Shed{},
 		&LeaseGranted{}, &LeaseExtended{}, &LeaseEnded{}, &LeaseCalled{}, &LeaseReturned{}, &AcceptorWrote{},

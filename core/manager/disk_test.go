@@ -26,7 +26,7 @@ func (d *desk) listed(over map[message.ShardRef]bool, ids ...node.ID) {
 		for _, s := range took[*message.ShardDispatch](d, d.up[id]) {
 			if ref := (message.ShardRef{Shard: s.Shard, Fence: s.Fence}); !over[ref] && !slices.Contains(hb.Running, ref) {
 				hb.Running = append(hb.Running, ref)
-				hb.CoresFree -= s.Cores
+				hb.CoresFree -= min(hb.CoresFree, s.Cores) // shards of a job share what is left
 			}
 		}
 		d.Receive(d.up[id], hb)

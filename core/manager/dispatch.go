@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"slices"
 	"time"
 
 	"hyperscale/core/event"
@@ -25,7 +26,7 @@ func (m *attempts) assign(env node.Env, s *subjob.Shard, w *roster.Worker) {
 	s.Idle = false
 	s.Dispatch = subjob.Dispatch{}
 	s.Renewed = env.Now()
-	m.roster.Give(w, s.ID, roster.Given{Fence: s.Fence, Cores: s.Cores})
+	m.roster.Give(w, s.ID, w.Takes(s.Fence, s.Cores, s.Tenancy))
 	m.becomeShard(env, s, message.WorkflowAssigned)
 	f := s.Workflow
 	if f.Started == 0 {
@@ -69,7 +70,7 @@ func (m *attempts) sendDispatch(env node.Env, s *subjob.Shard) {
 		VUs: s.VUs, FirstVU: s.First, Cores: s.Cores,
 		Duration: plan.Duration, Timeout: plan.Timeout, RunTimeout: max(left, time.Second),
 		Given: s.Workflow.Given(), Rows: p.Dispatch.Rows,
-		Resume: resume,
+		Resume: resume, Tenancy: s.Tenancy,
 	})
 }
 
@@ -129,10 +130,36 @@ func (m *attempts) pass(s *subjob.Shard) {
 }
 
 // another chooses a worker for a shard that was lost or refused, if there is one.
-func (m *attempts) another(env node.Env, s *subjob.Shard) *roster.Worker {
+func (m *workflows) another(env node.Env, s *subjob.Shard) *roster.Worker {
 	waited := env.Now().Sub(s.NotBefore) >= m.config.Silence
-	if id, ok := m.roster.Ranking().Again(env.Rand(node.PurposePlacement), s.Need(), s.Failed, waited); ok {
+	draw := env.Rand(node.PurposePlacement)
+	switch s.Tenancy {
+	case message.TenancyMachine:
+		return m.idle(s, waited)
+	case message.TenancyLight:
+		if id, ok := m.roster.Seats().Again(draw, 1, s.Failed, waited); ok {
+			return m.roster.Of(id)
+		}
+	}
+	if id, ok := m.roster.Ranking().Again(draw, s.Need(), s.Failed, waited); ok {
 		return m.roster.Of(id)
+	}
+	if s.Tenancy == message.TenancyJob {
+		for _, at := range m.sharing(s.Workflow.Subjob) {
+			if at.Cores >= s.Cores && (waited || !slices.Contains(s.Failed, at.Worker)) {
+				return m.roster.Of(at.Worker)
+			}
+		}
+	}
+	return nil
+}
+
+// idle finds a worker for a shard that needs a whole one.
+func (m *workflows) idle(s *subjob.Shard, waited bool) *roster.Worker {
+	for _, w := range m.roster.All() {
+		if m.roster.Ranking().Has(w.Peer.ID) && w.Free() == w.Total && w.Total >= s.Need() && (waited || !slices.Contains(s.Failed, w.Peer.ID)) {
+			return w
+		}
 	}
 	return nil
 }

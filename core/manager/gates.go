@@ -117,6 +117,7 @@ func (m *gateSide) heartbeat(env node.Env) *message.ManagerHeartbeat {
 			hb.WorkerSum++
 			hb.CoresTotal += w.Total
 			hb.CoresFree += w.Free()
+			hb.SeatsFree += w.FreeSeats()
 		}
 		if hb.Workers == nil {
 			hb.Workers = make([]message.WorkerInfo, 0, min(workersListed, m.roster.Len()))

@@ -12,7 +12,7 @@ import (
 // place gives cores to all that wait for them, oldest subjob first. The manager calls it
 // whenever cores may be free.
 func (m *workflows) place(env node.Env) {
-	alone := m.runsAlone()
+	alone := m.alone()
 	for _, p := range m.order {
 		if p.Missing > 0 || p.Result != nil || p.Dispatch == nil || !m.holds(env, p) {
 			continue
@@ -24,16 +24,22 @@ func (m *workflows) place(env node.Env) {
 	}
 }
 
-// runsAlone finds a running workflow that excludes all others.
-func (m *workflows) runsAlone() *subjob.Workflow {
+// alone names a running workflow that excludes all others, or the worker on which one of another
+// manager runs; empty: there is none.
+func (m *workflows) alone() string {
 	for _, p := range m.order {
 		for _, f := range p.Workflows {
 			if f.Plan != nil && f.Plan.Priority == message.PriorityExclusive && len(f.Shards) > 0 && f.End == message.WorkflowNone {
-				return f
+				return fmt.Sprintf("workflow %q to end, which runs alone", f.Plan.Name)
 			}
 		}
 	}
-	return nil
+	for _, w := range m.roster.All() {
+		if w.Machine && w.Stands() {
+			return fmt.Sprintf("the workflow to end that runs alone on %s", w.Peer.ID)
+		}
+	}
+	return ""
 }
 
 // close ends the wait for shards that a former holder dispatched: their workers have stopped
@@ -55,13 +61,11 @@ func (m *workflows) close(env node.Env, p *subjob.Subjob) {
 	}
 }
 
-// placeSubjob returns the workflow that runs alone, or will; workflows after it wait.
-func (m *workflows) placeSubjob(env node.Env, p *subjob.Subjob, alone *subjob.Workflow) *subjob.Workflow {
-	waiting := 0
+// placeSubjob returns what alone returns, or that a workflow waits to run alone; workflows after
+// it wait.
+func (m *workflows) placeSubjob(env node.Env, p *subjob.Subjob, alone string) string {
 	for _, f := range p.Workflows {
-		if m.isReady(env, f) && len(f.Shards) == 0 {
-			waiting++
-		}
+		m.isReady(env, f)
 	}
 	for _, f := range p.Workflows {
 		if f.Ready == 0 || f.End != message.WorkflowNone || f.Failure != "" || f.Abort != "" {
@@ -71,14 +75,13 @@ func (m *workflows) placeSubjob(env node.Env, p *subjob.Subjob, alone *subjob.Wo
 			m.placeShards(env, f)
 			continue
 		}
-		waiting--
-		if alone != nil {
-			m.lacks(env, f, fmt.Sprintf("workflow %q to end, which runs alone", alone.Plan.Name), "submit it when that one has ended")
+		if alone != "" {
+			m.lacks(env, f, alone, "submit it when that one has ended")
 			continue
 		}
-		m.cut(env, f, waiting+1)
+		m.cut(env, f)
 		if f.Plan.Priority == message.PriorityExclusive && f.End == message.WorkflowNone {
-			alone = f
+			alone = fmt.Sprintf("workflow %q to end, which runs alone", f.Plan.Name)
 		}
 	}
 	return alone
@@ -113,35 +116,88 @@ func (m *workflows) isReady(env node.Env, f *subjob.Workflow) bool {
 	return true
 }
 
-// cut makes the shards of a workflow, one per worker, if there are cores. It leaves waiting
-// workflows their share of the free cores.
-func (m *workflows) cut(env node.Env, f *subjob.Workflow, waiting int) {
+// cut makes the shards of a workflow, one per worker, if there is room. It leaves their part to
+// workflows of the job that may run beside it.
+func (m *workflows) cut(env node.Env, f *subjob.Workflow) {
 	if why := subjob.TooMuch(f.Subjob.Dispatch.Program, f.Given()); why != "" {
 		m.endWorkflow(env, f, message.WorkflowFailed, why)
 		return
 	}
-	free, all := m.roster.Ranking().Cores()
-	want := place.Wanted(f.Plan, free/uint64(max(1, waiting)), all)
-	if f.Plan.Priority == message.PriorityExclusive && free < all {
-		m.lacks(env, f, fmt.Sprintf("all %d cores, %d are free", all, free), "add workers, or take its priority out")
-		return
-	}
-	if free < want {
-		m.lacks(env, f, fmt.Sprintf("%d cores, %d are free", want, free), "add workers, or ask for fewer cores")
+	shared := m.sharing(f.Subjob)
+	room := m.vacancies(shared)
+	claim, fits := place.Divide(f.Plan, f.Beside(), room)
+	if !fits {
+		m.lacksRoom(env, f, claim, room)
 		return
 	}
 	f.Waits = ""
-	for i, c := range m.roster.Ranking().Cut(env.Rand(node.PurposePlacement), want, f.Plan.VUs) {
-		s := &subjob.Shard{
+	for i, c := range m.choose(env, claim, f.Plan.VUs, shared) {
+		f.Shards = append(f.Shards, &subjob.Shard{
 			Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Workflow: f.Index, Ordinal: uint32(i)},
-			VUs: c.VUs, First: c.First, Cores: c.Cores, Worker: c.Worker, State: message.WorkflowPending,
-		}
-		f.Shards = append(f.Shards, s)
+			Extent: subjob.Extent{VUs: c.VUs, First: c.First, Cores: c.Cores, Tenancy: claim.Tenancy}, Worker: c.Worker, State: message.WorkflowPending,
+		})
 	}
 	for _, s := range f.Shards {
 		m.assign(env, s, m.roster.Of(s.Worker))
 	}
 	m.commit(f.Subjob, tag{step: workflowCut, workflow: f})
+}
+
+// vacancies sums what the workers have.
+func (m *workflows) vacancies(shared []place.Sharing) place.Room {
+	var room place.Room
+	room.Free, room.All = m.roster.Ranking().Cores()
+	room.Seats, _ = m.roster.Seats().Cores()
+	for _, s := range shared {
+		room.Shared += uint64(s.Cores)
+	}
+	return room
+}
+
+// choose chooses the workers of a claim for which there is room.
+func (m *workflows) choose(env node.Env, c place.Claim, users uint64, shared []place.Sharing) []place.Shard {
+	draw := env.Rand(node.PurposePlacement)
+	switch c.Tenancy {
+	case message.TenancyLight:
+		if w, ok := m.roster.Seats().Again(draw, 1, nil, true); ok {
+			return []place.Shard{{Worker: w, Cores: 1, VUs: users}}
+		}
+	case message.TenancyJob:
+		return m.roster.Ranking().Join(draw, c.Cores, users, shared)
+	}
+	return m.roster.Ranking().Cut(draw, c.Cores, users)
+}
+
+// sharing lists the workers on which shards of a job share cores, and that can receive more.
+func (m *workflows) sharing(p *subjob.Subjob) []place.Sharing {
+	at := map[node.ID]int{}
+	var list []place.Sharing
+	for _, f := range p.Workflows {
+		for _, s := range f.Shards {
+			if s.Tenancy != message.TenancyJob || !s.Live() || !m.roster.Ranking().Has(s.Worker) {
+				continue
+			}
+			i, known := at[s.Worker]
+			if !known {
+				i = len(list)
+				at[s.Worker], list = i, append(list, place.Sharing{Worker: s.Worker})
+			}
+			list[i].Cores, list[i].Executors = max(list[i].Cores, s.Cores), list[i].Executors+s.Cores
+		}
+	}
+	return list
+}
+
+// lacksRoom lets a workflow wait for cores, within a bound.
+func (m *workflows) lacksRoom(env node.Env, f *subjob.Workflow, c place.Claim, room place.Room) {
+	switch c.Tenancy {
+	case message.TenancyMachine:
+		m.lacks(env, f, fmt.Sprintf("all %d cores, %d are free", room.All, room.Free), "add workers, or take its priority out")
+	case message.TenancyLight:
+		m.lacks(env, f, fmt.Sprintf("a part of a core, all %d are taken", room.All), "add workers")
+	default:
+		m.lacks(env, f, fmt.Sprintf("%d cores, %d are free", c.Cores, room.Free), "add workers, or ask for fewer cores")
+	}
 }
 
 // onCut dispatches the shards of a workflow whose cut is on a majority.
@@ -162,7 +218,7 @@ func (m *workflows) lacks(env node.Env, f *subjob.Workflow, what, remedy string)
 
 // giveUp ends a workflow that was never cut: it records the end as that of one shard.
 func (m *workflows) giveUp(env node.Env, f *subjob.Workflow, why string) {
-	s := &subjob.Shard{Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Workflow: f.Index}, VUs: f.Plan.VUs, State: message.WorkflowPending}
+	s := &subjob.Shard{Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Workflow: f.Index}, Extent: subjob.Extent{VUs: f.Plan.VUs}, State: message.WorkflowPending}
 	f.Shards = []*subjob.Shard{s}
 	m.endShard(env, s, message.WorkflowFailed, why)
 }
@@ -183,7 +239,7 @@ func (m *workflows) placeShards(env node.Env, f *subjob.Workflow) {
 		}
 		w := m.another(env, s)
 		if w != nil {
-			if f.Plan.Cores == 0 {
+			if f.Plan.Cores == 0 && s.Tenancy == message.TenancyOwn {
 				s.Cores = min(s.Cores, w.Free())
 			}
 			m.assign(env, s, w)

@@ -23,7 +23,7 @@ func manyPlacing(workers int, cores uint32) *placing {
 	for i := range workers {
 		stand(p.m, node.ID(fmt.Sprintf("worker-%04d", i)), &message.WorkerHeartbeat{CoresTotal: cores, CoresFree: cores})
 	}
-	p.shard = &subjob.Shard{Workflow: &subjob.Workflow{Subjob: &subjob.Subjob{Job: message.JobID{1}, Dispatch: &message.JobDispatch{}, State: message.JobRunning}}, Cores: 1, State: message.WorkflowPending}
+	p.shard = &subjob.Shard{Workflow: &subjob.Workflow{Subjob: &subjob.Subjob{Job: message.JobID{1}, Dispatch: &message.JobDispatch{}, State: message.JobRunning}}, Extent: subjob.Extent{Cores: 1}, State: message.WorkflowPending}
 	return p
 }
 
@@ -35,7 +35,7 @@ func TestALargeShardHidesNoSmallOne(t *testing.T) {
 		f := p.shard.Workflow
 		f.Plan, f.Started, f.State = &message.WorkflowPlan{Name: "a", Cores: 4}, p.Now(), message.WorkflowPending
 		for i, n := range cores {
-			f.Shards = append(f.Shards, &subjob.Shard{Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Ordinal: uint32(i)}, Cores: n, State: message.WorkflowPending, NotBefore: p.Now()})
+			f.Shards = append(f.Shards, &subjob.Shard{Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Ordinal: uint32(i)}, Extent: subjob.Extent{Cores: n}, State: message.WorkflowPending, NotBefore: p.Now()})
 		}
 		free := uint32(4)
 		p.m.placeShards(p, f)
@@ -61,7 +61,7 @@ func BenchmarkCut(b *testing.B) {
 				p := manyPlacing(workers, 1)
 				f := p.waiting(uint32(workers))
 				b.StartTimer()
-				p.m.cut(p, f, 1)
+				p.m.cut(p, f)
 			}
 		})
 	}
@@ -71,6 +71,7 @@ func BenchmarkCut(b *testing.B) {
 func (p *placing) waiting(cores uint32) *subjob.Workflow {
 	f := p.shard.Workflow
 	f.Plan = &message.WorkflowPlan{Name: "a", Test: true, VUs: uint64(cores), Cores: cores}
+	f.Subjob.Workflows, f.Subjob.Dispatch.Plan.Workflows = []*subjob.Workflow{f}, []message.WorkflowPlan{*f.Plan}
 	f.Ready, f.State, f.Subjob.State = p.Now(), message.WorkflowPending, message.JobQueued
 	return f
 }
@@ -81,7 +82,7 @@ func (p *placing) lost(workers int) *subjob.Workflow {
 	f.Started = p.Now()
 	for i := range workers {
 		f.Shards = append(f.Shards, &subjob.Shard{
-			Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Ordinal: uint32(i)}, Cores: 1, State: message.WorkflowPending,
+			Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Ordinal: uint32(i)}, Extent: subjob.Extent{Cores: 1}, State: message.WorkflowPending,
 			Retries: subjob.Retries{Failed: []node.ID{node.ID(fmt.Sprintf("worker-%04d", i))}}, NotBefore: p.Now(),
 		})
 	}
@@ -130,7 +131,7 @@ func BenchmarkHeartbeat(b *testing.B) {
 			for b.Loop() {
 				hb.Sequence++
 				p.m.onWorkerHeartbeat(p, in, hb)
-				p.m.cut(p, f, 1)
+				p.m.cut(p, f)
 			}
 		})
 	}

@@ -31,7 +31,7 @@ func drawPlacing(t *rapid.T) *placing {
 	p.Start()
 	p.shard = &subjob.Shard{
 		Workflow: &subjob.Workflow{Plan: &message.WorkflowPlan{Cores: rapid.Uint32Range(0, 4).Draw(t, "asked")}, Subjob: &subjob.Subjob{Job: message.JobID{1}}},
-		Cores:    rapid.Uint32Range(1, 4).Draw(t, "cores"), State: message.WorkflowPending,
+		Extent:   subjob.Extent{Cores: rapid.Uint32Range(1, 4).Draw(t, "cores")}, State: message.WorkflowPending,
 		NotBefore: p.Now().Add(-rapid.SampledFrom([]time.Duration{0, 4 * time.Second, 5 * time.Second, time.Minute}).Draw(t, "waited")),
 	}
 	allFailed := rapid.IntRange(0, 5).Draw(t, "all failed") == 5
@@ -81,7 +81,8 @@ func TestACutIsGiven(t *testing.T) {
 		p := drawPlacing(t)
 		f := p.shard.Workflow
 		f.Plan = &message.WorkflowPlan{Name: "a", Test: true}
-		f.Subjob.Dispatch, f.Ready, f.State, f.Subjob.State = &message.JobDispatch{}, p.Now(), message.WorkflowPending, message.JobQueued
+		f.Subjob.Workflows, f.Subjob.Dispatch = []*subjob.Workflow{f}, &message.JobDispatch{Plan: message.Plan{Workflows: []message.WorkflowPlan{*f.Plan}}}
+		f.Ready, f.State, f.Subjob.State = p.Now(), message.WorkflowPending, message.JobQueued
 		var free uint64
 		for _, w := range p.m.roster.All() {
 			if fits(w) {
@@ -98,7 +99,7 @@ func TestACutIsGiven(t *testing.T) {
 			f.Plan.VUs = cores*rapid.Uint64Range(1, 3).Draw(t, "each") + rapid.Uint64Range(0, cores-1).Draw(t, "rest")
 		}
 		want := min(f.Plan.VUs, uint64(f.Plan.Cores))
-		p.m.cut(p, f, 1)
+		p.m.cut(p, f)
 		if want > free {
 			if len(f.Shards) > 0 {
 				t.Fatalf("%d shards of %d cores, %d are free", len(f.Shards), want, free)

@@ -54,7 +54,7 @@ func (m *workerSide) onShardAccepted(env node.Env, w *roster.Worker, a *message.
 }
 
 func (m *workerSide) onShardRefused(env node.Env, w *roster.Worker, r *message.ShardRefused) {
-	m.roster.Refused(w, r.CoresFree)
+	m.roster.Refused(w, r)
 	s := m.shardOf(env, r.Shard)
 	if s == nil || s.Fence != r.Fence || s.State != message.WorkflowAssigned || !s.Live() || !s.Written || s.Commit == subjob.Counting || s.Worker != w.Peer.ID {
 		return // of an attempt that is over, or of a cancellation

@@ -170,7 +170,7 @@ func (m *attempts) adopt(env node.Env, w *roster.Worker, s *subjob.Shard, f mess
 			m.cancelStray(env, old, message.ShardRef{Shard: s.ID, Fence: s.Fence})
 		}
 		s.Worker, s.Fence = w.Peer.ID, f
-		m.roster.Give(w, s.ID, roster.Given{Fence: s.Fence, Cores: s.Cores})
+		m.roster.Give(w, s.ID, w.Takes(s.Fence, s.Cores, s.Tenancy))
 	} else {
 		m.take(env, w, s, f)
 	}
@@ -185,7 +185,7 @@ func (m *attempts) take(env node.Env, w *roster.Worker, s *subjob.Shard, f messa
 	s.Worker, s.Fence, s.Written = w.Peer.ID, f, true
 	s.Dispatches = max(s.Dispatches, 1)
 	s.Renewed = max(s.Renewed, s.Workflow.Subjob.Granted)
-	m.roster.Give(w, s.ID, roster.Given{Fence: s.Fence, Cores: s.Cores})
+	m.roster.Give(w, s.ID, w.Takes(s.Fence, s.Cores, s.Tenancy))
 	if s.Workflow.Subjob.Missing > 0 {
 		s.State = message.WorkflowRunning // announce emits it
 		return

@@ -241,6 +241,9 @@ func (m *workflows) snapshot(env node.Env, p *subjob.Subjob) message.DatacenterR
 		}
 		for _, s := range f.Shards {
 			w.Cores += s.Cores
+			if s.Tenancy == message.TenancyJob {
+				w.Shared += s.Cores
+			}
 			for _, l := range s.Lost {
 				w.Lost = append(w.Lost, l.LostAttempt)
 			}

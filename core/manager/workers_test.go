@@ -58,7 +58,7 @@ func drawRunning(t *rapid.T, workers int) (*Machine, *subjob.Subjob) {
 		f := &subjob.Workflow{Subjob: p, Index: uint32(i), Plan: &message.WorkflowPlan{Name: fmt.Sprint(i), Layer: rapid.Uint32Range(0, 1).Draw(t, "layer")}}
 		p.Workflows = append(p.Workflows, f)
 		for range rapid.IntRange(0, workers).Draw(t, "shards") {
-			s := &subjob.Shard{Workflow: f, Worker: name(), Cores: 2, VUs: 3, State: message.WorkflowState(rapid.IntRange(1, 3).Draw(t, "state"))}
+			s := &subjob.Shard{Workflow: f, Worker: name(), Extent: subjob.Extent{Cores: 2, VUs: 3}, State: message.WorkflowState(rapid.IntRange(1, 3).Draw(t, "state"))}
 			f.Shards = append(f.Shards, s)
 			switch rapid.IntRange(0, 4).Draw(t, "stands") {
 			case 0:

@@ -2534,12 +2534,13 @@ func (z *WorkflowPlan) check() error {
 }
 
 func (z *WorkflowResult) size() int {
-	n := 79
+	n := 86
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Error))
 	n += sizeUint(uint64(z.VUs))
 	n += sizeUint(uint64(z.Cores))
+	n += sizeUint(uint64(z.Shared))
 	n += sizeInt(int64(z.Duration))
 	n += z.Stats.size()
 	n += sizeArray(len(z.Lost))
@@ -2565,6 +2566,7 @@ func (z *WorkflowResult) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Error))
 	h = node.Mix(h, uint64(z.VUs))
 	h = node.Mix(h, uint64(z.Cores))
+	h = node.Mix(h, uint64(z.Shared))
 	h = node.Mix(h, uint64(z.Duration))
 	h = z.Stats.digest(h)
 	h = node.Mix(h, uint64(len(z.Lost)))
@@ -3476,12 +3478,13 @@ func (z *ManagerHeartbeat) Size() int { return z.size() }
 func (z *ManagerHeartbeat) Digest() uint64 { return z.digest(48) }
 
 func (z *ManagerHeartbeat) size() int {
-	n := 112
+	n := 123
 	n += sizeString(len(z.Datacenter))
 	n += sizeUint(uint64(z.Sequence))
 	n++
 	n += sizeUint(uint64(z.CoresTotal))
 	n += sizeUint(uint64(z.CoresFree))
+	n += sizeUint(uint64(z.SeatsFree))
 	n += sizeArray(len(z.Workers))
 	for i := range z.Workers {
 		n += z.Workers[i].size()
@@ -3511,6 +3514,7 @@ func (z *ManagerHeartbeat) digest(h uint64) uint64 {
 	h = node.Mix(h, bit(z.Draining))
 	h = node.Mix(h, uint64(z.CoresTotal))
 	h = node.Mix(h, uint64(z.CoresFree))
+	h = node.Mix(h, uint64(z.SeatsFree))
 	h = node.Mix(h, uint64(len(z.Workers)))
 	for i := range z.Workers {
 		h = z.Workers[i].digest(h)
@@ -4012,12 +4016,14 @@ func (z *WorkerHeartbeat) Size() int { return z.size() }
 func (z *WorkerHeartbeat) Digest() uint64 { return z.digest(64) }
 
 func (z *WorkerHeartbeat) size() int {
-	n := 61
+	n := 80
 	n += sizeString(len(z.Datacenter))
 	n += sizeUint(uint64(z.Sequence))
 	n++
 	n += sizeUint(uint64(z.CoresTotal))
 	n += sizeUint(uint64(z.CoresFree))
+	n += sizeUint(uint64(z.SeatsFree))
+	n++
 	n += sizeArray(len(z.Running))
 	for i := range z.Running {
 		n += z.Running[i].size()
@@ -4031,6 +4037,8 @@ func (z *WorkerHeartbeat) digest(h uint64) uint64 {
 	h = node.Mix(h, bit(z.Draining))
 	h = node.Mix(h, uint64(z.CoresTotal))
 	h = node.Mix(h, uint64(z.CoresFree))
+	h = node.Mix(h, uint64(z.SeatsFree))
+	h = node.Mix(h, bit(z.Machine))
 	h = node.Mix(h, uint64(len(z.Running)))
 	for i := range z.Running {
 		h = z.Running[i].digest(h)
@@ -4072,7 +4080,7 @@ func (z *ShardDispatch) Size() int { return z.size() }
 func (z *ShardDispatch) Digest() uint64 { return z.digest(65) }
 
 func (z *ShardDispatch) size() int {
-	n := 108
+	n := 116
 	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeString(len(z.Workflow))
@@ -4090,6 +4098,7 @@ func (z *ShardDispatch) size() int {
 	}
 	n += z.Rows.size()
 	n += z.Resume.size()
+	n += sizeUint(uint64(z.Tenancy))
 	return n
 }
 
@@ -4111,6 +4120,7 @@ func (z *ShardDispatch) digest(h uint64) uint64 {
 	}
 	h = z.Rows.digest(h)
 	h = z.Resume.digest(h)
+	h = node.Mix(h, uint64(z.Tenancy))
 	return h
 }
 
@@ -4204,12 +4214,13 @@ func (z *ShardRefused) Size() int { return z.size() }
 func (z *ShardRefused) Digest() uint64 { return z.digest(67) }
 
 func (z *ShardRefused) size() int {
-	n := 44
+	n := 55
 	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.Code))
 	n += sizeString(len(z.Detail))
 	n += sizeUint(uint64(z.CoresFree))
+	n += sizeUint(uint64(z.SeatsFree))
 	n += z.Current.size()
 	return n
 }
@@ -4220,6 +4231,7 @@ func (z *ShardRefused) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Code))
 	h = node.MixString(h, string(z.Detail))
 	h = node.Mix(h, uint64(z.CoresFree))
+	h = node.Mix(h, uint64(z.SeatsFree))
 	h = z.Current.digest(h)
 	return h
 }

@@ -31,7 +31,8 @@ type ManagerHeartbeat struct {
 	Draining   bool         `msg:"draining"`
 	CoresTotal uint32       `msg:"cores_total"`
 	CoresFree  uint32       `msg:"cores_free"`
-	Workers    []WorkerInfo `msg:"workers"` // by name, the first 256
+	SeatsFree  uint32       `msg:"seats_free"` // of cores that light shards share
+	Workers    []WorkerInfo `msg:"workers"`    // by name, the first 256
 	WorkerSum  uint32       `msg:"worker_sum"`
 	Subjobs    []SubjobRef  `msg:"parts"`  // that this manager owns and whose end no gate has acknowledged, by job
 	Gates      []string     `msg:"gates"`  // the configured set: the gate rejects a different one

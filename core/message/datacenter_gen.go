@@ -746,9 +746,9 @@ func (z *JobRefused) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 13
+	// map header, size 14
 	// string "datacenter"
-	o = append(o, 0x8d, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = append(o, 0x8e, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
 	o = msgp.AppendString(o, z.Datacenter)
 	// string "sequence"
 	o = append(o, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
@@ -762,6 +762,9 @@ func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "cores_free"
 	o = append(o, 0xaa, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
 	o = msgp.AppendUint32(o, z.CoresFree)
+	// string "seats_free"
+	o = append(o, 0xaa, 0x73, 0x65, 0x61, 0x74, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
+	o = msgp.AppendUint32(o, z.SeatsFree)
 	// string "workers"
 	o = append(o, 0xa7, 0x77, 0x6f, 0x72, 0x6b, 0x65, 0x72, 0x73)
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Workers)))
@@ -908,12 +911,23 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "CoresFree")
 				return
 			}
-		case "workers":
+		case "seats_free":
 			if zb0001Dup[0]&(1<<5) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workers")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "SeatsFree")
 				return
 			}
 			zb0001Dup[0] |= 1 << 5
+			z.SeatsFree, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "SeatsFree")
+				return
+			}
+		case "workers":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workers")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
 			var zb0002 uint32
 			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -937,22 +951,22 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "worker_sum":
-			if zb0001Dup[0]&(1<<6) != 0 {
+			if zb0001Dup[0]&(1<<7) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "WorkerSum")
 				return
 			}
-			zb0001Dup[0] |= 1 << 6
+			zb0001Dup[0] |= 1 << 7
 			z.WorkerSum, bts, err = msgp.ReadUint32Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "WorkerSum")
 				return
 			}
 		case "parts":
-			if zb0001Dup[0]&(1<<7) != 0 {
+			if zb0001Dup[1]&(1<<0) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Subjobs")
 				return
 			}
-			zb0001Dup[0] |= 1 << 7
+			zb0001Dup[1] |= 1 << 0
 			var zb0003 uint32
 			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -1031,11 +1045,11 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "gates":
-			if zb0001Dup[1]&(1<<0) != 0 {
+			if zb0001Dup[1]&(1<<1) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Gates")
 				return
 			}
-			zb0001Dup[1] |= 1 << 0
+			zb0001Dup[1] |= 1 << 1
 			var zb0005 uint32
 			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -1059,11 +1073,11 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "doubts":
-			if zb0001Dup[1]&(1<<1) != 0 {
+			if zb0001Dup[1]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Doubts")
 				return
 			}
-			zb0001Dup[1] |= 1 << 1
+			zb0001Dup[1] |= 1 << 2
 			var zb0006 uint32
 			zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -1087,33 +1101,33 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "leader":
-			if zb0001Dup[1]&(1<<2) != 0 {
+			if zb0001Dup[1]&(1<<3) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Leader")
 				return
 			}
-			zb0001Dup[1] |= 1 << 2
+			zb0001Dup[1] |= 1 << 3
 			z.Leader, bts, err = msgp.ReadStringBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Leader")
 				return
 			}
 		case "term":
-			if zb0001Dup[1]&(1<<3) != 0 {
+			if zb0001Dup[1]&(1<<4) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Term")
 				return
 			}
-			zb0001Dup[1] |= 1 << 3
+			zb0001Dup[1] |= 1 << 4
 			z.Term, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Term")
 				return
 			}
 		case "load_for":
-			if zb0001Dup[1]&(1<<4) != 0 {
+			if zb0001Dup[1]&(1<<5) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "LoadFor")
 				return
 			}
-			zb0001Dup[1] |= 1 << 4
+			zb0001Dup[1] |= 1 << 5
 			z.LoadFor, bts, err = msgp.ReadDurationBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "LoadFor")
@@ -1133,7 +1147,7 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ManagerHeartbeat) Msgsize() (s int) {
-	s = 1 + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 9 + msgp.Uint64Size + 9 + msgp.BoolSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 8 + msgp.ArrayHeaderSize
+	s = 1 + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 9 + msgp.Uint64Size + 9 + msgp.BoolSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 11 + msgp.Uint32Size + 8 + msgp.ArrayHeaderSize
 	for za0001 := range z.Workers {
 		s += z.Workers[za0001].Msgsize()
 	}

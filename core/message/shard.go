@@ -24,7 +24,9 @@ type WorkerHeartbeat struct {
 	Draining   bool       `msg:"draining"`
 	CoresTotal uint32     `msg:"cores_total" require:"true"`
 	CoresFree  uint32     `msg:"cores_free"`
-	Running    []ShardRef `msg:"running"` // by shard: accepted, and no manager has acknowledged a result
+	SeatsFree  uint32     `msg:"seats_free"` // of cores that light shards share
+	Machine    bool       `msg:"machine"`    // a shard of TenancyMachine has all cores
+	Running    []ShardRef `msg:"running"`    // by shard: accepted, and no manager has acknowledged a result
 }
 
 // Resume says where an attempt joins its workflow, in place of a lost one. Zero: it begins with
@@ -54,6 +56,7 @@ type ShardDispatch struct {
 	Given      []Provided    `msg:"given"`       // values of earlier workflows
 	Rows       RowShare      `msg:"rows"`
 	Resume     Resume        `msg:"resume"`
+	Tenancy    Tenancy       `msg:"tenancy"`
 }
 
 // ShardAccepted reports that the fence is on disk and the shard started.
@@ -73,6 +76,7 @@ type ShardRefused struct {
 	Code      Code    `msg:"code" require:"true"`
 	Detail    string  `msg:"detail"`
 	CoresFree uint32  `msg:"cores_free"`
+	SeatsFree uint32  `msg:"seats_free"`
 	Current   Fence   `msg:"current"` // with CodeStaleFence
 }
 

@@ -305,9 +305,9 @@ func (z *ShardCancel) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ShardDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 14
+	// map header, size 15
 	// string "slice"
-	o = append(o, 0x8e, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x8f, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Shard")
@@ -380,6 +380,13 @@ func (z *ShardDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "anew"
 	o = append(o, 0xa4, 0x61, 0x6e, 0x65, 0x77)
 	o = msgp.AppendBool(o, z.Resume.Anew)
+	// string "tenancy"
+	o = append(o, 0xa7, 0x74, 0x65, 0x6e, 0x61, 0x6e, 0x63, 0x79)
+	o, err = z.Tenancy.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Tenancy")
+		return
+	}
 	return
 }
 
@@ -632,6 +639,17 @@ func (z *ShardDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
+		case "tenancy":
+			if zb0001Dup[1]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Tenancy")
+				return
+			}
+			zb0001Dup[1] |= 1 << 6
+			bts, err = z.Tenancy.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Tenancy")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -650,7 +668,7 @@ func (z *ShardDispatch) Msgsize() (s int) {
 	for za0001 := range z.Given {
 		s += z.Given[za0001].Msgsize()
 	}
-	s += 5 + z.Rows.Msgsize() + 7 + 1 + 8 + msgp.DurationSize + 6 + msgp.Uint64Size + 5 + msgp.BoolSize
+	s += 5 + z.Rows.Msgsize() + 7 + 1 + 8 + msgp.DurationSize + 6 + msgp.Uint64Size + 5 + msgp.BoolSize + 8 + z.Tenancy.Msgsize()
 	return
 }
 
@@ -857,9 +875,9 @@ func (z *ShardRef) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ShardRefused) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 7
 	// string "slice"
-	o = append(o, 0x86, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x87, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Shard")
@@ -885,6 +903,9 @@ func (z *ShardRefused) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "cores_free"
 	o = append(o, 0xaa, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
 	o = msgp.AppendUint32(o, z.CoresFree)
+	// string "seats_free"
+	o = append(o, 0xaa, 0x73, 0x65, 0x61, 0x74, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
+	o = msgp.AppendUint32(o, z.SeatsFree)
 	// string "current"
 	o = append(o, 0xa7, 0x63, 0x75, 0x72, 0x72, 0x65, 0x6e, 0x74)
 	o, err = z.Current.MarshalMsg(o)
@@ -973,12 +994,23 @@ func (z *ShardRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "CoresFree")
 				return
 			}
-		case "current":
+		case "seats_free":
 			if zb0001Dup[0]&(1<<5) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Current")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "SeatsFree")
 				return
 			}
 			zb0001Dup[0] |= 1 << 5
+			z.SeatsFree, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "SeatsFree")
+				return
+			}
+		case "current":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Current")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
 			bts, err = z.Current.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Current")
@@ -998,7 +1030,7 @@ func (z *ShardRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ShardRefused) Msgsize() (s int) {
-	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Code.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Detail) + 11 + msgp.Uint32Size + 8 + z.Current.Msgsize()
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Code.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Detail) + 11 + msgp.Uint32Size + 11 + msgp.Uint32Size + 8 + z.Current.Msgsize()
 	return
 }
 
@@ -1292,9 +1324,9 @@ func (z *ShardResultAck) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *WorkerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 8
 	// string "datacenter"
-	o = append(o, 0x86, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = append(o, 0x88, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
 	o = msgp.AppendString(o, z.Datacenter)
 	// string "sequence"
 	o = append(o, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
@@ -1308,6 +1340,12 @@ func (z *WorkerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "cores_free"
 	o = append(o, 0xaa, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
 	o = msgp.AppendUint32(o, z.CoresFree)
+	// string "seats_free"
+	o = append(o, 0xaa, 0x73, 0x65, 0x61, 0x74, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
+	o = msgp.AppendUint32(o, z.SeatsFree)
+	// string "machine"
+	o = append(o, 0xa7, 0x6d, 0x61, 0x63, 0x68, 0x69, 0x6e, 0x65)
+	o = msgp.AppendBool(o, z.Machine)
 	// string "running"
 	o = append(o, 0xa7, 0x72, 0x75, 0x6e, 0x6e, 0x69, 0x6e, 0x67)
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Running)))
@@ -1409,12 +1447,34 @@ func (z *WorkerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "CoresFree")
 				return
 			}
-		case "running":
+		case "seats_free":
 			if zb0001Dup[0]&(1<<5) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Running")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "SeatsFree")
 				return
 			}
 			zb0001Dup[0] |= 1 << 5
+			z.SeatsFree, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "SeatsFree")
+				return
+			}
+		case "machine":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Machine")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Machine, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Machine")
+				return
+			}
+		case "running":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Running")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
 			var zb0002 uint32
 			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -1495,7 +1555,7 @@ func (z *WorkerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *WorkerHeartbeat) Msgsize() (s int) {
-	s = 1 + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 9 + msgp.Uint64Size + 9 + msgp.BoolSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 8 + msgp.ArrayHeaderSize
+	s = 1 + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 9 + msgp.Uint64Size + 9 + msgp.BoolSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 11 + msgp.Uint32Size + 8 + msgp.BoolSize + 8 + msgp.ArrayHeaderSize
 	for za0001 := range z.Running {
 		s += 1 + 6 + z.Running[za0001].Shard.Msgsize() + 6 + z.Running[za0001].Fence.Msgsize()
 	}

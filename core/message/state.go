@@ -82,3 +82,16 @@ func (h Health) String() string {
 	}
 	return fmt.Sprintf("HEALTH_%d", uint8(h))
 }
+// Tenancy says what else may run on the cores of a shard.
+type Tenancy uint8
+
+// The tenancies.
+const (
+	TenancyOwn     Tenancy = iota // nothing: each of its cores is its own
+	TenancyJob                    // shards of the same job: more of its workflows run than there are cores
+	TenancyLight                  // light shards of any job, CoreSeats on a core: each needs a small part of it
+	TenancyMachine                // nothing, on any core of the worker, whatever cores it uses
+)
+
+// CoreSeats is how many light shards share a core.
+const CoreSeats = 8

@@ -171,6 +171,7 @@ type WorkflowResult struct {
 	Error    string        `msg:"error"`
 	VUs      uint64        `msg:"vus"`
 	Cores    uint32        `msg:"cores"`
+	Shared   uint32        `msg:"shared"` // of Cores: those that executors of other workflows of the job shared
 	Duration time.Duration `msg:"duration"`
 	Stats    Stats         `msg:"stats"`
 	Lost     []LostAttempt `msg:"lost"`

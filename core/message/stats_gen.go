@@ -2990,9 +2990,9 @@ func (z *Windows) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *WorkflowResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 12
+	// map header, size 13
 	// string "name"
-	o = append(o, 0x8c, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0x8d, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "state"
 	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
@@ -3010,6 +3010,9 @@ func (z *WorkflowResult) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "cores"
 	o = append(o, 0xa5, 0x63, 0x6f, 0x72, 0x65, 0x73)
 	o = msgp.AppendUint32(o, z.Cores)
+	// string "shared"
+	o = append(o, 0xa6, 0x73, 0x68, 0x61, 0x72, 0x65, 0x64)
+	o = msgp.AppendUint32(o, z.Shared)
 	// string "duration"
 	o = append(o, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
 	o = msgp.AppendDuration(o, z.Duration)
@@ -3146,34 +3149,45 @@ func (z *WorkflowResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Cores")
 				return
 			}
-		case "duration":
+		case "shared":
 			if zb0001Dup[0]&(1<<5) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Duration")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shared")
 				return
 			}
 			zb0001Dup[0] |= 1 << 5
+			z.Shared, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Shared")
+				return
+			}
+		case "duration":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Duration")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
 			z.Duration, bts, err = msgp.ReadDurationBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Duration")
 				return
 			}
 		case "stats":
-			if zb0001Dup[0]&(1<<6) != 0 {
+			if zb0001Dup[0]&(1<<7) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Stats")
 				return
 			}
-			zb0001Dup[0] |= 1 << 6
+			zb0001Dup[0] |= 1 << 7
 			bts, err = z.Stats.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Stats")
 				return
 			}
 		case "lost":
-			if zb0001Dup[0]&(1<<7) != 0 {
+			if zb0001Dup[1]&(1<<0) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Lost")
 				return
 			}
-			zb0001Dup[0] |= 1 << 7
+			zb0001Dup[1] |= 1 << 0
 			var zb0002 uint32
 			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -3197,22 +3211,22 @@ func (z *WorkflowResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "burned":
-			if zb0001Dup[1]&(1<<0) != 0 {
+			if zb0001Dup[1]&(1<<1) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Burned")
 				return
 			}
-			zb0001Dup[1] |= 1 << 0
+			zb0001Dup[1] |= 1 << 1
 			z.Burned, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Burned")
 				return
 			}
 		case "tags":
-			if zb0001Dup[1]&(1<<1) != 0 {
+			if zb0001Dup[1]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Tags")
 				return
 			}
-			zb0001Dup[1] |= 1 << 1
+			zb0001Dup[1] |= 1 << 2
 			var zb0003 uint32
 			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -3236,11 +3250,11 @@ func (z *WorkflowResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "step_tags":
-			if zb0001Dup[1]&(1<<2) != 0 {
+			if zb0001Dup[1]&(1<<3) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "StepTags")
 				return
 			}
-			zb0001Dup[1] |= 1 << 2
+			zb0001Dup[1] |= 1 << 3
 			var zb0004 uint32
 			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -3325,11 +3339,11 @@ func (z *WorkflowResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "interval":
-			if zb0001Dup[1]&(1<<3) != 0 {
+			if zb0001Dup[1]&(1<<4) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Interval")
 				return
 			}
-			zb0001Dup[1] |= 1 << 3
+			zb0001Dup[1] |= 1 << 4
 			z.Interval, bts, err = msgp.ReadDurationBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Interval")
@@ -3349,7 +3363,7 @@ func (z *WorkflowResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *WorkflowResult) Msgsize() (s int) {
-	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + z.State.Msgsize() + 6 + msgp.StringPrefixSize + len(z.Error) + 4 + msgp.Uint64Size + 6 + msgp.Uint32Size + 9 + msgp.DurationSize + 6 + z.Stats.Msgsize() + 5 + msgp.ArrayHeaderSize
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + z.State.Msgsize() + 6 + msgp.StringPrefixSize + len(z.Error) + 4 + msgp.Uint64Size + 6 + msgp.Uint32Size + 7 + msgp.Uint32Size + 9 + msgp.DurationSize + 6 + z.Stats.Msgsize() + 5 + msgp.ArrayHeaderSize
 	for za0001 := range z.Lost {
 		s += z.Lost[za0001].Msgsize()
 	}

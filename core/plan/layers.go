@@ -34,34 +34,6 @@ func Longest(p *message.Plan, of func(*message.WorkflowPlan) time.Duration) time
 	return total
 }
 
-// Together returns how many workflows may run at the same time, at most: a workflow, and all that
-// it waits for and that wait for it in no way.
-func Together(p *message.Plan) int {
-	waits := make([][]bool, len(p.Workflows)) // directly or not
-	most := 0
-	for i := range p.Workflows {
-		waits[i] = make([]bool, len(p.Workflows))
-		for _, list := range [][]uint32{p.Workflows[i].Depends, p.Workflows[i].StartAfter} {
-			for _, k := range list {
-				waits[i][k] = true
-				for n, too := range waits[k] {
-					waits[i][n] = waits[i][n] || too
-				}
-			}
-		}
-	}
-	for i := range p.Workflows {
-		beside := 0
-		for k := range p.Workflows {
-			if !waits[i][k] && !waits[k][i] {
-				beside++
-			}
-		}
-		most = max(most, beside)
-	}
-	return most
-}
-
 // Sequence groups the steps of a workflow by layer if those of each layer wait for all of the
 // layer before; nil: they are a graph of another form.
 func Sequence(steps []message.StepPlan) [][]uint32 {

@@ -19,7 +19,7 @@ func TestTogether(t *testing.T) {
 		{"three", []message.WorkflowPlan{w(), w(), w()}, 3},
 		{"a chain", []message.WorkflowPlan{w(), w(0), w(1)}, 1},
 		{"a chain by start_after", []message.WorkflowPlan{w(), behind}, 1},
-		{"two behind one, beside a long one", []message.WorkflowPlan{w(), w(), w(1), w(1)}, 4},
+		{"two behind one, beside a long one", []message.WorkflowPlan{w(), w(), w(1), w(1)}, 3},
 		{"a diamond", []message.WorkflowPlan{w(), w(0), w(0), w(1, 2)}, 2},
 	} {
 		if got := plan.Together(&message.Plan{Workflows: c.of}); got != c.want {

@@ -7,6 +7,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/uplink"
+	"hyperscale/core/worker/cores"
 )
 
 // orders handles what managers order: dispatches and cancellations.
@@ -42,7 +43,7 @@ func (m *orders) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispat
 	m.abandon(env, s, d.Fence)
 	x := m.begin(s, d.Fence, l)
 	x.dispatch, x.until, x.received = d, until, env.Now()
-	if !m.cores.Reserve(x.holder(), min(int(d.Cores), int(min(d.VUs, uint64(m.cores.Total()))))) {
+	if !m.cores.Reserve(x.holder(), cores.Want{Cores: x.executors(m.cores.Total()), Tenancy: d.Tenancy}) {
 		m.retire(x)
 		m.forget(s)
 		m.refuse(env, l, d, message.CodeNoCores, fmt.Sprintf("wants %d cores, %d are free", d.Cores, m.cores.Free()))
@@ -66,6 +67,8 @@ func (m *orders) unfit(env node.Env, d *message.ShardDispatch) (message.Code, st
 		return message.CodeBadPlan, fmt.Sprintf("a duration is negative or the workflow's name has %d bytes, 256 is the bound", len(d.Workflow))
 	case int(d.Cores) > m.cores.Total():
 		return message.CodeNoCores, fmt.Sprintf("wants %d cores, this worker has %d", d.Cores, m.cores.Total())
+	case d.Tenancy > message.TenancyMachine:
+		return message.CodeBadPlan, fmt.Sprintf("tenancy = %d is unknown: a newer manager sends it, upgrade this worker", d.Tenancy)
 	case m.outbox.Full() && !m.evict(env):
 		return message.CodeStoreFull, fmt.Sprintf("%d results wait for their managers", m.outbox.Len())
 	}
@@ -78,14 +81,14 @@ func (m *orders) unfit(env node.Env, d *message.ShardDispatch) (message.Code, st
 func (m *orders) refuse(env node.Env, l *uplink.Link, d *message.ShardDispatch, code message.Code, why string) {
 	m.refusals.Add(d.Shard, d.Fence)
 	env.Emit(event.Shed{What: "dispatch of shard " + d.Shard.String(), Why: why})
-	env.Send(l.Stream, &message.ShardRefused{Shard: d.Shard, Fence: d.Fence, Code: code, Detail: why, CoresFree: uint32(m.cores.Free())})
+	env.Send(l.Stream, &message.ShardRefused{Shard: d.Shard, Fence: d.Fence, Code: code, Detail: why, CoresFree: uint32(m.cores.Free()), SeatsFree: uint32(m.cores.Seats())})
 }
 
 func (m *orders) refuseStale(env node.Env, l *uplink.Link, s *shard, got message.Fence, what string) {
 	env.Emit(event.FenceRefused{Shard: s.id, Got: got, Current: s.high(), What: what})
 	env.Send(l.Stream, &message.ShardRefused{
 		Shard: s.id, Fence: got, Code: message.CodeStaleFence, Detail: "a higher fence was seen",
-		CoresFree: uint32(m.cores.Free()), Current: s.high(),
+		CoresFree: uint32(m.cores.Free()), SeatsFree: uint32(m.cores.Seats()), Current: s.high(),
 	})
 }
 
@@ -106,7 +109,7 @@ func (m *orders) again(env node.Env, l *uplink.Link, s *shard) {
 		// result: it must not start twice.
 		env.Send(l.Stream, &message.ShardRefused{
 			Shard: s.id, Fence: s.fence, Code: message.CodeStaleFence, Detail: "this attempt is over: it ended, or was lost when the worker stopped",
-			CoresFree: uint32(m.cores.Free()), Current: s.fence,
+			CoresFree: uint32(m.cores.Free()), SeatsFree: uint32(m.cores.Seats()), Current: s.fence,
 		})
 	}
 }
@@ -127,7 +130,7 @@ func (m *orders) abandon(env node.Env, s *shard, by message.Fence) {
 		if x.dispatch != nil {
 			m.managers.send(env, x.manager, &message.ShardRefused{
 				Shard: s.id, Fence: x.fence, Code: message.CodeStaleFence, Detail: "superseded before it started",
-				CoresFree: uint32(m.cores.Free()), Current: by,
+				CoresFree: uint32(m.cores.Free()), SeatsFree: uint32(m.cores.Seats()), Current: by,
 			})
 		}
 	}

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
@@ -59,10 +60,10 @@ func (m *Machine) onGone(env node.Env, r *run, e *node.ExecEvent) {
 		}
 		x.fail(env, why)
 	}
-	for _, other := range x.runs {
-		if !other.gone {
-			return
-		}
+	if slices.ContainsFunc(x.runs, func(other *run) bool { return !other.gone }) {
+		env.Emit(event.CoreFreed{Shard: x.shard.id, Fence: x.fence, Core: r.core})
+		m.cores.Leave(x.holder(), r.core)
+		return
 	}
 	m.onAllGone(env, x)
 }

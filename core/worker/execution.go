@@ -82,6 +82,11 @@ type execution struct {
 // holder is the execution's identity among the holders of cores.
 func (x *execution) holder() cores.Holder { return cores.Holder{Shard: x.shard.id, Number: x.number} }
 
+// executors is how many run: one a core that it asks for, within its users and the machine.
+func (x *execution) executors(total int) int {
+	return min(int(x.dispatch.Cores), int(min(x.dispatch.VUs, uint64(total))))
+}
+
 // run is one executor of an execution.
 type run struct {
 	id        node.ExecID

@@ -71,6 +71,8 @@ func (m *holdings) heartbeat() message.WorkerHeartbeat {
 		Draining:   m.closed(),
 		CoresTotal: uint32(m.cores.Total()),
 		CoresFree:  uint32(m.cores.Free()),
+		SeatsFree:  uint32(m.cores.Seats()),
+		Machine:    m.cores.Machine(),
 		Running:    m.listed(), // all managers share it, as nothing changes a sent message
 	}
 }

@@ -78,6 +78,11 @@ func (m *model) onEvent(e node.Event) {
 		}
 	case event.FenceStored:
 		m.stored[e.Shard] = maxFence(m.stored[e.Shard], e.Fence)
+	case event.CoreFreed:
+		if run := fmt.Sprint(e.Shard, e.Fence); m.owner[e.Core] != run {
+			m.t.Fatalf("%s frees core %d, but %q holds it", run, e.Core, m.owner[e.Core])
+		}
+		delete(m.owner, e.Core)
 	case event.ShardEnded:
 		m.runs[e.Shard]--
 		for _, c := range e.Cores {

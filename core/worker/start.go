@@ -30,7 +30,8 @@ func (m *orders) start(env node.Env, x *execution) {
 	x.become(running)
 	x.started = env.Now()
 	held := m.cores.Of(x.holder())
-	env.Emit(event.ShardStarted{Shard: x.shard.id, Fence: x.fence, Datacenter: m.config.Datacenter, Cores: held, Total: m.cores.Total()})
+	env.Emit(event.ShardStarted{Shard: x.shard.id, Fence: x.fence, Datacenter: m.config.Datacenter, Cores: held, Total: m.cores.Total(), Tenancy: d.Tenancy})
+	held = held[:x.executors(len(held))] // of a machine, the rest idles
 	share := d.VUs / uint64(len(held))
 	for i, core := range held {
 		vus := share

@@ -97,6 +97,8 @@ func JobOfEvent(e node.Event) message.JobID {
 		return e.Shard.Job
 	case event.ShardStarted:
 		return e.Shard.Job
+	case event.CoreFreed:
+		return e.Shard.Job
 	case event.ShardEnded:
 		return e.Shard.Job
 	case event.ShardCounted:

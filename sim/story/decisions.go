@@ -29,6 +29,8 @@ func decision(e node.Event) (mark byte, text string) {
 		return bad, fmt.Sprintf("refuses the %s of %s: fence %v is stale, %v holds it", e.What, unit(e.Shard, e.Subjob), e.Got, e.Current)
 	case event.ShardStarted:
 		return good, fmt.Sprintf("accepts %s under fence %v, on cores %s of %d", slice(e.Shard), e.Fence, cores(e.Cores), e.Total)
+	case event.CoreFreed:
+		return good, fmt.Sprintf("the executor of %s on core %d has ended, and the core is free", slice(e.Shard), e.Core)
 	case event.ShardEnded:
 		return good, fmt.Sprintf("%s under fence %v ends %v%s, cores %s are free", slice(e.Shard), e.Fence, e.State, because(e.Reason), cores(e.Cores))
 	case event.ShardCounted:

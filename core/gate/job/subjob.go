@@ -62,7 +62,7 @@ type Marks struct {
 
 // Reservation keeps cores of the datacenter for a dispatch until heartbeats count them.
 type Reservation struct {
-	Reserved uint32
+	Reserved places.Room
 	Beats    int // heartbeats until the gate releases the cores
 }
 
@@ -207,5 +207,5 @@ func (p *Subjob) Shown() message.DatacenterResult {
 // Release releases the cores that the gate reserved for a dispatch.
 func (p *Subjob) Release(in *places.Places) {
 	in.Release(p.Datacenter, p.Reserved)
-	p.Reserved = 0
+	p.Reserved = places.Room{}
 }

@@ -13,17 +13,21 @@ type Datacenter struct {
 	Managers []*Manager // by ID, lost ones until the sweep
 	Cores    uint32     // most that were registered at once, until that is long ago
 
-	reserved uint32       // free cores that dispatches on their way take
-	promised uint32       // free cores that the queue is about to use
+	reserved Room         // that dispatches on their way take
+	promised Room         // that the queue is about to use
 	workers  uint32       // most that were registered at once, until that is long ago
 	whole    node.Instant // when that many were last registered
 	silent   node.Instant // when the gate last lost a manager
 }
 
+// Room is free cores, and free seats of cores that light shards share.
+type Room struct{ Cores, Seats uint32 }
+
 // View is a datacenter as its live managers describe it.
 type View struct {
 	Live, Ready          int // managers
 	Workers, Total, Free uint32
+	Seats                uint32 // free ones
 }
 
 // View sums up the heartbeats of the live managers.
@@ -38,7 +42,7 @@ func (d *Datacenter) View() View {
 		v.Workers, v.Total = max(v.Workers, m.workerSum), max(v.Total, m.total)
 		if !m.draining && m.Stream != 0 {
 			v.Ready++
-			v.Free = max(v.Free, m.free)
+			v.Free, v.Seats = max(v.Free, m.free), max(v.Seats, m.seats)
 		}
 	}
 	return v
@@ -47,7 +51,13 @@ func (d *Datacenter) View() View {
 // Free returns the cores that are neither reserved nor promised.
 func (d *Datacenter) Free() uint32 {
 	v := d.View()
-	return v.Free - min(v.Free, d.reserved+d.promised)
+	return v.Free - min(v.Free, d.reserved.Cores+d.promised.Cores)
+}
+
+// Seats returns the seats that are neither reserved nor promised.
+func (d *Datacenter) Seats() uint32 {
+	v := d.View()
+	return v.Seats - min(v.Seats, d.reserved.Seats+d.promised.Seats)
 }
 
 // Health returns the first health that applies.
@@ -64,14 +74,18 @@ func (d *Datacenter) Health() message.Health {
 	return message.HealthHealthy
 }
 
-// Reserve keeps free cores for a dispatch until Places.Release.
-func (d *Datacenter) Reserve(cores uint32) { d.reserved += cores }
+// Reserve keeps room for a dispatch until Places.Release.
+func (d *Datacenter) Reserve(r Room) {
+	d.reserved.Cores, d.reserved.Seats = d.reserved.Cores+r.Cores, d.reserved.Seats+r.Seats
+}
 
-// Promise keeps free cores during one pass of the queue, until Keep drops all promises.
-func (d *Datacenter) Promise(cores uint32) { d.promised += cores }
+// Promise keeps room during one pass of the queue, until Keep drops all promises.
+func (d *Datacenter) Promise(r Room) {
+	d.promised.Cores, d.promised.Seats = d.promised.Cores+r.Cores, d.promised.Seats+r.Seats
+}
 
 // Keep drops all promises: the caller has turned them into reservations where it dispatched.
-func (d *Datacenter) Keep() { d.promised = 0 }
+func (d *Datacenter) Keep() { d.promised = Room{} }
 
 // Candidates are the managers that can take a subjob and have not refused it. If any of them
 // has free cores, it returns only those with free cores.

@@ -23,6 +23,7 @@ type Manager struct {
 
 	draining    bool
 	total, free uint32 // cores
+	seats       uint32 // free ones, of cores that light shards share
 	workerSum   uint32
 	workers     []message.WorkerInfo
 	doubts      []message.MemberInfo
@@ -62,7 +63,7 @@ func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.In
 		m.former = m.Stream
 	}
 	m.Stream, m.heard, m.sequence = s, now, h.Sequence
-	m.draining, m.total, m.free = h.Draining, h.CoresTotal, h.CoresFree
+	m.draining, m.total, m.free, m.seats = h.Draining, h.CoresTotal, h.CoresFree, h.SeatsFree
 	m.workerSum, m.workers = h.WorkerSum, h.Workers
 	m.doubts, m.subjobs = h.Doubts, len(h.Subjobs)
 	m.leader, m.term = node.Addr(h.Leader), h.Term
@@ -78,8 +79,8 @@ func (m *Manager) Lose(now node.Instant) {
 	m.Place.silent = now
 }
 
-// Spend records that a manager has no free core, whatever its last heartbeat said.
-func (m *Manager) Spend() { m.free = 0 }
+// Spend records that a manager has no room, whatever its last heartbeat said.
+func (m *Manager) Spend() { m.free, m.seats = 0, 0 }
 
 // Knows says whether the manager is reachable and a worker is registered with it.
 func (m *Manager) Knows(worker string) bool {

@@ -149,11 +149,12 @@ func (p *Places) forgetDatacenter(d *Datacenter) {
 	p.list = slices.DeleteFunc(p.list, func(other *Datacenter) bool { return other == d })
 }
 
-// Release releases cores that a datacenter has reserved, if the gate still knows the
+// Release releases room that a datacenter has reserved, if the gate still knows the
 // datacenter.
-func (p *Places) Release(datacenter string, cores uint32) {
+func (p *Places) Release(datacenter string, r Room) {
 	if d := p.datacenters[datacenter]; d != nil {
-		d.reserved -= min(d.reserved, cores)
+		d.reserved.Cores -= min(d.reserved.Cores, r.Cores)
+		d.reserved.Seats -= min(d.reserved.Seats, r.Seats)
 	}
 }
 
@@ -189,7 +190,7 @@ func (p *Places) Sizes(tell node.Tell) {
 func (p *Places) Rests(tell node.Tell) {
 	reserved, managers := 0, 0
 	for _, d := range p.list {
-		reserved += int(d.reserved + d.promised)
+		reserved += int(d.reserved.Cores + d.promised.Cores + d.reserved.Seats + d.promised.Seats)
 		managers += len(d.Managers)
 	}
 	tell("gate/cores that datacenters reserve", reserved, 0)

@@ -78,11 +78,11 @@ func TestPlacesAreWhatHeartbeatsSay(t *testing.T) {
 				w.pass(t, p)
 			case "reserve":
 				if d := p.Datacenter("a"); d != nil {
-					d.Reserve(3)
+					d.Reserve(places.Room{Cores: 3})
 					w.reserved["a"] += 3
 				}
 			case "release":
-				p.Release("a", 4)
+				p.Release("a", places.Room{Cores: 4})
 				w.reserved["a"] -= min(w.reserved["a"], 4)
 			case "sweep":
 				w.sweep(t, p)

@@ -213,35 +213,52 @@ func TestTurnsComeAsAModelSays(t *testing.T) {
 	})
 }
 
-// A job waits for the cores that its first layer names, unless the datacenter never had so
-// many.
+// A job waits for the cores that its first layer names, or for the least share of its priority,
+// unless the datacenter never had so many. Light workflows need seats of cores that others share.
 func TestFirstLayersAreWaitedFor(t *testing.T) {
+	light := message.WorkflowPlan{Test: true, VUs: 9, Rate: 100_000, Steps: []message.StepPlan{{Kind: message.StepRequest}}}
+	priority := func(p message.Importance) message.WorkflowPlan {
+		return message.WorkflowPlan{Test: true, VUs: 9, Priority: p}
+	}
 	for _, x := range []struct {
-		workflows []message.WorkflowPlan
-		free      uint32
-		ready     bool
-		wants     uint32
+		workflows   []message.WorkflowPlan
+		free, seats uint32
+		ready       bool
+		wants       places.Room
 	}{
-		{[]message.WorkflowPlan{{Test: true, VUs: 6, Cores: 4}}, 3, false, 3},
-		{[]message.WorkflowPlan{{Test: true, VUs: 6, Cores: 4}}, 4, true, 4},
-		{[]message.WorkflowPlan{{Test: true, VUs: 2, Cores: 4}}, 2, true, 2},
-		{[]message.WorkflowPlan{{Test: true, VUs: 9}}, 1, true, 1},
-		{[]message.WorkflowPlan{{Test: true, VUs: 9}}, 5, true, 5},
-		{[]message.WorkflowPlan{{}, {Test: true, VUs: 9}}, 1, false, 1},
-		{[]message.WorkflowPlan{{}, {Test: true, VUs: 9, Layer: 1}}, 1, true, 1},
-		{[]message.WorkflowPlan{{Test: true, VUs: 99, Cores: 9}}, 1, true, 1}, // it never had 9
+		{[]message.WorkflowPlan{{Test: true, VUs: 6, Cores: 4}}, 3, 0, false, places.Room{Cores: 3}},
+		{[]message.WorkflowPlan{{Test: true, VUs: 6, Cores: 4}}, 4, 0, true, places.Room{Cores: 4}},
+		{[]message.WorkflowPlan{{Test: true, VUs: 2, Cores: 4}}, 2, 0, true, places.Room{Cores: 2}},
+		{[]message.WorkflowPlan{{Test: true, VUs: 9}}, 1, 0, true, places.Room{Cores: 1}},
+		{[]message.WorkflowPlan{{Test: true, VUs: 9}}, 5, 0, true, places.Room{Cores: 5}},
+		{[]message.WorkflowPlan{{}, {Test: true, VUs: 9}}, 1, 0, false, places.Room{Cores: 1}},
+		{[]message.WorkflowPlan{{}, {Test: true, VUs: 9, Layer: 1}}, 1, 0, true, places.Room{Cores: 1}},
+		{[]message.WorkflowPlan{{Test: true, VUs: 99, Cores: 9}}, 1, 0, true, places.Room{Cores: 1}}, // it never had 9
+		{[]message.WorkflowPlan{priority(message.PriorityLow)}, 1, 0, true, places.Room{Cores: 1}},
+		{[]message.WorkflowPlan{priority(message.PriorityNormal)}, 1, 0, false, places.Room{Cores: 1}},
+		{[]message.WorkflowPlan{priority(message.PriorityNormal)}, 2, 0, true, places.Room{Cores: 2}},
+		{[]message.WorkflowPlan{priority(message.PriorityHigh)}, 5, 0, false, places.Room{Cores: 5}},
+		{[]message.WorkflowPlan{priority(message.PriorityHigh)}, 6, 0, true, places.Room{Cores: 6}},
+		{[]message.WorkflowPlan{priority(message.PriorityHigh), priority(message.PriorityHigh)}, 7, 0, false, places.Room{Cores: 7}},
+		{[]message.WorkflowPlan{priority(message.PriorityHigh), priority(message.PriorityHigh)}, 8, 0, true, places.Room{Cores: 8}},
+		{[]message.WorkflowPlan{{Test: true, VUs: 2, Priority: message.PriorityExclusive}}, 7, 0, false, places.Room{Cores: 2}},
+		{[]message.WorkflowPlan{{Test: true, VUs: 2, Priority: message.PriorityExclusive}}, 8, 0, true, places.Room{Cores: 2}},
+		{[]message.WorkflowPlan{light}, 0, 0, false, places.Room{}},
+		{[]message.WorkflowPlan{light}, 0, 1, true, places.Room{Seats: 1}},
+		{[]message.WorkflowPlan{light, light, light}, 1, 2, true, places.Room{Cores: 1, Seats: 2}},
+		{[]message.WorkflowPlan{light, light, light}, 0, 2, false, places.Room{Seats: 2}},
 	} {
 		p := places.New(places.Bounds{Datacenters: 1, Managers: 1})
 		d, _ := p.Know("a", 1)
-		p.Register(d, node.Peer{ID: "m"}, 1).Take(1, &message.ManagerHeartbeat{Sequence: 1, CoresTotal: 8, CoresFree: x.free, WorkerSum: 1}, 1)
+		p.Register(d, node.Peer{ID: "m"}, 1).Take(1, &message.ManagerHeartbeat{Sequence: 1, CoresTotal: 8, CoresFree: x.free, SeatsFree: x.seats, WorkerSum: 1}, 1)
 		q := queue.New(queue.Bounds{})
 		plan := &message.Plan{Workflows: x.workflows}
 		q.Enter(&queue.Turn{Number: 1}, plan)
 		if got := len(q.Ready(p)) == 1; got != x.ready {
-			t.Errorf("%+v with %d free cores is ready: %v", x.workflows, x.free, got)
+			t.Errorf("%+v with %d free cores and %d seats is ready: %v", x.workflows, x.free, x.seats, got)
 		}
 		if got := queue.Wants(plan, d); got != x.wants {
-			t.Errorf("%+v takes %d of %d free cores, want %d", x.workflows, got, x.free, x.wants)
+			t.Errorf("%+v takes %+v of %d free cores and %d seats, want %+v", x.workflows, got, x.free, x.seats, x.wants)
 		}
 	}
 }

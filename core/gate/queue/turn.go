@@ -7,6 +7,7 @@ import (
 	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/plan"
 )
 
 // Turn is a job's place in the queue; a job keeps it during a dispatch.
@@ -67,39 +68,57 @@ func (t *Turn) before() string {
 	return fmt.Sprintf(", %d jobs before it", t.position-1)
 }
 
-// Wants says how many of a datacenter's free cores a dispatch of a plan takes.
-func Wants(p *message.Plan, d *places.Datacenter) uint32 {
-	free := uint64(d.Free())
-	return uint32(min(firstLayer(p, free), free))
+// Wants is the room that a dispatch of a plan takes.
+func Wants(p *message.Plan, d *places.Datacenter) places.Room {
+	free, seats, all := uint64(d.Free()), uint64(d.Seats()), uint64(d.View().Total)
+	cores, light := uint64(0), uint64(0)
+	for i := range p.Workflows {
+		switch w := &p.Workflows[i]; {
+		case w.Layer > 0:
+		case plan.Light(w):
+			light++
+		default:
+			cores += plan.Most(w, all)
+		}
+	}
+	return places.Room{Cores: uint32(min(free, cores+coresFor(light, seats))), Seats: uint32(min(light, seats))}
 }
 
 // needs says how many cores must be free before the gate dispatches a plan. The run timeout
-// begins at the dispatch and must not pass while the job waits for cores. A job waits for
-// workers that are briefly disconnected. The gate dispatches a job that wants more cores than
-// the datacenter ever had at once, so that the manager can reject it with the reason.
+// begins at the dispatch and must not pass while the job waits for cores. Each workflow of the
+// first layer needs the cores that it names, or the least share of its priority; those that need
+// more than there are divide them. A job waits for workers that are briefly disconnected. The gate
+// dispatches a job that wants more cores than the datacenter ever had at once: its workflows share
+// them, or the manager rejects it with the reason.
 func needs(p *message.Plan, d *places.Datacenter) uint32 {
-	n := firstLayer(p, 1)
-	if n > uint64(d.Cores) {
-		return 1
-	}
-	return uint32(n)
-}
-
-// firstLayer is how many cores a plan's first workflows take: the number that they name, or one
-// per virtual user, within a bound for each workflow.
-func firstLayer(p *message.Plan, bound uint64) uint64 {
-	var sum uint64
+	all := uint64(d.View().Total)
+	least, shares, light := uint64(0), uint64(0), uint64(0)
 	for i := range p.Workflows {
 		w := &p.Workflows[i]
-		switch {
-		case w.Layer > 0:
-		case w.Cores > 0:
-			sum += min(w.VUs, uint64(w.Cores))
-		case !w.Test:
-			sum++
-		default:
-			sum += min(w.VUs, bound)
+		if w.Layer > 0 {
+			continue
 		}
+		if plan.Light(w) {
+			light++
+			continue
+		}
+		one, share := plan.Least(w), uint64(0)
+		if w.Cores == 0 && w.Test {
+			share, _ = plan.Shares(w.Priority, all)
+		}
+		if w.Priority != message.PriorityExclusive { // that one waits until all are free
+			share = min(share, plan.Most(w, all))
+		}
+		least, shares = least+one, shares+max(one, share)
 	}
-	return sum
+	extra := coresFor(light, uint64(d.Seats()))
+	if least+extra > uint64(d.Cores) {
+		return 1
+	}
+	return uint32(max(least+extra, min(shares+extra, all)))
+}
+
+// coresFor is how many free cores light workflows need beside free seats.
+func coresFor(light, seats uint64) uint64 {
+	return (light - min(light, seats) + message.CoreSeats - 1) / message.CoreSeats
 }

@@ -57,6 +57,7 @@ func mergeWorkflow(name string, places []message.DatacenterResult, end message.J
 				measured = append(measured, &w.Stats)
 				merged.VUs += w.VUs
 				merged.Cores += w.Cores
+				merged.Shared += w.Shared
 				merged.Burned += w.Burned
 				merged.Duration = max(merged.Duration, w.Duration)
 				merged.Lost = append(merged.Lost, w.Lost...)

@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/plan"
 )
 
 // twin ranks workers by sorting all of them for each question.
@@ -290,50 +291,115 @@ func TestAChangeLooksAtFewWorkers(t *testing.T) {
 	}
 }
 
-// A workflow takes the cores that it names, or what its priority may take of all. It takes at
-// least one, never more than its users, and never more than are free unless its minimum demands
-// it.
-func TestSharesByPriority(t *testing.T) {
+// light has a load of 100 requests a second.
+func light() *message.WorkflowPlan {
+	return &message.WorkflowPlan{Test: true, VUs: 9, Rate: 100_000, Steps: []message.StepPlan{{Kind: message.StepRequest}}}
+}
+
+// Workflows that may run together get what each needs at least, in any order, and nobody waits
+// while a core is free: those that outnumber the cores share them. Priorities divide the rest.
+func TestWorkflowsOfAJobBeginTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		all := rapid.Uint64Range(0, 1000).Draw(t, "all")
-		free := rapid.Uint64Range(0, all).Draw(t, "free")
-		plan := &message.WorkflowPlan{
-			VUs: rapid.Uint64Range(1, 2000).Draw(t, "vus"), Cores: rapid.SampledFrom([]uint32{0, 0, 0, 1, 900}).Draw(t, "cores"),
-			Test: rapid.IntRange(0, 4).Draw(t, "function") > 0, Priority: message.Importance(rapid.IntRange(0, 4).Draw(t, "priority")),
-		}
-		shareOf := func(percent uint64) uint64 { // the least number that is at least this percentage
-			n := uint64(0)
-			for n*100 < all*percent {
-				n++
+		all := rapid.Uint64Range(1, 40).Draw(t, "cores")
+		var jobs []*message.WorkflowPlan
+		for range rapid.IntRange(1, 12).Draw(t, "workflows") {
+			w := &message.WorkflowPlan{
+				VUs: rapid.Uint64Range(1, 50).Draw(t, "vus"), Cores: rapid.SampledFrom([]uint32{0, 0, 0, 1}).Draw(t, "named"),
+				Test: rapid.IntRange(0, 4).Draw(t, "function") > 0, Priority: message.Importance(rapid.IntRange(0, 3).Draw(t, "priority")),
 			}
-			return n
+			if rapid.IntRange(0, 3).Draw(t, "light") == 0 {
+				w = light()
+			}
+			jobs = append(jobs, w)
 		}
-		least, most := uint64(0), all
-		switch plan.Priority {
-		case message.PriorityLow:
-			most = shareOf(25)
-		case message.PriorityNormal:
-			least, most = shareOf(25), shareOf(75)
-		case message.PriorityHigh:
-			least = shareOf(75)
-		case message.PriorityExclusive:
-			least = all
-		}
-		want := max(1, min(free, most))
-		if want < least {
-			want = least
-		}
-		switch {
-		case plan.Cores > 0:
-			want = uint64(plan.Cores)
-		case !plan.Test:
-			want = 1
-		}
-		want = min(want, plan.VUs)
-		if got := Wanted(plan, free, all); got != want {
-			t.Fatalf("priority %v takes %d of %d cores, %d are free; want %d", plan.Priority, got, all, free, want)
+		room := Room{Free: all, All: all}
+		for i, w := range jobs {
+			claim, fits := Divide(w, jobs[i+1:], room)
+			if !fits {
+				t.Fatalf("workflow %d of %d waits, with %+v", i, len(jobs), room)
+			}
+			_, most := plan.Shares(w.Priority, all)
+			switch taken := min(claim.Cores, room.Free); claim.Tenancy {
+			case message.TenancyLight:
+				if !plan.Light(w) || claim.Cores != 1 {
+					t.Fatalf("a light claim of %d cores for %+v", claim.Cores, w)
+				}
+				if room.Seats > 0 {
+					room.Seats--
+				} else {
+					room.Free, room.Seats = room.Free-1, message.CoreSeats-1
+				}
+			case message.TenancyJob:
+				if claim.Cores != plan.Least(w) || uint64(len(jobs)) <= all {
+					t.Fatalf("%d workflows share %d cores: %+v", len(jobs), all, claim)
+				}
+				room.Free, room.Shared = room.Free-taken, room.Shared+taken
+			case message.TenancyOwn:
+				if claim.Cores > room.Free || claim.Cores > max(plan.Most(w, all), plan.Least(w)) || claim.Cores > max(1, most) && w.Cores == 0 {
+					t.Fatalf("%d of %d cores for %+v", claim.Cores, room.Free, w)
+				}
+				room.Free -= claim.Cores
+			default:
+				t.Fatalf("%+v runs alone", w)
+			}
 		}
 	})
+}
+
+// What one workflow gets beside others.
+func TestDivide(t *testing.T) {
+	of := func(p message.Importance) *message.WorkflowPlan {
+		return &message.WorkflowPlan{Test: true, VUs: 1000, Priority: p}
+	}
+	auto, low, high, alone := of(message.PriorityAuto), of(message.PriorityLow), of(message.PriorityHigh), of(message.PriorityExclusive)
+	named := func(n uint32) *message.WorkflowPlan { return &message.WorkflowPlan{Test: true, VUs: 1000, Cores: n} }
+	rate := &message.WorkflowPlan{Test: true, VUs: 1000, Rate: 20_000_000, Steps: []message.StepPlan{{Kind: message.StepRequest}}} // 2 s a second
+	list := func(l ...*message.WorkflowPlan) []*message.WorkflowPlan { return l }
+	idle := Room{Free: 8, All: 8}
+	for _, x := range []struct {
+		what   string
+		w      *message.WorkflowPlan
+		beside []*message.WorkflowPlan
+		room   Room
+		want   Claim
+		fits   bool
+	}{
+		{"all cores", auto, nil, idle, Claim{8, message.TenancyOwn}, true},
+		{"no more than its priority", low, nil, idle, Claim{2, message.TenancyOwn}, true},
+		{"half beside an equal one", auto, list(auto), idle, Claim{4, message.TenancyOwn}, true},
+		{"a third beside a high one", auto, list(high), idle, Claim{2, message.TenancyOwn}, true},
+		{"two thirds of it", high, list(auto), idle, Claim{5, message.TenancyOwn}, true},
+		{"what its load needs", rate, nil, idle, Claim{3, message.TenancyOwn}, true},
+		{"what it names", named(3), list(auto), idle, Claim{3, message.TenancyOwn}, true},
+		{"less than it names", named(9), nil, idle, Claim{9, message.TenancyOwn}, false},
+		{"what others name is theirs", auto, list(named(7)), idle, Claim{1, message.TenancyOwn}, true},
+		{"they share", auto, list(named(8)), idle, Claim{1, message.TenancyJob}, true},
+		{"both name all", named(8), list(named(8)), idle, Claim{8, message.TenancyJob}, true},
+		{"the last one joins", named(8), nil, Room{All: 8, Shared: 8}, Claim{8, message.TenancyJob}, true},
+		{"three on one", auto, list(auto, auto), Room{Free: 1, All: 8}, Claim{1, message.TenancyJob}, true},
+		{"nothing is free", auto, nil, Room{All: 8}, Claim{1, message.TenancyOwn}, false},
+		{"a core for light ones", auto, list(light(), light()), Room{Free: 2, All: 8}, Claim{1, message.TenancyOwn}, true},
+		{"they have seats", auto, list(light(), light()), Room{Free: 2, All: 8, Seats: 2}, Claim{2, message.TenancyOwn}, true},
+		{"a seat", light(), nil, Room{All: 8, Seats: 1}, Claim{1, message.TenancyLight}, true},
+		{"no seat", light(), nil, Room{All: 8}, Claim{1, message.TenancyLight}, false},
+		{"alone", alone, nil, idle, Claim{8, message.TenancyMachine}, true},
+		{"not alone", alone, nil, Room{Free: 7, All: 8}, Claim{8, message.TenancyMachine}, false},
+	} {
+		if got, fits := Divide(x.w, x.beside, x.room); got != x.want || fits != x.fits {
+			t.Errorf("%s: %+v, it fits %v; want %+v, %v", x.what, got, fits, x.want, x.fits)
+		}
+	}
+}
+
+// Shards that join run where the fewest executors share a core, and have each user once.
+func TestJoinFillsTheEmptiest(t *testing.T) {
+	r := &Ranking{}
+	r.Set(Worker{ID: "a", Free: 1, Total: 4})
+	got := r.Join(node.NewRand(1, "m1", node.PurposePlacement), 4, 10, []Sharing{{"b", 2, 6}, {"c", 2, 4}})
+	want := []Shard{{"a", 1, 0, 2}, {"c", 2, 2, 5}, {"b", 1, 7, 3}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func BenchmarkSet(b *testing.B) {

@@ -53,6 +53,12 @@ func (r *Ranking) Remove(id node.ID) {
 	r.root = r.root.remove(w, &r.visits)
 }
 
+// Has says that a worker is ranked.
+func (r *Ranking) Has(id node.ID) bool {
+	_, known := r.known[id]
+	return known
+}
+
 // Len counts the workers.
 func (r *Ranking) Len() int { return r.root.len() }
 

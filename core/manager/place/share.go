@@ -1,32 +1,69 @@
 package place
 
-import "hyperscale/core/message"
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/plan"
+)
 
-// Wanted is how many cores a workflow takes: the number that it names, or its part of the free
-// ones within its priority's share of all.
-func Wanted(p *message.WorkflowPlan, free, all uint64) uint64 {
-	switch {
-	case p.Cores > 0:
-		return min(p.VUs, uint64(p.Cores))
-	case !p.Test:
-		return 1
-	}
-	least, most := shares(p.Priority, all)
-	return min(p.VUs, max(1, least, min(free, most)))
+// Claim is what a workflow gets.
+type Claim struct {
+	Cores   uint64
+	Tenancy message.Tenancy
 }
 
-// shares are the least and the most of all cores that a priority takes, rounded up.
-func shares(p message.Importance, all uint64) (least, most uint64) {
-	percent := func(n uint64) uint64 { return (all*n + 99) / 100 }
-	switch p {
-	case message.PriorityLow:
-		return 0, percent(25)
-	case message.PriorityNormal:
-		return percent(25), percent(75)
-	case message.PriorityHigh:
-		return percent(75), all
-	case message.PriorityExclusive:
-		return all, all
+// Room is what a datacenter has for a workflow.
+type Room struct {
+	Free, All uint64 // cores
+	Seats     uint64 // free ones, on cores that light shards share
+	Shared    uint64 // cores that shards of its job share already
+}
+
+// Divide says what a workflow gets beside others of its job that may run at the same time and
+// have no cores yet, and whether there is room for it now. Each of them gets what it needs at
+// least, and priorities divide the rest. If they outnumber the free cores, they share.
+func Divide(w *message.WorkflowPlan, beside []*message.WorkflowPlan, room Room) (Claim, bool) {
+	least := plan.Least(w)
+	switch {
+	case w.Priority == message.PriorityExclusive:
+		if w.Cores == 0 {
+			least = min(w.VUs, room.All)
+		}
+		return Claim{max(1, least), message.TenancyMachine}, room.All > 0 && room.Free == room.All
 	}
-	return 0, all
+	weight := weightOf(w)
+	others, weights, light := uint64(0), weight, uint64(0)
+	for _, o := range beside {
+		if plan.Light(o) {
+			light++
+			continue
+		}
+		others += plan.Least(o)
+		weights += weightOf(o)
+	}
+	if plan.Light(w) {
+		if room.Seats > 0 || room.Free > others || room.Free+room.Shared == 0 {
+			return Claim{1, message.TenancyLight}, room.Seats+room.Free > 0
+		}
+		return Claim{1, message.TenancyJob}, true
+	}
+	others += (light - min(light, room.Seats) + message.CoreSeats - 1) / message.CoreSeats
+	if len(beside) > 0 && least+others > room.Free || least > room.Free && room.Shared > 0 {
+		return Claim{least, message.TenancyJob}, least <= room.Free+room.Shared
+	}
+	if least > room.Free {
+		return Claim{least, message.TenancyOwn}, false
+	}
+	share := min(room.Free*weight/weights, room.Free-others)
+	return Claim{max(least, min(share, plan.Most(w, room.All))), message.TenancyOwn}, true
+}
+
+// weightOf is the part of the cores that a workflow gets beside others.
+func weightOf(w *message.WorkflowPlan) uint64 {
+	switch w.Priority {
+	case message.PriorityLow:
+		return 1
+	case message.PriorityHigh:
+		return 4
+	}
+	return 2
 }

@@ -17,6 +17,7 @@ type Roster struct {
 	streams map[node.StreamID]*Worker      // nil until its first heartbeat
 	unmet   map[node.StreamID]node.Instant // streams without a worker: when each last carried a message
 	ranking place.Ranking                  // of the workers that can receive shards
+	seats   place.Ranking                  // of free seats, of the same workers
 	number  uint64                         // of the last worker
 }
 
@@ -58,6 +59,7 @@ func (r *Roster) Heartbeat(w *Worker, hb *message.WorkerHeartbeat) bool {
 	}
 	w.Sequence, w.Draining = hb.Sequence, hb.Draining
 	w.Total, w.Reported = hb.CoresTotal, min(hb.CoresFree, hb.CoresTotal)
+	w.Seats, w.Machine = min(hb.SeatsFree, hb.CoresTotal*message.CoreSeats), hb.Machine
 	w.Running = hb.Running
 	if clear(w.listed); w.listed == nil {
 		w.listed = make(map[message.ShardID]message.Fence, len(hb.Running))
@@ -69,9 +71,9 @@ func (r *Roster) Heartbeat(w *Worker, hb *message.WorkerHeartbeat) bool {
 	return true
 }
 
-// Refused stores the free cores that a refusal names.
-func (r *Roster) Refused(w *Worker, free uint32) {
-	w.Reported = min(free, w.Total)
+// Refused stores the free cores and seats that a refusal names.
+func (r *Roster) Refused(w *Worker, refusal *message.ShardRefused) {
+	w.Reported, w.Seats = min(refusal.CoresFree, w.Total), min(refusal.SeatsFree, w.Total*message.CoreSeats)
 	r.rank(w)
 }
 
@@ -106,11 +108,16 @@ func (r *Roster) Take(from node.ID, id message.ShardID, f message.Fence) {
 // Ranking ranks the workers that can receive shards; only the roster changes it.
 func (r *Roster) Ranking() *place.Ranking { return &r.ranking }
 
-// rank updates the ranking after a change of a worker.
+// Seats ranks the same workers by their free seats.
+func (r *Roster) Seats() *place.Ranking { return &r.seats }
+
+// rank updates the rankings after a change of a worker.
 func (r *Roster) rank(w *Worker) {
 	if w.able() {
 		r.ranking.Set(place.Worker{ID: w.Peer.ID, Free: w.Free(), Total: w.Total})
+		r.seats.Set(place.Worker{ID: w.Peer.ID, Free: w.FreeSeats(), Total: w.Total})
 	} else {
 		r.ranking.Remove(w.Peer.ID)
+		r.seats.Remove(w.Peer.ID)
 	}
 }

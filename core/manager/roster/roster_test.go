@@ -183,7 +183,7 @@ func TestRosterFollowsItsWorkers(t *testing.T) {
 			"refused": func(t *rapid.T) {
 				w, m := h.worker(t)
 				free := rapid.Uint32Range(0, 9).Draw(t, "free")
-				h.r.Refused(w, free)
+				h.r.Refused(w, &message.ShardRefused{CoresFree: free})
 				m.reported = min(free, m.total)
 			},
 			"drains": func(t *rapid.T) {

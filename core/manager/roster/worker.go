@@ -18,6 +18,8 @@ type Worker struct {
 	Suspect  bool   // by the membership: it gets nothing new
 	Total    uint32 // cores
 	Reported uint32 // free cores of its last heartbeat or refusal, at most Total
+	Seats    uint32 // free ones of the same, on cores that light shards share
+	Machine  bool   // a shard has the whole machine, as its last heartbeat says
 	Sequence uint64 // of its last heartbeat on this stream, zero before the first
 	Running  []message.ShardRef
 	listed   map[message.ShardID]message.Fence // the same, by shard
@@ -28,7 +30,35 @@ type Worker struct {
 // Given is an attempt that a worker got.
 type Given struct {
 	Fence message.Fence
-	Cores uint32
+	Cores uint32 // of the free ones
+	Seats int    // of the free ones; below 0: its core has more for other light shards
+}
+
+// Takes is an attempt of a shard with that many executors, at what it takes of the worker now.
+func (w *Worker) Takes(f message.Fence, executors uint32, t message.Tenancy) Given {
+	g := Given{Fence: f, Cores: min(executors, w.Free())}
+	switch {
+	case t == message.TenancyMachine:
+		g.Cores = w.Free()
+	case t != message.TenancyLight:
+	case w.FreeSeats() > 0:
+		g.Cores, g.Seats = 0, 1
+	case g.Cores > 0:
+		g.Seats = 1 - message.CoreSeats
+	}
+	return g
+}
+
+// FreeSeats are the seats that it reported, less those that it got since.
+func (w *Worker) FreeSeats() uint32 {
+	n := int(w.Seats)
+	//lint:orderfree a sum
+	for id, g := range w.given {
+		if f, ok := w.listed[id]; !ok || f != g.Fence {
+			n -= g.Seats
+		}
+	}
+	return uint32(max(0, n))
 }
 
 // Free is what it reported, less what it got since.

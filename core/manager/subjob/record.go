@@ -59,7 +59,7 @@ func offset(i, since node.Instant) record.Offset {
 
 func (s *Shard) record() record.Shard {
 	r := record.Shard{
-		VUs: s.VUs, First: s.First, Cores: s.Cores, Dispatches: uint64(s.Dispatches), Reruns: uint64(s.Reruns), End: s.End,
+		VUs: s.VUs, First: s.First, Cores: s.Cores, Tenancy: s.Tenancy, Dispatches: uint64(s.Dispatches), Reruns: uint64(s.Reruns), End: s.End,
 		Why: s.Why, Floor: s.Floor, Leased: s.Leased, Idle: s.Idle, Origin: offset(s.Origin, s.Workflow.Subjob.Accepted), Unknown: s.unknown,
 	}
 	for _, id := range s.Failed {
@@ -117,7 +117,7 @@ func instant(o record.Offset, since node.Instant) node.Instant {
 func (f *Workflow) shard(ordinal uint32, r *record.Shard) *Shard {
 	s := &Shard{
 		Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Workflow: f.Index, Ordinal: ordinal},
-		VUs: r.VUs, First: r.First, Cores: r.Cores, Floor: r.Floor,
+		Extent: Extent{VUs: r.VUs, First: r.First, Cores: r.Cores, Tenancy: r.Tenancy}, Floor: r.Floor,
 		Retries: Retries{Dispatches: int(r.Dispatches), Reruns: int(r.Reruns)}, Verdict: Verdict{Why: r.Why, End: r.End},
 		RowLease: RowLease{Leased: r.Leased}, Contact: Contact{Idle: r.Idle, Origin: instant(r.Origin, f.Subjob.Accepted)}, unknown: r.Unknown,
 	}

@@ -32,7 +32,7 @@ func drawSubjob(t *rapid.T) *Subjob {
 		f := &Workflow{Subjob: p, Index: uint32(i), End: message.WorkflowState(rapid.Uint8Max(7).Draw(t, "end")), Failure: text.Draw(t, "failure"), Started: now, Leased: number.Draw(t, "leased"), Burned: number.Draw(t, "burned")}
 		for k := range rapid.IntRange(0, 4).Draw(t, "shards") {
 			s := &Shard{
-				Workflow: f, ID: message.ShardID{Job: p.Job, Workflow: f.Index, Ordinal: uint32(k)}, VUs: number.Draw(t, "vus"), Cores: 3,
+				Workflow: f, ID: message.ShardID{Job: p.Job, Workflow: f.Index, Ordinal: uint32(k)}, Extent: Extent{VUs: number.Draw(t, "vus"), Cores: 3, Tenancy: message.Tenancy(rapid.IntRange(0, 3).Draw(t, "tenancy"))},
 				Retries: Retries{Dispatches: rapid.IntRange(0, 9).Draw(t, "dispatches")}, Verdict: Verdict{Why: text.Draw(t, "why")}, Floor: message.Fence{JobEpoch: 1, SubjobEpoch: 2, Attempt: 3},
 			}
 			if rapid.Bool().Draw(t, "rows") {

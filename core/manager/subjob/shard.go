@@ -11,25 +11,31 @@ import (
 
 // Shard is the unit of dispatch.
 type Shard struct {
-	Workflow   *Workflow
-	ID         message.ShardID
-	Fence      message.Fence // of its last dispatch, here or by a former holder
-	Floor      message.Fence // given up: every fence up to this one is stale
-	VUs, First uint64
-	Cores      uint32
-	State      message.WorkflowState
-	Commit     Commit
-	Attempt    uint64 // under the subjob's current manager epoch
-	Worker     node.ID
-	Written    bool         // the manager may send the dispatch
-	Open       bool         // a former holder may have dispatched it: the manager adopts a reported attempt, until NotBefore
-	NotBefore  node.Instant // the manager does not dispatch it again before this time
-	Progress   *message.ShardProgress
+	Workflow *Workflow
+	ID       message.ShardID
+	Fence    message.Fence // of its last dispatch, here or by a former holder
+	Floor    message.Fence // given up: every fence up to this one is stale
+	Extent
+	State     message.WorkflowState
+	Commit    Commit
+	Attempt   uint64 // under the subjob's current manager epoch
+	Worker    node.ID
+	Written   bool         // the manager may send the dispatch
+	Open      bool         // a former holder may have dispatched it: the manager adopts a reported attempt, until NotBefore
+	NotBefore node.Instant // the manager does not dispatch it again before this time
+	Progress  *message.ShardProgress
 	Contact
 	Retries
 	Verdict
 	RowLease
 	unknown record.Unknown // fields of a newer version, from the record
+}
+
+// Extent is the part of a workflow that a shard is.
+type Extent struct {
+	VUs, First uint64
+	Cores      uint32
+	Tenancy    message.Tenancy
 }
 
 // Commit says what of a shard is on its way to a majority. Meanwhile the manager neither

@@ -4,6 +4,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/message/record"
 	"hyperscale/core/node"
+	"hyperscale/core/plan"
 )
 
 // Workflow is one workflow of a subjob.
@@ -68,4 +69,17 @@ func (f *Workflow) Furthest() message.WorkflowState {
 		}
 	}
 	return furthest
+}
+
+// Beside returns the plans of workflows of the job that may run at the same time as this one, and
+// as each other, and have no cores yet.
+func (f *Workflow) Beside() []*message.WorkflowPlan {
+	var list []*message.WorkflowPlan
+	for _, i := range plan.Beside(&f.Subjob.Dispatch.Plan, f.Index, func(i uint32) bool {
+		o := f.Subjob.Workflows[i]
+		return len(o.Shards) == 0 && o.End == message.WorkflowNone
+	}) {
+		list = append(list, f.Subjob.Workflows[i].Plan)
+	}
+	return list
 }

@@ -743,6 +743,9 @@ func (z *Shard) fields() int {
 	if z.Cores != 0 {
 		n++
 	}
+	if z.Tenancy != 0 {
+		n++
+	}
 	if z.Dispatches != 0 {
 		n++
 	}
@@ -795,6 +798,10 @@ func (z *Shard) append(b []byte) []byte {
 	if z.Cores != 0 {
 		b = msgp.AppendString(b, "cores")
 		b = msgp.AppendUint64(b, uint64(z.Cores))
+	}
+	if z.Tenancy != 0 {
+		b = msgp.AppendString(b, "tenancy")
+		b = msgp.AppendUint64(b, uint64(z.Tenancy))
 	}
 	if z.Dispatches != 0 {
 		b = msgp.AppendString(b, "sent")
@@ -869,50 +876,53 @@ func (z *Shard) read(r *reader) {
 		case "cores":
 			r.once(&seen, 2)
 			z.Cores = uint32(r.uint(32))
-		case "sent":
+		case "tenancy":
 			r.once(&seen, 3)
+			z.Tenancy = message.Tenancy(r.uint(8))
+		case "sent":
+			r.once(&seen, 4)
 			z.Dispatches = uint64(r.uint(64))
 		case "reruns":
-			r.once(&seen, 4)
+			r.once(&seen, 5)
 			z.Reruns = uint64(r.uint(64))
 		case "end":
-			r.once(&seen, 5)
+			r.once(&seen, 6)
 			z.End = message.WorkflowState(r.uint(8))
 		case "why":
-			r.once(&seen, 6)
+			r.once(&seen, 7)
 			z.Why = string(r.text())
 		case "floor":
-			r.once(&seen, 7)
+			r.once(&seen, 8)
 			z.Floor = r.fence()
 		case "failed":
-			r.once(&seen, 8)
+			r.once(&seen, 9)
 			z.Failed = make([]string, r.list(4096))
 			for i := range z.Failed {
 				z.Failed[i] = string(r.text())
 			}
 		case "lost":
-			r.once(&seen, 9)
+			r.once(&seen, 10)
 			z.Lost = make([]Lost, r.list(4096))
 			for i := range z.Lost {
 				z.Lost[i].read(r)
 			}
 		case "leased":
-			r.once(&seen, 10)
+			r.once(&seen, 11)
 			z.Leased = uint64(r.uint(64))
 		case "rows":
-			r.once(&seen, 11)
+			r.once(&seen, 12)
 			z.Rows = make([]Rows, r.list(4096))
 			for i := range z.Rows {
 				z.Rows[i].read(r)
 			}
 		case "kept":
-			r.once(&seen, 12)
+			r.once(&seen, 13)
 			z.Kept.read(r)
 		case "idle":
-			r.once(&seen, 13)
+			r.once(&seen, 14)
 			z.Idle = r.bool()
 		case "origin":
-			r.once(&seen, 14)
+			r.once(&seen, 15)
 			z.Origin = Offset(r.uint(64))
 		default:
 			r.unknown(&z.Unknown, name)

@@ -61,6 +61,7 @@ type Shard struct {
 	VUs        uint64                `rec:"vus"`
 	First      uint64                `rec:"first"` // number of its first virtual user
 	Cores      uint32                `rec:"cores"`
+	Tenancy    message.Tenancy       `rec:"tenancy"`
 	Dispatches uint64                `rec:"sent"`
 	Reruns     uint64                `rec:"reruns"`
 	End        message.WorkflowState `rec:"end"` // the end without a result; none while it continues

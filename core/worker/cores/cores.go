@@ -13,65 +13,136 @@ type Holder struct {
 	Number uint64 // from 1
 }
 
+// Want is what a reservation asks for.
+type Want struct {
+	Cores   int // on different cores; TenancyMachine gets all
+	Tenancy message.Tenancy
+}
+
 // Cores are the cores of one machine.
 type Cores struct {
-	holder []Holder // of each core; zero: it is free
-	free   int
-	held   map[Holder][]int           // in the order in which each got them
-	owed   map[message.ShardID]credit // what the executions of a shard owe
+	slots []slot
+	held  map[Holder][]int           // in the order in which each got them
+	owed  map[message.ShardID]credit // what the executions of a shard owe
+}
+
+// slot is one core.
+type slot struct {
+	tenancy message.Tenancy // of its holders
+	holders []Holder        // none: the core is free
 }
 
 // credit is how many cores a holder still gets.
 type credit struct {
-	to    Holder
-	cores int
+	to Holder
+	Want
 }
 
 // New returns n free cores.
 func New(n int) *Cores {
-	return &Cores{holder: make([]Holder, n), free: n, held: map[Holder][]int{}, owed: map[message.ShardID]credit{}}
+	return &Cores{slots: make([]slot, n), held: map[Holder][]int{}, owed: map[message.ShardID]credit{}}
 }
 
 // Total counts all cores.
-func (c *Cores) Total() int { return len(c.holder) }
+func (c *Cores) Total() int { return len(c.slots) }
 
 // Free counts the cores without a holder.
-func (c *Cores) Free() int { return c.free }
-
-// Reserve gives a holder cores: free ones now, and later those that earlier executions of its
-// shard release. It returns false if there are too few.
-func (c *Cores) Reserve(h Holder, want int) bool {
-	if credit := c.owed[h.Shard]; credit.cores > 0 || len(c.held[h]) > 0 || h.Number == 0 {
-		node.Bug("cores: %v reserves %d, while %v is owed %d and it holds %v", h, want, credit.to, credit.cores, c.held[h])
-	}
-	if want < 1 || want > c.free+c.of(h.Shard) {
-		return false
-	}
-	for i := range c.holder {
-		if want > 0 && c.holder[i] == (Holder{}) {
-			want--
-			c.free--
-			c.take(h, i)
-		}
-	}
-	if want > 0 {
-		c.owed[h.Shard] = credit{h, want}
-	}
-	return true
-}
-
-// of counts the cores that the executions of a shard hold.
-func (c *Cores) of(s message.ShardID) (n int) {
-	for _, h := range c.holder {
-		if h.Number > 0 && h.Shard == s {
+func (c *Cores) Free() (n int) {
+	for i := range c.slots {
+		if len(c.slots[i].holders) == 0 {
 			n++
 		}
 	}
 	return n
 }
 
-func (c *Cores) take(h Holder, core int) {
-	c.holder[core] = h
+// Seats counts the places for light shards on cores that such shards share.
+func (c *Cores) Seats() (n int) {
+	for i := range c.slots {
+		if s := &c.slots[i]; len(s.holders) > 0 && s.tenancy == message.TenancyLight {
+			n += message.CoreSeats - len(s.holders)
+		}
+	}
+	return n
+}
+
+// Machine says that a shard has the whole machine.
+func (c *Cores) Machine() bool {
+	return len(c.slots) > 0 && len(c.slots[0].holders) > 0 && c.slots[0].tenancy == message.TenancyMachine
+}
+
+// Reserve gives a holder cores: some now, and later those that earlier executions of its shard
+// release. It returns false if there are too few.
+func (c *Cores) Reserve(h Holder, w Want) bool {
+	if w.Tenancy == message.TenancyMachine {
+		w.Cores = len(c.slots)
+	}
+	if credit := c.owed[h.Shard]; credit.Cores > 0 || len(c.held[h]) > 0 || h.Number == 0 {
+		node.Bug("cores: %v reserves %d, while %v is owed %d and it holds %v", h, w.Cores, credit.to, credit.Cores, c.held[h])
+	}
+	if w.Cores < 1 || w.Cores > c.room(h, w.Tenancy) {
+		return false
+	}
+	for w.Cores > 0 {
+		i := c.next(h, w.Tenancy)
+		if i < 0 {
+			c.owed[h.Shard] = credit{h, w}
+			break
+		}
+		c.take(h, w.Tenancy, i)
+		w.Cores--
+	}
+	return true
+}
+
+// room counts the cores that a holder can use now, or once the earlier executions of its shard
+// have ended.
+func (c *Cores) room(h Holder, t message.Tenancy) (n int) {
+	for i := range c.slots {
+		s := c.slots[i]
+		if !s.admits(h, t) {
+			s.holders = slices.DeleteFunc(slices.Clone(s.holders), func(o Holder) bool { return o.Shard == h.Shard })
+		}
+		if s.admits(h, t) {
+			n++
+		}
+	}
+	return n
+}
+
+// admits says that a holder can use the core now.
+func (s *slot) admits(h Holder, t message.Tenancy) bool {
+	switch {
+	case len(s.holders) == 0:
+		return true
+	case s.tenancy != t || slices.Contains(s.holders, h):
+		return false
+	case t == message.TenancyJob:
+		return s.holders[0].Shard.Job == h.Shard.Job
+	}
+	return t == message.TenancyLight && len(s.holders) < message.CoreSeats
+}
+
+// next returns the core that a holder gets now; below 0: none. Light shards fill the cores that
+// they share, shards of a job spread over all that they can have.
+func (c *Cores) next(h Holder, t message.Tenancy) int {
+	best, load := -1, 0
+	for i := range c.slots {
+		s := &c.slots[i]
+		n := len(s.holders)
+		if t == message.TenancyLight && n == 0 {
+			n = message.CoreSeats // after all that are shared
+		}
+		if s.admits(h, t) && (best < 0 || n < load) {
+			best, load = i, n
+		}
+	}
+	return best
+}
+
+func (c *Cores) take(h Holder, t message.Tenancy, core int) {
+	s := &c.slots[core]
+	s.tenancy, s.holders = t, append(s.holders, h)
 	c.held[h] = append(c.held[h], core)
 }
 
@@ -82,20 +153,30 @@ func (c *Cores) Release(h Holder) {
 		delete(c.owed, h.Shard)
 	}
 	for _, core := range slices.Sorted(slices.Values(c.held[h])) {
-		heir, owed := c.owed[h.Shard]
-		if !owed {
-			c.holder[core] = Holder{}
-			c.free++
-			continue
-		}
-		c.take(heir.to, core)
-		if heir.cores--; heir.cores == 0 {
-			delete(c.owed, h.Shard)
-		} else {
-			c.owed[h.Shard] = heir
-		}
+		c.Leave(h, core)
 	}
 	delete(c.held, h)
+}
+
+// Leave frees one core of a holder, for the one that it is owed to or for all.
+func (c *Cores) Leave(h Holder, core int) {
+	at := slices.Index(c.held[h], core)
+	if at < 0 {
+		node.Bug("cores: %v leaves core %d, and holds %v", h, core, c.held[h])
+	}
+	c.held[h] = slices.Delete(c.held[h], at, at+1)
+	s := &c.slots[core]
+	s.holders = slices.DeleteFunc(s.holders, func(o Holder) bool { return o == h })
+	heir, owed := c.owed[h.Shard]
+	if !owed || !s.admits(heir.to, heir.Tenancy) {
+		return
+	}
+	c.take(heir.to, heir.Tenancy, core)
+	if heir.Cores--; heir.Cores == 0 {
+		delete(c.owed, h.Shard)
+	} else {
+		c.owed[h.Shard] = heir
+	}
 }
 
 // Of returns the cores of a holder in the order in which it got them.
@@ -113,9 +194,9 @@ func (c *Cores) Rests(tell node.Tell) {
 	}
 	//lint:orderfree a sum
 	for _, credit := range c.owed {
-		sum += credit.cores
+		sum += credit.Cores
 	}
-	tell("worker/cores that are taken", len(c.holder)-c.free, 0)
+	tell("worker/cores that are taken", len(c.slots)-c.Free(), 0)
 	tell("worker/cores of executions", sum, 0)
 	tell("worker/holders of cores", len(c.held)+len(c.owed), 0)
 }

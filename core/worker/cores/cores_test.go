@@ -9,136 +9,185 @@ import (
 	"hyperscale/core/message"
 )
 
-// twin records each request, and derives from all of them who has what.
+// twin knows each execution, what it asked for, and the cores that it has.
 type twin struct {
-	total int
-	all   []*request // in the order of arrival
+	c   *Cores
+	all []*request // in the order of arrival
 }
 
 type request struct {
 	holder Holder
-	want   int
-	cores  []int
+	Want
+	cores []int
 }
 
-func (w *twin) user(core int) *request {
+// beside lists who holds a core, without executions of one shard; zero: with all.
+func (w *twin) beside(core int, without uint64) (list []*request) {
 	for _, r := range w.all {
-		if slices.Contains(r.cores, core) {
-			return r
+		if slices.Contains(r.cores, core) && (without == 0 || uint64(r.holder.Shard.Ordinal)+1 != without) {
+			list = append(list, r)
 		}
 	}
-	return nil
+	return list
 }
 
-// fill lets each request take the cores that it lacks, in their order: free ones, or, after an
-// earlier execution of its shard has left, that one's.
-func (w *twin) fill(r *request, from []int) {
-	for _, core := range from {
-		if len(r.cores) < r.want && w.user(core) == nil {
-			r.cores = append(r.cores, core)
+// fits says that an execution can have a core beside others.
+func (r *request) fits(others []*request) bool {
+	for _, o := range others {
+		if o.holder == r.holder || o.Tenancy != r.Tenancy || r.Tenancy == message.TenancyOwn || r.Tenancy == message.TenancyMachine {
+			return false
+		}
+		if r.Tenancy == message.TenancyJob && o.holder.Shard.Job != r.holder.Shard.Job {
+			return false
 		}
 	}
+	return r.Tenancy != message.TenancyLight || len(others) < message.CoreSeats
 }
 
-func (w *twin) cores() (all []int) {
-	for i := range w.total {
-		all = append(all, i)
-	}
-	return all
-}
-
-func (w *twin) free() (n int) {
-	for _, core := range w.cores() {
-		if w.user(core) == nil {
-			n++
+// rank orders the cores that an execution can have now: the best first.
+func (w *twin) rank(r *request) (list []int) {
+	for core := range w.c.Total() {
+		if r.fits(w.beside(core, 0)) {
+			list = append(list, core)
 		}
 	}
-	return n
+	slices.SortStableFunc(list, func(a, b int) int {
+		la, lb := len(w.beside(a, 0)), len(w.beside(b, 0))
+		if r.Tenancy != message.TenancyLight {
+			return la - lb
+		}
+		if (la == 0) != (lb == 0) { // one that others share comes first
+			return lb - la
+		}
+		return la - lb
+	})
+	return list
 }
 
-func (w *twin) reserve(h Holder, want int) bool {
-	room := w.free()
-	for _, r := range w.all {
-		if r.holder.Shard == h.Shard {
-			room += len(r.cores)
+func (w *twin) reserve(h Holder, want Want) bool {
+	r := &request{holder: h, Want: want}
+	if want.Tenancy == message.TenancyMachine {
+		r.Cores = w.c.Total()
+	}
+	room := 0
+	for core := range w.c.Total() {
+		if r.fits(w.beside(core, 0)) || r.fits(w.beside(core, uint64(h.Shard.Ordinal)+1)) {
+			room++
 		}
 	}
-	if want < 1 || want > room {
+	if r.Cores < 1 || r.Cores > room {
 		return false
 	}
-	r := &request{holder: h, want: want}
 	w.all = append(w.all, r)
-	w.fill(r, w.cores())
+	for len(r.cores) < r.Cores {
+		best := w.rank(r)
+		if len(best) == 0 {
+			break
+		}
+		r.cores = append(r.cores, best[0])
+	}
 	return true
 }
 
-func (w *twin) release(h Holder) {
-	at := slices.IndexFunc(w.all, func(r *request) bool { return r.holder == h })
-	if at < 0 {
-		return
-	}
-	left := slices.Sorted(slices.Values(w.all[at].cores))
-	w.all = slices.Delete(w.all, at, at+1)
-	for _, r := range w.all {
-		if r.holder.Shard == h.Shard {
-			w.fill(r, left)
+// leave takes a core, or all of them, from an execution.
+func (w *twin) leave(r *request, cores ...int) {
+	for _, core := range cores {
+		r.cores = slices.DeleteFunc(r.cores, func(c int) bool { return c == core })
+		for _, o := range w.all {
+			if o.holder.Shard == r.holder.Shard && o != r && len(o.cores) < o.Cores && o.fits(w.beside(core, 0)) {
+				o.cores = append(o.cores, core)
+			}
 		}
 	}
+}
+
+func (w *twin) release(r *request) {
+	r.Cores = 0 // it is owed nothing any more
+	w.leave(r, slices.Sorted(slices.Values(r.cores))...)
+	w.all = slices.DeleteFunc(w.all, func(o *request) bool { return o == r })
 }
 
 // lacks finds the request of a shard that waits for cores.
 func (w *twin) lacks(s message.ShardID) *request {
 	for _, r := range w.all {
-		if r.holder.Shard == s && len(r.cores) < r.want {
+		if r.holder.Shard == s && len(r.cores) < r.Cores {
 			return r
 		}
 	}
 	return nil
 }
 
-// Executions come and go in any order. Each core has one holder, and a successor gets the cores
-// of its own shard before any other holder does.
+// Executions come and go in any order. No two hold a core that cannot share it, and a successor
+// gets the cores of its own shard before any other holder does.
 func TestCoresAreHandedOutAsByTheTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &twin{total: rapid.IntRange(1, 6).Draw(t, "cores")}
-		c := New(w.total)
+		c := New(rapid.IntRange(1, 6).Draw(t, "cores"))
+		w := &twin{c: c}
 		next := uint64(0)
 		t.Repeat(map[string]func(*rapid.T){
 			"reserve": func(t *rapid.T) {
 				next++
-				h := Holder{message.ShardID{Ordinal: rapid.Uint32Range(0, 2).Draw(t, "shard")}, next}
+				n := rapid.Uint32Range(0, 12).Draw(t, "shard")
+				h := Holder{message.ShardID{Job: message.JobID{byte(n % 2)}, Ordinal: n}, next}
 				if r := w.lacks(h.Shard); r != nil { // a worker gives up what waits first
-					w.release(r.holder)
 					c.Release(r.holder)
+					w.release(r)
 				}
-				want := rapid.IntRange(0, w.total+1).Draw(t, "want")
+				want := Want{
+					Cores:   rapid.IntRange(0, c.Total()+1).Draw(t, "want"),
+					Tenancy: message.Tenancy(rapid.SampledFrom([]int{0, 1, 2, 2, 2, 3}).Draw(t, "tenancy")),
+				}
 				if got, is := c.Reserve(h, want), w.reserve(h, want); got != is {
-					t.Fatalf("%v reserves %d: %v, want %v", h, want, got, is)
+					t.Fatalf("%v reserves %+v: %v, want %v", h, want, got, is)
+				}
+			},
+			"leave": func(t *rapid.T) {
+				for _, r := range w.all {
+					if len(r.cores) > 0 && len(r.cores) == r.Cores { // it runs, and one executor ends
+						core := rapid.SampledFrom(r.cores).Draw(t, "core")
+						r.Cores--
+						c.Leave(r.holder, core)
+						w.leave(r, core)
+						return
+					}
 				}
 			},
 			"release": func(t *rapid.T) {
-				h := Holder{message.ShardID{Ordinal: 9}, 1000} // of none
+				h := Holder{message.ShardID{Ordinal: 99}, 1000} // of none
 				if len(w.all) > 0 {
-					h = rapid.SampledFrom(w.all).Draw(t, "which").holder
+					r := rapid.SampledFrom(w.all).Draw(t, "which")
+					h = r.holder
+					w.release(r)
 				}
 				c.Release(h)
-				w.release(h)
 				if left := c.Of(h); len(left) > 0 || !c.Whole(h) {
 					t.Fatalf("%v has %v after its release", h, left)
 				}
 			},
 			"": func(t *rapid.T) {
-				if c.Free() != w.free() || c.Total() != w.total {
-					t.Fatalf("%d of %d are free, want %d of %d", c.Free(), c.Total(), w.free(), w.total)
+				free, seats := 0, 0
+				for core := range c.Total() {
+					switch on := w.beside(core, 0); {
+					case len(on) == 0:
+						free++
+					case on[0].Tenancy == message.TenancyLight:
+						seats += message.CoreSeats - len(on)
+					}
+				}
+				if c.Free() != free || c.Seats() != seats {
+					t.Fatalf("%d cores and %d seats are free, want %d and %d", c.Free(), c.Seats(), free, seats)
+				}
+				if on := w.beside(0, 0); c.Machine() != (len(on) > 0 && on[0].Tenancy == message.TenancyMachine) {
+					t.Fatalf("a shard has the machine: %v", c.Machine())
 				}
 				for _, r := range w.all {
-					if got := c.Of(r.holder); !slices.Equal(got, r.cores) || c.Whole(r.holder) != (len(r.cores) == r.want) {
-						t.Fatalf("%v has %v, whole %v; want %v of %d", r.holder, got, c.Whole(r.holder), r.cores, r.want)
+					if got := c.Of(r.holder); !slices.Equal(got, r.cores) || c.Whole(r.holder) != (len(r.cores) == r.Cores) {
+						t.Fatalf("%v has %v, whole %v; want %v of %d", r.holder, got, c.Whole(r.holder), r.cores, r.Cores)
 					}
 				}
 				c.Rests(func(what string, n, _ int) {
-					if (n > 0) != (len(w.all) > 0) {
-						t.Fatalf("%s: %d, with %d executions", what, n, len(w.all))
+					if n > 0 && len(w.all) == 0 {
+						t.Fatalf("%s: %d, without an execution", what, n)
 					}
 				})
 			},
@@ -154,9 +203,9 @@ func TestOneSuccessorWaitsAtATime(t *testing.T) {
 		again Holder
 	}{{"another successor", Holder{s, 3}}, {"the same holder", Holder{s, 1}}, {"no execution", Holder{s, 0}}} {
 		c := New(2)
-		c.Reserve(Holder{s, 1}, 2)
+		c.Reserve(Holder{s, 1}, Want{Cores: 2})
 		if tc.what == "another successor" {
-			c.Reserve(Holder{s, 2}, 1)
+			c.Reserve(Holder{s, 2}, Want{Cores: 1})
 		}
 		func() {
 			defer func() {
@@ -164,7 +213,7 @@ func TestOneSuccessorWaitsAtATime(t *testing.T) {
 					t.Errorf("%s reserves cores", tc.what)
 				}
 			}()
-			c.Reserve(tc.again, 1)
+			c.Reserve(tc.again, Want{Cores: 1})
 		}()
 	}
 }
