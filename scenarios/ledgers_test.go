@@ -45,6 +45,7 @@ var unreported = map[string]string{
 	"archive.file.bytes":        "the file itself, counted in shelf.bytes",
 	"archive.poll.free":         "fellows of one file's poll, dropped with the file or the next poll; one of each configured at most",
 	"archive.question.files":    "the last question of each fellow, until the next Sweep answers it; onSweep bounds it by FilesMax",
+	"cores.Cores.slots":         "one entry of each core, configured; Rests tells which have holders",
 	"client.gates.all":          "gates are never forgotten; Sizes bounds them by GatesMax",
 	"swim.buffer.sent":          "memory of the last letter that the next one uses again; a datagram bounds it",
 	"swim.buffer.unsent":        "memory of the last letter that the next one uses again; Waiting's bound holds for it",

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"hyperscale/core/message"
@@ -85,7 +86,7 @@ func (r *run) passed(now time.Duration) time.Duration {
 // executor is the node.Executor of a process: the runs on its cores.
 type executor struct {
 	p      *process
-	cores  []*run
+	cores  [][]*run // of each core, in the order of their start: shards may share one
 	runs   map[node.ExecID]*run
 	models *node.Rand
 	frozen []event // while the host is suspended
@@ -111,8 +112,8 @@ func (x *executor) Start(id node.ExecID, core int, m node.Message) {
 		x.soon(id, execGone, 0)
 		return
 	}
-	if x.runs[id] != nil || core < 0 || core >= len(x.cores) || x.cores[core] != nil {
-		node.Bug("sim: %v starts run %d on core %d of %d, which is busy, or not there, or the run was started before", p.peer, id, core, len(x.cores))
+	if x.runs[id] != nil || core < 0 || core >= len(x.cores) {
+		node.Bug("sim: %v starts run %d on core %d of %d, which is not there, or the run was started before", p.peer, id, core, len(x.cores))
 	}
 	if w.config.Wire {
 		m = w.wire.clone(m)
@@ -122,7 +123,7 @@ func (x *executor) Start(id node.ExecID, core int, m node.Message) {
 		node.Bug("sim: %v starts run %d with %s, want ExecStart", p.peer, id, message.NameOf(m))
 	}
 	r := &run{id: id, core: core, start: start, course: p.spec.Model.Course(start, x.models)}
-	x.runs[id], x.cores[core] = r, r
+	x.runs[id], x.cores[core] = r, append(x.cores[core], r)
 	x.afflict(r)
 	x.soon(id, execBoot, r.course.Boot)
 }
@@ -197,9 +198,11 @@ func (x *executor) watch(r *run) {
 
 // rewatch schedules the checks again after the node's clock has changed its rate.
 func (x *executor) rewatch() {
-	for _, r := range x.cores {
-		if r != nil && r.until != 0 && !r.over() {
-			x.watch(r)
+	for _, on := range x.cores {
+		for _, r := range on {
+			if r.until != 0 && !r.over() {
+				x.watch(r)
+			}
 		}
 	}
 }
@@ -273,8 +276,8 @@ func (w *World) Executes(id node.ID, s message.ShardID) bool {
 	if p == nil || p.suspended > 0 {
 		return false
 	}
-	for _, r := range p.exec.cores {
-		if r != nil && !r.over() && r.start.Shard == s {
+	for _, on := range p.exec.cores {
+		if slices.ContainsFunc(on, func(r *run) bool { return !r.over() && r.start.Shard == s }) {
 			return true
 		}
 	}
@@ -346,7 +349,7 @@ func (x *executor) onGone(r *run) {
 	}
 	delete(x.runs, r.id)
 	if r.core >= 0 {
-		x.cores[r.core] = nil
+		x.cores[r.core] = slices.DeleteFunc(x.cores[r.core], func(o *run) bool { return o == r })
 	}
 	p.hand(node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: r.id, Kind: node.ExecGone, Reason: r.reason, Tail: r.tail, Lapsed: r.state == runLapsed}})
 }
@@ -371,8 +374,8 @@ func (x *executor) afflict(r *run) {
 
 // strike applies a fault to the executors that run when it begins.
 func (x *executor) strike(kind string) {
-	for _, r := range x.cores {
-		if r == nil || r.over() {
+	for _, r := range slices.Concat(x.cores...) {
+		if r.over() {
 			continue
 		}
 		if kind == FaultExecHang {

@@ -94,6 +94,6 @@ func newProcess(w *World, s Spec, index uint32) *process {
 	p.header = uint16(headerFixed + len(p.peer.ID) + len(p.peer.Addr))
 	p.look.p, p.calls.p = p, p
 	p.disk = disk{Disk: s.Disk, p: p, rand: node.NewRand(w.config.Seed, s.ID, node.PurposeDisk), records: map[string][]byte{}, slow: 1}
-	p.exec = executor{p: p, cores: make([]*run, s.Cores), models: node.NewRand(w.config.Seed, s.ID, node.PurposeModel)}
+	p.exec = executor{p: p, cores: make([][]*run, s.Cores), models: node.NewRand(w.config.Seed, s.ID, node.PurposeModel)}
 	return p
 }

@@ -82,6 +82,7 @@ func (h Health) String() string {
 	}
 	return fmt.Sprintf("HEALTH_%d", uint8(h))
 }
+
 // Tenancy says what else may run on the cores of a shard.
 type Tenancy uint8
 

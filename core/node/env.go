@@ -68,7 +68,7 @@ type Store interface {
 
 // Executor runs workflows on cores. Results come as InputExec.
 type Executor interface {
-	// Start gives the executor of a free core a workflow to run.
+	// Start gives an executor of a core a workflow to run. Executors of several runs may share one.
 	Start(id ExecID, core int, m Message)
 	// Cancel requests an end. The executor reports a result, and then ExecGone.
 	Cancel(id ExecID)

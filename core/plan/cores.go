@@ -95,8 +95,8 @@ func Shares(p message.Importance, all uint64) (least, most uint64) {
 	return 0, all
 }
 
-// Beside returns workflows that may run at the same time as one, and as each other: as many as
-// there are of those for which waits is true.
+// Beside returns workflows that may run at the same time as one, of those for which waits is
+// true: of each chain in which one waits for the other, the one that needs the most cores.
 func Beside(p *message.Plan, one uint32, waits func(uint32) bool) []uint32 {
 	before := precede(p)
 	var set []uint32
@@ -105,7 +105,21 @@ func Beside(p *message.Plan, one uint32, waits func(uint32) bool) []uint32 {
 			set = append(set, i)
 		}
 	}
-	return widest(set, before)
+	var most []uint32
+	for _, chain := range chains(set, before) {
+		most = append(most, slices.MaxFunc(chain, func(a, b uint32) int {
+			return cmp.Compare(own(&p.Workflows[a]), own(&p.Workflows[b]))
+		}))
+	}
+	return most
+}
+
+// own is how many cores of its own a workflow needs.
+func own(w *message.WorkflowPlan) uint64 {
+	if Light(w) {
+		return 0
+	}
+	return Least(w)
 }
 
 // Together returns how many workflows may run at the same time, at most.
@@ -114,7 +128,7 @@ func Together(p *message.Plan) int {
 	for i := range set {
 		set[i] = uint32(i)
 	}
-	return len(widest(set, precede(p)))
+	return len(chains(set, precede(p)))
 }
 
 // precede says for each workflow which others end before it begins, directly or not.
@@ -139,11 +153,12 @@ func precede(p *message.Plan) [][]bool {
 	return before
 }
 
-// widest returns the largest part of a set in which no workflow precedes another. By Dilworth's
-// theorem it has one workflow of each chain of a smallest cover; by König's, the chains and the
-// part follow from a maximum matching of workflows with ones that precede them.
-func widest(set []uint32, before [][]bool) []uint32 {
-	follower := make(map[uint32]uint32, len(set)) // of a workflow: the one matched behind it
+// chains divides a set into as few chains as there are. In a chain each workflow precedes the
+// next, so only one of them runs at a time; by Dilworth's theorem, that many may run at once.
+// Source: Fulkerson, "Note on Dilworth's decomposition theorem" (1956): a largest matching of
+// workflows with ones that precede them.
+func chains(set []uint32, before [][]bool) [][]uint32 {
+	next := make(map[uint32]uint32, len(set)) // of a workflow: the one behind it in its chain
 	var seen map[uint32]bool
 	var match func(later uint32) bool
 	match = func(later uint32) bool {
@@ -152,44 +167,28 @@ func widest(set []uint32, before [][]bool) []uint32 {
 				continue
 			}
 			seen[k] = true
-			if other, taken := follower[k]; !taken || match(other) {
-				follower[k] = later
+			if other, taken := next[k]; !taken || match(other) {
+				next[k] = later
 				return true
 			}
 		}
 		return false
 	}
-	matched := make(map[uint32]bool, len(set))
+	follows := make(map[uint32]bool, len(set))
 	for _, later := range set {
 		seen = map[uint32]bool{}
-		matched[later] = match(later)
+		follows[later] = match(later)
 	}
-	// What alternating paths from unmatched workflows reach: later ones on one side, earlier ones
-	// on the other.
-	late, early := map[uint32]bool{}, map[uint32]bool{}
-	var walk func(later uint32)
-	walk = func(later uint32) {
-		if late[later] {
-			return
+	var list [][]uint32
+	for _, first := range set {
+		if follows[first] {
+			continue
 		}
-		late[later] = true
-		for _, k := range set {
-			if before[later][k] && !early[k] {
-				early[k] = true
-				walk(follower[k]) // it has one, or the matching would not be maximum
-			}
+		chain := []uint32{first}
+		for at, more := next[first]; more; at, more = next[at] {
+			chain = append(chain, at)
 		}
+		list = append(list, chain)
 	}
-	for _, later := range set {
-		if !matched[later] {
-			walk(later)
-		}
-	}
-	var part []uint32
-	for _, i := range set {
-		if late[i] && !early[i] {
-			part = append(part, i)
-		}
-	}
-	return part
+	return list
 }

@@ -46,12 +46,23 @@ func (m *orders) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispat
 	if !m.cores.Reserve(x.holder(), cores.Want{Cores: x.executors(m.cores.Total()), Tenancy: d.Tenancy}) {
 		m.retire(x)
 		m.forget(s)
-		m.refuse(env, l, d, message.CodeNoCores, fmt.Sprintf("wants %d cores, %d are free", d.Cores, m.cores.Free()))
+		m.refuse(env, l, d, message.CodeNoCores, fmt.Sprintf("wants %s, %d are free", wanted(d, m.cores.Total()), m.cores.Free()))
 		return
 	}
 	s.storing = x
 	x.enforce(env)
 	m.disk.writeFence(env, x)
+}
+
+// wanted tells people which cores a dispatch asks for.
+func wanted(d *message.ShardDispatch, total int) string {
+	switch d.Tenancy {
+	case message.TenancyLight:
+		return "a part of a core"
+	case message.TenancyMachine:
+		return fmt.Sprintf("all %d cores", total)
+	}
+	return fmt.Sprintf("%d cores", d.Cores)
 }
 
 // unfit says why the worker cannot take a dispatch, whatever cores are free.

@@ -61,8 +61,10 @@ func (m *Machine) onGone(env node.Env, r *run, e *node.ExecEvent) {
 		x.fail(env, why)
 	}
 	if slices.ContainsFunc(x.runs, func(other *run) bool { return !other.gone }) {
-		env.Emit(event.CoreFreed{Shard: x.shard.id, Fence: x.fence, Core: r.core})
-		m.cores.Leave(x.holder(), r.core)
+		if x.dispatch.Tenancy != message.TenancyMachine { // that one keeps all until it ends
+			env.Emit(event.CoreFreed{Shard: x.shard.id, Fence: x.fence, Core: r.core})
+			m.cores.Leave(x.holder(), r.core)
+		}
 		return
 	}
 	m.onAllGone(env, x)

@@ -49,5 +49,6 @@ func (r *Roster) Drop(w *Worker) node.StreamID {
 	delete(r.workers, w.Peer.ID)
 	r.sorted = nil
 	r.ranking.Remove(w.Peer.ID)
+	r.seats.Remove(w.Peer.ID)
 	return w.Stream
 }

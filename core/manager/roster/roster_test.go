@@ -279,3 +279,36 @@ func TestFreeCountsWhatIsNotListed(t *testing.T) {
 		t.Errorf("of 20 cores 12 were given since: %d are free", got)
 	}
 }
+
+// The first light shard that a worker gets takes a core and opens its seats; further ones take
+// these, until a heartbeat lists them.
+func TestLightShardsTakeSeats(t *testing.T) {
+	f := message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}
+	r := New()
+	w := r.Register(node.Peer{ID: "w1", Incarnation: 1}, 1, 9).Worker
+	r.Heartbeat(w, &message.WorkerHeartbeat{Sequence: 1, CoresTotal: 2, CoresFree: 2})
+	for i := range uint32(message.CoreSeats + 1) {
+		id := message.ShardID{Ordinal: i}
+		r.Give(w, id, w.Takes(f, 1, message.TenancyLight))
+		cores, seats := 1-i/message.CoreSeats, message.CoreSeats-1-i%message.CoreSeats
+		if w.Free() != cores || w.FreeSeats() != seats {
+			t.Errorf("after %d light shards %d cores and %d seats are free, want %d and %d", i+1, w.Free(), w.FreeSeats(), cores, seats)
+		}
+		if free, _ := r.Seats().Cores(); free != uint64(seats) {
+			t.Errorf("after %d light shards %d seats are ranked, want %d", i+1, free, seats)
+		}
+	}
+	r.Heartbeat(w, &message.WorkerHeartbeat{Sequence: 2, CoresTotal: 2, CoresFree: 1, SeatsFree: 5, Running: []message.ShardRef{
+		{Shard: message.ShardID{Ordinal: 0}, Fence: f}, {Shard: message.ShardID{Ordinal: 1}, Fence: f}, {Shard: message.ShardID{Ordinal: 2}, Fence: f},
+	}})
+	if w.FreeSeats() != 5-5+message.CoreSeats-1 {
+		t.Errorf("%d seats are free", w.FreeSeats())
+	}
+	if g := w.Takes(f, 1, message.TenancyMachine); g.Cores != w.Free() {
+		t.Errorf("a shard that runs alone takes %d of %d free cores", g.Cores, w.Free())
+	}
+	r.Drop(w)
+	if n := r.Seats().Len(); n > 0 {
+		t.Errorf("the seats of %d workers are ranked, and none is known", n)
+	}
+}

@@ -49,28 +49,27 @@ func (w *Worker) Takes(f message.Fence, executors uint32, t message.Tenancy) Giv
 	return g
 }
 
-// FreeSeats are the seats that it reported, less those that it got since.
-func (w *Worker) FreeSeats() uint32 {
-	n := int(w.Seats)
-	//lint:orderfree a sum
-	for id, g := range w.given {
-		if f, ok := w.listed[id]; !ok || f != g.Fence {
-			n -= g.Seats
-		}
-	}
-	return uint32(max(0, n))
-}
-
 // Free is what it reported, less what it got since.
 func (w *Worker) Free() uint32 {
-	n := w.Reported
-	//lint:orderfree a difference does not depend on the order of what is taken
+	cores, _ := w.unlisted()
+	return w.Reported - min(w.Reported, cores)
+}
+
+// FreeSeats are the seats that it reported, less those that it got since.
+func (w *Worker) FreeSeats() uint32 {
+	_, seats := w.unlisted()
+	return uint32(max(0, int(w.Seats)-seats))
+}
+
+// unlisted sums what it got and its last heartbeat does not list.
+func (w *Worker) unlisted() (cores uint32, seats int) {
+	//lint:orderfree sums
 	for id, g := range w.given {
 		if f, ok := w.listed[id]; !ok || f != g.Fence {
-			n -= min(n, g.Cores)
+			cores, seats = cores+g.Cores, seats+g.Seats
 		}
 	}
-	return n
+	return cores, seats
 }
 
 // Lists returns the fence under which its last heartbeat lists a shard.

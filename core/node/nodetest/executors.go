@@ -1,8 +1,6 @@
 package nodetest
 
 import (
-	"maps"
-	"slices"
 
 	"hyperscale/core/node"
 )
@@ -43,11 +41,6 @@ func (x *executors) Start(id node.ExecID, core int, m node.Message) {
 	x.recorder.keep(m)
 	if _, ok := x.cores[id]; ok {
 		node.Bug("nodetest: executor run %d started twice", id)
-	}
-	for _, other := range slices.Sorted(maps.Keys(x.cores)) {
-		if x.cores[other] == core {
-			node.Bug("nodetest: run %d started on core %d, which run %d holds", id, core, other)
-		}
 	}
 	x.cores[id] = core
 	x.note(ExecCall{Act: ExecStarted, ID: id, Core: core, Message: m})

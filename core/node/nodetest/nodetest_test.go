@@ -91,11 +91,11 @@ func TestRulesOfEnvAreHeld(t *testing.T) {
 		want string
 	}{
 		{"load outside start", func(env node.Env) { env.Store().Load("") }, "outside InputStart"},
-		{"a core twice", func(env node.Env) {
+		{"a run twice", func(env node.Env) {
 			m := &message.ExecStart{Workflow: "w", Program: message.Program{Main: "m"}, PlanDigest: 1, VUs: 1, Shard: message.ShardID{Job: message.JobID{1}}}
 			env.Exec().Start(1, 0, m)
-			env.Exec().Start(2, 0, m)
-		}, "which run 1 holds"},
+			env.Exec().Start(1, 1, m)
+		}, "started twice"},
 		{"a changed message", func(env node.Env) {
 			m := &toy.Ping{Counter: 1}
 			env.Datagram("x", m)

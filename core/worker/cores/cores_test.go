@@ -217,3 +217,14 @@ func TestOneSuccessorWaitsAtATime(t *testing.T) {
 		}()
 	}
 }
+
+// Light shards of any jobs fill the seats of a core; the next one takes another core.
+func TestACoreHasSeats(t *testing.T) {
+	c := New(1)
+	for i := range uint64(message.CoreSeats + 1) {
+		h := Holder{message.ShardID{Job: message.JobID{byte(i)}}, i + 1}
+		if fits := c.Reserve(h, Want{1, message.TenancyLight}); fits != (i < message.CoreSeats) {
+			t.Errorf("shard %d fits: %v; the ninth does not", i+1, fits)
+		}
+	}
+}
