@@ -15,7 +15,7 @@ import (
 type worker struct {
 	incarnation uint64
 	holders     map[int][]held // of each core, in the order in which they came
-	datacenter  string // where its shards are
+	datacenter  string         // where its shards are
 }
 
 // held is an attempt that holds a core, and what it shares the core with.

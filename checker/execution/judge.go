@@ -1,7 +1,6 @@
 package execution
 
 import (
-
 	"hyperscale/checker/history"
 	"hyperscale/core/event"
 	"hyperscale/core/message"

@@ -317,19 +317,19 @@ func TestWorkflowsBeginTogether(t *testing.T) {
 	url, out := serveTarget(t), filepath.Join(t.TempDir(), "result.json")
 	file := write(t, "three.star", `
 target = param("target", default = "", help = "server under test")
-[workflow(name = name, vus = 50, rate = rate, duration = "2s", steps = [step("home", http.get(target + "/"))]) for name, rate in [("a", "20/s"), ("b", "100/s"), ("c", "5/s")]]
+[workflow(name = name, vus = 50, rate = rate, duration = "2s", steps = [step("home", http.get(target + "/"))]) for name, rate in [("a", "1100/s"), ("b", "1200/s"), ("c", "1300/s")]]
 `)
 	p := run(t, command.ExitGood, "run", file, "--set", "target="+url, "--cores", "1", "--ui", "none", "--out", "json="+out)
 	r := readResult(t, out)
-	if took := time.Duration(r.DurationNS); took > 5*time.Second || r.SharedCores() != 1 {
-		t.Errorf("it took %v, on %d shared cores", took, r.SharedCores())
+	if took := time.Duration(r.DurationNS); took > 5*time.Second || r.Generator.SharedCores != 3 {
+		t.Errorf("it took %v, and %d executors shared cores", took, r.Generator.SharedCores)
 	}
-	for i, want := range []uint64{40, 200, 10} {
+	for i, want := range []uint64{2200, 2400, 2600} {
 		if g := r.Workflows[i].Generator; g.Begun+g.Dropped != want {
 			t.Errorf("workflow %s: %d iterations began and %d were dropped, want %d", r.Workflows[i].Name, g.Begun, g.Dropped, want)
 		}
 	}
-	if text := p.out.String(); !strings.Contains(text, "the workflows shared 1 core, so that all begin together") {
+	if text := p.out.String(); !strings.Contains(text, "the workflows shared cores, so that all begin together: 3 executors") {
 		t.Errorf("the summary does not say that they share a core:\n%s", text)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"hyperscale/cmd/hyperscale/internal/follow"
 	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/core/message"
-	"hyperscale/core/plan"
 	"hyperscale/runtime/local"
 	"hyperscale/runtime/ui"
 	"hyperscale/runtime/ui/units"
@@ -37,12 +36,9 @@ type jobSpec struct {
 
 // runLocally starts a cluster, runs one job on it and takes it down.
 func runLocally(ctx context.Context, f *follow.Follower, spec jobSpec) (*message.Result, error) {
-	cluster, err := local.Start(local.Config{Cores: spec.cores, Executors: min(executorsMax, plan.Together(spec.plan)), ExecutorMemory: spec.memory, Feeds: spec.feeds, Cluster: localCluster, Environment: localEnvironment, Logger: command.Lower(f.Logger)})
+	cluster, err := local.Start(local.Config{Cores: spec.cores, ExecutorMemory: spec.memory, Feeds: spec.feeds, Cluster: localCluster, Environment: localEnvironment, Logger: command.Lower(f.Logger)})
 	if err != nil {
 		return nil, fmt.Errorf("start a local cluster: %w", err)
-	}
-	if f.Run != nil {
-		f.Run.SharedCores = cluster.Shared()
 	}
 	result, err := runOn(ctx, f, cluster, spec)
 	var exit *command.ExitError
@@ -61,10 +57,10 @@ func runOn(ctx context.Context, f *follow.Follower, cluster *local.Cluster, spec
 		return nil, err
 	}
 	defer s.Close()
-	if err := tooWide(spec.plan, cluster.Executors()); err != nil {
+	if err := tooWide(spec.plan, cluster.Cores()); err != nil {
 		return nil, err
 	}
-	if err := awaitCores(ctx, f, s, cluster.Executors()); err != nil {
+	if err := awaitCores(ctx, f, s, cluster.Cores()); err != nil {
 		return nil, err
 	}
 	if spec.adjust != nil {
@@ -79,10 +75,6 @@ func runOn(ctx context.Context, f *follow.Follower, cluster *local.Cluster, spec
 	}
 	return f.Follow(ctx, s, job, ui.NewModel(spec.name, spec.plan))
 }
-
-// executorsMax bounds the executors that share the processors of a local cluster, so that workflows
-// begin together: further ones wait.
-const executorsMax = 64
 
 // Bounds of a local cluster's start.
 const (

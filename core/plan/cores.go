@@ -122,15 +122,6 @@ func own(w *message.WorkflowPlan) uint64 {
 	return Least(w)
 }
 
-// Together returns how many workflows may run at the same time, at most.
-func Together(p *message.Plan) int {
-	set := make([]uint32, len(p.Workflows))
-	for i := range set {
-		set[i] = uint32(i)
-	}
-	return len(chains(set, precede(p)))
-}
-
 // precede says for each workflow which others end before it begins, directly or not.
 func precede(p *message.Plan) [][]bool {
 	before := make([][]bool, len(p.Workflows))

@@ -31,7 +31,6 @@ const drainMax = 2 * time.Second
 // Config of a cluster.
 type Config struct {
 	Cores       int    // processors to run on; 0: Cores()
-	Executors   int    // 0, or fewer than Cores: one for each of these. More of them share the processors
 	Cluster     string // name that clients must give
 	Environment string
 	Feeds       string // folder of files of rows that do not travel with a program
@@ -44,10 +43,10 @@ type Config struct {
 
 // Cluster is one that runs.
 type Cluster struct {
-	executors, cores int
-	gate             *host.Node
-	nodes            []*host.Node // in the order in which they stop
-	lost             chan error
+	cores int
+	gate  *host.Node
+	nodes []*host.Node // in the order in which they stop
+	lost  chan error
 }
 
 // Start starts gate, manager and worker.
@@ -58,8 +57,7 @@ func Start(c Config) (*Cluster, error) {
 	if c.Logger == nil {
 		return nil, errors.New("local.logger is nil: give one, slog.DiscardHandler for no log")
 	}
-	c.Executors = max(c.Executors, c.Cores)
-	cluster := &Cluster{executors: c.Executors, cores: c.Cores, lost: make(chan error, 1)}
+	cluster := &Cluster{cores: c.Cores, lost: make(chan error, 1)}
 	if err := cluster.start(c); err != nil {
 		cluster.Kill()
 		return nil, err
@@ -109,16 +107,14 @@ func (c *Cluster) start(config Config) error {
 	c.nodes = append([]*host.Node{m}, c.nodes...)
 
 	wc := worker.Default()
-	wc.Datacenter, wc.Managers, wc.Cores = datacenter, []node.Addr{m.Addr()}, config.Executors
+	wc.Datacenter, wc.Managers, wc.Cores = datacenter, []node.Addr{m.Addr()}, config.Cores
 	wc.Heartbeat, wc.DrainTimeout, wc.ProgressInterval = heartbeat, drainMax, progress
 	if err := wc.Validate(); err != nil {
 		return err
 	}
 	pool := exec.Default()
-	pool.Cores, pool.Command, pool.Feeds, pool.Logger = config.Executors, config.Command, config.Feeds, config.Logger
-	if pool.CPUs = CPUs(); config.Executors > config.Cores {
-		pool.CPUs = pool.CPUs[:min(len(pool.CPUs), config.Cores)]
-	}
+	pool.Cores, pool.Command, pool.Feeds, pool.Logger = config.Cores, config.Command, config.Feeds, config.Logger
+	pool.CPUs = CPUs()
 	if config.ExecutorMemory > 0 {
 		pool.MemoryMax = config.ExecutorMemory
 	}
@@ -136,16 +132,8 @@ const datacenter = "local"
 // Gate is where to submit jobs.
 func (c *Cluster) Gate() node.Addr { return c.gate.Addr() }
 
-// Executors is how many executors there are.
-func (c *Cluster) Executors() int { return c.executors }
-
-// Shared is how many processors the executors share; 0: each has its own.
-func (c *Cluster) Shared() int {
-	if c.executors == c.cores {
-		return 0
-	}
-	return c.cores
-}
+// Cores is how many cores it runs load on.
+func (c *Cluster) Cores() int { return c.cores }
 
 // Stop takes the cluster down, executors first. What has not ended when ctx does
 // is killed.

@@ -86,8 +86,8 @@ func TestNothingIsLeft(t *testing.T) {
 				t.Fatalf("%s: only %v have registered", name, seen)
 			}
 		}
-		if got := len(children(t)); got != c.Executors() {
-			t.Errorf("%s: %d executors, want %d", name, got, c.Executors())
+		if got := len(children(t)); got != c.Cores() {
+			t.Errorf("%s: %d executors, want %d", name, got, c.Cores())
 		}
 		if err := end(c); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -120,22 +120,5 @@ func TestExecutorsThatCannotStart(t *testing.T) {
 func TestMissingLogger(t *testing.T) {
 	if _, err := Start(Config{}); err == nil {
 		t.Error("no logger was accepted")
-	}
-}
-
-// TestExecutorsShareCores: more executors than cores are started, on those cores alone.
-func TestExecutorsShareCores(t *testing.T) {
-	registered := make(chan node.Role, 16)
-	config := config(t, registered)
-	config.Cores, config.Executors = 1, 3
-	c, err := Start(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Kill()
-	for role := node.RoleNone; role != node.RoleWorker; role = <-registered {
-	}
-	if got := len(children(t)); got != 3 || c.Executors() != 3 || c.Shared() != 1 {
-		t.Errorf("%d executors of %d share %d cores, want 3 on 1", got, c.Executors(), c.Shared())
 	}
 }

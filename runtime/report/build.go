@@ -358,6 +358,7 @@ func buildGenerators(in []message.WorkflowResult) (Generator, error) {
 			return out, fmt.Errorf("workflow %s: generator's lag: %w", in[i].Name, err)
 		}
 		lag.Merge(h)
+		out.SharedCores += in[i].Shared
 		out.BusyMaxPPM = max(out.BusyMaxPPM, g.BusyMax)
 		out.WaitMaxPPM, out.StealMaxPPM = max(out.WaitMaxPPM, g.WaitMax), max(out.StealMaxPPM, g.StealMax)
 		out.Saturated, out.Starved, out.Late = out.Saturated || g.Saturated, out.Starved || g.Starved, out.Late || g.Late

@@ -34,24 +34,14 @@ type Run struct {
 	CPU     string   `json:"cpu"`     // the processor's name, as the system gives it
 	CPUs    int      `json:"cpus"`    // how many it has, threads counted
 
-	SharedCores int `json:"shared_cores,omitempty"` // cores that the executors of several workflows shared; absent: each had its own
-
 	Seed  uint64       `json:"seed"`  // of every random number
 	Rate  bool         `json:"rate"`  // the file or a flag asks for a rate
 	Files []SourceFile `json:"files"` // of the workflow, the main file first
 }
 
-// SharedCores is how many cores the executors of several workflows shared; 0: each had its own.
-func (r *Result) SharedCores() int {
-	if r.Run == nil {
-		return 0
-	}
-	return r.Run.SharedCores
-}
-
 // Runner is the word for what a workflow's cores count.
 func (r *Result) Runner() string {
-	if r.SharedCores() > 0 {
+	if r.Generator.SharedCores > 0 {
 		return "executor"
 	}
 	return "core"
@@ -95,6 +85,7 @@ type Generator struct {
 	Waited      uint64       `json:"waited"`        // of those, the ones that were due while no virtual user was free
 	Dropped     uint64       `json:"dropped"`       // iterations that were due and never began, for the same reason
 	NotOffered  uint64       `json:"not_offered"`   // iterations that were due while no attempt of their share is known to have run: a rate asks for begun, dropped and not_offered
+	SharedCores uint32       `json:"shared_cores"`  // executors that shared a core with other workflows of the job: there were more workflows than cores
 	Saturated   bool         `json:"saturated"`     // its own work filled its core: latencies include its own delays
 	WaitMaxPPM  uint32       `json:"wait_max_ppm"`  // of a second, an executor ready to run while other programs had its core, in parts per million
 	StealMaxPPM uint32       `json:"steal_max_ppm"` // of the machine's time that its host gave to other machines, in parts per million
@@ -138,7 +129,7 @@ type Workflow struct {
 	Outcome    string    `json:"outcome"`         // COMPLETED, FAILED, CANCELLED or TIMED_OUT
 	Error      string    `json:"error,omitempty"` // why it did not complete
 	VUs        uint64    `json:"vus"`             // virtual users
-	Cores      uint32    `json:"cores"`           // executors that ran them, each on a core of its own if run has no shared_cores
+	Cores      uint32    `json:"cores"`           // executors that ran them; generator.shared_cores counts those that shared a core
 	DurationNS int64     `json:"duration_ns"`     // of the load, from the first start to the last end
 	GapNS      int64     `json:"gap_ns"`          // of it, without load as far as is known, because attempts were lost: rates leave it out
 	Totals     Totals    `json:"totals"`          // of its measured steps

@@ -95,8 +95,8 @@ func (d *summary) generator() {
 	}
 	d.section("generator")
 	d.wrap("  ", fmt.Sprintf("busiest second %d%%, %s", g.BusyMaxPPM/10_000, Lateness(g.LagNS)), "")
-	if n := d.result.SharedCores(); n > 0 {
-		d.wrap("  ", fmt.Sprintf("the workflows shared %s, so that all begin together", units.Counted(uint64(n), "core")), "")
+	if n := d.result.Generator.SharedCores; n > 0 {
+		d.wrap("  ", fmt.Sprintf("the workflows shared cores, so that all begin together: %s", units.Counted(uint64(n), "executor")), "")
 	}
 	for _, text := range Doubts(d.result) {
 		d.wrap("  ", text, warn)

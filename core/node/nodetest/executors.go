@@ -1,7 +1,6 @@
 package nodetest
 
 import (
-
 	"hyperscale/core/node"
 )
 

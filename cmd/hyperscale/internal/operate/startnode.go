@@ -107,6 +107,9 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		if w.Cores == 0 {
 			w.Cores = local.Cores()
 		}
+		if most := len(exec.Usable()); w.Cores > most {
+			return nil, command.Usage("cores = %d is more than this machine has: give at most %d to --cores, or leave it out", w.Cores, most)
+		}
 		pool := exec.Default()
 		if err := settle(slices.Concat(w.Settings(), pool.Settings()), c.Settings); err != nil {
 			return nil, err
