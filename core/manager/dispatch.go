@@ -1,7 +1,6 @@
 package manager
 
 import (
-	"slices"
 	"time"
 
 	"hyperscale/core/event"
@@ -127,41 +126,6 @@ func (m *attempts) pass(s *subjob.Shard) {
 	s.Floor = s.Fence
 	s.Floor.Attempt--
 	m.commit(s.Workflow.Subjob, tag{step: attemptPassed, shard: s})
-}
-
-// another chooses a worker for a shard that was lost or refused, if there is one.
-func (m *workflows) another(env node.Env, s *subjob.Shard) *roster.Worker {
-	waited := env.Now().Sub(s.NotBefore) >= m.config.Silence
-	draw := env.Rand(node.PurposePlacement)
-	switch s.Tenancy {
-	case message.TenancyMachine:
-		return m.idle(s, waited)
-	case message.TenancyLight:
-		if id, ok := m.roster.Seats().Again(draw, 1, s.Failed, waited); ok {
-			return m.roster.Of(id)
-		}
-	}
-	if id, ok := m.roster.Ranking().Again(draw, s.Need(), s.Failed, waited); ok {
-		return m.roster.Of(id)
-	}
-	if s.Tenancy == message.TenancyJob {
-		for _, at := range m.sharing(s.Workflow.Subjob) {
-			if at.Cores >= s.Cores && (waited || !slices.Contains(s.Failed, at.Worker)) {
-				return m.roster.Of(at.Worker)
-			}
-		}
-	}
-	return nil
-}
-
-// idle finds a worker for a shard that needs a whole one.
-func (m *workflows) idle(s *subjob.Shard, waited bool) *roster.Worker {
-	for _, w := range m.roster.All() {
-		if m.roster.Ranking().Has(w.Peer.ID) && w.Free() == w.Total && w.Total >= s.Need() && (waited || !slices.Contains(s.Failed, w.Peer.ID)) {
-			return w
-		}
-	}
-	return nil
 }
 
 // renew answers a worker's last heartbeat. The worker may continue the shards that the answer

@@ -2,8 +2,10 @@ package manager
 
 import (
 	"fmt"
+	"slices"
 
 	"hyperscale/core/manager/place"
+	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -123,15 +125,16 @@ func (m *workflows) cut(env node.Env, f *subjob.Workflow) {
 		m.endWorkflow(env, f, message.WorkflowFailed, why)
 		return
 	}
-	shared := m.sharing(f.Subjob)
-	room := m.vacancies(shared)
+	workers := pool{m.roster}
+	shared := workers.sharing(f.Subjob)
+	room := workers.room(shared)
 	claim, fits := place.Divide(f.Plan, f.Beside(), room)
 	if !fits {
 		m.lacksRoom(env, f, claim, room)
 		return
 	}
 	f.Waits = ""
-	for i, c := range m.choose(env, claim, f.Plan.VUs, shared) {
+	for i, c := range workers.choose(env.Rand(node.PurposePlacement), claim, f.Plan.VUs, shared) {
 		f.Shards = append(f.Shards, &subjob.Shard{
 			Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Workflow: f.Index, Ordinal: uint32(i)},
 			Extent: subjob.Extent{VUs: c.VUs, First: c.First, Cores: c.Cores, Tenancy: claim.Tenancy}, Worker: c.Worker, State: message.WorkflowPending,
@@ -141,51 +144,6 @@ func (m *workflows) cut(env node.Env, f *subjob.Workflow) {
 		m.assign(env, s, m.roster.Of(s.Worker))
 	}
 	m.commit(f.Subjob, tag{step: workflowCut, workflow: f})
-}
-
-// vacancies sums what the workers have.
-func (m *workflows) vacancies(shared []place.Sharing) place.Room {
-	var room place.Room
-	room.Free, room.All = m.roster.Ranking().Cores()
-	room.Seats, _ = m.roster.Seats().Cores()
-	for _, s := range shared {
-		room.Shared += uint64(s.Cores)
-	}
-	return room
-}
-
-// choose chooses the workers of a claim for which there is room.
-func (m *workflows) choose(env node.Env, c place.Claim, users uint64, shared []place.Sharing) []place.Shard {
-	draw := env.Rand(node.PurposePlacement)
-	switch c.Tenancy {
-	case message.TenancyLight:
-		if w, ok := m.roster.Seats().Again(draw, 1, nil, true); ok {
-			return []place.Shard{{Worker: w, Cores: 1, VUs: users}}
-		}
-	case message.TenancyJob:
-		return m.roster.Ranking().Join(draw, c.Cores, users, shared)
-	}
-	return m.roster.Ranking().Cut(draw, c.Cores, users)
-}
-
-// sharing lists the workers on which shards of a job share cores, and that can receive more.
-func (m *workflows) sharing(p *subjob.Subjob) []place.Sharing {
-	at := map[node.ID]int{}
-	var list []place.Sharing
-	for _, f := range p.Workflows {
-		for _, s := range f.Shards {
-			if s.Tenancy != message.TenancyJob || !s.Live() || !m.roster.Ranking().Has(s.Worker) {
-				continue
-			}
-			i, known := at[s.Worker]
-			if !known {
-				i = len(list)
-				at[s.Worker], list = i, append(list, place.Sharing{Worker: s.Worker})
-			}
-			list[i].Cores, list[i].Executors = max(list[i].Cores, s.Cores), list[i].Executors+s.Cores
-		}
-	}
-	return list
 }
 
 // lacksRoom lets a workflow wait for cores, within a bound.
@@ -237,7 +195,7 @@ func (m *workflows) placeShards(env node.Env, f *subjob.Workflow) {
 		if s.State != message.WorkflowPending || s.End != message.WorkflowNone || s.Open || s.Commit != subjob.Settled || env.Now() < s.NotBefore {
 			continue
 		}
-		w := m.another(env, s)
+		w := pool{m.roster}.another(env.Rand(node.PurposePlacement), s, env.Now().Sub(s.NotBefore) >= m.config.Silence)
 		if w != nil {
 			if f.Plan.Cores == 0 && s.Tenancy == message.TenancyOwn {
 				s.Cores = min(s.Cores, w.Free())
@@ -274,4 +232,85 @@ func (m *workflows) onDispatchTimer(env node.Env) {
 		}
 	}
 	m.wake(env, next)
+}
+
+// pool chooses among the workers of a roster; it changes nothing.
+type pool struct{ *roster.Roster }
+
+// room sums what the workers have.
+func (p pool) room(shared []place.Sharing) place.Room {
+	var room place.Room
+	room.Free, room.All = p.Ranking().Cores()
+	room.Seats, _ = p.Seats().Cores()
+	for _, s := range shared {
+		room.Shared += uint64(s.Cores)
+	}
+	return room
+}
+
+// choose chooses the workers of a claim for which there is room.
+func (p pool) choose(draw *node.Rand, c place.Claim, users uint64, shared []place.Sharing) []place.Shard {
+	switch c.Tenancy {
+	case message.TenancyLight:
+		if w, ok := p.Seats().Again(draw, 1, nil, true); ok {
+			return []place.Shard{{Worker: w, Cores: 1, VUs: users}}
+		}
+	case message.TenancyJob:
+		return p.Ranking().Join(draw, c.Cores, users, shared)
+	}
+	return p.Ranking().Cut(draw, c.Cores, users)
+}
+
+// sharing lists the workers on which shards of a job share cores, and that can receive more.
+func (p pool) sharing(of *subjob.Subjob) []place.Sharing {
+	at := map[node.ID]int{}
+	var list []place.Sharing
+	for _, f := range of.Workflows {
+		for _, s := range f.Shards {
+			if s.Tenancy != message.TenancyJob || !s.Live() || !p.Ranking().Has(s.Worker) {
+				continue
+			}
+			i, known := at[s.Worker]
+			if !known {
+				i = len(list)
+				at[s.Worker], list = i, append(list, place.Sharing{Worker: s.Worker})
+			}
+			list[i].Cores, list[i].Executors = max(list[i].Cores, s.Cores), list[i].Executors+s.Cores
+		}
+	}
+	return list
+}
+
+// another chooses a worker for a shard that was lost or refused, if there is one. A shard that has waited goes to
+// any, also to one that failed it.
+func (p pool) another(draw *node.Rand, s *subjob.Shard, waited bool) *roster.Worker {
+	switch s.Tenancy {
+	case message.TenancyMachine:
+		return p.idle(s, waited)
+	case message.TenancyLight:
+		if id, ok := p.Seats().Again(draw, 1, s.Failed, waited); ok {
+			return p.Of(id)
+		}
+	}
+	if id, ok := p.Ranking().Again(draw, s.Need(), s.Failed, waited); ok {
+		return p.Of(id)
+	}
+	if s.Tenancy == message.TenancyJob {
+		for _, at := range p.sharing(s.Workflow.Subjob) {
+			if at.Cores >= s.Cores && (waited || !slices.Contains(s.Failed, at.Worker)) {
+				return p.Of(at.Worker)
+			}
+		}
+	}
+	return nil
+}
+
+// idle finds a worker for a shard that needs a whole one.
+func (p pool) idle(s *subjob.Shard, waited bool) *roster.Worker {
+	for _, w := range p.All() {
+		if p.Ranking().Has(w.Peer.ID) && w.Free() == w.Total && w.Total >= s.Need() && (waited || !slices.Contains(s.Failed, w.Peer.ID)) {
+			return w
+		}
+	}
+	return nil
 }

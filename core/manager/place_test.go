@@ -68,7 +68,7 @@ func TestOnlyWorkersThatStandAreChosen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlacing(t)
 		p.shard.Workflow.Plan.Cores = p.shard.Cores
-		if got := p.m.another(p, p.shard); got != nil && (!fits(got) || got.Free() < p.shard.Cores) {
+		if got := (pool{p.m.roster}).another(p.Rand(node.PurposePlacement), p.shard, false); got != nil && (!fits(got) || got.Free() < p.shard.Cores) {
 			t.Fatalf("it goes to %+v", got)
 		}
 	})

@@ -296,7 +296,7 @@ func light() *message.WorkflowPlan {
 	return &message.WorkflowPlan{Test: true, VUs: 9, Rate: 100_000, Steps: []message.StepPlan{{Kind: message.StepRequest}}}
 }
 
-// Workflows that may run together get what each needs at least, in any order, and nobody waits
+// Workflows that may run together get what each needs at least, in any order, and none waits
 // while a core is free: those that outnumber the cores share them. Priorities divide the rest.
 func TestWorkflowsOfAJobBeginTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -112,8 +112,8 @@ func (f *Fault) Meant(name string, known []string) *Fault {
 	return f.Do("known: %s", strings.Join(sorted, ", "))
 }
 
-// Nearest returns the known name that a user most likely meant, empty if there is none within a
-// third of its length. Of equals the first wins.
+// Nearest returns the known name that a user most likely meant: one within a third of its length,
+// or one of its words; empty if there is none. Of equals the first wins.
 func Nearest(name string, known []string) string {
 	best, bound := "", 1+max(len(name), 3)/3
 	if len(name) > 64 {
@@ -125,6 +125,12 @@ func Nearest(name string, known []string) string {
 		}
 		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < bound {
 			best, bound = k, d
+		}
+	}
+	if best == "" { // think_time for think
+		words := strings.Split(strings.ToLower(name), "_")
+		if i := slices.IndexFunc(known, func(k string) bool { return len(words) > 1 && slices.Contains(words, k) }); i >= 0 {
+			best = known[i]
 		}
 	}
 	return best
