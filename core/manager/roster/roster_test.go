@@ -312,3 +312,17 @@ func TestLightShardsTakeSeats(t *testing.T) {
 		t.Errorf("the seats of %d workers are ranked, and none is known", n)
 	}
 }
+
+// A shard that joins cores of its job keeps them when the others end before a heartbeat lists it.
+func TestJoinedCoresStayTaken(t *testing.T) {
+	f := message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}
+	r := New()
+	w := r.Register(node.Peer{ID: "w1", Incarnation: 1}, 1, 9).Worker
+	r.Heartbeat(w, &message.WorkerHeartbeat{Sequence: 1, CoresTotal: 2, CoresFree: 2})
+	first, second := message.ShardID{Workflow: 1}, message.ShardID{Workflow: 2}
+	r.Give(w, first, w.Takes(f, 2, message.TenancyJob))
+	r.Give(w, second, w.Takes(f, 1, message.TenancyJob))
+	if r.Take("w1", first, f); w.Free() != 1 {
+		t.Errorf("%d of 2 cores are free, and a shard has one of them", w.Free())
+	}
+}

@@ -36,14 +36,14 @@ type Given struct {
 
 // Takes is an attempt of a shard with that many executors, at what it takes of the worker now.
 func (w *Worker) Takes(f message.Fence, executors uint32, t message.Tenancy) Given {
-	g := Given{Fence: f, Cores: min(executors, w.Free())}
+	g := Given{Fence: f, Cores: executors} // of TenancyJob as if no core were shared: one that shares it may end first
 	switch {
 	case t == message.TenancyMachine:
 		g.Cores = w.Free()
 	case t != message.TenancyLight:
 	case w.FreeSeats() > 0:
 		g.Cores, g.Seats = 0, 1
-	case g.Cores > 0:
+	case w.Free() > 0:
 		g.Seats = 1 - message.CoreSeats
 	}
 	return g
