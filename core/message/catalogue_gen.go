@@ -2187,7 +2187,7 @@ func (z *Tag) check() error {
 }
 
 func (z *Threshold) size() int {
-	n := 75
+	n := 81
 	n += sizeString(len(z.Expr))
 	n += sizeString(len(z.Step))
 	n += sizeUint(uint64(z.Of))
@@ -2195,6 +2195,7 @@ func (z *Threshold) size() int {
 	n += sizeUint(uint64(z.Quantile))
 	n += sizeUint(uint64(z.Op))
 	n += sizeInt(int64(z.Bound))
+	n += sizeUint(uint64(z.Phase))
 	n += sizeArray(len(z.Steps))
 	for i := range z.Steps {
 		n += sizeString(len(z.Steps[i]))
@@ -2214,6 +2215,7 @@ func (z *Threshold) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Quantile))
 	h = node.Mix(h, uint64(z.Op))
 	h = node.Mix(h, uint64(z.Bound))
+	h = node.Mix(h, uint64(z.Phase))
 	h = node.Mix(h, uint64(len(z.Steps)))
 	for i := range z.Steps {
 		h = node.MixString(h, string(z.Steps[i]))

@@ -121,6 +121,7 @@ const (
 	OfChecks              // share of passed checks, in parts per million
 	OfRate                // finished requests a second, in thousandths
 	OfMetric              // a metric's value at Quantile, in thousandths
+	OfPhase               // as OfLatency, of Threshold.Phase
 )
 
 // Statistic names the number that a threshold takes from a distribution.
@@ -145,6 +146,7 @@ type Threshold struct {
 	Quantile  uint32      `msg:"quantile"` // parts per million
 	Op        ThresholdOp `msg:"op" require:"true"`
 	Bound     int64       `msg:"bound"` // in the unit of Of
+	Phase     Phase       `msg:"phase"` // with OfPhase
 
 	Steps      []string      `msg:"steps"`      // with a tag, in place of Step
 	Datacenter string        `msg:"datacenter"` // empty: the sum of all

@@ -1477,9 +1477,9 @@ func (z Tag) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Threshold) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 12
+	// map header, size 13
 	// string "expr"
-	o = append(o, 0x8c, 0xa4, 0x65, 0x78, 0x70, 0x72)
+	o = append(o, 0x8d, 0xa4, 0x65, 0x78, 0x70, 0x72)
 	o = msgp.AppendString(o, z.Expr)
 	// string "step"
 	o = append(o, 0xa4, 0x73, 0x74, 0x65, 0x70)
@@ -1499,6 +1499,13 @@ func (z *Threshold) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "bound"
 	o = append(o, 0xa5, 0x62, 0x6f, 0x75, 0x6e, 0x64)
 	o = msgp.AppendInt64(o, z.Bound)
+	// string "phase"
+	o = append(o, 0xa5, 0x70, 0x68, 0x61, 0x73, 0x65)
+	o, err = z.Phase.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Phase")
+		return
+	}
 	// string "steps"
 	o = append(o, 0xa5, 0x73, 0x74, 0x65, 0x70, 0x73)
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Steps)))
@@ -1632,12 +1639,23 @@ func (z *Threshold) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Bound")
 				return
 			}
-		case "steps":
+		case "phase":
 			if zb0001Dup[0]&(1<<7) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Steps")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Phase")
 				return
 			}
 			zb0001Dup[0] |= 1 << 7
+			bts, err = z.Phase.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Phase")
+				return
+			}
+		case "steps":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Steps")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
 			var zb0005 uint32
 			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -1661,44 +1679,44 @@ func (z *Threshold) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "datacenter":
-			if zb0001Dup[1]&(1<<0) != 0 {
+			if zb0001Dup[1]&(1<<1) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Datacenter")
 				return
 			}
-			zb0001Dup[1] |= 1 << 0
+			zb0001Dup[1] |= 1 << 1
 			z.Datacenter, bts, err = msgp.ReadStringBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Datacenter")
 				return
 			}
 		case "from":
-			if zb0001Dup[1]&(1<<1) != 0 {
+			if zb0001Dup[1]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "From")
 				return
 			}
-			zb0001Dup[1] |= 1 << 1
+			zb0001Dup[1] |= 1 << 2
 			z.From, bts, err = msgp.ReadDurationBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "From")
 				return
 			}
 		case "until":
-			if zb0001Dup[1]&(1<<2) != 0 {
+			if zb0001Dup[1]&(1<<3) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Until")
 				return
 			}
-			zb0001Dup[1] |= 1 << 2
+			zb0001Dup[1] |= 1 << 3
 			z.Until, bts, err = msgp.ReadDurationBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Until")
 				return
 			}
 		case "over":
-			if zb0001Dup[1]&(1<<3) != 0 {
+			if zb0001Dup[1]&(1<<4) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Over")
 				return
 			}
-			zb0001Dup[1] |= 1 << 3
+			zb0001Dup[1] |= 1 << 4
 			z.Over, bts, err = msgp.ReadDurationBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Over")
@@ -1718,7 +1736,7 @@ func (z *Threshold) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Threshold) Msgsize() (s int) {
-	s = 1 + 5 + msgp.StringPrefixSize + len(z.Expr) + 5 + msgp.StringPrefixSize + len(z.Step) + 3 + msgp.Uint8Size + 10 + msgp.Uint8Size + 9 + msgp.Uint32Size + 3 + msgp.Uint8Size + 6 + msgp.Int64Size + 6 + msgp.ArrayHeaderSize
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Expr) + 5 + msgp.StringPrefixSize + len(z.Step) + 3 + msgp.Uint8Size + 10 + msgp.Uint8Size + 9 + msgp.Uint32Size + 3 + msgp.Uint8Size + 6 + msgp.Int64Size + 6 + z.Phase.Msgsize() + 6 + msgp.ArrayHeaderSize
 	for za0001 := range z.Steps {
 		s += msgp.StringPrefixSize + len(z.Steps[za0001])
 	}

@@ -194,10 +194,16 @@ func (c *check) thresholds(w *message.WorkflowPlan) {
 
 func (c *check) threshold(key string, t *message.Threshold, steps []message.StepPlan) {
 	c.text(key, t.Expr, 1, ExprMax, "write one condition")
-	c.known(key+".of", uint64(t.Of), 1, uint64(message.OfMetric))
+	c.known(key+".of", uint64(t.Of), 1, uint64(message.OfPhase))
 	c.known(key+".op", uint64(t.Op), 1, uint64(message.OpAtLeast))
 	c.known(key+".statistic", uint64(t.Statistic), 0, uint64(message.StatSum))
 	c.most(key+".quantile", uint64(t.Quantile), 1_000_000, "write p50 to p99.9999")
+	if t.Of == message.OfPhase {
+		c.known(key+".phase", uint64(t.Phase), 1, uint64(message.PhaseReceive))
+		if t.Partial() {
+			c.add(key, quoted(t.Expr), "look at all of the time", "take over, after and stage out: the time of a phase is counted for the whole run")
+		}
+	}
 	if t.Step != "" && !Owned(t.Step, steps) {
 		c.add(key+".step", quoted(t.Step), "be a step of the workflow", "name one that is declared")
 	}

@@ -56,7 +56,7 @@ func (f fraction) judged(t *message.Threshold) Judgement {
 // compute returns the value, with over 0 if nothing happened.
 func compute(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Quantile) (f fraction, err error) {
 	switch t.Of {
-	case message.OfLatency, message.OfService:
+	case message.OfLatency, message.OfService, message.OfPhase:
 		f, err = latency(t, s, q)
 	case message.OfErrors, message.OfChecks:
 		f, err = share(t, s)
@@ -106,16 +106,29 @@ func latency(t *message.Threshold, s *message.Stats, q Quantile) (fraction, erro
 	}
 	all := make([]message.Histogram, len(found))
 	for i, step := range found {
-		all[i] = step.Latency
-		if t.Of == message.OfService {
-			all[i] = step.Service
-		}
+		all[i] = times(t, step)
 	}
 	h, err := merge(all)
 	if err != nil {
 		return fraction{}, err
 	}
 	return statistic(t, h, q)
+}
+
+// times are the times of a step that a threshold looks at.
+func times(t *message.Threshold, step *message.StepStats) message.Histogram {
+	switch t.Of {
+	case message.OfService:
+		return step.Service
+	case message.OfPhase:
+		for i := range step.Phases {
+			if step.Phases[i].Phase == t.Phase {
+				return step.Phases[i].Time
+			}
+		}
+		return message.Histogram{}
+	}
+	return step.Latency
 }
 
 // share counts failures, or passes of checks, in parts per million of all that ended by

@@ -17,7 +17,9 @@ func first(h message.Histogram, ppm uint32) (uint64, error) { return h.Min + uin
 func stats() *message.Stats {
 	return &message.Stats{Steps: []message.StepStats{
 		{Name: "home", Kind: message.StepRequest, OK: 98, Failed: 1, TimedOut: 1,
-			Latency: message.Histogram{Count: 2, Sum: 30, Min: 10, Max: 20, Buckets: []byte{11, 1, 10, 1}}},
+			Latency: message.Histogram{Count: 2, Sum: 30, Min: 10, Max: 20, Buckets: []byte{11, 1, 10, 1}},
+			Phases: []message.PhaseTimes{{Phase: message.PhaseSend, Time: message.Histogram{Count: 2, Sum: 6, Min: 3, Max: 3, Buckets: []byte{4, 2}}},
+				{Phase: message.PhaseWait, Time: message.Histogram{Count: 2, Sum: 12, Min: 5, Max: 7, Buckets: []byte{6, 1, 2, 1}}}}},
 		{Name: "cart", Kind: message.StepFunction, OK: 100,
 			Latency: message.Histogram{Count: 2, Sum: 40, Min: 10, Max: 30, Buckets: []byte{11, 1, 20, 1}},
 			Service: message.Histogram{Count: 1, Sum: 7, Min: 7, Max: 7, Buckets: []byte{8, 1}}},
@@ -36,6 +38,9 @@ func TestJudge(t *testing.T) {
 	}{
 		{"a step's quantile", message.Threshold{Step: "cart", Of: message.OfLatency, Quantile: 990000, Op: message.OpBelow, Bound: 990011}, 990010, true},
 		{"service is another histogram", message.Threshold{Step: "cart", Of: message.OfService, Statistic: message.StatMax, Op: message.OpAtMost, Bound: 7}, 7, true},
+		{"a phase of a step", message.Threshold{Step: "home", Of: message.OfPhase, Phase: message.PhaseWait, Statistic: message.StatMax, Op: message.OpBelow, Bound: 8}, 7, true},
+		{"a phase of all", message.Threshold{Of: message.OfPhase, Phase: message.PhaseSend, Statistic: message.StatMean, Op: message.OpBelow, Bound: 3}, 3, false},
+		{"a phase that never happened has failed", message.Threshold{Step: "home", Of: message.OfPhase, Phase: message.PhaseTLS, Quantile: 990000, Op: message.OpBelow, Bound: 1 << 60}, 0, false},
 		{"all measured steps, merged", message.Threshold{Of: message.OfLatency, Statistic: message.StatMax, Op: message.OpBelow, Bound: 30}, 30, false},
 		{"a mean is compared before it is rounded", message.Threshold{Of: message.OfLatency, Statistic: message.StatMean, Op: message.OpAtMost, Bound: 17}, 17, false},
 		{"errors of a step", message.Threshold{Step: "home", Of: message.OfErrors, Op: message.OpAtMost, Bound: 20000}, 20000, true},

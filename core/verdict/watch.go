@@ -76,6 +76,8 @@ func (w *Watch) reduce(s *message.Stats) message.Stats {
 			kept.Service = step.Service
 		case message.OfMetric, message.OfRate:
 			kept.Metric = step.Metric
+		case message.OfPhase:
+			kept.Phases = []message.PhaseTimes{{Phase: t.Phase, Time: times(t, step)}}
 		}
 		out.Steps = append(out.Steps, kept)
 	}
@@ -224,7 +226,17 @@ func between(now, before *message.Stats, since Since) (message.Stats, bool, erro
 		}
 		d := &out.Steps[i]
 		d.Name, d.Kind, d.OK, d.Failed, d.TimedOut = n.Name, n.Kind, n.OK-o.OK, n.Failed-o.Failed, n.TimedOut-o.TimedOut
-		for _, h := range []struct{ to, now, before *message.Histogram }{{&d.Latency, &n.Latency, &o.Latency}, {&d.Service, &n.Service, &o.Service}, {&d.Metric, &n.Metric, &o.Metric}} {
+		pairs := []struct{ to, now, before *message.Histogram }{{&d.Latency, &n.Latency, &o.Latency}, {&d.Service, &n.Service, &o.Service}, {&d.Metric, &n.Metric, &o.Metric}}
+		d.Phases = make([]message.PhaseTimes, len(n.Phases)) // reduce keeps one, of every step
+		for k := range n.Phases {
+			before := new(message.Histogram)
+			if k < len(o.Phases) {
+				before = &o.Phases[k].Time
+			}
+			d.Phases[k].Phase = n.Phases[k].Phase
+			pairs = append(pairs, struct{ to, now, before *message.Histogram }{&d.Phases[k].Time, &n.Phases[k].Time, before})
+		}
+		for _, h := range pairs {
 			var ok bool
 			var err error
 			if *h.to, ok, err = since(*h.now, *h.before); !ok || err != nil {
@@ -238,7 +250,7 @@ func between(now, before *message.Stats, since Since) (message.Stats, bool, erro
 // Text formats a value for users, in the unit of its threshold.
 func Text(of message.ThresholdOf, value int64) string {
 	switch of {
-	case message.OfLatency, message.OfService:
+	case message.OfLatency, message.OfService, message.OfPhase:
 		return time.Duration(value).Round(time.Microsecond).String()
 	case message.OfErrors, message.OfChecks:
 		return fmt.Sprintf("%d.%02d%%", value/10_000, value%10_000/100)

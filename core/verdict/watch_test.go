@@ -231,3 +231,32 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+// A condition on a phase judges the times of its window: what was slow before does not count.
+func TestWatchOfAPhase(t *testing.T) {
+	w := verdict.NewWatch(message.AbortPlan{When: message.Threshold{Expr: "phase.wait.max > 10ns", Of: message.OfPhase, Phase: message.PhaseWait, Statistic: message.StatMax, Op: message.OpAbove, Bound: 10}, For: 1})
+	worst, held := int64(0), false
+	for look := range 30 {
+		h := message.Histogram{Count: uint64(look + 1), Max: 5}
+		if look > 15 {
+			h.Max = 50
+		}
+		s := message.Stats{Steps: []message.StepStats{{Name: "home", Kind: message.StepRequest, OK: uint64(look + 1), Phases: []message.PhaseTimes{
+			{Phase: message.PhaseSend, Time: message.Histogram{Count: uint64(look + 1), Max: 900}}, {Phase: message.PhaseWait, Time: h},
+		}}}}
+		value, is, err := w.Observe(node.Instant(1).Add(time.Duration(look)*time.Second), []verdict.Part{{Name: "p", Teller: 1, Sequence: uint64(look + 1), Stats: s}}, nil,
+			func(now, before message.Histogram) (message.Histogram, bool, error) {
+				return message.Histogram{Count: now.Count - before.Count, Max: now.Max}, true, nil
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is && look < 16 {
+			t.Errorf("look %d: it holds at %d", look, value)
+		}
+		worst, held = max(worst, value), held || is
+	}
+	if !held || worst != 50 {
+		t.Errorf("it held %v, at worst %d", held, worst)
+	}
+}

@@ -154,7 +154,7 @@ func TestWatchesTellWhatTheyCannotJudge(t *testing.T) {
 		x := message.Threshold{Expr: "x", Of: message.OfLatency, Op: message.OpAbove}
 		unknown := rapid.Bool().Draw(t, "no kind")
 		if unknown {
-			x.Of = message.ThresholdOf(rapid.SampledFrom([]int{0, 7}).Draw(t, "of"))
+			x.Of = message.ThresholdOf(rapid.SampledFrom([]int{0, 8}).Draw(t, "of"))
 		}
 		w := verdict.NewWatch(message.AbortPlan{When: x, For: 1})
 		last := rapid.IntRange(7, 12).Draw(t, "looks")
@@ -180,10 +180,10 @@ func TestWatchesTellWhatTheyCannotJudge(t *testing.T) {
 // TestTextsSayTheValue: the text is the value, with all its digits.
 func TestTextsSayTheValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		of := message.ThresholdOf(rapid.IntRange(1, 6).Draw(t, "of"))
+		of := message.ThresholdOf(rapid.IntRange(1, 7).Draw(t, "of"))
 		value := rapid.Int64Range(0, 1<<50).Draw(t, "value")
 		text := verdict.Text(of, value)
-		if of == message.OfLatency || of == message.OfService {
+		if of == message.OfLatency || of == message.OfService || of == message.OfPhase {
 			if d, err := time.ParseDuration(text); err != nil || (d-time.Duration(value)).Abs() > time.Microsecond/2 {
 				t.Fatalf("%v is told as %s", time.Duration(value), text)
 			}

@@ -173,7 +173,7 @@ func ends(t *report.Totals) []count {
 // thresholdBase is a threshold's value in base units.
 func thresholdBase(t report.Threshold) float64 {
 	switch t.Of {
-	case "latency", "service":
+	case "latency", "service", "phase":
 		return float64(t.Value) / nano
 	case "errors", "checks":
 		return float64(t.Value) / million

@@ -70,7 +70,7 @@ func ThresholdValue(t report.Threshold) string {
 func thresholdFigure(t report.Threshold) string {
 	v := uint64(max(t.Value, 0))
 	switch t.Of {
-	case "latency", "service":
+	case "latency", "service", "phase":
 		return units.LatencyOr(v)
 	case "errors", "checks":
 		return units.Share(v, 1_000_000)

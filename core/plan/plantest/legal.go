@@ -61,9 +61,12 @@ func after(t *rapid.T, n int, layer func(uint32) uint32, may func(uint32) bool) 
 func threshold(t *rapid.T, steps []message.StepPlan) message.Threshold {
 	x := message.Threshold{
 		Expr: strings.Repeat("e", Edge(t, "expr", 1, plan.ExprMax)),
-		Of:   message.ThresholdOf(Edge(t, "of", 1, int(message.OfMetric))), Op: message.ThresholdOp(Edge(t, "op", 1, int(message.OpAtLeast))),
+		Of:   message.ThresholdOf(Edge(t, "of", 1, int(message.OfPhase))), Op: message.ThresholdOp(Edge(t, "op", 1, int(message.OpAtLeast))),
 		Statistic: message.Statistic(Edge(t, "statistic", 0, int(message.StatSum))),
 		Quantile:  Edge(t, "quantile", uint32(0), 1_000_000), Bound: rapid.Int64().Draw(t, "bound"),
+	}
+	if x.Of == message.OfPhase {
+		x.Phase = message.Phase(Edge(t, "phase", 1, int(message.PhaseReceive)))
 	}
 	if rapid.Bool().Draw(t, "of a step") {
 		x.Step = rapid.SampledFrom(steps).Draw(t, "step").Name
@@ -169,6 +172,10 @@ func parts(t *rapid.T, w *message.WorkflowPlan) {
 		return
 	}
 	x := &w.Thresholds[0]
+	if x.Of == message.OfPhase {
+		x.Datacenter = Text(t, 0, plan.NameMax)
+		return // it looks at all of the time
+	}
 	x.From, x.Datacenter = Edge(t, "from", 0, plan.DurationMax-1), Text(t, 0, plan.NameMax)
 	if rapid.Bool().Draw(t, "ends") {
 		x.Until = Edge(t, "until", x.From+1, plan.DurationMax)

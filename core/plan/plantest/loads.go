@@ -145,8 +145,18 @@ func ofThresholds() []Breach {
 			return put(t, w, func(x *message.Threshold) { x.Expr = bad })
 		}},
 		{Name: "of", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
-			bad := rapid.SampledFrom([]message.ThresholdOf{0, message.OfMetric + 1}).Draw(t, "of")
+			bad := rapid.SampledFrom([]message.ThresholdOf{0, message.OfPhase + 1}).Draw(t, "of")
 			return put(t, w, func(x *message.Threshold) { x.Of = bad }) + ".of"
+		}},
+		{Name: "phase", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
+			bad := rapid.SampledFrom([]message.Phase{0, message.PhaseReceive + 1}).Draw(t, "phase")
+			return put(t, w, func(x *message.Threshold) { x.Of, x.Phase = message.OfPhase, bad }) + ".phase"
+		}},
+		{Name: "window of a phase", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
+			x := ok
+			x.Of, x.Phase, x.From = message.OfPhase, message.PhaseWait, 1
+			w.Thresholds = []message.Threshold{x}
+			return "thresholds[0]"
 		}},
 		{Name: "op", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
 			bad := rapid.SampledFrom([]message.ThresholdOp{0, message.OpAtLeast + 1}).Draw(t, "op")

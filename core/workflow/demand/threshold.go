@@ -12,7 +12,9 @@ import (
 )
 
 // ThresholdWords lists the first words of thresholds.
-func ThresholdWords() []string { return []string{"latency", "service", "errors", "checks", "rate"} }
+func ThresholdWords() []string {
+	return []string{"latency", "service", "errors", "checks", "rate", "phase"}
+}
 
 // Judged is the workflow that conditions look at.
 type Judged struct {
@@ -24,6 +26,7 @@ type Judged struct {
 // ParseThreshold compiles one condition:
 //
 //	[step.]latency.p99 < 250ms    also service; p50 ... p99.9, min, max, mean
+//	[step.]phase.wait.p95 < 1s    also blocked, dns, connect, tls, send, receive
 //	[step.]errors < 1%            checks > 99%
 //	[step.]rate > 1000/s
 //	metric.p99 < 100              also min, max, mean, count, sum; metric.rate > 10/s
@@ -62,6 +65,9 @@ func ParseThreshold(expr string, w Judged) (message.Threshold, *language.Fault) 
 	}
 	if t.Step != "" && len(t.Steps) > 0 {
 		return t, language.Faultf("it names a tag and the step %q", t.Step).Do("name one of them")
+	}
+	if t.Of == message.OfPhase && t.Partial() {
+		return t, language.Faultf("a phase is judged over the whole run").Do("take over, after and stage out, or look at latency")
 	}
 	t.Bound, f = parseBound(t.Of, right)
 	return t, f
@@ -151,6 +157,14 @@ func rowSubject(t *message.Threshold, row, rest string, steps []message.StepPlan
 
 func stepSubject(t *message.Threshold, word, rest string, kind message.StepKind) *language.Fault {
 	switch word {
+	case "phase":
+		if kind == message.StepFunction {
+			return language.Faultf("the function %q has no phases, its requests do", t.Step).Do("name one of them, as in \"%s/GET /.phase.wait.p95\"", t.Step)
+		}
+		if kind != message.StepNone && !kind.Measured() {
+			return language.Faultf("%q is not measured, it has no phases", t.Step)
+		}
+		return phaseSubject(t, rest)
 	case "latency", "service":
 		t.Of = message.OfLatency
 		if word == "service" {
@@ -185,6 +199,21 @@ func stepSubject(t *message.Threshold, word, rest string, kind message.StepKind)
 		return language.Faultf("%s has no %q", word, language.Clip(rest, 40)).Do("write %q", word)
 	}
 	return nil
+}
+
+// phaseSubject reads a phase of requests, and the statistic of its times.
+func phaseSubject(t *message.Threshold, rest string) *language.Fault {
+	phases := []string{"blocked", "dns", "connect", "tls", "send", "wait", "receive"} // by message.Phase, from 1
+	word, rest, _ := strings.Cut(rest, ".")
+	i := slices.Index(phases, word)
+	if i < 0 {
+		return language.Faultf("there is no phase %q", language.Clip(word, 40)).Meant(word, phases)
+	}
+	t.Of, t.Phase = message.OfPhase, message.Phase(i+1)
+	if rest == "count" || rest == "sum" {
+		return statisticUnknown("phase."+word, rest, false)
+	}
+	return parseStatistic(t, "phase."+word, rest)
 }
 
 // nothingToMeasure rejects thresholds that no run could meet.
@@ -254,7 +283,7 @@ func parseBound(of message.ThresholdOf, text string) (int64, *language.Fault) {
 		return 0, language.Faultf("%q is not %s", language.Clip(text, 40), want)
 	}
 	switch of {
-	case message.OfLatency, message.OfService:
+	case message.OfLatency, message.OfService, message.OfPhase:
 		d, err := time.ParseDuration(text)
 		if err != nil || d < 0 {
 			return wrong("a duration such as 250ms")
