@@ -72,7 +72,7 @@ func (m *Machine) restJobs(tell node.Tell) {
 			results, bytes = results+1, bytes+j.ResultBytes
 		}
 		for _, p := range j.Subjobs {
-			reserved += int(p.Reserved.Cores + p.Reserved.Seats)
+			reserved += int(p.Reserved.Cores) + int(p.Reserved.Seats)
 			figures += len(p.RefusedBy)
 			if p.Progress != nil {
 				figures++

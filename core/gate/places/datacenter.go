@@ -20,8 +20,12 @@ type Datacenter struct {
 	silent   node.Instant // when the gate last lost a manager
 }
 
-// Room is free cores, and free seats of cores that light shards share.
-type Room struct{ Cores, Seats uint32 }
+// Room is free cores, and free seats of cores that light shards share. Seats below 0 are those
+// that the first light shard of a core opens for others.
+type Room struct {
+	Cores uint32
+	Seats int32
+}
 
 // View is a datacenter as its live managers describe it.
 type View struct {
@@ -57,7 +61,7 @@ func (d *Datacenter) Free() uint32 {
 // Seats returns the seats that are neither reserved nor promised.
 func (d *Datacenter) Seats() uint32 {
 	v := d.View()
-	return v.Seats - min(v.Seats, d.reserved.Seats+d.promised.Seats)
+	return uint32(max(0, int32(v.Seats)-d.reserved.Seats-d.promised.Seats))
 }
 
 // Health returns the first health that applies.

@@ -154,7 +154,7 @@ func (p *Places) forgetDatacenter(d *Datacenter) {
 func (p *Places) Release(datacenter string, r Room) {
 	if d := p.datacenters[datacenter]; d != nil {
 		d.reserved.Cores -= min(d.reserved.Cores, r.Cores)
-		d.reserved.Seats -= min(d.reserved.Seats, r.Seats)
+		d.reserved.Seats -= r.Seats
 	}
 }
 
@@ -190,7 +190,7 @@ func (p *Places) Sizes(tell node.Tell) {
 func (p *Places) Rests(tell node.Tell) {
 	reserved, managers := 0, 0
 	for _, d := range p.list {
-		reserved += int(d.reserved.Cores + d.promised.Cores + d.reserved.Seats + d.promised.Seats)
+		reserved += int(d.reserved.Cores+d.promised.Cores) + int(d.reserved.Seats+d.promised.Seats)
 		managers += len(d.Managers)
 	}
 	tell("gate/cores that datacenters reserve", reserved, 0)

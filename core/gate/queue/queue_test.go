@@ -243,10 +243,11 @@ func TestFirstLayersAreWaitedFor(t *testing.T) {
 		{[]message.WorkflowPlan{priority(message.PriorityHigh), priority(message.PriorityHigh)}, 8, 0, true, places.Room{Cores: 8}},
 		{[]message.WorkflowPlan{{Test: true, VUs: 2, Priority: message.PriorityExclusive}}, 7, 0, false, places.Room{Cores: 2}},
 		{[]message.WorkflowPlan{{Test: true, VUs: 2, Priority: message.PriorityExclusive}}, 8, 0, true, places.Room{Cores: 2}},
-		{[]message.WorkflowPlan{light}, 0, 0, false, places.Room{}},
+		{[]message.WorkflowPlan{light}, 0, 0, false, places.Room{Seats: -7}},
+		{[]message.WorkflowPlan{light}, 1, 0, true, places.Room{Cores: 1, Seats: -7}},
 		{[]message.WorkflowPlan{light}, 0, 1, true, places.Room{Seats: 1}},
-		{[]message.WorkflowPlan{light, light, light}, 1, 2, true, places.Room{Cores: 1, Seats: 2}},
-		{[]message.WorkflowPlan{light, light, light}, 0, 2, false, places.Room{Seats: 2}},
+		{[]message.WorkflowPlan{light, light, light}, 1, 2, true, places.Room{Cores: 1, Seats: -5}},
+		{[]message.WorkflowPlan{light, light, light}, 0, 2, false, places.Room{Seats: -5}},
 	} {
 		p := places.New(places.Bounds{Datacenters: 1, Managers: 1})
 		d, _ := p.Know("a", 1)

@@ -81,7 +81,8 @@ func Wants(p *message.Plan, d *places.Datacenter) places.Room {
 			cores += plan.Most(w, all)
 		}
 	}
-	return places.Room{Cores: uint32(min(free, cores+coresFor(light, seats))), Seats: uint32(min(light, seats))}
+	opened := coresFor(light, seats)
+	return places.Room{Cores: uint32(min(free, cores+opened)), Seats: int32(light) - int32(opened*message.CoreSeats)}
 }
 
 // needs says how many cores must be free before the gate dispatches a plan. The run timeout
