@@ -41,6 +41,9 @@ func (l *loader) build(limits guard.Limits) (*Program, error) {
 		return nil, &language.Error{File: l.program.Main, Message: "the file declares no workflow",
 			Remedy: "write workflow(name = \"...\", steps = [...])"}
 	}
+	if err := l.declareOnce(); err != nil {
+		return nil, err
+	}
 	order, err := l.orderWorkflows()
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"hyperscale/core/message"
+	"hyperscale/core/node"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/inspect"
@@ -299,4 +300,90 @@ func (v *VU) provide() Outcome {
 		v.idle = append(v.idle, r)
 	}
 	return Outcome{OK: true}
+}
+
+// The functions that run once in each datacenter of a job, and the workflows that run them.
+const (
+	beforeAll = "before_all"
+	afterAll  = "after_all"
+)
+
+// once is a function that runs before or after all workflows.
+type once struct {
+	fn   *starlark.Function
+	site syntax.Position
+}
+
+func (l *loader) beforeAll(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return starlark.None, l.readOnce(beforeAll, &l.before, site, args, kwargs)
+}
+
+func (l *loader) afterAll(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return starlark.None, l.readOnce(afterAll, &l.after, site, args, kwargs)
+}
+
+func (l *loader) readOnce(word string, to **once, site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) error {
+	var in [1]starlark.Value
+	if err := language.Bind(word, []string{"run"}, 1, args, kwargs, in[:]); err != nil {
+		return err
+	}
+	fn, ok := in[0].(*starlark.Function)
+	switch {
+	case !ok:
+		return language.Faultf("%s: give the function that runs once", word).Do("write def prepare(vu), and %s(prepare)", word)
+	case !takesOnlyVU(fn):
+		return language.Faultf("%s: its function must take the virtual user and nothing else", word).In("#1").Do("write def %s(vu)", nonLambda(fn))
+	case *to != nil:
+		return language.Faultf("%s stands twice, first in line %d of %s", word, (*to).site.Line, (*to).site.Filename()).Do("call both functions in one")
+	}
+	l.role(inspect.Action, word, fn, false)
+	*to = &once{fn, site}
+	return nil
+}
+
+// declareOnce declares a workflow for each function that runs once: one before all others, which
+// use what it returns, and one after them.
+func (l *loader) declareOnce() error {
+	load := slices.Clone(l.declared)
+	var names []string
+	for _, d := range load {
+		if d.plan.Name == beforeAll && l.before != nil || d.plan.Name == afterAll && l.after != nil {
+			return language.Faultf("workflow %q has the name of the one that runs %s(...)", d.plan.Name, d.plan.Name).In("name").Of(d.site).Do("give it another name")
+		}
+		names = append(names, d.plan.Name)
+	}
+	if l.after != nil {
+		d := alone(afterAll, l.after.site)
+		d.hooks[HookTeardown], d.startAfter = l.after.fn, names
+		l.declared, load = append(l.declared, d), append(load, d)
+		names = append(slices.Clone(names), afterAll)
+	}
+	if l.before == nil {
+		return nil
+	}
+	d := alone(beforeAll, l.before.site)
+	d.provides = []*provideValue{{language.Opaque{Kind: "provide"}, beforeAll, l.before.fn, names, l.before.site}}
+	for _, other := range load {
+		if len(other.uses) == message.ProvidedMax {
+			return language.Faultf("workflow %q uses %d values, and the one of before_all is one more than the limit", other.plan.Name, len(other.uses)).In("use").Of(other.site).Do("put some of them into one dict")
+		}
+		other.depends = append(other.depends, beforeAll)
+		other.uses = append(other.uses, &useValue{language.Opaque{Kind: "use"}, beforeAll, beforeAll, l.before.site})
+	}
+	l.declared = append([]*declaration{d}, l.declared...)
+	return nil
+}
+
+// alone declares a workflow of one virtual user, whose only step does nothing.
+func alone(name string, site syntax.Position) *declaration {
+	const source = "def nothing(vu):\n    pass\n"
+	globals, err := starlark.ExecFileOptions(&syntax.FileOptions{}, &starlark.Thread{Name: name}, name, source, nil)
+	if err != nil {
+		node.Bug("workflow: %v", err)
+	}
+	fn, _ := globals["nothing"].(*starlark.Function)
+	return &declaration{
+		site: site, plan: message.WorkflowPlan{Name: name, VUs: 1, Timeout: timeoutDefault, GracefulStop: message.GracefulStopDefault},
+		steps: []*stepValue{{Opaque: language.Opaque{Kind: "action"}, kind: message.StepAction, name: "once", fn: fn, site: site}}, elements: []int{1},
+	}
 }

@@ -31,6 +31,8 @@ type loader struct {
 	plan        message.Plan
 	paramAt     map[string]syntax.Position
 	declared    []*declaration
+	before      *once // of all workflows; nil: nothing is
+	after       *once // all workflows
 	usage       usage
 	plain       map[syntax.Position]*resolve.Function // that may be inlined
 	words       request.Words

@@ -77,7 +77,7 @@ func TestExamples(t *testing.T) {
 				t.Error("another target has the same digest")
 			}
 			for _, w := range set.Plan().Workflows {
-				if w.VUs != 3 || w.Duration != 5e9 {
+				if once := w.Name == "before_all" || w.Name == "after_all"; !once && (w.VUs != 3 || w.Duration != 5e9) {
 					t.Errorf("%s: %d VUs for %v, want what was set", w.Name, w.VUs, w.Duration)
 				}
 				for _, s := range set.Workflow(w.Name).Steps {

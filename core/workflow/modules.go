@@ -60,6 +60,8 @@ func vocabulary() starlark.StringDict {
 	all["parallel"] = declaring("parallel", (*loader).parallel)
 	all["provide"] = declaring("provide", (*loader).provide)
 	all["use"] = declaring("use", (*loader).use)
+	all[beforeAll] = declaring(beforeAll, (*loader).beforeAll)
+	all[afterAll] = declaring(afterAll, (*loader).afterAll)
 	all["fail"] = &guard.Func{Word: "fail", Call: failStep}
 	all["stage"] = &guard.Func{Word: "stage", Call: demand.NewStage}
 	all["between"] = &guard.Func{Word: "between", Call: demand.NewBetween}

@@ -309,7 +309,7 @@ var _ starlark.HasAttrs = (*vuValue)(nil)
 func (u *vuValue) String() string { return fmt.Sprintf("<vu %d>", u.v.id) }
 
 func (u *vuValue) AttrNames() []string {
-	return []string{"graphql", "group", "http", "id", "iteration", "log", "random", "row", "shared", "sleep", "use", "vars"}
+	return []string{"graphql", "group", "http", "id", "iteration", "job", "log", "random", "row", "shared", "sleep", "use", "vars"}
 }
 
 func (u *vuValue) Attr(name string) (starlark.Value, error) {
@@ -334,6 +334,11 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 			return nil, language.Faultf("this workflow uses nothing of others").Do("write use = [use(\"name\", of = [\"workflow\"])]")
 		}
 		return u.v.given.values, nil
+	case "job":
+		if g := u.v.given.values; g != nil && g.Members[beforeAll] != nil {
+			return g.Members[beforeAll], nil
+		}
+		return starlark.None, nil
 	case "graphql", "group", "log", "sleep", "random":
 		return u.v.w.send.Members[language.Mark+name], nil
 	}
