@@ -158,6 +158,19 @@ def f(vu):
 def g(vu):
     return vu.http.get(target + "/g")
 workflow(name = "w", vus = 3, duration = "300ms", setup = f, teardown = f, vu_setup = f, vu_teardown = f, steps = [step(g)])`,
+	"once": `
+def f(vu):
+    vu.http.get(target + "/before")
+    vu.http.get(target + "/before")
+    return "kept"
+def g(vu):
+    vu.http.get(target + "/after?" + vu.job)
+def h(vu):
+    return vu.http.get(target + "/" + vu.job)
+before_all(f)
+after_all(g)
+workflow(name = "v", vus = 2, duration = "300ms", steps = [step(h)])
+workflow(name = "w", vus = 3, rate = "50/s", duration = "300ms", steps = [step(h), step("home", http.get(target + "/home"))])`,
 	"hand-made retry": `
 def f(vu):
     for _ in range(3):
