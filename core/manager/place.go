@@ -36,10 +36,8 @@ func (m *workflows) alone() string {
 			}
 		}
 	}
-	for _, w := range m.roster.All() {
-		if w.Machine && w.Stands() {
-			return fmt.Sprintf("the workflow to end that runs alone on %s", w.Peer.ID)
-		}
+	if id := m.roster.Machine(); id != "" {
+		return fmt.Sprintf("the workflow to end that runs alone on %s", id)
 	}
 	return ""
 }
@@ -128,7 +126,11 @@ func (m *workflows) cut(env node.Env, f *subjob.Workflow) {
 	workers := pool{m.roster}
 	shared := workers.sharing(f.Subjob)
 	room := workers.room(shared)
-	claim, fits := place.Divide(f.Plan, f.Beside(), room)
+	var beside []*message.WorkflowPlan
+	if room.Free+room.Seats+room.Shared > 0 { // else it waits, beside any others
+		beside = f.Beside()
+	}
+	claim, fits := place.Divide(f.Plan, beside, room)
 	if !fits {
 		m.lacksRoom(env, f, claim, room)
 		return
@@ -197,7 +199,7 @@ func (m *workflows) placeShards(env node.Env, f *subjob.Workflow) {
 		}
 		w := pool{m.roster}.another(env.Rand(node.PurposePlacement), s, env.Now().Sub(s.NotBefore) >= m.config.Silence)
 		if w != nil {
-			if f.Plan.Cores == 0 && s.Tenancy == message.TenancyOwn {
+			if f.Plan.Cores == 0 && (s.Tenancy == message.TenancyOwn || s.Tenancy == message.TenancyMachine) {
 				s.Cores = min(s.Cores, w.Free())
 			}
 			m.assign(env, s, w)
@@ -266,8 +268,11 @@ func (p pool) sharing(of *subjob.Subjob) []place.Sharing {
 	at := map[node.ID]int{}
 	var list []place.Sharing
 	for _, f := range of.Workflows {
+		if len(f.Shards) == 0 || f.Shards[0].Tenancy != message.TenancyJob { // all of them have the same
+			continue
+		}
 		for _, s := range f.Shards {
-			if s.Tenancy != message.TenancyJob || !s.Live() || !p.Ranking().Has(s.Worker) {
+			if !s.Live() || !p.Ranking().Has(s.Worker) {
 				continue
 			}
 			i, known := at[s.Worker]

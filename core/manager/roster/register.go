@@ -50,5 +50,6 @@ func (r *Roster) Drop(w *Worker) node.StreamID {
 	r.sorted = nil
 	r.ranking.Remove(w.Peer.ID)
 	r.seats.Remove(w.Peer.ID)
+	r.lend(w, false)
 	return w.Stream
 }

@@ -326,3 +326,24 @@ func TestJoinedCoresStayTaken(t *testing.T) {
 		t.Errorf("%d of 2 cores are free, and a shard has one of them", w.Free())
 	}
 }
+
+// A worker that a shard has for itself is known until its heartbeats end that, or it is dropped.
+func TestMachinesAreKnown(t *testing.T) {
+	r := New()
+	a, b := r.Register(node.Peer{ID: "a", Incarnation: 1}, 1, 9).Worker, r.Register(node.Peer{ID: "b", Incarnation: 1}, 2, 9).Worker
+	beat := func(w *Worker, whole bool, want node.ID) {
+		t.Helper()
+		r.Heartbeat(w, &message.WorkerHeartbeat{Sequence: w.Sequence + 1, CoresTotal: 2, Machine: whole})
+		if got := r.Machine(); got != want {
+			t.Errorf("%q is known to serve one shard, want %q", got, want)
+		}
+	}
+	beat(a, false, "")
+	beat(b, true, "b")
+	beat(b, true, "b")
+	beat(a, true, "a")
+	beat(a, false, "b")
+	if r.Drop(b); r.Machine() != "" || r.machines != 0 {
+		t.Errorf("%q is dropped, and known to serve one shard; %d are", r.Machine(), r.machines)
+	}
+}

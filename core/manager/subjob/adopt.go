@@ -39,7 +39,8 @@ func (p *Subjob) Derive(now node.Instant) {
 			if s.State == message.WorkflowFailed && f.Failure == "" && f.End == message.WorkflowNone {
 				f.Failure = Reason(s.Why)
 			}
-			if s.Kept != nil || s.State == message.WorkflowRunning { // adopted while the files were on their way
+			ran := s.Kept != nil || s.State == message.WorkflowCompleted // the second without a result: it was lost, and its time was over
+			if ran || s.State == message.WorkflowRunning {               // adopted while the files were on their way
 				f.State, p.State = message.WorkflowRunning, message.JobRunning
 			}
 		}

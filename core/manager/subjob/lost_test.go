@@ -81,3 +81,15 @@ func TestResume(t *testing.T) {
 		}
 	}
 }
+
+// A workflow whose shard was over while it waited for a worker has run, also for the next holder.
+func TestAnOverShardHasRun(t *testing.T) {
+	p := &Subjob{}
+	f := &Workflow{Subjob: p, Plan: &message.WorkflowPlan{Name: "a"}, Cut: true}
+	f.Shards = []*Shard{{Workflow: f, Verdict: Verdict{End: message.WorkflowCompleted}}}
+	p.Workflows = []*Workflow{f}
+	p.Reopen(1, 2)
+	if p.Derive(1); f.State != message.WorkflowRunning || p.State != message.JobRunning || f.Furthest() != message.WorkflowRunning {
+		t.Errorf("the workflow is %v, its furthest shard %v, its subjob %v", f.State, f.Furthest(), p.State)
+	}
+}

@@ -154,7 +154,7 @@ func TestShardsDecideTheirWorkflow(t *testing.T) {
 		if count[message.WorkflowAssigned] > 0 {
 			furthest = message.WorkflowAssigned
 		}
-		if count[message.WorkflowRunning]+results > 0 {
+		if count[message.WorkflowRunning]+count[message.WorkflowCompleted]+results > 0 {
 			furthest = message.WorkflowRunning
 		}
 		if got := f.Furthest(); got != furthest {

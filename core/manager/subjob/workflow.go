@@ -62,7 +62,7 @@ func (f *Workflow) Furthest() message.WorkflowState {
 	furthest := message.WorkflowPending
 	for _, s := range f.Shards {
 		switch {
-		case s.State == message.WorkflowRunning || s.Result != nil:
+		case s.State == message.WorkflowRunning || s.Result != nil || s.State == message.WorkflowCompleted:
 			return message.WorkflowRunning
 		case s.State == message.WorkflowAssigned:
 			furthest = message.WorkflowAssigned
