@@ -286,8 +286,8 @@ func (p pool) sharing(of *subjob.Subjob) []place.Sharing {
 	return list
 }
 
-// another chooses a worker for a shard that was lost or refused, if there is one. A shard that has waited goes to
-// any, also to one that failed it.
+// another chooses a worker for a shard that was lost or refused, if there is one. A shard that
+// has waited goes to any, also to one that failed it.
 func (p pool) another(draw *node.Rand, s *subjob.Shard, waited bool) *roster.Worker {
 	switch s.Tenancy {
 	case message.TenancyMachine:

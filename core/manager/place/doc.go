@@ -15,9 +15,9 @@
 //	        have all cores that are wanted and each virtual user once.
 //	PLACE-3 A shard returns to a worker that failed it only when no other worker can ever
 //	        run it, or when it has waited long enough.
+//	PLACE-4 A change of one worker, a choice, and each shard of a cut cost O(log workers).
 //	PLACE-5 Each workflow of a job that may run beside another gets what it needs at least,
 //	        or shares cores with it. None waits while a core is free or shared by its job.
-//	PLACE-4 A change of one worker, a choice, and each shard of a cut cost O(log workers).
 //
 // Read ranking.go, tree.go, choose.go, cut.go, share.go.
 package place

@@ -14,8 +14,8 @@
 //	        to it by earlier executions of its own shard.
 //	CORES-3 A core that such an execution releases goes to the holder that it is owed to,
 //	        and to no other. A shard owes cores to one holder at most.
-//	CORES-4 A light shard takes the lowest core that others share before it takes a free one.
-//	        Shards of a job take free cores first, then those with the fewest of them.
+//	CORES-4 A light shard takes the core that the fewest light shards share, before it takes a
+//	        free one. Shards of a job take free cores first, then those with the fewest of them.
 //
 // Example, with 2 cores:
 //
