@@ -8,6 +8,7 @@ require (
 	github.com/andybalholm/brotli v1.2.8
 	github.com/andybalholm/cascadia v1.3.5
 	github.com/anishathalye/porcupine v1.3.1
+	github.com/antchfx/xpath v1.3.9
 	github.com/bazelbuild/buildtools v0.0.0-20260904073137-eaa4d125b423
 	github.com/benbjohnson/clock v1.3.5
 	github.com/caarlos0/env/v11 v11.4.2

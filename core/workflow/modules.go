@@ -70,6 +70,8 @@ func vocabulary() starlark.StringDict {
 	all["header"] = extract.Extractor("header", "name", extract.Header)
 	all["cookie"] = extract.Extractor("cookie", "name", extract.Cookie)
 	all["form_value"] = extract.Extractor("form_value", "name", extract.Form)
+	all["css"] = &guard.Func{Word: "css", Call: extract.NewCSS}
+	all["xpath"] = extract.Extractor("xpath", "path", extract.XPath)
 	//lint:orderfree a dict has no order either
 	for name, read := range extract.Expectations() {
 		all[name] = extract.Expectation(name, read)

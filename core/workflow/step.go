@@ -205,7 +205,7 @@ func (s *stepValue) readExtract(v starlark.Value) error {
 		e, ok := kv[1].(*extract.Value)
 		if !ok {
 			f := language.Faultf("step %q: extract has %s for %q", s.name, language.Describe(kv[1]), string(name)).In("extract")
-			return f.Do("use json_path, regex, header, cookie or form_value")
+			return f.Do("use json_path, regex, css, xpath, header, cookie or form_value")
 		}
 		s.extract = append(s.extract, extract.Named{Name: string(name), Extract: e.Extract})
 	}

@@ -20,6 +20,10 @@ func HTML() *language.Namespace {
 			all, err := selected(thread, "html.first", in, 1)
 			return firstOf(all), err
 		}),
+		"xpath": function("html.xpath", "xpath", []string{"text", "path"}, 2, 2, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
+			all, err := followed(thread, "html.xpath", in, guard.MeterOf(thread).Limits.Elements, findIn(markup.ParsePage))
+			return listOf(all), err
+		}),
 	})
 }
 
@@ -28,11 +32,11 @@ func XML() *language.Namespace {
 	names := []string{"text", "path"}
 	return language.NewNamespace("xml", starlark.StringDict{
 		"select": function("xml.select", "select", names, 2, 2, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
-			all, err := followed(thread, "xml.select", in, guard.MeterOf(thread).Limits.Elements)
+			all, err := followed(thread, "xml.select", in, guard.MeterOf(thread).Limits.Elements, findIn(markup.ParseDocument))
 			return listOf(all), err
 		}),
 		"first": function("xml.first", "first", names, 2, 2, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
-			all, err := followed(thread, "xml.first", in, 1)
+			all, err := followed(thread, "xml.first", in, 1, findIn(markup.ParseDocument))
 			return firstOf(all), err
 		}),
 	})
@@ -96,7 +100,24 @@ func selected(thread *starlark.Thread, fn string, in []starlark.Value, most int)
 	return elements(thread, fn, all)
 }
 
-func followed(thread *starlark.Thread, fn string, in []starlark.Value, most int) ([]starlark.Value, error) {
+// finder follows a path in a text; parsed reports that the text could be read.
+type finder = func(text string, p *markup.Path, most int) (got markup.Found, parsed bool, err error)
+
+func findIn[D interface {
+	Find(p *markup.Path, most int) (markup.Found, error)
+}](parse func(string) (D, error),
+) finder {
+	return func(text string, p *markup.Path, most int) (markup.Found, bool, error) {
+		d, err := parse(text)
+		if err != nil {
+			return markup.Found{}, false, err
+		}
+		got, err := d.Find(p, most)
+		return got, true, err
+	}
+}
+
+func followed(thread *starlark.Thread, fn string, in []starlark.Value, most int, find finder) ([]starlark.Value, error) {
 	path, err := Content(fn, "path", in[1], markup.SelectorMax)
 	if err != nil {
 		return nil, err
@@ -109,13 +130,14 @@ func followed(thread *starlark.Thread, fn string, in []starlark.Value, most int)
 	if err != nil {
 		return nil, err
 	}
-	d, err := markup.ParseDocument(text)
+	got, parsed, err := find(text, p, most)
+	thread.Steps += uint64(got.Work) / 16
 	if err != nil {
-		return nil, language.Faultf("%s: %v", fn, err).In("text")
-	}
-	got, err := d.Find(p, most)
-	if err != nil {
-		return nil, language.Faultf("%s: %v", fn, err).In("path")
+		at := "text"
+		if parsed {
+			at = "path"
+		}
+		return nil, language.Faultf("%s: %v", fn, err).In(at)
 	}
 	if !got.IsText {
 		return elements(thread, fn, got.Elements)

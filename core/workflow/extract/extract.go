@@ -6,6 +6,7 @@ import (
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/markup"
 	"regexp"
 
 	"go.starlark.net/starlark"
@@ -19,6 +20,8 @@ const (
 	Header
 	Cookie
 	Form
+	CSS
+	XPath
 )
 
 // ValueMax bounds an extracted value in bytes: virtual users keep theirs.
@@ -36,7 +39,10 @@ type Extract struct {
 	name  string // of the header, the cookie, the input; the pattern
 	path  jsonPath
 	regex *regexp.Regexp
-	cost  int // of regex: see builtin.PatternWorkMax
+	cost  int    // of regex: see builtin.PatternWorkMax
+	attr  string // of CSS: empty is the element's text
+	css   *markup.Selector
+	xpath *markup.Path
 }
 
 // From finds the value, in the response or in r. It allocates nothing unless the value must be
@@ -66,6 +72,8 @@ func (e *Extract) From(r *View) (value []byte, ok bool, why string) {
 		if value, ok = inputValue(r.Body, e.name); !ok {
 			why = "no <input> of that name with a value in " + excerpt(r.Body)
 		}
+	case CSS, XPath:
+		value, why = e.marked(r.Body)
 	}
 	if why == "" && len(value) > ValueMax {
 		why = fmt.Sprintf("it has %s, the limit is %s", guard.Size(uint64(len(value))), guard.Size(ValueMax))
@@ -85,7 +93,7 @@ func within(b []byte, at []int) ([]byte, bool) {
 
 // String returns the extract as written.
 func (e *Extract) String() string {
-	return []string{"json_path", "regex", "header", "cookie", "form_value"}[e.Kind] + "(" + starlark.String(language.Clip(e.name, 60)).String() + ")"
+	return []string{"json_path", "regex", "header", "cookie", "form_value", "css", "xpath"}[e.Kind] + "(" + starlark.String(language.Clip(e.name, 60)).String() + ")"
 }
 
 // cookie returns the last cookie of that name that the response sets.
@@ -146,6 +154,33 @@ func Extractor(fn, argument string, kind extractKind) *guard.Func {
 	}}
 }
 
+// NewCSS is css(selector, attr).
+func NewCSS(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	const fn = "css"
+	var in [2]starlark.Value
+	if err := language.Bind(fn, []string{"selector", "attr"}, 2, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	if in[0] == nil {
+		return nil, language.Faultf("%s: the selector is missing", fn)
+	}
+	e, err := newExtract(thread, fn, CSS, in[0])
+	if err != nil {
+		if f, ok := err.(*language.Fault); ok {
+			f.In("#1")
+		}
+		return nil, err
+	}
+	if in[1] != nil {
+		text, ok := in[1].(starlark.String)
+		if !ok || text == "" {
+			return nil, language.WrongType(fn, "attr", "an attribute's name", in[1])
+		}
+		e.attr = string(text)
+	}
+	return &Value{language.Opaque{Kind: fn}, *e}, nil
+}
+
 func newExtract(thread *starlark.Thread, fn string, kind extractKind, v starlark.Value) (*Extract, error) {
 	if kind == Regex {
 		p, err := builtin.CompilePattern(thread, fn, v)
@@ -164,10 +199,18 @@ func newExtract(thread *starlark.Thread, fn string, kind extractKind, v starlark
 		return nil, language.Faultf("%s: %q is not a header's name", fn, language.Clip(string(name), 40))
 	}
 	e := &Extract{Kind: kind, name: string(name)}
-	if kind != JSON {
-		return e, nil
-	}
 	var err error
-	e.path, err = parsePath(fn, e.name)
+	switch kind {
+	case JSON:
+		e.path, err = parsePath(fn, e.name)
+	case CSS:
+		if e.css, err = markup.ParseSelector(e.name); err != nil {
+			err = language.Faultf("%s: %v", fn, err)
+		}
+	case XPath:
+		if e.xpath, err = markup.ParsePath(e.name); err != nil {
+			err = language.Faultf("%s: %v", fn, err)
+		}
+	}
 	return e, err
 }

@@ -74,20 +74,27 @@ func (p *Page) Select(s *Selector, most int) ([]Element, error) {
 		if n.Type != html.ElementNode || !s.group.Match(n) {
 			continue
 		}
-		e := Element{Name: n.Data}
-		for _, a := range n.Attr {
-			e.Attrs = append(e.Attrs, Attr{a.Key, a.Val})
-		}
-		left -= e.attrBytes()
-		e.Text = textOf(n, &left)
-		if left < 0 {
-			return nil, fmt.Errorf("the elements found hold more than %d bytes: select fewer", TextMax)
+		e, err := elementOf(n, textOf, &left)
+		if err != nil {
+			return nil, err
 		}
 		if out = append(out, e); len(out) == most {
 			break
 		}
 	}
 	return out, nil
+}
+
+func elementOf(n *html.Node, text func(*html.Node, *int) string, left *int) (Element, error) {
+	e := Element{Name: n.Data}
+	for _, a := range n.Attr {
+		e.Attrs = append(e.Attrs, Attr{a.Key, a.Val})
+	}
+	*left -= e.attrBytes()
+	if e.Text = text(n, left); *left < 0 {
+		return e, fmt.Errorf("the elements found hold more than %d bytes: select fewer", TextMax)
+	}
+	return e, nil
 }
 
 func textOf(n *html.Node, left *int) string {

@@ -123,6 +123,13 @@ func TestFind(t *testing.T) {
 		{"/feed/*[1]", "title:News & more"},
 		{"//x:n", "n:1"},
 		{"/nothing", ""},
+		{"//entry[contains(title, 'w')]/@id", "2"},
+		{"count(//entry)", "2"},
+		{"string(//entry[last()]/title)", "Two"},
+		{"//entry[position() = 1]/following-sibling::entry/@id", "2"},
+		{"//link/@rel | //entry/@id", "1|2|alternate"},
+		{"//entry[not(link) and x:n = 1]/title", "title:One"},
+		{"number(//x:n) + 2 * 3 - 1", "6"},
 	}
 	for _, test := range tests {
 		d, err := markup.ParseDocument(feed)
@@ -145,7 +152,7 @@ func TestFind(t *testing.T) {
 			t.Error(test.path, diff)
 		}
 	}
-	for _, path := range []string{"", "/", "/a[", "/a[0]", "/a[x=y]", "a b", "/@id/a", "///a", "/a[b]c", strings.Repeat("/a", 40)} {
+	for _, path := range []string{"", "/a[", "a b", "///a", "/a[b]c", "'a' 'b'", "//a[matches(., 'x')]", "replace(., 'a', 'bb')", "//a['", "count(//a", strings.Repeat("/a", 600)} {
 		if _, err := markup.ParsePath(path); err == nil {
 			t.Errorf("the path %q is read", path)
 		}
