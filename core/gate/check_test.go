@@ -86,7 +86,7 @@ func TestShorterRunsAreRejected(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := legalSubmit(t)
 		s.RunTimeout = 0
-		long := plan.Longest(&s.Plan, func(w *message.WorkflowPlan) time.Duration { return w.Duration })
+		long := plan.Longest(&s.Plan, plan.Lasts)
 		c := Default()
 		c.RunTimeoutMax = plantest.Edge(t, "gate.run_timeout_max", c.RunTimeoutExtra, c.RunTimeoutMax)
 		m := New(c)

@@ -200,7 +200,7 @@ func (c *Config) checkSubmit(s *message.JobSubmit) (faults []plan.Fault) {
 // checkRun rejects a plan whose workflows last longer than this gate allows. It does not cut
 // the run short.
 func (c *Config) checkRun(s *message.JobSubmit) []plan.Fault {
-	d := plan.Longest(&s.Plan, func(w *message.WorkflowPlan) time.Duration { return w.Duration })
+	d := plan.Longest(&s.Plan, plan.Lasts)
 	if most := c.RunTimeoutMax - c.RunTimeoutExtra; s.RunTimeout == 0 && d > most {
 		return []plan.Fault{{
 			Key: "duration of all layers", Value: fmt.Sprint(d),
@@ -238,7 +238,7 @@ func iterationTime(w *message.WorkflowPlan) time.Duration {
 func span(w *message.WorkflowPlan) time.Duration {
 	const bound = 1 << 60
 	if w.Duration > 0 {
-		return min(bound, w.Duration+max(w.Timeout, w.GracefulStop))
+		return min(bound, plan.Lasts(w)+max(w.Timeout, w.GracefulStop))
 	}
 	iterations := uint64(1)
 	if w.Iterations > 0 { // cores with few users share few iterations, so the shares may differ by one
@@ -248,5 +248,5 @@ func span(w *message.WorkflowPlan) time.Duration {
 	if hi > 0 || lo > bound {
 		return bound
 	}
-	return time.Duration(lo)
+	return min(bound, time.Duration(lo)+w.StartDelay+w.Jitter)
 }

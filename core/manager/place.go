@@ -87,9 +87,9 @@ func (m *workflows) placeSubjob(env node.Env, p *subjob.Subjob, alone string) st
 	return alone
 }
 
-// isReady says whether a workflow can start: all that it depends on are COMPLETED, and all that
-// it starts after have ended. It sets Ready at that time, and fails a workflow that can never
-// start.
+// isReady says whether a workflow can start: all that it depends on are COMPLETED, all that it
+// starts after have ended, and its delay since then is over. It sets Ready at that time, and
+// fails a workflow that can never start.
 func (m *workflows) isReady(env node.Env, f *subjob.Workflow) bool {
 	if f.End != message.WorkflowNone {
 		return false
@@ -111,6 +111,11 @@ func (m *workflows) isReady(env node.Env, f *subjob.Workflow) bool {
 		if !f.Subjob.Workflows[on].State.Terminal() {
 			return false
 		}
+	}
+	if begins := f.Unblocked().Add(f.Plan.StartDelay); env.Now() < begins {
+		m.wait(env, f, "its start_delay of "+f.Plan.StartDelay.String()+" to pass")
+		m.wake(env, begins)
+		return false
 	}
 	f.Ready = env.Now()
 	return true
@@ -222,8 +227,8 @@ func (m *workflows) placeShards(env node.Env, f *subjob.Workflow) {
 // onDispatchTimer places what can be placed now, and sets the timer for the rest.
 func (m *workflows) onDispatchTimer(env node.Env) {
 	m.nextTry = 0
-	m.place(env)
-	var next node.Instant
+	m.place(env) // it may set the timer for a delay
+	next := m.nextTry
 	for _, p := range m.order {
 		for _, f := range p.Workflows {
 			for _, s := range f.Shards {

@@ -2009,7 +2009,7 @@ func (z *StepSpans) check() error {
 }
 
 func (z *StepStats) size() int {
-	n := 145
+	n := 153
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.Kind))
 	n += sizeUint(uint64(z.Started))
@@ -2038,6 +2038,7 @@ func (z *StepStats) size() int {
 		n += z.Phases[i].size()
 	}
 	n += z.Windows.size()
+	n += sizeUint(uint64(z.Retried))
 	return n
 }
 
@@ -2070,6 +2071,7 @@ func (z *StepStats) digest(h uint64) uint64 {
 		h = z.Phases[i].digest(h)
 	}
 	h = z.Windows.digest(h)
+	h = node.Mix(h, uint64(z.Retried))
 	return h
 }
 
@@ -2187,7 +2189,7 @@ func (z *Tag) check() error {
 }
 
 func (z *Threshold) size() int {
-	n := 81
+	n := 87
 	n += sizeString(len(z.Expr))
 	n += sizeString(len(z.Step))
 	n += sizeUint(uint64(z.Of))
@@ -2200,6 +2202,7 @@ func (z *Threshold) size() int {
 	for i := range z.Steps {
 		n += sizeString(len(z.Steps[i]))
 	}
+	n += sizeString(len(z.Group))
 	n += sizeString(len(z.Datacenter))
 	n += sizeInt(int64(z.From))
 	n += sizeInt(int64(z.Until))
@@ -2220,6 +2223,7 @@ func (z *Threshold) digest(h uint64) uint64 {
 	for i := range z.Steps {
 		h = node.MixString(h, string(z.Steps[i]))
 	}
+	h = node.MixString(h, string(z.Group))
 	h = node.MixString(h, string(z.Datacenter))
 	h = node.Mix(h, uint64(z.From))
 	h = node.Mix(h, uint64(z.Until))
@@ -2378,7 +2382,7 @@ func (z *WorkerShare) check() error {
 }
 
 func (z *WorkflowPlan) size() int {
-	n := 239
+	n := 272
 	n += sizeString(len(z.Name))
 	n++
 	n += sizeUint(uint64(z.VUs))
@@ -2433,6 +2437,9 @@ func (z *WorkflowPlan) size() int {
 		n += sizeString(len(z.Report[i]))
 	}
 	n += sizeInt(int64(z.Interval))
+	n += sizeUint(uint64(z.UserIterations))
+	n += sizeInt(int64(z.Jitter))
+	n += sizeInt(int64(z.StartDelay))
 	return n
 }
 
@@ -2491,6 +2498,9 @@ func (z *WorkflowPlan) digest(h uint64) uint64 {
 		h = node.MixString(h, string(z.Report[i]))
 	}
 	h = node.Mix(h, uint64(z.Interval))
+	h = node.Mix(h, uint64(z.UserIterations))
+	h = node.Mix(h, uint64(z.Jitter))
+	h = node.Mix(h, uint64(z.StartDelay))
 	return h
 }
 

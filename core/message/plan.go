@@ -6,6 +6,7 @@ package message
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -149,6 +150,7 @@ type Threshold struct {
 	Phase     Phase       `msg:"phase"` // with OfPhase
 
 	Steps      []string      `msg:"steps"`      // with a tag, in place of Step
+	Group      string        `msg:"group"`      // of requests of functions, in place of Step: those below vu.group(Group)
 	Datacenter string        `msg:"datacenter"` // empty: the sum of all
 	From       time.Duration `msg:"from"`       // of the workflow's time: what ended earlier does not count
 	Until      time.Duration `msg:"until"`      // zero: to the end; what ends then or later does not count
@@ -160,8 +162,16 @@ func (t *Threshold) Partial() bool { return t.From > 0 || t.Until > 0 || t.Over 
 
 // Looks reports whether a threshold may look at a step.
 func (t *Threshold) Looks(step string) bool {
+	if t.Group != "" {
+		_, path, owned := strings.Cut(step, "/")
+		return owned && len(path) > len(t.Group) && path[len(t.Group)] == '/' && path[:len(t.Group)] == t.Group
+	}
 	return t.Step == step || slices.Contains(t.Steps, step) || t.Step == "" && len(t.Steps) == 0
 }
+
+// Names reports whether a threshold names what it looks at. Others look at all steps that their
+// figure is about.
+func (t *Threshold) Names() bool { return t.Step != "" || len(t.Steps) > 0 || t.Group != "" }
 
 // ParamPlan is one param() of the file.
 type ParamPlan struct {

@@ -1477,9 +1477,9 @@ func (z Tag) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Threshold) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 13
+	// map header, size 14
 	// string "expr"
-	o = append(o, 0x8d, 0xa4, 0x65, 0x78, 0x70, 0x72)
+	o = append(o, 0x8e, 0xa4, 0x65, 0x78, 0x70, 0x72)
 	o = msgp.AppendString(o, z.Expr)
 	// string "step"
 	o = append(o, 0xa4, 0x73, 0x74, 0x65, 0x70)
@@ -1512,6 +1512,9 @@ func (z *Threshold) MarshalMsg(b []byte) (o []byte, err error) {
 	for za0001 := range z.Steps {
 		o = msgp.AppendString(o, z.Steps[za0001])
 	}
+	// string "group"
+	o = append(o, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = msgp.AppendString(o, z.Group)
 	// string "datacenter"
 	o = append(o, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
 	o = msgp.AppendString(o, z.Datacenter)
@@ -1678,45 +1681,56 @@ func (z *Threshold) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-		case "datacenter":
+		case "group":
 			if zb0001Dup[1]&(1<<1) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Datacenter")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
 				return
 			}
 			zb0001Dup[1] |= 1 << 1
+			z.Group, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Group")
+				return
+			}
+		case "datacenter":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Datacenter")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
 			z.Datacenter, bts, err = msgp.ReadStringBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Datacenter")
 				return
 			}
 		case "from":
-			if zb0001Dup[1]&(1<<2) != 0 {
+			if zb0001Dup[1]&(1<<3) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "From")
 				return
 			}
-			zb0001Dup[1] |= 1 << 2
+			zb0001Dup[1] |= 1 << 3
 			z.From, bts, err = msgp.ReadDurationBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "From")
 				return
 			}
 		case "until":
-			if zb0001Dup[1]&(1<<3) != 0 {
+			if zb0001Dup[1]&(1<<4) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Until")
 				return
 			}
-			zb0001Dup[1] |= 1 << 3
+			zb0001Dup[1] |= 1 << 4
 			z.Until, bts, err = msgp.ReadDurationBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Until")
 				return
 			}
 		case "over":
-			if zb0001Dup[1]&(1<<4) != 0 {
+			if zb0001Dup[1]&(1<<5) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Over")
 				return
 			}
-			zb0001Dup[1] |= 1 << 4
+			zb0001Dup[1] |= 1 << 5
 			z.Over, bts, err = msgp.ReadDurationBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Over")
@@ -1740,7 +1754,7 @@ func (z *Threshold) Msgsize() (s int) {
 	for za0001 := range z.Steps {
 		s += msgp.StringPrefixSize + len(z.Steps[za0001])
 	}
-	s += 11 + msgp.StringPrefixSize + len(z.Datacenter) + 5 + msgp.DurationSize + 6 + msgp.DurationSize + 5 + msgp.DurationSize
+	s += 6 + msgp.StringPrefixSize + len(z.Group) + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 5 + msgp.DurationSize + 6 + msgp.DurationSize + 5 + msgp.DurationSize
 	return
 }
 

@@ -104,6 +104,7 @@ type StepStats struct {
 	Metric    Histogram     `msg:"metric"`   // thousandths of the recorded value
 	Phases    []PhaseTimes  `msg:"phases"`   // ascending; of the requests in Latency, the phases that happened
 	Windows   Windows       `msg:"windows"`  // the same counts over time
+	Retried   uint64        `msg:"retried"`  // of Started, those that were sent again after a failure
 }
 
 // Generator says how well the load was generated.

@@ -1967,9 +1967,9 @@ func (z *StepSpans) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *StepStats) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 19
+	// map header, size 20
 	// string "name"
-	o = append(o, 0xde, 0x0, 0x13, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0xde, 0x0, 0x14, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "kind"
 	o = append(o, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
@@ -2084,6 +2084,9 @@ func (z *StepStats) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "dropped"
 	o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
 	o = msgp.AppendBool(o, z.Windows.Dropped)
+	// string "retried"
+	o = append(o, 0xa7, 0x72, 0x65, 0x74, 0x72, 0x69, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Retried)
 	return
 }
 
@@ -2588,6 +2591,17 @@ func (z *StepStats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
+		case "retried":
+			if zb0001Dup[2]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Retried")
+				return
+			}
+			zb0001Dup[2] |= 1 << 3
+			z.Retried, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Retried")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2610,7 +2624,7 @@ func (z *StepStats) Msgsize() (s int) {
 	for za0003 := range z.Phases {
 		s += 1 + 6 + msgp.Uint8Size + 5 + z.Phases[za0003].Time.Msgsize()
 	}
-	s += 8 + 1 + 6 + msgp.DurationSize + 5 + msgp.BytesPrefixSize + len(z.Windows.Data) + 8 + msgp.BoolSize
+	s += 8 + 1 + 6 + msgp.DurationSize + 5 + msgp.BytesPrefixSize + len(z.Windows.Data) + 8 + msgp.BoolSize + 8 + msgp.Uint64Size
 	return
 }
 

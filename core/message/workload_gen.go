@@ -241,9 +241,9 @@ func (z StagePlan) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *WorkflowPlan) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 30
+	// map header, size 33
 	// string "name"
-	o = append(o, 0xde, 0x0, 0x1e, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0xde, 0x0, 0x21, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "test"
 	o = append(o, 0xa4, 0x74, 0x65, 0x73, 0x74)
@@ -391,6 +391,15 @@ func (z *WorkflowPlan) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "interval"
 	o = append(o, 0xa8, 0x69, 0x6e, 0x74, 0x65, 0x72, 0x76, 0x61, 0x6c)
 	o = msgp.AppendDuration(o, z.Interval)
+	// string "vu_iterations"
+	o = append(o, 0xad, 0x76, 0x75, 0x5f, 0x69, 0x74, 0x65, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e, 0x73)
+	o = msgp.AppendUint64(o, z.UserIterations)
+	// string "jitter"
+	o = append(o, 0xa6, 0x6a, 0x69, 0x74, 0x74, 0x65, 0x72)
+	o = msgp.AppendDuration(o, z.Jitter)
+	// string "start_delay"
+	o = append(o, 0xab, 0x73, 0x74, 0x61, 0x72, 0x74, 0x5f, 0x64, 0x65, 0x6c, 0x61, 0x79)
+	o = msgp.AppendDuration(o, z.StartDelay)
 	return
 }
 
@@ -408,7 +417,7 @@ func (z *WorkflowPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [4]byte
+	var zb0001Dup [5]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -990,6 +999,39 @@ func (z *WorkflowPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Interval")
 				return
 			}
+		case "vu_iterations":
+			if zb0001Dup[3]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "UserIterations")
+				return
+			}
+			zb0001Dup[3] |= 1 << 6
+			z.UserIterations, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "UserIterations")
+				return
+			}
+		case "jitter":
+			if zb0001Dup[3]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Jitter")
+				return
+			}
+			zb0001Dup[3] |= 1 << 7
+			z.Jitter, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Jitter")
+				return
+			}
+		case "start_delay":
+			if zb0001Dup[4]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "StartDelay")
+				return
+			}
+			zb0001Dup[4] |= 1 << 0
+			z.StartDelay, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "StartDelay")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1024,6 +1066,6 @@ func (z *WorkflowPlan) Msgsize() (s int) {
 	for za0008 := range z.Report {
 		s += msgp.StringPrefixSize + len(z.Report[za0008])
 	}
-	s += 9 + msgp.DurationSize
+	s += 9 + msgp.DurationSize + 14 + msgp.Uint64Size + 7 + msgp.DurationSize + 12 + msgp.DurationSize
 	return
 }

@@ -21,6 +21,7 @@ const (
 	TagMax    = 256
 	ExprMax   = 200
 	ReportMax = 2000
+	GroupMax  = 128 // of all names of nested groups
 	PathMax   = 1024
 
 	// BytesMax and ProgramMax together leave room in a frame for the rest of a submission and

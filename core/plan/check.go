@@ -127,7 +127,7 @@ func (c *check) spans(w *message.WorkflowPlan) {
 	for _, d := range []struct {
 		key string
 		is  time.Duration
-	}{{"think", w.Think}, {"think_max", w.ThinkMax}, {"pace", w.Pace}, {"graceful_stop", w.GracefulStop}} {
+	}{{"think", w.Think}, {"think_max", w.ThinkMax}, {"pace", w.Pace}, {"graceful_stop", w.GracefulStop}, {"jitter", w.Jitter}, {"start_delay", w.StartDelay}} {
 		c.span(d.key, d.is, 0, DurationMax, remedy)
 	}
 	if w.Interval != 0 {
@@ -157,7 +157,7 @@ func (c *check) after(key string, list []uint32, bound int, layer func(uint32) u
 // whole checks what all workflows of a plan have together.
 func (c *check) whole(p *message.Plan) {
 	if len(c.faults) == 0 { // layers are valid
-		if d := Longest(p, func(w *message.WorkflowPlan) time.Duration { return w.Duration }); d > DurationMax {
+		if d := Longest(p, Lasts); d > DurationMax {
 			c.add("duration of all layers", length(d), "be at most "+length(DurationMax), "shorten the workflows that wait for each other, or submit several jobs")
 		}
 	}

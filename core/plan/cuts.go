@@ -53,6 +53,10 @@ func (c *check) parts(key string, t *message.Threshold, w *message.WorkflowPlan)
 		c.add(key+".over", length(t.Over), fmt.Sprintf("be at least %s, in a workflow with a duration", length(OverMin)), "write over 30s, and a duration")
 	}
 	c.text(key+".datacenter", t.Datacenter, 0, NameMax, "name one that the job runs in")
+	c.text(key+".group", t.Group, 0, GroupMax, "use shorter names in vu.group")
+	if t.Group != "" && (t.Step != "" || len(t.Steps) > 0) {
+		c.add(key+".group", quoted(t.Group), "stand alone", "name a group, a tag or a step")
+	}
 	for i, name := range t.Steps {
 		if !slices.ContainsFunc(w.Steps, func(s message.StepPlan) bool { return s.Name == name }) {
 			c.add(fmt.Sprintf("%s.steps[%d]", key, i), quoted(name), "be a step of the workflow", "name one that is declared")

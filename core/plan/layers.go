@@ -17,6 +17,11 @@ func Above(list []uint32, layer func(uint32) uint32) uint32 {
 	return above
 }
 
+// Lasts is how long a workflow with a duration takes from when nothing holds it back any more.
+func Lasts(w *message.WorkflowPlan) time.Duration {
+	return min(DurationMax+1, w.StartDelay) + w.Duration
+}
+
 // Longest adds up the longest workflow of each layer, measured by of. No chain of workflows
 // that wait for each other takes longer.
 func Longest(p *message.Plan, of func(*message.WorkflowPlan) time.Duration) time.Duration {

@@ -10,6 +10,9 @@ import (
 // load checks how much load a workflow makes, and how it runs.
 func (c *check) load(w *message.WorkflowPlan) {
 	c.most("iterations", w.Iterations, IterationsMax, "write a duration instead")
+	if w.UserIterations != 0 && (w.UserIterations > IterationsMax/max(w.VUs, 1) || w.UserIterations*w.VUs != w.Iterations) {
+		c.add("vu_iterations", fmt.Sprint(w.UserIterations), fmt.Sprintf("be iterations = %d by vus = %d", w.Iterations, w.VUs), "use the same version of hyperscale at both ends")
+	}
 	c.most("connections", uint64(w.Connections), ConnectionsMax, "share fewer")
 	c.known("priority", uint64(w.Priority), 0, uint64(message.PriorityExclusive))
 	c.known("session", uint64(w.Session), 0, uint64(message.SessionNone))

@@ -212,6 +212,7 @@ func (s *stepSum) add(out, part *message.StepStats, spare *[]bucket) error {
 	out.Cancelled = add(out.Cancelled, part.Cancelled)
 	out.Dropped = add(out.Dropped, part.Dropped)
 	out.Skipped = add(out.Skipped, part.Skipped)
+	out.Retried = add(out.Retried, part.Retried)
 	out.BytesIn = add(out.BytesIn, part.BytesIn)
 	out.BytesOut = add(out.BytesOut, part.BytesOut)
 	if len(out.Errors) == 0 && len(part.Errors) > 0 {

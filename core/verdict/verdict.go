@@ -78,7 +78,7 @@ func steps(t *message.Threshold, s *message.Stats, all func(*message.Stats, *mes
 	var found []*message.StepStats
 	for i := range s.Steps {
 		step := &s.Steps[i]
-		if t.Looks(step.Name) && (t.Step != "" || len(t.Steps) > 0 || all(s, step)) {
+		if t.Looks(step.Name) && (t.Names() || all(s, step)) {
 			found = append(found, step)
 		}
 	}

@@ -76,6 +76,7 @@ func vocabulary() starlark.StringDict {
 	for name, read := range extract.Expectations() {
 		all[name] = extract.Expectation(name, read)
 	}
+	all["retry"] = request.NewRetry()
 	all["dns"] = &guard.Func{Word: "dns", Call: request.NewDNS}
 	all["json"] = builtin.JSON()
 	members := request.Requester("http", nil, nil, describeRequest)

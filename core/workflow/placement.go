@@ -29,6 +29,7 @@ func (d *declaration) pauses(in arguments) (err error) {
 		to   *time.Duration
 	}{
 		{"timeout", &d.plan.Timeout}, {"pace", &d.plan.Pace}, {"graceful_stop", &d.plan.GracefulStop}, {"interval", &d.plan.Interval},
+		{"jitter", &d.plan.Jitter}, {"start_delay", &d.plan.StartDelay},
 	} {
 		if in.of(one.name) == nil {
 			continue

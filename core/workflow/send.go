@@ -1,12 +1,14 @@
 package workflow
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.starlark.net/starlark"
 
+	"hyperscale/core/plan"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/guard"
@@ -75,6 +77,16 @@ type As struct {
 	Group  string // of vu.group, with a / between nested ones
 	Name   string
 	Expect []extract.Expect
+	Again  bool // it was sent before, and failed
+}
+
+func (a *As) again() *As {
+	var next As
+	if a != nil {
+		next = *a
+	}
+	next.Again = true
+	return &next
 }
 
 // Reads reports whether Expect reads the head, or the body, of the response.
@@ -186,7 +198,7 @@ func vuGroup(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tup
 	if before != "" {
 		group = before + "/" + group
 	}
-	if len(group) > 2*NameMax {
+	if len(group) > plan.GroupMax {
 		return nil, language.Faultf("vu.group: %q is nested too deep", language.Clip(group, 80)).Do("use shorter names, or fewer groups in each other")
 	}
 	thread.SetLocal(groupKey, group)
@@ -206,6 +218,14 @@ func send(fn string, always []extract.Expect) request.Use {
 			return nil, err
 		}
 		v := vuOf(thread)
-		return newResponse(v.client.Do(v.w.HTTP.Apply(r), as)), nil
+		r = v.w.HTTP.Apply(r)
+		got := v.client.Do(r, as)
+		for again := 0; r.Retry != nil && again < r.Retry.Times && !got.Good() && r.Retry.Again(cmp.Or(got.Kind, got.Wrong), got.Status); again++ {
+			if v.client.Sleep(r.Retry.Wait); v.client.Stopped() {
+				break
+			}
+			got = v.client.Do(r, as.again())
+		}
+		return newResponse(got), nil
 	}
 }

@@ -15,6 +15,7 @@ import (
 // workload is the load in a workflow(), before its checks.
 type workload struct {
 	vus, iterations uint64 // zero: not given
+	each            uint64 // iterations of each virtual user
 	duration        time.Duration
 	rate            *demand.IterationRate
 	stages          []*demand.Stage
@@ -33,6 +34,7 @@ func (d *declaration) load(p message.Program, in arguments) (err error) {
 	}{
 		{"vus", plan.VUsMax, &l.vus, "vus is how many virtual users run at the same time"},
 		{"iterations", plan.IterationsMax, &l.iterations, "iterations is how many iterations all virtual users make together"},
+		{"vu_iterations", plan.IterationsMax, &l.each, "vu_iterations is how many iterations each virtual user makes"},
 	} {
 		if in.of(n.name) == nil {
 			continue
@@ -116,6 +118,14 @@ func (l *workload) check(d *declaration, p message.Program, in arguments) error 
 	switch {
 	case l.rate != nil && l.rate.Thousandths == 0 && len(l.stages) == 0:
 		return wrong("rate", "has a rate of %s", l.rate.Text).Do("write how many iterations begin, such as \"500/s\"")
+	case l.each > 0 && l.iterations > 0:
+		return wrong("vu_iterations", "has iterations and vu_iterations").Do("keep one: iterations are of all virtual users together, vu_iterations of each")
+	case l.each > 0 && (l.open() || len(l.stages) > 0):
+		return wrong("vu_iterations", "has vu_iterations, and a rate or stages").Do("these say when the load ends: take vu_iterations out")
+	case l.each > plan.IterationsMax/max(l.vus, 1):
+		return wrong("vu_iterations", "has %d iterations of each of %d virtual users", l.each, l.vus).Do("all of them together make at most %d", uint64(plan.IterationsMax))
+	case l.open() && in.of("jitter") != nil:
+		return wrong("jitter", "has a rate and jitter").Do("write arrivals = \"poisson\" for iterations that begin by chance")
 	case l.iterations > 0 && l.rate != nil:
 		return wrong("iterations", "has a rate and iterations").Do("a rate goes on for a duration: take iterations out, or the rate, for virtual users that go round")
 	case l.iterations > 0 && len(l.stages) > 0:
@@ -207,6 +217,9 @@ func (l *workload) checkStages(wrong func(argument, format string, args ...any) 
 // fill writes a checked load into the plan.
 func (l *workload) fill(p *message.WorkflowPlan) {
 	p.VUs, p.Duration, p.Iterations = max(l.vus, 1), l.duration, l.iterations
+	if l.each > 0 {
+		p.UserIterations, p.Iterations = l.each, l.each*p.VUs
+	}
 	p.Poisson, p.Queue = l.arrivals == "poisson", l.whenFull == "queue"
 	for _, s := range l.stages {
 		p.Stages = append(p.Stages, s.Plan)

@@ -170,7 +170,7 @@ func Snake(s string, n int) string {
 const taken = ` and as assert async await break class continue def del elif else except finally for from global if import in is lambda load nonlocal not or
  pass raise return try while with yield none true false any all bool bytes chr dict dir enumerate fail float getattr hasattr hash int len list max min ord
  print range repr reversed set sorted str tuple type zip abs map filter json base64 hex url sha256 sha1 sha512 md5 hmac uuid jwt aws time regex html xml math
- struct file param workflow step check metric action provide use stage between tls json_path css xpath header cookie form_value status header_is body_contains
+ struct file param workflow step check metric action provide use stage between tls json_path css xpath retry header cookie form_value status header_is body_contains
  json_is latency_below size_below dns http graphql feed vu random `
 
 // Identifier is a name for a param.

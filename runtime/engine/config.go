@@ -121,7 +121,7 @@ func startSpacing(cfg Config) time.Duration {
 // once is one iteration of one virtual user.
 func (c Config) once() Config {
 	w, p := *c.Workflow, *c.Workflow.Plan
-	p.VUs, p.Iterations, p.Rate, p.Stages = 1, 0, 0, nil
+	p.VUs, p.Iterations, p.UserIterations, p.Rate, p.Jitter, p.Stages = 1, 0, 0, 0, 0, nil
 	w.Plan = &p
 	c.Workflow, c.VUs, c.FirstVU, c.Duration = &w, 1, 0, 0
 	return c

@@ -27,9 +27,10 @@ type exchange struct {
 	status    int16
 	redirects int16 // how many to follow at most
 	followed  int16
-	two       bool // it was sent over HTTP/2
-	keep      bool // the answer's head is wanted
-	whole     bool // its body is wanted, too
+	again     int16  // how often it was sent again
+	rests     bool   // until it is sent again
+	two       bool   // it was sent over HTTP/2
+	keeps     wanted // of the answer; with the body also the head
 	size      int64
 }
 
@@ -40,7 +41,7 @@ type answer struct {
 }
 
 func (x *exchange) begin(r *request.Request, due int64, head, body bool) {
-	*x = exchange{request: r, redirects: int16(r.Redirects), keep: head || body, whole: body}
+	*x = exchange{request: r, redirects: int16(r.Redirects), keeps: wanted{head: head || body, body: body}}
 	x.times.Begin(due)
 }
 
@@ -55,7 +56,7 @@ func (q *requests) exchange() *exchange {
 }
 
 // collects reports whether to collect the head and body of the response.
-func (x *exchange) collects() bool { return x.keep || x.redirects > 0 }
+func (x *exchange) collects() bool { return x.keeps.head || x.redirects > 0 }
 
 func (x *exchange) latency() time.Duration { return time.Duration(x.times.Latency()) }
 
@@ -84,7 +85,7 @@ func (q *requests) answered(index int32, now int64) {
 		if x.redirects > 0 && isRedirect(int(x.status)) {
 			location, redirected = c.Header("Location")
 		}
-		if x.keep {
+		if x.keeps.head {
 			x.answer = new(answer)
 			x.answer.head, x.answer.Body = c.Copy()
 			x.answer.Fields = &x.answer.head
@@ -164,6 +165,9 @@ func (q *requests) settle(index int32) {
 	}
 	s := &q.g.steps[step]
 	q.debug.step(s.plan.Name, good, x)
+	if !good && q.repeats(index, step, x) {
+		return
+	}
 	if s.needed && good {
 		q.functions.scriptOf(n.VU).SetResponse(int(step), x.response())
 	}
@@ -216,4 +220,40 @@ func (q *requests) release(x *exchange) {
 		q.collectors = append(q.collectors, x.collector)
 		x.collector = nil
 	}
+}
+
+// repeats sends a step's request again if its retry says so; false: its failure is final. Each
+// time is a request of its own: the failed one is counted.
+func (q *requests) repeats(index int32, step int16, x *exchange) bool {
+	r := q.g.steps[step].request.Retry
+	if r == nil || int(x.again) >= r.Times || q.course.isOver() || !r.Again(string(x.kind), int(x.status)) {
+		return false
+	}
+	n := q.Slots.At(index)
+	n.Step, n.Conn = step, pool.None
+	*x = exchange{again: x.again + 1, rests: true}
+	q.x[index] = x
+	if r.Wait == 0 {
+		q.rested(index, true)
+		return true
+	}
+	n.Deadline = min(q.Clock.Now+int64(r.Wait), q.course.over)
+	q.Slots.Alarm(index, n.Deadline)
+	return true
+}
+
+// rested sends a request again, or ends its step.
+func (q *requests) rested(index int32, again bool) {
+	n, x := q.Slots.At(index), q.x[index]
+	step, times := n.Step, x.again
+	q.x[index], n.Step = nil, pool.None
+	*x = exchange{}
+	q.exchanges = append(q.exchanges, x)
+	if !again {
+		q.users.finish(n.VU, step, stepBad)
+		return
+	}
+	q.accounts[step].Retried++
+	q.start(n.VU, int(step), q.Clock.Now)
+	q.x[index].again = times
 }

@@ -46,7 +46,7 @@ func (q *requests) start(vu int32, step int, due int64) {
 	n := &q.Slots.Own[index]
 	n.VU, n.Step, n.Account, n.Due = vu, int16(step), &q.accounts[step], due
 	n.Deadline, n.Call, n.Host = q.Clock.Now+int64(s.timeout), s.call, s.host
-	if s.needed || s.request.Redirects > 0 || q.debug != nil {
+	if s.needed || s.request.Redirects > 0 || s.request.Retry != nil || q.debug != nil {
 		x := q.exchange()
 		q.x[index] = x
 		x.begin(s.request, due, s.keeps.head || q.debug != nil, s.keeps.body || q.debug != nil)
@@ -104,6 +104,10 @@ func (q *requests) Answered(index int32, now int64) {
 func (q *requests) Failed(index int32, kind http1.Kind, example string, now int64) {
 	n := q.Slots.At(index)
 	q.forgetRest(index)
+	if x := q.x[index]; x != nil && x.rests { // what has failed is counted
+		q.rested(index, false)
+		return
+	}
 	if q.x[index] != nil {
 		q.failed(index, kind, example, now)
 		return
@@ -131,7 +135,7 @@ func (q *requests) Collector(index int32) *http1.Collector {
 	if x := q.x[index]; x != nil {
 		if x.collector == nil && x.collects() {
 			x.collector = q.collector()
-			x.collector.HeadOnly = !x.whole
+			x.collector.HeadOnly = !x.keeps.body
 		}
 		return x.collector
 	}
@@ -148,7 +152,15 @@ func (q *requests) Collector(index int32) *http1.Collector {
 	return n.Parser.Collector()
 }
 
-// Wakes wakes the function of a slot after its sleep.
+// Wakes wakes the function of a slot after its sleep, or sends the request that waits to be sent
+// again.
 func (q *requests) Wakes(index int32) bool {
-	return int(index) >= len(q.Slots.Own) && q.functions.wakes(index)
+	if int(index) >= len(q.Slots.Own) {
+		return q.functions.wakes(index)
+	}
+	if x := q.x[index]; x == nil || !x.rests {
+		return false
+	}
+	q.rested(index, !q.course.isOver())
+	return true
 }

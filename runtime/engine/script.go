@@ -164,7 +164,9 @@ func (f *functions) ask(co *call) {
 	}
 	n := &co.slot
 	n.VU, n.Step, n.Account, n.Due = co.vu, co.step, f.requests.account(co, r, as, p), f.Clock.Now-co.late
-	co.late = 0
+	if co.late = 0; as != nil && as.Again {
+		n.Account.Retried++
+	}
 	timeout := f.cfg.Timeout
 	if r.Timeout > 0 {
 		timeout = r.Timeout

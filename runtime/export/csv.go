@@ -71,7 +71,7 @@ type count struct {
 func countsOf(t *report.Totals) []count {
 	return []count{
 		{"started", t.Started}, {"sent", t.Sent}, {"ok", t.OK}, {"failed", t.Failed}, {"timed_out", t.TimedOut}, {"cancelled", t.Cancelled},
-		{"dropped", t.Dropped}, {"skipped", t.Skipped}, {"bytes_in", t.BytesIn}, {"bytes_out", t.BytesOut},
+		{"dropped", t.Dropped}, {"skipped", t.Skipped}, {"retried", t.Retried}, {"bytes_in", t.BytesIn}, {"bytes_out", t.BytesOut},
 	}
 }
 

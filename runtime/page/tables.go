@@ -87,7 +87,7 @@ func (d *drawer) counts(caption string, all []report.Step) table {
 	t := table{Caption: caption, More: more(len(all), d.rows, "step")}
 	var sum report.Totals
 	for i := range all {
-		sum.Cancelled, sum.Skipped, sum.Dropped = sum.Cancelled|all[i].Cancelled, sum.Skipped|all[i].Skipped, sum.Dropped|all[i].Dropped
+		sum.Cancelled, sum.Skipped, sum.Dropped, sum.Retried = sum.Cancelled|all[i].Cancelled, sum.Skipped|all[i].Skipped, sum.Dropped|all[i].Dropped, sum.Retried|all[i].Retried
 	}
 	names := []string{"step", "#started", "#ok", "#failed", "#timed out"}
 	rare := []struct {
@@ -98,6 +98,7 @@ func (d *drawer) counts(caption string, all []report.Step) table {
 		{"#cancelled", sum.Cancelled, func(s *report.Step) uint64 { return s.Cancelled }},
 		{"#dropped", sum.Dropped, func(s *report.Step) uint64 { return s.Dropped }},
 		{"#skipped", sum.Skipped, func(s *report.Step) uint64 { return s.Skipped }},
+		{"#retried", sum.Retried, func(s *report.Step) uint64 { return s.Retried }},
 	}
 	for _, r := range rare {
 		if r.any > 0 {

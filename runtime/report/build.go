@@ -323,7 +323,7 @@ func buildStep(s *message.StepStats, clock, interval time.Duration) (Step, error
 func totalsOf(s *message.StepStats) Totals {
 	return Totals{
 		Started: s.Started, Sent: s.Sent, OK: s.OK, Failed: s.Failed, TimedOut: s.TimedOut, Cancelled: s.Cancelled,
-		Dropped: s.Dropped, Skipped: s.Skipped, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
+		Dropped: s.Dropped, Skipped: s.Skipped, Retried: s.Retried, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
 	}
 }
 
@@ -409,6 +409,7 @@ func (t *Totals) Add(o Totals) {
 	t.Cancelled += o.Cancelled
 	t.Dropped += o.Dropped
 	t.Skipped += o.Skipped
+	t.Retried += o.Retried
 	t.BytesIn += o.BytesIn
 	t.BytesOut += o.BytesOut
 }

@@ -73,6 +73,7 @@ type Totals struct {
 	Cancelled uint64 `json:"cancelled"` // in flight when the run was interrupted
 	Dropped   uint64 `json:"dropped"`   // never started: no virtual user was free
 	Skipped   uint64 `json:"skipped"`   // never started: a step that it needs failed
+	Retried   uint64 `json:"retried"`   // of started: sent again after a failure, which counts too
 	BytesIn   uint64 `json:"bytes_in"`  // received, heads included
 	BytesOut  uint64 `json:"bytes_out"` // sent, heads included
 }

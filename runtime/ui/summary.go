@@ -180,6 +180,9 @@ func (d *summary) steps(steps []report.Step) {
 		if s.Skipped > 0 {
 			d.wrap("  ", fmt.Sprintf("%s skipped %s: a step that it needs failed", units.Clean(s.Name), units.Counted(s.Skipped, "time")), warn)
 		}
+		if s.Retried > 0 {
+			d.wrap("  ", fmt.Sprintf("%s was sent again %s after a failure: each counts as a request of its own", units.Clean(s.Name), units.Counted(s.Retried, "time")), warn)
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func togetherWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "begin-together", Virtual: 6 * time.Minute, Build: cluster.On(buildBeginTogether),
-			Doc: "Jobs have up to nine workflows in a graph, of all priorities, on six cores; some name both cores of a worker, some are light. Each workflow begins within two seconds after all that it waits for has ended, whatever else of the job runs. Results report which cores they shared."},
+			Doc: "Jobs have up to nine workflows in a graph, of all priorities, on six cores; some name both cores of a worker, some are light, some have a start_delay. Each workflow begins within two seconds after all that it waits for has ended and its delay is over, whatever else of the job runs. Results report which cores they shared."},
 		{Name: "runs-alone", Virtual: 5 * time.Minute, Build: cluster.On(buildRunsAlone),
 			Doc: "Every third job is exclusive, and has fewer users than there are workers. Gates give the jobs to three managers. An exclusive workflow shares no worker, and none begins anywhere beside it once the managers know of it. All jobs complete."},
 		{Name: "shared-cores-storm", Virtual: 6 * time.Minute, Build: cluster.On(buildSharedCoresStorm),
@@ -30,6 +30,7 @@ const (
 	togetherEvery  = 36 * time.Second
 	togetherLength = 6 * time.Second
 	togetherWithin = 2 * time.Second
+	togetherDelay  = 4 * time.Second
 	aloneKnown     = 2 * time.Second // all managers have a heartbeat of each worker by then
 )
 
@@ -113,6 +114,9 @@ func drawn(s *cluster.Cluster, w message.WorkflowPlan, before []message.Workflow
 	if w.Layer > 2 {
 		w.StartAfter, w.Depends, w.Layer = []uint32{0}, nil, 1
 	}
+	if k > 0 && i%4 != 3 && s.Rand.Int(4) == 0 {
+		w.StartDelay = togetherDelay
+	}
 	return w
 }
 
@@ -157,7 +161,8 @@ func (g *together) judge(o *cluster.Order, r *message.Result) {
 	}
 }
 
-// begins asserts that a workflow begins soon after all that it waits for.
+// begins asserts that a workflow begins soon after all that it waits for, and its delay; the first
+// of a job has none, and begins within a second.
 func (g *together) begins(r checker.Record, shard message.ShardID) {
 	f := flow{shard.Job, shard.Workflow}
 	if g.started[f] {
@@ -175,8 +180,11 @@ func (g *together) begins(r checker.Record, shard message.ShardID) {
 	for _, on := range slices.Concat(w.Depends, w.StartAfter) {
 		ready = max(ready, g.ended[flow{f.job, on}])
 	}
-	if late := r.At - ready; late > togetherWithin {
+	switch late := r.At - ready - w.StartDelay; {
+	case late > togetherWithin:
 		g.s.Checker.Violate("P", r, "workflow %d of job %v begins %v after all that it waits for", f.workflow, f.job, late)
+	case late < -time.Second:
+		g.s.Checker.Violate("P", r, "workflow %d of job %v begins %v before its start_delay of %v is over", f.workflow, f.job, -late, w.StartDelay)
 	}
 }
 

@@ -18,7 +18,9 @@
 //	SCHED-4 An iteration's weighted step and think time are a function of the seed, of the
 //	        user's number in the workflow and of the iteration's number.
 //	SCHED-5 A process that joins begins what is due from then on, as one that was there before.
-//	SCHED-6 Next and Ended allocate nothing once their queues have their size.
+//	SCHED-6 With iterations of each user, no user begins more than its own, and without a join
+//	        each begins exactly so many unless the time ends before.
+//	SCHED-7 Next and Ended allocate nothing once their queues have their size.
 //
 // Example:
 //

@@ -39,7 +39,13 @@ func (d *Iterations) Join(j Joined) {
 		c.up = int(min(done*(before+uint64(c.n))/whole-done*before/whole, uint64(c.n)))
 	case d.quota.limited:
 		spread := load.NewSpread(d.plan.VUs)
-		d.quota.left -= min(d.quota.left, spread.Share(d.reached(spread, j.Begun, j.FirstVU, whole), d.first, uint64(c.n)))
+		reached := d.reached(spread, j.Begun, j.FirstVU, whole)
+		d.quota.left -= min(d.quota.left, spread.Share(reached, d.first, uint64(c.n)))
+		if d.quota.each > 0 {
+			for vu := range d.users {
+				d.users[vu].iterations = spread.Share(reached, d.first+uint64(vu), 1)
+			}
+		}
 	}
 }
 

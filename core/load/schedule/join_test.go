@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -103,5 +105,64 @@ func TestJoinedUsersFollowTheCurve(t *testing.T) {
 		if got := d.Figures().Active; got != c.want {
 			t.Errorf("joined at %v: %d users are active, want %d", c.at, got, c.want)
 		}
+	}
+}
+
+// With iterations of each user, each user begins exactly its own, wherever the users are cut and
+// however late each of them begins; with one that joins, no user begins more.
+func TestEachUserBeginsItsOwn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := message.WorkflowPlan{
+			Name: "w", VUs: rapid.Uint64Range(1, 20).Draw(t, "vus"), UserIterations: rapid.Uint64Range(1, 9).Draw(t, "each"),
+			Jitter: rapid.SampledFrom([]time.Duration{0, 1, time.Second}).Draw(t, "jitter"), Think: rapid.SampledFrom([]time.Duration{0, time.Millisecond}).Draw(t, "think"),
+		}
+		p.Iterations = p.UserIterations * p.VUs
+		first := rapid.Uint64Range(0, p.VUs-1).Draw(t, "first")
+		n := rapid.Uint64Range(1, p.VUs-first).Draw(t, "n")
+		d := planned(p, first, n)
+		total, begun := n*p.UserIterations, uint64(0)
+		if rapid.Bool().Draw(t, "joins") {
+			begun = rapid.Uint64Range(0, total).Draw(t, "begun")
+			d.Join(Joined{At: time.Second, Begun: begun, FirstVU: first, VUs: n})
+		}
+		if got := uint64(len(begins(d, time.Second))); got != total-begun {
+			t.Fatalf("%d iterations begin, %d of %d had begun before", got, begun, total)
+		}
+		for vu := range d.users {
+			if d.users[vu].iterations != p.UserIterations {
+				t.Fatalf("user %d has begun %d iterations, of %d", vu, d.users[vu].iterations, p.UserIterations)
+			}
+		}
+	})
+}
+
+// Users with jitter begin later by less than it, each by another time, and stages lead as many as
+// without.
+func TestUsersBeginWithJitter(t *testing.T) {
+	const jitter = time.Second
+	plan := message.WorkflowPlan{Name: "w", VUs: 100, Duration: 5 * time.Second, Jitter: jitter, Stages: []message.StagePlan{{Duration: 2 * time.Second, VUs: 100}, {Duration: 3 * time.Second, VUs: 100}}}
+	plain := plan
+	plain.Jitter = 0
+	dues := func(p message.WorkflowPlan) (all map[int32]int64) {
+		all = map[int32]int64{}
+		d := planned(p, 0, 100)
+		for now := int64(0); now < int64(5*time.Second); now = d.Wake() {
+			for next, ok := d.Next(now); ok; next, ok = d.Next(now) {
+				all[next.VU] = next.Due
+			}
+		}
+		return all
+	}
+	with, without := dues(plan), dues(plain)
+	late := map[int64]bool{}
+	for _, vu := range slices.Sorted(maps.Keys(without)) {
+		by := with[vu] - without[vu]
+		if by < 0 || by >= int64(jitter) {
+			t.Errorf("user %d begins %v later", vu, time.Duration(by))
+		}
+		late[by] = true
+	}
+	if len(with) != 100 || len(without) != 100 || len(late) < 90 {
+		t.Errorf("%d and %d users begin, with %d delays", len(with), len(without), len(late))
 	}
 }

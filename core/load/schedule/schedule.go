@@ -52,10 +52,14 @@ type quota struct {
 	once    bool   // one of each virtual user
 	limited bool   // by the plan
 	left    uint64 // of these
+	each    uint64 // of one virtual user; 0: they share them
 }
 
 // used reports that a limit has no iteration left.
 func (q *quota) used() bool { return q.limited && q.left == 0 }
+
+// spent reports that a user has no iteration left of its own.
+func (q *quota) spent(u *user) bool { return q.each > 0 && u.iterations >= q.each }
 
 // Figures count what has begun, and what has not.
 type Figures struct {
@@ -111,7 +115,7 @@ func New(cfg Config) *Iterations {
 	if cfg.Duration > 0 {
 		d.over = int64(cfg.Duration)
 	}
-	d.quota.limited = plan.Iterations > 0
+	d.quota.limited, d.quota.each = plan.Iterations > 0, plan.UserIterations
 	d.quota.once = cfg.Duration == 0 && !d.quota.limited
 	d.quota.left = load.NewSpread(plan.VUs).Share(plan.Iterations, cfg.FirstVU, cfg.VUs)
 	if load.Open(&plan) {
@@ -152,11 +156,21 @@ func (d *Iterations) Next(now int64) (Iteration, bool) {
 		d.Stop(now)
 		return Iteration{}, false
 	}
-	if d.closed.up != d.closed.wanted || d.closed.change <= now {
-		if vu, due, ok := d.recruit(now); ok {
-			d.figures.Active++
+	for d.closed.up != d.closed.wanted || d.closed.change <= now {
+		vu, due, ok := d.recruit(now)
+		if !ok {
+			break
+		}
+		if d.quota.spent(&d.users[vu]) {
+			continue
+		}
+		d.figures.Active++
+		if d.plan.Jitter == 0 {
 			return d.begin(vu, due, due)
 		}
+		u := &d.users[vu]
+		u.state, u.next = userWaiting, due+int64(d.random(drawJitter, vu, u.iterations)%uint64(d.plan.Jitter))
+		d.pausing.push(start{due: u.next, vu: vu})
 	}
 	for d.pausing.nextDue() <= now {
 		if s := d.pausing.pop(); d.waits(s) {
@@ -201,6 +215,7 @@ func (d *Iterations) begin(vu int32, due, could int64) (Iteration, bool) {
 const (
 	drawMix = iota
 	drawThink
+	drawJitter
 )
 
 // random is a function of the seed, the user and its iteration, equal in every process.
@@ -233,7 +248,7 @@ func (d *Iterations) Ended(vu int32, now int64) {
 	switch {
 	case d.open != nil:
 		d.open.freed(d, vu, at, now)
-	case u.leaving || d.stopped || now >= d.over || d.quota.once || d.quota.used():
+	case u.leaving || d.stopped || now >= d.over || d.quota.once || d.quota.used() || d.quota.spent(u):
 		d.leaves(vu)
 	default:
 		u.state, u.next = userWaiting, at
@@ -279,7 +294,7 @@ func (d *Iterations) Abandon(now int64) {
 
 // Done reports that no iteration is in progress and none will be.
 func (d *Iterations) Done() bool {
-	return d.busy == 0 && (d.Spent() || d.quota.once && d.closed.exhausted())
+	return d.busy == 0 && (d.Spent() || d.quota.once && d.closed.exhausted() && len(d.pausing) == 0)
 }
 
 // Wake returns when to call Next again, if nothing ends before.

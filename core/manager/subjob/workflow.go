@@ -57,6 +57,18 @@ func (f *Workflow) Outcome() (end message.WorkflowState, why string, all bool) {
 	return end, why, true
 }
 
+// Unblocked is when the last workflow before this one ended; the begin of the subjob without any.
+// Any holder knows it from the record.
+func (f *Workflow) Unblocked() node.Instant {
+	last := f.Subjob.Accepted
+	for _, list := range [][]uint32{f.Plan.Depends, f.Plan.StartAfter} {
+		for _, on := range list {
+			last = max(last, f.Subjob.Workflows[on].Ended)
+		}
+	}
+	return last
+}
+
 // Furthest is the state of the furthest shard.
 func (f *Workflow) Furthest() message.WorkflowState {
 	furthest := message.WorkflowPending

@@ -140,6 +140,16 @@ func ofWorkflows() []Breach {
 			w.Interval = rapid.SampledFrom([]time.Duration{-1, 1, plan.IntervalMin - 1, plan.DurationMax + 1}).Draw(t, "n")
 			return "interval"
 		}},
+		span("jitter", plan.DurationMax, func(w *w) *time.Duration { return &w.Jitter }),
+		span("start_delay", plan.DurationMax, func(w *w) *time.Duration { return &w.StartDelay }),
+		{Name: "iterations of each", Set: func(_ *rapid.T, _ *message.Plan, w *w) string {
+			w.UserIterations, w.Iterations = 3, 3*w.VUs+1
+			return "vu_iterations"
+		}},
+		{Name: "iterations of each that overflow", Set: func(_ *rapid.T, _ *message.Plan, w *w) string {
+			w.VUs, w.UserIterations, w.Iterations, w.Stages = 4, 1<<62, 0, nil
+			return "vu_iterations"
+		}},
 		{Name: "think_max below", Set: func(_ *rapid.T, _ *message.Plan, w *w) string { w.Think, w.ThinkMax = 2, 1; return "think_max" }},
 	}
 }

@@ -101,6 +101,7 @@ func load(t *rapid.T, w *message.WorkflowPlan, longest time.Duration) {
 		w.Rate = Edge(t, "rate", 1, most)
 	}
 	w.Duration = Edge(t, "duration", 0, longest)
+	w.StartDelay = Edge(t, "start_delay", 0, longest-w.Duration)
 	if w.Duration == 0 || rapid.Bool().Draw(t, "no stages") {
 		return
 	}
@@ -161,6 +162,11 @@ func workflow(t *rapid.T, i, of int, before []message.WorkflowPlan) message.Work
 	for k := range Edge(t, "reports", 0, 2) {
 		w.Report = append(w.Report, Text(t, k, plan.ReportMax))
 	}
+	w.Jitter = d("jitter")
+	if most := plan.IterationsMax / w.VUs; rapid.Bool().Draw(t, "iterations of each") {
+		w.UserIterations = Edge(t, "vu_iterations", uint64(1), most)
+		w.Iterations = w.UserIterations * w.VUs
+	}
 	load(t, &w, plan.DurationMax/time.Duration(of)) // as many layers as workflows, at most
 	parts(t, &w)
 	return w
@@ -183,7 +189,10 @@ func parts(t *rapid.T, w *message.WorkflowPlan) {
 	if w.Duration > 0 && rapid.Bool().Draw(t, "in windows") {
 		x.Over = Edge(t, "over", plan.DurationMax/100, plan.DurationMax)
 	}
-	if len(w.Steps) > 0 && rapid.Bool().Draw(t, "tagged") {
+	switch {
+	case rapid.Bool().Draw(t, "grouped"):
+		x.Step, x.Group = "", Text(t, 1, plan.GroupMax)
+	case len(w.Steps) > 0 && rapid.Bool().Draw(t, "tagged"):
 		x.Step, x.Steps = "", []string{w.Steps[0].Name}
 	}
 }

@@ -31,7 +31,7 @@ func Override(w *message.WorkflowPlan, p message.Program) error {
 	}
 	if p.Iterations > 0 {
 		w.Rate, w.RatePer, w.Poisson, w.Queue, w.Stages, w.Duration = 0, 0, false, false, nil, 0
-		w.Iterations = p.Iterations
+		w.Iterations, w.UserIterations = p.Iterations, 0
 		w.VUs = min(w.VUs, p.Iterations)
 	}
 	if p.Duration > 0 {
@@ -48,6 +48,12 @@ func Override(w *message.WorkflowPlan, p message.Program) error {
 	}
 	if p.VUs == 0 {
 		return nil
+	}
+	if w.UserIterations > 0 {
+		if w.UserIterations > plan.IterationsMax/p.VUs {
+			return language.Faultf("workflow %q has %d iterations of each virtual user, and %d of these are set from outside", w.Name, w.UserIterations, p.VUs).In("vu_iterations").Do("set --vus to at most %d", plan.IterationsMax/w.UserIterations)
+		}
+		w.Iterations = w.UserIterations * p.VUs
 	}
 	if w.Iterations > 0 && w.Iterations < p.VUs {
 		return language.Faultf("workflow %q has %d iterations, and %d virtual users are set from outside", w.Name, w.Iterations, p.VUs).In("iterations").Do("set --vus to at most %d", w.Iterations)
@@ -85,12 +91,13 @@ func overrideStages(w *message.WorkflowPlan, p message.Program) error {
 	case rates > 0 && w.VUs == 1 && p.VUs == 0:
 		return language.Faultf("workflow %q has one virtual user, and stages of rates are set from outside", w.Name).Do("set --vus too: how many iterations may be under way at the same time")
 	}
-	w.Stages, w.Duration, w.Iterations, w.Rate, w.RatePer = slices.Clone(p.Stages), whole, 0, 0, 0
+	w.Stages, w.Duration, w.Rate, w.RatePer = slices.Clone(p.Stages), whole, 0, 0
+	w.Iterations, w.UserIterations = 0, 0
 	if users > 0 {
 		w.VUs, w.Poisson, w.Queue = users, false, false
 		return nil
 	}
-	w.Think, w.ThinkMax, w.Pace, w.RatePer = 0, 0, 0, time.Hour
+	w.Think, w.ThinkMax, w.Pace, w.Jitter, w.RatePer = 0, 0, 0, 0, time.Hour
 	if p.VUs > 0 {
 		w.VUs = p.VUs
 	}
@@ -146,7 +153,7 @@ func overrideRate(w *message.WorkflowPlan, p message.Program) error {
 		return language.Faultf("workflow %q has one virtual user, and a rate is set from outside", w.Name).Do("set --vus too: how many iterations may be under way at the same time")
 	}
 	// The rate replaces the settings that decided when iterations begin.
-	w.Think, w.ThinkMax, w.Pace = 0, 0, 0
+	w.Think, w.ThinkMax, w.Pace, w.Jitter = 0, 0, 0, 0
 	most := max(w.Rate, Highest(w, rateOf))
 	if len(w.Stages) == 0 {
 		w.Rate, w.RatePer = p.Rate, p.RatePer

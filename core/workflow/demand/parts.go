@@ -11,8 +11,8 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// readPlaces reads stage[1]., tag[kind=read]. and datacenter[east]. in any order, and returns
-// the rest.
+// readPlaces reads stage[1]., tag[kind=read]., group[pay]. and datacenter[east]. in any order,
+// and returns the rest.
 func readPlaces(t *message.Threshold, left string, w Judged) (string, *language.Fault) {
 	for {
 		word, rest, bracket := strings.Cut(left, "[")
@@ -31,12 +31,14 @@ func readPlaces(t *message.Threshold, left string, w Judged) (string, *language.
 			f = readStage(t, inside, w)
 		case "tag":
 			f = readTag(t, inside, w)
+		case "group":
+			f = readGroup(t, inside, w)
 		case "datacenter":
 			if t.Datacenter = inside; !plan.Name(inside) {
 				f = language.Faultf("%q is not a datacenter's name", language.Clip(inside, 40)).Do("as in \"datacenter[east].errors < 1%%\"")
 			}
 		default:
-			words := []string{"stage", "tag", "datacenter"}
+			words := []string{"stage", "tag", "group", "datacenter"}
 			f = language.Faultf("%q is none of %s", language.Clip(word, 40), strings.Join(words, ", ")).Meant(word, words)
 		}
 		if f != nil {
@@ -82,6 +84,20 @@ func readTag(t *message.Threshold, tag string, w Judged) *language.Fault {
 	if len(t.Steps) == 0 {
 		return language.Faultf("no measured step has the tag %q", language.Clip(tag, 40)).Meant(tag, known)
 	}
+	return nil
+}
+
+// readGroup reads a name of vu.group, or several with a / between nested ones. Functions make them
+// while they run, so that nothing tells here whether one will.
+func readGroup(t *message.Threshold, group string, w Judged) *language.Fault {
+	function := func(s message.StepPlan) bool { return s.Kind > message.StepRequest }
+	switch {
+	case group == "" || len(group) > plan.GroupMax || strings.HasPrefix(group, "/") || strings.HasSuffix(group, "/"):
+		return language.Faultf("%q is not a group's name", language.Clip(group, 40)).Do("as in \"group[pay].errors < 1%%\"")
+	case !slices.ContainsFunc(w.Steps, function):
+		return language.Faultf("the workflow has no function, so that it has no group %q", language.Clip(group, 40)).Do("write vu.group(%q, ...) in a step's function", language.Clip(group, 40))
+	}
+	t.Group = group
 	return nil
 }
 

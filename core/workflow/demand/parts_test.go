@@ -33,6 +33,8 @@ func TestThresholdsOverParts(t *testing.T) {
 		"stage[2].errors < 1% over 4s":                  func(t *message.Threshold) { t.From, t.Until, t.Over = 10*s, 30*s, 4*s },
 		"stage[3].errors < 1%":                          func(t *message.Threshold) { t.From = 30 * s },
 		"tag[kind=read].errors < 1%":                    func(t *message.Threshold) { t.Steps = []string{"home", "look"} },
+		"group[pay/card].errors < 1%":                   func(t *message.Threshold) { t.Group = "pay/card" },
+		"stage[0].group[pay].errors < 1% over 1s":       func(t *message.Threshold) { t.Group, t.Until, t.Over = "pay", 10*s, s },
 		"datacenter[east].home.errors < 1%":             func(t *message.Threshold) { t.Datacenter, t.Step = "east", "home" },
 		"datacenter[east].stage[0].home.errors < 1%":    func(t *message.Threshold) { t.Datacenter, t.Until, t.Step = "east", 10*s, "home" },
 		"stage[0].datacenter[east].errors < 1% over 1s": func(t *message.Threshold) { t.Datacenter, t.Until, t.Over = "east", 10*s, s },
@@ -74,5 +76,30 @@ func TestThresholdsOfNamedRequests(t *testing.T) {
 		case c.fault != "" && (f == nil || !strings.Contains(f.Message, c.fault)):
 			t.Errorf("%s: %v, want %q", c.expr, f, c.fault)
 		}
+	}
+}
+
+func TestThresholdsOfGroups(t *testing.T) {
+	w := demand.Judged{Steps: []message.StepPlan{{Name: "home", Kind: message.StepRequest}, {Name: "buy", Kind: message.StepFunction}, {Name: "sum", Kind: message.StepCheck}}}
+	for _, c := range []struct{ expr, fault string }{
+		{"group[pay].latency.p99 < 200ms", ""},
+		{"group[pay].phase.wait.p99 < 200ms", ""},
+		{"group[pay].rate > 2/s", ""},
+		{"group[].errors < 1%", "is not a group's name"},
+		{"group[/pay].errors < 1%", "is not a group's name"},
+		{"group[pay].home.errors < 1%", "and a step or a tag"},
+		{"group[pay].checks > 1%", "and no checks"},
+	} {
+		got, f := demand.ParseThreshold(c.expr, w)
+		switch {
+		case c.fault == "" && (f != nil || got.Group != "pay"):
+			t.Errorf("%s: %+v, %v", c.expr, got, f)
+		case c.fault != "" && (f == nil || !strings.Contains(f.Message, c.fault)):
+			t.Errorf("%s: %v, want %q", c.expr, f, c.fault)
+		}
+	}
+	w.Steps = w.Steps[:1]
+	if _, f := demand.ParseThreshold("group[pay].errors < 1%", w); f == nil || !strings.Contains(f.Message, "has no function") {
+		t.Errorf("without a function: %v", f)
 	}
 }

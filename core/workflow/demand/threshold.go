@@ -33,7 +33,7 @@ type Judged struct {
 //
 // It may say which part of the figures it looks at:
 //
-//	stage[1].  tag[kind=read].  datacenter[east].     before it, the first stage is 0
+//	stage[1].  tag[kind=read].  group[pay].  datacenter[east].     before it, the first stage is 0
 //	over 30s   after 1m                               behind it
 func ParseThreshold(expr string, w Judged) (message.Threshold, *language.Fault) {
 	t := message.Threshold{Expr: expr}
@@ -63,14 +63,27 @@ func ParseThreshold(expr string, w Judged) (message.Threshold, *language.Fault) 
 	if f = readSubject(&t, left, w.Steps); f != nil {
 		return t, f
 	}
-	if t.Step != "" && len(t.Steps) > 0 {
-		return t, language.Faultf("it names a tag and the step %q", t.Step).Do("name one of them")
+	if f = oneSubject(&t); f != nil {
+		return t, f
 	}
 	if t.Of == message.OfPhase && t.Partial() {
 		return t, language.Faultf("a phase is judged over the whole run").Do("take over, after and stage out, or look at latency")
 	}
 	t.Bound, f = parseBound(t.Of, right)
 	return t, f
+}
+
+// oneSubject rejects conditions that name what they look at in two ways.
+func oneSubject(t *message.Threshold) *language.Fault {
+	switch {
+	case t.Group != "" && (t.Step != "" || len(t.Steps) > 0):
+		return language.Faultf("it names the group %q, and a step or a tag", t.Group).Do("name one of them")
+	case t.Group != "" && (t.Of == message.OfChecks || t.Of == message.OfMetric):
+		return language.Faultf("a group has requests, and no checks or metrics").Do("as in \"group[%s].errors < 1%%%%\"", t.Group)
+	case t.Step != "" && len(t.Steps) > 0:
+		return language.Faultf("it names a tag and the step %q", t.Step).Do("name one of them")
+	}
+	return nil
 }
 
 // ParseAbort compiles a condition and how long it must hold:

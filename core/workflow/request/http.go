@@ -16,7 +16,7 @@ import (
 
 // RequestArguments lists the arguments of http.get and its like, after the method's.
 func RequestArguments() []string {
-	return []string{"url", "headers", "params", "cookies", "auth", "body", "json", "form", "multipart", "timeout", "redirects"}
+	return []string{"url", "headers", "params", "cookies", "auth", "body", "json", "form", "multipart", "timeout", "redirects", "retry"}
 }
 
 const (
@@ -31,6 +31,7 @@ const (
 	argMultipart
 	argTimeout
 	argRedirects
+	argRetry
 	argCount
 )
 
@@ -298,7 +299,8 @@ func (r *Request) fields(fn string, b *Placeholders, in *[argCount]starlark.Valu
 			return err
 		}
 	}
-	return nil
+	r.Retry, err = retryOf(fn, in[argRetry])
+	return err
 }
 
 // body encodes the one of body, json, form and multipart that is given.

@@ -18,8 +18,9 @@ type Request struct {
 	Body                     []byte         // json, form and multipart are encoded already
 	ContentType              string         // of Body; empty: none. A header of that name wins
 	Timeout                  time.Duration
-	Redirects                int  // how many to follow at most
-	GraphQL                  bool // a query: its answer is judged by the errors that it reports, too
+	Redirects                int    // how many to follow at most
+	Retry                    *Retry // nil: a failure is final
+	GraphQL                  bool   // a query: its answer is judged by the errors that it reports, too
 
 	Placeholders []Placeholder // words in the texts above that values replace; nil: none
 	Escape       Escape        // of values in Body

@@ -20,26 +20,28 @@ const (
 // Account counts one step. It belongs to one goroutine at a time.
 type Account struct {
 	label
-	started   uint64
-	Sent      uint64 // requests that the kernel took completely, also of functions and redirects
-	ok        uint64
-	failed    uint64
-	timedOut  uint64
-	Cancelled uint64
-	Skipped   uint64
-	BytesIn   uint64
-	BytesOut  uint64
-	statuses  [statuses]uint64
-	errors    []message.ErrorCount
-	latency   stats.Histogram
-	service   stats.Histogram
-	metric    stats.Histogram
-	phases    [phases]stats.Histogram
-	windows   stats.Windows
-	spans     *stats.Spans // nil: no threshold looks at parts of the time
-	told      uint64       // bytes that windows already count
-	passed                 // what PassOn has added to another
+	started  uint64
+	Sent     uint64 // requests that the kernel took completely, also of functions and redirects
+	ok       uint64
+	failed   uint64
+	timedOut uint64
+	rare
+	BytesIn  uint64
+	BytesOut uint64
+	statuses [statuses]uint64
+	errors   []message.ErrorCount
+	latency  stats.Histogram
+	service  stats.Histogram
+	metric   stats.Histogram
+	phases   [phases]stats.Histogram
+	windows  stats.Windows
+	spans    *stats.Spans // nil: no threshold looks at parts of the time
+	told     uint64       // bytes that windows already count
+	passed                // what PassOn has added to another
 }
+
+// rare are counts that most runs do not have.
+type rare struct{ Cancelled, Skipped, Retried uint64 }
 
 // passed are figures that another account has too.
 type passed struct{ sent, in, out uint64 }
@@ -274,7 +276,7 @@ func (a *Account) Stats(now time.Duration) message.StepStats {
 	}
 	out := message.StepStats{
 		Name: a.plan.Name, Kind: a.plan.Kind,
-		Started: a.started, Sent: a.Sent, OK: a.ok, Failed: a.failed, TimedOut: a.timedOut, Cancelled: a.Cancelled, Skipped: a.Skipped,
+		Started: a.started, Sent: a.Sent, OK: a.ok, Failed: a.failed, TimedOut: a.timedOut, Cancelled: a.Cancelled, Skipped: a.Skipped, Retried: a.Retried,
 		BytesIn: a.BytesIn, BytesOut: a.BytesOut,
 		Errors:  slices.Clone(a.errors),
 		Latency: a.latency.Wire(), Service: a.service.Wire(), Metric: a.metric.Wire(),
