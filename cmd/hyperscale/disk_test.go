@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"hyperscale/cmd/hyperscale/internal/command"
@@ -98,4 +99,58 @@ func TestFullDisk(t *testing.T) {
 		waiting.expect(command.ExitGood)
 	}
 	judge(t, c.dir)
+}
+
+// TestDamagedDisk: a node refuses a data directory whose bytes are not as written, and says what
+// is damaged and the one safe way on. With an empty directory it starts again.
+func TestDamagedDisk(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "gate-1")
+	node := []string{"gate", "--id", "gate-1", "--listen", "127.0.0.1:0", "--data", dir}
+	for range 2 {
+		gate := start(t, node...)
+		gate.await(`msg="node starts"`)
+		run(t, command.ExitUsage, "verify", dir).says("a node uses it: stop the node first")
+		gate.signal(syscall.SIGTERM)
+		gate.expect(command.ExitGood)
+	}
+	if out := run(t, command.ExitGood, "verify", dir).out.String(); !matches(`good\n  node gate-1, started 2 times, .* on disk\nKIND +RECORDS`, out) {
+		t.Errorf("verify prints %s", out)
+	}
+	file := filepath.Join(dir, "store.db")
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := bytes.Clone(whole)
+	for i := range 40 {
+		flipped[i*len(whole)/40] ^= 0xff
+	}
+	for what, b := range map[string][]byte{"40 flipped bytes": flipped, "cut to a half": whole[:len(whole)/2], "no meta pages": append(make([]byte, 8192), whole[8192:]...)} {
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v := run(t, command.ExitFailed, "verify", dir)
+		if v.says("move the directory away and start with an empty one"); !matches(`DAMAGED\n(.*\n)*  (page|record|the)`, v.out.String()) {
+			t.Errorf("%s: verify prints %s", what, v.out.String())
+		}
+		p := run(t, command.ExitUsage, node...)
+		p.says("store.db is damaged: (page|record|the)", "move the directory away and start with an empty one", "Never put a copy in its place")
+		if text := p.err.String(); strings.Contains(text, "goroutine") || strings.Contains(text, "a bug of ours") {
+			t.Errorf("%s: %s", what, tail(text, 2000))
+		}
+	}
+	if err := os.Rename(dir, dir+".damaged"); err != nil {
+		t.Fatal(err)
+	}
+	gate := start(t, node...)
+	gate.await(`msg="node starts"`)
+	run(t, command.ExitUsage, "verify", t.TempDir()).says("holds no data of a node")
+
+	// Its disk goes away while it runs: it ends, and acknowledges nothing more.
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	gate.expect(command.ExitFailed)
+	gate.says("was deleted or replaced while the node ran")
 }

@@ -34,7 +34,8 @@ type Node struct {
 
 	watching sync.Mutex // around the observer: loop and transport both have events
 	killed   atomic.Bool
-	patience context.Context // ends when a graceful end has run out of time
+	lost     atomic.Pointer[error] // why its disk is gone
+	patience context.Context       // ends when a graceful end has run out of time
 	hurry    context.CancelFunc
 	done     chan struct{}
 	err      error // once done is closed

@@ -261,6 +261,24 @@ func TestIncarnationRisesOnDisk(t *testing.T) {
 	}
 }
 
+// TestANodeEndsWithItsDisk: what it acknowledged without one, no restart would know.
+func TestANodeEndsWithItsDisk(t *testing.T) {
+	o := options("a", newPinger(""))
+	o.DataDir = filepath.Join(t.TempDir(), "data")
+	n := start(t, o)
+	if err := os.RemoveAll(o.DataDir); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-n.Done():
+	case <-time.After(5 * time.Second):
+		t.Fatal("it runs on")
+	}
+	if err := n.Err(); err == nil || !strings.Contains(err.Error(), "was deleted or replaced while the node ran") {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
 func TestPortInUse(t *testing.T) {
 	n := start(t, options("a", newPinger("")))
 	for _, c := range []struct {

@@ -25,13 +25,28 @@ func (n *Node) live() {
 	if n.options.NewExec != nil {
 		exec = n.options.NewExec(n.loop.ExecEvent)
 	}
+	go n.guard()
 	n.logger.Info("node starts", "role", n.self.Role.String(), "addr", string(n.self.Addr))
 	err := n.loop.Run(loop.World{Network: n.transport, Store: n.store, Exec: exec})
 	n.err = errors.Join(n.outcome(err), n.end(exec))
+	if lost := n.lost.Load(); lost != nil {
+		n.err = errors.Join(*lost, n.err)
+	}
 	if n.err != nil {
 		n.logger.Error("node ended", "error", n.err.Error())
 	} else {
 		n.logger.Info("node ended")
+	}
+}
+
+// guard ends the node once its disk is gone: what it acknowledged from then on, no restart would
+// know.
+func (n *Node) guard() {
+	select {
+	case err := <-n.store.Lost():
+		n.lost.Store(&err)
+		n.Kill()
+	case <-n.done:
 	}
 }
 

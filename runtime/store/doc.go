@@ -18,6 +18,10 @@
 //	        disk before Open returns.
 //	STORE-5 One directory serves one process and one node id.
 //	STORE-6 It neither writes nor returns a record outside the bounds of node.Record.
+//	STORE-7 Open refuses a file that is not as the last completed Put left it: each record
+//	        has a checksum, and all together have a sum. No bytes of a file make it panic.
+//	STORE-8 It completes nothing once the file is deleted or replaced, and says so within a
+//	        second.
 //
-// Read store.go, bolt.go, record.go, memory.go.
+// Read store.go, bolt.go, record.go, seal.go, image.go, inspect.go, memory.go.
 package store

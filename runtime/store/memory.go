@@ -36,6 +36,9 @@ func (m *Memory) Incarnation() uint64 { return m.incarnation }
 // Put implements node.Store.
 func (m *Memory) Put(records []node.Record, t node.WriteID) { m.intake.put(records, t) }
 
+// Lost implements Store: it never is.
+func (m *Memory) Lost() <-chan error { return nil }
+
 // Load implements node.Store.
 func (m *Memory) Load(prefix string) []node.Record {
 	m.mu.Lock()

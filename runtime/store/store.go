@@ -14,6 +14,9 @@ type Store interface {
 	// Serve begins to complete Puts, in their order, from one goroutine. Call it
 	// once.
 	Serve(completed func(node.WriteID, error))
+	// Lost has an error once the data directory no longer has the store's file. No completion
+	// follows: what is written now survives nothing.
+	Lost() <-chan error
 	// Close writes the waiting Puts, reports no more completions, and releases the file.
 	Close() error
 	// Kill releases the file and drops the waiting Puts.

@@ -214,7 +214,7 @@ func TestOneDirectoryServesOneNode(t *testing.T) {
 		}},
 		{"below a file", filepath.Join(dir, fileName, "x"), "make it a directory that this user can write, or choose another --data", "a", func() {}},
 		{"where none can be made", "/proc/none/x", "make it a directory that this user can write, or choose another --data", "a", func() {}},
-		{"damaged", t.TempDir(), "restore it from a copy, or choose another --data", "a", func() {}},
+		{"damaged", t.TempDir(), "move the directory away and start with an empty one", "a", func() {}},
 		{"of a later version", dir, "use the version of hyperscale that wrote it", "a", func() { setFormat(t, dir, 9) }},
 	} {
 		c.prepare()
