@@ -76,7 +76,7 @@ func (c *Clocks) Observe(env node.Env, id node.ID, run uint64, s Sample) (Findin
 	if t == nil && len(c.tracks) >= c.config.PeersMax {
 		return Finding{}, false
 	}
-	if t == nil || t.run != run {
+	if t == nil || t.run != run || c.beganAnew(t, s) {
 		c.tracks[id] = &track{run: run, anchor: s, next: s, last: s}
 		return Finding{}, false
 	}
@@ -94,6 +94,13 @@ func (c *Clocks) Observe(env node.Env, id node.ID, run uint64, s Sample) (Findin
 	t.quiet = env.Now().Add(c.config.Quiet)
 	env.Emit(event.ClockSuspect{Peer: id, PPM: f.PPM, Jump: f.Jump})
 	return f, true
+}
+
+// beganAnew reports that a peer's uptime began after the last sample: it lost its disk, and counts
+// its runs anew.
+func (c *Clocks) beganAnew(t *track, s Sample) bool {
+	most := s.Received.Sub(t.last.Sent)
+	return s.Uptime < t.last.Uptime && s.Uptime <= most+portion(most, 2*c.config.BoundPPM)
 }
 
 // compare checks the last pair for a jump, and the longest one for drift.

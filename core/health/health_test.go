@@ -87,6 +87,25 @@ func TestDriftAfterALongPeace(t *testing.T) {
 	}
 }
 
+// A peer that lost its disk counts its runs anew: its uptime goes back under the same number, and
+// that is no jump of a clock. One that goes back by less than it could have run is.
+func TestAPeerThatBeganAnewIsNoJump(t *testing.T) {
+	for _, c := range []struct {
+		uptime time.Duration
+		found  bool
+	}{{0, false}, {9 * time.Second, false}, {10 * time.Second, false}, {30 * time.Second, true}} {
+		clocks := NewClocks(DefaultClock())
+		w := nodetest.New(nodetest.Config{Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleToy, Addr: "a:1"}, New: func() node.Machine { return nil }})
+		w.Discard = true
+		at := node.Instant(10 * time.Hour)
+		clocks.Observe(w, "b", 1, Sample{at, at, 9 * time.Hour})
+		at = at.Add(10 * time.Second)
+		if f, found := clocks.Observe(w, "b", 1, Sample{at, at, c.uptime}); found != c.found {
+			t.Errorf("an uptime of %v after one of 9 h: %+v, %v", c.uptime, f, found)
+		}
+	}
+}
+
 // A lag counts for the rest of its window and for the next one, exactly.
 func TestLagCountsForTwoWindows(t *testing.T) {
 	h := &host{New(Default()), NewClocks(DefaultClock())}

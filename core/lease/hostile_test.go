@@ -39,6 +39,23 @@ func TestHostileMessagesBreakNothing(t *testing.T) {
 	})
 }
 
+// A hail without a set tells of no configuration: no alarm, and no place among the strangers.
+func TestAHailWithoutASetIsIgnored(t *testing.T) {
+	g := three()
+	a := g.members[0]
+	for _, from := range []node.Peer{g.members[1].self, {ID: "x", Addr: "x:1"}} {
+		a.r.Receive(a, from, &message.LeaseHail{Group: "gates", Nonce: 7})
+	}
+	for _, o := range a.r.Take() {
+		if o.Kind == SetDiffers {
+			t.Errorf("%+v", o)
+		}
+	}
+	if len(a.r.strangers) > 0 {
+		t.Errorf("strangers: %v", a.r.strangers)
+	}
+}
+
 func hostile(t *rapid.T) node.Message {
 	number := rapid.OneOf(rapid.SampledFrom([]uint64{0, 1, 2, 3, epochEnd - 2, epochEnd - 1, epochEnd, 1<<64 - 1}), rapid.Uint64Range(0, 9))
 	token := rapid.Custom(func(t *rapid.T) message.LeaseToken {

@@ -50,16 +50,21 @@ func (r *Registers) Receive(env node.Env, from node.Peer, m node.Message) bool {
 		ignore(env, from.ID, m, "of group "+group)
 		return true
 	}
+	hail, hails := m.(*message.LeaseHail)
+	if hails && len(hail.Members) == 0 {
+		ignore(env, from.ID, m, "without a set")
+		return true
+	}
 	i := slices.Index(r.set, from.Addr)
 	if i < 0 || i == r.self {
-		if hail, ok := m.(*message.LeaseHail); ok && i < 0 {
+		if hails && i < 0 {
 			r.refuseSet(env, from.Addr, -1, hail)
 			return true
 		}
 		ignore(env, from.ID, m, "from "+string(from.Addr)+", which is no other member")
 		return true
 	}
-	if hail, ok := m.(*message.LeaseHail); ok {
+	if hails {
 		r.onHail(env, i, hail)
 		return true
 	}

@@ -12,7 +12,7 @@
 //	PLACES-1 A manager that is known belongs to one datacenter, which lists it.
 //	PLACES-2 A heartbeat counts once, and only if it is newer than all before it: one on a
 //	         superseded stream counts nothing.
-//	PLACES-3 A name belongs to the newest incarnation of a manager, at one address.
+//	PLACES-3 A name belongs to the newest incarnation of a live manager, at one address.
 //	PLACES-4 A datacenter stays known while it has managers, and DatacenterAge beyond.
 //
 // Read places.go, then manager.go, datacenter.go, list.go.

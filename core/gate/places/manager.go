@@ -33,15 +33,13 @@ type Manager struct {
 }
 
 // Twin says why a peer is not the manager that the gate knows by this name: a second process
-// with the same name, or one that lost its directory. It returns "" for the manager itself and
-// for a new name.
+// with the same name. It returns "" for the manager itself, also if it lost its disk and counts
+// its lives anew once the former life is silent, and for a new name.
 func (m *Manager) Twin(p node.Peer) string {
 	switch {
 	case m == nil:
 	case m.Live && (p.Incarnation < m.incarnation || p.Incarnation == m.incarnation && p.Addr != m.addr):
 		return fmt.Sprintf("the manager at %s has this name: give the one at %s an --id of its own", m.addr, p.Addr)
-	case p.Incarnation < m.incarnation:
-		return "it began anew under a name that was known: give it the --data that it had, or another --id"
 	}
 	return ""
 }

@@ -102,7 +102,7 @@ func (w *model) hear(t *rapid.T, p *places.Places) {
 		Draining: rapid.Bool().Draw(t, "draining"),
 	}
 	was := w.managers[id]
-	twins := was != nil && (peer.Incarnation < was.peer.Incarnation || was.live && peer.Incarnation == was.peer.Incarnation && peer.Addr != was.peer.Addr)
+	twins := was != nil && was.live && (peer.Incarnation < was.peer.Incarnation || peer.Incarnation == was.peer.Incarnation && peer.Addr != was.peer.Addr)
 	m := p.Manager(id)
 	if got := m.Twin(peer) != ""; got != twins {
 		t.Fatalf("%+v is a twin of %+v: %v, want %v", peer, was, got, twins)
