@@ -90,7 +90,7 @@ func transportRows() []row {
 			read: one(func(s *snapshot) float64 { return float64(s.transport.Accepted) })},
 		{name: "hyperscale_transport_accept_errors_total", help: "Connections that could not be accepted, mostly for want of file descriptors.",
 			read: one(func(s *snapshot) float64 { return float64(s.transport.AcceptErrors) })},
-		{name: "hyperscale_transport_rejected_total", help: "Connections and datagrams rejected: refused = a node of another cluster, environment, version or role; garbage = no frame of this protocol; slow = no Hello in time; crowded = too many without a Hello; other = ended before its Hello.",
+		{name: "hyperscale_transport_rejected_total", help: "Connections and datagrams rejected: refused = a node of another cluster, environment, version or role; garbage = no frame of this protocol; slow = no Hello in time; crowded = too many without a Hello; full = as many clients or nodes as the limit of open files allows; other = ended before its Hello.",
 			labels: []string{"why"}, read: each(rejected)},
 		{name: "hyperscale_transport_streams_opened_total", help: "Streams whose handshake succeeded, dialed or accepted.",
 			read: one(func(s *snapshot) float64 { return float64(s.transport.Opened) })},
@@ -126,7 +126,7 @@ func transportRows() []row {
 func rejected(s *snapshot) []labelled {
 	return []labelled{
 		{"refused", float64(s.transport.Refused)}, {"garbage", float64(s.transport.Garbage)}, {"slow", float64(s.transport.Slow)},
-		{"crowded", float64(s.transport.Crowded)}, {"other", float64(s.transport.Handshakes)},
+		{"crowded", float64(s.transport.Crowded)}, {"full", float64(s.transport.Full)}, {"other", float64(s.transport.Handshakes)},
 	}
 }
 

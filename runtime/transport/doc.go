@@ -21,8 +21,10 @@
 //	TRANSPORT-4 Each stream ends with exactly one StreamBroken, or none after Close.
 //	TRANSPORT-5 A silent stranger costs a connection for five seconds. There are at most 1,024
 //	            of those; the oldest makes room for the next.
-//	TRANSPORT-6 Sink is never called from inside a call of node.Network.
+//	TRANSPORT-6 Clients have at most half of the places that the limit of open files leaves, one
+//	            address half of these. They keep no node out, and no admin connection.
+//	TRANSPORT-7 Sink is never called from inside a call of node.Network.
 //
-// Read transport.go, stream.go, handshake.go, frame.go, datagram.go, header.go, seal.go,
+// Read transport.go, stream.go, handshake.go, crowd.go, frame.go, datagram.go, header.go, seal.go,
 // resolve.go, quiet.go.
 package transport

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"time"
 
@@ -15,17 +16,34 @@ import (
 // greet shakes hands with a connection that was accepted, and runs its stream.
 func (t *Transport) greet(conn net.Conn) {
 	reader, peer, err := t.shake(conn)
+	from := sourceOf(conn.RemoteAddr())
+	if err == nil {
+		err = t.place(conn, peer.Role, from)
+	}
 	t.dismiss(conn)
 	if err != nil {
 		_ = conn.Close() // the handshake's error says more
 		t.quiet.source("a connection was refused", conn.RemoteAddr(), err)
 		return
 	}
+	defer t.crowd.leave(peer.Role, from)
 	if s := t.register(&stream{t: t}); s != nil {
 		s.run(conn, reader, peer)
 		return
 	}
 	_ = conn.Close() // the node ends
+}
+
+// place gives a peer that has said Hello a place, or tells it why there is none.
+func (t *Transport) place(conn net.Conn, role node.Role, from netip.Addr) error {
+	refused := t.crowd.enter(&t.config.Limits, role, from)
+	if refused == nil {
+		return nil
+	}
+	t.counters.full.Add(1)
+	_ = conn.SetDeadline(time.Now().Add(t.config.Limits.Linger)) // a closed conn says so below
+	t.refuse(conn, refused)
+	return refused
 }
 
 // shake sends Hello and waits for a fitting one, within the time for a handshake. If the peer

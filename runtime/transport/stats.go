@@ -7,6 +7,7 @@ type Stats struct {
 	Accepted     uint64 // connections taken
 	AcceptErrors uint64
 	Crowded      uint64 // closed for a newer one: too many had not said Hello
+	Full         uint64 // refused: as many clients, or nodes, as this node takes
 	Refused      uint64 // handshakes and datagrams of nodes that do not fit
 	Garbage      uint64 // bytes that are no frame, on connections and in datagrams
 	Slow         uint64 // handshakes that took too long
@@ -35,10 +36,10 @@ type Datagrams struct {
 }
 
 type counters struct {
-	accepted, acceptErrors, crowded, refused, garbage, slow, handshakes atomic.Uint64
-	opened, broken, queueFull, laneFull                                 atomic.Uint64
-	messagesIn, messagesOut, bytesIn, bytesOut                          atomic.Uint64
-	datagramsIn, datagramsOut, datagramsDropped, datagramsLarge         atomic.Uint64
+	accepted, acceptErrors, crowded, full, refused, garbage, slow, handshakes atomic.Uint64
+	opened, broken, queueFull, laneFull                                       atomic.Uint64
+	messagesIn, messagesOut, bytesIn, bytesOut                                atomic.Uint64
+	datagramsIn, datagramsOut, datagramsDropped, datagramsLarge               atomic.Uint64
 }
 
 // Stats may be called from any goroutine.
@@ -48,7 +49,7 @@ func (t *Transport) Stats() Stats {
 	streams, strangers := len(t.streams), len(t.unknown)
 	t.mu.Unlock()
 	return Stats{
-		Accepted: c.accepted.Load(), AcceptErrors: c.acceptErrors.Load(), Crowded: c.crowded.Load(),
+		Accepted: c.accepted.Load(), AcceptErrors: c.acceptErrors.Load(), Crowded: c.crowded.Load(), Full: c.full.Load(),
 		Refused: c.refused.Load(), Garbage: c.garbage.Load(), Slow: c.slow.Load(), Handshakes: c.handshakes.Load(),
 		Opened: c.opened.Load(), Broken: c.broken.Load(), QueueFull: c.queueFull.Load(), LaneFull: c.laneFull.Load(),
 		MessagesIn: c.messagesIn.Load(), MessagesOut: c.messagesOut.Load(), BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),

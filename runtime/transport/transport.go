@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -31,6 +32,8 @@ type Limits struct {
 	Write     time.Duration // for 64 KiB to leave, or one frame that is larger
 	Linger    time.Duration // for the peer to take what Close left in flight
 	Strangers int           // connections that have not said Hello
+	Clients   int           // streams that clients opened; of one address at most half
+	Nodes     int           // streams that other nodes opened
 	Crowd     time.Duration // how long a stranger keeps its place against newer ones
 	Queue     int           // bytes that wait to be written on one stream
 }
@@ -39,12 +42,13 @@ type Limits struct {
 // two lost packets; more would only help slow-loris. In ten seconds a frame of 1 MiB arrives at
 // 1 Mbit/s. A queue of 8 MiB holds several of the largest results; a peer that is further
 // behind should lose its stream. In half a second an honest peer has sent Hello, across any
-// ocean.
+// ocean. 20,000 clients wait for their jobs at one gate; a manager has 10,000 workers. Where the
+// limit of open files is lower, all these places are fewer.
 func DefaultLimits() Limits {
 	return Limits{
 		Dial: 5 * time.Second, Handshake: 5 * time.Second, Frame: 10 * time.Second, Write: 10 * time.Second,
-		Linger: time.Second, Strangers: 1024, Crowd: 500 * time.Millisecond, Queue: 8 << 20,
-	}
+		Linger: time.Second, Strangers: 1024, Clients: 20_000, Nodes: 20_000, Crowd: 500 * time.Millisecond, Queue: 8 << 20,
+	}.bounded(descriptors())
 }
 
 // Config describes a node on the wire.
@@ -67,6 +71,7 @@ type Transport struct {
 	quiet     quiet
 	counters  counters
 	datagrams datagrams
+	crowd     crowd
 
 	dialing context.Context
 	cancel  context.CancelFunc
@@ -100,6 +105,7 @@ func New(c Config, s *Sockets) *Transport {
 	t := &Transport{
 		config: c, sockets: s, hello: helloOf(&c), streams: map[node.StreamID]*stream{}, unknown: map[net.Conn]time.Time{},
 		quiet: quiet{logger: c.Logger, seen: map[string]time.Time{}},
+		crowd: crowd{sources: map[netip.Addr]int{}},
 	}
 	t.room = make(chan struct{}, c.Limits.Strangers)
 	t.dialing, t.cancel = context.WithCancel(context.Background())
