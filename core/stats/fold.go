@@ -58,28 +58,70 @@ func pathOf(url string) string {
 	return ""
 }
 
+// kindMax bounds a folded text.
+const kindMax = 100
+
+// FoldText replaces the numbers and ids of a failure's text, so that failures that differ in
+// these alone are one kind: 17 and 4.5 are {n}, 3f2a9c10 is {id}.
+func FoldText(text string) string {
+	out := make([]byte, 0, min(len(text), kindMax+len(folded)))
+	for i := 0; i < len(text) && len(out) <= kindMax; {
+		word := i
+		for i < len(text) && wordByte(text[i]) {
+			i++
+		}
+		if i == word {
+			out = append(out, text[i])
+			i++
+			continue
+		}
+		if len(out) > 0 && out[len(out)-1] == '.' && strings.HasSuffix(string(out[:len(out)-1]), number) && text[word] >= '0' && text[word] <= '9' {
+			out = out[:len(out)-1-len(number)] // 4.5 is one number
+		}
+		out = foldWord(out, text[word:i])
+	}
+	if len(out) > kindMax {
+		return string(append(cut(out, kindMax), "..."...))
+	}
+	return string(out)
+}
+
+// number replaces one in a text.
+const number = "{n}"
+
+func wordByte(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '-' || c == '_'
+}
+
+func foldWord(to []byte, s string) []byte {
+	if digits, hex := digitsOf(s); digits < len(s) && isID(s, digits, hex) {
+		return append(to, folded...)
+	}
+	for i := 0; i < len(s); {
+		if s[i] < '0' || s[i] > '9' {
+			to = append(to, s[i])
+			i++
+			continue
+		}
+		for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+			i++
+		}
+		to = append(to, number...)
+	}
+	return to
+}
+
 // idLength is how long a word with digits is at least if it is an id, and not a name.
 const idLength = 16
 
-// foldSegment appends one segment of a path. A segment is an id if it is a hexadecimal number
-// of eight digits or more, or a long word with digits. Otherwise each of its numbers is one.
+// foldSegment appends one segment of a path: an id, or its text with each of its numbers as one.
 // The v1 of an interface's version stays.
 func foldSegment(to []byte, s string) []byte {
-	digits, hex := 0, true
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= '0' && c <= '9':
-			digits++
-		case c == '-':
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-		default:
-			hex = false
-		}
-	}
+	digits, hex := digitsOf(s)
 	switch {
 	case digits == 0 || isVersion(s):
 		return append(to, s...)
-	case hex && len(s) >= 8 || len(s) >= idLength && digits >= 2 && !strings.ContainsAny(s, "%.") && !words(s):
+	case isID(s, digits, hex):
 		return append(to, folded...)
 	}
 	for i := 0; i < len(s); {
@@ -98,6 +140,29 @@ func foldSegment(to []byte, s string) []byte {
 		}
 	}
 	return to
+}
+
+// digitsOf counts the digits of a word. hex says that all else of it may stand in a hexadecimal
+// number.
+func digitsOf(s string) (digits int, hex bool) {
+	hex = true
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '-':
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+		default:
+			hex = false
+		}
+	}
+	return digits, hex
+}
+
+// isID reports whether a word with digits is an id: a hexadecimal number of eight digits or more, or
+// a long word with digits.
+func isID(s string, digits int, hex bool) bool {
+	return digits > 0 && (hex && len(s) >= 8 || len(s) >= idLength && digits >= 2 && !strings.ContainsAny(s, "%.") && !words(s))
 }
 
 func isVersion(s string) bool {

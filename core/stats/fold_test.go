@@ -56,6 +56,25 @@ func TestFoldedNamesAreFew(t *testing.T) {
 	})
 }
 
+// TestFoldText: failures that differ in numbers and ids alone are one kind, of bounded length.
+func TestFoldText(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`status: got 503, want 200`, `status: got {n}, want {n}`},
+		{`total: got 4.50, want less than -3`, `total: got {n}, want less than -{n}`},
+		{`got "order 3f2a9c10", want in it "u17@x"`, `got "order {id}", want in it "u{n}@x"`},
+		{`id: got "6f1b2c3d-1111-4222-8333-abcdefabcdef"`, `id: got "{id}"`},
+		{`got "pending", want "paid"`, `got "pending", want "paid"`},
+		{`got 250ms, want less than 1.5s`, `got {n}ms, want less than {n}s`},
+		{`it: got 12345678901234567890`, `it: got {n}`},
+		{`got [1, 2.5, "é"]`, `got [{n}, {n}, "é"]`},
+		{`got "` + strings.Repeat("é", 60) + `", want "short"`, `got "` + strings.Repeat("é", 47) + "..."},
+	} {
+		if got := stats.FoldText(c.text); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
 func FuzzFoldRequest(f *testing.F) {
 	f.Add("GET", "http://h/%zz/%2")
 	f.Add("", "é/é7%")

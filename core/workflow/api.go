@@ -183,6 +183,7 @@ type Outcome struct {
 	OK       bool
 	Kind     string // why not OK: the response's kind, "status", a check's text, "script", "cancelled"
 	Detail   string // an example of it for users
+	Quotes   bool   // Kind quotes values: what counts it hides secrets in it, then folds its numbers
 	Value    int64  // of a metric, in thousandths
 	HasValue bool
 }

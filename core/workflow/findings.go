@@ -10,6 +10,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"hyperscale/core/message"
+	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/inspect"
 	"hyperscale/core/workflow/language"
@@ -106,7 +107,8 @@ func (s *sandbox) Arguments(path string, f starlark.Callable) ([]string, int) {
 func (s *sandbox) Call(f starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	v, err := starlark.Call(&s.user.runner().thread, f, args, kwargs)
 	var said *failure
-	if errors.As(err, &said) {
+	var unmet *builtin.Unmet
+	if errors.As(err, &said) || errors.As(err, &unmet) {
 		return nil, inspect.ErrMeant
 	}
 	return v, err

@@ -17,6 +17,7 @@ import (
 func addModules(all starlark.StringDict) {
 	all["aws"] = language.NewNamespace("aws", starlark.StringDict{"sign": builtin.AWSSign()})
 	all["base64"] = builtin.Base64()
+	all["expect"] = builtin.Expect()
 	all["feed"] = feedNamespace()
 	all["file"] = declaring("file", (*loader).file)
 	all["hex"] = builtin.Hex()

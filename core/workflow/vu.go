@@ -188,6 +188,10 @@ func (r *runner) failed(err error) Outcome {
 	if errors.As(err, &said) {
 		return Outcome{Kind: "fail", Detail: language.Clip(said.text, detailMax)}
 	}
+	var unmet *builtin.Unmet
+	if errors.As(err, &unmet) {
+		return Outcome{Kind: language.Clip(unmet.Text, detailMax), Detail: language.Clip(unmet.Text, detailMax), Quotes: true}
+	}
 	var unread *unread
 	if errors.As(err, &unread) {
 		return Outcome{Kind: language.Clip(unread.kind, kindMax), Detail: language.Clip(unread.why, detailMax)}

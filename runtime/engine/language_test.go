@@ -162,6 +162,42 @@ workflow(name = "test", vus = 2, duration = "1s", steps = [parallel(step(long), 
 	}
 }
 
+// Expectations that fail with other numbers are one kind, and its example has the values of the first.
+// A secret that an answer repeats is hidden whole: folding would leave a part of it. A missing
+// answer is the failure, not what a function expects of it.
+func TestExpectationsAreGrouped(t *testing.T) {
+	s := serve(t, nil)
+	w := loadFile(t, s.URL(), `
+def order(vu):
+    expect.equal(vu.id, 100 + vu.id, "order")
+    return vu.http.get("TARGET/")
+
+def lost(vu):
+    r = vu.http.get("http://no-such-host.invalid/")
+    expect.equal(r.status, 200)
+    return r
+
+workflow(name = "test", vus = 1, duration = "1s", steps = [parallel(
+    step(order), step(lost), check("echo", lambda vu: expect.equal("key-4711-abc and %d" % vu.id, "key")),
+)])
+`)
+	r := run(t, t.Context(), Config{Workflow: w, VUs: 5, Mask: redact.New([]string{"key-4711-abc"})})
+	want := map[string]map[string]uint64{
+		"order": {"order: got {n}, want {n}": 5}, "lost": {"dns": 5}, "echo": {`got "*** and {n}", want "key"`: 5},
+	}
+	for _, step := range r.Stats.Steps {
+		if step.Kind == message.StepPart {
+			continue
+		}
+		if diff := cmp.Diff(want[step.Name], kinds(step)); diff != "" {
+			t.Errorf("step %s (-want +got):\n%s", step.Name, diff)
+		}
+		if example := step.Errors[0].Example; step.Name == "order" && !strings.Contains(example, "order: got 0, want 100") || strings.Contains(example, "4711") {
+			t.Errorf("step %s: the example is %q", step.Name, example)
+		}
+	}
+}
+
 // A function may use a name that the run has not looked up yet, and one that does not exist.
 func TestFunctionsLookNamesUp(t *testing.T) {
 	s := serve(t, nil)

@@ -212,7 +212,7 @@ func (f *functions) called(co *call, out workflow.Outcome) {
 	if out.Response == nil || out.Response != co.answer {
 		t = nil
 	}
-	out = cause(out, co.answer)
+	out = f.folded(cause(out, co.answer))
 	co.answer = nil // an idle call keeps nothing alive
 	f.requests.accounts[co.step].Outcome(out, t, time.Duration(f.Clock.Now))
 	f.requests.debug.outcome(f.g.steps[co.step].plan.Name, out)
@@ -240,10 +240,19 @@ func (f *functions) decided(co *call, out workflow.Outcome) {
 	}
 }
 
+// folded makes one kind of failures that differ in their numbers alone. It hides secrets first:
+// folding would tear them apart.
+func (f *functions) folded(out workflow.Outcome) workflow.Outcome {
+	if out.Quotes {
+		out.Kind, out.Quotes = stats.FoldText(f.cfg.Mask.Values(out.Kind)), false
+	}
+	return out
+}
+
 // cause replaces the symptoms of a failure with its reason.
 func cause(out workflow.Outcome, last *workflow.Response) workflow.Outcome {
 	// A function that uses a missing answer fails because it is missing.
-	if out.Kind == string(http1.KindScript) && last != nil && last.Kind != "" {
+	if (out.Kind == string(http1.KindScript) || out.Quotes) && last != nil && last.Kind != "" {
 		out.Kind, out.Detail = last.Kind, last.Error
 	}
 	return out

@@ -1,5 +1,6 @@
 // Package builtin holds the modules that files cannot write themselves, as the language
-// is hermetic: time, json, regex, url, digests, signatures, pages, random numbers.
+// is hermetic: time, json, regex, url, digests, signatures, pages, random numbers,
+// and expect, which compares values.
 //
 // It sends nothing and reads no clock: a function asks its virtual user for the time
 // and for random numbers. A file that is being loaded has neither.

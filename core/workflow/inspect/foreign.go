@@ -77,6 +77,7 @@ func names() map[string]string {
 		"pow":           `write math.pow(x, y)`,
 		"input":         `write param("name", default = ...), and set it with --set name=value`,
 		"len_":          `write len(x)`,
+		"assertEqual":   `write expect.equal(got, want, "what") in a function`,
 		"Exception":     `write fail("what is wrong") in a function`,
 		"BatchRequests": `requests that are sent at the same time are steps of parallel(...), in a workflow's steps`,
 	}

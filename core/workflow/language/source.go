@@ -136,7 +136,9 @@ func foreign(e *Error) string {
 		return "nothing is awaited, a call waits for its response: write def visit(vu):"
 	case "global", "nonlocal":
 		return "a function cannot change the file's variables: keep values of a virtual user in vu.vars"
-	case "assert", "raise":
+	case "assert":
+		return "write expect.equal(got, want, \"what\") in a function: a failure shows both values"
+	case "raise":
 		return "write fail(\"what is wrong\") in a function, which ends its step"
 	case "del":
 		return "write dict.pop(key), or list.remove(x)"
