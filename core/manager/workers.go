@@ -232,7 +232,7 @@ func merge(rest, w *message.WorkerShare) {
 func (m *workflows) snapshot(env node.Env, p *subjob.Subjob) message.DatacenterResult {
 	out := message.DatacenterResult{Name: m.config.Datacenter, State: p.State, Error: p.Why, Duration: env.Now().Sub(p.Accepted)}
 	for _, f := range p.Workflows {
-		w := message.WorkflowResult{Name: f.Plan.Name, State: f.State, Error: f.Failure, VUs: f.Plan.VUs, Duration: f.Duration(env.Now()), Burned: f.Burned}
+		w := message.WorkflowResult{Name: f.Plan.Name, State: f.State, Error: f.Failure, VUs: f.Plan.VUs, Duration: f.Duration(env.Now()), Burned: f.Burned, Began: f.Began()}
 		if f.State.Terminal() {
 			w.Stats = f.Stats
 		} else {

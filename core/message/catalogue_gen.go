@@ -2546,7 +2546,7 @@ func (z *WorkflowPlan) check() error {
 }
 
 func (z *WorkflowResult) size() int {
-	n := 86
+	n := 92
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Error))
@@ -2569,6 +2569,7 @@ func (z *WorkflowResult) size() int {
 		n += z.StepTags[i].size()
 	}
 	n += sizeInt(int64(z.Interval))
+	n += sizeInt(int64(z.Began))
 	return n
 }
 
@@ -2595,6 +2596,7 @@ func (z *WorkflowResult) digest(h uint64) uint64 {
 		h = z.StepTags[i].digest(h)
 	}
 	h = node.Mix(h, uint64(z.Interval))
+	h = node.Mix(h, uint64(z.Began))
 	return h
 }
 
@@ -3650,7 +3652,7 @@ func (z *JobDispatch) Size() int { return z.size() }
 func (z *JobDispatch) Digest() uint64 { return z.digest(50) }
 
 func (z *JobDispatch) size() int {
-	n := 46
+	n := 50
 	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n += sizeString(len(z.Name))
@@ -3658,6 +3660,7 @@ func (z *JobDispatch) size() int {
 	n += z.Plan.size()
 	n += sizeInt(int64(z.RunTimeout))
 	n += z.Rows.size()
+	n += sizeInt(int64(z.Ran))
 	return n
 }
 
@@ -3669,6 +3672,7 @@ func (z *JobDispatch) digest(h uint64) uint64 {
 	h = z.Plan.digest(h)
 	h = node.Mix(h, uint64(z.RunTimeout))
 	h = z.Rows.digest(h)
+	h = node.Mix(h, uint64(z.Ran))
 	return h
 }
 

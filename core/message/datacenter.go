@@ -68,6 +68,7 @@ type JobDispatch struct {
 	Plan       Plan          `msg:"plan"`
 	RunTimeout time.Duration `msg:"run_timeout" require:"true"` // the rest of it
 	Rows       RowShare      `msg:"rows"`                       // of all feeds
+	Ran        time.Duration `msg:"ran"`                        // the part of the job's run timeout that is over: how late the subjob begins
 }
 
 // JobAccepted reports that the subjob is on the manager's disk.

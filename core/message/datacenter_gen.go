@@ -316,9 +316,9 @@ func (z *JobAccepted) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 7
+	// map header, size 8
 	// string "job"
-	o = append(o, 0x87, 0xa3, 0x6a, 0x6f, 0x62)
+	o = append(o, 0x88, 0xa3, 0x6a, 0x6f, 0x62)
 	o, err = z.Job.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Job")
@@ -358,6 +358,9 @@ func (z *JobDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "Rows")
 		return
 	}
+	// string "ran"
+	o = append(o, 0xa3, 0x72, 0x61, 0x6e)
+	o = msgp.AppendDuration(o, z.Ran)
 	return
 }
 
@@ -461,6 +464,17 @@ func (z *JobDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Rows")
 				return
 			}
+		case "ran":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Ran")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.Ran, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ran")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -475,7 +489,7 @@ func (z *JobDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobDispatch) Msgsize() (s int) {
-	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Name) + 8 + z.Program.Msgsize() + 5 + z.Plan.Msgsize() + 12 + msgp.DurationSize + 5 + z.Rows.Msgsize()
+	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Name) + 8 + z.Program.Msgsize() + 5 + z.Plan.Msgsize() + 12 + msgp.DurationSize + 5 + z.Rows.Msgsize() + 4 + msgp.DurationSize
 	return
 }
 

@@ -180,6 +180,7 @@ type WorkflowResult struct {
 	Tags     []Tag         `msg:"tags"`      // as declared; of the whole job's result only
 	StepTags []StepTags    `msg:"step_tags"` // of steps with tags, in the plan's order
 	Interval time.Duration `msg:"interval"`  // between two points of its curves, as declared; of the whole job's result only
+	Began    time.Duration `msg:"began"`     // of the job's time, when its load began there; of a whole, where it began first
 }
 
 // StepTags are the tags of one step.

@@ -3004,9 +3004,9 @@ func (z *Windows) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *WorkflowResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 13
+	// map header, size 14
 	// string "name"
-	o = append(o, 0x8d, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0x8e, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "state"
 	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
@@ -3082,6 +3082,9 @@ func (z *WorkflowResult) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "interval"
 	o = append(o, 0xa8, 0x69, 0x6e, 0x74, 0x65, 0x72, 0x76, 0x61, 0x6c)
 	o = msgp.AppendDuration(o, z.Interval)
+	// string "began"
+	o = append(o, 0xa5, 0x62, 0x65, 0x67, 0x61, 0x6e)
+	o = msgp.AppendDuration(o, z.Began)
 	return
 }
 
@@ -3363,6 +3366,17 @@ func (z *WorkflowResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Interval")
 				return
 			}
+		case "began":
+			if zb0001Dup[1]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Began")
+				return
+			}
+			zb0001Dup[1] |= 1 << 5
+			z.Began, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Began")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -3392,6 +3406,6 @@ func (z *WorkflowResult) Msgsize() (s int) {
 			s += z.StepTags[za0003].Tags[za0004].Msgsize()
 		}
 	}
-	s += 9 + msgp.DurationSize
+	s += 9 + msgp.DurationSize + 6 + msgp.DurationSize
 	return
 }

@@ -47,8 +47,11 @@ func (d *drawer) compared(names []string) []table {
 		if c.Outcome == message.JobCompleted.String() {
 			outcome.Class = ""
 		}
-		t := &c.Requested
-		all.Rows = append(all.Rows, []cell{{Text: d.named(name)}, outcome, {Text: units.Duration(time.Duration(c.DurationNS))},
+		t, lasted := &c.Requested, cell{Text: units.Duration(time.Duration(c.DurationNS))}
+		if by := d.result.Late(name); by >= time.Second {
+			lasted.Under = "began " + units.Duration(by) + " later"
+		}
+		all.Rows = append(all.Rows, []cell{{Text: d.named(name)}, outcome, lasted,
 			{Text: units.Count(t.Started)}, {Text: units.Count(t.OK)}, alarm(t.Failed, bad), alarm(t.TimedOut, bad), {Text: units.Bytes(t.BytesIn)}})
 	}
 	out := []table{all}

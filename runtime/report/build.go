@@ -207,7 +207,7 @@ func (w *Workflow) Failures() (all []Failure) {
 
 func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 	w := Workflow{
-		Name: in.Name, Outcome: in.State.String(), Error: in.Error, VUs: in.VUs, Cores: in.Cores, DurationNS: int64(verdict.Clock(in)), GapNS: int64(in.Stats.Gap),
+		Name: in.Name, Outcome: in.State.String(), Error: in.Error, VUs: in.VUs, Cores: in.Cores, DurationNS: int64(verdict.Clock(in)), GapNS: int64(in.Stats.Gap), BeganNS: int64(in.Began),
 		Steps: []Step{}, Named: Named{Requests: []Step{}, Beside: []Step{}}, Series: []Series{}, Checks: []Check{}, Actions: []Check{}, Metrics: []Metric{}, Lost: []Lost{}, Logs: slices.Concat([]string{}, in.Stats.Logs),
 		Feed: Feed{Rows: in.Stats.Rows, RowsBurned: in.Burned},
 	}
@@ -243,6 +243,18 @@ func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 		w.Lost = append(w.Lost, LostOf(&l))
 	}
 	return w, nil
+}
+
+// Late is by how much a datacenter began a workflow later than another did, at most.
+func (r *Result) Late(datacenter string) (most time.Duration) {
+	for i := range r.Workflows {
+		for _, w := range r.Datacenters[datacenter].Workflows {
+			if w.Name == r.Workflows[i].Name && w.DurationNS > 0 {
+				most = max(most, time.Duration(w.BeganNS-r.Workflows[i].BeganNS))
+			}
+		}
+	}
+	return most
 }
 
 // Loaded is how long load ran, as far as is known: the divisor of rates.

@@ -132,7 +132,8 @@ type Workflow struct {
 	VUs        uint64    `json:"vus"`             // virtual users
 	Cores      uint32    `json:"cores"`           // executors that ran them; generator.shared_cores counts those that shared a core
 	DurationNS int64     `json:"duration_ns"`     // of the load, from the first start to the last end
-	GapNS      int64     `json:"gap_ns"`          // of it, without load as far as is known, because attempts were lost: rates leave it out
+	GapNS      int64     `json:"gap_ns"`          // of it, without load as far as is known, because attempts were lost, or no datacenter ran it: rates leave it out
+	BeganNS    int64     `json:"began_ns"`        // of the job's time, when the load began; of the whole, in the first datacenter. Windows count from it
 	Totals     Totals    `json:"totals"`          // of its measured steps
 	Generator  Generator `json:"generator"`       // of its executors
 	Steps      []Step    `json:"steps"`           // measured steps, in the file's order

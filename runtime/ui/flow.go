@@ -15,6 +15,7 @@ import (
 type flow struct {
 	name     string
 	planned  time.Duration
+	late     time.Duration // how much later than elsewhere it began in a datacenter
 	layer    uint32
 	vus      uint64
 	state    message.WorkflowState
@@ -29,12 +30,11 @@ type flow struct {
 	thresholds []message.Threshold
 	judged     []judged // thresholds as they stand
 
-	rate  load.Curve // of an open workflow in one datacenter, in thousandths in per
-	per   time.Duration
-	open  bool   // iterations begin when they are due
-	parts uint64 // datacenters that run it
-	pace  pace
-	turn  turn
+	rate load.Curve // of an open workflow in one datacenter, in thousandths in per
+	per  time.Duration
+	open bool // iterations begin when they are due
+	pace pace
+	turn turn
 }
 
 // stepNow is what the screen shows of a step: sums since the start, and rate and quantiles of
@@ -53,9 +53,17 @@ func (f *flow) promise(w *message.WorkflowPlan) {
 	f.judge()
 }
 
+// whole is how long it is planned to send load, from where it began first to where it ends last.
+func (f *flow) whole() time.Duration {
+	if f.planned == 0 {
+		return 0
+	}
+	return f.planned + f.late
+}
+
 // apply merges the datacenters' reports about this workflow.
 func (f *flow) apply(s *message.JobStatus, name string) bool {
-	var parts []*message.Stats
+	var parts []stats.Begun
 	f.shares, f.turn.waits = f.shares[:0], ""
 	ended, state := true, message.WorkflowNone
 	for d := range s.Datacenters {
@@ -64,7 +72,7 @@ func (f *flow) apply(s *message.JobStatus, name string) bool {
 			if part.Name != name {
 				continue
 			}
-			parts = append(parts, &part.Stats)
+			parts = append(parts, stats.Begun{At: part.Began, Stats: &part.Stats})
 			f.shares = append(f.shares, share{s.Datacenters[d].Name, &part.Stats, part.Cores > 1})
 			if !part.State.Terminal() {
 				f.turn.waits = cmp.Or(f.turn.waits, part.Error)
@@ -73,11 +81,11 @@ func (f *flow) apply(s *message.JobStatus, name string) bool {
 			state = max(state, part.State)
 		}
 	}
-	sum, err := stats.Sum(parts)
+	sum, _, late, err := stats.SumBegun(parts)
 	if err != nil {
 		return false // progress is for people's eyes; a broken part shows in the result
 	}
-	f.now, f.state, f.parts = sum, state, uint64(len(parts))
+	f.now, f.state, f.late = sum, state, late
 	if state.Terminal() && !ended {
 		f.state = message.WorkflowRunning
 	}
@@ -127,7 +135,11 @@ func (f *flow) sample(took time.Duration) {
 	}
 	f.pace.apply(told{f.now.Elapsed, f.now.Generator.Begun, f.now.Generator.Dropped})
 	if f.open {
-		f.pace.askedMilli = report.Rate(f.rate.At(f.now.Elapsed-took/2)*f.parts, f.per) / 1000
+		var asked uint64
+		for _, s := range f.shares {
+			asked += f.rate.At(max(0, s.now.Elapsed-took/2))
+		}
+		f.pace.askedMilli = report.Rate(asked, f.per) / 1000
 	}
 	if f.state.Terminal() {
 		f.pace.askedMilli, f.pace.begunMilli = 0, 0

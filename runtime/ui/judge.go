@@ -30,15 +30,22 @@ func (f *flow) judge() {
 
 // take judges one by what its datacenters reported so far.
 func (j *judged) take(t *message.Threshold, f *flow) {
-	s := &f.now
+	s, lasted := &f.now, f.now.Elapsed
+	if t.Partial() { // parts are of the workflow's time, wherever it runs
+		lasted = 0
+		for _, part := range f.shares {
+			lasted = max(lasted, part.now.Elapsed)
+		}
+	}
 	if t.Datacenter != "" {
 		at := slices.IndexFunc(f.shares, func(s share) bool { return s.place == t.Datacenter })
 		if at < 0 {
 			return
 		}
 		s = f.shares[at].now
+		lasted = s.Elapsed
 	}
-	got, err := verdict.Judge(t, s, verdict.Length{Planned: f.planned, Elapsed: s.Elapsed}, quantile)
+	got, err := verdict.Judge(t, s, verdict.Length{Planned: f.planned, Elapsed: lasted}, quantile)
 	if err != nil || t.Partial() && !got.Measured {
 		return // that part of the time has not begun
 	}

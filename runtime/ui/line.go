@@ -103,7 +103,7 @@ func (f *flow) waitsFor(ended map[string]bool) string {
 		return "waits for " + units.Clean(strings.Join(open, ", "))
 	case f.turn.waits != "":
 		return units.Clean(strings.TrimPrefix(f.turn.waits, "it "))
-	case f.planned > 0 && f.now.Elapsed >= f.planned:
+	case f.planned > 0 && f.now.Elapsed >= f.whole():
 		return f.drains()
 	}
 	return ""

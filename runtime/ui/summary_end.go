@@ -20,18 +20,24 @@ func (d *summary) datacenters() {
 	}
 	d.section("datacenters")
 	t := &table{style: d.style, indent: 2, head: []string{"name", "outcome", "time", "started", "ok", "failed", "timed out"}}
-	var faults []string
+	var faults, late []string
 	for _, name := range slices.Sorted(maps.Keys(d.result.Datacenters)) {
 		c := d.result.Datacenters[name]
 		t.rows = append(t.rows, []cell{
 			plain(units.Clean(name)), {c.Outcome, outcomeColour(c.Outcome)}, plain(units.Duration(time.Duration(c.DurationNS))),
 			plain(units.Count(c.Requested.Started)), plain(units.Count(c.Requested.OK)), alarm(c.Requested.Failed, bad), alarm(c.Requested.TimedOut, bad),
 		})
+		if by := d.result.Late(name); by >= time.Second {
+			late = append(late, fmt.Sprintf("%s began %s later; rates are over the time in which load ran", units.Clean(name), units.Duration(by)))
+		}
 		if c.Error != "" {
 			faults = append(faults, units.Clean(name)+": "+units.Clean(c.Error))
 		}
 	}
 	d.add(t.draw()...)
+	for _, l := range late {
+		d.wrap("  ", l, faint)
+	}
 	for _, f := range faults {
 		d.wrap("  ", f, bad)
 	}

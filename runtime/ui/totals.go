@@ -80,11 +80,11 @@ func (m *Model) Progress() (done, planned time.Duration) {
 			if f.layer != layer {
 				continue
 			}
-			sent := min(f.now.Elapsed, f.planned)
+			sent := min(f.now.Elapsed, f.whole())
 			if f.state.Terminal() {
-				sent = f.planned
+				sent = f.whole()
 			}
-			layerDone, layerPlanned = max(layerDone, sent), max(layerPlanned, f.planned)
+			layerDone, layerPlanned = max(layerDone, sent), max(layerPlanned, f.whole())
 		}
 		done, planned = done+layerDone, planned+layerPlanned
 	}

@@ -131,6 +131,29 @@ func TestDatacentersAreMerged(t *testing.T) {
 	}
 }
 
+// TestADatacenterBeginsLater: the screen draws its load where it happened, and its plan lasts until
+// the later one is to end. What is asked for is the sum of what each is asked for at its own time.
+func TestADatacenterBeginsLater(t *testing.T) {
+	plan := &message.Plan{Workflows: []message.WorkflowPlan{{Name: "shop", Duration: 10 * time.Second, VUs: 5, Stages: []message.StagePlan{{Duration: 10 * time.Second, Rate: 10_000}}}}}
+	m := NewModel("", plan)
+	for at := time.Second; at <= 8*time.Second; at += time.Second {
+		s := story(at, "east")
+		if late := at - 4*time.Second; late > 0 {
+			west := story(late, "west").Datacenters[0]
+			west.Workflows[0].Began = 4 * time.Second
+			s.Datacenters = append(s.Datacenters, west)
+		}
+		m.Apply(s)
+	}
+	done, planned := m.Progress()
+	if done != 8*time.Second || planned != 14*time.Second {
+		t.Errorf("%v of %v are done, want 8s of 14s", done, planned)
+	}
+	if got, want := m.flows[0].pace.askedMilli, uint64(7500+3500); got != want {
+		t.Errorf("%d thousandths a second are asked for, want %d", got, want)
+	}
+}
+
 func result(t *testing.T, names ...string) *report.Result {
 	t.Helper()
 	w := loaded(10*time.Second, "shop")
@@ -146,6 +169,7 @@ func result(t *testing.T, names ...string) *report.Result {
 	for i, name := range names {
 		part := w
 		if i > 0 {
+			part.Began = 2500 * time.Millisecond
 			part.Lost = []message.LostAttempt{{Attempt: 1, Worker: "worker-2", Reason: "silent for 5.0s", Started: 12_345, OK: 12_000, Counted: true, Until: 12 * time.Second, Unreported: 5308 * time.Millisecond}}
 			in.Workflows[0].Lost = part.Lost
 			in.Workflows[0].Stats.Generator.Saturated = true

@@ -10,6 +10,8 @@
 //
 //	RESULT-1 Each figure of a merged workflow is the sum over the datacenters that report
 //	         it. Where figures cannot be read, the workflow has none and says so.
+//	         Windows lie where they happened since the workflow began first. A rate is over
+//	         the time in which it ran anywhere.
 //	RESULT-2 Each threshold of the plan has one verdict, on that sum.
 //	RESULT-3 A result larger than a frame loses details, the least important first. The rest
 //	         is right, and the result says that it lost some.

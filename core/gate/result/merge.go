@@ -18,7 +18,7 @@ const ErrorMax = 2048
 func Merge(r message.Result, plan *message.Plan) *message.JobResult {
 	for i := range plan.Workflows {
 		p := &plan.Workflows[i]
-		w := mergeWorkflow(p.Name, r.Datacenters, r.State)
+		w, own := mergeWorkflow(p.Name, r.Datacenters, r.State)
 		w.Tags, w.Interval = p.Tags, p.Interval
 		for k := range p.Steps {
 			if s := &p.Steps[k]; len(s.Tags) > 0 {
@@ -27,7 +27,7 @@ func Merge(r message.Result, plan *message.Plan) *message.JobResult {
 		}
 		r.Workflows = append(r.Workflows, w)
 		for k := range p.Thresholds {
-			r.Thresholds = append(r.Thresholds, judge(&p.Thresholds[k], p.Duration, &w, r.Datacenters))
+			r.Thresholds = append(r.Thresholds, judge(&p.Thresholds[k], p.Duration, &w, own, r.Datacenters))
 		}
 		r.Workflows[i].Stats.Spans = nil // only thresholds read them
 	}
@@ -46,15 +46,17 @@ func Started(d *message.DatacenterResult) uint64 {
 	return sum
 }
 
-func mergeWorkflow(name string, places []message.DatacenterResult, end message.JobState) message.WorkflowResult {
-	merged := message.WorkflowResult{Name: name}
-	var measured []*message.Stats
+// mergeWorkflow also returns how long the workflow lasted in its own time, where it lasted longest.
+func mergeWorkflow(name string, places []message.DatacenterResult, end message.JobState) (merged message.WorkflowResult, own time.Duration) {
+	merged.Name = name
+	var measured []stats.Begun
 	var found []*message.WorkflowResult
 	for i := range places {
 		for k := range places[i].Workflows {
 			if w := &places[i].Workflows[k]; w.Name == name {
 				found = append(found, w)
-				measured = append(measured, &w.Stats)
+				measured = append(measured, stats.Begun{At: w.Began, Stats: &w.Stats})
+				own = max(own, verdict.Clock(w))
 				merged.VUs += w.VUs
 				merged.Cores += w.Cores
 				merged.Shared += w.Shared
@@ -70,15 +72,15 @@ func mergeWorkflow(name string, places []message.DatacenterResult, end message.J
 	merged.State = mergedState(found, end)
 	if len(found) == 0 {
 		merged.Error = "no datacenter reported it"
-		return merged
+		return merged, own
 	}
-	sum, err := stats.Sum(measured)
+	sum, origin, _, err := stats.SumBegun(measured)
 	if err != nil {
 		merged.Error = joinErrors(merged.Error, "its figures are left out: "+err.Error())
-		return merged
+		return merged, own
 	}
-	merged.Stats = sum
-	return merged
+	merged.Stats, merged.Began = sum, origin
+	return merged, own
 }
 
 func joinErrors(all, one string) string {
@@ -114,16 +116,20 @@ func mergedState(found []*message.WorkflowResult, end message.JobState) message.
 }
 
 // judge judges a threshold on the sum of a workflow, or on what its datacenter reported.
-func judge(t *message.Threshold, planned time.Duration, w *message.WorkflowResult, places []message.DatacenterResult) message.ThresholdResult {
+func judge(t *message.Threshold, planned time.Duration, w *message.WorkflowResult, own time.Duration, places []message.DatacenterResult) message.ThresholdResult {
 	r := message.ThresholdResult{Workflow: w.Name, Expr: t.Expr, Of: t.Of, Unmeasured: true}
 	if t.Datacenter != "" {
 		one := Of(places, t.Datacenter, w.Name)
 		if one == nil {
 			return r
 		}
-		w = one
+		w, own = one, verdict.Clock(one)
 	}
-	j, err := verdict.Judge(t, &w.Stats, verdict.Length{Planned: planned, Elapsed: verdict.Clock(w)}, Quantile)
+	lasted := verdict.Clock(w)
+	if t.Partial() {
+		lasted = own // parts are of the workflow's time, wherever it ran
+	}
+	j, err := verdict.Judge(t, &w.Stats, verdict.Length{Planned: planned, Elapsed: lasted}, Quantile)
 	if err == nil {
 		r.Value, r.OK, r.Unmeasured, r.From, r.Until = j.Value, j.OK, !j.Measured, j.From, j.Until
 	}

@@ -129,7 +129,7 @@ func TestLossesOfAllPlacesAreTold(t *testing.T) {
 	lost := func(worker string) []message.WorkflowResult {
 		return []message.WorkflowResult{{Name: "w", State: message.WorkflowCompleted, Duration: 5, Lost: []message.LostAttempt{{Worker: worker}}}}
 	}
-	w := mergeWorkflow("w", []message.DatacenterResult{{Name: "a", Workflows: lost("x")}, {Name: "b", Workflows: lost("y")}}, message.JobCompleted)
+	w, _ := mergeWorkflow("w", []message.DatacenterResult{{Name: "a", Workflows: lost("x")}, {Name: "b", Workflows: lost("y")}}, message.JobCompleted)
 	if len(w.Lost) != 2 || w.Duration != 5 {
 		t.Errorf("merged: %+v, %v", w.Lost, w.Duration)
 	}
@@ -148,5 +148,37 @@ func TestStartsOfASubjob(t *testing.T) {
 	d := &message.DatacenterResult{Workflows: []message.WorkflowResult{{Stats: steps(1, 2)}, {Stats: steps(4)}, {}}}
 	if got := Started(d); got != 7 {
 		t.Errorf("a subjob of 1, 2 and 4 starts counts for %d", got)
+	}
+}
+
+// A workflow that begins a minute later in one datacenter: its rate is over the time in which it ran
+// anywhere, and a threshold on a part of its time looks at that part in each datacenter.
+func TestADatacenterBeginsLater(t *testing.T) {
+	place := func(name string, began time.Duration) message.DatacenterResult {
+		var w stats.Windows
+		w.At(5 * time.Second).OK = 120
+		spans := []message.StepSpans{{Step: "home", Spans: []message.Span{{From: 0, Until: 10 * time.Second, OK: 120}}}}
+		step := message.StepStats{Name: "home", Kind: message.StepRequest, Started: 120, OK: 120, Windows: w.Wire()}
+		return message.DatacenterResult{Name: name, State: message.JobCompleted, Workflows: []message.WorkflowResult{{
+			Name: "w", State: message.WorkflowCompleted, Began: began, Stats: message.Stats{Elapsed: 10 * time.Second, Steps: []message.StepStats{step}, Spans: spans},
+		}}}
+	}
+	thresholds := []message.Threshold{
+		{Expr: "rate > 11/s", Of: message.OfRate, Op: message.OpAbove, Bound: 11_000},
+		{Expr: "home.rate > 23/s over 10s", Of: message.OfRate, Step: "home", Op: message.OpAbove, Bound: 23_000, Over: 10 * time.Second},
+	}
+	plan := &message.Plan{Workflows: []message.WorkflowPlan{{Name: "w", Duration: 10 * time.Second, Thresholds: thresholds}}}
+	of := message.Result{Job: message.JobID{1}, State: message.JobCompleted, Datacenters: []message.DatacenterResult{place("east", 63*time.Second), place("west", 3*time.Second)}}
+	r := Merge(of, plan).Result
+	w := &r.Workflows[0]
+	if w.Began != 3*time.Second || w.Stats.Elapsed != 70*time.Second || w.Stats.Gap != 50*time.Second {
+		t.Errorf("it began at %v, lasted %v, of it %v without load", w.Began, w.Stats.Elapsed, w.Stats.Gap)
+	}
+	at, err := stats.Intervals(w.Stats.Steps[0].Windows)
+	if err != nil || len(at) != 2 || at[0].Since != 5*time.Second || at[1].Since != 65*time.Second {
+		t.Errorf("windows: %+v, %v", at, err)
+	}
+	if r.Thresholds[0].Value != 12_000 || !r.Thresholds[0].OK || r.Thresholds[1].Value != 24_000 || !r.Thresholds[1].OK || r.Thresholds[1].Until != 10*time.Second {
+		t.Errorf("thresholds: %+v", r.Thresholds)
 	}
 }

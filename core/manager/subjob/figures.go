@@ -24,7 +24,7 @@ func (f *Workflow) Total() (message.Stats, error) {
 		parts = append(parts, s.Parts()...)
 	}
 	sum, err := stats.Sum(parts)
-	sum.Gap = gap(parts)
+	sum.Gap = stats.Gap(parts)
 	return sum, err
 }
 
@@ -117,6 +117,14 @@ func (f *Workflow) Duration(now node.Instant) time.Duration {
 		return f.Ended.Sub(f.Started)
 	}
 	return now.Sub(f.Started)
+}
+
+// Began is when a workflow began, since the job began to run anywhere.
+func (f *Workflow) Began() time.Duration {
+	if f.Started == 0 || f.Subjob.Dispatch == nil {
+		return 0
+	}
+	return f.Subjob.Dispatch.Ran + max(0, f.Started.Sub(f.Subjob.Accepted))
 }
 
 // Figures are the counts of a shard: those of its result, or of its current attempt's last

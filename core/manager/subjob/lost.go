@@ -1,7 +1,6 @@
 package subjob
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -208,15 +207,4 @@ func (s *Shard) Parts() []*message.Stats {
 		all = append(all, last)
 	}
 	return all
-}
-
-// gap is the time in which none of the parts ran. Each states when it began, and when it ended.
-func gap(parts []*message.Stats) (sum time.Duration) {
-	var until time.Duration
-	parts = slices.SortedFunc(slices.Values(parts), func(a, b *message.Stats) int { return cmp.Compare(a.Gap, b.Gap) })
-	for _, p := range parts {
-		sum += max(0, p.Gap-until)
-		until = max(until, p.Elapsed)
-	}
-	return sum
 }

@@ -5,11 +5,13 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
+	"hyperscale/core/node"
 	"hyperscale/core/stats"
 )
 
@@ -200,4 +202,17 @@ func counts(d *message.DatacenterResult) (sum []message.StepStats) {
 		}
 	}
 	return sum
+}
+
+// A workflow begins in the job's time: the subjob's part of it, then what its manager waited for.
+func TestWorkflowsBeginInTheJobsTime(t *testing.T) {
+	p := &Subjob{Accepted: node.Instant(50 * time.Second), Dispatch: &message.JobDispatch{Ran: 7 * time.Second}}
+	f := &Workflow{Subjob: p}
+	if got := f.Began(); got != 0 {
+		t.Errorf("one that has not begun began at %v", got)
+	}
+	f.Started = p.Accepted.Add(20 * time.Second)
+	if got := f.Began(); got != 27*time.Second {
+		t.Errorf("it began at %v of the job's time, want 27s", got)
+	}
 }
