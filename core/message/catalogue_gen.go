@@ -1609,7 +1609,7 @@ func (z *RequestID) check() error {
 }
 
 func (z *Result) size() int {
-	n := 64
+	n := 70
 	n += sizeBytes(len(z.Job))
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
@@ -1626,6 +1626,10 @@ func (z *Result) size() int {
 	n += sizeArray(len(z.Thresholds))
 	for i := range z.Thresholds {
 		n += z.Thresholds[i].size()
+	}
+	n += sizeArray(len(z.Turns))
+	for i := range z.Turns {
+		n += sizeString(len(z.Turns[i]))
 	}
 	return n
 }
@@ -1647,6 +1651,10 @@ func (z *Result) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(len(z.Thresholds)))
 	for i := range z.Thresholds {
 		h = z.Thresholds[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Turns)))
+	for i := range z.Turns {
+		h = node.MixString(h, string(z.Turns[i]))
 	}
 	return h
 }
@@ -2546,7 +2554,7 @@ func (z *WorkflowPlan) check() error {
 }
 
 func (z *WorkflowResult) size() int {
-	n := 92
+	n := 98
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Error))
@@ -2570,6 +2578,10 @@ func (z *WorkflowResult) size() int {
 	}
 	n += sizeInt(int64(z.Interval))
 	n += sizeInt(int64(z.Began))
+	n += sizeArray(len(z.Order))
+	for i := range z.Order {
+		n += sizeString(len(z.Order[i]))
+	}
 	return n
 }
 
@@ -2597,6 +2609,10 @@ func (z *WorkflowResult) digest(h uint64) uint64 {
 	}
 	h = node.Mix(h, uint64(z.Interval))
 	h = node.Mix(h, uint64(z.Began))
+	h = node.Mix(h, uint64(len(z.Order)))
+	for i := range z.Order {
+		h = node.MixString(h, string(z.Order[i]))
+	}
 	return h
 }
 

@@ -181,6 +181,7 @@ type WorkflowResult struct {
 	StepTags []StepTags    `msg:"step_tags"` // of steps with tags, in the plan's order
 	Interval time.Duration `msg:"interval"`  // between two points of its curves, as declared; of the whole job's result only
 	Began    time.Duration `msg:"began"`     // of the job's time, when its load began there; of a whole, where it began first
+	Order    []string      `msg:"order"`     // of core/plan: in which order its steps begin; of the whole job's result only
 }
 
 // StepTags are the tags of one step.
@@ -222,4 +223,5 @@ type Result struct {
 	Datacenters []DatacenterResult `msg:"datacenters"`
 	Workflows   []WorkflowResult   `msg:"workflows"` // merged over the datacenters
 	Thresholds  []ThresholdResult  `msg:"thresholds"`
+	Turns       []string           `msg:"turns"` // of core/plan: in which order the workflows begin
 }

@@ -954,9 +954,9 @@ func (z *PhaseTimes) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Result) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 8
+	// map header, size 9
 	// string "job"
-	o = append(o, 0x88, 0xa3, 0x6a, 0x6f, 0x62)
+	o = append(o, 0x89, 0xa3, 0x6a, 0x6f, 0x62)
 	o, err = z.Job.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Job")
@@ -1008,6 +1008,12 @@ func (z *Result) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 	}
+	// string "turns"
+	o = append(o, 0xa5, 0x74, 0x75, 0x72, 0x6e, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Turns)))
+	for za0004 := range z.Turns {
+		o = msgp.AppendString(o, z.Turns[za0004])
+	}
 	return
 }
 
@@ -1025,7 +1031,7 @@ func (z *Result) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -1173,6 +1179,34 @@ func (z *Result) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "turns":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Turns")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Turns")
+				return
+			}
+			if zb0005 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Turns) >= int(zb0005) {
+				z.Turns = (z.Turns)[:zb0005]
+			} else {
+				z.Turns = make([]string, zb0005)
+			}
+			for za0004 := range z.Turns {
+				z.Turns[za0004], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Turns", za0004)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1198,6 +1232,10 @@ func (z *Result) Msgsize() (s int) {
 	s += 11 + msgp.ArrayHeaderSize
 	for za0003 := range z.Thresholds {
 		s += z.Thresholds[za0003].Msgsize()
+	}
+	s += 6 + msgp.ArrayHeaderSize
+	for za0004 := range z.Turns {
+		s += msgp.StringPrefixSize + len(z.Turns[za0004])
 	}
 	return
 }
@@ -3004,9 +3042,9 @@ func (z *Windows) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *WorkflowResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 14
+	// map header, size 15
 	// string "name"
-	o = append(o, 0x8e, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0x8f, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "state"
 	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
@@ -3085,6 +3123,12 @@ func (z *WorkflowResult) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "began"
 	o = append(o, 0xa5, 0x62, 0x65, 0x67, 0x61, 0x6e)
 	o = msgp.AppendDuration(o, z.Began)
+	// string "order"
+	o = append(o, 0xa5, 0x6f, 0x72, 0x64, 0x65, 0x72)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Order)))
+	for za0005 := range z.Order {
+		o = msgp.AppendString(o, z.Order[za0005])
+	}
 	return
 }
 
@@ -3377,6 +3421,34 @@ func (z *WorkflowResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Began")
 				return
 			}
+		case "order":
+			if zb0001Dup[1]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Order")
+				return
+			}
+			zb0001Dup[1] |= 1 << 6
+			var zb0007 uint32
+			zb0007, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Order")
+				return
+			}
+			if zb0007 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Order) >= int(zb0007) {
+				z.Order = (z.Order)[:zb0007]
+			} else {
+				z.Order = make([]string, zb0007)
+			}
+			for za0005 := range z.Order {
+				z.Order[za0005], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Order", za0005)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -3406,6 +3478,9 @@ func (z *WorkflowResult) Msgsize() (s int) {
 			s += z.StepTags[za0003].Tags[za0004].Msgsize()
 		}
 	}
-	s += 9 + msgp.DurationSize + 6 + msgp.DurationSize
+	s += 9 + msgp.DurationSize + 6 + msgp.DurationSize + 6 + msgp.ArrayHeaderSize
+	for za0005 := range z.Order {
+		s += msgp.StringPrefixSize + len(z.Order[za0005])
+	}
 	return
 }

@@ -16,6 +16,7 @@ import (
 // workflow is one workflow's part of the page.
 type workflow struct {
 	Name, Line string
+	Order      []string // in which its steps begin; nil for a plain list
 	Class      string // of its outcome, if that is no good one
 	Reason     string
 	Arrivals   string
@@ -30,7 +31,7 @@ type workflow struct {
 }
 
 func (d *drawer) workflow(w *report.Workflow) workflow {
-	out := workflow{Name: d.named(w.Name), Line: d.line(w), Arrivals: arrivals(w), Generator: d.generator(w)}
+	out := workflow{Name: d.named(w.Name), Line: d.line(w), Order: d.lines(w.Order), Arrivals: arrivals(w), Generator: d.generator(w)}
 	if w.Outcome != message.WorkflowCompleted.String() {
 		out.Class, out.Reason = bad, d.named(w.Outcome)
 		if reason := d.told(w.Error); reason != "" && !strings.Contains(d.told(d.result.Error), reason) { // it stands at the top already
@@ -59,6 +60,14 @@ func (d *drawer) workflow(w *report.Workflow) workflow {
 		out.Logs = append(out.Logs, d.told(line))
 	}
 	out.MoreLogs = more(len(w.Logs), d.rows, "line")
+	return out
+}
+
+// lines are those of an order.
+func (d *drawer) lines(all []string) (out []string) {
+	for _, line := range first(all, d.rows) {
+		out = append(out, d.told(line))
+	}
 	return out
 }
 

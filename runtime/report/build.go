@@ -21,7 +21,7 @@ func Build(r *message.Result, startedAt time.Time) (*Result, error) {
 	out := &Result{
 		Schema: Schema, Job: r.Job.String(), Name: r.Name, Outcome: r.State.String(), Error: r.Error,
 		StartedAt: startedAt.Format(time.RFC3339Nano), DurationNS: int64(r.Duration),
-		Datacenters: map[string]Datacenter{}, Thresholds: []Threshold{},
+		Datacenters: map[string]Datacenter{}, Thresholds: []Threshold{}, Turns: r.Turns,
 	}
 	var err error
 	if out.Workflows, out.Totals, out.Requested, err = buildWorkflows(r.Workflows); err != nil {
@@ -207,7 +207,7 @@ func (w *Workflow) Failures() (all []Failure) {
 
 func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 	w := Workflow{
-		Name: in.Name, Outcome: in.State.String(), Error: in.Error, VUs: in.VUs, Cores: in.Cores, DurationNS: int64(verdict.Clock(in)), GapNS: int64(in.Stats.Gap), BeganNS: int64(in.Began),
+		Name: in.Name, Outcome: in.State.String(), Error: in.Error, VUs: in.VUs, Cores: in.Cores, DurationNS: int64(verdict.Clock(in)), Turn: Turn{GapNS: int64(in.Stats.Gap), BeganNS: int64(in.Began), Order: in.Order},
 		Steps: []Step{}, Named: Named{Requests: []Step{}, Beside: []Step{}}, Series: []Series{}, Checks: []Check{}, Actions: []Check{}, Metrics: []Metric{}, Lost: []Lost{}, Logs: slices.Concat([]string{}, in.Stats.Logs),
 		Feed: Feed{Rows: in.Stats.Rows, RowsBurned: in.Burned},
 	}

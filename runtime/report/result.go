@@ -20,6 +20,7 @@ type Result struct {
 	Datacenters map[string]Datacenter `json:"datacenters"`     // by name
 	Workflows   []Workflow            `json:"workflows"`       // in the file's order, merged over the datacenters
 	Thresholds  []Threshold           `json:"thresholds"`      // in the file's order
+	Turns       []string              `json:"turns,omitempty"` // in which order the workflows begin, as `validate` draws it; left out if all begin at once
 	Run         *Run                  `json:"run,omitempty"`   // the program, its arguments and the machine; unknown for a job that was only watched
 }
 
@@ -132,11 +133,10 @@ type Workflow struct {
 	VUs        uint64    `json:"vus"`             // virtual users
 	Cores      uint32    `json:"cores"`           // executors that ran them; generator.shared_cores counts those that shared a core
 	DurationNS int64     `json:"duration_ns"`     // of the load, from the first start to the last end
-	GapNS      int64     `json:"gap_ns"`          // of it, without load as far as is known, because attempts were lost, or no datacenter ran it: rates leave it out
-	BeganNS    int64     `json:"began_ns"`        // of the job's time, when the load began; of the whole, in the first datacenter. Windows count from it
-	Totals     Totals    `json:"totals"`          // of its measured steps
-	Generator  Generator `json:"generator"`       // of its executors
-	Steps      []Step    `json:"steps"`           // measured steps, in the file's order
+	Turn                 // when it ran, as fields of the workflow itself
+	Totals     Totals    `json:"totals"`    // of its measured steps
+	Generator  Generator `json:"generator"` // of its executors
+	Steps      []Step    `json:"steps"`     // measured steps, in the file's order
 	Named                // the requests of its functions, as fields of the workflow itself
 	Series     []Series  `json:"series"`   // measured steps with a tag in common, merged; of the whole job only
 	Checks     []Check   `json:"checks"`   // in the file's order
@@ -148,6 +148,13 @@ type Workflow struct {
 	Feed                 // the rows of its feed, as fields of the workflow itself
 
 	Tags map[string]string `json:"tags,omitempty"` // as declared
+}
+
+// Turn says when a workflow ran.
+type Turn struct {
+	GapNS   int64    `json:"gap_ns"`          // of its duration, without load as far as is known, because attempts were lost, or no datacenter ran it: rates leave it out
+	BeganNS int64    `json:"began_ns"`        // of the job's time, when the load began; of the whole, in the first datacenter. Windows count from it
+	Order   []string `json:"order,omitempty"` // in which its steps begin, as `validate` draws it; left out for a plain list, and in datacenters
 }
 
 // Feed says what became of a workflow's rows.

@@ -137,7 +137,9 @@ func (f *flow) sample(took time.Duration) {
 	if f.open {
 		var asked uint64
 		for _, s := range f.shares {
-			asked += f.rate.At(max(0, s.now.Elapsed-took/2))
+			if s.now.Elapsed > 0 { // it has begun there
+				asked += f.rate.At(max(0, s.now.Elapsed-took/2))
+			}
 		}
 		f.pace.askedMilli = report.Rate(asked, f.per) / 1000
 	}

@@ -24,6 +24,7 @@ const (
 func Summary(r *report.Result, s Style) string {
 	d := &summary{style: s, result: r}
 	d.headline()
+	d.order(r.Turns)
 	for i := range r.Workflows {
 		d.workflow(&r.Workflows[i])
 	}
@@ -114,6 +115,7 @@ func (d *summary) workflow(w *report.Workflow) {
 	if reason := d.reason(w.Error); !strings.Contains(d.reason(d.result.Error), reason) { // it stands at the top already
 		d.wrap("  ", reason, bad)
 	}
+	d.order(w.Order)
 	d.arrivals(w)
 	d.wrap("  ", GapText(w), warn)
 	d.rows(w)
@@ -124,6 +126,17 @@ func (d *summary) workflow(w *report.Workflow) {
 	d.metrics(w.Metrics)
 	d.lost(w.Lost)
 	d.logs(w.Logs)
+}
+
+// order draws in which order steps or workflows begin, if that is no plain list.
+func (d *summary) order(lines []string) {
+	word := "  order  "
+	for _, line := range lines {
+		for _, part := range wrapped(units.Clean(line), max(d.style.Width-len(word), 20)) {
+			d.add(d.style.paint(faint, word+part))
+			word = "         "
+		}
+	}
 }
 
 // arrivals compares the requested iterations with those that began, if there were too few

@@ -166,6 +166,10 @@ func result(t *testing.T, names ...string) *report.Result {
 			{Workflow: "shop", Expr: "home.rate > 1000/s", Of: message.OfRate, Value: 3_987_125, OK: true},
 		},
 	}
+	if len(names) > 1 {
+		in.Turns = []string{"before_all → shop", "shop ⇢ after_all"}
+		in.Workflows[0].Order = []string{"home → (style + script + the_third_picture_of_the_page + fonts + a_video + manifest) → data"}
+	}
 	for i, name := range names {
 		part := w
 		if i > 0 {

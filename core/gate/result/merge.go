@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 	"hyperscale/core/stats"
 	"hyperscale/core/verdict"
 )
@@ -19,7 +20,7 @@ func Merge(r message.Result, plan *message.Plan) *message.JobResult {
 	for i := range plan.Workflows {
 		p := &plan.Workflows[i]
 		w, own := mergeWorkflow(p.Name, r.Datacenters, r.State)
-		w.Tags, w.Interval = p.Tags, p.Interval
+		w.Tags, w.Interval, w.Order = p.Tags, p.Interval, order(p)
 		for k := range p.Steps {
 			if s := &p.Steps[k]; len(s.Tags) > 0 {
 				w.StepTags = append(w.StepTags, message.StepTags{Step: s.Name, Tags: s.Tags})
@@ -31,11 +32,16 @@ func Merge(r message.Result, plan *message.Plan) *message.JobResult {
 		}
 		r.Workflows[i].Stats.Spans = nil // only thresholds read them
 	}
+	r.Turns = turns(plan)
 	r.Datacenters = datacenters(r.Datacenters, func(w *message.WorkflowResult) { w.Stats.Spans = nil })
 	whole := &message.JobResult{Request: message.RequestID{Counter: 1}, Result: r}
 	fitResult(whole)
 	return whole
 }
+
+func order(w *message.WorkflowPlan) []string { return plan.Order(w.Steps) }
+
+func turns(p *message.Plan) []string { return plan.Turns(p.Workflows) }
 
 // Started sums the starts of all measured steps of a datacenter's workflows.
 func Started(d *message.DatacenterResult) uint64 {

@@ -167,10 +167,14 @@ func TestADatacenterBeginsLater(t *testing.T) {
 		{Expr: "rate > 11/s", Of: message.OfRate, Op: message.OpAbove, Bound: 11_000},
 		{Expr: "home.rate > 23/s over 10s", Of: message.OfRate, Step: "home", Op: message.OpAbove, Bound: 23_000, Over: 10 * time.Second},
 	}
-	plan := &message.Plan{Workflows: []message.WorkflowPlan{{Name: "w", Duration: 10 * time.Second, Thresholds: thresholds}}}
+	steps := []message.StepPlan{{Name: "a"}, {Name: "b"}}
+	plan := &message.Plan{Workflows: []message.WorkflowPlan{{Name: "w", Duration: 10 * time.Second, Thresholds: thresholds, Steps: steps}, {Name: "x", Depends: []uint32{0}}}}
 	of := message.Result{Job: message.JobID{1}, State: message.JobCompleted, Datacenters: []message.DatacenterResult{place("east", 63*time.Second), place("west", 3*time.Second)}}
 	r := Merge(of, plan).Result
 	w := &r.Workflows[0]
+	if !slices.Equal(w.Order, []string{"(a + b)"}) || !slices.Equal(r.Turns, []string{"w → x"}) {
+		t.Errorf("the order is %q, of workflows %q", w.Order, r.Turns)
+	}
 	if w.Began != 3*time.Second || w.Stats.Elapsed != 70*time.Second || w.Stats.Gap != 50*time.Second {
 		t.Errorf("it began at %v, lasted %v, of it %v without load", w.Began, w.Stats.Elapsed, w.Stats.Gap)
 	}

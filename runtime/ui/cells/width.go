@@ -97,7 +97,7 @@ func Clip(s string, width int) string {
 }
 
 // plainer are the characters of our own that have a likeness in ASCII.
-var plainer = strings.NewReplacer("µ", "u", "·", ".", "…", "~", "━", "=", "─", "-", "┤", "|", "✓", "+", "✗", "x", "←", "<", "→", ">", "↑", "^", "↓", "v")
+var plainer = strings.NewReplacer("µ", "u", "·", ".", "…", "~", "━", "=", "─", "-", "┤", "|", "✓", "+", "✗", "x", "←", "<", "→", ">", "↑", "^", "↓", "v", "⇢", "~")
 
 // ASCII spells s for a terminal that knows no other characters, in as many columns.
 func ASCII(s string) string {

@@ -59,6 +59,7 @@ func errorsOf(findings []inspect.Finding) int {
 func describe(w io.Writer, file string, plan *message.Plan, secrets []string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is good: %s\n", file, command.Counted(len(plan.Workflows), "workflow"))
+	describeOrder(&b, turns(plan))
 	for i := range plan.Workflows {
 		describeWorkflow(&b, plan, &plan.Workflows[i])
 	}
@@ -121,18 +122,13 @@ func describeWorkflow(b *strings.Builder, plan *message.Plan, w *message.Workflo
 	}
 }
 
-// describeSteps draws a sequence in one line, and names what each step needs; of a graph, what
-// each comes after.
+// describeSteps draws the order, and names what each step needs; of a graph, what each comes after.
 func describeSteps(b *strings.Builder, steps []message.StepPlan) {
 	edge := "after"
-	if groups := plan.Sequence(steps); groups != nil && len(steps) > 1 {
+	if plan.Sequence(steps) != nil {
 		edge = "needs"
-		var elements []string
-		for i, group := range groups {
-			elements = append(elements, fmt.Sprintf("%d %s", i+1, element(steps, group)))
-		}
-		fmt.Fprintf(b, "  order     %s\n", strings.Join(elements, "  "))
 	}
+	describeOrder(b, plan.Order(steps))
 	for i := range steps {
 		s := &steps[i]
 		fmt.Fprintf(b, "  %-8s  %s", kindWord(s.Kind), units.Clean(s.Name))
@@ -146,24 +142,14 @@ func describeSteps(b *strings.Builder, steps []message.StepPlan) {
 	}
 }
 
-// element names the steps of a sequence that begin together, or of which an iteration takes one.
-func element(steps []message.StepPlan, group []uint32) string {
-	all := named(steps, group, " | ")
-	weighted := 0
-	for _, i := range group {
-		if steps[i].Weight > 0 {
-			weighted++
-		}
+func turns(p *message.Plan) []string { return plan.Turns(p.Workflows) }
+
+func describeOrder(b *strings.Builder, lines []string) {
+	word := "order"
+	for _, line := range lines {
+		fmt.Fprintf(b, "  %-8s  %s\n", word, units.Clean(line))
+		word = ""
 	}
-	switch {
-	case len(group) == 1:
-		return all
-	case weighted == len(group):
-		return all + " (one of them)"
-	case weighted > 0:
-		return all + " (together, one of those with a weight)"
-	}
-	return all + " (together)"
 }
 
 func named(steps []message.StepPlan, list []uint32, between string) string {
