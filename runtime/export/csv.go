@@ -36,7 +36,7 @@ func csvHead() []string {
 		head = append(head, c.name)
 	}
 	head = append(head, "rate_milli")
-	for _, of := range []string{"latency_ns", "service_ns"} {
+	for _, of := range []string{"latency_ns", "service_ns", "wait_ns"} {
 		for _, c := range figuresOf(&report.Distribution{}) {
 			head = append(head, of+"_"+c.name)
 		}
@@ -53,6 +53,8 @@ func csvRows(r *report.Result, datacenter string, workflows []report.Workflow) (
 			figures := append(countsOf(&s.Totals), count{"rate_milli", s.RateMilli})
 			figures = append(figures, figuresOf(&s.LatencyNS)...)
 			figures = append(figures, figuresOf(&s.ServiceNS)...)
+			first := s.PhasesNS["wait"] // until the first byte of the answer
+			figures = append(figures, figuresOf(&first)...)
 			for _, c := range figures {
 				row = append(row, strconv.FormatUint(c.n, 10))
 			}

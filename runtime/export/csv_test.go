@@ -28,7 +28,7 @@ func TestCSV(t *testing.T) {
 	}
 	column := func(row []string, name string) string { return row[slices.Index(rows[0], name)] }
 	s := r.Workflows[0].Steps[0]
-	for name, want := range map[string]uint64{"started": s.Started, "bytes_out": s.BytesOut, "latency_ns_p999": s.LatencyNS.P999, "service_ns_max": s.ServiceNS.Max} {
+	for name, want := range map[string]uint64{"started": s.Started, "bytes_out": s.BytesOut, "latency_ns_p999": s.LatencyNS.P999, "service_ns_max": s.ServiceNS.Max, "wait_ns_p95": s.PhasesNS["wait"].P95} {
 		if got := column(rows[1], name); got != strconv.FormatUint(want, 10) {
 			t.Errorf("%s is %s, want %d", name, got, want)
 		}
