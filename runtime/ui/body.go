@@ -155,9 +155,53 @@ func (b *body) plots(height int) {
 	rates := []string{b.title("rate/s") + s.paint(faint, "  ended, ") + s.paint(bad, "failed")}
 	times := []string{b.title("latency") + "  " + s.paint(faint, "p50") + "  p95  " + s.paint(accent, "p99")}
 	rates, times = append(rates, rate.draw(b.m.Points)...), append(times, latency.draw(b.m.Points)...)
-	for i := range rates {
-		b.pin(rates[i] + cells.Blanks(width+1-cells.Visible(rates[i])) + times[i])
+	b.beside(rates, times, width)
+}
+
+// beside pins two plots side by side.
+func (b *body) beside(left, right []string, width int) {
+	for i := range left {
+		b.pin(left[i] + cells.Blanks(width+1-cells.Visible(left[i])) + right[i])
 	}
+}
+
+// load draws users and iterations. Users that go round begin as many iterations as the target lets
+// them, and those of a rate as many as are due: the two kinds are never added up.
+func (b *body) load(height int) {
+	closed, open := false, false
+	for _, f := range b.m.flows {
+		closed, open = closed || !f.open, open || f.open
+	}
+	from, to := b.m.span(b.v.Recent, b.s.Width)
+	width := (b.s.Width - 3) / 2
+	users := plot{style: b.s, width: width, height: height - 1, from: from, to: to, unit: units.Count}
+	iterations := plot{style: b.s, width: width, height: height - 1, from: from, to: to, unit: units.Compact}
+	s := b.s
+	heads := []string{b.title("active VUs"), b.title("iterations/s")}
+	name := func(at int, word, colour string) { heads[at] += "  " + s.paint(colour, word) }
+	if open {
+		iterations.series = append(iterations.series, series{func(p Point) uint64 { return p.Open.AskedMilli }, faint, false})
+		name(1, "asked", faint)
+	}
+	for _, kind := range []struct {
+		drawn, of bool
+		word      string
+		colour    string
+	}{{closed, false, "closed", accent}, {open, true, "open", warn}} {
+		if !kind.drawn {
+			continue
+		}
+		users.series = append(users.series, series{func(p Point) uint64 { return p.of(kind.of).Users }, kind.colour, false})
+		iterations.series = append(iterations.series, series{func(p Point) uint64 { return p.of(kind.of).BegunMilli }, kind.colour, false})
+		if closed && open {
+			name(0, kind.word, kind.colour)
+		}
+		if open {
+			name(1, map[bool]string{false: "begun", true: kind.word}[closed], kind.colour)
+		}
+	}
+	left, right := append(heads[:1:1], users.draw(b.m.Points)...), append(heads[1:2:2], iterations.draw(b.m.Points)...)
+	b.beside(left, right, width)
 }
 
 // standing shows thresholds and generator in one line, or in two if there is room.

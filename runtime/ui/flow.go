@@ -180,6 +180,14 @@ func (p *pace) apply(now told) {
 	p.askedMilli, p.begunMilli = report.Rate(begun+dropped, now.at-first.at), report.Rate(begun, now.at-first.at)
 }
 
+// askedOf is what was asked for: users that go round ask for nothing.
+func (p *pace) askedOf(open bool) uint64 {
+	if open {
+		return p.askedMilli
+	}
+	return 0
+}
+
 // told is what a sample knew of iterations.
 type told struct {
 	at             time.Duration

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +31,11 @@ func TestWaitersAreNamed(t *testing.T) {
 		m.Apply(&message.JobStatus{State: message.JobRunning, Sequence: 1, Datacenters: []message.DatacenterResult{{Name: "here", Workflows: tc.of}}})
 		if got := m.waitersLine(); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+		for _, width := range []int{60, 80} { // lines alone, and the whole screen
+			if got := strings.Join(strings.Fields(Screen(m, Style{Width: width}, View{}, 24)), " "); !strings.Contains(got, tc.want) {
+				t.Errorf("%s: a screen of %d columns does not tell %q:\n%s", tc.name, width, tc.want, got)
+			}
 		}
 	}
 }

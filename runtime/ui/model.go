@@ -37,6 +37,17 @@ type Point struct {
 	At, Took             time.Duration // when it ended, by the time that load was sent; its length
 	RateMilli, FailMilli uint64        // requests that ended, and that failed, a second, in thousandths
 	P50, P95, P99        uint64        // of the latencies in it, in nanoseconds
+	Closed, Open         Course        // of workflows whose users go round, and of those whose iterations are due: never added up
+}
+
+// Course is what users and iterations did in an interval.
+type Course struct {
+	Users                  uint64
+	BegunMilli, AskedMilli uint64 // iterations a second, in thousandths; asked of open workflows alone
+}
+
+func (c *Course) add(o Course) {
+	c.Users, c.BegunMilli, c.AskedMilli = c.Users+o.Users, c.BegunMilli+o.BegunMilli, c.AskedMilli+o.AskedMilli
 }
 
 // NewModel starts with the plan's values.
@@ -117,7 +128,12 @@ func (p Point) join(next Point) Point {
 		At: next.At, Took: p.Took + next.Took,
 		RateMilli: mean(p.RateMilli, next.RateMilli), FailMilli: mean(p.FailMilli, next.FailMilli),
 		P50: max(p.P50, next.P50), P95: max(p.P95, next.P95), P99: max(p.P99, next.P99),
+		Closed: p.Closed.join(next.Closed, mean), Open: p.Open.join(next.Open, mean),
 	}
+}
+
+func (c Course) join(next Course, mean func(a, b uint64) uint64) Course {
+	return Course{mean(c.Users, next.Users), mean(c.BegunMilli, next.BegunMilli), mean(c.AskedMilli, next.AskedMilli)}
 }
 
 // names are the workflows of a status, each once, in order.

@@ -38,6 +38,7 @@ func (f *flow) past() []Point {
 			}
 		}
 	}
+	courses := f.courses(width)
 	var all []Point
 	//lint:orderfree sorted below, each has a time of its own
 	for since, w := range windows {
@@ -45,11 +46,30 @@ func (f *flow) past() []Point {
 			continue // the newest sample covers it, and better
 		}
 		bad := w.Failed + w.TimedOut
-		all = append(all, Point{
+		p := Point{
 			At: since + width, Took: width, RateMilli: report.Rate(w.OK+bad, width), FailMilli: report.Rate(bad, width),
 			P50: w.Quantile(500_000), P95: w.Quantile(950_000), P99: w.Quantile(990_000),
-		})
+		}
+		*p.of(f.open) = courses[since]
+		all = append(all, p)
 	}
 	slices.SortFunc(all, func(a, b Point) int { return int((a.At - b.At) / time.Millisecond) })
+	return all
+}
+
+// courses are what users and iterations did before the first status, by when each interval began.
+func (f *flow) courses(width time.Duration) map[time.Duration]Course {
+	took, points, err := stats.Points(f.now.Activity, width)
+	if err != nil || took != width {
+		return nil
+	}
+	all := map[time.Duration]Course{}
+	for i := range points {
+		c := Course{Users: (points[i].UsersMilli(width) + 500) / 1000, BegunMilli: report.Rate(points[i].Started, width)}
+		if f.open {
+			c.AskedMilli = report.Rate(points[i].Started+points[i].Failed, width)
+		}
+		all[points[i].Since] = c
+	}
 	return all
 }

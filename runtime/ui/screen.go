@@ -192,6 +192,9 @@ func (m *Model) lines(s Style, v View, height int) []string {
 	if text := m.arrivals("  "); text != "" {
 		all = append(all, cells.Fit(strings.TrimLeft(text, " "), s.Width))
 	}
+	for _, line := range wrapped(m.waitersLine(), max(s.Width, 20)) {
+		all = append(all, s.paint(warn, cells.Fit(line, s.Width)))
+	}
 	for _, f := range m.failures() {
 		if len(all) >= height {
 			break

@@ -167,6 +167,10 @@ func (b *body) generator() {
 			plain(units.Count(g.Begun)), alarm(g.Waited, warn), alarm(g.Dropped, warn),
 		})
 	}
+	if picture := min(b.room-len(t.rows)-6, b.room*3/5, 16); picture >= 6 && len(b.m.Points) > 0 {
+		b.load(picture)
+		b.pin("")
+	}
 	if len(t.rows) > 0 {
 		b.grid(t)
 	}

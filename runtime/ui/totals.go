@@ -23,9 +23,18 @@ func (m *Model) point() Point {
 			p.FailMilli += s.failMilli
 		}
 		all.Merge(f.interval)
+		p.of(f.open).add(Course{f.now.Active, f.pace.begunMilli, f.pace.askedOf(f.open)})
 	}
 	p.P50, p.P95, p.P99 = all.Quantile(500_000), all.Quantile(950_000), all.Quantile(990_000)
 	return p
+}
+
+// of is the course of one kind of workflows.
+func (p *Point) of(open bool) *Course {
+	if open {
+		return &p.Open
+	}
+	return &p.Closed
 }
 
 // Now is the newest point, zero before the first.

@@ -44,7 +44,7 @@ func loaded(at time.Duration, name string) message.WorkflowResult {
 	return message.WorkflowResult{
 		Name: name, State: message.WorkflowRunning, VUs: 64, Cores: 2, Duration: at,
 		Stats: message.Stats{
-			Active: 64, Elapsed: at, Generator: message.Generator{Lag: lag.Wire(), BusyMax: 431_000},
+			Active: 64, Elapsed: at, Generator: message.Generator{Lag: lag.Wire(), BusyMax: 431_000, Begun: 40 * n},
 			Steps: []message.StepStats{
 				{
 					Name: "home", Kind: message.StepRequest, Started: 40 * n, Sent: 40*n - n/20, OK: 40*n - n/4, Failed: n/4 - n/20, TimedOut: n / 20,
@@ -126,8 +126,43 @@ func TestDatacentersAreMerged(t *testing.T) {
 	want := one.Now()
 	want.RateMilli *= 2
 	want.FailMilli *= 2
+	want.Closed.Users *= 2
+	want.Closed.BegunMilli *= 2
 	if diff := cmp.Diff(want, two.Now()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestModelsAreNotAddedUp: users and iterations of closed and of open workflows are two curves, also
+// of the time before the first status.
+func TestModelsAreNotAddedUp(t *testing.T) {
+	open := message.WorkflowPlan{Name: "open", Duration: 10 * time.Second, Rate: 50_000}
+	closed := message.WorkflowPlan{Name: "closed", Duration: 10 * time.Second}
+	report := func(name string, at time.Duration, users, begun uint64) message.WorkflowResult {
+		a := stats.NewActivity(0)
+		for now := time.Duration(0); now <= at; now += 500 * time.Millisecond {
+			a.Finish(now, users, begun*uint64(now/(500*time.Millisecond)), 0)
+		}
+		w := message.WorkflowResult{Name: name, State: message.WorkflowRunning}
+		w.Stats = message.Stats{Elapsed: at, Active: users, Activity: a.Wire(), Generator: message.Generator{Begun: begun * uint64(at/(500*time.Millisecond))}}
+		var windows stats.Windows
+		for now := time.Duration(0); now < at; now += time.Second {
+			windows.At(now).OK++
+		}
+		w.Stats.Steps = []message.StepStats{{Name: "home", Kind: message.StepRequest, Windows: windows.Wire()}}
+		return w
+	}
+	m := NewModel("", &message.Plan{Workflows: []message.WorkflowPlan{open, closed}})
+	for at := time.Second; at <= 6*time.Second; at += time.Second {
+		m.Apply(&message.JobStatus{Sequence: uint64(at), State: message.JobRunning, Elapsed: at, Datacenters: []message.DatacenterResult{{Name: "local", Workflows: []message.WorkflowResult{report("open", at, 3, 20), report("closed", at, 7, 500)}}}})
+	}
+	if diff := cmp.Diff([]Course{{3, 40_000, 50_000}, {7, 1_000_000, 0}}, []Course{m.Now().Open, m.Now().Closed}); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	late := NewModel("", &message.Plan{Workflows: []message.WorkflowPlan{open}})
+	late.Apply(&message.JobStatus{Sequence: 1, State: message.JobRunning, Elapsed: 6 * time.Second, Datacenters: []message.DatacenterResult{{Name: "local", Workflows: []message.WorkflowResult{report("open", 6*time.Second, 3, 20)}}}})
+	if len(late.Points) < 3 || late.Points[1].Open != (Course{3, 40_000, 40_000}) || late.Points[1].Closed != (Course{}) {
+		t.Errorf("the past: %+v", late.Points)
 	}
 }
 
