@@ -9,7 +9,8 @@ import (
 
 // Limits that no option moves.
 const (
-	MaxSize = 64 << 20 // of a response body, and of a request body, in bytes
+	MaxSize = 64 << 20 // of a response body, in bytes
+	maxBody = 1 << 40  // of a request body, which is counted and dropped
 	maxWait = time.Hour
 )
 

@@ -181,7 +181,7 @@ func (m *multiplexed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit))
 	if err == nil {
-		_, err = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, MaxSize))
+		_, err = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, maxBody))
 	}
 	if err != nil || c.fate == fateDrop {
 		panic(http.ErrAbortHandler) // the library resets the stream

@@ -57,7 +57,7 @@ var (
 	badExpect   = &refusal{417, "the only expectation understood is 100-continue"}
 	badChunk    = &refusal{400, "the chunked body is malformed"}
 	badHeadSize = &refusal{431, "the head exceeds 64 KiB or 1000 fields"}
-	badBodySize = &refusal{413, "the body exceeds 64 MiB"}
+	badBodySize = &refusal{413, "the body exceeds 1 TiB"}
 )
 
 // parseHead reads a head from the beginning of b and returns its size, 0 if it is not yet
@@ -194,7 +194,7 @@ func (h *head) contentLength(value []byte) *refusal {
 		if c < '0' || c > '9' {
 			return badLength
 		}
-		if n = n*10 + int64(c-'0'); n > MaxSize {
+		if n = n*10 + int64(c-'0'); n > maxBody {
 			return badBodySize
 		}
 	}

@@ -355,7 +355,7 @@ func TestCodecAgrees(t *testing.T) {
 func TestRefusalIsReadable(t *testing.T) {
 	s := start(t, nil)
 	conn := dial(t, s)
-	if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 999999999\r\n\r\n"+strings.Repeat("x", 100_000)); err != nil {
+	if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9999999999999\r\n\r\n"+strings.Repeat("x", 100_000)); err != nil {
 		t.Fatal(err)
 	}
 	all, err := io.ReadAll(conn)

@@ -246,7 +246,7 @@ func (s *session) begin(h *head, size int) {
 			s.chunks = new(http1.Chunks)
 		}
 		s.chunks.Clear()
-		s.part, s.left = partChunked, MaxSize
+		s.part, s.left = partChunked, maxBody
 	case h.length > 0:
 		s.part, s.left = partSized, h.length
 	default:
