@@ -27,6 +27,20 @@ func debugRun(cmd *cobra.Command, program message.Program, folder string) error 
 	if err := loaded.Reveal(program.Secrets); err != nil {
 		return command.AsUsage(mask.Error(err))
 	}
+	files := rows.NewCache(folder)
+	for _, f := range loaded.Files() {
+		at := slices.IndexFunc(program.Feeds, func(n message.FeedFile) bool { return n.Whole && n.Name == f.Name })
+		sheet, err := files.Open(&program.Feeds[at])
+		if err != nil {
+			return err
+		}
+		defer files.Close(&program.Feeds[at])
+		data, err := rows.MapWhole(int(sheet.File().Fd()), &program.Feeds[at])
+		if err != nil {
+			return err
+		}
+		f.Map(data)
+	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	var provided []message.Provided

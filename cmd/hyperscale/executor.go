@@ -70,6 +70,9 @@ func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 	if config.Feed, err = feedOf(w, work); err != nil {
 		return failed(err)
 	}
+	if err := mapFiles(program, work); err != nil {
+		return failed(err)
+	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt(start.VUs))
 	}
@@ -99,8 +102,21 @@ func feedOf(w *workflow.Workflow, work *exec.Work) (*feed.Table, error) {
 	if w.Feed == nil || w.Feed.File == nil {
 		return nil, nil
 	}
-	at := slices.IndexFunc(work.Start.Program.Feeds, func(f message.FeedFile) bool { return f.Name == w.Feed.File.Name })
+	at := slices.IndexFunc(work.Start.Program.Feeds, func(f message.FeedFile) bool { return !f.Whole && f.Name == w.Feed.File.Name })
 	return rows.Map(work.Sheets[at], w.Feed.File)
+}
+
+// mapFiles maps the files that requests send and that do not travel with their program.
+func mapFiles(program *workflow.Program, work *exec.Work) error {
+	for _, f := range program.Files() {
+		at := slices.IndexFunc(work.Start.Program.Feeds, func(n message.FeedFile) bool { return n.Whole && n.Name == f.Name })
+		data, err := rows.MapWhole(work.Sheets[at], &work.Start.Program.Feeds[at])
+		if err != nil {
+			return err
+		}
+		f.Map(data)
+	}
+	return nil
 }
 
 // collectAt is by how many percent the heap may grow between two collections. Almost all

@@ -658,7 +658,7 @@ func (z *ExecJoin) check() error {
 }
 
 func (z *FeedFile) size() int {
-	n := 37
+	n := 43
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.Bytes))
 	n += sizeBytes(len(z.Digest))
@@ -668,6 +668,7 @@ func (z *FeedFile) size() int {
 	for i := range z.Columns {
 		n += sizeString(len(z.Columns[i]))
 	}
+	n++
 	return n
 }
 
@@ -681,6 +682,7 @@ func (z *FeedFile) digest(h uint64) uint64 {
 	for i := range z.Columns {
 		h = node.MixString(h, string(z.Columns[i]))
 	}
+	h = node.Mix(h, bit(z.Whole))
 	return h
 }
 
@@ -693,9 +695,6 @@ func (z *FeedFile) check() error {
 	}
 	if z.Digest == (FileDigest{}) {
 		return &MissingError{Path: "digest"}
-	}
-	if z.Rows == 0 {
-		return &MissingError{Path: "rows"}
 	}
 	return nil
 }

@@ -3,15 +3,17 @@ package message
 //msgp:limit arrays:4096 maps:64 marshal:false
 //msgp:noduplicates
 
-// FeedFile is a file of rows that is too large to travel with its program. Each node that runs
-// the program reads it locally, and checks that it is the same.
+// FeedFile is a file that is too large to travel with its program: rows of a feed, or the bytes
+// of file(). Each node that runs the program reads it locally, and checks that it is the same.
 type FeedFile struct {
 	Name    string     `msg:"name" require:"true"` // relative to the main file's folder
 	Bytes   uint64     `msg:"bytes" require:"true"`
 	Digest  FileDigest `msg:"digest" require:"true"`
 	JSON    bool       `msg:"json"` // else CSV
-	Rows    uint64     `msg:"rows" require:"true"`
+	Rows    uint64     `msg:"rows"`
 	Columns []string   `msg:"columns"`
+
+	Whole bool `msg:"whole"` // the bytes of file(): neither rows nor columns
 }
 
 // RowOrder says which row of a feed is next.

@@ -181,9 +181,9 @@ func (z ExecRowsLeased) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *FeedFile) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 7
 	// string "name"
-	o = append(o, 0x86, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0x87, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "bytes"
 	o = append(o, 0xa5, 0x62, 0x79, 0x74, 0x65, 0x73)
@@ -207,6 +207,9 @@ func (z *FeedFile) MarshalMsg(b []byte) (o []byte, err error) {
 	for za0001 := range z.Columns {
 		o = msgp.AppendString(o, z.Columns[za0001])
 	}
+	// string "whole"
+	o = append(o, 0xa5, 0x77, 0x68, 0x6f, 0x6c, 0x65)
+	o = msgp.AppendBool(o, z.Whole)
 	return
 }
 
@@ -316,6 +319,17 @@ func (z *FeedFile) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "whole":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Whole")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Whole, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Whole")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -334,6 +348,7 @@ func (z *FeedFile) Msgsize() (s int) {
 	for za0001 := range z.Columns {
 		s += msgp.StringPrefixSize + len(z.Columns[za0001])
 	}
+	s += 6 + msgp.BoolSize
 	return
 }
 

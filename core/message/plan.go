@@ -48,7 +48,7 @@ type Program struct {
 	Seed     uint64        `msg:"seed"`     // of every random number of the virtual users
 	Rate     uint64        `msg:"rate"`     // zero: as in the file; else thousandths of an iteration in RatePer
 	RatePer  time.Duration `msg:"rate_per"` // zero: a second
-	Feeds    []FeedFile    `msg:"feeds"`    // files of rows that Files does not include
+	Feeds    []FeedFile    `msg:"feeds"`    // files that a node reads locally, which Files does not include
 	Secrets  []Secret      `msg:"secrets"`  // sorted by name. The plan does not depend on them
 
 	Iterations uint64      `msg:"iterations"` // zero: as in the file

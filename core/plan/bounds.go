@@ -58,12 +58,12 @@ const (
 
 // Bounds of a program.
 const (
-	FilesMax     = 64
-	FileBytesMax = 512 << 10 // of all its files
-	FeedsMax     = 64        // files of rows, which do not travel
+	FilesMax     = 1000      // those that travel, and those that do not
+	FileBytesMax = 512 << 10 // of all its files that travel
+	FeedsMax     = FilesMax  // files that do not travel
 	ColumnsMax   = 256
-	ColumnMax    = 128 // bytes of a name
-	FeedBytesMax = 1 << 40
+	ColumnMax    = 128     // bytes of a name
+	FeedBytesMax = 1 << 40 // of all files that do not travel
 	SecretsMax   = 100
 	SecretMin    = 4 // bytes of a value: outputs hide it wherever it stands
 	SecretMax    = 16 << 10

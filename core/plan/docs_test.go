@@ -43,6 +43,9 @@ func TestTheManualTellsTheBounds(t *testing.T) {
 		{"`timeout`", fmt.Sprintf("`\"%.0fh\"`", plan.TimeoutMax.Hours())},
 		{"`interval`", fmt.Sprintf("at least `%q`", plan.IntervalMin)},
 		{"the plan", fmt.Sprintf("%d KiB", plan.BytesMax>>10)},
+		{"files, with those that do not travel", fmt.Sprint(plan.FilesMax)},
+		{"files that travel", fmt.Sprintf("%d KiB", plan.FileBytesMax>>10)},
+		{"files that do not travel", fmt.Sprintf("%d TiB", uint64(plan.FeedBytesMax)>>40)},
 	} {
 		if cells[c.row] != c.want {
 			t.Errorf("docs/workflows.md, limit of %s: got %q, want %q", c.row, cells[c.row], c.want)

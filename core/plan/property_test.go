@@ -143,7 +143,12 @@ func TestProgramsWithinTheirBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := message.Program{Main: "main.star", Files: []message.File{{Name: "main.star", Data: make([]byte, plantest.Edge(t, "data", 0, plan.FileBytesMax))}}}
 		for i := range plantest.Edge(t, "feeds", 0, 2) {
-			f := message.FeedFile{Name: plantest.Text(t, i, plan.PathMax), Bytes: plantest.Edge(t, "bytes", 1, uint64(plan.FeedBytesMax)), Rows: plantest.Edge(t, "rows", 1, uint64(plan.RowsMax))}
+			f := message.FeedFile{Name: plantest.Text(t, i, plan.PathMax), Bytes: plantest.Edge(t, "bytes", 1, uint64(plan.FeedBytesMax/2)), Rows: plantest.Edge(t, "rows", 1, uint64(plan.RowsMax))}
+			if f.Whole = rapid.Bool().Draw(t, "whole"); f.Whole {
+				f.Rows = 0
+				p.Feeds = append(p.Feeds, f)
+				continue
+			}
 			for k := range plantest.Edge(t, "columns", 1, plan.ColumnsMax) {
 				f.Columns = append(f.Columns, plantest.Text(t, k, 9))
 			}
@@ -171,6 +176,12 @@ func TestProgramsWithinTheirBounds(t *testing.T) {
 			{"program", func() { p.Params = []message.Param{{Value: strings.Repeat("x", plan.ProgramMax)}} }},
 			{key("name"), func() { bad.Name = plantest.BadText(t, plan.PathMax); p.Feeds = []message.FeedFile{bad} }},
 			{key("bytes"), func() { bad.Bytes = plan.FeedBytesMax + 1; p.Feeds = []message.FeedFile{bad} }},
+			{"bytes of program.feeds", func() {
+				bad.Bytes = plan.FeedBytesMax/2 + 1
+				p.Feeds = []message.FeedFile{bad, bad}
+			}},
+			{"program.files", func() { p.Feeds = make([]message.FeedFile, plan.FilesMax) }},
+			{key("whole"), func() { bad.Whole = true; p.Feeds = []message.FeedFile{bad} }},
 			{key("rows"), func() { bad.Rows = 0; p.Feeds = []message.FeedFile{bad} }},
 			{key("columns"), func() { bad.Columns = nil; p.Feeds = []message.FeedFile{bad} }},
 			{key("columns[0]"), func() { bad.Columns = []string{""}; p.Feeds = []message.FeedFile{bad} }},

@@ -132,7 +132,12 @@ type Program struct {
 	plan      message.Plan
 	workflows []*Workflow
 	vault     *secret.Vault
+	files     []*request.File
 }
+
+// Files lists the files that requests send and that do not travel with the program, each once.
+// A process that sends them maps them before it runs a workflow.
+func (p *Program) Files() []*request.File { return p.files }
 
 // Secrets lists the names of the secrets that the program declares.
 func (p *Program) Secrets() []string { return p.vault.Names() }

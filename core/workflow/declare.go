@@ -39,6 +39,7 @@ type loader struct {
 	roles       []inspect.Role
 	more        []inspect.Finding // beside the error that ends the load
 	vault       *secret.Vault
+	files       map[string]*request.File // that requests send, by name
 }
 
 // loaderOf returns nil while a function runs.
@@ -94,7 +95,7 @@ type stepValue struct {
 
 type declarer func(*loader, syntax.Position, starlark.Tuple, []starlark.Tuple) (starlark.Value, error)
 
-func declaring(name string, call declarer) starlark.Value {
+func declaring(name string, call declarer) *guard.Func {
 	return &guard.Func{Word: name, Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		l := loaderOf(thread)
 		if l == nil {

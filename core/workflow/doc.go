@@ -34,7 +34,7 @@
 // limit and the step's timeout bound them.
 //
 // The packages below form a pipeline, and each imports earlier ones only. language has
-// values, faults and source. secret has texts without a value. guard meters. builtin has modules. request has http and
+// values, faults and source. secret has texts without a value. glob and collect find the files of a program. guard meters. builtin has modules. request has http and
 // its placeholders. extract has extract and expect. demand has rates, stages and thresholds.
 // inspect walks functions that are loaded. This package declares with them.
 //

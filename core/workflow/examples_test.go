@@ -13,6 +13,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/collect"
 )
 
 // examples are the files that users copy, by name.
@@ -36,7 +37,7 @@ func examples(t testing.TB) map[string]string {
 // beside returns a program with the files that it reads from the folder of examples.
 func beside(t *testing.T, name, text string) message.Program {
 	t.Helper()
-	files, _, err := workflow.Files(name, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("../../examples", name)) })
+	files, _, err := collect.Files(name, collect.Reads(func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("../../examples", name)) }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +99,15 @@ func TestManuals(t *testing.T) {
 	}
 }
 
+// documented is a program of a manual, with the files that manuals send.
+func documented(source string) message.Program {
+	p := program("test.star", source)
+	for _, name := range []string{"video.mp4", "uploads/a.jpg"} {
+		p.Files = append(p.Files, message.File{Name: name, Data: []byte(name)})
+	}
+	return p
+}
+
 func manual(t *testing.T, path string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -109,7 +119,7 @@ func manual(t *testing.T, path string) {
 	}
 	source := ""
 	for i, block := range blocks {
-		_, found, err := workflow.Inspect(program("test.star", source))
+		_, found, err := workflow.Inspect(documented(source))
 		if block[1] == "error" {
 			said := told(found)
 			if err != nil {
@@ -127,7 +137,7 @@ func manual(t *testing.T, path string) {
 		source = block[2]
 	}
 	if source != "" {
-		if _, err := workflow.Load(program("test.star", source)); err != nil {
+		if _, err := workflow.Load(documented(source)); err != nil {
 			t.Errorf("last block: %v", err)
 		}
 	}
@@ -197,7 +207,7 @@ func TestFiles(t *testing.T) {
 		{"exhausted.star", "load: name c not found in module lib/b.star"},
 	}
 	for _, test := range tests {
-		files, _, err := workflow.Files(test.main, read)
+		files, _, err := collect.Files(test.main, collect.Reads(read))
 		if err == nil {
 			_, err = workflow.Load(message.Program{Main: test.main, Files: files})
 		}

@@ -11,20 +11,11 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/collect"
 	"hyperscale/core/workflow/feed"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 )
-
-// Bounds of the rows that travel with a program, of one file and of all: a larger file stays
-// where it is, and each node that runs the program reads it locally.
-const (
-	feedMax    = 256 << 10
-	feedInline = 384 << 10
-)
-
-// ErrLarge is the error of a reader for a file that is larger than it reads.
-var ErrLarge = errors.New("the file is too large to travel with its program")
 
 // Feed is the data of a workflow's iterations.
 type Feed struct {
@@ -111,11 +102,11 @@ func (l *loader) feedFile(fn string, format feed.Format, args starlark.Tuple, kw
 	if !ok {
 		return nil, language.WrongType(fn, "#1", "the name of a file", first)
 	}
-	if err := insideFolder(fn, string(name)); err != nil {
+	if err := collect.InsideFolder(fn, string(name)); err != nil {
 		return nil, err.In("#1").Do("write %s(\"folder/name\")", fn)
 	}
 	plan.Name = string(name)
-	if at := slices.IndexFunc(l.program.Feeds, func(f message.FeedFile) bool { return f.Name == plan.Name }); at >= 0 {
+	if at := slices.IndexFunc(l.program.Feeds, func(f message.FeedFile) bool { return !f.Whole && f.Name == plan.Name }); at >= 0 {
 		file := &l.program.Feeds[at]
 		if file.JSON != (format == feed.JSON) {
 			return nil, language.Faultf("%s: %q is read as CSV and as JSON", fn, plan.Name).In("#1")

@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/collect"
 	"hyperscale/core/workflow/feed"
 	"hyperscale/core/workflow/language"
 )
@@ -125,7 +126,7 @@ func TestLargeFeeds(t *testing.T) {
 	text := `workflow(name = "w", feed = feed.csv("large.csv"), steps = [step("a", http.get("http://h/${user}"))])
 workflow(name = "x", feed = feed.json(path = "huge.json"), steps = [step("a", http.get("http://h/"))])
 workflow(name = "y", feed = feed.csv("small.csv"), steps = [step("a", http.get("http://h/"))])`
-	files, large, err := workflow.Files("main.star", func(name string) ([]byte, error) {
+	files, large, err := collect.Files("main.star", collect.Reads(func(name string) ([]byte, error) {
 		switch name {
 		case "main.star":
 			return []byte(text), nil
@@ -134,12 +135,12 @@ workflow(name = "y", feed = feed.csv("small.csv"), steps = [step("a", http.get("
 		case "small.csv":
 			return []byte(peopleCSV), nil
 		}
-		return nil, fmt.Errorf("%s: %w", name, workflow.ErrLarge)
-	})
+		return nil, fmt.Errorf("%s: %w", name, collect.ErrLarge)
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]workflow.Large{{Name: "large.csv"}, {Name: "huge.json", JSON: true}}, large); diff != "" || len(files) != 2 {
+	if diff := cmp.Diff([]collect.Large{{Name: "large.csv"}, {Name: "huge.json", JSON: true}}, large); diff != "" || len(files) != 2 {
 		t.Errorf("%d files, large (-want +got):\n%s", len(files), diff)
 	}
 	p, err := workflow.Load(message.Program{Main: "main.star", Files: files, Feeds: []message.FeedFile{

@@ -15,6 +15,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/collect"
 	"hyperscale/core/workflow/inspect"
 )
 
@@ -101,12 +102,12 @@ func TestGoodFiles(t *testing.T) {
 	n := 0
 	//lint:orderfree each file is judged by itself
 	for name, text := range good(t) {
-		files, _, err := workflow.Files(name, func(file string) ([]byte, error) {
+		files, _, err := collect.Files(name, collect.Reads(func(file string) ([]byte, error) {
 			if file == name {
 				return []byte(text), nil
 			}
 			return os.ReadFile(filepath.Join("../../examples", file))
-		})
+		}))
 		if err != nil {
 			continue // it needs a file that the manual only speaks of
 		}

@@ -11,11 +11,15 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/workflow/collect"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/inspect"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/secret"
 )
+
+// deepMax bounds how deep files load files: each takes a piece of the stack.
+const deepMax = 64
 
 // module is a loaded file, or one that is being loaded.
 type module struct {
@@ -107,7 +111,7 @@ func checkFiles(files []message.File) error {
 		total += len(f.Data)
 	}
 	if total > plan.FileBytesMax {
-		return tooLarge(total)
+		return collect.TooLarge(total)
 	}
 	return nil
 }
@@ -115,7 +119,7 @@ func checkFiles(files []message.File) error {
 // load is Starlark's load(): a file of the program, once.
 func (l *loader) load(thread *starlark.Thread, name string) (starlark.StringDict, error) {
 	if name != l.program.Main {
-		if err := checkFileName(name); err != nil {
+		if err := collect.CheckFileName(name); err != nil {
 			return nil, err
 		}
 	}
@@ -136,8 +140,8 @@ func (l *loader) load(thread *starlark.Thread, name string) (starlark.StringDict
 		}
 		return nil, language.Faultf("the program has no file %q", name).Meant(name, known)
 	}
-	if len(thread.CallStack()) > plan.FilesMax {
-		return nil, language.Faultf("files load files more than %d deep", plan.FilesMax)
+	if len(thread.CallStack()) > deepMax {
+		return nil, language.Faultf("files load files more than %d deep", deepMax)
 	}
 	done := &module{}
 	l.modules[name] = done

@@ -9,6 +9,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/collect"
 	"hyperscale/core/workflow/request"
 )
 
@@ -159,6 +160,8 @@ func TestDataFiles(t *testing.T) {
 		"outside.star": "data = file(\"../x\")\n" + use,
 		"large.star":   "data = file(\"large.bin\")\n" + use,
 		"large.bin":    strings.Repeat("x", 600<<10),
+		"code.star":    "load(\"x/code.star\", \"data\")\n" + use,
+		"x/code.star":  "# " + strings.Repeat("x", 600<<10),
 		"own.star":     "def file(x):\n    return x\ndata = file(\"nothing.bin\")\n" + use,
 		"lost.star":    "load(\"x/gone.star\", \"data\")\n" + use,
 		"far.star":     "data = file(\"denied.bin\")\n" + use,
@@ -179,16 +182,17 @@ func TestDataFiles(t *testing.T) {
 		{"gone.star", "gone.star:1:13: the program has no file \"data/raw.bim\"\n    data = file(\"data/raw.bim\")\n                ^^^^^^^^^^^^^^\n  it must lie in the folder of gone.star"},
 		{"hidden.star", "its name must stand in the call as it is"},
 		{"outside.star", "file: \"../x\" is not a path inside the file's folder"},
-		{"large.star", "the program's files have 601 KiB, the limit is 512 KiB"},
+		{"large.star", "large.star -> \"\" and large.bin of 614400"},
+		{"code.star", "the program's files have 601 KiB, the limit is 512 KiB"},
 		{"own.star", "own.star -> \"nothing.bin\""},
 		{"lost.star", "lost.star:1:6: load: x/gone.star does not exist\n    load(\"x/gone.star\", \"data\")\n         ^^^^^^^^^^^^^\n  check the name: it is a path below the folder of lost.star"},
 		{"far.star", "far.star:1:13: file: denied.bin: permission denied"},
 	}
 	for _, test := range tests {
-		files, _, err := workflow.Files(test.main, read)
+		files, large, err := collect.Files(test.main, collect.Reads(read))
 		var loaded *workflow.Program
 		if err == nil {
-			loaded, err = workflow.Load(message.Program{Main: test.main, Files: files})
+			loaded, err = workflow.Load(message.Program{Main: test.main, Files: files, Feeds: elsewhere(large, 600<<10)})
 		}
 		got := fmt.Sprint(err)
 		if err == nil {
@@ -196,7 +200,11 @@ func TestDataFiles(t *testing.T) {
 			for _, f := range files {
 				names = append(names, f.Name)
 			}
-			got = fmt.Sprintf("%s -> %q", strings.Join(names, " "), loaded.Workflow("w").Steps[0].Request.Body)
+			r := loaded.Workflow("w").Steps[0].Request
+			got = fmt.Sprintf("%s -> %q", strings.Join(names, " "), r.Body)
+			for _, f := range r.Files {
+				got += fmt.Sprintf(" and %s of %d", f.File.Name, f.File.Size)
+			}
 		}
 		if !strings.Contains(got, test.want) {
 			t.Errorf("%s: got %s, want %s", test.main, got, test.want)

@@ -19,7 +19,7 @@ func addModules(all starlark.StringDict) {
 	all["base64"] = builtin.Base64()
 	all["expect"] = builtin.Expect()
 	all["feed"] = feedNamespace()
-	all["file"] = declaring("file", (*loader).file)
+	all["file"] = fileNamespace()
 	all["hex"] = builtin.Hex()
 	all["hmac"] = builtin.HMAC()
 	all["html"] = builtin.HTML()

@@ -25,6 +25,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/collect"
 	"hyperscale/runtime/convert"
 	"hyperscale/runtime/convert/curl"
 	"hyperscale/runtime/engine"
@@ -247,12 +248,12 @@ func (l *listener) converted(t *testing.T, one pasted, folder, server string) (*
 		t.Fatalf("%s: %v", one.line, err)
 	}
 	styled(t, made.Text)
-	files, _, err := workflow.Files("made.star", func(name string) ([]byte, error) {
+	files, _, err := collect.Files("made.star", collect.Reads(func(name string) ([]byte, error) {
 		if name == "made.star" {
 			return []byte(made.Text), nil
 		}
 		return read(name)
-	})
+	}))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, made.Text)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"hyperscale/core/workflow"
@@ -36,8 +37,8 @@ func (p *printer) hop(x *exchange) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "* %s %s\n", x.call.Method, p.mask.Values(pool.Key(x.call)+x.call.Path))
 	version := "HTTP/1.1"
-	request := []byte(p.mask.Dump(string(x.call.Bytes))) // before it is cut
-	if x.two {                                           // in readable form: on the wire it is frames
+	request := []byte(p.mask.Dump(printable(x.call))) // before it is cut
+	if x.two {                                        // in readable form: on the wire it is frames
 		version = "HTTP/2"
 		request = bytes.Replace(request, []byte(" HTTP/1.1\r\n"), []byte(" HTTP/2\r\n"), 1)
 	}
@@ -62,6 +63,20 @@ func (p *printer) hop(x *exchange) {
 	show(&b, "< ", []byte(p.mask.Values(string(append(append(head, '\n'), body...)))))
 	fmt.Fprintf(&b, "* %d in %v\n\n", x.status, x.latency().Round(time.Microsecond))
 	p.printf("%s", b.Bytes())
+}
+
+// printable returns a request with the length of each file in place of its bytes.
+func printable(c *http1.Call) string {
+	var b strings.Builder
+	from := 0
+	for _, in := range c.Inserts {
+		at := c.HeadLen + in.At
+		b.Write(c.Bytes[from:at])
+		fmt.Fprintf(&b, "<a file of %d bytes>", len(in.Data))
+		from = at
+	}
+	b.Write(c.Bytes[from:])
+	return b.String()
 }
 
 // show puts a mark before each line and escapes what a terminal would execute.

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/codec"
 )
@@ -25,6 +27,7 @@ func (q *requests) Framed(index int32) *codec.Operation {
 	q.g.protocol.Compile(&n.Own.Operation, q.undressed(n))
 	// The body is sent in pieces, and its buffer is reused meanwhile.
 	n.Own.Copy = append(n.Own.Copy[:0], n.Own.Body...)
+	n.Own.Inserts = slices.Clone(n.Own.Inserts)
 	n.Own.Body = n.Own.Copy
 	return n.Framed
 }

@@ -154,6 +154,15 @@ func compile(r *request.Request) (http1.Call, error) {
 			return http1.Call{}, &http1.InputError{Field: "auth kind", Value: r.Auth.Kind, Remedy: "use basic or bearer"}
 		}
 	}
+	for _, f := range r.Files {
+		data, err := f.File.Data()
+		if err != nil {
+			return http1.Call{}, err
+		}
+		if len(data) > 0 { // an insert is never empty
+			out.Inserts = append(out.Inserts, http1.Insert{At: f.At, Data: data})
+		}
+	}
 	return out.Compile()
 }
 

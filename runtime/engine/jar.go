@@ -65,8 +65,9 @@ func (q *requests) dress(index int32) {
 		c = new(http1.Call)
 		q.dressed[index] = c
 	}
-	b := c.Bytes[:0]
+	b, inserts := c.Bytes[:0], c.Inserts[:0]
 	*c = *call
+	c.Inserts = append(inserts, call.Inserts...) // those of the last filled request change with the next one
 	if proxied {
 		method := bytes.IndexByte(head, ' ') + 1
 		line := bytes.IndexByte(head, '\n') + 1

@@ -75,6 +75,11 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 	}
 	b = append(b, 0)
 	text(r.ContentType)
+	for i := range r.Files {
+		b = append(strconv.AppendInt(b, int64(r.Files[i].At), 10), ':')
+		text(r.Files[i].File.Name) // a program has one value of a file
+	}
+	b = append(b, 0)
 	b = append(b, r.Body...)
 	m.scratch = b
 	return b, len(b) <= preparedKey

@@ -43,7 +43,7 @@ func (x *exchange) follow(location string) (http1.Call, error) {
 	next.Made = nil
 	next.URL, next.Params = to.String(), nil // the location has its own parameters
 	if dropsBody(int(x.status), next.Method) {
-		next.Method, next.Body, next.ContentType = "GET", nil, ""
+		next.Method, next.Body, next.Files, next.ContentType = "GET", nil, nil, ""
 		next.Headers = without(next.Headers, "content-type")
 	}
 	if origin(from) != origin(to) {

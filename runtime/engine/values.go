@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/extract"
@@ -18,17 +19,16 @@ type values struct {
 	all  [][]byte // of user 0, of user 1, ...: each reuses its memory in the next iteration
 	view extract.View
 
-	filled []byte     // the request that was filled last
-	head   int        // length of its head
-	call   http1.Call // as a call, if one was requested
-	index  int32      // its slot
+	filled http1.Message // the request that was filled last
+	call   http1.Call    // as a call, if one was requested
+	index  int32         // its slot
 	serial uint32
-	rest   map[int32][]byte // by slot: requests that the kernel has taken in part
+	rest   map[int32]http1.Message // by slot: requests that the kernel has taken in part
 }
 
 func newValues(cfg Config) values {
 	n := len(cfg.Workflow.Vars)
-	return values{n: n, all: make([][]byte, int(cfg.VUs)*n), index: pool.None, rest: map[int32][]byte{}}
+	return values{n: n, all: make([][]byte, int(cfg.VUs)*n), index: pool.None, rest: map[int32]http1.Message{}}
 }
 
 func (v *values) of(vu int32) [][]byte { return v.all[int(vu)*v.n : (int(vu)+1)*v.n] }
@@ -54,10 +54,11 @@ func refused(err error) error {
 func (q *requests) fill(index int32) error {
 	n, v := q.Slots.At(index), &q.values
 	v.index = pool.None
-	b, head, err := n.Call.Fill(v.filled[:0], v.of(n.VU))
-	if v.filled, v.head = b, head; err != nil {
+	b, head, err := n.Call.Fill(v.filled.Bytes[:0], v.of(n.VU))
+	if v.filled.Bytes, v.filled.Head = b, head; err != nil {
 		return refused(err)
 	}
+	v.filled.Inserts = n.Call.Placed(v.filled.Inserts[:0], v.of(n.VU))
 	v.index, v.serial = index, n.Serial
 	return nil
 }
@@ -68,7 +69,7 @@ func (q *requests) filledCall(n *pool.RequestSlot) *http1.Call {
 	if err != nil {
 		return n.Call // Send ends the same way
 	}
-	call := n.Call.At(b, head)
+	call := n.Call.At(http1.Message{Bytes: b, Head: head, Inserts: n.Call.Placed(nil, q.values.of(n.VU))})
 	return &call
 }
 
@@ -77,18 +78,18 @@ func (q *requests) undressed(n *pool.RequestSlot) *http1.Call {
 	if n.Call.Template == nil {
 		return n.Call
 	}
-	q.values.call = n.Call.At(q.values.filled, q.values.head)
+	q.values.call = n.Call.At(q.values.filled)
 	return &q.values.call
 }
 
-// Outgoing returns the bytes that a slot sends.
-func (q *requests) Outgoing(index int32) []byte {
+// Outgoing returns what a slot sends.
+func (q *requests) Outgoing(index int32) http1.Message {
 	n, v := q.Slots.At(index), &q.values
 	if n.Call.Template == nil {
-		return n.Call.Bytes
+		return n.Call.Message()
 	}
-	if b := v.rest[index]; b != nil && n.Sent > 0 {
-		return b
+	if m, ok := v.rest[index]; ok && n.Sent > 0 {
+		return m
 	}
 	if v.index != index || v.serial != n.Serial {
 		_ = q.fill(index) // send has tried: the same values fit again
@@ -97,9 +98,10 @@ func (q *requests) Outgoing(index int32) []byte {
 }
 
 // KeepRest copies a filled request of which a part is sent, because its values may change.
-func (q *requests) KeepRest(index int32, b []byte) {
-	if n := q.Slots.At(index); n.Call.Template != nil && n.Sent > 0 && n.Sent < len(b) && &b[0] == &q.values.filled[0] {
-		q.values.rest[index] = bytes.Clone(b)
+func (q *requests) KeepRest(index int32, m http1.Message) {
+	if n := q.Slots.At(index); n.Call.Template != nil && n.Sent > 0 && n.Sent < m.Len() && &m.Bytes[0] == &q.values.filled.Bytes[0] {
+		m.Bytes, m.Inserts = bytes.Clone(m.Bytes), slices.Clone(m.Inserts)
+		q.values.rest[index] = m
 	}
 }
 

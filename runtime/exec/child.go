@@ -36,7 +36,7 @@ type child struct {
 	id   node.ExecID // 0 while warm; written under pool.mu
 	cmd  *osexec.Cmd
 	conn *os.File
-	lend *os.File          // socket over which it gets the memory of rows
+	lend *os.File          // socket over which it gets the memory of large files
 	out  chan node.Message // to the child; bounded, see send
 	more chan struct{}     // until has moved and was not sent
 	done chan struct{}     // closed once it is reaped
@@ -282,7 +282,7 @@ func (c *child) why(err error) (reason string, lapsed bool) {
 }
 
 // resident returns the memory that a process has for itself, in bytes, zero if it is
-// gone: rows are shared by all.
+// gone: large files are shared by all.
 func resident(pid int) uint64 {
 	proc, err := procfs.NewProc(pid)
 	if err != nil {

@@ -3,6 +3,7 @@ package exec
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -10,10 +11,10 @@ import (
 	"hyperscale/core/node"
 )
 
-// lent is the child's end of the socket that carries descriptors of the rows' memory.
+// lent is the child's end of the socket that carries descriptors of large files' memory.
 const lent = 4
 
-// lend prepares the program's large feeds, and gives them and then its work to the child.
+// lend prepares the program's large files, and gives them and then its work to the child.
 // Reading a gigabyte takes seconds, and the caller that starts a run must not wait for that.
 func (p *Pool) lend(ch *child, id node.ExecID, start *message.ExecStart) {
 	var fds []int
@@ -35,7 +36,7 @@ func (p *Pool) lend(ch *child, id node.ExecID, start *message.ExecStart) {
 		fds = append(fds, int(sheet.File().Fd()))
 	}
 	if err := hand(ch.lend, fds); err != nil {
-		ch.kill(fmt.Sprintf("its rows could not be handed over: %v", err))
+		ch.kill(fmt.Sprintf("its files could not be handed over: %v", err))
 		return
 	}
 	p.mu.Lock()
@@ -45,8 +46,20 @@ func (p *Pool) lend(ch *child, id node.ExecID, start *message.ExecStart) {
 	}
 }
 
+// handMost is how many descriptors one message carries; the kernel takes 253.
+const handMost = 250
+
 // hand passes descriptors through a socket.
 func hand(socket *os.File, fds []int) error {
+	for some := range slices.Chunk(fds, handMost) {
+		if err := handSome(socket, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func handSome(socket *os.File, fds []int) error {
 	raw, err := socket.SyscallConn()
 	if err != nil {
 		return err
@@ -62,8 +75,20 @@ func hand(socket *os.File, fds []int) error {
 	return failed
 }
 
-// take receives a number of descriptors.
+// take receives a number of descriptors, as hand has passed them.
 func take(socket, many int) ([]int, error) {
+	all := make([]int, 0, many)
+	for len(all) < many {
+		some, err := takeSome(socket, min(many-len(all), handMost))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+func takeSome(socket, many int) ([]int, error) {
 	ancillary := make([]byte, unix.CmsgSpace(4*many))
 	_, n, _, _, err := unix.Recvmsg(socket, make([]byte, 1), ancillary, unix.MSG_CMSG_CLOEXEC)
 	if err != nil {

@@ -25,7 +25,7 @@ type Work struct {
 	Lease    *Lease
 	Progress func(*message.Stats)
 	Rows     *Rows
-	Sheets   []int // memory of Start.Program.Feeds, in their order: see rows.Map
+	Sheets   []int // memory of Start.Program.Feeds, in their order: see rows.Map and rows.MapWhole
 }
 
 // Origin is when the time of the workflow was zero that the work joins; false if it joins none.
@@ -128,7 +128,7 @@ func (c *inside) serve(run Runner) error {
 	if n := len(start.Program.Feeds); n > 0 {
 		var err error
 		if sheets, err = take(lent, n); err != nil {
-			return fmt.Errorf("take the memory of %d feeds: %w", n, err)
+			return fmt.Errorf("take the memory of %d files: %w", n, err)
 		}
 	}
 	ctx, stop := context.WithCancel(context.Background())

@@ -35,7 +35,7 @@ type Config struct {
 	// per executor, more lets a run-away allocate longer: at 250 ms one that
 	// fills 2 GiB/s overshoots by half a gigabyte.
 	MemoryInterval time.Duration
-	// Feeds is the folder in which files of rows lie that are too large to travel with
+	// Feeds is the folder in which files lie that are too large to travel with
 	// a program. Empty: there are none.
 	Feeds  string
 	Logger *slog.Logger

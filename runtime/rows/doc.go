@@ -1,6 +1,6 @@
-// Package rows keeps the rows of large feeds in memory that all executors of a machine
-// share. It reads a file once into a sealed memory file (memfd), with the marks of its rows
-// behind it. Each executor that takes rows maps it read-only.
+// Package rows keeps large files, rows of feeds and bodies of requests, in memory that all
+// executors of a machine share. It reads a file once into a sealed memory file (memfd), with the
+// marks of its rows behind it, if it has rows. Each executor maps it read-only.
 //
 // It does not parse (core/workflow/feed does) and assigns no rows. It does not map the file
 // itself: a truncated file ends the readers of its map with SIGBUS. A memory file that is
@@ -11,7 +11,7 @@
 // Invariants:
 //
 //	ROWS-1 Mapped bytes have the digest that names them, always.
-//	ROWS-2 The memory is that of the rows and two bytes a row, once a machine, for any number
+//	ROWS-2 The memory is that of the file and two bytes a row, once a machine, for any number
 //	       of processes. The last of them frees it.
 //
 // Read sheet.go, then cache.go.

@@ -162,3 +162,87 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// A file that is read whole is mapped as it is, and described without its memory.
+func TestWhole(t *testing.T) {
+	for _, n := range []int{1, 7, 8, 4096, 3<<20 + 5} {
+		text := strings.Repeat("x\x00\"\n", n)[:n]
+		folder := t.TempDir()
+		path := write(t, folder, "big.bin", text)
+		name, err := Describe(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name.Name = "big.bin"
+		if name.Bytes != uint64(n) || name.Digest != sha256.Sum256([]byte(text)) || !name.Whole || name.Rows != 0 {
+			t.Errorf("%d bytes are described as %+v", n, name)
+		}
+		s, err := ReadWhole(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Name("big.bin"); fmt.Sprint(got) != fmt.Sprint(name) {
+			t.Errorf("read as %+v, described as %+v", got, name)
+		}
+		data, err := MapWhole(int(s.File().Fd()), &name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if string(data) != text {
+			t.Errorf("%d bytes are mapped as %d others", n, len(data))
+		}
+		c := NewCache(folder)
+		bad := name
+		bad.Digest[31]++
+		if _, err := c.Open(&bad); err == nil || !strings.Contains(err.Error(), `file "big.bin" is another file here`) {
+			t.Errorf("another digest: %v", err)
+		}
+		bad = name
+		bad.Bytes++
+		if _, err := c.Open(&bad); err == nil || !strings.Contains(err.Error(), "bytes here and") {
+			t.Errorf("another size: %v", err)
+		}
+	}
+}
+
+// One file that is read as rows and whole has the memory of both.
+func TestCacheKeepsRowsAndWholeFilesApart(t *testing.T) {
+	folder := t.TempDir()
+	path := write(t, folder, "people.csv", people(100))
+	s, err := Read(path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := s.Name("people.csv")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := Describe(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole.Name = "people.csv"
+	c := NewCache(folder)
+	a, err := c.Open(&rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := c.Open(&whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Map(int(a.File().Fd()), &rows); err != nil {
+		t.Error(err)
+	}
+	if data, err := MapWhole(int(b.File().Fd()), &whole); err != nil || string(data) != people(100) {
+		t.Errorf("got %d bytes, %v", len(data), err)
+	}
+	c.Close(&rows)
+	c.Close(&whole)
+	if len(c.sheets) != 0 {
+		t.Errorf("%d are kept", len(c.sheets))
+	}
+}

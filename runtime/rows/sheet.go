@@ -17,7 +17,7 @@ import (
 // chunk is how much of a file is read, and digested, at once.
 const chunk = 1 << 20
 
-// Sheet is a file of rows in sealed memory.
+// Sheet is a file in sealed memory: rows, or the bytes of a file that is read whole.
 type Sheet struct {
 	file *os.File
 	name message.FeedFile
@@ -25,26 +25,64 @@ type Sheet struct {
 
 // Read reads a file of rows into sealed memory, with its description for a program: see Name.
 func Read(path string, json bool) (*Sheet, error) {
-	f, err := os.Open(path)
+	return read(path, message.FeedFile{JSON: json})
+}
+
+// ReadWhole reads a file that is no table.
+func ReadWhole(path string) (*Sheet, error) { return read(path, message.FeedFile{Whole: true}) }
+
+func read(path string, name message.FeedFile) (*Sheet, error) {
+	f, size, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no file", path)
-	case info.Size() == 0:
-		return nil, fmt.Errorf("%s is empty", path)
-	}
-	s := &Sheet{name: message.FeedFile{Bytes: uint64(info.Size()), JSON: json}}
+	s := &Sheet{name: name}
+	s.name.Bytes = size
 	if err := s.fill(f); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
+}
+
+func open(path string) (*os.File, uint64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("%s is no file", path)
+	case info.Size() == 0:
+		err = fmt.Errorf("%s is empty", path)
+	default:
+		return f, uint64(info.Size()), nil
+	}
+	_ = f.Close() // nothing was written
+	return nil, 0, err
+}
+
+// Describe is a program's description of a file that is read whole, without its memory: the
+// caller provides the path.
+func Describe(path string) (name message.FeedFile, err error) {
+	f, size, err := open(path)
+	if err != nil {
+		return name, err
+	}
+	defer f.Close()
+	name = message.FeedFile{Bytes: size, Whole: true}
+	digest := sha256.New()
+	n, err := io.Copy(digest, f)
+	if err == nil && uint64(n) != size {
+		err = errors.New("its size changed while it was read")
+	}
+	if err != nil {
+		return name, fmt.Errorf("%s: %w", path, err)
+	}
+	digest.Sum(name.Digest[:0])
+	return name, nil
 }
 
 // fill copies a file into memory, marks its rows, and seals it.
@@ -68,7 +106,7 @@ func (s *Sheet) fill(from io.Reader) (err error) {
 		return fmt.Errorf("map %d bytes: %w", size, err)
 	}
 	table, err := s.take(from, data)
-	if err == nil {
+	if err == nil && table != nil {
 		err = s.mark(table)
 	}
 	if unmapped := unix.Munmap(data); err == nil && unmapped != nil { // writable memory cannot be sealed
@@ -83,7 +121,7 @@ func (s *Sheet) fill(from io.Reader) (err error) {
 	return nil
 }
 
-// take reads and digests the file, and looks that it is a table.
+// take reads and digests the file, and looks that it is a table; nil: it need not be one.
 func (s *Sheet) take(from io.Reader, data []byte) (*feed.Table, error) {
 	digest := sha256.New()
 	for at := 0; at < len(data); {
@@ -99,6 +137,9 @@ func (s *Sheet) take(from io.Reader, data []byte) (*feed.Table, error) {
 		return nil, errors.New("it became longer while it was read")
 	}
 	digest.Sum(s.name.Digest[:0])
+	if s.name.Whole {
+		return nil, nil
+	}
 	table, err := feed.Scan(format(s.name.JSON), data)
 	if err != nil {
 		return nil, err
@@ -142,19 +183,38 @@ func (s *Sheet) Close() error { return s.file.Close() }
 // mapped at once: no iteration waits for a page.
 func Map(fd int, name *message.FeedFile) (*feed.Table, error) {
 	from, marks := aligned(name.Bytes), (name.Rows+feed.MarkEvery-1)/feed.MarkEvery
-	all := from + 8*marks
-	seals, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
-	if err != nil || seals&unix.F_SEAL_SHRINK == 0 || seals&unix.F_SEAL_WRITE == 0 {
-		return nil, fmt.Errorf("feed %q: its memory is not sealed", name.Name)
-	}
-	var info unix.Stat_t
-	if err := unix.Fstat(fd, &info); err != nil || uint64(info.Size) != all {
-		return nil, fmt.Errorf("feed %q: its memory has %d bytes, want %d", name.Name, info.Size, all)
-	}
-	data, err := unix.Mmap(fd, 0, int(all), unix.PROT_READ, unix.MAP_SHARED|unix.MAP_POPULATE)
+	data, err := mapped(fd, name, from+8*marks)
 	if err != nil {
-		return nil, fmt.Errorf("feed %q: map %d bytes: %w", name.Name, all, err)
+		return nil, err
 	}
 	places := unsafe.Slice((*uint64)(unsafe.Pointer(&data[from])), marks)
 	return feed.Open(format(name.JSON), name.Columns, name.Rows, places, data[:name.Bytes:name.Bytes]), nil
+}
+
+// MapWhole is the bytes of a file that is read whole, as Map.
+func MapWhole(fd int, name *message.FeedFile) ([]byte, error) { return mapped(fd, name, name.Bytes) }
+
+// mapped maps sealed memory of a size.
+func mapped(fd int, name *message.FeedFile, all uint64) ([]byte, error) {
+	seals, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
+	if err != nil || seals&unix.F_SEAL_SHRINK == 0 || seals&unix.F_SEAL_WRITE == 0 {
+		return nil, fmt.Errorf("%s: its memory is not sealed", noun(name))
+	}
+	var info unix.Stat_t
+	if err := unix.Fstat(fd, &info); err != nil || uint64(info.Size) != all {
+		return nil, fmt.Errorf("%s: its memory has %d bytes, want %d", noun(name), info.Size, all)
+	}
+	data, err := unix.Mmap(fd, 0, int(all), unix.PROT_READ, unix.MAP_SHARED|unix.MAP_POPULATE)
+	if err != nil {
+		return nil, fmt.Errorf("%s: map %d bytes: %w", noun(name), all, err)
+	}
+	return data, nil
+}
+
+// noun names a file as its program does.
+func noun(name *message.FeedFile) string {
+	if name.Whole {
+		return fmt.Sprintf("file %q", name.Name)
+	}
+	return fmt.Sprintf("feed %q", name.Name)
 }

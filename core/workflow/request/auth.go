@@ -99,8 +99,10 @@ func NewPart(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (
 		part.data = []byte(data)
 	case *secret.Text:
 		part.hidden = data
+	case *File:
+		part.file, part.filename = data, data.base()
 	default:
-		return nil, language.Faultf("http.part: data must be a text, bytes or a secret").In("data")
+		return nil, language.Faultf("http.part: data must be a text, bytes, a file or a secret").In("data")
 	}
 	for i, to := range []*string{&part.filename, &part.kind} {
 		if in[i+1] == nil {

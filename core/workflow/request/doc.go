@@ -15,6 +15,6 @@
 //
 //	members := request.Requester("http", nil, nil, use)
 //
-// Read request.go, http.go, placeholder.go, multipart.go, filled.go, reveal.go, graphql.go; then
+// Read request.go, file.go, http.go, placeholder.go, multipart.go, filled.go, reveal.go, graphql.go; then
 // options.go, client.go, secure.go, network.go.
 package request

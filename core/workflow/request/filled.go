@@ -33,7 +33,7 @@ func (r *Request) Filled(values [][]byte) *Request {
 		out.Auth = &Auth{r.Auth.Kind, f.in(r.Auth.User, f.plain), f.in(r.Auth.Password, f.plain), f.in(r.Auth.Token, f.plain)}
 	}
 	escaped := [][]string{EscapeNone: f.plain, EscapeJSON: f.json, EscapeForm: f.query}[r.Escape]
-	out.Body = []byte(f.in(string(r.Body), escaped))
+	out.Body, out.Files = r.rewrite(func(text string) string { return f.in(text, escaped) })
 	out.Placeholders, out.Escape, out.Boundary = nil, EscapeNone, ""
 	return &out
 }

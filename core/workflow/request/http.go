@@ -53,6 +53,7 @@ type Value struct {
 type partValue struct {
 	language.Opaque
 	data           []byte
+	file           *File        // in place of data; nil: it is no file
 	text           bool         // data was a text: it may contain values
 	hidden         *secret.Text // in place of data; nil: it is not secret
 	filename, kind string
@@ -330,8 +331,10 @@ func (r *Request) body(thread *starlark.Thread, fn string, b *Placeholders, in *
 			r.Body, r.ContentType = []byte(text), "text/plain; charset=utf-8"
 		case starlark.Bytes:
 			r.Body, r.ContentType = []byte(v), "application/octet-stream"
+		case *File:
+			r.Files, r.ContentType = []Attached{{0, v}}, "application/octet-stream"
 		default:
-			f := language.WrongType(fn, "body", "a text, bytes or a secret", v)
+			f := language.WrongType(fn, "body", "a text, bytes, a file or a secret", v)
 			return f.Do("for a dict or a list use json = ...")
 		}
 		return guard.MeterOf(thread).Charge(thread, len(r.Body))

@@ -2,6 +2,7 @@ package request
 
 import (
 	"encoding/hex"
+	"fmt"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/secret"
@@ -44,9 +45,12 @@ func (r *Request) multipart(thread *starlark.Thread, fn string, b *Placeholders,
 		return err
 	}
 	boundary := form.boundary()
-	for i, body := range form.bodies {
+	for i, p := range form.all {
 		r.Body = append(r.Body, "--"+boundary+"\r\n"+form.heads[i]+"\r\n\r\n"...)
-		r.Body = append(append(r.Body, body...), "\r\n"...)
+		if p.file != nil {
+			r.Files = append(r.Files, Attached{len(r.Body), p.file})
+		}
+		r.Body = append(append(r.Body, p.text...), "\r\n"...)
 	}
 	r.Body = append(r.Body, "--"+boundary+"--\r\n"...)
 	r.ContentType = "multipart/form-data; boundary=" + boundary
@@ -61,13 +65,20 @@ type parts struct {
 	fn     string
 	blanks *Placeholders
 	heads  []string
-	bodies [][]byte
+	all    []content
 	total  int
+}
+
+// content is what a part holds: a file, or bytes.
+type content struct {
+	file *File
+	text []byte
 }
 
 func (p *parts) add(name string, value starlark.Value) error {
 	escape := strings.NewReplacer("\"", "%22", "\r", "%0D", "\n", "%0A")
 	head, body, text := "Content-Disposition: form-data; name=\""+escape.Replace(name)+"\"", []byte(nil), false
+	var file *File
 	switch value := value.(type) {
 	case starlark.String:
 		body, text = []byte(value), true
@@ -83,6 +94,7 @@ func (p *parts) add(name string, value starlark.Value) error {
 		if err := p.blanks.none(p.fn, "multipart", "the name or the type of a file", value.filename+value.kind); err != nil {
 			return err
 		}
+		file = value.file
 		if body, text = value.data, value.text; value.hidden != nil {
 			sent, err := value.hidden.Sent()
 			if err != nil {
@@ -96,8 +108,11 @@ func (p *parts) add(name string, value starlark.Value) error {
 		if value.kind != "" {
 			head += "\r\nContent-Type: " + value.kind
 		}
+	case *File:
+		file = value
+		head += "; filename=\"" + escape.Replace(value.base()) + "\"\r\nContent-Type: application/octet-stream"
 	default:
-		f := language.Faultf("%s: multipart: the value of %q must be a text, bytes or http.part(...), not %s", p.fn, language.Clip(name, 40), language.Describe(value))
+		f := language.Faultf("%s: multipart: the value of %q must be a text, bytes, a file or http.part(...), not %s", p.fn, language.Clip(name, 40), language.Describe(value))
 		return f.In("multipart")
 	}
 	if text {
@@ -107,19 +122,23 @@ func (p *parts) add(name string, value starlark.Value) error {
 		}
 		body = []byte(filled)
 	}
-	p.heads, p.bodies, p.total = append(p.heads, head), append(p.bodies, body), p.total+len(head)+len(body)+64
+	p.heads, p.all, p.total = append(p.heads, head), append(p.all, content{file, body}), p.total+len(head)+len(body)+64
 	return nil
 }
 
-// boundary returns one that no part contains.
+// boundary returns one that no part contains. A file counts by its name, its size and its digest:
+// not every process that makes the body has its bytes. A file that holds a text made of its own
+// digest does not come about by chance.
 func (p *parts) boundary() string {
 	digest := xxhash.New()
-	for _, body := range p.bodies {
-		_, _ = digest.Write(body) // a hash accepts everything
+	for _, c := range p.all {
+		if _, _ = digest.Write(c.text); c.file != nil { // a hash accepts everything
+			_, _ = fmt.Fprintf(digest, "%s %d %x", c.file.Name, c.file.Size, c.file.Digest)
+		}
 	}
 	boundary := "hyperscale-" + hex.EncodeToString(digest.Sum(nil))
-	for _, body := range p.bodies {
-		for strings.Contains(string(body), boundary) {
+	for _, c := range p.all {
+		for strings.Contains(string(c.text), boundary) {
 			_, _ = digest.Write([]byte{1})
 			boundary = "hyperscale-" + hex.EncodeToString(digest.Sum(nil))
 		}

@@ -16,7 +16,8 @@ type Request struct {
 	Headers, Params, Cookies []builtin.Pair // as written; Params follow the URL's own
 	Auth                     *Auth          // nil: none
 	Body                     []byte         // json, form and multipart are encoded already
-	ContentType              string         // of Body; empty: none. A header of that name wins
+	Files                    []Attached     // in Body, by place
+	ContentType              string         // of the body; empty: none. A header of that name wins
 	Timeout                  time.Duration
 	Redirects                int    // how many to follow at most
 	Retry                    *Retry // nil: a failure is final

@@ -27,7 +27,7 @@ func (r *Request) Reveal(v *secret.Vault) (*Request, error) {
 	}
 	// Only json = and form = set these types: a text has text/plain.
 	escape := map[string]secret.Escape{"application/json": secret.JSON, "application/x-www-form-urlencoded": secret.Query}[r.ContentType]
-	out.Body = []byte(f.fill("the body", string(r.Body), escape))
+	out.Body, out.Files = r.rewrite(func(text string) string { return f.fill("the body", text, escape) })
 	return &out, f.err
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/collect"
 	"hyperscale/core/workflow/inspect"
 	"hyperscale/docs"
 	"hyperscale/runtime/edit/language"
@@ -31,13 +32,13 @@ type editor struct {
 }
 
 func load(path string, open func(string) ([]byte, error)) (*workflow.Program, []inspect.Finding, error) {
-	files, _, err := workflow.Files(filepath.Base(path), func(name string) ([]byte, error) {
+	files, _, err := collect.Files(filepath.Base(path), collect.Reads(func(name string) ([]byte, error) {
 		at := filepath.Join(filepath.Dir(path), name)
 		if data, err := open(at); err == nil {
 			return data, nil
 		}
 		return os.ReadFile(at)
-	})
+	}))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -37,7 +37,7 @@ func TestEveryWord(t *testing.T) {
 			code := blocks[1][1]
 			rest = strings.ReplaceAll(rest, code, "")
 			if _, seen := loaded[code]; !seen {
-				_, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(code)}}})
+				_, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(code)}, {Name: "video.mp4"}, {Name: "uploads/a.jpg"}}})
 				loaded[code] = err
 				if err != nil {
 					t.Errorf("the example of %s does not load: %v\n%s", w.Name, err, code)

@@ -34,8 +34,8 @@ type Connections struct {
 // Requests is what the connections ask and report about the requests in their slots: the engine
 // knows a request's content, and the use of its answer.
 type Requests interface {
-	Outgoing(index int32) []byte                                    // the request's bytes
-	KeepRest(index int32, b []byte)                                 // the connection has sent only a part of these
+	Outgoing(index int32) http1.Message                             // the request
+	KeepRest(index int32, m http1.Message)                          // the connection has sent only a part of this
 	Framed(index int32) *codec.Operation                            // the request, compiled for the protocol
 	Collector(index int32) *http1.Collector                         // an answer begins: its collector; nil: nothing reads the body
 	SetCookies(n *RequestSlot)                                      // the head of an answer sets cookies

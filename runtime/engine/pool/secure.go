@@ -318,25 +318,26 @@ func (a *handshakes) flush(at int32) (bool, error) {
 	return true, nil
 }
 
-// writeSecure writes a request under TLS, a record at a time.
+// writeSecure writes a request under TLS, a record at a time, some records a turn.
 func (w *wire) writeSecure(index int32) {
 	n := w.Slots.At(index)
 	at := n.Conn
-	bytes := w.Requests.Outgoing(index)
-	for {
+	m := w.Requests.Outgoing(index)
+	all := m.Len()
+	for range secureRounds {
 		gone, err := w.Handshakes.flush(at)
 		switch {
 		case err != nil:
 			w.unwritten(index, err)
 			return
 		case !gone:
-			w.Requests.KeepRest(index, bytes)
+			w.Requests.KeepRest(index, m)
 			return
-		case n.Sent == len(bytes):
+		case n.Sent == all:
 			w.wroteAll(n, w.Sockets.Conns.At(at))
 			return
 		}
-		some := bytes[n.Sent:]
+		some := m.From(n.Sent)
 		took, err := w.Sockets.Conns.At(at).secure.tls.Write(some[:min(len(some), recordMax)])
 		n.Sent += took
 		n.Account.BytesOut += uint64(took)
@@ -345,6 +346,8 @@ func (w *wire) writeSecure(index int32) {
 			return
 		}
 	}
+	w.Requests.KeepRest(index, m) // a server that takes a large body at once does not hold up the others
+	w.Sockets.watch(at, true)
 }
 
 // readSecure takes what arrived under TLS: data, tickets, new keys, an end.

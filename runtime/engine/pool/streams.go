@@ -76,7 +76,7 @@ func (y *streams) open(at, index int32) {
 	n.stream.id = m.Open(y.Requests.Framed(index), uint64(n.Serial)<<32|uint64(uint32(index)), &n.Account.Sent)
 	n.Conn, n.home = at, ticket{at, c.Generation}
 	n.Wrote = max(y.Clock.Now, 1)
-	if len(n.Framed.Body) == 0 && !c.blocked {
+	if n.Framed.BodyLen() == 0 && !c.blocked {
 		n.Written = n.Wrote // unless the kernel does not take it: then it is set again
 	} else {
 		m.unsent = true
@@ -104,6 +104,9 @@ func (y *streams) flushDirty() {
 	y.dirty = y.dirty[:0]
 }
 
+// writeRounds bounds the writes of one turn to a connection, each of at most an outbox.
+const writeRounds = 64
+
 // flushStreams writes what the kernel takes.
 func (y *streams) flushStreams(at int32) {
 	c := y.Sockets.Conns.At(at)
@@ -111,8 +114,11 @@ func (y *streams) flushStreams(at int32) {
 	if m.state == multiMute {
 		return
 	}
-	for len(m.Output()) > 0 || c.secure != nil && len(c.secure.pending) > 0 {
-		err := y.writeStreams(at)
+	for rounds := 0; len(m.Output()) > 0 || c.secure != nil && len(c.secure.pending) > 0; rounds++ {
+		err := errAgain // a server that takes a large body at once does not hold up the others
+		if rounds < writeRounds {
+			err = y.writeStreams(at)
+		}
 		switch {
 		case err == nil:
 			continue

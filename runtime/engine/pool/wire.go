@@ -25,18 +25,25 @@ func (w *wire) write(index int32) {
 		w.writeSecure(index)
 		return
 	}
-	bytes := w.Requests.Outgoing(index)
-	took, errno := epoll.Write(int(c.fd), bytes[n.Sent:])
-	n.Sent += took
-	n.Account.BytesOut += uint64(took)
-	switch {
-	case errno == 0 && n.Sent == len(bytes):
-		w.wroteAll(n, c)
-	case errno == 0 || errno == syscall.EAGAIN:
-		w.Requests.KeepRest(index, bytes)
-		w.Sockets.watch(n.Conn, true)
-	default:
-		w.unwritten(index, errno)
+	m := w.Requests.Outgoing(index)
+	all := m.Len()
+	for {
+		some := m.From(n.Sent)
+		took, errno := epoll.Write(int(c.fd), some)
+		n.Sent += took
+		n.Account.BytesOut += uint64(took)
+		switch {
+		case errno == 0 && n.Sent == all:
+			w.wroteAll(n, c)
+		case errno == 0 && took == len(some): // an insert follows, or the bytes behind one
+			continue
+		case errno == 0 || errno == syscall.EAGAIN:
+			w.Requests.KeepRest(index, m)
+			w.Sockets.watch(n.Conn, true)
+		default:
+			w.unwritten(index, errno)
+		}
+		return
 	}
 }
 

@@ -8,6 +8,23 @@ type Operation struct {
 	Head   []byte // its first bytes, without those that the connection adds
 	Body   []byte // the rest, as far as the peer accepts it
 	NoBody bool   // its answer has no body, whatever the answer's head says
+
+	Inserts []http1.Insert // in the Body
+}
+
+// BodyLen returns the length of the body, with its inserts.
+func (o *Operation) BodyLen() int { return len(o.Body) + http1.Inserted(o.Inserts) }
+
+// AppendBody appends n bytes of the body behind so many that are gone.
+func (o *Operation) AppendBody(dst []byte, gone, n int) []byte {
+	m := http1.Message{Bytes: o.Body, Inserts: o.Inserts}
+	for n > 0 {
+		some := m.From(gone)
+		some = some[:min(n, len(some))]
+		dst = append(dst, some...)
+		gone, n = gone+len(some), n-len(some)
+	}
+	return dst
 }
 
 // Protocol is a protocol whose connections carry several requests.

@@ -25,5 +25,5 @@
 //	p.Reset(call.Method)
 //	n, done, err := p.Feed(received)
 //
-// Read kind.go, request.go, request_fields.go, template.go, escape.go, parser.go, memo.go, field.go, chunks.go, collector.go.
+// Read kind.go, request.go, request_fields.go, insert.go, template.go, escape.go, parser.go, memo.go, field.go, chunks.go, collector.go.
 package http1

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// MaxRequestBody bounds a request's body in bytes; it is held once for all virtual users.
+// MaxRequestBody bounds the own bytes of a request's body, without inserts; they are held once for
+// all virtual users.
 const MaxRequestBody = 64 << 20
 
 // UserAgent is sent unless the request names its own.
@@ -28,7 +29,8 @@ type Request struct {
 	Password    string
 	Bearer      string
 	Body        []byte
-	ContentType string // sent with a body unless Headers has Content-Type
+	Inserts     []Insert // in the body, by place
+	ContentType string   // sent with a body unless Headers has Content-Type
 
 	Placeholders []Placeholder // markers in the texts above; nil: the request is always the same
 	Escape       Escape        // of values in the body
@@ -37,7 +39,8 @@ type Request struct {
 
 // Call is a compiled request: everything the loop needs to send it.
 type Call struct {
-	Bytes   []byte // head and body, ready to be written
+	Bytes   []byte // head and body, ready to be written, but for the Inserts
+	Inserts []Insert
 	Method  string
 	Scheme  string // "http" or "https"
 	Host    string // without brackets: for DNS and for the TLS server name
@@ -50,6 +53,9 @@ type Call struct {
 	// are no Bytes, and Path is for people.
 	Template *Template
 }
+
+// Message returns the request as it goes on the wire, if it has no Template.
+func (c *Call) Message() Message { return Message{c.Bytes, c.HeadLen, c.Inserts} }
 
 // Address is host:port, as dialled.
 func (c Call) Address() string { return net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) }
@@ -97,7 +103,7 @@ func (r Request) Compile() (Call, error) {
 	if len(b) > MaxHeadBytes {
 		return Call{}, headTooLarge(len(b))
 	}
-	call.HeadLen = len(b)
+	call.HeadLen, call.Inserts = len(b), r.Inserts
 	call.Bytes = append(b, r.Body...)
 	if len(r.Placeholders) > 0 {
 		err = r.template(&call, fields)
@@ -110,7 +116,7 @@ func headTooLarge(n int) error {
 }
 
 func bodyTooLarge(n int) error {
-	return &InputError{"body", strconv.Itoa(n) + " bytes", "keep it within 64 MiB"}
+	return &InputError{"body", strconv.Itoa(n) + " bytes", "keep what is no file in it within 64 MiB"}
 }
 
 func (r Request) method() (string, error) {

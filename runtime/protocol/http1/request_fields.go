@@ -65,14 +65,15 @@ func (r Request) bodyFields(fields []Pair, own map[string]bool, method string) (
 	if len(r.Body) > MaxRequestBody {
 		return nil, bodyTooLarge(len(r.Body))
 	}
-	if len(r.Body) > 0 && r.ContentType != "" && !own["content-type"] {
+	length := len(r.Body) + Inserted(r.Inserts)
+	if length > 0 && r.ContentType != "" && !own["content-type"] {
 		if !isValue(r.ContentType) {
 			return nil, &InputError{"content type", r.ContentType, "remove control characters"}
 		}
 		fields = append(fields, Pair{"Content-Type", r.ContentType})
 	}
-	if len(r.Body) > 0 || slices.Contains([]string{"POST", "PUT", "PATCH"}, method) {
-		fields = append(fields, Pair{"Content-Length", strconv.Itoa(len(r.Body))})
+	if length > 0 || slices.Contains([]string{"POST", "PUT", "PATCH"}, method) {
+		fields = append(fields, Pair{"Content-Length", strconv.Itoa(length)})
 	}
 	return fields, nil
 }

@@ -40,6 +40,7 @@ type Template struct {
 	parts      int  // how often the boundary stands in the body
 	sized      bool // the head ends with the body's length
 	fixed      bool // path and query have no values
+	inserted   int  // bytes of all inserts in the body
 }
 
 // piece is literal bytes and the value behind them.
@@ -51,12 +52,16 @@ type piece struct {
 	place   string
 	open    bool // base64 covers the text up to the closing piece
 	close   bool
+	insert  []byte // that stands behind the literal; nil: none
 }
 
 const noValue = -1
 
-// maxDigits is enough for MaxRequestBody.
-const maxDigits = 8
+// maxDigits is enough for any body, with files in it.
+const (
+	maxDigits = 16
+	zeros     = "0000000000000000"
+)
 
 // cutter collects pieces.
 type cutter struct {
@@ -139,7 +144,14 @@ func (r Request) template(call *Call, fields []Pair) error {
 	}
 	head.text(" HTTP/1.1\r\n", EscapeNone, "")
 	body := newCutter(r.Placeholders)
-	body.text(string(r.Body), r.Escape, "body")
+	from := 0
+	for _, in := range r.Inserts {
+		body.text(string(r.Body[from:in.At]), r.Escape, "body")
+		body.add(piece{value: noValue, insert: in.Data})
+		from = in.At
+	}
+	body.text(string(r.Body[from:]), r.Escape, "body")
+	t.inserted = Inserted(r.Inserts)
 	for _, f := range fields {
 		if f.Name == "Content-Length" { // the last one
 			t.sized = true
@@ -163,7 +175,7 @@ func (r Request) template(call *Call, fields []Pair) error {
 		t.parts = bytes.Count(r.Body, t.boundary)
 	}
 	t.fixed = !head.has(call.Path)
-	call.Template, call.Bytes, call.HeadLen, call.Path = t, nil, 0, head.shown(call.Path)
+	call.Template, call.Bytes, call.Inserts, call.HeadLen, call.Path = t, nil, nil, 0, head.shown(call.Path)
 	return nil
 }
 
@@ -241,8 +253,8 @@ func (c *Call) Fill(dst []byte, values [][]byte) (filled []byte, head int, err e
 			seems += len(values[p.value])
 		}
 	}
-	digits, at := countDigits(seems), len(b)
-	b = append(b, "00000000\r\n\r\n"[maxDigits-digits:]...)
+	digits, at := countDigits(seems+t.inserted), len(b)
+	b = append(b, (zeros + "\r\n\r\n")[maxDigits-digits:]...)
 	from := len(b)
 	if b, err = fill(b, t.body, values, MaxRequestBody); err != nil {
 		return dst, 0, err
@@ -250,28 +262,46 @@ func (c *Call) Fill(dst []byte, values [][]byte) (filled []byte, head int, err e
 	if len(t.boundary) > 0 && bytes.Count(b[from:], t.boundary) != t.parts {
 		return dst, 0, &InputError{"body", "a value in it", "it must not hold the boundary of the parts"}
 	}
-	return finish(b, dst, start, at, digits, from)
+	return t.finish(b, dst, start, at, digits, from)
 }
 
 // finish writes the length of a body that begins at from.
-func finish(b, dst []byte, start, at, digits, from int) ([]byte, int, error) {
+func (t *Template) finish(b, dst []byte, start, at, digits, from int) ([]byte, int, error) {
 	n := len(b) - from
 	if n > MaxRequestBody {
 		return dst, 0, bodyTooLarge(n)
 	}
-	if more := countDigits(n) - digits; more > 0 {
-		b = append(b, "00000000"[:more]...)
+	all := n + t.inserted
+	if more := countDigits(all) - digits; more > 0 {
+		b = append(b, zeros[:more]...)
 		copy(b[from+more-4:], b[from-4:from+n])
 		from, digits = from+more, digits+more
 	}
 	for i := at + digits - 1; i >= at; i-- {
-		b[i] = '0' + byte(n%10)
-		n /= 10
+		b[i] = '0' + byte(all%10)
+		all /= 10
 	}
 	if from-start > MaxHeadBytes {
 		return dst, 0, headTooLarge(from - start)
 	}
 	return b, from - start, nil
+}
+
+// Placed appends the inserts of a request with its values, in the places that Fill gave them. No
+// value in such a body is escaped: a form has its values as they are.
+func (c *Call) Placed(dst []Insert, values [][]byte) []Insert {
+	at := 0
+	for i := range c.Template.body {
+		p := &c.Template.body[i]
+		at += len(p.literal)
+		switch {
+		case p.insert != nil:
+			dst = append(dst, Insert{at, p.insert})
+		case p.value != noValue:
+			at += len(values[p.value])
+		}
+	}
+	return dst
 }
 
 func countDigits(n int) int {
@@ -319,11 +349,11 @@ func (p *piece) refuse(v []byte, why string) error {
 }
 
 // At returns the parts of the call that Fill has rendered, for another protocol.
-func (c *Call) At(filled []byte, head int) Call {
+func (c *Call) At(filled Message) Call {
 	out := *c
-	out.Bytes, out.HeadLen, out.Template = filled, head, nil
+	out.Bytes, out.HeadLen, out.Inserts, out.Template = filled.Bytes, filled.Head, filled.Inserts, nil
 	if !c.Template.fixed {
-		line, _, _ := bytes.Cut(filled[:head], []byte("\r\n"))
+		line, _, _ := bytes.Cut(filled.Bytes[:filled.Head], []byte("\r\n"))
 		out.Path = string(line[len(c.Method)+1 : len(line)-len(" HTTP/1.1")])
 	}
 	return out

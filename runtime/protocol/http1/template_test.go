@@ -84,7 +84,7 @@ func TestFill(t *testing.T) {
 			if call.Bytes != nil || strings.Contains(call.Path, "v0123") {
 				t.Errorf("before it is filled: %q, %q", call.Path, call.Bytes)
 			}
-			at := call.At(got[6:], head)
+			at := call.At(Message{Bytes: got[6:], Head: head})
 			if want := strings.Index(tt.want, "\r\n\r\n") + 4; head != want || at.HeadLen != want || at.Path != strings.Fields(tt.want)[1] {
 				t.Errorf("head of %d bytes, want %d; path %s", head, want, at.Path)
 			}
@@ -320,7 +320,7 @@ func TestFilledPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := call.At(raw, head); got.Path != "/a/x%20y?q=z%26" || got.Template != nil || string(got.Bytes) != string(raw) {
+	if got := call.At(Message{Bytes: raw, Head: head}); got.Path != "/a/x%20y?q=z%26" || got.Template != nil || string(got.Bytes) != string(raw) {
 		t.Errorf("%+v", got)
 	}
 }

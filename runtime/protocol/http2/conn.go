@@ -123,12 +123,12 @@ func (c *Conn) Open(op *codec.Operation, tag uint64, sent *uint64) uint32 {
 	s := c.streams.add(id)
 	s.tag, s.length, s.noBody, s.out = tag, -1, op.NoBody, uint64(len(c.out.bytes)-before)
 	s.sendWindow, s.recvWindow = c.peer.window, int64(c.config.StreamWindow)
-	s.body = op.Body
+	s.body, s.left = op, op.BodyLen()
 	c.flow.queueBody(s)
 	s.end = c.out.queued()
 	switch {
 	case sent == nil:
-	case len(s.body) > 0:
+	case s.left > 0:
 		s.count = sent
 	default:
 		c.out.departs = append(c.out.departs, departure{s.end, sent})
@@ -139,7 +139,7 @@ func (c *Conn) Open(op *codec.Operation, tag uint64, sent *uint64) uint32 {
 // Sending reports whether some of an open stream's request is not written yet.
 func (c *Conn) Sending(stream uint32) bool {
 	s := c.streams.find(stream)
-	return s != nil && (len(s.body) > 0 || s.end > c.out.gone)
+	return s != nil && (s.left > 0 || s.end > c.out.gone)
 }
 
 // AppendTags appends the open streams with their tags, in no order.
@@ -260,7 +260,7 @@ func (c *Conn) finish(s *stream, on codec.Handler) {
 		c.failStream(s, faultLengthUnder, on)
 		return
 	}
-	if len(s.body) > 0 {
+	if s.left > 0 {
 		c.reset(s.id, CodeNone)
 	}
 	tag := s.tag

@@ -18,7 +18,7 @@ func (w *flow) emptied(offer int) flow {
 
 // queueBody puts a stream that may send in the queue of those that do.
 func (w *flow) queueBody(s *stream) {
-	if !s.queued && len(s.body) > 0 && s.sendWindow > 0 {
+	if !s.queued && s.left > 0 && s.sendWindow > 0 {
 		s.queued = true
 		w.bodies = append(w.bodies, s.id)
 	}
@@ -99,21 +99,21 @@ func (w *flow) pump(all *streams, out *outbox, most, frame int) {
 		}
 		id := w.bodies[done]
 		s := all.find(id)
-		n := int(min(int64(len(s.body)), int64(frame), int64(room), s.sendWindow, w.send))
+		n := int(min(int64(s.left), int64(frame), int64(room), s.sendWindow, w.send))
 		flags := byte(0)
-		if n == len(s.body) {
+		if n == s.left {
 			flags = flagEndStream
 		}
-		out.bytes = append(appendFrame(out.bytes, n, typeData, flags, id), s.body[:n]...)
-		s.body, s.end = s.body[n:], out.queued()
+		out.bytes = s.body.AppendBody(appendFrame(out.bytes, n, typeData, flags, id), s.gone, n)
+		s.gone, s.left, s.end = s.gone+n, s.left-n, out.queued()
 		s.out += uint64(frameHead + n)
-		if s.count != nil && len(s.body) == 0 {
+		if s.count != nil && s.left == 0 {
 			out.departs = append(out.departs, departure{s.end, s.count})
 		}
 		s.sendWindow -= int64(n)
 		w.send -= int64(n)
 		done++
-		if s.queued = len(s.body) > 0 && s.sendWindow > 0; s.queued {
+		if s.queued = s.left > 0 && s.sendWindow > 0; s.queued {
 			w.bodies = append(w.bodies, id)
 		}
 		if done == cap(w.bodies)/2+1 {

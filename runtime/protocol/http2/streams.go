@@ -3,13 +3,15 @@ package http2
 import (
 	"slices"
 
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 )
 
 // stream is one request and its response.
 type stream struct {
 	tag        uint64
-	body       []byte // unqueued rest of the request's body
+	body       *codec.Operation // whose body it sends
+	gone, left int              // of the body: queued bytes, and the rest
 	collector  *http1.Collector
 	sendWindow int64 // may be negative (RFC 9113, 6.9.2)
 	recvWindow int64

@@ -16,6 +16,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/source"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/collect"
 	"hyperscale/runtime/convert"
 	"hyperscale/runtime/convert/curl"
 	"hyperscale/runtime/convert/har"
@@ -122,21 +123,20 @@ func readBounded(stdin io.Reader, name string) ([]byte, error) {
 func beside(folder string) func(string) bool {
 	return func(name string) bool {
 		info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(name)))
-		return err == nil && info.Mode().IsRegular() && info.Size() <= 256<<10
+		return err == nil && info.Mode().IsRegular()
 	}
 }
 
 // check loads what was made before new writes it: new writes no file that does not load.
 func (f *sourceFlags) check(cmd *cobra.Command, file string, made *convert.File) error {
 	folder, main := filepath.Dir(file), filepath.Base(file)
-	files, _, err := workflow.Files(main, func(name string) ([]byte, error) {
-		if name == main {
-			return []byte(made.Text), nil
-		}
-		return source.ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
-	})
+	files, large, err := collect.Files(main, overlay{source.Folder(folder), func(name string) ([]byte, bool) { return []byte(made.Text), name == main }})
+	var feeds []message.FeedFile
 	if err == nil {
-		_, err = workflow.Load(message.Program{Main: main, Files: files, Seed: 1})
+		feeds, err = source.ReadFeeds(folder, large)
+	}
+	if err == nil {
+		_, err = workflow.Load(message.Program{Main: main, Files: files, Feeds: feeds, Seed: 1})
 	}
 	switch {
 	case err == nil:

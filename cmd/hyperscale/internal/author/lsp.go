@@ -12,6 +12,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/source"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/collect"
 	"hyperscale/core/workflow/inspect"
 	"hyperscale/runtime/edit/language"
 )
@@ -37,21 +38,19 @@ for workflow files. docs/editors/README.md says how, for VS Code, Neovim, Helix 
 type feedCache map[feedKey]message.FeedFile
 
 type feedKey struct {
-	path, name string
-	size       int64
-	modified   time.Time
+	path     string
+	file     collect.Large
+	size     int64
+	modified time.Time
 }
 
 // load reads a program as validate does, but for files that are open in the editor.
 func (c feedCache) load(path string, open func(string) ([]byte, error)) (*workflow.Program, []inspect.Finding, error) {
 	folder, main := filepath.Dir(path), filepath.Base(path)
-	files, large, err := workflow.Files(main, func(name string) ([]byte, error) {
-		at := filepath.Join(folder, filepath.FromSlash(name))
-		if data, err := open(at); err == nil {
-			return data, nil
-		}
-		return source.ReadFile(at)
-	})
+	files, large, err := collect.Files(main, overlay{source.Folder(folder), func(name string) ([]byte, bool) {
+		data, err := open(filepath.Join(folder, filepath.FromSlash(name)))
+		return data, err == nil
+	}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -62,10 +61,14 @@ func (c feedCache) load(path string, open func(string) ([]byte, error)) (*workfl
 		if err != nil {
 			return nil, nil, fmt.Errorf("feed: %w", err)
 		}
-		key := feedKey{at, l.Name, info.Size(), info.ModTime()}
+		if l.Whole && info.Mode().IsRegular() { // no mistake shows in its bytes
+			program.Feeds = append(program.Feeds, message.FeedFile{Name: l.Name, Bytes: uint64(info.Size()), Whole: true})
+			continue
+		}
+		key := feedKey{at, l, info.Size(), info.ModTime()}
 		found, ok := c[key]
 		if !ok {
-			read, err := source.ReadFeeds(folder, []workflow.Large{l})
+			read, err := source.ReadFeeds(folder, []collect.Large{l})
 			if err != nil {
 				return nil, nil, err
 			}
@@ -75,4 +78,18 @@ func (c feedCache) load(path string, open func(string) ([]byte, error)) (*workfl
 		program.Feeds = append(program.Feeds, found)
 	}
 	return workflow.Inspect(program)
+}
+
+// overlay is a folder some of whose files have other contents than on the disk.
+type overlay struct {
+	source.Folder
+	over func(name string) ([]byte, bool)
+}
+
+// Read implements collect.Folder.
+func (o overlay) Read(name string) ([]byte, error) {
+	if data, ok := o.over(name); ok {
+		return data, nil
+	}
+	return o.Folder.Read(name)
 }

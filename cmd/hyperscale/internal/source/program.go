@@ -13,6 +13,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/collect"
 	"hyperscale/core/workflow/inspect"
 )
 
@@ -47,9 +48,7 @@ func Tell(w io.Writer, findings []inspect.Finding) {
 // first that stops the load.
 func Inspect(file string, flags *Flags) (message.Program, *message.Plan, []inspect.Finding, error) {
 	folder, main := filepath.Dir(file), filepath.Base(file)
-	files, large, err := workflow.Files(main, func(name string) ([]byte, error) {
-		return ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
-	})
+	files, large, err := collect.Files(main, Folder(folder))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && command.IsURL(file): // run takes one, and does not ask here
 		return message.Program{}, nil, nil, command.Usage("%[1]s is an address, not a file: `%[2]s run %[1]s --save test.star` writes a file and runs it", file, command.Called())
@@ -86,7 +85,7 @@ func ReadFile(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is no file: give a workflow file", name)
 	}
 	if info.Size() > fileMax {
-		return nil, fmt.Errorf("%s has %d bytes, more than a workflow file may: take its rows with feed.csv or feed.json: %w", name, info.Size(), workflow.ErrLarge)
+		return nil, fmt.Errorf("%s has %d bytes, more than a workflow file may: take its rows with feed.csv or feed.json, or send it with file: %w", name, info.Size(), collect.ErrLarge)
 	}
 	return os.ReadFile(name)
 }

@@ -15,7 +15,7 @@ var _ codec.Protocol = Ordered{}
 
 // Compile takes a request's bytes as they are.
 func (Ordered) Compile(op *codec.Operation, from *http1.Call) {
-	*op = codec.Operation{Head: append(op.Head[:0], from.Bytes[:from.HeadLen]...), Body: from.Bytes[from.HeadLen:], NoBody: from.Method == "HEAD"}
+	*op = codec.Operation{Head: append(op.Head[:0], from.Bytes[:from.HeadLen]...), Body: from.Bytes[from.HeadLen:], Inserts: from.Inserts, NoBody: from.Method == "HEAD"}
 }
 
 // Begin returns a new connection.
@@ -70,7 +70,7 @@ func (c *conn) Open(op *codec.Operation, tag uint64, sent *uint64) uint32 {
 	}
 	c.id++
 	c.tag, c.count, c.part, c.heard, c.body, c.wrote = tag, sent, partNone, 0, 0, 0
-	c.out = append(append(c.out, op.Head...), op.Body...)
+	c.out = op.AppendBody(append(c.out, op.Head...), 0, op.BodyLen())
 	c.parser.Reset("GET")
 	if op.NoBody {
 		c.parser.Reset("HEAD")
