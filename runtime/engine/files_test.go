@@ -70,6 +70,9 @@ func (u *upload) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		n, err := io.Copy(digest, r.Body)
 		said += fmt.Sprintf(" %d of %d:%x %v", n, r.ContentLength, digest.Sum(nil)[:4], err)
 	}
+	if len(said) > 500 {
+		said = said[:500]
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.got[said]++

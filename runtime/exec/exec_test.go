@@ -79,6 +79,8 @@ func play(ctx context.Context, w *Work) *message.ExecResult {
 		select {}
 	case "rows":
 		result.Error = mapped(w)
+	case "files":
+		result.Error = wholes(w)
 	case "pinned":
 		var set unix.CPUSet
 		_ = unix.SchedGetaffinity(0, &set)

@@ -87,3 +87,49 @@ func TestRowsAreLent(t *testing.T) {
 		t.Errorf("got %q", e.Reason)
 	}
 }
+
+// wholes reads the files that it was lent.
+func wholes(w *Work) string {
+	for i := range w.Sheets {
+		name := &w.Start.Program.Feeds[i]
+		data, err := rows.MapWhole(w.Sheets[i], name)
+		if err != nil {
+			return err.Error()
+		}
+		if string(data) != "file "+name.Name {
+			return fmt.Sprintf("%s has %q", name.Name, data)
+		}
+	}
+	return fmt.Sprintf("%d files", len(w.Sheets))
+}
+
+// As many files as a program may have are handed over, each in its place.
+func TestManyFilesAreLent(t *testing.T) {
+	folder := t.TempDir()
+	p := message.Program{Main: "x.star"}
+	for i := range 999 {
+		name := fmt.Sprint(i)
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte("file "+name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := rows.Describe(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Name = name
+		p.Feeds = append(p.Feeds, f)
+	}
+	h := start(t, func(c *Config) { c.Feeds = folder })
+	h.Start(1, 0, &message.ExecStart{Shard: message.ShardID{Job: message.JobID{1}}, Workflow: "files", PlanDigest: 1, VUs: 1, Program: p})
+	said := ""
+	e := h.next(t, 1)
+	for ; e.Kind != node.ExecGone; e = h.next(t, 1) {
+		if r, ok := e.Body.(*message.ExecResult); ok {
+			said = r.Error
+		}
+	}
+	if said != "999 files" {
+		t.Errorf("it says %q, gone: %s %s", said, e.Reason, e.Tail)
+	}
+}

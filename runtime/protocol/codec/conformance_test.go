@@ -205,3 +205,24 @@ func TestEndings(t *testing.T) {
 		}
 	})
 }
+
+// TestBodiesGoOutInPieces: however a body is cut into pieces, its own bytes and its inserts go
+// out in order.
+func TestBodiesGoOutInPieces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringN(0, 9, 9)
+		a, in, b := text.Draw(t, "before"), text.Draw(t, "insert")+"i", text.Draw(t, "behind")
+		op := codec.Operation{Body: []byte(a + b), Inserts: []http1.Insert{{At: len(a), Data: []byte(in)}, {At: len(a + b), Data: []byte(in)}}}
+		want, got := a+in+b+in, ""
+		if op.BodyLen() != len(want) {
+			t.Fatalf("%d bytes, want %d", op.BodyLen(), len(want))
+		}
+		for len(got) < len(want) {
+			n := rapid.IntRange(1, len(want)-len(got)).Draw(t, "piece")
+			got += string(op.AppendBody([]byte("x"), len(got), n)[1:])
+		}
+		if got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	})
+}
