@@ -68,7 +68,7 @@ func (l *loader) glob(_ syntax.Position, args starlark.Tuple, kwargs []starlark.
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return !pattern.Match(name) })
 	if len(names) == 0 {
-		return nil, language.Faultf("file.glob: no file below the folder of %s has a name like %q", l.program.Main, language.Clip(in[0], 80)).In("#1").Do("the pattern must stand in the call as it is: * is a part of a name, ** any folders")
+		return nil, language.Faultf("file.glob: no file below the folder of %s has a name like %q", l.program.Main, language.Clip(in[0], 80)).In("#1").Do("the pattern must stand in the call as it is: * stands for a part of a name, ** for folders")
 	}
 	all := make([]starlark.Value, len(names))
 	for i, name := range names {

@@ -30,6 +30,19 @@ func BenchmarkRequest(b *testing.B) {
 	benchmark(b, `workflow(name = "test", vus = 64, duration = "1s", steps = [step("get", http.get("TARGET/"))])`)
 }
 
+// BenchmarkSmallBody is a request step with a small body: literal, and with a value.
+func BenchmarkSmallBody(b *testing.B) {
+	b.Run("literal", func(b *testing.B) {
+		benchmark(b, `workflow(name = "test", vus = 64, duration = "1s", steps = [step("put", http.put("TARGET/", json = {"user": "ann"}))])`)
+	})
+	b.Run("value", func(b *testing.B) {
+		benchmark(b, `workflow(name = "test", vus = 64, duration = "1s", feed = feed.list(["ann"]), steps = [step("put", http.put("TARGET/", json = {"user": "${value}"}))])`)
+	})
+	b.Run("HTTP2", func(b *testing.B) {
+		benchmark(b, `workflow(name = "test", vus = 64, duration = "1s", http = http.client(version = "2"), steps = [step("put", http.put("TARGET/", json = {"user": "ann"}))])`)
+	})
+}
+
 // BenchmarkFunction is a function step with one request, and a check.
 func BenchmarkFunction(b *testing.B) {
 	benchmark(b, `

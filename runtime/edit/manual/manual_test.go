@@ -55,6 +55,14 @@ func TestEveryWord(t *testing.T) {
 	}
 }
 
+// TestPatternsStandInText: code stands in a terminal as it is, without its marks.
+func TestPatternsStandInText(t *testing.T) {
+	page, _ := manual.New(docs.Workflows, workflow.Words()).Find("file.glob")
+	if got := manual.Text(page, 80); !strings.Contains(got, "file.glob(\"uploads/**\"), file.glob(\"uploads/**/*.jpg\")") || strings.Contains(got, "`") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestFind(t *testing.T) {
 	m := manual.New(docs.Workflows, workflow.Words())
 	tests := []struct{ name, want string }{
@@ -71,6 +79,7 @@ func TestFind(t *testing.T) {
 		{"sha512", "in hex"},
 		{"regex.match", "RE2"},
 		{"math.floor", "pkg.go.dev"},
+		{"file.glob", "any number of folders"},
 		{"before-and-after", "vu_teardown"},
 	}
 	for _, test := range tests {

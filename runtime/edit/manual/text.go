@@ -62,10 +62,14 @@ func writeRows(b *strings.Builder, rows [][]string, width int) {
 	}
 }
 
-// bare drops marks that a terminal cannot show.
+// bare drops marks that a terminal cannot show. Between ` and ` text stands as it is.
 func bare(text string) string {
 	text = linkPattern.ReplaceAllString(text, "$1 ($2)")
-	return strings.ReplaceAll(strings.ReplaceAll(text, "**", ""), "`", "")
+	parts := strings.Split(text, "`")
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = strings.ReplaceAll(parts[i], "**", "")
+	}
+	return strings.Join(parts, "")
 }
 
 // fill breaks words into lines.
