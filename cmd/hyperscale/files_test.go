@@ -139,7 +139,7 @@ func TestUploadsOfACluster(t *testing.T) {
 	uploaded(t, url, readResult(t, out), 12, size)
 }
 
-// TestFilesAreRefused: what cannot be sent is told before anything is.
+// TestFilesAreRefused: validate names what cannot be sent.
 func TestFilesAreRefused(t *testing.T) {
 	t.Parallel()
 	file := write(t, "uploads.star", uploads)
