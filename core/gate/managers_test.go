@@ -117,7 +117,7 @@ func (r *register) beat(s node.StreamID) {
 	if h.Sequence == 1 {
 		first = 1
 	}
-	older := m != nil && (p.Incarnation < m.incarnation || m.live && p.Incarnation == m.incarnation && p.Addr != m.addr)
+	older := m != nil && m.live && (p.Incarnation < m.incarnation || p.Incarnation == m.incarnation && p.Addr != m.addr)
 	switch {
 	case len(h.Gates) > 0:
 		sets = first

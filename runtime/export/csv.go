@@ -41,7 +41,7 @@ func csvHead() []string {
 			head = append(head, of+"_"+c.name)
 		}
 	}
-	return head
+	return append(head, "retried") // the newest column is the last
 }
 
 func csvRows(r *report.Result, datacenter string, workflows []report.Workflow) (rows [][]string) {
@@ -54,7 +54,7 @@ func csvRows(r *report.Result, datacenter string, workflows []report.Workflow) (
 			figures = append(figures, figuresOf(&s.LatencyNS)...)
 			figures = append(figures, figuresOf(&s.ServiceNS)...)
 			first := s.PhasesNS["wait"] // until the first byte of the answer
-			figures = append(figures, figuresOf(&first)...)
+			figures = append(append(figures, figuresOf(&first)...), count{"retried", s.Retried})
 			for _, c := range figures {
 				row = append(row, strconv.FormatUint(c.n, 10))
 			}
@@ -73,7 +73,7 @@ type count struct {
 func countsOf(t *report.Totals) []count {
 	return []count{
 		{"started", t.Started}, {"sent", t.Sent}, {"ok", t.OK}, {"failed", t.Failed}, {"timed_out", t.TimedOut}, {"cancelled", t.Cancelled},
-		{"dropped", t.Dropped}, {"skipped", t.Skipped}, {"retried", t.Retried}, {"bytes_in", t.BytesIn}, {"bytes_out", t.BytesOut},
+		{"dropped", t.Dropped}, {"skipped", t.Skipped}, {"bytes_in", t.BytesIn}, {"bytes_out", t.BytesOut},
 	}
 }
 
