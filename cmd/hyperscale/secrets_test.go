@@ -58,6 +58,9 @@ func (e *echo) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.Contains(r.URL.Path, "/moved"):
 		w.Header().Set("Location", "ftp://u:"+url.QueryEscape(r.Header.Get("X-Moved"))+"@h/?t="+url.QueryEscape(r.Header.Get("X-Moved")))
 		w.WriteHeader(http.StatusFound)
+	case strings.Contains(r.URL.Path, "/guarded"):
+		w.Header().Set("WWW-Authenticate", `Digest realm="r", nonce="n", qop="auth"`)
+		w.WriteHeader(http.StatusUnauthorized)
 	case strings.Contains(r.URL.Path, "/torn"):
 		panic(http.ErrAbortHandler)
 	case strings.Contains(r.URL.Path, "/bad"):
@@ -112,6 +115,7 @@ workflow(
         step("query", http.get(at + "bad?a=" + s[2] + "&b=1", params = {"c": s[3]})),
         step("headers", http.get(at, headers = {"X-One": s[4], "X-Two": [s[5], "x"], "X-Three": "z" + s[6]})),
         step("basic", http.get(at + "bad", auth = http.basic(s[7], s[8]))),
+        step("digest", http.get(at + "guarded", auth = http.digest("ann", s[8]))),
         step("bearer", http.get(at + "bad", auth = http.bearer(s[9]))),
         step("text", http.post(at, body = "<" + s[10] + ">"), expect = [body_contains("never")]),
         step("json", http.post(at, json = {"a": s[11], "b": [s[12]]}), expect = [json_is("$.a", "never")]),

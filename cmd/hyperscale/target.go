@@ -17,7 +17,8 @@ func newTargetCommand() *cobra.Command {
 		Use:   "target",
 		Short: "a test server, as fast as its core and as hostile as asked",
 		Long: `A test server to try load tests against. Each path answers 200 and a few bytes; also
-POST /login, GET /me, /json, /redirect, /cookie and /form. It counts what it serves:
+POST /login, GET /me, /json, /redirect, /cookie, /form, and /digest
+for the user "user" with the password "pass". It counts what it serves:
 GET /__stats tells, POST /__reset sets to zero; neither is counted. The client
 chooses HTTP/1.1 or HTTP/2: by ALPN with --tls, else by what it says first.`,
 		Example: "  hyperscale target --listen 127.0.0.1:8080 --latency 5ms --jitter 2ms\n" +

@@ -1907,15 +1907,17 @@ func (z *Stats) check() error {
 }
 
 func (z *StatusCount) size() int {
-	n := 14
+	n := 25
 	n += sizeUint(uint64(z.Status))
 	n += sizeUint(uint64(z.Count))
+	n += sizeUint(uint64(z.Challenged))
 	return n
 }
 
 func (z *StatusCount) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Status))
 	h = node.Mix(h, uint64(z.Count))
+	h = node.Mix(h, uint64(z.Challenged))
 	return h
 }
 

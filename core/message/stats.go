@@ -11,8 +11,9 @@ import (
 
 // StatusCount counts the answers with one status.
 type StatusCount struct {
-	Status uint32 `msg:"status" require:"true"`
-	Count  uint64 `msg:"count"`
+	Status     uint32 `msg:"status" require:"true"`
+	Count      uint64 `msg:"count"`
+	Challenged uint64 `msg:"challenged"` // of Count, those that asked for a digest proof: requests of their own within one that started
 }
 
 // ErrorCount counts the failures of one kind.

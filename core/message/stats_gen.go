@@ -1826,13 +1826,16 @@ func (z *Stats) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z StatusCount) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 2
+	// map header, size 3
 	// string "status"
-	o = append(o, 0x82, 0xa6, 0x73, 0x74, 0x61, 0x74, 0x75, 0x73)
+	o = append(o, 0x83, 0xa6, 0x73, 0x74, 0x61, 0x74, 0x75, 0x73)
 	o = msgp.AppendUint32(o, z.Status)
 	// string "count"
 	o = append(o, 0xa5, 0x63, 0x6f, 0x75, 0x6e, 0x74)
 	o = msgp.AppendUint64(o, z.Count)
+	// string "challenged"
+	o = append(o, 0xaa, 0x63, 0x68, 0x61, 0x6c, 0x6c, 0x65, 0x6e, 0x67, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Challenged)
 	return
 }
 
@@ -1881,6 +1884,17 @@ func (z *StatusCount) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Count")
 				return
 			}
+		case "challenged":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Challenged")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Challenged, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Challenged")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1895,7 +1909,7 @@ func (z *StatusCount) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z StatusCount) Msgsize() (s int) {
-	s = 1 + 7 + msgp.Uint32Size + 6 + msgp.Uint64Size
+	s = 1 + 7 + msgp.Uint32Size + 6 + msgp.Uint64Size + 11 + msgp.Uint64Size
 	return
 }
 
@@ -2050,13 +2064,16 @@ func (z *StepStats) MarshalMsg(b []byte) (o []byte, err error) {
 	o = append(o, 0xa8, 0x73, 0x74, 0x61, 0x74, 0x75, 0x73, 0x65, 0x73)
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Statuses)))
 	for za0001 := range z.Statuses {
-		// map header, size 2
+		// map header, size 3
 		// string "status"
-		o = append(o, 0x82, 0xa6, 0x73, 0x74, 0x61, 0x74, 0x75, 0x73)
+		o = append(o, 0x83, 0xa6, 0x73, 0x74, 0x61, 0x74, 0x75, 0x73)
 		o = msgp.AppendUint32(o, z.Statuses[za0001].Status)
 		// string "count"
 		o = append(o, 0xa5, 0x63, 0x6f, 0x75, 0x6e, 0x74)
 		o = msgp.AppendUint64(o, z.Statuses[za0001].Count)
+		// string "challenged"
+		o = append(o, 0xaa, 0x63, 0x68, 0x61, 0x6c, 0x6c, 0x65, 0x6e, 0x67, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Statuses[za0001].Challenged)
 	}
 	// string "errors"
 	o = append(o, 0xa6, 0x65, 0x72, 0x72, 0x6f, 0x72, 0x73)
@@ -2344,6 +2361,17 @@ func (z *StepStats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 						z.Statuses[za0001].Count, bts, err = msgp.ReadUint64Bytes(bts)
 						if err != nil {
 							err = msgp.WrapError(err, "Statuses", za0001, "Count")
+							return
+						}
+					case "challenged":
+						if zb0003Dup[0]&(1<<2) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Statuses", za0001, "Challenged")
+							return
+						}
+						zb0003Dup[0] |= 1 << 2
+						z.Statuses[za0001].Challenged, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Statuses", za0001, "Challenged")
 							return
 						}
 					default:
@@ -2654,7 +2682,7 @@ func (z *StepStats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *StepStats) Msgsize() (s int) {
-	s = 3 + 5 + msgp.StringPrefixSize + len(z.Name) + 5 + z.Kind.Msgsize() + 8 + msgp.Uint64Size + 5 + msgp.Uint64Size + 3 + msgp.Uint64Size + 7 + msgp.Uint64Size + 10 + msgp.Uint64Size + 10 + msgp.Uint64Size + 8 + msgp.Uint64Size + 8 + msgp.Uint64Size + 9 + msgp.Uint64Size + 10 + msgp.Uint64Size + 9 + msgp.ArrayHeaderSize + (len(z.Statuses) * (14 + msgp.Uint32Size + msgp.Uint64Size)) + 7 + msgp.ArrayHeaderSize
+	s = 3 + 5 + msgp.StringPrefixSize + len(z.Name) + 5 + z.Kind.Msgsize() + 8 + msgp.Uint64Size + 5 + msgp.Uint64Size + 3 + msgp.Uint64Size + 7 + msgp.Uint64Size + 10 + msgp.Uint64Size + 10 + msgp.Uint64Size + 8 + msgp.Uint64Size + 8 + msgp.Uint64Size + 9 + msgp.Uint64Size + 10 + msgp.Uint64Size + 9 + msgp.ArrayHeaderSize + (len(z.Statuses) * (25 + msgp.Uint32Size + msgp.Uint64Size + msgp.Uint64Size)) + 7 + msgp.ArrayHeaderSize
 	for za0002 := range z.Errors {
 		s += 1 + 5 + msgp.StringPrefixSize + len(z.Errors[za0002].Kind) + 6 + msgp.Uint64Size + 8 + msgp.StringPrefixSize + len(z.Errors[za0002].Example)
 	}

@@ -265,6 +265,7 @@ func AddStatus(list []message.StatusCount, c message.StatusCount) []message.Stat
 	at, found := slices.BinarySearchFunc(list, c, func(a, b message.StatusCount) int { return cmp.Compare(a.Status, b.Status) })
 	if found {
 		list[at].Count = add(list[at].Count, c.Count)
+		list[at].Challenged = add(list[at].Challenged, c.Challenged)
 		return list
 	}
 	full := len(list) >= StatusesMax
@@ -272,7 +273,7 @@ func AddStatus(list []message.StatusCount, c message.StatusCount) []message.Stat
 		full = len(list) > StatusesMax
 	}
 	if full && c.Status != StatusOther {
-		return AddStatus(list, message.StatusCount{Status: StatusOther, Count: c.Count})
+		return AddStatus(list, message.StatusCount{Status: StatusOther, Count: c.Count, Challenged: c.Challenged})
 	}
 	return slices.Insert(list, at, c)
 }

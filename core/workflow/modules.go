@@ -83,6 +83,7 @@ func vocabulary() starlark.StringDict {
 	members := request.Requester("http", nil, nil, describeRequest)
 	members["client"] = &guard.Func{Word: "client", Call: request.NewClient}
 	members["basic"] = &guard.Func{Word: "basic", Call: request.NewBasic}
+	members["digest"] = &guard.Func{Word: "digest", Call: request.NewDigest}
 	members["bearer"] = &guard.Func{Word: "bearer", Call: request.NewBearer}
 	members["part"] = &guard.Func{Word: "part", Call: request.NewPart}
 	all["http"] = language.NewNamespace("http", members)

@@ -96,6 +96,7 @@ type Step struct {
 
 type Auth struct {
 	Bearer   bool
+	Digest   bool // a proof, where the server asks for one; else basic
 	User     string
 	Password string // or the token
 }

@@ -172,6 +172,8 @@ func (p writer) request(s *Step) node {
 	case a == nil:
 	case a.Bearer:
 		add("auth", atom("http.bearer("+p.text(a.Password)+")"))
+	case a.Digest:
+		add("auth", atom("http.digest("+p.text(a.User)+", "+p.text(a.Password)+")"))
 	default:
 		add("auth", atom("http.basic("+p.text(a.User)+", "+p.text(a.Password)+")"))
 	}

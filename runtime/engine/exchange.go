@@ -32,6 +32,7 @@ type exchange struct {
 	two       bool   // it was sent over HTTP/2
 	keeps     wanted // of the answer; with the body also the head
 	size      int64
+	proof     proof // of digest authentication
 }
 
 // answer is a response and the data that its reader needs.
@@ -56,7 +57,7 @@ func (q *requests) exchange() *exchange {
 }
 
 // collects reports whether to collect the head and body of the response.
-func (x *exchange) collects() bool { return x.keeps.head || x.redirects > 0 }
+func (x *exchange) collects() bool { return x.keeps.head || x.redirects > 0 || x.request.Digest() }
 
 func (x *exchange) latency() time.Duration { return time.Duration(x.times.Latency()) }
 
@@ -81,6 +82,7 @@ func (q *requests) answered(index int32, now int64) {
 	x.times.Enter(message.PhaseBlocked, now) // it has ended, or waits for its next connection
 	x.call, x.two = n.Call, n.Framed != nil
 	location, redirected := "", false
+	again, err := q.challenged(n, x)
 	if c := x.collector; c != nil {
 		if x.redirects > 0 && isRedirect(int(x.status)) {
 			location, redirected = c.Header("Location")
@@ -94,12 +96,23 @@ func (q *requests) answered(index int32, now int64) {
 		q.release(x)
 	}
 	q.debug.hop(x)
-	if !redirected {
+	switch {
+	case again:
+		n.Account.Challenge(int(x.status))
+		x.status, x.answer = 0, nil
+		q.Send(index)
+		return
+	case err != nil:
+		n.Account.Challenge(int(x.status))
+		x.kind, x.detail = http1.KindChallenge, err.Error()
+		q.settle(index)
+		return
+	case !redirected:
 		q.settle(index)
 		return
 	}
 	n.Account.Hop(int(x.status))
-	err := error(errTooMany)
+	err = errTooMany
 	var call http1.Call
 	if x.followed < x.redirects {
 		x.followed++
@@ -111,7 +124,7 @@ func (q *requests) answered(index int32, now int64) {
 		return
 	}
 	n.Call, n.Host = &call, q.Dialer.Host(&call)
-	x.status, x.answer = 0, nil
+	x.status, x.answer, x.proof = 0, nil, proof{}
 	q.Send(index)
 }
 
@@ -139,7 +152,7 @@ func (q *requests) settle(index int32) {
 		if q.passesOn(co.owner()) {
 			n.Account.PassOn(&q.accounts[co.step])
 		}
-		x.request, x.co, x.as, x.call, x.answer, x.detail = nil, nil, nil, nil, nil, "" // an idle exchange keeps nothing alive
+		x.request, x.co, x.as, x.call, x.answer, x.detail, x.proof = nil, nil, nil, nil, nil, "", proof{} // an idle exchange keeps nothing alive
 		q.functions.wake(co)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"hyperscale/core/message"
@@ -150,8 +151,12 @@ func compile(r *request.Request) (http1.Call, error) {
 			out.User, out.Password = r.Auth.User, r.Auth.Password
 		case "bearer":
 			out.Bearer = r.Auth.Token
+		case "digest":
+			if out.Digest = true; strings.Contains(r.Auth.User, ":") {
+				return http1.Call{}, &http1.InputError{Field: "user", Value: r.Auth.User, Remedy: "a user name for digest auth holds no colon"}
+			}
 		default:
-			return http1.Call{}, &http1.InputError{Field: "auth kind", Value: r.Auth.Kind, Remedy: "use basic or bearer"}
+			return http1.Call{}, &http1.InputError{Field: "auth kind", Value: r.Auth.Kind, Remedy: "use basic, digest or bearer"}
 		}
 	}
 	for _, f := range r.Files {

@@ -38,11 +38,12 @@ func (q *requests) SetCookies(n *pool.RequestSlot) {
 func (us *users) forget(vu int32) {
 	us.Sockets.HangUpAll(vu)
 	delete(us.requests.jars, vu)
+	delete(us.requests.wallets, vu)
 	delete(us.Handshakes.Sessions, vu)
 }
 
-// dress adds to a request what no compiled one has: the cookies of its user, and the form for a
-// proxy. It writes into memory of the slot, and leaves a request alone that needs neither.
+// dress adds to a request what no compiled one has: the cookies of its user, its proof, and the
+// form for a proxy. It writes into memory of the slot, and leaves a request alone that needs neither.
 func (q *requests) dress(index int32) {
 	n := q.Slots.At(index)
 	proxied := q.Tunnels.Proxy != nil && !n.Host.Secure
@@ -57,7 +58,11 @@ func (q *requests) dress(index int32) {
 		jar = q.jars[n.VU].Append(q.cookies[:0], q.Clock.Wall(), place(n, call), own)
 		q.cookies = jar[:0]
 	}
-	if len(jar) == 0 && !proxied {
+	var proof []byte
+	if x := q.x[index]; x != nil && x.request.Digest() {
+		proof = q.authorization(n, x, call)
+	}
+	if len(jar)+len(proof) == 0 && !proxied {
 		return
 	}
 	c := q.dressed[index]
@@ -84,6 +89,9 @@ func (q *requests) dress(index int32) {
 	default:
 		b = append(append(append(b, head[:len(head)-2]...), "Cookie: "...), jar...)
 		b = append(b, "\r\n\r\n"...)
+	}
+	if len(proof) > 0 {
+		b = append(append(b[:len(b)-2], proof...), "\r\n\r\n"...)
 	}
 	c.HeadLen = len(b)
 	c.Bytes = append(b, call.Bytes[call.HeadLen:]...)

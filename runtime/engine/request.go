@@ -6,6 +6,7 @@ import (
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/cookie"
+	"hyperscale/runtime/protocol/digest"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -18,17 +19,19 @@ type requests struct {
 	exchanges  []*exchange       // unused ones
 	collectors []*http1.Collector
 	values     values
-	jars       map[int32]*cookie.Jar // by user, of users with cookies
-	cookies    []byte                // the Cookie field under construction
-	dressed    map[int32]*http1.Call // by slot, of requests that were rewritten
-	memory     *memory               // of functions' requests; nil: there are no functions
-	debug      *printer              // nil: off
+	jars       map[int32]*cookie.Jar    // by user, of users with cookies
+	cookies    []byte                   // the Cookie field under construction
+	dressed    map[int32]*http1.Call    // by slot, of requests that were rewritten
+	wallets    map[int32]*digest.Wallet // by user, of users that were challenged
+	proof      []byte                   // the Authorization field under construction
+	memory     *memory                  // of functions' requests; nil: there are no functions
+	debug      *printer                 // nil: off
 }
 
 func newRequests(p *parts) requests {
 	r := requests{
 		parts: p, accounts: newAccounts(p.g, p.cfg.Workflow.Plan), names: newNames(p.g, p.cfg.Workflow.Plan, p.cfg.Mask),
-		x: make([]*exchange, len(p.Slots.Own)), values: newValues(*p.cfg), jars: map[int32]*cookie.Jar{}, dressed: map[int32]*http1.Call{},
+		x: make([]*exchange, len(p.Slots.Own)), values: newValues(*p.cfg), jars: map[int32]*cookie.Jar{}, dressed: map[int32]*http1.Call{}, wallets: map[int32]*digest.Wallet{},
 	}
 	if p.g.scripted {
 		r.memory = newMemory()
@@ -46,7 +49,7 @@ func (q *requests) start(vu int32, step int, due int64) {
 	n := &q.Slots.Own[index]
 	n.VU, n.Step, n.Account, n.Due = vu, int16(step), &q.accounts[step], due
 	n.Deadline, n.Call, n.Host = q.Clock.Now+int64(s.timeout), s.call, s.host
-	if s.needed || s.request.Redirects > 0 || s.request.Retry != nil || q.debug != nil {
+	if s.needed || s.request.Redirects > 0 || s.request.Digest() || s.request.Retry != nil || q.debug != nil {
 		x := q.exchange()
 		q.x[index] = x
 		x.begin(s.request, due, s.keeps.head || q.debug != nil, s.keeps.body || q.debug != nil)
@@ -71,7 +74,12 @@ func (q *requests) Send(index int32) {
 			return
 		}
 	}
-	if len(q.jars) > 0 || q.Tunnels.Proxy != nil {
+	x := q.x[index]
+	proves := x != nil && x.request.Digest()
+	if proves {
+		x.undress(n)
+	}
+	if proves || len(q.jars) > 0 || q.Tunnels.Proxy != nil {
 		q.dress(index)
 	}
 	q.Wire.Dispatch(index)

@@ -41,7 +41,7 @@ func csvHead() []string {
 			head = append(head, of+"_"+c.name)
 		}
 	}
-	return append(head, "retried") // the newest column is the last
+	return append(head, "retried", "challenged") // the newest columns are the last
 }
 
 func csvRows(r *report.Result, datacenter string, workflows []report.Workflow) (rows [][]string) {
@@ -54,7 +54,7 @@ func csvRows(r *report.Result, datacenter string, workflows []report.Workflow) (
 			figures = append(figures, figuresOf(&s.LatencyNS)...)
 			figures = append(figures, figuresOf(&s.ServiceNS)...)
 			first := s.PhasesNS["wait"] // until the first byte of the answer
-			figures = append(append(figures, figuresOf(&first)...), count{"retried", s.Retried})
+			figures = append(append(figures, figuresOf(&first)...), count{"retried", s.Retried}, count{"challenged", s.Challenged})
 			for _, c := range figures {
 				row = append(row, strconv.FormatUint(c.n, 10))
 			}

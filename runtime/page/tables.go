@@ -88,6 +88,7 @@ func (d *drawer) counts(caption string, all []report.Step) table {
 	var sum report.Totals
 	for i := range all {
 		sum.Cancelled, sum.Skipped, sum.Dropped, sum.Retried = sum.Cancelled|all[i].Cancelled, sum.Skipped|all[i].Skipped, sum.Dropped|all[i].Dropped, sum.Retried|all[i].Retried
+		sum.Challenged |= all[i].Challenged
 	}
 	names := []string{"step", "#started", "#ok", "#failed", "#timed out"}
 	rare := []struct {
@@ -99,6 +100,7 @@ func (d *drawer) counts(caption string, all []report.Step) table {
 		{"#dropped", sum.Dropped, func(s *report.Step) uint64 { return s.Dropped }},
 		{"#skipped", sum.Skipped, func(s *report.Step) uint64 { return s.Skipped }},
 		{"#retried", sum.Retried, func(s *report.Step) uint64 { return s.Retried }},
+		{"#challenged", sum.Challenged, func(s *report.Step) uint64 { return s.Challenged }},
 	}
 	for _, r := range rare {
 		if r.any > 0 {

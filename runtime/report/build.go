@@ -333,9 +333,13 @@ func buildStep(s *message.StepStats, clock, interval time.Duration) (Step, error
 }
 
 func totalsOf(s *message.StepStats) Totals {
+	var challenged uint64
+	for _, c := range s.Statuses {
+		challenged += c.Challenged
+	}
 	return Totals{
 		Started: s.Started, Sent: s.Sent, OK: s.OK, Failed: s.Failed, TimedOut: s.TimedOut, Cancelled: s.Cancelled,
-		Dropped: s.Dropped, Skipped: s.Skipped, Retried: s.Retried, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
+		Dropped: s.Dropped, Skipped: s.Skipped, Retried: s.Retried, Challenged: challenged, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
 	}
 }
 
@@ -422,6 +426,7 @@ func (t *Totals) Add(o Totals) {
 	t.Dropped += o.Dropped
 	t.Skipped += o.Skipped
 	t.Retried += o.Retried
+	t.Challenged += o.Challenged
 	t.BytesIn += o.BytesIn
 	t.BytesOut += o.BytesOut
 }

@@ -66,17 +66,18 @@ type SourceFile struct {
 // requested counts each of them once. Redirects that are followed are sent, too. Of an
 // executor that died it is the last known figure, and so too small.
 type Totals struct {
-	Started   uint64 `json:"started"`   // requests begun
-	Sent      uint64 `json:"sent"`      // requests that left whole: the kernel took their last byte
-	OK        uint64 `json:"ok"`        // answered whole, in time, and as expected
-	Failed    uint64 `json:"failed"`    // answered otherwise, or not at all
-	TimedOut  uint64 `json:"timed_out"` // not answered within the workflow's timeout
-	Cancelled uint64 `json:"cancelled"` // in flight when the run was interrupted
-	Dropped   uint64 `json:"dropped"`   // never started: no virtual user was free
-	Skipped   uint64 `json:"skipped"`   // never started: a step that it needs failed
-	Retried   uint64 `json:"retried"`   // of started: sent again after a failure, which counts too
-	BytesIn   uint64 `json:"bytes_in"`  // received, heads included
-	BytesOut  uint64 `json:"bytes_out"` // sent, heads included
+	Started    uint64 `json:"started"`    // requests begun
+	Sent       uint64 `json:"sent"`       // requests that left whole: the kernel took their last byte
+	OK         uint64 `json:"ok"`         // answered whole, in time, and as expected
+	Failed     uint64 `json:"failed"`     // answered otherwise, or not at all
+	TimedOut   uint64 `json:"timed_out"`  // not answered within the workflow's timeout
+	Cancelled  uint64 `json:"cancelled"`  // in flight when the run was interrupted
+	Dropped    uint64 `json:"dropped"`    // never started: no virtual user was free
+	Skipped    uint64 `json:"skipped"`    // never started: a step that it needs failed
+	Retried    uint64 `json:"retried"`    // of started: sent again after a failure, which counts too
+	Challenged uint64 `json:"challenged"` // answers of 401 that asked for a digest proof: in sent and statuses, not in started
+	BytesIn    uint64 `json:"bytes_in"`   // received, heads included
+	BytesOut   uint64 `json:"bytes_out"`  // sent, heads included
 }
 
 // Generator says whether the figures are the target's or the generator's own.

@@ -17,6 +17,8 @@
 //	GET  /cookie    sets the cookie session=target
 //	POST /graphql   {"query":...,"variables":{"name":"bo"}} -> {"data":{"user":{"id":"1","name":"bo"}}};
 //	                a query of "missing" has errors
+//	ANY  /digest    200 for user "user" with password "pass" by digest authentication, else 401: SHA-256,
+//	                at /digest-md5 MD5; a nonce serves 100 requests, then it is stale
 //	GET  /__stats   the counters; POST /__reset sets them to zero; neither is counted
 //
 // Invariants:
@@ -31,9 +33,9 @@
 //	TARGET-2 Every N-th counts all counted requests. Close, stall and error may meet. Then a stall
 //	         beats a close, a close beats an error, and an error may follow a stall.
 //	TARGET-3 Nothing that a peer sends is kept beyond a bound: a head, pipelined bytes, one
-//	         login; every state of a connection has a deadline.
+//	         login, the counts of 65,536 nonces; every state of a connection has a deadline.
 //	TARGET-4 Between requests a connection keeps no buffer but that of one short path.
 //
-// Read config.go, request.go, session.go, respond.go, routes.go, stats.go, server.go,
+// Read config.go, request.go, session.go, respond.go, routes.go, digest.go, stats.go, server.go,
 // loop.go, connection.go, secure.go, http2.go, intake.go.
 package target

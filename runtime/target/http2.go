@@ -212,6 +212,9 @@ func (m *multiplexed) begin(r *http.Request) *call {
 	}
 	s.site.mu.Lock()
 	defer s.site.mu.Unlock()
+	if c.route.guarded() {
+		c.proof = s.site.prove(string(digestOf([]byte(r.Header.Get("Authorization")))), r.Method, r.RequestURI, c.route == routeDigestMD5)
+	}
 	counts := !c.route.uncounted()
 	s.link(counts)
 	if counts {

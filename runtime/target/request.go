@@ -12,7 +12,9 @@ type head struct {
 	method  []byte
 	path    []byte // without scheme, host and query
 	bearer  []byte
-	length  int64 // -1 without Content-Length
+	digest  []byte // what proves a user
+	target  []byte // of the request line
+	length  int64  // -1 without Content-Length
 	hosts   int
 	wish    wish
 	old     bool // HTTP/1.0
@@ -119,6 +121,7 @@ func (h *head) requestLine(line []byte) *refusal {
 			return badLine
 		}
 	}
+	h.target = path
 	if query := bytes.IndexByte(path, '?'); query >= 0 {
 		path = path[:query]
 	}
@@ -172,6 +175,8 @@ func (h *head) field(line []byte) *refusal {
 		const scheme = "bearer "
 		if is(name, "authorization") && len(value) > len(scheme) && is(value[:len(scheme)], scheme) {
 			h.bearer = value[len(scheme):]
+		} else if is(name, "authorization") {
+			h.digest = digestOf(value)
 		}
 	case len("content-length"):
 		if is(name, "content-length") {

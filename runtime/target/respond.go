@@ -26,6 +26,7 @@ type site struct {
 	mu     sync.Mutex
 	cfg    Config
 	stats  counters
+	nonces nonces
 	random *rand.Rand
 	filler []byte // the default body repeats it
 

@@ -20,6 +20,8 @@ const (
 	routeCookie
 	routeForm
 	routeGraphQL
+	routeDigest
+	routeDigestMD5
 	routeStats
 	routeReset
 )
@@ -46,6 +48,10 @@ func findRoute(path []byte) route {
 		return routeForm
 	case "/graphql":
 		return routeGraphQL
+	case "/digest":
+		return routeDigest
+	case "/digest-md5":
+		return routeDigestMD5
 	case "/__stats":
 		return routeStats
 	case "/__reset":
@@ -79,6 +85,8 @@ func (s *site) respond(c *call, out *output) {
 		s.render(c, out, form(c, s.stats.Requests))
 	case routeGraphQL:
 		s.render(c, out, only(c.method == methodPost, "POST", func() response { return graphql(c.body) }))
+	case routeDigest, routeDigestMD5:
+		s.render(c, out, s.guarded(c))
 	case routeStats:
 		s.render(c, out, only(c.method.reads(), "GET, HEAD", func() response {
 			return response{status: 200, kind: typeJSON, body: marshal(s.stats.snapshot())}
@@ -98,6 +106,9 @@ func only(right bool, allowed string, answer func() response) response {
 	}
 	return answer()
 }
+
+// guarded says whether a request must prove its user by digest authentication.
+func (r route) guarded() bool { return r == routeDigest || r == routeDigestMD5 }
 
 // uncounted says whether a request is about the counters, and none that they tell of.
 func (r route) uncounted() bool { return r == routeStats || r == routeReset }

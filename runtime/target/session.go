@@ -84,8 +84,9 @@ type call struct {
 	then    persistence
 	counted bool
 	wait    time.Duration
-	user    string // /me: whom the bearer token names
-	body    []byte // /login, bounded
+	user    string     // /me: whom the bearer token names
+	body    []byte     // /login, bounded
+	proof   proofState // /digest
 }
 
 // stage names what of which request is being read: each has its own deadline.
@@ -239,6 +240,9 @@ func (s *session) begin(h *head, size int) {
 	s.size = size
 	if s.call.route == routeMe {
 		s.call.user = userOf(h.bearer)
+	}
+	if s.call.route.guarded() {
+		s.call.proof = s.site.prove(string(h.digest), string(h.method), string(h.target), s.call.route == routeDigestMD5)
 	}
 	switch {
 	case h.chunked:

@@ -193,6 +193,9 @@ func (d *summary) steps(steps []report.Step) {
 		if s.Skipped > 0 {
 			d.wrap("  ", fmt.Sprintf("%s skipped %s: a step that it needs failed", units.Clean(s.Name), units.Counted(s.Skipped, "time")), warn)
 		}
+		if s.Challenged > 0 {
+			d.wrap("  ", fmt.Sprintf("%s was challenged %s to prove its user: each challenge is a request that the target counts, within one of the row", units.Clean(s.Name), units.Counted(s.Challenged, "time")), faint)
+		}
 		if s.Retried > 0 {
 			d.wrap("  ", fmt.Sprintf("%s was sent again %s after a failure: each counts as a request of its own", units.Clean(s.Name), units.Counted(s.Retried, "time")), warn)
 		}

@@ -8,7 +8,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// authValue is the result of http.basic and http.bearer.
+// authValue is the result of http.basic, http.bearer and http.digest.
 type authValue struct {
 	language.Opaque
 	kind   string
@@ -77,6 +77,11 @@ func sentText(v starlark.Value) (string, bool, error) {
 // NewBasic is http.basic.
 func NewBasic(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	return newAuth("http.basic", "basic", []string{"user", "password"}, []int{0, 1}, args, kwargs)
+}
+
+// NewDigest is http.digest.
+func NewDigest(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return newAuth("http.digest", digestKind, []string{"user", "password"}, []int{0, 1}, args, kwargs)
 }
 
 // NewBearer is http.bearer.

@@ -273,7 +273,7 @@ func (r *Request) fields(fn string, b *Placeholders, in *[argCount]starlark.Valu
 	if in[argAuth] != nil {
 		auth, ok := in[argAuth].(*authValue)
 		if !ok {
-			return language.WrongType(fn, "auth", "http.basic(user, password) or http.bearer(token)", in[argAuth])
+			return language.WrongType(fn, "auth", "http.basic(user, password), http.digest(user, password) or http.bearer(token)", in[argAuth])
 		}
 		if r.Auth = auth.shared; r.Auth == nil {
 			own, err := auth.auth()

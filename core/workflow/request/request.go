@@ -5,9 +5,14 @@ import (
 	"time"
 )
 
-// Auth proves the identity of a virtual user. Kind is "basic" (User, Password) or "bearer"
-// (Token).
+// Auth proves the identity of a virtual user. Kind is "basic" or "digest" (User, Password), or
+// "bearer" (Token).
 type Auth struct{ Kind, User, Password, Token string }
+
+const digestKind = "digest"
+
+// Digest reports whether a server's challenge decides how the request proves its user.
+func (r *Request) Digest() bool { return r.Auth != nil && r.Auth.Kind == digestKind }
 
 // Request describes one HTTP request. It is plain data, and shared: a reader must not change
 // it.

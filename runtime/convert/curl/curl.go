@@ -106,6 +106,7 @@ type curling struct {
 	headers  []convert.Pair
 	cookies  []string
 	auth     *convert.Auth
+	digest   bool // how auth is sent
 	head     bool
 	timeout  string
 	user     string // of the proxy
@@ -281,6 +282,7 @@ func (c *curling) step(address string) {
 	s.Url = withQuery(address, c.query)
 	if c.auth != nil && !convert.Has(s.Headers, "Authorization") { // curl sends the header that it is given
 		a := *c.auth
+		a.Digest = c.digest && !a.Bearer
 		s.Auth = &a
 	}
 	for _, cookie := range c.cookies {

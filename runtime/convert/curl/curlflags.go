@@ -26,7 +26,7 @@ func curlOptions() map[string]curlOption {
  output write-out dump-header cookie-jar trace trace-ascii stderr output-dir`) {
 		all[name] = curlOption{value: true}
 	}
-	for _, name := range strings.Fields(`get head insecure location location-trusted compressed http2 http2-prior-knowledge http1.1 basic
+	for _, name := range strings.Fields(`get head insecure location location-trusted compressed http2 http2-prior-knowledge http1.1 basic digest
  silent show-error verbose include remote-name remote-name-all remote-header-name fail fail-with-body no-buffer progress-bar globoff create-dirs trace-time
  disable path-as-is tr-encoding parallel ssl no-progress-meter no-keepalive tcp-nodelay styled-output disable-eprt disable-epsv`) {
 		all[name] = curlOption{}
@@ -36,7 +36,7 @@ func curlOptions() map[string]curlOption {
 			all[name] = curlOption{value, why}
 		}
 	}
-	told(false, "only basic and bearer authorization are spoken", "digest ntlm negotiate anyauth proxy-digest proxy-ntlm proxy-anyauth")
+	told(false, "only basic, digest and bearer authorization are spoken", "ntlm negotiate anyauth proxy-digest proxy-ntlm proxy-anyauth")
 	told(true, "sign in a function with aws.sign(...)", "aws-sigv4")
 	told(true, "nothing is retried: what fails is counted", "retry retry-delay retry-max-time")
 	told(false, "nothing is retried: what fails is counted", "retry-connrefused retry-all-errors")
@@ -83,6 +83,8 @@ func (c *curling) set(name string, o curlOption, value string) {
 		if !ok && user != "" {
 			c.auth.Password = c.p.Secret("password", "curl asks for it: "+user, "curl asks for the password of "+convert.Shown(user))
 		}
+	case "digest", "basic":
+		c.digest = name == "digest"
 	case "oauth2-bearer":
 		c.auth = &convert.Auth{Bearer: true, Password: value}
 	case "cookie":

@@ -341,6 +341,8 @@ func (a *api) authorize(s *convert.Step, name string, scheme *convert.Object) {
 		}
 	case how == "basic" || how == "http" && strings.EqualFold(scheme.Text("scheme"), "basic"):
 		s.Auth = &convert.Auth{User: a.p.Secret("user", name+" user", help), Password: a.p.Secret("password", name, help)}
+	case how == "http" && strings.EqualFold(scheme.Text("scheme"), "digest"):
+		s.Auth = &convert.Auth{Digest: true, User: a.p.Secret("user", name+" user", help), Password: a.p.Secret("password", name, help)}
 	case how == "http" && strings.EqualFold(scheme.Text("scheme"), "bearer"), how == "oauth2", how == "openIdConnect":
 		if how != "http" {
 			a.p.Note("tokens of the security scheme %s (%s) are not fetched: get one, and --set token=...", language.Clip(name, 40), how)

@@ -151,6 +151,8 @@ func (c *collection) auth(s *convert.Step, a *convert.Object) {
 		s.Auth = &convert.Auth{Bearer: true, Password: field("token")}
 	case "basic":
 		s.Auth = &convert.Auth{User: field("username"), Password: field("password")}
+	case "digest":
+		s.Auth = &convert.Auth{Digest: true, User: field("username"), Password: field("password")}
 	case "apikey":
 		q := convert.Pair{Name: field("key"), Value: field("value")}
 		if q.Value != "" && !convert.Marked(q.Value) {

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +42,7 @@ type Account struct {
 }
 
 // rare are counts that most runs do not have.
-type rare struct{ Cancelled, Skipped, Retried uint64 }
+type rare struct{ Cancelled, Skipped, Retried, Challenged uint64 }
 
 // passed are figures that another account has too.
 type passed struct{ sent, in, out uint64 }
@@ -56,6 +57,12 @@ func (a *Account) PassOn(to *Account) {
 
 // Hop counts the answer of a redirect that the request follows.
 func (a *Account) Hop(status int) { a.statuses[status%statuses]++ }
+
+// Challenge counts the answer of a challenge that the request answers, or cannot answer.
+func (a *Account) Challenge(status int) {
+	a.statuses[status%statuses]++
+	a.Challenged++
+}
 
 // Judged counts the whole answer of a function's request: a failure has a kind.
 func (a *Account) Judged(status int, t *Times, kind, why string) {
@@ -286,8 +293,13 @@ func (a *Account) Stats(now time.Duration) message.StepStats {
 		if n == 0 {
 			continue
 		}
-		out.Statuses = append(out.Statuses, message.StatusCount{Status: uint32(status), Count: n})
-		if status >= 400 && a.plan.Kind == message.StepRequest && !a.judges {
+		counted := message.StatusCount{Status: uint32(status), Count: n}
+		if status == http.StatusUnauthorized {
+			counted.Challenged = a.Challenged
+		}
+		out.Statuses = append(out.Statuses, counted)
+		n -= counted.Challenged // those have not failed by their status
+		if n > 0 && status >= 400 && a.plan.Kind == message.StepRequest && !a.judges {
 			out.Errors = stats.AddError(out.Errors, message.ErrorCount{
 				Kind: StatusKind(status), Count: n, Example: a.example("answered " + strconv.Itoa(status)),
 			})

@@ -50,6 +50,7 @@ const (
 	KindExpect         Kind = "expect"
 	KindValue          Kind = "value"
 	KindRedirect       Kind = "redirect"
+	KindChallenge      Kind = "challenge"
 	KindScript         Kind = "script"
 	KindOther          Kind = "other"
 )
@@ -90,6 +91,7 @@ func Kinds() []KindText {
 		{KindEncoding, "the body cannot be decoded: it is not what its Content-Encoding says"},
 		{KindBomb, "the body grows beyond the limit when it is decoded"},
 		{KindRedirect, "too many redirects, or one that may not be followed"},
+		{KindChallenge, "the server's digest challenge cannot be answered; the example tells why"},
 		{KindStatus, "the response's status says failure"},
 		{KindExpect, "the response is not what the step expects"},
 		{KindValue, "a value cannot stand where the request wants it"},

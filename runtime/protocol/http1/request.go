@@ -28,6 +28,7 @@ type Request struct {
 	User        string // basic auth when User or Password is set
 	Password    string
 	Bearer      string
+	Digest      bool // a proof is added when the request is sent: nothing else authorizes it
 	Body        []byte
 	Inserts     []Insert // in the body, by place
 	ContentType string   // sent with a body unless Headers has Content-Type

@@ -31,6 +31,9 @@ func (r Request) fields(u *url.URL, call *Call) ([]Pair, error) {
 	if !own["user-agent"] {
 		fields = append(fields, Pair{"User-Agent", UserAgent})
 	}
+	if r.Digest && own["authorization"] {
+		return nil, &InputError{"auth", "digest", "leave out it or the header Authorization: it sets that header"}
+	}
 	if auth, err := r.authorization(u); err != nil {
 		return nil, err
 	} else if auth != "" {
@@ -130,6 +133,8 @@ func (r Request) authorization(u *url.URL) (string, error) {
 	}
 	basic := user != "" || password != ""
 	switch {
+	case r.Digest && basic:
+		return "", &InputError{"auth", user, "choose digest or a user in the URL, not both"}
 	case basic && r.Bearer != "":
 		return "", &InputError{"auth", user, "choose basic or bearer, not both"}
 	case strings.Contains(user, ":"):
