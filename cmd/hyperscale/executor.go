@@ -17,6 +17,7 @@ import (
 	"hyperscale/runtime/exec"
 	"hyperscale/runtime/redact"
 	"hyperscale/runtime/rows"
+	"hyperscale/runtime/trace"
 )
 
 // newExecutorCommand is the command that workers start once a core; it is not for users.
@@ -75,6 +76,10 @@ func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt(start.VUs))
+	}
+	if start.Trace > 0 {
+		config.Trace = trace.NewRecorder(trace.Plan{Every: start.Trace, Seed: start.Program.Seed, Workflow: w.Plan.Name}, mask, work.Trace)
+		defer config.Trace.Close()
 	}
 	result, err := engine.Run(ctx, config)
 	if err != nil {

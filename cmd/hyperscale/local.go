@@ -12,6 +12,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/core/message"
 	"hyperscale/runtime/local"
+	"hyperscale/runtime/trace"
 	"hyperscale/runtime/ui"
 	"hyperscale/runtime/ui/units"
 )
@@ -29,6 +30,7 @@ type jobSpec struct {
 	plan    *message.Plan
 	cores   int    // 0: as many as fit
 	memory  uint64 // of one executor; 0: the default
+	trace   *trace.File
 	feeds   string // folder of rows that do not travel with the program
 
 	adjust func(context.Context, *session.Session, *jobSpec) error // once the cluster is ready; nil for none
@@ -36,7 +38,7 @@ type jobSpec struct {
 
 // runLocally starts a cluster, runs one job on it and takes it down.
 func runLocally(ctx context.Context, f *follow.Follower, spec jobSpec) (*message.Result, error) {
-	cluster, err := local.Start(local.Config{Cores: spec.cores, ExecutorMemory: spec.memory, Feeds: spec.feeds, Cluster: localCluster, Environment: localEnvironment, Logger: command.Lower(f.Logger)})
+	cluster, err := local.Start(local.Config{Cores: spec.cores, ExecutorMemory: spec.memory, Feeds: spec.feeds, Trace: spec.trace, Cluster: localCluster, Environment: localEnvironment, Logger: command.Lower(f.Logger)})
 	if err != nil {
 		return nil, fmt.Errorf("start a local cluster: %w", err)
 	}

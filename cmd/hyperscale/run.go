@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/source"
 	"hyperscale/core/message"
 	"hyperscale/runtime/exec"
+	"hyperscale/runtime/trace"
 )
 
 // runFlags are all flags of run.
@@ -22,6 +24,7 @@ type runFlags struct {
 	debug bool
 
 	metrics string
+	trace   string // which iterations to sample, and where to
 }
 
 func newRunCommand() *cobra.Command {
@@ -41,7 +44,7 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 				return err
 			}
 			if f.debug {
-				for _, name := range []string{"vus", "duration", "rate", "iterations", "stage", "cores", "ui", "out", "metrics"} {
+				for _, name := range []string{"vus", "duration", "rate", "iterations", "stage", "cores", "ui", "out", "metrics", "trace"} {
 					if cmd.Flags().Changed(name) {
 						return command.Usage("--%s says nothing to --debug, which runs one virtual user once: leave one of them out", name)
 					}
@@ -66,9 +69,17 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 					return err
 				}
 			}
-			result, err := runLocally(cmd.Context(), follower, jobSpec{name: titleOf(args[0], &program), program: program, plan: plan, cores: int(f.cores), memory: f.exec.MemoryMax, feeds: filepath.Dir(args[0])})
+			samples, err := f.samples()
 			if err != nil {
 				return err
+			}
+			result, err := runLocally(cmd.Context(), follower, jobSpec{name: titleOf(args[0], &program), program: program, plan: plan, cores: int(f.cores), memory: f.exec.MemoryMax, trace: samples, feeds: filepath.Dir(args[0])})
+			told := f.sampled(cmd, samples)
+			if err != nil {
+				return err
+			}
+			if told != nil {
+				return told
 			}
 			return follower.Finish(cmd, result)
 		}),
@@ -81,9 +92,43 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 	command.AddSetting(flags, f.exec.Settings()[0], "executor-memory", "resident memory of one executor, which is ended above it")
 	f.out.Add(flags)
 	flags.StringVar(&f.metrics, "metrics", "", "serve the run's metrics to Prometheus while it lasts, at `ADDR`/metrics")
+	flags.StringVar(&f.trace, "trace", "", "write samples of requests, those of one iteration in N, as lines of JSON: `1/N[=FILE]`, to "+trace.DefaultName+" if no file is named")
 	flags.BoolVar(&f.debug, "debug", false, "one virtual user, one iteration, every request and response shown")
 	f.url.add(flags)
 	return cmd
+}
+
+// samples begins the file of samples; nil: none are asked for.
+func (f *runFlags) samples() (*trace.File, error) {
+	if f.trace == "" {
+		return nil, nil
+	}
+	every, name, err := trace.Parse(f.trace)
+	if err != nil {
+		return nil, command.AsUsage(err)
+	}
+	file, err := trace.Create(name, every)
+	if err != nil {
+		return nil, command.Usage("--trace = %q: %v: name a file that can be written", f.trace, err)
+	}
+	return file, nil
+}
+
+// sampled ends the file of samples, and says what is in it.
+func (f *runFlags) sampled(cmd *cobra.Command, file *trace.File) error {
+	if file == nil {
+		return nil
+	}
+	s, err := file.Close()
+	if err != nil {
+		return fmt.Errorf("write samples of requests: %w", err)
+	}
+	text := fmt.Sprintf("trace: %d sampled requests, %d left out", s.Written, s.LeftOut)
+	if s.Unfinished > 0 {
+		text += fmt.Sprintf("; %d executors did not say how many they left out", s.Unfinished)
+	}
+	_, err = fmt.Fprintln(cmd.ErrOrStderr(), text)
+	return err
 }
 
 func (f *runFlags) program(cmd *cobra.Command, arg string) (message.Program, *message.Plan, error) {

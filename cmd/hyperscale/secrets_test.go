@@ -175,7 +175,7 @@ func TestFortySecretsAreWrittenNowhere(t *testing.T) {
 	}
 
 	command(0, "validate", file, "--set", "target="+server.URL)
-	command(0, append([]string{"run", file, "--cores", "1", "--ui", "ci", "--log-level", "debug", "--with-source"}, append(args, outs("run")...)...)...)
+	command(0, append([]string{"run", file, "--cores", "1", "--ui", "ci", "--log-level", "debug", "--with-source", "--trace", "1/1=run.trace"}, append(args, outs("run")...)...)...)
 	for n := 1; n <= secretCount; n++ {
 		if !strings.Contains(target.seen.String(), secretValue(n)) && n != 23 && n != 24 && n != 25 { // those only sign
 			seen := false
@@ -186,6 +186,10 @@ func TestFortySecretsAreWrittenNowhere(t *testing.T) {
 				t.Errorf("the target never got secret %d", n)
 			}
 		}
+	}
+	info, err := os.Stat(filepath.Join(dir, "run.trace"))
+	if err != nil || info.Size() < 50_000 || info.Mode().Perm() != 0o600 {
+		t.Fatalf("the samples of requests are %v, %v", info, err)
 	}
 	debug := startAs(t, given, append([]string{"run", file, "--debug"}, args...)...)
 	said = append(said, debug)
@@ -231,7 +235,7 @@ func TestFortySecretsAreWrittenNowhere(t *testing.T) {
 		findSecrets(t, fmt.Sprintf("stderr of %d, %s", i, p.name), p.err.String())
 	}
 	looked := 0
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

@@ -55,6 +55,7 @@ const (
 	KindExecExtend       node.Kind = 86
 	KindExecRows         node.Kind = 87
 	KindExecRowsLeased   node.Kind = 88
+	KindExecTrace        node.Kind = 89
 	KindLeaseFrame       node.Kind = 96
 	KindLeaseHail        node.Kind = 97
 	KindLeaseJoinRead    node.Kind = 98
@@ -190,6 +191,8 @@ func New(k node.Kind) Body {
 		return &ExecRows{}
 	case KindExecRowsLeased:
 		return &ExecRowsLeased{}
+	case KindExecTrace:
+		return &ExecTrace{}
 	case KindLeaseFrame:
 		return &LeaseFrame{}
 	case KindLeaseHail:
@@ -310,6 +313,7 @@ func Kinds() []node.Kind {
 		KindExecExtend,
 		KindExecRows,
 		KindExecRowsLeased,
+		KindExecTrace,
 		KindLeaseFrame,
 		KindLeaseHail,
 		KindLeaseJoinRead,
@@ -446,6 +450,8 @@ func Name(k node.Kind) string {
 		return "ExecRows"
 	case KindExecRowsLeased:
 		return "ExecRowsLeased"
+	case KindExecTrace:
+		return "ExecTrace"
 	case KindLeaseFrame:
 		return "LeaseFrame"
 	case KindLeaseHail:
@@ -4598,7 +4604,7 @@ func (z *ExecStart) Size() int { return z.size() }
 func (z *ExecStart) Digest() uint64 { return z.digest(80) }
 
 func (z *ExecStart) size() int {
-	n := 82
+	n := 88
 	n += z.Shard.size()
 	n += sizeString(len(z.Workflow))
 	n += z.Program.size()
@@ -4613,6 +4619,7 @@ func (z *ExecStart) size() int {
 	}
 	n += z.Rows.size()
 	n += z.Join.size()
+	n += sizeUint(uint64(z.Trace))
 	return n
 }
 
@@ -4631,6 +4638,7 @@ func (z *ExecStart) digest(h uint64) uint64 {
 	}
 	h = z.Rows.digest(h)
 	h = z.Join.digest(h)
+	h = node.Mix(h, uint64(z.Trace))
 	return h
 }
 
@@ -4958,6 +4966,42 @@ func (z *ExecRowsLeased) check() error {
 	if z.Ask == 0 {
 		return &MissingError{Path: "ask"}
 	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *ExecTrace) Kind() node.Kind { return KindExecTrace }
+
+// Class returns the class of ExecTrace.
+func (z *ExecTrace) Class() node.Class { return node.ClassTelemetry }
+
+// Priority implements node.Message.
+func (z *ExecTrace) Priority() node.Priority { return node.Normal }
+
+// Size implements node.Message.
+func (z *ExecTrace) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *ExecTrace) Digest() uint64 { return z.digest(89) }
+
+func (z *ExecTrace) size() int {
+	n := 29
+	n += sizeBytes(len(z.Lines))
+	n++
+	n += sizeUint(uint64(z.Sampled))
+	n += sizeUint(uint64(z.LeftOut))
+	return n
+}
+
+func (z *ExecTrace) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Lines)
+	h = node.Mix(h, bit(z.Last))
+	h = node.Mix(h, uint64(z.Sampled))
+	h = node.Mix(h, uint64(z.LeftOut))
+	return h
+}
+
+func (z *ExecTrace) check() error {
 	return nil
 }
 

@@ -44,6 +44,7 @@ type ExecStart struct {
 	Given      []Provided    `msg:"given"` // values of earlier workflows
 	Rows       RowShare      `msg:"rows"`
 	Join       ExecJoin      `msg:"join"`
+	Trace      uint64        `msg:"trace"` // one iteration of that many is sampled; zero: none
 }
 
 // ExecCancel asks an executor to stop: it starts nothing new, cancels and counts what is in
@@ -83,6 +84,16 @@ type ExecStarted struct {
 type ExecProgress struct {
 	Sequence uint64 `msg:"sequence" require:"true"`
 	Stats    Stats  `msg:"stats"`
+}
+
+// ExecTrace brings samples of requests as lines. An executor's pool takes it: no node gets it.
+//
+//catalogue:message kind=89 class=telemetry priority=normal
+type ExecTrace struct {
+	Lines   []byte `msg:"lines,limit=1048576"`
+	Last    bool   `msg:"last"`     // no other one follows, and the figures below are known
+	Sampled uint64 `msg:"sampled"`  // requests, of the whole run
+	LeftOut uint64 `msg:"left_out"` // of Sampled, those that have no line
 }
 
 // ExecResult is the last message of an execution.

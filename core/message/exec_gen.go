@@ -552,9 +552,9 @@ func (z *ExecResult) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ExecStart) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 11
+	// map header, size 12
 	// string "slice"
-	o = append(o, 0x8b, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x8c, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Shard")
@@ -609,6 +609,9 @@ func (z *ExecStart) MarshalMsg(b []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "Join")
 		return
 	}
+	// string "trace"
+	o = append(o, 0xa5, 0x74, 0x72, 0x61, 0x63, 0x65)
+	o = msgp.AppendUint64(o, z.Trace)
 	return
 }
 
@@ -773,6 +776,17 @@ func (z *ExecStart) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Join")
 				return
 			}
+		case "trace":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Trace")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			z.Trace, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Trace")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -791,7 +805,7 @@ func (z *ExecStart) Msgsize() (s int) {
 	for za0001 := range z.Given {
 		s += z.Given[za0001].Msgsize()
 	}
-	s += 5 + z.Rows.Msgsize() + 5 + z.Join.Msgsize()
+	s += 5 + z.Rows.Msgsize() + 5 + z.Join.Msgsize() + 6 + msgp.Uint64Size
 	return
 }
 
@@ -854,6 +868,126 @@ func (z *ExecStarted) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z ExecStarted) Msgsize() (s int) {
 	s = 1 + 4 + msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *ExecTrace) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 4
+	// string "lines"
+	o = append(o, 0x84, 0xa5, 0x6c, 0x69, 0x6e, 0x65, 0x73)
+	o = msgp.AppendBytes(o, z.Lines)
+	// string "last"
+	o = append(o, 0xa4, 0x6c, 0x61, 0x73, 0x74)
+	o = msgp.AppendBool(o, z.Last)
+	// string "sampled"
+	o = append(o, 0xa7, 0x73, 0x61, 0x6d, 0x70, 0x6c, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Sampled)
+	// string "left_out"
+	o = append(o, 0xa8, 0x6c, 0x65, 0x66, 0x74, 0x5f, 0x6f, 0x75, 0x74)
+	o = msgp.AppendUint64(o, z.LeftOut)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ExecTrace) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z682f19bblimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "lines":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Lines")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadBytesHeader(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Lines")
+				return
+			}
+			if zb0002 > 1048576 {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if z.Lines == nil || uint32(cap(z.Lines)) < zb0002 {
+				z.Lines = make([]byte, zb0002)
+			} else {
+				z.Lines = z.Lines[:zb0002]
+			}
+			if uint32(len(bts)) < zb0002 {
+				err = msgp.ErrShortBytes
+				return
+			}
+			copy(z.Lines, bts[:zb0002])
+			bts = bts[zb0002:]
+		case "last":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Last")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Last, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Last")
+				return
+			}
+		case "sampled":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Sampled")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Sampled, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Sampled")
+				return
+			}
+		case "left_out":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "LeftOut")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.LeftOut, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "LeftOut")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *ExecTrace) Msgsize() (s int) {
+	s = 1 + 6 + msgp.BytesPrefixSize + len(z.Lines) + 5 + msgp.BoolSize + 8 + msgp.Uint64Size + 9 + msgp.Uint64Size
 	return
 }
 

@@ -13,6 +13,7 @@ import (
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/feed"
 	"hyperscale/runtime/redact"
+	"hyperscale/runtime/trace"
 )
 
 // Config says what to run, and how much of it.
@@ -44,6 +45,7 @@ type Config struct {
 	Started  func()               // called once, when the clock starts; may be nil
 	Progress func(*message.Stats) // called about twice a second with cumulative figures; may be nil, may be slow
 	Mask     *redact.Mask         // hides values in what the run reports and prints; nil knows none
+	Trace    *trace.Recorder      // gets samples of requests; nil: none are taken. Its user closes it after the run
 	Debug    io.Writer            // if set: one virtual user, one iteration, everything printed
 }
 

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/redact"
+	"hyperscale/runtime/trace"
 )
 
 // printer prints requests and answers. A nil printer prints nothing.
@@ -29,6 +31,89 @@ func (p *printer) printf(format string, args ...any) {
 	_, _ = io.WriteString(p.w, p.mask.Line(fmt.Sprintf(format, args...))) // a closed terminal must not end the run
 }
 
+// protocol returns the name of the protocol that carried a request.
+func (x *exchange) protocol() string {
+	if x.two {
+		return "HTTP/2"
+	}
+	return "HTTP/1.1"
+}
+
+// sent returns a request's text in the version that carried it: over HTTP/2 it was frames.
+func (x *exchange) sent(text string) string {
+	if x.two {
+		text = strings.Replace(text, " HTTP/1.1\r\n", " HTTP/2\r\n", 1)
+	}
+	return text
+}
+
+// got returns the head of an answer, without credentials.
+func (x *exchange) got() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %d %s\r\n", x.protocol(), x.status, http.StatusText(int(x.status)))
+	if x.answer != nil {
+		for _, h := range x.answer.Pairs() {
+			fmt.Fprintf(&b, "%s: %s\r\n", h.Name, redact.Head(h.Name, h.Value))
+		}
+	}
+	return b.String()
+}
+
+// sample is what an exchange knows of its place in a sampled iteration.
+type sample struct {
+	of    *trace.Iteration // nil: it is not sampled
+	due   int64            // of the request that is under way
+	first int              // of the chain; 0: none has ended
+	cause trace.Cause      // why the one under way follows it
+}
+
+// follows notes that the exchange sends another request.
+func (s *sample) follows(cause trace.Cause) { s.cause = cause }
+
+// repeats links a request to the one that it repeats.
+func (s *sample) repeats(before sample) {
+	if s.of != nil && s.of == before.of {
+		s.first, s.cause = before.first, trace.Retry
+	}
+}
+
+// record takes a sample of the request that has just ended.
+func (q *requests) record(n *pool.RequestSlot, x *exchange, now int64) {
+	s := &x.sample
+	if s.of == nil || x.kind == http1.KindCancelled && !n.Counted { // that has not started
+		return
+	}
+	var t measure.Times
+	t.Begin(s.due)
+	n.AddTo(&t, now)
+	out := trace.Sample{
+		Place: s.of.Next(), Base: q.Clock.Base, Due: s.due, Began: now, Ended: now, Phases: t.Spent(),
+		Protocol: x.protocol(), Method: x.call.Method, URL: pool.Key(x.call) + x.call.Path,
+		Status: int(x.status), Kind: string(x.kind), Detail: x.detail, Out: int64(n.Sent), In: n.In,
+	}
+	out.Step, out.First, out.Cause = q.g.steps[n.Step].plan.Name, s.first, s.cause
+	for _, at := range []int64{n.Named, n.Dialled, n.Shook, n.Wrote} {
+		if at != 0 {
+			out.Began = at
+			break
+		}
+	}
+	if x.as != nil {
+		out.Name = strings.Trim(x.as.Group+"/"+x.as.Name, "/")
+	}
+	if x.call.HeadLen <= len(x.call.Bytes) {
+		out.Head = x.sent(string(x.call.Bytes[:x.call.HeadLen]))
+	}
+	if x.kind == http1.KindNone {
+		out.Answer = x.got()
+	}
+	q.cfg.Trace.Add(out)
+	if s.first == 0 {
+		s.first = out.Request
+	}
+	s.due = now
+}
+
 // hop shows one request and its response.
 func (p *printer) hop(x *exchange) {
 	if p == nil {
@@ -36,19 +121,13 @@ func (p *printer) hop(x *exchange) {
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "* %s %s\n", x.call.Method, p.mask.Values(pool.Key(x.call)+x.call.Path))
-	version := "HTTP/1.1"
-	request := []byte(p.mask.Dump(printable(x.call))) // before it is cut
-	if x.two {                                        // in readable form: on the wire it is frames
-		version = "HTTP/2"
-		request = bytes.Replace(request, []byte(" HTTP/1.1\r\n"), []byte(" HTTP/2\r\n"), 1)
-	}
-	show(&b, "> ", request)
+	show(&b, "> ", []byte(p.mask.Dump(x.sent(printable(x.call))))) // masked before it is cut
 	if x.kind != http1.KindNone {
 		fmt.Fprintf(&b, "* %s: %s\n\n", x.kind, x.detail)
 		p.printf("%s", b.Bytes())
 		return
 	}
-	head := fmt.Appendf(nil, "%s %d %s\n", version, x.status, http.StatusText(int(x.status)))
+	head := strings.ReplaceAll(x.got(), "\r\n", "\n")
 	var body []byte
 	if x.answer != nil {
 		if body = x.answer.Body; x.answer.Decoder != nil {
@@ -56,11 +135,8 @@ func (p *printer) hop(x *exchange) {
 				body = meant
 			}
 		}
-		for _, h := range x.answer.Pairs() {
-			head = fmt.Appendf(head, "%s: %s\n", h.Name, redact.Head(h.Name, h.Value))
-		}
 	}
-	show(&b, "< ", []byte(p.mask.Values(string(append(append(head, '\n'), body...)))))
+	show(&b, "< ", []byte(p.mask.Values(head+"\n"+string(body))))
 	fmt.Fprintf(&b, "* %d in %v\n\n", x.status, x.latency().Round(time.Microsecond))
 	p.printf("%s", b.Bytes())
 }

@@ -10,6 +10,7 @@ import (
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/trace"
 )
 
 // exchange is what a slot holds of a request whose answer is inspected or that may be
@@ -33,6 +34,7 @@ type exchange struct {
 	keeps     wanted // of the answer; with the body also the head
 	size      int64
 	proof     proof // of digest authentication
+	sample    sample
 }
 
 // answer is a response and the data that its reader needs.
@@ -96,10 +98,12 @@ func (q *requests) answered(index int32, now int64) {
 		q.release(x)
 	}
 	q.debug.hop(x)
+	q.record(n, x, now)
 	switch {
 	case again:
 		n.Account.Challenge(int(x.status))
 		x.status, x.answer = 0, nil
+		x.sample.follows(trace.Challenge)
 		q.Send(index)
 		return
 	case err != nil:
@@ -125,6 +129,7 @@ func (q *requests) answered(index int32, now int64) {
 	}
 	n.Call, n.Host = &call, q.Dialer.Host(&call)
 	x.status, x.answer, x.proof = 0, nil, proof{}
+	x.sample.follows(trace.Redirect)
 	q.Send(index)
 }
 
@@ -137,6 +142,7 @@ func (q *requests) failed(index int32, kind http1.Kind, detail string, now int64
 	x.times.Enter(message.PhaseBlocked, now)
 	x.call, x.two, x.kind, x.detail = n.Call, n.Framed != nil, kind, detail
 	q.debug.hop(x)
+	q.record(n, x, now)
 	q.settle(index)
 }
 
@@ -244,7 +250,7 @@ func (q *requests) repeats(index int32, step int16, x *exchange) bool {
 	}
 	n := q.Slots.At(index)
 	n.Step, n.Conn = step, pool.None
-	*x = exchange{again: x.again + 1, rests: true}
+	*x = exchange{again: x.again + 1, rests: true, sample: x.sample}
 	q.x[index] = x
 	if r.Wait == 0 {
 		q.rested(index, true)
@@ -258,7 +264,7 @@ func (q *requests) repeats(index int32, step int16, x *exchange) bool {
 // rested sends a request again, or ends its step.
 func (q *requests) rested(index int32, again bool) {
 	n, x := q.Slots.At(index), q.x[index]
-	step, times := n.Step, x.again
+	step, times, before := n.Step, x.again, x.sample
 	q.x[index], n.Step = nil, pool.None
 	*x = exchange{}
 	q.exchanges = append(q.exchanges, x)
@@ -269,4 +275,5 @@ func (q *requests) rested(index int32, again bool) {
 	q.accounts[step].Retried++
 	q.start(n.VU, int(step), q.Clock.Now)
 	q.x[index].again = times
+	q.x[index].sample.repeats(before)
 }

@@ -106,7 +106,7 @@ func loadFiles(t testing.TB, url, text string, big, photo, small []byte) *workfl
 	return p.Workflow("test")
 }
 
-func digest(b []byte) string { d := sha256.Sum256(b); return fmt.Sprintf("%x", d[:4]) }
+func digestOf(b []byte) string { d := sha256.Sum256(b); return fmt.Sprintf("%x", d[:4]) }
 
 // A file arrives as it is, however it is sent: over any version, under TLS, behind redirects, in
 // a second try, beside values; with its length.
@@ -149,12 +149,12 @@ func TestFilesArrive(t *testing.T) {
 			if r.State != message.WorkflowCompleted {
 				t.Fatalf("%v: %s", r.State, r.Error)
 			}
-			b, p, s1 := digest(big), digest(photo), digest(small)
-			raw, form := fmt.Sprintf("%d of %[1]d:%s <nil>", len(big), b), fmt.Sprintf(" a():1:%s f(big.bin):%d:%s f(photo.jpg):%d:%s z(n):%d:%s", digest([]byte("b")), len(big), b, len(photo), p, len(small), s1)
+			b, p, s1 := digestOf(big), digestOf(photo), digestOf(small)
+			raw, form := fmt.Sprintf("%d of %[1]d:%s <nil>", len(big), b), fmt.Sprintf(" a():1:%s f(big.bin):%d:%s f(photo.jpg):%d:%s z(n):%d:%s", digestOf([]byte("b")), len(big), b, len(photo), p, len(small), s1)
 			want := map[string]int{
 				"POST /raw " + raw: 6, "POST /form" + form: 6,
-				"POST /values" + fmt.Sprintf(" who():3:%s f(big.bin):%d:%s end():5:%s", digest([]byte("ann")), len(big), b, digest([]byte("<ann>"))): 3,
-				"PUT /moved " + raw: 3, "PUT /there " + raw: 3, "POST /seen " + raw: 3, "GET /there 0 of 0:" + digest(nil) + " <nil>": 3, "POST /again " + raw: 4,
+				"POST /values" + fmt.Sprintf(" who():3:%s f(big.bin):%d:%s end():5:%s", digestOf([]byte("ann")), len(big), b, digestOf([]byte("<ann>"))): 3,
+				"PUT /moved " + raw: 3, "PUT /there " + raw: 3, "POST /seen " + raw: 3, "GET /there 0 of 0:" + digestOf(nil) + " <nil>": 3, "POST /again " + raw: 4,
 				fmt.Sprintf("POST /up %d of %[1]d:%s <nil>", len(photo), p): 3, fmt.Sprintf("POST /up %d of %[1]d:%s <nil>", len(small), s1): 3,
 			}
 			for said, n := range want {

@@ -49,10 +49,12 @@ func (q *requests) start(vu int32, step int, due int64) {
 	n := &q.Slots.Own[index]
 	n.VU, n.Step, n.Account, n.Due = vu, int16(step), &q.accounts[step], due
 	n.Deadline, n.Call, n.Host = q.Clock.Now+int64(s.timeout), s.call, s.host
-	if s.needed || s.request.Redirects > 0 || s.request.Digest() || s.request.Retry != nil || q.debug != nil {
+	it := q.cfg.Trace.Of(vu)
+	if it != nil || s.needed || s.request.Redirects > 0 || s.request.Digest() || s.request.Retry != nil || q.debug != nil {
 		x := q.exchange()
 		q.x[index] = x
-		x.begin(s.request, due, s.keeps.head || q.debug != nil, s.keeps.body || q.debug != nil)
+		x.begin(s.request, due, s.keeps.head || it != nil || q.debug != nil, s.keeps.body || q.debug != nil)
+		x.sample = sample{of: it, due: due}
 	}
 	n.Serial++
 	n.Counted = false
@@ -66,7 +68,7 @@ func (q *requests) start(vu int32, step int, due int64) {
 // Send dispatches one request of a slot: the first one, or that of a redirect.
 func (q *requests) Send(index int32) {
 	n := q.Slots.At(index)
-	n.Sent, n.Refused, n.Conn, n.Framed = 0, 0, pool.None, nil
+	n.Sent, n.Refused, n.In, n.Conn, n.Framed = 0, 0, 0, pool.None, nil
 	n.Instants = measure.Instants{}
 	if n.Call.Template != nil {
 		if err := q.fill(index); err != nil {

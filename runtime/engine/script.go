@@ -175,13 +175,18 @@ func (f *functions) ask(co *call) {
 	x := &co.exchange
 	f.requests.x[co.index] = x
 	w := f.cfg.Workflow
-	head, body := !w.HeadsUnread || f.requests.debug != nil, !w.BodiesUnread || f.requests.debug != nil
+	it := f.cfg.Trace.Of(co.vu)
+	head, body := !w.HeadsUnread || f.requests.debug != nil || it != nil, !w.BodiesUnread || f.requests.debug != nil
 	if as != nil {
 		h, b := as.Reads()
 		head, body = head || h, body || b
 	}
+	before := x.sample
 	x.begin(r, n.Due, head, body)
-	x.co, x.as = co, as
+	x.co, x.as, x.sample = co, as, sample{of: it, due: n.Due}
+	if as != nil && as.Again {
+		x.sample.repeats(before)
+	}
 	n.Serial++
 	n.Counted = false
 	f.requests.Send(co.index)

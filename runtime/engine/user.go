@@ -60,6 +60,9 @@ func (us *users) begin(p schedule.Iteration) {
 	if us.iterations.rows != nil {
 		us.iterations.lay(p.VU)
 	}
+	if us.cfg.Trace != nil {
+		us.cfg.Trace.Begin(p.VU, us.functions.number(p.VU))
+	}
 	states := us.statesOf(p.VU)
 	clear(states)
 	if p.Step >= 0 {
@@ -164,6 +167,7 @@ func (us *users) finish(vu int32, step int16, state stepState) {
 
 // passed takes the end of an iteration.
 func (us *users) passed(vu int32) {
+	us.cfg.Trace.End(vu)
 	if us.cfg.Workflow.Plan.Session == message.SessionNone {
 		us.forget(vu)
 	}

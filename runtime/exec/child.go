@@ -118,6 +118,11 @@ func startPinned(cmd *osexec.Cmd, cpu int) error {
 // begin gives a warm child its work. The caller holds pool.mu.
 func (c *child) begin(id node.ExecID, start *message.ExecStart) {
 	c.id, c.secrets = id, start.Program.Secrets
+	if every := c.pool.config.Trace.Begin(); every > 0 {
+		own := *start
+		own.Trace = every
+		start = &own
+	}
 	if len(start.Program.Feeds) == 0 {
 		c.send(start)
 		return
@@ -211,6 +216,10 @@ func (c *child) receive() {
 			return
 		}
 		if m.Kind() == message.KindExecReady {
+			continue
+		}
+		if m, ok := m.(*message.ExecTrace); ok {
+			c.pool.config.Trace.Take(m)
 			continue
 		}
 		c.pool.mu.Lock()

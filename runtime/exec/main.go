@@ -13,6 +13,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/stats"
+	"hyperscale/runtime/trace"
 )
 
 // statsMax is the part of a frame that statistics may take. Hundreds of steps with wide
@@ -25,6 +26,7 @@ type Work struct {
 	Lease    *Lease
 	Progress func(*message.Stats)
 	Rows     *Rows
+	Trace    trace.Sender
 	Sheets   []int // memory of Start.Program.Feeds, in their order: see rows.Map and rows.MapWhole
 }
 
@@ -76,6 +78,11 @@ func (c *inside) send(m node.Message) error {
 	var err error
 	c.scratch, err = write(c.conn, m, c.scratch)
 	return err
+}
+
+// SendTrace implements trace.Sender.
+func (c *inside) SendTrace(m *message.ExecTrace) {
+	_ = c.send(m) // a worker that is gone ends this process through listen
 }
 
 // listen reads the worker's messages. When the worker has gone the process ends at once: an
@@ -152,7 +159,7 @@ func (c *inside) serve(run Runner) error {
 		// A worker that is gone ends this process through listen.
 		_ = c.send(&message.ExecProgress{Sequence: sequence, Stats: *s})
 	}
-	result := run(ctx, &Work{Start: start, Lease: &c.lease, Progress: tell, Rows: &c.rows, Sheets: sheets})
+	result := run(ctx, &Work{Start: start, Lease: &c.lease, Progress: tell, Rows: &c.rows, Trace: c, Sheets: sheets})
 	stats.Fit(&result.Stats, statsMax)
 	if err := c.send(result); err != nil {
 		return fmt.Errorf("send the result: %w", err)

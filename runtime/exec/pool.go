@@ -16,6 +16,7 @@ import (
 	"hyperscale/core/node"
 	"hyperscale/core/setting"
 	"hyperscale/runtime/rows"
+	"hyperscale/runtime/trace"
 )
 
 // Config of a pool.
@@ -38,6 +39,7 @@ type Config struct {
 	// Feeds is the folder in which files lie that are too large to travel with
 	// a program. Empty: there are none.
 	Feeds  string
+	Trace  *trace.File // gets samples of requests; nil: none are taken
 	Logger *slog.Logger
 }
 

@@ -41,7 +41,10 @@ func csvHead() []string {
 			head = append(head, of+"_"+c.name)
 		}
 	}
-	return append(head, "retried", "challenged") // the newest columns are the last
+	for _, c := range laterOf(&report.Totals{}) {
+		head = append(head, c.name)
+	}
+	return head
 }
 
 func csvRows(r *report.Result, datacenter string, workflows []report.Workflow) (rows [][]string) {
@@ -54,7 +57,7 @@ func csvRows(r *report.Result, datacenter string, workflows []report.Workflow) (
 			figures = append(figures, figuresOf(&s.LatencyNS)...)
 			figures = append(figures, figuresOf(&s.ServiceNS)...)
 			first := s.PhasesNS["wait"] // until the first byte of the answer
-			figures = append(append(figures, figuresOf(&first)...), count{"retried", s.Retried}, count{"challenged", s.Challenged})
+			figures = append(append(figures, figuresOf(&first)...), laterOf(&s.Totals)...)
 			for _, c := range figures {
 				row = append(row, strconv.FormatUint(c.n, 10))
 			}
@@ -75,6 +78,11 @@ func countsOf(t *report.Totals) []count {
 		{"started", t.Started}, {"sent", t.Sent}, {"ok", t.OK}, {"failed", t.Failed}, {"timed_out", t.TimedOut}, {"cancelled", t.Cancelled},
 		{"dropped", t.Dropped}, {"skipped", t.Skipped}, {"bytes_in", t.BytesIn}, {"bytes_out", t.BytesOut},
 	}
+}
+
+// laterOf are the counts that stand behind all others: columns never move.
+func laterOf(t *report.Totals) []count {
+	return []count{{"retried", t.Retried}, {"challenged", t.Challenged}}
 }
 
 func figuresOf(d *report.Distribution) []count {

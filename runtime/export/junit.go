@@ -101,7 +101,7 @@ func jobSuite(r *report.Result) junitSuite {
 	class := class(r.Name, "")
 	s.property("job", r.Job)
 	s.property("outcome", r.Outcome)
-	for _, c := range append(countsOf(&r.Totals), count{"retried", r.Totals.Retried}, count{"challenged", r.Totals.Challenged}) {
+	for _, c := range append(countsOf(&r.Totals), laterOf(&r.Totals)...) {
 		s.property(c.name, strconv.FormatUint(c.n, 10))
 	}
 	s.property("generator.saturated", strconv.FormatBool(r.Generator.Saturated))
@@ -135,7 +135,7 @@ func workflowSuite(r *report.Result, w *report.Workflow) junitSuite {
 	class := class(r.Name, w.Name)
 	s.property("vus", strconv.FormatUint(w.VUs, 10))
 	s.property("cores", strconv.FormatUint(uint64(w.Cores), 10))
-	for _, c := range append(countsOf(&w.Totals), count{"retried", w.Totals.Retried}, count{"challenged", w.Totals.Challenged}) {
+	for _, c := range append(countsOf(&w.Totals), laterOf(&w.Totals)...) {
 		s.property(c.name, strconv.FormatUint(c.n, 10))
 	}
 	all := slices.Concat(w.Steps, w.Requests, w.Beside)

@@ -13,6 +13,7 @@ import (
 	"hyperscale/core/worker"
 	"hyperscale/runtime/exec"
 	"hyperscale/runtime/host"
+	"hyperscale/runtime/trace"
 )
 
 // loopback is the address on which all nodes listen; the kernel chooses the ports.
@@ -36,7 +37,8 @@ type Config struct {
 	Feeds       string // folder of files of rows that do not travel with a program
 	// ExecutorMemory is the resident memory above which an executor is ended; 0: the default.
 	ExecutorMemory uint64
-	Command        []string // of one executor; empty: this binary with the argument "executor"
+	Trace          *trace.File // gets samples of requests; nil: none are taken
+	Command        []string    // of one executor; empty: this binary with the argument "executor"
 	Logger         *slog.Logger
 	Observer       func(node.Event) // sees the events of all nodes; may be nil; must not wait
 }
@@ -113,7 +115,7 @@ func (c *Cluster) start(config Config) error {
 		return err
 	}
 	pool := exec.Default()
-	pool.Cores, pool.Command, pool.Feeds, pool.Logger = config.Cores, config.Command, config.Feeds, config.Logger
+	pool.Cores, pool.Command, pool.Feeds, pool.Trace, pool.Logger = config.Cores, config.Command, config.Feeds, config.Trace, config.Logger
 	pool.CPUs = CPUs()
 	if config.ExecutorMemory > 0 {
 		pool.MemoryMax = config.ExecutorMemory

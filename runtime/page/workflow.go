@@ -17,7 +17,7 @@ import (
 type workflow struct {
 	Name, Line string
 	Order      []string // in which its steps begin; nil for a plain list
-	Class      string // of its outcome, if that is no good one
+	Class      string   // of its outcome, if that is no good one
 	Reason     string
 	Arrivals   string
 	Figures    []figure

@@ -40,6 +40,16 @@ func (t *Times) Enter(p message.Phase, now int64) {
 	}
 }
 
+// Spent returns the time of each phase, in their order; negative: it did not happen.
+func (t *Times) Spent() (all [message.PhaseReceive]int64) {
+	for i := range all {
+		if all[i] = t.spent[i]; t.took>>i&1 == 0 {
+			all[i] = -1
+		}
+	}
+	return all
+}
+
 // end ends the last phase: a request that timed out spent its remaining time there.
 func (t *Times) end(now int64) { t.Enter(message.PhaseNone, now) }
 

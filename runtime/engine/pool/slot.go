@@ -71,6 +71,7 @@ type stream struct {
 // answer is what the slot knows of an answer whose body is not kept.
 type answer struct {
 	Size   int64 // of the body
+	In     int64 // bytes of it that were read
 	Status uint16
 }
 

@@ -333,6 +333,7 @@ func (y *streams) tally(n *RequestSlot, m *multi) {
 	in, out := m.Bytes()
 	n.Account.BytesIn += in
 	n.Account.BytesOut += out
+	n.In, n.Sent = n.In+int64(in), int(out)
 }
 
 // of returns the slot of a stream.
@@ -360,6 +361,7 @@ func (r *reading) Head(tag uint64, status int) {
 func (r *reading) Body(tag uint64, b []byte) {
 	_, n := r.of(tag)
 	n.Account.BytesIn += uint64(len(b))
+	n.In += int64(len(b))
 	n.Size += int64(len(b))
 }
 

@@ -78,6 +78,7 @@ func (w *wire) unwritten(index int32, err error) {
 func (w *wire) feed(index int32, b []byte) bool {
 	n := w.Slots.At(index)
 	n.Account.BytesIn += uint64(len(b))
+	n.In += int64(len(b))
 	var done bool
 	var err error
 	switch {

@@ -54,6 +54,9 @@ func RefuseFlag(cmd *cobra.Command, err error) error {
 		if name == "debug" && cmd.Name() == "submit" {
 			return Usage("%s: one virtual user needs no cluster: use `%s run FILE --debug`, from a machine that reaches the target", text, Called())
 		}
+		if name == "trace" && cmd.Name() == "submit" {
+			return Usage("%s: workers bring no samples of requests back: use `%s run FILE --trace 1/1000`, from a machine that reaches the target", text, Called())
+		}
 	}
 	if head, _, cryptic := strings.Cut(text, ": strconv.Parse"); cryptic {
 		text = head + ": write a whole number"
