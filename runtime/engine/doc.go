@@ -22,7 +22,7 @@
 // Invariants:
 //
 //	ENG-2 No retry: runtime/engine/pool starts a request (POOL-1) once for each step of an
-//	      iteration, and once for each redirect that the engine follows.
+//	      iteration, and once for each redirect that the engine follows and each challenge that it answers.
 //	ENG-3 At Duration nothing new starts. Requests in flight end, time out, or are cancelled
 //	      when GracefulStop is over. Else only a cancelled context cancels.
 //	ENG-4 A timeout counts with what it took. Failures without an answer have no latency: they

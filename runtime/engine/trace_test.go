@@ -69,6 +69,7 @@ func sampledRun(t *testing.T, every uint64, cfg Config) (*message.ExecResult, []
 	return r, all, c
 }
 
+// tracedFile sends fewer requests than a recorder holds: none is left out, however busy the machine is.
 const tracedFile = `
 def f(vu):
     vu.http.get("TARGET/json", name = "j")
@@ -78,7 +79,7 @@ def begins(vu):
     vu.http.get("TARGET/begin")
 
 workflow(
-    name = "test", vus = 4, vu_iterations = 20, http = http.client(version = "VERSION"),
+    name = "test", vus = 4, vu_iterations = 8, http = http.client(version = "VERSION"),
     setup = begins, vu_setup = begins,
     steps = [
         step("d", http.get("TARGET/digest", auth = http.digest("user", "pass"))),
@@ -132,7 +133,10 @@ func TestSamplesAreWhatTheTargetSaw(t *testing.T) {
 		if in != 0 || out != 0 {
 			t.Errorf("HTTP/%s: the lines lack %d bytes in and %d out", version, int64(in), int64(out))
 		}
-		if text := c.lines.String(); strings.Contains(text, "hunter2") || !strings.Contains(text, "/a%20b") || !strings.Contains(text, `"X-V: a b"`) || strings.Contains(text, "/begin") {
+		if strings.Contains(c.lines.String(), "hunter2") {
+			t.Errorf("HTTP/%s: a line has a secret", version)
+		}
+		if text := c.lines.String(); !strings.Contains(text, "/a%20b") || !strings.Contains(text, `"X-V: a b"`) || strings.Contains(text, "/begin") {
 			t.Errorf("HTTP/%s: %.2000s", version, text)
 		}
 	}

@@ -209,3 +209,19 @@ func BenchmarkLine(b *testing.B) {
 		s.append(nil, "w", mask)
 	}
 }
+
+// BenchmarkBegin is what an iteration costs that is not sampled, with a question of its request.
+func BenchmarkBegin(b *testing.B) {
+	free := make(chan struct{})
+	close(free)
+	r := NewRecorder(Plan{Every: 1 << 60, Seed: 1, Workflow: "w"}, nil, &slow{free: free})
+	defer r.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Begin(7, 7)
+		if r.Of(7) != nil {
+			b.Fatal("sampled")
+		}
+		r.End(7)
+	}
+}
