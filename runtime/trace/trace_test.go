@@ -86,13 +86,14 @@ func TestNothingWaits(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		blocked bool
+		samples uint64
 		gap     time.Duration // between two samples
 		least   uint64        // lines
 		most    uint64
 	}{
-		{"a worker that reads nothing", true, time.Millisecond, Queue, 2 * Queue},
-		{"too many for a second", false, 0, 1, LinesMax},
-		{"few", false, 2 * time.Millisecond, 3000 - 2*Queue, 3000},
+		{"a worker that reads nothing", true, 3000, time.Millisecond, Queue, 2 * Queue},
+		{"too many for a second", false, 3000, 0, 1, LinesMax},
+		{"few", false, Queue, 2 * time.Millisecond, Queue, Queue},
 	} {
 		s := &slow{free: make(chan struct{})}
 		if !c.blocked {
@@ -104,7 +105,7 @@ func TestNothingWaits(t *testing.T) {
 		if it == nil || it.User != 7 || it.Number != 1 || r.Of(2) != nil {
 			t.Fatalf("%+v is sampled", it)
 		}
-		for i := range 3000 {
+		for i := range c.samples {
 			r.Add(Sample{Place: it.Next(), Ended: int64(time.Duration(i) * c.gap)})
 			if !c.blocked && i%100 == 0 {
 				time.Sleep(time.Millisecond) // the writer has a core of its own at times
@@ -123,7 +124,7 @@ func TestNothingWaits(t *testing.T) {
 			lines += uint64(bytes.Count(m.Lines, []byte{'\n'}))
 		}
 		last := s.got[len(s.got)-1]
-		if !last.Last || last.Sampled != 3000 || lines+last.LeftOut != 3000 || lines < c.least || lines > c.most {
+		if !last.Last || last.Sampled != c.samples || lines+last.LeftOut != c.samples || lines < c.least || lines > c.most {
 			t.Errorf("%s: %d lines, %+v", c.name, lines, last)
 		}
 	}
