@@ -9,7 +9,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// feeds judges the rows of unique feeds that workers hand to executors (F).
+// feeds judges the rows of unique feeds, and the values of counters, that workers hand to
+// executors (F).
 type feeds struct {
 	log  *history.Log
 	rows map[feedOf][]taken // ascending
@@ -19,10 +20,11 @@ func newFeeds(log *history.Log) *feeds {
 	return &feeds{log: log, rows: map[feedOf][]taken{}}
 }
 
-// feedOf is a workflow whose iterations take rows exclusively.
+// feedOf is a workflow whose iterations take rows exclusively, or a counter of a job.
 type feedOf struct {
 	job      message.JobID
-	workflow uint32
+	workflow uint32 // zero for a counter: all workflows share it
+	of       uint32 // zero: the workflow's feed; else a counter of the plan, from 1
 }
 
 // taken is a range of rows, and the first attempt that took it.
@@ -33,7 +35,10 @@ type taken struct {
 
 // take judges F: workers hand no row to executors twice, anywhere.
 func (s *feeds) take(r Record, e event.RowsTaken) {
-	key := feedOf{e.Shard.Job, e.Shard.Workflow}
+	key := feedOf{e.Shard.Job, e.Shard.Workflow, e.Of}
+	if e.Of > 0 {
+		key.workflow = 0
+	}
 	all, end := s.rows[key], e.First+e.Count
 	at, _ := slices.BinarySearchFunc(all, e.First, func(t taken, first uint64) int { return cmp.Compare(t.first, first) })
 	for _, i := range []int{at - 1, at} {

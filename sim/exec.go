@@ -157,7 +157,9 @@ func (x *executor) Tell(id node.ExecID, m node.Message) {
 	if !ok || r == nil || r.state >= runHung || rows.Ask != r.asked {
 		return
 	}
-	r.rows += rows.Count
+	if rows.Of == 0 {
+		r.rows += rows.Count
+	}
 	if rows.Count > 0 {
 		x.soon(id, execAsk, r.course.Asks)
 	}
@@ -263,7 +265,7 @@ func (x *executor) onExec(e *event) {
 		x.onLapse(r)
 	case execAsk:
 		r.asked++
-		x.says(r, &message.ExecRows{Ask: r.asked, Want: r.course.Want})
+		x.says(r, &message.ExecRows{Ask: r.asked, Want: r.course.Want, Of: r.course.Of})
 	case execGone:
 		x.onGone(r)
 	}

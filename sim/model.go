@@ -46,6 +46,7 @@ type Course struct {
 	Joined       time.Duration // of the workflow's time, when it began; set at its boot
 	Want         uint64        // rows that it asks for at once; 0: it takes none
 	Asks         time.Duration // from an answer with rows to the next question
+	Of           uint32        // what it asks for: zero rows, else values of that counter of the plan, from 1
 }
 
 func (c *Course) crash(r *node.Rand, reason string) {
@@ -93,6 +94,7 @@ type Plain struct {
 
 	Want uint64        // of Course
 	Asks time.Duration // upper bound
+	Of   uint32        // of Course
 
 	Fail         uint32 // chance that a run fails at some point
 	Crash        uint32
@@ -132,7 +134,7 @@ func (m *Plain) Course(s *message.ExecStart, r *node.Rand) Course {
 	fail, crash, hang := r.Chance(uint64(m.Fail), million), r.Chance(uint64(m.Crash), million), r.Chance(uint64(m.Hang), million)
 	c.IgnoreCancel = r.Chance(uint64(m.IgnoreCancel), million)
 	if m.Want > 0 {
-		c.Want, c.Asks = m.Want, r.Duration(0, m.Asks)
+		c.Want, c.Asks, c.Of = m.Want, r.Duration(0, m.Asks), m.Of
 	}
 	if r.Chance(uint64(m.SlowBoot), million) {
 		c.Boot *= 20

@@ -134,8 +134,8 @@ type SubjobCounted struct {
 	Started    uint64 // the sum of its steps' starts
 }
 
-// RowsTaken: a worker handed rows of a unique feed to an executor (F): First up to First+Count
-// in the feed's order.
+// RowsTaken: a worker handed rows of a unique feed, or values of a counter, to an executor (F):
+// First up to First+Count in the feed's order.
 type RowsTaken struct {
 	Shard      message.ShardID
 	Fence      message.Fence
@@ -143,6 +143,7 @@ type RowsTaken struct {
 	Core       uint32
 	First      uint64
 	Count      uint64
+	Of         uint32 // zero: the workflow's feed; else a counter of the plan, from 1
 }
 
 // ShardDispatched: a manager sent a shard to a worker.

@@ -72,9 +72,9 @@ func (m *scheduler) dispatch(env node.Env, j *entry, targets []*places.Datacente
 	m.arm(env, j)
 }
 
-// hasUnique says whether a plan has rows that only one user may take.
+// hasUnique says whether a plan has rows, or values of counters, that only one user may take.
 func hasUnique(p *message.Plan) bool {
-	return slices.ContainsFunc(p.Workflows, func(w message.WorkflowPlan) bool { return w.Feed.Unique && w.Feed.Rows > 0 })
+	return len(p.Counters) > 0 || slices.ContainsFunc(p.Workflows, func(w message.WorkflowPlan) bool { return w.Feed.Unique && w.Feed.Rows > 0 })
 }
 
 // reserve keeps cores for a dispatch until heartbeats include it.

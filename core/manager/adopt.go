@@ -16,7 +16,7 @@ import (
 // fetchSpill fetches a record that is stored as a file. Until the record arrives, the manager
 // cannot act for the subjob.
 func (m *tenure) fetchSpill(env node.Env, o *lease.Outcome, c *subjob.Claim, file message.FileDigest) {
-	empty := &subjob.Subjob{Job: o.Job, Fence: message.Fence{SubjobEpoch: o.Token.Packed()}, Missing: 1, Orders: c, State: message.JobQueued, Accepted: m.group.Leases.Written(env.Now(), o.Job, o.Record)}
+	empty := &subjob.Subjob{Job: o.Job, Fence: message.Fence{SubjobEpoch: o.Token.Packed()}, Fetching: subjob.Fetching{Missing: 1, Orders: c}, State: message.JobQueued, Accepted: m.group.Leases.Written(env.Now(), o.Job, o.Record)}
 	m.install(env, empty)
 	m.ledger.Fetch(env, o.Job, file, tag{step: recordFetched, subjob: empty})
 }

@@ -166,13 +166,13 @@ func (m *attempts) endShard(env node.Env, s *subjob.Shard, to message.WorkflowSt
 func (m *attempts) onRowsLeased(env node.Env, t *tag) {
 	s := t.shard
 	t.rows.Known = true
-	if m.stands(s) && s.Live() && s.Fence == t.fence && s.Rows[t.core] == t.rows {
-		m.tellRows(env, s, t.core, t.rows)
+	if m.stands(s) && s.Live() && s.Fence == t.fence && s.Rows[t.to] == t.rows {
+		m.tellRows(env, s, t.to, t.rows)
 	}
 }
 
-func (m *attempts) tellRows(env node.Env, s *subjob.Shard, core uint32, l *subjob.Leased) {
+func (m *attempts) tellRows(env node.Env, s *subjob.Shard, to subjob.Lessee, l *subjob.Leased) {
 	if w := m.roster.Of(s.Worker); w.Stands() && l.Known {
-		env.Send(w.Stream, &message.ShardRowsLeased{Shard: s.ID, Fence: s.Fence, Core: core, Ask: l.Ask, First: l.First, Count: l.Count})
+		env.Send(w.Stream, &message.ShardRowsLeased{Shard: s.ID, Fence: s.Fence, Core: to.Core, Ask: l.Ask, First: l.First, Count: l.Count, Of: to.Of})
 	}
 }

@@ -37,8 +37,8 @@
 //	      until acknowledged, then releases the register. A manager ends a
 //	      subjob FAILED when no gate has named it for core/window's Hold, or when its managers
 //	      lost a file that its record names, and its workers have stopped it since.
-//	MGR-8 Rows of a unique feed are leased once, on a majority before an executor receives
-//	      them. No other attempt gets the rows of a lost one.
+//	MGR-8 Rows of a unique feed, and values of a counter, are leased once, on a majority
+//	      before an executor receives them. No other attempt gets those of a lost one.
 //	MGR-9 The attempt that replaces a lost one joins the workflow's time. What began, what was
 //	      dropped and what was not offered are together what the plan asks for.
 //

@@ -8,7 +8,6 @@ import (
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
-	"hyperscale/core/workflow/feed"
 )
 
 func (m *workerSide) onShardProgress(env node.Env, w *roster.Worker, r *message.ShardProgress) {
@@ -120,39 +119,28 @@ func (m *workerSide) onWorkerMessage(env node.Env, in *node.Input, w *roster.Wor
 	}
 }
 
-// onShardRows leases rows of a unique feed to an executor, from the share of this datacenter's
-// subjob. A later holder continues after the rows in the record, so that no row is leased
-// twice. Rows of a lost attempt are burned.
+// onShardRows leases rows of a unique feed, or values of a counter, to an executor. A later holder
+// continues after those in the record, so that none is leased twice. Those of a lost attempt are
+// burned.
 func (m *workerSide) onShardRows(env node.Env, w *roster.Worker, r *message.ShardRows) {
 	s := m.shardOf(env, r.Shard)
 	if s == nil || s.Fence != r.Fence || !s.Live() || s.Commit == subjob.Counting || s.Worker != w.Peer.ID || s.Workflow.Subjob.Missing > 0 || s.Workflow.Stopping() {
 		return // the worker asks again, at the then holder
 	}
-	f := s.Workflow
-	if !f.Plan.Feed.Unique || f.Plan.Feed.Rows == 0 || r.Core >= subjob.AsksMax {
-		env.Emit(event.Ignored{Peer: w.Peer.ID, Message: "ShardRows", Why: "the workflow leases no rows, or not to so many cores"})
+	to := subjob.Lessee{Of: r.Of, Core: r.Core}
+	if !s.Leases(to) {
+		env.Emit(event.Ignored{Peer: w.Peer.ID, Message: "ShardRows", Why: "the workflow leases no such rows, or not to so many cores"})
 		return
 	}
 	m.becomeAccepted(env, s)
-	old := s.Rows[r.Core]
+	old := s.Rows[to]
 	switch {
 	case old != nil && r.Ask < old.Ask:
 		return // the manager has answered it
 	case old != nil && r.Ask == old.Ask:
-		m.tellRows(env, s, r.Core, old)
+		m.tellRows(env, s, to, old)
 		return
 	}
-	l := &subjob.Leased{Ask: r.Ask}
-	first, end := feed.Cut(f.Subjob.Dispatch.Rows, f.Plan.Feed.Rows)
-	l.First = first + f.Leased
-	if left := end - min(end, l.First); left > 0 {
-		l.Count = feed.Block(left, r.Want, f.Cores())
-	}
-	f.Leased += l.Count
-	s.Leased += l.Count
-	if s.Rows == nil {
-		s.Rows = map[uint32]*subjob.Leased{}
-	}
-	s.Rows[r.Core] = l
-	m.commit(f.Subjob, tag{step: rowsLeased, shard: s, fence: s.Fence, core: r.Core, rows: l})
+	l := s.Lease(to, r.Ask, r.Want)
+	m.commit(s.Workflow.Subjob, tag{step: rowsLeased, shard: s, fence: s.Fence, to: to, rows: l})
 }

@@ -20,8 +20,8 @@ type tag struct {
 	result   *message.ShardResult // of the shard
 	rows     *subjob.Leased       // of the shard
 	lost     *subjob.Lost         // of the shard, whose last report is fetched
-	core     uint32               // core that gets the rows
-	fence    message.Fence        // under which the core gets them
+	to       subjob.Lessee        // which gets the rows
+	fence    message.Fence        // under which it gets them
 	epoch    uint64               // of the job
 	why      string               // for which an epoch was adopted, or a shard was lost
 	from     node.Instant         // when a lost shard may be dispatched again

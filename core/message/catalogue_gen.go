@@ -540,6 +540,33 @@ func (z *AbortPlan) check() error {
 	return nil
 }
 
+func (z *CounterPlan) size() int {
+	n := 24
+	n += sizeString(len(z.Name))
+	n += sizeUint(uint64(z.Most))
+	n += sizeUint(uint64(z.Start))
+	n += sizeUint(uint64(z.AtEnd))
+	return n
+}
+
+func (z *CounterPlan) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Name))
+	h = node.Mix(h, uint64(z.Most))
+	h = node.Mix(h, uint64(z.Start))
+	h = node.Mix(h, uint64(z.AtEnd))
+	return h
+}
+
+func (z *CounterPlan) check() error {
+	if z.Name == "" {
+		return &MissingError{Path: "name"}
+	}
+	if z.Most == 0 {
+		return &MissingError{Path: "most"}
+	}
+	return nil
+}
+
 func (z *DatacenterInfo) size() int {
 	n := 53
 	n += sizeString(len(z.Name))
@@ -1427,7 +1454,7 @@ func (z *PhaseTimes) check() error {
 }
 
 func (z *Plan) size() int {
-	n := 25
+	n := 34
 	n += sizeString(len(z.Source))
 	n += sizeArray(len(z.Workflows))
 	for i := range z.Workflows {
@@ -1436,6 +1463,10 @@ func (z *Plan) size() int {
 	n += sizeArray(len(z.Params))
 	for i := range z.Params {
 		n += z.Params[i].size()
+	}
+	n += sizeArray(len(z.Counters))
+	for i := range z.Counters {
+		n += z.Counters[i].size()
 	}
 	return n
 }
@@ -1449,6 +1480,10 @@ func (z *Plan) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(len(z.Params)))
 	for i := range z.Params {
 		h = z.Params[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Counters)))
+	for i := range z.Counters {
+		h = z.Counters[i].digest(h)
 	}
 	return h
 }
@@ -1465,6 +1500,11 @@ func (z *Plan) check() error {
 	for i := range z.Params {
 		if err := z.Params[i].check(); err != nil {
 			return within("params", err)
+		}
+	}
+	for i := range z.Counters {
+		if err := z.Counters[i].check(); err != nil {
+			return within("counters", err)
 		}
 	}
 	return nil
@@ -4505,12 +4545,13 @@ func (z *ShardRows) Size() int { return z.size() }
 func (z *ShardRows) Digest() uint64 { return z.digest(72) }
 
 func (z *ShardRows) size() int {
-	n := 27
+	n := 30
 	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.Core))
 	n += sizeUint(uint64(z.Ask))
 	n += sizeUint(uint64(z.Want))
+	n += sizeUint(uint64(z.Of))
 	return n
 }
 
@@ -4520,6 +4561,7 @@ func (z *ShardRows) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Core))
 	h = node.Mix(h, uint64(z.Ask))
 	h = node.Mix(h, uint64(z.Want))
+	h = node.Mix(h, uint64(z.Of))
 	return h
 }
 
@@ -4555,13 +4597,14 @@ func (z *ShardRowsLeased) Size() int { return z.size() }
 func (z *ShardRowsLeased) Digest() uint64 { return z.digest(73) }
 
 func (z *ShardRowsLeased) size() int {
-	n := 34
+	n := 37
 	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.Core))
 	n += sizeUint(uint64(z.Ask))
 	n += sizeUint(uint64(z.First))
 	n += sizeUint(uint64(z.Count))
+	n += sizeUint(uint64(z.Of))
 	return n
 }
 
@@ -4572,6 +4615,7 @@ func (z *ShardRowsLeased) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Ask))
 	h = node.Mix(h, uint64(z.First))
 	h = node.Mix(h, uint64(z.Count))
+	h = node.Mix(h, uint64(z.Of))
 	return h
 }
 
@@ -4910,15 +4954,17 @@ func (z *ExecRows) Size() int { return z.size() }
 func (z *ExecRows) Digest() uint64 { return z.digest(87) }
 
 func (z *ExecRows) size() int {
-	n := 10
+	n := 13
 	n += sizeUint(uint64(z.Ask))
 	n += sizeUint(uint64(z.Want))
+	n += sizeUint(uint64(z.Of))
 	return n
 }
 
 func (z *ExecRows) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Ask))
 	h = node.Mix(h, uint64(z.Want))
+	h = node.Mix(h, uint64(z.Of))
 	return h
 }
 
@@ -4948,10 +4994,11 @@ func (z *ExecRowsLeased) Size() int { return z.size() }
 func (z *ExecRowsLeased) Digest() uint64 { return z.digest(88) }
 
 func (z *ExecRowsLeased) size() int {
-	n := 17
+	n := 20
 	n += sizeUint(uint64(z.Ask))
 	n += sizeUint(uint64(z.First))
 	n += sizeUint(uint64(z.Count))
+	n += sizeUint(uint64(z.Of))
 	return n
 }
 
@@ -4959,6 +5006,7 @@ func (z *ExecRowsLeased) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Ask))
 	h = node.Mix(h, uint64(z.First))
 	h = node.Mix(h, uint64(z.Count))
+	h = node.Mix(h, uint64(z.Of))
 	return h
 }
 

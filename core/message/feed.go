@@ -45,14 +45,23 @@ type FeedPlan struct {
 	Unique bool     `msg:"unique"` // each row at most once in a run
 }
 
+// CounterPlan describes a counter of a job: no two virtual users get one of its values. Its
+// managers lease values as they lease rows of a unique feed.
+type CounterPlan struct {
+	Name  string  `msg:"name" require:"true"`
+	Most  uint64  `msg:"most" require:"true"` // values
+	Start uint64  `msg:"start"`               // the first one
+	AtEnd RowsEnd `msg:"at_end"`
+}
+
 // RowShare says which of several datacenters takes which rows; zero: there is only one.
 type RowShare struct {
 	Index uint32 `msg:"index"`
 	Of    uint32 `msg:"of"`
 }
 
-// ShardRows requests rows of a unique feed for one executor of a shard, repeatedly until
-// answered. A manager leases them, and answers once a majority knows.
+// ShardRows requests rows of a unique feed, or values of a counter, for one executor of a shard,
+// repeatedly until answered. A manager leases them, and answers once a majority knows.
 //
 //catalogue:message kind=72 class=dispatch priority=high
 type ShardRows struct {
@@ -61,6 +70,7 @@ type ShardRows struct {
 	Core  uint32  `msg:"core"`               // index of the shard's executor, from 0
 	Ask   uint64  `msg:"ask" require:"true"` // number of its request, from 1
 	Want  uint64  `msg:"want" require:"true"`
+	Of    uint32  `msg:"of"` // zero: the workflow's feed; else a counter of the plan, from 1
 }
 
 // ShardRowsLeased answers with rows First up to First+Count in the feed's order, which no other
@@ -74,14 +84,16 @@ type ShardRowsLeased struct {
 	Ask   uint64  `msg:"ask" require:"true"`
 	First uint64  `msg:"first"`
 	Count uint64  `msg:"count"`
+	Of    uint32  `msg:"of"`
 }
 
-// ExecRows requests rows, once.
+// ExecRows requests rows, or values of a counter, once.
 //
 //catalogue:message kind=87 class=control priority=high
 type ExecRows struct {
-	Ask  uint64 `msg:"ask" require:"true"` // from 1
+	Ask  uint64 `msg:"ask" require:"true"` // from 1, by Of
 	Want uint64 `msg:"want" require:"true"`
+	Of   uint32 `msg:"of"` // as in ShardRows
 }
 
 // ExecRowsLeased answers an ExecRows.
@@ -91,4 +103,5 @@ type ExecRowsLeased struct {
 	Ask   uint64 `msg:"ask" require:"true"`
 	First uint64 `msg:"first"`
 	Count uint64 `msg:"count"`
+	Of    uint32 `msg:"of"`
 }

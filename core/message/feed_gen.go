@@ -13,15 +13,126 @@ const (
 )
 
 // MarshalMsg implements msgp.Marshaler
+func (z *CounterPlan) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 4
+	// string "name"
+	o = append(o, 0x84, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = msgp.AppendString(o, z.Name)
+	// string "most"
+	o = append(o, 0xa4, 0x6d, 0x6f, 0x73, 0x74)
+	o = msgp.AppendUint64(o, z.Most)
+	// string "start"
+	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x72, 0x74)
+	o = msgp.AppendUint64(o, z.Start)
+	// string "at_end"
+	o = append(o, 0xa6, 0x61, 0x74, 0x5f, 0x65, 0x6e, 0x64)
+	o = msgp.AppendUint8(o, uint8(z.AtEnd))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *CounterPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z29587cfblimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "name":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Name")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Name, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Name")
+				return
+			}
+		case "most":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Most")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Most, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Most")
+				return
+			}
+		case "start":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Start")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Start, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Start")
+				return
+			}
+		case "at_end":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "AtEnd")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			{
+				var zb0002 uint8
+				zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "AtEnd")
+					return
+				}
+				z.AtEnd = RowsEnd(zb0002)
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *CounterPlan) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 5 + msgp.Uint64Size + 6 + msgp.Uint64Size + 7 + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z ExecRows) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 2
+	// map header, size 3
 	// string "ask"
-	o = append(o, 0x82, 0xa3, 0x61, 0x73, 0x6b)
+	o = append(o, 0x83, 0xa3, 0x61, 0x73, 0x6b)
 	o = msgp.AppendUint64(o, z.Ask)
 	// string "want"
 	o = append(o, 0xa4, 0x77, 0x61, 0x6e, 0x74)
 	o = msgp.AppendUint64(o, z.Want)
+	// string "of"
+	o = append(o, 0xa2, 0x6f, 0x66)
+	o = msgp.AppendUint32(o, z.Of)
 	return
 }
 
@@ -70,6 +181,17 @@ func (z *ExecRows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Want")
 				return
 			}
+		case "of":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Of")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Of, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Of")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -84,16 +206,16 @@ func (z *ExecRows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z ExecRows) Msgsize() (s int) {
-	s = 1 + 4 + msgp.Uint64Size + 5 + msgp.Uint64Size
+	s = 1 + 4 + msgp.Uint64Size + 5 + msgp.Uint64Size + 3 + msgp.Uint32Size
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z ExecRowsLeased) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *ExecRowsLeased) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 3
+	// map header, size 4
 	// string "ask"
-	o = append(o, 0x83, 0xa3, 0x61, 0x73, 0x6b)
+	o = append(o, 0x84, 0xa3, 0x61, 0x73, 0x6b)
 	o = msgp.AppendUint64(o, z.Ask)
 	// string "first"
 	o = append(o, 0xa5, 0x66, 0x69, 0x72, 0x73, 0x74)
@@ -101,6 +223,9 @@ func (z ExecRowsLeased) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "count"
 	o = append(o, 0xa5, 0x63, 0x6f, 0x75, 0x6e, 0x74)
 	o = msgp.AppendUint64(o, z.Count)
+	// string "of"
+	o = append(o, 0xa2, 0x6f, 0x66)
+	o = msgp.AppendUint32(o, z.Of)
 	return
 }
 
@@ -160,6 +285,17 @@ func (z *ExecRowsLeased) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Count")
 				return
 			}
+		case "of":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Of")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Of, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Of")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -173,8 +309,8 @@ func (z *ExecRowsLeased) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z ExecRowsLeased) Msgsize() (s int) {
-	s = 1 + 4 + msgp.Uint64Size + 6 + msgp.Uint64Size + 6 + msgp.Uint64Size
+func (z *ExecRowsLeased) Msgsize() (s int) {
+	s = 1 + 4 + msgp.Uint64Size + 6 + msgp.Uint64Size + 6 + msgp.Uint64Size + 3 + msgp.Uint32Size
 	return
 }
 
@@ -613,9 +749,9 @@ func (z RowsEnd) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ShardRows) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 5
+	// map header, size 6
 	// string "slice"
-	o = append(o, 0x85, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x86, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Shard")
@@ -637,6 +773,9 @@ func (z *ShardRows) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "want"
 	o = append(o, 0xa4, 0x77, 0x61, 0x6e, 0x74)
 	o = msgp.AppendUint64(o, z.Want)
+	// string "of"
+	o = append(o, 0xa2, 0x6f, 0x66)
+	o = msgp.AppendUint32(o, z.Of)
 	return
 }
 
@@ -718,6 +857,17 @@ func (z *ShardRows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Want")
 				return
 			}
+		case "of":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Of")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.Of, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Of")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -732,16 +882,16 @@ func (z *ShardRows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ShardRows) Msgsize() (s int) {
-	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.Uint32Size + 4 + msgp.Uint64Size + 5 + msgp.Uint64Size
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.Uint32Size + 4 + msgp.Uint64Size + 5 + msgp.Uint64Size + 3 + msgp.Uint32Size
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
 func (z *ShardRowsLeased) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 7
 	// string "slice"
-	o = append(o, 0x86, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x87, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Shard")
@@ -766,6 +916,9 @@ func (z *ShardRowsLeased) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "count"
 	o = append(o, 0xa5, 0x63, 0x6f, 0x75, 0x6e, 0x74)
 	o = msgp.AppendUint64(o, z.Count)
+	// string "of"
+	o = append(o, 0xa2, 0x6f, 0x66)
+	o = msgp.AppendUint32(o, z.Of)
 	return
 }
 
@@ -858,6 +1011,17 @@ func (z *ShardRowsLeased) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Count")
 				return
 			}
+		case "of":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Of")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Of, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Of")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -872,6 +1036,6 @@ func (z *ShardRowsLeased) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ShardRowsLeased) Msgsize() (s int) {
-	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.Uint32Size + 4 + msgp.Uint64Size + 6 + msgp.Uint64Size + 6 + msgp.Uint64Size
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.Uint32Size + 4 + msgp.Uint64Size + 6 + msgp.Uint64Size + 6 + msgp.Uint64Size + 3 + msgp.Uint32Size
 	return
 }

@@ -187,4 +187,5 @@ type Plan struct {
 	Source    string         `msg:"source" require:"true"` // name of the main file
 	Workflows []WorkflowPlan `msg:"workflows"`
 	Params    []ParamPlan    `msg:"params"`
+	Counters  []CounterPlan  `msg:"counters" json:",omitempty"` // as declared
 }

@@ -301,9 +301,9 @@ func (z *ParamPlan) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Plan) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 3
+	// map header, size 4
 	// string "source"
-	o = append(o, 0x83, 0xa6, 0x73, 0x6f, 0x75, 0x72, 0x63, 0x65)
+	o = append(o, 0x84, 0xa6, 0x73, 0x6f, 0x75, 0x72, 0x63, 0x65)
 	o = msgp.AppendString(o, z.Source)
 	// string "workflows"
 	o = append(o, 0xa9, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77, 0x73)
@@ -322,6 +322,16 @@ func (z *Plan) MarshalMsg(b []byte) (o []byte, err error) {
 		o, err = z.Params[za0002].MarshalMsg(o)
 		if err != nil {
 			err = msgp.WrapError(err, "Params", za0002)
+			return
+		}
+	}
+	// string "counters"
+	o = append(o, 0xa8, 0x63, 0x6f, 0x75, 0x6e, 0x74, 0x65, 0x72, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Counters)))
+	for za0003 := range z.Counters {
+		o, err = z.Counters[za0003].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Counters", za0003)
 			return
 		}
 	}
@@ -418,6 +428,34 @@ func (z *Plan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "counters":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Counters")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			var zb0004 uint32
+			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Counters")
+				return
+			}
+			if zb0004 > z5f22147dlimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Counters) >= int(zb0004) {
+				z.Counters = (z.Counters)[:zb0004]
+			} else {
+				z.Counters = make([]CounterPlan, zb0004)
+			}
+			for za0003 := range z.Counters {
+				bts, err = z.Counters[za0003].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Counters", za0003)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -439,6 +477,10 @@ func (z *Plan) Msgsize() (s int) {
 	s += 7 + msgp.ArrayHeaderSize
 	for za0002 := range z.Params {
 		s += z.Params[za0002].Msgsize()
+	}
+	s += 9 + msgp.ArrayHeaderSize
+	for za0003 := range z.Counters {
+		s += z.Counters[za0003].Msgsize()
 	}
 	return
 }

@@ -13,6 +13,7 @@ const (
 	ReportsMax    = 16
 	TagsMax       = 32 // of a workflow, or of a step
 	ParamsMax     = 1000
+	CountersMax   = 16
 )
 
 // Bounds of its texts, in bytes.
@@ -39,6 +40,8 @@ const (
 	ConnectionsMax = 1_000_000
 	WeightMax      = 1_000_000
 	RowsMax        = 1 << 48
+	CounterMax     = 1_000_000_000_000 // values of a counter
+	CounterStart   = 1 << 52           // of its first value: JSON's numbers hold the last one exactly
 )
 
 // Bounds of its durations.

@@ -2,9 +2,28 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"hyperscale/core/message"
 )
+
+// counters checks that managers can lease values as the plan says.
+func (c *check) counters(all []message.CounterPlan) {
+	c.most("counters", uint64(len(all)), CountersMax, "declare fewer")
+	for i := range all[:min(len(all), CountersMax)] {
+		f := &all[i]
+		key := func(name string) string { return fmt.Sprintf("counters[%d].%s", i, name) }
+		c.name(key("name"), f.Name)
+		if f.Most == 0 || f.Most > CounterMax {
+			c.add(key("most"), fmt.Sprint(f.Most), fmt.Sprintf("be 1 to %d", uint64(CounterMax)), "write how many values it has at most")
+		}
+		c.most(key("start"), f.Start, CounterStart, "begin lower")
+		c.known(key("at_end"), uint64(f.AtEnd), uint64(message.RowsStop), uint64(message.RowsFail))
+		if slices.ContainsFunc(all[:i], func(o message.CounterPlan) bool { return o.Name == f.Name }) {
+			c.add(key("name"), quoted(f.Name), "differ from the other counters'", "give one of them another name")
+		}
+	}
+}
 
 // feed checks that workers can hand out rows as the plan says.
 func (c *check) feed(f *message.FeedPlan) {

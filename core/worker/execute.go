@@ -29,8 +29,7 @@ func (m *Machine) onExec(env node.Env, e *node.ExecEvent) {
 		}
 	case *message.ExecRows:
 		if r.result == nil {
-			r.asks = body
-			m.managers.askRows(env, r)
+			m.managers.ask(env, r, body)
 		}
 	case *message.ExecResult:
 		r.result = body

@@ -94,8 +94,7 @@ type run struct {
 	core      int
 	sequence  uint64
 	stats     *message.Stats
-	asks      *message.ExecRows // its request for rows; nil after its answer
-	asked     node.Instant
+	asks      []asking
 	result    *message.ExecResult
 	gone      bool
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"slices"
 	"time"
 
 	"hyperscale/core/event"
@@ -12,12 +13,25 @@ import (
 // repeats it: streams break, and subjobs move from one manager to another.
 const rowsRetry = time.Second
 
-// askRows forwards an executor's request to the manager that has its shard's subjob.
-func (m *managers) askRows(env node.Env, r *run) {
+// asking is an executor's request for rows of its feed, or for values of a counter, without an
+// answer.
+type asking struct {
+	*message.ExecRows
+	sent node.Instant
+}
+
+// ask notes an executor's request in place of an earlier one for the same, and forwards it.
+func (m *managers) ask(env node.Env, r *run, body *message.ExecRows) {
+	r.asks = append(slices.DeleteFunc(r.asks, func(a asking) bool { return a.Of == body.Of }), asking{ExecRows: body})
+	m.askRows(env, r, &r.asks[len(r.asks)-1])
+}
+
+// askRows forwards a request to the manager that has its shard's subjob.
+func (m *managers) askRows(env node.Env, r *run, a *asking) {
 	x := r.execution
-	r.asked = env.Now()
+	a.sent = env.Now()
 	if x.phase == running {
-		m.send(env, x.manager, &message.ShardRows{Shard: x.shard.id, Fence: x.fence, Core: x.coreOf(r), Ask: r.asks.Ask, Want: r.asks.Want})
+		m.send(env, x.manager, &message.ShardRows{Shard: x.shard.id, Fence: x.fence, Core: x.coreOf(r), Ask: a.Ask, Want: a.Want, Of: a.Of})
 	}
 }
 
@@ -32,8 +46,10 @@ func (x *execution) coreOf(r *run) (n uint32) {
 // askAgain repeats the unanswered requests.
 func (m *managers) askAgain(env node.Env, x *execution) {
 	for _, r := range x.runs {
-		if r.asks != nil && !r.gone && r.result == nil && env.Now().Sub(r.asked) >= rowsRetry {
-			m.askRows(env, r)
+		for i := range r.asks {
+			if !r.gone && r.result == nil && env.Now().Sub(r.asks[i].sent) >= rowsRetry {
+				m.askRows(env, r, &r.asks[i])
+			}
 		}
 	}
 }
@@ -46,12 +62,13 @@ func (m *orders) onRowsLeased(env node.Env, l *message.ShardRowsLeased) {
 		return
 	}
 	r := s.current.runs[l.Core]
-	if r.asks == nil || r.asks.Ask != l.Ask || r.gone || r.result != nil {
+	at := slices.IndexFunc(r.asks, func(a asking) bool { return a.Of == l.Of && a.Ask == l.Ask })
+	if at < 0 || r.gone || r.result != nil {
 		return
 	}
-	r.asks = nil
+	r.asks = slices.Delete(r.asks, at, at+1)
 	if l.Count > 0 {
-		env.Emit(event.RowsTaken{Shard: s.id, Fence: l.Fence, Datacenter: m.config.Datacenter, Core: l.Core, First: l.First, Count: l.Count})
+		env.Emit(event.RowsTaken{Shard: s.id, Fence: l.Fence, Datacenter: m.config.Datacenter, Core: l.Core, First: l.First, Count: l.Count, Of: l.Of})
 	}
-	env.Exec().Tell(r.id, &message.ExecRowsLeased{Ask: l.Ask, First: l.First, Count: l.Count})
+	env.Exec().Tell(r.id, &message.ExecRowsLeased{Ask: l.Ask, First: l.First, Count: l.Count, Of: l.Of})
 }

@@ -30,8 +30,8 @@ func TestLeaversAreCountedOnce(t *testing.T) {
 		t.Errorf("the second attempt does not start behind the first: phase %d", next.phase)
 	}
 	r := next.runs[0]
-	r.asks = &message.ExecRows{Ask: 1, Want: 5}
-	if d.Receive(d.to[0], &message.ShardRowsLeased{Shard: shardOf(0), Fence: x.fence, Ask: 1, Count: 5}); r.asks == nil {
+	r.asks = []asking{{ExecRows: &message.ExecRows{Ask: 1, Want: 5}}}
+	if d.Receive(d.to[0], &message.ShardRowsLeased{Shard: shardOf(0), Fence: x.fence, Ask: 1, Count: 5}); len(r.asks) == 0 {
 		t.Error("rows that were leased to a former attempt are handed out")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/collect"
 	"hyperscale/core/workflow/feed"
@@ -222,4 +223,81 @@ func (v *VU) rowValue() (starlark.Value, error) {
 	row.Freeze()
 	v.row = row
 	return row, nil
+}
+
+// counterValue is the result of counter().
+type counterValue struct {
+	language.Opaque
+	plan message.CounterPlan
+	at   int // in the plan's list
+}
+
+// counter declares values that all virtual users of a job share, each of which one of them gets.
+func (l *loader) counter(_ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [4]starlark.Value
+	if err := language.Bind("counter", []string{"name", "most", "start", "at_end"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	name, ok := in[0].(starlark.String)
+	if !ok {
+		return nil, language.Faultf("counter: the name must be a text").In("#1")
+	}
+	if err := language.CheckName("counter", "#1", string(name)); err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(l.plan.Counters, func(c message.CounterPlan) bool { return c.Name == string(name) }) {
+		return nil, language.Faultf("counter %q is declared twice", string(name)).In("#1").Do("declare it once, and use it in all functions")
+	}
+	if len(l.plan.Counters) >= plan.CountersMax {
+		return nil, language.Faultf("more than %d counters", plan.CountersMax)
+	}
+	if in[1] == nil {
+		return nil, language.Faultf("counter %q: most is missing", string(name)).Do("write how many values it has at most: most = 1000000")
+	}
+	most, err := language.Integer("counter", "most", in[1], 1, plan.CounterMax)
+	if err != nil {
+		return nil, err
+	}
+	c := message.CounterPlan{Name: string(name), Most: uint64(most), Start: 1, AtEnd: message.RowsStop}
+	if in[2] != nil {
+		start, err := language.Integer("counter", "start", in[2], 0, plan.CounterStart)
+		if err != nil {
+			return nil, err
+		}
+		c.Start = uint64(start)
+	}
+	end, err := builtin.OneOf("counter", "at_end", in[3], []string{"stop", "fail"})
+	if err != nil {
+		return nil, err
+	}
+	if end == "fail" {
+		c.AtEnd = message.RowsFail
+	}
+	l.plan.Counters = append(l.plan.Counters, c)
+	return &counterValue{language.Opaque{Kind: "counter"}, c, len(l.plan.Counters) - 1}, nil
+}
+
+// spent is the error with which vu.next ends a call once no values are left.
+type spent struct{}
+
+func (spent) Error() string { return "the counter has no more values" }
+
+// vuNext is vu.next(counter): a value that no other virtual user gets.
+func vuNext(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [1]starlark.Value
+	if err := language.Bind("vu.next", []string{"counter"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	c, ok := in[0].(*counterValue)
+	if !ok {
+		if in[0] == nil {
+			in[0] = starlark.None
+		}
+		return nil, language.WrongType("vu.next", "#1", "what counter returned", in[0]).Do("declare orders = counter(\"orders\", most = 1000000) outside of functions, and write vu.next(orders)")
+	}
+	n, ok := vuOf(thread).client.Next(c.at)
+	if !ok {
+		return nil, spent{}
+	}
+	return starlark.MakeUint64(c.plan.Start + n), nil
 }

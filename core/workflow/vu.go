@@ -196,6 +196,9 @@ func (r *runner) failed(err error) Outcome {
 	if errors.As(err, &unread) {
 		return Outcome{Kind: language.Clip(unread.kind, kindMax), Detail: language.Clip(unread.why, detailMax)}
 	}
+	if errors.As(err, new(spent)) {
+		return Outcome{Kind: "cancelled", Detail: "a counter has no more values"}
+	}
 	if r.stopped {
 		return Outcome{Kind: "cancelled", Detail: "the run was stopped"}
 	}
@@ -313,7 +316,7 @@ var _ starlark.HasAttrs = (*vuValue)(nil)
 func (u *vuValue) String() string { return fmt.Sprintf("<vu %d>", u.v.id) }
 
 func (u *vuValue) AttrNames() []string {
-	return []string{"graphql", "group", "http", "id", "iteration", "job", "log", "random", "row", "shared", "sleep", "use", "vars"}
+	return []string{"graphql", "group", "http", "id", "iteration", "job", "log", "next", "random", "row", "shared", "sleep", "use", "vars"}
 }
 
 func (u *vuValue) Attr(name string) (starlark.Value, error) {
@@ -343,7 +346,7 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 			return g.Members[beforeAll], nil
 		}
 		return starlark.None, nil
-	case "graphql", "group", "log", "sleep", "random":
+	case "graphql", "group", "log", "next", "sleep", "random":
 		return u.v.w.send.Members[language.Mark+name], nil
 	}
 	return nil, language.Missing("vu", name, u.AttrNames())

@@ -23,6 +23,15 @@ type fake struct {
 	answer   func(*request.Request) *workflow.Response
 	stopped  bool
 	asked    int
+	next     uint64 // of counters
+	most     uint64
+	counters []int
+}
+
+func (f *fake) Next(counter int) (uint64, bool) {
+	f.counters = append(f.counters, counter)
+	f.next++
+	return f.next - 1, f.next <= f.most
 }
 
 func (f *fake) Do(r *request.Request, as *workflow.As) *workflow.Response {

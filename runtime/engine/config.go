@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/plan"
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/feed"
+	"hyperscale/runtime/engine/leases"
 	"hyperscale/runtime/redact"
 	"hyperscale/runtime/trace"
 )
@@ -26,7 +27,9 @@ type Config struct {
 	Given  []message.Provided // values from the earlier workflows
 	Feed   *feed.Table        // of the workflow's feed, if its program does not contain it
 	Rows   message.RowShare   // which of several datacenters takes which rows
-	Lessor Lessor             // of rows of a unique feed; nil: iterations take rows without a lease
+	Lessor leases.Lessor      // of rows of a unique feed and values of counters; nil: this process takes all without a lease
+
+	Counters []message.CounterPlan // of the program
 
 	Resume *Resume // where the run joins a workflow that has run before; nil: it begins with the workflow
 

@@ -7,7 +7,7 @@
 // One goroutine does all of it: an epoll loop. A virtual user is a record there, and a
 // request of a request step allocates nothing. Packages below it do the work, and know
 // neither steps nor users. pool carries requests. coroutine suspends functions and TLS
-// handshakes. measure counts, also by the names of functions' requests. core/load/schedule says which iteration begins when. Only
+// handshakes. measure counts, also by the names of functions' requests. leases keeps rows and values. core/load/schedule says which iteration begins when. Only
 // names are looked up beside the loop, and the poller wakes it for the answer.
 //
 // Source: DESIGN.md, "Engine"; docs/engine.md.

@@ -37,6 +37,7 @@ type parts struct {
 	users      users
 	requests   requests
 	functions  functions
+	counters   counters
 }
 
 // course is the progress of a run.
@@ -53,6 +54,7 @@ type course struct {
 // turn does what is ready, and waits for more until then.
 func (l *loop) turn(until int64) error {
 	l.drain()
+	l.counters.serve()
 	l.functions.runReady()
 	l.Pools.SettlePools()
 	n, err := l.wait(until)

@@ -11,47 +11,23 @@ import (
 	"hyperscale/core/node"
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/feed"
+	"hyperscale/runtime/engine/leases"
 	"hyperscale/runtime/engine/pool"
-)
-
-// Lessor leases blocks of rows of a unique feed, which no other process has.
-type Lessor interface {
-	Ask(want uint64)                        // only while no request is open
-	Answer() (first, count uint64, ok bool) // count 0: no rows are left; not ok: no answer yet
-	OnAnswer(wake func())                   // wake runs on another goroutine
-}
-
-// askEvery is how long a block of rows should last at least. askAhead is the share of it that
-// is left when the engine requests the next one: an answer takes a few milliseconds.
-const (
-	askEvery = int64(500_000_000)
-	askAhead = 2
-	askLeast = 16
 )
 
 // rows says which row of the workflow's feed an iteration takes. Without leases, iteration
 // number k takes row k, and this process has the rows of its users.
 type rows struct {
-	plan   *message.FeedPlan
-	reader *feed.Reader
-	order  feed.Sequence
-	share  message.RowShare
-	turns  load.Turns
-	lessor Lessor
-	taken  uint64
-	of     []uint64 // by user: its row
-	needed []int    // columns that fill requests
-	ended  bool     // no rows are left
-	open   bool     // a request has no answer yet
-
-	first, count uint64 // the rest of the block
-	size         uint64 // size of the block
-	since        int64  // when the block arrived
-	next         block  // the block after it
+	plan          *message.FeedPlan
+	reader        *feed.Reader
+	order         feed.Sequence
+	share         message.RowShare
+	turns         load.Turns
+	leases.Leases // of a unique feed
+	taken         uint64
+	rowOf         []uint64 // by user
+	needed        []int    // columns that fill requests
 }
-
-// block is rows first up to first+count.
-type block struct{ first, count uint64 }
 
 // newRows returns nil for a workflow without a feed.
 func newRows(cfg Config) (*rows, error) {
@@ -69,7 +45,7 @@ func newRows(cfg Config) (*rows, error) {
 	plan := w.Plan.Feed
 	r := &rows{
 		plan: &plan, reader: feed.NewReader(table), order: feed.NewSequence(plan.Order, plan.Rows, node.MixString(cfg.Seed, plan.Name)),
-		share: cfg.Rows, turns: load.NewTurns(max(w.Plan.VUs, cfg.FirstVU+cfg.VUs), cfg.FirstVU, cfg.VUs), of: make([]uint64, cfg.VUs+1),
+		share: cfg.Rows, turns: load.NewTurns(max(w.Plan.VUs, cfg.FirstVU+cfg.VUs), cfg.FirstVU, cfg.VUs), rowOf: make([]uint64, cfg.VUs+1),
 	}
 	for i := range w.Columns {
 		if slices.ContainsFunc(w.Steps, func(s workflow.Step) bool { return slices.Contains(s.Needs, i) }) {
@@ -77,82 +53,44 @@ func newRows(cfg Config) (*rows, error) {
 		}
 	}
 	if plan.Unique {
-		r.lessor = cfg.Lessor
+		r.Lessor = cfg.Lessor
 	}
 	return r, nil
 }
 
 // ready reports whether the next iteration has a row. If not, it waits, or no rows are left.
 func (r *rows) ready(now int64) bool {
-	if r.ended {
-		return false
+	if r.Lessor != nil {
+		return r.Leases.Ready(now)
 	}
-	if r.lessor == nil {
-		r.ended = r.plan.AtEnd != message.RowsCycle && feed.Position(r.share, r.turns.Peek()) >= r.plan.Rows
-		return !r.ended
+	if !r.Ended {
+		r.Ended = r.plan.AtEnd != message.RowsCycle && feed.Position(r.share, r.turns.Peek()) >= r.plan.Rows
 	}
-	if r.open {
-		if first, count, ok := r.lessor.Answer(); ok {
-			r.open = false
-			r.next = block{first, count}
-			if count == 0 {
-				r.ended = r.count == 0
-				r.next.first = noMore
-			}
-		}
-	}
-	if r.count == 0 && r.next.count > 0 {
-		r.first, r.count, r.size, r.since = r.next.first, r.next.count, r.next.count, now
-		r.next = block{}
-	}
-	if r.count == 0 && r.next.first == noMore {
-		r.ended = true
-		return false
-	}
-	if !r.open && r.next == (block{}) && r.count <= r.size/askAhead {
-		r.open = true
-		r.lessor.Ask(r.want(now))
-	}
-	return r.count > 0
-}
-
-// noMore marks that the lessor has no rows left.
-const noMore = ^uint64(0)
-
-// want returns how many rows to request: twice as many if the last ones went too fast.
-func (r *rows) want(now int64) uint64 {
-	switch {
-	case r.size == 0:
-		return askLeast
-	case now-r.since < askEvery:
-		return min(2*r.size, feed.BlockMax)
-	}
-	return max(r.size/2, askLeast)
+	return !r.Ended
 }
 
 // take gives a user the row of its iteration, which is ready.
 func (r *rows) take(vu int32) {
-	position := r.first
-	if r.lessor == nil {
+	var position uint64
+	if r.Lessor == nil {
 		position = feed.Position(r.share, r.turns.Next())
 	} else {
-		r.first++
-		r.count--
+		position = r.Leases.Take()
 	}
 	r.taken++
-	r.of[vu] = r.order.Row(position)
+	r.rowOf[vu] = r.order.Row(position)
 }
 
 // lay sets the values of a user's row as values of its requests. They share the table's own
 // bytes, except for those that had to be unescaped.
 func (b *iterations) lay(vu int32) {
 	if b.functions.script != nil {
-		b.functions.scriptOf(vu).SetRow(b.rows.reader, b.rows.of[vu])
+		b.functions.scriptOf(vu).SetRow(b.rows.reader, b.rows.rowOf[vu])
 	}
 	if len(b.rows.needed) == 0 {
 		return
 	}
-	fields, to := b.rows.reader.Read(b.rows.of[vu]), b.requests.values.of(vu)
+	fields, to := b.rows.reader.Read(b.rows.rowOf[vu]), b.requests.values.of(vu)
 	for _, i := range b.rows.needed {
 		if to[i] = fields[i]; b.rows.reader.Made(i) {
 			to[i] = bytes.Clone(fields[i])
@@ -186,19 +124,19 @@ func (b *iterations) chooseIteration() (schedule.Iteration, bool) {
 	if r == nil || b.schedule.Spent() {
 		return b.schedule.Next(b.Clock.Now)
 	}
-	if b.awaitsRow = !r.ready(b.Clock.Now) && !r.ended; b.awaitsRow {
+	if b.awaitsRow = !r.ready(b.Clock.Now) && !r.Ended; b.awaitsRow {
 		if b.Clock.Now >= b.course.over {
 			b.schedule.Stop(b.Clock.Now)
 		}
 		return schedule.Iteration{}, false
 	}
-	if r.ended && r.plan.AtEnd != message.RowsFail {
+	if r.Ended && r.plan.AtEnd != message.RowsFail {
 		b.schedule.Stop(b.Clock.Now)
 		return schedule.Iteration{}, false
 	}
 	p, ok := b.schedule.Next(b.Clock.Now)
 	switch {
-	case ok && r.ended:
+	case ok && r.Ended:
 		b.course.fault = fmt.Errorf("feed %q has no more rows, %d were taken here: give it more, or write at_end = \"stop\"", r.plan.Name, r.taken)
 		b.Halt.Cancelled.Store(true)
 		b.schedule.Ended(p.VU, b.Clock.Now)
@@ -207,13 +145,6 @@ func (b *iterations) chooseIteration() (schedule.Iteration, bool) {
 		r.take(p.VU)
 	}
 	return p, ok
-}
-
-// forget makes the lessor stop waking this loop.
-func (r *rows) forget() {
-	if r != nil && r.lessor != nil {
-		r.lessor.OnAnswer(nil)
-	}
 }
 
 // iterations returns how many iterations took a row.
@@ -242,4 +173,108 @@ func (b *iterations) nextStart() int64 {
 		return b.course.over // unless rows arrive, which wakes the loop
 	}
 	return b.schedule.Wake()
+}
+
+// counter is a counter of the plan in this process, with the calls that wait for a value.
+type counter struct {
+	leases.Leases
+	plan    *message.CounterPlan
+	waiting []*call
+	taken   uint64
+}
+
+// counters are those of the plan. A process without a lessor counts by itself.
+type counters struct {
+	*parts
+	all     []counter
+	waiting int // calls
+}
+
+func newCounters(p *parts) counters {
+	c := counters{parts: p, all: make([]counter, len(p.cfg.Counters))}
+	for i := range c.all {
+		n := &c.all[i]
+		n.plan, n.Lessor, n.Of = &p.cfg.Counters[i], p.cfg.Lessor, uint32(i+1)
+	}
+	return c
+}
+
+// ready reports whether a counter has a value for the next call.
+func (n *counter) ready(now int64) bool {
+	if n.Lessor != nil {
+		return n.Leases.Ready(now)
+	}
+	n.Ended = n.taken == n.plan.Most
+	return !n.Ended
+}
+
+// take returns the next value, which is ready.
+func (n *counter) take() uint64 {
+	n.taken++
+	if n.Lessor == nil {
+		return n.taken - 1
+	}
+	return n.Take()
+}
+
+// next returns a value for a call, or suspends the call until there is one, or none will be.
+func (s *counters) next(at int, co *call) (value uint64, ok bool) {
+	n := &s.all[at]
+	if len(n.waiting) == 0 && n.ready(s.Clock.Now) {
+		return n.take(), true
+	}
+	if !n.Ended && s.functions.refusal(co) == "" {
+		co.given, co.got = 0, false
+		n.waiting = append(n.waiting, co)
+		s.waiting++
+		s.functions.park(co)
+		if co.got {
+			return co.given, true
+		}
+		if at := slices.Index(n.waiting, co); at >= 0 {
+			n.waiting = slices.Delete(n.waiting, at, at+1)
+			s.waiting--
+		}
+	}
+	if n.Ended {
+		s.end(n)
+	}
+	return 0, false
+}
+
+// serve gives values that have arrived to the calls that wait, in their order.
+func (s *counters) serve() {
+	if s.waiting == 0 {
+		return
+	}
+	for i := range s.all {
+		n := &s.all[i]
+		served := 0
+		for _, co := range n.waiting {
+			if !n.ready(s.Clock.Now) && !n.Ended {
+				break
+			}
+			served++
+			if co.slot.Step == pool.None {
+				continue // its time was over: it returns without a value
+			}
+			if !n.Ended {
+				co.given, co.got = n.take(), true
+			}
+			s.functions.unpark(co)
+		}
+		n.waiting = slices.Delete(n.waiting, 0, served)
+		s.waiting -= served
+	}
+}
+
+// end ends the workflow, well or not, when a function wanted a value that there is not.
+func (s *counters) end(n *counter) {
+	switch {
+	case n.plan.AtEnd != message.RowsFail:
+		s.iterations.schedule.Stop(s.Clock.Now)
+	case !s.Halt.Cancelled.Load():
+		s.course.fault = fmt.Errorf("counter %q has no more values, %d were taken here: give it more with most, or write at_end = \"stop\"", n.plan.Name, n.taken)
+		s.Halt.Cancelled.Store(true)
+	}
 }

@@ -120,14 +120,14 @@ func TestRowsRunOut(t *testing.T) {
 	}
 }
 
-// lessor leases its rows in blocks that arrive late.
+// lessor leases its rows in blocks that arrive late; of a counter as of the feed.
 type lessor struct {
 	mu     sync.Mutex
 	left   uint64
 	first  uint64
 	late   time.Duration
 	most   uint64
-	answer *[2]uint64
+	answer map[uint32]*[2]uint64
 	wake   func()
 	asked  int
 }
@@ -138,12 +138,15 @@ func (l *lessor) OnAnswer(wake func()) {
 	l.wake = wake
 }
 
-func (l *lessor) Ask(want uint64) {
+func (l *lessor) Ask(of uint32, want uint64) {
 	time.AfterFunc(l.late, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		n := min(want, l.left, l.most)
-		l.answer = &[2]uint64{l.first, n}
+		if l.answer == nil {
+			l.answer = map[uint32]*[2]uint64{}
+		}
+		l.answer[of] = &[2]uint64{l.first, n}
 		l.first, l.left, l.asked = l.first+n, l.left-n, l.asked+1
 		if l.wake != nil {
 			l.wake()
@@ -151,15 +154,15 @@ func (l *lessor) Ask(want uint64) {
 	})
 }
 
-func (l *lessor) Answer() (first, count uint64, ok bool) {
+func (l *lessor) Answer(of uint32) (first, count uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.answer == nil {
+	a := l.answer[of]
+	if a == nil {
 		return 0, 0, false
 	}
-	first, count = l.answer[0], l.answer[1]
-	l.answer = nil
-	return first, count, true
+	delete(l.answer, of)
+	return a[0], a[1], true
 }
 
 // Each leased row is taken once, however late blocks arrive. When no rows are left, the run

@@ -89,6 +89,7 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 	p.users = users{parts: p, users: make([]user, cfg.VUs+1), states: make([]stepState, (cfg.VUs+1)*uint64(len(g.steps)))}
 	p.requests = newRequests(p)
 	p.functions = functions{parts: p, scripts: func(id uint64, c workflow.Client) script { return cfg.Workflow.NewVU(id, cfg.Seed, c) }}
+	p.counters = newCounters(p)
 	if g.scripted {
 		p.functions.script = make([]script, cfg.VUs+1)
 	}
@@ -110,6 +111,9 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 			<-watched // it may be about to use the poller
 		}
 	}()
+	if l.cfg.Lessor != nil {
+		l.cfg.Lessor.OnAnswer(func() { _ = l.Sockets.Poller.Wake() }) // it cannot fail while the poller is open
+	}
 	err := l.run()
 	if err != nil {
 		return nil, fmt.Errorf("run workflow %q: %w", l.g.name, err)
@@ -137,7 +141,9 @@ func (l *loop) close() {
 	}
 	l.Coroutines.Close()
 	l.Dialer.Resolver.Close()
-	l.iterations.rows.forget()
+	if l.cfg.Lessor != nil {
+		l.cfg.Lessor.OnAnswer(nil)
+	}
 	_ = l.Sockets.Poller.Close() // nothing is left in it
 	l.reporter.Close()
 }
@@ -212,11 +218,10 @@ func (l *loop) begins() {
 // firstRows waits for the first rows, before the clock starts.
 func (l *loop) firstRows() error {
 	r := l.iterations.rows
-	if r == nil || r.lessor == nil {
+	if r == nil || r.Lessor == nil {
 		return nil
 	}
-	r.lessor.OnAnswer(func() { _ = l.Sockets.Poller.Wake() }) // it cannot fail while the poller is open
-	for !r.ready(l.Clock.Tick()) && !r.ended && !l.stops() {
+	for !r.ready(l.Clock.Tick()) && !r.Ended && !l.stops() {
 		if _, err := l.Sockets.Poller.Block(l.events, time.Second); err != nil {
 			return err
 		}

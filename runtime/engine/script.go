@@ -99,6 +99,11 @@ func (c client) Sleep(d time.Duration) {
 	}
 }
 
+// Next waits for a value of a counter.
+func (c client) Next(at int) (uint64, bool) {
+	return c.l.counters.next(at, c.l.functions.current)
+}
+
 // Yield lets others run if the function has run for long enough.
 func (c client) Yield() {
 	if co := c.l.functions.current; c.l.Clock.Tick()-co.co.Began >= sliceMax {
@@ -200,6 +205,18 @@ func (f *functions) rest(co *call) {
 	f.Slots.Alarm(co.index, n.Deadline)
 }
 
+// park suspends the running call until unpark, at most until the end of its time.
+func (f *functions) park(co *call) {
+	co.pause = DurationMax
+	co.co.Block(coroutine.WantSleep)
+}
+
+// unpark wakes a parked call. Its alarm fires for nothing.
+func (f *functions) unpark(co *call) {
+	co.slot.Step = pool.None
+	f.wake(co)
+}
+
 // wakes wakes the coroutine of a slot after its sleep.
 func (f *functions) wakes(index int32) bool {
 	co := f.calls[int(index)-len(f.Slots.Own)]
@@ -272,7 +289,8 @@ func (f *functions) beside(h workflow.Hook, vu int32) task {
 // iteration begins: its preparation is not measured.
 func (f *functions) hooked(co *call, out workflow.Outcome) {
 	co.answer = nil
-	if !out.OK {
+	spent := co.hook == workflow.HookVUSetup && out.Kind == string(http1.KindCancelled) // a counter has ended the workflow
+	if !out.OK && !spent {
 		err := fmt.Errorf("%s of virtual user %d: %s", co.hook, f.number(co.vu), out.Detail)
 		switch co.hook {
 		case workflow.HookProvide:

@@ -28,6 +28,8 @@ type call struct {
 	pause   time.Duration      // to sleep
 	answer  *workflow.Response // its times are those of exchange
 	take    bool
+	given   uint64 // value of the counter that it waited for
+	got     bool   // there was one
 }
 
 var _ coroutine.Body = (*call)(nil)

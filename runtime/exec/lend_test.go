@@ -21,10 +21,10 @@ func mapped(w *Work) string {
 	}
 	woken := make(chan struct{}, 1)
 	w.Rows.OnAnswer(func() { woken <- struct{}{} })
-	w.Rows.Ask(3)
+	w.Rows.Ask(0, 3)
 	<-woken
-	first, count, ok := w.Rows.Answer()
-	_, _, again := w.Rows.Answer()
+	first, count, ok := w.Rows.Answer(0)
+	_, _, again := w.Rows.Answer(0)
 	r := feed.NewReader(table)
 	return fmt.Sprintf("%d+%d %v %v %s", first, count, ok, again, r.Read(first)[1])
 }

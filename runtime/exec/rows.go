@@ -7,14 +7,20 @@ import (
 	"hyperscale/core/node"
 )
 
-// Rows asks the worker for rows of a unique feed, one block after the other.
+// Rows asks the worker for rows of a unique feed, and for values of counters: of each one block
+// after the other.
 type Rows struct {
 	send func(node.Message) error
 
-	mu     sync.Mutex
-	asked  uint64
+	mu   sync.Mutex
+	of   map[uint32]*asked
+	wake func()
+}
+
+// asked is what was asked for of a feed or a counter.
+type asked struct {
+	number uint64
 	answer *message.ExecRowsLeased
-	wake   func()
 }
 
 // OnAnswer says whom to wake when an answer has come, from another goroutine.
@@ -24,25 +30,33 @@ func (r *Rows) OnAnswer(wake func()) {
 	r.wake = wake
 }
 
-// Ask asks for so many rows; there must be no question that is not answered.
-func (r *Rows) Ask(want uint64) {
+// Ask asks for so many rows of the feed, or values of a counter, from 1; there must be no question
+// for the same that is not answered.
+func (r *Rows) Ask(of uint32, want uint64) {
 	r.mu.Lock()
-	r.asked++
-	m := &message.ExecRows{Ask: r.asked, Want: want}
+	if r.of == nil {
+		r.of = map[uint32]*asked{}
+	}
+	if r.of[of] == nil {
+		r.of[of] = &asked{}
+	}
+	r.of[of].number++
+	m := &message.ExecRows{Ask: r.of[of].number, Want: want, Of: of}
 	r.mu.Unlock()
 	_ = r.send(m) // a worker that is gone ends this process
 }
 
-// Answer returns the answer, once, after it has arrived: rows from first up to first+count, or
-// no rows if the feed is exhausted.
-func (r *Rows) Answer() (first, count uint64, ok bool) {
+// Answer returns the answer, once, after it has arrived: from first up to first+count, or nothing
+// if the feed or the counter is exhausted.
+func (r *Rows) Answer(of uint32) (first, count uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a := r.answer
-	if a == nil {
+	q := r.of[of]
+	if q == nil || q.answer == nil {
 		return 0, 0, false
 	}
-	r.answer = nil
+	a := q.answer
+	q.answer = nil
 	return a.First, a.Count, true
 }
 
@@ -50,10 +64,11 @@ func (r *Rows) Answer() (first, count uint64, ok bool) {
 func (r *Rows) leased(m *message.ExecRowsLeased) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if m.Ask != r.asked {
+	q := r.of[m.Of]
+	if q == nil || m.Ask != q.number {
 		return
 	}
-	r.answer = m
+	q.answer = m
 	if r.wake != nil {
 		r.wake()
 	}

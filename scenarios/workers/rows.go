@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"hyperscale/checker"
+	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/scenarios/cluster"
@@ -15,10 +16,14 @@ func rowWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "unique-rows", Virtual: 4 * time.Minute, Build: cluster.On(buildUniqueRows),
 			Doc: "The iterations of each job take rows that no other may use, in one datacenter or divided between two. Managers are cut off from each other, or killed when they write their leases; workers are killed and cut off, and streams break. No two executors get one row. The rows of a lost attempt are burned, and reported."},
+		{Name: "unique-values", Virtual: 4 * time.Minute, Build: cluster.On(buildUniqueValues),
+			Doc: "All workflows of a job take values of one counter, in one datacenter or divided between two, under the faults of unique-rows. No two executors get one value, and no more are given than the counter has."},
 		{Name: "rows-in-peace", Virtual: 170 * time.Second, Build: cluster.On(buildRowsInPeace),
 			Doc: "The same without faults. Executors get all rows, and none is burned."},
 		{Name: "bound-rows", Virtual: 5 * time.Minute, Build: cluster.On(buildBoundRows),
 			Doc: "Jobs that name no datacenter take rows that no other iteration may use. Then one of the two datacenters is cut off from all gates for longer than it may continue. No gate knows which rows were taken there: the other datacenter hands out none of them."},
+		{Name: "bound-values", Virtual: 5 * time.Minute, Build: cluster.On(buildBoundValues),
+			Doc: "The same with values of a counter in place of rows."},
 	}
 }
 
@@ -49,6 +54,11 @@ func buildUniqueRows(s *cluster.Cluster) {
 		l.Every, l.Duration, l.Cores, l.Layers = 4*time.Second, 10*time.Second, 3, false
 	})
 	rowsOf(s, 20_000)
+	tearLeases(s)
+}
+
+// tearLeases breaks what leases rows, and what carries them.
+func tearLeases(s *cluster.Cluster) {
 	s.Often(append(append([]node.ID{}, s.Managers...), s.Workers...), 5*time.Second, sim.FaultBreakStreams, 0, 0)
 	aims := []string{"", "storing:lease/", "stored:lease/"}
 	s.Slots(7*time.Second, func(i int, at time.Duration) {
@@ -70,6 +80,45 @@ func buildUniqueRows(s *cluster.Cluster) {
 	if s.Rand.Chance(1, 2) { // answers are late, and arrive twice
 		s.Fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: stage.Names(s.Managers), Peers: stage.Names(s.Workers), Value: int64(700 + s.Rand.Int(900))})
 	}
+}
+
+// valuesOf gives each job a counter, and judges that no more is given than it has.
+func valuesOf(s *cluster.Cluster, most uint64) {
+	s.Model.Want, s.Model.Asks, s.Model.Of = 400, 500*time.Millisecond, 1
+	for _, o := range s.Orders {
+		o.Submit.Plan.Counters = []message.CounterPlan{{Name: "orders", Most: most, Start: 1, AtEnd: message.RowsStop}}
+	}
+	given := map[message.JobID]uint64{}
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		e, ok := r.Event.(event.RowsTaken)
+		if !ok {
+			return
+		}
+		given[e.Shard.Job] += e.Count
+		if sum := given[e.Shard.Job]; e.Of != 1 || e.First+e.Count > most || sum > most {
+			s.Checker.Violate("F", r, "job %v gives %d values up to %d of counter %d, which has %d", e.Shard.Job, sum, e.First+e.Count, e.Of, most)
+		}
+	})
+}
+
+func buildUniqueValues(s *cluster.Cluster) {
+	const most = 20_000
+	t := cluster.GroupTopology()
+	t.Datacenters, t.Clients = 2, 2
+	var load cluster.Load
+	s.Standard(t, func(l *cluster.Load) {
+		l.Every, l.Duration, l.Cores, l.Layers = 4*time.Second, 10*time.Second, 2, false
+		load = *l
+	})
+	valuesOf(s, most)
+	for i, o := range s.Orders {
+		p := &o.Submit.Plan
+		o.Plan, p.Workflows = p, append(p.Workflows, cluster.WorkflowPlan("beside", load, nil))
+		if i%3 == 0 {
+			o.Submit.Datacenters = []string{stage.Datacenter(0), stage.Datacenter(1)}
+		}
+	}
+	tearLeases(s)
 }
 
 func buildRowsInPeace(s *cluster.Cluster) {
@@ -105,8 +154,23 @@ func buildBoundRows(s *cluster.Cluster) {
 	for _, o := range s.Orders {
 		o.Submit.Datacenters = nil
 	}
+	cutOneOff(s)
+}
+
+func buildBoundValues(s *cluster.Cluster) {
+	t := cluster.GroupTopology()
+	t.Datacenters, t.Clients = 2, 2
+	s.Standard(t, func(l *cluster.Load) {
+		l.Every, l.Duration, l.Cores, l.Layers = 15*time.Second, 30*time.Second, 2, false
+	})
+	valuesOf(s, 50_000)
+	cutOneOff(s)
+}
+
+// cutOneOff cuts one of two datacenters off from all gates.
+func cutOneOff(s *cluster.Cluster) {
 	s.Model.Want = 50
-	d := s.Rand.Int(t.Datacenters)
+	d := s.Rand.Int(2)
 	var cut []node.ID
 	for _, id := range append(append([]node.ID{}, s.Managers...), s.Workers...) {
 		if s.World.Place(id) == stage.Datacenter(d) {

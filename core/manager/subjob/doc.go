@@ -14,7 +14,8 @@
 //	SUBJOB-2 A workflow ends COMPLETED when all its shards do, else FAILED where it has
 //	         a failure, else as its shards did.
 //	SUBJOB-3 Rows that a lost attempt was leased, and that its figures do not count as taken,
-//	         are burned: no other attempt has them.
+//	         are burned: no other attempt has them. Values of a counter are leased once,
+//	         whatever workflow of the job wants them.
 //	SUBJOB-4 A fence is adopted only above those that were given up.
 //	SUBJOB-5 What a lost attempt reported last counts once, under its fence. Its replacement
 //	         joins the workflow's time; neither counts what was due between the two as begun.

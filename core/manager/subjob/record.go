@@ -36,6 +36,9 @@ func (p *Subjob) Record(now node.Instant) []byte {
 	for _, f := range p.Workflows {
 		r.Workflows = append(r.Workflows, f.record(p.Accepted))
 	}
+	for i := range p.Counters {
+		r.Counters = append(r.Counters, record.Counter{Leased: p.Counters[i].Leased, Unknown: p.Counters[i].unknown})
+	}
 	return record.Append(nil, &r)
 }
 
@@ -68,9 +71,9 @@ func (s *Shard) record() record.Shard {
 	for _, l := range s.Lost {
 		r.Lost = append(r.Lost, l.record())
 	}
-	for _, core := range slices.Sorted(maps.Keys(s.Rows)) {
-		l := s.Rows[core]
-		r.Rows = append(r.Rows, record.Rows{Core: core, Ask: l.Ask, First: l.First, Count: l.Count, Unknown: l.unknown})
+	for _, to := range slices.SortedFunc(maps.Keys(s.Rows), ByOf) {
+		l := s.Rows[to]
+		r.Rows = append(r.Rows, record.Rows{Core: to.Core, Ask: l.Ask, First: l.First, Count: l.Count, Of: to.Of, Unknown: l.unknown})
 	}
 	if k := s.Kept; k != nil {
 		r.Kept = record.Kept{State: k.State, Worker: s.Worker, Fence: s.Fence, File: k.File, Started: k.Started, Why: k.Why, Unknown: k.unknown}
@@ -91,6 +94,9 @@ func Decode(job message.JobID, b []byte, now node.Instant) (*Subjob, error) {
 	}
 	for i := range r.Workflows {
 		p.Workflows = append(p.Workflows, p.workflow(uint32(i), &r.Workflows[i]))
+	}
+	for i := range r.Counters {
+		p.Counters = append(p.Counters, Counter{Leased: r.Counters[i].Leased, unknown: r.Counters[i].Unknown})
 	}
 	return p, nil
 }
@@ -128,10 +134,10 @@ func (f *Workflow) shard(ordinal uint32, r *record.Shard) *Shard {
 		s.Lost = append(s.Lost, s.lost(&l))
 	}
 	if len(r.Rows) > 0 {
-		s.Rows = map[uint32]*Leased{}
+		s.Rows = map[Lessee]*Leased{}
 	}
 	for _, l := range r.Rows {
-		s.Rows[l.Core] = &Leased{Ask: l.Ask, First: l.First, Count: l.Count, Known: true, unknown: l.Unknown}
+		s.Rows[Lessee{Of: l.Of, Core: l.Core}] = &Leased{Ask: l.Ask, First: l.First, Count: l.Count, Known: true, unknown: l.Unknown}
 	}
 	if k := &r.Kept; k.State != message.WorkflowNone {
 		s.Worker, s.Fence = k.Worker, k.Fence

@@ -28,6 +28,9 @@ func drawSubjob(t *rapid.T) *Subjob {
 		Stop: Pending{Decided: message.JobState(rapid.Uint8Max(11).Draw(t, "asked"))}, Why: text.Draw(t, "why"),
 	}
 	p.Fence.JobEpoch = p.Epoch
+	for range rapid.IntRange(0, 2).Draw(t, "counters") {
+		p.Counters = append(p.Counters, Counter{Leased: number.Draw(t, "values")})
+	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "workflows") {
 		f := &Workflow{Subjob: p, Index: uint32(i), End: message.WorkflowState(rapid.Uint8Max(7).Draw(t, "end")), Failure: text.Draw(t, "failure"), Started: now, Leased: number.Draw(t, "leased"), Burned: number.Draw(t, "burned")}
 		for k := range rapid.IntRange(0, 4).Draw(t, "shards") {
@@ -37,7 +40,7 @@ func drawSubjob(t *rapid.T) *Subjob {
 			}
 			if rapid.Bool().Draw(t, "rows") {
 				s.Leased = number.Draw(t, "rows of it")
-				s.Rows = map[uint32]*Leased{2: {Ask: 3, First: number.Draw(t, "first"), Count: 5, Known: true}, 0: {Ask: 1, Known: true}}
+				s.Rows = map[Lessee]*Leased{{Core: 2}: {Ask: 3, First: number.Draw(t, "first"), Count: 5, Known: true}, {}: {Ask: 1, Known: true}, {Of: 2, Core: 1}: {Ask: 2, Count: 7, Known: true}}
 			}
 			if rapid.Bool().Draw(t, "kept") {
 				s.Worker, s.Fence = "w", message.Fence{JobEpoch: 1, SubjobEpoch: 2, Attempt: 4}

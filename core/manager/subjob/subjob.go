@@ -23,16 +23,27 @@ type Subjob struct {
 	File       message.FileDigest // of the dispatch
 	Digest     uint64             // of its plan
 	RunTimeout time.Duration      // counted from Accepted
-	Missing    int                // files that the manager is fetching
-	Orders     *Claim             // orders that came during the fetch of its record: no write may replace that record
-	State      message.JobState
-	Stop       Pending
-	Why        string
-	Workflows  []*Workflow
-	Accepted   node.Instant
+	Fetching
+	State     message.JobState
+	Stop      Pending
+	Why       string
+	Workflows []*Workflow
+	Shared
+	Accepted node.Instant
 	Report
 	Ending
 	Newer
+}
+
+// Fetching is what the manager waits for after a take-over.
+type Fetching struct {
+	Missing int    // files that the manager is fetching
+	Orders  *Claim // orders that came during the fetch of its record: no write may replace that record
+}
+
+// Shared is what all workflows of a job share in this datacenter.
+type Shared struct {
+	Counters []Counter // of the plan, as far as any was asked for
 }
 
 // Pending is the decided end of a subjob: CANCELLED, TIMED_OUT, or FAILED if it was cut off.

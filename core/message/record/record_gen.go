@@ -62,6 +62,37 @@ func (z *Abort) read(r *reader) {
 	}
 }
 
+// fields counts what a Counter is written with.
+func (z *Counter) fields() int {
+	n := z.Unknown.fields()
+	if z.Leased != 0 {
+		n++
+	}
+	return n
+}
+
+func (z *Counter) append(b []byte) []byte {
+	b = msgp.AppendMapHeader(b, uint32(z.fields()))
+	if z.Leased != 0 {
+		b = msgp.AppendString(b, "leased")
+		b = msgp.AppendUint64(b, uint64(z.Leased))
+	}
+	return append(b, z.Unknown...)
+}
+
+func (z *Counter) read(r *reader) {
+	var seen uint64
+	for n := r.fields(); n > 0 && r.err == nil; n-- {
+		switch name := r.name(); string(name) {
+		case "leased":
+			r.once(&seen, 0)
+			z.Leased = uint64(r.uint(64))
+		default:
+			r.unknown(&z.Unknown, name)
+		}
+	}
+}
+
 // fields counts what a Job is written with.
 func (z *Job) fields() int {
 	n := z.Unknown.fields()
@@ -685,6 +716,9 @@ func (z *Rows) fields() int {
 	if z.Count != 0 {
 		n++
 	}
+	if z.Of != 0 {
+		n++
+	}
 	return n
 }
 
@@ -706,6 +740,10 @@ func (z *Rows) append(b []byte) []byte {
 		b = msgp.AppendString(b, "count")
 		b = msgp.AppendUint64(b, uint64(z.Count))
 	}
+	if z.Of != 0 {
+		b = msgp.AppendString(b, "of")
+		b = msgp.AppendUint64(b, uint64(z.Of))
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -725,6 +763,9 @@ func (z *Rows) read(r *reader) {
 		case "count":
 			r.once(&seen, 3)
 			z.Count = uint64(r.uint(64))
+		case "of":
+			r.once(&seen, 4)
+			z.Of = uint32(r.uint(32))
 		default:
 			r.unknown(&z.Unknown, name)
 		}
@@ -843,7 +884,7 @@ func (z *Shard) append(b []byte) []byte {
 	}
 	if len(z.Rows) > 0 {
 		b = msgp.AppendString(b, "rows")
-		b = msgp.AppendArrayHeader(b, listed("Shard.Rows", len(z.Rows), 4096))
+		b = msgp.AppendArrayHeader(b, listed("Shard.Rows", len(z.Rows), 131072))
 		for i := range z.Rows {
 			b = z.Rows[i].append(b)
 		}
@@ -911,7 +952,7 @@ func (z *Shard) read(r *reader) {
 			z.Leased = uint64(r.uint(64))
 		case "rows":
 			r.once(&seen, 12)
-			z.Rows = make([]Rows, r.list(4096))
+			z.Rows = make([]Rows, r.list(131072))
 			for i := range z.Rows {
 				z.Rows[i].read(r)
 			}
@@ -961,6 +1002,9 @@ func (z *Subjob) fields() int {
 		n++
 	}
 	if len(z.Workflows) > 0 {
+		n++
+	}
+	if len(z.Counters) > 0 {
 		n++
 	}
 	if len(z.Files) > 0 {
@@ -1014,6 +1058,13 @@ func (z *Subjob) append(b []byte) []byte {
 			b = z.Workflows[i].append(b)
 		}
 	}
+	if len(z.Counters) > 0 {
+		b = msgp.AppendString(b, "counters")
+		b = msgp.AppendArrayHeader(b, listed("Subjob.Counters", len(z.Counters), 64))
+		for i := range z.Counters {
+			b = z.Counters[i].append(b)
+		}
+	}
 	if len(z.Files) > 0 {
 		b = msgp.AppendString(b, "files")
 		b = msgp.AppendArrayHeader(b, listed("Subjob.Files", len(z.Files), 4096))
@@ -1061,8 +1112,14 @@ func (z *Subjob) read(r *reader) {
 			for i := range z.Workflows {
 				z.Workflows[i].read(r)
 			}
-		case "files":
+		case "counters":
 			r.once(&seen, 10)
+			z.Counters = make([]Counter, r.list(64))
+			for i := range z.Counters {
+				z.Counters[i].read(r)
+			}
+		case "files":
+			r.once(&seen, 11)
 			z.Files = make([]message.FileDigest, r.list(4096))
 			for i := range z.Files {
 				z.Files[i] = r.file()

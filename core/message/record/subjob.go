@@ -21,6 +21,7 @@ type Subjob struct {
 	Why        string             `rec:"why"`
 	Result     message.FileDigest `rec:"result"`
 	Workflows  []Workflow         `rec:"workflows" max:"4096"`
+	Counters   []Counter          `rec:"counters" max:"64"` // of the plan, in its order
 
 	// Files are those that only a newer version's fields name: every version keeps them.
 	Files []message.FileDigest `rec:"files" max:"4096"`
@@ -37,6 +38,12 @@ type Workflow struct {
 	Leased  uint64                `rec:"leased"` // total rows of its feed
 	Burned  uint64                `rec:"burned"` // rows that lost attempts held
 	Shards  []Shard               `rec:"shards" max:"131072"`
+	Unknown Unknown
+}
+
+// Counter is a counter of the job, in this datacenter.
+type Counter struct {
+	Leased  uint64 `rec:"leased"` // total values
 	Unknown Unknown
 }
 
@@ -69,11 +76,11 @@ type Shard struct {
 	Floor      message.Fence         `rec:"floor"`             // a fence up to this one is stale
 	Failed     []string              `rec:"failed" max:"4096"` // workers that lost or rejected it
 	Lost       []Lost                `rec:"lost" max:"4096"`
-	Leased     uint64                `rec:"leased"`          // rows of its current attempt
-	Rows       []Rows                `rec:"rows" max:"4096"` // the newest block of each executor, by core
-	Kept       Kept                  `rec:"kept"`            // zero while it has no result
-	Idle       bool                  `rec:"idle"`            // no attempt is out: the manager gave up the last one, and has not dispatched it since
-	Origin     Offset                `rec:"origin"`          // when the workflow's time was zero for it, as far as its manager knows
+	Leased     uint64                `rec:"leased"`            // rows of its current attempt
+	Rows       []Rows                `rec:"rows" max:"131072"` // the newest block of each executor, by Of, then by core
+	Kept       Kept                  `rec:"kept"`              // zero while it has no result
+	Idle       bool                  `rec:"idle"`              // no attempt is out: the manager gave up the last one, and has not dispatched it since
+	Origin     Offset                `rec:"origin"`            // when the workflow's time was zero for it, as far as its manager knows
 	Unknown    Unknown
 }
 
@@ -106,11 +113,12 @@ type Lost struct {
 	Unknown Unknown
 }
 
-// Rows is the last block of rows that an executor leased.
+// Rows is the last block of rows, or of a counter's values, that an executor leased.
 type Rows struct {
 	Core    uint32 `rec:"core"`
 	Ask     uint64 `rec:"ask"`
 	First   uint64 `rec:"first"`
 	Count   uint64 `rec:"count"`
+	Of      uint32 `rec:"of"` // zero: the workflow's feed; else a counter of the plan, from 1
 	Unknown Unknown
 }

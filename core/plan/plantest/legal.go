@@ -203,6 +203,12 @@ func Legal(t *rapid.T) *message.Plan {
 	for i := range Edge(t, "params", 0, 2) {
 		p.Params = append(p.Params, message.ParamPlan{Name: name(t, i), Value: "v"})
 	}
+	for i := range Edge(t, "counters", 0, plan.CountersMax) {
+		p.Counters = append(p.Counters, message.CounterPlan{
+			Name: name(t, i), Most: Edge(t, "most", 1, uint64(plan.CounterMax)), Start: Edge(t, "start", uint64(0), plan.CounterStart),
+			AtEnd: message.RowsEnd(Edge(t, "counter at end", int(message.RowsStop), int(message.RowsFail))),
+		})
+	}
 	n := rapid.IntRange(1, 3).Draw(t, "workflows")
 	for i := range n {
 		p.Workflows = append(p.Workflows, workflow(t, i, n, p.Workflows))

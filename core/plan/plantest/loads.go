@@ -114,6 +114,44 @@ func ofFeeds() []Breach {
 	}
 }
 
+func ofCounters() []Breach {
+	put := func(p *message.Plan, c message.CounterPlan, key string) string {
+		p.Counters = []message.CounterPlan{c}
+		return "counters[0]." + key
+	}
+	ok := message.CounterPlan{Name: "c", Most: 1, AtEnd: message.RowsStop}
+	return []Breach{
+		{Name: "counters", Set: func(_ *rapid.T, p *message.Plan, _ *w) string {
+			p.Counters = make([]message.CounterPlan, plan.CountersMax+1)
+			return "counters"
+		}},
+		{Name: "counter name", Set: func(t *rapid.T, p *message.Plan, _ *w) string {
+			c := ok
+			c.Name = badName(t)
+			return put(p, c, "name")
+		}},
+		{Name: "counter twice", Set: func(_ *rapid.T, p *message.Plan, _ *w) string {
+			p.Counters = []message.CounterPlan{ok, ok}
+			return "counters[1].name"
+		}},
+		{Name: "most", Set: func(t *rapid.T, p *message.Plan, _ *w) string {
+			c := ok
+			c.Most = rapid.SampledFrom([]uint64{0, plan.CounterMax + 1}).Draw(t, "most")
+			return put(p, c, "most")
+		}},
+		{Name: "counter start", Set: func(_ *rapid.T, p *message.Plan, _ *w) string {
+			c := ok
+			c.Start = plan.CounterStart + 1
+			return put(p, c, "start")
+		}},
+		{Name: "counter at_end", Set: func(t *rapid.T, p *message.Plan, _ *w) string {
+			c := ok
+			c.AtEnd = rapid.SampledFrom([]message.RowsEnd{message.RowsCycle, message.RowsFail + 1}).Draw(t, "at end")
+			return put(p, c, "at_end")
+		}},
+	}
+}
+
 func ofThresholds() []Breach {
 	ok := message.Threshold{Expr: "x", Of: message.OfErrors, Op: message.OpBelow}
 	// Each is planted as a threshold, or as the condition of an abort.
