@@ -39,6 +39,7 @@ type Checker struct {
 	jobs       *jobs
 	elections  *elections
 	feeds      *feeds
+	barriers   *barriers
 	operations *operation.Judge
 	reached    map[string]int
 	*sizes
@@ -51,7 +52,7 @@ func New() *Checker {
 	return &Checker{
 		log: log, nodes: nodes, operations: operations, reached: map[string]int{},
 		registers: register.New(nodes, log), receivers: newReceivers(log, operations), executions: execution.New(nodes, log),
-		accounts: account.New(log), jobs: newJobs(log), elections: newElections(log), feeds: newFeeds(log), sizes: newSizes(log),
+		accounts: account.New(log), jobs: newJobs(log), elections: newElections(log), feeds: newFeeds(log), barriers: newBarriers(log), sizes: newSizes(log),
 	}
 }
 
@@ -69,6 +70,10 @@ func (c *Checker) Observe(r Record) {
 	switch e := r.Event.(type) {
 	case event.WorkflowAborted:
 		c.receivers.aborted[e.Job] = true
+	case event.BarrierReleased:
+		c.barriers.decide(r, e)
+	case event.WaitsReleased:
+		c.barriers.tell(r, e)
 	case event.RowsTaken:
 		c.feeds.take(r, e)
 	case event.Acted:

@@ -23,6 +23,7 @@ const (
 	execGone
 	execLapse // its extended time may be over
 	execAsk   // it asks for rows
+	execAct   // its script acts
 )
 
 // runState is the state of a run. A run never returns to an earlier state.
@@ -51,6 +52,7 @@ type run struct {
 	rows     uint64 // number of rows that it got
 	reason   string // of its end
 	tail     string
+	acts     time.Duration // when its script acts next
 }
 
 // over: it has sent its result, or its process ends without one.
@@ -153,6 +155,9 @@ func (x *executor) Tell(id node.ExecID, m node.Message) {
 		w.trace.observer.Effect(w.now, p.peer.ID, &Effect{Kind: EffectExecTell, Exec: id, Message: m})
 	}
 	r := x.runs[id]
+	if r != nil && r.state == runRunning && r.course.Script != nil {
+		x.act(r, m)
+	}
 	rows, ok := m.(*message.ExecRowsLeased)
 	if !ok || r == nil || r.state >= runHung || rows.Ask != r.asked {
 		return
@@ -162,6 +167,17 @@ func (x *executor) Tell(id node.ExecID, m node.Message) {
 	}
 	if rows.Count > 0 {
 		x.soon(id, execAsk, r.course.Asks)
+	}
+}
+
+// act lets the script of a run act.
+func (x *executor) act(r *run, told node.Message) {
+	now := x.p.w.now
+	says, next := r.course.Script.Act(now, told)
+	r.acts = max(next, now+time.Millisecond)
+	x.soon(r.id, execAct, r.acts-now)
+	for _, m := range says {
+		x.says(r, m)
 	}
 }
 
@@ -266,6 +282,10 @@ func (x *executor) onExec(e *event) {
 	case execAsk:
 		r.asked++
 		x.says(r, &message.ExecRows{Ask: r.asked, Want: r.course.Want, Of: r.course.Of})
+	case execAct:
+		if p.w.now >= r.acts {
+			x.act(r, nil)
+		}
 	case execGone:
 		x.onGone(r)
 	}
@@ -309,6 +329,9 @@ func (x *executor) onBoot(r *run) {
 	x.says(r, &message.ExecStarted{VUs: r.start.VUs})
 	if c.Want > 0 {
 		x.soon(r.id, execAsk, 0)
+	}
+	if c.Script != nil {
+		x.act(r, nil)
 	}
 }
 

@@ -47,6 +47,14 @@ type Course struct {
 	Want         uint64        // rows that it asks for at once; 0: it takes none
 	Asks         time.Duration // from an answer with rows to the next question
 	Of           uint32        // what it asks for: zero rows, else values of that counter of the plan, from 1
+	Script       Script        // of what else it tells its worker; nil: nothing
+}
+
+// Script decides what a run tells its worker beside its figures.
+type Script interface {
+	// Act is called when the run begins, with each message that the run receives, and when the time
+	// has come that the last call returned. told is nil if no message has come.
+	Act(now time.Duration, told node.Message) (says []node.Message, next time.Duration)
 }
 
 func (c *Course) crash(r *node.Rand, reason string) {
@@ -92,15 +100,21 @@ type Plain struct {
 
 	Failed, TimedOut uint32 // of requests
 
-	Want uint64        // of Course
-	Asks time.Duration // upper bound
-	Of   uint32        // of Course
+	Asking
+	Script func(*message.ExecStart, *node.Rand) Script // of Course; nil: it has none
 
 	Fail         uint32 // chance that a run fails at some point
 	Crash        uint32
 	Hang         uint32
 	IgnoreCancel uint32
 	SlowBoot     uint32 // chance that a boot takes 20 times as long
+}
+
+// Asking is what a run asks for.
+type Asking struct {
+	Want uint64        // of Course
+	Asks time.Duration // upper bound
+	Of   uint32        // of Course
 }
 
 var _ Model = (*Plain)(nil)
@@ -135,6 +149,9 @@ func (m *Plain) Course(s *message.ExecStart, r *node.Rand) Course {
 	c.IgnoreCancel = r.Chance(uint64(m.IgnoreCancel), million)
 	if m.Want > 0 {
 		c.Want, c.Asks, c.Of = m.Want, r.Duration(0, m.Asks), m.Of
+	}
+	if m.Script != nil {
+		c.Script = m.Script(s, r)
 	}
 	if r.Chance(uint64(m.SlowBoot), million) {
 		c.Boot *= 20

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -79,6 +80,50 @@ workflow(name = "b", vus = 20, duration = "1m", steps = [step("order", order)])
 			}
 			if len(at) != most {
 				t.Errorf("the requests have %d values, want %d", len(at), most)
+			}
+		})
+	}
+}
+
+// All users, on one core and on the executors of two, go on within 200 ms of the last one that comes,
+// again and again, and the result counts their waits.
+func TestUsersGoOnTogether(t *testing.T) {
+	const users = 40
+	for _, cores := range []int{1, 2} {
+		t.Run(fmt.Sprintf("%d cores", cores), func(t *testing.T) {
+			r, at := together(t, cores, fmt.Sprintf(`
+rush = barrier("rush", users = %d, timeout = "10s")
+def visit(vu):
+    vu.sleep("%%dms" %% (10 + 10 * vu.id))
+    vu.http.get(target + "/came/%%d" %% vu.iteration)
+    if not vu.wait(rush):
+        fail("the others did not come")
+    return vu.http.get(target + "/went/%%d" %% vu.iteration)
+workflow(name = "w", vus = %d, iterations = %d, cores = %d, steps = [step(visit)])
+`, users, users, 3*users, cores))
+			var came, went int
+			for round := 1; ; round++ {
+				in, out := at[fmt.Sprintf("/came/%d", round)], at[fmt.Sprintf("/went/%d", round)]
+				if len(in)+len(out) == 0 {
+					break
+				}
+				came, went = came+len(in), went+len(out)
+				if len(in) != users || len(out) != users {
+					t.Fatalf("%d users come in round %d, and %d go on", len(in), round, len(out))
+				}
+				last := slices.MaxFunc(in, time.Time.Compare)
+				first, end := slices.MinFunc(out, time.Time.Compare), slices.MaxFunc(out, time.Time.Compare)
+				if first.Before(last) || end.Sub(last) > 200*time.Millisecond {
+					t.Errorf("round %d: the first goes on %v after the last has come, the last one %v", round, first.Sub(last), end.Sub(last))
+				}
+				t.Logf("round %d: they go on within %v to %v", round, first.Sub(last), end.Sub(last))
+			}
+			if came != 3*users || went != 3*users {
+				t.Errorf("%d users have come, and %d have gone on", came, went)
+			}
+			b := r.Workflows[0].Barriers
+			if len(b) != 1 || b[0].Name != "rush" || b[0].Released != 3*users || b[0].TimedOut+b[0].Ended != 0 {
+				t.Errorf("the result counts %+v", b)
 			}
 		})
 	}

@@ -146,6 +146,35 @@ type RowsTaken struct {
 	Of         uint32 // zero: the workflow's feed; else a counter of the plan, from 1
 }
 
+// WaitsReleased: a worker told an executor that a barrier lets its users pass (B).
+type WaitsReleased struct {
+	Shard      message.ShardID
+	Fence      message.Fence
+	Datacenter string
+	Core       uint32
+	Of         uint32 // a barrier of the plan, from 1
+	Released   uint64 // of this executor's waits, in all
+}
+
+// BarrierReleased: a manager decided that a barrier lets users pass, before a majority knows (B).
+type BarrierReleased struct {
+	Job        message.JobID
+	Fence      message.Fence
+	Datacenter string
+	Of         uint32 // a barrier of the plan, from 1
+	Users      uint64 // that it wants
+	Passes     []BarrierPass
+}
+
+// BarrierPass is what a release lets pass at one executor.
+type BarrierPass struct {
+	Shard message.ShardID
+	Fence message.Fence
+	Core  uint32
+	Count uint64 // of its waits, now
+	UpTo  uint64 // and in all
+}
+
 // ShardDispatched: a manager sent a shard to a worker.
 type ShardDispatched struct {
 	Shard  message.ShardID
@@ -225,6 +254,12 @@ func (SubjobCounted) EventName() string { return "subjob-counted" }
 
 // EventName implements node.Event.
 func (RowsTaken) EventName() string { return "rows-taken" }
+
+// EventName implements node.Event.
+func (WaitsReleased) EventName() string { return "waits-released" }
+
+// EventName implements node.Event.
+func (BarrierReleased) EventName() string { return "barrier-released" }
 
 // EventName implements node.Event.
 func (ShardDispatched) EventName() string { return "shard-dispatched" }

@@ -176,3 +176,21 @@ func (m *attempts) tellRows(env node.Env, s *subjob.Shard, to subjob.Lessee, l *
 		env.Send(w.Stream, &message.ShardRowsLeased{Shard: s.ID, Fence: s.Fence, Core: to.Core, Ask: l.Ask, First: l.First, Count: l.Count, Of: to.Of})
 	}
 }
+
+// onReleased tells the executors whose users a barrier lets pass.
+func (m *attempts) onReleased(env node.Env, t *tag) {
+	for i := range t.passes {
+		x := &t.passes[i]
+		if x.Passed() && m.stands(x.Shard) && x.Shard.Live() {
+			m.tellWaits(env, x.Shard, x.At, x.Waits)
+		}
+	}
+}
+
+// tellWaits answers reports of waits, unless a release that was decided on them is on its way to a
+// majority: its outcome belongs to the answer.
+func (m *attempts) tellWaits(env node.Env, s *subjob.Shard, at subjob.Lessee, waits *subjob.Waits) {
+	if w := m.roster.Of(s.Worker); w.Stands() && waits.Told() {
+		env.Send(w.Stream, &message.ShardReleased{Shard: s.ID, Fence: s.Fence, Core: at.Core, Of: at.Of, Report: waits.Report, Released: waits.Released})
+	}
+}

@@ -41,6 +41,8 @@
 //	      before an executor receives them. No other attempt gets those of a lost one.
 //	MGR-9 The attempt that replaces a lost one joins the workflow's time. What began, what was
 //	      dropped and what was not offered are together what the plan asks for.
+//	MGR-10 A barrier lets users pass once a majority knows it, as many as it wants or a
+//	      multiple of that.
 //
 // Layers, of which each calls those below it alone: Machine dispatches; tenure takes
 // registers over and gives them up; gateSide takes orders of gates and operators;

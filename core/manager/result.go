@@ -110,6 +110,8 @@ func (m *workerSide) onWorkerMessage(env node.Env, in *node.Input, w *roster.Wor
 		m.onShardRefused(env, w, msg)
 	case *message.ShardRows:
 		m.onShardRows(env, w, msg)
+	case *message.ShardWaits:
+		m.onShardWaits(env, w, msg)
 	case *message.ShardProgress:
 		m.onShardProgress(env, w, msg)
 	case *message.ShardResult:
@@ -123,8 +125,8 @@ func (m *workerSide) onWorkerMessage(env node.Env, in *node.Input, w *roster.Wor
 // continues after those in the record, so that none is leased twice. Those of a lost attempt are
 // burned.
 func (m *workerSide) onShardRows(env node.Env, w *roster.Worker, r *message.ShardRows) {
-	s := m.shardOf(env, r.Shard)
-	if s == nil || s.Fence != r.Fence || !s.Live() || s.Commit == subjob.Counting || s.Worker != w.Peer.ID || s.Workflow.Subjob.Missing > 0 || s.Workflow.Stopping() {
+	s := m.served(env, w, r.Shard, r.Fence)
+	if s == nil {
 		return // the worker asks again, at the then holder
 	}
 	to := subjob.Lessee{Of: r.Of, Core: r.Core}
@@ -143,4 +145,39 @@ func (m *workerSide) onShardRows(env node.Env, w *roster.Worker, r *message.Shar
 	}
 	l := s.Lease(to, r.Ask, r.Want)
 	m.commit(s.Workflow.Subjob, tag{step: rowsLeased, shard: s, fence: s.Fence, to: to, rows: l})
+}
+
+// served returns the shard whose executors ask, while this manager decides about their attempt.
+func (m *workerSide) served(env node.Env, w *roster.Worker, id message.ShardID, f message.Fence) *subjob.Shard {
+	s := m.shardOf(env, id)
+	if s == nil || s.Fence != f || !s.Live() || s.Commit == subjob.Counting || s.Worker != w.Peer.ID || s.Workflow.Subjob.Missing > 0 || s.Workflow.Stopping() {
+		return nil
+	}
+	return s
+}
+
+// onShardWaits reads how many users wait at a barrier, and lets them pass once all are there: on a
+// majority, before any executor knows.
+func (m *workerSide) onShardWaits(env node.Env, w *roster.Worker, r *message.ShardWaits) {
+	s := m.served(env, w, r.Shard, r.Fence)
+	if s == nil {
+		return // the worker reports again, to the then holder
+	}
+	at := subjob.Lessee{Of: r.Of, Core: r.Core}
+	if !s.Waiting(at) {
+		env.Emit(event.Ignored{Peer: w.Peer.ID, Message: "ShardWaits", Why: "the plan has no such barrier, or not for so many cores"})
+		return
+	}
+	m.becomeAccepted(env, s)
+	waits := s.Hear(at, r.Report, r.Arrived, r.Left)
+	p := s.Workflow.Subjob
+	if passes := p.Release(r.Of); len(passes) > 0 {
+		e := event.BarrierReleased{Job: p.Job, Fence: p.Fence, Datacenter: m.config.Datacenter, Of: r.Of, Users: p.Dispatch.Plan.Barriers[r.Of-1].Users}
+		for _, x := range passes {
+			e.Passes = append(e.Passes, event.BarrierPass{Shard: x.Shard.ID, Fence: x.Fence, Core: x.At.Core, Count: x.Count, UpTo: x.UpTo})
+		}
+		env.Emit(e)
+		m.commit(p, tag{step: barrierReleased, subjob: p, passes: passes})
+	}
+	m.tellWaits(env, s, at, waits)
 }

@@ -20,6 +20,7 @@ type tag struct {
 	result   *message.ShardResult // of the shard
 	rows     *subjob.Leased       // of the shard
 	lost     *subjob.Lost         // of the shard, whose last report is fetched
+	passes   []subjob.Pass        // that a barrier lets pass
 	to       subjob.Lessee        // which gets the rows
 	fence    message.Fence        // under which it gets them
 	epoch    uint64               // of the job
@@ -42,6 +43,7 @@ const (
 	shardCounted
 	shardEnded
 	rowsLeased
+	barrierReleased
 
 	claimKept
 	shardKept
@@ -103,6 +105,8 @@ func (m *Machine) onCommitted(env node.Env, t *tag) {
 		m.onEnded(env, t.shard)
 	case rowsLeased:
 		m.onRowsLeased(env, t)
+	case barrierReleased:
+		m.onReleased(env, t)
 	}
 }
 

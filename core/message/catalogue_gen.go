@@ -46,6 +46,8 @@ const (
 	KindShardCancel      node.Kind = 71
 	KindShardRows        node.Kind = 72
 	KindShardRowsLeased  node.Kind = 73
+	KindShardWaits       node.Kind = 74
+	KindShardReleased    node.Kind = 75
 	KindExecStart        node.Kind = 80
 	KindExecCancel       node.Kind = 81
 	KindExecReady        node.Kind = 82
@@ -55,7 +57,9 @@ const (
 	KindExecExtend       node.Kind = 86
 	KindExecRows         node.Kind = 87
 	KindExecRowsLeased   node.Kind = 88
-	KindExecTrace        node.Kind = 89
+	KindExecWaits        node.Kind = 89
+	KindExecReleased     node.Kind = 90
+	KindExecTrace        node.Kind = 91
 	KindLeaseFrame       node.Kind = 96
 	KindLeaseHail        node.Kind = 97
 	KindLeaseJoinRead    node.Kind = 98
@@ -173,6 +177,10 @@ func New(k node.Kind) Body {
 		return &ShardRows{}
 	case KindShardRowsLeased:
 		return &ShardRowsLeased{}
+	case KindShardWaits:
+		return &ShardWaits{}
+	case KindShardReleased:
+		return &ShardReleased{}
 	case KindExecStart:
 		return &ExecStart{}
 	case KindExecCancel:
@@ -191,6 +199,10 @@ func New(k node.Kind) Body {
 		return &ExecRows{}
 	case KindExecRowsLeased:
 		return &ExecRowsLeased{}
+	case KindExecWaits:
+		return &ExecWaits{}
+	case KindExecReleased:
+		return &ExecReleased{}
 	case KindExecTrace:
 		return &ExecTrace{}
 	case KindLeaseFrame:
@@ -304,6 +316,8 @@ func Kinds() []node.Kind {
 		KindShardCancel,
 		KindShardRows,
 		KindShardRowsLeased,
+		KindShardWaits,
+		KindShardReleased,
 		KindExecStart,
 		KindExecCancel,
 		KindExecReady,
@@ -313,6 +327,8 @@ func Kinds() []node.Kind {
 		KindExecExtend,
 		KindExecRows,
 		KindExecRowsLeased,
+		KindExecWaits,
+		KindExecReleased,
 		KindExecTrace,
 		KindLeaseFrame,
 		KindLeaseHail,
@@ -432,6 +448,10 @@ func Name(k node.Kind) string {
 		return "ShardRows"
 	case KindShardRowsLeased:
 		return "ShardRowsLeased"
+	case KindShardWaits:
+		return "ShardWaits"
+	case KindShardReleased:
+		return "ShardReleased"
 	case KindExecStart:
 		return "ExecStart"
 	case KindExecCancel:
@@ -450,6 +470,10 @@ func Name(k node.Kind) string {
 		return "ExecRows"
 	case KindExecRowsLeased:
 		return "ExecRowsLeased"
+	case KindExecWaits:
+		return "ExecWaits"
+	case KindExecReleased:
+		return "ExecReleased"
 	case KindExecTrace:
 		return "ExecTrace"
 	case KindLeaseFrame:
@@ -536,6 +560,58 @@ func (z *AbortPlan) digest(h uint64) uint64 {
 func (z *AbortPlan) check() error {
 	if err := z.When.check(); err != nil {
 		return within("when", err)
+	}
+	return nil
+}
+
+func (z *BarrierPlan) size() int {
+	n := 20
+	n += sizeString(len(z.Name))
+	n += sizeUint(uint64(z.Users))
+	n += sizeInt(int64(z.Timeout))
+	return n
+}
+
+func (z *BarrierPlan) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Name))
+	h = node.Mix(h, uint64(z.Users))
+	h = node.Mix(h, uint64(z.Timeout))
+	return h
+}
+
+func (z *BarrierPlan) check() error {
+	if z.Name == "" {
+		return &MissingError{Path: "name"}
+	}
+	if z.Users == 0 {
+		return &MissingError{Path: "users"}
+	}
+	if z.Timeout == 0 {
+		return &MissingError{Path: "timeout"}
+	}
+	return nil
+}
+
+func (z *BarrierStats) size() int {
+	n := 31
+	n += sizeString(len(z.Name))
+	n += sizeUint(uint64(z.Released))
+	n += sizeUint(uint64(z.TimedOut))
+	n += sizeUint(uint64(z.Ended))
+	return n
+}
+
+func (z *BarrierStats) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Name))
+	h = node.Mix(h, uint64(z.Released))
+	h = node.Mix(h, uint64(z.TimedOut))
+	h = node.Mix(h, uint64(z.Ended))
+	return h
+}
+
+func (z *BarrierStats) check() error {
+	if z.Name == "" {
+		return &MissingError{Path: "name"}
 	}
 	return nil
 }
@@ -1454,7 +1530,7 @@ func (z *PhaseTimes) check() error {
 }
 
 func (z *Plan) size() int {
-	n := 34
+	n := 43
 	n += sizeString(len(z.Source))
 	n += sizeArray(len(z.Workflows))
 	for i := range z.Workflows {
@@ -1467,6 +1543,10 @@ func (z *Plan) size() int {
 	n += sizeArray(len(z.Counters))
 	for i := range z.Counters {
 		n += z.Counters[i].size()
+	}
+	n += sizeArray(len(z.Barriers))
+	for i := range z.Barriers {
+		n += z.Barriers[i].size()
 	}
 	return n
 }
@@ -1484,6 +1564,10 @@ func (z *Plan) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(len(z.Counters)))
 	for i := range z.Counters {
 		h = z.Counters[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Barriers)))
+	for i := range z.Barriers {
+		h = z.Barriers[i].digest(h)
 	}
 	return h
 }
@@ -1505,6 +1589,11 @@ func (z *Plan) check() error {
 	for i := range z.Counters {
 		if err := z.Counters[i].check(); err != nil {
 			return within("counters", err)
+		}
+	}
+	for i := range z.Barriers {
+		if err := z.Barriers[i].check(); err != nil {
+			return within("barriers", err)
 		}
 	}
 	return nil
@@ -1888,7 +1977,7 @@ func (z *StagePlan) check() error {
 }
 
 func (z *Stats) size() int {
-	n := 61
+	n := 70
 	n += sizeUint(uint64(z.Active))
 	n += sizeInt(int64(z.Elapsed))
 	n += sizeInt(int64(z.Gap))
@@ -1907,6 +1996,10 @@ func (z *Stats) size() int {
 		n += z.Spans[i].size()
 	}
 	n += z.Activity.size()
+	n += sizeArray(len(z.Barriers))
+	for i := range z.Barriers {
+		n += z.Barriers[i].size()
+	}
 	return n
 }
 
@@ -1929,6 +2022,10 @@ func (z *Stats) digest(h uint64) uint64 {
 		h = z.Spans[i].digest(h)
 	}
 	h = z.Activity.digest(h)
+	h = node.Mix(h, uint64(len(z.Barriers)))
+	for i := range z.Barriers {
+		h = z.Barriers[i].digest(h)
+	}
 	return h
 }
 
@@ -1948,6 +2045,11 @@ func (z *Stats) check() error {
 	}
 	if err := z.Activity.check(); err != nil {
 		return within("activity", err)
+	}
+	for i := range z.Barriers {
+		if err := z.Barriers[i].check(); err != nil {
+			return within("barriers", err)
+		}
 	}
 	return nil
 }
@@ -4633,6 +4735,109 @@ func (z *ShardRowsLeased) check() error {
 }
 
 // Kind implements node.Message.
+func (z *ShardWaits) Kind() node.Kind { return KindShardWaits }
+
+// Class returns the class of ShardWaits.
+func (z *ShardWaits) Class() node.Class { return node.ClassDispatch }
+
+// Priority implements node.Message.
+func (z *ShardWaits) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *ShardWaits) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *ShardWaits) Digest() uint64 { return z.digest(74) }
+
+func (z *ShardWaits) size() int {
+	n := 41
+	n += z.Shard.size()
+	n += z.Fence.size()
+	n += sizeUint(uint64(z.Core))
+	n += sizeUint(uint64(z.Of))
+	n += sizeUint(uint64(z.Report))
+	n += sizeUint(uint64(z.Arrived))
+	n += sizeUint(uint64(z.Left))
+	return n
+}
+
+func (z *ShardWaits) digest(h uint64) uint64 {
+	h = z.Shard.digest(h)
+	h = z.Fence.digest(h)
+	h = node.Mix(h, uint64(z.Core))
+	h = node.Mix(h, uint64(z.Of))
+	h = node.Mix(h, uint64(z.Report))
+	h = node.Mix(h, uint64(z.Arrived))
+	h = node.Mix(h, uint64(z.Left))
+	return h
+}
+
+func (z *ShardWaits) check() error {
+	if err := z.Shard.check(); err != nil {
+		return within("slice", err)
+	}
+	if err := z.Fence.check(); err != nil {
+		return within("fence", err)
+	}
+	if z.Of == 0 {
+		return &MissingError{Path: "of"}
+	}
+	if z.Report == 0 {
+		return &MissingError{Path: "report"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *ShardReleased) Kind() node.Kind { return KindShardReleased }
+
+// Class returns the class of ShardReleased.
+func (z *ShardReleased) Class() node.Class { return node.ClassDispatch }
+
+// Priority implements node.Message.
+func (z *ShardReleased) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *ShardReleased) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *ShardReleased) Digest() uint64 { return z.digest(75) }
+
+func (z *ShardReleased) size() int {
+	n := 37
+	n += z.Shard.size()
+	n += z.Fence.size()
+	n += sizeUint(uint64(z.Core))
+	n += sizeUint(uint64(z.Of))
+	n += sizeUint(uint64(z.Report))
+	n += sizeUint(uint64(z.Released))
+	return n
+}
+
+func (z *ShardReleased) digest(h uint64) uint64 {
+	h = z.Shard.digest(h)
+	h = z.Fence.digest(h)
+	h = node.Mix(h, uint64(z.Core))
+	h = node.Mix(h, uint64(z.Of))
+	h = node.Mix(h, uint64(z.Report))
+	h = node.Mix(h, uint64(z.Released))
+	return h
+}
+
+func (z *ShardReleased) check() error {
+	if err := z.Shard.check(); err != nil {
+		return within("slice", err)
+	}
+	if err := z.Fence.check(); err != nil {
+		return within("fence", err)
+	}
+	if z.Of == 0 {
+		return &MissingError{Path: "of"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
 func (z *ExecStart) Kind() node.Kind { return KindExecStart }
 
 // Class returns the class of ExecStart.
@@ -5018,6 +5223,85 @@ func (z *ExecRowsLeased) check() error {
 }
 
 // Kind implements node.Message.
+func (z *ExecWaits) Kind() node.Kind { return KindExecWaits }
+
+// Class returns the class of ExecWaits.
+func (z *ExecWaits) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *ExecWaits) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *ExecWaits) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *ExecWaits) Digest() uint64 { return z.digest(89) }
+
+func (z *ExecWaits) size() int {
+	n := 24
+	n += sizeUint(uint64(z.Of))
+	n += sizeUint(uint64(z.Report))
+	n += sizeUint(uint64(z.Arrived))
+	n += sizeUint(uint64(z.Left))
+	return n
+}
+
+func (z *ExecWaits) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Of))
+	h = node.Mix(h, uint64(z.Report))
+	h = node.Mix(h, uint64(z.Arrived))
+	h = node.Mix(h, uint64(z.Left))
+	return h
+}
+
+func (z *ExecWaits) check() error {
+	if z.Of == 0 {
+		return &MissingError{Path: "of"}
+	}
+	if z.Report == 0 {
+		return &MissingError{Path: "report"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *ExecReleased) Kind() node.Kind { return KindExecReleased }
+
+// Class returns the class of ExecReleased.
+func (z *ExecReleased) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *ExecReleased) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *ExecReleased) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *ExecReleased) Digest() uint64 { return z.digest(90) }
+
+func (z *ExecReleased) size() int {
+	n := 20
+	n += sizeUint(uint64(z.Of))
+	n += sizeUint(uint64(z.Report))
+	n += sizeUint(uint64(z.Released))
+	return n
+}
+
+func (z *ExecReleased) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Of))
+	h = node.Mix(h, uint64(z.Report))
+	h = node.Mix(h, uint64(z.Released))
+	return h
+}
+
+func (z *ExecReleased) check() error {
+	if z.Of == 0 {
+		return &MissingError{Path: "of"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
 func (z *ExecTrace) Kind() node.Kind { return KindExecTrace }
 
 // Class returns the class of ExecTrace.
@@ -5030,7 +5314,7 @@ func (z *ExecTrace) Priority() node.Priority { return node.Normal }
 func (z *ExecTrace) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *ExecTrace) Digest() uint64 { return z.digest(89) }
+func (z *ExecTrace) Digest() uint64 { return z.digest(91) }
 
 func (z *ExecTrace) size() int {
 	n := 29

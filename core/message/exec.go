@@ -88,7 +88,7 @@ type ExecProgress struct {
 
 // ExecTrace brings samples of requests as lines. An executor's pool takes it: no node gets it.
 //
-//catalogue:message kind=89 class=telemetry priority=normal
+//catalogue:message kind=91 class=telemetry priority=normal
 type ExecTrace struct {
 	Lines   []byte `msg:"lines,limit=1048576"`
 	Last    bool   `msg:"last"`     // no other one follows, and the figures below are known

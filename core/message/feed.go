@@ -3,6 +3,8 @@ package message
 //msgp:limit arrays:4096 maps:64 marshal:false
 //msgp:noduplicates
 
+import "time"
+
 // FeedFile is a file that is too large to travel with its program: rows of a feed, or the bytes
 // of file(). Each node that runs the program reads it locally, and checks that it is the same.
 type FeedFile struct {
@@ -104,4 +106,65 @@ type ExecRowsLeased struct {
 	First uint64 `msg:"first"`
 	Count uint64 `msg:"count"`
 	Of    uint32 `msg:"of"`
+}
+
+// BarrierPlan describes a point at which virtual users wait for each other, in each datacenter by
+// itself.
+type BarrierPlan struct {
+	Name    string        `msg:"name" require:"true"`
+	Users   uint64        `msg:"users" require:"true"` // that one release lets pass
+	Timeout time.Duration `msg:"timeout" require:"true"`
+}
+
+// BarrierStats counts the waits of virtual users at one barrier that have ended.
+type BarrierStats struct {
+	Name     string `msg:"name" require:"true"`
+	Released uint64 `msg:"released"`  // all had come
+	TimedOut uint64 `msg:"timed_out"` // not all had come in time
+	Ended    uint64 `msg:"ended"`     // the run was over, or cancelled
+}
+
+// ShardWaits reports the waits of one executor of a shard at a barrier, repeatedly while any is
+// open. The highest Report is the newest.
+//
+//catalogue:message kind=74 class=dispatch priority=high
+type ShardWaits struct {
+	Shard   ShardID `msg:"slice"`
+	Fence   Fence   `msg:"fence"`
+	Core    uint32  `msg:"core"`                  // index of the shard's executor, from 0
+	Of      uint32  `msg:"of" require:"true"`     // a barrier of the plan, from 1
+	Report  uint64  `msg:"report" require:"true"` // from 1
+	Arrived uint64  `msg:"arrived"`               // waits, in all
+	Left    uint64  `msg:"left"`                  // of those, the ones that ended without a release
+}
+
+// ShardReleased answers a ShardWaits once a majority knows what the manager has released.
+//
+//catalogue:message kind=75 class=dispatch priority=high
+type ShardReleased struct {
+	Shard    ShardID `msg:"slice"`
+	Fence    Fence   `msg:"fence"`
+	Core     uint32  `msg:"core"`
+	Of       uint32  `msg:"of" require:"true"`
+	Report   uint64  `msg:"report"`   // the newest that the manager has read
+	Released uint64  `msg:"released"` // waits of this executor, in all
+}
+
+// ExecWaits reports an executor's waits at a barrier, once.
+//
+//catalogue:message kind=89 class=control priority=high
+type ExecWaits struct {
+	Of      uint32 `msg:"of" require:"true"` // as in ShardWaits
+	Report  uint64 `msg:"report" require:"true"`
+	Arrived uint64 `msg:"arrived"`
+	Left    uint64 `msg:"left"`
+}
+
+// ExecReleased answers an ExecWaits.
+//
+//catalogue:message kind=90 class=control priority=high
+type ExecReleased struct {
+	Of       uint32 `msg:"of" require:"true"`
+	Report   uint64 `msg:"report"`
+	Released uint64 `msg:"released"`
 }

@@ -13,6 +13,200 @@ const (
 )
 
 // MarshalMsg implements msgp.Marshaler
+func (z BarrierPlan) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "name"
+	o = append(o, 0x83, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = msgp.AppendString(o, z.Name)
+	// string "users"
+	o = append(o, 0xa5, 0x75, 0x73, 0x65, 0x72, 0x73)
+	o = msgp.AppendUint64(o, z.Users)
+	// string "timeout"
+	o = append(o, 0xa7, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
+	o = msgp.AppendDuration(o, z.Timeout)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *BarrierPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z29587cfblimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "name":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Name")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Name, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Name")
+				return
+			}
+		case "users":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Users")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Users, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Users")
+				return
+			}
+		case "timeout":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Timeout")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Timeout, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Timeout")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z BarrierPlan) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + msgp.Uint64Size + 8 + msgp.DurationSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *BarrierStats) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 4
+	// string "name"
+	o = append(o, 0x84, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = msgp.AppendString(o, z.Name)
+	// string "released"
+	o = append(o, 0xa8, 0x72, 0x65, 0x6c, 0x65, 0x61, 0x73, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Released)
+	// string "timed_out"
+	o = append(o, 0xa9, 0x74, 0x69, 0x6d, 0x65, 0x64, 0x5f, 0x6f, 0x75, 0x74)
+	o = msgp.AppendUint64(o, z.TimedOut)
+	// string "ended"
+	o = append(o, 0xa5, 0x65, 0x6e, 0x64, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Ended)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *BarrierStats) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z29587cfblimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "name":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Name")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Name, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Name")
+				return
+			}
+		case "released":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Released")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Released, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Released")
+				return
+			}
+		case "timed_out":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "TimedOut")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.TimedOut, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "TimedOut")
+				return
+			}
+		case "ended":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Ended")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Ended, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ended")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *BarrierStats) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 9 + msgp.Uint64Size + 10 + msgp.Uint64Size + 6 + msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *CounterPlan) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 4
@@ -117,6 +311,96 @@ func (z *CounterPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *CounterPlan) Msgsize() (s int) {
 	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 5 + msgp.Uint64Size + 6 + msgp.Uint64Size + 7 + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z ExecReleased) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "of"
+	o = append(o, 0x83, 0xa2, 0x6f, 0x66)
+	o = msgp.AppendUint32(o, z.Of)
+	// string "report"
+	o = append(o, 0xa6, 0x72, 0x65, 0x70, 0x6f, 0x72, 0x74)
+	o = msgp.AppendUint64(o, z.Report)
+	// string "released"
+	o = append(o, 0xa8, 0x72, 0x65, 0x6c, 0x65, 0x61, 0x73, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Released)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ExecReleased) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z29587cfblimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "of":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Of")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Of, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Of")
+				return
+			}
+		case "report":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Report")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Report, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Report")
+				return
+			}
+		case "released":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Released")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Released, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Released")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z ExecReleased) Msgsize() (s int) {
+	s = 1 + 3 + msgp.Uint32Size + 7 + msgp.Uint64Size + 9 + msgp.Uint64Size
 	return
 }
 
@@ -311,6 +595,110 @@ func (z *ExecRowsLeased) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ExecRowsLeased) Msgsize() (s int) {
 	s = 1 + 4 + msgp.Uint64Size + 6 + msgp.Uint64Size + 6 + msgp.Uint64Size + 3 + msgp.Uint32Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *ExecWaits) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 4
+	// string "of"
+	o = append(o, 0x84, 0xa2, 0x6f, 0x66)
+	o = msgp.AppendUint32(o, z.Of)
+	// string "report"
+	o = append(o, 0xa6, 0x72, 0x65, 0x70, 0x6f, 0x72, 0x74)
+	o = msgp.AppendUint64(o, z.Report)
+	// string "arrived"
+	o = append(o, 0xa7, 0x61, 0x72, 0x72, 0x69, 0x76, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Arrived)
+	// string "left"
+	o = append(o, 0xa4, 0x6c, 0x65, 0x66, 0x74)
+	o = msgp.AppendUint64(o, z.Left)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ExecWaits) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z29587cfblimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "of":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Of")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Of, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Of")
+				return
+			}
+		case "report":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Report")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Report, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Report")
+				return
+			}
+		case "arrived":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Arrived")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Arrived, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Arrived")
+				return
+			}
+		case "left":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Left")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Left, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Left")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *ExecWaits) Msgsize() (s int) {
+	s = 1 + 3 + msgp.Uint32Size + 7 + msgp.Uint64Size + 8 + msgp.Uint64Size + 5 + msgp.Uint64Size
 	return
 }
 
@@ -747,6 +1135,146 @@ func (z RowsEnd) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *ShardReleased) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 6
+	// string "slice"
+	o = append(o, 0x86, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o, err = z.Shard.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Shard")
+		return
+	}
+	// string "fence"
+	o = append(o, 0xa5, 0x66, 0x65, 0x6e, 0x63, 0x65)
+	o, err = z.Fence.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Fence")
+		return
+	}
+	// string "core"
+	o = append(o, 0xa4, 0x63, 0x6f, 0x72, 0x65)
+	o = msgp.AppendUint32(o, z.Core)
+	// string "of"
+	o = append(o, 0xa2, 0x6f, 0x66)
+	o = msgp.AppendUint32(o, z.Of)
+	// string "report"
+	o = append(o, 0xa6, 0x72, 0x65, 0x70, 0x6f, 0x72, 0x74)
+	o = msgp.AppendUint64(o, z.Report)
+	// string "released"
+	o = append(o, 0xa8, 0x72, 0x65, 0x6c, 0x65, 0x61, 0x73, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Released)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ShardReleased) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z29587cfblimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "slice":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shard")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Shard.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Shard")
+				return
+			}
+		case "fence":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Fence")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			bts, err = z.Fence.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Fence")
+				return
+			}
+		case "core":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Core")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Core, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Core")
+				return
+			}
+		case "of":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Of")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Of, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Of")
+				return
+			}
+		case "report":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Report")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Report, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Report")
+				return
+			}
+		case "released":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Released")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.Released, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Released")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *ShardReleased) Msgsize() (s int) {
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.Uint32Size + 3 + msgp.Uint32Size + 7 + msgp.Uint64Size + 9 + msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *ShardRows) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 6
@@ -1037,5 +1565,159 @@ func (z *ShardRowsLeased) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ShardRowsLeased) Msgsize() (s int) {
 	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.Uint32Size + 4 + msgp.Uint64Size + 6 + msgp.Uint64Size + 6 + msgp.Uint64Size + 3 + msgp.Uint32Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *ShardWaits) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 7
+	// string "slice"
+	o = append(o, 0x87, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o, err = z.Shard.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Shard")
+		return
+	}
+	// string "fence"
+	o = append(o, 0xa5, 0x66, 0x65, 0x6e, 0x63, 0x65)
+	o, err = z.Fence.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Fence")
+		return
+	}
+	// string "core"
+	o = append(o, 0xa4, 0x63, 0x6f, 0x72, 0x65)
+	o = msgp.AppendUint32(o, z.Core)
+	// string "of"
+	o = append(o, 0xa2, 0x6f, 0x66)
+	o = msgp.AppendUint32(o, z.Of)
+	// string "report"
+	o = append(o, 0xa6, 0x72, 0x65, 0x70, 0x6f, 0x72, 0x74)
+	o = msgp.AppendUint64(o, z.Report)
+	// string "arrived"
+	o = append(o, 0xa7, 0x61, 0x72, 0x72, 0x69, 0x76, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Arrived)
+	// string "left"
+	o = append(o, 0xa4, 0x6c, 0x65, 0x66, 0x74)
+	o = msgp.AppendUint64(o, z.Left)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ShardWaits) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z29587cfblimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "slice":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shard")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Shard.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Shard")
+				return
+			}
+		case "fence":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Fence")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			bts, err = z.Fence.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Fence")
+				return
+			}
+		case "core":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Core")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Core, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Core")
+				return
+			}
+		case "of":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Of")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Of, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Of")
+				return
+			}
+		case "report":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Report")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Report, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Report")
+				return
+			}
+		case "arrived":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Arrived")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.Arrived, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Arrived")
+				return
+			}
+		case "left":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Left")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Left, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Left")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *ShardWaits) Msgsize() (s int) {
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.Uint32Size + 3 + msgp.Uint32Size + 7 + msgp.Uint64Size + 8 + msgp.Uint64Size + 5 + msgp.Uint64Size
 	return
 }

@@ -188,4 +188,5 @@ type Plan struct {
 	Workflows []WorkflowPlan `msg:"workflows"`
 	Params    []ParamPlan    `msg:"params"`
 	Counters  []CounterPlan  `msg:"counters" json:",omitempty"` // as declared
+	Barriers  []BarrierPlan  `msg:"barriers" json:",omitempty"` // as declared
 }

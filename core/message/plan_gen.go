@@ -301,9 +301,9 @@ func (z *ParamPlan) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Plan) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 4
+	// map header, size 5
 	// string "source"
-	o = append(o, 0x84, 0xa6, 0x73, 0x6f, 0x75, 0x72, 0x63, 0x65)
+	o = append(o, 0x85, 0xa6, 0x73, 0x6f, 0x75, 0x72, 0x63, 0x65)
 	o = msgp.AppendString(o, z.Source)
 	// string "workflows"
 	o = append(o, 0xa9, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77, 0x73)
@@ -332,6 +332,16 @@ func (z *Plan) MarshalMsg(b []byte) (o []byte, err error) {
 		o, err = z.Counters[za0003].MarshalMsg(o)
 		if err != nil {
 			err = msgp.WrapError(err, "Counters", za0003)
+			return
+		}
+	}
+	// string "barriers"
+	o = append(o, 0xa8, 0x62, 0x61, 0x72, 0x72, 0x69, 0x65, 0x72, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Barriers)))
+	for za0004 := range z.Barriers {
+		o, err = z.Barriers[za0004].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Barriers", za0004)
 			return
 		}
 	}
@@ -456,6 +466,34 @@ func (z *Plan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "barriers":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Barriers")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Barriers")
+				return
+			}
+			if zb0005 > z5f22147dlimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Barriers) >= int(zb0005) {
+				z.Barriers = (z.Barriers)[:zb0005]
+			} else {
+				z.Barriers = make([]BarrierPlan, zb0005)
+			}
+			for za0004 := range z.Barriers {
+				bts, err = z.Barriers[za0004].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Barriers", za0004)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -481,6 +519,10 @@ func (z *Plan) Msgsize() (s int) {
 	s += 9 + msgp.ArrayHeaderSize
 	for za0003 := range z.Counters {
 		s += z.Counters[za0003].Msgsize()
+	}
+	s += 9 + msgp.ArrayHeaderSize
+	for za0004 := range z.Barriers {
+		s += z.Barriers[za0004].Msgsize()
 	}
 	return
 }

@@ -135,6 +135,8 @@ type Stats struct {
 	Spans     []StepSpans   `msg:"spans"` // of the steps whose thresholds look at parts of the time
 
 	Activity Windows `msg:"activity"` // of core/stats: users and iterations over time
+
+	Barriers []BarrierStats `msg:"barriers"` // at which users waited, in the plan's order
 }
 
 // CountsRequests reports whether a row counts requests of the load, each of which is in one row.

@@ -1415,9 +1415,9 @@ func (z *Span) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 9
+	// map header, size 10
 	// string "active"
-	o = append(o, 0x89, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
+	o = append(o, 0x8a, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
 	o = msgp.AppendUint64(o, z.Active)
 	// string "elapsed"
 	o = append(o, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
@@ -1482,6 +1482,16 @@ func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "dropped"
 	o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
 	o = msgp.AppendBool(o, z.Activity.Dropped)
+	// string "barriers"
+	o = append(o, 0xa8, 0x62, 0x61, 0x72, 0x72, 0x69, 0x65, 0x72, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Barriers)))
+	for za0005 := range z.Barriers {
+		o, err = z.Barriers[za0005].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Barriers", za0005)
+			return
+		}
+	}
 	return
 }
 
@@ -1790,6 +1800,34 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
+		case "barriers":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Barriers")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			var zb0009 uint32
+			zb0009, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Barriers")
+				return
+			}
+			if zb0009 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Barriers) >= int(zb0009) {
+				z.Barriers = (z.Barriers)[:zb0009]
+			} else {
+				z.Barriers = make([]BarrierStats, zb0009)
+			}
+			for za0005 := range z.Barriers {
+				bts, err = z.Barriers[za0005].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Barriers", za0005)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1819,7 +1857,10 @@ func (z *Stats) Msgsize() (s int) {
 			s += z.Spans[za0003].Spans[za0004].Msgsize()
 		}
 	}
-	s += 9 + 1 + 6 + msgp.DurationSize + 5 + msgp.BytesPrefixSize + len(z.Activity.Data) + 8 + msgp.BoolSize
+	s += 9 + 1 + 6 + msgp.DurationSize + 5 + msgp.BytesPrefixSize + len(z.Activity.Data) + 8 + msgp.BoolSize + 9 + msgp.ArrayHeaderSize
+	for za0005 := range z.Barriers {
+		s += z.Barriers[za0005].Msgsize()
+	}
 	return
 }
 

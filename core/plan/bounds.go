@@ -14,6 +14,7 @@ const (
 	TagsMax       = 32 // of a workflow, or of a step
 	ParamsMax     = 1000
 	CountersMax   = 16
+	BarriersMax   = 16
 )
 
 // Bounds of its texts, in bytes.
@@ -52,6 +53,9 @@ const (
 
 	// TimeoutMax bounds how long a workflow waits for one answer.
 	TimeoutMax = 24 * time.Hour
+
+	// WaitMax bounds how long a virtual user waits at a barrier.
+	WaitMax = 10 * time.Minute
 
 	IntervalMin = 100 * time.Millisecond
 

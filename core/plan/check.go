@@ -20,6 +20,7 @@ func Check(p *message.Plan) []Fault {
 	c.text("source", p.Source, 1, PathMax, "give the main file a shorter name")
 	c.params(p.Params)
 	c.counters(p.Counters)
+	c.barriers(p.Barriers)
 	seen := map[string]bool{}
 	for i := range p.Workflows[:min(len(p.Workflows), WorkflowsMax)] {
 		w := &p.Workflows[i]

@@ -25,6 +25,23 @@ func (c *check) counters(all []message.CounterPlan) {
 	}
 }
 
+// barriers checks that managers can release users as the plan says.
+func (c *check) barriers(all []message.BarrierPlan) {
+	c.most("barriers", uint64(len(all)), BarriersMax, "declare fewer")
+	for i := range all[:min(len(all), BarriersMax)] {
+		f := &all[i]
+		key := func(name string) string { return fmt.Sprintf("barriers[%d].%s", i, name) }
+		c.name(key("name"), f.Name)
+		if f.Users < 2 || f.Users > VUsMax {
+			c.add(key("users"), fmt.Sprint(f.Users), fmt.Sprintf("be 2 to %d", VUsMax), "write how many virtual users wait for each other")
+		}
+		c.span(key("timeout"), f.Timeout, 1, WaitMax, "30s is the default")
+		if slices.ContainsFunc(all[:i], func(o message.BarrierPlan) bool { return o.Name == f.Name }) {
+			c.add(key("name"), quoted(f.Name), "differ from the other barriers'", "give one of them another name")
+		}
+	}
+}
+
 // feed checks that workers can hand out rows as the plan says.
 func (c *check) feed(f *message.FeedPlan) {
 	if f.Rows == 0 {

@@ -13,6 +13,7 @@ import (
 // Bounds of the sum of many parts.
 const (
 	KindsMax    = 64   // kinds of errors of one step, before KindOther takes the rest
+	barriersMax = 16   // of a plan
 	LogsMax     = 20   // lines that users' programs wrote
 	StepsMax    = 1024 // steps of one workflow
 	StatusesMax = 1000 // different statuses of one step, before StatusOther takes the rest
@@ -52,6 +53,7 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 		}
 		total.Active = add(total.Active, p.Active)
 		total.Rows = add(total.Rows, p.Rows)
+		total.Barriers = addBarriers(total.Barriers, p.Barriers)
 		total.Elapsed = max(total.Elapsed, p.Elapsed)
 		if total.Gap = min(total.Gap, p.Gap); first {
 			total.Gap, first = p.Gap, false
@@ -304,4 +306,21 @@ func AddError(list []message.ErrorCount, e message.ErrorCount) []message.ErrorCo
 
 func findKind(list []message.ErrorCount, kind string) (int, bool) {
 	return slices.BinarySearchFunc(list, kind, func(e message.ErrorCount, kind string) int { return cmp.Compare(e.Kind, kind) })
+}
+
+// addBarriers adds up waits by the barrier's name.
+func addBarriers(sum, more []message.BarrierStats) []message.BarrierStats {
+	for _, b := range more {
+		at := slices.IndexFunc(sum, func(o message.BarrierStats) bool { return o.Name == b.Name })
+		if at < 0 && len(sum) == barriersMax {
+			continue // no plan has so many
+		}
+		if at < 0 {
+			at = len(sum)
+			sum = append(sum, message.BarrierStats{Name: b.Name})
+		}
+		o := &sum[at]
+		o.Released, o.TimedOut, o.Ended = add(o.Released, b.Released), add(o.TimedOut, b.TimedOut), add(o.Ended, b.Ended)
+	}
+	return sum
 }

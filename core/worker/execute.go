@@ -31,6 +31,10 @@ func (m *Machine) onExec(env node.Env, e *node.ExecEvent) {
 		if r.result == nil {
 			m.managers.ask(env, r, body)
 		}
+	case *message.ExecWaits:
+		if r.result == nil {
+			m.managers.report(env, r, body)
+		}
 	case *message.ExecResult:
 		r.result = body
 		r.stats = &body.Stats

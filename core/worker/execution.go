@@ -95,6 +95,7 @@ type run struct {
 	sequence  uint64
 	stats     *message.Stats
 	asks      []asking
+	waits     []gathering
 	result    *message.ExecResult
 	gone      bool
 }

@@ -118,6 +118,8 @@ func (m *Machine) onMessage(env node.Env, in *node.Input) {
 		m.onDispatch(env, l, msg)
 	case *message.ShardRowsLeased:
 		m.onRowsLeased(env, msg)
+	case *message.ShardReleased:
+		m.onReleased(env, msg)
 	case *message.ShardCancel:
 		m.onCancel(env, l, msg)
 	case *message.ShardResultAck:

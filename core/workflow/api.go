@@ -58,13 +58,14 @@ func (r *Response) Pairs() []builtin.Pair {
 	return r.Headers
 }
 
-// Client is what a running function may ask of its engine. Only Do, Sleep, Next and Yield may
-// block.
+// Client is what a running function may ask of its engine. Only Do, Sleep, Next, Wait and
+// Yield may block.
 type Client interface {
 	Do(*request.Request, *As) *Response        // nil: it has no name of its own, and its status judges it
 	Known(method, url string) *request.Request // a Bare one that was sent before, if the engine remembers it; else nil
 	Sleep(time.Duration)
 	Next(counter int) (value uint64, ok bool) // of a counter of the plan, from 0, that no other process gets; not ok: the function ends
+	Wait(barrier int) bool                    // at a barrier of the plan, from 0, until all have come; false: not in time
 	Log(string)
 	Now() time.Time // the engine's clock
 	Yield()         // called between slices of a long function: others may run
@@ -78,6 +79,7 @@ func (nowhere) Do(*request.Request, *As) *Response    { return &Response{} }
 func (nowhere) Known(string, string) *request.Request { return nil }
 func (nowhere) Sleep(time.Duration)                   {}
 func (nowhere) Next(int) (uint64, bool)               { return 0, true }
+func (nowhere) Wait(int) bool                         { return true }
 func (nowhere) Log(string)                            {}
 func (nowhere) Now() time.Time                        { return time.Time{} }
 func (nowhere) Yield()                                {}

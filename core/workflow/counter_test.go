@@ -2,6 +2,7 @@ package workflow_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -54,5 +55,34 @@ workflow(name = "w", steps = [action(lambda vu: vu.log("%d" % vu.next("orders"))
 	}
 	if len(findings) != 1 || findings[0].Message != `vu.next: #1 must be what counter returned, not the text "orders"` {
 		t.Errorf("got %+v", findings)
+	}
+}
+
+const gathering = `
+rush = barrier("rush", users = 100)
+slow = barrier(name = "slow", users = 2, timeout = "1m")
+workflow(name = "w", steps = [check("rush", lambda vu: "%s" % vu.wait(rush)), check("slow", lambda vu: "%s" % vu.wait(slow)), action(lambda vu: vu.wait(rush))])
+`
+
+// A barrier is in the plan as it is declared, and a function learns whether all have come.
+func TestBarriers(t *testing.T) {
+	p, err := workflow.Load(program("main.star", gathering))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []message.BarrierPlan{{Name: "rush", Users: 100, Timeout: 30 * time.Second}, {Name: "slow", Users: 2, Timeout: time.Minute}}
+	if diff := cmp.Diff(want, p.Plan().Barriers); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+	f := &fake{}
+	v := p.Workflow("w").NewVU(0, 1, f)
+	v.Begin()
+	for step, want := range []string{"True", "False", ""} {
+		if out := v.Call(step); out.Kind != want {
+			t.Errorf("step %d: got %q (%s), want %q", step, out.Kind, out.Detail, want)
+		}
+	}
+	if diff := cmp.Diff([]int{0, 1, 0}, f.barriers); diff != "" {
+		t.Errorf("barriers at which it waited (-want +got):\n%s", diff)
 	}
 }

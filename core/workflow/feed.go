@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"go.starlark.net/lib/json"
 	"go.starlark.net/starlark"
@@ -300,4 +301,68 @@ func vuNext(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tupl
 		return nil, spent{}
 	}
 	return starlark.MakeUint64(c.plan.Start + n), nil
+}
+
+// waitDefault is how long a virtual user waits at a barrier that does not say it.
+const waitDefault = 30 * time.Second
+
+// barrierValue is the result of barrier().
+type barrierValue struct {
+	language.Opaque
+	at int // in the plan's list
+}
+
+// barrier declares a point at which virtual users wait for each other.
+func (l *loader) barrier(_ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [3]starlark.Value
+	if err := language.Bind("barrier", []string{"name", "users", "timeout"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	name, ok := in[0].(starlark.String)
+	if !ok {
+		return nil, language.Faultf("barrier: the name must be a text").In("#1")
+	}
+	if err := language.CheckName("barrier", "#1", string(name)); err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(l.plan.Barriers, func(b message.BarrierPlan) bool { return b.Name == string(name) }) {
+		return nil, language.Faultf("barrier %q is declared twice", string(name)).In("#1").Do("declare it once, and use it in all functions")
+	}
+	if len(l.plan.Barriers) >= plan.BarriersMax {
+		return nil, language.Faultf("more than %d barriers", plan.BarriersMax)
+	}
+	if in[1] == nil {
+		return nil, language.Faultf("barrier %q: users is missing", string(name)).Do("write how many virtual users wait for each other: users = 100")
+	}
+	users, err := language.Integer("barrier", "users", in[1], 2, plan.VUsMax)
+	if err != nil {
+		return nil, err
+	}
+	b := message.BarrierPlan{Name: string(name), Users: uint64(users), Timeout: waitDefault}
+	if in[2] != nil {
+		if b.Timeout, err = language.Duration("barrier", "timeout", in[2]); err != nil {
+			return nil, err
+		}
+		if b.Timeout <= 0 || b.Timeout > plan.WaitMax {
+			return nil, language.Faultf("barrier %q: timeout = %v is not above 0s and at most %v", b.Name, b.Timeout, plan.WaitMax).In("timeout").Do("write how long a virtual user waits for the others: timeout = \"30s\"")
+		}
+	}
+	l.plan.Barriers = append(l.plan.Barriers, b)
+	return &barrierValue{language.Opaque{Kind: "barrier"}, len(l.plan.Barriers) - 1}, nil
+}
+
+// vuWait is vu.wait(barrier): whether all that the barrier wants have come.
+func vuWait(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [1]starlark.Value
+	if err := language.Bind("vu.wait", []string{"barrier"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	b, ok := in[0].(*barrierValue)
+	if !ok {
+		if in[0] == nil {
+			in[0] = starlark.None
+		}
+		return nil, language.WrongType("vu.wait", "#1", "what barrier returned", in[0]).Do("declare rush = barrier(\"rush\", users = 100) outside of functions, and write vu.wait(rush)")
+	}
+	return starlark.Bool(vuOf(thread).client.Wait(b.at)), nil
 }

@@ -66,6 +66,7 @@ func (s *sender) Log(string)                            {}
 func (s *sender) Now() time.Time                        { return time.Time{} }
 func (s *sender) Yield()                                {}
 func (s *sender) Next(int) (uint64, bool)               { return 0, true }
+func (s *sender) Wait(int) bool                         { return true }
 func (s *sender) Stopped() bool                         { return false }
 
 // expression draws an expression, mostly a meaningful one.

@@ -52,6 +52,7 @@ func universe() starlark.StringDict {
 func vocabulary() starlark.StringDict {
 	all := starlark.StringDict{}
 	all["secret"] = declaring("secret", (*loader).secret)
+	all["barrier"] = declaring("barrier", (*loader).barrier)
 	all["counter"] = declaring("counter", (*loader).counter)
 	all["param"] = declaring("param", (*loader).param)
 	all["workflow"] = declaring("workflow", (*loader).workflow)

@@ -26,6 +26,7 @@ type fake struct {
 	next     uint64 // of counters
 	most     uint64
 	counters []int
+	barriers []int
 }
 
 func (f *fake) Next(counter int) (uint64, bool) {
@@ -55,6 +56,7 @@ func (f *fake) Now() time.Time {
 }
 func (f *fake) Known(string, string) *request.Request { return nil }
 func (f *fake) Yield()                                {}
+func (f *fake) Wait(barrier int) bool                 { f.barriers = append(f.barriers, barrier); return barrier == 0 }
 func (f *fake) Stopped() bool                         { f.asked++; return f.stopped }
 
 // failer is a test, also one of rapid's.

@@ -30,6 +30,8 @@ type Config struct {
 	Lessor leases.Lessor      // of rows of a unique feed and values of counters; nil: this process takes all without a lease
 
 	Counters []message.CounterPlan // of the program
+	Barriers []message.BarrierPlan // of the program
+	Gatherer Gatherer              // of users that wait at barriers, beside Lessor; nil: no one waits for others
 
 	Resume *Resume // where the run joins a workflow that has run before; nil: it begins with the workflow
 

@@ -38,6 +38,7 @@ type parts struct {
 	requests   requests
 	functions  functions
 	counters   counters
+	gates      gates
 }
 
 // course is the progress of a run.
@@ -55,6 +56,7 @@ type course struct {
 func (l *loop) turn(until int64) error {
 	l.drain()
 	l.counters.serve()
+	l.gates.serve()
 	l.functions.runReady()
 	l.Pools.SettlePools()
 	n, err := l.wait(until)
@@ -119,7 +121,7 @@ func (l *loop) timeout(until int64) time.Duration {
 	if l.course.running { // what has just run may have ended iterations
 		until = min(until, l.iterations.nextStart())
 	}
-	left := time.Duration(until - l.Clock.Now)
+	left := time.Duration(l.gates.due(until) - l.Clock.Now)
 	if timer := l.Slots.Wheel.Timeout(l.Clock.Now); timer >= 0 {
 		left = min(left, timer)
 	}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"time"
 
 	"hyperscale/core/load"
+	"hyperscale/core/load/barrier"
 	"hyperscale/core/load/schedule"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -277,4 +279,143 @@ func (s *counters) end(n *counter) {
 		s.course.fault = fmt.Errorf("counter %q has no more values, %d were taken here: give it more with most, or write at_end = \"stop\"", n.plan.Name, n.taken)
 		s.Halt.Cancelled.Store(true)
 	}
+}
+
+// Gatherer reports who waits at barriers, and hears whom they let pass. of is the barrier's place in
+// the plan, from 1. A Lessor's OnAnswer wakes the loop for it too.
+type Gatherer interface {
+	Report(of uint32, r barrier.Report)
+	Answered(of uint32) barrier.Answer // the newest
+}
+
+// gate is a barrier of the plan in this process.
+type gate struct {
+	barrier.Waits
+	plan    *message.BarrierPlan
+	calls   map[uint64]*call // that wait, by the number of their wait
+	next    uint64
+	sent    int64 // when it reported last
+	asked   uint64
+	answer  barrier.Answer
+	figures message.BarrierStats
+}
+
+// gates are the barriers of the plan.
+type gates struct {
+	*parts
+	all []gate
+}
+
+// reportAgain is how soon a report follows another one that has no answer. leaveMax is how long a
+// wait whose time is over waits for the manager's word on whether it was released.
+const (
+	reportAgain = int64(50 * time.Millisecond)
+	leaveMax    = 1500 * time.Millisecond
+)
+
+func newGates(p *parts) gates {
+	s := gates{parts: p, all: make([]gate, len(p.cfg.Barriers))}
+	for i := range s.all {
+		s.all[i].plan, s.all[i].calls = &p.cfg.Barriers[i], map[uint64]*call{}
+	}
+	return s
+}
+
+// wait suspends a call until all that a barrier wants have come, or its time is over.
+func (s *gates) wait(at int, co *call) bool {
+	g := &s.all[at]
+	if s.cfg.Gatherer == nil {
+		s.requests.debug.printf("barrier %s: one virtual user waits for no others\n", g.plan.Name)
+		return true
+	}
+	if s.functions.refusal(co) != "" {
+		return false
+	}
+	g.next++
+	id := g.next
+	g.calls[id] = co
+	co.met = false
+	g.Arrive(id)
+	if s.functions.parkFor(co, g.plan.Timeout); g.calls[id] != nil && s.functions.refusal(co) == "" {
+		g.Leave(id)
+		s.functions.parkFor(co, leaveMax)
+	}
+	if g.calls[id] != nil {
+		delete(g.calls, id)
+		g.Abandon(id)
+	}
+	switch {
+	case co.met:
+		g.figures.Released++
+	case s.functions.refusal(co) != "":
+		g.figures.Ended++
+	default:
+		g.figures.TimedOut++
+	}
+	return co.met
+}
+
+// serve ends the waits that answers end, and reports those that have begun or are over.
+func (s *gates) serve() {
+	if s.cfg.Gatherer == nil {
+		return
+	}
+	for i := range s.all {
+		g := &s.all[i]
+		if g.next == 0 {
+			continue
+		}
+		if a := s.cfg.Gatherer.Answered(uint32(i + 1)); a != g.answer {
+			g.answer = a
+			for _, end := range g.Take(a) {
+				if co := g.calls[end.ID]; co != nil {
+					delete(g.calls, end.ID)
+					if co.met = end.Released; co.slot.Step != pool.None {
+						s.functions.unpark(co)
+					}
+				}
+			}
+		}
+		if g.asked > g.answer.Number && s.Clock.Now-g.sent < reportAgain {
+			continue // one after the other
+		}
+		if r, news := g.Waits.Report(); news {
+			g.asked, g.sent = r.Number, s.Clock.Now
+			s.cfg.Gatherer.Report(uint32(i+1), r)
+		}
+	}
+}
+
+// due returns when a report that waits for an answer may follow at the latest.
+func (s *gates) due(until int64) int64 {
+	for i := range s.all {
+		if g := &s.all[i]; g.asked > g.answer.Number {
+			until = min(until, g.sent+reportAgain)
+		}
+	}
+	return until
+}
+
+// leave reports at the end of a run that no one waits any more: others count on no one here.
+func (s *gates) leave() {
+	if s.cfg.Gatherer == nil {
+		return
+	}
+	for i := range s.all {
+		if r, news := s.all[i].Waits.Report(); news {
+			s.cfg.Gatherer.Report(uint32(i+1), r)
+		}
+	}
+}
+
+// stats returns the figures of the barriers at which users waited.
+func (s *gates) stats() (all []message.BarrierStats) {
+	for i := range s.all {
+		if g := &s.all[i]; g.next > 0 {
+			f := g.figures
+			f.Name = g.plan.Name
+			all = append(all, f)
+		}
+	}
+	return all
 }

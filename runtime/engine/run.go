@@ -89,7 +89,7 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 	p.users = users{parts: p, users: make([]user, cfg.VUs+1), states: make([]stepState, (cfg.VUs+1)*uint64(len(g.steps)))}
 	p.requests = newRequests(p)
 	p.functions = functions{parts: p, scripts: func(id uint64, c workflow.Client) script { return cfg.Workflow.NewVU(id, cfg.Seed, c) }}
-	p.counters = newCounters(p)
+	p.counters, p.gates = newCounters(p), newGates(p)
 	if g.scripted {
 		p.functions.script = make([]script, cfg.VUs+1)
 	}
@@ -124,6 +124,7 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 	if err := l.cleanUp(); err != nil {
 		l.functions.log(err.Error())
 	}
+	l.gates.leave()
 	l.tellResumed()
 	out := measure.Judge(l.snapshot(&gen, ended), l.Halt.Cancelled.Load())
 	if l.functions.script != nil && l.functions.script[l.functions.own()] != nil {

@@ -104,6 +104,9 @@ func (c client) Next(at int) (uint64, bool) {
 	return c.l.counters.next(at, c.l.functions.current)
 }
 
+// Wait waits at a barrier.
+func (c client) Wait(at int) bool { return c.l.gates.wait(at, c.l.functions.current) }
+
 // Yield lets others run if the function has run for long enough.
 func (c client) Yield() {
 	if co := c.l.functions.current; c.l.Clock.Tick()-co.co.Began >= sliceMax {
@@ -206,8 +209,11 @@ func (f *functions) rest(co *call) {
 }
 
 // park suspends the running call until unpark, at most until the end of its time.
-func (f *functions) park(co *call) {
-	co.pause = DurationMax
+func (f *functions) park(co *call) { f.parkFor(co, DurationMax) }
+
+// parkFor is park with a bound.
+func (f *functions) parkFor(co *call, d time.Duration) {
+	co.pause = d
 	co.co.Block(coroutine.WantSleep)
 }
 

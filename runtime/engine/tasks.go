@@ -30,6 +30,7 @@ type call struct {
 	take    bool
 	given   uint64 // value of the counter that it waited for
 	got     bool   // there was one
+	met     bool   // the barrier at which it waited let it pass
 }
 
 var _ coroutine.Body = (*call)(nil)

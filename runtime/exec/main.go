@@ -104,6 +104,8 @@ func (c *inside) listen() {
 			offer(c.cancel, m.Reason)
 		case *message.ExecRowsLeased:
 			c.rows.leased(m)
+		case *message.ExecReleased:
+			c.rows.released(m)
 		case *message.ExecExtend:
 			c.lease.extend(int64(m.Until))
 		default:

@@ -3,18 +3,20 @@ package exec
 import (
 	"sync"
 
+	"hyperscale/core/load/barrier"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
 // Rows asks the worker for rows of a unique feed, and for values of counters: of each one block
-// after the other.
+// after the other. It also reports who waits at barriers.
 type Rows struct {
 	send func(node.Message) error
 
-	mu   sync.Mutex
-	of   map[uint32]*asked
-	wake func()
+	mu    sync.Mutex
+	of    map[uint32]*asked
+	waits map[uint32]barrier.Answer // the newest, by barrier
+	wake  func()
 }
 
 // asked is what was asked for of a feed or a counter.
@@ -69,6 +71,31 @@ func (r *Rows) leased(m *message.ExecRowsLeased) {
 		return
 	}
 	q.answer = m
+	if r.wake != nil {
+		r.wake()
+	}
+}
+
+// Report reports the waits at a barrier, from 1.
+func (r *Rows) Report(of uint32, w barrier.Report) {
+	_ = r.send(&message.ExecWaits{Of: of, Report: w.Number, Arrived: w.Arrived, Left: w.Left}) // a worker that is gone ends this process
+}
+
+// Answered returns the newest answer about a barrier; it is zero before the first.
+func (r *Rows) Answered(of uint32) barrier.Answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.waits[of]
+}
+
+// released stores the worker's answer.
+func (r *Rows) released(m *message.ExecReleased) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waits == nil {
+		r.waits = map[uint32]barrier.Answer{}
+	}
+	r.waits[m.Of] = barrier.Answer{Number: m.Report, Released: m.Released}
 	if r.wake != nil {
 		r.wake()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/ui"
 	"hyperscale/runtime/ui/units"
 )
 
@@ -79,6 +80,9 @@ func (d *drawer) line(w *report.Workflow) string {
 	}
 	if w.RowsBurned > 0 {
 		parts = append(parts, units.Counted(w.RowsBurned, "row")+" burned: lost attempts held them")
+	}
+	for i := range w.Barriers {
+		parts = append(parts, ui.WaitsText(&w.Barriers[i]))
 	}
 	for _, name := range first(slices.Sorted(maps.Keys(w.Tags)), 20) {
 		parts = append(parts, d.named(name)+" = "+d.named(w.Tags[name]))

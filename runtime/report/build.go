@@ -226,6 +226,10 @@ func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 	for _, list := range [][]Step{w.Requests, w.Beside} {
 		slices.SortStableFunc(list, func(a, b Step) int { return cmp.Compare(a.Name, b.Name) })
 	}
+	for _, b := range in.Stats.Barriers {
+		w.Barriers = append(w.Barriers, Barrier{b.Name, b.Released, b.TimedOut, b.Ended})
+	}
+	slices.SortFunc(w.Barriers, func(a, b Barrier) int { return cmp.Compare(a.Name, b.Name) })
 	w.Tags = tags(in.Tags)
 	for i := range in.StepTags {
 		at := slices.IndexFunc(w.Steps, func(s Step) bool { return s.Name == in.StepTags[i].Step })

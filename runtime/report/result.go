@@ -158,10 +158,21 @@ type Turn struct {
 	Order   []string `json:"order,omitempty"` // in which its steps begin, as `validate` draws it; left out for a plain list, and in datacenters
 }
 
-// Feed says what became of a workflow's rows.
+// Feed says what became of a workflow's rows, and who waited for whom.
 type Feed struct {
 	Rows       uint64 `json:"rows"`        // rows of its feed that iterations took
 	RowsBurned uint64 `json:"rows_burned"` // rows of a unique feed that lost attempts held, and no iteration gets
+
+	Barriers []Barrier `json:"barriers,omitempty"` // at which its users waited for each other, by name
+}
+
+// Barrier counts the waits of a workflow's users at a barrier. Those of a lost attempt after its
+// last report are not known.
+type Barrier struct {
+	Name     string `json:"name"`      // as declared
+	Released uint64 `json:"released"`  // waits that ended as all users had come
+	TimedOut uint64 `json:"timed_out"` // waits that ended as not all users came in time
+	Ended    uint64 `json:"ended"`     // waits that ended with the run
 }
 
 // Named are the requests that functions sent, each under its name.

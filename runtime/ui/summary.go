@@ -119,6 +119,9 @@ func (d *summary) workflow(w *report.Workflow) {
 	d.arrivals(w)
 	d.wrap("  ", GapText(w), warn)
 	d.rows(w)
+	for i := range w.Barriers {
+		d.wrap("  ", WaitsText(&w.Barriers[i]), "")
+	}
 	d.steps(w.Shown())
 	d.beside(w.Beside)
 	d.failures(w)
@@ -327,6 +330,15 @@ func (d *summary) metrics(metrics []report.Metric) {
 	}
 	d.add("")
 	d.add(t.draw()...)
+}
+
+// WaitsText says how the waits of a workflow's users at a barrier ended.
+func WaitsText(b *report.Barrier) string {
+	text := fmt.Sprintf("barrier %s: %s released, %s timed out", units.Clean(b.Name), units.Counted(b.Released, "wait"), units.Count(b.TimedOut))
+	if b.Ended > 0 {
+		text += fmt.Sprintf(", %s ended with the run", units.Count(b.Ended))
+	}
+	return text
 }
 
 // rows shows how many rows of its feed were taken, and which ones were lost.

@@ -22,6 +22,10 @@ func rowWorlds() []stage.Scenario {
 			Doc: "The same without faults. Executors get all rows, and none is burned."},
 		{Name: "bound-rows", Virtual: 5 * time.Minute, Build: cluster.On(buildBoundRows),
 			Doc: "Jobs that name no datacenter take rows that no other iteration may use. Then one of the two datacenters is cut off from all gates for longer than it may continue. No gate knows which rows were taken there: the other datacenter hands out none of them."},
+		{Name: "barriers", Virtual: 4 * time.Minute, Build: cluster.On(buildBarriers),
+			Doc: "Users of each job wait for each other at a barrier, over both of its workflows. Workers and managers are killed and cut off, managers also when they write who may pass. No release lets fewer pass than the barrier wants, no executor hears of one that its manager did not decide, and each wait ends within its time and two seconds."},
+		{Name: "barriers-in-peace", Virtual: 60 * time.Second, Build: cluster.On(buildBarriersInPeace),
+			Doc: "The same without faults, with as many users as the barrier wants: they pass again and again, and none times out but at the end."},
 		{Name: "bound-values", Virtual: 5 * time.Minute, Build: cluster.On(buildBoundValues),
 			Doc: "The same with values of a counter in place of rows."},
 	}
@@ -178,4 +182,55 @@ func cutOneOff(s *cluster.Cluster) {
 		}
 	}
 	s.Fault(sim.Fault{At: 20 * time.Second, For: 90 * time.Second, Kind: sim.FaultPartition, Nodes: stage.Names(cut), Peers: stage.Names(s.Gates)})
+}
+
+// gatherAt gives each job a barrier at which the users of two workflows wait, and judges how long.
+func gatherAt(s *cluster.Cluster, load cluster.Load, users uint64, each uint64) (released, timedOut *uint64) {
+	const patience = 6 * time.Second
+	released, timedOut = new(uint64), new(uint64)
+	s.Model.Script = func(start *message.ExecStart, r *node.Rand) sim.Script {
+		g := &gathering{patience: patience, between: r.Duration(time.Millisecond, 400*time.Millisecond), users: make([]meeting, min(each, start.VUs))}
+		g.ended = func(pass bool, took time.Duration) {
+			if took > patience+2*time.Second {
+				s.Checker.Violate("B", s.Record(s.Clients[0]), "a user of shard %v waited %v, its time was %v", start.Shard, took, patience)
+			}
+			if pass {
+				*released++
+			} else {
+				*timedOut++
+			}
+		}
+		return g
+	}
+	for _, o := range s.Orders {
+		p := &o.Submit.Plan
+		o.Plan, p.Workflows = p, append(p.Workflows, cluster.WorkflowPlan("beside", load, nil))
+		p.Barriers = []message.BarrierPlan{{Name: "rush", Users: users, Timeout: patience}}
+	}
+	return released, timedOut
+}
+
+func buildBarriers(s *cluster.Cluster) {
+	var load cluster.Load
+	s.Standard(cluster.GroupTopology(), func(l *cluster.Load) {
+		l.Every, l.Duration, l.Cores, l.Layers = 6*time.Second, 12*time.Second, 2, false
+		load = *l
+	})
+	gatherAt(s, load, 7, 3)
+	tearLeases(s)
+}
+
+func buildBarriersInPeace(s *cluster.Cluster) {
+	var load cluster.Load
+	s.Standard(cluster.GroupTopology(), func(l *cluster.Load) {
+		l.Every, l.Duration, l.Cores, l.Layers, l.Cancels = 8*time.Second, 10*time.Second, 2, false, 0
+		load = *l
+	})
+	released, timedOut := gatherAt(s, load, 12, 3) // four executors
+	s.Complete = true
+	s.Verdicts = append(s.Verdicts, func() {
+		if jobs := uint64(len(s.Orders)); *released < 12*10*jobs || *timedOut > 12*jobs {
+			s.Checker.Violate("P", s.Record(s.Clients[0]), "%d waits of %d jobs were released, and %d timed out", *released, jobs, *timedOut)
+		}
+	})
 }

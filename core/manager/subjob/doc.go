@@ -20,6 +20,10 @@
 //	SUBJOB-5 What a lost attempt reported last counts once, under its fence. Its replacement
 //	         joins the workflow's time; neither counts what was due between the two as begun.
 //
-// Read subjob.go, workflow.go, shard.go, claim.go, lost.go, state.go, adopt.go, given.go, rows.go,
+//	SUBJOB-6 A barrier lets pass as many waits at once as it wants, or a multiple of that, each once.
+//	         What it has let pass is on a majority before any executor knows, so that no later
+//	         holder counts it again. An answer to a report says all that was decided on it.
+//
+// Read subjob.go, workflow.go, shard.go, claim.go, lost.go, state.go, adopt.go, given.go, rows.go, barrier.go,
 // figures.go, fit.go, record.go, codec.go.
 package subjob

@@ -75,6 +75,7 @@ func (s *Shard) record() record.Shard {
 		l := s.Rows[to]
 		r.Rows = append(r.Rows, record.Rows{Core: to.Core, Ask: l.Ask, First: l.First, Count: l.Count, Of: to.Of, Unknown: l.unknown})
 	}
+	r.Waits = s.waits()
 	if k := s.Kept; k != nil {
 		r.Kept = record.Kept{State: k.State, Worker: s.Worker, Fence: s.Fence, File: k.File, Started: k.Started, Why: k.Why, Unknown: k.unknown}
 	}
@@ -139,6 +140,7 @@ func (f *Workflow) shard(ordinal uint32, r *record.Shard) *Shard {
 	for _, l := range r.Rows {
 		s.Rows[Lessee{Of: l.Of, Core: l.Core}] = &Leased{Ask: l.Ask, First: l.First, Count: l.Count, Known: true, unknown: l.Unknown}
 	}
+	s.resume(r.Waits)
 	if k := &r.Kept; k.State != message.WorkflowNone {
 		s.Worker, s.Fence = k.Worker, k.Fence
 		s.Kept = &Kept{File: k.File, State: k.State, Started: k.Started, Why: k.Why, unknown: k.Unknown}

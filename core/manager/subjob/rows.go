@@ -17,7 +17,8 @@ type Leased struct {
 	unknown record.Unknown // fields of a newer version, from the record
 }
 
-// Lessee names what an executor leases: rows of the workflow's feed, or values of a counter.
+// Lessee names what an executor leases: rows of the workflow's feed, or values of a counter. Of
+// waits Of is a barrier of the plan, from 1.
 type Lessee struct {
 	Of   uint32 // zero: the feed; else a counter of the plan, from 1
 	Core uint32
@@ -38,6 +39,7 @@ type Counter struct {
 type RowLease struct {
 	Leased uint64             // rows of its feed
 	Rows   map[Lessee]*Leased // the newest block
+	Waits  map[Lessee]*Waits  // at barriers
 }
 
 // Leases says whether a shard's workflow can lease that at all.
@@ -103,5 +105,5 @@ func (f *Workflow) Cores() (n uint64) {
 // knows which of the rest it used. Values of counters are never leased again either.
 func (s *Shard) Burn(taken uint64) {
 	s.Workflow.Burned += s.Leased - min(s.Leased, taken)
-	s.Leased, s.Rows = 0, nil
+	s.Leased, s.Rows, s.Waits = 0, nil, nil
 }

@@ -823,6 +823,9 @@ func (z *Shard) fields() int {
 	if z.Origin != 0 {
 		n++
 	}
+	if len(z.Waits) > 0 {
+		n++
+	}
 	return n
 }
 
@@ -901,6 +904,13 @@ func (z *Shard) append(b []byte) []byte {
 		b = msgp.AppendString(b, "origin")
 		b = msgp.AppendUint64(b, uint64(z.Origin))
 	}
+	if len(z.Waits) > 0 {
+		b = msgp.AppendString(b, "waits")
+		b = msgp.AppendArrayHeader(b, listed("Shard.Waits", len(z.Waits), 131072))
+		for i := range z.Waits {
+			b = z.Waits[i].append(b)
+		}
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -965,6 +975,12 @@ func (z *Shard) read(r *reader) {
 		case "origin":
 			r.once(&seen, 15)
 			z.Origin = Offset(r.uint(64))
+		case "waits":
+			r.once(&seen, 16)
+			z.Waits = make([]Waits, r.list(131072))
+			for i := range z.Waits {
+				z.Waits[i].read(r)
+			}
 		default:
 			r.unknown(&z.Unknown, name)
 		}
@@ -1175,6 +1191,57 @@ func (z *Transition) read(r *reader) {
 		case "reason":
 			r.once(&seen, 2)
 			z.Reason = string(r.text())
+		default:
+			r.unknown(&z.Unknown, name)
+		}
+	}
+}
+
+// fields counts what a Waits is written with.
+func (z *Waits) fields() int {
+	n := z.Unknown.fields()
+	if z.Of != 0 {
+		n++
+	}
+	if z.Core != 0 {
+		n++
+	}
+	if z.Released != 0 {
+		n++
+	}
+	return n
+}
+
+func (z *Waits) append(b []byte) []byte {
+	b = msgp.AppendMapHeader(b, uint32(z.fields()))
+	if z.Of != 0 {
+		b = msgp.AppendString(b, "of")
+		b = msgp.AppendUint64(b, uint64(z.Of))
+	}
+	if z.Core != 0 {
+		b = msgp.AppendString(b, "core")
+		b = msgp.AppendUint64(b, uint64(z.Core))
+	}
+	if z.Released != 0 {
+		b = msgp.AppendString(b, "released")
+		b = msgp.AppendUint64(b, uint64(z.Released))
+	}
+	return append(b, z.Unknown...)
+}
+
+func (z *Waits) read(r *reader) {
+	var seen uint64
+	for n := r.fields(); n > 0 && r.err == nil; n-- {
+		switch name := r.name(); string(name) {
+		case "of":
+			r.once(&seen, 0)
+			z.Of = uint32(r.uint(32))
+		case "core":
+			r.once(&seen, 1)
+			z.Core = uint32(r.uint(32))
+		case "released":
+			r.once(&seen, 2)
+			z.Released = uint64(r.uint(64))
 		default:
 			r.unknown(&z.Unknown, name)
 		}

@@ -76,12 +76,21 @@ type Shard struct {
 	Floor      message.Fence         `rec:"floor"`             // a fence up to this one is stale
 	Failed     []string              `rec:"failed" max:"4096"` // workers that lost or rejected it
 	Lost       []Lost                `rec:"lost" max:"4096"`
-	Leased     uint64                `rec:"leased"`            // rows of its current attempt
-	Rows       []Rows                `rec:"rows" max:"131072"` // the newest block of each executor, by Of, then by core
-	Kept       Kept                  `rec:"kept"`              // zero while it has no result
-	Idle       bool                  `rec:"idle"`              // no attempt is out: the manager gave up the last one, and has not dispatched it since
-	Origin     Offset                `rec:"origin"`            // when the workflow's time was zero for it, as far as its manager knows
+	Leased     uint64                `rec:"leased"`             // rows of its current attempt
+	Rows       []Rows                `rec:"rows" max:"131072"`  // the newest block of each executor, by Of, then by core
+	Kept       Kept                  `rec:"kept"`               // zero while it has no result
+	Idle       bool                  `rec:"idle"`               // no attempt is out: the manager gave up the last one, and has not dispatched it since
+	Origin     Offset                `rec:"origin"`             // when the workflow's time was zero for it, as far as its manager knows
+	Waits      []Waits               `rec:"waits" max:"131072"` // of each executor at each barrier, by Of, then by core
 	Unknown    Unknown
+}
+
+// Waits says how many waits of an executor at a barrier are released.
+type Waits struct {
+	Of       uint32 `rec:"of"` // a barrier of the plan, from 1
+	Core     uint32 `rec:"core"`
+	Released uint64 `rec:"released"`
+	Unknown  Unknown
 }
 
 // Kept is the result of a shard.

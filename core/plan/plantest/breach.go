@@ -22,7 +22,7 @@ type Breach struct {
 // Breaches lists one breach or more for each bound.
 func Breaches() []Breach {
 	var all []Breach
-	for _, list := range [][]Breach{ofPlans(), ofWorkflows(), ofSteps(), ofEdges(), ofLoads(), ofStages(), ofFeeds(), ofCounters(), ofThresholds(), ofParts()} {
+	for _, list := range [][]Breach{ofPlans(), ofWorkflows(), ofSteps(), ofEdges(), ofLoads(), ofStages(), ofFeeds(), ofCounters(), ofBarriers(), ofThresholds(), ofParts()} {
 		all = append(all, list...)
 	}
 	return all

@@ -209,6 +209,9 @@ func Legal(t *rapid.T) *message.Plan {
 			AtEnd: message.RowsEnd(Edge(t, "counter at end", int(message.RowsStop), int(message.RowsFail))),
 		})
 	}
+	for i := range Edge(t, "barriers", 0, plan.BarriersMax) {
+		p.Barriers = append(p.Barriers, message.BarrierPlan{Name: name(t, i), Users: Edge(t, "users", 2, uint64(plan.VUsMax)), Timeout: Edge(t, "wait", 1, plan.WaitMax)})
+	}
 	n := rapid.IntRange(1, 3).Draw(t, "workflows")
 	for i := range n {
 		p.Workflows = append(p.Workflows, workflow(t, i, n, p.Workflows))

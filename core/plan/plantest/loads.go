@@ -152,6 +152,38 @@ func ofCounters() []Breach {
 	}
 }
 
+func ofBarriers() []Breach {
+	put := func(p *message.Plan, key string, spoil func(*message.BarrierPlan)) string {
+		b := message.BarrierPlan{Name: "b", Users: 2, Timeout: time.Second}
+		spoil(&b)
+		p.Barriers = []message.BarrierPlan{b}
+		return "barriers[0]." + key
+	}
+	return []Breach{
+		{Name: "barriers", Set: func(_ *rapid.T, p *message.Plan, _ *w) string {
+			p.Barriers = make([]message.BarrierPlan, plan.BarriersMax+1)
+			return "barriers"
+		}},
+		{Name: "barrier name", Set: func(t *rapid.T, p *message.Plan, _ *w) string {
+			bad := badName(t)
+			return put(p, "name", func(b *message.BarrierPlan) { b.Name = bad })
+		}},
+		{Name: "barrier twice", Set: func(_ *rapid.T, p *message.Plan, _ *w) string {
+			b := message.BarrierPlan{Name: "b", Users: 2, Timeout: time.Second}
+			p.Barriers = []message.BarrierPlan{b, b}
+			return "barriers[1].name"
+		}},
+		{Name: "users", Set: func(t *rapid.T, p *message.Plan, _ *w) string {
+			n := rapid.SampledFrom([]uint64{0, 1, plan.VUsMax + 1}).Draw(t, "users")
+			return put(p, "users", func(b *message.BarrierPlan) { b.Users = n })
+		}},
+		{Name: "wait", Set: func(t *rapid.T, p *message.Plan, _ *w) string {
+			d := rapid.SampledFrom([]time.Duration{0, -1, plan.WaitMax + 1}).Draw(t, "wait")
+			return put(p, "timeout", func(b *message.BarrierPlan) { b.Timeout = d })
+		}},
+	}
+}
+
 func ofThresholds() []Breach {
 	ok := message.Threshold{Expr: "x", Of: message.OfErrors, Op: message.OpBelow}
 	// Each is planted as a threshold, or as the condition of an abort.
