@@ -201,6 +201,20 @@ func newCounters(p *parts) counters {
 	return c
 }
 
+// listen makes the lessor wake this loop when it has an answer.
+func (s *counters) listen() {
+	if s.cfg.Lessor != nil {
+		s.cfg.Lessor.OnAnswer(func() { _ = s.Sockets.Poller.Wake() }) // it cannot fail while the poller is open
+	}
+}
+
+// forget makes it stop that.
+func (s *counters) forget() {
+	if s.cfg.Lessor != nil {
+		s.cfg.Lessor.OnAnswer(nil)
+	}
+}
+
 // ready reports whether a counter has a value for the next call.
 func (n *counter) ready(now int64) bool {
 	if n.Lessor != nil {

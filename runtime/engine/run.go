@@ -111,9 +111,7 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 			<-watched // it may be about to use the poller
 		}
 	}()
-	if l.cfg.Lessor != nil {
-		l.cfg.Lessor.OnAnswer(func() { _ = l.Sockets.Poller.Wake() }) // it cannot fail while the poller is open
-	}
+	l.counters.listen()
 	err := l.run()
 	if err != nil {
 		return nil, fmt.Errorf("run workflow %q: %w", l.g.name, err)
@@ -142,9 +140,7 @@ func (l *loop) close() {
 	}
 	l.Coroutines.Close()
 	l.Dialer.Resolver.Close()
-	if l.cfg.Lessor != nil {
-		l.cfg.Lessor.OnAnswer(nil)
-	}
+	l.counters.forget()
 	_ = l.Sockets.Poller.Close() // nothing is left in it
 	l.reporter.Close()
 }
