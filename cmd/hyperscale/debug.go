@@ -46,7 +46,7 @@ func debugRun(cmd *cobra.Command, program message.Program, folder string) error 
 	var provided []message.Provided
 	for i, plan := range loaded.Plan().Workflows {
 		given := slices.DeleteFunc(slices.Clone(provided), func(p message.Provided) bool { return !slices.Contains(p.To, uint32(i)) })
-		result, err := debugWorkflow(ctx, cmd, loaded.Workflow(plan.Name), engine.Config{Counters: loaded.Plan().Counters, Barriers: loaded.Plan().Barriers, Seed: program.Seed, Given: given, Mask: mask}, folder)
+		result, err := debugWorkflow(ctx, cmd, loaded.Workflow(plan.Name), engine.Config{Together: engine.Together{Counters: loaded.Plan().Counters, Barriers: loaded.Plan().Barriers}, Seed: program.Seed, Given: given, Mask: mask}, folder)
 		switch {
 		case err != nil:
 			return fmt.Errorf("workflow %s: %w", plan.Name, err)

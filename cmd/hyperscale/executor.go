@@ -63,7 +63,7 @@ func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 		Workflow: w, VUs: start.VUs, FirstVU: start.FirstVU, Seed: start.Program.Seed,
 		Duration: start.Duration, Timeout: start.Timeout, Progress: work.Progress, Over: work.Lease.Over,
 		Given: start.Given, Rows: start.Rows, Lessor: work.Rows, Mask: mask,
-		Counters: program.Plan().Counters, Barriers: program.Plan().Barriers, Gatherer: work.Rows,
+		Together: engine.Together{Counters: program.Plan().Counters, Barriers: program.Plan().Barriers, Gatherer: work.Rows},
 	}
 	if origin, joins := work.Origin(); joins {
 		j := start.Join

@@ -52,7 +52,7 @@ func (l *loader) build(limits guard.Limits) (*Program, error) {
 		return nil, err
 	}
 	shared := sendNamespace()
-	p := &Program{plan: l.plan, vault: l.vault, files: l.elsewhereAll()}
+	p := &Program{plan: l.plan, vault: l.vault, files: l.files.elsewhereAll()}
 	p.plan.Workflows = make([]message.WorkflowPlan, len(order))
 	for i, from := range order {
 		d := l.declared[from]

@@ -35,7 +35,7 @@ func (l *loader) file(_ syntax.Position, args starlark.Tuple, kwargs []starlark.
 	if err := collect.InsideFolder("file", in[0]); err != nil {
 		return nil, err.In("#1").Do("write file(\"folder/name.txt\")")
 	}
-	if f := l.elsewhere(in[0]); f != nil {
+	if f := l.files.elsewhere(l.program, in[0]); f != nil {
 		return f, nil
 	}
 	data, err := l.data("file", in[0])
@@ -72,46 +72,46 @@ func (l *loader) glob(_ syntax.Position, args starlark.Tuple, kwargs []starlark.
 	}
 	all := make([]starlark.Value, len(names))
 	for i, name := range names {
-		if all[i] = l.elsewhere(name); all[i] == (*request.File)(nil) {
+		if all[i] = l.files.elsewhere(l.program, name); all[i] == (*request.File)(nil) {
 			data, err := l.data("file.glob", name)
 			if err != nil {
 				return nil, err
 			}
-			all[i] = l.attach(name, func() *request.File { return request.NewFile(name, data) })
+			all[i] = l.files.attach(name, func() *request.File { return request.NewFile(name, data) })
 		}
 	}
 	return starlark.NewList(all), nil
 }
 
+// sentFiles are the values of files that requests send, by name.
+type sentFiles map[string]*request.File
+
 // elsewhere returns a file that does not travel; nil: there is none of that name.
-func (l *loader) elsewhere(name string) *request.File {
-	i := slices.IndexFunc(l.program.Feeds, func(f message.FeedFile) bool { return f.Whole && f.Name == name })
+func (s sentFiles) elsewhere(p *message.Program, name string) *request.File {
+	i := slices.IndexFunc(p.Feeds, func(f message.FeedFile) bool { return f.Whole && f.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return l.attach(name, func() *request.File { return request.NewFileElsewhere(&l.program.Feeds[i]) })
+	return s.attach(name, func() *request.File { return request.NewFileElsewhere(&p.Feeds[i]) })
 }
 
 // elsewhereAll lists the files that do not travel and that the program uses, by name.
-func (l *loader) elsewhereAll() []*request.File {
+func (s sentFiles) elsewhereAll() []*request.File {
 	var all []*request.File
-	for _, name := range slices.Sorted(maps.Keys(l.files)) {
-		if _, err := l.files[name].Data(); err != nil {
-			all = append(all, l.files[name])
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		if _, err := s[name].Data(); err != nil {
+			all = append(all, s[name])
 		}
 	}
 	return all
 }
 
 // attach returns the program's one value of a file.
-func (l *loader) attach(name string, build func() *request.File) *request.File {
-	f := l.files[name]
+func (s sentFiles) attach(name string, build func() *request.File) *request.File {
+	f := s[name]
 	if f == nil {
-		if l.files == nil {
-			l.files = map[string]*request.File{}
-		}
 		f = build()
-		l.files[name] = f
+		s[name] = f
 	}
 	return f
 }

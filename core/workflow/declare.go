@@ -39,7 +39,7 @@ type loader struct {
 	roles       []inspect.Role
 	more        []inspect.Finding // beside the error that ends the load
 	vault       *secret.Vault
-	files       map[string]*request.File // that requests send, by name
+	files       sentFiles
 }
 
 // loaderOf returns nil while a function runs.

@@ -43,6 +43,7 @@ func LoadOffered(p *message.Program, offered map[string]string) (*Program, error
 
 func newLoader(p *message.Program, offered map[string]string) *loader {
 	return &loader{
+		files:   sentFiles{},
 		program: p, offered: offered, vault: secret.NewVault(p.Files),
 		src:     language.NewSources(),
 		modules: map[string]*module{}, paramAt: map[string]syntax.Position{}, plain: map[syntax.Position]*resolve.Function{},

@@ -29,9 +29,7 @@ type Config struct {
 	Rows   message.RowShare   // which of several datacenters takes which rows
 	Lessor leases.Lessor      // of rows of a unique feed and values of counters; nil: this process takes all without a lease
 
-	Counters []message.CounterPlan // of the program
-	Barriers []message.BarrierPlan // of the program
-	Gatherer Gatherer              // of users that wait at barriers, beside Lessor; nil: no one waits for others
+	Together
 
 	Resume *Resume // where the run joins a workflow that has run before; nil: it begins with the workflow
 
@@ -52,6 +50,13 @@ type Config struct {
 	Mask     *redact.Mask         // hides values in what the run reports and prints; nil knows none
 	Trace    *trace.Recorder      // gets samples of requests; nil: none are taken. Its user closes it after the run
 	Debug    io.Writer            // if set: one virtual user, one iteration, everything printed
+}
+
+// Together is what virtual users of all processes share.
+type Together struct {
+	Counters []message.CounterPlan // of the program
+	Barriers []message.BarrierPlan // of the program
+	Gatherer Gatherer              // of users that wait at barriers, beside Lessor; nil: no one waits for others
 }
 
 // Resume says where a run joins a workflow, in place of one that was lost.

@@ -22,7 +22,7 @@ func counted(t *testing.T, text string, change func(*Config)) (*message.ExecResu
 		t.Fatal(err)
 	}
 	w := p.Workflow("w")
-	cfg := Config{Workflow: w, VUs: w.Plan.VUs, Duration: w.Plan.Duration, Timeout: time.Minute, Counters: p.Plan().Counters, Barriers: p.Plan().Barriers}
+	cfg := Config{Workflow: w, VUs: w.Plan.VUs, Duration: w.Plan.Duration, Timeout: time.Minute, Together: Together{Counters: p.Plan().Counters, Barriers: p.Plan().Barriers}}
 	change(&cfg)
 	return run(t, t.Context(), cfg), s
 }
