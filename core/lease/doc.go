@@ -33,7 +33,7 @@
 // tickets will not complete. After Lost or Denied nothing of the job is under way. Vacant
 // says that a lease has ended; it repeats after each Guard until a node holds the job. Updated answers each ticket that its
 // record or a later one covers. A role that calls Flush last in its Step saves the hop over
-// a timer. Emit gets no LeaseReturned of a call that may still take effect.
+// a timer. What its role tells by SetNote goes with each frame to other members. Emit gets no LeaseReturned of a call that may still take effect.
 //
 // A disk starts blank, then is founding, then member. The member persists each state before
 // it answers in it. A

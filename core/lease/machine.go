@@ -163,7 +163,7 @@ func (r *Registers) Flush(env node.Env) {
 				r.told = slices.Clone(r.gens) // what is sent never changes
 			}
 			for _, f := range o.frames {
-				f.Gens = r.told
+				f.Gens, f.Note = r.told, r.note
 				r.post.Post(env, r.set[i], f)
 			}
 		}
@@ -178,6 +178,9 @@ func (r *Registers) Flush(env node.Env) {
 func (r *Registers) onFrame(env node.Env, from int, f *message.LeaseFrame) {
 	if !r.learnGens(env, f.Gens) {
 		return
+	}
+	if from != r.self {
+		r.notes[from] = Note{f.Note, env.Now()}
 	}
 	for i := range f.Prepares {
 		r.onPrepare(env, from, &f.Prepares[i])

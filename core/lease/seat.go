@@ -30,6 +30,9 @@ type seat struct {
 	unsaved  bool           // the disk does not have gens as they are
 	unknown  record.Unknown // fields of its mark that a newer version wrote
 
+	note  []byte // of this member's role, to all
+	notes []Note // by member: the last that came from it
+
 	calls    uint64
 	outcomes []Outcome
 	taken    []Outcome
@@ -41,9 +44,22 @@ func newSeat(c Config) seat {
 	for _, a := range s.set {
 		s.names = append(s.names, string(a))
 	}
-	s.gens = make([]uint64, s.n)
+	s.gens, s.notes = make([]uint64, s.n), make([]Note, s.n)
 	return s
 }
+
+// Note is what the role of another member tells beside its answers, as it knew when it answered. A
+// member whose write is on a majority has heard what a majority had heard before.
+type Note struct {
+	Text []byte // empty: none
+	At   node.Instant
+}
+
+// SetNote sets what each frame to other members tells from now on, at most 64 bytes.
+func (r *seat) SetNote(text []byte) { r.note = text }
+
+// Notes returns the last note of each member. The caller must not change it.
+func (r *seat) Notes() []Note { return r.notes }
 
 // Take returns the outcomes since the last Take, in order. The slice is valid until the next
 // Take.

@@ -114,7 +114,7 @@ func (m *attempts) retryShard(env node.Env, s *subjob.Shard) {
 	case !s.Live() || !s.Written || s.Commit == subjob.Counting:
 	case s.Workflow.Stopping():
 		m.sendCancel(env, s)
-	case s.State == message.WorkflowAssigned && env.Now().Sub(s.Sent) >= m.config.Retry/2:
+	case s.State == message.WorkflowAssigned && env.Now().Sub(s.Sent) >= m.config.Retry/2 && (!exclusive(s.Workflow) || m.may(env, s.Workflow)):
 		m.sendDispatch(env, s)
 	}
 }

@@ -43,15 +43,20 @@
 //	      dropped and what was not offered are together what the plan asks for.
 //	MGR-10 A barrier lets users pass once a majority knows it, as many as it wants or a
 //	      multiple of that.
+//	MGR-11 An exclusive workflow dispatches nothing before every worker that this manager or its
+//	      membership knows is kept for it, and every manager that a worker is connected to has
+//	      answered a heartbeat since. A manager dispatches nothing beside one that it knows of,
+//	      by a worker's word, or by that of a majority of managers on its own last record.
 //
 // Layers, of which each calls those below it alone: Machine dispatches; tenure takes
 // registers over and gives them up; gateSide takes orders of gates and operators;
 // workerSide takes reports of workers; workflows places and ends workflows and subjobs;
-// attempts moves shards and orders workers; holdings says what this manager holds. What
-// follows a write is a tag, which Machine dispatches (core/ledger). Values decide below:
-// subjob is what a manager holds, roster knows the workers, place chooses among them.
+// exclusives keeps workers for one workflow; attempts moves shards and orders workers;
+// holdings says what this manager holds. What follows a write is a tag, which Machine
+// dispatches (core/ledger). Values decide below: subjob is what a manager holds, roster knows
+// the workers, place chooses among them.
 //
-// Read config.go, holdings.go, state.go, dispatch.go, place.go, finish.go, cancel.go,
-// workers.go, roster.go, renew.go, result.go, gates.go, orders.go, drain.go, hold.go,
-// adopt.go, tag.go, group.go, machine.go, sizes.go.
+// Read config.go, holdings.go, state.go, dispatch.go, alone.go, place.go, finish.go, cancel.go,
+// workers.go, roster.go, result.go, gates.go, orders.go, drain.go, hold.go, adopt.go, tag.go,
+// group.go, machine.go, sizes.go.
 package manager

@@ -34,6 +34,9 @@ func (m *workflows) endWorkflow(env node.Env, f *subjob.Workflow, to message.Wor
 // onWorkflowEnded acts on a workflow's end: it is on a majority.
 func (m *workflows) onWorkflowEnded(env node.Env, f *subjob.Workflow) {
 	m.becomeWorkflow(env, f, f.End, f.Failure)
+	if m.lone.workflow == f {
+		m.followLone(env)
+	}
 	p := f.Subjob
 	if p.Stop.Decided == message.JobNone {
 		for _, other := range p.Workflows {

@@ -44,6 +44,9 @@ func (m *Machine) onStart(env node.Env) {
 	}
 	m.group = quorum.New(group)
 	m.ledger.Start(m.group.Leases, m.group.Files)
+	if len(members) > 1 {
+		m.lone.left = max(1, env.Now()) // others may run what this manager has not heard of
+	}
 	m.operator.drains = len(env.Store().Load(keyDraining)) > 0
 	m.draining = m.operator.drains
 	m.group.Start(env, m.gates)
@@ -101,6 +104,7 @@ func (m *Machine) settle(env node.Env) {
 	if m.group == nil {
 		return // the manager was refused at its start
 	}
+	m.tellLone(env)
 	for again := true; again; {
 		again = false
 		for r, ok := m.group.Ready(env); ok; r, ok = m.group.Ready(env) {
@@ -160,6 +164,9 @@ func (m *Machine) onLease(env node.Env, o *lease.Outcome) {
 // A suspected worker gets nothing new.
 func (m *Machine) onMember(env node.Env, c *swim.Change) {
 	w := m.roster.Of(c.Member.ID)
+	if c.Member.Role == node.RoleWorker && c.To == swim.Dead {
+		m.lone.left = max(1, env.Now()) // another manager may have renewed what it ran until now
+	}
 	if w == nil {
 		return
 	}

@@ -32,14 +32,18 @@ type holdings struct {
 	gone     map[message.JobID]node.Instant // jobs that no majority knows any more
 	draining bool                           // it takes no new subjob
 	pushing  bool                           // the timer of progress is set
-	nextTry  node.Instant                   // when the timer of dispatches fires
+	lone     lone
+	nextTry  node.Instant // when the timer of dispatches fires
 }
 
 // attempts changes the states of shards and their workflows, and orders workers.
 type attempts struct{ holdings }
 
+// exclusives keeps the workers of the datacenter for a workflow that runs alone.
+type exclusives struct{ attempts }
+
 // workflows places workflows, and ends them and their subjobs.
-type workflows struct{ attempts }
+type workflows struct{ exclusives }
 
 // workerSide handles the reports of workers.
 type workerSide struct{ workflows }

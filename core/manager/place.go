@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -14,7 +15,8 @@ import (
 // place gives cores to all that wait for them, oldest subjob first. The manager calls it
 // whenever cores may be free.
 func (m *workflows) place(env node.Env) {
-	alone := m.alone()
+	m.followLone(env)
+	alone := ""
 	for _, p := range m.order {
 		if p.Missing > 0 || p.Result != nil || p.Dispatch == nil || !m.holds(env, p) {
 			continue
@@ -24,22 +26,6 @@ func (m *workflows) place(env node.Env) {
 			alone = m.placeSubjob(env, p, alone)
 		}
 	}
-}
-
-// alone names a running workflow that excludes all others, or the worker on which one of another
-// manager runs; empty: there is none.
-func (m *workflows) alone() string {
-	for _, p := range m.order {
-		for _, f := range p.Workflows {
-			if f.Plan != nil && f.Plan.Priority == message.PriorityExclusive && len(f.Shards) > 0 && f.End == message.WorkflowNone {
-				return fmt.Sprintf("workflow %q to end, which runs alone", f.Plan.Name)
-			}
-		}
-	}
-	if id := m.roster.Machine(); id != "" {
-		return fmt.Sprintf("the workflow to end that runs alone on %s", id)
-	}
-	return ""
 }
 
 // close ends the wait for shards that a former holder dispatched: their workers have stopped
@@ -61,8 +47,7 @@ func (m *workflows) close(env node.Env, p *subjob.Subjob) {
 	}
 }
 
-// placeSubjob returns what alone returns, or that a workflow waits to run alone; workflows after
-// it wait.
+// placeSubjob returns which workflow waits to run alone, as far as it is known; those after it wait.
 func (m *workflows) placeSubjob(env node.Env, p *subjob.Subjob, alone string) string {
 	for _, f := range p.Workflows {
 		m.isReady(env, f)
@@ -75,12 +60,14 @@ func (m *workflows) placeSubjob(env node.Env, p *subjob.Subjob, alone string) st
 			m.placeShards(env, f)
 			continue
 		}
-		if alone != "" {
-			m.lacks(env, f, alone, "submit it when that one has ended")
+		if kept := cmp.Or(m.keptFor(env, f), alone); kept != "" && m.lone.workflow != f {
+			m.lacks(env, f, kept, "submit it when that one has ended")
 			continue
 		}
-		m.cut(env, f)
-		if f.Plan.Priority == message.PriorityExclusive && f.End == message.WorkflowNone {
+		if !exclusive(f) || m.hasAll(env, f) {
+			m.cut(env, f)
+		}
+		if exclusive(f) && f.End == message.WorkflowNone {
 			alone = fmt.Sprintf("workflow %q to end, which runs alone", f.Plan.Name)
 		}
 	}
@@ -168,9 +155,7 @@ func (m *workflows) lacksRoom(env node.Env, f *subjob.Workflow, c place.Claim, r
 // onCut dispatches the shards of a workflow whose cut is on a majority.
 func (m *workflows) onCut(env node.Env, f *subjob.Workflow) {
 	f.Cut = true
-	for _, s := range f.Shards {
-		m.dispatch(env, s)
-	}
+	m.send(env, f, f.Shards...)
 }
 
 // lacks lets a workflow wait for something, within a bound.
@@ -198,11 +183,18 @@ func (m *workflows) wait(env node.Env, f *subjob.Workflow, why string) {
 
 // placeShards dispatches lost and refused shards again.
 func (m *workflows) placeShards(env node.Env, f *subjob.Workflow) {
+	may, asked := false, false
 	for _, s := range f.Shards {
 		if s.State != message.WorkflowPending || s.End != message.WorkflowNone || s.Open || s.Commit != subjob.Settled || env.Now() < s.NotBefore {
 			continue
 		}
-		w := pool{m.roster}.another(env.Rand(node.PurposePlacement), s, env.Now().Sub(s.NotBefore) >= m.config.Silence)
+		if !asked {
+			may, asked = m.may(env, f), true
+		}
+		var w *roster.Worker
+		if may {
+			w = pool{m.roster}.another(env.Rand(node.PurposePlacement), s, env.Now().Sub(s.NotBefore) >= m.config.Silence)
+		}
 		if w != nil {
 			if f.Plan.Cores == 0 && (s.Tenancy == message.TenancyOwn || s.Tenancy == message.TenancyMachine) {
 				s.Cores = min(s.Cores, w.Free())

@@ -104,6 +104,8 @@ func (m *workerSide) onWorkerMessage(env node.Env, in *node.Input, w *roster.Wor
 	}
 	m.heard(env, w)
 	switch msg := in.Message.(type) {
+	case *message.WorkerHeld:
+		m.onWorkerHeld(env, w, msg)
 	case *message.ShardAccepted:
 		m.onShardAccepted(env, w, msg)
 	case *message.ShardRefused:

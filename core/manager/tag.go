@@ -98,7 +98,7 @@ func (m *Machine) onCommitted(env node.Env, t *tag) {
 	case workflowCut:
 		m.onCut(env, t.workflow)
 	case attemptPassed:
-		m.dispatch(env, t.shard)
+		m.send(env, t.shard.Workflow, t.shard)
 	case shardCounted:
 		m.onCounted(env, t.shard, t.result)
 	case shardEnded:

@@ -136,6 +136,7 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 		for range rapid.IntRange(0, 30).Draw(t, "steps") {
 			d.Advance(time.Second)
 			d.listed(over, ids...)
+			d.keeps(ids...)
 			if id := rapid.SampledFrom(ids).Draw(t, "worker"); rapid.IntRange(0, 3).Draw(t, "ends") == 0 {
 				end(id, rapid.SampledFrom([]message.WorkflowState{message.WorkflowCompleted, message.WorkflowCompleted, message.WorkflowFailed}).Draw(t, "end"))
 			}
@@ -149,6 +150,7 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 			}
 			d.Advance(time.Second)
 			d.listed(over, ids...)
+			d.keeps(ids...)
 		}
 		//lint:orderfree each is looked at by itself
 		for job, p := range d.m.subjobs {
@@ -157,4 +159,17 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 			}
 		}
 	})
+}
+
+// keeps lets workers tell for which workflow they are kept, as they were asked last.
+func (d *desk) keeps(ids ...node.ID) {
+	for _, id := range ids {
+		if all := took[*message.WorkerHold](d, d.up[id]); len(all) > 0 {
+			held := &message.WorkerHeld{}
+			if last := all[len(all)-1]; !last.Release {
+				held.Job, held.Workflow, held.Known = last.Job, last.Workflow, true
+			}
+			d.Receive(d.up[id], held)
+		}
+	}
 }

@@ -48,6 +48,8 @@ const (
 	KindShardRowsLeased  node.Kind = 73
 	KindShardWaits       node.Kind = 74
 	KindShardReleased    node.Kind = 75
+	KindWorkerHold       node.Kind = 76
+	KindWorkerHeld       node.Kind = 77
 	KindExecStart        node.Kind = 80
 	KindExecCancel       node.Kind = 81
 	KindExecReady        node.Kind = 82
@@ -181,6 +183,10 @@ func New(k node.Kind) Body {
 		return &ShardWaits{}
 	case KindShardReleased:
 		return &ShardReleased{}
+	case KindWorkerHold:
+		return &WorkerHold{}
+	case KindWorkerHeld:
+		return &WorkerHeld{}
 	case KindExecStart:
 		return &ExecStart{}
 	case KindExecCancel:
@@ -318,6 +324,8 @@ func Kinds() []node.Kind {
 		KindShardRowsLeased,
 		KindShardWaits,
 		KindShardReleased,
+		KindWorkerHold,
+		KindWorkerHeld,
 		KindExecStart,
 		KindExecCancel,
 		KindExecReady,
@@ -452,6 +460,10 @@ func Name(k node.Kind) string {
 		return "ShardWaits"
 	case KindShardReleased:
 		return "ShardReleased"
+	case KindWorkerHold:
+		return "WorkerHold"
+	case KindWorkerHeld:
+		return "WorkerHeld"
 	case KindExecStart:
 		return "ExecStart"
 	case KindExecCancel:
@@ -4197,14 +4209,13 @@ func (z *WorkerHeartbeat) Size() int { return z.size() }
 func (z *WorkerHeartbeat) Digest() uint64 { return z.digest(64) }
 
 func (z *WorkerHeartbeat) size() int {
-	n := 80
+	n := 72
 	n += sizeString(len(z.Datacenter))
 	n += sizeUint(uint64(z.Sequence))
 	n++
 	n += sizeUint(uint64(z.CoresTotal))
 	n += sizeUint(uint64(z.CoresFree))
 	n += sizeUint(uint64(z.SeatsFree))
-	n++
 	n += sizeArray(len(z.Running))
 	for i := range z.Running {
 		n += z.Running[i].size()
@@ -4219,7 +4230,6 @@ func (z *WorkerHeartbeat) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.CoresTotal))
 	h = node.Mix(h, uint64(z.CoresFree))
 	h = node.Mix(h, uint64(z.SeatsFree))
-	h = node.Mix(h, bit(z.Machine))
 	h = node.Mix(h, uint64(len(z.Running)))
 	for i := range z.Running {
 		h = z.Running[i].digest(h)
@@ -4838,6 +4848,82 @@ func (z *ShardReleased) check() error {
 }
 
 // Kind implements node.Message.
+func (z *WorkerHold) Kind() node.Kind { return KindWorkerHold }
+
+// Class returns the class of WorkerHold.
+func (z *WorkerHold) Class() node.Class { return node.ClassDispatch }
+
+// Priority implements node.Message.
+func (z *WorkerHold) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *WorkerHold) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *WorkerHold) Digest() uint64 { return z.digest(76) }
+
+func (z *WorkerHold) size() int {
+	n := 28
+	n += sizeBytes(len(z.Job))
+	n += sizeUint(uint64(z.Workflow))
+	n += z.Fence.size()
+	n++
+	return n
+}
+
+func (z *WorkerHold) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = node.Mix(h, uint64(z.Workflow))
+	h = z.Fence.digest(h)
+	h = node.Mix(h, bit(z.Release))
+	return h
+}
+
+func (z *WorkerHold) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	if err := z.Fence.check(); err != nil {
+		return within("fence", err)
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *WorkerHeld) Kind() node.Kind { return KindWorkerHeld }
+
+// Class returns the class of WorkerHeld.
+func (z *WorkerHeld) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *WorkerHeld) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *WorkerHeld) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *WorkerHeld) Digest() uint64 { return z.digest(77) }
+
+func (z *WorkerHeld) size() int {
+	n := 20
+	n += sizeBytes(len(z.Job))
+	n += sizeUint(uint64(z.Workflow))
+	n++
+	return n
+}
+
+func (z *WorkerHeld) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = node.Mix(h, uint64(z.Workflow))
+	h = node.Mix(h, bit(z.Known))
+	return h
+}
+
+func (z *WorkerHeld) check() error {
+	return nil
+}
+
+// Kind implements node.Message.
 func (z *ExecStart) Kind() node.Kind { return KindExecStart }
 
 // Class returns the class of ExecStart.
@@ -5353,7 +5439,7 @@ func (z *LeaseFrame) Size() int { return z.size() }
 func (z *LeaseFrame) Digest() uint64 { return z.digest(96) }
 
 func (z *LeaseFrame) size() int {
-	n := 82
+	n := 87
 	n += sizeString(len(z.Group))
 	n += sizeArray(len(z.Gens))
 	for i := range z.Gens {
@@ -5391,6 +5477,7 @@ func (z *LeaseFrame) size() int {
 	for i := range z.Consents {
 		n += z.Consents[i].size()
 	}
+	n += sizeBytes(len(z.Note))
 	return n
 }
 
@@ -5432,6 +5519,7 @@ func (z *LeaseFrame) digest(h uint64) uint64 {
 	for i := range z.Consents {
 		h = z.Consents[i].digest(h)
 	}
+	h = node.MixBytes(h, z.Note)
 	return h
 }
 

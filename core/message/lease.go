@@ -141,6 +141,7 @@ type LeaseFrame struct {
 	Queries   []LeaseQuery    `msg:"queries"`
 	Answers   []LeaseAnswer   `msg:"answers"`
 	Consents  []LeaseConsent  `msg:"consents"`
+	Note      []byte          `msg:"note,limit=64"` // what the sender's role tells the members beside: core/lease.Note
 }
 
 // LeaseHail reports a member's standing before it has joined, and its configured set: members

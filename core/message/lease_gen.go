@@ -779,9 +779,9 @@ func (z *LeaseConsent) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *LeaseFrame) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 10
+	// map header, size 11
 	// string "group"
-	o = append(o, 0x8a, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = append(o, 0x8b, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
 	o = msgp.AppendString(o, z.Group)
 	// string "gens"
 	o = append(o, 0xa4, 0x67, 0x65, 0x6e, 0x73)
@@ -888,6 +888,9 @@ func (z *LeaseFrame) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 	}
+	// string "note"
+	o = append(o, 0xa4, 0x6e, 0x6f, 0x74, 0x65)
+	o = msgp.AppendBytes(o, z.Note)
 	return
 }
 
@@ -1276,6 +1279,33 @@ func (z *LeaseFrame) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "note":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Note")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			var zb0013 uint32
+			zb0013, bts, err = msgp.ReadBytesHeader(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Note")
+				return
+			}
+			if zb0013 > 64 {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if z.Note == nil || uint32(cap(z.Note)) < zb0013 {
+				z.Note = make([]byte, zb0013)
+			} else {
+				z.Note = z.Note[:zb0013]
+			}
+			if uint32(len(bts)) < zb0013 {
+				err = msgp.ErrShortBytes
+				return
+			}
+			copy(z.Note, bts[:zb0013])
+			bts = bts[zb0013:]
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1322,6 +1352,7 @@ func (z *LeaseFrame) Msgsize() (s int) {
 	for za0009 := range z.Consents {
 		s += z.Consents[za0009].Msgsize()
 	}
+	s += 5 + msgp.BytesPrefixSize + len(z.Note)
 	return
 }
 

@@ -25,7 +25,6 @@ type WorkerHeartbeat struct {
 	CoresTotal uint32     `msg:"cores_total" require:"true"`
 	CoresFree  uint32     `msg:"cores_free"`
 	SeatsFree  uint32     `msg:"seats_free"` // of cores that light shards share
-	Machine    bool       `msg:"machine"`    // a shard of TenancyMachine has all cores
 	Running    []ShardRef `msg:"running"`    // by shard: accepted, and no manager has acknowledged a result
 }
 
@@ -123,6 +122,28 @@ type ShardCancel struct {
 	Fence  Fence         `msg:"fence"`
 	State  WorkflowState `msg:"state" require:"true"` // CANCELLED or TIMED_OUT
 	Reason string        `msg:"reason"`
+}
+
+// WorkerHold asks a worker to run nothing but one workflow, or lets it go. A worker that runs
+// anything else takes no notice, and one that holds another workflow keeps that. The hold ends by
+// itself, twice RenewalTimeout after the last WorkerHold of its workflow.
+//
+//catalogue:message kind=76 class=dispatch priority=high
+type WorkerHold struct {
+	Job      JobID  `msg:"job" require:"true"`
+	Workflow uint32 `msg:"workflow"`
+	Fence    Fence  `msg:"fence"` // of the subjob: a lower one than the last of the workflow has no effect
+	Release  bool   `msg:"release"`
+}
+
+// WorkerHeld tells each manager which workflow a worker holds, before each heartbeat while it
+// holds one, and once that it holds none.
+//
+//catalogue:message kind=77 class=control priority=high
+type WorkerHeld struct {
+	Job      JobID  `msg:"job"` // zero: none
+	Workflow uint32 `msg:"workflow"`
+	Known    bool   `msg:"known"` // all managers that the worker is connected to have answered a heartbeat after it
 }
 
 // WorkerState is a worker's state in one subjob. Values are on the wire: never renumber.

@@ -1324,9 +1324,9 @@ func (z *ShardResultAck) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *WorkerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 8
+	// map header, size 7
 	// string "datacenter"
-	o = append(o, 0x88, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = append(o, 0x87, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
 	o = msgp.AppendString(o, z.Datacenter)
 	// string "sequence"
 	o = append(o, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
@@ -1343,9 +1343,6 @@ func (z *WorkerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "seats_free"
 	o = append(o, 0xaa, 0x73, 0x65, 0x61, 0x74, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
 	o = msgp.AppendUint32(o, z.SeatsFree)
-	// string "machine"
-	o = append(o, 0xa7, 0x6d, 0x61, 0x63, 0x68, 0x69, 0x6e, 0x65)
-	o = msgp.AppendBool(o, z.Machine)
 	// string "running"
 	o = append(o, 0xa7, 0x72, 0x75, 0x6e, 0x6e, 0x69, 0x6e, 0x67)
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Running)))
@@ -1458,23 +1455,12 @@ func (z *WorkerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "SeatsFree")
 				return
 			}
-		case "machine":
-			if zb0001Dup[0]&(1<<6) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Machine")
-				return
-			}
-			zb0001Dup[0] |= 1 << 6
-			z.Machine, bts, err = msgp.ReadBoolBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Machine")
-				return
-			}
 		case "running":
-			if zb0001Dup[0]&(1<<7) != 0 {
+			if zb0001Dup[0]&(1<<6) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Running")
 				return
 			}
-			zb0001Dup[0] |= 1 << 7
+			zb0001Dup[0] |= 1 << 6
 			var zb0002 uint32
 			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -1555,10 +1541,216 @@ func (z *WorkerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *WorkerHeartbeat) Msgsize() (s int) {
-	s = 1 + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 9 + msgp.Uint64Size + 9 + msgp.BoolSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 11 + msgp.Uint32Size + 8 + msgp.BoolSize + 8 + msgp.ArrayHeaderSize
+	s = 1 + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 9 + msgp.Uint64Size + 9 + msgp.BoolSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 11 + msgp.Uint32Size + 8 + msgp.ArrayHeaderSize
 	for za0001 := range z.Running {
 		s += 1 + 6 + z.Running[za0001].Shard.Msgsize() + 6 + z.Running[za0001].Fence.Msgsize()
 	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *WorkerHeld) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "job"
+	o = append(o, 0x83, 0xa3, 0x6a, 0x6f, 0x62)
+	o, err = z.Job.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Job")
+		return
+	}
+	// string "workflow"
+	o = append(o, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+	o = msgp.AppendUint32(o, z.Workflow)
+	// string "known"
+	o = append(o, 0xa5, 0x6b, 0x6e, 0x6f, 0x77, 0x6e)
+	o = msgp.AppendBool(o, z.Known)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *WorkerHeld) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > zf9e2fcb8limitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "job":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Job")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Job.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Job")
+				return
+			}
+		case "workflow":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workflow")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Workflow, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Workflow")
+				return
+			}
+		case "known":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Known")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Known, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Known")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *WorkerHeld) Msgsize() (s int) {
+	s = 1 + 4 + z.Job.Msgsize() + 9 + msgp.Uint32Size + 6 + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *WorkerHold) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 4
+	// string "job"
+	o = append(o, 0x84, 0xa3, 0x6a, 0x6f, 0x62)
+	o, err = z.Job.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Job")
+		return
+	}
+	// string "workflow"
+	o = append(o, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+	o = msgp.AppendUint32(o, z.Workflow)
+	// string "fence"
+	o = append(o, 0xa5, 0x66, 0x65, 0x6e, 0x63, 0x65)
+	o, err = z.Fence.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Fence")
+		return
+	}
+	// string "release"
+	o = append(o, 0xa7, 0x72, 0x65, 0x6c, 0x65, 0x61, 0x73, 0x65)
+	o = msgp.AppendBool(o, z.Release)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *WorkerHold) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > zf9e2fcb8limitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "job":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Job")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Job.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Job")
+				return
+			}
+		case "workflow":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workflow")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Workflow, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Workflow")
+				return
+			}
+		case "fence":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Fence")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			bts, err = z.Fence.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Fence")
+				return
+			}
+		case "release":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Release")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Release, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Release")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *WorkerHold) Msgsize() (s int) {
+	s = 1 + 4 + z.Job.Msgsize() + 9 + msgp.Uint32Size + 6 + z.Fence.Msgsize() + 8 + msgp.BoolSize
 	return
 }
 

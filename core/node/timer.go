@@ -66,6 +66,7 @@ const (
 	WorkerRetry
 	WorkerSweep
 	WorkerDrain
+	WorkerHold // its end
 )
 
 // Timer kinds of an uplink. The number is Config.Group << 32 | index.

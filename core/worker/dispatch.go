@@ -27,6 +27,10 @@ func (m *orders) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispat
 		m.refuse(env, l, d, code, why)
 		return
 	}
+	if m.hold.excludes(d.Shard) {
+		m.refuse(env, l, d, message.CodeNoCores, fmt.Sprintf("workflow %d of job %v has this worker for itself", m.hold.workflow, m.hold.job))
+		return
+	}
 	if m.refusals.Cover(d.Shard, d.Fence) {
 		m.refuse(env, l, d, message.CodeNotRenewed, "this attempt, or a later one, was refused before: it does not start after all")
 		return

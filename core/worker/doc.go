@@ -32,6 +32,8 @@
 //	         gone it leaves the heartbeat; its fence stays on disk.
 //	WORKER-8 Executors that join a workflow have its time from their machine's own clock: the
 //	         worker adds what passed since the dispatch came.
+//	WORKER-9 A worker that is kept for a workflow starts nothing else, and it is kept for none
+//	         while anything else is reserved or runs.
 //
 // What a manager may rely on: it may dispatch a shard elsewhere when RenewalTimeout, plus the
 // drift of both clocks, has passed since its last answer that named the shard, or since its
@@ -41,6 +43,6 @@
 // acknowledge: another may have taken the subjob over.
 //
 // Read config.go, execution.go, holdings.go, managers.go, disk.go; stop.go, result.go;
-// dispatch.go, start.go, cancel.go, renew.go, rows.go; machine.go, link.go, execute.go,
+// hold.go, dispatch.go, start.go, cancel.go, renew.go, rows.go; machine.go, link.go, execute.go,
 // drain.go, group.go, sizes.go, rest.go.
 package worker

@@ -26,6 +26,7 @@ type holdings struct {
 	ordered  []*execution          // the same, oldest first; callers that iterate keep the old slice
 	runs     map[node.ExecID]*run
 	drain    drain
+	hold     hold
 	stopping bool // it ends when nothing is left to do
 	pushing  bool // the timer of progress is set
 
@@ -72,7 +73,6 @@ func (m *holdings) heartbeat() message.WorkerHeartbeat {
 		CoresTotal: uint32(m.cores.Total()),
 		CoresFree:  uint32(m.cores.Free()),
 		SeatsFree:  uint32(m.cores.Seats()),
-		Machine:    m.cores.Machine(),
 		Running:    m.listed(), // all managers share it, as nothing changes a sent message
 	}
 }

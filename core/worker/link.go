@@ -18,6 +18,7 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 		return
 	}
 	m.managers.rhythms[l] = &rhythm{}
+	m.managers.known(false)
 	m.managers.beat(env, l, m.heartbeat())
 	for _, x := range m.outbox.Of(l.Peer.ID) {
 		m.tell(env, x)
@@ -30,6 +31,9 @@ func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hear
 	}
 	if at, ok := m.managers.rhythms[l].answer(ack.Sequence); ok {
 		m.renew(env, l, at, ack.Shards)
+	}
+	if m.managers.heardOf(l, ack.Sequence) {
+		m.beatAll(env)
 	}
 }
 

@@ -116,6 +116,8 @@ func (m *Machine) onMessage(env node.Env, in *node.Input) {
 		m.onHeartbeatAck(env, l, msg)
 	case *message.ShardDispatch:
 		m.onDispatch(env, l, msg)
+	case *message.WorkerHold:
+		m.onHold(env, l, msg)
 	case *message.ShardRowsLeased:
 		m.onRowsLeased(env, msg)
 	case *message.ShardReleased:
@@ -150,6 +152,8 @@ func (m *Machine) onTimer(env node.Env, k node.TimerKey) {
 		m.onRetry(env)
 	case node.WorkerSweep:
 		m.onSweep(env)
+	case node.WorkerHold:
+		m.letGo(env)
 	case node.WorkerDrain:
 		m.onDrained(env)
 	}

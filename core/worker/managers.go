@@ -14,6 +14,7 @@ type managers struct {
 	links   *uplink.Links
 	rhythms map[*uplink.Link]*rhythm // of the open streams
 	timeout time.Duration            // how long an answered heartbeat renews
+	held    *message.WorkerHeld      // what goes before each heartbeat; nil: nothing
 }
 
 // rhythm records when this worker sent the heartbeats of one stream. A renewal counts from that
@@ -21,6 +22,8 @@ type managers struct {
 type rhythm struct {
 	sent     []beat       // from the newest answered one on, none older than an answer could renew
 	answered node.Instant // when the newest answered one was sent; zero: none on this stream
+	told     uint64       // sequence of the first that followed word of the hold; zero: none
+	knows    bool         // it was answered
 }
 
 // beatsMax bounds the remembered heartbeats. If cores become free all the time, an answer that
@@ -74,7 +77,17 @@ func (m *managers) beat(env node.Env, l *uplink.Link, what message.WorkerHeartbe
 		r.sent = r.sent[1:]
 	}
 	what.Sequence = l.Sequence
+	first := l.Sequence == 1 // it registers this worker: the manager takes nothing before it
+	if m.held != nil && !first {
+		env.Send(l.Stream, m.held)
+		if r.told == 0 {
+			r.told = l.Sequence
+		}
+	}
 	env.Send(l.Stream, &what)
+	if m.held != nil && first {
+		env.Send(l.Stream, m.held)
+	}
 }
 
 func (m *managers) beatAll(env node.Env, what message.WorkerHeartbeat) {

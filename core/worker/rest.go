@@ -16,6 +16,7 @@ func (m *Machine) Rests(tell node.Tell) {
 	tell("worker/active", max(len(m.active), len(m.ordered)), 0)
 	tell("worker/outbox", m.outbox.Len(), 0)
 	tell("worker/runs", len(m.runs), 0)
+	tell("worker/hold", int(min(m.hold.until, 1)), 0)
 	tell("worker/writes", len(m.disk.writes), 0)
 	tell("worker/refusals without a fence", m.refusals.Leak(), 0)
 	m.restShards(tell)

@@ -79,7 +79,8 @@ func (w *wording) walk(name string, v starlark.Value) {
 
 // ask makes a function report its arguments.
 func (w *wording) ask(name string, f starlark.Callable) (names []string, positional int) {
-	l := &loader{files: sentFiles{},
+	l := &loader{
+		files:   sentFiles{},
 		src:     language.NewSources(),
 		modules: map[string]*module{}, limits: w.limits, predeclared: w.all,
 	}

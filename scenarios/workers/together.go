@@ -8,6 +8,7 @@ import (
 	"hyperscale/checker"
 	"hyperscale/core/event"
 	"hyperscale/core/message"
+	"hyperscale/core/node"
 	"hyperscale/scenarios/cluster"
 	"hyperscale/scenarios/stage"
 	"hyperscale/sim"
@@ -19,7 +20,11 @@ func togetherWorlds() []stage.Scenario {
 		{Name: "begin-together", Virtual: 6 * time.Minute, Build: cluster.On(buildBeginTogether),
 			Doc: "Jobs have up to nine workflows in a graph, of all priorities, on six cores; some name both cores of a worker, some are light, some have a start_delay. Each workflow begins within two seconds after all that it waits for has ended and its delay is over, whatever else of the job runs. Results report which cores they shared."},
 		{Name: "runs-alone", Virtual: 5 * time.Minute, Build: cluster.On(buildRunsAlone),
-			Doc: "Every third job is exclusive, and has fewer users than there are workers. Gates give the jobs to three managers. An exclusive workflow shares no worker, and none begins anywhere beside it once the managers know of it. All jobs complete."},
+			Doc: "Jobs come three at a time, and some are exclusive, with fewer users than there are workers. Gates give them to three managers at once. From the begin of an exclusive workflow to its end no other load runs or begins anywhere in the datacenter. All jobs complete."},
+		{Name: "runs-alone-storm", Virtual: 6 * time.Minute, Build: cluster.On(buildRunsAloneStorm),
+			Doc: "Jobs that are exclusive or not follow each other closely, while workers and managers crash and pause, and groups are cut. While any shard of an exclusive workflow runs, no other load runs anywhere in the datacenter. All jobs end."},
+		{Name: "runs-alone-heals", Virtual: 6 * time.Minute, Build: cluster.On(buildRunsAloneHeals),
+			Doc: "Again and again a manager and a worker are cut off from the others, for so long that these give the worker up, and exclusive workflows begin without it. When the cut heals, the manager has jobs to place on that worker, and it has not heard the other workers yet. No load runs beside an exclusive workflow."},
 		{Name: "shared-cores-storm", Virtual: 6 * time.Minute, Build: cluster.On(buildSharedCoresStorm),
 			Doc: "The jobs of begin-together overlap, while workers and managers crash and pause and groups are cut. Cores are shared by workflows of one job, or by light shards within their seats, and by no others; all become free again."},
 	}
@@ -31,7 +36,6 @@ const (
 	togetherLength = 6 * time.Second
 	togetherWithin = 2 * time.Second
 	togetherDelay  = 4 * time.Second
-	aloneKnown     = 2 * time.Second // all managers have a heartbeat of each worker by then
 )
 
 func buildBeginTogether(s *cluster.Cluster) {
@@ -45,20 +49,55 @@ func buildBeginTogether(s *cluster.Cluster) {
 }
 
 func buildRunsAlone(s *cluster.Cluster) {
+	aloneLoad(s, 12*time.Second, 2*time.Second, 3).ends = map[flow]bool{}
+	s.Complete = true
+}
+
+// aloneLoad submits bursts of jobs, some of which are exclusive: one at least of several.
+func aloneLoad(s *cluster.Cluster, every, length time.Duration, burst int) *alone {
 	t := cluster.GroupTopology()
 	t.Cores = 2
-	s.Standard(t, func(l *cluster.Load) {
-		l.Every, l.Duration, l.Cores, l.Vus, l.Layers = 5*time.Second, togetherLength, 3, 6, false
-	})
-	s.Complete = true
-	for i, o := range s.Orders {
-		if w := &o.Plan.Workflows[0]; i%3 == 1 {
-			w.Cores, w.VUs, w.Priority = 0, uint64(1+s.Rand.Int(2)), message.PriorityExclusive
+	s.Build(t)
+	l := cluster.Load{Every: every, Duration: length, Cores: 3, Vus: 6}
+	for at := 2 * time.Second; at < s.Heal; at += l.Every {
+		first := s.Rand.Int(burst)
+		for i := range burst {
+			n := len(s.Orders) + 1
+			o := &cluster.Order{Key: fmt.Sprintf("job-%d", n), Client: s.Clients[n%len(s.Clients)]}
+			m := s.Submission(o, l, n)
+			if w := &o.Plan.Workflows[0]; burst > 1 && i == first || s.Rand.Int(3) == 0 {
+				w.Cores, w.VUs, w.Priority = 0, uint64(1+s.Rand.Int(2)), message.PriorityExclusive
+			}
+			m.Plan = *o.Plan
+			s.Orders = append(s.Orders, o)
+			s.World.At(at+s.Rand.Duration(0, 20*time.Millisecond), func() { s.Submit(o, m, 0) })
 		}
-		o.Submit.Plan = *o.Plan
 	}
-	a := &alone{s: s, since: map[message.ShardID]time.Duration{}}
+	a := &alone{s: s}
 	s.Witness = append(s.Witness, a.witness)
+	return a
+}
+
+func buildRunsAloneHeals(s *cluster.Cluster) {
+	aloneLoad(s, 4*time.Second, 9*time.Second, 1)
+	s.Slots(45*time.Second, func(_ int, at time.Duration) {
+		lone := append(s.Choose(s.Managers, 1), s.Choose(s.Workers, 1)...)
+		rest := append(stage.Without(s.Managers, lone...), stage.Without(s.Workers, lone...)...)
+		s.Fault(sim.Fault{At: at, For: s.Rand.Duration(18*time.Second, 26*time.Second).Truncate(time.Millisecond), Kind: sim.FaultPartition, Nodes: stage.Names(lone), Peers: stage.Names(rest)})
+	})
+}
+
+func buildRunsAloneStorm(s *cluster.Cluster) {
+	aloneLoad(s, 5*time.Second, togetherLength, 1)
+	s.Often(s.Workers, 20*time.Second, sim.FaultCrash, 8*time.Second, 0)
+	s.Often(s.Managers, 30*time.Second, sim.FaultCrash, 6*time.Second, 0)
+	s.Often(s.Workers, 25*time.Second, sim.FaultPause, 2*time.Second, 0)
+	s.Often(s.Managers, 40*time.Second, sim.FaultPause, 3*time.Second, 0)
+	s.Slots(45*time.Second, func(_ int, at time.Duration) {
+		lone := append(s.Choose(s.Managers, 1), s.Choose(s.Workers, 1)...)
+		rest := append(stage.Without(s.Managers, lone...), stage.Without(s.Workers, lone...)...)
+		s.Fault(sim.Fault{At: at, For: 9 * time.Second, Kind: sim.FaultPartition, Nodes: stage.Names(lone), Peers: stage.Names(rest)})
+	})
 }
 
 func buildSharedCoresStorm(s *cluster.Cluster) {
@@ -188,27 +227,49 @@ func (g *together) begins(r checker.Record, shard message.ShardID) {
 	}
 }
 
-// alone judges runs-alone.
+// alone judges runs-alone and runs-alone-storm.
 type alone struct {
-	s     *cluster.Cluster
-	since map[message.ShardID]time.Duration // shards that run alone, since when
+	s    *cluster.Cluster
+	runs []loneRun
+	ends map[flow]bool // exclusive workflows that have begun: whether they have ended; nil: not judged
 }
 
-// witness asserts that no other workflow begins beside one that runs alone.
+// loneRun is a shard on a worker.
+type loneRun struct {
+	worker    node.ID
+	shard     message.ShardID
+	exclusive bool
+}
+
+func (r loneRun) flow() flow { return flow{r.shard.Job, r.shard.Workflow} }
+
+// witness asserts that no other load runs beside a shard of an exclusive workflow, nor, where no
+// node is lost, begins before the workflow's end.
 func (a *alone) witness(r checker.Record) {
 	switch e := r.Event.(type) {
-	case event.ShardEnded:
-		delete(a.since, e.Shard)
-	case event.ShardStarted:
-		//lint:orderfree any one is a violation
-		for shard, since := range a.since {
-			if shard.Job != e.Shard.Job && r.At-since > aloneKnown {
-				a.s.Checker.Violate("P", r, "shard %v begins beside %v, which has run alone for %v", e.Shard, shard, r.At-since)
-				return
+	case event.WorkflowChanged:
+		if f := (flow{e.Job, e.Workflow}); a.ends != nil && e.To.Terminal() {
+			if _, begun := a.ends[f]; begun {
+				a.ends[f] = true
 			}
 		}
-		if e.Tenancy == message.TenancyMachine {
-			a.since[e.Shard] = r.At
+	case event.ShardStarted:
+		next := loneRun{r.Node, e.Shard, e.Tenancy == message.TenancyMachine}
+		a.runs = slices.DeleteFunc(a.runs, func(o loneRun) bool { return !a.s.World.Executes(o.worker, o.shard) })
+		for _, o := range a.runs {
+			if o.flow() != next.flow() && (o.exclusive || next.exclusive) {
+				a.s.Checker.Violate("P", r, "shard %v begins on %s beside %v on %s, and one of them is of an exclusive workflow", e.Shard, r.Node, o.shard, o.worker)
+			}
+		}
+		a.runs = append(a.runs, next)
+		//lint:orderfree any one is a violation
+		for f, ended := range a.ends {
+			if !ended && f != next.flow() {
+				a.s.Checker.Violate("P", r, "shard %v begins on %s before the end of exclusive workflow %d of job %v", e.Shard, r.Node, f.workflow, f.job)
+			}
+		}
+		if next.exclusive && a.ends != nil {
+			a.ends[next.flow()] = false
 		}
 	}
 }

@@ -26,7 +26,7 @@ func timerNames(p node.Part) (part string, kinds []string) {
 	case node.PartManager:
 		return "", []string{"heartbeat", "job", "dispatch", "retry", "sweep", "push", "worker", "drain"}
 	case node.PartWorker:
-		return "", []string{"heartbeat", "renewal", "shard", "kill", "push", "retry", "sweep", "drain"}
+		return "", []string{"heartbeat", "renewal", "shard", "kill", "push", "retry", "sweep", "drain", "hold"}
 	case node.PartUplink:
 		return "uplink ", []string{"reconnect", "silence", "beat"}
 	case node.PartLease:

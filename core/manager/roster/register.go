@@ -37,6 +37,7 @@ func (r *Roster) Register(peer node.Peer, stream node.StreamID, most int) Regist
 	out.Restarted = w.Peer.Incarnation != peer.Incarnation
 	out.Fresh = out.Fresh || out.Restarted
 	w.Peer, w.Stream, w.Sequence = peer, stream, 0
+	r.Hold(w, Held{})
 	r.streams[stream] = w
 	delete(r.unmet, stream)
 	r.rank(w)
@@ -50,6 +51,6 @@ func (r *Roster) Drop(w *Worker) node.StreamID {
 	r.sorted = nil
 	r.ranking.Remove(w.Peer.ID)
 	r.seats.Remove(w.Peer.ID)
-	r.lend(w, false)
+	r.Hold(w, Held{})
 	return w.Stream
 }

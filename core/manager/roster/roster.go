@@ -12,14 +12,14 @@ import (
 
 // Roster holds the workers of a datacenter.
 type Roster struct {
-	workers  map[node.ID]*Worker
-	sorted   []*Worker                      // the same by name; nil after a change
-	streams  map[node.StreamID]*Worker      // nil until its first heartbeat
-	unmet    map[node.StreamID]node.Instant // streams without a worker: when each last carried a message
-	ranking  place.Ranking                  // of the workers that can receive shards
-	machines int                            // workers that a shard has for itself
-	seats    place.Ranking                  // of free seats, of the same workers
-	number   uint64                         // of the last worker
+	workers map[node.ID]*Worker
+	sorted  []*Worker                      // the same by name; nil after a change
+	streams map[node.StreamID]*Worker      // nil until its first heartbeat
+	unmet   map[node.StreamID]node.Instant // streams without a worker: when each last carried a message
+	ranking place.Ranking                  // of the workers that can receive shards
+	held    int                            // workers that are kept for a workflow
+	seats   place.Ranking                  // of free seats, of the same workers
+	number  uint64                         // of the last worker
 }
 
 // New returns an empty roster.
@@ -61,7 +61,6 @@ func (r *Roster) Heartbeat(w *Worker, hb *message.WorkerHeartbeat) bool {
 	w.Sequence, w.Draining = hb.Sequence, hb.Draining
 	w.Total, w.Reported = hb.CoresTotal, min(hb.CoresFree, hb.CoresTotal)
 	w.Seats = min(hb.SeatsFree, hb.CoresTotal*message.CoreSeats)
-	r.lend(w, hb.Machine)
 	w.Running = hb.Running
 	if clear(w.listed); w.listed == nil {
 		w.listed = make(map[message.ShardID]message.Fence, len(hb.Running))
@@ -73,26 +72,26 @@ func (r *Roster) Heartbeat(w *Worker, hb *message.WorkerHeartbeat) bool {
 	return true
 }
 
-// lend notes whether a shard has the whole of a worker.
-func (r *Roster) lend(w *Worker, whole bool) {
-	if w.Machine != whole {
-		w.Machine = whole
-		if r.machines--; whole {
-			r.machines += 2
-		}
+// Hold notes the workflow that a worker is kept for.
+func (r *Roster) Hold(w *Worker, h Held) {
+	if w.Held.Job != (message.JobID{}) {
+		r.held--
+	}
+	if w.Held = h; h.Job != (message.JobID{}) {
+		r.held++
 	}
 }
 
-// Machine names a connected worker that a shard has for itself; empty: none is.
-func (r *Roster) Machine() node.ID {
-	if r.machines > 0 {
+// HeldBut returns a worker that is kept for another workflow than one; nil: there is none.
+func (r *Roster) HeldBut(job message.JobID, workflow uint32) *Worker {
+	if r.held > 0 {
 		for _, w := range r.All() {
-			if w.Machine && w.Stands() {
-				return w.Peer.ID
+			if w.Held.Job != (message.JobID{}) && !w.Held.Of(job, workflow) {
+				return w
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // Refused stores the free cores and seats that a refusal names.

@@ -327,23 +327,38 @@ func TestJoinedCoresStayTaken(t *testing.T) {
 	}
 }
 
-// A worker that a shard has for itself is known until its heartbeats end that, or it is dropped.
-func TestMachinesAreKnown(t *testing.T) {
+// A worker that is kept for a workflow is known until it tells otherwise, opens another stream, or is
+// dropped.
+func TestKeptWorkersAreKnown(t *testing.T) {
 	r := New()
-	a, b := r.Register(node.Peer{ID: "a", Incarnation: 1}, 1, 9).Worker, r.Register(node.Peer{ID: "b", Incarnation: 1}, 2, 9).Worker
-	beat := func(w *Worker, whole bool, want node.ID) {
-		t.Helper()
-		r.Heartbeat(w, &message.WorkerHeartbeat{Sequence: w.Sequence + 1, CoresTotal: 2, Machine: whole})
-		if got := r.Machine(); got != want {
-			t.Errorf("%q is known to serve one shard, want %q", got, want)
+	register := func(id node.ID, stream node.StreamID) *Worker {
+		return r.Register(node.Peer{ID: id, Incarnation: 1}, stream, 9).Worker
+	}
+	a, b := register("a", 1), register("b", 2)
+	first, second := Held{Job: message.JobID{1}}, Held{Job: message.JobID{1}, Workflow: 1, Known: true}
+	for _, c := range []struct {
+		what string
+		do   func()
+		but  Held
+		want *Worker
+	}{
+		{"none tells anything", func() {}, Held{}, nil},
+		{"b is kept", func() { r.Hold(b, first) }, Held{}, b},
+		{"for the one that asks", func() {}, first, nil},
+		{"for another workflow of the job", func() {}, second, b},
+		{"a is kept, too", func() { r.Hold(a, second) }, Held{}, a},
+		{"a is kept for the one that asks", func() {}, second, b},
+		{"a tells that it is free", func() { r.Hold(a, Held{}) }, Held{}, b},
+		{"b opens another stream", func() { register("b", 3) }, Held{}, nil},
+		{"b tells it there", func() { r.Hold(b, first) }, Held{}, b},
+		{"b is dropped", func() { r.Drop(b) }, Held{}, nil},
+	} {
+		c.do()
+		if got := r.HeldBut(c.but.Job, c.but.Workflow); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.what, got, c.want)
 		}
 	}
-	beat(a, false, "")
-	beat(b, true, "b")
-	beat(b, true, "b")
-	beat(a, true, "a")
-	beat(a, false, "b")
-	if r.Drop(b); r.Machine() != "" || r.machines != 0 {
-		t.Errorf("%q is dropped, and known to serve one shard; %d are", r.Machine(), r.machines)
+	if r.held != 0 {
+		t.Errorf("%d workers are kept, and none is registered that is", r.held)
 	}
 }

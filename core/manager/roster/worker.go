@@ -19,7 +19,7 @@ type Worker struct {
 	Total    uint32 // cores
 	Reported uint32 // free cores of its last heartbeat or refusal, at most Total
 	Seats    uint32 // free ones of the same, on cores that light shards share
-	Machine  bool   // a shard has the whole machine, as its last heartbeat says
+	Held     Held   // the workflow that it is kept for, as it told last on this stream
 	Sequence uint64 // of its last heartbeat on this stream, zero before the first
 	Running  []message.ShardRef
 	listed   map[message.ShardID]message.Fence // the same, by shard
@@ -32,6 +32,18 @@ type Given struct {
 	Fence message.Fence
 	Cores uint32 // of the free ones
 	Seats int    // of the free ones; below 0: its core has more for other light shards
+}
+
+// Held is a workflow that a worker is kept for. Zero: none.
+type Held struct {
+	Job      message.JobID
+	Workflow uint32
+	Known    bool // to all managers that the worker is connected to
+}
+
+// Of says that it is a workflow's.
+func (h Held) Of(job message.JobID, workflow uint32) bool {
+	return h.Job == job && h.Workflow == workflow
 }
 
 // Takes is an attempt of a shard with that many executors, at what it takes of the worker now.

@@ -66,11 +66,6 @@ func (c *Cores) Seats() (n int) {
 	return n
 }
 
-// Machine says that a shard has the whole machine.
-func (c *Cores) Machine() bool {
-	return len(c.slots) > 0 && len(c.slots[0].holders) > 0 && c.slots[0].tenancy == message.TenancyMachine
-}
-
 // Reserve gives a holder cores: some now, and later those that earlier executions of its shard
 // release. It returns false if there are too few.
 func (c *Cores) Reserve(h Holder, w Want) bool {

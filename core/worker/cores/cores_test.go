@@ -177,9 +177,6 @@ func TestCoresAreHandedOutAsByTheTwin(t *testing.T) {
 				if c.Free() != free || c.Seats() != seats {
 					t.Fatalf("%d cores and %d seats are free, want %d and %d", c.Free(), c.Seats(), free, seats)
 				}
-				if on := w.beside(0, 0); c.Machine() != (len(on) > 0 && on[0].Tenancy == message.TenancyMachine) {
-					t.Fatalf("a shard has the machine: %v", c.Machine())
-				}
 				for _, r := range w.all {
 					if got := c.Of(r.holder); !slices.Equal(got, r.cores) || c.Whole(r.holder) != (len(r.cores) == r.Cores) {
 						t.Fatalf("%v has %v, whole %v; want %v of %d", r.holder, got, c.Whole(r.holder), r.cores, r.Cores)
