@@ -1931,6 +1931,32 @@ func (z *ShardRef) check() error {
 	return nil
 }
 
+func (z *Silent) size() int {
+	n := 35
+	n += sizeString(len(z.Worker))
+	n += sizeUint(uint64(z.Core))
+	n += sizeUint(uint64(z.Requests))
+	n += sizeString(len(z.Kind))
+	n += sizeString(len(z.Example))
+	return n
+}
+
+func (z *Silent) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Worker))
+	h = node.Mix(h, uint64(z.Core))
+	h = node.Mix(h, uint64(z.Requests))
+	h = node.MixString(h, string(z.Kind))
+	h = node.MixString(h, string(z.Example))
+	return h
+}
+
+func (z *Silent) check() error {
+	if z.Worker == "" {
+		return &MissingError{Path: "worker"}
+	}
+	return nil
+}
+
 func (z *Span) size() int {
 	n := 55
 	n += sizeInt(int64(z.From))
@@ -1989,7 +2015,7 @@ func (z *StagePlan) check() error {
 }
 
 func (z *Stats) size() int {
-	n := 70
+	n := 88
 	n += sizeUint(uint64(z.Active))
 	n += sizeInt(int64(z.Elapsed))
 	n += sizeInt(int64(z.Gap))
@@ -2012,6 +2038,11 @@ func (z *Stats) size() int {
 	for i := range z.Barriers {
 		n += z.Barriers[i].size()
 	}
+	n += sizeArray(len(z.Silent))
+	for i := range z.Silent {
+		n += z.Silent[i].size()
+	}
+	n += sizeUint(uint64(z.SilentSum))
 	return n
 }
 
@@ -2038,6 +2069,11 @@ func (z *Stats) digest(h uint64) uint64 {
 	for i := range z.Barriers {
 		h = z.Barriers[i].digest(h)
 	}
+	h = node.Mix(h, uint64(len(z.Silent)))
+	for i := range z.Silent {
+		h = z.Silent[i].digest(h)
+	}
+	h = node.Mix(h, uint64(z.SilentSum))
 	return h
 }
 
@@ -2061,6 +2097,11 @@ func (z *Stats) check() error {
 	for i := range z.Barriers {
 		if err := z.Barriers[i].check(); err != nil {
 			return within("barriers", err)
+		}
+	}
+	for i := range z.Silent {
+		if err := z.Silent[i].check(); err != nil {
+			return within("silent", err)
 		}
 	}
 	return nil

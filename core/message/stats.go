@@ -137,6 +137,18 @@ type Stats struct {
 	Activity Windows `msg:"activity"` // of core/stats: users and iterations over time
 
 	Barriers []BarrierStats `msg:"barriers"` // at which users waited, in the plan's order
+
+	Silent    []Silent `msg:"silent"`     // executors none of whose requests was answered: the first of them
+	SilentSum uint32   `msg:"silent_sum"` // their number
+}
+
+// Silent is an executor whose requests ended, each without an answer.
+type Silent struct {
+	Worker   string `msg:"worker" require:"true"`
+	Core     uint32 `msg:"core"`
+	Requests uint64 `msg:"requests"`
+	Kind     string `msg:"kind"`    // of most of these failures
+	Example  string `msg:"example"` // of that kind
 }
 
 // CountsRequests reports whether a row counts requests of the load, each of which is in one row.

@@ -1241,6 +1241,124 @@ func (z *Result) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *Silent) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 5
+	// string "worker"
+	o = append(o, 0x85, 0xa6, 0x77, 0x6f, 0x72, 0x6b, 0x65, 0x72)
+	o = msgp.AppendString(o, z.Worker)
+	// string "core"
+	o = append(o, 0xa4, 0x63, 0x6f, 0x72, 0x65)
+	o = msgp.AppendUint32(o, z.Core)
+	// string "requests"
+	o = append(o, 0xa8, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x73)
+	o = msgp.AppendUint64(o, z.Requests)
+	// string "kind"
+	o = append(o, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
+	o = msgp.AppendString(o, z.Kind)
+	// string "example"
+	o = append(o, 0xa7, 0x65, 0x78, 0x61, 0x6d, 0x70, 0x6c, 0x65)
+	o = msgp.AppendString(o, z.Example)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Silent) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z586aeb0climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "worker":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Worker")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Worker, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Worker")
+				return
+			}
+		case "core":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Core")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Core, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Core")
+				return
+			}
+		case "requests":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Requests")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Requests, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Requests")
+				return
+			}
+		case "kind":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Kind")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Kind, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Kind")
+				return
+			}
+		case "example":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Example")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Example, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Example")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Silent) Msgsize() (s int) {
+	s = 1 + 7 + msgp.StringPrefixSize + len(z.Worker) + 5 + msgp.Uint32Size + 9 + msgp.Uint64Size + 5 + msgp.StringPrefixSize + len(z.Kind) + 8 + msgp.StringPrefixSize + len(z.Example)
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *Span) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 8
@@ -1415,9 +1533,9 @@ func (z *Span) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 10
+	// map header, size 12
 	// string "active"
-	o = append(o, 0x8a, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
+	o = append(o, 0x8c, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
 	o = msgp.AppendUint64(o, z.Active)
 	// string "elapsed"
 	o = append(o, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
@@ -1492,6 +1610,19 @@ func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 	}
+	// string "silent"
+	o = append(o, 0xa6, 0x73, 0x69, 0x6c, 0x65, 0x6e, 0x74)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Silent)))
+	for za0006 := range z.Silent {
+		o, err = z.Silent[za0006].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Silent", za0006)
+			return
+		}
+	}
+	// string "silent_sum"
+	o = append(o, 0xaa, 0x73, 0x69, 0x6c, 0x65, 0x6e, 0x74, 0x5f, 0x73, 0x75, 0x6d)
+	o = msgp.AppendUint32(o, z.SilentSum)
 	return
 }
 
@@ -1828,6 +1959,45 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "silent":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Silent")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			var zb0010 uint32
+			zb0010, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Silent")
+				return
+			}
+			if zb0010 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Silent) >= int(zb0010) {
+				z.Silent = (z.Silent)[:zb0010]
+			} else {
+				z.Silent = make([]Silent, zb0010)
+			}
+			for za0006 := range z.Silent {
+				bts, err = z.Silent[za0006].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Silent", za0006)
+					return
+				}
+			}
+		case "silent_sum":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "SilentSum")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			z.SilentSum, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "SilentSum")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1861,6 +2031,11 @@ func (z *Stats) Msgsize() (s int) {
 	for za0005 := range z.Barriers {
 		s += z.Barriers[za0005].Msgsize()
 	}
+	s += 7 + msgp.ArrayHeaderSize
+	for za0006 := range z.Silent {
+		s += z.Silent[za0006].Msgsize()
+	}
+	s += 11 + msgp.Uint32Size
 	return
 }
 

@@ -54,6 +54,8 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 		total.Active = add(total.Active, p.Active)
 		total.Rows = add(total.Rows, p.Rows)
 		total.Barriers = addBarriers(total.Barriers, p.Barriers)
+		total.SilentSum += p.SilentSum
+		total.Silent = append(total.Silent, p.Silent[:min(SilentMax-len(total.Silent), len(p.Silent))]...)
 		total.Elapsed = max(total.Elapsed, p.Elapsed)
 		if total.Gap = min(total.Gap, p.Gap); first {
 			total.Gap, first = p.Gap, false

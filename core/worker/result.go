@@ -67,7 +67,7 @@ func (m *results) finish(env node.Env, x *execution) {
 	x.become(closed)
 	s := x.shard
 	s.current = nil
-	s.result = &outbox.Item{Result: x.summary(env.Now()), Manager: x.manager, Ended: env.Now()}
+	s.result = &outbox.Item{Result: x.summary(env), Manager: x.manager, Ended: env.Now()}
 	m.outbox.Add(s.result)
 	if s.storing == nil {
 		m.disk.writeResult(env, s.result)
@@ -75,13 +75,13 @@ func (m *results) finish(env node.Env, x *execution) {
 }
 
 // summary is the result of an ended execution.
-func (x *execution) summary(now node.Instant) *message.ShardResult {
+func (x *execution) summary(env node.Env) *message.ShardResult {
 	state, why := x.outcome()
 	out := &message.ShardResult{Shard: x.shard.id, Fence: x.fence, State: state, Error: why}
 	if x.started != 0 {
-		out.Duration = now.Sub(x.started)
+		out.Duration = env.Now().Sub(x.started)
 	}
-	sum, err := x.settled()
+	sum, err := x.settled(env.Self().ID)
 	if err != nil {
 		out.State, out.Error = message.WorkflowFailed, fmt.Sprintf("add up the executors' figures: %v", err)
 	}
@@ -102,7 +102,7 @@ func (x *execution) summary(now node.Instant) *message.ShardResult {
 
 // settled sums the figures of an ended execution. An executor that crashed leaves requests in
 // flight.
-func (x *execution) settled() (message.Stats, error) {
+func (x *execution) settled(worker node.ID) (message.Stats, error) {
 	parts := make([]*message.Stats, len(x.runs))
 	for i, r := range x.runs {
 		if parts[i] = r.stats; r.result == nil && r.stats != nil {
@@ -111,8 +111,24 @@ func (x *execution) settled() (message.Stats, error) {
 		}
 	}
 	sum, err := stats.Sum(parts)
+	x.nameSilent(&sum, worker)
 	stats.Fit(&sum, statsMax)
 	return sum, err
+}
+
+// nameSilent names the executors none of whose requests was answered.
+func (x *execution) nameSilent(sum *message.Stats, worker node.ID) {
+	for _, r := range x.runs {
+		if r.result == nil {
+			continue // its last report may lack answers
+		}
+		if s, is := stats.Silent(r.stats); is {
+			s.Worker, s.Core = string(worker), uint32(r.core)
+			if sum.SilentSum++; len(sum.Silent) < stats.SilentMax {
+				sum.Silent = append(sum.Silent, s)
+			}
+		}
+	}
 }
 
 // onResultStored sends the result, on disk or not: a full disk must not keep the manager from

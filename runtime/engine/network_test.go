@@ -95,7 +95,7 @@ func TestSourceAddresses(t *testing.T) {
 	}
 	w.HTTP.Sources = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
 	r := run(t, context.Background(), Config{Workflow: w, VUs: 1})
-	if kinds(r.Stats.Steps[0])["local"] != 1 || !strings.Contains(r.Error, "is it an address of this machine?") {
+	if kinds(r.Stats.Steps[0])["local"] != 1 || !strings.Contains(r.Stats.Steps[0].Errors[0].Example, "is it an address of this machine?") {
 		t.Errorf("%v %s", r.Stats.Steps[0].Errors, r.Error)
 	}
 	w.HTTP.Sources = []netip.Prefix{netip.MustParsePrefix("::1/128")}

@@ -87,7 +87,7 @@ workflow(name = "test", vus = 1, duration = "200ms", steps = [step("a", http.get
 		if s.Started != 1 || s.Failed != 1 || s.Cancelled != 0 || s.Retried != 0 || time.Since(began) > 10*time.Second {
 			t.Errorf("cancelled %v: %+v after %v", cancelled, s, time.Since(began))
 		}
-		if want := map[bool]message.WorkflowState{true: message.WorkflowCancelled, false: message.WorkflowFailed}[cancelled]; r.State != want {
+		if want := map[bool]message.WorkflowState{true: message.WorkflowCancelled, false: message.WorkflowCompleted}[cancelled]; r.State != want {
 			t.Errorf("cancelled %v: ends %v", cancelled, r.State)
 		}
 	}

@@ -180,6 +180,15 @@ func TestSaturated(t *testing.T) {
 	}
 }
 
+func TestUnansweredExecutorIsNamed(t *testing.T) {
+	r := resultOf(1, 1, 5, time.Second)
+	g := &r.Workflows[0].Generator
+	g.Silent, g.Unanswered = 1, []report.Unanswered{{Workflow: "shop", Worker: "w2", Core: 1, Requests: 37, Kind: "dns", Example: "no such host"}}
+	if got := render(t, r); !strings.Contains(got, "not one of the 37 requests of the executor on core 1 of w2 was answered, though others were (dns): no such host") {
+		t.Error("the page does not name the executor")
+	}
+}
+
 // hostile is text that wants to be a part of the page.
 const hostile = "</script></style></title></pre><img src=x onerror=alert(1)>\"'><script>alert(2)</script>{{.}}"
 
@@ -234,6 +243,7 @@ func poison(r *report.Result, text string) {
 		w.Checks[0].Name, w.Checks[0].Errors, w.Metrics[0].Name, w.Metrics[0].Errors = text, bad, text, bad
 		w.Lost[0].Worker, w.Lost[0].Reason, w.Series[0].Tag, w.Series[0].Value = text, text, text, text
 		w.Actions = []report.Check{{Name: text, Failed: 3, Errors: bad}}
+		w.Generator.Silent, w.Generator.Unanswered = 1, []report.Unanswered{{Workflow: text, Worker: text, Requests: 3, Kind: text, Example: text}}
 		for k := range w.Steps {
 			s := &w.Steps[k]
 			s.Name, s.Kind, s.Errors, s.Statuses = fmt.Sprint(text, k), text, bad, map[string]uint64{text: 3}

@@ -177,5 +177,8 @@ func (d *drawer) generator(w *report.Workflow) table {
 	t.Rows = [][]cell{{sign, {Text: fmt.Sprintf("%d%%", g.BusyMaxPPM/10_000)}, {Text: units.Latency(g.LagNS.P99)}, {Text: units.Latency(g.LagNS.Max)},
 		{Text: units.Count(g.Begun)}, alarm(g.Waited, warn), alarm(g.Dropped, warn)}}
 	t.Note = "How busy the processes that send were at most, and by how much requests began later than they should have."
+	for _, u := range w.Generator.UnansweredText() {
+		t.Note += " ! " + d.told(u)
+	}
 	return t
 }

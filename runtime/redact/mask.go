@@ -105,6 +105,9 @@ func (m *Mask) Stats(s *message.Stats) {
 	for i := range s.Steps {
 		m.errors(s.Steps[i].Errors)
 	}
+	for i := range s.Silent {
+		s.Silent[i].Kind, s.Silent[i].Example = m.Line(s.Silent[i].Kind), m.Example(s.Silent[i].Example)
+	}
 	for i := range s.Logs {
 		s.Logs[i] = m.Line(s.Logs[i])
 	}

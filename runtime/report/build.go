@@ -382,10 +382,23 @@ func buildGenerators(in []message.WorkflowResult) (Generator, error) {
 		out.BusyMaxPPM = max(out.BusyMaxPPM, g.BusyMax)
 		out.WaitMaxPPM, out.StealMaxPPM = max(out.WaitMaxPPM, g.WaitMax), max(out.StealMaxPPM, g.StealMax)
 		out.Saturated, out.Starved, out.Late = out.Saturated || g.Saturated, out.Starved || g.Starved, out.Late || g.Late
+		out.addSilent(&in[i])
 		out.Begun, out.Waited, out.Dropped, out.NotOffered = out.Begun+g.Begun, out.Waited+g.Waited, out.Dropped+g.Dropped, out.NotOffered+g.Missed
 	}
 	out.LagNS = distributionOf(lag)
 	return out, nil
+}
+
+// addSilent adds the executors of a workflow that had no answer, unless none of its executors had
+// one: then its outcome says so.
+func (g *Generator) addSilent(in *message.WorkflowResult) {
+	if _, all := stats.Silent(&in.Stats); all {
+		return
+	}
+	g.Silent += in.Stats.SilentSum
+	for _, s := range in.Stats.Silent[:min(len(in.Stats.Silent), stats.SilentMax-len(g.Unanswered))] {
+		g.Unanswered = append(g.Unanswered, Unanswered{Workflow: in.Name, Worker: s.Worker, Core: s.Core, Requests: s.Requests, Kind: s.Kind, Example: s.Example})
+	}
 }
 
 func buildDistribution(in message.Histogram) (Distribution, error) {

@@ -242,3 +242,31 @@ func TestOnlyTheOwnerReads(t *testing.T) {
 		}
 	}
 }
+
+// The result names an executor that had no answer while others had; if none had one, its outcome
+// says so.
+func TestUnansweredExecutorsAreNamed(t *testing.T) {
+	silent := []message.Silent{{Worker: "w2", Core: 1, Requests: 3, Kind: "refused", Example: "nothing listens"}}
+	for _, c := range []struct {
+		name string
+		ok   uint64
+		want []Unanswered
+	}{
+		{"others had answers", 5, []Unanswered{{Workflow: "shop", Worker: "w2", Core: 1, Requests: 3, Kind: "refused", Example: "nothing listens"}}},
+		{"none had one", 0, nil},
+	} {
+		w := message.WorkflowResult{Name: "shop", State: message.WorkflowCompleted, Stats: message.Stats{
+			Silent: silent, SilentSum: 1,
+			Steps: []message.StepStats{{Name: "home", Kind: message.StepRequest, Started: 3 + c.ok, OK: c.ok, Failed: 3, Errors: []message.ErrorCount{{Kind: "refused", Count: 3}}}},
+		}}
+		r, err := Build(&message.Result{Name: "a.star", State: message.JobCompleted, Workflows: []message.WorkflowResult{w}}, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range []Generator{r.Generator, r.Workflows[0].Generator} {
+			if diff := cmp.Diff(c.want, g.Unanswered); diff != "" || int(g.Silent) != len(c.want) {
+				t.Errorf("%s: %d executors\n%s", c.name, g.Silent, diff)
+			}
+		}
+	}
+}

@@ -1,6 +1,10 @@
 package report
 
-import "hyperscale/core/message"
+import (
+	"fmt"
+
+	"hyperscale/core/message"
+)
 
 // Schema names the shape of the file; it changes only if a field's meaning does.
 const Schema = "hyperscale.result/v1"
@@ -82,18 +86,46 @@ type Totals struct {
 
 // Generator says whether the figures are the target's or the generator's own.
 type Generator struct {
-	LagNS       Distribution `json:"lag_ns"`        // by how much starts were late
-	BusyMaxPPM  uint32       `json:"busy_max_ppm"`  // busiest second of an executor, in parts per million
-	Begun       uint64       `json:"begun"`         // iterations that began
-	Waited      uint64       `json:"waited"`        // of those, the ones that were due while no virtual user was free
-	Dropped     uint64       `json:"dropped"`       // iterations that were due and never began, for the same reason
-	NotOffered  uint64       `json:"not_offered"`   // iterations that were due while no attempt of their share is known to have run: a rate asks for begun, dropped and not_offered
-	SharedCores uint32       `json:"shared_cores"`  // executors that shared a core with other workflows of the job: there were more workflows than cores
-	Saturated   bool         `json:"saturated"`     // its own work filled its core: latencies include its own delays
-	WaitMaxPPM  uint32       `json:"wait_max_ppm"`  // of a second, an executor ready to run while other programs had its core, in parts per million
-	StealMaxPPM uint32       `json:"steal_max_ppm"` // of the machine's time that its host gave to other machines, in parts per million
-	Starved     bool         `json:"starved"`       // other programs or machines took the core that it needed
-	Late        bool         `json:"late"`          // at least 10 starts, and 1 % of them, were late by more than 5 ms
+	LagNS       Distribution `json:"lag_ns"`                   // by how much starts were late
+	BusyMaxPPM  uint32       `json:"busy_max_ppm"`             // busiest second of an executor, in parts per million
+	Begun       uint64       `json:"begun"`                    // iterations that began
+	Waited      uint64       `json:"waited"`                   // of those, the ones that were due while no virtual user was free
+	Dropped     uint64       `json:"dropped"`                  // iterations that were due and never began, for the same reason
+	NotOffered  uint64       `json:"not_offered"`              // iterations that were due while no attempt of their share is known to have run: a rate asks for begun, dropped and not_offered
+	SharedCores uint32       `json:"shared_cores"`             // executors that shared a core with other workflows of the job: there were more workflows than cores
+	Saturated   bool         `json:"saturated"`                // its own work filled its core: latencies include its own delays
+	WaitMaxPPM  uint32       `json:"wait_max_ppm"`             // of a second, an executor ready to run while other programs had its core, in parts per million
+	StealMaxPPM uint32       `json:"steal_max_ppm"`            // of the machine's time that its host gave to other machines, in parts per million
+	Starved     bool         `json:"starved"`                  // other programs or machines took the core that it needed
+	Late        bool         `json:"late"`                     // at least 10 starts, and 1 % of them, were late by more than 5 ms
+	Unanswered  []Unanswered `json:"unanswered,omitempty"`     // executors none of whose requests was answered, while others had answers: the first 16
+	Silent      uint32       `json:"unanswered_sum,omitempty"` // the number of these
+}
+
+// Unanswered is an executor that had no answer at all, though others of its workflow had: its share
+// of the load did not get through.
+type Unanswered struct {
+	Workflow string `json:"workflow"` // whose load it sent
+	Worker   string `json:"worker"`   // where it ran
+	Core     uint32 `json:"core"`     // of that worker, from 0
+	Requests uint64 `json:"requests"` // that ended, each without an answer
+	Kind     string `json:"kind"`     // of most of these failures
+	Example  string `json:"example"`  // of that kind, in words
+}
+
+// unansweredTold bounds the executors that a text names.
+const unansweredTold = 3
+
+// UnansweredText tells people which executors had no answer.
+func (g *Generator) UnansweredText() (all []string) {
+	for i, u := range g.Unanswered {
+		if i == unansweredTold {
+			return append(all, fmt.Sprintf("unanswered: and %d more executors, which the result file names", int(g.Silent)-i))
+		}
+		all = append(all, fmt.Sprintf("unanswered: not one of the %d requests of the executor on core %d of %s was answered, though others were (%s): %s. Check that machine's way to the target.",
+			u.Requests, u.Core, u.Worker, u.Kind, u.Example))
+	}
+	return all
 }
 
 // Datacenter is one datacenter's share of the job.

@@ -107,6 +107,9 @@ func (d *summary) generator() {
 	for _, text := range Doubts(d.result) {
 		d.wrap("  ", text, warn)
 	}
+	for _, text := range g.UnansweredText() {
+		d.wrap("  ", units.Clean(text), warn)
+	}
 }
 
 // startsLeast is how many starts have a p99: that of fewer is among their ten latest.

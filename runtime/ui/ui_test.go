@@ -270,8 +270,12 @@ func TestRemedy(t *testing.T) {
 		"starved: other programs had the generator's core for 40% of a second":    {Starved: true, Late: true, WaitMaxPPM: 400_000, StealMaxPPM: 10},
 		"starved: other machines of the same host had the generator's core for 3": {Starved: true, StealMaxPPM: 300_000},
 		"late: starts were late although the generator had its core":              {Late: true, BusyMaxPPM: 20_000},
-		"busiest second 11%, 50 starts late by 9.00ms at most":                    {BusyMaxPPM: 110_000, LagNS: report.Distribution{Count: 50, P99: 9_000_000, Max: 9_000_000}},
-		"busiest second 11%, starts late by 1.00ms at p99, 9.00ms at most":        {BusyMaxPPM: 110_000, LagNS: report.Distribution{Count: 1000, P99: 1_000_000, Max: 9_000_000}},
+		"unanswered: not one of the 37 requests of the executor on core 1 of w2 was answered, though others were (dns): no such host. Check": {Silent: 1, Unanswered: []report.Unanswered{
+			{Workflow: "shop", Worker: "w2", Core: 1, Requests: 37, Kind: "dns", Example: "no such host"},
+		}},
+		"unanswered: and 6 more executors, which the result file names":    {Silent: 9, Unanswered: make([]report.Unanswered, 9)},
+		"busiest second 11%, 50 starts late by 9.00ms at most":             {BusyMaxPPM: 110_000, LagNS: report.Distribution{Count: 50, P99: 9_000_000, Max: 9_000_000}},
+		"busiest second 11%, starts late by 1.00ms at p99, 9.00ms at most": {BusyMaxPPM: 110_000, LagNS: report.Distribution{Count: 1000, P99: 1_000_000, Max: 9_000_000}},
 	} {
 		r := result(t, "local")
 		r.Generator = g

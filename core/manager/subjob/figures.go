@@ -2,6 +2,7 @@ package subjob
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"hyperscale/core/message"
@@ -9,12 +10,11 @@ import (
 	"hyperscale/core/stats"
 )
 
-// The executors' names for a connection that no process accepts, a function that failed, and a
-// value that cannot stand where a request wants it.
+// The executors' names for a function that failed, and for a value that cannot stand where a
+// request wants it.
 const (
-	KindRefused = "refused"
-	KindScript  = "script"
-	KindValue   = "value"
+	KindScript = "script"
+	KindValue  = "value"
 )
 
 // Total sums the figures of a workflow's shards.
@@ -26,24 +26,6 @@ func (f *Workflow) Total() (message.Stats, error) {
 	sum, err := stats.Sum(parts)
 	sum.Gap = stats.Gap(parts)
 	return sum, err
-}
-
-// AllRefused says that the target refused every connection.
-func AllRefused(s *message.Stats) bool {
-	var started, refused uint64
-	for i := range s.Steps {
-		step := &s.Steps[i]
-		if !step.Kind.Measured() {
-			continue
-		}
-		started += step.Started
-		for _, e := range step.Errors {
-			if e.Kind == KindRefused {
-				refused += e.Count
-			}
-		}
-	}
-	return started > 0 && refused >= started
 }
 
 // Broken says why a run measured nothing: each iteration that ended failed by the test itself (its
@@ -65,7 +47,7 @@ func Broken(s *message.Stats) string {
 			switch {
 			case e.Kind == KindScript || e.Kind == KindValue:
 				broken += e.Count
-			case unanswered(e.Kind) && len(step.Statuses) == 0:
+			case stats.Unanswered(e.Kind) && len(step.Statuses) == 0:
 				silent += e.Count
 			default:
 				continue
@@ -78,20 +60,14 @@ func Broken(s *message.Stats) string {
 	switch {
 	case failed == 0 || broken+silent < failed:
 		return ""
+	case broken == 0 && strings.HasPrefix(first.Kind, "tls"): // its example has the remedy
+		return fmt.Sprintf("not one of %d TLS handshakes succeeded (%s): %s", failed, first.Kind, first.Example)
+	case broken == 0 && stats.Unconnected(first.Kind):
+		return fmt.Sprintf("not one of %d requests reached the target (%s): %s: check that it runs and that the URL is right", failed, first.Kind, first.Example)
 	case silent > 0:
 		return fmt.Sprintf("not one of %d requests was answered (%s): %s: check that the target serves this address, and its logs", failed, first.Kind, first.Example)
 	}
 	return fmt.Sprintf("not one of %d iterations worked (%s): %s", failed, first.Kind, first.Example)
-}
-
-// unanswered says whether a request that failed so got no answer.
-func unanswered(kind string) bool {
-	switch kind {
-	case KindRefused, "connect_timeout", "unreachable", "dns", "local", "tls", "tls_alert", "tls_authority", "tls_name", "tls_expired",
-		"closed", "reset", "timeout", "write_timeout", "refused_stream", "goaway", "stream_reset":
-		return true
-	}
-	return false
 }
 
 // Measured sums the requests of a progress report.
