@@ -31,6 +31,7 @@ type command struct {
 	submit *message.JobSubmit    // of a submission
 	drain  *message.DrainRequest // of a drain
 	job    message.JobID         // for commands about one; a submission's job follows from its key
+	now    bool                  // of a cancellation: without after_all
 
 	gate      *connection       // that it asks; nil while it waits for the next round
 	request   message.RequestID // of the newest try; zero if none is open
@@ -81,7 +82,7 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 	case *message.JobQuery:
 		c.kind, c.job = kindQuery, b.Job
 	case *message.JobCancel:
-		c.kind, c.job = kindCancel, b.Job
+		c.kind, c.job, c.now = kindCancel, b.Job, b.Now
 	case *message.DatacenterQuery:
 		c.kind = kindDatacenters
 	case *message.StatusQuery:
@@ -155,7 +156,7 @@ func (c *command) question() node.Message {
 	case kindQuery:
 		return &message.JobQuery{Request: c.request, Job: c.job}
 	case kindCancel:
-		return &message.JobCancel{Request: c.request, Job: c.job}
+		return &message.JobCancel{Request: c.request, Job: c.job, Now: c.now}
 	case kindDatacenters:
 		return &message.DatacenterQuery{Request: c.request}
 	case kindCluster:

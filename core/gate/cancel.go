@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/gate/job"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/plan"
 )
 
 // cancel answers once CANCELLING is on a majority, or with the job's terminal state if the job
@@ -20,9 +21,14 @@ func (m *driver) cancel(env node.Env, j *entry, a *audience.Ask) {
 		return
 	}
 	if j.State == message.JobCancelling || j.State.Terminal() {
+		if a.Now && !j.Now && !j.State.Terminal() {
+			j.Now = true
+			m.save(env, j, tag{act: actCancel})
+		}
 		answerCancels(env, j)
 		return
 	}
+	j.Now = a.Now
 	m.leaveQueue(env, j)
 	j.Become(message.JobCancelling, "cancelled by "+shortened(string(a.From), detailMax))
 	if m.stopSubjobs(env, j); !j.State.Terminal() {
@@ -74,7 +80,7 @@ func (m *driver) sendCancel(env node.Env, j *entry, p *job.Subjob) {
 	}
 	for _, id := range p.Holders() {
 		if mgr := m.places.Manager(id); mgr != nil && mgr.Stream != 0 {
-			env.Send(mgr.Stream, &message.SubjobCancel{Job: j.ID, Fence: p.Fence, State: j.StoppedState(), Reason: reason})
+			env.Send(mgr.Stream, &message.SubjobCancel{Job: j.ID, Fence: p.Fence, State: j.StoppedState(), Reason: reason, Now: j.Now})
 		}
 	}
 }
@@ -102,6 +108,9 @@ func (m *driver) endStopped(env node.Env, j *entry) {
 			bound = m.config.RunGrace
 		case mgr != nil && mgr.Live:
 			bound = m.config.CancelAgeMax
+		}
+		if p.Accepted && !j.Now {
+			bound += plan.CleanUp(&j.Spec.Plan)
 		}
 		if waited >= bound {
 			who := "no manager"

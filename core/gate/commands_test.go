@@ -161,6 +161,9 @@ func (m *member) submitted(t *testing.T, d *datadriven.TestData) *message.JobSub
 			Expr: "get.errors > " + p + "%", Step: "get", Of: message.OfErrors, Op: message.OpAbove, Bound: int64(number(t, p)) * 10_000,
 		}}}
 	}
+	if d.HasArg("after") {
+		s.Plan.AfterAll = 1
+	}
 	if d.HasArg("unique") {
 		s.Plan.Workflows[0].Feed = message.FeedPlan{Name: "people.csv", Rows: 100, Unique: true, AtEnd: message.RowsStop}
 	}

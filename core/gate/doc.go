@@ -51,6 +51,8 @@
 //	GATE-7 The gate judges a workflow's own condition (abort_when), over all datacenters. The
 //	       abort is on a majority before the gate sends it, and the gate repeats it until each
 //	       manager has ended the workflow.
+//	GATE-8 A stopped job has the time of its after_all beyond the bounds of a stop, unless a
+//	       client asks to end at once.
 //
 // A gate that adopts a job publishes its last transition once more, since it cannot know
 // whether any client received it. A job's time stands still while no gate owns it. Its

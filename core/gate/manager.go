@@ -241,5 +241,5 @@ func (m *roster) reclaim(env node.Env, j *entry, p *job.Subjob, mgr *places.Mana
 func stopOrphan(env node.Env, mgr *places.Manager, ref message.SubjobRef, j *entry, reason string) {
 	fence := ref.Fence
 	fence.JobEpoch = max(fence.JobEpoch, j.Epoch)
-	env.Send(mgr.Stream, &message.SubjobCancel{Job: ref.Job, Fence: fence, State: message.JobCancelled, Reason: reason})
+	env.Send(mgr.Stream, &message.SubjobCancel{Job: ref.Job, Fence: fence, State: message.JobCancelled, Reason: reason, Now: true})
 }

@@ -20,7 +20,7 @@ func TestVerdictsOfAcceptedPlansFitAFrame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := legalSubmit(t)
 		first := s.Plan.Workflows[0]
-		s.Plan.Workflows = nil
+		s.Plan.Workflows, s.Plan.AfterAll = nil, 0
 		name := strings.Repeat("w", rapid.SampledFrom([]int{plan.NameMax - 3, 1, 20, plan.NameMax - 3}).Draw(t, "name"))
 		expr := strings.Repeat("e", rapid.SampledFrom([]int{1, 36, 150, plan.ExprMax}).Draw(t, "expr"))
 		workflows := rapid.SampledFrom([]int{16, 64, plan.WorkflowsMax, 1}).Draw(t, "workflows")

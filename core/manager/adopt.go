@@ -121,6 +121,9 @@ func (m *tenure) takeOver(env node.Env, job message.JobID, epoch uint64, c *subj
 	m.install(env, p)
 	until := p.Granted.Add(m.config.patience())
 	p.Reopen(env.Now(), until)
+	if p.Stop.Decided != message.JobNone {
+		p.Stop.Clear = until // the former holder may have ended what a lost worker still runs
+	}
 	m.wake(env, until)
 	m.gather(env, p, c)
 	if m.subjobs[p.Job] == p {

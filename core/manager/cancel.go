@@ -15,16 +15,24 @@ func (m *workflows) cancel(env node.Env, p *subjob.Subjob, c *message.SubjobCanc
 		m.adoptEpoch(env, p, c.Fence.JobEpoch, "cancel")
 	}
 	if p.Result != nil || p.Stop.Decided != message.JobNone {
+		if c.Now {
+			m.endCleanUp(env, p)
+		}
 		m.tell(env, p)
 		return
 	}
-	p.Stop.Decided, p.Why = c.State, c.Reason
+	p.Stop.Decided, p.Stop.Over, p.Why = c.State, c.Now, c.Reason
 	env.Emit(event.Acted{Shard: message.ShardID{Job: p.Job}, Subjob: true, Fence: p.Fence, What: "cancel"})
 	m.stopSubjob(env, p)
 }
 
 func (m *workflows) onRunTimeout(env node.Env, id message.JobID) {
-	if p := m.owned(env, id); p != nil && p.Result == nil && p.Stop.Decided == message.JobNone {
+	p := m.owned(env, id)
+	switch {
+	case p == nil || p.Result != nil:
+	case p.Stop.Decided != message.JobNone:
+		m.endCleanUp(env, p)
+	default:
 		p.Stop.Decided, p.Why = message.JobTimedOut, fmt.Sprintf("it ran longer than its run timeout of %v", p.RunTimeout)
 		m.stopSubjob(env, p)
 	}
@@ -37,7 +45,13 @@ func (m *workflows) stopSubjob(env node.Env, p *subjob.Subjob) {
 		return // gathered continues
 	}
 	p.Stop.Writing = true
+	if p.Stop.Since == 0 {
+		p.Stop.Since = env.Now()
+	}
 	m.commit(p, tag{step: stopRecorded, subjob: p})
+	if p.Stop.Over {
+		m.commit(p, tag{step: overRecorded, subjob: p})
+	}
 }
 
 // onStopped acts on the end: it is on a majority.
@@ -45,7 +59,37 @@ func (m *workflows) onStopped(env node.Env, p *subjob.Subjob) {
 	p.Stop.Writing = false
 	if p.Result == nil {
 		p.Stop.Durable = p.Stop.Decided
+		m.setRunTimeout(env, p)
 		m.halt(env, p)
+	}
+}
+
+// endCleanUp ends after_all of a stopped subjob, once a majority knows: its time is over, or a gate
+// asks to end at once.
+func (m *attempts) endCleanUp(env node.Env, p *subjob.Subjob) {
+	if f := p.After(); f == nil || f.End != message.WorkflowNone || p.Result != nil || p.Stop.Over || p.Missing > 0 {
+		return
+	}
+	p.Stop.Over = true
+	m.commit(p, tag{step: overRecorded, subjob: p})
+}
+
+// onOver acts on the end of the clean-up: it is on a majority.
+func (m *workflows) onOver(env node.Env, p *subjob.Subjob) {
+	p.Stop.Sealed = true
+	if p.Result == nil && p.Stop.Durable != message.JobNone {
+		m.halt(env, p)
+	}
+}
+
+// cleanUp runs after_all of a stopped subjob once all other workflows have ended.
+func (m *workflows) cleanUp(env node.Env, p *subjob.Subjob) {
+	switch f := p.Left(); {
+	case f == nil:
+	case len(f.Shards) == 0 && !p.Began():
+		m.endWorkflow(env, f, subjob.EndOf(p.Stop.Durable), "the job had not begun: there is nothing to clean up")
+	default:
+		m.place(env)
 	}
 }
 
@@ -55,10 +99,11 @@ func (m *workflows) halt(env node.Env, p *subjob.Subjob) {
 		m.becomeSubjob(env, p, message.JobCancelling, p.Why)
 	}
 	for _, f := range p.Workflows {
-		if f.End == message.WorkflowNone {
+		if f.End == message.WorkflowNone && p.StopOf(f) != message.JobNone {
 			m.stopWorkflow(env, f)
 		}
 	}
+	m.cleanUp(env, p)
 	m.finishWhenEnded(env, p)
 }
 
@@ -103,6 +148,7 @@ func (m *workflows) resume(env node.Env, p *subjob.Subjob) {
 			m.stopWorkflow(env, f)
 		}
 	}
+	m.cleanUp(env, p)
 	m.finishWhenEnded(env, p)
 }
 

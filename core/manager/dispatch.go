@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"fmt"
 	"time"
 
 	"hyperscale/core/event"
@@ -8,6 +9,7 @@ import (
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/plan"
 )
 
 // refusedWait is how long a shard waits after its first refusal. Each dispatch doubles it, so
@@ -61,13 +63,13 @@ func (m *attempts) sendDispatch(env node.Env, s *subjob.Shard) {
 		s.Dispatch = subjob.Dispatch{Dispatched: env.Now(), Joined: resume.Elapsed, Anew: resume.Anew}
 	}
 	s.Sent, s.Renewed = env.Now(), env.Now()
-	p, plan := s.Workflow.Subjob, s.Workflow.Plan
-	left := p.RunTimeout - env.Now().Sub(p.Accepted)
+	p, f := s.Workflow.Subjob, s.Workflow.Plan
+	left := p.TimeLeft(env.Now())
 	env.Send(w.Stream, &message.ShardDispatch{
-		Shard: s.ID, Fence: s.Fence, Workflow: plan.Name,
+		Shard: s.ID, Fence: s.Fence, Workflow: f.Name,
 		Program: p.Dispatch.Program, PlanDigest: p.Digest,
 		VUs: s.VUs, FirstVU: s.First, Cores: s.Cores,
-		Duration: plan.Duration, Timeout: plan.Timeout, RunTimeout: max(left, time.Second),
+		Duration: f.Duration, Timeout: f.Timeout, RunTimeout: max(left, time.Second),
 		Given: s.Workflow.Given(), Rows: p.Dispatch.Rows,
 		Resume: resume, Tenancy: s.Tenancy,
 	})
@@ -99,14 +101,18 @@ func (m *attempts) stopShards(env node.Env, f *subjob.Workflow, to message.Workf
 func (m *attempts) sendCancel(env node.Env, s *subjob.Shard) {
 	w := m.roster.Of(s.Worker)
 	p := s.Workflow.Subjob
-	if !w.Stands() || p.Stop.Durable == message.JobNone && s.Workflow.Failure == "" {
+	stop := p.StopOf(s.Workflow)
+	if !w.Stands() || stop == message.JobNone && s.Workflow.Failure == "" {
 		return
 	}
 	why := p.Why
-	if p.Stop.Durable == message.JobNone {
+	switch {
+	case stop == message.JobNone:
 		why = "the workflow failed: " + s.Workflow.Failure
+	case s.Workflow == p.After() && p.CleanUpLeft(env.Now()) <= 0:
+		why = fmt.Sprintf("it had %v after the job was stopped", plan.CleanUp(&p.Dispatch.Plan))
 	}
-	env.Send(w.Stream, &message.ShardCancel{Shard: s.ID, Fence: s.Fence, State: subjob.EndOf(p.Stop.Durable), Reason: why})
+	env.Send(w.Stream, &message.ShardCancel{Shard: s.ID, Fence: s.Fence, State: subjob.EndOf(stop), Reason: why})
 }
 
 func (m *attempts) retryShard(env node.Env, s *subjob.Shard) {

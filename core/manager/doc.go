@@ -47,6 +47,9 @@
 //	      membership knows is kept for it, and every manager that a worker is connected to has
 //	      answered a heartbeat since. A manager dispatches nothing beside one that it knows of,
 //	      by a worker's word, or by that of a majority of managers on its own last record.
+//	MGR-11 A stop leaves after_all. It begins when all other workflows have ended and what was lost
+//	      has stopped, if the job had begun. A majority knows its end by the bound or by a second
+//	      cancellation before a worker hears of it.
 //
 // Layers, of which each calls those below it alone: Machine dispatches; tenure takes
 // registers over and gives them up; gateSide takes orders of gates and operators;

@@ -41,6 +41,7 @@ func (m *workflows) onWorkflowEnded(env node.Env, f *subjob.Workflow) {
 		}
 		m.place(env)
 	}
+	m.cleanUp(env, p)
 	m.finishWhenEnded(env, p)
 }
 
@@ -112,8 +113,11 @@ func (m *workflows) onLost(env node.Env, s *subjob.Shard, why string, from node.
 	env.Emit(event.ShardLost{Shard: s.ID, Fence: s.Fence, Worker: s.Worker, Reason: why})
 	m.tellLost(env, s, s.Lost[len(s.Lost)-1])
 	f := s.Workflow
+	if f != f.Subjob.After() {
+		f.Subjob.Stop.Clear = max(f.Subjob.Stop.Clear, from)
+	}
 	switch {
-	case f.Subjob.Stop.Decided != message.JobNone:
+	case f.Subjob.Stops(f):
 		m.endShard(env, s, subjob.EndOf(f.Subjob.Stop.Decided), fmt.Sprintf("%s did not confirm that shard %d stopped: %s", s.Worker, s.ID.Ordinal, why))
 	case f.Failure != "":
 		m.endShard(env, s, message.WorkflowCancelled, why)
@@ -185,7 +189,7 @@ func (m *workflows) onShardEnded(env node.Env, s *subjob.Shard) {
 	}
 	if s.State == message.WorkflowFailed && f.Failure == "" {
 		f.Failure = subjob.Reason(s.Why)
-		if f.Subjob.Stop.Decided == message.JobNone {
+		if !f.Subjob.Stops(f) {
 			m.stopShards(env, f, message.WorkflowCancelled)
 		}
 	}

@@ -129,8 +129,10 @@ func (m *holdings) extend(p *subjob.Subjob, sent node.Instant) {
 }
 
 func (m *holdings) setRunTimeout(env node.Env, p *subjob.Subjob) {
-	left := p.RunTimeout - env.Now().Sub(p.Accepted)
-	env.SetTimer(node.KeyID(node.PartManager, node.ManagerJob, p.Job), max(0, left))
+	if p.Stop.Decided != message.JobNone && p.After() == nil {
+		return
+	}
+	env.SetTimer(node.KeyID(node.PartManager, node.ManagerJob, p.Job), max(0, p.TimeLeft(env.Now())))
 }
 
 // install adds a subjob to those that this manager holds.

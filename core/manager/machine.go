@@ -150,6 +150,7 @@ func (m *Machine) onRetry(env node.Env) {
 		if p.Stop.Decided != p.Stop.Durable && !p.Stop.Writing {
 			m.stopSubjob(env, p)
 		}
+		m.cleanUp(env, p)
 		m.finishWhenEnded(env, p)
 		for _, f := range p.Workflows {
 			for _, s := range f.Shards {

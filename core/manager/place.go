@@ -22,7 +22,7 @@ func (m *workflows) place(env node.Env) {
 			continue
 		}
 		m.close(env, p)
-		if p.Stop.Decided == message.JobNone && p.Fresh(env.Now()) {
+		if (p.Stop.Decided == message.JobNone || p.Left() != nil && p.Began()) && p.Fresh(env.Now()) {
 			alone = m.placeSubjob(env, p, alone)
 		}
 	}
@@ -99,6 +99,11 @@ func (m *workflows) isReady(env node.Env, f *subjob.Workflow) bool {
 			return false
 		}
 	}
+	if f == f.Subjob.After() && env.Now() < f.Subjob.Stop.Clear {
+		m.wait(env, f, "workers that were lost to stop")
+		m.wake(env, f.Subjob.Stop.Clear)
+		return false
+	}
 	if begins := f.Unblocked().Add(f.Plan.StartDelay); env.Now() < begins {
 		m.wait(env, f, "its start_delay of "+f.Plan.StartDelay.String()+" to pass")
 		m.wake(env, begins)
@@ -174,7 +179,7 @@ func (m *workflows) giveUp(env node.Env, f *subjob.Workflow, why string) {
 }
 
 // wait shows the gate what a workflow waits for.
-func (m *workflows) wait(env node.Env, f *subjob.Workflow, why string) {
+func (m *attempts) wait(env node.Env, f *subjob.Workflow, why string) {
 	if f.Waits != why {
 		f.Waits = why
 		m.touch(env, f.Subjob)

@@ -60,7 +60,7 @@ func (m *workerSide) onShardRefused(env node.Env, w *roster.Worker, r *message.S
 	}
 	m.detach(s)
 	why := fmt.Sprintf("%s refused it: %v: %s", w.Peer.ID, r.Code, r.Detail)
-	if f := s.Workflow; f.Subjob.Stop.Durable != message.JobNone || f.Failure != "" { // its workflow ends, and dispatches nothing again
+	if f := s.Workflow; f.Subjob.StopOf(f) != message.JobNone || f.Failure != "" { // its workflow ends, and dispatches nothing again
 		m.endShard(env, s, subjob.EndOf(f.Subjob.Stop.Durable), "")
 		return
 	}

@@ -34,6 +34,7 @@ type step uint8
 const (
 	epochAdopted step = iota + 1
 	stopRecorded
+	overRecorded
 	abortRecorded
 	workflowEnded
 	resultRecorded
@@ -87,6 +88,8 @@ func (m *Machine) onCommitted(env node.Env, t *tag) {
 		m.onEpochAdopted(env, t.subjob, t.epoch, t.why)
 	case stopRecorded:
 		m.onStopped(env, t.subjob)
+	case overRecorded:
+		m.onOver(env, t.subjob)
 	case abortRecorded:
 		m.onAborted(env, t.workflow)
 	case workflowEnded:

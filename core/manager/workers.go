@@ -254,7 +254,7 @@ func (m *workflows) snapshot(env node.Env, p *subjob.Subjob) message.DatacenterR
 	return out
 }
 
-func (m *workflows) sum(env node.Env, f *subjob.Workflow) message.Stats {
+func (m *attempts) sum(env node.Env, f *subjob.Workflow) message.Stats {
 	sum, err := f.Total()
 	if err != nil {
 		env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ShardProgress", Why: err.Error()})

@@ -1542,7 +1542,7 @@ func (z *PhaseTimes) check() error {
 }
 
 func (z *Plan) size() int {
-	n := 43
+	n := 53
 	n += sizeString(len(z.Source))
 	n += sizeArray(len(z.Workflows))
 	for i := range z.Workflows {
@@ -1560,6 +1560,7 @@ func (z *Plan) size() int {
 	for i := range z.Barriers {
 		n += z.Barriers[i].size()
 	}
+	n += sizeUint(uint64(z.AfterAll))
 	return n
 }
 
@@ -1581,6 +1582,7 @@ func (z *Plan) digest(h uint64) uint64 {
 	for i := range z.Barriers {
 		h = z.Barriers[i].digest(h)
 	}
+	h = node.Mix(h, uint64(z.AfterAll))
 	return h
 }
 
@@ -3362,15 +3364,17 @@ func (z *JobCancel) Size() int { return z.size() }
 func (z *JobCancel) Digest() uint64 { return z.digest(23) }
 
 func (z *JobCancel) size() int {
-	n := 13
+	n := 17
 	n += z.Request.size()
 	n += sizeBytes(len(z.Job))
+	n++
 	return n
 }
 
 func (z *JobCancel) digest(h uint64) uint64 {
 	h = z.Request.digest(h)
 	h = node.MixBytes(h, z.Job[:])
+	h = node.Mix(h, bit(z.Now))
 	return h
 }
 
@@ -4160,11 +4164,12 @@ func (z *SubjobCancel) Size() int { return z.size() }
 func (z *SubjobCancel) Digest() uint64 { return z.digest(56) }
 
 func (z *SubjobCancel) size() int {
-	n := 24
+	n := 28
 	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Reason))
+	n++
 	return n
 }
 
@@ -4173,6 +4178,7 @@ func (z *SubjobCancel) digest(h uint64) uint64 {
 	h = z.Fence.digest(h)
 	h = node.Mix(h, uint64(z.State))
 	h = node.MixString(h, string(z.Reason))
+	h = node.Mix(h, bit(z.Now))
 	return h
 }
 

@@ -87,6 +87,7 @@ type JobResult struct {
 type JobCancel struct {
 	Request RequestID `msg:"request"`
 	Job     JobID     `msg:"job" require:"true"`
+	Now     bool      `msg:"now"` // without after_all
 }
 
 // JobCancelAck reports that CANCELLING is on disk, or that the job had ended.

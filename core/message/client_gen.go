@@ -631,9 +631,9 @@ func (z *JobAck) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobCancel) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 2
+	// map header, size 3
 	// string "request"
-	o = append(o, 0x82, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o = append(o, 0x83, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
 	o, err = z.Request.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Request")
@@ -646,6 +646,9 @@ func (z *JobCancel) MarshalMsg(b []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "Job")
 		return
 	}
+	// string "now"
+	o = append(o, 0xa3, 0x6e, 0x6f, 0x77)
+	o = msgp.AppendBool(o, z.Now)
 	return
 }
 
@@ -694,6 +697,17 @@ func (z *JobCancel) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Job")
 				return
 			}
+		case "now":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Now")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Now, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Now")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -708,7 +722,7 @@ func (z *JobCancel) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobCancel) Msgsize() (s int) {
-	s = 1 + 8 + z.Request.Msgsize() + 4 + z.Job.Msgsize()
+	s = 1 + 8 + z.Request.Msgsize() + 4 + z.Job.Msgsize() + 4 + msgp.BoolSize
 	return
 }
 

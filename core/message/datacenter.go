@@ -144,4 +144,5 @@ type SubjobCancel struct {
 	Fence  Fence    `msg:"fence"`
 	State  JobState `msg:"state" require:"true"` // CANCELLED or TIMED_OUT: the state in which it ends
 	Reason string   `msg:"reason"`
+	Now    bool     `msg:"now"` // without after_all
 }

@@ -1296,9 +1296,9 @@ func (z *SubjobAbort) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *SubjobCancel) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 4
+	// map header, size 5
 	// string "job"
-	o = append(o, 0x84, 0xa3, 0x6a, 0x6f, 0x62)
+	o = append(o, 0x85, 0xa3, 0x6a, 0x6f, 0x62)
 	o, err = z.Job.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Job")
@@ -1321,6 +1321,9 @@ func (z *SubjobCancel) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "reason"
 	o = append(o, 0xa6, 0x72, 0x65, 0x61, 0x73, 0x6f, 0x6e)
 	o = msgp.AppendString(o, z.Reason)
+	// string "now"
+	o = append(o, 0xa3, 0x6e, 0x6f, 0x77)
+	o = msgp.AppendBool(o, z.Now)
 	return
 }
 
@@ -1391,6 +1394,17 @@ func (z *SubjobCancel) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Reason")
 				return
 			}
+		case "now":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Now")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Now, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Now")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1405,7 +1419,7 @@ func (z *SubjobCancel) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SubjobCancel) Msgsize() (s int) {
-	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 6 + z.State.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Reason)
+	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 6 + z.State.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Reason) + 4 + msgp.BoolSize
 	return
 }
 

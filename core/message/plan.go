@@ -187,6 +187,7 @@ type Plan struct {
 	Source    string         `msg:"source" require:"true"` // name of the main file
 	Workflows []WorkflowPlan `msg:"workflows"`
 	Params    []ParamPlan    `msg:"params"`
-	Counters  []CounterPlan  `msg:"counters" json:",omitempty"` // as declared
-	Barriers  []BarrierPlan  `msg:"barriers" json:",omitempty"` // as declared
+	Counters  []CounterPlan  `msg:"counters" json:",omitempty"`  // as declared
+	Barriers  []BarrierPlan  `msg:"barriers" json:",omitempty"`  // as declared
+	AfterAll  uint32         `msg:"after_all" json:",omitempty"` // 1 + the index of the workflow that cleans up, also when the job is stopped; zero: none
 }

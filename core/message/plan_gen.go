@@ -301,9 +301,9 @@ func (z *ParamPlan) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Plan) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 5
+	// map header, size 6
 	// string "source"
-	o = append(o, 0x85, 0xa6, 0x73, 0x6f, 0x75, 0x72, 0x63, 0x65)
+	o = append(o, 0x86, 0xa6, 0x73, 0x6f, 0x75, 0x72, 0x63, 0x65)
 	o = msgp.AppendString(o, z.Source)
 	// string "workflows"
 	o = append(o, 0xa9, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77, 0x73)
@@ -345,6 +345,9 @@ func (z *Plan) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 	}
+	// string "after_all"
+	o = append(o, 0xa9, 0x61, 0x66, 0x74, 0x65, 0x72, 0x5f, 0x61, 0x6c, 0x6c)
+	o = msgp.AppendUint32(o, z.AfterAll)
 	return
 }
 
@@ -494,6 +497,17 @@ func (z *Plan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "after_all":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "AfterAll")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.AfterAll, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "AfterAll")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -524,6 +538,7 @@ func (z *Plan) Msgsize() (s int) {
 	for za0004 := range z.Barriers {
 		s += z.Barriers[za0004].Msgsize()
 	}
+	s += 10 + msgp.Uint32Size
 	return
 }
 

@@ -163,6 +163,7 @@ func (c *check) whole(p *message.Plan) {
 			c.add("duration of all layers", length(d), "be at most "+length(DurationMax), "shorten the workflows that wait for each other, or submit several jobs")
 		}
 	}
+	c.cleanUp(p)
 	verdicts := 0
 	for i := range p.Workflows {
 		verdicts += len(p.Workflows[i].Thresholds)

@@ -74,6 +74,9 @@ func (l *loader) build(limits guard.Limits) (*Program, error) {
 			}
 		}
 		p.workflows = append(p.workflows, w)
+		if l.after != nil && d.plan.Name == afterAll {
+			p.plan.AfterAll = uint32(i + 1)
+		}
 	}
 	return p, l.refused(plan.Check(&p.plan))
 }

@@ -42,6 +42,9 @@ workflow(name = "b", depends = ["a"], steps = [step("home", http.get("http://h/"
 				t.Errorf("%s uses what before_all returns: %v", w.Name, p.workflows[i].Uses())
 			}
 		}
+		if got, want := int(p.Plan().AfterAll), slices.Index(names, "after_all")+1; got != want {
+			t.Errorf("workflow %d of %v cleans up, want %d", got, names, want)
+		}
 		if !slices.Equal(names, c.names) {
 			t.Errorf("workflows %v, want %v", names, c.names)
 		}

@@ -26,6 +26,7 @@ type Ask struct {
 	From    node.ID
 	Digest  uint64 // of the submission
 	Again   bool   // the gate knew the key
+	Now     bool   // of a cancellation: without after_all
 }
 
 // Waiting holds the requests that wait for one job.

@@ -73,6 +73,7 @@ type Times struct {
 	Ran       bool         // Started is set
 	Cancelled node.Instant // when the gate decided the cancellation, or RunTimeout ended
 	Expired   bool         // RunTimeout has ended
+	Now       bool         // a client asked to end it without after_all
 	Resend    node.Instant // when the gate last sent SubjobCancel or SubjobAbort
 	Ended     node.Instant
 	Elapsed   time.Duration // set at the end

@@ -18,7 +18,7 @@ func (j *Job) Record(now node.Instant) []byte {
 	r := record.Job{
 		Number: j.Turn.Number, Key: j.Key, Digest: j.Digest, Name: j.Name, Named: j.Turn.Named, RunTimeout: j.RunTimeout,
 		Elapsed: j.ElapsedAt(now), Ran: j.Ran, Closed: j.Closed, Last: j.Last.record(j.lastUnknown), Spec: j.SpecFile, Result: j.ResultFile,
-		ResultBytes: uint64(j.ResultBytes), Files: j.Newer.Files, Unknown: j.Newer.Unknown,
+		ResultBytes: uint64(j.ResultBytes), Now: j.Now, Files: j.Newer.Files, Unknown: j.Newer.Unknown,
 	}
 	if n := len(j.pending); n > 0 {
 		r.Last = j.pending[n-1].record(nil)
@@ -83,7 +83,7 @@ func FromRecord(id message.JobID, rec *Record, now, written node.Instant, incarn
 		Course:  Course{State: last.To, Reason: last.Reason, Shown: last.To, Last: last, lastUnknown: rec.Last.Unknown},
 		Times: Times{
 			Born: written.Add(-rec.Elapsed), Started: written.Add(-rec.RunFor), Ran: rec.Ran, Cancelled: now, Resend: now,
-			Ended: now, Elapsed: rec.Elapsed,
+			Ended: now, Elapsed: rec.Elapsed, Now: rec.Now,
 		},
 		Outcome:  Outcome{ResultFile: rec.Result, ResultBytes: int(rec.ResultBytes)},
 		Newer:    Newer{rec.Job.Files, rec.Unknown},

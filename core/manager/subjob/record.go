@@ -31,7 +31,7 @@ func SpillOf(b []byte) (message.FileDigest, bool) {
 func (p *Subjob) Record(now node.Instant) []byte {
 	r := record.Subjob{
 		Epoch: max(p.Epoch, p.Fence.JobEpoch), Gate: p.Gate, File: p.File, Age: max(0, now.Sub(p.Accepted)), RunTimeout: p.RunTimeout,
-		Stop: p.Stop.Decided, Why: p.Why, Result: p.Kept, Files: p.Newer.Files, Unknown: p.Newer.Unknown,
+		Stop: p.Stop.Decided, Stopped: offset(p.Stop.Since, p.Accepted), Over: p.Stop.Over, Why: p.Why, Result: p.Kept, Files: p.Newer.Files, Unknown: p.Newer.Unknown,
 	}
 	for _, f := range p.Workflows {
 		r.Workflows = append(r.Workflows, f.record(p.Accepted))
@@ -90,9 +90,10 @@ func Decode(job message.JobID, b []byte, now node.Instant) (*Subjob, error) {
 	}
 	p := &Subjob{
 		Job: job, Epoch: r.Epoch, Fence: message.Fence{JobEpoch: r.Epoch}, Gate: r.Gate, File: r.File, Accepted: now.Add(-r.Age),
-		RunTimeout: r.RunTimeout, Stop: Pending{Decided: r.Stop, Durable: r.Stop}, Why: r.Why, Ending: Ending{Kept: r.Result},
+		RunTimeout: r.RunTimeout, Stop: Pending{Decided: r.Stop, Durable: r.Stop, Over: r.Over, Sealed: r.Over}, Why: r.Why, Ending: Ending{Kept: r.Result},
 		Newer: Newer{r.Files, r.Unknown},
 	}
+	p.Stop.Since = instant(r.Stopped, p.Accepted)
 	for i := range r.Workflows {
 		p.Workflows = append(p.Workflows, p.workflow(uint32(i), &r.Workflows[i]))
 	}

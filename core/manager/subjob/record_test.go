@@ -25,7 +25,10 @@ func drawSubjob(t *rapid.T) *Subjob {
 	p := &Subjob{
 		Job: message.JobID{1}, Epoch: number.Draw(t, "epoch"), Gate: node.Addr(text.Draw(t, "gate")), File: file(), Ending: Ending{Kept: file()},
 		Accepted: now.Add(-time.Minute), RunTimeout: time.Hour, Deadline: now.Add(time.Minute),
-		Stop: Pending{Decided: message.JobState(rapid.Uint8Max(11).Draw(t, "asked"))}, Why: text.Draw(t, "why"),
+		Stop: Pending{
+			Decided: message.JobState(rapid.Uint8Max(11).Draw(t, "asked")), Over: rapid.Bool().Draw(t, "over"),
+			Since: node.Instant(rapid.SampledFrom([]time.Duration{0, 59 * time.Minute}).Draw(t, "stopped")),
+		}, Why: text.Draw(t, "why"),
 	}
 	p.Fence.JobEpoch = p.Epoch
 	for range rapid.IntRange(0, 2).Draw(t, "counters") {
@@ -69,6 +72,9 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		got, err := Decode(p.Job, b, now)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if want := p.Stop.Decided; got.Stop.Decided != want || got.Stop.Durable != want || got.Stop.Over != p.Stop.Over || got.Stop.Sealed != p.Stop.Over || got.Stop.Since != p.Stop.Since {
+			t.Fatalf("the stop %+v became %+v", p.Stop, got.Stop)
 		}
 		if diff := cmp.Diff(b, got.Record(now)); diff != "" {
 			t.Fatal(diff)

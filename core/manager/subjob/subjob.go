@@ -53,6 +53,10 @@ type Pending struct {
 	Decided message.JobState // once the manager has decided an end
 	Durable message.JobState // the same, once a majority has it
 	Writing bool             // the record with it is on its way
+	Since   node.Instant     // when it was decided
+	Over    bool             // after_all ends, too
+	Sealed  bool             // the same, once a majority has it
+	Clear   node.Instant     // by then workers have stopped what was lost: after_all begins later
 }
 
 // Report is what the gate got of a subjob's progress.

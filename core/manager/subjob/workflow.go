@@ -32,7 +32,7 @@ type Workflow struct {
 
 // Stopping says that no shard of a workflow may run any more.
 func (f *Workflow) Stopping() bool {
-	return f.Subjob.Stop.Decided != message.JobNone || f.Failure != "" || f.Abort != ""
+	return f.Subjob.Stops(f) || f.Failure != "" || f.Abort != ""
 }
 
 // Outcome says how a workflow ends whose shards have all ended. all is false if some have not.

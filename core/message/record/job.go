@@ -26,6 +26,7 @@ type Job struct {
 	Spec        message.FileDigest `rec:"spec"`
 	Result      message.FileDigest `rec:"result"`
 	ResultBytes uint64             `rec:"result_bytes"`
+	Now         bool               `rec:"now"` // a client asked to end it without after_all
 
 	// Files are those that only a newer version's fields name: every version keeps them.
 	Files []message.FileDigest `rec:"files" max:"4096"`

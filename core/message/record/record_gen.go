@@ -144,6 +144,9 @@ func (z *Job) fields() int {
 	if z.ResultBytes != 0 {
 		n++
 	}
+	if z.Now {
+		n++
+	}
 	if len(z.Files) > 0 {
 		n++
 	}
@@ -228,6 +231,10 @@ func (z *Job) append(b []byte) []byte {
 		b = msgp.AppendString(b, "result_bytes")
 		b = msgp.AppendUint64(b, uint64(z.ResultBytes))
 	}
+	if z.Now {
+		b = msgp.AppendString(b, "now")
+		b = msgp.AppendBool(b, z.Now)
+	}
 	if len(z.Files) > 0 {
 		b = msgp.AppendString(b, "files")
 		b = msgp.AppendArrayHeader(b, listed("Job.Files", len(z.Files), 4096))
@@ -302,8 +309,11 @@ func (z *Job) read(r *reader) {
 		case "result_bytes":
 			r.once(&seen, 15)
 			z.ResultBytes = uint64(r.uint(64))
-		case "files":
+		case "now":
 			r.once(&seen, 16)
+			z.Now = r.bool()
+		case "files":
+			r.once(&seen, 17)
 			z.Files = make([]message.FileDigest, r.list(4096))
 			for i := range z.Files {
 				z.Files[i] = r.file()
@@ -1014,6 +1024,12 @@ func (z *Subjob) fields() int {
 	if z.Why != "" {
 		n++
 	}
+	if z.Stopped != 0 {
+		n++
+	}
+	if z.Over {
+		n++
+	}
 	if z.Result != (message.FileDigest{}) {
 		n++
 	}
@@ -1062,6 +1078,14 @@ func (z *Subjob) append(b []byte) []byte {
 	if z.Why != "" {
 		b = msgp.AppendString(b, "why")
 		b = msgp.AppendString(b, string(z.Why))
+	}
+	if z.Stopped != 0 {
+		b = msgp.AppendString(b, "stopped")
+		b = msgp.AppendUint64(b, uint64(z.Stopped))
+	}
+	if z.Over {
+		b = msgp.AppendString(b, "over")
+		b = msgp.AppendBool(b, z.Over)
 	}
 	if z.Result != (message.FileDigest{}) {
 		b = msgp.AppendString(b, "result")
@@ -1119,23 +1143,29 @@ func (z *Subjob) read(r *reader) {
 		case "why":
 			r.once(&seen, 7)
 			z.Why = string(r.text())
-		case "result":
+		case "stopped":
 			r.once(&seen, 8)
+			z.Stopped = Offset(r.uint(64))
+		case "over":
+			r.once(&seen, 9)
+			z.Over = r.bool()
+		case "result":
+			r.once(&seen, 10)
 			z.Result = r.file()
 		case "workflows":
-			r.once(&seen, 9)
+			r.once(&seen, 11)
 			z.Workflows = make([]Workflow, r.list(4096))
 			for i := range z.Workflows {
 				z.Workflows[i].read(r)
 			}
 		case "counters":
-			r.once(&seen, 10)
+			r.once(&seen, 12)
 			z.Counters = make([]Counter, r.list(64))
 			for i := range z.Counters {
 				z.Counters[i].read(r)
 			}
 		case "files":
-			r.once(&seen, 11)
+			r.once(&seen, 13)
 			z.Files = make([]message.FileDigest, r.list(4096))
 			for i := range z.Files {
 				z.Files[i] = r.file()

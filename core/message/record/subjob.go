@@ -19,6 +19,8 @@ type Subjob struct {
 	RunTimeout time.Duration      `rec:"run_timeout"`
 	Stop       message.JobState   `rec:"stop"` // the state in which it must end; none while it continues
 	Why        string             `rec:"why"`
+	Stopped    Offset             `rec:"stopped"` // when that was decided
+	Over       bool               `rec:"over"`    // after_all ends, too
 	Result     message.FileDigest `rec:"result"`
 	Workflows  []Workflow         `rec:"workflows" max:"4096"`
 	Counters   []Counter          `rec:"counters" max:"64"` // of the plan, in its order

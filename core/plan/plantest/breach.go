@@ -2,6 +2,7 @@ package plantest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,6 +80,19 @@ func ofPlans() []Breach {
 				p.Workflows[i].Duration, p.Workflows[i].Stages, p.Workflows[i].Thresholds = plan.DurationMax, nil, nil
 				if p.Workflows[i].Layer > 0 {
 					return "duration of all layers"
+				}
+			}
+			return ""
+		}},
+		{Name: "after_all", Set: func(_ *rapid.T, p *message.Plan, _ *w) string {
+			p.AfterAll = uint32(len(p.Workflows) + 1)
+			return "after_all"
+		}},
+		{Name: "after_all before others", Set: func(_ *rapid.T, p *message.Plan, _ *w) string {
+			for i := range p.Workflows {
+				for _, on := range slices.Concat(p.Workflows[i].Depends, p.Workflows[i].StartAfter) {
+					p.AfterAll = on + 1
+					return "after_all"
 				}
 			}
 			return ""

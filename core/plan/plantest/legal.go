@@ -216,6 +216,9 @@ func Legal(t *rapid.T) *message.Plan {
 	for i := range n {
 		p.Workflows = append(p.Workflows, workflow(t, i, n, p.Workflows))
 	}
+	if rapid.IntRange(0, 3).Draw(t, "cleans up") == 0 {
+		p.AfterAll = uint32(n) // none waits for the last one
+	}
 	return p
 }
 

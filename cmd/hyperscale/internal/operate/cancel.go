@@ -14,16 +14,18 @@ import (
 
 // NewCancelCommand cancels a job and waits for its end.
 func NewCancelCommand() *cobra.Command {
-	return asking(&cobra.Command{
+	var now bool
+	cmd := asking(&cobra.Command{
 		Use:   "cancel JOB",
 		Short: "stop a job, and wait until it has stopped",
+		Long:  "Stop a job, and wait until it has stopped. What its file runs with after_all still runs, for\n30 s at most. --now ends that, too, also for a job that was cancelled before.",
 		Args:  command.JobArgument,
 	}, func(ctx context.Context, s *session.Session, w io.Writer, args []string) error {
 		job, err := message.ParseJobID(args[0])
 		if err != nil {
 			return command.AsUsage(err)
 		}
-		answer, err := s.Ask(ctx, &message.JobCancel{Job: job})
+		answer, err := s.Ask(ctx, &message.JobCancel{Job: job, Now: now})
 		if err != nil {
 			return err
 		}
@@ -43,6 +45,8 @@ func NewCancelCommand() *cobra.Command {
 		}
 		return nil
 	})
+	cmd.Flags().BoolVar(&now, "now", false, "do not wait for after_all")
+	return cmd
 }
 
 // ended waits for a job's terminal state.
