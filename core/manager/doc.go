@@ -43,7 +43,7 @@
 //	      dropped and what was not offered are together what the plan asks for.
 //	MGR-10 A barrier lets users pass once a majority knows it, as many as it wants or a
 //	      multiple of that.
-//	MGR-11 An exclusive workflow dispatches nothing before every worker that this manager or its
+//	MGR-12 An exclusive workflow dispatches nothing before every worker that this manager or its
 //	      membership knows is kept for it, and every manager that a worker is connected to has
 //	      answered a heartbeat since. A manager dispatches nothing beside one that it knows of,
 //	      by a worker's word, or by that of a majority of managers on its own last record.

@@ -17,12 +17,11 @@
 //	         are burned: no other attempt has them. Values of a counter are leased once,
 //	         whatever workflow of the job wants them.
 //	SUBJOB-4 A fence is adopted only above those that were given up.
-//	SUBJOB-6 A stop ends all workflows but the one that cleans up. That one ends when its time
-//	        is over or a gate asks for it, once a majority knows.
 //	SUBJOB-5 What a lost attempt reported last counts once, under its fence. Its replacement
 //	         joins the workflow's time; neither counts what was due between the two as begun.
-//
-//	SUBJOB-6 A barrier lets pass as many waits at once as it wants, or a multiple of that, each once.
+//	SUBJOB-6 A stop ends all workflows but the one that cleans up. That one ends when its time
+//	        is over or a gate asks for it, once a majority knows.
+//	SUBJOB-7 A barrier lets pass as many waits at once as it wants, or a multiple of that, each once.
 //	         What it has let pass is on a majority before any executor knows, so that no later
 //	         holder counts it again. An answer to a report says all that was decided on it.
 //
