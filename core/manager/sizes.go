@@ -30,6 +30,11 @@ func (m *Machine) Rests(tell node.Tell) {
 	tell("manager/parts", len(m.subjobs), 0)
 	tell("manager/order of subjobs", len(m.order), 0)
 	tell("manager/claims", len(m.claims), 0)
+	alone := 0
+	if m.lone.workflow != nil {
+		alone = 1
+	}
+	tell("manager/workflows that run alone", alone, 0)
 	m.ledger.Rests(tell, "manager")
 	m.restSubjobs(tell)
 	m.roster.Rests(tell)
