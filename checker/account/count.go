@@ -74,7 +74,8 @@ func (j *Judge) ShardCounted(r history.Record, e event.ShardCounted, begun Begun
 func (j *Judge) countedBy(held uint64, of attempt) bool {
 	//lint:orderfree one of them did, or none
 	for id, datacenter := range j.places {
-		if _, counted := j.segments[segment{id, of.shard.shard, held, of.fence}]; counted && datacenter == of.shard.datacenter {
+		s := segment{id, of.shard.shard, held, of.fence}
+		if _, counted := j.segments[s]; (counted || j.former[s]) && datacenter == of.shard.datacenter {
 			return true
 		}
 	}

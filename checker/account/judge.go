@@ -26,6 +26,7 @@ type Judge struct {
 	latest    map[shardOf]latest   // T8
 	inherited map[subjobOf]uint64  // T8: starts counted, by subjob
 	segments  map[segment]uint64   // T8: the incarnation that counted it first
+	former    map[segment]bool     // segments of managers that have lost their disks since: a result that holds them may be on its way
 	lost      map[attempt]uint64   // T8: starts of lost attempts that count
 	sums      map[message.JobID]Sum
 }
@@ -37,7 +38,7 @@ func New(log *history.Log) *Judge {
 		courses: map[flow]*course{}, flows: map[flow]message.WorkflowState{}, places: map[node.ID]string{},
 		shards: map[counted]told{}, subjobs: map[subjobOf]bool{}, reported: map[subjobSum]uint64{},
 		latest: map[shardOf]latest{}, inherited: map[subjobOf]uint64{}, sums: map[message.JobID]Sum{},
-		segments: map[segment]uint64{}, lost: map[attempt]uint64{},
+		segments: map[segment]uint64{}, former: map[segment]bool{}, lost: map[attempt]uint64{},
 	}
 }
 
@@ -69,7 +70,12 @@ type shardOf struct {
 func (j *Judge) Forget(id node.ID) {
 	maps.DeleteFunc(j.shards, func(s counted, _ told) bool { return s.manager == id })
 	maps.DeleteFunc(j.reported, func(p subjobSum, _ uint64) bool { return p.manager == id })
-	maps.DeleteFunc(j.segments, func(s segment, _ uint64) bool { return s.manager == id })
+	maps.DeleteFunc(j.segments, func(s segment, _ uint64) bool {
+		if s.manager == id {
+			j.former[s] = true
+		}
+		return s.manager == id
+	})
 	maps.DeleteFunc(j.given, func(g given, _ message.Fence) bool { return g.giver == id })
 	maps.DeleteFunc(j.courses, func(f flow, _ *course) bool { return f.manager == id })
 	maps.DeleteFunc(j.flows, func(f flow, _ message.WorkflowState) bool { return f.manager == id })
