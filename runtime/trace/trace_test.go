@@ -147,8 +147,10 @@ func TestFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Begin() != 7 || f.Begin() != 7 {
-		t.Error("an executor does not learn how rarely it samples")
+	for range 2 { // executors
+		if f.Begin() != 7 {
+			t.Error("an executor does not learn how rarely it samples")
+		}
 	}
 	f.Take(&message.ExecTrace{Lines: []byte("1\n2\n")})
 	f.size = FileMax - 1
