@@ -174,7 +174,7 @@ func TestFiles(t *testing.T) {
 	}
 	full, err := Create("/dev/full", 1)
 	if err != nil {
-		t.Skip("this machine has no /dev/full")
+		t.Fatal(err) // every Linux has it
 	}
 	full.Begin()
 	full.Take(&message.ExecTrace{Lines: []byte("1\n"), Sampled: 1, Last: true})
