@@ -30,6 +30,7 @@ type loader struct {
 	limits      *guard.Limits
 	plan        message.Plan
 	paramAt     map[string]syntax.Position
+	barrierAt   []syntax.Position // of plan.Barriers
 	declared    []*declaration
 	before      *once // of all workflows; nil: nothing is
 	after       *once // all workflows

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"go.starlark.net/lib/json"
@@ -16,6 +17,7 @@ import (
 	"hyperscale/core/workflow/collect"
 	"hyperscale/core/workflow/feed"
 	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/inspect"
 	"hyperscale/core/workflow/language"
 )
 
@@ -313,7 +315,7 @@ type barrierValue struct {
 }
 
 // barrier declares a point at which virtual users wait for each other.
-func (l *loader) barrier(_ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (l *loader) barrier(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var in [3]starlark.Value
 	if err := language.Bind("barrier", []string{"name", "users", "timeout"}, 1, args, kwargs, in[:]); err != nil {
 		return nil, err
@@ -348,7 +350,26 @@ func (l *loader) barrier(_ syntax.Position, args starlark.Tuple, kwargs []starla
 		}
 	}
 	l.plan.Barriers = append(l.plan.Barriers, b)
+	l.barrierAt = append(l.barrierAt, site)
 	return &barrierValue{language.Opaque{Kind: "barrier"}, len(l.plan.Barriers) - 1}, nil
+}
+
+// crowds finds the barriers that wait for more virtual users than the plan has.
+func (l *loader) crowds(p *message.Plan) (found []inspect.Finding) {
+	var users uint64
+	for i := range p.Workflows {
+		users += p.Workflows[i].VUs
+	}
+	for i, b := range p.Barriers {
+		if b.Users > users {
+			at := l.barrierAt[i]
+			e := l.src.ErrorAt(at.Filename(), int(at.Line), int(at.Col), 1,
+				fmt.Sprintf("barrier %q waits for %d virtual users, and the workflows have %d together: each wait times out", b.Name, b.Users, users),
+				"write users = "+strconv.FormatUint(max(users, 2), 10)+" or fewer, or give a workflow more vus")
+			found = append(found, inspect.Finding{Error: *e, Warning: true})
+		}
+	}
+	return found
 }
 
 // vuWait is vu.wait(barrier): whether all that the barrier wants have come.

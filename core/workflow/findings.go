@@ -30,6 +30,9 @@ func InspectOffered(p *message.Program, offered map[string]string) (*Program, []
 	if errors.As(err, &wrong) {
 		findings = append(findings, inspect.Finding{Error: *wrong})
 	}
+	if err == nil {
+		findings = append(findings, l.crowds(program.Plan())...)
+	}
 	for _, f := range l.inspect() {
 		if err != nil && slices.ContainsFunc(findings, func(o inspect.Finding) bool { return o.File == f.File && o.Line == f.Line }) {
 			continue // the load has found it, and says more
