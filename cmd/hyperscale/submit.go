@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/cmd/hyperscale/internal/follow"
@@ -16,12 +20,11 @@ import (
 
 func newSubmitCommand() *cobra.Command {
 	var (
-		load        source.Flags
-		out         follow.Flags
-		gate        session.Flags
-		datacenters []string
-		wait        bool
-		key         string
+		load source.Flags
+		out  follow.Flags
+		gate session.Flags
+		job  submission
+		wait bool
 	)
 	cmd := &cobra.Command{
 		Use:   "submit FILE",
@@ -54,20 +57,17 @@ func newSubmitCommand() *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			if key == "" {
-				key = rand.Text()
-			}
-			job, err := follower.Submit(cmd.Context(), s, &message.JobSubmit{Key: key, Name: program.Main, Program: program, Plan: *plan, Datacenters: datacenters})
+			id, err := follower.Submit(cmd.Context(), s, job.message(&program, plan))
 			if err != nil {
 				return err
 			}
-			if _, err := fmt.Fprintln(cmd.OutOrStdout(), job); err != nil {
+			if _, err := fmt.Fprintln(cmd.OutOrStdout(), id); err != nil {
 				return err
 			}
 			if !wait {
-				return follower.Leave(job)
+				return follower.Leave(id)
 			}
-			result, err := follower.Follow(cmd.Context(), s, job, ui.NewModel(program.Main, plan))
+			result, err := follower.Follow(cmd.Context(), s, id, ui.NewModel(program.Main, plan))
 			if err != nil {
 				return err
 			}
@@ -78,9 +78,35 @@ func newSubmitCommand() *cobra.Command {
 	gate.Add(cmd)
 	load.Add(flags)
 	load.AddSecrets(flags)
-	flags.StringSliceVar(&datacenters, "datacenters", nil, "`names` of where to run, by comma; one that the gate chooses if not given")
+	job.add(flags)
 	flags.BoolVar(&wait, "wait", false, "follow the job to its end: summary and exit code as of run; ctrl-c cancels it")
-	flags.StringVar(&key, "key", "", "submitting the same twice with one key is one job")
 	out.Add(flags)
 	return cmd
+}
+
+// submission is what flags say of a job beside its file.
+type submission struct {
+	key         string
+	datacenters []string
+	importance  string
+	deadline    time.Duration
+}
+
+func (f *submission) add(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&f.datacenters, "datacenters", nil, "`names` of where to run, by comma; one that the gate chooses if not given")
+	flags.StringVar(&f.key, "key", "", "submitting the same twice with one key is one job")
+	ranks := message.Ranks()
+	slices.SortFunc(ranks, func(a, b string) int { return rankOf(a).Class() - rankOf(b).Class() })
+	command.AddChoice(flags, &f.importance, "importance", message.RankMedium.String(), "place in the gate's queue, which a long wait raises", ranks...)
+	flags.Var(command.NewSpan(&f.deadline, time.Second), "deadline", "give the job up if it has not begun within this time, as in 10m")
+}
+
+func rankOf(name string) message.Rank { return message.Rank(slices.Index(message.Ranks(), name)) }
+
+// message returns the request for a program. Without a key of its own, no other job is the same.
+func (f *submission) message(program *message.Program, plan *message.Plan) *message.JobSubmit {
+	return &message.JobSubmit{
+		Key: cmp.Or(f.key, rand.Text()), Name: program.Main, Program: *program, Plan: *plan,
+		Datacenters: f.datacenters, Rank: rankOf(f.importance), Deadline: f.deadline,
+	}
 }

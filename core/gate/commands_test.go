@@ -138,6 +138,8 @@ func configure(t *testing.T, c *gate.Config, d *datadriven.TestData) {
 			c.QueueAgeMax = time.Duration(n) * time.Second
 		case "jobs":
 			c.JobsMax = n
+		case "step":
+			c.QueueStep = time.Duration(n) * time.Second
 		default:
 			t.Fatalf("no such bound: %s", a.Key)
 		}
@@ -148,6 +150,8 @@ func (m *member) submitted(t *testing.T, d *datadriven.TestData) *message.JobSub
 	s := m.submission(arg(d, "key", "k"), list(arg(d, "in", "")), number(t, arg(d, "vus", "4")))
 	s.Program.Files[0].Data = make([]byte, number(t, arg(d, "files", "8")))
 	s.RunTimeout = span(t, arg(d, "timeout", "0s"))
+	s.Rank = message.Rank(slices.Index(message.Ranks(), arg(d, "importance", "medium")))
+	s.Deadline = span(t, arg(d, "deadline", "0s"))
 	s.Plan.Workflows[0].Duration = span(t, arg(d, "duration", "10s"))
 	if arg(d, "layer", "") != "" {
 		s.Plan.Workflows[0].Layer = uint32(number(t, arg(d, "layer", "")))

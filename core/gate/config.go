@@ -74,6 +74,7 @@ type Running struct {
 	QueueInterval   time.Duration // between two checks of the ages of queued jobs
 	QueueTimeout    time.Duration // a job fails after its datacenter was UNHEALTHY for so long
 	QueueAgeMax     time.Duration // any other wait in the queue ends after so long
+	QueueStep       time.Duration // a wait of so long raises a queued job by one class of importance
 	RunTimeoutMax   time.Duration
 	RunTimeoutExtra time.Duration // added to the longest chain of workflows, where the job names no timeout
 	RunGrace        time.Duration // how long the gate waits for subjobs to confirm after RunTimeout
@@ -122,7 +123,7 @@ func Default() Config {
 			DispatchRetry: 2 * time.Second, AnswerTimeout: 10 * time.Second, RedispatchMax: 3, MissedMax: 3,
 		},
 		Running: Running{
-			QueueInterval: 5 * time.Second, QueueTimeout: 10 * time.Minute, QueueAgeMax: time.Hour,
+			QueueInterval: 5 * time.Second, QueueTimeout: 10 * time.Minute, QueueAgeMax: time.Hour, QueueStep: 10 * time.Minute,
 			RunTimeoutMax: plan.DurationMax + plan.TimeoutMax, RunTimeoutExtra: time.Minute, RunGrace: 10 * time.Second,
 			CancelRetry: time.Second, CancelTimeout: 10 * time.Second, CancelAgeMax: time.Minute,
 		},
@@ -272,6 +273,7 @@ func (c *Config) Settings() []setting.Setting {
 		setting.Span("gate.answer_timeout", &c.AnswerTimeout, "wait for a manager's answer to a dispatch, before another is asked", "patience with slow managers", "more dispatches are taken back"),
 		setting.Span("gate.queue_interval", &c.QueueInterval, "time between looks at the age of what waits", "later expiry", "work"),
 		setting.Span("gate.queue_timeout", &c.QueueTimeout, "wait of a job whose datacenter is UNHEALTHY", "jobs survive longer outages", "they fail earlier"),
+		setting.Span("gate.queue_step", &c.QueueStep, "wait that raises a queued job by one class of importance", "unimportant jobs wait longer behind important ones", "importance counts for less"),
 		setting.Span("gate.queue_age_max", &c.QueueAgeMax, "wait of any job", "jobs survive longer queues", "they fail earlier"),
 		setting.Span("gate.run_timeout_max", &c.RunTimeoutMax, "longest run", "a job that hangs holds its cores longer", "longer plans are rejected: the default takes all that a plan may declare, 744h and a timeout"),
 		setting.Span("gate.run_timeout_extra", &c.RunTimeoutExtra, "time beyond the longest chain of workflows, where a plan asks for none", "later end of runs that hang", "slow starts time out"),

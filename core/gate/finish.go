@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"fmt"
+
 	"hyperscale/core/archive"
 	"hyperscale/core/event"
 	"hyperscale/core/gate/job"
@@ -117,11 +119,15 @@ func (m *driver) end(env node.Env, j *entry, to message.JobState, reason string)
 // onQueueTimer ends queued jobs that have waited too long.
 func (m *driver) onQueueTimer(env node.Env) {
 	now := env.Now()
+	m.pushMoved(env, m.queue.Age(now))
 	for _, t := range m.queue.All() {
 		switch j := m.jobs[t.Job]; m.queue.Judge(t, m.places, now) {
 		case queue.TooOld:
 			reached(env, "gate/queue-age")
 			m.endQueued(env, j, message.JobTimedOut, "waited in the queue for "+now.Sub(t.Since).String())
+		case queue.TooLate:
+			reached(env, "gate/queue-late")
+			m.endQueued(env, j, message.JobTimedOut, fmt.Sprintf("did not begin within its deadline of %v", j.Spec.Deadline))
 		case queue.Nowhere:
 			reached(env, "gate/queue-nowhere")
 			m.endQueued(env, j, message.JobFailed, "nowhere to run: "+t.Reason(m.places))
@@ -129,7 +135,7 @@ func (m *driver) onQueueTimer(env node.Env) {
 	}
 	m.schedule(env)
 	if m.queue.Len() > 0 {
-		env.SetTimer(node.Key(node.PartGate, node.GateQueue), m.config.QueueInterval)
+		m.queueTimer(env)
 	}
 }
 

@@ -20,13 +20,22 @@ type scheduler struct {
 	specBytes int      // of jobs that have not ended
 }
 
-// enqueue inserts a QUEUED job by its age, so a job that returns from a dispatch keeps its
-// place.
+// enqueue inserts a QUEUED job by its importance and its age, so a job that returns from a
+// dispatch keeps its place.
 func (m *scheduler) enqueue(env node.Env, j *entry) {
-	m.pushMoved(env, m.queue.Enter(&j.Turn, &j.Spec.Plan))
-	if m.queue.Len() == 1 {
-		env.SetTimer(node.Key(node.PartGate, node.GateQueue), m.config.QueueInterval)
+	j.Turn.Rank, j.Turn.Begin = j.Spec.Rank, 0
+	if d := j.Spec.Deadline; d > 0 {
+		j.Turn.Begin = j.Born.Add(d)
 	}
+	m.pushMoved(env, m.queue.Enter(&j.Turn, &j.Spec.Plan, env.Now()))
+	if m.queue.Len() == 1 || j.Turn.Begin != 0 {
+		m.queueTimer(env)
+	}
+}
+
+// queueTimer wakes the gate for the next look at what waits.
+func (m *scheduler) queueTimer(env node.Env) {
+	env.SetTimer(node.Key(node.PartGate, node.GateQueue), m.queue.Next(env.Now(), m.config.QueueInterval))
 }
 
 func (m *scheduler) leaveQueue(env node.Env, j *entry) { m.pushMoved(env, m.queue.Leave(&j.Turn)) }

@@ -13,7 +13,7 @@ func (m *Machine) Sizes(tell node.Tell) {
 	tell("gate/queue", m.queue.Len(), c.JobsMax)
 	tell("gate/active", len(m.active), c.JobsMax)
 	m.history.Sizes(tell, c.JobsMax)
-	tell("gate/accepting", m.accepting, c.QueueMax)
+	tell("gate/accepting", m.accepting, c.places(message.RankCritical))
 	tell("gate/programs", m.specBytes, max(1, len(c.Gates))*c.SpecBytesMax)
 	m.lookups.Sizes(tell)
 	m.relay.Sizes(tell)

@@ -48,7 +48,7 @@ func (m *desk) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 		refuse(env, in.Stream, s.Request, code, detail)
 		return
 	}
-	if code, detail := m.room(env, s.Size()); code != message.CodeNone {
+	if code, detail := m.room(env, s.Rank, s.Size()); code != message.CodeNone {
 		env.Emit(event.Shed{What: "submit", Why: detail})
 		m.refuseForRoom(env, in.Stream, s.Request, code, detail)
 		return
@@ -85,14 +85,14 @@ func (m *desk) checkPlaces(s *message.JobSubmit) (message.Code, string) {
 }
 
 // room says whether the gate has room for one more job.
-func (m *desk) room(env node.Env, size int) (message.Code, string) {
+func (m *desk) room(env node.Env, rank message.Rank, size int) (message.Code, string) {
 	if m.storeFailed {
 		reached(env, "gate/disk-full")
 		return message.CodeStoreFull, "the gate's disk refuses writes"
 	}
-	if n := m.queue.Len() + m.accepting; n >= m.config.QueueMax {
+	if n, most := m.queue.Len()+m.accepting, m.config.places(rank); n >= most {
 		reached(env, "gate/queue-full")
-		return message.CodeQueueFull, fmt.Sprintf("%d jobs wait, the bound is %d", n, m.config.QueueMax)
+		return message.CodeQueueFull, fmt.Sprintf("%d jobs wait, the bound for jobs of %v importance is %d", n, rank, most)
 	}
 	if m.specBytes+size > m.config.SpecBytesMax {
 		reached(env, "gate/programs-full")
@@ -106,6 +106,21 @@ func (m *desk) room(env node.Env, size int) (message.Code, string) {
 		return message.CodeQueueFull, fmt.Sprintf("%d jobs are not ended, the bound is %d", len(m.jobs), m.config.JobsMax)
 	}
 	return message.CodeNone, ""
+}
+
+// places is how many jobs may wait when one of a rank is accepted. A flood of less important
+// jobs leaves room for more important ones.
+func (c *Config) places(r message.Rank) int {
+	switch r {
+	case message.RankCritical:
+		return c.QueueMax + (c.QueueMax+9)/10
+	case message.RankLow:
+		return (4*c.QueueMax + 4) / 5
+	case message.RankBackground:
+		return (c.QueueMax + 1) / 2
+	case message.RankMedium, message.RankHigh:
+	}
+	return c.QueueMax
 }
 
 // accept proposes the job's first record. The job stays PENDING until a majority has it.
@@ -193,6 +208,12 @@ func (c *Config) checkSubmit(s *message.JobSubmit) (faults []plan.Fault) {
 	}
 	if s.RunTimeout < 0 || s.RunTimeout > c.RunTimeoutMax {
 		add("run_timeout", fmt.Sprint(s.RunTimeout), fmt.Sprintf("be 0s to gate.run_timeout_max = %v", c.RunTimeoutMax), "shorten it, or raise the setting")
+	}
+	if int(s.Rank) >= len(message.Ranks()) {
+		add("rank", fmt.Sprint(uint8(s.Rank)), fmt.Sprintf("be 0 to %d", len(message.Ranks())-1), "name an importance that this version knows: "+strings.Join(message.Ranks(), ", "))
+	}
+	if s.Deadline < 0 || s.Deadline > c.QueueAgeMax {
+		add("deadline", fmt.Sprint(s.Deadline), fmt.Sprintf("be 0s to gate.queue_age_max = %v", c.QueueAgeMax), "shorten it, or raise the setting: no job waits for longer")
 	}
 	return faults
 }

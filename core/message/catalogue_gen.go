@@ -3022,7 +3022,7 @@ func (z *JobSubmit) Size() int { return z.size() }
 func (z *JobSubmit) Digest() uint64 { return z.digest(16) }
 
 func (z *JobSubmit) size() int {
-	n := 55
+	n := 69
 	n += z.Request.size()
 	n += sizeString(len(z.Key))
 	n += sizeString(len(z.Name))
@@ -3033,6 +3033,8 @@ func (z *JobSubmit) size() int {
 		n += sizeString(len(z.Datacenters[i]))
 	}
 	n += sizeInt(int64(z.RunTimeout))
+	n += sizeUint(uint64(z.Rank))
+	n += sizeInt(int64(z.Deadline))
 	return n
 }
 
@@ -3047,6 +3049,8 @@ func (z *JobSubmit) digest(h uint64) uint64 {
 		h = node.MixString(h, string(z.Datacenters[i]))
 	}
 	h = node.Mix(h, uint64(z.RunTimeout))
+	h = node.Mix(h, uint64(z.Rank))
+	h = node.Mix(h, uint64(z.Deadline))
 	return h
 }
 

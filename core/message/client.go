@@ -3,7 +3,10 @@ package message
 //msgp:limit arrays:4096 maps:64 marshal:false
 //msgp:noduplicates
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // JobSubmit asks a gate to run a program. Any number of submits with the same key and payload
 // are the same job.
@@ -17,6 +20,46 @@ type JobSubmit struct {
 	Plan        Plan          `msg:"plan"`
 	Datacenters []string      `msg:"datacenters"` // empty: the gate chooses one
 	RunTimeout  time.Duration `msg:"run_timeout"` // zero: the longest chain of workflows + 60 s
+	Rank        Rank          `msg:"rank"`
+	Deadline    time.Duration `msg:"deadline"` // by when it must begin, from its acceptance on; zero: none
+}
+
+// Rank is how important a job is in the queue of its gate.
+type Rank uint8
+
+// The ranks. The zero value is the middle one: a client that names none has it.
+const (
+	RankMedium Rank = iota
+	RankCritical
+	RankHigh
+	RankLow
+	RankBackground
+)
+
+func (r Rank) String() string {
+	if names := Ranks(); int(r) < len(names) {
+		return names[r]
+	}
+	return fmt.Sprintf("rank(%d)", uint8(r))
+}
+
+// Ranks lists the names of all ranks, in the order of their values.
+func Ranks() []string { return []string{"medium", "critical", "high", "low", "background"} }
+
+// Class is a rank's place in the order of importance, from 0 for the first.
+func (r Rank) Class() int {
+	switch r {
+	case RankCritical:
+		return 0
+	case RankHigh:
+		return 1
+	case RankMedium:
+		return 2
+	case RankLow:
+		return 3
+	case RankBackground:
+	}
+	return 4
 }
 
 // JobAck reports that the job is on disk and will end.

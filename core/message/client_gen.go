@@ -1380,9 +1380,9 @@ func (z *JobStatus) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobSubmit) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 7
+	// map header, size 9
 	// string "request"
-	o = append(o, 0x87, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o = append(o, 0x89, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
 	o, err = z.Request.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Request")
@@ -1417,6 +1417,12 @@ func (z *JobSubmit) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "run_timeout"
 	o = append(o, 0xab, 0x72, 0x75, 0x6e, 0x5f, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
 	o = msgp.AppendDuration(o, z.RunTimeout)
+	// string "rank"
+	o = append(o, 0xa4, 0x72, 0x61, 0x6e, 0x6b)
+	o = msgp.AppendUint8(o, uint8(z.Rank))
+	// string "deadline"
+	o = append(o, 0xa8, 0x64, 0x65, 0x61, 0x64, 0x6c, 0x69, 0x6e, 0x65)
+	o = msgp.AppendDuration(o, z.Deadline)
 	return
 }
 
@@ -1434,7 +1440,7 @@ func (z *JobSubmit) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -1537,6 +1543,32 @@ func (z *JobSubmit) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "RunTimeout")
 				return
 			}
+		case "rank":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Rank")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			{
+				var zb0003 uint8
+				zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Rank")
+					return
+				}
+				z.Rank = Rank(zb0003)
+			}
+		case "deadline":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Deadline")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.Deadline, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Deadline")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1555,7 +1587,7 @@ func (z *JobSubmit) Msgsize() (s int) {
 	for za0001 := range z.Datacenters {
 		s += msgp.StringPrefixSize + len(z.Datacenters[za0001])
 	}
-	s += 12 + msgp.DurationSize
+	s += 12 + msgp.DurationSize + 5 + msgp.Uint8Size + 9 + msgp.DurationSize
 	return
 }
 
@@ -1856,6 +1888,34 @@ func (z *NodeInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *NodeInfo) Msgsize() (s int) {
 	s = 1 + 5 + msgp.StringPrefixSize + len(z.Node) + 5 + msgp.Uint8Size + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 7 + msgp.DurationSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 12 + msgp.Uint64Size + 6 + msgp.StringPrefixSize + len(z.State) + 3 + msgp.StringPrefixSize + len(z.By) + 9 + msgp.BoolSize + 6 + msgp.Uint32Size + 7 + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z Rank) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendUint8(o, uint8(z))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Rank) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	{
+		var zb0001 uint8
+		zb0001, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		(*z) = Rank(zb0001)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z Rank) Msgsize() (s int) {
+	s = msgp.Uint8Size
 	return
 }
 

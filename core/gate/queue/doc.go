@@ -8,11 +8,13 @@
 //
 // Invariants:
 //
-//	QUEUE-1 Turns stand in the order of acceptance, and each knows its position; a job that
-//	        returns from a dispatch keeps its turn.
-//	QUEUE-2 A job that waits for cores keeps its datacenters from younger ones; one whose
+//	QUEUE-1 Turns stand by class of importance, then by deadline, then in the order of
+//	        acceptance, and each knows its position; a job that returns from a dispatch keeps
+//	        its turn. A wait of Bounds.Step raises a job by a class, so that none starves.
+//	QUEUE-2 A job that waits for cores keeps its datacenters from those behind it; one whose
 //	        datacenter is UNHEALTHY keeps none.
-//	QUEUE-3 Only a job in the queue ends by its age: one that was dispatched has waited.
+//	QUEUE-3 Only a job in the queue ends by its age or its deadline: one that was dispatched
+//	        has waited.
 //	QUEUE-4 Jobs that are ready at once never take more free cores than there are.
 //
 // Example: a and b are datacenters with 4 free cores each. Job 1 names a and b and needs 8

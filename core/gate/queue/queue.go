@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -13,12 +14,13 @@ import (
 type Bounds struct {
 	Timeout time.Duration // how long a job waits while its datacenter is UNHEALTHY
 	AgeMax  time.Duration // how long any job waits
+	Step    time.Duration // a wait of so long raises a job by one class of importance
 }
 
 // Queue holds the jobs that wait.
 type Queue struct {
 	bounds Bounds
-	turns  []*Turn // oldest first
+	turns  []*Turn // in the order in which they run
 }
 
 // New returns an empty queue.
@@ -27,19 +29,41 @@ func New(b Bounds) *Queue { return &Queue{bounds: b} }
 // Len counts the waiting jobs.
 func (q *Queue) Len() int { return len(q.turns) }
 
-// All lists the turns, oldest first.
+// All lists the turns in the order in which they run.
 func (q *Queue) All() []*Turn { return slices.Clone(q.turns) }
 
-// Enter inserts a job by its age and returns the turns whose positions change, including its
+// Enter inserts a job at its place and returns the turns whose positions change, including its
 // own.
-func (q *Queue) Enter(t *Turn, plan *message.Plan) (moved []*Turn) {
-	at := len(q.turns)
-	for at > 0 && q.turns[at-1].Number > t.Number {
-		at--
-	}
+func (q *Queue) Enter(t *Turn, plan *message.Plan, now node.Instant) (moved []*Turn) {
 	t.plan = plan
+	t.rise(now, q.bounds.Step)
+	at, _ := slices.BinarySearchFunc(q.turns, t, before)
 	q.turns = slices.Insert(q.turns, at, t)
 	return q.renumber(at)
+}
+
+// Age raises the jobs that have waited for long, and returns the turns whose positions change.
+func (q *Queue) Age(now node.Instant) (moved []*Turn) {
+	for _, t := range q.turns {
+		t.rise(now, q.bounds.Step)
+	}
+	slices.SortFunc(q.turns, before)
+	return q.renumber(0)
+}
+
+// before orders turns: by class, then by the deadline, then by age.
+func before(a, b *Turn) int {
+	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.limit(), b.limit()), cmp.Compare(a.Number, b.Number), a.Job.Compare(b.Job))
+}
+
+// Next is how long after now the first deadline of a waiting job is, or most.
+func (q *Queue) Next(now node.Instant, most time.Duration) time.Duration {
+	for _, t := range q.turns {
+		if t.Begin != 0 {
+			most = min(most, max(0, t.Begin.Sub(now)))
+		}
+	}
+	return most
 }
 
 // Leave removes a job, if it waits, and returns the turns whose positions change.
@@ -71,6 +95,7 @@ type Verdict uint8
 const (
 	Waits   Verdict = iota
 	TooOld          // it has waited for AgeMax
+	TooLate         // it has not begun by its deadline
 	Nowhere         // it has waited for Timeout, and its datacenter is UNHEALTHY
 )
 
@@ -81,6 +106,8 @@ func (q *Queue) Judge(t *Turn, in *places.Places, now node.Instant) Verdict {
 	switch {
 	case t.position == 0:
 		return Waits
+	case t.Begin != 0 && now >= t.Begin:
+		return TooLate
 	case age >= q.bounds.AgeMax:
 		return TooOld
 	case age >= q.bounds.Timeout && t.nowhere(in):

@@ -15,31 +15,64 @@ import (
 	"hyperscale/core/node"
 )
 
-// The queue keeps the order of acceptance, however often jobs leave it and return, and each
-// turn knows its position. Enter and Leave return the turns that moved.
-func TestQueuesKeepTheOrderOfAcceptance(t *testing.T) {
+// rank draws how important a job is.
+func rank(t *rapid.T) message.Rank {
+	return message.Rank(rapid.IntRange(0, len(message.Ranks())-1).Draw(t, "rank"))
+}
+
+// The queue keeps the order of importance, deadline and acceptance, however often jobs leave it
+// and return, and each turn knows its position. A wait raises a job by one class at a time. Enter,
+// Leave and Age return the turns that moved.
+func TestQueuesKeepTheirOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		q := queue.New(queue.Bounds{})
+		q := queue.New(queue.Bounds{Step: time.Minute})
 		var all []*queue.Turn
 		for n := range rapid.IntRange(1, 8).Draw(t, "jobs") {
-			all = append(all, &queue.Turn{Job: message.JobID{byte(n)}, Number: uint64(n + 1)})
+			all = append(all, &queue.Turn{
+				Job: message.JobID{byte(n)}, Number: uint64(n + 1), Rank: rank(t),
+				Begin: node.Instant(rapid.IntRange(0, 3).Draw(t, "deadline")),
+			})
+		}
+		var now node.Instant
+		rose := map[*queue.Turn]node.Instant{} // when the queue last looked at each
+		class := func(o *queue.Turn) int {
+			worth := map[message.Rank]int{message.RankCritical: 0, message.RankHigh: 1, message.RankMedium: 2, message.RankLow: 3, message.RankBackground: 4}
+			return max(0, worth[o.Rank]-int(rose[o].Sub(0)/time.Minute))
 		}
 		in := map[*queue.Turn]bool{}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			now = now.Add(rapid.SampledFrom([]time.Duration{0, 59 * time.Second, time.Minute, 61 * time.Second}).Draw(t, "wait"))
 			was := map[*queue.Turn]uint32{}
 			for _, turn := range all {
 				was[turn] = turn.Position()
 			}
 			turn := rapid.SampledFrom(all).Draw(t, "job")
 			var moved []*queue.Turn
-			if in[turn] {
-				moved = q.Leave(turn)
-			} else {
-				moved = q.Enter(turn, &message.Plan{})
+			switch {
+			case rapid.IntRange(0, 2).Draw(t, "ages") == 0:
+				for _, o := range q.All() {
+					rose[o] = now
+				}
+				moved = q.Age(now)
+			case in[turn]:
+				moved, in[turn] = q.Leave(turn), false
+			default:
+				rose[turn] = now
+				moved, in[turn] = q.Enter(turn, &message.Plan{}, now), true
 			}
-			in[turn] = !in[turn]
 			var want []*queue.Turn
-			for _, o := range all { // in the order of acceptance
+			order := slices.SortedStableFunc(slices.Values(all), func(a, b *queue.Turn) int {
+				switch {
+				case class(a) != class(b):
+					return class(a) - class(b)
+				case a.Begin == b.Begin:
+					return 0
+				case a.Begin == 0 || b.Begin != 0 && b.Begin < a.Begin:
+					return 1
+				}
+				return -1
+			})
+			for _, o := range order {
 				if in[o] {
 					want = append(want, o)
 				} else if o.Position() != 0 {
@@ -47,7 +80,7 @@ func TestQueuesKeepTheOrderOfAcceptance(t *testing.T) {
 				}
 			}
 			if !slices.Equal(q.All(), want) || q.Len() != len(want) {
-				t.Fatalf("the queue is not in the order of acceptance: %d jobs, want %d", q.Len(), len(want))
+				t.Fatalf("the queue is not in its order: %d jobs, want %d", q.Len(), len(want))
 			}
 			for i, o := range want {
 				if o.Position() != uint32(i+1) {
@@ -159,14 +192,14 @@ func want(sites []*site, turns []*queue.Turn, wide []int) (went, waits map[uint6
 func TestTurnsComeAsAModelSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, sites := draw(t)
-		q := queue.New(queue.Bounds{Timeout: time.Minute, AgeMax: time.Hour})
+		q := queue.New(queue.Bounds{Timeout: time.Minute, AgeMax: time.Hour, Step: time.Hour})
 		var turns []*queue.Turn
 		var wide []int // cores of each job
 		for n := range rapid.IntRange(1, 6).Draw(t, "jobs") {
 			turn := &queue.Turn{Job: message.JobID{byte(n)}, Number: uint64(n + 1)}
 			turn.Named = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 2, rapid.ID).Draw(t, "named")
 			cores := rapid.IntRange(1, 12).Draw(t, "cores")
-			q.Enter(turn, &message.Plan{Workflows: []message.WorkflowPlan{{Test: true, VUs: 20, Cores: uint32(cores)}}})
+			q.Enter(turn, &message.Plan{Workflows: []message.WorkflowPlan{{Test: true, VUs: 20, Cores: uint32(cores)}}}, turn.Since)
 			turns, wide = append(turns, turn), append(wide, cores)
 		}
 		expected, waits := want(sites, turns, wide)
@@ -252,9 +285,9 @@ func TestFirstLayersAreWaitedFor(t *testing.T) {
 		p := places.New(places.Bounds{Datacenters: 1, Managers: 1})
 		d, _ := p.Know("a", 1)
 		p.Register(d, node.Peer{ID: "m"}, 1).Take(1, &message.ManagerHeartbeat{Sequence: 1, CoresTotal: 8, CoresFree: x.free, SeatsFree: x.seats, WorkerSum: 1}, 1)
-		q := queue.New(queue.Bounds{})
+		q := queue.New(queue.Bounds{Step: time.Minute})
 		plan := &message.Plan{Workflows: x.workflows}
-		q.Enter(&queue.Turn{Number: 1}, plan)
+		q.Enter(&queue.Turn{Number: 1}, plan, 0)
 		if got := len(q.Ready(p)) == 1; got != x.ready {
 			t.Errorf("%+v with %d free cores and %d seats is ready: %v", x.workflows, x.free, x.seats, got)
 		}
@@ -269,9 +302,9 @@ func TestFirstLayersAreWaitedFor(t *testing.T) {
 func TestOnlyJobsInTheQueueAreJudged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := draw(t)
-		q := queue.New(queue.Bounds{Timeout: time.Minute, AgeMax: time.Hour})
+		q := queue.New(queue.Bounds{Timeout: time.Minute, AgeMax: time.Hour, Step: time.Hour})
 		turn := &queue.Turn{Number: 1, Named: rapid.SampledFrom([][]string{nil, {"a"}, {"gone"}}).Draw(t, "named")}
-		q.Enter(turn, &message.Plan{})
+		q.Enter(turn, &message.Plan{}, turn.Since)
 		now := turn.Since.Add(rapid.SampledFrom([]time.Duration{time.Hour, 2 * time.Hour}).Draw(t, "age"))
 		if got := q.Judge(turn, p, now); got != queue.TooOld {
 			t.Fatalf("in the queue it is judged %v", got)
@@ -281,4 +314,30 @@ func TestOnlyJobsInTheQueueAreJudged(t *testing.T) {
 			t.Fatalf("a job that left the queue is judged %v", got)
 		}
 	})
+}
+
+// A job that has not begun by its deadline ends, one tick earlier it does not. The queue wakes its
+// owner for the first deadline.
+func TestDeadlinesEndTheWait(t *testing.T) {
+	p := places.New(places.Bounds{Datacenters: 1, Managers: 1})
+	q := queue.New(queue.Bounds{Timeout: time.Hour, AgeMax: time.Hour, Step: time.Minute})
+	turn := &queue.Turn{Number: 1, Begin: node.Instant(10 * time.Second)}
+	q.Enter(turn, &message.Plan{}, 0)
+	q.Enter(&queue.Turn{Number: 2}, &message.Plan{}, 0)
+	for _, x := range []struct {
+		now  time.Duration
+		want queue.Verdict
+		next time.Duration
+	}{
+		{0, queue.Waits, 5 * time.Second},
+		{8 * time.Second, queue.Waits, 2 * time.Second},
+		{10*time.Second - 1, queue.Waits, 1},
+		{10 * time.Second, queue.TooLate, 0},
+		{11 * time.Second, queue.TooLate, 0},
+	} {
+		now := node.Instant(x.now)
+		if got, next := q.Judge(turn, p, now), q.Next(now, 5*time.Second); got != x.want || next != x.next {
+			t.Errorf("after %v it is judged %v and looked at after %v, want %v and %v", x.now, got, next, x.want, x.next)
+		}
+	}
 }

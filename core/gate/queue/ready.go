@@ -11,8 +11,8 @@ type Ready struct {
 	To   []*places.Datacenter
 }
 
-// Ready returns, oldest first, each job whose datacenters all have the free cores that it
-// needs. A job that waits for cores keeps its datacenters from younger jobs; a job whose
+// Ready returns, in their order, each job whose datacenters all have the free cores that it
+// needs. A job that waits for cores keeps its datacenters from those behind it; a job whose
 // datacenter is UNHEALTHY keeps none. The caller removes each from the queue.
 func (q *Queue) Ready(in *places.Places) []Ready {
 	blocked := map[string]bool{}

@@ -2,7 +2,9 @@ package queue
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
@@ -16,14 +18,30 @@ type Turn struct {
 	Number uint64       // order of acceptance, at the gate that accepted the job
 	Since  node.Instant // first entry: a return from a dispatch does not restart the wait
 	Named  []string     // datacenters that the job names; if none, the queue chooses
+	Rank   message.Rank // of the submission
+	Begin  node.Instant // by when the job must begin; zero: at any time
 
 	plan     *message.Plan // while the job is in the queue
+	class    int           // of its rank, less what its wait has raised it
 	position uint32        // from 1; 0 outside the queue
 	waits    string        // datacenter that the job waits for, empty for any
 }
 
 // Position is the job's place in the queue, from 1; 0 outside the queue.
 func (t *Turn) Position() uint32 { return t.position }
+
+// rise sets the class of a job that has waited since it entered the queue.
+func (t *Turn) rise(now node.Instant, step time.Duration) {
+	t.class = max(0, t.Rank.Class()-int(now.Sub(t.Since)/step))
+}
+
+// limit is the deadline by which turns are ordered: those without one come last.
+func (t *Turn) limit() node.Instant {
+	if t.Begin == 0 {
+		return math.MaxInt64
+	}
+	return t.Begin
+}
 
 // nowhere says that a datacenter that the job needs is UNHEALTHY.
 func (t *Turn) nowhere(in *places.Places) bool {
@@ -38,6 +56,13 @@ func (t *Turn) nowhere(in *places.Places) bool {
 
 // Reason tells people why the job is queued.
 func (t *Turn) Reason(in *places.Places) string {
+	if t.Rank == message.RankMedium {
+		return t.why(in)
+	}
+	return t.why(in) + "; its importance is " + t.Rank.String()
+}
+
+func (t *Turn) why(in *places.Places) string {
 	name := t.waits
 	if name == "" && len(t.Named) > 0 {
 		name = t.Named[0]

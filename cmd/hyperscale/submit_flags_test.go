@@ -1,0 +1,37 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"hyperscale/core/message"
+)
+
+// The flags of a submission reach its request. The importances are listed from the highest.
+func TestSubmissionsSayWhatTheirFlagsDo(t *testing.T) {
+	for _, x := range []struct {
+		args     []string
+		rank     message.Rank
+		deadline time.Duration
+	}{
+		{nil, message.RankMedium, 0},
+		{[]string{"--importance", "critical", "--deadline", "10m"}, message.RankCritical, 10 * time.Minute},
+		{[]string{"--importance", "background"}, message.RankBackground, 0},
+	} {
+		var f submission
+		flags := pflag.NewFlagSet("submit", pflag.ContinueOnError)
+		f.add(flags)
+		if err := flags.Parse(x.args); err != nil {
+			t.Fatal(err)
+		}
+		m, again := f.message(&message.Program{}, &message.Plan{}), f.message(&message.Program{}, &message.Plan{})
+		if m.Rank != x.rank || m.Deadline != x.deadline || m.Key == "" || m.Key == again.Key {
+			t.Errorf("%q submit importance %v, deadline %v and key %q, then %q", x.args, m.Rank, m.Deadline, m.Key, again.Key)
+		}
+		if got, want := flags.Lookup("importance").Value.Type(), "critical|high|medium|low|background"; got != want {
+			t.Errorf("the importances are %s, want %s", got, want)
+		}
+	}
+}
