@@ -90,6 +90,9 @@ func (t *Turn) before() string {
 	if t.position < 2 {
 		return ""
 	}
+	if t.position == 2 {
+		return ", 1 job before it"
+	}
 	return fmt.Sprintf(", %d jobs before it", t.position-1)
 }
 
