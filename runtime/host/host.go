@@ -22,6 +22,7 @@ type Node struct {
 	self    node.Peer
 	logger  *slog.Logger
 	history *history
+	lines   lines
 	work    *work
 
 	store     store.Store
@@ -49,7 +50,7 @@ func Start(o Options) (*Node, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{options: o, done: make(chan struct{})}
+	n := &Node{options: o, done: make(chan struct{}), lines: lines{of: map[string]*budget{}}}
 	n.patience, n.hurry = context.WithCancel(context.Background())
 	if err := n.take(); err != nil {
 		n.hurry()
@@ -145,7 +146,7 @@ func (n *Node) observe(at node.Instant, e node.Event) {
 	n.metrics.Observe(e)
 	n.work.observe(e)
 	n.history.write(at, e)
-	logEvent(n.logger, e)
+	n.lines.logEvent(n.logger, at, e)
 	if n.options.Observer != nil {
 		n.watching.Lock()
 		defer n.watching.Unlock()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 
 	"hyperscale/core/event"
@@ -55,14 +56,64 @@ func (h *history) failure() error {
 	return h.err
 }
 
-// logEvent writes one line for a decision, with the event's fields as keys.
-func logEvent(l *slog.Logger, e node.Event) {
+// A log takes linesAtOnce lines of one event at once, then one line per linesEvery. So a flood
+// of clients fills no disk, and hides no line about anything else.
+const (
+	linesAtOnce = 100
+	linesEvery  = 100 * time.Millisecond
+)
+
+// lines bounds how many lines of each event a log takes. Metrics and histories have all of them.
+type lines struct {
+	mu sync.Mutex
+	of map[string]*budget
+}
+
+// budget holds when an event has used up its lines, as if each took linesEvery, and how many it
+// has lost since its last line.
+type budget struct {
+	until node.Instant
+	left  int
+}
+
+// admit says whether one more line of an event fits, and how many have not since its last one.
+func (l *lines) admit(name string, at node.Instant) (left int, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.of[name]
+	if b == nil {
+		b = &budget{}
+		l.of[name] = b
+	}
+	if b.until.Sub(at) >= linesAtOnce*linesEvery {
+		b.left++
+		return 0, false
+	}
+	b.until = max(b.until, at).Add(linesEvery)
+	left, b.left = b.left, 0
+	return left, true
+}
+
+// logEvent writes one line for a decision, with the event's fields as keys. An error, which
+// waits for an operator, is never left out, and a log of everything (debug) leaves out nothing.
+func (l *lines) logEvent(to *slog.Logger, at node.Instant, e node.Event) {
 	level := levelOf(e)
 	ctx := context.Background()
-	if !l.Enabled(ctx, level) {
+	if !to.Enabled(ctx, level) {
 		return
 	}
-	l.LogAttrs(ctx, level, e.EventName(), attributes(e)...)
+	left, ok := 0, true
+	if !to.Enabled(ctx, slog.LevelDebug) {
+		left, ok = l.admit(e.EventName(), at)
+	}
+	if !ok && level < slog.LevelError {
+		return
+	}
+	all := attributes(e)
+	if left > 0 {
+		all = append(all, slog.Int("lines_left_out", left))
+	}
+	to.LogAttrs(ctx, level, e.EventName(), all...)
 }
 
 // levelOf chooses a level by the reader: operators see losses and refusals at once, and above

@@ -5,15 +5,17 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/node"
 )
 
 // A line of a log has each key once: JSON readers keep the last of two and lose the first.
 func TestEventsKeepTheNodesOwnKeys(t *testing.T) {
 	var out bytes.Buffer
 	l := slog.New(slog.NewJSONHandler(&out, nil)).With(ownKeys[0], "gate-1", ownKeys[1], uint64(1))
-	logEvent(l, event.MemberChanged{Group: "gates", Member: "gate-2", Incarnation: 1 << 32, To: "dead"})
+	(&lines{of: map[string]*budget{}}).logEvent(l, 0, event.MemberChanged{Group: "gates", Member: "gate-2", Incarnation: 1 << 32, To: "dead"})
 	line := out.String()
 	for _, want := range []string{`"node":"gate-1"`, `"incarnation":1,`, `"member":"gate-2"`, `"member_incarnation":4294967296`} {
 		if !strings.Contains(line, want) {
@@ -24,5 +26,42 @@ func TestEventsKeepTheNodesOwnKeys(t *testing.T) {
 		if n := strings.Count(line, `"`+key+`":`); n != 1 {
 			t.Errorf("got %s with %d times %q, want it once", line, n, key)
 		}
+	}
+}
+
+// A flood of one event leaves a bounded number of lines, and hides neither other events nor
+// errors. The next line says how many were left out. At debug nothing is.
+func TestFloodsOfEventsAreFewLines(t *testing.T) {
+	var out bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&out, nil))
+	all := &lines{of: map[string]*budget{}}
+	var at node.Instant
+	for range 10_000 { // a second
+		all.logEvent(log, at, event.Shed{What: "submit"})
+		at = at.Add(100 * time.Microsecond)
+	}
+	if n := strings.Count(out.String(), "msg=shed"); n != 110 {
+		t.Errorf("10,000 events of a second are %d lines, want 110", n)
+	}
+	out.Reset()
+	all.logEvent(log, at, event.PeerLost{})
+	for range 2 * linesAtOnce {
+		all.logEvent(log, at, event.GroupAlarm{})
+	}
+	if n := strings.Count(out.String(), "\n"); n != 1+2*linesAtOnce {
+		t.Errorf("a lost peer and %d alarms are %d lines", 2*linesAtOnce, n)
+	}
+	out.Reset()
+	all.logEvent(log, at.Add(time.Second), event.Shed{What: "submit"})
+	if !strings.Contains(out.String(), "lines_left_out=") {
+		t.Errorf("the line after a flood is %q", out.String())
+	}
+	out.Reset()
+	everything := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	for range 2 * linesAtOnce {
+		all.logEvent(everything, at, event.Shed{What: "submit"})
+	}
+	if n := strings.Count(out.String(), "msg=shed"); n != 2*linesAtOnce {
+		t.Errorf("a log of everything has %d of %d lines", n, 2*linesAtOnce)
 	}
 }
