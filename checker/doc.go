@@ -31,7 +31,9 @@
 //	    rest once everything has ended
 //	T13 at most one attempt of a shard runs at a time, anywhere (within the bound)
 //	F   a row of a unique feed is handed out once, over all attempts and datacenters
-//	A   a workflow is ended by its own condition when a majority of the gates knows
+//	A   a workflow is ended by its own condition, or by a client, when a majority of the
+//	    gates knows
+//	K   what a client has cancelled stops, and nothing else does (a world judges it)
 //	L   every change of state is legal, and the first terminal state wins
 //	P   what a world promises beyond that, as nothing in it prevents it
 //

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -101,6 +103,7 @@ func TestClusterSurvives(t *testing.T) {
 	c.startWorker(1)
 	c.cores(2)
 	c.cancels(file, set)
+	c.cancelsOne(set)
 	c.loseExecutor(file, set)
 	c.cores(2)
 	c.loseServers(file, set)
@@ -179,6 +182,40 @@ func (c *cluster) busy(set []string) {
 	c.t.Helper()
 	before := stats(c.t, c.target(set)).Requests
 	eventually(c.t, "the target is busy", patience, func() bool { return stats(c.t, c.target(set)).Requests > before+200 })
+}
+
+// cancelsOne: one workflow of a job ends, and the job goes on.
+func (c *cluster) cancelsOne(set []string) {
+	t := c.t
+	t.Helper()
+	both := write(t, "both.star", `
+target = param("target", default = "http://localhost:8080")
+workflow(name = "loud", vus = 2, duration = "1m", think = "50ms", steps = [step("home", http.get(target))])
+workflow(name = "calm", vus = 2, duration = "4s", think = "50ms", steps = [step("home", http.get(target))])
+workflow(name = "next", depends = ["loud"], vus = 2, duration = "1s", steps = [step("home", http.get(target))])
+`)
+	job := c.submit(both, set...)
+	watch, out := c.watch(job)
+	begun := time.Now()
+	p := run(t, command.ExitUsage, "cancel", job, "lod", "--gate", c.gateAddr)
+	if !strings.Contains(p.err.String(), "the job has loud, calm, next") {
+		t.Errorf("a cancellation of a workflow that the job does not have says %q", &p.err)
+	}
+	p = run(t, command.ExitGood, "cancel", job, "loud", "--reason", "too loud", "--gate", c.gateAddr)
+	if took := time.Since(begun); !strings.Contains(p.out.String(), "loud CANCELLED") || took > 4*time.Second {
+		t.Errorf("cancel of a workflow said %q after %v", &p.out, took)
+	}
+	watch.expect(command.ExitFailed)
+	r := readResult(t, out)
+	states := map[string]string{}
+	for _, w := range r.Workflows {
+		states[w.Name] = w.Outcome
+	}
+	want := map[string]string{"loud": "CANCELLED", "calm": "COMPLETED", "next": "FAILED"}
+	if diff := cmp.Diff(want, states); diff != "" || r.Outcome != "PARTIAL" {
+		t.Errorf("the job ended %v (-want +got):\n%s", r.Outcome, diff)
+	}
+	adds(t, r)
 }
 
 // cancels: a long job ends within two seconds.

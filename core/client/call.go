@@ -14,6 +14,9 @@ func (c *command) what() string {
 	case kindQuery:
 		return "status"
 	case kindCancel:
+		if len(c.cancel.Workflows) > 0 {
+			return "status" // the job goes on: its state is what the answer says
+		}
 		return "cancel"
 	case kindWatch:
 		return "result"
@@ -47,7 +50,7 @@ func (m *Machine) returned(env node.Env, c *command, state message.JobState, res
 // job under a key that belongs to another payload.
 func (m *Machine) refused(env node.Env, c *command, code message.Code) {
 	changes := c.kind == kindSubmit || c.kind == kindCancel
-	if c.call == 0 || changes && c.exposed && code != message.CodeKeyMismatch && code != message.CodeUnknownJob {
+	if c.call == 0 || code == message.CodeUnknownWorkflow || changes && c.exposed && code != message.CodeKeyMismatch && code != message.CodeUnknownJob {
 		return
 	}
 	env.Emit(event.ClientReturned{Call: c.call, What: c.what(), Job: c.job, Code: code})

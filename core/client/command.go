@@ -31,7 +31,7 @@ type command struct {
 	submit *message.JobSubmit    // of a submission
 	drain  *message.DrainRequest // of a drain
 	job    message.JobID         // for commands about one; a submission's job follows from its key
-	now    bool                  // of a cancellation: without after_all
+	cancel *message.JobCancel
 
 	gate      *connection       // that it asks; nil while it waits for the next round
 	request   message.RequestID // of the newest try; zero if none is open
@@ -82,7 +82,7 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 	case *message.JobQuery:
 		c.kind, c.job = kindQuery, b.Job
 	case *message.JobCancel:
-		c.kind, c.job, c.now = kindCancel, b.Job, b.Now
+		c.kind, c.job, c.cancel = kindCancel, b.Job, b
 	case *message.DatacenterQuery:
 		c.kind = kindDatacenters
 	case *message.StatusQuery:
@@ -156,7 +156,9 @@ func (c *command) question() node.Message {
 	case kindQuery:
 		return &message.JobQuery{Request: c.request, Job: c.job}
 	case kindCancel:
-		return &message.JobCancel{Request: c.request, Job: c.job, Now: c.now}
+		k := *c.cancel
+		k.Request = c.request
+		return &k
 	case kindDatacenters:
 		return &message.DatacenterQuery{Request: c.request}
 	case kindCluster:

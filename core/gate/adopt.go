@@ -131,6 +131,7 @@ func (m *ownership) resume(env node.Env, j *entry) {
 		m.keepEnded(env, j)
 		m.group.Leases.Release(env, j.ID)
 	case j.State == message.JobQueued:
+		m.resumeAborts(env, j)
 		m.enqueue(env, j)
 		m.schedule(env)
 	default:

@@ -15,6 +15,10 @@ import (
 // cancel answers once CANCELLING is on a majority, or with the job's terminal state if the job
 // has ended. If the gate is already writing the job's end, that end stands.
 func (m *driver) cancel(env node.Env, j *entry, a *audience.Ask) {
+	if len(a.Workflows) > 0 && j.State != message.JobCancelling && !j.State.Terminal() {
+		m.cancelWorkflows(env, j, a)
+		return
+	}
 	if !j.waiting.Cancel(a, m.config.WaitersMax) {
 		env.Emit(event.Shed{What: "cancel", Why: "too many wait for one job"})
 		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d cancellations of this job wait", j.waiting.Cancels()))
@@ -30,11 +34,39 @@ func (m *driver) cancel(env node.Env, j *entry, a *audience.Ask) {
 	}
 	j.Now = a.Now
 	m.leaveQueue(env, j)
-	j.Become(message.JobCancelling, "cancelled by "+shortened(string(a.From), detailMax))
+	j.Become(message.JobCancelling, job.CancelReason(shortened(string(a.From), detailMax), shortened(a.Reason, detailMax)))
 	if m.stopSubjobs(env, j); !j.State.Terminal() {
 		m.save(env, j, tag{act: actCancel})
 	}
 	m.arm(env, j)
+}
+
+// cancelWorkflows ends some workflows of a job, and the job goes on. A majority knows of each before
+// a manager does, or the client.
+func (m *driver) cancelWorkflows(env node.Env, j *entry, a *audience.Ask) {
+	stops, unknown := j.Named(a.Workflows)
+	switch {
+	case unknown != "":
+		refuse(env, a.Stream, a.Request, message.CodeUnknownWorkflow, unknown)
+		return
+	case !j.waiting.Cancel(a, m.config.WaitersMax):
+		env.Emit(event.Shed{What: "cancel", Why: "too many wait for one job"})
+		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d cancellations of this job wait", j.waiting.Cancels()))
+		return
+	}
+	for _, at := range stops {
+		if j.AbortOf(at) == nil && !j.EndedEverywhere(at) {
+			m.abort(env, j, &job.Abort{Workflow: uint32(at), By: shortened(string(a.From), detailMax), Why: shortened(a.Reason, detailMax)})
+		}
+	}
+	answerStops(env, j)
+}
+
+// answerStops answers the cancellations of workflows that are on a majority.
+func answerStops(env node.Env, j *entry) {
+	for _, a := range j.waiting.TakeCancelsIf(func(a *audience.Ask) bool { return len(a.Workflows) > 0 && j.Stopped(a.Workflows) }) {
+		env.Send(a.Stream, &message.JobCancelAck{Request: a.Request, Job: j.ID, State: j.Shown})
+	}
 }
 
 func answerCancels(env node.Env, j *entry) {
@@ -166,7 +198,7 @@ func (m *driver) sendAborts(env node.Env, j *entry) {
 		}
 		for _, a := range j.Aborts {
 			if p.Aborting(a) {
-				env.Send(mgr.Stream, &message.SubjobAbort{Job: j.ID, Fence: p.Fence, Workflow: a.Workflow, Reason: a.Reason(&j.Spec.Plan)})
+				env.Send(mgr.Stream, &message.SubjobAbort{Job: j.ID, Fence: p.Fence, Workflow: a.Workflow, Reason: a.Reason(&j.Spec.Plan), Client: a.By != ""})
 			}
 		}
 	}

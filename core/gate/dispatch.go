@@ -104,6 +104,7 @@ func (m *driver) send(env node.Env, j *entry, p *job.Subjob) {
 	env.Send(mgr.Stream, &message.JobDispatch{
 		Job: j.ID, Fence: j.Fence(), Name: j.Name, Program: j.ProgramOf(p), Plan: j.Spec.Plan,
 		RunTimeout: j.Left(env.Now()).Round(time.Microsecond), Rows: j.Share(p), Ran: j.RunTimeout - j.Left(env.Now()).Round(time.Microsecond),
+		Stops: j.Stops(),
 	})
 }
 

@@ -143,7 +143,7 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 	case *message.JobQuery:
 		m.onAsk(env, body.Job, &audience.Ask{What: audience.Status, Stream: in.Stream, Request: body.Request, From: in.From.ID})
 	case *message.JobCancel:
-		m.onAsk(env, body.Job, &audience.Ask{What: audience.Cancel, Now: body.Now, Stream: in.Stream, Request: body.Request, From: in.From.ID})
+		m.onAsk(env, body.Job, &audience.Ask{What: audience.Cancel, Now: body.Now, Workflows: body.Workflows, Reason: body.Reason, Stream: in.Stream, Request: body.Request, From: in.From.ID})
 	case *message.DatacenterQuery:
 		env.Send(in.Stream, &message.DatacenterList{Request: body.Request, Datacenters: m.places.Infos()})
 	case *message.StatusQuery:

@@ -208,6 +208,7 @@ func (m *ownership) perform(env node.Env, j *entry, t *tag) {
 		}
 	case actAbort:
 		tellAbort(env, j, t.abort)
+		answerStops(env, j)
 		m.sendAborts(env, j)
 		m.arm(env, j)
 	case actRelease:

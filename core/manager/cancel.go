@@ -112,7 +112,7 @@ func (m *workflows) stopWorkflow(env node.Env, f *subjob.Workflow) {
 	case len(f.Shards) > 0:
 		m.stopShards(env, f, subjob.EndOf(f.Subjob.Stop.Durable))
 	case f.Failure != "" && f.Subjob.Stop.Decided == message.JobNone:
-		m.endWorkflow(env, f, message.WorkflowFailed, f.Failure)
+		m.endWorkflow(env, f, f.Fails(), f.Failure)
 	default:
 		m.endWorkflow(env, f, subjob.EndOf(f.Subjob.Stop.Durable), f.Subjob.Why)
 	}
@@ -124,7 +124,7 @@ func (m *workflows) onAborted(env node.Env, f *subjob.Workflow) {
 		return // it was about to end
 	}
 	if f.Failure == "" {
-		f.Failure = f.Abort
+		f.Failure, f.Client = f.Abort.Why, f.Abort.Client
 	}
 	if f.Subjob.Stop.Decided == message.JobNone {
 		m.stopWorkflow(env, f)

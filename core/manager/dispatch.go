@@ -107,6 +107,8 @@ func (m *attempts) sendCancel(env node.Env, s *subjob.Shard) {
 	}
 	why := p.Why
 	switch {
+	case stop == message.JobNone && s.Workflow.Client:
+		why = s.Workflow.Failure
 	case stop == message.JobNone:
 		why = "the workflow failed: " + s.Workflow.Failure
 	case s.Workflow == p.After() && p.CleanUpLeft(env.Now()) <= 0:

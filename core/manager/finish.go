@@ -65,11 +65,16 @@ func (m *workflows) finish(env node.Env, p *subjob.Subjob) {
 		return
 	}
 	env.CancelTimer(node.KeyID(node.PartManager, node.ManagerJob, p.Job))
+	state, why := p.Outcome()
 	if p.State == message.JobRunning {
-		m.becomeSubjob(env, p, message.JobCompleting, "")
+		to := message.JobCompleting
+		if state == message.JobCancelled { // a client cancelled each of its workflows
+			to = message.JobCancelling
+		}
+		m.becomeSubjob(env, p, to, "")
 	}
 	r := &message.SubjobResult{Job: p.Job, Fence: p.Fence, Subjob: m.snapshot(env, p)}
-	r.Subjob.State, r.Subjob.Error = p.Outcome()
+	r.Subjob.State, r.Subjob.Error = state, why
 	subjob.Fit(&r.Subjob, r.Size)
 	if size := message.HeaderSize + r.Size(); size > message.FrameMax {
 		subjob.Slim(&r.Subjob, r.Size)

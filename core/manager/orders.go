@@ -13,7 +13,7 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// onSubjobAbort ends one workflow of a subjob as FAILED, once the abort is on a majority. Gates
+// onSubjobAbort ends one workflow of a subjob, once the abort is on a majority. Gates
 // repeat an abort until they hear of an end, at whichever manager holds the subjob then.
 func (m *gateSide) onSubjobAbort(env node.Env, l *uplink.Link, a *message.SubjobAbort) {
 	p := m.subjobs[a.Job]
@@ -39,11 +39,11 @@ func (m *gateSide) onSubjobAbort(env node.Env, l *uplink.Link, a *message.Subjob
 		m.adoptEpoch(env, p, a.Fence.JobEpoch, "abort")
 	}
 	f := p.Workflows[a.Workflow]
-	if p.Result != nil || p.Stop.Decided != message.JobNone || f.End != message.WorkflowNone || f.Failure != "" || f.Abort != "" {
+	if p.Result != nil || p.Stop.Decided != message.JobNone || f.End != message.WorkflowNone || f.Failure != "" || f.Abort.Why != "" {
 		m.touch(env, p) // the gate gets the workflow's state
 		return
 	}
-	f.Abort = a.Reason
+	f.Abort = subjob.Abort{Why: a.Reason, Client: a.Client}
 	env.Emit(event.Acted{Shard: message.ShardID{Job: p.Job}, Subjob: true, Fence: p.Fence, What: "abort"})
 	m.commit(p, tag{step: abortRecorded, workflow: f})
 }
@@ -265,6 +265,11 @@ func badPlan(d *message.JobDispatch) string {
 	}
 	if d.RunTimeout <= 0 {
 		faults = append(faults, plan.Fault{Key: "run_timeout", Value: d.RunTimeout.String(), Bound: "be above 0s", Remedy: "dispatch a job before its time is over"})
+	}
+	for i, stop := range d.Stops {
+		if int(stop.Workflow) >= len(d.Plan.Workflows) {
+			faults = append(faults, plan.Fault{Key: fmt.Sprintf("stops[%d].workflow", i), Value: fmt.Sprint(stop.Workflow), Bound: fmt.Sprintf("be below %d, the number of workflows", len(d.Plan.Workflows)), Remedy: "stop a workflow of the plan"})
+		}
 	}
 	return plan.Text(append(faults, plan.Check(&d.Plan)...))
 }

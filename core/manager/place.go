@@ -49,11 +49,17 @@ func (m *workflows) close(env node.Env, p *subjob.Subjob) {
 
 // placeSubjob returns which workflow waits to run alone, as far as it is known; those after it wait.
 func (m *workflows) placeSubjob(env node.Env, p *subjob.Subjob, alone string) string {
+	for _, stop := range p.Dispatch.Stops {
+		if f := p.Workflows[stop.Workflow]; f.End == message.WorkflowNone && len(f.Shards) == 0 && f.Failure == "" {
+			f.Client = true
+			m.endWorkflow(env, f, message.WorkflowCancelled, stop.Reason)
+		}
+	}
 	for _, f := range p.Workflows {
 		m.isReady(env, f)
 	}
 	for _, f := range p.Workflows {
-		if f.Ready == 0 || f.End != message.WorkflowNone || f.Failure != "" || f.Abort != "" {
+		if f.Ready == 0 || f.End != message.WorkflowNone || f.Failure != "" || f.Abort.Why != "" {
 			continue
 		}
 		if len(f.Shards) > 0 {
@@ -87,7 +93,11 @@ func (m *workflows) isReady(env node.Env, f *subjob.Workflow) bool {
 	for _, on := range f.Plan.Depends {
 		other := f.Subjob.Workflows[on]
 		if other.State.Terminal() && other.State != message.WorkflowCompleted {
-			m.endWorkflow(env, f, message.WorkflowFailed, fmt.Sprintf("dependency %q failed", other.Plan.Name))
+			verb := "failed"
+			if other.State == message.WorkflowCancelled {
+				verb = "was cancelled"
+			}
+			m.endWorkflow(env, f, message.WorkflowFailed, fmt.Sprintf("dependency %q %s", other.Plan.Name, verb))
 			return false
 		}
 		if other.State != message.WorkflowCompleted {

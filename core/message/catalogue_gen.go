@@ -2845,6 +2845,26 @@ func (z *WorkflowResult) check() error {
 	return nil
 }
 
+func (z *WorkflowStop) size() int {
+	n := 17
+	n += sizeUint(uint64(z.Workflow))
+	n += sizeString(len(z.Reason))
+	return n
+}
+
+func (z *WorkflowStop) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Workflow))
+	h = node.MixString(h, string(z.Reason))
+	return h
+}
+
+func (z *WorkflowStop) check() error {
+	if z.Reason == "" {
+		return &MissingError{Path: "reason"}
+	}
+	return nil
+}
+
 // Kind implements node.Message.
 func (z *Hello) Kind() node.Kind { return KindHello }
 
@@ -3368,10 +3388,15 @@ func (z *JobCancel) Size() int { return z.size() }
 func (z *JobCancel) Digest() uint64 { return z.digest(23) }
 
 func (z *JobCancel) size() int {
-	n := 17
+	n := 34
 	n += z.Request.size()
 	n += sizeBytes(len(z.Job))
 	n++
+	n += sizeArray(len(z.Workflows))
+	for i := range z.Workflows {
+		n += sizeString(len(z.Workflows[i]))
+	}
+	n += sizeString(len(z.Reason))
 	return n
 }
 
@@ -3379,6 +3404,11 @@ func (z *JobCancel) digest(h uint64) uint64 {
 	h = z.Request.digest(h)
 	h = node.MixBytes(h, z.Job[:])
 	h = node.Mix(h, bit(z.Now))
+	h = node.Mix(h, uint64(len(z.Workflows)))
+	for i := range z.Workflows {
+		h = node.MixString(h, string(z.Workflows[i]))
+	}
+	h = node.MixString(h, string(z.Reason))
 	return h
 }
 
@@ -3878,7 +3908,7 @@ func (z *JobDispatch) Size() int { return z.size() }
 func (z *JobDispatch) Digest() uint64 { return z.digest(50) }
 
 func (z *JobDispatch) size() int {
-	n := 50
+	n := 56
 	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n += sizeString(len(z.Name))
@@ -3887,6 +3917,10 @@ func (z *JobDispatch) size() int {
 	n += sizeInt(int64(z.RunTimeout))
 	n += z.Rows.size()
 	n += sizeInt(int64(z.Ran))
+	n += sizeArray(len(z.Stops))
+	for i := range z.Stops {
+		n += z.Stops[i].size()
+	}
 	return n
 }
 
@@ -3899,6 +3933,10 @@ func (z *JobDispatch) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.RunTimeout))
 	h = z.Rows.digest(h)
 	h = node.Mix(h, uint64(z.Ran))
+	h = node.Mix(h, uint64(len(z.Stops)))
+	for i := range z.Stops {
+		h = z.Stops[i].digest(h)
+	}
 	return h
 }
 
@@ -3920,6 +3958,11 @@ func (z *JobDispatch) check() error {
 	}
 	if err := z.Rows.check(); err != nil {
 		return within("rows", err)
+	}
+	for i := range z.Stops {
+		if err := z.Stops[i].check(); err != nil {
+			return within("stops", err)
+		}
 	}
 	return nil
 }
@@ -4215,11 +4258,12 @@ func (z *SubjobAbort) Size() int { return z.size() }
 func (z *SubjobAbort) Digest() uint64 { return z.digest(57) }
 
 func (z *SubjobAbort) size() int {
-	n := 27
+	n := 34
 	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.Workflow))
 	n += sizeString(len(z.Reason))
+	n++
 	return n
 }
 
@@ -4228,6 +4272,7 @@ func (z *SubjobAbort) digest(h uint64) uint64 {
 	h = z.Fence.digest(h)
 	h = node.Mix(h, uint64(z.Workflow))
 	h = node.MixString(h, string(z.Reason))
+	h = node.Mix(h, bit(z.Client))
 	return h
 }
 

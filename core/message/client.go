@@ -124,16 +124,20 @@ type JobResult struct {
 	Result  Result    `msg:"result"`
 }
 
-// JobCancel asks a gate to stop a job. A client may send it again.
+// JobCancel asks a gate to stop a job, or some of its workflows. A client may send it again.
 //
 //catalogue:message kind=23 class=control priority=critical
 type JobCancel struct {
 	Request RequestID `msg:"request"`
 	Job     JobID     `msg:"job" require:"true"`
 	Now     bool      `msg:"now"` // without after_all
+
+	Workflows []string `msg:"workflows"` // by name; none: the whole job
+	Reason    string   `msg:"reason"`    // for people
 }
 
-// JobCancelAck reports that CANCELLING is on disk, or that the job had ended.
+// JobCancelAck reports that CANCELLING, or the stops of the workflows, are on disk, or that the
+// job had ended.
 //
 //catalogue:message kind=24 class=control priority=critical
 type JobCancelAck struct {

@@ -631,9 +631,9 @@ func (z *JobAck) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobCancel) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 3
+	// map header, size 5
 	// string "request"
-	o = append(o, 0x83, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o = append(o, 0x85, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
 	o, err = z.Request.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Request")
@@ -649,6 +649,15 @@ func (z *JobCancel) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "now"
 	o = append(o, 0xa3, 0x6e, 0x6f, 0x77)
 	o = msgp.AppendBool(o, z.Now)
+	// string "workflows"
+	o = append(o, 0xa9, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Workflows)))
+	for za0001 := range z.Workflows {
+		o = msgp.AppendString(o, z.Workflows[za0001])
+	}
+	// string "reason"
+	o = append(o, 0xa6, 0x72, 0x65, 0x61, 0x73, 0x6f, 0x6e)
+	o = msgp.AppendString(o, z.Reason)
 	return
 }
 
@@ -708,6 +717,45 @@ func (z *JobCancel) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Now")
 				return
 			}
+		case "workflows":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workflows")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Workflows")
+				return
+			}
+			if zb0002 > zbedc47bclimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Workflows) >= int(zb0002) {
+				z.Workflows = (z.Workflows)[:zb0002]
+			} else {
+				z.Workflows = make([]string, zb0002)
+			}
+			for za0001 := range z.Workflows {
+				z.Workflows[za0001], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Workflows", za0001)
+					return
+				}
+			}
+		case "reason":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Reason")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Reason, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Reason")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -722,7 +770,11 @@ func (z *JobCancel) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobCancel) Msgsize() (s int) {
-	s = 1 + 8 + z.Request.Msgsize() + 4 + z.Job.Msgsize() + 4 + msgp.BoolSize
+	s = 1 + 8 + z.Request.Msgsize() + 4 + z.Job.Msgsize() + 4 + msgp.BoolSize + 10 + msgp.ArrayHeaderSize
+	for za0001 := range z.Workflows {
+		s += msgp.StringPrefixSize + len(z.Workflows[za0001])
+	}
+	s += 7 + msgp.StringPrefixSize + len(z.Reason)
 	return
 }
 

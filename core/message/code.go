@@ -30,6 +30,7 @@ const (
 	CodeNotMember
 	CodeNotRenewed
 	CodeResultForgotten
+	CodeUnknownWorkflow
 	codeEnd
 )
 
@@ -83,6 +84,8 @@ func (c Code) entry() codeEntry {
 		return codeEntry{"the worker has had no answer to its heartbeats of late", true, "dispatch it to another worker, or after the next heartbeat"}
 	case CodeResultForgotten:
 		return codeEntry{"the result is no longer kept", false, "watch a job while it runs, or raise gate.results_max, gate.result_bytes_max or gate.result_age"}
+	case CodeUnknownWorkflow:
+		return codeEntry{"unknown workflow", false, "name a workflow of the job's file"}
 	}
 	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
 }

@@ -69,6 +69,14 @@ type JobDispatch struct {
 	RunTimeout time.Duration `msg:"run_timeout" require:"true"` // the rest of it
 	Rows       RowShare      `msg:"rows"`                       // of all feeds
 	Ran        time.Duration `msg:"ran"`                        // the part of the job's run timeout that is over: how late the subjob begins
+
+	Stops []WorkflowStop `msg:"stops"` // workflows that never begin
+}
+
+// WorkflowStop is a workflow that a client cancelled before the subjob began.
+type WorkflowStop struct {
+	Workflow uint32 `msg:"workflow"`
+	Reason   string `msg:"reason" require:"true"`
 }
 
 // JobAccepted reports that the subjob is on the manager's disk.
@@ -125,8 +133,8 @@ type SubjobResultAck struct {
 	Holder string `msg:"holder"`
 }
 
-// SubjobAbort asks a manager to end one workflow of a subjob as FAILED, because the workflow's
-// own condition has held for its time.
+// SubjobAbort asks a manager to end one workflow of a subjob: as FAILED, because the workflow's own
+// condition has held for its time, or as CANCELLED, because a client asked for it.
 //
 //catalogue:message kind=57 class=control priority=critical
 type SubjobAbort struct {
@@ -134,6 +142,7 @@ type SubjobAbort struct {
 	Fence    Fence  `msg:"fence"`
 	Workflow uint32 `msg:"workflow"`
 	Reason   string `msg:"reason" require:"true"`
+	Client   bool   `msg:"client"` // a client asked for it
 }
 
 // SubjobCancel asks a manager to stop a subjob; SubjobResult follows.

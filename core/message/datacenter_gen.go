@@ -316,9 +316,9 @@ func (z *JobAccepted) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 8
+	// map header, size 9
 	// string "job"
-	o = append(o, 0x88, 0xa3, 0x6a, 0x6f, 0x62)
+	o = append(o, 0x89, 0xa3, 0x6a, 0x6f, 0x62)
 	o, err = z.Job.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Job")
@@ -361,6 +361,18 @@ func (z *JobDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "ran"
 	o = append(o, 0xa3, 0x72, 0x61, 0x6e)
 	o = msgp.AppendDuration(o, z.Ran)
+	// string "stops"
+	o = append(o, 0xa5, 0x73, 0x74, 0x6f, 0x70, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Stops)))
+	for za0001 := range z.Stops {
+		// map header, size 2
+		// string "workflow"
+		o = append(o, 0x82, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+		o = msgp.AppendUint32(o, z.Stops[za0001].Workflow)
+		// string "reason"
+		o = append(o, 0xa6, 0x72, 0x65, 0x61, 0x73, 0x6f, 0x6e)
+		o = msgp.AppendString(o, z.Stops[za0001].Reason)
+	}
 	return
 }
 
@@ -378,7 +390,7 @@ func (z *JobDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -475,6 +487,78 @@ func (z *JobDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Ran")
 				return
 			}
+		case "stops":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Stops")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Stops")
+				return
+			}
+			if zb0002 > z4ab51f5alimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Stops) >= int(zb0002) {
+				z.Stops = (z.Stops)[:zb0002]
+			} else {
+				z.Stops = make([]WorkflowStop, zb0002)
+			}
+			for za0001 := range z.Stops {
+				var zb0003 uint32
+				zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Stops", za0001)
+					return
+				}
+				if zb0003 > z4ab51f5alimitMaps {
+					err = msgp.ErrLimitExceeded
+					return
+				}
+				var zb0003Dup [1]byte
+				for zb0003 > 0 {
+					zb0003--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Stops", za0001)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "workflow":
+						if zb0003Dup[0]&(1<<0) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Stops", za0001, "Workflow")
+							return
+						}
+						zb0003Dup[0] |= 1 << 0
+						z.Stops[za0001].Workflow, bts, err = msgp.ReadUint32Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Stops", za0001, "Workflow")
+							return
+						}
+					case "reason":
+						if zb0003Dup[0]&(1<<1) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Stops", za0001, "Reason")
+							return
+						}
+						zb0003Dup[0] |= 1 << 1
+						z.Stops[za0001].Reason, bts, err = msgp.ReadStringBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Stops", za0001, "Reason")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Stops", za0001)
+							return
+						}
+					}
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -489,7 +573,10 @@ func (z *JobDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobDispatch) Msgsize() (s int) {
-	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Name) + 8 + z.Program.Msgsize() + 5 + z.Plan.Msgsize() + 12 + msgp.DurationSize + 5 + z.Rows.Msgsize() + 4 + msgp.DurationSize
+	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Name) + 8 + z.Program.Msgsize() + 5 + z.Plan.Msgsize() + 12 + msgp.DurationSize + 5 + z.Rows.Msgsize() + 4 + msgp.DurationSize + 6 + msgp.ArrayHeaderSize
+	for za0001 := range z.Stops {
+		s += 1 + 9 + msgp.Uint32Size + 7 + msgp.StringPrefixSize + len(z.Stops[za0001].Reason)
+	}
 	return
 }
 
@@ -1184,9 +1271,9 @@ func (z *ManagerHeartbeat) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *SubjobAbort) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 4
+	// map header, size 5
 	// string "job"
-	o = append(o, 0x84, 0xa3, 0x6a, 0x6f, 0x62)
+	o = append(o, 0x85, 0xa3, 0x6a, 0x6f, 0x62)
 	o, err = z.Job.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Job")
@@ -1205,6 +1292,9 @@ func (z *SubjobAbort) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "reason"
 	o = append(o, 0xa6, 0x72, 0x65, 0x61, 0x73, 0x6f, 0x6e)
 	o = msgp.AppendString(o, z.Reason)
+	// string "client"
+	o = append(o, 0xa6, 0x63, 0x6c, 0x69, 0x65, 0x6e, 0x74)
+	o = msgp.AppendBool(o, z.Client)
 	return
 }
 
@@ -1275,6 +1365,17 @@ func (z *SubjobAbort) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Reason")
 				return
 			}
+		case "client":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Client")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Client, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Client")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1289,7 +1390,7 @@ func (z *SubjobAbort) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SubjobAbort) Msgsize() (s int) {
-	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 9 + msgp.Uint32Size + 7 + msgp.StringPrefixSize + len(z.Reason)
+	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 9 + msgp.Uint32Size + 7 + msgp.StringPrefixSize + len(z.Reason) + 7 + msgp.BoolSize
 	return
 }
 
@@ -1872,5 +1973,81 @@ func (z *WorkerInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *WorkerInfo) Msgsize() (s int) {
 	s = 1 + 5 + msgp.StringPrefixSize + len(z.Node) + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 12 + msgp.Uint64Size + 9 + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z WorkflowStop) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "workflow"
+	o = append(o, 0x82, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+	o = msgp.AppendUint32(o, z.Workflow)
+	// string "reason"
+	o = append(o, 0xa6, 0x72, 0x65, 0x61, 0x73, 0x6f, 0x6e)
+	o = msgp.AppendString(o, z.Reason)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *WorkflowStop) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z4ab51f5alimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "workflow":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workflow")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Workflow, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Workflow")
+				return
+			}
+		case "reason":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Reason")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Reason, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Reason")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z WorkflowStop) Msgsize() (s int) {
+	s = 1 + 9 + msgp.Uint32Size + 7 + msgp.StringPrefixSize + len(z.Reason)
 	return
 }

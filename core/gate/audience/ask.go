@@ -27,6 +27,9 @@ type Ask struct {
 	Digest  uint64 // of the submission
 	Again   bool   // the gate knew the key
 	Now     bool   // of a cancellation: without after_all
+
+	Workflows []string // of a cancellation: by name; none: the whole job
+	Reason    string   // of a cancellation
 }
 
 // Waiting holds the requests that wait for one job.
@@ -77,6 +80,18 @@ func (w *Waiting) TakeCancels() []*Ask {
 	cancels := w.cancels
 	w.cancels = nil
 	return cancels
+}
+
+// TakeCancelsIf removes the cancellations that a condition picks.
+func (w *Waiting) TakeCancelsIf(is func(*Ask) bool) (taken []*Ask) {
+	w.cancels = slices.DeleteFunc(w.cancels, func(a *Ask) bool {
+		if is(a) {
+			taken = append(taken, a)
+			return true
+		}
+		return false
+	})
+	return taken
 }
 
 // All lists the requests, and the watchers as requests. The caller can ask them again from the

@@ -41,6 +41,8 @@ func (j *Job) Ending() Ending {
 		return Ending{To: message.JobTimedOut, Reason: j.timeoutReason(reason)}
 	case j.State == message.JobDispatching && !taken:
 		return Ending{To: message.JobFailed, Reason: reason}
+	case outcome == message.JobCancelled && len(j.Aborts) > 0: // a client cancelled each workflow
+		return Ending{Via: []message.JobState{message.JobCancelling}, To: message.JobCancelled, Reason: reason}
 	case outcome == message.JobCancelled:
 		outcome, reason = message.JobFailed, "cancelled inside its datacenters, not by a client"
 	}

@@ -30,7 +30,7 @@ func (j *Job) Record(now node.Instant) []byte {
 		r.Subjobs = append(r.Subjobs, p.record())
 	}
 	for _, a := range j.Aborts {
-		r.Aborts = append(r.Aborts, record.Abort{Workflow: a.Workflow, Condition: a.Condition, Value: a.Value, Unknown: a.unknown})
+		r.Aborts = append(r.Aborts, record.Abort{Workflow: a.Workflow, Condition: a.Condition, Value: a.Value, By: a.By, Why: a.Why, Unknown: a.unknown})
 	}
 	return record.Append(nil, &r)
 }
@@ -91,7 +91,7 @@ func FromRecord(id message.JobID, rec *Record, now, written node.Instant, incarn
 		Sequence: incarnation << 32,
 	}
 	for _, a := range rec.Aborts {
-		j.Aborts = append(j.Aborts, &Abort{Workflow: a.Workflow, Condition: a.Condition, Value: a.Value, unknown: a.Unknown})
+		j.Aborts = append(j.Aborts, &Abort{Workflow: a.Workflow, Condition: a.Condition, Value: a.Value, By: a.By, Why: a.Why, unknown: a.Unknown})
 	}
 	for i := range rec.Subjobs {
 		p := loadedSubjob(&rec.Subjobs[i], now)

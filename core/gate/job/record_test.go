@@ -33,7 +33,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 			Course:  Course{State: message.JobQueued, Last: Transition{From: message.JobSubmitted, To: message.JobQueued, Reason: "confirmed"}},
 			Times:   Times{Born: now.Add(-ago("born")), Ran: true, Started: now.Add(-ago("started"))},
 			Closed:  rapid.SliceOfN(text, 0, 3).Draw(t, "closed"),
-			Aborts:  []*Abort{{Workflow: 1, Condition: 2, Value: 3, Known: true}},
+			Aborts:  []*Abort{{Workflow: 1, Condition: 2, Value: 3, Known: true}, {Workflow: 2, By: "client-1", Why: text.Draw(t, "why it was cancelled"), Known: true}},
 		}
 		j.ID = message.JobOf(j.Key)
 		j.Become(message.JobDispatching, "between")
@@ -50,7 +50,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		}
 		got := FromRecord(j.ID, &rec, now, now, incarnation)
 		pick := func(j *Job) []any {
-			all := []any{j.Turn.Number, j.Key, j.Digest, j.Name, len(j.Turn.Named), len(j.Closed), j.RunTimeout, j.State, j.Reason, j.Born, j.Ran, j.Started, j.SpecFile, j.Aborts[0].Value}
+			all := []any{j.Turn.Number, j.Key, j.Digest, j.Name, len(j.Turn.Named), len(j.Closed), j.RunTimeout, j.State, j.Reason, j.Born, j.Ran, j.Started, j.SpecFile, j.Aborts[0].Value, j.Aborts[1].By, j.Aborts[1].Why}
 			for _, p := range j.Subjobs {
 				all = append(all, p.Datacenter, p.Manager, p.Fence, p.Accepted, p.Losses, p.End, p.File)
 			}

@@ -44,7 +44,7 @@ func (p *Subjob) Record(now node.Instant) []byte {
 
 func (f *Workflow) record(since node.Instant) record.Workflow {
 	r := record.Workflow{
-		End: f.End, Failure: cmp.Or(f.Failure, f.Abort), Started: offset(f.Started, since), Ended: offset(f.Ended, since),
+		End: f.End, Failure: cmp.Or(f.Failure, f.Abort.Why), Client: f.Client || f.Failure == "" && f.Abort.Client, Started: offset(f.Started, since), Ended: offset(f.Ended, since),
 		Leased: f.Leased, Burned: f.Burned, Unknown: f.unknown,
 	}
 	for _, s := range f.Shards {
@@ -105,7 +105,7 @@ func Decode(job message.JobID, b []byte, now node.Instant) (*Subjob, error) {
 
 func (p *Subjob) workflow(index uint32, r *record.Workflow) *Workflow {
 	f := &Workflow{
-		Subjob: p, Index: index, End: r.End, Failure: r.Failure, Started: instant(r.Started, p.Accepted), Ended: instant(r.Ended, p.Accepted),
+		Subjob: p, Index: index, End: r.End, Failure: r.Failure, Client: r.Client, Started: instant(r.Started, p.Accepted), Ended: instant(r.Ended, p.Accepted),
 		Leased: r.Leased, Burned: r.Burned, Cut: len(r.Shards) > 0, unknown: r.Unknown,
 	}
 	for i := range r.Shards {

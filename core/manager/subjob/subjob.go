@@ -103,8 +103,9 @@ func (p *Subjob) Restamp() {
 // Outcome is how a subjob ends whose workflows have ended, and why.
 func (p *Subjob) Outcome() (message.JobState, string) {
 	var ends []message.JobState
-	why := p.Why
+	why, clients := p.Why, true
 	for _, f := range p.Workflows {
+		clients = clients && f.Client
 		ends = append(ends, lifecycle.OfWorkflow(f.State))
 		if why == "" && f.State != message.WorkflowCompleted {
 			why = fmt.Sprintf("workflow %q: %s", f.Plan.Name, f.Failure)
@@ -120,6 +121,8 @@ func (p *Subjob) Outcome() (message.JobState, string) {
 		return message.JobTimedOut, why
 	case p.Stop.Durable == message.JobFailed:
 		return message.JobFailed, why // cut off: its ended workflows are only a part of it
+	case end == message.JobCancelled && clients:
+		return end, why
 	case end == message.JobCancelled || len(ends) == 0:
 		return message.JobFailed, why // no gate asked for it
 	}

@@ -15,7 +15,8 @@ type Workflow struct {
 	State    message.WorkflowState
 	End      message.WorkflowState // how it ends, before a majority has it
 	Failure  string
-	Abort    string // by its own condition, before a majority has that as its failure
+	Client   bool   // Failure is a client's word: it ends CANCELLED
+	Abort    Abort  // before a majority has it as Failure
 	Waits    string // what it waits for, while it has no cores
 	Shards   []*Shard
 	Cut      bool               // its cut into shards is on a majority
@@ -30,15 +31,29 @@ type Workflow struct {
 	unknown record.Unknown // fields of a newer version, from the record
 }
 
+// Abort ends a workflow before its time.
+type Abort struct {
+	Why    string // empty: nothing does
+	Client bool   // a client's word, else its own condition's
+}
+
+// Fails is how a workflow ends that has a Failure.
+func (f *Workflow) Fails() message.WorkflowState {
+	if f.Client {
+		return message.WorkflowCancelled
+	}
+	return message.WorkflowFailed
+}
+
 // Stopping says that no shard of a workflow may run any more.
 func (f *Workflow) Stopping() bool {
-	return f.Subjob.Stops(f) || f.Failure != "" || f.Abort != ""
+	return f.Subjob.Stops(f) || f.Failure != "" || f.Abort.Why != ""
 }
 
 // Outcome says how a workflow ends whose shards have all ended. all is false if some have not.
 func (f *Workflow) Outcome() (end message.WorkflowState, why string, all bool) {
 	completed := true
-	end, why = message.WorkflowFailed, f.Failure
+	end, why = f.Fails(), f.Failure
 	for _, s := range f.Shards {
 		if !s.State.Terminal() {
 			return end, why, false

@@ -60,5 +60,7 @@ type Abort struct {
 	Workflow  uint32 `rec:"workflow"`
 	Condition uint32 `rec:"condition"`
 	Value     int64  `rec:"value"` // when the condition had held for its time
+	By        string `rec:"by"`    // the client that asked for it; empty: the condition did
+	Why       string `rec:"why"`   // as that client said
 	Unknown   Unknown
 }

@@ -23,6 +23,12 @@ func (z *Abort) fields() int {
 	if z.Value != 0 {
 		n++
 	}
+	if z.By != "" {
+		n++
+	}
+	if z.Why != "" {
+		n++
+	}
 	return n
 }
 
@@ -40,6 +46,14 @@ func (z *Abort) append(b []byte) []byte {
 		b = msgp.AppendString(b, "value")
 		b = msgp.AppendInt64(b, int64(z.Value))
 	}
+	if z.By != "" {
+		b = msgp.AppendString(b, "by")
+		b = msgp.AppendString(b, string(z.By))
+	}
+	if z.Why != "" {
+		b = msgp.AppendString(b, "why")
+		b = msgp.AppendString(b, string(z.Why))
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -56,6 +70,12 @@ func (z *Abort) read(r *reader) {
 		case "value":
 			r.once(&seen, 2)
 			z.Value = int64(r.int())
+		case "by":
+			r.once(&seen, 3)
+			z.By = string(r.text())
+		case "why":
+			r.once(&seen, 4)
+			z.Why = string(r.text())
 		default:
 			r.unknown(&z.Unknown, name)
 		}
@@ -1299,6 +1319,9 @@ func (z *Workflow) fields() int {
 	if z.Burned != 0 {
 		n++
 	}
+	if z.Client {
+		n++
+	}
 	if len(z.Shards) > 0 {
 		n++
 	}
@@ -1330,6 +1353,10 @@ func (z *Workflow) append(b []byte) []byte {
 	if z.Burned != 0 {
 		b = msgp.AppendString(b, "burned")
 		b = msgp.AppendUint64(b, uint64(z.Burned))
+	}
+	if z.Client {
+		b = msgp.AppendString(b, "client")
+		b = msgp.AppendBool(b, z.Client)
 	}
 	if len(z.Shards) > 0 {
 		b = msgp.AppendString(b, "shards")
@@ -1363,8 +1390,11 @@ func (z *Workflow) read(r *reader) {
 		case "burned":
 			r.once(&seen, 5)
 			z.Burned = uint64(r.uint(64))
-		case "shards":
+		case "client":
 			r.once(&seen, 6)
+			z.Client = r.bool()
+		case "shards":
+			r.once(&seen, 7)
 			z.Shards = make([]Shard, r.list(131072))
 			for i := range z.Shards {
 				z.Shards[i].read(r)

@@ -39,6 +39,7 @@ type Workflow struct {
 	Ended   Offset                `rec:"ended"`
 	Leased  uint64                `rec:"leased"` // total rows of its feed
 	Burned  uint64                `rec:"burned"` // rows that lost attempts held
+	Client  bool                  `rec:"client"` // Failure is a client's word: the workflow ends CANCELLED
 	Shards  []Shard               `rec:"shards" max:"131072"`
 	Unknown Unknown
 }

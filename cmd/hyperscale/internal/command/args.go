@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,9 +30,24 @@ func JobArgument(cmd *cobra.Command, args []string) error {
 	if err := Exactly("JOB")(cmd, args); err != nil {
 		return err
 	}
-	id, err := message.ParseJobID(args[0])
-	if err == nil && (id == message.JobID{} || id.String() != args[0]) { // no gate writes it so
-		err = fmt.Errorf("job %q: %w", args[0], message.ErrJobID)
+	return checkJob(args[0])
+}
+
+// JobAndNames rejects arguments that are not a job's ID and names of its workflows.
+func JobAndNames(cmd *cobra.Command, args []string) error {
+	if len(args) < 2 {
+		return JobArgument(cmd, args)
+	}
+	if slices.Contains(args, "") {
+		return Usage("the name of a workflow is empty: name one of the job's file")
+	}
+	return checkJob(args[0])
+}
+
+func checkJob(text string) error {
+	id, err := message.ParseJobID(text)
+	if err == nil && (id == message.JobID{} || id.String() != text) { // no gate writes it so
+		err = fmt.Errorf("job %q: %w", text, message.ErrJobID)
 	}
 	return AsUsage(err)
 }

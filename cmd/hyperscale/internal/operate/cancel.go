@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -14,24 +15,36 @@ import (
 
 // NewCancelCommand cancels a job and waits for its end.
 func NewCancelCommand() *cobra.Command {
-	var now bool
+	var (
+		now    bool
+		reason string
+	)
 	cmd := asking(&cobra.Command{
-		Use:   "cancel JOB",
-		Short: "stop a job, and wait until it has stopped",
-		Long:  "Stop a job, and wait until it has stopped. What its file runs with after_all still runs, for\n30 s at most. --now ends that, too, also for a job that was cancelled before.",
-		Args:  command.JobArgument,
+		Use:   "cancel JOB [WORKFLOW]...",
+		Short: "stop a job, or some of its workflows, and wait until they have stopped",
+		Long: "Stop a job, and wait until it has stopped. What its file runs with after_all still runs, for\n30 s at most. --now ends that, too, also for a job that was cancelled before.\n\n" +
+			"With names of workflows, stop those alone. The job goes on; what depends on one of them fails.",
+		Example: "  hyperscale cancel 2nxdrha4eza5tw7b04766731bc --gate gate-1:9000\n" +
+			"  hyperscale cancel 2nxdrha4eza5tw7b04766731bc soak --reason \"the database is full\" --gate gate-1:9000",
+		Args: command.JobAndNames,
 	}, func(ctx context.Context, s *session.Session, w io.Writer, args []string) error {
 		job, err := message.ParseJobID(args[0])
 		if err != nil {
 			return command.AsUsage(err)
 		}
-		answer, err := s.Ask(ctx, &message.JobCancel{Job: job, Now: now})
+		if now && len(args) > 1 {
+			return command.Usage("--now ends after_all of a whole job: leave it out, or name no workflow")
+		}
+		answer, err := s.Ask(ctx, &message.JobCancel{Job: job, Now: now, Workflows: args[1:], Reason: reason})
 		if err != nil {
 			return err
 		}
 		ack, ok := answer.(*message.JobCancelAck)
 		if !ok {
 			return session.Unexpected(answer)
+		}
+		if len(args) > 1 {
+			return stopped(ctx, s, w, job, args[1:])
 		}
 		state, err := ended(ctx, s, job, ack.State)
 		if err != nil {
@@ -45,8 +58,41 @@ func NewCancelCommand() *cobra.Command {
 		}
 		return nil
 	})
+	cmd.Flags().StringVar(&reason, "reason", "", "`text` for people: why; results and status show it")
 	cmd.Flags().BoolVar(&now, "now", false, "do not wait for after_all")
 	return cmd
+}
+
+// stopped waits for the ends of workflows in all datacenters, and prints them.
+func stopped(ctx context.Context, s *session.Session, w io.Writer, job message.JobID, names []string) error {
+	ends := map[string]message.WorkflowState{}
+	_, err := follow(ctx, s, job, func(m *message.JobStatus) bool {
+		clear(ends)
+		for _, d := range m.Datacenters {
+			for _, f := range d.Workflows {
+				if had, ok := ends[f.Name]; !ok || had.Terminal() && f.State != message.WorkflowCompleted {
+					ends[f.Name] = f.State
+				}
+			}
+		}
+		return len(m.Datacenters) == 0 || !slices.ContainsFunc(names, func(name string) bool { return !ends[name].Terminal() })
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		state := "is cancelled before it began"
+		if end := ends[name]; end != message.WorkflowNone {
+			state = end.String()
+		}
+		if _, err := fmt.Fprintf(w, "%s %s %s\n", job, name, state); err != nil {
+			return err
+		}
+		if end := ends[name]; end.Terminal() && end != message.WorkflowCancelled {
+			return command.Exit(command.ExitFailed, fmt.Errorf("workflow %s had ended before: it is %v", name, end))
+		}
+	}
+	return nil
 }
 
 // ended waits for a job's terminal state.
@@ -54,6 +100,12 @@ func ended(ctx context.Context, s *session.Session, job message.JobID, state mes
 	if state.Terminal() {
 		return state, nil
 	}
+	return follow(ctx, s, job, func(*message.JobStatus) bool { return false })
+}
+
+// follow shows each status of a job to enough, until that is true or the job has ended. It returns
+// the job's last state.
+func follow(ctx context.Context, s *session.Session, job message.JobID, enough func(*message.JobStatus) bool) (state message.JobState, err error) {
 	ctx, cancel := context.WithTimeout(ctx, session.CancelMax)
 	defer cancel()
 	watch, err := s.Node.Command(ctx, &message.JobWatch{Job: job})
@@ -64,14 +116,15 @@ func ended(ctx context.Context, s *session.Session, job message.JobID, state mes
 	for m := range watch.Answers() {
 		switch m := m.(type) {
 		case *message.JobStatus:
-			if m.State.Terminal() {
-				return m.State, nil
+			if state = m.State; enough(m) || state.Terminal() {
+				return state, nil
 			}
 		case *message.JobResult:
+			enough(&message.JobStatus{State: m.Result.State, Datacenters: m.Result.Datacenters})
 			return m.Result.State, nil
 		case *message.Refused:
 			return state, session.Refusal(m)
 		}
 	}
-	return state, command.Exit(command.ExitFailed, fmt.Errorf("job %v has not ended within %v: ask for its state with `%s status`", job, session.CancelMax, command.Called()))
+	return state, command.Exit(command.ExitFailed, fmt.Errorf("job %v has not stopped within %v: ask for its state with `%s status`", job, session.CancelMax, command.Called()))
 }

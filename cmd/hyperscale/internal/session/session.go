@@ -131,7 +131,7 @@ func Refusal(r *message.Refused) error {
 	}
 	code := command.ExitFailed
 	switch r.Code {
-	case message.CodeUnknownJob, message.CodeUnknownDatacenter, message.CodeKeyMismatch, message.CodeBadPlan, message.CodeTooLarge:
+	case message.CodeUnknownJob, message.CodeUnknownWorkflow, message.CodeUnknownDatacenter, message.CodeKeyMismatch, message.CodeBadPlan, message.CodeTooLarge:
 		code = command.ExitUsage
 	}
 	return command.Exit(code, fmt.Errorf("%s: %s", text, r.Code.Remedy()))
