@@ -58,9 +58,9 @@ type PhaseTimes struct {
 // Windows is a core/stats series in time: counts for each interval of equal width since the
 // start.
 type Windows struct {
-	Width   time.Duration `msg:"width"`             // zero: nothing happened
-	Data    []byte        `msg:"data,limit=262144"` // of core/stats, in uvarints
-	Dropped bool          `msg:"dropped"`           // something happened, and there was no room to say when
+	Width   time.Duration `msg:"width"`              // zero: nothing happened
+	Data    []byte        `msg:"data,limit=1048576"` // of core/stats, in uvarints
+	Dropped bool          `msg:"dropped"`            // something happened, and there was no room to say when
 }
 
 // Span holds exact figures of a step for one part of its workflow's time: of what ended then.

@@ -1897,7 +1897,7 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 						err = msgp.WrapError(err, "Activity", "Data")
 						return
 					}
-					if zb0008 > 262144 {
+					if zb0008 > 1048576 {
 						err = msgp.ErrLimitExceeded
 						return
 					}
@@ -2839,7 +2839,7 @@ func (z *StepStats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 						err = msgp.WrapError(err, "Windows", "Data")
 						return
 					}
-					if zb0010 > 262144 {
+					if zb0010 > 1048576 {
 						err = msgp.ErrLimitExceeded
 						return
 					}
@@ -3239,7 +3239,7 @@ func (z *Windows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Data")
 				return
 			}
-			if zb0002 > 262144 {
+			if zb0002 > 1048576 {
 				err = msgp.ErrLimitExceeded
 				return
 			}

@@ -42,7 +42,7 @@ func TestActivityAddsUp(t *testing.T) {
 }
 
 func TestUsersOfAWindow(t *testing.T) {
-	w := stats.Window{OK: 2_500_000}
+	w := stats.Window{Counts: stats.Counts{OK: 2_500_000}}
 	if got := w.UsersMilli(time.Second); got != 2500 {
 		t.Errorf("2.5 s of users in a second are %d thousandths", got)
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/bits"
 	"time"
 
 	"hyperscale/core/message"
@@ -21,25 +20,25 @@ type Interval struct {
 
 // Intervals reads a series: its windows in which something happened, ascending.
 func Intervals(in message.Windows) ([]Interval, error) {
-	if _, err := checkWindows(in); err != nil {
+	is, err := checkWindows(in)
+	if err != nil {
 		return nil, err
 	}
 	var all []Interval
-	r := newReader(in.Data, 0)
-	for r.next() {
+	for r := newReader(in.Data, is, is); r.next(); {
 		all = append(all, Interval{time.Duration(r.index) * in.Width, r.window})
 	}
 	return all, nil
 }
 
-// mergeWindows adds two series, at the width of the coarser one. If one of them lacks data, so
-// does the sum.
+// mergeWindows adds two series, at the width and the buckets of the coarser ones. If one of them
+// lacks data, so does the sum.
 func mergeWindows(a, b message.Windows) (message.Windows, error) {
-	da, err := checkWindows(a)
+	sa, err := checkWindows(a)
 	if err != nil {
 		return message.Windows{}, err
 	}
-	db, err := checkWindows(b)
+	sb, err := checkWindows(b)
 	switch {
 	case err != nil:
 		return message.Windows{}, err
@@ -50,21 +49,21 @@ func mergeWindows(a, b message.Windows) (message.Windows, error) {
 	case b.Width == 0:
 		return a, nil
 	}
-	out := writer{doublings: max(da, db), before: -1, data: make([]byte, 0, len(a.Data)+len(b.Data)/2)}
-	ra, rb := newReader(a.Data, out.doublings-da), newReader(b.Data, out.doublings-db)
+	out := writer{shape: shape{max(sa.doublings, sb.doublings), max(sa.coarser, sb.coarser)}, before: -1, data: make([]byte, 0, len(a.Data)+len(b.Data)/2)}
+	ra, rb := newReader(a.Data, sa, out.shape), newReader(b.Data, sb, out.shape)
 	moreA, moreB := ra.next(), rb.next()
 	for moreA || moreB {
 		switch {
 		case !moreB || moreA && ra.index < rb.index:
-			out.write(ra.index, &ra.window, ra.used)
+			out.write(ra.index, &ra.window, &ra.used)
 			moreA = ra.next()
 		case !moreA || rb.index < ra.index:
-			out.write(rb.index, &rb.window, rb.used)
+			out.write(rb.index, &rb.window, &rb.used)
 			moreB = rb.next()
 		default:
-			ra.window.add(&rb.window, rb.used)
-			ra.used |= rb.used
-			out.write(ra.index, &ra.window, ra.used)
+			ra.window.add(&rb.window, &rb.used)
+			ra.used.join(&rb.used)
+			out.write(ra.index, &ra.window, &ra.used)
 			moreA, moreB = ra.next(), rb.next()
 		}
 	}
@@ -74,31 +73,41 @@ func mergeWindows(a, b message.Windows) (message.Windows, error) {
 // widen doubles the width of a series once, if it is readable and can be wider; otherwise its
 // reader rejects it.
 func widen(in message.Windows) message.Windows {
-	doublings, err := checkWindows(in)
-	if err != nil || in.Width == 0 || doublings == doublingsMax {
+	return reshaped(in, func(s *shape) { s.doublings = min(s.doublings+1, doublingsMax) })
+}
+
+// blunt halves the buckets of a series once, to octaves at last.
+func blunt(in message.Windows) message.Windows {
+	return reshaped(in, func(s *shape) { s.coarser = min(s.coarser+1, fineBits) })
+}
+
+// reshaped writes a series in a coarser shape. It leaves an invalid series alone.
+func reshaped(in message.Windows, to func(*shape)) message.Windows {
+	was, err := checkWindows(in)
+	is := was
+	if to(&is); err != nil || in.Width == 0 || is == was {
 		return in
 	}
-	out := writer{doublings: doublings + 1, before: -1}
-	r := newReader(in.Data, 1)
-	for r.next() {
-		out.write(r.index, &r.window, r.used)
+	out := writer{shape: is, before: -1}
+	for r := newReader(in.Data, was, is); r.next(); {
+		out.write(r.index, &r.window, &r.used)
 	}
 	return out.message()
 }
 
 // delayed moves a series later, at a width at which it still fits.
 func delayed(in message.Windows, by time.Duration) message.Windows {
-	for doublings, err := checkWindows(in); err == nil && in.Width > 0; doublings, err = checkWindows(in) {
-		out, last := writer{doublings: doublings, before: -1}, 0
-		r := newReader(in.Data, 0)
+	for is, err := checkWindows(in); err == nil && in.Width > 0; is, err = checkWindows(in) {
+		out, last := writer{shape: is, before: -1}, 0
+		r := newReader(in.Data, is, is)
 		for shift := int(min(by/in.Width, WindowsMax)); r.next(); {
 			last = r.index + shift
-			out.write(last, &r.window, r.used)
+			out.write(last, &r.window, &r.used)
 		}
 		if last < WindowsMax {
 			return out.message()
 		}
-		if doublings == doublingsMax {
+		if is.doublings == doublingsMax {
 			return message.Windows{Dropped: true}
 		}
 		in = widen(in)
@@ -106,42 +115,49 @@ func delayed(in message.Windows, by time.Duration) message.Windows {
 	return in
 }
 
-// A window on the wire has its distance to the earlier one (to -1 for the first), its five
-// counts, the number of its used buckets, and for each of them its distance to the earlier one
-// and its count.
-const fieldsOfWindow = 5
-
-func (w *Window) counts() [fieldsOfWindow]uint64 {
-	return [...]uint64{w.Started, w.OK, w.Failed, w.TimedOut, w.Bytes}
+// shape is how coarse a series is.
+type shape struct {
+	doublings int   // of a window's width
+	coarser   uint8 // how often the buckets of an octave were halved
 }
 
-// inUse has a bit for each used bucket of a window.
-type inUse uint32
+// fine is how often the octaves of a series are split in two.
+func (s shape) fine() int { return fineBits - int(s.coarser) }
 
-const allBuckets = ^inUse(0)
+// Data of split octaves begins with 0 and with how often they are: no window begins so. What
+// follows, and data of whole octaves, are windows. A window has its distance to the earlier one
+// (to -1 for the first), its five counts, the number of its used buckets, and for each of them its
+// distance to the earlier one and its count.
+const fieldsOfWindow = 5
 
-func (b inUse) first() int { return bits.TrailingZeros32(uint32(b)) }
+func (c *Counts) all() [fieldsOfWindow]uint64 {
+	return [...]uint64{c.Started, c.OK, c.Failed, c.TimedOut, c.Bytes}
+}
 
 // writer builds a message from windows in ascending order.
 type writer struct {
-	doublings int
-	before    int
-	data      []byte
+	shape
+
+	before int
+	data   []byte
 }
 
-func (w *writer) write(index int, window *Window, used inUse) {
+func (w *writer) write(index int, window *Window, used *inUse) {
+	if len(w.data) == 0 && w.fine() > 0 {
+		w.data = append(w.data, 0, byte(w.fine()))
+	}
 	w.data = binary.AppendUvarint(w.data, uint64(index-w.before))
 	w.before = index
-	for _, n := range window.counts() {
+	for _, n := range window.all() {
 		w.data = binary.AppendUvarint(w.data, n)
 	}
-	w.data = binary.AppendUvarint(w.data, uint64(bits.OnesCount32(uint32(used))))
+	w.data = binary.AppendUvarint(w.data, uint64(used.count()))
 	before := -1
-	for rest := used; rest != 0; rest &= rest - 1 {
-		i := rest.first()
-		w.data = binary.AppendUvarint(w.data, uint64(i-before))
+	for i := used.next(0); i < LatencyBuckets; i = used.next(i + 1) {
+		at := i >> w.coarser
+		w.data = binary.AppendUvarint(w.data, uint64(at-before))
 		w.data = binary.AppendUvarint(w.data, window.Latency[i])
-		before = i
+		before = at
 	}
 }
 
@@ -154,18 +170,24 @@ func (w *writer) message() message.Windows {
 
 // reader yields the windows of checked data, 2^shift neighbours as one.
 type reader struct {
-	window Window
+	window Window // with the buckets of the target
 	used   inUse
 	index  int
 
-	shift int
-	rest  []byte
-	raw   int // unshifted index of the window that rest begins with; its gap is read
+	shift   int
+	coarser uint8 // buckets of the data
+	rest    []byte
+	raw     int // unshifted index of the window that rest begins with; its gap is read
 }
 
-func newReader(data []byte, shift int) *reader {
-	r := &reader{rest: data, shift: shift}
+// newReader reads data of one shape in another one, which is no finer.
+func newReader(data []byte, from, to shape) *reader {
+	r := &reader{rest: data, shift: to.doublings - from.doublings, coarser: from.coarser}
+	r.window.Coarser = to.coarser
 	if len(data) > 0 {
+		if from.fine() > 0 {
+			r.rest = data[2:]
+		}
 		r.raw = int(r.take()) - 1
 	}
 	return r
@@ -187,10 +209,8 @@ func (r *reader) next() bool {
 	if len(r.rest) == 0 {
 		return false
 	}
-	for ; r.used != 0; r.used &= r.used - 1 {
-		r.window.Latency[r.used.first()] = 0
-	}
-	r.window.Started, r.window.OK, r.window.Failed, r.window.TimedOut, r.window.Bytes = 0, 0, 0, 0, 0
+	r.window.empty(&r.used)
+	r.used = inUse{}
 	r.index = r.raw >> r.shift
 	for len(r.rest) > 0 && r.raw>>r.shift == r.index {
 		r.read()
@@ -206,47 +226,54 @@ func (r *reader) read() {
 	at := -1
 	for range r.take() {
 		at += int(r.take())
-		w.Latency[at] = add(w.Latency[at], r.take())
-		r.used |= 1 << at
+		i := (at+1)<<r.coarser - 1 | w.mask()
+		w.Latency[i] = add(w.Latency[i], r.take())
+		r.used.set(i)
 	}
 	if len(r.rest) > 0 {
 		r.raw += int(r.take())
 	}
 }
 
-// checkWindows rejects what no Windows writes, without allocating, and returns how often its
-// width was doubled.
-func checkWindows(in message.Windows) (doublings int, err error) {
+// checkWindows rejects what no Windows writes, without allocating, and returns its shape.
+func checkWindows(in message.Windows) (is shape, err error) {
 	if in.Width == 0 {
 		if len(in.Data) > 0 {
-			return 0, fmt.Errorf("%d bytes of windows without a width: %w", len(in.Data), ErrWindows)
+			return is, fmt.Errorf("%d bytes of windows without a width: %w", len(in.Data), ErrWindows)
 		}
-		return 0, nil
+		return is, nil
 	}
-	for doublings <= doublingsMax && in.Width != WindowWidth<<doublings {
-		doublings++
+	for is.doublings <= doublingsMax && in.Width != WindowWidth<<is.doublings {
+		is.doublings++
 	}
-	if doublings > doublingsMax || in.Dropped || len(in.Data) == 0 {
-		return 0, fmt.Errorf("width %v, dropped %v, %d bytes: %w", in.Width, in.Dropped, len(in.Data), ErrWindows)
+	if is.doublings > doublingsMax || in.Dropped || len(in.Data) == 0 {
+		return is, fmt.Errorf("width %v, dropped %v, %d bytes: %w", in.Width, in.Dropped, len(in.Data), ErrWindows)
 	}
-	index := -1
-	for rest := in.Data; len(rest) > 0; {
+	rest := in.Data
+	is.coarser = fineBits
+	if rest[0] == 0 {
+		if len(rest) < 3 || rest[1] == 0 || rest[1] > fineBits {
+			return is, fmt.Errorf("its octaves are split %x times, want 1 to %d, and windows: %w", rest[1:min(len(rest), 2)], fineBits, ErrWindows)
+		}
+		is.coarser, rest = fineBits-rest[1], rest[2:]
+	}
+	for index := -1; len(rest) > 0; {
 		var gap uint64
 		if gap, rest, err = uvarint(rest); err != nil {
-			return 0, err
+			return is, err
 		}
 		if gap == 0 || gap > uint64(WindowsMax-1-index) || time.Duration(index+int(gap)) > longest/in.Width {
-			return 0, fmt.Errorf("window %d + %d is out of bounds: %w", index, gap, ErrWindows)
+			return is, fmt.Errorf("window %d + %d is out of bounds: %w", index, gap, ErrWindows)
 		}
 		index += int(gap)
-		if rest, err = checkWindow(rest); err != nil {
-			return 0, fmt.Errorf("window %d: %w", index, err)
+		if rest, err = checkWindow(rest, LatencyBuckets>>is.coarser); err != nil {
+			return is, fmt.Errorf("window %d: %w", index, err)
 		}
 	}
-	return doublings, nil
+	return is, nil
 }
 
-func checkWindow(rest []byte) (_ []byte, err error) {
+func checkWindow(rest []byte, buckets int) (_ []byte, err error) {
 	var n, any, used uint64
 	for range fieldsOfWindow {
 		if n, rest, err = uvarint(rest); err != nil {
@@ -257,7 +284,7 @@ func checkWindow(rest []byte) (_ []byte, err error) {
 	if used, rest, err = uvarint(rest); err != nil {
 		return nil, err
 	}
-	if any|used == 0 || used > LatencyBuckets {
+	if any|used == 0 || used > uint64(buckets) {
 		return nil, fmt.Errorf("it has %d buckets and counts whose bits are %x: %w", used, any, ErrWindows)
 	}
 	at := -1
@@ -269,7 +296,7 @@ func checkWindow(rest []byte) (_ []byte, err error) {
 		if n, rest, err = uvarint(rest); err != nil {
 			return nil, err
 		}
-		if gap == 0 || gap > uint64(LatencyBuckets-1-at) || n == 0 {
+		if gap == 0 || gap > uint64(buckets-1-at) || n == 0 {
 			return nil, fmt.Errorf("bucket %d + %d with count %d is out of bounds: %w", at, gap, n, ErrWindows)
 		}
 		at += int(gap)
@@ -300,11 +327,21 @@ func Points(in message.Windows, interval time.Duration) (width time.Duration, po
 	for i := range all {
 		since := all[i].Since / width * width
 		if n := len(points); n > 0 && points[n-1].Since == since {
-			points[n-1].add(&all[i].Window, allBuckets)
+			points[n-1].Add(&all[i].Window)
 			continue
 		}
 		all[i].Since = since
 		points = append(points, all[i])
 	}
 	return width, points, nil
+}
+
+// Fineness is how many buckets an octave of a series has: a latency of the series is known to
+// this part of itself, or to 256 ns. 0: nothing happened, or there is no course.
+func Fineness(in message.Windows) (int, error) {
+	is, err := checkWindows(in)
+	if err != nil || in.Width == 0 {
+		return 0, err
+	}
+	return 1 << is.fine(), nil
 }

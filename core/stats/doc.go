@@ -18,14 +18,14 @@
 //	STATS-4 FromWire(h.Wire()) equals h. FromWire of hostile bytes allocates a bounded
 //	        amount and accepts only what some Histogram could have written.
 //	STATS-5 Fit loses precision before it loses anything else, and says how much. Windows in
-//	        time go first, then the precision of phases. A coarser value errs upwards, and
+//	        time become coarser and go first, then the precision of phases. A coarser value errs upwards, and
 //	        STATS-1 holds for it.
 //	STATS-6 No message changes: what Sum returns shares no memory that it writes to,
 //	        and Fit copies what it changes.
-//	STATS-7 A series in time has at most WindowsMax windows and the memory of its first
-//	        minute, however long the run. Merging is exact, at the width of the coarser
-//	        series, associative and commutative. A sum has no windows where one of its
-//	        parts has none.
+//	STATS-7 A series in time has at most WindowsMax windows, and memory for the octaves that
+//	        their latencies span, however long the run. Merging is exact, at the width and the
+//	        buckets of the coarser series, associative and commutative. A sum has no windows
+//	        where one of its parts has none.
 //	STATS-8 Memory grows with the number of series, which is bounded: beyond the
 //	        bounds of sum.go one series, KindOther or StatusOther, counts the rest.
 //	STATS-9 Spans divide a workflow's time without a gap, and merge exactly. The spans of a

@@ -10,7 +10,7 @@ import (
 )
 
 // Fit makes statistics fit a number of encoded bytes, and adds lines to the log that say what
-// that cost. Windows in time become wider, and then go. Then the histograms of phases become
+// that cost. Windows in time become coarser in latency and wider in turn, and then go. Then the histograms of phases become
 // coarser, all alike, then those of spans, then all others. Examples of errors go last. Counts, sums, minima and
 // maxima stay exact, and quantiles only err upwards. Fit never writes to what s points to:
 // others may share it.
@@ -37,10 +37,16 @@ func Fit(s *message.Stats, most int) {
 // windowsFew is the number of windows that are still worth a plot.
 const windowsFew = 32
 
-// fitWindows makes windows up to sixteen times as wide, which the windows themselves state, and
-// drops them if that does not help.
+// fitWindows makes the buckets of windows coarser, to octaves at last, and in turn the windows up to
+// sixteen times as wide. The windows themselves state both. It drops them if that does not help.
 func fitWindows(s *message.Stats, most int) bool {
 	for n := WindowsMax; n > windowsFew; n /= 2 {
+		for i := range s.Steps {
+			s.Steps[i].Windows = blunt(s.Steps[i].Windows)
+		}
+		if sizeOf(s) <= most {
+			return true
+		}
 		s.Activity = widen(s.Activity)
 		for i := range s.Steps {
 			s.Steps[i].Windows = widen(s.Steps[i].Windows)

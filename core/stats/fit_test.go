@@ -58,7 +58,7 @@ func phased(steps int) *message.Stats {
 		one := w.At(at * WindowWidth)
 		one.Started++
 		one.OK++
-		one.Record(uint64(at) << 20)
+		w.Record(at*WindowWidth, uint64(at)<<20)
 	}
 	for i := range s.Steps {
 		step := &s.Steps[i]
@@ -68,8 +68,8 @@ func phased(steps int) *message.Stats {
 	return s
 }
 
-// TestFitLosesTheLeastFirst: windows before the precision of phases, and that before the
-// precision of what thresholds read.
+// TestFitLosesTheLeastFirst: the shape of windows before the windows, then the precision of phases,
+// and that before the precision of what thresholds read.
 func TestFitLosesTheLeastFirst(t *testing.T) {
 	whole := sizeOf(phased(10))
 	before := 0
@@ -83,7 +83,7 @@ func TestFitLosesTheLeastFirst(t *testing.T) {
 		step, fine := &s.Steps[9], &phased(10).Steps[9]
 		lost := 0
 		for i, is := range []bool{
-			step.Windows.Width > fine.Windows.Width, step.Windows.Dropped,
+			fineness(t, step.Windows) < FineMost || step.Windows.Width > fine.Windows.Width, step.Windows.Dropped,
 			len(step.Phases[1].Time.Buckets) < len(fine.Phases[1].Time.Buckets), len(step.Latency.Buckets) < len(fine.Latency.Buckets),
 		} {
 			if is {
@@ -104,6 +104,110 @@ func TestFitLosesTheLeastFirst(t *testing.T) {
 	if before != 4 {
 		t.Errorf("the last stage was %d, want 4", before)
 	}
+}
+
+func fineness(t testing.TB, in message.Windows) int {
+	t.Helper()
+	n, err := Fineness(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestFitBluntsAndWidensInTurn: the less room, the coarser the buckets or the windows, and neither
+// is worse by more than one halving.
+func TestFitBluntsAndWidensInTurn(t *testing.T) {
+	whole := busy(20, 5)
+	size, halvings, seen := sizeOf(whole), 0, map[[2]int]bool{}
+	for left := 100; left > 4; left-- {
+		s := *whole
+		Fit(&s, size*left/100)
+		w := s.Steps[0].Windows
+		if w.Dropped {
+			break
+		}
+		blunted, widened := 0, 0
+		for n := fineness(t, w); n < FineMost; n *= 2 {
+			blunted++
+		}
+		for n := w.Width; n > WindowWidth; n /= 2 {
+			widened++
+		}
+		if blunted+widened < halvings || blunted < min(widened, fineBits) || blunted > widened+1 {
+			t.Errorf("in %d %% of the room, buckets are halved %d times, windows doubled %d times, after %d in all", left, blunted, widened, halvings)
+		}
+		halvings = blunted + widened
+		seen[[2]int{blunted, widened}] = true
+		if _, err := Sum([]*message.Stats{&s, whole}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !seen[[2]int{0, 0}] || !seen[[2]int{1, 0}] || !seen[[2]int{1, 1}] || !seen[[2]int{2, 2}] {
+		t.Errorf("halvings of buckets and windows: %v, want each in turn", seen)
+	}
+}
+
+// TestCoursesFitAResult says what a usual workflow keeps in half a frame.
+func TestCoursesFitAResult(t *testing.T) {
+	for _, tt := range []struct {
+		steps, fine int
+		width       time.Duration
+	}{{1, 8, WindowWidth}, {10, 8, WindowWidth}, {20, 4, 2 * WindowWidth}} {
+		s := busy(tt.steps, 50)
+		t.Logf("%d steps: %d bytes of a course of 512 windows, %d in all", tt.steps, len(s.Steps[0].Windows.Data), sizeOf(s))
+		Fit(s, message.FrameMax/2)
+		w := s.Steps[0].Windows
+		if got := fineness(t, w); got < tt.fine || w.Width > tt.width || w.Dropped {
+			t.Errorf("%d steps: %d buckets an octave in windows of %v, dropped %v, want %d, %v", tt.steps, got, w.Width, w.Dropped, tt.fine, tt.width)
+		}
+	}
+}
+
+// TestTheLargestCourseTravels: what uses all buckets of all windows fits a frame, and its receiver
+// reads it.
+func TestTheLargestCourseTravels(t *testing.T) {
+	var w Windows
+	for at := range WindowsMax {
+		for i := range LatencyBuckets {
+			for range 3 {
+				w.Record(time.Duration(at)*WindowWidth, LatencyBound(i))
+			}
+		}
+	}
+	s := &message.Stats{Steps: []message.StepStats{{Name: "s", Kind: message.StepRequest, Windows: w.Wire()}}}
+	if n := len(s.Steps[0].Windows.Data); n < 200<<10 || n > message.FrameMax {
+		t.Errorf("%d bytes before it must fit", n)
+	}
+	Fit(s, message.FrameMax/2)
+	data, err := (&message.ExecProgress{Stats: *s}).MarshalMsg(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got message.ExecProgress
+	if _, err := got.UnmarshalMsg(data); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := Intervals(got.Stats.Steps[0].Windows); err != nil || len(all) != WindowsMax || fineness(t, got.Stats.Steps[0].Windows) != FineMost {
+		t.Errorf("%d windows with %d buckets an octave, %v: want %d with %d", len(all), fineness(t, got.Stats.Steps[0].Windows), err, WindowsMax, FineMost)
+	}
+}
+
+// busy has courses of 512 windows with so many latencies each, of spread, and their distributions.
+func busy(steps, ends int) *message.Stats {
+	values, s := spread(), new(message.Stats)
+	for i := range steps {
+		var w Windows
+		var h Histogram
+		for k := range WindowsMax * ends {
+			at, v := time.Duration(k/ends)*WindowWidth, values[(k*7+i)%len(values)]
+			w.At(at).OK++
+			w.Record(at, v)
+			h.Record(v)
+		}
+		s.Steps = append(s.Steps, message.StepStats{Name: fmt.Sprintf("step_%d", i), Kind: message.StepRequest, Started: h.Count(), OK: h.Count(), Latency: h.Wire(), Service: h.Wire(), Windows: w.Wire()})
+	}
+	return s
 }
 
 func TestBare(t *testing.T) {

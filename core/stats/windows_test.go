@@ -3,8 +3,10 @@ package stats
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -30,11 +32,11 @@ func drawHappenings(t *rapid.T, label string) []happening {
 	return rapid.SliceOfN(one, 0, 60).Draw(t, label)
 }
 
-func (h happening) count(w *Window) {
+// count counts it, and returns whether its latency counts, too.
+func (h happening) count(w *Counts) bool {
 	switch h.what {
 	case 0:
 		w.Started++
-		return
 	case 1:
 		w.OK++
 	case 2:
@@ -44,14 +46,16 @@ func (h happening) count(w *Window) {
 	case 4:
 		w.Bytes += h.latency >> 20
 	}
-	w.Record(h.latency)
+	return h.what > 0
 }
 
 func course(lists ...[]happening) message.Windows {
 	var w Windows
 	for _, list := range lists {
 		for _, h := range list {
-			h.count(w.At(h.at))
+			if h.count(w.At(h.at)) {
+				w.Record(h.at, h.latency)
+			}
 		}
 	}
 	return w.Wire()
@@ -81,7 +85,9 @@ func TestWindowsAgainstTheirTwin(t *testing.T) {
 			if twin[since] == nil {
 				twin[since] = new(Window)
 			}
-			h.count(twin[since])
+			if h.count(&twin[since].Counts) {
+				twin[since].Record(h.latency)
+			}
 		}
 		wire := course(list)
 		got, err := Intervals(wire)
@@ -113,12 +119,34 @@ func TestWindowsMergeAsOneWouldHaveRecorded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		la, lb, lc := drawHappenings(t, "a"), drawHappenings(t, "b"), drawHappenings(t, "c")
 		a, b, c := course(la), course(lb), course(lc)
+		blunts, widens := 0, 0
+		for _, w := range []*message.Windows{&a, &b, &c} { // each comes with losses of its own
+			n, m := rapid.IntRange(0, fineBits).Draw(t, "blunts"), rapid.IntRange(0, 2).Draw(t, "widens")
+			if w.Width == 0 {
+				continue
+			}
+			blunts = max(blunts, n)
+			for range n {
+				*w = blunt(*w)
+			}
+			widens = max(widens, m)
+			for range m {
+				*w = widen(*w)
+			}
+		}
 		left := merged(t, merged(t, a, b), c)
 		right := merged(t, c, merged(t, b, a))
 		if diff := cmp.Diff(left, right); diff != "" {
 			t.Fatalf("the order matters (-left +right):\n%s", diff)
 		}
-		if diff := cmp.Diff(course(la, lb, lc), left); diff != "" {
+		one := course(la, lb, lc)
+		for range blunts {
+			one = blunt(one)
+		}
+		for one.Width > 0 && one.Width < left.Width {
+			one = widen(one)
+		}
+		if diff := cmp.Diff(one, left); diff != "" {
 			t.Fatalf("-one +merged:\n%s", diff)
 		}
 		gone := merged(t, merged(t, a, message.Windows{Dropped: true}), b)
@@ -133,9 +161,9 @@ func TestPointsAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var w Windows
 		for range rapid.IntRange(0, 50).Draw(t, "ends") {
-			at := w.At(time.Duration(rapid.Int64Range(0, int64(5*time.Minute)).Draw(t, "at")))
-			at.OK++
-			at.Record(rapid.Uint64().Draw(t, "latency"))
+			at := time.Duration(rapid.Int64Range(0, int64(5*time.Minute)).Draw(t, "at"))
+			w.At(at).OK++
+			w.Record(at, rapid.Uint64().Draw(t, "latency"))
 		}
 		wire := w.Wire()
 		interval := time.Duration(rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(1, int64(10*time.Minute)), rapid.Just(int64(longest))).Draw(t, "interval"))
@@ -150,7 +178,7 @@ func TestPointsAddUp(t *testing.T) {
 		want := map[time.Duration]Window{}
 		for _, i := range windows {
 			sum := want[i.Since/width*width]
-			sum.add(&i.Window, allBuckets)
+			sum.Add(&i.Window)
 			want[i.Since/width*width] = sum
 		}
 		for i, p := range points {
@@ -170,9 +198,8 @@ func TestWindowsKeepTheirMemory(t *testing.T) {
 	at := time.Duration(0)
 	fill := func(until time.Duration) {
 		for ; at < until; at += step {
-			one := w.At(at)
-			one.Started++
-			one.Record(uint64(at))
+			w.At(at).Started++
+			w.Record(at, uint64(at))
 		}
 	}
 	fill(WindowsMax * WindowWidth)
@@ -190,24 +217,101 @@ func TestWindowsKeepTheirMemory(t *testing.T) {
 	}
 }
 
+// TestWindowQuantile: a quantile of what several executors recorded in one window lies within a
+// bucket's width of the exact one: an eighth of it at first, half as fine after each halving.
 func TestWindowQuantile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var w Window
-		var h Histogram
+		var parts [3]Windows
+		var all []uint64
 		for _, v := range rapid.SliceOfN(rapid.Uint64Range(0, 1<<41), 1, 100).Draw(t, "values") {
 			v >>= rapid.IntRange(0, 40).Draw(t, "shift")
-			w.Record(v)
-			h.Record(v)
+			parts[rapid.IntRange(0, len(parts)-1).Draw(t, "executor")].Record(0, v)
+			all = append(all, v)
 		}
-		for _, ppm := range []uint32{0, 500_000, 990_000, million} {
-			got, exact := w.Quantile(ppm), h.Quantile(ppm)
-			if got > max(2<<bucketShift, 2*exact) || 2*got < exact {
-				t.Fatalf("quantile %d is %d, want about %d", ppm, got, exact)
+		slices.Sort(all)
+		var sum message.Windows
+		for i := range parts {
+			sum = merged(t, sum, parts[i].Wire())
+		}
+		blunts := rapid.IntRange(0, fineBits).Draw(t, "blunts")
+		for range blunts {
+			sum = blunt(sum)
+		}
+		if n, err := Fineness(sum); err != nil || n != FineMost>>blunts {
+			t.Fatalf("%d buckets an octave, %v, want %d", n, err, FineMost>>blunts)
+		}
+		list, err := Intervals(sum)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ppm := range []uint32{0, 500_000, 900_000, 990_000, million} {
+			got, exact := list[0].Quantile(ppm), all[rank(uint64(len(all)), ppm)-1]
+			if off := max(got, exact) - min(got, exact); off > max(exact/FineMost, 2<<bucketShift/FineMost)<<blunts {
+				t.Fatalf("quantile %d is %d, want %d within a part in %d", ppm, got, exact, FineMost>>blunts)
 			}
 		}
 	})
 	if got := new(Window).Quantile(500_000); got != 0 {
 		t.Errorf("quantile of nothing: got %d, want 0", got)
+	}
+}
+
+// TestWindowsOfWholeOctaves: what executors wrote before octaves were split is read, merged at
+// octaves, and written in the same bytes.
+func TestWindowsOfWholeOctaves(t *testing.T) {
+	// Window 0: 3 began, 2 ended well after 4096 ns to 8191 ns. Window 2: one failed after 1 h or more.
+	old := message.Windows{Width: WindowWidth, Data: []byte{1, 3, 2, 0, 0, 9, 1, 3, 2, 2, 0, 0, 1, 0, 0, 1, 32, 1}}
+	var want [2]Window
+	want[0].Counts, want[0].Coarser = Counts{Started: 3, OK: 2, Bytes: 9}, fineBits
+	want[0].Latency[3*FineMost-1] = 2
+	want[1].Counts, want[1].Coarser = Counts{Failed: 1}, fineBits
+	want[1].Latency[LatencyBuckets-1] = 1
+	all, err := Intervals(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Interval{{0, want[0]}, {2 * WindowWidth, want[1]}}, all); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if LatencyBound(3*FineMost-1) != 8191 {
+		t.Errorf("the bucket ends at %d, want 8191", LatencyBound(3*FineMost-1))
+	}
+	var w Windows
+	w.Record(0, 5000)
+	sum, err := mergeWindows(w.Wire(), old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]byte{1, 3, 2, 0, 0, 9, 1, 3, 3, 2, 0, 0, 1, 0, 0, 1, 32, 1}, sum.Data); diff != "" {
+		t.Errorf("with a new one (-want +got):\n%s", diff)
+	}
+}
+
+// TestWindowsAreSmall: windows need memory for the octaves in use alone, and no more after the run
+// has outgrown them.
+func TestWindowsAreSmall(t *testing.T) {
+	var w Windows
+	values, i := spread(), 0
+	record := func(until time.Duration, each time.Duration) {
+		for at := time.Duration(0); at < until; at += each {
+			w.At(at).OK++
+			w.Record(at, values[i%len(values)])
+			i++
+		}
+	}
+	record(WindowsMax*WindowWidth, time.Millisecond)
+	size := len(w.pages)*int(unsafe.Sizeof([chunkLen]page{})) + len(w.chunks)*int(unsafe.Sizeof([chunkLen]slot{}))
+	t.Logf("%d bytes in memory, %d in a message", size, len(w.Wire().Data))
+	if size > 384<<10 {
+		t.Errorf("512 windows of 100 latencies need %d bytes, want at most 384 KiB", size)
+	}
+	var most int
+	for n := range 64 * WindowsMax {
+		w.Record(time.Duration(n)*WindowWidth/4, uint64(1)<<(n%64)) // all octaves of all windows
+		most = max(most, len(w.pages))
+	}
+	if limit := WindowsMax * windowOctaves / chunkLen; most > limit {
+		t.Errorf("%d chunks of pages, want at most %d", most, limit)
 	}
 }
 
@@ -228,6 +332,11 @@ func TestHostileWindows(t *testing.T) {
 		{"a window beyond time", message.Windows{Width: WindowWidth << doublingsMax, Data: []byte{0x80, 4, 1, 0, 0, 0, 0, 0}}},
 		{"too many buckets", message.Windows{Width: WindowWidth, Data: []byte{1, 1, 0, 0, 0, 0, 33}}},
 		{"a bucket beyond the last", message.Windows{Width: WindowWidth, Data: []byte{1, 1, 0, 0, 0, 0, 1, 33, 1}}},
+		{"octaves that are split no times", message.Windows{Width: WindowWidth, Data: append([]byte{0, 0}, one...)}},
+		{"octaves that are split too often", message.Windows{Width: WindowWidth, Data: append([]byte{0, fineBits + 1}, one...)}},
+		{"split octaves without windows", message.Windows{Width: WindowWidth, Data: []byte{0, 1}}},
+		{"split octaves that are cut off", message.Windows{Width: WindowWidth, Data: []byte{0}}},
+		{"a bucket beyond the last of halves", message.Windows{Width: WindowWidth, Data: []byte{0, 1, 1, 1, 0, 0, 0, 0, 1, 65, 1}}},
 		{"an empty bucket", message.Windows{Width: WindowWidth, Data: []byte{1, 1, 0, 0, 0, 0, 1, 1, 0}}},
 		{"a window cut off", message.Windows{Width: WindowWidth, Data: one[:5]}},
 		{"an endless number", message.Windows{Width: WindowWidth, Data: bytes.Repeat([]byte{255}, 12)}},
@@ -249,6 +358,7 @@ func FuzzIntervals(f *testing.F) {
 	f.Add(int64(seed.Width), seed.Data, false)
 	f.Add(int64(WindowWidth<<doublingsMax), []byte{1, 1, 0, 0, 0, 0, 1, 32, 1}, false)
 	f.Add(int64(0), []byte(nil), true)
+	f.Add(int64(WindowWidth), []byte{0, 1, 1, 1, 0, 0, 0, 0, 1, 64, 1}, false)
 	f.Fuzz(func(t *testing.T, width int64, data []byte, dropped bool) {
 		in := message.Windows{Width: time.Duration(width), Data: data, Dropped: dropped}
 		all, err := Intervals(in)
@@ -275,6 +385,9 @@ func FuzzIntervals(f *testing.F) {
 		if _, err := Intervals(widen(in)); err != nil {
 			t.Fatalf("a wider one cannot be read: %v", err)
 		}
+		if _, err := Intervals(blunt(in)); err != nil {
+			t.Fatalf("a coarser one cannot be read: %v", err)
+		}
 	})
 }
 
@@ -283,9 +396,8 @@ func BenchmarkWindowsAt(b *testing.B) {
 	var w Windows
 	at := time.Duration(0)
 	for b.Loop() {
-		one := w.At(at)
-		one.Started++
-		one.Record(uint64(at))
+		w.At(at).Started++
+		w.Record(at, uint64(at))
 		at += 10 * time.Microsecond
 	}
 }

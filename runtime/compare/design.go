@@ -2,7 +2,6 @@ package compare
 
 import (
 	"math"
-	"math/bits"
 
 	"hyperscale/core/stats"
 	"hyperscale/runtime/report"
@@ -19,19 +18,12 @@ const (
 // what batches alone would give, because their correlation is an estimate, too.
 const freedom = batches - 2
 
-// octaves are latencies as windows know them.
-type octaves [stats.LatencyBuckets]float64
-
-func octaveOf(v uint64) int {
-	return min(max(bits.Len64(v)-bits.Len64(stats.LatencyBound(0)), 0), stats.LatencyBuckets-1)
-}
-
 // designOf estimates how correlated the requests of a run are: a stall delays many.
 //
 // The share of requests that are faster than the run's quantile is a mean over all requests.
 // Its variation from window to window gives the variance of that mean (batch means). Divided by
 // the variance for as many independent requests, it is the design effect. Windows know
-// latencies only to an octave. Of the octave that contains the quantile, the same part counts
+// latencies only to a bucket. Of the bucket that contains the quantile, the same part counts
 // as faster in each window, in both variances.
 func designOf(s *report.Step, c *curve, quantiles []uint32) Design {
 	d, w := Design{Errors: 1, Rate: -1}, s.Course.Windows
@@ -44,11 +36,12 @@ func designOf(s *report.Step, c *curve, quantiles []uint32) Design {
 	d.Known = true
 	d.Rate = rateError(&s.Course)
 	failed, ended := make([]float64, len(w)), make([]float64, len(w))
-	cells := make([]octaves, len(w))
+	cells := make([]stats.Window, len(w))
 	for i := range w {
+		cells[i].Coarser = s.Course.Coarser()
 		failed[i] = float64(w[i].Failed) + float64(w[i].TimedOut)
 		ended[i] = float64(w[i].OK) + failed[i]
-		if err := w[i].Buckets.Each(func(largest, n uint64) { cells[i][octaveOf(largest)] += float64(n) }); err != nil {
+		if err := w[i].Buckets.Each(cells[i].RecordN); err != nil {
 			d.Known = false // Decode lets none through
 		}
 	}
@@ -62,24 +55,29 @@ func designOf(s *report.Step, c *curve, quantiles []uint32) Design {
 }
 
 // quantileEffect is the design effect of one quantile.
-func quantileEffect(cells []octaves, c *curve, q float64) float64 {
+func quantileEffect(cells []stats.Window, c *curve, q float64) float64 {
 	at := c.at(q)
-	home := octaveOf(uint64(min(at, 1<<62)))
+	low, high := cells[0].Bounds(stats.BucketOf(uint64(min(at, 1<<62))))
+	home := stats.BucketOf(high) // what is slower than the last bucket counts in it
 	from, to := 0.0, 1.0
-	if home > 0 {
-		from = c.share(float64(stats.LatencyBound(home - 1)))
+	if low > 0 {
+		from = c.share(float64(low - 1))
 	}
 	if home < stats.LatencyBuckets-1 {
-		to = c.share(float64(stats.LatencyBound(home)))
+		to = c.share(float64(high))
 	}
-	part := 0.0 // of the quantile's octave that is faster than it
+	part := 0.0 // of the quantile's bucket that is faster than it
 	if to > from {
 		part = min(max((q-from)/(to-from), 0), 1)
 	}
 	faster, n := make([]float64, len(cells)), make([]float64, len(cells))
 	var sum, squares float64
 	for i := range cells {
-		for o, count := range cells[i] {
+		for o, counted := range &cells[i].Latency {
+			if counted == 0 {
+				continue
+			}
+			count := float64(counted)
 			n[i] += count
 			weight := 0.0
 			switch {

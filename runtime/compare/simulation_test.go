@@ -53,7 +53,7 @@ func (w *world) run(rng *rand.Rand) *report.Result {
 				v := w.latency(rng) * math.Exp(factor)
 				v += max(0, wait*rng.Float64())
 				h.Record(uint64(v))
-				at.Record(uint64(v))
+				windows.Record(time.Duration(i)*stats.WindowWidth, uint64(v))
 				s.Started, at.Started = s.Started+1, at.Started+1
 				if rng.Float64() < w.errors {
 					s.Failed, at.Failed = s.Failed+1, at.Failed+1

@@ -100,9 +100,9 @@ func (d *contrast) together(p *compare.Pair, s *compare.Step) []figure {
 		curves := []curve{{Name: "baseline", class: classBefore, Values: before.perSecond(of)}, {Name: "now", class: classAfter, Values: after.perSecond(of)}}
 		return before.timed(title, curves), most(curves) > 0
 	}
-	rate, _ := chart("Answered as expected over time", func(p *point) uint64 { return p.ok })
+	rate, _ := chart("Answered as expected over time", func(p *point) uint64 { return p.OK })
 	out := []figure{rate}
-	if f, any := chart("Errors over time", func(p *point) uint64 { return p.failed + p.timedOut }); any {
+	if f, any := chart("Errors over time", func(p *point) uint64 { return p.Failed + p.TimedOut }); any {
 		out = append(out, f)
 	}
 	return out

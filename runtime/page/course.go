@@ -1,16 +1,15 @@
 package page
 
 import (
-	"math/bits"
-
+	"hyperscale/core/stats"
 	"hyperscale/runtime/report"
 )
 
-// point is what happened in one interval: sums, and quantiles within an octave.
+// point is what happened in one interval: sums, and the buckets that contain its quantiles.
 type point struct {
-	started, ok, failed, timedOut uint64
-	p50, p99                      uint64     // 0 if nothing ended in it
-	octaves                       [65]uint64 // latencies by how many bits they have
+	stats.Window
+
+	p50, p99 int // finest buckets of which all in one of the course are equal; -1 if nothing ended in it
 }
 
 // course is what happened in intervals of one width, from the beginning of the load.
@@ -20,7 +19,12 @@ type course struct {
 	last   int64 // length of the last point's interval, ns: the load may have ended within it
 	merged int64 // how many windows of the result one point holds at most
 	worst  bool  // its quantiles are the largest of its windows', as some of those do not tell more
+
+	coarser uint8 // how often the finest buckets of a window were halved in number, in the coarsest of them
 }
+
+// fine is how many bands an octave has.
+func (c *course) fine() int { return stats.FineMost >> c.coarser }
 
 // span is the time that a course covers.
 func (c *course) span() int64 { return c.width * int64(len(c.points)) }
@@ -96,6 +100,14 @@ func (g grid) merge(courses []report.Course) course {
 		return course{}
 	}
 	out := course{width: g.width, last: g.last, merged: g.merged, points: make([]point, g.n)}
+	for i := range courses {
+		if c := &courses[i]; c.WidthNS > 0 && len(c.Windows) > 0 {
+			out.coarser = max(out.coarser, c.Coarser())
+		}
+	}
+	for i := range out.points {
+		out.points[i] = point{Window: stats.Window{Coarser: out.coarser}, p50: -1, p99: -1}
+	}
 	for _, c := range courses {
 		if c.WidthNS <= 0 {
 			continue
@@ -108,31 +120,25 @@ func (g grid) merge(courses []report.Course) course {
 	}
 	for i := range out.points {
 		if p := &out.points[i]; !out.worst {
-			p.p50, p.p99 = p.quantile(50), p.quantile(99)
+			p.p50, p.p99 = p.Bucket(500_000), p.Bucket(990_000)
 		}
 	}
 	return out
 }
 
-// quantile is the end of the octave that holds one, in percent: 0 if there is none.
-func (p *point) quantile(percent uint64) uint64 {
-	var all float64
-	for _, n := range p.octaves {
-		all += float64(n)
-	}
-	left := all * float64(percent) / 100
-	for i, n := range p.octaves {
-		if left -= float64(n); n > 0 && left <= 0 {
-			return 1 << min(i, 63)
-		}
-	}
-	return 0
+func (p *point) add(w *report.Window) {
+	p.Started, p.OK, p.Failed, p.TimedOut = p.Started+w.Started, p.OK+w.OK, p.Failed+w.Failed, p.TimedOut+w.TimedOut
+	p.p50, p.p99 = max(p.p50, bucketOf(w.P50NS)), max(p.p99, bucketOf(w.P99NS))
+	_ = w.Buckets.Each(p.RecordN) // a reader of files has checked them
 }
 
-func (p *point) add(w *report.Window) {
-	p.started, p.ok, p.failed, p.timedOut = p.started+w.Started, p.ok+w.OK, p.failed+w.Failed, p.timedOut+w.TimedOut
-	p.p50, p.p99 = max(p.p50, w.P50NS), max(p.p99, w.P99NS)
-	_ = w.Buckets.Each(func(largest, n uint64) { p.octaves[bits.Len64(largest)] += n }) // a reader of files has checked them
+// bucketOf is the finest bucket that contains an estimate, or -1 if it is none. An estimate may be
+// one more than the largest value of its bucket.
+func bucketOf(estimate uint64) int {
+	if estimate == 0 {
+		return -1
+	}
+	return stats.BucketOf(estimate - 1)
 }
 
 // perSecond takes the rate of something in each point, in thousandths.

@@ -14,7 +14,7 @@
 //	PAGE-3 It is at most sizeMax long whatever the result is, and says where it leaves out.
 //	PAGE-4 Without its script it says the same. The script only shows values under the
 //	       pointer, changes the theme and opens what is folded before printing.
-//	PAGE-5 Quantiles over time are drawn with the precision that they have: an octave.
+//	PAGE-5 Quantiles over time are drawn with the precision that they have: a bucket.
 //
 // Read page.go, limits.go, verdict.go, workflow.go, tables.go, places.go, workers.go, again.go; then course.go, axis.go,
 // plot.go, overtime.go, curve.go, phases.go; page.html, parts.html, page.css and page.js are what they

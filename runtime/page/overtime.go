@@ -2,10 +2,11 @@ package page
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
+	"strconv"
 	"time"
 
+	"hyperscale/core/stats"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui/units"
 )
@@ -36,14 +37,14 @@ func activity(a *report.Activity, lasted int64, most int) []figure {
 	if len(u.points) == 0 {
 		return nil
 	}
-	active := u.perSecond(func(p *point) uint64 { return p.ok })
+	active := u.perSecond(func(p *point) uint64 { return p.OK })
 	for i := range active {
 		active[i] /= 1000 // Active is in thousandths already
 	}
 	shown := u.timed("Active virtual users over time", []curve{{Name: "active virtual users, on average", class: "good", filled: true, Values: active}})
 	shown.Unit = "virtual users"
-	curves := []curve{{Name: "begun", class: "good", filled: true, Values: c.perSecond(func(p *point) uint64 { return p.ok })}}
-	if asked := c.perSecond(func(p *point) uint64 { return p.started }); !slices.Equal(asked, curves[0].Values) {
+	curves := []curve{{Name: "begun", class: "good", filled: true, Values: c.perSecond(func(p *point) uint64 { return p.OK })}}
+	if asked := c.perSecond(func(p *point) uint64 { return p.Started }); !slices.Equal(asked, curves[0].Values) {
 		curves = append(curves, curve{Name: "asked", class: "dim", Values: asked})
 	}
 	return []figure{shown, c.timed("Iterations over time", curves)}
@@ -123,18 +124,18 @@ func (c *course) note(how string) string {
 
 func rates(c *course) figure {
 	return c.timed("Requests over time", []curve{
-		{Name: "answered as expected", class: "good", filled: true, Values: c.perSecond(func(p *point) uint64 { return p.ok })},
-		{Name: "started", class: "dim", Values: c.perSecond(func(p *point) uint64 { return p.started })},
+		{Name: "answered as expected", class: "good", filled: true, Values: c.perSecond(func(p *point) uint64 { return p.OK })},
+		{Name: "started", class: "dim", Values: c.perSecond(func(p *point) uint64 { return p.Started })},
 	})
 }
 
 func failures(c *course) (figure, bool) {
 	var curves []curve
-	failed := c.perSecond(func(p *point) uint64 { return p.failed })
+	failed := c.perSecond(func(p *point) uint64 { return p.Failed })
 	if largest(failed) > 0 {
 		curves = append(curves, curve{Name: "failed", class: "bad", Values: failed})
 	}
-	timedOut := c.perSecond(func(p *point) uint64 { return p.timedOut })
+	timedOut := c.perSecond(func(p *point) uint64 { return p.TimedOut })
 	if largest(timedOut) > 0 {
 		curves = append(curves, curve{Name: "timed out", class: "late", Values: timedOut})
 	}
@@ -145,40 +146,51 @@ func failures(c *course) (figure, bool) {
 	return c.timed("Errors over time", curves), true
 }
 
-// octave is where a quantile lies that was estimated: within a power of two.
-func octave(estimate uint64) (low, high uint64) {
-	n := bits.Len64(estimate-1) - 1 // an estimate may be the octave's end itself
-	if n < 0 {
-		return 1, 2
-	}
-	return 1 << n, 1 << min(n+1, 63)
+// band is where a quantile lies that a bucket of a course contains.
+func (c *course) band(bucket int) (low, high uint64) {
+	w := stats.Window{Coarser: c.coarser}
+	low, high = w.Bounds(bucket)
+	return max(low, 1), high + 1
 }
 
-// latencies draws estimates as the octaves that they lie in (PAGE-5).
+// within says how well a course knows its quantiles.
+func (c *course) within() string {
+	if c.fine() == 1 {
+		return "a factor of two"
+	}
+	return strconv.FormatFloat(100/float64(c.fine()), 'f', -1, 64) + " %"
+}
+
+// latencies draws quantiles as the buckets that they lie in (PAGE-5).
 func latencies(c *course, sources int) figure {
-	p50, p99 := c.values(func(p *point) uint64 { return p.p50 }), c.values(func(p *point) uint64 { return p.p99 })
 	f := figure{Title: "Latency over time", Unit: "logarithmic", Legend: []key{{"p99", "99 of 100 requests took at most"}, {"p50", "half of them"}}}
+	drawn := []curve{
+		{Name: "p99", class: "p99", Values: c.lows(func(p *point) int { return p.p99 })},
+		{Name: "p50", class: "p50", Values: c.lows(func(p *point) int { return p.p50 })},
+	}
 	low, high := uint64(0), uint64(0)
-	for _, v := range append(p50, p99...) {
-		if v > 0 {
-			from, to := octave(v)
-			if low == 0 || from < low {
-				low = from
+	for _, one := range drawn {
+		for _, v := range one.Values {
+			if v > 0 {
+				_, to := c.bandOf(v)
+				high = max(high, to)
+				if low == 0 || v < low {
+					low = v
+				}
 			}
-			high = max(high, to)
 		}
 	}
 	y := octaves(float64(max(low, 1)), float64(high), latencyLabel)
 	x := times(c.span())
 	var s svg
 	s.begin(f.Title, &x, &y)
-	for _, one := range []curve{{class: "p99", Values: p99}, {class: "p50", Values: p50}} {
-		s.path("band "+one.class, bands(&y, one.Values))
+	for _, one := range drawn {
+		s.path("band "+one.class, c.bands(&y, one.Values))
 	}
 	f.SVG = s.end(&y)
-	h := hover{X: "time", Unit: "octave", Width: float64(c.width), Curves: []curve{{Name: "p99", Values: rounded(p99)}, {Name: "p50", Values: rounded(p50)}}}
+	h := hover{X: "time", Unit: "band", Per: c.fine(), Width: float64(c.width), Curves: drawn}
 	f.Hover = h.String()
-	f.Note = "A band is where the value lies: over time it is known within a factor of two, the tables are exact within 0.4 %. "
+	f.Note = "A band is where the value lies: over time it is known within " + c.within() + ", the tables are exact within 0.4 %. "
 	how := "together"
 	if c.worst {
 		how = "as one, the slowest of them"
@@ -190,32 +202,31 @@ func latencies(c *course, sources int) figure {
 	return f
 }
 
-// rounded leaves out digits that an estimate does not know.
-func rounded(values []uint64) []uint64 {
-	out := make([]uint64, len(values))
-	for i, v := range values {
-		if v > 0 {
-			out[i], _ = octave(v)
+// lows are where the bands of a quantile begin: 0 if nothing ended in a point.
+func (c *course) lows(of func(*point) int) []uint64 {
+	return c.values(func(p *point) uint64 {
+		if of(p) < 0 {
+			return 0
 		}
-	}
-	return out
+		low, _ := c.band(of(p))
+		return low
+	})
 }
 
-// bands draws the octave of each value; runs of the same octave are one piece.
-func bands(y *axis, values []uint64) *path {
+// bandOf is the band that begins there.
+func (c *course) bandOf(low uint64) (from, to uint64) { return c.band(stats.BucketOf(low)) }
+
+// bands draws the band of each value; runs of the same one are one piece.
+func (c *course) bands(y *axis, values []uint64) *path {
 	p := new(path)
 	for i := 0; i < len(values); {
-		if values[i] == 0 {
-			i++
+		from := i
+		for i++; i < len(values) && values[i] == values[from]; i++ {
+		}
+		if values[from] == 0 {
 			continue
 		}
-		low, high := octave(values[i])
-		from := i
-		for i++; i < len(values) && values[i] > 0; i++ {
-			if l, _ := octave(values[i]); l != low {
-				break
-			}
-		}
+		low, high := c.bandOf(values[from])
 		top, bottom := gridAt(y, float64(high)), gridAt(y, float64(low))
 		p.move(column(from, len(values)), top)
 		p.across(column(i, len(values)))

@@ -11,7 +11,7 @@
     const s = ns / 1e9, m = Math.floor(s / 60);
     return s < 60 ? +s.toFixed(3) + 's' : m < 60 ? m + 'm' + String(Math.floor(s % 60)).padStart(2, '0') + 's' : Math.floor(m / 60) + 'h' + String(m % 60).padStart(2, '0') + 'm';
   };
-  const value = { ns: latency, milli: rate, octave: v => v ? latency(v) + ' to ' + latency(2 * v) : 'nothing ended' };
+  const value = { ns: latency, milli: rate, band: (v, per) => v ? latency(v) + ' to ' + latency(v + Math.max(2048, 2 ** Math.floor(Math.log2(v))) / per) : 'nothing ended' };
   const quantile = nines => { const left = 100 * Math.pow(10, -nines); return +(100 - left).toFixed(Math.max(1, Math.ceil(nines))) + '%'; };
 
   for (const box of document.querySelectorAll('.hover')) {
@@ -29,7 +29,7 @@
         box.append(rule, tip);
       }
       const lines = [timed ? time(i * said.width) + ' to ' + time((i + 1) * said.width) : quantile(i * said.width)];
-      for (const c of said.curves) lines.push(c.name + ': ' + (c.values[i] === undefined ? '–' : value[said.unit](c.values[i])));
+      for (const c of said.curves) lines.push(c.name + ': ' + (c.values[i] === undefined ? '–' : value[said.unit](c.values[i], said.per)));
       tip.replaceChildren(...lines.map((text, k) => { const p = document.createElement(k ? 'div' : 'b'); p.textContent = text; return p; }));
       const x = (timed ? (i + .5) / n : i / (n - 1)) * wide;
       rule.style.left = x + 'px';

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func buckets(count, median uint64) report.Buckets {
 
 // courseOf is a course of several windows with a wave, failures after a third, and a gap.
 func courseOf(windows int, width time.Duration, rate, median uint64) report.Course {
-	c := report.Course{WidthNS: int64(width)}
+	c := report.Course{PerOctave: 8, WidthNS: int64(width)}
 	for i := range windows {
 		if i*10/windows == 7 && i%3 > 0 {
 			continue
@@ -296,7 +297,7 @@ func TestHugeResult(t *testing.T) {
 func TestMergeKeepsSums(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var courses []report.Course
-		var want point
+		want := point{p50: -1, p99: -1}
 		for range rapid.IntRange(1, 4).Draw(t, "courses") {
 			c := report.Course{WidthNS: 100 << rapid.IntRange(0, 20).Draw(t, "doublings")}
 			at := int64(0)
@@ -311,9 +312,11 @@ func TestMergeKeepsSums(t *testing.T) {
 		}
 		most := rapid.IntRange(1, 600).Draw(t, "most")
 		c := merge(courses, rapid.Int64Range(0, 1<<40).Draw(t, "lasted"), most)
-		var got point
-		for _, p := range c.points {
-			got.add(&report.Window{Started: p.started, OK: p.ok, Failed: p.failed, TimedOut: p.timedOut, P50NS: p.p50, P99NS: p.p99})
+		got := point{p50: -1, p99: -1}
+		for i := range c.points {
+			p := &c.points[i]
+			got.add(&report.Window{Started: p.Started, OK: p.OK, Failed: p.Failed, TimedOut: p.TimedOut})
+			got.p50, got.p99 = max(got.p50, p.p50), max(got.p99, p.p99)
 		}
 		if got != want || len(c.points) > most {
 			t.Fatalf("%d points with %+v, want at most %d with %+v", len(c.points), got, most, want)
@@ -336,7 +339,7 @@ func TestSteadyLoadEndsSteady(t *testing.T) {
 		if len(m.points) > 1 && m.last < m.width/2 {
 			t.Fatalf("the last column covers %d of %d: too little to tell a rate", m.last, m.width)
 		}
-		for i, rate := range m.perSecond(func(p *point) uint64 { return p.ok }) {
+		for i, rate := range m.perSecond(func(p *point) uint64 { return p.OK }) {
 			if rate < 999_000 || rate > 1_001_000 {
 				t.Fatalf("column %d of %d shows %d thousandths a second, want 1000 a second", i, len(m.points), rate)
 			}
@@ -344,37 +347,71 @@ func TestSteadyLoadEndsSteady(t *testing.T) {
 	})
 }
 
-// TestMergedQuantiles: where windows tell their latencies, those of a column are of all
-// of them, and not of the worst.
+// TestMergedQuantiles: where windows tell their latencies, those of a column are of all of them, and
+// not of the worst. Their bands are as high as the buckets of the coarsest course.
 func TestMergedQuantiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := report.Course{WidthNS: 100}
-		var counts [20]uint64
-		for i := range rapid.Int64Range(1, 10).Draw(t, "windows") {
-			w := report.Window{SinceNS: 100 * i, P99NS: 1}
-			for octave := range counts {
-				if n := rapid.Uint64Range(0, 50).Draw(t, "n"); n > 0 {
-					w.Buckets += report.Buckets(fmt.Sprintf("%d:%d ", 2<<octave-1, n))
-					counts[octave] += n
+		var courses []report.Course
+		var all []uint64
+		coarsest := 0
+		for range rapid.IntRange(1, 3).Draw(t, "courses") {
+			halved := rapid.IntRange(0, 3).Draw(t, "halved")
+			coarsest = max(coarsest, halved)
+			c := report.Course{WidthNS: 100, PerOctave: stats.FineMost >> halved}
+			if halved == 3 && rapid.Bool().Draw(t, "older") {
+				c.PerOctave = 0
+			}
+			for i := range rapid.Int64Range(1, 10).Draw(t, "windows") {
+				w := report.Window{SinceNS: 100 * i, P99NS: 1}
+				for bucket := 1<<halved - 1; bucket < stats.LatencyBuckets; bucket += 1 << halved {
+					if n := rapid.Uint64Range(0, 5).Draw(t, "n"); n > 0 {
+						w.Buckets += report.Buckets(fmt.Sprintf("%d:%d ", stats.LatencyBound(bucket), n))
+						for range n {
+							all = append(all, stats.LatencyBound(bucket))
+						}
+					}
+				}
+				if w.Buckets != "" {
+					c.Windows = append(c.Windows, w)
 				}
 			}
-			c.Windows = append(c.Windows, w)
+			courses = append(courses, c)
 		}
-		var h stats.Histogram
-		for octave, n := range counts {
-			h.RecordN(1<<octave, n)
+		slices.Sort(all)
+		got := merge(courses, 0, 1)
+		if len(all) == 0 {
+			return
 		}
-		got := merge([]report.Course{c}, 0, 1)
+		if got.fine() != stats.FineMost>>coarsest {
+			t.Fatalf("%d bands an octave, want %d", got.fine(), stats.FineMost>>coarsest)
+		}
 		for _, q := range []struct {
-			ppm uint32
-			got uint64
-		}{{500_000, got.points[0].p50}, {990_000, got.points[0].p99}} {
-			low, _ := octave(q.got)
-			if want := h.Quantile(q.ppm); h.Count() > 0 && (low > want || want >= 2*low) {
-				t.Fatalf("quantile %d ppm is from %d, want the octave of %d", q.ppm, low, want)
+			percent int
+			of      func(*point) int
+		}{{50, func(p *point) int { return p.p50 }}, {99, func(p *point) int { return p.p99 }}} {
+			low := got.lows(q.of)[0]
+			from, to := got.bandOf(low)
+			exact := all[(len(all)*q.percent+99)/100-1]
+			if from != low || exact < from && from > 1 || exact >= to || to-from > max(from, 2048)/uint64(got.fine()) {
+				t.Fatalf("%d %% lies between %d and %d, want %d in a band of an octave's part in %d", q.percent, from, to, exact, got.fine())
 			}
 		}
 	})
+}
+
+// TestBandsSayHowFine: the note of a chart and the pointer say as much as the course knows.
+func TestBandsSayHowFine(t *testing.T) {
+	for _, tt := range []struct {
+		fine int
+		want string
+	}{{8, "within 12.5 %,"}, {4, "within 25 %,"}, {2, "within 50 %,"}, {1, "within a factor of two,"}, {0, "within a factor of two,"}} {
+		c := report.Course{WidthNS: 100, PerOctave: tt.fine, Windows: []report.Window{{OK: 1, P50NS: 5_000_000, P99NS: 5_000_000, Buckets: "8388607:1"}}}
+		figures := overTime([]report.Course{c}, 100, 10)
+		f := figures[len(figures)-1]
+		if !strings.Contains(f.Note, tt.want) || !strings.Contains(f.Hover, fmt.Sprintf(`"per":%d`, max(tt.fine, 1))) {
+			t.Errorf("%d buckets: %q, %s: want %q", tt.fine, f.Note, f.Hover, tt.want)
+		}
+	}
 }
 
 // TestOddResults: the page shows values that no run writes but a file can contain.
@@ -384,6 +421,7 @@ func TestOddResults(t *testing.T) {
 		s := &r.Workflows[0].Steps[0]
 		n := rapid.SampledFrom([]uint64{0, 1, 1 << 40, 1<<64 - 1})
 		s.Course.WidthNS = rapid.SampledFrom([]int64{-1, 0, 1, 1 << 62, 1<<63 - 1}).Draw(t, "width")
+		s.Course.PerOctave = rapid.SampledFrom([]int{-1, 0, 1, 3, 8, 1 << 62}).Draw(t, "buckets of an octave")
 		for i := range s.Course.Windows {
 			w := &s.Course.Windows[i]
 			w.SinceNS = rapid.SampledFrom([]int64{-1 << 63, -1, 0, 1, 1 << 62, 1<<63 - 1}).Draw(t, "since")

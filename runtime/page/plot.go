@@ -39,9 +39,10 @@ type curve struct {
 // hover holds the values that page.js shows under the pointer.
 type hover struct {
 	X      string  `json:"x"`     // time or quantile
-	Unit   string  `json:"unit"`  // ns or milli
+	Unit   string  `json:"unit"`  // ns, milli or band
 	Width  float64 `json:"width"` // of a column: ns, or nines
 	Curves []curve `json:"curves"`
+	Per    int     `json:"per,omitempty"` // bands of an octave
 }
 
 func (h *hover) String() string {

@@ -53,8 +53,8 @@ func (b Buckets) Each(f func(largest, n uint64)) error {
 	return nil
 }
 
-// bucketsOfWindow writes the latencies of a window, one octave per bucket. Values beyond the
-// last bucket count in it.
+// bucketsOfWindow writes the latencies of a window in its buckets. Values beyond the last one count
+// in it.
 func bucketsOfWindow(w *stats.Window) Buckets {
 	var b []byte
 	for i, n := range w.Latency {

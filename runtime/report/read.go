@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"hyperscale/core/stats"
 )
 
 // sizeMax bounds a result file that is read: a run of an hour with a hundred steps in
@@ -85,6 +87,9 @@ func (s *Step) checkBuckets() error {
 	nothing := func(uint64, uint64) {}
 	if err := s.Buckets.Each(nothing); err != nil {
 		return fmt.Errorf("latency_buckets: %w", err)
+	}
+	if n := s.Course.PerOctave; n < 0 || n > stats.FineMost || n&(n-1) != 0 {
+		return fmt.Errorf("course, buckets_per_octave = %d: want 1, 2, 4 or %d, as --out json=FILE writes", n, stats.FineMost)
 	}
 	for i := range s.Course.Windows {
 		if err := s.Course.Windows[i].Buckets.Each(nothing); err != nil {

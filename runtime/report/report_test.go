@@ -28,7 +28,7 @@ func windows() message.Windows {
 	for at := range time.Duration(3) {
 		one := w.At(at * time.Second)
 		one.Started, one.OK, one.Bytes = 30, 29, 6000
-		one.Record(uint64(at+1) * 1_000_000)
+		w.Record(at*time.Second, uint64(at+1)*1_000_000)
 	}
 	return w.Wire()
 }

@@ -252,6 +252,8 @@ type Course struct {
 	WidthNS int64    `json:"width_ns"` // of each window; 0 if there is none
 	Dropped bool     `json:"dropped"`  // there was no room for them on the way, as logs says
 	Windows []Window `json:"windows"`  // ascending
+
+	PerOctave int `json:"buckets_per_octave,omitempty"` // in how many buckets windows count the latencies between two powers of two: 8, fewer if the figures of many steps had no room. Older files do not say, and have 1
 }
 
 // Window is one interval of the time since the load began, on each executor's clock.
@@ -262,10 +264,10 @@ type Window struct {
 	Failed   uint64 `json:"failed"`    // requests that failed in it
 	TimedOut uint64 `json:"timed_out"` // requests whose time ran out in it
 	Bytes    uint64 `json:"bytes"`     // received and sent, told when a request ends
-	P50NS    uint64 `json:"p50_ns"`    // estimate of the median latency, within a factor of two
+	P50NS    uint64 `json:"p50_ns"`    // estimate of the median latency, within its bucket: an eighth of it, if buckets_per_octave is 8
 	P99NS    uint64 `json:"p99_ns"`    // the same at 99 %
 
-	Buckets Buckets `json:"latency_buckets,omitempty"` // latencies by power of two: what a comparison needs; of the whole job only
+	Buckets Buckets `json:"latency_buckets,omitempty"` // latencies of the window: what a comparison and a plot need; of the whole job only
 }
 
 // Activity is what a workflow's virtual users did over time. Windows in which nothing happened are

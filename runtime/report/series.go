@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math/bits"
 	"time"
 
 	"hyperscale/core/message"
@@ -19,6 +20,9 @@ func buildCourse(in message.Windows, interval time.Duration) (Course, error) {
 		return out, fmt.Errorf("windows: %w", err)
 	}
 	out.WidthNS = int64(width)
+	if out.PerOctave, err = stats.Fineness(in); err != nil {
+		return out, fmt.Errorf("windows: %w", err)
+	}
 	for i := range all {
 		w := &all[i]
 		out.Windows = append(out.Windows, Window{
@@ -27,6 +31,12 @@ func buildCourse(in message.Windows, interval time.Duration) (Course, error) {
 		})
 	}
 	return out, nil
+}
+
+// Coarser is how often the finest buckets of a window were halved in number for this course. Older
+// files do not say: they know octaves.
+func (c *Course) Coarser() uint8 {
+	return uint8(bits.Len(uint(stats.FineMost/min(max(c.PerOctave, 1), stats.FineMost))) - 1)
 }
 
 func buildActivity(in *message.Stats, interval time.Duration) (Activity, error) {

@@ -26,13 +26,14 @@ func comparedRun(t *testing.T, slower float64, failing int, extra string) *repor
 		var windows stats.Windows
 		s := message.StepStats{Name: name, Kind: message.StepRequest}
 		for i := range 6000 {
-			at := windows.At(time.Duration(i) * 3 * time.Second / 6000)
+			since := time.Duration(i) * 3 * time.Second / 6000
+			at := windows.At(since)
 			v := 5e6 + 1e6*rng.ExpFloat64()
 			if name != "home" {
 				v *= slower
 			}
 			h.Record(uint64(v))
-			at.Record(uint64(v))
+			windows.Record(since, uint64(v))
 			if name != "home" && failing > 0 && i%failing == 0 {
 				s.Failed, at.Failed = s.Failed+1, at.Failed+1
 			} else {

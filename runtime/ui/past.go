@@ -9,7 +9,7 @@ import (
 )
 
 // past makes points for the time before the first status, for late watchers. Statuses carry
-// each step's course over time, with latencies to within an octave.
+// each step's course over time, with latencies to within a bucket of its windows.
 func (f *flow) past() []Point {
 	windows, coarsest := map[time.Duration]*stats.Window{}, time.Duration(1)
 	for i := range f.now.Steps {
@@ -32,10 +32,7 @@ func (f *flow) past() []Point {
 				w = new(stats.Window)
 				windows[points[k].Since] = w
 			}
-			w.OK, w.Failed, w.TimedOut = w.OK+points[k].OK, w.Failed+points[k].Failed, w.TimedOut+points[k].TimedOut
-			for b, n := range points[k].Latency {
-				w.Latency[b] += n
-			}
+			w.Add(&points[k].Window)
 		}
 	}
 	courses := f.courses(width)

@@ -297,7 +297,7 @@ func TestPastIsDrawn(t *testing.T) {
 	for at := range 20 {
 		w := windows.At(time.Duration(at) * time.Second)
 		w.OK, w.Failed = 100, 20
-		w.Record(5_000_000)
+		windows.Record(time.Duration(at)*time.Second, 5_000_000)
 	}
 	s := story(20*time.Second, "local")
 	steps := s.Datacenters[0].Workflows[0].Stats.Steps

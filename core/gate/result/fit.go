@@ -35,9 +35,14 @@ func fitResult(r *message.JobResult) {
 	}
 }
 
-// FitStatus drops details from a status until it fits a frame.
+// FitStatus makes figures of a status coarser, then drops details, until it fits a frame.
 func FitStatus(s *message.JobStatus) {
-	for _, drop := range []func(*message.WorkflowResult){dropHistograms, dropSteps} {
+	all := 0 // workflows, which share the room alike
+	for i := range s.Datacenters {
+		all += len(s.Datacenters[i].Workflows)
+	}
+	coarsen := func(w *message.WorkflowResult) { stats.Fit(&w.Stats, resultMax/2/all) }
+	for _, drop := range []func(*message.WorkflowResult){coarsen, dropHistograms, dropSteps} {
 		if s.Size() <= resultMax {
 			return
 		}

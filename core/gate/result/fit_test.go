@@ -249,3 +249,36 @@ func TestStatusesFitAFrame(t *testing.T) {
 		}
 	})
 }
+
+// TestStatusesBecomeCoarserFirst: where datacenters' figures have no room together, the live screen
+// still has percentiles and a course of each.
+func TestStatusesBecomeCoarserFirst(t *testing.T) {
+	var w stats.Windows
+	for at := range stats.WindowsMax {
+		for i := 0; i < stats.LatencyBuckets; i += 3 {
+			w.Record(time.Duration(at)*stats.WindowWidth, stats.LatencyBound(i))
+		}
+	}
+	b := bulk{histogram: ladder(200), steps: 8, workflows: 1}
+	s := message.JobStatus{Datacenters: []message.DatacenterResult{b.place(0), b.place(1)}}
+	for i := range s.Datacenters {
+		steps := s.Datacenters[i].Workflows[0].Stats.Steps
+		for k := range steps {
+			steps[k].Windows = w.Wire()
+		}
+	}
+	if s.Size() < resultMax {
+		t.Fatalf("%d bytes are too few to show it", s.Size())
+	}
+	FitStatus(&s)
+	for i := range s.Datacenters {
+		for _, step := range s.Datacenters[i].Workflows[0].Stats.Steps {
+			if step.Latency.Count == 0 || step.Windows.Width == 0 {
+				t.Errorf("datacenter %d, step %s has %d latencies and windows of %v: want both", i, step.Name, step.Latency.Count, step.Windows.Width)
+			}
+		}
+	}
+	if s.Size() > resultMax {
+		t.Errorf("%d bytes, want at most %d", s.Size(), resultMax)
+	}
+}

@@ -126,7 +126,7 @@ func (a *Account) count(now time.Duration, how end, t *Times) {
 		s = a.spans.At(now)
 	}
 	if t != nil {
-		w.Record(uint64(t.Latency()))
+		a.windows.Record(now, uint64(t.Latency()))
 		if s != nil {
 			s.Record(uint64(t.Latency()), t.wrote != 0, uint64(t.service()))
 		}
@@ -223,8 +223,8 @@ func (a *Account) Outcome(out workflow.Outcome, t *Times, now time.Duration) {
 	}
 }
 
-// window returns the current window, and adds the bytes since the last step that ended.
-func (a *Account) window(now time.Duration) *stats.Window {
+// window returns the counts of the current window, and adds the bytes since the last step that ended.
+func (a *Account) window(now time.Duration) *stats.Counts {
 	w := a.windows.At(now)
 	w.Bytes += a.BytesIn + a.BytesOut - a.told
 	a.told = a.BytesIn + a.BytesOut
