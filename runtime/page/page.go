@@ -38,6 +38,7 @@ type view struct {
 	frame
 	Verdict  verdict
 	Turns    []string // in which order workflows begin; nil if all begin at once
+	Listed   table    // workflows by state
 	Flows    []workflow
 	MoreFlow string
 	Places   *places
@@ -97,7 +98,7 @@ func fit(layout, large string, draw func(limits) (*frame, any)) ([]byte, error) 
 }
 
 func draw(d *drawer) *view {
-	v := &view{Verdict: d.verdict(), Turns: d.lines(d.result.Turns), Places: d.places()}
+	v := &view{Verdict: d.verdict(), Turns: d.lines(d.result.Turns), Listed: d.list(), Places: d.places()}
 	v.Headline = v.Verdict.Word + ": " + v.Verdict.Title
 	for i := range first(d.result.Workflows, d.workflows) {
 		v.Flows = append(v.Flows, d.workflow(&d.result.Workflows[i]))

@@ -436,3 +436,31 @@ func TestOddResults(t *testing.T) {
 		}
 	})
 }
+
+// TestWorkflowsAreListed: a workflow that never began is listed with its state and its reason, and no
+// page says that it ran on no core for no time.
+func TestWorkflowsAreListed(t *testing.T) {
+	r := resultOf(1, 1, 3, time.Second)
+	if got := render(t, r); strings.Contains(got, "<caption>Workflows") {
+		t.Error("a list of the only workflow, which ran")
+	}
+	ran := r.Workflows[0]
+	ran.Name, ran.Turn = "second", report.Turn{BeganNS: int64(8 * time.Second)}
+	r.Workflows = append(r.Workflows, ran,
+		report.Workflow{Name: "third", Outcome: "CANCELLED", VUs: 4, Error: "local: second failed"},
+		report.Workflow{Name: "fourth", Outcome: "TIMED_OUT", VUs: 4, Error: "local: its cores never became free"})
+	got := render(t, r)
+	for _, row := range []string{
+		`<td class="good">✓ completed</td><th scope="row">second</th><td class="n ">8.0s</td>`,
+		`<td class="warn">! cancelled</td><th scope="row">third</th><td class="n ">never</td><td class="n ">–</td><td class="n ">–</td><td class="wide">local: second failed</td>`,
+		`<td class="bad">✗ timed out</td><th scope="row">fourth</th><td class="n ">never</td>`,
+		"4 virtual users · never began",
+	} {
+		if !strings.Contains(got, row) {
+			t.Errorf("the page lacks %s", row)
+		}
+	}
+	if strings.Contains(got, "on 0 cores") {
+		t.Error("a workflow ran on 0 cores")
+	}
+}

@@ -72,9 +72,43 @@ func (d *drawer) lines(all []string) (out []string) {
 	return out
 }
 
+// list has a row for each workflow, with its state and its reason, if there are several or one never
+// began.
+func (d *drawer) list() table {
+	all := d.result.Workflows
+	t := table{Caption: "Workflows", Head: heads("", "workflow", "#began", "#lasted", "#requests", "reason"), More: more(len(all), d.rows, "workflow")}
+	if len(all) == 0 || len(all) == 1 && all[0].Began() {
+		return t
+	}
+	for i := range first(all, d.rows) {
+		w := &all[i]
+		row := []cell{d.state(w), {Text: d.named(w.Name)}, {Text: "never"}, {Text: "–"}, {Text: "–"}, {Text: d.told(w.Error), Class: "wide"}}
+		if w.Began() {
+			row[2].Text, row[3].Text, row[4].Text = units.Duration(time.Duration(w.BeganNS)), units.Duration(time.Duration(w.DurationNS)), units.Count(w.Requested.Started)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// state is a workflow's outcome as a word with a sign.
+func (d *drawer) state(w *report.Workflow) cell {
+	word := strings.ToLower(strings.ReplaceAll(d.named(w.Outcome), "_", " "))
+	switch w.Outcome {
+	case message.WorkflowCompleted.String():
+		return cell{Text: "✓ " + word, Class: good}
+	case message.WorkflowFailed.String(), message.WorkflowTimedOut.String():
+		return cell{Text: "✗ " + word, Class: bad}
+	}
+	return cell{Text: "! " + word, Class: warn}
+}
+
 // line describes the workflow's size.
 func (d *drawer) line(w *report.Workflow) string {
 	parts := []string{units.Counted(w.VUs, "virtual user") + " on " + units.Counted(uint64(w.Cores), d.result.Runner()), units.Duration(time.Duration(w.DurationNS))}
+	if !w.Began() {
+		parts = []string{units.Counted(w.VUs, "virtual user"), "never began"}
+	}
 	if w.Rows > 0 {
 		parts = append(parts, units.Counted(w.Rows, "row")+" of its feed taken")
 	}

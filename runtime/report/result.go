@@ -183,6 +183,10 @@ type Workflow struct {
 	Tags map[string]string `json:"tags,omitempty"` // as declared
 }
 
+// Began reports that a workflow ran. One that never did may have waited for another one, for cores,
+// or for its job's turn.
+func (w *Workflow) Began() bool { return w.DurationNS > 0 || w.Totals.Started > 0 || w.Cores > 0 }
+
 // Turn says when a workflow ran.
 type Turn struct {
 	GapNS   int64    `json:"gap_ns"`          // of its duration, without load as far as is known, because attempts were lost, or no datacenter ran it: rates leave it out

@@ -32,3 +32,12 @@ func TestArrivalsAreTold(t *testing.T) {
 		t.Errorf("the summary does not tell it:\n%s", got)
 	}
 }
+
+// TestSummaryOfWhatNeverBegan: a workflow that never ran has no cores and no time to tell.
+func TestSummaryOfWhatNeverBegan(t *testing.T) {
+	r := &report.Result{Name: "x", Outcome: "CANCELLED", Workflows: []report.Workflow{{Name: "third", Outcome: "CANCELLED", VUs: 4, Error: "second failed"}}}
+	got := Summary(r, Style{Width: 80})
+	if !strings.Contains(got, "  4 VUs, never began  CANCELLED\n  second failed\n") || strings.Contains(got, "0 cores") {
+		t.Errorf("the summary says:\n%s", got)
+	}
+}
