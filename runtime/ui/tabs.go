@@ -25,7 +25,7 @@ func (m *Model) stepTable(s Style, whole bool) *table {
 		for _, step := range f.steps {
 			name := units.Clean(step.name)
 			if len(m.flows) > 1 {
-				name = units.Clean(f.name) + "." + name
+				name = ofFlow(units.Clean(f.name), name, s.Width*2/5)
 			}
 			row := []cell{plain(name), plain(units.Milli(step.rateMilli))}
 			if wide {
@@ -41,6 +41,16 @@ func (m *Model) stepTable(s Style, whole bool) *table {
 		}
 	}
 	return t
+}
+
+// ofFlow is a step's name after its workflow's. What is too wide loses of the workflow's name first:
+// rows of one workflow must differ.
+func ofFlow(flow, step string, most int) string {
+	const least = 6
+	if over := cells.Columns(flow) + 1 + cells.Columns(step) - most; over > 0 {
+		flow = cells.Fit(flow, max(least, cells.Columns(flow)-over))
+	}
+	return flow + "." + step
 }
 
 func (b *body) steps() {
