@@ -163,5 +163,11 @@ func latencyLabel(v float64) string {
 	return number + unit
 }
 
-// rateLabel writes a round rate, a second.
-func rateLabel(v float64) string { return units.Milli(uint64(math.Round(v * 1000))) }
+// rateLabel writes a round rate, a second: 1.5, not 1.500, which reads as a thousand and more.
+func rateLabel(v float64) string {
+	s := units.Milli(uint64(math.Round(v * 1000)))
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}

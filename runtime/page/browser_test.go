@@ -2,8 +2,10 @@ package page
 
 import (
 	_ "embed"
+	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hyperscale/runtime/page/pagetest"
+	"hyperscale/runtime/report"
 )
 
 // opened is the harness's view of a page after layout.
@@ -27,6 +30,7 @@ type opened struct {
 	Scripts  int        `json:"scripts"` // elements
 	Images   int        `json:"images"`
 	Unfolded int        `json:"unfolded"` // steps that printing opened
+	Cut      []string   `json:"cut"`      // what no reader sees whole
 }
 
 // harness opens the page in a frame as wide as a phone and looks at it.
@@ -107,6 +111,33 @@ func TestBrowserComparison(t *testing.T) {
 		t.Errorf("printing opens %d steps and the source, with %d empty charts: want 21, 0", got.Unfolded, got.Flat)
 	}
 	legible(t, got)
+}
+
+// TestBrowserWidths: on a phone, a tablet and a screen, pages with long names and small figures show
+// everything: nothing leaves the screen, no label stands on data, no figure is broken.
+func TestBrowserWidths(t *testing.T) {
+	long := func(r *report.Result) *report.Result {
+		for i := range r.Workflows {
+			w := &r.Workflows[i]
+			w.Name = fmt.Sprintf("browse-the-catalogue-and-buy-what-is-new-%d", i)
+			for k := range w.Steps {
+				w.Steps[k].Name = fmt.Sprintf("a_step_with_a_name_that_goes_on_and_on_%d", k)
+			}
+			for k := range w.Activity.Windows {
+				w.Activity.Windows[k].Active = 1200
+			}
+		}
+		r.Workflows = append(r.Workflows, report.Workflow{Name: "never", Outcome: "CANCELLED", VUs: 4, Error: strings.Repeat("local: what it waited for failed; ", 5)})
+		return r
+	}
+	one, two := long(resultOf(2, 3, 40, time.Second)), long(slower(resultOf(2, 3, 40, time.Second)))
+	for _, width := range []string{"390", "768", "1390"} {
+		for name, page := range map[string]string{"result": render(t, one), "comparison": renderComparison(t, one, two)} {
+			if got := open(t, page, width); len(got.Cut) > 0 || got.Needed > got.Width || strconv.Itoa(got.Width) != width {
+				t.Errorf("the %s page needs %d at %s; cut are %q", name, got.Needed, width, got.Cut)
+			}
+		}
+	}
 }
 
 // TestBrowserHostile: what wants to be script is text to a browser, too.

@@ -90,9 +90,17 @@ func percentiles(title string, all []quantiles, points int) (figure, bool) {
 // latencyAxis is linear, with round ticks in the unit that people read.
 func latencyAxis(high float64) axis { return linear(high, latencyLabel) }
 
-// ninesAxis has a tick at 50 % and at each nine.
+// On a phone a plot is that wide, and a character of its labels, in pixels.
+const (
+	narrow    = 280
+	character = 7.5
+)
+
+// ninesAxis has a tick at 50 % and at each nine. Of labels that would touch on a phone it leaves out
+// the later one.
 func ninesAxis(far float64) axis {
 	a := axis{high: far}
+	free := math.Log10(2)/far*narrow + 1.5*character // the end of 50%
 	a.mark(math.Log10(2), "50%")
 	for n := 1; float64(n) <= far; n++ {
 		label := "90%"
@@ -103,8 +111,15 @@ func ninesAxis(far float64) axis {
 			}
 			label += "%"
 		}
-		if n > 5 && n%2 == 1 { // long labels would touch
+		wide, at := float64(len(label))*character, float64(n)/far*narrow
+		from := at - wide/2
+		if at > 0.95*narrow { // begin draws it left of its tick
+			from = at - wide
+		}
+		if from < free {
 			label = ""
+		} else {
+			free = at + wide/2
 		}
 		a.mark(float64(n), label)
 	}

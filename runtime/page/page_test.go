@@ -399,6 +399,14 @@ func TestMergedQuantiles(t *testing.T) {
 	})
 }
 
+func TestRateLabels(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 0.5: "0.5", 1.5: "1.5", 0.005: "0.005", 20: "20", 1500: "1,500", 1_500_000: "1,500,000"} {
+		if got := rateLabel(v); got != want {
+			t.Errorf("%v is labelled %s, want %s", v, got, want)
+		}
+	}
+}
+
 // TestBandsSayHowFine: the note of a chart and the pointer say as much as the course knows.
 func TestBandsSayHowFine(t *testing.T) {
 	for _, tt := range []struct {
@@ -452,8 +460,8 @@ func TestWorkflowsAreListed(t *testing.T) {
 	got := render(t, r)
 	for _, row := range []string{
 		`<td class="good">✓ completed</td><th scope="row">second</th><td class="n ">8.0s</td>`,
-		`<td class="warn">! cancelled</td><th scope="row">third</th><td class="n ">never</td><td class="n ">–</td><td class="n ">–</td><td class="wide">local: second failed</td>`,
-		`<td class="bad">✗ timed out</td><th scope="row">fourth</th><td class="n ">never</td>`,
+		`<td class="warn">! cancelled</td><th scope="row">third<small>local: second failed</small></th><td class="n ">never</td><td class="n ">–</td><td class="n ">–</td>`,
+		`<td class="bad">✗ timed out</td><th scope="row">fourth<small>local: its cores never became free</small></th><td class="n ">never</td>`,
 		"4 virtual users · never began",
 	} {
 		if !strings.Contains(got, row) {

@@ -76,13 +76,13 @@ func (d *drawer) lines(all []string) (out []string) {
 // began.
 func (d *drawer) list() table {
 	all := d.result.Workflows
-	t := table{Caption: "Workflows", Head: heads("", "workflow", "#began", "#lasted", "#requests", "reason"), More: more(len(all), d.rows, "workflow")}
+	t := table{Caption: "Workflows", Head: heads("", "workflow", "#began", "#lasted", "#requests"), More: more(len(all), d.rows, "workflow")}
 	if len(all) == 0 || len(all) == 1 && all[0].Began() {
 		return t
 	}
 	for i := range first(all, d.rows) {
 		w := &all[i]
-		row := []cell{d.state(w), {Text: d.named(w.Name)}, {Text: "never"}, {Text: "–"}, {Text: "–"}, {Text: d.told(w.Error), Class: "wide"}}
+		row := []cell{d.state(w), {Text: d.named(w.Name), Under: d.told(w.Error)}, {Text: "never"}, {Text: "–"}, {Text: "–"}}
 		if w.Began() {
 			row[2].Text, row[3].Text, row[4].Text = units.Duration(time.Duration(w.BeganNS)), units.Duration(time.Duration(w.DurationNS)), units.Count(w.Requested.Started)
 		}
