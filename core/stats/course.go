@@ -143,22 +143,34 @@ type writer struct {
 }
 
 func (w *writer) write(index int, window *Window, used *inUse) {
-	if len(w.data) == 0 && w.fine() > 0 {
-		w.data = append(w.data, 0, byte(w.fine()))
-	}
-	w.data = binary.AppendUvarint(w.data, uint64(index-w.before))
-	w.before = index
-	for _, n := range window.all() {
-		w.data = binary.AppendUvarint(w.data, n)
-	}
-	w.data = binary.AppendUvarint(w.data, uint64(used.count()))
+	w.begin(index, &window.Counts, used.count())
 	before := -1
 	for i := used.next(0); i < LatencyBuckets; i = used.next(i + 1) {
 		at := i >> w.coarser
-		w.data = binary.AppendUvarint(w.data, uint64(at-before))
-		w.data = binary.AppendUvarint(w.data, window.Latency[i])
+		w.data = short(short(w.data, uint64(at-before)), window.Latency[i])
 		before = at
 	}
+}
+
+// begin writes what stands before a window's buckets.
+func (w *writer) begin(index int, counts *Counts, used int) {
+	if len(w.data) == 0 && w.fine() > 0 {
+		w.data = append(w.data, 0, byte(w.fine()))
+	}
+	w.data = short(w.data, uint64(index-w.before))
+	w.before = index
+	for _, n := range counts.all() {
+		w.data = short(w.data, n)
+	}
+	w.data = short(w.data, uint64(used))
+}
+
+// short appends a number; most are small.
+func short(to []byte, n uint64) []byte {
+	if n < 0x80 {
+		return append(to, byte(n))
+	}
+	return binary.AppendUvarint(to, n)
 }
 
 func (w *writer) message() message.Windows {

@@ -30,3 +30,16 @@ func BenchmarkWindowsRecord(b *testing.B) {
 		i++
 	}
 }
+
+// BenchmarkWindowsWire: what each second of a run costs for each step.
+func BenchmarkWindowsWire(b *testing.B) {
+	b.ReportAllocs()
+	var w Windows
+	values := spread()
+	for i := range WindowsMax * 100 {
+		w.Record(time.Duration(i)*WindowWidth/100, values[i%len(values)])
+	}
+	for b.Loop() {
+		w.Wire()
+	}
+}

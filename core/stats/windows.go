@@ -183,6 +183,7 @@ type Windows struct {
 	taken     pageID // pages in use, or on the list of free ones
 	free      pageID // first of the list; each names the next one
 	doublings int
+	written   int // bytes of the last message: the next one is about as long
 
 	// The window of the last call: most calls use it again.
 	current     *slot
@@ -304,37 +305,48 @@ func (w *Windows) join(to, from *slot) {
 
 // Wire writes the series as a message.
 func (w *Windows) Wire() message.Windows {
-	out := writer{shape: shape{doublings: w.doublings}, before: -1}
-	var one Window
+	out := writer{shape: shape{doublings: w.doublings}, before: -1, data: make([]byte, 0, w.written+w.written/8)}
 	for index := range WindowsMax {
 		if w.chunks[index/chunkLen] == nil {
 			continue
 		}
 		if from := w.slot(index); *from != (slot{}) {
-			used := w.spread(from, &one)
-			out.write(index, &one, &used)
-			one.empty(&used)
+			w.write(&out, index, from)
 		}
 	}
+	w.written = len(out.data)
 	return out.message()
 }
 
-// spread copies a slot to an empty window.
-func (w *Windows) spread(from *slot, to *Window) (used inUse) {
-	to.Counts = from.Counts
+// write writes a slot at its finest buckets.
+func (w *Windows) write(out *writer, index int, from *slot) {
+	var pages [windowOctaves]*page
+	used := 0
 	for octave, id := range from.octaves {
 		if id == 0 {
 			continue
 		}
-		for k, n := range w.page(id) {
+		pages[octave] = w.page(id)
+		for _, n := range pages[octave] {
 			if n > 0 {
-				i := octave<<fineBits | k
-				to.Latency[i] = n
-				used.set(i)
+				used++
 			}
 		}
 	}
-	return used
+	out.begin(index, &from.Counts, used)
+	before := -1
+	for octave, p := range pages {
+		if p == nil {
+			continue
+		}
+		for k, n := range p {
+			if n > 0 {
+				at := octave<<fineBits | k
+				out.data = short(short(out.data, uint64(at-before)), n)
+				before = at
+			}
+		}
+	}
 }
 
 // empty drops a window's figures. Its buckets stay as coarse as they are.
