@@ -655,6 +655,26 @@ func (z *CounterPlan) check() error {
 	return nil
 }
 
+func (z *CounterStats) size() int {
+	n := 12
+	n += sizeString(len(z.Name))
+	n += sizeUint(uint64(z.Taken))
+	return n
+}
+
+func (z *CounterStats) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Name))
+	h = node.Mix(h, uint64(z.Taken))
+	return h
+}
+
+func (z *CounterStats) check() error {
+	if z.Name == "" {
+		return &MissingError{Path: "name"}
+	}
+	return nil
+}
+
 func (z *DatacenterInfo) size() int {
 	n := 53
 	n += sizeString(len(z.Name))
@@ -2017,7 +2037,7 @@ func (z *StagePlan) check() error {
 }
 
 func (z *Stats) size() int {
-	n := 88
+	n := 97
 	n += sizeUint(uint64(z.Active))
 	n += sizeInt(int64(z.Elapsed))
 	n += sizeInt(int64(z.Gap))
@@ -2045,6 +2065,10 @@ func (z *Stats) size() int {
 		n += z.Silent[i].size()
 	}
 	n += sizeUint(uint64(z.SilentSum))
+	n += sizeArray(len(z.Counters))
+	for i := range z.Counters {
+		n += z.Counters[i].size()
+	}
 	return n
 }
 
@@ -2076,6 +2100,10 @@ func (z *Stats) digest(h uint64) uint64 {
 		h = z.Silent[i].digest(h)
 	}
 	h = node.Mix(h, uint64(z.SilentSum))
+	h = node.Mix(h, uint64(len(z.Counters)))
+	for i := range z.Counters {
+		h = z.Counters[i].digest(h)
+	}
 	return h
 }
 
@@ -2104,6 +2132,11 @@ func (z *Stats) check() error {
 	for i := range z.Silent {
 		if err := z.Silent[i].check(); err != nil {
 			return within("silent", err)
+		}
+	}
+	for i := range z.Counters {
+		if err := z.Counters[i].check(); err != nil {
+			return within("counters", err)
 		}
 	}
 	return nil

@@ -124,6 +124,12 @@ type BarrierStats struct {
 	Ended    uint64 `msg:"ended"`     // the run was over, or cancelled
 }
 
+// CounterStats counts the values of one counter that virtual users took.
+type CounterStats struct {
+	Name  string `msg:"name" require:"true"`
+	Taken uint64 `msg:"taken"`
+}
+
 // ShardWaits reports the waits of one executor of a shard at a barrier, repeatedly while any is
 // open. The highest Report is the newest.
 //

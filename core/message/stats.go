@@ -140,6 +140,8 @@ type Stats struct {
 
 	Silent    []Silent `msg:"silent"`     // executors none of whose requests was answered: the first of them
 	SilentSum uint32   `msg:"silent_sum"` // their number
+
+	Counters []CounterStats `msg:"counters"` // whose values users took, in the plan's order
 }
 
 // Silent is an executor whose requests ended, each without an answer.

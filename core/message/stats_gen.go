@@ -1533,9 +1533,9 @@ func (z *Span) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 12
+	// map header, size 13
 	// string "active"
-	o = append(o, 0x8c, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
+	o = append(o, 0x8d, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
 	o = msgp.AppendUint64(o, z.Active)
 	// string "elapsed"
 	o = append(o, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
@@ -1623,6 +1623,16 @@ func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "silent_sum"
 	o = append(o, 0xaa, 0x73, 0x69, 0x6c, 0x65, 0x6e, 0x74, 0x5f, 0x73, 0x75, 0x6d)
 	o = msgp.AppendUint32(o, z.SilentSum)
+	// string "counters"
+	o = append(o, 0xa8, 0x63, 0x6f, 0x75, 0x6e, 0x74, 0x65, 0x72, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Counters)))
+	for za0007 := range z.Counters {
+		o, err = z.Counters[za0007].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Counters", za0007)
+			return
+		}
+	}
 	return
 }
 
@@ -1998,6 +2008,34 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "SilentSum")
 				return
 			}
+		case "counters":
+			if zb0001Dup[1]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Counters")
+				return
+			}
+			zb0001Dup[1] |= 1 << 4
+			var zb0011 uint32
+			zb0011, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Counters")
+				return
+			}
+			if zb0011 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Counters) >= int(zb0011) {
+				z.Counters = (z.Counters)[:zb0011]
+			} else {
+				z.Counters = make([]CounterStats, zb0011)
+			}
+			for za0007 := range z.Counters {
+				bts, err = z.Counters[za0007].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Counters", za0007)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2035,7 +2073,10 @@ func (z *Stats) Msgsize() (s int) {
 	for za0006 := range z.Silent {
 		s += z.Silent[za0006].Msgsize()
 	}
-	s += 11 + msgp.Uint32Size
+	s += 11 + msgp.Uint32Size + 9 + msgp.ArrayHeaderSize
+	for za0007 := range z.Counters {
+		s += z.Counters[za0007].Msgsize()
+	}
 	return
 }
 

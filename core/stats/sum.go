@@ -14,6 +14,7 @@ import (
 const (
 	KindsMax    = 64   // kinds of errors of one step, before KindOther takes the rest
 	barriersMax = 16   // of a plan
+	countersMax = 16   // of a plan
 	LogsMax     = 20   // lines that users' programs wrote
 	StepsMax    = 1024 // steps of one workflow
 	StatusesMax = 1000 // different statuses of one step, before StatusOther takes the rest
@@ -54,6 +55,7 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 		total.Active = add(total.Active, p.Active)
 		total.Rows = add(total.Rows, p.Rows)
 		total.Barriers = addBarriers(total.Barriers, p.Barriers)
+		total.Counters = addCounters(total.Counters, p.Counters)
 		total.SilentSum += p.SilentSum
 		total.Silent = append(total.Silent, p.Silent[:min(SilentMax-len(total.Silent), len(p.Silent))]...)
 		total.Elapsed = max(total.Elapsed, p.Elapsed)
@@ -308,6 +310,22 @@ func AddError(list []message.ErrorCount, e message.ErrorCount) []message.ErrorCo
 
 func findKind(list []message.ErrorCount, kind string) (int, bool) {
 	return slices.BinarySearchFunc(list, kind, func(e message.ErrorCount, kind string) int { return cmp.Compare(e.Kind, kind) })
+}
+
+// addCounters adds up values by the counter's name.
+func addCounters(sum, more []message.CounterStats) []message.CounterStats {
+	for _, c := range more {
+		at := slices.IndexFunc(sum, func(o message.CounterStats) bool { return o.Name == c.Name })
+		if at < 0 && len(sum) == countersMax {
+			continue // no plan has so many
+		}
+		if at < 0 {
+			at = len(sum)
+			sum = append(sum, message.CounterStats{Name: c.Name})
+		}
+		sum[at].Taken = add(sum[at].Taken, c.Taken)
+	}
+	return sum
 }
 
 // addBarriers adds up waits by the barrier's name.

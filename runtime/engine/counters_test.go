@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 )
@@ -43,6 +45,9 @@ func TestValuesAreTakenOnce(t *testing.T) {
 		step := r.Stats.Steps[0]
 		if r.State != message.WorkflowCompleted || step.OK != 120 || step.Failed != 0 || step.Cancelled == 0 || step.Cancelled > 7 || r.Duration > 20*time.Second {
 			t.Errorf("late by %v: %v %s after %v, ok %d, failed %d, cancelled %d", late, r.State, r.Error, r.Duration, step.OK, step.Failed, step.Cancelled)
+		}
+		if diff := cmp.Diff([]message.CounterStats{{Name: "orders", Taken: 120}}, r.Stats.Counters); diff != "" {
+			t.Errorf("late by %v: the values taken (-want +got):\n%s", late, diff)
 		}
 		if all := s.all(); len(all) != 120 || all["1000"] != 1 || all["1119"] != 1 {
 			t.Errorf("late by %v: the server saw %d different values", late, len(all))

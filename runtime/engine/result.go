@@ -14,7 +14,7 @@ func (l *loop) snapshot(g *measure.Generator, elapsed time.Duration) message.Sta
 	d := l.iterations.schedule.Figures()
 	out := message.Stats{
 		Active: d.Active, Elapsed: elapsed, Gap: time.Duration(l.course.joined), Generator: g.Message(d), Steps: make([]message.StepStats, 0, len(l.requests.accounts)),
-		Logs: slices.Clone(l.functions.logs), Rows: l.iterations.rows.iterations(), Activity: l.activity.Wire(), Barriers: l.gates.stats(),
+		Logs: slices.Clone(l.functions.logs), Rows: l.iterations.rows.iterations(), Activity: l.activity.Wire(), Barriers: l.gates.stats(), Counters: l.counters.stats(),
 	}
 	l.requests.passOn()
 	for i := range l.requests.accounts {

@@ -295,6 +295,16 @@ func (s *counters) end(n *counter) {
 	}
 }
 
+// stats returns the figures of the counters whose values users took.
+func (s *counters) stats() (all []message.CounterStats) {
+	for i := range s.all {
+		if n := &s.all[i]; n.taken > 0 {
+			all = append(all, message.CounterStats{Name: n.plan.Name, Taken: n.taken})
+		}
+	}
+	return all
+}
+
 // Gatherer reports who waits at barriers, and hears whom they let pass. of is the barrier's place in
 // the plan, from 1. A Lessor's OnAnswer wakes the loop for it too.
 type Gatherer interface {

@@ -118,6 +118,9 @@ func (d *drawer) line(w *report.Workflow) string {
 	for i := range w.Barriers {
 		parts = append(parts, ui.WaitsText(&w.Barriers[i]))
 	}
+	for i := range w.Counters {
+		parts = append(parts, ui.TakenText(&w.Counters[i]))
+	}
 	for _, name := range first(slices.Sorted(maps.Keys(w.Tags)), 20) {
 		parts = append(parts, d.named(name)+" = "+d.named(w.Tags[name]))
 	}

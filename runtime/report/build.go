@@ -230,6 +230,10 @@ func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 		w.Barriers = append(w.Barriers, Barrier{b.Name, b.Released, b.TimedOut, b.Ended})
 	}
 	slices.SortFunc(w.Barriers, func(a, b Barrier) int { return cmp.Compare(a.Name, b.Name) })
+	for _, c := range in.Stats.Counters {
+		w.Counters = append(w.Counters, Counter(c))
+	}
+	slices.SortFunc(w.Counters, func(a, b Counter) int { return cmp.Compare(a.Name, b.Name) })
 	w.Tags = tags(in.Tags)
 	for i := range in.StepTags {
 		at := slices.IndexFunc(w.Steps, func(s Step) bool { return s.Name == in.StepTags[i].Step })

@@ -200,6 +200,14 @@ type Feed struct {
 	RowsBurned uint64 `json:"rows_burned"` // rows of a unique feed that lost attempts held, and no iteration gets
 
 	Barriers []Barrier `json:"barriers,omitempty"` // at which its users waited for each other, by name
+	Counters []Counter `json:"counters,omitempty"` // whose values its functions took, by name
+}
+
+// Counter counts the values of a counter that a workflow's functions took. Values that cores had
+// leased and not used are in no figure, nor those that a lost attempt took after its last report.
+type Counter struct {
+	Name  string `json:"name"`  // as declared
+	Taken uint64 `json:"taken"` // values
 }
 
 // Barrier counts the waits of a workflow's users at a barrier. Those of a lost attempt after its

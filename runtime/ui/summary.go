@@ -125,6 +125,9 @@ func (d *summary) workflow(w *report.Workflow) {
 	for i := range w.Barriers {
 		d.wrap("  ", WaitsText(&w.Barriers[i]), "")
 	}
+	for i := range w.Counters {
+		d.wrap("  ", TakenText(&w.Counters[i]), "")
+	}
 	d.steps(w.Shown())
 	d.beside(w.Beside)
 	d.failures(w)
@@ -342,6 +345,11 @@ func WaitsText(b *report.Barrier) string {
 		text += fmt.Sprintf(", %s ended with the run", units.Count(b.Ended))
 	}
 	return text
+}
+
+// TakenText says how many values of a counter were taken.
+func TakenText(c *report.Counter) string {
+	return fmt.Sprintf("counter %s: %s taken", units.Clean(c.Name), units.Counted(c.Taken, "value"))
 }
 
 // rows shows how many rows of its feed were taken, and which ones were lost.
