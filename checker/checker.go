@@ -130,8 +130,22 @@ func (c *Checker) Observe(r Record) {
 		c.elections.elected(r, e)
 	case event.Voted:
 		c.elections.voted(r, e)
+	case event.Shed:
+		c.shed(r, e)
 	case event.Reached:
 		c.reached[e.What]++
+	}
+}
+
+// shed judges T10: whatever arrives, a node loses no message that others rely on, and no stream
+// to its own full mailbox.
+func (c *Checker) shed(r Record, e event.Shed) {
+	c.reached["shed/"+string(e.Reason)]++
+	switch {
+	case e.Reason == event.ShedBroken:
+		c.log.Violate("T10", r, "%s broke a stream, as its mailbox had no room: %s", r.Node, e.What)
+	case e.Reason == event.ShedLane && e.Kind != 0 && e.Priority == node.Critical:
+		c.log.Violate("T10", r, "%s shed a critical message: %s", r.Node, e.What)
 	}
 }
 

@@ -25,9 +25,10 @@
 //	    or, if it was lost, its last report. Sums add up, over all managers that held the
 //	    subjob and all workers that its manager reports
 //	T9  a core serves one execution at a time, and none for long after its job's end
+//	T10 no node sheds a critical message, or breaks a stream because its mailbox is full
 //	T11 after healing, every accepted job ends within a bound, and has an owner
 //	    until then; no register goes from hand to hand
-//	T12 what a node keeps of anything is within its configuration's bound, and at its
+//	T12 what a node keeps of anything, its mailbox included, is within its configuration's bound, and at its
 //	    rest once everything has ended
 //	T13 at most one attempt of a shard runs at a time, anywhere (within the bound)
 //	F   a row of a unique feed is handed out once, over all attempts and datacenters

@@ -21,7 +21,13 @@ type note struct {
 func (note) Kind() node.Kind           { return 1 }
 func (n note) Priority() node.Priority { return n.lane }
 func (note) Size() int                 { return 100 }
-func (n note) Digest() uint64          { return uint64(n.number) }
+func (note) Full() node.Full {
+	return node.Keep
+}
+func (note) Subject() uint64 {
+	return 0
+}
+func (n note) Digest() uint64 { return uint64(n.number) }
 
 func network(change func(*netsim.Config)) *netsim.Network {
 	c := netsim.Default()

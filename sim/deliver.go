@@ -3,6 +3,7 @@ package sim
 import (
 	"time"
 
+	notice "hyperscale/core/event"
 	"hyperscale/core/node"
 )
 
@@ -59,15 +60,28 @@ func (p *process) offer(in *node.Input) {
 		}
 		return
 	}
-	pushed := p.box.Push(in)
+	fate := p.box.Push(in, node.Instant(p.w.now))
 	p.bars.set(barQueued, p.box.Len() > 0)
-	if !pushed {
-		if in.Kind == node.InputMessage && in.Stream != 0 {
-			p.w.streams.breakEnd(in.Stream, "the peer's mailbox is full")
-		}
-		return
+	if fate > node.FateRefused {
+		p.lose(in, fate)
 	}
-	p.wake()
+	if p.bars.has(barQueued) {
+		p.wake()
+	}
+}
+
+// lose handles an input that found no room, and leaves nothing to the machine.
+func (p *process) lose(in *node.Input, fate node.Fate) {
+	if in.Kind != node.InputMessage {
+		return // a command: the caller gets no answer
+	}
+	broken := fate == node.FateRejected && in.Stream != 0
+	if p.w.trace.watch&WantEvents != 0 {
+		p.Emit(notice.ShedByLane(in.Message, in.From, broken))
+	}
+	if broken {
+		p.w.streams.breakEnd(in.Stream, "the peer's mailbox is full")
+	}
 }
 
 // hand is offer for inputs that are made on the spot.
@@ -110,7 +124,7 @@ func (p *process) next(in *node.Input) bool {
 			return true
 		}
 	}
-	for p.box.Pop(in) {
+	for p.box.Pop(in, node.Instant(p.w.now)) {
 		p.bars.set(barQueued, p.box.Len() > 0)
 		if p.wants(in) {
 			return true
@@ -136,7 +150,7 @@ func (p *process) wants(in *node.Input) bool {
 		return s.See(in.Stream)
 	case node.InputStreamBroken:
 		return s.Told(in.Stream)
-	case node.InputMessage:
+	case node.InputMessage, node.InputShed:
 		if in.Stream == 0 {
 			return true
 		}

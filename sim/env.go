@@ -45,8 +45,8 @@ func (p *process) Datagram(to node.Addr, m node.Message) {
 		return
 	}
 	if size += int(p.header); size > message.DatagramMax {
-		p.Emit(notice.Shed{What: fmt.Sprintf("datagram %s to %s", message.NameOf(m), to),
-			Why: fmt.Sprintf("%d bytes with its header are above the bound of %d: send it on a stream", size, message.DatagramMax)})
+		p.Emit(notice.ShedOf(m, p.peer.Role, notice.ShedSize, fmt.Sprintf("datagram %s to %s", message.NameOf(m), to),
+			fmt.Sprintf("%d bytes with its header are above the bound of %d: send it on a stream", size, message.DatagramMax)))
 		return
 	}
 	if w.courier != nil && w.courier(Letter{From: p.peer.ID, To: w.nodes[q].peer.ID, Message: m, life: p.life}) {

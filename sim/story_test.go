@@ -129,6 +129,7 @@ func (s *story) node(d *datadriven.TestData) {
 			spec.Cores = s.number(a.Vals[0])
 		case "lanes":
 			n := s.number(a.Vals[0])
+			spec.Mailbox = node.DefaultMailbox()
 			spec.Mailbox.Lanes = [node.Priorities]int{n, n, n, n}
 		case "drift":
 			spec.DriftPPM = int64(s.number(a.Vals[0]))

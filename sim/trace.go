@@ -21,6 +21,8 @@ func inputDigest(in *node.Input) uint64 {
 	switch in.Kind {
 	case node.InputMessage, node.InputCommand:
 		return in.Generation
+	case node.InputShed:
+		return node.Mix(in.Message.Digest(), uint64(in.Stream))
 	case node.InputTimer:
 		return keyDigest(&in.Timer)
 	case node.InputStreamOpened:

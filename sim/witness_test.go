@@ -216,7 +216,7 @@ func TestTheKernelsPromisesHoldUnderAnyFaults(t *testing.T) {
 			for i := range 4 {
 				id := node.ID(fmt.Sprintf("n%d", i))
 				w.Add(sim.Spec{ID: id, Role: node.RoleToy, Place: fmt.Sprint(i % 2), Cores: 1, Model: model, Costs: sim.Costs{Default: cost},
-					Mailbox: node.MailboxConfig{Lanes: [node.Priorities]int{lane, lane, lane, lane}},
+					Mailbox: node.MailboxConfig{Lanes: [node.Priorities]int{lane, lane, lane, lane}, Latest: 8, Bytes: 1 << 20, Stubs: 8},
 					New:     func() node.Machine { return newWitness(t, peers, &seen) }})
 				peers = append(peers, w.Addr(id))
 				w.Start(id)

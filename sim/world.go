@@ -119,13 +119,15 @@ func (w *World) Place(id node.ID) string { return w.find(id).spec.Place }
 // Records says how many records a node has on its disk.
 func (w *World) Records(id node.ID) int { return len(w.find(id).disk.records) }
 
-// Sizes calls the running machines for their sizes, in the order of Add. It changes nothing,
-// and no hash covers it.
+// Sizes calls the running machines for their sizes, in the order of Add, and adds those of their
+// mailboxes. It changes nothing, and no hash covers it.
 func (w *World) Sizes(tell func(id node.ID, what string, n, bound int)) {
 	for _, p := range w.nodes {
+		own := func(what string, n, bound int) { tell(p.peer.ID, what, n, bound) }
 		if m, ok := p.machine.(node.Sizer); ok && p.started() {
-			m.Sizes(func(what string, n, bound int) { tell(p.peer.ID, what, n, bound) })
+			m.Sizes(own)
 		}
+		p.box.Sizes(own)
 	}
 }
 

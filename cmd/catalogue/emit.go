@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"go/ast"
 	"go/format"
+	"slices"
+	"strings"
 )
 
 type emitter struct {
@@ -54,6 +56,28 @@ func (e *emitter) registry() {
 		}
 	}
 	e.p("}\nreturn \"\"\n}\n")
+	e.origins()
+}
+
+// origins writes who may send each kind, and from which version on.
+func (e *emitter) origins() {
+	e.p("// Senders returns the roles that may send a kind.\nfunc Senders(k node.Kind) node.Roles {\nswitch k {")
+	for _, s := range e.c.structs {
+		if s.kind != 0 {
+			set := make([]string, len(s.from))
+			for i, role := range s.from {
+				set[i] = "1<<node." + roles[role]
+			}
+			e.p("case Kind%s:\nreturn %s", s.name, strings.Join(set, " | "))
+		}
+	}
+	e.p("}\nreturn 0\n}\n\n// Since returns the minor version that sent a kind first.\nfunc Since(k node.Kind) uint16 {\nswitch k {")
+	for _, s := range e.c.structs {
+		if s.kind != 0 && s.since > 0 {
+			e.p("case Kind%s:\nreturn %d", s.name, s.since)
+		}
+	}
+	e.p("}\nreturn 0\n}\n")
 }
 
 func (e *emitter) methods(s *structType) {
@@ -61,12 +85,55 @@ func (e *emitter) methods(s *structType) {
 		e.p("// Kind implements node.Message.\nfunc (z *%s) Kind() node.Kind { return Kind%s }\n", s.name, s.name)
 		e.p("// Class returns the class of %s.\nfunc (z *%s) Class() node.Class { return node.%s }\n", s.name, s.name, s.class)
 		e.p("// Priority implements node.Message.\nfunc (z *%s) Priority() node.Priority { return node.%s }\n", s.name, s.priority)
+		e.p("// Full implements node.Message.\nfunc (z *%s) Full() node.Full { return node.%s }\n", s.name, s.full)
+		e.subject(s)
 		e.p("// Size implements node.Message.\nfunc (z *%s) Size() int { return z.size() }\n", s.name)
 		e.p("// Digest implements node.Message.\nfunc (z *%s) Digest() uint64 { return z.digest(%d) }\n", s.name, s.kind)
 	}
 	e.size(s)
 	e.digest(s)
 	e.check(s)
+}
+
+// subject writes what tells an older message of the same kind that this one replaces, and what is
+// left of one that is refused.
+func (e *emitter) subject(s *structType) {
+	if len(s.subject) == 0 {
+		e.p("// Subject implements node.Message.\nfunc (z *%s) Subject() uint64 { return 0 }\n", s.name)
+	} else {
+		e.p("// Subject implements node.Message.\nfunc (z *%s) Subject() uint64 {\nh := uint64(%d)", s.name, s.kind)
+		for _, f := range s.fields {
+			if slices.Contains(s.subject, f.name) {
+				e.each(s, f, e.mix, "h = node.Mix(h, uint64(%s))")
+			}
+		}
+		e.p("return h\n}\n")
+	}
+	if len(s.stub) == 0 {
+		return
+	}
+	e.p("// Stub implements node.Stubbed.\nfunc (z *%s) Stub() node.Message {\nreturn &%s{", s.name, s.name)
+	for _, name := range s.stub {
+		e.p("%s: z.%s,", name, name)
+	}
+	e.p("}\n}\n")
+}
+
+// mix writes how a value enters a digest h.
+func (e *emitter) mix(v, base string) string {
+	switch base {
+	case "string":
+		return fmt.Sprintf("h = node.MixString(h, string(%s))", v)
+	case "[]byte":
+		return fmt.Sprintf("h = node.MixBytes(h, %s)", v)
+	case "[16]byte":
+		return fmt.Sprintf("h = node.MixBytes(h, %s[:])", v)
+	case "bool":
+		return fmt.Sprintf("h = node.Mix(h, bit(%s))", v)
+	case "int64", "uint64":
+		return fmt.Sprintf("h = node.Mix(h, uint64(%s))", v)
+	}
+	return fmt.Sprintf("h = %s.digest(h)", v)
 }
 
 func (e *emitter) size(s *structType) {
@@ -103,21 +170,7 @@ func (e *emitter) size(s *structType) {
 func (e *emitter) digest(s *structType) {
 	e.p("func (z *%s) digest(h uint64) uint64 {", s.name)
 	for _, f := range s.fields {
-		e.each(s, f, func(v, base string) string {
-			switch base {
-			case "string":
-				return fmt.Sprintf("h = node.MixString(h, string(%s))", v)
-			case "[]byte":
-				return fmt.Sprintf("h = node.MixBytes(h, %s)", v)
-			case "[16]byte":
-				return fmt.Sprintf("h = node.MixBytes(h, %s[:])", v)
-			case "bool":
-				return fmt.Sprintf("h = node.Mix(h, bit(%s))", v)
-			case "int64", "uint64":
-				return fmt.Sprintf("h = node.Mix(h, uint64(%s))", v)
-			}
-			return fmt.Sprintf("h = %s.digest(h)", v)
-		}, "h = node.Mix(h, uint64(%s))")
+		e.each(s, f, e.mix, "h = node.Mix(h, uint64(%s))")
 	}
 	e.p("return h\n}\n")
 }

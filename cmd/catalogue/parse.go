@@ -22,8 +22,12 @@ type structType struct {
 	name   string
 	fields []field
 	// of a message:
-	kind            int
-	class, priority string
+	kind                  int
+	class, priority, full string
+	from                  []string // roles that may send it
+	since                 int      // minor version
+	subject               []string // fields that tell which older one it replaces
+	stub                  []string // fields that its refusal needs
 }
 
 type field struct {
@@ -111,6 +115,7 @@ func (s *structType) read(u *ast.StructType, doc *ast.CommentGroup) error {
 }
 
 func (s *structType) directive(text string) error {
+	s.since = -1
 	for _, word := range strings.Fields(text) {
 		k, v, _ := strings.Cut(word, "=")
 		switch k {
@@ -124,10 +129,58 @@ func (s *structType) directive(text string) error {
 			s.class = map[string]string{"control": "ClassControl", "dispatch": "ClassDispatch", "data": "ClassData", "telemetry": "ClassTelemetry"}[v]
 		case "priority":
 			s.priority = map[string]string{"critical": "Critical", "high": "High", "normal": "Normal", "low": "Low"}[v]
+		case "full":
+			s.full = map[string]string{"keep": "Keep", "latest": "Latest", "refuse": "Refuse", "drop": "Drop"}[v]
+		case "from":
+			s.from = strings.Split(v, ",")
+		case "since":
+			n, err := strconv.Atoi(v)
+			if err != nil || n < 0 || n > 65535 {
+				return fmt.Errorf("%s: since=%s: want a minor version, 0 to 65535", s.name, v)
+			}
+			s.since = n
+		case "subject":
+			s.subject = strings.Split(v, ",")
+		case "stub":
+			s.stub = strings.Split(v, ",")
+		default:
+			return fmt.Errorf("%s: %s= is not known: want kind=, class=, priority=, full=, from=, since=, subject= or stub=", s.name, k)
 		}
 	}
+	return s.complete(text)
+}
+
+// complete rejects a directive that does not say what a mailbox does with the message, who may
+// send it, and since which version.
+func (s *structType) complete(text string) error {
 	if s.kind == 0 || s.class == "" || s.priority == "" {
 		return fmt.Errorf("%s: directive %q: want kind=, class= and priority=", s.name, text)
 	}
+	if s.full == "" || s.since < 0 {
+		return fmt.Errorf("%s: directive %q: want full=keep, latest, refuse or drop, and since= a minor version", s.name, text)
+	}
+	for _, role := range s.from {
+		if _, ok := roles[role]; !ok {
+			return fmt.Errorf("%s: from=%s is no role: want some of client, gate, manager, worker, executor", s.name, role)
+		}
+	}
+	switch {
+	case len(s.from) == 0:
+		return fmt.Errorf("%s: directive %q: want from= the roles that may send it", s.name, text)
+	case (s.full == "Refuse") != (len(s.stub) > 0):
+		return fmt.Errorf("%s: directive %q: full=refuse, and no other, wants stub= the fields that a refusal needs", s.name, text)
+	case s.full != "Latest" && len(s.subject) > 0:
+		return fmt.Errorf("%s: directive %q: only full=latest has a subject=", s.name, text)
+	}
+	for _, name := range append(s.subject, s.stub...) {
+		if !slices.ContainsFunc(s.fields, func(f field) bool { return f.name == name }) {
+			return fmt.Errorf("%s: directive %q: %s has no field %s", s.name, text, s.name, name)
+		}
+	}
 	return nil
+}
+
+// roles are those of core/node that send messages.
+var roles = map[string]string{
+	"client": "RoleClient", "gate": "RoleGate", "manager": "RoleManager", "worker": "RoleWorker", "executor": "RoleExecutor",
 }

@@ -109,7 +109,7 @@ func (a *Archive) Keep(env node.Env, b []byte, ticket uint64) message.FileDigest
 		a.fail(d, ErrLength, ticket)
 		return d
 	case f == nil && !a.room(uint64(len(b))) || f != nil && !a.fits(f, uint64(len(b))):
-		env.Emit(event.Shed{What: "file " + d.String(), Why: ErrFull.Error()})
+		env.Emit(event.Shed{Reason: event.ShedBound, What: "file " + d.String(), Why: ErrFull.Error()})
 		a.fail(d, ErrFull, ticket)
 		return d
 	case f == nil:

@@ -91,7 +91,7 @@ func (a *Archive) expect(env node.Env, from node.Peer, m node.Message, d message
 	switch {
 	case f == nil:
 		if !a.room(length) || len(a.arriving) >= arrivingMax {
-			env.Emit(event.Shed{What: "file " + d.String(), Why: ErrFull.Error()})
+			env.Emit(event.Shed{Reason: event.ShedBound, What: "file " + d.String(), Why: ErrFull.Error()})
 			return nil
 		}
 		f = a.add(d, length)

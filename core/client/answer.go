@@ -71,7 +71,7 @@ func (c *command) passes(code message.Code) bool {
 	case message.CodeNotOwner, message.CodeQuorumUnavailable, message.CodeQuorumTimeout, message.CodeCircuitOpen,
 		message.CodeNotMember, message.CodeDraining, message.CodeResultForgotten:
 		return true
-	case message.CodeQueueFull:
+	case message.CodeQueueFull, message.CodeOverloaded:
 		return c.kind != kindSubmit
 	}
 	return false

@@ -1,6 +1,9 @@
 package event
 
-import "hyperscale/core/node"
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
 
 // PeerRegistered: a peer's first heartbeat of an incarnation arrived.
 type PeerRegistered struct {
@@ -37,10 +40,69 @@ type StoreFailed struct {
 	Err  string
 }
 
-// Shed: a node rejected a request because it had no room.
+// Shed: a node rejected, dropped or refused something because it had no room or no use for it.
 type Shed struct {
-	What string
-	Why  string
+	Reason   ShedReason
+	Kind     node.Kind     // of the message; zero: it is about none
+	Priority node.Priority // of that message
+	Role     node.Role     // of its sender
+	What     string
+	Why      string
+}
+
+// ShedReason is why a node has shed something. The list is closed: metrics count by it.
+type ShedReason string
+
+// The reasons.
+const (
+	ShedLane     ShedReason = "lane"     // the message found its lane of the mailbox full
+	ShedBroken   ShedReason = "broken"   // the same, and its stream breaks
+	ShedRefused  ShedReason = "refused"  // the same, and its sender gets a refusal
+	ShedBound    ShedReason = "bound"    // the node keeps as many of these as its configuration allows
+	ShedCores    ShedReason = "cores"    // too few are free
+	ShedStore    ShedReason = "store"    // the disk refuses writes
+	ShedQuorum   ShedReason = "quorum"   // majorities have failed
+	ShedSize     ShedReason = "size"     // it is larger than what carries it
+	ShedDraining ShedReason = "draining" // the node takes no new work
+	ShedUnready  ShedReason = "unready"  // no answer has renewed the node of late
+	ShedUnfit    ShedReason = "unfit"    // it makes no sense to this node
+	ShedAge      ShedReason = "age"      // no peer has acknowledged it in time
+)
+
+// ShedOf returns the event of a message that a node sheds.
+func ShedOf(m node.Message, from node.Role, reason ShedReason, what, why string) Shed {
+	return Shed{Reason: reason, Kind: m.Kind(), Priority: m.Priority(), Role: from, What: what, Why: why}
+}
+
+// ShedByLane returns the event of a message that found its lane full, and of which the machine
+// learns nothing: its protocol sends it again, or its stream breaks.
+func ShedByLane(m node.Message, from node.Peer, broken bool) Shed {
+	reason, why := ShedLane, "its lane is full: its protocol sends it again"
+	if broken {
+		reason, why = ShedBroken, "its lane is full: the stream breaks"
+	}
+	return ShedOf(m, from.Role, reason, "message "+message.NameOf(m)+" from "+string(from.ID), why)
+}
+
+// ShedFor returns the reason of a refusal with a code.
+func ShedFor(c message.Code) ShedReason {
+	switch c {
+	case message.CodeNoCores:
+		return ShedCores
+	case message.CodeStoreFull:
+		return ShedStore
+	case message.CodeDraining:
+		return ShedDraining
+	case message.CodeNotRenewed:
+		return ShedUnready
+	case message.CodeOverloaded:
+		return ShedRefused
+	case message.CodeQuorumUnavailable, message.CodeQuorumTimeout, message.CodeCircuitOpen, message.CodeNotMember:
+		return ShedQuorum
+	case message.CodeQueueFull:
+		return ShedBound
+	}
+	return ShedUnfit
 }
 
 // EventName implements node.Event.

@@ -20,7 +20,7 @@ func (m *driver) cancel(env node.Env, j *entry, a *audience.Ask) {
 		return
 	}
 	if !j.waiting.Cancel(a, m.config.WaitersMax) {
-		env.Emit(event.Shed{What: "cancel", Why: "too many wait for one job"})
+		env.Emit(event.Shed{Reason: event.ShedBound, Kind: message.KindJobCancel, Role: node.RoleClient, What: "cancel", Why: "too many wait for one job"})
 		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d cancellations of this job wait", j.waiting.Cancels()))
 		return
 	}
@@ -50,7 +50,7 @@ func (m *driver) cancelWorkflows(env node.Env, j *entry, a *audience.Ask) {
 		refuse(env, a.Stream, a.Request, message.CodeUnknownWorkflow, unknown)
 		return
 	case !j.waiting.Cancel(a, m.config.WaitersMax):
-		env.Emit(event.Shed{What: "cancel", Why: "too many wait for one job"})
+		env.Emit(event.Shed{Reason: event.ShedBound, Kind: message.KindJobCancel, Role: node.RoleClient, What: "cancel", Why: "too many wait for one job"})
 		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d cancellations of this job wait", j.waiting.Cancels()))
 		return
 	}

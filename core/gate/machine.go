@@ -106,6 +106,8 @@ func (m *Machine) handle(env node.Env, in *node.Input) {
 		m.start(env)
 	case node.InputMessage:
 		m.receive(env, in)
+	case node.InputShed:
+		m.onShed(env, in)
 	case node.InputStreamBroken:
 		m.onBroken(env, in.Stream)
 	case node.InputTimer:
@@ -165,7 +167,7 @@ func (m *Machine) greet(env node.Env, in *node.Input) {
 		return
 	}
 	if !m.audience.Greet(in.Stream) {
-		env.Emit(event.Shed{What: "greeting", Why: fmt.Sprintf("%d clients are connected", m.config.WatchersMax)})
+		env.Emit(event.Shed{Reason: event.ShedBound, What: "greeting", Why: fmt.Sprintf("%d clients are connected", m.config.WatchersMax)})
 		return // it already has the gates of its configuration
 	}
 	env.Send(in.Stream, &message.GateSet{Gates: texts(m.group.Members())})

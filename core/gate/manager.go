@@ -79,7 +79,7 @@ func (m *roster) register(env node.Env, in *node.Input, mgr *places.Manager, pla
 		m.remember(env, datacenterPrefix+place, []byte{1})
 	}
 	if d == nil || mgr == nil && m.places.Full() {
-		env.Emit(event.Shed{What: "manager", Why: fmt.Sprintf("%s of %q: too many managers or datacenters, or no name", in.From.ID, place)})
+		env.Emit(event.Shed{Reason: event.ShedBound, What: "manager", Why: fmt.Sprintf("%s of %q: too many managers or datacenters, or no name", in.From.ID, place)})
 		return nil
 	}
 	if mgr != nil && mgr.Place != d {

@@ -136,7 +136,7 @@ func (m *ownership) onVacant(env node.Env, o lease.Outcome) {
 	case j == nil:
 		if !m.makeRoom() {
 			reached(env, "gate/takeover-shed")
-			env.Emit(event.Shed{What: "takeover of job " + o.Job.String(), Why: fmt.Sprintf("%d jobs are not ended, the bound is %d", len(m.jobs), m.config.JobsMax)})
+			env.Emit(event.Shed{Reason: event.ShedBound, What: "takeover of job " + o.Job.String(), Why: fmt.Sprintf("%d jobs are not ended, the bound is %d", len(m.jobs), m.config.JobsMax)})
 			return // another gate takes it, or the leader finds it again later
 		}
 		m.jobs[o.Job] = &entry{Job: job.Job{ID: o.Job, Takeover: true}}
@@ -161,7 +161,7 @@ func (m *ownership) disown(env node.Env, j *entry, holder node.Addr) {
 
 // rejected forgets a job that the gate never acknowledged.
 func (m *ownership) rejected(env node.Env, j *entry, code message.Code, detail string) {
-	env.Emit(event.Shed{What: "submit", Why: detail})
+	env.Emit(event.Shed{Reason: event.ShedFor(code), Kind: message.KindJobSubmit, Priority: node.Normal, Role: node.RoleClient, What: "submit", Why: detail})
 	for _, a := range m.unload(env, j) {
 		m.refuseForRoom(env, a.Stream, a.Request, code, detail)
 	}

@@ -22,7 +22,7 @@ func (m *publisher) follow(env node.Env, j *entry, a *audience.Ask) {
 	switch w, again := m.audience.Follow(j.ID, a); {
 	case w == nil:
 		reached(env, "gate/watchers-full")
-		env.Emit(event.Shed{What: "watch", Why: "too many watchers"})
+		env.Emit(event.Shed{Reason: event.ShedBound, What: "watch", Why: "too many watchers"})
 		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d clients watch jobs, the bound is %d", m.audience.Len(), m.config.WatchersMax))
 	case again:
 		m.push(env, j, w)

@@ -20,6 +20,9 @@ const (
 	circuitReset    = 10 * time.Second
 )
 
+// retryAfterMax bounds how long a gate believes a manager that says when to ask again.
+const retryAfterMax = 30 * time.Second
+
 // circuit is a circuit breaker around majorities: after a few failures it stays open for a
 // while, then a single trial decides. It spares clients a timeout each.
 type circuit struct {
@@ -61,7 +64,7 @@ func (m *base) circuitRefuses(env node.Env, a *audience.Ask) bool {
 	if left == 0 {
 		return false
 	}
-	env.Emit(event.Shed{What: "request", Why: "majorities of the gates have failed"})
+	env.Emit(event.Shed{Reason: event.ShedQuorum, What: "request", Why: "majorities of the gates have failed"})
 	env.Send(a.Stream, &message.Refused{
 		Request: a.Request, Code: message.CodeCircuitOpen, RetryAfter: left,
 		Detail: fmt.Sprintf("%d majorities of the %d gates failed within %v", circuitFailures, len(m.group.Members()), circuitWindow),
@@ -81,6 +84,34 @@ func refuse(env node.Env, s node.StreamID, r message.RequestID, code message.Cod
 // refuseForRoom refuses a request and tells the client when to try again, with jitter.
 func (m *base) refuseForRoom(env node.Env, s node.StreamID, r message.RequestID, code message.Code, detail string) {
 	env.Send(s, &message.Refused{Request: r, Code: code, Detail: detail, RetryAfter: m.later(env)})
+}
+
+// onShed refuses a client's request that found no room in the mailbox.
+func (m *base) onShed(env node.Env, in *node.Input) {
+	var r message.RequestID
+	switch stub := in.Message.(type) {
+	case *message.JobSubmit:
+		r = stub.Request
+	case *message.JobWatch:
+		r = stub.Request
+	case *message.JobQuery:
+		r = stub.Request
+	case *message.DatacenterQuery:
+		r = stub.Request
+	case *message.StatusQuery:
+		r = stub.Request
+	case *message.ClusterQuery:
+		r = stub.Request
+	case *message.DrainRequest:
+		r = stub.Request
+	default:
+		ignore(env, in, "it found no room, and no gate answers it")
+		return
+	}
+	reached(env, "gate/mailbox-full")
+	detail := "gate " + string(env.Self().ID) + " has more messages waiting than its mailbox holds"
+	env.Emit(event.ShedOf(in.Message, in.From.Role, event.ShedRefused, message.Name(in.Message.Kind())+" of "+string(in.From.ID), detail))
+	m.refuseForRoom(env, in.Stream, r, message.CodeOverloaded, detail)
 }
 
 // refuseOwner redirects a client to the owner of a job. The job may have no owner for a moment,

@@ -100,8 +100,12 @@ func (m *roster) onRefused(env node.Env, in *node.Input, r *message.JobRefused) 
 	case !r.Code.Retryable():
 		m.endSubjob(env, j, p, message.JobFailed, shortened(fmt.Sprintf("manager %s refused it: %v: %s", in.From.ID, r.Code, r.Detail), detailMax))
 	default:
-		if mgr := m.places.Manager(in.From.ID); mgr != nil && r.Code == message.CodeNoCores {
+		switch mgr := m.places.Manager(in.From.ID); {
+		case mgr == nil:
+		case r.Code == message.CodeNoCores:
 			mgr.Spend() // until its next heartbeat
+		case r.Code == message.CodeOverloaded:
+			mgr.Spare(env.Now().Add(min(r.RetryAfter, retryAfterMax)))
 		}
 		p.RefusedBy = append(p.RefusedBy, in.From.ID)
 		m.dispatchAgain(env, j, p)

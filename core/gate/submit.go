@@ -49,7 +49,7 @@ func (m *desk) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 		return
 	}
 	if code, detail := m.room(env, s.Rank, s.Size()); code != message.CodeNone {
-		env.Emit(event.Shed{What: "submit", Why: detail})
+		env.Emit(event.ShedOf(s, in.From.Role, event.ShedFor(code), "submit", detail))
 		m.refuseForRoom(env, in.Stream, s.Request, code, detail)
 		return
 	}

@@ -120,7 +120,7 @@ func (r *acceptor) admit(env node.Env, from int, job message.JobID) *register {
 	reg := r.registers[job]
 	if reg == nil {
 		if len(r.registers) >= r.c.RegistersMax {
-			env.Emit(event.Shed{What: "lease register", Why: ErrFull.Error()})
+			env.Emit(event.Shed{Reason: event.ShedBound, What: "lease register", Why: ErrFull.Error()})
 			return nil
 		}
 		reg = r.at(job)

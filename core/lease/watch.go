@@ -79,7 +79,7 @@ func (r *acceptor) Forget(env node.Env, job message.JobID) {
 		return
 	}
 	if !reg.accepted.Released {
-		env.Emit(event.Shed{What: "forgetting job " + job.String(), Why: "its register is not released"})
+		env.Emit(event.Shed{Reason: event.ShedBound, What: "forgetting job " + job.String(), Why: "its register is not released"})
 		return
 	}
 	if reg.writing {

@@ -16,6 +16,9 @@ import (
 // that a disk that is full for a moment does not use up all dispatches.
 const refusedWait = 150 * time.Millisecond
 
+// retryAfterMax bounds how long a manager believes a worker that says when to ask again.
+const retryAfterMax = 30 * time.Second
+
 // assign begins an attempt. The manager sends it once a majority has the workflow's shards.
 func (m *attempts) assign(env node.Env, s *subjob.Shard, w *roster.Worker) {
 	s.Burn(0) // rows of an attempt that a former holder dispatched and that no worker reported

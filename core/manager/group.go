@@ -80,7 +80,7 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 	switch in.From.Role {
 	case node.RoleWorker:
 		if n := m.roster.Streams(); n >= 2*m.config.WorkersMax {
-			env.Emit(event.Shed{What: "stream of worker " + string(in.From.ID), Why: fmt.Sprintf("%d workers are connected", n)})
+			env.Emit(event.Shed{Reason: event.ShedBound, What: "stream of worker " + string(in.From.ID), Why: fmt.Sprintf("%d workers are connected", n)})
 			env.Close(in.Stream)
 			return
 		}

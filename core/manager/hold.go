@@ -80,7 +80,7 @@ func (m *tenure) onVacant(env node.Env, o *lease.Outcome) {
 		return
 	}
 	if len(m.subjobs)+len(m.claims) >= m.heldMax() {
-		env.Emit(event.Shed{What: "takeover of job " + o.Job.String(), Why: fmt.Sprintf("%d subjobs are held here, which is the bound", len(m.subjobs))})
+		env.Emit(event.Shed{Reason: event.ShedBound, What: "takeover of job " + o.Job.String(), Why: fmt.Sprintf("%d subjobs are held here, which is the bound", len(m.subjobs))})
 		return
 	}
 	m.claims[o.Job] = &subjob.Claim{Asked: true, Began: env.Now()}

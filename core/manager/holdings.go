@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"hyperscale/core/archive"
 	"hyperscale/core/event"
@@ -340,9 +341,17 @@ func (m *holdings) unfinished() int {
 	return n
 }
 
+// overloadedWait is the least time after which a gate may dispatch to a manager again whose
+// mailbox was full: it has handled what waits by then. At most it is twice as long.
+const overloadedWait = time.Second
+
 func (m *holdings) refuse(env node.Env, l *uplink.Link, d *message.JobDispatch, code message.Code, why string) {
-	env.Emit(event.Shed{What: "dispatch of job " + d.Job.String(), Why: why})
-	env.Send(l.Stream, &message.JobRefused{Job: d.Job, Fence: d.Fence, Code: code, Detail: why})
+	env.Emit(event.ShedOf(d, node.RoleGate, event.ShedFor(code), "dispatch of job "+d.Job.String(), why))
+	r := &message.JobRefused{Job: d.Job, Fence: d.Fence, Code: code, Detail: why}
+	if code == message.CodeOverloaded {
+		r.RetryAfter = env.Rand(node.PurposeJitter).Duration(overloadedWait, 2*overloadedWait).Round(time.Millisecond)
+	}
+	env.Send(l.Stream, r)
 }
 
 func (m *holdings) refuseStale(env node.Env, l *uplink.Link, id message.JobID, got message.Fence, p *subjob.Subjob, what string) {

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"hyperscale/core/event"
 	"hyperscale/core/ledger"
 	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
@@ -47,6 +48,8 @@ func (m *Machine) handle(env node.Env, in *node.Input) {
 		m.onStart(env)
 	case node.InputMessage:
 		m.onMessage(env, in)
+	case node.InputShed:
+		m.onShed(env, in)
 	case node.InputStreamOpened:
 		m.onOpened(env, in)
 	case node.InputStreamBroken:
@@ -76,6 +79,21 @@ func (m *Machine) onMessage(env node.Env, in *node.Input) {
 		return
 	}
 	ignored(env, in, "it came on no stream of a gate or a worker")
+}
+
+// onShed refuses a gate's dispatch that found no room in the mailbox. One that this manager
+// has, or that it claims, waits for the gate's next.
+func (m *Machine) onShed(env node.Env, in *node.Input) {
+	l := m.gates.Of(in.Stream)
+	d, ok := in.Message.(*message.JobDispatch)
+	if l == nil || !ok {
+		ignored(env, in, "it found no room, and no manager answers it")
+		return
+	}
+	if m.subjobs[d.Job] == nil && m.claims[d.Job] == nil {
+		env.Emit(event.Reached{What: "manager/mailbox-full"})
+		m.refuse(env, l, d, message.CodeOverloaded, "this manager has more messages waiting than its mailbox holds")
+	}
 }
 
 func (m *Machine) onTimer(env node.Env, k node.TimerKey) {

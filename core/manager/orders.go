@@ -86,7 +86,7 @@ func (m *gateSide) onSubjobCancel(env node.Env, l *uplink.Link, c *message.Subjo
 // cancelUnseen records an ended subjob, so that the dispatch, still under way, finds it.
 func (m *gateSide) cancelUnseen(env node.Env, l *uplink.Link, c *message.SubjobCancel) {
 	if code, why := m.room(); code != message.CodeNone {
-		env.Emit(event.Shed{What: "cancel of job " + c.Job.String(), Why: why})
+		env.Emit(event.ShedOf(c, node.RoleGate, event.ShedFor(code), "cancel of job "+c.Job.String(), why))
 		return // the gate repeats it
 	}
 	k := &subjob.Claim{Gate: l.Addr, Cancel: c, Began: env.Now()}
@@ -99,7 +99,7 @@ func (m *gateSide) cancelUnseen(env node.Env, l *uplink.Link, c *message.SubjobC
 func (m *gateSide) giveUpResults(env node.Env) {
 	for _, p := range m.order {
 		if p.Stage >= subjob.Recorded && env.Now().Sub(p.Finished) >= m.config.ResultAge && m.holds(env, p) {
-			env.Emit(event.Shed{What: "result of job " + p.Job.String(), Why: "no gate has acknowledged it for " + m.config.ResultAge.String()})
+			env.Emit(event.Shed{Reason: event.ShedAge, What: "result of job " + p.Job.String(), Why: "no gate has acknowledged it for " + m.config.ResultAge.String()})
 			m.dismiss(env, p)
 		}
 	}

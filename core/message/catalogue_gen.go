@@ -556,6 +556,196 @@ func Name(k node.Kind) string {
 	return ""
 }
 
+// Senders returns the roles that may send a kind.
+func Senders(k node.Kind) node.Roles {
+	switch k {
+	case KindHello:
+		return 1<<node.RoleClient | 1<<node.RoleGate | 1<<node.RoleManager | 1<<node.RoleWorker
+	case KindHelloRefused:
+		return 1<<node.RoleClient | 1<<node.RoleGate | 1<<node.RoleManager | 1<<node.RoleWorker
+	case KindBeat:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindBeatAck:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindJobSubmit:
+		return 1 << node.RoleClient
+	case KindJobAck:
+		return 1 << node.RoleGate
+	case KindRefused:
+		return 1 << node.RoleGate
+	case KindJobWatch:
+		return 1 << node.RoleClient
+	case KindJobQuery:
+		return 1 << node.RoleClient
+	case KindJobStatus:
+		return 1 << node.RoleGate
+	case KindJobResult:
+		return 1 << node.RoleGate
+	case KindJobCancel:
+		return 1 << node.RoleClient
+	case KindJobCancelAck:
+		return 1 << node.RoleGate
+	case KindDatacenterQuery:
+		return 1 << node.RoleClient
+	case KindDatacenterList:
+		return 1 << node.RoleGate
+	case KindStatusQuery:
+		return 1 << node.RoleClient
+	case KindStatusList:
+		return 1 << node.RoleGate
+	case KindClientPing:
+		return 1 << node.RoleClient
+	case KindClientPong:
+		return 1 << node.RoleGate
+	case KindGateSet:
+		return 1 << node.RoleGate
+	case KindManagerHeartbeat:
+		return 1 << node.RoleManager
+	case KindHeartbeatAck:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindJobDispatch:
+		return 1 << node.RoleGate
+	case KindJobAccepted:
+		return 1 << node.RoleManager
+	case KindJobRefused:
+		return 1 << node.RoleManager
+	case KindJobProgress:
+		return 1 << node.RoleManager
+	case KindSubjobResult:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindSubjobResultAck:
+		return 1 << node.RoleGate
+	case KindSubjobCancel:
+		return 1 << node.RoleGate
+	case KindSubjobAbort:
+		return 1 << node.RoleGate
+	case KindWorkerHeartbeat:
+		return 1 << node.RoleWorker
+	case KindShardDispatch:
+		return 1 << node.RoleManager
+	case KindShardAccepted:
+		return 1 << node.RoleWorker
+	case KindShardRefused:
+		return 1 << node.RoleWorker
+	case KindShardProgress:
+		return 1 << node.RoleWorker
+	case KindShardResult:
+		return 1 << node.RoleWorker
+	case KindShardResultAck:
+		return 1 << node.RoleManager
+	case KindShardCancel:
+		return 1 << node.RoleManager
+	case KindShardRows:
+		return 1 << node.RoleWorker
+	case KindShardRowsLeased:
+		return 1 << node.RoleManager
+	case KindShardWaits:
+		return 1 << node.RoleWorker
+	case KindShardReleased:
+		return 1 << node.RoleManager
+	case KindWorkerHold:
+		return 1 << node.RoleManager
+	case KindWorkerHeld:
+		return 1 << node.RoleWorker
+	case KindExecStart:
+		return 1 << node.RoleWorker
+	case KindExecCancel:
+		return 1 << node.RoleWorker
+	case KindExecReady:
+		return 1 << node.RoleExecutor
+	case KindExecStarted:
+		return 1 << node.RoleExecutor
+	case KindExecProgress:
+		return 1 << node.RoleExecutor
+	case KindExecResult:
+		return 1 << node.RoleExecutor
+	case KindExecExtend:
+		return 1 << node.RoleWorker
+	case KindExecRows:
+		return 1 << node.RoleExecutor
+	case KindExecRowsLeased:
+		return 1 << node.RoleWorker
+	case KindExecWaits:
+		return 1 << node.RoleExecutor
+	case KindExecReleased:
+		return 1 << node.RoleWorker
+	case KindExecTrace:
+		return 1 << node.RoleExecutor
+	case KindLeaseFrame:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindLeaseHail:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindLeaseJoinRead:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindLeaseJoinKnown:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindLeaseJoinSet:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindLeaseJoinState:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindFileChunk:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindFileKept:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindFileOffer:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindFileFetch:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindFileMissing:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindFileSweep:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindFileFree:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindSwimProbe:
+		return 1<<node.RoleGate | 1<<node.RoleManager | 1<<node.RoleWorker
+	case KindSwimAck:
+		return 1<<node.RoleGate | 1<<node.RoleManager | 1<<node.RoleWorker
+	case KindSwimAsk:
+		return 1<<node.RoleGate | 1<<node.RoleManager | 1<<node.RoleWorker
+	case KindSwimNack:
+		return 1<<node.RoleGate | 1<<node.RoleManager | 1<<node.RoleWorker
+	case KindSwimGossip:
+		return 1<<node.RoleGate | 1<<node.RoleManager | 1<<node.RoleWorker
+	case KindSwimCompare:
+		return 1<<node.RoleGate | 1<<node.RoleManager | 1<<node.RoleWorker
+	case KindSwimList:
+		return 1<<node.RoleGate | 1<<node.RoleManager | 1<<node.RoleWorker
+	case KindVoteAsk:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindVoteAnswer:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindLeaderBeat:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindLeaderBeatAck:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindLeaderHandOver:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindVoterJoin:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindVoterJoined:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindClusterQuery:
+		return 1 << node.RoleClient
+	case KindClusterStatus:
+		return 1 << node.RoleGate
+	case KindDrainRequest:
+		return 1 << node.RoleClient
+	case KindDrainAck:
+		return 1 << node.RoleGate
+	case KindDrain:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	}
+	return 0
+}
+
+// Since returns the minor version that sent a kind first.
+func Since(k node.Kind) uint16 {
+	switch k {
+	}
+	return 0
+}
+
 func (z *AbortPlan) size() int {
 	n := 10
 	n += z.When.size()
@@ -2907,6 +3097,12 @@ func (z *Hello) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *Hello) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *Hello) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *Hello) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *Hello) Size() int { return z.size() }
 
@@ -2969,6 +3165,12 @@ func (z *HelloRefused) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *HelloRefused) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *HelloRefused) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *HelloRefused) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *HelloRefused) Size() int { return z.size() }
 
@@ -3008,6 +3210,12 @@ func (z *Beat) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *Beat) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *Beat) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *Beat) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *Beat) Size() int { return z.size() }
 
@@ -3038,6 +3246,12 @@ func (z *BeatAck) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *BeatAck) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *BeatAck) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *BeatAck) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *BeatAck) Size() int { return z.size() }
 
@@ -3067,6 +3281,19 @@ func (z *JobSubmit) Class() node.Class { return node.ClassDispatch }
 
 // Priority implements node.Message.
 func (z *JobSubmit) Priority() node.Priority { return node.Normal }
+
+// Full implements node.Message.
+func (z *JobSubmit) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *JobSubmit) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *JobSubmit) Stub() node.Message {
+	return &JobSubmit{
+		Request: z.Request,
+	}
+}
 
 // Size implements node.Message.
 func (z *JobSubmit) Size() int { return z.size() }
@@ -3132,6 +3359,12 @@ func (z *JobAck) Class() node.Class { return node.ClassDispatch }
 // Priority implements node.Message.
 func (z *JobAck) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *JobAck) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *JobAck) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *JobAck) Size() int { return z.size() }
 
@@ -3171,6 +3404,12 @@ func (z *Refused) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *Refused) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *Refused) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *Refused) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *Refused) Size() int { return z.size() }
@@ -3221,6 +3460,19 @@ func (z *JobWatch) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *JobWatch) Priority() node.Priority { return node.Normal }
 
+// Full implements node.Message.
+func (z *JobWatch) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *JobWatch) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *JobWatch) Stub() node.Message {
+	return &JobWatch{
+		Request: z.Request,
+	}
+}
+
 // Size implements node.Message.
 func (z *JobWatch) Size() int { return z.size() }
 
@@ -3259,6 +3511,19 @@ func (z *JobQuery) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *JobQuery) Priority() node.Priority { return node.Normal }
 
+// Full implements node.Message.
+func (z *JobQuery) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *JobQuery) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *JobQuery) Stub() node.Message {
+	return &JobQuery{
+		Request: z.Request,
+	}
+}
+
 // Size implements node.Message.
 func (z *JobQuery) Size() int { return z.size() }
 
@@ -3296,6 +3561,17 @@ func (z *JobStatus) Class() node.Class { return node.ClassTelemetry }
 
 // Priority implements node.Message.
 func (z *JobStatus) Priority() node.Priority { return node.Normal }
+
+// Full implements node.Message.
+func (z *JobStatus) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *JobStatus) Subject() uint64 {
+	h := uint64(21)
+	h = z.Request.digest(h)
+	h = node.MixBytes(h, z.Job[:])
+	return h
+}
 
 // Size implements node.Message.
 func (z *JobStatus) Size() int { return z.size() }
@@ -3376,6 +3652,12 @@ func (z *JobResult) Class() node.Class { return node.ClassData }
 // Priority implements node.Message.
 func (z *JobResult) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *JobResult) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *JobResult) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *JobResult) Size() int { return z.size() }
 
@@ -3413,6 +3695,12 @@ func (z *JobCancel) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *JobCancel) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *JobCancel) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *JobCancel) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *JobCancel) Size() int { return z.size() }
@@ -3464,6 +3752,12 @@ func (z *JobCancelAck) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *JobCancelAck) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *JobCancelAck) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *JobCancelAck) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *JobCancelAck) Size() int { return z.size() }
 
@@ -3505,7 +3799,20 @@ func (z *DatacenterQuery) Kind() node.Kind { return KindDatacenterQuery }
 func (z *DatacenterQuery) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
-func (z *DatacenterQuery) Priority() node.Priority { return node.Normal }
+func (z *DatacenterQuery) Priority() node.Priority { return node.Low }
+
+// Full implements node.Message.
+func (z *DatacenterQuery) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *DatacenterQuery) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *DatacenterQuery) Stub() node.Message {
+	return &DatacenterQuery{
+		Request: z.Request,
+	}
+}
 
 // Size implements node.Message.
 func (z *DatacenterQuery) Size() int { return z.size() }
@@ -3539,6 +3846,12 @@ func (z *DatacenterList) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *DatacenterList) Priority() node.Priority { return node.Normal }
+
+// Full implements node.Message.
+func (z *DatacenterList) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *DatacenterList) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *DatacenterList) Size() int { return z.size() }
@@ -3584,7 +3897,20 @@ func (z *StatusQuery) Kind() node.Kind { return KindStatusQuery }
 func (z *StatusQuery) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
-func (z *StatusQuery) Priority() node.Priority { return node.Normal }
+func (z *StatusQuery) Priority() node.Priority { return node.Low }
+
+// Full implements node.Message.
+func (z *StatusQuery) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *StatusQuery) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *StatusQuery) Stub() node.Message {
+	return &StatusQuery{
+		Request: z.Request,
+	}
+}
 
 // Size implements node.Message.
 func (z *StatusQuery) Size() int { return z.size() }
@@ -3618,6 +3944,12 @@ func (z *StatusList) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *StatusList) Priority() node.Priority { return node.Normal }
+
+// Full implements node.Message.
+func (z *StatusList) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *StatusList) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *StatusList) Size() int { return z.size() }
@@ -3678,6 +4010,12 @@ func (z *ClientPing) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *ClientPing) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *ClientPing) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *ClientPing) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *ClientPing) Size() int { return z.size() }
 
@@ -3708,6 +4046,12 @@ func (z *ClientPong) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *ClientPong) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *ClientPong) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *ClientPong) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *ClientPong) Size() int { return z.size() }
 
@@ -3737,6 +4081,12 @@ func (z *GateSet) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *GateSet) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *GateSet) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *GateSet) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *GateSet) Size() int { return z.size() }
@@ -3772,7 +4122,13 @@ func (z *ManagerHeartbeat) Kind() node.Kind { return KindManagerHeartbeat }
 func (z *ManagerHeartbeat) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
-func (z *ManagerHeartbeat) Priority() node.Priority { return node.High }
+func (z *ManagerHeartbeat) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *ManagerHeartbeat) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *ManagerHeartbeat) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *ManagerHeartbeat) Size() int { return z.size() }
@@ -3873,7 +4229,13 @@ func (z *HeartbeatAck) Kind() node.Kind { return KindHeartbeatAck }
 func (z *HeartbeatAck) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
-func (z *HeartbeatAck) Priority() node.Priority { return node.High }
+func (z *HeartbeatAck) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *HeartbeatAck) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *HeartbeatAck) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *HeartbeatAck) Size() int { return z.size() }
@@ -3933,6 +4295,20 @@ func (z *JobDispatch) Class() node.Class { return node.ClassDispatch }
 
 // Priority implements node.Message.
 func (z *JobDispatch) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *JobDispatch) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *JobDispatch) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *JobDispatch) Stub() node.Message {
+	return &JobDispatch{
+		Job:   z.Job,
+		Fence: z.Fence,
+	}
+}
 
 // Size implements node.Message.
 func (z *JobDispatch) Size() int { return z.size() }
@@ -4009,6 +4385,12 @@ func (z *JobAccepted) Class() node.Class { return node.ClassDispatch }
 // Priority implements node.Message.
 func (z *JobAccepted) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *JobAccepted) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *JobAccepted) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *JobAccepted) Size() int { return z.size() }
 
@@ -4047,6 +4429,12 @@ func (z *JobRefused) Class() node.Class { return node.ClassDispatch }
 // Priority implements node.Message.
 func (z *JobRefused) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *JobRefused) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *JobRefused) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *JobRefused) Size() int { return z.size() }
 
@@ -4054,13 +4442,14 @@ func (z *JobRefused) Size() int { return z.size() }
 func (z *JobRefused) Digest() uint64 { return z.digest(52) }
 
 func (z *JobRefused) size() int {
-	n := 38
+	n := 50
 	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.Code))
 	n += sizeString(len(z.Detail))
 	n += z.Current.size()
 	n += sizeString(len(z.Holder))
+	n += sizeInt(int64(z.RetryAfter))
 	return n
 }
 
@@ -4071,6 +4460,7 @@ func (z *JobRefused) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Detail))
 	h = z.Current.digest(h)
 	h = node.MixString(h, string(z.Holder))
+	h = node.Mix(h, uint64(z.RetryAfter))
 	return h
 }
 
@@ -4098,6 +4488,17 @@ func (z *JobProgress) Class() node.Class { return node.ClassTelemetry }
 
 // Priority implements node.Message.
 func (z *JobProgress) Priority() node.Priority { return node.Normal }
+
+// Full implements node.Message.
+func (z *JobProgress) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *JobProgress) Subject() uint64 {
+	h := uint64(53)
+	h = node.MixBytes(h, z.Job[:])
+	h = z.Fence.digest(h)
+	return h
+}
 
 // Size implements node.Message.
 func (z *JobProgress) Size() int { return z.size() }
@@ -4147,6 +4548,12 @@ func (z *SubjobResult) Class() node.Class { return node.ClassData }
 // Priority implements node.Message.
 func (z *SubjobResult) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *SubjobResult) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *SubjobResult) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *SubjobResult) Size() int { return z.size() }
 
@@ -4189,6 +4596,12 @@ func (z *SubjobResultAck) Class() node.Class { return node.ClassData }
 
 // Priority implements node.Message.
 func (z *SubjobResultAck) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *SubjobResultAck) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *SubjobResultAck) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *SubjobResultAck) Size() int { return z.size() }
@@ -4237,6 +4650,12 @@ func (z *SubjobCancel) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *SubjobCancel) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *SubjobCancel) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *SubjobCancel) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *SubjobCancel) Size() int { return z.size() }
 
@@ -4284,6 +4703,12 @@ func (z *SubjobAbort) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *SubjobAbort) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *SubjobAbort) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *SubjobAbort) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *SubjobAbort) Size() int { return z.size() }
 
@@ -4329,7 +4754,13 @@ func (z *WorkerHeartbeat) Kind() node.Kind { return KindWorkerHeartbeat }
 func (z *WorkerHeartbeat) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
-func (z *WorkerHeartbeat) Priority() node.Priority { return node.High }
+func (z *WorkerHeartbeat) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *WorkerHeartbeat) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *WorkerHeartbeat) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *WorkerHeartbeat) Size() int { return z.size() }
@@ -4392,6 +4823,20 @@ func (z *ShardDispatch) Class() node.Class { return node.ClassDispatch }
 
 // Priority implements node.Message.
 func (z *ShardDispatch) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *ShardDispatch) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *ShardDispatch) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *ShardDispatch) Stub() node.Message {
+	return &ShardDispatch{
+		Shard: z.Shard,
+		Fence: z.Fence,
+	}
+}
 
 // Size implements node.Message.
 func (z *ShardDispatch) Size() int { return z.size() }
@@ -4489,6 +4934,12 @@ func (z *ShardAccepted) Class() node.Class { return node.ClassDispatch }
 // Priority implements node.Message.
 func (z *ShardAccepted) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *ShardAccepted) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ShardAccepted) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *ShardAccepted) Size() int { return z.size() }
 
@@ -4527,6 +4978,12 @@ func (z *ShardRefused) Class() node.Class { return node.ClassDispatch }
 // Priority implements node.Message.
 func (z *ShardRefused) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *ShardRefused) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ShardRefused) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *ShardRefused) Size() int { return z.size() }
 
@@ -4534,7 +4991,7 @@ func (z *ShardRefused) Size() int { return z.size() }
 func (z *ShardRefused) Digest() uint64 { return z.digest(67) }
 
 func (z *ShardRefused) size() int {
-	n := 55
+	n := 67
 	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.Code))
@@ -4542,6 +4999,7 @@ func (z *ShardRefused) size() int {
 	n += sizeUint(uint64(z.CoresFree))
 	n += sizeUint(uint64(z.SeatsFree))
 	n += z.Current.size()
+	n += sizeInt(int64(z.RetryAfter))
 	return n
 }
 
@@ -4553,6 +5011,7 @@ func (z *ShardRefused) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.CoresFree))
 	h = node.Mix(h, uint64(z.SeatsFree))
 	h = z.Current.digest(h)
+	h = node.Mix(h, uint64(z.RetryAfter))
 	return h
 }
 
@@ -4580,6 +5039,17 @@ func (z *ShardProgress) Class() node.Class { return node.ClassTelemetry }
 
 // Priority implements node.Message.
 func (z *ShardProgress) Priority() node.Priority { return node.Normal }
+
+// Full implements node.Message.
+func (z *ShardProgress) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *ShardProgress) Subject() uint64 {
+	h := uint64(68)
+	h = z.Shard.digest(h)
+	h = z.Fence.digest(h)
+	return h
+}
 
 // Size implements node.Message.
 func (z *ShardProgress) Size() int { return z.size() }
@@ -4628,6 +5098,12 @@ func (z *ShardResult) Class() node.Class { return node.ClassData }
 
 // Priority implements node.Message.
 func (z *ShardResult) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *ShardResult) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ShardResult) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *ShardResult) Size() int { return z.size() }
@@ -4694,6 +5170,12 @@ func (z *ShardResultAck) Class() node.Class { return node.ClassData }
 // Priority implements node.Message.
 func (z *ShardResultAck) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *ShardResultAck) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ShardResultAck) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *ShardResultAck) Size() int { return z.size() }
 
@@ -4733,6 +5215,12 @@ func (z *ShardCancel) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *ShardCancel) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *ShardCancel) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ShardCancel) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *ShardCancel) Size() int { return z.size() }
@@ -4778,6 +5266,12 @@ func (z *ShardRows) Class() node.Class { return node.ClassDispatch }
 
 // Priority implements node.Message.
 func (z *ShardRows) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *ShardRows) Full() node.Full { return node.Drop }
+
+// Subject implements node.Message.
+func (z *ShardRows) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *ShardRows) Size() int { return z.size() }
@@ -4831,6 +5325,12 @@ func (z *ShardRowsLeased) Class() node.Class { return node.ClassDispatch }
 // Priority implements node.Message.
 func (z *ShardRowsLeased) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *ShardRowsLeased) Full() node.Full { return node.Drop }
+
+// Subject implements node.Message.
+func (z *ShardRowsLeased) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *ShardRowsLeased) Size() int { return z.size() }
 
@@ -4881,6 +5381,12 @@ func (z *ShardWaits) Class() node.Class { return node.ClassDispatch }
 
 // Priority implements node.Message.
 func (z *ShardWaits) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *ShardWaits) Full() node.Full { return node.Drop }
+
+// Subject implements node.Message.
+func (z *ShardWaits) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *ShardWaits) Size() int { return z.size() }
@@ -4936,6 +5442,12 @@ func (z *ShardReleased) Class() node.Class { return node.ClassDispatch }
 // Priority implements node.Message.
 func (z *ShardReleased) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *ShardReleased) Full() node.Full { return node.Drop }
+
+// Subject implements node.Message.
+func (z *ShardReleased) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *ShardReleased) Size() int { return z.size() }
 
@@ -4985,6 +5497,12 @@ func (z *WorkerHold) Class() node.Class { return node.ClassDispatch }
 // Priority implements node.Message.
 func (z *WorkerHold) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *WorkerHold) Full() node.Full { return node.Drop }
+
+// Subject implements node.Message.
+func (z *WorkerHold) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *WorkerHold) Size() int { return z.size() }
 
@@ -5025,7 +5543,13 @@ func (z *WorkerHeld) Kind() node.Kind { return KindWorkerHeld }
 func (z *WorkerHeld) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
-func (z *WorkerHeld) Priority() node.Priority { return node.High }
+func (z *WorkerHeld) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *WorkerHeld) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *WorkerHeld) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *WorkerHeld) Size() int { return z.size() }
@@ -5060,6 +5584,12 @@ func (z *ExecStart) Class() node.Class { return node.ClassDispatch }
 
 // Priority implements node.Message.
 func (z *ExecStart) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *ExecStart) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ExecStart) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *ExecStart) Size() int { return z.size() }
@@ -5145,6 +5675,12 @@ func (z *ExecCancel) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *ExecCancel) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *ExecCancel) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ExecCancel) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *ExecCancel) Size() int { return z.size() }
 
@@ -5174,6 +5710,12 @@ func (z *ExecReady) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *ExecReady) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *ExecReady) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ExecReady) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *ExecReady) Size() int { return z.size() }
@@ -5208,6 +5750,12 @@ func (z *ExecStarted) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *ExecStarted) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *ExecStarted) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ExecStarted) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *ExecStarted) Size() int { return z.size() }
 
@@ -5240,6 +5788,12 @@ func (z *ExecProgress) Class() node.Class { return node.ClassTelemetry }
 
 // Priority implements node.Message.
 func (z *ExecProgress) Priority() node.Priority { return node.Normal }
+
+// Full implements node.Message.
+func (z *ExecProgress) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *ExecProgress) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *ExecProgress) Size() int { return z.size() }
@@ -5278,6 +5832,12 @@ func (z *ExecResult) Class() node.Class { return node.ClassData }
 
 // Priority implements node.Message.
 func (z *ExecResult) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *ExecResult) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ExecResult) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *ExecResult) Size() int { return z.size() }
@@ -5334,6 +5894,12 @@ func (z *ExecExtend) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *ExecExtend) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *ExecExtend) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ExecExtend) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *ExecExtend) Size() int { return z.size() }
 
@@ -5366,6 +5932,12 @@ func (z *ExecRows) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *ExecRows) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *ExecRows) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ExecRows) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *ExecRows) Size() int { return z.size() }
@@ -5407,6 +5979,12 @@ func (z *ExecRowsLeased) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *ExecRowsLeased) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *ExecRowsLeased) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ExecRowsLeased) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *ExecRowsLeased) Size() int { return z.size() }
 
@@ -5445,6 +6023,12 @@ func (z *ExecWaits) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *ExecWaits) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *ExecWaits) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ExecWaits) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *ExecWaits) Size() int { return z.size() }
@@ -5488,6 +6072,12 @@ func (z *ExecReleased) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *ExecReleased) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *ExecReleased) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ExecReleased) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *ExecReleased) Size() int { return z.size() }
 
@@ -5525,6 +6115,12 @@ func (z *ExecTrace) Class() node.Class { return node.ClassTelemetry }
 // Priority implements node.Message.
 func (z *ExecTrace) Priority() node.Priority { return node.Normal }
 
+// Full implements node.Message.
+func (z *ExecTrace) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ExecTrace) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *ExecTrace) Size() int { return z.size() }
 
@@ -5560,6 +6156,12 @@ func (z *LeaseFrame) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *LeaseFrame) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *LeaseFrame) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *LeaseFrame) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *LeaseFrame) Size() int { return z.size() }
@@ -5708,6 +6310,12 @@ func (z *LeaseHail) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *LeaseHail) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *LeaseHail) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *LeaseHail) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *LeaseHail) Size() int { return z.size() }
 
@@ -5759,6 +6367,12 @@ func (z *LeaseJoinRead) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *LeaseJoinRead) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *LeaseJoinRead) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *LeaseJoinRead) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *LeaseJoinRead) Size() int { return z.size() }
 
@@ -5796,6 +6410,12 @@ func (z *LeaseJoinKnown) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *LeaseJoinKnown) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *LeaseJoinKnown) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *LeaseJoinKnown) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *LeaseJoinKnown) Size() int { return z.size() }
@@ -5845,6 +6465,12 @@ func (z *LeaseJoinSet) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *LeaseJoinSet) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *LeaseJoinSet) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *LeaseJoinSet) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *LeaseJoinSet) Size() int { return z.size() }
 
@@ -5889,6 +6515,12 @@ func (z *LeaseJoinState) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *LeaseJoinState) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *LeaseJoinState) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *LeaseJoinState) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *LeaseJoinState) Size() int { return z.size() }
@@ -5951,6 +6583,12 @@ func (z *FileChunk) Class() node.Class { return node.ClassData }
 // Priority implements node.Message.
 func (z *FileChunk) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *FileChunk) Full() node.Full { return node.Drop }
+
+// Subject implements node.Message.
+func (z *FileChunk) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *FileChunk) Size() int { return z.size() }
 
@@ -6000,6 +6638,12 @@ func (z *FileKept) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *FileKept) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *FileKept) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *FileKept) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *FileKept) Size() int { return z.size() }
 
@@ -6046,6 +6690,12 @@ func (z *FileOffer) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *FileOffer) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *FileOffer) Full() node.Full { return node.Drop }
+
+// Subject implements node.Message.
+func (z *FileOffer) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *FileOffer) Size() int { return z.size() }
@@ -6095,6 +6745,12 @@ func (z *FileFetch) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *FileFetch) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *FileFetch) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *FileFetch) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *FileFetch) Size() int { return z.size() }
 
@@ -6135,6 +6791,12 @@ func (z *FileMissing) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *FileMissing) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *FileMissing) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *FileMissing) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *FileMissing) Size() int { return z.size() }
 
@@ -6172,6 +6834,12 @@ func (z *FileSweep) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *FileSweep) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *FileSweep) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *FileSweep) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *FileSweep) Size() int { return z.size() }
@@ -6219,6 +6887,12 @@ func (z *FileFree) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *FileFree) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *FileFree) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *FileFree) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *FileFree) Size() int { return z.size() }
 
@@ -6264,6 +6938,12 @@ func (z *SwimProbe) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *SwimProbe) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *SwimProbe) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *SwimProbe) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *SwimProbe) Size() int { return z.size() }
@@ -6324,6 +7004,12 @@ func (z *SwimAck) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *SwimAck) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *SwimAck) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *SwimAck) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *SwimAck) Size() int { return z.size() }
 
@@ -6383,6 +7069,12 @@ func (z *SwimAsk) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *SwimAsk) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *SwimAsk) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *SwimAsk) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *SwimAsk) Size() int { return z.size() }
 
@@ -6438,6 +7130,12 @@ func (z *SwimNack) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *SwimNack) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *SwimNack) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *SwimNack) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *SwimNack) Size() int { return z.size() }
 
@@ -6484,7 +7182,13 @@ func (z *SwimGossip) Kind() node.Kind { return KindSwimGossip }
 func (z *SwimGossip) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
-func (z *SwimGossip) Priority() node.Priority { return node.Critical }
+func (z *SwimGossip) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *SwimGossip) Full() node.Full { return node.Drop }
+
+// Subject implements node.Message.
+func (z *SwimGossip) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *SwimGossip) Size() int { return z.size() }
@@ -6529,6 +7233,17 @@ func (z *SwimCompare) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *SwimCompare) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *SwimCompare) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *SwimCompare) Subject() uint64 {
+	h := uint64(117)
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, bit(z.Answer))
+	return h
+}
+
 // Size implements node.Message.
 func (z *SwimCompare) Size() int { return z.size() }
 
@@ -6572,6 +7287,12 @@ func (z *SwimList) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *SwimList) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *SwimList) Full() node.Full { return node.Drop }
+
+// Subject implements node.Message.
+func (z *SwimList) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *SwimList) Size() int { return z.size() }
@@ -6620,6 +7341,12 @@ func (z *VoteAsk) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *VoteAsk) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *VoteAsk) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *VoteAsk) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *VoteAsk) Size() int { return z.size() }
 
@@ -6667,6 +7394,12 @@ func (z *VoteAnswer) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *VoteAnswer) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *VoteAnswer) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *VoteAnswer) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *VoteAnswer) Size() int { return z.size() }
 
@@ -6708,6 +7441,16 @@ func (z *LeaderBeat) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *LeaderBeat) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *LeaderBeat) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *LeaderBeat) Subject() uint64 {
+	h := uint64(130)
+	h = node.MixString(h, string(z.Group))
+	return h
+}
 
 // Size implements node.Message.
 func (z *LeaderBeat) Size() int { return z.size() }
@@ -6751,6 +7494,16 @@ func (z *LeaderBeatAck) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *LeaderBeatAck) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *LeaderBeatAck) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *LeaderBeatAck) Subject() uint64 {
+	h := uint64(131)
+	h = node.MixString(h, string(z.Group))
+	return h
+}
 
 // Size implements node.Message.
 func (z *LeaderBeatAck) Size() int { return z.size() }
@@ -6799,6 +7552,12 @@ func (z *LeaderHandOver) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *LeaderHandOver) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *LeaderHandOver) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *LeaderHandOver) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *LeaderHandOver) Size() int { return z.size() }
 
@@ -6836,6 +7595,12 @@ func (z *VoterJoin) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *VoterJoin) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *VoterJoin) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *VoterJoin) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *VoterJoin) Size() int { return z.size() }
@@ -6879,6 +7644,12 @@ func (z *VoterJoined) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *VoterJoined) Priority() node.Priority { return node.Critical }
 
+// Full implements node.Message.
+func (z *VoterJoined) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *VoterJoined) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *VoterJoined) Size() int { return z.size() }
 
@@ -6921,7 +7692,20 @@ func (z *ClusterQuery) Kind() node.Kind { return KindClusterQuery }
 func (z *ClusterQuery) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
-func (z *ClusterQuery) Priority() node.Priority { return node.Normal }
+func (z *ClusterQuery) Priority() node.Priority { return node.Low }
+
+// Full implements node.Message.
+func (z *ClusterQuery) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *ClusterQuery) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *ClusterQuery) Stub() node.Message {
+	return &ClusterQuery{
+		Request: z.Request,
+	}
+}
 
 // Size implements node.Message.
 func (z *ClusterQuery) Size() int { return z.size() }
@@ -6955,6 +7739,12 @@ func (z *ClusterStatus) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *ClusterStatus) Priority() node.Priority { return node.Normal }
+
+// Full implements node.Message.
+func (z *ClusterStatus) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ClusterStatus) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *ClusterStatus) Size() int { return z.size() }
@@ -7052,6 +7842,19 @@ func (z *DrainRequest) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *DrainRequest) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *DrainRequest) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *DrainRequest) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *DrainRequest) Stub() node.Message {
+	return &DrainRequest{
+		Request: z.Request,
+	}
+}
+
 // Size implements node.Message.
 func (z *DrainRequest) Size() int { return z.size() }
 
@@ -7092,6 +7895,12 @@ func (z *DrainAck) Class() node.Class { return node.ClassControl }
 // Priority implements node.Message.
 func (z *DrainAck) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (z *DrainAck) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *DrainAck) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (z *DrainAck) Size() int { return z.size() }
 
@@ -7131,6 +7940,12 @@ func (z *Drain) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
 func (z *Drain) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *Drain) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *Drain) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (z *Drain) Size() int { return z.size() }

@@ -11,7 +11,7 @@ import (
 // JobSubmit asks a gate to run a program. Any number of submits with the same key and payload
 // are the same job.
 //
-//catalogue:message kind=16 class=dispatch priority=normal
+//catalogue:message kind=16 class=dispatch priority=normal full=refuse from=client since=0 stub=Request
 type JobSubmit struct {
 	Request     RequestID     `msg:"request"`
 	Key         string        `msg:"key" require:"true"` // idempotency, at most 128 bytes
@@ -64,7 +64,7 @@ func (r Rank) Class() int {
 
 // JobAck reports that the job is on disk and will end.
 //
-//catalogue:message kind=17 class=dispatch priority=critical
+//catalogue:message kind=17 class=dispatch priority=critical full=keep from=gate since=0
 type JobAck struct {
 	Request   RequestID `msg:"request"`
 	Job       JobID     `msg:"job" require:"true"`
@@ -73,7 +73,7 @@ type JobAck struct {
 
 // Refused rejects any request.
 //
-//catalogue:message kind=18 class=control priority=critical
+//catalogue:message kind=18 class=control priority=critical full=keep from=gate since=0
 type Refused struct {
 	Request    RequestID     `msg:"request"`
 	Code       Code          `msg:"code" require:"true"`
@@ -86,7 +86,7 @@ type Refused struct {
 // JobWatch requests a job's status, now and at each change, and its result. JobStatus and
 // JobResult follow until the stream ends.
 //
-//catalogue:message kind=19 class=control priority=normal
+//catalogue:message kind=19 class=control priority=normal full=refuse from=client since=0 stub=Request
 type JobWatch struct {
 	Request RequestID `msg:"request"`
 	Job     JobID     `msg:"job" require:"true"`
@@ -94,7 +94,7 @@ type JobWatch struct {
 
 // JobQuery requests a job's status once.
 //
-//catalogue:message kind=20 class=control priority=normal
+//catalogue:message kind=20 class=control priority=normal full=refuse from=client since=0 stub=Request
 type JobQuery struct {
 	Request RequestID `msg:"request"`
 	Job     JobID     `msg:"job" require:"true"`
@@ -102,7 +102,7 @@ type JobQuery struct {
 
 // JobStatus reports the state of a job. The highest Sequence is the newest.
 //
-//catalogue:message kind=21 class=telemetry priority=normal
+//catalogue:message kind=21 class=telemetry priority=normal full=latest from=gate since=0 subject=Request,Job
 type JobStatus struct {
 	Request     RequestID          `msg:"request"`
 	Job         JobID              `msg:"job" require:"true"`
@@ -118,7 +118,7 @@ type JobStatus struct {
 
 // JobResult brings a finished job's result to a watcher.
 //
-//catalogue:message kind=22 class=data priority=critical
+//catalogue:message kind=22 class=data priority=critical full=keep from=gate since=0
 type JobResult struct {
 	Request RequestID `msg:"request"`
 	Result  Result    `msg:"result"`
@@ -126,7 +126,7 @@ type JobResult struct {
 
 // JobCancel asks a gate to stop a job, or some of its workflows. A client may send it again.
 //
-//catalogue:message kind=23 class=control priority=critical
+//catalogue:message kind=23 class=control priority=critical full=keep from=client since=0
 type JobCancel struct {
 	Request RequestID `msg:"request"`
 	Job     JobID     `msg:"job" require:"true"`
@@ -139,7 +139,7 @@ type JobCancel struct {
 // JobCancelAck reports that CANCELLING, or the stops of the workflows, are on disk, or that the
 // job had ended.
 //
-//catalogue:message kind=24 class=control priority=critical
+//catalogue:message kind=24 class=control priority=critical full=keep from=gate since=0
 type JobCancelAck struct {
 	Request RequestID `msg:"request"`
 	Job     JobID     `msg:"job" require:"true"`
@@ -148,7 +148,7 @@ type JobCancelAck struct {
 
 // DatacenterQuery requests the list of datacenters.
 //
-//catalogue:message kind=25 class=control priority=normal
+//catalogue:message kind=25 class=control priority=low full=refuse from=client since=0 stub=Request
 type DatacenterQuery struct {
 	Request RequestID `msg:"request"`
 }
@@ -165,7 +165,7 @@ type DatacenterInfo struct {
 
 // DatacenterList answers a DatacenterQuery.
 //
-//catalogue:message kind=26 class=control priority=normal
+//catalogue:message kind=26 class=control priority=normal full=keep from=gate since=0
 type DatacenterList struct {
 	Request     RequestID        `msg:"request"`
 	Datacenters []DatacenterInfo `msg:"datacenters"` // by name
@@ -173,7 +173,7 @@ type DatacenterList struct {
 
 // StatusQuery requests everything that a gate knows of jobs and nodes.
 //
-//catalogue:message kind=27 class=control priority=normal
+//catalogue:message kind=27 class=control priority=low full=refuse from=client since=0 stub=Request
 type StatusQuery struct {
 	Request RequestID `msg:"request"`
 }
@@ -206,7 +206,7 @@ type JobInfo struct {
 
 // StatusList answers a StatusQuery, with at most the 100 newest jobs.
 //
-//catalogue:message kind=28 class=control priority=normal
+//catalogue:message kind=28 class=control priority=normal full=keep from=gate since=0
 type StatusList struct {
 	Request RequestID  `msg:"request"`
 	Nodes   []NodeInfo `msg:"nodes"`
@@ -215,21 +215,21 @@ type StatusList struct {
 
 // ClientPing checks a client's stream for life; ClientPong answers it.
 //
-//catalogue:message kind=29 class=control priority=high
+//catalogue:message kind=29 class=control priority=high full=latest from=client since=0
 type ClientPing struct {
 	Counter uint64 `msg:"counter"`
 }
 
 // ClientPong answers a ClientPing.
 //
-//catalogue:message kind=30 class=control priority=high
+//catalogue:message kind=30 class=control priority=high full=latest from=gate since=0
 type ClientPong struct {
 	Counter uint64 `msg:"counter"`
 }
 
 // GateSet lists the configured gates, so that a client that knows one finds all.
 //
-//catalogue:message kind=31 class=control priority=high
+//catalogue:message kind=31 class=control priority=high full=keep from=gate since=0
 type GateSet struct {
 	Gates []string `msg:"gates"`
 }

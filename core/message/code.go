@@ -31,6 +31,8 @@ const (
 	CodeNotRenewed
 	CodeResultForgotten
 	CodeUnknownWorkflow
+	CodeOverloaded
+	CodeRateLimited
 	codeEnd
 )
 
@@ -86,6 +88,17 @@ func (c Code) entry() codeEntry {
 		return codeEntry{"the result is no longer kept", false, "watch a job while it runs, or raise gate.results_max, gate.result_bytes_max or gate.result_age"}
 	case CodeUnknownWorkflow:
 		return codeEntry{"unknown workflow", false, "name a workflow of the job's file"}
+	}
+	return c.later()
+}
+
+// later describes the rejections that refer to load, rights and versions.
+func (c Code) later() codeEntry {
+	switch c {
+	case CodeOverloaded:
+		return codeEntry{"the node has more work than it can take", true, "retry after the time given, or ask another node"}
+	case CodeRateLimited:
+		return codeEntry{"too many requests of one source", true, "retry after the time given, and send fewer"}
 	}
 	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
 }

@@ -24,7 +24,7 @@ type WorkerInfo struct {
 // ManagerHeartbeat registers a manager with a gate and renews that once a second, on the stream
 // that the manager opened.
 //
-//catalogue:message kind=48 class=control priority=high
+//catalogue:message kind=48 class=control priority=critical full=latest from=manager since=0
 type ManagerHeartbeat struct {
 	Datacenter string       `msg:"datacenter" require:"true"`
 	Sequence   uint64       `msg:"sequence" require:"true"`
@@ -50,7 +50,7 @@ type ManagerHeartbeat struct {
 // closing its streams. It renews what it names: the receiver may run that for its time since it
 // sent the heartbeat.
 //
-//catalogue:message kind=49 class=control priority=high
+//catalogue:message kind=49 class=control priority=critical full=latest from=gate,manager since=0
 type HeartbeatAck struct {
 	Sequence uint64      `msg:"sequence" require:"true"`
 	Shards   []ShardRef  `msg:"slices"` // of those listed, the ones that this manager owns and wants
@@ -59,7 +59,7 @@ type HeartbeatAck struct {
 
 // JobDispatch gives a datacenter its subjob. The fence's attempt is 0.
 //
-//catalogue:message kind=50 class=dispatch priority=high
+//catalogue:message kind=50 class=dispatch priority=high full=refuse from=gate since=0 stub=Job,Fence
 type JobDispatch struct {
 	Job        JobID         `msg:"job" require:"true"`
 	Fence      Fence         `msg:"fence"`
@@ -81,7 +81,7 @@ type WorkflowStop struct {
 
 // JobAccepted reports that the subjob is on the manager's disk.
 //
-//catalogue:message kind=51 class=dispatch priority=critical
+//catalogue:message kind=51 class=dispatch priority=critical full=keep from=manager since=0
 type JobAccepted struct {
 	Job   JobID `msg:"job" require:"true"`
 	Fence Fence `msg:"fence"`
@@ -89,7 +89,7 @@ type JobAccepted struct {
 
 // JobRefused reports that the manager rejected the subjob.
 //
-//catalogue:message kind=52 class=dispatch priority=critical
+//catalogue:message kind=52 class=dispatch priority=critical full=keep from=manager since=0
 type JobRefused struct {
 	Job     JobID  `msg:"job" require:"true"`
 	Fence   Fence  `msg:"fence"`
@@ -97,12 +97,14 @@ type JobRefused struct {
 	Detail  string `msg:"detail"`
 	Current Fence  `msg:"current"`
 	Holder  string `msg:"holder"` // with CodeNotOwner: address of the manager that owns the subjob
+
+	RetryAfter time.Duration `msg:"retry_after"` // zero: when the gate likes
 }
 
 // JobProgress reports the state of a subjob: cumulative, and the highest Sequence under one
 // fence is the newest.
 //
-//catalogue:message kind=53 class=telemetry priority=normal
+//catalogue:message kind=53 class=telemetry priority=normal full=latest from=manager since=0 subject=Job,Fence
 type JobProgress struct {
 	Job      JobID            `msg:"job" require:"true"`
 	Fence    Fence            `msg:"fence"`
@@ -113,7 +115,7 @@ type JobProgress struct {
 // SubjobResult is the end of a subjob. It stays in the manager's outbox, on disk, until a gate
 // acknowledges it.
 //
-//catalogue:message kind=54 class=data priority=critical
+//catalogue:message kind=54 class=data priority=critical full=keep from=gate,manager since=0
 type SubjobResult struct {
 	Job    JobID            `msg:"job" require:"true"`
 	Fence  Fence            `msg:"fence"`
@@ -122,7 +124,7 @@ type SubjobResult struct {
 
 // SubjobResultAck reports that the gate has it on disk, or rejects its fence.
 //
-//catalogue:message kind=55 class=data priority=critical
+//catalogue:message kind=55 class=data priority=critical full=keep from=gate since=0
 type SubjobResultAck struct {
 	Job     JobID `msg:"job" require:"true"`
 	Fence   Fence `msg:"fence"`
@@ -136,7 +138,7 @@ type SubjobResultAck struct {
 // SubjobAbort asks a manager to end one workflow of a subjob: as FAILED, because the workflow's own
 // condition has held for its time, or as CANCELLED, because a client asked for it.
 //
-//catalogue:message kind=57 class=control priority=critical
+//catalogue:message kind=57 class=control priority=critical full=keep from=gate since=0
 type SubjobAbort struct {
 	Job      JobID  `msg:"job" require:"true"`
 	Fence    Fence  `msg:"fence"`
@@ -147,7 +149,7 @@ type SubjobAbort struct {
 
 // SubjobCancel asks a manager to stop a subjob; SubjobResult follows.
 //
-//catalogue:message kind=56 class=control priority=critical
+//catalogue:message kind=56 class=control priority=critical full=keep from=gate since=0
 type SubjobCancel struct {
 	Job    JobID    `msg:"job" require:"true"`
 	Fence  Fence    `msg:"fence"`

@@ -699,9 +699,9 @@ func (z *JobProgress) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobRefused) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 7
 	// string "job"
-	o = append(o, 0x86, 0xa3, 0x6a, 0x6f, 0x62)
+	o = append(o, 0x87, 0xa3, 0x6a, 0x6f, 0x62)
 	o, err = z.Job.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Job")
@@ -734,6 +734,9 @@ func (z *JobRefused) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "holder"
 	o = append(o, 0xa6, 0x68, 0x6f, 0x6c, 0x64, 0x65, 0x72)
 	o = msgp.AppendString(o, z.Holder)
+	// string "retry_after"
+	o = append(o, 0xab, 0x72, 0x65, 0x74, 0x72, 0x79, 0x5f, 0x61, 0x66, 0x74, 0x65, 0x72)
+	o = msgp.AppendDuration(o, z.RetryAfter)
 	return
 }
 
@@ -826,6 +829,17 @@ func (z *JobRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Holder")
 				return
 			}
+		case "retry_after":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "RetryAfter")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.RetryAfter, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "RetryAfter")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -840,7 +854,7 @@ func (z *JobRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobRefused) Msgsize() (s int) {
-	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Code.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Detail) + 8 + z.Current.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Holder)
+	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Code.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Detail) + 8 + z.Current.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Holder) + 12 + msgp.DurationSize
 	return
 }
 

@@ -23,7 +23,7 @@
 //
 // To add a message: write the struct with a directive
 //
-//	//catalogue:message kind=99 class=dispatch priority=high
+//	//catalogue:message kind=99 class=dispatch priority=high full=refuse from=gate since=1 stub=Job
 //
 // above it, run `make generate`, run the tests with -rewrite once.
 //

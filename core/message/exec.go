@@ -31,7 +31,7 @@ type ExecJoin struct {
 // ExecStart gives an executor its work: it loads the bytes, compares the plan and runs the
 // workflow.
 //
-//catalogue:message kind=80 class=dispatch priority=high
+//catalogue:message kind=80 class=dispatch priority=high full=keep from=worker since=0
 type ExecStart struct {
 	Shard      ShardID       `msg:"slice"` // for logs and models
 	Workflow   string        `msg:"workflow" require:"true"`
@@ -50,7 +50,7 @@ type ExecStart struct {
 // ExecCancel asks an executor to stop: it starts nothing new, cancels and counts what is in
 // flight, and reports a result.
 //
-//catalogue:message kind=81 class=control priority=critical
+//catalogue:message kind=81 class=control priority=critical full=keep from=worker since=0
 type ExecCancel struct {
 	Reason string `msg:"reason"`
 }
@@ -59,28 +59,28 @@ type ExecCancel struct {
 // nanoseconds. Without another one the executor then ends by itself. Sender and receiver are
 // processes of one machine and read one clock.
 //
-//catalogue:message kind=86 class=control priority=critical
+//catalogue:message kind=86 class=control priority=critical full=keep from=worker since=0
 type ExecExtend struct {
 	Until uint64 `msg:"until" require:"true"`
 }
 
 // ExecReady reports that a pre-warmed executor can take work.
 //
-//catalogue:message kind=82 class=control priority=high
+//catalogue:message kind=82 class=control priority=high full=keep from=executor since=0
 type ExecReady struct {
 	Process uint64 `msg:"process" require:"true"`
 }
 
 // ExecStarted reports that the clock of the execution has started.
 //
-//catalogue:message kind=83 class=control priority=high
+//catalogue:message kind=83 class=control priority=high full=keep from=executor since=0
 type ExecStarted struct {
 	VUs uint64 `msg:"vus" require:"true"`
 }
 
 // ExecProgress is cumulative; the highest Sequence is the newest.
 //
-//catalogue:message kind=84 class=telemetry priority=normal
+//catalogue:message kind=84 class=telemetry priority=normal full=latest from=executor since=0
 type ExecProgress struct {
 	Sequence uint64 `msg:"sequence" require:"true"`
 	Stats    Stats  `msg:"stats"`
@@ -88,7 +88,7 @@ type ExecProgress struct {
 
 // ExecTrace brings samples of requests as lines. An executor's pool takes it: no node gets it.
 //
-//catalogue:message kind=91 class=telemetry priority=normal
+//catalogue:message kind=91 class=telemetry priority=normal full=keep from=executor since=0
 type ExecTrace struct {
 	Lines   []byte `msg:"lines,limit=1048576"`
 	Last    bool   `msg:"last"`     // no other one follows, and the figures below are known
@@ -98,7 +98,7 @@ type ExecTrace struct {
 
 // ExecResult is the last message of an execution.
 //
-//catalogue:message kind=85 class=data priority=critical
+//catalogue:message kind=85 class=data priority=critical full=keep from=executor since=0
 type ExecResult struct {
 	State    WorkflowState `msg:"state" require:"true"`
 	Error    string        `msg:"error"`

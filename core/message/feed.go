@@ -65,7 +65,7 @@ type RowShare struct {
 // ShardRows requests rows of a unique feed, or values of a counter, for one executor of a shard,
 // repeatedly until answered. A manager leases them, and answers once a majority knows.
 //
-//catalogue:message kind=72 class=dispatch priority=high
+//catalogue:message kind=72 class=dispatch priority=high full=drop from=worker since=0
 type ShardRows struct {
 	Shard ShardID `msg:"slice"`
 	Fence Fence   `msg:"fence"`
@@ -78,7 +78,7 @@ type ShardRows struct {
 // ShardRowsLeased answers with rows First up to First+Count in the feed's order, which no other
 // executor gets. Count 0: no rows are left.
 //
-//catalogue:message kind=73 class=dispatch priority=high
+//catalogue:message kind=73 class=dispatch priority=high full=drop from=manager since=0
 type ShardRowsLeased struct {
 	Shard ShardID `msg:"slice"`
 	Fence Fence   `msg:"fence"`
@@ -91,7 +91,7 @@ type ShardRowsLeased struct {
 
 // ExecRows requests rows, or values of a counter, once.
 //
-//catalogue:message kind=87 class=control priority=high
+//catalogue:message kind=87 class=control priority=high full=keep from=executor since=0
 type ExecRows struct {
 	Ask  uint64 `msg:"ask" require:"true"` // from 1, by Of
 	Want uint64 `msg:"want" require:"true"`
@@ -100,7 +100,7 @@ type ExecRows struct {
 
 // ExecRowsLeased answers an ExecRows.
 //
-//catalogue:message kind=88 class=control priority=high
+//catalogue:message kind=88 class=control priority=high full=keep from=worker since=0
 type ExecRowsLeased struct {
 	Ask   uint64 `msg:"ask" require:"true"`
 	First uint64 `msg:"first"`
@@ -133,7 +133,7 @@ type CounterStats struct {
 // ShardWaits reports the waits of one executor of a shard at a barrier, repeatedly while any is
 // open. The highest Report is the newest.
 //
-//catalogue:message kind=74 class=dispatch priority=high
+//catalogue:message kind=74 class=dispatch priority=high full=drop from=worker since=0
 type ShardWaits struct {
 	Shard   ShardID `msg:"slice"`
 	Fence   Fence   `msg:"fence"`
@@ -146,7 +146,7 @@ type ShardWaits struct {
 
 // ShardReleased answers a ShardWaits once a majority knows what the manager has released.
 //
-//catalogue:message kind=75 class=dispatch priority=high
+//catalogue:message kind=75 class=dispatch priority=high full=drop from=manager since=0
 type ShardReleased struct {
 	Shard    ShardID `msg:"slice"`
 	Fence    Fence   `msg:"fence"`
@@ -158,7 +158,7 @@ type ShardReleased struct {
 
 // ExecWaits reports an executor's waits at a barrier, once.
 //
-//catalogue:message kind=89 class=control priority=high
+//catalogue:message kind=89 class=control priority=high full=keep from=executor since=0
 type ExecWaits struct {
 	Of      uint32 `msg:"of" require:"true"` // as in ShardWaits
 	Report  uint64 `msg:"report" require:"true"`
@@ -168,7 +168,7 @@ type ExecWaits struct {
 
 // ExecReleased answers an ExecWaits.
 //
-//catalogue:message kind=90 class=control priority=high
+//catalogue:message kind=90 class=control priority=high full=keep from=worker since=0
 type ExecReleased struct {
 	Of       uint32 `msg:"of" require:"true"`
 	Report   uint64 `msg:"report"`

@@ -11,7 +11,7 @@ const ClusterListed = 1000
 // ClusterQuery requests a gate's view: which nodes are alive, which one leads, and which gate
 // owns which job.
 //
-//catalogue:message kind=136 class=control priority=normal
+//catalogue:message kind=136 class=control priority=low full=refuse from=client since=0 stub=Request
 type ClusterQuery struct {
 	Request RequestID `msg:"request"`
 }
@@ -44,7 +44,7 @@ type LeaseInfo struct {
 // ClusterStatus answers a ClusterQuery. ClusterListed bounds its lists; the sums count
 // everything.
 //
-//catalogue:message kind=137 class=control priority=normal
+//catalogue:message kind=137 class=control priority=normal full=keep from=gate since=0
 type ClusterStatus struct {
 	Request   RequestID    `msg:"request"`
 	Gate      string       `msg:"gate" require:"true"` // the gate that answers
@@ -65,7 +65,7 @@ type ClusterStatus struct {
 // DrainRequest asks a gate to drain a node: it takes no new work and hands over what it owns.
 // With Undo it takes work again.
 //
-//catalogue:message kind=138 class=control priority=high
+//catalogue:message kind=138 class=control priority=high full=refuse from=client since=0 stub=Request
 type DrainRequest struct {
 	Request RequestID `msg:"request"`
 	Node    string    `msg:"node" require:"true"`
@@ -74,7 +74,7 @@ type DrainRequest struct {
 
 // DrainAck reports that the order was given, and which node passes it on.
 //
-//catalogue:message kind=139 class=control priority=high
+//catalogue:message kind=139 class=control priority=high full=keep from=gate since=0
 type DrainAck struct {
 	Request RequestID `msg:"request"`
 	Node    string    `msg:"node" require:"true"`
@@ -84,7 +84,7 @@ type DrainAck struct {
 // Drain orders the named node to take no new work and hand over what it owns, or to take work
 // again. A node with another name passes it to the named one if it knows it.
 //
-//catalogue:message kind=140 class=control priority=high
+//catalogue:message kind=140 class=control priority=high full=keep from=gate,manager since=0
 type Drain struct {
 	Node string `msg:"node" require:"true"`
 	Undo bool   `msg:"undo"`

@@ -142,7 +142,13 @@ type foreign struct{}
 func (foreign) Kind() node.Kind         { return 1 }
 func (foreign) Priority() node.Priority { return node.Low }
 func (foreign) Size() int               { return 1 }
-func (foreign) Digest() uint64          { return 0 }
+func (foreign) Full() node.Full {
+	return node.Keep
+}
+func (foreign) Subject() uint64 {
+	return 0
+}
+func (foreign) Digest() uint64 { return 0 }
 
 // A list of news survives its codec. Decode reads each prefix of it as its first pieces or
 // rejects it: no cut invents a piece. It rejects empty lists, and lists above their bound.

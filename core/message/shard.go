@@ -17,7 +17,7 @@ type ShardRef struct {
 // WorkerHeartbeat registers a worker with a manager and renews that once a second, on the
 // stream that the worker opened.
 //
-//catalogue:message kind=64 class=control priority=high
+//catalogue:message kind=64 class=control priority=critical full=latest from=worker since=0
 type WorkerHeartbeat struct {
 	Datacenter string     `msg:"datacenter" require:"true"`
 	Sequence   uint64     `msg:"sequence" require:"true"`
@@ -39,7 +39,7 @@ type Resume struct {
 // ShardDispatch gives a worker a shard. The worker keeps the highest fence of each shard on
 // disk, rejects a lower one, and answers an equal one again without starting anything.
 //
-//catalogue:message kind=65 class=dispatch priority=high
+//catalogue:message kind=65 class=dispatch priority=high full=refuse from=manager since=0 stub=Shard,Fence
 type ShardDispatch struct {
 	Shard      ShardID       `msg:"slice"`
 	Fence      Fence         `msg:"fence"`
@@ -60,7 +60,7 @@ type ShardDispatch struct {
 
 // ShardAccepted reports that the fence is on disk and the shard started.
 //
-//catalogue:message kind=66 class=dispatch priority=critical
+//catalogue:message kind=66 class=dispatch priority=critical full=keep from=worker since=0
 type ShardAccepted struct {
 	Shard ShardID `msg:"slice"`
 	Fence Fence   `msg:"fence"`
@@ -68,7 +68,7 @@ type ShardAccepted struct {
 
 // ShardRefused reports that the worker rejected the shard.
 //
-//catalogue:message kind=67 class=dispatch priority=critical
+//catalogue:message kind=67 class=dispatch priority=critical full=keep from=worker since=0
 type ShardRefused struct {
 	Shard     ShardID `msg:"slice"`
 	Fence     Fence   `msg:"fence"`
@@ -77,12 +77,14 @@ type ShardRefused struct {
 	CoresFree uint32  `msg:"cores_free"`
 	SeatsFree uint32  `msg:"seats_free"`
 	Current   Fence   `msg:"current"` // with CodeStaleFence
+
+	RetryAfter time.Duration `msg:"retry_after"` // zero: when the manager likes
 }
 
 // ShardProgress reports the state of a shard: cumulative, and the highest Sequence under one
 // fence is the newest.
 //
-//catalogue:message kind=68 class=telemetry priority=normal
+//catalogue:message kind=68 class=telemetry priority=normal full=latest from=worker since=0 subject=Shard,Fence
 type ShardProgress struct {
 	Shard    ShardID `msg:"slice"`
 	Fence    Fence   `msg:"fence"`
@@ -93,7 +95,7 @@ type ShardProgress struct {
 // ShardResult is the end of a shard. It stays in the worker's outbox, on disk, until a manager
 // acknowledges it.
 //
-//catalogue:message kind=69 class=data priority=critical
+//catalogue:message kind=69 class=data priority=critical full=keep from=worker since=0
 type ShardResult struct {
 	Shard    ShardID       `msg:"slice"`
 	Fence    Fence         `msg:"fence"`
@@ -107,7 +109,7 @@ type ShardResult struct {
 // ShardResultAck reports that the manager has it on disk, or rejects its fence; in both cases
 // the worker may forget it.
 //
-//catalogue:message kind=70 class=data priority=critical
+//catalogue:message kind=70 class=data priority=critical full=keep from=manager since=0
 type ShardResultAck struct {
 	Shard ShardID `msg:"slice"`
 	Fence Fence   `msg:"fence"`
@@ -116,7 +118,7 @@ type ShardResultAck struct {
 
 // ShardCancel asks a worker to stop a shard; ShardResult follows.
 //
-//catalogue:message kind=71 class=control priority=critical
+//catalogue:message kind=71 class=control priority=critical full=keep from=manager since=0
 type ShardCancel struct {
 	Shard  ShardID       `msg:"slice"`
 	Fence  Fence         `msg:"fence"`
@@ -128,7 +130,7 @@ type ShardCancel struct {
 // anything else takes no notice, and one that holds another workflow keeps that. The hold ends by
 // itself, twice RenewalTimeout after the last WorkerHold of its workflow.
 //
-//catalogue:message kind=76 class=dispatch priority=high
+//catalogue:message kind=76 class=dispatch priority=high full=drop from=manager since=0
 type WorkerHold struct {
 	Job      JobID  `msg:"job" require:"true"`
 	Workflow uint32 `msg:"workflow"`
@@ -139,7 +141,7 @@ type WorkerHold struct {
 // WorkerHeld tells each manager which workflow a worker holds, before each heartbeat while it
 // holds one, and once that it holds none.
 //
-//catalogue:message kind=77 class=control priority=high
+//catalogue:message kind=77 class=control priority=critical full=latest from=worker since=0
 type WorkerHeld struct {
 	Job      JobID  `msg:"job"` // zero: none
 	Workflow uint32 `msg:"workflow"`

@@ -875,9 +875,9 @@ func (z *ShardRef) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ShardRefused) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 7
+	// map header, size 8
 	// string "slice"
-	o = append(o, 0x87, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x88, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Shard")
@@ -913,6 +913,9 @@ func (z *ShardRefused) MarshalMsg(b []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "Current")
 		return
 	}
+	// string "retry_after"
+	o = append(o, 0xab, 0x72, 0x65, 0x74, 0x72, 0x79, 0x5f, 0x61, 0x66, 0x74, 0x65, 0x72)
+	o = msgp.AppendDuration(o, z.RetryAfter)
 	return
 }
 
@@ -1016,6 +1019,17 @@ func (z *ShardRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Current")
 				return
 			}
+		case "retry_after":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "RetryAfter")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.RetryAfter, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "RetryAfter")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1030,7 +1044,7 @@ func (z *ShardRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ShardRefused) Msgsize() (s int) {
-	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Code.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Detail) + 11 + msgp.Uint32Size + 11 + msgp.Uint32Size + 8 + z.Current.Msgsize()
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Code.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Detail) + 11 + msgp.Uint32Size + 11 + msgp.Uint32Size + 8 + z.Current.Msgsize() + 12 + msgp.DurationSize
 	return
 }
 

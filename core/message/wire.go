@@ -6,7 +6,7 @@ package message
 // Hello is the first message on every stream, from both sides. The head of a datagram says the
 // same in fewer bytes.
 //
-//catalogue:message kind=1 class=control priority=critical
+//catalogue:message kind=1 class=control priority=critical full=keep from=client,gate,manager,worker since=0
 type Hello struct {
 	Major       uint16 `msg:"major" require:"true"` // protocol version: rejected unless equal
 	Minor       uint16 `msg:"minor"`
@@ -20,7 +20,7 @@ type Hello struct {
 
 // HelloRefused rejects a Hello, by the field that differs.
 //
-//catalogue:message kind=2 class=control priority=critical
+//catalogue:message kind=2 class=control priority=critical full=keep from=client,gate,manager,worker since=0
 type HelloRefused struct {
 	Field  string `msg:"field" require:"true"`
 	Got    string `msg:"got"`
@@ -30,14 +30,14 @@ type HelloRefused struct {
 
 // Beat checks a stream between two peers for life; BeatAck answers it.
 //
-//catalogue:message kind=6 class=control priority=high
+//catalogue:message kind=6 class=control priority=high full=latest from=gate,manager since=0
 type Beat struct {
 	Counter uint64 `msg:"counter"`
 }
 
 // BeatAck answers a Beat.
 //
-//catalogue:message kind=7 class=control priority=high
+//catalogue:message kind=7 class=control priority=high full=latest from=gate,manager since=0
 type BeatAck struct {
 	Counter uint64 `msg:"counter"`
 }

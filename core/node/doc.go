@@ -11,10 +11,12 @@
 //	NODE-1 A Machine given the same inputs in the same order has the same effects.
 //	NODE-2 After SetTimer replaces a key, or CancelTimer removes it, the old firing never
 //	       arrives, even if it already waits in the mailbox.
-//	NODE-3 On one stream, messages of one priority arrive in the order sent. A broken stream
-//	       drops what is sent on it; StreamBroken always arrives.
-//	NODE-4 A full lane drops datagrams and breaks streams: no message of a stream is lost
-//	       silently.
+//	NODE-3 On one stream, messages of one priority arrive in the order sent, without those that
+//	       a newer one replaced while they waited. A broken stream drops what is sent on it;
+//	       StreamBroken always arrives.
+//	NODE-4 A full lane drops datagrams and what its protocol sends again, leaves a stub of a
+//	       request, and breaks the stream of everything else: no message of a stream is lost
+//	       silently. A mailbox is bounded in messages and in bytes.
 //	NODE-5 Store completions arrive in the order of the Puts, after the records are on
 //	       disk.
 //	NODE-6 An Instant belongs to one incarnation of one node and never crosses a wire.

@@ -21,10 +21,11 @@ const (
 	InputCommand                // Command, Message: from the local API; Env.Answer replies
 	InputExec                   // Exec
 	InputStop                   // an operator wants a graceful stop: finish the work, then call Env.Halt
+	InputShed                   // From, Stream, Message: the stub of a request that found its lane full; refuse it
 )
 
 func (k InputKind) String() string {
-	names := [...]string{"none", "start", "message", "stream-opened", "stream-broken", "timer", "stored", "command", "exec", "stop"}
+	names := [...]string{"none", "start", "message", "stream-opened", "stream-broken", "timer", "stored", "command", "exec", "stop", "shed"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -83,18 +84,23 @@ type Input struct {
 	// Generation belongs to the host. With it the host drops a firing or a stream's message
 	// that waited in the mailbox when the machine cancelled its timer or stream (NODE-2).
 	Generation uint64
+
+	// Waited is how long the input's place in the mailbox waited: the delay of this node alone,
+	// without any round trip. It is zero if the node was idle.
+	Waited time.Duration
 }
 
-// Lane returns the mailbox lane of an input. A message has its own priority. A command is
-// NORMAL, a start or stop CRITICAL, everything else HIGH.
+// Lane returns the mailbox lane of an input. A message has its own priority, a command is NORMAL.
+// What the node itself set in motion is CRITICAL: the node bounds its number, and heartbeats and
+// leases hang on it. News of streams are HIGH, and so are stubs of refused requests.
 func (in *Input) Lane() Priority {
 	switch in.Kind {
 	case InputMessage:
 		return in.Message.Priority()
 	case InputCommand:
 		return Normal
-	case InputStart, InputStop:
-		return Critical
+	case InputStreamOpened, InputStreamBroken, InputShed:
+		return High
 	}
-	return High
+	return Critical
 }

@@ -23,8 +23,9 @@ func TestValuesHaveDistinctNames(t *testing.T) {
 			text        func(uint8) string
 		}{
 			{"role", uint8(node.RoleClient), uint8(node.RoleToy), func(v uint8) string { return node.Role(v).String() }},
+			{"full", 0, uint8(node.Drop), func(v uint8) string { return node.Full(v).String() }},
 			{"priority", 0, node.Priorities - 1, func(v uint8) string { return node.Priority(v).String() }},
-			{"input", uint8(node.InputNone), uint8(node.InputStop), func(v uint8) string { return node.InputKind(v).String() }},
+			{"input", uint8(node.InputNone), uint8(node.InputShed), func(v uint8) string { return node.InputKind(v).String() }},
 		}).Draw(t, "kind")
 		value := rapid.OneOf(rapid.ByteRange(0, kind.last+1), rapid.Byte())
 		a, b := value.Draw(t, "a"), value.Draw(t, "b")
@@ -57,50 +58,6 @@ func TestTextsTellRunsAndTimersApart(t *testing.T) {
 		k, l := key.Draw(t, "k"), key.Draw(t, "l")
 		if (k.String() == l.String()) != (k == l) || strings.Contains(k.String(), " ") != (k.N() != 0) {
 			t.Fatalf("%#v and %#v are %v and %v", k, l, k, l)
-		}
-	})
-}
-
-// A full lane counts each message and command that it rejects. It rejects nothing that the node
-// itself set in motion.
-func TestMailboxCountsWhatItRefuses(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		bound := rapid.IntRange(1, 3).Draw(t, "bound")
-		box := node.NewMailbox(node.MailboxConfig{Lanes: [node.Priorities]int{bound, bound, bound, bound}})
-		var waiting [node.Priorities]int
-		var dropped [node.Priorities]uint64
-		for range rapid.IntRange(1, 40).Draw(t, "inputs") {
-			kind := rapid.SampledFrom([]node.InputKind{node.InputStart, node.InputMessage, node.InputStreamOpened, node.InputStreamBroken,
-				node.InputTimer, node.InputStored, node.InputCommand, node.InputExec, node.InputStop}).Draw(t, "kind")
-			in := &node.Input{Kind: kind}
-			lane, asked := node.High, false // asked: from outside, so that the mailbox may reject it
-			switch kind {
-			case node.InputMessage:
-				lane, asked = node.Priority(rapid.IntRange(0, node.Priorities-1).Draw(t, "lane")), true
-				in.Message = note{lane: lane}
-			case node.InputCommand:
-				lane, asked = node.Normal, true
-			case node.InputStart, node.InputStop:
-				lane = node.Critical
-			}
-			refused := asked && waiting[lane] >= bound
-			if ok := box.Push(in); ok == refused {
-				t.Fatalf("push of a %v to a lane of %d with bound %d: got %v", kind, waiting[lane], bound, ok)
-			}
-			if refused {
-				dropped[lane]++
-			} else {
-				waiting[lane]++
-			}
-			for p := range node.Priority(node.Priorities) {
-				if box.Dropped(p) != dropped[p] || box.Waiting(p) != waiting[p] {
-					t.Fatalf("lane %v: %d dropped and %d wait, want %d and %d", p, box.Dropped(p), box.Waiting(p), dropped[p], waiting[p])
-				}
-			}
-		}
-		box.Clear()
-		if box.Len() != 0 || box.Pop(&node.Input{}) {
-			t.Fatal("a cleared mailbox has inputs")
 		}
 	})
 }

@@ -49,6 +49,12 @@ const (
 	roleEnd
 )
 
+// Roles is a set of roles: bit r stands for Role r.
+type Roles uint16
+
+// Has reports whether r is in the set.
+func (s Roles) Has(r Role) bool { return s>>r&1 != 0 }
+
 func (r Role) String() string {
 	switch r {
 	case RoleClient:
@@ -121,13 +127,52 @@ func (p Priority) String() string {
 	return fmt.Sprintf("priority(%d)", uint8(p))
 }
 
+// Full is what a mailbox does with a message that finds its lane full.
+type Full uint8
+
+const (
+	// Keep breaks the stream: its sender has at most one outstanding, so a full lane shows a
+	// peer that violates the protocol.
+	Keep Full = iota
+	// Latest replaces an older one of the same stream, kind and subject, whether the lane is
+	// full or not: a newer one says at least as much.
+	Latest
+	// Refuse leaves a stub, from which the machine answers.
+	Refuse
+	// Drop loses it: its protocol sends it again.
+	Drop
+)
+
+func (f Full) String() string {
+	switch f {
+	case Keep:
+		return "keep"
+	case Latest:
+		return "latest"
+	case Refuse:
+		return "refuse"
+	case Drop:
+		return "drop"
+	}
+	return fmt.Sprintf("full(%d)", uint8(f))
+}
+
 // Message is anything that crosses a wire. core/message holds the catalogue and generates these
 // methods. Size and Digest are exact: decoding an encoded message preserves both.
 type Message interface {
 	Kind() Kind
 	Priority() Priority
-	Size() int      // bytes of the encoded body
-	Digest() uint64 // of every field
+	Full() Full
+	Subject() uint64 // of a Latest one: digest of what it is about, beside its stream and kind
+	Size() int       // bytes of the encoded body
+	Digest() uint64  // of every field
+}
+
+// Stubbed is a message whose Full is Refuse.
+type Stubbed interface {
+	Message
+	// Stub returns a message of the same kind with only the fields that a refusal names.
+	Stub() Message
 }
 
 // Machine is the whole logic of a node.

@@ -158,7 +158,7 @@ func (g *tracker) meet(env node.Env, n *message.SwimNews, how source) {
 		return
 	}
 	if g.table.size() >= g.config.MembersMax {
-		env.Emit(event.Shed{What: "member " + n.Node, Why: "the group is as large as it may be: raise swim.members_max"})
+		env.Emit(event.Shed{Reason: event.ShedBound, What: "member " + n.Node, Why: "the group is as large as it may be: raise swim.members_max"})
 		return
 	}
 	who := g.table.names.keep(Identity{node.ID(n.Node), node.Addr(n.Addr), node.Role(n.Role)})

@@ -31,7 +31,7 @@ func (m *orders) onCancel(env node.Env, l *uplink.Link, c *message.ShardCancel) 
 // stops what a lower fence started.
 func (m *orders) cancelUnseen(env node.Env, l *uplink.Link, s *shard, c *message.ShardCancel) {
 	if m.crowded() && !m.evict(env) {
-		env.Emit(event.Shed{What: "cancel of shard " + c.Shard.String(), Why: fmt.Sprintf("%d shards wait for the disk, and %d results for their managers", len(m.active), m.outbox.Len())})
+		env.Emit(event.ShedOf(c, node.RoleManager, event.ShedBound, "cancel of shard "+c.Shard.String(), fmt.Sprintf("%d shards wait for the disk, and %d results for their managers", len(m.active), m.outbox.Len())))
 		return // the manager repeats it
 	}
 	if s == nil {

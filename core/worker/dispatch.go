@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"time"
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
@@ -58,6 +59,25 @@ func (m *orders) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispat
 	m.disk.writeFence(env, x)
 }
 
+// overloadedWait is the least time after which a manager may dispatch to a worker again whose
+// mailbox was full: it has handled what waits by then. At most it is twice as long.
+const overloadedWait = time.Second
+
+// onDispatchShed answers a dispatch of which only shard and fence are left. It remembers the
+// refusal, so that a copy that arrives later does not start.
+func (m *orders) onDispatchShed(env node.Env, l *uplink.Link, d *message.ShardDispatch) {
+	s := m.shards[d.Shard]
+	switch {
+	case s != nil && d.Fence.Less(s.high()):
+		m.refuseStale(env, l, s, d.Fence, "dispatch")
+	case s != nil && d.Fence == s.high():
+		m.again(env, l, s)
+	default:
+		env.Emit(event.Reached{What: "worker/mailbox-full"})
+		m.refuse(env, l, d, message.CodeOverloaded, "this worker has more messages waiting than its mailbox holds")
+	}
+}
+
 // wanted tells people which cores a dispatch asks for.
 func wanted(d *message.ShardDispatch, total int) string {
 	switch d.Tenancy {
@@ -95,8 +115,12 @@ func (m *orders) unfit(env node.Env, d *message.ShardDispatch) (message.Code, st
 // highest refused fence is enough, since the worker starts none below it either.
 func (m *orders) refuse(env node.Env, l *uplink.Link, d *message.ShardDispatch, code message.Code, why string) {
 	m.refusals.Add(d.Shard, d.Fence)
-	env.Emit(event.Shed{What: "dispatch of shard " + d.Shard.String(), Why: why})
-	env.Send(l.Stream, &message.ShardRefused{Shard: d.Shard, Fence: d.Fence, Code: code, Detail: why, CoresFree: uint32(m.cores.Free()), SeatsFree: uint32(m.cores.Seats())})
+	env.Emit(event.ShedOf(d, node.RoleManager, event.ShedFor(code), "dispatch of shard "+d.Shard.String(), why))
+	r := &message.ShardRefused{Shard: d.Shard, Fence: d.Fence, Code: code, Detail: why, CoresFree: uint32(m.cores.Free()), SeatsFree: uint32(m.cores.Seats())}
+	if code == message.CodeOverloaded {
+		r.RetryAfter = env.Rand(node.PurposeJitter).Duration(overloadedWait, 2*overloadedWait).Round(time.Millisecond)
+	}
+	env.Send(l.Stream, r)
 }
 
 func (m *orders) refuseStale(env node.Env, l *uplink.Link, s *shard, got message.Fence, what string) {

@@ -70,6 +70,8 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 		m.onStart(env)
 	case node.InputMessage:
 		m.onMessage(env, in)
+	case node.InputShed:
+		m.onShed(env, in)
 	case node.InputStreamOpened:
 		m.onOpened(env, in)
 	case node.InputStreamBroken:
@@ -131,6 +133,17 @@ func (m *Machine) onMessage(env node.Env, in *node.Input) {
 	default:
 		ignored(env, in, "a worker has no use for it")
 	}
+}
+
+// onShed refuses a dispatch that found no room in the mailbox.
+func (m *Machine) onShed(env node.Env, in *node.Input) {
+	l := m.managers.links.Of(in.Stream)
+	d, ok := in.Message.(*message.ShardDispatch)
+	if l == nil || !ok {
+		ignored(env, in, "it found no room, and no worker answers it")
+		return
+	}
+	m.onDispatchShed(env, l, d)
 }
 
 func (m *Machine) onTimer(env node.Env, k node.TimerKey) {

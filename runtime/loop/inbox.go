@@ -2,6 +2,7 @@ package loop
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"hyperscale/core/node"
 )
@@ -14,7 +15,19 @@ type inbox struct {
 	box     *node.Mailbox
 	streams map[node.StreamID]*stream
 	held    *node.Input // a message that waits for its StreamOpened to be seen
+	lost    []lostInput // found no room since the last step; at most lostMax
+	loses   atomic.Bool // lost is not empty
 	ended   bool
+}
+
+// lostMax bounds the reports of lost messages between two steps. The mailbox counts them all.
+const lostMax = 64
+
+// lostInput is a message that found no room and left nothing to the machine.
+type lostInput struct {
+	message node.Message
+	from    node.Peer
+	broken  bool // with its stream
 }
 
 // stream is a stream of which the machine may get inputs. The inbox drops it when the machine
@@ -32,11 +45,11 @@ func newInbox(c node.MailboxConfig) *inbox {
 	}
 }
 
-// push queues an input, and reports whether there was room. After the end there is always room:
-// no machine will read it.
-func (b *inbox) push(in *node.Input) bool {
+// push queues an input that came at an instant. It returns false if a datagram is lost, or a
+// stream must break. After the end it returns true: no machine will read the input.
+func (b *inbox) push(in *node.Input, at node.Instant) bool {
 	b.mu.Lock()
-	ok := b.admit(in)
+	ok := b.admit(in, at)
 	b.mu.Unlock()
 	b.poke()
 	return ok
@@ -51,7 +64,7 @@ func (b *inbox) poke() {
 }
 
 // admit keeps the table of streams. The lock is held.
-func (b *inbox) admit(in *node.Input) bool {
+func (b *inbox) admit(in *node.Input, at node.Instant) bool {
 	if b.ended {
 		return true
 	}
@@ -72,7 +85,25 @@ func (b *inbox) admit(in *node.Input) bool {
 			return true
 		}
 	}
-	return b.box.Push(in)
+	fate := b.box.Push(in, at)
+	if fate > node.FateRefused && in.Kind == node.InputMessage && len(b.lost) < lostMax {
+		b.lost = append(b.lost, lostInput{in.Message, in.From, fate == node.FateRejected && in.Stream != 0})
+		b.loses.Store(true)
+	}
+	return fate != node.FateRejected && (in.Stream != 0 || fate != node.FateDropped)
+}
+
+// takeLost returns the messages that found no room since the last call.
+func (b *inbox) takeLost() []lostInput {
+	if !b.loses.Load() {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	lost := b.lost
+	b.lost = nil
+	b.loses.Store(false)
+	return lost
 }
 
 // open registers a stream of our own. The lock is held around the network's
@@ -92,7 +123,7 @@ func (b *inbox) forget(id node.StreamID) {
 }
 
 // next moves the next input that is still wanted to in.
-func (b *inbox) next(in *node.Input, t *timers) bool {
+func (b *inbox) next(in *node.Input, t *timers, now node.Instant) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.held != nil {
@@ -101,7 +132,7 @@ func (b *inbox) next(in *node.Input, t *timers) bool {
 			return true
 		}
 	}
-	for b.box.Pop(in) {
+	for b.box.Pop(in, now) {
 		if b.wanted(in, t) {
 			return true
 		}
@@ -127,7 +158,7 @@ func (b *inbox) wanted(in *node.Input, t *timers) bool {
 			return false
 		}
 		delete(b.streams, in.Stream)
-	case node.InputMessage:
+	case node.InputMessage, node.InputShed:
 		if in.Stream == 0 {
 			return true
 		}

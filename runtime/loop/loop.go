@@ -9,6 +9,7 @@ import (
 
 	"github.com/benbjohnson/clock"
 
+	"hyperscale/core/event"
 	"hyperscale/core/node"
 )
 
@@ -110,7 +111,8 @@ func (l *Loop) Run(w World) (err error) {
 			return ErrKilled
 		}
 		l.expire()
-		if l.inbox.next(&l.input, l.timers) {
+		l.reportLost()
+		if l.inbox.next(&l.input, l.timers, l.read) {
 			l.step()
 		} else {
 			l.sleep()
@@ -145,7 +147,17 @@ func (l *Loop) expire() {
 		if !ok {
 			return
 		}
-		l.inbox.push(&node.Input{Kind: node.InputTimer, Timer: t.key, Generation: t.generation})
+		l.inbox.push(&node.Input{Kind: node.InputTimer, Timer: t.key, Generation: t.generation}, l.read)
+	}
+}
+
+// reportLost tells the observer which messages found no room: on this goroutine, as every event.
+func (l *Loop) reportLost() {
+	if l.config.Observe == nil {
+		return
+	}
+	for _, lost := range l.inbox.takeLost() {
+		l.config.Observe(l.read, event.ShedByLane(lost.message, lost.from, lost.broken))
 	}
 }
 
@@ -190,7 +202,7 @@ func (l *Loop) Now() node.Instant { return l.source.now() }
 // is done.
 func (l *Loop) Stop() {
 	if !l.stopping.Swap(true) {
-		l.inbox.push(&node.Input{Kind: node.InputStop})
+		l.inbox.push(&node.Input{Kind: node.InputStop}, l.source.now())
 	}
 }
 
@@ -205,26 +217,26 @@ func (l *Loop) Kill() {
 
 // StreamOpened says that stream s to peer p can be used: transport.Sink.
 func (l *Loop) StreamOpened(s node.StreamID, p node.Peer) {
-	l.inbox.push(&node.Input{Kind: node.InputStreamOpened, Stream: s, From: p})
+	l.inbox.push(&node.Input{Kind: node.InputStreamOpened, Stream: s, From: p}, l.source.now())
 }
 
 // StreamBroken reports that s has broken: transport.Sink.
 func (l *Loop) StreamBroken(s node.StreamID, p node.Peer, reason string) {
-	l.inbox.push(&node.Input{Kind: node.InputStreamBroken, Stream: s, From: p, Reason: reason})
+	l.inbox.push(&node.Input{Kind: node.InputStreamBroken, Stream: s, From: p, Reason: reason}, l.source.now())
 }
 
 // Message offers a message of stream s, or a datagram if s is zero. False means
 // that there was no room: a datagram is lost, a stream must be broken.
 func (l *Loop) Message(from node.Peer, s node.StreamID, m node.Message) bool {
-	return l.inbox.push(&node.Input{Kind: node.InputMessage, From: from, Stream: s, Message: m})
+	return l.inbox.push(&node.Input{Kind: node.InputMessage, From: from, Stream: s, Message: m}, l.source.now())
 }
 
 // Stored says that the Put with this token is on disk, or why it is not.
 func (l *Loop) Stored(t node.WriteID, err error) {
-	l.inbox.push(&node.Input{Kind: node.InputStored, WriteID: t, Err: err})
+	l.inbox.push(&node.Input{Kind: node.InputStored, WriteID: t, Err: err}, l.source.now())
 }
 
 // ExecEvent brings news of an executor.
 func (l *Loop) ExecEvent(e node.ExecEvent) {
-	l.inbox.push(&node.Input{Kind: node.InputExec, Exec: e})
+	l.inbox.push(&node.Input{Kind: node.InputExec, Exec: e}, l.source.now())
 }

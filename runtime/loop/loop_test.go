@@ -218,7 +218,7 @@ func TestTimersOnTheRealClock(t *testing.T) {
 
 func TestLanesAndBounds(t *testing.T) {
 	s, gate := paused(nil)
-	l, _ := run(t, Config{Machine: s, Mailbox: node.MailboxConfig{Lanes: [node.Priorities]int{2, 2, 2, 2}}})
+	l, _ := run(t, Config{Machine: s, Mailbox: node.MailboxConfig{Lanes: [node.Priorities]int{2, 2, 2, 2}, Latest: 2, Bytes: 1 << 20, Stubs: 2}})
 	low := &toy.Gossip{}
 	for i := range 4 {
 		if got, want := l.Message(node.Peer{}, 0, low), i < 2; got != want {
@@ -304,7 +304,13 @@ type ping struct {
 }
 
 func (p *ping) Priority() node.Priority { return p.priority }
-func (p *ping) Digest() uint64          { return p.Counter }
+func (*ping) Full() node.Full {
+	return node.Keep
+}
+func (*ping) Subject() uint64 {
+	return 0
+}
+func (p *ping) Digest() uint64 { return p.Counter }
 
 func TestSessions(t *testing.T) {
 	answers := 0

@@ -146,7 +146,7 @@ func (l *Loop) Command(ctx context.Context, m node.Message) (*Session, error) {
 	if ended {
 		stop()
 	}
-	if !l.inbox.push(&node.Input{Kind: node.InputCommand, Command: s.id, Message: m}) {
+	if !l.inbox.push(&node.Input{Kind: node.InputCommand, Command: s.id, Message: m}, l.source.now()) {
 		l.sessions.end(s, ErrBusy)
 		return nil, fmt.Errorf("command %s: %w", message.Name(m.Kind()), ErrBusy)
 	}

@@ -74,7 +74,7 @@ func (t *Transport) tellOne(d outgoing, b []byte) []byte {
 		}
 	}
 	t.counters.datagramsLarge.Add(1)
-	t.config.Observe(event.Shed{What: fmt.Sprintf("datagram %s to %s", message.Name(d.m.Kind()), d.to), Why: err.Error()})
+	t.config.Observe(event.ShedOf(d.m, t.config.Self.Role, event.ShedSize, fmt.Sprintf("datagram %s to %s", message.Name(d.m.Kind()), d.to), err.Error()))
 	return b
 }
 

@@ -157,10 +157,14 @@ func (s *Cluster) addPast(id node.ID, role node.Role) node.ID {
 	}})
 }
 
-// addNode adds a node. Its clock begins at zero if the world wants that.
+// addNode adds a node. Its clock begins at zero, and its mailbox is small, if the world wants that.
 func (s *Cluster) addNode(spec sim.Spec) node.ID {
 	if s.topology.Zero {
 		spec.ClockOffset = -sim.ClockStart
+	}
+	if change := s.topology.Boxes[spec.Role]; change != nil {
+		spec.Mailbox = node.DefaultMailbox()
+		change(&spec.Mailbox)
 	}
 	return s.Add(spec)
 }

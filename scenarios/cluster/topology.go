@@ -5,6 +5,7 @@ import (
 
 	"hyperscale/core/gate"
 	"hyperscale/core/manager"
+	"hyperscale/core/node"
 	"hyperscale/core/worker"
 	"hyperscale/scenarios/stage"
 )
@@ -21,9 +22,10 @@ type Topology struct {
 	Zero        bool          // all start at once, and their clocks begin at zero
 	Past        bool          // a gate and a manager that repeat old orders
 
-	Gate   func(*gate.Config)    // changes the gates' bounds; nil: they have the default
-	Manage func(*manager.Config) // changes the managers' bounds; nil: they have the default
-	Work   func(*worker.Config)  // changes the workers' bounds; nil: they have the default
+	Boxes  map[node.Role]func(*node.MailboxConfig) // change the bounds of their mailboxes; nil: they have the default
+	Gate   func(*gate.Config)                      // changes the gates' bounds; nil: they have the default
+	Manage func(*manager.Config)                   // changes the managers' bounds; nil: they have the default
+	Work   func(*worker.Config)                    // changes the workers' bounds; nil: they have the default
 }
 
 // ReferenceTopology is the cluster of `steady` and `storm`.

@@ -45,6 +45,7 @@ type Order struct {
 	Plan      *message.Plan
 	Submit    *message.JobSubmit // a world may change it until it is sent
 	Judge     func(*message.Result)
+	Refused   func(*message.Refused) // gets the gates' refusal of the submission; may be nil
 }
 
 // SubmitAll schedules the whole stream: the i-th job at i times every.
@@ -94,7 +95,9 @@ func (s *Cluster) Submit(o *Order, m *message.JobSubmit, cancelAfter time.Durati
 		return
 	}
 	s.World.Command(o.Client, m, func(answer node.Message) {
-		if r, refused := answer.(*message.Refused); refused && s.Served {
+		if r, refused := answer.(*message.Refused); refused && o.Refused != nil {
+			o.Refused(r)
+		} else if refused && s.Served {
 			s.Checker.Violate("P", s.Record(o.Client), "submission %s was refused for good, and gates were there: %v: %s", o.Key, r.Code, r.Detail)
 		}
 		ack, ok := answer.(*message.JobAck)

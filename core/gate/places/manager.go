@@ -22,8 +22,9 @@ type Manager struct {
 	sequence    uint64 // of the newest heartbeat on Stream
 
 	draining    bool
-	total, free uint32 // cores
-	seats       uint32 // free ones, of cores that light shards share
+	total, free uint32       // cores
+	seats       uint32       // free ones, of cores that light shards share
+	spared      node.Instant // until then it is too busy to take any
 	workerSum   uint32
 	workers     []message.WorkerInfo
 	doubts      []message.MemberInfo
@@ -62,6 +63,9 @@ func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.In
 	}
 	m.Stream, m.heard, m.sequence = s, now, h.Sequence
 	m.draining, m.total, m.free, m.seats = h.Draining, h.CoresTotal, h.CoresFree, h.SeatsFree
+	if now < m.spared {
+		m.Spend()
+	}
 	m.workerSum, m.workers = h.WorkerSum, h.Workers
 	m.doubts, m.subjobs = h.Doubts, len(h.Subjobs)
 	m.leader, m.term = node.Addr(h.Leader), h.Term
@@ -79,6 +83,13 @@ func (m *Manager) Lose(now node.Instant) {
 
 // Spend records that a manager has no room, whatever its last heartbeat said.
 func (m *Manager) Spend() { m.free, m.seats = 0, 0 }
+
+// Spare records that an overloaded manager has no room until an instant, whatever its heartbeats
+// say.
+func (m *Manager) Spare(until node.Instant) {
+	m.spared = max(m.spared, until)
+	m.Spend()
+}
 
 // Knows says whether the manager is reachable and a worker is registered with it.
 func (m *Manager) Knows(worker string) bool {

@@ -36,6 +36,12 @@ func (p *Ping) Kind() node.Kind { return KindPing }
 // Priority implements node.Message.
 func (p *Ping) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (p *Ping) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (p *Ping) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (p *Ping) Size() int {
 	return 26 + message.SizeUint(p.Counter) + message.SizeUint(p.Incarnation) + message.SizeUint(uint64(p.From))
@@ -67,6 +73,12 @@ func (a *Ack) Kind() node.Kind { return KindAck }
 // Priority implements node.Message.
 func (a *Ack) Priority() node.Priority { return node.High }
 
+// Full implements node.Message.
+func (a *Ack) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (a *Ack) Subject() uint64 { return 0 }
+
 // Size implements node.Message.
 func (a *Ack) Size() int { return (*Ping)(a).Size() }
 
@@ -96,6 +108,12 @@ func (g *Gossip) Kind() node.Kind { return KindGossip }
 
 // Priority implements node.Message.
 func (g *Gossip) Priority() node.Priority { return node.Low }
+
+// Full implements node.Message.
+func (g *Gossip) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (g *Gossip) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (g *Gossip) Size() int {
@@ -133,6 +151,12 @@ func (o *Order) Kind() node.Kind { return KindOrder }
 
 // Priority implements node.Message.
 func (o *Order) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (o *Order) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (o *Order) Subject() uint64 { return 0 }
 
 // Size implements node.Message.
 func (o *Order) Size() int {

@@ -94,6 +94,15 @@ func (e *Env) Receive(id node.StreamID, m node.Message) {
 	e.step(node.Input{Kind: node.InputMessage, Stream: id, From: s.peer, Message: m})
 }
 
+// Shed delivers what is left of a request that found no room in the mailbox.
+func (e *Env) Shed(id node.StreamID, m node.Stubbed) {
+	s := e.Streams.all[id]
+	if s == nil || s.peer.ID == "" {
+		node.Bug("nodetest: %s is shed on stream %d, which does not stand", message.NameOf(m), id)
+	}
+	e.step(node.Input{Kind: node.InputShed, Stream: id, From: s.peer, Message: m.Stub()})
+}
+
 // ReceiveDatagram delivers a message without a stream.
 func (e *Env) ReceiveDatagram(from node.Peer, m node.Message) {
 	e.keep(m)

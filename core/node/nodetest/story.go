@@ -25,6 +25,7 @@ import (
 //	refuse <addr>                ... breaks instead
 //	break <peer> [reason=...]    its newest stream breaks
 //	receive <peer> <Message> Field=value ...    more fields one a line below
+//	shed <peer> <Message> Field=value ...       it finds its lane full: the machine gets its stub
 //	datagram <peer> <Message> Field=value ...
 //	command <Message> Field=value ...
 //	advance <duration>
@@ -79,6 +80,9 @@ func (s *story) obey() {
 	case "receive":
 		p := s.who()
 		s.Receive(s.last(s.StreamsOf(p.ID)), s.message(1))
+	case "shed":
+		p := s.who()
+		s.Shed(s.last(s.StreamsOf(p.ID)), s.message(1).(node.Stubbed))
 	case "datagram":
 		s.ReceiveDatagram(s.who(), s.message(1))
 	case "command":

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The generator rejects a message whose directive leaves open how it travels, who sends it, or
+// what a mailbox without room does with it.
+func TestDirectivesThatLeaveSomethingOpenAreRejected(t *testing.T) {
+	for _, tc := range []struct{ what, directive, want string }{
+		{"all that is needed", "kind=9 class=control priority=high full=keep from=gate since=0", ""},
+		{"a refusal's fields", "kind=9 class=control priority=high full=refuse from=gate,client since=2 stub=A", ""},
+		{"a subject", "kind=9 class=control priority=high full=latest from=gate since=0 subject=A,B", ""},
+		{"no kind", "class=control priority=high full=keep from=gate since=0", "want kind="},
+		{"no full", "kind=9 class=control priority=high from=gate since=0", "want full="},
+		{"an unknown full", "kind=9 class=control priority=high full=never from=gate since=0", "want full="},
+		{"no from", "kind=9 class=control priority=high full=keep since=0", "want from="},
+		{"a role that is none", "kind=9 class=control priority=high full=keep from=door since=0", "from=door is no role"},
+		{"no since", "kind=9 class=control priority=high full=keep from=gate", "since="},
+		{"a version that is none", "kind=9 class=control priority=high full=keep from=gate since=x", "want a minor version"},
+		{"a refusal without fields", "kind=9 class=control priority=high full=refuse from=gate since=0", "wants stub="},
+		{"fields of no refusal", "kind=9 class=control priority=high full=keep from=gate since=0 stub=A", "wants stub="},
+		{"a subject of what replaces nothing", "kind=9 class=control priority=high full=keep from=gate since=0 subject=A", "only full=latest"},
+		{"a field that is none", "kind=9 class=control priority=high full=latest from=gate since=0 subject=C", "has no field C"},
+		{"a word that is none", "kind=9 class=control priority=high full=keep from=gate since=0 till=3", "till= is not known"},
+	} {
+		path := filepath.Join(t.TempDir(), "thing.go")
+		source := "package message\n\n//catalogue:message " + tc.directive + "\ntype Thing struct {\n\tA uint64 `msg:\"a\"`\n\tB string `msg:\"b\"`\n}\n"
+		if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := parse([]string{path})
+		if err == nil {
+			_, err = emit(c)
+		}
+		switch {
+		case tc.want == "" && err != nil:
+			t.Errorf("%s: %v", tc.what, err)
+		case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
+			t.Errorf("%s: %v, want an error that says %q", tc.what, err, tc.want)
+		}
+	}
+}
