@@ -20,6 +20,7 @@
 //	      of each kind. 3, 4, 5 and 8 are reserved for package toy, whose messages no
 //	      frame carries.
 //	MSG-5 A message never changes once it is sent.
+//	MSG-6 Decode tells a sound frame of an unknown kind from bytes that are no frame.
 //
 // To add a message: write the struct with a directive
 //

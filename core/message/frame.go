@@ -49,6 +49,17 @@ func (e *MissingError) Error() string {
 // Is makes every missing field an ErrFrame.
 func (e *MissingError) Is(target error) bool { return target == ErrFrame }
 
+// UnknownKindError is a sound frame of a kind that this version does not know: a newer one has
+// sent it. A receiver that knows its sender skips the frame.
+type UnknownKindError struct{ Kind node.Kind }
+
+func (e *UnknownKindError) Error() string {
+	return fmt.Sprintf("decode: kind %d is not in the catalogue: a newer version sends it", e.Kind)
+}
+
+// Is makes every unknown kind an ErrFrame, to a receiver that does not skip it.
+func (e *UnknownKindError) Is(target error) bool { return target == ErrFrame }
+
 func within(name string, err error) error {
 	var m *MissingError
 	if errors.As(err, &m) {
@@ -74,16 +85,17 @@ func Append(b []byte, m node.Message) ([]byte, error) {
 // Decode decodes one frame, which must be all of b. The message shares no memory with b.
 func Decode(b []byte) (Body, error) {
 	m, rest, err := DecodePrefix(b)
-	if err != nil {
+	if unknown := (*UnknownKindError)(nil); err != nil && !errors.As(err, &unknown) {
 		return nil, err
 	}
 	if len(rest) != 0 {
-		return nil, fmt.Errorf("decode %s: %d bytes are left over: %w", Name(m.Kind()), len(rest), ErrFrame)
+		return nil, fmt.Errorf("decode: %d bytes are left over: %w", len(rest), ErrFrame)
 	}
-	return m, nil
+	return m, err
 }
 
-// DecodePrefix decodes the frame at the beginning of b and returns the rest.
+// DecodePrefix decodes the frame at the beginning of b and returns the rest, also of a frame of
+// an unknown kind.
 func DecodePrefix(b []byte) (Body, []byte, error) {
 	if len(b) < HeaderSize {
 		return nil, b, fmt.Errorf("decode: %d bytes are less than a header: %w", len(b), ErrFrame)
@@ -92,13 +104,13 @@ func DecodePrefix(b []byte) (Body, []byte, error) {
 		return nil, b, fmt.Errorf("decode: flags 0x%02x are not known: %w", b[0], ErrFrame)
 	}
 	kind := node.Kind(binary.BigEndian.Uint16(b[1:]))
-	m := New(kind)
-	if m == nil {
-		return nil, b, fmt.Errorf("decode: kind %d is not in the catalogue: %w", kind, ErrFrame)
-	}
 	n, err := Scan(b[HeaderSize:])
 	if err != nil {
-		return nil, b, fmt.Errorf("decode %s: %w", Name(kind), err)
+		return nil, b, fmt.Errorf("decode kind %d %s: %w", kind, Name(kind), err)
+	}
+	m := New(kind)
+	if m == nil {
+		return nil, b[HeaderSize+n:], &UnknownKindError{kind}
 	}
 	rest, err := m.UnmarshalMsg(b[HeaderSize : HeaderSize+n])
 	if err != nil {

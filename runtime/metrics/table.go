@@ -125,7 +125,7 @@ func transportRows() []row {
 
 func rejected(s *snapshot) []labelled {
 	return []labelled{
-		{"refused", float64(s.transport.Refused)}, {"garbage", float64(s.transport.Garbage)}, {"slow", float64(s.transport.Slow)},
+		{"refused", float64(s.transport.Refused)}, {"garbage", float64(s.transport.Garbage)}, {"skipped", float64(s.transport.Skipped)}, {"slow", float64(s.transport.Slow)},
 		{"crowded", float64(s.transport.Crowded)}, {"full", float64(s.transport.Full)}, {"other", float64(s.transport.Handshakes)},
 	}
 }

@@ -42,7 +42,7 @@ func (t *Transport) Datagram(to node.Addr, m node.Message) {
 	select {
 	case t.datagrams.out <- outgoing{to, m}:
 	default:
-		t.counters.datagramsDropped.Add(1)
+		t.counters.datagrams.dropped.Add(1)
 	}
 }
 
@@ -73,7 +73,7 @@ func (t *Transport) tellOne(d outgoing, b []byte) []byte {
 			return b
 		}
 	}
-	t.counters.datagramsLarge.Add(1)
+	t.counters.datagrams.large.Add(1)
 	t.config.Observe(event.ShedOf(d.m, t.config.Self.Role, event.ShedSize, fmt.Sprintf("datagram %s to %s", message.Name(d.m.Kind()), d.to), err.Error()))
 	return b
 }
@@ -96,7 +96,7 @@ func (t *Transport) post(to node.Addr, b []byte) {
 		at, err := lookup(t.dialing, to)
 		for _, waiting := range t.datagrams.names.learn(to, at, err) {
 			if err != nil {
-				t.counters.datagramsDropped.Add(1)
+				t.counters.datagrams.dropped.Add(1)
 				continue
 			}
 			t.write(at, waiting)
@@ -106,10 +106,10 @@ func (t *Transport) post(to node.Addr, b []byte) {
 
 func (t *Transport) write(to netip.AddrPort, b []byte) {
 	if _, err := t.sockets.udp.WriteToUDPAddrPort(b, to); err != nil {
-		t.counters.datagramsDropped.Add(1)
+		t.counters.datagrams.dropped.Add(1)
 		return
 	}
-	t.counters.datagramsOut.Add(1)
+	t.counters.datagrams.out.Add(1)
 }
 
 // hear hands datagrams to the sink until the socket is closed.
@@ -124,15 +124,19 @@ func (t *Transport) hear() {
 			time.Sleep(time.Millisecond) // an ICMP answer to what we sent, or an interface that went down
 			continue
 		}
-		t.counters.datagramsIn.Add(1)
+		t.counters.datagrams.in.Add(1)
 		peer, m, err := t.parse(from, buffer[:n])
+		if unknown := (*message.UnknownKindError)(nil); errors.As(err, &unknown) {
+			t.skip(net.UDPAddrFromAddrPort(from), err)
+			continue
+		}
 		if err != nil {
 			t.count(err)
 			t.quiet.source("a datagram was refused", net.UDPAddrFromAddrPort(from), err)
 			continue
 		}
 		if !t.sink.Message(peer, 0, m) {
-			t.counters.datagramsDropped.Add(1)
+			t.counters.datagrams.dropped.Add(1)
 		}
 	}
 }

@@ -92,6 +92,12 @@ func (t *Transport) refuse(conn net.Conn, why *RefusedError) {
 	_, _ = io.CopyN(io.Discard, conn, batchBytes)
 }
 
+// skip counts a message of a kind that this version does not know.
+func (t *Transport) skip(from net.Addr, err error) {
+	t.counters.skipped.Add(1)
+	t.quiet.source("skipped a message of a newer version", from, err)
+}
+
 // count counts a failed handshake by its cause.
 func (t *Transport) count(err error) {
 	var refused *RefusedError

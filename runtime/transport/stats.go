@@ -10,6 +10,7 @@ type Stats struct {
 	Full         uint64 // refused: as many clients, or nodes, as this node takes
 	Refused      uint64 // handshakes and datagrams of nodes that do not fit
 	Garbage      uint64 // bytes that are no frame, on connections and in datagrams
+	Skipped      uint64 // messages of kinds that a newer version added
 	Slow         uint64 // handshakes that took too long
 	Handshakes   uint64 // those that ended in another way
 	Opened       uint64 // streams
@@ -36,10 +37,18 @@ type Datagrams struct {
 }
 
 type counters struct {
-	accepted, acceptErrors, crowded, full, refused, garbage, slow, handshakes atomic.Uint64
-	opened, broken, queueFull, laneFull                                       atomic.Uint64
-	messagesIn, messagesOut, bytesIn, bytesOut                                atomic.Uint64
-	datagramsIn, datagramsOut, datagramsDropped, datagramsLarge               atomic.Uint64
+	accepted, acceptErrors, crowded, full, refused, garbage, skipped, slow, handshakes atomic.Uint64
+	opened, broken, queueFull, laneFull                                                atomic.Uint64
+	messagesIn, messagesOut, bytesIn, bytesOut                                         atomic.Uint64
+	datagrams                                                                          datagramCounters
+}
+
+type datagramCounters struct {
+	in, out, dropped, large atomic.Uint64
+}
+
+func (c *datagramCounters) stats() Datagrams {
+	return Datagrams{In: c.in.Load(), Out: c.out.Load(), Dropped: c.dropped.Load(), Large: c.large.Load()}
 }
 
 // Stats may be called from any goroutine.
@@ -50,12 +59,9 @@ func (t *Transport) Stats() Stats {
 	t.mu.Unlock()
 	return Stats{
 		Accepted: c.accepted.Load(), AcceptErrors: c.acceptErrors.Load(), Crowded: c.crowded.Load(), Full: c.full.Load(),
-		Refused: c.refused.Load(), Garbage: c.garbage.Load(), Slow: c.slow.Load(), Handshakes: c.handshakes.Load(),
+		Refused: c.refused.Load(), Garbage: c.garbage.Load(), Skipped: c.skipped.Load(), Slow: c.slow.Load(), Handshakes: c.handshakes.Load(),
 		Opened: c.opened.Load(), Broken: c.broken.Load(), QueueFull: c.queueFull.Load(), LaneFull: c.laneFull.Load(),
 		MessagesIn: c.messagesIn.Load(), MessagesOut: c.messagesOut.Load(), BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
-		Datagrams: Datagrams{
-			In: c.datagramsIn.Load(), Out: c.datagramsOut.Load(), Dropped: c.datagramsDropped.Load(), Large: c.datagramsLarge.Load(),
-		},
-		Streams: streams, Strangers: strangers,
+		Datagrams: c.datagrams.stats(), Streams: streams, Strangers: strangers,
 	}
 }

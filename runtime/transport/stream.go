@@ -190,6 +190,10 @@ func (s *stream) read(conn net.Conn, r *frameReader) {
 			s.drain(conn)
 			return
 		}
+		if unknown := (*message.UnknownKindError)(nil); errors.As(err, &unknown) {
+			s.t.skip(conn.RemoteAddr(), err)
+			continue // a newer version says more than this one understands
+		}
 		if err != nil {
 			if errors.Is(err, message.ErrFrame) {
 				s.t.counters.garbage.Add(1)
