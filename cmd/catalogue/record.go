@@ -23,7 +23,7 @@ const recordFields = 32
 // None of them ever gets another field.
 var closedTypes = map[string]string{
 	"time.Duration": "int64", "node.ID": "string", "node.Addr": "string",
-	"message.JobState": "uint8", "message.WorkflowState": "uint8", "message.Tenancy": "uint8",
+	"message.JobState": "uint8", "message.WorkflowState": "uint8", "message.Tenancy": "uint8", "message.Fault": "uint8",
 	"message.Fence": "fence", "message.FileDigest": "file",
 }
 

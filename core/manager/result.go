@@ -2,6 +2,7 @@ package manager
 
 import (
 	"fmt"
+	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/manager/roster"
@@ -43,9 +44,43 @@ func (m *workerSide) onShardResult(env node.Env, w *roster.Worker, r *message.Sh
 		// recorded.
 	case s == nil || p.Result != nil || !r.State.Terminal() || !m.counts(env, w, s, r.Fence):
 		m.refuseResult(env, w, s, r)
+	case m.another(w, s, r):
+		m.loseFailed(env, s, r)
 	default:
 		m.count(env, s, r)
 	}
+}
+
+// another says whether a failed shard gets another attempt, as its worker failed rather than its
+// workflow. An executor that died leaves that open: one death is the worker's, a second one
+// on another worker is the workflow's own.
+func (m *workerSide) another(w *roster.Worker, s *subjob.Shard, r *message.ShardResult) bool {
+	if r.State != message.WorkflowFailed || s.Workflow.Stopping() || s.End != message.WorkflowNone {
+		return false
+	}
+	switch r.Fault {
+	case message.FaultSpawn, message.FaultMemory:
+	case message.FaultExecutor:
+		if slices.ContainsFunc(s.Lost, func(l *subjob.Lost) bool { return l.Fault == message.FaultExecutor }) {
+			return false
+		}
+	default:
+		return false
+	}
+	return slices.ContainsFunc(m.roster.All(), func(o *roster.Worker) bool { return o != w && o.Able() })
+}
+
+// loseFailed gives up an attempt whose worker has reported its end and its figures.
+func (m *workerSide) loseFailed(env node.Env, s *subjob.Shard, r *message.ShardResult) {
+	last := &message.ShardProgress{Shard: r.Shard, Fence: r.Fence, Sequence: 1, Stats: r.Stats}
+	if s.Progress != nil {
+		last.Sequence += s.Progress.Sequence
+	}
+	s.Progress = last
+	s.Heard(env.Now(), r.Stats.Elapsed)
+	env.Emit(event.Reached{What: "manager/failed-attempt-lost"})
+	s.Fault = r.Fault
+	m.lose(env, s, r.Error, true)
 }
 
 func (m *workerSide) onShardAccepted(env node.Env, w *roster.Worker, a *message.ShardAccepted) {

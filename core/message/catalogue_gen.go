@@ -1571,7 +1571,7 @@ func (z *LeaseToken) check() error {
 }
 
 func (z *LostAttempt) size() int {
-	n := 81
+	n := 87
 	n += z.Shard.size()
 	n += sizeUint(uint64(z.Attempt))
 	n += sizeString(len(z.Worker))
@@ -1583,6 +1583,7 @@ func (z *LostAttempt) size() int {
 	n += sizeInt(int64(z.Until))
 	n++
 	n += sizeInt(int64(z.Unreported))
+	n += sizeUint(uint64(z.Fault))
 	return n
 }
 
@@ -1598,6 +1599,7 @@ func (z *LostAttempt) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Until))
 	h = node.Mix(h, bit(z.Unreplaced))
 	h = node.Mix(h, uint64(z.Unreported))
+	h = node.Mix(h, uint64(z.Fault))
 	return h
 }
 
@@ -5112,7 +5114,7 @@ func (z *ShardResult) Size() int { return z.size() }
 func (z *ShardResult) Digest() uint64 { return z.digest(69) }
 
 func (z *ShardResult) size() int {
-	n := 49
+	n := 55
 	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.State))
@@ -5123,6 +5125,7 @@ func (z *ShardResult) size() int {
 	for i := range z.Provided {
 		n += z.Provided[i].size()
 	}
+	n += sizeUint(uint64(z.Fault))
 	return n
 }
 
@@ -5137,6 +5140,7 @@ func (z *ShardResult) digest(h uint64) uint64 {
 	for i := range z.Provided {
 		h = z.Provided[i].digest(h)
 	}
+	h = node.Mix(h, uint64(z.Fault))
 	return h
 }
 

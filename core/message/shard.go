@@ -92,6 +92,28 @@ type ShardProgress struct {
 	Stats    Stats   `msg:"stats"`
 }
 
+// Fault is what a failed shard failed of. Values are on the wire: never renumber.
+type Fault uint8
+
+// The faults. An executor that died without a result may have met a broken machine or a program
+// that kills it: a second death on another worker decides.
+const (
+	FaultNone     Fault = iota // an older worker sends none
+	FaultExecutor              // an executor died
+	FaultSpawn                 // the worker could start none
+	FaultMemory                // the worker's machine has no memory left
+	FaultProgram               // the workflow's own: it reported it, or it is above its limits
+	faultEnd
+)
+
+func (f Fault) String() string {
+	names := [...]string{"none", "executor", "spawn", "memory", "program"}
+	if f < faultEnd {
+		return names[f]
+	}
+	return fmt.Sprintf("fault(%d)", uint8(f))
+}
+
 // ShardResult is the end of a shard. It stays in the worker's outbox, on disk, until a manager
 // acknowledges it.
 //
@@ -104,6 +126,7 @@ type ShardResult struct {
 	Duration time.Duration `msg:"duration"`
 	Stats    Stats         `msg:"stats"`
 	Provided []Provided    `msg:"provided"` // a majority has it with the rest before it counts
+	Fault    Fault         `msg:"fault"`    // with State FAILED
 }
 
 // ShardResultAck reports that the manager has it on disk, or rejects its fence; in both cases

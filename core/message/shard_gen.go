@@ -13,6 +13,34 @@ const (
 )
 
 // MarshalMsg implements msgp.Marshaler
+func (z Fault) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendUint8(o, uint8(z))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Fault) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	{
+		var zb0001 uint8
+		zb0001, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		(*z) = Fault(zb0001)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z Fault) Msgsize() (s int) {
+	s = msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z Resume) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 3
@@ -1051,9 +1079,9 @@ func (z *ShardRefused) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ShardResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 7
+	// map header, size 8
 	// string "slice"
-	o = append(o, 0x87, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x88, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Shard")
@@ -1096,6 +1124,9 @@ func (z *ShardResult) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 	}
+	// string "fault"
+	o = append(o, 0xa5, 0x66, 0x61, 0x75, 0x6c, 0x74)
+	o = msgp.AppendUint8(o, uint8(z.Fault))
 	return
 }
 
@@ -1216,6 +1247,21 @@ func (z *ShardResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "fault":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Fault")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			{
+				var zb0003 uint8
+				zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Fault")
+					return
+				}
+				z.Fault = Fault(zb0003)
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1234,6 +1280,7 @@ func (z *ShardResult) Msgsize() (s int) {
 	for za0001 := range z.Provided {
 		s += z.Provided[za0001].Msgsize()
 	}
+	s += 6 + msgp.Uint8Size
 	return
 }
 

@@ -180,6 +180,7 @@ type LostAttempt struct {
 	Unreplaced bool `msg:"unreplaced"`
 	// Unreported bounds the time in which it may have sent load that no figure counts.
 	Unreported time.Duration `msg:"unreported"`
+	Fault      Fault         `msg:"fault"` // of the worker that reported its end; none: it was lost silently
 }
 
 // WorkflowResult is the end of one workflow, in one datacenter or in all.

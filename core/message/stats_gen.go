@@ -636,9 +636,9 @@ func (z *Histogram) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *LostAttempt) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 11
+	// map header, size 12
 	// string "slice"
-	o = append(o, 0x8b, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x8c, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Shard")
@@ -674,6 +674,13 @@ func (z *LostAttempt) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "unreported"
 	o = append(o, 0xaa, 0x75, 0x6e, 0x72, 0x65, 0x70, 0x6f, 0x72, 0x74, 0x65, 0x64)
 	o = msgp.AppendDuration(o, z.Unreported)
+	// string "fault"
+	o = append(o, 0xa5, 0x66, 0x61, 0x75, 0x6c, 0x74)
+	o, err = z.Fault.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Fault")
+		return
+	}
 	return
 }
 
@@ -821,6 +828,17 @@ func (z *LostAttempt) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Unreported")
 				return
 			}
+		case "fault":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Fault")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			bts, err = z.Fault.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Fault")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -835,7 +853,7 @@ func (z *LostAttempt) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *LostAttempt) Msgsize() (s int) {
-	s = 1 + 6 + z.Shard.Msgsize() + 8 + msgp.Uint64Size + 7 + msgp.StringPrefixSize + len(z.Worker) + 7 + msgp.StringPrefixSize + len(z.Reason) + 8 + msgp.Uint64Size + 3 + msgp.Uint64Size + 8 + msgp.BoolSize + 5 + msgp.DurationSize + 6 + msgp.DurationSize + 11 + msgp.BoolSize + 11 + msgp.DurationSize
+	s = 1 + 6 + z.Shard.Msgsize() + 8 + msgp.Uint64Size + 7 + msgp.StringPrefixSize + len(z.Worker) + 7 + msgp.StringPrefixSize + len(z.Reason) + 8 + msgp.Uint64Size + 3 + msgp.Uint64Size + 8 + msgp.BoolSize + 5 + msgp.DurationSize + 6 + msgp.DurationSize + 11 + msgp.BoolSize + 11 + msgp.DurationSize + 6 + z.Fault.Msgsize()
 	return
 }
 

@@ -66,7 +66,18 @@ type ExecEvent struct {
 	Reason string
 	Tail   string
 	Lapsed bool // with ExecGone: its deadline passed, see Executor.Extend
+	Cause  ExecCause
 }
+
+// ExecCause is, with ExecGone, what the host knows of an end that the machine did not ask for.
+type ExecCause uint8
+
+// The causes. ExecDied leaves open whether the program or the machine is at fault.
+const (
+	ExecDied      ExecCause = iota
+	ExecUnspawned           // the host could start no process
+	ExecOverLimit           // the host killed it: it was above its own limit
+)
 
 // Input is one thing that happened. Only the fields named at its kind are set.
 type Input struct {

@@ -61,7 +61,7 @@ func (m *Machine) onGone(env node.Env, r *run, e *node.ExecEvent) {
 		if tail := lastBytes(e.Tail, tailMax); tail != "" {
 			why += "; its last lines: " + tail
 		}
-		x.fail(env, why)
+		x.fail(env, faultOf(e.Cause), why)
 	}
 	if slices.ContainsFunc(x.runs, func(other *run) bool { return !other.gone }) {
 		if x.dispatch.Tenancy != message.TenancyMachine { // that one keeps all until it ends
@@ -71,6 +71,17 @@ func (m *Machine) onGone(env node.Env, r *run, e *node.ExecEvent) {
 		return
 	}
 	m.onAllGone(env, x)
+}
+
+// faultOf says what a host's word about an end means for the shard.
+func faultOf(c node.ExecCause) message.Fault {
+	switch c {
+	case node.ExecUnspawned:
+		return message.FaultSpawn
+	case node.ExecOverLimit:
+		return message.FaultProgram
+	}
+	return message.FaultExecutor
 }
 
 // onAllGone frees the cores, sends the result and starts the successor.

@@ -74,8 +74,9 @@ type execution struct {
 	stop     message.WorkflowState // how it shall end; none while it runs
 	why      string
 	failure  string
-	silent   bool // superseded or given up: it reports no end
-	dirty    bool // progress since the last report
+	fault    message.Fault // of the failure
+	silent   bool          // superseded or given up: it reports no end
+	dirty    bool          // progress since the last report
 	sequence uint64
 }
 

@@ -78,12 +78,15 @@ func (m *results) finish(env node.Env, x *execution) {
 func (x *execution) summary(env node.Env) *message.ShardResult {
 	state, why := x.outcome()
 	out := &message.ShardResult{Shard: x.shard.id, Fence: x.fence, State: state, Error: why}
+	if state == message.WorkflowFailed {
+		out.Fault = x.fault
+	}
 	if x.started != 0 {
 		out.Duration = env.Now().Sub(x.started)
 	}
 	sum, err := x.settled(env.Self().ID)
 	if err != nil {
-		out.State, out.Error = message.WorkflowFailed, fmt.Sprintf("add up the executors' figures: %v", err)
+		out.State, out.Fault, out.Error = message.WorkflowFailed, message.FaultProgram, fmt.Sprintf("add up the executors' figures: %v", err)
 	}
 	out.Stats = sum
 	for _, r := range x.runs {
@@ -93,7 +96,7 @@ func (x *execution) summary(env node.Env) *message.ShardResult {
 	}
 	// A frame has a bound, which thousands of kinds of errors exceed.
 	if size := message.HeaderSize + out.Size(); size > message.FrameMax-1024 {
-		out.State = message.WorkflowFailed
+		out.State, out.Fault = message.WorkflowFailed, message.FaultProgram
 		out.Error = fmt.Sprintf("the figures take %d bytes, %d is the bound: split the workflow into several with fewer steps", size, message.FrameMax-1024)
 		out.Stats, out.Provided = message.Stats{}, nil
 	}

@@ -23,10 +23,14 @@ func (r *run) judge(env node.Env) {
 	if why == "" {
 		why = fmt.Sprintf("the executor on core %d ended %v", r.core, r.result.State)
 	}
-	r.execution.fail(env, why)
+	r.execution.fail(env, message.FaultProgram, why)
 }
 
-func (x *execution) fail(env node.Env, why string) {
+// fail ends an execution. The first fault stays: what follows may be its consequence.
+func (x *execution) fail(env node.Env, fault message.Fault, why string) {
+	if x.fault == message.FaultNone {
+		x.fault = fault
+	}
 	x.failure = why
 	x.end(env, message.WorkflowNone, "another executor of the shard failed")
 }

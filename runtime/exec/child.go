@@ -48,6 +48,7 @@ type child struct {
 
 	mu     sync.Mutex
 	reason string // why we killed it
+	over   bool   // because it was above its limit
 	ended  bool   // reaped: another process may have its pid
 	tail   []string
 }
@@ -157,6 +158,25 @@ func (c *child) kill(reason string) {
 		c.reason = reason
 	}
 	_ = unix.Kill(-c.pid(), unix.SIGKILL) // it may have ended by itself
+}
+
+// exceed ends a child that is above its limit. Another check may find it before its parent has
+// reaped it, and changes nothing.
+func (c *child) exceed(reason string) {
+	c.mu.Lock()
+	c.over = c.over || c.reason == ""
+	c.mu.Unlock()
+	c.kill(reason)
+}
+
+// cause says what this process knows of the child's end.
+func (c *child) cause() node.ExecCause {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return node.ExecOverLimit
+	}
+	return node.ExecDied
 }
 
 func (c *child) pid() int { return c.cmd.Process.Pid }

@@ -181,17 +181,36 @@ func TestCancelBringsAResult(t *testing.T) {
 	}
 }
 
+// A kernel that reaps slowly leaves an executor above its limit to the next check.
+func TestTheLimitIsFoundExceededTwice(t *testing.T) {
+	h := start(t, nil)
+	h.run(1, "hang")
+	h.mu.Lock()
+	ch := h.busy[1]
+	h.mu.Unlock()
+	ch.exceed("above its limit")
+	ch.exceed("above its limit")
+	ch.kill("killed by its worker")
+	if got := ch.cause(); got != node.ExecOverLimit {
+		t.Errorf("cause %d, want %d", got, node.ExecOverLimit)
+	}
+	if gone, _ := h.end(t, 1); gone.Reason != "above its limit" || gone.Cause != node.ExecOverLimit {
+		t.Errorf("it ended by cause %d: %q", gone.Cause, gone.Reason)
+	}
+}
+
 func TestDeathTellsItsReason(t *testing.T) {
 	for _, tc := range []struct {
 		name, workflow string
 		act            func(*harness)
 		reason, tail   string
+		cause          node.ExecCause
 	}{
-		{"killed by its worker", "hang", func(h *harness) { h.Kill(1) }, "killed by its worker", ""},
-		{"killed from outside", "hang", func(h *harness) { _ = unix.Kill(h.Pids()[0], unix.SIGKILL) }, "killed from outside: killed", ""},
-		{"broken inside", "panic", nil, "exit status 2", "the engine broke"},
-		{"talking garbage", "garbage", nil, "not a message", ""},
-		{"eating memory", "memory", nil, "its limit is 96 MiB", ""},
+		{"killed by its worker", "hang", func(h *harness) { h.Kill(1) }, "killed by its worker", "", node.ExecDied},
+		{"killed from outside", "hang", func(h *harness) { _ = unix.Kill(h.Pids()[0], unix.SIGKILL) }, "killed from outside: killed", "", node.ExecDied},
+		{"broken inside", "panic", nil, "exit status 2", "the engine broke", node.ExecDied},
+		{"talking garbage", "garbage", nil, "not a message", "", node.ExecDied},
+		{"eating memory", "memory", nil, "its limit is 96 MiB", "", node.ExecOverLimit},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := start(t, func(c *Config) { c.MemoryMax = 96 << 20 })
@@ -201,6 +220,9 @@ func TestDeathTellsItsReason(t *testing.T) {
 				tc.act(h)
 			}
 			gone, _ := h.end(t, 1)
+			if gone.Cause != tc.cause {
+				t.Errorf("cause %d, want %d", gone.Cause, tc.cause)
+			}
 			if !strings.Contains(gone.Reason, tc.reason) || !strings.Contains(gone.Tail, tc.tail) {
 				t.Fatalf("reason %q and tail %q, want %q and %q", gone.Reason, gone.Tail, tc.reason, tc.tail)
 			}

@@ -140,14 +140,14 @@ func (p *Pool) Start(id node.ExecID, core int, m node.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		p.gone(id, "the worker is stopping", "")
+		p.gone(id, "the worker is stopping")
 		return
 	}
 	ch := p.warm[core]
 	if ch == nil {
 		var err error
 		if ch, err = p.spawn(core); err != nil {
-			p.gone(id, err.Error(), "")
+			p.gone(id, err.Error())
 			return
 		}
 	}
@@ -221,9 +221,9 @@ func (p *Pool) Pids() []int {
 }
 
 // gone reports an end without delaying the caller of Start.
-func (p *Pool) gone(id node.ExecID, reason, tail string) {
+func (p *Pool) gone(id node.ExecID, reason string) {
 	p.group.Go(func() {
-		p.sink(node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: reason, Tail: tail})
+		p.sink(node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: reason, Cause: node.ExecUnspawned})
 	})
 }
 
@@ -250,7 +250,7 @@ func (p *Pool) exited(ch *child, reason, tail string, lapsed bool) {
 	closed := p.closed
 	p.mu.Unlock()
 	if busy {
-		p.sink(node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: reason, Tail: tail, Lapsed: lapsed})
+		p.sink(node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: reason, Tail: tail, Lapsed: lapsed, Cause: ch.cause()})
 	} else if !closed {
 		p.config.Logger.Error("idle executor ended", "core", ch.core, "reason", reason, "tail", tail)
 	}
@@ -273,7 +273,7 @@ func (p *Pool) watchMemory() {
 		p.mu.Unlock()
 		for _, ch := range busy {
 			if used := resident(ch.pid()); used > p.config.MemoryMax {
-				ch.kill(fmt.Sprintf("used %d MiB of memory, its limit is %d MiB: use fewer virtual users or smaller bodies, or raise it (run: --executor-memory, worker: --set exec.memory_max=...)", used>>20, p.config.MemoryMax>>20))
+				ch.exceed(fmt.Sprintf("used %d MiB of memory, its limit is %d MiB: use fewer virtual users or smaller bodies, or raise it (run: --executor-memory, worker: --set exec.memory_max=...)", used>>20, p.config.MemoryMax>>20))
 			}
 		}
 	}

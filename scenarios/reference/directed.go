@@ -36,7 +36,7 @@ func directed() []stage.Scenario {
 		{Name: "gate-then-manager", Virtual: 4 * time.Minute, Build: cluster.On(buildGateThenManager),
 			Doc: "The gate restarts, and the manager that runs its jobs is lost right after. Only the epochs on the gate's disk keep the next manager from acting under a fence that was used before."},
 		{Name: "executor-crash", Virtual: 4 * time.Minute, Build: cluster.On(buildExecutorCrash),
-			Doc: "Executors crash at any moment of their run. Their worker lives, frees the core once, and reports the reason. A workflow's own failure does not run again."},
+			Doc: "Executors crash at any moment of their run. Their worker lives, frees the core once, and reports the reason. The shard runs once more on another worker; a second death there, or a workflow's own failure, does not run again."},
 		{Name: "executor-hang", Virtual: 5 * time.Minute, Build: cluster.On(buildExecutorHang),
 			Doc: "Executors fall silent and ignore cancellation. Workers kill them when their time is over, and reuse their cores."},
 		{Name: "disk-full", Virtual: 4 * time.Minute, Build: cluster.On(buildDiskFull),

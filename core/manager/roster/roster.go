@@ -136,7 +136,7 @@ func (r *Roster) Seats() *place.Ranking { return &r.seats }
 
 // rank updates the rankings after a change of a worker.
 func (r *Roster) rank(w *Worker) {
-	if w.able() {
+	if w.Able() {
 		r.ranking.Set(place.Worker{ID: w.Peer.ID, Free: w.Free(), Total: w.Total})
 		r.seats.Set(place.Worker{ID: w.Peer.ID, Free: w.FreeSeats(), Total: w.Total})
 	} else {

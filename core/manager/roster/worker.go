@@ -107,5 +107,5 @@ func (w *Worker) Given() []message.ShardID {
 // Stands says that the worker is connected.
 func (w *Worker) Stands() bool { return w != nil && w.Stream != 0 }
 
-// able says that it can receive shards.
-func (w *Worker) able() bool { return w.Stands() && !w.Draining && !w.Suspect }
+// Able says that a worker can take shards, if it has cores.
+func (w *Worker) Able() bool { return w.Stands() && !w.Draining && !w.Suspect }

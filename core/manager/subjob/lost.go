@@ -22,14 +22,14 @@ type Lost struct {
 func (l *Lost) record() record.Lost {
 	return record.Lost{
 		Attempt: l.Attempt, Worker: l.Worker, Reason: l.Reason, Started: l.Started, OK: l.OK,
-		Fence: l.Fence, File: l.File, From: l.From, Until: l.Until, Unreplaced: l.Unreplaced, Unreported: l.Unreported, Unknown: l.Unknown,
+		Fence: l.Fence, File: l.File, From: l.From, Until: l.Until, Unreplaced: l.Unreplaced, Unreported: l.Unreported, Fault: l.Fault, Unknown: l.Unknown,
 	}
 }
 
 func (s *Shard) lost(r *record.Lost) *Lost {
 	return &Lost{Fence: r.Fence, File: r.File, Unknown: r.Unknown, LostAttempt: message.LostAttempt{
 		Shard: s.ID, Attempt: r.Attempt, Worker: r.Worker, Reason: r.Reason, Started: r.Started, OK: r.OK,
-		Counted: r.File != message.FileDigest{}, From: r.From, Until: r.Until, Unreplaced: r.Unreplaced, Unreported: r.Unreported,
+		Counted: r.File != message.FileDigest{}, From: r.From, Until: r.Until, Unreplaced: r.Unreplaced, Unreported: r.Unreported, Fault: r.Fault,
 	}}
 }
 
@@ -39,6 +39,7 @@ func (s *Shard) GiveUp(why string, stopped node.Instant) *Lost {
 	started, ok := Measured(s.Progress)
 	l := &Lost{Fence: s.Fence, LostAttempt: message.LostAttempt{
 		Shard: s.ID, Attempt: s.Fence.Attempt, Worker: string(s.Worker), Reason: why, Started: started, OK: ok, From: s.Joined, Until: s.Joined,
+		Fault: s.Fault,
 	}}
 	if s.Progress != nil && s.continues(&s.Progress.Stats) {
 		l.Until = max(l.Until, s.Progress.Stats.Elapsed)

@@ -50,7 +50,7 @@ func drawSubjob(t *rapid.T) *Subjob {
 				s.Kept = &Kept{File: file(), State: message.WorkflowCompleted, Started: number.Draw(t, "started"), Why: text.Draw(t, "end")}
 			} else if rapid.Bool().Draw(t, "lost") {
 				s.Failed = []node.ID{"w1"}
-				s.Lost = []*Lost{{LostAttempt: message.LostAttempt{Shard: s.ID, Attempt: 1, Worker: "w1", Reason: text.Draw(t, "reason"), Started: 2, OK: 1, Until: 3, Unreported: 4}}}
+				s.Lost = []*Lost{{LostAttempt: message.LostAttempt{Shard: s.ID, Attempt: 1, Worker: "w1", Reason: text.Draw(t, "reason"), Fault: message.Fault(rapid.IntRange(0, 4).Draw(t, "fault")), Started: 2, OK: 1, Until: 3, Unreported: 4}}}
 				if rapid.Bool().Draw(t, "counts") {
 					s.Lost[0].File = file()
 				}
@@ -81,6 +81,9 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		}
 		for _, f := range got.Workflows {
 			for k, s := range f.Shards {
+				if want := p.Workflows[f.Index].Shards[k]; len(s.Lost) != len(want.Lost) || len(s.Lost) > 0 && s.Lost[0].Fault != want.Lost[0].Fault {
+					t.Fatalf("the faults of %+v became those of %+v", want.Lost, s.Lost)
+				}
 				if want := p.Workflows[f.Index].Shards[k]; s.Floor != want.Floor || s.VUs != want.VUs || (s.Kept == nil) != (want.Kept == nil) {
 					t.Fatalf("%+v became %+v", want, s)
 				}

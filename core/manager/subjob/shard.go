@@ -65,6 +65,7 @@ type Dispatch struct {
 	Dispatched node.Instant  // when the manager first sent it; zero: a former holder did
 	Joined     time.Duration // of the workflow's time, where it began at the earliest
 	Anew       bool          // its load began there from its beginning
+	Fault      message.Fault // of which it failed, as its worker reported
 }
 
 // Retries counts dispatches against their bounds.

@@ -563,6 +563,9 @@ func (z *Lost) fields() int {
 	if z.Unreported != 0 {
 		n++
 	}
+	if z.Fault != 0 {
+		n++
+	}
 	return n
 }
 
@@ -612,6 +615,10 @@ func (z *Lost) append(b []byte) []byte {
 		b = msgp.AppendString(b, "unreported")
 		b = msgp.AppendInt64(b, int64(z.Unreported))
 	}
+	if z.Fault != 0 {
+		b = msgp.AppendString(b, "fault")
+		b = msgp.AppendUint64(b, uint64(z.Fault))
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -652,6 +659,9 @@ func (z *Lost) read(r *reader) {
 		case "unreported":
 			r.once(&seen, 10)
 			z.Unreported = time.Duration(r.int())
+		case "fault":
+			r.once(&seen, 11)
+			z.Fault = message.Fault(r.uint(8))
 		default:
 			r.unknown(&z.Unknown, name)
 		}

@@ -121,6 +121,7 @@ type Lost struct {
 	Until      time.Duration      `rec:"until"`      // of the workflow's time, up to which its figures count
 	Unreplaced bool               `rec:"unreplaced"` // no other attempt followed before the time of the workflow was over
 	Unreported time.Duration      `rec:"unreported"` // bound of the time in which it may have sent load that no figure counts
+	Fault      message.Fault      `rec:"fault"`
 
 	Unknown Unknown
 }
