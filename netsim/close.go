@@ -7,6 +7,7 @@ const (
 	reasonClosed  = "closed by the peer"
 	reasonReset   = "reset by the peer: it does not know the stream"
 	reasonCrashed = "reset by the peer: it ended"
+	reasonBacklog = "more bytes waited to be written than a stream may hold: the peer or its link is too slow"
 	reasonStalled = "what was sent did not get through in time"
 )
 
@@ -54,7 +55,7 @@ func (s *Streams) Close(now time.Duration, end ConnID, i uint8) {
 // finish sends the end of a closed side, after all that it sent.
 func (s *Streams) finish(now time.Duration, c *conn, i uint8) {
 	x, y := &c.side[i], &c.side[1-i]
-	at, ok := s.net.segment(now, x.host, y.host, 0)
+	at, _, ok := s.net.segment(now, x.host, y.host, 0)
 	if !ok {
 		s.retry(now, c, i)
 		return
@@ -72,8 +73,8 @@ func (s *Streams) reset(now time.Duration, c *conn, i uint8) {
 		s.release(c)
 		return
 	}
-	there, ok := s.net.segment(now, x.host, y.host, 0)
-	back, ok2 := s.net.segment(there, y.host, x.host, 0)
+	there, _, ok := s.net.segment(now, x.host, y.host, 0)
+	back, _, ok2 := s.net.segment(there, y.host, x.host, 0)
 	if !ok || !ok2 {
 		s.retry(now, c, i)
 		return
@@ -104,7 +105,7 @@ func (s *Streams) sever(now time.Duration, c *conn, i uint8, reason string) {
 // that side notices when it sends.
 func (s *Streams) cutOff(now time.Duration, c *conn, i uint8, reason string) {
 	x, y := &c.side[i], &c.side[1-i]
-	if at, ok := s.net.segment(now, x.host, y.host, 0); ok {
+	if at, _, ok := s.net.segment(now, x.host, y.host, 0); ok {
 		s.tell(at, c, 1-i, reason)
 	}
 }
@@ -149,7 +150,7 @@ func (s *Streams) crash(now time.Duration, c *conn, i uint8, lose bool) {
 	x.becomeOver()
 	if !c.opened {
 		y.state = sideOver
-	} else if at, ok := s.net.segment(now, x.host, y.host, 0); ok && !x.mute {
+	} else if at, _, ok := s.net.segment(now, x.host, y.host, 0); ok && !x.mute {
 		if lose {
 			x.lost = true
 		} else {

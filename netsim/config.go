@@ -55,7 +55,7 @@ func Default() Config {
 		LateMin:    2 * time.Second,
 		LateMax:    45 * time.Second,
 		QueueMax:   200 * time.Millisecond,
-		StreamMax:  16 << 20,
+		StreamMax:  8 << 20,
 		ConnectMax: 5 * time.Second,
 		StallMax:   10 * time.Second,
 		RetryMin:   200 * time.Millisecond,

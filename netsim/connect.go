@@ -31,7 +31,7 @@ func (s *Streams) syn(now time.Duration, c *conn) {
 	if x.state != sideWaiting || y.state != sideWaiting {
 		return
 	}
-	at, ok := s.net.segment(now, x.host, y.host, 0)
+	at, _, ok := s.net.segment(now, x.host, y.host, 0)
 	if !ok || !s.net.Passes(now, y.host, x.host) {
 		s.retry(now, c, 0)
 		return
@@ -47,7 +47,7 @@ func (s *Streams) Accept(now time.Duration, id ConnID, peer node.Peer) bool {
 		return false
 	}
 	x, y := &c.side[0], &c.side[1]
-	at, ok := s.net.segment(now, y.host, x.host, 0)
+	at, _, ok := s.net.segment(now, y.host, x.host, 0)
 	if !ok {
 		s.retry(now, c, 0)
 		return false
@@ -69,7 +69,7 @@ func (s *Streams) Refuse(now time.Duration, id ConnID, reason string) {
 		return
 	}
 	c.side[1].state = sideOver
-	if at, ok := s.net.segment(now, c.side[1].host, c.side[0].host, 0); ok {
+	if at, _, ok := s.net.segment(now, c.side[1].host, c.side[0].host, 0); ok {
 		s.tell(at, c, 0, reason)
 	}
 	s.release(c)

@@ -16,6 +16,8 @@
 //	      arrives before StreamOpened or twice, and only a break drops any.
 //	NET-3 A side learns of a break at most once, and never after it closed.
 //	NET-4 A node always reaches itself, whatever is cut.
+//	NET-5 What waits for a slow link or a cut counts as a stream's backlog, and breaks it beyond
+//	      Config.StreamMax.
 //
 // Example:
 //

@@ -349,3 +349,65 @@ func BenchmarkDatagram(b *testing.B) {
 		n.Datagram(now, x, y, 100)
 	}
 }
+
+// Bytes that wait for a slow link count, also without any cut. They leave at its rate, and beyond
+// the bound the stream breaks.
+func TestSlowLinksHoldBytes(t *testing.T) {
+	c := netsim.Default()
+	c.Far.Bandwidth, c.Far.Jitter, c.StreamMax = 100_000, 0, 500_000
+	n := netsim.New(c, node.NewRand(1, "world", node.PurposeNetwork))
+	a, b := n.Add("x"), n.Add("y")
+	s := netsim.NewStreams(n)
+	id := s.Open(0, a, node.Peer{ID: "a"}, b)
+	happen := func(until time.Duration) (broken int) {
+		for {
+			out := s.Out
+			s.Out = nil
+			moved := false
+			for _, act := range out {
+				if act.At > until {
+					s.Out = append(s.Out, act)
+					continue
+				}
+				moved = true
+				if s.Happens(act.At, &act) {
+					if act.Kind == netsim.ActionSyn {
+						s.Accept(act.At, act.Stream, node.Peer{ID: "b"})
+					}
+					if act.Kind == netsim.ActionBroken {
+						broken++
+					}
+				}
+			}
+			if !moved {
+				return broken
+			}
+		}
+	}
+	happen(time.Second)
+	waits := func(at time.Duration) int {
+		got, bound := s.Backlog(at, id)
+		if bound != c.StreamMax {
+			t.Fatalf("the bound is %d, want %d", bound, c.StreamMax)
+		}
+		return got
+	}
+	for range 3 {
+		s.Send(time.Second, id, note{}, 0, 100_000)
+	}
+	if got := waits(time.Second); got != 300_000 {
+		t.Errorf("%d bytes wait at once, want 300,000", got)
+	}
+	if got := waits(2500 * time.Millisecond); got != 200_000 {
+		t.Errorf("%d bytes wait after 1.5 s of 100 kB/s, want the two messages that have not left", got)
+	}
+	if got := waits(5 * time.Second); got != 0 {
+		t.Errorf("%d bytes wait when all have left", got)
+	}
+	for range 6 {
+		s.Send(6*time.Second, id, note{}, 0, 100_000)
+	}
+	if broken := happen(time.Minute); broken != 2 {
+		t.Errorf("%d sides learnt of a break, want both: 600,000 bytes waited, 500,000 are the bound", broken)
+	}
+}

@@ -166,17 +166,18 @@ func (n *Network) transmit(w *way, now time.Duration, from Host, size int) time.
 	return *free
 }
 
-// segment says when bytes of a stream arrive: a loss costs the wait until the retransmission.
-// It returns false if the link is cut.
-func (n *Network) segment(now time.Duration, from, to Host, size int) (time.Duration, bool) {
+// segment says when bytes of a stream arrive, and when the last of them has left: a loss costs the
+// wait until the retransmission. It returns false if the link is cut.
+func (n *Network) segment(now time.Duration, from, to Host, size int) (at, left time.Duration, ok bool) {
 	var bent way
 	w, ok := n.way(now, from, to, &bent)
 	if !ok {
-		return 0, false
+		return 0, 0, false
 	}
-	at := n.transmit(w, now, from, size) + n.travel(w)
+	left = n.transmit(w, now, from, size)
+	at = left + n.travel(w)
 	for wait := n.config.RetryMin; n.chance(w.Loss) && wait <= n.config.StallMax; wait *= 2 {
 		at += wait
 	}
-	return at, true
+	return at, left, true
 }

@@ -81,6 +81,28 @@ type held struct {
 	priority node.Priority
 }
 
+// sent is a message whose last byte leaves at some time.
+type sent struct {
+	left time.Duration
+	size int
+}
+
+// slowLeast is how long a message must take to leave for the network to count its bytes: on a link
+// that keeps up there is nothing to count.
+const slowLeast = 10 * time.Millisecond
+
+// backlog returns how many bytes wait to be written on a side.
+func (x *side) backlog(now time.Duration) int {
+	for len(x.leaving) > 0 && x.leaving[0].left <= now {
+		x.slow -= x.leaving[0].size
+		x.leaving = x.leaving[1:]
+	}
+	if len(x.leaving) == 0 {
+		x.leaving = nil
+	}
+	return x.bytes + x.slow
+}
+
 type side struct {
 	host  Host
 	peer  node.Peer
@@ -90,7 +112,9 @@ type side struct {
 	lost  bool // what it had in flight is lost
 
 	held    []held
-	bytes   int
+	bytes   int    // of held
+	leaving []sent // on their way out over a slow link, in order
+	slow    int    // bytes of leaving
 	backoff backoff
 
 	last   [node.Priorities]time.Duration // when the last message of a priority arrives
@@ -110,7 +134,7 @@ func (x *side) becomeBreaking() {
 }
 
 // becomeOver ends the side and drops the messages that wait.
-func (x *side) becomeOver() { x.state, x.held, x.bytes = sideOver, nil, 0 }
+func (x *side) becomeOver() { x.state, x.held, x.bytes, x.leaving, x.slow = sideOver, nil, 0, nil, 0 }
 
 // backoff spaces the attempts of a side whose bytes do not pass.
 type backoff struct {
@@ -266,12 +290,28 @@ func (s *Streams) Send(now time.Duration, id node.StreamID, m node.Message, dige
 	}
 }
 
+// Backlog returns how many bytes wait to be written on a node's stream, and how many break it.
+func (s *Streams) Backlog(now time.Duration, id node.StreamID) (bytes, bound int) {
+	c, i := s.end(id)
+	if c == nil {
+		return 0, 0
+	}
+	return c.side[i].backlog(now), s.net.config.StreamMax
+}
+
 // carry sends one message now, unless the network is cut.
 func (s *Streams) carry(now time.Duration, c *conn, i uint8, h held) bool {
 	x := &c.side[i]
-	at, ok := s.net.segment(now, x.host, c.side[1-i].host, h.size)
+	at, left, ok := s.net.segment(now, x.host, c.side[1-i].host, h.size)
 	if !ok {
 		return false
+	}
+	if left-now > slowLeast {
+		x.leaving, x.slow = append(x.leaving, sent{left, h.size}), x.slow+h.size
+		if x.backlog(now) > s.net.config.StreamMax {
+			s.sever(now, c, i, reasonBacklog)
+			return true
+		}
 	}
 	at = max(at, x.last[h.priority])
 	x.last[h.priority] = at
@@ -285,8 +325,8 @@ func (s *Streams) hold(now time.Duration, c *conn, i uint8, h held) {
 	x := &c.side[i]
 	x.held = append(x.held, h)
 	x.bytes += h.size
-	if x.bytes > s.net.config.StreamMax {
-		s.sever(now, c, i, "more bytes waited to be written than a stream may hold: the peer or its link is too slow")
+	if x.backlog(now) > s.net.config.StreamMax {
+		s.sever(now, c, i, reasonBacklog)
 	}
 }
 

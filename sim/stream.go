@@ -39,6 +39,11 @@ func (p *process) Send(s node.StreamID, m node.Message) {
 	w.streams.drain()
 }
 
+// Backlog implements node.Env.
+func (p *process) Backlog(s node.StreamID) (bytes, bound int) {
+	return p.w.streams.Backlog(p.leaves(), s)
+}
+
 // Close implements node.Env.
 func (p *process) Close(s node.StreamID) {
 	w := p.w

@@ -63,6 +63,10 @@ func (m *publisher) push(env node.Env, j *entry, w *audience.Watcher) {
 	case m.resultComes(env, j):
 		return
 	}
+	if !j.Shown.Terminal() && !node.Calm(env, w.Stream) {
+		m.wait(env, w) // it reads slowly: the next status is newer
+		return
+	}
 	status := m.status(env, j)
 	status.Request = w.Request
 	if w.First() && j.Spec != nil {

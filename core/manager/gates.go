@@ -171,13 +171,23 @@ func (m *gateSide) onResultRecorded(env node.Env, p *subjob.Subjob) {
 // onPush sends gates the progress of the subjobs that changed since the last push.
 func (m *gateSide) onPush(env node.Env) {
 	m.pushing = false
-	for _, p := range m.order {
+	first, skipped := m.turn, -1
+	m.turn = 0
+	for i := range m.order {
+		at := (first + i) % len(m.order)
+		p := m.order[at]
 		if !p.Dirty || p.Result != nil || p.Missing > 0 || !m.holds(env, p) {
 			continue
 		}
 		l := m.gates.To(p.Gate)
 		if l == nil || !l.Stands {
 			continue // the next push after the gate reconnects
+		}
+		if !node.Calm(env, l.Stream) {
+			if skipped < 0 {
+				skipped, m.turn = at, at // whose figures wait is the first to send them
+			}
+			continue
 		}
 		p.Dirty = false
 		p.Sequence++

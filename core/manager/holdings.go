@@ -54,6 +54,7 @@ type gateSide struct {
 	workerSide
 	sent     map[node.StreamID]*beats // heartbeats to each gate
 	names    []string                 // of the configured gates, sorted
+	turn     int                      // in order: the first subjob of the next push
 	operator operator
 	stopping bool         // this node ends when it holds no subjob
 	writeID  node.WriteID // of the last write of its own

@@ -34,6 +34,16 @@ type Network interface {
 	Send(s StreamID, m Message)
 	// Close ends a stream on purpose; no StreamBroken follows on this side.
 	Close(s StreamID)
+	// Backlog returns how many bytes wait to be written on a stream, and how many break it. Both
+	// are zero if there is no such stream.
+	Backlog(s StreamID) (bytes, bound int)
+}
+
+// Calm reports whether what was sent on a stream has mostly left. A machine asks before it sends
+// figures that newer ones replace: those that would wait are better sent later, and newer.
+func Calm(n Network, s StreamID) bool {
+	bytes, bound := n.Backlog(s)
+	return bytes <= bound/64
 }
 
 // Timers are keyed: setting one again replaces it.

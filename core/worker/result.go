@@ -32,6 +32,9 @@ func (m *results) onPush(env node.Env) {
 		if l == nil {
 			continue // the next push after the manager reconnects
 		}
+		if !node.Calm(env, l.Stream) {
+			continue // a later push has newer figures
+		}
 		x.dirty = false
 		x.sequence++
 		sum, err := x.sum()

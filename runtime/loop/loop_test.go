@@ -78,7 +78,9 @@ func (w *wire) add(format string, args ...any) {
 	defer w.mu.Unlock()
 	w.log = append(w.log, fmt.Sprintf(format, args...))
 }
-func (w *wire) Datagram(to node.Addr, _ node.Message) { w.add("datagram %s", to) }
+func (w *wire) Datagram(to node.Addr, _ node.Message)    { w.add("datagram %s", to) }
+func (w *wire) Backlog(node.StreamID) (bytes, bound int) { return 0, 0 }
+
 func (w *wire) Open(to node.Addr) node.StreamID {
 	w.add("open %s", to)
 	w.last++

@@ -148,6 +148,17 @@ func (t *Transport) Send(id node.StreamID, m node.Message) {
 	}
 }
 
+// Backlog says how much waits to be written on a stream: node.Network.
+func (t *Transport) Backlog(id node.StreamID) (bytes, bound int) {
+	s := t.stream(id)
+	if s == nil {
+		return 0, 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queue.bytes, t.config.Limits.Queue
+}
+
 // Close ends a stream after its sent messages have left: node.Network.
 func (t *Transport) Close(id node.StreamID) {
 	if s := t.stream(id); s != nil {

@@ -376,6 +376,26 @@ func TestMessagesOfNewerVersionsAreSkipped(t *testing.T) {
 	}
 }
 
+// What a peer has not taken yet waits, and counts against the bound of its stream.
+func TestBacklogIsWhatWaits(t *testing.T) {
+	a := serve(t, "a", nil)
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // it accepts, and says no Hello
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	id := a.Open(node.Addr(silent.Addr().String()))
+	m := pingOf(1)
+	a.Send(id, m)
+	a.Send(id, m)
+	if got, bound := a.Backlog(id); got != 2*(4+message.HeaderSize+m.Size()) || bound != DefaultLimits().Queue {
+		t.Errorf("%d of %d bytes wait, want two messages of %d", got, bound, m.Size())
+	}
+	if got, bound := a.Backlog(id + 1); got != 0 || bound != 0 {
+		t.Errorf("%d of %d bytes wait on no stream", got, bound)
+	}
+}
+
 func TestWhatIsNotReachedIsLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
 	var mu sync.Mutex

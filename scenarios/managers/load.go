@@ -2,10 +2,13 @@ package managers
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"hyperscale/checker"
+	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/netsim"
 	"hyperscale/scenarios/cluster"
 	"hyperscale/scenarios/stage"
 	"hyperscale/sim"
@@ -18,6 +21,8 @@ func loadWorlds() []stage.Scenario {
 			Doc: "The only manager of hundreds of workers is paused for one to two seconds, while each of them runs a shard of one job. Its mailbox holds little more than a message of each. Heartbeats and figures that wait replace older ones: no stream breaks, no worker is lost, nothing runs again, and the job completes."},
 		{Name: "file-flood", Virtual: 80 * time.Second, Within: 30 * time.Second, Build: cluster.On(buildFileFlood),
 			Doc: "Slow managers get hundreds of dispatches with their programs at once, and keep these files on a majority, while shards of another job run. Renewals wait behind none of it: no peer is lost, nothing runs again, and every job ends."},
+		{Name: "slow-ocean", Virtual: 100 * time.Second, Within: 40 * time.Second, Network: slowOcean, Build: cluster.On(buildSlowOcean),
+			Doc: "One of three datacenters is behind links of 100 kB a second, and runs its subjobs of fifty jobs. Its manager sends figures when the last ones have left, so that no superseded one waits in front of a heartbeat or an order. No peer is lost, a cancel takes less than five seconds, and every job ends."},
 	}
 }
 
@@ -72,3 +77,67 @@ const (
 	floodJobs  = 200
 	floodBytes = 16 << 10
 )
+
+// slowOcean puts the second datacenter behind a link of 100 kB a second to each of the others.
+func slowOcean() netsim.Config {
+	c := netsim.Default()
+	link := c.Far
+	link.Latency, link.Bandwidth = 80*time.Millisecond, 100_000
+	for _, other := range []int{0, 2} {
+		c.Pairs = append(c.Pairs,
+			netsim.Pair{From: stage.Datacenter(1), To: stage.Datacenter(other), Link: link},
+			netsim.Pair{From: stage.Datacenter(other), To: stage.Datacenter(1), Link: link})
+	}
+	return c
+}
+
+const (
+	oceanJobs  = 50
+	oceanSteps = 12
+)
+
+func buildSlowOcean(s *cluster.Cluster) {
+	t := cluster.ReferenceTopology()
+	t.Gates, t.Managers, t.Cores = 1, 1, 20
+	s.Build(t)
+	s.Complete = true
+	s.Excused = func(id message.JobID) bool {
+		return slices.ContainsFunc(s.Orders, func(o *cluster.Order) bool { return o.Job == id && o.Cancel })
+	}
+	s.Checker.Promise(checker.Promises{Once: true, CancelWithin: 5 * time.Second})
+	s.LosesNoPeer(manyRegistered, s.Options.Virtual)
+	s.Shown = freshFigures(s, stage.Datacenter(1), 6*time.Second)
+	for n := range oceanJobs {
+		o := &cluster.Order{Key: fmt.Sprintf("far-%d", n), Client: s.Clients[n%len(s.Clients)]}
+		o.Cancel = n%10 == 9
+		s.Orders = append(s.Orders, o)
+		submit := s.Submission(o, cluster.Load{Vus: 4, Cores: 1, Duration: 30 * time.Second, Datacenters: 3}, n+1)
+		w := &submit.Plan.Workflows[0]
+		for k := len(w.Steps); k < oceanSteps; k++ {
+			step := w.Steps[0]
+			step.Name = fmt.Sprintf("step-%d", k)
+			w.Steps = append(w.Steps, step)
+		}
+		s.World.At(manyRegistered+time.Duration(n)*100*time.Millisecond, func() { s.Submit(o, submit, 15*time.Second) })
+	}
+}
+
+// freshFigures judges that the figures of a datacenter that clients are shown stand still for no
+// longer than a bound while it runs.
+func freshFigures(s *cluster.Cluster, datacenter string, bound time.Duration) func(*cluster.Order, *message.JobStatus) {
+	type seen struct{ elapsed, at time.Duration }
+	last := map[*cluster.Order]seen{}
+	return func(o *cluster.Order, status *message.JobStatus) {
+		for _, d := range status.Datacenters {
+			if d.Name != datacenter || d.State != message.JobRunning || len(d.Workflows) == 0 {
+				continue
+			}
+			was, now := last[o], s.World.Now()
+			if e := d.Workflows[0].Stats.Elapsed; was.at == 0 || e > was.elapsed {
+				last[o] = seen{e, now}
+			} else if now-was.at > bound {
+				s.Checker.Violate("P", s.Record(o.Client), "job %v was shown the figures of %s unchanged for %v", o.Job, datacenter, now-was.at)
+			}
+		}
+	}
+}

@@ -26,6 +26,7 @@ import (
 //	break <peer> [reason=...]    its newest stream breaks
 //	receive <peer> <Message> Field=value ...    more fields one a line below
 //	shed <peer> <Message> Field=value ...       it finds its lane full: the machine gets its stub
+//	backlog <peer> <bytes>       so much waits to be written on its newest stream
 //	datagram <peer> <Message> Field=value ...
 //	command <Message> Field=value ...
 //	advance <duration>
@@ -83,6 +84,12 @@ func (s *story) obey() {
 	case "shed":
 		p := s.who()
 		s.Shed(s.last(s.StreamsOf(p.ID)), s.message(1).(node.Stubbed))
+	case "backlog":
+		p := s.who()
+		if s.Waiting == nil {
+			s.Waiting = map[node.StreamID]int{}
+		}
+		s.Waiting[s.last(s.StreamsOf(p.ID))] = int(s.number(s.word(1)))
 	case "datagram":
 		s.ReceiveDatagram(s.who(), s.message(1))
 	case "command":

@@ -15,6 +15,9 @@ type Streams struct {
 	WatchSend func(to node.StreamID, m node.Message)
 	WatchOpen func(s node.StreamID, to node.Addr)
 
+	// Waiting is what Backlog returns of each stream, in bytes.
+	Waiting map[node.StreamID]int
+
 	recorder *Recorder
 	all      map[node.StreamID]*stream
 	last     node.StreamID
@@ -37,6 +40,12 @@ func (s *Streams) add(k *stream) node.StreamID {
 	s.all[s.last] = k
 	return s.last
 }
+
+// Backlog implements node.Network.
+func (s *Streams) Backlog(id node.StreamID) (bytes, bound int) { return s.Waiting[id], BacklogMax }
+
+// BacklogMax is what Backlog returns as the bound of each stream.
+const BacklogMax = 8 << 20
 
 // Open implements node.Env.
 func (s *Streams) Open(to node.Addr) node.StreamID {
