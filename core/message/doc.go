@@ -1,5 +1,6 @@
 // Package message is the catalogue of everything that crosses a wire: plain structs and one
-// generated codec. Each struct has a kind, a class and a priority.
+// generated codec. Each struct has a kind, a class and a priority, and says what a
+// full lane does with it, who sends it, and since which minor version.
 //
 // It decides nothing: roles decide which message to send and how to act on one.
 // runtime/transport adds length prefix, handshake and deadlines.

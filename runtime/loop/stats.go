@@ -24,6 +24,7 @@ func StepBounds() [8]time.Duration {
 type Stats struct {
 	Handled  [inputKinds][node.Priorities]uint64
 	Dropped  [node.Priorities]uint64 // messages and commands that found their lane full
+	Replaced [node.Priorities]uint64 // messages that a newer one replaced while they waited
 	Waiting  [node.Priorities]int
 	Steps    [9]uint64     // by StepBounds, the last is what took longer
 	StepTime time.Duration // of all steps together
@@ -73,6 +74,7 @@ func (l *Loop) Stats() Stats {
 	for p := range s.Waiting {
 		s.Waiting[p] = l.inbox.box.Waiting(node.Priority(p))
 		s.Dropped[p] = l.inbox.box.Dropped(node.Priority(p))
+		s.Replaced[p] = l.inbox.box.Counted(node.Priority(p), node.FateReplaced)
 	}
 	s.Streams = len(l.inbox.streams)
 	l.inbox.mu.Unlock()

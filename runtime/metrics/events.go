@@ -19,7 +19,7 @@ type events struct {
 	fences    prometheus.Counter
 	peers     *prometheus.CounterVec
 	disk      prometheus.Counter
-	shed      prometheus.Counter
+	shed      *prometheus.CounterVec
 	ignored   prometheus.Counter
 	group     group
 }
@@ -41,7 +41,7 @@ func newEvents() events {
 		fences:    counter("hyperscale_fence_refusals_total", "Orders and reports refused for a stale fence."),
 		peers:     vector("hyperscale_peer_changes_total", "Peers that registered or were lost.", "role", "change"),
 		disk:      counter("hyperscale_store_refusals_total", "Writes that the disk refused, as the machine saw them."),
-		shed:      counter("hyperscale_node_shed_requests_total", "Requests and datagrams refused for want of room."),
+		shed:      vector("hyperscale_node_shed_requests_total", "What this node refused, dropped or gave up, by reason.", "reason"),
 		ignored:   counter("hyperscale_node_ignored_messages_total", "Messages that made no sense in this state or to this role."),
 		group:     newGroup(),
 	}
@@ -78,7 +78,7 @@ func (e *events) observe(ev node.Event) {
 	case event.StoreFailed:
 		e.disk.Inc()
 	case event.Shed:
-		e.shed.Inc()
+		e.shed.WithLabelValues(string(ev.Reason)).Inc()
 	case event.Ignored:
 		e.ignored.Inc()
 	default:

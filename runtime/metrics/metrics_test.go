@@ -28,11 +28,12 @@ func sources() Sources {
 	return Sources{
 		Self: node.Peer{ID: "gate-1", Role: node.RoleGate},
 		Loop: func() loop.Stats {
-			s := loop.Stats{StepTime: 2 * time.Second, Steps: [9]uint64{5, 0, 1, 0, 0, 0, 0, 0, 1}, Dropped: [4]uint64{0, 0, 0, 3}}
+			s := loop.Stats{StepTime: 2 * time.Second, Steps: [9]uint64{5, 0, 1, 0, 0, 0, 0, 0, 1}, Dropped: [4]uint64{0, 0, 0, 3}, Replaced: [4]uint64{6, 0, 0, 0}}
 			s.Handled[node.InputTimer][node.High] = 7
+			s.Handled[node.InputShed][node.High] = 5
 			return s
 		},
-		Transport: func() transport.Stats { return transport.Stats{Garbage: 4, Streams: 2} },
+		Transport: func() transport.Stats { return transport.Stats{Garbage: 4, Skipped: 8, Streams: 2} },
 		Store:     func() store.Stats { return store.Stats{Puts: 9, Commits: 2} },
 	}
 }
@@ -42,7 +43,7 @@ func observed() []node.Event {
 	return []node.Event{
 		event.JobChanged{To: message.JobRunning}, event.WorkflowChanged{To: message.WorkflowRunning}, event.ShardStarted{},
 		event.ShardEnded{State: message.WorkflowCompleted}, event.ShardLost{}, event.ExecutorGone{}, event.FenceRefused{},
-		event.PeerRegistered{Role: node.RoleWorker}, event.PeerLost{Role: node.RoleWorker}, event.StoreFailed{}, event.Shed{},
+		event.PeerRegistered{Role: node.RoleWorker}, event.PeerLost{Role: node.RoleWorker}, event.StoreFailed{}, event.Shed{Reason: event.ShedLane},
 		event.Ignored{}, event.Acted{},
 		event.LeaseGranted{}, event.LeaseGranted{}, event.LeaseExtended{}, event.LeaseEnded{Reason: "released"}, event.LeaseCalled{What: "acquire"},
 		event.LeaseReturned{OK: true}, event.AcceptorWrote{}, event.GroupJoined{How: "founded"}, event.GroupAlarm{Speaks: true}, event.GroupRefused{},
@@ -130,6 +131,12 @@ hyperscale_loop_dropped_inputs_total{lane="critical"} 0
 hyperscale_loop_dropped_inputs_total{lane="high"} 0
 hyperscale_loop_dropped_inputs_total{lane="low"} 3
 hyperscale_loop_dropped_inputs_total{lane="normal"} 0
+# HELP hyperscale_loop_replaced_inputs_total Heartbeats and figures that a newer one replaced while they waited.
+# TYPE hyperscale_loop_replaced_inputs_total counter
+hyperscale_loop_replaced_inputs_total{lane="critical"} 6
+hyperscale_loop_replaced_inputs_total{lane="high"} 0
+hyperscale_loop_replaced_inputs_total{lane="low"} 0
+hyperscale_loop_replaced_inputs_total{lane="normal"} 0
 # HELP hyperscale_loop_step_duration_seconds How long the machine took for one input.
 # TYPE hyperscale_loop_step_duration_seconds histogram
 hyperscale_loop_step_duration_seconds_bucket{le="1e-05"} 5
@@ -150,12 +157,37 @@ hyperscale_node_info{node="gate-1",role="gate"} 1
 # TYPE hyperscale_store_puts_total counter
 hyperscale_store_puts_total{outcome="failed"} 0
 hyperscale_store_puts_total{outcome="ok"} 9
+# HELP hyperscale_transport_skipped_messages_total Messages skipped because a newer version added their kinds.
+# TYPE hyperscale_transport_skipped_messages_total counter
+hyperscale_transport_skipped_messages_total 8
 `
 	err := testutil.GatherAndCompare(New(sources()).registry, strings.NewReader(want), "hyperscale_loop_dropped_inputs_total",
-		"hyperscale_loop_step_duration_seconds", "hyperscale_node_info", "hyperscale_store_puts_total")
+		"hyperscale_loop_replaced_inputs_total", "hyperscale_transport_skipped_messages_total", "hyperscale_loop_step_duration_seconds", "hyperscale_node_info", "hyperscale_store_puts_total")
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// The metric of inputs has every kind that a loop counts.
+func TestEveryKindOfInputIsCounted(t *testing.T) {
+	families, err := New(sources()).registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != "hyperscale_loop_inputs_total" {
+			continue
+		}
+		sum := 0.0
+		for _, one := range f.GetMetric() {
+			sum += one.GetCounter().GetValue()
+		}
+		if sum != 12 {
+			t.Errorf("%v inputs are counted, want the 7 timers and the 5 stubs", sum)
+		}
+		return
+	}
+	t.Fatal("hyperscale_loop_inputs_total is missing")
 }
 
 func TestAdmin(t *testing.T) {

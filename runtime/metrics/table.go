@@ -56,7 +56,7 @@ func byLane[N int | uint64](values [node.Priorities]N) []labelled {
 }
 
 func inputs(s *snapshot, e emit) {
-	for k := node.InputStart; k <= node.InputStop; k++ {
+	for k := node.InputStart; k <= node.InputShed; k++ {
 		for p := range node.Priorities {
 			e(float64(s.loop.Handled[k][p]), k.String(), node.Priority(p).String())
 		}
@@ -73,6 +73,8 @@ func loopRows() []row {
 		{name: "hyperscale_loop_inputs_total", help: "Inputs that the machine has handled, by kind and lane.", labels: []string{"kind", "lane"}, read: inputs},
 		{name: "hyperscale_loop_dropped_inputs_total", help: "Messages and commands refused because their lane was full.", labels: []string{"lane"},
 			read: each(func(s *snapshot) []labelled { return byLane(s.loop.Dropped) })},
+		{name: "hyperscale_loop_replaced_inputs_total", help: "Heartbeats and figures that a newer one replaced while they waited.", labels: []string{"lane"},
+			read: each(func(s *snapshot) []labelled { return byLane(s.loop.Replaced) })},
 		{name: "hyperscale_loop_waiting_inputs", help: "Inputs that wait in the mailbox.", gauge: true, labels: []string{"lane"},
 			read: each(func(s *snapshot) []labelled { return byLane(s.loop.Waiting) })},
 		{name: "hyperscale_loop_running_step_seconds", help: "How long the step that runs now has been going on; 0 between steps.", gauge: true,
@@ -108,6 +110,8 @@ func transportRows() []row {
 			read: each(func(s *snapshot) []labelled {
 				return []labelled{{"in", float64(s.transport.MessagesIn)}, {"out", float64(s.transport.MessagesOut)}}
 			})},
+		{name: "hyperscale_transport_skipped_messages_total", help: "Messages skipped because a newer version added their kinds.",
+			read: one(func(s *snapshot) float64 { return float64(s.transport.Skipped) })},
 		{name: "hyperscale_transport_stream_bytes_total", help: "Bytes of those messages, framing included.", labels: []string{"direction"},
 			read: each(func(s *snapshot) []labelled {
 				return []labelled{{"in", float64(s.transport.BytesIn)}, {"out", float64(s.transport.BytesOut)}}
@@ -125,7 +129,7 @@ func transportRows() []row {
 
 func rejected(s *snapshot) []labelled {
 	return []labelled{
-		{"refused", float64(s.transport.Refused)}, {"garbage", float64(s.transport.Garbage)}, {"skipped", float64(s.transport.Skipped)}, {"slow", float64(s.transport.Slow)},
+		{"refused", float64(s.transport.Refused)}, {"garbage", float64(s.transport.Garbage)}, {"slow", float64(s.transport.Slow)},
 		{"crowded", float64(s.transport.Crowded)}, {"full", float64(s.transport.Full)}, {"other", float64(s.transport.Handshakes)},
 	}
 }
