@@ -88,7 +88,9 @@ func newProcess(w *World, s Spec, index uint32) *process {
 		box:   node.NewMailbox(s.Mailbox),
 		peer:  node.Peer{ID: s.ID, Role: s.Role},
 	}
-	if s.Role != node.RoleClient {
+	if s.Role == node.RoleClient {
+		p.peer.Source = string(s.ID)
+	} else {
 		p.peer.Addr = w.addresses.of(index)
 	}
 	p.header = uint16(headerFixed + len(p.peer.ID) + len(p.peer.Addr))

@@ -59,6 +59,7 @@ const (
 	ShedBroken   ShedReason = "broken"   // the same, and its stream breaks
 	ShedRefused  ShedReason = "refused"  // the same, and its sender gets a refusal
 	ShedBound    ShedReason = "bound"    // the node keeps as many of these as its configuration allows
+	ShedShare    ShedReason = "share"    // its source has its share of the places
 	ShedCores    ShedReason = "cores"    // too few are free
 	ShedStore    ShedReason = "store"    // the disk refuses writes
 	ShedQuorum   ShedReason = "quorum"   // majorities have failed
@@ -101,6 +102,8 @@ func ShedFor(c message.Code) ShedReason {
 		return ShedQuorum
 	case message.CodeQueueFull:
 		return ShedBound
+	case message.CodeRateLimited:
+		return ShedShare
 	}
 	return ShedUnfit
 }

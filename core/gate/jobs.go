@@ -24,6 +24,7 @@ type memory struct {
 type entry struct {
 	job.Job
 	waiting audience.Waiting
+	source  string // that holds a place of the queue with it; empty: none, or not known
 }
 
 // tell emits the job's transitions up to the given count: they are on a majority now.

@@ -39,6 +39,7 @@ func New(c Config) *Machine {
 	})
 	m.audience = audience.New(audience.Bounds{Watchers: c.WatchersMax, PushMin: c.PushMin})
 	m.ledger = ledger.New[tag](c.Lease + c.QuorumTimeout)
+	m.crowd = queue.NewCrowd()
 	m.queue = queue.New(queue.Bounds{Timeout: c.QueueTimeout, AgeMax: c.QueueAgeMax, Step: c.QueueStep})
 	m.lookups = audience.NewLookups(c.LookupsMax, c.WaitersMax)
 	return m

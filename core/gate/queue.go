@@ -15,6 +15,7 @@ import (
 type scheduler struct {
 	publisher
 	queue     *queue.Queue
+	crowd     *queue.Crowd // who holds its places, those of jobs that are being accepted included
 	active    []*entry // dispatched and not ended
 	accepting int      // jobs whose first record is on no majority
 	specBytes int      // of jobs that have not ended
@@ -38,7 +39,11 @@ func (m *scheduler) queueTimer(env node.Env) {
 	env.SetTimer(node.Key(node.PartGate, node.GateQueue), m.queue.Next(env.Now(), m.config.QueueInterval))
 }
 
-func (m *scheduler) leaveQueue(env node.Env, j *entry) { m.pushMoved(env, m.queue.Leave(&j.Turn)) }
+func (m *scheduler) leaveQueue(env node.Env, j *entry) {
+	m.crowd.Leave(j.source)
+	j.source = ""
+	m.pushMoved(env, m.queue.Leave(&j.Turn))
+}
 
 // pushMoved includes the new queue positions in the next push to watchers.
 func (m *scheduler) pushMoved(env node.Env, moved []*queue.Turn) {

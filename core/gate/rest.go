@@ -11,6 +11,7 @@ func (m *Machine) Sizes(tell node.Tell) {
 	c := &m.config
 	tell("gate/jobs", len(m.jobs), c.JobsMax)
 	tell("gate/queue", m.queue.Len(), c.JobsMax)
+	tell("gate/sources", m.crowd.Len(), c.JobsMax)
 	tell("gate/active", len(m.active), c.JobsMax)
 	m.history.Sizes(tell, c.JobsMax)
 	tell("gate/accepting", m.accepting, c.places(message.RankCritical))
@@ -34,6 +35,7 @@ func (m *Machine) Sizes(tell node.Tell) {
 func (m *Machine) Rests(tell node.Tell) {
 	tell("gate/jobs that have not ended", node.Leak(len(m.jobs), m.history.Len()), 0)
 	tell("gate/queue", m.queue.Len(), 0)
+	tell("gate/sources", m.crowd.Len(), 0)
 	tell("gate/active", len(m.active), 0)
 	tell("gate/accepting", m.accepting, 0)
 	tell("gate/programs", m.specBytes, 0)

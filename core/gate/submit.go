@@ -48,13 +48,13 @@ func (m *desk) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 		refuse(env, in.Stream, s.Request, code, detail)
 		return
 	}
-	if code, detail := m.room(env, s.Rank, s.Size()); code != message.CodeNone {
+	if code, detail := m.room(env, in.From.Source, s.Rank, s.Size()); code != message.CodeNone {
 		env.Emit(event.ShedOf(s, in.From.Role, event.ShedFor(code), "submit", detail))
 		m.refuseForRoom(env, in.Stream, s.Request, code, detail)
 		return
 	}
 	if !m.circuitRefuses(env, a) {
-		m.accept(env, s, a)
+		m.accept(env, s, in.From.Source, a)
 	}
 }
 
@@ -85,7 +85,7 @@ func (m *desk) checkPlaces(s *message.JobSubmit) (message.Code, string) {
 }
 
 // room says whether the gate has room for one more job.
-func (m *desk) room(env node.Env, rank message.Rank, size int) (message.Code, string) {
+func (m *desk) room(env node.Env, source string, rank message.Rank, size int) (message.Code, string) {
 	if m.storeFailed {
 		reached(env, "gate/disk-full")
 		return message.CodeStoreFull, "the gate's disk refuses writes"
@@ -93,6 +93,9 @@ func (m *desk) room(env node.Env, rank message.Rank, size int) (message.Code, st
 	if n, most := m.queue.Len()+m.accepting, m.config.places(rank); n >= most {
 		reached(env, "gate/queue-full")
 		return message.CodeQueueFull, fmt.Sprintf("%d jobs wait, the bound for jobs of %v importance is %d", n, rank, most)
+	} else if held, share := m.crowd.Held(source), m.crowd.Share(source, most); held >= share {
+		reached(env, "gate/share-spent")
+		return message.CodeRateLimited, fmt.Sprintf("%d jobs of %s wait, %d are its share of the queue's %d places", held, source, share, most)
 	}
 	if m.specBytes+size > m.config.SpecBytesMax {
 		reached(env, "gate/programs-full")
@@ -125,7 +128,7 @@ func (c *Config) places(r message.Rank) int {
 
 // accept proposes the job's first record. The job stays PENDING until a majority has it.
 // Another submission of the same key waits together with the first.
-func (m *desk) accept(env node.Env, s *message.JobSubmit, a *audience.Ask) {
+func (m *desk) accept(env node.Env, s *message.JobSubmit, source string, a *audience.Ask) {
 	m.number++
 	id := message.JobOf(s.Key)
 	kept := *s
@@ -138,6 +141,8 @@ func (m *desk) accept(env node.Env, s *message.JobSubmit, a *audience.Ask) {
 		Times:    job.Times{Born: env.Now()},
 		Sequence: env.Self().Incarnation << 32,
 	}}
+	j.source = source
+	m.crowd.Enter(source)
 	j.waiting.Put([]*audience.Ask{a})
 	m.jobs[j.ID] = j
 	m.specBytes += j.SpecSize

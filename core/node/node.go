@@ -83,6 +83,10 @@ type Peer struct {
 	Incarnation uint64
 	Role        Role
 	Addr        Addr // where it listens, empty if nowhere
+
+	// Source is who pays for a client's requests: its address, or the network that one host has
+	// for itself. The host of the machine knows it; a client cannot choose it, as it does its ID.
+	Source string
 }
 
 func (p Peer) String() string { return fmt.Sprintf("%s#%d", p.ID, p.Incarnation) }

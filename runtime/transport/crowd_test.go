@@ -74,6 +74,12 @@ func TestClientsKeepNoNodeOut(t *testing.T) {
 	h.ear.want(t, "broken 1")
 	join(t, h, "c4", node.RoleClient)
 	h.ear.want(t, "opened 5 c4#1")
+	//lint:orderfree each by itself
+	for id, want := range map[node.ID]string{"c4": "127.0.0.1", "w1": ""} {
+		if got, _ := h.ear.sources.Load(id); got != want {
+			t.Errorf("who pays for %s is %q, want %q", id, got, want)
+		}
+	}
 	if got := h.Stats(); got.Full != 2 {
 		t.Errorf("%+v", got)
 	}

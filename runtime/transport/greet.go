@@ -27,6 +27,9 @@ func (t *Transport) greet(conn net.Conn) {
 		return
 	}
 	defer t.crowd.leave(peer.Role, from)
+	if peer.Role == node.RoleClient && from.IsValid() {
+		peer.Source = from.String()
+	}
 	if s := t.register(&stream{t: t}); s != nil {
 		s.run(conn, reader, peer)
 		return

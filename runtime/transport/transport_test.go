@@ -31,13 +31,18 @@ const wait = 5 * time.Second
 type ear struct {
 	news chan string
 	full atomic.Pointer[func(m node.Message) bool]
+
+	sources sync.Map // of peers, by ID
 }
 
 func (e *ear) refuse(full func(m node.Message) bool) { e.full.Store(&full) }
 
 func newEar() *ear { return &ear{news: make(chan string, 10000)} }
 
-func (e *ear) StreamOpened(s node.StreamID, p node.Peer) { e.news <- fmt.Sprintf("opened %d %v", s, p) }
+func (e *ear) StreamOpened(s node.StreamID, p node.Peer) {
+	e.sources.Store(p.ID, p.Source)
+	e.news <- fmt.Sprintf("opened %d %v", s, p)
+}
 func (e *ear) StreamBroken(s node.StreamID, _ node.Peer, reason string) {
 	e.news <- fmt.Sprintf("broken %d %s", s, reason)
 }

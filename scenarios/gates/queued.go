@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -19,6 +20,8 @@ func queuedWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "importance", Virtual: 4 * time.Minute, Build: cluster.On(buildImportance),
 			Doc: "Jobs of all importances arrive faster than they run, some with a deadline, while gates crash. No job leaves a gate's queue before a more important one that waits there, and each wait makes a job more important, so that none starves. A job that has not begun by its deadline ends, neither earlier nor later."},
+		{Name: "greedy-client", Virtual: 3 * time.Minute, Build: cluster.On(buildGreedyClient),
+			Doc: "One of four clients submits ten times as many jobs as run. It gets its share of the queues, and times to come back. Every other client's submission is accepted at once, and every accepted job ends."},
 	}
 }
 
@@ -110,4 +113,38 @@ func (q *queues) overtakes(r checker.Record, id message.JobID, since time.Durati
 
 func (q *queues) class(id message.JobID, waited time.Duration) int {
 	return max(0, q.of[id].Rank.Class()-int(waited/importanceStep))
+}
+
+// greedyPatience is how long a modest client waits for the acknowledgement of a job. A gate that
+// has no place for it refuses it.
+const greedyPatience = 1500 * time.Millisecond
+
+func buildGreedyClient(s *cluster.Cluster) {
+	t := cluster.GroupTopology()
+	t.Clients = 4
+	t.Gate = func(c *gate.Config) { c.QueueMax, c.RetryAfter = 12, 2*time.Second }
+	s.Build(t)
+	l := cluster.Load{Vus: 8, Cores: 4, Duration: 3 * time.Second}
+	n := 0
+	order := func(who node.ID, at time.Duration) *cluster.Order {
+		n++
+		o := &cluster.Order{Key: fmt.Sprintf("job-%d", n), Client: who}
+		m := s.Submission(o, l, n)
+		s.Orders = append(s.Orders, o)
+		s.World.At(at, func() { s.Submit(o, m, 0) })
+		return o
+	}
+	for at := 3 * time.Second; at < s.Heal/2; at += 100 * time.Millisecond {
+		order(s.Clients[0], at)
+	}
+	for i, id := range s.Clients[1:] {
+		for at := time.Duration(10+i) * time.Second; at < s.Heal/2; at += 20 * time.Second {
+			o := order(id, at)
+			s.World.At(at+greedyPatience, func() {
+				if !o.Acked {
+					s.Checker.Violate("P", s.Record(o.Client), "submission %s of a modest client is not acknowledged after %v, beside a greedy one", o.Key, greedyPatience)
+				}
+			})
+		}
+	}
 }

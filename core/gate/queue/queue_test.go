@@ -341,3 +341,53 @@ func TestDeadlinesEndTheWait(t *testing.T) {
 		}
 	}
 }
+
+// No source takes more than its part of the places, whatever it asks for. What leaves is
+// forgotten.
+func TestNoSourceTakesAllPlaces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		places := rapid.IntRange(10, 40).Draw(t, "places")
+		c, held := queue.NewCrowd(), map[string]int{}
+		for range rapid.IntRange(1, 200).Draw(t, "steps") {
+			source := rapid.SampledFrom([]string{"", "a", "b", "c", "d"}).Draw(t, "source")
+			all, n := 0, 0
+			//lint:orderfree sums
+			for name, k := range held {
+				if all += k; name != "" && k > 0 {
+					n++
+				}
+			}
+			if held[source] > 0 && rapid.Bool().Draw(t, "leaves") {
+				held[source]--
+				c.Leave(source)
+				continue
+			}
+			share := places
+			if source != "" {
+				if held[source] == 0 {
+					n++
+				}
+				share = max(1, places/(n+1))
+			}
+			if got := c.Share(source, places); got != share {
+				t.Fatalf("with %v the share of %q is %d, want %d", held, source, got, share)
+			}
+			if got := c.Held(source); source != "" && got != held[source] {
+				t.Fatalf("%q holds %d, want %d", source, got, held[source])
+			}
+			if all < places && held[source] < share {
+				held[source]++
+				c.Enter(source)
+			}
+		}
+		//lint:orderfree each is given back
+		for name, k := range held {
+			for range k {
+				c.Leave(name)
+			}
+		}
+		if n := c.Len(); n != 0 {
+			t.Fatalf("%d sources are remembered that hold nothing", n)
+		}
+	})
+}

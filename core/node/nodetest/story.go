@@ -142,7 +142,7 @@ func (s *story) option(key string) string {
 }
 
 func (s *story) peer() {
-	p := node.Peer{ID: node.ID(s.word(0)), Incarnation: 1, Addr: node.Addr(s.option("addr"))}
+	p := node.Peer{ID: node.ID(s.word(0)), Incarnation: 1, Addr: node.Addr(s.option("addr")), Source: s.option("source")}
 	for r := range node.Role(16) {
 		if r.Valid() && r.String() == s.option("role") {
 			p.Role = r
