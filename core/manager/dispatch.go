@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/manager/pace"
 	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
@@ -56,26 +57,46 @@ func (m *attempts) dispatch(env node.Env, s *subjob.Shard) {
 	m.sendDispatch(env, s)
 }
 
-func (m *attempts) sendDispatch(env node.Env, s *subjob.Shard) {
+// sendDispatch sends an attempt to its worker, if the pace allows. It reports whether the pace
+// does: a dispatch that waits goes later, in its turn.
+func (m *attempts) sendDispatch(env node.Env, s *subjob.Shard) bool {
 	w := m.roster.Of(s.Worker)
 	if !w.Stands() || !s.Workflow.Subjob.Fresh(env.Now()) {
-		return // onRetry sends it when the worker is connected, or when a gate has named the subjob, again
+		return true // onRetry sends it when the worker is connected, or when a gate has named the subjob, again
 	}
 	resume := s.Resume(env.Now())
+	p, f := s.Workflow.Subjob, s.Workflow.Plan
+	d := &message.ShardDispatch{
+		Shard: s.ID, Fence: s.Fence, Workflow: f.Name,
+		Program: p.Dispatch.Program, PlanDigest: p.Digest,
+		VUs: s.VUs, FirstVU: s.First, Cores: s.Cores,
+		Duration: f.Duration, Timeout: f.Timeout, RunTimeout: max(p.TimeLeft(env.Now()), time.Second),
+		Given: s.Workflow.Given(), Rows: p.Dispatch.Rows,
+		Resume: resume, Tenancy: s.Tenancy,
+	}
+	if !m.pace.Admit(pace.Dispatch{Shard: s.ID, Fence: s.Fence}, d.Size(), env.Now()) {
+		return false
+	}
 	if s.Dispatched == 0 {
 		s.Dispatch = subjob.Dispatch{Dispatched: env.Now(), Joined: resume.Elapsed, Anew: resume.Anew}
 	}
 	s.Sent, s.Renewed = env.Now(), env.Now()
-	p, f := s.Workflow.Subjob, s.Workflow.Plan
-	left := p.TimeLeft(env.Now())
-	env.Send(w.Stream, &message.ShardDispatch{
-		Shard: s.ID, Fence: s.Fence, Workflow: f.Name,
-		Program: p.Dispatch.Program, PlanDigest: p.Digest,
-		VUs: s.VUs, FirstVU: s.First, Cores: s.Cores,
-		Duration: f.Duration, Timeout: f.Timeout, RunTimeout: max(left, time.Second),
-		Given: s.Workflow.Given(), Rows: p.Dispatch.Rows,
-		Resume: resume, Tenancy: s.Tenancy,
-	})
+	env.Send(w.Stream, d)
+	return true
+}
+
+// sendPaced sends the dispatches that waited for room, as far as there is any.
+func (m *attempts) sendPaced(env node.Env) {
+	for d, ok := m.pace.Next(); ok; d, ok = m.pace.Next() {
+		s := m.subjobs[d.Shard.Job].Shard(d.Shard)
+		wanted := s != nil && s.Fence == d.Fence && s.State == message.WorkflowAssigned && s.Live() && s.Written && !s.Workflow.Stopping()
+		if wanted && (!exclusive(s.Workflow) || m.may(env, s.Workflow)) && !m.sendDispatch(env, s) {
+			return
+		}
+		if next, ok := m.pace.Next(); ok && next == d {
+			m.pace.Skip() // onRetry sends it, if it is wanted later
+		}
+	}
 }
 
 // back returns a shard to the shards that wait for cores.

@@ -105,6 +105,7 @@ func (m *Machine) settle(env node.Env) {
 		return // the manager was refused at its start
 	}
 	m.tellLone(env)
+	m.sendPaced(env)
 	for again := true; again; {
 		again = false
 		for r, ok := m.group.Ready(env); ok; r, ok = m.group.Ready(env) {

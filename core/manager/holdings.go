@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/archive"
 	"hyperscale/core/event"
 	"hyperscale/core/ledger"
+	"hyperscale/core/manager/pace"
 	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
@@ -24,6 +25,7 @@ type holdings struct {
 	gates  *uplink.Links
 	group  *quorum.Member // of the datacenter's managers; nil until the start
 	ledger *ledger.Ledger[tag]
+	pace   *pace.Pace // of dispatches
 
 	roster   *roster.Roster
 	subjobs  map[message.JobID]*subjob.Subjob

@@ -3,6 +3,7 @@ package manager
 import (
 	"hyperscale/core/event"
 	"hyperscale/core/ledger"
+	"hyperscale/core/manager/pace"
 	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
@@ -26,7 +27,7 @@ func New(c Config) *Machine {
 	}
 	slices.Sort(m.names)
 	m.holdings = holdings{
-		config: c, roster: roster.New(), ledger: ledger.New[tag](c.FileAge / 8),
+		config: c, roster: roster.New(), ledger: ledger.New[tag](c.FileAge / 8), pace: pace.New(pace.Default()),
 		subjobs: map[message.JobID]*subjob.Subjob{}, claims: map[message.JobID]*subjob.Claim{},
 		ended: map[message.JobID]node.Instant{}, gone: map[message.JobID]node.Instant{},
 	}

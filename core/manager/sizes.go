@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"hyperscale/core/manager/pace"
 	"hyperscale/core/node"
 )
 
@@ -12,6 +13,7 @@ func (m *Machine) Sizes(tell node.Tell) {
 	c := &m.config
 	tell("manager/parts", len(m.subjobs)+len(m.claims), m.heldMax())
 	m.roster.Sizes(tell, c.WorkersMax)
+	tell("manager/dispatches that wait for room", m.pace.Waiting(), pace.WaitsMax)
 	tell("manager/gates", len(m.sent), len(c.Gates)+len(c.Seeds))
 	tell("manager/ended", len(m.ended), 2*c.FinishedMax)
 	tell("manager/gone", len(m.gone), c.FinishedMax)
@@ -30,6 +32,7 @@ func (m *Machine) Rests(tell node.Tell) {
 	tell("manager/parts", len(m.subjobs), 0)
 	tell("manager/order of subjobs", len(m.order), 0)
 	tell("manager/claims", len(m.claims), 0)
+	tell("manager/dispatches that wait for room", m.pace.Waiting(), 0)
 	alone := 0
 	if m.lone.workflow != nil {
 		alone = 1

@@ -3,6 +3,7 @@ package manager
 import (
 	"hyperscale/core/event"
 	"hyperscale/core/lifecycle"
+	"hyperscale/core/manager/pace"
 	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
@@ -32,6 +33,9 @@ func (m *attempts) becomeWorkflow(env node.Env, f *subjob.Workflow, to message.W
 func (m *attempts) becomeShard(env node.Env, s *subjob.Shard, to message.WorkflowState) {
 	if !lifecycle.LegalWorkflow(s.State, to) {
 		node.Bug("shard %v %v: %v cannot follow %v", s.ID, s.Fence, to, s.State)
+	}
+	if s.State == message.WorkflowAssigned {
+		m.pace.Answered(pace.Dispatch{Shard: s.ID, Fence: s.Fence})
 	}
 	s.State = to
 	if !to.Terminal() || s.Result != nil {

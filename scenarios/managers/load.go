@@ -21,6 +21,8 @@ func loadWorlds() []stage.Scenario {
 			Doc: "The only manager of hundreds of workers is paused for one to two seconds, while each of them runs a shard of one job. Its mailbox holds little more than a message of each. Heartbeats and figures that wait replace older ones: no stream breaks, no worker is lost, nothing runs again, and the job completes."},
 		{Name: "file-flood", Virtual: 80 * time.Second, Within: 30 * time.Second, Build: cluster.On(buildFileFlood),
 			Doc: "Slow managers get hundreds of dispatches with their programs at once, and keep these files on a majority, while shards of another job run. Renewals wait behind none of it: no peer is lost, nothing runs again, and every job ends."},
+		{Name: "program-fan-out", Virtual: 70 * time.Second, Within: 30 * time.Second, Network: slowRack, Build: cluster.On(buildProgramFanOut),
+			Doc: "A manager that sends 10 MB a second dispatches a program of 400 KiB to each of a hundred workers, which all run shards of another job. It sends a few programs at a time, so renewals wait behind little: no peer is lost, nothing runs again, and both jobs complete."},
 		{Name: "slow-ocean", Virtual: 100 * time.Second, Within: 40 * time.Second, Network: slowOcean, Build: cluster.On(buildSlowOcean),
 			Doc: "One of three datacenters is behind links of 100 kB a second, and runs its subjobs of fifty jobs. Its manager sends figures when the last ones have left, so that no superseded one waits in front of a heartbeat or an order. No peer is lost, a cancel takes less than five seconds, and every job ends."},
 	}
@@ -140,4 +142,32 @@ func freshFigures(s *cluster.Cluster, datacenter string, bound time.Duration) fu
 			}
 		}
 	}
+}
+
+// slowRack is a datacenter in which each node sends 10 MB a second.
+func slowRack() netsim.Config {
+	c := netsim.Default()
+	c.Near.Bandwidth = 10_000_000
+	return c
+}
+
+const (
+	fanWorkers = 120
+	fanBytes   = 400 << 10
+)
+
+func buildProgramFanOut(s *cluster.Cluster) {
+	s.Build(cluster.Topology{Gates: 1, Datacenters: 1, Managers: 1, Workers: fanWorkers, Cores: 2, Clients: 1})
+	s.Complete = true
+	s.Checker.Promise(checker.Promises{Once: true})
+	s.LosesNoPeer(manyRegistered, s.Options.Virtual)
+	order := func(key string, at time.Duration, bytes int, length time.Duration) {
+		o := &cluster.Order{Key: key, Client: s.Clients[0]}
+		s.Orders = append(s.Orders, o)
+		submit := s.Submission(o, cluster.Load{Vus: 2 * fanWorkers, Cores: fanWorkers, Duration: length}, len(s.Orders))
+		submit.Program.Files[0].Data = append(submit.Program.Files[0].Data, make([]byte, bytes)...)
+		s.World.At(at, func() { s.Submit(o, submit, 0) })
+	}
+	order("long", manyRegistered, 0, 25*time.Second)
+	order("wide", manyRegistered+s.Rand.Duration(3*time.Second, 5*time.Second).Truncate(stage.Tick), fanBytes, 5*time.Second)
 }
