@@ -31,6 +31,8 @@ var remain = map[string]bool{
 // the reason why it cannot leak.
 var unreported = map[string]string{
 	"audience.Audience.greeted": "one entry of each client's stream, until that breaks; Sizes bounds them by WatchersMax",
+	"pace.Pace.out":             "each leaves with its answer, or after its patience; the pace's count bounds them",
+	"pace.Pace.waiting":         "the same dispatches as Pace.waits, which Rests reports",
 	"job.Job.Aborts":            "part of the record of a job, remembered until KeyAge; one of each workflow",
 	"job.Job.Closed":            "part of the record of a job, remembered until KeyAge; one of each datacenter",
 	"queue.Turn.Named":          "part of the record of a job, remembered until KeyAge",
