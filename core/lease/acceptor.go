@@ -3,11 +3,13 @@ package lease
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"slices"
-	"strings"
+	"sort"
 	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/lease/tomb"
 	"hyperscale/core/message"
 	"hyperscale/core/message/record"
 	"hyperscale/core/node"
@@ -18,13 +20,17 @@ import (
 type acceptor struct {
 	store
 	registers map[message.JobID]*register
+	tombs     tomb.Yard // the registers that the role has forgotten, but for those in registers
 	watch     dueQueue[*register]
 	sweeping  bool
 }
 
 func newAcceptor(c Config) *acceptor {
 	s := newSeat(c)
-	return &acceptor{store: store{mail: mail{seat: s, out: make([]outbox, s.n)}}, registers: map[message.JobID]*register{}}
+	return &acceptor{
+		store:     store{mail: mail{seat: s, out: make([]outbox, s.n)}},
+		registers: map[message.JobID]*register{},
+	}
 }
 
 func (r *acceptor) onPrepare(env node.Env, from int, m *message.LeasePrepare) {
@@ -60,6 +66,7 @@ func (r *acceptor) onPrepare(env node.Env, from int, m *message.LeasePrepare) {
 		r.commit(env, &ch)
 		return
 	}
+	r.revive(reg)
 	r.record(env, ch)
 }
 
@@ -111,21 +118,32 @@ func (r *acceptor) take(env node.Env, reg *register, from int, m *message.LeaseA
 	if !bytes.Equal(m.Record, reg.accepted.Record) { // a successor writes the record again that it takes over
 		ch.written = env.Now()
 	}
+	r.revive(reg)
 	r.record(env, ch)
 }
 
 // admit returns the register of a job for an acceptor's rule. It returns nil if there is no
 // room for a new one: this acceptor then stays silent, and others may accept.
 func (r *acceptor) admit(env node.Env, from int, job message.JobID) *register {
-	reg := r.registers[job]
-	if reg == nil {
-		if len(r.registers) >= r.c.RegistersMax {
-			env.Emit(event.Shed{Reason: event.ShedBound, What: "lease register", Why: ErrFull.Error()})
-			return nil
-		}
-		reg = r.at(job)
+	if reg := r.registers[job]; reg != nil {
+		return reg
 	}
-	return reg
+	if reg := r.buried(job); reg != nil {
+		return reg
+	}
+	if len(r.registers) >= r.c.RegistersMax {
+		env.Emit(event.Shed{Reason: event.ShedBound, What: "lease register", Why: ErrFull.Error()})
+		return nil
+	}
+	return r.at(job)
+}
+
+// known returns the register of a job, also a buried one, or nil.
+func (r *acceptor) known(job message.JobID) *register {
+	if reg := r.registers[job]; reg != nil {
+		return reg
+	}
+	return r.buried(job)
 }
 
 func (r *acceptor) refuse(env node.Env, to int, reg *register, t message.LeaseToken, l message.LeaseLife, left time.Duration) {
@@ -138,7 +156,7 @@ func (r *acceptor) refuse(env node.Env, to int, reg *register, t message.LeaseTo
 
 func (r *acceptor) onQuery(env node.Env, from int, m *message.LeaseQuery) {
 	a := message.LeaseAnswer{Job: m.Job, Nonce: m.Nonce}
-	if reg := r.registers[m.Job]; reg != nil && !reg.reaped {
+	if reg := r.known(m.Job); reg != nil && reg.told() {
 		a.Accepted = reg.accepted
 	}
 	r.sendAnswer(env, from, a)
@@ -146,7 +164,7 @@ func (r *acceptor) onQuery(env node.Env, from int, m *message.LeaseQuery) {
 
 // onConsent remembers that the holder lets this member acquire the job.
 func (r *acceptor) onConsent(env node.Env, from int, m *message.LeaseConsent) {
-	reg := r.registers[m.Job]
+	reg := r.known(m.Job)
 	if reg == nil {
 		if len(r.registers) >= r.c.RegistersMax {
 			return
@@ -168,8 +186,8 @@ func (r *acceptor) onConsent(env node.Env, from int, m *message.LeaseConsent) {
 
 // Seen returns what this member's acceptor has stored of a job.
 func (r *acceptor) Seen(now node.Instant, job message.JobID) (Sight, bool) {
-	reg := r.registers[job]
-	if reg == nil || reg.reaped || reg.accepted.Token.Zero() {
+	reg := r.known(job)
+	if reg == nil || !reg.told() || reg.accepted.Token.Zero() {
 		return Sight{}, false
 	}
 	a := &reg.accepted
@@ -188,7 +206,8 @@ func (r *acceptor) Written(now node.Instant, job message.JobID, record []byte) n
 	return now
 }
 
-// Known returns, sorted, all jobs of which this member's acceptor has accepted something.
+// Known returns, sorted, all jobs of which this member's acceptor has accepted something, but
+// for those that its role has forgotten.
 func (r *acceptor) Known() []message.JobID {
 	var jobs []message.JobID
 	//lint:orderfree they are sorted below
@@ -199,6 +218,34 @@ func (r *acceptor) Known() []message.JobID {
 	}
 	slices.SortFunc(jobs, message.JobID.Compare)
 	return jobs
+}
+
+// forgetAll forgets all registers, the buried ones too.
+func (r *acceptor) forgetAll() {
+	clear(r.registers)
+	r.tombs.Clear()
+}
+
+// following lists the registers whose jobs come after one, buried ones too, in the order of their
+// jobs.
+func (r *acceptor) following(job message.JobID) iter.Seq[*register] {
+	return func(yield func(*register) bool) {
+		regs := r.sorted()
+		regs = regs[sort.Search(len(regs), func(i int) bool { return regs[i].job.Compare(job) > 0 }):]
+		t, ok := r.tombs.After(job)
+		for ok || len(regs) > 0 {
+			var next *register
+			if ok && (len(regs) == 0 || t.Job.Compare(regs[0].job) < 0) {
+				next = r.risen(&t)
+				t, ok = r.tombs.After(t.Job)
+			} else {
+				next, regs = regs[0], regs[1:]
+			}
+			if !yield(next) {
+				return
+			}
+		}
+	}
 }
 
 // sorted returns all registers in the order of their jobs.
@@ -228,6 +275,9 @@ func (r *acceptor) commit(env node.Env, ch *change) {
 	}
 	r.watchOver(env, reg)
 	if ch.then == answersNone {
+		if reg.reaped {
+			r.inter(reg)
+		}
 		return
 	}
 	env.Emit(event.AcceptorWrote{Group: r.c.Group, Job: reg.job, Promised: reg.promised, Token: reg.accepted.Token, Seq: reg.accepted.Seq})
@@ -238,29 +288,45 @@ func (r *acceptor) commit(env node.Env, ch *change) {
 	r.sendAccepted(env, ch.from, message.LeaseAccepted{Job: reg.job, Token: ch.promised, Life: ch.promiser, Seq: ch.accepted.Seq})
 }
 
-// load reads the disk. After an error the member does not trust its disk.
+// load reads the disk. After an error the member does not trust its disk. Tombstones are many:
+// it reads a part of the keys at a time.
 func (r *acceptor) load(env node.Env) (m record.Member, found bool, err error) {
-	records := env.Store().Load(r.key(""))
-	for _, rec := range records {
-		r.writes.keys = append(r.writes.keys, rec.Key)
+	for _, rec := range env.Store().Load(r.key("member")) {
+		found = true
+		if err = record.Read(rec.Value, &m); err != nil {
+			return m, found, fmt.Errorf("read the mark of %s: %w", r.c.Group, err)
+		}
 	}
-	for _, rec := range records {
-		name := strings.TrimPrefix(rec.Key, r.key(""))
-		if name == "member" {
-			found = true
-			if err = record.Read(rec.Value, &m); err != nil {
-				return m, found, fmt.Errorf("read the mark of %s: %w", r.c.Group, err)
+	for _, first := range message.JobLetters {
+		for _, rec := range env.Store().Load(r.key("register/" + string(first))) {
+			if err := r.restore(env, rec); err != nil {
+				return m, found, err
 			}
-			continue
 		}
-		var s message.LeaseRegister
-		if rest, err := s.UnmarshalMsg(rec.Value); err != nil || len(rest) != 0 || r.keyOf(s.Job) != rec.Key {
-			return m, found, fmt.Errorf("read %s: %d bytes left over, %w", rec.Key, len(rest), err)
-		}
-		reg := r.at(s.Job)
-		reg.promised, reg.promiser, reg.accepted, reg.reaped = s.Promised, s.Life, s.Accepted, s.Reaped
-		reg.received = env.Now()
-		reg.seen = max(s.Promised.Epoch, s.Accepted.Token.Epoch)
 	}
 	return m, found, nil
+}
+
+// restore takes one register in from the disk.
+func (r *acceptor) restore(env node.Env, rec node.Record) error {
+	var s message.LeaseRegister
+	if rest, err := s.UnmarshalMsg(rec.Value); err != nil || len(rest) != 0 || r.keyOf(s.Job) != rec.Key {
+		return fmt.Errorf("read %s: %d bytes left over, %w", rec.Key, len(rest), err)
+	}
+	reg := r.at(s.Job)
+	reg.promised, reg.promiser, reg.accepted, reg.reaped = s.Promised, s.Life, s.Accepted, s.Reaped
+	reg.received = env.Now()
+	reg.seen = max(s.Promised.Epoch, s.Accepted.Token.Epoch)
+	if reg.reaped {
+		r.inter(reg)
+	}
+	return nil
+}
+
+// keysOnDisk lists the keys of all that this member has on its disk.
+func (r *acceptor) keysOnDisk(env node.Env) (keys []string) {
+	for _, rec := range env.Store().Load(r.key("")) {
+		keys = append(keys, rec.Key)
+	}
+	return keys
 }

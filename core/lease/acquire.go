@@ -9,17 +9,18 @@ import (
 // Acquire tries to become the owner of a job until Granted, Denied or Abandon. The seed becomes
 // the record of a register if no member has accepted one yet.
 func (r *proposer) Acquire(env node.Env, job message.JobID, seed []byte) {
-	reg := r.registers[job]
+	reg := r.known(job)
 	if reg != nil && reg.own != nil && reg.own.intent == acting {
 		return // an attempt runs, or this node holds it
 	}
-	if err := r.mayAcquire(reg, seed); err != nil {
+	if err := r.mayAcquire(job, seed); err != nil {
 		r.tell(Outcome{Kind: Denied, Job: job, Err: err})
 		return
 	}
 	if reg == nil {
 		reg = r.at(job)
 	}
+	r.revive(reg)
 	if reg.own != nil {
 		r.end(env, reg.own) // this node releases it or hands it over: a new attempt, under a higher token
 	}
@@ -28,13 +29,13 @@ func (r *proposer) Acquire(env node.Env, job message.JobID, seed []byte) {
 	r.begin(env, p)
 }
 
-func (r *proposer) mayAcquire(reg *register, seed []byte) error {
+func (r *proposer) mayAcquire(job message.JobID, seed []byte) error {
 	switch {
 	case !r.standing.speaks():
 		return ErrNotMember
 	case len(seed) > r.c.RecordMax:
 		return ErrTooLarge
-	case reg == nil && len(r.registers) >= r.c.RegistersMax:
+	case r.registers[job] == nil && len(r.registers) >= r.c.RegistersMax:
 		return ErrFull
 	}
 	return nil

@@ -32,10 +32,11 @@ type Config struct {
 	RetryMin       time.Duration // between two sends of one request
 	RetryMax       time.Duration
 	RankWait       time.Duration // after an expiry a member waits this long times its rank before it tries
-	TombstoneAge   time.Duration // how long a member remembers a forgotten register
+	TombstoneAge   time.Duration // how long a member remembers a buried register
 	DriftPPM       int64         // r: rates of clocks lie within this many parts per million of real time
 	Granularity    time.Duration // g: of the clocks
-	RegistersMax   int           // that one member holds; it rejects more
+	RegistersMax   int           // that one member holds beside tombstones; it rejects more
+	TombsMax       int           // tombstones that it holds in little memory; further ones count as registers
 	RecordMax      int           // bytes of a record
 	PageRegisters  int           // of one LeaseJoinState
 	PutRecords     int           // registers of one write to the disk; the next write takes the rest
@@ -62,6 +63,7 @@ func Default() Config {
 		DriftPPM:       10_000,
 		Granularity:    time.Millisecond,
 		RegistersMax:   100_000,
+		TombsMax:       1_500_000,
 		RecordMax:      32 << 10,
 		PageRegisters:  pageMax,
 		PutRecords:     putMax,
@@ -133,6 +135,9 @@ func (c Config) Validate() error {
 	}
 	if c.RegistersMax < 1 || c.RegistersMax > 10_000_000 {
 		fault("lease.registers_max = %d must be 1 to 10000000", c.RegistersMax)
+	}
+	if c.TombsMax < 1 || c.TombsMax > 100_000_000 {
+		fault("lease.tombs_max = %d must be 1 to 100000000", c.TombsMax)
 	}
 	if c.RecordMax < 1 || c.RecordMax > RecordMax {
 		fault("lease.record_max = %d must be 1 to %d: keep what is larger in the archive", c.RecordMax, RecordMax)

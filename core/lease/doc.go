@@ -40,6 +40,10 @@
 // blank disk beside members joins (rejoin.go). Recover (recover.go) makes one disk the truth of
 // a new epoch, on an operator's word, after a majority of disks is lost.
 //
+// A role buries a register that it needs no more (watch.go). Package tomb keeps the proof of its
+// release in little memory, and an epitaph: what a proposer or reader gets in place of the
+// record.
+//
 // Layers, each calls those below it alone. Registers dispatches. membership founds, joins and
 // recovers. proposer and reader want registers. acceptor answers, store writes, mail sends,
 // seat knows the set. Rules are values: register, proposal, tag.

@@ -137,7 +137,7 @@ func TestTombstoneOutlivesARestart(t *testing.T) {
 	b.crash(false)
 	b.begin()
 	g.advance(50 * time.Millisecond)
-	reg := b.r.registers[jobN(1)]
+	reg := b.r.known(jobN(1))
 	if reg == nil || !reg.reaped || !reg.accepted.Released || len(reg.accepted.Record) != 0 {
 		t.Fatalf("after the restart the register is %+v", reg)
 	}

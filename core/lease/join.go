@@ -79,7 +79,6 @@ func (r *membership) Start(env node.Env) {
 	case r.c.Recover:
 		r.startRecovery(env, m, same)
 	case !same:
-		r.writes.keys = nil
 		r.becomeMute(env, "the disk is of a member of %s, the configured set is %s: restore the set, or recover with the new one",
 			strings.Join(m.Members, ","), strings.Join(r.names, ","))
 		return
@@ -87,7 +86,6 @@ func (r *membership) Start(env node.Env) {
 		copy(r.gens, m.Generations)
 		r.becomeMember(env, was, "restarted")
 	}
-	r.writes.keys = nil // only a blank member erases them
 	r.hailAll(env)
 	r.judge(env)
 }
@@ -95,7 +93,8 @@ func (r *membership) Start(env node.Env) {
 // restartBlank starts a node that is not a member yet. It erases what an unfinished join has
 // left on the disk.
 func (r *membership) restartBlank(env node.Env, m record.Member, same bool) {
-	clear(r.registers)
+	r.forgetAll()
+	r.writes.keys = r.keysOnDisk(env)
 	r.erase(env)
 	if same && len(m.Generations) == r.n {
 		copy(r.gens, m.Generations)
@@ -120,8 +119,11 @@ func (r *membership) becomeMember(env node.Env, s standing, how string) {
 			r.tell(Outcome{Kind: Vacant, Job: reg.job, Token: a.Token, Holder: r.c.Self, Record: a.Record, Vacancy: Vacancy{Mine: true}})
 		}
 		if reg.reaped {
-			r.sweepLater(env)
+			r.sweepLater(env, r.c.TombstoneAge/8)
 		}
+	}
+	if r.tombs.Len() > 0 {
+		r.sweepLater(env, r.c.TombstoneAge/8)
 	}
 }
 
@@ -235,10 +237,13 @@ func (r *membership) becomeBlank(env node.Env) {
 	for _, reg := range r.sorted() {
 		w.keys = append(w.keys, r.keyOf(reg.job))
 	}
+	for t, ok := r.tombs.After(message.JobID{}); ok; t, ok = r.tombs.After(t.Job) {
+		w.keys = append(w.keys, r.keyOf(t.Job))
+	}
 	clear(w.next)
 	w.next, w.waiting = w.next[:0], nil
 	clear(w.places)
-	clear(r.registers)
+	r.forgetAll()
 	r.standing, r.target = blank, blank
 	r.erase(env)
 	for i := range r.peers {

@@ -3,6 +3,7 @@ package lease
 import (
 	"slices"
 
+	"hyperscale/core/lease/tomb"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -32,6 +33,7 @@ func New(c Config, p Poster) *Registers {
 		node.Bug("lease: no poster")
 	}
 	a := newAcceptor(c)
+	a.tombs = tomb.New(c.TombsMax)
 	w := &proposer{acceptor: a}
 	q := &reader{acceptor: a, reads: map[uint64]*read{}}
 	return &Registers{acceptor: a, proposer: w, reader: q, membership: &membership{

@@ -49,7 +49,7 @@ func shelves(t *rapid.T, page, put, jobs, size int) *group {
 // stock lists what an acceptor must not lose of its registers.
 func stock(h *host) []string {
 	var all []string
-	for _, reg := range h.r.sorted() {
+	for reg := range h.r.following(message.JobID{}) {
 		a := &reg.accepted
 		all = append(all, fmt.Sprintf("%v promised %v accepted %v released %v reaped %v record %x", reg.job, reg.promised, a.Token, a.Released, reg.reaped, Value(a.Record)))
 	}
@@ -203,22 +203,22 @@ func TestTombstonesEnd(t *testing.T) {
 		}
 		g.advance(19 * time.Second)
 		for _, h := range g.members {
-			if reg := h.r.registers[jobN(1)]; reg == nil || !reg.reaped {
+			if reg := h.r.known(jobN(1)); reg == nil || !reg.reaped {
 				t.Fatalf("restart %v: %s has forgotten a tombstone before its age", restart, h.name)
 			}
 		}
 		g.advance(time.Second + 11*time.Second) // its age, and the sweep after it
 		for _, h := range g.members {
-			if _, left := h.records["lease/gates/register/"+jobN(1).String()]; h.r.registers[jobN(1)] != nil || left {
+			if _, left := h.records["lease/gates/register/"+jobN(1).String()]; h.r.known(jobN(1)) != nil || left {
 				t.Fatalf("restart %v: %s still has the tombstone, on disk: %v", restart, h.name, left)
 			}
-			if !restart && (h.r.registers[jobN(3)] == nil || h.r.sweeping == false) {
+			if !restart && (h.r.known(jobN(3)) == nil || h.r.sweeping == false) {
 				t.Fatalf("%s has forgotten a younger tombstone, or sweeps no more", h.name)
 			}
 		}
 		g.advance(60 * time.Second)
 		for _, h := range g.members {
-			if len(h.r.registers) != 0 || len(h.records) != 1 || h.r.sweeping {
+			if len(h.r.registers)+h.r.tombs.Len() != 0 || len(h.records) != 1 || h.r.sweeping {
 				t.Fatalf("restart %v: %s has %d registers, %d records beside its mark, sweeps on: %v", restart, h.name, len(h.r.registers), len(h.records)-1, h.r.sweeping)
 			}
 		}

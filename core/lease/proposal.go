@@ -239,11 +239,3 @@ func (r *proposer) endAttempt(env node.Env, p *proposal) {
 	}
 	p.call = 0
 }
-
-// Value returns a record's digest for events, 0 for none.
-func Value(record []byte) uint64 {
-	if len(record) == 0 {
-		return 0
-	}
-	return node.MixBytes(0, record)
-}

@@ -1,10 +1,12 @@
 package lease
 
 import (
+	"encoding/binary"
 	"maps"
 	"slices"
 	"time"
 
+	"hyperscale/core/lease/tomb"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -59,6 +61,10 @@ func (reg *register) mayPass(m *message.LeasePrepare) bool {
 	}
 	return !m.Consent.Zero() && !m.Consent.Less(a.Token)
 }
+
+// told says that the member tells others what it has accepted: a tombstone only if it has an
+// epitaph.
+func (reg *register) told() bool { return !reg.reaped || len(reg.accepted.Record) > 0 }
 
 // buried reports whether a token is not above a tombstone's.
 func (reg *register) buried(t message.LeaseToken) bool {
@@ -182,3 +188,41 @@ func later(a, b *message.LeaseState) bool {
 // forgotten: a tombstone, or later acquisitions without a seed that went no further. It starts
 // over with a seed.
 func void(s *message.LeaseState) bool { return len(s.Record) == 0 }
+
+// EpitaphMax bounds what a tombstone says of its job, in bytes.
+const EpitaphMax = tomb.EpitaphMax
+
+// An epitaph stands in its register in place of the record: a mark that no record begins with,
+// the digest of the record, then the text. So a member that acquires or reads the register gets
+// an epitaph, and observers still see the value that a majority accepted.
+const (
+	epitaphMark = 0xc1
+	epitaphHead = 1 + 8
+)
+
+func engraved(value uint64, text []byte) []byte {
+	if len(text) == 0 {
+		return nil
+	}
+	return append(binary.BigEndian.AppendUint64([]byte{epitaphMark}, value), text...)
+}
+
+// Epitaph returns the text that a role gave to Bury, if a record is an epitaph.
+func Epitaph(record []byte) (text []byte, ok bool) {
+	if len(record) <= epitaphHead || record[0] != epitaphMark {
+		return nil, false
+	}
+	return record[epitaphHead:], true
+}
+
+// Value returns a record's digest for events, 0 for none. The value of an epitaph is that of the
+// record that it replaced.
+func Value(record []byte) uint64 {
+	if len(record) == 0 {
+		return 0
+	}
+	if _, ok := Epitaph(record); ok {
+		return binary.BigEndian.Uint64(record[1:])
+	}
+	return node.MixBytes(0, record)
+}

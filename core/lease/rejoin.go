@@ -121,8 +121,8 @@ func (r *membership) onJoinSet(env node.Env, from int, m *message.LeaseJoinSet) 
 func (r *membership) tellPage(env node.Env, to int, nonce uint64, after message.JobID) {
 	page := &message.LeaseJoinState{Group: r.c.Group, Nonce: nonce, Gens: slices.Clone(r.gens)}
 	size := 0
-	for _, reg := range r.sorted() {
-		if reg.job.Compare(after) <= 0 || reg.promised.Zero() {
+	for reg := range r.following(after) {
+		if reg.promised.Zero() {
 			continue
 		}
 		size += entryBytes + len(reg.accepted.Record)
@@ -258,7 +258,7 @@ func (r *membership) abandonJoin(env node.Env, err error) {
 	for _, t := range then {
 		r.follow(env, t, err)
 	}
-	clear(r.registers)
+	r.forgetAll()
 	r.joining = nil
 	r.target = r.standing
 	if r.recovery != nil {

@@ -54,6 +54,9 @@ const readsMax = 16 << 10
 // Sizes reports what this member holds, against its bounds.
 func (r *Registers) Sizes(tell node.Tell) {
 	tell("lease/registers", len(r.registers), r.c.RegistersMax)
+	tell("lease/tombstones", r.tombs.Len(), r.c.TombsMax)
+	ages, most := r.tombs.Ages()
+	tell("lease/ages of tombstones", ages, most)
 	tell("lease/writes", len(r.writes.next)+len(r.writes.open), r.c.RegistersMax)
 	tell("lease/reads", len(r.readQueue.entries), readsMax)
 	tell("lease/strangers", len(r.strangers), MembersMax)

@@ -22,6 +22,7 @@ import (
 //	start a ... | crash a [disk=lost] | recover a
 //	acquire a j1 seed            update a j1 record [ticket]
 //	release|forget|abandon a j1  read a j1 [ticket]      transfer a j1 b
+//	bury a j1 epitaph
 //	advance 5s
 //	cut a b [oneway] | heal      the network loses messages between them
 //	hold a b [what]              it holds messages from a to b that contain what ...
@@ -304,6 +305,10 @@ func (s *story) call(d *datadriven.TestData) {
 		h.r.Release(h, j)
 	case "forget":
 		h.r.Forget(h, j)
+	case "bury":
+		if !h.r.Bury(h, j, []byte(third)) {
+			s.out.WriteString("not buried\n")
+		}
 	case "abandon":
 		h.r.Abandon(h, j)
 	case "read":

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/lease/tomb"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -70,40 +71,98 @@ func (r *acceptor) look(env node.Env, reg *register) {
 	r.watchAt(env, reg, now.Add(guard))
 }
 
-// Forget leaves a tombstone of a released register. It remembers the release under its token
-// for TombstoneAge. So neither a delayed accept nor a member that missed the release revives
-// the register.
-func (r *acceptor) Forget(env node.Env, job message.JobID) {
+// Forget buries a register without an epitaph: its job may begin anew.
+func (r *acceptor) Forget(env node.Env, job message.JobID) bool { return r.Bury(env, job, nil) }
+
+// Bury leaves a tombstone of a released register, and says whether it does. The tombstone
+// remembers the release under its token for TombstoneAge, so neither a delayed accept nor a
+// member that missed the release revives the register. While it has an epitaph, a proposer gets
+// that in place of a record: the job does not begin anew.
+func (r *acceptor) Bury(env node.Env, job message.JobID, epitaph []byte) bool {
 	reg := r.registers[job]
-	if reg == nil || reg.reaped || reg.own != nil {
-		return
+	if len(epitaph) > EpitaphMax {
+		node.Bug("lease: an epitaph of %d bytes, at most %d fit", len(epitaph), EpitaphMax)
 	}
-	if !reg.accepted.Released {
+	switch {
+	case reg == nil || reg.reaped || reg.own != nil || reg.writing: // forgotten, or a member acquires it
+		return false
+	case !reg.accepted.Released:
 		env.Emit(event.Shed{Reason: event.ShedBound, What: "forgetting job " + job.String(), Why: "its register is not released"})
-		return
-	}
-	if reg.writing {
-		return // a member acquires it
+		return false
+	case len(epitaph) > 0 && r.tombs.Len() >= r.tombs.Max():
+		return false
 	}
 	ch := reg.change(r.self)
 	a := &reg.accepted
-	ch.accepted = message.LeaseState{Token: a.Token, Life: a.Life, Seq: a.Seq, Rev: a.Seq, Released: true, Lease: a.Lease}
+	ch.accepted = message.LeaseState{
+		Token: a.Token, Life: a.Life, Seq: a.Seq, Rev: a.Seq, Released: true, Lease: a.Lease, Record: engraved(Value(a.Record), epitaph),
+	}
+	if len(epitaph) > 0 {
+		ch.accepted.Rev = a.Rev // it means what the record means: readers count it with members that have the record
+	}
 	ch.reaped, ch.received = true, env.Now()
 	r.record(env, ch)
-	r.sweepLater(env)
+	r.sweepLater(env, r.c.TombstoneAge/8)
+	return true
 }
 
-func (r *acceptor) sweepLater(env node.Env) {
-	if !r.sweeping {
-		r.sweeping = true
-		env.SetTimer(node.Key(node.PartLease, node.LeaseSweep), r.c.TombstoneAge/8)
+// Buried counts the tombstones, and says how many there may be.
+func (r *acceptor) Buried() (n, most int) { return r.tombs.Len(), r.tombs.Max() }
+
+// inter moves a register that its disk has as a tombstone to the tombs, where it takes less
+// memory. One that a member acquires, or that does not fit, remains as it is.
+func (r *acceptor) inter(reg *register) {
+	a := &reg.accepted
+	if reg.own != nil || reg.promised != a.Token || reg.promiser != a.Life || r.registers[reg.job] != reg {
+		return
+	}
+	t := tomb.Tomb{Job: reg.job, Token: a.Token, Life: a.Life, Seq: a.Seq, Rev: a.Rev, Buried: reg.received}
+	if text, ok := Epitaph(a.Record); ok {
+		t.Epitaph, t.Value = text, Value(a.Record)
+	}
+	if r.tombs.Add(&t) {
+		delete(r.registers, reg.job)
 	}
 }
 
-// onSweep drops tombstones that are old enough.
+// buried returns the register that a tombstone stands for, or nil. Until revive, the tombstone
+// remains, and the register is the caller's alone.
+func (r *acceptor) buried(job message.JobID) *register {
+	t, ok := r.tombs.Find(job)
+	if !ok {
+		return nil
+	}
+	return r.risen(&t)
+}
+
+func (r *acceptor) risen(t *tomb.Tomb) *register {
+	return &register{
+		job: t.Job, promised: t.Token, promiser: t.Life, reaped: true, received: t.Buried, seen: t.Token.Epoch,
+		accepted: message.LeaseState{
+			Token: t.Token, Life: t.Life, Seq: t.Seq, Rev: t.Rev, Released: true, Lease: r.c.Lease, Record: engraved(t.Value, t.Epitaph),
+		},
+	}
+}
+
+// revive makes a register of a tombstone again, because it changes.
+func (r *acceptor) revive(reg *register) {
+	if r.registers[reg.job] == nil {
+		r.registers[reg.job] = reg
+		r.tombs.Remove(reg.job)
+	}
+}
+
+func (r *acceptor) sweepLater(env node.Env, wait time.Duration) {
+	if !r.sweeping {
+		r.sweeping = true
+		env.SetTimer(node.Key(node.PartLease, node.LeaseSweep), wait)
+	}
+}
+
+// onSweep drops tombstones that are old enough, as many as one write takes.
 func (r *acceptor) onSweep(env node.Env) {
 	r.sweeping = false
-	now, left := env.Now(), false
+	now, left := env.Now(), r.tombs.Len() > 0
 	for _, reg := range r.sorted() {
 		if !reg.reaped {
 			continue
@@ -112,13 +171,31 @@ func (r *acceptor) onSweep(env node.Env) {
 			left = true
 			continue
 		}
-		ch := reg.change(r.self)
-		ch.then = forgets
-		r.record(env, ch)
+		r.erode(env, reg)
 	}
-	if left {
-		r.sweepLater(env)
+	for range r.c.PutRecords {
+		t, ok := r.tombs.Oldest()
+		if !ok || now.Sub(t.Buried) < r.c.TombstoneAge {
+			break
+		}
+		reg := r.risen(&t)
+		r.revive(reg)
+		r.erode(env, reg)
 	}
+	t, ok := r.tombs.Oldest()
+	switch {
+	case ok && now.Sub(t.Buried) >= r.c.TombstoneAge:
+		r.sweepLater(env, r.c.RetryMax)
+	case left:
+		r.sweepLater(env, r.c.TombstoneAge/8)
+	}
+}
+
+// erode deletes a tombstone from the disk.
+func (r *acceptor) erode(env node.Env, reg *register) {
+	ch := reg.change(r.self)
+	ch.then = forgets
+	r.record(env, ch)
 }
 
 func (r *acceptor) drop(reg *register) {

@@ -25,6 +25,9 @@ func JobOf(key string) (id JobID) {
 // idText is lower-case base32 without the letters that look like digits.
 const idText = "0123456789abcdefghjkmnpqrstvwxyz"
 
+// JobLetters are the letters with which the text of a job's ID may begin.
+const JobLetters = idText
+
 func (id JobID) String() string {
 	var text [26]byte
 	bits, have, at := uint64(0), 0, 0
