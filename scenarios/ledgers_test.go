@@ -34,6 +34,7 @@ var unreported = map[string]string{
 	"pace.Pace.out":             "each leaves with its answer, or after its patience; the pace's count bounds them",
 	"pace.Pace.waiting":         "the same dispatches as Pace.waits, which Rests reports",
 	"job.Job.Aborts":            "part of the record of a job, remembered until KeyAge; one of each workflow",
+	"job.Outcome.Freed":         "part of the record of a job, gone once its files are; one of each subjob and the program",
 	"job.Job.Closed":            "part of the record of a job, remembered until KeyAge; one of each datacenter",
 	"queue.Turn.Named":          "part of the record of a job, remembered until KeyAge",
 	"job.Job.Subjobs":           "part of the record of a job, remembered until KeyAge; Rests tells what each holds",

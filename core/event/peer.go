@@ -108,6 +108,22 @@ func ShedFor(c message.Code) ShedReason {
 	return ShedUnfit
 }
 
+// BoundNear: so much of a bound is used that an operator should raise it, or, if Near is false, no
+// longer. Beyond the bound a node rejects requests.
+type BoundNear struct {
+	Setting string
+	Used    uint64
+	Bound   uint64
+	Near    bool
+}
+
+// BoundUsed: how much of a bound is used, from time to time.
+type BoundUsed struct {
+	Setting string
+	Used    uint64
+	Bound   uint64
+}
+
 // EventName implements node.Event.
 func (PeerRegistered) EventName() string { return "peer-registered" }
 
@@ -125,3 +141,9 @@ func (StoreFailed) EventName() string { return "store-failed" }
 
 // EventName implements node.Event.
 func (Shed) EventName() string { return "shed" }
+
+// EventName implements node.Event.
+func (BoundNear) EventName() string { return "bound-near" }
+
+// EventName implements node.Event.
+func (BoundUsed) EventName() string { return "bound-used" }

@@ -30,7 +30,7 @@ func (m *ownership) adopt(env node.Env, o lease.Outcome, asks []*audience.Ask) {
 	for _, a := range asks {
 		a.Again = true
 	}
-	m.makeRoom()
+	m.makeRoom(env)
 	m.jobs[j.ID] = j
 	if j.State.Terminal() {
 		m.resume(env, j)
@@ -130,6 +130,7 @@ func (m *ownership) resume(env node.Env, j *entry) {
 	case j.State.Terminal():
 		m.keepEnded(env, j)
 		m.group.Leases.Release(env, j.ID)
+		m.free(env, &j.Job)
 	case j.State == message.JobQueued:
 		m.resumeAborts(env, j)
 		m.enqueue(env, j)
@@ -173,10 +174,16 @@ func (m *ownership) keepHouse(env node.Env) {
 	m.vacant = vacant
 }
 
+// forgottenAtOnce bounds the jobs that one sweep forgets; the next sweep goes on.
+const forgottenAtOnce = 4096
+
 // onSweep drops what has passed its age.
 func (m *ownership) onSweep(env node.Env) {
 	now := env.Now()
-	for m.group.Leases.Speaks() {
+	if m.group.Leases.Speaks() {
+		m.seeAll(env) // before it forgets: what is being forgotten is still on the disk
+	}
+	for n := 0; n < forgottenAtOnce && m.group.Leases.Speaks(); n++ {
 		j := m.history.Oldest()
 		if j == nil || now.Sub(j.Ended) < m.config.KeyAge {
 			break
@@ -188,8 +195,8 @@ func (m *ownership) onSweep(env node.Env) {
 		m.remember(env, datacenterPrefix+name, nil)
 	}
 	m.relay.Age(now, m.config.AnswerTimeout)
+	m.measure(env, true)
 	if m.group.Leases.Speaks() {
-		m.seeAll(env)
 		inUse := m.filesInUse(env)
 		m.group.Files.Mend(env, inUse)
 		m.group.Files.Sweep(env, inUse)

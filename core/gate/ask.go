@@ -59,7 +59,7 @@ func (m *desk) serve(env node.Env, j *entry, a *audience.Ask) {
 	switch a.What {
 	case audience.Submit:
 		if a.Digest != j.Digest {
-			refuse(env, a.Stream, a.Request, message.CodeKeyMismatch, fmt.Sprintf("key %q belongs to another payload", j.Key))
+			refuse(env, a.Stream, a.Request, message.CodeKeyMismatch, keyOf(j)+" belongs to another payload")
 			return
 		}
 		env.Send(a.Stream, &message.JobAck{Request: a.Request, Job: j.ID, Duplicate: a.Again})
@@ -72,6 +72,14 @@ func (m *desk) serve(env node.Env, j *entry, a *audience.Ask) {
 	case audience.Cancel:
 		m.cancel(env, j, a)
 	}
+}
+
+// keyOf names a job's key; the gate does not remember the text of one that it has buried.
+func keyOf(j *entry) string {
+	if j.Buried() {
+		return "the key of job " + j.ID.String()
+	}
+	return fmt.Sprintf("key %q", j.Key)
 }
 
 // look finds out, for a job that this gate does not own, who owns it or how it ended.

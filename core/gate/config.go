@@ -49,7 +49,8 @@ type Group struct {
 // Room bounds what a gate holds in memory.
 type Room struct {
 	QueueMax        int // jobs accepted and not dispatched
-	JobsMax         int // remembered jobs and keys, ended ones included
+	JobsMax         int // jobs that the gate holds, ended ones included
+	KeysMax         int // ended jobs beside those, of which it remembers the key and the end
 	ProgramBytesMax int // of one job's files
 	SpecBytesMax    int // programs and plans of all jobs that have not ended
 	WaitersMax      int // requests that wait for one job
@@ -95,7 +96,7 @@ type Pace struct {
 
 // Retention bounds how long, and how much of, what has ended a gate keeps.
 type Retention struct {
-	KeyAge         time.Duration // how long the gate remembers an ended job and its key
+	KeyAge         time.Duration // how long, at least, the gate remembers a key and how its job ended
 	ResultAge      time.Duration // how long the gate keeps its result
 	FileAge        time.Duration // age at which the gate deletes a file that no record names
 	ResultsMax     int
@@ -115,7 +116,7 @@ func Default() Config {
 			Lease: 30 * time.Second, QuorumTimeout: 5 * time.Second, RenewalTimeout: 5 * time.Second, DriftPPM: 10_000, StopTimeout: 3 * time.Second,
 		},
 		Room: Room{
-			QueueMax: 1000, JobsMax: 10_000, ProgramBytesMax: programBytesMax, SpecBytesMax: 128 << 20,
+			QueueMax: 1000, JobsMax: 10_000, KeysMax: 1_500_000, ProgramBytesMax: programBytesMax, SpecBytesMax: 128 << 20,
 			WaitersMax: 64, LookupsMax: 1000, WatchersMax: 10_000, DatacentersMax: 64, ManagersMax: 1024,
 		},
 		Dispatching: Dispatching{
@@ -252,7 +253,8 @@ func (c Config) timing() job.Timing {
 func (c *Config) Settings() []setting.Setting {
 	return []setting.Setting{
 		setting.Count("gate.queue_max", &c.QueueMax, 0, "jobs that are accepted and wait for cores", "longer bursts are kept", "clients hear earlier that the queue is full"),
-		setting.Count("gate.jobs_max", &c.JobsMax, 0, "jobs and keys that are remembered, ended ones included", "memory: about 1 KiB a job", "a key of an ended job can run again earlier"),
+		setting.Count("gate.jobs_max", &c.JobsMax, 0, "jobs that a gate holds, ended ones included", "memory: about 3 KiB a job", "of ended jobs only key and end are known earlier"),
+		setting.Count("gate.keys_max", &c.KeysMax, 0, "ended jobs beside gate.jobs_max, of which only key and end are remembered for gate.key_age", "memory and disk: 86 bytes and about 400 a job", "submissions are rejected earlier"),
 		setting.Count("gate.program_bytes_max", &c.ProgramBytesMax, programBytesMax, "bytes of one job's files", "nothing above 512KiB: a dispatch must fit a frame", "large programs are rejected"),
 		setting.Count("gate.spec_bytes_max", &c.SpecBytesMax, 0, "bytes of programs and plans of all jobs that have not ended", "memory", "fewer large jobs wait"),
 		setting.Count("gate.waiters_max", &c.WaitersMax, 0, "requests that wait for one job", "memory", "further requests are rejected, to be retried"),
@@ -286,7 +288,7 @@ func (c *Config) Settings() []setting.Setting {
 		setting.Span("gate.push_interval", &c.PushInterval, "time between statuses for one watcher while no state changes", "fewer messages", "smoother displays"),
 		setting.Span("gate.push_min", &c.PushMin, "time between any two statuses for one watcher", "fewer messages", "quicker displays"),
 		setting.Span("gate.sweep_interval", &c.SweepInterval, "time between looks for what is too old", "memory and disk are freed later", "work"),
-		setting.Span("gate.key_age", &c.KeyAge, "time for which an ended job and its key are remembered", "memory", "a key can run again earlier"),
+		setting.Span("gate.key_age", &c.KeyAge, "time for which a key and the end of its job are remembered", "memory, see gate.keys_max", "a key can run again earlier"),
 		setting.Span("gate.result_age", &c.ResultAge, "time for which a result is kept", "disk", "late readers find no result"),
 		setting.Span("gate.file_age", &c.FileAge, "age after which a file that no record names is swept", "disk", "a record has less time to reach a majority"),
 	}

@@ -7,10 +7,11 @@
 // gate acts. A job belongs to the gate that holds its register; every gate answers for a job
 // that has ended.
 //
-// Five subpackages decide; the layers of this package send, persist, and set timers. Package
+// Six subpackages decide; the layers of this package send, persist, and set timers. Package
 // places holds datacenters and managers as their heartbeats describe them. Package result
 // merges the reports of the datacenters into one result that fits a frame. Package queue
 // decides which job runs next, and where. Package audience holds waiting requests and watchers.
+// Package room says which bounds are near.
 // Package job holds a job and its subjobs: their states, what a majority knows of them, when
 // each is due.
 //
@@ -53,6 +54,8 @@
 //	       manager has ended the workflow.
 //	GATE-8 A stopped job has the time of its after_all beyond the bounds of a stop, unless a
 //	       client asks to end at once.
+//	GATE-9 Ended jobs make room for new ones, the oldest first. A job that has not ended does
+//	       not. The gate answers for a key, and how its job ended, until KeyAge after the end.
 //
 // A gate that adopts a job publishes its last transition once more, since it cannot know
 // whether any client received it. A job's time stands still while no gate owns it. Its

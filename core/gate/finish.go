@@ -98,6 +98,7 @@ func (m *driver) end(env node.Env, j *entry, to message.JobState, reason string)
 	merged := j.Merged()
 	file := encoded(merged)
 	j.ResultFile, j.ResultBytes = archive.DigestOf(file), len(file)
+	j.Freed = files(j)
 	var counted []*job.Subjob
 	for _, p := range j.Subjobs {
 		p.Release(m.places)
@@ -114,6 +115,20 @@ func (m *driver) end(env node.Env, j *entry, to message.JobState, reason string)
 	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.ID))
 	m.save(env, j, tag{act: actRelease, result: merged, counted: counted}, file)
 	m.schedule(env)
+}
+
+// files lists the files that a job needs until its end.
+func files(j *entry) (all []message.FileDigest) {
+	none := message.FileDigest{}
+	if j.SpecFile != none {
+		all = append(all, j.SpecFile)
+	}
+	for _, p := range j.Subjobs {
+		if p.File != none {
+			all = append(all, p.File)
+		}
+	}
+	return all
 }
 
 // onQueueTimer ends queued jobs that have waited too long.

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"fmt"
+
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
@@ -39,7 +41,7 @@ func emit(env node.Env, id message.JobID, t job.Transition) {
 }
 
 // see returns a job that has ended for good, whichever gate owned it. It returns nil for
-// others.
+// others. The gate does not hold a job that it has buried.
 func (m *memory) see(env node.Env, id message.JobID, token message.LeaseToken, released bool, record []byte) *entry {
 	if !released {
 		return nil
@@ -48,29 +50,45 @@ func (m *memory) see(env node.Env, id message.JobID, token message.LeaseToken, r
 	if err != nil || !rec.Last.To.Terminal() {
 		return nil
 	}
-	if !m.makeRoom() {
-		return nil
-	}
 	j := &entry{Job: job.FromRecord(id, &rec, env.Now(), env.Now(), env.Self().Incarnation)}
-	m.number = max(m.number, j.Turn.Number)
 	j.Own(token)
 	j.Ready = true
+	if rec.Buried() {
+		reached(env, "gate/buried-asked")
+		j.Last.Reason = fmt.Sprintf("only its key and its end are remembered, as more than gate.jobs_max = %d jobs have followed", m.config.JobsMax)
+		j.Sequence = (env.Self().Incarnation+1)<<32 - 2 // above those of all statuses before
+		return j
+	}
+	if !m.makeRoom(env) {
+		return nil
+	}
+	m.number = max(m.number, j.Turn.Number)
 	m.jobs[id] = j
 	m.keepEnded(env, j)
 	return j
 }
 
-// seeAll loads the ended jobs that this gate's acceptor knows.
+// seeAll loads the ended jobs that this gate's acceptor knows. It buries those for which there is
+// no room.
 func (m *memory) seeAll(env node.Env) {
 	var fresh []*entry
 	for _, id := range m.group.Leases.Known() {
 		if m.jobs[id] != nil {
 			continue
 		}
-		if seen, ok := m.group.Leases.Seen(env.Now(), id); ok && len(m.jobs) < m.config.JobsMax {
+		seen, ok := m.group.Leases.Seen(env.Now(), id)
+		if !ok || !seen.Released {
+			continue
+		}
+		if len(m.jobs) < m.config.JobsMax {
 			if j := m.see(env, id, seen.Token, seen.Released, seen.Record); j != nil {
 				fresh = append(fresh, j)
 			}
+			continue
+		}
+		if rec, err := job.ReadRecord(id, seen.Record); err == nil && rec.Last.To.Terminal() {
+			j := job.FromRecord(id, &rec, env.Now(), env.Now(), env.Self().Incarnation)
+			m.inter(env, &j)
 		}
 	}
 	if len(fresh) > 0 { // in the order of acceptance, as far as the records say
@@ -78,13 +96,36 @@ func (m *memory) seeAll(env node.Env) {
 	}
 }
 
-// makeRoom evicts the oldest ended job if one more job would be too many. It says whether there
+// makeRoom buries the oldest ended job if one more job would be too many. It says whether there
 // is room.
-func (m *memory) makeRoom() bool {
+func (m *memory) makeRoom(env node.Env) bool {
 	if j := m.history.Oldest(); j != nil && len(m.jobs) >= m.config.JobsMax {
+		file := j.ResultFile
 		m.evict(j)
+		j.ResultFile = file
+		m.inter(env, j)
 	}
 	return len(m.jobs) < m.config.JobsMax
+}
+
+// inter keeps the key and the end of a job alone, in the tombstone of its register. The files of
+// the job go, too. A register that is not released yet remains: seeAll finds it again.
+func (m *memory) inter(env node.Env, j *job.Job) {
+	if !m.group.Leases.Bury(env, j.ID, j.Epitaph()) {
+		reached(env, "gate/not-buried")
+		return
+	}
+	m.group.Files.Drop(env, j.ResultFile)
+	m.free(env, j)
+}
+
+// free deletes the files that a job needed until its end. Its end is on a majority: no gate reads
+// them any more, and another job has others, since a program contains its job's key.
+func (m *memory) free(env node.Env, j *job.Job) {
+	for _, d := range j.Freed {
+		m.group.Files.Drop(env, d)
+	}
+	j.Freed = nil
 }
 
 // keepEnded keeps a job that has ended, and its result within the bounds.
@@ -95,15 +136,6 @@ func (m *memory) keepEnded(env node.Env, j *entry) {
 		m.group.Files.Drop(env, o.ResultFile)
 		m.history.ForgetResult(o)
 	}
-}
-
-// forgetOldest makes room for one more job.
-func (m *memory) forgetOldest(env node.Env) bool {
-	j := m.history.Oldest()
-	if j != nil {
-		m.forget(env, j)
-	}
-	return j != nil
 }
 
 // forget leaves a tombstone of the job, so that late messages do not revive it.

@@ -83,6 +83,7 @@ func (m *Machine) quorumConfig(self node.Addr, gates []node.Addr) quorum.Config 
 	l.Lease, l.AttemptTimeout, l.Granularity, l.Recover = m.config.Lease, m.config.QuorumTimeout, window.Granularity, m.config.Recover
 	l.RetryMax = min(l.RetryMax, m.config.Lease/6)
 	l.RetryMin = min(l.RetryMin, l.RetryMax)
+	l.TombsMax, l.RegistersMax = m.config.KeysMax, max(l.RegistersMax, 4*m.config.JobsMax)
 	l.TombstoneAge, l.RecordMax = m.config.KeyAge, lease.RecordMax
 	c.Files.FilesMax, c.Files.BytesMax, c.Files.SweepAge = m.config.FilesMax, int64(m.config.FileBytesMax), m.config.FileAge
 	return c

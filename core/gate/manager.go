@@ -164,8 +164,11 @@ func (m *roster) onListed(env node.Env, mgr *places.Manager, ref message.SubjobR
 	switch {
 	case j == nil:
 		seen, ok := m.group.Leases.Seen(env.Now(), ref.Job)
-		if ok && m.see(env, ref.Job, seen.Token, seen.Released, seen.Record) != nil {
-			stopOrphan(env, mgr, ref, m.jobs[ref.Job], "its job has ended")
+		if !ok {
+			return false
+		}
+		if j := m.see(env, ref.Job, seen.Token, seen.Released, seen.Record); j != nil {
+			stopOrphan(env, mgr, ref, j, "its job has ended")
 		}
 		return false
 	case j.Ready && j.Shown.Terminal():

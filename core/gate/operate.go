@@ -22,7 +22,7 @@ func (m *operations) onClusterQuery(env node.Env, in *node.Input, q *message.Clu
 	leader, term, _ := m.group.Election.Leader()
 	s := &message.ClusterStatus{
 		Request: q.Request, Gate: string(env.Self().ID), Standing: m.group.Leases.Standing(), Draining: m.retiring(),
-		Leader: string(leader), Term: term, Alarms: m.alarms, Alarm: m.alarm, Warnings: m.config.Warnings(),
+		Leader: string(leader), Term: term, Alarms: m.alarms, Alarm: m.alarm, Warnings: append(m.config.Warnings(), m.nearBounds()...),
 		Gates: texts(m.group.Members()),
 	}
 	s.Members = m.members(env)

@@ -2,9 +2,11 @@ package gate
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
+	"hyperscale/core/archive"
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
@@ -47,6 +49,8 @@ func (m *ownership) onLease(env node.Env, o lease.Outcome) {
 		m.onRead(env, o)
 	case lease.Vacant:
 		m.onVacant(env, o)
+	case lease.Closed:
+		m.onClosed(env, o)
 	case lease.SetDiffers, lease.Alarm:
 		m.onAlarm(o)
 	}
@@ -78,6 +82,19 @@ func (m *ownership) onGranted(env node.Env, o lease.Outcome) {
 		m.unload(env, j)
 	}
 	m.adopt(env, o, asks)
+}
+
+// onClosed takes note of a job that ended at another gate.
+func (m *ownership) onClosed(env node.Env, o lease.Outcome) {
+	if j := m.jobs[o.Job]; j != nil {
+		if j.Ready && j.Shown.Terminal() && j.Token.Less(o.Token) {
+			j.Own(o.Token) // another gate has taken it over and released it once more
+		}
+		return // else this gate was about to take it over, or to accept it: its grant decides
+	}
+	if j := m.see(env, o.Job, o.Token, true, o.Record); j != nil {
+		m.free(env, &j.Job)
+	}
 }
 
 // accepted queues a job that this gate owns and whose first record is on a majority.
@@ -134,7 +151,7 @@ func (m *ownership) onVacant(env node.Env, o lease.Outcome) {
 	}
 	switch j := m.jobs[o.Job]; {
 	case j == nil:
-		if !m.makeRoom() {
+		if !m.makeRoom(env) {
 			reached(env, "gate/takeover-shed")
 			env.Emit(event.Shed{Reason: event.ShedBound, What: "takeover of job " + o.Job.String(), Why: fmt.Sprintf("%d jobs are not ended, the bound is %d", len(m.jobs), m.config.JobsMax)})
 			return // another gate takes it, or the leader finds it again later
@@ -219,17 +236,21 @@ func (m *ownership) perform(env node.Env, j *entry, t *tag) {
 		}
 		m.ledger.Close(j.ID)
 		m.group.Leases.Release(env, j.ID)
+		m.free(env, &j.Job)
 	}
 }
 
 // onRefusedFile retries a file of an acknowledged job later, and rejects a job that no gate
 // acknowledged.
 func (m *ownership) onRefusedFile(env node.Env, j *entry, err error) {
-	if !j.Ready {
+	switch {
+	case j.Ready:
+		m.retryLater(env)
+	case errors.Is(err, archive.ErrFull): // other programs have come since room looked
+		m.rejected(env, j, message.CodeQueueFull, m.archiveFull())
+	default:
 		m.rejected(env, j, message.CodeStoreFull, "keep the program: "+err.Error())
-		return
 	}
-	m.retryLater(env)
 }
 
 // onDisk follows the state of the disk, whichever part of the gate wrote to it.

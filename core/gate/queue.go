@@ -3,10 +3,12 @@ package gate
 import (
 	"slices"
 
+	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/places"
 	"hyperscale/core/gate/queue"
+	"hyperscale/core/gate/room"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -19,6 +21,8 @@ type scheduler struct {
 	active    []*entry // dispatched and not ended
 	accepting int      // jobs whose first record is on no majority
 	specBytes int      // of jobs that have not ended
+
+	near room.Watch // of bounds
 }
 
 // enqueue inserts a QUEUED job by its importance and its age, so a job that returns from a
@@ -144,4 +148,41 @@ func (m *scheduler) arm(env node.Env, j *entry) {
 	} else {
 		env.CancelTimer(key)
 	}
+}
+
+// bounds lists what makes this gate reject submissions.
+func (m *scheduler) bounds() []room.Bound {
+	c := &m.config
+	files, bytes := m.group.Files.Used()
+	keys, most := m.group.Leases.Buried()
+	return []room.Bound{
+		{Setting: "gate.queue_max", Used: m.queue.Len() + m.accepting, Limit: c.QueueMax},
+		{Setting: "gate.jobs_max", Used: len(m.jobs) - m.history.Len(), Limit: c.JobsMax},
+		{Setting: "gate.keys_max", Used: keys, Limit: most},
+		{Setting: "gate.spec_bytes_max", Used: m.specBytes, Limit: c.SpecBytesMax},
+		{Setting: "gate.files_max", Used: files, Limit: c.FilesMax - c.ResultsMax},
+		{Setting: "gate.file_bytes_max", Used: int(bytes), Limit: c.FileBytesMax - c.ResultBytesMax},
+	}
+}
+
+// measure reports bounds that have come near, or are far again; all reports every bound.
+func (m *scheduler) measure(env node.Env, all bool) {
+	for i, b := range m.bounds() {
+		if m.near.Look(i, b) {
+			env.Emit(event.BoundNear{Setting: b.Setting, Used: uint64(b.Used), Bound: uint64(b.Limit), Near: m.near.Near(i)})
+		}
+		if all {
+			env.Emit(event.BoundUsed{Setting: b.Setting, Used: uint64(b.Used), Bound: uint64(b.Limit)})
+		}
+	}
+}
+
+// nearBounds describes the bounds that are near, for operators.
+func (m *scheduler) nearBounds() (all []string) {
+	for i, b := range m.bounds() {
+		if m.near.Near(i) {
+			all = append(all, b.String())
+		}
+	}
+	return all
 }

@@ -153,6 +153,8 @@ func (m *roster) onOwnResult(env node.Env, in *node.Input, j *entry, r *message.
 	p := j.Subjob(r.Subjob.Name)
 	ack := &message.SubjobResultAck{Job: r.Job, Fence: r.Fence}
 	switch {
+	case j.Buried():
+		m.answer(env, in, ack) // its job has ended, with this result or without it
 	case p == nil:
 		ack.Stale, ack.Current = true, j.Fence()
 		env.Emit(event.FenceRefused{Shard: message.ShardID{Job: j.ID}, Subjob: true, Got: r.Fence, Current: ack.Current, What: "SubjobResult"})

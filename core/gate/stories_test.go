@@ -102,7 +102,7 @@ func stories(t *testing.T, pattern string) []string {
 func hidden() []string {
 	return []string{
 		"put", "reached", "GateSet", "voted", "elected", "leader-known", "group-joined", "acceptor-wrote",
-		"lease-granted", "lease-extended", "lease-called", "lease-returned", "lease-ended",
+		"lease-granted", "lease-extended", "lease-called", "lease-returned", "lease-ended", "bound-used",
 	}
 }
 
@@ -113,7 +113,7 @@ func hiddenInGroups() []string {
 		"FileOffer", "FileChunk", "FileKept", "FileFetch", "FileMissing", "lease-granted",
 		"SwimProbe", "SwimAck", "SwimNack", "SwimAsk", "SwimGossip", "SwimCompare", "SwimList",
 		"PreVoteAsk", "PreVoteAnswer", "VoteAsk", "VoteAnswer", "LeaderBeat", "LeaderBeatAck", "LeaderHandOver",
-		"put", "open", "close", "GateSet", "HeartbeatAck", "member-changed", "health-changed", "voted", "elected", "stepped-down", "leader-known",
+		"put", "open", "close", "GateSet", "HeartbeatAck", "bound-used", "member-changed", "health-changed", "voted", "elected", "stepped-down", "leader-known",
 		"lease-extended", "lease-called", "lease-returned", "acceptor-wrote", "group-joined", "reached", "peer-registered", "peer-lost",
 	}
 }

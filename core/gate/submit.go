@@ -90,23 +90,28 @@ func (m *desk) room(env node.Env, source string, rank message.Rank, size int) (m
 		reached(env, "gate/disk-full")
 		return message.CodeStoreFull, "the gate's disk refuses writes"
 	}
+	m.measure(env, false)
 	if n, most := m.queue.Len()+m.accepting, m.config.places(rank); n >= most {
 		reached(env, "gate/queue-full")
-		return message.CodeQueueFull, fmt.Sprintf("%d jobs wait, the bound for jobs of %v importance is %d", n, rank, most)
+		return message.CodeQueueFull, fmt.Sprintf("%d jobs wait, the bound for jobs of %v importance is %d of gate.queue_max = %d", n, rank, most, m.config.QueueMax)
 	} else if held, share := m.crowd.Held(source), m.crowd.Share(source, most); held >= share {
 		reached(env, "gate/share-spent")
 		return message.CodeRateLimited, fmt.Sprintf("%d jobs of %s wait, %d are its share of the queue's %d places", held, source, share, most)
 	}
 	if m.specBytes+size > m.config.SpecBytesMax {
 		reached(env, "gate/programs-full")
-		return message.CodeQueueFull, fmt.Sprintf("the programs of unfinished jobs take %d bytes, the bound is %d", m.specBytes, m.config.SpecBytesMax)
+		return message.CodeQueueFull, fmt.Sprintf("the programs of unfinished jobs take %d bytes, the bound is gate.spec_bytes_max = %d", m.specBytes, m.config.SpecBytesMax)
 	}
 	if files, bytes := m.group.Files.Used(); files >= m.config.FilesMax-m.config.ResultsMax || bytes+int64(size) > int64(m.config.FileBytesMax-m.config.ResultBytesMax) {
 		reached(env, "gate/archive-full")
-		return message.CodeQueueFull, fmt.Sprintf("%d files of %d bytes are kept, the rest of %d and %d is for results", files, bytes, m.config.FilesMax, m.config.FileBytesMax)
+		return message.CodeQueueFull, m.archiveFull()
 	}
-	if len(m.jobs) >= m.config.JobsMax && !m.forgetOldest(env) {
-		return message.CodeQueueFull, fmt.Sprintf("%d jobs are not ended, the bound is %d", len(m.jobs), m.config.JobsMax)
+	if n, most := m.group.Leases.Buried(); n >= most && m.history.Len() > 0 && len(m.jobs) >= m.config.JobsMax {
+		reached(env, "gate/keys-full")
+		return message.CodeQueueFull, fmt.Sprintf("%d keys are remembered for gate.key_age = %v, the bound is gate.keys_max = %d: raise it, or shorten gate.key_age", n, m.config.KeyAge, most)
+	}
+	if !m.makeRoom(env) {
+		return message.CodeQueueFull, fmt.Sprintf("%d jobs are not ended, the bound is gate.jobs_max = %d", len(m.jobs), m.config.JobsMax)
 	}
 	return message.CodeNone, ""
 }
@@ -124,6 +129,17 @@ func (c *Config) places(r message.Rank) int {
 	case message.RankMedium, message.RankHigh:
 	}
 	return c.QueueMax
+}
+
+// archiveFull names the bound of the archive that rejects one more program.
+func (m *base) archiveFull() string {
+	files, bytes := m.group.Files.Used()
+	if files >= m.config.FilesMax-m.config.ResultsMax {
+		return fmt.Sprintf("%d files are kept, the bound is gate.files_max = %d less gate.results_max = %d, which results need: raise the first, or lower the second",
+			files, m.config.FilesMax, m.config.ResultsMax)
+	}
+	return fmt.Sprintf("files of %d bytes are kept, the bound is gate.file_bytes_max = %d less gate.result_bytes_max = %d, which results need: raise the first, or lower the second",
+		bytes, m.config.FileBytesMax, m.config.ResultBytesMax)
 }
 
 // accept proposes the job's first record. The job stays PENDING until a majority has it.

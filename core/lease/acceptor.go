@@ -268,10 +268,14 @@ func (r *acceptor) commit(env node.Env, ch *change) {
 		r.drop(reg)
 		return
 	}
+	closed := ch.then == answersAccepted && ch.from != r.self && ch.accepted.Released && !reg.accepted.Released
 	reg.promised, reg.promiser, reg.accepted = ch.promised, ch.promiser, ch.accepted
 	reg.reaped, reg.received, reg.written = ch.reaped, ch.received, ch.written
 	if reg.accepted.Released {
 		reg.missed = nil
+	}
+	if closed {
+		r.tell(Outcome{Kind: Closed, Job: reg.job, Token: reg.accepted.Token, Record: reg.accepted.Record})
 	}
 	r.watchOver(env, reg)
 	if ch.then == answersNone {

@@ -41,6 +41,9 @@ const (
 	// restart if this node was the last holder, Consented if the holder asks this node to take
 	// over. The role should acquire; otherwise Vacant repeats.
 	Vacant
+	// Closed: Token, Record. This member's disk has the release of a register that another member
+	// held. So a majority has the record, because its holder released the register after that.
+	Closed
 	// SetDiffers: Holder (the peer), Err: the peer's configuration has another set.
 	SetDiffers
 	// Alarm: Reason. An operator has to act.
@@ -48,7 +51,7 @@ const (
 )
 
 func (k OutcomeKind) String() string {
-	names := [...]string{"none", "ready", "granted", "denied", "waiting", "updated", "rejected", "lost", "released", "read", "vacant", "set-differs", "alarm"}
+	names := [...]string{"none", "ready", "granted", "denied", "waiting", "updated", "rejected", "lost", "released", "read", "vacant", "closed", "set-differs", "alarm"}
 	if int(k) < len(names) {
 		return names[k]
 	}

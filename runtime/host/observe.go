@@ -125,6 +125,10 @@ func levelOf(e node.Event) slog.Level {
 	case event.PeerLost, event.PeerRefused, event.ShardLost, event.ExecutorGone, event.StoreFailed, event.Shed, event.FenceRefused,
 		event.GroupRefused, event.ClockSuspect:
 		return slog.LevelWarn
+	case event.BoundNear:
+		if e.Near {
+			return slog.LevelWarn
+		}
 	case event.MemberChanged:
 		if e.To == "dead" {
 			return slog.LevelWarn
@@ -134,7 +138,7 @@ func levelOf(e node.Event) slog.Level {
 			return slog.LevelWarn
 		}
 	case event.Acted, event.Ignored, event.FenceStored, event.ShardRenewed, event.ClientCalled, event.ClientReturned,
-		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached:
+		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached, event.BoundUsed:
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo

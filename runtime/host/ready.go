@@ -2,6 +2,9 @@ package host
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,11 +22,12 @@ type work struct {
 	mu      sync.Mutex
 	peers   map[node.ID]bool // registered with
 	joined  bool
-	trouble string // why it is no member
+	trouble string            // why it is no member
+	near    map[string]string // by setting: how much of a bound is used that is near
 }
 
 func newWork(role node.Role) *work {
-	w := &work{peers: map[node.ID]bool{}}
+	w := &work{peers: map[node.ID]bool{}, near: map[string]string{}}
 	switch role {
 	case node.RoleWorker:
 		w.from = node.RoleManager
@@ -51,6 +55,11 @@ func (w *work) observe(e node.Event) {
 		if !e.Speaks {
 			w.joined, w.trouble = false, e.Reason
 		}
+	case event.BoundNear:
+		delete(w.near, e.Setting)
+		if e.Near {
+			w.near[e.Setting] = fmt.Sprintf("%s = %d is near, %d are used: raise it", e.Setting, e.Bound, e.Used)
+		}
 	case event.GroupRefused:
 		if !w.joined {
 			w.trouble = fmt.Sprintf("%s is configured with the set %s, this node with %s: give both the same one", e.Peer, e.Theirs, e.Ours)
@@ -71,7 +80,7 @@ func (w *work) ready() (bool, string) {
 	if w.from.Valid() && len(w.peers) == 0 {
 		return false, fmt.Sprintf("no %s has taken this node in: see that one runs, and its address in --%ss or --seed", w.from, w.from)
 	}
-	return true, ""
+	return true, strings.Join(slices.Sorted(maps.Values(w.near)), "; ")
 }
 
 // alive is false when one step has been going on for so long that only a restart
@@ -93,8 +102,12 @@ func (n *Node) ready() (bool, string) {
 	if s := n.loop.Stats(); s.Handled[node.InputStart][node.Critical] == 0 {
 		return false, "the node is starting"
 	}
-	if ok, why := n.work.ready(); !ok {
+	ok, near := n.work.ready()
+	if !ok {
+		return false, near
+	}
+	if ok, why := n.alive(); !ok {
 		return false, why
 	}
-	return n.alive()
+	return true, near
 }

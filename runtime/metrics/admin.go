@@ -62,7 +62,10 @@ func answer(h Health) http.HandlerFunc {
 			_, _ = fmt.Fprintln(w, why) // the probe has hung up
 			return
 		}
-		_, _ = fmt.Fprintln(w, "ok")
+		if why != "" {
+			why = ": " + why
+		}
+		_, _ = fmt.Fprintln(w, "ok"+why)
 	}
 }
 

@@ -21,6 +21,9 @@ type events struct {
 	disk      prometheus.Counter
 	shed      *prometheus.CounterVec
 	ignored   prometheus.Counter
+	used      *prometheus.GaugeVec
+	bounds    *prometheus.GaugeVec
+	near      *prometheus.GaugeVec
 	group     group
 }
 
@@ -30,6 +33,9 @@ func newEvents() events {
 	}
 	vector := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	gauges := func(name, help string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"setting"})
 	}
 	return events{
 		all:       vector("hyperscale_node_events_total", "Decisions of this node, by the name of their event.", "event"),
@@ -43,12 +49,15 @@ func newEvents() events {
 		disk:      counter("hyperscale_store_refusals_total", "Writes that the disk refused, as the machine saw them."),
 		shed:      vector("hyperscale_node_shed_requests_total", "What this node refused, dropped or gave up, by reason.", "reason"),
 		ignored:   counter("hyperscale_node_ignored_messages_total", "Messages that made no sense in this state or to this role."),
+		used:      gauges("hyperscale_node_bound_used", "How much of a bound is used; beyond the bound the node rejects requests."),
+		bounds:    gauges("hyperscale_node_bound_limit", "The bound, by the name of its setting."),
+		near:      gauges("hyperscale_node_bound_near", "1 while 80 % of the bound are used, else 0."),
 		group:     newGroup(),
 	}
 }
 
 func (e *events) register(r *prometheus.Registry) {
-	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.executors, e.fences, e.peers, e.disk, e.shed, e.ignored)
+	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.executors, e.fences, e.peers, e.disk, e.shed, e.ignored, e.used, e.bounds, e.near)
 	e.group.register(r)
 }
 
@@ -81,6 +90,15 @@ func (e *events) observe(ev node.Event) {
 		e.shed.WithLabelValues(string(ev.Reason)).Inc()
 	case event.Ignored:
 		e.ignored.Inc()
+	case event.BoundUsed:
+		e.used.WithLabelValues(ev.Setting).Set(float64(ev.Used))
+		e.bounds.WithLabelValues(ev.Setting).Set(float64(ev.Bound))
+	case event.BoundNear:
+		near := 0.0
+		if ev.Near {
+			near = 1
+		}
+		e.near.WithLabelValues(ev.Setting).Set(near)
 	default:
 		e.group.observe(ev)
 	}

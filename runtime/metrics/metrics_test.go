@@ -44,6 +44,7 @@ func observed() []node.Event {
 		event.JobChanged{To: message.JobRunning}, event.WorkflowChanged{To: message.WorkflowRunning}, event.ShardStarted{},
 		event.ShardEnded{State: message.WorkflowCompleted}, event.ShardLost{}, event.ExecutorGone{}, event.FenceRefused{},
 		event.PeerRegistered{Role: node.RoleWorker}, event.PeerLost{Role: node.RoleWorker}, event.StoreFailed{}, event.Shed{Reason: event.ShedLane},
+		event.BoundNear{Setting: "gate.files_max", Near: true}, event.BoundUsed{Setting: "gate.files_max", Used: 8, Bound: 10},
 		event.Ignored{}, event.Acted{},
 		event.LeaseGranted{}, event.LeaseGranted{}, event.LeaseExtended{}, event.LeaseEnded{Reason: "released"}, event.LeaseCalled{What: "acquire"},
 		event.LeaseReturned{OK: true}, event.AcceptorWrote{}, event.GroupJoined{How: "founded"}, event.GroupAlarm{Speaks: true}, event.GroupRefused{},

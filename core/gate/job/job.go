@@ -84,6 +84,7 @@ type Outcome struct {
 	Result      *message.JobResult // nil if this gate does not have it
 	ResultFile  message.FileDigest // zero after the sweep
 	ResultBytes int
+	Freed       []message.FileDigest // that the job needed until its end
 }
 
 // Newer holds fields that a gate of a newer version wrote into the job's record. This gate

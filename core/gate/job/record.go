@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hyperscale/core/gate/queue"
+	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/message/record"
 	"hyperscale/core/node"
@@ -18,7 +19,7 @@ func (j *Job) Record(now node.Instant) []byte {
 	r := record.Job{
 		Number: j.Turn.Number, Key: j.Key, Digest: j.Digest, Name: j.Name, Named: j.Turn.Named, RunTimeout: j.RunTimeout,
 		Elapsed: j.ElapsedAt(now), Ran: j.Ran, Closed: j.Closed, Last: j.Last.record(j.lastUnknown), Spec: j.SpecFile, Result: j.ResultFile,
-		ResultBytes: uint64(j.ResultBytes), Now: j.Now, Files: j.Newer.Files, Unknown: j.Newer.Unknown,
+		ResultBytes: uint64(j.ResultBytes), Now: j.Now, Files: j.Newer.Files, Freed: j.Freed, Unknown: j.Newer.Unknown,
 	}
 	if n := len(j.pending); n > 0 {
 		r.Last = j.pending[n-1].record(nil)
@@ -54,6 +55,9 @@ func (p *Subjob) record() record.JobSubjob {
 // know.
 func ReadRecord(id message.JobID, b []byte) (Record, error) {
 	var r Record
+	if text, ok := lease.Epitaph(b); ok {
+		return readEpitaph(id, text)
+	}
 	if err := record.Read(b, &r.Job); err != nil {
 		return r, fmt.Errorf("read the record of job %v: %w", id, err)
 	}
@@ -85,7 +89,7 @@ func FromRecord(id message.JobID, rec *Record, now, written node.Instant, incarn
 			Born: written.Add(-rec.Elapsed), Started: written.Add(-rec.RunFor), Ran: rec.Ran, Cancelled: now, Resend: now,
 			Ended: now, Elapsed: rec.Elapsed, Now: rec.Now,
 		},
-		Outcome:  Outcome{ResultFile: rec.Result, ResultBytes: int(rec.ResultBytes)},
+		Outcome:  Outcome{ResultFile: rec.Result, ResultBytes: int(rec.ResultBytes), Freed: rec.Freed},
 		Newer:    Newer{rec.Job.Files, rec.Unknown},
 		Closed:   rec.Closed,
 		Sequence: incarnation << 32,

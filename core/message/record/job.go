@@ -31,6 +31,9 @@ type Job struct {
 	// Files are those that only a newer version's fields name: every version keeps them.
 	Files []message.FileDigest `rec:"files" max:"4096"`
 
+	// Freed are the files that a job needed until its end: no later record names them.
+	Freed []message.FileDigest `rec:"freed" max:"4097"`
+
 	Unknown Unknown
 }
 

@@ -170,6 +170,9 @@ func (z *Job) fields() int {
 	if len(z.Files) > 0 {
 		n++
 	}
+	if len(z.Freed) > 0 {
+		n++
+	}
 	return n
 }
 
@@ -262,6 +265,13 @@ func (z *Job) append(b []byte) []byte {
 			b = msgp.AppendBytes(b, z.Files[i][:])
 		}
 	}
+	if len(z.Freed) > 0 {
+		b = msgp.AppendString(b, "freed")
+		b = msgp.AppendArrayHeader(b, listed("Job.Freed", len(z.Freed), 4097))
+		for i := range z.Freed {
+			b = msgp.AppendBytes(b, z.Freed[i][:])
+		}
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -337,6 +347,12 @@ func (z *Job) read(r *reader) {
 			z.Files = make([]message.FileDigest, r.list(4096))
 			for i := range z.Files {
 				z.Files[i] = r.file()
+			}
+		case "freed":
+			r.once(&seen, 18)
+			z.Freed = make([]message.FileDigest, r.list(4097))
+			for i := range z.Freed {
+				z.Freed[i] = r.file()
 			}
 		default:
 			r.unknown(&z.Unknown, name)
