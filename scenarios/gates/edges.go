@@ -11,6 +11,8 @@ import (
 
 func edgeWorlds() []stage.Scenario {
 	return []stage.Scenario{
+		{Name: "many-ended-jobs", Virtual: 4 * time.Minute, Build: cluster.On(buildManyEndedJobs),
+			Doc: "Gates may hold 50 jobs, 15 results and 150 files, while clients submit some 500 short jobs, and gates crash, pause and are cut off. Ended jobs make room: no gate rejects a submission for good, every job ends once, and a key that is submitted again begins nothing."},
 		{Name: "drift-at-bound", Virtual: 6 * time.Minute, Build: cluster.On(buildDriftAtBound),
 			Doc: "All clocks run one percent fast or slow, the bound, while owners pause for about their lease and are cut off. No two gates own a job at a time, and no shard runs in two places."},
 		{Name: "drift-beyond", Virtual: 6 * time.Minute, Beyond: true, Build: cluster.On(buildDriftBeyond),
