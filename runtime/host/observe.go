@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"hyperscale/core/event"
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
@@ -133,12 +134,24 @@ func levelOf(e node.Event) slog.Level {
 		if e.To == "dead" {
 			return slog.LevelWarn
 		}
+	case event.JobChanged: // two lines of a job that nothing befalls
+		if e.To != message.JobQueued && !e.To.Terminal() {
+			return slog.LevelDebug
+		}
+	case event.LeaseGranted:
+		if e.Token.Epoch == 1 { // not taken over
+			return slog.LevelDebug
+		}
 	case event.LeaseEnded:
-		if e.Reason == "expired" || e.Reason == "superseded" { // against the will of its holder
+		switch e.Reason {
+		case "expired", "superseded": // against the will of its holder
 			return slog.LevelWarn
+		case "released":
+			return slog.LevelDebug
 		}
 	case event.Acted, event.Ignored, event.FenceStored, event.ShardRenewed, event.ClientCalled, event.ClientReturned,
-		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached, event.BoundUsed:
+		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached, event.BoundUsed,
+		event.SubjobDispatched, event.SubjobCounted:
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
@@ -63,5 +64,31 @@ func TestFloodsOfEventsAreFewLines(t *testing.T) {
 	}
 	if n := strings.Count(out.String(), "msg=shed"); n != 2*linesAtOnce {
 		t.Errorf("a log of everything has %d of %d lines", n, 2*linesAtOnce)
+	}
+}
+
+// A job that nothing befalls leaves two lines; a takeover and a lost lease each leave one.
+func TestAJobLeavesTwoLines(t *testing.T) {
+	var out bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&out, nil))
+	all := &lines{of: map[string]*budget{}}
+	job := message.JobID{1}
+	for _, to := range []message.JobState{message.JobSubmitted, message.JobQueued, message.JobDispatching, message.JobRunning, message.JobCompleting, message.JobCompleted} {
+		all.logEvent(log, 1, event.JobChanged{Job: job, To: to})
+	}
+	for _, e := range []node.Event{
+		event.LeaseGranted{Job: job, Token: message.LeaseToken{Epoch: 1, Ordinal: 1}}, event.LeaseEnded{Job: job, Reason: "released"},
+		event.SubjobDispatched{Job: job}, event.SubjobCounted{Job: job},
+	} {
+		all.logEvent(log, 1, e)
+	}
+	if got := strings.Count(out.String(), "\n"); got != 2 {
+		t.Errorf("a job leaves %d lines, want 2:\n%s", got, out.String())
+	}
+	out.Reset()
+	all.logEvent(log, 1, event.LeaseGranted{Job: job, Token: message.LeaseToken{Epoch: 2, Ordinal: 1}})
+	all.logEvent(log, 1, event.LeaseEnded{Job: job, Reason: "expired"})
+	if got := strings.Count(out.String(), "\n"); got != 2 {
+		t.Errorf("a takeover and a lost lease leave %d lines, want 2:\n%s", got, out.String())
 	}
 }
