@@ -194,6 +194,9 @@ func (m *ownership) onSweep(env node.Env) {
 	for _, name := range m.places.Sweep(now) {
 		m.remember(env, datacenterPrefix+name, nil)
 	}
+	for _, a := range m.places.Silences(now) {
+		m.remember(env, datacenterPrefix+a.Datacenter, silenceValue(a.For))
+	}
 	m.relay.Age(now, m.config.AnswerTimeout)
 	m.measure(env, true)
 	if m.group.Leases.Speaks() {

@@ -64,6 +64,7 @@ type Room struct {
 type Dispatching struct {
 	ManagerSilence time.Duration // a manager silent for so long is lost
 	ManagerAge     time.Duration // a lost manager counts in its datacenter's majority for so long
+	DatacenterAge  time.Duration // a datacenter without managers is known for so long
 	DispatchRetry  time.Duration // between dispatches without an answer, and between choices of a manager
 	AnswerTimeout  time.Duration // after so long without an answer the gate dispatches to another manager
 	RedispatchMax  int           // of one subjob, after losses
@@ -120,7 +121,7 @@ func Default() Config {
 			WaitersMax: 64, LookupsMax: 1000, WatchersMax: 10_000, DatacentersMax: 64, ManagersMax: 1024,
 		},
 		Dispatching: Dispatching{
-			ManagerSilence: 5 * time.Second, ManagerAge: 15 * time.Minute,
+			ManagerSilence: 5 * time.Second, ManagerAge: 15 * time.Minute, DatacenterAge: 2 * time.Hour,
 			DispatchRetry: 2 * time.Second, AnswerTimeout: 10 * time.Second, RedispatchMax: 3, MissedMax: 3,
 		},
 		Running: Running{
@@ -164,6 +165,9 @@ func (c Config) Validate() error {
 	}
 	if least := c.ResultBytesMax + c.ProgramBytesMax; c.FileBytesMax <= least {
 		faults = append(faults, fmt.Errorf("gate.file_bytes_max = %d must be above gate.result_bytes_max + gate.program_bytes_max = %d: a program needs room beside results", c.FileBytesMax, least))
+	}
+	if c.DatacenterAge < c.QueueAgeMax {
+		faults = append(faults, fmt.Errorf("gate.datacenter_age = %v must not be below gate.queue_age_max = %v: a job may wait so long for its datacenter", c.DatacenterAge, c.QueueAgeMax))
 	}
 	if c.PushMin > c.PushInterval {
 		faults = append(faults, fmt.Errorf("gate.push_min = %v must not be above gate.push_interval = %v: use a tenth of it", c.PushMin, c.PushInterval))
@@ -271,6 +275,7 @@ func (c *Config) Settings() []setting.Setting {
 
 		setting.Span("gate.manager_silence", &c.ManagerSilence, "silence after which a manager counts as lost", "later recovery", "a pause of a manager looks like a loss"),
 		setting.Span("gate.manager_age", &c.ManagerAge, "time for which a lost manager counts in its datacenter's majority", "a datacenter that shrank stays UNHEALTHY longer", "a datacenter that lost most managers looks healthy earlier"),
+		setting.Span("gate.datacenter_age", &c.DatacenterAge, "time for which a datacenter without managers stays known, and in lists", "one that went away is listed longer", "a job that names one that is down is rejected earlier"),
 		setting.Span("gate.dispatch_retry", &c.DispatchRetry, "time between sends of a dispatch that is not answered", "later starts after a loss", "more messages"),
 		setting.Span("gate.answer_timeout", &c.AnswerTimeout, "wait for a manager's answer to a dispatch, before another is asked", "patience with slow managers", "more dispatches are taken back"),
 		setting.Span("gate.queue_interval", &c.QueueInterval, "time between looks at the age of what waits", "later expiry", "work"),

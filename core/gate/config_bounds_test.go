@@ -59,6 +59,7 @@ func legalConfig(t *rapid.T) gate.Config {
 	c.ProgramBytesMax = rapid.SampledFrom([]int{1, 512 << 10}).Draw(t, "program")
 	c.FileBytesMax = c.ResultBytesMax + c.ProgramBytesMax + rapid.IntRange(1, 2).Draw(t, "file bytes")
 	c.PushInterval = c.PushMin + time.Duration(rapid.IntRange(0, 1).Draw(t, "push"))
+	c.DatacenterAge = c.QueueAgeMax + time.Duration(rapid.IntRange(0, 1).Draw(t, "datacenter age"))
 	// (1 - drift) lease > lease/3 + waits holds for drift up to a tenth and a lease of more
 	// than twice the waits.
 	c.Lease = 3*(c.QuorumTimeout+c.StoreRetry) + time.Second
@@ -95,6 +96,7 @@ func TestConfigsWithinTheirBoundsAreValid(t *testing.T) {
 			{"results_max", "gate.files_max = %[2]d", func(c *gate.Config) { c.ResultsMax = c.FilesMax }},
 			{"file_bytes_max", "gate.file_bytes_max = %[3]d", func(c *gate.Config) { c.FileBytesMax = c.ResultBytesMax + c.ProgramBytesMax }},
 			{"push_min", "gate.push_interval = %[4]v", func(c *gate.Config) { c.PushMin = c.PushInterval + 1 }},
+			{"queue_age_max", "gate.datacenter_age = %[9]v must not be below", func(c *gate.Config) { c.QueueAgeMax = c.DatacenterAge + 1 }},
 			{"program_bytes_max", "gate.program_bytes_max = %[5]d must be 1 to 512KiB", func(c *gate.Config) {
 				c.FileBytesMax += 1 << 20
 				c.ProgramBytesMax = 512<<10 + 1
@@ -105,7 +107,7 @@ func TestConfigsWithinTheirBoundsAreValid(t *testing.T) {
 		} {
 			c := legal
 			b.set(&c)
-			want := fmt.Sprintf(b.want+"%.0[9]s", c.JobsMax, c.FilesMax, c.FileBytesMax, c.PushInterval, c.ProgramBytesMax, c.DriftPPM, c.FileAge, c.Lease, "")
+			want := fmt.Sprintf(b.want+"%.0[10]s", c.JobsMax, c.FilesMax, c.FileBytesMax, c.PushInterval, c.ProgramBytesMax, c.DriftPPM, c.FileAge, c.Lease, c.DatacenterAge, "")
 			all := faultsOf(c)
 			if !slices.ContainsFunc(all, func(f string) bool { return strings.Contains(f, want) }) {
 				t.Fatalf("%s: got %q, want %q", b.key, all, want)

@@ -35,7 +35,7 @@ func New(c Config) *Machine {
 	m.jobs, m.history = map[message.JobID]*entry{}, job.NewHistory(c.ResultsMax, c.ResultBytesMax)
 	m.places = places.New(places.Bounds{
 		Datacenters: c.DatacentersMax, Managers: c.ManagersMax,
-		Silence: c.ManagerSilence, ManagerAge: c.ManagerAge, DatacenterAge: c.KeyAge,
+		Silence: c.ManagerSilence, ManagerAge: c.ManagerAge, DatacenterAge: c.DatacenterAge,
 	})
 	m.audience = audience.New(audience.Bounds{Watchers: c.WatchersMax, PushMin: c.PushMin})
 	m.ledger = ledger.New[tag](c.Lease + c.QuorumTimeout)
@@ -50,7 +50,7 @@ func New(c Config) *Machine {
 func (m *Machine) start(env node.Env) {
 	env.SetTimer(node.Key(node.PartGate, node.GateSweep), m.config.SweepInterval)
 	for _, r := range env.Store().Load(datacenterPrefix) {
-		m.places.Add(strings.TrimPrefix(r.Key, datacenterPrefix), env.Now())
+		m.places.Add(strings.TrimPrefix(r.Key, datacenterPrefix), env.Now(), silence(r.Value))
 	}
 	m.startGroup(env)
 	m.drainedBefore(env)

@@ -33,7 +33,8 @@ type keeper struct {
 // small returns the bounds of a gate that keeps little.
 func small() gate.Config {
 	c := gate.Default()
-	c.QueueMax, c.JobsMax, c.KeysMax, c.ResultsMax, c.FilesMax, c.QueueAgeMax = 3, 6, 40, 2, 12, 10*time.Hour
+	c.QueueMax, c.JobsMax, c.KeysMax, c.ResultsMax, c.FilesMax = 3, 6, 40, 2, 12
+	c.QueueAgeMax, c.DatacenterAge = 10*time.Hour, 10*time.Hour
 	return c
 }
 

@@ -1,7 +1,9 @@
 package gate
 
 import (
+	"encoding/binary"
 	"fmt"
+	"time"
 
 	"hyperscale/core/event"
 	"hyperscale/core/gate/job"
@@ -12,7 +14,7 @@ import (
 
 // Keys of this gate's own store, next to those of the registers and the files:
 //
-//	datacenter/<name>  a datacenter that this gate knows
+//	datacenter/<name>  a datacenter that this gate knows, and for how long it was without managers
 //	probe              tells whether the disk works
 const (
 	datacenterPrefix = "datacenter/"
@@ -101,6 +103,22 @@ func (m *store) onStored(env node.Env, in *node.Input) {
 	if in.Err != nil {
 		env.Emit(event.StoreFailed{What: "remember a datacenter, or an order to drain", Err: in.Err.Error()})
 	}
+}
+
+// silence reads how long a datacenter was without managers, and silenceValue writes it. Without
+// it, a gate that restarts now and then would know the datacenter for ever.
+func silence(value []byte) time.Duration {
+	if len(value) != 8 {
+		return 0 // just heard, or by an older version
+	}
+	return max(0, time.Duration(binary.BigEndian.Uint64(value)))
+}
+
+func silenceValue(d time.Duration) []byte {
+	if d <= 0 {
+		return []byte{1}
+	}
+	return binary.BigEndian.AppendUint64(nil, uint64(d))
 }
 
 // drainingKey exists while an operator drains this gate, so that the order survives a restart.

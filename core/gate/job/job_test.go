@@ -99,7 +99,7 @@ func TestSubjobsAnswerAndRelease(t *testing.T) {
 		t.Errorf("the manager sent it itself, and %q is answered", p.AckBy)
 	}
 	in := places.New(places.Bounds{Datacenters: 1})
-	in.Add("a", 1).Reserve(places.Room{Cores: 5})
+	in.Add("a", 1, 0).Reserve(places.Room{Cores: 5})
 	p.Reserved = places.Room{Cores: 3}
 	p.Release(in)
 	p.Release(in)

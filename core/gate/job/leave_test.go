@@ -21,7 +21,7 @@ func TestSilentDatacentersAreLeftOnce(t *testing.T) {
 		names := []string{"a", "b", "c"}
 		well := map[string]bool{}
 		for i, name := range names {
-			d := in.Add(name, 1)
+			d := in.Add(name, 1, 0)
 			if well[name] = rapid.Bool().Draw(t, name+" is well"); well[name] {
 				h := &message.ManagerHeartbeat{Sequence: 1, CoresTotal: 8, CoresFree: 8, WorkerSum: 1}
 				in.Register(d, node.Peer{ID: node.ID("m" + name)}, 1).Take(node.StreamID(i+1), h, 1)

@@ -2,6 +2,7 @@ package places
 
 import (
 	"slices"
+	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -13,11 +14,12 @@ type Datacenter struct {
 	Managers []*Manager // by ID, lost ones until the sweep
 	Cores    uint32     // most that were registered at once, until that is long ago
 
-	reserved Room         // that dispatches on their way take
-	promised Room         // that the queue is about to use
-	workers  uint32       // most that were registered at once, until that is long ago
-	whole    node.Instant // when that many were last registered
-	silent   node.Instant // when the gate last lost a manager
+	reserved Room          // that dispatches on their way take
+	promised Room          // that the queue is about to use
+	workers  uint32        // most that were registered at once, until that is long ago
+	whole    node.Instant  // when that many were last registered
+	silent   node.Instant  // when the gate last lost a manager
+	saved    time.Duration // silence that Silences last reported
 }
 
 // Room is free cores, and free seats of cores that light shards share. Seats below 0 are those

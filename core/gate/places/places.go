@@ -44,9 +44,9 @@ func (p *Places) Datacenter(name string) *Datacenter { return p.datacenters[name
 // Manager finds one by its ID, or returns nil.
 func (p *Places) Manager(id node.ID) *Manager { return p.managers[id] }
 
-// Add adds a datacenter that the gate has persisted before.
-func (p *Places) Add(name string, now node.Instant) *Datacenter {
-	d := &Datacenter{Name: name, silent: now}
+// Add adds a datacenter that the gate has persisted before, with its silence until then.
+func (p *Places) Add(name string, now node.Instant, silence time.Duration) *Datacenter {
+	d := &Datacenter{Name: name, silent: now.Add(-silence), saved: silence}
 	p.datacenters[name] = d
 	at, _ := slices.BinarySearchFunc(p.list, name, func(d *Datacenter, name string) int { return cmp.Compare(d.Name, name) })
 	p.list = slices.Insert(p.list, at, d)
@@ -63,7 +63,7 @@ func (p *Places) Know(name string, now node.Instant) (d *Datacenter, fresh bool)
 	if len(p.list) >= p.bounds.Datacenters || !Name(name) {
 		return nil, false
 	}
-	return p.Add(name, now), true
+	return p.Add(name, now, 0), true
 }
 
 // Full says that no further manager may register.
@@ -142,6 +142,28 @@ func (p *Places) Sweep(now node.Instant) (gone []string) {
 		}
 	}
 	return gone
+}
+
+// Silence is how long a datacenter has been without managers that live.
+type Silence struct {
+	Datacenter string
+	For        time.Duration // 0: a manager lives again
+}
+
+// Silences returns the silences that have grown by an eighth of DatacenterAge, or ended, since it
+// last returned them. The gate persists them, so that its restarts do not count a silence anew.
+func (p *Places) Silences(now node.Instant) (all []Silence) {
+	for _, d := range p.list {
+		silence := time.Duration(0)
+		if !slices.ContainsFunc(d.Managers, func(m *Manager) bool { return m.Live }) {
+			silence = now.Sub(d.silent)
+		}
+		if silence == 0 && d.saved > 0 || silence-d.saved >= p.bounds.DatacenterAge/8 {
+			d.saved = silence
+			all = append(all, Silence{d.Name, silence})
+		}
+	}
+	return all
 }
 
 func (p *Places) forgetDatacenter(d *Datacenter) {

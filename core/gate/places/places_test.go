@@ -30,7 +30,8 @@ type model struct {
 	bounds   places.Bounds
 	managers map[node.ID]*twin
 	reserved map[string]uint32
-	silent   map[string]node.Instant // since when none of the datacenter's managers was lost
+	silent   map[string]node.Instant  // since when none of the datacenter's managers was lost
+	saved    map[string]time.Duration // silences as the gate has them on disk
 }
 
 // of lists the managers of a datacenter.
@@ -60,7 +61,7 @@ func TestPlacesAreWhatHeartbeatsSay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := places.Bounds{Datacenters: 2, Managers: 3, Silence: 5 * time.Second, ManagerAge: 20 * time.Second, DatacenterAge: 40 * time.Second}
 		p := places.New(b)
-		w := &model{now: 1, bounds: b, managers: map[node.ID]*twin{}, reserved: map[string]uint32{}, silent: map[string]node.Instant{}}
+		w := &model{now: 1, bounds: b, managers: map[node.ID]*twin{}, reserved: map[string]uint32{}, silent: map[string]node.Instant{}, saved: map[string]time.Duration{}}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			switch rapid.SampledFrom([]string{"beat", "beat", "beat", "beat", "break", "pass", "reserve", "release", "sweep"}).Draw(t, "what") {
 			case "beat":
@@ -203,10 +204,25 @@ func (w *model) sweep(t *rapid.T, p *places.Places) {
 			want = append(want, name)
 			delete(w.silent, name)
 			delete(w.reserved, name)
+			delete(w.saved, name)
 		}
 	}
 	if got := p.Sweep(w.now); !slices.Equal(got, want) {
 		t.Fatalf("swept are %v, want %v", got, want)
+	}
+	var silences []places.Silence
+	for _, name := range slices.Sorted(maps.Keys(w.silent)) {
+		silence := w.now.Sub(w.silent[name])
+		if slices.ContainsFunc(w.of(name), func(o *twin) bool { return o.live }) {
+			silence = 0
+		}
+		if saved := w.saved[name]; silence == 0 && saved > 0 || silence >= saved+w.bounds.DatacenterAge/8 {
+			silences = append(silences, places.Silence{Datacenter: name, For: silence})
+			w.saved[name] = silence
+		}
+	}
+	if got := p.Silences(w.now); !slices.Equal(got, silences) {
+		t.Fatalf("silences to save are %v, want %v", got, silences)
 	}
 }
 
