@@ -49,6 +49,7 @@ func (m *driver) onExpired(env node.Env, j *entry, p *job.Subjob) {
 	case to == nil: // until a datacenter is healthy, or the job's run timeout
 		return
 	}
+	j.Moves(p, why, env.Now())
 	next := j.Begin(to.Name, env.Now())
 	j.Subjobs[slices.Index(j.Subjobs, p)] = next
 	j.Started = env.Now()

@@ -46,6 +46,7 @@ func TestManagersAreToldApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := gate.Default()
 		c.ManagersMax, c.DatacentersMax = rapid.IntRange(1, 3).Draw(t, "managers_max"), rapid.IntRange(1, 2).Draw(t, "datacenters_max")
+		c.DatacenterAge, c.QueueAgeMax = 9*time.Minute, 9*time.Minute
 		c.ManagerSilence, c.ManagerAge, c.KeyAge, c.ResultAge, c.SweepInterval = 5*time.Second, 8*time.Minute, 9*time.Minute, 5*time.Minute, 5*time.Second // longer than all steps
 		r := &register{t: t, s: newMember(c), known: map[node.ID]*chief{}, places: map[string]time.Duration{}, lines: map[node.StreamID]node.Peer{}}
 		r.s.world.Discard = true
@@ -78,7 +79,7 @@ func TestManagersAreToldApart(t *testing.T) {
 			}
 		}
 		// Long after all managers fell silent the gate has forgotten them.
-		r.s.world.Advance(c.ManagerSilence + c.ManagerAge + c.KeyAge + 3*c.SweepInterval)
+		r.s.world.Advance(c.ManagerSilence + c.ManagerAge + c.DatacenterAge + 3*c.SweepInterval)
 		r.s.world.Machine().(*gate.Machine).Sizes(func(what string, n, _ int) {
 			if n > 0 && (what == "gate/managers" || what == "gate/datacenters") {
 				t.Fatalf("%s is %d long after all fell silent", what, n)

@@ -85,6 +85,9 @@ type Outcome struct {
 	ResultFile  message.FileDigest // zero after the sweep
 	ResultBytes int
 	Freed       []message.FileDigest // that the job needed until its end
+	Behind      []*Left              // what datacenters that the job left had begun
+
+	behindUnknown record.Unknown
 }
 
 // Newer holds fields that a gate of a newer version wrote into the job's record. This gate
@@ -228,5 +231,12 @@ func (j *Job) Merged() *message.JobResult {
 	for _, p := range j.Subjobs {
 		r.Datacenters = append(r.Datacenters, *p.Result)
 	}
-	return result.Merge(r, &j.Spec.Plan)
+	merged := result.Merge(r, &j.Spec.Plan)
+	for _, l := range j.Behind {
+		if int(l.Workflow) < len(merged.Result.Workflows) {
+			w := &merged.Result.Workflows[l.Workflow]
+			w.Lost = append(w.Lost, l.attempt(j.ID))
+		}
+	}
+	return merged
 }

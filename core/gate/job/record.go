@@ -19,7 +19,8 @@ func (j *Job) Record(now node.Instant) []byte {
 	r := record.Job{
 		Number: j.Turn.Number, Key: j.Key, Digest: j.Digest, Name: j.Name, Named: j.Turn.Named, RunTimeout: j.RunTimeout,
 		Elapsed: j.ElapsedAt(now), Ran: j.Ran, Closed: j.Closed, Last: j.Last.record(j.lastUnknown), Spec: j.SpecFile, Result: j.ResultFile,
-		ResultBytes: uint64(j.ResultBytes), Now: j.Now, Files: j.Newer.Files, Freed: j.Freed, Unknown: j.Newer.Unknown,
+		ResultBytes: uint64(j.ResultBytes), Now: j.Now, Files: j.Newer.Files, Unknown: j.Newer.Unknown,
+		Behind: record.Behind{Freed: j.Freed, Unknown: j.behindUnknown},
 	}
 	if n := len(j.pending); n > 0 {
 		r.Last = j.pending[n-1].record(nil)
@@ -32,6 +33,9 @@ func (j *Job) Record(now node.Instant) []byte {
 	}
 	for _, a := range j.Aborts {
 		r.Aborts = append(r.Aborts, record.Abort{Workflow: a.Workflow, Condition: a.Condition, Value: a.Value, By: a.By, Why: a.Why, Unknown: a.unknown})
+	}
+	for _, l := range j.Behind {
+		r.Behind.Left = append(r.Behind.Left, l.Left)
 	}
 	return record.Append(nil, &r)
 }
@@ -89,13 +93,16 @@ func FromRecord(id message.JobID, rec *Record, now, written node.Instant, incarn
 			Born: written.Add(-rec.Elapsed), Started: written.Add(-rec.RunFor), Ran: rec.Ran, Cancelled: now, Resend: now,
 			Ended: now, Elapsed: rec.Elapsed, Now: rec.Now,
 		},
-		Outcome:  Outcome{ResultFile: rec.Result, ResultBytes: int(rec.ResultBytes), Freed: rec.Freed},
+		Outcome:  Outcome{ResultFile: rec.Result, ResultBytes: int(rec.ResultBytes), Freed: rec.Behind.Freed, behindUnknown: rec.Behind.Unknown},
 		Newer:    Newer{rec.Job.Files, rec.Unknown},
 		Closed:   rec.Closed,
 		Sequence: incarnation << 32,
 	}
 	for _, a := range rec.Aborts {
 		j.Aborts = append(j.Aborts, &Abort{Workflow: a.Workflow, Condition: a.Condition, Value: a.Value, By: a.By, Why: a.Why, unknown: a.Unknown})
+	}
+	for i := range rec.Behind.Left {
+		j.Behind = append(j.Behind, &Left{rec.Behind.Left[i]})
 	}
 	for i := range rec.Subjobs {
 		p := loadedSubjob(&rec.Subjobs[i], now)

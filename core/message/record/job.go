@@ -31,8 +31,7 @@ type Job struct {
 	// Files are those that only a newer version's fields name: every version keeps them.
 	Files []message.FileDigest `rec:"files" max:"4096"`
 
-	// Freed are the files that a job needed until its end: no later record names them.
-	Freed []message.FileDigest `rec:"freed" max:"4097"`
+	Behind Behind `rec:"behind"`
 
 	Unknown Unknown
 }
@@ -66,4 +65,22 @@ type Abort struct {
 	By        string `rec:"by"`    // the client that asked for it; empty: the condition did
 	Why       string `rec:"why"`   // as that client said
 	Unknown   Unknown
+}
+
+// Behind is what a job leaves behind it.
+type Behind struct {
+	Freed   []message.FileDigest `rec:"freed" max:"4097"` // files that it needed until its end: no later record names them
+	Left    []Left               `rec:"left" max:"65536"` // what datacenters that it left had begun: it counts nowhere
+	Unknown Unknown
+}
+
+// Left is what one workflow of a job did in a datacenter that the job left.
+type Left struct {
+	Workflow   uint32        `rec:"workflow"`
+	Reason     string        `rec:"reason"`
+	Started    uint64        `rec:"started"`
+	OK         uint64        `rec:"ok"`
+	Until      time.Duration `rec:"until"`      // of the workflow's time, that of the last report
+	Unreported time.Duration `rec:"unreported"` // after it, at most
+	Unknown    Unknown
 }

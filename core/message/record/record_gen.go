@@ -82,6 +82,59 @@ func (z *Abort) read(r *reader) {
 	}
 }
 
+// fields counts what a Behind is written with.
+func (z *Behind) fields() int {
+	n := z.Unknown.fields()
+	if len(z.Freed) > 0 {
+		n++
+	}
+	if len(z.Left) > 0 {
+		n++
+	}
+	return n
+}
+
+func (z *Behind) append(b []byte) []byte {
+	b = msgp.AppendMapHeader(b, uint32(z.fields()))
+	if len(z.Freed) > 0 {
+		b = msgp.AppendString(b, "freed")
+		b = msgp.AppendArrayHeader(b, listed("Behind.Freed", len(z.Freed), 4097))
+		for i := range z.Freed {
+			b = msgp.AppendBytes(b, z.Freed[i][:])
+		}
+	}
+	if len(z.Left) > 0 {
+		b = msgp.AppendString(b, "left")
+		b = msgp.AppendArrayHeader(b, listed("Behind.Left", len(z.Left), 65536))
+		for i := range z.Left {
+			b = z.Left[i].append(b)
+		}
+	}
+	return append(b, z.Unknown...)
+}
+
+func (z *Behind) read(r *reader) {
+	var seen uint64
+	for n := r.fields(); n > 0 && r.err == nil; n-- {
+		switch name := r.name(); string(name) {
+		case "freed":
+			r.once(&seen, 0)
+			z.Freed = make([]message.FileDigest, r.list(4097))
+			for i := range z.Freed {
+				z.Freed[i] = r.file()
+			}
+		case "left":
+			r.once(&seen, 1)
+			z.Left = make([]Left, r.list(65536))
+			for i := range z.Left {
+				z.Left[i].read(r)
+			}
+		default:
+			r.unknown(&z.Unknown, name)
+		}
+	}
+}
+
 // fields counts what a Counter is written with.
 func (z *Counter) fields() int {
 	n := z.Unknown.fields()
@@ -170,7 +223,7 @@ func (z *Job) fields() int {
 	if len(z.Files) > 0 {
 		n++
 	}
-	if len(z.Freed) > 0 {
+	if z.Behind.fields() > 0 {
 		n++
 	}
 	return n
@@ -265,12 +318,9 @@ func (z *Job) append(b []byte) []byte {
 			b = msgp.AppendBytes(b, z.Files[i][:])
 		}
 	}
-	if len(z.Freed) > 0 {
-		b = msgp.AppendString(b, "freed")
-		b = msgp.AppendArrayHeader(b, listed("Job.Freed", len(z.Freed), 4097))
-		for i := range z.Freed {
-			b = msgp.AppendBytes(b, z.Freed[i][:])
-		}
+	if z.Behind.fields() > 0 {
+		b = msgp.AppendString(b, "behind")
+		b = z.Behind.append(b)
 	}
 	return append(b, z.Unknown...)
 }
@@ -348,12 +398,9 @@ func (z *Job) read(r *reader) {
 			for i := range z.Files {
 				z.Files[i] = r.file()
 			}
-		case "freed":
+		case "behind":
 			r.once(&seen, 18)
-			z.Freed = make([]message.FileDigest, r.list(4097))
-			for i := range z.Freed {
-				z.Freed[i] = r.file()
-			}
+			z.Behind.read(r)
 		default:
 			r.unknown(&z.Unknown, name)
 		}
@@ -537,6 +584,87 @@ func (z *Kept) read(r *reader) {
 		case "why":
 			r.once(&seen, 5)
 			z.Why = string(r.text())
+		default:
+			r.unknown(&z.Unknown, name)
+		}
+	}
+}
+
+// fields counts what a Left is written with.
+func (z *Left) fields() int {
+	n := z.Unknown.fields()
+	if z.Workflow != 0 {
+		n++
+	}
+	if z.Reason != "" {
+		n++
+	}
+	if z.Started != 0 {
+		n++
+	}
+	if z.OK != 0 {
+		n++
+	}
+	if z.Until != 0 {
+		n++
+	}
+	if z.Unreported != 0 {
+		n++
+	}
+	return n
+}
+
+func (z *Left) append(b []byte) []byte {
+	b = msgp.AppendMapHeader(b, uint32(z.fields()))
+	if z.Workflow != 0 {
+		b = msgp.AppendString(b, "workflow")
+		b = msgp.AppendUint64(b, uint64(z.Workflow))
+	}
+	if z.Reason != "" {
+		b = msgp.AppendString(b, "reason")
+		b = msgp.AppendString(b, string(z.Reason))
+	}
+	if z.Started != 0 {
+		b = msgp.AppendString(b, "started")
+		b = msgp.AppendUint64(b, uint64(z.Started))
+	}
+	if z.OK != 0 {
+		b = msgp.AppendString(b, "ok")
+		b = msgp.AppendUint64(b, uint64(z.OK))
+	}
+	if z.Until != 0 {
+		b = msgp.AppendString(b, "until")
+		b = msgp.AppendInt64(b, int64(z.Until))
+	}
+	if z.Unreported != 0 {
+		b = msgp.AppendString(b, "unreported")
+		b = msgp.AppendInt64(b, int64(z.Unreported))
+	}
+	return append(b, z.Unknown...)
+}
+
+func (z *Left) read(r *reader) {
+	var seen uint64
+	for n := r.fields(); n > 0 && r.err == nil; n-- {
+		switch name := r.name(); string(name) {
+		case "workflow":
+			r.once(&seen, 0)
+			z.Workflow = uint32(r.uint(32))
+		case "reason":
+			r.once(&seen, 1)
+			z.Reason = string(r.text())
+		case "started":
+			r.once(&seen, 2)
+			z.Started = uint64(r.uint(64))
+		case "ok":
+			r.once(&seen, 3)
+			z.OK = uint64(r.uint(64))
+		case "until":
+			r.once(&seen, 4)
+			z.Until = time.Duration(r.int())
+		case "unreported":
+			r.once(&seen, 5)
+			z.Unreported = time.Duration(r.int())
 		default:
 			r.unknown(&z.Unknown, name)
 		}
