@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hyperscale/checker"
+	"hyperscale/core/gate"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/netsim"
@@ -23,6 +24,8 @@ func loadWorlds() []stage.Scenario {
 			Doc: "Slow managers get hundreds of dispatches with their programs at once, and keep these files on a majority, while shards of another job run. Renewals wait behind none of it: no peer is lost, nothing runs again, and every job ends."},
 		{Name: "program-fan-out", Virtual: 70 * time.Second, Within: 30 * time.Second, Network: slowRack, Build: cluster.On(buildProgramFanOut),
 			Doc: "A manager that sends 10 MB a second dispatches a program of 400 KiB to each of a hundred workers, which all run shards of another job. It sends a few programs at a time, so renewals wait behind little: no peer is lost, nothing runs again, and both jobs complete."},
+		{Name: "everything-at-once", Virtual: 45 * time.Second, Within: 25 * time.Second, Rate: 4 * onceWorkers, Build: cluster.On(buildEverythingAtOnce),
+			Doc: "Hundreds of workers run a job, while clients submit ten times as many jobs with large programs as the queues take, cancel some, and the managers pause for up to two seconds one after the other. No peer is lost, nothing runs again, a cancel takes less than two seconds, and every accepted job ends."},
 		{Name: "slow-ocean", Virtual: 100 * time.Second, Within: 40 * time.Second, Network: slowOcean, Build: cluster.On(buildSlowOcean),
 			Doc: "One of three datacenters is behind links of 100 kB a second, and runs its subjobs of fifty jobs. Its manager sends figures when the last ones have left, so that no superseded one waits in front of a heartbeat or an order. No peer is lost, a cancel takes less than five seconds, and every job ends."},
 	}
@@ -170,4 +173,36 @@ func buildProgramFanOut(s *cluster.Cluster) {
 	}
 	order("long", manyRegistered, 0, 25*time.Second)
 	order("wide", manyRegistered+s.Rand.Duration(3*time.Second, 5*time.Second).Truncate(stage.Tick), fanBytes, 5*time.Second)
+}
+
+const (
+	onceWorkers = 400 // at most
+	onceBytes   = 48 << 10
+	onceFlood   = 9 * time.Second // of submissions
+)
+
+func buildEverythingAtOnce(s *cluster.Cluster) {
+	workers := s.Crowd(onceWorkers)
+	s.Build(cluster.Topology{Gates: 3, Datacenters: 1, Managers: 3, Workers: workers, Cores: 1, Clients: 4,
+		Gate: func(c *gate.Config) { c.QueueMax = 20 }})
+	s.Checker.Promise(checker.Promises{Once: true, CancelWithin: 2 * time.Second})
+	s.LosesNoPeer(manyRegistered, s.Options.Virtual)
+	n := 0
+	order := func(at time.Duration, bytes int, cancel bool, l cluster.Load) {
+		n++
+		o := &cluster.Order{Key: fmt.Sprintf("job-%d", n), Client: s.Clients[n%len(s.Clients)], Cancel: cancel}
+		s.Orders = append(s.Orders, o)
+		submit := s.Submission(o, l, n)
+		submit.Program.Files[0].Data = append(submit.Program.Files[0].Data, make([]byte, bytes)...)
+		s.World.At(at, func() { s.Submit(o, submit, 300*time.Millisecond) })
+	}
+	order(manyRegistered, 0, false, cluster.Load{Vus: uint64(workers), Cores: uint32(workers * 3 / 4), Duration: 20 * time.Second})
+	began := manyRegistered + 3*time.Second
+	for at := began; at < began+onceFlood; at += 40 * time.Millisecond {
+		order(at, onceBytes, s.Rand.Chance(1, 20), cluster.Load{Vus: 8, Cores: 8, Duration: time.Second})
+	}
+	for i, id := range s.Managers {
+		at := began + time.Duration(1+3*i)*time.Second
+		s.Fault(sim.Fault{At: at, For: s.Rand.Duration(1200*time.Millisecond, 2*time.Second).Truncate(stage.Tick), Kind: sim.FaultPause, Nodes: stage.Names([]node.ID{id})})
+	}
 }
