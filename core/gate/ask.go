@@ -38,7 +38,7 @@ func (m *desk) askJob(env node.Env, j *entry, a *audience.Ask) {
 	case !j.waiting.Add(a, m.config.WaitersMax):
 		reached(env, "gate/waiters-full")
 		env.Emit(event.Shed{Reason: event.ShedBound, What: "request", Why: "too many wait for one job"})
-		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d requests wait for this job", j.waiting.Asks()))
+		m.refuseForRoom(env, a.Stream, a.Request, message.CodeOverloaded, fmt.Sprintf("%d requests wait for this job", j.waiting.Asks()))
 	}
 }
 
@@ -92,7 +92,7 @@ func (m *desk) look(env node.Env, id message.JobID, a *audience.Ask) {
 	case !room:
 		reached(env, "gate/lookups-full")
 		env.Emit(event.Shed{Reason: event.ShedBound, What: "request", Why: "too many jobs are looked up"})
-		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d jobs are looked up", m.lookups.Len()))
+		m.refuseForRoom(env, a.Stream, a.Request, message.CodeOverloaded, fmt.Sprintf("%d jobs are looked up", m.lookups.Len()))
 		return
 	case first && m.circuitRefuses(env, a):
 		return

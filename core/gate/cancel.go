@@ -21,7 +21,7 @@ func (m *driver) cancel(env node.Env, j *entry, a *audience.Ask) {
 	}
 	if !j.waiting.Cancel(a, m.config.WaitersMax) {
 		env.Emit(event.Shed{Reason: event.ShedBound, Kind: message.KindJobCancel, Role: node.RoleClient, What: "cancel", Why: "too many wait for one job"})
-		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d cancellations of this job wait", j.waiting.Cancels()))
+		m.refuseForRoom(env, a.Stream, a.Request, message.CodeOverloaded, fmt.Sprintf("%d cancellations of this job wait", j.waiting.Cancels()))
 		return
 	}
 	if j.State == message.JobCancelling || j.State.Terminal() {
@@ -51,7 +51,7 @@ func (m *driver) cancelWorkflows(env node.Env, j *entry, a *audience.Ask) {
 		return
 	case !j.waiting.Cancel(a, m.config.WaitersMax):
 		env.Emit(event.Shed{Reason: event.ShedBound, Kind: message.KindJobCancel, Role: node.RoleClient, What: "cancel", Why: "too many wait for one job"})
-		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d cancellations of this job wait", j.waiting.Cancels()))
+		m.refuseForRoom(env, a.Stream, a.Request, message.CodeOverloaded, fmt.Sprintf("%d cancellations of this job wait", j.waiting.Cancels()))
 		return
 	}
 	for _, at := range stops {

@@ -23,7 +23,7 @@ func (m *publisher) follow(env node.Env, j *entry, a *audience.Ask) {
 	case w == nil:
 		reached(env, "gate/watchers-full")
 		env.Emit(event.Shed{Reason: event.ShedBound, What: "watch", Why: "too many watchers"})
-		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d clients watch jobs, the bound is %d", m.audience.Len(), m.config.WatchersMax))
+		m.refuseForRoom(env, a.Stream, a.Request, message.CodeOverloaded, fmt.Sprintf("%d clients watch jobs, the bound is %d", m.audience.Len(), m.config.WatchersMax))
 	case again:
 		m.push(env, j, w)
 	default:

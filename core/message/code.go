@@ -55,7 +55,7 @@ func (c Code) entry() codeEntry {
 	case CodeKeyMismatch:
 		return codeEntry{"this key was used for another payload", false, "choose another --key, or submit the same file and parameters"}
 	case CodeQueueFull:
-		return codeEntry{"the queue of jobs is full", true, "retry after the time given, or add workers"}
+		return codeEntry{"no room for one more job", true, "retry after the time given, or add workers"}
 	case CodeNoCores:
 		return codeEntry{"no free cores", true, "wait for running workflows to end, or add workers"}
 	case CodeBadPlan:
