@@ -243,7 +243,7 @@ func TestLookupsAreBounded(t *testing.T) {
 		g.deliver("c1", &message.JobQuery{Request: message.RequestID{Incarnation: 1, Counter: g.request}, Job: message.JobOf(fmt.Sprintf("unknown-%d", k))})
 	}
 	for _, m := range w.gates[0].heard["c1"] {
-		if r, ok := m.(*message.Refused); ok && r.Code == message.CodeQueueFull && r.RetryAfter > 0 {
+		if r, ok := m.(*message.Refused); ok && r.Code == message.CodeOverloaded && r.RetryAfter > 0 {
 			refused++
 		}
 	}
