@@ -19,7 +19,7 @@ import (
 )
 
 // flooder sends requests on many streams, whatever is answered, and counts the answers. A client
-// of ours would wait when it is told to.
+// of ours waits for as long as a gate asks it to.
 type flooder struct {
 	*transport.Transport
 	streams []node.StreamID

@@ -74,7 +74,7 @@ func (c *command) passes(code message.Code) bool {
 	case message.CodeQueueFull, message.CodeOverloaded:
 		return c.kind != kindSubmit
 	}
-	return false
+	return c.kind == kindList // whatever one gate says, others may list their jobs
 }
 
 // shown is the newest status that a watch has shown.

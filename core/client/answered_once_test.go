@@ -59,6 +59,8 @@ func (a *asker) watchSend(s node.StreamID, m node.Message) {
 		r = b.Request
 	case *message.StatusQuery:
 		r = b.Request
+	case *message.JobListQuery:
+		r = b.Request
 	}
 	if a.request[r] {
 		a.rt.Fatalf("request %v was used twice", r)
@@ -107,7 +109,7 @@ func (a *asker) command(t *rapid.T) {
 	id := node.CommandID(len(a.started) + 1)
 	job := message.JobID{byte(rapid.IntRange(1, 3).Draw(t, "job"))}
 	var m node.Message
-	kind := rapid.IntRange(0, 5).Draw(t, "kind")
+	kind := rapid.IntRange(0, 6).Draw(t, "kind")
 	switch kind {
 	case 0:
 		key := "k" + string(rune('a'+len(a.started)%26)) + string(rune('a'+len(a.started)/26%26))
@@ -123,6 +125,8 @@ func (a *asker) command(t *rapid.T) {
 		m = &message.DatacenterQuery{Request: message.RequestID{Counter: 1}}
 	case 5:
 		m = &message.StatusQuery{Request: message.RequestID{Counter: 1}}
+	case 6:
+		m = &message.JobListQuery{Request: message.RequestID{Counter: 1}}
 	}
 	a.started = append(a.started, id)
 	a.open[id] = &asked{watch: kind == 1, since: a.env.Now()}
@@ -176,6 +180,8 @@ func requestOf(q node.Message) message.RequestID {
 		return b.Request
 	case *message.StatusQuery:
 		return b.Request
+	case *message.JobListQuery:
+		return b.Request
 	}
 	return message.RequestID{}
 }
@@ -195,6 +201,8 @@ func reply(q node.Message, sequence uint64, state message.JobState, result bool)
 		return &message.JobCancelAck{Request: b.Request, Job: b.Job, State: message.JobCancelling}
 	case *message.DatacenterQuery:
 		return &message.DatacenterList{Request: b.Request}
+	case *message.JobListQuery: // pages that follow the last one, or do not
+		return &message.JobList{Request: b.Request, Gate: "g", Addr: "g1:1", More: !result, Jobs: []message.JobInfo{{Job: message.JobID{byte(sequence)}, State: state}}}
 	}
 	return &message.StatusList{Request: requestOf(q)}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hyperscale/core/client/listing"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -22,6 +23,7 @@ const (
 	kindStatus
 	kindCluster
 	kindDrain
+	kindList
 )
 
 // command is a request without a final answer.
@@ -32,6 +34,7 @@ type command struct {
 	drain  *message.DrainRequest // of a drain
 	job    message.JobID         // for commands about one; a submission's job follows from its key
 	cancel *message.JobCancel
+	list   *listing.Listing // of all gates' jobs
 
 	gate      *connection       // that it asks; nil while it waits for the next round
 	request   message.RequestID // of the newest try; zero if none is open
@@ -66,6 +69,16 @@ func (c *command) say(g *connection, what string) {
 	c.said = append(c.said, saying{g, what})
 }
 
+// saying returns why a gate did not serve the command, or why it has no stream.
+func (c *command) saying(g *connection) string {
+	for i := range c.said {
+		if c.said[i].gate == g {
+			return c.said[i].what
+		}
+	}
+	return g.reason
+}
+
 func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) {
 	c := &command{id: id, began: env.Now()}
 	switch b := body.(type) {
@@ -91,6 +104,8 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 		c.kind = kindCluster
 	case *message.DrainRequest:
 		c.kind, c.drain = kindDrain, b
+	case *message.JobListQuery:
+		c.kind, c.list = kindList, listing.New(m.config.ListMax)
 	default:
 		m.refuse(env, id, &message.Refused{Code: message.CodeInternal, Detail: fmt.Sprintf("%s is no command of a client", message.Name(body.Kind()))})
 		return
@@ -167,6 +182,8 @@ func (c *command) question() node.Message {
 		d := *c.drain
 		d.Request = c.request
 		return &d
+	case kindList:
+		return &message.JobListQuery{Request: c.request, After: c.list.After()}
 	}
 	return &message.StatusQuery{Request: c.request}
 }
@@ -205,6 +222,9 @@ func (m *Machine) onTimeout(env node.Env, id node.CommandID) {
 
 // giveUp ends the command, and says what the client tried and knows.
 func (m *Machine) giveUp(env node.Env, c *command) {
+	if m.listed(env, c) {
+		return
+	}
 	m.unask(c)
 	var asked []string
 	for _, g := range m.gates.all {

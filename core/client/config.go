@@ -26,6 +26,7 @@ type Config struct {
 	CommandsMax  int           // open at the same time
 	HomesMax     int           // jobs whose gate it remembers
 	GatesMax     int           // gates that it knows
+	ListMax      int           // jobs of one list
 }
 
 // Default returns the configuration of a command-line client; Gates are missing.
@@ -35,7 +36,7 @@ func Default() Config {
 		RetryMin: 500 * time.Millisecond, RetryMax: 5 * time.Second, Redirects: 5,
 		PingInterval: 2 * time.Second, PingSilence: 6 * time.Second,
 		ReconnectMin: 200 * time.Millisecond, ReconnectMax: 5 * time.Second,
-		CommandsMax: 1000, HomesMax: 10_000, GatesMax: 255,
+		CommandsMax: 1000, HomesMax: 10_000, GatesMax: 255, ListMax: 100_000,
 	}
 }
 
@@ -70,9 +71,9 @@ func (c Config) Validate() error {
 		faults = append(faults, fmt.Errorf("client.retry_max = %v and client.reconnect_max = %v must not be below client.retry_min = %v and client.reconnect_min = %v: raise them",
 			c.RetryMax, c.ReconnectMax, c.RetryMin, c.ReconnectMin))
 	}
-	if c.CommandsMax <= 0 || c.HomesMax <= 0 || c.Redirects <= 0 || c.GatesMax < len(c.Gates) {
-		faults = append(faults, fmt.Errorf("client.commands_max = %d, client.homes_max = %d and client.redirects = %d must be at least 1, client.gates_max = %d no less than the gates given",
-			c.CommandsMax, c.HomesMax, c.Redirects, c.GatesMax))
+	if c.CommandsMax <= 0 || c.HomesMax <= 0 || c.Redirects <= 0 || c.ListMax <= 0 || c.GatesMax < len(c.Gates) {
+		faults = append(faults, fmt.Errorf("client.commands_max = %d, client.homes_max = %d, client.redirects = %d and client.list_max = %d must be at least 1, client.gates_max = %d no less than the gates given",
+			c.CommandsMax, c.HomesMax, c.Redirects, c.ListMax, c.GatesMax))
 	}
 	return errors.Join(faults...)
 }

@@ -43,6 +43,7 @@ func TestConfigsWithinTheirBoundsAreValid(t *testing.T) {
 		legal := client.Config{
 			AskTimeout: d("ask timeout"), ReachTimeout: d("reach timeout"), AskRetry: d("ask retry"), RetryMin: d("retry min"), PingInterval: d("ping interval"), ReconnectMin: d("reconnect min"),
 			Redirects: rapid.IntRange(1, 9).Draw(t, "redirects"), CommandsMax: rapid.IntRange(1, 9).Draw(t, "commands"), HomesMax: rapid.IntRange(1, 9).Draw(t, "homes"),
+			ListMax: rapid.IntRange(1, 9).Draw(t, "list"),
 		}
 		some := func() time.Duration { return time.Duration(rapid.IntRange(0, 1).Draw(t, "more")) }
 		legal.RetryMax, legal.ReconnectMax, legal.PingSilence = legal.RetryMin+some(), legal.ReconnectMin+some(), legal.PingInterval+1+some()
@@ -71,6 +72,7 @@ func TestConfigsWithinTheirBoundsAreValid(t *testing.T) {
 			fmt.Sprintf("client.commands_max = %d", int(bad)):              func(c *client.Config) { c.CommandsMax = int(bad) },
 			fmt.Sprintf("client.homes_max = %d", int(bad)):                 func(c *client.Config) { c.HomesMax = int(bad) },
 			fmt.Sprintf("client.redirects = %d", int(bad)):                 func(c *client.Config) { c.Redirects = int(bad) },
+			fmt.Sprintf("client.list_max = %d", int(bad)):                  func(c *client.Config) { c.ListMax = int(bad) },
 			fmt.Sprintf("client.gates_max = %d", len(legal.Gates)-1):       func(c *client.Config) { c.GatesMax = len(c.Gates) - 1 },
 		} {
 			c := legal

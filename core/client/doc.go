@@ -3,9 +3,9 @@
 //
 // It shows nothing and decides nothing about jobs. A command is one of the
 // catalogue's requests (JobSubmit, JobWatch, JobQuery, JobCancel, DatacenterQuery,
-// StatusQuery, ClusterQuery, DrainRequest) without a RequestID; answers go to
-// Env.Answer as they come: JobAck, JobStatus, JobResult, JobCancelAck,
-// DatacenterList, StatusList, ClusterStatus, DrainAck, or Refused.
+// StatusQuery, ClusterQuery, DrainRequest, JobListQuery) without a RequestID; answers go
+// to Env.Answer as they come: JobAck, JobStatus, JobResult, JobCancelAck,
+// DatacenterList, StatusList, ClusterStatus, DrainAck, JobList, or Refused.
 //
 // Source: DESIGN.md, "Jobs and fences"; kernel decisions on requests and replies. A gate
 // reports the set of all gates (GateSet). For a job the client asks its reported owner first,
@@ -26,7 +26,9 @@
 //	CLIENT-6 The client reports each operation on a job when it first sends it (ClientCalled),
 //	         and once when its answer is certain (ClientReturned). It reports no return of one
 //	         that it gave up, nor of a rejection while an older try may have taken effect.
+//	CLIENT-7 A list of jobs is merged from the pages of every gate that the client can ask,
+//	         and names the gates whose pages are missing. One gate that answers is enough.
 //
 // Read config.go, machine.go, gates.go, command.go, route.go, connection.go, answer.go,
-// call.go, sizes.go, rest.go.
+// list.go, call.go, sizes.go, rest.go.
 package client

@@ -97,6 +97,20 @@ func (g *gates) learn(set []node.Addr) {
 	}
 }
 
+// set returns the addresses of the group of gates, sorted; before a gate has reported it, those
+// that were configured.
+func (g *gates) set() []node.Addr {
+	if g.ring != nil {
+		return g.ring.Members()
+	}
+	var set []node.Addr
+	for _, c := range g.all {
+		set = append(set, c.addr)
+	}
+	slices.Sort(set)
+	return set
+}
+
 // order returns the gates in the order in which a command about a job asks them: the reported
 // owner, then the ring's order, which all nodes share, then the rest. Those that the client
 // could not reach of late are last.

@@ -8,7 +8,8 @@ import (
 )
 
 // next asks the next gate of this round, or waits before another round. It does not wait for a
-// result that one gate has forgotten and no other has.
+// result that one gate has forgotten and no other has, nor for further gates if one has listed
+// its jobs.
 func (m *Machine) next(env node.Env, c *command) {
 	m.unask(c)
 	for _, g := range m.gates.order(c.job) {
@@ -22,7 +23,9 @@ func (m *Machine) next(env node.Env, c *command) {
 		m.finish(env, c, c.refusal)
 		return
 	}
-	m.wait(env, c)
+	if !m.listed(env, c) {
+		m.wait(env, c)
+	}
 }
 
 // try asks a gate, at once or once a stream is open.
@@ -30,6 +33,9 @@ func (m *Machine) try(env node.Env, c *command, g *connection) {
 	m.unask(c)
 	c.gate = g
 	c.tried = append(c.tried, g)
+	if c.list != nil {
+		c.list.Begin()
+	}
 	switch {
 	case g.open:
 		m.ask(env, c)

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
+	"hyperscale/core/gate/job"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -191,7 +191,69 @@ func (m *desk) onStatusQuery(env node.Env, in *node.Input, q *message.StatusQuer
 		return cmp.Or(cmp.Compare(b.Turn.Number, a.Turn.Number), a.ID.Compare(b.ID))
 	})
 	for _, j := range jobs[:min(len(jobs), jobsListed)] {
-		list.Jobs = append(list.Jobs, message.JobInfo{Job: j.ID, Name: j.Name, State: j.Shown, Position: j.Turn.Position(), Age: now.Sub(j.Born).Round(time.Microsecond)})
+		list.Jobs = append(list.Jobs, m.line(env, j))
 	}
 	env.Send(in.Stream, list)
+}
+
+// Bounds of a page of jobs: it fits a frame.
+const (
+	jobsPage  = 512
+	pageBytes = message.FrameMax / 2
+	lineBytes = 256 // of a job without its name and datacenters, at most
+)
+
+// onJobListQuery lists jobs from this gate's acceptor and memory, without asking a majority. An
+// acknowledged job is on a majority of acceptors, so that the lists of any majority contain it.
+func (m *desk) onJobListQuery(env node.Env, in *node.Input, q *message.JobListQuery) {
+	if !m.group.Leases.Speaks() {
+		refuse(env, in.Stream, q.Request, message.CodeNotMember, "its acceptor does not know all jobs yet")
+		return
+	}
+	list := &message.JobList{Request: q.Request, Gate: string(env.Self().ID), Addr: string(env.Self().Addr)}
+	bytes := 0
+	for _, id := range m.listed(q.After) {
+		info := m.lineOf(env, id)
+		bytes += lineBytes + len(info.Name)
+		for _, name := range info.Datacenters {
+			bytes += lineBytes/16 + len(name)
+		}
+		if n := len(list.Jobs); n == jobsPage || n > 0 && bytes > pageBytes {
+			list.More = true
+			break
+		}
+		list.Jobs = append(list.Jobs, info)
+	}
+	env.Send(in.Stream, list)
+}
+
+// listed returns, sorted, the jobs after one that this gate's acceptor or memory knows.
+func (m *desk) listed(after message.JobID) []message.JobID {
+	ids := m.group.Leases.Known()
+	//lint:orderfree sorted below
+	for id, j := range m.jobs {
+		if j.Ready {
+			ids = append(ids, id)
+		}
+	}
+	ids = slices.DeleteFunc(ids, func(id message.JobID) bool { return id.Compare(after) <= 0 })
+	slices.SortFunc(ids, message.JobID.Compare)
+	return slices.Compact(ids)
+}
+
+// lineOf is a job as a list shows it: from memory, or from its record where another gate has
+// written that since.
+func (m *desk) lineOf(env node.Env, id message.JobID) message.JobInfo {
+	j := m.jobs[id]
+	seen, ok := m.group.Leases.Seen(env.Now(), id)
+	if j != nil && j.Ready && (!ok || j.Shown.Terminal() || !j.Token.Less(seen.Token)) {
+		return m.line(env, j)
+	}
+	age := env.Now().Sub(m.group.Leases.Written(env.Now(), id, seen.Record))
+	return job.RecordLine(id, seen.Record, seen.Token, seen.Released, age)
+}
+
+// line is a job of this gate's memory.
+func (m *desk) line(env node.Env, j *entry) message.JobInfo {
+	return j.Line(env.Now(), m.holds(env, j))
 }

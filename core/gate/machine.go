@@ -152,6 +152,8 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 		env.Send(in.Stream, &message.DatacenterList{Request: body.Request, Datacenters: m.places.Infos()})
 	case *message.StatusQuery:
 		m.onStatusQuery(env, in, body)
+	case *message.JobListQuery:
+		m.onJobListQuery(env, in, body)
 	case *message.ClusterQuery:
 		m.onClusterQuery(env, in, body)
 	case *message.DrainRequest:

@@ -94,6 +94,8 @@ const (
 	KindDrainRequest     node.Kind = 138
 	KindDrainAck         node.Kind = 139
 	KindDrain            node.Kind = 140
+	KindJobListQuery     node.Kind = 144
+	KindJobList          node.Kind = 145
 )
 
 // New returns an empty message of a kind, or nil when the catalogue has none.
@@ -275,6 +277,10 @@ func New(k node.Kind) Body {
 		return &DrainAck{}
 	case KindDrain:
 		return &Drain{}
+	case KindJobListQuery:
+		return &JobListQuery{}
+	case KindJobList:
+		return &JobList{}
 	}
 	return nil
 }
@@ -370,6 +376,8 @@ func Kinds() []node.Kind {
 		KindDrainRequest,
 		KindDrainAck,
 		KindDrain,
+		KindJobListQuery,
+		KindJobList,
 	}
 }
 
@@ -552,6 +560,10 @@ func Name(k node.Kind) string {
 		return "DrainAck"
 	case KindDrain:
 		return "Drain"
+	case KindJobListQuery:
+		return "JobListQuery"
+	case KindJobList:
+		return "JobList"
 	}
 	return ""
 }
@@ -735,6 +747,10 @@ func Senders(k node.Kind) node.Roles {
 		return 1 << node.RoleGate
 	case KindDrain:
 		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindJobListQuery:
+		return 1 << node.RoleClient
+	case KindJobList:
+		return 1 << node.RoleGate
 	}
 	return 0
 }
@@ -1092,6 +1108,28 @@ func (z *File) check() error {
 	return nil
 }
 
+func (z *GateView) size() int {
+	n := 15
+	n += sizeString(len(z.Node))
+	n += sizeString(len(z.Addr))
+	n += sizeString(len(z.Why))
+	return n
+}
+
+func (z *GateView) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Node))
+	h = node.MixString(h, string(z.Addr))
+	h = node.MixString(h, string(z.Why))
+	return h
+}
+
+func (z *GateView) check() error {
+	if z.Addr == "" {
+		return &MissingError{Path: "addr"}
+	}
+	return nil
+}
+
 func (z *Generator) size() int {
 	n := 84
 	n += z.Lag.size()
@@ -1154,12 +1192,23 @@ func (z *Histogram) check() error {
 }
 
 func (z *JobInfo) size() int {
-	n := 29
+	n := 89
 	n += sizeBytes(len(z.Job))
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
 	n += sizeUint(uint64(z.Position))
 	n += sizeInt(int64(z.Age))
+	n += z.Token.size()
+	n += sizeUint(uint64(z.Source))
+	n++
+	n += sizeUint(uint64(z.Rank))
+	n += sizeArray(len(z.Datacenters))
+	for i := range z.Datacenters {
+		n += sizeString(len(z.Datacenters[i]))
+	}
+	n++
+	n += sizeUint(uint64(z.Started))
+	n += sizeUint(uint64(z.Failed))
 	return n
 }
 
@@ -1169,12 +1218,26 @@ func (z *JobInfo) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.State))
 	h = node.Mix(h, uint64(z.Position))
 	h = node.Mix(h, uint64(z.Age))
+	h = z.Token.digest(h)
+	h = node.Mix(h, uint64(z.Source))
+	h = node.Mix(h, bit(z.Ranked))
+	h = node.Mix(h, uint64(z.Rank))
+	h = node.Mix(h, uint64(len(z.Datacenters)))
+	for i := range z.Datacenters {
+		h = node.MixString(h, string(z.Datacenters[i]))
+	}
+	h = node.Mix(h, bit(z.Counted))
+	h = node.Mix(h, uint64(z.Started))
+	h = node.Mix(h, uint64(z.Failed))
 	return h
 }
 
 func (z *JobInfo) check() error {
 	if z.Job == (JobID{}) {
 		return &MissingError{Path: "job"}
+	}
+	if err := z.Token.check(); err != nil {
+		return within("token", err)
 	}
 	return nil
 }
@@ -7973,6 +8036,128 @@ func (z *Drain) digest(h uint64) uint64 {
 func (z *Drain) check() error {
 	if z.Node == "" {
 		return &MissingError{Path: "node"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *JobListQuery) Kind() node.Kind { return KindJobListQuery }
+
+// Class returns the class of JobListQuery.
+func (z *JobListQuery) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *JobListQuery) Priority() node.Priority { return node.Low }
+
+// Full implements node.Message.
+func (z *JobListQuery) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *JobListQuery) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *JobListQuery) Stub() node.Message {
+	return &JobListQuery{
+		Request: z.Request,
+	}
+}
+
+// Size implements node.Message.
+func (z *JobListQuery) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *JobListQuery) Digest() uint64 { return z.digest(144) }
+
+func (z *JobListQuery) size() int {
+	n := 15
+	n += z.Request.size()
+	n += sizeBytes(len(z.After))
+	return n
+}
+
+func (z *JobListQuery) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	h = node.MixBytes(h, z.After[:])
+	return h
+}
+
+func (z *JobListQuery) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *JobList) Kind() node.Kind { return KindJobList }
+
+// Class returns the class of JobList.
+func (z *JobList) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *JobList) Priority() node.Priority { return node.Normal }
+
+// Full implements node.Message.
+func (z *JobList) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *JobList) Subject() uint64 { return 0 }
+
+// Size implements node.Message.
+func (z *JobList) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *JobList) Digest() uint64 { return z.digest(145) }
+
+func (z *JobList) size() int {
+	n := 35
+	n += z.Request.size()
+	n += sizeString(len(z.Gate))
+	n += sizeString(len(z.Addr))
+	n += sizeArray(len(z.Jobs))
+	for i := range z.Jobs {
+		n += z.Jobs[i].size()
+	}
+	n++
+	n += sizeArray(len(z.Gates))
+	for i := range z.Gates {
+		n += z.Gates[i].size()
+	}
+	return n
+}
+
+func (z *JobList) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	h = node.MixString(h, string(z.Gate))
+	h = node.MixString(h, string(z.Addr))
+	h = node.Mix(h, uint64(len(z.Jobs)))
+	for i := range z.Jobs {
+		h = z.Jobs[i].digest(h)
+	}
+	h = node.Mix(h, bit(z.More))
+	h = node.Mix(h, uint64(len(z.Gates)))
+	for i := range z.Gates {
+		h = z.Gates[i].digest(h)
+	}
+	return h
+}
+
+func (z *JobList) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	if z.Gate == "" {
+		return &MissingError{Path: "gate"}
+	}
+	for i := range z.Jobs {
+		if err := z.Jobs[i].check(); err != nil {
+			return within("jobs", err)
+		}
+	}
+	for i := range z.Gates {
+		if err := z.Gates[i].check(); err != nil {
+			return within("gates", err)
+		}
 	}
 	return nil
 }

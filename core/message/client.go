@@ -201,7 +201,34 @@ type JobInfo struct {
 	Name     string        `msg:"name"`
 	State    JobState      `msg:"state"`
 	Position uint32        `msg:"position"`
-	Age      time.Duration `msg:"age"`
+	Age      time.Duration `msg:"age"` // since its acceptance, at least: the gate may not know how old its record is
+
+	Token  LeaseToken `msg:"token"`  // of the grant under which its state was written
+	Source JobSource  `msg:"source"` // who says so
+
+	Ranked      bool     `msg:"ranked"` // Rank is known
+	Rank        Rank     `msg:"rank"`
+	Datacenters []string `msg:"datacenters"` // of its subjobs; before its dispatch those that it names
+	Counted     bool     `msg:"counted"`     // Started and Failed are known
+	Started     uint64   `msg:"started"`     // requests, as last reported
+	Failed      uint64   `msg:"failed"`      // of those, timed out ones included
+}
+
+// JobSource says how a gate knows a job's state. Values are on the wire: never renumber.
+type JobSource uint8
+
+// The sources of a job's state.
+const (
+	SourceRecord JobSource = iota // its record, which the gate's acceptor has: a majority may have another one
+	SourceOwner                   // the gate owns it: a majority has this state
+	SourceEnd                     // it has ended for good
+)
+
+func (s JobSource) String() string {
+	if names := [...]string{"record", "owner", "end"}; int(s) < len(names) {
+		return names[s]
+	}
+	return fmt.Sprintf("source(%d)", uint8(s))
 }
 
 // StatusList answers a StatusQuery, with at most the 100 newest jobs.

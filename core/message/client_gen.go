@@ -883,9 +883,9 @@ func (z *JobCancelAck) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 5
+	// map header, size 13
 	// string "job"
-	o = append(o, 0x85, 0xa3, 0x6a, 0x6f, 0x62)
+	o = append(o, 0x8d, 0xa3, 0x6a, 0x6f, 0x62)
 	o, err = z.Job.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Job")
@@ -907,6 +907,37 @@ func (z *JobInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "age"
 	o = append(o, 0xa3, 0x61, 0x67, 0x65)
 	o = msgp.AppendDuration(o, z.Age)
+	// string "token"
+	o = append(o, 0xa5, 0x74, 0x6f, 0x6b, 0x65, 0x6e)
+	o, err = z.Token.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Token")
+		return
+	}
+	// string "source"
+	o = append(o, 0xa6, 0x73, 0x6f, 0x75, 0x72, 0x63, 0x65)
+	o = msgp.AppendUint8(o, uint8(z.Source))
+	// string "ranked"
+	o = append(o, 0xa6, 0x72, 0x61, 0x6e, 0x6b, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Ranked)
+	// string "rank"
+	o = append(o, 0xa4, 0x72, 0x61, 0x6e, 0x6b)
+	o = msgp.AppendUint8(o, uint8(z.Rank))
+	// string "datacenters"
+	o = append(o, 0xab, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Datacenters)))
+	for za0001 := range z.Datacenters {
+		o = msgp.AppendString(o, z.Datacenters[za0001])
+	}
+	// string "counted"
+	o = append(o, 0xa7, 0x63, 0x6f, 0x75, 0x6e, 0x74, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Counted)
+	// string "started"
+	o = append(o, 0xa7, 0x73, 0x74, 0x61, 0x72, 0x74, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Started)
+	// string "failed"
+	o = append(o, 0xa6, 0x66, 0x61, 0x69, 0x6c, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Failed)
 	return
 }
 
@@ -924,7 +955,7 @@ func (z *JobInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -988,6 +1019,119 @@ func (z *JobInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Age")
 				return
 			}
+		case "token":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Token")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			bts, err = z.Token.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Token")
+				return
+			}
+		case "source":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Source")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			{
+				var zb0002 uint8
+				zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Source")
+					return
+				}
+				z.Source = JobSource(zb0002)
+			}
+		case "ranked":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Ranked")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.Ranked, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ranked")
+				return
+			}
+		case "rank":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Rank")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			{
+				var zb0003 uint8
+				zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Rank")
+					return
+				}
+				z.Rank = Rank(zb0003)
+			}
+		case "datacenters":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Datacenters")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			var zb0004 uint32
+			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Datacenters")
+				return
+			}
+			if zb0004 > zbedc47bclimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Datacenters) >= int(zb0004) {
+				z.Datacenters = (z.Datacenters)[:zb0004]
+			} else {
+				z.Datacenters = make([]string, zb0004)
+			}
+			for za0001 := range z.Datacenters {
+				z.Datacenters[za0001], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Datacenters", za0001)
+					return
+				}
+			}
+		case "counted":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Counted")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			z.Counted, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Counted")
+				return
+			}
+		case "started":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Started")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			z.Started, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Started")
+				return
+			}
+		case "failed":
+			if zb0001Dup[1]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Failed")
+				return
+			}
+			zb0001Dup[1] |= 1 << 4
+			z.Failed, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Failed")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1002,7 +1146,11 @@ func (z *JobInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobInfo) Msgsize() (s int) {
-	s = 1 + 4 + z.Job.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + z.State.Msgsize() + 9 + msgp.Uint32Size + 4 + msgp.DurationSize
+	s = 1 + 4 + z.Job.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + z.State.Msgsize() + 9 + msgp.Uint32Size + 4 + msgp.DurationSize + 6 + z.Token.Msgsize() + 7 + msgp.Uint8Size + 7 + msgp.BoolSize + 5 + msgp.Uint8Size + 12 + msgp.ArrayHeaderSize
+	for za0001 := range z.Datacenters {
+		s += msgp.StringPrefixSize + len(z.Datacenters[za0001])
+	}
+	s += 8 + msgp.BoolSize + 8 + msgp.Uint64Size + 7 + msgp.Uint64Size
 	return
 }
 
@@ -1171,6 +1319,34 @@ func (z *JobResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobResult) Msgsize() (s int) {
 	s = 1 + 8 + z.Request.Msgsize() + 7 + z.Result.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z JobSource) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendUint8(o, uint8(z))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *JobSource) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	{
+		var zb0001 uint8
+		zb0001, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		(*z) = JobSource(zb0001)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z JobSource) Msgsize() (s int) {
+	s = msgp.Uint8Size
 	return
 }
 

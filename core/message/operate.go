@@ -89,3 +89,32 @@ type Drain struct {
 	Node string `msg:"node" require:"true"`
 	Undo bool   `msg:"undo"`
 }
+
+// JobListQuery asks a gate for the next page of the jobs that it knows. A client that gets one
+// as a command asks every gate for all pages, and merges them.
+//
+//catalogue:message kind=144 class=control priority=low full=refuse from=client since=0 stub=Request
+type JobListQuery struct {
+	Request RequestID `msg:"request"`
+	After   JobID     `msg:"after"` // the last job of the page before; zero for the first page
+}
+
+// GateView says whether a gate listed its jobs.
+type GateView struct {
+	Node string `msg:"node"` // empty if it was never heard
+	Addr string `msg:"addr" require:"true"`
+	Why  string `msg:"why"` // its list is missing; empty: it is there
+}
+
+// JobList is a page of the jobs in a gate's own acceptor and memory, ordered by job. A client
+// answers its command with one that merges the pages of all gates, the newest job first.
+//
+//catalogue:message kind=145 class=control priority=normal full=keep from=gate since=0
+type JobList struct {
+	Request RequestID  `msg:"request"`
+	Gate    string     `msg:"gate" require:"true"` // the node that answers
+	Addr    string     `msg:"addr"`                // of the gate, as other gates know it
+	Jobs    []JobInfo  `msg:"jobs"`
+	More    bool       `msg:"more"`  // further jobs follow; in a merged list: they exceed the client's bound
+	Gates   []GateView `msg:"gates"` // of a merged list: all gates, by address
+}

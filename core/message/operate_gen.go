@@ -694,6 +694,431 @@ func (z *DrainRequest) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z GateView) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "node"
+	o = append(o, 0x83, 0xa4, 0x6e, 0x6f, 0x64, 0x65)
+	o = msgp.AppendString(o, z.Node)
+	// string "addr"
+	o = append(o, 0xa4, 0x61, 0x64, 0x64, 0x72)
+	o = msgp.AppendString(o, z.Addr)
+	// string "why"
+	o = append(o, 0xa3, 0x77, 0x68, 0x79)
+	o = msgp.AppendString(o, z.Why)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *GateView) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z23fda90climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "node":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Node")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Node, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Node")
+				return
+			}
+		case "addr":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Addr")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Addr, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Addr")
+				return
+			}
+		case "why":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Why")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Why, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Why")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z GateView) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Node) + 5 + msgp.StringPrefixSize + len(z.Addr) + 4 + msgp.StringPrefixSize + len(z.Why)
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *JobList) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 6
+	// string "request"
+	o = append(o, 0x86, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o, err = z.Request.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Request")
+		return
+	}
+	// string "gate"
+	o = append(o, 0xa4, 0x67, 0x61, 0x74, 0x65)
+	o = msgp.AppendString(o, z.Gate)
+	// string "addr"
+	o = append(o, 0xa4, 0x61, 0x64, 0x64, 0x72)
+	o = msgp.AppendString(o, z.Addr)
+	// string "jobs"
+	o = append(o, 0xa4, 0x6a, 0x6f, 0x62, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Jobs)))
+	for za0001 := range z.Jobs {
+		o, err = z.Jobs[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Jobs", za0001)
+			return
+		}
+	}
+	// string "more"
+	o = append(o, 0xa4, 0x6d, 0x6f, 0x72, 0x65)
+	o = msgp.AppendBool(o, z.More)
+	// string "gates"
+	o = append(o, 0xa5, 0x67, 0x61, 0x74, 0x65, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Gates)))
+	for za0002 := range z.Gates {
+		// map header, size 3
+		// string "node"
+		o = append(o, 0x83, 0xa4, 0x6e, 0x6f, 0x64, 0x65)
+		o = msgp.AppendString(o, z.Gates[za0002].Node)
+		// string "addr"
+		o = append(o, 0xa4, 0x61, 0x64, 0x64, 0x72)
+		o = msgp.AppendString(o, z.Gates[za0002].Addr)
+		// string "why"
+		o = append(o, 0xa3, 0x77, 0x68, 0x79)
+		o = msgp.AppendString(o, z.Gates[za0002].Why)
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *JobList) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z23fda90climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "request":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Request")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Request.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Request")
+				return
+			}
+		case "gate":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Gate")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Gate, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Gate")
+				return
+			}
+		case "addr":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Addr")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Addr, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Addr")
+				return
+			}
+		case "jobs":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Jobs")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Jobs")
+				return
+			}
+			if zb0002 > z23fda90climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Jobs) >= int(zb0002) {
+				z.Jobs = (z.Jobs)[:zb0002]
+			} else {
+				z.Jobs = make([]JobInfo, zb0002)
+			}
+			for za0001 := range z.Jobs {
+				bts, err = z.Jobs[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Jobs", za0001)
+					return
+				}
+			}
+		case "more":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "More")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.More, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "More")
+				return
+			}
+		case "gates":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Gates")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Gates")
+				return
+			}
+			if zb0003 > z23fda90climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Gates) >= int(zb0003) {
+				z.Gates = (z.Gates)[:zb0003]
+			} else {
+				z.Gates = make([]GateView, zb0003)
+			}
+			for za0002 := range z.Gates {
+				var zb0004 uint32
+				zb0004, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Gates", za0002)
+					return
+				}
+				if zb0004 > z23fda90climitMaps {
+					err = msgp.ErrLimitExceeded
+					return
+				}
+				var zb0004Dup [1]byte
+				for zb0004 > 0 {
+					zb0004--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Gates", za0002)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "node":
+						if zb0004Dup[0]&(1<<0) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Gates", za0002, "Node")
+							return
+						}
+						zb0004Dup[0] |= 1 << 0
+						z.Gates[za0002].Node, bts, err = msgp.ReadStringBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Gates", za0002, "Node")
+							return
+						}
+					case "addr":
+						if zb0004Dup[0]&(1<<1) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Gates", za0002, "Addr")
+							return
+						}
+						zb0004Dup[0] |= 1 << 1
+						z.Gates[za0002].Addr, bts, err = msgp.ReadStringBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Gates", za0002, "Addr")
+							return
+						}
+					case "why":
+						if zb0004Dup[0]&(1<<2) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Gates", za0002, "Why")
+							return
+						}
+						zb0004Dup[0] |= 1 << 2
+						z.Gates[za0002].Why, bts, err = msgp.ReadStringBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Gates", za0002, "Why")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Gates", za0002)
+							return
+						}
+					}
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *JobList) Msgsize() (s int) {
+	s = 1 + 8 + z.Request.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Gate) + 5 + msgp.StringPrefixSize + len(z.Addr) + 5 + msgp.ArrayHeaderSize
+	for za0001 := range z.Jobs {
+		s += z.Jobs[za0001].Msgsize()
+	}
+	s += 5 + msgp.BoolSize + 6 + msgp.ArrayHeaderSize
+	for za0002 := range z.Gates {
+		s += 1 + 5 + msgp.StringPrefixSize + len(z.Gates[za0002].Node) + 5 + msgp.StringPrefixSize + len(z.Gates[za0002].Addr) + 4 + msgp.StringPrefixSize + len(z.Gates[za0002].Why)
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *JobListQuery) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "request"
+	o = append(o, 0x82, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o, err = z.Request.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Request")
+		return
+	}
+	// string "after"
+	o = append(o, 0xa5, 0x61, 0x66, 0x74, 0x65, 0x72)
+	o, err = z.After.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "After")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *JobListQuery) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z23fda90climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "request":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Request")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Request.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Request")
+				return
+			}
+		case "after":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "After")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			bts, err = z.After.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "After")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *JobListQuery) Msgsize() (s int) {
+	s = 1 + 8 + z.Request.Msgsize() + 6 + z.After.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *LeaseInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 8

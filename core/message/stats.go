@@ -162,6 +162,17 @@ func (s *Stats) CountsRequests(step *StepStats) bool {
 	return !slices.ContainsFunc(s.Steps, func(o StepStats) bool { return o.Kind == StepPart && strings.HasPrefix(o.Name, step.Name+"/") })
 }
 
+// Requests sums the rows that count requests of the load. Failed ones include those that timed
+// out.
+func (s *Stats) Requests() (started, ok, failed uint64) {
+	for i := range s.Steps {
+		if step := &s.Steps[i]; s.CountsRequests(step) {
+			started, ok, failed = started+step.Started, ok+step.OK, failed+step.Failed+step.TimedOut
+		}
+	}
+	return started, ok, failed
+}
+
 // LostAttempt reports a shard's attempt that its manager gave up.
 type LostAttempt struct {
 	Shard   ShardID `msg:"slice"`

@@ -18,5 +18,5 @@
 // Example: Become(QUEUED), Become(DISPATCHING), and a record of both. Confirm(1) returns the
 // first transition: Shown is QUEUED, State DISPATCHING.
 //
-// Read job.go, subjob.go, due.go, ending.go, abort.go, history.go, record.go.
+// Read job.go, subjob.go, due.go, ending.go, abort.go, history.go, record.go, line.go.
 package job

@@ -4,30 +4,53 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/core/message"
 )
 
-// NewCancelCommand cancels a job and waits for its end.
+// NewCancelCommand cancels a job, or all that are meant, and waits for their ends.
 func NewCancelCommand() *cobra.Command {
 	var (
-		now    bool
-		reason string
+		now, all bool
+		reason   string
+		many     bulk
 	)
-	cmd := asking(&cobra.Command{
-		Use:   "cancel JOB [WORKFLOW]...",
+	cmd := &cobra.Command{
+		Use:   "cancel [JOB [WORKFLOW]...]",
 		Short: "stop a job, or some of its workflows, and wait until they have stopped",
 		Long: "Stop a job, and wait until it has stopped. What its file runs with after_all still runs, for\n30 s at most. --now ends that, too, also for a job that was cancelled before.\n\n" +
-			"With names of workflows, stop those alone. The job goes on; what depends on one of them fails.",
+			"With names of workflows, stop those alone. The job goes on; what depends on one of them fails.\n\n" +
+			"With --all, stop every job that has not ended, of those that --state, --name and --older-than\nleave. The command lists them first and asks at a terminal; elsewhere it needs --yes.",
 		Example: "  hyperscale cancel 2nxdrha4eza5tw7b04766731bc --gate gate-1:9000\n" +
-			"  hyperscale cancel 2nxdrha4eza5tw7b04766731bc soak --reason \"the database is full\" --gate gate-1:9000",
-		Args: command.JobAndNames,
-	}, func(ctx context.Context, s *session.Session, w io.Writer, args []string) error {
+			"  hyperscale cancel 2nxdrha4eza5tw7b04766731bc soak --reason \"the database is full\" --gate gate-1:9000\n" +
+			"  hyperscale cancel --all --state QUEUED --older-than 1h --gate gate-1:9000",
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case all && len(args) > 0:
+				return command.Usage("--all cancels every job that is meant, and %q is one: leave one of them out", args[0])
+			case all:
+				return nil
+			case many.which.any() || many.yes:
+				return command.Usage("--state, --name, --older-than and --yes go with --all: add it, or leave them out")
+			}
+			return command.JobAndNames(cmd, args)
+		},
+	}
+	asking(cmd, func(ctx context.Context, s *session.Session, w io.Writer, args []string) error {
+		if all {
+			many.order = message.JobCancel{Now: now, Reason: reason}
+			many.answers, many.notes = cmd.InOrStdin(), cmd.ErrOrStderr()
+			many.person = term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
+			return many.run(ctx, s, w)
+		}
 		job, err := message.ParseJobID(args[0])
 		if err != nil {
 			return command.AsUsage(err)
@@ -35,18 +58,14 @@ func NewCancelCommand() *cobra.Command {
 		if now && len(args) > 1 {
 			return command.Usage("--now ends after_all of a whole job: leave it out, or name no workflow")
 		}
-		answer, err := s.Ask(ctx, &message.JobCancel{Job: job, Now: now, Workflows: args[1:], Reason: reason})
-		if err != nil {
-			return err
-		}
-		ack, ok := answer.(*message.JobCancelAck)
-		if !ok {
-			return session.Unexpected(answer)
-		}
+		order := &message.JobCancel{Job: job, Now: now, Workflows: args[1:], Reason: reason}
 		if len(args) > 1 {
+			if _, err := ordered(ctx, s, order); err != nil {
+				return err
+			}
 			return stopped(ctx, s, w, job, args[1:])
 		}
-		state, err := ended(ctx, s, job, ack.State)
+		state, err := cancelled(ctx, s, order)
 		if err != nil {
 			return err
 		}
@@ -60,7 +79,33 @@ func NewCancelCommand() *cobra.Command {
 	})
 	cmd.Flags().StringVar(&reason, "reason", "", "`text` for people: why; results and status show it")
 	cmd.Flags().BoolVar(&now, "now", false, "do not wait for after_all")
+	cmd.Flags().BoolVar(&all, "all", false, "every job that has not ended")
+	cmd.Flags().BoolVar(&many.yes, "yes", false, "with --all: do not ask")
+	many.which.addTo(cmd.Flags())
+	command.AddSpan(cmd.Flags(), &many.which.olderThan, "older-than", 0, time.Second, "with --all: only jobs that were accepted so long ago, like 1h")
 	return cmd
+}
+
+// ordered sends a cancellation, and returns the job's state once a majority has it.
+func ordered(ctx context.Context, s *session.Session, order *message.JobCancel) (state message.JobState, err error) {
+	answer, err := s.Ask(ctx, order)
+	if err != nil {
+		return state, err
+	}
+	ack, ok := answer.(*message.JobCancelAck)
+	if !ok {
+		return state, session.Unexpected(answer)
+	}
+	return ack.State, nil
+}
+
+// cancelled cancels a job, and waits for its end.
+func cancelled(ctx context.Context, s *session.Session, order *message.JobCancel) (message.JobState, error) {
+	state, err := ordered(ctx, s, order)
+	if err != nil {
+		return state, err
+	}
+	return ended(ctx, s, order.Job, state)
 }
 
 // stopped waits for the ends of workflows in all datacenters, and prints them.

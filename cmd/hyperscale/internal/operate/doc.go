@@ -1,5 +1,5 @@
-// Package operate holds the operator's commands: nodes, status, datacenters, cancel,
-// drain, recover and ping.
+// Package operate holds the operator's commands: nodes, status, jobs, datacenters,
+// cancel, drain, recover and ping.
 //
 // It decides nothing about jobs or nodes: core and runtime do. A command here reads
 // flags, asks a gate or starts a node, and prints.
@@ -15,5 +15,6 @@
 //
 //	asking(cmd, func(ctx context.Context, s *session.Session, w io.Writer, args []string) error { ... })
 //
-// Read asking.go, status.go, standing.go, drain.go; then node.go, startnode.go, recover.go.
+// Read asking.go, status.go, standing.go, jobs.go, selection.go, cancel.go,
+// cancelall.go, drain.go; then node.go, startnode.go, recover.go.
 package operate

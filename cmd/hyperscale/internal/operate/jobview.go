@@ -71,13 +71,7 @@ func jobView(s *message.JobStatus) jobJSON {
 		part := progressJSON{Name: d.Name, State: d.State.String(), Error: d.Error, Workflows: []workflowJSON{}, Workers: workerViews(d.Workers)}
 		for _, w := range d.Workflows {
 			flow := workflowJSON{Name: w.Name, State: w.State.String(), Error: w.Error, Active: w.Stats.Active}
-			for k := range w.Stats.Steps {
-				if step := &w.Stats.Steps[k]; w.Stats.CountsRequests(step) {
-					flow.Started += step.Started
-					flow.OK += step.OK
-					flow.Failed += step.Failed + step.TimedOut
-				}
-			}
+			flow.Started, flow.OK, flow.Failed = w.Stats.Requests()
 			part.Workflows = append(part.Workflows, flow)
 		}
 		out.Datacenters = append(out.Datacenters, part)

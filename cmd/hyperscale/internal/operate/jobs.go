@@ -1,0 +1,199 @@
+package operate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/cmd/hyperscale/internal/session"
+	"hyperscale/core/message"
+	"hyperscale/runtime/ui/units"
+)
+
+// NewJobsCommand lists the jobs of all gates.
+func NewJobsCommand() *cobra.Command {
+	var (
+		which  selection
+		limit  uint64
+		asJSON bool
+	)
+	cmd := asking(&cobra.Command{
+		Use:   "jobs",
+		Short: "list the jobs of all gates, the newest first",
+		Long: `List the jobs of all gates, the newest first.
+
+The command asks every gate what it knows, and merges the answers. If a majority of the
+gates answers, no job that a gate has acknowledged and not forgotten is missing. The
+first line says which gates answered.`,
+		Example: "  hyperscale jobs --gate gate-1:9000\n  hyperscale jobs --state RUNNING,QUEUED --since 2h --gate gate-1:9000 --json",
+		Args:    command.Exactly(),
+	}, func(ctx context.Context, s *session.Session, w io.Writer, _ []string) error {
+		all, err := askJobs(ctx, s)
+		if err != nil {
+			return err
+		}
+		all.Jobs = which.of(all.Jobs)
+		left := max(0, len(all.Jobs)-int(limit))
+		all.Jobs = all.Jobs[:len(all.Jobs)-left]
+		if asJSON {
+			return command.PrintJSON(w, jobListView(all, left))
+		}
+		return printJobList(w, all, left)
+	})
+	flags := cmd.Flags()
+	which.addTo(flags)
+	command.AddSpan(flags, &which.youngerThan, "since", 0, time.Second, "only jobs that were accepted within this time, like 2h")
+	command.AddCount(flags, &limit, "limit", 50, 1, 1_000_000, "show so many jobs at most")
+	flags.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// askJobs asks all gates for their jobs.
+func askJobs(ctx context.Context, s *session.Session) (*message.JobList, error) {
+	answer, err := s.Ask(ctx, &message.JobListQuery{})
+	if err != nil {
+		return nil, err
+	}
+	list, ok := answer.(*message.JobList)
+	if !ok {
+		return nil, session.Unexpected(answer)
+	}
+	return list, nil
+}
+
+// seenBy says which gates a list comes from, and what it may lack.
+func seenBy(l *message.JobList) string {
+	var missing []string
+	for _, g := range l.Gates {
+		if g.Why != "" {
+			missing = append(missing, fmt.Sprintf("\n%s did not answer: %s", cmp.Or(g.Node, g.Addr), g.Why))
+		}
+	}
+	n, all := len(l.Gates)-len(missing), len(l.Gates)
+	text := fmt.Sprintf("as %d of %d gates see it", n, all)
+	if all == 1 {
+		text = "as the only gate sees it"
+	}
+	text += strings.Join(missing, "")
+	if 2*n <= all {
+		text += "\nwarning: fewer than a majority of the gates answered: jobs may be missing"
+	}
+	if l.More {
+		text += "\nwarning: the gates know more jobs than a list can have: some are missing"
+	}
+	return text
+}
+
+// printJobList prints a list of jobs as a table.
+func printJobList(w io.Writer, l *message.JobList, left int) error {
+	for line := range strings.SplitSeq(seenBy(l), "\n") {
+		if _, err := fmt.Fprintln(w, units.Clean(line)); err != nil {
+			return err
+		}
+	}
+	if len(l.Jobs) == 0 {
+		_, err := fmt.Fprintln(w, "no jobs")
+		return err
+	}
+	if err := printJobRows(w, l.Jobs); err != nil {
+		return err
+	}
+	if left > 0 {
+		_, err := fmt.Fprintf(w, "%s more: raise --limit\n", command.Counted(left, "job"))
+		return err
+	}
+	return nil
+}
+
+func printJobRows(w io.Writer, jobs []message.JobInfo) error {
+	rows, guessed := [][]string{{"JOB", "NAME", "STATE", "IMPORTANCE", "AGE", "STARTED", "FAILED", "DATACENTERS"}}, false
+	for i := range jobs {
+		j := &jobs[i]
+		state, importance, started, failed := stateText(j.State), "-", "-", "-"
+		switch {
+		case j.Position > 0:
+			state += " (" + command.Number(j.Position) + ")"
+		case j.Source == message.SourceRecord:
+			state, guessed = state+"*", true
+		}
+		if j.Ranked {
+			importance = j.Rank.String()
+		}
+		if j.Counted {
+			started, failed = units.Count(j.Started), units.Count(j.Failed)
+		}
+		places := cmp.Or(strings.Join(j.Datacenters, ","), "-")
+		rows = append(rows, []string{j.Job.String(), units.Shorten(cmp.Or(j.Name, "-"), 20), state, importance, units.Duration(j.Age), started, failed, units.Shorten(places, 40)})
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	if err := command.PrintRows(w, rows); err != nil || !guessed {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "* as its record says: the gate that owns the job did not answer")
+	return err
+}
+
+// stateText is a state; a job whose record this version cannot read has none.
+func stateText(s message.JobState) string {
+	if s == message.JobNone {
+		return "-"
+	}
+	return s.String()
+}
+
+type jobListJSON struct {
+	Gates   []gateViewJSON `json:"gates"`
+	Jobs    []jobRowJSON   `json:"jobs"`
+	LeftOut int            `json:"left_out"` // beyond --limit
+	Cut     bool           `json:"cut"`      // the gates know more jobs than a list can have
+}
+
+type gateViewJSON struct {
+	Name     string `json:"name"` // empty if it was never heard
+	Address  string `json:"address"`
+	Answered bool   `json:"answered"`
+	Why      string `json:"why"` // it did not
+}
+
+type jobRowJSON struct {
+	Job         string   `json:"job"`
+	Name        string   `json:"name"`
+	State       string   `json:"state"`
+	Source      string   `json:"source"`     // of the state: record, owner, end
+	Position    uint32   `json:"position"`   // in the queue of its gate, from 1; 0: not queued
+	Importance  string   `json:"importance"` // empty: not known
+	AgeNS       int64    `json:"age_ns"`     // since its acceptance, at least
+	Datacenters []string `json:"datacenters"`
+	Started     *uint64  `json:"started"` // null: not known
+	Failed      *uint64  `json:"failed"`  // timed out ones included
+}
+
+func jobListView(l *message.JobList, left int) jobListJSON {
+	out := jobListJSON{Gates: []gateViewJSON{}, Jobs: []jobRowJSON{}, LeftOut: left, Cut: l.More}
+	for _, g := range l.Gates {
+		out.Gates = append(out.Gates, gateViewJSON{g.Node, g.Addr, g.Why == "", g.Why})
+	}
+	for i := range l.Jobs {
+		j := &l.Jobs[i]
+		row := jobRowJSON{
+			Job: j.Job.String(), Name: j.Name, State: j.State.String(), Source: j.Source.String(), Position: j.Position,
+			AgeNS: int64(j.Age), Datacenters: append([]string{}, j.Datacenters...),
+		}
+		if j.Ranked {
+			row.Importance = j.Rank.String()
+		}
+		if j.Counted {
+			row.Started, row.Failed = &j.Started, &j.Failed
+		}
+		out.Jobs = append(out.Jobs, row)
+	}
+	return out
+}
