@@ -25,7 +25,7 @@ func buildManyEndedJobs(s *cluster.Cluster) {
 	t := cluster.GroupTopology()
 	t.Workers = 4
 	t.Gate = func(c *gate.Config) {
-		c.JobsMax, c.QueueMax, c.ResultsMax, c.FilesMax = fewJobs, fewJobs/2, fewResults, fewFiles
+		c.JobsMax, c.QueueMax, c.ResultsMax, c.FilesMax = fewJobs, fewJobs, fewResults, fewFiles
 		c.Lease, c.QuorumTimeout, c.SweepInterval, c.RetryAfter = 6*time.Second, time.Second, 20*time.Second, time.Second
 	}
 	t.Manage = func(c *manager.Config) { c.DatacenterLease = 12 * time.Second }
