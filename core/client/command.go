@@ -26,15 +26,21 @@ const (
 	kindList
 )
 
-// command is a request without a final answer.
-type command struct {
-	id     node.CommandID
-	kind   kind
+// wish is what a command was given.
+type wish struct {
 	submit *message.JobSubmit    // of a submission
 	drain  *message.DrainRequest // of a drain
-	job    message.JobID         // for commands about one; a submission's job follows from its key
 	cancel *message.JobCancel
+	query  *message.JobQuery
 	list   *listing.Listing // of all gates' jobs
+}
+
+// command is a request without a final answer.
+type command struct {
+	wish
+	id   node.CommandID
+	kind kind
+	job  message.JobID // for commands about one; a submission's job follows from its key
 
 	gate      *connection       // that it asks; nil while it waits for the next round
 	request   message.RequestID // of the newest try; zero if none is open
@@ -93,7 +99,7 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 	case *message.JobWatch:
 		c.kind, c.job = kindWatch, b.Job
 	case *message.JobQuery:
-		c.kind, c.job = kindQuery, b.Job
+		c.kind, c.job, c.query = kindQuery, b.Job, b
 	case *message.JobCancel:
 		c.kind, c.job, c.cancel = kindCancel, b.Job, b
 	case *message.DatacenterQuery:
@@ -169,7 +175,9 @@ func (c *command) question() node.Message {
 	case kindWatch:
 		return &message.JobWatch{Request: c.request, Job: c.job}
 	case kindQuery:
-		return &message.JobQuery{Request: c.request, Job: c.job}
+		q := *c.query
+		q.Request = c.request
+		return &q
 	case kindCancel:
 		k := *c.cancel
 		k.Request = c.request

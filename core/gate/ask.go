@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
+	"hyperscale/core/gate/result"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -66,6 +67,13 @@ func (m *desk) serve(env node.Env, j *entry, a *audience.Ask) {
 	case audience.Status:
 		status := m.status(env, j)
 		status.Request = a.Request
+		if q := a.Detail; q != nil {
+			var faulty message.Code
+			if status.Datacenters, status.More, faulty = result.Detail(m.reports(j), q); faulty != message.CodeNone {
+				refuse(env, a.Stream, a.Request, faulty, fmt.Sprintf("job %v has no figures of datacenter %q, workflow %q", j.ID, q.Datacenter, q.Workflow))
+				return
+			}
+		}
 		env.Send(a.Stream, status)
 	case audience.Watch:
 		m.follow(env, j, a)

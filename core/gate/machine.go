@@ -145,7 +145,11 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 	case *message.JobWatch:
 		m.onAsk(env, body.Job, &audience.Ask{What: audience.Watch, Stream: in.Stream, Request: body.Request, From: in.From.ID})
 	case *message.JobQuery:
-		m.onAsk(env, body.Job, &audience.Ask{What: audience.Status, Stream: in.Stream, Request: body.Request, From: in.From.ID})
+		a := &audience.Ask{What: audience.Status, Stream: in.Stream, Request: body.Request, From: in.From.ID}
+		if body.Detail {
+			a.Detail = body
+		}
+		m.onAsk(env, body.Job, a)
 	case *message.JobCancel:
 		m.onAsk(env, body.Job, &audience.Ask{What: audience.Cancel, Now: body.Now, Workflows: body.Workflows, Reason: body.Reason, Stream: in.Stream, Request: body.Request, From: in.From.ID})
 	case *message.DatacenterQuery:

@@ -3,6 +3,7 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"hyperscale/core/archive"
@@ -106,6 +107,21 @@ func (m *publisher) status(env node.Env, j *entry) *message.JobStatus {
 	}
 	result.FitStatus(s)
 	return s
+}
+
+// reports returns the newest figures of each datacenter, uncut; after the end those of the result.
+func (m *publisher) reports(j *entry) (places []message.DatacenterResult) {
+	if j.Shown.Terminal() {
+		if !m.resultHere(j) {
+			return nil
+		}
+		whole := message.DatacenterResult{Name: result.Everywhere, Workflows: j.Result.Result.Workflows}
+		return append(slices.Clone(j.Result.Result.Datacenters), whole)
+	}
+	for _, p := range j.Subjobs {
+		places = append(places, p.Shown())
+	}
+	return places
 }
 
 // resultComes says that a job has ended and that this gate is still fetching its result.

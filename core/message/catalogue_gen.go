@@ -3596,15 +3596,25 @@ func (z *JobQuery) Size() int { return z.size() }
 func (z *JobQuery) Digest() uint64 { return z.digest(20) }
 
 func (z *JobQuery) size() int {
-	n := 13
+	n := 66
 	n += z.Request.size()
 	n += sizeBytes(len(z.Job))
+	n++
+	n += sizeString(len(z.Datacenter))
+	n += sizeString(len(z.Workflow))
+	n += sizeString(len(z.AfterWorkflow))
+	n += sizeString(len(z.AfterStep))
 	return n
 }
 
 func (z *JobQuery) digest(h uint64) uint64 {
 	h = z.Request.digest(h)
 	h = node.MixBytes(h, z.Job[:])
+	h = node.Mix(h, bit(z.Detail))
+	h = node.MixString(h, string(z.Datacenter))
+	h = node.MixString(h, string(z.Workflow))
+	h = node.MixString(h, string(z.AfterWorkflow))
+	h = node.MixString(h, string(z.AfterStep))
 	return h
 }
 
@@ -3645,7 +3655,7 @@ func (z *JobStatus) Size() int { return z.size() }
 func (z *JobStatus) Digest() uint64 { return z.digest(21) }
 
 func (z *JobStatus) size() int {
-	n := 74
+	n := 79
 	n += z.Request.size()
 	n += sizeBytes(len(z.Job))
 	n += sizeString(len(z.Name))
@@ -3662,6 +3672,7 @@ func (z *JobStatus) size() int {
 	for i := range z.Plan {
 		n += z.Plan[i].size()
 	}
+	n++
 	return n
 }
 
@@ -3682,6 +3693,7 @@ func (z *JobStatus) digest(h uint64) uint64 {
 	for i := range z.Plan {
 		h = z.Plan[i].digest(h)
 	}
+	h = node.Mix(h, bit(z.More))
 	return h
 }
 

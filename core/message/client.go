@@ -92,12 +92,21 @@ type JobWatch struct {
 	Job     JobID     `msg:"job" require:"true"`
 }
 
-// JobQuery requests a job's status once.
+// JobQuery requests a job's status once. With Detail it requests a page of the steps' figures.
 //
 //catalogue:message kind=20 class=control priority=normal full=refuse from=client since=0 stub=Request
 type JobQuery struct {
 	Request RequestID `msg:"request"`
 	Job     JobID     `msg:"job" require:"true"`
+
+	Detail     bool   `msg:"detail"`
+	Datacenter string `msg:"datacenter"` // whose figures; empty: the sums of all, as of datacenter "*"
+	Workflow   string `msg:"workflow"`   // the only one; empty: all
+
+	// The page begins after this step of this workflow, the last one of the page before; empty
+	// for the first page. A number would not do: figures grow between two pages.
+	AfterWorkflow string `msg:"after_workflow"`
+	AfterStep     string `msg:"after_step"`
 }
 
 // JobStatus reports the state of a job. The highest Sequence is the newest.
@@ -114,6 +123,7 @@ type JobStatus struct {
 	Elapsed     time.Duration      `msg:"elapsed"`  // since its acceptance
 	Datacenters []DatacenterResult `msg:"datacenters"`
 	Plan        []WorkflowPlan     `msg:"plan"` // in the first status of a watch: only load and thresholds of its workflows
+	More        bool               `msg:"more"` // of a page of details: another one follows
 }
 
 // JobResult brings a finished job's result to a watcher.

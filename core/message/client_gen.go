@@ -1157,9 +1157,9 @@ func (z *JobInfo) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobQuery) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 2
+	// map header, size 7
 	// string "request"
-	o = append(o, 0x82, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o = append(o, 0x87, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
 	o, err = z.Request.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Request")
@@ -1172,6 +1172,21 @@ func (z *JobQuery) MarshalMsg(b []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "Job")
 		return
 	}
+	// string "detail"
+	o = append(o, 0xa6, 0x64, 0x65, 0x74, 0x61, 0x69, 0x6c)
+	o = msgp.AppendBool(o, z.Detail)
+	// string "datacenter"
+	o = append(o, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = msgp.AppendString(o, z.Datacenter)
+	// string "workflow"
+	o = append(o, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+	o = msgp.AppendString(o, z.Workflow)
+	// string "after_workflow"
+	o = append(o, 0xae, 0x61, 0x66, 0x74, 0x65, 0x72, 0x5f, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+	o = msgp.AppendString(o, z.AfterWorkflow)
+	// string "after_step"
+	o = append(o, 0xaa, 0x61, 0x66, 0x74, 0x65, 0x72, 0x5f, 0x73, 0x74, 0x65, 0x70)
+	o = msgp.AppendString(o, z.AfterStep)
 	return
 }
 
@@ -1220,6 +1235,61 @@ func (z *JobQuery) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Job")
 				return
 			}
+		case "detail":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Detail")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Detail, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Detail")
+				return
+			}
+		case "datacenter":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Datacenter")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Datacenter, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Datacenter")
+				return
+			}
+		case "workflow":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workflow")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Workflow, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Workflow")
+				return
+			}
+		case "after_workflow":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "AfterWorkflow")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.AfterWorkflow, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "AfterWorkflow")
+				return
+			}
+		case "after_step":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "AfterStep")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.AfterStep, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "AfterStep")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1234,7 +1304,7 @@ func (z *JobQuery) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobQuery) Msgsize() (s int) {
-	s = 1 + 8 + z.Request.Msgsize() + 4 + z.Job.Msgsize()
+	s = 1 + 8 + z.Request.Msgsize() + 4 + z.Job.Msgsize() + 7 + msgp.BoolSize + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 9 + msgp.StringPrefixSize + len(z.Workflow) + 15 + msgp.StringPrefixSize + len(z.AfterWorkflow) + 11 + msgp.StringPrefixSize + len(z.AfterStep)
 	return
 }
 
@@ -1353,9 +1423,9 @@ func (z JobSource) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobStatus) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 10
+	// map header, size 11
 	// string "request"
-	o = append(o, 0x8a, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o = append(o, 0x8b, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
 	o, err = z.Request.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Request")
@@ -1410,6 +1480,9 @@ func (z *JobStatus) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 	}
+	// string "more"
+	o = append(o, 0xa4, 0x6d, 0x6f, 0x72, 0x65)
+	o = msgp.AppendBool(o, z.More)
 	return
 }
 
@@ -1580,6 +1653,17 @@ func (z *JobStatus) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "more":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "More")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			z.More, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "More")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1602,6 +1686,7 @@ func (z *JobStatus) Msgsize() (s int) {
 	for za0002 := range z.Plan {
 		s += z.Plan[za0002].Msgsize()
 	}
+	s += 5 + msgp.BoolSize
 	return
 }
 

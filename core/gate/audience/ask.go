@@ -30,6 +30,8 @@ type Ask struct {
 
 	Workflows []string // of a cancellation: by name; none: the whole job
 	Reason    string   // of a cancellation
+
+	Detail *message.JobQuery // of a status: which page of details; nil for none
 }
 
 // Waiting holds the requests that wait for one job.

@@ -16,5 +16,8 @@
 //	RESULT-3 A result larger than a frame loses details, the least important first. The rest
 //	         is right, and the result says that it lost some.
 //
-// Read merge.go, then fit.go.
+//	RESULT-4 A page of details fits a frame. The pages of a job list each step once, whatever
+//	         its figures do between two pages.
+//
+// Read merge.go, then fit.go and detail.go.
 package result

@@ -16,13 +16,21 @@ import (
 
 // NewStatusCommand prints the state of a job or of the cluster.
 func NewStatusCommand() *cobra.Command {
-	var whole, asJSON bool
+	var (
+		whole, details, asJSON bool
+		query                  message.JobQuery
+	)
 	cmd := &cobra.Command{
 		Use:     "status [JOB]",
 		Short:   "where a job, or with --cluster the cluster, stands",
-		Example: "  hyperscale status JOB --gate gate-1:9000\n  hyperscale status --cluster --gate gate-1:9000 --json",
+		Example: "  hyperscale status JOB --gate gate-1:9000\n  hyperscale status JOB --details --datacenter fra --workflow soak --gate gate-1:9000\n  hyperscale status --cluster --gate gate-1:9000 --json",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if whole {
+			switch {
+			case !details && query != (message.JobQuery{}):
+				return command.Usage("--datacenter and --workflow narrow --details: add it, or leave them out")
+			case whole && details:
+				return command.Usage("--details are of a job, and --cluster shows none: leave one of them out")
+			case whole:
 				return command.Exactly()(cmd, args)
 			}
 			if len(args) == 0 {
@@ -32,10 +40,21 @@ func NewStatusCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&whole, "cluster", false, "the cluster: its nodes and newest jobs")
+	cmd.Flags().BoolVar(&details, "details", false, "the job's steps: percentiles, statuses and errors so far")
+	cmd.Flags().StringVar(&query.Datacenter, "datacenter", "", "with --details: the figures of this one; all together if not given")
+	cmd.Flags().StringVar(&query.Workflow, "workflow", "", "with --details: this one alone")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	asking(cmd, func(ctx context.Context, s *session.Session, w io.Writer, args []string) error {
 		if whole {
 			return clusterStatus(ctx, s, w, asJSON)
+		}
+		if details {
+			job, err := message.ParseJobID(args[0])
+			if err != nil {
+				return command.AsUsage(err)
+			}
+			query.Job, query.Detail = job, true
+			return jobDetails(ctx, s, w, &query, asJSON)
 		}
 		return jobStatus(ctx, s, w, args[0], asJSON)
 	})
