@@ -39,10 +39,13 @@
 //	           door.End(class, took) and detector.Observe(in.Waited + took). The lag of the loop
 //	           that core/health measures is one more Observe.
 //	timer      each 250 ms: detector.Tick(door.Share(), memory, fill of other lanes)
-//	answers    of a later hop carry its door.Ahead; door.Behind takes it
+//	answers    of a later hop carry its door.Ahead; door.Behind takes it. The waits of calls that
+//	           follow each other add up, of parallel ones the longest counts.
 //
 // Until clients send their deadline, left is how long a client of this version waits for an
 // answer. The source is the peer's certificate or address: clients choose their ids.
+//
+// lab compares the door with published algorithms: docs/overload.md.
 //
 // Read level.go, detector.go with histogram.go, door.go, then sources.go and window.go.
 package admission

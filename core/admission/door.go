@@ -157,7 +157,7 @@ func (d *Door) refuse(now node.Instant, level Level, r *Request, from int32) (Re
 	most := d.config.Waits[classLevel(r.Class, max(level, later.Level))]
 	limit := min(most, r.Left/2)
 	patience := limit
-	if s.places == 0 { // a source that holds nothing may find the queue as full as others may make it
+	if s.places == 0 { // a source that holds nothing finds the queue as full as callers with longer deadlines make it
 		patience = min(most, r.Left*3/4)
 	}
 	switch {
@@ -165,7 +165,7 @@ func (d *Door) refuse(now node.Instant, level Level, r *Request, from int32) (Re
 		return TooLate, clamp(ahead)
 	case d.waiting[r.Class] >= d.config.Lanes[r.Class] || d.global() >= d.config.Places:
 		return LaneFull, clamp(ahead)
-	case later.Wait > patience || ahead > patience && d.busy(r.Class):
+	case later.Wait > limit || ahead > patience && d.busy(r.Class):
 		return TooLong, clamp(ahead)
 	case s.places >= d.sources.share(d.bound(r.Class, limit)):
 		return ShareUsed, clamp(ahead)

@@ -97,6 +97,8 @@ func TestLaterHops(t *testing.T) {
 	}{
 		{"too late at once", 0, Calm, 300 * ms, TooLate},
 		{"300 ms are left of 400 after 100 ms", 100 * ms, Calm, 310 * ms, TooLong},
+		{"half of 590 ms is less than 300", 100 * ms, Calm, 590 * ms, TooLong},
+		{"half of 600 ms is not", 100 * ms, Calm, 600 * ms, Admitted},
 		{"the level of a later hop counts", 100 * ms, Stressed, 10 * time.Second, TooLong},
 		{"a stressed hop's 125 ms are waited for", 275 * ms, Stressed, 10 * time.Second, Admitted},
 		{"an outlook ends after a second", time.Second + 1, Emergency, 10 * time.Second, Admitted},
