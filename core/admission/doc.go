@@ -34,7 +34,8 @@
 //
 //	entrance   v := door.Admit(now, detector.Level(), &Request{class, operation, source, left})
 //	           for each JobSubmit, JobQuery and JobWatch of a client, before it takes a place in
-//	           the mailbox. If refused: Refused{CodeOverloaded, v.RetryAfter + jitter}.
+//	           the mailbox. If refused: Refused with a code for overload, which the catalogue
+//	           lacks yet, and v.RetryAfter plus jitter.
 //	Step       begins with door.Begin(v.Place, left): false is a refusal as well. It ends with
 //	           door.End(class, took) and detector.Observe(in.Waited + took). The lag of the loop
 //	           that core/health measures is one more Observe.

@@ -72,7 +72,7 @@ type Request struct {
 	Operation Operation
 	Source    string        // the caller's certificate or address; callers choose their ids themselves
 	Left      time.Duration // until the caller's deadline
-	Admitted  bool          // an earlier hop has admitted it and spent work on it
+	Admitted  bool          // an earlier hop has admitted it: a peer's word, never a client's
 }
 
 // Place is what an admitted request holds while it waits.
