@@ -229,10 +229,14 @@ func (f *Figures) lessons(b *strings.Builder) {
 - **Refuse early.** If a refusal costs 5 %% of a request, no algorithm passes %s at 10x. So the door stands before the
   mailbox.
 
+Where the figures favour ours: its waits and shares were chosen with this laboratory, on these loads and seeds, while the
+rivals have the parameters that their authors published for other servers. The bar
+of 95 %% end to end counts the two chains with a narrow hop: on three equal servers at 4x ours answers %s.
+
 Where the figures end: callers do not retry, work is exponentially distributed, and no message is lost. Costs of 1:100,
 clocks that drift, and the ripple of refusals are not played. Nothing of this is measured on sockets yet.
 `, percent(f.Shedding[3].Good), percent(dagor.Chains[0][0].Good), percent(dagor.Surges[0].Good), percent(ours.Surges[0].Good), percent(f.Bare[0].Good),
-		micros(f.Machine[0].P99), micros(f.Machine[1].P99), ratio/100, ratio%100, percent(ceiling(100, 50)))
+		micros(f.Machine[0].P99), micros(f.Machine[1].P99), ratio/100, ratio%100, percent(ceiling(100, 50)), percent(ours.Chains[0][1].Good))
 }
 
 func (f *Figures) otherTable(b *strings.Builder) {
