@@ -18,9 +18,9 @@ type scheduler struct {
 	publisher
 	queue     *queue.Queue
 	crowd     *queue.Crowd // who holds its places, those of jobs that are being accepted included
-	active    []*entry // dispatched and not ended
-	accepting int      // jobs whose first record is on no majority
-	specBytes int      // of jobs that have not ended
+	active    []*entry     // dispatched and not ended
+	accepting int          // jobs whose first record is on no majority
+	specBytes int          // of jobs that have not ended
 
 	near room.Watch // of bounds
 }
