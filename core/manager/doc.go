@@ -57,7 +57,7 @@
 // exclusives keeps workers for one workflow; attempts moves shards and orders workers;
 // holdings says what this manager holds. What follows a write is a tag, which Machine
 // dispatches (core/ledger). Values decide below: subjob is what a manager holds, roster knows
-// the workers, place chooses among them.
+// the workers, place chooses among them, pace bounds what is sent to them at once.
 //
 // Read config.go, holdings.go, state.go, dispatch.go, alone.go, place.go, finish.go, cancel.go,
 // workers.go, roster.go, result.go, gates.go, orders.go, drain.go, hold.go, adopt.go, tag.go,

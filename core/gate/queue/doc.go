@@ -16,9 +16,10 @@
 //	QUEUE-3 Only a job in the queue ends by its age or its deadline: one that was dispatched
 //	        has waited.
 //	QUEUE-4 Jobs that are ready at once never take more free cores than there are.
+//	QUEUE-5 One source of clients never takes more than its part of the places.
 //
 // Example: a and b are datacenters with 4 free cores each. Job 1 names a and b and needs 8
 // in each, so it waits and keeps both. Job 2 needs one core of any datacenter, and waits.
 //
-// Read turn.go, queue.go, ready.go.
+// Read turn.go, queue.go, ready.go, crowd.go.
 package queue

@@ -92,12 +92,6 @@ func (p *Pace) Answered(d Dispatch) {
 	}
 }
 
-// Out counts what is out, and Waiting what waits.
-func (p *Pace) Out(now node.Instant) int {
-	p.expire(now)
-	return len(p.out)
-}
-
 // Waiting counts the dispatches that wait.
 func (p *Pace) Waiting() int { return len(p.waits) }
 
