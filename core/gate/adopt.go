@@ -125,7 +125,9 @@ func (m *ownership) giveUp(env node.Env, j *entry) {
 // according to its state.
 func (m *ownership) resume(env node.Env, j *entry) {
 	j.Ready, j.Takeover = true, false
-	emit(env, j.ID, j.Last)
+	if !j.Buried() { // else a gate has told its end with the reason, which an epitaph lacks
+		emit(env, j.ID, j.Last)
+	}
 	switch {
 	case j.State.Terminal():
 		m.keepEnded(env, j)

@@ -92,7 +92,11 @@ func (m *ownership) onClosed(env node.Env, o lease.Outcome) {
 		}
 		return // else this gate was about to take it over, or to accept it: its grant decides
 	}
-	if j := m.see(env, o.Job, o.Token, true, o.Record); j != nil {
+	switch j := m.see(env, o.Job, o.Token, true, o.Record); {
+	case j == nil:
+	case j.Buried(): // a gate that missed the end has acquired the tombstone's register
+		m.inter(env, &j.Job)
+	default:
 		m.free(env, &j.Job)
 	}
 }
