@@ -53,6 +53,7 @@ func (p *process) idle() bool {
 func (p *process) offer(in *node.Input) {
 	if p.idle() {
 		if in.Stream == 0 || p.wants(in) {
+			p.box.Pass(in, node.Instant(p.w.now))
 			p.step(in)
 		}
 		if p.bars.has(barHeld) {
@@ -171,8 +172,9 @@ func (p *process) wants(in *node.Input) bool {
 // when it is done.
 func (p *process) step(in *node.Input) {
 	w := p.w
+	cost := time.Duration(0)
 	if p.prices != nil {
-		if cost := p.prices.of(in); cost > 0 {
+		if cost = p.prices.of(in); cost > 0 {
 			p.busy = w.now + cost
 		}
 	}
@@ -190,6 +192,7 @@ func (p *process) step(in *node.Input) {
 	}
 	p.phase |= phaseStep
 	p.machine.Step(p, in)
+	p.box.Done(in, cost)
 	if p.prices != nil && p.prices.labor != nil {
 		p.charge()
 	}

@@ -147,6 +147,7 @@ func (p *process) start() {
 	p.waking = false
 	p.bars = p.bars&barAimed | barUnstarted
 	p.machine = p.spec.New()
+	p.box.SetEntrance(p.machine)
 	if p.prices != nil {
 		p.prices.labor, _ = p.machine.(node.Laborer)
 		p.prices.paid = 0

@@ -16,7 +16,7 @@
 //
 // A source holds at most bound/(n+1) of the places while n sources hold some (as in Choudhury
 // and Hahne, "Dynamic Queue Length Thresholds", 1998), so that one more source finds room.
-// Only sources with waiting requests count. Windows bound what a source asks for in 10 s.
+// Only sources with waiting requests count. Windows bound what a source asks for in 10 s, from Stressed on.
 //
 // A request that an earlier hop has admitted is refused only if it would be late. In exchange,
 // answers carry the Outlook of later hops to the door that admits.
@@ -30,23 +30,12 @@
 //	ADMIT-5 A level rises at once, and falls by one after 10 ticks below it.
 //	ADMIT-6 A stressed node does not change its baseline.
 //
-// Wiring, for a gate:
-//
-//	entrance   v := door.Admit(now, detector.Level(), &Request{class, operation, source, left})
-//	           for each JobSubmit, JobQuery and JobWatch of a client, before it takes a place in
-//	           the mailbox. If refused: Refused with a code for overload, which the catalogue
-//	           lacks yet, and v.RetryAfter plus jitter.
-//	Step       begins with door.Begin(v.Place, left): false is a refusal as well. It ends with
-//	           door.End(class, took) and detector.Observe(in.Waited + took). The lag of the loop
-//	           that core/health measures is one more Observe.
-//	timer      each 250 ms: detector.Tick(door.Share(), memory, fill of other lanes)
-//	answers    of a later hop carry its door.Ahead; door.Behind takes it. The waits of calls that
-//	           follow each other add up, of parallel ones the longest counts.
-//
-// Until clients send their deadline, left is how long a client of this version waits for an
-// answer. The source is the peer's certificate or address: clients choose their ids.
+// An Entrance puts a door before the mailbox of a gate, and feeds its Detector. It knows no later
+// hop: a gate answers a client itself. Outlook, and requests that an earlier hop has admitted, are
+// for chains of servers, which lab plays. Messages carry no deadline yet, so Patience stands for
+// it. The source is the peer's address: clients choose their ids.
 //
 // lab compares the door with published algorithms: docs/overload.md.
 //
-// Read level.go, detector.go with histogram.go, door.go, then sources.go and window.go.
+// Read level.go, detector.go with histogram.go, door.go, sources.go and window.go, then entrance.go.
 package admission

@@ -40,10 +40,13 @@ type Config struct {
 	Places  int                   // requests that wait, without the critical ones
 	Lanes   [node.Priorities]int  // likewise of each class; of Critical it is unused
 	Waits   [Levels]time.Duration // longest wait at a level
-	Limits  [Operations]int       // requests of one source in a span
+	Limits  [Operations]int       // requests of one source in a span, from Stressed on
 	Span    time.Duration         // of the limits
 	Sources int                   // sources that the door tells apart
 	Idle    time.Duration         // after which a source may be forgotten
+
+	// Patience is how long a client waits for an answer, until messages say so themselves.
+	Patience time.Duration
 }
 
 // Default is the configuration of a gate.
@@ -51,18 +54,24 @@ type Config struct {
 // Waits shrink with the level, but not to what keeps a queue shortest. At an offered load of
 // exactly the capacity, a queue that holds k requests refuses about 1 in k of them.
 //
+// The lanes are those of node.DefaultMailbox: the wait bounds what they hold.
+//
 // Limits are ten times those of a single client that polls: all clients behind one address
-// translation are one source.
+// translation are one source. A calm node serves more.
+//
+// Patience is what a client of this version waits before it asks another gate.
 func Default() Config {
 	return Config{
 		Workers: 1,
-		Places:  2000,
-		Lanes:   [node.Priorities]int{node.High: 1000, node.Normal: 600, node.Low: 400},
+		Places:  8192,
+		Lanes:   [node.Priorities]int{node.High: 4096, node.Normal: 4096, node.Low: 1024},
 		Waits:   [Levels]time.Duration{500 * time.Millisecond, 200 * time.Millisecond, 125 * time.Millisecond, 80 * time.Millisecond, 50 * time.Millisecond},
 		Limits:  [Operations]int{Submit: 500, Query: 1000, Watch: 1000},
 		Span:    10 * time.Second,
 		Sources: 10_000,
 		Idle:    5 * time.Minute,
+
+		Patience: 10 * time.Second,
 	}
 }
 
@@ -104,8 +113,12 @@ const (
 )
 
 // meanPart is how much of the distance a mean follows a sample: it has followed a step to two
-// thirds after 32 requests, and its noise is an eighth of a sample's.
-const meanPart = 32
+// thirds after 32 requests, and its noise is an eighth of a sample's. Of requests that take
+// longer than 10 ms, fewer must do: meanTime passes in few of them.
+const (
+	meanPart = 32
+	meanTime = 320 * time.Millisecond
+)
 
 // Door decides at the entrance of a node which requests it admits.
 type Door struct {
@@ -151,7 +164,7 @@ func (d *Door) refuse(now node.Instant, level Level, r *Request, from int32) (Re
 		}
 		return Admitted, 0
 	}
-	if left := s.windows[r.Operation].wait(now, d.config.Span, d.config.Limits[r.Operation]); left > 0 {
+	if left := s.windows[r.Operation].wait(now, d.config.Span, d.config.Limits[r.Operation]); left > 0 && level >= Stressed {
 		return RateLimit, clamp(left)
 	}
 	most := d.config.Waits[classLevel(r.Class, max(level, later.Level))]
@@ -236,7 +249,8 @@ func (d *Door) End(class node.Priority, took time.Duration) {
 		d.mean[class] = took
 		return
 	}
-	d.mean[class] += (took - d.mean[class]) / meanPart
+	part := min(meanPart, max(2, meanTime/max(1, took)))
+	d.mean[class] += (took - d.mean[class]) / part
 }
 
 // Behind says what an answer of a later hop carries.
@@ -256,6 +270,12 @@ func (d *Door) later(now node.Instant) Outlook {
 func (d *Door) Ahead(now node.Instant, level Level, class node.Priority) Outlook {
 	later := d.later(now)
 	return Outlook{Wait: d.wait(class) + later.Wait, Level: max(level, later.Level)}
+}
+
+// Clear forgets what waits: the node has lost it.
+func (d *Door) Clear() {
+	d.waiting = [node.Priorities]int{}
+	d.sources = newSources(d.config.Sources, d.config.Idle)
 }
 
 // Share returns how much of its places the door has given away, for the Detector.

@@ -131,14 +131,18 @@ func TestRetryAfter(t *testing.T) {
 	r := Request{Class: node.Normal, Operation: Submit, Source: "greedy", Left: time.Minute}
 	var v Verdict
 	for v.Reason == Admitted {
-		if v = d.Admit(node.Instant(6*time.Second), Calm, &r); v.Reason == Admitted {
+		if v = d.Admit(node.Instant(6*time.Second), Stressed, &r); v.Reason == Admitted {
 			d.Begin(v.Place, r.Left)
 		}
 	}
 	if v.Reason != RateLimit || v.RetryAfter != 4020*ms {
 		t.Fatalf("beyond its limit: %v, retry after %v, want the next span and 1/500 of it", v.Reason, v.RetryAfter)
 	}
-	if v = d.Admit(node.Instant(6*time.Second+v.RetryAfter), Calm, &r); v.Reason != Admitted {
+	if v = d.Admit(node.Instant(6*time.Second), Busy, &r); v.Reason != Admitted {
+		t.Errorf("a node that is not stressed limits a source: %v", v.Reason)
+	}
+	d.Begin(v.Place, r.Left)
+	if v = d.Admit(node.Instant(10*time.Second+4*time.Second/100), Stressed, &r); v.Reason != Admitted {
 		t.Errorf("a source that waited as long as it should is refused: %v", v.Reason)
 	}
 }
@@ -167,7 +171,7 @@ func TestShareCountsWhoHoldsPlaces(t *testing.T) {
 		v := d.Admit(0, Calm, &Request{Class: node.Normal, Source: fmt.Sprint(i), Left: time.Second})
 		d.Begin(v.Place, time.Second)
 	}
-	for n, want := range []int{300, 200, 100} { // of 600: a half, a third, and what the first two left
+	for n, want := range []int{2048, 1365, 683} { // of 4096: a half, a third, and what the first two left
 		held := 0
 		for d.Admit(node.Instant(n), Calm, &Request{Class: node.Normal, Source: fmt.Sprint("greedy", n), Left: time.Second}).Reason == Admitted {
 			held++
@@ -186,7 +190,7 @@ func TestSourcesAreBounded(t *testing.T) {
 	c.Limits[Query] = 3
 	d := NewDoor(c)
 	ask := func(at time.Duration, source string) Verdict {
-		return d.Admit(node.Instant(at), Calm, &Request{Class: node.Normal, Operation: Query, Source: source, Left: time.Second})
+		return d.Admit(node.Instant(at), Stressed, &Request{Class: node.Normal, Operation: Query, Source: source, Left: time.Second})
 	}
 	held := ask(0, "holder")
 	for i := range 10 * c.Sources {
@@ -213,6 +217,25 @@ func TestSourcesAreBounded(t *testing.T) {
 		t.Errorf("%d sources hold places, want the first", d.sources.active)
 	}
 	d.Begin(held.Place, time.Second)
+}
+
+// The lanes and all places are bounds, whatever a request costs.
+func TestLanesAreBounded(t *testing.T) {
+	c := Default()
+	c.Places, c.Lanes = 40, [node.Priorities]int{node.High: 40, node.Normal: 20, node.Low: 10}
+	d := NewDoor(c)
+	for i, row := range []struct {
+		class node.Priority
+		most  int
+	}{{node.Low, 10}, {node.Normal, 20}, {node.High, 10}} { // high ones find ten of forty places left
+		n, v := -1, Verdict{}
+		for ; v.Reason == Admitted; n++ {
+			v = d.Admit(0, Calm, &Request{Class: row.class, Source: fmt.Sprint(i, n), Left: time.Hour})
+		}
+		if n != row.most || v.Reason != LaneFull {
+			t.Errorf("%v: %d are admitted, then %v: want %d, then lane full", row.class, n, v.Reason, row.most)
+		}
+	}
 }
 
 // Random requests keep every bound, and the door's sums are those of a list.

@@ -71,7 +71,7 @@ func (c *command) passes(code message.Code) bool {
 	case message.CodeNotOwner, message.CodeQuorumUnavailable, message.CodeQuorumTimeout, message.CodeCircuitOpen,
 		message.CodeNotMember, message.CodeDraining, message.CodeResultForgotten:
 		return true
-	case message.CodeQueueFull, message.CodeOverloaded:
+	case message.CodeQueueFull, message.CodeOverloaded, message.CodeRateLimited:
 		return c.kind != kindSubmit
 	}
 	return c.kind == kindList // whatever one gate says, others may list their jobs

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hyperscale/core/admission"
 	"hyperscale/core/archive"
 	"hyperscale/core/election"
 	"hyperscale/core/event"
@@ -44,6 +45,10 @@ func New(c Config) *Machine {
 	m.lookups = audience.NewLookups(c.LookupsMax, c.WaitersMax)
 	return m
 }
+
+// Entrance implements node.Doorkept: the gate refuses clients' requests that it could not answer
+// in time, and those of a greedy source while it has too much to do.
+func (m *Machine) Entrance() node.Entrance { return admission.NewEntrance(admission.Default()) }
 
 // start loads the datacenters that this gate knew before its restart. The registers bring back
 // its jobs.

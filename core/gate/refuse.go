@@ -1,11 +1,13 @@
 package gate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"hyperscale/core/admission"
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/lease"
@@ -73,8 +75,11 @@ func (m *base) circuitRefuses(env node.Env, a *audience.Ask) bool {
 }
 
 // later returns after what time a client that was refused for lack of room may try again.
-func (m *base) later(env node.Env) time.Duration {
-	return env.Rand(node.PurposeJitter).Duration(m.config.RetryAfter, 2*m.config.RetryAfter).Round(time.Millisecond)
+func (m *base) later(env node.Env) time.Duration { return jittered(env, m.config.RetryAfter) }
+
+// jittered returns a time from least to its double, so that clients do not come back together.
+func jittered(env node.Env, least time.Duration) time.Duration {
+	return env.Rand(node.PurposeJitter).Duration(least, 2*least).Round(time.Millisecond)
 }
 
 func refuse(env node.Env, s node.StreamID, r message.RequestID, code message.Code, detail string) {
@@ -86,7 +91,8 @@ func (m *base) refuseForRoom(env node.Env, s node.StreamID, r message.RequestID,
 	env.Send(s, &message.Refused{Request: r, Code: code, Detail: detail, RetryAfter: m.later(env)})
 }
 
-// onShed refuses a client's request that found no room in the mailbox.
+// onShed refuses a client's request that found no room in the mailbox, or that the gate's entrance
+// refuses.
 func (m *base) onShed(env node.Env, in *node.Input) {
 	var r message.RequestID
 	switch stub := in.Message.(type) {
@@ -108,10 +114,26 @@ func (m *base) onShed(env node.Env, in *node.Input) {
 		ignore(env, in, "it found no room, and no gate answers it")
 		return
 	}
-	reached(env, "gate/mailbox-full")
-	detail := "gate " + string(env.Self().ID) + " has more messages waiting than its mailbox holds"
-	env.Emit(event.ShedOf(in.Message, in.From.Role, event.ShedRefused, message.Name(in.Message.Kind())+" of "+string(in.From.ID), detail))
-	m.refuseForRoom(env, in.Stream, r, message.CodeOverloaded, detail)
+	no := &message.Refused{Request: r, Code: message.CodeOverloaded, RetryAfter: jittered(env, max(time.Second, in.RetryAfter))}
+	gate, source, why := "gate "+string(env.Self().ID), cmp.Or(in.From.Source, string(in.From.ID)), event.ShedRefused
+	switch in.Reason {
+	case "":
+		reached(env, "gate/mailbox-full")
+		no.RetryAfter, no.Detail = m.later(env), gate+" has more messages waiting than its mailbox holds"
+	case admission.RateLimit.String():
+		reached(env, "gate/source-limited")
+		why, no.Code = event.ShedShare, message.CodeRateLimited
+		no.Detail = gate + " has too much to do, and " + source + " has sent more requests in the last seconds than one source may"
+	case admission.ShareUsed.String():
+		reached(env, "gate/source-share")
+		why, no.Code = event.ShedShare, message.CodeRateLimited
+		no.Detail = gate + " has much to do, and the requests of " + source + " that wait are its share"
+	default:
+		reached(env, "gate/overloaded")
+		no.Detail = gate + " has more to do than it can answer soon (" + in.Reason + ")"
+	}
+	env.Emit(event.ShedOf(in.Message, in.From.Role, why, message.Name(in.Message.Kind())+" of "+string(in.From.ID), no.Detail))
+	env.Send(in.Stream, no)
 }
 
 // refuseOwner redirects a client to the owner of a job. The job may have no owner for a moment,

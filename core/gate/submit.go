@@ -21,41 +21,48 @@ import (
 
 // onSubmit answers for a known key, redirects to another owner, and otherwise starts to acquire
 // the job. Two gates that get the same key compete for one register; the loser redirects its
-// clients.
+// clients. A gate without room refuses before it reads the plan, which costs more than the
+// refusal.
 func (m *desk) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 	id := message.JobOf(s.Key)
-	a := &audience.Ask{What: audience.Submit, Stream: in.Stream, Request: s.Request, From: in.From.ID, Digest: payload(s)}
-	if j := m.jobs[id]; j != nil {
-		a.Again = true
-		m.askJob(env, j, a)
-		return
-	}
-	if code, detail := m.config.check(s); code != message.CodeNone {
-		refuse(env, in.Stream, s.Request, code, detail)
-		return
-	}
-	if m.elsewhere(env, id, a) {
+	a := &audience.Ask{What: audience.Submit, Stream: in.Stream, Request: s.Request, From: in.From.ID}
+	if m.answersFor(env, id, s, a) {
 		return
 	}
 	if m.retiring() {
 		m.refuseForRoom(env, in.Stream, s.Request, message.CodeDraining, "gate "+string(env.Self().ID)+" takes no new jobs")
 		return
 	}
-	if code, detail := m.checkPlaces(s); code.Retryable() {
-		m.refuseForRoom(env, in.Stream, s.Request, code, detail)
-		return
-	} else if code != message.CodeNone {
-		refuse(env, in.Stream, s.Request, code, detail)
-		return
-	}
-	if code, detail := m.room(env, in.From.Source, s.Rank, s.Size()); code != message.CodeNone {
+	code, detail := m.room(env, in.From.Source, s.Rank, s.Size())
+	if code != message.CodeNone {
 		env.Emit(event.ShedOf(s, in.From.Role, event.ShedFor(code), "submit", detail))
-		m.refuseForRoom(env, in.Stream, s.Request, code, detail)
-		return
+	} else if code, detail = m.config.check(s); code == message.CodeNone {
+		code, detail = m.checkPlaces(s)
 	}
-	if !m.circuitRefuses(env, a) {
+	switch {
+	case code.Retryable():
+		m.refuseForRoom(env, in.Stream, s.Request, code, detail)
+	case code != message.CodeNone:
+		refuse(env, in.Stream, s.Request, code, detail)
+	case !m.circuitRefuses(env, a):
+		a.Digest = payload(s)
 		m.accept(env, s, in.From.Source, a)
 	}
+}
+
+// answersFor answers for a job that this gate or another has accepted.
+func (m *desk) answersFor(env node.Env, id message.JobID, s *message.JobSubmit, a *audience.Ask) bool {
+	if j := m.jobs[id]; j != nil {
+		a.Again, a.Digest = true, payload(s)
+		m.askJob(env, j, a)
+		return true
+	}
+	_, moved := m.moved[id]
+	if _, seen := m.group.Leases.Seen(env.Now(), id); !moved && !seen {
+		return false
+	}
+	a.Digest = payload(s)
+	return m.elsewhere(env, id, a)
 }
 
 // payload is the digest of all fields that make two submissions equal.

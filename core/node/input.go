@@ -99,6 +99,16 @@ type Input struct {
 	// Waited is how long the input's place in the mailbox waited: the delay of this node alone,
 	// without any round trip. It is zero if the node was idle.
 	Waited time.Duration
+
+	// RetryAfter is, with InputShed and the Reason of an entrance, when the sender may come again.
+	RetryAfter time.Duration
+	Place      int32 // what the entrance notes of an admitted request
+}
+
+// take gives a slot of a stream what the next message of the stream is.
+func (in *Input) take(next *Input) {
+	in.Kind, in.Message, in.Generation = next.Kind, next.Message, next.Generation
+	in.Reason, in.RetryAfter, in.Place = next.Reason, next.RetryAfter, next.Place
 }
 
 // Lane returns the mailbox lane of an input. A message has its own priority, a command is NORMAL.

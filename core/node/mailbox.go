@@ -38,11 +38,12 @@ const (
 // Mailbox queues inputs for a busy node in four first-in first-out lanes, CRITICAL first. It
 // has no lock of its own: the runtime locks around it, and the simulator has one thread.
 type Mailbox struct {
-	lanes  [Priorities]lane
-	size   int
-	stubs  int
-	config MailboxConfig
-	counts [Priorities][fates]uint64
+	lanes    [Priorities]lane
+	size     int
+	stubs    int
+	config   MailboxConfig
+	counts   [Priorities][fates]uint64
+	entrance Entrance // nil: it takes all for which there is room
 }
 
 // lane is a ring of slots. A slot has a sequence number for as long as it waits, and lies at that
@@ -113,10 +114,18 @@ func (m *Mailbox) push(l *lane, in *Input, at Instant) Fate {
 		return m.pushLatest(l, in, at, size)
 	}
 	if l.bounded >= m.config.Lanes[in.Lane()] || !m.fits(l, size) {
-		return m.refuse(in, full, at)
+		return m.refuse(in, full, at, Refusal{})
+	}
+	place := int32(0)
+	if m.entrance != nil && full == Refuse {
+		var no Refusal
+		if place, no = m.entrance.Admit(in.Message, in.From.Role, in.From.Source, at); no.Reason != "" {
+			return m.refuse(in, full, at, no)
+		}
 	}
 	l.bounded++
 	s := m.append(l, in, at)
+	s.in.Place = place
 	s.size = size
 	l.bytes += size
 	return FateQueued
@@ -127,8 +136,8 @@ func (m *Mailbox) fits(l *lane, more int) bool {
 	return l.bytes+more <= m.config.Bytes || l.bounded+l.latest == 0
 }
 
-// refuse handles a message for which there is no room.
-func (m *Mailbox) refuse(in *Input, full Full, at Instant) Fate {
+// refuse handles a message for which there is no room, or that the entrance refuses.
+func (m *Mailbox) refuse(in *Input, full Full, at Instant, no Refusal) Fate {
 	switch {
 	case in.Stream == 0 || full == Drop:
 		return FateDropped
@@ -136,7 +145,7 @@ func (m *Mailbox) refuse(in *Input, full Full, at Instant) Fate {
 		return FateRejected
 	}
 	stub := *in
-	stub.Kind, stub.Message = InputShed, in.Message.(Stubbed).Stub()
+	stub.shed(no)
 	m.stubs++
 	m.append(&m.lanes[High], &stub, at)
 	return FateRefused
@@ -190,13 +199,15 @@ func (m *Mailbox) replace(l *lane, old uint64, in *Input, size int) bool {
 	key := s.key
 	for s.behind != 0 {
 		next := l.at(s.behind)
-		s.in.Kind, s.in.Message, s.in.Generation, s.key, s.size = next.in.Kind, next.in.Message, next.in.Generation, next.key, next.size
+		s.in.take(&next.in)
+		s.key, s.size = next.key, next.size
 		if l.subject[s.key] == s.behind {
 			l.subject[s.key] = old
 		}
 		old, s = s.behind, next
 	}
-	s.in.Kind, s.in.Message, s.in.Generation, s.key, s.size = in.Kind, in.Message, in.Generation, key, size
+	s.in.take(in)
+	s.key, s.size = key, size
 	l.subject[key] = old
 	return true
 }
@@ -238,6 +249,7 @@ func (m *Mailbox) Pop(in *Input, at Instant) bool {
 		s.behind, s.key, s.size = 0, 0, 0
 		l.first++
 		m.size--
+		m.begin(in, at)
 		return true
 	}
 	Bug("mailbox: size %d but all lanes are empty", m.size)
@@ -309,6 +321,9 @@ func (m *Mailbox) Clear() {
 		l.first, l.bounded, l.latest, l.bytes = l.next, 0, 0, 0
 	}
 	m.size, m.stubs = 0, 0
+	if m.entrance != nil {
+		m.entrance.Clear()
+	}
 }
 
 // at returns the slot of a sequence number that waits, or the next free one.

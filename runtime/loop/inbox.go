@@ -3,6 +3,7 @@ package loop
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"hyperscale/core/node"
 )
@@ -139,6 +140,15 @@ func (b *inbox) next(in *node.Input, t *timers, now node.Instant) bool {
 	}
 	*in = node.Input{}
 	return false
+}
+
+// done tells the entrance how long the step for an admitted request took.
+func (b *inbox) done(in *node.Input, took time.Duration) {
+	if in.Place != 0 {
+		b.mu.Lock()
+		b.box.Done(in, took)
+		b.mu.Unlock()
+	}
 }
 
 // wanted drops inputs that the machine must not see any more, and puts a stream's StreamOpened

@@ -74,13 +74,15 @@ func New(c Config) *Loop {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Loop{
+	l := &Loop{
 		config:   c,
 		source:   newSource(c.Clock),
 		inbox:    newInbox(c.Mailbox),
 		sessions: newSessions(),
 		timers:   newTimers(),
 	}
+	l.inbox.box.SetEntrance(c.Machine)
+	return l
 }
 
 // Run steps the machine until it halts. It returns nil if it halted without a
@@ -133,6 +135,7 @@ func (l *Loop) step() {
 	l.read = l.source.now()
 	took := l.read.Sub(l.now)
 	l.counters.add(&l.input, took)
+	l.inbox.done(&l.input, took)
 	l.counters.began.Store(0)
 	if took > stepSlow {
 		l.config.Logger.Warn("a step took long", "took", took, "input", l.trail.last())

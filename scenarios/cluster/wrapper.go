@@ -18,3 +18,11 @@ func (w wrapper) Rests(tell node.Tell) {
 		m.Rests(tell)
 	}
 }
+
+// Entrance implements node.Doorkept.
+func (w wrapper) Entrance() node.Entrance {
+	if m, ok := w.Machine.(node.Doorkept); ok {
+		return m.Entrance()
+	}
+	return nil
+}

@@ -13,7 +13,7 @@ func (f *Figures) page() string {
 Made by `+"`REWRITE=1 go test ./core/admission/lab`"+`, which takes some minutes. `+"`go test`"+` plays a sample of it again, and
 `+"`OVERLOAD=full`"+` everything. The same seeds give the same figures.
 
-core/admission decides at the entrance of a node which requests it admits. No role calls it yet. This page compares it
+core/admission decides at the entrance of a gate which requests of clients it admits. This page compares it
 with published algorithms, in a simulation of servers whose capacity is known. *Goodput* counts answers within the
 caller's deadline, as a share of the capacity. An answer that is late is work that the server wasted.
 

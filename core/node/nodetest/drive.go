@@ -94,13 +94,14 @@ func (e *Env) Receive(id node.StreamID, m node.Message) {
 	e.step(node.Input{Kind: node.InputMessage, Stream: id, From: s.peer, Message: m})
 }
 
-// Shed delivers what is left of a request that found no room in the mailbox.
-func (e *Env) Shed(id node.StreamID, m node.Stubbed) {
+// Shed delivers what is left of a request that found no room in the mailbox, or that its entrance
+// refuses.
+func (e *Env) Shed(id node.StreamID, m node.Stubbed, no node.Refusal) {
 	s := e.Streams.all[id]
 	if s == nil || s.peer.ID == "" {
 		node.Bug("nodetest: %s is shed on stream %d, which does not stand", message.NameOf(m), id)
 	}
-	e.step(node.Input{Kind: node.InputShed, Stream: id, From: s.peer, Message: m.Stub()})
+	e.step(node.Input{Kind: node.InputShed, Stream: id, From: s.peer, Message: m.Stub(), Reason: no.Reason, RetryAfter: no.RetryAfter})
 }
 
 // ReceiveDatagram delivers a message without a stream.

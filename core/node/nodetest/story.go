@@ -26,6 +26,7 @@ import (
 //	break <peer> [reason=...]    its newest stream breaks
 //	receive <peer> <Message> Field=value ...    more fields one a line below
 //	shed <peer> <Message> Field=value ...       it finds its lane full: the machine gets its stub
+//	limit <peer> <reason with _> <retry after> <Message> Field=value ...    its entrance refuses it
 //	backlog <peer> <bytes>       so much waits to be written on its newest stream
 //	datagram <peer> <Message> Field=value ...
 //	command <Message> Field=value ...
@@ -83,7 +84,14 @@ func (s *story) obey() {
 		s.Receive(s.last(s.StreamsOf(p.ID)), s.message(1))
 	case "shed":
 		p := s.who()
-		s.Shed(s.last(s.StreamsOf(p.ID)), s.message(1).(node.Stubbed))
+		s.Shed(s.last(s.StreamsOf(p.ID)), s.message(1).(node.Stubbed), node.Refusal{})
+	case "limit":
+		p := s.who()
+		after, err := time.ParseDuration(s.word(2))
+		if err != nil {
+			s.d.Fatalf(s.t, "%v", err)
+		}
+		s.Shed(s.last(s.StreamsOf(p.ID)), s.message(3).(node.Stubbed), node.Refusal{Reason: strings.ReplaceAll(s.word(1), "_", " "), RetryAfter: after})
 	case "backlog":
 		p := s.who()
 		if s.Waiting == nil {
