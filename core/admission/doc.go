@@ -29,6 +29,7 @@
 //	ADMIT-4 RetryAfter is from 1 to 30 s. A source that waits as long is within its limit.
 //	ADMIT-5 A level rises at once, and falls by one after 10 ticks below it.
 //	ADMIT-6 A stressed node does not change its baseline.
+//	ADMIT-7 Slots refuse from 80 % of their bound on, to the unit.
 //
 // An Entrance puts a door before the mailbox of a gate, and feeds its Detector. It knows no later
 // hop: a gate answers a client itself. Outlook, and requests that an earlier hop has admitted, are
@@ -37,5 +38,9 @@
 //
 // lab compares the door with published algorithms: docs/overload.md.
 //
-// Read level.go, detector.go with histogram.go, door.go, sources.go and window.go, then entrance.go.
+// Slots are a worker's: it compares the results that wait for its managers with their bound. It
+// refuses dispatches at 80 %, and reports its slots in heartbeats, so that managers skip it.
+//
+// Read level.go, detector.go with histogram.go, door.go, sources.go and window.go, entrance.go,
+// then slots.go.
 package admission

@@ -61,6 +61,7 @@ const (
 	ShedBound    ShedReason = "bound"    // the node keeps as many of these as its configuration allows
 	ShedShare    ShedReason = "share"    // its source has its share of the places
 	ShedCores    ShedReason = "cores"    // too few are free
+	ShedSlots    ShedReason = "slots"    // too much that is done waits for its receivers
 	ShedStore    ShedReason = "store"    // the disk refuses writes
 	ShedQuorum   ShedReason = "quorum"   // majorities have failed
 	ShedSize     ShedReason = "size"     // it is larger than what carries it

@@ -57,6 +57,8 @@ func (m *holdings) obstacle(env node.Env, f *subjob.Workflow) (what string, fina
 			return fmt.Sprintf("worker %s to return", w.Peer.ID), true
 		case len(f.Shards) == 0 && w.Free() < w.Total:
 			return fmt.Sprintf("all %d cores of worker %s, %d are free", w.Total, w.Peer.ID, w.Free()), true
+		case len(f.Shards) == 0 && w.Loaded():
+			return fmt.Sprintf("worker %s to hand over its results", w.Peer.ID), true
 		case !mine && w.Held.Job != (message.JobID{}):
 			what, final = fmt.Sprintf("workflow %d of job %v to end, which runs alone", w.Held.Workflow, w.Held.Job), final || before(w.Held, f)
 		case !mine || !w.Held.Known:

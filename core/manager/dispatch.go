@@ -17,7 +17,7 @@ import (
 // that a disk that is full for a moment does not use up all dispatches.
 const refusedWait = 150 * time.Millisecond
 
-// retryAfterMax bounds how long a manager believes a worker that says when to ask again.
+// retryAfterMax bounds for how long a manager spares a worker that says when to ask again.
 const retryAfterMax = 30 * time.Second
 
 // assign begins an attempt. The manager sends it once a majority has the workflow's shards.

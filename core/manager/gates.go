@@ -116,6 +116,8 @@ func (m *gateSide) heartbeat(env node.Env) *message.ManagerHeartbeat {
 		if !w.Draining {
 			hb.WorkerSum++
 			hb.CoresTotal += w.Total
+		}
+		if !w.Draining && !w.Loaded() {
 			hb.CoresFree += w.Free()
 			hb.SeatsFree += w.FreeSeats()
 		}

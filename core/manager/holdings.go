@@ -37,6 +37,7 @@ type holdings struct {
 	pushing  bool                           // the timer of progress is set
 	lone     lone
 	nextTry  node.Instant // when the timer of dispatches fires
+	loaded   node.Instant // when a worker last had too much to do to take shards; zero: never
 }
 
 // attempts changes the states of shards and their workflows, and orders workers.

@@ -181,7 +181,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	for _, tt := range []struct {
 		code  message.Code
 		fails bool
-	}{{message.CodeStoreFull, true}, {message.CodeQueueFull, true}, {message.CodeNoCores, false}, {message.CodeNotRenewed, false}} {
+	}{{message.CodeStoreFull, true}, {message.CodeQueueFull, true}, {message.CodeNoCores, false}, {message.CodeNotRenewed, false}, {message.CodeOverloaded, false}} {
 		d := newDesk(t, func(c *Config) { c.DispatchMax = 3 }, "w1")
 		p := d.submit(2)
 		n := 0

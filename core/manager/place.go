@@ -16,6 +16,9 @@ import (
 // whenever cores may be free.
 func (m *workflows) place(env node.Env) {
 	m.followLone(env)
+	if m.roster.Loaded() > 0 {
+		m.loaded = env.Now()
+	}
 	alone := ""
 	for _, p := range m.order {
 		if p.Missing > 0 || p.Result != nil || p.Dispatch == nil || !m.holds(env, p) {
@@ -173,10 +176,14 @@ func (m *workflows) onCut(env node.Env, f *subjob.Workflow) {
 	m.send(env, f, f.Shards...)
 }
 
-// lacks lets a workflow wait for something, within a bound.
+// lacks lets a workflow wait for something, within a bound. Time in which workers have too much to
+// do does not count: they take shards again once they have less.
 func (m *workflows) lacks(env node.Env, f *subjob.Workflow, what, remedy string) {
+	if n := m.roster.Loaded(); n > 0 {
+		what += fmt.Sprintf("; %d workers have too much to do to take any", n)
+	}
 	m.wait(env, f, "it waits for "+what)
-	if env.Now().Sub(f.Ready) >= m.config.DispatchTimeout {
+	if env.Now().Sub(max(f.Ready, m.loaded)) >= m.config.DispatchTimeout {
 		m.giveUp(env, f, fmt.Sprintf("it waited %v for %s: %s", m.config.DispatchTimeout, what, remedy))
 	}
 }
@@ -225,7 +232,7 @@ func (m *workflows) placeShards(env node.Env, f *subjob.Workflow) {
 			m.endShard(env, s, message.WorkflowCompleted, "")
 			continue
 		}
-		if env.Now().Sub(s.NotBefore) >= m.config.DispatchTimeout {
+		if env.Now().Sub(max(s.NotBefore, m.loaded)) >= m.config.DispatchTimeout {
 			m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("it waited %v for %d cores: add workers", m.config.DispatchTimeout, s.Cores))
 		}
 	}

@@ -104,8 +104,11 @@ func (m *workerSide) onShardRefused(env node.Env, w *roster.Worker, r *message.S
 		if c := r.Current; c.JobEpoch == s.Fence.JobEpoch && c.SubjobEpoch == s.Fence.SubjobEpoch {
 			s.Attempt = max(s.Attempt, c.Attempt)
 		}
-	case message.CodeNoCores, message.CodeNotRenewed, message.CodeOverloaded:
-		s.Dispatches-- // another manager was faster, an answer is under way, or the worker had no time: none is the shard's fault
+	case message.CodeNoCores, message.CodeNotRenewed:
+		s.Dispatches-- // another manager was faster, or an answer is under way: neither is the shard's fault
+	case message.CodeOverloaded:
+		s.Dispatches-- // the worker has too much to do: another one may have less
+		m.roster.Spare(w, env.Now().Add(min(r.RetryAfter, retryAfterMax)))
 	case message.CodeDraining:
 		m.roster.Drains(w)
 	case message.CodeStoreFull, message.CodeQueueFull:
@@ -118,7 +121,7 @@ func (m *workerSide) onShardRefused(env node.Env, w *roster.Worker, r *message.S
 		m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("dispatched %d times; at last %s", s.Dispatches, why))
 		return
 	}
-	m.back(env, s, env.Now().Add(max(refusedWait<<min(s.Dispatches, 6), min(r.RetryAfter, retryAfterMax))))
+	m.back(env, s, env.Now().Add(refusedWait<<min(s.Dispatches, 6)))
 	m.place(env)
 }
 

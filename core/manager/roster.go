@@ -24,6 +24,9 @@ func (m *workerSide) onWorkerHeartbeat(env node.Env, in *node.Input, hb *message
 		}
 	}
 	m.heard(env, w)
+	if w.Spared != 0 && env.Now() >= w.Spared {
+		m.roster.Spare(w, 0)
+	}
 	if !m.roster.Heartbeat(w, hb) {
 		env.Send(in.Stream, &message.HeartbeatAck{Sequence: hb.Sequence})
 		return

@@ -4846,7 +4846,7 @@ func (z *WorkerHeartbeat) Size() int { return z.size() }
 func (z *WorkerHeartbeat) Digest() uint64 { return z.digest(64) }
 
 func (z *WorkerHeartbeat) size() int {
-	n := 72
+	n := 93
 	n += sizeString(len(z.Datacenter))
 	n += sizeUint(uint64(z.Sequence))
 	n++
@@ -4857,6 +4857,8 @@ func (z *WorkerHeartbeat) size() int {
 	for i := range z.Running {
 		n += z.Running[i].size()
 	}
+	n += sizeUint(uint64(z.SlotsUsed))
+	n += sizeUint(uint64(z.SlotsMax))
 	return n
 }
 
@@ -4871,6 +4873,8 @@ func (z *WorkerHeartbeat) digest(h uint64) uint64 {
 	for i := range z.Running {
 		h = z.Running[i].digest(h)
 	}
+	h = node.Mix(h, uint64(z.SlotsUsed))
+	h = node.Mix(h, uint64(z.SlotsMax))
 	return h
 }
 

@@ -26,6 +26,8 @@ type WorkerHeartbeat struct {
 	CoresFree  uint32     `msg:"cores_free"`
 	SeatsFree  uint32     `msg:"seats_free"` // of cores that light shards share
 	Running    []ShardRef `msg:"running"`    // by shard: accepted, and no manager has acknowledged a result
+	SlotsUsed  uint32     `msg:"slots_used"` // results that wait for managers
+	SlotsMax   uint32     `msg:"slots_max"`  // their bound: at 80 % it takes no shard; zero: none waits, or an older worker does not tell
 }
 
 // Resume says where an attempt joins its workflow, in place of a lost one. Zero: it begins with

@@ -1385,9 +1385,9 @@ func (z *ShardResultAck) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *WorkerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 7
+	// map header, size 9
 	// string "datacenter"
-	o = append(o, 0x87, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = append(o, 0x89, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
 	o = msgp.AppendString(o, z.Datacenter)
 	// string "sequence"
 	o = append(o, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
@@ -1424,6 +1424,12 @@ func (z *WorkerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 	}
+	// string "slots_used"
+	o = append(o, 0xaa, 0x73, 0x6c, 0x6f, 0x74, 0x73, 0x5f, 0x75, 0x73, 0x65, 0x64)
+	o = msgp.AppendUint32(o, z.SlotsUsed)
+	// string "slots_max"
+	o = append(o, 0xa9, 0x73, 0x6c, 0x6f, 0x74, 0x73, 0x5f, 0x6d, 0x61, 0x78)
+	o = msgp.AppendUint32(o, z.SlotsMax)
 	return
 }
 
@@ -1441,7 +1447,7 @@ func (z *WorkerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -1588,6 +1594,28 @@ func (z *WorkerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
+		case "slots_used":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "SlotsUsed")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.SlotsUsed, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "SlotsUsed")
+				return
+			}
+		case "slots_max":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "SlotsMax")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.SlotsMax, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "SlotsMax")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1606,6 +1634,7 @@ func (z *WorkerHeartbeat) Msgsize() (s int) {
 	for za0001 := range z.Running {
 		s += 1 + 6 + z.Running[za0001].Shard.Msgsize() + 6 + z.Running[za0001].Fence.Msgsize()
 	}
+	s += 11 + msgp.Uint32Size + 10 + msgp.Uint32Size
 	return
 }
 

@@ -26,7 +26,7 @@ type Config struct {
 	KillGrace        time.Duration // between asking an executor to stop and killing it
 	ResultRetry      time.Duration // between two sends of an unacknowledged result
 	DrainTimeout     time.Duration // how long a stop waits for running shards and for acknowledgements
-	OutboxMax        int           // results that wait; beyond it, the oldest of disconnected managers leave
+	OutboxMax        int           // results that wait; from 80 % on the worker takes no shard, beyond it the oldest of disconnected managers leave
 	FencesMax        int           // fences of ended shards that the worker remembers
 	FenceAge         time.Duration // how long it remembers them, and how long a result waits
 	SweepInterval    time.Duration
@@ -94,7 +94,7 @@ func (c Config) Validate() error {
 // Settings are the values that an operator may set.
 func (c *Config) Settings() []setting.Setting {
 	return []setting.Setting{
-		setting.Count("worker.outbox_max", &c.OutboxMax, 2000, "results that wait for their manager", "memory", "results of absent managers go earlier, and their shards run again"),
+		setting.Count("worker.outbox_max", &c.OutboxMax, 2000, "results that wait for their managers; from 80 % of it on a worker takes no shard", "memory", "shards wait while managers write, and results of managers that are away for long leave earlier"),
 		setting.Count("worker.fences_max", &c.FencesMax, 0, "fences of ended shards that are remembered", "disk", "a very late order finds no fence"),
 
 		setting.Span("worker.heartbeat", &c.Heartbeat, "time between heartbeats to a manager", "later news", "messages"),

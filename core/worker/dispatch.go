@@ -24,8 +24,13 @@ func (m *orders) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispat
 		m.again(env, l, s)
 		return
 	}
-	if code, why := m.unfit(env, d); code != message.CodeNone {
+	if code, why := m.unfit(d); code != message.CodeNone {
 		m.refuse(env, l, d, code, why)
+		return
+	}
+	if slots := m.slots(env.Now()); slots.Refuse() {
+		m.deny(env, l, d, denial{code: message.CodeOverloaded, reason: event.ShedSlots, after: slotsWait,
+			why: fmt.Sprintf("%d results wait for their managers, and worker.outbox_max = %d", slots.Used, slots.Max)})
 		return
 	}
 	if m.hold.excludes(d.Shard) {
@@ -55,6 +60,9 @@ func (m *orders) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispat
 		return
 	}
 	s.storing = x
+	if m.outbox.Full() {
+		m.evict(env) // there is one, since slots count all results of connected managers
+	}
 	x.enforce(env)
 	m.disk.writeFence(env, x)
 }
@@ -62,6 +70,10 @@ func (m *orders) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispat
 // overloadedWait is the least time after which a manager may dispatch to a worker again whose
 // mailbox was full: it has handled what waits by then. At most it is twice as long.
 const overloadedWait = time.Second
+
+// slotsWait is after which time a manager may dispatch to a worker again that had too many results.
+// Less would ask while the managers' disks still write them; more would leave its cores idle.
+const slotsWait = 30 * time.Second
 
 // onDispatchShed answers a dispatch of which only shard and fence are left. It remembers the
 // refusal, so that a copy that arrives later does not start.
@@ -74,7 +86,9 @@ func (m *orders) onDispatchShed(env node.Env, l *uplink.Link, d *message.ShardDi
 		m.again(env, l, s)
 	default:
 		env.Emit(event.Reached{What: "worker/mailbox-full"})
-		m.refuse(env, l, d, message.CodeOverloaded, "this worker has more messages waiting than its mailbox holds")
+		m.deny(env, l, d, denial{code: message.CodeOverloaded, reason: event.ShedRefused,
+			why:   "this worker has more messages waiting than its mailbox holds",
+			after: env.Rand(node.PurposeJitter).Duration(overloadedWait, 2*overloadedWait).Round(time.Millisecond)})
 	}
 }
 
@@ -90,7 +104,7 @@ func wanted(d *message.ShardDispatch, total int) string {
 }
 
 // unfit says why the worker cannot take a dispatch, whatever cores are free.
-func (m *orders) unfit(env node.Env, d *message.ShardDispatch) (message.Code, string) {
+func (m *orders) unfit(d *message.ShardDispatch) (message.Code, string) {
 	switch {
 	case m.stopping:
 		return message.CodeDraining, "this worker is being stopped"
@@ -104,23 +118,33 @@ func (m *orders) unfit(env node.Env, d *message.ShardDispatch) (message.Code, st
 		return message.CodeNoCores, fmt.Sprintf("wants %d cores, this worker has %d", d.Cores, m.cores.Total())
 	case d.Tenancy > message.TenancyMachine:
 		return message.CodeBadPlan, fmt.Sprintf("tenancy = %d is unknown: a newer manager sends it, upgrade this worker", d.Tenancy)
-	case m.outbox.Full() && !m.evict(env):
-		return message.CodeStoreFull, fmt.Sprintf("%d results wait for their managers", m.outbox.Len())
 	}
 	return message.CodeNone, ""
 }
 
-// refuse refuses a dispatch, and remembers the fence. A manager repeats a dispatch until an
+// denial is why the worker refuses a dispatch.
+type denial struct {
+	code   message.Code
+	reason event.ShedReason
+	why    string
+	after  time.Duration // when a manager may dispatch to this worker again; zero: when it likes
+}
+
+// refuse refuses a dispatch for what another worker, or this one in a moment, may have.
+func (m *orders) refuse(env node.Env, l *uplink.Link, d *message.ShardDispatch, code message.Code, why string) {
+	m.deny(env, l, d, denial{code: code, reason: event.ShedFor(code), why: why})
+}
+
+// deny refuses a dispatch, and remembers the fence. A manager repeats a dispatch until an
 // answer, and gives the shard to another worker at the first of two answers. The shard's
 // highest refused fence is enough, since the worker starts none below it either.
-func (m *orders) refuse(env node.Env, l *uplink.Link, d *message.ShardDispatch, code message.Code, why string) {
+func (m *orders) deny(env node.Env, l *uplink.Link, d *message.ShardDispatch, x denial) {
 	m.refusals.Add(d.Shard, d.Fence)
-	env.Emit(event.ShedOf(d, node.RoleManager, event.ShedFor(code), "dispatch of shard "+d.Shard.String(), why))
-	r := &message.ShardRefused{Shard: d.Shard, Fence: d.Fence, Code: code, Detail: why, CoresFree: uint32(m.cores.Free()), SeatsFree: uint32(m.cores.Seats())}
-	if code == message.CodeOverloaded {
-		r.RetryAfter = env.Rand(node.PurposeJitter).Duration(overloadedWait, 2*overloadedWait).Round(time.Millisecond)
-	}
-	env.Send(l.Stream, r)
+	env.Emit(event.ShedOf(d, node.RoleManager, x.reason, "dispatch of shard "+d.Shard.String(), x.why))
+	env.Send(l.Stream, &message.ShardRefused{
+		Shard: d.Shard, Fence: d.Fence, Code: x.code, Detail: x.why,
+		CoresFree: uint32(m.cores.Free()), SeatsFree: uint32(m.cores.Seats()), RetryAfter: x.after,
+	})
 }
 
 func (m *orders) refuseStale(env node.Env, l *uplink.Link, s *shard, got message.Fence, what string) {

@@ -34,6 +34,8 @@
 //	         worker adds what passed since the dispatch came.
 //	WORKER-9 A worker that is kept for a workflow starts nothing else, and it is kept for none
 //	         while anything else is reserved or runs.
+//	WORKER-10 A worker starts no shard while results that managers may take soon fill 80 % of its
+//	         outbox. It rejects the dispatch before it writes the fence.
 //
 // What a manager may rely on: it may dispatch a shard elsewhere when RenewalTimeout, plus the
 // drift of both clocks, has passed since its last answer that named the shard, or since its
@@ -42,7 +44,7 @@
 // Results go to the manager that renewed last, and to all in turn if that one does not
 // acknowledge: another may have taken the subjob over.
 //
-// Read config.go, execution.go, holdings.go, managers.go, disk.go; stop.go, result.go;
+// Read config.go, execution.go, holdings.go, managers.go, disk.go; stop.go, result.go, sizes.go;
 // hold.go, dispatch.go, start.go, cancel.go, renew.go, rows.go; machine.go, link.go, execute.go,
-// drain.go, group.go, sizes.go, rest.go.
+// drain.go, group.go, rest.go.
 package worker

@@ -29,6 +29,7 @@ type holdings struct {
 	hold     hold
 	stopping bool // it ends when nothing is left to do
 	pushing  bool // the timer of progress is set
+	shown    shown
 
 	executions uint64
 	exec       node.ExecID
@@ -66,7 +67,12 @@ func (m *holdings) retire(x *execution) {
 }
 
 // heartbeat describes this worker to managers.
-func (m *holdings) heartbeat() message.WorkerHeartbeat {
+func (m *holdings) heartbeat(env node.Env) message.WorkerHeartbeat {
+	slots := m.slots(env.Now())
+	m.watchSlots(env, slots)
+	if slots.Used == 0 {
+		slots.Max = 0
+	}
 	return message.WorkerHeartbeat{
 		Datacenter: m.config.Datacenter,
 		Draining:   m.closed(),
@@ -74,10 +80,12 @@ func (m *holdings) heartbeat() message.WorkerHeartbeat {
 		CoresFree:  uint32(m.cores.Free()),
 		SeatsFree:  uint32(m.cores.Seats()),
 		Running:    m.listed(), // all managers share it, as nothing changes a sent message
+		SlotsUsed:  uint32(slots.Used),
+		SlotsMax:   uint32(slots.Max),
 	}
 }
 
-func (m *holdings) beatAll(env node.Env) { m.managers.beatAll(env, m.heartbeat()) }
+func (m *holdings) beatAll(env node.Env) { m.managers.beatAll(env, m.heartbeat(env)) }
 
 // listed names the shards whose fence is on disk and whose result no manager has acknowledged,
 // and given-up ones that still run. Managers dispatch what it does not list elsewhere at once,

@@ -19,7 +19,7 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 	}
 	m.managers.rhythms[l] = &rhythm{}
 	m.managers.known(false)
-	m.managers.beat(env, l, m.heartbeat())
+	m.managers.beat(env, l, m.heartbeat(env))
 	for _, x := range m.outbox.Of(l.Peer.ID) {
 		m.tell(env, x)
 	}

@@ -197,6 +197,7 @@ func (m *Machine) onStored(env node.Env, t node.WriteID, err error) {
 func (m *Machine) onSweep(env node.Env) {
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerSweep), m.config.SweepInterval)
 	m.reap(env)
+	m.measureSlots(env)
 	if m.drain.unwritten {
 		m.writeDraining(env)
 	}

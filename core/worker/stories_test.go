@@ -15,8 +15,11 @@ import (
 func TestStories(t *testing.T) {
 	nodetest.Stories(t, func(t *testing.T, path string) {
 		c := small()
-		if filepath.Base(path) == "renew.txt" {
+		switch filepath.Base(path) {
+		case "renew.txt":
 			c.RenewalTimeout, c.Silence = 5*time.Second, time.Hour
+		case "slots.txt":
+			c.RenewalTimeout, c.Silence, c.OutboxMax, c.Cores = 5*time.Second, time.Hour, 10, 10
 		}
 		w := world(c)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.Run(t, d) })
@@ -39,7 +42,7 @@ func TestEveryEventHasAStory(t *testing.T) {
 	for _, name := range []string{
 		"acted", "fence-refused", "shard-started", "shard-ended", "executor-gone",
 		"fence-stored", "shard-renewed",
-		"peer-registered", "peer-lost", "ignored", "store-failed", "shed",
+		"peer-registered", "peer-lost", "ignored", "store-failed", "shed", "bound-near", "bound-used",
 	} {
 		if !strings.Contains(all.String(), "\n! "+name+" ") {
 			t.Errorf("no story shows the event %s", name)

@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"hyperscale/core/event"
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
@@ -20,6 +21,7 @@ type events struct {
 	peers     *prometheus.CounterVec
 	disk      prometheus.Counter
 	shed      *prometheus.CounterVec
+	claims    *prometheus.CounterVec
 	ignored   prometheus.Counter
 	used      *prometheus.GaugeVec
 	bounds    *prometheus.GaugeVec
@@ -48,16 +50,17 @@ func newEvents() events {
 		peers:     vector("hyperscale_peer_changes_total", "Peers that registered or were lost.", "role", "change"),
 		disk:      counter("hyperscale_store_refusals_total", "Writes that the disk refused, as the machine saw them."),
 		shed:      vector("hyperscale_node_shed_requests_total", "What this node refused, dropped or gave up, by reason.", "reason"),
+		claims:    vector("hyperscale_worker_claims_refused_total", "Shards that this worker refused, by reason; slots = too many results wait for their managers.", "reason"),
 		ignored:   counter("hyperscale_node_ignored_messages_total", "Messages that made no sense in this state or to this role."),
 		used:      gauges("hyperscale_node_bound_used", "How much of a bound is used; beyond the bound the node rejects requests."),
 		bounds:    gauges("hyperscale_node_bound_limit", "The bound, by the name of its setting."),
-		near:      gauges("hyperscale_node_bound_near", "1 while 80 % of the bound are used, else 0."),
+		near:      gauges("hyperscale_node_bound_near", "1 while 80 % of the bound are used, at workers 70 %, else 0."),
 		group:     newGroup(),
 	}
 }
 
 func (e *events) register(r *prometheus.Registry) {
-	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.executors, e.fences, e.peers, e.disk, e.shed, e.ignored, e.used, e.bounds, e.near)
+	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.executors, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.used, e.bounds, e.near)
 	e.group.register(r)
 }
 
@@ -88,6 +91,9 @@ func (e *events) observe(ev node.Event) {
 		e.disk.Inc()
 	case event.Shed:
 		e.shed.WithLabelValues(string(ev.Reason)).Inc()
+		if ev.Kind == message.KindShardDispatch {
+			e.claims.WithLabelValues(string(ev.Reason)).Inc()
+		}
 	case event.Ignored:
 		e.ignored.Inc()
 	case event.BoundUsed:

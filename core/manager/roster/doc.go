@@ -13,8 +13,8 @@
 //	         incarnation replaces an earlier one; no other worker takes its name.
 //	ROSTER-2 A worker has free what it reported last, less what the manager gave it since
 //	         and it does not list under that fence. That is never less than nothing.
-//	ROSTER-3 The ranking has the workers that stand, are alive, and are not being
-//	         drained, with their free cores, and no others.
+//	ROSTER-3 The ranking has the workers that stand, are alive, are not being drained, and
+//	         are neither loaded nor spared, with their free cores, and no others.
 //	ROSTER-4 A heartbeat changes a worker only above the sequence of the one before.
 //
 // Read worker.go, roster.go, register.go, streams.go, rest.go.

@@ -52,5 +52,6 @@ func (r *Roster) Drop(w *Worker) node.StreamID {
 	r.ranking.Remove(w.Peer.ID)
 	r.seats.Remove(w.Peer.ID)
 	r.Hold(w, Held{})
+	r.count(w, false)
 	return w.Stream
 }

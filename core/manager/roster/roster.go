@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"hyperscale/core/admission"
 	"hyperscale/core/manager/place"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -19,6 +20,7 @@ type Roster struct {
 	ranking place.Ranking                  // of the workers that can receive shards
 	held    int                            // workers that are kept for a workflow
 	seats   place.Ranking                  // of free seats, of the same workers
+	loaded  int                            // workers that have too much to do to take shards
 	number  uint64                         // of the last worker
 }
 
@@ -62,6 +64,7 @@ func (r *Roster) Heartbeat(w *Worker, hb *message.WorkerHeartbeat) bool {
 	w.Total, w.Reported = hb.CoresTotal, min(hb.CoresFree, hb.CoresTotal)
 	w.Seats = min(hb.SeatsFree, hb.CoresTotal*message.CoreSeats)
 	w.Running = hb.Running
+	w.Slots = admission.Slots{Used: uint64(hb.SlotsUsed), Max: uint64(hb.SlotsMax)}
 	if clear(w.listed); w.listed == nil {
 		w.listed = make(map[message.ShardID]message.Fence, len(hb.Running))
 	}
@@ -100,6 +103,16 @@ func (r *Roster) Refused(w *Worker, refusal *message.ShardRefused) {
 	r.rank(w)
 }
 
+// Spare records until when a worker that refused a shard for its load gets none; zero: it may get
+// some again.
+func (r *Roster) Spare(w *Worker, until node.Instant) {
+	w.Spared = until
+	r.rank(w)
+}
+
+// Loaded counts the workers that could take shards if they had less to do.
+func (r *Roster) Loaded() int { return r.loaded }
+
 // Drains records that a worker takes no new shard.
 func (r *Roster) Drains(w *Worker) {
 	w.Draining = true
@@ -136,11 +149,24 @@ func (r *Roster) Seats() *place.Ranking { return &r.seats }
 
 // rank updates the rankings after a change of a worker.
 func (r *Roster) rank(w *Worker) {
-	if w.Able() {
+	r.count(w, w.Able() && w.Loaded())
+	if w.Able() && !w.Loaded() {
 		r.ranking.Set(place.Worker{ID: w.Peer.ID, Free: w.Free(), Total: w.Total})
 		r.seats.Set(place.Worker{ID: w.Peer.ID, Free: w.FreeSeats(), Total: w.Total})
 	} else {
 		r.ranking.Remove(w.Peer.ID)
 		r.seats.Remove(w.Peer.ID)
+	}
+}
+
+// count updates the number of loaded workers.
+func (r *Roster) count(w *Worker, loaded bool) {
+	if w.counted == loaded {
+		return
+	}
+	if w.counted = loaded; loaded {
+		r.loaded++
+	} else {
+		r.loaded--
 	}
 }

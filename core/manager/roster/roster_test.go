@@ -19,9 +19,14 @@ type twin struct {
 	sequence          uint64
 	total, reported   uint32
 	draining, suspect bool
+	used, slots       uint32
+	spared            node.Instant
 	lists             []message.ShardRef
 	given             map[message.ShardID]Given
 }
+
+// loaded says that it has much of its slots in use, or is spared.
+func (w *twin) loaded() bool { return w.slots > 0 && 5*w.used >= 4*w.slots || w.spared != 0 }
 
 func (w *twin) free() uint32 {
 	n := int64(w.reported)
@@ -106,6 +111,9 @@ func (h *hall) heartbeat(t *rapid.T) {
 		Sequence: rapid.Uint64Range(1, 5).Draw(t, "sequence"), Draining: rapid.IntRange(0, 3).Draw(t, "draining") == 3,
 		CoresTotal: rapid.Uint32Range(1, 8).Draw(t, "total"), CoresFree: rapid.Uint32Range(0, 9).Draw(t, "free"),
 	}
+	if rapid.Bool().Draw(t, "tells slots") {
+		hb.SlotsUsed, hb.SlotsMax = rapid.Uint32Range(6, 9).Draw(t, "used"), 10
+	}
 	for _, id := range rapid.SliceOfNDistinct(rapid.Custom(drawShard), 0, 3, rapid.ID[message.ShardID]).Draw(t, "lists") {
 		hb.Running = append(hb.Running, message.ShardRef{Shard: id, Fence: drawFence(t)})
 	}
@@ -116,6 +124,7 @@ func (h *hall) heartbeat(t *rapid.T) {
 	if news {
 		m.sequence, m.draining, m.lists = hb.Sequence, hb.Draining, hb.Running
 		m.total, m.reported = hb.CoresTotal, min(hb.CoresFree, hb.CoresTotal)
+		m.used, m.slots = hb.SlotsUsed, hb.SlotsMax
 	}
 }
 
@@ -137,7 +146,7 @@ func (h *hall) take(t *rapid.T) {
 }
 
 func (h *hall) judge(t *rapid.T) {
-	able, cores, total := 0, uint64(0), uint64(0)
+	able, loaded, cores, total := 0, 0, uint64(0), uint64(0)
 	for i, w := range h.r.All() {
 		m := h.known[w.Peer.ID]
 		switch {
@@ -150,9 +159,15 @@ func (h *hall) judge(t *rapid.T) {
 		case len(w.Given()) != len(m.given):
 			t.Fatalf("%v is given %v, want %v", w.Peer.ID, w.Given(), m.given)
 		}
-		if m.stream != 0 && !m.draining && !m.suspect {
+		switch stands := m.stream != 0 && !m.draining && !m.suspect; {
+		case stands && m.loaded():
+			loaded++
+		case stands:
 			able, cores, total = able+1, cores+uint64(m.free()), total+uint64(m.total)
 		}
+	}
+	if n := h.r.Loaded(); n != loaded {
+		t.Fatalf("%d workers are loaded, want %d", n, loaded)
 	}
 	if h.r.Len() != len(h.known) {
 		t.Fatalf("%d workers are known, want %d", h.r.Len(), len(h.known))
@@ -190,6 +205,11 @@ func TestRosterFollowsItsWorkers(t *testing.T) {
 				w, m := h.worker(t)
 				h.r.Drains(w)
 				m.draining = true
+			},
+			"spare": func(t *rapid.T) {
+				w, m := h.worker(t)
+				m.spared = node.Instant(rapid.IntRange(0, 1).Draw(t, "until"))
+				h.r.Spare(w, m.spared)
 			},
 			"suspect": func(t *rapid.T) {
 				w, m := h.worker(t)

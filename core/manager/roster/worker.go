@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"hyperscale/core/admission"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -15,16 +16,19 @@ type Worker struct {
 	Peer     node.Peer
 	Stream   node.StreamID // zero while there is none
 	Draining bool
-	Suspect  bool   // by the membership: it gets nothing new
-	Total    uint32 // cores
-	Reported uint32 // free cores of its last heartbeat or refusal, at most Total
-	Seats    uint32 // free ones of the same, on cores that light shards share
-	Held     Held   // the workflow that it is kept for, as it told last on this stream
-	Sequence uint64 // of its last heartbeat on this stream, zero before the first
+	Suspect  bool            // by the membership: it gets nothing new
+	Slots    admission.Slots // of its last heartbeat
+	Spared   node.Instant    // it refused a shard for its load: it gets none before this time; zero: it may
+	Total    uint32          // cores
+	Reported uint32          // free cores of its last heartbeat or refusal, at most Total
+	Seats    uint32          // free ones of the same, on cores that light shards share
+	Held     Held            // the workflow that it is kept for, as it told last on this stream
+	Sequence uint64          // of its last heartbeat on this stream, zero before the first
 	Running  []message.ShardRef
 	listed   map[message.ShardID]message.Fence // the same, by shard
 	given    map[message.ShardID]Given         // live attempts
 	shards   []message.ShardID                 // of given, in their order; nil after a change
+	counted  bool                              // among the loaded ones of its roster
 }
 
 // Given is an attempt that a worker got.
@@ -107,5 +111,8 @@ func (w *Worker) Given() []message.ShardID {
 // Stands says that the worker is connected.
 func (w *Worker) Stands() bool { return w != nil && w.Stream != 0 }
 
-// Able says that a worker can take shards, if it has cores.
+// Loaded says that a worker takes no shard before it has less to do, whatever cores it has.
+func (w *Worker) Loaded() bool { return w.Slots.Refuse() || w.Spared != 0 }
+
+// Able says that a worker can take shards, if it has cores and is not loaded.
 func (w *Worker) Able() bool { return w.Stands() && !w.Draining && !w.Suspect }

@@ -58,6 +58,17 @@ func (o *Outbox) Evictable(connected []node.ID) *Item {
 	return nil
 }
 
+// Pending counts the results that their managers may still take soon: those of connected ones, and
+// those that ended within a time. A manager that is away for longer has given their shards up.
+func (o *Outbox) Pending(connected []node.ID, now node.Instant, within time.Duration) (n int) {
+	for _, x := range o.items {
+		if now.Sub(x.Ended) < within || slices.Contains(connected, x.Manager) {
+			n++
+		}
+	}
+	return n
+}
+
 // Expired is the oldest result, if it has waited for so long, or nil.
 func (o *Outbox) Expired(now node.Instant, age time.Duration) *Item {
 	if len(o.items) == 0 || now.Sub(o.items[0].Ended) < age {

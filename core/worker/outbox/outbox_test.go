@@ -123,7 +123,11 @@ func TestResultsWaitAsInTheTwin(t *testing.T) {
 				ids, id, age := connected(), manager.Draw(t, "of"), time.Duration(rapid.IntRange(0, 30).Draw(t, "age"))*time.Second
 				var evictable, expired *Item
 				var of []*Item
+				pending := 0
 				for i, e := range w.all {
+					if slices.Contains(ids, e.manager) || e.item.Ended.Add(age) > now {
+						pending++
+					}
 					if o.All()[i] != e.item || o.Refs()[i].Shard != e.item.Result.Shard {
 						t.Fatalf("result %d is of %v, want %v", i, o.All()[i].Result.Shard, e.item.Result.Shard)
 					}
@@ -142,6 +146,9 @@ func TestResultsWaitAsInTheTwin(t *testing.T) {
 				}
 				if got := o.Expired(now, age); got != expired {
 					t.Fatalf("%+v has expired, want %+v", got, expired)
+				}
+				if got := o.Pending(ids, now, age); got != pending {
+					t.Fatalf("%d are pending for %v within %v, want %d", got, ids, age, pending)
 				}
 				if got := o.Of(id); !slices.Equal(got, of) {
 					t.Fatalf("%v are of %s, want %v", got, id, of)
