@@ -337,8 +337,11 @@ func (x *executor) onBoot(r *run) {
 
 func (x *executor) onProgress(r *run) {
 	p := x.p
-	r.sequence++
 	x.soon(r.id, execProgress, r.course.Every)
+	if r.course.Quiet.hides(p.w.now - r.began) {
+		return
+	}
+	r.sequence++
 	progress := &message.ExecProgress{Sequence: r.sequence, Stats: p.spec.Model.Stats(r.start, &r.course, p.w.now-r.began, message.WorkflowRunning)}
 	progress.Stats.Rows = r.rows
 	x.says(r, progress)

@@ -47,8 +47,17 @@ type Course struct {
 	Want         uint64        // rows that it asks for at once; 0: it takes none
 	Asks         time.Duration // from an answer with rows to the next question
 	Of           uint32        // what it asks for: zero rows, else values of that counter of the plan, from 1
+	Quiet        Quiet         // a time without reports
 	Script       Script        // of what else it tells its worker; nil: nothing
 }
+
+// Quiet is a time in which a run goes on, and its loop does not turn: it reports nothing. Zero: none.
+type Quiet struct {
+	At, For time.Duration // of the run
+}
+
+// hides says that a report of that time is not sent.
+func (q Quiet) hides(passed time.Duration) bool { return passed >= q.At && passed < q.At+q.For }
 
 // Script decides what a run tells its worker beside its figures.
 type Script interface {
@@ -102,6 +111,7 @@ type Plain struct {
 
 	Asking
 	Script func(*message.ExecStart, *node.Rand) Script // of Course; nil: it has none
+	Quiet  func(*message.ExecStart, *node.Rand) Quiet  // the same
 
 	Fail         uint32 // chance that a run fails at some point
 	Crash        uint32
@@ -149,6 +159,9 @@ func (m *Plain) Course(s *message.ExecStart, r *node.Rand) Course {
 	c.IgnoreCancel = r.Chance(uint64(m.IgnoreCancel), million)
 	if m.Want > 0 {
 		c.Want, c.Asks, c.Of = m.Want, r.Duration(0, m.Asks), m.Of
+	}
+	if m.Quiet != nil {
+		c.Quiet = m.Quiet(s, r)
 	}
 	if m.Script != nil {
 		c.Script = m.Script(s, r)

@@ -22,6 +22,7 @@ type cluster struct {
 	dir           string
 	gate, manager *process
 	workers       []*process
+	workerArgs    []string // of each, beside its own
 	gateAddr      string
 	managerAddr   string
 	admins        map[string]string
@@ -44,7 +45,8 @@ func (c *cluster) startManager(listen string) {
 }
 
 func (c *cluster) startWorker(n int) {
-	c.workers[n-1] = c.node("worker", fmt.Sprintf("worker-%d", n), "127.0.0.1:0", "--datacenter", "here", "--managers", c.managerAddr, "--cores", "1")
+	args := append([]string{"--datacenter", "here", "--managers", c.managerAddr, "--cores", "1"}, c.workerArgs...)
+	c.workers[n-1] = c.node("worker", fmt.Sprintf("worker-%d", n), "127.0.0.1:0", args...)
 }
 
 const upLine = `msg=up .* addr=(\S+)`
@@ -55,9 +57,9 @@ func startCluster(t *testing.T, workers int) *cluster {
 }
 
 // startClusterIn keeps all that its nodes write in dir.
-func startClusterIn(t *testing.T, dir string, workers int) *cluster {
+func startClusterIn(t *testing.T, dir string, workers int, workerArgs ...string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, dir: dir, workers: make([]*process, workers), admins: map[string]string{}}
+	c := &cluster{t: t, dir: dir, workers: make([]*process, workers), workerArgs: workerArgs, admins: map[string]string{}}
 	c.startGate(ownAddress(t))
 	c.gateAddr = c.gate.await(upLine)
 	c.startManager(ownAddress(t))

@@ -43,6 +43,7 @@ func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 	failed := func(err error) *message.ExecResult {
 		return &message.ExecResult{State: message.WorkflowFailed, Error: err.Error()}
 	}
+	work.Ask("it loads the program and resolves names")
 	program, err := workflow.Load(start.Program)
 	if err != nil {
 		return failed(err)
@@ -61,7 +62,7 @@ func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 	config := engine.Config{
 		Alone:    true,
 		Workflow: w, VUs: start.VUs, FirstVU: start.FirstVU, Seed: start.Program.Seed,
-		Duration: start.Duration, Timeout: start.Timeout, Progress: work.Progress, Over: work.Lease.Over,
+		Duration: start.Duration, Timeout: start.Timeout, Progress: work.Progress, Turned: work.Turned, Over: work.Lease.Over,
 		Given: start.Given, Rows: start.Rows, Lessor: work.Rows, Mask: mask,
 		Together: engine.Together{Counters: program.Plan().Counters, Barriers: program.Plan().Barriers, Gatherer: work.Rows},
 	}

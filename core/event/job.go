@@ -1,6 +1,8 @@
 package event
 
 import (
+	"time"
+
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -200,6 +202,21 @@ type SubjobDispatched struct {
 	Datacenter string
 	Manager    node.ID
 }
+
+// ExecutorWatched: the silence of an executor's loop has another state (moving, stalled, extended,
+// grace, stuck: then its worker kills it), or it asked for more time (granted, denied).
+type ExecutorWatched struct {
+	Shard message.ShardID
+	Fence message.Fence
+	Core  int
+	State string
+	Quiet time.Duration // its silence
+	More  time.Duration // that it was granted: now, or in this silence
+	Why   string        // it asks, or gets nothing
+}
+
+// EventName implements node.Event.
+func (ExecutorWatched) EventName() string { return "executor-watched" }
 
 // ExecutorGone: an executor process ended without a request.
 type ExecutorGone struct {

@@ -18,7 +18,7 @@ func New(name string) node.Event {
 func All() []node.Event {
 	return []node.Event{
 		&JobChanged{}, &SubjobChanged{}, &WorkflowChanged{}, &WorkflowAborted{}, &Acted{}, &FenceRefused{}, &FenceStored{}, &ShardStarted{}, &CoreFreed{}, &ShardEnded{},
-		&ShardCounted{}, &SegmentCounted{}, &SubjobCounted{}, &SubjobGivenUp{}, &RowsTaken{}, &WaitsReleased{}, &BarrierReleased{}, &ShardDispatched{}, &ShardLost{}, &SubjobDispatched{}, &ExecutorGone{},
+		&ShardCounted{}, &SegmentCounted{}, &SubjobCounted{}, &SubjobGivenUp{}, &RowsTaken{}, &WaitsReleased{}, &BarrierReleased{}, &ShardDispatched{}, &ShardLost{}, &SubjobDispatched{}, &ExecutorGone{}, &ExecutorWatched{},
 		&PeerRegistered{}, &PeerLost{}, &PeerRefused{}, &Ignored{}, &StoreFailed{}, &Shed{}, &BoundNear{}, &BoundUsed{},
 		&LeaseGranted{}, &LeaseExtended{}, &LeaseEnded{}, &LeaseCalled{}, &LeaseReturned{}, &AcceptorWrote{},
 		&GroupJoined{}, &GroupRefused{}, &GroupAlarm{}, &ClockSuspect{}, &Reached{},

@@ -1,5 +1,5 @@
-// Package health measures how well this node itself does, and whether a peer's clock can be
-// trusted.
+// Package health measures how well this node itself does, whether a peer's clock can be
+// trusted, and whether a process that it started still turns.
 //
 // It does not say which peers live (core/swim), nor how a role acts at a level.
 //
@@ -16,6 +16,9 @@
 //	ours   ---s1====r1-------------s2====r2--->
 //	peer's      U1                    U2
 //
+// Watch says whether the loop of a process has hung. Time in which this node was stopped itself
+// does not count.
+//
 // Invariants:
 //
 //	HEALTH-1 Bounds are half-open: a value belongs to one level.
@@ -23,6 +26,8 @@
 //	         whatever the network does.
 //	HEALTH-3 A clock that drifts by more is suspected as soon as the excess is larger than
 //	         the round trips.
+//	HEALTH-4 A process is stuck after a whole bound of silence, what it was granted, and a
+//	         third of the bound. All grants of a life are below the bound.
 //
-// Read level.go, monitor.go, clock.go.
+// Read level.go, monitor.go, clock.go, watch.go.
 package health

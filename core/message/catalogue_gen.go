@@ -96,6 +96,7 @@ const (
 	KindDrain            node.Kind = 140
 	KindJobListQuery     node.Kind = 144
 	KindJobList          node.Kind = 145
+	KindExecAlive        node.Kind = 148
 )
 
 // New returns an empty message of a kind, or nil when the catalogue has none.
@@ -281,6 +282,8 @@ func New(k node.Kind) Body {
 		return &JobListQuery{}
 	case KindJobList:
 		return &JobList{}
+	case KindExecAlive:
+		return &ExecAlive{}
 	}
 	return nil
 }
@@ -378,6 +381,7 @@ func Kinds() []node.Kind {
 		KindDrain,
 		KindJobListQuery,
 		KindJobList,
+		KindExecAlive,
 	}
 }
 
@@ -564,6 +568,8 @@ func Name(k node.Kind) string {
 		return "JobListQuery"
 	case KindJobList:
 		return "JobList"
+	case KindExecAlive:
+		return "ExecAlive"
 	}
 	return ""
 }
@@ -751,6 +757,8 @@ func Senders(k node.Kind) node.Roles {
 		return 1 << node.RoleClient
 	case KindJobList:
 		return 1 << node.RoleGate
+	case KindExecAlive:
+		return 1 << node.RoleExecutor
 	}
 	return 0
 }
@@ -8175,5 +8183,45 @@ func (z *JobList) check() error {
 			return within("gates", err)
 		}
 	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *ExecAlive) Kind() node.Kind { return KindExecAlive }
+
+// Class returns the class of ExecAlive.
+func (z *ExecAlive) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *ExecAlive) Priority() node.Priority { return node.Normal }
+
+// Full implements node.Message.
+func (z *ExecAlive) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ExecAlive) Subject() uint64 { return 0 }
+
+// Size implements node.Message.
+func (z *ExecAlive) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *ExecAlive) Digest() uint64 { return z.digest(148) }
+
+func (z *ExecAlive) size() int {
+	n := 18
+	n++
+	n += sizeUint(uint64(z.Done))
+	n += sizeString(len(z.Reason))
+	return n
+}
+
+func (z *ExecAlive) digest(h uint64) uint64 {
+	h = node.Mix(h, bit(z.Asks))
+	h = node.Mix(h, uint64(z.Done))
+	h = node.MixString(h, string(z.Reason))
+	return h
+}
+
+func (z *ExecAlive) check() error {
 	return nil
 }

@@ -78,6 +78,17 @@ type ExecStarted struct {
 	VUs uint64 `msg:"vus" require:"true"`
 }
 
+// ExecAlive reports that the loop of an execution turns. With Asks it is no such report: the loop is
+// about to do something long, and asks for more time. The worker grants that at most five times, and
+// only if Done has risen since.
+//
+//catalogue:message kind=148 class=control priority=normal full=keep from=executor since=0
+type ExecAlive struct {
+	Asks   bool   `msg:"asks"`
+	Done   uint32 `msg:"done"` // of the work before the load, in millionths
+	Reason string `msg:"reason"`
+}
+
 // ExecProgress is cumulative; the highest Sequence is the newest.
 //
 //catalogue:message kind=84 class=telemetry priority=normal full=latest from=executor since=0

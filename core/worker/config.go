@@ -23,6 +23,7 @@ type Config struct {
 	ReconnectMin     time.Duration // upper bound of the first wait before a reconnect
 	ReconnectMax     time.Duration // the wait doubles up to this
 	ProgressInterval time.Duration // between two ShardProgress of a shard that makes progress
+	ExecutorSilence  time.Duration // of an executor's loop, before grace: it hangs
 	KillGrace        time.Duration // between asking an executor to stop and killing it
 	ResultRetry      time.Duration // between two sends of an unacknowledged result
 	DrainTimeout     time.Duration // how long a stop waits for running shards and for acknowledgements
@@ -41,6 +42,7 @@ func Default() Config {
 		ReconnectMin:     250 * time.Millisecond,
 		ReconnectMax:     2 * time.Second,
 		ProgressInterval: 500 * time.Millisecond,
+		ExecutorSilence:  30 * time.Second,
 		KillGrace:        5 * time.Second,
 		ResultRetry:      2 * time.Second,
 		DrainTimeout:     20 * time.Second,
@@ -102,6 +104,7 @@ func (c *Config) Settings() []setting.Setting {
 		setting.Span("worker.reconnect_min", &c.ReconnectMin, "most of the first wait before a stream opens again", "fewer tries", "quicker return"),
 		setting.Span("worker.reconnect_max", &c.ReconnectMax, "most that this wait doubles up to", "fewer tries", "quicker return"),
 		setting.Span("worker.progress_interval", &c.ProgressInterval, "time between reports of a shard that moves", "fewer messages", "smoother displays"),
+		setting.Span("worker.executor_silence", &c.ExecutorSilence, "silence of an executor's loop before it counts as hung; it is killed a third of that later", "functions may compute for longer", "a hung executor holds its cores for less time"),
 		setting.Span("worker.kill_grace", &c.KillGrace, "time between asking an executor to stop and killing it", "fuller results of slow targets; --stop-timeout must have room", "results of slow targets are lost"),
 		setting.Span("worker.result_retry", &c.ResultRetry, "time between sends of a result that is not acknowledged", "later results after a loss", "messages"),
 		setting.Span("worker.fence_age", &c.FenceAge, "time for which fences are remembered and results wait", "disk", "a very late order finds no fence"),

@@ -36,6 +36,9 @@
 //	         while anything else is reserved or runs.
 //	WORKER-10 A worker starts no shard while results that managers may take soon fill 80 % of its
 //	         outbox. It rejects the dispatch before it writes the fence.
+//	WORKER-11 An executor whose loop says nothing for ExecutorSilence, what it was granted, and a
+//	         third of that, is killed, and its shard fails by FaultExecutor. Time in which this
+//	         worker was stopped does not count. An extension moves no deadline.
 //
 // What a manager may rely on: it may dispatch a shard elsewhere when RenewalTimeout, plus the
 // drift of both clocks, has passed since its last answer that named the shard, or since its

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"hyperscale/core/health"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/worker/cores"
@@ -99,4 +100,6 @@ type run struct {
 	waits     []gathering
 	result    *message.ExecResult
 	gone      bool
+	watch     health.Watch
+	state     health.WatchState // that observers know
 }

@@ -3,6 +3,7 @@ package worker
 import (
 	"slices"
 
+	"hyperscale/core/health"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/uplink"
@@ -27,8 +28,9 @@ type holdings struct {
 	runs     map[node.ExecID]*run
 	drain    drain
 	hold     hold
-	stopping bool // it ends when nothing is left to do
-	pushing  bool // the timer of progress is set
+	stopping bool        // it ends when nothing is left to do
+	pushing  bool        // the timer of progress is set
+	tick     health.Tick // of that timer
 	shown    shown
 
 	executions uint64

@@ -19,11 +19,13 @@ type results struct{ holdings }
 // onPush sends the progress since the last push.
 func (m *results) onPush(env node.Env) {
 	m.pushing = false
+	awake := m.tick.Awake(env.Now())
 	for _, x := range m.ordered {
 		if x.phase != running && x.phase != ending || x.silent {
 			continue
 		}
 		m.pushing = true
+		x.watchRuns(env, awake)
 		m.managers.askAgain(env, x)
 		if !x.dirty {
 			continue
@@ -50,8 +52,15 @@ func (m *results) onPush(env node.Env) {
 		env.Send(l.Stream, out)
 	}
 	if m.pushing {
-		env.SetTimer(node.Key(node.PartWorker, node.WorkerPush), m.config.ProgressInterval)
+		m.setPush(env)
 	}
+}
+
+// setPush sets the timer of progress, by which the worker also watches its executors.
+func (m *holdings) setPush(env node.Env) {
+	m.pushing = true
+	m.tick.Arm(env.Now(), m.config.ProgressInterval)
+	env.SetTimer(node.Key(node.PartWorker, node.WorkerPush), m.config.ProgressInterval)
 }
 
 func (x *execution) sum() (message.Stats, error) {

@@ -54,8 +54,7 @@ func (m *orders) start(env node.Env, x *execution) {
 	}
 	m.managers.send(env, x.manager, &message.ShardAccepted{Shard: x.shard.id, Fence: x.fence})
 	if !m.pushing {
-		m.pushing = true
-		env.SetTimer(node.Key(node.PartWorker, node.WorkerPush), m.config.ProgressInterval)
+		m.setPush(env)
 	}
 }
 

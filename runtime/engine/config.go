@@ -45,6 +45,7 @@ type Config struct {
 	// so its caller cancels the context too. Nil: never true.
 	Over func() bool
 
+	Turned   func()               // called with each turn of the loop, twice a second at least; may be nil
 	Started  func()               // called once, when the clock starts; may be nil
 	Progress func(*message.Stats) // called about twice a second with cumulative figures; may be nil, may be slow
 	Mask     *redact.Mask         // hides values in what the run reports and prints; nil knows none

@@ -231,10 +231,14 @@ func (g *graph) mayShare(users []int, i int, ancestors map[int]bool) bool {
 	return true
 }
 
+// resolveMax bounds the time for that. The loop does not turn meanwhile, and its worker would take a
+// longer silence for a hang.
+const resolveMax = 30 * time.Second
+
 // resolve looks up all hosts once, before the clock starts: a run measures the target, not the
 // resolver.
 func (g *graph) resolve(ctx context.Context, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, max(timeout, time.Second))
+	ctx, cancel := context.WithTimeout(ctx, min(max(timeout, time.Second), resolveMax))
 	defer cancel()
 	for i := range g.steps {
 		s := &g.steps[i]

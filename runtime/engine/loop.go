@@ -54,6 +54,10 @@ type course struct {
 
 // turn does what is ready, and waits for more until then.
 func (l *loop) turn(until int64) error {
+	if l.cfg.Turned != nil {
+		l.cfg.Turned()
+		until = min(until, l.Clock.Now+int64(progressEvery))
+	}
 	l.drain()
 	l.counters.serve()
 	l.gates.serve()

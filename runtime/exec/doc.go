@@ -25,6 +25,8 @@
 //	       work, once for all children. The last child that uses them frees them.
 //	EXEC-8 A child that gets secrets leaves no core dump, and lets no process of its user
 //	       read its memory. What is kept of its stderr has no secret.
+//	EXEC-9 A child reports twice a second that its engine's loop turns, and no other goroutine
+//	       says so in its place.
 //
 // Read pool.go (cores and their children), child.go (one process, from outside),
 // lend.go (memory of rows), wire.go (frames), main.go, conceal.go, lease.go and rows.go (the child,

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hyperscale/core/message"
@@ -27,7 +28,9 @@ type Work struct {
 	Progress func(*message.Stats)
 	Rows     *Rows
 	Trace    trace.Sender
-	Sheets   []int // memory of Start.Program.Feeds, in their order: see rows.Map and rows.MapWhole
+	Turned   func()              // to be called with each turn of the engine's loop
+	Ask      func(reason string) // asks the worker for more time, before something long
+	Sheets   []int               // memory of Start.Program.Feeds, in their order: see rows.Map and rows.MapWhole
 }
 
 // Origin is when the time of the workflow was zero that the work joins; false if it joins none.
@@ -70,6 +73,7 @@ type inside struct {
 	cancel  chan string
 	lease   Lease
 	rows    Rows
+	turns   atomic.Uint64 // of the engine's loop
 }
 
 func (c *inside) send(m node.Message) error {
@@ -150,6 +154,7 @@ func (c *inside) serve(run Runner) error {
 		}
 	}()
 	go c.lease.watch(stop)
+	go c.live(ctx)
 	go newCollector().keep(ctx.Done())
 	if err := c.send(&message.ExecStarted{VUs: start.VUs}); err != nil {
 		return fmt.Errorf("tell the worker that the run has started: %w", err)
@@ -161,10 +166,36 @@ func (c *inside) serve(run Runner) error {
 		// A worker that is gone ends this process through listen.
 		_ = c.send(&message.ExecProgress{Sequence: sequence, Stats: *s})
 	}
-	result := run(ctx, &Work{Start: start, Lease: &c.lease, Progress: tell, Rows: &c.rows, Trace: c, Sheets: sheets})
+	result := run(ctx, &Work{Start: start, Lease: &c.lease, Progress: tell, Rows: &c.rows, Trace: c, Sheets: sheets, Turned: func() { c.turns.Add(1) }, Ask: c.ask})
 	stats.Fit(&result.Stats, statsMax)
 	if err := c.send(result); err != nil {
 		return fmt.Errorf("send the result: %w", err)
 	}
 	return nil
+}
+
+// aliveEvery is how often an executor reports that its loop turns.
+const aliveEvery = 500 * time.Millisecond
+
+// live reports that the engine's loop turns, while it does. The loop itself never waits for the
+// worker.
+func (c *inside) live(ctx context.Context) {
+	tick := time.NewTicker(aliveEvery)
+	defer tick.Stop()
+	for before := c.turns.Load(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if now := c.turns.Load(); now != before {
+			before = now
+			_ = c.send(&message.ExecAlive{}) // a worker that is gone ends this process through listen
+		}
+	}
+}
+
+// ask asks the worker for more time.
+func (c *inside) ask(reason string) {
+	_ = c.send(&message.ExecAlive{Asks: true, Reason: reason}) // the same
 }

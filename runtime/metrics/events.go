@@ -17,6 +17,7 @@ type events struct {
 	shards    *prometheus.CounterVec
 	lost      prometheus.Counter
 	executors prometheus.Counter
+	watched   *prometheus.CounterVec
 	fences    prometheus.Counter
 	peers     *prometheus.CounterVec
 	disk      prometheus.Counter
@@ -46,6 +47,7 @@ func newEvents() events {
 		shards:    vector("hyperscale_shard_transitions_total", "Shards that this worker started, or ended in a state.", "state"),
 		lost:      counter("hyperscale_shard_losses_total", "Attempts given up because their worker was lost or denied them."),
 		executors: counter("hyperscale_executor_deaths_total", "Executors that ended, and not as asked."),
+		watched:   vector("hyperscale_executor_watch_total", "Changes of what this worker thinks of its executors' loops, by the new state; stuck = it kills one.", "state"),
 		fences:    counter("hyperscale_fence_refusals_total", "Orders and reports refused for a stale fence."),
 		peers:     vector("hyperscale_peer_changes_total", "Peers that registered or were lost.", "role", "change"),
 		disk:      counter("hyperscale_store_refusals_total", "Writes that the disk refused, as the machine saw them."),
@@ -60,7 +62,7 @@ func newEvents() events {
 }
 
 func (e *events) register(r *prometheus.Registry) {
-	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.executors, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.used, e.bounds, e.near)
+	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.executors, e.watched, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.used, e.bounds, e.near)
 	e.group.register(r)
 }
 
@@ -81,6 +83,8 @@ func (e *events) observe(ev node.Event) {
 		e.lost.Inc()
 	case event.ExecutorGone:
 		e.executors.Inc()
+	case event.ExecutorWatched:
+		e.watched.WithLabelValues(ev.State).Inc()
 	case event.FenceRefused:
 		e.fences.Inc()
 	case event.PeerRegistered:
