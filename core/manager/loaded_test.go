@@ -91,3 +91,31 @@ func TestAWorkerIsSparedForItsTime(t *testing.T) {
 		}
 	}
 }
+
+// A workflow that runs alone asks for no worker while one of them takes nothing: it would leave that
+// one out.
+func TestALoneWorkflowWaitsForALoadedWorker(t *testing.T) {
+	d := newDesk(t, nil, "w1", "w2")
+	beat := func(used uint32) {
+		for range 3 {
+			d.Advance(time.Second)
+			d.slots("w1", used, 4)
+			d.slots("w2", 0, 4)
+		}
+	}
+	beat(8)
+	d.Receive(d.gate, &message.JobDispatch{
+		Job: message.JobID{1}, Fence: message.Fence{JobEpoch: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
+		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{Name: "a", Test: true, VUs: 8, Timeout: time.Second, Priority: message.PriorityExclusive, Steps: home()}}},
+	})
+	beat(8)
+	holds := func() int {
+		return len(took[*message.WorkerHold](d, d.up["w1"])) + len(took[*message.WorkerHold](d, d.up["w2"]))
+	}
+	if w := d.m.subjobs[message.JobID{1}].Workflows[0]; holds() > 0 || !strings.Contains(w.Waits, "worker w1 to hand over its results") {
+		t.Errorf("%d workers are asked, and it waits for %q", holds(), w.Waits)
+	}
+	if beat(7); holds() == 0 {
+		t.Error("no worker is asked, and both take shards")
+	}
+}
