@@ -317,6 +317,9 @@ func checkWindow(rest []byte, buckets int) (_ []byte, err error) {
 }
 
 func uvarint(b []byte) (n uint64, rest []byte, err error) {
+	if len(b) > 0 && b[0] < 0x80 { // most are small
+		return uint64(b[0]), b[1:], nil
+	}
 	n, size := binary.Uvarint(b)
 	if size <= 0 {
 		return 0, nil, fmt.Errorf("a number is cut off or too long: %w", ErrWindows)

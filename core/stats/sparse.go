@@ -10,10 +10,12 @@ import (
 
 // sparse sums histograms that stay messages: it touches only used buckets. A sum of a few
 // narrow histograms costs less than one octave of a Histogram, and the sum of one costs only
-// its check.
+// its check. A sum of many costs a step for each bucket of each of them, and no list to copy.
 type sparse struct {
 	only    message.Histogram // the sum, as long as one histogram is all of it
 	buckets []bucket          // the sum, else, ascending by index
+	many    *Histogram        // the buckets of the sum, from fewParts histograms on
+	parts   int
 	count   uint64
 	sum     uint64
 	min     uint64
@@ -43,11 +45,45 @@ func (s *sparse) merge(in message.Histogram, spare *[]bucket) error {
 		s.buckets = join(make([]bucket, 0, (len(s.only.Buckets)+len(in.Buckets))/2), nil, s.only.Buckets)
 		s.only = message.Histogram{}
 	}
+	if s.parts++; s.parts >= fewParts {
+		s.pour(in.Buckets)
+		s.count, s.sum = add(s.count, in.Count), add(s.sum, in.Sum)
+		s.min, s.max = min(s.min, in.Min), max(s.max, in.Max)
+		return nil
+	}
 	*spare = slices.Grow((*spare)[:0], len(s.buckets)+min(last+1, len(in.Buckets)/2))
 	s.buckets, *spare = join(*spare, s.buckets, in.Buckets), s.buckets
 	s.count, s.sum = add(s.count, in.Count), add(s.sum, in.Sum)
 	s.min, s.max = min(s.min, in.Min), max(s.max, in.Max)
 	return nil
+}
+
+// fewParts is how many histograms, or series in time, a sum adds pair by pair. From then on it has
+// all its buckets before it: a table of 2 KiB an octave pays once it replaces some copies.
+const fewParts = 8
+
+// pour adds the buckets of a checked message to the table.
+func (s *sparse) pour(theirs []byte) {
+	if s.many == nil {
+		s.many = new(Histogram)
+		for _, b := range s.buckets {
+			s.many.addTo(b.index>>subBits, b.index&(subs-1), b.n)
+		}
+		s.buckets = nil
+	}
+	index := -1
+	for len(theirs) > 0 {
+		gap, n, rest, _ := pair(theirs)
+		theirs = rest
+		index += int(gap)
+		counts := s.many.octaves[index>>subBits]
+		if counts == nil {
+			counts = new(octave)
+			s.many.octaves[index>>subBits] = counts
+		}
+		to := &counts[index&(subs-1)]
+		*to = add(*to, n)
+	}
 }
 
 // join appends buckets, merged with those of a checked message.
@@ -73,6 +109,10 @@ func join(out, mine []bucket, theirs []byte) []bucket {
 
 // wire returns the sum. It may share memory with its only message, which does not change.
 func (s *sparse) wire() message.Histogram {
+	if s.many != nil {
+		s.many.count, s.many.sum, s.many.min, s.many.max = s.count, s.sum, s.min, s.max
+		return s.many.Wire()
+	}
 	if s.buckets == nil {
 		return s.only
 	}

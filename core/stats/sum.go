@@ -47,6 +47,7 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 	var lag sparse
 	var steps stepSums
 	var spans spanSums
+	var activity dense
 	first := true
 	for _, p := range parts {
 		if p == nil {
@@ -72,11 +73,9 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 		total.Generator.Waited = add(total.Generator.Waited, p.Generator.Waited)
 		total.Generator.Dropped = add(total.Generator.Dropped, p.Generator.Dropped)
 		total.Generator.Missed = add(total.Generator.Missed, p.Generator.Missed)
-		merged, err := mergeWindows(total.Activity, p.Activity)
-		if err != nil {
+		if err := activity.merge(p.Activity); err != nil {
 			return message.Stats{}, fmt.Errorf("add up users and iterations over time: %w", err)
 		}
-		total.Activity = merged
 		if room := LogsMax - len(total.Logs); room > 0 {
 			total.Logs = append(total.Logs, p.Logs[:min(room, len(p.Logs))]...)
 		}
@@ -95,6 +94,7 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 			}
 		}
 	}
+	total.Activity = activity.sum()
 	total.Generator.Lag = lag.wire()
 	total.Steps = steps.result()
 	total.Spans = spans.result()
@@ -105,6 +105,7 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 type stepSum struct {
 	latency, service, metric sparse
 	phases                   []phaseSum
+	windows                  dense
 }
 
 // phaseSum is the state of a phase's sum.
@@ -202,6 +203,7 @@ func (s *stepSums) result() []message.StepStats {
 		out.Latency = step.latency.wire()
 		out.Service = step.service.wire()
 		out.Metric = step.metric.wire()
+		out.Windows = step.windows.sum()
 		for i := range step.phases {
 			out.Phases = append(out.Phases, message.PhaseTimes{Phase: step.phases[i].phase, Time: step.phases[i].time.wire()})
 		}
@@ -247,8 +249,7 @@ func (s *stepSum) add(out, part *message.StepStats, spare *[]bucket) error {
 			return fmt.Errorf("phase %d: %w", part.Phases[i].Phase, err)
 		}
 	}
-	var err error
-	if out.Windows, err = mergeWindows(out.Windows, part.Windows); err != nil {
+	if err := s.windows.merge(part.Windows); err != nil {
 		return fmt.Errorf("windows: %w", err)
 	}
 	return nil

@@ -124,6 +124,9 @@ func check(in message.Histogram) (last int, err error) {
 }
 
 func pair(b []byte) (gap, n uint64, rest []byte, err error) {
+	if len(b) >= 2 && b[0]|b[1] < 0x80 { // most are small
+		return uint64(b[0]), uint64(b[1]), b[2:], nil
+	}
 	gap, size := binary.Uvarint(b)
 	if size <= 0 {
 		return 0, 0, nil, fmt.Errorf("a bucket's distance is cut off or too long: %w", ErrHistogram)
