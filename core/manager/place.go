@@ -35,7 +35,7 @@ func (m *workflows) place(env node.Env) {
 // them by now.
 func (m *workflows) close(env node.Env, p *subjob.Subjob) {
 	for _, f := range p.Workflows {
-		for _, s := range f.Shards {
+		for _, s := range f.Waiting() {
 			if !s.Open || s.Commit == subjob.Counting || s.State != message.WorkflowPending || env.Now() < s.NotBefore {
 				continue
 			}
@@ -206,7 +206,7 @@ func (m *attempts) wait(env node.Env, f *subjob.Workflow, why string) {
 // placeShards dispatches lost and refused shards again.
 func (m *workflows) placeShards(env node.Env, f *subjob.Workflow) {
 	may, asked := false, false
-	for _, s := range f.Shards {
+	for _, s := range f.Waiting() {
 		if s.State != message.WorkflowPending || s.End != message.WorkflowNone || s.Open || s.Commit != subjob.Settled || env.Now() < s.NotBefore {
 			continue
 		}
@@ -245,7 +245,7 @@ func (m *workflows) onDispatchTimer(env node.Env) {
 	next := m.nextTry
 	for _, p := range m.order {
 		for _, f := range p.Workflows {
-			for _, s := range f.Shards {
+			for _, s := range f.Waiting() {
 				if s.State == message.WorkflowPending && s.NotBefore > env.Now() && (next == 0 || s.NotBefore < next) {
 					next = s.NotBefore
 				}

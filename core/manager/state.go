@@ -37,7 +37,9 @@ func (m *attempts) becomeShard(env node.Env, s *subjob.Shard, to message.Workflo
 	if s.State == message.WorkflowAssigned {
 		m.pace.Answered(pace.Dispatch{Shard: s.ID, Fence: s.Fence})
 	}
-	s.State = to
+	if s.State = to; to == message.WorkflowPending {
+		s.Workflow.Await()
+	}
 	if !to.Terminal() || s.Result != nil {
 		m.follow(env, s.Workflow, to) // endWhenAllEnded handles an end without a result
 	}

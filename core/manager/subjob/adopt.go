@@ -10,6 +10,7 @@ import (
 func (p *Subjob) Reopen(now, until node.Instant) {
 	for _, f := range p.Workflows {
 		f.State = message.WorkflowPending
+		f.Await()
 		if f.End == message.WorkflowNone && f.Cut {
 			f.Ready = now
 		}

@@ -28,6 +28,7 @@ type Workflow struct {
 	Leased   uint64        // rows of its feed, in all
 	Burned   uint64        // rows of these that lost attempts had
 
+	waiting waiting
 	unknown record.Unknown // fields of a newer version, from the record
 }
 
@@ -36,6 +37,34 @@ type Abort struct {
 	Why    string // empty: nothing does
 	Client bool   // a client's word, else its own condition's
 }
+
+// waiting lists the shards that are PENDING, and perhaps others that were. A manager looks for them
+// at each heartbeat of each worker, so it must not look at all shards.
+type waiting struct {
+	list []*Shard
+	of   int // shards of the workflow when the list was made; 0: it must be made anew
+}
+
+// Waiting returns the shards that are PENDING, in their order, and perhaps others. The caller must
+// not change the list.
+func (f *Workflow) Waiting() []*Shard {
+	w := &f.waiting
+	if w.of != len(f.Shards) {
+		*w = waiting{of: len(f.Shards)}
+		for _, s := range f.Shards {
+			if s.State == message.WorkflowPending {
+				w.list = append(w.list, s)
+			}
+		}
+	}
+	for len(w.list) > 0 && w.list[0].State != message.WorkflowPending {
+		w.list = w.list[1:]
+	}
+	return w.list
+}
+
+// Await makes Waiting look at all shards: one of them has become PENDING.
+func (f *Workflow) Await() { f.waiting = waiting{} }
 
 // Fails is how a workflow ends that has a Failure.
 func (f *Workflow) Fails() message.WorkflowState {

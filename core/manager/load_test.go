@@ -1,0 +1,172 @@
+package manager
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
+	"hyperscale/core/stats"
+)
+
+// crowded is a manager that holds one job with a shard on each of its workers, all of them
+// running. It discards what the manager sends.
+type crowded struct {
+	*nodetest.Env
+	m       *Machine
+	gate    node.StreamID
+	workers []crowdedWorker
+}
+
+type crowdedWorker struct {
+	peer     node.Peer
+	stream   node.StreamID
+	shard    message.ShardID
+	fence    message.Fence
+	sequence uint64
+}
+
+// Send implements node.Network.
+func (c *crowded) Send(s node.StreamID, m node.Message) {
+	if d, ok := m.(*message.ShardDispatch); ok {
+		w := &c.workers[int(s)-int(c.workers[0].stream)]
+		w.shard, w.fence = d.Shard, d.Fence
+	}
+}
+
+// Step implements node.Machine, so that completions reach the manager the same way.
+func (c *crowded) Step(_ node.Env, in *node.Input) { c.m.Step(c, in) }
+
+func (c *crowded) step(in node.Input) { c.m.Step(c, &in) }
+
+func (c *crowded) beat(w *crowdedWorker) {
+	w.sequence++
+	hb := &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: w.sequence, CoresTotal: 4, CoresFree: 4}
+	if w.fence != (message.Fence{}) {
+		hb.CoresFree, hb.Running = 0, []message.ShardRef{{Shard: w.shard, Fence: w.fence}}
+	}
+	c.step(node.Input{Kind: node.InputMessage, Stream: w.stream, From: w.peer, Message: hb})
+}
+
+func (c *crowded) report(w *crowdedWorker, sequence uint64, s *message.Stats) {
+	c.step(node.Input{Kind: node.InputMessage, Stream: w.stream, From: w.peer, Message: &message.ShardProgress{Shard: w.shard, Fence: w.fence, Sequence: sequence, Stats: *s}})
+}
+
+// named lets the gate name the job, as it does each second.
+func (c *crowded) named() {
+	for _, p := range c.m.order {
+		c.m.extend(p, c.Now())
+	}
+}
+
+func (c *crowded) dispatched() (n int) {
+	for i := range c.workers {
+		if c.workers[i].fence != (message.Fence{}) {
+			n++
+		}
+	}
+	return n
+}
+
+func newCrowded(workers int) *crowded {
+	c := &crowded{}
+	config := small()
+	config.Gates = []node.Addr{"g1:1"}
+	c.Env = nodetest.New(nodetest.Config{
+		Self: node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
+		New:  func() node.Machine { c.m = New(config); return c },
+	})
+	c.Discard = true
+	c.Start()
+	gate := node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"}
+	c.gate = c.OpeningTo("g1:1")[0]
+	c.Opened(c.gate, gate)
+	c.Receive(c.gate, &message.HeartbeatAck{Sequence: 1})
+	c.workers = make([]crowdedWorker, workers)
+	for i := range c.workers {
+		w := &c.workers[i]
+		w.peer = node.Peer{ID: node.ID(fmt.Sprintf("worker-%05d", i)), Incarnation: 1, Role: node.RoleWorker, Addr: node.Addr(fmt.Sprintf("w%d:1", i))}
+		w.stream = c.Accept(w.peer)
+		c.beat(w)
+	}
+	d := &message.JobDispatch{
+		Job: message.JobID{1}, Fence: message.Fence{JobEpoch: 257}, Name: "n", Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
+		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{Name: "w", Test: true, VUs: 4 * uint64(workers), Duration: time.Hour, Timeout: time.Second, Steps: home()}}},
+	}
+	c.step(node.Input{Kind: node.InputMessage, Stream: c.gate, From: gate, Message: d})
+	for range 100 {
+		c.Complete(100, nil)
+		c.named()
+		c.m.resumed(c, c.m.order)
+		c.m.settle(c)
+	}
+	for c.dispatched() < workers { // as many at a time as the pace allows
+		for i := range c.workers {
+			c.beat(&c.workers[i])
+		}
+	}
+	return c
+}
+
+// figures are what a worker reports of a step with three phases after some thousand requests.
+func figures(requests int) *message.Stats {
+	h := new(stats.Histogram)
+	for i := range requests {
+		h.Record(uint64(1_000_000 + i*i%40_000_000))
+	}
+	w := h.Wire()
+	step := message.StepStats{Name: "home", Kind: message.StepRequest, Started: uint64(requests), Sent: uint64(requests), OK: uint64(requests), Latency: w, Service: w,
+		Statuses: []message.StatusCount{{Status: 200, Count: uint64(requests)}}}
+	for _, p := range []message.Phase{message.PhaseSend, message.PhaseWait, message.PhaseReceive} {
+		step.Phases = append(step.Phases, message.PhaseTimes{Phase: p, Time: w})
+	}
+	var windows stats.Windows
+	for i := range requests {
+		at := time.Duration(i) * time.Minute / time.Duration(requests)
+		windows.At(at).Started++
+		windows.At(at).OK++
+		windows.Record(at, uint64(1_000_000+i*i%40_000_000))
+	}
+	step.Windows = windows.Wire()
+	return &message.Stats{Active: 4, Elapsed: time.Minute, Generator: message.Generator{Lag: w}, Steps: []message.StepStats{step}}
+}
+
+// The load of one job on all workers: a heartbeat, a report of figures, and the push of their
+// sum to the gate.
+func BenchmarkOneJobOnAllWorkers(b *testing.B) {
+	for _, workers := range sizes() {
+		c := newCrowded(workers)
+		s := figures(5000)
+		for i := range c.workers {
+			c.report(&c.workers[i], 1, s)
+		}
+		n, sequence := 0, uint64(1)
+		b.Run(fmt.Sprintf("heartbeat/workers=%d", workers), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				n = (n + 1) % workers
+				c.beat(&c.workers[n])
+			}
+		})
+		b.Run(fmt.Sprintf("progress/workers=%d", workers), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				n, sequence = (n+1)%workers, sequence+1
+				c.report(&c.workers[n], sequence, s)
+			}
+		})
+		for _, k := range []uint8{node.ManagerPush, node.ManagerHeartbeat, node.ManagerRetry} {
+			b.Run(fmt.Sprintf("%s/workers=%d", map[uint8]string{node.ManagerPush: "push", node.ManagerHeartbeat: "own-heartbeat", node.ManagerRetry: "retry"}[k], workers), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					for _, p := range c.m.order {
+						p.Dirty = true
+					}
+					c.step(node.Input{Kind: node.InputTimer, Timer: node.Key(node.PartManager, k)})
+				}
+			})
+		}
+	}
+}
