@@ -1,6 +1,8 @@
 package event
 
 import (
+	"time"
+
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -38,6 +40,15 @@ type Ignored struct {
 type StoreFailed struct {
 	What string
 	Err  string
+}
+
+// ReportsPaced: a manager asks its workers for figures less often than they would send them by
+// themselves. It comes once a second while that lasts, and at its end.
+type ReportsPaced struct {
+	Every   time.Duration // zero: as often as they like
+	Shards  int           // that report
+	Reports int           // since the last heartbeat of the manager
+	Behind  bool          // reports have waited for too long of late; otherwise there are many shards
 }
 
 // Shed: a node rejected, dropped or refused something because it had no room or no use for it.
@@ -139,6 +150,9 @@ func (Ignored) EventName() string { return "ignored" }
 
 // EventName implements node.Event.
 func (StoreFailed) EventName() string { return "store-failed" }
+
+// EventName implements node.Event.
+func (ReportsPaced) EventName() string { return "reports-paced" }
 
 // EventName implements node.Event.
 func (Shed) EventName() string { return "shed" }

@@ -58,6 +58,7 @@ type Room struct {
 	WatchersMax     int
 	DatacentersMax  int
 	ManagersMax     int
+	ReportsMax      int // reports of figures a second that this gate asks managers for
 }
 
 // Dispatching says how a gate finds managers, and when it gives one up.
@@ -118,7 +119,7 @@ func Default() Config {
 		},
 		Room: Room{
 			QueueMax: 1000, JobsMax: 10_000, KeysMax: 1_500_000, ProgramBytesMax: programBytesMax, SpecBytesMax: 128 << 20,
-			WaitersMax: 64, LookupsMax: 1000, WatchersMax: 10_000, DatacentersMax: 64, ManagersMax: 1024,
+			WaitersMax: 64, LookupsMax: 1000, WatchersMax: 10_000, DatacentersMax: 64, ManagersMax: 1024, ReportsMax: 1000,
 		},
 		Dispatching: Dispatching{
 			ManagerSilence: 5 * time.Second, ManagerAge: 15 * time.Minute, DatacenterAge: 2 * time.Hour,
@@ -265,6 +266,7 @@ func (c *Config) Settings() []setting.Setting {
 		setting.Count("gate.lookups_max", &c.LookupsMax, 0, "jobs that are being looked up on a majority", "more load on the other gates", "further requests are rejected, to be retried"),
 		setting.Count("gate.watchers_max", &c.WatchersMax, 0, "clients that follow jobs", "memory and pushes", "further watchers are rejected"),
 		setting.Count("gate.datacenters_max", &c.DatacentersMax, 0, "datacenters that are known", "memory", "managers of further ones are rejected"),
+		setting.Count("gate.reports_max", &c.ReportsMax, 100_000, "reports of figures a second for which managers are asked, as often as every 5 s at least", "smoother displays of hundreds of jobs", "less load"),
 		setting.Count("gate.managers_max", &c.ManagersMax, 0, "managers that are known", "memory", "further ones are rejected"),
 		setting.Count("gate.results_max", &c.ResultsMax, 0, "results that are kept", "disk, see gate.files_max", "old results go earlier"),
 		setting.Count("gate.result_bytes_max", &c.ResultBytesMax, 0, "bytes of all results", "disk, see gate.file_bytes_max", "old results go earlier"),

@@ -16,6 +16,7 @@ import (
 	"hyperscale/core/ledger"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/pressure"
 	"hyperscale/core/quorum"
 	"hyperscale/core/uplink"
 	"hyperscale/core/window"
@@ -42,6 +43,7 @@ func New(c Config) *Machine {
 	m.ledger = ledger.New[tag](c.Lease + c.QuorumTimeout)
 	m.crowd = queue.NewCrowd()
 	m.queue = queue.New(queue.Bounds{Timeout: c.QueueTimeout, AgeMax: c.QueueAgeMax, Step: c.QueueStep})
+	m.gauge = pressure.Gauge{Base: c.PushInterval, PerSecond: c.ReportsMax}
 	m.lookups = audience.NewLookups(c.LookupsMax, c.WaitersMax)
 	return m
 }

@@ -11,12 +11,22 @@ import (
 	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/pressure"
 )
 
 // roster handles the managers' messages, and passes on results of jobs that another gate owns.
 type roster struct {
 	driver
 	relay audience.Relay
+	gauge pressure.Gauge // of managers' reports
+}
+
+// reporters counts the subjobs of this gate that may report figures.
+func (m *roster) reporters() (n int) {
+	for _, j := range m.active {
+		n += len(j.Subjobs)
+	}
+	return n
 }
 
 func (m *roster) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHeartbeat) {
@@ -44,7 +54,7 @@ func (m *roster) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHea
 		}
 	}
 	mgr.Take(in.Stream, h, env.Now())
-	env.Send(in.Stream, &message.HeartbeatAck{Sequence: h.Sequence, Subjobs: m.compare(env, mgr, h.Subjobs)})
+	env.Send(in.Stream, &message.HeartbeatAck{Sequence: h.Sequence, Subjobs: m.compare(env, mgr, h.Subjobs), Every: m.gauge.Every(env.Now(), m.reporters())})
 	m.schedule(env)
 }
 

@@ -114,6 +114,7 @@ func (m *roster) onRefused(env node.Env, in *node.Input, r *message.JobRefused) 
 
 // onProgress keeps the newest progress report of the current manager.
 func (m *roster) onProgress(env node.Env, in *node.Input, r *message.JobProgress) {
+	m.gauge.Waited(env.Now(), in.Waited)
 	j, _ := m.owned(env, in, r.Job)
 	if j == nil {
 		return

@@ -74,6 +74,7 @@ type Bounds struct {
 	SubjobsMax  int // subjobs without an acknowledged result
 	FinishedMax int // finished subjobs that the manager remembers
 	WorkersMax  int // registered workers
+	ReportsMax  int // reports of figures a second that this manager asks its workers for
 }
 
 // spillMax is what a register can hold.
@@ -113,6 +114,7 @@ func Default() Config {
 			SubjobsMax:  1000,
 			FinishedMax: 256,
 			WorkersMax:  10_000,
+			ReportsMax:  2000, // at 40 us with decoding, a twelfth of a core
 		},
 	}
 }
@@ -201,6 +203,7 @@ func (c *Config) Settings() []setting.Setting {
 	return []setting.Setting{
 		setting.Count("manager.workers_max", &c.WorkersMax, 100_000, "workers that are registered", "memory: about 4 KiB a worker", "further workers are rejected"),
 		setting.Count("manager.subjobs_max", &c.SubjobsMax, 4000, "shares of jobs whose result is not acknowledged", "memory", "further dispatches are rejected"),
+		setting.Count("manager.reports_max", &c.ReportsMax, 100_000, "reports of figures a second for which workers are asked, as often as every 5 s at least", "smoother displays of jobs on thousands of workers", "less load"),
 		setting.Count("manager.finished_max", &c.FinishedMax, 100_000, "ended shares that are remembered", "memory", "a late question about one finds nothing"),
 		setting.Count("manager.rerun_max", &c.RerunMax, 100, "dispatches of one shard after losses of its worker", "patience with workers that fail", "a job fails earlier"),
 		setting.Count("manager.dispatch_max", &c.DispatchMax, 100, "dispatches of one shard in all", "patience with workers that refuse", "a job fails earlier"),

@@ -3,10 +3,12 @@ package manager
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/pressure"
 	"hyperscale/core/uplink"
 )
 
@@ -15,8 +17,11 @@ const (
 	beatsKept     = 256 // answers to older heartbeats renew nothing
 )
 
-// beats holds when a stream's last heartbeats were sent, by sequence.
-type beats [beatsKept]node.Instant
+// beats are what a stream to a gate has of heartbeats.
+type beats struct {
+	sent [beatsKept]node.Instant // when the last ones were sent, by sequence
+	word pressure.Word           // how often the gate wants reports
+}
 
 func (m *gateSide) onGateOpened(env node.Env, l *uplink.Link) {
 	//lint:orderfree each entry goes or stays by itself
@@ -44,7 +49,8 @@ func (m *gateSide) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hea
 	if sent == nil || ack.Sequence == 0 || l.Sequence-ack.Sequence >= beatsKept {
 		return
 	}
-	at := sent[ack.Sequence%beatsKept]
+	at := sent.sent[ack.Sequence%beatsKept]
+	sent.word.Hear(env.Now(), ack.Every)
 	var resumed []*subjob.Subjob
 	for _, ref := range ack.Subjobs {
 		p := m.subjobs[ref.Job]
@@ -101,7 +107,7 @@ func (m *gateSide) beatAll(env node.Env) {
 func (m *gateSide) beat(env node.Env, l *uplink.Link, hb *message.ManagerHeartbeat) {
 	l.Sequence++
 	if sent := m.sent[l.Stream]; sent != nil {
-		sent[l.Sequence%beatsKept] = env.Now()
+		sent.sent[l.Sequence%beatsKept] = env.Now()
 	}
 	own := *hb
 	own.Sequence = l.Sequence
@@ -170,9 +176,24 @@ func (m *gateSide) onResultRecorded(env node.Env, p *subjob.Subjob) {
 	m.beatAll(env) // the gates queue the jobs that wait for its cores
 }
 
-// onPush sends gates the progress of the subjobs that changed since the last push.
+// turns is how often this manager reports a subjob's figures on a link: as often as workers do, and as
+// its gate asks for; zero: as it likes. It counts in whole turns.
+func (m *gateSide) turns(env node.Env, l *uplink.Link) (turns uint64, every time.Duration) {
+	every = m.every(env)
+	if sent := m.sent[l.Stream]; sent != nil {
+		every = max(every, sent.word.Every(env.Now()))
+	}
+	if turns = pressure.Turns(every, m.config.ProgressInterval); turns == 1 {
+		return turns, 0
+	}
+	return turns, time.Duration(turns) * m.config.ProgressInterval
+}
+
+// onPush sends gates the progress of the subjobs that changed since the last push, as far as figures
+// are due.
 func (m *gateSide) onPush(env node.Env) {
 	m.pushing = false
+	m.figures.turn++
 	first, skipped := m.turn, -1
 	m.turn = 0
 	for i := range m.order {
@@ -191,13 +212,18 @@ func (m *gateSide) onPush(env node.Env) {
 			}
 			continue
 		}
-		p.Dirty = false
+		turns, every := m.turns(env, l)
+		if !p.Moved && !pressure.Due(m.figures.turn, p.Turn, uint64(p.Job[0]), turns) {
+			continue
+		}
+		p.Dirty, p.Moved, p.Turn = false, false, m.figures.turn
 		p.Sequence++
 		out := &message.JobProgress{
 			Job: p.Job, Fence: p.Fence, Subjob: m.snapshot(env, p),
 			// A later holder continues above these numbers.
 			Sequence: p.Fence.SubjobEpoch<<24 + p.Sequence,
 		}
+		out.Subjob.Every = every
 		subjob.Fit(&out.Subjob, out.Size)
 		if message.HeaderSize+out.Size() > message.FrameMax {
 			subjob.Slim(&out.Subjob, out.Size)

@@ -14,6 +14,7 @@ import (
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/pressure"
 	"hyperscale/core/quorum"
 	"hyperscale/core/uplink"
 )
@@ -38,6 +39,16 @@ type holdings struct {
 	lone     lone
 	nextTry  node.Instant // when the timer of dispatches fires
 	loaded   node.Instant // when a worker last had too much to do to take shards; zero: never
+	figures  figures
+}
+
+// figures say how often workers report, and this manager.
+type figures struct {
+	gauge   pressure.Gauge
+	shards  int           // that report, of this manager's subjobs
+	reports int           // since this manager's last heartbeat
+	told    time.Duration // in the last event
+	turn    uint64        // of pushes
 }
 
 // attempts changes the states of shards and their workflows, and orders workers.
@@ -291,13 +302,46 @@ func oldest(of map[message.JobID]node.Instant) message.JobID {
 	return first
 }
 
-// touch includes the subjob's progress in the next push.
+// touch includes the subjob's progress in the next push: a state has changed.
 func (m *holdings) touch(env node.Env, p *subjob.Subjob) {
+	p.Moved = true
+	m.touchFigures(env, p)
+}
+
+// touchFigures includes the subjob's progress in the next push that is due to figures.
+func (m *holdings) touchFigures(env node.Env, p *subjob.Subjob) {
 	p.Dirty = true
 	if !m.pushing {
 		m.pushing = true
 		env.SetTimer(node.Key(node.PartManager, node.ManagerPush), m.config.ProgressInterval)
 	}
+}
+
+// every is how often workers report figures to this manager; zero: as often as they like.
+func (m *holdings) every(env node.Env) time.Duration {
+	return m.figures.gauge.Every(env.Now(), m.figures.shards)
+}
+
+// countShards counts the shards that may report.
+func (m *holdings) countShards() {
+	m.figures.shards = 0
+	for _, p := range m.order {
+		for _, f := range p.Workflows {
+			if p.Result == nil && !f.State.Terminal() {
+				m.figures.shards += len(f.Shards)
+			}
+		}
+	}
+}
+
+// tellEvery emits how often workers report, while that is seldom, and at its end.
+func (m *holdings) tellEvery(env node.Env) {
+	m.countShards()
+	every := m.every(env)
+	if every != 0 || m.figures.told != 0 {
+		env.Emit(event.ReportsPaced{Every: every, Shards: m.figures.shards, Reports: m.figures.reports, Behind: m.figures.gauge.Behind()})
+	}
+	m.figures.told, m.figures.reports = every, 0
 }
 
 func (m *holdings) acquire(env node.Env, job message.JobID, c *subjob.Claim, seed []byte) {

@@ -18,6 +18,8 @@ type crowded struct {
 	m       *Machine
 	gate    node.StreamID
 	workers []crowdedWorker
+	acked   time.Duration        // interval of the last answer to a heartbeat
+	pushed  *message.JobProgress // the last one
 }
 
 type crowdedWorker struct {
@@ -25,14 +27,20 @@ type crowdedWorker struct {
 	stream   node.StreamID
 	shard    message.ShardID
 	fence    message.Fence
+	every    time.Duration // of its dispatch
 	sequence uint64
 }
 
 // Send implements node.Network.
 func (c *crowded) Send(s node.StreamID, m node.Message) {
-	if d, ok := m.(*message.ShardDispatch); ok {
+	switch m := m.(type) {
+	case *message.ShardDispatch:
 		w := &c.workers[int(s)-int(c.workers[0].stream)]
-		w.shard, w.fence = d.Shard, d.Fence
+		w.shard, w.fence, w.every = m.Shard, m.Fence, m.Every
+	case *message.HeartbeatAck:
+		c.acked = m.Every
+	case *message.JobProgress:
+		c.pushed = m
 	}
 }
 
@@ -70,9 +78,10 @@ func (c *crowded) dispatched() (n int) {
 	return n
 }
 
-func newCrowded(workers int) *crowded {
+func newCrowded(workers, reports int) *crowded {
 	c := &crowded{}
 	config := small()
+	config.ReportsMax = reports
 	config.Gates = []node.Addr{"g1:1"}
 	c.Env = nodetest.New(nodetest.Config{
 		Self: node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
@@ -110,8 +119,8 @@ func newCrowded(workers int) *crowded {
 	return c
 }
 
-// figures are what a worker reports of a step with three phases after some thousand requests.
-func figures(requests int) *message.Stats {
+// measured is what a worker reports of a step with three phases after some thousand requests.
+func measured(requests int) *message.Stats {
 	h := new(stats.Histogram)
 	for i := range requests {
 		h.Record(uint64(1_000_000 + i*i%40_000_000))
@@ -137,8 +146,8 @@ func figures(requests int) *message.Stats {
 // sum to the gate.
 func BenchmarkOneJobOnAllWorkers(b *testing.B) {
 	for _, workers := range sizes() {
-		c := newCrowded(workers)
-		s := figures(5000)
+		c := newCrowded(workers, Default().ReportsMax)
+		s := measured(5000)
 		for i := range c.workers {
 			c.report(&c.workers[i], 1, s)
 		}
@@ -167,6 +176,79 @@ func BenchmarkOneJobOnAllWorkers(b *testing.B) {
 					c.step(node.Input{Kind: node.InputTimer, Timer: node.Key(node.PartManager, k)})
 				}
 			})
+		}
+	}
+}
+
+// push fires the timer of pushes, and returns what the gate gets.
+func (c *crowded) push() *message.JobProgress {
+	c.pushed = nil
+	c.step(node.Input{Kind: node.InputTimer, Timer: node.Key(node.PartManager, node.ManagerPush)})
+	return c.pushed
+}
+
+// The workers of a job that is too large for reports each half second learn that with their dispatch.
+// The manager reports as seldom, and says so; but a change of a state waits for nothing.
+func TestWorkersOfALargeJobReportSeldom(t *testing.T) {
+	c := newCrowded(10, 4)
+	for i := range c.workers {
+		if w := &c.workers[i]; w.every != 2500*time.Millisecond {
+			t.Errorf("%s is dispatched to with an interval of %v, 10 shards and 4 reports a second make 2.5 s", w.peer.ID, w.every)
+		}
+	}
+	c.beat(&c.workers[0])
+	if c.acked != 2500*time.Millisecond {
+		t.Errorf("a heartbeat is answered with an interval of %v", c.acked)
+	}
+	c.beat(&crowdedWorker{peer: c.workers[0].peer, stream: c.workers[0].stream}) // an old one
+	if c.acked != 2500*time.Millisecond {
+		t.Errorf("an old heartbeat is answered with an interval of %v", c.acked)
+	}
+	if p := c.push(); p == nil || p.Subjob.State != message.JobRunning || p.Subjob.Every != 2500*time.Millisecond {
+		t.Fatalf("the start is not pushed at once, or without its interval: %+v", p)
+	}
+	var turns []int
+	for turn := range 20 {
+		c.report(&c.workers[turn%10], uint64(turn+1), &message.Stats{})
+		if c.push() != nil {
+			turns = append(turns, turn)
+		}
+	}
+	if len(turns) != 4 || turns[3]-turns[0] != 15 {
+		t.Errorf("of 20 turns of half a second figures are pushed in %v, each fifth was due", turns)
+	}
+	c.m.becomeWorkflow(c, c.m.order[0].Workflows[0], message.WorkflowCompleted, "")
+	if c.push() == nil {
+		t.Error("a change of a state waits for its turn")
+	}
+}
+
+// A manager reports as seldom as the gate of a subjob asks, while the gate repeats it.
+func TestAGateSlowsReportsDown(t *testing.T) {
+	c := newCrowded(2, 1000)
+	c.push()
+	hear := func(every time.Duration) {
+		l := c.m.gates.All()[0]
+		c.m.onHeartbeatAck(c, l, &message.HeartbeatAck{Sequence: l.Sequence, Every: every})
+	}
+	reports := uint64(0)
+	pushes := func() (n int) {
+		for range 6 {
+			reports++
+			c.report(&c.workers[0], reports, &message.Stats{})
+			if p := c.push(); p != nil {
+				n++
+			}
+		}
+		return n
+	}
+	for _, s := range []struct {
+		every time.Duration
+		want  int
+	}{{0, 6}, {time.Second, 3}, {1500 * time.Millisecond, 2}, {0, 6}} {
+		hear(s.every)
+		if got := pushes(); got != s.want {
+			t.Errorf("a gate that asks for a report each %v gets %d in 3 s, want %d", s.every, got, s.want)
 		}
 	}
 }

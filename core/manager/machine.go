@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/pressure"
 	"slices"
 )
 
@@ -30,6 +31,7 @@ func New(c Config) *Machine {
 		config: c, roster: roster.New(), ledger: ledger.New[tag](c.FileAge / 8), pace: pace.New(pace.Default()),
 		subjobs: map[message.JobID]*subjob.Subjob{}, claims: map[message.JobID]*subjob.Claim{},
 		ended: map[message.JobID]node.Instant{}, gone: map[message.JobID]node.Instant{},
+		figures: figures{gauge: pressure.Gauge{Base: c.ProgressInterval, PerSecond: c.ReportsMax}},
 	}
 	return m
 }
@@ -146,6 +148,7 @@ func (m *Machine) onHeartbeat(env node.Env) {
 	}
 	m.closeUnmet(env)
 	m.cutOff(env)
+	m.tellEvery(env)
 	m.place(env)
 	m.beatAll(env)
 }

@@ -20,6 +20,7 @@ func small() Config {
 	c.Gates = []node.Addr{"g1:1"}
 	c.SubjobsMax = 4
 	c.FinishedMax = 2
+	c.ReportsMax = 10
 	c.DatacenterLease = 20 * time.Minute // a gate gives its word once a story
 	return c
 }

@@ -173,6 +173,7 @@ func (m *workflows) lacksRoom(env node.Env, f *subjob.Workflow, c place.Claim, r
 // onCut dispatches the shards of a workflow whose cut is on a majority.
 func (m *workflows) onCut(env node.Env, f *subjob.Workflow) {
 	f.Cut = true
+	m.countShards() // before they report
 	m.send(env, f, f.Shards...)
 }
 

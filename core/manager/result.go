@@ -11,7 +11,9 @@ import (
 	"hyperscale/core/node"
 )
 
-func (m *workerSide) onShardProgress(env node.Env, w *roster.Worker, r *message.ShardProgress) {
+func (m *workerSide) onShardProgress(env node.Env, in *node.Input, w *roster.Worker, r *message.ShardProgress) {
+	m.figures.reports++
+	m.figures.gauge.Waited(env.Now(), in.Waited)
 	s := m.shardOf(env, r.Shard)
 	if s == nil || s.Fence != r.Fence || !s.Live() || s.Worker != w.Peer.ID {
 		return // of a given-up attempt: its heartbeat gets it cancelled
@@ -20,7 +22,7 @@ func (m *workerSide) onShardProgress(env node.Env, w *roster.Worker, r *message.
 	if s.Progress == nil || r.Sequence > s.Progress.Sequence {
 		s.Progress = r
 		s.Heard(env.Now(), r.Stats.Elapsed)
-		m.touch(env, s.Workflow.Subjob)
+		m.touchFigures(env, s.Workflow.Subjob)
 	}
 }
 
@@ -153,7 +155,7 @@ func (m *workerSide) onWorkerMessage(env node.Env, in *node.Input, w *roster.Wor
 	case *message.ShardWaits:
 		m.onShardWaits(env, w, msg)
 	case *message.ShardProgress:
-		m.onShardProgress(env, w, msg)
+		m.onShardProgress(env, in, w, msg)
 	case *message.ShardResult:
 		m.onShardResult(env, w, msg)
 	default:

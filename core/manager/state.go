@@ -131,7 +131,7 @@ func (m *attempts) lose(env node.Env, s *subjob.Shard, why string, stopped bool)
 	}
 	s.Losing, s.Commit = s.GiveUp(why, from), subjob.Losing
 	m.detach(s)
-	m.touch(env, s.Workflow.Subjob)
+	m.touchFigures(env, s.Workflow.Subjob)
 	t := tag{step: lastReportKept, shard: s, why: why, from: from}
 	if s.Losing.Report == nil {
 		m.recordLoss(&t)

@@ -65,7 +65,7 @@ func TestWordCountsFromTheQuestion(t *testing.T) {
 	d, j, h := startedLayers(t, 1)
 	m := h.machine.(*Machine)
 	p, l := m.subjobs[j.dispatch.Job], m.gates.All()[0]
-	asked := m.sent[l.Stream][l.Sequence%beatsKept]
+	asked := m.sent[l.Stream].sent[l.Sequence%beatsKept]
 	d.model.mute = true
 	d.run(5 * time.Second) // heartbeats under way get answers without a name
 	p.Deadline = 0

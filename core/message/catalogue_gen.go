@@ -918,7 +918,7 @@ func (z *DatacenterInfo) check() error {
 }
 
 func (z *DatacenterResult) size() int {
-	n := 45
+	n := 51
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Error))
@@ -931,6 +931,7 @@ func (z *DatacenterResult) size() int {
 	for i := range z.Workers {
 		n += z.Workers[i].size()
 	}
+	n += sizeInt(int64(z.Every))
 	return n
 }
 
@@ -947,6 +948,7 @@ func (z *DatacenterResult) digest(h uint64) uint64 {
 	for i := range z.Workers {
 		h = z.Workers[i].digest(h)
 	}
+	h = node.Mix(h, uint64(z.Every))
 	return h
 }
 
@@ -4329,7 +4331,7 @@ func (z *HeartbeatAck) Size() int { return z.size() }
 func (z *HeartbeatAck) Digest() uint64 { return z.digest(49) }
 
 func (z *HeartbeatAck) size() int {
-	n := 23
+	n := 29
 	n += sizeUint(uint64(z.Sequence))
 	n += sizeArray(len(z.Shards))
 	for i := range z.Shards {
@@ -4339,6 +4341,7 @@ func (z *HeartbeatAck) size() int {
 	for i := range z.Subjobs {
 		n += z.Subjobs[i].size()
 	}
+	n += sizeInt(int64(z.Every))
 	return n
 }
 
@@ -4352,6 +4355,7 @@ func (z *HeartbeatAck) digest(h uint64) uint64 {
 	for i := range z.Subjobs {
 		h = z.Subjobs[i].digest(h)
 	}
+	h = node.Mix(h, uint64(z.Every))
 	return h
 }
 
@@ -4934,7 +4938,7 @@ func (z *ShardDispatch) Size() int { return z.size() }
 func (z *ShardDispatch) Digest() uint64 { return z.digest(65) }
 
 func (z *ShardDispatch) size() int {
-	n := 116
+	n := 124
 	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeString(len(z.Workflow))
@@ -4953,6 +4957,7 @@ func (z *ShardDispatch) size() int {
 	n += z.Rows.size()
 	n += z.Resume.size()
 	n += sizeUint(uint64(z.Tenancy))
+	n += sizeInt(int64(z.Every))
 	return n
 }
 
@@ -4975,6 +4980,7 @@ func (z *ShardDispatch) digest(h uint64) uint64 {
 	h = z.Rows.digest(h)
 	h = z.Resume.digest(h)
 	h = node.Mix(h, uint64(z.Tenancy))
+	h = node.Mix(h, uint64(z.Every))
 	return h
 }
 

@@ -55,6 +55,10 @@ type HeartbeatAck struct {
 	Sequence uint64      `msg:"sequence" require:"true"`
 	Shards   []ShardRef  `msg:"slices"` // of those listed, the ones that this manager owns and wants
 	Subjobs  []SubjobRef `msg:"parts"`  // of those listed, the ones whose job this gate owns
+
+	// Every is how long the receiver waits from one report of figures to the next; zero: as long
+	// as it likes. Other messages wait for nothing.
+	Every time.Duration `msg:"every"`
 }
 
 // JobDispatch gives a datacenter its subjob. The fence's attempt is 0.

@@ -15,9 +15,9 @@ const (
 // MarshalMsg implements msgp.Marshaler
 func (z *HeartbeatAck) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 3
+	// map header, size 4
 	// string "sequence"
-	o = append(o, 0x83, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
+	o = append(o, 0x84, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
 	o = msgp.AppendUint64(o, z.Sequence)
 	// string "slices"
 	o = append(o, 0xa6, 0x73, 0x6c, 0x69, 0x63, 0x65, 0x73)
@@ -56,6 +56,9 @@ func (z *HeartbeatAck) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 	}
+	// string "every"
+	o = append(o, 0xa5, 0x65, 0x76, 0x65, 0x72, 0x79)
+	o = msgp.AppendDuration(o, z.Every)
 	return
 }
 
@@ -204,6 +207,17 @@ func (z *HeartbeatAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
+		case "every":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Every")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Every, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Every")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -226,6 +240,7 @@ func (z *HeartbeatAck) Msgsize() (s int) {
 	for za0002 := range z.Subjobs {
 		s += 1 + 4 + z.Subjobs[za0002].Job.Msgsize() + 6 + z.Subjobs[za0002].Fence.Msgsize() + 6 + z.Subjobs[za0002].State.Msgsize()
 	}
+	s += 6 + msgp.DurationSize
 	return
 }
 

@@ -58,6 +58,7 @@ type ShardDispatch struct {
 	Rows       RowShare      `msg:"rows"`
 	Resume     Resume        `msg:"resume"`
 	Tenancy    Tenancy       `msg:"tenancy"`
+	Every      time.Duration `msg:"every"` // of the last HeartbeatAck, which did not know of this shard
 }
 
 // ShardAccepted reports that the fence is on disk and the shard started.

@@ -333,9 +333,9 @@ func (z *ShardCancel) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ShardDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 15
+	// map header, size 16
 	// string "slice"
-	o = append(o, 0x8f, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0xde, 0x0, 0x10, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Shard")
@@ -415,6 +415,9 @@ func (z *ShardDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "Tenancy")
 		return
 	}
+	// string "every"
+	o = append(o, 0xa5, 0x65, 0x76, 0x65, 0x72, 0x79)
+	o = msgp.AppendDuration(o, z.Every)
 	return
 }
 
@@ -678,6 +681,17 @@ func (z *ShardDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Tenancy")
 				return
 			}
+		case "every":
+			if zb0001Dup[1]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Every")
+				return
+			}
+			zb0001Dup[1] |= 1 << 7
+			z.Every, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Every")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -692,11 +706,11 @@ func (z *ShardDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ShardDispatch) Msgsize() (s int) {
-	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 9 + msgp.StringPrefixSize + len(z.Workflow) + 8 + z.Program.Msgsize() + 12 + msgp.Uint64Size + 4 + msgp.Uint64Size + 9 + msgp.Uint64Size + 6 + msgp.Uint32Size + 9 + msgp.DurationSize + 8 + msgp.DurationSize + 12 + msgp.DurationSize + 6 + msgp.ArrayHeaderSize
+	s = 3 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 9 + msgp.StringPrefixSize + len(z.Workflow) + 8 + z.Program.Msgsize() + 12 + msgp.Uint64Size + 4 + msgp.Uint64Size + 9 + msgp.Uint64Size + 6 + msgp.Uint32Size + 9 + msgp.DurationSize + 8 + msgp.DurationSize + 12 + msgp.DurationSize + 6 + msgp.ArrayHeaderSize
 	for za0001 := range z.Given {
 		s += z.Given[za0001].Msgsize()
 	}
-	s += 5 + z.Rows.Msgsize() + 7 + 1 + 8 + msgp.DurationSize + 6 + msgp.Uint64Size + 5 + msgp.BoolSize + 8 + z.Tenancy.Msgsize()
+	s += 5 + z.Rows.Msgsize() + 7 + 1 + 8 + msgp.DurationSize + 6 + msgp.Uint64Size + 5 + msgp.BoolSize + 8 + z.Tenancy.Msgsize() + 6 + msgp.DurationSize
 	return
 }
 

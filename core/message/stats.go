@@ -227,6 +227,7 @@ type DatacenterResult struct {
 	Duration  time.Duration    `msg:"duration"`
 	Workflows []WorkflowResult `msg:"workflows"`
 	Workers   []WorkerShare    `msg:"workers"` // by name, the first 64 of them; then the sum of the others
+	Every     time.Duration    `msg:"every"`   // how often each worker reports, and the manager; zero: as often as they like, or never again
 }
 
 // ThresholdResult is the verdict on one threshold.

@@ -15,9 +15,9 @@ const (
 // MarshalMsg implements msgp.Marshaler
 func (z *DatacenterResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 7
 	// string "name"
-	o = append(o, 0x86, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0x87, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "state"
 	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
@@ -52,6 +52,9 @@ func (z *DatacenterResult) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 	}
+	// string "every"
+	o = append(o, 0xa5, 0x65, 0x76, 0x65, 0x72, 0x79)
+	o = msgp.AppendDuration(o, z.Every)
 	return
 }
 
@@ -178,6 +181,17 @@ func (z *DatacenterResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "every":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Every")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Every, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Every")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -200,6 +214,7 @@ func (z *DatacenterResult) Msgsize() (s int) {
 	for za0002 := range z.Workers {
 		s += z.Workers[za0002].Msgsize()
 	}
+	s += 6 + msgp.DurationSize
 	return
 }
 

@@ -30,6 +30,20 @@ type Part struct {
 	Teller   uint64
 	Sequence uint64 // of the report: an equal one has nothing new
 	Stats    message.Stats
+	Every    time.Duration // how often the workers behind it report, if seldom
+}
+
+// settling is how long a new node may lack reports of workers: until each has come twice, as one may
+// be under way when the time begins.
+func (p *Part) settling() time.Duration { return max(Settling, 2*p.Every) }
+
+// reach is how far back a condition looks: each worker has reported within it at least twice.
+func reach(parts []Part) time.Duration {
+	w := Window
+	for i := range parts {
+		w = max(w, 2*parts[i].Every)
+	}
+	return w
 }
 
 // Watch judges one condition while its workflow runs.
@@ -90,7 +104,8 @@ func (w *Watch) Due(now node.Instant) bool { return w.last == 0 || now.Sub(w.las
 // Observe takes the figures of all running parts, about once a step. It reports whether the
 // condition has held for its time, and its current value.
 //
-// It judges what arrived in the last Window, of all parts. While one of them reports nothing
+// It judges what arrived in the last Window, of all parts, or in a longer one where workers were told
+// to report seldom. While one of them reports nothing
 // new, or not for long enough yet, it judges nothing. When a count falls (an attempt was lost
 // with its reports), a new window begins. While no request ends, there is nothing to judge
 // except a rate, which is zero then. A condition that could not be judged for twice the window
@@ -100,13 +115,14 @@ func (w *Watch) Observe(now node.Instant, parts []Part, q Quantile, since Since)
 		return 0, false, nil
 	}
 	w.last = now
+	window := reach(parts)
 	whole := len(parts) > 0
 	var passed time.Duration
 	var all []*message.Stats
 	tracks := make([]track, len(parts))
 	for i := range parts {
 		t := &tracks[i]
-		*t = w.follow(now, &parts[i])
+		*t = w.follow(now, &parts[i], window)
 		first := &t.samples[0]
 		fresh, ok, err := between(&t.samples[len(t.samples)-1].stats, &first.stats, since)
 		if err != nil || !ok {
@@ -114,7 +130,7 @@ func (w *Watch) Observe(now node.Instant, parts []Part, q Quantile, since Since)
 			whole = false
 			continue
 		}
-		whole = whole && now.Sub(first.at) >= Window
+		whole = whole && now.Sub(first.at) >= window
 		passed = max(passed, now.Sub(first.at))
 		all = append(all, &fresh)
 	}
@@ -136,7 +152,7 @@ func (w *Watch) Observe(now node.Instant, parts []Part, q Quantile, since Since)
 	if f.over == 0 {
 		return 0, false, nil
 	}
-	w.judge(now, f.holds(w.plan.When.Op, w.plan.When.Bound))
+	w.judge(now, f.holds(w.plan.When.Op, w.plan.When.Bound), window)
 	return f.value(), w.holds && now.Sub(w.since) >= w.plan.For, nil
 }
 
@@ -153,7 +169,7 @@ func (w *Watch) stale(parts []Part) bool {
 }
 
 // follow adds a part's current report to its earlier ones.
-func (w *Watch) follow(now node.Instant, p *Part) track {
+func (w *Watch) follow(now node.Instant, p *Part, window time.Duration) track {
 	s := w.reduce(&p.Stats)
 	t := track{name: p.Name, teller: p.Teller, born: now}
 	if at := w.find(p.Name); at >= 0 && w.tracks[at].teller == p.Teller {
@@ -163,11 +179,11 @@ func (w *Watch) follow(now node.Instant, p *Part) track {
 	if n := len(t.samples); n > 0 && fell(&s, &t.samples[n-1].stats) {
 		t.born = now
 	}
-	if now.Sub(t.born) < Settling {
+	if now.Sub(t.born) < p.settling() {
 		t.samples = nil
 	}
 	t.samples = append(t.samples, sample{now, s})
-	for len(t.samples) > 1 && now.Sub(t.samples[1].at) >= Window {
+	for len(t.samples) > 1 && now.Sub(t.samples[1].at) >= window {
 		t.samples = t.samples[1:]
 	}
 	return t
@@ -197,8 +213,8 @@ func add(parts []*message.Stats) (message.Stats, error) {
 	return out, nil
 }
 
-func (w *Watch) judge(now node.Instant, holds bool) {
-	if holds && (!w.holds || now.Sub(w.known) > 2*Window) {
+func (w *Watch) judge(now node.Instant, holds bool, window time.Duration) {
+	if holds && (!w.holds || now.Sub(w.known) > 2*window) {
 		w.since = now
 	}
 	w.holds, w.known = holds, now

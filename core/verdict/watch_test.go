@@ -260,3 +260,52 @@ func TestWatchOfAPhase(t *testing.T) {
 		t.Errorf("it held %v, at worst %d", held, worst)
 	}
 }
+
+// seldom is the report of a part whose workers report each 5 s.
+func seldom(sequence, teller, ok, failed uint64) []verdict.Part {
+	return []verdict.Part{{Name: "dc1", Teller: teller, Sequence: sequence, Every: 5 * time.Second, Stats: message.Stats{
+		Steps: []message.StepStats{{Name: "home", Kind: message.StepRequest, Started: ok + failed, OK: ok, Failed: failed}},
+	}}}
+}
+
+func errorsAbove(share int64, long time.Duration) *verdict.Watch {
+	return verdict.NewWatch(message.AbortPlan{For: long, When: message.Threshold{Expr: "x", Step: "home", Of: message.OfErrors, Op: message.OpAbove, Bound: share}})
+}
+
+// A condition that holds aborts the run in time although its figures come each 5 s, and one report
+// is lost: a gap of two of them is no silence.
+func TestSeldomReportsAreJudged(t *testing.T) {
+	w := errorsAbove(100_000, 20*time.Second)
+	var aborted time.Duration
+	for at := time.Duration(0); at <= 70*time.Second && aborted == 0; at += 5 * time.Second {
+		if at == 35*time.Second || at == 40*time.Second {
+			continue
+		}
+		n := uint64(at / time.Second)
+		if _, held, err := w.Observe(node.Instant(time.Hour+at), seldom(n+1, 1, 100*n, 100*n), nil, since); err != nil {
+			t.Fatal(err)
+		} else if held {
+			aborted = at
+		}
+	}
+	if aborted != 45*time.Second { // settled at 10 s, judged from 20 s, again at 45 s
+		t.Errorf("half of the requests fail for 20 s: the run aborts after %v", aborted)
+	}
+}
+
+// The manager that takes a subjob over has no figures of most workers in its first reports. What comes
+// with those is no news of this moment: old failures abort no run.
+func TestATakeOverOfSeldomReportsAbortsNothing(t *testing.T) {
+	w := errorsAbove(100_000, time.Second)
+	for at := time.Duration(0); at <= 40*time.Second; at += time.Second {
+		n, teller := 1000+uint64(at/time.Second), uint64(1)
+		ok, failed := 100*n, uint64(50_000) // long ago
+		if at >= 20*time.Second {
+			known := min(10, uint64((at-20*time.Second)/time.Second)) // tenths of the workers have reported
+			ok, failed, teller = ok*known/10, failed*known/10, 2
+		}
+		if v, held, err := w.Observe(node.Instant(time.Hour+at), seldom(n, teller, ok, failed), nil, since); err != nil || held {
+			t.Fatalf("after %v: aborts %v at %d, error %v", at, held, v, err)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 type orders struct{ results }
 
 func (m *orders) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispatch) {
+	m.managers.hear(env, l, d.Every)
 	s := m.shards[d.Shard]
 	if s != nil && d.Fence.Less(s.high()) {
 		m.refuseStale(env, l, s, d.Fence, "dispatch")

@@ -77,8 +77,14 @@ type execution struct {
 	failure  string
 	fault    message.Fault // of the failure
 	silent   bool          // superseded or given up: it reports no end
-	dirty    bool          // progress since the last report
+	report
+}
+
+// report is what its manager has of an execution's figures.
+type report struct {
+	dirty    bool // there are newer ones
 	sequence uint64
+	turn     uint64 // of the last report; before the first one, of the start
 }
 
 // holder is the execution's identity among the holders of cores.

@@ -31,6 +31,7 @@ type holdings struct {
 	stopping bool        // it ends when nothing is left to do
 	pushing  bool        // the timer of progress is set
 	tick     health.Tick // of that timer
+	turn     uint64      // of reports
 	shown    shown
 
 	executions uint64

@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/pressure"
 	"hyperscale/core/uplink"
 )
 
@@ -24,6 +25,8 @@ type rhythm struct {
 	answered node.Instant // when the newest answered one was sent; zero: none on this stream
 	told     uint64       // sequence of the first that followed word of the hold; zero: none
 	knows    bool         // it was answered
+
+	word pressure.Word // how often the manager wants reports
 }
 
 // beatsMax bounds the remembered heartbeats. If cores become free all the time, an answer that
@@ -55,6 +58,19 @@ func (m *managers) send(env node.Env, to node.ID, msg node.Message) {
 	if l := m.links.Peer(to); l != nil {
 		env.Send(l.Stream, msg)
 	}
+}
+
+// hear takes a manager's word on how often it wants reports.
+func (m *managers) hear(env node.Env, l *uplink.Link, every time.Duration) {
+	m.rhythms[l].word.Hear(env.Now(), every)
+}
+
+// every is how often a manager wants reports; zero: as often as this worker likes.
+func (m *managers) every(env node.Env, of node.ID) time.Duration {
+	if l := m.links.Peer(of); l != nil {
+		return m.rhythms[l].word.Every(env.Now())
+	}
+	return 0
 }
 
 // connected lists the connected managers.

@@ -2,10 +2,12 @@ package worker
 
 import (
 	"fmt"
+	"time"
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/pressure"
 	"hyperscale/core/stats"
 	"hyperscale/core/worker/outbox"
 )
@@ -16,10 +18,25 @@ const statsMax = message.FrameMax / 2
 // results are the holdings, with the figures of executions.
 type results struct{ holdings }
 
-// onPush sends the progress since the last push.
+// turns is how many turns pass between two reports of an execution: the longest time that any manager
+// asks for which owns one. A manager that was replaced owns none, and is not asked.
+func (m *results) turns(env node.Env) uint64 {
+	var every time.Duration
+	for _, x := range m.ordered {
+		if x.phase == running || x.phase == ending {
+			every = max(every, m.managers.every(env, x.manager))
+		}
+	}
+	return pressure.Turns(every, m.config.ProgressInterval)
+}
+
+// onPush sends the progress since the last push of the executions whose turn it is. Unanswered
+// requests do not wait for a turn.
 func (m *results) onPush(env node.Env) {
 	m.pushing = false
 	awake := m.tick.Awake(env.Now())
+	m.turn++
+	turns := m.turns(env)
 	for _, x := range m.ordered {
 		if x.phase != running && x.phase != ending || x.silent {
 			continue
@@ -27,7 +44,7 @@ func (m *results) onPush(env node.Env) {
 		m.pushing = true
 		x.watchRuns(env, awake)
 		m.managers.askAgain(env, x)
-		if !x.dirty {
+		if !x.dirty || !pressure.Due(m.turn, x.turn, uint64(x.shard.id.Ordinal), turns) {
 			continue
 		}
 		l := m.managers.links.Peer(x.manager)
@@ -37,7 +54,7 @@ func (m *results) onPush(env node.Env) {
 		if !node.Calm(env, l.Stream) {
 			continue // a later push has newer figures
 		}
-		x.dirty = false
+		x.dirty, x.turn = false, m.turn
 		x.sequence++
 		sum, err := x.sum()
 		if err != nil {

@@ -28,7 +28,7 @@ func (m *orders) proceed(env node.Env, s *shard) {
 func (m *orders) start(env node.Env, x *execution) {
 	d := x.dispatch
 	x.become(running)
-	x.started = env.Now()
+	x.started, x.turn = env.Now(), m.turn
 	held := m.cores.Of(x.holder())
 	env.Emit(event.ShardStarted{Shard: x.shard.id, Fence: x.fence, Datacenter: m.config.Datacenter, Cores: held, Total: m.cores.Total(), Tenancy: d.Tenancy})
 	held = held[:x.executors(len(held))] // of a machine, the rest idles

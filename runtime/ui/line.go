@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/ui/units"
@@ -142,5 +143,24 @@ func (m *Model) waitersLine() string {
 	if more := len(all) - waitersShown; more > 0 {
 		all = append(all[:waitersShown:waitersShown], fmt.Sprintf("%d more wait", more))
 	}
+	if seldom := m.seldom(); seldom != "" {
+		all = append(all, seldom)
+	}
 	return strings.Join(all, "; ")
+}
+
+// seldom says that figures are older than people expect: a datacenter has many workers, or its manager
+// is behind.
+func (m *Model) seldom() string {
+	var every time.Duration
+	var of []string
+	for _, p := range m.places {
+		if p.every > 0 && !m.State.Terminal() {
+			every, of = max(every, p.every), append(of, units.Clean(p.name))
+		}
+	}
+	if every == 0 {
+		return ""
+	}
+	return fmt.Sprintf("figures every %s from %s", every, strings.Join(of, ", "))
 }

@@ -16,6 +16,7 @@ type place struct {
 	started, ok, failed uint64
 	rateMilli           uint64
 	lost                []message.LostAttempt
+	every               time.Duration // how often its workers report, if seldom
 	hands               []hand // its workers
 
 	base   uint64 // requests that had ended at the last sample
@@ -36,7 +37,7 @@ func (m *Model) apply(s *message.JobStatus) {
 }
 
 func (p *place) apply(d *message.DatacenterResult, now time.Duration) {
-	p.state, p.fault = d.State, d.Error
+	p.state, p.fault, p.every = d.State, d.Error, d.Every
 	p.vus, p.cores, p.started, p.ok, p.failed, p.lost = 0, 0, 0, 0, 0, nil
 	running := false
 	for i := range d.Workflows {

@@ -21,6 +21,8 @@ func loadWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "paused-manager-of-many", Virtual: 34 * time.Second, Within: 12 * time.Second, Rate: 4 * pausedWorkers, Build: cluster.On(buildPausedManagerOfMany),
 			Doc: "The only manager of hundreds of workers is paused for one to two seconds, while each of them runs a shard of one job. Its mailbox holds little more than a message of each. Heartbeats and figures that wait replace older ones: no stream breaks, no worker is lost, nothing runs again, and the job completes."},
+		{Name: "overloaded-manager", Virtual: 75 * time.Second, Within: 15 * time.Second, Rate: 4 * overloadedWorkers, Build: cluster.On(buildOverloadedManager),
+			Doc: "The only manager of hundreds of workers is so slow for ten seconds that reports of figures wait. Within three seconds workers report as seldom as it asks, and thirty seconds later as often as before. No worker is lost, nothing runs again, and the job completes with the sum of all."},
 		{Name: "file-flood", Virtual: 80 * time.Second, Within: 30 * time.Second, Build: cluster.On(buildFileFlood),
 			Doc: "Slow managers get hundreds of dispatches with their programs at once, and keep these files on a majority, while shards of another job run. Renewals wait behind none of it: no peer is lost, nothing runs again, and every job ends."},
 		{Name: "program-fan-out", Virtual: 70 * time.Second, Within: 30 * time.Second, Network: slowRack, Build: cluster.On(buildProgramFanOut),
@@ -57,6 +59,31 @@ func buildPausedManagerOfMany(s *cluster.Cluster) {
 
 // manyRegistered is when all workers of a crowd have registered.
 const manyRegistered = 9 * time.Second
+
+// overloadedWorkers is the most that the world has.
+const overloadedWorkers = 240
+
+const (
+	overloadedFor = 10 * time.Second
+	toldWithin    = 3 * time.Second  // from the begin of the overload until workers obey
+	calmWithin    = 30 * time.Second // from its end until they report as often as before
+)
+
+func buildOverloadedManager(s *cluster.Cluster) {
+	workers := s.Crowd(overloadedWorkers)
+	s.Build(cluster.Topology{Gates: 1, Datacenters: 1, Managers: 1, Workers: workers, Cores: 1, Clients: 1})
+	s.Complete = true
+	s.Checker.Promise(checker.Promises{Once: true})
+	s.LosesNoPeer(manyRegistered, s.Options.Virtual)
+	o := &cluster.Order{Key: "wide", Client: s.Clients[0]}
+	s.Orders = append(s.Orders, o)
+	submit := s.Submission(o, cluster.Load{Vus: 2 * uint64(workers), Cores: uint32(workers), Duration: 48 * time.Second}, 1)
+	s.World.At(manyRegistered, func() { s.Submit(o, submit, 0) })
+	began := manyRegistered + 4*time.Second
+	// A heartbeat and two reports of a worker take 100 us: they fill one core and a half.
+	s.Fault(sim.Fault{At: began, For: overloadedFor, Kind: sim.FaultSlowCPU, Nodes: stage.Names(s.Managers), Value: int64(15_000 / workers)})
+	paced(s, began, began+overloadedFor)
+}
 
 func buildFileFlood(s *cluster.Cluster) {
 	t := cluster.GroupTopology()
@@ -215,4 +242,37 @@ func buildEverythingAtOnce(s *cluster.Cluster) {
 		at := began + time.Duration(1+3*i)*time.Second
 		s.Fault(sim.Fault{At: at, For: s.Rand.Duration(800*time.Millisecond, oncePause).Truncate(stage.Tick), Kind: sim.FaultPause, Nodes: stage.Names([]node.ID{id})})
 	}
+}
+
+// paced judges how often workers report to a manager that is overloaded from one time to another.
+func paced(s *cluster.Cluster, began, relieved time.Duration) {
+	var slow, normal bool
+	last := time.Duration(0) // what it asked for a second ago: all workers know it
+	fell := time.Duration(0) // when it last asked for more reports: some are due at once then
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		e, ok := r.Event.(event.ReportsPaced)
+		if !ok {
+			return
+		}
+		if r.At < began && e.Behind {
+			s.Checker.Violate("P", r, "%s is behind before anything is slow", r.Node)
+		}
+		slow = slow || e.Behind && r.At < began+toldWithin
+		if e.Every < last {
+			fell = r.At
+		}
+		steady := last > 0 && e.Every > 0 && r.At > began+toldWithin && r.At > fell+toldWithin
+		if most := e.Shards*3/2 + 10; steady && e.Reports*int(min(last, e.Every)/time.Millisecond) > most*1000 {
+			s.Checker.Violate("P", r, "%d shards were to report each %v, and %d reports came in a second", e.Shards, last, e.Reports)
+		}
+		if last = e.Every; r.At > relieved+calmWithin && e.Behind {
+			s.Checker.Violate("P", r, "%s asks for a report each %v long after its overload", r.Node, e.Every)
+		}
+		normal = e.Every == 0
+	})
+	s.Verdicts = append(s.Verdicts, func() {
+		if !slow || !normal {
+			s.Checker.Violate("P", s.Record(s.Managers[0]), "the manager asked for fewer reports within %v of its overload: %v; for as many as before at the end: %v", toldWithin, slow, normal)
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hyperscale/core/gate/result"
 	"hyperscale/core/message"
@@ -159,6 +160,14 @@ func (p *Subjob) told(workflow int) *message.WorkflowResult {
 	return &from.Workflows[workflow]
 }
 
+// every is how often the workers behind a subjob's reports report, if seldom.
+func (p *Subjob) every() time.Duration {
+	if p.Progress == nil {
+		return 0
+	}
+	return p.Progress.Every
+}
+
 // figures lists the reports about a workflow of subjobs that still send load. At the end of a
 // workflow, requests in flight would distort them.
 func (j *Job) figures(workflow int) []verdict.Part {
@@ -167,7 +176,7 @@ func (j *Job) figures(workflow int) []verdict.Part {
 	for _, p := range j.Subjobs {
 		w := p.told(workflow)
 		if w != nil && w.State == message.WorkflowRunning && len(w.Stats.Steps) > 0 && (until == 0 || w.Stats.Elapsed < until) {
-			subjobs = append(subjobs, verdict.Part{Name: p.Datacenter, Teller: p.Fence.SubjobEpoch, Sequence: p.Sequence, Stats: w.Stats})
+			subjobs = append(subjobs, verdict.Part{Name: p.Datacenter, Teller: p.Fence.SubjobEpoch, Sequence: p.Sequence, Stats: w.Stats, Every: p.every()})
 		}
 	}
 	return subjobs

@@ -62,7 +62,9 @@ type Pending struct {
 // Report is what the gate got of a subjob's progress.
 type Report struct {
 	Sequence uint64 // of the newest
+	Turn     uint64 // in which the manager sent it
 	Dirty    bool   // the manager must send it again
+	Moved    bool   // and does not wait for its turn: a state has changed
 }
 
 // Stage is how far the end of a subjob is. It only rises, except after a failed write.

@@ -20,6 +20,7 @@ type progressJSON struct {
 	Name      string         `json:"name"`
 	State     string         `json:"state"`
 	Error     string         `json:"error"`
+	EveryNS   int64          `json:"figures_every_ns,omitempty"` // how often its workers report, if seldom
 	Workflows []workflowJSON `json:"workflows"`
 	Workers   []workerJSON   `json:"workers"`
 }
@@ -68,7 +69,7 @@ func jobView(s *message.JobStatus) jobJSON {
 		ElapsedNS: int64(s.Elapsed), Datacenters: []progressJSON{},
 	}
 	for _, d := range s.Datacenters {
-		part := progressJSON{Name: d.Name, State: d.State.String(), Error: d.Error, Workflows: []workflowJSON{}, Workers: workerViews(d.Workers)}
+		part := progressJSON{Name: d.Name, State: d.State.String(), Error: d.Error, EveryNS: int64(d.Every), Workflows: []workflowJSON{}, Workers: workerViews(d.Workers)}
 		for _, w := range d.Workflows {
 			flow := workflowJSON{Name: w.Name, State: w.State.String(), Error: w.Error, Active: w.Stats.Active}
 			flow.Started, flow.OK, flow.Failed = w.Stats.Requests()
