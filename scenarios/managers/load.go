@@ -247,8 +247,8 @@ func buildEverythingAtOnce(s *cluster.Cluster) {
 // paced judges how often workers report to a manager that is overloaded from one time to another.
 func paced(s *cluster.Cluster, began, relieved time.Duration) {
 	var slow, normal bool
-	last := time.Duration(0) // what it asked for a second ago: all workers know it
-	fell := time.Duration(0) // when it last asked for more reports: some are due at once then
+	var last, before time.Duration // what it asked for a second ago, when all workers knew it, and two seconds ago: those reports may have waited
+	fell := time.Duration(0)       // when it last asked for more reports: some are due at once then
 	s.Witness = append(s.Witness, func(r checker.Record) {
 		e, ok := r.Event.(event.ReportsPaced)
 		if !ok {
@@ -261,11 +261,11 @@ func paced(s *cluster.Cluster, began, relieved time.Duration) {
 		if e.Every < last {
 			fell = r.At
 		}
-		steady := last > 0 && e.Every > 0 && r.At > began+toldWithin && r.At > fell+toldWithin
-		if most := e.Shards*3/2 + 10; steady && e.Reports*int(min(last, e.Every)/time.Millisecond) > most*1000 {
-			s.Checker.Violate("P", r, "%d shards were to report each %v, and %d reports came in a second", e.Shards, last, e.Reports)
+		told := min(before, last, e.Every)
+		if most := e.Shards*3/2 + 10; told > 0 && r.At > began+toldWithin && r.At > fell+toldWithin && e.Reports*int(told/time.Millisecond) > most*1000 {
+			s.Checker.Violate("P", r, "%d shards were to report each %v, and %d reports came in a second", e.Shards, told, e.Reports)
 		}
-		if last = e.Every; r.At > relieved+calmWithin && e.Behind {
+		if before, last = last, e.Every; r.At > relieved+calmWithin && e.Behind {
 			s.Checker.Violate("P", r, "%s asks for a report each %v long after its overload", r.Node, e.Every)
 		}
 		normal = e.Every == 0

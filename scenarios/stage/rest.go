@@ -35,9 +35,11 @@ func (s *Stage) rest() {
 	left := s.ledgers(func(node.ID) bool { return true })
 	for end := s.World.Now() + restBound; len(left) > 0 && s.World.Now() < end; {
 		s.World.RunUntil(s.World.Now() + restEvery)
-		now := map[[2]string]bool{}
-		has := func(id node.ID) bool { return slices.ContainsFunc(left, func(l ledger) bool { return l.node == id }) }
-		for _, l := range s.ledgers(has) {
+		now, of := map[[2]string]bool{}, map[node.ID]bool{}
+		for _, l := range left {
+			of[l.node] = true
+		}
+		for _, l := range s.ledgers(func(id node.ID) bool { return of[id] }) {
 			now[l.key()] = true
 		}
 		left = slices.DeleteFunc(left, func(l ledger) bool { return !now[l.key()] })
