@@ -39,3 +39,24 @@ func TestWaitersAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestSeldomFiguresAreNamed: the screen and the log say how old figures may be while the job runs.
+func TestSeldomFiguresAreNamed(t *testing.T) {
+	for _, tc := range []struct {
+		state message.JobState
+		every [2]time.Duration
+		want  string
+	}{
+		{message.JobRunning, [2]time.Duration{}, ""},
+		{message.JobRunning, [2]time.Duration{0, 5 * time.Second}, "figures every 5s from far"},
+		{message.JobRunning, [2]time.Duration{time.Second, 1500 * time.Millisecond}, "figures every 1.5s from here, far"},
+		{message.JobCompleted, [2]time.Duration{time.Second, time.Second}, ""},
+	} {
+		m := NewModel("test", &message.Plan{})
+		m.Apply(&message.JobStatus{State: tc.state, Sequence: 1, Datacenters: []message.DatacenterResult{
+			{Name: "here", State: message.JobRunning, Every: tc.every[0]}, {Name: "far", State: message.JobRunning, Every: tc.every[1]}}})
+		if got := m.waitersLine(); got != tc.want {
+			t.Errorf("%v, %v: %q, want %q", tc.state, tc.every, got, tc.want)
+		}
+	}
+}
