@@ -231,3 +231,21 @@ func TestSubjobsOfAFormerGateStayForAGuard(t *testing.T) {
 		rt.Fatalf("%v after a gate named it, the subjob is still in use", e.world.Now().Sub(named))
 	})
 }
+
+// A gate whose subjobs are more than it can hear twice a second tells managers how often they report.
+func TestManagersAreToldHowOftenTheyReport(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		c := gate.Default()
+		c.ReportsMax = 1
+		e := newListener(c, client("c1"), managerPeer("m1"))
+		e.says("m1")
+		if ack, _ := last[*message.HeartbeatAck](e, "m1"); ack.Every != 0 {
+			rt.Fatalf("without a job it asks for a report each %v", ack.Every)
+		}
+		_, d := e.dispatched(rt, "m1")
+		e.says("m1", message.SubjobRef{Job: d.Job, Fence: message.Fence{JobEpoch: d.Fence.JobEpoch, SubjobEpoch: 257}, State: message.JobRunning})
+		if ack, _ := last[*message.HeartbeatAck](e, "m1"); ack.Every != time.Second {
+			rt.Fatalf("for one job and one report a second it asks for a report each %v", ack.Every)
+		}
+	})
+}

@@ -17,7 +17,7 @@ type place struct {
 	rateMilli           uint64
 	lost                []message.LostAttempt
 	every               time.Duration // how often its workers report, if seldom
-	hands               []hand // its workers
+	hands               []hand        // its workers
 
 	base   uint64 // requests that had ended at the last sample
 	baseAt time.Duration
