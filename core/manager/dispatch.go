@@ -72,7 +72,7 @@ func (m *attempts) sendDispatch(env node.Env, s *subjob.Shard) bool {
 		VUs: s.VUs, FirstVU: s.First, Cores: s.Cores,
 		Duration: f.Duration, Timeout: f.Timeout, RunTimeout: max(p.TimeLeft(env.Now()), time.Second),
 		Given: s.Workflow.Given(), Rows: p.Dispatch.Rows,
-		Resume: resume, Tenancy: s.Tenancy, Every: m.every(env),
+		Resume: resume, Tenancy: s.Tenancy, Every: m.figures.every(env),
 	}
 	if !m.pace.Admit(pace.Dispatch{Shard: s.ID, Fence: s.Fence}, d.Size(), env.Now()) {
 		return false
@@ -167,7 +167,7 @@ func (m *attempts) renew(env node.Env, w *roster.Worker) {
 	if w.Stream == 0 || w.Sequence == 0 {
 		return
 	}
-	ack := &message.HeartbeatAck{Sequence: w.Sequence, Shards: make([]message.ShardRef, 0, len(w.Running)), Every: m.every(env)}
+	ack := &message.HeartbeatAck{Sequence: w.Sequence, Shards: make([]message.ShardRef, 0, len(w.Running)), Every: m.figures.every(env)}
 	for _, ref := range w.Running {
 		s := m.shardOf(env, ref.Shard)
 		if s == nil || s.Fence != ref.Fence || s.Worker != w.Peer.ID || !s.Live() || !s.Written || !s.Workflow.Subjob.Fresh(env.Now()) {

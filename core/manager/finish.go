@@ -169,7 +169,7 @@ func (m *workflows) onCounted(env node.Env, s *subjob.Shard, r *message.ShardRes
 	s.Why = r.Error
 	m.becomeShard(env, s, r.State)
 	m.onShardEnded(env, s)
-	m.touchFigures(env, s.Workflow.Subjob)
+	m.touch(env, s.Workflow.Subjob)
 	m.place(env)
 }
 

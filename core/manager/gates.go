@@ -179,7 +179,7 @@ func (m *gateSide) onResultRecorded(env node.Env, p *subjob.Subjob) {
 // turns is how often this manager reports a subjob's figures on a link: as often as workers do, and as
 // its gate asks for; zero: as it likes. It counts in whole turns.
 func (m *gateSide) turns(env node.Env, l *uplink.Link) (turns uint64, every time.Duration) {
-	every = m.every(env)
+	every = m.figures.every(env)
 	if sent := m.sent[l.Stream]; sent != nil {
 		every = max(every, sent.word.Every(env.Now()))
 	}

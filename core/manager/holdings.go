@@ -51,6 +51,30 @@ type figures struct {
 	turn    uint64        // of pushes
 }
 
+// every is how often workers report figures to this manager; zero: as often as they like.
+func (f *figures) every(env node.Env) time.Duration { return f.gauge.Every(env.Now(), f.shards) }
+
+// count counts the shards that may report.
+func (f *figures) count(subjobs []*subjob.Subjob) {
+	f.shards = 0
+	for _, p := range subjobs {
+		for _, w := range p.Workflows {
+			if p.Result == nil && !w.State.Terminal() {
+				f.shards += len(w.Shards)
+			}
+		}
+	}
+}
+
+// tell emits how often workers report, while that is seldom, and at its end.
+func (f *figures) tell(env node.Env) {
+	every := f.every(env)
+	if every != 0 || f.told != 0 {
+		env.Emit(event.ReportsPaced{Every: every, Shards: f.shards, Reports: f.reports, Behind: f.gauge.Behind()})
+	}
+	f.told, f.reports = every, 0
+}
+
 // attempts changes the states of shards and their workflows, and orders workers.
 type attempts struct{ holdings }
 
@@ -302,46 +326,14 @@ func oldest(of map[message.JobID]node.Instant) message.JobID {
 	return first
 }
 
-// touch includes the subjob's progress in the next push: a state has changed.
+// touch includes the subjob's progress in the next push: at once if it has moved, else when figures are
+// due.
 func (m *holdings) touch(env node.Env, p *subjob.Subjob) {
-	p.Moved = true
-	m.touchFigures(env, p)
-}
-
-// touchFigures includes the subjob's progress in the next push that is due to figures.
-func (m *holdings) touchFigures(env node.Env, p *subjob.Subjob) {
 	p.Dirty = true
 	if !m.pushing {
 		m.pushing = true
 		env.SetTimer(node.Key(node.PartManager, node.ManagerPush), m.config.ProgressInterval)
 	}
-}
-
-// every is how often workers report figures to this manager; zero: as often as they like.
-func (m *holdings) every(env node.Env) time.Duration {
-	return m.figures.gauge.Every(env.Now(), m.figures.shards)
-}
-
-// countShards counts the shards that may report.
-func (m *holdings) countShards() {
-	m.figures.shards = 0
-	for _, p := range m.order {
-		for _, f := range p.Workflows {
-			if p.Result == nil && !f.State.Terminal() {
-				m.figures.shards += len(f.Shards)
-			}
-		}
-	}
-}
-
-// tellEvery emits how often workers report, while that is seldom, and at its end.
-func (m *holdings) tellEvery(env node.Env) {
-	m.countShards()
-	every := m.every(env)
-	if every != 0 || m.figures.told != 0 {
-		env.Emit(event.ReportsPaced{Every: every, Shards: m.figures.shards, Reports: m.figures.reports, Behind: m.figures.gauge.Behind()})
-	}
-	m.figures.told, m.figures.reports = every, 0
 }
 
 func (m *holdings) acquire(env node.Env, job message.JobID, c *subjob.Claim, seed []byte) {

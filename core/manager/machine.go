@@ -148,7 +148,8 @@ func (m *Machine) onHeartbeat(env node.Env) {
 	}
 	m.closeUnmet(env)
 	m.cutOff(env)
-	m.tellEvery(env)
+	m.figures.count(m.order)
+	m.figures.tell(env)
 	m.place(env)
 	m.beatAll(env)
 }

@@ -40,6 +40,7 @@ func (m *gateSide) onSubjobAbort(env node.Env, l *uplink.Link, a *message.Subjob
 	}
 	f := p.Workflows[a.Workflow]
 	if p.Result != nil || p.Stop.Decided != message.JobNone || f.End != message.WorkflowNone || f.Failure != "" || f.Abort.Why != "" {
+		p.Moved = true
 		m.touch(env, p) // the gate gets the workflow's state
 		return
 	}

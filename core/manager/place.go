@@ -173,7 +173,7 @@ func (m *workflows) lacksRoom(env node.Env, f *subjob.Workflow, c place.Claim, r
 // onCut dispatches the shards of a workflow whose cut is on a majority.
 func (m *workflows) onCut(env node.Env, f *subjob.Workflow) {
 	f.Cut = true
-	m.countShards() // before they report
+	m.figures.count(m.order) // before they report
 	m.send(env, f, f.Shards...)
 }
 
@@ -200,6 +200,7 @@ func (m *workflows) giveUp(env node.Env, f *subjob.Workflow, why string) {
 func (m *attempts) wait(env node.Env, f *subjob.Workflow, why string) {
 	if f.Waits != why {
 		f.Waits = why
+		f.Subjob.Moved = true
 		m.touch(env, f.Subjob)
 	}
 }

@@ -22,7 +22,7 @@ func (m *workerSide) onShardProgress(env node.Env, in *node.Input, w *roster.Wor
 	if s.Progress == nil || r.Sequence > s.Progress.Sequence {
 		s.Progress = r
 		s.Heard(env.Now(), r.Stats.Elapsed)
-		m.touchFigures(env, s.Workflow.Subjob)
+		m.touch(env, s.Workflow.Subjob)
 	}
 }
 

@@ -28,7 +28,7 @@ func (m *workerSide) onWorkerHeartbeat(env node.Env, in *node.Input, hb *message
 		m.roster.Spare(w, 0)
 	}
 	if !m.roster.Heartbeat(w, hb) {
-		env.Send(in.Stream, &message.HeartbeatAck{Sequence: hb.Sequence, Every: m.every(env)})
+		env.Send(in.Stream, &message.HeartbeatAck{Sequence: hb.Sequence, Every: m.figures.every(env)})
 		return
 	}
 	m.reconcile(env, w)
@@ -115,7 +115,7 @@ func (m *workerSide) onWorkerBroken(env node.Env, in *node.Input) {
 		return
 	}
 	for _, s := range m.assigned(w) {
-		m.touchFigures(env, s.Workflow.Subjob) // watchers see the worker's state
+		m.touch(env, s.Workflow.Subjob) // watchers see the worker's state
 	}
 }
 

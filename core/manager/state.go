@@ -17,7 +17,7 @@ func (m *attempts) becomeSubjob(env node.Env, p *subjob.Subjob, to message.JobSt
 		node.Bug("subjob %v %v: %v cannot follow %v", p.Job, p.Fence, to, p.State)
 	}
 	env.Emit(event.SubjobChanged{Job: p.Job, Fence: p.Fence, From: p.State, To: to, Reason: why})
-	p.State = to
+	p.State, p.Moved = to, true
 	m.touch(env, p)
 }
 
@@ -26,7 +26,7 @@ func (m *attempts) becomeWorkflow(env node.Env, f *subjob.Workflow, to message.W
 		node.Bug("workflow %v/%d: %v cannot follow %v", f.Subjob.Job, f.Index, to, f.State)
 	}
 	env.Emit(event.WorkflowChanged{Job: f.Subjob.Job, Fence: f.Subjob.Fence, Workflow: f.Index, From: f.State, To: to, Reason: why})
-	f.State = to
+	f.State, f.Subjob.Moved = to, true
 	m.touch(env, f.Subjob)
 }
 
@@ -87,6 +87,7 @@ func (m *attempts) announce(env node.Env, p *subjob.Subjob) {
 			m.announceCounted(env, f)
 		}
 	}
+	p.Moved = true
 	m.touch(env, p)
 }
 
@@ -131,7 +132,7 @@ func (m *attempts) lose(env node.Env, s *subjob.Shard, why string, stopped bool)
 	}
 	s.Losing, s.Commit = s.GiveUp(why, from), subjob.Losing
 	m.detach(s)
-	m.touchFigures(env, s.Workflow.Subjob)
+	m.touch(env, s.Workflow.Subjob)
 	t := tag{step: lastReportKept, shard: s, why: why, from: from}
 	if s.Losing.Report == nil {
 		m.recordLoss(&t)

@@ -1,5 +1,5 @@
-// Package pressure decides how often a node's peers report figures to it, and how long a peer
-// believes what it was told.
+// Package pressure decides how often a node's peers report figures to it, and how long a
+// peer obeys.
 //
 // It is no admission (core/admission): it refuses nothing, and no order, result or change of a state
 // waits for it. Figures are cumulative, so a later report loses nothing but time.

@@ -17,7 +17,7 @@ const (
 
 // Gauge is what a node tells its peers. Zero values of the fields that are not exported are ready.
 type Gauge struct {
-	Base      time.Duration // interval of a peer that was told nothing
+	Base      time.Duration // interval that a peer has by itself
 	PerSecond int           // reports a second that this node wants, above zero
 
 	level int

@@ -101,7 +101,7 @@ func TestAWordIsForgotten(t *testing.T) {
 	}
 }
 
-// Of peers that begin at once each reports once in as many turns as it was told, and as many report in
+// Of peers that begin at once each reports once in its number of turns, and as many report in
 // each turn.
 func TestPeersReportInTurn(t *testing.T) {
 	for _, c := range []struct {

@@ -104,8 +104,8 @@ func (w *Watch) Due(now node.Instant) bool { return w.last == 0 || now.Sub(w.las
 // Observe takes the figures of all running parts, about once a step. It reports whether the
 // condition has held for its time, and its current value.
 //
-// It judges what arrived in the last Window, of all parts, or in a longer one where workers were told
-// to report seldom. While one of them reports nothing
+// It judges what arrived in the last Window, of all parts, or in a longer one where workers report
+// seldom. While one of them reports nothing
 // new, or not for long enough yet, it judges nothing. When a count falls (an attempt was lost
 // with its reports), a new window begins. While no request ends, there is nothing to judge
 // except a rate, which is zero then. A condition that could not be judged for twice the window
