@@ -46,6 +46,7 @@ func TestAWatchFollowsItsSilence(t *testing.T) {
 				awake = max(0, awake)
 				quiet += awake
 				want := Moving
+				//lint:orderfree a maximum
 				for state, from := range map[WatchState]time.Duration{Stalled: bound / 3, Extended: bound, Grace: bound + extended, Stuck: bound + extended + silence/3} {
 					if quiet >= from {
 						want = max(want, state)
@@ -81,6 +82,7 @@ func TestExtensionsHalve(t *testing.T) {
 
 // A timer that is late counts nothing: the node itself was stopped.
 func TestALateTickCountsNothing(t *testing.T) {
+	//lint:orderfree each by itself
 	for late, want := range map[time.Duration]time.Duration{
 		0: 500 * time.Millisecond, 499 * time.Millisecond: 999 * time.Millisecond, 500 * time.Millisecond: 0, time.Minute: 0,
 	} {

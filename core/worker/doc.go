@@ -47,7 +47,7 @@
 // Results go to the manager that renewed last, and to all in turn if that one does not
 // acknowledge: another may have taken the subjob over.
 //
-// Read config.go, execution.go, holdings.go, managers.go, disk.go; stop.go, result.go, sizes.go;
+// Read config.go, execution.go, holdings.go, managers.go, disk.go; stop.go, result.go;
 // hold.go, dispatch.go, start.go, cancel.go, renew.go, rows.go; machine.go, link.go, execute.go,
-// drain.go, group.go, rest.go.
+// drain.go, group.go, sizes.go, rest.go.
 package worker

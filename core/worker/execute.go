@@ -3,10 +3,8 @@ package worker
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"hyperscale/core/event"
-	"hyperscale/core/health"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -117,37 +115,4 @@ func lastBytes(s string, n int) string {
 		return s[len(s)-n:]
 	}
 	return s
-}
-
-// ask grants an executor more time for something long, or not. That moves neither the deadline of its
-// execution nor its run timeout.
-func (r *run) ask(env node.Env, a *message.ExecAlive) {
-	x := r.execution
-	more, why := r.watch.Ask(x.config.ExecutorSilence, a.Done)
-	e := event.ExecutorWatched{Shard: x.shard.id, Fence: x.fence, Core: r.core, State: "granted", More: more, Why: a.Reason}
-	e.Quiet, _ = r.watch.Quiet()
-	if why != "" {
-		e.State, e.Why = "denied", why
-	}
-	env.Emit(e)
-}
-
-// watchRuns ends an execution whose executor says nothing: its loop hangs, whatever its target does.
-// Of its fault another worker decides. One that has sent its result is about to end.
-func (x *execution) watchRuns(env node.Env, awake time.Duration) {
-	for _, r := range x.runs {
-		if x.phase != running || r.gone || r.result != nil {
-			continue
-		}
-		state := r.watch.Pass(x.config.ExecutorSilence, awake)
-		quiet, more := r.watch.Quiet()
-		if state != r.state {
-			r.state = state
-			env.Emit(event.ExecutorWatched{Shard: x.shard.id, Fence: x.fence, Core: r.core, State: state.String(), Quiet: quiet, More: more})
-		}
-		if state == health.Stuck {
-			env.Exec().Kill(r.id)
-			x.fail(env, message.FaultExecutor, fmt.Sprintf("the executor on core %d said nothing for %v and was killed", r.core, quiet))
-		}
-	}
 }
