@@ -40,6 +40,7 @@ type Checker struct {
 	elections  *elections
 	feeds      *feeds
 	barriers   *barriers
+	ends       *ends
 	operations *operation.Judge
 	reached    map[string]int
 	*sizes
@@ -52,7 +53,7 @@ func New() *Checker {
 	return &Checker{
 		log: log, nodes: nodes, operations: operations, reached: map[string]int{},
 		registers: register.New(nodes, log), receivers: newReceivers(log, operations), executions: execution.New(nodes, log),
-		accounts: account.New(log), jobs: newJobs(log), elections: newElections(log), feeds: newFeeds(log), barriers: newBarriers(log), sizes: newSizes(log),
+		accounts: account.New(log), jobs: newJobs(log), elections: newElections(log), feeds: newFeeds(log), barriers: newBarriers(log), ends: newEnds(log), sizes: newSizes(log),
 	}
 }
 
@@ -126,6 +127,11 @@ func (c *Checker) Observe(r Record) {
 		c.operations.ClientCalled(r, e)
 	case event.ClientReturned:
 		c.operations.ClientReturned(r, e)
+		c.ends.returned(r, e)
+	case event.WorkflowEnded:
+		c.ends.decided(r, e)
+	case event.ClientTold:
+		c.ends.told(r, e)
 	case event.Elected:
 		c.elections.elected(r, e)
 	case event.Voted:

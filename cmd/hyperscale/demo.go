@@ -126,7 +126,7 @@ func probe(ctx context.Context, f *follow.Follower, s *session.Session, spec job
 				return 0, s.Silent(watch.Err())
 			}
 			switch m := m.(type) {
-			case *message.JobStatus:
+			case *message.JobStatus, *message.WorkflowEnded:
 			case *message.JobResult:
 				return rateOf(&m.Result), nil
 			default:

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -141,6 +142,23 @@ func (m *Machine) onStatus(env node.Env, in *node.Input, s *message.JobStatus) {
 	}
 	c.shown = shown{in.From, rank(s.State), s.Elapsed, s.Sequence}
 	env.Answer(c.id, s)
+}
+
+// onEnded tells a watch how a workflow ended. Gates count the ends of a job alike, so the watch
+// gets each once, whichever gate it asks.
+func (m *Machine) onEnded(env node.Env, in *node.Input, e *message.WorkflowEnded) {
+	c := m.of(env, in, e.Request, kindWatch)
+	switch {
+	case c == nil:
+	case e.Job != c.job:
+		ignore(env, in, "it is of another job")
+	case e.Number != c.ends+1:
+		ignore(env, in, fmt.Sprintf("it is end %d, and the watch has told %d", e.Number, c.ends))
+	default:
+		c.ends++
+		m.told(env, c, e)
+		env.Answer(c.id, e)
+	}
 }
 
 func (m *Machine) onResult(env node.Env, in *node.Input, r *message.JobResult) {

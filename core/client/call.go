@@ -45,6 +45,11 @@ func (m *Machine) returned(env node.Env, c *command, state message.JobState, res
 	}
 }
 
+// told reports to observers how a workflow ended, as a watch learns it.
+func (m *Machine) told(env node.Env, c *command, e *message.WorkflowEnded) {
+	env.Emit(event.ClientTold{Call: c.call, Job: c.job, Number: e.Number, Workflow: e.Workflow, State: e.State, Started: e.Started})
+}
+
 // refused reports to observers that nothing changed. After an earlier try without an answer the
 // client does not know that, and stays silent. But a rejection may prove it: no gate accepts a
 // job under a key that belongs to another payload.

@@ -55,7 +55,8 @@ type command struct {
 	began    node.Instant
 	deadline node.Instant // zero for a watch
 
-	answered bool // the newest try of a watch has an answer
+	answered bool   // the newest try of a watch has an answer
+	ends     uint32 // of workflows, that a watch has told
 	shown    shown
 }
 
@@ -173,7 +174,7 @@ func (c *command) question() node.Message {
 		s.Request = c.request
 		return &s
 	case kindWatch:
-		return &message.JobWatch{Request: c.request, Job: c.job}
+		return &message.JobWatch{Request: c.request, Job: c.job, After: c.ends}
 	case kindQuery:
 		q := *c.query
 		q.Request = c.request

@@ -70,6 +70,8 @@ func (m *Machine) receive(env node.Env, in *node.Input) {
 		m.onRefused(env, in, body)
 	case *message.JobStatus:
 		m.onStatus(env, in, body)
+	case *message.WorkflowEnded:
+		m.onEnded(env, in, body)
 	case *message.JobResult:
 		m.onResult(env, in, body)
 	case *message.JobCancelAck:

@@ -26,6 +26,16 @@ type ClientReturned struct {
 	Result uint64           // digest of a result
 }
 
+// ClientTold: a client learned how a workflow ended, within its operation "result" (T8).
+type ClientTold struct {
+	Call     uint64
+	Job      message.JobID
+	Number   uint32 // in the order of the ends of the job's workflows, from 1
+	Workflow uint32
+	State    message.WorkflowState
+	Started  uint64
+}
+
 // ShardRenewed: a worker may run a shard until its clock reads Until (T13).
 type ShardRenewed struct {
 	Shard message.ShardID
@@ -38,6 +48,9 @@ func (ClientCalled) EventName() string { return "client-called" }
 
 // EventName implements node.Event.
 func (ClientReturned) EventName() string { return "client-returned" }
+
+// EventName implements node.Event.
+func (ClientTold) EventName() string { return "client-told" }
 
 // EventName implements node.Event.
 func (ShardRenewed) EventName() string { return "shard-renewed" }

@@ -44,6 +44,17 @@ type WorkflowAborted struct {
 	Reason   string
 }
 
+// WorkflowEnded: a majority of the gates knows how a workflow ended over all datacenters (T8). A
+// gate that adopts the job emits it again.
+type WorkflowEnded struct {
+	Job      message.JobID
+	Epoch    uint64 // of the job
+	Number   uint32 // in the order of the ends of the job's workflows, from 1
+	Workflow uint32
+	State    message.WorkflowState
+	Started  uint64
+}
+
 // Acted: a receiver obeyed an order that carries a fence (T3). For a manager Subjob is true,
 // and Shard.Ordinal and Shard.Workflow are zero.
 type Acted struct {
@@ -238,6 +249,9 @@ func (WorkflowChanged) EventName() string { return "workflow-changed" }
 
 // EventName implements node.Event.
 func (WorkflowAborted) EventName() string { return "workflow-aborted" }
+
+// EventName implements node.Event.
+func (WorkflowEnded) EventName() string { return "workflow-ended" }
 
 // EventName implements node.Event.
 func (Acted) EventName() string { return "acted" }

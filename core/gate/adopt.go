@@ -102,6 +102,7 @@ func (m *ownership) giveUp(env node.Env, j *entry) {
 	}
 	j.Loading, j.Ready, j.Takeover = 0, true, false
 	emit(env, j.ID, j.Last)
+	tellEnds(env, j, j.Ends.Known())
 	for _, p := range j.Subjobs {
 		if p.Result == nil {
 			p.End = job.Open
@@ -128,6 +129,7 @@ func (m *ownership) resume(env node.Env, j *entry) {
 	if !j.Buried() { // else a gate has told its end with the reason, which an epitaph lacks
 		emit(env, j.ID, j.Last)
 	}
+	tellEnds(env, j, j.Ends.Known())
 	switch {
 	case j.State.Terminal():
 		m.keepEnded(env, j)

@@ -168,6 +168,11 @@ func (m *member) submitted(t *testing.T, d *datadriven.TestData) *message.JobSub
 	if d.HasArg("after") {
 		s.Plan.AfterAll = 1
 	}
+	if d.HasArg("soak") { // a second workflow, which lasts longer
+		soak := s.Plan.Workflows[0]
+		soak.Name, soak.Duration = "soak", 30*time.Second
+		s.Plan.Workflows = append(s.Plan.Workflows, soak)
+	}
 	if d.HasArg("unique") {
 		s.Plan.Workflows[0].Feed = message.FeedPlan{Name: "people.csv", Rows: 100, Unique: true, AtEnd: message.RowsStop}
 	}
@@ -199,9 +204,14 @@ func (m *member) progress(t *testing.T, d *datadriven.TestData) *message.JobProg
 	if d.HasArg("ended") {
 		w.State = message.WorkflowFailed
 	}
+	all := []message.WorkflowResult{w}
+	if d.HasArg("soak") { // load has ended, soak has not
+		all[0].State, all[0].Duration = message.WorkflowCompleted, 10*time.Second
+		all = append(all, message.WorkflowResult{Name: "soak", State: message.WorkflowRunning, VUs: 4})
+	}
 	return &message.JobProgress{
 		Job: m.job(t, d.CmdArgs[1].Key), Fence: fenceOf(t, arg(d, "fence", "257.257.0")), Sequence: number(t, arg(d, "seq", "0")),
-		Subjob: message.DatacenterResult{Name: arg(d, "in", ""), State: message.JobRunning, Workflows: []message.WorkflowResult{w}},
+		Subjob: message.DatacenterResult{Name: arg(d, "in", ""), State: message.JobRunning, Workflows: all},
 	}
 }
 
@@ -210,7 +220,13 @@ func (m *member) result(t *testing.T, d *datadriven.TestData) *message.SubjobRes
 		"COMPLETED": message.JobCompleted, "FAILED": message.JobFailed, "PARTIAL": message.JobPartial,
 		"CANCELLED": message.JobCancelled, "TIMED_OUT": message.JobTimedOut, "RUNNING": message.JobRunning,
 	}[arg(d, "state", "COMPLETED")]
-	return subjobResult(m.job(t, d.CmdArgs[1].Key), fenceOf(t, arg(d, "fence", "257.257.0")), arg(d, "in", ""), state, number(t, arg(d, "n", "10")), arg(d, "error", ""))
+	r := subjobResult(m.job(t, d.CmdArgs[1].Key), fenceOf(t, arg(d, "fence", "257.257.0")), arg(d, "in", ""), state, number(t, arg(d, "n", "10")), arg(d, "error", ""))
+	if d.HasArg("soak") {
+		soak := r.Subjob.Workflows[0]
+		soak.Name, soak.Duration = "soak", 30*time.Second
+		r.Subjob.Workflows = append(r.Subjob.Workflows, soak)
+	}
+	return r
 }
 
 func (m *member) job(t *testing.T, name string) message.JobID {

@@ -56,6 +56,9 @@
 //	       client asks to end at once.
 //	GATE-9 Ended jobs make room for new ones, the oldest first. A job that has not ended does
 //	       not. The gate answers for a key, and how its job ended, until KeyAge after the end.
+//	GATE-10 How a workflow ended over all datacenters is on a majority, in an order that every
+//	       gate keeps, before a watcher learns it. A watcher learns each end once, after a
+//	       status and before the result.
 //
 // A gate that adopts a job publishes its last transition once more, since it cannot know
 // whether any client received it. A job's time stands still while no gate owns it. Its

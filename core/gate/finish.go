@@ -25,6 +25,7 @@ func (m *driver) count(env node.Env, in *node.Input, j *entry, p *job.Subjob, r 
 	}
 	file := encoded(r)
 	p.File = archive.DigestOf(file)
+	j.Ends.Note(&j.Job)
 	m.save(env, j, tag{counted: []*job.Subjob{p}}, file)
 	m.runIfAccepted(env, j)
 	m.arm(env, j)
@@ -56,6 +57,7 @@ func (m *driver) endSubjob(env node.Env, j *entry, p *job.Subjob, to message.Job
 	if m.endIfDone(env, j); j.State.Terminal() {
 		return
 	}
+	j.Ends.Note(&j.Job)
 	if len(p.Result.Workflows) == 0 {
 		m.save(env, j, tag{})
 	} else {
@@ -95,6 +97,7 @@ func (m *driver) end(env node.Env, j *entry, to message.JobState, reason string)
 		j.Elapsed = max(j.Elapsed, p.Result.Duration) // its gate may have been down
 	}
 	j.Become(to, reason)
+	j.Ends.Complete(&j.Job)
 	merged := j.Merged()
 	file := encoded(merged)
 	j.ResultFile, j.ResultBytes = archive.DigestOf(file), len(file)

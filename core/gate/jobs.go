@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
@@ -33,6 +34,15 @@ type entry struct {
 func tell(env node.Env, j *entry, upTo int) {
 	for _, t := range j.Confirm(upTo) {
 		emit(env, j.ID, t)
+	}
+}
+
+// tellEnds emits how workflows of the job ended: it is on a majority.
+func tellEnds(env node.Env, j *entry, ended []record.Ended) {
+	for i := range ended {
+		e := &ended[i]
+		number := uint32(len(j.Ends.Known()) - len(ended) + i + 1)
+		env.Emit(event.WorkflowEnded{Job: j.ID, Epoch: j.Epoch, Number: number, Workflow: e.Workflow, State: e.State, Started: e.Started})
 	}
 }
 

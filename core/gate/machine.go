@@ -150,7 +150,7 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 	case *message.JobSubmit:
 		m.onSubmit(env, in, body)
 	case *message.JobWatch:
-		m.onAsk(env, body.Job, &audience.Ask{What: audience.Watch, Stream: in.Stream, Request: body.Request, From: in.From.ID})
+		m.onAsk(env, body.Job, &audience.Ask{What: audience.Watch, Stream: in.Stream, Request: body.Request, From: in.From.ID, After: body.After})
 	case *message.JobQuery:
 		a := &audience.Ask{What: audience.Status, Stream: in.Stream, Request: body.Request, From: in.From.ID}
 		if body.Detail {

@@ -210,6 +210,7 @@ func (m *ownership) onCommitted(env node.Env, t *tag) {
 	j := t.job
 	m.confirmCounted(env, j, t.counted)
 	tell(env, j, t.upTo)
+	tellEnds(env, j, j.Ends.Confirm(t.ends))
 	m.perform(env, j, t)
 	answerCancels(env, j)
 	m.pushNow(env, j)

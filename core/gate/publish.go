@@ -75,6 +75,9 @@ func (m *publisher) push(env node.Env, j *entry, w *audience.Watcher) {
 	}
 	w.Pushed(env.Now())
 	env.Send(w.Stream, status)
+	if !j.Shown.Terminal() || j.Result != nil {
+		pushEnds(env, j, w)
+	}
 	switch {
 	case !j.Shown.Terminal():
 	case j.Result == nil:
@@ -83,6 +86,14 @@ func (m *publisher) push(env node.Env, j *entry, w *audience.Watcher) {
 		whole := *j.Result
 		whole.Request = w.Request
 		env.Send(w.Stream, &whole)
+	}
+}
+
+// pushEnds tells a watcher once how each workflow ended that a majority knows of.
+func pushEnds(env node.Env, j *entry, w *audience.Watcher) {
+	for _, e := range j.Ends.After(&j.Job, w.Told) {
+		w.Told, e.Request = e.Number, w.Request
+		env.Send(w.Stream, e)
 	}
 }
 

@@ -133,6 +133,9 @@ func (m *roster) onProgress(env node.Env, in *node.Input, r *message.JobProgress
 		m.takenUp(env, j, p)
 		m.pushLater(env, j)
 		m.judgeAborts(env, j)
+		if j.Ends.Note(&j.Job) {
+			m.save(env, j, tag{})
+		}
 	}
 }
 

@@ -54,6 +54,7 @@ type tag struct {
 	act     act
 	job     *entry
 	upTo    int                // number of transitions in the record
+	ends    int                // number of ended workflows in the record
 	counted []*job.Subjob      // whose results the record makes durable
 	send    []*job.Subjob      // of actSend
 	abort   *job.Abort         // of actAbort
@@ -63,7 +64,7 @@ type tag struct {
 
 // save persists the job's current record, after the files that the record newly names.
 func (m *store) save(env node.Env, j *entry, t tag, files ...[]byte) {
-	t.job, t.upTo = j, j.Decided()
+	t.job, t.upTo, t.ends = j, j.Decided(), j.Ends.Len()
 	m.ledger.Propose(env, j.ID, j.Record(env.Now()), files, t)
 }
 

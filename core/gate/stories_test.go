@@ -20,10 +20,10 @@ type command[T any] func(on T, t *testing.T, d *datadriven.TestData)
 // gateCommands are given to one gate, beside nodetest's own:
 //
 //	config queue=n | watchers=n | waiters=n | results=n | age=s | jobs=n
-//	submit <client> key=k [in=a,b] [vus=n] [cores=n] [layer=2] [files=n] [timeout=d] [threshold=expr] [abort=<percent of errors>] [unique]
+//	submit <client> key=k [in=a,b] [vus=n] [cores=n] [layer=2] [files=n] [timeout=d] [threshold=expr] [abort=<percent of errors>] [unique] [soak]
 //	beat <manager> in=a [free=n] [total=n] [workers=n] [draining] [subjobs=<job>:<fence>,...]
-//	progress <manager> <job> in=a fence=1.1.0 seq=n [ok=n] [failed=n] [ended]
-//	result <manager> <job> in=a fence=1.1.0 [state=COMPLETED] [n=10] [error=text]
+//	progress <manager> <job> in=a fence=1.1.0 seq=n [ok=n] [failed=n] [ended] [soak]
+//	result <manager> <job> in=a fence=1.1.0 [state=COMPLETED] [n=10] [error=text] [soak]
 func gateCommands() map[string]command[*member] {
 	return map[string]command[*member]{
 		"config": func(m *member, t *testing.T, d *datadriven.TestData) { configure(t, &m.config, d) },
@@ -102,7 +102,7 @@ func stories(t *testing.T, pattern string) []string {
 func hidden() []string {
 	return []string{
 		"put", "reached", "GateSet", "voted", "elected", "leader-known", "group-joined", "acceptor-wrote",
-		"lease-granted", "lease-extended", "lease-called", "lease-returned", "lease-ended", "bound-used",
+		"lease-granted", "lease-extended", "lease-called", "lease-returned", "lease-ended", "bound-used", "workflow-ended",
 	}
 }
 
@@ -114,7 +114,7 @@ func hiddenInGroups() []string {
 		"SwimProbe", "SwimAck", "SwimNack", "SwimAsk", "SwimGossip", "SwimCompare", "SwimList",
 		"PreVoteAsk", "PreVoteAnswer", "VoteAsk", "VoteAnswer", "LeaderBeat", "LeaderBeatAck", "LeaderHandOver",
 		"put", "open", "close", "GateSet", "HeartbeatAck", "bound-used", "member-changed", "health-changed", "voted", "elected", "stepped-down", "leader-known",
-		"lease-extended", "lease-called", "lease-returned", "acceptor-wrote", "group-joined", "reached", "peer-registered", "peer-lost",
+		"lease-extended", "lease-called", "lease-returned", "acceptor-wrote", "group-joined", "reached", "peer-registered", "peer-lost", "workflow-ended",
 	}
 }
 

@@ -97,6 +97,7 @@ const (
 	KindJobListQuery     node.Kind = 144
 	KindJobList          node.Kind = 145
 	KindExecAlive        node.Kind = 148
+	KindWorkflowEnded    node.Kind = 151
 )
 
 // New returns an empty message of a kind, or nil when the catalogue has none.
@@ -284,6 +285,8 @@ func New(k node.Kind) Body {
 		return &JobList{}
 	case KindExecAlive:
 		return &ExecAlive{}
+	case KindWorkflowEnded:
+		return &WorkflowEnded{}
 	}
 	return nil
 }
@@ -382,6 +385,7 @@ func Kinds() []node.Kind {
 		KindJobListQuery,
 		KindJobList,
 		KindExecAlive,
+		KindWorkflowEnded,
 	}
 }
 
@@ -570,6 +574,8 @@ func Name(k node.Kind) string {
 		return "JobList"
 	case KindExecAlive:
 		return "ExecAlive"
+	case KindWorkflowEnded:
+		return "WorkflowEnded"
 	}
 	return ""
 }
@@ -759,6 +765,8 @@ func Senders(k node.Kind) node.Roles {
 		return 1 << node.RoleGate
 	case KindExecAlive:
 		return 1 << node.RoleExecutor
+	case KindWorkflowEnded:
+		return 1 << node.RoleGate
 	}
 	return 0
 }
@@ -3555,15 +3563,17 @@ func (z *JobWatch) Size() int { return z.size() }
 func (z *JobWatch) Digest() uint64 { return z.digest(19) }
 
 func (z *JobWatch) size() int {
-	n := 13
+	n := 19
 	n += z.Request.size()
 	n += sizeBytes(len(z.Job))
+	n += sizeUint(uint64(z.After))
 	return n
 }
 
 func (z *JobWatch) digest(h uint64) uint64 {
 	h = z.Request.digest(h)
 	h = node.MixBytes(h, z.Job[:])
+	h = node.Mix(h, uint64(z.After))
 	return h
 }
 
@@ -8229,5 +8239,79 @@ func (z *ExecAlive) digest(h uint64) uint64 {
 }
 
 func (z *ExecAlive) check() error {
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *WorkflowEnded) Kind() node.Kind { return KindWorkflowEnded }
+
+// Class returns the class of WorkflowEnded.
+func (z *WorkflowEnded) Class() node.Class { return node.ClassData }
+
+// Priority implements node.Message.
+func (z *WorkflowEnded) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *WorkflowEnded) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *WorkflowEnded) Subject() uint64 { return 0 }
+
+// Size implements node.Message.
+func (z *WorkflowEnded) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *WorkflowEnded) Digest() uint64 { return z.digest(151) }
+
+func (z *WorkflowEnded) size() int {
+	n := 89
+	n += z.Request.size()
+	n += sizeBytes(len(z.Job))
+	n += sizeUint(uint64(z.Number))
+	n += sizeUint(uint64(z.Workflow))
+	n += sizeString(len(z.Name))
+	n += sizeUint(uint64(z.State))
+	n += sizeUint(uint64(z.Started))
+	n += sizeUint(uint64(z.Failed))
+	n += sizeInt(int64(z.Duration))
+	n += sizeInt(int64(z.P50))
+	n += sizeInt(int64(z.P99))
+	n += sizeUint(uint64(z.Met))
+	n += sizeUint(uint64(z.Missed))
+	n++
+	return n
+}
+
+func (z *WorkflowEnded) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	h = node.MixBytes(h, z.Job[:])
+	h = node.Mix(h, uint64(z.Number))
+	h = node.Mix(h, uint64(z.Workflow))
+	h = node.MixString(h, string(z.Name))
+	h = node.Mix(h, uint64(z.State))
+	h = node.Mix(h, uint64(z.Started))
+	h = node.Mix(h, uint64(z.Failed))
+	h = node.Mix(h, uint64(z.Duration))
+	h = node.Mix(h, uint64(z.P50))
+	h = node.Mix(h, uint64(z.P99))
+	h = node.Mix(h, uint64(z.Met))
+	h = node.Mix(h, uint64(z.Missed))
+	h = node.Mix(h, bit(z.Again))
+	return h
+}
+
+func (z *WorkflowEnded) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	if z.Number == 0 {
+		return &MissingError{Path: "number"}
+	}
+	if z.State == 0 {
+		return &MissingError{Path: "state"}
+	}
 	return nil
 }

@@ -83,13 +83,14 @@ type Refused struct {
 	Holder     string        `msg:"holder"`  // with CodeNotOwner: address of the gate that owns the job
 }
 
-// JobWatch requests a job's status, now and at each change, and its result. JobStatus and
-// JobResult follow until the stream ends.
+// JobWatch requests a job's status, now and at each change, how each workflow ends, and the
+// result. JobStatus, WorkflowEnded and JobResult follow until the stream ends.
 //
 //catalogue:message kind=19 class=control priority=normal full=refuse from=client since=0 stub=Request
 type JobWatch struct {
 	Request RequestID `msg:"request"`
 	Job     JobID     `msg:"job" require:"true"`
+	After   uint32    `msg:"after"` // ends of workflows that the client has: the gate sends those after them
 }
 
 // JobQuery requests a job's status once. With Detail it requests a page of the steps' figures.
@@ -124,6 +125,27 @@ type JobStatus struct {
 	Datacenters []DatacenterResult `msg:"datacenters"`
 	Plan        []WorkflowPlan     `msg:"plan"` // in the first status of a watch: only load and thresholds of its workflows
 	More        bool               `msg:"more"` // of a page of details: another one follows
+}
+
+// WorkflowEnded tells a watcher how a workflow ended, over all datacenters, once a majority of the
+// gates has it. It follows a JobStatus and comes before the JobResult, which has all figures.
+//
+//catalogue:message kind=151 class=data priority=critical full=keep from=gate since=0
+type WorkflowEnded struct {
+	Request  RequestID     `msg:"request"`
+	Job      JobID         `msg:"job" require:"true"`
+	Number   uint32        `msg:"number" require:"true"` // among the ends of the job's workflows, from 1
+	Workflow uint32        `msg:"workflow"`              // of the plan
+	Name     string        `msg:"name"`
+	State    WorkflowState `msg:"state" require:"true"`
+	Started  uint64        `msg:"started"` // requests
+	Failed   uint64        `msg:"failed"`  // of those, timed out ones included
+	Duration time.Duration `msg:"duration"`
+	P50      time.Duration `msg:"p50"` // latencies of all requests
+	P99      time.Duration `msg:"p99"`
+	Met      uint32        `msg:"met"`    // thresholds
+	Missed   uint32        `msg:"missed"` // thresholds, those without a measurement included
+	Again    bool          `msg:"again"`  // it had ended before, in a datacenter that the job left since
 }
 
 // JobResult brings a finished job's result to a watcher.

@@ -1907,9 +1907,9 @@ func (z *JobSubmit) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobWatch) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 2
+	// map header, size 3
 	// string "request"
-	o = append(o, 0x82, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o = append(o, 0x83, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
 	o, err = z.Request.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Request")
@@ -1922,6 +1922,9 @@ func (z *JobWatch) MarshalMsg(b []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "Job")
 		return
 	}
+	// string "after"
+	o = append(o, 0xa5, 0x61, 0x66, 0x74, 0x65, 0x72)
+	o = msgp.AppendUint32(o, z.After)
 	return
 }
 
@@ -1970,6 +1973,17 @@ func (z *JobWatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Job")
 				return
 			}
+		case "after":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "After")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.After, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "After")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1984,7 +1998,7 @@ func (z *JobWatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobWatch) Msgsize() (s int) {
-	s = 1 + 8 + z.Request.Msgsize() + 4 + z.Job.Msgsize()
+	s = 1 + 8 + z.Request.Msgsize() + 4 + z.Job.Msgsize() + 6 + msgp.Uint32Size
 	return
 }
 
@@ -2588,5 +2602,261 @@ func (z *StatusQuery) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *StatusQuery) Msgsize() (s int) {
 	s = 1 + 8 + z.Request.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *WorkflowEnded) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 14
+	// string "request"
+	o = append(o, 0x8e, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o, err = z.Request.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Request")
+		return
+	}
+	// string "job"
+	o = append(o, 0xa3, 0x6a, 0x6f, 0x62)
+	o, err = z.Job.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Job")
+		return
+	}
+	// string "number"
+	o = append(o, 0xa6, 0x6e, 0x75, 0x6d, 0x62, 0x65, 0x72)
+	o = msgp.AppendUint32(o, z.Number)
+	// string "workflow"
+	o = append(o, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+	o = msgp.AppendUint32(o, z.Workflow)
+	// string "name"
+	o = append(o, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = msgp.AppendString(o, z.Name)
+	// string "state"
+	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
+	o, err = z.State.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "State")
+		return
+	}
+	// string "started"
+	o = append(o, 0xa7, 0x73, 0x74, 0x61, 0x72, 0x74, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Started)
+	// string "failed"
+	o = append(o, 0xa6, 0x66, 0x61, 0x69, 0x6c, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Failed)
+	// string "duration"
+	o = append(o, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
+	o = msgp.AppendDuration(o, z.Duration)
+	// string "p50"
+	o = append(o, 0xa3, 0x70, 0x35, 0x30)
+	o = msgp.AppendDuration(o, z.P50)
+	// string "p99"
+	o = append(o, 0xa3, 0x70, 0x39, 0x39)
+	o = msgp.AppendDuration(o, z.P99)
+	// string "met"
+	o = append(o, 0xa3, 0x6d, 0x65, 0x74)
+	o = msgp.AppendUint32(o, z.Met)
+	// string "missed"
+	o = append(o, 0xa6, 0x6d, 0x69, 0x73, 0x73, 0x65, 0x64)
+	o = msgp.AppendUint32(o, z.Missed)
+	// string "again"
+	o = append(o, 0xa5, 0x61, 0x67, 0x61, 0x69, 0x6e)
+	o = msgp.AppendBool(o, z.Again)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *WorkflowEnded) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > zbedc47bclimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [2]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "request":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Request")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Request.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Request")
+				return
+			}
+		case "job":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Job")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			bts, err = z.Job.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Job")
+				return
+			}
+		case "number":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Number")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Number, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Number")
+				return
+			}
+		case "workflow":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workflow")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Workflow, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Workflow")
+				return
+			}
+		case "name":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Name")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Name, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Name")
+				return
+			}
+		case "state":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "State")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			bts, err = z.State.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "State")
+				return
+			}
+		case "started":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Started")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Started, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Started")
+				return
+			}
+		case "failed":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Failed")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.Failed, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Failed")
+				return
+			}
+		case "duration":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Duration")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.Duration, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Duration")
+				return
+			}
+		case "p50":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "P50")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			z.P50, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "P50")
+				return
+			}
+		case "p99":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "P99")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			z.P99, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "P99")
+				return
+			}
+		case "met":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Met")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			z.Met, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Met")
+				return
+			}
+		case "missed":
+			if zb0001Dup[1]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Missed")
+				return
+			}
+			zb0001Dup[1] |= 1 << 4
+			z.Missed, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Missed")
+				return
+			}
+		case "again":
+			if zb0001Dup[1]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Again")
+				return
+			}
+			zb0001Dup[1] |= 1 << 5
+			z.Again, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Again")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *WorkflowEnded) Msgsize() (s int) {
+	s = 1 + 8 + z.Request.Msgsize() + 4 + z.Job.Msgsize() + 7 + msgp.Uint32Size + 9 + msgp.Uint32Size + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + z.State.Msgsize() + 8 + msgp.Uint64Size + 7 + msgp.Uint64Size + 9 + msgp.DurationSize + 4 + msgp.DurationSize + 4 + msgp.DurationSize + 4 + msgp.Uint32Size + 7 + msgp.Uint32Size + 6 + msgp.BoolSize
 	return
 }

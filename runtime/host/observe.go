@@ -149,9 +149,9 @@ func levelOf(e node.Event) slog.Level {
 		case "released":
 			return slog.LevelDebug
 		}
-	case event.Acted, event.Ignored, event.FenceStored, event.ShardRenewed, event.ClientCalled, event.ClientReturned,
+	case event.Acted, event.Ignored, event.FenceStored, event.ShardRenewed, event.ClientCalled, event.ClientReturned, event.ClientTold,
 		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached, event.BoundUsed,
-		event.SubjobDispatched, event.SubjobCounted:
+		event.SubjobDispatched, event.SubjobCounted, event.WorkflowEnded:
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo

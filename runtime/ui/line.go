@@ -34,6 +34,26 @@ func Line(m *Model) string {
 		head, units.Counted(m.Active(), "VU"), units.Milli(now.RateMilli), units.LatencyOr(now.P50), units.LatencyOr(now.P99), units.Count(n), word, units.Count(failed), m.arrivals("  ")+waiters)
 }
 
+// EndLine describes how a workflow ended, in one line.
+func EndLine(e *message.WorkflowEnded) string {
+	again := ""
+	if e.Again {
+		again = ", this time in another datacenter"
+	}
+	text := fmt.Sprintf("workflow %s ended %v after %s%s: %s, %s failed", units.Clean(e.Name), e.State, units.Duration(e.Duration), again, units.Counted(e.Started, "request"), units.Count(e.Failed))
+	if e.P99 > 0 {
+		text += fmt.Sprintf(", p50 %s, p99 %s", units.Latency(uint64(e.P50)), units.Latency(uint64(e.P99)))
+	}
+	switch all := e.Met + e.Missed; {
+	case all == 0:
+		return text
+	case e.Missed == 0:
+		return text + ", " + units.Counted(uint64(all), "threshold") + " met"
+	default:
+		return text + fmt.Sprintf(", %d of %s missed", e.Missed, units.Counted(uint64(all), "threshold"))
+	}
+}
+
 // arrivals compares requested arrivals with the iterations of the last sample: how many began,
 // waited, and were dropped.
 func (m *Model) arrivals(gap string) string {

@@ -39,6 +39,7 @@ type Order struct {
 	ended     time.Duration // when the client received its result
 	Cancel    bool
 	results   int
+	ends      int              // of workflows, that the client has learned
 	forgotten bool             // no gate has its result any more, and the client knows
 	Shown     message.JobState // the last state that the client received
 	Elapsed   time.Duration    // the job's age then
@@ -130,6 +131,8 @@ func (s *Cluster) watch(o *Order) {
 			o.Elapsed = m.Elapsed
 			s.onStatus(o, m.State)
 			s.onSubjobs(o, m.Datacenters)
+		case *message.WorkflowEnded:
+			o.ends++
 		case *message.JobResult:
 			s.onStatus(o, m.Result.State)
 			s.onResult(o, &m.Result)
@@ -186,6 +189,9 @@ func (s *Cluster) onResult(o *Order, r *message.Result) {
 	o.ended = s.World.Now()
 	if o.results > 1 {
 		s.Checker.Violate("T8", at, "the result of job %v was delivered %d times to one watch", o.Job, o.results)
+	}
+	if o.ends < len(r.Workflows) {
+		s.Checker.Violate("T8", at, "the result of job %v has %d workflows, and its client learned how %d ended", o.Job, len(r.Workflows), o.ends)
 	}
 	if !r.State.Terminal() {
 		s.Checker.Violate("L", at, "the result of job %v says %v, which is no end", o.Job, r.State)

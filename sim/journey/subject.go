@@ -17,6 +17,8 @@ func JobOf(m node.Message) message.JobID {
 		return m.Job
 	case *message.JobStatus:
 		return m.Job
+	case *message.WorkflowEnded:
+		return m.Job
 	case *message.JobResult:
 		return m.Result.Job
 	case *message.JobCancel:

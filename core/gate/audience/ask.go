@@ -27,6 +27,7 @@ type Ask struct {
 	Digest  uint64 // of the submission
 	Again   bool   // the gate knew the key
 	Now     bool   // of a cancellation: without after_all
+	After   uint32 // of a watch: ends of workflows that the client has
 
 	Workflows []string // of a cancellation: by name; none: the whole job
 	Reason    string   // of a cancellation
@@ -101,7 +102,7 @@ func (w *Waiting) TakeCancelsIf(is func(*Ask) bool) (taken []*Ask) {
 func (w *Waiting) All(watchers []*Watcher) []*Ask {
 	asks := slices.Concat(w.asks, w.cancels)
 	for _, o := range watchers {
-		asks = append(asks, &Ask{What: Watch, Stream: o.Stream, Request: o.Request})
+		asks = append(asks, &Ask{What: Watch, Stream: o.Stream, Request: o.Request, After: o.Told})
 	}
 	return asks
 }

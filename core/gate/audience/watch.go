@@ -19,6 +19,7 @@ type Watcher struct {
 	Stream  node.StreamID
 	Request message.RequestID
 	Job     message.JobID
+	Told    uint32 // ends of workflows that the client has, or that its stream carries
 
 	pushed  node.Instant // when the gate last sent it a push
 	known   bool         // pushed is set
@@ -72,14 +73,14 @@ func (a *Audience) Of(job message.JobID) []*Watcher { return a.watchers[job] }
 func (a *Audience) Follow(job message.JobID, q *Ask) (w *Watcher, again bool) {
 	all := a.watchers[job]
 	if at := slices.IndexFunc(all, func(o *Watcher) bool { return o.Stream == q.Stream }); at >= 0 {
-		all[at].Request = q.Request
+		all[at].Request, all[at].Told = q.Request, q.After
 		return all[at], true
 	}
 	if a.count >= a.bounds.Watchers {
 		return nil, false
 	}
 	a.count++
-	w = &Watcher{Stream: q.Stream, Request: q.Request, Job: job}
+	w = &Watcher{Stream: q.Stream, Request: q.Request, Job: job, Told: q.After}
 	a.following[q.Stream] = append(a.following[q.Stream], job)
 	a.watchers[job] = append(all, w)
 	return w, false

@@ -79,8 +79,9 @@ type Times struct {
 	Elapsed   time.Duration // set at the end
 }
 
-// Outcome is the job's result, after its end.
+// Outcome is how workflows ended, and the job's result after its end.
 type Outcome struct {
+	Ends        Ends
 	Result      *message.JobResult // nil if this gate does not have it
 	ResultFile  message.FileDigest // zero after the sweep
 	ResultBytes int

@@ -17,6 +17,7 @@ type Left struct{ record.Left }
 // Moves records what a subjob did in the datacenter that the job leaves, as far as the gate heard,
 // and how long it may have sent load after that.
 func (j *Job) Moves(p *Subjob, reason string, now node.Instant) {
+	j.Ends.leave()
 	if !p.Accepted {
 		return // no manager began anything
 	}

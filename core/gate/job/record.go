@@ -20,7 +20,7 @@ func (j *Job) Record(now node.Instant) []byte {
 		Number: j.Turn.Number, Key: j.Key, Digest: j.Digest, Name: j.Name, Named: j.Turn.Named, RunTimeout: j.RunTimeout,
 		Elapsed: j.ElapsedAt(now), Ran: j.Ran, Closed: j.Closed, Last: j.Last.record(j.lastUnknown), Spec: j.SpecFile, Result: j.ResultFile,
 		ResultBytes: uint64(j.ResultBytes), Now: j.Now, Files: j.Newer.Files, Unknown: j.Newer.Unknown,
-		Behind: record.Behind{Freed: j.Freed, Unknown: j.behindUnknown},
+		Behind: record.Behind{Ended: j.Ends.list, Freed: j.Freed, Unknown: j.behindUnknown},
 	}
 	if n := len(j.pending); n > 0 {
 		r.Last = j.pending[n-1].record(nil)
@@ -93,7 +93,7 @@ func FromRecord(id message.JobID, rec *Record, now, written node.Instant, incarn
 			Born: written.Add(-rec.Elapsed), Started: written.Add(-rec.RunFor), Ran: rec.Ran, Cancelled: now, Resend: now,
 			Ended: now, Elapsed: rec.Elapsed, Now: rec.Now,
 		},
-		Outcome:  Outcome{ResultFile: rec.Result, ResultBytes: int(rec.ResultBytes), Freed: rec.Behind.Freed, behindUnknown: rec.Behind.Unknown},
+		Outcome:  Outcome{Ends: Ends{rec.Behind.Ended, len(rec.Behind.Ended)}, ResultFile: rec.Result, ResultBytes: int(rec.ResultBytes), Freed: rec.Behind.Freed, behindUnknown: rec.Behind.Unknown},
 		Newer:    Newer{rec.Job.Files, rec.Unknown},
 		Closed:   rec.Closed,
 		Sequence: incarnation << 32,

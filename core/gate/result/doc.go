@@ -19,5 +19,5 @@
 //	RESULT-4 A page of details fits a frame. The pages of a job list each step once, whatever
 //	         its figures do between two pages.
 //
-// Read merge.go, then fit.go and detail.go.
+// Read merge.go, then ended.go, fit.go and detail.go.
 package result

@@ -36,6 +36,21 @@ type Job struct {
 	Unknown Unknown
 }
 
+// Ended is how a workflow ended over all datacenters, in figures that clients get at once.
+type Ended struct {
+	Workflow uint32                `rec:"workflow"`
+	State    message.WorkflowState `rec:"state"`
+	Started  uint64                `rec:"started"`
+	Failed   uint64                `rec:"failed"`
+	Duration time.Duration         `rec:"duration"`
+	P50      time.Duration         `rec:"p50"`
+	P99      time.Duration         `rec:"p99"`
+	Met      uint32                `rec:"met"`
+	Missed   uint32                `rec:"missed"`
+	Left     bool                  `rec:"left"` // in a datacenter that the job left: it runs again
+	Unknown  Unknown
+}
+
 // Transition is a change of a job's state.
 type Transition struct {
 	From    message.JobState `rec:"from"`
@@ -69,6 +84,7 @@ type Abort struct {
 
 // Behind is what a job leaves behind it.
 type Behind struct {
+	Ended   []Ended              `rec:"ended" max:"4096"` // workflows, in the order in which clients learn it
 	Freed   []message.FileDigest `rec:"freed" max:"4097"` // files that it needed until its end: no later record names them
 	Left    []Left               `rec:"left" max:"65536"` // what datacenters that it left had begun: it counts nowhere
 	Unknown Unknown

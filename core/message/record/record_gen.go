@@ -85,6 +85,9 @@ func (z *Abort) read(r *reader) {
 // fields counts what a Behind is written with.
 func (z *Behind) fields() int {
 	n := z.Unknown.fields()
+	if len(z.Ended) > 0 {
+		n++
+	}
 	if len(z.Freed) > 0 {
 		n++
 	}
@@ -96,6 +99,13 @@ func (z *Behind) fields() int {
 
 func (z *Behind) append(b []byte) []byte {
 	b = msgp.AppendMapHeader(b, uint32(z.fields()))
+	if len(z.Ended) > 0 {
+		b = msgp.AppendString(b, "ended")
+		b = msgp.AppendArrayHeader(b, listed("Behind.Ended", len(z.Ended), 4096))
+		for i := range z.Ended {
+			b = z.Ended[i].append(b)
+		}
+	}
 	if len(z.Freed) > 0 {
 		b = msgp.AppendString(b, "freed")
 		b = msgp.AppendArrayHeader(b, listed("Behind.Freed", len(z.Freed), 4097))
@@ -117,14 +127,20 @@ func (z *Behind) read(r *reader) {
 	var seen uint64
 	for n := r.fields(); n > 0 && r.err == nil; n-- {
 		switch name := r.name(); string(name) {
-		case "freed":
+		case "ended":
 			r.once(&seen, 0)
+			z.Ended = make([]Ended, r.list(4096))
+			for i := range z.Ended {
+				z.Ended[i].read(r)
+			}
+		case "freed":
+			r.once(&seen, 1)
 			z.Freed = make([]message.FileDigest, r.list(4097))
 			for i := range z.Freed {
 				z.Freed[i] = r.file()
 			}
 		case "left":
-			r.once(&seen, 1)
+			r.once(&seen, 2)
 			z.Left = make([]Left, r.list(65536))
 			for i := range z.Left {
 				z.Left[i].read(r)
@@ -160,6 +176,127 @@ func (z *Counter) read(r *reader) {
 		case "leased":
 			r.once(&seen, 0)
 			z.Leased = uint64(r.uint(64))
+		default:
+			r.unknown(&z.Unknown, name)
+		}
+	}
+}
+
+// fields counts what a Ended is written with.
+func (z *Ended) fields() int {
+	n := z.Unknown.fields()
+	if z.Workflow != 0 {
+		n++
+	}
+	if z.State != 0 {
+		n++
+	}
+	if z.Started != 0 {
+		n++
+	}
+	if z.Failed != 0 {
+		n++
+	}
+	if z.Duration != 0 {
+		n++
+	}
+	if z.P50 != 0 {
+		n++
+	}
+	if z.P99 != 0 {
+		n++
+	}
+	if z.Met != 0 {
+		n++
+	}
+	if z.Missed != 0 {
+		n++
+	}
+	if z.Left {
+		n++
+	}
+	return n
+}
+
+func (z *Ended) append(b []byte) []byte {
+	b = msgp.AppendMapHeader(b, uint32(z.fields()))
+	if z.Workflow != 0 {
+		b = msgp.AppendString(b, "workflow")
+		b = msgp.AppendUint64(b, uint64(z.Workflow))
+	}
+	if z.State != 0 {
+		b = msgp.AppendString(b, "state")
+		b = msgp.AppendUint64(b, uint64(z.State))
+	}
+	if z.Started != 0 {
+		b = msgp.AppendString(b, "started")
+		b = msgp.AppendUint64(b, uint64(z.Started))
+	}
+	if z.Failed != 0 {
+		b = msgp.AppendString(b, "failed")
+		b = msgp.AppendUint64(b, uint64(z.Failed))
+	}
+	if z.Duration != 0 {
+		b = msgp.AppendString(b, "duration")
+		b = msgp.AppendInt64(b, int64(z.Duration))
+	}
+	if z.P50 != 0 {
+		b = msgp.AppendString(b, "p50")
+		b = msgp.AppendInt64(b, int64(z.P50))
+	}
+	if z.P99 != 0 {
+		b = msgp.AppendString(b, "p99")
+		b = msgp.AppendInt64(b, int64(z.P99))
+	}
+	if z.Met != 0 {
+		b = msgp.AppendString(b, "met")
+		b = msgp.AppendUint64(b, uint64(z.Met))
+	}
+	if z.Missed != 0 {
+		b = msgp.AppendString(b, "missed")
+		b = msgp.AppendUint64(b, uint64(z.Missed))
+	}
+	if z.Left {
+		b = msgp.AppendString(b, "left")
+		b = msgp.AppendBool(b, z.Left)
+	}
+	return append(b, z.Unknown...)
+}
+
+func (z *Ended) read(r *reader) {
+	var seen uint64
+	for n := r.fields(); n > 0 && r.err == nil; n-- {
+		switch name := r.name(); string(name) {
+		case "workflow":
+			r.once(&seen, 0)
+			z.Workflow = uint32(r.uint(32))
+		case "state":
+			r.once(&seen, 1)
+			z.State = message.WorkflowState(r.uint(8))
+		case "started":
+			r.once(&seen, 2)
+			z.Started = uint64(r.uint(64))
+		case "failed":
+			r.once(&seen, 3)
+			z.Failed = uint64(r.uint(64))
+		case "duration":
+			r.once(&seen, 4)
+			z.Duration = time.Duration(r.int())
+		case "p50":
+			r.once(&seen, 5)
+			z.P50 = time.Duration(r.int())
+		case "p99":
+			r.once(&seen, 6)
+			z.P99 = time.Duration(r.int())
+		case "met":
+			r.once(&seen, 7)
+			z.Met = uint32(r.uint(32))
+		case "missed":
+			r.once(&seen, 8)
+			z.Missed = uint32(r.uint(32))
+		case "left":
+			r.once(&seen, 9)
+			z.Left = r.bool()
 		default:
 			r.unknown(&z.Unknown, name)
 		}

@@ -131,6 +131,8 @@ func (f *Follower) Follow(ctx context.Context, s *session.Session, job message.J
 			switch m := m.(type) {
 			case *message.JobStatus:
 				f.show(progress, m)
+			case *message.WorkflowEnded:
+				progress.Note(ui.EndLine(m))
 			case *message.JobResult:
 				if f.given != nil && m.Result.State == message.JobCancelled {
 					interrupted(&m.Result)
