@@ -29,7 +29,7 @@ func endsPlan(l cluster.Load) message.Plan {
 
 func buildWorkflowEnds(s *cluster.Cluster) {
 	t := cluster.GroupTopology()
-	t.Clients = 4
+	t.Clients, t.Datacenters, t.Workers = 4, 2, 6
 	s.Build(t)
 	l := cluster.Load{Vus: 8, Cores: 1, Duration: 3 * time.Second}
 	n := 0
