@@ -88,12 +88,16 @@ func newSubmitCommand() *cobra.Command {
 type submission struct {
 	key         string
 	datacenters []string
+	count       uint32
+	prefer      []string
 	importance  string
 	deadline    time.Duration
 }
 
 func (f *submission) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.datacenters, "datacenters", nil, "`names` of where to run, by comma; one that the gate chooses if not given")
+	flags.Uint32Var(&f.count, "count", 0, "run on the best `n` datacenters, which the gate chooses once (default 1)")
+	flags.StringSliceVar(&f.prefer, "prefer", nil, "`names` of datacenters to choose first, by comma; after a minute of waiting, others that have cores")
 	flags.StringVar(&f.key, "key", "", "submitting the same twice with one key is one job")
 	ranks := message.Ranks()
 	slices.SortFunc(ranks, func(a, b string) int { return rankOf(a).Class() - rankOf(b).Class() })
@@ -107,6 +111,6 @@ func rankOf(name string) message.Rank { return message.Rank(slices.Index(message
 func (f *submission) message(program *message.Program, plan *message.Plan) *message.JobSubmit {
 	return &message.JobSubmit{
 		Key: cmp.Or(f.key, rand.Text()), Name: program.Main, Program: *program, Plan: *plan,
-		Datacenters: f.datacenters, Rank: rankOf(f.importance), Deadline: f.deadline,
+		Datacenters: f.datacenters, Rank: rankOf(f.importance), Deadline: f.deadline, Count: f.count, Preferred: f.prefer,
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +33,29 @@ func TestSubmissionsSayWhatTheirFlagsDo(t *testing.T) {
 		}
 		if got, want := flags.Lookup("importance").Value.Type(), "critical|high|medium|low|background"; got != want {
 			t.Errorf("the importances are %s, want %s", got, want)
+		}
+	}
+}
+
+// A job says how many datacenters it wants, and which first; without flags it says nothing.
+func TestSubmissionsSayWhereTheyRun(t *testing.T) {
+	for _, x := range []struct {
+		args   []string
+		count  uint32
+		prefer string
+	}{
+		{nil, 0, ""},
+		{[]string{"--count", "3", "--prefer", "east,west"}, 3, "east,west"},
+		{[]string{"--prefer", "east", "--prefer", "west"}, 0, "east,west"},
+	} {
+		var f submission
+		flags := pflag.NewFlagSet("submit", pflag.ContinueOnError)
+		f.add(flags)
+		if err := flags.Parse(x.args); err != nil {
+			t.Fatal(err)
+		}
+		if m := f.message(&message.Program{}, &message.Plan{}); m.Count != x.count || strings.Join(m.Preferred, ",") != x.prefer || len(m.Datacenters) > 0 {
+			t.Errorf("%q asks for %d datacenters, %v first", x.args, m.Count, m.Preferred)
 		}
 	}
 }

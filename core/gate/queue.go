@@ -29,6 +29,7 @@ type scheduler struct {
 // dispatch keeps its place.
 func (m *scheduler) enqueue(env node.Env, j *entry) {
 	j.Turn.Rank, j.Turn.Begin = j.Spec.Rank, 0
+	j.Turn.Wish = queue.Wish{Count: j.Spec.Count, Preferred: j.Spec.Preferred}
 	if d := j.Spec.Deadline; d > 0 {
 		j.Turn.Begin = j.Born.Add(d)
 	}
@@ -61,7 +62,7 @@ func (m *scheduler) schedule(env node.Env) {
 	if m.queue.Len() == 0 || m.stopping {
 		return
 	}
-	for _, r := range m.queue.Ready(m.places) {
+	for _, r := range m.queue.Ready(m.places, env.Now()) {
 		j := m.jobs[r.Turn.Job]
 		m.leaveQueue(env, j)
 		m.dispatch(env, j, r.To)
@@ -74,6 +75,9 @@ func (m *scheduler) dispatch(env node.Env, j *entry, targets []*places.Datacente
 	j.Subjobs = nil
 	if len(j.Turn.Named) == 0 && hasUnique(&j.Spec.Plan) {
 		j.Turn.Named = []string{targets[0].Name} // no other datacenter knows which rows were used there
+	}
+	if len(targets) > 1 { // the record keeps the set, of which each has its share
+		j.Turn.Named = namesOf(targets)
 	}
 	for _, d := range targets {
 		j.Subjobs = append(j.Subjobs, j.Begin(d.Name, now))
@@ -88,6 +92,13 @@ func (m *scheduler) dispatch(env node.Env, j *entry, targets []*places.Datacente
 	}
 	m.save(env, j, tag{act: actSend, send: j.Subjobs})
 	m.arm(env, j)
+}
+
+func namesOf(all []*places.Datacenter) (names []string) {
+	for _, d := range all {
+		names = append(names, d.Name)
+	}
+	return names
 }
 
 // hasUnique says whether a plan has rows, or values of counters, that only one user may take.

@@ -20,7 +20,7 @@ type command[T any] func(on T, t *testing.T, d *datadriven.TestData)
 // gateCommands are given to one gate, beside nodetest's own:
 //
 //	config queue=n | watchers=n | waiters=n | results=n | age=s | jobs=n
-//	submit <client> key=k [in=a,b] [vus=n] [cores=n] [layer=2] [files=n] [timeout=d] [threshold=expr] [abort=<percent of errors>] [unique] [soak]
+//	submit <client> key=k [in=a,b] [vus=n] [cores=n] [layer=2] [files=n] [timeout=d] [threshold=expr] [abort=<percent of errors>] [unique] [soak] [count=n] [prefer=a,b]
 //	beat <manager> in=a [free=n] [total=n] [workers=n] [draining] [subjobs=<job>:<fence>,...]
 //	progress <manager> <job> in=a fence=1.1.0 seq=n [ok=n] [failed=n] [ended] [soak]
 //	result <manager> <job> in=a fence=1.1.0 [state=COMPLETED] [n=10] [error=text] [soak]

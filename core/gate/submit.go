@@ -76,7 +76,7 @@ func payload(s *message.JobSubmit) uint64 {
 // none, any datacenter.
 func (m *desk) checkPlaces(s *message.JobSubmit) (message.Code, string) {
 	known := m.places.Names()
-	for _, name := range s.Datacenters {
+	for _, name := range slices.Concat(s.Datacenters, s.Preferred) {
 		if m.places.Datacenter(name) == nil {
 			list := "none is known yet"
 			if len(known) > 0 {
@@ -84,6 +84,9 @@ func (m *desk) checkPlaces(s *message.JobSubmit) (message.Code, string) {
 			}
 			return message.CodeUnknownDatacenter, fmt.Sprintf("datacenter %q: %s", name, list)
 		}
+	}
+	if int64(s.Count) > int64(len(known)) && len(known) > 0 {
+		return message.CodeUnknownDatacenter, fmt.Sprintf("count = %d: %d are known, %s", s.Count, len(known), strings.Join(known, ", "))
 	}
 	if len(known) == 0 {
 		return message.CodeNoDatacenter, "no manager has registered with this gate"
@@ -197,7 +200,7 @@ func (c *Config) check(s *message.JobSubmit) (message.Code, string) {
 	if n := s.Size(); n > message.FrameMax-frameSlack {
 		return message.CodeTooLarge, fmt.Sprintf("bytes of the submission = %d must be at most %d: declare fewer steps, params and feeds", n, message.FrameMax-frameSlack)
 	}
-	faults := slices.Concat(c.checkSubmit(s), plan.CheckProgram(&s.Program), plan.Check(&s.Plan))
+	faults := slices.Concat(c.checkSubmit(s), queue.CheckWish(s, c.DatacentersMax), plan.CheckProgram(&s.Program), plan.Check(&s.Plan))
 	if len(faults) == 0 {
 		faults = c.checkRun(s)
 	}

@@ -3385,7 +3385,7 @@ func (z *JobSubmit) Size() int { return z.size() }
 func (z *JobSubmit) Digest() uint64 { return z.digest(16) }
 
 func (z *JobSubmit) size() int {
-	n := 69
+	n := 85
 	n += z.Request.size()
 	n += sizeString(len(z.Key))
 	n += sizeString(len(z.Name))
@@ -3398,6 +3398,11 @@ func (z *JobSubmit) size() int {
 	n += sizeInt(int64(z.RunTimeout))
 	n += sizeUint(uint64(z.Rank))
 	n += sizeInt(int64(z.Deadline))
+	n += sizeUint(uint64(z.Count))
+	n += sizeArray(len(z.Preferred))
+	for i := range z.Preferred {
+		n += sizeString(len(z.Preferred[i]))
+	}
 	return n
 }
 
@@ -3414,6 +3419,11 @@ func (z *JobSubmit) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.RunTimeout))
 	h = node.Mix(h, uint64(z.Rank))
 	h = node.Mix(h, uint64(z.Deadline))
+	h = node.Mix(h, uint64(z.Count))
+	h = node.Mix(h, uint64(len(z.Preferred)))
+	for i := range z.Preferred {
+		h = node.MixString(h, string(z.Preferred[i]))
+	}
 	return h
 }
 

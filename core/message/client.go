@@ -21,7 +21,9 @@ type JobSubmit struct {
 	Datacenters []string      `msg:"datacenters"` // empty: the gate chooses one
 	RunTimeout  time.Duration `msg:"run_timeout"` // zero: the longest chain of workflows + 60 s
 	Rank        Rank          `msg:"rank"`
-	Deadline    time.Duration `msg:"deadline"` // by when it must begin, from its acceptance on; zero: none
+	Deadline    time.Duration `msg:"deadline"`  // by when it must begin, from its acceptance on; zero: none
+	Count       uint32        `msg:"count"`     // of datacenters that the gate chooses; zero: one, or those that Datacenters names
+	Preferred   []string      `msg:"preferred"` // datacenters to choose first, if they have the cores
 }
 
 // Rank is how important a job is in the queue of its gate.

@@ -1693,9 +1693,9 @@ func (z *JobStatus) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobSubmit) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 9
+	// map header, size 11
 	// string "request"
-	o = append(o, 0x89, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o = append(o, 0x8b, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
 	o, err = z.Request.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Request")
@@ -1736,6 +1736,15 @@ func (z *JobSubmit) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "deadline"
 	o = append(o, 0xa8, 0x64, 0x65, 0x61, 0x64, 0x6c, 0x69, 0x6e, 0x65)
 	o = msgp.AppendDuration(o, z.Deadline)
+	// string "count"
+	o = append(o, 0xa5, 0x63, 0x6f, 0x75, 0x6e, 0x74)
+	o = msgp.AppendUint32(o, z.Count)
+	// string "preferred"
+	o = append(o, 0xa9, 0x70, 0x72, 0x65, 0x66, 0x65, 0x72, 0x72, 0x65, 0x64)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Preferred)))
+	for za0002 := range z.Preferred {
+		o = msgp.AppendString(o, z.Preferred[za0002])
+	}
 	return
 }
 
@@ -1882,6 +1891,45 @@ func (z *JobSubmit) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Deadline")
 				return
 			}
+		case "count":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Count")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			z.Count, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Count")
+				return
+			}
+		case "preferred":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Preferred")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			var zb0004 uint32
+			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Preferred")
+				return
+			}
+			if zb0004 > zbedc47bclimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Preferred) >= int(zb0004) {
+				z.Preferred = (z.Preferred)[:zb0004]
+			} else {
+				z.Preferred = make([]string, zb0004)
+			}
+			for za0002 := range z.Preferred {
+				z.Preferred[za0002], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Preferred", za0002)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1900,7 +1948,10 @@ func (z *JobSubmit) Msgsize() (s int) {
 	for za0001 := range z.Datacenters {
 		s += msgp.StringPrefixSize + len(z.Datacenters[za0001])
 	}
-	s += 12 + msgp.DurationSize + 5 + msgp.Uint8Size + 9 + msgp.DurationSize
+	s += 12 + msgp.DurationSize + 5 + msgp.Uint8Size + 9 + msgp.DurationSize + 6 + msgp.Uint32Size + 10 + msgp.ArrayHeaderSize
+	for za0002 := range z.Preferred {
+		s += msgp.StringPrefixSize + len(z.Preferred[za0002])
+	}
 	return
 }
 

@@ -17,9 +17,12 @@
 //	        has waited.
 //	QUEUE-4 Jobs that are ready at once never take more free cores than there are.
 //	QUEUE-5 One source of clients never takes more than its part of the places.
+//	QUEUE-6 A job goes to as many datacenters as it asks for, each with the cores, or to none.
+//	        One that names its datacenters goes to no other. One that prefers some goes to
+//	        others only while those are UNHEALTHY, or after a minute.
 //
 // Example: a and b are datacenters with 4 free cores each. Job 1 names a and b and needs 8
 // in each, so it waits and keeps both. Job 2 needs one core of any datacenter, and waits.
 //
-// Read turn.go, queue.go, ready.go, crowd.go.
+// Read turn.go, queue.go, ready.go, choice.go, crowd.go.
 package queue

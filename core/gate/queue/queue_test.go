@@ -205,7 +205,7 @@ func TestTurnsComeAsAModelSays(t *testing.T) {
 		expected, waits := want(sites, turns, wide)
 		for range 2 {
 			got := map[uint64]string{}
-			for _, r := range q.Ready(p) {
+			for _, r := range q.Ready(p, 0) {
 				var names []string
 				for _, d := range r.To {
 					names = append(names, d.Name)
@@ -288,7 +288,7 @@ func TestFirstLayersAreWaitedFor(t *testing.T) {
 		q := queue.New(queue.Bounds{Step: time.Minute})
 		plan := &message.Plan{Workflows: x.workflows}
 		q.Enter(&queue.Turn{Number: 1}, plan, 0)
-		if got := len(q.Ready(p)) == 1; got != x.ready {
+		if got := len(q.Ready(p, 0)) == 1; got != x.ready {
 			t.Errorf("%+v with %d free cores and %d seats is ready: %v", x.workflows, x.free, x.seats, got)
 		}
 		if got := queue.Wants(plan, d); got != x.wants {

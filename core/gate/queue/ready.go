@@ -3,6 +3,7 @@ package queue
 import (
 	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
+	"hyperscale/core/node"
 )
 
 // Ready is a job to dispatch, with the datacenters that it goes to.
@@ -14,14 +15,14 @@ type Ready struct {
 // Ready returns, in their order, each job whose datacenters all have the free cores that it
 // needs. A job that waits for cores keeps its datacenters from those behind it; a job whose
 // datacenter is UNHEALTHY keeps none. The caller removes each from the queue.
-func (q *Queue) Ready(in *places.Places) []Ready {
+func (q *Queue) Ready(in *places.Places, now node.Instant) []Ready {
 	blocked := map[string]bool{}
 	var ready []Ready
 	for _, t := range q.turns {
 		if len(blocked) == len(in.All()) {
 			break
 		}
-		if to := t.targets(in, blocked); to != nil {
+		if to := t.targets(in, now, blocked); to != nil {
 			ready = append(ready, Ready{t, to})
 			for _, d := range to {
 				d.Promise(Wants(t.plan, d))
@@ -36,9 +37,9 @@ func (q *Queue) Ready(in *places.Places) []Ready {
 
 // targets returns the datacenters where a job can run now. If there are none, it returns nil
 // and blocks those that the job waits for.
-func (t *Turn) targets(in *places.Places, blocked map[string]bool) []*places.Datacenter {
+func (t *Turn) targets(in *places.Places, now node.Instant, blocked map[string]bool) []*places.Datacenter {
 	if len(t.Named) == 0 {
-		return t.anyTarget(in, blocked)
+		return t.choose(in, now, blocked)
 	}
 	var to []*places.Datacenter
 	wait := false
@@ -60,21 +61,4 @@ func (t *Turn) targets(in *places.Places, blocked map[string]bool) []*places.Dat
 		return nil
 	}
 	return to
-}
-
-// anyTarget chooses by health, then by free cores, then by name.
-func (t *Turn) anyTarget(in *places.Places, blocked map[string]bool) []*places.Datacenter {
-	t.waits = ""
-	best, _ := in.Best(func(name string) bool { return blocked[name] })
-	if best == nil {
-		return nil
-	}
-	if best.Free() < needs(t.plan, best) {
-		t.waits = best.Name
-		for _, d := range in.All() {
-			blocked[d.Name] = true
-		}
-		return nil
-	}
-	return []*places.Datacenter{best}
 }

@@ -20,6 +20,7 @@ type Turn struct {
 	Named  []string     // datacenters that the job names; if none, the queue chooses
 	Rank   message.Rank // of the submission
 	Begin  node.Instant // by when the job must begin; zero: at any time
+	Wish                // what the job asks of the choice, if it names no datacenters
 
 	plan     *message.Plan // while the job is in the queue
 	class    int           // of its rank, less what its wait has raised it
@@ -51,7 +52,7 @@ func (t *Turn) nowhere(in *places.Places) bool {
 			return d == nil || d.Health() == message.HealthUnhealthy
 		})
 	}
-	return !slices.ContainsFunc(in.All(), func(d *places.Datacenter) bool { return d.Health() != message.HealthUnhealthy })
+	return alive(in) < t.count()
 }
 
 // Reason tells people why the job is queued.
@@ -69,6 +70,8 @@ func (t *Turn) why(in *places.Places) string {
 	}
 	d := in.Datacenter(name)
 	switch {
+	case name == "" && t.nowhere(in) && t.count() > 1:
+		return fmt.Sprintf("waits for %d datacenters: %d of %d have live managers and workers", t.count(), alive(in), len(in.All()))
 	case name == "" && t.nowhere(in):
 		return fmt.Sprintf("waits for a datacenter: none of %d has live managers and workers", len(in.All()))
 	case name == "":

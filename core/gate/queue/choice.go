@@ -1,0 +1,146 @@
+package queue
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"hyperscale/core/gate/places"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/plan"
+)
+
+// spillAfter is how long a job waits for the datacenters that it prefers while others have cores.
+const spillAfter = time.Minute
+
+// Wish is what a job asks of the choice of its datacenters.
+type Wish struct {
+	Count     uint32   // of datacenters; zero: one
+	Preferred []string // to choose first
+}
+
+// CheckWish rejects what contradicts itself. most is the bound on datacenters.
+func CheckWish(s *message.JobSubmit, most int) (faults []plan.Fault) {
+	add := func(key, value, bound, remedy string) {
+		faults = append(faults, plan.Fault{Key: key, Value: value, Bound: bound, Remedy: remedy})
+	}
+	if n := len(s.Datacenters); n > 0 && s.Count > 0 {
+		add("count", fmt.Sprint(s.Count), "be 0 beside datacenters, which say where the job runs", "leave out one of both")
+	} else if int64(s.Count) > int64(most) {
+		add("count", fmt.Sprint(s.Count), fmt.Sprintf("be at most gate.datacenters_max = %d", most), "ask for fewer, or raise the setting")
+	}
+	switch n := len(s.Preferred); {
+	case n > 0 && len(s.Datacenters) > 0:
+		add("preferred", fmt.Sprint(n), "be empty beside datacenters, which say where the job runs", "leave out one of both")
+	case n > most:
+		add("preferred", fmt.Sprint(n), fmt.Sprintf("be at most gate.datacenters_max = %d", most), "name fewer, or raise the setting")
+	default:
+		names := slices.Sorted(slices.Values(s.Preferred))
+		for i, name := range names {
+			if !places.Name(name) || i > 0 && names[i-1] == name {
+				add("preferred", fmt.Sprintf("%.64q", name), "name each datacenter once, as its managers do", "correct it")
+			}
+		}
+	}
+	return faults
+}
+
+func (t *Turn) count() int { return int(max(1, t.Count)) }
+
+// alive counts the datacenters that are not UNHEALTHY.
+func alive(in *places.Places) (n int) {
+	for _, d := range in.All() {
+		if d.Health() != message.HealthUnhealthy {
+			n++
+		}
+	}
+	return n
+}
+
+// option is a datacenter that a job may choose.
+type option struct {
+	of     *places.Datacenter
+	room   bool
+	wished bool
+	health message.Health
+	free   uint32
+}
+
+// choose returns the best datacenters for a job that names none: preferred ones first, then by
+// health, then those with room, then by free cores, then by name. If one of them has no room it
+// returns nil, and the job waits for it. A job that has waited for spillAfter takes any datacenters
+// that have room, and preferred ones among them first.
+func (t *Turn) choose(in *places.Places, now node.Instant, blocked map[string]bool) []*places.Datacenter {
+	t.waits = ""
+	all := t.options(in, blocked)
+	wishes := slices.ContainsFunc(all, func(o option) bool { return o.wished })
+	spills := wishes && now.Sub(t.Since) >= spillAfter
+	slices.SortStableFunc(all, func(a, b option) int {
+		byRoom := first(a.room, b.room)
+		early, late := 0, byRoom
+		if spills {
+			early, late = byRoom, 0
+		}
+		return cmp.Or(early, first(a.wished, b.wished), cmp.Compare(a.health, b.health), late, cmp.Compare(b.free, a.free))
+	})
+	best := all[:min(len(all), t.count())]
+	lacks := slices.IndexFunc(best, func(o option) bool { return !o.room })
+	if len(best) == t.count() && lacks < 0 {
+		var to []*places.Datacenter
+		for _, o := range best {
+			to = append(to, o.of)
+		}
+		slices.SortFunc(to, func(a, b *places.Datacenter) int { return cmp.Compare(a.Name, b.Name) })
+		return to
+	}
+	if lacks >= 0 {
+		t.waits = best[lacks].of.Name
+	}
+	if !wishes || spills {
+		best = all
+	}
+	if len(best) > 0 && (lacks >= 0 || len(blocked) > 0) {
+		t.block(in, best, wishes && !spills, blocked)
+	}
+	return nil
+}
+
+// block keeps datacenters from the jobs behind this one: those that it prefers, or all.
+func (t *Turn) block(in *places.Places, best []option, some bool, blocked map[string]bool) {
+	if some {
+		for _, o := range best {
+			blocked[o.of.Name] = true
+		}
+		return
+	}
+	for _, d := range in.All() {
+		blocked[d.Name] = true
+	}
+}
+
+// options lists the datacenters that are not UNHEALTHY and that no job before keeps, by name.
+func (t *Turn) options(in *places.Places, blocked map[string]bool) (all []option) {
+	for _, d := range in.All() {
+		health := d.Health()
+		if blocked[d.Name] || health == message.HealthUnhealthy {
+			continue
+		}
+		all = append(all, option{
+			of: d, room: d.Free() >= needs(t.plan, d), wished: slices.Contains(t.Preferred, d.Name), health: health, free: d.Free(),
+		})
+	}
+	return all
+}
+
+// first orders what holds before what does not.
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}

@@ -1,0 +1,119 @@
+package queue_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/gate/places"
+	"hyperscale/core/gate/queue"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// sites makes datacenters of 8 cores with so many free ones each; -1: UNHEALTHY.
+func sites(free map[string]int) *places.Places {
+	p := places.New(places.Bounds{Datacenters: 9, Managers: 9})
+	for i, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range free {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		d, _ := p.Know(name, 1)
+		h := &message.ManagerHeartbeat{Datacenter: name, Sequence: 1, CoresTotal: 8, CoresFree: uint32(max(0, free[name])), WorkerSum: 2}
+		if free[name] < 0 {
+			h.WorkerSum = 0
+		}
+		p.Register(d, node.Peer{ID: node.ID("m-" + name)}, 1).Take(node.StreamID(i+1), h, 1)
+	}
+	return p
+}
+
+// goes returns where a job of 4 cores goes that has waited for so long; empty: it waits.
+func goes(p *places.Places, t *queue.Turn, waited time.Duration) string {
+	q := queue.New(queue.Bounds{Timeout: time.Hour, AgeMax: time.Hour, Step: time.Hour})
+	t.Since = 1
+	q.Enter(t, &message.Plan{Workflows: []message.WorkflowPlan{{Test: true, VUs: 20, Cores: 4}}}, t.Since)
+	var names []string
+	for _, r := range q.Ready(p, t.Since.Add(waited)) {
+		for _, d := range r.To {
+			names = append(names, d.Name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+func TestWishes(t *testing.T) {
+	const spill = time.Minute
+	for _, c := range []struct {
+		name   string
+		free   map[string]int
+		turn   queue.Turn
+		waited time.Duration
+		want   string
+	}{
+		{"the freest", map[string]int{"a": 5, "b": 8}, queue.Turn{}, 0, "b"},
+		{"the preferred one", map[string]int{"a": 5, "b": 8}, queue.Turn{Wish: queue.Wish{Preferred: []string{"a"}}}, 0, "a"},
+		{"the preferred one is full", map[string]int{"a": 3, "b": 8}, queue.Turn{Wish: queue.Wish{Preferred: []string{"a"}}}, 0, ""},
+		{"a tick before the spill", map[string]int{"a": 3, "b": 8}, queue.Turn{Wish: queue.Wish{Preferred: []string{"a"}}}, spill - 1, ""},
+		{"the spill", map[string]int{"a": 3, "b": 8}, queue.Turn{Wish: queue.Wish{Preferred: []string{"a"}}}, spill, "b"},
+		{"a tick after it", map[string]int{"a": 3, "b": 8}, queue.Turn{Wish: queue.Wish{Preferred: []string{"a"}}}, spill + 1, "b"},
+		{"after it the preferred one has room", map[string]int{"a": 4, "b": 8}, queue.Turn{Wish: queue.Wish{Preferred: []string{"a"}}}, 2 * spill, "a"},
+		{"after it no other has room", map[string]int{"a": 3, "b": 3}, queue.Turn{Wish: queue.Wish{Preferred: []string{"a"}}}, 2 * spill, ""},
+		{"a bound job never spills", map[string]int{"a": 3, "b": 8}, queue.Turn{Named: []string{"a"}}, 30 * spill, ""},
+		{"the preferred one is UNHEALTHY", map[string]int{"a": -1, "b": 8}, queue.Turn{Wish: queue.Wish{Preferred: []string{"a"}}}, 0, "b"},
+		{"three of four", map[string]int{"a": 5, "b": 8, "c": 4, "d": 7}, queue.Turn{Wish: queue.Wish{Count: 3}}, 0, "a,b,d"},
+		{"three, of which one is full", map[string]int{"a": 5, "b": 8, "c": 3}, queue.Turn{Wish: queue.Wish{Count: 3}}, 0, ""},
+		{"three of two that live", map[string]int{"a": 5, "b": 8, "c": -1}, queue.Turn{Wish: queue.Wish{Count: 3}}, 0, ""},
+		{"two with one that is preferred", map[string]int{"a": 5, "b": 8, "c": 4}, queue.Turn{Wish: queue.Wish{Count: 2, Preferred: []string{"c"}}}, 0, "b,c"},
+		{"two with one that is preferred and full", map[string]int{"a": 5, "b": 8, "c": 1}, queue.Turn{Wish: queue.Wish{Count: 2, Preferred: []string{"c"}}}, 0, ""},
+		{"two that spill", map[string]int{"a": 5, "b": 8, "c": 1}, queue.Turn{Wish: queue.Wish{Count: 2, Preferred: []string{"c"}}}, spill, "a,b"},
+	} {
+		if got := goes(sites(c.free), &c.turn, c.waited); got != c.want {
+			t.Errorf("%s: it goes to %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestChosenSetsAreWhole: a job goes to as many datacenters as it asks for, each with room, or to
+// none. It leaves a preferred one out only if that is UNHEALTHY, if it has enough others that are
+// preferred, or after the wait.
+func TestChosenSetsAreWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		free := map[string]int{}
+		names := []string{"a", "b", "c", "d"}[:rapid.IntRange(1, 4).Draw(t, "datacenters")]
+		for _, name := range names {
+			free[name] = rapid.IntRange(-1, 8).Draw(t, "free")
+		}
+		turn := queue.Turn{Wish: queue.Wish{
+			Count:     uint32(rapid.IntRange(0, 4).Draw(t, "count")),
+			Preferred: rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, len(names), rapid.ID).Draw(t, "preferred"),
+		}}
+		waited := rapid.SampledFrom([]time.Duration{0, time.Minute - 1, time.Minute}).Draw(t, "waited")
+		to := goes(sites(free), &turn, waited)
+		if to == "" {
+			return
+		}
+		went := strings.Split(to, ",")
+		if want := int(max(1, turn.Count)); len(went) != want || !slices.IsSorted(went) || len(slices.Compact(slices.Clone(went))) != want {
+			t.Fatalf("a job for %d datacenters goes to %v", want, went)
+		}
+		others := slices.ContainsFunc(went, func(name string) bool { return !slices.Contains(turn.Preferred, name) })
+		for _, name := range went {
+			if free[name] < 4 {
+				t.Fatalf("%s has %d free cores", name, free[name])
+			}
+		}
+		for _, name := range turn.Preferred {
+			if waited < time.Minute && free[name] >= 0 && others && !slices.Contains(went, name) {
+				t.Fatalf("it goes to %v after %v, and %s lives: %s", went, waited, name, fmt.Sprint(free))
+			}
+		}
+	})
+}
