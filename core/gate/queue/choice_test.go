@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -18,13 +19,7 @@ import (
 // sites makes datacenters of 8 cores with so many free ones each; -1: UNHEALTHY.
 func sites(free map[string]int) *places.Places {
 	p := places.New(places.Bounds{Datacenters: 9, Managers: 9})
-	for i, name := range slices.Sorted(func(yield func(string) bool) {
-		for name := range free {
-			if !yield(name) {
-				return
-			}
-		}
-	}) {
+	for i, name := range slices.Sorted(maps.Keys(free)) {
 		d, _ := p.Know(name, 1)
 		h := &message.ManagerHeartbeat{Datacenter: name, Sequence: 1, CoresTotal: 8, CoresFree: uint32(max(0, free[name])), WorkerSum: 2}
 		if free[name] < 0 {
