@@ -117,6 +117,29 @@ func TestBandwidthIsAQueueThatEnds(t *testing.T) {
 	}
 }
 
+// A rule makes a link slower while it is in force, and none makes one faster.
+func TestARuleBoundsTheBandwidth(t *testing.T) {
+	n := network(func(c *netsim.Config) { c.Near = netsim.Link{Bandwidth: 10_000} })
+	a, b := n.Add("x"), n.Add("x")
+	rule := func(bandwidth uint64) *netsim.Rule {
+		return &netsim.Rule{From: netsim.SetOf(a), To: netsim.SetOf(b), Bandwidth: bandwidth}
+	}
+	took := func(now time.Duration) time.Duration { return n.Datagram(now, a, b, 100).At[0] - now }
+	slow, fast := rule(1_000), rule(1_000_000)
+	for i, row := range []struct {
+		change func()
+		want   time.Duration
+	}{
+		{func() { n.Impose(fast) }, 10 * time.Millisecond}, {func() { n.Impose(slow) }, 100 * time.Millisecond},
+		{func() { n.Lift(fast) }, 100 * time.Millisecond}, {func() { n.Lift(slow) }, 10 * time.Millisecond},
+	} {
+		row.change()
+		if got := took(time.Duration(i+1) * time.Second); got != row.want {
+			t.Errorf("after change %d a datagram of 100 bytes takes %v, want %v", i, got, row.want)
+		}
+	}
+}
+
 func TestRulesCutWhatTheySay(t *testing.T) {
 	n := network(func(*netsim.Config) {})
 	a, b, c := n.Add("x"), n.Add("x"), n.Add("x")

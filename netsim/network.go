@@ -83,10 +83,13 @@ func (n *Network) lay() {
 					l = p.Link
 				}
 			}
-			n.ways = append(n.ways, way{Link: l, picos: 1_000_000_000_000 / l.Bandwidth, to: to})
+			n.ways = append(n.ways, way{Link: l, picos: picosOf(l.Bandwidth), to: to})
 		}
 	}
 }
+
+// picosOf returns the time that a byte takes, in picoseconds.
+func picosOf(bandwidth uint64) uint64 { return 1_000_000_000_000 / bandwidth }
 
 // way returns the link between two hosts as the rules leave it now. The second result is false
 // if a rule cuts it.

@@ -36,6 +36,7 @@ type Rule struct {
 
 	Loss, Duplicate, Reorder, Late uint32 // added, in parts per million
 	Latency                        time.Duration
+	Bandwidth                      uint64 // bytes a second at most; zero: no bound of this rule
 
 	// Twice is the chance that a late datagram arrives twice.
 	Twice uint32
@@ -78,6 +79,9 @@ func (n *Network) bend(w *way, now time.Duration, from, to Host) bool {
 			w.late = r
 		}
 		w.Latency += r.Latency
+		if r.Bandwidth > 0 {
+			w.picos = max(w.picos, picosOf(r.Bandwidth))
+		}
 	}
 	return true
 }

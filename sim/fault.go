@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -66,6 +67,11 @@ const (
 	FaultExecCrash      = "exec-crash"       // executors crash: those that run, and those that start meanwhile
 	FaultExecHang       = "exec-hang"        // executors fall silent and ignore cancels, the same
 	FaultExecSlow       = "exec-slow"        // executors start slowly; value: how many times
+	FaultSlowLink       = "slow-link"        // value: thousands of bytes a second that a node can send on these links
+	FaultTight          = "tight"            // the world gives its nodes small bounds, from the beginning to the end; value: the seed of these
+	FaultBurst          = "burst"            // value: jobs that Nodes submit, evenly over For
+	FaultPrograms       = "big-programs"     // value: KiB of the program of each of a few jobs that Nodes submit over For
+	FaultQueries        = "queries"          // value: questions and watches of Nodes, evenly over For
 	FaultHeal           = "heal"             // ends every fault
 )
 
@@ -90,6 +96,8 @@ func units() map[string]unit {
 		FaultSlowCPU: factor, FaultClockDrift: {-driftBound, driftBound, "parts per million"},
 		FaultDiskSlow: factor, FaultDiskFull: none, FaultDiskLostWrites: none, FaultDiskTorn: none,
 		FaultExecCrash: none, FaultExecHang: none, FaultExecSlow: factor, FaultHeal: none,
+		FaultSlowLink: {1, 1_000_000, "thousands of bytes a second"}, FaultTight: {0, math.MaxInt64, "the seed of the bounds"},
+		FaultBurst: {1, loadMax, "jobs"}, FaultPrograms: {1, programMax, "KiB"}, FaultQueries: {1, loadMax, "questions"},
 	}
 }
 
@@ -115,7 +123,7 @@ func (x *injector) check(f *Fault) error {
 	if f.Value < u.low || f.Value > u.high {
 		return fmt.Errorf("%s: value %d must be from %d to %d (%s): %w", f.Kind, f.Value, u.low, u.high, u.what, ErrFault)
 	}
-	if err := x.checkShape(f); err != nil {
+	if err := cmp.Or(x.checkShape(f), x.checkLoad(f)); err != nil {
 		return err
 	}
 	for _, id := range slices.Concat(f.Nodes, f.Peers) {
@@ -128,6 +136,30 @@ func (x *injector) check(f *Fault) error {
 
 // isolateMax bounds the sets whose majorities are isolated in turn: seven nodes have 35.
 const isolateMax = 7
+
+// Bounds of the faults that are load: of requests in one fault, and of one program in KiB.
+const (
+	loadMax    = 10_000
+	programMax = 512
+)
+
+// asks says that a fault is load of the clients, which the world plays.
+func asks(kind string) bool {
+	return kind == FaultBurst || kind == FaultPrograms || kind == FaultQueries
+}
+
+// checkLoad checks the fields of faults that are load.
+func (x *injector) checkLoad(f *Fault) error {
+	switch {
+	case f.Kind == FaultTight && (f.At > 0 || f.For > 0 || f.Aim != "" || len(f.Nodes) > 0):
+		return fmt.Errorf("%s: bounds are those of all nodes of the world, for its whole time: leave at, for, aim and nodes out: %w", f.Kind, ErrFault)
+	case asks(f.Kind) && x.load == nil:
+		return fmt.Errorf("%s: this world has no clients that ask: play it in one that has, such as storm: %w", f.Kind, ErrFault)
+	case asks(f.Kind) && f.For == 0:
+		return fmt.Errorf("%s: the requests come evenly over a time: say how long it takes: %w", f.Kind, ErrFault)
+	}
+	return nil
+}
 
 // checkShape checks the fields that only few kinds have.
 func (x *injector) checkShape(f *Fault) error {
@@ -151,6 +183,10 @@ func (x *injector) checkShape(f *Fault) error {
 	}
 	return nil
 }
+
+// Loads names who plays the faults that are load: what clients ask for from the begin of the
+// fault on. Without one, the world has no such faults.
+func (w *World) Loads(play func(Fault)) { w.faults.load = play }
 
 // Schedule schedules faults at their times, or none if one of them is impossible.
 func (w *World) Schedule(faults []Fault) error {

@@ -107,7 +107,7 @@ func allFaults() []sim.Fault {
 		{Kind: sim.FaultSlowCPU, Value: 50}, {Kind: sim.FaultClockDrift, Value: 50_000, Beyond: true}, {Kind: sim.FaultDiskSlow, Value: 100},
 		{Kind: sim.FaultDiskFull}, {Kind: sim.FaultDiskLostWrites}, {Kind: sim.FaultDiskTorn}, {Kind: sim.FaultExecCrash},
 		{Kind: sim.FaultExecHang}, {Kind: sim.FaultExecSlow, Value: 10}, {Kind: sim.FaultCrash, Value: 1}, {Kind: sim.FaultSuspend},
-		{Kind: sim.FaultLatencyOneWay, Value: 300}, {Kind: sim.FaultSwizzle, Value: 7}, {Kind: sim.FaultIsolate}, {Kind: sim.FaultCrash, Aim: "timer:*-1ns"},
+		{Kind: sim.FaultLatencyOneWay, Value: 300}, {Kind: sim.FaultSlowLink, Value: 2}, {Kind: sim.FaultSwizzle, Value: 7}, {Kind: sim.FaultIsolate}, {Kind: sim.FaultCrash, Aim: "timer:*-1ns"},
 		{Kind: sim.FaultPause, Aim: "stored"}, {Kind: sim.FaultLate, Value: 500_000, Hold: time.Second, Aim: "timer:*+1ns"}, {Kind: sim.FaultHeal},
 	} {
 		f.At, f.For = time.Duration(i)*time.Second, 1500*time.Millisecond

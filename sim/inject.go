@@ -12,6 +12,7 @@ type injector struct {
 	active []*activeFault
 	shots  []*shot
 	aims   map[*netsim.Rule]*aim // of rules that hold datagrams
+	load   func(Fault)           // plays what clients ask for
 }
 
 // activeFault is a fault in force.
@@ -77,8 +78,11 @@ func (x *injector) pick(names []string) []*process {
 
 func (x *injector) begin(a *activeFault) {
 	switch a.fault.Kind {
-	case FaultPartition, FaultOneWay, FaultFlap, FaultLoss, FaultLossOneWay, FaultDuplicate, FaultReorder, FaultLate, FaultLatency, FaultLatencyOneWay:
+	case FaultPartition, FaultOneWay, FaultFlap, FaultLoss, FaultLossOneWay, FaultDuplicate, FaultReorder, FaultLate, FaultLatency, FaultLatencyOneWay, FaultSlowLink:
 		x.impose(a)
+	case FaultBurst, FaultPrograms, FaultQueries:
+		x.load(a.fault)
+	case FaultTight: // the world has built its nodes with it
 	case FaultHalfOpen, FaultBreakStreams:
 		x.breakStreams(a)
 	case FaultSwizzle:
@@ -215,7 +219,11 @@ func (x *injector) end(a *activeFault) {
 
 // touches says that a fault acts on its nodes, not only on links.
 func (a *activeFault) touches() bool {
-	return a.fault.Kind != FaultSwizzle && a.fault.Kind != FaultIsolate && (a.rule == nil || a.fault.Kind == FaultSuspend)
+	switch a.fault.Kind {
+	case FaultSwizzle, FaultIsolate, FaultTight, FaultBurst, FaultPrograms, FaultQueries:
+		return false
+	}
+	return a.rule == nil || a.fault.Kind == FaultSuspend
 }
 
 // Heal ends every fault in force and starts every node that a script started and did not end.

@@ -58,6 +58,8 @@ func (x *injector) rule(f *Fault, nodes []*process) *netsim.Rule {
 		r.LateMin, r.LateMax = f.Hold, 3*f.Hold
 	case FaultLatency, FaultLatencyOneWay:
 		r.Latency = time.Duration(f.Value) * time.Millisecond
+	case FaultSlowLink:
+		r.Bandwidth = uint64(f.Value) * 1000
 	}
 	return r
 }

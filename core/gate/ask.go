@@ -143,11 +143,11 @@ func (m *desk) onRead(env node.Env, o lease.Outcome) {
 	}
 	switch {
 	case o.Err != nil && o.Holder == "":
-		m.circuit.failed(env.Now())
+		m.majorityFailed(env)
 		m.refuseQuorum(env, asks, o.Err)
 		return
 	case o.Err == nil:
-		m.circuit.worked()
+		m.majorityWorked(env)
 	}
 	if j := m.jobs[o.Job]; j != nil { // the gate took it over during the read
 		for _, a := range asks {

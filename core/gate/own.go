@@ -37,7 +37,7 @@ func (m *ownership) onLease(env node.Env, o lease.Outcome) {
 		m.onWaiting(env, o)
 	case lease.Updated:
 		if j := m.jobs[o.Job]; j != nil && j.Ready && j.Token == o.Token {
-			m.circuit.worked()
+			m.majorityWorked(env)
 			m.ledger.OnLease(&o)
 			m.settleLedger(env)
 		}
@@ -59,7 +59,7 @@ func (m *ownership) onLease(env node.Env, o lease.Outcome) {
 // onGranted makes this gate the owner. If the register was empty, the gate's own submission is
 // its first record. Otherwise the majority's record replaces what the gate remembers.
 func (m *ownership) onGranted(env node.Env, o lease.Outcome) {
-	m.circuit.worked()
+	m.majorityWorked(env)
 	j := m.jobs[o.Job]
 	switch {
 	case j != nil && j.Ready && j.Shown.Terminal():
@@ -115,7 +115,7 @@ func (m *ownership) accepted(env node.Env, j *entry) {
 // onDenied redirects the clients of a job that another gate owns.
 func (m *ownership) onDenied(env node.Env, o lease.Outcome) {
 	if o.Err == nil {
-		m.circuit.worked()
+		m.majorityWorked(env)
 	}
 	j := m.jobs[o.Job]
 	if j == nil || j.Ready {
@@ -134,7 +134,7 @@ func (m *ownership) onDenied(env node.Env, o lease.Outcome) {
 // onWaiting refuses clients, since no majority answers. The gate keeps trying only for jobs
 // that some gate has acknowledged.
 func (m *ownership) onWaiting(env node.Env, o lease.Outcome) {
-	m.circuit.failed(env.Now())
+	m.majorityFailed(env)
 	j := m.jobs[o.Job]
 	if j == nil || j.Ready {
 		return
@@ -304,7 +304,7 @@ func (m *ownership) onKeepTimeout(env node.Env, j *entry) {
 	if j.Takeover || !m.ledger.Gathering(j.ID) {
 		return // its register decides
 	}
-	m.circuit.failed(env.Now())
+	m.majorityFailed(env)
 	m.refuseQuorum(env, m.unload(env, j), lease.ErrQuorumUnavailable)
 }
 

@@ -60,10 +60,31 @@ func (c *circuit) left(now node.Instant) time.Duration {
 	return 0
 }
 
+// majorityFailed counts a request that reached no majority.
+func (m *base) majorityFailed(env node.Env) {
+	open := m.circuit.open
+	m.circuit.failed(env.Now())
+	if !open && m.circuit.open {
+		reached(env, "gate/circuit-opened")
+	}
+}
+
+// majorityWorked closes the circuit: a majority has answered.
+func (m *base) majorityWorked(env node.Env) {
+	if m.circuit.open {
+		reached(env, "gate/circuit-closed")
+	}
+	m.circuit.worked()
+}
+
 // circuitRefuses rejects a request while the circuit is open.
 func (m *base) circuitRefuses(env node.Env, a *audience.Ask) bool {
+	open := m.circuit.open
 	left := m.circuit.left(env.Now())
 	if left == 0 {
+		if open {
+			reached(env, "gate/circuit-trial")
+		}
 		return false
 	}
 	env.Emit(event.Shed{Reason: event.ShedQuorum, What: "request", Why: "majorities of the gates have failed"})

@@ -29,6 +29,7 @@ type Cluster struct {
 	Gates, Managers, Workers, Clients []node.ID
 
 	Orders   []*Order
+	extras   int                              // orders that faults have brought
 	Complete bool                             // no fault here prevents a job from completing
 	Excused  func(message.JobID) bool         // jobs of a complete world that may fail; nil: none
 	Served   bool                             // no gate rejects a submission for good
@@ -76,6 +77,9 @@ func (s *Cluster) Build(t Topology) {
 	}
 	for i := range t.Clients {
 		c := client.Default()
+		if t.Ask != nil {
+			t.Ask(&c)
+		}
 		// Each client prefers another gate, and knows all.
 		for k := range gates {
 			c.Gates = append(c.Gates, gates[(i+k)%len(gates)])
@@ -166,5 +170,6 @@ func (s *Cluster) addNode(spec sim.Spec) node.ID {
 		spec.Mailbox = node.DefaultMailbox()
 		change(&spec.Mailbox)
 	}
+	spec.Costs = s.topology.Costs[spec.Role]
 	return s.Add(spec)
 }

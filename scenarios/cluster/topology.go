@@ -3,11 +3,13 @@ package cluster
 import (
 	"time"
 
+	"hyperscale/core/client"
 	"hyperscale/core/gate"
 	"hyperscale/core/manager"
 	"hyperscale/core/node"
 	"hyperscale/core/worker"
 	"hyperscale/scenarios/stage"
+	"hyperscale/sim"
 )
 
 // Topology is the number of nodes of each kind, and their settings.
@@ -26,6 +28,8 @@ type Topology struct {
 	Gate   func(*gate.Config)                      // changes the gates' bounds; nil: they have the default
 	Manage func(*manager.Config)                   // changes the managers' bounds; nil: they have the default
 	Work   func(*worker.Config)                    // changes the workers' bounds; nil: they have the default
+	Ask    func(*client.Config)                    // changes the clients' waits; nil: they have the default
+	Costs  map[node.Role]sim.Costs                 // of handlers; a role without any has those of a slow machine
 }
 
 // ReferenceTopology is the cluster of `steady` and `storm`.

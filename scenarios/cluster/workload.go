@@ -40,6 +40,8 @@ type Order struct {
 	Cancel    bool
 	results   int
 	ends      int              // of workflows, that the client has learned
+	watchers  []node.ID        // beside the client
+	questions int              // of floods, without an answer
 	forgotten bool             // no gate has its result any more, and the client knows
 	Shown     message.JobState // the last state that the client received
 	Elapsed   time.Duration    // the job's age then

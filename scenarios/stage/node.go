@@ -30,10 +30,12 @@ func Costs() sim.Costs {
 	}
 }
 
-// Add adds a node with the common settings: costs, and a clock that is off and drifts within
+// Add adds a node with the common settings: costs, if it has none, and a clock that is off and drifts within
 // the bound.
 func (s *Stage) Add(spec sim.Spec) node.ID {
-	spec.Costs = Costs()
+	if spec.Costs.Default == 0 {
+		spec.Costs = Costs()
+	}
 	offset := s.Rand.Duration(0, time.Hour)
 	if spec.ClockOffset == 0 {
 		spec.ClockOffset = offset

@@ -303,6 +303,8 @@ func family(kind string) string {
 	switch kind {
 	case sim.FaultCrash, sim.FaultPause, sim.FaultSuspend, sim.FaultStop:
 		return "process"
+	case sim.FaultBurst, sim.FaultPrograms, sim.FaultQueries, sim.FaultTight:
+		return "load"
 	case sim.FaultSlowCPU, sim.FaultClockDrift:
 		return "clock"
 	case sim.FaultDiskSlow, sim.FaultDiskFull, sim.FaultDiskLostWrites, sim.FaultDiskTorn:

@@ -34,7 +34,7 @@ func simpler(f *sim.Fault) []sim.Fault {
 	for _, d := range rounder(f.At) {
 		add(func(c *sim.Fault) { c.At = d })
 	}
-	if f.Kind != sim.FaultSwizzle { // its value is a seed
+	if f.Kind != sim.FaultSwizzle && f.Kind != sim.FaultTight { // their values are seeds
 		for _, v := range lower(f.Value) {
 			add(func(c *sim.Fault) { c.Value = v })
 		}

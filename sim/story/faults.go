@@ -115,6 +115,16 @@ func what(f *sim.Fault) string {
 		return "streams with " + peers + " break"
 	case sim.FaultRefuseAccept:
 		return "accepts no new streams"
+	case sim.FaultSlowLink:
+		return fmt.Sprintf("at most %d kB a second with %s", f.Value, peers)
+	case sim.FaultTight:
+		return "all nodes have small bounds"
+	case sim.FaultBurst:
+		return fmt.Sprintf("submits %d jobs", f.Value)
+	case sim.FaultPrograms:
+		return fmt.Sprintf("submits programs of %d KiB", f.Value)
+	case sim.FaultQueries:
+		return fmt.Sprintf("asks and watches %d times", f.Value)
 	}
 	return local(f)
 }

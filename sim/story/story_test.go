@@ -196,7 +196,8 @@ func TestEveryFaultHasWords(t *testing.T) {
 		sim.FaultCrash, sim.FaultPause, sim.FaultStop, sim.FaultPartition, sim.FaultOneWay, sim.FaultFlap, sim.FaultLoss, sim.FaultLossOneWay, sim.FaultDuplicate,
 		sim.FaultReorder, sim.FaultLate, sim.FaultLatency, sim.FaultHalfOpen, sim.FaultBreakStreams, sim.FaultRefuseAccept, sim.FaultSlowCPU,
 		sim.FaultClockDrift, sim.FaultDiskSlow, sim.FaultDiskFull, sim.FaultDiskLostWrites, sim.FaultDiskTorn, sim.FaultExecCrash,
-		sim.FaultExecHang, sim.FaultExecSlow, sim.FaultHeal, sim.FaultSuspend, sim.FaultLatencyOneWay, sim.FaultSwizzle, sim.FaultIsolate,
+		sim.FaultExecHang, sim.FaultExecSlow, sim.FaultHeal, sim.FaultSuspend, sim.FaultLatencyOneWay, sim.FaultSwizzle, sim.FaultIsolate, sim.FaultSlowLink, sim.FaultTight,
+		sim.FaultBurst, sim.FaultPrograms, sim.FaultQueries,
 	} {
 		if got := story.Fault(&sim.Fault{Kind: kind, Value: 2}); got == kind || !strings.Contains(got, " ") && kind != sim.FaultCrash {
 			t.Errorf("%s is told as %q", kind, got)
