@@ -43,6 +43,7 @@ func Navigation() []Section {
 			{"docs/proof.md", "How it is proved"},
 			{"docs/scenarios.md", "Scenarios"},
 			{"docs/lifeguard.md", "Slow members"},
+			{"docs/vulnerable.md", "Overloads that stay"},
 			{"docs/overload.md", "Overload"},
 			{"docs/performance.md", "Performance"},
 		}},

@@ -1,5 +1,5 @@
 // Package simulate holds the commands of the simulator: list, run, replay, swarm,
-// shrink, explain, lifeguard and times.
+// shrink, explain, lifeguard, times and vulnerable.
 //
 // It holds no world and no check: scenarios and checker do. A command here plays worlds, many
 // of them in separate processes, and prints verdicts.

@@ -22,6 +22,6 @@ after everything was healed), 4 two runs of one seed differ, 5 a panic.`,
 		Args: command.RefuseCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newSimListCommand(), newSimRunCommand(), newSimReplayCommand(), newSimSwarmCommand(), newSimShrinkCommand(), newSimExplainCommand(), newSimLifeguardCommand(), newSimTimesCommand(), newSimRunnerCommand())
+	cmd.AddCommand(newSimListCommand(), newSimRunCommand(), newSimReplayCommand(), newSimSwarmCommand(), newSimShrinkCommand(), newSimExplainCommand(), newSimLifeguardCommand(), newSimTimesCommand(), newSimVulnerableCommand(), newSimRunnerCommand())
 	return cmd
 }

@@ -1,0 +1,46 @@
+package metastable
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The four runs of the paper's artifact have their published outcomes, and all recover with guards.
+func TestPublishedRunsComeOutAsPublished(t *testing.T) {
+	want := []bool{true, false, true, true}
+	for i, r := range PublishedRuns() {
+		if got := r.Recovers(); got != want[i] {
+			t.Errorf("%s: recovers %v, published is %v", r.Name, got, want[i])
+		}
+		if r.Guards = true; !r.Recovers() {
+			t.Errorf("%s: does not recover, though the store drops what has timed out", r.Name)
+		}
+	}
+}
+
+// A sample of the grid: with guards each cell recovers within its bound, without them none does.
+func TestGuardsEndMetastableFailures(t *testing.T) {
+	for _, c := range []Cell{
+		{Loop: "retry", Trigger: Capacity, Depth: 16, Length: 3 * time.Second},
+		{Loop: "retry", Trigger: Restart, Depth: 1, Length: 3 * time.Second},
+		{Loop: "dead work", Trigger: Capacity, Depth: 16, Length: 10 * time.Second},
+		{Loop: "dead work", Trigger: Spike, Depth: 8, Length: 3 * time.Second},
+	} {
+		bare := Play(c)
+		if bare.Good() || bare.Before < 990 {
+			t.Errorf("%+v recovers after %v without guards: %+v", c, bare.Took, bare)
+		}
+		c.Guards = true
+		guarded := Play(c)
+		if !guarded.Good() || guarded.Sent > 1100 {
+			t.Errorf("%+v does not recover: %+v", c, guarded)
+		}
+		if c.Loop == "dead work" {
+			if diff := cmp.Diff(guarded, Play(c)); diff != "" {
+				t.Errorf("two runs differ:\n%s", diff)
+			}
+		}
+	}
+}
