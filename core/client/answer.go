@@ -25,7 +25,7 @@ func (m *Machine) of(env node.Env, in *node.Input, r message.RequestID, kinds ..
 }
 
 func (m *Machine) onAck(env node.Env, in *node.Input, a *message.JobAck) {
-	c := m.of(env, in, a.Request, kindSubmit)
+	c := m.of(env, in, a.Request, kindSubmit, kindReplay)
 	if c == nil {
 		return
 	}
@@ -70,7 +70,7 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.Refused) {
 func (c *command) passes(code message.Code) bool {
 	switch code {
 	case message.CodeNotOwner, message.CodeQuorumUnavailable, message.CodeQuorumTimeout, message.CodeCircuitOpen,
-		message.CodeNotMember, message.CodeDraining, message.CodeResultForgotten:
+		message.CodeNotMember, message.CodeDraining, message.CodeResultForgotten, message.CodeNoLetter:
 		return true
 	case message.CodeQueueFull, message.CodeOverloaded, message.CodeRateLimited:
 		return c.kind != kindSubmit

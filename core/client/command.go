@@ -24,6 +24,7 @@ const (
 	kindCluster
 	kindDrain
 	kindList
+	kindReplay
 )
 
 // wish is what a command was given.
@@ -33,6 +34,8 @@ type wish struct {
 	cancel *message.JobCancel
 	query  *message.JobQuery
 	list   *listing.Listing // of all gates' jobs
+	dead   bool             // of dead letters alone
+	replay *message.JobReplay
 }
 
 // command is a request without a final answer.
@@ -112,7 +115,9 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 	case *message.DrainRequest:
 		c.kind, c.drain = kindDrain, b
 	case *message.JobListQuery:
-		c.kind, c.list = kindList, listing.New(m.config.ListMax)
+		c.kind, c.list, c.dead = kindList, listing.New(m.config.ListMax), b.Dead
+	case *message.JobReplay:
+		c.kind, c.replay, c.job = kindReplay, b, message.JobOf(message.ReplayKey(b.Job, b.Number))
 	default:
 		m.refuse(env, id, &message.Refused{Code: message.CodeInternal, Detail: fmt.Sprintf("%s is no command of a client", message.Name(body.Kind()))})
 		return
@@ -192,7 +197,11 @@ func (c *command) question() node.Message {
 		d.Request = c.request
 		return &d
 	case kindList:
-		return &message.JobListQuery{Request: c.request, After: c.list.After()}
+		return &message.JobListQuery{Request: c.request, After: c.list.After(), Dead: c.dead}
+	case kindReplay:
+		r := *c.replay
+		r.Request = c.request
+		return &r
 	}
 	return &message.StatusQuery{Request: c.request}
 }
@@ -253,6 +262,9 @@ func (m *Machine) giveUp(env node.Env, c *command) {
 	}
 	if c.exposed && c.kind == kindSubmit {
 		r.Detail += fmt.Sprintf("; the job may have been accepted all the same: submit it again under the key %q, which is safe", c.submit.Key)
+	}
+	if c.exposed && c.kind == kindReplay {
+		r.Detail += "; the job may have been replayed all the same: replay it again, which is safe"
 	}
 	if c.exposed && c.kind == kindCancel {
 		r.Detail += "; the job may have been cancelled all the same: cancel it again, which is safe"

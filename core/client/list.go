@@ -33,6 +33,7 @@ func (m *Machine) listed(env node.Env, c *command) bool {
 	}
 	answer := &message.JobList{Request: m.newRequest(env), Gate: string(env.Self().ID), Gates: m.views(c)}
 	answer.Jobs, answer.More = c.list.Jobs()
+	answer.Letters = c.list.Letters()
 	m.finish(env, c, answer)
 	return true
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // next asks the next gate of this round, or waits before another round. It does not wait for a
-// result that one gate has forgotten and no other has, nor for further gates if one has listed
-// its jobs.
+// result, or a dead letter, that one gate has forgotten and no other has, nor for further gates if
+// one has listed its jobs.
 func (m *Machine) next(env node.Env, c *command) {
 	m.unask(c)
 	for _, g := range m.gates.order(c.job) {
@@ -18,7 +18,7 @@ func (m *Machine) next(env node.Env, c *command) {
 			return
 		}
 	}
-	if c.refusal != nil && c.refusal.Code == message.CodeResultForgotten {
+	if c.refusal != nil && (c.refusal.Code == message.CodeResultForgotten || c.refusal.Code == message.CodeNoLetter) {
 		m.refused(env, c, c.refusal.Code)
 		m.finish(env, c, c.refusal)
 		return

@@ -136,6 +136,16 @@ type BoundUsed struct {
 	Bound   uint64
 }
 
+// LettersKept: how many dead letters a gate keeps, and the bytes of their programs, after
+// they have changed.
+type LettersKept struct {
+	Letters uint64
+	Bytes   uint64
+}
+
+// EventName implements node.Event.
+func (LettersKept) EventName() string { return "letters-kept" }
+
 // EventName implements node.Event.
 func (PeerRegistered) EventName() string { return "peer-registered" }
 

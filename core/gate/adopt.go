@@ -60,6 +60,8 @@ func (m *ownership) onFetched(env node.Env, o *ledger.Outcome[tag]) {
 	case m.jobs[j.ID] != j:
 	case o.Tag.act == actShow:
 		m.onResultHere(env, j, o)
+	case o.Tag.act == actReplay:
+		m.onLetterHere(env, j, o)
 	case j.Ready: // the gate gave the job up because of another file
 	case o.Kind == ledger.Gone:
 		m.giveUp(env, j)
@@ -88,7 +90,7 @@ func (m *ownership) load(t *tag, b []byte) error {
 	}
 	result, err := decoded[*message.SubjobResult](b)
 	if err == nil {
-		t.subjob.Result = &result.Subjob
+		t.subjob.Result, t.subjob.Fault = &result.Subjob, result.Fault
 	}
 	return err
 }
@@ -110,6 +112,7 @@ func (m *ownership) giveUp(env node.Env, j *entry) {
 			j.GiveUp(p, message.JobFailed, why, env.Now())
 		}
 	}
+	j.Dead = j.State != message.JobCancelling
 	switch {
 	case j.State == message.JobCancelling:
 		m.end(env, j, message.JobCancelled, why)
@@ -188,9 +191,13 @@ func (m *ownership) onSweep(env node.Env) {
 		m.seeAll(env) // before it forgets: what is being forgotten is still on the disk
 	}
 	for n := 0; n < forgottenAtOnce && m.group.Leases.Speaks(); n++ {
-		j := m.history.Oldest()
-		if j == nil || now.Sub(j.Ended) < m.config.KeyAge {
+		j := m.history.Outlived(now, m.config.KeyAge, m.config.LetterAge)
+		if j == nil {
 			break
+		}
+		if now.Sub(j.Ended) < m.config.KeyAge {
+			m.bury(env, j)
+			continue
 		}
 		m.forget(env, j)
 	}
@@ -203,6 +210,7 @@ func (m *ownership) onSweep(env node.Env) {
 	}
 	m.relay.Age(now, m.config.AnswerTimeout)
 	m.measure(env, true)
+	m.countLetters(env)
 	if m.group.Leases.Speaks() {
 		inUse := m.filesInUse(env)
 		m.group.Files.Mend(env, inUse)

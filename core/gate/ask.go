@@ -2,14 +2,17 @@ package gate
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
+	"hyperscale/core/archive"
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/result"
 	"hyperscale/core/lease"
+	"hyperscale/core/ledger"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -79,6 +82,8 @@ func (m *desk) serve(env node.Env, j *entry, a *audience.Ask) {
 		m.follow(env, j, a)
 	case audience.Cancel:
 		m.cancel(env, j, a)
+	case audience.Replay:
+		m.replay(env, j, a)
 	}
 }
 
@@ -221,16 +226,26 @@ func (m *desk) onJobListQuery(env node.Env, in *node.Input, q *message.JobListQu
 	list := &message.JobList{Request: q.Request, Gate: string(env.Self().ID), Addr: string(env.Self().Addr)}
 	bytes := 0
 	for _, id := range m.listed(q.After) {
+		letter, dead := m.letterOf(env, id)
+		if q.Dead && !dead {
+			continue
+		}
 		info := m.lineOf(env, id)
 		bytes += lineBytes + len(info.Name)
 		for _, name := range info.Datacenters {
 			bytes += lineBytes/16 + len(name)
+		}
+		if dead {
+			bytes += lineBytes + len(letter.Key) + len(letter.Reason)
 		}
 		if n := len(list.Jobs); n == jobsPage || n > 0 && bytes > pageBytes {
 			list.More = true
 			break
 		}
 		list.Jobs = append(list.Jobs, info)
+		if dead {
+			list.Letters = append(list.Letters, letter)
+		}
 	}
 	env.Send(in.Stream, list)
 }
@@ -264,4 +279,75 @@ func (m *desk) lineOf(env node.Env, id message.JobID) message.JobInfo {
 // line is a job of this gate's memory.
 func (m *desk) line(env node.Env, j *entry) message.JobInfo {
 	return j.Line(env.Now(), m.holds(env, j))
+}
+
+// letterOf describes a dead letter, from memory or from its record. It returns false for other
+// jobs.
+func (m *desk) letterOf(env node.Env, id message.JobID) (message.LetterInfo, bool) {
+	now := env.Now()
+	if j := m.jobs[id]; j != nil && j.Ready {
+		if !j.Shown.Terminal() || !j.Letter.Is() {
+			return message.LetterInfo{}, false
+		}
+		return job.Listed(&j.Job, now.Sub(j.Ended)), true
+	}
+	seen, ok := m.group.Leases.Seen(now, id)
+	if !ok || !seen.Released {
+		return message.LetterInfo{}, false
+	}
+	return job.RecordLetter(id, seen.Record, now.Sub(m.group.Leases.Written(now, id, seen.Record)))
+}
+
+// replay submits the program of a dead letter under a new key. The gate reads it from its own disk,
+// or fetches it.
+func (m *desk) replay(env node.Env, j *entry, a *audience.Ask) {
+	program := j.Letter.Program
+	switch {
+	case !j.Shown.Terminal():
+		refuse(env, a.Stream, a.Request, message.CodeNoLetter, fmt.Sprintf("job %v is %v", j.ID, j.Shown))
+		return
+	case !j.Letter.Is():
+		refuse(env, a.Stream, a.Request, message.CodeNoLetter, fmt.Sprintf("job %v ended %v, or its program is no longer kept", j.ID, j.Shown))
+		return
+	}
+	if b, ok := m.group.Files.Have(program); ok {
+		m.submitAgain(env, j, a, b)
+		return
+	}
+	if j.Loading > 0 {
+		m.refuseForRoom(env, a.Stream, a.Request, message.CodeOverloaded, "a file of job "+j.ID.String()+" is on its way to this gate")
+		return
+	}
+	reached(env, "gate/letter-borrowed")
+	j.Loading = 1
+	m.ledger.Borrow(env, j.ID, program, tag{act: actReplay, job: j, ask: a})
+}
+
+// onLetterHere goes on with a replay once its program is here.
+func (m *desk) onLetterHere(env node.Env, j *entry, o *ledger.Outcome[tag]) {
+	j.Loading = 0
+	a := o.Tag.ask
+	switch {
+	case errors.Is(o.Err, archive.ErrMissing):
+		refuse(env, a.Stream, a.Request, message.CodeNoLetter, fmt.Sprintf("no gate has the program of job %v", j.ID))
+	case o.Err != nil:
+		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQuorumUnavailable, "the program cannot be read: "+o.Err.Error())
+	default:
+		m.submitAgain(env, j, a, o.Bytes)
+	}
+}
+
+// submitAgain handles a dead letter's submission as if a client sent it, under the replay's key: one
+// number is one job, however often and at whichever gates it is replayed.
+func (m *desk) submitAgain(env node.Env, j *entry, a *audience.Ask, file []byte) {
+	s, err := decoded[*message.JobSubmit](file)
+	if err != nil {
+		refuse(env, a.Stream, a.Request, message.CodeNoLetter, fmt.Sprintf("read the program of job %v: %v", j.ID, err))
+		return
+	}
+	again := *s
+	again.Request, again.Key = a.Request, message.ReplayKey(j.ID, a.Number)
+	m.onSubmit(env, &node.Input{
+		Kind: node.InputMessage, Stream: a.Stream, Message: &again, From: node.Peer{ID: a.From, Role: node.RoleClient, Source: a.Source},
+	}, &again)
 }

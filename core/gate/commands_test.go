@@ -138,6 +138,10 @@ func configure(t *testing.T, c *gate.Config, d *datadriven.TestData) {
 			c.QueueAgeMax = time.Duration(n) * time.Second
 		case "jobs":
 			c.JobsMax = n
+		case "letters":
+			c.LettersMax = n
+		case "retain":
+			c.LetterAge = time.Duration(n) * time.Second
 		case "step":
 			c.QueueStep = time.Duration(n) * time.Second
 		default:
@@ -226,6 +230,11 @@ func (m *member) result(t *testing.T, d *datadriven.TestData) *message.SubjobRes
 		soak := r.Subjob.Workflows[0]
 		soak.Name, soak.Duration = "soak", 30*time.Second
 		r.Subjob.Workflows = append(r.Subjob.Workflows, soak)
+	}
+	for f := message.FaultNone; f.String() != "fault("+strconv.Itoa(int(f))+")"; f++ {
+		if f.String() == arg(d, "fault", "none") {
+			r.Fault = f
+		}
 	}
 	return r
 }

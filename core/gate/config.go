@@ -104,6 +104,10 @@ type Retention struct {
 	ResultsMax     int
 	ResultBytesMax int // of all results together
 
+	LetterAge      time.Duration // how long a dead letter can be replayed
+	LettersMax     int           // dead letters; the oldest makes room
+	LetterBytesMax int           // of their programs together
+
 	// FilesMax and FileBytesMax bound the programs and results on this gate's disk, including
 	// those of other gates' jobs. The gate accepts a program only if room for ResultsMax and
 	// ResultBytesMax remains: without a result no job can end and free room.
@@ -136,6 +140,7 @@ func Default() Config {
 		},
 		Retention: Retention{
 			KeyAge: 24 * time.Hour, ResultAge: 24 * time.Hour, FileAge: archive.Default().SweepAge, ResultsMax: 1000, ResultBytesMax: 64 << 20,
+			LetterAge: 7 * 24 * time.Hour, LettersMax: 10_000, LetterBytesMax: 64 << 20,
 			FilesMax: 50_000, FileBytesMax: 256 << 20,
 		},
 	}
@@ -270,6 +275,8 @@ func (c *Config) Settings() []setting.Setting {
 		setting.Count("gate.managers_max", &c.ManagersMax, 0, "managers that are known", "memory", "further ones are rejected"),
 		setting.Count("gate.results_max", &c.ResultsMax, 0, "results that are kept", "disk, see gate.files_max", "old results go earlier"),
 		setting.Count("gate.result_bytes_max", &c.ResultBytesMax, 0, "bytes of all results", "disk, see gate.file_bytes_max", "old results go earlier"),
+		setting.Count("gate.letters_max", &c.LettersMax, 0, "dead letters that are kept; the oldest makes room", "memory and disk, see gate.jobs_max and gate.files_max", "old ones cannot be replayed any more"),
+		setting.Count("gate.letter_bytes_max", &c.LetterBytesMax, 0, "bytes of the programs of all dead letters", "disk, see gate.file_bytes_max", "old ones cannot be replayed any more"),
 		setting.Count("gate.files_max", &c.FilesMax, 0, "programs and results on this gate's disk", "memory and disk", "submissions are rejected earlier"),
 		setting.Count("gate.file_bytes_max", &c.FileBytesMax, 0, "bytes of these files", "memory and disk: each gate holds them in both", "submissions are rejected earlier"),
 		setting.Count("gate.redispatch_max", &c.RedispatchMax, 0, "times that a datacenter's share is dispatched again after losses", "patience with managers that fail", "a job fails earlier"),
@@ -297,6 +304,7 @@ func (c *Config) Settings() []setting.Setting {
 		setting.Span("gate.sweep_interval", &c.SweepInterval, "time between looks for what is too old", "memory and disk are freed later", "work"),
 		setting.Span("gate.key_age", &c.KeyAge, "time for which a key and the end of its job are remembered", "memory, see gate.keys_max", "a key can run again earlier"),
 		setting.Span("gate.result_age", &c.ResultAge, "time for which a result is kept", "disk", "late readers find no result"),
+		setting.Span("gate.letter_age", &c.LetterAge, "time for which a dead letter can be replayed", "memory and disk, see gate.letters_max", "late operators cannot replay"),
 		setting.Span("gate.file_age", &c.FileAge, "age after which a file that no record names is swept", "disk", "a record has less time to reach a majority"),
 	}
 }

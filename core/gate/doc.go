@@ -59,6 +59,8 @@
 //	GATE-10 How a workflow ended over all datacenters is on a majority, in an order that every
 //	       gate keeps, before a watcher learns it. A watcher learns each end once, after a
 //	       status and before the result.
+//	GATE-11 A listed dead letter was ended by the cluster, and its program can be fetched. A
+//	       replay changes nothing of it. Equal replays are one job.
 //
 // A gate that adopts a job publishes its last transition once more, since it cannot know
 // whether any client received it. A job's time stands still while no gate owns it. Its

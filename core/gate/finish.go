@@ -16,7 +16,7 @@ import (
 // if its acceptance has not arrived yet.
 func (m *driver) count(env node.Env, in *node.Input, j *entry, p *job.Subjob, r *message.SubjobResult) {
 	p.Release(m.places)
-	p.Accepted, p.Result = true, &r.Subjob
+	p.Accepted, p.Result, p.Fault = true, &r.Subjob, r.Fault
 	p.AnswerTo(in.From, in.Stream)
 	p.Become(env.Now(), job.Done)
 	if j.Done() {
@@ -61,7 +61,7 @@ func (m *driver) endSubjob(env node.Env, j *entry, p *job.Subjob, to message.Job
 	if len(p.Result.Workflows) == 0 {
 		m.save(env, j, tag{})
 	} else {
-		file := encoded(&message.SubjobResult{Job: j.ID, Fence: p.Fence, Subjob: *p.Result})
+		file := encoded(&message.SubjobResult{Job: j.ID, Fence: p.Fence, Subjob: *p.Result, Fault: p.Fault})
 		p.File = archive.DigestOf(file)
 		m.save(env, j, tag{}, file)
 	}
@@ -86,6 +86,7 @@ func (m *driver) endSubjobs(env node.Env, j *entry) {
 	for _, state := range e.Via {
 		j.Become(state, "")
 	}
+	j.Dead = e.Dead
 	m.end(env, j, e.To, e.Reason)
 }
 
@@ -101,6 +102,7 @@ func (m *driver) end(env node.Env, j *entry, to message.JobState, reason string)
 	merged := j.Merged()
 	file := encoded(merged)
 	j.ResultFile, j.ResultBytes = archive.DigestOf(file), len(file)
+	job.Bury(&j.Job)
 	j.Freed = files(j)
 	var counted []*job.Subjob
 	for _, p := range j.Subjobs {
@@ -120,10 +122,10 @@ func (m *driver) end(env node.Env, j *entry, to message.JobState, reason string)
 	m.schedule(env)
 }
 
-// files lists the files that a job needs until its end.
+// files lists the files that a job needs until its end, and that nothing needs after it.
 func files(j *entry) (all []message.FileDigest) {
 	none := message.FileDigest{}
-	if j.SpecFile != none {
+	if j.SpecFile != none && !j.Letter.Is() {
 		all = append(all, j.SpecFile)
 	}
 	for _, p := range j.Subjobs {
@@ -142,12 +144,14 @@ func (m *driver) onQueueTimer(env node.Env) {
 		switch j := m.jobs[t.Job]; m.queue.Judge(t, m.places, now) {
 		case queue.TooOld:
 			reached(env, "gate/queue-age")
+			j.Dead = true
 			m.endQueued(env, j, message.JobTimedOut, "waited in the queue for "+now.Sub(t.Since).String())
 		case queue.TooLate:
 			reached(env, "gate/queue-late")
 			m.endQueued(env, j, message.JobTimedOut, fmt.Sprintf("did not begin within its deadline of %v", j.Spec.Deadline))
 		case queue.Nowhere:
 			reached(env, "gate/queue-nowhere")
+			j.Dead = true
 			m.endQueued(env, j, message.JobFailed, "nowhere to run: "+t.Reason(m.places))
 		}
 	}

@@ -18,7 +18,8 @@ type memory struct {
 	base
 	jobs     map[message.JobID]*entry
 	history  *job.History
-	number   uint64 // of the newest job
+	letters  event.LettersKept // as last reported
+	number   uint64            // of the newest job
 	places   *places.Places
 	audience *audience.Audience
 }
@@ -110,12 +111,17 @@ func (m *memory) seeAll(env node.Env) {
 // is room.
 func (m *memory) makeRoom(env node.Env) bool {
 	if j := m.history.Oldest(); j != nil && len(m.jobs) >= m.config.JobsMax {
-		file := j.ResultFile
-		m.evict(j)
-		j.ResultFile = file
-		m.inter(env, j)
+		m.bury(env, j)
 	}
 	return len(m.jobs) < m.config.JobsMax
+}
+
+// bury keeps of an ended job its key and its end alone.
+func (m *memory) bury(env node.Env, j *job.Job) {
+	file := j.ResultFile
+	m.evict(j)
+	j.ResultFile = file
+	m.inter(env, j)
 }
 
 // inter keeps the key and the end of a job alone, in the tombstone of its register. The files of
@@ -126,6 +132,7 @@ func (m *memory) inter(env node.Env, j *job.Job) {
 		return
 	}
 	m.group.Files.Drop(env, j.ResultFile)
+	m.group.Files.Drop(env, j.Letter.Program)
 	m.free(env, j)
 }
 
@@ -138,7 +145,7 @@ func (m *memory) free(env node.Env, j *job.Job) {
 	j.Freed = nil
 }
 
-// keepEnded keeps a job that has ended, and its result within the bounds.
+// keepEnded keeps a job that has ended, and its result, or its letter, within the bounds.
 func (m *memory) keepEnded(env node.Env, j *entry) {
 	m.history.Add(&j.Job)
 	for o := m.history.Excess(); o != nil; o = m.history.Excess() {
@@ -146,12 +153,18 @@ func (m *memory) keepEnded(env node.Env, j *entry) {
 		m.group.Files.Drop(env, o.ResultFile)
 		m.history.ForgetResult(o)
 	}
+	for o := m.history.Surplus(); o != nil; o = m.history.Surplus() {
+		reached(env, "gate/letter-dropped")
+		m.bury(env, o)
+	}
 }
 
 // forget leaves a tombstone of the job, so that late messages do not revive it.
 func (m *memory) forget(env node.Env, j *job.Job) {
 	m.evict(j)
-	m.group.Leases.Forget(env, j.ID)
+	if m.group.Leases.Forget(env, j.ID) {
+		m.group.Files.Drop(env, j.Letter.Program)
+	}
 }
 
 // evict removes a job from memory only: the register still knows how it ended.
@@ -159,4 +172,13 @@ func (m *memory) evict(j *job.Job) {
 	m.history.Remove(j)
 	m.audience.Unfollow(j.ID)
 	delete(m.jobs, j.ID)
+}
+
+// countLetters reports how many dead letters this gate has, if that has changed.
+func (m *memory) countLetters(env node.Env) {
+	n, bytes := m.history.Letters()
+	if now := (event.LettersKept{Letters: uint64(n), Bytes: uint64(bytes)}); now != m.letters {
+		m.letters = now
+		env.Emit(now)
+	}
 }

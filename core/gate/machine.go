@@ -34,7 +34,9 @@ func New(c Config) *Machine {
 	}
 	m := &Machine{}
 	m.config, m.reasons, m.moved = c, map[node.ID]standing{}, map[message.JobID]node.Addr{}
-	m.jobs, m.history = map[message.JobID]*entry{}, job.NewHistory(c.ResultsMax, c.ResultBytesMax)
+	m.jobs, m.history = map[message.JobID]*entry{}, job.NewHistory(job.Bounds{
+		Results: c.ResultsMax, ResultBytes: c.ResultBytesMax, Letters: c.LettersMax, LetterBytes: c.LetterBytesMax,
+	})
 	m.places = places.New(places.Bounds{
 		Datacenters: c.DatacentersMax, Managers: c.ManagersMax,
 		Silence: c.ManagerSilence, ManagerAge: c.ManagerAge, DatacenterAge: c.DatacenterAge,
@@ -159,6 +161,8 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 		m.onAsk(env, body.Job, a)
 	case *message.JobCancel:
 		m.onAsk(env, body.Job, &audience.Ask{What: audience.Cancel, Now: body.Now, Workflows: body.Workflows, Reason: body.Reason, Stream: in.Stream, Request: body.Request, From: in.From.ID})
+	case *message.JobReplay:
+		m.onAsk(env, body.Job, &audience.Ask{What: audience.Replay, Stream: in.Stream, Request: body.Request, From: in.From.ID, Number: body.Number, Source: in.From.Source})
 	case *message.DatacenterQuery:
 		env.Send(in.Stream, &message.DatacenterList{Request: body.Request, Datacenters: m.places.Infos()})
 	case *message.StatusQuery:

@@ -123,6 +123,8 @@ func (m *base) onShed(env node.Env, in *node.Input) {
 		r = stub.Request
 	case *message.JobQuery:
 		r = stub.Request
+	case *message.JobReplay:
+		r = stub.Request
 	case *message.DatacenterQuery:
 		r = stub.Request
 	case *message.StatusQuery:

@@ -98,6 +98,7 @@ func (m *roster) onRefused(env node.Env, in *node.Input, r *message.JobRefused) 
 			m.endSubjob(env, j, p, j.StoppedState(), "")
 		}
 	case !r.Code.Retryable():
+		p.Fault = message.FaultProgram // it would be refused again
 		m.endSubjob(env, j, p, message.JobFailed, shortened(fmt.Sprintf("manager %s refused it: %v: %s", in.From.ID, r.Code, r.Detail), detailMax))
 	default:
 		switch mgr := m.places.Manager(in.From.ID); {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/ledger"
 	"hyperscale/core/message"
@@ -38,7 +39,7 @@ type store struct {
 // act is what a gate does once a majority has a record, or once a file has arrived.
 type act uint8
 
-// Acts after a write; actLoad and actShow come after a fetch.
+// Acts after a write; actLoad, actShow and actReplay come after a fetch.
 const (
 	actNone    act = iota
 	actSend        // dispatch subjobs
@@ -47,6 +48,7 @@ const (
 	actRelease     // release the register of an ended job
 	actLoad        // continue the adoption of a job
 	actShow        // send a result to watchers
+	actReplay      // submit the program of a dead letter
 )
 
 // tag names what follows a request to the ledger.
@@ -60,6 +62,7 @@ type tag struct {
 	abort   *job.Abort         // of actAbort
 	result  *message.JobResult // of actRelease
 	subjob  *job.Subjob        // of actLoad: whose result the file holds; nil for the program
+	ask     *audience.Ask      // of actReplay
 }
 
 // save persists the job's current record, after the files that the record newly names.
@@ -69,12 +72,13 @@ func (m *store) save(env node.Env, j *entry, t tag, files ...[]byte) {
 }
 
 // filesInUse lists the files that records at this gate name. The gate deletes the rest:
-// programs of ended jobs, old results, and files of failed acquisitions.
+// programs of ended jobs that are no dead letters, old results, and files of failed acquisitions.
 func (m *store) filesInUse(env node.Env) map[message.FileDigest]bool {
 	inUse := map[message.FileDigest]bool{}
 	for _, id := range m.group.Leases.Known() {
 		if j := m.jobs[id]; j != nil && j.Ready && j.Shown.Terminal() {
 			inUse[j.ResultFile] = true
+			inUse[j.Letter.Program] = true
 			continue
 		}
 		seen, ok := m.group.Leases.Seen(env.Now(), id)

@@ -112,7 +112,7 @@ func (m *desk) room(env node.Env, source string, rank message.Rank, size int) (m
 		reached(env, "gate/programs-full")
 		return message.CodeQueueFull, fmt.Sprintf("the programs of unfinished jobs take %d bytes, the bound is gate.spec_bytes_max = %d", m.specBytes, m.config.SpecBytesMax)
 	}
-	if files, bytes := m.group.Files.Used(); files >= m.config.FilesMax-m.config.ResultsMax || bytes+int64(size) > int64(m.config.FileBytesMax-m.config.ResultBytesMax) {
+	if !m.archiveRoom(env, size) {
 		reached(env, "gate/archive-full")
 		return message.CodeQueueFull, m.archiveFull()
 	}
@@ -139,6 +139,23 @@ func (c *Config) places(r message.Rank) int {
 	case message.RankMedium, message.RankHigh:
 	}
 	return c.QueueMax
+}
+
+// archiveRoom says whether a program of a size finds room among the files. Dead letters make
+// room, the oldest first: a job that failed does not keep another one out.
+func (m *desk) archiveRoom(env node.Env, size int) bool {
+	for {
+		files, bytes := m.group.Files.Used()
+		if files < m.config.FilesMax-m.config.ResultsMax && bytes+int64(size) <= int64(m.config.FileBytesMax-m.config.ResultBytesMax) {
+			return true
+		}
+		j := m.history.Letter()
+		if j == nil {
+			return false
+		}
+		reached(env, "gate/letter-makes-room")
+		m.bury(env, j)
+	}
 }
 
 // archiveFull names the bound of the archive that rejects one more program.

@@ -75,6 +75,9 @@ func (m *workflows) finish(env node.Env, p *subjob.Subjob) {
 	}
 	r := &message.SubjobResult{Job: p.Job, Fence: p.Fence, Subjob: m.snapshot(env, p)}
 	r.Subjob.State, r.Subjob.Error = state, why
+	if state == message.JobFailed {
+		r.Fault = p.Fault(m.config.spent)
+	}
 	subjob.Fit(&r.Subjob, r.Size)
 	if size := message.HeaderSize + r.Size(); size > message.FrameMax {
 		subjob.Slim(&r.Subjob, r.Size)
@@ -126,12 +129,17 @@ func (m *workflows) onLost(env node.Env, s *subjob.Shard, why string, from node.
 		m.endShard(env, s, subjob.EndOf(f.Subjob.Stop.Decided), fmt.Sprintf("%s did not confirm that shard %d stopped: %s", s.Worker, s.ID.Ordinal, why))
 	case f.Failure != "":
 		m.endShard(env, s, message.WorkflowCancelled, why)
-	case s.Reruns > m.config.RerunMax || s.Dispatches >= m.config.DispatchMax:
+	case m.config.spent(s):
 		m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("shard %d was lost %d times, dispatched %d times; at last on %s: %s", s.ID.Ordinal, s.Reruns, s.Dispatches, s.Worker, why))
 	default:
 		m.back(env, s, from)
 		m.place(env)
 	}
+}
+
+// spent says that a shard gets no further attempt.
+func (c *Config) spent(s *subjob.Shard) bool {
+	return s.Reruns > c.RerunMax || s.Dispatches >= c.DispatchMax
 }
 
 // settleLosses handles the losses that waited for the files of a subjob.

@@ -97,6 +97,7 @@ const (
 	KindJobListQuery     node.Kind = 144
 	KindJobList          node.Kind = 145
 	KindExecAlive        node.Kind = 148
+	KindJobReplay        node.Kind = 149
 	KindWorkflowEnded    node.Kind = 151
 )
 
@@ -285,6 +286,8 @@ func New(k node.Kind) Body {
 		return &JobList{}
 	case KindExecAlive:
 		return &ExecAlive{}
+	case KindJobReplay:
+		return &JobReplay{}
 	case KindWorkflowEnded:
 		return &WorkflowEnded{}
 	}
@@ -385,6 +388,7 @@ func Kinds() []node.Kind {
 		KindJobListQuery,
 		KindJobList,
 		KindExecAlive,
+		KindJobReplay,
 		KindWorkflowEnded,
 	}
 }
@@ -574,6 +578,8 @@ func Name(k node.Kind) string {
 		return "JobList"
 	case KindExecAlive:
 		return "ExecAlive"
+	case KindJobReplay:
+		return "JobReplay"
 	case KindWorkflowEnded:
 		return "WorkflowEnded"
 	}
@@ -765,6 +771,8 @@ func Senders(k node.Kind) node.Roles {
 		return 1 << node.RoleGate
 	case KindExecAlive:
 		return 1 << node.RoleExecutor
+	case KindJobReplay:
+		return 1 << node.RoleClient
 	case KindWorkflowEnded:
 		return 1 << node.RoleGate
 	}
@@ -1648,6 +1656,34 @@ func (z *LeaseToken) digest(h uint64) uint64 {
 }
 
 func (z *LeaseToken) check() error {
+	return nil
+}
+
+func (z *LetterInfo) size() int {
+	n := 36
+	n += sizeBytes(len(z.Job))
+	n += sizeString(len(z.Key))
+	n += sizeString(len(z.Reason))
+	n += sizeInt(int64(z.Ended))
+	n += sizeBytes(len(z.Program))
+	n += sizeUint(uint64(z.Bytes))
+	return n
+}
+
+func (z *LetterInfo) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = node.MixString(h, string(z.Key))
+	h = node.MixString(h, string(z.Reason))
+	h = node.Mix(h, uint64(z.Ended))
+	h = node.MixBytes(h, z.Program[:])
+	h = node.Mix(h, uint64(z.Bytes))
+	return h
+}
+
+func (z *LetterInfo) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
 	return nil
 }
 
@@ -4670,10 +4706,11 @@ func (z *SubjobResult) Size() int { return z.size() }
 func (z *SubjobResult) Digest() uint64 { return z.digest(54) }
 
 func (z *SubjobResult) size() int {
-	n := 16
+	n := 22
 	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n += z.Subjob.size()
+	n += sizeUint(uint64(z.Fault))
 	return n
 }
 
@@ -4681,6 +4718,7 @@ func (z *SubjobResult) digest(h uint64) uint64 {
 	h = node.MixBytes(h, z.Job[:])
 	h = z.Fence.digest(h)
 	h = z.Subjob.digest(h)
+	h = node.Mix(h, uint64(z.Fault))
 	return h
 }
 
@@ -8119,15 +8157,17 @@ func (z *JobListQuery) Size() int { return z.size() }
 func (z *JobListQuery) Digest() uint64 { return z.digest(144) }
 
 func (z *JobListQuery) size() int {
-	n := 15
+	n := 20
 	n += z.Request.size()
 	n += sizeBytes(len(z.After))
+	n++
 	return n
 }
 
 func (z *JobListQuery) digest(h uint64) uint64 {
 	h = z.Request.digest(h)
 	h = node.MixBytes(h, z.After[:])
+	h = node.Mix(h, bit(z.Dead))
 	return h
 }
 
@@ -8160,7 +8200,7 @@ func (z *JobList) Size() int { return z.size() }
 func (z *JobList) Digest() uint64 { return z.digest(145) }
 
 func (z *JobList) size() int {
-	n := 35
+	n := 43
 	n += z.Request.size()
 	n += sizeString(len(z.Gate))
 	n += sizeString(len(z.Addr))
@@ -8172,6 +8212,10 @@ func (z *JobList) size() int {
 	n += sizeArray(len(z.Gates))
 	for i := range z.Gates {
 		n += z.Gates[i].size()
+	}
+	n += sizeArray(len(z.Letters))
+	for i := range z.Letters {
+		n += z.Letters[i].size()
 	}
 	return n
 }
@@ -8188,6 +8232,10 @@ func (z *JobList) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(len(z.Gates)))
 	for i := range z.Gates {
 		h = z.Gates[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Letters)))
+	for i := range z.Letters {
+		h = z.Letters[i].digest(h)
 	}
 	return h
 }
@@ -8207,6 +8255,11 @@ func (z *JobList) check() error {
 	for i := range z.Gates {
 		if err := z.Gates[i].check(); err != nil {
 			return within("gates", err)
+		}
+	}
+	for i := range z.Letters {
+		if err := z.Letters[i].check(); err != nil {
+			return within("letters", err)
 		}
 	}
 	return nil
@@ -8249,6 +8302,59 @@ func (z *ExecAlive) digest(h uint64) uint64 {
 }
 
 func (z *ExecAlive) check() error {
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *JobReplay) Kind() node.Kind { return KindJobReplay }
+
+// Class returns the class of JobReplay.
+func (z *JobReplay) Class() node.Class { return node.ClassDispatch }
+
+// Priority implements node.Message.
+func (z *JobReplay) Priority() node.Priority { return node.Normal }
+
+// Full implements node.Message.
+func (z *JobReplay) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *JobReplay) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *JobReplay) Stub() node.Message {
+	return &JobReplay{
+		Request: z.Request,
+	}
+}
+
+// Size implements node.Message.
+func (z *JobReplay) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *JobReplay) Digest() uint64 { return z.digest(149) }
+
+func (z *JobReplay) size() int {
+	n := 20
+	n += z.Request.size()
+	n += sizeBytes(len(z.Job))
+	n += sizeUint(uint64(z.Number))
+	return n
+}
+
+func (z *JobReplay) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	h = node.MixBytes(h, z.Job[:])
+	h = node.Mix(h, uint64(z.Number))
+	return h
+}
+
+func (z *JobReplay) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
 	return nil
 }
 

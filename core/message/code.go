@@ -33,6 +33,7 @@ const (
 	CodeUnknownWorkflow
 	CodeOverloaded
 	CodeRateLimited
+	CodeNoLetter
 	codeEnd
 )
 
@@ -99,6 +100,8 @@ func (c Code) later() codeEntry {
 		return codeEntry{"the node has more work than it can take", true, "retry after the time given, or ask another node"}
 	case CodeRateLimited:
 		return codeEntry{"too many requests of one source", true, "retry after the time given, and send fewer"}
+	case CodeNoLetter:
+		return codeEntry{"the job is no dead letter", false, "list those that can be replayed with `hyperscale jobs --dead`"}
 	}
 	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
 }

@@ -124,6 +124,7 @@ type SubjobResult struct {
 	Job    JobID            `msg:"job" require:"true"`
 	Fence  Fence            `msg:"fence"`
 	Subjob DatacenterResult `msg:"part"`
+	Fault  Fault            `msg:"fault"` // of a FAILED one: the workflow's own, unless all failures are the cluster's
 }
 
 // SubjobResultAck reports that the gate has it on disk, or rejects its fence.

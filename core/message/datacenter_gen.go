@@ -1658,9 +1658,9 @@ func (z *SubjobRef) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *SubjobResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 3
+	// map header, size 4
 	// string "job"
-	o = append(o, 0x83, 0xa3, 0x6a, 0x6f, 0x62)
+	o = append(o, 0x84, 0xa3, 0x6a, 0x6f, 0x62)
 	o, err = z.Job.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Job")
@@ -1678,6 +1678,13 @@ func (z *SubjobResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o, err = z.Subjob.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Subjob")
+		return
+	}
+	// string "fault"
+	o = append(o, 0xa5, 0x66, 0x61, 0x75, 0x6c, 0x74)
+	o, err = z.Fault.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Fault")
 		return
 	}
 	return
@@ -1739,6 +1746,17 @@ func (z *SubjobResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Subjob")
 				return
 			}
+		case "fault":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Fault")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			bts, err = z.Fault.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Fault")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1753,7 +1771,7 @@ func (z *SubjobResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SubjobResult) Msgsize() (s int) {
-	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Subjob.Msgsize()
+	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Subjob.Msgsize() + 6 + z.Fault.Msgsize()
 	return
 }
 

@@ -3,7 +3,10 @@ package message
 //msgp:limit arrays:4096 maps:64 marshal:false
 //msgp:noduplicates
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // ClusterListed bounds each list of a ClusterStatus.
 const ClusterListed = 1000
@@ -97,7 +100,32 @@ type Drain struct {
 type JobListQuery struct {
 	Request RequestID `msg:"request"`
 	After   JobID     `msg:"after"` // the last job of the page before; zero for the first page
+	Dead    bool      `msg:"dead"`  // only dead letters
 }
+
+// LetterInfo describes a dead letter: a job that the gate acknowledged and the cluster ended, not
+// its program, its user or a client.
+type LetterInfo struct {
+	Job     JobID         `msg:"job" require:"true"`
+	Key     string        `msg:"key"`
+	Reason  string        `msg:"reason"`  // of the end
+	Ended   time.Duration `msg:"ended"`   // so long ago, at least
+	Program FileDigest    `msg:"program"` // the file with its submission
+	Bytes   uint64        `msg:"bytes"`   // of that file
+}
+
+// JobReplay asks a gate to submit a dead letter's program once more, under the key of ReplayKey.
+// The letter stays, and JobAck names the new job.
+//
+//catalogue:message kind=149 class=dispatch priority=normal full=refuse from=client since=0 stub=Request
+type JobReplay struct {
+	Request RequestID `msg:"request"`
+	Job     JobID     `msg:"job" require:"true"`
+	Number  uint32    `msg:"number"` // of the replay: equal numbers are one job
+}
+
+// ReplayKey is the key of a dead letter's replay.
+func ReplayKey(job JobID, number uint32) string { return fmt.Sprintf("replay/%v/%d", job, number) }
 
 // GateView says whether a gate listed its jobs.
 type GateView struct {
@@ -117,4 +145,6 @@ type JobList struct {
 	Jobs    []JobInfo  `msg:"jobs"`
 	More    bool       `msg:"more"`  // further jobs follow; in a merged list: they exceed the client's bound
 	Gates   []GateView `msg:"gates"` // of a merged list: all gates, by address
+
+	Letters []LetterInfo `msg:"letters"` // the jobs of the page that are dead letters, by job
 }

@@ -786,9 +786,9 @@ func (z GateView) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobList) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 7
 	// string "request"
-	o = append(o, 0x86, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o = append(o, 0x87, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
 	o, err = z.Request.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Request")
@@ -827,6 +827,16 @@ func (z *JobList) MarshalMsg(b []byte) (o []byte, err error) {
 		// string "why"
 		o = append(o, 0xa3, 0x77, 0x68, 0x79)
 		o = msgp.AppendString(o, z.Gates[za0002].Why)
+	}
+	// string "letters"
+	o = append(o, 0xa7, 0x6c, 0x65, 0x74, 0x74, 0x65, 0x72, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Letters)))
+	for za0003 := range z.Letters {
+		o, err = z.Letters[za0003].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Letters", za0003)
+			return
+		}
 	}
 	return
 }
@@ -1009,6 +1019,34 @@ func (z *JobList) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
+		case "letters":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Letters")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Letters")
+				return
+			}
+			if zb0005 > z23fda90climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Letters) >= int(zb0005) {
+				z.Letters = (z.Letters)[:zb0005]
+			} else {
+				z.Letters = make([]LetterInfo, zb0005)
+			}
+			for za0003 := range z.Letters {
+				bts, err = z.Letters[za0003].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Letters", za0003)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1031,15 +1069,19 @@ func (z *JobList) Msgsize() (s int) {
 	for za0002 := range z.Gates {
 		s += 1 + 5 + msgp.StringPrefixSize + len(z.Gates[za0002].Node) + 5 + msgp.StringPrefixSize + len(z.Gates[za0002].Addr) + 4 + msgp.StringPrefixSize + len(z.Gates[za0002].Why)
 	}
+	s += 8 + msgp.ArrayHeaderSize
+	for za0003 := range z.Letters {
+		s += z.Letters[za0003].Msgsize()
+	}
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
 func (z *JobListQuery) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 2
+	// map header, size 3
 	// string "request"
-	o = append(o, 0x82, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o = append(o, 0x83, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
 	o, err = z.Request.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Request")
@@ -1052,6 +1094,9 @@ func (z *JobListQuery) MarshalMsg(b []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "After")
 		return
 	}
+	// string "dead"
+	o = append(o, 0xa4, 0x64, 0x65, 0x61, 0x64)
+	o = msgp.AppendBool(o, z.Dead)
 	return
 }
 
@@ -1100,6 +1145,17 @@ func (z *JobListQuery) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "After")
 				return
 			}
+		case "dead":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Dead")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Dead, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Dead")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1114,7 +1170,105 @@ func (z *JobListQuery) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobListQuery) Msgsize() (s int) {
-	s = 1 + 8 + z.Request.Msgsize() + 6 + z.After.Msgsize()
+	s = 1 + 8 + z.Request.Msgsize() + 6 + z.After.Msgsize() + 5 + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *JobReplay) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "request"
+	o = append(o, 0x83, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o, err = z.Request.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Request")
+		return
+	}
+	// string "job"
+	o = append(o, 0xa3, 0x6a, 0x6f, 0x62)
+	o, err = z.Job.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Job")
+		return
+	}
+	// string "number"
+	o = append(o, 0xa6, 0x6e, 0x75, 0x6d, 0x62, 0x65, 0x72)
+	o = msgp.AppendUint32(o, z.Number)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *JobReplay) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z23fda90climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "request":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Request")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Request.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Request")
+				return
+			}
+		case "job":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Job")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			bts, err = z.Job.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Job")
+				return
+			}
+		case "number":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Number")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Number, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Number")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *JobReplay) Msgsize() (s int) {
+	s = 1 + 8 + z.Request.Msgsize() + 4 + z.Job.Msgsize() + 7 + msgp.Uint32Size
 	return
 }
 
@@ -1287,6 +1441,146 @@ func (z *LeaseInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *LeaseInfo) Msgsize() (s int) {
 	s = 1 + 4 + z.Job.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + z.State.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Holder) + 6 + z.Token.Msgsize() + 5 + msgp.DurationSize + 9 + msgp.BoolSize + 8 + msgp.Uint32Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *LetterInfo) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 6
+	// string "job"
+	o = append(o, 0x86, 0xa3, 0x6a, 0x6f, 0x62)
+	o, err = z.Job.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Job")
+		return
+	}
+	// string "key"
+	o = append(o, 0xa3, 0x6b, 0x65, 0x79)
+	o = msgp.AppendString(o, z.Key)
+	// string "reason"
+	o = append(o, 0xa6, 0x72, 0x65, 0x61, 0x73, 0x6f, 0x6e)
+	o = msgp.AppendString(o, z.Reason)
+	// string "ended"
+	o = append(o, 0xa5, 0x65, 0x6e, 0x64, 0x65, 0x64)
+	o = msgp.AppendDuration(o, z.Ended)
+	// string "program"
+	o = append(o, 0xa7, 0x70, 0x72, 0x6f, 0x67, 0x72, 0x61, 0x6d)
+	o, err = z.Program.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Program")
+		return
+	}
+	// string "bytes"
+	o = append(o, 0xa5, 0x62, 0x79, 0x74, 0x65, 0x73)
+	o = msgp.AppendUint64(o, z.Bytes)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *LetterInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z23fda90climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "job":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Job")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Job.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Job")
+				return
+			}
+		case "key":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Key")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Key, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Key")
+				return
+			}
+		case "reason":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Reason")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Reason, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Reason")
+				return
+			}
+		case "ended":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Ended")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Ended, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ended")
+				return
+			}
+		case "program":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Program")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			bts, err = z.Program.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Program")
+				return
+			}
+		case "bytes":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Bytes")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.Bytes, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Bytes")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *LetterInfo) Msgsize() (s int) {
+	s = 1 + 4 + z.Job.Msgsize() + 4 + msgp.StringPrefixSize + len(z.Key) + 7 + msgp.StringPrefixSize + len(z.Reason) + 6 + msgp.DurationSize + 8 + z.Program.Msgsize() + 6 + msgp.Uint64Size
 	return
 }
 

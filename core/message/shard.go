@@ -106,16 +106,21 @@ const (
 	FaultSpawn                 // the worker could start none
 	FaultMemory                // the worker's machine has no memory left
 	FaultProgram               // the workflow's own: it reported it, or it is above its limits
+	FaultLost                  // no node ended it: workers or managers were lost or rejected it, up to a bound
 	faultEnd
 )
 
 func (f Fault) String() string {
-	names := [...]string{"none", "executor", "spawn", "memory", "program"}
+	names := [...]string{"none", "executor", "spawn", "memory", "program", "lost"}
 	if f < faultEnd {
 		return names[f]
 	}
 	return fmt.Sprintf("fault(%d)", uint8(f))
 }
+
+// Cluster says that the fault is the cluster's: the same program may succeed another time. An
+// executor that died counts as the program's, which may have killed it.
+func (f Fault) Cluster() bool { return f == FaultSpawn || f == FaultMemory || f == FaultLost }
 
 // ShardResult is the end of a shard. It stays in the worker's outbox, on disk, until a manager
 // acknowledges it.

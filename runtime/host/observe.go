@@ -150,7 +150,7 @@ func levelOf(e node.Event) slog.Level {
 			return slog.LevelDebug
 		}
 	case event.Acted, event.Ignored, event.FenceStored, event.ShardRenewed, event.ClientCalled, event.ClientReturned, event.ClientTold,
-		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached, event.BoundUsed,
+		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached, event.BoundUsed, event.LettersKept,
 		event.SubjobDispatched, event.SubjobCounted, event.WorkflowEnded:
 		return slog.LevelDebug
 	}

@@ -27,6 +27,7 @@ type events struct {
 	used      *prometheus.GaugeVec
 	bounds    *prometheus.GaugeVec
 	near      *prometheus.GaugeVec
+	gates     gates
 	group     group
 }
 
@@ -57,12 +58,14 @@ func newEvents() events {
 		used:      gauges("hyperscale_node_bound_used", "How much of a bound is used; beyond the bound the node rejects requests."),
 		bounds:    gauges("hyperscale_node_bound_limit", "The bound, by the name of its setting."),
 		near:      gauges("hyperscale_node_bound_near", "1 while 80 % of the bound are used, at workers 70 %, else 0."),
+		gates:     newGates(),
 		group:     newGroup(),
 	}
 }
 
 func (e *events) register(r *prometheus.Registry) {
 	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.executors, e.watched, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.used, e.bounds, e.near)
+	e.gates.register(r)
 	e.group.register(r)
 }
 
@@ -110,6 +113,8 @@ func (e *events) observe(ev node.Event) {
 		}
 		e.near.WithLabelValues(ev.Setting).Set(near)
 	default:
-		e.group.observe(ev)
+		if !e.gates.observe(ev) {
+			e.group.observe(ev)
+		}
 	}
 }

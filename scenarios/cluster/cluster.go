@@ -30,6 +30,7 @@ type Cluster struct {
 
 	Orders   []*Order
 	extras   int                              // orders that faults have brought
+	Replays  int                              // jobs that operators ask for beside the orders
 	Complete bool                             // no fault here prevents a job from completing
 	Excused  func(message.JobID) bool         // jobs of a complete world that may fail; nil: none
 	Served   bool                             // no gate rejects a submission for good

@@ -10,16 +10,17 @@ import (
 
 // Listing is the merged list of the gates that were asked so far.
 type Listing struct {
-	most  int
-	after message.JobID // the last job of the newest page of the gate that is asked now
-	jobs  map[message.JobID]message.JobInfo
-	whole map[string]string // the gates that listed all their jobs: name by address
-	cut   bool
+	most    int
+	after   message.JobID // the last job of the newest page of the gate that is asked now
+	jobs    map[message.JobID]message.JobInfo
+	letters map[message.JobID]message.LetterInfo // of jobs
+	whole   map[string]string                    // the gates that listed all their jobs: name by address
+	cut     bool
 }
 
 // New returns a list of at most most jobs.
 func New(most int) *Listing {
-	return &Listing{most: most, jobs: map[message.JobID]message.JobInfo{}, whole: map[string]string{}}
+	return &Listing{most: most, jobs: map[message.JobID]message.JobInfo{}, letters: map[message.JobID]message.LetterInfo{}, whole: map[string]string{}}
 }
 
 // Begin starts with the first page of another gate.
@@ -46,6 +47,9 @@ func (l *Listing) Page(p *message.JobList) (more bool, err error) {
 	for i := range p.Jobs {
 		l.add(&p.Jobs[i])
 	}
+	for i := range p.Letters {
+		l.addLetter(&p.Letters[i])
+	}
 	if l.after = last; p.More && !l.cut {
 		return true, nil
 	}
@@ -63,6 +67,24 @@ func (l *Listing) add(info *message.JobInfo) {
 	default:
 		l.cut = true
 	}
+}
+
+// addLetter adds a dead letter whose job is listed. All gates tell the same of it, but for its age,
+// of which each tells a lower bound.
+func (l *Listing) addLetter(info *message.LetterInfo) {
+	if _, listed := l.jobs[info.Job]; !listed {
+		return
+	}
+	newer := *info
+	if had, ok := l.letters[info.Job]; ok {
+		newer.Ended = max(newer.Ended, had.Ended)
+	}
+	l.letters[info.Job] = newer
+}
+
+// Letters returns the dead letters among the jobs, in the order of their jobs.
+func (l *Listing) Letters() []message.LetterInfo {
+	return slices.SortedFunc(maps.Values(l.letters), func(a, b message.LetterInfo) int { return a.Job.Compare(b.Job) })
 }
 
 // Heard says whether a gate has listed all its jobs.

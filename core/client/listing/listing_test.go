@@ -2,6 +2,7 @@ package listing_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -50,9 +51,27 @@ func gate(t *rapid.T, n int) (pages []*message.JobList) {
 			pages = append(pages, newest)
 		}
 		newest.Jobs = append(newest.Jobs, line(t, id))
+		if rapid.IntRange(0, 2).Draw(t, "dead") == 0 {
+			newest.Letters = append(newest.Letters, message.LetterInfo{Job: message.JobID{id}, Key: fmt.Sprint("key ", id), Ended: time.Duration(rapid.IntRange(0, 3).Draw(t, "ended")) * time.Second})
+		}
 	}
 	pages[len(pages)-1].More = false
 	return pages
+}
+
+// letters are those of all gates, each with its highest age.
+func letters(gates [][]*message.JobList) (all []message.LetterInfo) {
+	best := map[message.JobID]message.LetterInfo{}
+	for _, pages := range gates {
+		for _, p := range pages {
+			for _, d := range p.Letters {
+				if had, ok := best[d.Job]; !ok || had.Ended < d.Ended {
+					best[d.Job] = d
+				}
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(best), func(a, b message.LetterInfo) int { return a.Job.Compare(b.Job) })
 }
 
 func merged(t *rapid.T, gates [][]*message.JobList) []message.JobInfo {
@@ -69,6 +88,9 @@ func merged(t *rapid.T, gates [][]*message.JobList) []message.JobInfo {
 		}
 	}
 	jobs, cut := l.Jobs()
+	if diff := cmp.Diff(letters(gates), l.Letters()); diff != "" {
+		t.Fatalf("dead letters (-want +got):\n%s", diff)
+	}
 	if cut || len(jobs) != l.Len() {
 		t.Fatalf("%d jobs of %d, cut %v", len(jobs), l.Len(), cut)
 	}

@@ -16,6 +16,7 @@ const (
 	Status
 	Watch
 	Cancel
+	Replay
 )
 
 // Ask is a client's request about one job. The gate answers now or later.
@@ -33,6 +34,9 @@ type Ask struct {
 	Reason    string   // of a cancellation
 
 	Detail *message.JobQuery // of a status: which page of details; nil for none
+
+	Number uint32 // of a replay
+	Source string // of a replay: where the client asks from
 }
 
 // Waiting holds the requests that wait for one job.

@@ -13,12 +13,14 @@
 //	JOB-2 A record holds all that its reader needs: FromRecord of Record is the same job,
 //	      except what a manager or a client repeats.
 //	JOB-3 A subjob whose End is Counted or Unheard keeps that result until the job's has it.
-//	JOB-4 A history keeps the newest results, within a number and a size.
+//	JOB-4 A history keeps the newest results and the newest dead letters, within a number and
+//	      a size each.
 //	JOB-5 Ends lists each workflow once, or once more after each datacenter that the job
 //	      left. No end of the list changes its place.
 //
 // Example: Become(QUEUED), Become(DISPATCHING), and a record of both. Confirm(1) returns the
 // first transition: Shown is QUEUED, State DISPATCHING.
 //
-// Read job.go, subjob.go, due.go, ending.go, abort.go, ended.go, history.go, record.go, line.go.
+// Read job.go, subjob.go, due.go, ending.go, abort.go, ended.go, letter.go, history.go, record.go,
+// line.go.
 package job

@@ -14,6 +14,7 @@ type Ending struct {
 	Via    []message.JobState
 	To     message.JobState
 	Reason string
+	Dead   bool // the cluster ended it
 }
 
 // Ending derives the job's end from those of its subjobs. COMPLETING lasts as long as the write
@@ -40,14 +41,19 @@ func (j *Job) Ending() Ending {
 	case j.Expired && outcome != message.JobCompleted:
 		return Ending{To: message.JobTimedOut, Reason: j.timeoutReason(reason)}
 	case j.State == message.JobDispatching && !taken:
-		return Ending{To: message.JobFailed, Reason: reason}
+		return Ending{To: message.JobFailed, Reason: reason, Dead: clustered(j.Subjobs)}
 	case outcome == message.JobCancelled && len(j.Aborts) > 0: // a client cancelled each workflow
 		return Ending{Via: []message.JobState{message.JobCancelling}, To: message.JobCancelled, Reason: reason}
 	case outcome == message.JobCancelled:
-		outcome, reason = message.JobFailed, "cancelled inside its datacenters, not by a client"
+		return via(Ending{To: message.JobFailed, Reason: "cancelled inside its datacenters, not by a client", Dead: true}, j.State)
 	}
-	e := Ending{Via: []message.JobState{message.JobCompleting}, To: outcome, Reason: reason}
-	if j.State == message.JobDispatching {
+	return via(Ending{To: outcome, Reason: reason, Dead: outcome == message.JobFailed && clustered(j.Subjobs)}, j.State)
+}
+
+// via adds the states on the way to an end of subjobs that managers took up.
+func via(e Ending, from message.JobState) Ending {
+	e.Via = []message.JobState{message.JobCompleting}
+	if from == message.JobDispatching {
 		e.Via = []message.JobState{message.JobRunning, message.JobCompleting}
 	}
 	return e

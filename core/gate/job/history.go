@@ -9,25 +9,41 @@ import (
 	"hyperscale/core/node"
 )
 
-// History holds the jobs that have ended, oldest end first, and the results of some of them,
-// within bounds.
-type History struct {
-	resultsMax, bytesMax int
+// Bounds are the settings of a history.
+type Bounds struct {
+	Results, ResultBytes int
+	Letters, LetterBytes int
+}
 
-	ended   []*Job
-	results []*Job // of ended: jobs whose result the gate keeps
+// History holds the jobs that have ended, oldest end first, the results of some of them, and the
+// dead letters, within bounds.
+type History struct {
+	bounds Bounds
+
+	ended   []*Job // that are no dead letters
+	letters []*Job
+	kept    int    // bytes of the letters' programs
+	results []*Job // jobs whose result the gate keeps
 	sum     int    // their size in bytes
 }
 
-// NewHistory returns an empty history with a bound on results and on their bytes.
-func NewHistory(results, bytes int) *History { return &History{resultsMax: results, bytesMax: bytes} }
+// NewHistory returns an empty history.
+func NewHistory(b Bounds) *History { return &History{bounds: b} }
 
 // Len counts the jobs.
-func (h *History) Len() int { return len(h.ended) }
+func (h *History) Len() int { return len(h.ended) + len(h.letters) }
+
+// Letters counts the dead letters, and the bytes of their programs.
+func (h *History) Letters() (n, bytes int) { return len(h.letters), h.kept }
 
 // Add adds a job that has ended.
 func (h *History) Add(j *Job) {
-	h.ended = append(h.ended, j)
+	if j.Letter.Is() {
+		h.letters = append(h.letters, j)
+		h.kept += int(j.Letter.Bytes)
+	} else {
+		h.ended = append(h.ended, j)
+	}
 	if j.ResultFile != (message.FileDigest{}) {
 		h.results = append(h.results, j)
 		h.sum += j.ResultBytes
@@ -39,21 +55,53 @@ func (h *History) Sort() {
 	byEnd := func(a, b *Job) int {
 		return cmp.Or(cmp.Compare(a.Ended, b.Ended), cmp.Compare(a.Turn.Number, b.Turn.Number), a.ID.Compare(b.ID))
 	}
-	slices.SortStableFunc(h.ended, byEnd)
-	slices.SortStableFunc(h.results, byEnd)
+	for _, list := range [][]*Job{h.ended, h.letters, h.results} {
+		slices.SortStableFunc(list, byEnd)
+	}
 }
 
-// Oldest is the job that ended first, or nil.
+// Oldest is the job that makes room for another one, or nil: the one that ended first, but a dead
+// letter only if letters are more than half of what has ended.
 func (h *History) Oldest() *Job {
-	if len(h.ended) == 0 {
+	if len(h.letters) > len(h.ended) {
+		return h.letters[0]
+	}
+	return first(h.ended)
+}
+
+// Outlived is the job that ended first among those whose age is over, or nil. Dead letters have
+// an age of their own.
+func (h *History) Outlived(now node.Instant, age, letterAge time.Duration) *Job {
+	if j := first(h.ended); j != nil && now.Sub(j.Ended) >= age {
+		return j
+	}
+	if j := first(h.letters); j != nil && now.Sub(j.Ended) >= letterAge {
+		return j
+	}
+	return nil
+}
+
+// Letter is the oldest dead letter, or nil.
+func (h *History) Letter() *Job { return first(h.letters) }
+
+// Surplus is the oldest dead letter if the letters exceed their bounds, or nil.
+func (h *History) Surplus() *Job {
+	if len(h.letters) <= h.bounds.Letters && h.kept <= h.bounds.LetterBytes {
 		return nil
 	}
-	return h.ended[0]
+	return first(h.letters)
+}
+
+func first(list []*Job) *Job {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
 }
 
 // Excess is the job with the oldest result if the results exceed the bounds, or nil.
 func (h *History) Excess() *Job {
-	if len(h.results) == 0 || len(h.results) <= h.resultsMax && h.sum <= h.bytesMax {
+	if len(h.results) == 0 || len(h.results) <= h.bounds.Results && h.sum <= h.bounds.ResultBytes {
 		return nil
 	}
 	return h.results[0]
@@ -73,10 +121,7 @@ func (h *History) ForgetResult(j *Job) {
 
 // Age drops the results of jobs that ended at least so long ago.
 func (h *History) Age(now node.Instant, age time.Duration) {
-	for _, j := range h.ended {
-		if now.Sub(j.Ended) < age {
-			return
-		}
+	for j := first(h.results); j != nil && now.Sub(j.Ended) >= age; j = first(h.results) {
 		h.ForgetResult(j)
 	}
 }
@@ -84,7 +129,12 @@ func (h *History) Age(now node.Instant, age time.Duration) {
 // Remove forgets a job.
 func (h *History) Remove(j *Job) {
 	h.ForgetResult(j)
-	h.ended = without(h.ended, j)
+	if !j.Letter.Is() {
+		h.ended = without(h.ended, j)
+	} else if slices.Contains(h.letters, j) {
+		h.letters = without(h.letters, j)
+		h.kept -= int(j.Letter.Bytes)
+	}
 }
 
 // without takes a job out of a list. To take the first one out moves no other.
@@ -102,9 +152,11 @@ func without(list []*Job, j *Job) []*Job {
 
 // Sizes reports the ledgers next to their bounds; jobs is the bound on all jobs.
 func (h *History) Sizes(tell node.Tell, jobs int) {
-	tell("gate/ended", len(h.ended), jobs)
-	tell("gate/results", len(h.results), h.resultsMax)
-	tell("gate/result bytes", h.sum, h.bytesMax)
+	tell("gate/ended", h.Len(), jobs)
+	tell("gate/results", len(h.results), h.bounds.Results)
+	tell("gate/result bytes", h.sum, h.bounds.ResultBytes)
+	tell("gate/letters", len(h.letters), h.bounds.Letters)
+	tell("gate/letter bytes", h.kept, h.bounds.LetterBytes)
 }
 
 // Rests reports the results and bytes that no job names; the arguments count those that jobs

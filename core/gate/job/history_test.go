@@ -1,6 +1,7 @@
 package job
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 func TestHistoriesKeepTheNewestResults(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most, bytes := rapid.IntRange(1, 4).Draw(t, "results_max"), rapid.IntRange(10, 40).Draw(t, "result_bytes_max")
-		h := NewHistory(most, bytes)
+		letters, letterBytes := rapid.IntRange(1, 4).Draw(t, "letters_max"), rapid.IntRange(10, 40).Draw(t, "letter_bytes_max")
+		h := NewHistory(Bounds{Results: most, ResultBytes: bytes, Letters: letters, LetterBytes: letterBytes})
 		var all []*Job // oldest end first
 		now := node.Instant(1)
 		for n := range rapid.IntRange(1, 30).Draw(t, "steps") {
@@ -29,20 +31,37 @@ func TestHistoriesKeepTheNewestResults(t *testing.T) {
 					}
 				}
 			case 1:
-				if j := h.Oldest(); (j == nil) != (len(all) == 0) || j != nil && j != all[0] {
-					t.Fatalf("of %d jobs the oldest is %+v", len(all), j)
+				want := leaves(all)
+				if j := h.Oldest(); j != want {
+					t.Fatalf("of %d jobs %+v makes room, want %+v", len(all), j, want)
 				} else if j != nil {
 					h.Remove(j)
-					all = all[1:]
+					all = slices.DeleteFunc(all, func(o *Job) bool { return o == j })
+				}
+			case 2:
+				age, letterAge := 5*time.Second, 9*time.Second
+				var want *Job
+				for _, dead := range []bool{true, false} {
+					at := slices.IndexFunc(all, func(o *Job) bool { return o.Letter.Is() == dead })
+					if limit := map[bool]time.Duration{true: letterAge, false: age}[dead]; at >= 0 && now.Sub(all[at].Ended) >= limit {
+						want = all[at]
+					}
+				}
+				if j := h.Outlived(now, age, letterAge); j != want {
+					t.Fatalf("of %d jobs %+v is too old, want %+v", len(all), j, want)
 				}
 			default:
 				j := &Job{ID: message.JobID{byte(n + 1)}, Times: Times{Ended: now}}
 				if rapid.IntRange(0, 3).Draw(t, "result") > 0 {
 					j.Outcome = Outcome{ResultFile: message.FileDigest{byte(n + 1)}, ResultBytes: rapid.IntRange(1, 20).Draw(t, "bytes")}
 				}
+				if rapid.IntRange(0, 2).Draw(t, "dead") == 0 {
+					j.Letter.Program, j.Letter.Bytes = message.FileDigest{byte(n + 1)}, rapid.Uint64Range(1, 20).Draw(t, "program")
+				}
 				h.Add(j)
 				all = append(all, j)
 			}
+			all = surplus(t, h, all, letters, letterBytes)
 			for {
 				count, sum := 0, 0
 				var oldest *Job
@@ -75,10 +94,56 @@ func TestHistoriesKeepTheNewestResults(t *testing.T) {
 	})
 }
 
+// leaves is the job that makes room in a model: the oldest, but a dead letter only if letters are
+// more than half.
+func leaves(all []*Job) *Job {
+	dead := 0
+	for _, j := range all {
+		if j.Letter.Is() {
+			dead++
+		}
+	}
+	for _, j := range all {
+		if j.Letter.Is() == (2*dead > len(all)) {
+			return j
+		}
+	}
+	return nil
+}
+
+// surplus removes the oldest letters of a history and its model while they exceed their bounds.
+func surplus(t *rapid.T, h *History, all []*Job, most, bytes int) []*Job {
+	for {
+		n, sum := 0, 0
+		var oldest *Job
+		for _, j := range all {
+			if j.Letter.Is() {
+				if n, sum = n+1, sum+int(j.Letter.Bytes); oldest == nil {
+					oldest = j
+				}
+			}
+		}
+		if gotN, gotSum := h.Letters(); gotN != n || gotSum != sum || h.Letter() != oldest {
+			t.Fatalf("%d letters of %d bytes, the oldest is %+v, want %d of %d and %+v", gotN, gotSum, h.Letter(), n, sum, oldest)
+		}
+		if n <= most && sum <= bytes {
+			if j := h.Surplus(); j != nil {
+				t.Fatalf("%d letters of %d bytes fit, and %+v is too much", n, sum, j)
+			}
+			return all
+		}
+		if j := h.Surplus(); j != oldest {
+			t.Fatalf("%d letters of %d bytes are too many, and %+v is too much, want %+v", n, sum, j, oldest)
+		}
+		h.Remove(oldest)
+		all = slices.DeleteFunc(all, func(o *Job) bool { return o == oldest })
+	}
+}
+
 // A history that is full drops the oldest job, and the oldest result, for each job that ends.
 // That moves no other entry: an end costs the same among few jobs and among many.
 func TestTheOldestLeavesWithoutMovingTheOthers(t *testing.T) {
-	h := NewHistory(100, 1<<20)
+	h := NewHistory(Bounds{Results: 100, ResultBytes: 1 << 20, Letters: 1, LetterBytes: 1})
 	for n := range 100 {
 		h.Add(&Job{ID: message.JobID{byte(n)}, Outcome: Outcome{ResultFile: message.FileDigest{1}, ResultBytes: 1}})
 	}

@@ -87,6 +87,8 @@ type Outcome struct {
 	ResultBytes int
 	Freed       []message.FileDigest // that the job needed until its end
 	Behind      []*Left              // what datacenters that the job left had begun
+	Dead        bool                 // the cluster ended it, not its program or a client
+	Letter      Letter               // of a dead one
 
 	behindUnknown record.Unknown
 }

@@ -20,7 +20,7 @@ func (j *Job) Record(now node.Instant) []byte {
 		Number: j.Turn.Number, Key: j.Key, Digest: j.Digest, Name: j.Name, Named: j.Turn.Named, RunTimeout: j.RunTimeout,
 		Elapsed: j.ElapsedAt(now), Ran: j.Ran, Closed: j.Closed, Last: j.Last.record(j.lastUnknown), Spec: j.SpecFile, Result: j.ResultFile,
 		ResultBytes: uint64(j.ResultBytes), Now: j.Now, Files: j.Newer.Files, Unknown: j.Newer.Unknown,
-		Behind: record.Behind{Ended: j.Ends.list, Freed: j.Freed, Unknown: j.behindUnknown},
+		Behind: record.Behind{Ended: j.Ends.list, Freed: j.Freed, Letter: j.Letter.Letter, Unknown: j.behindUnknown},
 	}
 	if n := len(j.pending); n > 0 {
 		r.Last = j.pending[n-1].record(nil)
@@ -50,7 +50,7 @@ func (p *Subjob) record() record.JobSubjob {
 		Counted: p.File, Unknown: p.unknown,
 	}
 	if p.End == Unheard && p.Result != nil {
-		r.State, r.Error = p.Result.State, p.Result.Error
+		r.State, r.Error, r.Fault = p.Result.State, p.Result.Error, p.Fault
 	}
 	return r
 }
@@ -73,7 +73,7 @@ func ReadRecord(id message.JobID, b []byte) (Record, error) {
 
 // Files lists the files that the record needs, including those of a newer version's fields.
 func (r *Record) Files() []message.FileDigest {
-	list := append([]message.FileDigest{r.Spec, r.Result}, r.Job.Files...)
+	list := append([]message.FileDigest{r.Spec, r.Result, r.Behind.Letter.Program}, r.Job.Files...)
 	for _, p := range r.Subjobs {
 		list = append(list, p.Counted)
 	}
@@ -93,7 +93,10 @@ func FromRecord(id message.JobID, rec *Record, now, written node.Instant, incarn
 			Born: written.Add(-rec.Elapsed), Started: written.Add(-rec.RunFor), Ran: rec.Ran, Cancelled: now, Resend: now,
 			Ended: now, Elapsed: rec.Elapsed, Now: rec.Now,
 		},
-		Outcome:  Outcome{Ends: Ends{rec.Behind.Ended, len(rec.Behind.Ended)}, ResultFile: rec.Result, ResultBytes: int(rec.ResultBytes), Freed: rec.Behind.Freed, behindUnknown: rec.Behind.Unknown},
+		Outcome: Outcome{
+			Ends: Ends{rec.Behind.Ended, len(rec.Behind.Ended)}, ResultFile: rec.Result, ResultBytes: int(rec.ResultBytes),
+			Freed: rec.Behind.Freed, Letter: Letter{rec.Behind.Letter}, behindUnknown: rec.Behind.Unknown,
+		},
 		Newer:    Newer{rec.Job.Files, rec.Unknown},
 		Closed:   rec.Closed,
 		Sequence: incarnation << 32,
@@ -127,7 +130,7 @@ func loadedSubjob(r *record.JobSubjob, now node.Instant) *Subjob {
 	switch {
 	case r.State.Terminal():
 		p.Phase, p.End = Done, Unheard
-		p.Result = &message.DatacenterResult{Name: r.Datacenter, State: r.State, Error: r.Error}
+		p.Result, p.Fault = &message.DatacenterResult{Name: r.Datacenter, State: r.State, Error: r.Error}, r.Fault
 	case r.Counted != (message.FileDigest{}):
 		p.Phase, p.End = Done, Counted
 	default:

@@ -49,6 +49,7 @@ type Subjob struct {
 	Result   *message.DatacenterResult // set when Phase is Done, until the job's result contains it
 	File     message.FileDigest        // holds the result, until the job's file does
 	End      End
+	Fault    message.Fault  // of a FAILED one
 	unknown  record.Unknown // fields of a newer version, from the record
 }
 
@@ -109,6 +110,9 @@ func (j *Job) GiveUp(p *Subjob, to message.JobState, reason string, now node.Ins
 	p.Become(now, Done)
 	p.End = Unheard
 	p.Result = &message.DatacenterResult{Name: p.Datacenter, State: to, Error: reason, Duration: now.Sub(j.Started)}
+	if to == message.JobFailed {
+		p.Fault = cmp.Or(p.Fault, message.FaultLost)
+	}
 	if !p.Accepted {
 		return
 	}

@@ -69,6 +69,7 @@ type JobSubjob struct {
 	State      message.JobState   `rec:"state"`  // of an end that no manager sent
 	Error      string             `rec:"error"`
 	Counted    message.FileDigest `rec:"counted"` // holds the result until the job's file does
+	Fault      message.Fault      `rec:"fault"`   // of a FAILED end that no manager sent
 	Unknown    Unknown
 }
 
@@ -87,6 +88,14 @@ type Behind struct {
 	Ended   []Ended              `rec:"ended" max:"4096"` // workflows, in the order in which clients learn it
 	Freed   []message.FileDigest `rec:"freed" max:"4097"` // files that it needed until its end: no later record names them
 	Left    []Left               `rec:"left" max:"65536"` // what datacenters that it left had begun: it counts nowhere
+	Letter  Letter               `rec:"letter"`
+	Unknown Unknown
+}
+
+// Letter is what of a dead letter outlives the job: it can be replayed.
+type Letter struct {
+	Program message.FileDigest `rec:"program"` // the file with its submission; zero: the job is no dead letter
+	Bytes   uint64             `rec:"bytes"`   // of that file
 	Unknown Unknown
 }
 

@@ -94,6 +94,9 @@ func (z *Behind) fields() int {
 	if len(z.Left) > 0 {
 		n++
 	}
+	if z.Letter.fields() > 0 {
+		n++
+	}
 	return n
 }
 
@@ -120,6 +123,10 @@ func (z *Behind) append(b []byte) []byte {
 			b = z.Left[i].append(b)
 		}
 	}
+	if z.Letter.fields() > 0 {
+		b = msgp.AppendString(b, "letter")
+		b = z.Letter.append(b)
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -145,6 +152,9 @@ func (z *Behind) read(r *reader) {
 			for i := range z.Left {
 				z.Left[i].read(r)
 			}
+		case "letter":
+			r.once(&seen, 3)
+			z.Letter.read(r)
 		default:
 			r.unknown(&z.Unknown, name)
 		}
@@ -572,6 +582,9 @@ func (z *JobSubjob) fields() int {
 	if z.Counted != (message.FileDigest{}) {
 		n++
 	}
+	if z.Fault != 0 {
+		n++
+	}
 	return n
 }
 
@@ -609,6 +622,10 @@ func (z *JobSubjob) append(b []byte) []byte {
 		b = msgp.AppendString(b, "counted")
 		b = msgp.AppendBytes(b, z.Counted[:])
 	}
+	if z.Fault != 0 {
+		b = msgp.AppendString(b, "fault")
+		b = msgp.AppendUint64(b, uint64(z.Fault))
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -640,6 +657,9 @@ func (z *JobSubjob) read(r *reader) {
 		case "counted":
 			r.once(&seen, 7)
 			z.Counted = r.file()
+		case "fault":
+			r.once(&seen, 8)
+			z.Fault = message.Fault(r.uint(8))
 		default:
 			r.unknown(&z.Unknown, name)
 		}
@@ -802,6 +822,47 @@ func (z *Left) read(r *reader) {
 		case "unreported":
 			r.once(&seen, 5)
 			z.Unreported = time.Duration(r.int())
+		default:
+			r.unknown(&z.Unknown, name)
+		}
+	}
+}
+
+// fields counts what a Letter is written with.
+func (z *Letter) fields() int {
+	n := z.Unknown.fields()
+	if z.Program != (message.FileDigest{}) {
+		n++
+	}
+	if z.Bytes != 0 {
+		n++
+	}
+	return n
+}
+
+func (z *Letter) append(b []byte) []byte {
+	b = msgp.AppendMapHeader(b, uint32(z.fields()))
+	if z.Program != (message.FileDigest{}) {
+		b = msgp.AppendString(b, "program")
+		b = msgp.AppendBytes(b, z.Program[:])
+	}
+	if z.Bytes != 0 {
+		b = msgp.AppendString(b, "bytes")
+		b = msgp.AppendUint64(b, uint64(z.Bytes))
+	}
+	return append(b, z.Unknown...)
+}
+
+func (z *Letter) read(r *reader) {
+	var seen uint64
+	for n := r.fields(); n > 0 && r.err == nil; n-- {
+		switch name := r.name(); string(name) {
+		case "program":
+			r.once(&seen, 0)
+			z.Program = r.file()
+		case "bytes":
+			r.once(&seen, 1)
+			z.Bytes = uint64(r.uint(64))
 		default:
 			r.unknown(&z.Unknown, name)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ func NewJobsCommand() *cobra.Command {
 		which  selection
 		limit  uint64
 		asJSON bool
+		dead   bool
 	)
 	cmd := asking(&cobra.Command{
 		Use:   "jobs",
@@ -30,17 +32,24 @@ func NewJobsCommand() *cobra.Command {
 
 The command asks every gate what it knows, and merges the answers. If a majority of the
 gates answers, no job that a gate has acknowledged and not forgotten is missing. The
-first line says which gates answered.`,
-		Example: "  hyperscale jobs --gate gate-1:9000\n  hyperscale jobs --state RUNNING,QUEUED --since 2h --gate gate-1:9000 --json",
+first line says which gates answered.
+
+With --dead, list the dead letters: jobs that a gate acknowledged and the cluster ended, as
+it had nowhere to run them, lost them too often, or let them wait for too long. A program's
+own failure is none. ` + "`hyperscale replay`" + ` submits them once more.`,
+		Example: "  hyperscale jobs --gate gate-1:9000\n  hyperscale jobs --state RUNNING,QUEUED --since 2h --gate gate-1:9000 --json\n  hyperscale jobs --dead --gate gate-1:9000",
 		Args:    command.Exactly(),
 	}, func(ctx context.Context, s *session.Session, w io.Writer, _ []string) error {
-		all, err := askJobs(ctx, s)
+		all, err := askJobs(ctx, s, dead)
 		if err != nil {
 			return err
 		}
 		all.Jobs = which.of(all.Jobs)
 		left := max(0, len(all.Jobs)-int(limit))
 		all.Jobs = all.Jobs[:len(all.Jobs)-left]
+		if dead {
+			return printLetters(w, all, left, time.Now(), asJSON)
+		}
 		if asJSON {
 			return command.PrintJSON(w, jobListView(all, left))
 		}
@@ -51,18 +60,22 @@ first line says which gates answered.`,
 	command.AddSpan(flags, &which.youngerThan, "since", 0, time.Second, "only jobs that were accepted within this time, like 2h")
 	command.AddCount(flags, &limit, "limit", 50, 1, 1_000_000, "show so many jobs at most")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
+	flags.BoolVar(&dead, "dead", false, "only dead letters, with the reasons of their ends")
 	return cmd
 }
 
-// askJobs asks all gates for their jobs.
-func askJobs(ctx context.Context, s *session.Session) (*message.JobList, error) {
-	answer, err := s.Ask(ctx, &message.JobListQuery{})
+// askJobs asks all gates for their jobs, or for their dead letters alone.
+func askJobs(ctx context.Context, s *session.Session, dead bool) (*message.JobList, error) {
+	answer, err := s.Ask(ctx, &message.JobListQuery{Dead: dead})
 	if err != nil {
 		return nil, err
 	}
 	list, ok := answer.(*message.JobList)
 	if !ok {
 		return nil, session.Unexpected(answer)
+	}
+	if dead { // an older gate lists all its jobs
+		list.Jobs = slices.DeleteFunc(list.Jobs, func(j message.JobInfo) bool { return letterOf(list, j.Job) == nil })
 	}
 	return list, nil
 }
@@ -90,12 +103,19 @@ func seenBy(l *message.JobList) string {
 	return text
 }
 
-// printJobList prints a list of jobs as a table.
-func printJobList(w io.Writer, l *message.JobList, left int) error {
+func printSeenBy(w io.Writer, l *message.JobList) error {
 	for line := range strings.SplitSeq(seenBy(l), "\n") {
 		if _, err := fmt.Fprintln(w, units.Clean(line)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// printJobList prints a list of jobs as a table.
+func printJobList(w io.Writer, l *message.JobList, left int) error {
+	if err := printSeenBy(w, l); err != nil {
+		return err
 	}
 	if len(l.Jobs) == 0 {
 		_, err := fmt.Fprintln(w, "no jobs")
