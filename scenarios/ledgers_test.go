@@ -36,6 +36,7 @@ var unreported = map[string]string{
 	"job.Job.Aborts":            "part of the record of a job, remembered until KeyAge; one of each workflow",
 	"job.Outcome.Freed":         "part of the record of a job, gone once its files are; one of each subjob and the program",
 	"record.Left.Unknown":       "of jobs, whose records bound it",
+	"record.Letter.Unknown":     "of jobs, whose records bound it",
 	"job.Outcome.behindUnknown": "of jobs, whose records bound it",
 	"job.Outcome.Behind":        "part of the record of a job, remembered until KeyAge; one of each workflow in each datacenter that the job left",
 	"job.Ends.list":             "part of the record of a job, remembered until KeyAge; one of each workflow in each datacenter that ran it",

@@ -136,6 +136,15 @@ type BoundUsed struct {
 	Bound   uint64
 }
 
+// DispatchesPaced: a gate dispatches so many jobs a second from now on, of so many at most.
+type DispatchesPaced struct {
+	Rate  uint64
+	Bound uint64
+}
+
+// EventName implements node.Event.
+func (DispatchesPaced) EventName() string { return "dispatches-paced" }
+
 // LettersKept: how many dead letters a gate keeps, and the bytes of their programs, after
 // they have changed.
 type LettersKept struct {

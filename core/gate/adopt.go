@@ -209,6 +209,7 @@ func (m *ownership) onSweep(env node.Env) {
 		m.remember(env, datacenterPrefix+a.Datacenter, silenceValue(a.For))
 	}
 	m.relay.Age(now, m.config.AnswerTimeout)
+	m.pace(env)
 	m.measure(env, true)
 	m.countLetters(env)
 	if m.group.Leases.Speaks() {

@@ -140,6 +140,10 @@ func configure(t *testing.T, c *gate.Config, d *datadriven.TestData) {
 			c.JobsMax = n
 		case "letters":
 			c.LettersMax = n
+		case "rate":
+			c.DispatchRateMax = n
+		case "target":
+			c.DispatchTarget = time.Duration(n) * time.Second
 		case "retain":
 			c.LetterAge = time.Duration(n) * time.Second
 		case "step":

@@ -70,6 +70,9 @@ type Dispatching struct {
 	AnswerTimeout  time.Duration // after so long without an answer the gate dispatches to another manager
 	RedispatchMax  int           // of one subjob, after losses
 	MissedMax      int           // consecutive heartbeats without an accepted subjob before the gate considers it lost
+
+	DispatchRateMax int           // jobs that the gate dispatches in a second, at most
+	DispatchTarget  time.Duration // while jobs take longer than this from their dispatch to their start, the gate dispatches fewer
 }
 
 // Running bounds how long a job waits, runs, and takes to stop.
@@ -128,6 +131,7 @@ func Default() Config {
 		Dispatching: Dispatching{
 			ManagerSilence: 5 * time.Second, ManagerAge: 15 * time.Minute, DatacenterAge: 2 * time.Hour,
 			DispatchRetry: 2 * time.Second, AnswerTimeout: 10 * time.Second, RedispatchMax: 3, MissedMax: 3,
+			DispatchRateMax: 100, DispatchTarget: 30 * time.Second,
 		},
 		Running: Running{
 			QueueInterval: 5 * time.Second, QueueTimeout: 10 * time.Minute, QueueAgeMax: time.Hour, QueueStep: 10 * time.Minute,
@@ -282,6 +286,8 @@ func (c *Config) Settings() []setting.Setting {
 		setting.Count("gate.redispatch_max", &c.RedispatchMax, 0, "times that a datacenter's share is dispatched again after losses", "patience with managers that fail", "a job fails earlier"),
 		setting.Count("gate.missed_max", &c.MissedMax, 0, "heartbeats that may leave out an accepted share before it counts as lost", "later recovery", "a slow manager loses what it has just accepted"),
 
+		setting.Count("gate.dispatch_rate_max", &c.DispatchRateMax, 1_000_000, "jobs that are dispatched in a second", "managers and workers meet larger bursts", "jobs start later after a burst"),
+		setting.Span("gate.dispatch_target", &c.DispatchTarget, "time from the dispatch of a job to its start, beyond which the gate dispatches fewer", "managers that are behind get further jobs", "a slow start of one job in a hundred slows the queue"),
 		setting.Span("gate.manager_silence", &c.ManagerSilence, "silence after which a manager counts as lost", "later recovery", "a pause of a manager looks like a loss"),
 		setting.Span("gate.manager_age", &c.ManagerAge, "time for which a lost manager counts in its datacenter's majority", "a datacenter that shrank stays UNHEALTHY longer", "a datacenter that lost most managers looks healthy earlier"),
 		setting.Span("gate.datacenter_age", &c.DatacenterAge, "time for which a datacenter without managers stays known, and in lists", "one that went away is listed longer", "a job that names one that is down is rejected earlier"),

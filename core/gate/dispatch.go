@@ -131,6 +131,9 @@ func (m *driver) runIfAccepted(env node.Env, j *entry) {
 		}
 	}
 	j.Become(message.JobRunning, "")
+	if j.dispatched != 0 {
+		m.throttle.Observe(env.Now().Sub(j.dispatched))
+	}
 	m.save(env, j, tag{})
 }
 

@@ -7,11 +7,11 @@
 // gate acts. A job belongs to the gate that holds its register; every gate answers for a job
 // that has ended.
 //
-// Six subpackages decide; the layers of this package send, persist, and set timers. Package
+// Seven subpackages decide; the layers of this package send, persist, and set timers. Package
 // places holds datacenters and managers as their heartbeats describe them. Package result
 // merges the reports of the datacenters into one result that fits a frame. Package queue
 // decides which job runs next, and where. Package audience holds waiting requests and watchers.
-// Package room says which bounds are near.
+// Package room says which bounds are near. Package throttle limits the dispatches of a second.
 // Package job holds a job and its subjobs: their states, what a majority knows of them, when
 // each is due.
 //

@@ -155,10 +155,10 @@ func (m *driver) onQueueTimer(env node.Env) {
 			m.endQueued(env, j, message.JobFailed, "nowhere to run: "+t.Reason(m.places))
 		}
 	}
-	m.schedule(env)
 	if m.queue.Len() > 0 {
 		m.queueTimer(env)
 	}
+	m.schedule(env) // it looks again earlier if the throttle lets no job go now
 }
 
 func (m *driver) endQueued(env node.Env, j *entry, to message.JobState, reason string) {

@@ -29,6 +29,8 @@ type entry struct {
 	job.Job
 	waiting audience.Waiting
 	source  string // that holds a place of the queue with it; empty: none, or not known
+
+	dispatched node.Instant // by this gate, last; zero: by another one
 }
 
 // tell emits the job's transitions up to the given count: they are on a majority now.

@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/places"
 	"hyperscale/core/gate/queue"
+	"hyperscale/core/gate/throttle"
 	"hyperscale/core/lease"
 	"hyperscale/core/ledger"
 	"hyperscale/core/message"
@@ -58,6 +59,7 @@ func (m *Machine) Entrance() node.Entrance { return admission.NewEntrance(admiss
 // its jobs.
 func (m *Machine) start(env node.Env) {
 	env.SetTimer(node.Key(node.PartGate, node.GateSweep), m.config.SweepInterval)
+	m.throttle = throttle.New(m.config.DispatchRateMax, m.config.DispatchTarget, env.Now())
 	for _, r := range env.Store().Load(datacenterPrefix) {
 		m.places.Add(strings.TrimPrefix(r.Key, datacenterPrefix), env.Now(), silence(r.Value))
 	}

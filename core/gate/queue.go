@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"slices"
 
 	"hyperscale/core/event"
@@ -9,6 +10,7 @@ import (
 	"hyperscale/core/gate/places"
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/gate/room"
+	"hyperscale/core/gate/throttle"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -21,6 +23,7 @@ type scheduler struct {
 	active    []*entry     // dispatched and not ended
 	accepting int          // jobs whose first record is on no majority
 	specBytes int          // of jobs that have not ended
+	throttle  throttle.Throttle
 
 	near room.Watch // of bounds
 }
@@ -62,10 +65,34 @@ func (m *scheduler) schedule(env node.Env) {
 	if m.queue.Len() == 0 || m.stopping {
 		return
 	}
+	m.pace(env)
 	for _, r := range m.queue.Ready(m.places, env.Now()) {
+		if wait := m.throttle.Take(env.Now()); wait > 0 {
+			reached(env, "gate/throttled")
+			env.SetTimer(node.Key(node.PartGate, node.GateQueue), min(wait, m.queue.Next(env.Now(), m.config.QueueInterval)))
+			return
+		}
 		j := m.jobs[r.Turn.Job]
 		m.leaveQueue(env, j)
 		m.dispatch(env, j, r.To)
+	}
+}
+
+// pace changes the rate of dispatches after each period. A job that this gate dispatched and that has
+// not run for longer than the target counts as slow.
+func (m *scheduler) pace(env node.Env) {
+	now := env.Now()
+	if !m.throttle.Due(now) {
+		return
+	}
+	late := 0
+	for _, j := range m.active {
+		if j.State == message.JobDispatching && j.dispatched != 0 && now.Sub(j.dispatched) > m.config.DispatchTarget {
+			late++
+		}
+	}
+	if m.throttle.Close(now, late) {
+		env.Emit(event.DispatchesPaced{Rate: uint64(m.throttle.Rate()), Bound: uint64(m.throttle.Most())})
 	}
 }
 
@@ -86,6 +113,7 @@ func (m *scheduler) dispatch(env node.Env, j *entry, targets []*places.Datacente
 		j.Ran, j.Started = true, now
 	}
 	m.active = append(m.active, j)
+	j.dispatched = now
 	j.Become(message.JobDispatching, "")
 	for _, p := range j.Subjobs {
 		m.reserve(j, p)
@@ -188,8 +216,11 @@ func (m *scheduler) measure(env node.Env, all bool) {
 	}
 }
 
-// nearBounds describes the bounds that are near, for operators.
+// nearBounds describes the bounds that are near, and a throttle, for operators.
 func (m *scheduler) nearBounds() (all []string) {
+	if rate, most := m.throttle.Rate(), m.throttle.Most(); rate < most {
+		all = append(all, fmt.Sprintf("jobs took longer than gate.dispatch_target = %v from their dispatch to their start: the gate dispatches %d a second, of gate.dispatch_rate_max = %d", m.config.DispatchTarget, rate, most))
+	}
 	for i, b := range m.bounds() {
 		if m.near.Near(i) {
 			all = append(all, b.String())

@@ -45,7 +45,7 @@ func observed() []node.Event {
 		event.ShardEnded{State: message.WorkflowCompleted}, event.ShardLost{}, event.ExecutorGone{}, event.ExecutorWatched{State: "stuck"}, event.FenceRefused{},
 		event.PeerRegistered{Role: node.RoleWorker}, event.PeerLost{Role: node.RoleWorker}, event.StoreFailed{}, event.Shed{Reason: event.ShedLane}, event.Shed{Reason: event.ShedSlots, Kind: message.KindShardDispatch},
 		event.BoundNear{Setting: "gate.files_max", Near: true}, event.BoundUsed{Setting: "gate.files_max", Used: 8, Bound: 10},
-		event.Ignored{}, event.Acted{}, event.LettersKept{Letters: 2, Bytes: 700},
+		event.Ignored{}, event.Acted{}, event.LettersKept{Letters: 2, Bytes: 700}, event.DispatchesPaced{Rate: 50, Bound: 100},
 		event.LeaseGranted{}, event.LeaseGranted{}, event.LeaseExtended{}, event.LeaseEnded{Reason: "released"}, event.LeaseCalled{What: "acquire"},
 		event.LeaseReturned{OK: true}, event.AcceptorWrote{}, event.GroupJoined{How: "founded"}, event.GroupAlarm{Speaks: true}, event.GroupRefused{},
 		event.ClockSuspect{Jump: true}, event.MemberChanged{From: "unknown", To: "alive"}, event.MemberChanged{From: "alive", To: "suspect"},

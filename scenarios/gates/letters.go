@@ -45,6 +45,7 @@ func buildReplayedLetters(s *cluster.Cluster) {
 	s.Standard(t, func(l *cluster.Load) {
 		l.Every, l.Duration, l.Cores, l.Layers = time.Second, 4*time.Second, 8, false
 	})
+	s.Forgets = true // a letter that makes room takes the result of its job with it
 	w := &letters{s: s, ended: map[message.JobID]message.JobState{}, begun: map[message.JobID]int{}, asked: map[message.JobID]bool{}, replayed: map[message.JobID]bool{}}
 	s.Witness = append(s.Witness, w.judge)
 	s.Slots(30*time.Second, func(i int, at time.Duration) {
