@@ -58,6 +58,7 @@ var onlyNamed = []node.Event{
 	event.SubjobChanged{}, event.Acted{}, event.FenceStored{}, event.ShardCounted{}, event.SegmentCounted{}, event.SubjobCounted{}, event.SubjobGivenUp{}, event.ShardDispatched{},
 	event.SubjobDispatched{}, event.PeerRefused{}, event.Reached{}, event.ClientCalled{}, event.ClientReturned{}, event.ShardRenewed{},
 	event.WorkflowAborted{}, event.RowsTaken{}, event.WaitsReleased{}, event.BarrierReleased{}, event.CoreFreed{},
+	event.WorkflowEnded{}, event.ReportsPaced{}, event.ClientTold{},
 }
 
 // A new event has a metric, or a line here says that its name is enough.

@@ -63,6 +63,9 @@ func (s *Cluster) Build(t Topology) {
 		s.Gates = append(s.Gates, s.addNode(sim.Spec{ID: id, Role: node.RoleGate, Place: stage.Datacenter(i % t.Datacenters), New: func() node.Machine {
 			own := g
 			own.Recover = s.Recovers[id]
+			if s.topology.Open {
+				return openWrapper{gate.New(own)}
+			}
 			return gate.New(own)
 		}}))
 		gates = append(gates, s.World.Addr(s.Gates[i]))

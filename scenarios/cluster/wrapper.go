@@ -26,3 +26,12 @@ func (w wrapper) Entrance() node.Entrance {
 	}
 	return nil
 }
+
+// openWrapper is a machine without its entrance.
+type openWrapper struct{ node.Machine }
+
+// Sizes implements node.Sizer.
+func (w openWrapper) Sizes(tell node.Tell) { wrapper{w.Machine}.Sizes(tell) }
+
+// Rests implements node.Rester.
+func (w openWrapper) Rests(tell node.Tell) { wrapper{w.Machine}.Rests(tell) }

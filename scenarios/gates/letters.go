@@ -128,8 +128,23 @@ func (w *letters) replay(who node.ID, id message.JobID, number uint32, well bool
 			}
 			w.replayed[again] = true
 		case *message.Refused:
+			if well && a.Code == message.CodeNoLetter {
+				w.left(who, id) // it made room for a newer one since it was listed
+				return
+			}
 			if well || !a.Code.Retryable() && a.Code != message.CodeNoLetter {
 				w.s.Checker.Violate("P", w.s.Record(who), "replay %d of the dead letter %v is refused: %v: %s", number, id, a.Code, a.Detail)
+			}
+		}
+	})
+}
+
+// left judges that no gate lists a letter any more.
+func (w *letters) left(who node.ID, id message.JobID) {
+	w.list(who, func(l *message.JobList) {
+		for i := range l.Letters {
+			if l.Letters[i].Job == id {
+				w.s.Checker.Violate("P", w.s.Record(who), "the dead letter %v is listed, and its replay was refused: there is no such letter", id)
 			}
 		}
 	})

@@ -46,9 +46,9 @@ func LeftOut() []Left {
 // Loops returns the loops, in the order of the tables.
 func Loops() []Loop {
 	return []Loop{
-		{Name: "retry", What: "clients ask again while the gate still has their first question", Guards: "waits of AskRetry with backoff and jitter; a lane of one second, which refuses with a time; a deadline",
+		{Name: "retry", What: "clients ask again while the gate still has their first question", Guards: "waits of AskRetry with backoff and jitter; an entrance and a lane of one second, which refuse with a time; a deadline",
 			Timeout: questionPatience, rate: 100, patient: questionPatience, server: node.RoleGate, asks: message.KindDatacenterQuery, build: questionTopology, ask: question},
-		{Name: "dead work", What: "the gate answers questions whose askers have given up", Guards: "a lane of one second, which refuses with a time",
+		{Name: "dead work", What: "the gate answers questions whose askers have given up", Guards: "an entrance and a lane of one second, which refuse with a time",
 			Timeout: 3 * time.Second, rate: 100, patient: 3 * time.Second, server: node.RoleGate, asks: message.KindDatacenterQuery, build: deadTopology, ask: question},
 		{Name: "re-dispatch", What: "a gate dispatches again while the manager still has its first dispatch", Guards: "DispatchRetry of 2 s, AnswerTimeout of 10 s; a lane of four seconds, which refuses with a time",
 			Timeout: 10 * time.Second, rate: 5, patient: 15 * time.Second, server: node.RoleManager, asks: message.KindJobDispatch, build: dispatchTopology, ask: submission},
@@ -99,6 +99,7 @@ func questionTopology(guards bool) cluster.Topology {
 		Gates: 1, Datacenters: 1, Managers: 1, Workers: 1, Cores: 1, Clients: questionClients,
 		Costs: map[node.Role]sim.Costs{node.RoleGate: costly(message.KindDatacenterQuery, 10*time.Millisecond)},
 		Boxes: map[node.Role]func(*node.MailboxConfig){node.RoleGate: lane(guards, 100)},
+		Open:  !guards,
 		Ask: func(c *client.Config) {
 			c.AskTimeout, c.ReachTimeout = questionPatience, questionPatience
 			if !guards {
