@@ -113,12 +113,8 @@ const (
 )
 
 // meanPart is how much of the distance a mean follows a sample: it has followed a step to two
-// thirds after 32 requests, and its noise is an eighth of a sample's. Of requests that take
-// longer than 20 ms, fewer must do: meanTime passes in few of them.
-const (
-	meanPart = 32
-	meanTime = 640 * time.Millisecond
-)
+// thirds after 32 requests, and its noise is an eighth of a sample's.
+const meanPart = 32
 
 // Door decides at the entrance of a node which requests it admits.
 type Door struct {
@@ -249,8 +245,7 @@ func (d *Door) End(class node.Priority, took time.Duration) {
 		d.mean[class] = took
 		return
 	}
-	part := min(meanPart, max(2, meanTime/max(1, d.mean[class])))
-	d.mean[class] += (took - d.mean[class]) / part
+	d.mean[class] += (took - d.mean[class]) / meanPart
 }
 
 // Behind says what an answer of a later hop carries.

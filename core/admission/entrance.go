@@ -32,8 +32,13 @@ type turn struct {
 	behind bool          // others waited as it began
 }
 
-// spacingMax bounds what one pause of the node adds to the cost of requests.
-const spacingMax = 250 * time.Millisecond
+// spacingMax bounds what one pause of the node adds to the cost of requests. A request that takes
+// longer than costUnit counts as several: of a node that has become slow, too many requests wait
+// for it to learn from as many again.
+const (
+	spacingMax = 250 * time.Millisecond
+	costUnit   = 10 * time.Millisecond
+)
 
 // NewEntrance returns the entrance of an idle machine.
 func NewEntrance(c Config) *Entrance {
@@ -67,7 +72,9 @@ func (e *Entrance) Begin(m node.Message, place int32, waited time.Duration, at n
 		if e.last.behind {
 			cost = max(cost, min(at.Sub(e.last.at), spacingMax))
 		}
-		e.door.End(e.last.class, cost)
+		for range max(1, cost/costUnit) {
+			e.door.End(e.last.class, cost)
+		}
 	}
 	class := m.Priority()
 	inTime := e.door.Begin(Place{class: class, source: place - 1}, e.patience-waited)
