@@ -31,7 +31,7 @@ func (w wrapper) Entrance() node.Entrance {
 type openWrapper struct{ node.Machine }
 
 // Sizes implements node.Sizer.
-func (w openWrapper) Sizes(tell node.Tell) { wrapper{w.Machine}.Sizes(tell) }
+func (w openWrapper) Sizes(tell node.Tell) { wrapper(w).Sizes(tell) }
 
 // Rests implements node.Rester.
-func (w openWrapper) Rests(tell node.Tell) { wrapper{w.Machine}.Rests(tell) }
+func (w openWrapper) Rests(tell node.Tell) { wrapper(w).Rests(tell) }

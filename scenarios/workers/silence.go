@@ -52,7 +52,6 @@ type silent struct {
 	asks  []uint32 // progress with each question before the silence
 	bound time.Duration
 	asked bool
-	fence message.Fence // of that run
 }
 
 // silence judges timeout-vs-extension.
