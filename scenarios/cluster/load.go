@@ -50,6 +50,7 @@ func (s *Cluster) tight(t *Topology, r *node.Rand) {
 			c.QueueMax = queue
 		}
 		if jobsSmall {
+			s.Forgets = true // ended jobs make room early
 			c.QueueMax, c.JobsMax = min(c.QueueMax, jobs), jobs
 			c.KeysMax, c.KeyAge, c.SweepInterval = keys, 4*time.Minute, 10*time.Second
 		}
