@@ -19,7 +19,7 @@ func All() []node.Event {
 	return []node.Event{
 		&JobChanged{}, &SubjobChanged{}, &WorkflowChanged{}, &WorkflowAborted{}, &WorkflowEnded{}, &Acted{}, &FenceRefused{}, &FenceStored{}, &ShardStarted{}, &CoreFreed{}, &ShardEnded{},
 		&ShardCounted{}, &SegmentCounted{}, &SubjobCounted{}, &SubjobGivenUp{}, &RowsTaken{}, &WaitsReleased{}, &BarrierReleased{}, &ShardDispatched{}, &ShardLost{}, &SubjobDispatched{}, &ExecutorGone{}, &ExecutorWatched{},
-		&PeerRegistered{}, &PeerLost{}, &PeerRefused{}, &Ignored{}, &StoreFailed{}, &ReportsPaced{}, &Shed{}, &BoundNear{}, &BoundUsed{}, &LettersKept{}, &DispatchesPaced{},
+		&PeerRegistered{}, &PeerLost{}, &PeerRefused{}, &Ignored{}, &StoreFailed{}, &ReportsPaced{}, &Shed{}, &BoundNear{}, &BoundUsed{}, &LettersKept{}, &DispatchesPaced{}, &DatacenterFavoured{},
 		&LeaseGranted{}, &LeaseExtended{}, &LeaseEnded{}, &LeaseCalled{}, &LeaseReturned{}, &AcceptorWrote{},
 		&GroupJoined{}, &GroupRefused{}, &GroupAlarm{}, &ClockSuspect{}, &Reached{},
 		&MemberChanged{}, &HealthChanged{}, &Voted{}, &Elected{}, &SteppedDown{}, &LeaderKnown{},

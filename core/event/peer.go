@@ -145,6 +145,17 @@ type DispatchesPaced struct {
 // EventName implements node.Event.
 func (DispatchesPaced) EventName() string { return "dispatches-paced" }
 
+// DatacenterFavoured: a gate sends jobs that name no datacenter to this one first, instead of the
+// former one.
+type DatacenterFavoured struct {
+	Datacenter string
+	Former     string
+	Why        string
+}
+
+// EventName implements node.Event.
+func (DatacenterFavoured) EventName() string { return "datacenter-favoured" }
+
 // LettersKept: how many dead letters a gate keeps, and the bytes of their programs, after
 // they have changed.
 type LettersKept struct {

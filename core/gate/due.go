@@ -80,6 +80,7 @@ func (m *driver) denied(env node.Env, j *entry, p *job.Subjob) {
 	if j.Stopping() {
 		return // endStopped waits for it within a bound
 	}
+	m.note(env, p, true)
 	if p.Losses++; p.Losses > m.config.RedispatchMax {
 		m.endSubjob(env, j, p, message.JobFailed, fmt.Sprintf("its managers lost it %d times, the last was %s", p.Losses, p.Manager))
 		return

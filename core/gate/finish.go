@@ -19,6 +19,7 @@ func (m *driver) count(env node.Env, in *node.Input, j *entry, p *job.Subjob, r 
 	p.Accepted, p.Result, p.Fault = true, &r.Subjob, r.Fault
 	p.AnswerTo(in.From, in.Stream)
 	p.Become(env.Now(), job.Done)
+	m.note(env, p, p.Fault.Cluster())
 	if j.Done() {
 		m.endSubjobs(env, j)
 		return
@@ -71,6 +72,9 @@ func (m *driver) endSubjob(env node.Env, j *entry, p *job.Subjob, to message.Job
 
 func (m *driver) giveUpSubjob(env node.Env, j *entry, p *job.Subjob, to message.JobState, reason string) {
 	j.GiveUp(p, to, reason, env.Now())
+	if p.Fault.Cluster() {
+		m.note(env, p, true)
+	}
 	env.Emit(event.SubjobGivenUp{Job: j.ID, Datacenter: p.Datacenter, State: to, Started: result.Started(p.Result)})
 }
 

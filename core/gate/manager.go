@@ -54,6 +54,7 @@ func (m *roster) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHea
 		}
 	}
 	mgr.Take(in.Stream, h, env.Now())
+	m.prefer(env, false)
 	env.Send(in.Stream, &message.HeartbeatAck{Sequence: h.Sequence, Subjobs: m.compare(env, mgr, h.Subjobs), Every: m.gauge.Every(env.Now(), m.reporters())})
 	m.schedule(env)
 }
@@ -123,6 +124,7 @@ func (m *roster) lose(env node.Env, mgr *places.Manager, reason string) {
 		return
 	}
 	mgr.Lose(env.Now())
+	m.prefer(env, true)
 	env.Emit(event.PeerLost{Peer: mgr.ID, Role: node.RoleManager, Reason: reason})
 	for _, j := range m.active {
 		if p := j.Subjob(mgr.Place.Name); p != nil && p.Manager == mgr.ID {

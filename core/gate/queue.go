@@ -78,6 +78,21 @@ func (m *scheduler) schedule(env node.Env) {
 	}
 }
 
+// prefer looks at the favourite of this gate again. lost says that a manager has just been lost.
+func (m *scheduler) prefer(env node.Env, lost bool) {
+	former, why, changed := m.places.Prefer(env.Now(), lost, func(n int) int { return env.Rand(node.PurposePlacement).Int(n) })
+	if changed && former != nil {
+		env.Emit(event.DatacenterFavoured{Datacenter: m.places.Favourite().Name, Former: former.Name, Why: why})
+	}
+}
+
+// note records for the choice of datacenters how a subjob ended.
+func (m *scheduler) note(env node.Env, p *job.Subjob, lost bool) {
+	if d := m.places.Datacenter(p.Datacenter); d != nil {
+		d.Count(env.Now(), lost)
+	}
+}
+
 // pace changes the rate of dispatches after each period. A job that this gate dispatched and that has
 // not run for longer than the target counts as slow.
 func (m *scheduler) pace(env node.Env) {

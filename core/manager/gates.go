@@ -15,12 +15,35 @@ import (
 const (
 	workersListed = 256 // in one heartbeat
 	beatsKept     = 256 // answers to older heartbeats renew nothing
+	tripsKept     = 8
 )
 
 // beats are what a stream to a gate has of heartbeats.
 type beats struct {
-	sent [beatsKept]node.Instant // when the last ones were sent, by sequence
-	word pressure.Word           // how often the gate wants reports
+	sent  [beatsKept]node.Instant // when the last ones were sent, by sequence
+	word  pressure.Word           // how often the gate wants reports
+	trips                         // from heartbeats to their answers
+}
+
+// trips are the last ones of a stream.
+type trips struct {
+	last [tripsKept]time.Duration
+	next int
+}
+
+func (t *trips) add(d time.Duration) {
+	t.last[t.next%tripsKept] = max(d, time.Microsecond)
+	t.next++
+}
+
+// least is the least of the last trips: it leaves out waits of a busy node. 0: there was none.
+func (t *trips) least() (least time.Duration) {
+	for _, d := range t.last {
+		if d > 0 && (least == 0 || d < least) {
+			least = d
+		}
+	}
+	return least
 }
 
 func (m *gateSide) onGateOpened(env node.Env, l *uplink.Link) {
@@ -51,6 +74,7 @@ func (m *gateSide) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hea
 	}
 	at := sent.sent[ack.Sequence%beatsKept]
 	sent.word.Hear(env.Now(), ack.Every)
+	sent.add(env.Now().Sub(at))
 	var resumed []*subjob.Subjob
 	for _, ref := range ack.Subjobs {
 		p := m.subjobs[ref.Job]
@@ -106,11 +130,12 @@ func (m *gateSide) beatAll(env node.Env) {
 // beat sends a gate a heartbeat with the next sequence of its stream.
 func (m *gateSide) beat(env node.Env, l *uplink.Link, hb *message.ManagerHeartbeat) {
 	l.Sequence++
-	if sent := m.sent[l.Stream]; sent != nil {
-		sent.sent[l.Sequence%beatsKept] = env.Now()
-	}
 	own := *hb
 	own.Sequence = l.Sequence
+	if sent := m.sent[l.Stream]; sent != nil {
+		sent.sent[l.Sequence%beatsKept] = env.Now()
+		own.RoundTrip = sent.least()
+	}
 	env.Send(l.Stream, &own)
 }
 

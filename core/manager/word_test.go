@@ -74,3 +74,24 @@ func TestWordCountsFromTheQuestion(t *testing.T) {
 		t.Errorf("the word ends at %v, %v after the question, want %v", p.Deadline, p.Deadline.Sub(asked), m.config.terms().Hold())
 	}
 }
+
+// TestRoundTrip: a manager tells a gate the least of its last round trips. One that was busy does not
+// look far away, and a way that has grown shows after so many answers.
+func TestRoundTrip(t *testing.T) {
+	var b trips
+	if b.least() != 0 {
+		t.Errorf("a round trip of %v before any answer", b.least())
+	}
+	for _, d := range []time.Duration{30, 2000, 20, 40} {
+		b.add(d * time.Millisecond)
+	}
+	if b.least() != 20*time.Millisecond {
+		t.Errorf("the round trip is %v, want the least of the last ones, 20ms", b.least())
+	}
+	for range tripsKept {
+		b.add(90 * time.Millisecond)
+	}
+	if b.least() != 90*time.Millisecond {
+		t.Errorf("the round trip is %v, want 90ms: the way has grown", b.least())
+	}
+}

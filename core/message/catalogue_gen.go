@@ -906,13 +906,15 @@ func (z *CounterStats) check() error {
 }
 
 func (z *DatacenterInfo) size() int {
-	n := 53
+	n := 73
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.Health))
 	n += sizeUint(uint64(z.Managers))
 	n += sizeUint(uint64(z.Workers))
 	n += sizeUint(uint64(z.CoresTotal))
 	n += sizeUint(uint64(z.CoresFree))
+	n += sizeInt(int64(z.RoundTrip))
+	n++
 	return n
 }
 
@@ -923,6 +925,8 @@ func (z *DatacenterInfo) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Workers))
 	h = node.Mix(h, uint64(z.CoresTotal))
 	h = node.Mix(h, uint64(z.CoresFree))
+	h = node.Mix(h, uint64(z.RoundTrip))
+	h = node.Mix(h, bit(z.Favoured))
 	return h
 }
 
@@ -4280,7 +4284,7 @@ func (z *ManagerHeartbeat) Size() int { return z.size() }
 func (z *ManagerHeartbeat) Digest() uint64 { return z.digest(48) }
 
 func (z *ManagerHeartbeat) size() int {
-	n := 123
+	n := 134
 	n += sizeString(len(z.Datacenter))
 	n += sizeUint(uint64(z.Sequence))
 	n++
@@ -4307,6 +4311,7 @@ func (z *ManagerHeartbeat) size() int {
 	n += sizeString(len(z.Leader))
 	n += sizeUint(uint64(z.Term))
 	n += sizeInt(int64(z.LoadFor))
+	n += sizeInt(int64(z.RoundTrip))
 	return n
 }
 
@@ -4337,6 +4342,7 @@ func (z *ManagerHeartbeat) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Leader))
 	h = node.Mix(h, uint64(z.Term))
 	h = node.Mix(h, uint64(z.LoadFor))
+	h = node.Mix(h, uint64(z.RoundTrip))
 	return h
 }
 

@@ -195,6 +195,9 @@ type DatacenterInfo struct {
 	Workers    uint32 `msg:"workers"`
 	CoresTotal uint32 `msg:"cores_total"`
 	CoresFree  uint32 `msg:"cores_free"`
+
+	RoundTrip time.Duration `msg:"round_trip"` // to the nearest of its managers; 0: not known
+	Favoured  bool          `msg:"favoured"`   // by the gate that answers
 }
 
 // DatacenterList answers a DatacenterQuery.

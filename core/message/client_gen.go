@@ -139,9 +139,9 @@ func (z ClientPong) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *DatacenterInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 8
 	// string "name"
-	o = append(o, 0x86, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0x88, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "health"
 	o = append(o, 0xa6, 0x68, 0x65, 0x61, 0x6c, 0x74, 0x68)
@@ -162,6 +162,12 @@ func (z *DatacenterInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "cores_free"
 	o = append(o, 0xaa, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
 	o = msgp.AppendUint32(o, z.CoresFree)
+	// string "round_trip"
+	o = append(o, 0xaa, 0x72, 0x6f, 0x75, 0x6e, 0x64, 0x5f, 0x74, 0x72, 0x69, 0x70)
+	o = msgp.AppendDuration(o, z.RoundTrip)
+	// string "favoured"
+	o = append(o, 0xa8, 0x66, 0x61, 0x76, 0x6f, 0x75, 0x72, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Favoured)
 	return
 }
 
@@ -254,6 +260,28 @@ func (z *DatacenterInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "CoresFree")
 				return
 			}
+		case "round_trip":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "RoundTrip")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.RoundTrip, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "RoundTrip")
+				return
+			}
+		case "favoured":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Favoured")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.Favoured, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Favoured")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -268,7 +296,7 @@ func (z *DatacenterInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *DatacenterInfo) Msgsize() (s int) {
-	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 7 + z.Health.Msgsize() + 9 + msgp.Uint32Size + 8 + msgp.Uint32Size + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 7 + z.Health.Msgsize() + 9 + msgp.Uint32Size + 8 + msgp.Uint32Size + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 11 + msgp.DurationSize + 9 + msgp.BoolSize
 	return
 }
 

@@ -44,6 +44,10 @@ type ManagerHeartbeat struct {
 	// subjob in a HeartbeatAck. The gate rejects a span that its own guard does not cover.
 	// Zero: not reported.
 	LoadFor time.Duration `msg:"load_for"`
+
+	// RoundTrip is the least time of late from a heartbeat of this stream to its answer, awake
+	// time of the manager. Zero: no answer yet.
+	RoundTrip time.Duration `msg:"round_trip"`
 }
 
 // HeartbeatAck answers a heartbeat, so that the lower node notices a peer that vanished without

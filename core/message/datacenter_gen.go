@@ -876,9 +876,9 @@ func (z *JobRefused) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 14
+	// map header, size 15
 	// string "datacenter"
-	o = append(o, 0x8e, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = append(o, 0x8f, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
 	o = msgp.AppendString(o, z.Datacenter)
 	// string "sequence"
 	o = append(o, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
@@ -960,6 +960,9 @@ func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "load_for"
 	o = append(o, 0xa8, 0x6c, 0x6f, 0x61, 0x64, 0x5f, 0x66, 0x6f, 0x72)
 	o = msgp.AppendDuration(o, z.LoadFor)
+	// string "round_trip"
+	o = append(o, 0xaa, 0x72, 0x6f, 0x75, 0x6e, 0x64, 0x5f, 0x74, 0x72, 0x69, 0x70)
+	o = msgp.AppendDuration(o, z.RoundTrip)
 	return
 }
 
@@ -1263,6 +1266,17 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "LoadFor")
 				return
 			}
+		case "round_trip":
+			if zb0001Dup[1]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "RoundTrip")
+				return
+			}
+			zb0001Dup[1] |= 1 << 6
+			z.RoundTrip, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "RoundTrip")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1293,7 +1307,7 @@ func (z *ManagerHeartbeat) Msgsize() (s int) {
 	for za0004 := range z.Doubts {
 		s += z.Doubts[za0004].Msgsize()
 	}
-	s += 7 + msgp.StringPrefixSize + len(z.Leader) + 5 + msgp.Uint64Size + 9 + msgp.DurationSize
+	s += 7 + msgp.StringPrefixSize + len(z.Leader) + 5 + msgp.Uint64Size + 9 + msgp.DurationSize + 11 + msgp.DurationSize
 	return
 }
 

@@ -20,6 +20,7 @@ type Datacenter struct {
 	whole    node.Instant  // when that many were last registered
 	silent   node.Instant  // when the gate last lost a manager
 	saved    time.Duration // silence that Silences last reported
+	record                 // of its health and its subjobs
 }
 
 // Room is free cores, and free seats of cores that light shards share. Seats below 0 are those
@@ -34,6 +35,8 @@ type View struct {
 	Live, Ready          int // managers
 	Workers, Total, Free uint32
 	Seats                uint32 // free ones
+
+	Trip time.Duration // to the nearest manager that takes subjobs, and back; 0: not known
 }
 
 // View sums up the heartbeats of the live managers.
@@ -49,6 +52,9 @@ func (d *Datacenter) View() View {
 		if !m.draining && m.Stream != 0 {
 			v.Ready++
 			v.Free, v.Seats = max(v.Free, m.free), max(v.Seats, m.seats)
+			if m.trip > 0 && (v.Trip == 0 || m.trip < v.Trip) {
+				v.Trip = m.trip
+			}
 		}
 	}
 	return v

@@ -1,5 +1,5 @@
 // Package places holds what a gate knows about datacenters and managers from their heartbeats:
-// which ones are alive, their free cores, and which one leads.
+// which ones are alive, their free cores, which one leads, and which datacenter the gate favours.
 //
 // It does not choose what runs where (core/gate/queue does) and sends nothing. core/gate
 // acknowledges heartbeats, sets the timer of the first loss, and persists the names of
@@ -14,6 +14,8 @@
 //	         superseded stream counts nothing.
 //	PLACES-3 A name belongs to the newest incarnation of a live manager, at one address.
 //	PLACES-4 A datacenter stays known while it has managers, and DatacenterAge beyond.
+//	PLACES-5 The favourite changes for a lower cost after 30 s of a fifth less, at most once a
+//	         minute. The gate leaves one that is ill at once, if another one is well.
 //
-// Read places.go, then manager.go, datacenter.go, list.go.
+// Read places.go, then manager.go, datacenter.go, favour.go, list.go.
 package places

@@ -27,6 +27,7 @@ func (p *Places) Infos() (all []message.DatacenterInfo) {
 		v := d.View()
 		all = append(all, message.DatacenterInfo{
 			Name: d.Name, Health: d.Health(), Managers: uint32(v.Live), Workers: v.Workers, CoresTotal: v.Total, CoresFree: d.Free(),
+			RoundTrip: v.Trip, Favoured: p.Favours(d),
 		})
 	}
 	return all

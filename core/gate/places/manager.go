@@ -3,6 +3,7 @@ package places
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -21,16 +22,22 @@ type Manager struct {
 	heard       node.Instant
 	sequence    uint64 // of the newest heartbeat on Stream
 
-	draining    bool
+	draining bool
+	stock
+	trip      time.Duration // to this gate and back; 0: not known
+	workerSum uint32
+	workers   []message.WorkerInfo
+	doubts    []message.MemberInfo
+	subjobs   int       // number that it owns
+	leader    node.Addr // of its datacenter, as far as it knows; empty for none
+	term      uint64
+}
+
+// stock is what a manager has for subjobs.
+type stock struct {
 	total, free uint32       // cores
 	seats       uint32       // free ones, of cores that light shards share
 	spared      node.Instant // until then it is too busy to take any
-	workerSum   uint32
-	workers     []message.WorkerInfo
-	doubts      []message.MemberInfo
-	subjobs     int       // number that it owns
-	leader      node.Addr // of its datacenter, as far as it knows; empty for none
-	term        uint64
 }
 
 // Twin says why a peer is not the manager that the gate knows by this name: a second process
@@ -66,6 +73,7 @@ func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.In
 	if now < m.spared {
 		m.Spend()
 	}
+	m.trip = h.RoundTrip
 	m.workerSum, m.workers = h.WorkerSum, h.Workers
 	m.doubts, m.subjobs = h.Doubts, len(h.Subjobs)
 	m.leader, m.term = node.Addr(h.Leader), h.Term

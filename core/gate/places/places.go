@@ -28,6 +28,7 @@ type Places struct {
 	managers    map[node.ID]*Manager
 	datacenters map[string]*Datacenter
 	list        []*Datacenter // of datacenters, by name
+	favour      favour
 }
 
 // New returns places that know no datacenter.

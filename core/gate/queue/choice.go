@@ -64,17 +64,39 @@ type option struct {
 	of     *places.Datacenter
 	room   bool
 	wished bool
-	health message.Health
+	level  int
+	liked  bool // it is the gate's favourite
 	free   uint32
 }
 
+// Levels of the choice, the best one first.
+const (
+	levelWell  = iota // HEALTHY for a while, with room
+	levelFresh        // HEALTHY otherwise
+	levelBusy
+	levelDegraded
+)
+
+func levelOf(d *places.Datacenter, room bool, now node.Instant) int {
+	switch health := d.Health(); {
+	case health == message.HealthHealthy && room && d.Settled(now):
+		return levelWell
+	case health == message.HealthHealthy:
+		return levelFresh
+	case health == message.HealthBusy:
+		return levelBusy
+	}
+	return levelDegraded
+}
+
 // choose returns the best datacenters for a job that names none: preferred ones first, then by
-// health, then those with room, then by free cores, then by name. If one of them has no room it
+// level, then those with room, then the gate's favourite, then by free cores, then by name. If one
+// of them has no room it
 // returns nil, and the job waits for it. A job that has waited for spillAfter takes any datacenters
 // that have room, and preferred ones among them first.
 func (t *Turn) choose(in *places.Places, now node.Instant, blocked map[string]bool) []*places.Datacenter {
 	t.waits = ""
-	all := t.options(in, blocked)
+	all := t.options(in, now, blocked)
 	wishes := slices.ContainsFunc(all, func(o option) bool { return o.wished })
 	spills := wishes && now.Sub(t.Since) >= spillAfter
 	slices.SortStableFunc(all, func(a, b option) int {
@@ -83,7 +105,7 @@ func (t *Turn) choose(in *places.Places, now node.Instant, blocked map[string]bo
 		if spills {
 			early, late = byRoom, 0
 		}
-		return cmp.Or(early, first(a.wished, b.wished), cmp.Compare(a.health, b.health), late, cmp.Compare(b.free, a.free))
+		return cmp.Or(early, first(a.wished, b.wished), cmp.Compare(a.level, b.level), late, first(a.liked, b.liked), cmp.Compare(b.free, a.free))
 	})
 	best := all[:min(len(all), t.count())]
 	lacks := slices.IndexFunc(best, func(o option) bool { return !o.room })
@@ -121,14 +143,14 @@ func (t *Turn) block(in *places.Places, best []option, some bool, blocked map[st
 }
 
 // options lists the datacenters that are not UNHEALTHY and that no job before keeps, by name.
-func (t *Turn) options(in *places.Places, blocked map[string]bool) (all []option) {
+func (t *Turn) options(in *places.Places, now node.Instant, blocked map[string]bool) (all []option) {
 	for _, d := range in.All() {
-		health := d.Health()
-		if blocked[d.Name] || health == message.HealthUnhealthy {
+		if blocked[d.Name] || d.Health() == message.HealthUnhealthy {
 			continue
 		}
+		room := d.Free() >= needs(t.plan, d)
 		all = append(all, option{
-			of: d, room: d.Free() >= needs(t.plan, d), wished: slices.Contains(t.Preferred, d.Name), health: health, free: d.Free(),
+			of: d, room: room, wished: slices.Contains(t.Preferred, d.Name), level: levelOf(d, room, now), liked: in.Favours(d), free: d.Free(),
 		})
 	}
 	return all

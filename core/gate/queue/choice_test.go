@@ -21,13 +21,22 @@ func sites(free map[string]int) *places.Places {
 	p := places.New(places.Bounds{Datacenters: 9, Managers: 9})
 	for i, name := range slices.Sorted(maps.Keys(free)) {
 		d, _ := p.Know(name, 1)
+		p.Register(d, node.Peer{ID: node.ID("m-" + name)}, 1).Stream = node.StreamID(i + 1)
+	}
+	tell(p, free)
+	return p
+}
+
+// tell sets the free cores as heartbeats do; -1: no worker is left.
+func tell(p *places.Places, free map[string]int) {
+	for _, name := range slices.Sorted(maps.Keys(free)) {
 		h := &message.ManagerHeartbeat{Datacenter: name, Sequence: 1, CoresTotal: 8, CoresFree: uint32(max(0, free[name])), WorkerSum: 2}
 		if free[name] < 0 {
 			h.WorkerSum = 0
 		}
-		p.Register(d, node.Peer{ID: node.ID("m-" + name)}, 1).Take(node.StreamID(i+1), h, 1)
+		m := p.Manager(node.ID("m-" + name))
+		m.Take(m.Stream, h, 1)
 	}
-	return p
 }
 
 // goes returns where a job of 4 cores goes that has waited for so long; empty: it waits.
@@ -71,6 +80,39 @@ func TestWishes(t *testing.T) {
 		{"two that spill", map[string]int{"a": 5, "b": 8, "c": 1}, queue.Turn{Wish: queue.Wish{Count: 2, Preferred: []string{"c"}}}, spill, "a,b"},
 	} {
 		if got := goes(sites(c.free), &c.turn, c.waited); got != c.want {
+			t.Errorf("%s: it goes to %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestFavourites: a job that names no datacenter goes to the favourite if that has room, and to one
+// that is well before one that has recovered of late.
+func TestFavourites(t *testing.T) {
+	const now = node.Instant(1)
+	for _, c := range []struct {
+		name  string
+		free  map[string]int
+		likes string // drawn of those that are near to each other
+		then  map[string]int
+		turn  queue.Turn
+		want  string
+	}{
+		{name: "the favourite, not the freest", free: map[string]int{"a": 8, "b": 8}, likes: "b", then: map[string]int{"a": 8, "b": 5}, want: "b"},
+		{name: "the favourite is full", free: map[string]int{"a": 8, "b": 8}, likes: "b", then: map[string]int{"a": 4, "b": 3}, want: "a"},
+		{name: "a wish comes before it", free: map[string]int{"a": 8, "b": 8}, likes: "b", turn: queue.Turn{Wish: queue.Wish{Preferred: []string{"a"}}}, want: "a"},
+		{name: "a bound job", free: map[string]int{"a": 8, "b": 8}, likes: "b", turn: queue.Turn{Named: []string{"a"}}, want: "a"},
+		{name: "of two the favourite is one", free: map[string]int{"a": 8, "b": 8, "c": 8}, likes: "b", then: map[string]int{"a": 7, "b": 5, "c": 8}, turn: queue.Turn{Wish: queue.Wish{Count: 2}}, want: "b,c"},
+		{name: "what is well before what has recovered", free: map[string]int{"a": -1, "b": 8}, likes: "b", then: map[string]int{"a": 8, "b": 5}, want: "b"},
+		{name: "what has recovered if it has room alone", free: map[string]int{"a": -1, "b": 8}, likes: "b", then: map[string]int{"a": 8, "b": 3}, want: "a"},
+	} {
+		p := sites(c.free)
+		_, _, _ = p.Prefer(now, true, func(n int) int { return n - 1 })
+		if f := p.Favourite(); f == nil || f.Name != c.likes {
+			t.Fatalf("%s: the gate favours %v, want %s", c.name, f, c.likes)
+		}
+		tell(p, c.then)
+		_, _, _ = p.Prefer(now+1, true, func(n int) int { return 0 })
+		if got := goes(p, &c.turn, 0); got != c.want {
 			t.Errorf("%s: it goes to %q, want %q", c.name, got, c.want)
 		}
 	}

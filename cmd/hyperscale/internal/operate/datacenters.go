@@ -9,6 +9,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/core/message"
+	"hyperscale/runtime/ui/units"
 )
 
 // NewDatacentersCommand lists datacenters.
@@ -43,20 +44,29 @@ type datacenterJSON struct {
 	Workers    uint32 `json:"workers"`
 	CoresTotal uint32 `json:"cores_total"`
 	CoresFree  uint32 `json:"cores_free"`
+	RoundTrip  int64  `json:"round_trip_ns"` // 0: not known
+	Favoured   bool   `json:"favoured"`
 }
 
 func datacenterView(l *message.DatacenterList) []datacenterJSON {
 	out := []datacenterJSON{}
 	for _, d := range l.Datacenters {
-		out = append(out, datacenterJSON{d.Name, d.Health.String(), d.Managers, d.Workers, d.CoresTotal, d.CoresFree})
+		out = append(out, datacenterJSON{d.Name, d.Health.String(), d.Managers, d.Workers, d.CoresTotal, d.CoresFree, int64(d.RoundTrip), d.Favoured})
 	}
 	return out
 }
 
 func printDatacenters(w io.Writer, l *message.DatacenterList) error {
-	rows := [][]string{{"DATACENTER", "HEALTH", "MANAGERS", "WORKERS", "CORES", "FREE"}}
+	rows := [][]string{{"DATACENTER", "HEALTH", "MANAGERS", "WORKERS", "CORES", "FREE", "ROUND TRIP", "FAVOURED"}}
 	for _, d := range l.Datacenters {
-		rows = append(rows, []string{d.Name, d.Health.String(), command.Number(d.Managers), command.Number(d.Workers), command.Number(d.CoresTotal), command.Number(d.CoresFree)})
+		trip, favoured := "-", ""
+		if d.RoundTrip > 0 {
+			trip = units.Duration(d.RoundTrip)
+		}
+		if d.Favoured {
+			favoured = "yes"
+		}
+		rows = append(rows, []string{d.Name, d.Health.String(), command.Number(d.Managers), command.Number(d.Workers), command.Number(d.CoresTotal), command.Number(d.CoresFree), trip, favoured})
 	}
 	return command.PrintRows(w, rows)
 }
