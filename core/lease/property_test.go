@@ -3,6 +3,7 @@ package lease
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -117,6 +118,7 @@ type cruel struct {
 	*judge
 	t     *rapid.T
 	cut   members // pairs, coarse: the members that are cut off from all others
+	deaf  members // hear nothing, and are heard
 	lossy bool
 	blank members // disks lost and not yet rejoined
 }
@@ -133,7 +135,7 @@ func newCruel(t *rapid.T, n int) *cruel {
 	}
 	noise := node.NewRand(rapid.Uint64().Draw(t, "noise"), "net", node.PurposeNetwork)
 	g.latency = func(from, to int, m node.Message) []time.Duration {
-		if w.cut.has(from) || w.cut.has(to) {
+		if w.cut.has(from) || w.cut.has(to) || w.deaf.has(to) {
 			return nil
 		}
 		if !w.lossy {
@@ -310,71 +312,114 @@ func TestNothingBreaksWithinTheDriftBound(t *testing.T) {
 func TestHasteBreaksNothingAndLeavesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newCruel(t, rapid.SampledFrom([]int{3, 3, 2, 5}).Draw(t, "members"))
-		all := w.actions()
-		burst := func(*rapid.T) {
-			h, job := w.speaking(), w.job()
-			if h == nil {
-				return
-			}
-			for range rapid.IntRange(1, 12).Draw(t, "calls") {
-				_, holds := h.r.Holds(h.Now(), job)
-				switch rapid.IntRange(0, 4).Draw(t, "call") {
-				case 0:
-					h.r.Acquire(h, job, w.record())
-				case 1, 2:
-					if holds {
-						h.r.Update(h, job, w.record(), 1)
-					}
-				case 3:
-					h.r.Release(h, job)
-				case 4:
-					h.r.Transfer(h, job, w.who().self.Addr)
-				}
-				if rapid.Bool().Draw(t, "a moment") {
-					h.drain()
-					w.g.advance(rapid.SampledFrom([]time.Duration{time.Millisecond, 2 * time.Millisecond, 700 * time.Millisecond}).Draw(t, "passes"))
-				}
-			}
-			h.drain()
-		}
-		t.Repeat(map[string]func(*rapid.T){
-			"burst": burst, "burst2": burst, "burst3": burst, "tick": all["tick"], "lossy": all["lossy"], "crash": all["crash"], "cut": all["cut"], "heal": all["heal"],
-			"": func(t *rapid.T) {
-				all[""](t)
-				for _, h := range w.g.members {
-					held := 0
-					//lint:orderfree a sum
-					for _, p := range h.r.registers {
-						if p.own != nil {
-							held++
-						}
-					}
-					h.r.Rests(func(what string, n, _ int) {
-						if n < 0 || what == "lease/registers that are owned" && n != held {
-							t.Fatalf("%s of %s is %d, it owns %d", what, h.name, n, held)
-						}
-					})
-				}
-			},
-		})
+		t.Repeat(w.hasty(t))
 		w.finish(t)
-		for range 3 {
-			for n := 1; n <= 2; n++ {
-				for _, h := range w.g.members {
-					if _, ok := h.r.Holds(h.Now(), jobN(n)); ok {
-						h.r.Release(h, jobN(n))
-						h.drain()
+		w.rest(t)
+	})
+}
+
+// The same; then holders release while all links are cut, and others acquire. When the links are
+// back, less than half of the members are dead or hear nothing, for ever. In the end the
+// others own nothing.
+func TestHasteLeavesNothingBesideTheDeaf(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newCruel(t, rapid.SampledFrom([]int{3, 3, 5}).Draw(t, "members"))
+		t.Repeat(w.hasty(t))
+		w.cut = 1<<len(w.g.members) - 1
+		for range 6 {
+			w.calls(t, rapid.IntRange(0, 2).Draw(t, "calls"))
+			w.g.advance(rapid.SampledFrom([]time.Duration{time.Millisecond, 700 * time.Millisecond, 2 * time.Second}).Draw(t, "passes"))
+		}
+		w.cut, w.lossy = 0, false
+		for range (len(w.g.members) - 1) / 2 {
+			h := w.who()
+			w.deaf.add(h.index)
+			if h.r != nil && rapid.Bool().Draw(t, "dies") {
+				h.crash(false)
+			}
+		}
+		w.g.advance(20 * time.Second)
+		w.rest(t, "lease/proposals", "lease/registers that are owned")
+	})
+}
+
+// hasty are the actions of the properties about haste.
+func (w *cruel) hasty(t *rapid.T) map[string]func(*rapid.T) {
+	all := w.actions()
+	burst := func(*rapid.T) { w.calls(t, rapid.IntRange(1, 12).Draw(t, "calls")) }
+	return map[string]func(*rapid.T){
+		"burst": burst, "burst2": burst, "burst3": burst, "tick": all["tick"], "lossy": all["lossy"], "crash": all["crash"], "cut": all["cut"], "heal": all["heal"],
+		"": func(t *rapid.T) {
+			all[""](t)
+			for _, h := range w.g.members {
+				held := 0
+				//lint:orderfree a sum
+				for _, p := range h.r.registers {
+					if p.own != nil {
+						held++
 					}
 				}
+				h.r.Rests(func(what string, n, _ int) {
+					if n < 0 || what == "lease/registers that are owned" && n != held {
+						t.Fatalf("%s of %s is %d, it owns %d", what, h.name, n, held)
+					}
+				})
 			}
-			w.g.advance(20 * time.Second)
+		},
+	}
+}
+
+// calls are some calls of one member for one job.
+func (w *cruel) calls(t *rapid.T, n int) {
+	h, job := w.speaking(), w.job()
+	if h == nil {
+		return
+	}
+	for range n {
+		_, holds := h.r.Holds(h.Now(), job)
+		switch rapid.IntRange(0, 4).Draw(t, "call") {
+		case 0:
+			h.r.Acquire(h, job, w.record())
+		case 1, 2:
+			if holds {
+				h.r.Update(h, job, w.record(), 1)
+			}
+		case 3:
+			h.r.Release(h, job)
+		case 4:
+			h.r.Transfer(h, job, w.who().self.Addr)
 		}
-		for _, h := range w.g.members {
-			h.r.Rests(func(what string, n, rest int) {
-				if n > rest {
-					t.Fatalf("%s of %s is %d when all is calm, its rest is %d", what, h.name, n, rest)
+		if rapid.Bool().Draw(t, "a moment") {
+			h.drain()
+			w.g.advance(rapid.SampledFrom([]time.Duration{time.Millisecond, 2 * time.Millisecond, 700 * time.Millisecond}).Draw(t, "passes"))
+		}
+	}
+	h.drain()
+}
+
+// rest releases everything. Then the ledgers of all members that hear are at rest: those that it
+// names, or all.
+func (w *cruel) rest(t *rapid.T, names ...string) {
+	for range 3 {
+		for n := 1; n <= 2; n++ {
+			for _, h := range w.hearing() {
+				if _, ok := h.r.Holds(h.Now(), jobN(n)); ok {
+					h.r.Release(h, jobN(n))
+					h.drain()
 				}
-			})
+			}
 		}
-	})
+		w.g.advance(20 * time.Second)
+	}
+	for _, h := range w.hearing() {
+		h.r.Rests(func(what string, n, rest int) {
+			if n > rest && (len(names) == 0 || slices.Contains(names, what)) {
+				t.Fatalf("%s of %s is %d when all is calm, its rest is %d", what, h.name, n, rest)
+			}
+		})
+	}
+}
+
+func (w *cruel) hearing() []*host {
+	return slices.DeleteFunc(slices.Clone(w.g.members), func(h *host) bool { return w.deaf.has(h.index) })
 }

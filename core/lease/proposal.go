@@ -166,6 +166,10 @@ func (r *proposer) advanceProposal(env node.Env, p *proposal) {
 	case holding:
 		r.advanceHolding(env, p)
 	case releasing:
+		if p.refused != 0 && env.Now().Sub(p.sent) >= r.c.Hold() {
+			r.fail(env, p) // the missing answers may never arrive: who has the higher token ends the register
+			return
+		}
 		r.sendAccepts(env, p)
 	case leaving:
 		if p.token.Less(p.reg.promised) {
