@@ -20,7 +20,7 @@ func reference() []stage.Scenario {
 		},
 		{
 			Name:    "storm",
-			Doc:     "The reference cluster under every fault that the seed draws: crashes, pauses, partitions of all sorts, broken and half-open streams, slow and full and torn and lost disks (of a minority), drifting clocks, slow processors, executors that crash and hang; some jobs are cancelled. In every fourth seed load is a fault, too: bursts of jobs, large programs, floods of questions and watches, slow links, and small bounds of queues, archives and mailboxes. In a third of the runs only a core quorum is healed: a majority of the gates, and of each datacenter's managers, and two of its workers; the rest stays broken for ever. Nothing is counted twice, no fence is passed, no core is given twice; once everything is healed every accepted job ends.",
+			Doc:     "The reference cluster under every fault that the seed draws: crashes, pauses, partitions of all sorts, broken and half-open streams, slow and full and torn and lost disks (of a minority), drifting clocks, slow processors, executors that crash and hang; some jobs are cancelled. In every second seed load is a fault, too: bursts of jobs, large programs, floods of questions and watches, slow links, and small bounds of queues, archives and mailboxes. In a third of the runs only a core quorum is healed: a majority of the gates, and of each datacenter's managers, and two of its workers; the rest stays broken for ever. Nothing is counted twice, no fence is passed, no core is given twice; once everything is healed every accepted job ends.",
 			Virtual: 5 * time.Minute,
 			Least:   stormLeast,
 			Build:   cluster.On(buildStorm),
