@@ -167,6 +167,7 @@ func (r *proposer) advanceProposal(env node.Env, p *proposal) {
 		r.advanceHolding(env, p)
 	case releasing:
 		if p.refused != 0 && env.Now().Sub(p.sent) >= r.c.Hold() {
+			reached(env, "lease/release-superseded")
 			r.fail(env, p) // the missing answers may never arrive: who has the higher token ends the register
 			return
 		}
