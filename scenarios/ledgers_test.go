@@ -45,7 +45,7 @@ var unreported = map[string]string{
 	"job.Job.Closed":            "part of the record of a job, remembered until KeyAge; one of each datacenter",
 	"queue.Turn.Named":          "part of the record of a job, remembered until KeyAge",
 	"job.Job.Subjobs":           "part of the record of a job, remembered until KeyAge; Rests tells what each holds",
-	"job.Subjob.Asked":          "managers of one datacenter, remembered with the job until KeyAge",
+	"job.Round.Asked":           "managers of one datacenter, remembered with the job until KeyAge",
 	"places.Manager.doubts":     "the newest heartbeat's, in place of the one before; the codec bounds it",
 	"places.Manager.workers":    "the newest heartbeat's, in place of the one before; the codec bounds it",
 	"place.Ranking.known":       "one entry of each worker that can be given shards: roster.Roster.workers has it",

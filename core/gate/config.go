@@ -66,7 +66,7 @@ type Dispatching struct {
 	ManagerSilence time.Duration // a manager silent for so long is lost
 	ManagerAge     time.Duration // a lost manager counts in its datacenter's majority for so long
 	DatacenterAge  time.Duration // a datacenter without managers is known for so long
-	DispatchRetry  time.Duration // between dispatches without an answer, and between choices of a manager
+	DispatchRetry  time.Duration // between looks at the stream of a dispatch without an answer, and between choices of a manager
 	AnswerTimeout  time.Duration // after so long without an answer the gate dispatches to another manager
 	RedispatchMax  int           // of one subjob, after losses
 	MissedMax      int           // consecutive heartbeats without an accepted subjob before the gate considers it lost
@@ -197,6 +197,10 @@ func (c Config) terms() window.Terms {
 	return window.Terms{Word: 2 * c.Lease, Renewal: c.RenewalTimeout, DriftPPM: c.DriftPPM}
 }
 
+// patience is how long a gate waits before it repeats a dispatch on a stream that stands. It is a
+// way out of a fault of the manager alone: such a stream loses no message.
+func (c Config) patience() time.Duration { return 4 * c.AnswerTimeout }
+
 // datacenterGuard is how long a gate waits after it last named a subjob. After that the
 // subjob's datacenter has stopped it.
 func (c Config) datacenterGuard() time.Duration { return c.terms().Guard() }
@@ -259,7 +263,7 @@ func (c Config) Warnings() []string {
 // timing holds the settings from which a job's deadlines follow.
 func (c Config) timing() job.Timing {
 	return job.Timing{
-		CancelRetry: c.CancelRetry, DispatchRetry: c.DispatchRetry, AnswerTimeout: c.AnswerTimeout, Adoption: c.ManagerSilence, Guard: c.datacenterGuard(),
+		CancelRetry: c.CancelRetry, DispatchRetry: c.DispatchRetry, Adoption: c.ManagerSilence, Guard: c.datacenterGuard(),
 	}
 }
 
@@ -291,7 +295,7 @@ func (c *Config) Settings() []setting.Setting {
 		setting.Span("gate.manager_silence", &c.ManagerSilence, "silence after which a manager counts as lost", "later recovery", "a pause of a manager looks like a loss"),
 		setting.Span("gate.manager_age", &c.ManagerAge, "time for which a lost manager counts in its datacenter's majority", "a datacenter that shrank stays UNHEALTHY longer", "a datacenter that lost most managers looks healthy earlier"),
 		setting.Span("gate.datacenter_age", &c.DatacenterAge, "time for which a datacenter without managers stays known, and in lists", "one that went away is listed longer", "a job that names one that is down is rejected earlier"),
-		setting.Span("gate.dispatch_retry", &c.DispatchRetry, "time between sends of a dispatch that is not answered", "later starts after a loss", "more messages"),
+		setting.Span("gate.dispatch_retry", &c.DispatchRetry, "time between looks at the stream of a dispatch that is not answered: if the stream broke, the gate dispatches again", "later starts after a loss", "more looks"),
 		setting.Span("gate.answer_timeout", &c.AnswerTimeout, "wait for a manager's answer to a dispatch, before another is asked", "patience with slow managers", "more dispatches are taken back"),
 		setting.Span("gate.queue_interval", &c.QueueInterval, "time between looks at the age of what waits", "later expiry", "work"),
 		setting.Span("gate.queue_timeout", &c.QueueTimeout, "wait of a job whose datacenter is UNHEALTHY", "jobs survive longer outages", "they fail earlier"),

@@ -20,7 +20,7 @@ type driver struct{ scheduler }
 func (m *driver) sendSaved(env node.Env, j *entry, saved []*job.Subjob) {
 	for _, p := range saved {
 		if p.Phase == job.Saving && !j.Stopping() && !j.State.Terminal() {
-			m.assign(env, j, p)
+			m.assign(env, j, p, false)
 		}
 	}
 	if j.State == message.JobDispatching && !j.InUse(env.Now(), m.config.datacenterGuard()) {
@@ -31,26 +31,48 @@ func (m *driver) sendSaved(env node.Env, j *entry, saved []*job.Subjob) {
 }
 
 // assign sends a subjob to a manager of its datacenter, or lets it wait for one. If the gate
-// asks several managers, the subjob's register in the datacenter decides which one has it.
-func (m *driver) assign(env node.Env, j *entry, p *job.Subjob) bool {
+// asks several managers, the subjob's register in the datacenter decides which one has it. The
+// throttle paces a subjob that was dispatched before.
+func (m *driver) assign(env node.Env, j *entry, p *job.Subjob, again bool) bool {
+	if m.awaits(env, p) {
+		return true
+	}
 	mgr := m.choose(env, p)
-	if mgr == nil {
+	if mgr == nil || again && m.throttle.Take(env.Now()) > 0 {
 		p.Become(env.Now(), job.Waiting)
 		p.Sent = env.Now()
 		return false
 	}
-	m.sendTo(env, j, p, mgr)
+	m.sendTo(env, j, p, mgr, m.config.patience())
 	return true
 }
 
+// awaits lets a subjob wait for the answer of a manager that has the dispatch, if there is one.
+func (m *driver) awaits(env node.Env, p *job.Subjob) bool {
+	for _, a := range p.Asked {
+		mgr := m.places.Manager(a.Manager)
+		if mgr == nil || !mgr.Live || mgr.Stream == 0 || !p.Has(mgr.ID, mgr.Stream, env.Now()) {
+			continue
+		}
+		p.Manager, p.Sent, p.Look = mgr.ID, env.Now(), m.nextLook(env)
+		p.Renewed = max(p.Renewed, env.Now())
+		p.Become(env.Now(), job.Sent)
+		return true
+	}
+	return false
+}
+
 // choose draws two of the managers that can take the subjob, and returns the one with fewer
-// subjobs (power of two choices).
+// subjobs (power of two choices). It chooses none that has the dispatch.
 func (m *driver) choose(env node.Env, p *job.Subjob) *places.Manager {
 	d := m.places.Datacenter(p.Datacenter)
 	if d == nil {
 		return nil
 	}
-	fit := d.Candidates(p.RefusedBy)
+	now := env.Now()
+	fit := d.Candidates(func(mgr *places.Manager) bool {
+		return slices.Contains(p.RefusedBy, mgr.ID) || p.Has(mgr.ID, mgr.Stream, now)
+	})
 	switch len(fit) {
 	case 0:
 		return nil
@@ -79,17 +101,56 @@ func (m *driver) laden(mgr *places.Manager) int {
 	return n
 }
 
-// sendTo dispatches a subjob to one manager.
-func (m *driver) sendTo(env node.Env, j *entry, p *job.Subjob, mgr *places.Manager) {
+// sendTo dispatches a subjob to one manager, which has the patience to answer.
+func (m *driver) sendTo(env node.Env, j *entry, p *job.Subjob, mgr *places.Manager, patience time.Duration) {
 	p.Manager, p.Missed = mgr.ID, 0
 	p.Become(env.Now(), job.Sent)
+	p.Look = m.nextLook(env)
 	m.reserve(j, p)
-	m.send(env, j, p)
+	m.send(env, j, p, patience)
+}
+
+// nextLook is when the gate looks for another manager in place of one that does not answer.
+func (m *driver) nextLook(env node.Env) node.Instant {
+	wait := m.config.AnswerTimeout
+	return env.Now().Add(env.Rand(node.PurposeJitter).Duration(wait, wait+wait/8))
+}
+
+// replace dispatches to another manager, as the one that was asked does not answer. If there is no
+// other one, the gate keeps waiting: the manager has the dispatch.
+func (m *driver) replace(env node.Env, j *entry, p *job.Subjob) {
+	p.Look = m.nextLook(env)
+	mgr := m.choose(env, p)
+	if mgr == nil || mgr.ID == p.Manager || m.throttle.Take(env.Now()) > 0 {
+		return
+	}
+	reached(env, "gate/answer-timeout")
+	p.RefusedBy = append(p.RefusedBy, p.Manager)
+	m.sendTo(env, j, p, mgr, m.config.patience())
+}
+
+// resend dispatches to the same manager again if the stream that carried the dispatch is gone, or
+// after a long silence, as fast as the throttle allows.
+func (m *driver) resend(env node.Env, j *entry, p *job.Subjob) {
+	p.Sent = env.Now()
+	mgr := m.places.Manager(p.Manager)
+	if mgr == nil || mgr.Stream == 0 || !m.holds(env, j) {
+		return
+	}
+	if p.Has(mgr.ID, mgr.Stream, env.Now()) {
+		p.Renewed = max(p.Renewed, env.Now()) // its manager is not silent, and may take it up yet
+		return
+	}
+	if m.throttle.Take(env.Now()) > 0 {
+		return
+	}
+	reached(env, "gate/dispatched-again")
+	m.send(env, j, p, m.config.patience())
 }
 
 // send dispatches the subjob to its manager, for the first time or again. The fence leaves the
 // subjob epoch open: the manager that takes the subjob up sets it.
-func (m *driver) send(env node.Env, j *entry, p *job.Subjob) {
+func (m *driver) send(env node.Env, j *entry, p *job.Subjob, patience time.Duration) {
 	p.Sent = env.Now()
 	mgr := m.places.Manager(p.Manager)
 	if mgr == nil || mgr.Stream == 0 || !m.holds(env, j) {
@@ -97,8 +158,7 @@ func (m *driver) send(env node.Env, j *entry, p *job.Subjob) {
 	}
 	p.Ever = true
 	p.Renewed = max(p.Renewed, env.Now()) // a manager starts nothing before the gate has answered a heartbeat that names the subjob
-	if !slices.Contains(p.Asked, p.Manager) {
-		p.Asked = append(p.Asked, p.Manager)
+	if p.Note(mgr.ID, mgr.Stream, env.Now(), patience, env.Rand(node.PurposeJitter).Duration) {
 		env.Emit(event.SubjobDispatched{Job: j.ID, Fence: j.Fence(), Datacenter: p.Datacenter, Manager: p.Manager})
 	}
 	env.Send(mgr.Stream, &message.JobDispatch{
@@ -145,9 +205,9 @@ func (m *driver) redirected(env node.Env, j *entry, p *job.Subjob, holder node.A
 		return
 	}
 	for _, mgr := range d.Managers {
-		if mgr.At(holder) && mgr.ID != p.Manager && !slices.Contains(p.Asked, mgr.ID) {
+		if mgr.At(holder) && mgr.ID != p.Manager && !p.Was(mgr.ID) {
 			reached(env, "gate/redirected")
-			m.sendTo(env, j, p, mgr)
+			m.sendTo(env, j, p, mgr, m.config.DispatchRetry)
 			m.arm(env, j)
 			return
 		}
@@ -157,7 +217,7 @@ func (m *driver) redirected(env node.Env, j *entry, p *job.Subjob, holder node.A
 // dispatchAgain tries another manager now, or later if there is none. If no manager can have
 // any subjob of the job, the job returns to the queue.
 func (m *driver) dispatchAgain(env node.Env, j *entry, p *job.Subjob) {
-	if m.assign(env, j, p) {
+	if m.assign(env, j, p, true) {
 		m.arm(env, j)
 		return
 	}

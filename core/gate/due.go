@@ -15,13 +15,11 @@ func (m *driver) nudge(env node.Env, j *entry, p *job.Subjob) {
 	case job.Move:
 		m.onExpired(env, j, p)
 	case job.Replace:
-		reached(env, "gate/answer-timeout")
-		p.RefusedBy = append(p.RefusedBy, p.Manager)
-		m.dispatchAgain(env, j, p)
+		m.replace(env, j, p)
 	case job.Resend:
-		m.send(env, j, p)
+		m.resend(env, j, p)
 	case job.Assign:
-		m.assign(env, j, p)
+		m.assign(env, j, p, true)
 	}
 }
 
@@ -86,6 +84,6 @@ func (m *driver) denied(env node.Env, j *entry, p *job.Subjob) {
 		return
 	}
 	p.Asked = nil
-	m.assign(env, j, p)
+	m.assign(env, j, p, true)
 	m.arm(env, j)
 }

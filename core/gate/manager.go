@@ -245,10 +245,10 @@ func (m *roster) takeBack(env node.Env, j *entry, d *places.Datacenter) bool {
 
 // reclaim tells a manager that still works under a former gate's epoch who owns the job now.
 func (m *roster) reclaim(env node.Env, j *entry, p *job.Subjob, mgr *places.Manager) {
-	if p.Manager == mgr.ID && p.Phase == job.Sent && env.Now().Sub(p.Sent) < m.config.DispatchRetry {
+	if p.Has(mgr.ID, mgr.Stream, env.Now()) {
 		return
 	}
-	m.sendTo(env, j, p, mgr)
+	m.sendTo(env, j, p, mgr, m.config.DispatchRetry)
 	m.sendCancel(env, j, p)
 	m.arm(env, j)
 }

@@ -66,12 +66,18 @@ func (m *scheduler) schedule(env node.Env) {
 		return
 	}
 	m.pace(env)
+	unanswered := m.unanswered(env.Now())
 	for _, r := range m.queue.Ready(m.places, env.Now()) {
-		if wait := m.throttle.Take(env.Now()); wait > 0 {
+		wait := m.throttle.Pause()
+		if m.throttle.Opens(unanswered) {
+			wait = m.throttle.Take(env.Now())
+		}
+		if wait > 0 {
 			reached(env, "gate/throttled")
 			env.SetTimer(node.Key(node.PartGate, node.GateQueue), min(wait, m.queue.Next(env.Now(), m.config.QueueInterval)))
 			return
 		}
+		unanswered++
 		j := m.jobs[r.Turn.Job]
 		m.leaveQueue(env, j)
 		m.dispatch(env, j, r.To)
@@ -93,6 +99,17 @@ func (m *scheduler) note(env node.Env, p *job.Subjob, lost bool) {
 	}
 }
 
+// unanswered counts the jobs that no manager has taken, of those dispatched within AnswerTimeout. An
+// older one does not keep others back.
+func (m *scheduler) unanswered(now node.Instant) (n int) {
+	for _, j := range m.active {
+		if j.State == message.JobDispatching && j.dispatched != 0 && now.Sub(j.dispatched) < m.config.AnswerTimeout {
+			n++
+		}
+	}
+	return n
+}
+
 // pace changes the rate of dispatches after each period. A job that this gate dispatched and that has
 // not run for longer than the target counts as slow.
 func (m *scheduler) pace(env node.Env) {
@@ -107,8 +124,19 @@ func (m *scheduler) pace(env node.Env) {
 		}
 	}
 	if m.throttle.Close(now, late) {
-		env.Emit(event.DispatchesPaced{Rate: uint64(m.throttle.Rate()), Bound: uint64(m.throttle.Most())})
+		m.tellPace(env)
 	}
+}
+
+// slowDown lowers the rate of dispatches: a manager with too much to do refused the subjob.
+func (m *scheduler) slowDown(env node.Env, p *job.Subjob) {
+	if m.throttle.Refuse(env.Now(), p.Since) {
+		m.tellPace(env)
+	}
+}
+
+func (m *scheduler) tellPace(env node.Env) {
+	env.Emit(event.DispatchesPaced{Rate: uint64(m.throttle.Rate()), Bound: uint64(m.throttle.Most())})
 }
 
 // dispatch sends the whole plan to each target, once the record is on a majority.
@@ -234,7 +262,7 @@ func (m *scheduler) measure(env node.Env, all bool) {
 // nearBounds describes the bounds that are near, and a throttle, for operators.
 func (m *scheduler) nearBounds() (all []string) {
 	if rate, most := m.throttle.Rate(), m.throttle.Most(); rate < most {
-		all = append(all, fmt.Sprintf("jobs took longer than gate.dispatch_target = %v from their dispatch to their start: the gate dispatches %d a second, of gate.dispatch_rate_max = %d", m.config.DispatchTarget, rate, most))
+		all = append(all, fmt.Sprintf("managers refused dispatches, or jobs took longer than gate.dispatch_target = %v from their dispatch to their start: the gate dispatches %d a second, of gate.dispatch_rate_max = %d", m.config.DispatchTarget, rate, most))
 	}
 	for i, b := range m.bounds() {
 		if m.near.Near(i) {

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"fmt"
-	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/gate/job"
@@ -78,7 +77,7 @@ func (m *roster) onAccepted(env node.Env, in *node.Input, a *message.JobAccepted
 func (m *roster) onRefused(env node.Env, in *node.Input, r *message.JobRefused) {
 	j, p := m.owned(env, in, r.Job)
 	switch {
-	case j == nil || p.Phase != job.Sent && p.Phase != job.Adopting:
+	case j == nil || p.Phase != job.Sent && p.Phase != job.Waiting && p.Phase != job.Adopting:
 		return
 	case r.Fence.JobEpoch < j.Epoch:
 		stale(env, j, p, r.Fence, "JobRefused")
@@ -91,7 +90,7 @@ func (m *roster) onRefused(env node.Env, in *node.Input, r *message.JobRefused) 
 		return
 	}
 	p.Release(m.places)
-	p.Asked = slices.DeleteFunc(p.Asked, func(id node.ID) bool { return id == in.From.ID })
+	p.Refused(in.From.ID)
 	switch {
 	case j.Stopping():
 		if len(p.Asked) == 0 {
@@ -106,6 +105,7 @@ func (m *roster) onRefused(env node.Env, in *node.Input, r *message.JobRefused) 
 		case r.Code == message.CodeNoCores:
 			mgr.Spend() // until its next heartbeat
 		case r.Code == message.CodeOverloaded:
+			m.slowDown(env, p)
 			mgr.Spare(env.Now().Add(min(r.RetryAfter, retryAfterMax)))
 		}
 		p.RefusedBy = append(p.RefusedBy, in.From.ID)

@@ -15,7 +15,8 @@
 // Invariants:
 //
 //	META-1 One cell has one outcome, in any process.
-//	META-2 A cell with guards differs from the one without in settings alone.
+//	META-2 A cell with guards differs from the one without in settings, and in the deadlines of
+//	       requests, alone.
 //
 // Example:
 //

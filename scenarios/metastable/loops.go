@@ -50,7 +50,7 @@ func Loops() []Loop {
 			Timeout: questionPatience, rate: 100, patient: questionPatience, server: node.RoleGate, asks: message.KindDatacenterQuery, build: questionTopology, ask: question},
 		{Name: "dead work", What: "the gate answers questions whose askers have given up", Guards: "an entrance and a lane of one second, which refuse with a time",
 			Timeout: 3 * time.Second, rate: 100, patient: 3 * time.Second, server: node.RoleGate, asks: message.KindDatacenterQuery, build: deadTopology, ask: question},
-		{Name: "re-dispatch", What: "a gate dispatches again while the manager still has its first dispatch", Guards: "DispatchRetry of 2 s, AnswerTimeout of 10 s; a lane of four seconds, which refuses with a time",
+		{Name: "re-dispatch", What: "a gate dispatches again while the manager still has its first dispatch", Guards: "no repeat on a stream that stands; a throttle that follows refusals; a lane of four seconds, which refuses with a time; a deadline of half the patience",
 			Timeout: 10 * time.Second, rate: 5, patient: 15 * time.Second, server: node.RoleManager, asks: message.KindJobDispatch, build: dispatchTopology, ask: submission},
 		{Name: "reconnect and renewal", What: "workers reconnect while their manager is behind with their renewals", Guards: "a newer heartbeat replaces an older one; silence of 5 s; reconnects with backoff and jitter",
 			Timeout: 5 * time.Second, rate: 100, patient: time.Second, server: node.RoleManager, asks: message.KindWorkerHeartbeat, build: renewalTopology, ask: nil},
@@ -123,8 +123,9 @@ func dispatchTopology(guards bool) cluster.Topology {
 		Costs: map[node.Role]sim.Costs{node.RoleManager: costly(message.KindJobDispatch, 200*time.Millisecond)},
 		Boxes: map[node.Role]func(*node.MailboxConfig){node.RoleManager: lane(guards, 20)},
 		Gate: func(c *gate.Config) {
-			if !guards {
-				c.DispatchRetry = 300 * time.Millisecond
+			if !guards { // a dispatch is repeated after four times AnswerTimeout, though its stream stands
+				c.DispatchRetry, c.AnswerTimeout = 75*time.Millisecond, 75*time.Millisecond
+				c.DispatchRateMax, c.DispatchTarget = 10_000, time.Hour
 			}
 		},
 	}
@@ -162,6 +163,9 @@ func question(p *play, n int) {
 func submission(p *play, n int) {
 	o := &cluster.Order{Key: fmt.Sprintf("job-%d", n), Client: p.Clients[n%len(p.Clients)]}
 	m := p.Submission(o, cluster.Load{Vus: 1, Cores: 1, Duration: 200 * time.Millisecond}, n+1)
+	if p.cell.Guards {
+		m.Deadline = p.loop.patient / 2 // what waits for longer is late anyway
+	}
 	p.Orders = append(p.Orders, o)
 	o.Judge = func(r *message.Result) {
 		if r.State == message.JobCompleted {

@@ -27,6 +27,9 @@ func TestGuardsEndMetastableFailures(t *testing.T) {
 		{Loop: "retry", Trigger: Restart, Depth: 1, Length: 3 * time.Second},
 		{Loop: "dead work", Trigger: Capacity, Depth: 16, Length: 10 * time.Second},
 		{Loop: "dead work", Trigger: Spike, Depth: 8, Length: 3 * time.Second},
+		{Loop: "re-dispatch", Trigger: Capacity, Depth: 16, Length: 3 * time.Second},
+		{Loop: "re-dispatch", Trigger: Spike, Depth: 8, Length: 10 * time.Second},
+		{Loop: "re-dispatch", Trigger: Restart, Depth: 1, Length: 10 * time.Second},
 	} {
 		bare := Play(c)
 		if bare.Good() || bare.Before < 990 {

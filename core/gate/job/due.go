@@ -13,8 +13,7 @@ import (
 // Timing holds the settings of a gate that determine a job's deadlines.
 type Timing struct {
 	CancelRetry   time.Duration // between two sends of a cancellation, or of an abort
-	DispatchRetry time.Duration // between two sends of a dispatch, or two choices of a manager
-	AnswerTimeout time.Duration // after so long without an answer to a dispatch the gate tries another manager
+	DispatchRetry time.Duration // between two looks at the stream of a dispatch, or two choices of a manager
 	Adoption      time.Duration // after a takeover, for a manager to list the subjob
 	Guard         time.Duration // how long after a gate last named a subjob its datacenter has surely stopped it
 }
@@ -37,7 +36,9 @@ func (j *Job) Due(now node.Instant, t Timing) (at node.Instant, ok bool) {
 			next = min(next, max(p.Renewed.Add(t.Guard), now.Add(t.DispatchRetry)))
 		}
 		switch p.Phase {
-		case Sent, Waiting:
+		case Sent:
+			next = min(next, p.Sent.Add(t.DispatchRetry), p.Look)
+		case Waiting:
 			next = min(next, p.Sent.Add(t.DispatchRetry))
 		case Adopting:
 			next = min(next, p.Since.Add(t.Adoption))
@@ -54,7 +55,7 @@ const (
 	Nothing Duty = iota
 	Move         // its datacenter is silent: end it, or start it in another one
 	Replace      // its manager does not answer: ask another one
-	Resend       // send the dispatch again
+	Resend       // send the dispatch again, unless the stream that carried it stands
 	Assign       // choose a manager
 )
 
@@ -63,7 +64,7 @@ func (p *Subjob) Duty(now node.Instant, t Timing) Duty {
 	switch {
 	case p.Expired(now, t.Guard):
 		return Move
-	case p.Phase == Sent && now.Sub(p.Since) >= t.AnswerTimeout:
+	case p.Phase == Sent && now >= p.Look:
 		return Replace
 	case p.Phase == Sent && now.Sub(p.Sent) >= t.DispatchRetry:
 		return Resend

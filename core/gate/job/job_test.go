@@ -117,7 +117,7 @@ func TestSubjobsAnswerAndRelease(t *testing.T) {
 // A cancellation goes to the manager that has the subjob, or to all managers that the gate
 // asked.
 func TestHoldersAreWhoMayHaveIt(t *testing.T) {
-	p := &Subjob{Manager: "m1", Asked: []node.ID{"m1", "m2"}, Phase: Sent}
+	p := &Subjob{Manager: "m1", Round: Round{Asked: []Asked{{Manager: "m1"}, {Manager: "m2"}}}, Phase: Sent}
 	if got := p.Holders(); !slices.Equal(got, []node.ID{"m1", "m2"}) {
 		t.Errorf("before an answer they are %v", got)
 	}
@@ -157,7 +157,7 @@ func TestAbortsLastUntilSubjobsEndThem(t *testing.T) {
 // TestTimersFireWhenADutyArises: a waiting subjob has no duty before its job's timer fires, and
 // has one at that instant.
 func TestTimersFireWhenADutyArises(t *testing.T) {
-	timing := Timing{CancelRetry: time.Second, DispatchRetry: 2 * time.Second, AnswerTimeout: 7 * time.Second, Adoption: 5 * time.Second, Guard: time.Minute}
+	timing := Timing{CancelRetry: time.Second, DispatchRetry: 2 * time.Second, Adoption: 5 * time.Second, Guard: time.Minute}
 	rapid.Check(t, func(t *rapid.T) {
 		now := node.Instant(time.Hour)
 		ago := func(what string) node.Instant {
@@ -165,6 +165,7 @@ func TestTimersFireWhenADutyArises(t *testing.T) {
 		}
 		p := &Subjob{Phase: rapid.SampledFrom([]Phase{Saving, Sent, Waiting, Adopting, Running}).Draw(t, "phase")}
 		p.Since, p.Sent, p.Renewed = ago("since"), ago("sent"), ago("renewed")
+		p.Look = now.Add(time.Duration(rapid.IntRange(1, 7000).Draw(t, "look")) * time.Millisecond)
 		j := Job{Course: Course{State: message.JobRunning}, Program: Program{RunTimeout: 24 * time.Hour}, Times: Times{Started: now}, Subjobs: []*Subjob{p}}
 		due, ok := j.Due(now, timing)
 		if !ok {
@@ -174,6 +175,9 @@ func TestTimersFireWhenADutyArises(t *testing.T) {
 			t.Fatalf("%+v has a duty before its timer fires after %v", p, due.Sub(now))
 		}
 		duty := map[Phase]Duty{Sent: Resend, Waiting: Assign, Adopting: Assign}[p.Phase]
+		if p.Phase == Sent && due == p.Look {
+			duty = Replace
+		}
 		if got := p.Duty(due, timing); got != duty && due != j.Started.Add(j.RunTimeout) {
 			t.Fatalf("%+v has the duty %d when its timer fires, want %d", p, got, duty)
 		}

@@ -36,13 +36,12 @@ type Subjob struct {
 	Marks
 	Reservation
 	Sender
+	Round
 
-	Asked     []node.ID // managers that got it under this job epoch and did not refuse
-	RefusedBy []node.ID // in this round; empty outside Saving and Sent
-	Ever      bool      // sent under any job epoch
-	Accepted  bool      // by a manager, under any epoch
-	Losses    int       // how often its managers lost it
-	Missed    int       // consecutive heartbeats of Manager that did not list it
+	Ever     bool // sent under any job epoch
+	Accepted bool // by a manager, under any epoch
+	Losses   int  // how often its managers lost it
+	Missed   int  // consecutive heartbeats of Manager that did not list it
 
 	Sequence uint64 // of Progress
 	Progress *message.DatacenterResult
@@ -56,7 +55,7 @@ type Subjob struct {
 // Marks are the instants of a subjob.
 type Marks struct {
 	Since   node.Instant // when the phase began
-	Sent    node.Instant // last dispatch, or last choice of a manager
+	Sent    node.Instant // last dispatch, look at its stream, or choice of a manager
 	Renewed node.Instant // when a gate last let the datacenter continue
 	Named   node.Instant // when a gate last named it, or may have; 0 if no gate can have
 }
@@ -166,11 +165,14 @@ func lost(workers []message.WorkerShare) []message.WorkerShare {
 
 // Holders are the managers that may have the subjob: the one that accepted it, or all that the
 // gate asked while none has.
-func (p *Subjob) Holders() []node.ID {
+func (p *Subjob) Holders() (all []node.ID) {
 	if p.Phase == Running || len(p.Asked) == 0 {
 		return []node.ID{p.Manager}
 	}
-	return p.Asked
+	for _, a := range p.Asked {
+		all = append(all, a.Manager)
+	}
+	return all
 }
 
 // Become moves the subjob to a phase.

@@ -1,7 +1,6 @@
 package places
 
 import (
-	"slices"
 	"time"
 
 	"hyperscale/core/message"
@@ -99,12 +98,12 @@ func (d *Datacenter) Promise(r Room) {
 // Keep drops all promises: the caller has turned them into reservations where it dispatched.
 func (d *Datacenter) Keep() { d.promised = Room{} }
 
-// Candidates are the managers that can take a subjob and have not refused it. If any of them
-// has free cores, it returns only those with free cores.
-func (d *Datacenter) Candidates(refused []node.ID) []*Manager {
+// Candidates are the managers that can take a subjob, but for those that leave excludes. If any of
+// them has free cores, it returns only those with free cores.
+func (d *Datacenter) Candidates(leave func(*Manager) bool) []*Manager {
 	var fit, idle []*Manager
 	for _, m := range d.Managers {
-		if !m.Live || m.draining || m.Stream == 0 || slices.Contains(refused, m.ID) {
+		if !m.Live || m.draining || m.Stream == 0 || leave(m) {
 			continue
 		}
 		fit = append(fit, m)

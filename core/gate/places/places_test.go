@@ -259,7 +259,7 @@ func (w *model) compare(t *rapid.T, p *places.Places) {
 		case health == message.HealthHealthy && (2*live <= len(all) || d.Free() == 0), health == message.HealthBusy && d.Free() > 0:
 			t.Fatalf("%s with %d of %d managers and %d free cores is %v", d.Name, live, len(all), d.Free(), health)
 		}
-		for _, m := range d.Candidates([]node.ID{"m1"}) {
+		for _, m := range d.Candidates(func(mgr *places.Manager) bool { return mgr.ID == "m1" }) {
 			if o := w.managers[m.ID]; !o.live || o.stream == 0 || o.beat.Draining || m.ID == "m1" {
 				t.Fatalf("%s would take a subjob: %+v", m.ID, o)
 			}

@@ -26,6 +26,10 @@ type Throttle struct {
 	begun  node.Instant // of the period
 	count  int          // dispatches of the period whose jobs run
 	slow   int          // of those, the ones above the target
+	before int          // count of the period before
+	best   int64        // thousandths of a dispatch a second that managers took: the best of the last periods
+	cut    node.Instant // when a refusal last lowered the rate; zero: that is over
+	held   bool         // in this period Opens kept a dispatch back
 }
 
 // New returns a throttle that allows most dispatches a second.
@@ -60,16 +64,82 @@ func (t *Throttle) Close(now node.Instant, late int) (changed bool) {
 	if (t.slow+late)*100 > t.count+late {
 		t.rate = max(least, t.rate/2)
 	} else {
-		t.rise(int64(now.Sub(t.begun) / Period))
+		t.rise(now, int64(now.Sub(t.begun)/Period))
 	}
-	t.begun, t.count, t.slow = now, 0, 0
+	if span := now.Sub(t.begun); span > Period {
+		t.count = int(int64(t.count) * int64(Period) / int64(span))
+	}
+	t.best = max(t.best-t.best/8, t.taken(now))
+	t.begun, t.before, t.count, t.slow = now, t.count, 0, 0
 	t.tokens = min(t.tokens, t.rate)
+	if t.rate == t.most && !t.held {
+		t.cut = 0
+	}
+	t.held = false
 	return t.rate != was
 }
 
-// rise adds a tenth of the bound for each calm period.
-func (t *Throttle) rise(periods int64) {
-	t.rate = min(t.most, t.rate+min(periods, 10)*max(1, t.most/10))
+// Refuse counts a dispatch that a manager refused because it has too much to do. The rate falls to its
+// half, or at once to twice what managers took in the best of the last periods, but never below what
+// they take now: less would leave them idle. Refusals of what was sent before the rate last fell
+// belong to the same burst. It says whether the rate has changed.
+func (t *Throttle) Refuse(now, sent node.Instant) (changed bool) {
+	if t.cut != 0 && sent <= t.cut {
+		return false
+	}
+	t.fill(now)
+	was := t.rate
+	taken := t.taken(now)
+	t.rate = min(was, max(least, taken, min(t.rate/2, t.ceiling(taken))))
+	t.cut, t.tokens = now, 0
+	return t.rate != was
+}
+
+// taken is how many thousandths of a dispatch a second managers took in this period and the one before.
+func (t *Throttle) taken(now node.Instant) int64 {
+	return int64(t.before+t.count) * thousand * int64(time.Second) / int64(Period+now.Sub(t.begun))
+}
+
+// rise adds a tenth of the bound for each calm period. After a refusal it adds a quarter of the rate
+// at most, and for a minute it stops at twice what managers took in the best of the last periods:
+// more would fill their mailboxes again.
+func (t *Throttle) rise(now node.Instant, periods int64) {
+	top, step := t.most, max(1, t.most/10)
+	if t.cut != 0 {
+		step = min(step, max(thousand, t.rate/4))
+		if now.Sub(t.cut) < memory {
+			top = max(t.rate, t.ceiling(t.taken(now)))
+		}
+	}
+	t.rate = min(top, t.rate+min(periods, 10)*step)
+}
+
+// memory is how long a refusal bounds the rate.
+const memory = 6 * Period
+
+// ceiling is twice what managers took in the best of the last periods, and at least a tenth of the
+// bound.
+func (t *Throttle) ceiling(taken int64) int64 {
+	return min(t.most, max(t.most/10, 2*t.best, 2*taken))
+}
+
+// windowLeast is how many dispatches may always be without an answer.
+const windowLeast = 4
+
+// Opens says whether one more dispatch may be without an answer. After a refusal a second's worth of
+// dispatches may: what goes beyond waits at a manager, which refuses it late. That is over once the
+// rate is at its bound for a period that needs no more.
+func (t *Throttle) Opens(unanswered int) bool {
+	if t.cut == 0 || int64(unanswered) < max(windowLeast, t.rate/thousand) {
+		return true
+	}
+	t.held = true
+	return false
+}
+
+// Pause is how long a caller waits that Opens has not let through.
+func (t *Throttle) Pause() time.Duration {
+	return time.Duration(thousand * int64(time.Second) / t.rate)
 }
 
 // Take takes a token for one dispatch. If there is none, it returns how long until there is one.

@@ -122,3 +122,105 @@ func TestCalmPeriodsRaiseTheRate(t *testing.T) {
 		}
 	}
 }
+
+// behind is a manager that takes some dispatches a second. Its mailbox holds so many, and it refuses
+// what finds no room once it has handled what came before.
+type behind struct {
+	takes, room int
+	credit      int // hundredths of a dispatch
+	waiting     []sent
+	held        int
+}
+
+type sent struct {
+	at      node.Instant
+	refused bool
+}
+
+func (b *behind) dispatch(at node.Instant) {
+	full := b.held >= b.room
+	if !full {
+		b.held++
+	}
+	b.waiting = append(b.waiting, sent{at, full})
+}
+
+// TestKeepsBusyWhoRefuses plays managers that take far fewer dispatches a second than the bound, and a
+// gate that always has more. After the first burst the manager is never idle for long, and of what it is
+// sent it refuses little.
+func TestKeepsBusyWhoRefuses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const tick, pause = 10 * time.Millisecond, 2 * time.Second
+		b := behind{takes: rapid.IntRange(4, 40).Draw(t, "takes")}
+		b.room = b.takes * rapid.IntRange(3, 8).Draw(t, "seconds of room")
+		th := throttle.New(rapid.IntRange(100, 400).Draw(t, "most"), 30*time.Second, 1)
+		now, spared := node.Instant(1), node.Instant(0)
+		taken, refused, idle := 0, 0, 0
+		const lasts, warm = 300 * time.Second, 60 * time.Second
+		for at := time.Duration(0); at < lasts; at += tick {
+			now = now.Add(tick)
+			if th.Due(now) {
+				th.Close(now, 0)
+			}
+			for now >= spared && th.Opens(len(b.waiting)) && th.Take(now) == 0 {
+				b.dispatch(now)
+			}
+			if at > warm && len(b.waiting) == 0 {
+				idle++
+			}
+			if b.credit += b.takes; len(b.waiting) == 0 {
+				b.credit = 0
+			}
+			for len(b.waiting) > 0 && (b.waiting[0].refused || b.credit >= 100) {
+				first := b.waiting[0]
+				b.waiting = b.waiting[1:]
+				if first.refused {
+					th.Refuse(now, first.at)
+					spared = now.Add(pause)
+					if at > warm {
+						refused++
+					}
+					continue
+				}
+				b.credit, b.held = b.credit-100, b.held-1
+				th.Observe(now.Sub(first.at))
+				if at > warm {
+					taken++
+				}
+			}
+		}
+		most := int((lasts - warm).Seconds()) * b.takes
+		if taken*100 < most*90 || refused*10 > taken {
+			t.Fatalf("%+v takes %d of %d and refuses %d; it is idle for %v", b.takes, taken, most, refused, time.Duration(idle)*tick)
+		}
+	})
+}
+
+// The refusals of one burst lower the rate once: to its half, or to twice what managers take if that is
+// less, but to no less than they take and no less than a tenth of the bound at once.
+func TestRefusalsLowerTheRateOnce(t *testing.T) {
+	for _, x := range []struct{ most, taken, want int }{
+		{100, 0, 10}, {100, 100, 20}, {100, 200, 40}, {100, 450, 50}, {100, 600, 60}, {100, 2000, 100}, {8, 0, 1}, {1, 0, 1},
+	} {
+		th := throttle.New(x.most, time.Minute, 0)
+		for range x.taken { // in a period of 10 s
+			th.Observe(time.Second)
+		}
+		now := node.Instant(throttle.Period)
+		th.Close(now, 0)
+		for range 3 {
+			if th.Refuse(now, now); th.Rate() != max(1, min(x.most, x.want)) && x.most > 8 {
+				t.Errorf("%+v: after a burst of refusals the rate is %d", x, th.Rate())
+			}
+		}
+		if th.Rate() < 1 || th.Rate() > x.most {
+			t.Errorf("%+v: the rate is %d", x, th.Rate())
+		}
+		if th.Opens(max(4, x.most)+1) || !th.Opens(3) {
+			t.Errorf("%+v: after refusals a rate of %d lets %d wait for answers, or not 3", x, th.Rate(), x.most+1)
+		}
+	}
+	if th := throttle.New(10, time.Minute, 0); !th.Opens(1_000_000) {
+		t.Error("without a refusal a dispatch waits for the answers of others")
+	}
+}
