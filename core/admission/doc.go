@@ -30,6 +30,9 @@
 //	ADMIT-5 A level rises at once, and falls by one after 10 ticks below it.
 //	ADMIT-6 A stressed node does not change its baseline.
 //	ADMIT-7 Slots refuse from 80 % of their bound on, to the unit.
+//	ADMIT-8 Requests that a burst left over get appointments as far apart as the node takes for
+//	        one. A source that has one ahead gets the next at the pace of its share, and moves
+//	        no appointment of others.
 //
 // An Entrance puts a door before the mailbox of a gate, and feeds its Detector. It knows no later
 // hop: a gate answers a client itself. Outlook, and requests that an earlier hop has admitted, are
@@ -41,6 +44,6 @@
 // Slots are a worker's: it compares the results that wait for its managers with their bound. It
 // refuses dispatches at 80 %, and reports its slots in heartbeats, so that managers skip it.
 //
-// Read level.go, detector.go with histogram.go, door.go, sources.go and window.go, entrance.go,
+// Read level.go, detector.go with histogram.go, door.go, sources.go and window.go, appoint.go, entrance.go,
 // then slots.go.
 package admission

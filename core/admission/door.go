@@ -124,6 +124,7 @@ type Door struct {
 	mean    [node.Priorities]time.Duration // handling time, an EMA
 	behind  Outlook                        // of later hops, as the last answer said
 	heard   node.Instant                   // when
+	line    node.Instant                   // the earliest appointment of a source that has none
 }
 
 // NewDoor returns a door of an idle node.
@@ -270,7 +271,7 @@ func (d *Door) Ahead(now node.Instant, level Level, class node.Priority) Outlook
 // Clear forgets what waits: the node has lost it.
 func (d *Door) Clear() {
 	d.waiting = [node.Priorities]int{}
-	d.sources = newSources(d.config.Sources, d.config.Idle)
+	d.sources, d.line = newSources(d.config.Sources, d.config.Idle), 0
 }
 
 // Share returns how much of its places the door has given away, for the Detector.

@@ -59,8 +59,12 @@ func (e *Entrance) Admit(m node.Message, role node.Role, source string, at node.
 	v := e.door.Admit(at, e.detector.Level(), &Request{
 		Class: m.Priority(), Operation: operationOf(m), Source: source, Left: e.patience,
 	})
-	if v.Reason != Admitted {
+	switch v.Reason {
+	case Admitted:
+	case RateLimit:
 		return 0, node.Refusal{Reason: v.Reason.String(), RetryAfter: v.RetryAfter}
+	default:
+		return 0, node.Refusal{Reason: v.Reason.String(), RetryAfter: e.door.Appoint(at, m.Priority(), source)}
 	}
 	return v.Place.source + 1, node.Refusal{}
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -110,4 +112,84 @@ func TestEntranceLetsPeersPass(t *testing.T) {
 			t.Fatalf("a peer's dispatch is refused: %+v", no)
 		}
 	}
+}
+
+// Each request that a burst left over comes back at a time of its own, as fast as the node serves.
+func TestEntranceAppoints(t *testing.T) {
+	full := func() *Entrance {
+		e := NewEntrance(Default())
+		busy := &caller{e, "busy", node.RoleClient}
+		for range 1000 {
+			busy.serve(&message.JobSubmit{}, 0, 0, 10*ms)
+		}
+		for n := 0; ; n++ {
+			c := &caller{e, "full-" + string(rune('a'+n)), node.RoleClient}
+			if _, no := c.ask(&message.JobSubmit{}, 0); no.Reason != "" {
+				return e
+			}
+		}
+	}
+	again := func(e *Entrance, source string, at time.Duration) time.Duration {
+		_, no := e.Admit(&message.JobSubmit{}, node.RoleClient, source, node.Instant(at))
+		return no.RetryAfter
+	}
+	t.Run("one after the other", func(t *testing.T) {
+		e := full()
+		for i := 1; i < 100; i++ { // the first one came with the one that found no room
+			if got, want := again(e, "c-"+string(rune(0x100+i)), 0), time.Second+time.Duration(i)*10*ms; got != want {
+				t.Fatalf("request %d comes back after %v, want %v", i, got, want)
+			}
+		}
+	})
+	t.Run("a greedy source moves no other", func(t *testing.T) {
+		e := full()
+		last := time.Duration(0)
+		for range 100 {
+			last = again(e, "greedy", 0)
+		}
+		if last != retryMax {
+			t.Errorf("the hundredth request of one source comes back after %v, want %v: it has one of 52 shares", last, retryMax)
+		}
+		if got, want := again(e, "other", 0), time.Second+20*ms; got != want {
+			t.Errorf("the first request of another source comes back after %v, want %v", got, want)
+		}
+	})
+	t.Run("what has passed is free", func(t *testing.T) {
+		e := full()
+		again(e, "greedy", 0)
+		if got := again(e, "greedy", 20*time.Second); got != time.Second {
+			t.Errorf("20 s later it comes back after %v, want 1s", got)
+		}
+	})
+	t.Run("a crash", func(t *testing.T) {
+		e := full()
+		for range 100 {
+			again(e, "greedy", 0)
+		}
+		e.Clear()
+		if got := e.door.Appoint(0, node.High, "greedy"); got != time.Second {
+			t.Errorf("after a crash the first one comes back after %v, want 1s", got)
+		}
+	})
+}
+
+// Whatever comes, an appointment is within its bounds, and those of a source follow each other.
+func TestAppointmentsAreBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := NewDoor(Default())
+		d.End(node.High, time.Duration(rapid.IntRange(0, 2000).Draw(t, "ms"))*ms)
+		now, last := node.Instant(time.Hour), map[string]node.Instant{}
+		for range rapid.IntRange(1, 200).Draw(t, "requests") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 300).Draw(t, "pause")) * ms)
+			source := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "source")
+			after := d.Appoint(now, node.High, source)
+			if after < retryMin || after > retryMax {
+				t.Fatalf("an appointment after %v, want %v to %v", after, retryMin, retryMax)
+			}
+			if at := now.Add(after); at < last[source] {
+				t.Fatalf("%s comes back at %v, before its last appointment at %v", source, at, last[source])
+			}
+			last[source] = now.Add(after)
+		}
+	})
 }

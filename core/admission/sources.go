@@ -15,7 +15,8 @@ type source struct {
 	windows      [Operations]window
 	places       int // requests that wait
 	used         node.Instant
-	older, newer int32 // in the order of use; others ends the list on both sides
+	next         node.Instant // the earliest appointment of its next refused request
+	older, newer int32        // in the order of use; others ends the list on both sides
 }
 
 // sources is a table of at most max records and others. The least recently used one makes room

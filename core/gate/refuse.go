@@ -103,6 +103,12 @@ func jittered(env node.Env, least time.Duration) time.Duration {
 	return env.Rand(node.PurposeJitter).Duration(least, 2*least).Round(time.Millisecond)
 }
 
+// appointed is the time of the entrance, which gives each request its own, and a fourth at most.
+func appointed(env node.Env, at time.Duration) time.Duration {
+	at = max(time.Second, at)
+	return env.Rand(node.PurposeJitter).Duration(at, at+at/4).Round(time.Millisecond)
+}
+
 func refuse(env node.Env, s node.StreamID, r message.RequestID, code message.Code, detail string) {
 	env.Send(s, &message.Refused{Request: r, Code: code, Detail: detail})
 }
@@ -137,7 +143,7 @@ func (m *base) onShed(env node.Env, in *node.Input) {
 		ignore(env, in, "it found no room, and no gate answers it")
 		return
 	}
-	no := &message.Refused{Request: r, Code: message.CodeOverloaded, RetryAfter: jittered(env, max(time.Second, in.RetryAfter))}
+	no := &message.Refused{Request: r, Code: message.CodeOverloaded, RetryAfter: appointed(env, in.RetryAfter)}
 	gate, source, why := "gate "+string(env.Self().ID), cmp.Or(in.From.Source, string(in.From.ID)), event.ShedRefused
 	switch in.Reason {
 	case "":
