@@ -206,6 +206,17 @@ type ShardLost struct {
 	Reason string
 }
 
+// BudgetSpent: a manager fails a workflow, because its shards were lost more often than a budget
+// allows.
+type BudgetSpent struct {
+	Job      message.JobID
+	Fence    message.Fence
+	Workflow uint32
+	Scope    string // shard, workflow or job
+	Lost     uint64
+	Most     uint64 // losses after which a shard may run again
+}
+
 // SubjobDispatched: a gate sent a subjob to a manager.
 type SubjobDispatched struct {
 	Job        message.JobID
@@ -297,6 +308,9 @@ func (ShardDispatched) EventName() string { return "shard-dispatched" }
 
 // EventName implements node.Event.
 func (ShardLost) EventName() string { return "shard-lost" }
+
+// EventName implements node.Event.
+func (BudgetSpent) EventName() string { return "budget-spent" }
 
 // EventName implements node.Event.
 func (SubjobDispatched) EventName() string { return "subjob-dispatched" }

@@ -68,13 +68,15 @@ type Ages struct {
 
 // Bounds limit what a manager holds.
 type Bounds struct {
-	SpillAt     int // size in bytes from which on a record becomes a file
-	RerunMax    int // dispatches of one shard after losses of workers
-	DispatchMax int // dispatches of one shard in all
-	SubjobsMax  int // subjobs without an acknowledged result
-	FinishedMax int // finished subjobs that the manager remembers
-	WorkersMax  int // registered workers
-	ReportsMax  int // reports of figures a second that this manager asks its workers for
+	SpillAt          int // size in bytes from which on a record becomes a file
+	RerunMax         int // dispatches of one shard after losses of workers
+	WorkflowRerunMax int // of all shards of a workflow; a tenth of its shards if that is more
+	JobRerunMax      int // of all shards of a subjob; a tenth of its shards if that is more
+	DispatchMax      int // dispatches of one shard in all
+	SubjobsMax       int // subjobs without an acknowledged result
+	FinishedMax      int // finished subjobs that the manager remembers
+	WorkersMax       int // registered workers
+	ReportsMax       int // reports of figures a second that this manager asks its workers for
 }
 
 // spillMax is what a register can hold.
@@ -108,13 +110,15 @@ func Default() Config {
 			FileAge:         archive.Default().SweepAge,
 		},
 		Bounds: Bounds{
-			SpillAt:     16 << 10,
-			RerunMax:    3,
-			DispatchMax: 5,
-			SubjobsMax:  1000,
-			FinishedMax: 256,
-			WorkersMax:  10_000,
-			ReportsMax:  2000, // at 40 us with decoding, a twelfth of a core
+			SpillAt:          16 << 10,
+			RerunMax:         3,
+			WorkflowRerunMax: 3,
+			JobRerunMax:      20,
+			DispatchMax:      5,
+			SubjobsMax:       1000,
+			FinishedMax:      256,
+			WorkersMax:       10_000,
+			ReportsMax:       2000, // at 40 us with decoding, a twelfth of a core
 		},
 	}
 }
@@ -206,6 +210,8 @@ func (c *Config) Settings() []setting.Setting {
 		setting.Count("manager.reports_max", &c.ReportsMax, 100_000, "reports of figures a second for which workers are asked, as often as every 5 s at least", "smoother displays of jobs on thousands of workers", "less load"),
 		setting.Count("manager.finished_max", &c.FinishedMax, 100_000, "ended shares that are remembered", "memory", "a late question about one finds nothing"),
 		setting.Count("manager.rerun_max", &c.RerunMax, 100, "dispatches of one shard after losses of its worker", "patience with workers that fail", "a job fails earlier"),
+		setting.Count("manager.workflow_rerun_max", &c.WorkflowRerunMax, 10_000, "dispatches of all shards of a workflow after losses of workers; a tenth of its shards, if that is more", "patience with a fleet that shrinks", "a job fails earlier"),
+		setting.Count("manager.job_rerun_max", &c.JobRerunMax, 10_000, "dispatches of all shards of a job in this datacenter after losses of workers; a tenth of its shards, if that is more", "patience with a fleet that shrinks", "a job fails earlier"),
 		setting.Count("manager.dispatch_max", &c.DispatchMax, 100, "dispatches of one shard in all", "patience with workers that refuse", "a job fails earlier"),
 		setting.Count("manager.spill_at", &c.SpillAt, spillMax, "bytes from which on a record is kept as a file", "larger registers", "more files"),
 

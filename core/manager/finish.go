@@ -124,13 +124,15 @@ func (m *workflows) onLost(env node.Env, s *subjob.Shard, why string, from node.
 	if f != f.Subjob.After() {
 		f.Subjob.Stop.Clear = max(f.Subjob.Stop.Clear, from)
 	}
+	budget, lost, most := m.config.budgets().Spent(s)
 	switch {
 	case f.Subjob.Stops(f):
 		m.endShard(env, s, subjob.EndOf(f.Subjob.Stop.Decided), fmt.Sprintf("%s did not confirm that shard %d stopped: %s", s.Worker, s.ID.Ordinal, why))
 	case f.Failure != "":
 		m.endShard(env, s, message.WorkflowCancelled, why)
-	case m.config.spent(s):
-		m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("shard %d was lost %d times, dispatched %d times; at last on %s: %s", s.ID.Ordinal, s.Reruns, s.Dispatches, s.Worker, why))
+	case budget != subjob.BudgetNone:
+		env.Emit(event.BudgetSpent{Job: f.Subjob.Job, Fence: f.Subjob.Fence, Workflow: f.Index, Scope: budget.String(), Lost: uint64(lost), Most: uint64(most)})
+		m.endShard(env, s, message.WorkflowFailed, m.config.spentReason(s, budget, lost, most)+fmt.Sprintf("; at last on %s: %s", s.Worker, why))
 	default:
 		m.back(env, s, from)
 		m.place(env)
@@ -139,7 +141,24 @@ func (m *workflows) onLost(env node.Env, s *subjob.Shard, why string, from node.
 
 // spent says that a shard gets no further attempt.
 func (c *Config) spent(s *subjob.Shard) bool {
-	return s.Reruns > c.RerunMax || s.Dispatches >= c.DispatchMax
+	budget, _, _ := c.budgets().Spent(s)
+	return budget != subjob.BudgetNone
+}
+
+func (c *Config) budgets() *subjob.Budgets {
+	return &subjob.Budgets{Shard: c.RerunMax, Workflow: c.WorkflowRerunMax, Job: c.JobRerunMax, Dispatches: c.DispatchMax}
+}
+
+// spentReason names the budget that a loss has spent, and the setting that raises it.
+func (c *Config) spentReason(s *subjob.Shard, of subjob.Budget, lost, most int) string {
+	switch of {
+	case subjob.BudgetWorkflow:
+		return fmt.Sprintf("the workflow's budget is spent: workers lost its shards %d times, manager.workflow_rerun_max = %d lets %d of them run again", lost, c.WorkflowRerunMax, most)
+	case subjob.BudgetJob:
+		return fmt.Sprintf("the job's budget is spent: workers lost its shards %d times, manager.job_rerun_max = %d lets %d of them run again", lost, c.JobRerunMax, most)
+	case subjob.BudgetShard, subjob.BudgetNone:
+	}
+	return fmt.Sprintf("shard %d was lost %d times, dispatched %d times, and manager.rerun_max = %d, manager.dispatch_max = %d", s.ID.Ordinal, s.Reruns, s.Dispatches, c.RerunMax, c.DispatchMax)
 }
 
 // settleLosses handles the losses that waited for the files of a subjob.

@@ -80,7 +80,7 @@ func TestEveryEventHasAStory(t *testing.T) {
 	}
 	for _, name := range []string{
 		"acted", "fence-refused", "subjob-changed", "workflow-changed", "shard-dispatched", "shard-lost", "shard-counted",
-		"peer-registered", "peer-lost", "peer-refused", "ignored", "store-failed", "shed",
+		"peer-registered", "peer-lost", "peer-refused", "ignored", "store-failed", "shed", "budget-spent",
 	} {
 		if !strings.Contains(all.String(), "\n! "+name+" ") {
 			t.Errorf("no story shows the event %s", name)

@@ -18,6 +18,7 @@ type events struct {
 	lost      prometheus.Counter
 	executors prometheus.Counter
 	watched   *prometheus.CounterVec
+	budgets   *prometheus.CounterVec
 	fences    prometheus.Counter
 	peers     *prometheus.CounterVec
 	disk      prometheus.Counter
@@ -50,6 +51,7 @@ func newEvents() events {
 		executors: counter("hyperscale_executor_deaths_total", "Executors that ended, and not as asked."),
 		watched:   vector("hyperscale_executor_watch_total", "Changes of what this worker thinks of its executors' loops, by the new state; stuck = it kills one.", "state"),
 		fences:    counter("hyperscale_fence_refusals_total", "Orders and reports refused for a stale fence."),
+		budgets:   vector("hyperscale_budget_spent_total", "Workflows that failed because workers lost their shards more often than a budget allows.", "scope"),
 		peers:     vector("hyperscale_peer_changes_total", "Peers that registered or were lost.", "role", "change"),
 		disk:      counter("hyperscale_store_refusals_total", "Writes that the disk refused, as the machine saw them."),
 		shed:      vector("hyperscale_node_shed_requests_total", "What this node refused, dropped or gave up, by reason.", "reason"),
@@ -64,7 +66,7 @@ func newEvents() events {
 }
 
 func (e *events) register(r *prometheus.Registry) {
-	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.executors, e.watched, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.used, e.bounds, e.near)
+	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.executors, e.watched, e.budgets, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.used, e.bounds, e.near)
 	e.gates.register(r)
 	e.group.register(r)
 }
@@ -84,6 +86,8 @@ func (e *events) observe(ev node.Event) {
 		e.shards.WithLabelValues(ev.State.String()).Inc()
 	case event.ShardLost:
 		e.lost.Inc()
+	case event.BudgetSpent:
+		e.budgets.WithLabelValues(ev.Scope).Inc()
 	case event.ExecutorGone:
 		e.executors.Inc()
 	case event.ExecutorWatched:

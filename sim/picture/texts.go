@@ -13,7 +13,7 @@ import (
 // wrong says that an event reports something that went wrong.
 func wrong(e node.Event) bool {
 	switch e.(type) {
-	case event.FenceRefused, event.ShardLost, event.ExecutorGone, event.PeerLost, event.StoreFailed, event.Shed:
+	case event.FenceRefused, event.ShardLost, event.BudgetSpent, event.ExecutorGone, event.PeerLost, event.StoreFailed, event.Shed:
 		return true
 	}
 	return false
