@@ -144,7 +144,7 @@ func (s *jobs) cancelsSoon(r Record, j *theJob, e event.JobChanged) {
 type Delivery struct {
 	Job     message.JobID
 	State   message.JobState
-	Subjobs int
+	Subjobs int // whose figures count: those that best effort left out do not
 	Started uint64
 }
 

@@ -92,6 +92,8 @@ type submission struct {
 	prefer      []string
 	importance  string
 	deadline    time.Duration
+	least       uint32
+	after       time.Duration
 }
 
 func (f *submission) add(flags *pflag.FlagSet) {
@@ -103,6 +105,18 @@ func (f *submission) add(flags *pflag.FlagSet) {
 	slices.SortFunc(ranks, func(a, b string) int { return rankOf(a).Class() - rankOf(b).Class() })
 	command.AddChoice(flags, &f.importance, "importance", message.RankMedium.String(), "place in the gate's queue, which a long wait raises", ranks...)
 	flags.Var(command.NewSpan(&f.deadline, time.Second), "deadline", "give the job up if it has not begun within this time, as in 10m")
+	flags.Uint32Var(&f.least, "best-effort", 0, "end with the datacenters that have completed, at least `n`, once --best-effort-after is over; the others count nowhere")
+	flags.Var(command.NewSpan(&f.after, time.Second), "best-effort-after", "how long after its dispatch the job waits for all datacenters, with --best-effort: 5m if not given")
+}
+
+// bestEffortAfter is how long a job waits for its last datacenters if no flag says so.
+const bestEffortAfter = 5 * time.Minute
+
+func (f *submission) bestEffort() message.BestEffort {
+	if f.least > 0 {
+		return message.BestEffort{Least: f.least, After: cmp.Or(f.after, bestEffortAfter)}
+	}
+	return message.BestEffort{After: f.after} // a gate rejects a time alone
 }
 
 func rankOf(name string) message.Rank { return message.Rank(slices.Index(message.Ranks(), name)) }
@@ -111,6 +125,6 @@ func rankOf(name string) message.Rank { return message.Rank(slices.Index(message
 func (f *submission) message(program *message.Program, plan *message.Plan) *message.JobSubmit {
 	return &message.JobSubmit{
 		Key: cmp.Or(f.key, rand.Text()), Name: program.Main, Program: *program, Plan: *plan,
-		Datacenters: f.datacenters, Rank: rankOf(f.importance), Deadline: f.deadline, Count: f.count, Preferred: f.prefer,
+		Datacenters: f.datacenters, Rank: rankOf(f.importance), Deadline: f.deadline, Count: f.count, Preferred: f.prefer, BestEffort: f.bestEffort(),
 	}
 }

@@ -59,3 +59,28 @@ func TestSubmissionsSayWhereTheyRun(t *testing.T) {
 		}
 	}
 }
+
+// A best effort names how many datacenters are enough, and after what time. A time alone reaches the
+// gate, which rejects it.
+func TestBestEffortFlags(t *testing.T) {
+	for _, x := range []struct {
+		args []string
+		want message.BestEffort
+	}{
+		{nil, message.BestEffort{}},
+		{[]string{"--best-effort", "2"}, message.BestEffort{Least: 2, After: 5 * time.Minute}},
+		{[]string{"--best-effort", "2", "--best-effort-after", "90s"}, message.BestEffort{Least: 2, After: 90 * time.Second}},
+		{[]string{"--best-effort-after", "90s"}, message.BestEffort{After: 90 * time.Second}},
+	} {
+		var f submission
+		flags := pflag.NewFlagSet("submit", pflag.ContinueOnError)
+		f.add(flags)
+		if err := flags.Parse(x.args); err != nil {
+			t.Errorf("%v: %v", x.args, err)
+			continue
+		}
+		if got := f.message(&message.Program{}, &message.Plan{}).BestEffort; got != x.want {
+			t.Errorf("%v: the submission says %+v, want %+v", x.args, got, x.want)
+		}
+	}
+}

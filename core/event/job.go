@@ -217,6 +217,15 @@ type BudgetSpent struct {
 	Most     uint64 // losses after which a shard may run again
 }
 
+// SubjobLate: a gate got the result of a subjob that had ended without it. It counts nowhere.
+type SubjobLate struct {
+	Job        message.JobID
+	Fence      message.Fence
+	Datacenter string
+	State      message.JobState
+	Started    uint64
+}
+
 // SubjobDispatched: a gate sent a subjob to a manager.
 type SubjobDispatched struct {
 	Job        message.JobID
@@ -311,6 +320,9 @@ func (ShardLost) EventName() string { return "shard-lost" }
 
 // EventName implements node.Event.
 func (BudgetSpent) EventName() string { return "budget-spent" }
+
+// EventName implements node.Event.
+func (SubjobLate) EventName() string { return "subjob-late" }
 
 // EventName implements node.Event.
 func (SubjobDispatched) EventName() string { return "subjob-dispatched" }

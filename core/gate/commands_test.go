@@ -176,6 +176,7 @@ func (m *member) submitted(t *testing.T, d *datadriven.TestData) *message.JobSub
 	if d.HasArg("after") {
 		s.Plan.AfterAll = 1
 	}
+	s.BestEffort = message.BestEffort{Least: uint32(number(t, arg(d, "least", "0"))), After: span(t, arg(d, "after-all-of", "0s"))}
 	s.Count, s.Preferred = uint32(number(t, arg(d, "count", "0"))), list(arg(d, "prefer", ""))
 	if d.HasArg("soak") { // a second workflow, which lasts longer
 		soak := s.Plan.Workflows[0]

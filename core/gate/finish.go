@@ -24,6 +24,9 @@ func (m *driver) count(env node.Env, in *node.Input, j *entry, p *job.Subjob, r 
 		m.endSubjobs(env, j)
 		return
 	}
+	if m.endIfEnough(env, j) {
+		return
+	}
 	file := encoded(r)
 	p.File = archive.DigestOf(file)
 	j.Ends.Note(&j.Job)
@@ -75,7 +78,27 @@ func (m *driver) giveUpSubjob(env node.Env, j *entry, p *job.Subjob, to message.
 	if p.Fault.Cluster() {
 		m.note(env, p, true)
 	}
+	job.EffortOf(&j.Job).Bare(p)
 	env.Emit(event.SubjobGivenUp{Job: j.ID, Datacenter: p.Datacenter, State: to, Started: result.Started(p.Result)})
+}
+
+// endIfEnough ends a job by best effort: enough of its datacenters have completed, and its time is over.
+// The others count nowhere. Their managers learn it from the answers to their heartbeats, once a
+// majority has the job's end.
+func (m *driver) endIfEnough(env node.Env, j *entry) bool {
+	if at, enough := job.EffortOf(&j.Job).EndsAt(); !enough || env.Now() < at {
+		return false
+	}
+	reached(env, "gate/best-effort")
+	want := j.Spec.BestEffort
+	for _, p := range j.Subjobs {
+		if p.Phase != job.Done {
+			p.Release(m.places)
+			m.giveUpSubjob(env, j, p, message.JobCancelled, fmt.Sprintf("left out by best effort: it had not completed %v after the job's dispatch, and %d datacenters had", want.After, want.Least))
+		}
+	}
+	m.endSubjobs(env, j)
+	return true
 }
 
 func (m *driver) endIfDone(env node.Env, j *entry) {

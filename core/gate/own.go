@@ -323,6 +323,8 @@ func (m *ownership) onJobTimer(env node.Env, id message.JobID) {
 		m.resendCancels(env, j)
 	case env.Now().Sub(j.Started) >= j.RunTimeout:
 		m.expire(env, j)
+	case m.endIfEnough(env, j):
+		return
 	default:
 		if j.Aborting() && env.Now().Sub(j.Resend) >= m.config.CancelRetry {
 			m.sendAborts(env, j)

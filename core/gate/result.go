@@ -5,6 +5,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/gate/job"
+	"hyperscale/core/gate/result"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -164,8 +165,10 @@ func (m *roster) onOwnResult(env node.Env, in *node.Input, j *entry, r *message.
 		ack.Stale, ack.Current = true, j.Fence()
 		env.Emit(event.FenceRefused{Shard: message.ShardID{Job: j.ID}, Subjob: true, Got: r.Fence, Current: ack.Current, What: "SubjobResult"})
 		m.answer(env, in, ack)
-	case p.End == job.Counted && r.Fence.SubjobEpoch == p.Fence.SubjobEpoch, p.Phase == job.Done && p.End == job.Unheard:
+	case p.End == job.Counted && r.Fence.SubjobEpoch == p.Fence.SubjobEpoch:
 		m.answer(env, in, ack)
+	case p.Phase == job.Done && p.End == job.Unheard:
+		m.onLate(env, in, j, r)
 	case r.Fence.Less(p.Fence):
 		stale(env, j, p, r.Fence, "SubjobResult")
 		ack.Stale, ack.Current = true, p.Fence
@@ -181,6 +184,16 @@ func (m *roster) onOwnResult(env node.Env, in *node.Input, j *entry, r *message.
 	case follows(env, in, j, p, r.Fence):
 		m.count(env, in, j, p, r)
 	}
+}
+
+// onLate acknowledges a result of a subjob that has ended without it. It counts nowhere.
+func (m *roster) onLate(env node.Env, in *node.Input, j *entry, r *message.SubjobResult) {
+	if j.State.Terminal() && !j.Shown.Terminal() {
+		ignore(env, in, "the end of its job is on no majority yet") // the manager repeats it
+		return
+	}
+	env.Emit(event.SubjobLate{Job: r.Job, Fence: r.Fence, Datacenter: r.Subjob.Name, State: r.Subjob.State, Started: result.Started(&r.Subjob)})
+	m.answer(env, in, &message.SubjobResultAck{Job: r.Job, Fence: r.Fence})
 }
 
 // answer replies to a manager, directly or through the gate that passed its result on.

@@ -858,6 +858,23 @@ func (z *BarrierStats) check() error {
 	return nil
 }
 
+func (z *BestEffort) size() int {
+	n := 13
+	n += sizeUint(uint64(z.Least))
+	n += sizeInt(int64(z.After))
+	return n
+}
+
+func (z *BestEffort) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Least))
+	h = node.Mix(h, uint64(z.After))
+	return h
+}
+
+func (z *BestEffort) check() error {
+	return nil
+}
+
 func (z *CounterPlan) size() int {
 	n := 24
 	n += sizeString(len(z.Name))
@@ -2090,7 +2107,7 @@ func (z *RequestID) check() error {
 }
 
 func (z *Result) size() int {
-	n := 70
+	n := 78
 	n += sizeBytes(len(z.Job))
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
@@ -2111,6 +2128,10 @@ func (z *Result) size() int {
 	n += sizeArray(len(z.Turns))
 	for i := range z.Turns {
 		n += sizeString(len(z.Turns[i]))
+	}
+	n += sizeArray(len(z.Missing))
+	for i := range z.Missing {
+		n += sizeString(len(z.Missing[i]))
 	}
 	return n
 }
@@ -2136,6 +2157,10 @@ func (z *Result) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(len(z.Turns)))
 	for i := range z.Turns {
 		h = node.MixString(h, string(z.Turns[i]))
+	}
+	h = node.Mix(h, uint64(len(z.Missing)))
+	for i := range z.Missing {
+		h = node.MixString(h, string(z.Missing[i]))
 	}
 	return h
 }
@@ -3425,7 +3450,7 @@ func (z *JobSubmit) Size() int { return z.size() }
 func (z *JobSubmit) Digest() uint64 { return z.digest(16) }
 
 func (z *JobSubmit) size() int {
-	n := 85
+	n := 97
 	n += z.Request.size()
 	n += sizeString(len(z.Key))
 	n += sizeString(len(z.Name))
@@ -3443,6 +3468,7 @@ func (z *JobSubmit) size() int {
 	for i := range z.Preferred {
 		n += sizeString(len(z.Preferred[i]))
 	}
+	n += z.BestEffort.size()
 	return n
 }
 
@@ -3464,6 +3490,7 @@ func (z *JobSubmit) digest(h uint64) uint64 {
 	for i := range z.Preferred {
 		h = node.MixString(h, string(z.Preferred[i]))
 	}
+	h = z.BestEffort.digest(h)
 	return h
 }
 
@@ -3479,6 +3506,9 @@ func (z *JobSubmit) check() error {
 	}
 	if err := z.Plan.check(); err != nil {
 		return within("plan", err)
+	}
+	if err := z.BestEffort.check(); err != nil {
+		return within("best_effort", err)
 	}
 	return nil
 }

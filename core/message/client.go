@@ -24,6 +24,13 @@ type JobSubmit struct {
 	Deadline    time.Duration `msg:"deadline"`  // by when it must begin, from its acceptance on; zero: none
 	Count       uint32        `msg:"count"`     // of datacenters that the gate chooses; zero: one, or those that Datacenters names
 	Preferred   []string      `msg:"preferred"` // datacenters to choose first, if they have the cores
+	BestEffort  BestEffort    `msg:"best_effort"`
+}
+
+// BestEffort lets a job end without its slowest datacenters. The zero value waits for all.
+type BestEffort struct {
+	Least uint32        `msg:"least"` // of its datacenters that must complete; zero: all
+	After time.Duration `msg:"after"` // from the dispatch on: until then it waits for all
 }
 
 // Rank is how important a job is in the queue of its gate.

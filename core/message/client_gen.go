@@ -13,6 +13,82 @@ const (
 )
 
 // MarshalMsg implements msgp.Marshaler
+func (z BestEffort) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "least"
+	o = append(o, 0x82, 0xa5, 0x6c, 0x65, 0x61, 0x73, 0x74)
+	o = msgp.AppendUint32(o, z.Least)
+	// string "after"
+	o = append(o, 0xa5, 0x61, 0x66, 0x74, 0x65, 0x72)
+	o = msgp.AppendDuration(o, z.After)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *BestEffort) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > zbedc47bclimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "least":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Least")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Least, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Least")
+				return
+			}
+		case "after":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "After")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.After, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "After")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z BestEffort) Msgsize() (s int) {
+	s = 1 + 6 + msgp.Uint32Size + 6 + msgp.DurationSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z ClientPing) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 1
@@ -1721,9 +1797,9 @@ func (z *JobStatus) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobSubmit) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 11
+	// map header, size 12
 	// string "request"
-	o = append(o, 0x8b, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o = append(o, 0x8c, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
 	o, err = z.Request.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Request")
@@ -1773,6 +1849,15 @@ func (z *JobSubmit) MarshalMsg(b []byte) (o []byte, err error) {
 	for za0002 := range z.Preferred {
 		o = msgp.AppendString(o, z.Preferred[za0002])
 	}
+	// string "best_effort"
+	o = append(o, 0xab, 0x62, 0x65, 0x73, 0x74, 0x5f, 0x65, 0x66, 0x66, 0x6f, 0x72, 0x74)
+	// map header, size 2
+	// string "least"
+	o = append(o, 0x82, 0xa5, 0x6c, 0x65, 0x61, 0x73, 0x74)
+	o = msgp.AppendUint32(o, z.BestEffort.Least)
+	// string "after"
+	o = append(o, 0xa5, 0x61, 0x66, 0x74, 0x65, 0x72)
+	o = msgp.AppendDuration(o, z.BestEffort.After)
 	return
 }
 
@@ -1958,6 +2043,61 @@ func (z *JobSubmit) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "best_effort":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "BestEffort")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "BestEffort")
+				return
+			}
+			if zb0005 > zbedc47bclimitMaps {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			var zb0005Dup [1]byte
+			for zb0005 > 0 {
+				zb0005--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "BestEffort")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "least":
+					if zb0005Dup[0]&(1<<0) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "BestEffort", "Least")
+						return
+					}
+					zb0005Dup[0] |= 1 << 0
+					z.BestEffort.Least, bts, err = msgp.ReadUint32Bytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "BestEffort", "Least")
+						return
+					}
+				case "after":
+					if zb0005Dup[0]&(1<<1) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "BestEffort", "After")
+						return
+					}
+					zb0005Dup[0] |= 1 << 1
+					z.BestEffort.After, bts, err = msgp.ReadDurationBytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "BestEffort", "After")
+						return
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "BestEffort")
+						return
+					}
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1980,6 +2120,7 @@ func (z *JobSubmit) Msgsize() (s int) {
 	for za0002 := range z.Preferred {
 		s += msgp.StringPrefixSize + len(z.Preferred[za0002])
 	}
+	s += 12 + 1 + 6 + msgp.Uint32Size + 6 + msgp.DurationSize
 	return
 }
 

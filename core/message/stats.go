@@ -253,5 +253,6 @@ type Result struct {
 	Datacenters []DatacenterResult `msg:"datacenters"`
 	Workflows   []WorkflowResult   `msg:"workflows"` // merged over the datacenters
 	Thresholds  []ThresholdResult  `msg:"thresholds"`
-	Turns       []string           `msg:"turns"` // of core/plan: in which order the workflows begin
+	Turns       []string           `msg:"turns"`   // of core/plan: in which order the workflows begin
+	Missing     []string           `msg:"missing"` // datacenters that best effort left out: their figures count nowhere
 }

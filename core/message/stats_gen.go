@@ -987,9 +987,9 @@ func (z *PhaseTimes) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Result) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 9
+	// map header, size 10
 	// string "job"
-	o = append(o, 0x89, 0xa3, 0x6a, 0x6f, 0x62)
+	o = append(o, 0x8a, 0xa3, 0x6a, 0x6f, 0x62)
 	o, err = z.Job.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Job")
@@ -1046,6 +1046,12 @@ func (z *Result) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Turns)))
 	for za0004 := range z.Turns {
 		o = msgp.AppendString(o, z.Turns[za0004])
+	}
+	// string "missing"
+	o = append(o, 0xa7, 0x6d, 0x69, 0x73, 0x73, 0x69, 0x6e, 0x67)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Missing)))
+	for za0005 := range z.Missing {
+		o = msgp.AppendString(o, z.Missing[za0005])
 	}
 	return
 }
@@ -1240,6 +1246,34 @@ func (z *Result) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "missing":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Missing")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			var zb0006 uint32
+			zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Missing")
+				return
+			}
+			if zb0006 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Missing) >= int(zb0006) {
+				z.Missing = (z.Missing)[:zb0006]
+			} else {
+				z.Missing = make([]string, zb0006)
+			}
+			for za0005 := range z.Missing {
+				z.Missing[za0005], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Missing", za0005)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1269,6 +1303,10 @@ func (z *Result) Msgsize() (s int) {
 	s += 6 + msgp.ArrayHeaderSize
 	for za0004 := range z.Turns {
 		s += msgp.StringPrefixSize + len(z.Turns[za0004])
+	}
+	s += 8 + msgp.ArrayHeaderSize
+	for za0005 := range z.Missing {
+		s += msgp.StringPrefixSize + len(z.Missing[za0005])
 	}
 	return
 }

@@ -11,21 +11,22 @@ const Schema = "hyperscale.result/v1"
 
 // Result is the whole file.
 type Result struct {
-	Schema      string                `json:"schema"`          // always hyperscale.result/v1
-	Job         string                `json:"job"`             // the id that submit printed
-	Name        string                `json:"name"`            // the main file's name; of `run URL` the URL, without its user and query
-	Outcome     string                `json:"outcome"`         // COMPLETED, PARTIAL, FAILED, CANCELLED or TIMED_OUT
-	Error       string                `json:"error,omitempty"` // why it did not complete
-	StartedAt   string                `json:"started_at"`      // RFC 3339, by the clock of the client that submitted the job
-	DurationNS  int64                 `json:"duration_ns"`     // from acceptance to the end
-	Totals      Totals                `json:"totals"`          // of all workflows' measured steps
-	Requested   Totals                `json:"requested"`       // of all requests of the load, each once
-	Generator   Generator             `json:"generator"`       // how well the load was generated, at the worst
-	Datacenters map[string]Datacenter `json:"datacenters"`     // by name
-	Workflows   []Workflow            `json:"workflows"`       // in the file's order, merged over the datacenters
-	Thresholds  []Threshold           `json:"thresholds"`      // in the file's order
-	Turns       []string              `json:"turns,omitempty"` // in which order the workflows begin, as `validate` draws it; left out if all begin at once
-	Run         *Run                  `json:"run,omitempty"`   // the program, its arguments and the machine; unknown for a job that was only watched
+	Schema      string                `json:"schema"`            // always hyperscale.result/v1
+	Job         string                `json:"job"`               // the id that submit printed
+	Name        string                `json:"name"`              // the main file's name; of `run URL` the URL, without its user and query
+	Outcome     string                `json:"outcome"`           // COMPLETED, PARTIAL, FAILED, CANCELLED or TIMED_OUT
+	Error       string                `json:"error,omitempty"`   // why it did not complete
+	StartedAt   string                `json:"started_at"`        // RFC 3339, by the clock of the client that submitted the job
+	DurationNS  int64                 `json:"duration_ns"`       // from acceptance to the end
+	Totals      Totals                `json:"totals"`            // of all workflows' measured steps
+	Requested   Totals                `json:"requested"`         // of all requests of the load, each once
+	Generator   Generator             `json:"generator"`         // how well the load was generated, at the worst
+	Datacenters map[string]Datacenter `json:"datacenters"`       // by name
+	Workflows   []Workflow            `json:"workflows"`         // in the file's order, merged over the datacenters
+	Thresholds  []Threshold           `json:"thresholds"`        // in the file's order
+	Turns       []string              `json:"turns,omitempty"`   // in which order the workflows begin, as `validate` draws it; left out if all begin at once
+	Missing     []string              `json:"missing,omitempty"` // datacenters that best effort left out: their figures count nowhere, so the others are a part of the load
+	Run         *Run                  `json:"run,omitempty"`     // the program, its arguments and the machine; unknown for a job that was only watched
 }
 
 // Run holds what a reader needs to run the same test again. It leaves out values of parameters

@@ -41,3 +41,11 @@ func TestSummaryOfWhatNeverBegan(t *testing.T) {
 		t.Errorf("the summary says:\n%s", got)
 	}
 }
+
+// A result that lacks datacenters says so under its headline.
+func TestPartialResultsSayWhatIsMissing(t *testing.T) {
+	r := &report.Result{Name: "x", Outcome: "COMPLETED", Missing: []string{"c"}, Datacenters: map[string]report.Datacenter{"a": {}, "b": {}, "c": {}}}
+	if got := Summary(r, Style{Width: 200}); !strings.Contains(got, "partial: best effort left out c; the figures are those of the other 2") {
+		t.Errorf("the summary does not name the missing datacenter:\n%s", got)
+	}
+}

@@ -55,6 +55,9 @@ func (d *summary) headline() {
 	if r.Error != "" {
 		d.wrap("  ", d.reason(r.Error), bad)
 	}
+	if n := len(r.Missing); n > 0 {
+		d.wrap("  ", fmt.Sprintf("partial: best effort left out %s; the figures are those of the other %d", units.Clean(strings.Join(r.Missing, ", ")), len(r.Datacenters)-n), bad)
+	}
 	d.scripts()
 	t := r.Requested
 	if t.Started > 0 {

@@ -217,7 +217,7 @@ func (s *Cluster) onResult(o *Order, r *message.Result) {
 	for i := range r.Datacenters {
 		s.onOffered(o, &r.Datacenters[i])
 	}
-	s.Checker.Delivered(at, checker.Delivery{Job: o.Job, State: r.State, Subjobs: len(r.Datacenters), Started: started})
+	s.Checker.Delivered(at, checker.Delivery{Job: o.Job, State: r.State, Subjobs: len(r.Datacenters) - len(r.Missing), Started: started})
 }
 
 // onOffered judges that the iterations of a timed workflow which completed are those that its plan

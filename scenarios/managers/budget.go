@@ -43,9 +43,13 @@ func buildLosingFleet(s *cluster.Cluster) {
 		at := 12*time.Second + time.Duration(i)*2500*time.Millisecond + s.Rand.Duration(0, time.Second).Truncate(stage.Tick)
 		s.Fault(sim.Fault{At: at, For: 30 * time.Second, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
 	}
+	first := 16 * time.Second
+	if few {
+		first = 34 * time.Second // a loss that no manager saw spends nothing
+	}
 	for i := range 9 { // each manager in turn: the holder is among the first three
 		id := s.Managers[i%len(s.Managers)]
-		at := 16*time.Second + time.Duration(i)*7*time.Second + s.Rand.Duration(0, time.Second).Truncate(stage.Tick)
+		at := first + time.Duration(i)*7*time.Second + s.Rand.Duration(0, time.Second).Truncate(stage.Tick)
 		s.Fault(sim.Fault{At: at, For: 4 * time.Second, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
 	}
 	b := &budget{Cluster: s, lost: map[message.ShardID]bool{}, seen: map[attempt]bool{}}

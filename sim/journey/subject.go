@@ -109,6 +109,10 @@ func JobOfEvent(e node.Event) message.JobID {
 		return e.Shard.Job
 	case event.SubjobGivenUp:
 		return e.Job
+	case event.SubjobLate:
+		return e.Job
+	case event.BudgetSpent:
+		return e.Job
 	case event.ShardDispatched:
 		return e.Shard.Job
 	case event.ShardLost:

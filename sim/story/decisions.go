@@ -41,6 +41,8 @@ func decision(e node.Event) (mark byte, text string) {
 		return good, fmt.Sprintf("counts the result of %s from %s under fence %v: %v, %d started", e.Datacenter, e.Manager, e.Fence, e.State, e.Started)
 	case event.SubjobGivenUp:
 		return bad, fmt.Sprintf("ends the part of %s without its result: %v, %d started as far as it knows", e.Datacenter, e.State, e.Started)
+	case event.SubjobLate:
+		return bad, fmt.Sprintf("gets the result of %s too late: %v, %d started, and it counts nowhere", e.Datacenter, e.State, e.Started)
 	case event.ShardDispatched:
 		return again(e.Fence.Attempt), fmt.Sprintf("dispatches %s%s to %s under fence %v, %d virtual users on %d cores", slice(e.Shard), repeated(e.Fence.Attempt), e.Worker, e.Fence, e.VUs, e.Cores)
 	case event.ShardLost:

@@ -28,6 +28,9 @@ func (j *Job) Due(now node.Instant, t Timing) (at node.Instant, ok bool) {
 		return j.Resend.Add(t.CancelRetry), true
 	}
 	next := min(node.Instant(math.MaxInt64), j.Started.Add(j.RunTimeout))
+	if at, enough := EffortOf(j).EndsAt(); enough {
+		next = min(next, max(now, at))
+	}
 	if j.Aborting() {
 		next = min(next, max(now, j.Resend.Add(t.CancelRetry)))
 	}

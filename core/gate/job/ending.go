@@ -23,7 +23,8 @@ func (j *Job) Ending() Ending {
 	var states []message.JobState
 	var errors []string
 	taken := false
-	for _, p := range j.Subjobs {
+	heard := EffortOf(j).heard()
+	for _, p := range heard {
 		states = append(states, p.Result.State)
 		taken = taken || p.Accepted
 		if p.Result.Error != "" {
@@ -41,13 +42,13 @@ func (j *Job) Ending() Ending {
 	case j.Expired && outcome != message.JobCompleted:
 		return Ending{To: message.JobTimedOut, Reason: j.timeoutReason(reason)}
 	case j.State == message.JobDispatching && !taken:
-		return Ending{To: message.JobFailed, Reason: reason, Dead: clustered(j.Subjobs)}
+		return Ending{To: message.JobFailed, Reason: reason, Dead: clustered(heard)}
 	case outcome == message.JobCancelled && len(j.Aborts) > 0: // a client cancelled each workflow
 		return Ending{Via: []message.JobState{message.JobCancelling}, To: message.JobCancelled, Reason: reason}
 	case outcome == message.JobCancelled:
 		return via(Ending{To: message.JobFailed, Reason: "cancelled inside its datacenters, not by a client", Dead: true}, j.State)
 	}
-	return via(Ending{To: outcome, Reason: reason, Dead: outcome == message.JobFailed && clustered(j.Subjobs)}, j.State)
+	return via(Ending{To: outcome, Reason: reason, Dead: outcome == message.JobFailed && clustered(heard)}, j.State)
 }
 
 // via adds the states on the way to an end of subjobs that managers took up.

@@ -234,6 +234,7 @@ func (j *Job) Merged() *message.JobResult {
 	for _, p := range j.Subjobs {
 		r.Datacenters = append(r.Datacenters, *p.Result)
 	}
+	r.Missing = EffortOf(j).missing()
 	merged := result.Merge(r, &j.Spec.Plan)
 	for _, l := range j.Behind {
 		if int(l.Workflow) < len(merged.Result.Workflows) {

@@ -31,6 +31,7 @@ func CheckWish(s *message.JobSubmit, most int) (faults []plan.Fault) {
 	} else if int64(s.Count) > int64(most) {
 		add("count", fmt.Sprint(s.Count), fmt.Sprintf("be at most gate.datacenters_max = %d", most), "ask for fewer, or raise the setting")
 	}
+	checkBestEffort(s, add)
 	switch n := len(s.Preferred); {
 	case n > 0 && len(s.Datacenters) > 0:
 		add("preferred", fmt.Sprint(n), "be empty beside datacenters, which say where the job runs", "leave out one of both")
@@ -45,6 +46,20 @@ func CheckWish(s *message.JobSubmit, most int) (faults []plan.Fault) {
 		}
 	}
 	return faults
+}
+
+// checkBestEffort rejects a best effort that leaves no datacenter out, or that names no time.
+func checkBestEffort(s *message.JobSubmit, add func(key, value, bound, remedy string)) {
+	e, n := s.BestEffort, max(1, len(s.Datacenters), int(s.Count))
+	switch {
+	case e == message.BestEffort{}:
+	case e.Least == 0:
+		add("best_effort.least", "0", "be at least 1 beside best_effort.after", "say how many datacenters must complete")
+	case int64(e.Least) >= int64(n):
+		add("best_effort.least", fmt.Sprint(e.Least), fmt.Sprintf("be below %d, the number of the job's datacenters", n), "name more datacenters, or raise count")
+	case e.After <= 0:
+		add("best_effort.after", e.After.String(), "be above 0s", "say how long after its dispatch the job waits for all of its datacenters")
+	}
 }
 
 func (t *Turn) count() int { return int(max(1, t.Count)) }

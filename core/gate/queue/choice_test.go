@@ -154,3 +154,31 @@ func TestChosenSetsAreWhole(t *testing.T) {
 		}
 	})
 }
+
+// TestBestEffortsLeaveSomeOut: a best effort names at least one datacenter, fewer than the job has, and
+// a time.
+func TestBestEffortsLeaveSomeOut(t *testing.T) {
+	for _, c := range []struct {
+		in    []string
+		count uint32
+		least uint32
+		after time.Duration
+		want  string
+	}{
+		{[]string{"a", "b"}, 0, 0, 0, ""},
+		{[]string{"a", "b"}, 0, 1, time.Minute, ""},
+		{nil, 3, 2, 1, ""},
+		{[]string{"a", "b"}, 0, 2, time.Minute, "best_effort.least"},
+		{nil, 0, 1, time.Minute, "best_effort.least"},
+		{nil, 3, 3, time.Minute, "best_effort.least"},
+		{nil, 3, 0, time.Minute, "best_effort.least"},
+		{nil, 3, 2, 0, "best_effort.after"},
+		{nil, 3, 2, -1, "best_effort.after"},
+	} {
+		s := &message.JobSubmit{Datacenters: c.in, Count: c.count, BestEffort: message.BestEffort{Least: c.least, After: c.after}}
+		faults := queue.CheckWish(s, 10)
+		if got := len(faults); got > 1 || (got == 1) != (c.want != "") || got == 1 && faults[0].Key != c.want {
+			t.Errorf("%+v: %v", c, faults)
+		}
+	}
+}
