@@ -61,6 +61,10 @@
 //	       status and before the result.
 //	GATE-11 A listed dead letter was ended by the cluster, and its program can be fetched. A
 //	       replay changes nothing of it. Equal replays are one job.
+//	GATE-12 While the stream that carried a dispatch stands, the gate repeats it only after a
+//	       patience that doubles. Repeats and dispatches take tokens of one throttle.
+//	GATE-13 Best effort ends a job at its time or later, with at least as many completed
+//	       datacenters as the job wants. What it leaves out is in no sum.
 //
 // A gate that adopts a job publishes its last transition once more, since it cannot know
 // whether any client received it. A job's time stands still while no gate owns it. Its

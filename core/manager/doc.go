@@ -50,6 +50,8 @@
 //	MGR-11 A stop leaves after_all. It begins when all other workflows have ended and what was lost
 //	      has stopped, if the job had begun. A majority knows its end by the bound or by a second
 //	      cancellation before a worker hears of it.
+//	MGR-13 What runs again after losses stays within the budgets of its shard, its workflow and the
+//	       subjob, over all holders together.
 //
 // Layers, of which each calls those below it alone: Machine dispatches; tenure takes
 // registers over and gives them up; gateSide takes orders of gates and operators;
