@@ -95,6 +95,12 @@ func (e *Entrance) End(_ node.Message, _ int32, waited, took time.Duration) {
 	e.detector.Observe(waited + took)
 }
 
+// Load implements node.Entrance: the Level, less what it has fallen since the last request.
+func (e *Entrance) Load(at node.Instant) uint8 {
+	passed := int64(at)/int64(tickEvery) - e.tick
+	return uint8(max(0, int64(e.detector.Level())-max(0, passed)/calmTicks))
+}
+
 // Clear implements node.Entrance.
 func (e *Entrance) Clear() {
 	e.door.Clear()

@@ -193,3 +193,21 @@ func TestAppointmentsAreBounded(t *testing.T) {
 		}
 	})
 }
+
+
+// The load is the level of the last requests, and falls without further ones.
+func TestLoadOfAnEntrance(t *testing.T) {
+	c := &caller{NewEntrance(Default()), "c", node.RoleClient}
+	for i := range 2 {
+		c.serve(&message.JobSubmit{}, time.Duration(i)*tickEvery, 600*ms, 0)
+	}
+	c.serve(&message.JobSubmit{}, 2*tickEvery, 0, 0)
+	for _, row := range []struct {
+		ticks time.Duration
+		want  Level
+	}{{2, Stressed}, {11, Stressed}, {12, Busy}, {22, Calm}, {1000, Calm}} {
+		if got := Level(c.Load(node.Instant(row.ticks * tickEvery))); got != row.want {
+			t.Errorf("after %d ticks: %v, want %v", row.ticks, got, row.want)
+		}
+	}
+}

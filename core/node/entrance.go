@@ -13,6 +13,8 @@ type Entrance interface {
 	Begin(m Message, place int32, waited time.Duration, at Instant) Refusal
 	// End says how long the machine's Step for an admitted request took.
 	End(m Message, place int32, waited, took time.Duration)
+	// Load is how loaded the entrance finds its machine; zero: not at all.
+	Load(at Instant) uint8
 	// Clear forgets all that waits, but not what was learnt.
 	Clear()
 }
@@ -38,9 +40,11 @@ func (m *Mailbox) SetEntrance(machine Machine) {
 // Pass asks the entrance about an input that need not wait, as Push and Pop do about one that
 // waits. A refused one becomes its own stub.
 func (m *Mailbox) Pass(in *Input, at Instant) {
+	in.Mail = Mail{}
 	if m.entrance == nil || in.Kind != InputMessage || in.Message.Full() != Refuse {
 		return
 	}
+	in.Mail.Load = m.entrance.Load(at)
 	var no Refusal
 	if in.Place, no = m.entrance.Admit(in.Message, in.From.Role, in.From.Source, at); no.Reason != "" {
 		in.shed(no)

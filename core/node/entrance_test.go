@@ -38,6 +38,8 @@ func (k *keeper) End(_ node.Message, _ int32, _, took time.Duration) {
 	k.ended, k.took = k.ended+1, took
 }
 
+func (k *keeper) Load(node.Instant) uint8 { return uint8(k.places) }
+
 func (k *keeper) Clear() { k.places = 0 }
 
 // An entrance decides on requests alone, when they come and when their turn comes. The machine
@@ -95,5 +97,47 @@ func TestEntranceDecidesTwice(t *testing.T) {
 	k.places = 1
 	if box.Clear(); k.places != 0 {
 		t.Error("a node that crashed leaves places held")
+	}
+}
+
+// Each input carries what its mailbox holds after it: critical messages that were lost in this
+// incarnation, how full lane HIGH is, and the load that the entrance finds.
+func TestMailTellsOfTheMailbox(t *testing.T) {
+	k := &keeper{}
+	c := bounds(4)
+	c.Lanes[node.Critical] = 1
+	box := node.NewMailbox(c)
+	box.SetEntrance(k)
+	put := func(lane node.Priority, full node.Full, size int) {
+		box.Push(&node.Input{Kind: node.InputMessage, Stream: 1, Message: note{lane: lane, full: full, size: size}}, 0)
+	}
+	expect := func(when string, want node.Mail) {
+		t.Helper()
+		var in node.Input
+		if !box.Pop(&in, 0) || in.Mail != want {
+			t.Errorf("%s: %+v, want %+v", when, in.Mail, want)
+		}
+	}
+	put(node.Critical, node.Keep, 1)
+	put(node.Critical, node.Keep, 1) // lost
+	for range 3 {
+		put(node.High, node.Keep, 1)
+	}
+	put(node.Normal, node.Refuse, 1)
+	expect("three wait, and a request", node.Mail{Lost: 1, High: 75, Load: 1})
+	expect("two wait", node.Mail{Lost: 1, High: 50, Load: 1})
+	put(node.High, node.Keep, 54)
+	expect("by bytes", node.Mail{Lost: 1, High: 91, Load: 1})
+	box.Clear()
+	put(node.Low, node.Keep, 1)
+	expect("after a crash", node.Mail{})
+	k.places = 2
+	in := node.Input{Kind: node.InputMessage, Message: note{lane: node.Normal, full: node.Refuse}, Mail: node.Mail{Lost: 9}}
+	if box.Pass(&in, 0); in.Mail != (node.Mail{Load: 2}) {
+		t.Errorf("an input that need not wait has %+v", in.Mail)
+	}
+	in = node.Input{Kind: node.InputTimer, Mail: node.Mail{Lost: 9}}
+	if box.Pass(&in, 0); in.Mail != (node.Mail{}) {
+		t.Errorf("a timer that need not wait has %+v", in.Mail)
 	}
 }

@@ -103,6 +103,16 @@ type Input struct {
 	// RetryAfter is, with InputShed and the Reason of an entrance, when the sender may come again.
 	RetryAfter time.Duration
 	Place      int32 // what the entrance notes of an admitted request
+
+	// Mail is the state of the mailbox as the input left it. It is zero for one that did not wait.
+	Mail Mail
+}
+
+// Mail is what a mailbox tells its machine about itself.
+type Mail struct {
+	Lost uint32 // critical messages that have found no room, in this incarnation
+	High uint8  // how much of lane HIGH is full, in percent
+	Load uint8  // level of the entrance, as it counts levels
 }
 
 // take gives a slot of a stream what the next message of the stream is.

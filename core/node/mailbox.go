@@ -43,6 +43,7 @@ type Mailbox struct {
 	stubs    int
 	config   MailboxConfig
 	counts   [Priorities][fates]uint64
+	before   uint64   // critical messages that were lost before Clear
 	entrance Entrance // nil: it takes all for which there is room
 }
 
@@ -249,11 +250,25 @@ func (m *Mailbox) Pop(in *Input, at Instant) bool {
 		s.behind, s.key, s.size = 0, 0, 0
 		l.first++
 		m.size--
+		in.Mail = m.mail(at)
 		m.begin(in, at)
 		return true
 	}
 	Bug("mailbox: size %d but all lanes are empty", m.size)
 	return false
+}
+
+// mail describes what is left.
+func (m *Mailbox) mail(at Instant) Mail {
+	high := &m.lanes[High]
+	mail := Mail{
+		Lost: uint32(m.Dropped(Critical) - m.before),
+		High: uint8(min(100, max(100*high.bounded/m.config.Lanes[High], 100*high.bytes/m.config.Bytes))),
+	}
+	if m.entrance != nil {
+		mail.Load = m.entrance.Load(at)
+	}
+	return mail
 }
 
 // release takes the first slot of a lane out of its books.
@@ -320,7 +335,7 @@ func (m *Mailbox) Clear() {
 		clear(l.subject)
 		l.first, l.bounded, l.latest, l.bytes = l.next, 0, 0, 0
 	}
-	m.size, m.stubs = 0, 0
+	m.size, m.stubs, m.before = 0, 0, m.Dropped(Critical)
 	if m.entrance != nil {
 		m.entrance.Clear()
 	}

@@ -14,6 +14,7 @@ func (e *Env) step(in node.Input) {
 	if e.machine == nil || e.halted {
 		return
 	}
+	in.Mail = e.Mail
 	e.machine.Step(e, &in)
 	for !e.Held && len(e.puts) > 0 && !e.halted {
 		e.completeOne(e.Failure)

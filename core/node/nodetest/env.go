@@ -21,6 +21,9 @@ type Env struct {
 	Storage
 	execs executors
 
+	// Mail comes with each input: the state of the mailbox.
+	Mail node.Mail
+
 	config  Config
 	machine node.Machine
 	self    node.Peer

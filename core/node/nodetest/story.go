@@ -27,6 +27,7 @@ import (
 //	receive <peer> <Message> Field=value ...    more fields one a line below
 //	shed <peer> <Message> Field=value ...       it finds its lane full: the machine gets its stub
 //	limit <peer> <reason with _> <retry after> <Message> Field=value ...    its entrance refuses it
+//	mail [lost=n] [high=n] [load=n]             the state of the mailbox from now on
 //	backlog <peer> <bytes>       so much waits to be written on its newest stream
 //	datagram <peer> <Message> Field=value ...
 //	command <Message> Field=value ...
@@ -98,6 +99,8 @@ func (s *story) obey() {
 			s.Waiting = map[node.StreamID]int{}
 		}
 		s.Waiting[s.last(s.StreamsOf(p.ID))] = int(s.number(s.word(1)))
+	case "mail":
+		s.Mail = node.Mail{Lost: uint32(s.count("lost")), High: uint8(s.count("high")), Load: uint8(s.count("load"))}
 	case "datagram":
 		s.ReceiveDatagram(s.who(), s.message(1))
 	case "command":
@@ -257,6 +260,14 @@ func (s *story) number(text string) uint64 {
 		s.d.Fatalf(s.t, "%v", err)
 	}
 	return n
+}
+
+// count returns the number of key=..., and 0 if there is none.
+func (s *story) count(key string) uint64 {
+	if text := s.option(key); text != "" {
+		return s.number(text)
+	}
+	return 0
 }
 
 func (s *story) first(ids []node.StreamID) node.StreamID {
