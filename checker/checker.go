@@ -38,6 +38,7 @@ type Checker struct {
 	accounts   *account.Judge
 	jobs       *jobs
 	elections  *elections
+	alerts     *alerts
 	feeds      *feeds
 	barriers   *barriers
 	ends       *ends
@@ -53,7 +54,7 @@ func New() *Checker {
 	return &Checker{
 		log: log, nodes: nodes, operations: operations, reached: map[string]int{},
 		registers: register.New(nodes, log), receivers: newReceivers(log, operations), executions: execution.New(nodes, log),
-		accounts: account.New(log), jobs: newJobs(log), elections: newElections(log), feeds: newFeeds(log), barriers: newBarriers(log), ends: newEnds(log), sizes: newSizes(log),
+		accounts: account.New(log), jobs: newJobs(log), elections: newElections(log), alerts: newAlerts(log), feeds: newFeeds(log), barriers: newBarriers(log), ends: newEnds(log), sizes: newSizes(log),
 	}
 }
 
@@ -132,6 +133,8 @@ func (c *Checker) Observe(r Record) {
 		c.ends.decided(r, e)
 	case event.ClientTold:
 		c.ends.told(r, e)
+	case event.Alert:
+		c.alerts.changed(r, e)
 	case event.Elected:
 		c.elections.elected(r, e)
 	case event.Voted:

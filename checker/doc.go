@@ -36,6 +36,7 @@
 //	    gates knows
 //	K   what a client has cancelled stops, and nothing else does (a world judges it)
 //	L   every change of state is legal, and the first terminal state wins
+//	R   a node reports an alert when it begins and when it ends, once each
 //	P   what a world promises beyond that, as nothing in it prevents it
 //
 // Safety is judged online, event by event, T4 a hundred operations at a time. Memory does not

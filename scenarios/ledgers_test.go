@@ -48,6 +48,7 @@ var unreported = map[string]string{
 	"job.Round.Asked":           "managers of one datacenter, remembered with the job until KeyAge",
 	"places.Manager.doubts":     "the newest heartbeat's, in place of the one before; the codec bounds it",
 	"places.Manager.workers":    "the newest heartbeat's, in place of the one before; the codec bounds it",
+	"places.Manager.alerts":     "the list of a manager's last word, of at most a dozen",
 	"place.Ranking.known":       "one entry of each worker that can be given shards: roster.Roster.workers has it",
 	"roster.Roster.workers":     "registered ones remain; Rests tells what each holds",
 	"roster.Roster.sorted":      "the workers of Roster.workers in their order",

@@ -194,7 +194,6 @@ func TestAppointmentsAreBounded(t *testing.T) {
 	})
 }
 
-
 // The load is the level of the last requests, and falls without further ones.
 func TestLoadOfAnEntrance(t *testing.T) {
 	c := &caller{NewEntrance(Default()), "c", node.RoleClient}

@@ -192,7 +192,9 @@ func (m *driver) runIfAccepted(env node.Env, j *entry) {
 	}
 	j.Become(message.JobRunning, "")
 	if j.dispatched != 0 {
-		m.throttle.Observe(env.Now().Sub(j.dispatched))
+		took := env.Now().Sub(j.dispatched)
+		m.throttle.Observe(took)
+		env.Emit(event.JobBegan{Job: j.ID, Waited: j.dispatched.Sub(j.Turn.Since), Took: took})
 	}
 	m.save(env, j, tag{})
 }

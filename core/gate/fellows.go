@@ -18,8 +18,9 @@ import (
 type base struct {
 	config Config
 
-	group   *quorum.Member // of the gates; nil until the start, when this gate knows its address
-	circuit circuit        // around the group's majorities
+	group    *quorum.Member // of the gates; nil until the start, when this gate knows its address
+	circuit  circuit        // around the group's majorities
+	readings readings       // for alerts
 	lookout
 	retirement
 }

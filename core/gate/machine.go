@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hyperscale/core/admission"
+	"hyperscale/core/alert"
 	"hyperscale/core/archive"
 	"hyperscale/core/election"
 	"hyperscale/core/event"
@@ -46,6 +47,7 @@ func New(c Config) *Machine {
 	m.ledger = ledger.New[tag](c.Lease + c.QuorumTimeout)
 	m.crowd = queue.NewCrowd()
 	m.queue = queue.New(queue.Bounds{Timeout: c.QueueTimeout, AgeMax: c.QueueAgeMax, Step: c.QueueStep})
+	m.readings.refused = alert.Rate{PerSecond: refusedMax}
 	m.gauge = pressure.Gauge{Base: c.PushInterval, PerSecond: c.ReportsMax}
 	m.lookups = audience.NewLookups(c.LookupsMax, c.WaitersMax)
 	return m
@@ -102,8 +104,12 @@ func (m *Machine) quorumConfig(self node.Addr, gates []node.Addr) quorum.Config 
 
 // Step implements node.Machine.
 func (m *Machine) Step(env node.Env, in *node.Input) {
+	m.readings.post.See(in.Mail)
 	if m.group == nil || !m.group.Step(env, in) {
 		m.handle(env, in)
+	}
+	if m.group != nil && quorum.Judges(in) {
+		m.watch(env)
 	}
 	if in.Kind == node.InputStored {
 		m.onDisk(env, in)
@@ -198,6 +204,8 @@ func (m *Machine) fromManager(env node.Env, in *node.Input) {
 	switch body := in.Message.(type) {
 	case *message.ManagerHeartbeat:
 		m.onHeartbeat(env, in, body)
+	case *message.ManagerAlerts:
+		m.places.Manager(in.From.ID).Report(in.Stream, body.Alerts)
 	case *message.JobAccepted:
 		m.onAccepted(env, in, body)
 	case *message.JobRefused:

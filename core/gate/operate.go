@@ -2,11 +2,15 @@ package gate
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"hyperscale/core/admission"
+	"hyperscale/core/alert"
+	"hyperscale/core/event"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -22,7 +26,7 @@ func (m *operations) onClusterQuery(env node.Env, in *node.Input, q *message.Clu
 	leader, term, _ := m.group.Election.Leader()
 	s := &message.ClusterStatus{
 		Request: q.Request, Gate: string(env.Self().ID), Standing: m.group.Leases.Standing(), Draining: m.retiring(),
-		Leader: string(leader), Term: term, Alarms: m.alarms, Alarm: m.alarm, Warnings: append(m.config.Warnings(), m.nearBounds()...),
+		Leader: string(leader), Term: term, Alarms: m.alarms, Alarm: m.alarm, Warnings: slices.Concat(m.config.Warnings(), m.nearBounds(), m.raised()),
 		Gates: texts(m.group.Members()),
 	}
 	s.Members = m.members(env)
@@ -250,4 +254,127 @@ func (m *operations) idle(env node.Env) bool {
 		}
 	}
 	return true
+}
+
+// readings are what a gate measures for its alerts.
+type readings struct {
+	post    alert.Post
+	lines   alert.Lines
+	turn    uint8 // of calls: some readings need not be so frequent
+	load    alert.Load
+	refused alert.Rate // requests of clients, for want of room or time
+	peak    uint8      // level of the entrance at the last tick
+}
+
+// Bounds of readings.
+const (
+	refusedMax    = 10  // requests a second
+	lettersNear   = 100 // dead letters, or half of their bound
+	queueWarn     = 10  // percent of gate.queue_max
+	queueCritical = 50
+	queueCalm     = 40
+	linesEvery    = 4 // calls
+	paceCritical  = 4 // a dispatch rate of one part in so many
+)
+
+// watch reads what alerts are about, and reports their changes.
+func (m *operations) watch(env node.Env) {
+	now, b := env.Now(), m.group.Alerts()
+	m.readings.peak = m.readings.post.Read(b, now)
+	m.weigh(env)
+	b.See(now, alert.QueueHigh, alert.Of(m.queued(), queueCritical, queueCalm))
+	b.See(now, alert.CircuitOpen, alert.Whether(m.failing(now)))
+	b.See(now, alert.SustainedShedding, m.readings.refused.Read(now))
+	b.See(now, alert.Emergency, alert.Whether(m.readings.load.Level() == alert.Urgent))
+	letters, _ := m.history.Letters()
+	most := min(lettersNear, (m.config.LettersMax+1)/2)
+	b.See(now, alert.DeadLetters, alert.Of(letters, most+1, most-most/10))
+	b.See(now, alert.LeaderOverloaded, alert.Whether(m.group.LeadsSlowly(now)))
+	if m.readings.turn++; m.readings.turn%linesEvery == 0 {
+		b.See(now, alert.DestinationSaturated, m.readings.lines.Read(env, m.lines()))
+	}
+	m.group.Report(env, m.because)
+}
+
+// lines lists the streams to other gates and to managers.
+func (m *operations) lines() (all []alert.Line) {
+	for _, l := range m.group.Links.All() {
+		all = append(all, alert.Line{Peer: l.Known.ID, Stream: l.Stream})
+	}
+	for _, d := range m.places.All() {
+		for _, mgr := range d.Managers {
+			all = append(all, alert.Line{Peer: mgr.ID, Stream: mgr.Stream})
+		}
+	}
+	return all
+}
+
+// queued returns how much of gate.queue_max waits, in percent.
+func (m *scheduler) queued() int { return 100 * (m.queue.Len() + m.accepting) / m.config.QueueMax }
+
+// weigh derives the level from the queue, the dispatches, the requests and the majorities.
+func (m *operations) weigh(env node.Env) {
+	rate, most, peak := m.throttle.Rate(), m.throttle.Most(), admission.Level(m.readings.peak)
+	var warned, critical []string
+	signal := func(what string, warn, crit bool) {
+		if warn || crit {
+			warned = append(warned, what)
+		}
+		if crit {
+			critical = append(critical, what)
+		}
+	}
+	signal("queue", m.queued() >= queueWarn, m.queued() >= queueCritical)
+	signal("dispatches", rate < most, most >= paceCritical && rate*paceCritical <= most)
+	signal("requests", peak >= admission.Stressed, peak >= admission.Overloaded)
+	signal("majorities", m.circuit.open, m.failing(env.Now()))
+	if l := &m.readings.load; l.Judge(env.Now(), len(warned), len(critical)) {
+		env.Emit(event.LoadChanged{Level: l.Level().String(), Rank: uint8(l.Level()), Why: strings.Join(warned, ", ")})
+	}
+}
+
+// because says what this gate sees of an alert.
+func (m *operations) because(id alert.ID) string {
+	c := &m.config
+	switch id {
+	case alert.QueueHigh:
+		return fmt.Sprintf("%d jobs wait, of gate.queue_max = %d", m.queue.Len()+m.accepting, c.QueueMax)
+	case alert.CircuitOpen:
+		if !m.group.Alerts().On().Has(id) {
+			return "a majority is connected again"
+		}
+		return fmt.Sprintf("%d majorities of the %d gates failed within %v", circuitFailures, len(m.group.Members()), circuitWindow)
+	case alert.SustainedShedding:
+		return fmt.Sprintf("%d requests a second were refused", m.readings.refused.Seen())
+	case alert.Emergency:
+		return fmt.Sprintf("the level is %v: %d jobs of gate.queue_max = %d wait, %d dispatches a second of gate.dispatch_rate_max = %d, requests find it %v, majorities fail: %v",
+			m.readings.load.Level(), m.queue.Len()+m.accepting, c.QueueMax, m.throttle.Rate(), m.throttle.Most(), admission.Level(m.readings.peak), m.circuit.open)
+	case alert.DeadLetters:
+		n, _ := m.history.Letters()
+		return fmt.Sprintf("%d dead letters are kept, of gate.letters_max = %d", n, c.LettersMax)
+	case alert.CriticalShed, alert.HighLane:
+		return m.readings.post.Why(id)
+	case alert.DestinationSaturated:
+		return m.readings.lines.Why()
+	case alert.LeaderOverloaded:
+		return fmt.Sprintf("the loop of the leader was late by %v", m.group.Lag().Round(time.Millisecond))
+	}
+	return ""
+}
+
+// raised describes the alerts of this gate, and of the managers that it hears, for operators.
+func (m *operations) raised() (all []string) {
+	for id := range alert.IDs {
+		if m.group.Alerts().On().Has(id) {
+			all = append(all, alert.Text(id.String(), m.because(id)))
+		}
+	}
+	for _, d := range m.places.All() {
+		for _, mgr := range d.Managers {
+			for _, a := range mgr.Alerts() {
+				all = append(all, alert.Text(a.Name, fmt.Sprintf("%s of datacenter %s reports: %s", mgr.ID, d.Name, a.Why)))
+			}
+		}
+	}
+	return all
 }

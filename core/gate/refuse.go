@@ -60,11 +60,27 @@ func (c *circuit) left(now node.Instant) time.Duration {
 	return 0
 }
 
+// failing says that the circuit is open for a reason that may still hold: a request has failed of
+// late, or too few gates are connected. An open circuit stays open until a request comes.
+func (m *base) failing(now node.Instant) bool {
+	if !m.circuit.open || now < m.circuit.until {
+		return m.circuit.open
+	}
+	connected := 1
+	for _, l := range m.group.Links.All() {
+		if l.Stands {
+			connected++
+		}
+	}
+	return 2*connected <= len(m.group.Members())
+}
+
 // majorityFailed counts a request that reached no majority.
 func (m *base) majorityFailed(env node.Env) {
 	open := m.circuit.open
 	m.circuit.failed(env.Now())
 	if !open && m.circuit.open {
+		env.Emit(event.CircuitChanged{State: "open"})
 		reached(env, "gate/circuit-opened")
 	}
 }
@@ -72,6 +88,7 @@ func (m *base) majorityFailed(env node.Env) {
 // majorityWorked closes the circuit: a majority has answered.
 func (m *base) majorityWorked(env node.Env) {
 	if m.circuit.open {
+		env.Emit(event.CircuitChanged{State: "closed"})
 		reached(env, "gate/circuit-closed")
 	}
 	m.circuit.worked()
@@ -83,10 +100,12 @@ func (m *base) circuitRefuses(env node.Env, a *audience.Ask) bool {
 	left := m.circuit.left(env.Now())
 	if left == 0 {
 		if open {
+			env.Emit(event.CircuitChanged{State: "half-open"})
 			reached(env, "gate/circuit-trial")
 		}
 		return false
 	}
+	m.readings.refused.Add()
 	env.Emit(event.Shed{Reason: event.ShedQuorum, What: "request", Why: "majorities of the gates have failed"})
 	env.Send(a.Stream, &message.Refused{
 		Request: a.Request, Code: message.CodeCircuitOpen, RetryAfter: left,
@@ -115,6 +134,7 @@ func refuse(env node.Env, s node.StreamID, r message.RequestID, code message.Cod
 
 // refuseForRoom refuses a request and tells the client when to try again, with jitter.
 func (m *base) refuseForRoom(env node.Env, s node.StreamID, r message.RequestID, code message.Code, detail string) {
+	m.readings.refused.Add()
 	env.Send(s, &message.Refused{Request: r, Code: code, Detail: detail, RetryAfter: m.later(env)})
 }
 
@@ -161,6 +181,7 @@ func (m *base) onShed(env node.Env, in *node.Input) {
 		reached(env, "gate/overloaded")
 		no.Detail = gate + " has more to do than it can answer soon (" + in.Reason + ")"
 	}
+	m.readings.refused.Add()
 	env.Emit(event.ShedOf(in.Message, in.From.Role, why, message.Name(in.Message.Kind())+" of "+string(in.From.ID), no.Detail))
 	env.Send(in.Stream, no)
 }

@@ -1,14 +1,18 @@
 package manager
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	"hyperscale/core/alert"
+	"hyperscale/core/event"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/pressure"
+	"hyperscale/core/swim"
 	"hyperscale/core/uplink"
 )
 
@@ -259,6 +263,142 @@ func (m *gateSide) onPush(env node.Env) {
 		if p.Dirty && p.Result == nil && !m.pushing {
 			m.pushing = true
 			env.SetTimer(node.Key(node.PartManager, node.ManagerPush), m.config.ProgressInterval)
+		}
+	}
+}
+
+// watch is what a manager measures for its alerts.
+type watch struct {
+	post  alert.Post
+	lines alert.Lines
+	fleet event.FleetCounted // as last reported
+	again int                // how many more heartbeats tell gates that no alert is raised
+}
+
+// againAfter is how often a manager says that its last alert is over: gates may lose such a word.
+const againAfter = 3
+
+// Bounds of readings, in percent.
+const (
+	overloadedMet  = 50
+	overloadedGone = 40
+	unhealthyMet   = 80
+	unhealthyGone  = 60
+	unhealthyOf    = 3 // workers, at least
+)
+
+// report reports changes of alerts.
+func (m *gateSide) report(env node.Env) {
+	now, b := env.Now(), m.group.Alerts()
+	m.watch.post.Read(b, now)
+	b.See(now, alert.LeaderOverloaded, alert.Whether(m.group.LeadsSlowly(now)))
+	m.group.Report(env, m.because)
+}
+
+// readFleet counts the workers. A manager that is ill itself cannot judge them.
+func (m *gateSide) readFleet(env node.Env) {
+	now, b := env.Now(), m.group.Alerts()
+	f := m.countFleet()
+	if f != m.watch.fleet {
+		m.watch.fleet = f
+		env.Emit(f)
+	}
+	b.See(now, alert.DestinationSaturated, m.watch.lines.Read(env, m.lines()))
+	overloaded, unhealthy, none := readingsOf(f)
+	if m.group.Slow() {
+		overloaded, unhealthy, none = alert.Unknown, alert.Unknown, alert.Unknown
+	}
+	b.See(now, alert.WorkersOverloaded, overloaded)
+	b.See(now, alert.WorkersUnhealthy, unhealthy)
+	b.See(now, alert.NoWorkerHealthy, none)
+}
+
+// readingsOf reads the workers' alerts. Of workers that left on purpose, or never came, none is read.
+func readingsOf(f event.FleetCounted) (overloaded, unhealthy, none alert.Reading) {
+	all := int(f.Healthy + f.Unhealthy)
+	if f.Healthy > 0 {
+		overloaded, none = alert.Of(int(100*f.Overloaded/f.Healthy), overloadedMet, overloadedGone), alert.Calm
+	} else if f.Unhealthy > 0 {
+		none = alert.Met
+	}
+	if unhealthy = alert.Calm; all >= unhealthyOf {
+		unhealthy = alert.Of(100*int(f.Unhealthy)/all, unhealthyMet, unhealthyGone)
+	} else if f.Healthy == 0 {
+		unhealthy = alert.Unknown
+	}
+	return overloaded, unhealthy, none
+}
+
+// countFleet counts the workers that this manager hears, and those that are suspect or dead.
+func (m *gateSide) countFleet() (f event.FleetCounted) {
+	for _, w := range m.roster.All() {
+		switch {
+		case w.Draining:
+			f.Draining++
+			continue
+		case !w.Able():
+			f.Unhealthy++
+			continue
+		}
+		f.Healthy++
+		f.CoresTotal, f.CoresFree = f.CoresTotal+w.Total, f.CoresFree+w.Free()
+	}
+	f.Overloaded = uint32(m.roster.Loaded())
+	for _, o := range m.group.Swim.Doubted() {
+		if o.Role == node.RoleWorker && o.State != swim.Left && m.roster.Of(o.ID) == nil {
+			f.Unhealthy++
+		}
+	}
+	return f
+}
+
+// lines lists the streams to gates, other managers and workers.
+func (m *gateSide) lines() (all []alert.Line) {
+	for _, l := range slices.Concat(m.gates.All(), m.group.Links.All()) {
+		all = append(all, alert.Line{Peer: l.Known.ID, Stream: l.Stream})
+	}
+	for _, w := range m.roster.All() {
+		all = append(all, alert.Line{Peer: w.Peer.ID, Stream: w.Stream})
+	}
+	return all
+}
+
+// because says what this manager sees of an alert.
+func (m *gateSide) because(id alert.ID) string {
+	f := m.watch.fleet
+	switch id {
+	case alert.CriticalShed, alert.HighLane:
+		return m.watch.post.Why(id)
+	case alert.DestinationSaturated:
+		return m.watch.lines.Why()
+	case alert.LeaderOverloaded:
+		return fmt.Sprintf("the loop of the leader was late by %v", m.group.Lag().Round(time.Millisecond))
+	case alert.WorkersOverloaded, alert.WorkersUnhealthy, alert.NoWorkerHealthy:
+		return fmt.Sprintf("of %d workers %d are healthy, of which %d are overloaded", f.Healthy+f.Unhealthy, f.Healthy, f.Overloaded)
+	}
+	return ""
+}
+
+// tellAlerts tells gates which alerts this manager has raised, while there are some and shortly
+// after.
+func (m *gateSide) tellAlerts(env node.Env) {
+	on := m.group.Alerts().On()
+	if on != 0 {
+		m.watch.again = againAfter
+	} else if m.watch.again == 0 {
+		return
+	} else {
+		m.watch.again--
+	}
+	list := &message.ManagerAlerts{}
+	for id := range alert.IDs {
+		if on.Has(id) {
+			list.Alerts = append(list.Alerts, message.AlertInfo{Name: id.String(), Why: m.because(id)})
+		}
+	}
+	for _, l := range m.gates.All() {
+		if l.Stands {
+			env.Send(l.Stream, list)
 		}
 	}
 }

@@ -94,6 +94,7 @@ type gateSide struct {
 	names    []string                 // of the configured gates, sorted
 	turn     int                      // in order: the first subjob of the next push
 	operator operator
+	watch    watch        // for alerts
 	stopping bool         // this node ends when it holds no subjob
 	writeID  node.WriteID // of the last write of its own
 }

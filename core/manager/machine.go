@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/pressure"
+	"hyperscale/core/quorum"
 	"slices"
 )
 
@@ -38,8 +39,12 @@ func New(c Config) *Machine {
 
 // Step implements node.Machine.
 func (m *Machine) Step(env node.Env, in *node.Input) {
+	m.watch.post.See(in.Mail)
 	if m.group == nil || !m.group.Step(env, in) {
 		m.handle(env, in)
+	}
+	if m.group != nil && quorum.Judges(in) {
+		m.report(env)
 	}
 	m.settle(env)
 }
@@ -151,7 +156,9 @@ func (m *Machine) onHeartbeat(env node.Env) {
 	m.figures.count(m.order)
 	m.figures.tell(env)
 	m.place(env)
+	m.readFleet(env)
 	m.beatAll(env)
+	m.tellAlerts(env)
 }
 
 // onRetry repeats what was not answered: dispatches, cancellations, results, and writes that

@@ -34,7 +34,7 @@ func world(c Config) *nodetest.Env {
 	})
 	for _, name := range []string{
 		"put", "lease-granted", "lease-extended", "lease-ended", "lease-called", "lease-returned", "acceptor-wrote", "group-joined",
-		"voted", "elected", "stepped-down", "leader-known", "health-changed", "reached",
+		"voted", "elected", "stepped-down", "leader-known", "health-changed", "reached", "fleet-counted",
 	} {
 		w.Hidden[name] = true
 	}

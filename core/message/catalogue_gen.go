@@ -99,6 +99,8 @@ const (
 	KindExecAlive        node.Kind = 148
 	KindJobReplay        node.Kind = 149
 	KindWorkflowEnded    node.Kind = 151
+	KindManagerAlerts    node.Kind = 153
+	KindAlertNote        node.Kind = 154
 )
 
 // New returns an empty message of a kind, or nil when the catalogue has none.
@@ -290,6 +292,10 @@ func New(k node.Kind) Body {
 		return &JobReplay{}
 	case KindWorkflowEnded:
 		return &WorkflowEnded{}
+	case KindManagerAlerts:
+		return &ManagerAlerts{}
+	case KindAlertNote:
+		return &AlertNote{}
 	}
 	return nil
 }
@@ -390,6 +396,8 @@ func Kinds() []node.Kind {
 		KindExecAlive,
 		KindJobReplay,
 		KindWorkflowEnded,
+		KindManagerAlerts,
+		KindAlertNote,
 	}
 }
 
@@ -582,6 +590,10 @@ func Name(k node.Kind) string {
 		return "JobReplay"
 	case KindWorkflowEnded:
 		return "WorkflowEnded"
+	case KindManagerAlerts:
+		return "ManagerAlerts"
+	case KindAlertNote:
+		return "AlertNote"
 	}
 	return ""
 }
@@ -775,6 +787,10 @@ func Senders(k node.Kind) node.Roles {
 		return 1 << node.RoleClient
 	case KindWorkflowEnded:
 		return 1 << node.RoleGate
+	case KindManagerAlerts:
+		return 1 << node.RoleManager
+	case KindAlertNote:
+		return 1<<node.RoleGate | 1<<node.RoleManager
 	}
 	return 0
 }
@@ -802,6 +818,26 @@ func (z *AbortPlan) digest(h uint64) uint64 {
 func (z *AbortPlan) check() error {
 	if err := z.When.check(); err != nil {
 		return within("when", err)
+	}
+	return nil
+}
+
+func (z *AlertInfo) size() int {
+	n := 10
+	n += sizeString(len(z.Name))
+	n += sizeString(len(z.Why))
+	return n
+}
+
+func (z *AlertInfo) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Name))
+	h = node.MixString(h, string(z.Why))
+	return h
+}
+
+func (z *AlertInfo) check() error {
+	if z.Name == "" {
+		return &MissingError{Path: "name"}
 	}
 	return nil
 }
@@ -8464,6 +8500,108 @@ func (z *WorkflowEnded) check() error {
 	}
 	if z.State == 0 {
 		return &MissingError{Path: "state"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *ManagerAlerts) Kind() node.Kind { return KindManagerAlerts }
+
+// Class returns the class of ManagerAlerts.
+func (z *ManagerAlerts) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *ManagerAlerts) Priority() node.Priority { return node.Low }
+
+// Full implements node.Message.
+func (z *ManagerAlerts) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *ManagerAlerts) Subject() uint64 { return 0 }
+
+// Size implements node.Message.
+func (z *ManagerAlerts) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *ManagerAlerts) Digest() uint64 { return z.digest(153) }
+
+func (z *ManagerAlerts) size() int {
+	n := 8
+	n += sizeArray(len(z.Alerts))
+	for i := range z.Alerts {
+		n += z.Alerts[i].size()
+	}
+	return n
+}
+
+func (z *ManagerAlerts) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(len(z.Alerts)))
+	for i := range z.Alerts {
+		h = z.Alerts[i].digest(h)
+	}
+	return h
+}
+
+func (z *ManagerAlerts) check() error {
+	for i := range z.Alerts {
+		if err := z.Alerts[i].check(); err != nil {
+			return within("alerts", err)
+		}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *AlertNote) Kind() node.Kind { return KindAlertNote }
+
+// Class returns the class of AlertNote.
+func (z *AlertNote) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *AlertNote) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *AlertNote) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *AlertNote) Subject() uint64 {
+	h := uint64(154)
+	h = node.MixString(h, string(z.Group))
+	return h
+}
+
+// Size implements node.Message.
+func (z *AlertNote) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *AlertNote) Digest() uint64 { return z.digest(154) }
+
+func (z *AlertNote) size() int {
+	n := 25
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Term))
+	n += sizeUint(uint64(z.Count))
+	n += sizeUint(uint64(z.Raised))
+	return n
+}
+
+func (z *AlertNote) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Term))
+	h = node.Mix(h, uint64(z.Count))
+	h = node.Mix(h, uint64(z.Raised))
+	return h
+}
+
+func (z *AlertNote) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Term == 0 {
+		return &MissingError{Path: "term"}
+	}
+	if z.Count == 0 {
+		return &MissingError{Path: "count"}
 	}
 	return nil
 }

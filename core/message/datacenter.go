@@ -50,6 +50,31 @@ type ManagerHeartbeat struct {
 	RoundTrip time.Duration `msg:"round_trip"`
 }
 
+// ManagerAlerts lists the alerts that a manager has raised. It follows a heartbeat while there are
+// some, and once after the last of them.
+//
+//catalogue:message kind=153 class=control priority=low full=latest from=manager since=0
+type ManagerAlerts struct {
+	Alerts []AlertInfo `msg:"alerts"`
+}
+
+// AlertNote tells another member of a group what its leaders have reported of alerts about the
+// group. The receiver keeps the latest.
+//
+//catalogue:message kind=154 class=control priority=critical full=latest from=gate,manager since=0 subject=Group
+type AlertNote struct {
+	Group  string `msg:"group" require:"true"`
+	Term   uint64 `msg:"term" require:"true"`  // of the leader that changed it last
+	Count  uint32 `msg:"count" require:"true"` // of its changes in that term
+	Raised uint32 `msg:"raised"`               // a bit for each alert of core/alert's list
+}
+
+// AlertInfo is a raised alert, for people.
+type AlertInfo struct {
+	Name string `msg:"name" require:"true"` // in the list of core/alert
+	Why  string `msg:"why"`
+}
+
 // HeartbeatAck answers a heartbeat, so that the lower node notices a peer that vanished without
 // closing its streams. It renews what it names: the receiver may run that for its time since it
 // sent the heartbeat.

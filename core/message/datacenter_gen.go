@@ -13,6 +13,186 @@ const (
 )
 
 // MarshalMsg implements msgp.Marshaler
+func (z AlertInfo) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "name"
+	o = append(o, 0x82, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = msgp.AppendString(o, z.Name)
+	// string "why"
+	o = append(o, 0xa3, 0x77, 0x68, 0x79)
+	o = msgp.AppendString(o, z.Why)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *AlertInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z4ab51f5alimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "name":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Name")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Name, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Name")
+				return
+			}
+		case "why":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Why")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Why, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Why")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z AlertInfo) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 4 + msgp.StringPrefixSize + len(z.Why)
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *AlertNote) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 4
+	// string "group"
+	o = append(o, 0x84, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = msgp.AppendString(o, z.Group)
+	// string "term"
+	o = append(o, 0xa4, 0x74, 0x65, 0x72, 0x6d)
+	o = msgp.AppendUint64(o, z.Term)
+	// string "count"
+	o = append(o, 0xa5, 0x63, 0x6f, 0x75, 0x6e, 0x74)
+	o = msgp.AppendUint32(o, z.Count)
+	// string "raised"
+	o = append(o, 0xa6, 0x72, 0x61, 0x69, 0x73, 0x65, 0x64)
+	o = msgp.AppendUint32(o, z.Raised)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *AlertNote) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z4ab51f5alimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "group":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Group, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Group")
+				return
+			}
+		case "term":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Term")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Term, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Term")
+				return
+			}
+		case "count":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Count")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Count, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Count")
+				return
+			}
+		case "raised":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Raised")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Raised, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Raised")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *AlertNote) Msgsize() (s int) {
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 5 + msgp.Uint64Size + 6 + msgp.Uint32Size + 7 + msgp.Uint32Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *HeartbeatAck) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 4
@@ -870,6 +1050,141 @@ func (z *JobRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobRefused) Msgsize() (s int) {
 	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Code.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Detail) + 8 + z.Current.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Holder) + 12 + msgp.DurationSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *ManagerAlerts) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 1
+	// string "alerts"
+	o = append(o, 0x81, 0xa6, 0x61, 0x6c, 0x65, 0x72, 0x74, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Alerts)))
+	for za0001 := range z.Alerts {
+		// map header, size 2
+		// string "name"
+		o = append(o, 0x82, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+		o = msgp.AppendString(o, z.Alerts[za0001].Name)
+		// string "why"
+		o = append(o, 0xa3, 0x77, 0x68, 0x79)
+		o = msgp.AppendString(o, z.Alerts[za0001].Why)
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ManagerAlerts) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z4ab51f5alimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "alerts":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Alerts")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Alerts")
+				return
+			}
+			if zb0002 > z4ab51f5alimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Alerts) >= int(zb0002) {
+				z.Alerts = (z.Alerts)[:zb0002]
+			} else {
+				z.Alerts = make([]AlertInfo, zb0002)
+			}
+			for za0001 := range z.Alerts {
+				var zb0003 uint32
+				zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Alerts", za0001)
+					return
+				}
+				if zb0003 > z4ab51f5alimitMaps {
+					err = msgp.ErrLimitExceeded
+					return
+				}
+				var zb0003Dup [1]byte
+				for zb0003 > 0 {
+					zb0003--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Alerts", za0001)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "name":
+						if zb0003Dup[0]&(1<<0) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Alerts", za0001, "Name")
+							return
+						}
+						zb0003Dup[0] |= 1 << 0
+						z.Alerts[za0001].Name, bts, err = msgp.ReadStringBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Alerts", za0001, "Name")
+							return
+						}
+					case "why":
+						if zb0003Dup[0]&(1<<1) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Alerts", za0001, "Why")
+							return
+						}
+						zb0003Dup[0] |= 1 << 1
+						z.Alerts[za0001].Why, bts, err = msgp.ReadStringBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Alerts", za0001, "Why")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Alerts", za0001)
+							return
+						}
+					}
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *ManagerAlerts) Msgsize() (s int) {
+	s = 1 + 7 + msgp.ArrayHeaderSize
+	for za0001 := range z.Alerts {
+		s += 1 + 5 + msgp.StringPrefixSize + len(z.Alerts[za0001].Name) + 4 + msgp.StringPrefixSize + len(z.Alerts[za0001].Why)
+	}
 	return
 }
 

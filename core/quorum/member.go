@@ -32,6 +32,7 @@ type Member struct {
 	lag        time.Duration // of the loop, as the membership last heard
 	multiplier int           // of local health, as the election last heard
 	round      round
+	board      board
 }
 
 // New returns a member that has not started. The configuration must be valid.
@@ -90,7 +91,7 @@ func (m *Member) receive(env node.Env, in *node.Input) bool {
 	if !fellow && !m.config.Open {
 		return false
 	}
-	if m.Links.Receive(env, in) || fellow && uplink.AnswerBeat(env, in) || m.Leases.Receive(env, in.From, in.Message) {
+	if m.Links.Receive(env, in) || fellow && uplink.AnswerBeat(env, in) || m.Leases.Receive(env, in.From, in.Message) || m.hear(in.From, in.Message) {
 		return true
 	}
 	if !m.config.Open && !slices.Contains(m.config.Members, in.From.Addr) {

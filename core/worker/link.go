@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"hyperscale/core/alert"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/uplink"
@@ -41,4 +42,30 @@ func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hear
 func (m *Machine) onHeartbeat(env node.Env) {
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerHeartbeat), m.config.Heartbeat)
 	m.beatAll(env)
+	m.report(env)
+}
+
+// watch is what a worker measures for its alerts, which are about itself alone.
+type watch struct {
+	alert.Board
+	post  alert.Post
+	lines alert.Lines
+}
+
+// report reports changes of alerts.
+func (m *Machine) report(env node.Env) {
+	w := &m.watch
+	w.post.Read(&w.Board, env.Now())
+	var lines []alert.Line
+	for _, l := range m.managers.links.All() {
+		lines = append(lines, alert.Line{Peer: l.Known.ID, Stream: l.Stream})
+	}
+	w.See(env.Now(), alert.DestinationSaturated, w.lines.Read(env, lines))
+	for _, c := range w.Judge(alert.Follows, 0) {
+		why := w.lines.Why()
+		if c.ID != alert.DestinationSaturated {
+			why = w.post.Why(c.ID)
+		}
+		c.Emit(env, "", why)
+	}
 }

@@ -15,7 +15,8 @@ import (
 type Machine struct {
 	orders
 	group   *swim.Group
-	givenUp bool // the stop no longer waits for ends
+	watch   watch // for alerts
+	givenUp bool  // the stop no longer waits for ends
 }
 
 // New returns a worker. The configuration must be valid.
@@ -65,6 +66,7 @@ func newGroup(c Config) *swim.Group {
 
 // Step implements node.Machine.
 func (m *Machine) Step(env node.Env, in *node.Input) {
+	m.watch.post.See(in.Mail)
 	switch in.Kind {
 	case node.InputStart:
 		m.onStart(env)

@@ -130,6 +130,14 @@ func levelOf(e node.Event) slog.Level {
 		if e.Near {
 			return slog.LevelWarn
 		}
+	case event.Alert:
+		switch {
+		case e.Change != event.AlertRaised:
+		case e.Severity == "critical":
+			return slog.LevelError
+		default:
+			return slog.LevelWarn
+		}
 	case event.MemberChanged:
 		if e.To == "dead" {
 			return slog.LevelWarn
@@ -150,7 +158,7 @@ func levelOf(e node.Event) slog.Level {
 			return slog.LevelDebug
 		}
 	case event.Acted, event.Ignored, event.FenceStored, event.ShardRenewed, event.ClientCalled, event.ClientReturned, event.ClientTold,
-		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached, event.BoundUsed, event.LettersKept,
+		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached, event.BoundUsed, event.LettersKept, event.FleetCounted, event.JobBegan,
 		event.SubjobDispatched, event.SubjobCounted, event.WorkflowEnded:
 		return slog.LevelDebug
 	}

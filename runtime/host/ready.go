@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"hyperscale/core/alert"
 	"hyperscale/core/event"
 	"hyperscale/core/node"
 )
@@ -23,7 +24,7 @@ type work struct {
 	peers   map[node.ID]bool // registered with
 	joined  bool
 	trouble string            // why it is no member
-	near    map[string]string // by setting: how much of a bound is used that is near
+	near    map[string]string // by setting: how much of a bound is used that is near; and alerts, by name
 }
 
 func newWork(role node.Role) *work {
@@ -59,6 +60,11 @@ func (w *work) observe(e node.Event) {
 		delete(w.near, e.Setting)
 		if e.Near {
 			w.near[e.Setting] = fmt.Sprintf("%s = %d is near, %d are used: raise it", e.Setting, e.Bound, e.Used)
+		}
+	case event.Alert:
+		delete(w.near, e.Alert)
+		if e.Change == event.AlertRaised || e.Change == event.AlertTaken {
+			w.near[e.Alert] = alert.Text(e.Alert, e.Why)
 		}
 	case event.GroupRefused:
 		if !w.joined {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -29,6 +30,32 @@ func TestReadyIsWhoIsAMember(t *testing.T) {
 		ok, why := w.ready()
 		if ok != (c.want == "") || !strings.Contains(why, c.want) {
 			t.Errorf("after %+v: %v, %q, want %q", c.tell, ok, why, c.want)
+		}
+	}
+}
+
+// A node that is ready names the alerts that it reports as raised, until it clears them or another
+// node reports them. Each alert has a level of the log.
+func TestReadyNamesAlerts(t *testing.T) {
+	w := newWork(node.RoleGate)
+	w.observe(event.GroupJoined{How: "founded"})
+	for _, c := range []struct {
+		e     event.Alert
+		want  string
+		level slog.Level
+	}{
+		{event.Alert{Alert: "queue-high", Change: event.AlertRaised, Severity: "warning", Why: "9 jobs wait"}, "9 jobs wait", slog.LevelWarn},
+		{event.Alert{Alert: "queue-high", Change: event.AlertCleared, Severity: "warning"}, "", slog.LevelInfo},
+		{event.Alert{Alert: "no-worker-healthy", Change: event.AlertTaken, Severity: "critical", Why: "0 are healthy"}, "0 are healthy", slog.LevelInfo},
+		{event.Alert{Alert: "no-worker-healthy", Change: event.AlertPassed, Severity: "critical"}, "", slog.LevelInfo},
+		{event.Alert{Alert: "circuit-open", Change: event.AlertRaised, Severity: "critical", Why: "no majority"}, "no majority", slog.LevelError},
+	} {
+		w.observe(c.e)
+		if ok, text := w.ready(); !ok || !strings.Contains(text, c.want) || c.want == "" && text != "" {
+			t.Errorf("after %+v: %v, %q, want %q", c.e, ok, text, c.want)
+		}
+		if got := levelOf(c.e); got != c.level {
+			t.Errorf("%+v is logged at %v, want %v", c.e, got, c.level)
 		}
 	}
 }

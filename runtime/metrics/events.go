@@ -29,6 +29,7 @@ type events struct {
 	bounds    *prometheus.GaugeVec
 	near      *prometheus.GaugeVec
 	gates     gates
+	alerts    alerts
 	group     group
 }
 
@@ -54,13 +55,14 @@ func newEvents() events {
 		budgets:   vector("hyperscale_budget_spent_total", "Workflows that failed because workers lost their shards more often than a budget allows.", "scope"),
 		peers:     vector("hyperscale_peer_changes_total", "Peers that registered or were lost.", "role", "change"),
 		disk:      counter("hyperscale_store_refusals_total", "Writes that the disk refused, as the machine saw them."),
-		shed:      vector("hyperscale_node_shed_requests_total", "What this node refused, dropped or gave up, by reason.", "reason"),
+		shed:      vector("hyperscale_node_shed_requests_total", "What this node refused, dropped or gave up, by reason and by the priority of the message; none = it was about no message.", "reason", "priority"),
 		claims:    vector("hyperscale_worker_claims_refused_total", "Shards that this worker refused, by reason; slots = too many results wait for their managers.", "reason"),
 		ignored:   counter("hyperscale_node_ignored_messages_total", "Messages that made no sense in this state or to this role."),
 		used:      gauges("hyperscale_node_bound_used", "How much of a bound is used; beyond the bound the node rejects requests."),
 		bounds:    gauges("hyperscale_node_bound_limit", "The bound, by the name of its setting."),
 		near:      gauges("hyperscale_node_bound_near", "1 while 80 % of the bound are used, at workers 70 %, else 0."),
 		gates:     newGates(),
+		alerts:    newAlerts(),
 		group:     newGroup(),
 	}
 }
@@ -68,6 +70,7 @@ func newEvents() events {
 func (e *events) register(r *prometheus.Registry) {
 	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.executors, e.watched, e.budgets, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.used, e.bounds, e.near)
 	e.gates.register(r)
+	e.alerts.register(r)
 	e.group.register(r)
 }
 
@@ -101,7 +104,11 @@ func (e *events) observe(ev node.Event) {
 	case event.StoreFailed:
 		e.disk.Inc()
 	case event.Shed:
-		e.shed.WithLabelValues(string(ev.Reason)).Inc()
+		priority := "none"
+		if ev.Kind != 0 {
+			priority = ev.Priority.String()
+		}
+		e.shed.WithLabelValues(string(ev.Reason), priority).Inc()
 		if ev.Kind == message.KindShardDispatch {
 			e.claims.WithLabelValues(string(ev.Reason)).Inc()
 		}
@@ -117,7 +124,7 @@ func (e *events) observe(ev node.Event) {
 		}
 		e.near.WithLabelValues(ev.Setting).Set(near)
 	default:
-		if !e.gates.observe(ev) {
+		if !e.gates.observe(ev) && !e.alerts.observe(ev) {
 			e.group.observe(ev)
 		}
 	}

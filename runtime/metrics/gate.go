@@ -12,22 +12,35 @@ type gates struct {
 	letters     prometheus.Gauge
 	letterBytes prometheus.Gauge
 	paced       prometheus.Gauge
+	circuit     prometheus.Gauge
+	level       prometheus.Gauge
+	waited      prometheus.Histogram
+	began       prometheus.Histogram
 }
 
 func newGates() gates {
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
+	histogram := func(name, help string) prometheus.Histogram {
+		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: []float64{.1, .3, 1, 3, 10, 30, 60, 120, 300, 600, 1800, 3600}})
+	}
 	g := gates{
 		letters:     gauge("hyperscale_gate_dead_letters", "Dead letters that this gate keeps, at its last sweep."),
 		letterBytes: gauge("hyperscale_gate_dead_letter_bytes", "Bytes of the programs of these dead letters."),
 		paced:       gauge("hyperscale_gate_dispatch_rate_ratio", "Share of gate.dispatch_rate_max at which a gate dispatches: below 1, jobs take too long to start."),
+		circuit:     gauge("hyperscale_gate_circuit_state", "Circuit breaker around majorities of the gates: 0 closed, 1 a trial is on its way, 2 open."),
+		level:       gauge("hyperscale_gate_load_level", "0 normal, 1 a signal is beyond its warning, 2 one is critical, 3 two are."),
+		waited:      histogram("hyperscale_gate_queue_wait_seconds", "How long jobs waited in the queue before their last dispatch."),
+		began:       histogram("hyperscale_gate_start_seconds", "From the dispatch of a job until managers have taken all of it."),
 	}
 	g.paced.Set(1)
 	return g
 }
 
-func (g *gates) register(r *prometheus.Registry) { r.MustRegister(g.letters, g.letterBytes, g.paced) }
+func (g *gates) register(r *prometheus.Registry) {
+	r.MustRegister(g.letters, g.letterBytes, g.paced, g.circuit, g.level, g.waited, g.began)
+}
 
 // observe counts an event of gates, and says whether it is one.
 func (g *gates) observe(ev node.Event) bool {
@@ -37,6 +50,13 @@ func (g *gates) observe(ev node.Event) bool {
 		g.letterBytes.Set(float64(ev.Bytes))
 	case event.DispatchesPaced:
 		g.paced.Set(float64(ev.Rate) / float64(max(1, ev.Bound)))
+	case event.CircuitChanged:
+		g.circuit.Set(map[string]float64{"half-open": 1, "open": 2}[ev.State])
+	case event.LoadChanged:
+		g.level.Set(float64(ev.Rank))
+	case event.JobBegan:
+		g.waited.Observe(ev.Waited.Seconds())
+		g.began.Observe(ev.Took.Seconds())
 	default:
 		return false
 	}

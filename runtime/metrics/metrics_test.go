@@ -46,6 +46,10 @@ func observed() []node.Event {
 		event.PeerRegistered{Role: node.RoleWorker}, event.PeerLost{Role: node.RoleWorker}, event.StoreFailed{}, event.Shed{Reason: event.ShedLane}, event.Shed{Reason: event.ShedSlots, Kind: message.KindShardDispatch},
 		event.BoundNear{Setting: "gate.files_max", Near: true}, event.BoundUsed{Setting: "gate.files_max", Used: 8, Bound: 10},
 		event.Ignored{}, event.Acted{}, event.LettersKept{Letters: 2, Bytes: 700}, event.DispatchesPaced{Rate: 50, Bound: 100},
+		event.Alert{Alert: "queue-high", Severity: "warning", Change: event.AlertRaised}, event.Alert{Alert: "dead-letters", Severity: "warning", Change: event.AlertTaken},
+		event.Alert{Alert: "emergency", Severity: "critical", Change: event.AlertRaised}, event.Alert{Alert: "emergency", Severity: "critical", Change: event.AlertCleared},
+		event.CircuitChanged{State: "open"}, event.LoadChanged{Level: "emergency", Rank: 3}, event.JobBegan{Waited: time.Minute, Took: time.Second},
+		event.FleetCounted{Healthy: 4, Unhealthy: 1, Overloaded: 2, Draining: 1, CoresFree: 5, CoresTotal: 12},
 		event.LeaseGranted{}, event.LeaseGranted{}, event.LeaseExtended{}, event.LeaseEnded{Reason: "released"}, event.LeaseCalled{What: "acquire"},
 		event.LeaseReturned{OK: true}, event.AcceptorWrote{}, event.GroupJoined{How: "founded"}, event.GroupAlarm{Speaks: true}, event.GroupRefused{},
 		event.ClockSuspect{Jump: true}, event.MemberChanged{From: "unknown", To: "alive"}, event.MemberChanged{From: "alive", To: "suspect"},
@@ -100,7 +104,7 @@ func TestEveryEventOfTheTableMovesItsMetric(t *testing.T) {
 	moved := map[string]float64{}
 	for _, f := range families {
 		for _, one := range f.GetMetric() {
-			moved[f.GetName()] += one.GetCounter().GetValue() + one.GetGauge().GetValue()
+			moved[f.GetName()] += one.GetCounter().GetValue() + one.GetGauge().GetValue() + float64(one.GetHistogram().GetSampleCount())
 		}
 	}
 	for _, want := range []struct {
@@ -117,6 +121,8 @@ func TestEveryEventOfTheTableMovesItsMetric(t *testing.T) {
 		{"hyperscale_lease_set_mismatches_total", 1}, {"hyperscale_node_clock_alarms_total", 1}, {"hyperscale_swim_changes_total", 2},
 		{"hyperscale_swim_members", 1}, {"hyperscale_swim_health_multiplier", 3}, {"hyperscale_election_votes_total", 1},
 		{"hyperscale_election_wins_total", 1}, {"hyperscale_election_step_downs_total", 1}, {"hyperscale_election_leader", 0},
+		{"hyperscale_alert", 2}, {"hyperscale_alert_transitions_total", 3}, {"hyperscale_gate_circuit_state", 2}, {"hyperscale_gate_load_level", 3},
+		{"hyperscale_gate_queue_wait_seconds", 1}, {"hyperscale_gate_start_seconds", 1}, {"hyperscale_manager_workers", 8}, {"hyperscale_manager_cores", 12},
 		{"hyperscale_election_term", 8}, {"hyperscale_election_leader_changes_total", 1},
 	} {
 		if moved[want.name] != want.value {

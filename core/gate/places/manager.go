@@ -28,9 +28,9 @@ type Manager struct {
 	workerSum uint32
 	workers   []message.WorkerInfo
 	doubts    []message.MemberInfo
-	subjobs   int       // number that it owns
-	leader    node.Addr // of its datacenter, as far as it knows; empty for none
-	term      uint64
+	alerts    []message.AlertInfo
+	subjobs   int // number that it owns
+	known
 }
 
 // stock is what a manager has for subjobs.
@@ -39,6 +39,22 @@ type stock struct {
 	seats       uint32       // free ones, of cores that light shards share
 	spared      node.Instant // until then it is too busy to take any
 }
+
+// known is who leads a datacenter, as far as one of its managers knows.
+type known struct {
+	leader node.Addr // empty for none
+	term   uint64
+}
+
+// Report stores the alerts that a manager says are raised; m may be nil.
+func (m *Manager) Report(s node.StreamID, alerts []message.AlertInfo) {
+	if m != nil && m.Live && m.Stream == s {
+		m.alerts = alerts
+	}
+}
+
+// Alerts returns the alerts that a manager that is not lost has raised.
+func (m *Manager) Alerts() []message.AlertInfo { return m.alerts }
 
 // Twin says why a peer is not the manager that the gate knows by this name: a second process
 // with the same name. It returns "" for the manager itself, also if it lost its disk and counts
@@ -66,7 +82,7 @@ func (m *Manager) Registered(incarnation uint64, datacenter string) bool {
 // Take stores a heartbeat; the caller has checked Follows.
 func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.Instant) {
 	if m.Stream != s {
-		m.former = m.Stream
+		m.former, m.alerts = m.Stream, nil
 	}
 	m.Stream, m.heard, m.sequence = s, now, h.Sequence
 	m.draining, m.total, m.free, m.seats = h.Draining, h.CoresTotal, h.CoresFree, h.SeatsFree
@@ -85,7 +101,7 @@ func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.In
 
 // Lose marks a live manager as lost.
 func (m *Manager) Lose(now node.Instant) {
-	m.Live, m.Stream = false, 0
+	m.Live, m.Stream, m.alerts = false, 0, nil
 	m.Place.silent = now
 }
 
