@@ -85,7 +85,7 @@ func buildEpochForgotten(s *cluster.Cluster) {
 			s.Fault(sim.Fault{At: again, For: time.Second, Kind: sim.FaultCrash, Nodes: gate})
 			s.Fault(sim.Fault{At: again + time.Second, For: time.Second, Kind: sim.FaultCrash, Nodes: manager, Aim: "storing:lease/"})
 		}
-		s.Fault(sim.Fault{At: at + 8*time.Second, For: 22 * time.Second, Kind: sim.FaultCrash, Nodes: gate})
+		s.Fault(sim.Fault{At: at + 6*time.Second, For: 24 * time.Second, Kind: sim.FaultCrash, Nodes: gate})
 	}
 }
 
