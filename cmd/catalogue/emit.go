@@ -142,10 +142,15 @@ func (e *emitter) size(s *structType) {
 		fixed = 3
 	}
 	for _, f := range s.fields {
-		fixed += 1 + len(f.key)
+		if !f.omitted {
+			fixed += 1 + len(f.key)
+		}
 	}
 	e.p("func (z *%s) size() int {\nn := %d", s.name, fixed)
 	for _, f := range s.fields {
+		if e.unless(f) {
+			e.p("n += %d", 1+len(f.key))
+		}
 		e.each(s, f, func(v, base string) string {
 			switch base {
 			case "string":
@@ -163,14 +168,39 @@ func (e *emitter) size(s *structType) {
 			}
 			return fmt.Sprintf("n += %s.size()", v)
 		}, "n += sizeArray(%s)")
+		if f.omitted {
+			e.p("}")
+		}
 	}
 	e.p("return n\n}\n")
+}
+
+// unless opens a block for a field that is omitted when it is zero, and reports whether it did.
+func (e *emitter) unless(f field) bool {
+	if !f.omitted {
+		return false
+	}
+	switch e.base(f.typ) {
+	case "uint64", "int64":
+		e.p("if z.%s != 0 {", f.name)
+	case "string", "[]byte", "[16]byte", "bool":
+		e.err = fmt.Errorf("%s: only numbers and structs can be omitted", f.name)
+	default:
+		e.p("if !z.%s.IsZero() {", f.name)
+	}
+	return true
 }
 
 func (e *emitter) digest(s *structType) {
 	e.p("func (z *%s) digest(h uint64) uint64 {", s.name)
 	for _, f := range s.fields {
+		if e.unless(f) {
+			e.p("h = node.MixString(h, %q)", f.key)
+		}
 		e.each(s, f, e.mix, "h = node.Mix(h, uint64(%s))")
+		if f.omitted {
+			e.p("}")
+		}
 	}
 	e.p("return h\n}\n")
 }

@@ -34,6 +34,7 @@ type field struct {
 	name, key string
 	required  bool
 	packed    bool // its type has a codec of its own
+	omitted   bool // when it is zero
 	typ       ast.Expr
 }
 
@@ -94,14 +95,17 @@ func (s *structType) read(u *ast.StructType, doc *ast.CommentGroup) error {
 		if err != nil {
 			return err
 		}
-		// Behind a comma stand options of msgp alone, such as a bound of its own.
-		key, _, _ := strings.Cut(reflect.StructTag(tag).Get("msg"), ",")
+		// Behind a comma stand options of msgp, such as a bound of its own.
+		key, option, _ := strings.Cut(reflect.StructTag(tag).Get("msg"), ",")
 		if key == "" || len(key) > 31 {
 			return fmt.Errorf("%s.%s: wire name %q: give it a msg tag of 1 to 31 bytes", s.name, f.Names[0].Name, key)
 		}
 		s.fields = append(s.fields, field{
-			f.Names[0].Name, key, reflect.StructTag(tag).Get("require") == "true", reflect.StructTag(tag).Get("packed") == "true", f.Type,
+			f.Names[0].Name, key, reflect.StructTag(tag).Get("require") == "true", reflect.StructTag(tag).Get("packed") == "true", option == "omitempty" || option == "omitzero", f.Type,
 		})
+	}
+	if err := s.omits(); err != nil {
+		return err
 	}
 	if doc == nil {
 		return nil
@@ -110,6 +114,21 @@ func (s *structType) read(u *ast.StructType, doc *ast.CommentGroup) error {
 		if rest, ok := strings.CutPrefix(line.Text, "//catalogue:message "); ok {
 			return s.directive(rest)
 		}
+	}
+	return nil
+}
+
+// omits rejects what the sizes of this catalogue do not know: fields that are omitted change the head
+// of their struct.
+func (s *structType) omits() error {
+	omitted := 0
+	for _, f := range s.fields {
+		if f.omitted {
+			omitted++
+		}
+	}
+	if all := len(s.fields); omitted > 0 && all > 15 && all-omitted <= 15 {
+		return fmt.Errorf("%s has %d fields, of which %d are omitted when they are zero: omit fewer, so that 16 or more are left", s.name, all, omitted)
 	}
 	return nil
 }

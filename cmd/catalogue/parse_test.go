@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,33 @@ func TestDirectivesThatLeaveSomethingOpenAreRejected(t *testing.T) {
 			t.Errorf("%s: %v", tc.what, err)
 		case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
 			t.Errorf("%s: %v, want an error that says %q", tc.what, err, tc.want)
+		}
+	}
+}
+
+// TestOmittedFieldsKeepTheHeadOfTheirStruct: the head of 16 fields is longer than that of 15, so that the
+// generator rejects a struct which may have either.
+func TestOmittedFieldsKeepTheHeadOfTheirStruct(t *testing.T) {
+	for _, c := range []struct {
+		fields, omitted int
+		ok              bool
+	}{{15, 15, true}, {16, 1, false}, {17, 1, true}, {17, 2, false}, {20, 4, true}} {
+		var source strings.Builder
+		source.WriteString("package message\n\ntype Thing struct {\n")
+		for i := range c.fields {
+			option := ""
+			if i < c.omitted {
+				option = ",omitempty"
+			}
+			fmt.Fprintf(&source, "\tF%d uint64 `msg:\"f%d%s\"`\n", i, i, option)
+		}
+		source.WriteString("}\n")
+		path := filepath.Join(t.TempDir(), "thing.go")
+		if err := os.WriteFile(path, []byte(source.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parse([]string{path}); (err == nil) != c.ok {
+			t.Errorf("%d of %d fields are omitted: %v", c.omitted, c.fields, err)
 		}
 	}
 }
