@@ -62,7 +62,7 @@ func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 	config := engine.Config{
 		Alone:    true,
 		Workflow: w, VUs: start.VUs, FirstVU: start.FirstVU, Seed: start.Program.Seed,
-		Duration: start.Duration, Timeout: start.Timeout, Progress: work.Progress, Turned: work.Turned, Over: work.Lease.Over,
+		Duration: start.Duration, Timeout: start.Timeout, Progress: work.Progress, Turned: work.Turned, Orders: engine.Orders{Over: work.Lease.Over, Throttled: work.Throttled},
 		Given: start.Given, Rows: start.Rows, Lessor: work.Rows, Mask: mask,
 		Together: engine.Together{Counters: program.Plan().Counters, Barriers: program.Plan().Barriers, Gatherer: work.Rows},
 	}

@@ -89,7 +89,7 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 	f.load.AddSecrets(flags)
 	command.AddCount(flags, &f.cores, "cores", 0, 1, 1024, "cores to run on; all physical cores but one if not given")
 	f.exec = exec.Default()
-	command.AddSetting(flags, f.exec.Settings()[0], "executor-memory", "resident memory of one executor, which is ended above it")
+	command.AddSetting(flags, f.exec.Settings()[0], "executor-memory", "memory of one executor: throttled from 85 % on, and ended above it")
 	f.out.Add(flags)
 	flags.StringVar(&f.metrics, "metrics", "", "serve the run's metrics to Prometheus while it lasts, at `ADDR`/metrics")
 	flags.StringVar(&f.trace, "trace", "", "write samples of requests, those of one iteration in N, as lines of JSON: `1/N[=FILE]`, to "+trace.DefaultName+" if no file is named")

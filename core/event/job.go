@@ -249,6 +249,21 @@ type ExecutorWatched struct {
 // EventName implements node.Event.
 func (ExecutorWatched) EventName() string { return "executor-watched" }
 
+// MemoryLevel: the memory of an executor has another level of its budget (within, pressed, throttled,
+// over), or its worker kills it for its memory (killed).
+type MemoryLevel struct {
+	Shard  message.ShardID
+	Fence  message.Fence
+	Core   int
+	Level  string
+	Used   uint64
+	Budget uint64
+	Why    string // it is killed
+}
+
+// EventName implements node.Event.
+func (MemoryLevel) EventName() string { return "memory-level" }
+
 // ExecutorGone: an executor process ended without a request.
 type ExecutorGone struct {
 	Shard  message.ShardID

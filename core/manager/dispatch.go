@@ -69,7 +69,7 @@ func (m *attempts) sendDispatch(env node.Env, s *subjob.Shard) bool {
 	d := &message.ShardDispatch{
 		Shard: s.ID, Fence: s.Fence, Workflow: f.Name,
 		Program: p.Dispatch.Program, PlanDigest: p.Digest,
-		VUs: s.VUs, FirstVU: s.First, Cores: s.Cores,
+		VUs: s.VUs, FirstVU: s.First, Cores: s.Cores, Memory: f.Memory,
 		Duration: f.Duration, Timeout: f.Timeout, RunTimeout: max(p.TimeLeft(env.Now()), time.Second),
 		Given: s.Workflow.Given(), Rows: p.Dispatch.Rows,
 		Resume: resume, Tenancy: s.Tenancy, Every: m.figures.every(env),

@@ -96,6 +96,8 @@ const (
 	KindDrain            node.Kind = 140
 	KindJobListQuery     node.Kind = 144
 	KindJobList          node.Kind = 145
+	KindExecUsage        node.Kind = 146
+	KindExecThrottle     node.Kind = 147
 	KindExecAlive        node.Kind = 148
 	KindJobReplay        node.Kind = 149
 	KindWorkflowEnded    node.Kind = 151
@@ -286,6 +288,10 @@ func New(k node.Kind) Body {
 		return &JobListQuery{}
 	case KindJobList:
 		return &JobList{}
+	case KindExecUsage:
+		return &ExecUsage{}
+	case KindExecThrottle:
+		return &ExecThrottle{}
 	case KindExecAlive:
 		return &ExecAlive{}
 	case KindJobReplay:
@@ -393,6 +399,8 @@ func Kinds() []node.Kind {
 		KindDrain,
 		KindJobListQuery,
 		KindJobList,
+		KindExecUsage,
+		KindExecThrottle,
 		KindExecAlive,
 		KindJobReplay,
 		KindWorkflowEnded,
@@ -584,6 +592,10 @@ func Name(k node.Kind) string {
 		return "JobListQuery"
 	case KindJobList:
 		return "JobList"
+	case KindExecUsage:
+		return "ExecUsage"
+	case KindExecThrottle:
+		return "ExecThrottle"
 	case KindExecAlive:
 		return "ExecAlive"
 	case KindJobReplay:
@@ -781,6 +793,10 @@ func Senders(k node.Kind) node.Roles {
 		return 1 << node.RoleClient
 	case KindJobList:
 		return 1 << node.RoleGate
+	case KindExecUsage:
+		return 1 << node.RoleExecutor
+	case KindExecThrottle:
+		return 1 << node.RoleWorker
 	case KindExecAlive:
 		return 1 << node.RoleExecutor
 	case KindJobReplay:
@@ -1226,6 +1242,14 @@ func (z *Generator) size() int {
 	n += sizeUint(uint64(z.StealMax))
 	n++
 	n++
+	if z.Held != 0 {
+		n += 5
+		n += sizeUint(uint64(z.Held))
+	}
+	if !z.Usage.IsZero() {
+		n += 6
+		n += z.Usage.size()
+	}
 	return n
 }
 
@@ -1241,12 +1265,23 @@ func (z *Generator) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.StealMax))
 	h = node.Mix(h, bit(z.Starved))
 	h = node.Mix(h, bit(z.Late))
+	if z.Held != 0 {
+		h = node.MixString(h, "held")
+		h = node.Mix(h, uint64(z.Held))
+	}
+	if !z.Usage.IsZero() {
+		h = node.MixString(h, "usage")
+		h = z.Usage.digest(h)
+	}
 	return h
 }
 
 func (z *Generator) check() error {
 	if err := z.Lag.check(); err != nil {
 		return within("lag", err)
+	}
+	if err := z.Usage.check(); err != nil {
+		return within("usage", err)
 	}
 	return nil
 }
@@ -2895,6 +2930,31 @@ func (z *ThresholdResult) check() error {
 	return nil
 }
 
+func (z *Usage) size() int {
+	n := 51
+	n += sizeInt(int64(z.CPU))
+	n += sizeUint(uint64(z.Memory))
+	n += sizeUint(uint64(z.MemoryMax))
+	n++
+	n += sizeUint(uint64(z.Throttles))
+	n += sizeInt(int64(z.Throttled))
+	return n
+}
+
+func (z *Usage) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.CPU))
+	h = node.Mix(h, uint64(z.Memory))
+	h = node.Mix(h, uint64(z.MemoryMax))
+	h = node.Mix(h, bit(z.Pressed))
+	h = node.Mix(h, uint64(z.Throttles))
+	h = node.Mix(h, uint64(z.Throttled))
+	return h
+}
+
+func (z *Usage) check() error {
+	return nil
+}
+
 func (z *Windows) size() int {
 	n := 20
 	n += sizeInt(int64(z.Width))
@@ -3059,6 +3119,10 @@ func (z *WorkflowPlan) size() int {
 	n += sizeUint(uint64(z.UserIterations))
 	n += sizeInt(int64(z.Jitter))
 	n += sizeInt(int64(z.StartDelay))
+	if z.Memory != 0 {
+		n += 7
+		n += sizeUint(uint64(z.Memory))
+	}
 	return n
 }
 
@@ -3120,6 +3184,10 @@ func (z *WorkflowPlan) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.UserIterations))
 	h = node.Mix(h, uint64(z.Jitter))
 	h = node.Mix(h, uint64(z.StartDelay))
+	if z.Memory != 0 {
+		h = node.MixString(h, "memory")
+		h = node.Mix(h, uint64(z.Memory))
+	}
 	return h
 }
 
@@ -5088,6 +5156,10 @@ func (z *ShardDispatch) size() int {
 	n += z.Resume.size()
 	n += sizeUint(uint64(z.Tenancy))
 	n += sizeInt(int64(z.Every))
+	if z.Memory != 0 {
+		n += 7
+		n += sizeUint(uint64(z.Memory))
+	}
 	return n
 }
 
@@ -5111,6 +5183,10 @@ func (z *ShardDispatch) digest(h uint64) uint64 {
 	h = z.Resume.digest(h)
 	h = node.Mix(h, uint64(z.Tenancy))
 	h = node.Mix(h, uint64(z.Every))
+	if z.Memory != 0 {
+		h = node.MixString(h, "memory")
+		h = node.Mix(h, uint64(z.Memory))
+	}
 	return h
 }
 
@@ -5841,6 +5917,10 @@ func (z *ExecStart) size() int {
 	n += z.Rows.size()
 	n += z.Join.size()
 	n += sizeUint(uint64(z.Trace))
+	if z.Memory != 0 {
+		n += 7
+		n += sizeUint(uint64(z.Memory))
+	}
 	return n
 }
 
@@ -5860,6 +5940,10 @@ func (z *ExecStart) digest(h uint64) uint64 {
 	h = z.Rows.digest(h)
 	h = z.Join.digest(h)
 	h = node.Mix(h, uint64(z.Trace))
+	if z.Memory != 0 {
+		h = node.MixString(h, "memory")
+		h = node.Mix(h, uint64(z.Memory))
+	}
 	return h
 }
 
@@ -8334,6 +8418,86 @@ func (z *JobList) check() error {
 			return within("letters", err)
 		}
 	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *ExecUsage) Kind() node.Kind { return KindExecUsage }
+
+// Class returns the class of ExecUsage.
+func (z *ExecUsage) Class() node.Class { return node.ClassTelemetry }
+
+// Priority implements node.Message.
+func (z *ExecUsage) Priority() node.Priority { return node.Normal }
+
+// Full implements node.Message.
+func (z *ExecUsage) Full() node.Full { return node.Latest }
+
+// Subject implements node.Message.
+func (z *ExecUsage) Subject() uint64 { return 0 }
+
+// Size implements node.Message.
+func (z *ExecUsage) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *ExecUsage) Digest() uint64 { return z.digest(146) }
+
+func (z *ExecUsage) size() int {
+	n := 36
+	n += sizeUint(uint64(z.Memory))
+	n += sizeUint(uint64(z.MemoryMax))
+	n += sizeInt(int64(z.CPU))
+	n += sizeUint(uint64(z.Left))
+	n += sizeUint(uint64(z.Machine))
+	return n
+}
+
+func (z *ExecUsage) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Memory))
+	h = node.Mix(h, uint64(z.MemoryMax))
+	h = node.Mix(h, uint64(z.CPU))
+	h = node.Mix(h, uint64(z.Left))
+	h = node.Mix(h, uint64(z.Machine))
+	return h
+}
+
+func (z *ExecUsage) check() error {
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *ExecThrottle) Kind() node.Kind { return KindExecThrottle }
+
+// Class returns the class of ExecThrottle.
+func (z *ExecThrottle) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *ExecThrottle) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *ExecThrottle) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *ExecThrottle) Subject() uint64 { return 0 }
+
+// Size implements node.Message.
+func (z *ExecThrottle) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *ExecThrottle) Digest() uint64 { return z.digest(147) }
+
+func (z *ExecThrottle) size() int {
+	n := 4
+	n++
+	return n
+}
+
+func (z *ExecThrottle) digest(h uint64) uint64 {
+	h = node.Mix(h, bit(z.On))
+	return h
+}
+
+func (z *ExecThrottle) check() error {
 	return nil
 }
 

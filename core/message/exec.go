@@ -44,7 +44,8 @@ type ExecStart struct {
 	Given      []Provided    `msg:"given"` // values of earlier workflows
 	Rows       RowShare      `msg:"rows"`
 	Join       ExecJoin      `msg:"join"`
-	Trace      uint64        `msg:"trace"` // one iteration of that many is sampled; zero: none
+	Trace      uint64        `msg:"trace"`            // one iteration of that many is sampled; zero: none
+	Memory     uint64        `msg:"memory,omitempty"` // its budget, in bytes; zero: its host's
 }
 
 // ExecCancel asks an executor to stop: it starts nothing new, cancels and counts what is in
@@ -87,6 +88,26 @@ type ExecAlive struct {
 	Asks   bool   `msg:"asks"`
 	Done   uint32 `msg:"done"` // of the work before the load, in millionths
 	Reason string `msg:"reason"`
+}
+
+// ExecUsage reports what an execution uses, as its host measures it several times a second. It is no word
+// of the execution itself.
+//
+//catalogue:message kind=146 class=telemetry priority=normal full=latest from=executor since=0
+type ExecUsage struct {
+	Memory    uint64        `msg:"memory"`     // bytes that its processes have for themselves
+	MemoryMax uint64        `msg:"memory_max"` // that its host lets an executor have
+	CPU       time.Duration `msg:"cpu"`        // of processors, since it began
+	Left      uint64        `msg:"left"`       // bytes that its machine has left
+	Machine   uint64        `msg:"machine"`    // bytes that its machine has; zero: unknown
+}
+
+// ExecThrottle asks an execution to save memory while On: it begins no new virtual user, and collects
+// more. Off ends that.
+//
+//catalogue:message kind=147 class=control priority=high full=keep from=worker since=0
+type ExecThrottle struct {
+	On bool `msg:"on"`
 }
 
 // ExecProgress is cumulative; the highest Sequence is the newest.

@@ -642,66 +642,84 @@ func (z *ExecResult) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ExecStart) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 12
-	// string "slice"
-	o = append(o, 0x8c, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-	o, err = z.Shard.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Shard")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(13)
+	var zb0001Mask uint16 /* 13 bits */
+	_ = zb0001Mask
+	if z.Memory == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x1000
 	}
-	// string "workflow"
-	o = append(o, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
-	o = msgp.AppendString(o, z.Workflow)
-	// string "program"
-	o = append(o, 0xa7, 0x70, 0x72, 0x6f, 0x67, 0x72, 0x61, 0x6d)
-	o, err = z.Program.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Program")
-		return
-	}
-	// string "plan_digest"
-	o = append(o, 0xab, 0x70, 0x6c, 0x61, 0x6e, 0x5f, 0x64, 0x69, 0x67, 0x65, 0x73, 0x74)
-	o = msgp.AppendUint64(o, z.PlanDigest)
-	// string "vus"
-	o = append(o, 0xa3, 0x76, 0x75, 0x73)
-	o = msgp.AppendUint64(o, z.VUs)
-	// string "first_vu"
-	o = append(o, 0xa8, 0x66, 0x69, 0x72, 0x73, 0x74, 0x5f, 0x76, 0x75)
-	o = msgp.AppendUint64(o, z.FirstVU)
-	// string "duration"
-	o = append(o, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
-	o = msgp.AppendDuration(o, z.Duration)
-	// string "timeout"
-	o = append(o, 0xa7, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
-	o = msgp.AppendDuration(o, z.Timeout)
-	// string "given"
-	o = append(o, 0xa5, 0x67, 0x69, 0x76, 0x65, 0x6e)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Given)))
-	for za0001 := range z.Given {
-		o, err = z.Given[za0001].MarshalMsg(o)
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "slice"
+		o = append(o, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+		o, err = z.Shard.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Given", za0001)
+			err = msgp.WrapError(err, "Shard")
 			return
 		}
+		// string "workflow"
+		o = append(o, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+		o = msgp.AppendString(o, z.Workflow)
+		// string "program"
+		o = append(o, 0xa7, 0x70, 0x72, 0x6f, 0x67, 0x72, 0x61, 0x6d)
+		o, err = z.Program.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Program")
+			return
+		}
+		// string "plan_digest"
+		o = append(o, 0xab, 0x70, 0x6c, 0x61, 0x6e, 0x5f, 0x64, 0x69, 0x67, 0x65, 0x73, 0x74)
+		o = msgp.AppendUint64(o, z.PlanDigest)
+		// string "vus"
+		o = append(o, 0xa3, 0x76, 0x75, 0x73)
+		o = msgp.AppendUint64(o, z.VUs)
+		// string "first_vu"
+		o = append(o, 0xa8, 0x66, 0x69, 0x72, 0x73, 0x74, 0x5f, 0x76, 0x75)
+		o = msgp.AppendUint64(o, z.FirstVU)
+		// string "duration"
+		o = append(o, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
+		o = msgp.AppendDuration(o, z.Duration)
+		// string "timeout"
+		o = append(o, 0xa7, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
+		o = msgp.AppendDuration(o, z.Timeout)
+		// string "given"
+		o = append(o, 0xa5, 0x67, 0x69, 0x76, 0x65, 0x6e)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Given)))
+		for za0001 := range z.Given {
+			o, err = z.Given[za0001].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Given", za0001)
+				return
+			}
+		}
+		// string "rows"
+		o = append(o, 0xa4, 0x72, 0x6f, 0x77, 0x73)
+		o, err = z.Rows.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Rows")
+			return
+		}
+		// string "join"
+		o = append(o, 0xa4, 0x6a, 0x6f, 0x69, 0x6e)
+		o, err = z.Join.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Join")
+			return
+		}
+		// string "trace"
+		o = append(o, 0xa5, 0x74, 0x72, 0x61, 0x63, 0x65)
+		o = msgp.AppendUint64(o, z.Trace)
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+			// string "memory"
+			o = append(o, 0xa6, 0x6d, 0x65, 0x6d, 0x6f, 0x72, 0x79)
+			o = msgp.AppendUint64(o, z.Memory)
+		}
 	}
-	// string "rows"
-	o = append(o, 0xa4, 0x72, 0x6f, 0x77, 0x73)
-	o, err = z.Rows.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Rows")
-		return
-	}
-	// string "join"
-	o = append(o, 0xa4, 0x6a, 0x6f, 0x69, 0x6e)
-	o, err = z.Join.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Join")
-		return
-	}
-	// string "trace"
-	o = append(o, 0xa5, 0x74, 0x72, 0x61, 0x63, 0x65)
-	o = msgp.AppendUint64(o, z.Trace)
 	return
 }
 
@@ -877,6 +895,17 @@ func (z *ExecStart) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Trace")
 				return
 			}
+		case "memory":
+			if zb0001Dup[1]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Memory")
+				return
+			}
+			zb0001Dup[1] |= 1 << 4
+			z.Memory, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Memory")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -895,7 +924,7 @@ func (z *ExecStart) Msgsize() (s int) {
 	for za0001 := range z.Given {
 		s += z.Given[za0001].Msgsize()
 	}
-	s += 5 + z.Rows.Msgsize() + 5 + z.Join.Msgsize() + 6 + msgp.Uint64Size
+	s += 5 + z.Rows.Msgsize() + 5 + z.Join.Msgsize() + 6 + msgp.Uint64Size + 7 + msgp.Uint64Size
 	return
 }
 
@@ -958,6 +987,68 @@ func (z *ExecStarted) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z ExecStarted) Msgsize() (s int) {
 	s = 1 + 4 + msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z ExecThrottle) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 1
+	// string "on"
+	o = append(o, 0x81, 0xa2, 0x6f, 0x6e)
+	o = msgp.AppendBool(o, z.On)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ExecThrottle) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z682f19bblimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "on":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "On")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.On, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "On")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z ExecThrottle) Msgsize() (s int) {
+	s = 1 + 3 + msgp.BoolSize
 	return
 }
 
@@ -1078,6 +1169,124 @@ func (z *ExecTrace) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ExecTrace) Msgsize() (s int) {
 	s = 1 + 6 + msgp.BytesPrefixSize + len(z.Lines) + 5 + msgp.BoolSize + 8 + msgp.Uint64Size + 9 + msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *ExecUsage) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 5
+	// string "memory"
+	o = append(o, 0x85, 0xa6, 0x6d, 0x65, 0x6d, 0x6f, 0x72, 0x79)
+	o = msgp.AppendUint64(o, z.Memory)
+	// string "memory_max"
+	o = append(o, 0xaa, 0x6d, 0x65, 0x6d, 0x6f, 0x72, 0x79, 0x5f, 0x6d, 0x61, 0x78)
+	o = msgp.AppendUint64(o, z.MemoryMax)
+	// string "cpu"
+	o = append(o, 0xa3, 0x63, 0x70, 0x75)
+	o = msgp.AppendDuration(o, z.CPU)
+	// string "left"
+	o = append(o, 0xa4, 0x6c, 0x65, 0x66, 0x74)
+	o = msgp.AppendUint64(o, z.Left)
+	// string "machine"
+	o = append(o, 0xa7, 0x6d, 0x61, 0x63, 0x68, 0x69, 0x6e, 0x65)
+	o = msgp.AppendUint64(o, z.Machine)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ExecUsage) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z682f19bblimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "memory":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Memory")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Memory, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Memory")
+				return
+			}
+		case "memory_max":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "MemoryMax")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.MemoryMax, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "MemoryMax")
+				return
+			}
+		case "cpu":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "CPU")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.CPU, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "CPU")
+				return
+			}
+		case "left":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Left")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Left, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Left")
+				return
+			}
+		case "machine":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Machine")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Machine, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Machine")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *ExecUsage) Msgsize() (s int) {
+	s = 1 + 7 + msgp.Uint64Size + 11 + msgp.Uint64Size + 4 + msgp.DurationSize + 5 + msgp.Uint64Size + 8 + msgp.Uint64Size
 	return
 }
 

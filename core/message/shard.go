@@ -58,7 +58,8 @@ type ShardDispatch struct {
 	Rows       RowShare      `msg:"rows"`
 	Resume     Resume        `msg:"resume"`
 	Tenancy    Tenancy       `msg:"tenancy"`
-	Every      time.Duration `msg:"every"` // of the last HeartbeatAck, which did not know of this shard
+	Every      time.Duration `msg:"every"`            // of the last HeartbeatAck, which did not know of this shard
+	Memory     uint64        `msg:"memory,omitempty"` // bytes that an executor may have, as declared; zero: what the worker lets it have
 }
 
 // ShardAccepted reports that the fence is on disk and the shard started.

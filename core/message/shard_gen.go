@@ -333,91 +333,109 @@ func (z *ShardCancel) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ShardDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 16
-	// string "slice"
-	o = append(o, 0xde, 0x0, 0x10, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-	o, err = z.Shard.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Shard")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(17)
+	var zb0001Mask uint32 /* 17 bits */
+	_ = zb0001Mask
+	if z.Memory == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x10000
 	}
-	// string "fence"
-	o = append(o, 0xa5, 0x66, 0x65, 0x6e, 0x63, 0x65)
-	o, err = z.Fence.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Fence")
-		return
-	}
-	// string "workflow"
-	o = append(o, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
-	o = msgp.AppendString(o, z.Workflow)
-	// string "program"
-	o = append(o, 0xa7, 0x70, 0x72, 0x6f, 0x67, 0x72, 0x61, 0x6d)
-	o, err = z.Program.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Program")
-		return
-	}
-	// string "plan_digest"
-	o = append(o, 0xab, 0x70, 0x6c, 0x61, 0x6e, 0x5f, 0x64, 0x69, 0x67, 0x65, 0x73, 0x74)
-	o = msgp.AppendUint64(o, z.PlanDigest)
-	// string "vus"
-	o = append(o, 0xa3, 0x76, 0x75, 0x73)
-	o = msgp.AppendUint64(o, z.VUs)
-	// string "first_vu"
-	o = append(o, 0xa8, 0x66, 0x69, 0x72, 0x73, 0x74, 0x5f, 0x76, 0x75)
-	o = msgp.AppendUint64(o, z.FirstVU)
-	// string "cores"
-	o = append(o, 0xa5, 0x63, 0x6f, 0x72, 0x65, 0x73)
-	o = msgp.AppendUint32(o, z.Cores)
-	// string "duration"
-	o = append(o, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
-	o = msgp.AppendDuration(o, z.Duration)
-	// string "timeout"
-	o = append(o, 0xa7, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
-	o = msgp.AppendDuration(o, z.Timeout)
-	// string "run_timeout"
-	o = append(o, 0xab, 0x72, 0x75, 0x6e, 0x5f, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
-	o = msgp.AppendDuration(o, z.RunTimeout)
-	// string "given"
-	o = append(o, 0xa5, 0x67, 0x69, 0x76, 0x65, 0x6e)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Given)))
-	for za0001 := range z.Given {
-		o, err = z.Given[za0001].MarshalMsg(o)
+	// variable map header, size zb0001Len
+	o = msgp.AppendMapHeader(o, zb0001Len)
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "slice"
+		o = append(o, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+		o, err = z.Shard.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Given", za0001)
+			err = msgp.WrapError(err, "Shard")
 			return
 		}
+		// string "fence"
+		o = append(o, 0xa5, 0x66, 0x65, 0x6e, 0x63, 0x65)
+		o, err = z.Fence.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Fence")
+			return
+		}
+		// string "workflow"
+		o = append(o, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+		o = msgp.AppendString(o, z.Workflow)
+		// string "program"
+		o = append(o, 0xa7, 0x70, 0x72, 0x6f, 0x67, 0x72, 0x61, 0x6d)
+		o, err = z.Program.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Program")
+			return
+		}
+		// string "plan_digest"
+		o = append(o, 0xab, 0x70, 0x6c, 0x61, 0x6e, 0x5f, 0x64, 0x69, 0x67, 0x65, 0x73, 0x74)
+		o = msgp.AppendUint64(o, z.PlanDigest)
+		// string "vus"
+		o = append(o, 0xa3, 0x76, 0x75, 0x73)
+		o = msgp.AppendUint64(o, z.VUs)
+		// string "first_vu"
+		o = append(o, 0xa8, 0x66, 0x69, 0x72, 0x73, 0x74, 0x5f, 0x76, 0x75)
+		o = msgp.AppendUint64(o, z.FirstVU)
+		// string "cores"
+		o = append(o, 0xa5, 0x63, 0x6f, 0x72, 0x65, 0x73)
+		o = msgp.AppendUint32(o, z.Cores)
+		// string "duration"
+		o = append(o, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
+		o = msgp.AppendDuration(o, z.Duration)
+		// string "timeout"
+		o = append(o, 0xa7, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
+		o = msgp.AppendDuration(o, z.Timeout)
+		// string "run_timeout"
+		o = append(o, 0xab, 0x72, 0x75, 0x6e, 0x5f, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
+		o = msgp.AppendDuration(o, z.RunTimeout)
+		// string "given"
+		o = append(o, 0xa5, 0x67, 0x69, 0x76, 0x65, 0x6e)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Given)))
+		for za0001 := range z.Given {
+			o, err = z.Given[za0001].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Given", za0001)
+				return
+			}
+		}
+		// string "rows"
+		o = append(o, 0xa4, 0x72, 0x6f, 0x77, 0x73)
+		o, err = z.Rows.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Rows")
+			return
+		}
+		// string "resume"
+		o = append(o, 0xa6, 0x72, 0x65, 0x73, 0x75, 0x6d, 0x65)
+		// map header, size 3
+		// string "elapsed"
+		o = append(o, 0x83, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
+		o = msgp.AppendDuration(o, z.Resume.Elapsed)
+		// string "begun"
+		o = append(o, 0xa5, 0x62, 0x65, 0x67, 0x75, 0x6e)
+		o = msgp.AppendUint64(o, z.Resume.Begun)
+		// string "anew"
+		o = append(o, 0xa4, 0x61, 0x6e, 0x65, 0x77)
+		o = msgp.AppendBool(o, z.Resume.Anew)
+		// string "tenancy"
+		o = append(o, 0xa7, 0x74, 0x65, 0x6e, 0x61, 0x6e, 0x63, 0x79)
+		o, err = z.Tenancy.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Tenancy")
+			return
+		}
+		// string "every"
+		o = append(o, 0xa5, 0x65, 0x76, 0x65, 0x72, 0x79)
+		o = msgp.AppendDuration(o, z.Every)
+		if (zb0001Mask & 0x10000) == 0 { // if not omitted
+			// string "memory"
+			o = append(o, 0xa6, 0x6d, 0x65, 0x6d, 0x6f, 0x72, 0x79)
+			o = msgp.AppendUint64(o, z.Memory)
+		}
 	}
-	// string "rows"
-	o = append(o, 0xa4, 0x72, 0x6f, 0x77, 0x73)
-	o, err = z.Rows.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Rows")
-		return
-	}
-	// string "resume"
-	o = append(o, 0xa6, 0x72, 0x65, 0x73, 0x75, 0x6d, 0x65)
-	// map header, size 3
-	// string "elapsed"
-	o = append(o, 0x83, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
-	o = msgp.AppendDuration(o, z.Resume.Elapsed)
-	// string "begun"
-	o = append(o, 0xa5, 0x62, 0x65, 0x67, 0x75, 0x6e)
-	o = msgp.AppendUint64(o, z.Resume.Begun)
-	// string "anew"
-	o = append(o, 0xa4, 0x61, 0x6e, 0x65, 0x77)
-	o = msgp.AppendBool(o, z.Resume.Anew)
-	// string "tenancy"
-	o = append(o, 0xa7, 0x74, 0x65, 0x6e, 0x61, 0x6e, 0x63, 0x79)
-	o, err = z.Tenancy.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Tenancy")
-		return
-	}
-	// string "every"
-	o = append(o, 0xa5, 0x65, 0x76, 0x65, 0x72, 0x79)
-	o = msgp.AppendDuration(o, z.Every)
 	return
 }
 
@@ -435,7 +453,7 @@ func (z *ShardDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [2]byte
+	var zb0001Dup [3]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -692,6 +710,17 @@ func (z *ShardDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Every")
 				return
 			}
+		case "memory":
+			if zb0001Dup[2]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Memory")
+				return
+			}
+			zb0001Dup[2] |= 1 << 0
+			z.Memory, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Memory")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -710,7 +739,7 @@ func (z *ShardDispatch) Msgsize() (s int) {
 	for za0001 := range z.Given {
 		s += z.Given[za0001].Msgsize()
 	}
-	s += 5 + z.Rows.Msgsize() + 7 + 1 + 8 + msgp.DurationSize + 6 + msgp.Uint64Size + 5 + msgp.BoolSize + 8 + z.Tenancy.Msgsize() + 6 + msgp.DurationSize
+	s += 5 + z.Rows.Msgsize() + 7 + 1 + 8 + msgp.DurationSize + 6 + msgp.Uint64Size + 5 + msgp.BoolSize + 8 + z.Tenancy.Msgsize() + 6 + msgp.DurationSize + 7 + msgp.Uint64Size
 	return
 }
 

@@ -110,18 +110,34 @@ type StepStats struct {
 
 // Generator says how well the load was generated.
 type Generator struct {
-	Lag       Histogram `msg:"lag"`       // ns by which starts were late
-	BusyMax   uint32    `msg:"busy_max"`  // busiest second of the loop, parts per million
-	Saturated bool      `msg:"saturated"` // its own work filled its core for a second
-	Begun     uint64    `msg:"begun"`     // iterations
-	Waited    uint64    `msg:"waited"`    // those that were due while no virtual user was free
-	Dropped   uint64    `msg:"dropped"`   // that were due and never began, because no virtual user was free
-	Missed    uint64    `msg:"missed"`    // that were due while no attempt of their shard is known to have run
-	WaitMax   uint32    `msg:"wait_max"`  // of a second, ready to run while others had the core, parts per million
-	StealMax  uint32    `msg:"steal_max"` // of the machine's time that its host gave to other machines, parts per million
-	Starved   bool      `msg:"starved"`   // others took the core that it needed
-	Late      bool      `msg:"late"`      // enough starts were late to say so, for whatever reason
+	Lag       Histogram `msg:"lag"`            // ns by which starts were late
+	BusyMax   uint32    `msg:"busy_max"`       // busiest second of the loop, parts per million
+	Saturated bool      `msg:"saturated"`      // its own work filled its core for a second
+	Begun     uint64    `msg:"begun"`          // iterations
+	Waited    uint64    `msg:"waited"`         // those that were due while no virtual user was free
+	Dropped   uint64    `msg:"dropped"`        // that were due and never began, because no virtual user was free
+	Missed    uint64    `msg:"missed"`         // that were due while no attempt of their shard is known to have run
+	WaitMax   uint32    `msg:"wait_max"`       // of a second, ready to run while others had the core, parts per million
+	StealMax  uint32    `msg:"steal_max"`      // of the machine's time that its host gave to other machines, parts per million
+	Starved   bool      `msg:"starved"`        // others took the core that it needed
+	Late      bool      `msg:"late"`           // enough starts were late to say so, for whatever reason
+	Held      uint64    `msg:"held,omitempty"` // begins of virtual users that throttled executors held back
+
+	Usage Usage `msg:"usage,omitzero"`
 }
+
+// Usage says what executors used of their machines. Their worker measures it.
+type Usage struct {
+	CPU       time.Duration `msg:"cpu"`        // of processors
+	Memory    uint64        `msg:"memory"`     // most of the executor that came nearest to its budget, in bytes
+	MemoryMax uint64        `msg:"memory_max"` // the budget of that one
+	Pressed   bool          `msg:"pressed"`    // an executor came near its budget
+	Throttles uint32        `msg:"throttles"`  // how often executors were throttled, to keep their budgets
+	Throttled time.Duration `msg:"throttled"`  // for how long, of the executor that was throttled for longest
+}
+
+// IsZero says that nothing is known: an encoding leaves it out.
+func (u Usage) IsZero() bool { return u == Usage{} }
 
 // Stats are the figures of one workflow, by one executor or by many.
 type Stats struct {

@@ -311,44 +311,75 @@ func (z ErrorCount) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Generator) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 11
-	// string "lag"
-	o = append(o, 0x8b, 0xa3, 0x6c, 0x61, 0x67)
-	o, err = z.Lag.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Lag")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(13)
+	var zb0001Mask uint16 /* 13 bits */
+	_ = zb0001Mask
+	if z.Held == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x800
 	}
-	// string "busy_max"
-	o = append(o, 0xa8, 0x62, 0x75, 0x73, 0x79, 0x5f, 0x6d, 0x61, 0x78)
-	o = msgp.AppendUint32(o, z.BusyMax)
-	// string "saturated"
-	o = append(o, 0xa9, 0x73, 0x61, 0x74, 0x75, 0x72, 0x61, 0x74, 0x65, 0x64)
-	o = msgp.AppendBool(o, z.Saturated)
-	// string "begun"
-	o = append(o, 0xa5, 0x62, 0x65, 0x67, 0x75, 0x6e)
-	o = msgp.AppendUint64(o, z.Begun)
-	// string "waited"
-	o = append(o, 0xa6, 0x77, 0x61, 0x69, 0x74, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Waited)
-	// string "dropped"
-	o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Dropped)
-	// string "missed"
-	o = append(o, 0xa6, 0x6d, 0x69, 0x73, 0x73, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Missed)
-	// string "wait_max"
-	o = append(o, 0xa8, 0x77, 0x61, 0x69, 0x74, 0x5f, 0x6d, 0x61, 0x78)
-	o = msgp.AppendUint32(o, z.WaitMax)
-	// string "steal_max"
-	o = append(o, 0xa9, 0x73, 0x74, 0x65, 0x61, 0x6c, 0x5f, 0x6d, 0x61, 0x78)
-	o = msgp.AppendUint32(o, z.StealMax)
-	// string "starved"
-	o = append(o, 0xa7, 0x73, 0x74, 0x61, 0x72, 0x76, 0x65, 0x64)
-	o = msgp.AppendBool(o, z.Starved)
-	// string "late"
-	o = append(o, 0xa4, 0x6c, 0x61, 0x74, 0x65)
-	o = msgp.AppendBool(o, z.Late)
+	if z.Usage.IsZero() {
+		zb0001Len--
+		zb0001Mask |= 0x1000
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "lag"
+		o = append(o, 0xa3, 0x6c, 0x61, 0x67)
+		o, err = z.Lag.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Lag")
+			return
+		}
+		// string "busy_max"
+		o = append(o, 0xa8, 0x62, 0x75, 0x73, 0x79, 0x5f, 0x6d, 0x61, 0x78)
+		o = msgp.AppendUint32(o, z.BusyMax)
+		// string "saturated"
+		o = append(o, 0xa9, 0x73, 0x61, 0x74, 0x75, 0x72, 0x61, 0x74, 0x65, 0x64)
+		o = msgp.AppendBool(o, z.Saturated)
+		// string "begun"
+		o = append(o, 0xa5, 0x62, 0x65, 0x67, 0x75, 0x6e)
+		o = msgp.AppendUint64(o, z.Begun)
+		// string "waited"
+		o = append(o, 0xa6, 0x77, 0x61, 0x69, 0x74, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Waited)
+		// string "dropped"
+		o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Dropped)
+		// string "missed"
+		o = append(o, 0xa6, 0x6d, 0x69, 0x73, 0x73, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Missed)
+		// string "wait_max"
+		o = append(o, 0xa8, 0x77, 0x61, 0x69, 0x74, 0x5f, 0x6d, 0x61, 0x78)
+		o = msgp.AppendUint32(o, z.WaitMax)
+		// string "steal_max"
+		o = append(o, 0xa9, 0x73, 0x74, 0x65, 0x61, 0x6c, 0x5f, 0x6d, 0x61, 0x78)
+		o = msgp.AppendUint32(o, z.StealMax)
+		// string "starved"
+		o = append(o, 0xa7, 0x73, 0x74, 0x61, 0x72, 0x76, 0x65, 0x64)
+		o = msgp.AppendBool(o, z.Starved)
+		// string "late"
+		o = append(o, 0xa4, 0x6c, 0x61, 0x74, 0x65)
+		o = msgp.AppendBool(o, z.Late)
+		if (zb0001Mask & 0x800) == 0 { // if not omitted
+			// string "held"
+			o = append(o, 0xa4, 0x68, 0x65, 0x6c, 0x64)
+			o = msgp.AppendUint64(o, z.Held)
+		}
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+			// string "usage"
+			o = append(o, 0xa5, 0x75, 0x73, 0x61, 0x67, 0x65)
+			o, err = z.Usage.MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Usage")
+				return
+			}
+		}
+	}
 	return
 }
 
@@ -496,6 +527,28 @@ func (z *Generator) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Late")
 				return
 			}
+		case "held":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Held")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			z.Held, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Held")
+				return
+			}
+		case "usage":
+			if zb0001Dup[1]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Usage")
+				return
+			}
+			zb0001Dup[1] |= 1 << 4
+			bts, err = z.Usage.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Usage")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -510,7 +563,7 @@ func (z *Generator) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Generator) Msgsize() (s int) {
-	s = 1 + 4 + z.Lag.Msgsize() + 9 + msgp.Uint32Size + 10 + msgp.BoolSize + 6 + msgp.Uint64Size + 7 + msgp.Uint64Size + 8 + msgp.Uint64Size + 7 + msgp.Uint64Size + 9 + msgp.Uint32Size + 10 + msgp.Uint32Size + 8 + msgp.BoolSize + 5 + msgp.BoolSize
+	s = 1 + 4 + z.Lag.Msgsize() + 9 + msgp.Uint32Size + 10 + msgp.BoolSize + 6 + msgp.Uint64Size + 7 + msgp.Uint64Size + 8 + msgp.Uint64Size + 7 + msgp.Uint64Size + 9 + msgp.Uint32Size + 10 + msgp.Uint32Size + 8 + msgp.BoolSize + 5 + msgp.BoolSize + 5 + msgp.Uint64Size + 6 + z.Usage.Msgsize()
 	return
 }
 
@@ -3286,6 +3339,138 @@ func (z *ThresholdResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ThresholdResult) Msgsize() (s int) {
 	s = 1 + 9 + msgp.StringPrefixSize + len(z.Workflow) + 5 + msgp.StringPrefixSize + len(z.Expr) + 6 + msgp.Int64Size + 3 + z.Of.Msgsize() + 3 + msgp.BoolSize + 5 + msgp.DurationSize + 6 + msgp.DurationSize + 11 + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *Usage) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 6
+	// string "cpu"
+	o = append(o, 0x86, 0xa3, 0x63, 0x70, 0x75)
+	o = msgp.AppendDuration(o, z.CPU)
+	// string "memory"
+	o = append(o, 0xa6, 0x6d, 0x65, 0x6d, 0x6f, 0x72, 0x79)
+	o = msgp.AppendUint64(o, z.Memory)
+	// string "memory_max"
+	o = append(o, 0xaa, 0x6d, 0x65, 0x6d, 0x6f, 0x72, 0x79, 0x5f, 0x6d, 0x61, 0x78)
+	o = msgp.AppendUint64(o, z.MemoryMax)
+	// string "pressed"
+	o = append(o, 0xa7, 0x70, 0x72, 0x65, 0x73, 0x73, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Pressed)
+	// string "throttles"
+	o = append(o, 0xa9, 0x74, 0x68, 0x72, 0x6f, 0x74, 0x74, 0x6c, 0x65, 0x73)
+	o = msgp.AppendUint32(o, z.Throttles)
+	// string "throttled"
+	o = append(o, 0xa9, 0x74, 0x68, 0x72, 0x6f, 0x74, 0x74, 0x6c, 0x65, 0x64)
+	o = msgp.AppendDuration(o, z.Throttled)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Usage) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z586aeb0climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "cpu":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "CPU")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.CPU, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "CPU")
+				return
+			}
+		case "memory":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Memory")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Memory, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Memory")
+				return
+			}
+		case "memory_max":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "MemoryMax")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.MemoryMax, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "MemoryMax")
+				return
+			}
+		case "pressed":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Pressed")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Pressed, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Pressed")
+				return
+			}
+		case "throttles":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Throttles")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Throttles, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Throttles")
+				return
+			}
+		case "throttled":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Throttled")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.Throttled, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Throttled")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Usage) Msgsize() (s int) {
+	s = 1 + 4 + msgp.DurationSize + 7 + msgp.Uint64Size + 11 + msgp.Uint64Size + 8 + msgp.BoolSize + 10 + msgp.Uint32Size + 10 + msgp.DurationSize
 	return
 }
 

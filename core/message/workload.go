@@ -83,9 +83,10 @@ type WorkflowPlan struct {
 	Report      []string      `msg:"report"`      // KIND=WHERE: the reports that a program that follows the run writes
 	Interval    time.Duration `msg:"interval"`    // between the points of its curves; zero: the width of its windows
 
-	UserIterations uint64        `msg:"vu_iterations"` // of each virtual user; Iterations is their sum. Zero: the users share Iterations
-	Jitter         time.Duration `msg:"jitter"`        // a virtual user of a closed workflow begins later by a random time below it
-	StartDelay     time.Duration `msg:"start_delay"`   // from when nothing holds it back any more to its begin
+	UserIterations uint64        `msg:"vu_iterations"`                      // of each virtual user; Iterations is their sum. Zero: the users share Iterations
+	Jitter         time.Duration `msg:"jitter"`                             // a virtual user of a closed workflow begins later by a random time below it
+	StartDelay     time.Duration `msg:"start_delay"`                        // from when nothing holds it back any more to its begin
+	Memory         uint64        `msg:"memory,omitempty" json:",omitempty"` // bytes that each executor may have; zero: what its worker lets it have
 }
 
 // GracefulStopDefault is how long a workflow without its own value waits for what is in flight

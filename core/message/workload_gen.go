@@ -241,165 +241,183 @@ func (z StagePlan) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *WorkflowPlan) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 33
-	// string "name"
-	o = append(o, 0xde, 0x0, 0x21, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
-	o = msgp.AppendString(o, z.Name)
-	// string "test"
-	o = append(o, 0xa4, 0x74, 0x65, 0x73, 0x74)
-	o = msgp.AppendBool(o, z.Test)
-	// string "vus"
-	o = append(o, 0xa3, 0x76, 0x75, 0x73)
-	o = msgp.AppendUint64(o, z.VUs)
-	// string "duration"
-	o = append(o, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
-	o = msgp.AppendDuration(o, z.Duration)
-	// string "timeout"
-	o = append(o, 0xa7, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
-	o = msgp.AppendDuration(o, z.Timeout)
-	// string "think"
-	o = append(o, 0xa5, 0x74, 0x68, 0x69, 0x6e, 0x6b)
-	o = msgp.AppendDuration(o, z.Think)
-	// string "cores"
-	o = append(o, 0xa5, 0x63, 0x6f, 0x72, 0x65, 0x73)
-	o = msgp.AppendUint32(o, z.Cores)
-	// string "depends"
-	o = append(o, 0xa7, 0x64, 0x65, 0x70, 0x65, 0x6e, 0x64, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Depends)))
-	for za0001 := range z.Depends {
-		o = msgp.AppendUint32(o, z.Depends[za0001])
+	// check for omitted fields
+	zb0001Len := uint32(34)
+	var zb0001Mask uint64 /* 34 bits */
+	_ = zb0001Mask
+	if z.Memory == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x200000000
 	}
-	// string "layer"
-	o = append(o, 0xa5, 0x6c, 0x61, 0x79, 0x65, 0x72)
-	o = msgp.AppendUint32(o, z.Layer)
-	// string "steps"
-	o = append(o, 0xa5, 0x73, 0x74, 0x65, 0x70, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Steps)))
-	for za0002 := range z.Steps {
-		o, err = z.Steps[za0002].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "Steps", za0002)
-			return
-		}
-	}
-	// string "thresholds"
-	o = append(o, 0xaa, 0x74, 0x68, 0x72, 0x65, 0x73, 0x68, 0x6f, 0x6c, 0x64, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Thresholds)))
-	for za0003 := range z.Thresholds {
-		o, err = z.Thresholds[za0003].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "Thresholds", za0003)
-			return
-		}
-	}
-	// string "iterations"
-	o = append(o, 0xaa, 0x69, 0x74, 0x65, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e, 0x73)
-	o = msgp.AppendUint64(o, z.Iterations)
-	// string "rate"
-	o = append(o, 0xa4, 0x72, 0x61, 0x74, 0x65)
-	o = msgp.AppendUint64(o, z.Rate)
-	// string "rate_per"
-	o = append(o, 0xa8, 0x72, 0x61, 0x74, 0x65, 0x5f, 0x70, 0x65, 0x72)
-	o = msgp.AppendDuration(o, z.RatePer)
-	// string "poisson"
-	o = append(o, 0xa7, 0x70, 0x6f, 0x69, 0x73, 0x73, 0x6f, 0x6e)
-	o = msgp.AppendBool(o, z.Poisson)
-	// string "queue"
-	o = append(o, 0xa5, 0x71, 0x75, 0x65, 0x75, 0x65)
-	o = msgp.AppendBool(o, z.Queue)
-	// string "stages"
-	o = append(o, 0xa6, 0x73, 0x74, 0x61, 0x67, 0x65, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Stages)))
-	for za0004 := range z.Stages {
-		// map header, size 3
-		// string "duration"
-		o = append(o, 0x83, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
-		o = msgp.AppendDuration(o, z.Stages[za0004].Duration)
+	// variable map header, size zb0001Len
+	o = msgp.AppendMapHeader(o, zb0001Len)
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "name"
+		o = append(o, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+		o = msgp.AppendString(o, z.Name)
+		// string "test"
+		o = append(o, 0xa4, 0x74, 0x65, 0x73, 0x74)
+		o = msgp.AppendBool(o, z.Test)
 		// string "vus"
 		o = append(o, 0xa3, 0x76, 0x75, 0x73)
-		o = msgp.AppendUint64(o, z.Stages[za0004].VUs)
+		o = msgp.AppendUint64(o, z.VUs)
+		// string "duration"
+		o = append(o, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
+		o = msgp.AppendDuration(o, z.Duration)
+		// string "timeout"
+		o = append(o, 0xa7, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
+		o = msgp.AppendDuration(o, z.Timeout)
+		// string "think"
+		o = append(o, 0xa5, 0x74, 0x68, 0x69, 0x6e, 0x6b)
+		o = msgp.AppendDuration(o, z.Think)
+		// string "cores"
+		o = append(o, 0xa5, 0x63, 0x6f, 0x72, 0x65, 0x73)
+		o = msgp.AppendUint32(o, z.Cores)
+		// string "depends"
+		o = append(o, 0xa7, 0x64, 0x65, 0x70, 0x65, 0x6e, 0x64, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Depends)))
+		for za0001 := range z.Depends {
+			o = msgp.AppendUint32(o, z.Depends[za0001])
+		}
+		// string "layer"
+		o = append(o, 0xa5, 0x6c, 0x61, 0x79, 0x65, 0x72)
+		o = msgp.AppendUint32(o, z.Layer)
+		// string "steps"
+		o = append(o, 0xa5, 0x73, 0x74, 0x65, 0x70, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Steps)))
+		for za0002 := range z.Steps {
+			o, err = z.Steps[za0002].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Steps", za0002)
+				return
+			}
+		}
+		// string "thresholds"
+		o = append(o, 0xaa, 0x74, 0x68, 0x72, 0x65, 0x73, 0x68, 0x6f, 0x6c, 0x64, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Thresholds)))
+		for za0003 := range z.Thresholds {
+			o, err = z.Thresholds[za0003].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Thresholds", za0003)
+				return
+			}
+		}
+		// string "iterations"
+		o = append(o, 0xaa, 0x69, 0x74, 0x65, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e, 0x73)
+		o = msgp.AppendUint64(o, z.Iterations)
 		// string "rate"
 		o = append(o, 0xa4, 0x72, 0x61, 0x74, 0x65)
-		o = msgp.AppendUint64(o, z.Stages[za0004].Rate)
-	}
-	// string "think_max"
-	o = append(o, 0xa9, 0x74, 0x68, 0x69, 0x6e, 0x6b, 0x5f, 0x6d, 0x61, 0x78)
-	o = msgp.AppendDuration(o, z.ThinkMax)
-	// string "pace"
-	o = append(o, 0xa4, 0x70, 0x61, 0x63, 0x65)
-	o = msgp.AppendDuration(o, z.Pace)
-	// string "graceful_stop"
-	o = append(o, 0xad, 0x67, 0x72, 0x61, 0x63, 0x65, 0x66, 0x75, 0x6c, 0x5f, 0x73, 0x74, 0x6f, 0x70)
-	o = msgp.AppendDuration(o, z.GracefulStop)
-	// string "start_after"
-	o = append(o, 0xab, 0x73, 0x74, 0x61, 0x72, 0x74, 0x5f, 0x61, 0x66, 0x74, 0x65, 0x72)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.StartAfter)))
-	for za0005 := range z.StartAfter {
-		o = msgp.AppendUint32(o, z.StartAfter[za0005])
-	}
-	// string "abort_when"
-	o = append(o, 0xaa, 0x61, 0x62, 0x6f, 0x72, 0x74, 0x5f, 0x77, 0x68, 0x65, 0x6e)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.AbortWhen)))
-	for za0006 := range z.AbortWhen {
-		// map header, size 2
-		// string "when"
-		o = append(o, 0x82, 0xa4, 0x77, 0x68, 0x65, 0x6e)
-		o, err = z.AbortWhen[za0006].When.MarshalMsg(o)
+		o = msgp.AppendUint64(o, z.Rate)
+		// string "rate_per"
+		o = append(o, 0xa8, 0x72, 0x61, 0x74, 0x65, 0x5f, 0x70, 0x65, 0x72)
+		o = msgp.AppendDuration(o, z.RatePer)
+		// string "poisson"
+		o = append(o, 0xa7, 0x70, 0x6f, 0x69, 0x73, 0x73, 0x6f, 0x6e)
+		o = msgp.AppendBool(o, z.Poisson)
+		// string "queue"
+		o = append(o, 0xa5, 0x71, 0x75, 0x65, 0x75, 0x65)
+		o = msgp.AppendBool(o, z.Queue)
+		// string "stages"
+		o = append(o, 0xa6, 0x73, 0x74, 0x61, 0x67, 0x65, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Stages)))
+		for za0004 := range z.Stages {
+			// map header, size 3
+			// string "duration"
+			o = append(o, 0x83, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
+			o = msgp.AppendDuration(o, z.Stages[za0004].Duration)
+			// string "vus"
+			o = append(o, 0xa3, 0x76, 0x75, 0x73)
+			o = msgp.AppendUint64(o, z.Stages[za0004].VUs)
+			// string "rate"
+			o = append(o, 0xa4, 0x72, 0x61, 0x74, 0x65)
+			o = msgp.AppendUint64(o, z.Stages[za0004].Rate)
+		}
+		// string "think_max"
+		o = append(o, 0xa9, 0x74, 0x68, 0x69, 0x6e, 0x6b, 0x5f, 0x6d, 0x61, 0x78)
+		o = msgp.AppendDuration(o, z.ThinkMax)
+		// string "pace"
+		o = append(o, 0xa4, 0x70, 0x61, 0x63, 0x65)
+		o = msgp.AppendDuration(o, z.Pace)
+		// string "graceful_stop"
+		o = append(o, 0xad, 0x67, 0x72, 0x61, 0x63, 0x65, 0x66, 0x75, 0x6c, 0x5f, 0x73, 0x74, 0x6f, 0x70)
+		o = msgp.AppendDuration(o, z.GracefulStop)
+		// string "start_after"
+		o = append(o, 0xab, 0x73, 0x74, 0x61, 0x72, 0x74, 0x5f, 0x61, 0x66, 0x74, 0x65, 0x72)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.StartAfter)))
+		for za0005 := range z.StartAfter {
+			o = msgp.AppendUint32(o, z.StartAfter[za0005])
+		}
+		// string "abort_when"
+		o = append(o, 0xaa, 0x61, 0x62, 0x6f, 0x72, 0x74, 0x5f, 0x77, 0x68, 0x65, 0x6e)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.AbortWhen)))
+		for za0006 := range z.AbortWhen {
+			// map header, size 2
+			// string "when"
+			o = append(o, 0x82, 0xa4, 0x77, 0x68, 0x65, 0x6e)
+			o, err = z.AbortWhen[za0006].When.MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "AbortWhen", za0006, "When")
+				return
+			}
+			// string "for"
+			o = append(o, 0xa3, 0x66, 0x6f, 0x72)
+			o = msgp.AppendDuration(o, z.AbortWhen[za0006].For)
+		}
+		// string "priority"
+		o = append(o, 0xa8, 0x70, 0x72, 0x69, 0x6f, 0x72, 0x69, 0x74, 0x79)
+		o = msgp.AppendUint8(o, uint8(z.Priority))
+		// string "feed"
+		o = append(o, 0xa4, 0x66, 0x65, 0x65, 0x64)
+		o, err = z.Feed.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "AbortWhen", za0006, "When")
+			err = msgp.WrapError(err, "Feed")
 			return
 		}
-		// string "for"
-		o = append(o, 0xa3, 0x66, 0x6f, 0x72)
-		o = msgp.AppendDuration(o, z.AbortWhen[za0006].For)
-	}
-	// string "priority"
-	o = append(o, 0xa8, 0x70, 0x72, 0x69, 0x6f, 0x72, 0x69, 0x74, 0x79)
-	o = msgp.AppendUint8(o, uint8(z.Priority))
-	// string "feed"
-	o = append(o, 0xa4, 0x66, 0x65, 0x65, 0x64)
-	o, err = z.Feed.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Feed")
-		return
-	}
-	// string "session"
-	o = append(o, 0xa7, 0x73, 0x65, 0x73, 0x73, 0x69, 0x6f, 0x6e)
-	o = msgp.AppendUint8(o, uint8(z.Session))
-	// string "connections"
-	o = append(o, 0xab, 0x63, 0x6f, 0x6e, 0x6e, 0x65, 0x63, 0x74, 0x69, 0x6f, 0x6e, 0x73)
-	o = msgp.AppendUint32(o, z.Connections)
-	// string "weighted"
-	o = append(o, 0xa8, 0x77, 0x65, 0x69, 0x67, 0x68, 0x74, 0x65, 0x64)
-	o = msgp.AppendBool(o, z.Weighted)
-	// string "tags"
-	o = append(o, 0xa4, 0x74, 0x61, 0x67, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Tags)))
-	for za0007 := range z.Tags {
-		o, err = z.Tags[za0007].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "Tags", za0007)
-			return
+		// string "session"
+		o = append(o, 0xa7, 0x73, 0x65, 0x73, 0x73, 0x69, 0x6f, 0x6e)
+		o = msgp.AppendUint8(o, uint8(z.Session))
+		// string "connections"
+		o = append(o, 0xab, 0x63, 0x6f, 0x6e, 0x6e, 0x65, 0x63, 0x74, 0x69, 0x6f, 0x6e, 0x73)
+		o = msgp.AppendUint32(o, z.Connections)
+		// string "weighted"
+		o = append(o, 0xa8, 0x77, 0x65, 0x69, 0x67, 0x68, 0x74, 0x65, 0x64)
+		o = msgp.AppendBool(o, z.Weighted)
+		// string "tags"
+		o = append(o, 0xa4, 0x74, 0x61, 0x67, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Tags)))
+		for za0007 := range z.Tags {
+			o, err = z.Tags[za0007].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Tags", za0007)
+				return
+			}
+		}
+		// string "report"
+		o = append(o, 0xa6, 0x72, 0x65, 0x70, 0x6f, 0x72, 0x74)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Report)))
+		for za0008 := range z.Report {
+			o = msgp.AppendString(o, z.Report[za0008])
+		}
+		// string "interval"
+		o = append(o, 0xa8, 0x69, 0x6e, 0x74, 0x65, 0x72, 0x76, 0x61, 0x6c)
+		o = msgp.AppendDuration(o, z.Interval)
+		// string "vu_iterations"
+		o = append(o, 0xad, 0x76, 0x75, 0x5f, 0x69, 0x74, 0x65, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e, 0x73)
+		o = msgp.AppendUint64(o, z.UserIterations)
+		// string "jitter"
+		o = append(o, 0xa6, 0x6a, 0x69, 0x74, 0x74, 0x65, 0x72)
+		o = msgp.AppendDuration(o, z.Jitter)
+		// string "start_delay"
+		o = append(o, 0xab, 0x73, 0x74, 0x61, 0x72, 0x74, 0x5f, 0x64, 0x65, 0x6c, 0x61, 0x79)
+		o = msgp.AppendDuration(o, z.StartDelay)
+		if (zb0001Mask & 0x200000000) == 0 { // if not omitted
+			// string "memory"
+			o = append(o, 0xa6, 0x6d, 0x65, 0x6d, 0x6f, 0x72, 0x79)
+			o = msgp.AppendUint64(o, z.Memory)
 		}
 	}
-	// string "report"
-	o = append(o, 0xa6, 0x72, 0x65, 0x70, 0x6f, 0x72, 0x74)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Report)))
-	for za0008 := range z.Report {
-		o = msgp.AppendString(o, z.Report[za0008])
-	}
-	// string "interval"
-	o = append(o, 0xa8, 0x69, 0x6e, 0x74, 0x65, 0x72, 0x76, 0x61, 0x6c)
-	o = msgp.AppendDuration(o, z.Interval)
-	// string "vu_iterations"
-	o = append(o, 0xad, 0x76, 0x75, 0x5f, 0x69, 0x74, 0x65, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e, 0x73)
-	o = msgp.AppendUint64(o, z.UserIterations)
-	// string "jitter"
-	o = append(o, 0xa6, 0x6a, 0x69, 0x74, 0x74, 0x65, 0x72)
-	o = msgp.AppendDuration(o, z.Jitter)
-	// string "start_delay"
-	o = append(o, 0xab, 0x73, 0x74, 0x61, 0x72, 0x74, 0x5f, 0x64, 0x65, 0x6c, 0x61, 0x79)
-	o = msgp.AppendDuration(o, z.StartDelay)
 	return
 }
 
@@ -1032,6 +1050,17 @@ func (z *WorkflowPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "StartDelay")
 				return
 			}
+		case "memory":
+			if zb0001Dup[4]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Memory")
+				return
+			}
+			zb0001Dup[4] |= 1 << 1
+			z.Memory, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Memory")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1066,6 +1095,6 @@ func (z *WorkflowPlan) Msgsize() (s int) {
 	for za0008 := range z.Report {
 		s += msgp.StringPrefixSize + len(z.Report[za0008])
 	}
-	s += 9 + msgp.DurationSize + 14 + msgp.Uint64Size + 7 + msgp.DurationSize + 12 + msgp.DurationSize
+	s += 9 + msgp.DurationSize + 14 + msgp.Uint64Size + 7 + msgp.DurationSize + 12 + msgp.DurationSize + 7 + msgp.Uint64Size
 	return
 }

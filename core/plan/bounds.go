@@ -41,6 +41,8 @@ const (
 	ConnectionsMax = 1_000_000
 	WeightMax      = 1_000_000
 	RowsMax        = 1 << 48
+	MemoryMin      = 64 << 20 // of an executor: without load it has about 30 MiB
+	MemoryMax      = 1 << 40
 	CounterMax     = 1_000_000_000_000 // values of a counter
 	CounterStart   = 1 << 52           // of its first value: JSON's numbers hold the last one exactly
 )

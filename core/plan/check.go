@@ -109,6 +109,9 @@ func (c *check) workflow(p *message.Plan, w *message.WorkflowPlan) {
 	}
 	c.most("vus", w.VUs, VUsMax, "use fewer virtual users, or a rate")
 	c.most("cores", uint64(w.Cores), CoresMax, "ask for fewer, or leave cores out")
+	if w.Memory != 0 && (w.Memory < MemoryMin || w.Memory > MemoryMax) {
+		c.add("memory", fmt.Sprint(w.Memory), fmt.Sprintf("be %d to %d bytes", MemoryMin, uint64(MemoryMax)), "leave it out for what workers let executors have")
+	}
 	c.spans(w)
 	layer := func(i uint32) uint32 { return p.Workflows[i].Layer }
 	above := max(c.after("depends", w.Depends, len(p.Workflows), layer), c.after("start_after", w.StartAfter, len(p.Workflows), layer))

@@ -39,6 +39,7 @@ func TestTheManualTellsTheBounds(t *testing.T) {
 		{"a name, a tag's value, a condition, a report", fmt.Sprintf("%d, %d, %d, %d bytes", plan.NameMax, plan.TagMax, plan.ExprMax, plan.ReportMax)},
 		{"`vus`, `iterations`, a rate", thousands(plan.VUsMax) + "; " + thousands(plan.IterationsMax) + "; " + thousands(plan.RateMax) + " a second"},
 		{"`cores`, `connections`, `weight`", thousands(plan.CoresMax) + "; " + thousands(plan.ConnectionsMax) + "; " + thousands(plan.WeightMax)},
+		{"`memory`", fmt.Sprintf("`\"%dMiB\"` to `\"%dTiB\"`", plan.MemoryMin>>20, uint64(plan.MemoryMax)>>40)},
 		{"every duration; those of all workflows that wait for each other, together", fmt.Sprintf("`\"%.0fh\"`: %.0f days", plan.DurationMax.Hours(), plan.DurationMax.Hours()/24)},
 		{"`timeout`", fmt.Sprintf("`\"%.0fh\"`", plan.TimeoutMax.Hours())},
 		{"`interval`", fmt.Sprintf("at least `%q`", plan.IntervalMin)},

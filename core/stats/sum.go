@@ -73,6 +73,8 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 		total.Generator.Waited = add(total.Generator.Waited, p.Generator.Waited)
 		total.Generator.Dropped = add(total.Generator.Dropped, p.Generator.Dropped)
 		total.Generator.Missed = add(total.Generator.Missed, p.Generator.Missed)
+		total.Generator.Held = add(total.Generator.Held, p.Generator.Held)
+		total.Generator.Usage = AddUsage(total.Generator.Usage, p.Generator.Usage)
 		if err := activity.merge(p.Activity); err != nil {
 			return message.Stats{}, fmt.Errorf("add up users and iterations over time: %w", err)
 		}

@@ -120,7 +120,7 @@ func (m *holdings) load(env node.Env) bool {
 		}
 		m.shards[x.Result.Shard].result = x
 		m.outbox.Add(x)
-		m.executions++ // its execution had a number, too
+		m.last.execution++ // its execution had a number, too
 	}
 	return true
 }

@@ -3,9 +3,10 @@
 // result until a manager has it.
 //
 // It does not choose what runs (core/manager) and does not run it (the executors behind
-// node.Executor do). Three subpackages decide, without an Env. core/worker/cores decides which
+// node.Executor do). Four subpackages decide, without an Env. core/worker/cores decides which
 // execution gets which cores, core/worker/outbox which manager gets a result next.
-// core/worker/fences remembers shards that do not run here. This package connects them, in
+// core/worker/fences remembers shards that do not run here. core/worker/budget judges what an
+// executor uses. This package connects them, in
 // layers that call down only: holdings, results, orders, Machine.
 //
 // Source: DESIGN.md, "Execution" and "The unit of dispatch". One dispatch is one
@@ -39,6 +40,10 @@
 //	WORKER-11 An executor whose loop says nothing for ExecutorSilence, what it was granted, and a
 //	         third of that, is killed, and its shard fails by FaultExecutor. Time in which this
 //	         worker was stopped does not count. An extension moves no deadline.
+//	WORKER-12 An executor that uses too much of its budget of memory (core/worker/budget) is
+//	         throttled, then killed, and its shard fails by FaultProgram. On a machine that is short
+//	         of memory the largest is killed, and its shard fails by FaultMemory. Each result says
+//	         what its executors used, and for how long they were throttled.
 //
 // What a manager may rely on: it may dispatch a shard elsewhere when RenewalTimeout, plus the
 // drift of both clocks, has passed since its last answer that named the shard, or since its
@@ -49,5 +54,5 @@
 //
 // Read config.go, execution.go, holdings.go, managers.go, disk.go; stop.go, result.go;
 // hold.go, dispatch.go, start.go, cancel.go, renew.go, rows.go; machine.go, link.go, execute.go,
-// drain.go, group.go, sizes.go, rest.go.
+// memory.go, drain.go, group.go, rest.go.
 package worker

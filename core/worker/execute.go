@@ -20,6 +20,10 @@ func (m *Machine) onExec(env node.Env, e *node.ExecEvent) {
 		m.onGone(env, r, e)
 		return
 	}
+	if usage, ok := e.Body.(*message.ExecUsage); ok { // of its host: no word of its loop
+		m.measured(env, r, usage)
+		return
+	}
 	if alive, ok := e.Body.(*message.ExecAlive); ok && alive.Asks {
 		r.ask(env, alive)
 		return
@@ -52,6 +56,7 @@ func (m *Machine) onExec(env node.Env, e *node.ExecEvent) {
 func (m *Machine) onGone(env node.Env, r *run, e *node.ExecEvent) {
 	x := r.execution
 	r.gone = true
+	r.gauge.End(env.Now())
 	delete(m.runs, r.id)
 	if r.result == nil && x.phase == running && (e.Lapsed || env.Now() >= x.until) {
 		x.giveUp(env)

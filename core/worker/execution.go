@@ -4,6 +4,7 @@ import (
 	"hyperscale/core/health"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/worker/budget"
 	"hyperscale/core/worker/cores"
 	"hyperscale/core/worker/outbox"
 )
@@ -108,4 +109,6 @@ type run struct {
 	gone      bool
 	watch     health.Watch
 	state     health.WatchState // that observers know
+	gauge     budget.Gauge
+	spent     bool // it is killed for its memory
 }

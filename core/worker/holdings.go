@@ -35,9 +35,15 @@ type holdings struct {
 	tick     health.Tick // of that timer
 	turn     uint64      // of reports
 	shown    shown
+	relieved node.Instant // when it last ended an executor for its machine's memory; zero: never
 
-	executions uint64
-	exec       node.ExecID
+	last last
+}
+
+// last are the highest numbers that this worker has given.
+type last struct {
+	execution uint64
+	exec      node.ExecID
 }
 
 // drain is an operator's order to take nothing new.
@@ -50,8 +56,8 @@ type drain struct {
 func (m *holdings) closed() bool { return m.drain.ordered || m.stopping }
 
 func (m *holdings) begin(s *shard, f message.Fence, l *uplink.Link) *execution {
-	m.executions++
-	x := &execution{config: &m.config, number: m.executions, shard: s, fence: f, manager: l.Peer.ID}
+	m.last.execution++
+	x := &execution{config: &m.config, number: m.last.execution, shard: s, fence: f, manager: l.Peer.ID}
 	m.active[x.number], m.ordered = x, append(m.ordered, x)
 	return x
 }

@@ -43,6 +43,7 @@ func (m *results) onPush(env node.Env) {
 		}
 		m.pushing = true
 		x.watchRuns(env, awake)
+		x.watchMemory(env, awake)
 		m.managers.askAgain(env, x)
 		if !x.dirty || !pressure.Due(m.turn, x.turn, uint64(x.shard.id.Ordinal), turns) {
 			continue
@@ -56,7 +57,7 @@ func (m *results) onPush(env node.Env) {
 		}
 		x.dirty, x.turn = false, m.turn
 		x.sequence++
-		sum, err := x.sum()
+		sum, err := x.sum(env)
 		if err != nil {
 			env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ExecProgress", Why: err.Error()})
 			continue
@@ -80,12 +81,13 @@ func (m *holdings) setPush(env node.Env) {
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerPush), m.config.ProgressInterval)
 }
 
-func (x *execution) sum() (message.Stats, error) {
+func (x *execution) sum(env node.Env) (message.Stats, error) {
 	parts := make([]*message.Stats, len(x.runs))
 	for i, r := range x.runs {
 		parts[i] = r.stats
 	}
 	sum, err := stats.Sum(parts)
+	x.addUsage(env, &sum)
 	stats.Fit(&sum, statsMax)
 	return sum, err
 }
@@ -113,7 +115,7 @@ func (x *execution) summary(env node.Env) *message.ShardResult {
 	if x.started != 0 {
 		out.Duration = env.Now().Sub(x.started)
 	}
-	sum, err := x.settled(env.Self().ID)
+	sum, err := x.settled(env)
 	if err != nil {
 		out.State, out.Fault, out.Error = message.WorkflowFailed, message.FaultProgram, fmt.Sprintf("add up the executors' figures: %v", err)
 	}
@@ -134,7 +136,7 @@ func (x *execution) summary(env node.Env) *message.ShardResult {
 
 // settled sums the figures of an ended execution. An executor that crashed leaves requests in
 // flight.
-func (x *execution) settled(worker node.ID) (message.Stats, error) {
+func (x *execution) settled(env node.Env) (message.Stats, error) {
 	parts := make([]*message.Stats, len(x.runs))
 	for i, r := range x.runs {
 		if parts[i] = r.stats; r.result == nil && r.stats != nil {
@@ -143,7 +145,8 @@ func (x *execution) settled(worker node.ID) (message.Stats, error) {
 		}
 	}
 	sum, err := stats.Sum(parts)
-	x.nameSilent(&sum, worker)
+	x.nameSilent(&sum, env.Self().ID)
+	x.addUsage(env, &sum)
 	stats.Fit(&sum, statsMax)
 	return sum, err
 }

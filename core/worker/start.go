@@ -4,6 +4,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/worker/budget"
 )
 
 // proceed takes the execution of a shard as far as it can go now. It starts the execution when
@@ -38,14 +39,14 @@ func (m *orders) start(env node.Env, x *execution) {
 		if i == len(held)-1 {
 			vus = d.VUs - share*uint64(i)
 		}
-		m.exec++
-		r := &run{id: m.exec, execution: x, core: core}
+		m.last.exec++
+		r := &run{id: m.last.exec, execution: x, core: core, gauge: budget.New(d.Memory)}
 		m.runs[r.id] = r
 		x.runs = append(x.runs, r)
 		env.Exec().Start(r.id, core, &message.ExecStart{
 			Shard: x.shard.id, Workflow: d.Workflow, Program: d.Program, PlanDigest: d.PlanDigest,
 			VUs: vus, FirstVU: d.FirstVU + share*uint64(i), Duration: d.Duration, Timeout: d.Timeout,
-			Given: d.Given, Rows: d.Rows, Join: x.join(),
+			Given: d.Given, Rows: d.Rows, Join: x.join(), Memory: d.Memory,
 		})
 	}
 	x.enforce(env)

@@ -18,7 +18,7 @@ func TestStories(t *testing.T) {
 		switch filepath.Base(path) {
 		case "renew.txt":
 			c.RenewalTimeout, c.Silence = 5*time.Second, time.Hour
-		case "watch.txt":
+		case "watch.txt", "memory.txt":
 			c.RenewalTimeout, c.Silence = time.Hour, time.Hour
 		case "slots.txt":
 			c.RenewalTimeout, c.Silence, c.OutboxMax, c.Cores = 5*time.Second, time.Hour, 10, 10
@@ -44,7 +44,7 @@ func TestEveryEventHasAStory(t *testing.T) {
 	for _, name := range []string{
 		"acted", "fence-refused", "shard-started", "shard-ended", "executor-gone",
 		"fence-stored", "shard-renewed",
-		"peer-registered", "peer-lost", "ignored", "store-failed", "shed", "bound-near", "bound-used", "executor-watched",
+		"peer-registered", "peer-lost", "ignored", "store-failed", "shed", "bound-near", "bound-used", "executor-watched", "memory-level",
 	} {
 		if !strings.Contains(all.String(), "\n! "+name+" ") {
 			t.Errorf("no story shows the event %s", name)

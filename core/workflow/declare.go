@@ -298,7 +298,7 @@ func workflowArguments() []string {
 		"name", "vus", "duration", "steps", "thresholds", "timeout", "think", "depends", "http",
 		"iterations", "rate", "arrivals", "when_full", "stages", "pace", "graceful_stop", "start_after", "abort_when",
 		"vu_iterations", "jitter", "start_delay",
-		"priority", "cores", "interval", "tags", "report", "session", "connections",
+		"priority", "cores", "memory", "interval", "tags", "report", "session", "connections",
 		"setup", "teardown", "vu_setup", "vu_teardown", "provide", "use", "feed",
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"hyperscale/core/plan"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/demand"
+	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/request"
 )
@@ -61,6 +62,9 @@ func (d *declaration) placement(in arguments) error {
 			return language.Faultf("workflow %q has cores and a priority, both say how many cores it gets", d.plan.Name).In("cores").Do("take one of them out")
 		}
 	}
+	if err := d.memory(in.of("memory")); err != nil {
+		return err
+	}
 	if err := d.connections(in); err != nil {
 		return err
 	}
@@ -77,6 +81,22 @@ func (d *declaration) placement(in arguments) error {
 		}
 		d.http = client.Options
 	}
+	return nil
+}
+
+// memory reads what each executor may have.
+func (d *declaration) memory(v starlark.Value) error {
+	if v == nil {
+		return nil
+	}
+	n, err := request.Bytes("workflow", "memory", v, plan.MemoryMax)
+	if err != nil {
+		return err
+	}
+	if n < plan.MemoryMin {
+		return language.Faultf("workflow %q: memory = %v is below %s, which an executor needs for itself", d.plan.Name, v, guard.Size(plan.MemoryMin)).In("memory").Do("write memory = \"2GiB\", or leave it out")
+	}
+	d.plan.Memory = uint64(n)
 	return nil
 }
 

@@ -41,6 +41,9 @@ func cautions(a, b *report.Result, rates *pacing) []string {
 				add("the generator of the %s %s: its figures are the generator's own, not the target's", []string{"baseline", "new run"}[i], found.what)
 			}
 		}
+		if r.Generator.Throttled() {
+			add("the executors of the %s were throttled for their memory: its load was less than asked", []string{"baseline", "new run"}[i])
+		}
 		if n := r.Generator.Silent; n > 0 {
 			add("%d executors of the %s had no answer at all: their share of its load did not get through", n, []string{"baseline", "new run"}[i])
 		}

@@ -40,10 +40,7 @@ type Config struct {
 	// millisecond late, which saves the loop a call of the scheduler at every wait.
 	Alone bool
 
-	// Over reports whether the run must stop. A busy loop calls it every millisecond, before it
-	// sends requests, and cancels the run once it is true. It does not wake a loop that waits,
-	// so its caller cancels the context too. Nil: never true.
-	Over func() bool
+	Orders
 
 	Turned   func()               // called with each turn of the loop, twice a second at least; may be nil
 	Started  func()               // called once, when the clock starts; may be nil
@@ -51,6 +48,18 @@ type Config struct {
 	Mask     *redact.Mask         // hides values in what the run reports and prints; nil knows none
 	Trace    *trace.Recorder      // gets samples of requests; nil: none are taken. Its user closes it after the run
 	Debug    io.Writer            // if set: one virtual user, one iteration, everything printed
+}
+
+// Orders reach a run while it runs.
+type Orders struct {
+	// Over reports whether the run must stop. A busy loop calls it every millisecond, before it
+	// sends requests, and cancels the run once it is true. It does not wake a loop that waits,
+	// so its caller cancels the context too. Nil: never true.
+	Over func() bool
+
+	// Throttled reports whether no user shall begin that need not, to save memory. The loop calls it
+	// with each turn. Nil: never true.
+	Throttled func() bool
 }
 
 // Together is what virtual users of all processes share.

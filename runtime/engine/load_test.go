@@ -154,7 +154,7 @@ func TestStoppedProcessOwesItsStarts(t *testing.T) {
 			}
 			return false
 		}
-		r := run(t, t.Context(), Config{Workflow: w, VUs: 500, Duration: 600 * time.Millisecond, Over: stop})
+		r := run(t, t.Context(), Config{Workflow: w, VUs: 500, Duration: 600 * time.Millisecond, Orders: Orders{Over: stop}})
 		home := r.Stats.Steps[0]
 		if home.Started != 300 || home.OK != 300 || home.Dropped != 0 || s.Stats().Requests != 300 {
 			t.Errorf("started %d, ok %d, dropped %d, want 300", home.Started, home.OK, home.Dropped)

@@ -143,6 +143,9 @@ func (l *loop) settled() bool {
 
 // startDue begins the iterations that are due.
 func (l *loop) startDue() {
+	if l.cfg.Throttled != nil {
+		l.iterations.schedule.Hold(l.cfg.Throttled(), l.Clock.Now)
+	}
 	for range batchMax {
 		p, ok := l.iterations.nextIteration()
 		if !ok {

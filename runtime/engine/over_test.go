@@ -21,7 +21,7 @@ func TestNothingIsSentOnceItIsOver(t *testing.T) {
 		stop := time.AfterFunc(100*time.Millisecond, func() { over.Store(true) })
 		defer stop.Stop()
 		began := time.Now()
-		r := run(t, context.Background(), Config{Workflow: w, VUs: 4, Duration: 20 * time.Second, Over: over.Load})
+		r := run(t, context.Background(), Config{Workflow: w, VUs: 4, Duration: 20 * time.Second, Orders: Orders{Over: over.Load}})
 		if r.State != message.WorkflowCancelled || time.Since(began) > 10*time.Second {
 			t.Errorf("got %v after %v, want it cancelled at once", r.State, time.Since(began))
 		}

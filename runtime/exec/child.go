@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
 	"hyperscale/core/message"
@@ -44,7 +43,9 @@ type child struct {
 	sheets  []*message.FeedFile // that it uses; under pool.mu
 	secrets []message.Secret    // that it knows; under pool.mu
 
-	until atomic.Uint64 // of ExecExtend; the newest counts, older ones need not be sent
+	until    atomic.Uint64 // of ExecExtend; the newest counts, older ones need not be sent
+	throttle atomic.Bool   // of ExecThrottle; the same
+	budget   uint64        // bytes of memory; written under pool.mu
 
 	mu     sync.Mutex
 	reason string // why we killed it
@@ -72,7 +73,7 @@ func (p *Pool) spawn(core int) (*child, error) {
 	cmd := osexec.Command(p.config.Command[0], p.config.Command[1:]...)
 	cmd.ExtraFiles = []*os.File{theirs, borrow}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	soft := p.config.MemoryMax - p.config.MemoryMax/8
+	soft := p.config.MemoryMax / 100 * aimPercent
 	cmd.Env = append(withoutSecrets(os.Environ()), "GOMAXPROCS=1", "GOMEMLIMIT="+strconv.FormatUint(soft, 10))
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -118,12 +119,15 @@ func startPinned(cmd *osexec.Cmd, cpu int) error {
 
 // begin gives a warm child its work. The caller holds pool.mu.
 func (c *child) begin(id node.ExecID, start *message.ExecStart) {
-	c.id, c.secrets = id, start.Program.Secrets
-	if every := c.pool.config.Trace.Begin(); every > 0 {
-		own := *start
-		own.Trace = every
-		start = &own
+	own := *start // a message that was sent never changes
+	start = &own
+	if start.Memory == 0 || start.Memory > c.pool.config.MemoryMax {
+		start.Memory = c.pool.config.MemoryMax
 	}
+	if every := c.pool.config.Trace.Begin(); every > 0 {
+		start.Trace = every
+	}
+	c.id, c.secrets, c.budget = id, start.Program.Secrets, start.Memory
 	if len(start.Program.Feeds) == 0 {
 		c.send(start)
 		return
@@ -144,6 +148,12 @@ func (c *child) send(m node.Message) {
 // has, and ends by itself.
 func (c *child) extend(until uint64) {
 	c.until.Store(until)
+	offer(c.more, struct{}{})
+}
+
+// slow throttles the child, or ends that.
+func (c *child) slow(on bool) {
+	c.throttle.Store(on)
 	offer(c.more, struct{}{})
 }
 
@@ -208,18 +218,30 @@ func (c *child) live(stderr io.Reader) {
 
 func (c *child) transmit() {
 	var scratch []byte
+	var until uint64
+	throttled := false
 	for {
-		var m node.Message
+		var news []node.Message
 		select {
 		case <-c.done:
 			return
-		case m = <-c.out:
+		case m := <-c.out:
+			news = append(news, m)
 		case <-c.more:
-			m = &message.ExecExtend{Until: c.until.Load()}
+			if now := c.until.Load(); now != until {
+				until = now
+				news = append(news, &message.ExecExtend{Until: now})
+			}
+			if now := c.throttle.Load(); now != throttled {
+				throttled = now
+				news = append(news, &message.ExecThrottle{On: now})
+			}
 		}
-		var err error
-		if scratch, err = write(c.conn, m, scratch); err != nil {
-			c.kill(fmt.Sprintf("its work could not be handed over: %v", err))
+		for _, m := range news {
+			var err error
+			if scratch, err = write(c.conn, m, scratch); err != nil {
+				c.kill(fmt.Sprintf("its work could not be handed over: %v", err))
+			}
 		}
 	}
 }
@@ -308,18 +330,4 @@ func (c *child) why(err error) (reason string, lapsed bool) {
 		return "its time was over and its worker had not extended it", true
 	}
 	return fmt.Sprintf("process %d ended by itself: %v", state.Pid(), err), false
-}
-
-// resident returns the memory that a process has for itself, in bytes, zero if it is
-// gone: large files are shared by all.
-func resident(pid int) uint64 {
-	proc, err := procfs.NewProc(pid)
-	if err != nil {
-		return 0
-	}
-	status, err := proc.NewStatus()
-	if err != nil {
-		return 0
-	}
-	return status.RssAnon
 }

@@ -16,7 +16,9 @@
 //	       process is reaped. Then the core is free, and the target sees no more of it.
 //	EXEC-3 One run a process: nothing of one run (memory, sockets, interpreter
 //	       state) reaches the next.
-//	EXEC-4 The pool kills a child that exceeds its memory limit, and reports that reason.
+//	EXEC-4 The pool measures what a child and the processes that it started have for themselves,
+//	       and reports it to the worker, which judges it. It kills a child that has a quarter
+//	       more than its budget itself, and reports that reason. A kill ends all these processes.
 //	EXEC-5 No call of node.Executor blocks.
 //	EXEC-6 A child that was extended sends nothing after the last end that it got, by its own
 //	       reading of CLOCK_BOOTTIME. It needs neither its worker, which may be stopped, nor
@@ -29,6 +31,6 @@
 //	       says so in its place.
 //
 // Read pool.go (cores and their children), child.go (one process, from outside),
-// lend.go (memory of rows), wire.go (frames), main.go, conceal.go, lease.go and rows.go (the child,
-// from inside).
+// usage.go, family.go and machine.go (what children use), lend.go (memory of rows), wire.go (frames), main.go,
+// memory.go, conceal.go, lease.go and rows.go (the child, from inside).
 package exec

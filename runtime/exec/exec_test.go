@@ -35,6 +35,8 @@ func TestMain(m *testing.M) {
 		os.Exit(Main(play))
 	case "worker":
 		doomedWorker()
+	case "eater":
+		eater()
 	}
 	os.Setenv(role, "child")
 	goleak.VerifyTestMain(m)
@@ -74,6 +76,8 @@ func play(ctx context.Context, w *Work) *message.ExecResult {
 			time.Sleep(5 * time.Millisecond)
 			_ = hold[0]
 		}
+	case "family", "shared", "grow":
+		result.Error = playMemory(ctx, w)
 	case "garbage":
 		_, _ = os.NewFile(descriptor, "").Write([]byte{0xff, 0xff, 0xff, 0xff, 1, 2, 3})
 		select {}
@@ -101,11 +105,12 @@ func sliceOf() time.Duration {
 type harness struct {
 	*Pool
 	events chan node.ExecEvent
+	usages chan *message.ExecUsage // some of them
 }
 
 func start(t *testing.T, change func(*Config)) *harness {
 	t.Helper()
-	h := &harness{events: make(chan node.ExecEvent, 100)}
+	h := &harness{events: make(chan node.ExecEvent, 100), usages: make(chan *message.ExecUsage, 1)}
 	c := Default()
 	c.Logger = slog.New(slog.DiscardHandler)
 	c.MemoryInterval = 20 * time.Millisecond
@@ -113,11 +118,20 @@ func start(t *testing.T, change func(*Config)) *harness {
 		change(&c)
 	}
 	var err error
-	if h.Pool, err = New(c, func(e node.ExecEvent) { h.events <- e }); err != nil {
+	if h.Pool, err = New(c, h.take); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.Close)
 	return h
+}
+
+// take is the sink of a pool.
+func (h *harness) take(e node.ExecEvent) {
+	if u, ok := e.Body.(*message.ExecUsage); ok {
+		offer(h.usages, u)
+		return
+	}
+	h.events <- e
 }
 
 func (h *harness) run(id node.ExecID, workflow string) {
@@ -210,7 +224,7 @@ func TestDeathTellsItsReason(t *testing.T) {
 		{"killed from outside", "hang", func(h *harness) { _ = unix.Kill(h.Pids()[0], unix.SIGKILL) }, "killed from outside: killed", "", node.ExecDied},
 		{"broken inside", "panic", nil, "exit status 2", "the engine broke", node.ExecDied},
 		{"talking garbage", "garbage", nil, "not a message", "", node.ExecDied},
-		{"eating memory", "memory", nil, "its limit is 96 MiB", "", node.ExecOverLimit},
+		{"eating memory", "memory", nil, "its budget of 96 MiB", "", node.ExecOverLimit},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := start(t, func(c *Config) { c.MemoryMax = 96 << 20 })

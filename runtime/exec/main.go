@@ -23,14 +23,15 @@ const statsMax = message.FrameMax / 2
 
 // Work is what an executor receives.
 type Work struct {
-	Start    *message.ExecStart
-	Lease    *Lease
-	Progress func(*message.Stats)
-	Rows     *Rows
-	Trace    trace.Sender
-	Turned   func()              // to be called with each turn of the engine's loop
-	Ask      func(reason string) // asks the worker for more time, before something long
-	Sheets   []int               // memory of Start.Program.Feeds, in their order: see rows.Map and rows.MapWhole
+	Start     *message.ExecStart
+	Lease     *Lease
+	Progress  func(*message.Stats)
+	Rows      *Rows
+	Trace     trace.Sender
+	Turned    func()              // to be called with each turn of the engine's loop
+	Ask       func(reason string) // asks the worker for more time, before something long
+	Throttled func() bool         // reports whether no virtual user shall begin that need not, to save memory
+	Sheets    []int               // memory of Start.Program.Feeds, in their order: see rows.Map and rows.MapWhole
 }
 
 // Origin is when the time of the workflow was zero that the work joins; false if it joins none.
@@ -74,6 +75,7 @@ type inside struct {
 	lease   Lease
 	rows    Rows
 	turns   atomic.Uint64 // of the engine's loop
+	memory  memory
 }
 
 func (c *inside) send(m node.Message) error {
@@ -112,6 +114,8 @@ func (c *inside) listen() {
 			c.rows.released(m)
 		case *message.ExecExtend:
 			c.lease.extend(int64(m.Until))
+		case *message.ExecThrottle:
+			c.memory.throttle(m.On)
 		default:
 			fmt.Fprintf(os.Stderr, "executor: a %s is not for an executor\n", message.Name(m.Kind()))
 			os.Exit(3)
@@ -132,6 +136,7 @@ func (c *inside) serve(run Runner) error {
 		return fmt.Errorf("tell the worker that this executor is ready: %w", err)
 	}
 	start := <-c.start
+	c.memory.begin(start.Memory)
 	if len(start.Program.Secrets) > 0 {
 		if err := conceal(); err != nil {
 			return err
@@ -166,7 +171,7 @@ func (c *inside) serve(run Runner) error {
 		// A worker that is gone ends this process through listen.
 		_ = c.send(&message.ExecProgress{Sequence: sequence, Stats: *s})
 	}
-	result := run(ctx, &Work{Start: start, Lease: &c.lease, Progress: tell, Rows: &c.rows, Trace: c, Sheets: sheets, Turned: func() { c.turns.Add(1) }, Ask: c.ask})
+	result := run(ctx, &Work{Start: start, Lease: &c.lease, Progress: tell, Rows: &c.rows, Trace: c, Sheets: sheets, Turned: func() { c.turns.Add(1) }, Ask: c.ask, Throttled: c.memory.throttled.Load})
 	stats.Fit(&result.Stats, statsMax)
 	if err := c.send(result); err != nil {
 		return fmt.Errorf("send the result: %w", err)

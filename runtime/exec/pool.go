@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -29,12 +27,13 @@ type Config struct {
 	// Command starts one executor. Empty: this binary with the argument
 	// "executor".
 	Command []string
-	// MemoryMax bounds the resident memory of one executor, in bytes. Above it, the pool kills
-	// the executor. The child's garbage collector aims for 7/8 of it.
+	// MemoryMax bounds the memory of one executor, in bytes; a workflow may declare less. Its worker
+	// throttles and ends one that reaches its budget (core/worker/budget). The child's garbage
+	// collector aims for 80 % of it.
 	MemoryMax uint64
-	// MemoryInterval is how often that is looked at. Less costs a read of /proc
-	// per executor, more lets a run-away allocate longer: at 250 ms one that
-	// fills 2 GiB/s overshoots by half a gigabyte.
+	// MemoryInterval is how often the pool measures executors. Less costs reads of /proc for each
+	// of them, more lets a run-away allocate for longer. From 85 % of a budget on, and while an
+	// executor grows fast, the pool measures ten times as often.
 	MemoryInterval time.Duration
 	// Feeds is the folder in which files lie that are too large to travel with
 	// a program. Empty: there are none.
@@ -51,10 +50,10 @@ func Default() Config {
 // Settings are the values that an operator may set.
 func (c *Config) Settings() []setting.Setting {
 	return []setting.Setting{
-		{Key: "exec.memory_max", Value: &c.MemoryMax, Least: 32 << 20, Is: "resident memory of one executor, which is killed above it",
+		{Key: "exec.memory_max", Value: &c.MemoryMax, Least: 32 << 20, Is: "memory of one executor: it is throttled from 85 % on, and ended after 5 s above 100 %, or at 110 %",
 			Raise: "more virtual users and larger bodies in one executor", Lower: "one that runs away leaves the machine more"},
-		{Key: "exec.memory_interval", Value: &c.MemoryInterval, Least: int64(10 * time.Millisecond), Is: "time between looks at it",
-			Raise: "one that runs away allocates longer", Lower: "a read of /proc for each executor"},
+		{Key: "exec.memory_interval", Value: &c.MemoryInterval, Least: int64(10 * time.Millisecond), Is: "time between two measurements of it",
+			Raise: "one that runs away allocates longer", Lower: "reads of /proc for each executor"},
 	}
 }
 
@@ -112,7 +111,7 @@ func New(c Config, sink func(node.ExecEvent)) (*Pool, error) {
 		p.warm[core] = ch
 	}
 	p.group.Add(1)
-	go p.watchMemory()
+	go p.watchUsage()
 	return p, nil
 }
 
@@ -179,9 +178,15 @@ func (p *Pool) Extend(id node.ExecID, until node.Instant) {
 func (p *Pool) Tell(id node.ExecID, m node.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if ch := p.busy[id]; ch != nil {
-		ch.send(m)
+	ch := p.busy[id]
+	if ch == nil {
+		return
 	}
+	if m, ok := m.(*message.ExecThrottle); ok {
+		ch.slow(m.On)
+		return
+	}
+	ch.send(m)
 }
 
 // Kill implements node.Executor.
@@ -253,28 +258,5 @@ func (p *Pool) exited(ch *child, reason, tail string, lapsed bool) {
 		p.sink(node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: reason, Tail: tail, Lapsed: lapsed, Cause: ch.cause()})
 	} else if !closed {
 		p.config.Logger.Error("idle executor ended", "core", ch.core, "reason", reason, "tail", tail)
-	}
-}
-
-// watchMemory kills children that exceed their limit. A soft limit makes the child's collector
-// work harder first, but cannot bound memory that is in use. Reading /proc takes long while the
-// machine swaps, so it happens outside the lock.
-func (p *Pool) watchMemory() {
-	defer p.group.Done()
-	tick := time.NewTicker(p.config.MemoryInterval)
-	defer tick.Stop()
-	for range tick.C {
-		p.mu.Lock()
-		if p.closed {
-			p.mu.Unlock()
-			return
-		}
-		busy := slices.Collect(maps.Values(p.busy))
-		p.mu.Unlock()
-		for _, ch := range busy {
-			if used := resident(ch.pid()); used > p.config.MemoryMax {
-				ch.exceed(fmt.Sprintf("used %d MiB of memory, its limit is %d MiB: use fewer virtual users or smaller bodies, or raise it (run: --executor-memory, worker: --set exec.memory_max=...)", used>>20, p.config.MemoryMax>>20))
-			}
-		}
 	}
 }

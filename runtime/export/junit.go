@@ -105,6 +105,9 @@ func jobSuite(r *report.Result) junitSuite {
 		s.property(c.name, strconv.FormatUint(c.n, 10))
 	}
 	s.property("generator.saturated", strconv.FormatBool(r.Generator.Saturated))
+	if r.Generator.Throttled() {
+		s.property("generator.throttled_for_ns", strconv.FormatInt(r.Generator.ThrottledNS, 10))
+	}
 	s.property("generator.lag.p99_ns", strconv.FormatUint(r.Generator.LagNS.P99, 10))
 	if r.Run != nil {
 		s.property("version", r.Run.Version)

@@ -123,7 +123,7 @@ func levelOf(e node.Event) slog.Level {
 	switch e := e.(type) {
 	case event.GroupAlarm:
 		return slog.LevelError
-	case event.PeerLost, event.PeerRefused, event.ShardLost, event.BudgetSpent, event.ExecutorGone, event.ExecutorWatched, event.StoreFailed, event.Shed, event.FenceRefused,
+	case event.PeerLost, event.PeerRefused, event.ShardLost, event.BudgetSpent, event.ExecutorGone, event.ExecutorWatched, event.MemoryLevel, event.StoreFailed, event.Shed, event.FenceRefused,
 		event.GroupRefused, event.ClockSuspect:
 		return slog.LevelWarn
 	case event.BoundNear:

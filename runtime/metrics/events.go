@@ -19,6 +19,7 @@ type events struct {
 	executors prometheus.Counter
 	watched   *prometheus.CounterVec
 	budgets   *prometheus.CounterVec
+	memory    *prometheus.CounterVec
 	fences    prometheus.Counter
 	peers     *prometheus.CounterVec
 	disk      prometheus.Counter
@@ -51,6 +52,7 @@ func newEvents() events {
 		lost:      counter("hyperscale_shard_losses_total", "Attempts given up because their worker was lost or denied them."),
 		executors: counter("hyperscale_executor_deaths_total", "Executors that ended, and not as asked."),
 		watched:   vector("hyperscale_executor_watch_total", "Changes of what this worker thinks of its executors' loops, by the new state; stuck = it kills one.", "state"),
+		memory:    vector("hyperscale_executor_memory_total", "Changes of how near executors of this worker are to their budgets of memory, by the new level; killed = it ends one for that.", "level"),
 		fences:    counter("hyperscale_fence_refusals_total", "Orders and reports refused for a stale fence."),
 		budgets:   vector("hyperscale_budget_spent_total", "Workflows that failed because workers lost their shards more often than a budget allows.", "scope"),
 		peers:     vector("hyperscale_peer_changes_total", "Peers that registered or were lost.", "role", "change"),
@@ -68,7 +70,7 @@ func newEvents() events {
 }
 
 func (e *events) register(r *prometheus.Registry) {
-	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.executors, e.watched, e.budgets, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.used, e.bounds, e.near)
+	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.executors, e.watched, e.memory, e.budgets, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.used, e.bounds, e.near)
 	e.gates.register(r)
 	e.alerts.register(r)
 	e.group.register(r)
@@ -95,6 +97,8 @@ func (e *events) observe(ev node.Event) {
 		e.executors.Inc()
 	case event.ExecutorWatched:
 		e.watched.WithLabelValues(ev.State).Inc()
+	case event.MemoryLevel:
+		e.memory.WithLabelValues(ev.Level).Inc()
 	case event.FenceRefused:
 		e.fences.Inc()
 	case event.PeerRegistered:

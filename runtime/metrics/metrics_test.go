@@ -42,7 +42,7 @@ func sources() Sources {
 func observed() []node.Event {
 	return []node.Event{
 		event.JobChanged{To: message.JobRunning}, event.WorkflowChanged{To: message.WorkflowRunning}, event.ShardStarted{},
-		event.ShardEnded{State: message.WorkflowCompleted}, event.ShardLost{}, event.ExecutorGone{}, event.ExecutorWatched{State: "stuck"}, event.BudgetSpent{Scope: "workflow"}, event.FenceRefused{},
+		event.ShardEnded{State: message.WorkflowCompleted}, event.ShardLost{}, event.ExecutorGone{}, event.ExecutorWatched{State: "stuck"}, event.MemoryLevel{Level: "pressed"}, event.BudgetSpent{Scope: "workflow"}, event.FenceRefused{},
 		event.PeerRegistered{Role: node.RoleWorker}, event.PeerLost{Role: node.RoleWorker}, event.StoreFailed{}, event.Shed{Reason: event.ShedLane}, event.Shed{Reason: event.ShedSlots, Kind: message.KindShardDispatch},
 		event.BoundNear{Setting: "gate.files_max", Near: true}, event.BoundUsed{Setting: "gate.files_max", Used: 8, Bound: 10},
 		event.Ignored{}, event.Acted{}, event.LettersKept{Letters: 2, Bytes: 700}, event.DispatchesPaced{Rate: 50, Bound: 100},
@@ -113,7 +113,7 @@ func TestEveryEventOfTheTableMovesItsMetric(t *testing.T) {
 	}{
 		{"hyperscale_node_events_total", float64(len(observed()))}, {"hyperscale_job_transitions_total", 1},
 		{"hyperscale_workflow_transitions_total", 1}, {"hyperscale_shard_transitions_total", 2}, {"hyperscale_shard_losses_total", 1},
-		{"hyperscale_executor_deaths_total", 1}, {"hyperscale_executor_watch_total", 1}, {"hyperscale_budget_spent_total", 1}, {"hyperscale_fence_refusals_total", 1}, {"hyperscale_peer_changes_total", 2},
+		{"hyperscale_executor_deaths_total", 1}, {"hyperscale_executor_watch_total", 1}, {"hyperscale_executor_memory_total", 1}, {"hyperscale_budget_spent_total", 1}, {"hyperscale_fence_refusals_total", 1}, {"hyperscale_peer_changes_total", 2},
 		{"hyperscale_store_refusals_total", 1}, {"hyperscale_node_shed_requests_total", 2}, {"hyperscale_worker_claims_refused_total", 1}, {"hyperscale_node_ignored_messages_total", 1},
 		{"hyperscale_lease_grants_total", 2}, {"hyperscale_lease_extensions_total", 1}, {"hyperscale_lease_ends_total", 1}, {"hyperscale_lease_held", 1},
 		{"hyperscale_lease_calls_total", 1}, {"hyperscale_lease_returns_total", 1}, {"hyperscale_lease_acceptor_writes_total", 1},

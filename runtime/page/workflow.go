@@ -204,6 +204,8 @@ func (d *drawer) generator(w *report.Workflow) table {
 	}
 	sign := cell{Text: "✓ kept up", Class: good}
 	switch {
+	case g.Throttled():
+		sign = cell{Text: "! throttled", Class: warn}
 	case g.Saturated:
 		sign = cell{Text: "! saturated", Class: warn}
 	case g.Starved:
@@ -214,6 +216,9 @@ func (d *drawer) generator(w *report.Workflow) table {
 	t.Rows = [][]cell{{sign, {Text: fmt.Sprintf("%d%%", g.BusyMaxPPM/10_000)}, {Text: units.Latency(g.LagNS.P99)}, {Text: units.Latency(g.LagNS.Max)},
 		{Text: units.Count(g.Begun)}, alarm(g.Waited, warn), alarm(g.Dropped, warn)}}
 	t.Note = "How busy the processes that send were at most, and by how much requests began later than they should have."
+	if text := g.MemoryText(); text != "" {
+		t.Note += " ! " + text
+	}
 	for _, u := range w.Generator.UnansweredText() {
 		t.Note += " ! " + d.told(u)
 	}

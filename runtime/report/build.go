@@ -374,6 +374,7 @@ func buildErrors(in []message.ErrorCount) []Error {
 // buildGenerators is the worst of many: their lags merged, the busiest second.
 func buildGenerators(in []message.WorkflowResult) (Generator, error) {
 	var out Generator
+	var usage message.Usage
 	lag := new(stats.Histogram)
 	for i := range in {
 		g := in[i].Stats.Generator
@@ -387,9 +388,12 @@ func buildGenerators(in []message.WorkflowResult) (Generator, error) {
 		out.WaitMaxPPM, out.StealMaxPPM = max(out.WaitMaxPPM, g.WaitMax), max(out.StealMaxPPM, g.StealMax)
 		out.Saturated, out.Starved, out.Late = out.Saturated || g.Saturated, out.Starved || g.Starved, out.Late || g.Late
 		out.addSilent(&in[i])
+		usage, out.Held = stats.AddUsage(usage, g.Usage), out.Held+g.Held
 		out.Begun, out.Waited, out.Dropped, out.NotOffered = out.Begun+g.Begun, out.Waited+g.Waited, out.Dropped+g.Dropped, out.NotOffered+g.Missed
 	}
 	out.LagNS = distributionOf(lag)
+	out.CPUNS, out.MemoryBytes, out.MemoryMax = int64(usage.CPU), usage.Memory, usage.MemoryMax
+	out.Pressed, out.Throttles, out.ThrottledNS = usage.Pressed, usage.Throttles, int64(usage.Throttled)
 	return out, nil
 }
 

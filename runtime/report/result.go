@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"time"
 
 	"hyperscale/core/message"
 )
@@ -87,20 +88,32 @@ type Totals struct {
 
 // Generator says whether the figures are the target's or the generator's own.
 type Generator struct {
-	LagNS       Distribution `json:"lag_ns"`                   // by how much starts were late
-	BusyMaxPPM  uint32       `json:"busy_max_ppm"`             // busiest second of an executor, in parts per million
-	Begun       uint64       `json:"begun"`                    // iterations that began
-	Waited      uint64       `json:"waited"`                   // of those, the ones that were due while no virtual user was free
-	Dropped     uint64       `json:"dropped"`                  // iterations that were due and never began, for the same reason
-	NotOffered  uint64       `json:"not_offered"`              // iterations that were due while no attempt of their share is known to have run: a rate asks for begun, dropped and not_offered
-	SharedCores uint32       `json:"shared_cores"`             // executors that shared a core with other workflows of the job: there were more workflows than cores
-	Saturated   bool         `json:"saturated"`                // its own work filled its core: latencies include its own delays
-	WaitMaxPPM  uint32       `json:"wait_max_ppm"`             // of a second, an executor ready to run while other programs had its core, in parts per million
-	StealMaxPPM uint32       `json:"steal_max_ppm"`            // of the machine's time that its host gave to other machines, in parts per million
-	Starved     bool         `json:"starved"`                  // other programs or machines took the core that it needed
-	Late        bool         `json:"late"`                     // at least 10 starts, and 1 % of them, were late by more than 5 ms
+	LagNS       Distribution `json:"lag_ns"`        // by how much starts were late
+	BusyMaxPPM  uint32       `json:"busy_max_ppm"`  // busiest second of an executor, in parts per million
+	Begun       uint64       `json:"begun"`         // iterations that began
+	Waited      uint64       `json:"waited"`        // of those, the ones that were due while no virtual user was free
+	Dropped     uint64       `json:"dropped"`       // iterations that were due and never began, for the same reason
+	NotOffered  uint64       `json:"not_offered"`   // iterations that were due while no attempt of their share is known to have run: a rate asks for begun, dropped and not_offered
+	SharedCores uint32       `json:"shared_cores"`  // executors that shared a core with other workflows of the job: there were more workflows than cores
+	Saturated   bool         `json:"saturated"`     // its own work filled its core: latencies include its own delays
+	WaitMaxPPM  uint32       `json:"wait_max_ppm"`  // of a second, an executor ready to run while other programs had its core, in parts per million
+	StealMaxPPM uint32       `json:"steal_max_ppm"` // of the machine's time that its host gave to other machines, in parts per million
+	Starved     bool         `json:"starved"`       // other programs or machines took the core that it needed
+	Late        bool         `json:"late"`          // at least 10 starts, and 1 % of them, were late by more than 5 ms
+	Usage                    // what executors used of their machines
 	Unanswered  []Unanswered `json:"unanswered,omitempty"`     // executors none of whose requests was answered, while others had answers: the first 16
 	Silent      uint32       `json:"unanswered_sum,omitempty"` // the number of these
+}
+
+// Usage is what executors used of their machines, and what that cost the load.
+type Usage struct {
+	CPUNS       int64  `json:"cpu_ns,omitempty"`           // time of processors
+	MemoryBytes uint64 `json:"memory_bytes,omitempty"`     // most memory of the executor that came nearest to its budget
+	MemoryMax   uint64 `json:"memory_max_bytes,omitempty"` // the budget of that executor
+	Pressed     bool   `json:"memory_pressure,omitempty"`  // an executor used 70 % of its budget
+	Throttles   uint32 `json:"throttles,omitempty"`        // how often executors were throttled, from 85 % of their budgets on: they began no new virtual user
+	ThrottledNS int64  `json:"throttled_for_ns,omitempty"` // for how long, of the executor that was throttled for longest
+	Held        uint64 `json:"held,omitempty"`             // virtual users that did not begin for that, and iterations of a rate that found none: the load was less than asked
 }
 
 // Unanswered is an executor that had no answer at all, though others of its workflow had: its share
@@ -112,6 +125,26 @@ type Unanswered struct {
 	Requests uint64 `json:"requests"` // that ended, each without an answer
 	Kind     string `json:"kind"`     // of most of these failures
 	Example  string `json:"example"`  // of that kind, in words
+}
+
+// Throttled reports whether executors were throttled for their memory.
+func (g *Usage) Throttled() bool { return g.Throttles > 0 }
+
+// MemoryText tells people how near executors came to their budgets of memory, if they did.
+func (g *Usage) MemoryText() string {
+	const remedy = "Give the workflow more cores, fewer virtual users or smaller bodies, or let executors have more (run --executor-memory, workers --set exec.memory_max=..., memory = \"...\" of the workflow)."
+	at := fmt.Sprintf("an executor used %d MiB, %d%% of its budget of memory", g.MemoryBytes>>20, 100*g.MemoryBytes/max(1, g.MemoryMax))
+	switch {
+	case g.Throttled():
+		cost := "none was due"
+		if g.Held > 0 {
+			cost = fmt.Sprintf("%d begins were held back, so the load was less than asked", g.Held)
+		}
+		return fmt.Sprintf("throttled: %s. For %v, executors began no new virtual user; %s. %s", at, time.Duration(g.ThrottledNS).Round(time.Millisecond), cost, remedy)
+	case g.Pressed:
+		return fmt.Sprintf("memory: %s; it is throttled at 85%%. %s", at, remedy)
+	}
+	return ""
 }
 
 // unansweredTold bounds the executors that a text names.

@@ -166,7 +166,9 @@ func (d *summary) arrivals(w *report.Workflow) {
 	if g.Dropped > 0 {
 		text += fmt.Sprintf("%s (%s) dropped, as no virtual user was free; ", units.Counted(g.Dropped, "start"), units.Share(g.Dropped, all))
 	}
-	if g.Saturated || g.Starved || g.Late {
+	if g.Throttled() {
+		text += "executors were throttled for their memory, as said below"
+	} else if g.Saturated || g.Starved || g.Late {
 		text += "the generator was late, as said below"
 	} else {
 		text += "the target is slower than the rate asks, or it needs more --vus"

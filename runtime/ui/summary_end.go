@@ -104,6 +104,12 @@ func (d *summary) generator() {
 	if n := d.result.Generator.SharedCores; n > 0 {
 		d.wrap("  ", fmt.Sprintf("the workflows shared cores, so that all begin together: %s", units.Counted(uint64(n), "executor")), "")
 	}
+	if g.MemoryMax > 0 {
+		d.wrap("  ", fmt.Sprintf("memory of an executor at most %s of %s, processors %s", units.Bytes(g.MemoryBytes), units.Bytes(g.MemoryMax), units.Duration(time.Duration(g.CPUNS))), "")
+	}
+	if text := g.MemoryText(); text != "" {
+		d.wrap("  ", text, warn)
+	}
 	for _, text := range Doubts(d.result) {
 		d.wrap("  ", text, warn)
 	}

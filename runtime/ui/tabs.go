@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"hyperscale/core/message"
+	"hyperscale/core/stats"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui/cells"
 	"hyperscale/runtime/ui/units"
@@ -169,6 +170,8 @@ func (b *body) generator() {
 		lag := difference(g.Lag, message.Histogram{})
 		worst.Saturated, worst.Starved, worst.Late = worst.Saturated || g.Saturated, worst.Starved || g.Starved, worst.Late || g.Late
 		busy := cell{fmt.Sprintf("%d%%", g.BusyMax/10_000), ""}
+		worst.Usage = stats.AddUsage(worst.Usage, g.Usage)
+		worst.Held += g.Held
 		if g.Saturated || g.Starved {
 			busy.colour = warn
 		}
@@ -185,7 +188,16 @@ func (b *body) generator() {
 		b.grid(t)
 	}
 	b.rows = append(b.rows, "")
-	switch {
+	if u := worst.Usage; u.MemoryMax > 0 {
+		b.tell(faint, fmt.Sprintf("memory of an executor: at most %s of %s.", units.Bytes(u.Memory), units.Bytes(u.MemoryMax)))
+	}
+	switch u := worst.Usage; {
+	case u.Throttles > 0:
+		b.tell(warn, fmt.Sprintf("throttled: for %s, executors near their budget of memory began no new virtual user; %s held back. The load is less than asked. Give it more cores, fewer virtual users, or more memory.", units.Duration(u.Throttled), units.Counted(worst.Held, "begin")))
+		return
+	case u.Pressed:
+		b.tell(warn, "memory: an executor is near its budget: it is throttled at 85% of it. Give it more cores, fewer virtual users, or more memory.")
+		return
 	case worst.Saturated:
 		b.tell(warn, "saturated: its own work filled its core for a second: latencies include its delays. Give it more cores, or fewer virtual users.")
 		return

@@ -135,6 +135,9 @@ func (m *Model) generator() (busy uint32, lag *stats.Histogram, trouble string) 
 		lag.Merge(difference(g.Lag, message.Histogram{}))
 		busy = max(busy, g.BusyMax)
 		switch {
+		case g.Usage.Throttles > 0:
+			trouble = "throttled"
+		case trouble == "throttled":
 		case g.Saturated:
 			trouble = "saturated"
 		case trouble == "saturated":

@@ -273,9 +273,13 @@ func TestRemedy(t *testing.T) {
 		"unanswered: not one of the 37 requests of the executor on core 1 of w2 was answered, though others were (dns): no such host. Check": {Silent: 1, Unanswered: []report.Unanswered{
 			{Workflow: "shop", Worker: "w2", Core: 1, Requests: 37, Kind: "dns", Example: "no such host"},
 		}},
-		"unanswered: and 6 more executors, which the result file names":    {Silent: 9, Unanswered: make([]report.Unanswered, 9)},
-		"busiest second 11%, 50 starts late by 9.00ms at most":             {BusyMaxPPM: 110_000, LagNS: report.Distribution{Count: 50, P99: 9_000_000, Max: 9_000_000}},
-		"busiest second 11%, starts late by 1.00ms at p99, 9.00ms at most": {BusyMaxPPM: 110_000, LagNS: report.Distribution{Count: 1000, P99: 1_000_000, Max: 9_000_000}},
+		"throttled: an executor used 1843 MiB, 89% of its budget of memory. For 12.5s, executors began no new virtual user; 40 begins were held back": {Usage: report.Usage{Throttles: 2, Pressed: true, ThrottledNS: 12_500_000_000, Held: 40, MemoryBytes: 1843 << 20, MemoryMax: 2 << 30}},
+		"For 1s, executors began no new virtual user; none was due. Give":                                                                             {Usage: report.Usage{Throttles: 1, Pressed: true, ThrottledNS: 1_000_000_000, MemoryBytes: 1843 << 20, MemoryMax: 2 << 30}},
+		"memory: an executor used 1536 MiB, 75% of its budget of memory; it is throttled at 85%. Give":                                                {Usage: report.Usage{Pressed: true, MemoryBytes: 1536 << 20, MemoryMax: 2 << 30}},
+		"memory of an executor at most 512.0 MiB of 2.0 GiB, processors 3.0s":                                                                         {Usage: report.Usage{MemoryBytes: 512 << 20, MemoryMax: 2 << 30, CPUNS: 3_000_000_000}},
+		"unanswered: and 6 more executors, which the result file names":                                                                               {Silent: 9, Unanswered: make([]report.Unanswered, 9)},
+		"busiest second 11%, 50 starts late by 9.00ms at most":                                                                                        {BusyMaxPPM: 110_000, LagNS: report.Distribution{Count: 50, P99: 9_000_000, Max: 9_000_000}},
+		"busiest second 11%, starts late by 1.00ms at p99, 9.00ms at most":                                                                            {BusyMaxPPM: 110_000, LagNS: report.Distribution{Count: 1000, P99: 1_000_000, Max: 9_000_000}},
 	} {
 		r := result(t, "local")
 		r.Generator = g

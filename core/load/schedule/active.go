@@ -90,6 +90,10 @@ func (d *Iterations) recruit(now int64) (int32, int64, bool) {
 	c := &d.closed
 	for {
 		due := c.due()
+		if d.holds() {
+			d.noteHeld(now)
+			due = Never
+		}
 		switch {
 		case c.up > c.wanted:
 			c.up--

@@ -17,8 +17,9 @@ type arrivals struct {
 	looked   int64 // when Next last looked at them
 	owed     int64 // this process missed what was due until then, and does not drop it
 
-	free  []int32 // users
-	place []int32 // of each user in free
+	free  []int32 // users that have begun before
+	fresh []int32 // users that have not
+	place []int32 // of each user in free or fresh
 }
 
 // arrivalState is the state of the next arrival.
@@ -38,7 +39,7 @@ const owedAfter = int64(5 * time.Millisecond)
 func newArrivals(plan *message.WorkflowPlan, cfg *Config, users []user) *arrivals {
 	a := &arrivals{
 		schedule: load.NewArrivals(plan, cfg.Seed, cfg.FirstVU, cfg.VUs), queue: plan.Queue,
-		free: make([]int32, 0, len(users)), place: make([]int32, len(users)),
+		free: make([]int32, 0, len(users)), fresh: make([]int32, 0, len(users)), place: make([]int32, len(users)),
 	}
 	for vu := range users {
 		a.put(users, int32(vu), 0)
@@ -59,15 +60,42 @@ func (a *arrivals) step(plan *message.WorkflowPlan) {
 
 func (a *arrivals) put(users []user, vu int32, since int64) {
 	users[vu].state, users[vu].next = userFree, since
-	a.place[vu] = int32(len(a.free))
-	a.free = append(a.free, vu)
+	list := a.of(&users[vu])
+	a.place[vu] = int32(len(*list))
+	*list = append(*list, vu)
+}
+
+// of is the list of free users in which a user is.
+func (a *arrivals) of(u *user) *[]int32 {
+	if u.iterations == 0 {
+		return &a.fresh
+	}
+	return &a.free
 }
 
 // take removes a user from the free ones.
-func (a *arrivals) take(vu int32) {
-	last := a.free[len(a.free)-1]
-	a.free[a.place[vu]], a.place[last] = last, a.place[vu]
-	a.free = a.free[:len(a.free)-1]
+func (a *arrivals) take(users []user, vu int32) {
+	list := a.of(&users[vu])
+	end := len(*list) - 1
+	last := (*list)[end]
+	(*list)[a.place[vu]], a.place[last] = last, a.place[vu]
+	*list = (*list)[:end]
+}
+
+// choose returns the user of the next arrival: its own, or else one that is free. Held says that
+// a hold lets no new user begin.
+func (a *arrivals) choose(d *Iterations) (vu int32, free, held bool) {
+	own := int32(a.next.User - d.first)
+	held = d.held && (d.figures.Active > 0 || len(a.free) > 0)
+	switch {
+	case d.users[own].state == userFree && (!held || d.users[own].iterations > 0):
+		return own, true, false
+	case len(a.free) > 0:
+		return a.free[len(a.free)-1], true, false
+	case !held && len(a.fresh) > 0:
+		return a.fresh[len(a.fresh)-1], true, false
+	}
+	return own, false, held && len(a.fresh) > 0
 }
 
 func (a *arrivals) wake() int64 {
@@ -92,11 +120,12 @@ func (d *Iterations) arrive(now int64) (Iteration, bool) {
 	}
 	for a.state != arrivalNone && int64(a.next.Due) <= min(now, d.over-1) {
 		due := int64(a.next.Due)
-		vu := int32(a.next.User - d.first)
+		vu, free, held := a.choose(d)
+		if held && a.state == arrivalFresh {
+			d.figures.Held++
+		}
 		switch {
-		case d.users[vu].state == userFree:
-		case len(a.free) > 0:
-			vu = a.free[len(a.free)-1]
+		case free:
 		case (a.queue || due <= a.owed) && now < d.over:
 			a.state = arrivalAsleep
 			return Iteration{}, false
@@ -108,7 +137,7 @@ func (d *Iterations) arrive(now int64) (Iteration, bool) {
 		if a.state >= arrivalDelayed {
 			d.figures.Waited++
 		}
-		a.take(vu)
+		a.take(d.users, vu)
 		a.step(d.plan)
 		d.figures.Active++
 		return d.begin(vu, due, max(due, d.users[vu].next))

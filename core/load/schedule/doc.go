@@ -21,6 +21,8 @@
 //	SCHED-6 With iterations of each user, no user begins more than its own, and without a join
 //	        each begins exactly so many unless the time ends before.
 //	SCHED-7 Next and Ended allocate nothing once their queues have their size.
+//	SCHED-8 While it is held, no user begins that has not begun, unless nothing is under way. What
+//	        that puts off is counted. A hold ends no iteration, and a run ends all the same.
 //
 // Example:
 //
@@ -30,5 +32,5 @@
 //	}
 //	// wait until s.Wake(), or for an end: s.Ended(vu, now)
 //
-// Read starts.go, schedule.go, active.go, arrivals.go, join.go.
+// Read starts.go, schedule.go, active.go, arrivals.go, join.go, hold.go.
 package schedule

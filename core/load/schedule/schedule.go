@@ -31,6 +31,7 @@ type Iterations struct {
 	over    int64  // nothing new starts after that
 	quota   quota
 	stopped bool // the time is over, or the run was cancelled
+	held    bool // no user begins that need not
 	pauses  bool // users think, or keep a pace
 
 	users   []user
@@ -69,6 +70,7 @@ type Figures struct {
 	Lost    uint64   // iterations that were due and never began
 	Missed  uint64   // those that were due before this process joined the schedule
 	Dropped []uint64 // lost iterations by the step with which they would have begun
+	Held    uint64   // begins of users that a hold put off: closed: most at once; open: iterations that got no new user
 }
 
 // user is one virtual user.
@@ -156,7 +158,10 @@ func (d *Iterations) Next(now int64) (Iteration, bool) {
 		d.Stop(now)
 		return Iteration{}, false
 	}
-	for d.closed.up != d.closed.wanted || d.closed.change <= now {
+	if d.holds() {
+		d.noteHeld(now)
+	}
+	for !d.holds() && d.closed.up < d.closed.wanted || d.closed.up > d.closed.wanted || d.closed.change <= now {
 		vu, due, ok := d.recruit(now)
 		if !ok {
 			break
@@ -306,6 +311,9 @@ func (d *Iterations) Wake() int64 {
 		return min(d.over, d.pausing.nextDue(), d.open.wake())
 	case d.ready.Len() > 0:
 		return 0
+	}
+	if d.holds() {
+		return min(d.over, d.pausing.nextDue(), d.closed.change)
 	}
 	return min(d.over, d.pausing.nextDue(), d.closed.wake())
 }

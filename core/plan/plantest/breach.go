@@ -119,6 +119,10 @@ func ofWorkflows() []Breach {
 			w.VUs = rapid.SampledFrom([]uint64{0, plan.VUsMax + 1}).Draw(t, "n")
 			return "vus"
 		}},
+		{Name: "memory", Plain: true, Set: func(t *rapid.T, _ *message.Plan, w *w) string {
+			w.Memory = rapid.SampledFrom([]uint64{1, plan.MemoryMin - 1, plan.MemoryMax + 1}).Draw(t, "memory")
+			return "memory"
+		}},
 		{Name: "cores", Plain: true, Set: func(_ *rapid.T, _ *message.Plan, w *w) string { w.Cores = plan.CoresMax + 1; return "cores" }},
 		{Name: "depends on none", Set: func(_ *rapid.T, p *message.Plan, w *w) string {
 			w.Depends = []uint32{uint32(len(p.Workflows))}

@@ -139,6 +139,7 @@ func workflow(t *rapid.T, i, of int, before []message.WorkflowPlan) message.Work
 		Name: name(t, i), Test: true, VUs: Edge(t, "vus", 1, uint64(plan.VUsMax)), Timeout: Edge(t, "timeout", 1, plan.TimeoutMax),
 		Think: d("think"), Pace: d("pace"), GracefulStop: d("graceful stop"),
 		Interval: rapid.SampledFrom([]time.Duration{0, plan.IntervalMin, plan.DurationMax}).Draw(t, "interval"),
+		Memory:   rapid.SampledFrom([]uint64{0, plan.MemoryMin, plan.MemoryMax}).Draw(t, "memory"),
 		Cores:    Edge(t, "cores", uint32(0), plan.CoresMax), Iterations: Edge(t, "iterations", uint64(0), plan.IterationsMax),
 		Priority: message.Importance(Edge(t, "priority", 0, int(message.PriorityExclusive))), Session: message.SessionMode(Edge(t, "session", 0, 1)),
 		Connections: Edge(t, "connections", uint32(0), plan.ConnectionsMax), Tags: tags(t), Feed: feed(t),

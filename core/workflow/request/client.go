@@ -109,7 +109,7 @@ func (o *Options) connections(fn string, of func(string) starlark.Value) (err er
 		return language.Faultf("%s: keep_alive = False, but HTTP/2 is made to share a connection", fn).In("keep_alive").Do("take it out, or version")
 	}
 	if v := of("max_body"); v != nil {
-		if o.MaxBody, err = bytesOf(fn, "max_body", v, maxBodyMax); err != nil {
+		if o.MaxBody, err = Bytes(fn, "max_body", v, maxBodyMax); err != nil {
 			return err
 		}
 	}

@@ -20,8 +20,8 @@ const (
 	hostsMax   = 10_000
 )
 
-// bytesOf parses a size such as "1MiB".
-func bytesOf(fn, argument string, v starlark.Value, most int64) (int64, error) {
+// Bytes parses a size such as "1MiB".
+func Bytes(fn, argument string, v starlark.Value, most int64) (int64, error) {
 	s, ok := v.(starlark.String)
 	if !ok {
 		f := language.WrongType(fn, argument, "a size such as \"1MiB\"", v)

@@ -86,6 +86,6 @@ func (g *Generator) Message(d schedule.Figures) message.Generator {
 	return message.Generator{
 		Lag: g.Lag.Wire(), BusyMax: g.busyMax, WaitMax: g.waitMax, StealMax: g.machine.stealMax,
 		Saturated: g.full, Starved: g.starved || steal && g.full || late && (taken || steal), Late: late,
-		Begun: d.Begun, Waited: d.Waited, Dropped: d.Lost, Missed: d.Missed,
+		Begun: d.Begun, Waited: d.Waited, Dropped: d.Lost, Missed: d.Missed, Held: d.Held,
 	}
 }

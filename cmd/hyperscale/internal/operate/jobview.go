@@ -61,6 +61,11 @@ type workflowJSON struct {
 	Started uint64 `json:"started"`
 	OK      uint64 `json:"ok"`
 	Failed  uint64 `json:"failed"` // timed out ones included
+
+	MemoryBytes uint64 `json:"memory_bytes,omitempty"`     // most of the executor that came nearest to its budget
+	MemoryMax   uint64 `json:"memory_max_bytes,omitempty"` // the budget of that one
+	Pressed     bool   `json:"memory_pressure,omitempty"`
+	ThrottledNS int64  `json:"throttled_for_ns,omitempty"`
 }
 
 func jobView(s *message.JobStatus) jobJSON {
@@ -72,6 +77,8 @@ func jobView(s *message.JobStatus) jobJSON {
 		part := progressJSON{Name: d.Name, State: d.State.String(), Error: d.Error, EveryNS: int64(d.Every), Workflows: []workflowJSON{}, Workers: workerViews(d.Workers)}
 		for _, w := range d.Workflows {
 			flow := workflowJSON{Name: w.Name, State: w.State.String(), Error: w.Error, Active: w.Stats.Active}
+			u := &w.Stats.Generator.Usage
+			flow.MemoryBytes, flow.MemoryMax, flow.Pressed, flow.ThrottledNS = u.Memory, u.MemoryMax, u.Pressed, int64(u.Throttled)
 			flow.Started, flow.OK, flow.Failed = w.Stats.Requests()
 			part.Workflows = append(part.Workflows, flow)
 		}
