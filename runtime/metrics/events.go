@@ -16,10 +16,8 @@ type events struct {
 	workflows *prometheus.CounterVec
 	shards    *prometheus.CounterVec
 	lost      prometheus.Counter
-	executors prometheus.Counter
-	watched   *prometheus.CounterVec
 	budgets   *prometheus.CounterVec
-	memory    *prometheus.CounterVec
+	executors executors
 	fences    prometheus.Counter
 	peers     *prometheus.CounterVec
 	disk      prometheus.Counter
@@ -50,9 +48,6 @@ func newEvents() events {
 		workflows: vector("hyperscale_workflow_transitions_total", "Workflows that this manager moved into a state.", "state"),
 		shards:    vector("hyperscale_shard_transitions_total", "Shards that this worker started, or ended in a state.", "state"),
 		lost:      counter("hyperscale_shard_losses_total", "Attempts given up because their worker was lost or denied them."),
-		executors: counter("hyperscale_executor_deaths_total", "Executors that ended, and not as asked."),
-		watched:   vector("hyperscale_executor_watch_total", "Changes of what this worker thinks of its executors' loops, by the new state; stuck = it kills one.", "state"),
-		memory:    vector("hyperscale_executor_memory_total", "Changes of how near executors of this worker are to their budgets of memory, by the new level; killed = it ends one for that.", "level"),
 		fences:    counter("hyperscale_fence_refusals_total", "Orders and reports refused for a stale fence."),
 		budgets:   vector("hyperscale_budget_spent_total", "Workflows that failed because workers lost their shards more often than a budget allows.", "scope"),
 		peers:     vector("hyperscale_peer_changes_total", "Peers that registered or were lost.", "role", "change"),
@@ -63,6 +58,7 @@ func newEvents() events {
 		used:      gauges("hyperscale_node_bound_used", "How much of a bound is used; beyond the bound the node rejects requests."),
 		bounds:    gauges("hyperscale_node_bound_limit", "The bound, by the name of its setting."),
 		near:      gauges("hyperscale_node_bound_near", "1 while 80 % of the bound are used, at workers 70 %, else 0."),
+		executors: newExecutors(),
 		gates:     newGates(),
 		alerts:    newAlerts(),
 		group:     newGroup(),
@@ -70,7 +66,8 @@ func newEvents() events {
 }
 
 func (e *events) register(r *prometheus.Registry) {
-	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.executors, e.watched, e.memory, e.budgets, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.used, e.bounds, e.near)
+	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.budgets, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.used, e.bounds, e.near)
+	e.executors.register(r)
 	e.gates.register(r)
 	e.alerts.register(r)
 	e.group.register(r)
@@ -93,12 +90,8 @@ func (e *events) observe(ev node.Event) {
 		e.lost.Inc()
 	case event.BudgetSpent:
 		e.budgets.WithLabelValues(ev.Scope).Inc()
-	case event.ExecutorGone:
-		e.executors.Inc()
-	case event.ExecutorWatched:
-		e.watched.WithLabelValues(ev.State).Inc()
-	case event.MemoryLevel:
-		e.memory.WithLabelValues(ev.Level).Inc()
+	case event.ExecutorGone, event.ExecutorWatched, event.MemoryLevel:
+		e.executors.observe(ev)
 	case event.FenceRefused:
 		e.fences.Inc()
 	case event.PeerRegistered:
