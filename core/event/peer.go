@@ -156,6 +156,19 @@ type DatacenterFavoured struct {
 // EventName implements node.Event.
 func (DatacenterFavoured) EventName() string { return "datacenter-favoured" }
 
+// ManagerJudged: a gate decides differently about new subjobs for a manager: "route",
+// "investigate", "drain", "hold". What the manager has remains there.
+type ManagerJudged struct {
+	Peer       node.ID
+	Datacenter string
+	From       string
+	To         string
+	Why        string
+}
+
+// EventName implements node.Event.
+func (ManagerJudged) EventName() string { return "manager-judged" }
+
 // LettersKept: how many dead letters a gate keeps, and the bytes of their programs, after
 // they have changed.
 type LettersKept struct {

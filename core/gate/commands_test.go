@@ -189,12 +189,19 @@ func (m *member) submitted(t *testing.T, d *datadriven.TestData) *message.JobSub
 	return s
 }
 
+// codes are what a beat may say that its manager refuses dispatches for.
+func codes() map[string]message.Code {
+	return map[string]message.Code{"quorum": message.CodeQuorumUnavailable, "joining": message.CodeNotMember, "full": message.CodeQueueFull}
+}
+
 func (m *member) beat(t *testing.T, d *datadriven.TestData) *message.ManagerHeartbeat {
 	m.beats++
 	h := &message.ManagerHeartbeat{
 		Datacenter: arg(d, "in", ""), Sequence: number(t, arg(d, "sequence", strconv.FormatUint(m.beats, 10))), Draining: d.HasArg("draining"),
 		CoresTotal: uint32(number(t, arg(d, "total", "8"))), CoresFree: uint32(number(t, arg(d, "free", "8"))),
 		WorkerSum: uint32(number(t, arg(d, "workers", "2"))),
+		Refuses:   codes()[arg(d, "refuses", "")], Overdue: span(t, arg(d, "overdue", "0s")),
+		Managers: uint32(number(t, arg(d, "managers", "0"))), Suspects: uint32(number(t, arg(d, "suspects", "0"))),
 	}
 	for i := range min(h.WorkerSum, 4) {
 		h.Workers = append(h.Workers, message.WorkerInfo{Node: fmt.Sprintf("%s-w%d", h.Datacenter, i+1), CoresTotal: 4, CoresFree: 4})

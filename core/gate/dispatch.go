@@ -47,11 +47,12 @@ func (m *driver) assign(env node.Env, j *entry, p *job.Subjob, again bool) bool 
 	return true
 }
 
-// awaits lets a subjob wait for the answer of a manager that has the dispatch, if there is one.
+// awaits lets a subjob wait for the answer of a manager that has the dispatch, if there is one that
+// can answer.
 func (m *driver) awaits(env node.Env, p *job.Subjob) bool {
 	for _, a := range p.Asked {
 		mgr := m.places.Manager(a.Manager)
-		if mgr == nil || !mgr.Live || mgr.Stream == 0 || !p.Has(mgr.ID, mgr.Stream, env.Now()) {
+		if mgr == nil || !mgr.Live || mgr.Stream == 0 || mgr.Lacks() || !p.Has(mgr.ID, mgr.Stream, env.Now()) {
 			continue
 		}
 		p.Manager, p.Sent, p.Look = mgr.ID, env.Now(), m.nextLook(env)
@@ -69,10 +70,7 @@ func (m *driver) choose(env node.Env, p *job.Subjob) *places.Manager {
 	if d == nil {
 		return nil
 	}
-	now := env.Now()
-	fit := d.Candidates(func(mgr *places.Manager) bool {
-		return slices.Contains(p.RefusedBy, mgr.ID) || p.Has(mgr.ID, mgr.Stream, now)
-	})
+	fit := m.fit(env, d, p)
 	switch len(fit) {
 	case 0:
 		return nil
@@ -88,6 +86,14 @@ func (m *driver) choose(env node.Env, p *job.Subjob) *places.Manager {
 		return fit[b]
 	}
 	return fit[a]
+}
+
+// fit lists the managers that can take a subjob, did not refuse it, and do not have its dispatch.
+func (m *driver) fit(env node.Env, d *places.Datacenter, p *job.Subjob) []*places.Manager {
+	now := env.Now()
+	return d.Candidates(func(mgr *places.Manager) bool {
+		return slices.Contains(p.RefusedBy, mgr.ID) || p.Has(mgr.ID, mgr.Stream, now)
+	})
 }
 
 // laden counts the subjobs of this gate that a manager has.

@@ -54,9 +54,30 @@ func (m *roster) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHea
 		}
 	}
 	mgr.Take(in.Stream, h, env.Now())
+	m.judge(env, mgr)
 	m.prefer(env, false)
 	env.Send(in.Stream, &message.HeartbeatAck{Sequence: h.Sequence, Subjobs: m.compare(env, mgr, h.Subjobs), Every: m.gauge.Every(env.Now(), m.reporters())})
 	m.schedule(env)
+}
+
+// judge reports that new subjobs go to a manager from now on, or to others. One that has no majority
+// cannot answer for those that it has not taken up: another manager gets them.
+func (m *roster) judge(env node.Env, mgr *places.Manager) {
+	if from, to, why, changed := mgr.Judge(); changed {
+		env.Emit(event.ManagerJudged{Peer: mgr.ID, Datacenter: mgr.Place.Name, From: from.String(), To: to.String(), Why: why})
+	}
+	if !mgr.Lacks() {
+		return
+	}
+	for _, j := range m.active {
+		p := j.Subjob(mgr.Place.Name)
+		if p == nil || p.Manager != mgr.ID || p.Phase != job.Sent || j.Stopping() || !m.holds(env, j) || len(m.fit(env, mgr.Place, p)) == 0 {
+			continue
+		}
+		reached(env, "gate/left-without-quorum")
+		p.RefusedBy = append(p.RefusedBy, mgr.ID)
+		m.dispatchAgain(env, j, p)
+	}
 }
 
 // refusesSet refuses a manager that is configured with other gates: two sets have two

@@ -62,7 +62,10 @@ func (l *lister) beats(t *rapid.T) {
 	h := &message.ManagerHeartbeat{
 		Datacenter: in, Sequence: l.member.beats, Draining: rapid.IntRange(0, 4).Draw(t, "draining") == 0,
 		CoresTotal: 8, CoresFree: rapid.Uint32Range(0, 8).Draw(t, "free"), WorkerSum: rapid.Uint32Range(0, 4).Draw(t, "workers"),
-		Term: rapid.Uint64Range(0, 3).Draw(t, "term"),
+		Term:     rapid.Uint64Range(0, 3).Draw(t, "term"),
+		Refuses:  rapid.SampledFrom([]message.Code{message.CodeNone, message.CodeNone, message.CodeNone, message.CodeQuorumUnavailable, message.CodeNotMember, message.CodeQueueFull}).Draw(t, "refuses"),
+		Overdue:  rapid.SampledFrom([]time.Duration{0, 0, 0, 10*time.Second - 1, 10 * time.Second, 30 * time.Second}).Draw(t, "overdue"),
+		Managers: uint32(rapid.SampledFrom([]int{0, 0, 3, 5}).Draw(t, "configured")), Suspects: rapid.Uint32Range(0, 2).Draw(t, "suspects"),
 	}
 	if h.Term > 0 { // a term has one leader
 		h.Leader = rapid.SampledFrom([]string{"", fmt.Sprintf("m%d:1", i%2+2*int(h.Term%2))}).Draw(t, "leader")
@@ -126,7 +129,7 @@ func (l *lister) nodes() (all []message.NodeInfo) {
 			h := l.beat[id]
 			n := message.NodeInfo{Node: string(id), Role: uint8(node.RoleManager), Datacenter: in, Silent: l.world.Now().Sub(l.heard[id]), CoresTotal: 8, CoresFree: h.CoresFree, Incarnation: 1, State: "lost", Draining: h.Draining}
 			if l.live(id) {
-				n.State, n.Leader = "alive", leader == string(id)+":1"
+				n.State, n.Leader = stateOf(h), leader == string(id)+":1"
 			}
 			all = append(all, n)
 		}
@@ -156,22 +159,52 @@ func (l *lister) nodes() (all []message.NodeInfo) {
 	return all
 }
 
+// stateOf is the state of a live manager as people see it.
+func stateOf(h *message.ManagerHeartbeat) string {
+	switch {
+	case h.Refuses == message.CodeNotMember:
+		return "joining"
+	case h.Refuses == message.CodeQuorumUnavailable:
+		return "no quorum"
+	case h.Refuses != message.CodeNone:
+		return "full"
+	case h.Overdue >= 30*time.Second:
+		return "stuck"
+	case h.Overdue >= 10*time.Second:
+		return "stalled"
+	}
+	return "alive"
+}
+
+// takes says whether a manager that lives takes subjobs.
+func takes(h *message.ManagerHeartbeat) bool {
+	return !h.Draining && h.Refuses == message.CodeNone
+}
+
 // health is the worst health that applies to a datacenter.
 func (l *lister) health(in string, free uint32) (h message.Health, live, workers uint32) {
-	ready, all := 0, l.managers(in)
-	for _, id := range all {
-		if l.live(id) {
-			live++
-			workers = max(workers, l.beat[id].WorkerSum)
-			if !l.beat[id].Draining {
-				ready++
-			}
+	ready, all := 0, len(l.managers(in))
+	healthy, configured, stuck := uint32(0), 0, false
+	for _, id := range l.managers(in) {
+		if !l.live(id) {
+			continue
 		}
+		h := l.beat[id]
+		live++
+		workers, healthy = max(workers, h.WorkerSum), max(healthy, h.WorkerSum-min(h.WorkerSum, h.Suspects))
+		configured = max(configured, int(h.Managers))
+		if !h.Draining && (h.Refuses == message.CodeNone || h.Refuses == message.CodeQueueFull) {
+			ready++
+		}
+		stuck = stuck || takes(h) && h.Overdue >= 30*time.Second
+	}
+	if configured > 0 {
+		all = configured
 	}
 	switch {
 	case live == 0 || workers == 0:
 		return message.HealthUnhealthy, live, workers
-	case 2*int(live) <= len(all) || 2*ready <= len(all) || 2*workers <= l.most[in]:
+	case 2*int(live) <= all || 2*ready <= all || 2*healthy <= l.most[in] || stuck:
 		return message.HealthDegraded, live, workers
 	case free == 0:
 		return message.HealthBusy, live, workers
@@ -196,7 +229,7 @@ func (l *lister) asks(t *rapid.T) {
 			}
 			free := uint32(0)
 			for _, id := range l.managers(d.Name) {
-				if l.live(id) && !l.beat[id].Draining {
+				if l.live(id) && takes(l.beat[id]) {
 					free = max(free, l.beat[id].CoresFree)
 				}
 			}

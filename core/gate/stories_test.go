@@ -21,7 +21,7 @@ type command[T any] func(on T, t *testing.T, d *datadriven.TestData)
 //
 //	config queue=n | watchers=n | waiters=n | results=n | age=s | jobs=n
 //	submit <client> key=k [in=a,b] [vus=n] [cores=n] [layer=2] [files=n] [timeout=d] [threshold=expr] [abort=<percent of errors>] [unique] [soak] [count=n] [prefer=a,b]
-//	beat <manager> in=a [free=n] [total=n] [workers=n] [draining] [subjobs=<job>:<fence>,...]
+//	beat <manager> in=a [free=n] [total=n] [workers=n] [draining] [refuses=quorum|joining|full] [overdue=d] [managers=n] [suspects=n] [subjobs=<job>:<fence>,...]
 //	progress <manager> <job> in=a fence=1.1.0 seq=n [ok=n] [failed=n] [ended] [soak]
 //	result <manager> <job> in=a fence=1.1.0 [state=COMPLETED] [n=10] [error=text] [soak]
 func gateCommands() map[string]command[*member] {

@@ -1,5 +1,6 @@
 // Package health measures how well this node itself does, whether a peer's clock can be
-// trusted, and whether a process that it started still turns.
+// trusted, and whether a process that it started still turns. It decides from three signals of a
+// peer whether new work goes there.
 //
 // It does not say which peers live (core/swim), nor how a role acts at a level.
 //
@@ -19,6 +20,11 @@
 // Watch says whether the loop of a process has hung. Time in which this node was stopped itself
 // does not count.
 //
+// Decide has one table for alive, ready and progress. A decision is about new work alone: it frees
+// nothing that a peer has, and kills nothing. A peer that is not ready gets no work even if it is
+// stuck as well; one that is stuck gets some if no peer is better, since what waits there may
+// concern nothing else. No signal depends on the system under test, nor on how full a cluster is.
+//
 // Invariants:
 //
 //	HEALTH-1 Bounds are half-open: a value belongs to one level.
@@ -28,6 +34,7 @@
 //	         the round trips.
 //	HEALTH-4 A process is stuck after a whole bound of silence, what it was granted, and a
 //	         third of the bound. All grants of a life are below the bound.
+//	HEALTH-5 Decide is total, and a worse signal never leads to a better decision.
 //
-// Read level.go, monitor.go, clock.go, watch.go.
+// Read level.go, monitor.go, clock.go, watch.go, signals.go.
 package health

@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/alert"
 	"hyperscale/core/event"
 	"hyperscale/core/manager/subjob"
+	"hyperscale/core/manager/vigil"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/pressure"
@@ -146,11 +147,17 @@ func (m *gateSide) beat(env node.Env, l *uplink.Link, hb *message.ManagerHeartbe
 // heartbeat describes this datacenter, and lists the subjobs that this manager holds and whose
 // results no gate has acknowledged.
 func (m *gateSide) heartbeat(env node.Env) *message.ManagerHeartbeat {
-	hb := &message.ManagerHeartbeat{Datacenter: m.config.Datacenter, Draining: m.draining, LoadFor: m.config.terms().Load()}
+	hb := &message.ManagerHeartbeat{
+		Datacenter: m.config.Datacenter, Draining: m.draining, LoadFor: m.config.terms().Load(),
+		Refuses: m.refuses(), Overdue: m.vigil.Most(), Managers: uint32(len(m.group.Members())),
+	}
 	for _, w := range m.roster.All() {
 		if !w.Draining {
 			hb.WorkerSum++
 			hb.CoresTotal += w.Total
+			if w.Suspect {
+				hb.Suspects++
+			}
 		}
 		if !w.Draining && !w.Loaded() {
 			hb.CoresFree += w.Free()
@@ -177,6 +184,37 @@ func (m *gateSide) heartbeat(env node.Env) *message.ManagerHeartbeat {
 	leader, term, _ := m.group.Election.Leader()
 	hb.Leader, hb.Term = string(leader), term
 	return hb
+}
+
+// lookOver looks, after placement, at what waits although it lacks nothing.
+func (m *gateSide) lookOver(env node.Env) {
+	m.vigil.Look(env.Now(), m.config.Heartbeat)
+	room, alone := vigil.Room(m.roster), m.roster.Loaded() > 0
+	for _, p := range m.order {
+		acts := p.Missing == 0 && p.Result == nil && p.Dispatch != nil && p.Stop.Decided == message.JobNone && p.Fresh(env.Now()) && m.holds(env, p)
+		for _, f := range p.Workflows {
+			left := 0
+			if acts && f.Ready != 0 && f.End == message.WorkflowNone && !f.Stopping() {
+				alone = alone || exclusive(f) // and those after it wait for it
+				left = vigil.Left(env.Now(), f, m.roster, room, alone || m.keptFor(env, f) != "")
+			}
+			m.vigil.At(f, left)
+		}
+	}
+}
+
+// refuses is why this manager would reject a dispatch now, beside its drain.
+func (m *gateSide) refuses() message.Code {
+	switch code, _ := m.room(); {
+	case m.draining:
+		return message.CodeNone
+	case !m.group.Leases.Speaks():
+		return message.CodeNotMember
+	case !m.group.Reaches():
+		return message.CodeQuorumUnavailable
+	default:
+		return code
+	}
 }
 
 // doubtsListed bounds the doubted members in a heartbeat.

@@ -138,6 +138,7 @@ func (m *Machine) onLease(env node.Env, o *lease.Outcome) {
 	switch o.Kind {
 	case lease.Ready:
 		m.mend(env)
+		m.beatAll(env) // until now it told the gates that it takes nothing
 	case lease.Granted:
 		m.onGranted(env, o)
 	case lease.Denied:

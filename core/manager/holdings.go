@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/manager/pace"
 	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
+	"hyperscale/core/manager/vigil"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/pressure"
@@ -94,7 +95,8 @@ type gateSide struct {
 	names    []string                 // of the configured gates, sorted
 	turn     int                      // in order: the first subjob of the next push
 	operator operator
-	watch    watch        // for alerts
+	watch    watch // for alerts
+	vigil    vigil.Vigil
 	stopping bool         // this node ends when it holds no subjob
 	writeID  node.WriteID // of the last write of its own
 }

@@ -157,6 +157,7 @@ func (m *Machine) onHeartbeat(env node.Env) {
 	m.figures.tell(env)
 	m.place(env)
 	m.readFleet(env)
+	m.lookOver(env)
 	m.beatAll(env)
 	m.tellAlerts(env)
 }

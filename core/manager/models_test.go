@@ -33,6 +33,7 @@ type modelWorker struct {
 	results  []*message.ShardResult
 	log      *[]*modelRun // of all workers
 	slow     bool         // shards last until a cancellation
+	mute     bool         // it answers no dispatch
 }
 
 type modelLink struct {
@@ -138,7 +139,9 @@ func (w *modelWorker) receive(env node.Env, in *node.Input) {
 			}
 		}
 	case *message.ShardDispatch:
-		w.dispatched(env, in.Stream, m)
+		if !w.mute {
+			w.dispatched(env, in.Stream, m)
+		}
 	case *message.ShardCancel:
 		if r := w.runs[m.Shard]; r != nil && !m.Fence.Less(r.fence) {
 			w.finish(env, r, m.State)
@@ -204,6 +207,7 @@ type modelGate struct {
 	addr     map[node.ID]node.Addr
 	jobs     map[message.JobID]*modelJob
 	mute     bool // it renews nothing
+	hear     func(from node.ID, h *message.ManagerHeartbeat)
 }
 
 type modelJob struct {
@@ -264,6 +268,9 @@ func (g *modelGate) ask(env node.Env) {
 func (g *modelGate) receive(env node.Env, in *node.Input) {
 	switch m := in.Message.(type) {
 	case *message.ManagerHeartbeat:
+		if g.hear != nil {
+			g.hear(in.From.ID, m)
+		}
 		ack := &message.HeartbeatAck{Sequence: m.Sequence}
 		for _, ref := range m.Subjobs {
 			if j := g.jobs[ref.Job]; j != nil && !g.mute {

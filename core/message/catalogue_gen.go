@@ -4418,7 +4418,7 @@ func (z *ManagerHeartbeat) Size() int { return z.size() }
 func (z *ManagerHeartbeat) Digest() uint64 { return z.digest(48) }
 
 func (z *ManagerHeartbeat) size() int {
-	n := 134
+	n := 170
 	n += sizeString(len(z.Datacenter))
 	n += sizeUint(uint64(z.Sequence))
 	n++
@@ -4446,6 +4446,10 @@ func (z *ManagerHeartbeat) size() int {
 	n += sizeUint(uint64(z.Term))
 	n += sizeInt(int64(z.LoadFor))
 	n += sizeInt(int64(z.RoundTrip))
+	n += sizeUint(uint64(z.Refuses))
+	n += sizeInt(int64(z.Overdue))
+	n += sizeUint(uint64(z.Managers))
+	n += sizeUint(uint64(z.Suspects))
 	return n
 }
 
@@ -4477,6 +4481,10 @@ func (z *ManagerHeartbeat) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Term))
 	h = node.Mix(h, uint64(z.LoadFor))
 	h = node.Mix(h, uint64(z.RoundTrip))
+	h = node.Mix(h, uint64(z.Refuses))
+	h = node.Mix(h, uint64(z.Overdue))
+	h = node.Mix(h, uint64(z.Managers))
+	h = node.Mix(h, uint64(z.Suspects))
 	return h
 }
 

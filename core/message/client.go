@@ -232,7 +232,7 @@ type NodeInfo struct {
 	CoresFree  uint32        `msg:"cores_free"`
 
 	Incarnation uint64 `msg:"incarnation"`
-	State       string `msg:"state"` // "alive", "suspect", "dead", "left"; "lost": the gate no longer hears it
+	State       string `msg:"state"` // "alive", "suspect", "dead", "left"; "lost": the gate no longer hears it; a manager that takes nothing: "no quorum", "joining", "full", and one whose work does not begin: "stalled", "stuck"
 	By          string `msg:"by"`    // the member that raised it
 	Draining    bool   `msg:"draining"`
 	Subjobs     uint32 `msg:"parts"`  // that a manager owns

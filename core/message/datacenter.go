@@ -48,6 +48,16 @@ type ManagerHeartbeat struct {
 	// RoundTrip is the least time of late from a heartbeat of this stream to its answer, awake
 	// time of the manager. Zero: no answer yet.
 	RoundTrip time.Duration `msg:"round_trip"`
+
+	// Refuses is why this manager would reject a dispatch now, beside Draining. CodeNone: it
+	// takes them.
+	Refuses Code `msg:"refuses"`
+
+	// Overdue is for how long work of this manager waits that could begin: it lacks no cores.
+	// Zero: none does.
+	Overdue  time.Duration `msg:"overdue"`
+	Managers uint32        `msg:"managers"` // in the configured set of the datacenter; zero: not reported
+	Suspects uint32        `msg:"suspects"` // of the workers in WorkerSum, those that the membership suspects
 }
 
 // ManagerAlerts lists the alerts that a manager has raised. It follows a heartbeat while there are

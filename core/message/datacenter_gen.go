@@ -1191,9 +1191,9 @@ func (z *ManagerAlerts) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 15
+	// map header, size 19
 	// string "datacenter"
-	o = append(o, 0x8f, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = append(o, 0xde, 0x0, 0x13, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
 	o = msgp.AppendString(o, z.Datacenter)
 	// string "sequence"
 	o = append(o, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
@@ -1278,6 +1278,22 @@ func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "round_trip"
 	o = append(o, 0xaa, 0x72, 0x6f, 0x75, 0x6e, 0x64, 0x5f, 0x74, 0x72, 0x69, 0x70)
 	o = msgp.AppendDuration(o, z.RoundTrip)
+	// string "refuses"
+	o = append(o, 0xa7, 0x72, 0x65, 0x66, 0x75, 0x73, 0x65, 0x73)
+	o, err = z.Refuses.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Refuses")
+		return
+	}
+	// string "overdue"
+	o = append(o, 0xa7, 0x6f, 0x76, 0x65, 0x72, 0x64, 0x75, 0x65)
+	o = msgp.AppendDuration(o, z.Overdue)
+	// string "managers"
+	o = append(o, 0xa8, 0x6d, 0x61, 0x6e, 0x61, 0x67, 0x65, 0x72, 0x73)
+	o = msgp.AppendUint32(o, z.Managers)
+	// string "suspects"
+	o = append(o, 0xa8, 0x73, 0x75, 0x73, 0x70, 0x65, 0x63, 0x74, 0x73)
+	o = msgp.AppendUint32(o, z.Suspects)
 	return
 }
 
@@ -1295,7 +1311,7 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [2]byte
+	var zb0001Dup [3]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -1592,6 +1608,50 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "RoundTrip")
 				return
 			}
+		case "refuses":
+			if zb0001Dup[1]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Refuses")
+				return
+			}
+			zb0001Dup[1] |= 1 << 7
+			bts, err = z.Refuses.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Refuses")
+				return
+			}
+		case "overdue":
+			if zb0001Dup[2]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Overdue")
+				return
+			}
+			zb0001Dup[2] |= 1 << 0
+			z.Overdue, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Overdue")
+				return
+			}
+		case "managers":
+			if zb0001Dup[2]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Managers")
+				return
+			}
+			zb0001Dup[2] |= 1 << 1
+			z.Managers, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Managers")
+				return
+			}
+		case "suspects":
+			if zb0001Dup[2]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Suspects")
+				return
+			}
+			zb0001Dup[2] |= 1 << 2
+			z.Suspects, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Suspects")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1606,7 +1666,7 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ManagerHeartbeat) Msgsize() (s int) {
-	s = 1 + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 9 + msgp.Uint64Size + 9 + msgp.BoolSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 11 + msgp.Uint32Size + 8 + msgp.ArrayHeaderSize
+	s = 3 + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 9 + msgp.Uint64Size + 9 + msgp.BoolSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 11 + msgp.Uint32Size + 8 + msgp.ArrayHeaderSize
 	for za0001 := range z.Workers {
 		s += z.Workers[za0001].Msgsize()
 	}
@@ -1622,7 +1682,7 @@ func (z *ManagerHeartbeat) Msgsize() (s int) {
 	for za0004 := range z.Doubts {
 		s += z.Doubts[za0004].Msgsize()
 	}
-	s += 7 + msgp.StringPrefixSize + len(z.Leader) + 5 + msgp.Uint64Size + 9 + msgp.DurationSize + 11 + msgp.DurationSize
+	s += 7 + msgp.StringPrefixSize + len(z.Leader) + 5 + msgp.Uint64Size + 9 + msgp.DurationSize + 11 + msgp.DurationSize + 8 + z.Refuses.Msgsize() + 8 + msgp.DurationSize + 9 + msgp.Uint32Size + 9 + msgp.Uint32Size
 	return
 }
 

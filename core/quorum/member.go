@@ -159,6 +159,18 @@ func (m *Member) Alive(a node.Addr) bool {
 	return !known || !o.State.Gone()
 }
 
+// Reaches reports whether this member speaks and a majority of the members, itself among them,
+// answers its beats.
+func (m *Member) Reaches() bool {
+	n := 1
+	for _, l := range m.Links.All() {
+		if l.Answers() {
+			n++
+		}
+	}
+	return m.Leases.Speaks() && 2*n > len(m.config.Members)
+}
+
 // Rank returns this member's turn to acquire an expired job; 0 tries first. It implements
 // lease.Order.
 func (m *Member) Rank(job message.JobID) int { return m.Ring.Rank(job, m.config.Self, m.Alive) }

@@ -17,6 +17,8 @@
 //	LINK-3 The wait before the next opening doubles from ReconnectMin to ReconnectMax,
 //	       each drawn from its upper half. A peer that was heard begins at ReconnectMin.
 //	LINK-4 A link opens only to a peer of the configured role.
+//	LINK-5 A peer answers unless it left three beats in a row unanswered. Beats of a node that
+//	       was stopped itself do not count.
 //
 // A role passes each input to its links first, and handles what is not theirs:
 //

@@ -16,14 +16,23 @@ type Link struct {
 	Registered bool   // the peer has answered a heartbeat on this stream
 	Sequence   uint64 // of the heartbeats sent on this stream
 
-	index uint64
-	tries int // openings since the peer was last heard
+	index  uint64
+	tries  int // openings since the peer was last heard
+	missed int // beats since the last answer to one
 }
+
+// missedMax is how many beats in a row a peer leaves unanswered before it counts as unreachable. One
+// broken stream does not use them up.
+const missedMax = 3
+
+// Answers says whether the peer has answered one of the last beats.
+func (k *Link) Answers() bool { return k.missed < missedMax }
 
 // Links are the streams to one list of peers.
 type Links struct {
 	config Config
 	links  []*Link
+	due    node.Instant // of the next beats
 }
 
 // New returns closed links. Start leaves out a node's own address among them.
@@ -50,8 +59,13 @@ func (l *Links) Start(env node.Env) {
 		l.open(env, k)
 	}
 	if l.config.Beats {
-		env.SetTimer(l.key(node.UplinkBeat, 0), l.config.Beat)
+		l.beatLater(env)
 	}
+}
+
+func (l *Links) beatLater(env node.Env) {
+	l.due = env.Now().Add(l.config.Beat)
+	env.SetTimer(l.key(node.UplinkBeat, 0), l.config.Beat)
 }
 
 // key names a timer: the group keeps two Links of one machine apart.
@@ -114,8 +128,12 @@ func (l *Links) Fire(env node.Env, t node.TimerKey) bool {
 		return false
 	}
 	if t.Kind == node.UplinkBeat {
-		env.SetTimer(t, l.config.Beat)
+		late := env.Now().Sub(l.due) >= l.config.Beat/2 // this node was stopped: answers still wait for it
+		l.beatLater(env)
 		for _, k := range l.links {
+			if !late {
+				k.missed = min(k.missed+1, missedMax)
+			}
 			if k.Stands {
 				l.beat(env, k)
 			}
@@ -173,6 +191,7 @@ func (l *Links) Acked(env node.Env, k *Link, sequence uint64) bool {
 	if !k.Stands || sequence > k.Sequence {
 		return false
 	}
+	k.missed = 0
 	l.Heard(env, k)
 	if !k.Registered {
 		k.Registered = true

@@ -202,3 +202,54 @@ func TestAnswersOfAFormerStream(t *testing.T) {
 		t.Error("the answer to the first heartbeat of this stream does not count")
 	}
 }
+
+// A peer counts as unreachable after three beats in a row without an answer, also while no stream
+// to it is open, and as reachable again with the next answer.
+func TestAPeerThatAnswersNoBeat(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newCaller()
+		w := world(func() *caller { return c })
+		w.Discard = true
+		w.Start()
+		missed := 0
+		l := c.fellows.To("w2:1")
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			switch rapid.IntRange(0, 4).Draw(t, "step") {
+			case 0:
+				if s := w.OpeningTo("w2:1"); len(s) > 0 {
+					w.Opened(s[0], node.Peer{ID: "w2", Incarnation: 1, Role: node.RoleWorker, Addr: "w2:1"})
+				}
+			case 1:
+				if l.Stands && rapid.Bool().Draw(t, "breaks") {
+					w.Break(l.Stream, "reset")
+				}
+			case 2:
+				if l.Stands {
+					w.Receive(l.Stream, &message.BeatAck{Counter: l.Sequence})
+					missed = 0
+				}
+			default:
+				w.Advance(Default().Beat)
+				missed++
+			}
+			if l.Answers() != (missed < 3) {
+				t.Fatalf("after %d beats without an answer it answers: %v", missed, l.Answers())
+			}
+		}
+	})
+}
+
+// A node that was stopped itself blames no peer: their answers wait for it.
+func TestAStoppedNodeBlamesNoPeer(t *testing.T) {
+	c := newCaller()
+	w := world(func() *caller { return c })
+	w.Discard = true
+	w.Start()
+	for range 10 {
+		c.fellows.due = w.Now() // as if its timer fired late
+		w.Advance(Default().Beat)
+	}
+	if !c.fellows.To("w2:1").Answers() {
+		t.Error("a node whose timers were all late blames its peer")
+	}
+}

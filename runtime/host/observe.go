@@ -126,6 +126,10 @@ func levelOf(e node.Event) slog.Level {
 	case event.PeerLost, event.PeerRefused, event.ShardLost, event.BudgetSpent, event.ExecutorGone, event.ExecutorWatched, event.MemoryLevel, event.StoreFailed, event.Shed, event.FenceRefused,
 		event.GroupRefused, event.ClockSuspect:
 		return slog.LevelWarn
+	case event.ManagerJudged:
+		if e.To != "route" {
+			return slog.LevelWarn
+		}
 	case event.BoundNear:
 		if e.Near {
 			return slog.LevelWarn

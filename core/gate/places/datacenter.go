@@ -3,6 +3,7 @@ package places
 import (
 	"time"
 
+	"hyperscale/core/health"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -31,8 +32,11 @@ type Room struct {
 
 // View is a datacenter as its live managers describe it.
 type View struct {
-	Live, Ready          int // managers
+	Live, Ready          int  // managers: heard, and able to own subjobs
+	Set                  int  // managers in all: as configured, else as heard
+	Stuck                bool // work waits at a manager, and lacks nothing
 	Workers, Total, Free uint32
+	Healthy              uint32 // workers that the membership does not suspect
 	Seats                uint32 // free ones
 
 	Trip time.Duration // to the nearest manager that takes subjobs, and back; 0: not known
@@ -40,21 +44,31 @@ type View struct {
 
 // View sums up the heartbeats of the live managers.
 func (d *Datacenter) View() View {
-	var v View
+	v := View{Set: len(d.Managers)}
+	set := 0
 	for _, m := range d.Managers {
 		if !m.Live {
 			continue
 		}
 		v.Live++
+		set = max(set, m.set)
 		// All managers see the same workers; one that sees fewer is behind.
 		v.Workers, v.Total = max(v.Workers, m.workerSum), max(v.Total, m.total)
-		if !m.draining && m.Stream != 0 {
+		v.Healthy = max(v.Healthy, m.workerSum-m.suspects)
+		if !m.draining && m.Stream != 0 && !m.Lacks() {
 			v.Ready++
+		}
+		decision := m.Decision()
+		v.Stuck = v.Stuck || decision == health.Drain
+		if decision.Takes() {
 			v.Free, v.Seats = max(v.Free, m.free), max(v.Seats, m.seats)
 			if m.trip > 0 && (v.Trip == 0 || m.trip < v.Trip) {
 				v.Trip = m.trip
 			}
 		}
+	}
+	if set > 0 {
+		v.Set = set // some may never have been heard, and some that were heard may have left
 	}
 	return v
 }
@@ -77,7 +91,7 @@ func (d *Datacenter) Health() message.Health {
 	switch {
 	case v.Live == 0 || v.Workers == 0:
 		return message.HealthUnhealthy
-	case 2*v.Live <= len(d.Managers) || 2*v.Ready <= len(d.Managers) || 2*v.Workers <= d.workers:
+	case 2*v.Live <= v.Set || 2*v.Ready <= v.Set || 2*v.Healthy <= d.workers || v.Stuck:
 		return message.HealthDegraded
 	case d.Free() == 0:
 		return message.HealthBusy
@@ -98,13 +112,18 @@ func (d *Datacenter) Promise(r Room) {
 // Keep drops all promises: the caller has turned them into reservations where it dispatched.
 func (d *Datacenter) Keep() { d.promised = Room{} }
 
-// Candidates are the managers that can take a subjob, but for those that leave excludes. If any of
-// them has free cores, it returns only those with free cores.
+// Candidates are the managers with the best decision, of those that can take a subjob, but for those
+// that leave excludes. If any of them has free cores, it returns only those with free cores.
 func (d *Datacenter) Candidates(leave func(*Manager) bool) []*Manager {
 	var fit, idle []*Manager
+	best := health.Drain
 	for _, m := range d.Managers {
-		if !m.Live || m.draining || m.Stream == 0 || leave(m) {
+		decision := m.Decision()
+		if decision > best || leave(m) {
 			continue
+		}
+		if decision < best {
+			best, fit, idle = decision, nil, nil
 		}
 		fit = append(fit, m)
 		if m.free > 0 {

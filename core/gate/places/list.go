@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hyperscale/core/health"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/swim"
@@ -71,8 +72,17 @@ func (p *Places) Nodes(now node.Instant) []message.NodeInfo {
 
 // state is the state of a manager as this gate sees it.
 func (m *Manager) state() string {
-	if !m.Live {
+	switch progress := health.OfWait(m.overdue); {
+	case !m.Live:
 		return "lost"
+	case m.refuses == message.CodeNotMember:
+		return "joining"
+	case m.Lacks():
+		return "no quorum"
+	case m.refuses != message.CodeNone:
+		return "full"
+	case progress != health.Moving:
+		return progress.String()
 	}
 	return swim.Alive.String()
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"hyperscale/core/health"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -22,7 +23,7 @@ type Manager struct {
 	heard       node.Instant
 	sequence    uint64 // of the newest heartbeat on Stream
 
-	draining bool
+	word
 	stock
 	trip      time.Duration // to this gate and back; 0: not known
 	workerSum uint32
@@ -31,6 +32,16 @@ type Manager struct {
 	alerts    []message.AlertInfo
 	subjobs   int // number that it owns
 	known
+}
+
+// word is what a manager tells of its own health.
+type word struct {
+	draining bool
+	refuses  message.Code  // why it would reject a dispatch, beside a drain
+	overdue  time.Duration // for how long work waits there that lacks nothing
+	set      int           // managers that the datacenter is configured with; 0: not known
+	suspects uint32        // of its workers
+	judged   health.Decision
 }
 
 // stock is what a manager has for subjobs.
@@ -85,7 +96,9 @@ func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.In
 		m.former, m.alerts = m.Stream, nil
 	}
 	m.Stream, m.heard, m.sequence = s, now, h.Sequence
-	m.draining, m.total, m.free, m.seats = h.Draining, h.CoresTotal, h.CoresFree, h.SeatsFree
+	m.total, m.free, m.seats = h.CoresTotal, h.CoresFree, h.SeatsFree
+	m.draining, m.refuses, m.overdue = h.Draining, h.Refuses, h.Overdue
+	m.set, m.suspects = int(h.Managers), min(h.Suspects, h.WorkerSum)
 	if now < m.spared {
 		m.Spend()
 	}
@@ -97,6 +110,39 @@ func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.In
 		d.workers, d.whole = h.WorkerSum, now
 	}
 	m.Place.Cores = max(m.Place.Cores, h.CoresTotal)
+}
+
+// Decision is what the gate does about new subjobs for the manager. It takes nothing from it.
+func (m *Manager) Decision() health.Decision {
+	return health.Decide(health.Signals{
+		Alive: m.Live, Ready: m.Stream != 0 && !m.draining && m.refuses == message.CodeNone, Progress: health.OfWait(m.overdue),
+	})
+}
+
+// Judge returns the decisions before and after a heartbeat that changed it, and says why.
+func (m *Manager) Judge() (from, to health.Decision, why string, changed bool) {
+	from, m.judged = m.judged, m.Decision()
+	switch {
+	case from == m.judged:
+		return from, from, "", false
+	case m.judged == health.Route:
+		why = "it takes subjobs"
+	case m.draining:
+		why = "it drains"
+	case m.Lacks():
+		why = "it reaches no majority of its datacenter's managers"
+	case m.refuses != message.CodeNone:
+		why = m.refuses.String()
+	default:
+		why = fmt.Sprintf("work waits there for %v, and lacks no cores", m.overdue)
+	}
+	return from, m.judged, why, true
+}
+
+// Lacks says that the manager has no majority of its datacenter's managers, so that it can own
+// nothing new.
+func (m *Manager) Lacks() bool {
+	return m.refuses == message.CodeQuorumUnavailable || m.refuses == message.CodeNotMember
 }
 
 // Lose marks a live manager as lost.

@@ -1,6 +1,7 @@
 package places_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,6 +35,22 @@ type model struct {
 	saved    map[string]time.Duration // silences as the gate has them on disk
 }
 
+// takes says whether a manager takes subjobs.
+func (o *twin) takes() bool {
+	return o.live && o.stream != 0 && !o.beat.Draining && o.beat.Refuses == message.CodeNone
+}
+
+// rank orders those that take subjobs: moving, stalled, stuck.
+func (o *twin) rank() int {
+	switch {
+	case o.beat.Overdue >= 30*time.Second:
+		return 2
+	case o.beat.Overdue >= 10*time.Second:
+		return 1
+	}
+	return 0
+}
+
 // of lists the managers of a datacenter.
 func (w *model) of(place string) (all []*twin) {
 	for _, id := range slices.Sorted(maps.Keys(w.managers)) {
@@ -48,7 +65,7 @@ func (w *model) of(place string) (all []*twin) {
 func (w *model) free(place string) uint32 {
 	var most uint32
 	for _, o := range w.of(place) {
-		if o.live && o.stream != 0 && !o.beat.Draining {
+		if o.takes() {
 			most = max(most, o.beat.CoresFree)
 		}
 	}
@@ -101,6 +118,9 @@ func (w *model) hear(t *rapid.T, p *places.Places) {
 		Datacenter: rapid.SampledFrom([]string{"a", "a", "b", "c", "no name/"}).Draw(t, "datacenter"), Sequence: rapid.Uint64Range(1, 4).Draw(t, "sequence"),
 		CoresTotal: 8, CoresFree: uint32(rapid.IntRange(0, 8).Draw(t, "free")), WorkerSum: uint32(rapid.IntRange(0, 2).Draw(t, "workers")),
 		Draining: rapid.Bool().Draw(t, "draining"),
+		Refuses:  rapid.SampledFrom([]message.Code{message.CodeNone, message.CodeNone, message.CodeNone, message.CodeQuorumUnavailable, message.CodeQueueFull}).Draw(t, "refuses"),
+		Overdue:  rapid.SampledFrom([]time.Duration{0, 0, 20 * time.Second, time.Minute}).Draw(t, "overdue"),
+		Managers: rapid.SampledFrom([]uint32{0, 0, 3}).Draw(t, "configured"), Suspects: rapid.Uint32Range(0, 2).Draw(t, "suspects"),
 	}
 	was := w.managers[id]
 	twins := was != nil && was.live && (peer.Incarnation < was.peer.Incarnation || peer.Incarnation == was.peer.Incarnation && peer.Addr != was.peer.Addr)
@@ -238,7 +258,7 @@ func (w *model) compare(t *rapid.T, p *places.Places) {
 		}
 		total += len(all)
 		var workers uint32
-		live := 0
+		live, configured := 0, 0
 		for i, o := range all {
 			m := d.Managers[i]
 			if m.ID != o.peer.ID || m.Place != d || m.Live != o.live || m.Stream != o.stream || p.Manager(m.ID) != m {
@@ -246,6 +266,7 @@ func (w *model) compare(t *rapid.T, p *places.Places) {
 			}
 			if o.live {
 				live++
+				configured = max(configured, int(o.beat.Managers))
 				workers = max(workers, o.beat.WorkerSum)
 			}
 		}
@@ -256,12 +277,22 @@ func (w *model) compare(t *rapid.T, p *places.Places) {
 		switch {
 		case (live == 0 || workers == 0) != (health == message.HealthUnhealthy):
 			t.Fatalf("%s with %d live managers of %d workers is %v", d.Name, live, workers, health)
-		case health == message.HealthHealthy && (2*live <= len(all) || d.Free() == 0), health == message.HealthBusy && d.Free() > 0:
+		case health == message.HealthHealthy && (2*live <= cmp.Or(configured, len(all)) || d.Free() == 0), health == message.HealthBusy && d.Free() > 0:
 			t.Fatalf("%s with %d of %d managers and %d free cores is %v", d.Name, live, len(all), d.Free(), health)
 		}
-		for _, m := range d.Candidates(func(mgr *places.Manager) bool { return mgr.ID == "m1" }) {
-			if o := w.managers[m.ID]; !o.live || o.stream == 0 || o.beat.Draining || m.ID == "m1" {
-				t.Fatalf("%s would take a subjob: %+v", m.ID, o)
+		best, some := 2, false
+		for _, o := range all {
+			if o.takes() && o.peer.ID != "m1" {
+				best, some = min(best, o.rank()), true
+			}
+		}
+		fit := d.Candidates(func(m *places.Manager) bool { return m.ID == "m1" })
+		if some != (len(fit) > 0) {
+			t.Fatalf("some of %s would take a subjob: %v, and the candidates are %v", d.Name, some, fit)
+		}
+		for _, m := range fit {
+			if o := w.managers[m.ID]; !o.takes() || o.rank() != best || m.ID == "m1" {
+				t.Fatalf("%s is a candidate of rank %d, the best is %d: %+v", m.ID, o.rank(), best, o.beat)
 			}
 		}
 	}

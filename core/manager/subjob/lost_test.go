@@ -64,7 +64,7 @@ func TestResume(t *testing.T) {
 		{"iterations that send requests", message.WorkflowPlan{Iterations: 100}, &requests, message.Resume{Elapsed: 12 * time.Second, Begun: 40}, message.LostAttempt{Until: 4 * time.Second, Unreported: 7 * time.Second}},
 		{"functions that send none", message.WorkflowPlan{Iterations: 100}, &none, message.Resume{Elapsed: 12 * time.Second, Anew: true}, message.LostAttempt{Unreported: 11 * time.Second}},
 	} {
-		f := &Workflow{Plan: &tc.plan, Started: second(0)}
+		f := &Workflow{Plan: &tc.plan, Times: Times{Started: second(0)}}
 		s := &Shard{Workflow: f, Written: true, Contact: Contact{Dispatch: Dispatch{Dispatched: second(0)}}}
 		f.Shards = []*Shard{s}
 		if tc.reports != nil {

@@ -105,7 +105,7 @@ func Decode(job message.JobID, b []byte, now node.Instant) (*Subjob, error) {
 
 func (p *Subjob) workflow(index uint32, r *record.Workflow) *Workflow {
 	f := &Workflow{
-		Subjob: p, Index: index, End: r.End, Failure: r.Failure, Client: r.Client, Started: instant(r.Started, p.Accepted), Ended: instant(r.Ended, p.Accepted),
+		Subjob: p, Index: index, End: r.End, Failure: r.Failure, Client: r.Client, Times: Times{Started: instant(r.Started, p.Accepted), Ended: instant(r.Ended, p.Accepted)},
 		Leased: r.Leased, Burned: r.Burned, Cut: len(r.Shards) > 0, unknown: r.Unknown,
 	}
 	for i := range r.Shards {

@@ -35,7 +35,7 @@ func drawSubjob(t *rapid.T) *Subjob {
 		p.Counters = append(p.Counters, Counter{Leased: number.Draw(t, "values")})
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "workflows") {
-		f := &Workflow{Subjob: p, Index: uint32(i), End: message.WorkflowState(rapid.Uint8Max(7).Draw(t, "end")), Failure: text.Draw(t, "failure"), Client: rapid.Bool().Draw(t, "client"), Started: now, Leased: number.Draw(t, "leased"), Burned: number.Draw(t, "burned")}
+		f := &Workflow{Subjob: p, Index: uint32(i), End: message.WorkflowState(rapid.Uint8Max(7).Draw(t, "end")), Failure: text.Draw(t, "failure"), Client: rapid.Bool().Draw(t, "client"), Times: Times{Started: now}, Leased: number.Draw(t, "leased"), Burned: number.Draw(t, "burned")}
 		for k := range rapid.IntRange(0, 4).Draw(t, "shards") {
 			s := &Shard{
 				Workflow: f, ID: message.ShardID{Job: p.Job, Workflow: f.Index, Ordinal: uint32(k)}, Extent: Extent{VUs: number.Draw(t, "vus"), Cores: 3, Tenancy: message.Tenancy(rapid.IntRange(0, 3).Draw(t, "tenancy"))},

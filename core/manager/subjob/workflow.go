@@ -21,12 +21,10 @@ type Workflow struct {
 	Shards   []*Shard
 	Cut      bool               // its cut into shards is on a majority
 	Provided []message.Provided // by earlier workflows; nil until its dispatch
-	Ready    node.Instant       // when all its dependencies had ended; zero before
-	Started  node.Instant
-	Ended    node.Instant
-	Stats    message.Stats // of an ended workflow
-	Leased   uint64        // rows of its feed, in all
-	Burned   uint64        // rows of these that lost attempts had
+	Times
+	Stats  message.Stats // of an ended workflow
+	Leased uint64        // rows of its feed, in all
+	Burned uint64        // rows of these that lost attempts had
 
 	waiting waiting
 	unknown record.Unknown // fields of a newer version, from the record

@@ -39,7 +39,7 @@ type nodeJSON struct {
 	Role        string `json:"role"`
 	Datacenter  string `json:"datacenter"`
 	Incarnation uint64 `json:"incarnation"`
-	State       string `json:"state"` // alive, suspect, dead, left, lost
+	State       string `json:"state"` // alive, suspect, dead, left, lost; of managers also joining, no quorum, full, stalled, stuck
 	By          string `json:"by"`
 	Draining    bool   `json:"draining"`
 	SilentNS    int64  `json:"silent_ns"` // since it was last heard

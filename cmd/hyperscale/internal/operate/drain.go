@@ -201,10 +201,15 @@ func (s standing) ofGate(m *message.MemberInfo) load {
 	return l
 }
 
+// managers counts those of a datacenter that can own subjobs.
 func (s standing) managers(datacenter string) int {
 	n := 0
 	for _, o := range s.nodes.Nodes {
-		if node.Role(o.Role) == node.RoleManager && o.Datacenter == datacenter && o.State == "alive" {
+		if node.Role(o.Role) != node.RoleManager || o.Datacenter != datacenter {
+			continue
+		}
+		switch o.State {
+		case "alive", "stalled", "stuck", "full":
 			n++
 		}
 	}
