@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -62,23 +61,32 @@ func TestManagersTellThatTheyReachNoMajority(t *testing.T) {
 	}
 }
 
-// A manager whose work could begin and does not says for how long, and only then. Work that waits
-// for cores, or that moves, is not overdue.
-func TestOverdueIsWhatLacksNothing(t *testing.T) {
-	var o subjob.Overdue
-	r := rand.New(rand.NewPCG(1, 1))
-	var wait time.Duration
-	last := 0
-	for range 10000 {
-		left, awake := r.IntN(3), time.Duration(r.IntN(2))*time.Second
-		if left == 0 || left != last {
-			wait = 0
-		} else {
-			wait += awake
+// A manager says as soon as its group has it that it takes subjobs, not with its next heartbeat.
+func TestAMemberTellsAtOnceThatItTakesSubjobs(t *testing.T) {
+	d := newDatacenter(t, 3)
+	takes, speaks := map[node.ID]node.Instant{}, map[node.ID]node.Instant{}
+	joining := 0
+	d.model.hear = func(from node.ID, h *message.ManagerHeartbeat) {
+		if _, before := takes[from]; h.Refuses == message.CodeNone && !before {
+			takes[from] = d.now
+		} else if h.Refuses == message.CodeNotMember {
+			joining++
 		}
-		last = left
-		if got := o.Pass(left, awake); got != wait {
-			t.Fatalf("%d shards waited, and were as many before: %v, want %v", left, got, wait)
+	}
+	for range 500 {
+		d.run(10 * time.Millisecond)
+		for _, h := range d.managers {
+			if _, before := speaks[h.peer.ID]; !before && h.machine.(*Machine).group.Leases.Speaks() {
+				speaks[h.peer.ID] = d.now
+			}
+		}
+	}
+	if joining == 0 || len(takes) != 3 || len(speaks) != 3 {
+		t.Fatalf("%d heartbeats told that a manager joins, %d of 3 managers are members, and %d told that they take subjobs", joining, len(speaks), len(takes))
+	}
+	for _, h := range d.managers {
+		if wait := takes[h.peer.ID].Sub(speaks[h.peer.ID]); wait > 50*time.Millisecond {
+			t.Errorf("%s told %v after it became a member that it takes subjobs", h, wait)
 		}
 	}
 }

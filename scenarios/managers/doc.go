@@ -14,5 +14,5 @@
 //
 //	all := managers.Worlds()
 //
-// Read managers.go, majority.go, peers.go, files.go, then bounds.go and memory.go.
+// Read managers.go, majority.go, peers.go, able.go, files.go, then bounds.go and memory.go.
 package managers
