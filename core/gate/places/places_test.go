@@ -309,3 +309,41 @@ func (w *model) compare(t *rapid.T, p *places.Places) {
 		}
 	}
 }
+
+// Each pair of managers, in any two conditions: the candidates are those of the better decision, and
+// nobody if neither takes subjobs.
+func TestCandidatesHaveTheBestDecision(t *testing.T) {
+	conditions := []struct {
+		name string
+		rank int // of the decision; above 2 it takes nothing
+		beat message.ManagerHeartbeat
+	}{
+		{"moving", 0, message.ManagerHeartbeat{}},
+		{"stalled", 1, message.ManagerHeartbeat{Overdue: 10 * time.Second}},
+		{"stuck", 2, message.ManagerHeartbeat{Overdue: 30 * time.Second}},
+		{"full", 3, message.ManagerHeartbeat{Refuses: message.CodeQueueFull}},
+		{"without quorum", 3, message.ManagerHeartbeat{Refuses: message.CodeQuorumUnavailable, Overdue: time.Minute}},
+		{"draining", 3, message.ManagerHeartbeat{Draining: true}},
+	}
+	for _, a := range conditions {
+		for _, b := range conditions {
+			p := places.New(places.Bounds{Datacenters: 1, Managers: 2, Silence: time.Second, ManagerAge: time.Minute, DatacenterAge: time.Minute})
+			d, _ := p.Know("a", 1)
+			var want, got []node.ID
+			for i, c := range []message.ManagerHeartbeat{a.beat, b.beat} {
+				id := node.ID(fmt.Sprint("m", i+1))
+				c.Sequence, c.CoresTotal, c.CoresFree = 1, 8, 8
+				p.Register(d, node.Peer{ID: id, Incarnation: 1, Addr: node.Addr(id + ":1")}, 1).Take(node.StreamID(i+1), &c, 1)
+				if rank := []int{a.rank, b.rank}[i]; rank <= 2 && rank == min(a.rank, b.rank) {
+					want = append(want, id)
+				}
+			}
+			for _, m := range d.Candidates(nil) {
+				got = append(got, m.ID)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("m1 is %s and m2 is %s: the candidates are %v, want %v", a.name, b.name, got, want)
+			}
+		}
+	}
+}
