@@ -34,6 +34,7 @@ type modelWorker struct {
 	log      *[]*modelRun // of all workers
 	slow     bool         // shards last until a cancellation
 	mute     bool         // it answers no dispatch
+	full     bool         // it has no free core, whatever runs
 }
 
 type modelLink struct {
@@ -116,6 +117,9 @@ func (w *modelWorker) beat(env node.Env, id node.StreamID, l *modelLink) {
 	l.sequence++
 	l.sent[l.sequence] = env.Now()
 	hb := &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: l.sequence, CoresTotal: 4, CoresFree: uint32(4 - len(w.runs))}
+	if w.full {
+		hb.CoresFree = 0
+	}
 	for _, s := range slices.SortedFunc(maps.Keys(w.runs), func(a, b message.ShardID) int { return a.Compare(b) }) {
 		hb.Running = append(hb.Running, message.ShardRef{Shard: s, Fence: w.runs[s].fence})
 	}

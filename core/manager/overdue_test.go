@@ -101,8 +101,15 @@ func TestUnansweredDispatchesAreOverdue(t *testing.T) {
 	d.slow(true)
 	full := d.submit(1, 1, 12) // all cores
 	d.until("it runs", 10*time.Second, func() bool { return d.running(full.dispatch.Job) == 3 })
-	d.submit(2, 1, 1) // waits for cores
+	for _, w := range d.workers {
+		w.machine.(*modelWorker).full = true
+	}
+	d.run(2 * time.Second)
+	waits := d.submit(2, 1, 1) // for cores
 	d.run(time.Minute)
+	if d.running(waits.dispatch.Job) > 0 || !waits.accepted {
+		t.Fatal("a job runs in a full datacenter, or no manager has it")
+	}
 	for _, id := range []node.ID{"m1", "m2", "m3"} {
 		if most[id] > 2*time.Second {
 			t.Errorf("%s tells that work is overdue by %v in a full datacenter", id, most[id])
