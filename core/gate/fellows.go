@@ -23,6 +23,46 @@ type base struct {
 	readings readings       // for alerts
 	lookout
 	retirement
+	hearing hearing
+	heardAt node.Instant // when hearing last changed
+}
+
+// hearing says whether a gate hears managers. Gates gossip it: never renumber.
+type hearing uint8
+
+const (
+	unsure hearing = iota // it has just started, or is of an older version
+	hears
+	deaf // to all managers of all datacenters
+)
+
+// gossip tells the other gates whether this one takes new jobs, and whether it hears managers.
+func (m *base) gossip() {
+	state := []byte{0, byte(m.hearing)}
+	if m.draining {
+		state[0] = 1
+	}
+	m.group.Swim.SetState(state)
+}
+
+// hearingOf is what a gate told last.
+func hearingOf(app []byte) hearing {
+	if len(app) < 2 {
+		return unsure
+	}
+	return hearing(app[1])
+}
+
+// hears says that another gate is connected and says that it hears managers.
+func (m *base) hears(a node.Addr) bool {
+	o, known := m.group.Swim.FindAddr(a)
+	k := m.group.Links.To(a)
+	return known && !o.State.Gone() && hearingOf(o.App) == hears && k != nil && k.Stands
+}
+
+// isDeaf says that this gate hears no manager, and another gate does: that one can run jobs.
+func (m *base) isDeaf() bool {
+	return m.hearing == deaf && slices.ContainsFunc(m.group.Members(), m.hears)
 }
 
 // groupName distinguishes the group of gates from other groups of a cluster.
@@ -33,8 +73,14 @@ func (m *base) fellowAlive() bool {
 	return slices.ContainsFunc(m.group.Links.All(), func(k *uplink.Link) bool { return k.Stands && m.group.Alive(k.Addr) })
 }
 
-// successor returns the next gate in a job's order that is alive and connected.
+// successor returns the next gate in a job's order that is alive and connected, of those that hear
+// managers if there are any.
 func (m *base) successor(env node.Env, id message.JobID) node.Addr {
+	for _, a := range m.group.Ring.Order(id) {
+		if a != env.Self().Addr && m.hears(a) {
+			return a
+		}
+	}
 	for _, a := range m.group.Ring.Order(id) {
 		if a == env.Self().Addr || !m.group.Alive(a) {
 			continue

@@ -119,9 +119,26 @@ func (m *roster) register(env node.Env, in *node.Input, mgr *places.Manager, pla
 		m.places.Forget(mgr)
 	}
 	mgr = m.places.Register(d, in.From, env.Now())
+	m.listen(env)
 	env.Emit(event.PeerRegistered{Peer: mgr.ID, Role: node.RoleManager, Datacenter: place})
 	m.watchSilence(env)
 	return mgr
+}
+
+// listen notes whether this gate hears any manager, and tells the other gates.
+func (m *roster) listen(env node.Env) {
+	now := deaf
+	if m.places.Heard() {
+		now = hears
+	}
+	if now == m.hearing {
+		return
+	}
+	m.hearing, m.heardAt = now, env.Now()
+	m.gossip()
+	if now == deaf {
+		env.SetTimer(node.Key(node.PartGate, node.GateStop), deafTick)
+	}
 }
 
 // watchSilence sets the timer to the time at which the first live manager would be lost.
@@ -145,6 +162,7 @@ func (m *roster) lose(env node.Env, mgr *places.Manager, reason string) {
 		return
 	}
 	mgr.Lose(env.Now())
+	m.listen(env)
 	m.prefer(env, true)
 	env.Emit(event.PeerLost{Peer: mgr.ID, Role: node.RoleManager, Reason: reason})
 	for _, j := range m.active {

@@ -46,6 +46,13 @@ func (m *operations) members(env node.Env) []message.MemberInfo {
 			Node: string(o.ID), Addr: string(o.Addr), Role: uint8(o.Role), Incarnation: o.Run(), State: o.State.String(), By: string(o.By),
 			Draining: len(o.App) > 0 && o.App[0] == 1 || o.ID == env.Self().ID && m.retiring(),
 		}
+		told := hearingOf(o.App)
+		if o.ID == env.Self().ID {
+			told = m.hearing
+		}
+		if told == deaf && o.State == swim.Alive {
+			info.State = "no manager"
+		}
 		if why, ok := m.reasons[o.ID]; ok {
 			info.Reason, info.Since = why.why, env.Now().Sub(why.at)
 		}
@@ -142,7 +149,7 @@ func (m *operations) onDrain(env node.Env, d *message.Drain) {
 	}
 	m.draining = !d.Undo
 	m.rememberDraining(env)
-	m.group.Swim.SetState(drainState(m.draining))
+	m.gossip()
 	if !m.draining && !m.stopping {
 		m.group.Election.Resume()
 	}
@@ -152,14 +159,6 @@ func (m *operations) onDrain(env node.Env, d *message.Drain) {
 	}
 }
 
-// drainState is what a gate gossips about itself: 1 if it accepts no new jobs.
-func drainState(draining bool) []byte {
-	if draining {
-		return []byte{1}
-	}
-	return []byte{0}
-}
-
 // drainedBefore restores the drain order from before the restart.
 func (m *operations) drainedBefore(env node.Env) {
 	if m.group == nil || len(env.Store().Load(drainingKey)) == 0 {
@@ -167,13 +166,16 @@ func (m *operations) drainedBefore(env node.Env) {
 	}
 	reached(env, "gate/drained-before")
 	m.draining = true
-	m.group.Swim.SetState(drainState(true))
+	m.gossip()
 	m.group.Election.HandOver(env)
 	m.handOver(env)
 }
 
 // stopTick is how often a gate that stops checks whether its successors have its jobs.
 const stopTick = 100 * time.Millisecond
+
+// deafTick is how often a gate that hears no manager looks whether another one does.
+const deafTick = time.Second
 
 // onStop takes no new jobs and hands this gate's jobs over. A single gate leaves its jobs
 // running, and finds them again after its restart.
@@ -190,9 +192,20 @@ func (m *operations) onStop(env node.Env) {
 }
 
 // handOver gives each job without open writes to the next gate of its order. If this gate is to
-// stop, it halts once the successors own all.
+// stop, it halts once the successors own all. A gate that has been deaf for as long as it takes to
+// lose a manager hands over as well: what runs goes on, under a gate that can name it.
 func (m *operations) handOver(env node.Env) {
-	if !m.retiring() { // an operator took the drain back: only jobs on their way are left
+	m.listen(env)
+	tick := stopTick
+	switch silence := env.Now().Sub(m.heardAt); {
+	case m.retiring():
+	case m.isDeaf() && silence >= m.config.ManagerSilence:
+		tick = deafTick
+		reached(env, "gate/deaf")
+	case m.hearing == deaf:
+		env.SetTimer(node.Key(node.PartGate, node.GateStop), deafTick)
+		return
+	default: // an operator took the drain back: only jobs on their way are left
 		if !m.arrived(env) {
 			env.SetTimer(node.Key(node.PartGate, node.GateStop), stopTick)
 		}
@@ -204,7 +217,7 @@ func (m *operations) handOver(env node.Env) {
 		}
 	}
 	m.arrived(env)
-	env.SetTimer(node.Key(node.PartGate, node.GateStop), stopTick)
+	env.SetTimer(node.Key(node.PartGate, node.GateStop), tick)
 }
 
 // transfer stops acting for a job, then hands its lease to the successor.

@@ -25,7 +25,7 @@ type MemberInfo struct {
 	Addr        string        `msg:"addr" require:"true"`
 	Role        uint8         `msg:"role"`
 	Incarnation uint64        `msg:"incarnation"`
-	State       string        `msg:"state"` // "unknown", "alive", "suspect", "dead", "left"
+	State       string        `msg:"state"` // "unknown", "alive", "suspect", "dead", "left"; "no manager": alive, and it hears no manager
 	By          string        `msg:"by"`    // the member that raised it
 	Reason      string        `msg:"reason"`
 	Since       time.Duration `msg:"since"`

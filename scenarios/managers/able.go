@@ -18,6 +18,8 @@ func ableWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "manager-without-quorum", Virtual: 5 * time.Minute, Build: cluster.On(buildManagerWithoutQuorum),
 			Doc: "A manager is cut off from the other two of its datacenter and hears the gates, or the other two crash. It says so, and from a few seconds later on no gate dispatches a subjob to it. What it has not taken up goes to another one at once: no job waits for an answer that cannot come. A manager that has a majority is never put on hold, and each one gets subjobs again after its cut."},
+		{Name: "unready-gates", Virtual: 5 * time.Minute, Build: cluster.On(buildUnreadyGates),
+			Doc: "One gate after the other is cut off from all managers, for a minute, while clients submit at all gates. Another gate crashes meanwhile, for longer than its leases last. The one that is cut off gives its jobs to gates that hear managers, and takes none over. Every job ends within 62 s of its acknowledgement: none waits for the end of a cut, and what ran goes on."},
 	}
 }
 
@@ -124,7 +126,50 @@ func (a *able) judge() {
 			}
 		}
 		if holds == 0 {
-			s.Checker.Violate("P", s.Record(s.Gates[0]), "managers had no majority, and no gate was told")
+			s.Checker.Violate("P", s.Record(s.Gates[0]), "managers had no majority, and no gate put any on hold")
+		}
+	})
+}
+
+const (
+	deafAfter = 14 * time.Second // managers are lost, as long again, a look, and the news of it
+	endWithin = 62 * time.Second // deafAfter, the lease of a gate that crashes then, its turn, and the adoption of what runs
+)
+
+// buildUnreadyGates cuts gates off from all managers, one at a time, and crashes another one.
+func buildUnreadyGates(s *cluster.Cluster) {
+	t := cluster.GroupTopology()
+	t.Datacenters, t.Clients = 2, 3
+	s.Standard(t, func(l *cluster.Load) {
+		l.Every, l.Duration, l.Cores, l.Layers = 1500*time.Millisecond, 2*time.Second, 1, false
+	})
+	s.Complete = true
+	s.EndsWithin(endWithin)
+	cuts := spans{}
+	s.Slots(100*time.Second, func(i int, at time.Duration) {
+		lone := s.Choose(s.Gates, 1)[0]
+		cut := span{at, at + s.Rand.Duration(70*time.Second, 85*time.Second).Truncate(stage.Tick)}
+		cuts.add(string(lone), cut)
+		s.Fault(sim.Fault{At: at, For: cut.to - at, Kind: sim.FaultPartition, Nodes: stage.Names([]node.ID{lone}), Peers: stage.Names(s.Managers)})
+		s.Fault(sim.Fault{At: at + s.Rand.Duration(16*time.Second, 20*time.Second).Truncate(stage.Tick), For: 36 * time.Second, Kind: sim.FaultCrash, Nodes: stage.Names(s.Choose(stage.Without(s.Gates, lone), 1))})
+	})
+	adopted, owner := 0, map[message.JobID]node.ID{} // the first grant is a submission, under whatever epoch
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		e, ok := r.Event.(event.LeaseGranted)
+		if !ok || e.Group != "gates" {
+			return
+		}
+		was := owner[e.Job]
+		if owner[e.Job] = r.Node; was == "" || was == r.Node {
+			return
+		}
+		if adopted++; cuts.has(string(r.Node), r.At, deafAfter) {
+			s.Checker.Violate("P", r, "%s takes job %v over, and has heard no manager for %v", r.Node, e.Job, deafAfter)
+		}
+	})
+	s.Verdicts = append(s.Verdicts, func() {
+		if adopted == 0 {
+			s.Checker.Violate("P", s.Record(s.Gates[0]), "gates heard no manager, and handed no job over")
 		}
 	})
 }

@@ -100,6 +100,17 @@ func (p *Places) Broken(s node.StreamID) {
 	}
 }
 
+// Heard says that a manager lives.
+func (p *Places) Heard() bool {
+	//lint:orderfree any
+	for _, m := range p.managers {
+		if m.Live {
+			return true
+		}
+	}
+	return false
+}
+
 // FirstLoss says when the first live manager would be lost without a further heartbeat.
 func (p *Places) FirstLoss() (at node.Instant, ok bool) {
 	at = node.Instant(math.MaxInt64)

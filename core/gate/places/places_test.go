@@ -311,7 +311,7 @@ func (w *model) compare(t *rapid.T, p *places.Places) {
 }
 
 // Each pair of managers, in any two conditions: the candidates are those of the better decision, and
-// nobody if neither takes subjobs.
+// there are none if neither takes subjobs.
 func TestCandidatesHaveTheBestDecision(t *testing.T) {
 	conditions := []struct {
 		name string

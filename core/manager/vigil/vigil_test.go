@@ -15,7 +15,7 @@ import (
 )
 
 // VIGIL-1 and VIGIL-2: a wait grows with the time between punctual heartbeats alone, and begins anew
-// when work moves. The longest wait is told.
+// when work moves. Most is the longest wait.
 func TestWaitsCountAwakeTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const every = time.Second

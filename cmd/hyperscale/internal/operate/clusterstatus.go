@@ -83,6 +83,8 @@ func (s standing) why(m *message.MemberInfo) string {
 	switch {
 	case m.State == "unknown":
 		return "never heard: start it, or check its address"
+	case m.State == "no manager":
+		return "another gate runs its jobs, if one hears a manager"
 	case m.State == "alive" && m.Addr == s.cluster.Leader:
 		return "leads"
 	case m.State == "alive":

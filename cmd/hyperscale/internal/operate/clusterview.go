@@ -26,7 +26,7 @@ type memberJSON struct {
 	Node        string `json:"node"` // empty when it was never heard
 	Address     string `json:"address"`
 	Incarnation uint64 `json:"incarnation"`
-	State       string `json:"state"` // unknown, alive, suspect, dead, left
+	State       string `json:"state"` // unknown, alive, no manager, suspect, dead, left
 	By          string `json:"by"`    // who raised the suspicion, or the death
 	Reason      string `json:"reason"`
 	SinceNS     int64  `json:"since_ns"`

@@ -183,7 +183,7 @@ func (d *drain) look(s standing) load {
 
 // ofGate counts the jobs that the registers give to a gate.
 func (s standing) ofGate(m *message.MemberInfo) load {
-	l := load{found: m.State == "alive" || m.State == "suspect", draining: m.Draining, what: [2]string{"job", "jobs"}}
+	l := load{found: m.State == "alive" || m.State == "no manager" || m.State == "suspect", draining: m.Draining, what: [2]string{"job", "jobs"}}
 	for _, lease := range s.cluster.Leases {
 		if lease.Holder == m.Addr {
 			l.left++
@@ -191,7 +191,7 @@ func (s standing) ofGate(m *message.MemberInfo) load {
 	}
 	others := 0
 	for _, o := range s.cluster.Members {
-		if o.Addr != m.Addr && o.State == "alive" && !o.Draining {
+		if o.Addr != m.Addr && (o.State == "alive" || o.State == "no manager") && !o.Draining {
 			others++
 		}
 	}
