@@ -16,6 +16,8 @@
 //	PLACES-4 A datacenter stays known while it has managers, and DatacenterAge beyond.
 //	PLACES-5 The favourite changes for a lower cost after 30 s of a fifth less, at most once a
 //	         minute. The gate leaves one that is ill at once, if another one is well.
+//	PLACES-6 Candidates for a new subjob have the best decision of core/health. What a manager
+//	         has stays there, whatever the decision.
 //
 // Read places.go, then manager.go, datacenter.go, favour.go, list.go.
 package places
