@@ -123,8 +123,12 @@ func readNote(b []byte) (h roster.Held, how byte, ok bool) {
 
 // told returns a workflow that runs alone, according to another manager, and is not this one.
 func (m *holdings) told(env node.Env, f *subjob.Workflow) (roster.Held, bool) {
-	for _, n := range m.group.Leases.Notes() {
-		if h, how, ok := readNote(n.Text); ok && m.noteCounts(env, n, how) && !h.Of(f.Subjob.Job, f.Index) {
+	return m.config.toldBy(m.group.Leases.Notes(), env.Now(), f)
+}
+
+func (c *Config) toldBy(notes []lease.Note, now node.Instant, f *subjob.Workflow) (roster.Held, bool) {
+	for _, n := range notes {
+		if h, how, ok := readNote(n.Text); ok && c.noteCounts(now, n, how) && !h.Of(f.Subjob.Job, f.Index) {
 			return h, true
 		}
 	}
@@ -132,9 +136,9 @@ func (m *holdings) told(env node.Env, f *subjob.Workflow) (roster.Held, bool) {
 }
 
 // noteCounts says that a note is young enough.
-func (m *holdings) noteCounts(env node.Env, n lease.Note, how byte) bool {
-	age := env.Now().Sub(n.At)
-	return age < heardFor || how == noteOwn && age < 2*m.config.RenewalTimeout
+func (c *Config) noteCounts(now node.Instant, n lease.Note, how byte) bool {
+	age := now.Sub(n.At)
+	return age < heardFor || how == noteOwn && age < 2*c.RenewalTimeout
 }
 
 // tellLone sets the note of this manager.
@@ -146,7 +150,7 @@ func (m *holdings) tellLone(env node.Env) {
 		note = noteOf(w.Held, noteHeard)
 	} else {
 		for _, n := range m.group.Leases.Notes() {
-			if h, how, ok := readNote(n.Text); ok && how == noteOwn && m.noteCounts(env, n, how) {
+			if h, how, ok := readNote(n.Text); ok && how == noteOwn && m.config.noteCounts(env.Now(), n, how) {
 				note = noteOf(h, noteHeard)
 			}
 		}
