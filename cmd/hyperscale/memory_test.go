@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hyperscale/cmd/hyperscale/internal/command"
 )
@@ -55,6 +56,7 @@ func TestMemoryBudgets(t *testing.T) {
 
 	watch, out := c.watch(c.submit(write(t, "full.star", fmt.Sprintf(fullFile, s.URL))))
 	c.workers[0].await(`memory-level .*level=throttled`)
+	time.Sleep(2 * time.Second) // the order is on its way to the executor, which does nothing but wait for it and the target
 	close(release)
 	watch.expect(command.ExitGood)
 	mu.Lock()
