@@ -94,7 +94,7 @@ func (m *driver) endIfEnough(env node.Env, j *entry) bool {
 	for _, p := range j.Subjobs {
 		if p.Phase != job.Done {
 			p.Release(m.places)
-			m.giveUpSubjob(env, j, p, message.JobCancelled, fmt.Sprintf("left out by best effort: it had not completed %v after the job's dispatch, and %d datacenters had", want.After, want.Least))
+			m.giveUpSubjob(env, j, p, message.JobCancelled, fmt.Sprintf("left out by best effort: it had not completed %v after the job's dispatch, when %d had", want.After, want.Least))
 		}
 	}
 	m.endSubjobs(env, j)

@@ -45,7 +45,17 @@ func TestSummaryOfWhatNeverBegan(t *testing.T) {
 // A result that lacks datacenters says so under its headline.
 func TestPartialResultsSayWhatIsMissing(t *testing.T) {
 	r := &report.Result{Name: "x", Outcome: "COMPLETED", Missing: []string{"c"}, Datacenters: map[string]report.Datacenter{"a": {}, "b": {}, "c": {}}}
-	if got := Summary(r, Style{Width: 200}); !strings.Contains(got, "partial: best effort left out c; the figures are those of the other 2") {
+	got := Summary(r, Style{Width: 200})
+	if !strings.Contains(got, "partial: best effort left out c. Load from there may have reached the target, and counts nowhere: the figures are those of 2 datacenters") {
 		t.Errorf("the summary does not name the missing datacenter:\n%s", got)
+	}
+	for _, line := range strings.Split(got, "\n") {
+		switch words := strings.Fields(line); {
+		case len(words) == 0:
+		case words[0] == "c" && !strings.HasSuffix(strings.Join(words, " "), "s - - - -"):
+			t.Errorf("the summary shows figures of the missing datacenter: %q", line)
+		case words[0] == "a" && strings.Contains(line, "-"):
+			t.Errorf("the summary hides figures of a datacenter: %q", line)
+		}
 	}
 }

@@ -56,7 +56,7 @@ func (d *summary) headline() {
 		d.wrap("  ", d.reason(r.Error), bad)
 	}
 	if n := len(r.Missing); n > 0 {
-		d.wrap("  ", fmt.Sprintf("partial: best effort left out %s; the figures are those of the other %d", units.Clean(strings.Join(r.Missing, ", ")), len(r.Datacenters)-n), bad)
+		d.wrap("  ", fmt.Sprintf("partial: best effort left out %s. Load from there may have reached the target, and counts nowhere: the figures are those of %s", units.Clean(strings.Join(r.Missing, ", ")), units.Counted(uint64(len(r.Datacenters)-n), "datacenter")), bad)
 	}
 	d.scripts()
 	t := r.Requested

@@ -61,7 +61,7 @@ func printDatacenters(w io.Writer, l *message.DatacenterList) error {
 	for _, d := range l.Datacenters {
 		trip, favoured := "-", ""
 		if d.RoundTrip > 0 {
-			trip = units.Duration(d.RoundTrip)
+			trip = units.Latency(uint64(d.RoundTrip))
 		}
 		if d.Favoured {
 			favoured = "yes"
