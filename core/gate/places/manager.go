@@ -57,10 +57,23 @@ type known struct {
 	term   uint64
 }
 
-// Report stores the alerts that a manager says are raised; m may be nil.
+// Bounds of what a manager's alerts take here, whatever it sends.
+const (
+	alertsMax = 32
+	whyMax    = 512 // bytes
+)
+
+// Report stores the alerts that a manager says are raised; m may be nil. It keeps the first alertsMax
+// that are short enough.
 func (m *Manager) Report(s node.StreamID, alerts []message.AlertInfo) {
-	if m != nil && m.Live && m.Stream == s {
-		m.alerts = alerts
+	if m == nil || !m.Live || m.Stream != s {
+		return
+	}
+	m.alerts = nil
+	for _, a := range alerts[:min(len(alerts), alertsMax)] {
+		if len(a.Name) <= NameMax && len(a.Why) <= whyMax {
+			m.alerts = append(m.alerts, a)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -344,6 +345,32 @@ func TestCandidatesHaveTheBestDecision(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("m1 is %s and m2 is %s: the candidates are %v, want %v", a.name, b.name, got, want)
 			}
+		}
+	}
+}
+
+// A manager's alerts take a bounded place at the gate, and those of a former stream none.
+func TestAlertsAreBounded(t *testing.T) {
+	p := places.New(places.Bounds{Datacenters: 1, Managers: 1, Silence: time.Second})
+	d, _ := p.Know("a", 1)
+	m := p.Register(d, node.Peer{ID: "m", Incarnation: 1}, 1)
+	m.Take(1, &message.ManagerHeartbeat{Datacenter: "a", Sequence: 1}, 1)
+	short := message.AlertInfo{Name: "emergency", Why: "it is"}
+	for _, c := range []struct {
+		name   string
+		stream node.StreamID
+		sent   []message.AlertInfo
+		want   int
+	}{
+		{"one", 1, []message.AlertInfo{short}, 1},
+		{"of another stream", 2, nil, 1},
+		{"a long reason", 1, []message.AlertInfo{short, {Name: "emergency", Why: strings.Repeat("x", 513)}}, 1},
+		{"a long name", 1, []message.AlertInfo{{Name: strings.Repeat("x", 65)}, short, short}, 2},
+		{"too many", 1, slices.Repeat([]message.AlertInfo{short}, 1000), 32},
+		{"none", 1, nil, 0},
+	} {
+		if m.Report(c.stream, c.sent); len(m.Alerts()) != c.want {
+			t.Errorf("%s: the gate keeps %d alerts, want %d", c.name, len(m.Alerts()), c.want)
 		}
 	}
 }
