@@ -262,7 +262,7 @@ func paced(s *cluster.Cluster, began, relieved time.Duration) {
 			fell = r.At
 		}
 		told := min(before, last, e.Every)
-		if most := e.Shards*3/2 + 10; told > 0 && r.At > began+toldWithin && r.At > fell+toldWithin && e.Reports*int(told/time.Millisecond) > most*1000 {
+		if told > 0 && r.At > began+toldWithin && r.At > fell+toldWithin && e.Reports > e.Shards*1000/int(told/time.Millisecond)*3/2+10 { // workers report at times of their own: of 14 a second, now and then 23 come
 			s.Checker.Violate("P", r, "%d shards were to report each %v, and %d reports came in a second", e.Shards, told, e.Reports)
 		}
 		if before, last = last, e.Every; r.At > relieved+calmWithin && e.Behind {
