@@ -51,8 +51,14 @@ func (d *drawer) compared(names []string) []table {
 		if by := d.result.Late(name); by >= time.Second {
 			lasted.Under = "began " + units.Duration(by) + " later"
 		}
-		all.Rows = append(all.Rows, []cell{{Text: d.named(name)}, outcome, lasted,
-			{Text: units.Count(t.Started)}, {Text: units.Count(t.OK)}, alarm(t.Failed, bad), alarm(t.TimedOut, bad), {Text: units.Bytes(t.BytesIn)}})
+		row := []cell{{Text: d.named(name)}, outcome, lasted,
+			{Text: units.Count(t.Started)}, {Text: units.Count(t.OK)}, alarm(t.Failed, bad), alarm(t.TimedOut, bad), {Text: units.Bytes(t.BytesIn)}}
+		if slices.Contains(d.result.Missing, name) { // its figures are not known
+			for i := 3; i < len(row); i++ {
+				row[i] = cell{Text: "-"}
+			}
+		}
+		all.Rows = append(all.Rows, row)
 	}
 	out := []table{all}
 	if t := d.beside(names); len(t.Rows) > 0 {

@@ -111,6 +111,9 @@ func (d *drawer) word() (class, word string) {
 func (d *drawer) sentence() string {
 	r, t := d.result, &d.result.Requested
 	var parts []string
+	if n := len(r.Missing); n > 0 {
+		parts = append(parts, fmt.Sprintf("Partial: best effort left out %s, whose load may have reached the target and counts nowhere.", units.Counted(uint64(n), "datacenter")))
+	}
 	switch n, all := missed(r.Thresholds), len(r.Thresholds); {
 	case all == 0:
 	case n == 0 && all == 1:
