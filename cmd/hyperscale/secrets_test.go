@@ -268,7 +268,7 @@ func TestSecretsStayOnThisMachine(t *testing.T) {
 	}
 	own := ownAddress(t)
 	_, port, _ := strings.Cut(own, ":")
-	start(t, "gate", "--id", "g", "--listen", "0.0.0.0:"+port, "--advertise", own, "--data", t.TempDir()).await(upLine)
+	start(t, "gate", "--id", "g", "--listen", "0.0.0.0:"+port, "--advertise", own, "--insecure", "--data", t.TempDir()).await(upLine)
 	open := startAs(t, given, "submit", file, "--gate", own)
 	if open.code() == 0 || !strings.Contains(open.err.String(), "program.secrets = 1 must be 0 while the gates listen beyond this machine") {
 		t.Errorf("%d, %s", open.code(), open.err.String())

@@ -19,7 +19,7 @@ import (
 // become the product's.
 var topLevel = []string{
 	"core", "sim", "netsim", "runtime", "scenarios", "checker", "cmd", "testdata", "examples", "deploy", "docs", "bench",
-	"README.md", "LICENSE", "DESIGN.md", "CONTRIBUTING.md", "Makefile", "go.mod", "go.sum",
+	"README.md", "SECURITY.md", "LICENSE", "DESIGN.md", "CONTRIBUTING.md", "Makefile", "go.mod", "go.sum",
 }
 
 // built is what make and go test leave there; git ignores it.

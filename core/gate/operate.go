@@ -123,8 +123,8 @@ func (m *operations) drain(env node.Env, name string, undo bool) (via node.ID, o
 	}
 	order := &message.Drain{Node: name, Undo: undo}
 	if k := m.group.Links.Peer(node.ID(name)); k != nil {
-		m.group.Links.Post(env, k.Addr, order)
-		return k.Peer.ID, true
+		// Not as a datagram: one that arrives late, or again, would undo a later order.
+		return k.Peer.ID, m.group.Links.Send(env, k.Addr, order)
 	}
 	if mgr := m.places.Manager(node.ID(name)); mgr != nil && mgr.Stream != 0 {
 		env.Send(mgr.Stream, order)

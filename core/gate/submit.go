@@ -252,7 +252,7 @@ func (c *Config) checkSubmit(s *message.JobSubmit) (faults []plan.Fault) {
 		}
 	}
 	if n := len(s.Program.Secrets); n > 0 && c.Exposed {
-		add("program.secrets", fmt.Sprint(n), "be 0 while the gates listen beyond this machine, as frames are not encrypted", "use `hyperscale run`, or a cluster that listens on 127.0.0.1")
+		add("program.secrets", fmt.Sprint(n), "be 0 while the gates listen beyond this machine without a cluster secret, as frames are not encrypted", "start all nodes with --cluster-secret, or use `hyperscale run`, or a cluster that listens on 127.0.0.1")
 	}
 	if s.RunTimeout < 0 || s.RunTimeout > c.RunTimeoutMax {
 		add("run_timeout", fmt.Sprint(s.RunTimeout), fmt.Sprintf("be 0s to gate.run_timeout_max = %v", c.RunTimeoutMax), "shorten it, or raise the setting")

@@ -252,7 +252,7 @@ func (m *gateSide) unfit(d *message.JobDispatch) (message.Code, string) {
 		return message.CodeBadPlan, why
 	}
 	if n := len(d.Program.Secrets); n > 0 && m.config.Exposed {
-		return message.CodeBadPlan, plan.Text([]plan.Fault{{Key: "program.secrets", Value: fmt.Sprint(n), Bound: "be 0 while the managers listen beyond this machine, as frames are not encrypted", Remedy: "use `hyperscale run`, or a cluster that listens on 127.0.0.1"}})
+		return message.CodeBadPlan, plan.Text([]plan.Fault{{Key: "program.secrets", Value: fmt.Sprint(n), Bound: "be 0 while the managers listen beyond this machine without a cluster secret, as frames are not encrypted", Remedy: "start all nodes with --cluster-secret, or use `hyperscale run`, or a cluster that listens on 127.0.0.1"}})
 	}
 	return message.CodeNone, ""
 }

@@ -35,14 +35,7 @@ type Node struct {
 	// Managers is the configured set of a datacenter's managers: equal on all its
 	// managers and workers. A manager that has none is alone.
 	Managers []string `yaml:"managers" env:"MANAGERS"`
-	// Lease is how long a gate may act for a job without hearing from a majority of
-	// the gates: equal on all gates and managers.
-	Lease time.Duration `yaml:"lease" env:"LEASE"`
-	// SubjobLease is the same for a manager and a datacenter's subjob, equal on
-	// the managers of a datacenter.
-	SubjobLease time.Duration `yaml:"subjob_lease" env:"SUBJOB_LEASE"`
-	// QuorumTimeout is how long a majority may take to answer.
-	QuorumTimeout time.Duration `yaml:"quorum_timeout" env:"QUORUM_TIMEOUT"`
+	Terms    `yaml:",inline"`
 	// Cores is how many a worker offers; 0: all but one, at least one.
 	Cores int `yaml:"cores" env:"CORES"`
 	// Feeds is the folder in which a worker finds the files of rows that are too large
@@ -60,7 +53,30 @@ type Node struct {
 	// Settings holds values of the role's own configuration by key, such as gate.results_max:
 	// docs/settings.md lists them. A source adds to those of the ones before.
 	Settings map[string]string `yaml:"set" env:"SET" envSeparator:"," envKeyValSeparator:"="`
+	Trust    `yaml:",inline"`
 	Log      `yaml:",inline"`
+}
+
+// Terms are the durations that a group agrees on.
+type Terms struct {
+	// Lease is how long a gate may act for a job without hearing from a majority of
+	// the gates: equal on all gates and managers.
+	Lease time.Duration `yaml:"lease" env:"LEASE"`
+	// SubjobLease is the same for a manager and a datacenter's subjob, equal on
+	// the managers of a datacenter.
+	SubjobLease time.Duration `yaml:"subjob_lease" env:"SUBJOB_LEASE"`
+	// QuorumTimeout is how long a majority may take to answer.
+	QuorumTimeout time.Duration `yaml:"quorum_timeout" env:"QUORUM_TIMEOUT"`
+}
+
+// Trust says how a node knows the others.
+type Trust struct {
+	// ClusterSecret is the file of the secrets that all nodes and clients of the cluster share, one
+	// a line: the node seals what it says with the first, and opens with each. Empty: frames cross
+	// in clear.
+	ClusterSecret string `yaml:"cluster_secret" env:"CLUSTER_SECRET"`
+	// Insecure allows a node without a secret to listen beyond loopback.
+	Insecure bool `yaml:"insecure" env:"INSECURE"`
 }
 
 // Log says how a node logs.
@@ -79,7 +95,7 @@ const (
 
 // Default returns a role's configuration without the values that only the user knows: id and
 // data, for managers and workers also the datacenter and the addresses to join. It listens on
-// loopback, as frames are not encrypted: a user must open the port to a network explicitly.
+// loopback: a user must open the port to a network explicitly, and then give the cluster a secret.
 func Default(role node.Role) Node {
 	n := Node{
 		Role: role, Cluster: "default", Environment: "default", StopTimeout: 20 * time.Second,
@@ -99,6 +115,9 @@ func Default(role node.Role) Node {
 	}
 	return n
 }
+
+// Exposed says that other machines reach the node, in clear text.
+func (n *Node) Exposed() bool { return n.ClusterSecret == "" && !node.Addr(n.Listen).Near() }
 
 // Join returns the addresses of the nodes to register with: the configured set,
 // then the seeds, each once.
@@ -134,10 +153,13 @@ func (n *Node) Set() []node.Addr {
 // Warnings lists settings that work but are probably not meant.
 func (n *Node) Warnings() []string {
 	set := n.Set()
-	if n.Role == node.RoleWorker {
-		return nil
-	}
 	var all []string
+	if n.Exposed() {
+		all = append(all, "frames cross the network in clear, and any program that reaches "+n.Listen+" may speak as a node: give all nodes and clients a --cluster-secret")
+	}
+	if n.Role == node.RoleWorker {
+		return all
+	}
 	if what := n.Role.String(); len(set) <= 1 {
 		all = append(all, "one "+what+" alone: losing its disk loses what it has acknowledged, and nothing goes on while it is away; three survive the loss of one")
 	} else if len(set)%2 == 0 {

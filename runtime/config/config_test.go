@@ -109,6 +109,7 @@ func TestValidateReportsAllFaults(t *testing.T) {
   cluster = "" must be 1 to 128 letters, digits or .-_: give the same name to all nodes with --cluster
   environment = "` + n.Environment + `" must be 1 to 128 letters, digits or .-_: give the same name to all nodes with --environment
   advertise = "" must be set while listen = 0.0.0.0:7400: give the host:port that other nodes reach to --advertise
+  cluster_secret = "" must be set while listen = 0.0.0.0:7400 is beyond this machine, as frames would cross in clear: make one with ` + "`hyperscale secret new FILE`" + `, give that file to --cluster-secret on all nodes and clients, or accept clear text with --insecure
   admin = nowhere must be host:port: give host:port to --admin, for example 127.0.0.1:7490
   seeds[0] = x:0 must end in a port from 1 to 65535: give the host:port that the node advertises
   seeds[1] = :7400 must name a host: give the host:port that the node advertises

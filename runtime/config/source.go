@@ -185,6 +185,8 @@ func kindOf(t reflect.Type) string {
 		return "duration"
 	case "int":
 		return "number"
+	case "bool":
+		return "truth"
 	}
 	return t.String()
 }
@@ -192,6 +194,9 @@ func kindOf(t reflect.Type) string {
 func example(t reflect.Type) string {
 	if t.String() == "time.Duration" {
 		return `write a number and its unit, like "10s" or "1m30s"`
+	}
+	if t.Kind() == reflect.Bool {
+		return `write "true" or "false"`
 	}
 	return `write a whole number, like "4"`
 }

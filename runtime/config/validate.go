@@ -63,6 +63,10 @@ func (n *Node) Validate() error {
 	} else if unspecified(n.Listen) {
 		f.add("advertise", "", "must be set while listen = "+n.Listen, "give the host:port that other nodes reach to --advertise")
 	}
+	if n.Exposed() && !n.Insecure && n.Listen != "" {
+		f.add("cluster_secret", "", "must be set while listen = "+n.Listen+" is beyond this machine, as frames would cross in clear",
+			"make one with `hyperscale secret new FILE`, give that file to --cluster-secret on all nodes and clients, or accept clear text with --insecure")
+	}
 	if n.Admin != "" {
 		f.address("admin", n.Admin, true, "give host:port to --admin, for example 127.0.0.1:7490")
 	}

@@ -25,12 +25,11 @@ type Node struct {
 	lines   lines
 	work    *work
 
+	doors     doors
 	store     store.Store
-	sockets   *transport.Sockets
 	transport *transport.Transport
 	loop      *loop.Loop
 	metrics   *metrics.Metrics
-	door      net.Listener // of admin, until it serves
 	admin     *metrics.Admin
 
 	watching sync.Mutex // around the observer: loop and transport both have events
@@ -40,6 +39,13 @@ type Node struct {
 	hurry    context.CancelFunc
 	done     chan struct{}
 	err      error // once done is closed
+}
+
+// doors are where others reach a node, and what they must know.
+type doors struct {
+	secrets *secrets // nil without a file
+	sockets *transport.Sockets
+	admin   net.Listener // until it serves
 }
 
 // Start builds a node and runs it.
@@ -60,8 +66,8 @@ func Start(o Options) (*Node, error) {
 	n.build()
 	n.store.Serve(n.loop.Stored)
 	n.transport.Serve(n.loop)
-	if n.door != nil {
-		n.admin = n.metrics.Serve(n.door, n.logger, n.alive, n.ready)
+	if n.doors.admin != nil {
+		n.admin = n.metrics.Serve(n.doors.admin, n.logger, n.alive, n.ready)
 	}
 	go n.live()
 	return n, nil
@@ -70,13 +76,16 @@ func Start(o Options) (*Node, error) {
 // take acquires what other processes may have: the store and the ports.
 func (n *Node) take() (err error) {
 	o := &n.options
-	if n.sockets, err = transport.Listen(o.Listen); err != nil {
+	if n.doors.secrets, err = openSecrets(o); err != nil {
 		return err
 	}
-	if n.door, err = listenAdmin(o.Admin); err != nil {
+	if n.doors.sockets, err = transport.Listen(o.Listen); err != nil {
 		return err
 	}
-	address, err := o.advertised(n.sockets)
+	if n.doors.admin, err = listenAdmin(o.Admin); err != nil {
+		return err
+	}
+	address, err := o.advertised(n.doors.sockets)
 	if err != nil {
 		return err
 	}
@@ -103,11 +112,11 @@ func openStore(dir string, id node.ID) (store.Store, error) {
 
 // giveBack undoes take, as far as it came.
 func (n *Node) giveBack() {
-	if n.sockets != nil {
-		n.sockets.Close()
+	if n.doors.sockets != nil {
+		n.doors.sockets.Close()
 	}
-	if n.door != nil {
-		_ = n.door.Close() // it has served no peer
+	if n.doors.admin != nil {
+		_ = n.doors.admin.Close() // it has served no peer
 	}
 	if n.store != nil {
 		_ = n.store.Close() // nothing was written
@@ -132,9 +141,9 @@ func (n *Node) build() {
 		Self: n.self, Machine: machine, Seed: seed, Clock: o.Clock, Observe: n.observe, Logger: n.logger,
 	})
 	n.transport = transport.New(transport.Config{
-		Self: n.self, Cluster: o.Cluster, Environment: o.Environment, Limits: o.Limits, Logger: n.logger,
+		Self: n.self, Cluster: o.Cluster, Environment: o.Environment, Limits: o.Limits, Keys: n.doors.secrets.keys(), Logger: n.logger,
 		Observe: func(e node.Event) { n.observe(n.loop.Now(), e) },
-	}, n.sockets)
+	}, n.doors.sockets)
 	n.metrics = metrics.New(metrics.Sources{
 		Self: n.self, Loop: n.loop.Stats, Transport: n.transport.Stats, Store: n.store.Stats,
 	})

@@ -26,6 +26,9 @@ func (n *Node) live() {
 		exec = n.options.NewExec(n.loop.ExecEvent)
 	}
 	go n.guard()
+	if n.doors.secrets != nil {
+		go n.doors.secrets.watch(n.logger, n.done)
+	}
 	n.logger.Info("node starts", "role", n.self.Role.String(), "addr", string(n.self.Addr))
 	err := n.loop.Run(loop.World{Network: n.transport, Store: n.store, Exec: exec})
 	n.err = errors.Join(n.outcome(err), n.end(exec))

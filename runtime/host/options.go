@@ -28,6 +28,10 @@ type Options struct {
 	Admin     string // host:port of /metrics, /healthz and /readyz; empty: no such listener
 	DataDir   string // empty: memory
 
+	// SecretFile holds the secrets of the cluster, one a line: runtime/seal. The node reads it again
+	// when it changes. Empty: frames cross in clear.
+	SecretFile string
+
 	// Machine is the logic. NewMachine, if set, makes it once the address and the
 	// incarnation are known.
 	Machine    node.Machine

@@ -1,10 +1,14 @@
 package metrics
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"hyperscale/core/node"
 	"hyperscale/runtime/loop"
+	"hyperscale/runtime/seal"
 	"hyperscale/runtime/store"
 	"hyperscale/runtime/transport"
 )
@@ -100,12 +104,19 @@ func transportRows() []row {
 			read: one(func(s *snapshot) float64 { return float64(s.transport.Broken) })},
 		{name: "hyperscale_transport_overflows_total", help: "Streams broken for want of room: queue = the peer read too slowly, lane = this node did.",
 			labels: []string{"where"}, read: each(func(s *snapshot) []labelled {
-				return []labelled{{"queue", float64(s.transport.QueueFull)}, {"lane", float64(s.transport.LaneFull)}}
+				return []labelled{{"queue", float64(s.transport.Overflows.Queue)}, {"lane", float64(s.transport.Overflows.Lane)}}
 			})},
 		{name: "hyperscale_transport_streams", help: "Streams that are open or opening.", gauge: true,
 			read: one(func(s *snapshot) float64 { return float64(s.transport.Streams) })},
 		{name: "hyperscale_transport_strangers", help: "Connections that have not said Hello.", gauge: true,
 			read: one(func(s *snapshot) float64 { return float64(s.transport.Strangers) })},
+		{name: "hyperscale_transport_unsealed_total", help: "Connections, frames and datagrams whose seal did not open: plain = of a node without a secret; key = of one with other secrets; forged = changed, or made without the secret; replayed = datagrams that arrived before.",
+			labels: []string{"why"}, read: each(func(s *snapshot) []labelled {
+				u := &s.transport.Seal.Unsealed
+				return []labelled{{"plain", float64(u.Plain)}, {"key", float64(u.Key)}, {"forged", float64(u.Forged)}, {"replayed", float64(u.Replayed)}}
+			})},
+		{name: "hyperscale_transport_sealed_streams", help: "Open streams by the secret that seals them, as `hyperscale secret show` names it; none = in clear.", gauge: true,
+			labels: []string{"secret"}, read: each(sealed)},
 		{name: "hyperscale_transport_messages_total", help: "Messages on streams.", labels: []string{"direction"},
 			read: each(func(s *snapshot) []labelled {
 				return []labelled{{"in", float64(s.transport.MessagesIn)}, {"out", float64(s.transport.MessagesOut)}}
@@ -125,6 +136,19 @@ func transportRows() []row {
 				return []labelled{{"large", float64(s.transport.Datagrams.Large)}, {"other", float64(s.transport.Datagrams.Dropped)}}
 			})},
 	}
+}
+
+func sealed(s *snapshot) []labelled {
+	var all []labelled
+	for id, n := range s.transport.Seal.Streams {
+		name := id.String()
+		if id == (seal.ID{}) {
+			name = "none"
+		}
+		all = append(all, labelled{name, float64(n)})
+	}
+	slices.SortFunc(all, func(a, b labelled) int { return strings.Compare(a.label, b.label) })
+	return all
 }
 
 func rejected(s *snapshot) []labelled {

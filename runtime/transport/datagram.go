@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/seal"
 )
 
 // datagramsWaiting bounds the datagrams that wait for the socket or for a name.
@@ -24,6 +25,8 @@ type datagrams struct {
 	out     chan outgoing
 	names   names
 	headers map[netip.AddrPort]header // belongs to hear
+	sealer  *seal.Sender              // belongs to tell; nil: nothing is sealed
+	opener  *seal.Receiver            // belongs to hear; nil: nothing is sealed
 }
 
 type outgoing struct {
@@ -31,7 +34,10 @@ type outgoing struct {
 	m  node.Message
 }
 
-func (d *datagrams) init() {
+func (d *datagrams) init(keys *seal.Ring) {
+	if keys != nil {
+		d.sealer, d.opener = keys.NewSender(), keys.NewReceiver()
+	}
 	d.out = make(chan outgoing, datagramsWaiting)
 	d.names.init()
 	d.headers = map[netip.AddrPort]header{}
@@ -49,33 +55,35 @@ func (t *Transport) Datagram(to node.Addr, m node.Message) {
 // tell sends the queued datagrams.
 func (t *Transport) tell() {
 	head := appendHeader(nil, t.hello)
-	var buffer []byte
+	var frame, sealed []byte
 	for {
 		select {
 		case <-t.dialing.Done():
 			return
 		case d := <-t.datagrams.out:
-			buffer = t.tellOne(d, append(buffer[:0], head...))
+			var err error
+			if frame, err = message.Append(append(frame[:0], head...), d.m); err != nil {
+				t.large(d, err)
+				continue
+			}
+			b := frame
+			if t.datagrams.sealer != nil {
+				sealed = t.datagrams.sealer.Seal(sealed[:0], frame)
+				b = sealed
+			}
+			if len(b) > message.DatagramMax {
+				t.large(d, fmt.Errorf("%d bytes with its header are above the bound of %d: send it on a stream", len(b), message.DatagramMax))
+				continue
+			}
+			t.post(d.to, b)
 		}
 	}
 }
 
-// tellOne sends one datagram behind the header in b.
-func (t *Transport) tellOne(d outgoing, b []byte) []byte {
-	b, err := message.Append(b, d.m)
-	if err == nil {
-		var sealed []byte
-		if sealed, err = t.config.Seal.Seal(b); err == nil && len(sealed) > message.DatagramMax {
-			err = fmt.Errorf("%d bytes with its header are above the bound of %d: send it on a stream", len(sealed), message.DatagramMax)
-		}
-		if err == nil {
-			t.post(d.to, sealed)
-			return b
-		}
-	}
+// large reports a datagram that cannot be sent.
+func (t *Transport) large(d outgoing, err error) {
 	t.counters.datagrams.large.Add(1)
 	t.config.Observe(event.ShedOf(d.m, t.config.Self.Role, event.ShedSize, fmt.Sprintf("datagram %s to %s", message.Name(d.m.Kind()), d.to), err.Error()))
-	return b
 }
 
 // post sends b to an address, or starts to look its name up: then b waits.
@@ -146,9 +154,13 @@ func (t *Transport) parse(from netip.AddrPort, b []byte) (node.Peer, node.Messag
 	if len(b) > message.DatagramMax {
 		return node.Peer{}, nil, fmt.Errorf("%d bytes are above the bound of %d: %w", len(b), message.DatagramMax, message.ErrFrame)
 	}
-	b, err := t.config.Seal.Open(b)
-	if err != nil {
-		return node.Peer{}, nil, fmt.Errorf("open a sealed datagram: %w", err)
+	if t.datagrams.opener != nil {
+		var err error
+		if b, err = t.datagrams.opener.Open(b); err != nil {
+			return node.Peer{}, nil, sealError(err)
+		}
+	} else if seal.SealedDatagram(b) {
+		return node.Peer{}, nil, errSealed
 	}
 	peer, rest, err := t.header(from, b)
 	if err != nil {

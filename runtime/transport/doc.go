@@ -5,9 +5,10 @@
 // reason, and its user may open another one. TCP's own keep-alive is off: missing heartbeats
 // show a silent peer, on either side.
 //
-// Source: DESIGN.md, "Messages"; spec rows F3 and F5. A stream is a sequence of
-// a 4-byte big-endian length and that many bytes of seal(frame); a datagram is
-// seal(header, frame of the message). Frames are core/message's.
+// Source: DESIGN.md, "Messages"; spec rows F1, F2, F3 and F5. A stream is a sequence of
+// a 4-byte big-endian length and that many bytes of a frame; a datagram is a header and the frame
+// of a message. Frames are core/message's. With Config.Keys, runtime/seal's openings come before the
+// first length, and frames and datagrams are sealed.
 //
 // Invariants:
 //
@@ -23,8 +24,10 @@
 //	            of those; the oldest makes room for the next.
 //	TRANSPORT-6 Clients have at most half of the places that the limit of open files leaves, one
 //	            address half of these. They keep no node out, and no admin connection.
-//	TRANSPORT-7 Sink is never called from inside a call of node.Network.
+//	TRANSPORT-7 With Config.Keys it delivers only what opens, and says nothing in clear but the
+//	            openings and lengths.
+//	TRANSPORT-8 Sink is never called from inside a call of node.Network.
 //
-// Read transport.go, stream.go, handshake.go, crowd.go, frame.go, datagram.go, header.go, seal.go,
+// Read transport.go, stream.go, keys.go, handshake.go, greet.go, crowd.go, frame.go, datagram.go, header.go,
 // resolve.go, quiet.go.
 package transport

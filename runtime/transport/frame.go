@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/seal"
 )
 
 // bufferKept is the largest buffer that a stream keeps between two frames.
@@ -21,10 +22,10 @@ const bufferFirst = 4 << 10
 // frameReader takes frames off a stream.
 type frameReader struct {
 	in     *bufio.Reader
-	conn   net.Conn // nil in tests that have no deadlines
-	seal   Seal
-	limit  int           // bytes of one frame as it is on the wire
-	slow   time.Duration // how long a frame may take once its length arrived
+	conn   net.Conn        // nil in tests that have no deadlines
+	keys   *seal.Direction // nil: frames are not sealed
+	limit  int             // bytes of one frame as it is on the wire
+	slow   time.Duration   // how long a frame may take once its length arrived
 	buffer []byte
 }
 
@@ -48,6 +49,9 @@ func (r *frameReader) next() (message.Body, error) {
 		return nil, err
 	}
 	length := binary.BigEndian.Uint32(prefix[:])
+	if r.keys == nil && seal.Sealed(prefix[:]) {
+		return nil, errSealed
+	}
 	if length < message.HeaderSize || length > uint32(r.limit) {
 		return nil, &tooLongError{length, r.limit}
 	}
@@ -55,11 +59,12 @@ func (r *frameReader) next() (message.Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	frame, err := r.seal.Open(b)
-	if err != nil {
-		return nil, fmt.Errorf("open a sealed frame: %w", err)
+	if r.keys != nil {
+		if b, err = r.keys.Open(b); err != nil {
+			return nil, err
+		}
 	}
-	return message.Decode(frame)
+	return message.Decode(b)
 }
 
 // body reads n bytes. The buffer doubles as bytes arrive, so that a length alone
@@ -100,17 +105,19 @@ func noEOF(err error) error {
 	return err
 }
 
-// appendFrame puts the length and the sealed frame of m behind b. scratch is
+// appendFrame puts the length and the frame of m behind b, sealed where there are keys. scratch is
 // reused from call to call.
-func appendFrame(b, scratch []byte, seal Seal, m node.Message) (whole, reuse []byte, err error) {
-	frame, err := message.Append(scratch[:0], m)
-	if err != nil {
-		return b, scratch, err
+func appendFrame(b, scratch []byte, keys *seal.Direction, m node.Message) (whole, reuse []byte, err error) {
+	at := len(b)
+	b = append(b, 0, 0, 0, 0)
+	if keys == nil {
+		whole, err = message.Append(b, m)
+	} else if scratch, err = message.Append(scratch[:0], m); err == nil {
+		whole = keys.Seal(b, scratch)
 	}
-	sealed, err := seal.Seal(frame)
 	if err != nil {
-		return b, frame, fmt.Errorf("seal %s: %w", message.Name(m.Kind()), err)
+		return b[:at], scratch, err
 	}
-	b = binary.BigEndian.AppendUint32(b, uint32(len(sealed)))
-	return append(b, sealed...), frame, nil
+	binary.BigEndian.PutUint32(whole[at:], uint32(len(whole)-at-4))
+	return whole, scratch, nil
 }

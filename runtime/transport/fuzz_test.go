@@ -26,7 +26,7 @@ func FuzzFrameReader(f *testing.F) {
 	f.Add([]byte{0, 0x0f, 0xff, 0xff, 0, 0, 6})
 	f.Add([]byte{0, 0, 0, 4, 0, 0, 3, 0x80}) // a toy: of no kind
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r := &frameReader{in: bufio.NewReader(bytes.NewReader(b)), seal: plain{}, limit: message.FrameMax}
+		r := &frameReader{in: bufio.NewReader(bytes.NewReader(b)), limit: message.FrameMax}
 		for {
 			m, err := r.next()
 			if cap(r.buffer) > bufferFirst+2*len(b) {
@@ -35,7 +35,7 @@ func FuzzFrameReader(f *testing.F) {
 			if err != nil {
 				return
 			}
-			if _, _, err := appendFrame(nil, nil, plain{}, m); err != nil {
+			if _, _, err := appendFrame(nil, nil, nil, m); err != nil {
 				t.Fatalf("read but not written: %v", err)
 			}
 		}
@@ -52,7 +52,7 @@ func FuzzHandshake(f *testing.F) {
 	f.Add(frame(f, other))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ours := hello("a")
-		r := &frameReader{in: bufio.NewReader(bytes.NewReader(b)), seal: plain{}, limit: message.DatagramMax}
+		r := &frameReader{in: bufio.NewReader(bytes.NewReader(b)), limit: message.DatagramMax}
 		p, err := readHello(r, ours)
 		if err != nil {
 			var refused *RefusedError
@@ -88,8 +88,8 @@ func FuzzDatagram(f *testing.F) {
 	f.Add(head[:len(head)-3])
 	f.Add(append(bytes.Clone(head[:headerFixed]), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0xff))
 	fresh := func() *Transport {
-		t := &Transport{config: Config{Seal: plain{}}, hello: hello("a")}
-		t.datagrams.init()
+		t := &Transport{hello: hello("a")}
+		t.datagrams.init(nil)
 		return t
 	}
 	warm := fresh()
@@ -114,7 +114,7 @@ func BenchmarkFrame(b *testing.B) {
 	one := frame(b, pingOf(1))
 	many := bytes.Repeat(one, 1000)
 	in := bytes.NewReader(many)
-	r := &frameReader{in: bufio.NewReader(in), seal: plain{}, limit: message.FrameMax}
+	r := &frameReader{in: bufio.NewReader(in), limit: message.FrameMax}
 	b.ReportAllocs()
 	b.SetBytes(int64(len(one)))
 	for b.Loop() {

@@ -11,14 +11,16 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/seal"
 )
 
 // greet shakes hands with a connection that was accepted, and runs its stream.
 func (t *Transport) greet(conn net.Conn) {
-	reader, peer, err := t.shake(conn)
+	shaken, err := t.shake(conn, false)
+	peer := shaken.peer
 	from := sourceOf(conn.RemoteAddr())
 	if err == nil {
-		err = t.place(conn, peer.Role, from)
+		err = t.place(conn, shaken, from)
 	}
 	t.dismiss(conn)
 	if err != nil {
@@ -28,56 +30,77 @@ func (t *Transport) greet(conn net.Conn) {
 	}
 	defer t.crowd.leave(peer.Role, from)
 	if peer.Role == node.RoleClient && from.IsValid() {
-		peer.Source = from.String()
+		shaken.peer.Source = from.String()
 	}
 	if s := t.register(&stream{t: t}); s != nil {
-		s.run(conn, reader, peer)
+		s.run(conn, shaken)
 		return
 	}
 	_ = conn.Close() // the node ends
 }
 
 // place gives a peer that has said Hello a place, or tells it why there is none.
-func (t *Transport) place(conn net.Conn, role node.Role, from netip.Addr) error {
-	refused := t.crowd.enter(&t.config.Limits, role, from)
+func (t *Transport) place(conn net.Conn, s *shaken, from netip.Addr) error {
+	refused := t.crowd.enter(&t.config.Limits, s.peer.Role, from)
 	if refused == nil {
 		return nil
 	}
 	t.counters.full.Add(1)
 	_ = conn.SetDeadline(time.Now().Add(t.config.Limits.Linger)) // a closed conn says so below
-	t.refuse(conn, refused)
+	t.refuse(conn, s, refused)
 	return refused
+}
+
+// shaken is a connection whose ends have said Hello.
+type shaken struct {
+	peer   node.Peer
+	reader *frameReader
+	out    *seal.Direction // nil: frames are not sealed
+	key    seal.ID
 }
 
 // shake sends Hello and waits for a fitting one, within the time for a handshake. If the peer
 // does not fit, shake sends it the reason.
-func (t *Transport) shake(conn net.Conn) (*frameReader, node.Peer, error) {
-	_ = conn.SetDeadline(time.Now().Add(t.config.Limits.Handshake)) // a closed conn says so below
-	if err := t.say(conn, t.hello); err != nil {
-		t.counters.handshakes.Add(1)
-		return nil, node.Peer{}, err
+func (t *Transport) shake(conn net.Conn, dialed bool) (*shaken, error) {
+	s, err := t.hellos(conn, dialed)
+	if err == nil {
+		return s, nil
 	}
-	r := t.newReader(conn)
-	r.limit = message.DatagramMax + SealOverhead // a Hello fits a datagram
-	peer, err := readHello(r, t.hello)
-	if err != nil {
-		t.count(err)
-		var refused *RefusedError
-		if errors.As(err, &refused) && !refused.ByPeer {
-			t.refuse(conn, refused)
-		}
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			err = fmt.Errorf("no Hello came within %v: what is there does not speak this protocol", t.config.Limits.Handshake)
-		}
-		return nil, peer, err
+	t.count(err)
+	var refused *RefusedError
+	if errors.As(err, &refused) && !refused.ByPeer && refused.cause == nil {
+		t.refuse(conn, s, refused)
 	}
-	r.limit, r.slow = message.FrameMax+SealOverhead, t.config.Limits.Frame
-	_ = conn.SetDeadline(time.Time{})
-	return r, peer, nil
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("no Hello came within %v: what is there does not speak this protocol", t.config.Limits.Handshake)
+	}
+	return s, err
 }
 
-func (t *Transport) say(conn net.Conn, m node.Message) error {
-	b, _, err := appendFrame(nil, nil, t.config.Seal, m)
+// hellos is shake without its errors' treatment.
+func (t *Transport) hellos(conn net.Conn, dialed bool) (*shaken, error) {
+	_ = conn.SetDeadline(time.Now().Add(t.config.Limits.Handshake)) // a closed conn says so below
+	r := t.newReader(conn)
+	s := &shaken{reader: r}
+	keys, err := t.exchange(conn, r.in, dialed)
+	if err != nil {
+		return s, err
+	}
+	s.out, s.key, r.keys = keys.Out, keys.ID, keys.In
+	if err := t.say(conn, s, t.hello); err != nil {
+		return s, err
+	}
+	r.limit = message.DatagramMax + seal.Overhead // a Hello fits a datagram
+	if s.peer, err = readHello(r, t.hello); err != nil {
+		return s, err
+	}
+	r.limit, r.slow = message.FrameMax+seal.Overhead, t.config.Limits.Frame
+	_ = conn.SetDeadline(time.Time{})
+	return s, nil
+}
+
+func (t *Transport) say(conn net.Conn, s *shaken, m node.Message) error {
+	b, _, err := appendFrame(nil, nil, s.out, m)
 	if err != nil {
 		return err
 	}
@@ -87,8 +110,8 @@ func (t *Transport) say(conn net.Conn, m node.Message) error {
 
 // refuse sends the peer the reason, and waits a moment for it to read that: a close with unread
 // bytes would reset the connection and lose the answer.
-func (t *Transport) refuse(conn net.Conn, why *RefusedError) {
-	if t.say(conn, why.message()) != nil {
+func (t *Transport) refuse(conn net.Conn, s *shaken, why *RefusedError) {
+	if t.say(conn, s, why.message()) != nil {
 		return
 	}
 	finish(conn, t.config.Limits.Linger)
@@ -105,6 +128,7 @@ func (t *Transport) skip(from net.Addr, err error) {
 func (t *Transport) count(err error) {
 	var refused *RefusedError
 	switch {
+	case t.countSeal(err):
 	case errors.As(err, &refused):
 		t.counters.refused.Add(1)
 	case errors.Is(err, message.ErrFrame):
@@ -114,4 +138,22 @@ func (t *Transport) count(err error) {
 	default:
 		t.counters.handshakes.Add(1)
 	}
+}
+
+// countSeal counts an error of runtime/seal, and reports whether it was one.
+func (t *Transport) countSeal(err error) bool {
+	c := &t.counters.unsealed
+	switch mismatch := (*seal.KeyError)(nil); {
+	case errors.Is(err, seal.ErrPlain):
+		c.plain.Add(1)
+	case errors.As(err, &mismatch):
+		c.key.Add(1)
+	case errors.Is(err, seal.ErrForged):
+		c.forged.Add(1)
+	case errors.Is(err, seal.ErrReplayed):
+		c.replayed.Add(1)
+	default:
+		return false
+	}
+	return true
 }

@@ -28,7 +28,11 @@ type RefusedError struct {
 	Want   string // what this node is
 	Remedy string
 	ByPeer bool // the peer refused us; Got is what we said
+	cause  error
 }
+
+// Unwrap returns what runtime/seal says, if that is the cause.
+func (e *RefusedError) Unwrap() error { return e.cause }
 
 func (e *RefusedError) Error() string {
 	if e.ByPeer {

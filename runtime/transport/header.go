@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/seal"
 )
 
 // A datagram's header identifies the sender, by position and not by name, before each message:
@@ -32,7 +33,7 @@ const (
 
 // HeaderRoom bounds a header, so that a message of message.DatagramBody fits after it, sealed
 // too.
-const HeaderRoom = message.DatagramMax - message.DatagramBody - message.HeaderSize - SealOverhead
+const HeaderRoom = message.DatagramMax - message.DatagramBody - message.HeaderSize - seal.DatagramOverhead
 
 // NamesMax bounds a node's name and address together: with longer ones a node could not send
 // the datagrams that its group depends on.
@@ -45,9 +46,16 @@ type header struct {
 	peer  node.Peer
 }
 
-// digestOf distinguishes clusters, environments and protocol versions.
+// Scope distinguishes clusters, environments and protocol versions.
+func Scope(cluster, environment string) string { return scopeOf(Major, cluster, environment) }
+
+func scopeOf(major uint16, cluster, environment string) string {
+	return fmt.Sprintf("%d %q %q", major, cluster, environment)
+}
+
+// digestOf is a digest of a node's scope.
 func digestOf(h *message.Hello) [digestLength]byte {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q", h.Major, h.Cluster, h.Environment))
+	sum := sha256.Sum256([]byte(scopeOf(h.Major, h.Cluster, h.Environment)))
 	return [digestLength]byte(sum[:])
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/seal"
 )
 
 // A written header reads back, to the last bit of an incarnation, and the bytes after it stay
@@ -77,7 +78,7 @@ func TestTheLargestBodyFits(t *testing.T) {
 	if err := CheckNames(peerOf(h)); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(appendHeader(nil, h)) + message.HeaderSize + message.DatagramBody + SealOverhead; n > message.DatagramMax {
+	if n := len(appendHeader(nil, h)) + message.HeaderSize + message.DatagramBody + seal.DatagramOverhead; n > message.DatagramMax {
 		t.Errorf("%d bytes, at most %d may be sent", n, message.DatagramMax)
 	}
 	h.Addr += "a"

@@ -1,6 +1,10 @@
 package transport
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"hyperscale/runtime/seal"
+)
 
 // Stats counts what a transport has done so far, and what is open.
 type Stats struct {
@@ -15,17 +19,29 @@ type Stats struct {
 	Handshakes   uint64 // those that ended in another way
 	Opened       uint64 // streams
 	Broken       uint64 // streams, also those that never opened
-	QueueFull    uint64 // streams broken because the peer was too slow
-	LaneFull     uint64 // streams broken because this node was too slow
+	Overflows    Overflows
 	MessagesIn   uint64 // on streams
 	MessagesOut  uint64
 	BytesIn      uint64
 	BytesOut     uint64
 
 	Datagrams Datagrams
+	Seal      Seal
 
 	Streams   int
 	Strangers int
+}
+
+// Overflows are streams broken for want of room.
+type Overflows struct {
+	Queue uint64 // the peer was too slow
+	Lane  uint64 // this node was too slow
+}
+
+// Seal counts what the secrets of a cluster open, and what they do not.
+type Seal struct {
+	Streams  map[seal.ID]int // those that are open, by the secret that seals them; the zero ID: none
+	Unsealed Unsealed
 }
 
 // Datagrams are those of a transport so far.
@@ -36,11 +52,26 @@ type Datagrams struct {
 	Large   uint64 // above message.DatagramMax, refused
 }
 
+// Unsealed counts frames, datagrams and handshakes that did not open.
+type Unsealed struct {
+	Plain    uint64 // they came from a node without a secret
+	Key      uint64 // the sender's secrets are others
+	Forged   uint64 // changed on the way, or made without the secret
+	Replayed uint64 // datagrams that arrived before
+}
+
 type counters struct {
 	accepted, acceptErrors, crowded, full, refused, garbage, skipped, slow, handshakes atomic.Uint64
 	opened, broken, queueFull, laneFull                                                atomic.Uint64
 	messagesIn, messagesOut, bytesIn, bytesOut                                         atomic.Uint64
 	datagrams                                                                          datagramCounters
+	unsealed                                                                           unsealedCounters
+}
+
+type unsealedCounters struct{ plain, key, forged, replayed atomic.Uint64 }
+
+func (c *unsealedCounters) stats() Unsealed {
+	return Unsealed{Plain: c.plain.Load(), Key: c.key.Load(), Forged: c.forged.Load(), Replayed: c.replayed.Load()}
 }
 
 type datagramCounters struct {
@@ -56,12 +87,18 @@ func (t *Transport) Stats() Stats {
 	c := &t.counters
 	t.mu.Lock()
 	streams, strangers := len(t.streams), len(t.unknown)
+	sealed := map[seal.ID]int{}
+	for _, s := range t.streams {
+		if key, open := s.sealed(); open {
+			sealed[key]++
+		}
+	}
 	t.mu.Unlock()
 	return Stats{
 		Accepted: c.accepted.Load(), AcceptErrors: c.acceptErrors.Load(), Crowded: c.crowded.Load(), Full: c.full.Load(),
 		Refused: c.refused.Load(), Garbage: c.garbage.Load(), Skipped: c.skipped.Load(), Slow: c.slow.Load(), Handshakes: c.handshakes.Load(),
-		Opened: c.opened.Load(), Broken: c.broken.Load(), QueueFull: c.queueFull.Load(), LaneFull: c.laneFull.Load(),
+		Opened: c.opened.Load(), Broken: c.broken.Load(), Overflows: Overflows{Queue: c.queueFull.Load(), Lane: c.laneFull.Load()},
 		MessagesIn: c.messagesIn.Load(), MessagesOut: c.messagesOut.Load(), BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
-		Datagrams: c.datagrams.stats(), Streams: streams, Strangers: strangers,
+		Datagrams: c.datagrams.stats(), Seal: Seal{Streams: sealed, Unsealed: c.unsealed.stats()}, Streams: streams, Strangers: strangers,
 	}
 }

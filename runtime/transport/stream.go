@@ -14,6 +14,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/seal"
 )
 
 // state is how far a stream has come. It only moves forward.
@@ -41,7 +42,8 @@ type stream struct {
 	state  state
 	conn   net.Conn // nil until the handshake is done
 	peer   node.Peer
-	reason string // why it ended
+	key    seal.ID // of the secret that seals it
+	reason string  // why it ended
 	queue  queue
 	// flushed says that the writer is done after Close: the transport waits for the peer's last
 	// bytes for at most Linger.
@@ -116,14 +118,14 @@ func (s *stream) dial(ctx context.Context) {
 	}
 	// Close and the node's end reach the handshake through its connection.
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	reader, peer, err := s.t.shake(conn)
+	shaken, err := s.t.shake(conn, true)
 	stop()
 	if err != nil {
 		_ = conn.Close() // the handshake's error says more
 		s.unreached(fmt.Sprintf("greet %s: %s", s.to, readReason(err)))
 		return
 	}
-	s.run(conn, reader, peer)
+	s.run(conn, shaken)
 }
 
 // unreached ends a stream that never opened. It logs that itself, as a machine reports no peer
@@ -136,9 +138,9 @@ func (s *stream) unreached(why string) {
 }
 
 // run carries a stream whose handshake is done, and returns at its end.
-func (s *stream) run(conn net.Conn, reader *frameReader, peer node.Peer) {
+func (s *stream) run(conn net.Conn, with *shaken) {
 	s.mu.Lock()
-	s.conn, s.peer = conn, peer
+	s.conn, s.peer, s.key = conn, with.peer, with.key
 	alive := s.state == stateOpening
 	if alive {
 		s.state = stateOpen
@@ -150,10 +152,10 @@ func (s *stream) run(conn net.Conn, reader *frameReader, peer node.Peer) {
 		return
 	}
 	s.t.counters.opened.Add(1)
-	s.t.sink.StreamOpened(s.id, peer)
+	s.t.sink.StreamOpened(s.id, with.peer)
 	var writer sync.WaitGroup
-	writer.Go(func() { s.write(conn) })
-	s.read(conn, reader)
+	writer.Go(func() { s.write(conn, with.out) })
+	s.read(conn, with.reader)
 	_ = conn.Close()
 	s.poke()
 	writer.Wait()
@@ -176,6 +178,13 @@ func (s *stream) over(reason string) {
 	}
 }
 
+// sealed returns the key of an open stream.
+func (s *stream) sealed() (key seal.ID, open bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.key, s.state == stateOpen
+}
+
 func (s *stream) closing() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +204,9 @@ func (s *stream) read(conn net.Conn, r *frameReader) {
 			continue // a newer version says more than this one understands
 		}
 		if err != nil {
-			if errors.Is(err, message.ErrFrame) {
+			if s.t.countSeal(err) {
+				s.t.quiet.source("a peer's frame did not open", conn.RemoteAddr(), err)
+			} else if errors.Is(err, message.ErrFrame) {
 				s.t.counters.garbage.Add(1)
 				s.t.quiet.source("a peer sent what is no frame", conn.RemoteAddr(), err)
 			}
@@ -234,7 +245,7 @@ func (s *stream) drain(conn net.Conn) {
 }
 
 // write sends the queued messages until the stream ends; after Close it flushes.
-func (s *stream) write(conn net.Conn) {
+func (s *stream) write(conn net.Conn, keys *seal.Direction) {
 	var batch []node.Message
 	var out, scratch []byte
 	for {
@@ -259,7 +270,7 @@ func (s *stream) write(conn net.Conn) {
 		out = out[:0]
 		for i, m := range batch {
 			var err error
-			if out, scratch, err = appendFrame(out, scratch, s.t.config.Seal, m); err != nil {
+			if out, scratch, err = appendFrame(out, scratch, keys, m); err != nil {
 				s.cut(err.Error())
 				return
 			}
@@ -288,7 +299,7 @@ func finish(conn net.Conn, linger time.Duration) {
 
 // newReader reads frames after a handshake.
 func (t *Transport) newReader(conn net.Conn) *frameReader {
-	return &frameReader{in: bufio.NewReaderSize(conn, 16<<10), conn: conn, seal: t.config.Seal}
+	return &frameReader{in: bufio.NewReaderSize(conn, 16<<10), conn: conn}
 }
 
 // readReason describes the end of reading, for the machine and for people.

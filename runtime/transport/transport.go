@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/seal"
 )
 
 // Sink receives what arrives; the loop implements it. Many goroutines call its methods, but for
@@ -57,7 +58,7 @@ type Config struct {
 	Cluster     string
 	Environment string
 	Limits      Limits           // zero: DefaultLimits
-	Seal        Seal             // nil: frames cross as they are
+	Keys        *seal.Ring       // nil: frames are not sealed
 	Observe     func(node.Event) // nil: no observer. Called from any goroutine.
 	Logger      *slog.Logger     // nil: nothing is logged
 }
@@ -93,9 +94,6 @@ func New(c Config, s *Sockets) *Transport {
 	if c.Limits == (Limits{}) {
 		c.Limits = DefaultLimits()
 	}
-	if c.Seal == nil {
-		c.Seal = plain{}
-	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -109,7 +107,7 @@ func New(c Config, s *Sockets) *Transport {
 	}
 	t.room = make(chan struct{}, c.Limits.Strangers)
 	t.dialing, t.cancel = context.WithCancel(context.Background())
-	t.datagrams.init()
+	t.datagrams.init(c.Keys)
 	return t
 }
 

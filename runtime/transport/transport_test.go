@@ -165,7 +165,7 @@ func TestAFullLaneBreaksTheStreamAndDropsDatagrams(t *testing.T) {
 	a.Datagram(b.addr(), pingOf(2))
 	a.Datagram(b.addr(), pingOf(3))
 	b.ear.want(t, "ping 3 from a on 0")
-	if got := b.Stats(); got.LaneFull != 1 || got.Datagrams.Dropped != 1 || got.Datagrams.In != 2 {
+	if got := b.Stats(); got.Overflows.Lane != 1 || got.Datagrams.Dropped != 1 || got.Datagrams.In != 2 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -203,7 +203,7 @@ func hello(id string) *message.Hello {
 // frame is m as bytes on the wire.
 func frame(t testing.TB, m node.Message) []byte {
 	t.Helper()
-	b, _, err := appendFrame(nil, nil, plain{}, m)
+	b, _, err := appendFrame(nil, nil, nil, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +322,7 @@ func TestWhoDoesNotFitIsToldWhy(t *testing.T) {
 		if _, err := conn.Write(frame(t, mine)); err != nil {
 			t.Fatal(err)
 		}
-		r := &frameReader{in: bufioReader(conn), seal: plain{}, limit: 4096}
+		r := &frameReader{in: bufioReader(conn), limit: 4096}
 		if m, err := r.next(); err != nil || m.Kind() != message.New(1).Kind() {
 			t.Fatalf("first came %v, %v, want Hello", m, err)
 		}
@@ -351,7 +351,7 @@ func TestToysAreUnknownKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.ear.want(t, "opened")
-	if _, _, err := appendFrame(nil, nil, plain{}, &toy.Ping{}); err == nil {
+	if _, _, err := appendFrame(nil, nil, nil, &toy.Ping{}); err == nil {
 		t.Error("a toy was encoded")
 	}
 }
@@ -477,7 +477,7 @@ func TestCloseLosesNothingToAReset(t *testing.T) {
 	h.Send(s, &message.ExecResult{State: 1, Error: strings.Repeat("x", 900_000)})
 	h.Close(s)
 	time.Sleep(50 * time.Millisecond) // a slow reader
-	r := &frameReader{in: bufioReader(conn), seal: plain{}, limit: message.FrameMax}
+	r := &frameReader{in: bufioReader(conn), limit: message.FrameMax}
 	for _, want := range []string{"Hello", "ExecResult"} {
 		m, err := r.next()
 		if err != nil || message.Name(m.Kind()) != want {

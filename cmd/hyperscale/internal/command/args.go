@@ -106,3 +106,14 @@ func Exactly(names ...string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// AtMost refuses more arguments than the named ones.
+func AtMost(names ...string) cobra.PositionalArgs {
+	exactly := Exactly(names...)
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return nil
+		}
+		return exactly(cmd, args)
+	}
+}

@@ -33,6 +33,8 @@ var nodeFlags = []struct {
 	{"stop-timeout", "`duration` in which SIGTERM ends the node", nil},
 	{"set", "`KEY=VALUE` of docs/settings.md (repeatable), such as gate.results_max=2000", nil},
 	{"data", "`directory` of what must survive a restart", nil},
+	{"cluster-secret", "`FILE` of the secret that all nodes and clients of the cluster share, of `hyperscale secret new`; clear text if not given", nil},
+	{"insecure", "listen beyond this machine without a secret: frames cross in clear, and any program that reaches the port may speak as a node", nil},
 	{"cluster", "`name` of the cluster, equal on all its nodes", nil},
 	{"environment", "`name` of the environment, equal on all its nodes", nil},
 	{"log-level", "debug, info, warn or error", nil},
@@ -54,9 +56,12 @@ func addNodeFlags(cmd *cobra.Command, file *string, roles ...node.Role) {
 		}
 	}
 	for _, f := range nodeFlags {
-		if f.name == "seed" || f.name == "set" {
+		switch f.name {
+		case "seed", "set":
 			flags.StringArray(f.name, nil, f.help)
-		} else {
+		case "insecure":
+			flags.Bool(f.name, false, f.help)
+		default:
 			flags.String(f.name, defaults[f.name], f.help)
 		}
 		if !slices.ContainsFunc(roles, func(r node.Role) bool { return !needless(f.name, r) }) {

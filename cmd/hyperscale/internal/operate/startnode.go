@@ -61,20 +61,17 @@ func drainTimeout(c *config.Node, end time.Duration) (time.Duration, error) {
 	return c.StopTimeout - end - leave, nil
 }
 
-// exposed reports whether other machines reach a node.
-func exposed(c *config.Node) bool { return !node.Addr(c.Listen).Near() }
-
 func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 	o := host.Options{
 		Role: c.Role, ID: node.ID(c.ID), Cluster: c.Cluster, Environment: c.Environment,
 		Listen: c.Listen, Advertise: c.Advertise, Admin: c.Admin, DataDir: c.Data, Logger: extra.logger,
-		History: extra.history, Observer: extra.observe,
+		History: extra.history, Observer: extra.observe, SecretFile: c.ClusterSecret,
 	}
 	switch c.Role {
 	case node.RoleGate:
 		g := gate.Default()
 		g.Gates, g.Lease, g.QuorumTimeout = c.Set(), c.Lease, c.QuorumTimeout
-		g.Recover, g.Exposed = extra.recover, exposed(&c)
+		g.Recover, g.Exposed = extra.recover, c.Exposed()
 		if _, err := drainTimeout(&c, g.StopTimeout); err != nil {
 			return nil, err
 		}
@@ -89,7 +86,7 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		m := manager.Default()
 		m.Datacenter, m.Gates, m.Seeds, m.Managers = c.Datacenter, addresses(c.Gates), addresses(c.Seeds), c.Set()
 		m.SubjobLease, m.DatacenterLease, m.QuorumTimeout = c.SubjobLease, 2*c.Lease, c.QuorumTimeout
-		m.Recover, m.Exposed = extra.recover, exposed(&c)
+		m.Recover, m.Exposed = extra.recover, c.Exposed()
 		var err error
 		if m.DrainTimeout, err = drainTimeout(&c, 0); err != nil {
 			return nil, err

@@ -11,9 +11,13 @@ import (
 type Flags struct {
 	Addresses            []string
 	Cluster, Environment string
-	Near                 bool // what it says must not leave this machine in clear text
+	Near                 bool   // what it says must not leave this machine in clear text
+	secret               string // the file of the cluster's secrets; empty: clear text
 	history              string
 }
+
+// near says that nothing may leave this machine.
+func (f *Flags) near() bool { return f.Near && f.secret == "" }
 
 // Add gives the command its flags. Where --cluster means something else, the name
 // of the cluster is --cluster-name.
@@ -26,5 +30,6 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	}
 	flags.StringVar(&f.Cluster, name, cmp.Or(os.Getenv("HYPERSCALE_CLUSTER"), "default"), "`name` of the cluster; HYPERSCALE_CLUSTER sets it too")
 	flags.StringVar(&f.Environment, "environment", cmp.Or(os.Getenv("HYPERSCALE_ENVIRONMENT"), "default"), "`name` of its environment; HYPERSCALE_ENVIRONMENT sets it too")
+	flags.StringVar(&f.secret, "cluster-secret", os.Getenv("HYPERSCALE_CLUSTER_SECRET"), "`FILE` of the secret that its nodes share; HYPERSCALE_CLUSTER_SECRET sets it too")
 	flags.StringVar(&f.history, "history", "", "append each call and its answer to `FILE` as lines of JSON, for a checker")
 }

@@ -45,12 +45,12 @@ func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
 		if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" {
 			return nil, command.Usage("--gate %q is no address: write host:port, as in --gate gate-1:9000", a)
 		}
-		if f.Near && !node.Addr(a).Near() {
-			return nil, command.Usage("--gate %s: secrets stay on this machine, as frames are not encrypted: use `%s run`, or a gate that listens on 127.0.0.1 here", a, command.Called())
+		if f.near() && !node.Addr(a).Near() {
+			return nil, command.Usage("--gate %s: secrets stay on this machine, as frames are not encrypted: give the cluster's secret to --cluster-secret, use `%s run`, or a gate that listens on 127.0.0.1 here", a, command.Called())
 		}
 		config.Gates = append(config.Gates, node.Addr(a))
 	}
-	config.Near = f.Near
+	config.Near = f.near()
 	config.AskTimeout, config.ReachTimeout, config.AskRetry = answerMax, reachMax, retryMax
 	if err := config.Validate(); err != nil {
 		return nil, command.AsUsage(fmt.Errorf("--gate: %w", err))
@@ -58,7 +58,7 @@ func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
 	s := &Session{Gates: strings.Join(f.Addresses, ", ")}
 	o := host.Options{
 		Role: node.RoleClient, ID: ClientID(), Cluster: f.Cluster, Environment: f.Environment,
-		Machine: client.New(config), Logger: command.Lower(logger),
+		Machine: client.New(config), Logger: command.Lower(logger), SecretFile: f.secret,
 	}
 	if f.history != "" {
 		var err error
