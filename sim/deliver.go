@@ -4,6 +4,7 @@ import (
 	"time"
 
 	notice "hyperscale/core/event"
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
@@ -15,6 +16,7 @@ func (p *process) onDatagram(e *event) {
 		return
 	}
 	in := &w.inputs.datagram
+	in.Kind, in.Place = node.InputMessage, 0 // the last one may have been shed
 	in.From = w.peers[e.from]
 	in.From.Incarnation = uint64(e.life)
 	in.Message = e.message
@@ -24,7 +26,21 @@ func (p *process) onDatagram(e *event) {
 		digest = in.Message.Digest()
 	}
 	in.Generation = node.Mix(digest, uint64(e.from)<<32|uint64(e.life))
-	p.offer(in)
+	if p.takes(in) {
+		p.offer(in)
+	}
+}
+
+// takes reports whether the sender's role may send a message. The door of a node in production
+// decides the same way.
+func (p *process) takes(in *node.Input) bool {
+	if message.Fits(in.Message.Kind(), in.From.Role, p.spec.Role, in.Stream) {
+		return true
+	}
+	if p.w.trace.watch&WantEvents != 0 {
+		p.Emit(notice.Misplaced(in.Message, in.From, in.Stream))
+	}
+	return false
 }
 
 func (p *process) onTimer(e *event) {

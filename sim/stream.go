@@ -108,7 +108,12 @@ func (s *streams) happen(p *process, a *netsim.Action, e *event, reason string) 
 			m = s.w.wire.clone(m)
 			digest = m.Digest()
 		}
-		p.hand(node.Input{Kind: node.InputMessage, Stream: id, From: s.Peer(id), Message: m, Generation: node.Mix(digest, uint64(id))})
+		in := node.Input{Kind: node.InputMessage, Stream: id, From: s.Peer(id), Message: m, Generation: node.Mix(digest, uint64(id))}
+		if !p.takes(&in) {
+			s.breakEnd(id, "the peer sent what its role does not send")
+			return
+		}
+		p.hand(in)
 	}
 }
 
@@ -122,6 +127,8 @@ func (s *streams) onSyn(p *process, a *netsim.Action) {
 		s.Refuse(s.w.now, a.Stream, "refused: "+string(p.peer.Addr)+" accepts no streams")
 	case p.bars.has(barPaused):
 		return
+	case !message.Callers(p.spec.Role).Has(s.Peer(a.Stream.Of(a.Side)).Role):
+		s.Refuse(s.w.now, a.Stream, "refused: its role does not call "+string(p.peer.Addr))
 	case s.Accept(s.w.now, a.Stream, p.peer):
 		id := a.Stream.Of(a.Side)
 		p.hand(node.Input{Kind: node.InputStreamOpened, Stream: id, From: s.Peer(id)})

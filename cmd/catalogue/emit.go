@@ -59,7 +59,7 @@ func (e *emitter) registry() {
 	e.origins()
 }
 
-// origins writes who may send each kind, and from which version on.
+// origins writes who may send each kind, how, and from which version on.
 func (e *emitter) origins() {
 	e.p("// Senders returns the roles that may send a kind.\nfunc Senders(k node.Kind) node.Roles {\nswitch k {")
 	for _, s := range e.c.structs {
@@ -71,7 +71,14 @@ func (e *emitter) origins() {
 			e.p("case Kind%s:\nreturn %s", s.name, strings.Join(set, " | "))
 		}
 	}
-	e.p("}\nreturn 0\n}\n\n// Since returns the minor version that sent a kind first.\nfunc Since(k node.Kind) uint16 {\nswitch k {")
+	e.p("}\nreturn 0\n}\n\n// Posted reports whether messages of a kind travel as datagrams: those that change nothing when they\n// arrive late, or again.\nfunc Posted(k node.Kind) bool {\nswitch k {")
+	for _, s := range e.c.structs {
+		if s.datagram {
+			e.p("case Kind%s:\nreturn true", s.name)
+		}
+	}
+	e.p("}\nreturn false\n}\n")
+	e.p("// Since returns the minor version that sent a kind first.\nfunc Since(k node.Kind) uint16 {\nswitch k {")
 	for _, s := range e.c.structs {
 		if s.kind != 0 && s.since > 0 {
 			e.p("case Kind%s:\nreturn %d", s.name, s.since)

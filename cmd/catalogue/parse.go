@@ -28,6 +28,7 @@ type structType struct {
 	since                 int      // minor version
 	subject               []string // fields that tell which older one it replaces
 	stub                  []string // fields that its refusal needs
+	datagram              bool     // it may travel as one
 }
 
 type field struct {
@@ -162,8 +163,10 @@ func (s *structType) directive(text string) error {
 			s.subject = strings.Split(v, ",")
 		case "stub":
 			s.stub = strings.Split(v, ",")
+		case "datagram":
+			s.datagram = v == "yes"
 		default:
-			return fmt.Errorf("%s: %s= is not known: want kind=, class=, priority=, full=, from=, since=, subject= or stub=", s.name, k)
+			return fmt.Errorf("%s: %s= is not known: want kind=, class=, priority=, full=, from=, since=, subject=, stub= or datagram=", s.name, k)
 		}
 	}
 	return s.complete(text)

@@ -36,6 +36,16 @@ type Ignored struct {
 	Why     string
 }
 
+// Misplaced returns the event of a message that does not fit its sender's role, or a datagram:
+// message.Fits.
+func Misplaced(m node.Message, from node.Peer, s node.StreamID) Ignored {
+	why := "a " + from.Role.String() + " sends no such message"
+	if s == 0 && message.Senders(m.Kind()).Has(from.Role) {
+		why = "no such message travels as a datagram"
+	}
+	return Ignored{Peer: from.ID, Message: message.NameOf(m), Why: why}
+}
+
 // StoreFailed: the disk failed a write; the node rejects new work until one succeeds.
 type StoreFailed struct {
 	What string

@@ -12,7 +12,7 @@ func (d FileDigest) String() string { return hex.EncodeToString(d[:8]) }
 
 // FileChunk carries a piece of a file to a member that must keep it, or that has requested it.
 //
-//catalogue:message kind=104 class=data priority=high full=drop from=gate,manager since=0
+//catalogue:message kind=104 class=data priority=high full=drop from=gate,manager since=0 datagram=yes
 type FileChunk struct {
 	Group  string     `msg:"group" require:"true"`
 	File   FileDigest `msg:"file" require:"true"`
@@ -25,7 +25,7 @@ type FileChunk struct {
 // FileKept reports that a file is whole, its digest is right, and it is on disk; or how much of
 // it has arrived.
 //
-//catalogue:message kind=105 class=control priority=critical full=keep from=gate,manager since=0
+//catalogue:message kind=105 class=control priority=critical full=keep from=gate,manager since=0 datagram=yes
 type FileKept struct {
 	Group string     `msg:"group" require:"true"`
 	File  FileDigest `msg:"file" require:"true"`
@@ -37,7 +37,7 @@ type FileKept struct {
 // FileOffer asks whether a member has a file, and states its length. Answers from before a lost
 // disk must not count: each Keep draws its own nonce.
 //
-//catalogue:message kind=106 class=control priority=high full=drop from=gate,manager since=0
+//catalogue:message kind=106 class=control priority=high full=drop from=gate,manager since=0 datagram=yes
 type FileOffer struct {
 	Group  string     `msg:"group" require:"true"`
 	File   FileDigest `msg:"file" require:"true"`
@@ -47,7 +47,7 @@ type FileOffer struct {
 
 // FileFetch requests a file from an offset on; FileChunks or a FileMissing follow.
 //
-//catalogue:message kind=107 class=control priority=high full=keep from=gate,manager since=0
+//catalogue:message kind=107 class=control priority=high full=keep from=gate,manager since=0 datagram=yes
 type FileFetch struct {
 	Group  string     `msg:"group" require:"true"`
 	File   FileDigest `msg:"file" require:"true"`
@@ -56,7 +56,7 @@ type FileFetch struct {
 
 // FileMissing reports that the member lacks the file.
 //
-//catalogue:message kind=108 class=control priority=high full=keep from=gate,manager since=0
+//catalogue:message kind=108 class=control priority=high full=keep from=gate,manager since=0 datagram=yes
 type FileMissing struct {
 	Group string     `msg:"group" require:"true"`
 	File  FileDigest `msg:"file" require:"true"`
@@ -65,7 +65,7 @@ type FileMissing struct {
 // FileSweep asks which of these files the receiver names in no record and in no open write. The
 // sender deletes its copies once a majority has answered so.
 //
-//catalogue:message kind=109 class=control priority=high full=keep from=gate,manager since=0
+//catalogue:message kind=109 class=control priority=high full=keep from=gate,manager since=0 datagram=yes
 type FileSweep struct {
 	Group string       `msg:"group" require:"true"`
 	Nonce uint64       `msg:"nonce" require:"true"`
@@ -74,7 +74,7 @@ type FileSweep struct {
 
 // FileFree lists the files of a FileSweep that its sender does not name.
 //
-//catalogue:message kind=110 class=control priority=high full=keep from=gate,manager since=0
+//catalogue:message kind=110 class=control priority=high full=keep from=gate,manager since=0 datagram=yes
 type FileFree struct {
 	Group string       `msg:"group" require:"true"`
 	Nonce uint64       `msg:"nonce" require:"true"` // of the FileSweep

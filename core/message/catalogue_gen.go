@@ -811,6 +811,70 @@ func Senders(k node.Kind) node.Roles {
 	return 0
 }
 
+// Posted reports whether messages of a kind travel as datagrams: those that change nothing when they
+// arrive late, or again.
+func Posted(k node.Kind) bool {
+	switch k {
+	case KindSubjobResultAck:
+		return true
+	case KindLeaseFrame:
+		return true
+	case KindLeaseHail:
+		return true
+	case KindLeaseJoinRead:
+		return true
+	case KindLeaseJoinKnown:
+		return true
+	case KindLeaseJoinSet:
+		return true
+	case KindLeaseJoinState:
+		return true
+	case KindFileChunk:
+		return true
+	case KindFileKept:
+		return true
+	case KindFileOffer:
+		return true
+	case KindFileFetch:
+		return true
+	case KindFileMissing:
+		return true
+	case KindFileSweep:
+		return true
+	case KindFileFree:
+		return true
+	case KindSwimProbe:
+		return true
+	case KindSwimAck:
+		return true
+	case KindSwimAsk:
+		return true
+	case KindSwimNack:
+		return true
+	case KindSwimGossip:
+		return true
+	case KindSwimCompare:
+		return true
+	case KindVoteAsk:
+		return true
+	case KindVoteAnswer:
+		return true
+	case KindLeaderBeat:
+		return true
+	case KindLeaderBeatAck:
+		return true
+	case KindLeaderHandOver:
+		return true
+	case KindVoterJoin:
+		return true
+	case KindVoterJoined:
+		return true
+	case KindAlertNote:
+		return true
+	}
+	return false
+}
+
 // Since returns the minor version that sent a kind first.
 func Since(k node.Kind) uint16 {
 	switch k {

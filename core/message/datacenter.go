@@ -71,7 +71,7 @@ type ManagerAlerts struct {
 // AlertNote tells another member of a group what its leaders have reported of alerts about the
 // group. The receiver keeps the latest.
 //
-//catalogue:message kind=154 class=control priority=critical full=latest from=gate,manager since=0 subject=Group
+//catalogue:message kind=154 class=control priority=critical full=latest from=gate,manager since=0 subject=Group datagram=yes
 type AlertNote struct {
 	Group  string `msg:"group" require:"true"`
 	Term   uint64 `msg:"term" require:"true"`  // of the leader that changed it last
@@ -168,7 +168,7 @@ type SubjobResult struct {
 
 // SubjobResultAck reports that the gate has it on disk, or rejects its fence.
 //
-//catalogue:message kind=55 class=data priority=critical full=keep from=gate since=0
+//catalogue:message kind=55 class=data priority=critical full=keep from=gate since=0 datagram=yes
 type SubjobResultAck struct {
 	Job     JobID `msg:"job" require:"true"`
 	Fence   Fence `msg:"fence"`

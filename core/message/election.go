@@ -6,7 +6,7 @@ package message
 // VoteAsk requests a vote. With Pre it asks who would vote if the sender stood: then nothing
 // durable changes on either side. A sender that stands has its own vote on disk.
 //
-//catalogue:message kind=128 class=control priority=critical full=keep from=gate,manager since=0
+//catalogue:message kind=128 class=control priority=critical full=keep from=gate,manager since=0 datagram=yes
 type VoteAsk struct {
 	Group string `msg:"group" require:"true"`
 	Term  uint64 `msg:"term" require:"true"` // with Pre the term in which it would stand
@@ -19,7 +19,7 @@ type VoteAsk struct {
 
 // VoteAnswer answers a VoteAsk; a granted vote is on disk.
 //
-//catalogue:message kind=129 class=control priority=critical full=keep from=gate,manager since=0
+//catalogue:message kind=129 class=control priority=critical full=keep from=gate,manager since=0 datagram=yes
 type VoteAnswer struct {
 	Group   string `msg:"group" require:"true"`
 	Nonce   uint64 `msg:"nonce" require:"true"`
@@ -29,7 +29,7 @@ type VoteAnswer struct {
 
 // LeaderBeat announces the leader of a term.
 //
-//catalogue:message kind=130 class=control priority=critical full=latest from=gate,manager since=0 subject=Group
+//catalogue:message kind=130 class=control priority=critical full=latest from=gate,manager since=0 subject=Group datagram=yes
 type LeaderBeat struct {
 	Group   string `msg:"group" require:"true"`
 	Term    uint64 `msg:"term" require:"true"`
@@ -38,7 +38,7 @@ type LeaderBeat struct {
 
 // LeaderBeatAck answers a LeaderBeat: the voter follows, or has a higher term.
 //
-//catalogue:message kind=131 class=control priority=critical full=latest from=gate,manager since=0 subject=Group
+//catalogue:message kind=131 class=control priority=critical full=latest from=gate,manager since=0 subject=Group datagram=yes
 type LeaderBeatAck struct {
 	Group   string `msg:"group" require:"true"`
 	Term    uint64 `msg:"term" require:"true"` // of the voter
@@ -49,7 +49,7 @@ type LeaderBeatAck struct {
 
 // LeaderHandOver asks a voter to stand at once: its sender no longer leads.
 //
-//catalogue:message kind=132 class=control priority=critical full=keep from=gate,manager since=0
+//catalogue:message kind=132 class=control priority=critical full=keep from=gate,manager since=0 datagram=yes
 type LeaderHandOver struct {
 	Group string `msg:"group" require:"true"`
 	Term  uint64 `msg:"term" require:"true"` // in which the sender led
@@ -57,7 +57,7 @@ type LeaderHandOver struct {
 
 // VoterJoin requests a voter's term: its sender has no disk that remembers its own votes.
 //
-//catalogue:message kind=133 class=control priority=critical full=keep from=gate,manager since=0
+//catalogue:message kind=133 class=control priority=critical full=keep from=gate,manager since=0 datagram=yes
 type VoterJoin struct {
 	Group string `msg:"group" require:"true"`
 	Nonce uint64 `msg:"nonce" require:"true"`
@@ -71,7 +71,7 @@ type VoterJoin struct {
 
 // VoterJoined answers a VoterJoin.
 //
-//catalogue:message kind=134 class=control priority=critical full=keep from=gate,manager since=0
+//catalogue:message kind=134 class=control priority=critical full=keep from=gate,manager since=0 datagram=yes
 type VoterJoined struct {
 	Group string `msg:"group" require:"true"`
 	Nonce uint64 `msg:"nonce" require:"true"`

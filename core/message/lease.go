@@ -129,7 +129,7 @@ type LeaseConsent struct {
 // LeaseFrame carries one member's messages to another about any number of registers. The
 // receiver writes them to its disk together.
 //
-//catalogue:message kind=96 class=control priority=critical full=keep from=gate,manager since=0
+//catalogue:message kind=96 class=control priority=critical full=keep from=gate,manager since=0 datagram=yes
 type LeaseFrame struct {
 	Group     string          `msg:"group" require:"true"`
 	Gens      []uint64        `msg:"gens"` // by ordinal: highest known generation of each member's disk
@@ -147,7 +147,7 @@ type LeaseFrame struct {
 // LeaseHail reports a member's standing before it has joined, and its configured set: members
 // reject a different set.
 //
-//catalogue:message kind=97 class=control priority=critical full=keep from=gate,manager since=0
+//catalogue:message kind=97 class=control priority=critical full=keep from=gate,manager since=0 datagram=yes
 type LeaseHail struct {
 	Group      string   `msg:"group" require:"true"`
 	Members    []string `msg:"members"`
@@ -160,7 +160,7 @@ type LeaseHail struct {
 
 // LeaseJoinRead requests the highest known generation of the sender's disk, which it has lost.
 //
-//catalogue:message kind=98 class=control priority=critical full=keep from=gate,manager since=0
+//catalogue:message kind=98 class=control priority=critical full=keep from=gate,manager since=0 datagram=yes
 type LeaseJoinRead struct {
 	Group string `msg:"group" require:"true"`
 	Nonce uint64 `msg:"nonce" require:"true"`
@@ -168,7 +168,7 @@ type LeaseJoinRead struct {
 
 // LeaseJoinKnown answers a LeaseJoinRead.
 //
-//catalogue:message kind=99 class=control priority=critical full=keep from=gate,manager since=0
+//catalogue:message kind=99 class=control priority=critical full=keep from=gate,manager since=0 datagram=yes
 type LeaseJoinKnown struct {
 	Group string   `msg:"group" require:"true"`
 	Nonce uint64   `msg:"nonce" require:"true"`
@@ -178,7 +178,7 @@ type LeaseJoinKnown struct {
 
 // LeaseJoinSet announces a new generation and requests all registers, one page at a time.
 //
-//catalogue:message kind=100 class=control priority=critical full=keep from=gate,manager since=0
+//catalogue:message kind=100 class=control priority=critical full=keep from=gate,manager since=0 datagram=yes
 type LeaseJoinSet struct {
 	Group      string `msg:"group" require:"true"`
 	Nonce      uint64 `msg:"nonce" require:"true"`
@@ -197,7 +197,7 @@ type LeaseRegister struct {
 
 // LeaseJoinState answers a LeaseJoinSet.
 //
-//catalogue:message kind=101 class=control priority=critical full=keep from=gate,manager since=0
+//catalogue:message kind=101 class=control priority=critical full=keep from=gate,manager since=0 datagram=yes
 type LeaseJoinState struct {
 	Group     string          `msg:"group" require:"true"`
 	Nonce     uint64          `msg:"nonce" require:"true"`

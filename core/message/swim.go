@@ -6,7 +6,7 @@ package message
 // SwimProbe asks whether the target is alive. It carries the sender's incarnation and state,
 // news for the target, and first of all the sender's suspicion of the target.
 //
-//catalogue:message kind=112 class=control priority=critical full=keep from=gate,manager,worker since=0
+//catalogue:message kind=112 class=control priority=critical full=keep from=gate,manager,worker since=0 datagram=yes
 type SwimProbe struct {
 	Group       string       `msg:"g" require:"true"`
 	Sequence    uint64       `msg:"s" require:"true"`
@@ -20,7 +20,7 @@ type SwimProbe struct {
 
 // SwimAck answers a SwimProbe, or forwards the answer to one that was sent for the receiver.
 //
-//catalogue:message kind=113 class=control priority=critical full=keep from=gate,manager,worker since=0
+//catalogue:message kind=113 class=control priority=critical full=keep from=gate,manager,worker since=0 datagram=yes
 type SwimAck struct {
 	Group       string       `msg:"g" require:"true"`
 	Sequence    uint64       `msg:"s" require:"true"`
@@ -34,7 +34,7 @@ type SwimAck struct {
 
 // SwimAsk requests an indirect probe of a target.
 //
-//catalogue:message kind=114 class=control priority=critical full=keep from=gate,manager,worker since=0
+//catalogue:message kind=114 class=control priority=critical full=keep from=gate,manager,worker since=0 datagram=yes
 type SwimAsk struct {
 	Group       string       `msg:"g" require:"true"`
 	Sequence    uint64       `msg:"s" require:"true"`
@@ -46,7 +46,7 @@ type SwimAsk struct {
 
 // SwimNack reports that the target of a SwimAsk is silent, and its sender is not.
 //
-//catalogue:message kind=115 class=control priority=critical full=keep from=gate,manager,worker since=0
+//catalogue:message kind=115 class=control priority=critical full=keep from=gate,manager,worker since=0 datagram=yes
 type SwimNack struct {
 	Group       string `msg:"g" require:"true"`
 	Sequence    uint64 `msg:"s" require:"true"`
@@ -56,7 +56,7 @@ type SwimNack struct {
 
 // SwimGossip carries news between probes.
 //
-//catalogue:message kind=116 class=control priority=high full=drop from=gate,manager,worker since=0
+//catalogue:message kind=116 class=control priority=high full=drop from=gate,manager,worker since=0 datagram=yes
 type SwimGossip struct {
 	Group       string       `msg:"g" require:"true"`
 	Incarnation uint64       `msg:"i" require:"true"` // of the sender
@@ -66,7 +66,7 @@ type SwimGossip struct {
 // SwimCompare carries a digest of a member's whole list. A member that receives a different
 // digest exchanges lists.
 //
-//catalogue:message kind=117 class=control priority=high full=latest from=gate,manager,worker since=0 subject=Group,Answer
+//catalogue:message kind=117 class=control priority=high full=latest from=gate,manager,worker since=0 subject=Group,Answer datagram=yes
 type SwimCompare struct {
 	Group       string `msg:"g" require:"true"`
 	Incarnation uint64 `msg:"i" require:"true"` // of the sender

@@ -55,6 +55,17 @@ type Roles uint16
 // Has reports whether r is in the set.
 func (s Roles) Has(r Role) bool { return s>>r&1 != 0 }
 
+// String lists the roles, as a sentence does.
+func (s Roles) String() string {
+	var names []string
+	for r := range roleEnd {
+		if r.Valid() && s.Has(r) {
+			names = append(names, r.String())
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
 func (r Role) String() string {
 	switch r {
 	case RoleClient:

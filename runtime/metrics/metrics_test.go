@@ -33,8 +33,10 @@ func sources() Sources {
 			s.Handled[node.InputShed][node.High] = 5
 			return s
 		},
-		Transport: func() transport.Stats { return transport.Stats{Garbage: 4, Skipped: 8, Streams: 2} },
-		Store:     func() store.Stats { return store.Stats{Puts: 9, Commits: 2} },
+		Transport: func() transport.Stats {
+			return transport.Stats{Garbage: 4, Unfit: transport.Unfit{Skipped: 8}, Streams: 2}
+		},
+		Store: func() store.Stats { return store.Stats{Puts: 9, Commits: 2} },
 	}
 }
 

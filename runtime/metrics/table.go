@@ -122,7 +122,9 @@ func transportRows() []row {
 				return []labelled{{"in", float64(s.transport.MessagesIn)}, {"out", float64(s.transport.MessagesOut)}}
 			})},
 		{name: "hyperscale_transport_skipped_messages_total", help: "Messages skipped because a newer version added their kinds.",
-			read: one(func(s *snapshot) float64 { return float64(s.transport.Skipped) })},
+			read: one(func(s *snapshot) float64 { return float64(s.transport.Unfit.Skipped) })},
+		{name: "hyperscale_transport_misplaced_messages_total", help: "Messages of kinds that the sender's role does not send: their streams are broken.",
+			read: one(func(s *snapshot) float64 { return float64(s.transport.Unfit.Misplaced) })},
 		{name: "hyperscale_transport_stream_bytes_total", help: "Bytes of those messages, framing included.", labels: []string{"direction"},
 			read: each(func(s *snapshot) []labelled {
 				return []labelled{{"in", float64(s.transport.BytesIn)}, {"out", float64(s.transport.BytesOut)}}

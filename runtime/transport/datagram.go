@@ -143,7 +143,7 @@ func (t *Transport) hear() {
 			t.quiet.source("a datagram was refused", net.UDPAddrFromAddrPort(from), err)
 			continue
 		}
-		if !t.sink.Message(peer, 0, m) {
+		if t.takes(peer, 0, m) && !t.sink.Message(peer, 0, m) {
 			t.counters.datagrams.dropped.Add(1)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/seal"
@@ -94,6 +95,9 @@ func (t *Transport) hellos(conn net.Conn, dialed bool) (*shaken, error) {
 	if s.peer, err = readHello(r, t.hello); err != nil {
 		return s, err
 	}
+	if refused := calls(t.hello, s.peer, dialed); refused != nil {
+		return s, refused
+	}
 	r.limit, r.slow = message.FrameMax+seal.Overhead, t.config.Limits.Frame
 	_ = conn.SetDeadline(time.Time{})
 	return s, nil
@@ -116,6 +120,16 @@ func (t *Transport) refuse(conn net.Conn, s *shaken, why *RefusedError) {
 	}
 	finish(conn, t.config.Limits.Linger)
 	_, _ = io.CopyN(io.Discard, conn, batchBytes)
+}
+
+// takes reports whether the sender's role may send a message, as a datagram if s is zero.
+func (t *Transport) takes(from node.Peer, s node.StreamID, m node.Message) bool {
+	if message.Fits(m.Kind(), from.Role, t.config.Self.Role, s) {
+		return true
+	}
+	t.counters.misplaced.Add(1)
+	t.config.Observe(event.Misplaced(m, from, s))
+	return false
 }
 
 // skip counts a message of a kind that this version does not know.

@@ -87,7 +87,7 @@ func fits(ours, theirs *message.Hello) *RefusedError {
 		return refuse("environment", theirs.Environment, strconv.Quote(ours.Environment),
 			"set --environment to the same name on all nodes, or correct the address")
 	case !node.Role(theirs.Role).Valid():
-		return refuse("role", strconv.Itoa(int(theirs.Role)), "a role that it knows",
+		return refuse("role", strconv.Itoa(int(theirs.Role)), "one that it knows",
 			"run the same version of hyperscale on both nodes")
 	case theirs.Node == "" || len(theirs.Node) > idMax:
 		return refuse("node", theirs.Node, fmt.Sprintf("a name of 1 to %d bytes", idMax), "set --id")
@@ -98,6 +98,21 @@ func fits(ours, theirs *message.Hello) *RefusedError {
 	case theirs.Node == ours.Node && theirs.Incarnation != ours.Incarnation:
 		// Its own incarnation is the node itself, which may talk to itself.
 		return refuse("node", theirs.Node, "a name other than its own", "give each node an --id of its own")
+	}
+	return nil
+}
+
+// calls checks that the role of the node which opened a stream calls the other one.
+func calls(ours *message.Hello, peer node.Peer, dialed bool) *RefusedError {
+	self := node.Role(ours.Role)
+	callers := message.Callers(self)
+	switch {
+	case dialed && !message.Callers(peer.Role).Has(self):
+		return &RefusedError{Field: "role", Got: peer.Role.String(), Want: "one that a " + self.String() + " calls",
+			Remedy: "correct the address: the " + peer.Role.String() + " " + string(peer.ID) + " has it"}
+	case !dialed && !callers.Has(peer.Role):
+		return &RefusedError{Field: "role", Got: peer.Role.String(), Want: callers.String() + ", as those call a " + self.String(),
+			Remedy: "correct the address: " + string(peer.ID) + " called a " + self.String()}
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ type Stats struct {
 	Full         uint64 // refused: as many clients, or nodes, as this node takes
 	Refused      uint64 // handshakes and datagrams of nodes that do not fit
 	Garbage      uint64 // bytes that are no frame, on connections and in datagrams
-	Skipped      uint64 // messages of kinds that a newer version added
+	Unfit        Unfit
 	Slow         uint64 // handshakes that took too long
 	Handshakes   uint64 // those that ended in another way
 	Opened       uint64 // streams
@@ -30,6 +30,12 @@ type Stats struct {
 
 	Streams   int
 	Strangers int
+}
+
+// Unfit are messages that reached no machine.
+type Unfit struct {
+	Skipped   uint64 // of kinds that a newer version added
+	Misplaced uint64 // of kinds that the sender's role does not send
 }
 
 // Overflows are streams broken for want of room.
@@ -61,11 +67,11 @@ type Unsealed struct {
 }
 
 type counters struct {
-	accepted, acceptErrors, crowded, full, refused, garbage, skipped, slow, handshakes atomic.Uint64
-	opened, broken, queueFull, laneFull                                                atomic.Uint64
-	messagesIn, messagesOut, bytesIn, bytesOut                                         atomic.Uint64
-	datagrams                                                                          datagramCounters
-	unsealed                                                                           unsealedCounters
+	accepted, acceptErrors, crowded, full, refused, garbage, skipped, misplaced, slow, handshakes atomic.Uint64
+	opened, broken, queueFull, laneFull                                                           atomic.Uint64
+	messagesIn, messagesOut, bytesIn, bytesOut                                                    atomic.Uint64
+	datagrams                                                                                     datagramCounters
+	unsealed                                                                                      unsealedCounters
 }
 
 type unsealedCounters struct{ plain, key, forged, replayed atomic.Uint64 }
@@ -96,7 +102,7 @@ func (t *Transport) Stats() Stats {
 	t.mu.Unlock()
 	return Stats{
 		Accepted: c.accepted.Load(), AcceptErrors: c.acceptErrors.Load(), Crowded: c.crowded.Load(), Full: c.full.Load(),
-		Refused: c.refused.Load(), Garbage: c.garbage.Load(), Skipped: c.skipped.Load(), Slow: c.slow.Load(), Handshakes: c.handshakes.Load(),
+		Refused: c.refused.Load(), Garbage: c.garbage.Load(), Unfit: Unfit{Skipped: c.skipped.Load(), Misplaced: c.misplaced.Load()}, Slow: c.slow.Load(), Handshakes: c.handshakes.Load(),
 		Opened: c.opened.Load(), Broken: c.broken.Load(), Overflows: Overflows{Queue: c.queueFull.Load(), Lane: c.laneFull.Load()},
 		MessagesIn: c.messagesIn.Load(), MessagesOut: c.messagesOut.Load(), BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
 		Datagrams: c.datagrams.stats(), Seal: Seal{Streams: sealed, Unsealed: c.unsealed.stats()}, Streams: streams, Strangers: strangers,

@@ -223,6 +223,10 @@ func (s *stream) read(conn net.Conn, r *frameReader) {
 			s.cut("the peer said Hello twice")
 			return
 		}
+		if !s.t.takes(s.peer, s.id, m) {
+			s.cut(fmt.Sprintf("the peer sent a %s, and a %s sends none", message.Name(m.Kind()), s.peer.Role))
+			return
+		}
 		if !s.t.sink.Message(s.peer, s.id, m) {
 			s.t.counters.laneFull.Add(1)
 			s.cut(fmt.Sprintf("the %s lane of this node's mailbox is full", m.Priority()))

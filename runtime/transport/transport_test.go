@@ -368,8 +368,8 @@ func TestMessagesOfNewerVersionsAreSkipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.ear.want(t, "opened 1 b#1", "ping 1 from b on 1", "ping 2 from b on 1")
-	if got := a.Stats(); got.Skipped != 2 || got.Garbage != 0 || got.Broken != 0 {
-		t.Errorf("%d are skipped, %d are garbage and %d streams broke; want 2, 0 and 0", got.Skipped, got.Garbage, got.Broken)
+	if got := a.Stats(); got.Unfit.Skipped != 2 || got.Garbage != 0 || got.Broken != 0 {
+		t.Errorf("%d are skipped, %d are garbage and %d streams broke; want 2, 0 and 0", got.Unfit.Skipped, got.Garbage, got.Broken)
 	}
 	torn := []byte{0, 0, 0, 5, 0, 0xff, 0xfe, 0x82, 0xa1}
 	if _, err := conn.Write(torn); err != nil {

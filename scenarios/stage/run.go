@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -68,6 +69,7 @@ type Report struct {
 	// Broken is when the failure showed: a run that is cut short there fails, too. Zero: only
 	// the whole run shows it.
 	Broken   time.Duration
+	Stack    string        // of a panic
 	Faults   []sim.Fault   // as played, for a schedule file
 	Healed   time.Duration // when the faults without an end of their own ended
 	Accepted int           // jobs that a gate accepted
@@ -87,7 +89,7 @@ func (s Scenario) Run(o Options) (r Report) {
 	st := New(s, o)
 	defer func() {
 		if p := recover(); p != nil {
-			r.Outcome, r.Detail, r.Broken = Panicked, fmt.Sprint(p), st.World.Now()
+			r.Outcome, r.Detail, r.Broken, r.Stack = Panicked, fmt.Sprint(p), st.World.Now(), string(debug.Stack())
 		}
 		st.fill(&r)
 	}()

@@ -122,6 +122,7 @@ func reportBriefly(out io.Writer, r *scenarios.Report, took time.Duration, o sce
 		units.Count(r.Events), r.Accepted, r.Ended, speed(r.Virtual, took))
 	if r.Outcome != scenarios.OK {
 		text += fmt.Sprintf("  %s\n  again: %s\n", units.Clean(r.Detail), reproRun(r, o))
+		text += stackOf(r)
 	}
 	_, err := io.WriteString(out, text)
 	return err
@@ -156,6 +157,7 @@ func reportRun(out io.Writer, r *scenarios.Report, took time.Duration, again str
 		b.WriteString(wrap("also: "+units.Clean(v), 2, 100) + "\n")
 	}
 	fmt.Fprintf(&b, "\nagain: %s\n   by: %s\n look: add --story first, --picture run.html, or --trace run.jsonl\n", again, builtFrom())
+	b.WriteString(stackOf(r))
 	_, err := io.WriteString(out, b.String())
 	return err
 }
@@ -192,4 +194,18 @@ func countFaults(faults []sim.Fault) []string {
 		kinds[i] = fmt.Sprintf("%d %s", counts[k], k)
 	}
 	return kinds
+}
+
+// stackOf is where a panic came from, without the frames of the recovery.
+func stackOf(r *scenarios.Report) string {
+	if r.Stack == "" {
+		return ""
+	}
+	_, from, ok := strings.Cut(r.Stack, "panic(")
+	if !ok {
+		from = r.Stack
+	} else {
+		from = "panic(" + from
+	}
+	return "\n" + from
 }
