@@ -26,14 +26,14 @@ func (p *process) onDatagram(e *event) {
 		digest = in.Message.Digest()
 	}
 	in.Generation = node.Mix(digest, uint64(e.from)<<32|uint64(e.life))
-	if p.takes(in) {
+	if fits(p, in) {
 		p.offer(in)
 	}
 }
 
-// takes reports whether the sender's role may send a message. The door of a node in production
-// decides the same way.
-func (p *process) takes(in *node.Input) bool {
+// fits reports whether a node takes a message from a sender of that role. The door of a node in
+// production decides the same way.
+func fits(p *process, in *node.Input) bool {
 	if message.Fits(in.Message.Kind(), in.From.Role, p.spec.Role, in.Stream) {
 		return true
 	}

@@ -109,7 +109,7 @@ func (s *streams) happen(p *process, a *netsim.Action, e *event, reason string) 
 			digest = m.Digest()
 		}
 		in := node.Input{Kind: node.InputMessage, Stream: id, From: s.Peer(id), Message: m, Generation: node.Mix(digest, uint64(id))}
-		if !p.takes(&in) {
+		if !fits(p, &in) {
 			s.breakEnd(id, "the peer sent what its role does not send")
 			return
 		}

@@ -40,11 +40,14 @@ func TestTheDoor(t *testing.T) {
 			t.Errorf("%s has no sender", message.Name(k))
 		}
 	}
-	for receiver, want := range map[node.Role]string{
-		node.RoleGate: "client or gate or manager", node.RoleManager: "manager or worker", node.RoleWorker: "manager or worker", node.RoleClient: "", node.RoleExecutor: "",
+	for _, c := range []struct {
+		receiver node.Role
+		want     string
+	}{
+		{node.RoleGate, "client or gate or manager"}, {node.RoleManager, "manager or worker"}, {node.RoleWorker, "manager or worker"}, {node.RoleClient, ""}, {node.RoleExecutor, ""},
 	} {
-		if got := message.Callers(receiver).String(); got != want {
-			t.Errorf("%q call a %v, want %q", got, receiver, want)
+		if got := message.Callers(c.receiver).String(); got != c.want {
+			t.Errorf("%q call a %v, want %q", got, c.receiver, c.want)
 		}
 	}
 }

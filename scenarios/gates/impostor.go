@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -69,11 +70,7 @@ func (m *impostor) Step(env node.Env, in *node.Input) {
 		m.forge(env)
 		env.SetTimer(node.Key(node.PartPing, 1), impostorEvery)
 	case node.InputStreamBroken:
-		for to, s := range m.streams {
-			if s == in.Stream {
-				delete(m.streams, to)
-			}
-		}
+		maps.DeleteFunc(m.streams, func(_ node.Addr, s node.StreamID) bool { return s == in.Stream })
 	case node.InputStop:
 		env.Halt("")
 	}
