@@ -6,16 +6,17 @@ import (
 	"hyperscale/core/node"
 )
 
-// arrival says when a message reaches a manager or a worker: never (Lost), or at an instant. A
+// arrival says when a message reaches a machine: never (Lost), or at an instant. A
 // past instant means now.
 type arrival func(to node.ID, in *node.Input) time.Duration
 
 // delayWrapper delays or drops messages of a machine's streams, as a world chooses.
 type delayWrapper struct {
 	wrapper
-	stage *Cluster
-	id    node.ID
-	kept  map[node.Message]node.Input
+	stage   *Cluster
+	arrives arrival
+	id      node.ID
+	kept    map[node.Message]node.Input
 }
 
 // Lost means that a message never arrives.
@@ -26,7 +27,7 @@ func (d *delayWrapper) Step(env node.Env, in *node.Input) {
 	w := d.stage.World
 	switch in.Kind {
 	case node.InputMessage:
-		if at := d.stage.Arrives(d.id, in); at == Lost {
+		if at := d.arrives(d.id, in); at == Lost {
 			return
 		} else if at > w.Now() {
 			m := in.Message

@@ -24,7 +24,8 @@ type Cluster struct {
 	Models   []*sim.Plain     // of each datacenter; nil: model in all
 	Recovers map[node.ID]bool // nodes that start with the order to recover their groups
 	Late     late             // orders that arrive again; idle without Topology.Past
-	Arrives  arrival          // when messages arrive; nil: at once
+	Arrives  arrival          // when messages arrive at managers and workers; nil: at once
+	Meets    arrival          // likewise at gates
 
 	Gates, Managers, Workers, Clients []node.ID
 
@@ -66,7 +67,7 @@ func (s *Cluster) Build(t Topology) {
 			if s.topology.Open {
 				return openWrapper{gate.New(own)}
 			}
-			return gate.New(own)
+			return s.delay(id, gate.New(own), s.Meets)
 		}}))
 		gates = append(gates, s.World.Addr(s.Gates[i]))
 	}
@@ -150,13 +151,18 @@ func (s *Cluster) datacenterNodes(d int, gates, past []node.Addr) {
 // wrap delays a machine's messages, and records its orders so that they can arrive again, if
 // the world wants that.
 func (s *Cluster) wrap(id node.ID, m node.Machine) node.Machine {
-	if s.Arrives != nil {
-		m = &delayWrapper{wrapper: wrapper{m}, stage: s, id: id, kept: map[node.Message]node.Input{}}
-	}
+	m = s.delay(id, m, s.Arrives)
 	if !s.topology.Past {
 		return m
 	}
 	return recordWrapper{wrapper{m}, &s.Late, id}
+}
+
+func (s *Cluster) delay(id node.ID, m node.Machine, arrives arrival) node.Machine {
+	if arrives == nil {
+		return m
+	}
+	return &delayWrapper{wrapper: wrapper{m}, stage: s, arrives: arrives, id: id, kept: map[node.Message]node.Input{}}
 }
 
 func (s *Cluster) addPast(id node.ID, role node.Role) node.ID {

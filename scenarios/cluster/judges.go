@@ -57,3 +57,16 @@ func (s *Cluster) EndsWithin(bound time.Duration) {
 		}
 	})
 }
+
+// Reaches judges that each run of this world visits rare states of machines: else its other
+// judges have nothing to judge.
+func (s *Cluster) Reaches(states ...string) {
+	s.Verdicts = append(s.Verdicts, func() {
+		reached := s.Checker.Reached()
+		for _, state := range states {
+			if reached[state] == 0 && s.Options.Faults == nil {
+				s.Checker.Violate("P", checker.Record{At: s.World.Now()}, "this world is to reach %s, and this run did not", state)
+			}
+		}
+	})
+}

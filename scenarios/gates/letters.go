@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"fmt"
 	"time"
 
 	"hyperscale/checker"
@@ -18,6 +19,8 @@ func letterWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "replayed-letters", Virtual: 4 * time.Minute, Build: cluster.On(buildReplayedLetters),
 			Doc: "More jobs arrive than run, and some wait in the queues for too long. Operators replay these dead letters, each at two gates at once, while gates crash and are cut off. However often a letter is replayed, it is one new job, and the dead letter keeps its end. Once the world has healed, every letter that a gate lists can be replayed."},
+		{Name: "borrowed-letters", Virtual: 100 * time.Second, Within: 40 * time.Second, Build: cluster.On(buildBorrowedLetters),
+			Doc: "A gate misses the files of jobs that die in the queues of the other gates. Later an operator reaches that gate alone, and replays each dead letter there, twice. The gate borrows the programs from the others: each replay is a new job at once, and completes."},
 	}
 }
 
@@ -162,4 +165,75 @@ func (w *letters) end() {
 			w.s.Checker.Violate("P", who, "the replay %v was acknowledged, and has not ended", id)
 		}
 	}
+}
+
+const (
+	borrowedLetters = 4
+	borrowsFrom     = 46 * time.Second // before the gate's first sweep, which fetches what it lacks
+	borrowsAnswer   = 2 * time.Second
+)
+
+// buildBorrowedLetters keeps clients away from one gate until jobs have died, and from the others
+// afterwards. Files reach that gate only if it asks for them.
+func buildBorrowedLetters(s *cluster.Cluster) {
+	t := cluster.GroupTopology()
+	t.Clients = 1
+	t.Gate = func(c *gate.Config) { c.QueueInterval, c.QueueAgeMax = time.Second, letterWait }
+	s.Build(t)
+	s.Reaches("gate/letter-borrowed")
+	who, far := s.Clients[0], s.Choose(s.Gates, 1)
+	near := stage.Without(s.Gates, far[0])
+	s.Fault(sim.Fault{At: time.Second, For: borrowsFrom - 16*time.Second, Kind: sim.FaultPartition, Nodes: stage.Names(far), Peers: stage.Names(s.Clients)})
+	s.Fault(sim.Fault{At: borrowsFrom - 2*time.Second, For: 15 * time.Second, Kind: sim.FaultRefuseAccept, Nodes: stage.Names(near)})
+	s.Fault(sim.Fault{At: borrowsFrom - time.Second, Kind: sim.FaultBreakStreams, Nodes: stage.Names(near), Peers: stage.Names(s.Clients)})
+	wanted := map[message.FileDigest]bool{}
+	s.World.Engage(func(l sim.Letter) bool {
+		switch m := l.Message.(type) {
+		case *message.FileFetch:
+			wanted[m.File] = wanted[m.File] || l.From == far[0]
+		case *message.FileChunk:
+			return l.To == far[0] && !wanted[m.File] && s.World.Now() < borrowsFrom
+		case *message.FileOffer:
+			return l.To == far[0] && s.World.Now() < s.Heal
+		}
+		return false
+	})
+	order := func(n int, at time.Duration, l cluster.Load) *cluster.Order {
+		o := &cluster.Order{Key: fmt.Sprintf("letter-%d", n), Client: who}
+		s.Orders = append(s.Orders, o)
+		submit := s.Submission(o, l, n+1)
+		s.World.At(at, func() { s.Submit(o, submit, 0) })
+		return o
+	}
+	order(0, 4*time.Second, cluster.Load{Vus: 64, Cores: uint32(t.Workers * t.Cores), Duration: 25 * time.Second})
+	completed, want := 0, 0
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.JobChanged); ok && e.To == message.JobCompleted {
+			completed++
+		}
+	})
+	for n := range borrowedLetters {
+		o := order(n+1, 13*time.Second+s.Rand.Duration(0, time.Second), cluster.Load{Vus: 1, Cores: 1, Duration: 3 * time.Second})
+		for number := range uint32(2) {
+			want++
+			at := borrowsFrom + time.Duration(n)*300*time.Millisecond + time.Duration(number)*borrowsAnswer
+			acked := false
+			s.World.At(at, func() {
+				s.World.Command(who, &message.JobReplay{Job: o.Job, Number: number + 1}, func(answer node.Message) {
+					_, acked = answer.(*message.JobAck)
+				})
+			})
+			s.World.At(at+borrowsAnswer, func() {
+				if !acked && s.Options.Faults == nil {
+					s.Checker.Violate("P", s.Record(far[0]), "replay %d of the dead letter %v is not acknowledged after %v by %s, which can borrow its program", number+1, o.Job, borrowsAnswer, far[0])
+				}
+			})
+		}
+	}
+	s.Replays = want
+	s.Verdicts = append(s.Verdicts, func() {
+		if completed != want+1 && s.Options.Faults == nil {
+			s.Checker.Violate("P", s.Record(far[0]), "%d jobs completed, of one that ran and %d replays", completed, want)
+		}
+	})
 }
