@@ -123,10 +123,15 @@ func alertGate(wait time.Duration) func(*gate.Config) {
 
 // submitMany lets clients submit jobs, evenly over a time.
 func submitMany(s *cluster.Cluster, name string, n int, from, over time.Duration, clients []node.ID) {
+	submitLoads(s, name, n, from, over, clients, time.Second)
+}
+
+// submitLoads does the same with jobs that run for so long.
+func submitLoads(s *cluster.Cluster, name string, n int, from, over time.Duration, clients []node.ID, runs time.Duration) {
 	for i := range n {
 		o := &cluster.Order{Key: fmt.Sprintf("%s-%d", name, i), Client: clients[i%len(clients)]}
 		s.Orders = append(s.Orders, o)
-		submit := s.Submission(o, cluster.Load{Vus: 1, Cores: 1, Duration: time.Second}, i+1)
+		submit := s.Submission(o, cluster.Load{Vus: 1, Cores: 1, Duration: runs}, i+1)
 		s.World.At(from+over*time.Duration(i)/time.Duration(n), func() { s.Submit(o, submit, 0) })
 	}
 }

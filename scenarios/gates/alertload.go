@@ -1,0 +1,66 @@
+package gates
+
+import (
+	"fmt"
+	"time"
+
+	"hyperscale/core/alert"
+	"hyperscale/core/gate"
+	"hyperscale/core/worker"
+	"hyperscale/scenarios/cluster"
+	"hyperscale/scenarios/stage"
+	"hyperscale/sim"
+)
+
+// alertLoadWorlds are about the alerts of which several conditions must come together, or last.
+//
+// Three alerts have stories alone. T10 forbids critical-shed in every world. No node that keeps the
+// protocols fills the lane of high-lane, or the stream of destination-saturated, for a minute:
+// it asks what waits there, and sends dispatches, files and figures later.
+func alertLoadWorlds() []stage.Scenario {
+	return []stage.Scenario{
+		{Name: "alerts-emergency", Virtual: 5 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsEmergency),
+			Doc: "Most of what a gate may queue waits there, and twice all gates are cut off from each other for a while. Either alone is no emergency, both at once are: such a gate raises that alert once each time, and clears it once."},
+		{Name: "alerts-of-workers", Virtual: 5 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsOfWorkers),
+			Doc: "The disk of the manager is full, twice, so that its workers keep their results. They are overloaded then: the manager says so once each time, and once that they are not any more. Every job completes."},
+	}
+}
+
+func buildAlertsEmergency(s *cluster.Cluster) {
+	const queue = 24
+	t := cluster.GroupTopology()
+	t.Workers, t.Cores = 1, 1
+	t.Gate = func(c *gate.Config) { c.QueueMax = queue }
+	s.Build(t)
+	w := watchAlerts(s)
+	submitLoads(s, "runs", 1, 6*time.Second, time.Second, s.Clients, 150*time.Second)
+	submitMany(s, "waits", queue*3/2, 10*time.Second, 2*time.Second, s.Clients) // at one gate half of the queue, at least
+	for i := range 2 {
+		const length = 18 * time.Second // no lease ends meanwhile
+		cut := 30*time.Second + time.Duration(i)*90*time.Second + s.Rand.Duration(0, 5*time.Second).Truncate(stage.Tick)
+		for _, id := range s.Gates {
+			s.Fault(sim.Fault{At: cut, For: length, Kind: sim.FaultPartition, Nodes: []string{string(id)}, Peers: stage.Names(stage.Without(s.Gates, id))})
+		}
+		submitMany(s, fmt.Sprintf("cut-%d", i), queue*3/4, cut+time.Second, time.Second, s.Clients)
+		w.span(alert.CircuitOpen, cut+time.Second, cut+length, cut+length+10*time.Second, 20*time.Second)
+		w.anywhere()
+		// A gate whose queue was half full of submissions that it then refused is calm before the heal.
+		w.span(alert.Emergency, cut+time.Second, cut+15*time.Second, cut+length+20*time.Second, 20*time.Second)
+		w.anywhere()
+	}
+}
+
+func buildAlertsOfWorkers(s *cluster.Cluster) {
+	const outbox, cores = 5, 8
+	t := cluster.SmallTopology()
+	t.Cores, t.Work = cores, func(c *worker.Config) { c.OutboxMax = outbox }
+	s.Build(t)
+	s.Complete = true
+	w := watchAlerts(s)
+	for i := range 2 {
+		full := 20*time.Second + time.Duration(i)*100*time.Second
+		submitLoads(s, fmt.Sprintf("kept-%d", i), t.Workers*cores, full-3*time.Second, time.Second, s.Clients, 5*time.Second)
+		s.Fault(sim.Fault{At: full, For: 50 * time.Second, Kind: sim.FaultDiskFull, Nodes: stage.Names(s.Managers)})
+		w.lasts(alert.WorkersOverloaded, full+time.Second, full+50*time.Second, 15*time.Second)
+	}
+}
