@@ -24,6 +24,8 @@ func strainedWorlds() []stage.Scenario {
 			Doc: "One client asks a slow gate a hundred and fifty questions a second. The gate limits that source, and says when it may ask again: its question at that time is answered. Other clients meanwhile ask little, and the gate limits none of them. It acknowledges each of their submissions within a second and a half, and every job completes."},
 		{Name: "full-gates-take-over", Virtual: 5 * time.Minute, Build: cluster.On(buildFullGatesTakeOver),
 			Doc: "Each gate holds as many jobs as it may, and one gate crashes for good. The others have no room for its jobs, and leave them without an owner. Once jobs have ended, the leader of the gates finds jobs without an owner, and takes them over as far as it has room. No job is left when the gate returns, and every job ends."},
+		{Name: "level-oscillation", Virtual: 12 * time.Minute, Within: time.Minute, Build: cluster.On(buildLevelOscillation),
+			Doc: "For ten minutes half of what a gate may queue waits there, or one job less: the bound of a level. The level changes six times at most, not with each job. Every job completes."},
 	}
 }
 
@@ -219,6 +221,59 @@ func takesWhatItFinds(s *cluster.Cluster) {
 					}
 				})
 			}
+		}
+	})
+}
+
+const (
+	levelQueue   = 24
+	levelLasts   = 10 * time.Minute
+	levelChanges = 6
+)
+
+// buildLevelOscillation submits a job whenever fewer wait than the bound of a level.
+func buildLevelOscillation(s *cluster.Cluster) {
+	const begins, look, runs = 5 * time.Second, 500 * time.Millisecond, 3 * time.Second
+	t := cluster.SmallTopology()
+	t.Workers, t.Cores = 1, 1
+	t.Gate = func(c *gate.Config) { c.QueueMax = levelQueue }
+	s.Build(t)
+	s.Complete, s.Served = true, true
+	waits, changes, below := 0, 0, 0
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		switch e := r.Event.(type) {
+		case event.JobChanged:
+			if e.To == message.JobQueued {
+				waits++
+			} else if e.From == message.JobQueued {
+				waits--
+			}
+		case event.LoadChanged:
+			changes++
+			if r.At < begins+levelLasts && changes > levelChanges {
+				s.Checker.Violate("P", r, "the level of %s has changed %d times in %v, now to %s: its load stays near one bound", r.Node, changes, r.At-begins, e.Level)
+			}
+		}
+	})
+	n := 0
+	submit := func() {
+		n++
+		submitLoads(s, fmt.Sprintf("level-%d", n), 1, s.World.Now(), 0, s.Clients, runs)
+	}
+	for range levelQueue / 2 {
+		s.World.At(begins, submit)
+	}
+	for at := begins + time.Second; at < begins+levelLasts; at += look {
+		s.World.At(at, func() {
+			if waits < levelQueue/2 {
+				below++
+				submit()
+			}
+		})
+	}
+	s.Verdicts = append(s.Verdicts, func() {
+		if least := int(levelLasts/runs) / 4; below < least && s.Options.Faults == nil {
+			s.Checker.Violate("P", s.Record(s.Gates[0]), "%d times fewer jobs waited than the bound of a level, want %d: the load was not near it", below, least)
 		}
 	})
 }
