@@ -26,6 +26,8 @@
 //	    subjob and all workers that its manager reports
 //	T9  a core serves one execution at a time, and none for long after its job's end
 //	T10 no node sheds a critical message, or breaks a stream because its mailbox is full
+//	T10b load alone costs no lease, no peer, no member and no attempt (package cluster judges
+//	    it, which knows what befalls a world)
 //	T11 after healing, every accepted job ends within a bound, and has an owner
 //	    until then; no register goes from hand to hand
 //	T12 what a node keeps of anything, its mailbox included, is within its configuration's bound, and at its

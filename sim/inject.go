@@ -13,6 +13,7 @@ type injector struct {
 	shots  []*shot
 	aims   map[*netsim.Rule]*aim // of rules that hold datagrams
 	load   func(Fault)           // plays what clients ask for
+	harmed bool                  // something but load has begun
 }
 
 // activeFault is a fault in force.
@@ -37,6 +38,7 @@ func (x *injector) inject(f Fault) {
 // befall starts a fault and schedules its end.
 func (x *injector) befall(f Fault) {
 	w := x.w
+	x.harmed = x.harmed || !isRequests(f.Kind)
 	if w.trace.watch&WantFaults != 0 {
 		w.trace.observer.Fault(w.now, f)
 	}
@@ -53,6 +55,19 @@ func (x *injector) befall(f Fault) {
 	if f.For > 0 {
 		w.At(w.now+f.For, func() { x.end(a) })
 	}
+}
+
+// Harmed says that something but requests has befallen this world: a fault, or a script that ended
+// or paused a node, or engaged a courier.
+func (w *World) Harmed() bool { return w.faults.harmed }
+
+// isRequests says that a fault is nothing but requests of clients.
+func isRequests(kind string) bool {
+	switch kind {
+	case FaultBurst, FaultPrograms, FaultQueries, FaultHeal:
+		return true
+	}
+	return false
 }
 
 // momentary faults need no end: they act only on what exists when they begin.

@@ -119,6 +119,7 @@ func (w *World) Restart(id node.ID, fate DiskFate) {
 
 // Crash ends a node at once; it loses what it had not synced.
 func (w *World) Crash(id node.ID) {
+	w.faults.harmed = true
 	p := w.find(id)
 	p.wanted = false
 	p.crash()
@@ -126,6 +127,7 @@ func (w *World) Crash(id node.ID) {
 
 // Stop asks a node for a graceful end.
 func (w *World) Stop(id node.ID) {
+	w.faults.harmed = true
 	p := w.find(id)
 	p.wanted = false
 	p.stop()
@@ -133,7 +135,10 @@ func (w *World) Stop(id node.ID) {
 
 // Pause stops a node at once, as SIGSTOP does: inputs wait and timers do not fire, but its
 // clock and its executors go on.
-func (w *World) Pause(id node.ID) { w.find(id).bars.set(barPaused, true) }
+func (w *World) Pause(id node.ID) {
+	w.faults.harmed = true
+	w.find(id).bars.set(barPaused, true)
+}
 
 // Paused says whether a node is paused, though it is alive.
 func (w *World) Paused(id node.ID) bool { return w.find(id).bars.has(barPaused) }

@@ -17,7 +17,10 @@ type Letter struct {
 // Engage gives a courier each datagram that leaves, before the network decides anything. If the
 // courier returns true, it has taken the datagram, and delivers it later or never. Worlds use
 // it if one message must arrive at one moment; faults do not know what messages contain.
-func (w *World) Engage(courier func(Letter) bool) { w.courier = courier }
+func (w *World) Engage(courier func(Letter) bool) {
+	w.faults.harmed = true
+	w.courier = courier
+}
 
 // Deliver delivers a letter, or another message in its place, at a time of the world.
 func (w *World) Deliver(l Letter, at time.Duration) {

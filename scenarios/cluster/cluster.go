@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"hyperscale/checker"
 	"hyperscale/core/client"
 	"hyperscale/core/gate"
 	"hyperscale/core/manager"
@@ -46,6 +47,7 @@ func On(build func(*Cluster)) func(*stage.Stage) {
 
 func newCluster(s *stage.Stage) *Cluster {
 	c := &Cluster{Stage: s, Model: sim.DefaultModel(), Recovers: map[node.ID]bool{}}
+	s.Witness = append(s.Witness, func(r checker.Record) { losesNothing(c, r) })
 	s.Ends = append(s.Ends, c.finishOrders)
 	s.Verdicts = append(s.Verdicts, c.finishClients)
 	return c

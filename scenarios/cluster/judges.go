@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hyperscale/checker"
@@ -69,4 +71,35 @@ func (s *Cluster) Reaches(states ...string) {
 			}
 		}
 	})
+}
+
+// losesNothing judges T10b: while nothing but load befalls a world, no lease expires, no node gives
+// another up, the membership declares none dead, and no attempt is lost for its worker's silence.
+func losesNothing(s *Cluster, r checker.Record) {
+	what := ""
+	switch e := r.Event.(type) {
+	case event.LeaseEnded:
+		if e.Reason == "expired" {
+			what = fmt.Sprintf("lost the lease of job %v in %s", e.Job, e.Group)
+		}
+	case event.PeerLost:
+		what = fmt.Sprintf("gave %s up (%s)", e.Peer, e.Reason)
+	case event.MemberChanged:
+		if e.To == "dead" {
+			what = fmt.Sprintf("declared %s dead (%s)", e.Member, e.Reason)
+		}
+	case event.ShardLost:
+		if strings.HasPrefix(e.Reason, "its worker") {
+			what = fmt.Sprintf("lost shard %v on %s (%s)", e.Shard, e.Worker, e.Reason)
+		}
+	}
+	if what != "" && !s.World.Harmed() && !s.Beyond && !altered(s) {
+		s.Checker.Violate("T10b", r, "%s %s, and nothing but load has befallen this world", r.Node, what)
+	}
+}
+
+// altered says that a node of this world is not as in production, or does not hear all messages.
+func altered(s *Cluster) bool {
+	t := &s.topology
+	return t.Past || t.Open || s.Arrives != nil || s.Meets != nil || len(s.World.Nodes()) != len(s.Nodes)
 }
