@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/epoll"
 )
 
 // TestPlacesFitTheLimitOfOpenFiles: whatever the limit, what a node takes in leaves descriptors
@@ -111,4 +112,55 @@ func TestPlacesOfSources(t *testing.T) {
 			t.Errorf("the source of %s is %s", addr, got)
 		}
 	}
+}
+
+// TestSourcesTakeTurns: a source with a thousand streams that all wait keeps another from its turn
+// for one of them, and its own streams keep their order.
+func TestSourcesTakeTurns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		poller, err := epoll.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = poller.Close() }()
+		h := &hall{poller: poller}
+		sources := make([]source, rapid.IntRange(1, 4).Draw(t, "sources"))
+		waiting := make([][]*guest, len(sources))
+		turns := make([]int, len(sources)) // of others, since it waits or was served
+		t.Repeat(map[string]func(*rapid.T){
+			"queue": func(t *rapid.T) {
+				at := rapid.IntRange(0, len(sources)-1).Draw(t, "source")
+				g := &guest{source: &sources[at]}
+				if len(waiting[at]) == 0 {
+					turns[at] = 0
+				}
+				waiting[at] = append(waiting[at], g)
+				h.queue(g, true, false)
+				h.queue(g, false, true) // it waits already
+			},
+			"take": func(t *rapid.T) {
+				g, hears, says := h.take()
+				if g == nil {
+					for at := range waiting {
+						if len(waiting[at]) > 0 {
+							t.Fatalf("nobody has a turn, and %d of source %d wait", len(waiting[at]), at)
+						}
+					}
+					return
+				}
+				for at := range sources {
+					switch {
+					case g.source != &sources[at]:
+						if turns[at]++; len(waiting[at]) > 0 && turns[at] >= len(sources) {
+							t.Fatalf("source %d waits for %d turns of %d others", at, turns[at], len(sources)-1)
+						}
+					case len(waiting[at]) == 0 || waiting[at][0] != g || !hears || !says:
+						t.Fatalf("it is the turn of another guest of source %d", at)
+					default:
+						waiting[at], turns[at] = waiting[at][1:], 0
+					}
+				}
+			},
+		})
+	})
 }

@@ -27,7 +27,9 @@
 //	TRANSPORT-7 With Config.Keys it delivers only what opens, and says nothing in clear but the
 //	            openings and lengths.
 //	TRANSPORT-8 Sink is never called from inside a call of node.Network.
+//	TRANSPORT-9 One goroutine serves the streams of all clients: sources take turns, each for one
+//	            stream and 2 KiB of it. After half a millisecond of work it pauses.
 //
-// Read transport.go, stream.go, keys.go, handshake.go, greet.go, crowd.go, frame.go, datagram.go, header.go,
+// Read transport.go, stream.go, keys.go, handshake.go, greet.go, crowd.go, hall.go, frame.go, datagram.go, header.go,
 // resolve.go, quiet.go.
 package transport

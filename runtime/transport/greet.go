@@ -29,15 +29,42 @@ func (t *Transport) greet(conn net.Conn) {
 		t.quiet.source("a connection was refused", conn.RemoteAddr(), err)
 		return
 	}
-	defer t.crowd.leave(peer.Role, from)
+	leave := func() { t.crowd.leave(peer.Role, from) }
 	if peer.Role == node.RoleClient && from.IsValid() {
 		shaken.peer.Source = from.String()
 	}
+	if t.seats(peer.Role) && t.seat(conn, shaken, leave) {
+		return
+	}
+	defer leave()
 	if s := t.register(&stream{t: t}); s != nil {
 		s.run(conn, shaken)
 		return
 	}
 	_ = conn.Close() // the node ends
+}
+
+// seat gives a stream to the hall. False: it needs goroutines of its own.
+func (t *Transport) seat(conn net.Conn, with *shaken, leave func()) bool {
+	raw, err := rawOf(conn)
+	if err != nil {
+		return false
+	}
+	h := t.hallOf()
+	if h == nil {
+		return false
+	}
+	g := &guest{hall: h, conn: conn, raw: raw, keys: seal.Keys{ID: with.key, Out: with.out, In: with.reader.keys}, gone: leave}
+	s := t.register(&stream{t: t, guest: g})
+	if s == nil {
+		return false
+	}
+	if !h.enter(g, with) { // closed while it was opening
+		_ = conn.Close()
+		s.over("")
+		leave()
+	}
+	return true
 }
 
 // place gives a peer that has said Hello a place, or tells it why there is none.

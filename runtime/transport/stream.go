@@ -37,6 +37,7 @@ type stream struct {
 	to         node.Addr // empty if accepted
 	cancelDial context.CancelFunc
 	wake       chan struct{} // holds one: the writer has something to look at
+	guest      *guest        // nil: it has goroutines of its own
 
 	mu     sync.Mutex
 	state  state
@@ -72,6 +73,10 @@ func (s *stream) send(m node.Message) {
 }
 
 func (s *stream) poke() {
+	if s.guest != nil {
+		s.guest.hall.call(s.guest)
+		return
+	}
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -199,40 +204,48 @@ func (s *stream) read(conn net.Conn, r *frameReader) {
 			s.drain(conn)
 			return
 		}
-		if unknown := (*message.UnknownKindError)(nil); errors.As(err, &unknown) {
-			s.t.skip(conn.RemoteAddr(), err)
-			continue // a newer version says more than this one understands
-		}
-		if err != nil {
-			if s.t.countSeal(err) {
-				s.t.quiet.source("a peer's frame did not open", conn.RemoteAddr(), err)
-			} else if errors.Is(err, message.ErrFrame) {
-				s.t.counters.garbage.Add(1)
-				s.t.quiet.source("a peer sent what is no frame", conn.RemoteAddr(), err)
-			}
-			s.cut(readReason(err))
-			return
-		}
-		s.t.counters.messagesIn.Add(1)
-		s.t.counters.bytesIn.Add(uint64(4 + message.HeaderSize + m.Size()))
-		switch m := m.(type) {
-		case *message.HelloRefused:
-			s.cut(byPeer(m).Error())
-			return
-		case *message.Hello:
-			s.cut("the peer said Hello twice")
-			return
-		}
-		if !s.t.takes(s.peer, s.id, m) {
-			s.cut(fmt.Sprintf("the peer sent a %s, and a %s sends none", message.Name(m.Kind()), s.peer.Role))
-			return
-		}
-		if !s.t.sink.Message(s.peer, s.id, m) {
-			s.t.counters.laneFull.Add(1)
-			s.cut(fmt.Sprintf("the %s lane of this node's mailbox is full", m.Priority()))
+		if !s.heard(m, err, conn) {
 			return
 		}
 	}
+}
+
+// heard hands a frame to the sink. False: the stream is cut.
+func (s *stream) heard(m message.Body, err error, conn net.Conn) bool {
+	if unknown := (*message.UnknownKindError)(nil); errors.As(err, &unknown) {
+		s.t.skip(conn.RemoteAddr(), err)
+		return true // a newer version says more than this one understands
+	}
+	if err != nil {
+		if s.t.countSeal(err) {
+			s.t.quiet.source("a peer's frame did not open", conn.RemoteAddr(), err)
+		} else if errors.Is(err, message.ErrFrame) {
+			s.t.counters.garbage.Add(1)
+			s.t.quiet.source("a peer sent what is no frame", conn.RemoteAddr(), err)
+		}
+		s.cut(readReason(err))
+		return false
+	}
+	s.t.counters.messagesIn.Add(1)
+	s.t.counters.bytesIn.Add(uint64(4 + message.HeaderSize + m.Size()))
+	switch m := m.(type) {
+	case *message.HelloRefused:
+		s.cut(byPeer(m).Error())
+		return false
+	case *message.Hello:
+		s.cut("the peer said Hello twice")
+		return false
+	}
+	if !s.t.takes(s.peer, s.id, m) {
+		s.cut(fmt.Sprintf("the peer sent a %s, and a %s sends none", message.Name(m.Kind()), s.peer.Role))
+		return false
+	}
+	if !s.t.sink.Message(s.peer, s.id, m) {
+		s.t.counters.laneFull.Add(1)
+		s.cut(fmt.Sprintf("the %s lane of this node's mailbox is full", m.Priority()))
+		return false
+	}
+	return true
 }
 
 // drain reads the peer's last bytes while ours leave: a close with unread bytes would reset the

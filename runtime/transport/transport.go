@@ -73,6 +73,7 @@ type Transport struct {
 	counters  counters
 	datagrams datagrams
 	crowd     crowd
+	seats     func(node.Role) bool // whose accepted streams the hall serves
 
 	dialing context.Context
 	cancel  context.CancelFunc
@@ -82,6 +83,7 @@ type Transport struct {
 	last    node.StreamID
 	streams map[node.StreamID]*stream
 	unknown map[net.Conn]time.Time // accepted then, and have not said Hello
+	hall    *hall                  // nil: no client has come yet
 	closed  bool
 
 	room chan struct{} // bounds the unknown connections: Limits.Strangers
@@ -104,6 +106,7 @@ func New(c Config, s *Sockets) *Transport {
 		config: c, sockets: s, hello: helloOf(&c), streams: map[node.StreamID]*stream{}, unknown: map[net.Conn]time.Time{},
 		quiet: quiet{logger: c.Logger, seen: map[string]time.Time{}},
 		crowd: crowd{sources: map[netip.Addr]int{}},
+		seats: func(r node.Role) bool { return r == node.RoleClient },
 	}
 	t.room = make(chan struct{}, c.Limits.Strangers)
 	t.dialing, t.cancel = context.WithCancel(context.Background())
@@ -172,7 +175,11 @@ func (t *Transport) stream(id node.StreamID) *stream {
 
 // register gives s its id, or returns nil after the end.
 func (t *Transport) register(s *stream) *stream {
-	s.wake = make(chan struct{}, 1)
+	if s.guest == nil {
+		s.wake = make(chan struct{}, 1)
+	} else {
+		s.guest.s = s
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -317,7 +324,11 @@ func (t *Transport) shut() []*stream {
 	for conn := range t.unknown {
 		_ = conn.Close() // a stranger: nothing is owed
 	}
+	hall := t.hall
 	t.mu.Unlock()
+	if hall != nil {
+		hall.close()
+	}
 	t.cancel()
 	t.sockets.Close()
 	return left

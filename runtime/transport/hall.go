@@ -1,0 +1,549 @@
+package transport
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/seal"
+)
+
+// Bounds of what the hall does before it lets others work.
+const (
+	hallTurn   = 16       // guests that it serves
+	hallBytes  = 2 << 10  // that it reads from a guest at once
+	hallLarge  = 64 << 10 // likewise within a large frame
+	hallWorked = 500 * time.Microsecond
+	hallRest   = 250 * time.Microsecond
+)
+
+// hall serves the streams of all clients from one goroutine. A goroutine for each of a thousand
+// connections would make a thousand runnable at once, and those of nodes would wait behind them.
+//
+// Sources take turns, and the streams of one source among themselves: one with a thousand streams
+// waits for its own, and another source for one of them. After hallWorked the hall pauses for
+// hallRest, so that what nodes send comes between.
+type hall struct {
+	t      *Transport
+	poller *epoll.Poller
+
+	mu      sync.Mutex
+	guests  map[uint64]*guest  // by stream
+	sources map[string]*source // those with guests
+	turns   []*source          // those with guests that wait
+	woken   bool               // the poller was, since the goroutine looked at turns
+	over    bool               // nobody enters any more
+	ended   bool               // the goroutine is gone
+
+	// What follows belongs to the goroutine.
+	late         map[*guest]struct{} // those with a deadline
+	next         time.Time           // no deadline is earlier; zero: there is none
+	batch        []node.Message
+	out, scratch []byte
+	in           []byte
+}
+
+// source is the guests of one source that wait for a turn.
+type source struct {
+	waiting []*guest
+	guests  int // all, also those that do not wait
+}
+
+// guest is one stream of the hall.
+type guest struct {
+	hall *hall
+	s    *stream
+	conn net.Conn
+	raw  syscall.RawConn
+	keys seal.Keys // nil directions: its frames are not sealed
+	gone func()    // gives its place back
+
+	// Under the hall's lock.
+	source *source
+	queued bool // it waits in its line
+	hears  bool // something has arrived
+	says   bool // something waits for it, or its stream ends
+
+	ends    bool   // the peer has closed: there is something to read until that is read
+	early   []byte // came with its Hello
+	rest    []byte // of a frame that has not arrived whole
+	out     []byte // what the socket did not take
+	frame   time.Time
+	written time.Time
+	linger  time.Time // when we stop waiting for its last bytes, after ours
+}
+
+// hallOf returns the hall, which begins with the first client. Nil: the node ends, or its limit of
+// open files is reached.
+func (t *Transport) hallOf() *hall {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.hall != nil || t.closed {
+		return t.hall
+	}
+	poller, err := epoll.New()
+	if err != nil {
+		t.config.Logger.Warn("serve clients one by one", "error", err.Error())
+		return nil
+	}
+	h := &hall{t: t, poller: poller, guests: map[uint64]*guest{}, sources: map[string]*source{}, late: map[*guest]struct{}{}, in: make([]byte, hallLarge)}
+	t.hall = h
+	t.workers.Go(h.run)
+	return h
+}
+
+// enter takes a stream in whose handshake is done, or returns false at the end of the node.
+func (h *hall) enter(g *guest, with *shaken) bool {
+	s := g.s
+	s.mu.Lock()
+	s.conn, s.peer, s.key = g.conn, with.peer, with.key
+	alive := s.state == stateOpening
+	if alive {
+		s.state = stateOpen
+	}
+	s.mu.Unlock()
+	if !alive {
+		return false
+	}
+	h.t.counters.opened.Add(1)
+	h.t.sink.StreamOpened(s.id, with.peer)
+	early, _ := with.reader.in.Peek(with.reader.in.Buffered()) // what is buffered can be read
+	g.early = append(g.early, early...)
+	h.mu.Lock()
+	if h.ended {
+		h.mu.Unlock()
+		return false
+	}
+	h.guests[uint64(s.id)] = g
+	if g.source = h.sources[with.peer.Source]; g.source == nil {
+		g.source = &source{}
+		h.sources[with.peer.Source] = g.source
+	}
+	g.source.guests++
+	h.queue(g, true, true)
+	h.mu.Unlock()
+	var failed error
+	if err := g.raw.Control(func(fd uintptr) {
+		failed = h.poller.Add(int(fd), epoll.In|epoll.Out|epoll.RdHup|epoll.Edge, uint64(s.id))
+	}); err == nil && failed != nil {
+		s.cut(reasonOf(failed))
+	}
+	return true
+}
+
+// call makes the hall look at a guest: it has something to be told, or its stream ends.
+func (h *hall) call(g *guest) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.guests[uint64(g.s.id)] == g {
+		h.queue(g, false, true)
+	}
+}
+
+// queue lets a guest wait for its turn. The lock is held.
+func (h *hall) queue(g *guest, hears, says bool) {
+	g.hears, g.says = g.hears || hears, g.says || says
+	if !g.queued {
+		g.queued = true
+		if g.source.waiting = append(g.source.waiting, g); len(g.source.waiting) == 1 {
+			h.turns = append(h.turns, g.source)
+		}
+	}
+	h.wake()
+}
+
+func (h *hall) wake() {
+	if !h.woken {
+		h.woken = true
+		_ = h.poller.Wake() // only a full counter is an error, and that wakes too
+	}
+}
+
+// close lets nobody enter any more. The goroutine ends with its last guest.
+func (h *hall) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over = true
+	h.wake()
+}
+
+// take returns the next guest, and why it is its turn.
+func (h *hall) take() (g *guest, hears, says bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.turns) == 0 {
+		return nil, false, false
+	}
+	l := h.turns[0]
+	g = l.waiting[0]
+	l.waiting = pop(l.waiting)
+	if h.turns = pop(h.turns); len(l.waiting) > 0 {
+		h.turns = append(h.turns, l)
+	}
+	hears, says = g.hears, g.says
+	g.queued, g.hears, g.says = false, false, false
+	return g, hears, says
+}
+
+// pop drops the first one, and keeps the memory of a queue that empties.
+func pop[T any](l []*T) []*T {
+	l[0] = nil
+	if len(l) == 1 {
+		return l[:0]
+	}
+	return l[1:]
+}
+
+// idle says whether nobody waits, and whether the hall is over. From then on a call wakes it.
+func (h *hall) idle() (idle, over bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.woken = false
+	h.ended = h.over && len(h.guests) == 0
+	return len(h.turns) == 0, h.ended
+}
+
+func (h *hall) run() {
+	defer func() { _ = h.poller.Close() }() // nothing is left in it
+	events := make([]epoll.Event, 4*hallTurn)
+	worked := time.Now()
+	for {
+		idle, over := h.idle()
+		if over {
+			return
+		}
+		timeout := time.Duration(0)
+		if idle {
+			timeout = h.timeout()
+		}
+		before := time.Now()
+		n, err := h.poller.Wait(events, timeout)
+		if err != nil {
+			node.Bug("transport: wait for clients: %v", err) // the set is open, and the buffer ours
+		}
+		now := time.Now()
+		if now.Sub(before) > hallRest {
+			worked = now
+		}
+		h.attend(events[:n])
+		for range hallTurn {
+			g, hears, says := h.take()
+			if g == nil {
+				break
+			}
+			if says {
+				h.say(g, now)
+			}
+			if hears {
+				h.hear(g, now)
+			}
+		}
+		h.sweep(now)
+		if time.Since(worked) >= hallWorked {
+			// A pause, not a yield: only a processor that finds nothing to run looks for what has
+			// arrived at the sockets of nodes.
+			time.Sleep(hallRest)
+			worked = time.Now()
+		}
+	}
+}
+
+// attend lets guests wait for whom something has arrived, or whose sockets take more.
+func (h *hall) attend(events []epoll.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.woken = true // until it looks again whether it is idle
+	for i := range events {
+		e := &events[i]
+		g := h.guests[e.Token()]
+		if g == nil {
+			continue // the wake, or a guest that has left
+		}
+		if e.Events&(epoll.RdHup|epoll.Hup|epoll.Err) != 0 {
+			g.ends = true
+		}
+		h.queue(g, e.Readable(), e.Writable())
+	}
+}
+
+// again lets a guest wait that has more to read.
+func (h *hall) again(g *guest) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.guests[uint64(g.s.id)] == g {
+		h.queue(g, true, false)
+	}
+}
+
+// hear reads once from a guest.
+func (h *hall) hear(g *guest, now time.Time) {
+	if early := g.early; early != nil {
+		g.early = nil
+		h.parse(g, early, now)
+	}
+	size := hallBytes
+	if len(g.rest) >= hallBytes {
+		size = hallLarge
+	}
+	var n int
+	var failed error
+	err := g.raw.Read(func(fd uintptr) bool {
+		n, failed = unix.Read(int(fd), h.in[:size])
+		return true
+	})
+	switch {
+	case err != nil:
+		h.leave(g) // cut meanwhile
+	case failed == unix.EAGAIN:
+	case failed == unix.EINTR:
+		h.again(g)
+	case g.s.closing():
+		if failed != nil || n == 0 {
+			h.leave(g)
+		} else {
+			h.again(g)
+		}
+	case failed != nil:
+		g.s.cut(readReason(os.NewSyscallError("read", failed)))
+		h.leave(g)
+	case n == 0 && len(g.rest) > 0:
+		g.s.cut(readReason(fmt.Errorf("cut short after %d bytes: %w", len(g.rest), io.ErrUnexpectedEOF)))
+		h.leave(g)
+	case n == 0:
+		g.s.cut(readReason(io.EOF))
+		h.leave(g)
+	default:
+		if h.parse(g, h.in[:n], now); n == size || g.ends {
+			h.again(g)
+		}
+	}
+}
+
+// parse hands the whole frames of what has arrived to the sink.
+func (h *hall) parse(g *guest, b []byte, now time.Time) {
+	if len(g.rest) > 0 {
+		g.rest = append(g.rest, b...)
+		b = g.rest
+	}
+	whole := false
+	for len(b) >= 4 {
+		length := binary.BigEndian.Uint32(b)
+		if length < message.HeaderSize || length > message.FrameMax+seal.Overhead {
+			g.s.heard(nil, &tooLongError{length, message.FrameMax + seal.Overhead}, g.conn)
+			return
+		}
+		if uint32(len(b)-4) < length {
+			break
+		}
+		m, err := g.open(b[4 : 4+length])
+		b, whole = b[4+length:], true
+		if !g.s.heard(m, err, g.conn) || g.s.closing() {
+			return
+		}
+	}
+	if len(b) == 0 {
+		g.rest, g.frame = nil, time.Time{}
+		return
+	}
+	if whole || g.rest == nil {
+		g.rest = append(make([]byte, 0, 2*len(b)), b...)
+		g.frame = time.Time{}
+	}
+	if g.frame.IsZero() {
+		g.frame = now.Add(h.t.config.Limits.Frame)
+		h.limit(g, g.frame)
+	}
+}
+
+// open decodes a frame, in its own bytes.
+func (g *guest) open(b []byte) (message.Body, error) {
+	if g.keys.In != nil {
+		var err error
+		if b, err = g.keys.In.Open(b); err != nil {
+			return nil, err
+		}
+	}
+	return message.Decode(b)
+}
+
+// say writes to a guest what waits for it, one batch a turn, or ends it.
+func (h *hall) say(g *guest, now time.Time) {
+	s := g.s
+	if len(g.out) == 0 {
+		s.mu.Lock()
+		h.batch = s.queue.take(h.batch[:0], batchBytes)
+		state := s.state
+		s.mu.Unlock()
+		switch {
+		case state == stateEnded:
+			h.leave(g)
+			return
+		case len(h.batch) == 0 && state == stateClosing:
+			h.finish(g, now)
+			return
+		case len(h.batch) == 0:
+			return
+		}
+		h.out = h.out[:0]
+		for i, m := range h.batch {
+			var err error
+			if h.out, h.scratch, err = appendFrame(h.out, h.scratch, g.keys.Out, m); err != nil {
+				s.cut(err.Error())
+				h.leave(g)
+				return
+			}
+			h.batch[i] = nil
+		}
+		h.t.counters.messagesOut.Add(uint64(len(h.batch)))
+		h.t.counters.bytesOut.Add(uint64(len(h.out)))
+		g.written = now.Add(h.t.config.Limits.Write)
+		h.put(g, h.out, now)
+		if cap(h.out) > 2*batchBytes {
+			h.out, h.scratch = nil, nil
+		}
+		return
+	}
+	h.put(g, g.out, now)
+}
+
+// put writes bytes, keeps what the socket does not take, and comes back for more.
+func (h *hall) put(g *guest, b []byte, now time.Time) {
+	var n int
+	var failed error
+	err := g.raw.Write(func(fd uintptr) bool {
+		n, failed = unix.Write(int(fd), b)
+		return true
+	})
+	switch {
+	case err != nil:
+		h.leave(g) // cut meanwhile
+		return
+	case failed == unix.EAGAIN:
+		n = 0
+	case failed == unix.EINTR:
+		n = 0
+		defer h.call(g)
+	case failed != nil:
+		g.s.cut("write: " + os.NewSyscallError("write", failed).Error())
+		h.leave(g)
+		return
+	}
+	if b = b[n:]; len(b) > 0 {
+		g.out = append(g.out[:0], b...) // forwards in its own memory, if it is that
+		h.limit(g, g.written)
+	} else {
+		g.out, g.written = nil, time.Time{}
+	}
+	if len(b) > 0 {
+		return
+	}
+	g.s.mu.Lock()
+	more := g.s.queue.bytes > 0 || g.s.state >= stateClosing
+	g.s.mu.Unlock()
+	if more {
+		h.call(g)
+	}
+}
+
+// finish tells a guest that nothing more comes, and waits for its last bytes.
+func (h *hall) finish(g *guest, now time.Time) {
+	if !g.linger.IsZero() {
+		return
+	}
+	if c, ok := g.conn.(*net.TCPConn); ok {
+		_ = c.CloseWrite() // its end of the stream closes the rest
+	}
+	g.frame, g.linger = time.Time{}, now.Add(h.t.config.Limits.Linger)
+	h.limit(g, g.linger)
+}
+
+// limit makes the sweep look at a guest at an instant, or before.
+func (h *hall) limit(g *guest, at time.Time) {
+	h.late[g] = struct{}{}
+	if h.next.IsZero() || at.Before(h.next) {
+		h.next = at
+	}
+}
+
+// timeout is how long no deadline passes.
+func (h *hall) timeout() time.Duration {
+	if h.next.IsZero() {
+		return epoll.Forever
+	}
+	return max(0, time.Until(h.next))
+}
+
+// sweep ends the guests whose deadline has passed.
+func (h *hall) sweep(now time.Time) {
+	if h.next.IsZero() || now.Before(h.next) {
+		return
+	}
+	h.next = time.Time{}
+	//lint:orderfree each by itself
+	for g := range h.late {
+		switch {
+		case passed(g.linger, now):
+			h.leave(g)
+		case passed(g.frame, now):
+			g.s.cut(readReason(fmt.Errorf("cut short after %d bytes: %w", len(g.rest), os.ErrDeadlineExceeded)))
+			h.leave(g)
+		case passed(g.written, now) && len(g.out) > 0:
+			g.s.cut("write: " + os.ErrDeadlineExceeded.Error())
+			h.leave(g)
+		default:
+			delete(h.late, g)
+			for _, at := range [...]time.Time{g.linger, g.frame, g.written} {
+				if !at.IsZero() {
+					h.limit(g, at)
+				}
+			}
+		}
+	}
+}
+
+func passed(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
+
+// leave ends a guest's stream. Calls for it come to nothing.
+func (h *hall) leave(g *guest) {
+	id := uint64(g.s.id)
+	h.mu.Lock()
+	here := h.guests[id] == g
+	if here {
+		delete(h.guests, id)
+		if g.source.guests--; g.source.guests == 0 {
+			delete(h.sources, g.s.peer.Source)
+		}
+	}
+	if h.over && len(h.guests) == 0 {
+		h.wake() // to end
+	}
+	h.mu.Unlock()
+	delete(h.late, g)
+	if !here {
+		return
+	}
+	_ = g.conn.Close() // it may be closed already
+	g.rest, g.out = nil, nil
+	g.s.over("")
+	g.gone()
+}
+
+// rawOf returns the descriptor of a connection that has one.
+func rawOf(conn net.Conn) (syscall.RawConn, error) {
+	c, ok := conn.(syscall.Conn)
+	if !ok {
+		return nil, errors.New("no descriptor")
+	}
+	return c.SyscallConn()
+}
