@@ -35,7 +35,7 @@ type crowd struct {
 func (c *cluster) submitAll(ctx context.Context, seed uint64) *crowd {
 	w := &crowd{quit: make(chan struct{})}
 	file := filepath.Join(c.dir, "test.star")
-	if err := os.WriteFile(file, []byte(workflow), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(testFile), 0o644); err != nil {
 		panic(err) // the directory was made a moment ago
 	}
 	for i, m := range c.clients {
@@ -54,8 +54,8 @@ func (c *cluster) submitAll(ctx context.Context, seed uint64) *crowd {
 	return w
 }
 
-// workflow is what clients submit: a little load for two seconds.
-const workflow = `target = param("target", default = "http://127.0.0.1:8080")
+// testFile is what clients submit: a little load for two seconds.
+const testFile = `target = param("target", default = "http://127.0.0.1:8080")
 
 workflow(
     name = "main",

@@ -34,6 +34,8 @@ type machine struct {
 // cluster is the cluster that a run breaks.
 type cluster struct {
 	options  options
+	shape    shape
+	direct   bool // all hosts are addresses of this process's own namespace
 	dir      string
 	fabric   *fabric
 	machines []*machine // gates, managers, workers
@@ -43,17 +45,22 @@ type cluster struct {
 	deaths   deaths
 }
 
-const (
-	gates       = 3
-	datacenters = 2
-	managers    = 3 // of each datacenter
-	workers     = 2 // of each datacenter
-	clients     = 3
-	cores       = 2 // of each worker
-)
+// shape is how many nodes a cluster has.
+type shape struct {
+	gates       int
+	datacenters int
+	managers    int // of each datacenter
+	workers     int // of each datacenter
+	clients     int
+}
+
+// broken is the cluster that a run breaks.
+var broken = shape{gates: 3, datacenters: 2, managers: 3, workers: 2, clients: 3}
+
+const cores = 2 // of each worker
 
 func start(o options, dir string) (*cluster, error) {
-	c := &cluster{options: o, dir: dir, fabric: newFabric()}
+	c := &cluster{options: o, shape: broken, dir: dir, fabric: newFabric()}
 	if err := c.fabric.addSelf(); err != nil {
 		return c, err
 	}
@@ -90,7 +97,7 @@ func (c *cluster) plan() {
 	}
 	var gateHosts []byte
 	var set []string
-	for range gates {
+	for range c.shape.gates {
 		h := host()
 		gateHosts, set = append(gateHosts, h), append(set, address(h)+":7400")
 	}
@@ -99,11 +106,11 @@ func (c *cluster) plan() {
 	for i, h := range gateHosts {
 		add("gate", fmt.Sprintf("gate-%d", i+1), h, lease...)
 	}
-	for d := range datacenters {
+	for d := range c.shape.datacenters {
 		dc := string(rune('a' + d))
 		var hosts []byte
 		var set []string
-		for range managers {
+		for range c.shape.managers {
 			h := host()
 			hosts, set = append(hosts, h), append(set, address(h)+":7400")
 		}
@@ -111,15 +118,23 @@ func (c *cluster) plan() {
 		for i, h := range hosts {
 			add("manager", fmt.Sprintf("manager-%s-%d", dc, i+1), h, append(lease, "--managers", members, "--datacenter", "dc-"+dc)...)
 		}
-		for i := range workers {
+		for i := range c.shape.workers {
 			add("worker", fmt.Sprintf("worker-%s-%d", dc, i+1), host(), "--managers", members, "--datacenter", "dc-"+dc, "--cores", strconv.Itoa(cores))
 		}
 	}
-	for i := range clients {
+	for i := range c.shape.clients {
 		c.clients = append(c.clients, &machine{name: fmt.Sprintf("client-%d", i+1), role: "client", host: host()})
 	}
 	h := host()
 	c.target = &machine{name: "target", role: "target", host: h, dir: filepath.Join(c.dir, "target"), args: []string{"target", "--listen", address(h) + ":8080"}}
+}
+
+// command is the binary on a machine's host.
+func (c *cluster) command(m *machine, args ...string) *exec.Cmd {
+	if c.direct {
+		return exec.Command(c.options.binary, args...)
+	}
+	return exec.Command("ip", append([]string{"netns", "exec", m.name, c.options.binary}, args...)...)
 }
 
 func (m *machine) start(c *cluster) error {
@@ -132,7 +147,7 @@ func (m *machine) start(c *cluster) error {
 	if err != nil {
 		return err
 	}
-	m.cmd = exec.Command("ip", append([]string{"netns", "exec", m.name, c.options.binary}, m.args...)...)
+	m.cmd = c.command(m, m.args...)
 	m.cmd.Stdout, m.cmd.Stderr = log, log
 	m.gone, m.stopped = make(chan struct{}), false
 	if err := m.cmd.Start(); err != nil {
@@ -183,6 +198,9 @@ func (c *cluster) kill() {
 			m.crash()
 		}
 	}
+	if c.direct {
+		return
+	}
 	for _, m := range c.all() {
 		removeHost(m.name)
 	}
@@ -193,9 +211,8 @@ func (c *cluster) kill() {
 func (c *cluster) settle(ctx context.Context) error {
 	deadline := time.Now().Add(30 * time.Second)
 	for {
-		cmd := exec.CommandContext(ctx, "ip", "netns", "exec", c.clients[0].name, c.options.binary, "datacenters", "--gate", c.gates, "--cluster", "chaos", "--json")
-		out, err := cmd.Output()
-		if err == nil && strings.Count(string(out), fmt.Sprintf(`"cores_total": %d`, workers*cores)) == datacenters {
+		out, err := c.command(c.clients[0], "datacenters", "--gate", c.gates, "--cluster", "chaos", "--json").Output()
+		if err == nil && strings.Count(string(out), fmt.Sprintf(`"cores_total": %d`, c.shape.workers*cores)) == c.shape.datacenters {
 			return nil
 		}
 		if time.Now().After(deadline) {

@@ -7,6 +7,13 @@
 // Signals kill and stop processes. Clients submit all the time. Nodes and clients write
 // histories (--history), and one checker reads them all.
 //
+// With --flood, a thousand connections send requests, garbage and halves of frames to all gates
+// meanwhile, and obey nothing. Executors of some workers die as soon as they start. The flood
+// goes on until the last honest client has its answer.
+//
+// With --measure it breaks nothing: it cancels jobs at a gate without a flood, then with one, and
+// compares. All nodes then share one namespace, so that no switch carries their packets.
+//
 // It is not the simulator: nothing repeats exactly, a seed only draws the same schedule again.
 // It needs Linux, root, /dev/net/tun and the ip command, and says so where they are missing.
 // All namespaces are its own, and gone when it ends.
@@ -18,6 +25,9 @@
 //	CHAOS-3 A run is good only if the checker finds nothing, and every acknowledged job ended
 //	        within a minute of healing. Memory and goroutines must be back near where they
 //	        began.
+//	CHAOS-4 A flooded run is good only if no node ever took more than 192 MiB, and the flood
+//	        was answered and refused.
 //
-// Read main.go, switch.go, hosts.go, cluster.go, faults.go, clients.go, judge.go.
+// Read main.go, switch.go, hosts.go, cluster.go, faults.go, flood.go, clients.go, judge.go, then
+// measure.go and prober.go.
 package main

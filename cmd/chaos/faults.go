@@ -70,7 +70,11 @@ func (c *cluster) drawFault(draw *rand.Rand) fault {
 		}
 	}
 	one := some[0]
-	switch draw.IntN(8) {
+	kinds := 8
+	if c.options.flood {
+		kinds = 10
+	}
+	switch draw.IntN(kinds) {
 	case 0, 1:
 		return fault{"kill -9 " + one.name, one.crash, func() { c.again(one) }}
 	case 2:
@@ -79,6 +83,10 @@ func (c *cluster) drawFault(draw *rand.Rand) fault {
 		return fault{"cut off " + names, cut(1, true), cut(-1, true)}
 	case 5:
 		return fault{"nobody hears " + names, cut(1, false), cut(-1, false)}
+	case 8, 9:
+		worker := c.machines[len(c.machines)-1-draw.IntN(c.shape.workers)]
+		done := make(chan struct{})
+		return fault{"kill each executor of " + worker.name, func() { go worker.blackHole(done) }, func() { close(done) }}
 	case 6:
 		share := 0.02 + 0.2*draw.Float64()
 		return fault{fmt.Sprintf("lose %.0f %% of all packets", 100*share), everybody(func(w *way) { w.loss = share }), everybody(func(w *way) { w.loss = 0 })}

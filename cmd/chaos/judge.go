@@ -12,6 +12,7 @@ import (
 
 	"hyperscale/checker"
 	"hyperscale/checker/history"
+	"hyperscale/cmd/chaos/internal/flood"
 )
 
 // Bounds of a process's growth, from its start to its end, that is no leak.
@@ -19,6 +20,9 @@ const (
 	goroutinesMore = 20
 	heapMore       = 64 << 20
 )
+
+// peakMost bounds the memory of a node that is flooded.
+const peakMost = 192 << 20
 
 // driftPPM is the bound that the nodes count on; all read one clock here.
 const driftPPM = 10_000
@@ -35,9 +39,17 @@ type report struct {
 	events        int
 	results       int // that were judged, too
 	violations    []checker.Violation
+
+	flood *flood.Report // nil: there was none
+	peak  int64         // most memory of a node until the flood's end
 }
 
 func (r *report) good() bool {
+	if r.flood != nil {
+		if served, refused := r.flood.Answered(); r.peak > peakMost || served == 0 || refused == 0 {
+			return false
+		}
+	}
 	return len(r.late) == 0 && len(r.grown) == 0 && len(r.violations) == 0 && r.acknowledged > 0 && r.results > 0
 }
 
@@ -49,6 +61,9 @@ func (r *report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d faults, %d jobs submitted, %d acknowledged, all answered %v after healing, %d events and %d results judged", word,
 		len(r.faults), r.submitted, r.acknowledged, r.slowest, r.events, r.results)
+	if r.flood != nil {
+		fmt.Fprintf(&b, "\n  %s, a node took %d MiB of at most %d", summary(r.flood), r.peak>>20, peakMost>>20)
+	}
 	for _, list := range [][]string{r.late, r.grown} {
 		for _, line := range list {
 			b.WriteString("\n  " + line)

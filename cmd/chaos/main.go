@@ -11,8 +11,11 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
+
+	"hyperscale/cmd/chaos/internal/flood"
 )
 
 // options of all runs.
@@ -25,7 +28,15 @@ type options struct {
 	quorumTimeout time.Duration
 	dir           string
 	binary        string
+	flood         bool
+	measure       int // rounds
+	rate          int // of the flood
+	connections   int // of the flood
 }
+
+// floodJobs is how many jobs a flood submits, again and again: they wait and run beside those of
+// honest clients, and must end as theirs.
+const floodJobs = 60
 
 // inside says that this process runs in its own namespaces already.
 const inside = "HYPERSCALE_CHAOS_INSIDE"
@@ -40,10 +51,16 @@ func main() {
 	flag.DurationVar(&o.quorumTimeout, "quorum-timeout", time.Second, "of gates and managers")
 	flag.StringVar(&o.dir, "dir", "out/chaos", "where histories and logs stay")
 	flag.StringVar(&o.binary, "binary", "bin/hyperscale", "what to run")
+	flag.BoolVar(&o.flood, "flood", false, "clients that obey nothing flood the gates, and workers' executors die at once")
+	flag.IntVar(&o.connections, "connections", 1000, "of the flood")
+	flag.IntVar(&o.rate, "rate", 1000, "of the flood's requests a second")
+	flag.IntVar(&o.measure, "measure", 0, "break nothing: compare a flooded gate with an idle one, in so many rounds")
 	flag.Parse()
 	log.SetFlags(log.Ltime)
 	var err error
-	if os.Getenv(inside) == "" {
+	if config := os.Getenv(floods); config != "" {
+		err = runFlood(config)
+	} else if os.Getenv(inside) == "" {
 		err = enter(o)
 	} else {
 		err = play(o)
@@ -102,6 +119,9 @@ func play(o options) error {
 	if o.binary, err = filepath.Abs(o.binary); err != nil {
 		return err
 	}
+	if o.measure > 0 {
+		return measure(ctx, o)
+	}
 	bad := 0
 	for i := range o.runs {
 		seed := o.seed + uint64(i)
@@ -141,6 +161,12 @@ func once(ctx context.Context, o options, seed uint64, dir string) (*report, err
 		return nil, err
 	}
 	r := &report{before: c.measure()}
+	var f *flooding
+	if o.flood {
+		if f, err = c.startFlood(flood.Config{Gates: strings.Split(c.gates, ","), Connections: o.connections, Rate: o.rate, Jobs: floodJobs, Hostile: true, Seed: seed}); err != nil {
+			return nil, err
+		}
+	}
 	clients := c.submitAll(ctx, seed)
 	draw := rand.New(rand.NewPCG(seed, 1))
 	r.faults = c.breakThings(ctx, draw, o.length)
@@ -149,6 +175,14 @@ func once(ctx context.Context, o options, seed uint64, dir string) (*report, err
 	clients.stop()
 	r.submitted, r.acknowledged, r.late = clients.wait(ctx, healed.Add(o.heal))
 	r.slowest = time.Since(healed).Round(time.Second)
+	if f != nil {
+		for _, m := range c.machines {
+			r.peak = max(r.peak, m.peak())
+		}
+		if r.flood, err = f.stop(); err != nil {
+			return nil, err
+		}
+	}
 	time.Sleep(3 * time.Second) // streams of clients that have gone are noticed
 	r.after = c.measure()
 	c.kill()

@@ -135,15 +135,15 @@ func TestSourcesTakeTurns(t *testing.T) {
 					turns[at] = 0
 				}
 				waiting[at] = append(waiting[at], g)
-				h.queue(g, true, false)
-				h.queue(g, false, true) // it waits already
+				h.queue(g, hears)
+				h.queue(g, says) // it waits already
 			},
 			"take": func(t *rapid.T) {
-				g, hears, says := h.take()
+				g, why := h.take()
 				if g == nil {
 					for at := range waiting {
 						if len(waiting[at]) > 0 {
-							t.Fatalf("nobody has a turn, and %d of source %d wait", len(waiting[at]), at)
+							t.Fatalf("no guest has a turn, and %d of source %d wait", len(waiting[at]), at)
 						}
 					}
 					return
@@ -154,7 +154,7 @@ func TestSourcesTakeTurns(t *testing.T) {
 						if turns[at]++; len(waiting[at]) > 0 && turns[at] >= len(sources) {
 							t.Fatalf("source %d waits for %d turns of %d others", at, turns[at], len(sources)-1)
 						}
-					case len(waiting[at]) == 0 || waiting[at][0] != g || !hears || !says:
+					case len(waiting[at]) == 0 || waiting[at][0] != g || why != hears|says:
 						t.Fatalf("it is the turn of another guest of source %d", at)
 					default:
 						waiting[at], turns[at] = waiting[at][1:], 0

@@ -43,7 +43,7 @@ type hall struct {
 	sources map[string]*source // those with guests
 	turns   []*source          // those with guests that wait
 	woken   bool               // the poller was, since the goroutine looked at turns
-	over    bool               // nobody enters any more
+	over    bool               // no guest enters any more
 	ended   bool               // the goroutine is gone
 
 	// What follows belongs to the goroutine.
@@ -60,6 +60,14 @@ type source struct {
 	guests  int // all, also those that do not wait
 }
 
+// cause is why a guest waits for its turn.
+type cause uint8
+
+const (
+	hears cause = 1 << iota // bytes have arrived
+	says                    // messages wait for it, or its stream ends
+)
+
 // guest is one stream of the hall.
 type guest struct {
 	hall *hall
@@ -71,9 +79,7 @@ type guest struct {
 
 	// Under the hall's lock.
 	source *source
-	queued bool // it waits in its line
-	hears  bool // something has arrived
-	says   bool // something waits for it, or its stream ends
+	why    cause // it waits in its source's line; zero: it does not
 
 	ends    bool   // the peer has closed: there is something to read until that is read
 	early   []byte // came with its Hello
@@ -131,7 +137,7 @@ func (h *hall) enter(g *guest, with *shaken) bool {
 		h.sources[with.peer.Source] = g.source
 	}
 	g.source.guests++
-	h.queue(g, true, true)
+	h.queue(g, hears|says)
 	h.mu.Unlock()
 	var failed error
 	if err := g.raw.Control(func(fd uintptr) {
@@ -142,24 +148,23 @@ func (h *hall) enter(g *guest, with *shaken) bool {
 	return true
 }
 
-// call makes the hall look at a guest: it has something to be told, or its stream ends.
+// call makes the hall look at a guest: a message waits for it, or its stream ends.
 func (h *hall) call(g *guest) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.guests[uint64(g.s.id)] == g {
-		h.queue(g, false, true)
+		h.queue(g, says)
 	}
 }
 
 // queue lets a guest wait for its turn. The lock is held.
-func (h *hall) queue(g *guest, hears, says bool) {
-	g.hears, g.says = g.hears || hears, g.says || says
-	if !g.queued {
-		g.queued = true
+func (h *hall) queue(g *guest, why cause) {
+	if g.why == 0 {
 		if g.source.waiting = append(g.source.waiting, g); len(g.source.waiting) == 1 {
 			h.turns = append(h.turns, g.source)
 		}
 	}
+	g.why |= why
 	h.wake()
 }
 
@@ -170,7 +175,7 @@ func (h *hall) wake() {
 	}
 }
 
-// close lets nobody enter any more. The goroutine ends with its last guest.
+// close lets no guest enter any more. The goroutine ends with its last guest.
 func (h *hall) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -179,11 +184,11 @@ func (h *hall) close() {
 }
 
 // take returns the next guest, and why it is its turn.
-func (h *hall) take() (g *guest, hears, says bool) {
+func (h *hall) take() (g *guest, why cause) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.turns) == 0 {
-		return nil, false, false
+		return nil, 0
 	}
 	l := h.turns[0]
 	g = l.waiting[0]
@@ -191,9 +196,8 @@ func (h *hall) take() (g *guest, hears, says bool) {
 	if h.turns = pop(h.turns); len(l.waiting) > 0 {
 		h.turns = append(h.turns, l)
 	}
-	hears, says = g.hears, g.says
-	g.queued, g.hears, g.says = false, false, false
-	return g, hears, says
+	why, g.why = g.why, 0
+	return g, why
 }
 
 // pop drops the first one, and keeps the memory of a queue that empties.
@@ -205,7 +209,7 @@ func pop[T any](l []*T) []*T {
 	return l[1:]
 }
 
-// idle says whether nobody waits, and whether the hall is over. From then on a call wakes it.
+// idle says whether no guest waits, and whether the hall is over. From then on a call wakes it.
 func (h *hall) idle() (idle, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -238,14 +242,14 @@ func (h *hall) run() {
 		}
 		h.attend(events[:n])
 		for range hallTurn {
-			g, hears, says := h.take()
+			g, why := h.take()
 			if g == nil {
 				break
 			}
-			if says {
+			if why&says != 0 {
 				h.say(g, now)
 			}
-			if hears {
+			if why&hears != 0 {
 				h.hear(g, now)
 			}
 		}
@@ -273,7 +277,12 @@ func (h *hall) attend(events []epoll.Event) {
 		if e.Events&(epoll.RdHup|epoll.Hup|epoll.Err) != 0 {
 			g.ends = true
 		}
-		h.queue(g, e.Readable(), e.Writable())
+		if e.Readable() {
+			h.queue(g, hears)
+		}
+		if e.Writable() {
+			h.queue(g, says)
+		}
 	}
 }
 
@@ -282,7 +291,7 @@ func (h *hall) again(g *guest) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.guests[uint64(g.s.id)] == g {
-		h.queue(g, true, false)
+		h.queue(g, hears)
 	}
 }
 
@@ -514,7 +523,7 @@ func (h *hall) sweep(now time.Time) {
 
 func passed(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
-// leave ends a guest's stream. Calls for it come to nothing.
+// leave ends a guest's stream. Later calls for it have no effect.
 func (h *hall) leave(g *guest) {
 	id := uint64(g.s.id)
 	h.mu.Lock()

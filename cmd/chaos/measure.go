@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hyperscale/checker/history"
+	"hyperscale/cmd/chaos/internal/flood"
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+)
+
+// measured is the cluster whose first gate a measurement floods.
+var measured = shape{gates: 3, datacenters: 1, managers: 1, workers: 1, clients: 2}
+
+// warm is how long a phase lasts before its figures count.
+const warm = 2 * time.Second
+
+// cancelsEach is how many jobs a second a measurement cancels.
+const cancelsEach = 20
+
+// startDirect starts a cluster in this process's own namespace: no switch carries its packets.
+// Unless it is recorded, its nodes write no histories.
+func startDirect(o options, dir string, recorded bool) (*cluster, error) {
+	c := &cluster{options: o, shape: measured, dir: dir, direct: true}
+	c.plan()
+	if err := ip("link", "set", "lo", "up"); err != nil {
+		return c, err
+	}
+	for host := byte(own); host <= c.target.host; host++ {
+		_ = ip("addr", "add", address(host)+"/32", "dev", "lo") // an earlier round has added it
+	}
+	for _, m := range append([]*machine{c.target}, c.machines...) {
+		if at := slices.Index(m.args, "--history"); at >= 0 && !recorded {
+			m.args = slices.Delete(m.args, at, at+2)
+		}
+		if err := m.start(c); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// phase is a gate for a while, without a flood or with one.
+type phase struct {
+	cancels   []time.Duration // from the request to the answer
+	updates   []time.Duration // of registers, by a majority
+	extended  int             // leases
+	expired   int
+	processor time.Duration // of the gate
+	lasted    time.Duration
+	peak      int64
+
+	begin, end time.Duration // by the clock of histories
+}
+
+func (p *phase) add(o *phase) {
+	p.cancels, p.updates = append(p.cancels, o.cancels...), append(p.updates, o.updates...)
+	p.extended, p.expired, p.peak = p.extended+o.extended, p.expired+o.expired, max(p.peak, o.peak)
+	p.processor, p.lasted = p.processor+o.processor, p.lasted+o.lasted
+}
+
+func (p *phase) String() string {
+	return fmt.Sprintf("cancel %s, update %s, %d leases extended, %d expired, %.0f %% of a core, %d MiB at most",
+		spread(p.cancels), spread(p.updates), p.extended, p.expired, 100*p.processor.Seconds()/max(p.lasted.Seconds(), 1e-9), p.peak>>20)
+}
+
+// spread shows a median and a 99th percentile.
+func spread(l []time.Duration) string {
+	if len(l) == 0 {
+		return "-"
+	}
+	slices.Sort(l)
+	return fmt.Sprintf("p50 %.1f ms p99 %.1f ms of %d", l[len(l)/2].Seconds()*1e3, l[len(l)*99/100].Seconds()*1e3, len(l))
+}
+
+// measure compares a gate that is flooded with the same gate before, in rounds, each on a new
+// cluster. Every second round records histories, which say how long majorities take: they cost
+// more than a request, so that the other rounds say what a refused request costs.
+func measure(ctx context.Context, o options) error {
+	var idle, busy [2]phase
+	refused := 0
+	for round := range o.measure {
+		dir, recorded := filepath.Join(o.dir, fmt.Sprintf("round-%d", round+1)), round%2
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		before, during, report, err := measureOnce(ctx, o, dir, recorded == 1)
+		if err != nil {
+			return fmt.Errorf("round %d: %w", round+1, err)
+		}
+		_, no := report.Answered()
+		log.Printf("round %d of %d: %s\n  idle:    %v\n  flooded: %v", round+1, o.measure, summary(report), before, during)
+		idle[recorded].add(before)
+		busy[recorded].add(during)
+		if recorded == 0 {
+			refused += no
+		}
+	}
+	fmt.Printf("idle:    %v\nflooded: %v\n", &idle[0], &busy[0])
+	if o.measure > 1 {
+		fmt.Printf("with histories\nidle:    %v\nflooded: %v\n", &idle[1], &busy[1])
+	}
+	if refused > 0 {
+		// The flood begins and ends outside the phase.
+		share := busy[0].processor.Seconds()/busy[0].lasted.Seconds() - idle[0].processor.Seconds()/idle[0].lasted.Seconds()
+		whole := share * (busy[0].lasted + time.Duration(o.measure+1)/2*(warm+time.Second)).Seconds()
+		fmt.Printf("%.1f us of the gate's processor time for each request that it refuses, all others included\n", 1e6*whole/float64(refused))
+	}
+	return nil
+}
+
+func measureOnce(ctx context.Context, o options, dir string, recorded bool) (before, during *phase, _ *flood.Report, _ error) {
+	c, err := startDirect(o, dir, recorded)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer c.kill()
+	if err := c.settle(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	gate := c.machines[0]
+	p, err := newProber(address(own), address(gate.host)+":7400")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer p.Kill()
+	n := int(o.length.Seconds() * cancelsEach)
+	jobs, err := p.submit(2*n, flood.Workflow)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	time.Sleep(warm)
+	before = p.phase(gate, jobs[:n], o.length)
+	f, err := c.startFlood(flood.Config{Gates: []string{address(gate.host) + ":7400"}, Connections: o.connections, Rate: o.rate, Seed: o.seed})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	time.Sleep(warm)
+	during = p.phase(gate, jobs[n:], o.length)
+	report, err := f.stop()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	c.kill()
+	if recorded {
+		err = read(filepath.Join(dir, gate.name+".history"), before, during)
+	}
+	return before, during, report, err
+}
+
+// phase cancels jobs, and measures the gate meanwhile.
+func (p *prober) phase(gate *machine, jobs []message.JobID, lasts time.Duration) *phase {
+	r := &phase{begin: now()}
+	used := gate.processor()
+	r.cancels = p.cancel(jobs, lasts)
+	r.processor, r.end, r.peak = gate.processor()-used, now(), gate.peak()
+	r.lasted = r.end - r.begin
+	return r
+}
+
+// read takes what a history says about majorities.
+func read(name string, phases ...*phase) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	began := map[uint64]time.Duration{}
+	return history.Read(io.Reader(f), func(r history.Record) {
+		at := slices.IndexFunc(phases, func(p *phase) bool { return r.At >= p.begin && r.At < p.end })
+		switch e := r.Event.(type) {
+		case event.LeaseCalled:
+			if e.What == "update" {
+				began[e.Call] = r.At
+			}
+		case event.LeaseReturned:
+			since, ok := began[e.Call]
+			if delete(began, e.Call); ok && at >= 0 {
+				phases[at].updates = append(phases[at].updates, r.At-since)
+			}
+		case event.LeaseExtended:
+			if at >= 0 {
+				phases[at].extended++
+			}
+		case event.LeaseEnded:
+			if at >= 0 && e.Reason == "expired" {
+				phases[at].expired++
+			}
+		}
+	})
+}
+
+// processor is the processor time that a machine's process has used.
+func (m *machine) processor() time.Duration {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", m.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	user, _ := strconv.Atoi(f[11]) // the kernel writes numbers
+	system, _ := strconv.Atoi(f[12])
+	return time.Duration(user+system) * time.Second / ticks
+}
+
+// ticks is how many units of /proc/PID/stat a second has, on every Linux that Go runs on.
+const ticks = 100
