@@ -19,15 +19,15 @@ import (
 // loadWorlds bring managers more messages than they can take at once.
 func loadWorlds() []stage.Scenario {
 	return []stage.Scenario{
-		{Name: "paused-manager-of-many", Virtual: 34 * time.Second, Within: 12 * time.Second, Rate: 4 * pausedWorkers, Build: cluster.On(buildPausedManagerOfMany),
+		{Name: "paused-manager-of-many", Virtual: 34 * time.Second, Within: 12 * time.Second, Rate: 4 * pausedWorkers, Most: pausedWorkers, Build: cluster.On(buildPausedManagerOfMany),
 			Doc: "The only manager of hundreds of workers is paused for one to two seconds, while each of them runs a shard of one job. Its mailbox holds little more than a message of each. Heartbeats and figures that wait replace older ones: no stream breaks, no worker is lost, nothing runs again, and the job completes."},
-		{Name: "overloaded-manager", Virtual: 75 * time.Second, Within: 15 * time.Second, Rate: 4 * overloadedWorkers, Build: cluster.On(buildOverloadedManager),
+		{Name: "overloaded-manager", Virtual: 75 * time.Second, Within: 15 * time.Second, Rate: 4 * overloadedWorkers, Most: overloadedWorkers, Build: cluster.On(buildOverloadedManager),
 			Doc: "The only manager of hundreds of workers is so slow for ten seconds that reports of figures wait. Within three seconds workers report as seldom as it asks, and thirty seconds later as often as before. No worker is lost, nothing runs again, and the job completes with the sum of all."},
 		{Name: "file-flood", Virtual: 80 * time.Second, Within: 30 * time.Second, Build: cluster.On(buildFileFlood),
 			Doc: "Slow managers get hundreds of dispatches with their programs at once, and keep these files on a majority, while shards of another job run. Renewals wait behind none of it: no peer is lost, nothing runs again, and every job ends."},
 		{Name: "program-fan-out", Virtual: 70 * time.Second, Within: 30 * time.Second, Network: slowRack, Build: cluster.On(buildProgramFanOut),
 			Doc: "A manager that sends 10 MB a second dispatches a program of 400 KiB to each of a hundred workers, which all run shards of another job. It sends a few programs at a time, so renewals wait behind little: no peer is lost, nothing runs again, and both jobs complete."},
-		{Name: "everything-at-once", Virtual: 45 * time.Second, Within: 25 * time.Second, Rate: 4 * onceWorkers, Build: cluster.On(buildEverythingAtOnce),
+		{Name: "everything-at-once", Virtual: 45 * time.Second, Within: 25 * time.Second, Rate: 4 * onceWorkers, Most: onceWorkers, Build: cluster.On(buildEverythingAtOnce),
 			Doc: "Hundreds of workers run a job, while clients submit ten times as many jobs with large programs as the queues take, cancel some, and the managers pause one after the other, for less than their leases last. No peer is lost, no lease is lost, nothing runs again, a cancel takes less than two seconds, and every accepted job ends."},
 		{Name: "slow-ocean", Virtual: 100 * time.Second, Within: 40 * time.Second, Network: slowOcean, Build: cluster.On(buildSlowOcean),
 			Doc: "One of three datacenters is behind links of 100 kB a second, and runs its subjobs of fifty jobs. Its manager sends figures when the last ones have left, so that no superseded one waits in front of a heartbeat or an order. No peer is lost, a cancel takes less than five seconds, and every job ends."},

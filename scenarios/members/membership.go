@@ -39,7 +39,7 @@ func memberships() []stage.Scenario {
 			Doc: "For a while no message of one datacenter reaches the other; later, messages between them take half a second more for two seconds, again and again. Missing answers count: members that do not hear the mute ones consider them dead. Spikes alone kill no member."},
 		{Name: "region-out", Virtual: 6 * time.Minute, Build: buildRegionOut,
 			Doc: "Three of five regions are cut off at once, later each of them alone. While most of the group fails at once members hold evictions, for a minute at most, once and without oscillation. A region that fails alone holds nothing."},
-		{Name: "lossy-few", Virtual: 100 * time.Second, Build: buildLossyFew,
+		{Name: "lossy-few", Virtual: 100 * time.Second, Most: 1000, Build: buildLossyFew,
 			Doc: "Of up to a thousand members, one in a hundred loses four fifths of its messages. It flaps; no member considers a healthy one dead."},
 		{Name: "crash-known", Virtual: 6 * time.Minute, Build: buildCrashKnown,
 			Doc: "Members of a group of 128 crash one after the other. In the median all members know a crash within twelve seconds."},

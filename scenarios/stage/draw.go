@@ -198,6 +198,9 @@ func (s *Stage) drawAim(k FaultKind) string {
 // between an eighth and a half of it, so that a swarm plays more worlds in its time. It draws
 // from the seed, not from Rand: what a world of most members draws next stays the same.
 func (s *Stage) Crowd(most int) int {
+	if s.Options.Crowd > 0 {
+		return s.Options.Crowd
+	}
 	if s.Options.Seed%3 == 1 {
 		return most
 	}

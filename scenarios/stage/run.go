@@ -16,6 +16,8 @@ type Options struct {
 	Seed    uint64
 	Virtual time.Duration // zero: the scenario's
 	Wire    bool          // encode and decode every message
+	// Crowd, if not zero, is how many members a crowded world has, instead of what the seed draws.
+	Crowd int
 	// Observer sees everything and changes nothing; nil for none.
 	Observer sim.Observer
 	// History receives each record that the checker judges; nil for none.

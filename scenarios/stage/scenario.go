@@ -32,12 +32,30 @@ type Scenario struct {
 	Beyond  bool
 	Within  time.Duration        // after the healing all jobs end within it; 0: LivenessBound
 	Rate    int                  // messages of one kind that a node receives in a second at most; 0: rateMax
+	Most    int                  // the most members that Crowd draws; 0: the world has no crowd
 	Network func() netsim.Config // nil: netsim.Default
 	Build   func(*Stage)
 }
 
 // Shortest returns the shortest time in which this world can be judged.
 func (s Scenario) Shortest() time.Duration { return cmp.Or(s.Least, s.Virtual) }
+
+// Bounds of a crowd: fewer are none, and a manager takes no more workers.
+const (
+	crowdLeast = 8
+	crowdMost  = 10_000
+)
+
+// CheckCrowd rejects a size for a world that has no crowd.
+func (s Scenario) CheckCrowd(members int) error {
+	if members != 0 && (members < crowdLeast || members > crowdMost) {
+		return fmt.Errorf("%d: a crowd has %d to %d members", members, crowdLeast, crowdMost)
+	}
+	if members > 0 && s.Most == 0 {
+		return fmt.Errorf("%d: the size of %s is fixed: leave it out", members, s.Name)
+	}
+	return nil
+}
 
 // Check rejects a run that is too short to judge its world.
 func (s Scenario) Check(virtual time.Duration) error {

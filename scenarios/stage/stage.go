@@ -53,7 +53,7 @@ func New(s Scenario, o Options) *Stage {
 	}
 	st.World = sim.New(sim.Config{
 		Seed: o.Seed, Wire: o.Wire, Network: network(), Observer: tee{st, o.Observer}, Beyond: s.Beyond,
-		RateMax: cmp.Or(s.Rate, rateMax), Flooded: st.flooded,
+		RateMax: max(cmp.Or(s.Rate, rateMax), crowdRate*o.Crowd), Flooded: st.flooded,
 		LaborMax: laborMax, Labored: st.labored,
 	})
 	c.Assume(checker.Assumptions{
@@ -65,6 +65,9 @@ func New(s Scenario, o Options) *Stage {
 	st.World.At(sizesEvery, st.sizes)
 	return st
 }
+
+// crowdRate is how many messages of one kind a node receives in a second from each of a crowd.
+const crowdRate = 4
 
 // sizesEvery is how often the stage asks machines what they hold.
 const sizesEvery = 3 * time.Second

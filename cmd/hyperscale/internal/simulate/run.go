@@ -20,6 +20,7 @@ func newSimRunCommand() *cobra.Command {
 	var seeds seedRange
 	var virtual, until time.Duration
 	var wire bool
+	var crowd int
 	var watch watchFlags
 	cmd := &cobra.Command{
 		Use:   "run NAME",
@@ -40,12 +41,15 @@ not judged.`,
 			if err := longEnough(s, virtual); err != nil {
 				return err
 			}
+			if err := s.CheckCrowd(crowd); err != nil {
+				return command.Usage("--crowd %w", err)
+			}
 			if err := watch.check(seeds.many()); err != nil {
 				return err
 			}
 			collectLess()
 			return interruptible(func() error {
-				return runSeeds(cmd.OutOrStdout(), s, seeds, scenarios.Options{Virtual: virtual, Until: until, Wire: wire}, &watch)
+				return runSeeds(cmd.OutOrStdout(), s, seeds, scenarios.Options{Virtual: virtual, Until: until, Wire: wire, Crowd: crowd}, &watch)
 			})
 		}),
 	}
@@ -54,6 +58,7 @@ not judged.`,
 	addVirtual(flags, &virtual)
 	flags.Var(newVirtualSpan(&until), "until", "cut the run here, and judge only what holds all the time")
 	flags.BoolVar(&wire, "wire", false, wireUsage)
+	flags.IntVar(&crowd, "crowd", 0, "how many members a crowded world has, such as paused-manager-of-many, instead of what the seed draws")
 	watch.add(flags)
 	return cmd
 }
@@ -63,6 +68,9 @@ func reproRun(r *scenarios.Report, o scenarios.Options) string {
 	command := repro(r.Scenario, r.Seed, lastsFor(r, o), o.Wire)
 	if o.Until > 0 {
 		command += " --until " + o.Until.String()
+	}
+	if o.Crowd > 0 {
+		command += fmt.Sprintf(" --crowd %d", o.Crowd)
 	}
 	return command
 }
