@@ -35,10 +35,12 @@ SHRINK ?= 20s
 MUTANT ?=
 RECORD ?=
 # Real clusters that are broken: how many runs, the first one's seed, how long things
-# go wrong in each; the seeds of the comparison with another membership.
+# go wrong in each, FLOOD=1 to flood the gates meanwhile; the seeds of the comparison with
+# another membership.
 RUNS ?= 1
 SEED ?= 1
 FOR ?= 60s
+FLOOD ?=
 BENCH_SEEDS ?= 20
 # Other load generators beside ours: which experiments (with commas between them; all
 # if none is named), QUICK=1 for runs of 2 s, ALONE=1 to leave the others out, STRICT=1
