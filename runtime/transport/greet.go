@@ -169,7 +169,7 @@ func (t *Transport) skip(from net.Addr, err error) {
 func (t *Transport) count(err error) {
 	var refused *RefusedError
 	switch {
-	case t.countSeal(err):
+	case t.counters.unsealed.count(err):
 	case errors.As(err, &refused):
 		t.counters.refused.Add(1)
 	case errors.Is(err, message.ErrFrame):
@@ -179,22 +179,4 @@ func (t *Transport) count(err error) {
 	default:
 		t.counters.handshakes.Add(1)
 	}
-}
-
-// countSeal counts an error of runtime/seal, and reports whether it was one.
-func (t *Transport) countSeal(err error) bool {
-	c := &t.counters.unsealed
-	switch mismatch := (*seal.KeyError)(nil); {
-	case errors.Is(err, seal.ErrPlain):
-		c.plain.Add(1)
-	case errors.As(err, &mismatch):
-		c.key.Add(1)
-	case errors.Is(err, seal.ErrForged):
-		c.forged.Add(1)
-	case errors.Is(err, seal.ErrReplayed):
-		c.replayed.Add(1)
-	default:
-		return false
-	}
-	return true
 }

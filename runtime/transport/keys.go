@@ -30,7 +30,7 @@ func (t *Transport) exchange(conn net.Conn, in *bufio.Reader, dialed bool) (seal
 		return seal.Keys{}, err
 	}
 	if !seal.Sealed(theirs) {
-		return seal.Keys{}, t.noOpening(theirs[:4])
+		return seal.Keys{}, noOpening(theirs[:4])
 	}
 	if _, err := io.ReadFull(in, theirs[4:]); err != nil {
 		return seal.Keys{}, noEOF(err)
@@ -40,7 +40,7 @@ func (t *Transport) exchange(conn net.Conn, in *bufio.Reader, dialed bool) (seal
 }
 
 // noOpening tells a node without a secret from garbage, by its first four bytes.
-func (t *Transport) noOpening(b []byte) error {
+func noOpening(b []byte) error {
 	if length := binary.BigEndian.Uint32(b); length < message.HeaderSize || length > message.DatagramMax {
 		return &tooLongError{length, message.DatagramMax}
 	}

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"sync/atomic"
 
 	"hyperscale/runtime/seal"
@@ -75,6 +76,23 @@ type counters struct {
 }
 
 type unsealedCounters struct{ plain, key, forged, replayed atomic.Uint64 }
+
+// count counts an error of runtime/seal, and reports whether it was one.
+func (c *unsealedCounters) count(err error) bool {
+	switch mismatch := (*seal.KeyError)(nil); {
+	case errors.Is(err, seal.ErrPlain):
+		c.plain.Add(1)
+	case errors.As(err, &mismatch):
+		c.key.Add(1)
+	case errors.Is(err, seal.ErrForged):
+		c.forged.Add(1)
+	case errors.Is(err, seal.ErrReplayed):
+		c.replayed.Add(1)
+	default:
+		return false
+	}
+	return true
+}
 
 func (c *unsealedCounters) stats() Unsealed {
 	return Unsealed{Plain: c.plain.Load(), Key: c.key.Load(), Forged: c.forged.Load(), Replayed: c.replayed.Load()}

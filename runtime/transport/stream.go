@@ -217,7 +217,7 @@ func (s *stream) heard(m message.Body, err error, conn net.Conn) bool {
 		return true // a newer version says more than this one understands
 	}
 	if err != nil {
-		if s.t.countSeal(err) {
+		if s.t.counters.unsealed.count(err) {
 			s.t.quiet.source("a peer's frame did not open", conn.RemoteAddr(), err)
 		} else if errors.Is(err, message.ErrFrame) {
 			s.t.counters.garbage.Add(1)
