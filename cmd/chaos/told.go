@@ -41,6 +41,10 @@ func subjobs(r *file.Result) (all []message.DatacenterResult) {
 	for _, name := range slices.Sorted(maps.Keys(r.Datacenters)) {
 		d := r.Datacenters[name]
 		subjob := message.DatacenterResult{Name: name}
+		if d.Figures == nil { // it reported nothing
+			all = append(all, subjob)
+			continue
+		}
 		for i := range d.Workflows {
 			w := message.WorkflowResult{Name: d.Workflows[i].Name}
 			if t := &d.Workflows[i].Totals; len(d.Workflows[i].Steps) > 0 {

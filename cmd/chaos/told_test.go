@@ -18,13 +18,13 @@ func TestToldIsJudged(t *testing.T) {
 	}{{"they agree", 3, 0}, {"one is missing", 2, 1}} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
-			r := &file.Result{Schema: file.Schema, Job: message.JobOf(row.name).String(), Datacenters: map[string]file.Datacenter{"dc-a": {
+			r := &file.Result{Schema: file.Schema, Job: message.JobOf(row.name).String(), Datacenters: map[string]file.Datacenter{"dc-a": {Figures: &file.Figures{
 				Workflows: []file.Workflow{{Name: "main", Totals: file.Totals{Started: 10, OK: 9, Failed: 1}, Steps: []file.Step{{Name: "home"}}}},
 				Workers: []file.Worker{
 					{Name: "w-1", Totals: file.Totals{Started: 7, OK: 7}},
 					{Name: "w-2", Totals: file.Totals{Started: row.started, OK: 2, Failed: 1}},
 				},
-			}}}
+			}}}}
 			b, err := r.Encode()
 			if err != nil {
 				t.Fatal(err)

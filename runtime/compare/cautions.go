@@ -41,6 +41,9 @@ func cautions(a, b *report.Result, rates *pacing) []string {
 				add("the generator of the %s %s: its figures are the generator's own, not the target's", []string{"baseline", "new run"}[i], found.what)
 			}
 		}
+		if n := len(r.Missing); n > 0 {
+			add("best effort left %.60s out of the %s: its load was less than asked, and no figure covers what that sent", strings.Join(r.Missing, ", "), []string{"baseline", "new run"}[i])
+		}
 		if r.Generator.Throttled() {
 			add("the executors of the %s were throttled for their memory: its load was less than asked", []string{"baseline", "new run"}[i])
 		}

@@ -179,15 +179,36 @@ func TestCautions(t *testing.T) {
 		Job: "b", Name: "b.star", Outcome: "FAILED", Thresholds: []report.Threshold{{Workflow: "w", Expr: "p99 < 1s"}},
 		Workflows: []report.Workflow{{Name: "w", VUs: 6, Cores: 2, DurationNS: int64(time.Minute), Generator: report.Generator{Begun: 10, Dropped: 9000}}},
 		Generator: report.Generator{Saturated: true}, Run: &report.Run{Command: []string{"run", "--set=x=2"}, CPUs: 3, Files: []report.SourceFile{{Name: "b"}}},
+		Missing: []string{"west"}, Datacenters: map[string]report.Datacenter{"west": {}},
 	}
 	got := strings.Join(cautions(a, b, pacingOf(a, b)), "\n")
-	for _, want := range []string{"different tests", "different outcomes", "no longer met: p99 < 1s", "VUs: 5, now 6", "cores", "durations: 1s, now 1m0s", "saturated", "source differs", "x=1, now x=2", "processors", "and 2 more differences of load"} {
+	for _, want := range []string{"different tests", "different outcomes", "no longer met: p99 < 1s", "VUs: 5, now 6", "cores", "durations: 1s, now 1m0s", "saturated", "source differs", "x=1, now x=2", "processors", "and 2 more differences of load", "left west out of the new run"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("nothing says %q:\n%s", want, got)
 		}
 	}
 	if got := cautions(a, a, pacingOf(a, a)); len(got) != 1 || !strings.Contains(got[0], "one run") {
 		t.Errorf("a run against itself: %q", got)
+	}
+}
+
+// A result without some of its datacenters is compared, with a caution.
+func TestMissingDatacenters(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	w := world{requests: 500, windows: 5, spread: 0.1}
+	a, b := w.run(rng), w.run(rng)
+	b.Missing, b.Datacenters = []string{"west"}, map[string]report.Datacenter{"east": {Outcome: "COMPLETED", Figures: &report.Figures{}}, "west": {Outcome: "CANCELLED"}}
+	file, err := b.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err = report.Decode(file); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range []*Pair{mustCompare(t, a, b), mustCompare(t, b, a)} {
+		if want := []string{"new run", "baseline"}[i]; !slices.ContainsFunc(p.Cautions, func(c string) bool { return strings.Contains(c, "left west out of the "+want) }) {
+			t.Errorf("no caution says that the %s lacks a datacenter: %q", want, p.Cautions)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ func CSV(r *report.Result) ([]byte, error) {
 	rows := [][]string{csvHead()}
 	rows = append(rows, csvRows(r, "", r.Workflows)...)
 	for _, name := range slices.Sorted(maps.Keys(r.Datacenters)) {
-		rows = append(rows, csvRows(r, name, r.Datacenters[name].Workflows)...)
+		rows = append(rows, csvRows(r, name, r.In(name))...)
 	}
 	if err := w.WriteAll(rows); err != nil {
 		return nil, fmt.Errorf("encode the result as CSV: %w", err)

@@ -58,6 +58,7 @@ var (
 	droppedIterations = counter("passes_dropped_total", "Passes that were due and never began as no virtual user was free.")
 	thresholdMet      = gauge("threshold_met", "1 if the threshold was met, 0 if not; known at the end.")
 	thresholdValue    = gauge("threshold_value", "What the threshold was judged by: seconds, a ratio, or a number a second.")
+	missing           = gauge("datacenter_missing", "1 if best effort left the datacenter out: what it sent is in no count.")
 	inDatacenter      = counter("datacenter_requests_total", "Requests that ended, by datacenter, step and result.")
 )
 
@@ -90,8 +91,11 @@ func Families(s *Snapshot) []*dto.MetricFamily {
 		c.value(thresholdMet, truth(t.OK), of...)
 		c.value(thresholdValue, thresholdBase(t), of...)
 	}
+	for _, name := range r.Missing {
+		c.value(missing, 1, label{"datacenter", name})
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.Datacenters)) {
-		c.datacenter(name, r.Datacenters[name].Workflows)
+		c.datacenter(name, r.In(name))
 	}
 	all := []*dto.MetricFamily{}
 	for _, name := range slices.Sorted(maps.Keys(c.families)) {

@@ -11,7 +11,7 @@ import (
 // zeroes beside its name.
 func TestMissingDatacentersShowNoFigures(t *testing.T) {
 	r := &report.Result{Name: "x", Outcome: "COMPLETED", Missing: []string{"west"}, Datacenters: map[string]report.Datacenter{
-		"east": {Outcome: "COMPLETED"}, "west": {Outcome: "CANCELLED"},
+		"east": {Outcome: "COMPLETED", Figures: &report.Figures{}}, "west": {Outcome: "CANCELLED"},
 	}}
 	d := &drawer{limits: limits{rows: 10, name: 20, text: 200}, result: r}
 	for i, row := range d.compared([]string{"east", "west"})[0].Rows {

@@ -113,7 +113,7 @@ func resultOf(steps, places, windows int, width time.Duration) *report.Result {
 			s.Name, s.Buckets = fmt.Sprintf("step_%d", k), ""
 			share.Steps = append(share.Steps, s)
 		}
-		r.Datacenters[fmt.Sprintf("dc-%d", i)] = report.Datacenter{Outcome: "COMPLETED", DurationNS: w.DurationNS, Totals: w.Totals, Requested: w.Totals, Workflows: []report.Workflow{share}, Workers: workersOf(w.Totals, i)}
+		r.Datacenters[fmt.Sprintf("dc-%d", i)] = report.Datacenter{Outcome: "COMPLETED", DurationNS: w.DurationNS, Figures: &report.Figures{Totals: w.Totals, Requested: w.Totals, Workflows: []report.Workflow{share}, Workers: workersOf(w.Totals, i)}}
 	}
 	return r
 }

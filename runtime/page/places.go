@@ -28,8 +28,9 @@ func (d *drawer) places() *places {
 		out.Tables = d.compared(names)
 	}
 	for _, name := range first(names, d.rows) {
-		if all := d.result.Datacenters[name].Workers; len(all) > 1 || len(names) > 1 && len(all) > 0 {
-			out.Shares = append(out.Shares, d.hands(name, all))
+		f := d.result.Datacenters[name].Figures
+		if f != nil && (len(f.Workers) > 1 || len(names) > 1 && len(f.Workers) > 0) {
+			out.Shares = append(out.Shares, d.hands(name, f.Workers))
 		}
 	}
 	if len(out.Tables)+len(out.Shares) == 0 {
@@ -47,18 +48,16 @@ func (d *drawer) compared(names []string) []table {
 		if c.Outcome == message.JobCompleted.String() {
 			outcome.Class = ""
 		}
-		t, lasted := &c.Requested, cell{Text: units.Duration(time.Duration(c.DurationNS))}
+		lasted := cell{Text: units.Duration(time.Duration(c.DurationNS))}
 		if by := d.result.Late(name); by >= time.Second {
 			lasted.Under = "began " + units.Duration(by) + " later"
 		}
-		row := []cell{{Text: d.named(name)}, outcome, lasted,
-			{Text: units.Count(t.Started)}, {Text: units.Count(t.OK)}, alarm(t.Failed, bad), alarm(t.TimedOut, bad), {Text: units.Bytes(t.BytesIn)}}
-		if slices.Contains(d.result.Missing, name) { // its figures are not known
-			for i := 3; i < len(row); i++ {
-				row[i] = cell{Text: "-"}
-			}
+		figures := slices.Repeat([]cell{{Text: "-"}}, 5) // not known
+		if c.Figures != nil {
+			t := &c.Requested
+			figures = []cell{{Text: units.Count(t.Started)}, {Text: units.Count(t.OK)}, alarm(t.Failed, bad), alarm(t.TimedOut, bad), {Text: units.Bytes(t.BytesIn)}}
 		}
-		all.Rows = append(all.Rows, row)
+		all.Rows = append(all.Rows, append([]cell{{Text: d.named(name)}, outcome, lasted}, figures...))
 	}
 	out := []table{all}
 	if t := d.beside(names); len(t.Rows) > 0 {
@@ -78,7 +77,7 @@ func (d *drawer) beside(names []string) table {
 	t.Head = heads(head...)
 	measured := map[[2]string][]cell{}
 	for column, name := range names {
-		for _, w := range d.result.Datacenters[name].Workflows {
+		for _, w := range d.result.In(name) {
 			for i := range w.Steps {
 				s := [2]string{w.Name, w.Steps[i].Name}
 				if measured[s] == nil {

@@ -35,10 +35,12 @@ func Build(r *message.Result, startedAt time.Time) (*Result, error) {
 	}
 	for _, d := range r.Datacenters {
 		part := Datacenter{Outcome: d.State.String(), Error: d.Error, DurationNS: int64(d.Duration)}
-		if part.Workflows, part.Totals, part.Requested, err = buildWorkflows(d.Workflows); err != nil {
-			return nil, fmt.Errorf("datacenter %s: %w", d.Name, err)
+		if len(d.Workflows) > 0 && !slices.Contains(r.Missing, d.Name) {
+			part.Figures = &Figures{Workers: buildWorkers(d.Workers)}
+			if part.Workflows, part.Totals, part.Requested, err = buildWorkflows(d.Workflows); err != nil {
+				return nil, fmt.Errorf("datacenter %s: %w", d.Name, err)
+			}
 		}
-		part.Workers = buildWorkers(d.Workers)
 		out.Datacenters[d.Name] = part
 	}
 	for _, t := range r.Thresholds {
@@ -256,7 +258,7 @@ func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 // Late is by how much a datacenter began a workflow later than another did, at most.
 func (r *Result) Late(datacenter string) (most time.Duration) {
 	for i := range r.Workflows {
-		for _, w := range r.Datacenters[datacenter].Workflows {
+		for _, w := range r.In(datacenter) {
 			if w.Name == r.Workflows[i].Name && w.DurationNS > 0 {
 				most = max(most, time.Duration(w.BeganNS-r.Workflows[i].BeganNS))
 			}

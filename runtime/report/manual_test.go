@@ -49,7 +49,7 @@ func row(t *testing.T, fset *token.FileSet, field *ast.Field) string {
 		t.Fatalf("field %s says nothing: give it a comment", kind.String())
 	}
 	if field.Tag == nil { // embedded: its fields stand here
-		return fmt.Sprintf("| (those of %s) | | %s |\n", kind.String(), meaning)
+		return fmt.Sprintf("| (those of %s) | | %s |\n", strings.TrimPrefix(kind.String(), "*"), meaning)
 	}
 	tag, err := strconv.Unquote(field.Tag.Value)
 	if err != nil {

@@ -63,7 +63,19 @@ func Decode(b []byte) (*Result, error) {
 		}
 	}
 	r.complete()
+	r.forget()
 	return r, nil
+}
+
+// forget drops the zeroes that earlier versions wrote for datacenters without a report.
+func (r *Result) forget() {
+	//lint:orderfree each is judged alone
+	for name, d := range r.Datacenters {
+		if d.Figures != nil && (len(d.Workflows) == 0 || slices.Contains(r.Missing, name)) {
+			d.Figures = nil
+			r.Datacenters[name] = d
+		}
+	}
 }
 
 // complete fills in what earlier versions did not write: their steps were all requests.
@@ -77,7 +89,9 @@ func (r *Result) complete() {
 	}
 	//lint:orderfree each is filled in alone
 	for name, d := range r.Datacenters {
-		d.Requested = d.Totals
+		if d.Figures != nil {
+			d.Requested = d.Totals
+		}
 		r.Datacenters[name] = d
 	}
 }

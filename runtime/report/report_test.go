@@ -176,7 +176,7 @@ func TestNumbersAddUp(t *testing.T) {
 		workflow := rapid.Custom(func(rt *rapid.T) message.WorkflowResult {
 			return message.WorkflowResult{Name: "w", Stats: message.Stats{Steps: rapid.SliceOfN(step, 0, 5).Draw(rt, "steps")}}
 		})
-		in := &message.Result{Workflows: rapid.SliceOfN(workflow, 0, 4).Draw(rt, "workflows")}
+		in := &message.Result{Workflows: rapid.SliceOfN(workflow, 1, 4).Draw(rt, "workflows")}
 		in.Datacenters = []message.DatacenterResult{{Name: "east", Workflows: in.Workflows}}
 		r, err := Build(in, time.Time{})
 		if err != nil {

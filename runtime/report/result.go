@@ -164,13 +164,27 @@ func (g *Generator) UnansweredText() (all []string) {
 
 // Datacenter is one datacenter's share of the job.
 type Datacenter struct {
-	Outcome    string     `json:"outcome"`         // as of the whole
-	Error      string     `json:"error,omitempty"` // why it did not complete
-	DurationNS int64      `json:"duration_ns"`     // of its share
-	Totals     Totals     `json:"totals"`          // of its workflows
-	Requested  Totals     `json:"requested"`       // of all requests of its load, each once
-	Workflows  []Workflow `json:"workflows"`       // in the file's order
-	Workers    []Worker   `json:"workers"`         // by name: 64 of them, those in trouble first, then the sum of the others
+	Outcome    string `json:"outcome"`         // as of the whole
+	Error      string `json:"error,omitempty"` // why it did not complete
+	DurationNS int64  `json:"duration_ns"`     // of its share
+	*Figures          // absent if no figure of it is known
+}
+
+// Figures are what a datacenter reported. One that missing names has none, nor has one that was
+// lost before its first report: its load may have reached the target, so zeroes would be wrong.
+type Figures struct {
+	Totals    Totals     `json:"totals"`    // of its workflows
+	Requested Totals     `json:"requested"` // of all requests of its load, each once
+	Workflows []Workflow `json:"workflows"` // in the file's order
+	Workers   []Worker   `json:"workers"`   // by name: 64 of them, those in trouble first, then the sum of the others
+}
+
+// In returns what a datacenter reported of its workflows, nothing if that is not known.
+func (r *Result) In(datacenter string) []Workflow {
+	if f := r.Datacenters[datacenter].Figures; f != nil {
+		return f.Workflows
+	}
+	return nil
 }
 
 // Worker is one worker's share of a datacenter's subjob. The shares' counts add up to the

@@ -44,7 +44,9 @@ func TestSummaryOfWhatNeverBegan(t *testing.T) {
 
 // A result that lacks datacenters says so under its headline.
 func TestPartialResultsSayWhatIsMissing(t *testing.T) {
-	r := &report.Result{Name: "x", Outcome: "COMPLETED", Missing: []string{"c"}, Datacenters: map[string]report.Datacenter{"a": {}, "b": {}, "c": {}}}
+	r := &report.Result{Name: "x", Outcome: "COMPLETED", Missing: []string{"c"}, Datacenters: map[string]report.Datacenter{
+		"a": {Figures: &report.Figures{}}, "b": {Figures: &report.Figures{}}, "c": {},
+	}}
 	got := Summary(r, Style{Width: 200})
 	if !strings.Contains(got, "partial: best effort left out c. Load from there may have reached the target, and counts nowhere: the figures are those of 2 datacenters") {
 		t.Errorf("the summary does not name the missing datacenter:\n%s", got)

@@ -23,14 +23,13 @@ func (d *summary) datacenters() {
 	var faults, late []string
 	for _, name := range slices.Sorted(maps.Keys(d.result.Datacenters)) {
 		c := d.result.Datacenters[name]
-		row := []cell{
+		figures := slices.Repeat([]cell{plain("-")}, 4) // not known
+		if c.Figures != nil {
+			figures = []cell{plain(units.Count(c.Requested.Started)), plain(units.Count(c.Requested.OK)), alarm(c.Requested.Failed, bad), alarm(c.Requested.TimedOut, bad)}
+		}
+		t.rows = append(t.rows, append([]cell{
 			plain(units.Clean(name)), {c.Outcome, outcomeColour(c.Outcome)}, plain(units.Duration(time.Duration(c.DurationNS))),
-			plain(units.Count(c.Requested.Started)), plain(units.Count(c.Requested.OK)), alarm(c.Requested.Failed, bad), alarm(c.Requested.TimedOut, bad),
-		}
-		if slices.Contains(d.result.Missing, name) { // they are not known
-			row = append(row[:3], plain("-"), plain("-"), plain("-"), plain("-"))
-		}
-		t.rows = append(t.rows, row)
+		}, figures...))
 		if by := d.result.Late(name); by >= time.Second {
 			late = append(late, fmt.Sprintf("%s began %s later; rates are over the time in which load ran", units.Clean(name), units.Duration(by)))
 		}
