@@ -12,7 +12,7 @@ import (
 // next one at the pace of its share, and moves no appointment of others.
 func (d *Door) Appoint(now node.Instant, class node.Priority, source string) time.Duration {
 	s := &d.sources.all[d.sources.of(now, source)]
-	first, last := now.Add(max(d.wait(class)+d.later(now).Wait, retryMin)), now.Add(retryMax)
+	first, last := now.Add(max(d.wait(class), retryMin)), now.Add(retryMax)
 	spacing := d.mean[class] / time.Duration(d.config.Workers)
 	at := s.next
 	if at <= first {

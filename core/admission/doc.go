@@ -18,9 +18,6 @@
 // and Hahne, "Dynamic Queue Length Thresholds", 1998), so that one more source finds room.
 // Only sources with waiting requests count. Windows bound what a source asks for in 10 s, from Stressed on.
 //
-// A request that an earlier hop has admitted is refused only if it would be late. In exchange,
-// answers carry the Outlook of later hops to the door that admits.
-//
 // Invariants:
 //
 //	ADMIT-1 A critical request is admitted, and takes no place that others count.
@@ -34,10 +31,10 @@
 //	        one. A source that has one ahead gets the next at the pace of its share, and moves
 //	        no appointment of others.
 //
-// An Entrance puts a door before the mailbox of a gate, and feeds its Detector. It knows no later
-// hop: a gate answers a client itself. Outlook, and requests that an earlier hop has admitted, are
-// for chains of servers, which lab plays. Messages carry no deadline yet, so Patience stands for
-// it. The source is the peer's address: clients choose their ids.
+// An Entrance puts a door before the mailbox of a gate, and feeds its Detector. A gate answers a
+// client itself, so a door knows no later hop: lab has what chains of servers need. Messages carry
+// no deadline yet, so Patience stands for it. The source is the peer's address: clients choose
+// their ids.
 //
 // lab compares the door with published algorithms: docs/overload.md.
 //

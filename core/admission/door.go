@@ -81,7 +81,6 @@ type Request struct {
 	Operation Operation
 	Source    string        // the caller's certificate or address; callers choose their ids themselves
 	Left      time.Duration // until the caller's deadline
-	Admitted  bool          // an earlier hop has admitted it: a peer's word, never a client's
 }
 
 // Place is what an admitted request holds while it waits.
@@ -96,15 +95,6 @@ type Verdict struct {
 	RetryAfter time.Duration
 	Place      Place
 }
-
-// Outlook is what a request meets from this hop on. Each answer carries it to the hop before.
-type Outlook struct {
-	Wait  time.Duration
-	Level Level
-}
-
-// outlookFor is how long an outlook counts without another.
-const outlookFor = time.Second
 
 // Bounds of RetryAfter.
 const (
@@ -122,8 +112,6 @@ type Door struct {
 	sources *sources
 	waiting [node.Priorities]int
 	mean    [node.Priorities]time.Duration // handling time, an EMA
-	behind  Outlook                        // of later hops, as the last answer said
-	heard   node.Instant                   // when
 	line    node.Instant                   // the earliest appointment of a source that has none
 }
 
@@ -152,30 +140,22 @@ func (d *Door) Admit(now node.Instant, level Level, r *Request) Verdict {
 // refuse returns why a request is not admitted, and when it may be.
 func (d *Door) refuse(now node.Instant, level Level, r *Request, from int32) (Reason, time.Duration) {
 	s := &d.sources.all[from]
-	later := d.later(now)
-	ahead := d.wait(r.Class) + later.Wait
-	late := ahead+d.mean[r.Class] > r.Left
-	if r.Admitted {
-		if late {
-			return TooLate, clamp(ahead)
-		}
-		return Admitted, 0
-	}
+	ahead := d.wait(r.Class)
 	if left := s.windows[r.Operation].wait(now, d.config.Span, d.config.Limits[r.Operation]); left > 0 && level >= Stressed {
 		return RateLimit, clamp(left)
 	}
-	most := d.config.Waits[classLevel(r.Class, max(level, later.Level))]
+	most := d.config.Waits[classLevel(r.Class, level)]
 	limit := min(most, r.Left/2)
 	patience := limit
 	if s.places == 0 { // a source that holds nothing finds the queue as full as callers with longer deadlines make it
 		patience = min(most, r.Left*3/4)
 	}
 	switch {
-	case late:
+	case ahead+d.mean[r.Class] > r.Left:
 		return TooLate, clamp(ahead)
 	case d.waiting[r.Class] >= d.config.Lanes[r.Class] || d.global() >= d.config.Places:
 		return LaneFull, clamp(ahead)
-	case later.Wait > limit || ahead > patience && d.busy(r.Class):
+	case ahead > patience && d.busy(r.Class):
 		return TooLong, clamp(ahead)
 	case s.places >= d.sources.share(d.bound(r.Class, limit)):
 		return ShareUsed, clamp(ahead)
@@ -247,25 +227,6 @@ func (d *Door) End(class node.Priority, took time.Duration) {
 		return
 	}
 	d.mean[class] += (took - d.mean[class]) / meanPart
-}
-
-// Behind says what an answer of a later hop carries.
-func (d *Door) Behind(now node.Instant, o Outlook) { d.behind, d.heard = o, now }
-
-// later returns the outlook of later hops. The wait shrinks as time passes without an answer: a
-// queue that gets nothing drains, and a door that admits nothing hears no answers.
-func (d *Door) later(now node.Instant) Outlook {
-	passed := now.Sub(d.heard)
-	if passed > outlookFor {
-		return Outlook{}
-	}
-	return Outlook{Wait: max(0, d.behind.Wait-passed), Level: d.behind.Level}
-}
-
-// Ahead returns what a request of a class would meet that arrives now.
-func (d *Door) Ahead(now node.Instant, level Level, class node.Priority) Outlook {
-	later := d.later(now)
-	return Outlook{Wait: d.wait(class) + later.Wait, Level: max(level, later.Level)}
 }
 
 // Clear forgets what waits: the node has lost it.

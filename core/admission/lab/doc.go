@@ -8,6 +8,9 @@
 // gradient_controller.cc of Envoy; Zhou et al., "Overload Control for Scaling WeChat
 // Microservices" (SoCC 2018). docs/overload.md says where a rival departs from its source.
 //
+// In a chain of servers ours is the door with what chain_test.go adds: servers tell the one that called
+// them how long they let a request wait. No node of the cluster is such a chain, so the door has none of it.
+//
 // Invariants:
 //
 //	LAB-1 One seed has the same requests for all algorithms: arrivals, deadlines, work.
@@ -16,6 +19,6 @@
 //	      each test.
 //
 // Read draw_test.go, calendar_test.go, world_test.go, server_test.go, then the algorithms:
-// rivals_test.go, limits_test.go, dagor_test.go, ours_test.go. Then play_test.go (experiments),
+// rivals_test.go, limits_test.go, dagor_test.go, ours_test.go, chain_test.go. Then play_test.go (experiments),
 // figures_test.go, bars_test.go, page_test.go, picture_test.go.
 package lab

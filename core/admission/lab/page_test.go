@@ -109,7 +109,8 @@ func (f *Figures) chainTable(b *strings.Builder) {
 
 Each request visits three servers, 0.25 ms apart. Goodput is a share of what the chain can answer. The work of all servers
 on requests that failed counts as wasted, as a share of the narrow server's capacity. The last column is the load that
-jumps from 0.5x to 2x, in the 20 s behind the jump.
+jumps from 0.5x to 2x, in the 20 s behind the jump. Here, ours also has what answers of later servers say. No node of a cluster
+needs that, since a gate answers a client itself: it is part of this comparison alone.
 
 `)
 	for i, h := range Chains() {

@@ -3,7 +3,6 @@ package lab
 import (
 	"time"
 
-	"hyperscale/core/admission"
 	"hyperscale/core/node"
 )
 
@@ -50,8 +49,8 @@ func (plain) begin(node.Instant, *request) bool                        { return 
 func (plain) end(node.Instant, *request, time.Duration, time.Duration) {}
 func (plain) answer(node.Instant, *request, time.Duration, bool)       {}
 func (plain) tick(node.Instant)                                        {}
-func (plain) ahead(node.Instant, node.Priority) admission.Outlook      { return admission.Outlook{} }
-func (plain) hear(node.Instant, admission.Outlook)                     {}
+func (plain) ahead(node.Instant, node.Priority) outlook                { return outlook{} }
+func (plain) hear(node.Instant, outlook)                               {}
 func (plain) lane(node.Priority) node.Priority                         { return node.Normal }
 
 // tail bounds the queue.

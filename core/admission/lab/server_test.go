@@ -3,7 +3,6 @@ package lab
 import (
 	"time"
 
-	"hyperscale/core/admission"
 	"hyperscale/core/node"
 )
 
@@ -25,8 +24,8 @@ type control interface {
 	end(now node.Instant, r *request, waited, took time.Duration)
 	answer(now node.Instant, r *request, rtt time.Duration, dropped bool) // of a request that it admitted
 	tick(now node.Instant)
-	ahead(now node.Instant, class node.Priority) admission.Outlook
-	hear(now node.Instant, ahead admission.Outlook)
+	ahead(now node.Instant, class node.Priority) outlook
+	hear(now node.Instant, ahead outlook)
 	lane(class node.Priority) node.Priority
 }
 

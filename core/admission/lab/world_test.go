@@ -239,7 +239,7 @@ func (w *world) tell(r *request) {
 		}
 		if k <= int(r.stage) {
 			o := w.servers[w.path[k]].control.ahead(w.now, r.class)
-			o.Wait *= calls
+			o.wait *= calls
 			w.servers[w.path[k-1]].control.hear(w.now, o)
 		}
 		calls = 1
