@@ -13,6 +13,127 @@ const (
 )
 
 // MarshalMsg implements msgp.Marshaler
+func (z *CoresTaken) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "job"
+	o = append(o, 0x83, 0xa3, 0x6a, 0x6f, 0x62)
+	o, err = z.Job.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Job")
+		return
+	}
+	// string "workflow"
+	o = append(o, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+	o = msgp.AppendUint32(o, z.Workflow)
+	// string "slices"
+	o = append(o, 0xa6, 0x73, 0x6c, 0x69, 0x63, 0x65, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Shards)))
+	for za0001 := range z.Shards {
+		o, err = z.Shards[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Shards", za0001)
+			return
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *CoresTaken) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > zf9e2fcb8limitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "job":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Job")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Job.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Job")
+				return
+			}
+		case "workflow":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workflow")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Workflow, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Workflow")
+				return
+			}
+		case "slices":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shards")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Shards")
+				return
+			}
+			if zb0002 > zf9e2fcb8limitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Shards) >= int(zb0002) {
+				z.Shards = (z.Shards)[:zb0002]
+			} else {
+				z.Shards = make([]TakenCores, zb0002)
+			}
+			for za0001 := range z.Shards {
+				bts, err = z.Shards[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Shards", za0001)
+					return
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *CoresTaken) Msgsize() (s int) {
+	s = 1 + 4 + z.Job.Msgsize() + 9 + msgp.Uint32Size + 7 + msgp.ArrayHeaderSize
+	for za0001 := range z.Shards {
+		s += z.Shards[za0001].Msgsize()
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z Fault) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	o = msgp.AppendUint8(o, uint8(z))
@@ -1422,6 +1543,110 @@ func (z *ShardResultAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ShardResultAck) Msgsize() (s int) {
 	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 6 + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *TakenCores) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 4
+	// string "ordinal"
+	o = append(o, 0x84, 0xa7, 0x6f, 0x72, 0x64, 0x69, 0x6e, 0x61, 0x6c)
+	o = msgp.AppendUint32(o, z.Ordinal)
+	// string "worker"
+	o = append(o, 0xa6, 0x77, 0x6f, 0x72, 0x6b, 0x65, 0x72)
+	o = msgp.AppendString(o, z.Worker)
+	// string "cores"
+	o = append(o, 0xa5, 0x63, 0x6f, 0x72, 0x65, 0x73)
+	o = msgp.AppendUint32(o, z.Cores)
+	// string "seats"
+	o = append(o, 0xa5, 0x73, 0x65, 0x61, 0x74, 0x73)
+	o = msgp.AppendUint32(o, z.Seats)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *TakenCores) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > zf9e2fcb8limitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "ordinal":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Ordinal")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Ordinal, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ordinal")
+				return
+			}
+		case "worker":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Worker")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Worker, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Worker")
+				return
+			}
+		case "cores":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Cores")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Cores, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Cores")
+				return
+			}
+		case "seats":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Seats")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Seats, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Seats")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *TakenCores) Msgsize() (s int) {
+	s = 1 + 8 + msgp.Uint32Size + 7 + msgp.StringPrefixSize + len(z.Worker) + 6 + msgp.Uint32Size + 6 + msgp.Uint32Size
 	return
 }
 
