@@ -129,6 +129,7 @@ var fileRules = []func(*file) []complaint{
 	checkPureCode,
 	checkInstant,
 	checkOrder,
+	checkShift,
 	checkGlobals,
 	checkSize,
 }

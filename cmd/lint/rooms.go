@@ -16,7 +16,7 @@ type room struct {
 	why   string   // printed for every edge that mayNot does not explain better
 }
 
-var kernel = []string{"node", "message", "record", "event", "plan"}
+var kernel = []string{"node", "message", "record", "event", "plan", "retry"}
 
 // rooms is the table, first match wins. An exact path that is gone while
 // treeIsWhole stands is a complaint, so that the table cannot outlive the tree.
@@ -35,6 +35,8 @@ var rooms = []room{
 		why: "the bounds of a plan are a law for the language, gates, managers and executors, so they know none of these"},
 	{name: "event", paths: []string{"core/event"}, may: []string{"node", "message"},
 		why: "events name what happened to messages and nodes; every part and role emits them, so they know none"},
+	{name: "retry", paths: []string{"core/retry"}, may: []string{"node"},
+		why: "when a node tries again is one rule for every part and role, so it knows none"},
 	{name: "role", paths: []string{"core/client/...", "core/gate/...", "core/manager/...", "core/worker/..."},
 		may: append([]string{"part", "wiring"}, kernel...),
 		why: "a role is made of parts and the kernel; everything else reaches it as an input"},
@@ -72,7 +74,7 @@ const toys = "core/message/toy"
 const treeIsWhole = "cmd/hyperscale"
 
 // optionalRooms need not exist, also not in the small trees of the tests.
-var optionalRooms = []string{"floor", "toy", "record", "wiring", "examples", "docs", "progress"}
+var optionalRooms = []string{"floor", "toy", "record", "retry", "wiring", "examples", "docs", "progress"}
 
 // mayNot explains the edges that people try. An empty from means any room.
 var mayNot = []struct{ from, to, why string }{

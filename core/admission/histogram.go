@@ -35,7 +35,7 @@ func floor(i int) time.Duration {
 	if i < steps {
 		return time.Duration(i)
 	}
-	return time.Duration(steps+i%steps) << (i/steps - 1)
+	return time.Duration(uint64(steps+i%steps) << (i/steps - 1))
 }
 
 func (h *histogram) add(d time.Duration) {

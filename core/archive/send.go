@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/retry"
 )
 
 // fellow is another member, and the files on their way to it.
@@ -105,7 +106,7 @@ func (a *sender) chunk(env node.Env, to node.Addr, f *file, offset, nonce uint64
 
 func (a *sender) offer(env node.Env, w *fellow, t *transfer) {
 	t.asking = true
-	t.wait = min(max(2*t.wait, a.config.Retry/2), backoffMax*a.config.Retry)
+	t.wait = retry.Backoff{Base: a.config.Retry / 2, Cap: backoffMax * a.config.Retry}.After(t.wait)
 	t.due = env.Now().Add(t.wait)
 	a.poster.Post(env, w.addr, &message.FileOffer{Group: a.config.Group, File: t.file.digest, Length: t.file.length, Nonce: t.nonce})
 }
@@ -120,7 +121,7 @@ func (a *sender) offerAgain(env node.Env, w *fellow) {
 	if w.heard {
 		w.wait = a.config.Retry
 	} else {
-		w.wait = min(max(2*w.wait, a.config.Retry), backoffMax*a.config.Retry)
+		w.wait = retry.Backoff{Base: a.config.Retry, Cap: backoffMax * a.config.Retry}.After(w.wait)
 	}
 	w.heard, w.due = false, env.Now().Add(w.wait)
 	for t := range w.active() {

@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/retry"
 )
 
 const addrMax = 255 // bytes of an address that a gate reports
@@ -51,7 +52,8 @@ func (m *Machine) onBroken(env node.Env, s node.StreamID, reason string) {
 // lost moves the gate's commands to other gates. Watches register there again.
 func (m *Machine) lost(env node.Env, g *connection, reason string) {
 	g.stream, g.open, g.reason = 0, false, reason
-	g.again = env.Now().Add(min(m.config.ReconnectMin<<min(g.failures, 10), m.config.ReconnectMax))
+	wait := retry.Backoff{Base: m.config.ReconnectMin, Cap: m.config.ReconnectMax, Kind: retry.Equal}
+	g.again = env.Now().Add(wait.Next(env.Rand(node.PurposeJitter), g.failures))
 	g.failures++
 	env.CancelTimer(node.KeyN(node.PartClient, node.ClientSilence, uint64(g.index)))
 	for _, c := range slices.Clone(m.commands) {

@@ -5,6 +5,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/retry"
 )
 
 // next asks the next gate of this round, or waits before another round. It does not wait for a
@@ -70,8 +71,8 @@ func (m *Machine) redirect(env node.Env, c *command, holder node.Addr) {
 // wait begins another round after a delay from the whole range, so that clients that lost one
 // gate do not return together.
 func (m *Machine) wait(env node.Env, c *command) {
-	bound := min(m.config.RetryMin<<min(c.rounds+1, 16), m.config.RetryMax)
-	d := env.Rand(node.PurposeJitter).Duration(min(m.config.RetryMin, bound), bound)
+	wait := retry.Backoff{Base: m.config.RetryMin, Cap: m.config.RetryMax, Least: m.config.RetryMin}
+	d := wait.Next(env.Rand(node.PurposeJitter), c.rounds+1)
 	if c.refusal != nil {
 		d = max(d, min(c.refusal.RetryAfter, m.config.AskTimeout))
 	}

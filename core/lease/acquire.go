@@ -4,6 +4,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/retry"
 )
 
 // Acquire tries to become the owner of a job until Granted, Denied or Abandon. The seed becomes
@@ -262,8 +263,8 @@ func (r *proposer) backOff(env node.Env, p *proposal) {
 	r.endAttempt(env, p)
 	p.phase, p.open = waiting, false
 	p.tries++
-	high := r.c.RetryMax << min(p.tries-1, 3)
-	at := env.Now().Add(env.Rand(node.PurposeLease).Duration(min(r.c.RetryMin, high)/4, high))
+	wait := retry.Backoff{Base: r.c.RetryMax, Cap: 8 * r.c.RetryMax, Least: r.c.RetryMin / 4}
+	at := env.Now().Add(wait.Next(env.Rand(node.PurposeLease), p.tries-1))
 	if p.acts(env.Now()) {
 		at = min(at, p.until)
 	}

@@ -14,9 +14,12 @@ import (
 	"hyperscale/core/plan"
 )
 
-// refusedWait is how long a shard waits after its first refusal. Each dispatch doubles it, so
+// refusedWait bounds how long a shard waits after its first refusal. Each dispatch doubles it, so
 // that a disk that is full for a moment does not use up all dispatches.
-const refusedWait = 150 * time.Millisecond
+const (
+	refusedWait    = 150 * time.Millisecond
+	refusedWaitMax = 64 * refusedWait
+)
 
 // retryAfterMax bounds for how long a manager spares a worker that says when to ask again.
 const retryAfterMax = 30 * time.Second

@@ -3,12 +3,14 @@ package manager
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"hyperscale/core/event"
 	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/retry"
 )
 
 func (m *workerSide) onShardProgress(env node.Env, in *node.Input, w *roster.Worker, r *message.ShardProgress) {
@@ -123,7 +125,8 @@ func (m *workerSide) onShardRefused(env node.Env, w *roster.Worker, r *message.S
 		m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("dispatched %d times; at last %s", s.Dispatches, why))
 		return
 	}
-	m.back(env, s, env.Now().Add(refusedWait<<min(s.Dispatches, 6)))
+	wait := retry.Backoff{Base: refusedWait, Cap: refusedWaitMax, Kind: retry.Equal}
+	m.back(env, s, env.Now().Add(wait.Next(env.Rand(node.PurposeJitter), s.Dispatches).Round(time.Millisecond)))
 	m.place(env)
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"hyperscale/core/node"
+	"hyperscale/core/retry"
 )
 
 // Bounds of an interval.
@@ -63,7 +64,7 @@ func (g *Gauge) settle(now node.Instant) {
 func (g *Gauge) Every(now node.Instant, peers int) time.Duration {
 	g.settle(now)
 	every := max(g.Base, time.Duration(peers)*time.Second/time.Duration(g.PerSecond))
-	if every = min(every<<g.level, Most); every <= g.Base {
+	if every = (retry.Backoff{Base: every, Cap: Most}).Bound(int(g.level)); every <= g.Base {
 		return 0
 	}
 	return every

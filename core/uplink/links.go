@@ -4,6 +4,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/retry"
 )
 
 // Link is the stream to one address: closed, opening, or open.
@@ -172,10 +173,9 @@ func (l *Links) drop(env node.Env, k *Link, why string) {
 	}
 	k.Stream, k.Peer, k.Stands, k.Registered = 0, node.Peer{}, false, false
 	env.CancelTimer(l.key(node.UplinkSilence, k.index))
-	wait := min(l.config.ReconnectMin<<min(k.tries, 10), l.config.ReconnectMax)
+	wait := retry.Backoff{Base: l.config.ReconnectMin, Cap: l.config.ReconnectMax, Kind: retry.Equal}
+	env.SetTimer(l.key(node.UplinkReconnect, k.index), wait.Next(env.Rand(node.PurposeJitter), k.tries))
 	k.tries++
-	wait = env.Rand(node.PurposeJitter).Duration(wait/2, wait)
-	env.SetTimer(l.key(node.UplinkReconnect, k.index), wait)
 }
 
 // Heard notes a sign of life on an open link.

@@ -1,0 +1,3 @@
+module hyperscale
+
+go 1.26.0
