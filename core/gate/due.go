@@ -39,7 +39,7 @@ func (m *driver) onExpired(env node.Env, j *entry, p *job.Subjob) {
 		m.endSubjob(env, j, p, j.StoppedState(), why)
 		return
 	}
-	to, ends := j.Leave(p, m.places)
+	to, ends := j.Leave(env.Now(), p, m.places)
 	switch {
 	case ends:
 		m.endSubjob(env, j, p, message.JobFailed, why)

@@ -86,9 +86,9 @@ func (j *Job) Begin(datacenter string, now node.Instant) *Subjob {
 // to. If the job names its datacenters, or has left all others, its subjob ends. If there are
 // others but none is healthy, the job waits and closes nothing. A job that names no datacenter
 // has one subjob at a time.
-func (j *Job) Leave(p *Subjob, in *places.Places) (to *places.Datacenter, ends bool) {
+func (j *Job) Leave(now node.Instant, p *Subjob, in *places.Places) (to *places.Datacenter, ends bool) {
 	closed := append(slices.Clone(j.Closed), p.Datacenter)
-	to, others := in.Best(func(name string) bool { return slices.Contains(closed, name) })
+	to, others := in.Best(now, func(name string) bool { return slices.Contains(closed, name) })
 	switch {
 	case len(j.Turn.Named) > 0 || !others:
 		j.Closed = closed

@@ -36,7 +36,7 @@ func TestSilentDatacentersAreLeftOnce(t *testing.T) {
 		before := slices.Clone(j.Closed)
 		open := slices.DeleteFunc([]string{"b", "c"}, func(name string) bool { return slices.Contains(before, name) })
 		fit := slices.DeleteFunc(slices.Clone(open), func(name string) bool { return !well[name] })
-		to, ends := j.Leave(p, in)
+		to, ends := j.Leave(0, p, in)
 		switch {
 		case len(j.Turn.Named) > 0 || len(open) == 0:
 			if !ends || to != nil {

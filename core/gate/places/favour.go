@@ -66,6 +66,9 @@ func (d *Datacenter) Settled(now node.Instant) bool { return d.settled(now) && !
 
 func (d *Datacenter) isIll() bool { return d.Health() >= message.HealthDegraded }
 
+// Cost orders datacenters that are equal otherwise: near ones with free cores first.
+func (d *Datacenter) Cost(now node.Instant) uint64 { return d.cost(now) }
+
 // cost grows with the way to the datacenter, with the share of its cores that are in use, and
 // with the share of subjobs that it lost: (tripBase + round trip) x (1 + used) / kept.
 func (d *Datacenter) cost(now node.Instant) uint64 {

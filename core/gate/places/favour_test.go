@@ -18,7 +18,7 @@ type ratedPlaces struct {
 }
 
 func newRated(names ...string) *ratedPlaces {
-	p := &ratedPlaces{Places: New(Bounds{Datacenters: 9, Managers: 9, Silence: time.Hour}), now: node.Instant(time.Hour)}
+	p := &ratedPlaces{Places: New(Bounds{Datacenters: 64, Managers: 64, Silence: time.Hour}), now: node.Instant(time.Hour)}
 	for i, name := range names {
 		d, _ := p.Know(name, p.now)
 		p.Register(d, node.Peer{ID: node.ID("m-" + name)}, p.now).Stream = node.StreamID(i + 1)
@@ -52,6 +52,20 @@ func (p *ratedPlaces) prefer(t interface{ Helper() }, lost bool) string {
 		return ""
 	}
 	return p.Favourite().Name
+}
+
+// TestJobsMoveNear: of datacenters of one health the best is near, with free cores.
+func TestJobsMoveNear(t *testing.T) {
+	p := newRated("far", "full", "ill", "near")
+	p.beat("far", 90, 200*time.Millisecond)
+	p.beat("full", 0, 0)
+	p.beat("ill", -1, 0)
+	p.beat("near", 80, 5*time.Millisecond)
+	for _, c := range []struct{ leave, want string }{{"", "near"}, {"near", "far"}} {
+		if best, _ := p.Best(p.now, func(name string) bool { return name == c.leave }); best == nil || best.Name != c.want {
+			t.Errorf("beside %q the best is %v, want %s", c.leave, best, c.want)
+		}
+	}
 }
 
 // TestFavourite plays scripts: in each line a span passes in looks of a second.

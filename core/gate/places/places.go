@@ -192,10 +192,10 @@ func (p *Places) Release(datacenter string, r Room) {
 	}
 }
 
-// Best chooses among the datacenters that leave does not exclude: by health, then by free
-// cores, then by name. It returns nil if all are UNHEALTHY. others says whether there was any
-// choice.
-func (p *Places) Best(leave func(name string) bool) (best *Datacenter, others bool) {
+// Best chooses among the datacenters that leave does not exclude: by health, then by cost, so that
+// a near one comes before a far one with a few more free cores, then by name. It returns nil if all
+// are UNHEALTHY. others says whether there was any choice.
+func (p *Places) Best(now node.Instant, leave func(name string) bool) (best *Datacenter, others bool) {
 	var bestRank message.Health
 	for _, d := range p.list {
 		if leave(d.Name) {
@@ -206,7 +206,7 @@ func (p *Places) Best(leave func(name string) bool) (best *Datacenter, others bo
 		if rank == message.HealthUnhealthy {
 			continue
 		}
-		if best == nil || rank < bestRank || rank == bestRank && d.Free() > best.Free() {
+		if best == nil || rank < bestRank || rank == bestRank && d.cost(now) < best.cost(now) {
 			best, bestRank = d, rank
 		}
 	}

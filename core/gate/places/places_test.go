@@ -300,12 +300,12 @@ func (w *model) compare(t *rapid.T, p *places.Places) {
 	if total != len(w.managers) {
 		t.Fatalf("%d managers are listed, want %d", total, len(w.managers))
 	}
-	best, others := p.Best(func(name string) bool { return name == "b" })
+	best, others := p.Best(w.now, func(name string) bool { return name == "b" })
 	if _, known := w.silent["b"]; others != (len(w.silent) > 1 || len(w.silent) == 1 && !known) {
 		t.Fatalf("beside b there are others: %v", others)
 	}
 	for _, d := range p.All() {
-		if d.Name != "b" && d.Health() != message.HealthUnhealthy && (best == nil || d.Health() < best.Health() || d.Health() == best.Health() && d.Free() > best.Free()) {
+		if d.Name != "b" && d.Health() != message.HealthUnhealthy && (best == nil || d.Health() < best.Health() || d.Health() == best.Health() && d.Cost(w.now) < best.Cost(w.now)) {
 			t.Fatalf("the best beside b is %+v, but there is %+v", best, d)
 		}
 	}

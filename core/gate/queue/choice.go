@@ -81,7 +81,7 @@ type option struct {
 	wished bool
 	level  int
 	liked  bool // it is the gate's favourite
-	free   uint32
+	cost   uint64
 }
 
 // Levels of the choice, the best one first.
@@ -105,8 +105,8 @@ func levelOf(d *places.Datacenter, room bool, now node.Instant) int {
 }
 
 // choose returns the best datacenters for a job that names none: preferred ones first, then by
-// level, then those with room, then the gate's favourite, then by free cores, then by name. If one
-// of them has no room it
+// level, then those with room, then the gate's favourite, then by cost (near, with free cores), then
+// by name. If one of them has no room it
 // returns nil, and the job waits for it. A job that has waited for spillAfter takes any datacenters
 // that have room, and preferred ones among them first.
 func (t *Turn) choose(in *places.Places, now node.Instant, blocked map[string]bool) []*places.Datacenter {
@@ -120,7 +120,7 @@ func (t *Turn) choose(in *places.Places, now node.Instant, blocked map[string]bo
 		if spills {
 			early, late = byRoom, 0
 		}
-		return cmp.Or(early, first(a.wished, b.wished), cmp.Compare(a.level, b.level), late, first(a.liked, b.liked), cmp.Compare(b.free, a.free))
+		return cmp.Or(early, first(a.wished, b.wished), cmp.Compare(a.level, b.level), late, first(a.liked, b.liked), cmp.Compare(a.cost, b.cost))
 	})
 	best := all[:min(len(all), t.count())]
 	lacks := slices.IndexFunc(best, func(o option) bool { return !o.room })
@@ -165,7 +165,7 @@ func (t *Turn) options(in *places.Places, now node.Instant, blocked map[string]b
 		}
 		room := d.Free() >= needs(t.plan, d)
 		all = append(all, option{
-			of: d, room: room, wished: slices.Contains(t.Preferred, d.Name), level: levelOf(d, room, now), liked: in.Favours(d), free: d.Free(),
+			of: d, room: room, wished: slices.Contains(t.Preferred, d.Name), level: levelOf(d, room, now), liked: in.Favours(d), cost: d.Cost(now),
 		})
 	}
 	return all

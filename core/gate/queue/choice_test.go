@@ -85,6 +85,37 @@ func TestWishes(t *testing.T) {
 	}
 }
 
+// TestSpillsAreNear: a job for which the favourite has no room goes to a near datacenter with room
+// before a far one with a few more free cores, and not to a near one that is almost full.
+func TestSpillsAreNear(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		free map[string]int
+		trip map[string]time.Duration
+		want string
+	}{
+		{"as near as the other", map[string]int{"a": 3, "b": 7, "c": 6}, nil, "b"},
+		{"the near one", map[string]int{"a": 3, "b": 7, "c": 6}, map[string]time.Duration{"b": 200 * time.Millisecond, "c": 5 * time.Millisecond}, "c"},
+		{"of equals the near one", map[string]int{"a": 3, "b": 8, "c": 8}, map[string]time.Duration{"b": 6 * time.Millisecond, "c": 5 * time.Millisecond}, "c"},
+		{"a little nearer, and almost full", map[string]int{"a": 3, "b": 8, "c": 4}, map[string]time.Duration{"b": 6 * time.Millisecond, "c": 5 * time.Millisecond}, "b"},
+		{"the near one is full", map[string]int{"a": 3, "b": 7, "c": 3}, map[string]time.Duration{"b": 200 * time.Millisecond, "c": 5 * time.Millisecond}, "b"},
+	} {
+		p := sites(map[string]int{"a": 8, "b": 4, "c": 4})
+		_, _, _ = p.Prefer(1, true, func(n int) int { return 0 })
+		if f := p.Favourite(); f == nil || f.Name != "a" {
+			t.Fatalf("%s: the gate favours %v", c.name, f)
+		}
+		//lint:orderfree each datacenter is set alone
+		for name, free := range c.free {
+			m := p.Manager(node.ID("m-" + name))
+			m.Take(m.Stream, &message.ManagerHeartbeat{Datacenter: name, Sequence: 2, CoresTotal: 8, CoresFree: uint32(free), WorkerSum: 2, RoundTrip: c.trip[name]}, 1)
+		}
+		if got := goes(p, &queue.Turn{}, 0); got != c.want {
+			t.Errorf("%s: it goes to %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 // TestFavourites: a job that names no datacenter goes to the favourite if that has room, and to one
 // that is well before one that has recovered of late.
 func TestFavourites(t *testing.T) {
