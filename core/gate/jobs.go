@@ -82,7 +82,7 @@ func (m *memory) see(env node.Env, id message.JobID, token message.LeaseToken, r
 }
 
 // seeAll loads the ended jobs that this gate's acceptor knows. It buries those for which there is
-// no room.
+// no room, and forgets released registers that tell of no job.
 func (m *memory) seeAll(env node.Env) {
 	var fresh []*entry
 	for _, id := range m.group.Leases.Known() {
@@ -91,6 +91,10 @@ func (m *memory) seeAll(env node.Env) {
 		}
 		seen, ok := m.group.Leases.Seen(env.Now(), id)
 		if !ok || !seen.Released {
+			continue
+		}
+		if len(seen.Record) == 0 { // a gate acquired what all others had forgotten
+			m.group.Leases.Forget(env, id)
 			continue
 		}
 		if len(m.jobs) < m.config.JobsMax {

@@ -62,6 +62,9 @@ func (r *acceptor) onPrepare(env node.Env, from int, m *message.LeasePrepare) {
 	ch := reg.change(from)
 	ch.then = answersPromise
 	ch.promised, ch.promiser = m.Token, m.Life
+	if reg.accepted.Token.Zero() {
+		ch.received = env.Now()
+	}
 	if ruling == has {
 		r.commit(env, &ch)
 		return
@@ -122,8 +125,9 @@ func (r *acceptor) take(env node.Env, reg *register, from int, m *message.LeaseA
 	r.record(env, ch)
 }
 
-// admit returns the register of a job for an acceptor's rule. It returns nil if there is no
-// room for a new one: this acceptor then stays silent, and others may accept.
+// admit returns the register of a job for an acceptor's rule. Until revive, a new one is the
+// caller's alone. It returns nil if there is no room for a new one: this acceptor then stays
+// silent, and others may accept.
 func (r *acceptor) admit(env node.Env, from int, job message.JobID) *register {
 	if reg := r.registers[job]; reg != nil {
 		return reg
@@ -135,7 +139,7 @@ func (r *acceptor) admit(env node.Env, from int, job message.JobID) *register {
 		env.Emit(event.Shed{Reason: event.ShedBound, What: "lease register", Why: ErrFull.Error()})
 		return nil
 	}
-	return r.at(job)
+	return r.floor.fresh(job)
 }
 
 // known returns the register of a job, also a buried one, or nil.
@@ -170,6 +174,8 @@ func (r *acceptor) onConsent(env node.Env, from int, m *message.LeaseConsent) {
 			return
 		}
 		reg = r.at(m.Job)
+		reg.received = env.Now()
+		r.watchOver(env, reg)
 	}
 	if m.Token.Less(reg.accepted.Token) {
 		reached(env, "lease/consent-stale")
@@ -255,7 +261,7 @@ func (r *acceptor) sorted() []*register { return sortedOf(r.registers) }
 func (r *acceptor) at(job message.JobID) *register {
 	reg := r.registers[job]
 	if reg == nil {
-		reg = &register{job: job}
+		reg = r.floor.fresh(job)
 		r.registers[job] = reg
 	}
 	return reg

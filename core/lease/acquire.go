@@ -46,7 +46,7 @@ func (r *proposer) mayAcquire(job message.JobID, seed []byte) error {
 // under the earlier token stay open.
 func (r *proposer) begin(env node.Env, p *proposal) {
 	reg := p.reg
-	epoch := 1 + max(reg.seen, reg.promised.Epoch, reg.accepted.Token.Epoch, p.token.Epoch)
+	epoch := 1 + max(reg.seen, reg.promised.Epoch, reg.accepted.Token.Epoch, p.token.Epoch, r.floor.heard)
 	if epoch >= epochEnd-1 {
 		r.deny(env, p, Outcome{Kind: Denied, Job: reg.job, Err: ErrExhausted})
 		return
@@ -91,6 +91,11 @@ func (r *proposer) onPromise(env node.Env, from int, m *message.LeasePromise) {
 		p.best = m.Accepted
 	}
 	if p.promised.count() < r.majority || r.expire(env, p) {
+		return
+	}
+	if p.stale(env.Now(), r.c.Hold()) {
+		reached(env, "lease/promised-too-late")
+		r.begin(env, p)
 		return
 	}
 	p.rest = make([]uint64, r.n)

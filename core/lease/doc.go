@@ -22,6 +22,8 @@
 //	LEASE-5 An acceptor answers only with what is on its disk, except renewals, which change no
 //	        record. It answers nothing before it is a member.
 //	LEASE-6 A resend carries the Seq of the first send and moves no window.
+//	LEASE-7 While a member remembers a tombstone or holds a register, and after it forgot a
+//	        promise, it promises and accepts no token below one that it promised.
 //
 // Roles drain Take after every call:
 //
@@ -39,6 +41,11 @@
 // it answers in it. A
 // blank disk beside members joins (rejoin.go). Recover (recover.go) makes one disk the truth of
 // a new epoch, on an operator's word, after a majority of disks is lost.
+//
+// A member that has promised a token and accepted nothing for a guard forgets the register. First
+// its disk has the promise's epoch as a floor. The floor binds the member for each register that it
+// does not know, as if it had promised that away. Frames tell it: proposers choose tokens above
+// the floors that they hear of. A member that joins takes over the floors of a majority.
 //
 // A role buries a register that it needs no more (watch.go). Package tomb keeps the proof of its
 // release in little memory, and an epitaph: what a proposer or reader gets in place of the

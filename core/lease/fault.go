@@ -11,6 +11,9 @@ func (r *seat) faultOf(f *message.LeaseFrame, from int) string {
 	if !validGens(f.Gens) {
 		return "a generation is out of range"
 	}
+	if f.Floor > floorMax {
+		return "its floor is out of range"
+	}
 	sender, self := uint32(from+1), uint32(r.self+1)
 	for i := range f.Prepares {
 		m := &f.Prepares[i]

@@ -155,3 +155,18 @@ func TestHoldEndsBeforeGuard(t *testing.T) {
 		}
 	})
 }
+
+// A member that promises a token near the end of all keeps the promise, and its floor stays where
+// it was: it still acquires other jobs.
+func TestHighTokensRaiseNoFloor(t *testing.T) {
+	g := three()
+	a, b := g.members[0], g.members[1]
+	prepare := message.LeasePrepare{Job: jobN(9), Token: message.LeaseToken{Epoch: epochEnd - 2, Ordinal: 2}, Life: message.LeaseLife{Incarnation: 1, Salt: 5}}
+	a.r.Receive(a, b.self, &message.LeaseFrame{Group: "gates", Gens: []uint64{1, 1, 1}, Prepares: []message.LeasePrepare{prepare}})
+	g.advance(30 * time.Second)
+	a.r.Acquire(a, jobN(1), []byte("seed"))
+	g.advance(time.Second)
+	if _, ok := a.r.Holds(a.Now(), jobN(1)); !ok {
+		t.Error("a is denied every job after a promise of a token near the end")
+	}
+}

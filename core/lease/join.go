@@ -72,6 +72,7 @@ func (r *membership) Start(env node.Env) {
 	}
 	was := standing(m.Standing)
 	r.epoch, r.target, r.unknown = m.Epoch, was, m.Unknown
+	r.floor.raise(m.Floor)
 	same := slices.Equal(m.Members, r.names)
 	switch {
 	case !found || was < member:

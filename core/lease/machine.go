@@ -165,7 +165,7 @@ func (r *Registers) Flush(env node.Env) {
 				r.told = slices.Clone(r.gens) // what is sent never changes
 			}
 			for _, f := range o.frames {
-				f.Gens, f.Note = r.told, r.note
+				f.Gens, f.Note, f.Floor = r.told, r.note, r.floor.own
 				r.post.Post(env, r.set[i], f)
 			}
 		}
@@ -183,6 +183,7 @@ func (r *Registers) onFrame(env node.Env, from int, f *message.LeaseFrame) {
 	}
 	if from != r.self {
 		r.notes[from] = Note{f.Note, env.Now()}
+		r.floor.hear(f.Floor)
 	}
 	for i := range f.Prepares {
 		r.onPrepare(env, from, &f.Prepares[i])
@@ -239,6 +240,8 @@ func (r *Registers) Stored(env node.Env, in *node.Input) {
 		open[i].reg.writing = false
 		if in.Err == nil {
 			r.commit(env, &open[i])
+		} else {
+			r.watchFailed(env, &open[i])
 		}
 	}
 	clear(w.open)

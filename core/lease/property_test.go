@@ -25,6 +25,7 @@ type judge struct {
 	opened  map[string]opened
 	last    uint64
 	seen    map[string]int
+	bound   map[string]map[message.JobID]message.LeaseToken // by member: the highest promise of its disk
 	fault   string
 	beyond  bool // beyond the drift bound: windows may overlap, holders may read old values
 }
@@ -39,6 +40,7 @@ func newJudge(g *group) *judge {
 	j := &judge{
 		g: g, granted: map[message.JobID]map[message.LeaseToken]string{}, highest: map[message.JobID]message.LeaseToken{},
 		floor: map[message.JobID]uint64{}, values: map[uint64]uint64{}, opened: map[string]opened{}, seen: map[string]int{},
+		bound: map[string]map[message.JobID]message.LeaseToken{},
 	}
 	g.watch = j.event
 	return j
@@ -78,6 +80,14 @@ func (j *judge) event(h *host, e node.Event) {
 			j.fail("%s: %s of %v returns %d, %d was completed before it began", h.name, o.what, e.Job, n, o.floor)
 		}
 		j.floor[e.Job] = max(j.floor[e.Job], n)
+	case event.AcceptorWrote:
+		if j.bound[h.name] == nil {
+			j.bound[h.name] = map[message.JobID]message.LeaseToken{}
+		}
+		if high := j.bound[h.name][e.Job]; e.Promised.Less(high) {
+			j.fail("%s promises %v of %v, and has promised %v before", h.name, e.Promised, e.Job, high)
+		}
+		j.bound[h.name][e.Job] = e.Promised
 	case event.Reached:
 		j.seen[e.What]++
 	}
@@ -207,6 +217,7 @@ func (w *cruel) actions() map[string]func(*rapid.T) {
 		"update":   update,
 		"update2":  update,
 		"release":  with(func(h *host, job message.JobID) { h.r.Release(h, job) }),
+		"abandon":  with(func(h *host, job message.JobID) { h.r.Abandon(h, job) }),
 		"transfer": with(func(h *host, job message.JobID) { h.r.Transfer(h, job, w.who().self.Addr) }),
 		"read":     with(func(h *host, job message.JobID) { h.r.Read(h, job, 1) }),
 		"read2":    with(func(h *host, job message.JobID) { h.r.Read(h, job, 1) }),
@@ -245,6 +256,9 @@ func (w *cruel) restart(lose bool) {
 		w.blank.add(h.index)
 	}
 	h.crash(lose)
+	if lose {
+		delete(w.bound, h.name)
+	}
 	h.failing = false
 	h.begin()
 }
@@ -271,6 +285,13 @@ func (w *cruel) finish(t *rapid.T) {
 	for _, h := range w.g.members {
 		if !h.r.Speaks() {
 			t.Fatalf("%s does not speak, standing %d", h.name, h.r.standing)
+		}
+	}
+	for _, h := range w.g.members {
+		for _, reg := range h.r.sorted() {
+			if reg.accepted.Token.Zero() && reg.own == nil && h.Now().Sub(reg.received) > 2*h.r.c.Guard() {
+				t.Fatalf("%s still has the register %v, and has accepted nothing of it: promised %v at %v, it is %v", h.name, reg.job, reg.promised, reg.received, h.Now())
+			}
 		}
 	}
 	for n := 1; n <= 2; n++ {

@@ -1,6 +1,8 @@
 package lease
 
 import (
+	"time"
+
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -51,6 +53,9 @@ type attempt struct {
 	touched  bool         // an accept of this acquisition was sent
 	call     uint64       // of the attempt, or of the release
 }
+
+// stale reports that members may have forgotten their promises: they do so after a guard.
+func (a *attempt) stale(now node.Instant, hold time.Duration) bool { return now.Sub(a.began) >= hold }
 
 // offer is the last accept that was sent, and what it carries.
 type offer struct {
@@ -155,6 +160,10 @@ func (r *proposer) advanceProposal(env node.Env, p *proposal) {
 			r.fail(env, p)
 			return
 		}
+		if p.stale(env.Now(), r.c.Hold()) {
+			r.begin(env, p)
+			return
+		}
 		r.sendPrepares(env, p)
 	case granting:
 		r.tellWaiting(env, p)
@@ -232,7 +241,11 @@ func (r *proposer) end(env node.Env, p *proposal) {
 	p.ended = true
 	p.reg.own = nil
 	a := &p.reg.accepted
-	if !a.Token.Zero() && !a.Released && !p.reg.reaped {
+	if a.Token.Zero() {
+		r.watchOver(env, p.reg)
+		return
+	}
+	if !a.Released && !p.reg.reaped {
 		r.watchAt(env, p.reg, max(p.reg.received.Add(r.c.guard(a.Lease)), p.reg.notBefore, env.Now()+1))
 	}
 }

@@ -20,7 +20,7 @@ type register struct {
 	accepted message.LeaseState // of a tombstone: released, without its record
 	reaped   bool
 
-	received  node.Instant // when accepted arrived; a restart sets it to now
+	received  node.Instant // when accepted arrived, or the promise while nothing is accepted; a restart sets it to now
 	written   node.Instant // when its record arrived; zero: before this member's restart, or by another way than its holder
 	seen      uint64       // highest epoch in any message
 	consent   message.LeaseToken
@@ -30,6 +30,43 @@ type register struct {
 	over      message.LeaseToken   // this node released it under this token, whether or not its own disk has that
 	missed    *message.LeaseAccept // that release, if a majority has it and this disk does not
 	own       *proposal
+}
+
+// floor stands for all promises that this member has forgotten. No token up to it gets a register
+// that the member does not know, so a forgotten promise binds like one that it remembers.
+type floor struct {
+	own   uint64 // an epoch, on the disk before the member forgets what it stands for
+	heard uint64 // the highest floor of any member: this member chooses tokens above it
+}
+
+// floorMax bounds a floor. A member keeps the promise of a higher token, which is another member's
+// fault: its floor would use up the tokens of every register.
+const floorMax = 1 << 40
+
+// raise takes the floor to an epoch, and says whether it may stand there.
+func (f *floor) raise(epoch uint64) bool {
+	if epoch > floorMax {
+		return false
+	}
+	f.own = max(f.own, epoch)
+	f.hear(f.own)
+	return true
+}
+
+func (f *floor) hear(epoch uint64) { f.heard = max(f.heard, epoch) }
+
+// fresh returns a register that this member does not know, as its rules judge it.
+func (f *floor) fresh(job message.JobID) *register {
+	reg := &register{job: job}
+	reg.bind(f.own)
+	return reg
+}
+
+// bind promises every token up to an epoch away.
+func (reg *register) bind(epoch uint64) {
+	if t := (message.LeaseToken{Epoch: epoch, Ordinal: message.OrdinalMax}); epoch > 0 && reg.promised.Less(t) {
+		reg.promised, reg.promiser = t, contested()
+	}
 }
 
 func sortedOf(m map[message.JobID]*register) []*register {

@@ -18,13 +18,15 @@ type joining struct {
 	known   uint64
 	read    members
 	done    members
+	floors  []uint64        // by member: its floor
 	cursor  []message.JobID // by member: the last register of the page before
 	merged  map[message.JobID]*register
+	told    map[message.JobID]members // that have told of a register
 }
 
 func (r *membership) startJoin(env node.Env, only int) {
-	r.joining = &joining{only: only, nonce: env.Rand(node.PurposeLease).Uint64() | 1, merged: map[message.JobID]*register{}}
-	r.joining.cursor = make([]message.JobID, r.n)
+	r.joining = &joining{only: only, nonce: env.Rand(node.PurposeLease).Uint64() | 1, merged: map[message.JobID]*register{}, told: map[message.JobID]members{}}
+	r.joining.cursor, r.joining.floors = make([]message.JobID, r.n), make([]uint64, r.n)
 	r.retryJoin(env)
 }
 
@@ -119,11 +121,11 @@ func (r *membership) onJoinSet(env node.Env, from int, m *message.LeaseJoinSet) 
 }
 
 func (r *membership) tellPage(env node.Env, to int, nonce uint64, after message.JobID) {
-	page := &message.LeaseJoinState{Group: r.c.Group, Nonce: nonce, Gens: slices.Clone(r.gens)}
+	page := &message.LeaseJoinState{Group: r.c.Group, Nonce: nonce, Gens: slices.Clone(r.gens), Floor: r.floor.own}
 	size := 0
 	for reg := range r.following(after) {
-		if reg.promised.Zero() {
-			continue
+		if reg.promised.Epoch <= r.floor.own && reg.accepted.Token.Zero() {
+			continue // the floor says it
 		}
 		size += entryBytes + len(reg.accepted.Record)
 		if len(page.Registers) == r.c.PageRegisters || size > frameBytes {
@@ -139,7 +141,7 @@ func (r *membership) tellPage(env node.Env, to int, nonce uint64, after message.
 
 func (r *membership) onJoinState(env node.Env, from int, m *message.LeaseJoinState) {
 	j := r.joining
-	if j == nil || !j.setting || j.storing || m.Nonce != j.nonce || len(m.Gens) != r.n || !validGens(m.Gens) || j.done.has(from) {
+	if j == nil || !j.setting || j.storing || m.Nonce != j.nonce || len(m.Gens) != r.n || !validGens(m.Gens) || m.Floor > floorMax || j.done.has(from) {
 		return
 	}
 	last := j.cursor[from]
@@ -162,6 +164,7 @@ func (r *membership) onJoinState(env node.Env, from int, m *message.LeaseJoinSta
 	for i := range m.Registers {
 		r.merge(env, &m.Registers[i])
 	}
+	j.hear(from, m)
 	j.cursor[from] = last
 	if m.More && len(m.Registers) > 0 {
 		r.askPage(env, from)
@@ -171,6 +174,16 @@ func (r *membership) onJoinState(env node.Env, from int, m *message.LeaseJoinSta
 	if r.recovery == nil && r.enough(j.done) {
 		r.finishJoin(env)
 	}
+}
+
+// hear notes of which registers a member has told, and its floor: that binds for all others.
+func (j *joining) hear(from int, m *message.LeaseJoinState) {
+	for i := range m.Registers {
+		told := j.told[m.Registers[i].Job]
+		told.add(from)
+		j.told[m.Registers[i].Job] = told
+	}
+	j.floors[from] = max(j.floors[from], m.Floor)
 }
 
 // merge keeps the highest promise and the latest accept. A copy proves no majority, because
@@ -217,7 +230,15 @@ func (r *membership) finishJoin(env node.Env) {
 	if r.recovery != nil {
 		to = recovered
 	}
+	for _, floor := range j.floors {
+		r.floor.raise(floor)
+	}
 	for _, reg := range sortedOf(j.merged) {
+		for i, floor := range j.floors {
+			if told := j.told[reg.job]; j.done.has(i) && !told.has(i) {
+				reg.bind(floor) // that member may have promised it away, and forgotten so
+			}
+		}
 		r.registers[reg.job] = reg
 		r.record(env, reg.change(r.self))
 	}

@@ -17,7 +17,7 @@ func (r *Registers) Rests(tell node.Tell) {
 	tell("lease/watched registers", len(r.watch.entries), 0)
 	tell("lease/outcomes", len(r.outcomes), 0)
 	tell("lease/strangers", len(r.strangers), MembersMax)
-	frames, owned, updates, writing := 0, 0, 0, 0
+	frames, owned, updates, writing, hollow := 0, 0, 0, 0, 0
 	for i := range r.out {
 		frames += len(r.out[i].frames)
 	}
@@ -25,6 +25,9 @@ func (r *Registers) Rests(tell node.Tell) {
 	for _, reg := range r.registers {
 		if reg.writing {
 			writing++
+		}
+		if a := &reg.accepted; reg.own == nil && (a.Token.Zero() || a.Released && !reg.reaped && void(a)) {
+			hollow++
 		}
 		if p := reg.own; p != nil {
 			owned++
@@ -34,6 +37,7 @@ func (r *Registers) Rests(tell node.Tell) {
 			}
 		}
 	}
+	tell("lease/registers that hold nothing", hollow, 0)
 	tell("lease/frames", frames, 0)
 	tell("lease/registers that are owned", owned, 0)
 	tell("lease/open updates", updates, 0)

@@ -28,6 +28,7 @@ type seat struct {
 	gens     []uint64       // by member: highest known generation of its disk
 	told     []uint64       // gens as the last frames said
 	unsaved  bool           // the disk does not have gens as they are
+	floor    floor          // under the promises that this member has forgotten
 	unknown  record.Unknown // fields of its mark that a newer version wrote
 
 	note  []byte // of this member's role, to all

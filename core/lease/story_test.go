@@ -30,6 +30,7 @@ import (
 //	disk a held|free|full|well|torn
 //	members a a b                a is configured with the set a, b
 //	drift a 10000                its clock's rate, in parts per million
+//	counts a                     what it remembers, and what its disk has
 //	holds a j1                   whether it does, and what its acceptor sees
 //	show messages | hide messages
 type story struct {
@@ -235,6 +236,16 @@ func (s *story) obey(d *datadriven.TestData) {
 			s.after(time.Millisecond, func() { s.group.deliver(e) })
 		}
 		s.advance(10 * time.Millisecond)
+	case "counts":
+		h := s.host(s.arg(d, 0))
+		kept := 0
+		//lint:orderfree a count
+		for k := range h.records {
+			if strings.Contains(k, "/register/") {
+				kept++
+			}
+		}
+		fmt.Fprintf(&s.out, "%d registers, %d on its disk\n", len(h.r.registers)+h.r.tombs.Len(), kept)
 	case "show", "hide":
 		s.wire = d.Cmd == "show"
 	default:

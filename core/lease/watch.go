@@ -9,10 +9,14 @@ import (
 	"hyperscale/core/node"
 )
 
-// watchOver looks at a register when its lease may have run out. If a renewal has moved that
-// instant, the entry goes back into the queue.
+// watchOver looks at a register when its lease may have run out, or when nothing was accepted for
+// as long. If a renewal has moved that instant, the entry goes back into the queue.
 func (r *acceptor) watchOver(env node.Env, reg *register) {
-	if reg.accepted.Token.Zero() || reg.accepted.Released || reg.reaped || reg.watched != 0 {
+	if reg.accepted.Released || reg.reaped || reg.watched != 0 {
+		return
+	}
+	if reg.accepted.Token.Zero() {
+		r.watchAt(env, reg, max(reg.received.Add(r.c.Guard()), env.Now()+1))
 		return
 	}
 	r.watchAt(env, reg, reg.received.Add(r.c.guard(reg.accepted.Lease)))
@@ -47,7 +51,11 @@ func (r *acceptor) onWatch(env node.Env) {
 // look reports that a lease has run out, once it is this member's turn.
 func (r *acceptor) look(env node.Env, reg *register) {
 	a := &reg.accepted
-	if a.Token.Zero() || a.Released || reg.reaped || r.registers[reg.job] != reg {
+	if a.Released || reg.reaped || r.registers[reg.job] != reg {
+		return
+	}
+	if a.Token.Zero() {
+		r.lookAtPromise(env, reg)
 		return
 	}
 	now, guard := env.Now(), r.c.guard(a.Lease)
@@ -69,6 +77,37 @@ func (r *acceptor) look(env node.Env, reg *register) {
 	}
 	r.tell(Outcome{Kind: Vacant, Job: reg.job, Token: a.Token, Holder: r.addrOf(a.Token), Record: a.Record})
 	r.watchAt(env, reg, now.Add(guard))
+}
+
+// lookAtPromise forgets a register of which this member has accepted nothing for a guard: its
+// proposer has given up, or has gone on without this member. No role hears of it, as there is
+// no record to take over.
+func (r *acceptor) lookAtPromise(env node.Env, reg *register) {
+	now, guard := env.Now(), r.c.Guard()
+	end := reg.received.Add(guard)
+	switch {
+	case reg.own != nil || reg.writing || !r.standing.speaks():
+		r.watchAt(env, reg, now.Add(guard))
+	case now < end:
+		r.watchAt(env, reg, end)
+	case reg.missed != nil: // this node's release, which a majority has
+		r.onAccept(env, r.self, reg.missed)
+		r.watchAt(env, reg, now.Add(guard)) // the disk may reject it again
+	case r.floor.raise(max(reg.promised.Epoch, reg.seen)):
+		reached(env, "lease/promise-forgotten")
+		r.erode(env, reg)
+	}
+}
+
+// watchFailed follows a change that the disk has refused: a tombstone or promise is still to be
+// forgotten, and a new register holds nothing.
+func (r *acceptor) watchFailed(env node.Env, ch *change) {
+	switch reg := ch.reg; {
+	case ch.then == forgets && reg.reaped:
+		r.sweepLater(env, r.c.TombstoneAge/8)
+	case reg.accepted.Token.Zero():
+		r.watchAt(env, reg, env.Now().Add(r.c.Guard()))
+	}
 }
 
 // Forget buries a register without an epitaph: its job may begin anew.
@@ -191,15 +230,22 @@ func (r *acceptor) onSweep(env node.Env) {
 	}
 }
 
-// erode deletes a tombstone from the disk.
+// erode deletes a register from the disk.
 func (r *acceptor) erode(env node.Env, reg *register) {
 	ch := reg.change(r.self)
 	ch.then = forgets
 	r.record(env, ch)
 }
 
+// drop forgets a register that the disk no longer has. One that this node has begun to acquire
+// meanwhile remains, with nothing in it.
 func (r *acceptor) drop(reg *register) {
-	if r.registers[reg.job] == reg {
+	switch {
+	case r.registers[reg.job] != reg:
+	case reg.own == nil:
 		delete(r.registers, reg.job)
+	default:
+		reg.promised, reg.promiser, reg.accepted, reg.reaped = message.LeaseToken{}, message.LeaseLife{}, message.LeaseState{}, false
+		reg.bind(r.floor.own)
 	}
 }

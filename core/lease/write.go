@@ -115,10 +115,13 @@ func (r *store) write(env node.Env) {
 		records = append(records, r.recordOf(&w.next[i]))
 	}
 	w.open, w.next = append(w.open[:0], w.next[:count]...), append(w.next[:0], w.next[count:]...)
-	if (w.mark || r.unsaved) && len(w.next) == 0 { // the mark says that the disk has all before it
+	switch forgets := slices.ContainsFunc(w.open, func(ch change) bool { return ch.then == forgets }); {
+	case (w.mark || r.unsaved || forgets) && len(w.next) == 0: // the mark says that the disk has all before it
 		records = append(records, node.Record{Key: r.key("member"), Value: r.encodeMark()})
 		w.opened, w.then = w.then, nil
 		w.mark, r.unsaved = false, false
+	case forgets: // a member forgets under the floor that its mark has
+		records = append(records, node.Record{Key: r.key("member"), Value: r.encodeMark()})
 	}
 	w.busy = true
 	w.sent++
@@ -181,5 +184,5 @@ func (r *store) recordOf(ch *change) node.Record {
 
 // encodeMark encodes the record that makes a disk a member's.
 func (r *seat) encodeMark() []byte {
-	return record.Append(nil, &record.Member{Standing: uint8(r.target), Epoch: r.epoch, Generations: r.gens, Members: r.names, Unknown: r.unknown})
+	return record.Append(nil, &record.Member{Standing: uint8(r.target), Epoch: r.epoch, Generations: r.gens, Members: r.names, Floor: r.floor.own, Unknown: r.unknown})
 }

@@ -87,8 +87,8 @@ func (m *tenure) onVacant(env node.Env, o *lease.Outcome) {
 	m.group.Leases.Acquire(env, o.Job, nil)
 }
 
-// onSweep forgets what has ended. Some time after its release a register becomes a tombstone,
-// and the manager deletes files that no register names.
+// onSweep forgets what has ended. Some time after its release a register becomes a tombstone, one
+// that tells of no subjob at once, and the manager deletes files that no register names.
 func (m *tenure) onSweep(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerSweep), m.config.SweepInterval)
 	m.giveUpResults(env)
@@ -97,6 +97,11 @@ func (m *tenure) onSweep(env node.Env) {
 	for _, job := range m.group.Leases.Known() {
 		sight, ok := m.group.Leases.Seen(env.Now(), job)
 		if !ok {
+			continue
+		}
+		if sight.Released && len(sight.Record) == 0 {
+			m.group.Leases.Forget(env, job)
+			delete(m.ended, job)
 			continue
 		}
 		if !sight.Released {

@@ -6585,7 +6585,7 @@ func (z *LeaseFrame) Size() int { return z.size() }
 func (z *LeaseFrame) Digest() uint64 { return z.digest(96) }
 
 func (z *LeaseFrame) size() int {
-	n := 87
+	n := 93
 	n += sizeString(len(z.Group))
 	n += sizeArray(len(z.Gens))
 	for i := range z.Gens {
@@ -6624,6 +6624,7 @@ func (z *LeaseFrame) size() int {
 		n += z.Consents[i].size()
 	}
 	n += sizeBytes(len(z.Note))
+	n += sizeUint(uint64(z.Floor))
 	return n
 }
 
@@ -6666,6 +6667,7 @@ func (z *LeaseFrame) digest(h uint64) uint64 {
 		h = z.Consents[i].digest(h)
 	}
 	h = node.MixBytes(h, z.Note)
+	h = node.Mix(h, uint64(z.Floor))
 	return h
 }
 
@@ -6944,7 +6946,7 @@ func (z *LeaseJoinState) Size() int { return z.size() }
 func (z *LeaseJoinState) Digest() uint64 { return z.digest(101) }
 
 func (z *LeaseJoinState) size() int {
-	n := 33
+	n := 39
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Nonce))
 	n += sizeArray(len(z.Gens))
@@ -6956,6 +6958,7 @@ func (z *LeaseJoinState) size() int {
 		n += z.Registers[i].size()
 	}
 	n++
+	n += sizeUint(uint64(z.Floor))
 	return n
 }
 
@@ -6971,6 +6974,7 @@ func (z *LeaseJoinState) digest(h uint64) uint64 {
 		h = z.Registers[i].digest(h)
 	}
 	h = node.Mix(h, bit(z.More))
+	h = node.Mix(h, uint64(z.Floor))
 	return h
 }
 

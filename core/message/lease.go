@@ -142,6 +142,7 @@ type LeaseFrame struct {
 	Answers   []LeaseAnswer   `msg:"answers"`
 	Consents  []LeaseConsent  `msg:"consents"`
 	Note      []byte          `msg:"note,limit=64"` // what the sender's role tells the members beside: core/lease.Note
+	Floor     uint64          `msg:"floor"`         // no token up to this epoch gets a register that the sender does not know
 }
 
 // LeaseHail reports a member's standing before it has joined, and its configured set: members
@@ -204,4 +205,5 @@ type LeaseJoinState struct {
 	Gens      []uint64        `msg:"gens"`
 	Registers []LeaseRegister `msg:"registers"`
 	More      bool            `msg:"more"`
+	Floor     uint64          `msg:"floor"` // as in a LeaseFrame
 }

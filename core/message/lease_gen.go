@@ -779,9 +779,9 @@ func (z *LeaseConsent) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *LeaseFrame) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 11
+	// map header, size 12
 	// string "group"
-	o = append(o, 0x8b, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = append(o, 0x8c, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
 	o = msgp.AppendString(o, z.Group)
 	// string "gens"
 	o = append(o, 0xa4, 0x67, 0x65, 0x6e, 0x73)
@@ -891,6 +891,9 @@ func (z *LeaseFrame) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "note"
 	o = append(o, 0xa4, 0x6e, 0x6f, 0x74, 0x65)
 	o = msgp.AppendBytes(o, z.Note)
+	// string "floor"
+	o = append(o, 0xa5, 0x66, 0x6c, 0x6f, 0x6f, 0x72)
+	o = msgp.AppendUint64(o, z.Floor)
 	return
 }
 
@@ -1306,6 +1309,17 @@ func (z *LeaseFrame) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 			copy(z.Note, bts[:zb0013])
 			bts = bts[zb0013:]
+		case "floor":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Floor")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			z.Floor, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Floor")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1352,7 +1366,7 @@ func (z *LeaseFrame) Msgsize() (s int) {
 	for za0009 := range z.Consents {
 		s += z.Consents[za0009].Msgsize()
 	}
-	s += 5 + msgp.BytesPrefixSize + len(z.Note)
+	s += 5 + msgp.BytesPrefixSize + len(z.Note) + 6 + msgp.Uint64Size
 	return
 }
 
@@ -1837,9 +1851,9 @@ func (z *LeaseJoinSet) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *LeaseJoinState) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 5
+	// map header, size 6
 	// string "group"
-	o = append(o, 0x85, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = append(o, 0x86, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
 	o = msgp.AppendString(o, z.Group)
 	// string "nonce"
 	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
@@ -1863,6 +1877,9 @@ func (z *LeaseJoinState) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "more"
 	o = append(o, 0xa4, 0x6d, 0x6f, 0x72, 0x65)
 	o = msgp.AppendBool(o, z.More)
+	// string "floor"
+	o = append(o, 0xa5, 0x66, 0x6c, 0x6f, 0x6f, 0x72)
+	o = msgp.AppendUint64(o, z.Floor)
 	return
 }
 
@@ -1978,6 +1995,17 @@ func (z *LeaseJoinState) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "More")
 				return
 			}
+		case "floor":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Floor")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.Floor, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Floor")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1996,7 +2024,7 @@ func (z *LeaseJoinState) Msgsize() (s int) {
 	for za0002 := range z.Registers {
 		s += z.Registers[za0002].Msgsize()
 	}
-	s += 5 + msgp.BoolSize
+	s += 5 + msgp.BoolSize + 6 + msgp.Uint64Size
 	return
 }
 

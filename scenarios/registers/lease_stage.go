@@ -258,7 +258,7 @@ func split(m node.Message, what carried) (subjob, rest node.Message) {
 	if !ok || carriedBy(m)&^what == 0 {
 		return m, nil
 	}
-	a, b := &message.LeaseFrame{Group: f.Group, Gens: f.Gens}, &message.LeaseFrame{Group: f.Group, Gens: f.Gens}
+	a, b := &message.LeaseFrame{Group: f.Group, Gens: f.Gens, Floor: f.Floor}, &message.LeaseFrame{Group: f.Group, Gens: f.Gens, Floor: f.Floor}
 	pick := func(kind carried) *message.LeaseFrame {
 		if kind&what != 0 {
 			return a

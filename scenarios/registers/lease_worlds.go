@@ -30,6 +30,8 @@ func leases() []stage.Scenario {
 			Doc: "A release is delayed until the lease has run out and another member holds the job. It frees nothing: a member that prepares then is rejected."},
 		{Name: "register-late-accept", Build: leaseLateAccept,
 			Doc: "An accept arrives a second time, after the next update, after the next grant, or after the job was released and forgotten. It overwrites and revives nothing."},
+		{Name: "register-forgotten-promise", Build: leaseForgottenPromise,
+			Doc: "An acceptor promises a token whose accepts do not reach it. Another member, which has heard nothing, acquires under a lower token: at once, when the acceptor has forgotten that promise, when it has restarted since, or when it has lost its disk since. The acceptor rejects the lower token each time, no windows overlap, and the owner of the higher token comes back to a record that contains each acknowledged update."},
 		{Name: "register-answer-to-another", Build: leaseAnswerToAnother,
 			Doc: "The answer to one update arrives while the next one is on its way and reaches no member; then the holder crashes. An answer counts only for its own update: the holder reports nothing as done without a majority."},
 		{Name: "register-read-of-open-update", Build: leaseReadOfOpenUpdate,
@@ -218,6 +220,54 @@ func leaseLateAccept(s *stage.Stage) {
 		p.reads(founded+1000*ms, 2)
 		p.reads(founded+1000*ms+2*p.length, 2)
 	}
+}
+
+func leaseForgottenPromise(s *stage.Stage) {
+	how := s.Rand.Int(4)
+	members := 3
+	if how == 3 {
+		members = 5
+	}
+	p := newLeaseStage(s, members, quietLength(s), 0)
+	p.lowFirst(0, 1)
+	forgotten := founded + p.length + p.length/4
+	heard := forgotten + p.length
+	if how == 0 {
+		forgotten, heard = founded+300*ms, founded+200*ms
+	}
+	for i := 1; i < members; i++ {
+		until := heard
+		switch {
+		case i == 1:
+			until = p.Heal
+		case how == 3: // the one without its disk needs it
+			until = forgotten
+		}
+		p.cut(founded, until, 0, i)
+	}
+	late := p.keep(founded, 1, anyone, accepts)
+	if members == 5 {
+		p.cut(founded, p.Heal, 1, 4)
+	}
+	p.acquires(founded+100*ms, 1)
+	switch how {
+	case 0: // the acceptor has forgotten nothing yet
+		p.comes(founded+700*ms, late)
+		p.acquires(heard+50*ms, 0)
+		p.updates(founded+1200*ms, 0)
+		p.orders(founded+1250*ms, 0)
+		p.orders(founded+1250*ms, 1)
+		return
+	case 2:
+		p.crash(forgotten+100*ms, p.length/4, 2, "", false)
+	case 3:
+		p.crash(forgotten+100*ms, p.length/4, 2, "", true)
+	}
+	p.crash(founded+400*ms, heard+800*ms-(founded+400*ms), 1, "", false)
+	p.acquires(heard+50*ms, 0)
+	p.updates(heard+600*ms, 0)
+	p.crash(heard+800*ms, 3*p.length, 0, "", false)
+	p.acquires(heard+1000*ms, 1)
 }
 
 func leaseAnswerToAnother(s *stage.Stage) {

@@ -6,5 +6,6 @@ type Member struct {
 	Epoch       uint64   `rec:"epoch"`                  // of the group: a recovery raises it
 	Generations []uint64 `rec:"generations" max:"1024"` // of the members' disks, the highest known
 	Members     []string `rec:"members" max:"1024"`     // the configured set, sorted
+	Floor       uint64   `rec:"floor"`                  // highest epoch of the promises that its registers have forgotten
 	Unknown     Unknown
 }

@@ -1025,6 +1025,9 @@ func (z *Member) fields() int {
 	if len(z.Members) > 0 {
 		n++
 	}
+	if z.Floor != 0 {
+		n++
+	}
 	return n
 }
 
@@ -1052,6 +1055,10 @@ func (z *Member) append(b []byte) []byte {
 			b = msgp.AppendString(b, string(z.Members[i]))
 		}
 	}
+	if z.Floor != 0 {
+		b = msgp.AppendString(b, "floor")
+		b = msgp.AppendUint64(b, uint64(z.Floor))
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -1077,6 +1084,9 @@ func (z *Member) read(r *reader) {
 			for i := range z.Members {
 				z.Members[i] = string(r.text())
 			}
+		case "floor":
+			r.once(&seen, 4)
+			z.Floor = uint64(r.uint(64))
 		default:
 			r.unknown(&z.Unknown, name)
 		}
