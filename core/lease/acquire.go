@@ -69,7 +69,7 @@ func (r *proposer) sendPrepares(env node.Env, p *proposal) {
 			r.sendPrepare(env, i, m)
 		}
 	}
-	r.scheduleRetry(env, p)
+	r.scheduleRetry(env, p, &r.seat)
 }
 
 // own returns this node's proposal that an answer belongs to.
@@ -129,7 +129,7 @@ func (r *proposer) openAccept(env node.Env, p *proposal, seq, rev uint64, releas
 // sendAccepts sends the open accept to the members that have not answered. A renewal carries no
 // record to a member that already has it.
 func (r *proposer) sendAccepts(env node.Env, p *proposal) {
-	m := r.acceptOf(p)
+	m := p.accept(r.life, r.c.Lease)
 	if p.sent != env.Now() && !p.resent {
 		p.resent = true
 		reached(env, "lease/resend-kept-sent")
@@ -145,15 +145,7 @@ func (r *proposer) sendAccepts(env node.Env, p *proposal) {
 		}
 		r.sendAccept(env, i, m)
 	}
-	r.scheduleRetry(env, p)
-}
-
-// acceptOf returns the accept that a proposal has open, without its record.
-func (r *proposer) acceptOf(p *proposal) message.LeaseAccept {
-	return message.LeaseAccept{
-		Job: p.reg.job, Token: p.token, Life: r.life, Seq: p.seq, Rev: p.rev,
-		Released: p.released, Lease: r.c.Lease, Rest: p.rest,
-	}
+	r.scheduleRetry(env, p, &r.seat)
 }
 
 func (r *proposer) onAccepted(env node.Env, from int, m *message.LeaseAccepted) {
@@ -202,15 +194,8 @@ func (r *proposer) becomeHolder(env node.Env, p *proposal) {
 	p.reg.consent = message.LeaseToken{}
 	env.Emit(event.LeaseGranted{Group: r.c.Group, Job: job, Token: p.token, Life: r.life, Until: p.until, Began: p.began})
 	r.tell(Outcome{Kind: Granted, Job: job, Token: p.token, Record: p.record, Fresh: void(&p.best), Again: again})
-	p.renewAt = r.renewal(p.sent)
+	p.renewAt = r.c.renewal(p.sent)
 	r.schedule(env, p, min(p.renewAt, p.until))
-}
-
-// renewal returns when to renew a lease that was sent at an instant: after a third of it,
-// rounded down so that renewals of about one moment share a frame.
-func (r *proposer) renewal(sent node.Instant) node.Instant {
-	slot := node.Instant(max(r.c.Lease/128, 1))
-	return max((sent.Add(r.c.Lease/3))/slot*slot, sent+1)
 }
 
 func (r *proposer) onRefusal(env node.Env, from int, m *message.LeaseRefusal) {

@@ -85,6 +85,13 @@ func (c Config) guard(lease time.Duration) time.Duration {
 	return lease + driftUp(lease, c.DriftPPM) + c.Granularity
 }
 
+// renewal returns when to renew a lease that was sent at an instant: after a third of it,
+// rounded down so that renewals of about one moment share a frame.
+func (c Config) renewal(sent node.Instant) node.Instant {
+	slot := node.Instant(max(c.Lease/128, 1))
+	return max((sent.Add(c.Lease/3))/slot*slot, sent+1)
+}
+
 // driftUp returns ceil(d r).
 func driftUp(d time.Duration, ppm int64) time.Duration {
 	const million = 1_000_000

@@ -8,23 +8,6 @@ import (
 	"hyperscale/core/node"
 )
 
-// advanceHolding renews and resends. A resend keeps the instant of the first send, because the
-// acceptors' guards run from the first message that they receive.
-func (r *proposer) advanceHolding(env node.Env, p *proposal) {
-	now := env.Now()
-	switch {
-	case p.open && p.refused != 0:
-		r.reacquire(env, p) // an acceptor has promised a higher token, and the accept has no majority
-	case now >= p.renewAt:
-		p.renewAt = r.renewal(now)
-		r.openAccept(env, p, p.seq+1, p.rev, false)
-	case p.open:
-		r.sendAccepts(env, p)
-	default:
-		r.schedule(env, p, min(p.renewAt, p.until))
-	}
-}
-
 // reacquire begins an attempt under a higher token: the acceptors let their holder pass. A
 // holder that hands over needs no new token.
 func (r *proposer) reacquire(env node.Env, p *proposal) {
@@ -74,7 +57,7 @@ func (r *proposer) beginUpdate(env node.Env, p *proposal) {
 func (r *proposer) accepted(env node.Env, p *proposal) {
 	job := p.reg.job
 	p.until = max(p.until, p.sent.Add(r.c.Hold()))
-	p.renewAt = r.renewal(p.sent)
+	p.renewAt = r.c.renewal(p.sent)
 	if p.intent == acting {
 		env.Emit(event.LeaseExtended{Group: r.c.Group, Job: job, Token: p.token, Until: p.until})
 	}
@@ -141,7 +124,7 @@ func (r *proposer) becomeReleased(env node.Env, p *proposal) {
 	r.tell(Outcome{Kind: Released, Job: p.reg.job, Token: p.token, Record: p.record, Reason: "released"})
 	p.reg.over = p.token
 	if !p.acked.has(r.self) {
-		missed := r.acceptOf(p)
+		missed := p.accept(r.life, r.c.Lease)
 		missed.Record, missed.Rest = p.record, nil // a majority has it: it rests on no promise, so on no disk that may be lost
 		p.reg.missed = &missed
 	}
@@ -192,7 +175,7 @@ func (r *proposer) handOver(env node.Env, p *proposal) {
 	p.phase, p.open = leaving, false
 	r.tell(Outcome{Kind: Released, Job: p.reg.job, Token: p.token, Holder: r.set[p.to], Reason: "transferred"})
 	r.sendConsent(env, p.to, message.LeaseConsent{Job: p.reg.job, Token: p.token})
-	r.scheduleRetry(env, p)
+	r.scheduleRetry(env, p, &r.seat)
 }
 
 // Holds returns the token under which this node owns the job at an instant.

@@ -105,22 +105,107 @@ type update struct {
 	tickets []uint64
 }
 
-// proposer advances this node's proposals when they are due.
-type proposer struct {
-	*acceptor
+// accept returns the accept that the proposal has open, without its record.
+func (p *proposal) accept(life message.LeaseLife, lease time.Duration) message.LeaseAccept {
+	return message.LeaseAccept{
+		Job: p.reg.job, Token: p.token, Life: life, Seq: p.seq, Rev: p.rev,
+		Released: p.released, Lease: lease, Rest: p.rest,
+	}
+}
+
+// move is what a proposal does once it is due.
+type move uint8
+
+const (
+	toWait      move = iota // for its next renewal
+	toBegin                 // an attempt under a higher token
+	toPrepare               // it repeats the prepares that have no answer
+	toAccept                // it repeats the accepts that have no answer
+	toRenew                 // it sends the same record under the next Seq
+	toConsent               // it repeats the consent
+	toBackOff               // the window of its grant is over
+	toReacquire             // a member has promised a higher token
+	toFail                  // so has one, and the missing answers may never arrive
+	toEnd                   // another member is about to follow
+)
+
+// decide says what a proposal does that is due. A resend keeps the instant of the first send,
+// because the acceptors' guards run from the first message that they receive.
+func (p *proposal) decide(now node.Instant, hold time.Duration) move {
+	switch p.phase {
+	case waiting:
+		return toBegin
+	case preparing:
+		switch {
+		case p.refused != 0:
+			return toFail // a higher token goes to the members that refused as well
+		case p.stale(now, hold):
+			return toBegin
+		}
+		return toPrepare
+	case granting:
+		if now.Sub(p.sent) >= hold {
+			return toBackOff
+		}
+		return toAccept
+	case holding:
+		switch {
+		case p.open && p.refused != 0:
+			return toReacquire // the accept has no majority
+		case now >= p.renewAt:
+			return toRenew
+		case p.open:
+			return toAccept
+		}
+	case releasing:
+		if p.refused != 0 && now.Sub(p.sent) >= hold {
+			return toFail // who has the higher token ends the register
+		}
+		return toAccept
+	case leaving:
+		if p.token.Less(p.reg.promised) {
+			return toEnd
+		}
+		return toConsent
+	}
+	return toWait
+}
+
+// agenda holds the proposals until they are due.
+type agenda struct {
 	proposals dueQueue[*proposal]
 	retryFrom node.Instant // when retryAt was drawn
 	retryAt   node.Instant
 }
 
-func (r *proposer) schedule(env node.Env, p *proposal, at node.Instant) {
+func (g *agenda) schedule(env node.Env, p *proposal, at node.Instant) {
 	p.due = at
 	if p.queued != 0 && p.queued <= at {
 		return
 	}
 	p.queued = at
-	r.proposals.push(at, p)
-	r.proposals.arm(env, node.LeaseRenew)
+	g.proposals.push(at, p)
+	g.proposals.arm(env, node.LeaseRenew)
+}
+
+// scheduleRetry schedules the next look after a random delay, at the latest when the window
+// ends.
+func (g *agenda) scheduleRetry(env node.Env, p *proposal, s *seat) {
+	now := env.Now()
+	if g.retryFrom != now {
+		g.retryFrom, g.retryAt = now, now.Add(s.retryIn(env)) // retries of one moment stay together
+	}
+	at := g.retryAt
+	if p.acts(now) {
+		at = min(at, p.until)
+	}
+	g.schedule(env, p, at)
+}
+
+// proposer advances this node's proposals when they are due: proposal.decide says what they do.
+type proposer struct {
+	*acceptor
+	agenda
 }
 
 func (r *proposer) onProposals(env node.Env) {
@@ -149,60 +234,36 @@ func (r *proposer) advanceProposal(env node.Env, p *proposal) {
 	if r.expire(env, p) {
 		return
 	}
-	switch p.phase {
-	case waiting:
+	if p.phase == preparing || p.phase == granting {
+		r.tellWaiting(env, p)
+	}
+	switch p.decide(env.Now(), r.c.Hold()) {
+	case toWait:
+		r.schedule(env, p, min(p.renewAt, p.until))
+	case toBegin:
 		r.begin(env, p)
-	case preparing:
-		r.tellWaiting(env, p)
-		if p.refused != 0 {
-			// The missing answers may never arrive. So a higher token goes to the members that
-			// refused as well.
-			r.fail(env, p)
-			return
-		}
-		if p.stale(env.Now(), r.c.Hold()) {
-			r.begin(env, p)
-			return
-		}
+	case toPrepare:
 		r.sendPrepares(env, p)
-	case granting:
-		r.tellWaiting(env, p)
-		if env.Now().Sub(p.sent) >= r.c.Hold() {
-			r.backOff(env, p)
-			return
-		}
+	case toAccept:
 		r.sendAccepts(env, p)
-	case holding:
-		r.advanceHolding(env, p)
-	case releasing:
-		if p.refused != 0 && env.Now().Sub(p.sent) >= r.c.Hold() {
-			reached(env, "lease/release-superseded")
-			r.fail(env, p) // the missing answers may never arrive: who has the higher token ends the register
-			return
-		}
-		r.sendAccepts(env, p)
-	case leaving:
-		if p.token.Less(p.reg.promised) {
-			r.end(env, p) // another member is about to follow
-			return
-		}
+	case toRenew:
+		p.renewAt = r.c.renewal(env.Now())
+		r.openAccept(env, p, p.seq+1, p.rev, false)
+	case toConsent:
 		r.sendConsent(env, p.to, message.LeaseConsent{Job: p.reg.job, Token: p.token})
-		r.scheduleRetry(env, p)
+		r.scheduleRetry(env, p, &r.seat)
+	case toBackOff:
+		r.backOff(env, p)
+	case toReacquire:
+		r.reacquire(env, p)
+	case toFail:
+		if p.phase == releasing {
+			reached(env, "lease/release-superseded")
+		}
+		r.fail(env, p)
+	case toEnd:
+		r.end(env, p)
 	}
-}
-
-// scheduleRetry schedules the next look after a random delay, at the latest when the window
-// ends.
-func (r *proposer) scheduleRetry(env node.Env, p *proposal) {
-	now := env.Now()
-	if r.retryFrom != now {
-		r.retryFrom, r.retryAt = now, now.Add(r.retryIn(env)) // retries of one moment stay together
-	}
-	at := r.retryAt
-	if p.acts(now) {
-		at = min(at, p.until)
-	}
-	r.schedule(env, p, at)
 }
 
 // expire ends a tenure whose window has closed.
