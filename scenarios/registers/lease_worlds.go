@@ -172,11 +172,12 @@ func leaseLateRenewal(s *stage.Stage) {
 	renewals := p.keep(from, 0, 2, accepts)
 	asked := p.keep(founded+100*ms, 2, anyone, prepares)
 	t := founded + p.length + p.length/4
-	p.acquires(t, 2)
+	half := t + p.length/2 // an attempt begins again once it is as old as a window
 	p.cut(t+50*ms, founded+5*p.length, 0, 1)
-	p.loses(t+50*ms, renewals)
+	p.acquires(half, 2)
+	p.loses(half+50*ms, renewals)
 	if s.Rand.Chance(1, 2) {
-		p.updates(t+60*ms, 0)
+		p.updates(half+60*ms, 0)
 	}
 	p.comes(t+p.length+p.length/10, asked)
 }
