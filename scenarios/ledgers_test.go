@@ -69,7 +69,6 @@ var unreported = map[string]string{
 	"lease.seat.told":           "one entry of each member",
 	"lease.mail.out":            "one entry of each member; Rests tells the frames of each",
 	"lease.membership.peers":    "one entry of each member",
-	"lease.acceptor.registers":  "released ones remain until TombstoneAge after Forget; Sizes bounds them, and Rests tells what each holds",
 	"tomb.Yard.buckets":         "tombstones remain for TombstoneAge; Sizes bounds them",
 	"tomb.Yard.ages":            "one of each tombstone, and those that trim drops; Sizes bounds them",
 	"tomb.Yard.lives":           "one entry of each run of a member, at most 65536",
