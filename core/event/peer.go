@@ -1,6 +1,7 @@
 package event
 
 import (
+	"strings"
 	"time"
 
 	"hyperscale/core/message"
@@ -39,12 +40,20 @@ type Ignored struct {
 // Misplaced returns the event of a message that does not fit its sender's role, or a datagram:
 // message.Fits.
 func Misplaced(m node.Message, from node.Peer, s node.StreamID) Ignored {
-	why := "a " + from.Role.String() + " sends no such message"
+	why := "a " + from.Role.String() + whyRole
 	if s == 0 && message.Senders(m.Kind()).Has(from.Role) {
-		why = "no such message travels as a datagram"
+		why = whyDatagram
 	}
 	return Ignored{Peer: from.ID, Message: message.NameOf(m), Why: why}
 }
+
+const (
+	whyRole     = " sends no such message"
+	whyDatagram = "no such message travels as a datagram"
+)
+
+// Misplaced reports whether the event is one of Misplaced.
+func (e Ignored) Misplaced() bool { return e.Why == whyDatagram || strings.HasSuffix(e.Why, whyRole) }
 
 // StoreFailed: the disk failed a write; the node rejects new work until one succeeds.
 type StoreFailed struct {

@@ -877,6 +877,8 @@ func Posted(k node.Kind) bool {
 		return true
 	case KindVoterJoined:
 		return true
+	case KindCoresTaken:
+		return true
 	case KindAlertNote:
 		return true
 	}

@@ -34,7 +34,7 @@ type WorkerHeartbeat struct {
 // the workers' heartbeats do. It is a hint: the receiver subtracts it from what those workers have
 // free, until their next heartbeats or for a time by its own clock. The workers decide.
 //
-//catalogue:message kind=150 class=control priority=high full=drop from=manager since=0
+//catalogue:message kind=150 class=control priority=high full=drop from=manager since=0 datagram=yes
 type CoresTaken struct {
 	Job      JobID        `msg:"job" require:"true"`
 	Workflow uint32       `msg:"workflow"`

@@ -3,10 +3,12 @@ package cluster
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hyperscale/checker"
 	"hyperscale/core/client"
+	"hyperscale/core/event"
 	"hyperscale/core/gate"
 	"hyperscale/core/manager"
 	"hyperscale/core/message"
@@ -40,6 +42,9 @@ type Cluster struct {
 	Shown    func(*Order, *message.JobStatus) // judges each status that a client receives; may be nil
 }
 
+// Impostor begins the names of nodes that send what their roles do not send.
+const Impostor = "impostor-"
+
 // On returns the build function of a world whose cluster starts empty.
 func On(build func(*Cluster)) func(*stage.Stage) {
 	return func(s *stage.Stage) { build(newCluster(s)) }
@@ -49,6 +54,11 @@ func newCluster(s *stage.Stage) *Cluster {
 	c := &Cluster{Stage: s, Model: sim.DefaultModel(), Recovers: map[node.ID]bool{}}
 	s.Witness = append(s.Witness, func(r checker.Record) { losesNothing(c, r) })
 	s.Ends = append(s.Ends, c.finishOrders)
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.Ignored); ok && e.Misplaced() && !strings.HasPrefix(string(e.Peer), Impostor) {
+			s.Checker.Violate("P", r, "%s sent a %s: %s", e.Peer, e.Message, e.Why)
+		}
+	})
 	s.Verdicts = append(s.Verdicts, c.finishClients)
 	return c
 }

@@ -35,14 +35,14 @@ func buildImpostor(s *cluster.Cluster) {
 	s.SubmitAll(cluster.Load{Vus: 8, Cores: 2, Duration: 5 * time.Second, Every: 2 * time.Second, Until: s.Heal})
 	forged, shown := 0, 0
 	for _, role := range []node.Role{node.RoleClient, node.RoleWorker} {
-		id := node.ID("impostor-" + role.String())
+		id := node.ID(cluster.Impostor + role.String())
 		s.World.Add(sim.Spec{ID: id, Role: role, Place: stage.Datacenter(0), New: func() node.Machine {
 			return &impostor{c: s, role: role, forged: &forged, streams: map[node.Addr]node.StreamID{}}
 		}})
 		s.World.At(impostorReady, func() { s.World.Start(id) })
 	}
 	s.Witness = append(s.Witness, func(r checker.Record) {
-		if e, ok := r.Event.(event.Ignored); ok && strings.HasPrefix(string(e.Peer), "impostor-") && strings.HasSuffix(e.Why, " sends no such message") {
+		if e, ok := r.Event.(event.Ignored); ok && e.Misplaced() && strings.HasPrefix(string(e.Peer), cluster.Impostor) {
 			shown++
 		}
 	})
