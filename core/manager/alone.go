@@ -253,26 +253,17 @@ func (m *workflows) hasAll(env node.Env, f *subjob.Workflow) bool {
 }
 
 // send sends attempts whose record is on a majority, or returns them to the shards that wait for
-// cores: no load begins beside a workflow that runs alone, and a record that took long may name
-// workers that have none left.
+// cores: no load begins beside a workflow that runs alone.
 func (m *exclusives) send(env node.Env, f *subjob.Workflow, shards ...*subjob.Shard) {
 	may := m.may(env, f)
 	for _, s := range shards {
-		again := env.Now()
-		switch {
-		case f.Stopping() || !s.Live() || s.Written || !m.stands(s):
-			m.dispatch(env, s)
-			continue
-		case !may:
-		case m.beaten(env, s):
-			again = again.Add(beatenWait)
-		default:
+		if may || f.Stopping() || !s.Live() || s.Written || !m.stands(s) {
 			m.dispatch(env, s)
 			continue
 		}
 		s.Dispatches--
 		m.detach(s)
-		m.back(env, s, again)
+		m.back(env, s, env.Now())
 	}
 }
 

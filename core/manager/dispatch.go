@@ -2,7 +2,6 @@ package manager
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"hyperscale/core/event"
@@ -229,68 +228,4 @@ func (m *attempts) tellWaits(env node.Env, s *subjob.Shard, at subjob.Lessee, wa
 	if w := m.roster.Of(s.Worker); w.Stands() && waits.Told() {
 		env.Send(w.Stream, &message.ShardReleased{Shard: s.ID, Fence: s.Fence, Core: at.Core, Of: at.Of, Report: waits.Report, Released: waits.Released})
 	}
-}
-
-// hint tells the other managers what attempts are about to take, before the workers' heartbeats
-// do: else they choose the same cores meanwhile, and the workers refuse them.
-func (m *exclusives) hint(env node.Env, shards ...*subjob.Shard) {
-	var taken []message.TakenCores
-	for _, s := range shards {
-		if cores, seats := m.roster.Of(s.Worker).Gets(s.ID); cores > 0 || seats > 0 {
-			taken = append(taken, message.TakenCores{Ordinal: s.ID.Ordinal, Worker: string(s.Worker), Cores: cores, Seats: seats})
-		}
-	}
-	for len(taken) > 0 {
-		d := &message.CoresTaken{Job: shards[0].ID.Job, Workflow: shards[0].ID.Workflow}
-		n := 1
-		for d.Shards = taken[:n]; n < len(taken) && d.Size() <= message.DatagramBody-takenSize; n++ {
-			d.Shards = taken[:n+1]
-		}
-		for _, l := range m.group.Links.All() {
-			if l.Stands {
-				env.Datagram(l.Addr, d)
-			}
-		}
-		taken = taken[len(d.Shards):]
-	}
-}
-
-// takenSize is above the size of one of the shards of a hint.
-const takenSize = 128
-
-// hintFor is how long a hint counts without a heartbeat of its worker, in quorum timeouts: a cut
-// that takes longer is placed anew.
-const hintFor = 2
-
-// beatenWait is when the manager places an attempt anew whose cores another one has.
-const beatenWait = time.Millisecond
-
-// onCoresTaken notes a hint of another manager.
-func (m *Machine) onCoresTaken(env node.Env, in *node.Input, d *message.CoresTaken) {
-	if in.From.Role != node.RoleManager || !slices.Contains(m.config.Managers, in.From.Addr) {
-		ignored(env, in, "it came from no manager of this datacenter")
-		return
-	}
-	m.roster.Expire(env.Now())
-	until := env.Now().Add(hintFor * m.config.QuorumTimeout)
-	for _, t := range d.Shards {
-		m.roster.Hint(node.ID(t.Worker), message.ShardID{Job: d.Job, Workflow: d.Workflow, Ordinal: t.Ordinal}, t.Cores, t.Seats, until)
-	}
-}
-
-// beaten says that the worker of an attempt lacks its cores by now. Another manager chose them at the
-// same time for a shard before this one; or a majority took so long to learn of the attempt that
-// hints of it have ended, and others have them. While the worker still has room it gets the
-// attempt, however late: managers that are always slow would place for ever.
-func (m *exclusives) beaten(env node.Env, s *subjob.Shard) bool {
-	w := m.roster.Of(s.Worker)
-	switch {
-	case w.Outbid(s.ID, s.Tenancy):
-		env.Emit(event.Reached{What: "manager/outbid"})
-	case env.Now().Sub(s.Renewed) > hintFor*m.config.QuorumTimeout && !w.Fits(s.Tenancy):
-		env.Emit(event.Reached{What: "manager/placed-anew"})
-	default:
-		return false
-	}
-	return true
 }

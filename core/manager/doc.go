@@ -52,8 +52,6 @@
 //	      cancellation before a worker hears of it.
 //	MGR-13 What runs again after losses stays within the budgets of its shard, its workflow and the
 //	       subjob, over all holders together.
-//	MGR-14 What other managers take is a hint: for a time it lowers how many cores count as free,
-//	       and one of two that take the same cores at once gives way. The worker decides.
 //
 // Layers, of which each calls those below it alone: Machine dispatches; tenure takes
 // registers over and gives them up; gateSide takes orders of gates and operators;

@@ -78,10 +78,6 @@ func (m *Machine) onMessage(env node.Env, in *node.Input) {
 		m.onDrainOrder(env, d)
 		return
 	}
-	if d, ok := in.Message.(*message.CoresTaken); ok {
-		m.onCoresTaken(env, in, d)
-		return
-	}
 	if l := m.gates.Of(in.Stream); l != nil {
 		m.onGateMessage(env, l, in)
 		return

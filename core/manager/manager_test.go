@@ -17,7 +17,7 @@ import (
 func small() Config {
 	c := Default()
 	c.Datacenter = "dc1"
-	c.Gates, c.Managers = []node.Addr{"g1:1"}, []node.Addr{"m1:1"}
+	c.Gates = []node.Addr{"g1:1"}
 	c.SubjobsMax = 4
 	c.FinishedMax = 2
 	c.ReportsMax = 10

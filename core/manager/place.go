@@ -16,7 +16,6 @@ import (
 // whenever cores may be free.
 func (m *workflows) place(env node.Env) {
 	m.followLone(env)
-	m.roster.Expire(env.Now())
 	if m.roster.Loaded() > 0 {
 		m.loaded = env.Now()
 	}
@@ -156,7 +155,6 @@ func (m *workflows) cut(env node.Env, f *subjob.Workflow) {
 	for _, s := range f.Shards {
 		m.assign(env, s, m.roster.Of(s.Worker))
 	}
-	m.hint(env, f.Shards...)
 	m.commit(f.Subjob, tag{step: workflowCut, workflow: f})
 }
 
@@ -226,7 +224,6 @@ func (m *workflows) placeShards(env node.Env, f *subjob.Workflow) {
 				s.Cores = min(s.Cores, w.Free())
 			}
 			m.assign(env, s, w)
-			m.hint(env, s)
 			if f.Cut {
 				m.pass(s)
 			}

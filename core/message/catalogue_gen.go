@@ -100,7 +100,6 @@ const (
 	KindExecThrottle     node.Kind = 147
 	KindExecAlive        node.Kind = 148
 	KindJobReplay        node.Kind = 149
-	KindCoresTaken       node.Kind = 150
 	KindWorkflowEnded    node.Kind = 151
 	KindManagerAlerts    node.Kind = 153
 	KindAlertNote        node.Kind = 154
@@ -297,8 +296,6 @@ func New(k node.Kind) Body {
 		return &ExecAlive{}
 	case KindJobReplay:
 		return &JobReplay{}
-	case KindCoresTaken:
-		return &CoresTaken{}
 	case KindWorkflowEnded:
 		return &WorkflowEnded{}
 	case KindManagerAlerts:
@@ -406,7 +403,6 @@ func Kinds() []node.Kind {
 		KindExecThrottle,
 		KindExecAlive,
 		KindJobReplay,
-		KindCoresTaken,
 		KindWorkflowEnded,
 		KindManagerAlerts,
 		KindAlertNote,
@@ -604,8 +600,6 @@ func Name(k node.Kind) string {
 		return "ExecAlive"
 	case KindJobReplay:
 		return "JobReplay"
-	case KindCoresTaken:
-		return "CoresTaken"
 	case KindWorkflowEnded:
 		return "WorkflowEnded"
 	case KindManagerAlerts:
@@ -807,8 +801,6 @@ func Senders(k node.Kind) node.Roles {
 		return 1 << node.RoleExecutor
 	case KindJobReplay:
 		return 1 << node.RoleClient
-	case KindCoresTaken:
-		return 1 << node.RoleManager
 	case KindWorkflowEnded:
 		return 1 << node.RoleGate
 	case KindManagerAlerts:
@@ -876,8 +868,6 @@ func Posted(k node.Kind) bool {
 	case KindVoterJoin:
 		return true
 	case KindVoterJoined:
-		return true
-	case KindCoresTaken:
 		return true
 	case KindAlertNote:
 		return true
@@ -2912,30 +2902,6 @@ func (z *Tag) digest(h uint64) uint64 {
 func (z *Tag) check() error {
 	if z.Name == "" {
 		return &MissingError{Path: "name"}
-	}
-	return nil
-}
-
-func (z *TakenCores) size() int {
-	n := 28
-	n += sizeUint(uint64(z.Ordinal))
-	n += sizeString(len(z.Worker))
-	n += sizeUint(uint64(z.Cores))
-	n += sizeUint(uint64(z.Seats))
-	return n
-}
-
-func (z *TakenCores) digest(h uint64) uint64 {
-	h = node.Mix(h, uint64(z.Ordinal))
-	h = node.MixString(h, string(z.Worker))
-	h = node.Mix(h, uint64(z.Cores))
-	h = node.Mix(h, uint64(z.Seats))
-	return h
-}
-
-func (z *TakenCores) check() error {
-	if z.Worker == "" {
-		return &MissingError{Path: "worker"}
 	}
 	return nil
 }
@@ -8700,60 +8666,6 @@ func (z *JobReplay) check() error {
 	}
 	if z.Job == (JobID{}) {
 		return &MissingError{Path: "job"}
-	}
-	return nil
-}
-
-// Kind implements node.Message.
-func (z *CoresTaken) Kind() node.Kind { return KindCoresTaken }
-
-// Class returns the class of CoresTaken.
-func (z *CoresTaken) Class() node.Class { return node.ClassControl }
-
-// Priority implements node.Message.
-func (z *CoresTaken) Priority() node.Priority { return node.High }
-
-// Full implements node.Message.
-func (z *CoresTaken) Full() node.Full { return node.Drop }
-
-// Subject implements node.Message.
-func (z *CoresTaken) Subject() uint64 { return 0 }
-
-// Size implements node.Message.
-func (z *CoresTaken) Size() int { return z.size() }
-
-// Digest implements node.Message.
-func (z *CoresTaken) Digest() uint64 { return z.digest(150) }
-
-func (z *CoresTaken) size() int {
-	n := 21
-	n += sizeBytes(len(z.Job))
-	n += sizeUint(uint64(z.Workflow))
-	n += sizeArray(len(z.Shards))
-	for i := range z.Shards {
-		n += z.Shards[i].size()
-	}
-	return n
-}
-
-func (z *CoresTaken) digest(h uint64) uint64 {
-	h = node.MixBytes(h, z.Job[:])
-	h = node.Mix(h, uint64(z.Workflow))
-	h = node.Mix(h, uint64(len(z.Shards)))
-	for i := range z.Shards {
-		h = z.Shards[i].digest(h)
-	}
-	return h
-}
-
-func (z *CoresTaken) check() error {
-	if z.Job == (JobID{}) {
-		return &MissingError{Path: "job"}
-	}
-	for i := range z.Shards {
-		if err := z.Shards[i].check(); err != nil {
-			return within("slices", err)
-		}
 	}
 	return nil
 }

@@ -30,25 +30,6 @@ type WorkerHeartbeat struct {
 	SlotsMax   uint32     `msg:"slots_max"`  // their bound: at 80 % it takes no shard; zero: none waits, or an older worker does not tell
 }
 
-// CoresTaken tells the other managers of a datacenter which cores a cut is about to take, before
-// the workers' heartbeats do. It is a hint: the receiver subtracts it from what those workers have
-// free, until their next heartbeats or for a time by its own clock. The workers decide.
-//
-//catalogue:message kind=150 class=control priority=high full=drop from=manager since=0 datagram=yes
-type CoresTaken struct {
-	Job      JobID        `msg:"job" require:"true"`
-	Workflow uint32       `msg:"workflow"`
-	Shards   []TakenCores `msg:"slices"`
-}
-
-// TakenCores is what one shard takes of a worker.
-type TakenCores struct {
-	Ordinal uint32 `msg:"ordinal"`
-	Worker  string `msg:"worker" require:"true"`
-	Cores   uint32 `msg:"cores"`
-	Seats   uint32 `msg:"seats"` // of cores that light shards share
-}
-
 // Resume says where an attempt joins its workflow, in place of a lost one. Zero: it begins with
 // the workflow.
 type Resume struct {

@@ -8,5 +8,5 @@ import (
 
 // Worlds are the worlds of managers.
 func Worlds() []stage.Scenario {
-	return slices.Concat(managerWorlds(), majorityWorlds(), memoryWorlds(), boundWorlds(), budgetWorlds(), loadWorlds(), peerWorlds(), fileWorlds(), ableWorlds(), crowdWorlds())
+	return slices.Concat(managerWorlds(), majorityWorlds(), memoryWorlds(), boundWorlds(), budgetWorlds(), loadWorlds(), peerWorlds(), fileWorlds(), ableWorlds())
 }

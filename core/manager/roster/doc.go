@@ -12,13 +12,10 @@
 //	ROSTER-1 Each name has one worker, and a worker at most one stream. A later
 //	         incarnation replaces an earlier one; no other worker takes its name.
 //	ROSTER-2 A worker has free what it reported last, less what the manager gave it since
-//	         and it does not list under that fence, and less what other managers give it,
-//	         by their hints since that report. That is never less than nothing.
+//	         and it does not list under that fence. That is never less than nothing.
 //	ROSTER-3 The ranking has the workers that stand, are alive, are not being drained, and
 //	         are neither loaded nor spared, with their free cores, and no others.
 //	ROSTER-4 A heartbeat changes a worker only above the sequence of the one before.
-//	ROSTER-5 A hint ends at its time, with what its worker reports next, and where the manager
-//	         itself gives that shard. Hints are bounded.
 //
-// Read worker.go, roster.go, hints.go, register.go, streams.go, rest.go.
+// Read worker.go, roster.go, register.go, streams.go, rest.go.
 package roster

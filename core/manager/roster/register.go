@@ -37,7 +37,6 @@ func (r *Roster) Register(peer node.Peer, stream node.StreamID, most int) Regist
 	out.Restarted = w.Peer.Incarnation != peer.Incarnation
 	out.Fresh = out.Fresh || out.Restarted
 	w.Peer, w.Stream, w.Sequence = peer, stream, 0
-	clear(w.hints)
 	r.Hold(w, Held{})
 	r.streams[stream] = w
 	delete(r.unmet, stream)

@@ -22,7 +22,6 @@ type Roster struct {
 	seats   place.Ranking                  // of free seats, of the same workers
 	loaded  int                            // workers that have too much to do to take shards
 	number  uint64                         // of the last worker
-	due     []due                          // hints, in the order of their ends; some of them are gone
 }
 
 // New returns an empty roster.
@@ -72,7 +71,6 @@ func (r *Roster) Heartbeat(w *Worker, hb *message.WorkerHeartbeat) bool {
 	for _, ref := range hb.Running {
 		w.listed[ref.Shard] = ref.Fence
 	}
-	clear(w.hints)
 	r.rank(w)
 	return true
 }
@@ -102,7 +100,6 @@ func (r *Roster) HeldBut(job message.JobID, workflow uint32) *Worker {
 // Refused stores the free cores and seats that a refusal names.
 func (r *Roster) Refused(w *Worker, refusal *message.ShardRefused) {
 	w.Reported, w.Seats = min(refusal.CoresFree, w.Total), min(refusal.SeatsFree, w.Total*message.CoreSeats)
-	clear(w.hints)
 	r.rank(w)
 }
 

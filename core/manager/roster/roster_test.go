@@ -23,14 +23,6 @@ type twin struct {
 	spared            node.Instant
 	lists             []message.ShardRef
 	given             map[message.ShardID]Given
-	hints             []told
-}
-
-// told is a hint of another manager.
-type told struct {
-	shard message.ShardID
-	cores uint32
-	until node.Instant
 }
 
 // loaded says that it has much of its slots in use, or is spared.
@@ -44,28 +36,7 @@ func (w *twin) free() uint32 {
 			n -= int64(g.Cores)
 		}
 	}
-	return uint32(max(0, n-int64(w.hinted(func(message.ShardID) bool { return true }))))
-}
-
-// hinted sums the hints about some shards, but for those that it is given.
-func (w *twin) hinted(about func(message.ShardID) bool) (cores uint32) {
-	for _, h := range w.hints {
-		if _, own := w.given[h.shard]; !own && about(h.shard) {
-			cores = min(cores+min(h.cores, w.total), w.total)
-		}
-	}
-	return cores
-}
-
-// taken sums what it is given and does not list.
-func (w *twin) taken() (cores uint32) {
-	//lint:orderfree a sum
-	for id, g := range w.given {
-		if !slices.Contains(w.lists, message.ShardRef{Shard: id, Fence: g.Fence}) {
-			cores += g.Cores
-		}
-	}
-	return cores
+	return uint32(max(0, n))
 }
 
 // most is how many workers may register.
@@ -78,7 +49,6 @@ type hall struct {
 	lines  map[node.StreamID]node.ID // open streams of registered workers
 	next   node.StreamID
 	number map[uint64]bool
-	now    node.Instant
 }
 
 func drawID(t *rapid.T) node.ID {
@@ -127,7 +97,7 @@ func (h *hall) register(t *rapid.T) {
 		}
 		h.number[got.Worker.Number] = true
 	}
-	left, m.peer, m.stream, m.sequence, m.hints = m.stream, p, s, 0, nil
+	left, m.peer, m.stream, m.sequence = m.stream, p, s, 0
 	delete(h.lines, left)
 	h.lines[s] = p.ID
 	if got.Left != left || got.Fresh != fresh || got.Restarted != restarted {
@@ -154,27 +124,7 @@ func (h *hall) heartbeat(t *rapid.T) {
 	if news {
 		m.sequence, m.draining, m.lists = hb.Sequence, hb.Draining, hb.Running
 		m.total, m.reported = hb.CoresTotal, min(hb.CoresFree, hb.CoresTotal)
-		m.used, m.slots, m.hints = hb.SlotsUsed, hb.SlotsMax, nil
-	}
-}
-
-// hint tells what another manager gives a worker, for two seconds.
-func (h *hall) hint(t *rapid.T) {
-	id, x := drawID(t), told{drawShard(t), rapid.Uint32Range(1, 9).Draw(t, "cores"), h.now.Add(2 * time.Second)}
-	h.r.Hint(id, x.shard, x.cores, 0, x.until)
-	m := h.known[id]
-	if m == nil || m.sequence == 0 || slices.ContainsFunc(m.lists, func(r message.ShardRef) bool { return r.Shard == x.shard }) {
-		return
-	}
-	m.hints = append(slices.DeleteFunc(m.hints, func(o told) bool { return o.shard == x.shard }), x)
-}
-
-func (h *hall) pass(t *rapid.T) {
-	h.now = h.now.Add(time.Duration(rapid.Int64Range(1, int64(time.Second)).Draw(t, "passed")))
-	h.r.Expire(h.now)
-	//lint:orderfree each forgets alone
-	for _, m := range h.known {
-		m.hints = slices.DeleteFunc(m.hints, func(o told) bool { return o.until <= h.now })
+		m.used, m.slots = hb.SlotsUsed, hb.SlotsMax
 	}
 }
 
@@ -206,17 +156,8 @@ func (h *hall) judge(t *rapid.T) {
 			t.Fatalf("%+v is known, want %+v", w, m)
 		case w.Free() != m.free():
 			t.Fatalf("of %+v %d cores are free, want %d", m, w.Free(), m.free())
-		case w.Fits(message.TenancyOwn) != (w.Able() && !w.Loaded() && m.taken()+m.hinted(func(message.ShardID) bool { return true }) <= m.reported):
-			t.Fatalf("%+v fits: %v", m, w.Fits(message.TenancyOwn))
 		case len(w.Given()) != len(m.given):
 			t.Fatalf("%v is given %v, want %v", w.Peer.ID, w.Given(), m.given)
-		}
-		for n := range uint32(5) {
-			id := message.ShardID{Ordinal: n}
-			before := m.hinted(func(o message.ShardID) bool { return o.Ordinal < n })
-			if got := w.Outbid(id, message.TenancyOwn); got != (m.taken() <= m.reported && m.taken()+before > m.reported) {
-				t.Fatalf("shard %d at %+v is outbid: %v", n, m, got)
-			}
 		}
 		switch stands := m.stream != 0 && !m.draining && !m.suspect; {
 		case stands && m.loaded():
@@ -253,14 +194,12 @@ func TestRosterFollowsItsWorkers(t *testing.T) {
 			"again":     h.register,
 			"heartbeat": h.heartbeat,
 			"give":      h.give,
-			"hint":      h.hint,
-			"pass":      h.pass,
 			"take":      h.take,
 			"refused": func(t *rapid.T) {
 				w, m := h.worker(t)
 				free := rapid.Uint32Range(0, 9).Draw(t, "free")
 				h.r.Refused(w, &message.ShardRefused{CoresFree: free})
-				m.reported, m.hints = min(free, m.total), nil
+				m.reported = min(free, m.total)
 			},
 			"drains": func(t *rapid.T) {
 				w, m := h.worker(t)

@@ -27,7 +27,6 @@ type Worker struct {
 	Running  []message.ShardRef
 	listed   map[message.ShardID]message.Fence // the same, by shard
 	given    map[message.ShardID]Given         // live attempts
-	hints    map[message.ShardID]hint          // what other managers give it; nil: nothing
 	shards   []message.ShardID                 // of given, in their order; nil after a change
 	counted  bool                              // among the loaded ones of its roster
 }
@@ -68,21 +67,14 @@ func (w *Worker) Takes(f message.Fence, executors uint32, t message.Tenancy) Giv
 
 // Free is what it reported, less what it got since.
 func (w *Worker) Free() uint32 {
-	cores, _ := w.taken()
+	cores, _ := w.unlisted()
 	return w.Reported - min(w.Reported, cores)
 }
 
 // FreeSeats are the seats that it reported, less those that it got since.
 func (w *Worker) FreeSeats() uint32 {
-	_, seats := w.taken()
+	_, seats := w.unlisted()
 	return uint32(max(0, int(w.Seats)-seats))
-}
-
-// taken sums what it got and its last heartbeat does not list, with what other managers give it.
-func (w *Worker) taken() (cores uint32, seats int) {
-	cores, seats = w.unlisted()
-	more, others := w.hinted(nil)
-	return cores + more, seats + others
 }
 
 // unlisted sums what it got and its last heartbeat does not list.
@@ -108,40 +100,12 @@ func (w *Worker) Has(id message.ShardID, f message.Fence) bool {
 	return ok && g.Fence == f
 }
 
-// Gets returns what it gets for a shard of its free cores and seats.
-func (w *Worker) Gets(id message.ShardID) (cores, seats uint32) {
-	g := w.given[id]
-	return g.Cores, uint32(max(0, g.Seats))
-}
-
 // Given returns the shards that it got, in their order. The caller must not change the list.
 func (w *Worker) Given() []message.ShardID {
 	if w.shards == nil && len(w.given) > 0 {
 		w.shards = slices.SortedFunc(maps.Keys(w.given), message.ShardID.Compare)
 	}
 	return w.shards
-}
-
-// Fits says that a worker has all that it got and does not list yet. Shards of a job that share cores
-// get more than there are.
-func (w *Worker) Fits(t message.Tenancy) bool {
-	return w != nil && w.Able() && !w.Loaded() && (t == message.TenancyJob || w.covers(w.taken()))
-}
-
-// Outbid says that a worker lacks what a shard gets, for shards before it that other managers give it.
-// Of two managers that choose the same cores at the same time, one finds that.
-func (w *Worker) Outbid(id message.ShardID, t message.Tenancy) bool {
-	if w == nil || t == message.TenancyJob || len(w.hints) == 0 {
-		return false
-	}
-	cores, seats := w.unlisted()
-	more, others := w.hinted(&id)
-	return w.covers(cores, seats) && !w.covers(cores+more, seats+others)
-}
-
-// covers says that a worker reported so much as free.
-func (w *Worker) covers(cores uint32, seats int) bool {
-	return cores <= w.Reported && seats <= int(w.Seats)
 }
 
 // Stands says that the worker is connected.
