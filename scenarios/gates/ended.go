@@ -31,7 +31,7 @@ func buildManyEndedJobs(s *cluster.Cluster) {
 	t.Manage = func(c *manager.Config) { c.DatacenterLease = 12 * time.Second }
 	s.Served, s.Forgets = true, true
 	s.Standard(t, func(l *cluster.Load) {
-		l.Every, l.Duration, l.Cores, l.Vus, l.Layers, l.Cancels = 250*time.Millisecond, 200*time.Millisecond, 1, 4, false, 20_000
+		l.Every, l.Duration, l.Cores, l.Vus, l.Layers, l.Cancels = 350*time.Millisecond, 200*time.Millisecond, 1, 4, false, 20_000
 	})
 	s.Slots(30*time.Second, func(i int, at time.Duration) {
 		kinds := []string{sim.FaultCrash, sim.FaultCrash, sim.FaultPause, sim.FaultPartition}
