@@ -38,6 +38,7 @@ func Navigation() []Section {
 		{"Operate", []Entry{
 			{"docs/operations.md", "Clusters"},
 			{"docs/settings.md", "Settings"},
+			{"docs/security.md", "Security"},
 		}},
 		{"Trust it", []Entry{
 			{"docs/proof.md", "How it is proved"},

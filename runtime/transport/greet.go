@@ -36,11 +36,11 @@ func (t *Transport) greet(conn net.Conn) {
 	if t.seats(peer.Role) && t.seat(conn, shaken, leave) {
 		return
 	}
-	defer leave()
-	if s := t.register(&stream{t: t}); s != nil {
+	if s := t.register(&stream{t: t, gone: leave}); s != nil {
 		s.run(conn, shaken)
 		return
 	}
+	leave()
 	_ = conn.Close() // the node ends
 }
 
@@ -54,15 +54,14 @@ func (t *Transport) seat(conn net.Conn, with *shaken, leave func()) bool {
 	if h == nil {
 		return false
 	}
-	g := &guest{hall: h, conn: conn, raw: raw, keys: seal.Keys{ID: with.key, Out: with.out, In: with.reader.keys}, gone: leave}
-	s := t.register(&stream{t: t, guest: g})
+	g := &guest{hall: h, conn: conn, raw: raw, keys: seal.Keys{ID: with.key, Out: with.out, In: with.reader.keys}}
+	s := t.register(&stream{t: t, guest: g, gone: leave})
 	if s == nil {
 		return false
 	}
 	if !h.enter(g, with) { // closed while it was opening
 		_ = conn.Close()
 		s.over("")
-		leave()
 	}
 	return true
 }

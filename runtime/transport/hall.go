@@ -75,7 +75,6 @@ type guest struct {
 	conn net.Conn
 	raw  syscall.RawConn
 	keys seal.Keys // nil directions: its frames are not sealed
-	gone func()    // gives its place back
 
 	// Under the hall's lock.
 	source *source
@@ -545,7 +544,6 @@ func (h *hall) leave(g *guest) {
 	_ = g.conn.Close() // it may be closed already
 	g.rest, g.out = nil, nil
 	g.s.over("")
-	g.gone()
 }
 
 // rawOf returns the descriptor of a connection that has one.

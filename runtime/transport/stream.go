@@ -38,6 +38,7 @@ type stream struct {
 	cancelDial context.CancelFunc
 	wake       chan struct{} // holds one: the writer has something to look at
 	guest      *guest        // nil: it has goroutines of its own
+	gone       func()        // gives its place back; nil: it has none
 
 	mu     sync.Mutex
 	state  state
@@ -177,6 +178,9 @@ func (s *stream) over(reason string) {
 	}
 	reason = s.reason
 	s.mu.Unlock()
+	if s.gone != nil {
+		s.gone() // before its end is known: the next one may come at once
+	}
 	if !told {
 		s.t.counters.broken.Add(1)
 		s.t.sink.StreamBroken(s.id, s.peer, reason)
