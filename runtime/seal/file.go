@@ -12,6 +12,7 @@ type File struct {
 	path string
 	mod  time.Time
 	size int64
+	mode os.FileMode
 }
 
 // OpenFile returns the file of a path; nothing is read yet.
@@ -20,11 +21,12 @@ func OpenFile(path string) *File { return &File{path: path} }
 // Path is where the file is.
 func (f *File) Path() string { return f.path }
 
-// Changed says whether the file differs from the one that Read saw, by time and size. A file that is
-// away has not changed: the secrets that are known stay.
+// Changed says whether the file differs from the one that Read saw, by time, size and mode: one that
+// was refused for its mode is read again once that is mended. A file that is away has not changed:
+// the secrets that are known stay.
 func (f *File) Changed() bool {
 	info, err := os.Stat(f.path)
-	return err == nil && (!info.ModTime().Equal(f.mod) || info.Size() != f.size)
+	return err == nil && (!info.ModTime().Equal(f.mod) || info.Size() != f.size || info.Mode() != f.mode)
 }
 
 // Read returns the secrets in the file. It refuses a file that every user of the machine reads, or
@@ -42,7 +44,7 @@ func (f *File) Read() ([]Secret, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("cluster secret: %s is no regular file: give the file itself to --cluster-secret", f.path)
 	}
-	f.mod, f.size = info.ModTime(), info.Size()
+	f.mod, f.size, f.mode = info.ModTime(), info.Size(), info.Mode()
 	if loose := info.Mode().Perm() & 0o027; loose != 0 {
 		return nil, fmt.Errorf("cluster secret: %s has mode %04o, others must neither read nor write it: chmod 0600 %s", f.path, info.Mode().Perm(), f.path)
 	}

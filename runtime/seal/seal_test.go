@@ -161,6 +161,16 @@ func TestFile(t *testing.T) {
 	if !f.Changed() {
 		t.Error("another secret is no change")
 	}
+	write(New()+"\n", 0o644)
+	if _, err := f.Read(); err == nil || f.Changed() {
+		t.Errorf("a file that all may read: %v", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !f.Changed() {
+		t.Error("a mode that was mended is no change: the node never reads the new secret")
+	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
