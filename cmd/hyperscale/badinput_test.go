@@ -98,7 +98,7 @@ func testStrangeNodes(t *testing.T) {
 	worker("worker-1", "--datacenter", "here")
 	c.manager.await(`peer-refused .*peer=worker-1 .*has this name: give the one at 127.0.0.1:\d+ an --id of its own`)
 	lost := worker("w-lost", "--datacenter", "here", "--seed", c.gateAddr)
-	lost.await(`peer-refused .*peer=gate-1 .*it is a gate, not a manager: correct --managers or --seed`)
+	lost.await(`the peer's role is \\"gate\\", this node wants one that a worker calls: correct --managers or --seed: the gate gate-1 has this address`)
 	twin := start(t, "manager", "--id", "manager-1", "--listen", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "m"), "--datacenter", "here", "--gates", c.gateAddr)
 	c.gate.await(`peer-refused .*peer=manager-1 .*has this name: give the one at 127.0.0.1:\d+ an --id of its own`)
 	twin.await(`peer-refused .*peer=gate-1 .*took no heartbeat of this manager`)

@@ -46,7 +46,7 @@ func TestWhatARoleDoesNotSend(t *testing.T) {
 func TestWhoCalls(t *testing.T) {
 	gate, worker := serve(t, "g", as(node.RoleGate)), serve(t, "w", as(node.RoleWorker))
 	worker.Open(gate.addr())
-	worker.ear.want(t, "broken 1 greet "+string(gate.addr())+`: the peer's role is "gate", this node wants one that a worker calls: correct the address: the gate g has it`)
+	worker.ear.want(t, "broken 1 greet "+string(gate.addr())+`: the peer's role is "gate", this node wants one that a worker calls: correct --managers or --seed: the gate g has this address`)
 	conn := dial(t, gate)
 	said := hello("x")
 	said.Role = uint8(node.RoleExecutor)

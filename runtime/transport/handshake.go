@@ -109,12 +109,27 @@ func calls(ours *message.Hello, peer node.Peer, dialed bool) *RefusedError {
 	switch {
 	case dialed && !message.Callers(peer.Role).Has(self):
 		return &RefusedError{Field: "role", Got: peer.Role.String(), Want: "one that a " + self.String() + " calls",
-			Remedy: "correct the address: the " + peer.Role.String() + " " + string(peer.ID) + " has it"}
+			Remedy: "correct " + addresses(self) + ": the " + peer.Role.String() + " " + string(peer.ID) + " has this address"}
 	case !dialed && !callers.Has(peer.Role):
 		return &RefusedError{Field: "role", Got: peer.Role.String(), Want: callers.String() + ", as those call a " + self.String(),
 			Remedy: "correct the address: " + string(peer.ID) + " called a " + self.String()}
 	}
 	return nil
+}
+
+// addresses names the settings that tell a role whom it calls.
+func addresses(caller node.Role) string {
+	switch caller {
+	case node.RoleGate:
+		return "--gates"
+	case node.RoleManager:
+		return "--gates, --managers or --seed"
+	case node.RoleWorker:
+		return "--managers or --seed"
+	case node.RoleClient:
+		return "--gate"
+	}
+	return "the address"
 }
 
 // peerOf returns the peer that a fitting Hello describes.
