@@ -43,7 +43,7 @@ func TestBadSets(t *testing.T) {
 		p.kill()
 	}
 	name := strings.Repeat("n", 120)
-	run(t, command.ExitUsage, "gate", "--id", name, "--listen", own, "--data", t.TempDir()).says("must have at most 109, as they stand in each datagram: shorten --id or --advertise")
+	run(t, command.ExitUsage, "gate", "--id", name, "--listen", own, "--data", t.TempDir()).says("must have at most 127, as they stand in each datagram: shorten --id or --advertise")
 }
 
 // TestSetsThatDiffer: gates that are configured differently do not found anything

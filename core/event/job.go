@@ -129,7 +129,7 @@ type SegmentCounted struct {
 	Started    uint64        // the sum of its steps' starts
 }
 
-// SubjobGivenUp: a gate ended a subjob without a result of its managers (T8).
+// SubjobGivenUp: a majority has the end of a subjob without a result of its managers (T8).
 type SubjobGivenUp struct {
 	Job        message.JobID
 	Datacenter string

@@ -110,6 +110,7 @@ func (m *ownership) giveUp(env node.Env, j *entry) {
 			p.End = job.Open
 			p.Release(m.places)
 			j.GiveUp(p, message.JobFailed, why, env.Now())
+			p.Told = true // a manager's result may have counted, until its file was lost
 		}
 	}
 	j.Dead = j.State != message.JobCancelling

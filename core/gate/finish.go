@@ -79,7 +79,18 @@ func (m *driver) giveUpSubjob(env node.Env, j *entry, p *job.Subjob, to message.
 		m.note(env, p, true)
 	}
 	job.EffortOf(&j.Job).Bare(p)
-	env.Emit(event.SubjobGivenUp{Job: j.ID, Datacenter: p.Datacenter, State: to, Started: result.Started(p.Result)})
+}
+
+// confirmGivenUp publishes ends without a result that are on a majority now. A gate that was paused
+// past its lease may end a subjob that its successor has counted: no majority takes that end.
+func confirmGivenUp(env node.Env, j *entry, givenUp []*job.Subjob) {
+	for _, p := range givenUp {
+		if p.Told {
+			continue
+		}
+		p.Told = true
+		env.Emit(event.SubjobGivenUp{Job: j.ID, Datacenter: p.Datacenter, State: p.Result.State, Started: result.Started(p.Result)})
+	}
 }
 
 // endIfEnough ends a job by best effort: enough of its datacenters have completed, and its time is over.

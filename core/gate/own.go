@@ -209,6 +209,7 @@ func (m *ownership) settleLedger(env node.Env) {
 func (m *ownership) onCommitted(env node.Env, t *tag) {
 	j := t.job
 	m.confirmCounted(env, j, t.counted)
+	confirmGivenUp(env, j, t.givenUp)
 	tell(env, j, t.upTo)
 	tellEnds(env, j, j.Ends.Confirm(t.ends))
 	m.perform(env, j, t)

@@ -58,6 +58,7 @@ type tag struct {
 	upTo    int                // number of transitions in the record
 	ends    int                // number of ended workflows in the record
 	counted []*job.Subjob      // whose results the record makes durable
+	givenUp []*job.Subjob      // whose ends without a result the record makes durable
 	send    []*job.Subjob      // of actSend
 	abort   *job.Abort         // of actAbort
 	result  *message.JobResult // of actRelease
@@ -67,7 +68,7 @@ type tag struct {
 
 // save persists the job's current record, after the files that the record newly names.
 func (m *store) save(env node.Env, j *entry, t tag, files ...[]byte) {
-	t.job, t.upTo, t.ends = j, j.Decided(), j.Ends.Len()
+	t.job, t.upTo, t.ends, t.givenUp = j, j.Decided(), j.Ends.Len(), job.GivenUp(j.Subjobs)
 	m.ledger.Propose(env, j.ID, j.Record(env.Now()), files, t)
 }
 

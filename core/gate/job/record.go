@@ -129,7 +129,7 @@ func loadedSubjob(r *record.JobSubjob, now node.Instant) *Subjob {
 	}
 	switch {
 	case r.State.Terminal():
-		p.Phase, p.End = Done, Unheard
+		p.Phase, p.End, p.Told = Done, Unheard, true
 		p.Result, p.Fault = &message.DatacenterResult{Name: r.Datacenter, State: r.State, Error: r.Error}, r.Fault
 	case r.Counted != (message.FileDigest{}):
 		p.Phase, p.End = Done, Counted

@@ -48,6 +48,7 @@ type Subjob struct {
 	Result   *message.DatacenterResult // set when Phase is Done, until the job's result contains it
 	File     message.FileDigest        // holds the result, until the job's file does
 	End      End
+	Told     bool           // a majority has the end without a result, and an event says so
 	Fault    message.Fault  // of a FAILED one
 	unknown  record.Unknown // fields of a newer version, from the record
 }
@@ -129,6 +130,16 @@ func (j *Job) GiveUp(p *Subjob, to message.JobState, reason string, now node.Ins
 	if p.Progress != nil {
 		p.Result.Workers = lost(p.Progress.Workers)
 	}
+}
+
+// GivenUp lists the subjobs that ended without a result since a majority last confirmed such ends.
+func GivenUp(subjobs []*Subjob) (all []*Subjob) {
+	for _, p := range subjobs {
+		if p.End == Unheard && !p.Told {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // unheard ends a workflow of which the gate hears nothing more: it may have sent load until its
