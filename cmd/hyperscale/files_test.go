@@ -161,4 +161,13 @@ func TestFilesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(`"up/outside.bin" is a link that leads out of the folder, or nowhere`)
+	for _, name := range []string{"up/outside.bin", "big.bin"} {
+		if err := os.Remove(filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("/proc/self/status", filepath.Join(folder, "big.bin")); err != nil {
+		t.Fatal(err)
+	}
+	says(`file: "big.bin" leads out of the folder ` + folder)
 }

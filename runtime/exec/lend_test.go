@@ -44,7 +44,7 @@ func TestRowsAreLent(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sheet, err := rows.Read(path, false)
+	sheet, err := rows.Read(folder, "people.csv", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestManyFilesAreLent(t *testing.T) {
 		if err := os.WriteFile(path, []byte("file "+name), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		f, err := rows.Describe(path)
+		f, err := rows.Describe(folder, name)
 		if err != nil {
 			t.Fatal(err)
 		}

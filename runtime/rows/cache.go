@@ -2,7 +2,6 @@ package rows
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -82,11 +81,15 @@ func (c *Cache) read(name *message.FeedFile) (*Sheet, error) {
 	if !filepath.IsLocal(name.Name) {
 		return nil, fmt.Errorf("%s is no path inside a folder", noun(name))
 	}
-	path := filepath.Join(c.folder, filepath.FromSlash(name.Name))
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && uint64(info.Size()) != name.Bytes {
-		return nil, fmt.Errorf("%s has %d bytes here and %d where it was submitted: %s", noun(name), info.Size(), name.Bytes, remedy)
+	f, size, err := open(c.folder, name.Name)
+	if err != nil {
+		return nil, fmt.Errorf("%s does not travel with its program: %w: %s", noun(name), err, remedy)
 	}
-	sheet, err := read(path, message.FeedFile{JSON: name.JSON, Whole: name.Whole})
+	defer f.Close()
+	if size != name.Bytes {
+		return nil, fmt.Errorf("%s has %d bytes here and %d where it was submitted: %s", noun(name), size, name.Bytes, remedy)
+	}
+	sheet, err := readFrom(f, size, message.FeedFile{JSON: name.JSON, Whole: name.Whole})
 	if err != nil {
 		return nil, fmt.Errorf("%s does not travel with its program: %w: %s", noun(name), err, remedy)
 	}

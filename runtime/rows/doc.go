@@ -13,6 +13,8 @@
 //	ROWS-1 Mapped bytes have the digest that names them, always.
 //	ROWS-2 The memory is that of the file and two bytes a row, once a machine, for any number
 //	       of processes. The last of them frees it.
+//	ROWS-3 No file outside of the folder is read: not by a path, a link, or a link that changes
+//	       meanwhile (os.Root).
 //
-// Read sheet.go, then cache.go.
+// Read open.go, sheet.go, then cache.go.
 package rows

@@ -38,7 +38,7 @@ func TestSheet(t *testing.T) {
 	for _, n := range []int{1, 3, 4, 5, 10_000} {
 		text := people(n)
 		path := write(t, t.TempDir(), "people.csv", text)
-		s, err := Read(path, false)
+		s, err := Read(filepath.Dir(path), filepath.Base(path), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestSheet(t *testing.T) {
 }
 
 func TestSealed(t *testing.T) {
-	s, err := Read(write(t, t.TempDir(), "people.csv", people(9)), false)
+	s, err := Read(filepath.Dir(write(t, t.TempDir(), "people.csv", people(9))), "people.csv", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestSealed(t *testing.T) {
 func TestCache(t *testing.T) {
 	folder := t.TempDir()
 	path := write(t, folder, "people.csv", people(1000))
-	s, err := Read(path, false)
+	s, err := Read(filepath.Dir(path), filepath.Base(path), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestRefusals(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "people.csv", people(5))
 	write(t, folder, "broken.csv", "a,b\n1\n")
-	s, err := Read(filepath.Join(folder, "people.csv"), false)
+	s, err := Read(folder, "people.csv", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for _, path := range []string{folder, write(t, folder, "empty.csv", "")} {
-		if _, err := Read(path, false); err == nil {
+		if _, err := Read(filepath.Dir(path), filepath.Base(path), false); err == nil {
 			t.Errorf("%s was read", path)
 		}
 	}
@@ -169,7 +169,7 @@ func TestWhole(t *testing.T) {
 		text := strings.Repeat("x\x00\"\n", n)[:n]
 		folder := t.TempDir()
 		path := write(t, folder, "big.bin", text)
-		name, err := Describe(path)
+		name, err := Describe(filepath.Dir(path), filepath.Base(path))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestWhole(t *testing.T) {
 		if name.Bytes != uint64(n) || name.Digest != sha256.Sum256([]byte(text)) || !name.Whole || name.Rows != 0 {
 			t.Errorf("%d bytes are described as %+v", n, name)
 		}
-		s, err := ReadWhole(path)
+		s, err := ReadWhole(folder, "big.bin")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestWhole(t *testing.T) {
 func TestCacheKeepsRowsAndWholeFilesApart(t *testing.T) {
 	folder := t.TempDir()
 	path := write(t, folder, "people.csv", people(100))
-	s, err := Read(path, false)
+	s, err := Read(filepath.Dir(path), filepath.Base(path), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestCacheKeepsRowsAndWholeFilesApart(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := Describe(path)
+	whole, err := Describe(filepath.Dir(path), filepath.Base(path))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,50 +24,50 @@ type Sheet struct {
 }
 
 // Read reads a file of rows into sealed memory, with its description for a program: see Name.
-func Read(path string, json bool) (*Sheet, error) {
-	return read(path, message.FeedFile{JSON: json})
+func Read(folder, path string, json bool) (*Sheet, error) {
+	return read(folder, path, message.FeedFile{JSON: json})
 }
 
 // ReadWhole reads a file that is no table.
-func ReadWhole(path string) (*Sheet, error) { return read(path, message.FeedFile{Whole: true}) }
+func ReadWhole(folder, path string) (*Sheet, error) {
+	return read(folder, path, message.FeedFile{Whole: true})
+}
 
-func read(path string, name message.FeedFile) (*Sheet, error) {
-	f, size, err := open(path)
+func read(folder, path string, name message.FeedFile) (*Sheet, error) {
+	f, size, err := open(folder, path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	return readFrom(f, size, name)
+}
+
+// readFrom reads a file that is open.
+func readFrom(f *os.File, size uint64, name message.FeedFile) (*Sheet, error) {
 	s := &Sheet{name: name}
 	s.name.Bytes = size
 	if err := s.fill(f); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	return s, nil
 }
 
-func open(path string) (*os.File, uint64, error) {
-	f, err := os.Open(path)
+func open(folder, path string) (*os.File, uint64, error) {
+	f, info, err := Open(folder, path)
 	if err != nil {
 		return nil, 0, err
 	}
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-	case !info.Mode().IsRegular():
-		err = fmt.Errorf("%s is no file", path)
-	case info.Size() == 0:
-		err = fmt.Errorf("%s is empty", path)
-	default:
-		return f, uint64(info.Size()), nil
+	if info.Size() == 0 {
+		_ = f.Close() // nothing was written
+		return nil, 0, fmt.Errorf("%s is empty", f.Name())
 	}
-	_ = f.Close() // nothing was written
-	return nil, 0, err
+	return f, uint64(info.Size()), nil
 }
 
 // Describe is a program's description of a file that is read whole, without its memory: the
 // caller provides the path.
-func Describe(path string) (name message.FeedFile, err error) {
-	f, size, err := open(path)
+func Describe(folder, path string) (name message.FeedFile, err error) {
+	f, size, err := open(folder, path)
 	if err != nil {
 		return name, err
 	}
@@ -79,7 +79,7 @@ func Describe(path string) (name message.FeedFile, err error) {
 		err = errors.New("its size changed while it was read")
 	}
 	if err != nil {
-		return name, fmt.Errorf("%s: %w", path, err)
+		return name, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	digest.Sum(name.Digest[:0])
 	return name, nil

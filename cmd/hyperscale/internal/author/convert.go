@@ -22,6 +22,7 @@ import (
 	"hyperscale/runtime/convert/har"
 	"hyperscale/runtime/convert/openapi"
 	"hyperscale/runtime/convert/postman"
+	"hyperscale/runtime/rows"
 	"hyperscale/runtime/ui/units"
 )
 
@@ -122,8 +123,11 @@ func readBounded(stdin io.Reader, name string) ([]byte, error) {
 // beside says whether the language can read a file of the workflow's folder.
 func beside(folder string) func(string) bool {
 	return func(name string) bool {
-		info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(name)))
-		return err == nil && info.Mode().IsRegular()
+		f, _, err := rows.Open(folder, name)
+		if err == nil {
+			_ = f.Close() // nothing was written
+		}
+		return err == nil
 	}
 }
 

@@ -2,7 +2,6 @@ package author
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"hyperscale/core/workflow/collect"
 	"hyperscale/core/workflow/inspect"
 	"hyperscale/runtime/edit/language"
+	"hyperscale/runtime/rows"
 )
 
 // NewLspCommand serves an editor.
@@ -56,16 +56,16 @@ func (c feedCache) load(path string, open func(string) ([]byte, error)) (*workfl
 	}
 	program := message.Program{Main: main, Files: files, Seed: 1}
 	for _, l := range large {
-		at := filepath.Join(folder, filepath.FromSlash(l.Name))
-		info, err := os.Stat(at)
+		file, info, err := rows.Open(folder, l.Name)
 		if err != nil {
 			return nil, nil, fmt.Errorf("feed: %w", err)
 		}
-		if l.Whole && info.Mode().IsRegular() { // no mistake shows in its bytes
+		_ = file.Close() // nothing was written
+		if l.Whole {     // no mistake shows in its bytes
 			program.Feeds = append(program.Feeds, message.FeedFile{Name: l.Name, Bytes: uint64(info.Size()), Whole: true})
 			continue
 		}
-		key := feedKey{at, l, info.Size(), info.ModTime()}
+		key := feedKey{filepath.Join(folder, filepath.FromSlash(l.Name)), l, info.Size(), info.ModTime()}
 		found, ok := c[key]
 		if !ok {
 			read, err := source.ReadFeeds(folder, []collect.Large{l})

@@ -18,10 +18,28 @@ type Folder string
 
 var _ collect.Folder = Folder("")
 
-func (f Folder) at(name string) string { return filepath.Join(string(f), filepath.FromSlash(name)) }
+// Read implements collect.Folder. It follows no link out of the folder.
+func (f Folder) Read(name string) ([]byte, error) {
+	file, _, err := rows.Open(string(f), name)
+	if err != nil {
+		return nil, err
+	}
+	return readSource(file)
+}
+
+// named is the folder of a file that a person named. That one may be a link to anywhere.
+type named struct {
+	Folder
+	main string
+}
 
 // Read implements collect.Folder.
-func (f Folder) Read(name string) ([]byte, error) { return ReadFile(f.at(name)) }
+func (n named) Read(name string) ([]byte, error) {
+	if name == n.main {
+		return ReadFile(filepath.Join(string(n.Folder), name))
+	}
+	return n.Folder.Read(name)
+}
 
 // List implements collect.Folder.
 func (f Folder) List(name string) ([]glob.Entry, error) {
@@ -61,7 +79,7 @@ func (f Folder) List(name string) ([]glob.Entry, error) {
 func ReadFeeds(folder string, large []collect.Large) ([]message.FeedFile, error) {
 	var feeds []message.FeedFile
 	for _, l := range large {
-		name, err := readFeed(Folder(folder).at(l.Name), l)
+		name, err := readFeed(folder, l)
 		if err != nil {
 			return nil, err
 		}
@@ -71,15 +89,15 @@ func ReadFeeds(folder string, large []collect.Large) ([]message.FeedFile, error)
 	return feeds, nil
 }
 
-func readFeed(path string, l collect.Large) (message.FeedFile, error) {
+func readFeed(folder string, l collect.Large) (message.FeedFile, error) {
 	if l.Whole {
-		name, err := rows.Describe(path)
+		name, err := rows.Describe(folder, l.Name)
 		if err != nil {
 			return name, fmt.Errorf("file: %w", err)
 		}
 		return name, nil
 	}
-	sheet, err := rows.Read(path, l.JSON)
+	sheet, err := rows.Read(folder, l.Name, l.JSON)
 	if err != nil {
 		return message.FeedFile{}, fmt.Errorf("feed: %w", err)
 	}

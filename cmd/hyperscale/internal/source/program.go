@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
@@ -48,7 +50,7 @@ func Tell(w io.Writer, findings []inspect.Finding) {
 // first that stops the load.
 func Inspect(file string, flags *Flags) (message.Program, *message.Plan, []inspect.Finding, error) {
 	folder, main := filepath.Dir(file), filepath.Base(file)
-	files, large, err := collect.Files(main, Folder(folder))
+	files, large, err := collect.Files(main, named{Folder(folder), main})
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && command.IsURL(file): // run takes one, and does not ask here
 		return message.Program{}, nil, nil, command.Usage("%[1]s is an address, not a file: `%[2]s run %[1]s --save test.star` writes a file and runs it", file, command.Called())
@@ -77,7 +79,18 @@ func Inspect(file string, flags *Flags) (message.Program, *message.Plan, []inspe
 
 // ReadFile reads a source file of a bounded size.
 func ReadFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
+	file, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe without a writer would block
+	if err != nil {
+		return nil, err
+	}
+	return readSource(file)
+}
+
+// readSource reads a source file that is open, and closes it.
+func readSource(file *os.File) ([]byte, error) {
+	defer func() { _ = file.Close() }() // nothing was written to it
+	name := file.Name()
+	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +100,11 @@ func ReadFile(name string) ([]byte, error) {
 	if info.Size() > fileMax {
 		return nil, fmt.Errorf("%s has %d bytes, more than a workflow file may: take its rows with feed.csv or feed.json, or send it with file: %w", name, info.Size(), collect.ErrLarge)
 	}
-	return os.ReadFile(name)
+	data, err := io.ReadAll(io.LimitReader(file, fileMax+1))
+	if err == nil && len(data) > fileMax {
+		err = fmt.Errorf("%s grew beyond %d bytes while it was read: %w", name, fileMax, collect.ErrLarge)
+	}
+	return data, err
 }
 
 // Load loads a program from files that are read already.
