@@ -11,6 +11,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/follow"
 	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/core/message"
+	"hyperscale/runtime/exec"
 	"hyperscale/runtime/local"
 	"hyperscale/runtime/trace"
 	"hyperscale/runtime/ui"
@@ -32,13 +33,14 @@ type jobSpec struct {
 	memory  uint64 // of one executor; 0: the default
 	trace   *trace.File
 	feeds   string // folder of rows that do not travel with the program
+	around  exec.Surroundings
 
 	adjust func(context.Context, *session.Session, *jobSpec) error // once the cluster is ready; nil for none
 }
 
 // runLocally starts a cluster, runs one job on it and takes it down.
 func runLocally(ctx context.Context, f *follow.Follower, spec jobSpec) (*message.Result, error) {
-	cluster, err := local.Start(local.Config{Cores: spec.cores, ExecutorMemory: spec.memory, Feeds: spec.feeds, Trace: spec.trace, Cluster: localCluster, Environment: localEnvironment, Logger: command.Lower(f.Logger)})
+	cluster, err := local.Start(local.Config{Cores: spec.cores, ExecutorMemory: spec.memory, Feeds: spec.feeds, Surroundings: spec.around, Trace: spec.trace, Cluster: localCluster, Environment: localEnvironment, Logger: command.Lower(f.Logger)})
 	if err != nil {
 		return nil, fmt.Errorf("start a local cluster: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/cmd/hyperscale/internal/follow"
@@ -20,7 +21,7 @@ type runFlags struct {
 	url   urlFlags
 	out   follow.Flags
 	cores uint64
-	exec  exec.Config // memory_max alone
+	exec  exec.Config // memory_max and surroundings alone
 	debug bool
 
 	metrics string
@@ -51,8 +52,8 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 				}
 				return debugRun(cmd, program, filepath.Dir(args[0]))
 			}
-			if most := len(exec.Usable()); f.cores > uint64(most) {
-				return command.Usage("--cores = %d is more than this machine has: give at most %d, or leave it out", f.cores, most)
+			if err := f.checkExecutors(); err != nil {
+				return err
 			}
 			f.out.Report(plan)
 			follower, err := follow.New(&f.out)
@@ -73,7 +74,7 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 			if err != nil {
 				return err
 			}
-			result, err := runLocally(cmd.Context(), follower, jobSpec{name: titleOf(args[0], &program), program: program, plan: plan, cores: int(f.cores), memory: f.exec.MemoryMax, trace: samples, feeds: filepath.Dir(args[0])})
+			result, err := runLocally(cmd.Context(), follower, jobSpec{name: titleOf(args[0], &program), program: program, plan: plan, cores: int(f.cores), memory: f.exec.MemoryMax, trace: samples, around: f.exec.Surroundings, feeds: filepath.Dir(args[0])})
 			told := f.sampled(cmd, samples)
 			if err != nil {
 				return err
@@ -88,14 +89,33 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 	f.load.Add(flags)
 	f.load.AddSecrets(flags)
 	command.AddCount(flags, &f.cores, "cores", 0, 1, 1024, "cores to run on; all physical cores but one if not given")
-	f.exec = exec.Default()
-	command.AddSetting(flags, f.exec.Settings()[0], "executor-memory", "memory of one executor: throttled from 85 % on, and ended above it")
+	f.addExecutors(flags)
 	f.out.Add(flags)
 	flags.StringVar(&f.metrics, "metrics", "", "serve the run's metrics to Prometheus while it lasts, at `ADDR`/metrics")
 	flags.StringVar(&f.trace, "trace", "", "write samples of requests, those of one iteration in N, as lines of JSON: `1/N[=FILE]`, to "+trace.DefaultName+" if no file is named")
 	flags.BoolVar(&f.debug, "debug", false, "one virtual user, one iteration, every request and response shown")
 	f.url.add(flags)
 	return cmd
+}
+
+// addExecutors adds the flags that say what executors get of this machine.
+func (f *runFlags) addExecutors(flags *pflag.FlagSet) {
+	f.exec = exec.Default()
+	command.AddSetting(flags, f.exec.Settings()[0], "executor-memory", "memory of one executor: throttled from 85 % on, and ended above it")
+	flags.StringSliceVar(&f.exec.Pass, "executor-env", nil, "`A,B`: variables of the environment that executors get beside TZ, SSL_CERT_FILE and a few more")
+	command.AddChoice(flags, (*string)(&f.exec.Sandbox), "executor-sandbox", string(exec.SandboxAuto), "executors give up system calls that they never need, if the kernel lets them: auto, require, off",
+		string(exec.SandboxAuto), string(exec.SandboxRequire), string(exec.SandboxOff))
+}
+
+// checkExecutors reports what this machine cannot give executors.
+func (f *runFlags) checkExecutors() error {
+	if most := len(exec.Usable()); f.cores > uint64(most) {
+		return command.Usage("--cores = %d is more than this machine has: give at most %d, or leave it out", f.cores, most)
+	}
+	if err := f.exec.Validate(); err != nil {
+		return command.AsUsage(err)
+	}
+	return nil
 }
 
 // samples begins the file of samples; nil: none are asked for.

@@ -6107,13 +6107,15 @@ func (z *ExecReady) Size() int { return z.size() }
 func (z *ExecReady) Digest() uint64 { return z.digest(82) }
 
 func (z *ExecReady) size() int {
-	n := 9
+	n := 14
 	n += sizeUint(uint64(z.Process))
+	n += sizeString(len(z.Bare))
 	return n
 }
 
 func (z *ExecReady) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Process))
+	h = node.MixString(h, string(z.Bare))
 	return h
 }
 

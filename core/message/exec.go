@@ -65,11 +65,13 @@ type ExecExtend struct {
 	Until uint64 `msg:"until" require:"true"`
 }
 
-// ExecReady reports that a pre-warmed executor can take work.
+// ExecReady reports that a pre-warmed executor can take work. Bare says why it has no filter of
+// system calls though its worker wants one.
 //
 //catalogue:message kind=82 class=control priority=high full=keep from=executor since=0
 type ExecReady struct {
 	Process uint64 `msg:"process" require:"true"`
+	Bare    string `msg:"bare"`
 }
 
 // ExecStarted reports that the clock of the execution has started.

@@ -427,10 +427,13 @@ func (z *ExecProgress) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z ExecReady) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 1
+	// map header, size 2
 	// string "process"
-	o = append(o, 0x81, 0xa7, 0x70, 0x72, 0x6f, 0x63, 0x65, 0x73, 0x73)
+	o = append(o, 0x82, 0xa7, 0x70, 0x72, 0x6f, 0x63, 0x65, 0x73, 0x73)
 	o = msgp.AppendUint64(o, z.Process)
+	// string "bare"
+	o = append(o, 0xa4, 0x62, 0x61, 0x72, 0x65)
+	o = msgp.AppendString(o, z.Bare)
 	return
 }
 
@@ -468,6 +471,17 @@ func (z *ExecReady) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Process")
 				return
 			}
+		case "bare":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Bare")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Bare, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Bare")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -482,7 +496,7 @@ func (z *ExecReady) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z ExecReady) Msgsize() (s int) {
-	s = 1 + 8 + msgp.Uint64Size
+	s = 1 + 8 + msgp.Uint64Size + 5 + msgp.StringPrefixSize + len(z.Bare)
 	return
 }
 

@@ -37,10 +37,8 @@ type Node struct {
 	Managers []string `yaml:"managers" env:"MANAGERS"`
 	Terms    `yaml:",inline"`
 	// Cores is how many a worker offers; 0: all but one, at least one.
-	Cores int `yaml:"cores" env:"CORES"`
-	// Feeds is the folder in which a worker finds the files of rows that are too large
-	// to travel with a program, at the paths that the program names.
-	Feeds string `yaml:"feeds" env:"FEEDS"`
+	Cores     int `yaml:"cores" env:"CORES"`
+	Executors `yaml:",inline"`
 	// Data is the directory of the files that must survive a restart.
 	Data string `yaml:"data" env:"DATA"`
 	// Cluster and Environment must be equal on all nodes that talk to each other.
@@ -55,6 +53,21 @@ type Node struct {
 	Settings map[string]string `yaml:"set" env:"SET" envSeparator:"," envKeyValSeparator:"="`
 	Trust    `yaml:",inline"`
 	Log      `yaml:",inline"`
+}
+
+// Executors says what a worker's executors get of its machine.
+type Executors struct {
+	// Feeds is the folder in which a worker finds the files of rows that are too large
+	// to travel with a program, at the paths that the program names.
+	Feeds string `yaml:"feeds" env:"FEEDS"`
+	// ExecutorUser is whom executors of a worker that runs as root run as: a name, or uid:gid.
+	ExecutorUser string `yaml:"executor_user" env:"EXECUTOR_USER"`
+	// ExecutorEnv names the variables of the worker's environment that executors get in addition to
+	// the few that they need.
+	ExecutorEnv []string `yaml:"executor_env" env:"EXECUTOR_ENV"`
+	// ExecutorSandbox is auto, require or off: whether executors give up the system calls that they
+	// never need. Empty: auto.
+	ExecutorSandbox string `yaml:"executor_sandbox" env:"EXECUTOR_SANDBOX"`
 }
 
 // Terms are the durations that a group agrees on.

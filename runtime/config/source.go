@@ -137,7 +137,7 @@ func (n *Node) variables(values map[string]string, called func(key string) strin
 			n.Settings[key] = value
 		}
 	}
-	for _, list := range []*[]string{&n.Seeds, &n.Gates, &n.Managers} {
+	for _, list := range []*[]string{&n.Seeds, &n.Gates, &n.Managers, &n.ExecutorEnv} {
 		for i, v := range *list {
 			(*list)[i] = strings.TrimSpace(v)
 		}

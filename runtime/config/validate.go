@@ -113,6 +113,9 @@ func (n *Node) validateRole(f *Faults) {
 	n.validateSet(f)
 	foreign("cores", !worker && n.Cores != 0, strconv.Itoa(n.Cores))
 	foreign("feeds", !worker && n.Feeds != "", n.Feeds)
+	foreign("executor_user", !worker && n.ExecutorUser != "", n.ExecutorUser)
+	foreign("executor_env", !worker && len(n.ExecutorEnv) > 0, strings.Join(n.ExecutorEnv, ","))
+	foreign("executor_sandbox", !worker && n.ExecutorSandbox != "", n.ExecutorSandbox)
 	if !gate {
 		f.name("datacenter", n.Datacenter, "say where the node stands with --datacenter")
 	}

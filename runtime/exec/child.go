@@ -8,7 +8,6 @@ import (
 	"os"
 	osexec "os/exec"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -72,9 +71,12 @@ func (p *Pool) spawn(core int) (*child, error) {
 	drop := func() { _, _ = ours.Close(), lend.Close() }
 	cmd := osexec.Command(p.config.Command[0], p.config.Command[1:]...)
 	cmd.ExtraFiles = []*os.File{theirs, borrow}
+	cmd.Args[0] = p.called
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	soft := p.config.MemoryMax / 100 * aimPercent
-	cmd.Env = append(withoutSecrets(os.Environ()), "GOMAXPROCS=1", "GOMEMLIMIT="+strconv.FormatUint(soft, 10))
+	if u := p.config.User; u != nil { // without groups of the worker's user
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID}
+	}
+	cmd.Env = p.config.environment(os.Environ())
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		drop()
@@ -82,7 +84,7 @@ func (p *Pool) spawn(core int) (*child, error) {
 	}
 	if err := startPinned(cmd, p.config.CPUs[core%len(p.config.CPUs)]); err != nil {
 		drop()
-		return nil, fmt.Errorf("start executor of core %d: %s: %w", core, p.config.Command[0], err)
+		return nil, fmt.Errorf("start executor of core %d: %s: %w", core, p.called, err)
 	}
 	ch := &child{pool: p, core: core, cmd: cmd, conn: ours, lend: lend, out: make(chan node.Message, 4), more: make(chan struct{}, 1), done: make(chan struct{})}
 	p.group.Add(1)
@@ -257,7 +259,8 @@ func (c *child) receive() {
 			}
 			return
 		}
-		if m.Kind() == message.KindExecReady {
+		if m, ok := m.(*message.ExecReady); ok {
+			c.pool.ready(m)
 			continue
 		}
 		if m, ok := m.(*message.ExecTrace); ok {

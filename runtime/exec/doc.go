@@ -25,12 +25,15 @@
 //	       its engine, which may hang. The process is gone 100 ms later.
 //	EXEC-7 Rows that do not travel with a program are in memory before a child has its
 //	       work, once for all children. The last child that uses them frees them.
-//	EXEC-8 A child that gets secrets leaves no core dump, and lets no process of its user
+//	EXEC-8 A child leaves no core dump, and lets no process of its user
 //	       read its memory. What is kept of its stderr has no secret.
 //	EXEC-9 A child reports twice a second that its engine's loop turns, and no other goroutine
 //	       says so in its place.
 //
+//	EXEC-10 A child gets the variables that it needs, and no other of its worker's. Before it takes
+//	       work it gives up what no run needs (runtime/exec/confine), or its worker logs why not.
+//
 // Read pool.go (cores and their children), child.go (one process, from outside),
 // usage.go, family.go and machine.go (what children use), lend.go (memory of rows), wire.go (frames), main.go,
-// memory.go, conceal.go, lease.go and rows.go (the child, from inside).
+// memory.go, surroundings.go (what a child gets), lease.go and rows.go (the child, from inside).
 package exec

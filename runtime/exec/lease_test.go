@@ -63,7 +63,9 @@ func TestLeaseEndsARunThatNobodyExtends(t *testing.T) {
 // frozenWorker extends a sender every 100 ms until it is stopped.
 func frozenWorker(target string) {
 	os.Setenv(role, "child")
-	p, err := New(Default(), func(node.ExecEvent) {})
+	c := Default()
+	c.Pass = passed()
+	p, err := New(c, func(node.ExecEvent) {})
 	if err != nil {
 		panic(err)
 	}

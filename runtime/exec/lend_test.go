@@ -34,8 +34,10 @@ func startRows(h *harness, id node.ExecID, name message.FeedFile) {
 		Program: message.Program{Main: "x.star", Feeds: []message.FeedFile{name}}})
 }
 
-func TestRowsAreLent(t *testing.T) {
-	folder := t.TempDir()
+// people is a folder with a file of rows, and its description.
+func people(t *testing.T) (folder string, name message.FeedFile) {
+	t.Helper()
+	folder = t.TempDir()
 	path := filepath.Join(folder, "people.csv")
 	text := "id,name\n"
 	for i := range 100 {
@@ -48,33 +50,44 @@ func TestRowsAreLent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := sheet.Name("people.csv")
+	name = sheet.Name("people.csv")
 	if err := sheet.Close(); err != nil {
 		t.Fatal(err)
 	}
+	return folder, name
+}
+
+// leaseRows leases rows to a run that asks for them, and returns what it says at its end.
+func leaseRows(t *testing.T, h *harness, id node.ExecID) (said string) {
+	t.Helper()
+	for {
+		e := h.next(t, id)
+		if e.Kind == node.ExecGone {
+			if said == "" {
+				t.Fatalf("gone: %s %s", e.Reason, e.Tail)
+			}
+			return said
+		}
+		if ask, ok := e.Body.(*message.ExecRows); ok {
+			if ask.Ask != 1 || ask.Want != 3 {
+				t.Errorf("asked %+v", ask)
+			}
+			h.Tell(id, &message.ExecRowsLeased{Ask: 7, First: 1, Count: 1}) // none of its questions
+			h.Tell(id, &message.ExecRowsLeased{Ask: 1, First: 40, Count: 3})
+		}
+		if r, ok := e.Body.(*message.ExecResult); ok {
+			said = r.Error
+		}
+	}
+}
+
+func TestRowsAreLent(t *testing.T) {
+	folder, name := people(t)
 	h := start(t, func(c *Config) { c.Feeds = folder })
 	for id := node.ExecID(1); id < 3; id++ {
 		startRows(h, id, name)
-		for {
-			e := h.next(t, id)
-			if e.Kind == node.ExecGone {
-				t.Fatalf("gone: %s %s", e.Reason, e.Tail)
-			}
-			if ask, ok := e.Body.(*message.ExecRows); ok {
-				if ask.Ask != 1 || ask.Want != 3 {
-					t.Errorf("asked %+v", ask)
-				}
-				h.Tell(id, &message.ExecRowsLeased{Ask: 7, First: 1, Count: 1}) // none of its questions
-				h.Tell(id, &message.ExecRowsLeased{Ask: 1, First: 40, Count: 3})
-			}
-			if r, ok := e.Body.(*message.ExecResult); ok {
-				if want := "40+3 true false n40"; r.Error != want {
-					t.Errorf("got %q, want %q", r.Error, want)
-				}
-				break
-			}
-		}
-		for e := h.next(t, id); e.Kind != node.ExecGone; e = h.next(t, id) {
+		if got, want := leaseRows(t, h, id), "40+3 true false n40"; got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	name.Digest[0]++

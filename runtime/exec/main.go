@@ -55,7 +55,12 @@ func Main(run Runner) int {
 	if conn == nil {
 		return 2
 	}
-	c := &inside{conn: conn, start: make(chan *message.ExecStart, 1), cancel: make(chan string, 1)}
+	bare, err := enter(Sandbox(os.Getenv(sandboxVariable)))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "executor:", err)
+		return 2
+	}
+	c := &inside{conn: conn, bare: bare, start: make(chan *message.ExecStart, 1), cancel: make(chan string, 1)}
 	c.rows.send = c.send
 	go c.listen()
 	if err := c.serve(run); err != nil {
@@ -67,6 +72,7 @@ func Main(run Runner) int {
 
 // inside is the child's side of the connection.
 type inside struct {
+	bare    string     // why it has no filter of system calls
 	mu      sync.Mutex // of conn, for writing, and scratch
 	conn    *os.File
 	scratch []byte
@@ -132,16 +138,11 @@ func offer[T any](to chan T, v T) {
 }
 
 func (c *inside) serve(run Runner) error {
-	if err := c.send(&message.ExecReady{Process: uint64(os.Getpid())}); err != nil {
+	if err := c.send(&message.ExecReady{Process: uint64(os.Getpid()), Bare: c.bare}); err != nil {
 		return fmt.Errorf("tell the worker that this executor is ready: %w", err)
 	}
 	start := <-c.start
 	c.memory.begin(start.Memory)
-	if len(start.Program.Secrets) > 0 {
-		if err := conceal(); err != nil {
-			return err
-		}
-	}
 	var sheets []int
 	if n := len(start.Program.Feeds); n > 0 {
 		var err error

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -37,14 +38,15 @@ type Config struct {
 	MemoryInterval time.Duration
 	// Feeds is the folder in which files lie that are too large to travel with
 	// a program. Empty: there are none.
-	Feeds  string
+	Feeds string
+	Surroundings
 	Trace  *trace.File // gets samples of requests; nil: none are taken
 	Logger *slog.Logger
 }
 
 // Default returns a pool of one core for this binary.
 func Default() Config {
-	return Config{Cores: 1, MemoryMax: 4 << 30, MemoryInterval: 250 * time.Millisecond, Logger: slog.Default()}
+	return Config{Cores: 1, Surroundings: Surroundings{Sandbox: SandboxAuto}, MemoryMax: 4 << 30, MemoryInterval: 250 * time.Millisecond, Logger: slog.Default()}
 }
 
 // Settings are the values that an operator may set.
@@ -64,6 +66,7 @@ func (c Config) Validate() error {
 		faults = append(faults, fmt.Errorf("exec.cores = %d must be 1 to 4096: leave it out to use all cores but one", c.Cores))
 	}
 	faults = append(faults, setting.Check(c.Settings())...)
+	faults = append(faults, c.Surroundings.check()...)
 	if c.Logger == nil {
 		faults = append(faults, errors.New("exec.logger is nil: give one, slog.DiscardHandler for no log"))
 	}
@@ -75,6 +78,8 @@ type Pool struct {
 	config Config
 	sink   func(node.ExecEvent)
 	sheets *rows.Cache
+	called string    // the command's name, for people
+	bare   sync.Once // the first executor without a filter of system calls was logged
 
 	mu     sync.Mutex
 	warm   []*child // by core: started, without work
@@ -91,17 +96,21 @@ func New(c Config, sink func(node.ExecEvent)) (*Pool, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	called := ""
 	if len(c.Command) == 0 {
 		self, err := os.Executable()
 		if err != nil {
 			return nil, fmt.Errorf("find this binary, to start executors from it: %w", err)
 		}
-		c.Command = []string{self, "executor"}
+		// The link leads to this binary also after an upgrade has replaced its file, and for a user
+		// who may not look into its folder.
+		c.Command, called = []string{"/proc/self/exe", "executor"}, self
 	}
+	called = cmp.Or(called, c.Command[0])
 	if len(c.CPUs) == 0 {
 		c.CPUs = Usable()
 	}
-	p := &Pool{config: c, sink: sink, sheets: rows.NewCache(c.Feeds), warm: make([]*child, c.Cores), busy: map[node.ExecID]*child{}}
+	p := &Pool{config: c, sink: sink, sheets: rows.NewCache(c.Feeds), called: called, warm: make([]*child, c.Cores), busy: map[node.ExecID]*child{}}
 	for core := range p.warm {
 		ch, err := p.spawn(core)
 		if err != nil {
@@ -223,6 +232,17 @@ func (p *Pool) Pids() []int {
 		pids = append(pids, ch.pid())
 	}
 	return pids
+}
+
+// ready takes what a warm executor says of itself. The reason is the same for all of this machine.
+func (p *Pool) ready(m *message.ExecReady) {
+	if m.Bare == "" {
+		return
+	}
+	p.bare.Do(func() {
+		p.config.Logger.Warn("executors run without a filter of system calls", "reason", m.Bare,
+			"remedy", "use a kernel with CONFIG_SECCOMP_FILTER, or let the container call seccomp; --executor-sandbox require makes it an error, off ends this warning")
+	})
 }
 
 // gone reports an end without delaying the caller of Start.

@@ -122,7 +122,7 @@ func (h *harness) usage(t *testing.T) *message.ExecUsage {
 // TestUsageIsThatOfTheWholeFamily: what processes have that an executor started counts, and they die
 // with it.
 func TestUsageIsThatOfTheWholeFamily(t *testing.T) {
-	h := start(t, nil)
+	h := start(t, func(c *Config) { c.Sandbox = SandboxOff })
 	h.run(1, "family")
 	h.next(t, 1) // it has started
 	e := h.next(t, 1)

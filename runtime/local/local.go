@@ -37,6 +37,7 @@ type Config struct {
 	Feeds       string // folder of files of rows that do not travel with a program
 	// ExecutorMemory is the resident memory above which an executor is ended; 0: the default.
 	ExecutorMemory uint64
+	Surroundings   exec.Surroundings
 	Trace          *trace.File // gets samples of requests; nil: none are taken
 	Command        []string    // of one executor; empty: this binary with the argument "executor"
 	Logger         *slog.Logger
@@ -116,7 +117,7 @@ func (c *Cluster) start(config Config) error {
 	}
 	pool := exec.Default()
 	pool.Cores, pool.Command, pool.Feeds, pool.Trace, pool.Logger = config.Cores, config.Command, config.Feeds, config.Trace, config.Logger
-	pool.CPUs = CPUs()
+	pool.CPUs, pool.Surroundings = CPUs(), config.Surroundings
 	if config.ExecutorMemory > 0 {
 		pool.MemoryMax = config.ExecutorMemory
 	}

@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/node"
 	"hyperscale/runtime/config"
+	"hyperscale/runtime/exec"
 )
 
 // nodeFlags are the flags of nodes, by role: a role's help lists those that do something.
@@ -29,6 +30,9 @@ var nodeFlags = []struct {
 	{"subjob-lease", "`duration`: the same for a manager and a datacenter's subjob", []node.Role{node.RoleManager}},
 	{"quorum-timeout", "`duration` within which a majority must answer", []node.Role{node.RoleGate, node.RoleManager}},
 	{"feeds", "`folder` of files that are too large to travel with a program: rows and bodies", []node.Role{node.RoleWorker}},
+	{"executor-user", "`NAME` or uid:gid that executors run as, of a worker that runs as root; the worker's user if not given", []node.Role{node.RoleWorker}},
+	{"executor-env", "`A,B`: variables of the environment that executors get beside TZ, SSL_CERT_FILE and a few more", []node.Role{node.RoleWorker}},
+	{"executor-sandbox", "auto, require or off: executors give up system calls that they never need, if the kernel lets them", []node.Role{node.RoleWorker}},
 	{"cores", "`N` executors, one a core; all physical cores but one if not given", []node.Role{node.RoleWorker}},
 	{"stop-timeout", "`duration` in which SIGTERM ends the node", nil},
 	{"set", "`KEY=VALUE` of docs/settings.md (repeatable), such as gate.results_max=2000", nil},
@@ -49,6 +53,7 @@ func addNodeFlags(cmd *cobra.Command, file *string, roles ...node.Role) {
 	defaults := map[string]string{}
 	d := config.Default(roles[0])
 	defaults["listen"], defaults["cluster"], defaults["environment"] = d.Listen, d.Cluster, d.Environment
+	defaults["executor-sandbox"] = string(exec.SandboxAuto)
 	defaults["log-level"], defaults["log-format"] = d.LogLevel, d.LogFormat
 	for name, value := range map[string]time.Duration{"lease": d.Lease, "subjob-lease": d.SubjobLease, "quorum-timeout": d.QuorumTimeout, "stop-timeout": d.StopTimeout} {
 		if value > 0 {

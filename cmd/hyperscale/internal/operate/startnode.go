@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -59,6 +60,15 @@ func drainTimeout(c *config.Node, end time.Duration) (time.Duration, error) {
 		return 0, command.Usage("stop_timeout = %v must be at least %v for a %s, which needs that to end what it does: raise --stop-timeout, 20s is the default", c.StopTimeout, least, c.Role)
 	}
 	return c.StopTimeout - end - leave, nil
+}
+
+// surround sets what executors get of the worker's machine.
+func surround(pool *exec.Config, c *config.Executors) (err error) {
+	pool.Pass, pool.Sandbox = c.ExecutorEnv, exec.Sandbox(cmp.Or(c.ExecutorSandbox, string(pool.Sandbox)))
+	if c.ExecutorUser != "" {
+		pool.User, err = exec.FindUser(c.ExecutorUser)
+	}
+	return errors.Join(err, pool.Validate())
 }
 
 func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
@@ -120,6 +130,9 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		}
 		o.Machine = worker.New(w)
 		pool.Cores, pool.Feeds, pool.Logger = w.Cores, c.Feeds, extra.logger
+		if err := surround(&pool, &c.Executors); err != nil {
+			return nil, command.AsUsage(err)
+		}
 		return local.StartWorker(o, pool)
 	default:
 		return nil, fmt.Errorf("role %v is no node of a cluster", c.Role)

@@ -1,0 +1,7 @@
+package confine
+
+import "golang.org/x/sys/unix"
+
+func calls() *table {
+	return &table{arch: unix.AUDIT_ARCH_AARCH64, denied: append(everywhere(), unix.SYS_KEXEC_FILE_LOAD)}
+}
