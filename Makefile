@@ -5,6 +5,9 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 MAKEFLAGS += --no-print-directory
+# One static binary, for any Linux of its architecture: no linker, library or resolver of the
+# machine that builds it. The race detector alone needs C.
+export CGO_ENABLED := 0
 
 # Packages with goroutines, in their code or their tests: the race detector has nothing
 # to find elsewhere. (Of page only a test has some: they read what a browser says.)

@@ -94,7 +94,7 @@ func enter(o options) error {
 		return fmt.Errorf("%w: %w: load the kernel's tun module", errNeeds, err)
 	}
 	if _, err := os.Stat(o.binary); err != nil {
-		return fmt.Errorf("%w: build it with `go build -o %s ./cmd/hyperscale`, or use `make chaos`", err, o.binary)
+		return fmt.Errorf("%w: build it with `CGO_ENABLED=0 go build -o %s ./cmd/hyperscale`, or use `make chaos`", err, o.binary)
 	}
 	self, err := os.Executable()
 	if err != nil {
