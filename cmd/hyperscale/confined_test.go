@@ -43,6 +43,10 @@ func TestExecutorsAreConfined(t *testing.T) {
 	c.gateAddr = c.gate.await(upLine)
 	c.startManager(ownAddress(t))
 	c.managerAddr = c.manager.await(upLine)
+	if root {
+		asRoot := start(t, "worker", "--id", "worker-2", "--listen", "127.0.0.1:0", "--data", c.path("worker-2"), "--datacenter", "here", "--managers", "127.0.0.1:1", "--cores", "1")
+		asRoot.await(`level=WARN msg="executors run as root: .*--executor-user`)
+	}
 	args := []string{"worker", "--id", "worker-1", "--listen", "127.0.0.1:0", "--data", c.path("worker-1"), "--datacenter", "here", "--managers", c.managerAddr, "--cores", "1",
 		"--executor-sandbox", "require", "--executor-env", "WANTED, ALSO"}
 	if root {

@@ -260,7 +260,7 @@ func (c *child) receive() {
 			return
 		}
 		if m, ok := m.(*message.ExecReady); ok {
-			c.pool.ready(m)
+			c.pool.ready(c.pid(), m)
 			continue
 		}
 		if m, ok := m.(*message.ExecTrace); ok {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"sync"
@@ -80,6 +81,7 @@ type Pool struct {
 	sheets *rows.Cache
 	called string    // the command's name, for people
 	bare   sync.Once // the first executor without a filter of system calls was logged
+	hidden sync.Once // the first executor that /proc hides was logged
 
 	mu     sync.Mutex
 	warm   []*child // by core: started, without work
@@ -234,8 +236,15 @@ func (p *Pool) Pids() []int {
 	return pids
 }
 
-// ready takes what a warm executor says of itself. The reason is the same for all of this machine.
-func (p *Pool) ready(m *message.ExecReady) {
+// ready takes what a warm executor says of itself, and looks whether it can be measured. It is not
+// reaped before its messages are read. What it logs is the same for all executors of this machine.
+func (p *Pool) ready(pid int, m *message.ExecReady) {
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); errors.Is(err, fs.ErrNotExist) {
+		p.hidden.Do(func() {
+			p.config.Logger.Warn("executors cannot be measured: no budget of memory holds", "reason", "/proc hides processes from this user",
+				"remedy", "mount it with gid= of a group of this user beside hidepid=, or give the worker CAP_SYS_PTRACE")
+		})
+	}
 	if m.Bare == "" {
 		return
 	}

@@ -179,6 +179,22 @@ func TestExecutorsOfAnotherUser(t *testing.T) {
 	}
 }
 
+// TestHiddenExecutors: a worker says once that /proc hides its executors.
+func TestHiddenExecutors(t *testing.T) {
+	var log bytes.Buffer
+	p := &Pool{config: Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}}
+	p.ready(os.Getpid(), &message.ExecReady{})
+	if log.Len() > 0 {
+		t.Errorf("of a process that is seen it says %s", log.String())
+	}
+	const none = 1 << 30 // above all processes
+	p.ready(none, &message.ExecReady{})
+	p.ready(none, &message.ExecReady{})
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "no budget of memory holds") || !strings.Contains(got, "CAP_SYS_PTRACE") {
+		t.Errorf("it says %s", got)
+	}
+}
+
 func TestFindUser(t *testing.T) {
 	for text, want := range map[string]string{
 		"7:8": "7:8", "root": "0:0", "no-such-user": "executor_user = no-such-user is unknown: give --executor-user", "7": "executor_user = 7 is unknown", "7:": "is no uid:gid", "7:-1": "is no uid:gid", "4294967295:1": "is no uid:gid",

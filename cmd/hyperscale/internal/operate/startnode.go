@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -68,7 +69,10 @@ func surround(pool *exec.Config, c *config.Executors) (err error) {
 	if c.ExecutorUser != "" {
 		pool.User, err = exec.FindUser(c.ExecutorUser)
 	}
-	return errors.Join(err, pool.Validate())
+	if err = errors.Join(err, pool.Validate()); err == nil && pool.User == nil && os.Geteuid() == 0 {
+		pool.Logger.Warn("executors run as root: they need no rights: name a user of their own with --executor-user")
+	}
+	return err
 }
 
 func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
