@@ -3426,7 +3426,7 @@ func (z *Hello) Size() int { return z.size() }
 func (z *Hello) Digest() uint64 { return z.digest(1) }
 
 func (z *Hello) size() int {
-	n := 60
+	n := 71
 	n += sizeUint(uint64(z.Major))
 	n += sizeUint(uint64(z.Minor))
 	n += sizeString(len(z.Cluster))
@@ -3435,6 +3435,7 @@ func (z *Hello) size() int {
 	n += sizeUint(uint64(z.Incarnation))
 	n += sizeUint(uint64(z.Role))
 	n += sizeString(len(z.Addr))
+	n += sizeString(len(z.Datacenter))
 	return n
 }
 
@@ -3447,6 +3448,7 @@ func (z *Hello) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Incarnation))
 	h = node.Mix(h, uint64(z.Role))
 	h = node.MixString(h, string(z.Addr))
+	h = node.MixString(h, string(z.Datacenter))
 	return h
 }
 
@@ -3494,11 +3496,12 @@ func (z *HelloRefused) Size() int { return z.size() }
 func (z *HelloRefused) Digest() uint64 { return z.digest(2) }
 
 func (z *HelloRefused) size() int {
-	n := 23
+	n := 30
 	n += sizeString(len(z.Field))
 	n += sizeString(len(z.Got))
 	n += sizeString(len(z.Want))
 	n += sizeString(len(z.Remedy))
+	n += sizeString(len(z.Reason))
 	return n
 }
 
@@ -3507,6 +3510,7 @@ func (z *HelloRefused) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Got))
 	h = node.MixString(h, string(z.Want))
 	h = node.MixString(h, string(z.Remedy))
+	h = node.MixString(h, string(z.Reason))
 	return h
 }
 

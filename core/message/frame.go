@@ -251,6 +251,18 @@ func Fits(k node.Kind, sender, receiver node.Role, s node.StreamID) bool {
 	return Senders(k).Has(sender) && (s != 0 || Posted(k)) || receiver == node.RoleToy
 }
 
+// Placed reports whether a manager or a worker registers in the datacenter that its certificate
+// claims. Without a certificate it may name any.
+func Placed(m node.Message, by node.Grant) bool {
+	switch m := m.(type) {
+	case *ManagerHeartbeat:
+		return by.Datacenter == "" || m.Datacenter == by.Datacenter
+	case *WorkerHeartbeat:
+		return by.Datacenter == "" || m.Datacenter == by.Datacenter
+	}
+	return true
+}
+
 // Callers returns the roles that open streams to a node. Clients, gates and managers call gates;
 // managers and workers call managers. Managers and workers also call workers, to exchange lists of
 // members. A machine of a test takes any.

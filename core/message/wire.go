@@ -16,6 +16,7 @@ type Hello struct {
 	Incarnation uint64 `msg:"incarnation" require:"true"`
 	Role        uint8  `msg:"role" require:"true"`
 	Addr        string `msg:"addr"`
+	Datacenter  string `msg:"datacenter"` // of a manager or a worker; the certificate must claim it
 }
 
 // HelloRefused rejects a Hello, by the field that differs.
@@ -26,6 +27,7 @@ type HelloRefused struct {
 	Got    string `msg:"got"`
 	Want   string `msg:"want"`
 	Remedy string `msg:"remedy"`
+	Reason string `msg:"reason"` // why a certificate was rejected, as metrics name it
 }
 
 // Beat checks a stream between two peers for life; BeatAck answers it.

@@ -139,9 +139,9 @@ func (z BeatAck) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Hello) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 8
+	// map header, size 9
 	// string "major"
-	o = append(o, 0x88, 0xa5, 0x6d, 0x61, 0x6a, 0x6f, 0x72)
+	o = append(o, 0x89, 0xa5, 0x6d, 0x61, 0x6a, 0x6f, 0x72)
 	o = msgp.AppendUint16(o, z.Major)
 	// string "minor"
 	o = append(o, 0xa5, 0x6d, 0x69, 0x6e, 0x6f, 0x72)
@@ -164,6 +164,9 @@ func (z *Hello) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "addr"
 	o = append(o, 0xa4, 0x61, 0x64, 0x64, 0x72)
 	o = msgp.AppendString(o, z.Addr)
+	// string "datacenter"
+	o = append(o, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = msgp.AppendString(o, z.Datacenter)
 	return
 }
 
@@ -181,7 +184,7 @@ func (z *Hello) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -278,6 +281,17 @@ func (z *Hello) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Addr")
 				return
 			}
+		case "datacenter":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Datacenter")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.Datacenter, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Datacenter")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -292,16 +306,16 @@ func (z *Hello) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Hello) Msgsize() (s int) {
-	s = 1 + 6 + msgp.Uint16Size + 6 + msgp.Uint16Size + 8 + msgp.StringPrefixSize + len(z.Cluster) + 12 + msgp.StringPrefixSize + len(z.Environment) + 5 + msgp.StringPrefixSize + len(z.Node) + 12 + msgp.Uint64Size + 5 + msgp.Uint8Size + 5 + msgp.StringPrefixSize + len(z.Addr)
+	s = 1 + 6 + msgp.Uint16Size + 6 + msgp.Uint16Size + 8 + msgp.StringPrefixSize + len(z.Cluster) + 12 + msgp.StringPrefixSize + len(z.Environment) + 5 + msgp.StringPrefixSize + len(z.Node) + 12 + msgp.Uint64Size + 5 + msgp.Uint8Size + 5 + msgp.StringPrefixSize + len(z.Addr) + 11 + msgp.StringPrefixSize + len(z.Datacenter)
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
 func (z *HelloRefused) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 4
+	// map header, size 5
 	// string "field"
-	o = append(o, 0x84, 0xa5, 0x66, 0x69, 0x65, 0x6c, 0x64)
+	o = append(o, 0x85, 0xa5, 0x66, 0x69, 0x65, 0x6c, 0x64)
 	o = msgp.AppendString(o, z.Field)
 	// string "got"
 	o = append(o, 0xa3, 0x67, 0x6f, 0x74)
@@ -312,6 +326,9 @@ func (z *HelloRefused) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "remedy"
 	o = append(o, 0xa6, 0x72, 0x65, 0x6d, 0x65, 0x64, 0x79)
 	o = msgp.AppendString(o, z.Remedy)
+	// string "reason"
+	o = append(o, 0xa6, 0x72, 0x65, 0x61, 0x73, 0x6f, 0x6e)
+	o = msgp.AppendString(o, z.Reason)
 	return
 }
 
@@ -382,6 +399,17 @@ func (z *HelloRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Remedy")
 				return
 			}
+		case "reason":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Reason")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Reason, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Reason")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -396,6 +424,6 @@ func (z *HelloRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *HelloRefused) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Field) + 4 + msgp.StringPrefixSize + len(z.Got) + 5 + msgp.StringPrefixSize + len(z.Want) + 7 + msgp.StringPrefixSize + len(z.Remedy)
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Field) + 4 + msgp.StringPrefixSize + len(z.Got) + 5 + msgp.StringPrefixSize + len(z.Want) + 7 + msgp.StringPrefixSize + len(z.Remedy) + 7 + msgp.StringPrefixSize + len(z.Reason)
 	return
 }

@@ -98,6 +98,9 @@ type Peer struct {
 	// Source is who pays for a client's requests: its address, or the network that one host has
 	// for itself. The host of the machine knows it; a client cannot choose it, as it does its ID.
 	Source string
+
+	// Grant is what its certificate says. The host of the machine knows it, too.
+	Grant Grant
 }
 
 func (p Peer) String() string { return fmt.Sprintf("%s#%d", p.ID, p.Incarnation) }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hyperscale/core/node"
+	"hyperscale/runtime/certs"
 )
 
 // Node configures one node. A text or list that is empty is not set.
@@ -88,6 +89,11 @@ type Trust struct {
 	// a line: the node seals what it says with the first, and opens with each. Empty: frames cross
 	// in clear.
 	ClusterSecret string `yaml:"cluster_secret" env:"CLUSTER_SECRET"`
+	// TLSCert, TLSKey and TLSCA are the PEM files of the node's certificate, its key, and the
+	// authorities of its peers' certificates. Streams then run over TLS. Empty: without it.
+	TLSCert string `yaml:"tls_cert" env:"TLS_CERT"`
+	TLSKey  string `yaml:"tls_key" env:"TLS_KEY"`
+	TLSCA   string `yaml:"tls_ca" env:"TLS_CA"`
 	// Insecure allows a node without a secret to listen beyond loopback.
 	Insecure bool `yaml:"insecure" env:"INSECURE"`
 }
@@ -129,6 +135,9 @@ func Default(role node.Role) Node {
 	return n
 }
 
+// Certs are the files of the node's certificate.
+func (t *Trust) Certs() certs.Files { return certs.Files{Cert: t.TLSCert, Key: t.TLSKey, CA: t.TLSCA} }
+
 // Exposed says that other machines reach the node, in clear text.
 func (n *Node) Exposed() bool { return n.ClusterSecret == "" && !node.Addr(n.Listen).Near() }
 
@@ -167,7 +176,9 @@ func (n *Node) Set() []node.Addr {
 func (n *Node) Warnings() []string {
 	set := n.Set()
 	var all []string
-	if n.Exposed() {
+	if n.Exposed() && n.Certs().Given() {
+		all = append(all, "datagrams cross the network in clear, as certificates protect streams alone, and any program that reaches "+n.Listen+" may speak of members as a node: give all nodes a --cluster-secret")
+	} else if n.Exposed() {
 		all = append(all, "frames cross the network in clear, and any program that reaches "+n.Listen+" may speak as a node: give all nodes and clients a --cluster-secret")
 	}
 	if n.Role == node.RoleWorker {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hyperscale/core/node"
+	"hyperscale/runtime/certs"
 )
 
 func write(t *testing.T, text string) string {
@@ -181,5 +182,28 @@ func TestWarningsTellWhatASetSurvives(t *testing.T) {
 		if d := cmp.Diff(test.want, n.Warnings()); d != "" {
 			t.Errorf("%q: -want +got:\n%s", test.gates, d)
 		}
+	}
+}
+
+// TestCertificatesDoNotProtectDatagrams: beyond this machine a node needs the secret, too, and the files
+// of a certificate come together.
+func TestCertificatesDoNotProtectDatagrams(t *testing.T) {
+	load := func(environ ...string) (Node, error) {
+		return Load(node.RoleGate, Sources{Environ: append(environ, "HYPERSCALE_ID=g", "HYPERSCALE_DATA=d", "HYPERSCALE_LISTEN=10.0.0.1:7400")})
+	}
+	all := []string{"HYPERSCALE_TLS_CERT=c", "HYPERSCALE_TLS_KEY=k", "HYPERSCALE_TLS_CA=a"}
+	if _, err := load(all...); err == nil || !strings.Contains(err.Error(), "as datagrams would cross in clear: certificates protect streams alone") {
+		t.Errorf("without a secret: %v", err)
+	}
+	if _, err := load(append(all[:2:2], "HYPERSCALE_CLUSTER_SECRET=s")...); err == nil || !strings.Contains(err.Error(), `tls_cert, tls_key, tls_ca = "c", "k", "" must be set together`) {
+		t.Errorf("without an authority: %v", err)
+	}
+	n, err := load(append(all, "HYPERSCALE_CLUSTER_SECRET=s")...)
+	if err != nil || n.Certs() != (certs.Files{Cert: "c", Key: "k", CA: "a"}) {
+		t.Errorf("%+v: %v", n.Certs(), err)
+	}
+	n, err = load(append(all, "HYPERSCALE_INSECURE=true")...)
+	if err != nil || len(n.Warnings()) == 0 || !strings.HasPrefix(n.Warnings()[0], "datagrams cross the network in clear") {
+		t.Errorf("%v, warnings %v", err, n.Warnings())
 	}
 }

@@ -63,9 +63,16 @@ func (n *Node) Validate() error {
 	} else if unspecified(n.Listen) {
 		f.add("advertise", "", "must be set while listen = "+n.Listen, "give the host:port that other nodes reach to --advertise")
 	}
+	if err := n.Certs().Check(); err != nil {
+		f.add("tls_cert, tls_key, tls_ca", fmt.Sprintf("%q, %q, %q", n.TLSCert, n.TLSKey, n.TLSCA), "must be set together", "give --tls-cert, --tls-key and --tls-ca, or none of them")
+	}
 	if n.Exposed() && !n.Insecure && n.Listen != "" {
-		f.add("cluster_secret", "", "must be set while listen = "+n.Listen+" is beyond this machine, as frames would cross in clear",
-			"make one with `hyperscale secret new FILE`, give that file to --cluster-secret on all nodes and clients, or accept clear text with --insecure")
+		crosses, who := "as frames would cross in clear", "on all nodes and clients"
+		if n.Certs().Given() {
+			crosses, who = "as datagrams would cross in clear: certificates protect streams alone", "on all nodes; clients with certificates need none"
+		}
+		f.add("cluster_secret", "", "must be set while listen = "+n.Listen+" is beyond this machine, "+crosses,
+			"make one with `hyperscale secret new FILE`, give that file to --cluster-secret "+who+", or accept clear text with --insecure")
 	}
 	if n.Admin != "" {
 		f.address("admin", n.Admin, true, "give host:port to --admin, for example 127.0.0.1:7490")

@@ -43,7 +43,8 @@ type Node struct {
 
 // doors are where others reach a node, and what they must know.
 type doors struct {
-	secrets *secrets // nil without a file
+	secrets *secrets      // nil without a file
+	certs   *certificates // nil without files
 	sockets *transport.Sockets
 	admin   net.Listener // until it serves
 }
@@ -77,6 +78,9 @@ func Start(o Options) (*Node, error) {
 func (n *Node) take() (err error) {
 	o := &n.options
 	if n.doors.secrets, err = openSecrets(o); err != nil {
+		return err
+	}
+	if n.doors.certs, err = openCertificates(o); err != nil {
 		return err
 	}
 	if n.doors.sockets, err = transport.Listen(o.Listen); err != nil {
@@ -142,6 +146,7 @@ func (n *Node) build() {
 	})
 	n.transport = transport.New(transport.Config{
 		Self: n.self, Cluster: o.Cluster, Environment: o.Environment, Limits: o.Limits, Keys: n.doors.secrets.keys(), Logger: n.logger,
+		Datacenter: o.Datacenter, Certs: n.doors.certs.held(),
 		Observe: func(e node.Event) { n.observe(n.loop.Now(), e) },
 	}, n.doors.sockets)
 	n.metrics = metrics.New(metrics.Sources{

@@ -12,6 +12,7 @@ import (
 	"github.com/benbjohnson/clock"
 
 	"hyperscale/core/node"
+	"hyperscale/runtime/certs"
 	"hyperscale/runtime/loop"
 	"hyperscale/runtime/transport"
 )
@@ -31,6 +32,12 @@ type Options struct {
 	// SecretFile holds the secrets of the cluster, one a line: runtime/seal. The node reads it again
 	// when it changes. Empty: frames cross in clear.
 	SecretFile string
+
+	// Datacenter is where a manager or a worker stands: its certificate must claim it.
+	Datacenter string
+	// Certs are the files of the node's certificate. The node reads them again when they change. Zero:
+	// streams do without TLS.
+	Certs certs.Files
 
 	// Machine is the logic. NewMachine, if set, makes it once the address and the
 	// incarnation are known.

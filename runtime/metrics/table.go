@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"hyperscale/core/node"
+	"hyperscale/runtime/certs"
 	"hyperscale/runtime/loop"
 	"hyperscale/runtime/seal"
 	"hyperscale/runtime/store"
@@ -117,6 +118,14 @@ func transportRows() []row {
 			})},
 		{name: "hyperscale_transport_sealed_streams", help: "Open streams by the secret that seals them, as `hyperscale secret show` names it; none = in clear.", gauge: true,
 			labels: []string{"secret"}, read: each(sealed)},
+		{name: "hyperscale_transport_rejected_certificates_total", help: "Handshakes that ended because of a certificate or what it claims, by reason: by = node, this node rejected the peer; by = peer, the peer rejected this node.",
+			labels: []string{"reason", "by"}, read: rejectedCertificates},
+		{name: "hyperscale_transport_certificate_expiry_seconds", help: "How long this node's certificate, and those that it hangs on, are valid; below zero, one has expired. Absent without a certificate.", gauge: true,
+			read: func(s *snapshot, e emit) {
+				if c := &s.transport.Seal.Certified; c.Has {
+					e(c.Left.Seconds())
+				}
+			}},
 		{name: "hyperscale_transport_messages_total", help: "Messages on streams.", labels: []string{"direction"},
 			read: each(func(s *snapshot) []labelled {
 				return []labelled{{"in", float64(s.transport.MessagesIn)}, {"out", float64(s.transport.MessagesOut)}}
@@ -151,6 +160,16 @@ func sealed(s *snapshot) []labelled {
 	}
 	slices.SortFunc(all, func(a, b labelled) int { return strings.Compare(a.label, b.label) })
 	return all
+}
+
+func rejectedCertificates(s *snapshot, e emit) {
+	if !s.transport.Seal.Certified.Has {
+		return
+	}
+	for _, r := range certs.Reasons() {
+		e(float64(s.transport.Seal.Certified.Here[r]), string(r), "node")
+		e(float64(s.transport.Seal.Certified.ByPeer[r]), string(r), "peer")
+	}
 }
 
 func rejected(s *snapshot) []labelled {

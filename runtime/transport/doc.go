@@ -5,10 +5,10 @@
 // reason, and its user may open another one. TCP's own keep-alive is off: missing heartbeats
 // show a silent peer, on either side.
 //
-// Source: DESIGN.md, "Messages"; spec rows F1, F2, F3 and F5. A stream is a sequence of
+// Source: DESIGN.md, "Messages"; spec rows F1 to F5. A stream is a sequence of
 // a 4-byte big-endian length and that many bytes of a frame; a datagram is a header and the frame
 // of a message. Frames are core/message's. With Config.Keys, runtime/seal's openings come before the
-// first length, and frames and datagrams are sealed.
+// first length, and frames and datagrams are sealed. With Config.Certs, streams run over TLS instead.
 //
 // Invariants:
 //
@@ -28,8 +28,10 @@
 //	            openings and lengths.
 //	TRANSPORT-8 Sink is never called from inside a call of node.Network.
 //	TRANSPORT-9 One goroutine serves the streams of all clients: sources take turns, each for one
-//	            stream and 2 KiB of it. After half a millisecond of work it pauses.
+//	            stream and 2 KiB of it. After half a millisecond of work it pauses. Under TLS, too.
+//	TRANSPORT-10 With Config.Certs it delivers nothing of a peer before its certificate is verified and
+//	            its Hello equals the claims. Peer.Grant comes from the certificate alone.
 //
-// Read transport.go, stream.go, keys.go, handshake.go, greet.go, crowd.go, hall.go, frame.go, datagram.go, header.go,
+// Read transport.go, stream.go, keys.go, secure.go, handshake.go, greet.go, crowd.go, hall.go, frame.go, datagram.go, header.go,
 // resolve.go, quiet.go.
 package transport

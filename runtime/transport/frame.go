@@ -52,6 +52,9 @@ func (r *frameReader) next() (message.Body, error) {
 	if r.keys == nil && seal.Sealed(prefix[:]) {
 		return nil, errSealed
 	}
+	if speaksTLS(prefix[:]) {
+		return nil, errSecured
+	}
 	if length < message.HeaderSize || length > uint32(r.limit) {
 		return nil, &tooLongError{length, r.limit}
 	}

@@ -53,7 +53,7 @@ func FuzzHandshake(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ours := hello("a")
 		r := &frameReader{in: bufio.NewReader(bytes.NewReader(b)), limit: message.DatagramMax}
-		p, err := readHello(r, ours)
+		h, err := readHello(r, ours)
 		if err != nil {
 			var refused *RefusedError
 			if errors.As(err, &refused) && !refused.ByPeer {
@@ -67,7 +67,7 @@ func FuzzHandshake(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := m.(*message.Hello)
+		said, p := m.(*message.Hello), peerOf(h)
 		if said.Cluster != ours.Cluster || said.Environment != ours.Environment || said.Major != ours.Major ||
 			p.ID == "" || p.Incarnation == 0 || !p.Role.Valid() {
 			t.Fatalf("%+v was let in as %+v", said, p)

@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/certs"
 	"hyperscale/runtime/seal"
 )
 
@@ -21,7 +22,7 @@ func (t *Transport) greet(conn net.Conn) {
 	peer := shaken.peer
 	from := sourceOf(conn.RemoteAddr())
 	if err == nil {
-		err = t.place(conn, shaken, from)
+		err = t.place(shaken, from)
 	}
 	t.dismiss(conn)
 	if err != nil {
@@ -33,11 +34,11 @@ func (t *Transport) greet(conn net.Conn) {
 	if peer.Role == node.RoleClient && from.IsValid() {
 		shaken.peer.Source = from.String()
 	}
-	if t.seats(peer.Role) && t.seat(conn, shaken, leave) {
+	if t.seats(peer.Role) && t.seat(shaken, leave) {
 		return
 	}
 	if s := t.register(&stream{t: t, gone: leave}); s != nil {
-		s.run(conn, shaken)
+		s.run(shaken)
 		return
 	}
 	leave()
@@ -45,8 +46,8 @@ func (t *Transport) greet(conn net.Conn) {
 }
 
 // seat gives a stream to the hall. False: it needs goroutines of its own.
-func (t *Transport) seat(conn net.Conn, with *shaken, leave func()) bool {
-	raw, err := rawOf(conn)
+func (t *Transport) seat(with *shaken, leave func()) bool {
+	raw, err := rawOf(with.conn)
 	if err != nil {
 		return false
 	}
@@ -54,32 +55,35 @@ func (t *Transport) seat(conn net.Conn, with *shaken, leave func()) bool {
 	if h == nil {
 		return false
 	}
-	g := &guest{hall: h, conn: conn, raw: raw, keys: seal.Keys{ID: with.key, Out: with.out, In: with.reader.keys}}
+	secured, _ := with.conn.(*secured)
+	g := &guest{hall: h, conn: with.conn, raw: raw, secured: secured, keys: seal.Keys{ID: with.key, Out: with.out, In: with.reader.keys}}
 	s := t.register(&stream{t: t, guest: g, gone: leave})
 	if s == nil {
 		return false
 	}
 	if !h.enter(g, with) { // closed while it was opening
-		_ = conn.Close()
+		_ = with.conn.Close()
 		s.over("")
 	}
 	return true
 }
 
 // place gives a peer that has said Hello a place, or tells it why there is none.
-func (t *Transport) place(conn net.Conn, s *shaken, from netip.Addr) error {
+func (t *Transport) place(s *shaken, from netip.Addr) error {
 	refused := t.crowd.enter(&t.config.Limits, s.peer.Role, from)
 	if refused == nil {
 		return nil
 	}
 	t.counters.full.Add(1)
-	_ = conn.SetDeadline(time.Now().Add(t.config.Limits.Linger)) // a closed conn says so below
-	t.refuse(conn, s, refused)
+	_ = s.conn.SetDeadline(time.Now().Add(t.config.Limits.Linger)) // a closed conn says so below
+	t.refuse(s, refused)
 	return refused
 }
 
 // shaken is a connection whose ends have said Hello.
 type shaken struct {
+	conn   net.Conn // over TLS, where this node has certificates
+	claims *certs.Claims
 	peer   node.Peer
 	reader *frameReader
 	out    *seal.Direction // nil: frames are not sealed
@@ -96,7 +100,7 @@ func (t *Transport) shake(conn net.Conn, dialed bool) (*shaken, error) {
 	t.count(err)
 	var refused *RefusedError
 	if errors.As(err, &refused) && !refused.ByPeer && refused.cause == nil {
-		t.refuse(conn, s, refused)
+		t.refuse(s, refused)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = fmt.Errorf("no Hello came within %v: what is there does not speak this protocol", t.config.Limits.Handshake)
@@ -107,50 +111,71 @@ func (t *Transport) shake(conn net.Conn, dialed bool) (*shaken, error) {
 // hellos is shake without its errors' treatment.
 func (t *Transport) hellos(conn net.Conn, dialed bool) (*shaken, error) {
 	_ = conn.SetDeadline(time.Now().Add(t.config.Limits.Handshake)) // a closed conn says so below
+	s := &shaken{conn: conn}
+	if err := s.secure(t.config.Certs, t.config.Limits.Linger, dialed); err != nil {
+		return s, err
+	}
+	conn = s.conn
 	r := t.newReader(conn)
-	s := &shaken{reader: r}
+	s.reader = r
 	keys, err := t.exchange(conn, r.in, dialed)
 	if err != nil {
 		return s, err
 	}
 	s.out, s.key, r.keys = keys.Out, keys.ID, keys.In
-	if err := t.say(conn, s, t.hello); err != nil {
+	// Over TLS the dialer speaks first, in the flight that ends its handshake: so it learns that its
+	// certificate does not fit before its stream opens.
+	first := dialed || s.claims == nil
+	if first {
+		err = t.say(s, t.hello)
+	}
+	if err != nil {
 		return s, err
 	}
 	r.limit = message.DatagramMax + seal.Overhead // a Hello fits a datagram
-	if s.peer, err = readHello(r, t.hello); err != nil {
+	theirs, err := readHello(r, t.hello)
+	if err != nil {
+		return s, err
+	}
+	if s.peer, err = identified(theirs, s.claims); err != nil {
 		return s, err
 	}
 	if refused := calls(t.hello, s.peer, dialed); refused != nil {
 		return s, refused
+	}
+	if !first {
+		err = t.say(s, t.hello)
+	}
+	if err != nil {
+		return s, err
 	}
 	r.limit, r.slow = message.FrameMax+seal.Overhead, t.config.Limits.Frame
 	_ = conn.SetDeadline(time.Time{})
 	return s, nil
 }
 
-func (t *Transport) say(conn net.Conn, s *shaken, m node.Message) error {
+func (t *Transport) say(s *shaken, m node.Message) error {
 	b, _, err := appendFrame(nil, nil, s.out, m)
 	if err != nil {
 		return err
 	}
-	_, err = conn.Write(b)
+	_, err = s.conn.Write(b)
 	return err
 }
 
 // refuse sends the peer the reason, and waits a moment for it to read that: a close with unread
 // bytes would reset the connection and lose the answer.
-func (t *Transport) refuse(conn net.Conn, s *shaken, why *RefusedError) {
-	if t.say(conn, s, why.message()) != nil {
+func (t *Transport) refuse(s *shaken, why *RefusedError) {
+	if t.say(s, why.message()) != nil {
 		return
 	}
-	finish(conn, t.config.Limits.Linger)
-	_, _ = io.CopyN(io.Discard, conn, batchBytes)
+	finish(s.conn, t.config.Limits.Linger)
+	_, _ = io.CopyN(io.Discard, s.conn, batchBytes)
 }
 
 // takes reports whether the sender's role may send a message, as a datagram if s is zero.
 func (t *Transport) takes(from node.Peer, s node.StreamID, m node.Message) bool {
-	if message.Fits(m.Kind(), from.Role, t.config.Self.Role, s) {
+	if message.Fits(m.Kind(), from.Role, t.config.Self.Role, s) && message.Placed(m, from.Grant) {
 		return true
 	}
 	t.counters.misplaced.Add(1)
@@ -171,6 +196,7 @@ func (t *Transport) count(err error) {
 	case t.counters.unsealed.count(err):
 	case errors.As(err, &refused):
 		t.counters.refused.Add(1)
+		t.certified.count(refused)
 	case errors.Is(err, message.ErrFrame):
 		t.counters.garbage.Add(1)
 	case errors.Is(err, os.ErrDeadlineExceeded):

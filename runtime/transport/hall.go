@@ -2,7 +2,6 @@ package transport
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -52,6 +51,7 @@ type hall struct {
 	batch        []node.Message
 	out, scratch []byte
 	in           []byte
+	plain        []byte // what a guest said over TLS
 }
 
 // source is the guests of one source that wait for a turn.
@@ -74,7 +74,9 @@ type guest struct {
 	s    *stream
 	conn net.Conn
 	raw  syscall.RawConn
-	keys seal.Keys // nil directions: its frames are not sealed
+
+	secured *secured  // nil: it does without TLS
+	keys    seal.Keys // nil directions: its frames are not sealed
 
 	// Under the hall's lock.
 	source *source
@@ -125,6 +127,9 @@ func (h *hall) enter(g *guest, with *shaken) bool {
 	h.t.sink.StreamOpened(s.id, with.peer)
 	early, _ := with.reader.in.Peek(with.reader.in.Buffered()) // what is buffered can be read
 	g.early = append(g.early, early...)
+	if g.secured != nil {
+		g.early, g.secured.raw.caught = append([]byte{}, g.early...), true // also if TLS alone has some
+	}
 	h.mu.Lock()
 	if h.ended {
 		h.mu.Unlock()
@@ -298,7 +303,9 @@ func (h *hall) again(g *guest) {
 func (h *hall) hear(g *guest, now time.Time) {
 	if early := g.early; early != nil {
 		g.early = nil
-		h.parse(g, early, now)
+		if h.parse(g, early, now); g.secured != nil {
+			h.decrypt(g, nil, now) // what TLS has read, and no frame has taken
+		}
 	}
 	size := hallBytes
 	if len(g.rest) >= hallBytes {
@@ -325,6 +332,10 @@ func (h *hall) hear(g *guest, now time.Time) {
 	case failed != nil:
 		g.s.cut(readReason(os.NewSyscallError("read", failed)))
 		h.leave(g)
+	case g.secured != nil && n > 0:
+		if h.decrypt(g, h.in[:n], now) && (n == size || g.ends) {
+			h.again(g)
+		}
 	case n == 0 && len(g.rest) > 0:
 		g.s.cut(readReason(fmt.Errorf("cut short after %d bytes: %w", len(g.rest), io.ErrUnexpectedEOF)))
 		h.leave(g)
@@ -416,7 +427,7 @@ func (h *hall) say(g *guest, now time.Time) {
 		h.t.counters.messagesOut.Add(uint64(len(h.batch)))
 		h.t.counters.bytesOut.Add(uint64(len(h.out)))
 		g.written = now.Add(h.t.config.Limits.Write)
-		h.put(g, h.out, now)
+		h.seal(g, now)
 		if cap(h.out) > 2*batchBytes {
 			h.out, h.scratch = nil, nil
 		}
@@ -469,7 +480,10 @@ func (h *hall) finish(g *guest, now time.Time) {
 	if !g.linger.IsZero() {
 		return
 	}
-	if c, ok := g.conn.(*net.TCPConn); ok {
+	if g.secured != nil {
+		g.secured.finish(g.raw)
+	}
+	if c, ok := tcpOf(g.conn); ok {
 		_ = c.CloseWrite() // its end of the stream closes the rest
 	}
 	g.frame, g.linger = time.Time{}, now.Add(h.t.config.Limits.Linger)
@@ -546,11 +560,40 @@ func (h *hall) leave(g *guest) {
 	g.s.over("")
 }
 
-// rawOf returns the descriptor of a connection that has one.
-func rawOf(conn net.Conn) (syscall.RawConn, error) {
-	c, ok := conn.(syscall.Conn)
-	if !ok {
-		return nil, errors.New("no descriptor")
+// decrypt hands what has arrived to TLS, and parses what that says. False: the guest leaves.
+func (h *hall) decrypt(g *guest, b []byte, now time.Time) bool {
+	var err error
+	h.plain, err = g.secured.said(h.plain[:0], b)
+	if len(g.secured.raw.out) > 0 { // TLS answers by itself
+		g.out = append(g.out, g.secured.raw.take()...)
+		g.written = now.Add(h.t.config.Limits.Write)
+		h.call(g)
 	}
-	return c.SyscallConn()
+	if !g.s.closing() {
+		h.parse(g, h.plain, now)
+	}
+	if cap(h.plain) > 2*batchBytes {
+		h.plain = nil
+	}
+	if err == nil {
+		return true
+	}
+	if err == io.EOF && len(g.rest) > 0 {
+		err = fmt.Errorf("cut short after %d bytes: %w", len(g.rest), io.ErrUnexpectedEOF)
+	}
+	g.s.cut(readReason(err))
+	h.leave(g)
+	return false
+}
+
+// seal writes the batch that is encoded, over TLS where the guest has it.
+func (h *hall) seal(g *guest, now time.Time) {
+	if g.secured == nil {
+		h.put(g, h.out, now)
+	} else if _, err := g.secured.Write(h.out); err != nil {
+		g.s.cut("write: " + reasonOf(err))
+		h.leave(g)
+	} else {
+		h.put(g, g.secured.raw.take(), now)
+	}
 }

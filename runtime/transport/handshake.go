@@ -8,6 +8,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/certs"
 )
 
 // The version of the protocol. A different Major is rejected; Minor says which messages a peer
@@ -29,6 +30,7 @@ type RefusedError struct {
 	Remedy string
 	ByPeer bool // the peer refused us; Got is what we said
 	cause  error
+	reason certs.Reason // of a certificate; empty: it is about none
 }
 
 // Unwrap returns what runtime/seal says, if that is the cause.
@@ -42,12 +44,14 @@ func (e *RefusedError) Error() string {
 }
 
 func (e *RefusedError) message() *message.HelloRefused {
-	return &message.HelloRefused{Field: e.Field, Got: short(e.Got), Want: short(e.Want), Remedy: e.Remedy}
+	return &message.HelloRefused{Field: e.Field, Got: short(e.Got), Want: short(e.Want), Remedy: e.Remedy, Reason: string(e.reason)}
 }
 
 // byPeer converts a peer's refusal to an error. Its text is untrusted.
 func byPeer(m *message.HelloRefused) *RefusedError {
-	return &RefusedError{Field: short(m.Field), Got: short(m.Got), Want: short(m.Want), Remedy: short(m.Remedy), ByPeer: true}
+	return &RefusedError{
+		Field: short(m.Field), Got: short(m.Got), Want: short(m.Want), Remedy: short(m.Remedy), ByPeer: true, reason: certs.Known(m.Reason),
+	}
 }
 
 // short makes a stranger's text fit for a log line and a terminal.
@@ -68,6 +72,7 @@ func helloOf(c *Config) *message.Hello {
 	return &message.Hello{
 		Major: Major, Minor: Minor, Cluster: c.Cluster, Environment: c.Environment, Node: string(c.Self.ID),
 		Incarnation: c.Self.Incarnation, Role: uint8(c.Self.Role), Addr: string(c.Self.Addr),
+		Datacenter: c.Datacenter,
 	}
 }
 
@@ -93,6 +98,8 @@ func fits(ours, theirs *message.Hello) *RefusedError {
 		return refuse("node", theirs.Node, fmt.Sprintf("a name of 1 to %d bytes", idMax), "set --id")
 	case theirs.Incarnation == 0:
 		return refuse("incarnation", "0", "one from 1 on", "run the same version of hyperscale on both nodes")
+	case len(theirs.Datacenter) > idMax:
+		return refuse("datacenter", theirs.Datacenter, fmt.Sprintf("at most %d bytes", idMax), "shorten --datacenter")
 	case len(theirs.Addr) > 2*idMax:
 		return refuse("addr", theirs.Addr, fmt.Sprintf("at most %d bytes", 2*idMax), "set --advertise to host:port")
 	case theirs.Node == ours.Node && theirs.Incarnation != ours.Incarnation:
@@ -138,19 +145,45 @@ func peerOf(h *message.Hello) node.Peer {
 }
 
 // readHello takes the peer's first frame, which must be a Hello that fits.
-func readHello(r *frameReader, ours *message.Hello) (node.Peer, error) {
+func readHello(r *frameReader, ours *message.Hello) (*message.Hello, error) {
 	m, err := r.next()
 	if err != nil {
-		return node.Peer{}, err
+		return nil, err
 	}
 	switch m := m.(type) {
 	case *message.Hello:
 		if refused := fits(ours, m); refused != nil {
-			return node.Peer{}, refused
+			return nil, refused
 		}
-		return peerOf(m), nil
+		return m, nil
 	case *message.HelloRefused:
-		return node.Peer{}, byPeer(m)
+		return nil, byPeer(m)
 	}
-	return node.Peer{}, fmt.Errorf("%s came before Hello: %w", message.Name(m.Kind()), message.ErrFrame)
+	return nil, fmt.Errorf("%s came before Hello: %w", message.Name(m.Kind()), message.ErrFrame)
+}
+
+// identified returns the peer of a Hello, which must equal the claims of its certificate.
+func identified(h *message.Hello, claims *certs.Claims) (node.Peer, error) {
+	p := peerOf(h)
+	if claims == nil {
+		return p, nil
+	}
+	i := certs.Identity{Role: p.Role, Cluster: h.Cluster, Environment: h.Environment, Datacenter: h.Datacenter, Node: h.Node}
+	if no := claims.Fits(&i); no != nil {
+		return node.Peer{}, refusedFor(no)
+	}
+	p.Grant = claims.Grant(&i)
+	return p, nil
+}
+
+func refusedFor(no *certs.Mismatch) *RefusedError {
+	return &RefusedError{Field: no.Field, Got: no.Got, Want: no.Want, Remedy: no.Remedy, reason: no.Reason}
+}
+
+// misplaced says why a message is not taken: message.Fits and message.Placed.
+func misplaced(from node.Peer, m node.Message) string {
+	if !message.Placed(m, from.Grant) {
+		return fmt.Sprintf("the peer sent a %s of another datacenter, and its certificate claims %q: correct --datacenter", message.Name(m.Kind()), from.Grant.Datacenter)
+	}
+	return fmt.Sprintf("the peer sent a %s, and a %s sends none", message.Name(m.Kind()), from.Role)
 }

@@ -2,8 +2,11 @@ package transport
 
 import (
 	"errors"
+	"sync"
 	"sync/atomic"
+	"time"
 
+	"hyperscale/runtime/certs"
 	"hyperscale/runtime/seal"
 )
 
@@ -45,10 +48,11 @@ type Overflows struct {
 	Lane  uint64 // this node was too slow
 }
 
-// Seal counts what the secrets of a cluster open, and what they do not.
+// Seal counts what the secrets and the certificates of a cluster open, and what they do not.
 type Seal struct {
-	Streams  map[seal.ID]int // those that are open, by the secret that seals them; the zero ID: none
-	Unsealed Unsealed
+	Streams   map[seal.ID]int // those that are open, by the secret that seals them; the zero ID: none
+	Unsealed  Unsealed
+	Certified Certified
 }
 
 // Datagrams are those of a transport so far.
@@ -123,6 +127,54 @@ func (t *Transport) Stats() Stats {
 		Refused: c.refused.Load(), Garbage: c.garbage.Load(), Unfit: Unfit{Skipped: c.skipped.Load(), Misplaced: c.misplaced.Load()}, Slow: c.slow.Load(), Handshakes: c.handshakes.Load(),
 		Opened: c.opened.Load(), Broken: c.broken.Load(), Overflows: Overflows{Queue: c.queueFull.Load(), Lane: c.laneFull.Load()},
 		MessagesIn: c.messagesIn.Load(), MessagesOut: c.messagesOut.Load(), BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
-		Datagrams: c.datagrams.stats(), Seal: Seal{Streams: sealed, Unsealed: c.unsealed.stats()}, Streams: streams, Strangers: strangers,
+		Datagrams: c.datagrams.stats(), Seal: Seal{Streams: sealed, Unsealed: c.unsealed.stats(), Certified: t.certified.stats(t.config.Certs)}, Streams: streams, Strangers: strangers,
 	}
+}
+
+// certified counts handshakes that certificates, or what they claim, have ended.
+type certified struct {
+	mu           sync.Mutex
+	here, byPeer map[certs.Reason]uint64
+}
+
+func (c *certified) count(e *RefusedError) {
+	if e.reason == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.here == nil {
+		c.here, c.byPeer = map[certs.Reason]uint64{}, map[certs.Reason]uint64{}
+	}
+	if e.ByPeer {
+		c.byPeer[e.reason]++
+	} else {
+		c.here[e.reason]++
+	}
+}
+
+// Certified are handshakes that ended because of certificates, by reason.
+type Certified struct {
+	Here   map[certs.Reason]uint64 // this node rejected the peer
+	ByPeer map[certs.Reason]uint64 // the peer rejected this node
+	Left   time.Duration           // how long this node's certificate is valid
+	Has    bool                    // it has one
+}
+
+func (c *certified) stats(store *certs.Store) Certified {
+	all := Certified{Here: map[certs.Reason]uint64{}, ByPeer: map[certs.Reason]uint64{}}
+	c.mu.Lock()
+	//lint:orderfree copied
+	for r, n := range c.here {
+		all.Here[r] = n
+	}
+	//lint:orderfree copied
+	for r, n := range c.byPeer {
+		all.ByPeer[r] = n
+	}
+	c.mu.Unlock()
+	if store != nil {
+		all.Has, all.Left = true, store.Left()
+	}
+	return all
 }

@@ -131,7 +131,7 @@ func (s *stream) dial(ctx context.Context) {
 		s.unreached(fmt.Sprintf("greet %s: %s", s.to, readReason(err)))
 		return
 	}
-	s.run(conn, shaken)
+	s.run(shaken)
 }
 
 // unreached ends a stream that never opened. It logs that itself, as a machine reports no peer
@@ -144,7 +144,8 @@ func (s *stream) unreached(why string) {
 }
 
 // run carries a stream whose handshake is done, and returns at its end.
-func (s *stream) run(conn net.Conn, with *shaken) {
+func (s *stream) run(with *shaken) {
+	conn := with.conn
 	s.mu.Lock()
 	s.conn, s.peer, s.key = conn, with.peer, with.key
 	alive := s.state == stateOpening
@@ -234,14 +235,20 @@ func (s *stream) heard(m message.Body, err error, conn net.Conn) bool {
 	s.t.counters.bytesIn.Add(uint64(4 + message.HeaderSize + m.Size()))
 	switch m := m.(type) {
 	case *message.HelloRefused:
-		s.cut(byPeer(m).Error())
+		refused := byPeer(m)
+		if refused.reason != "" { // the dialer has judged what this end said last
+			s.t.counters.refused.Add(1)
+			s.t.certified.count(refused)
+			s.t.quiet.source("a connection was refused", conn.RemoteAddr(), refused)
+		}
+		s.cut(refused.Error())
 		return false
 	case *message.Hello:
 		s.cut("the peer said Hello twice")
 		return false
 	}
 	if !s.t.takes(s.peer, s.id, m) {
-		s.cut(fmt.Sprintf("the peer sent a %s, and a %s sends none", message.Name(m.Kind()), s.peer.Role))
+		s.cut(misplaced(s.peer, m))
 		return false
 	}
 	if !s.t.sink.Message(s.peer, s.id, m) {
@@ -312,7 +319,7 @@ func (s *stream) write(conn net.Conn, keys *seal.Direction) {
 
 // finish says that nothing more comes, and bounds the wait for the peer.
 func finish(conn net.Conn, linger time.Duration) {
-	if c, ok := conn.(*net.TCPConn); ok {
+	if c, ok := conn.(interface{ CloseWrite() error }); ok {
 		_ = c.CloseWrite() // the reader closes the rest
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(linger))

@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/certs"
 	"hyperscale/runtime/seal"
 )
 
@@ -58,7 +59,9 @@ type Config struct {
 	Cluster     string
 	Environment string
 	Limits      Limits           // zero: DefaultLimits
+	Datacenter  string           // of a manager or a worker
 	Keys        *seal.Ring       // nil: frames are not sealed
+	Certs       *certs.Store     // nil: streams do without TLS
 	Observe     func(node.Event) // nil: no observer. Called from any goroutine.
 	Logger      *slog.Logger     // nil: nothing is logged
 }
@@ -73,6 +76,7 @@ type Transport struct {
 	counters  counters
 	datagrams datagrams
 	crowd     crowd
+	certified certified
 	seats     func(node.Role) bool // whose accepted streams the hall serves
 
 	dialing context.Context

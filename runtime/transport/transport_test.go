@@ -48,6 +48,7 @@ type ear struct {
 	full atomic.Pointer[func(m node.Message) bool]
 
 	sources sync.Map // of peers, by ID
+	grants  sync.Map // likewise
 }
 
 func (e *ear) refuse(full func(m node.Message) bool) { e.full.Store(&full) }
@@ -56,6 +57,7 @@ func newEar() *ear { return &ear{news: make(chan string, 10000)} }
 
 func (e *ear) StreamOpened(s node.StreamID, p node.Peer) {
 	e.sources.Store(p.ID, p.Source)
+	e.grants.Store(p.ID, p.Grant)
 	e.news <- fmt.Sprintf("opened %d %v", s, p)
 }
 func (e *ear) StreamBroken(s node.StreamID, _ node.Peer, reason string) {

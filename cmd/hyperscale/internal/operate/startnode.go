@@ -80,6 +80,7 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		Role: c.Role, ID: node.ID(c.ID), Cluster: c.Cluster, Environment: c.Environment,
 		Listen: c.Listen, Advertise: c.Advertise, Admin: c.Admin, DataDir: c.Data, Logger: extra.logger,
 		History: extra.history, Observer: extra.observe, SecretFile: c.ClusterSecret,
+		Datacenter: c.Datacenter, Certs: c.Certs(),
 	}
 	switch c.Role {
 	case node.RoleGate:

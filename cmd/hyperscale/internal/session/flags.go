@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"hyperscale/runtime/certs"
 )
 
 // Flags is that of commands that talk to a cluster.
@@ -12,12 +14,13 @@ type Flags struct {
 	Addresses            []string
 	Cluster, Environment string
 	Near                 bool   // what it says must not leave this machine in clear text
-	secret               string // the file of the cluster's secrets; empty: clear text
+	secret               string // the file of the cluster's secrets; empty: none
+	certs                certs.Files
 	history              string
 }
 
 // near says that nothing may leave this machine.
-func (f *Flags) near() bool { return f.Near && f.secret == "" }
+func (f *Flags) near() bool { return f.Near && f.secret == "" && !f.certs.Given() }
 
 // Add gives the command its flags. Where --cluster means something else, the name
 // of the cluster is --cluster-name.
@@ -31,5 +34,8 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	flags.StringVar(&f.Cluster, name, cmp.Or(os.Getenv("HYPERSCALE_CLUSTER"), "default"), "`name` of the cluster; HYPERSCALE_CLUSTER sets it too")
 	flags.StringVar(&f.Environment, "environment", cmp.Or(os.Getenv("HYPERSCALE_ENVIRONMENT"), "default"), "`name` of its environment; HYPERSCALE_ENVIRONMENT sets it too")
 	flags.StringVar(&f.secret, "cluster-secret", os.Getenv("HYPERSCALE_CLUSTER_SECRET"), "`FILE` of the secret that its nodes share; HYPERSCALE_CLUSTER_SECRET sets it too")
+	flags.StringVar(&f.certs.Cert, "tls-cert", os.Getenv("HYPERSCALE_TLS_CERT"), "PEM `FILE` of the client's certificate, which says what it may do; HYPERSCALE_TLS_CERT sets it too")
+	flags.StringVar(&f.certs.Key, "tls-key", os.Getenv("HYPERSCALE_TLS_KEY"), "PEM `FILE` of its key; HYPERSCALE_TLS_KEY sets it too")
+	flags.StringVar(&f.certs.CA, "tls-ca", os.Getenv("HYPERSCALE_TLS_CA"), "PEM `FILE` of the authorities of the gates' certificates; HYPERSCALE_TLS_CA sets it too")
 	flags.StringVar(&f.history, "history", "", "append each call and its answer to `FILE` as lines of JSON, for a checker")
 }

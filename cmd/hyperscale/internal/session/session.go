@@ -40,13 +40,16 @@ func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
 	if len(f.Addresses) == 0 {
 		return nil, command.Usage("--gate is missing: give the address of a gate, as in --gate gate-1:9000")
 	}
+	if err := f.certs.Check(); err != nil {
+		return nil, command.AsUsage(err)
+	}
 	config := client.Default()
 	for _, a := range f.Addresses {
 		if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" {
 			return nil, command.Usage("--gate %q is no address: write host:port, as in --gate gate-1:9000", a)
 		}
 		if f.near() && !node.Addr(a).Near() {
-			return nil, command.Usage("--gate %s: secrets stay on this machine, as frames are not encrypted: give the cluster's secret to --cluster-secret, use `%s run`, or a gate that listens on 127.0.0.1 here", a, command.Called())
+			return nil, command.Usage("--gate %s: secrets stay on this machine, as frames are not encrypted: give the cluster's secret to --cluster-secret, or certificates to --tls-cert, --tls-key and --tls-ca, use `%s run`, or a gate that listens on 127.0.0.1 here", a, command.Called())
 		}
 		config.Gates = append(config.Gates, node.Addr(a))
 	}
@@ -59,6 +62,7 @@ func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
 	o := host.Options{
 		Role: node.RoleClient, ID: ClientID(), Cluster: f.Cluster, Environment: f.Environment,
 		Machine: client.New(config), Logger: command.Lower(logger), SecretFile: f.secret,
+		Certs: f.certs,
 	}
 	if f.history != "" {
 		var err error
