@@ -34,7 +34,7 @@ func (p *process) onDatagram(e *event) {
 // fits reports whether a node takes a message from a sender of that role. The door of a node in
 // production decides the same way.
 func fits(p *process, in *node.Input) bool {
-	if message.Fits(in.Message.Kind(), in.From.Role, p.spec.Role, in.Stream) {
+	if message.Fits(in.Message.Kind(), in.From.Role, p.spec.Role, in.Stream) && message.Placed(in.Message, in.From.Grant) {
 		return true
 	}
 	if p.w.trace.watch&WantEvents != 0 {

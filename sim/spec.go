@@ -43,6 +43,7 @@ type Spec struct {
 	ClockOffset time.Duration      // from ClockStart
 	DriftPPM    int64              // of its clock, at most a tenth of a million either way
 	Mailbox     node.MailboxConfig // the zero value means node.DefaultMailbox
+	Grant       node.Grant         // of its certificate; the zero value means that it has none
 }
 
 func (s *Spec) validate(known bool) error {
@@ -86,7 +87,7 @@ func newProcess(w *World, s Spec, index uint32) *process {
 		w: w, spec: s, index: index, status: status{bars: barUnstarted}, prices: pricesOf(&s.Costs),
 		clock: clock{local: node.Instant(ClockStart).Add(s.ClockOffset), ppm: s.DriftPPM},
 		box:   node.NewMailbox(s.Mailbox),
-		peer:  node.Peer{ID: s.ID, Role: s.Role},
+		peer:  node.Peer{ID: s.ID, Role: s.Role, Grant: s.Grant},
 	}
 	if s.Role == node.RoleClient {
 		p.peer.Source = string(s.ID)

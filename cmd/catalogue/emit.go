@@ -78,6 +78,22 @@ func (e *emitter) origins() {
 		}
 	}
 	e.p("}\nreturn false\n}\n")
+	e.p("// Needs returns the right that a client must have to send a kind. One that is not listed needs the\n// highest.\nfunc Needs(k node.Kind) node.Right {\nswitch k {")
+	for _, s := range e.c.structs {
+		if s.needs != "" && s.needs != rights["operate"] {
+			e.p("case Kind%s:\nreturn node.%s", s.name, s.needs)
+		}
+	}
+	e.p("}\nreturn node.RightOperate\n}\n")
+	if slices.ContainsFunc(e.c.structs, (*structType).requests) {
+		e.p("// RequestOf returns the request of a client's message: zero for one without.\nfunc RequestOf(m node.Message) RequestID {\nswitch m := m.(type) {")
+		for _, s := range e.c.structs {
+			if s.requests() {
+				e.p("case *%s:\nreturn m.Request", s.name)
+			}
+		}
+		e.p("}\nreturn RequestID{}\n}\n")
+	}
 	e.p("// Since returns the minor version that sent a kind first.\nfunc Since(k node.Kind) uint16 {\nswitch k {")
 	for _, s := range e.c.structs {
 		if s.kind != 0 && s.since > 0 {
@@ -303,4 +319,9 @@ func (e *emitter) ident(name string) string {
 		}
 	}
 	return ""
+}
+
+// requests says that a struct is a message of clients which a gate answers by its Request.
+func (s *structType) requests() bool {
+	return s.needs != "" && slices.ContainsFunc(s.fields, func(f field) bool { return f.name == "Request" })
 }

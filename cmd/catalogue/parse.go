@@ -28,6 +28,7 @@ type structType struct {
 	since                 int      // minor version
 	subject               []string // fields that tell which older one it replaces
 	stub                  []string // fields that its refusal needs
+	needs                 string   // the right of a client that sends it
 	datagram              bool     // it may travel as one
 }
 
@@ -165,8 +166,12 @@ func (s *structType) directive(text string) error {
 			s.stub = strings.Split(v, ",")
 		case "datagram":
 			s.datagram = v == "yes"
+		case "needs":
+			if s.needs = rights[v]; s.needs == "" {
+				return fmt.Errorf("%s: needs=%s is no right: want view, submit or operate", s.name, v)
+			}
 		default:
-			return fmt.Errorf("%s: %s= is not known: want kind=, class=, priority=, full=, from=, since=, subject=, stub= or datagram=", s.name, k)
+			return fmt.Errorf("%s: %s= is not known: want kind=, class=, priority=, full=, from=, since=, subject=, stub=, needs= or datagram=", s.name, k)
 		}
 	}
 	return s.complete(text)
@@ -191,6 +196,8 @@ func (s *structType) complete(text string) error {
 		return fmt.Errorf("%s: directive %q: want from= the roles that may send it", s.name, text)
 	case (s.full == "Refuse") != (len(s.stub) > 0):
 		return fmt.Errorf("%s: directive %q: full=refuse, and no other, wants stub= the fields that a refusal needs", s.name, text)
+	case (len(s.from) == 1 && s.from[0] == "client") != (s.needs != ""):
+		return fmt.Errorf("%s: directive %q: what clients alone send, and nothing else, wants needs= the right to ask for it: view, submit or operate", s.name, text)
 	case s.full != "Latest" && len(s.subject) > 0:
 		return fmt.Errorf("%s: directive %q: only full=latest has a subject=", s.name, text)
 	}
@@ -201,6 +208,9 @@ func (s *structType) complete(text string) error {
 	}
 	return nil
 }
+
+// rights are those of clients.
+var rights = map[string]string{"view": "RightView", "submit": "RightSubmit", "operate": "RightOperate"}
 
 // roles are those of core/node that send messages.
 var roles = map[string]string{

@@ -14,6 +14,10 @@ func TestDirectivesThatLeaveSomethingOpenAreRejected(t *testing.T) {
 	for _, tc := range []struct{ what, directive, want string }{
 		{"all that is needed", "kind=9 class=control priority=high full=keep from=gate since=0", ""},
 		{"a refusal's fields", "kind=9 class=control priority=high full=refuse from=gate,client since=2 stub=A", ""},
+		{"a right", "kind=9 class=control priority=high full=keep from=client since=0 needs=view", ""},
+		{"no right of a client", "kind=9 class=control priority=high full=keep from=client since=0", "wants needs="},
+		{"a right of a node", "kind=9 class=control priority=high full=keep from=client,gate since=0 needs=view", "wants needs="},
+		{"a right that is none", "kind=9 class=control priority=high full=keep from=client since=0 needs=all", "needs=all is no right"},
 		{"a subject", "kind=9 class=control priority=high full=latest from=gate since=0 subject=A,B", ""},
 		{"no kind", "class=control priority=high full=keep from=gate since=0", "want kind="},
 		{"no full", "kind=9 class=control priority=high from=gate since=0", "want full="},

@@ -81,9 +81,13 @@ func (m *desk) serve(env node.Env, j *entry, a *audience.Ask) {
 	case audience.Watch:
 		m.follow(env, j, a)
 	case audience.Cancel:
-		m.cancel(env, j, a)
+		if m.owns(env, j, a) {
+			m.cancel(env, j, a)
+		}
 	case audience.Replay:
-		m.replay(env, j, a)
+		if m.owns(env, j, a) {
+			m.replay(env, j, a)
+		}
 	}
 }
 
@@ -345,9 +349,13 @@ func (m *desk) submitAgain(env node.Env, j *entry, a *audience.Ask, file []byte)
 		refuse(env, a.Stream, a.Request, message.CodeNoLetter, fmt.Sprintf("read the program of job %v: %v", j.ID, err))
 		return
 	}
+	grant := a.Grant
+	if j.Owner != "" {
+		grant.Subject = j.Owner // an operator replays it for its owner
+	}
 	again := *s
 	again.Request, again.Key = a.Request, message.ReplayKey(j.ID, a.Number)
 	m.onSubmit(env, &node.Input{
-		Kind: node.InputMessage, Stream: a.Stream, Message: &again, From: node.Peer{ID: a.From, Role: node.RoleClient, Source: a.Source},
+		Kind: node.InputMessage, Stream: a.Stream, Message: &again, From: node.Peer{ID: a.From, Role: node.RoleClient, Source: a.Source, Grant: grant},
 	}, &again)
 }

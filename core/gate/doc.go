@@ -65,6 +65,8 @@
 //	       patience that doubles. Repeats and dispatches take tokens of one throttle.
 //	GATE-13 Best effort ends a job at its time or later, with at least as many completed
 //	       datacenters as the job wants. What it leaves out is in no sum.
+//	GATE-14 A client's message changes nothing that the client's certificate does not allow, and
+//	       only its owner or an operator changes a job. The owner stands in the record.
 //
 // A gate that adopts a job publishes its last transition once more, since it cannot know
 // whether any client received it. A job's time stands still while no gate owns it. Its

@@ -157,6 +157,9 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 		return
 	}
 	m.greet(env, in)
+	if !m.permits(env, in) {
+		return
+	}
 	switch body := in.Message.(type) {
 	case *message.JobSubmit:
 		m.onSubmit(env, in, body)
@@ -169,9 +172,13 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 		}
 		m.onAsk(env, body.Job, a)
 	case *message.JobCancel:
-		m.onAsk(env, body.Job, &audience.Ask{What: audience.Cancel, Now: body.Now, Workflows: body.Workflows, Reason: body.Reason, Stream: in.Stream, Request: body.Request, From: in.From.ID})
+		m.onAsk(env, body.Job, &audience.Ask{
+			What: audience.Cancel, Now: body.Now, Workflows: body.Workflows, Reason: body.Reason, Stream: in.Stream, Request: body.Request, From: in.From.ID, Grant: in.From.Grant,
+		})
 	case *message.JobReplay:
-		m.onAsk(env, body.Job, &audience.Ask{What: audience.Replay, Stream: in.Stream, Request: body.Request, From: in.From.ID, Number: body.Number, Source: in.From.Source})
+		m.onAsk(env, body.Job, &audience.Ask{
+			What: audience.Replay, Stream: in.Stream, Request: body.Request, From: in.From.ID, Number: body.Number, Source: in.From.Source, Grant: in.From.Grant,
+		})
 	case *message.DatacenterQuery:
 		env.Send(in.Stream, &message.DatacenterList{Request: body.Request, Datacenters: m.places.Infos()})
 	case *message.StatusQuery:

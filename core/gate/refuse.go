@@ -128,6 +128,50 @@ func appointed(env node.Env, at time.Duration) time.Duration {
 	return env.Rand(node.PurposeJitter).Duration(at, at+at/4).Round(time.Millisecond)
 }
 
+// permits rejects a client's message that its certificate does not allow. Every message of clients
+// passes here, in production and in the simulator; the catalogue says what each needs.
+func (m *base) permits(env node.Env, in *node.Input) bool {
+	needs := message.Needs(in.Message.Kind())
+	if in.From.Grant.Right.Has(needs) {
+		return true
+	}
+	m.forbid(env, in.Stream, message.RequestOf(in.Message), in.From.ID, in.From.Grant,
+		fmt.Sprintf("%s needs the right of %s (hyperscale://role/%v)", message.Name(in.Message.Kind()), holder(needs), needs), in.Message.Kind())
+	return false
+}
+
+// holder names who has a right.
+func holder(r node.Right) string {
+	if r == node.RightOperate {
+		return "an " + r.String()
+	}
+	return "a " + r.String()
+}
+
+// owns rejects a client that changes another one's job.
+func (m *base) owns(env node.Env, j *entry, a *audience.Ask) bool {
+	if a.Grant.Owns(j.Owner) {
+		return true
+	}
+	detail := fmt.Sprintf("job %v belongs to %q", j.ID, j.Owner)
+	if j.Owner == "" {
+		detail = fmt.Sprintf("the owner of job %v is not known", j.ID)
+	}
+	kind := message.KindJobCancel
+	if a.What == audience.Replay {
+		kind = message.KindJobReplay
+	}
+	m.forbid(env, a.Stream, a.Request, a.From, a.Grant, detail+", and only an operator (hyperscale://role/operator) changes jobs of others", kind)
+	return false
+}
+
+// forbid rejects what a client has no right to.
+func (m *base) forbid(env node.Env, s node.StreamID, r message.RequestID, from node.ID, g node.Grant, detail string, kind node.Kind) {
+	detail += fmt.Sprintf("; the certificate of %q is that of %s", g.Subject, holder(g.Right))
+	env.Emit(event.Ignored{Peer: from, Message: message.Name(kind), Why: "its certificate does not allow it: " + detail})
+	refuse(env, s, r, message.CodeForbidden, detail)
+}
+
 func refuse(env node.Env, s node.StreamID, r message.RequestID, code message.Code, detail string) {
 	env.Send(s, &message.Refused{Request: r, Code: code, Detail: detail})
 }

@@ -25,7 +25,7 @@ import (
 // refusal.
 func (m *desk) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 	id := message.JobOf(s.Key)
-	a := &audience.Ask{What: audience.Submit, Stream: in.Stream, Request: s.Request, From: in.From.ID}
+	a := &audience.Ask{What: audience.Submit, Stream: in.Stream, Request: s.Request, From: in.From.ID, Grant: in.From.Grant}
 	if m.answersFor(env, id, s, a) {
 		return
 	}
@@ -180,7 +180,7 @@ func (m *desk) accept(env node.Env, s *message.JobSubmit, source string, a *audi
 	j := &entry{Job: job.Job{
 		ID: id, Key: s.Key, Digest: a.Digest, Name: s.Name,
 		Turn:     queue.Turn{Job: id, Number: m.number, Named: sortedNames(s.Datacenters)},
-		Program:  job.Program{Spec: s, SpecSize: s.Size(), SpecFile: archive.DigestOf(file), RunTimeout: m.config.runTimeout(s)},
+		Program:  job.Program{Spec: s, SpecSize: s.Size(), SpecFile: archive.DigestOf(file), RunTimeout: m.config.runTimeout(s), Owner: a.Grant.Subject},
 		Times:    job.Times{Born: env.Now()},
 		Sequence: env.Self().Incarnation << 32,
 	}}

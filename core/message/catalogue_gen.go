@@ -875,6 +875,61 @@ func Posted(k node.Kind) bool {
 	return false
 }
 
+// Needs returns the right that a client must have to send a kind. One that is not listed needs the
+// highest.
+func Needs(k node.Kind) node.Right {
+	switch k {
+	case KindJobSubmit:
+		return node.RightSubmit
+	case KindJobWatch:
+		return node.RightView
+	case KindJobQuery:
+		return node.RightView
+	case KindJobCancel:
+		return node.RightSubmit
+	case KindDatacenterQuery:
+		return node.RightView
+	case KindStatusQuery:
+		return node.RightView
+	case KindClientPing:
+		return node.RightView
+	case KindClusterQuery:
+		return node.RightView
+	case KindJobListQuery:
+		return node.RightView
+	case KindJobReplay:
+		return node.RightSubmit
+	}
+	return node.RightOperate
+}
+
+// RequestOf returns the request of a client's message: zero for one without.
+func RequestOf(m node.Message) RequestID {
+	switch m := m.(type) {
+	case *JobSubmit:
+		return m.Request
+	case *JobWatch:
+		return m.Request
+	case *JobQuery:
+		return m.Request
+	case *JobCancel:
+		return m.Request
+	case *DatacenterQuery:
+		return m.Request
+	case *StatusQuery:
+		return m.Request
+	case *ClusterQuery:
+		return m.Request
+	case *DrainRequest:
+		return m.Request
+	case *JobListQuery:
+		return m.Request
+	case *JobReplay:
+		return m.Request
+	}
+	return RequestID{}
+}
+
 // Since returns the minor version that sent a kind first.
 func Since(k node.Kind) uint16 {
 	switch k {

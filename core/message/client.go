@@ -11,7 +11,7 @@ import (
 // JobSubmit asks a gate to run a program. Any number of submits with the same key and payload
 // are the same job.
 //
-//catalogue:message kind=16 class=dispatch priority=normal full=refuse from=client since=0 stub=Request
+//catalogue:message kind=16 class=dispatch priority=normal full=refuse from=client needs=submit since=0 stub=Request
 type JobSubmit struct {
 	Request     RequestID     `msg:"request"`
 	Key         string        `msg:"key" require:"true"` // idempotency, at most 128 bytes
@@ -95,7 +95,7 @@ type Refused struct {
 // JobWatch requests a job's status, now and at each change, how each workflow ends, and the
 // result. JobStatus, WorkflowEnded and JobResult follow until the stream ends.
 //
-//catalogue:message kind=19 class=control priority=normal full=refuse from=client since=0 stub=Request
+//catalogue:message kind=19 class=control priority=normal full=refuse from=client needs=view since=0 stub=Request
 type JobWatch struct {
 	Request RequestID `msg:"request"`
 	Job     JobID     `msg:"job" require:"true"`
@@ -104,7 +104,7 @@ type JobWatch struct {
 
 // JobQuery requests a job's status once. With Detail it requests a page of the steps' figures.
 //
-//catalogue:message kind=20 class=control priority=normal full=refuse from=client since=0 stub=Request
+//catalogue:message kind=20 class=control priority=normal full=refuse from=client needs=view since=0 stub=Request
 type JobQuery struct {
 	Request RequestID `msg:"request"`
 	Job     JobID     `msg:"job" require:"true"`
@@ -167,7 +167,7 @@ type JobResult struct {
 
 // JobCancel asks a gate to stop a job, or some of its workflows. A client may send it again.
 //
-//catalogue:message kind=23 class=control priority=critical full=keep from=client since=0
+//catalogue:message kind=23 class=control priority=critical full=keep from=client needs=submit since=0
 type JobCancel struct {
 	Request RequestID `msg:"request"`
 	Job     JobID     `msg:"job" require:"true"`
@@ -189,7 +189,7 @@ type JobCancelAck struct {
 
 // DatacenterQuery requests the list of datacenters.
 //
-//catalogue:message kind=25 class=control priority=low full=refuse from=client since=0 stub=Request
+//catalogue:message kind=25 class=control priority=low full=refuse from=client needs=view since=0 stub=Request
 type DatacenterQuery struct {
 	Request RequestID `msg:"request"`
 }
@@ -217,7 +217,7 @@ type DatacenterList struct {
 
 // StatusQuery requests everything that a gate knows of jobs and nodes.
 //
-//catalogue:message kind=27 class=control priority=low full=refuse from=client since=0 stub=Request
+//catalogue:message kind=27 class=control priority=low full=refuse from=client needs=view since=0 stub=Request
 type StatusQuery struct {
 	Request RequestID `msg:"request"`
 }
@@ -286,7 +286,7 @@ type StatusList struct {
 
 // ClientPing checks a client's stream for life; ClientPong answers it.
 //
-//catalogue:message kind=29 class=control priority=high full=latest from=client since=0
+//catalogue:message kind=29 class=control priority=high full=latest from=client needs=view since=0
 type ClientPing struct {
 	Counter uint64 `msg:"counter"`
 }

@@ -34,6 +34,7 @@ const (
 	CodeOverloaded
 	CodeRateLimited
 	CodeNoLetter
+	CodeForbidden
 	codeEnd
 )
 
@@ -102,6 +103,8 @@ func (c Code) later() codeEntry {
 		return codeEntry{"too many requests of one source", true, "retry after the time given, and send fewer"}
 	case CodeNoLetter:
 		return codeEntry{"the job is no dead letter", false, "list those that can be replayed with `hyperscale jobs --dead`"}
+	case CodeForbidden:
+		return codeEntry{"the client's certificate does not allow it", false, "use a certificate with the right that is named (--tls-cert), or ask an operator of the cluster"}
 	}
 	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
 }

@@ -14,7 +14,7 @@ const ClusterListed = 1000
 // ClusterQuery requests a gate's view: which nodes are alive, which one leads, and which gate
 // owns which job.
 //
-//catalogue:message kind=136 class=control priority=low full=refuse from=client since=0 stub=Request
+//catalogue:message kind=136 class=control priority=low full=refuse from=client needs=view since=0 stub=Request
 type ClusterQuery struct {
 	Request RequestID `msg:"request"`
 }
@@ -68,7 +68,7 @@ type ClusterStatus struct {
 // DrainRequest asks a gate to drain a node: it takes no new work and hands over what it owns.
 // With Undo it takes work again.
 //
-//catalogue:message kind=138 class=control priority=high full=refuse from=client since=0 stub=Request
+//catalogue:message kind=138 class=control priority=high full=refuse from=client needs=operate since=0 stub=Request
 type DrainRequest struct {
 	Request RequestID `msg:"request"`
 	Node    string    `msg:"node" require:"true"`
@@ -96,7 +96,7 @@ type Drain struct {
 // JobListQuery asks a gate for the next page of the jobs that it knows. A client that gets one
 // as a command asks every gate for all pages, and merges them.
 //
-//catalogue:message kind=144 class=control priority=low full=refuse from=client since=0 stub=Request
+//catalogue:message kind=144 class=control priority=low full=refuse from=client needs=view since=0 stub=Request
 type JobListQuery struct {
 	Request RequestID `msg:"request"`
 	After   JobID     `msg:"after"` // the last job of the page before; zero for the first page
@@ -117,7 +117,7 @@ type LetterInfo struct {
 // JobReplay asks a gate to submit a dead letter's program once more, under the key of ReplayKey.
 // The letter stays, and JobAck names the new job.
 //
-//catalogue:message kind=149 class=dispatch priority=normal full=refuse from=client since=0 stub=Request
+//catalogue:message kind=149 class=dispatch priority=normal full=refuse from=client needs=submit since=0 stub=Request
 type JobReplay struct {
 	Request RequestID `msg:"request"`
 	Job     JobID     `msg:"job" require:"true"`

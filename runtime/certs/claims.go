@@ -13,8 +13,7 @@ import (
 // Scheme is that of the URIs which hold claims.
 const Scheme = "hyperscale"
 
-// Subject names who holds a certificate: the owner of the jobs that a client submits. It is at most
-// that long.
+// subjectMax bounds the common name of a client, the owner of its jobs.
 const subjectMax = 128
 
 // Identity is what a node says of itself in its Hello.
@@ -89,9 +88,9 @@ func (c *Claims) Fits(i *Identity) *Mismatch {
 		return differs(Datacenter, "datacenter", i.Datacenter, c.Datacenters, "correct --datacenter, or give it a certificate with "+uris("dc", []string{i.Datacenter}))
 	case len(c.Nodes) > 0 && !slices.Contains(c.Nodes, i.Node):
 		return differs(Node, "node", i.Node, c.Nodes, "correct --id, or give it a certificate with "+uris("node", []string{i.Node}))
-	case i.Role == node.RoleClient && c.Right() == node.RightSubmit && (c.Subject == "" || len(c.Subject) > subjectMax):
+	case i.Role == node.RoleClient && (len(c.Subject) > subjectMax || c.Subject == "" && c.Right() == node.RightSubmit):
 		return &Mismatch{Reason: Subject, Field: "subject", Got: c.Subject, Want: fmt.Sprintf("a common name of 1 to %d bytes, the owner of its jobs", subjectMax),
-			Remedy: "give the submitter a certificate with a common name"}
+			Remedy: "give the client a certificate with such a common name"}
 	}
 	return nil
 }

@@ -128,7 +128,7 @@ func (p *pair) explain(err error, leaf *x509.Certificate, usage x509.ExtKeyUsage
 			got = called(leaf) + ", signed by itself"
 		}
 		return &Mismatch{Reason: Authority, Field: "certificate", Got: got, Want: "one signed by " + strings.Join(p.authorities, " or "),
-			Remedy: "give all nodes and clients certificates of one authority, and that authority to --tls-ca; while it rotates, both stand in each file"}
+			Remedy: "give all nodes and clients certificates of one authority, and that to --tls-ca; while it rotates, both stand there"}
 	}
 	return &Mismatch{Reason: Invalid, Field: "certificate", Got: called(leaf), Want: "a valid one", Remedy: "issue it again: " + err.Error()}
 }

@@ -18,8 +18,11 @@ const (
 	Minor = 0
 )
 
-// idMax bounds each name in a Hello.
-const idMax = 128
+// idMax bounds each name in a Hello, remedyMax what a peer says of a remedy.
+const (
+	idMax     = 128
+	remedyMax = 384
+)
 
 // RefusedError says that two nodes do not belong together, by the first field
 // that differs.
@@ -50,14 +53,16 @@ func (e *RefusedError) message() *message.HelloRefused {
 // byPeer converts a peer's refusal to an error. Its text is untrusted.
 func byPeer(m *message.HelloRefused) *RefusedError {
 	return &RefusedError{
-		Field: short(m.Field), Got: short(m.Got), Want: short(m.Want), Remedy: short(m.Remedy), ByPeer: true, reason: certs.Known(m.Reason),
+		Field: short(m.Field), Got: short(m.Got), Want: short(m.Want), Remedy: shortTo(m.Remedy, remedyMax), ByPeer: true, reason: certs.Known(m.Reason),
 	}
 }
 
 // short makes a stranger's text fit for a log line and a terminal.
-func short(s string) string {
-	if len(s) > idMax {
-		s = s[:idMax]
+func short(s string) string { return shortTo(s, idMax) }
+
+func shortTo(s string, most int) string {
+	if len(s) > most {
+		s = s[:most]
 	}
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -35,8 +35,9 @@ type Ask struct {
 
 	Detail *message.JobQuery // of a status: which page of details; nil for none
 
-	Number uint32 // of a replay
-	Source string // of a replay: where the client asks from
+	Grant  node.Grant // of the client's certificate
+	Number uint32     // of a replay
+	Source string     // of a replay: where the client asks from
 }
 
 // Waiting holds the requests that wait for one job.

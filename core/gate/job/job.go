@@ -49,6 +49,7 @@ type Program struct {
 	SpecSize   int                // of Spec, in bytes
 	SpecFile   message.FileDigest // its file; zero after the end
 	RunTimeout time.Duration
+	Owner      string // the subject of the certificate under which it was submitted; empty: not known
 }
 
 // Course holds the job's state as the gate has decided it, and as a majority has it. They

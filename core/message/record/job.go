@@ -89,6 +89,7 @@ type Behind struct {
 	Freed   []message.FileDigest `rec:"freed" max:"4097"` // files that it needed until its end: no later record names them
 	Left    []Left               `rec:"left" max:"65536"` // what datacenters that it left had begun: it counts nowhere
 	Letter  Letter               `rec:"letter"`
+	Owner   string               `rec:"owner"` // who submitted it, by the certificate; empty: there was none, or an older version took it
 	Unknown Unknown
 }
 

@@ -97,6 +97,9 @@ func (z *Behind) fields() int {
 	if z.Letter.fields() > 0 {
 		n++
 	}
+	if z.Owner != "" {
+		n++
+	}
 	return n
 }
 
@@ -127,6 +130,10 @@ func (z *Behind) append(b []byte) []byte {
 		b = msgp.AppendString(b, "letter")
 		b = z.Letter.append(b)
 	}
+	if z.Owner != "" {
+		b = msgp.AppendString(b, "owner")
+		b = msgp.AppendString(b, string(z.Owner))
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -155,6 +162,9 @@ func (z *Behind) read(r *reader) {
 		case "letter":
 			r.once(&seen, 3)
 			z.Letter.read(r)
+		case "owner":
+			r.once(&seen, 4)
+			z.Owner = string(r.text())
 		default:
 			r.unknown(&z.Unknown, name)
 		}

@@ -19,7 +19,7 @@ import (
 //	crash [disk=lost]            end it without telling; restart does both
 //	restart [disk=lost] [lose=<prefix>]         ... the records of these keys
 //	stop                         ask for a graceful end
-//	peer <id> role=<role> [incarnation=n] [addr=a]
+//	peer <id> role=<role> [incarnation=n] [addr=a] [right=operator|submitter|viewer subject=s]
 //	accept <peer>                the peer opens a stream to the node
 //	opened <peer>                the oldest stream being opened to its address stands
 //	refuse <addr>                ... breaks instead
@@ -157,6 +157,12 @@ func (s *story) peer() {
 	for r := range node.Role(16) {
 		if r.Valid() && r.String() == s.option("role") {
 			p.Role = r
+		}
+	}
+	p.Grant.Subject = s.option("subject")
+	for _, r := range []node.Right{node.RightOperate, node.RightSubmit, node.RightView} {
+		if r.String() == s.option("right") {
+			p.Grant.Right = r
 		}
 	}
 	if !p.Role.Valid() {
