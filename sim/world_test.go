@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/core/message"
 	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 	"hyperscale/netsim"
@@ -71,6 +72,25 @@ func lines(all []string) (text string) {
 }
 
 func ping(n uint64) *toy.Ping { return &toy.Ping{Counter: n} }
+
+// A worker whose certificate claims a datacenter registers there alone, as at the door in production.
+func TestTheDoorAsksWhereAWorkerRegisters(t *testing.T) {
+	w := newWorld(t, sim.Config{})
+	w.add(sim.Spec{ID: "b"}, func(_ node.Env, in *node.Input) {
+		if m, ok := in.Message.(*message.WorkerHeartbeat); ok {
+			w.log("b got %s in %s of %+v", in.From.ID, m.Datacenter, in.From.Grant)
+		}
+	})
+	w.add(sim.Spec{ID: "a", Grant: node.Grant{Datacenter: "d"}}, func(env node.Env, in *node.Input) {
+		if in.Kind == node.InputStart {
+			for _, name := range []string{"x", "d"} {
+				env.Datagram(w.Addr("b"), &message.WorkerHeartbeat{Datacenter: name, Sequence: 1, CoresTotal: 1})
+			}
+		}
+	})
+	w.RunUntil(time.Second)
+	w.took("10ms b got a in d of {Subject: Datacenter:d Right:operator}")
+}
 
 func TestADatagramTakesItsTime(t *testing.T) {
 	w := newWorld(t, sim.Config{})

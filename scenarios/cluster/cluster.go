@@ -101,9 +101,13 @@ func (s *Cluster) Build(t Topology) {
 		for k := range gates {
 			c.Gates = append(c.Gates, gates[(i+k)%len(gates)])
 		}
-		s.Clients = append(s.Clients, s.addNode(sim.Spec{ID: node.ID(fmt.Sprintf("client-%d", i+1)), Role: node.RoleClient, Place: stage.Datacenter(i % t.Datacenters), New: func() node.Machine {
+		spec := sim.Spec{ID: node.ID(fmt.Sprintf("client-%d", i+1)), Role: node.RoleClient, Place: stage.Datacenter(i % t.Datacenters), New: func() node.Machine {
 			return client.New(c)
-		}}))
+		}}
+		if t.Grant != nil {
+			spec.Grant = t.Grant(i)
+		}
+		s.Clients = append(s.Clients, s.addNode(spec))
 	}
 	s.Groups = append(s.Groups, s.Gates)
 	for i := 0; i < len(s.Managers); i += t.Managers {

@@ -30,6 +30,7 @@ type Topology struct {
 	Work   func(*worker.Config)                    // changes the workers' bounds; nil: they have the default
 	Ask    func(*client.Config)                    // changes the clients' waits; nil: they have the default
 	Costs  map[node.Role]sim.Costs                 // of handlers; a role without any has those of a slow machine
+	Grant  func(client int) node.Grant             // of each client's certificate; nil: they have none
 	Open   bool                                    // gates have no entrance: they take what their mailboxes hold
 }
 

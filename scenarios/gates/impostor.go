@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -150,4 +151,127 @@ func (m *impostor) job(r *node.Rand) [16]byte {
 		return r.ID()
 	}
 	return m.c.Orders[r.Int(len(m.c.Orders))].Job
+}
+
+// ownedWorlds are about what clients may do by their certificates.
+func ownedWorlds() []stage.Scenario {
+	return []stage.Scenario{
+		{Name: "owned-jobs", Virtual: 2 * time.Minute, Within: 40 * time.Second, Build: cluster.On(buildOwnedJobs),
+			Doc: "Two submitters submit jobs and cancel some of their own. Each also tries to cancel those of the other, and so does a viewer, who submits as well, while gates crash, are cut off and take jobs over. No gate accepts any of it, however it learned of the job, and each answer that is final names the right."},
+	}
+}
+
+// Clients of the world, by their place among all.
+const (
+	ownAnn = iota
+	ownBob
+	ownEve
+	owners
+)
+
+func ownGrant(i int) node.Grant {
+	switch i {
+	case ownAnn:
+		return node.Grant{Subject: "ann", Right: node.RightSubmit}
+	case ownBob:
+		return node.Grant{Subject: "bob", Right: node.RightSubmit}
+	}
+	return node.Grant{Subject: "eve", Right: node.RightView}
+}
+
+// owned counts what clients tried.
+type owned struct {
+	s                     *cluster.Cluster
+	mine                  map[message.JobID]bool // jobs that their owner cancels
+	forbidden, ended, own int
+}
+
+func buildOwnedJobs(s *cluster.Cluster) {
+	t := cluster.GroupTopology()
+	t.Clients, t.Grant = owners, ownGrant
+	s.Build(t)
+	w := &owned{s: s, mine: map[message.JobID]bool{}}
+	s.Witness = append(s.Witness, w.judge)
+	s.Slots(16*time.Second, func(_ int, at time.Duration) {
+		kinds := []string{sim.FaultCrash, sim.FaultCrash, sim.FaultPartition}
+		s.Fault(sim.Fault{At: at, For: s.Rand.Duration(2*time.Second, 12*time.Second).Truncate(stage.Tick), Kind: kinds[s.Rand.Int(len(kinds))], Nodes: stage.Names(s.Choose(s.Gates, 1))})
+	})
+	load := cluster.Load{Vus: 4, Cores: 2, Duration: 6 * time.Second}
+	n := 0
+	for at := 3 * time.Second; at < s.Heal; at += 2 * time.Second {
+		n++
+		owner := n % 2
+		o := &cluster.Order{Key: fmt.Sprintf("owned-%d", n), Client: s.Clients[owner], Cancel: n%3 == 0}
+		s.Orders = append(s.Orders, o)
+		submit := s.Submission(o, load, n)
+		if o.Cancel {
+			w.mine[message.JobOf(o.Key)] = true
+			s.World.At(at+s.Rand.Duration(load.Duration, 4*load.Duration), func() { w.claim(o) })
+		}
+		delay := s.Rand.Duration(0, load.Duration/2) // most still run
+		s.World.At(at, func() { s.Submit(o, submit, delay) })
+		for _, i := range []int{1 - owner, ownEve} {
+			s.World.At(at+s.Rand.Duration(time.Second, 10*time.Second), func() {
+				w.try(s.Clients[i], &message.JobCancel{Job: message.JobOf(o.Key), Now: true})
+			})
+		}
+		if n%4 == 0 {
+			hers := *submit
+			hers.Key = fmt.Sprintf("hers-%d", n)
+			s.World.At(at, func() { w.try(s.Clients[ownEve], &hers) })
+		}
+	}
+	s.Verdicts = append(s.Verdicts, w.end)
+}
+
+// try asks for what the client has no right to.
+func (w *owned) try(who node.ID, m node.Message) {
+	if !w.s.World.Alive(who) {
+		return
+	}
+	w.s.World.Command(who, m, func(answer node.Message) {
+		switch a := answer.(type) {
+		case *message.JobAck, *message.JobCancelAck:
+			w.s.Checker.Violate("P", w.s.Record(who), "%s of %s is accepted, and its certificate does not allow it", message.NameOf(m), who)
+		case *message.Refused:
+			switch {
+			case a.Code == message.CodeForbidden:
+				w.forbidden++
+			case !a.Code.Retryable() && a.Code != message.CodeUnknownJob:
+				w.s.Checker.Violate("P", w.s.Record(who), "%s of %s is refused: %v: %s", message.NameOf(m), who, a.Code, a.Detail)
+			}
+		}
+	})
+}
+
+// claim cancels a job as its owner, also one that has ended or that another gate has taken over.
+func (w *owned) claim(o *cluster.Order) {
+	if !w.s.World.Alive(o.Client) {
+		return
+	}
+	w.s.World.Command(o.Client, &message.JobCancel{Job: message.JobOf(o.Key)}, func(answer node.Message) {
+		if r, refused := answer.(*message.Refused); refused && r.Code == message.CodeForbidden {
+			w.s.Checker.Violate("P", w.s.Record(o.Client), "the owner of job %v may not cancel it: %s", message.JobOf(o.Key), r.Detail)
+		}
+	})
+}
+
+// judge follows what gates decide with a majority.
+func (w *owned) judge(r checker.Record) {
+	e, ok := r.Event.(event.JobChanged)
+	switch {
+	case !ok:
+	case e.To == message.JobCancelling || e.To == message.JobCancelled:
+		if w.own++; !w.mine[e.Job] {
+			w.s.Checker.Violate("P", r, "job %v is %v, and its owner did not ask for that", e.Job, e.To)
+		}
+	case e.To == message.JobCompleted:
+		w.ended++
+	}
+}
+
+func (w *owned) end() {
+	if w.forbidden < 10 || w.ended < 5 || w.own == 0 && w.s.Options.Faults == nil {
+		w.s.Checker.Violate("P", w.s.Record(w.s.Gates[0]), "%d requests were forbidden, %d jobs completed, and owners cancelled %d times: this world is to have more", w.forbidden, w.ended, w.own)
+	}
 }
