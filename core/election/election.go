@@ -14,6 +14,7 @@ const termMax = 1 << 62
 // Election is one voter.
 type Election struct {
 	leadership
+	trust
 	round round
 }
 
@@ -45,7 +46,7 @@ func New(c Config, p Poster) *Election {
 // Start loads term and vote. Call it when the node starts.
 func (e *Election) Start(env node.Env) {
 	e.round.nonce = env.Rand(node.PurposeElection).Uint64() >> 1
-	e.heard = env.Now()
+	e.heard, e.started = env.Now(), env.Now()
 	e.load(env)
 	if e.blank() {
 		e.join(env)
@@ -87,7 +88,11 @@ func (e *Election) Receive(env node.Env, from node.Peer, m node.Message) bool {
 		ignore(env, from, m, "no election reaches such a term")
 	default:
 		e.heed(env)
-		e.handle(env, from, m)
+		if epoch, _ := EpochOf(term); epoch > max(e.epoch, e.member) {
+			ignore(env, from, m, "its registers are of an earlier epoch")
+		} else if e.believes(env, from, m, termOf(m, term)) {
+			e.handle(env, from, m)
+		}
 	}
 	return true
 }

@@ -9,7 +9,7 @@ import (
 func (e *Election) onBeat(env node.Env, from node.Peer, m *message.LeaderBeat) {
 	switch {
 	case m.Term > e.term:
-		e.raise(env, m.Term, "another leads in a higher term")
+		e.heighten(env, m.Term, "another leads in a higher term")
 		e.save(env, put{})
 	case m.Term == e.term && (e.role == leader || e.known != "" && e.known != from.Addr):
 		ignore(env, from, m, "another leads in that term")
@@ -33,7 +33,7 @@ func (e *Election) onBeat(env node.Env, from node.Peer, m *message.LeaderBeat) {
 func (e *Election) onBeatAck(env node.Env, from node.Peer, m *message.LeaderBeatAck) {
 	switch {
 	case m.Term > e.term:
-		e.raise(env, m.Term, "a voter has a higher term")
+		e.heighten(env, m.Term, "a voter has a higher term")
 		e.save(env, put{})
 	case e.role != leader || m.Term != e.term || m.Counter > e.counter || m.Counter+beatsKept <= e.counter:
 		return

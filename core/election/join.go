@@ -90,6 +90,9 @@ func (e *Election) judgeJoin(env node.Env) {
 	all := len(e.others)
 	// A recovered group is not founded again; a lone voter has no votes of others to forget.
 	founded := none == all && e.term == 0 && e.epoch == 0 && (all == 0 || e.speaks())
+	if !founded && e.exceeds(env) {
+		return
+	}
 	if e.saving() || !founded && (!e.round.counts || !admitted && (remember < all-(e.majority()-2) || !e.asked())) {
 		return
 	}

@@ -85,7 +85,7 @@ func (e *Election) askAgain(env node.Env) {
 // onAnswer counts an answer to this round that arrives in time.
 func (e *Election) onAnswer(env node.Env, from node.Peer, m *message.VoteAnswer) {
 	if m.Term > e.term {
-		e.raise(env, m.Term, "a voter has a higher term")
+		e.heighten(env, m.Term, "a voter has a higher term")
 		e.save(env, put{})
 		return
 	}

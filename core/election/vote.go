@@ -26,7 +26,7 @@ func (e *Election) onAsk(env node.Env, from node.Peer, m *message.VoteAsk) {
 		e.yield(env, from.Addr)
 		e.tell(env, from.Addr, &message.VoteAnswer{Group: m.Group, Nonce: m.Nonce, Granted: true, Term: e.term})
 	default:
-		e.raise(env, m.Term, "another was asked to stand")
+		e.heighten(env, m.Term, "another was asked to stand")
 		e.role, e.vote, e.heard = follower, from.Addr, env.Now()
 		e.state = cast
 		e.wait(env)

@@ -55,6 +55,16 @@ const (
 // Misplaced reports whether the event is one of Misplaced.
 func (e Ignored) Misplaced() bool { return e.Why == whyDatagram || strings.HasSuffix(e.Why, whyRole) }
 
+// Implausible: a peer says a number that no honest node can say yet, or a record that no node can
+// read. This node does not act on it.
+type Implausible struct {
+	Peer    node.ID // that sent the message; for what members forward, not always its author
+	Message string  // its name in the catalogue
+	What    string  // "term", "epoch", "generation", "token", "floor", "incarnation", "fence", "lease", "record"
+	Said    uint64
+	Held    uint64 // what this node holds
+}
+
 // StoreFailed: the disk failed a write; the node rejects new work until one succeeds.
 type StoreFailed struct {
 	What string
@@ -212,6 +222,9 @@ func (Ignored) EventName() string { return "ignored" }
 
 // EventName implements node.Event.
 func (StoreFailed) EventName() string { return "store-failed" }
+
+// EventName implements node.Event.
+func (Implausible) EventName() string { return "implausible" }
 
 // EventName implements node.Event.
 func (ReportsPaced) EventName() string { return "reports-paced" }

@@ -95,6 +95,7 @@ func (m *Machine) quorumConfig(self node.Addr, gates []node.Addr) quorum.Config 
 	c.Links.Group, c.Links.Role, c.Links.Beats = linkGroup, node.RoleGate, true
 	l := &c.Lease
 	l.Lease, l.AttemptTimeout, l.Granularity, l.Recover = m.config.Lease, m.config.QuorumTimeout, window.Granularity, m.config.Recover
+	l.Records = job.Records{}
 	l.RetryMax = min(l.RetryMax, m.config.Lease/6)
 	l.RetryMin = min(l.RetryMin, l.RetryMax)
 	l.TombsMax, l.RegistersMax = m.config.KeysMax, max(l.RegistersMax, 4*m.config.JobsMax)

@@ -42,6 +42,10 @@ func (r *acceptor) onPrepare(env node.Env, from int, m *message.LeasePrepare) {
 		r.writes.wait(request{reg: reg, from: from, prepare: m})
 		return
 	}
+	if from != r.self && !r.reaches(reg, m.Token) {
+		r.implausible(env, from, message.KindLeaseFrame, "token", m.Token.Epoch, r.held(reg))
+		return
+	}
 	reg.seen = max(reg.seen, m.Token.Epoch)
 	ruling := reg.judgePrepare(env.Now(), &r.c, m)
 	switch ruling {
@@ -80,6 +84,9 @@ func (r *acceptor) onAccept(env node.Env, from int, m *message.LeaseAccept) {
 	}
 	if reg.writing {
 		r.writes.wait(request{reg: reg, from: from, accept: m})
+		return
+	}
+	if from != r.self && !r.plausible(env, from, reg, m) {
 		return
 	}
 	reg.seen = max(reg.seen, m.Token.Epoch)

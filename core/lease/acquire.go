@@ -86,11 +86,14 @@ func (r *proposer) onPromise(env node.Env, from int, m *message.LeasePromise) {
 	if p == nil || p.phase != preparing || p.promised.has(from) {
 		return
 	}
+	if from != r.self && !r.readable(env, from, message.KindLeaseFrame, m.Job, m.Accepted.Token, m.Accepted.Record) {
+		return
+	}
 	p.promised.add(from)
 	if later(&m.Accepted, &p.best) {
 		p.best = m.Accepted
 	}
-	if p.promised.count() < r.majority || r.expire(env, p) {
+	if !r.agreed(p.promised) || r.expire(env, p) {
 		return
 	}
 	if p.stale(env.Now(), r.c.Hold()) {
@@ -99,8 +102,9 @@ func (r *proposer) onPromise(env node.Env, from int, m *message.LeasePromise) {
 		return
 	}
 	p.rest = make([]uint64, r.n)
+	counted := r.agree(p.promised)
 	for i := range p.rest {
-		if p.promised.has(i) {
+		if counted.has(i) {
 			p.rest[i] = r.gens[i]
 		}
 	}
@@ -155,7 +159,7 @@ func (r *proposer) onAccepted(env node.Env, from int, m *message.LeaseAccepted) 
 	}
 	p.acked.add(from)
 	p.has.add(from) // also if a majority has answered before
-	if !p.open || p.acked.count() < r.majority || r.expire(env, p) {
+	if !p.open || !r.agreed(p.acked) || r.expire(env, p) {
 		return
 	}
 	p.open = false
@@ -200,7 +204,12 @@ func (r *proposer) becomeHolder(env node.Env, p *proposal) {
 
 func (r *proposer) onRefusal(env node.Env, from int, m *message.LeaseRefusal) {
 	if reg := r.registers[m.Job]; reg != nil {
-		reg.seen = max(reg.seen, m.Promised.Epoch, m.Held.Epoch)
+		said := max(m.Promised.Epoch, m.Held.Epoch)
+		if said > r.held(reg)+tokenStep {
+			r.implausible(env, from, message.KindLeaseFrame, "token", said, r.held(reg))
+			said = 0
+		}
+		reg.seen = max(reg.seen, said)
 	}
 	p := r.own(m.Job, m.Token, m.Life)
 	if p == nil || p.phase != preparing && !m.Held.Zero() {

@@ -46,6 +46,14 @@ type Config struct {
 	Recover bool
 	// Order ranks the members after an expiry. Nil means the order of Members.
 	Order Order
+	// Records reads what its role keeps in the registers. Nil means that any bytes are a record.
+	Records Records
+}
+
+// Records reports whether a role reads a record of a job: an acceptor accepts no other one. gate/job and
+// manager/subjob implement it.
+type Records interface {
+	Readable(job message.JobID, record []byte) bool
 }
 
 // Order ranks this member for an expired job; 0 tries first. quorum.Member implements it.

@@ -156,8 +156,9 @@ func TestFaultOfNamesTheChange(t *testing.T) {
 		life := message.LeaseLife{Incarnation: 1, Salt: rapid.Uint64().Draw(t, "salt")}
 		seq := rapid.Uint64Range(1, 1<<40).Draw(t, "seq")
 		record := rapid.SampledFrom([][]byte{nil, []byte("x"), make([]byte, RecordMax)}).Draw(t, "record")
-		term := time.Duration(rapid.Int64Range(1, int64(LeaseMax)).Draw(t, "lease"))
-		state := message.LeaseState{Token: theirs, Life: life, Seq: seq, Rev: rapid.Uint64Range(0, seq).Draw(t, "rev"), Lease: term, Record: record}
+		term := time.Duration(rapid.Int64Range(1, int64(leaseFactor*h.config.Lease)).Draw(t, "lease"))
+		past := message.LeaseToken{Epoch: epoch, Ordinal: 1}
+		state := message.LeaseState{Token: past, Life: life, Seq: seq, Rev: rapid.Uint64Range(0, seq).Draw(t, "rev"), Lease: term, Record: record}
 		f := message.LeaseFrame{
 			Group: "gates", Gens: []uint64{1, 1, 1},
 			Prepares:  []message.LeasePrepare{{Job: job, Token: theirs, Life: life, Consent: ours}},
@@ -177,7 +178,7 @@ func TestFaultOfNamesTheChange(t *testing.T) {
 			{Seq: 1}, {Rev: 1}, {Record: []byte("x")}, {Released: true}, {Token: theirs, Seq: 1, Rev: 2, Lease: term}, {Token: theirs, Lease: 0}, {Token: theirs, Lease: LeaseMax + 1},
 			{Token: theirs, Lease: term, Record: big}, {Token: message.LeaseToken{Epoch: epochEnd - 1, Ordinal: 1}, Lease: term},
 		}).Draw(t, "strange state")
-		long := rapid.SampledFrom([]time.Duration{-1, 2*LeaseMax + 1}).Draw(t, "strange span")
+		long := rapid.SampledFrom([]time.Duration{-1, h.config.guard(leaseFactor*h.config.Lease) + 1}).Draw(t, "strange span")
 		changes := []struct {
 			why    string
 			change func()
@@ -189,6 +190,7 @@ func TestFaultOfNamesTheChange(t *testing.T) {
 			{"prepare", func() { f.Prepares[0].Consent = message.LeaseToken{Epoch: epochEnd - 1, Ordinal: 1} }},
 			{"promise", func() { f.Promises[0].Token = strange }},
 			{"promise", func() { f.Promises[rapid.IntRange(0, 1).Draw(t, "promise")].Accepted = states }},
+			{"promise", func() { f.Promises[0].Accepted.Token = theirs }}, // above the token that it promises
 			{"refusal", func() { f.Refusals[0].Token = strange }},
 			{"refusal", func() { f.Refusals[0].Promised.Epoch = epochEnd - 1 }},
 			{"refusal", func() { f.Refusals[0].Held.Ordinal = message.OrdinalMax + 1 }},
@@ -196,7 +198,9 @@ func TestFaultOfNamesTheChange(t *testing.T) {
 			{"accept's token", func() { f.Accepts[0].Token = strange }},
 			{"accept's token", func() { f.Accepts[1].Life = contested() }},
 			{"accept's state", func() { f.Accepts[0].Rev = seq + 1 }},
-			{"accept's state", func() { f.Accepts[0].Lease = rapid.SampledFrom([]time.Duration{-1, 0, LeaseMax + 1}).Draw(t, "span") }},
+			{"accept's state", func() {
+				f.Accepts[0].Lease = rapid.SampledFrom([]time.Duration{-1, 0, leaseFactor*h.config.Lease + 1}).Draw(t, "span")
+			}},
 			{"accept's state", func() { f.Accepts[0].Record = big }},
 			{"renewal", func() { f.Accepts[1].Record = []byte("x") }},
 			{"renewal", func() { f.Accepts[1].Released = true }},

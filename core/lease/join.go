@@ -42,6 +42,7 @@ type peer struct {
 	known    bool // it has answered a hail of this incarnation
 	standing standing
 	epoch    uint64
+	said     uint64 // the epoch of its last hail as a member; 0 before
 	hailed   node.Instant
 }
 
@@ -57,6 +58,7 @@ type membership struct {
 	recovery  *recovery
 	nonce     uint64      // of this incarnation's hails
 	lostTold  int         // lost disks at the last alarm
+	restarted members     // whose word has restarted a join of this incarnation
 	strangers []node.Addr // addresses outside of the set; this member rejects each once
 }
 
@@ -198,19 +200,52 @@ func (r *membership) onHail(env node.Env, from int, m *message.LeaseHail) {
 		return
 	}
 	p.differs = false
-	if m.Epoch > r.epoch && r.standing.speaks() && standing(m.Standing).speaks() {
-		r.fence(env, fmt.Sprintf("the group is at epoch %d, this disk is of epoch %d", m.Epoch, r.epoch))
+	if m.Epoch > epochMax {
+		r.implausible(env, from, m.Kind(), "epoch", m.Epoch, r.epoch)
+		return
+	}
+	if r.standing.speaks() && standing(m.Standing).speaks() && r.outlived(env, from, m.Epoch) {
 		return
 	}
 	p.greeted = m.Epoch == r.epoch || !r.standing.speaks() || !standing(m.Standing).speaks()
 	if r.standing == recovered && standing(m.Standing) == recovered && m.Epoch == r.epoch {
-		r.fence(env, "another member was recovered too")
+		reached(env, "lease/fenced")
+		r.loseAll(env)
+		r.becomeMute(env, "%s says that it was recovered too: stop the one whose disk is not the truth, and start the other again", r.set[from])
 		return
 	}
 	if m.Answer && m.Nonce == r.nonce && m.Standing <= uint8(recovered) {
 		p.known, p.standing, p.epoch = true, standing(m.Standing), m.Epoch
 		r.judge(env)
 	}
+}
+
+// outlived notes the epoch that a member says, and reports whether this member falls silent. A
+// majority of the configured set must say a higher epoch: one member's word silences no other. While fewer say so,
+// no majority acts in that epoch together with this member, as members of two epochs do not count
+// each other.
+func (r *membership) outlived(env node.Env, from int, epoch uint64) bool {
+	news := epoch > r.peers[from].said
+	r.peers[from].said = epoch
+	if epoch <= r.epoch {
+		return false
+	}
+	later, least := 0, epoch
+	for i := range r.peers {
+		if said := r.peers[i].said; i != r.self && said > r.epoch {
+			later++
+			least = min(least, said)
+		}
+	}
+	if later >= r.majority {
+		r.fence(env, fmt.Sprintf("%d of %d members are at epoch %d, this disk is of epoch %d", later, r.n, least, r.epoch))
+		return true
+	}
+	if news {
+		r.implausible(env, from, message.KindLeaseHail, "epoch", epoch, r.epoch)
+		r.alarm(env, fmt.Sprintf("%s says that the group is at epoch %d, this disk is of epoch %d, and a majority does not say so: keep this disk, and find out whether an operator recovered the group from that member", r.set[from], epoch, r.epoch), nil)
+	}
+	return false
 }
 
 // fence silences this member: its disk is older than what the group knows of it.
@@ -360,24 +395,33 @@ func plural(group string) string {
 	return "members of " + group
 }
 
-// learnGens keeps the larger generation of each disk. It returns false if a peer knows of a
-// newer disk of this member than the one that it runs on.
-func (r *membership) learnGens(env node.Env, gens []uint64) bool {
+// learnGens keeps the larger generation of each disk: by its own member's word, or once a majority
+// says so. It returns false if that majority knows of a newer disk of this member than the one that
+// it runs on.
+func (r *membership) learnGens(env node.Env, from int, m *message.LeaseFrame) bool {
 	var raised members
-	for i, g := range gens {
+	for i, g := range m.Gens {
 		if g <= r.gens[i] {
 			continue
 		}
-		if i == r.self && g>>32 > r.epoch {
-			r.fence(env, fmt.Sprintf("the group is at epoch %d, this disk is of epoch %d", g>>32, r.epoch))
-			return false
+		if !r.reachable(i, g) {
+			r.implausible(env, from, m.Kind(), "generation", g, r.gens[i])
+			continue
 		}
-		if i == r.self {
-			r.gens[i] = g
-			r.becomeBlank(env)
+		if i != from {
+			if g = r.claim(from, i, g); g <= r.gens[i] {
+				continue
+			}
+		}
+		if i == r.self && g>>32 > r.epoch {
+			r.fence(env, fmt.Sprintf("a majority knows of this member at epoch %d, this disk is of epoch %d", g>>32, r.epoch))
 			return false
 		}
 		r.gens[i] = g
+		if i == r.self {
+			r.becomeBlank(env)
+			return false
+		}
 		raised.add(i)
 	}
 	if raised != 0 {
@@ -386,6 +430,35 @@ func (r *membership) learnGens(env node.Env, gens []uint64) bool {
 		r.recordMark(env)
 	}
 	return true
+}
+
+// claim notes what a member says of another one's disk, and returns the generation that a majority
+// says, 0 for none.
+func (r *membership) claim(by, of int, g uint64) uint64 {
+	if r.claims == nil {
+		r.claims = make([][]uint64, r.n)
+		for i := range r.claims {
+			r.claims[i] = make([]uint64, r.n)
+		}
+	}
+	r.claims[by][of] = max(r.claims[by][of], g)
+	said := make([]uint64, 0, r.n)
+	for i := range r.claims {
+		if i != of {
+			said = append(said, r.claims[i][of])
+		}
+	}
+	slices.Sort(said)
+	if len(said) < r.majority {
+		return 0
+	}
+	return said[len(said)-r.majority]
+}
+
+// reachable reports whether a member's disk can be of a generation. Each lost disk raises it by
+// one, and each recovery of the group begins a range.
+func (r *membership) reachable(i int, g uint64) bool {
+	return g <= max(r.gens[i], epochGenerations(r.epoch+1))+generationStep
 }
 
 // forgetAnswers drops the answers of disks that are lost.

@@ -178,12 +178,14 @@ func (r *Registers) Flush(env node.Env) {
 // onFrame handles all entries of one member's frame. The acceptor's rules judge its requests,
 // however old the frame is. Its answers count only if that member has not lost its disk since.
 func (r *Registers) onFrame(env node.Env, from int, f *message.LeaseFrame) {
-	if !r.learnGens(env, f.Gens) {
+	if from != r.self && !r.learnGens(env, from, f) {
 		return
 	}
 	if from != r.self {
 		r.notes[from] = Note{f.Note, env.Now()}
-		r.floor.hear(f.Floor)
+		if !r.floor.hear(from, r.majority, f.Floor) {
+			r.implausible(env, from, f.Kind(), "floor", f.Floor, r.floor.heard)
+		}
 	}
 	for i := range f.Prepares {
 		r.onPrepare(env, from, &f.Prepares[i])

@@ -115,7 +115,7 @@ func (r *reader) onAnswer(env node.Env, from int, m *message.LeaseAnswer) {
 	}
 	q.got.add(from)
 	q.answers[from] = m.Accepted
-	none, agree := 0, 0
+	var none, same members
 	state := &q.answers[from]
 	for i := range q.answers {
 		if !q.got.has(i) {
@@ -123,7 +123,7 @@ func (r *reader) onAnswer(env node.Env, from int, m *message.LeaseAnswer) {
 		}
 		a := &q.answers[i]
 		if a.Token.Zero() {
-			none++
+			none.add(i)
 			continue
 		}
 		if a.Copied {
@@ -131,17 +131,17 @@ func (r *reader) onAnswer(env node.Env, from int, m *message.LeaseAnswer) {
 			continue
 		}
 		if a.Token == m.Accepted.Token && a.Life == m.Accepted.Life && a.Rev == m.Accepted.Rev {
-			agree++
+			same.add(i)
 			if later(a, state) {
 				state = a
 			}
 		}
 	}
 	switch {
-	case none >= r.majority, agree >= r.majority && void(state):
+	case r.agreed(none), r.agreed(same) && void(state):
 		r.returned(env, q.job, q.call, true, message.LeaseToken{}, 0)
 		r.endRead(q, Outcome{Kind: Read, Job: q.job, Ticket: q.ticket})
-	case agree >= r.majority && !m.Accepted.Token.Zero() && !m.Accepted.Copied:
+	case r.agreed(same) && !m.Accepted.Token.Zero() && !m.Accepted.Copied:
 		r.returned(env, q.job, q.call, true, state.Token, Value(state.Record))
 		r.endRead(q, Outcome{Kind: Read, Job: q.job, Ticket: q.ticket, Found: true, State: *state, Holder: r.addrOf(state.Token)})
 	}

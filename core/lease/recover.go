@@ -1,8 +1,6 @@
 package lease
 
 import (
-	"fmt"
-
 	"hyperscale/core/message"
 	"hyperscale/core/message/record"
 	"hyperscale/core/node"
@@ -52,7 +50,8 @@ func (r *membership) advanceRecovery(env node.Env) {
 		}
 		if p.epoch > r.epoch {
 			r.recovery = nil
-			r.fence(env, fmt.Sprintf("the group is at epoch %d, this disk is of epoch %d", p.epoch, r.epoch))
+			reached(env, "lease/fenced")
+			r.becomeMute(env, "nothing is recovered: %s says that the group is at epoch %d, this disk is of epoch %d: if an operator recovered it from there, wipe this disk; if not, stop that member and start this one again", r.set[i], p.epoch, r.epoch)
 			return
 		}
 		alive++

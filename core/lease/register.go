@@ -35,8 +35,10 @@ type register struct {
 // floor stands for all promises that this member has forgotten. No token up to it gets a register
 // that the member does not know, so a forgotten promise binds like one that it remembers.
 type floor struct {
-	own   uint64 // an epoch, on the disk before the member forgets what it stands for
-	heard uint64 // the highest floor of any member: this member chooses tokens above it
+	own   uint64   // an epoch, on the disk before the member forgets what it stands for
+	heard uint64   // the highest floor that a member can have: this member chooses tokens above it
+	of    []uint64 // by member: the floor that it says
+	self  int      // this member
 }
 
 // floorMax bounds a floor. A member keeps the promise of a higher token, which is another member's
@@ -49,11 +51,24 @@ func (f *floor) raise(epoch uint64) bool {
 		return false
 	}
 	f.own = max(f.own, epoch)
-	f.hear(f.own)
+	f.heard = max(f.heard, f.own)
+	f.of[f.self] = f.own
 	return true
 }
 
-func (f *floor) hear(epoch uint64) { f.heard = max(f.heard, epoch) }
+// hear notes the floor of another member. It returns false if it is a step above what a majority
+// has, and does not count.
+func (f *floor) hear(from, majority int, epoch uint64) bool {
+	if f.of[from] = max(f.of[from], epoch); epoch <= f.heard {
+		return true
+	}
+	floors := slices.Sorted(slices.Values(f.of))
+	if epoch > floors[majority-1]+tokenStep {
+		return false
+	}
+	f.heard = epoch
+	return true
+}
 
 // fresh returns a register that this member does not know, as its rules judge it.
 func (f *floor) fresh(job message.JobID) *register {

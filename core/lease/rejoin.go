@@ -15,7 +15,8 @@ type joining struct {
 	setting bool // the generation is chosen: the join requests registers
 	storing bool
 	nonce   uint64
-	known   uint64
+	others  []uint64 // by member: the highest generation that any other member says of its disk
+	known   []uint64 // by member: the highest generation of this member's disk that it knows
 	read    members
 	done    members
 	floors  []uint64        // by member: its floor
@@ -27,15 +28,28 @@ type joining struct {
 func (r *membership) startJoin(env node.Env, only int) {
 	r.joining = &joining{only: only, nonce: env.Rand(node.PurposeLease).Uint64() | 1, merged: map[message.JobID]*register{}, told: map[message.JobID]members{}}
 	r.joining.cursor, r.joining.floors = make([]message.JobID, r.n), make([]uint64, r.n)
+	r.joining.known, r.joining.others = make([]uint64, r.n), make([]uint64, r.n)
 	r.retryJoin(env)
 }
 
-// enough reports whether a set of others carries a step of the join.
-func (r *membership) enough(s members) bool {
-	if r.joining.only >= 0 {
-		return s.has(r.joining.only)
+// enough reports whether a set of others carries a step of the join, and their epoch: members of
+// different epochs are no majority.
+func (r *membership) enough(s members) (epoch uint64, enough bool) {
+	if only := r.joining.only; only >= 0 {
+		return r.peers[only].epoch, s.has(only)
 	}
-	return s.count() >= r.majority
+	for i := range r.peers {
+		count := 0
+		for k := range r.peers {
+			if s.has(i) && s.has(k) && r.peers[k].epoch == r.peers[i].epoch {
+				count++
+			}
+		}
+		if count >= r.majority {
+			return r.peers[i].epoch, true
+		}
+	}
+	return 0, false
 }
 
 // retryJoin repeats the request to the members that have not answered.
@@ -77,24 +91,62 @@ func (r *membership) onJoinKnown(env node.Env, from int, m *message.LeaseJoinKno
 		return
 	}
 	if j.setting {
-		if m.Known > r.gens[r.self] && r.recovery == nil {
+		if m.Known > r.gens[r.self] && r.recovery == nil && !r.restarted.has(from) {
+			if m.Known > r.gens[r.self]+generationStep {
+				r.implausible(env, from, m.Kind(), "generation", m.Known, r.gens[r.self])
+				return
+			}
+			r.restarted.add(from)
 			r.gens[r.self] = m.Known // an earlier run got as far, and lost its disk again
 			r.startJoin(env, j.only)
 		}
 		return
 	}
-	for i, g := range m.Gens {
-		r.gens[i] = max(r.gens[i], g)
-	}
-	j.known = max(j.known, m.Known, r.gens[r.self], 1)
+	r.hearGens(from, m.Gens)
+	j.known[from] = max(m.Known, 1)
 	j.read.add(from)
-	if !r.enough(j.read) {
+	if _, enough := r.enough(j.read); !enough {
 		return
 	}
 	j.setting = true
 	j.nonce = env.Rand(node.PurposeLease).Uint64() | 1
-	r.gens[r.self] = j.known + 1
+	r.gens[r.self] = max(r.gens[r.self], r.highest(env, m.Kind(), j.known), 1) + 1
 	r.recordMark(env, tag{then: generated, nonce: j.nonce})
+}
+
+// hearGens takes the generation of a member's disk from that member, and notes what it says of others.
+func (r *membership) hearGens(from int, gens []uint64) {
+	most := epochGenerations(r.peers[from].epoch+1) + generationStep
+	for i, g := range gens {
+		switch {
+		case g > most:
+		case i == from:
+			r.gens[i] = max(r.gens[i], g)
+		case i != r.self:
+			r.joining.others[i] = max(r.joining.others[i], g)
+		}
+	}
+}
+
+// highest returns the largest of the numbers that members say, but for one that is a step above all
+// others: its member lies, or no other one has heard of it.
+func (r *membership) highest(env node.Env, k node.Kind, said []uint64) uint64 {
+	top, next := 0, uint64(0)
+	for i, n := range said {
+		if n > said[top] {
+			top = i
+		}
+	}
+	for i, n := range said {
+		if i != top {
+			next = max(next, n)
+		}
+	}
+	if next > 0 && said[top] > next+generationStep {
+		r.implausible(env, top, k, "generation", said[top], next)
+		return next
+	}
+	return said[top]
 }
 
 // onJoinSet makes the new generation durable, then sends a page. No member that knows of this
@@ -105,6 +157,10 @@ func (r *membership) onJoinSet(env node.Env, from int, m *message.LeaseJoinSet) 
 	}
 	if m.Generation < r.gens[from] {
 		r.onJoinRead(env, from, &message.LeaseJoinRead{Group: r.c.Group, Nonce: m.Nonce})
+		return
+	}
+	if !r.reachable(from, m.Generation) {
+		r.implausible(env, from, m.Kind(), "generation", m.Generation, r.gens[from])
 		return
 	}
 	if m.Generation > r.gens[from] {
@@ -151,16 +207,15 @@ func (r *membership) onJoinState(env node.Env, from int, m *message.LeaseJoinSta
 			return // a page that arrived before, or a broken one
 		}
 		last = s.Job
+		if !s.Reaped && !r.readable(env, from, m.Kind(), s.Job, s.Accepted.Token, s.Accepted.Record) {
+			return
+		}
 		if !r.valid(s.Promised) || !s.Reaped && !r.validState(&s.Accepted) || s.Reaped && !r.valid(s.Accepted.Token) {
 			ignore(env, node.ID(r.set[from]), m, "a register is out of range")
 			return
 		}
 	}
-	for i, g := range m.Gens {
-		if i != r.self {
-			r.gens[i] = max(r.gens[i], g)
-		}
-	}
+	r.hearGens(from, m.Gens)
 	for i := range m.Registers {
 		r.merge(env, &m.Registers[i])
 	}
@@ -171,7 +226,7 @@ func (r *membership) onJoinState(env node.Env, from int, m *message.LeaseJoinSta
 		return
 	}
 	j.done.add(from)
-	if r.recovery == nil && r.enough(j.done) {
+	if _, enough := r.enough(j.done); enough && r.recovery == nil {
 		r.finishJoin(env)
 	}
 }
@@ -222,14 +277,19 @@ func (r *membership) finishJoin(env node.Env) {
 	j := r.joining
 	j.storing = true
 	to := member
-	for i := range r.peers {
-		if p := &r.peers[i]; p.known && p.standing.speaks() && (j.only < 0 || j.only == i) && r.recovery == nil {
-			r.epoch = max(r.epoch, p.epoch)
+	for i, g := range j.others { // a member that answered has said its own
+		if !j.read.has(i) && !j.done.has(i) {
+			r.gens[i] = max(r.gens[i], g)
 		}
+	}
+	if r.recovery == nil {
+		epoch, _ := r.enough(j.done)
+		r.epoch = max(r.epoch, epoch)
 	}
 	if r.recovery != nil {
 		to = recovered
 	}
+	r.boundFloors(env)
 	for _, floor := range j.floors {
 		r.floor.raise(floor)
 	}
@@ -244,6 +304,23 @@ func (r *membership) finishJoin(env node.Env) {
 	}
 	r.target = to
 	r.recordMark(env, tag{then: joined, to: to})
+}
+
+// boundFloors keeps the floor of one member within a step of all others'.
+func (r *membership) boundFloors(env node.Env) {
+	j := r.joining
+	for i := range j.floors {
+		others := uint64(0)
+		for k, floor := range j.floors {
+			if k != i {
+				others = max(others, floor)
+			}
+		}
+		if j.only < 0 && j.floors[i] > others+tokenStep {
+			r.implausible(env, i, message.KindLeaseJoinState, "floor", j.floors[i], others)
+			j.floors[i] = others
+		}
+	}
 }
 
 // onTakenOver ends a join or a recovery.

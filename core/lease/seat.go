@@ -23,13 +23,11 @@ type seat struct {
 	life     message.LeaseLife
 
 	standing standing
-	target   standing       // the standing that it takes once its disk has it
-	epoch    uint64         // of the group: raised by a recovery
-	gens     []uint64       // by member: highest known generation of its disk
-	told     []uint64       // gens as the last frames said
-	unsaved  bool           // the disk does not have gens as they are
-	floor    floor          // under the promises that this member has forgotten
-	unknown  record.Unknown // fields of its mark that a newer version wrote
+	target   standing // the standing that it takes once its disk has it
+	epoch    uint64   // of the group: raised by a recovery
+	disks
+	floor   floor          // under the promises that this member has forgotten
+	unknown record.Unknown // fields of its mark that a newer version wrote
 
 	note  []byte // of this member's role, to all
 	notes []Note // by member: the last that came from it
@@ -45,8 +43,17 @@ func newSeat(c Config) seat {
 	for _, a := range s.set {
 		s.names = append(s.names, string(a))
 	}
+	s.floor.of, s.floor.self = make([]uint64, s.n), s.self
 	s.gens, s.notes = make([]uint64, s.n), make([]Note, s.n)
 	return s
+}
+
+// disks is what this member knows of all members' disks.
+type disks struct {
+	gens    []uint64   // by member: highest known generation of its disk
+	told    []uint64   // gens as the last frames said
+	unsaved bool       // the disk does not have gens as they are
+	claims  [][]uint64 // by member: generations that it said of other members' disks; nil until one is above gens
 }
 
 // Note is what the role of another member tells beside its answers, as it knew when it answered. A
@@ -122,6 +129,30 @@ func (r *seat) rank(job message.JobID) int {
 
 func (r *seat) retryIn(env node.Env) time.Duration {
 	return env.Rand(node.PurposeLease).Duration(r.c.RetryMin, r.c.RetryMax)
+}
+
+// agree returns the most of a set's members of which none says that another one has lost the disk
+// that this member hears. Only they count together: a member that knows of the newer disk is in
+// each majority, and one member alone rules no other out.
+func (r *seat) agree(s members) members {
+	var claimers, accused members
+	for by := range r.claims {
+		for of, g := range r.claims[by] {
+			if by != of && s.has(by) && s.has(of) && g > r.gens[of] {
+				claimers.add(by)
+				accused.add(of)
+			}
+		}
+	}
+	if accused.count() < claimers.count() {
+		return s &^ accused
+	}
+	return s &^ claimers
+}
+
+// agreed reports whether a majority of all members is in a set and agrees.
+func (r *seat) agreed(s members) bool {
+	return s.count() >= r.majority && r.agree(s).count() >= r.majority
 }
 
 func reached(env node.Env, what string) { env.Emit(event.Reached{What: what}) }

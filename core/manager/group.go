@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/election"
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/node"
 	"hyperscale/core/quorum"
 	"hyperscale/core/swim"
@@ -62,6 +63,7 @@ func (m *Machine) quorumConfig(self node.Addr, members []node.Addr, links uplink
 	}
 	l := &c.Lease
 	l.Lease, l.AttemptTimeout, l.Granularity, l.Recover = m.config.SubjobLease, m.config.QuorumTimeout, window.Granularity, m.config.Recover
+	l.Records = subjob.Records{}
 	l.RetryMax = min(l.RetryMax, l.Lease/4)
 	l.RetryMin = min(l.RetryMin, l.RetryMax/2)
 	// An expired subjob has RenewalTimeout less this lease before its shards stop.

@@ -24,6 +24,7 @@ type events struct {
 	shed      *prometheus.CounterVec
 	claims    *prometheus.CounterVec
 	ignored   prometheus.Counter
+	forged    *prometheus.CounterVec
 	used      *prometheus.GaugeVec
 	bounds    *prometheus.GaugeVec
 	near      *prometheus.GaugeVec
@@ -55,6 +56,7 @@ func newEvents() events {
 		shed:      vector("hyperscale_node_shed_requests_total", "What this node refused, dropped or gave up, by reason and by the priority of the message; none = it was about no message.", "reason", "priority"),
 		claims:    vector("hyperscale_worker_claims_refused_total", "Shards that this worker refused, by reason; slots = too many results wait for their managers.", "reason"),
 		ignored:   counter("hyperscale_node_ignored_messages_total", "Messages that made no sense in this state or to this role."),
+		forged:    vector("hyperscale_node_implausible_numbers_total", "Numbers and records of peers that this node rejected because no honest node can say them yet, by what they count.", "what"),
 		used:      gauges("hyperscale_node_bound_used", "How much of a bound is used; beyond the bound the node rejects requests."),
 		bounds:    gauges("hyperscale_node_bound_limit", "The bound, by the name of its setting."),
 		near:      gauges("hyperscale_node_bound_near", "1 while 80 % of the bound are used, at workers 70 %, else 0."),
@@ -66,7 +68,7 @@ func newEvents() events {
 }
 
 func (e *events) register(r *prometheus.Registry) {
-	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.budgets, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.used, e.bounds, e.near)
+	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.budgets, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.forged, e.used, e.bounds, e.near)
 	e.executors.register(r)
 	e.gates.register(r)
 	e.alerts.register(r)
@@ -111,6 +113,8 @@ func (e *events) observe(ev node.Event) {
 		}
 	case event.Ignored:
 		e.ignored.Inc()
+	case event.Implausible:
+		e.forged.WithLabelValues(ev.What).Inc()
 	case event.BoundUsed:
 		e.used.WithLabelValues(ev.Setting).Set(float64(ev.Used))
 		e.bounds.WithLabelValues(ev.Setting).Set(float64(ev.Bound))

@@ -47,7 +47,7 @@ func observed() []node.Event {
 		event.ShardEnded{State: message.WorkflowCompleted}, event.ShardLost{}, event.ExecutorGone{}, event.ExecutorWatched{State: "stuck"}, event.MemoryLevel{Level: "pressed"}, event.BudgetSpent{Scope: "workflow"}, event.FenceRefused{},
 		event.PeerRegistered{Role: node.RoleWorker}, event.PeerLost{Role: node.RoleWorker}, event.StoreFailed{}, event.Shed{Reason: event.ShedLane}, event.Shed{Reason: event.ShedSlots, Kind: message.KindShardDispatch},
 		event.BoundNear{Setting: "gate.files_max", Near: true}, event.BoundUsed{Setting: "gate.files_max", Used: 8, Bound: 10},
-		event.Ignored{}, event.Acted{}, event.LettersKept{Letters: 2, Bytes: 700}, event.DispatchesPaced{Rate: 50, Bound: 100},
+		event.Ignored{}, event.Implausible{What: "term"}, event.Acted{}, event.LettersKept{Letters: 2, Bytes: 700}, event.DispatchesPaced{Rate: 50, Bound: 100},
 		event.Alert{Alert: "queue-high", Severity: "warning", Change: event.AlertRaised}, event.Alert{Alert: "dead-letters", Severity: "warning", Change: event.AlertTaken},
 		event.Alert{Alert: "emergency", Severity: "critical", Change: event.AlertRaised}, event.Alert{Alert: "emergency", Severity: "critical", Change: event.AlertCleared},
 		event.CircuitChanged{State: "open"}, event.LoadChanged{Level: "emergency", Rank: 3}, event.JobBegan{Waited: time.Minute, Took: time.Second},

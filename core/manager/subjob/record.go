@@ -27,6 +27,15 @@ func SpillOf(b []byte) (message.FileDigest, bool) {
 	return r.Spilled, err == nil && r.Spilled != message.FileDigest{}
 }
 
+// Records reads the records of managers for their registers.
+type Records struct{}
+
+// Readable implements lease.Records.
+func (Records) Readable(_ message.JobID, b []byte) bool {
+	var r record.Subjob
+	return record.Read(b, &r) == nil
+}
+
 // Record encodes what a later holder needs to continue the subjob.
 func (p *Subjob) Record(now node.Instant) []byte {
 	r := record.Subjob{
