@@ -149,6 +149,7 @@ func (g *Group) heard(env node.Env, in *node.Input, group string, incarnation ui
 	}
 	i, known := g.table.find(from.ID)
 	if known && g.table.records[i].incarnation == incarnation && i != 0 {
+		g.table.records[i].ahead = 0
 		return i, true
 	}
 	if i == 0 && known || incarnation < firstOf(from.Incarnation) {

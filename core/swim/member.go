@@ -65,6 +65,7 @@ type record struct {
 	state       State
 	listed      bool   // it is in Group.order
 	queued      bool   // it is in the buffer of news
+	ahead       uint8  // how often others have raised its run since its own last word
 	rare        uint32 // index + 1 in the slab of its state, 0 for none
 }
 

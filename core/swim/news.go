@@ -1,7 +1,6 @@
 package swim
 
 import (
-	"math"
 	"slices"
 
 	"hyperscale/core/event"
@@ -14,6 +13,7 @@ type tracker struct {
 	gossiper
 	doubted int // deaths in this page of a list that were sent to their subjects
 	hold    hold
+	driven  node.Instant // when this node last refuted an incarnation that it never had; 0: never
 	changes []Change
 	spare   []Change // the result of the last Take
 }
@@ -82,6 +82,56 @@ func (g *tracker) refuted(n *message.SwimNews, i uint32) bool {
 	return r.state == Alive && !r.queued && n.Incarnation < r.incarnation
 }
 
+// Only a member itself raises its incarnation, and its run rises by one at each start. News of others
+// raise it by bounded steps, so that the member can always refute them: docs/ownership.md, "A member
+// that lies", has the arithmetic.
+const (
+	runMax    = 1 << 31 // no node starts so often: news of such a run are forged
+	runFar    = 1 << 21 // above a node's own run, as it may have lost the count of its starts
+	runStep   = 1 << 8  // above the run that this node knows
+	aheadMax  = 4       // such steps until the member itself is heard
+	refutesUp = 1 << 28 // refutations of one run that this node has not heard of
+)
+
+// leaps reports whether news raise a member's run further than others than itself may.
+func (g *tracker) leaps(env node.Env, n *message.SwimNews, about subject, how source) bool {
+	run, refutations := n.Incarnation>>32, n.Incarnation&(1<<32-1)
+	if run >= runMax {
+		return true
+	}
+	if how == byItself {
+		return false
+	}
+	if !about.known {
+		return run > runFar/2 || refutations > refutesUp
+	}
+	r := &g.table.records[about.place]
+	known := r.incarnation >> 32
+	switch {
+	case run < known:
+		return false
+	case run == known:
+		return refutations > r.incarnation&(1<<32-1)+refutesUp
+	case about.place == 0 && run <= env.Self().Incarnation+runFar:
+		return refutations > refutesUp
+	case about.place == 0:
+		return run > known+runStep*aheadMax || refutations > refutesUp || !g.refutes(env.Now())
+	}
+	return run > known+runStep || r.ahead >= aheadMax || refutations > refutesUp
+}
+
+// implausible reports news that raise a member's run too far.
+func (g *tracker) implausible(env node.Env, from node.Peer, n *message.SwimNews, about subject, how source) {
+	held, name := uint64(0), message.Name(message.KindSwimGossip)
+	if about.known {
+		held = g.table.records[about.place].incarnation
+	}
+	if how == byList {
+		name = message.Name(message.KindSwimList)
+	}
+	env.Emit(event.Implausible{Peer: from.ID, Message: name, What: "incarnation", Said: n.Incarnation, Held: held})
+}
+
 // hear merges one piece of news: the higher incarnation wins, and at equal ones the worse
 // state, so that the order of news does not matter.
 func (g *tracker) hear(env node.Env, from node.Peer, n *message.SwimNews, how source) {
@@ -95,8 +145,9 @@ func (g *tracker) hearOf(env node.Env, from node.Peer, n *message.SwimNews, abou
 	switch {
 	case n.Node == "" || len(n.Node) > idMax || len(n.Addr) > addrMax || len(n.By) > idMax || state > Left || n.Incarnation == 0 || n.Age < 0:
 		return
-	case state != Alive && n.Incarnation == math.MaxUint64:
-		return // no higher incarnation could refute it
+	case g.leaps(env, n, about, how):
+		g.implausible(env, from, n, about, how)
+		return
 	}
 	i := about.place
 	switch {
@@ -105,6 +156,11 @@ func (g *tracker) hearOf(env node.Env, from node.Peer, n *message.SwimNews, abou
 	case i == 0:
 		g.accused(env, from, n)
 	case n.Incarnation > g.table.records[i].incarnation:
+		if r := &g.table.records[i]; how == byItself {
+			r.ahead = 0
+		} else if n.Incarnation>>32 > r.incarnation>>32 {
+			r.ahead++
+		}
 		g.merge(env, i, n, how)
 	case n.Incarnation == g.table.records[i].incarnation:
 		g.buffer.echo(&g.table.records[i], i, state)
@@ -259,9 +315,6 @@ func (g *tracker) accused(env node.Env, from node.Peer, n *message.SwimNews) {
 	if g.leaving || n.Incarnation < self.incarnation || n.State == uint8(Alive) && n.Incarnation == self.incarnation {
 		return
 	}
-	if n.Incarnation == math.MaxUint64 {
-		return // no incarnation is above it
-	}
 	g.set(0, n.Incarnation+1, Alive)
 	if n.State != uint8(Alive) {
 		g.bump(1)
@@ -274,6 +327,16 @@ func (g *tracker) accused(env node.Env, from node.Peer, n *message.SwimNews) {
 	if from.Addr != "" {
 		env.Datagram(from.Addr, &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation()})
 	}
+}
+
+// refutes reports whether this node may refute a run that it can never have had: once an interval of
+// probes, so that forged news drive it up slowly.
+func (g *tracker) refutes(now node.Instant) bool {
+	if g.driven != 0 && now.Sub(g.driven) < g.config.ProbeInterval {
+		return false
+	}
+	g.driven = now
+	return true
 }
 
 // doubt handles a death in another's list that this node does not know: after a cut has healed,
