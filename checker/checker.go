@@ -204,6 +204,9 @@ func (c *Checker) Violations() []Violation { return c.log.First() }
 // Broken returns the number of violations, including those that the log dropped.
 func (c *Checker) Broken() int { return c.log.Count() }
 
+// Excuse sets which violations this history may show: what a member that lies can do.
+func (c *Checker) Excuse(may func(Violation) bool) { c.log.Excuse = may }
+
 // Violate records a violation that the caller saw, such as a scenario that plays a client.
 func (c *Checker) Violate(invariant string, r Record, format string, args ...any) {
 	c.log.Violate(invariant, r, format, args...)

@@ -30,13 +30,21 @@ const violationsMax = 20
 type Log struct {
 	first []Violation
 	count int
+
+	Excuse func(Violation) bool // says that a violation is one that this history may show; nil: none is
 }
 
 // Violate adds a violation that the record shows.
 func (l *Log) Violate(invariant string, r Record, format string, args ...any) {
-	l.count++
-	if len(l.first) < violationsMax {
-		l.first = append(l.first, Violation{invariant, r.At, r.Node, fmt.Sprintf(format, args...)})
+	v := Violation{Invariant: invariant, At: r.At, Node: r.Node}
+	if l.Excuse != nil || len(l.first) < violationsMax {
+		v.Detail = fmt.Sprintf(format, args...)
+	}
+	if l.Excuse != nil && l.Excuse(v) {
+		return
+	}
+	if l.count++; len(l.first) < violationsMax {
+		l.first = append(l.first, v)
 	}
 }
 

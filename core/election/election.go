@@ -46,7 +46,8 @@ func New(c Config, p Poster) *Election {
 // Start loads term and vote. Call it when the node starts.
 func (e *Election) Start(env node.Env) {
 	e.round.nonce = env.Rand(node.PurposeElection).Uint64() >> 1
-	e.heard, e.started = env.Now(), env.Now()
+	e.started = env.Now()
+	e.heard = env.Now()
 	e.load(env)
 	if e.blank() {
 		e.join(env)

@@ -34,7 +34,7 @@ func TestAMemberRefutesWhatALiarSays(t *testing.T) {
 			w.ReceiveDatagram(gossip("c", n))
 		}
 		if far && named == 0 {
-			rt.Fatal("nobody names c")
+			rt.Fatal("no member names c")
 		}
 		b, _ := g.Find("b")
 		if self := g.Incarnation() >> 32; self > 1+runFar+1 || b.Run() > 1+aheadMax*runStep+2 {

@@ -7,6 +7,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/plan"
 	"hyperscale/core/uplink"
 	"hyperscale/core/worker/cores"
 )
@@ -104,6 +105,10 @@ func wanted(d *message.ShardDispatch, total int) string {
 	return fmt.Sprintf("%d cores", d.Cores)
 }
 
+// runMax bounds what a plan lasts, and what a gate gives it: a worker that believes more sets a timer
+// beyond its clock.
+const runMax = plan.DurationMax + plan.TimeoutMax
+
 // unfit says why the worker cannot take a dispatch, whatever cores are free.
 func (m *orders) unfit(d *message.ShardDispatch) (message.Code, string) {
 	switch {
@@ -115,6 +120,8 @@ func (m *orders) unfit(d *message.ShardDispatch) (message.Code, string) {
 		return message.CodeBadPlan, fmt.Sprintf("fence = %v has a zero, all its subjobs begin at 1", d.Fence)
 	case len(d.Workflow) > 256 || d.Timeout < 0 || d.Duration < 0 || d.RunTimeout < 0:
 		return message.CodeBadPlan, fmt.Sprintf("a duration is negative or the workflow's name has %d bytes, 256 is the bound", len(d.Workflow))
+	case d.Timeout > runMax || d.Duration > runMax || d.RunTimeout > runMax:
+		return message.CodeBadPlan, fmt.Sprintf("a duration is above %v, which no plan of a gate has", runMax)
 	case int(d.Cores) > m.cores.Total():
 		return message.CodeNoCores, fmt.Sprintf("wants %d cores, this worker has %d", d.Cores, m.cores.Total())
 	case d.Tenancy > message.TenancyMachine:

@@ -76,6 +76,9 @@ func (s *Cluster) Build(t Topology) {
 		s.Gates = append(s.Gates, s.addNode(sim.Spec{ID: id, Role: node.RoleGate, Place: stage.Datacenter(i % t.Datacenters), New: func() node.Machine {
 			own := g
 			own.Recover = s.Recovers[id]
+			if s.topology.Lies.by(id) {
+				return newLiar(s, node.RoleGate, gate.New(own))
+			}
 			if s.topology.Open {
 				return openWrapper{gate.New(own)}
 			}
@@ -99,7 +102,9 @@ func (s *Cluster) Build(t Topology) {
 		}
 		// Each client prefers another gate, and knows all.
 		for k := range gates {
-			c.Gates = append(c.Gates, gates[(i+k)%len(gates)])
+			if at := (i + k) % len(gates); !t.Lies.by(s.Gates[at]) {
+				c.Gates = append(c.Gates, gates[at])
+			}
 		}
 		spec := sim.Spec{ID: node.ID(fmt.Sprintf("client-%d", i+1)), Role: node.RoleClient, Place: stage.Datacenter(i % t.Datacenters), New: func() node.Machine {
 			return client.New(c)
@@ -138,6 +143,9 @@ func (s *Cluster) datacenterNodes(d int, gates, past []node.Addr) {
 		s.addNode(sim.Spec{ID: id, Role: node.RoleManager, Place: name, New: func() node.Machine {
 			own := m
 			own.Recover = s.Recovers[id]
+			if s.topology.Lies.by(id) {
+				return newLiar(s, node.RoleManager, manager.New(own))
+			}
 			return s.wrap(id, manager.New(own))
 		}})
 		s.Managers = append(s.Managers, id)
@@ -159,6 +167,9 @@ func (s *Cluster) datacenterNodes(d int, gates, past []node.Addr) {
 	for i := range s.topology.Workers {
 		id := node.ID(fmt.Sprintf("worker-%s-%d", name, i+1))
 		s.Workers = append(s.Workers, s.addNode(sim.Spec{ID: id, Role: node.RoleWorker, Place: name, Cores: w.Cores, Model: model, New: func() node.Machine {
+			if s.topology.Lies.by(id) {
+				return newLiar(s, node.RoleWorker, worker.New(w))
+			}
 			return s.wrap(id, worker.New(w))
 		}}))
 	}
