@@ -38,5 +38,5 @@
 // set.
 //
 // Read config.go, seat.go, store.go, epoch.go, leadership.go, lead.go, election.go
-// (messages, timers), stand.go, follow.go, vote.go, join.go, sizes.go, rest.go.
+// (messages, timers), trust.go, stand.go, follow.go, vote.go, join.go, sizes.go, rest.go.
 package election
