@@ -25,6 +25,7 @@ const (
 	kindDrain
 	kindList
 	kindReplay
+	kindSeat
 )
 
 // wish is what a command was given.
@@ -36,6 +37,7 @@ type wish struct {
 	list   *listing.Listing // of all gates' jobs
 	dead   bool             // of dead letters alone
 	replay *message.JobReplay
+	seat   *message.SeatReplace
 }
 
 // command is a request without a final answer.
@@ -114,6 +116,8 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 		c.kind = kindCluster
 	case *message.DrainRequest:
 		c.kind, c.drain = kindDrain, b
+	case *message.SeatReplace:
+		c.kind, c.seat = kindSeat, b
 	case *message.JobListQuery:
 		c.kind, c.list, c.dead = kindList, listing.New(m.config.ListMax), b.Dead
 	case *message.JobReplay:
@@ -196,6 +200,10 @@ func (c *command) question() node.Message {
 		d := *c.drain
 		d.Request = c.request
 		return &d
+	case kindSeat:
+		o := *c.seat
+		o.Request = c.request
+		return &o
 	case kindList:
 		return &message.JobListQuery{Request: c.request, After: c.list.After(), Dead: c.dead}
 	case kindReplay:
