@@ -8,9 +8,10 @@
 //
 // Invariants:
 //
-//	REDACT-1 No text that a Mask returns contains a known value: as it is, escaped for a
-//	         URL, JSON or a Go string, in base64 at any offset, or in hex. Nor does it contain
-//	         a long beginning of one, as excerpts have.
+//	REDACT-1 No text that a Mask returns contains a known value: as it is, escaped once or twice
+//	         for a URL, JSON, a page or a Go string, in base64 at any offset, also of an escaped
+//	         value and within a URL, or in hex. Nor does it contain a long beginning of one, as
+//	         excerpts have.
 //	REDACT-2 Masking a masked text changes nothing.
 //
 // An example:

@@ -32,14 +32,24 @@ func forms(values []string) []string {
 	}
 	for _, value := range values {
 		for _, v := range pieces(value) {
-			add(ValueMin, v, lowerHex(url.QueryEscape(v)), url.QueryEscape(v), lowerHex(url.PathEscape(v)), url.PathEscape(v),
-				strings.ReplaceAll(url.QueryEscape(v), "+", "%20"), quoted(v), inner(strconv.Quote(v)), html.EscapeString(v),
-				hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v))))
-			add(codedMin, coded(v)...)
+			add(ValueMin, hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v))))
+			for _, once := range escaped(v) {
+				add(ValueMin, escaped(once)...)
+				for _, c := range coded(once) {
+					add(codedMin, c, url.QueryEscape(c), lowerHex(url.QueryEscape(c)))
+				}
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	return all
+}
+
+// escaped is a value as it is, and as an address, JSON, a Go string or a page has it. A program that
+// escapes a value itself, and a log of JSON, escape it twice.
+func escaped(v string) []string {
+	query, path := url.QueryEscape(v), url.PathEscape(v)
+	return []string{v, lowerHex(query), query, lowerHex(path), path, strings.ReplaceAll(query, "+", "%20"), quoted(v), inner(strconv.Quote(v)), html.EscapeString(v)}
 }
 
 // pieces are a value, and its lines: a dump shows them apart.

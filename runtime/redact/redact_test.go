@@ -83,6 +83,37 @@ func TestNoFormIsLeft(t *testing.T) {
 	})
 }
 
+// TestTwice: what a program escapes or encodes itself, a URL or a log of JSON escapes again.
+func TestTwice(t *testing.T) {
+	const value = "Zq&\"é+/=%<'w17dxV"
+	quote := func(s string) string {
+		b, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Trim(string(b), `"`)
+	}
+	steps := map[string]func(string) string{
+		"query": url.QueryEscape, "path": url.PathEscape, "json": quote, "go": func(s string) string { return strings.Trim(strconv.Quote(s), `"`) },
+	}
+	mask := New([]string{value})
+	for a, first := range steps {
+		for b, second := range steps {
+			if got := mask.Values("at " + second(first(value)) + " end"); got != "at *** end" {
+				t.Errorf("%s in %s: %q", a, b, got)
+			}
+		}
+		for before := range 3 {
+			in := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", before) + first(value)))
+			for _, text := range []string{in, url.QueryEscape(in)} {
+				if got := mask.Values(text); !strings.Contains(got, Hidden) || len(got) > len("eHh4***xxxx%3D%3D") {
+					t.Errorf("%s in base64 behind %d bytes: %q", a, before, got)
+				}
+			}
+		}
+	}
+}
+
 func TestStatsAreMasked(t *testing.T) {
 	s := message.Stats{Logs: []string{"token hunter2"}, Steps: []message.StepStats{{Errors: []message.ErrorCount{{Kind: "not hunter2", Example: "GET http://a/?q=hunter2"}}}}}
 	New([]string{"hunter2"}).Stats(&s)
