@@ -23,6 +23,7 @@ type cluster struct {
 	gate, manager *process
 	workers       []*process
 	workerArgs    []string // of each, beside its own
+	trust         []string // of each node and client: --cluster-secret, or nothing
 	gateAddr      string
 	managerAddr   string
 	admins        map[string]string
@@ -33,7 +34,7 @@ func (c *cluster) path(name string) string { return filepath.Join(c.dir, name) }
 // node starts one node, or starts it again.
 func (c *cluster) node(role, id, listen string, args ...string) *process {
 	c.t.Helper()
-	p := start(c.t, append([]string{role, "--id", id, "--listen", listen, "--admin", "127.0.0.1:0", "--data", c.path(id), "--history", c.path(id + ".jsonl")}, args...)...)
+	p := start(c.t, append([]string{role, "--id", id, "--listen", listen, "--admin", "127.0.0.1:0", "--data", c.path(id), "--history", c.path(id + ".jsonl")}, slices.Concat(args, c.trust)...)...)
 	c.admins[id] = p.await(`msg=up .*admin=(\S+)`)
 	return p
 }
@@ -60,15 +61,21 @@ func startCluster(t *testing.T, workers int) *cluster {
 func startClusterIn(t *testing.T, dir string, workers int, workerArgs ...string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, dir: dir, workers: make([]*process, workers), workerArgs: workerArgs, admins: map[string]string{}}
-	c.startGate(ownAddress(t))
+	c.begin()
+	return c
+}
+
+// begin starts the nodes.
+func (c *cluster) begin() {
+	c.t.Helper()
+	c.startGate(ownAddress(c.t))
 	c.gateAddr = c.gate.await(upLine)
-	c.startManager(ownAddress(t))
+	c.startManager(ownAddress(c.t))
 	c.managerAddr = c.manager.await(upLine)
 	for i := range c.workers {
 		c.startWorker(i + 1)
 	}
-	c.cores(workers)
-	return c
+	c.cores(len(c.workers))
 }
 
 // cores waits until so many are free.
@@ -76,7 +83,7 @@ func (c *cluster) cores(n int) {
 	c.t.Helper()
 	want := fmt.Sprintf(`"cores_free": %d`, n)
 	eventually(c.t, want, patience, func() bool {
-		p := start(c.t, "datacenters", "--json", "--gate", c.gateAddr)
+		p := start(c.t, append([]string{"datacenters", "--json", "--gate", c.gateAddr}, c.trust...)...)
 		return p.code() == 0 && strings.Contains(p.out.String(), want) && strings.Contains(p.out.String(), `"HEALTHY"`)
 	})
 }

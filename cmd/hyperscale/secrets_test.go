@@ -14,11 +14,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"unicode"
 
 	"hyperscale/cmd/hyperscale/internal/command"
 )
@@ -200,13 +202,16 @@ func TestFortySecretsAreWrittenNowhere(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "cluster"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c := startClusterIn(t, filepath.Join(dir, "cluster"), 1)
-	submit := append([]string{"submit", file, "--gate", c.gateAddr, "--wait", "--ui", "ci", "--log-level", "debug", "--history", "submit.jsonl"}, append(args, outs("submit")...)...)
+	ours := trustFile(t, secretValue(97))
+	c := &cluster{t: t, dir: filepath.Join(dir, "cluster"), workers: make([]*process, 1), admins: map[string]string{}, trust: []string{"--cluster-secret", ours}}
+	c.begin()
+	said = append(said, c.refusals(ours)...)
+	submit := append([]string{"submit", file, "--gate", c.gateAddr, "--cluster-secret", ours, "--wait", "--ui", "ci", "--log-level", "debug", "--history", "submit.jsonl"}, append(args, outs("submit")...)...)
 	killed := startAs(t, given, submit...)
 	said = append(said, killed, c.gate, c.manager, c.workers[0])
 	job := killed.await(`(?m)^([a-z0-9]{26})$`)
 	killed.await("RUNNING")
-	watch := startAs(t, given, "watch", job, "--gate", c.gateAddr, "--ui", "ci", "--out", "json=watch.json")
+	watch := startAs(t, given, "watch", job, "--gate", c.gateAddr, "--cluster-secret", ours, "--ui", "ci", "--out", "json=watch.json")
 	said = append(said, watch)
 	for _, pid := range children(c.workers[0].cmd.Process.Pid) {
 		if _, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err == nil {
@@ -214,8 +219,8 @@ func TestFortySecretsAreWrittenNowhere(t *testing.T) {
 		}
 		_ = syscall.Kill(pid, syscall.SIGABRT) // it prints what it does
 	}
-	command(0, "status", "--cluster", "--gate", c.gateAddr)
-	command(0, "status", job, "--gate", c.gateAddr)
+	command(0, "status", "--cluster", "--gate", c.gateAddr, "--cluster-secret", ours)
+	command(0, "status", job, "--gate", c.gateAddr, "--cluster-secret", ours)
 	for id, admin := range c.admins {
 		for _, page := range []string{"metrics", "healthz", "readyz"} {
 			if r, err := http.Get("http://" + admin + "/" + page); err == nil {
@@ -256,6 +261,48 @@ func TestFortySecretsAreWrittenNowhere(t *testing.T) {
 	}
 }
 
+// trustFile returns a file with the secret of a cluster.
+func trustFile(t *testing.T, secret string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "trust") // the user's own: not among the outputs
+	if err := os.WriteFile(file, []byte("# of a test\n"+secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// refusals provokes what nodes and clients say of secrets: another one, none, one that is too weak,
+// a file that becomes of no use while a node has it, garbage. It returns who says it.
+func (c *cluster) refusals(ours string) []*process {
+	t := c.t
+	t.Helper()
+	theirs := trustFile(t, secretValue(96))
+	others := start(t, "worker", "--id", "stranger", "--listen", "127.0.0.1:0", "--data", c.path("stranger"), "--datacenter", "here", "--managers", c.managerAddr, "--cluster-secret", theirs)
+	others.await("the peer's secret is")
+	none := start(t, "worker", "--id", "open", "--listen", "127.0.0.1:0", "--data", c.path("open"), "--datacenter", "here", "--managers", c.managerAddr)
+	none.await("the peer's secret is")
+	weak := run(t, command.ExitFailed, "datacenters", "--gate", c.gateAddr, "--cluster-secret", trustFile(t, secretValue(95)[:15]))
+	weak.says("has 1[56] bytes, must have at least 16")
+	c.manager.await("a connection was refused.*the peer's secret is")
+
+	before, err := os.ReadFile(ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoilt := strings.ReplaceAll(string(before), secretValue(97), secretValue(94)+"\n"+secretValue(94))
+	for _, text := range []string{spoilt, string(before)} {
+		if err := os.WriteFile(ours, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if text == spoilt {
+			c.gate.await("the cluster's secrets changed and are of no use")
+		} else {
+			c.gate.await(`msg="the cluster's secrets changed"`)
+		}
+	}
+	return []*process{others, none, weak}
+}
+
 // TestSecretsStayOnThisMachine: they are not sent to a gate elsewhere, and a gate that others
 // reach rejects them.
 func TestSecretsStayOnThisMachine(t *testing.T) {
@@ -281,14 +328,35 @@ func secretForms(value string) []string {
 	path := strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
 	all := []string{value, url.QueryEscape(value), path, url.PathEscape(value), strings.ToLower(path), string(quoted[1 : len(quoted)-1]), html.EscapeString(value),
 		strings.Trim(strconv.Quote(value), `"`), base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)), hex.EncodeToString([]byte(value))}
-	return append(all, strings.Split(value, "\n")...)
+	all = append(all, strings.ToUpper(hex.EncodeToString([]byte(value))))
+	return slices.Concat(all, inBase64(value), strings.Split(value, "\n"))
+}
+
+// inBase64 is the part of a value's encoding that does not depend on what stands around it, for each
+// place where it may begin.
+func inBase64(value string) (all []string) {
+	for before := range 3 {
+		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", before) + value))
+		all = append(all, text[(8*before+5)/6:(before+len(value))*8/6])
+	}
+	return all
+}
+
+// plain is the longest part of a value that no quotation changes, however often a text is quoted.
+func plain(value string) (longest string) {
+	for _, part := range strings.FieldsFunc(value, func(r rune) bool { return r > 'z' || !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
 }
 
 func findSecrets(t *testing.T, where, text string) {
 	t.Helper()
 	for n := range 100 {
 		value := secretValue(n)
-		for _, form := range append(secretForms(value), value[:8]) {
+		for _, form := range append(secretForms(value), value[:8], plain(value)) {
 			if at := strings.Index(text, form); at >= 0 {
 				t.Errorf("%s has secret %d: %q", where, n, text[max(0, at-80):min(len(text), at+80)])
 				break
