@@ -8,8 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +24,7 @@ import (
 	"hyperscale/core/node"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/host"
+	"hyperscale/runtime/seal"
 )
 
 // port is one that strangers reach, and how long it bears with them.
@@ -131,19 +135,47 @@ func TestStrangers(t *testing.T) {
 	all.Wait()
 }
 
-// testCrowd: a peer that holds more connections than a gate allows strangers does not keep
-// clients out.
+// testCrowd: strangers of many addresses that hold more connections than a gate allows, and say
+// nothing, half a handshake or garbage, keep no client out. They cost the gate less than 64 MiB.
 func testCrowd(t *testing.T) {
-	gate := start(t, "gate", "--id", "g", "--listen", "127.0.0.1:0", "--data", t.TempDir())
-	address := gate.await(upLine)
-	for range 2000 {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.Close() }() // it has said nothing
+	secret := filepath.Join(t.TempDir(), "secret")
+	run(t, command.ExitGood, "secret", "new", secret)
+	others, err := seal.Parse([]byte(seal.New()))
+	if err != nil {
+		t.Fatal(err)
 	}
-	run(t, command.ExitGood, "datacenters", "--gate", address)
+	opening := seal.NewRing("", others).Begin(true).Opening()
+	for _, sealed := range [][]string{nil, {"--cluster-secret", secret}} {
+		gate := start(t, append([]string{"gate", "--id", "g", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, sealed...)...)
+		address, pid := gate.await(upLine), gate.cmd.Process.Pid
+		before := memory(t, pid, "VmHWM")
+		texts := garbage(t)
+		texts["half an opening"] = opening[:len(opening)/2]
+		texts["another secret"] = opening
+		kinds := append(slices.Sorted(maps.Keys(texts)), slices.Repeat([]string{"nothing", "half an opening"}, len(texts))...)
+		for n := range 2000 {
+			from := net.TCPAddr{IP: net.IPv4(127, 1, byte(n>>8), byte(n))}
+			conn, err := (&net.Dialer{LocalAddr: &from}).Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }() // the gate may have closed it
+			text := texts[kinds[n%len(kinds)]]
+			_, _ = conn.Write(text[:min(len(text), 4096)]) // likewise
+			udp, err := net.Dial("udp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = udp.Write(text[:min(len(text), 1200)]) // no process answers
+			_ = udp.Close()
+		}
+		run(t, command.ExitGood, append([]string{"datacenters", "--gate", address}, sealed...)...)
+		if grown := memory(t, pid, "VmHWM") - before; grown > 64<<20 {
+			t.Errorf("2,000 strangers cost a gate %d MiB, secret %v", grown>>20, sealed)
+		} else {
+			t.Logf("2,000 strangers cost a gate %d MiB, secret %v", grown>>20, sealed)
+		}
+	}
 }
 
 // testHostilePorts sends garbage, lengths of 4 GiB and single bytes to each port of a cluster
