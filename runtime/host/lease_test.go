@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/uplink"
+	"hyperscale/runtime/seal"
 )
 
 // keeper is a member of a group of registers and nothing else: a command acquires
@@ -113,7 +115,7 @@ type keepers struct {
 	held  [3]atomic.Int64
 }
 
-func startKeepers(t testing.TB, length time.Duration) *keepers {
+func startKeepers(t testing.TB, length time.Duration, secret string) *keepers {
 	var set []node.Addr
 	for range 3 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -130,7 +132,7 @@ func startKeepers(t testing.TB, length time.Duration) *keepers {
 	for i, addr := range set {
 		n, err := Start(Options{
 			Role: node.RoleGate, ID: node.ID(fmt.Sprintf("gate-%d", i+1)), Cluster: "leases", Environment: "test",
-			Listen: string(addr), DataDir: t.TempDir(), Machine: newKeeper(addr, set, length, &g.held[i]),
+			Listen: string(addr), DataDir: t.TempDir(), Machine: newKeeper(addr, set, length, &g.held[i]), SecretFile: secret,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -161,14 +163,33 @@ func job(n int) *message.JobCancel {
 	return &message.JobCancel{Job: message.JobOf(fmt.Sprint("job ", n))}
 }
 
+// secretOf returns a file with a new secret, or none.
+func secretOf(t testing.TB, sealed bool) string {
+	t.Helper()
+	if !sealed {
+		return ""
+	}
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte(seal.New()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // BenchmarkAcquire measures how long an acquisition takes: two rounds, so two commits of a
-// majority. For comparison it measures a commit of one member alone and of all at once. In
-// production the members are three processes: here they share as many threads.
+// majority, without a secret and with one. For comparison it measures a commit of one member alone
+// and of all at once. In production the members are three processes: here they share as many
+// threads.
 func BenchmarkAcquire(b *testing.B) {
 	threads := runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(3 * threads)
 	defer runtime.GOMAXPROCS(threads)
-	g := startKeepers(b, 30*time.Second)
+	b.Run("plain", func(b *testing.B) { acquires(b, false) })
+	b.Run("sealed", func(b *testing.B) { acquires(b, true) })
+}
+
+func acquires(b *testing.B, sealed bool) {
+	g := startKeepers(b, 30*time.Second, secretOf(b, sealed))
 	g.ask(b, 0, job(-1)) // the group is founded
 	var acquires, commits, rounds []time.Duration
 	b.ReportAllocs()
@@ -204,8 +225,8 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// TestTenThousandLeases measures what it says, for as long as HYPERSCALE_BENCH_LEASES says. It
-// takes a minute and more, so it runs only on request.
+// TestTenThousandLeases measures what it says, for as long as HYPERSCALE_BENCH_LEASES says, without
+// a secret and with one. It takes minutes, so it runs only on request.
 func TestTenThousandLeases(t *testing.T) {
 	asked := os.Getenv("HYPERSCALE_BENCH_LEASES")
 	if asked == "" {
@@ -215,9 +236,14 @@ func TestTenThousandLeases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Run("plain", func(t *testing.T) { tenThousand(t, span, false) })
+	t.Run("sealed", func(t *testing.T) { tenThousand(t, span, true) })
+}
+
+func tenThousand(t *testing.T, span time.Duration, sealed bool) {
 	const leases = 10_000
 	const length = 30 * time.Second
-	g := startKeepers(t, length)
+	g := startKeepers(t, length, secretOf(t, sealed))
 	g.ask(t, 0, job(-1))
 	gate := make(chan struct{}, 64)
 	done := make(chan struct{})
@@ -235,13 +261,14 @@ func TestTenThousandLeases(t *testing.T) {
 	for range 64 {
 		<-done
 	}
-	before := cpu(t)
+	before, mallocs := cpu(t), allocations()
 	time.Sleep(span)
-	used := cpu(t) - before
+	used, made := cpu(t)-before, allocations()-mallocs
 	if held := g.held[0].Load(); held != leases {
 		t.Errorf("%d leases are held after %v, want %d", held, span, leases)
 	}
-	t.Logf("%d leases held: all three members together use %.1f %% of one core", leases, 100*used.Seconds()/span.Seconds())
+	t.Logf("%d leases held: all three members together use %.1f %% of one core, and allocate %.1f times a renewal",
+		leases, 100*used.Seconds()/span.Seconds(), float64(made)/(leases*span.Seconds()/(length/3).Seconds()))
 	killed := time.Now()
 	g.nodes[0].Kill()
 	for g.held[1].Load()+g.held[2].Load() < leases {
@@ -251,6 +278,13 @@ func TestTenThousandLeases(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	t.Logf("all owned again %v after their owner was killed, leases are %v", time.Since(killed).Round(time.Millisecond), length)
+}
+
+// allocations counts those of the process so far.
+func allocations() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.Mallocs
 }
 
 func cpu(t *testing.T) time.Duration {
