@@ -114,6 +114,9 @@ func (m *liar) lie(env node.Env) {
 		return
 	}
 	m.spare(r, reflect.ValueOf(body).Elem())
+	if body = sound(body); body == nil {
+		return // it has no victim yet, and the kind names one
+	}
 	m.lying.Forged[kind]++
 	if message.Posted(kind) && body.Size() <= message.DatagramBody && r.Chance(1, 2) {
 		all := slices.Concat(m.c.Gates, m.c.Managers, m.c.Workers)
