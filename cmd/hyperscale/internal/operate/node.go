@@ -67,6 +67,7 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 	signals := command.CatchInterrupts()
 	defer signals.Release()
 	var n *host.Node
+	var moved *loop.RestartError
 	for again := true; again; {
 		var err error
 		if n, err = startNode(c, nodeExtras{logger: logger, history: events}); err != nil {
@@ -76,7 +77,6 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 		c.Listen, c.Admin = fixed(c.Listen, n.Listens()), fixed(c.Admin, n.AdminAddr()) // for the next incarnation
 		select {
 		case <-n.Done():
-			var moved *loop.RestartError
 			if again = errors.As(n.Err(), &moved); !again {
 				return n.Err()
 			}
@@ -94,7 +94,10 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 		case <-ctx.Done():
 		}
 	}()
-	return n.Stop(ctx)
+	if err := n.Stop(ctx); !errors.As(err, &moved) {
+		return err
+	}
+	return nil // it was about to start again, and is to stop
 }
 
 // fixed returns the port that the system chose, if it was asked to choose one.
