@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -257,64 +256,6 @@ func (g *group) drains(file, url string) {
 	if r := readResult(t, out); r.Outcome != "COMPLETED" || len(r.Workflows[0].Lost) != 0 {
 		t.Errorf("%s, lost %+v", r.Outcome, r.Workflows[0].Lost)
 	}
-}
-
-// TestGatesAndAManagerReplaced: each gate in turn, and then a manager, loses its seat to a new node while a job
-// runs; some are dead by then, others go on. Jobs end once, whole, and the histories fit together.
-func TestGatesAndAManagerReplaced(t *testing.T) {
-	t.Parallel()
-	url, file := serveTarget(t, "--latency", "5ms"), write(t, "load.star", loadFile)
-	g := newGroup(t)
-	g.start("gate-1", "gate-2", "gate-3", "manager-1", "manager-2", "manager-3", "worker-1", "worker-2")
-	g.up()
-	run(t, command.ExitFailed, "members", "replace", "gate-2", g.gates["gate-3"], "--gate", list(g.gates)).says("has or had a seat")
-	for i, old := range []string{"gate-1", "gate-2", "gate-3", "manager-1"} {
-		wait, _, out := g.submit(file, url, 3*time.Second, "client-"+old)
-		g.replace(old, i%2 == 0)
-		wait.expect(command.ExitGood)
-		r := readResult(t, out)
-		adds(t, r)
-		if r.Outcome != "COMPLETED" || len(r.Workflows[0].Lost) != 0 {
-			t.Errorf("%s replaced: %s, lost %+v", old, r.Outcome, r.Workflows[0].Lost)
-		}
-		g.up()
-	}
-	run(t, command.ExitGood, "members", "list", "--gate", list(g.gates)).says("changed 3 times")
-	run(t, command.ExitUsage, "members", "replace", "mars:1", "venus:1", "--gate", list(g.gates)).says("no gate has the address mars:1")
-	judge(t, g.dir)
-}
-
-// replace gives a node's seat to a new one, whose number is three higher.
-func (g *group) replace(old string, dead bool) {
-	g.t.Helper()
-	set := g.gates
-	if strings.HasPrefix(old, "manager") {
-		set = g.managers
-	}
-	if dead {
-		g.nodes[old].kill()
-	}
-	role, n, _ := strings.Cut(old, "-")
-	heir, address := fmt.Sprintf("%s-%s", role, string(n[0]+3)), ownAddress(g.t)
-	eventually(g.t, "the others bear it", patience, func() bool {
-		p := start(g.t, "members", "replace", set[old], address, "--gate", list(g.gates))
-		return p.code() == command.ExitGood && strings.Contains(p.out.String(), address+" has the seat of "+set[old])
-	})
-	delete(set, old)
-	set[heir] = address
-	g.start(heir)
-	if !dead {
-		g.nodes[old].await("another address has this member's seat")
-		g.nodes[old].signal(syscall.SIGTERM)
-	}
-	eventually(g.t, heir+" is ready", patience, func() bool {
-		r, err := http.Get("http://" + g.admins[heir] + "/readyz")
-		if err != nil {
-			return false
-		}
-		defer func() { _ = r.Body.Close() }() // its status says all
-		return r.StatusCode == http.StatusOK
-	})
 }
 
 // TestLostMajority: two of three gates return without their disks. The group does not admit

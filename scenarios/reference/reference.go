@@ -29,6 +29,7 @@ func reference() []stage.Scenario {
 			Name:    "storm-replaced",
 			Doc:     "The storm, without lost disks, while an operator gives the seats of two gates and of two managers of one datacenter to new nodes, one after the other, as soon as the others can bear it.",
 			Virtual: 5 * time.Minute,
+			Least:   stormLeast,
 			Build:   cluster.On(buildStormReplaced),
 		},
 		{

@@ -67,7 +67,6 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 	signals := command.CatchInterrupts()
 	defer signals.Release()
 	var n *host.Node
-	var moved *loop.RestartError
 	for again := true; again; {
 		var err error
 		if n, err = startNode(c, nodeExtras{logger: logger, history: events}); err != nil {
@@ -77,6 +76,7 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 		c.Listen, c.Admin = fixed(c.Listen, n.Listens()), fixed(c.Admin, n.AdminAddr()) // for the next incarnation
 		select {
 		case <-n.Done():
+			var moved *loop.RestartError
 			if again = errors.As(n.Err(), &moved); !again {
 				return n.Err()
 			}
@@ -94,10 +94,7 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 		case <-ctx.Done():
 		}
 	}()
-	if err := n.Stop(ctx); !errors.As(err, &moved) {
-		return err
-	}
-	return nil // it was about to start again, and is to stop
+	return n.Stop(ctx)
 }
 
 // fixed returns the port that the system chose, if it was asked to choose one.
