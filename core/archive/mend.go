@@ -22,12 +22,8 @@ func (a *Archive) Mend(env node.Env, named map[message.FileDigest]bool) {
 	if len(a.fellows) == 0 {
 		return
 	}
-	a.lacked = a.lacked[:0]
-	//lint:orderfree sorted below, and counted
+	//lint:orderfree sorted below
 	for d := range named {
-		if f := a.files[d]; d != (message.FileDigest{}) && (f == nil || f.disk != stored) {
-			a.lacked = append(a.lacked, d)
-		}
 		if a.files[d] == nil && d != (message.FileDigest{}) {
 			a.wanted = append(a.wanted, d)
 		}
@@ -40,15 +36,4 @@ func (a *Archive) Mend(env node.Env, named map[message.FileDigest]bool) {
 	}
 	a.begin(env)
 	a.arm(env)
-}
-
-// Lacks returns how many files this member's records name and its disk does not have, as of the last
-// Mend. A minority of disks may be lost only while each member lacks none.
-func (a *shelf) Lacks() (n int) {
-	for _, d := range a.lacked {
-		if f := a.files[d]; f == nil || f.disk != stored {
-			n++
-		}
-	}
-	return n
 }

@@ -25,7 +25,6 @@ const (
 	kindDrain
 	kindList
 	kindReplay
-	kindSeat
 )
 
 // wish is what a command was given.
@@ -37,7 +36,6 @@ type wish struct {
 	list   *listing.Listing // of all gates' jobs
 	dead   bool             // of dead letters alone
 	replay *message.JobReplay
-	seat   *message.SeatReplace
 }
 
 // command is a request without a final answer.
@@ -116,8 +114,6 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 		c.kind = kindCluster
 	case *message.DrainRequest:
 		c.kind, c.drain = kindDrain, b
-	case *message.SeatReplace:
-		c.kind, c.seat = kindSeat, b
 	case *message.JobListQuery:
 		c.kind, c.list, c.dead = kindList, listing.New(m.config.ListMax), b.Dead
 	case *message.JobReplay:
@@ -200,10 +196,6 @@ func (c *command) question() node.Message {
 		d := *c.drain
 		d.Request = c.request
 		return &d
-	case kindSeat:
-		o := *c.seat
-		o.Request = c.request
-		return &o
 	case kindList:
 		return &message.JobListQuery{Request: c.request, After: c.list.After(), Dead: c.dead}
 	case kindReplay:

@@ -84,8 +84,6 @@ func (m *Machine) receive(env node.Env, in *node.Input) {
 		m.onAnswer(env, in, body.Request, kindCluster)
 	case *message.DrainAck:
 		m.onAnswer(env, in, body.Request, kindDrain)
-	case *message.SeatReplaced:
-		m.onAnswer(env, in, body.Request, kindSeat)
 	case *message.JobList:
 		m.onJobList(env, in, body)
 	default:

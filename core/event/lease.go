@@ -80,15 +80,6 @@ type GroupRefused struct {
 	Theirs string
 }
 
-// GroupMoved: this member's disk has a later set of its group than the configured one was. At the
-// change the node starts again in it, and each start reports it.
-type GroupMoved struct {
-	Group      string
-	Version    uint64
-	Set        string // by seat
-	Configured bool   // the configuration has these addresses
-}
-
 // GroupAlarm: an operator has to act on this member of a group.
 type GroupAlarm struct {
 	Group  string
@@ -132,9 +123,6 @@ func (GroupJoined) EventName() string { return "group-joined" }
 
 // EventName implements node.Event.
 func (GroupRefused) EventName() string { return "group-refused" }
-
-// EventName implements node.Event.
-func (GroupMoved) EventName() string { return "group-moved" }
 
 // EventName implements node.Event.
 func (GroupAlarm) EventName() string { return "group-alarm" }

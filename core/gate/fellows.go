@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"hyperscale/core/gate/places"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -26,7 +25,6 @@ type base struct {
 	retirement
 	hearing hearing
 	heardAt node.Instant // when hearing last changed
-	seat    seatAsk
 }
 
 // hearing says whether a gate hears managers. Gates gossip it: never renumber.
@@ -170,66 +168,3 @@ type retirement struct {
 
 // retiring says that this gate accepts no new job.
 func (r *retirement) retiring() bool { return r.draining || r.stopping }
-
-// seatAsk is the client that waits for the end of the last change of seats.
-type seatAsk struct {
-	tag     uint64
-	stream  node.StreamID
-	request message.RequestID
-}
-
-// onSeatReplace gives the seat of a gate, or of a manager, to another address. This gate changes the
-// set of gates itself. A manager of the same datacenter changes that of the managers.
-func (m *operations) onSeatReplace(env node.Env, in *node.Input, r *message.SeatReplace) {
-	set := m.group.Leases.Set().Members
-	a := &m.seat
-	a.tag, a.stream, a.request = a.tag+1, in.Stream, r.Request
-	switch mgr := m.fellowOf(r.Old); {
-	case r.Old == string(env.Self().Addr):
-		refuse(env, in.Stream, r.Request, message.CodeNotMember, "this gate is the one that leaves")
-	case slices.Contains(set, r.Old) || slices.Contains(set, r.New):
-		m.group.Replace(env, node.Addr(r.Old), node.Addr(r.New), a.tag)
-	case mgr != nil:
-		env.Send(mgr.Stream, &message.SeatOrder{Request: message.RequestID{Counter: a.tag}, Old: r.Old, New: r.New})
-	default:
-		refuse(env, in.Stream, r.Request, message.CodeSeatKept, "no gate has the address "+shortened(r.Old, detailMax)+", and no manager that has another one beside it")
-	}
-}
-
-// fellowOf returns a manager that is connected and belongs to the group of the one at an address.
-func (m *operations) fellowOf(address string) *places.Manager {
-	for _, d := range m.places.All() {
-		if !slices.ContainsFunc(d.Managers, func(mgr *places.Manager) bool { return string(mgr.Addr()) == address }) {
-			continue
-		}
-		for _, mgr := range d.Managers {
-			if string(mgr.Addr()) != address && mgr.Stream != 0 && mgr.Live {
-				return mgr
-			}
-		}
-	}
-	return nil
-}
-
-// onSeat answers the client of the last change of gates.
-func (m *operations) onSeat(env node.Env, s *quorum.Seat) {
-	r := &message.SeatReplaced{Request: message.RequestID{Counter: s.Tag}, Group: groupName, Version: s.Set.Version, Set: s.Set.Members}
-	if s.Err != nil {
-		r.Why = s.Err.Error()
-	}
-	m.onSeatReplaced(env, r)
-}
-
-// onSeatReplaced answers the client of the last change, of gates or of managers.
-func (m *base) onSeatReplaced(env node.Env, r *message.SeatReplaced) {
-	a := m.seat
-	switch {
-	case r.Request.Counter != a.tag:
-	case r.Why != "":
-		refuse(env, a.stream, a.request, message.CodeSeatKept, shortened(r.Why, detailMax))
-	default:
-		told := *r
-		told.Request = a.request
-		env.Send(a.stream, &told)
-	}
-}

@@ -81,7 +81,7 @@ func (m *Machine) startGroup(env node.Env) {
 		env.Halt("gate.gates = " + list(gates) + " must contain this gate's own address, " + string(self) + ": add it, or correct --advertise")
 		return
 	}
-	m.group = quorum.New(m.quorumConfig(self, gates).Seated(env))
+	m.group = quorum.New(m.quorumConfig(self, gates))
 	m.ledger.Start(m.group.Leases, m.group.Files)
 	m.group.Start(env)
 	env.SetTimer(node.Key(node.PartGate, node.GateStop), m.config.ManagerSilence) // then it is deaf, or hears
@@ -190,8 +190,6 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 		m.onClusterQuery(env, in, body)
 	case *message.DrainRequest:
 		m.onDrainRequest(env, in, body)
-	case *message.SeatReplace:
-		m.onSeatReplace(env, in, body)
 	case *message.ClientPing:
 		env.Send(in.Stream, &message.ClientPong{Counter: body.Counter})
 	default:
@@ -225,8 +223,6 @@ func (m *Machine) fromManager(env node.Env, in *node.Input) {
 		m.onProgress(env, in, body)
 	case *message.SubjobResult:
 		m.onSubjobResult(env, in, body)
-	case *message.SeatReplaced:
-		m.onSeatReplaced(env, body)
 	default:
 		ignore(env, in, "no gate expects it")
 	}
@@ -299,7 +295,5 @@ func (m *Machine) onReady(env node.Env, r quorum.Ready) {
 		m.onMember(env, r.Member)
 	case r.Drift != nil:
 		m.onDrift(*r.Drift)
-	case r.Seat != nil:
-		m.onSeat(env, r.Seat)
 	}
 }

@@ -203,8 +203,6 @@ func (m *base) onShed(env node.Env, in *node.Input) {
 		r = stub.Request
 	case *message.DrainRequest:
 		r = stub.Request
-	case *message.SeatReplace:
-		r = stub.Request
 	default:
 		ignore(env, in, "it found no room, and no gate answers it")
 		return

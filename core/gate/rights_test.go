@@ -29,7 +29,6 @@ func TestEachKindNeedsItsRight(t *testing.T) {
 		message.KindJobCancel:       {&message.JobCancel{Request: r, Job: job}, node.RightSubmit},
 		message.KindJobReplay:       {&message.JobReplay{Request: r, Job: job}, node.RightSubmit},
 		message.KindDrainRequest:    {&message.DrainRequest{Request: r, Node: "g1"}, node.RightOperate},
-		message.KindSeatReplace:     {&message.SeatReplace{Request: r, Old: "g1:1", New: "g9:1"}, node.RightOperate},
 		message.KindJobWatch:        {&message.JobWatch{Request: r, Job: job}, node.RightView},
 		message.KindJobQuery:        {&message.JobQuery{Request: r, Job: job}, node.RightView},
 		message.KindJobListQuery:    {&message.JobListQuery{Request: r}, node.RightView},

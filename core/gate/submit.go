@@ -88,9 +88,6 @@ func (m *desk) checkPlaces(s *message.JobSubmit) (message.Code, string) {
 	if int64(s.Count) > int64(len(known)) && len(known) > 0 {
 		return message.CodeUnknownDatacenter, fmt.Sprintf("count = %d: %d are known, %s", s.Count, len(known), strings.Join(known, ", "))
 	}
-	if len(known) == 0 && m.hearing == unsure && len(m.group.Members()) > 1 {
-		return message.CodeNotMember, "it has started a moment ago, and no manager has registered yet"
-	}
 	if len(known) == 0 {
 		return message.CodeNoDatacenter, "no manager has registered with this gate"
 	}

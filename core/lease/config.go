@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"hyperscale/core/lease/seats"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -22,12 +21,11 @@ const (
 )
 
 // Config describes one member of one group. All members of a group have the same Lease,
-// DriftPPM, Granularity and Members. The order of Members may differ while Version is 0.
+// DriftPPM, Granularity and Members; the order of Members may differ.
 type Config struct {
 	Group   string      // its name, at most 64 bytes, without slashes
 	Self    node.Addr   // which of Members this one is
 	Members []node.Addr // as configured, never as alive: a majority is counted of them
-	Set     seats.Set   // what the disk has once a seat was given to another address: Members are its members then; zero before
 
 	Lease          time.Duration // L: how long a grant lasts unless it is renewed
 	AttemptTimeout time.Duration // after this time an acquisition or a read reports that it waits

@@ -118,7 +118,7 @@ func (r *membership) becomeMember(env node.Env, s standing, how string) {
 	r.tell(Outcome{Kind: Ready})
 	for _, reg := range r.sorted() {
 		r.watchOver(env, reg)
-		if a := &reg.accepted; how == "restarted" && !reg.reaped && !a.Released && a.Token.Ordinal == r.ordinal(r.self) {
+		if a := &reg.accepted; how == "restarted" && !reg.reaped && !a.Released && a.Token.Ordinal == uint32(r.self+1) {
 			r.tell(Outcome{Kind: Vacant, Job: reg.job, Token: a.Token, Holder: r.c.Self, Record: a.Record, Vacancy: Vacancy{Mine: true}})
 		}
 		if reg.reaped {
@@ -158,28 +158,15 @@ func (r *membership) hailAll(env node.Env) {
 }
 
 func (r *membership) hail(env node.Env, to int, nonce uint64) {
-	if nonce == 0 {
-		r.peers[to].hailed = env.Now()
-	}
-	r.post.Post(env, r.set[to], r.hailOf(nonce))
-}
-
-// hailOf returns the answer to the hail of a nonce, or a hail if there is none.
-func (r *membership) hailOf(nonce uint64) *message.LeaseHail {
-	m := &message.LeaseHail{
-		Group: r.c.Group, Members: r.names, Standing: uint8(r.standing), Generation: r.gens[r.self], Epoch: r.epoch,
-		Nonce: nonce, Answer: nonce != 0,
-	}
+	m := &message.LeaseHail{Group: r.c.Group, Members: r.names, Standing: uint8(r.standing), Generation: r.gens[r.self], Epoch: r.epoch, Nonce: nonce, Answer: nonce != 0}
 	if !m.Answer {
 		m.Nonce = r.nonce
-	}
-	if s := r.c.Set; s.Version > 0 {
-		m.Version, m.Ordinals, m.Retired = s.Version, s.Ordinals, s.Retired
+		r.peers[to].hailed = env.Now()
 	}
 	if r.standing == mute {
 		m.Standing = uint8(blank) // a mute member asks only, and answers no hail
 	}
-	return m
+	r.post.Post(env, r.set[to], m)
 }
 
 // greet hails a peer that speaks before this member knows it.
@@ -208,7 +195,8 @@ func (r *membership) onHail(env node.Env, from int, m *message.LeaseHail) {
 	if !m.Answer && r.standing != mute && m.Nonce != 0 {
 		r.hail(env, from, m.Nonce)
 	}
-	if !r.hearSet(env, from, m) {
+	if !slices.Equal(m.Members, r.names) {
+		r.refuseSet(env, r.set[from], from, m)
 		return
 	}
 	p.differs = false

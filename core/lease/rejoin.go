@@ -382,8 +382,6 @@ func (r *membership) follow(env node.Env, t tag, err error) {
 		}
 	case joined:
 		r.onTakenOver(env, t.to, err)
-	case moved:
-		r.onMoved(env, err)
 	case erased:
 		if err == nil {
 			r.writes.erase = r.writes.erase[t.count:]

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"hyperscale/core/event"
-	"hyperscale/core/lease/seats"
 	"hyperscale/core/message"
 	"hyperscale/core/message/record"
 	"hyperscale/core/node"
@@ -16,7 +15,7 @@ import (
 // outcomes for its role. The other layers share it.
 type seat struct {
 	c        Config
-	set      []node.Addr // the members by seat: sorted, until a seat is given to another address
+	set      []node.Addr // the members, sorted
 	names    []string    // the same
 	n        int         // of members
 	majority int
@@ -29,9 +28,9 @@ type seat struct {
 	disks
 	floor   floor          // under the promises that this member has forgotten
 	unknown record.Unknown // fields of its mark that a newer version wrote
-	moving  *seats.Set     // the set that its mark gets, before this member starts again in it
 
-	remarks
+	note  []byte // of this member's role, to all
+	notes []Note // by member: the last that came from it
 
 	calls    uint64
 	outcomes []Outcome
@@ -39,18 +38,12 @@ type seat struct {
 }
 
 func newSeat(c Config) seat {
-	s := seat{c: c, set: slices.Clone(c.Members), n: len(c.Members), majority: c.Majority()}
-	if c.Set.Version == 0 {
-		slices.Sort(s.set)
-	}
+	s := seat{c: c, set: slices.Sorted(slices.Values(c.Members)), n: len(c.Members), majority: c.Majority()}
 	s.self = slices.Index(s.set, c.Self)
 	for _, a := range s.set {
 		s.names = append(s.names, string(a))
 	}
 	s.floor.of, s.floor.self = make([]uint64, s.n), s.self
-	if c.Set.Version == 0 {
-		s.c.Set = seats.Founded(s.names)
-	}
 	s.gens, s.notes = make([]uint64, s.n), make([]Note, s.n)
 	return s
 }
@@ -61,12 +54,6 @@ type disks struct {
 	told    []uint64   // gens as the last frames said
 	unsaved bool       // the disk does not have gens as they are
 	claims  [][]uint64 // by member: generations that it said of other members' disks; nil until one is above gens
-}
-
-// remarks are what the members' roles tell each other.
-type remarks struct {
-	note  []byte // of this member's role, to all
-	notes []Note // by member: the last that came from it
 }
 
 // Note is what the role of another member tells beside its answers, as it knew when it answered. A
@@ -125,19 +112,13 @@ func (r *seat) First(a node.Addr) bool {
 	return i >= 0 && r.epoch > 0 && r.gens[i] <= epochGenerations(r.epoch)
 }
 
-// Set returns the set of this member. The caller must not change it.
-func (r *seat) Set() seats.Set { return r.c.Set }
-
-// Address returns the member that chose a token; empty: it has no seat now.
-func (r *seat) Address(t message.LeaseToken) node.Addr {
-	if i := slices.Index(r.c.Set.Ordinals, uint64(t.Ordinal)); i >= 0 {
-		return r.set[i]
+// addrOf returns the member that chose a token.
+func (r *seat) addrOf(t message.LeaseToken) node.Addr {
+	if t.Ordinal < 1 || int(t.Ordinal) > r.n {
+		return ""
 	}
-	return ""
+	return r.set[t.Ordinal-1]
 }
-
-// ordinal is that of a member in tokens.
-func (r *seat) ordinal(member int) uint32 { return uint32(r.c.Set.Ordinals[member]) }
 
 func (r *seat) rank(job message.JobID) int {
 	if r.c.Order == nil {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"hyperscale/core/event"
-	"hyperscale/core/lease/seats"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -163,25 +162,11 @@ func (h *host) begin() {
 	h.self.Incarnation++
 	h.run++
 	h.timers = map[node.TimerKey]uint64{}
+	h.r = New(h.config, h)
 	h.start = true
-	h.r = New(h.seated(), h)
 	h.r.Start(h)
 	h.start = false
 	h.drain()
-}
-
-// seated is the configuration with the set of the disk.
-func (h *host) seated() Config {
-	c := h.config
-	set, moved := seats.OnDisk((*disk)(h), c.Group)
-	if !moved || !slices.Contains(set.Members, string(c.Self)) {
-		return c
-	}
-	c.Set, c.Members = set, nil
-	for _, a := range set.Members {
-		c.Members = append(c.Members, node.Addr(a))
-	}
-	return c
 }
 
 func (h *host) crash(disk bool) {
@@ -231,21 +216,12 @@ func (h *host) Emit(e node.Event) {
 
 func (h *host) Answer(node.CommandID, node.Message) { panic("no commands") }
 func (h *host) Halt(reason string)                  { panic("halt: " + reason) }
-func (h *host) Restart(string) {
-	run := h.run
-	h.g.after(0, func() {
-		if h.run == run {
-			h.crash(false)
-			h.begin()
-		}
-	})
-}
-func (h *host) Datagram(node.Addr, node.Message) { panic("not posted") }
-func (h *host) Open(node.Addr) node.StreamID     { panic("no streams") }
-func (h *host) Backlog(node.StreamID) (int, int) { panic("no streams") }
-func (h *host) Send(node.StreamID, node.Message) { panic("no streams") }
-func (h *host) Close(node.StreamID)              { panic("no streams") }
-func (h *host) CancelTimer(k node.TimerKey)      { delete(h.timers, k) }
+func (h *host) Datagram(node.Addr, node.Message)    { panic("not posted") }
+func (h *host) Open(node.Addr) node.StreamID        { panic("no streams") }
+func (h *host) Backlog(node.StreamID) (int, int)    { panic("no streams") }
+func (h *host) Send(node.StreamID, node.Message)    { panic("no streams") }
+func (h *host) Close(node.StreamID)                 { panic("no streams") }
+func (h *host) CancelTimer(k node.TimerKey)         { delete(h.timers, k) }
 func (h *host) SetTimer(k node.TimerKey, d time.Duration) {
 	if d < 0 {
 		panic(fmt.Sprintf("%v set to %v", k, d))

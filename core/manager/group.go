@@ -9,7 +9,6 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
 	"hyperscale/core/manager/subjob"
-	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/quorum"
 	"hyperscale/core/swim"
@@ -39,7 +38,7 @@ func (m *Machine) onStart(env node.Env) {
 	m.gates = uplink.New(up, slices.Concat(m.config.Gates, m.config.Seeds))
 	up.Group, up.Role, up.Remedy = linksFellows, node.RoleManager, "--managers"
 	up.Beats, up.Beat = true, m.config.Heartbeat
-	group := m.quorumConfig(self, members, up).Seated(env)
+	group := m.quorumConfig(self, members, up)
 	if err := group.Validate(); err != nil {
 		env.Halt(err.Error())
 		return
@@ -131,27 +130,7 @@ func (m *Machine) onReady(env node.Env, r quorum.Ready) {
 		m.sweepStrays(env)
 	case r.Member != nil:
 		m.onMember(env, r.Member)
-	case r.Seat != nil:
-		m.onSeat(env, r.Seat)
 	}
-}
-
-// seatAsk is the gate that waits for the end of the last change of seats.
-type seatAsk struct {
-	tag     uint64
-	stream  node.StreamID
-	request message.RequestID
-}
-
-func (m *Machine) onSeat(env node.Env, s *quorum.Seat) {
-	if s.Tag != m.seat.tag {
-		return
-	}
-	told := &message.SeatReplaced{Request: m.seat.request, Group: m.config.Datacenter, Version: s.Set.Version, Set: s.Set.Members}
-	if s.Err != nil {
-		told.Why = s.Err.Error()
-	}
-	env.Send(m.seat.stream, told)
 }
 
 func (m *Machine) onLease(env node.Env, o *lease.Outcome) {

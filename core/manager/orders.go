@@ -166,10 +166,6 @@ func (m *gateSide) onGateMessage(env node.Env, l *uplink.Link, in *node.Input) {
 		m.onSubjobAbort(env, l, msg)
 	case *message.SubjobResultAck:
 		m.onSubjobResultAck(env, l, msg)
-	case *message.SeatOrder:
-		m.orders++
-		m.seat = seatAsk{tag: m.orders, stream: in.Stream, request: msg.Request}
-		m.group.Replace(env, node.Addr(msg.Old), node.Addr(msg.New), m.orders)
 	default:
 		ignored(env, in, "a manager has no use for it from a gate")
 	}

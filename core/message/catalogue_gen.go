@@ -103,11 +103,6 @@ const (
 	KindWorkflowEnded    node.Kind = 151
 	KindManagerAlerts    node.Kind = 153
 	KindAlertNote        node.Kind = 154
-	KindSeatReplace      node.Kind = 161
-	KindSeatReplaced     node.Kind = 162
-	KindSeatAsk          node.Kind = 163
-	KindSeatWord         node.Kind = 164
-	KindSeatOrder        node.Kind = 165
 )
 
 // New returns an empty message of a kind, or nil when the catalogue has none.
@@ -307,16 +302,6 @@ func New(k node.Kind) Body {
 		return &ManagerAlerts{}
 	case KindAlertNote:
 		return &AlertNote{}
-	case KindSeatReplace:
-		return &SeatReplace{}
-	case KindSeatReplaced:
-		return &SeatReplaced{}
-	case KindSeatAsk:
-		return &SeatAsk{}
-	case KindSeatWord:
-		return &SeatWord{}
-	case KindSeatOrder:
-		return &SeatOrder{}
 	}
 	return nil
 }
@@ -421,11 +406,6 @@ func Kinds() []node.Kind {
 		KindWorkflowEnded,
 		KindManagerAlerts,
 		KindAlertNote,
-		KindSeatReplace,
-		KindSeatReplaced,
-		KindSeatAsk,
-		KindSeatWord,
-		KindSeatOrder,
 	}
 }
 
@@ -626,16 +606,6 @@ func Name(k node.Kind) string {
 		return "ManagerAlerts"
 	case KindAlertNote:
 		return "AlertNote"
-	case KindSeatReplace:
-		return "SeatReplace"
-	case KindSeatReplaced:
-		return "SeatReplaced"
-	case KindSeatAsk:
-		return "SeatAsk"
-	case KindSeatWord:
-		return "SeatWord"
-	case KindSeatOrder:
-		return "SeatOrder"
 	}
 	return ""
 }
@@ -837,16 +807,6 @@ func Senders(k node.Kind) node.Roles {
 		return 1 << node.RoleManager
 	case KindAlertNote:
 		return 1<<node.RoleGate | 1<<node.RoleManager
-	case KindSeatReplace:
-		return 1 << node.RoleClient
-	case KindSeatReplaced:
-		return 1<<node.RoleGate | 1<<node.RoleManager
-	case KindSeatAsk:
-		return 1<<node.RoleGate | 1<<node.RoleManager
-	case KindSeatWord:
-		return 1<<node.RoleGate | 1<<node.RoleManager
-	case KindSeatOrder:
-		return 1 << node.RoleGate
 	}
 	return 0
 }
@@ -965,8 +925,6 @@ func RequestOf(m node.Message) RequestID {
 	case *JobListQuery:
 		return m.Request
 	case *JobReplay:
-		return m.Request
-	case *SeatReplace:
 		return m.Request
 	}
 	return RequestID{}
@@ -4700,7 +4658,7 @@ func (z *HeartbeatAck) Size() int { return z.size() }
 func (z *HeartbeatAck) Digest() uint64 { return z.digest(49) }
 
 func (z *HeartbeatAck) size() int {
-	n := 45
+	n := 29
 	n += sizeUint(uint64(z.Sequence))
 	n += sizeArray(len(z.Shards))
 	for i := range z.Shards {
@@ -4711,11 +4669,6 @@ func (z *HeartbeatAck) size() int {
 		n += z.Subjobs[i].size()
 	}
 	n += sizeInt(int64(z.Every))
-	n += sizeArray(len(z.Set))
-	for i := range z.Set {
-		n += sizeString(len(z.Set[i]))
-	}
-	n += sizeUint(uint64(z.SetVersion))
 	return n
 }
 
@@ -4730,11 +4683,6 @@ func (z *HeartbeatAck) digest(h uint64) uint64 {
 		h = z.Subjobs[i].digest(h)
 	}
 	h = node.Mix(h, uint64(z.Every))
-	h = node.Mix(h, uint64(len(z.Set)))
-	for i := range z.Set {
-		h = node.MixString(h, string(z.Set[i]))
-	}
-	h = node.Mix(h, uint64(z.SetVersion))
 	return h
 }
 
@@ -6821,7 +6769,7 @@ func (z *LeaseHail) Size() int { return z.size() }
 func (z *LeaseHail) Digest() uint64 { return z.digest(97) }
 
 func (z *LeaseHail) size() int {
-	n := 79
+	n := 54
 	n += sizeString(len(z.Group))
 	n += sizeArray(len(z.Members))
 	for i := range z.Members {
@@ -6832,15 +6780,6 @@ func (z *LeaseHail) size() int {
 	n++
 	n += sizeUint(uint64(z.Epoch))
 	n += sizeUint(uint64(z.Nonce))
-	n += sizeUint(uint64(z.Version))
-	n += sizeArray(len(z.Ordinals))
-	for i := range z.Ordinals {
-		n += sizeUint(uint64(z.Ordinals[i]))
-	}
-	n += sizeArray(len(z.Retired))
-	for i := range z.Retired {
-		n += sizeString(len(z.Retired[i]))
-	}
 	return n
 }
 
@@ -6855,15 +6794,6 @@ func (z *LeaseHail) digest(h uint64) uint64 {
 	h = node.Mix(h, bit(z.Answer))
 	h = node.Mix(h, uint64(z.Epoch))
 	h = node.Mix(h, uint64(z.Nonce))
-	h = node.Mix(h, uint64(z.Version))
-	h = node.Mix(h, uint64(len(z.Ordinals)))
-	for i := range z.Ordinals {
-		h = node.Mix(h, uint64(z.Ordinals[i]))
-	}
-	h = node.Mix(h, uint64(len(z.Retired)))
-	for i := range z.Retired {
-		h = node.MixString(h, string(z.Retired[i]))
-	}
 	return h
 }
 
@@ -8271,7 +8201,7 @@ func (z *ClusterStatus) Size() int { return z.size() }
 func (z *ClusterStatus) Digest() uint64 { return z.digest(137) }
 
 func (z *ClusterStatus) size() int {
-	n := 120
+	n := 108
 	n += z.Request.size()
 	n += sizeString(len(z.Gate))
 	n += sizeString(len(z.Standing))
@@ -8298,7 +8228,6 @@ func (z *ClusterStatus) size() int {
 	for i := range z.Warnings {
 		n += sizeString(len(z.Warnings[i]))
 	}
-	n += sizeUint(uint64(z.SetVersion))
 	return n
 }
 
@@ -8329,7 +8258,6 @@ func (z *ClusterStatus) digest(h uint64) uint64 {
 	for i := range z.Warnings {
 		h = node.MixString(h, string(z.Warnings[i]))
 	}
-	h = node.Mix(h, uint64(z.SetVersion))
 	return h
 }
 
@@ -8975,256 +8903,6 @@ func (z *AlertNote) check() error {
 	}
 	if z.Count == 0 {
 		return &MissingError{Path: "count"}
-	}
-	return nil
-}
-
-// Kind implements node.Message.
-func (z *SeatReplace) Kind() node.Kind { return KindSeatReplace }
-
-// Class returns the class of SeatReplace.
-func (z *SeatReplace) Class() node.Class { return node.ClassControl }
-
-// Priority implements node.Message.
-func (z *SeatReplace) Priority() node.Priority { return node.High }
-
-// Full implements node.Message.
-func (z *SeatReplace) Full() node.Full { return node.Refuse }
-
-// Subject implements node.Message.
-func (z *SeatReplace) Subject() uint64 { return 0 }
-
-// Stub implements node.Stubbed.
-func (z *SeatReplace) Stub() node.Message {
-	return &SeatReplace{
-		Request: z.Request,
-	}
-}
-
-// Size implements node.Message.
-func (z *SeatReplace) Size() int { return z.size() }
-
-// Digest implements node.Message.
-func (z *SeatReplace) Digest() uint64 { return z.digest(161) }
-
-func (z *SeatReplace) size() int {
-	n := 17
-	n += z.Request.size()
-	n += sizeString(len(z.Old))
-	n += sizeString(len(z.New))
-	return n
-}
-
-func (z *SeatReplace) digest(h uint64) uint64 {
-	h = z.Request.digest(h)
-	h = node.MixString(h, string(z.Old))
-	h = node.MixString(h, string(z.New))
-	return h
-}
-
-func (z *SeatReplace) check() error {
-	if err := z.Request.check(); err != nil {
-		return within("request", err)
-	}
-	if z.Old == "" {
-		return &MissingError{Path: "old"}
-	}
-	if z.New == "" {
-		return &MissingError{Path: "new"}
-	}
-	return nil
-}
-
-// Kind implements node.Message.
-func (z *SeatReplaced) Kind() node.Kind { return KindSeatReplaced }
-
-// Class returns the class of SeatReplaced.
-func (z *SeatReplaced) Class() node.Class { return node.ClassControl }
-
-// Priority implements node.Message.
-func (z *SeatReplaced) Priority() node.Priority { return node.High }
-
-// Full implements node.Message.
-func (z *SeatReplaced) Full() node.Full { return node.Keep }
-
-// Subject implements node.Message.
-func (z *SeatReplaced) Subject() uint64 { return 0 }
-
-// Size implements node.Message.
-func (z *SeatReplaced) Size() int { return z.size() }
-
-// Digest implements node.Message.
-func (z *SeatReplaced) Digest() uint64 { return z.digest(162) }
-
-func (z *SeatReplaced) size() int {
-	n := 31
-	n += z.Request.size()
-	n += sizeString(len(z.Group))
-	n += sizeUint(uint64(z.Version))
-	n += sizeArray(len(z.Set))
-	for i := range z.Set {
-		n += sizeString(len(z.Set[i]))
-	}
-	n += sizeString(len(z.Why))
-	return n
-}
-
-func (z *SeatReplaced) digest(h uint64) uint64 {
-	h = z.Request.digest(h)
-	h = node.MixString(h, string(z.Group))
-	h = node.Mix(h, uint64(z.Version))
-	h = node.Mix(h, uint64(len(z.Set)))
-	for i := range z.Set {
-		h = node.MixString(h, string(z.Set[i]))
-	}
-	h = node.MixString(h, string(z.Why))
-	return h
-}
-
-func (z *SeatReplaced) check() error {
-	if err := z.Request.check(); err != nil {
-		return within("request", err)
-	}
-	return nil
-}
-
-// Kind implements node.Message.
-func (z *SeatAsk) Kind() node.Kind { return KindSeatAsk }
-
-// Class returns the class of SeatAsk.
-func (z *SeatAsk) Class() node.Class { return node.ClassControl }
-
-// Priority implements node.Message.
-func (z *SeatAsk) Priority() node.Priority { return node.High }
-
-// Full implements node.Message.
-func (z *SeatAsk) Full() node.Full { return node.Keep }
-
-// Subject implements node.Message.
-func (z *SeatAsk) Subject() uint64 { return 0 }
-
-// Size implements node.Message.
-func (z *SeatAsk) Size() int { return z.size() }
-
-// Digest implements node.Message.
-func (z *SeatAsk) Digest() uint64 { return z.digest(163) }
-
-func (z *SeatAsk) size() int {
-	n := 21
-	n += sizeString(len(z.Group))
-	n += sizeUint(uint64(z.Nonce))
-	n += sizeUint(uint64(z.Version))
-	return n
-}
-
-func (z *SeatAsk) digest(h uint64) uint64 {
-	h = node.MixString(h, string(z.Group))
-	h = node.Mix(h, uint64(z.Nonce))
-	h = node.Mix(h, uint64(z.Version))
-	return h
-}
-
-func (z *SeatAsk) check() error {
-	if z.Group == "" {
-		return &MissingError{Path: "group"}
-	}
-	if z.Nonce == 0 {
-		return &MissingError{Path: "nonce"}
-	}
-	return nil
-}
-
-// Kind implements node.Message.
-func (z *SeatWord) Kind() node.Kind { return KindSeatWord }
-
-// Class returns the class of SeatWord.
-func (z *SeatWord) Class() node.Class { return node.ClassControl }
-
-// Priority implements node.Message.
-func (z *SeatWord) Priority() node.Priority { return node.High }
-
-// Full implements node.Message.
-func (z *SeatWord) Full() node.Full { return node.Keep }
-
-// Subject implements node.Message.
-func (z *SeatWord) Subject() uint64 { return 0 }
-
-// Size implements node.Message.
-func (z *SeatWord) Size() int { return z.size() }
-
-// Digest implements node.Message.
-func (z *SeatWord) Digest() uint64 { return z.digest(164) }
-
-func (z *SeatWord) size() int {
-	n := 17
-	n += sizeString(len(z.Group))
-	n += sizeUint(uint64(z.Nonce))
-	n += sizeString(len(z.Why))
-	return n
-}
-
-func (z *SeatWord) digest(h uint64) uint64 {
-	h = node.MixString(h, string(z.Group))
-	h = node.Mix(h, uint64(z.Nonce))
-	h = node.MixString(h, string(z.Why))
-	return h
-}
-
-func (z *SeatWord) check() error {
-	if z.Group == "" {
-		return &MissingError{Path: "group"}
-	}
-	if z.Nonce == 0 {
-		return &MissingError{Path: "nonce"}
-	}
-	return nil
-}
-
-// Kind implements node.Message.
-func (z *SeatOrder) Kind() node.Kind { return KindSeatOrder }
-
-// Class returns the class of SeatOrder.
-func (z *SeatOrder) Class() node.Class { return node.ClassControl }
-
-// Priority implements node.Message.
-func (z *SeatOrder) Priority() node.Priority { return node.High }
-
-// Full implements node.Message.
-func (z *SeatOrder) Full() node.Full { return node.Keep }
-
-// Subject implements node.Message.
-func (z *SeatOrder) Subject() uint64 { return 0 }
-
-// Size implements node.Message.
-func (z *SeatOrder) Size() int { return z.size() }
-
-// Digest implements node.Message.
-func (z *SeatOrder) Digest() uint64 { return z.digest(165) }
-
-func (z *SeatOrder) size() int {
-	n := 17
-	n += z.Request.size()
-	n += sizeString(len(z.Old))
-	n += sizeString(len(z.New))
-	return n
-}
-
-func (z *SeatOrder) digest(h uint64) uint64 {
-	h = z.Request.digest(h)
-	h = node.MixString(h, string(z.Old))
-	h = node.MixString(h, string(z.New))
-	return h
-}
-
-func (z *SeatOrder) check() error {
-	if err := z.Request.check(); err != nil {
-		return within("request", err)
-	}
-	if z.Old == "" {
-		return &MissingError{Path: "old"}
-	}
-	if z.New == "" {
-		return &MissingError{Path: "new"}
 	}
 	return nil
 }

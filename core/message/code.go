@@ -35,7 +35,6 @@ const (
 	CodeRateLimited
 	CodeNoLetter
 	CodeForbidden
-	CodeSeatKept
 	codeEnd
 )
 
@@ -106,8 +105,6 @@ func (c Code) later() codeEntry {
 		return codeEntry{"the job is no dead letter", false, "list those that can be replayed with `hyperscale jobs --dead`"}
 	case CodeForbidden:
 		return codeEntry{"the client's certificate does not allow it", false, "use a certificate with the right that is named (--tls-cert), or ask an operator of the cluster"}
-	case CodeSeatKept:
-		return codeEntry{"the set stays as it is", false, "look at the gates with `hyperscale members`, and replace one member at a time while all others are ready"}
 	}
 	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
 }

@@ -63,8 +63,6 @@ type ClusterStatus struct {
 	Alarms    uint32       `msg:"alarms"` // of clocks, since this gate started
 	Alarm     string       `msg:"alarm"`  // the newest
 	Warnings  []string     `msg:"warnings"`
-
-	SetVersion uint64 `msg:"set_version"` // how many seats of Gates were given to other addresses: Gates are by seat then
 }
 
 // DrainRequest asks a gate to drain a node: it takes no new work and hands over what it owns.
@@ -149,53 +147,4 @@ type JobList struct {
 	Gates   []GateView `msg:"gates"` // of a merged list: all gates, by address
 
 	Letters []LetterInfo `msg:"letters"` // the jobs of the page that are dead letters, by job
-}
-
-// SeatReplace gives the seat that one address has in the set of the gates, or of a datacenter's
-// managers, to another address.
-//
-//catalogue:message kind=161 class=control priority=high full=refuse from=client needs=operate since=0 stub=Request
-type SeatReplace struct {
-	Request RequestID `msg:"request"`
-	Old     string    `msg:"old" require:"true"`
-	New     string    `msg:"new" require:"true"`
-}
-
-// SeatOrder passes SeatReplace to a manager of the group that it is about.
-//
-//catalogue:message kind=165 class=control priority=high full=keep from=gate since=0
-type SeatOrder struct {
-	Request RequestID `msg:"request"`
-	Old     string    `msg:"old" require:"true"`
-	New     string    `msg:"new" require:"true"`
-}
-
-// SeatReplaced reports the set that a member's disk has now. A manager also reports that nothing
-// changed.
-//
-//catalogue:message kind=162 class=control priority=high full=keep from=gate,manager since=0
-type SeatReplaced struct {
-	Request RequestID `msg:"request"`
-	Group   string    `msg:"group"`
-	Version uint64    `msg:"version"`
-	Set     []string  `msg:"set"` // by seat
-	Why     string    `msg:"why"` // nothing changed; never to a client, which gets Refused
-}
-
-// SeatAsk asks another member of a group whether the group can bear the loss of a disk.
-//
-//catalogue:message kind=163 class=control priority=high full=keep from=gate,manager since=0
-type SeatAsk struct {
-	Group   string `msg:"group" require:"true"`
-	Nonce   uint64 `msg:"nonce" require:"true"`
-	Version uint64 `msg:"version"` // of the sender's set
-}
-
-// SeatWord answers SeatAsk.
-//
-//catalogue:message kind=164 class=control priority=high full=keep from=gate,manager since=0
-type SeatWord struct {
-	Group string `msg:"group" require:"true"`
-	Nonce uint64 `msg:"nonce" require:"true"`
-	Why   string `msg:"why"` // the sender cannot bear it; empty: it can
 }

@@ -33,7 +33,6 @@ type Member struct {
 	multiplier int           // of local health, as the election last heard
 	round      round
 	board      board
-	change     change
 }
 
 // New returns a member that has not started. The configuration must be valid.
@@ -92,7 +91,7 @@ func (m *Member) receive(env node.Env, in *node.Input) bool {
 	if !fellow && !m.config.Open {
 		return false
 	}
-	if m.Links.Receive(env, in) || fellow && uplink.AnswerBeat(env, in) || m.Leases.Receive(env, in.From, in.Message) || m.hear(in.From, in.Message) || fellow && m.hearSeats(env, in.From, in.Message) {
+	if m.Links.Receive(env, in) || fellow && uplink.AnswerBeat(env, in) || m.Leases.Receive(env, in.From, in.Message) || m.hear(in.From, in.Message) {
 		return true
 	}
 	if !m.config.Open && !slices.Contains(m.config.Members, in.From.Addr) {
@@ -139,7 +138,6 @@ func (m *Member) stored(env node.Env, in *node.Input) bool {
 // health reports this node's loop lag to the membership when it changes.
 func (m *Member) health(env node.Env, k node.TimerKey) {
 	m.monitor.Fire(env, k)
-	m.tickSeats(env)
 	if lag := m.monitor.Lag(); lag != m.lag {
 		m.lag = lag
 		m.Swim.SetLag(lag)

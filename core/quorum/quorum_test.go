@@ -1,9 +1,7 @@
 package quorum
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -212,47 +210,17 @@ func TestTheClockOfARemovedMemberIsForgotten(t *testing.T) {
 		h.command(env, func(env node.Env) {
 			for n := range 2 {
 				sample := swim.Sample{Sent: node.Instant(time.Hour), Received: node.Instant(time.Hour), Uptime: time.Duration(n) * time.Hour}
-				r, _ := h.member.compares(env, &swim.Change{Kind: swim.ChangeSample, Member: swim.Member{ID: "m2"}, Sample: sample})
+				r, _ := h.member.change(env, &swim.Change{Kind: swim.ChangeSample, Member: swim.Member{ID: "m2"}, Sample: sample})
 				if r.Drift != nil {
 					drifts = append(drifts, *r.Drift)
 				}
 				if removed {
-					h.member.compares(env, &swim.Change{Kind: swim.ChangeMember, Member: swim.Member{ID: "m2"}, To: swim.Removed})
+					h.member.change(env, &swim.Change{Kind: swim.ChangeMember, Member: swim.Member{ID: "m2"}, To: swim.Removed})
 				}
 			}
 		})
 		if found := len(drifts) > 0; found == removed {
 			t.Errorf("removed = %v: it finds %+v", removed, drifts)
 		}
-	}
-}
-
-// A member that cannot reach all others but the one that leaves changes nothing, and says whom it lacks.
-func TestAllOthersMustBearIt(t *testing.T) {
-	h, env := world(t, true, self, "m2:1", "m3:1")
-	h.command(env, func(env node.Env) { h.member.Replace(env, "m3:1", "m4:1", 7) })
-	h.command(env, func(env node.Env) { h.member.Replace(env, "m2:1", "m5:1", 8) })
-	h.command(env, func(env node.Env) { h.member.Replace(env, self, "m6:1", 9) })
-	env.Advance(replaceMax + time.Second)
-	ends := map[uint64]string{}
-	for _, r := range h.ready {
-		if r.Seat != nil {
-			ends[r.Seat.Tag] = fmt.Sprint(r.Seat.Err)
-		}
-	}
-	//lint:orderfree each change stands alone
-	for tag, want := range map[uint64]string{7: "[m2:1] did not answer", 8: "m3:1 is about to be replaced", 9: "is the one that leaves"} {
-		if !strings.Contains(ends[tag], want) {
-			t.Errorf("change %d ends with %q, want %q", tag, ends[tag], want)
-		}
-	}
-}
-
-// A member that lacks a file which its records name does not agree to the loss of another disk.
-func TestAMemberThatLacksAFile(t *testing.T) {
-	h, env := world(t, true, self, "m2:1", "m3:1")
-	h.command(env, func(env node.Env) { h.member.Files.Mend(env, map[message.FileDigest]bool{{1}: true}) })
-	if why := h.member.bears(0); !strings.Contains(why, "fetches 1 files") {
-		t.Errorf("a member lacks a file, and says %q", why)
 	}
 }

@@ -1,8 +1,6 @@
 package uplink
 
 import (
-	"slices"
-
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -35,7 +33,6 @@ func (k *Link) Answers() bool { return k.missed < missedMax }
 type Links struct {
 	config Config
 	links  []*Link
-	last   uint64       // index of a link
 	due    node.Instant // of the next beats
 }
 
@@ -45,37 +42,10 @@ func New(c Config, to []node.Addr) *Links {
 	l := &Links{config: c}
 	for _, a := range to {
 		if l.To(a) == nil {
-			l.add(a)
+			l.links = append(l.links, &Link{Addr: a, index: uint64(len(l.links))})
 		}
 	}
 	return l
-}
-
-func (l *Links) add(a node.Addr) *Link {
-	k := &Link{Addr: a, index: l.last}
-	l.last++
-	l.links = append(l.links, k)
-	return k
-}
-
-// Retarget closes the links to addresses that are not in the list, and opens one to each that is new.
-func (l *Links) Retarget(env node.Env, to []node.Addr) {
-	l.links = slices.DeleteFunc(l.links, func(k *Link) bool {
-		gone := !slices.Contains(to, k.Addr)
-		if gone {
-			if k.Stream != 0 {
-				env.Close(k.Stream)
-			}
-			l.drop(env, k, "its seat has another address")
-			env.CancelTimer(l.key(node.UplinkReconnect, k.index))
-		}
-		return gone
-	})
-	for _, a := range to {
-		if l.To(a) == nil && a != env.Self().Addr {
-			l.open(env, l.add(a))
-		}
-	}
 }
 
 // Start opens all links. Call it when the node starts.

@@ -30,10 +30,6 @@ func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hear
 	if !m.managers.links.Acked(env, l, ack.Sequence) {
 		return // of no heartbeat on this stream
 	}
-	m.managers.follow(env, ack)
-	if !l.Stands {
-		return
-	}
 	m.managers.hear(env, l, ack.Every)
 	if at, ok := m.managers.rhythms[l].answer(ack.Sequence); ok {
 		m.renew(env, l, at, ack.Shards)

@@ -16,27 +16,6 @@ type managers struct {
 	rhythms map[*uplink.Link]*rhythm // of the open streams
 	timeout time.Duration            // how long an answered heartbeat renews
 	held    *message.WorkerHeld      // what goes before each heartbeat; nil: nothing
-	set     uint64                   // version of the managers' set
-}
-
-// follow connects to the managers of a later set.
-func (m *managers) follow(env node.Env, ack *message.HeartbeatAck) {
-	if ack.SetVersion <= m.set || len(ack.Set) == 0 {
-		return
-	}
-	m.set = ack.SetVersion
-	to := make([]node.Addr, len(ack.Set))
-	for i, a := range ack.Set {
-		to[i] = node.Addr(a)
-	}
-	m.links.Retarget(env, to)
-	all := m.links.All()
-	//lint:orderfree each entry goes or stays by itself
-	for l := range m.rhythms {
-		if !slices.Contains(all, l) {
-			delete(m.rhythms, l)
-		}
-	}
 }
 
 // rhythm records when this worker sent the heartbeats of one stream. A renewal counts from that

@@ -1,7 +1,6 @@
 package gates
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -14,11 +13,6 @@ import (
 	"hyperscale/scenarios/stage"
 	"hyperscale/sim"
 )
-
-// Worlds returns the worlds of gates.
-func Worlds() []stage.Scenario {
-	return slices.Concat(loadWorlds(), gateWorlds(), clientWorlds(), edgeWorlds(), fileWorlds(), recoverWorlds(), operatedWorlds(), queuedWorlds(), listedWorlds(), workflowEndWorlds(), chosenWorlds(), letterWorlds(), overloadWorlds(), bestEffortWorlds(), alertWorlds(), impostorWorlds(), ownedWorlds(), strainedWorlds(), alertLoadWorlds(), memberWorlds())
-}
 
 func gateWorlds() []stage.Scenario {
 	return []stage.Scenario{

@@ -1038,15 +1038,6 @@ func (z *Member) fields() int {
 	if z.Floor != 0 {
 		n++
 	}
-	if z.Version != 0 {
-		n++
-	}
-	if len(z.Ordinals) > 0 {
-		n++
-	}
-	if len(z.Retired) > 0 {
-		n++
-	}
 	return n
 }
 
@@ -1078,24 +1069,6 @@ func (z *Member) append(b []byte) []byte {
 		b = msgp.AppendString(b, "floor")
 		b = msgp.AppendUint64(b, uint64(z.Floor))
 	}
-	if z.Version != 0 {
-		b = msgp.AppendString(b, "version")
-		b = msgp.AppendUint64(b, uint64(z.Version))
-	}
-	if len(z.Ordinals) > 0 {
-		b = msgp.AppendString(b, "ordinals")
-		b = msgp.AppendArrayHeader(b, listed("Member.Ordinals", len(z.Ordinals), 1024))
-		for i := range z.Ordinals {
-			b = msgp.AppendUint64(b, uint64(z.Ordinals[i]))
-		}
-	}
-	if len(z.Retired) > 0 {
-		b = msgp.AppendString(b, "retired")
-		b = msgp.AppendArrayHeader(b, listed("Member.Retired", len(z.Retired), 1024))
-		for i := range z.Retired {
-			b = msgp.AppendString(b, string(z.Retired[i]))
-		}
-	}
 	return append(b, z.Unknown...)
 }
 
@@ -1124,21 +1097,6 @@ func (z *Member) read(r *reader) {
 		case "floor":
 			r.once(&seen, 4)
 			z.Floor = uint64(r.uint(64))
-		case "version":
-			r.once(&seen, 5)
-			z.Version = uint64(r.uint(64))
-		case "ordinals":
-			r.once(&seen, 6)
-			z.Ordinals = make([]uint64, r.list(1024))
-			for i := range z.Ordinals {
-				z.Ordinals[i] = uint64(r.uint(64))
-			}
-		case "retired":
-			r.once(&seen, 7)
-			z.Retired = make([]string, r.list(1024))
-			for i := range z.Retired {
-				z.Retired[i] = string(r.text())
-			}
 		default:
 			r.unknown(&z.Unknown, name)
 		}
