@@ -74,17 +74,19 @@ func TestAHigherTermFreesTheVote(t *testing.T) {
 	})
 }
 
-// A blank voter has the founder's answer from before the recovery, and another voter's from
+// A blank voter has answers of the founder and of another voter from before the recovery, and of two others from
 // after it. It stays blank: the founder has not admitted its disk, and would admit another one
 // in its name.
 func TestAnswersOfAnOlderEpochAdmitNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := &recoveries{group: newGroup(t, 3), n: 3}
+		r := &recoveries{group: newGroup(t, 5), n: 5}
 		r.settle(5 * time.Second)
-		order := rapid.Permutation([]int{0, 1, 2}).Draw(t, "order")
-		founder, other, blank := order[0], order[1], order[2]
+		order := rapid.Permutation([]int{0, 1, 2, 3, 4}).Draw(t, "order")
+		founder, older, blank, others := order[0], order[1], order[2], order[3:]
 		r.founder = founder
-		r.cut[[2]int{other, blank}] = true
+		for _, other := range others {
+			r.cut[[2]int{other, blank}] = true
+		}
 		r.restart(blank, "lost")
 		r.tell(blank)
 		r.advance(time.Duration(rapid.IntRange(5000, 8000).Draw(t, "ms"))*time.Millisecond, nil)
@@ -92,18 +94,29 @@ func TestAnswersOfAnOlderEpochAdmitNobody(t *testing.T) {
 		if _, answered := x.round.joined[addr(founder+1)]; !answered || !x.blank() || !x.round.counts {
 			t.Fatalf("before the recovery: blank %v, answers %v: this test looks away", x.blank(), x.round.joined)
 		}
-		r.cut[[2]int{founder, blank}], r.cut[[2]int{blank, founder}] = true, true
-		r.restart(other, "lost")
+		for _, i := range []int{founder, older} {
+			r.cut[[2]int{i, blank}], r.cut[[2]int{blank, i}] = true, true
+		}
+		for _, other := range others {
+			r.restart(other, "lost")
+		}
 		r.restart(founder, "")
 		r.epoch++
 		r.tell(founder)
-		r.tell(other)
+		r.tell(older)
+		for _, other := range others {
+			r.tell(other)
+		}
 		r.advance(10*time.Second, nil)
-		if r.toys[other].blank() {
-			t.Fatal("the founder admits nobody: this test looks away")
+		for _, other := range others {
+			if r.toys[other].blank() {
+				t.Fatal("the founder admits no voter: this test looks away")
+			}
 		}
 		r.tell(blank)
-		delete(r.cut, [2]int{other, blank})
+		for _, other := range others {
+			delete(r.cut, [2]int{other, blank})
+		}
 		r.advance(10*time.Second, nil)
 		if !x.blank() {
 			t.Fatal("a voter votes in an epoch to which its founder has not admitted it")

@@ -170,3 +170,11 @@ func TestHighTokensRaiseNoFloor(t *testing.T) {
 		t.Error("a is denied every job after a promise of a token near the end")
 	}
 }
+
+// No promise makes a floor that leaves no token above it.
+func TestFloorsLeaveTokens(t *testing.T) {
+	f := floor{of: make([]uint64, 1)}
+	if f.raise(floorMax+1) || f.own != 0 || !f.raise(floorMax) || f.own != floorMax {
+		t.Errorf("a token above %d becomes a floor: %+v", uint64(floorMax), f)
+	}
+}

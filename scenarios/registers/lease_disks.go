@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"hyperscale/checker"
+	"hyperscale/core/event"
 	"hyperscale/scenarios/stage"
 )
 
@@ -114,6 +116,11 @@ func leaseRenewalToNewDisk(s *stage.Stage) {
 func leaseRecoveryRefused(s *stage.Stage) {
 	p := newLeaseStage(s, 3, quietLength(s), 0)
 	p.acquires(founded, 0)
+	p.Witness = append(p.Witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.GroupJoined); ok && e.How == "recovered" {
+			p.Checker.Violate("P", r, "%s founded an epoch of its own beside a majority", r.Node)
+		}
+	})
 	p.World.At(founded+300*ms, func() { p.World.Crash(p.ids[2]) })
 	p.updates(founded+400*ms, 0)
 	t := founded + time.Second
