@@ -68,6 +68,9 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		if p := got.Subjobs[0]; p.Phase != Adopting || p.Renewed < now || !p.Ever {
 			t.Fatalf("a dispatch of the gate before, still on its way, is not waited for: %+v", p)
 		}
+		if told := GivenUp(got.Subjobs); len(told) > 0 {
+			t.Fatalf("the end of %s, which the record has, is published once more", told[0].Datacenter)
+		}
 		if files := rec.Files(); len(files) == 0 || files[len(files)-1] != (message.FileDigest{1, 2}) {
 			t.Fatalf("it keeps %v", files)
 		}
