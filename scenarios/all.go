@@ -11,13 +11,14 @@ import (
 	"hyperscale/scenarios/reference"
 	"hyperscale/scenarios/registers"
 	"hyperscale/scenarios/stage"
+	"hyperscale/scenarios/trust"
 	"hyperscale/scenarios/voters"
 	"hyperscale/scenarios/workers"
 )
 
 // All returns every scenario, by name.
 func All() []stage.Scenario {
-	all := slices.Concat(reference.Worlds(), gates.Worlds(), managers.Worlds(), workers.Worlds(), members.Worlds(), registers.Worlds(), voters.Worlds(), canaries())
+	all := slices.Concat(reference.Worlds(), gates.Worlds(), trust.Worlds(), managers.Worlds(), workers.Worlds(), members.Worlds(), registers.Worlds(), voters.Worlds(), canaries())
 	slices.SortFunc(all, func(a, b stage.Scenario) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }

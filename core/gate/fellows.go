@@ -25,6 +25,7 @@ type base struct {
 	retirement
 	hearing hearing
 	heardAt node.Instant // when hearing last changed
+	began   node.Instant // when this gate started
 }
 
 // hearing says whether a gate hears managers. Gates gossip it: never renumber.

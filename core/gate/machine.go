@@ -84,6 +84,7 @@ func (m *Machine) startGroup(env node.Env) {
 	m.group = quorum.New(m.quorumConfig(self, gates))
 	m.ledger.Start(m.group.Leases, m.group.Files)
 	m.group.Start(env)
+	m.began = env.Now()
 	env.SetTimer(node.Key(node.PartGate, node.GateStop), m.config.ManagerSilence) // then it is deaf, or hears
 }
 

@@ -17,14 +17,15 @@ func granted(id node.ID, right node.Right, subject string) node.Peer {
 	return p
 }
 
-// TestEachKindNeedsItsRight: a gate answers what a right allows, and forbids all else, whatever kind of
-// message clients send. The answer names the right and where it stands.
-func TestEachKindNeedsItsRight(t *testing.T) {
+// clientCase is a message that clients alone send, and the right that it needs.
+type clientCase struct {
+	m     node.Message
+	needs node.Right
+}
+
+func clientCases() map[node.Kind]clientCase {
 	job, r := message.JobOf("k"), message.RequestID{Incarnation: 1, Counter: 1}
-	cases := map[node.Kind]struct {
-		m     node.Message
-		needs node.Right
-	}{
+	return map[node.Kind]clientCase{
 		message.KindJobSubmit:       {newMember(gate.Default()).submission("k", nil, 1), node.RightSubmit},
 		message.KindJobCancel:       {&message.JobCancel{Request: r, Job: job}, node.RightSubmit},
 		message.KindJobReplay:       {&message.JobReplay{Request: r, Job: job}, node.RightSubmit},
@@ -37,6 +38,29 @@ func TestEachKindNeedsItsRight(t *testing.T) {
 		message.KindClusterQuery:    {&message.ClusterQuery{Request: r}, node.RightView},
 		message.KindClientPing:      {&message.ClientPing{}, node.RightView},
 	}
+}
+
+// TestEachRequestWithoutRoomIsRefused: a client hears that its request found no room, whatever kind it
+// is, under the request's own name.
+func TestEachRequestWithoutRoomIsRefused(t *testing.T) {
+	//lint:orderfree each kind has a gate of its own
+	for k, one := range clientCases() {
+		stubbed, refusable := one.m.(node.Stubbed)
+		if !refusable {
+			continue // it may be lost, or always finds room
+		}
+		m := newListener(gate.Default(), client("c1"))
+		m.world.Shed(m.world.StreamsOf("c1")[0], stubbed, node.Refusal{})
+		if got, n := last[*message.Refused](m, "c1"); n != 1 || got.Code != message.CodeOverloaded || got.Request == (message.RequestID{}) {
+			t.Errorf("%s without room: %d refusals, the last is %+v", message.Name(k), n, got)
+		}
+	}
+}
+
+// TestEachKindNeedsItsRight: a gate answers what a right allows, and forbids all else, whatever kind of
+// message clients send. The answer names the right and where it stands.
+func TestEachKindNeedsItsRight(t *testing.T) {
+	cases := clientCases()
 	for _, k := range message.Kinds() {
 		if message.Senders(k) != 1<<node.RoleClient {
 			continue

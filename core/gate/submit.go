@@ -37,9 +37,11 @@ func (m *desk) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 	if code != message.CodeNone {
 		env.Emit(event.ShedOf(s, in.From.Role, event.ShedFor(code), "submit", detail))
 	} else if code, detail = m.config.check(s); code == message.CodeNone {
-		code, detail = m.checkPlaces(s)
+		code, detail = m.checkPlaces(env, s)
 	}
 	switch {
+	case code == message.CodeNotMember:
+		env.Send(in.Stream, &message.Refused{Request: s.Request, Code: code, Detail: detail, RetryAfter: appointed(env, m.young(env))})
 	case code.Retryable():
 		m.refuseForRoom(env, in.Stream, s.Request, code, detail)
 	case code != message.CodeNone:
@@ -73,8 +75,9 @@ func payload(s *message.JobSubmit) uint64 {
 }
 
 // checkPlaces says whether the gate knows the datacenters that the job names, or, if it names
-// none, any datacenter.
-func (m *desk) checkPlaces(s *message.JobSubmit) (message.Code, string) {
+// none, any datacenter. A manager registers within ManagerSilence, so the answer of a gate that has
+// started later than that is not final.
+func (m *desk) checkPlaces(env node.Env, s *message.JobSubmit) (message.Code, string) {
 	known := m.places.Names()
 	for _, name := range slices.Concat(s.Datacenters, s.Preferred) {
 		if m.places.Datacenter(name) == nil {
@@ -82,16 +85,29 @@ func (m *desk) checkPlaces(s *message.JobSubmit) (message.Code, string) {
 			if len(known) > 0 {
 				list = "known are " + strings.Join(known, ", ")
 			}
-			return message.CodeUnknownDatacenter, fmt.Sprintf("datacenter %q: %s", name, list)
+			return m.unknownPlace(env, fmt.Sprintf("datacenter %q: %s", name, list))
 		}
 	}
 	if int64(s.Count) > int64(len(known)) && len(known) > 0 {
-		return message.CodeUnknownDatacenter, fmt.Sprintf("count = %d: %d are known, %s", s.Count, len(known), strings.Join(known, ", "))
+		return m.unknownPlace(env, fmt.Sprintf("count = %d: %d are known, %s", s.Count, len(known), strings.Join(known, ", ")))
 	}
 	if len(known) == 0 {
 		return message.CodeNoDatacenter, "no manager has registered with this gate"
 	}
 	return message.CodeNone, ""
+}
+
+// young is how long managers may yet take to connect to a gate that has just started.
+func (m *desk) young(env node.Env) time.Duration {
+	return max(0, m.config.ManagerSilence-env.Now().Sub(m.began))
+}
+
+func (m *desk) unknownPlace(env node.Env, what string) (message.Code, string) {
+	if m.young(env) > 0 {
+		reached(env, "gate/hears-still")
+		return message.CodeNotMember, what + ", and this gate has just started: managers may yet connect"
+	}
+	return message.CodeUnknownDatacenter, what
 }
 
 // room says whether the gate has room for one more job.

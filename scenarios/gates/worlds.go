@@ -8,5 +8,5 @@ import (
 
 // Worlds returns the worlds of gates.
 func Worlds() []stage.Scenario {
-	return slices.Concat(loadWorlds(), gateWorlds(), clientWorlds(), edgeWorlds(), fileWorlds(), recoverWorlds(), operatedWorlds(), queuedWorlds(), listedWorlds(), workflowEndWorlds(), chosenWorlds(), letterWorlds(), overloadWorlds(), bestEffortWorlds(), alertWorlds(), impostorWorlds(), strainedWorlds(), alertLoadWorlds(), ownedWorlds())
+	return slices.Concat(loadWorlds(), gateWorlds(), clientWorlds(), edgeWorlds(), fileWorlds(), recoverWorlds(), operatedWorlds(), queuedWorlds(), listedWorlds(), workflowEndWorlds(), chosenWorlds(), letterWorlds(), overloadWorlds(), bestEffortWorlds(), alertWorlds(), strainedWorlds(), alertLoadWorlds())
 }

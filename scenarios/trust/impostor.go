@@ -1,4 +1,4 @@
-package gates
+package trust
 
 import (
 	"fmt"
@@ -16,12 +16,17 @@ import (
 	"hyperscale/sim"
 )
 
-func impostorWorlds() []stage.Scenario {
+// Worlds returns the worlds of this package.
+func Worlds() []stage.Scenario {
 	return []stage.Scenario{
+		{Name: "owned-jobs", Virtual: 2 * time.Minute, Within: 40 * time.Second, Build: cluster.On(buildOwnedJobs),
+			Doc: "Two submitters submit jobs and cancel some of their own. Each also tries to cancel those of the other, and so does a viewer, who submits as well, while gates crash, are cut off and take jobs over. No gate accepts any of it, however it learned of the job, and each answer that is final names the right."},
 		{Name: "liar", Virtual: 200 * time.Second, Within: 130 * time.Second, Build: cluster.On(buildLiar),
 			Doc: "A gate, a manager or a worker does none of its work. It sends the others forged messages of every kind that its role sends, over streams and as datagrams: bent copies of what it hears, and random ones with the highest numbers. Then it is gone for ever. Half of the jobs are its victims: it names no other. Every invariant holds for the others, all jobs end, and each group has one leader. Beside a gate that lies the others complete; a manager or worker that lies may keep cores until their time is up."},
 		{Name: "impostor", Virtual: 90 * time.Second, Within: 40 * time.Second, Build: cluster.On(buildImpostor),
 			Doc: "A client and a worker send messages of all kinds that their roles do not send, to all nodes, over streams and as datagrams: leases, fences, heartbeats, results, with names, jobs and groups of the cluster and with the highest numbers. No machine receives any of them, and every job completes."},
+		{Name: "replayer", Virtual: 5 * time.Minute, Build: cluster.On(buildReplayer),
+			Doc: "Someone on the network records datagrams, without a key, and sends them again: at any time, and in front of each answer that a node waits for which has just started, with or without its disk. A sealed datagram opens once in a process, but a process that starts later has not seen it: only a nonce, a life, a term or a token in the message tells that it is old. Every invariant holds, and every job ends."},
 	}
 }
 
@@ -165,14 +170,6 @@ func (m *impostor) forge(env node.Env) {
 		m.streams[to] = env.Open(to)
 	}
 	env.Send(m.streams[to], body)
-}
-
-// ownedWorlds are about what clients may do by their certificates.
-func ownedWorlds() []stage.Scenario {
-	return []stage.Scenario{
-		{Name: "owned-jobs", Virtual: 2 * time.Minute, Within: 40 * time.Second, Build: cluster.On(buildOwnedJobs),
-			Doc: "Two submitters submit jobs and cancel some of their own. Each also tries to cancel those of the other, and so does a viewer, who submits as well, while gates crash, are cut off and take jobs over. No gate accepts any of it, however it learned of the job, and each answer that is final names the right."},
-	}
 }
 
 // Clients of the world, by their place among all.
