@@ -18,7 +18,7 @@ func (p *process) onDatagram(e *event) {
 	in := &w.inputs.datagram
 	in.Kind, in.Place = node.InputMessage, 0 // the last one may have been shed
 	in.From = w.peers[e.from]
-	in.From.Incarnation = uint64(e.life)
+	in.From.Incarnation, in.From.Minor = uint64(e.life), w.nodes[e.from].peer.Minor
 	in.Message = e.message
 	digest := e.word
 	if w.config.Wire {
@@ -32,8 +32,12 @@ func (p *process) onDatagram(e *event) {
 }
 
 // fits reports whether a node takes a message from a sender of that role. The door of a node in
-// production decides the same way.
+// production decides the same way. A sender asks for the version of the receiver: a datagram may
+// find an older one only if that node has been of a newer one.
 func fits(p *process, in *node.Input) bool {
+	if since := message.Since(in.Message.Kind()); since > p.newest || since > p.peer.Minor && in.Stream != 0 {
+		node.Bug("sim: %v sends %s, which %s", in.From, message.NameOf(in.Message), message.Beyond(p.peer, in.Message))
+	}
 	if message.Fits(in.Message.Kind(), in.From.Role, p.spec.Role, in.Stream) && message.Placed(in.Message, in.From.Grant) {
 		return true
 	}

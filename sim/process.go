@@ -25,15 +25,16 @@ type process struct {
 	timers timerTable
 	box    *node.Mailbox
 
-	held  *node.Input // a message that waits for its StreamOpened
-	peer  node.Peer
-	drawn uint16 // the purposes for which this incarnation has drawn, as bits
-	rands [node.Purposes]node.Rand
-	look  lookout
-	disk  disk
-	exec  executor
-	calls calls
-	spec  Spec
+	held   *node.Input // a message that waits for its StreamOpened
+	peer   node.Peer
+	newest uint16 // version of the protocol that it has had
+	drawn  uint16 // the purposes for which this incarnation has drawn, as bits
+	rands  [node.Purposes]node.Rand
+	look   lookout
+	disk   disk
+	exec   executor
+	calls  calls
+	spec   Spec
 }
 
 // status decides whether a process handles an input.
@@ -149,6 +150,10 @@ func (w *World) Resume(id node.ID) { w.find(id).resume() }
 func (p *process) start() {
 	p.life++
 	p.peer.Incarnation = uint64(p.life)
+	if p.spec.Minor != nil {
+		p.peer.Minor = p.spec.Minor()
+	}
+	p.newest = max(p.newest, p.peer.Minor)
 	p.waking = false
 	p.bars = p.bars&barAimed | barUnstarted
 	p.machine = p.spec.New()

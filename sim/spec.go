@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
@@ -44,6 +45,7 @@ type Spec struct {
 	DriftPPM    int64              // of its clock, at most a tenth of a million either way
 	Mailbox     node.MailboxConfig // the zero value means node.DefaultMailbox
 	Grant       node.Grant         // of its certificate; the zero value means that it has none
+	Minor       func() uint16      // version of the protocol, asked at each start; nil means this one
 }
 
 func (s *Spec) validate(known bool) error {
@@ -87,7 +89,7 @@ func newProcess(w *World, s Spec, index uint32) *process {
 		w: w, spec: s, index: index, status: status{bars: barUnstarted}, prices: pricesOf(&s.Costs),
 		clock: clock{local: node.Instant(ClockStart).Add(s.ClockOffset), ppm: s.DriftPPM},
 		box:   node.NewMailbox(s.Mailbox),
-		peer:  node.Peer{ID: s.ID, Role: s.Role, Grant: s.Grant},
+		peer:  node.Peer{ID: s.ID, Role: s.Role, Grant: s.Grant, Minor: message.Minor},
 	}
 	if s.Role == node.RoleClient {
 		p.peer.Source = string(s.ID)

@@ -24,6 +24,7 @@ func emit(c *catalogue) ([]byte, error) {
 	for _, s := range c.structs {
 		e.methods(s)
 	}
+	e.ages()
 	if e.err != nil {
 		return nil, e.err
 	}
@@ -206,8 +207,10 @@ func (e *emitter) unless(f field) bool {
 	switch e.base(f.typ) {
 	case "uint64", "int64":
 		e.p("if z.%s != 0 {", f.name)
-	case "string", "[]byte", "[16]byte", "bool":
-		e.err = fmt.Errorf("%s: only numbers and structs can be omitted", f.name)
+	case "string":
+		e.p("if z.%s != \"\" {", f.name)
+	case "[]byte", "[16]byte", "bool":
+		e.err = fmt.Errorf("%s: only numbers, strings and structs can be omitted", f.name)
 	default:
 		e.p("if !z.%s.IsZero() {", f.name)
 	}
@@ -324,4 +327,50 @@ func (e *emitter) ident(name string) string {
 // requests says that a struct is a message of clients which a gate answers by its Request.
 func (s *structType) requests() bool {
 	return s.needs != "" && slices.ContainsFunc(s.fields, func(f field) bool { return f.name == "Request" })
+}
+
+// ages writes what a version makes of a message that a newer one has sent: its own fields.
+func (e *emitter) ages() {
+	e.p("// Age drops the fields of m that a minor version does not know. Only the caller may have m.\nfunc Age(m node.Message, minor uint16) {\nswitch m := m.(type) {")
+	for _, s := range e.c.structs {
+		if s.kind != 0 && e.grown(s) {
+			e.p("case *%s:\nm.age(minor)", s.name)
+		}
+	}
+	e.p("}\n}\n")
+	for _, s := range e.c.structs {
+		if !e.grown(s) {
+			continue
+		}
+		e.p("func (z *%s) age(minor uint16) {", s.name)
+		for _, f := range s.fields {
+			if f.since > 0 {
+				e.p("if minor < %d {\nvar old %s\nz.%s = old.%s\n}", f.since, s.name, f.name, f.name)
+			}
+			if !f.packed && e.base(f.typ) != "" {
+				e.each(s, f, func(v, base string) string {
+					if at := slices.IndexFunc(e.c.structs, func(o *structType) bool { return o.name == base }); at >= 0 && e.grown(e.c.structs[at]) {
+						return v + ".age(minor)"
+					}
+					return ""
+				}, "")
+			}
+		}
+		e.p("}\n")
+	}
+}
+
+// grown reports whether a struct, or one within it, has a field that a later version added.
+func (e *emitter) grown(s *structType) bool {
+	return slices.ContainsFunc(s.fields, func(f field) bool {
+		if f.since > 0 {
+			return true
+		}
+		base := e.base(f.typ)
+		if a, ok := f.typ.(*ast.ArrayType); ok && base == "array" {
+			base = e.base(a.Elt)
+		}
+		at := slices.IndexFunc(e.c.structs, func(o *structType) bool { return o.name == base })
+		return at >= 0 && e.grown(e.c.structs[at])
+	})
 }

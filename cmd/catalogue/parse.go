@@ -37,6 +37,7 @@ type field struct {
 	required  bool
 	packed    bool // its type has a codec of its own
 	omitted   bool // when it is zero
+	since     int  // minor version that added it to its struct
 	typ       ast.Expr
 }
 
@@ -102,9 +103,16 @@ func (s *structType) read(u *ast.StructType, doc *ast.CommentGroup) error {
 		if key == "" || len(key) > 31 {
 			return fmt.Errorf("%s.%s: wire name %q: give it a msg tag of 1 to 31 bytes", s.name, f.Names[0].Name, key)
 		}
+		since, err := sinceOf(s.name+"."+f.Names[0].Name, cmp.Or(reflect.StructTag(tag).Get("since"), "0"))
+		if err != nil {
+			return err
+		}
 		s.fields = append(s.fields, field{
-			f.Names[0].Name, key, reflect.StructTag(tag).Get("require") == "true", reflect.StructTag(tag).Get("packed") == "true", option == "omitempty" || option == "omitzero", f.Type,
+			f.Names[0].Name, key, reflect.StructTag(tag).Get("require") == "true", reflect.StructTag(tag).Get("packed") == "true", option == "omitempty" || option == "omitzero", since, f.Type,
 		})
+		if last := s.fields[len(s.fields)-1]; last.since > 0 && last.required {
+			return fmt.Errorf("%s.%s: an older version does not send it: it cannot be required", s.name, last.name)
+		}
 	}
 	if err := s.omits(); err != nil {
 		return err
@@ -118,6 +126,15 @@ func (s *structType) read(u *ast.StructType, doc *ast.CommentGroup) error {
 		}
 	}
 	return nil
+}
+
+// sinceOf reads a minor version.
+func sinceOf(name, v string) (int, error) {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 0 || n > 65535 {
+		return 0, fmt.Errorf("%s: since=%s: want a minor version, 0 to 65535", name, v)
+	}
+	return n, nil
 }
 
 // omits rejects what the sizes of this catalogue do not know: fields that are omitted change the head
@@ -155,9 +172,9 @@ func (s *structType) directive(text string) error {
 		case "from":
 			s.from = strings.Split(v, ",")
 		case "since":
-			n, err := strconv.Atoi(v)
-			if err != nil || n < 0 || n > 65535 {
-				return fmt.Errorf("%s: since=%s: want a minor version, 0 to 65535", s.name, v)
+			n, err := sinceOf(s.name, v)
+			if err != nil {
+				return err
 			}
 			s.since = n
 		case "subject":

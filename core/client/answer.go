@@ -70,7 +70,7 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.Refused) {
 func (c *command) passes(code message.Code) bool {
 	switch code {
 	case message.CodeNotOwner, message.CodeQuorumUnavailable, message.CodeQuorumTimeout, message.CodeCircuitOpen,
-		message.CodeNotMember, message.CodeDraining, message.CodeResultForgotten, message.CodeNoLetter:
+		message.CodeNotMember, message.CodeDraining, message.CodeResultForgotten, message.CodeNoLetter, message.CodeVersion:
 		return true
 	case message.CodeQueueFull, message.CodeOverloaded, message.CodeRateLimited:
 		return c.kind != kindSubmit

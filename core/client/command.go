@@ -167,8 +167,13 @@ func (m *Machine) ask(env node.Env, c *command) {
 	if c.deadline != 0 {
 		c.deadline = c.began.Add(m.config.AskTimeout)
 	}
+	q := c.question()
+	if p := c.gate.peer; !message.Knows(p, q.Kind()) {
+		m.onRefused(env, &node.Input{From: p}, &message.Refused{Request: c.request, Code: message.CodeVersion, Detail: message.Beyond(p, q)})
+		return
+	}
 	m.called(env, c)
-	env.Send(c.gate.stream, c.question())
+	env.Send(c.gate.stream, q)
 	c.arm(env, m.config.AskRetry)
 }
 

@@ -3,14 +3,12 @@ package client
 import (
 	"slices"
 
-	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/retry"
 )
 
-// next asks the next gate of this round, or waits before another round. It does not wait for a
-// result, or a dead letter, that one gate has forgotten and no other has, nor for further gates if
-// one has listed its jobs.
+// next asks the next gate of this round, or waits before another round. It does not wait for
+// what no gate has or knows, as each has answered, nor for further gates if one has listed its jobs.
 func (m *Machine) next(env node.Env, c *command) {
 	m.unask(c)
 	for _, g := range m.gates.order(c.job) {
@@ -19,7 +17,7 @@ func (m *Machine) next(env node.Env, c *command) {
 			return
 		}
 	}
-	if c.refusal != nil && (c.refusal.Code == message.CodeResultForgotten || c.refusal.Code == message.CodeNoLetter) {
+	if c.refusal != nil && c.refusal.Code.Everywhere() {
 		m.refused(env, c, c.refusal.Code)
 		m.finish(env, c, c.refusal)
 		return

@@ -109,6 +109,7 @@ const (
 	ShedUnready  ShedReason = "unready"  // no answer has renewed the node of late
 	ShedUnfit    ShedReason = "unfit"    // it makes no sense to this node
 	ShedAge      ShedReason = "age"      // no peer has acknowledged it in time
+	ShedVersion  ShedReason = "version"  // its receiver's version of the protocol does not know it
 )
 
 // ShedOf returns the event of a message that a node sheds.

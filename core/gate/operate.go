@@ -53,6 +53,7 @@ func (m *operations) members(env node.Env) []message.MemberInfo {
 		if told == deaf && o.State == swim.Alive {
 			info.State = "no manager"
 		}
+		info.Version = m.versionAt(env, o.Addr)
 		if why, ok := m.reasons[o.ID]; ok {
 			info.Reason, info.Since = why.why, env.Now().Sub(why.at)
 		}
@@ -67,6 +68,17 @@ func (m *operations) members(env node.Env) []message.MemberInfo {
 		return cmp.Or(strings.Compare(a.Addr, b.Addr), strings.Compare(a.Node, b.Node))
 	})
 	return all
+}
+
+// versionAt is the version of the gate at an address: empty while this gate is not connected to it.
+func (m *operations) versionAt(env node.Env, a node.Addr) string {
+	if a == env.Self().Addr {
+		return message.VersionText(env.Self().Minor)
+	}
+	if minor, heard := m.group.Links.Minor(a); heard {
+		return message.VersionText(minor)
+	}
+	return ""
 }
 
 // leaseList lists registers, held ones first.

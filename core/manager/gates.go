@@ -169,6 +169,7 @@ func (m *gateSide) heartbeat(env node.Env) *message.ManagerHeartbeat {
 		if len(hb.Workers) < workersListed {
 			hb.Workers = append(hb.Workers, message.WorkerInfo{
 				Node: string(w.Peer.ID), CoresTotal: w.Total, CoresFree: w.Free(), Incarnation: w.Peer.Incarnation, Draining: w.Draining,
+				Version: versionBeside(env.Self(), w.Peer),
 			})
 		}
 	}
@@ -439,4 +440,12 @@ func (m *gateSide) tellAlerts(env node.Env) {
 			env.Send(l.Stream, list)
 		}
 	}
+}
+
+// versionBeside is the version of a worker for a heartbeat: empty if it is the manager's own.
+func versionBeside(self, worker node.Peer) string {
+	if worker.Minor == self.Minor {
+		return ""
+	}
+	return message.VersionText(worker.Minor)
 }

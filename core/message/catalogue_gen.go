@@ -1949,6 +1949,10 @@ func (z *MemberInfo) size() int {
 	n += sizeString(len(z.Reason))
 	n += sizeInt(int64(z.Since))
 	n++
+	if z.Version != "" {
+		n += 8
+		n += sizeString(len(z.Version))
+	}
 	return n
 }
 
@@ -1962,6 +1966,10 @@ func (z *MemberInfo) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Reason))
 	h = node.Mix(h, uint64(z.Since))
 	h = node.Mix(h, bit(z.Draining))
+	if z.Version != "" {
+		h = node.MixString(h, "version")
+		h = node.MixString(h, string(z.Version))
+	}
 	return h
 }
 
@@ -1986,6 +1994,10 @@ func (z *NodeInfo) size() int {
 	n++
 	n += sizeUint(uint64(z.Subjobs))
 	n++
+	if z.Version != "" {
+		n += 8
+		n += sizeString(len(z.Version))
+	}
 	return n
 }
 
@@ -2002,6 +2014,10 @@ func (z *NodeInfo) digest(h uint64) uint64 {
 	h = node.Mix(h, bit(z.Draining))
 	h = node.Mix(h, uint64(z.Subjobs))
 	h = node.Mix(h, bit(z.Leader))
+	if z.Version != "" {
+		h = node.MixString(h, "version")
+		h = node.MixString(h, string(z.Version))
+	}
 	return h
 }
 
@@ -3100,6 +3116,10 @@ func (z *WorkerInfo) size() int {
 	n += sizeUint(uint64(z.CoresFree))
 	n += sizeUint(uint64(z.Incarnation))
 	n++
+	if z.Version != "" {
+		n += 8
+		n += sizeString(len(z.Version))
+	}
 	return n
 }
 
@@ -3109,6 +3129,10 @@ func (z *WorkerInfo) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.CoresFree))
 	h = node.Mix(h, uint64(z.Incarnation))
 	h = node.Mix(h, bit(z.Draining))
+	if z.Version != "" {
+		h = node.MixString(h, "version")
+		h = node.MixString(h, string(z.Version))
+	}
 	return h
 }
 
@@ -8905,4 +8929,58 @@ func (z *AlertNote) check() error {
 		return &MissingError{Path: "count"}
 	}
 	return nil
+}
+
+// Age drops the fields of m that a minor version does not know. Only the caller may have m.
+func Age(m node.Message, minor uint16) {
+	switch m := m.(type) {
+	case *StatusList:
+		m.age(minor)
+	case *ManagerHeartbeat:
+		m.age(minor)
+	case *ClusterStatus:
+		m.age(minor)
+	}
+}
+
+func (z *MemberInfo) age(minor uint16) {
+	if minor < 1 {
+		var old MemberInfo
+		z.Version = old.Version
+	}
+}
+
+func (z *NodeInfo) age(minor uint16) {
+	if minor < 1 {
+		var old NodeInfo
+		z.Version = old.Version
+	}
+}
+
+func (z *WorkerInfo) age(minor uint16) {
+	if minor < 1 {
+		var old WorkerInfo
+		z.Version = old.Version
+	}
+}
+
+func (z *StatusList) age(minor uint16) {
+	for i := range z.Nodes {
+		z.Nodes[i].age(minor)
+	}
+}
+
+func (z *ManagerHeartbeat) age(minor uint16) {
+	for i := range z.Workers {
+		z.Workers[i].age(minor)
+	}
+	for i := range z.Doubts {
+		z.Doubts[i].age(minor)
+	}
+}
+
+func (z *ClusterStatus) age(minor uint16) {
+	for i := range z.Members {
+		z.Members[i].age(minor)
+	}
 }

@@ -237,6 +237,8 @@ type NodeInfo struct {
 	Draining    bool   `msg:"draining"`
 	Subjobs     uint32 `msg:"parts"`  // that a manager owns
 	Leader      bool   `msg:"leader"` // of its datacenter's managers
+
+	Version string `msg:"version,omitempty" since:"1"` // of the protocol; empty: not known
 }
 
 // JobInfo is one job in a list.

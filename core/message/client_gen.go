@@ -2225,43 +2225,61 @@ func (z *JobWatch) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *NodeInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 12
-	// string "node"
-	o = append(o, 0x8c, 0xa4, 0x6e, 0x6f, 0x64, 0x65)
-	o = msgp.AppendString(o, z.Node)
-	// string "role"
-	o = append(o, 0xa4, 0x72, 0x6f, 0x6c, 0x65)
-	o = msgp.AppendUint8(o, z.Role)
-	// string "datacenter"
-	o = append(o, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
-	o = msgp.AppendString(o, z.Datacenter)
-	// string "silent"
-	o = append(o, 0xa6, 0x73, 0x69, 0x6c, 0x65, 0x6e, 0x74)
-	o = msgp.AppendDuration(o, z.Silent)
-	// string "cores_total"
-	o = append(o, 0xab, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x74, 0x6f, 0x74, 0x61, 0x6c)
-	o = msgp.AppendUint32(o, z.CoresTotal)
-	// string "cores_free"
-	o = append(o, 0xaa, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
-	o = msgp.AppendUint32(o, z.CoresFree)
-	// string "incarnation"
-	o = append(o, 0xab, 0x69, 0x6e, 0x63, 0x61, 0x72, 0x6e, 0x61, 0x74, 0x69, 0x6f, 0x6e)
-	o = msgp.AppendUint64(o, z.Incarnation)
-	// string "state"
-	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
-	o = msgp.AppendString(o, z.State)
-	// string "by"
-	o = append(o, 0xa2, 0x62, 0x79)
-	o = msgp.AppendString(o, z.By)
-	// string "draining"
-	o = append(o, 0xa8, 0x64, 0x72, 0x61, 0x69, 0x6e, 0x69, 0x6e, 0x67)
-	o = msgp.AppendBool(o, z.Draining)
-	// string "parts"
-	o = append(o, 0xa5, 0x70, 0x61, 0x72, 0x74, 0x73)
-	o = msgp.AppendUint32(o, z.Subjobs)
-	// string "leader"
-	o = append(o, 0xa6, 0x6c, 0x65, 0x61, 0x64, 0x65, 0x72)
-	o = msgp.AppendBool(o, z.Leader)
+	// check for omitted fields
+	zb0001Len := uint32(13)
+	var zb0001Mask uint16 /* 13 bits */
+	_ = zb0001Mask
+	if z.Version == "" {
+		zb0001Len--
+		zb0001Mask |= 0x1000
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "node"
+		o = append(o, 0xa4, 0x6e, 0x6f, 0x64, 0x65)
+		o = msgp.AppendString(o, z.Node)
+		// string "role"
+		o = append(o, 0xa4, 0x72, 0x6f, 0x6c, 0x65)
+		o = msgp.AppendUint8(o, z.Role)
+		// string "datacenter"
+		o = append(o, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+		o = msgp.AppendString(o, z.Datacenter)
+		// string "silent"
+		o = append(o, 0xa6, 0x73, 0x69, 0x6c, 0x65, 0x6e, 0x74)
+		o = msgp.AppendDuration(o, z.Silent)
+		// string "cores_total"
+		o = append(o, 0xab, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x74, 0x6f, 0x74, 0x61, 0x6c)
+		o = msgp.AppendUint32(o, z.CoresTotal)
+		// string "cores_free"
+		o = append(o, 0xaa, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
+		o = msgp.AppendUint32(o, z.CoresFree)
+		// string "incarnation"
+		o = append(o, 0xab, 0x69, 0x6e, 0x63, 0x61, 0x72, 0x6e, 0x61, 0x74, 0x69, 0x6f, 0x6e)
+		o = msgp.AppendUint64(o, z.Incarnation)
+		// string "state"
+		o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
+		o = msgp.AppendString(o, z.State)
+		// string "by"
+		o = append(o, 0xa2, 0x62, 0x79)
+		o = msgp.AppendString(o, z.By)
+		// string "draining"
+		o = append(o, 0xa8, 0x64, 0x72, 0x61, 0x69, 0x6e, 0x69, 0x6e, 0x67)
+		o = msgp.AppendBool(o, z.Draining)
+		// string "parts"
+		o = append(o, 0xa5, 0x70, 0x61, 0x72, 0x74, 0x73)
+		o = msgp.AppendUint32(o, z.Subjobs)
+		// string "leader"
+		o = append(o, 0xa6, 0x6c, 0x65, 0x61, 0x64, 0x65, 0x72)
+		o = msgp.AppendBool(o, z.Leader)
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+			// string "version"
+			o = append(o, 0xa7, 0x76, 0x65, 0x72, 0x73, 0x69, 0x6f, 0x6e)
+			o = msgp.AppendString(o, z.Version)
+		}
+	}
 	return
 }
 
@@ -2420,6 +2438,17 @@ func (z *NodeInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Leader")
 				return
 			}
+		case "version":
+			if zb0001Dup[1]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Version")
+				return
+			}
+			zb0001Dup[1] |= 1 << 4
+			z.Version, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Version")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2434,7 +2463,7 @@ func (z *NodeInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *NodeInfo) Msgsize() (s int) {
-	s = 1 + 5 + msgp.StringPrefixSize + len(z.Node) + 5 + msgp.Uint8Size + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 7 + msgp.DurationSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 12 + msgp.Uint64Size + 6 + msgp.StringPrefixSize + len(z.State) + 3 + msgp.StringPrefixSize + len(z.By) + 9 + msgp.BoolSize + 6 + msgp.Uint32Size + 7 + msgp.BoolSize
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Node) + 5 + msgp.Uint8Size + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 7 + msgp.DurationSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 12 + msgp.Uint64Size + 6 + msgp.StringPrefixSize + len(z.State) + 3 + msgp.StringPrefixSize + len(z.By) + 9 + msgp.BoolSize + 6 + msgp.Uint32Size + 7 + msgp.BoolSize + 8 + msgp.StringPrefixSize + len(z.Version)
 	return
 }
 

@@ -35,6 +35,7 @@ const (
 	CodeRateLimited
 	CodeNoLetter
 	CodeForbidden
+	CodeVersion
 	codeEnd
 )
 
@@ -105,6 +106,8 @@ func (c Code) later() codeEntry {
 		return codeEntry{"the job is no dead letter", false, "list those that can be replayed with `hyperscale jobs --dead`"}
 	case CodeForbidden:
 		return codeEntry{"the client's certificate does not allow it", false, "use a certificate with the right that is named (--tls-cert), or ask an operator of the cluster"}
+	case CodeVersion:
+		return codeEntry{"another version of the protocol is needed", false, "upgrade the node that is named: `hyperscale upgrade status` lists the versions"}
 	}
 	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
 }
@@ -114,6 +117,12 @@ func (c Code) String() string { return c.entry().text }
 
 // Retryable reports whether the same request can succeed later.
 func (c Code) Retryable() bool { return c.entry().retryable }
+
+// Everywhere reports whether a request that one gate rejects with this code is over once all have
+// been asked: to ask them again helps nothing.
+func (c Code) Everywhere() bool {
+	return c == CodeResultForgotten || c == CodeNoLetter || c == CodeVersion
+}
 
 // Remedy says what the receiver can do.
 func (c Code) Remedy() string { return c.entry().remedy }

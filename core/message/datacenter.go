@@ -19,6 +19,8 @@ type WorkerInfo struct {
 	CoresFree   uint32 `msg:"cores_free"`
 	Incarnation uint64 `msg:"incarnation"`
 	Draining    bool   `msg:"draining"` // no sum includes its cores
+
+	Version string `msg:"version,omitempty" since:"1"` // of the protocol, unless it is that of the manager
 }
 
 // ManagerHeartbeat registers a manager with a gate and renews that once a second, on the stream

@@ -51,7 +51,10 @@ func (e *MissingError) Is(target error) bool { return target == ErrFrame }
 
 // UnknownKindError is a sound frame of a kind that this version does not know: a newer one has
 // sent it. A receiver that knows its sender skips the frame.
-type UnknownKindError struct{ Kind node.Kind }
+type UnknownKindError struct {
+	Kind    node.Kind
+	Request RequestID // that it makes; zero: it is no request
+}
 
 func (e *UnknownKindError) Error() string {
 	return fmt.Sprintf("decode: kind %d is not in the catalogue: a newer version sends it", e.Kind)
@@ -110,7 +113,7 @@ func DecodePrefix(b []byte) (Body, []byte, error) {
 	}
 	m := New(kind)
 	if m == nil {
-		return nil, b[HeaderSize+n:], &UnknownKindError{kind}
+		return nil, b[HeaderSize+n:], &UnknownKindError{kind, requestIn(b[HeaderSize : HeaderSize+n])}
 	}
 	rest, err := m.UnmarshalMsg(b[HeaderSize : HeaderSize+n])
 	if err != nil {

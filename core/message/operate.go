@@ -30,6 +30,8 @@ type MemberInfo struct {
 	Reason      string        `msg:"reason"`
 	Since       time.Duration `msg:"since"`
 	Draining    bool          `msg:"draining"` // it reports that it takes no new work
+
+	Version string `msg:"version,omitempty" since:"1"` // of the protocol, of a gate that this one is connected to
 }
 
 // LeaseInfo is one register in this gate's own acceptor.

@@ -95,6 +95,10 @@ type Peer struct {
 	Role        Role
 	Addr        Addr // where it listens, empty if nowhere
 
+	// Minor is the minor version of the protocol that it knows, as it says at the beginning of a
+	// stream. With a datagram it is zero until the sender's incarnation has said it.
+	Minor uint16
+
 	// Source is who pays for a client's requests: its address, or the network that one host has
 	// for itself. The host of the machine knows it; a client cannot choose it, as it does its ID.
 	Source string

@@ -29,6 +29,15 @@ const missedMax = 3
 // Answers says whether the peer has answered one of the last beats.
 func (k *Link) Answers() bool { return k.missed < missedMax }
 
+// Minor returns the version of the peer at an address, while it is connected and answers.
+func (l *Links) Minor(a node.Addr) (minor uint16, heard bool) {
+	k := l.To(a)
+	if k == nil || !k.Stands || !k.Answers() {
+		return 0, false
+	}
+	return k.Peer.Minor, true
+}
+
 // Links are the streams to one list of peers.
 type Links struct {
 	config Config

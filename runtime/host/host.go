@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/loop"
 	"hyperscale/runtime/metrics"
@@ -101,7 +102,7 @@ func (n *Node) take() (err error) {
 	} else if n.store, err = openStore(o.DataDir, o.ID); err != nil {
 		return err
 	}
-	n.self = node.Peer{ID: o.ID, Incarnation: n.store.Incarnation(), Role: o.Role, Addr: address}
+	n.self = node.Peer{ID: o.ID, Incarnation: n.store.Incarnation(), Role: o.Role, Addr: address, Minor: message.Minor}
 	return nil
 }
 

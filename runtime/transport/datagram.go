@@ -22,11 +22,12 @@ const headersMax = 4096
 // datagrams is the connectionless half: a queue, the names that are known, and
 // the headers of peers that were heard lately.
 type datagrams struct {
-	out     chan outgoing
-	names   names
-	headers map[netip.AddrPort]header // belongs to hear
-	sealer  *seal.Sender              // belongs to tell; nil: nothing is sealed
-	opener  *seal.Receiver            // belongs to hear; nil: nothing is sealed
+	out      chan outgoing
+	names    names
+	versions versions
+	headers  map[netip.AddrPort]header // belongs to hear
+	sealer   *seal.Sender              // belongs to tell; nil: nothing is sealed
+	opener   *seal.Receiver            // belongs to hear; nil: nothing is sealed
 }
 
 type outgoing struct {
@@ -61,6 +62,10 @@ func (t *Transport) tell() {
 		case <-t.dialing.Done():
 			return
 		case d := <-t.datagrams.out:
+			if p, known := t.datagrams.versions.knows(d.to, d.m.Kind()); !known {
+				unknownTo(&t.config, p, d.m)
+				continue
+			}
 			var err error
 			if frame, err = message.Append(append(frame[:0], head...), d.m); err != nil {
 				t.large(d, err)

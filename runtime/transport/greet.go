@@ -143,6 +143,7 @@ func (t *Transport) hellos(conn net.Conn, dialed bool) (*shaken, error) {
 	if refused := calls(t.hello, s.peer, dialed); refused != nil {
 		return s, refused
 	}
+	t.datagrams.versions.learn(s.peer)
 	if !first {
 		err = t.say(s, t.hello)
 	}

@@ -11,13 +11,6 @@ import (
 	"hyperscale/runtime/certs"
 )
 
-// The version of the protocol. A different Major is rejected; Minor says which messages a peer
-// understands.
-const (
-	Major = 1
-	Minor = 0
-)
-
 // idMax bounds each name in a Hello, remedyMax what a peer says of a remedy.
 const (
 	idMax     = 128
@@ -75,7 +68,7 @@ func shortTo(s string, most int) string {
 // helloOf describes this node.
 func helloOf(c *Config) *message.Hello {
 	return &message.Hello{
-		Major: Major, Minor: Minor, Cluster: c.Cluster, Environment: c.Environment, Node: string(c.Self.ID),
+		Major: message.Major, Minor: c.Self.Minor, Cluster: c.Cluster, Environment: c.Environment, Node: string(c.Self.ID),
 		Incarnation: c.Self.Incarnation, Role: uint8(c.Self.Role), Addr: string(c.Self.Addr),
 		Datacenter: c.Datacenter,
 	}
@@ -146,7 +139,7 @@ func addresses(caller node.Role) string {
 
 // peerOf returns the peer that a fitting Hello describes.
 func peerOf(h *message.Hello) node.Peer {
-	return node.Peer{ID: node.ID(h.Node), Incarnation: h.Incarnation, Role: node.Role(h.Role), Addr: node.Addr(h.Addr)}
+	return node.Peer{ID: node.ID(h.Node), Incarnation: h.Incarnation, Role: node.Role(h.Role), Addr: node.Addr(h.Addr), Minor: h.Minor}
 }
 
 // readHello takes the peer's first frame, which must be a Hello that fits.

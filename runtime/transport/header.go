@@ -47,7 +47,7 @@ type header struct {
 }
 
 // Scope distinguishes clusters, environments and protocol versions.
-func Scope(cluster, environment string) string { return scopeOf(Major, cluster, environment) }
+func Scope(cluster, environment string) string { return scopeOf(message.Major, cluster, environment) }
 
 func scopeOf(major uint16, cluster, environment string) string {
 	return fmt.Sprintf("%d %q %q", major, cluster, environment)
@@ -126,7 +126,9 @@ func (t *Transport) header(from netip.AddrPort, b []byte) (node.Peer, []byte, er
 		}
 		d.headers[from] = h
 	}
-	return h.peer, b[len(h.bytes):], nil
+	p := h.peer
+	p.Minor = t.datagrams.versions.of(p)
+	return p, b[len(h.bytes):], nil
 }
 
 // CheckNames refuses names that leave no room in a datagram.

@@ -60,6 +60,11 @@ func (s *stream) send(m node.Message) {
 		s.mu.Unlock()
 		return
 	}
+	if peer := s.peer; s.state == stateOpen && !message.Knows(peer, m.Kind()) {
+		s.mu.Unlock()
+		unknownTo(&s.t.config, peer, m)
+		return
+	}
 	full := s.queue.bytes+size > s.t.config.Limits.Queue
 	if !full {
 		s.queue.push(m, size)
@@ -219,6 +224,9 @@ func (s *stream) read(conn net.Conn, r *frameReader) {
 func (s *stream) heard(m message.Body, err error, conn net.Conn) bool {
 	if unknown := (*message.UnknownKindError)(nil); errors.As(err, &unknown) {
 		s.t.skip(conn.RemoteAddr(), err)
+		if no := message.RefuseUnknown(s.t.config.Self, s.peer, unknown); no != nil {
+			s.send(no)
+		}
 		return true // a newer version says more than this one understands
 	}
 	if err != nil {
@@ -298,6 +306,10 @@ func (s *stream) write(conn net.Conn, keys *seal.Direction) {
 		out = out[:0]
 		for i, m := range batch {
 			var err error
+			if !message.Knows(s.peer, m.Kind()) { // it waited for the peer's Hello
+				unknownTo(&s.t.config, s.peer, m)
+				continue
+			}
 			if out, scratch, err = appendFrame(out, scratch, keys, m); err != nil {
 				s.cut(err.Error())
 				return

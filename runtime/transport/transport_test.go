@@ -49,6 +49,7 @@ type ear struct {
 
 	sources sync.Map // of peers, by ID
 	grants  sync.Map // likewise
+	minors  sync.Map
 }
 
 func (e *ear) refuse(full func(m node.Message) bool) { e.full.Store(&full) }
@@ -58,12 +59,22 @@ func newEar() *ear { return &ear{news: make(chan string, 10000)} }
 func (e *ear) StreamOpened(s node.StreamID, p node.Peer) {
 	e.sources.Store(p.ID, p.Source)
 	e.grants.Store(p.ID, p.Grant)
+	e.minors.Store(p.ID, p.Minor)
 	e.news <- fmt.Sprintf("opened %d %v", s, p)
 }
 func (e *ear) StreamBroken(s node.StreamID, _ node.Peer, reason string) {
 	e.news <- fmt.Sprintf("broken %d %s", s, reason)
 }
+
+// minor is the version of a peer, as it came last.
+func (e *ear) minor(id node.ID) uint16 {
+	m, _ := e.minors.Load(id)
+	minor, _ := m.(uint16)
+	return minor
+}
+
 func (e *ear) Message(from node.Peer, s node.StreamID, m node.Message) bool {
+	e.minors.Store(from.ID, from.Minor)
 	if full := e.full.Load(); full != nil && (*full)(m) {
 		return false
 	}
@@ -217,7 +228,7 @@ func TestAFrameThatIsTooLargeBreaksTheStream(t *testing.T) {
 
 // hello is a stranger's fitting Hello.
 func hello(id string) *message.Hello {
-	return &message.Hello{Major: Major, Cluster: "c", Environment: "e", Node: id, Incarnation: 1, Role: uint8(node.RoleToy)}
+	return &message.Hello{Major: message.Major, Cluster: "c", Environment: "e", Node: id, Incarnation: 1, Role: uint8(node.RoleToy)}
 }
 
 // frame is m as bytes on the wire.

@@ -46,7 +46,7 @@ func (p *Places) Nodes(now node.Instant) []message.NodeInfo {
 				Node: string(m.ID), Role: uint8(node.RoleManager), Datacenter: d.Name,
 				Silent: now.Sub(m.heard), CoresTotal: m.total, CoresFree: m.free,
 				Incarnation: m.incarnation, State: m.state(), Draining: m.draining, Subjobs: uint32(m.subjobs),
-				Leader: m.Live && leader != "" && m.addr == leader,
+				Leader: m.Live && leader != "" && m.addr == leader, Version: message.VersionText(m.minor),
 			})
 			if m.Live && (most == nil || m.workerSum > most.workerSum) {
 				most = m
@@ -60,6 +60,7 @@ func (p *Places) Nodes(now node.Instant) []message.NodeInfo {
 				Node: w.Node, Role: uint8(node.RoleWorker), Datacenter: d.Name,
 				Silent: now.Sub(most.heard), CoresTotal: w.CoresTotal, CoresFree: w.CoresFree,
 				Incarnation: w.Incarnation, State: swim.Alive.String(), Draining: w.Draining,
+				Version: cmp.Or(w.Version, message.VersionText(most.minor)),
 			})
 		}
 		list = doubt(list, d.Name, most)

@@ -22,6 +22,7 @@ type Manager struct {
 	former      node.StreamID // the stream before Stream
 	heard       node.Instant
 	sequence    uint64 // of the newest heartbeat on Stream
+	minor       uint16 // version of the protocol
 
 	word
 	stock

@@ -80,7 +80,7 @@ func (p *Places) Register(d *Datacenter, peer node.Peer, now node.Instant) *Mana
 		at, _ := slices.BinarySearchFunc(d.Managers, m.ID, func(x *Manager, id node.ID) int { return cmp.Compare(x.ID, id) })
 		d.Managers = slices.Insert(d.Managers, at, m)
 	}
-	m.Live, m.incarnation, m.addr, m.sequence, m.heard = true, peer.Incarnation, peer.Addr, 0, now
+	m.Live, m.incarnation, m.addr, m.sequence, m.heard, m.minor = true, peer.Incarnation, peer.Addr, 0, now, peer.Minor
 	return m
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
-	"hyperscale/runtime/transport"
 )
 
 // client is one connection after the other, of one habit.
@@ -64,7 +63,7 @@ func (c *client) use(ctx context.Context, conn net.Conn) {
 		return
 	}
 	hello := &message.Hello{
-		Major: transport.Major, Minor: transport.Minor, Cluster: c.config.Cluster, Environment: "default",
+		Major: message.Major, Minor: message.Minor, Cluster: c.config.Cluster, Environment: "default",
 		Node: "flood-" + itoa(c.number), Incarnation: 1, Role: uint8(node.RoleClient),
 	}
 	if !c.send(conn, hello) {

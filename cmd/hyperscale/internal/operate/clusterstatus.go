@@ -65,9 +65,9 @@ func (s standing) print(w io.Writer) error {
 	if err := s.printHead(w); err != nil {
 		return err
 	}
-	rows := [][]string{{"GATE", "ADDRESS", "INCARNATION", "STATE", "WHY"}}
+	rows := [][]string{{"GATE", "ADDRESS", "VERSION", "INCARNATION", "STATE", "WHY"}}
 	for _, m := range s.cluster.Members {
-		rows = append(rows, []string{cmp.Or(m.Node, "-"), m.Addr, command.Number(m.Incarnation), shownState(m.State, m.Draining), units.Shorten(s.why(&m), 44)})
+		rows = append(rows, []string{cmp.Or(m.Node, "-"), m.Addr, cmp.Or(m.Version, "-"), command.Number(m.Incarnation), shownState(m.State, m.Draining), units.Shorten(s.why(&m), 44)})
 	}
 	if err := command.PrintRows(w, rows); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (s standing) printNodes(w io.Writer) error {
 	if len(s.nodes.Nodes) == 0 {
 		return nil
 	}
-	rows := [][]string{{"NODE", "ROLE", "DATACENTER", "INCARNATION", "STATE", "HEARD", "CORES", "FREE", "SUBJOBS"}}
+	rows := [][]string{{"NODE", "ROLE", "DATACENTER", "VERSION", "INCARNATION", "STATE", "HEARD", "CORES", "FREE", "SUBJOBS"}}
 	for _, n := range s.nodes.Nodes {
 		state, subjobs := shownState(n.State, n.Draining), "-"
 		if n.By != "" && n.State != "alive" {
@@ -138,7 +138,7 @@ func (s standing) printNodes(w io.Writer) error {
 			subjobs = command.Number(n.Subjobs)
 		}
 		rows = append(rows, []string{
-			n.Node, node.Role(n.Role).String(), n.Datacenter, command.Number(n.Incarnation), state, units.Duration(n.Silent) + " ago", command.Number(n.CoresTotal), command.Number(n.CoresFree), subjobs,
+			n.Node, node.Role(n.Role).String(), n.Datacenter, cmp.Or(n.Version, "-"), command.Number(n.Incarnation), state, units.Duration(n.Silent) + " ago", command.Number(n.CoresTotal), command.Number(n.CoresFree), subjobs,
 		})
 	}
 	if _, err := io.WriteString(w, "\n"); err != nil {

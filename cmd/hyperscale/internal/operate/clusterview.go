@@ -32,6 +32,7 @@ type memberJSON struct {
 	SinceNS     int64  `json:"since_ns"`
 	Draining    bool   `json:"draining"`
 	Leader      bool   `json:"leader"`
+	Version     string `json:"version"` // of the protocol; empty while the gate that answered is not connected to it
 }
 
 type nodeJSON struct {
@@ -47,6 +48,7 @@ type nodeJSON struct {
 	CoresFree   uint32 `json:"cores_free"`
 	Subjobs     uint32 `json:"subjobs"` // of jobs, that a manager owns
 	Leader      bool   `json:"leader"`  // of its datacenter's managers
+	Version     string `json:"version"` // of the protocol; empty if no gate knows it
 }
 
 type jobLineJSON struct {
@@ -75,11 +77,11 @@ func (s standing) view() ClusterJSON {
 		Members: []memberJSON{}, Nodes: []nodeJSON{}, Jobs: []jobLineJSON{}, Leases: []leaseJSON{},
 	}
 	for _, m := range c.Members {
-		out.Members = append(out.Members, memberJSON{m.Node, m.Addr, m.Incarnation, m.State, m.By, m.Reason, int64(m.Since), m.Draining, m.Addr == c.Leader})
+		out.Members = append(out.Members, memberJSON{m.Node, m.Addr, m.Incarnation, m.State, m.By, m.Reason, int64(m.Since), m.Draining, m.Addr == c.Leader, m.Version})
 	}
 	for _, n := range s.nodes.Nodes {
 		out.Nodes = append(out.Nodes, nodeJSON{
-			n.Node, node.Role(n.Role).String(), n.Datacenter, n.Incarnation, n.State, n.By, n.Draining, int64(n.Silent), n.CoresTotal, n.CoresFree, n.Subjobs, n.Leader,
+			n.Node, node.Role(n.Role).String(), n.Datacenter, n.Incarnation, n.State, n.By, n.Draining, int64(n.Silent), n.CoresTotal, n.CoresFree, n.Subjobs, n.Leader, n.Version,
 		})
 	}
 	for _, j := range s.nodes.Jobs {
