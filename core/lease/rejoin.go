@@ -3,6 +3,7 @@ package lease
 import (
 	"slices"
 
+	"hyperscale/core/lease/copies"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -178,21 +179,27 @@ func (r *membership) onJoinSet(env node.Env, from int, m *message.LeaseJoinSet) 
 
 func (r *membership) tellPage(env node.Env, to int, nonce uint64, after message.JobID) {
 	page := &message.LeaseJoinState{Group: r.c.Group, Nonce: nonce, Gens: slices.Clone(r.gens), Floor: r.floor.own}
+	page.Registers, page.More = r.Page(after, r.c.PageRegisters, frameBytes)
+	r.post.Post(env, r.set[to], page)
+}
+
+// Page returns this member's registers after one, in the order of their jobs, and whether more
+// follow.
+func (r *acceptor) Page(after message.JobID, most, bytes int) (page []message.LeaseRegister, more bool) {
 	size := 0
 	for reg := range r.following(after) {
 		if reg.promised.Epoch <= r.floor.own && reg.accepted.Token.Zero() {
 			continue // the floor says it
 		}
 		size += entryBytes + len(reg.accepted.Record)
-		if len(page.Registers) == r.c.PageRegisters || size > frameBytes {
-			page.More = true
-			break
+		if len(page) == most || len(page) > 0 && size > bytes {
+			return page, true
 		}
-		page.Registers = append(page.Registers, message.LeaseRegister{
+		page = append(page, message.LeaseRegister{
 			Job: reg.job, Promised: reg.promised, Life: reg.promiser, Accepted: reg.accepted, Reaped: reg.reaped,
 		})
 	}
-	r.post.Post(env, r.set[to], page)
+	return page, false
 }
 
 func (r *membership) onJoinState(env node.Env, from int, m *message.LeaseJoinState) {
@@ -257,13 +264,7 @@ func (r *membership) merge(env node.Env, s *message.LeaseRegister) {
 	case c == 0 && reg.promiser != s.Life:
 		reg.promiser = contested()
 	}
-	above := later(&s.Accepted, &reg.accepted)
-	if s.Reaped {
-		above = !s.Accepted.Token.Less(reg.accepted.Token)
-	} else if reg.reaped && s.Accepted.Token == reg.accepted.Token {
-		above = false
-	}
-	if above {
+	if copies.Later(&s.Accepted, s.Reaped, &reg.accepted, reg.reaped) {
 		reg.accepted, reg.reaped = s.Accepted, s.Reaped
 		reg.accepted.Copied = !s.Reaped && !s.Accepted.Token.Zero() && j.only < 0
 	}

@@ -135,6 +135,9 @@ func (s *Bolt) begin(dir string, id node.ID) error {
 				s.incarnation = binary.BigEndian.Uint64(v)
 			}
 			s.incarnation++
+			if err := s.total.apply(tx.Bucket(bucketRecords()), []node.Record{selfRecord(id, s.incarnation)}); err != nil {
+				return err
+			}
 			return errors.Join(
 				b.Put([]byte(keyFormat), []byte{format}),
 				b.Put([]byte(keyID), []byte(id)),
@@ -206,6 +209,9 @@ func (s *Bolt) Load(prefix string) []node.Record {
 		return s.db.View(func(tx *bbolt.Tx) error {
 			c := tx.Bucket(bucketRecords()).Cursor()
 			for k, v := c.Seek([]byte(prefix)); k != nil && bytes.HasPrefix(k, []byte(prefix)); k, v = c.Next() {
+				if string(k) == keySelf {
+					continue
+				}
 				value, _, ok := opened(k, v)
 				if !ok {
 					return &DamageError{Where: "record " + quoted(k), What: "does not match its checksum"}

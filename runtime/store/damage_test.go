@@ -264,3 +264,133 @@ func BenchmarkOpen(b *testing.B) {
 		}
 	}
 }
+
+// leaves returns where the leaf pages are that list a key, free ones too.
+func leaves(file []byte, key string) (at []int) {
+	for page := 0; page+4096 <= len(file); page += 4096 {
+		if strings.Contains(string(file[page:page+4096]), key) && file[page+8] == pageLeaf {
+			at = append(at, page)
+		}
+	}
+	return at
+}
+
+// TestEmptiedPageShows: bbolt's pages have no checksums. A page that says that it lists nothing
+// once passed for a store that no node had written to.
+func TestEmptiedPageShows(t *testing.T) {
+	whole, err := os.ReadFile(filled(t, t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i, err := Inspect(stored(t, whole)); err != nil || len(i.Damages) > 0 {
+		t.Fatalf("%v, %v", i.Damages, err)
+	}
+	pages := leaves(whole, keyIncarnation)
+	if len(pages) == 0 {
+		t.Fatal("no page has the node's entries")
+	}
+	emptied := append([]byte{}, whole...)
+	for _, at := range pages {
+		emptied[at+10], emptied[at+11] = 0, 0
+	}
+	if s, err := Open(stored(t, emptied), "a"); err == nil || !strings.Contains(err.Error(), "the node's entry format is missing") {
+		t.Errorf("a store whose root lists nothing: %v, %v", s, err)
+	}
+}
+
+// TestNodesEntriesAreChecked: one flipped bit of the id, the format or the incarnation shows,
+// unless it is a later start.
+func TestNodesEntriesAreChecked(t *testing.T) {
+	whole, err := os.ReadFile(filled(t, t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, size := range map[string]int{keyFormat + "\x02": 1, keyID + "a": 1, keyIncarnation + "\x00\x00\x00\x00\x00\x00\x00\x01": 8} {
+		places := 0
+		for at := 0; ; {
+			i := strings.Index(string(whole[at:]), what)
+			if i < 0 {
+				break
+			}
+			at += i + len(what)
+			places++
+		}
+		if places == 0 {
+			t.Fatalf("%q is nowhere", what)
+		}
+		for bit := range 8 * size {
+			flipped := []byte(strings.ReplaceAll(string(whole), what, flip(what, len(what)-size, bit)))
+			i, err := Inspect(stored(t, flipped))
+			if err != nil {
+				t.Fatal(err)
+			}
+			later := i.Incarnation > 1 && i.Incarnation <= 1+startsMissed
+			if len(i.Damages) == 0 && !later && !i.Foreign() {
+				t.Errorf("bit %d of %q is flipped, and it shows nowhere: %+v", bit, what, i)
+			}
+		}
+	}
+}
+
+func flip(s string, from, bit int) string {
+	b := []byte(s)
+	b[from+bit/8] ^= 1 << (bit % 8)
+	return string(b)
+}
+
+// stored returns a directory with a store's file.
+func stored(t *testing.T, file []byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, fileName), file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestMadeAndNotWritten: a crash may leave the file that bbolt makes before a node writes to it.
+func TestMadeAndNotWritten(t *testing.T) {
+	dir := t.TempDir()
+	db, err := bbolt.Open(filepath.Join(dir, fileName), 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := Inspect(dir); err != nil || len(i.Damages) > 0 {
+		t.Errorf("%v, %v", i.Damages, err)
+	}
+	if s := open(t, dir); s.Incarnation() != 1 {
+		t.Errorf("incarnation %d", s.Incarnation())
+	}
+}
+
+// TestStoreOfAnOlderVersion has no record of its own yet.
+func TestStoreOfAnOlderVersion(t *testing.T) {
+	dir := t.TempDir()
+	db, err := bbolt.Open(filled(t, dir), 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		b := tx.Bucket(bucketNode())
+		all, _ := decodeTotal(b.Get([]byte(keyTotal)))
+		if err := all.apply(tx.Bucket(bucketRecords()), []node.Record{{Key: keySelf}}); err != nil {
+			return err
+		}
+		return b.Put([]byte(keyTotal), all.encode())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := Inspect(dir); err != nil || len(i.Damages) > 0 {
+		t.Fatalf("%v, %v", i.Damages, err)
+	}
+	if s := open(t, dir); s.Incarnation() != 2 {
+		t.Errorf("incarnation %d", s.Incarnation())
+	}
+}

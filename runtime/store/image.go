@@ -22,12 +22,14 @@ const (
 	pageSizeMax = 64 << 10
 	depthMax    = 64
 
-	pageBranch  = 0x01
-	pageLeaf    = 0x02
-	isBucket    = 0x01
-	noFreelist  = ^uint64(0)
-	damagesMax  = 100
-	inlinedHead = 16 // of a bucket that stands in its parent's page
+	pageBranch = 0x01
+	pageLeaf   = 0x02
+	isBucket   = 0x01
+	noFreelist = ^uint64(0)
+
+	transactionMade = 1 // the last one of bbolt's own
+	damagesMax      = 100
+	inlinedHead     = 16 // of a bucket that stands in its parent's page
 )
 
 // image reads a store's file page by page.
@@ -37,6 +39,7 @@ type image struct {
 	pageSize int64
 	pages    uint64 // below this number
 	seen     map[uint64]bool
+	written  bool // by a node, beyond what bbolt writes when it makes the file
 	found    []DamageError
 	entry    func(bucket string, key, value []byte)
 }
@@ -111,6 +114,7 @@ func (m *image) walk() {
 		return
 	}
 	m.pages, m.seen = meta.pages, map[uint64]bool{0: true, 1: true}
+	m.written = meta.transaction > transactionMade
 	if need := int64(m.pages) * m.pageSize; m.pages > 1<<40 || need > m.size {
 		m.damaged("the file", "has %d bytes where its pages need %d: it is cut off", m.size, need)
 		return

@@ -26,7 +26,7 @@ const DamageRemedy = "move the directory away and start with an empty one: the n
 
 // Inspection is what a store's file holds.
 type Inspection struct {
-	Format      byte
+	Format      byte    // Format, or that of another version; 0: no node has written to it
 	ID          node.ID // of the node that it belongs to
 	Incarnation uint64
 	Bytes       int64 // of the file
@@ -45,7 +45,11 @@ var ErrInUse = errors.New("a node uses it")
 
 // Inspect reads all of a directory's store and compares it with its checksums. It changes
 // nothing.
-func Inspect(dir string) (Inspection, error) {
+func Inspect(dir string) (Inspection, error) { return Read(dir, nil) }
+
+// Read does what Inspect does, and shows each record that matches its checksum, in the order of
+// the keys. The visitor keeps no value.
+func Read(dir string, visit func(key string, value []byte)) (Inspection, error) {
 	f, err := os.Open(filepath.Join(dir, fileName))
 	if err != nil {
 		return Inspection{}, err
@@ -61,7 +65,7 @@ func Inspect(dir string) (Inspection, error) {
 	if err != nil {
 		return Inspection{}, err
 	}
-	var i inspector
+	i := inspector{visit: visit}
 	i.report.Bytes, i.report.Records = info.Size(), map[string]Kind{}
 	i.image = image{file: f, size: info.Size(), entry: i.entry}
 	i.image.walk()
@@ -74,6 +78,8 @@ type inspector struct {
 	report Inspection
 	counts total
 	want   []byte // the total as written
+	self   []byte // the store's own record; nil: an older version wrote it
+	visit  func(key string, value []byte)
 }
 
 func (i *inspector) entry(bucket string, key, value []byte) {
@@ -107,6 +113,13 @@ func (i *inspector) record(key, stored []byte) {
 		i.image.damaged("record "+quoted(key), "is out of bounds: %v", err)
 		return
 	}
+	if string(key) == keySelf {
+		i.self = append([]byte{}, value...)
+		return
+	}
+	if i.visit != nil {
+		i.visit(string(key), value)
+	}
 	k := i.report.Records[kind]
 	k.Records, k.Bytes = k.Records+1, k.Bytes+uint64(len(value))
 	i.report.Records[kind] = k
@@ -115,14 +128,26 @@ func (i *inspector) record(key, stored []byte) {
 // judge compares the whole with what was written of it.
 func (i *inspector) judge() {
 	want, ok := decodeTotal(i.want)
-	switch fresh := i.report.Format == 0 && i.counts.records == 0; {
-	case len(i.image.found) > 0 || fresh || i.report.Format != format:
+	r := &i.report
+	switch {
+	case len(i.image.found) > 0 || r.Format == 0 && !i.image.written || r.Format != 0 && r.Format != format:
+	case r.Format == 0:
+		i.image.damaged("the node's entry "+keyFormat, "is missing")
+	case r.ID == "" || r.Incarnation == 0:
+		i.image.damaged("the node's entries "+keyID+" and "+keyIncarnation, "are missing")
 	case !ok:
 		i.image.damaged("the node's entry "+keyTotal, "is missing")
 	case want != i.counts:
 		i.image.damaged("the whole", "has %d records where %d were written, or an older one among them", i.counts.records, want.records)
+	case i.self != nil:
+		if why := contradicts(i.self, r.ID, r.Incarnation); why != "" {
+			i.image.damaged("record "+quoted([]byte(keySelf)), "%s", why)
+		}
 	}
 	i.report.Damages = i.image.found
 }
 
 func quoted(key []byte) string { return strconv.Quote(string(key[:min(len(key), 64)])) }
+
+// Foreign reports that another version of hyperscale wrote the store, which Inspect cannot judge.
+func (i *Inspection) Foreign() bool { return i.Format != 0 && i.Format != format }

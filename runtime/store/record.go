@@ -45,6 +45,9 @@ func checkAll(records []node.Record) error {
 		if err := check([]byte(r.Key), r.Value); err != nil {
 			return err
 		}
+		if r.Key == keySelf {
+			return &RecordError{Key: r.Key, What: "it is the store's own", Remedy: "give it another key"}
+		}
 	}
 	return nil
 }

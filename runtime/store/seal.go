@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/cespare/xxhash/v2"
 	"go.etcd.io/bbolt"
@@ -85,4 +86,31 @@ func (t *total) apply(b *bbolt.Bucket, records []node.Record) error {
 		}
 	}
 	return nil
+}
+
+// keySelf is the store's own record: whose store it is, and the start that wrote it last. The
+// node's entries have no checksum, and this record has one.
+const keySelf = "store/node"
+
+// startsMissed bounds the starts of an older version, which raises the incarnation and not this
+// record.
+const startsMissed = 1 << 16
+
+func selfRecord(id node.ID, incarnation uint64) node.Record {
+	return node.Record{Key: keySelf, Value: append(binary.BigEndian.AppendUint64(nil, incarnation), id...)}
+}
+
+// contradicts says how the node's entries differ from the store's own record, "" if they do not.
+func contradicts(self []byte, id node.ID, incarnation uint64) string {
+	if len(self) < 8 {
+		return "is cut short"
+	}
+	of, start := node.ID(self[8:]), binary.BigEndian.Uint64(self)
+	switch {
+	case of != id:
+		return fmt.Sprintf("is of node %q, and the node's entry id says %q", of, id)
+	case incarnation < start || incarnation-start > startsMissed:
+		return fmt.Sprintf("is of start %d, and the node's entry incarnation says %d", start, incarnation)
+	}
+	return ""
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/runtime/backup"
 	"hyperscale/runtime/store"
 	"hyperscale/runtime/ui/units"
 )
@@ -24,12 +25,13 @@ func NewVerifyCommand() *cobra.Command {
 		Long: `Read a stopped node's data directory, and say what of it is damaged.
 
 It compares each record with its checksum, and all of them together with what was
-written last, so that a record that is missing or old shows, too. It repairs
-nothing. A node does the same when it starts, and refuses a damaged directory.`,
+written last, so that a record that is missing or old shows, too. Then it reads what
+the records say: registers, files by their digests, fences and results. It repairs
+nothing. A node compares the checksums when it starts, and refuses a damaged directory.`,
 		Example: "  hyperscale verify /var/lib/hyperscale/gate-1",
 		Args:    command.Exactly("DIR"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
-			found, err := store.Inspect(args[0])
+			found, err := backup.Examine(args[0])
 			switch {
 			case errors.Is(err, store.ErrInUse):
 				return command.Usage("%s: a node uses it: stop the node first", args[0])
@@ -43,7 +45,11 @@ nothing. A node does the same when it starts, and refuses a damaged directory.`,
 			} else {
 				err = printInspection(cmd.OutOrStdout(), args[0], &found)
 			}
-			if err == nil && len(found.Damages) > 0 {
+			switch {
+			case err != nil:
+			case found.Foreign():
+				err = command.Exit(command.ExitFailed, fmt.Errorf("%s is of format %d, which this program does not read: use the version of hyperscale that wrote it; if that is this one, the entry is damaged", args[0], found.Format))
+			case found.Damaged():
 				err = command.Exit(command.ExitFailed, fmt.Errorf("%s is damaged: %s", args[0], store.DamageRemedy))
 			}
 			return err
@@ -60,6 +66,7 @@ type verifyJSON struct {
 	Bytes     int64      `json:"bytes"`
 	Records   []kindJSON `json:"records"`
 	Damages   []string   `json:"damages"`
+	Notes     []string   `json:"notes"`
 }
 
 type kindJSON struct {
@@ -68,21 +75,25 @@ type kindJSON struct {
 	Bytes   uint64 `json:"bytes"`
 }
 
-func verifyView(dir string, i *store.Inspection) verifyJSON {
-	out := verifyJSON{Directory: dir, Node: string(i.ID), Starts: i.Incarnation, Bytes: i.Bytes, Records: []kindJSON{}, Damages: []string{}}
+func verifyView(dir string, i *backup.Audit) verifyJSON {
+	out := verifyJSON{Directory: dir, Node: string(i.ID), Starts: i.Incarnation, Bytes: i.Bytes, Records: []kindJSON{}, Damages: []string{}, Notes: slices.Concat([]string{}, i.Notes)}
 	for _, kind := range slices.Sorted(maps.Keys(i.Records)) {
 		out.Records = append(out.Records, kindJSON{kind, i.Records[kind].Records, i.Records[kind].Bytes})
 	}
 	for k := range i.Damages {
 		out.Damages = append(out.Damages, i.Damages[k].Error())
 	}
+	out.Damages = append(out.Damages, i.Faults...)
 	return out
 }
 
-func printInspection(w io.Writer, dir string, i *store.Inspection) error {
+func printInspection(w io.Writer, dir string, i *backup.Audit) error {
 	v := verifyView(dir, i)
 	verdict := "good"
-	if len(v.Damages) > 0 {
+	switch {
+	case i.Foreign():
+		verdict = "UNREADABLE"
+	case i.Damaged():
 		verdict = "DAMAGED"
 	}
 	if _, err := fmt.Fprintf(w, "%s  %s\n", dir, verdict); err != nil {
@@ -95,6 +106,11 @@ func printInspection(w io.Writer, dir string, i *store.Inspection) error {
 	}
 	for _, d := range v.Damages {
 		if _, err := fmt.Fprintf(w, "  %s\n", d); err != nil {
+			return err
+		}
+	}
+	for _, n := range v.Notes {
+		if _, err := fmt.Fprintf(w, "  note: %s\n", n); err != nil {
 			return err
 		}
 	}
