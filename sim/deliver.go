@@ -15,6 +15,9 @@ func (p *process) onDatagram(e *event) {
 	if !p.started() || p.suspended > 0 {
 		return
 	}
+	if w.mixed && p.spec.Cluster != w.nodes[e.from].spec.Cluster {
+		return
+	}
 	in := &w.inputs.datagram
 	in.Kind, in.Place = node.InputMessage, 0 // the last one may have been shed
 	in.From = w.peers[e.from]
@@ -84,7 +87,7 @@ func (p *process) offer(in *node.Input) {
 	fate := p.box.Push(in, node.Instant(p.w.now))
 	p.bars.set(barQueued, p.box.Len() > 0)
 	if fate > node.FateRefused {
-		p.lose(in, fate)
+		lose(p, in, fate)
 	}
 	if p.bars.has(barQueued) {
 		p.wake()
@@ -92,7 +95,7 @@ func (p *process) offer(in *node.Input) {
 }
 
 // lose handles an input that found no room, and leaves nothing to the machine.
-func (p *process) lose(in *node.Input, fate node.Fate) {
+func lose(p *process, in *node.Input, fate node.Fate) {
 	if in.Kind != node.InputMessage {
 		return // a command: the caller gets no answer
 	}

@@ -2,6 +2,8 @@ package sim
 
 import (
 	"math"
+	"slices"
+	"time"
 
 	"hyperscale/core/node"
 )
@@ -104,4 +106,44 @@ func number(a node.Addr) uint64 {
 	d = d * (1 + 10<<8) >> 8 & 0x00ff00ff00ff00ff
 	d = d * (1 + 100<<16) >> 16 & 0x0000ffff0000ffff
 	return d * (1 + 10000<<32) >> 32
+}
+
+// Times of look-ups.
+const (
+	nameTakes = 20 * time.Millisecond // an answer
+	nameLate  = 2 * time.Second       // until a node gives a dead resolver up
+)
+
+// names is the table of names that nodes look up. A scenario changes it.
+type names struct {
+	all  []node.Names
+	dark bool
+}
+
+// Name makes a name stand for addresses, from now on; without any the name is absent.
+func (w *World) Name(name node.Addr, ttl time.Duration, addrs ...node.Addr) {
+	w.names.all = slices.DeleteFunc(w.names.all, func(n node.Names) bool { return n.Name == name })
+	if len(addrs) > 0 {
+		w.names.all = append(w.names.all, node.Names{Name: name, TTL: ttl, Addrs: slices.Clone(addrs)})
+	}
+}
+
+// Darken kills the resolver, or revives it.
+func (w *World) Darken(dark bool) {
+	w.faults.harmed = true
+	w.names.dark = dark
+}
+
+// find returns the outcome of a look-up that begins now, and how long it takes.
+func (n *names) find(name node.Addr) (node.Names, time.Duration) {
+	if n.dark {
+		return node.Names{Name: name, Err: "no server has answered in time"}, nameLate
+	}
+	for _, is := range n.all {
+		if is.Name == name {
+			is.Addrs = slices.Clone(is.Addrs)
+			return is, nameTakes
+		}
+	}
+	return node.Names{Name: name, Absent: true}, nameTakes
 }

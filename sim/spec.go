@@ -44,6 +44,7 @@ type Spec struct {
 	ClockOffset time.Duration      // from ClockStart
 	DriftPPM    int64              // of its clock, at most a tenth of a million either way
 	Mailbox     node.MailboxConfig // the zero value means node.DefaultMailbox
+	Cluster     string             // nodes of two clusters refuse each other, as Hellos and datagrams say
 	Grant       node.Grant         // of its certificate; the zero value means that it has none
 	Minor       func() uint16      // version of the protocol, asked at each start; nil means this one
 }
@@ -73,6 +74,7 @@ func (w *World) Add(s Spec) {
 	if err := s.validate(w.byID[s.ID] != nil); err != nil {
 		node.Bug("sim: %v", err)
 	}
+	w.mixed = w.mixed || s.Cluster != ""
 	host := w.net.Add(s.Place)
 	p := newProcess(w, s, uint32(host))
 	w.add(p)

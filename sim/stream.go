@@ -39,6 +39,22 @@ func (p *process) Send(s node.StreamID, m node.Message) {
 	w.streams.drain()
 }
 
+// Resolve implements node.Env: roster.go has the table.
+func (p *process) Resolve(name node.Addr) {
+	w := p.w
+	w.trace.fold(0, uint64(p.index)<<8|foldEffect|uint64(EffectResolve), node.MixString(0, string(name)))
+	if w.trace.watch&WantEffects != 0 {
+		w.trace.observer.Effect(w.now, p.peer.ID, &Effect{Kind: EffectResolve, To: name})
+	}
+	life := p.life
+	n, took := w.names.find(name)
+	w.At(p.leaves()+took, func() {
+		if p.life == life && p.alive() {
+			p.hand(node.Input{Kind: node.InputNames, Names: &n})
+		}
+	})
+}
+
 // Backlog implements node.Env.
 func (p *process) Backlog(s node.StreamID) (bytes, bound int) {
 	return p.w.streams.Backlog(p.leaves(), s)
@@ -127,6 +143,8 @@ func (s *streams) onSyn(p *process, a *netsim.Action) {
 		s.Refuse(s.w.now, a.Stream, "refused: "+string(p.peer.Addr)+" accepts no streams")
 	case p.bars.has(barPaused):
 		return
+	case p.spec.Cluster != s.w.find(s.Peer(a.Stream.Of(a.Side)).ID).spec.Cluster:
+		s.Refuse(s.w.now, a.Stream, "refused: "+string(p.peer.Addr)+" is of another cluster")
 	case !message.Callers(p.spec.Role).Has(s.Peer(a.Stream.Of(a.Side)).Role):
 		s.Refuse(s.w.now, a.Stream, "refused: its role does not call "+string(p.peer.Addr))
 	case s.Accept(s.w.now, a.Stream, p.peer):

@@ -29,6 +29,8 @@ func inputDigest(in *node.Input) uint64 {
 		return node.Mix(uint64(in.Stream), in.From.Incarnation)
 	case node.InputStreamBroken:
 		return node.MixString(uint64(in.Stream), in.Reason)
+	case node.InputNames:
+		return namesDigest(in.Names)
 	case node.InputStored:
 		if in.Err != nil {
 			return node.MixString(uint64(in.WriteID), in.Err.Error())
@@ -38,6 +40,14 @@ func inputDigest(in *node.Input) uint64 {
 		return execDigest(&in.Exec)
 	}
 	return 0
+}
+
+func namesDigest(n *node.Names) uint64 {
+	h := node.MixString(uint64(n.TTL), string(n.Name))
+	for _, a := range n.Addrs {
+		h = node.MixString(h, string(a))
+	}
+	return node.MixString(h, n.Err)
 }
 
 func execDigest(e *node.ExecEvent) uint64 {
@@ -67,10 +77,11 @@ const (
 	EffectHalt                          // Reason
 	EffectExecExtend                    // Exec, Until
 	EffectExecTell                      // Exec, Message
+	EffectResolve                       // To
 )
 
 func (k EffectKind) String() string {
-	names := [...]string{"datagram", "open", "send", "close", "set-timer", "cancel-timer", "put", "exec-start", "exec-cancel", "exec-kill", "answer", "halt", "exec-extend", "exec-tell"}
+	names := [...]string{"datagram", "open", "send", "close", "set-timer", "cancel-timer", "put", "exec-start", "exec-cancel", "exec-kill", "answer", "halt", "exec-extend", "exec-tell", "resolve"}
 	if int(k) < len(names) {
 		return names[k]
 	}

@@ -60,6 +60,8 @@ type World struct {
 	courier func(Letter) bool // nil: the network gets all datagrams
 	scripts shelf[func()]
 	trace   recorder
+	names   names
+	mixed   bool // nodes of several clusters
 	wire    wire
 	inputs  inputs
 	rates   rates

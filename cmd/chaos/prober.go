@@ -48,6 +48,9 @@ func (p *prober) StreamBroken(_ node.StreamID, _ node.Peer, reason string) {
 	p.broken = reason
 }
 
+// Resolved implements transport.Sink.
+func (p *prober) Resolved(node.Names) {}
+
 // Message implements transport.Sink.
 func (p *prober) Message(_ node.Peer, _ node.StreamID, m node.Message) bool {
 	at := time.Now()

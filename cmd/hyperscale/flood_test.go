@@ -46,6 +46,8 @@ func (f *flooder) StreamOpened(node.StreamID, node.Peer) {
 }
 
 // StreamBroken implements transport.Sink.
+func (f *flooder) Resolved(node.Names) {}
+
 func (f *flooder) StreamBroken(_ node.StreamID, _ node.Peer, reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

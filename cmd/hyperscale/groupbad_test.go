@@ -79,6 +79,8 @@ type forger struct {
 }
 
 func (f *forger) StreamOpened(node.StreamID, node.Peer) {}
+func (f *forger) Resolved(node.Names)                   {}
+
 func (f *forger) StreamBroken(_ node.StreamID, _ node.Peer, reason string) {
 	f.news <- reason
 }

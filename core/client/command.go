@@ -69,6 +69,9 @@ type saying struct {
 	what string
 }
 
+// waits reports whether a command waits for the first gate that answers.
+func (c *command) waits() bool { return c.gate == nil && c.refusal == nil }
+
 func (c *command) say(g *connection, what string) {
 	for i := range c.said {
 		if c.said[i].gate == g {
@@ -252,14 +255,18 @@ func (m *Machine) giveUp(env node.Env, c *command) {
 	var asked []string
 	for _, g := range m.gates.all {
 		at := slices.IndexFunc(c.said, func(s saying) bool { return s.gate == g })
-		if at >= 0 {
+		switch {
+		case at >= 0:
 			asked = append(asked, fmt.Sprintf("%s (%s)", g.addr, c.said[at].what))
+		case m.gates.probing() && g.reason != "":
+			asked = append(asked, fmt.Sprintf("%s (%s)", g.addr, g.reason))
 		}
 	}
 	r := &message.Refused{Request: m.newRequest(env), Code: message.CodeUnreachable}
 	if c.refusal != nil {
 		r.Code, r.RetryAfter, r.Current, r.Holder = c.refusal.Code, c.refusal.RetryAfter, c.refusal.Current, c.refusal.Holder
 	}
+	asked = append(asked, m.gates.names.Failures()...)
 	if took := env.Now().Sub(c.began).Round(time.Millisecond); c.refusal != nil {
 		r.Detail = fmt.Sprintf("asked %s for %v", strings.Join(asked, ", "), took)
 	} else {

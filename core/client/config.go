@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"time"
 
+	"hyperscale/core/discovery"
 	"hyperscale/core/node"
 )
 
 // Config says which gates to ask, and how long. Every value must be positive.
 type Config struct {
-	Gates []node.Addr // at least one; they report the others
-	Near  bool        // it asks gates on this machine alone: what it says must not travel in clear text
+	Gates    []node.Addr // they report the others
+	Discover []node.Addr // names of more gates, such as dns:gates:7400: core/discovery
+	Cached   []node.Addr // gates that an earlier client knew: it asks them if no name leads to one
+	Near     bool        // it asks gates on this machine alone: what it says must not travel in clear text
 
 	AskTimeout   time.Duration // a command that is not a watch has its answer within it: three leases of a job
 	ReachTimeout time.Duration // the same while the client has reached no gate
@@ -43,7 +46,10 @@ func Default() Config {
 // Validate reports every fault.
 func (c Config) Validate() error {
 	var faults []error
-	if len(c.Gates) == 0 {
+	if len(c.Discover) > discovery.NamesMax {
+		faults = append(faults, fmt.Errorf("client.gates has %d names: give at most %d of dns: and srv: to --gate", len(c.Discover), discovery.NamesMax))
+	}
+	if len(c.Gates)+len(c.Discover) == 0 {
 		faults = append(faults, errors.New("client.gates is empty: name at least one gate with --gate HOST:PORT"))
 	}
 	seen := map[node.Addr]bool{}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/retry"
@@ -25,7 +26,9 @@ func (m *Machine) onGateSet(env node.Env, in *node.Input, s *message.GateSet) {
 		ignore(env, in, "it names no gate, or more than there can be")
 		return
 	}
-	m.gates.learn(set)
+	if m.gates.learn(set) && len(m.config.Discover) > 0 {
+		env.Emit(event.GatesKnown{Gates: s.Gates})
+	}
 }
 
 // onOpened sends all commands that wait for this gate, watches included.
@@ -34,12 +37,25 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 	if g == nil || g.open {
 		return
 	}
+	if in.From.Role != node.RoleGate {
+		env.Close(in.Stream)
+		m.lost(env, g, "it is a "+in.From.Role.String()+", not a gate: correct --gate")
+		return
+	}
+	first := m.gates.probing()
+	m.gates.met = true
 	g.open, g.peer, g.failures, g.reason, g.heard = true, in.From, 0, "", env.Now()
 	m.gates.current = g
 	for _, c := range slices.Clone(m.commands) {
-		if c.gate == g {
+		switch {
+		case c.gate == g:
 			m.ask(env, c)
+		case first && c.waits():
+			m.try(env, c, g)
 		}
+	}
+	if first {
+		m.gates.won(env, func(o *connection) bool { return neededBy(m.commands, o, false) })
 	}
 }
 
@@ -64,8 +80,19 @@ func (m *Machine) lost(env node.Env, g *connection, reason string) {
 	}
 }
 
-func (m *Machine) needed(g *connection) bool {
-	return slices.ContainsFunc(m.commands, func(c *command) bool { return c.gate == g })
+// neededBy reports whether a command asks a gate, or waits for the first that answers.
+func neededBy(commands []*command, g *connection, probing bool) bool {
+	return slices.ContainsFunc(commands, func(c *command) bool { return c.gate == g || probing && c.waits() && !g.open })
+}
+
+// onNames follows the addresses behind a name. Commands that wait for a gate ask again.
+func (m *Machine) onNames(env node.Env, found *node.Names) {
+	m.gates.follow(env, found)
+	for _, c := range slices.Clone(m.commands) {
+		if c.waits() {
+			m.next(env, c)
+		}
+	}
 }
 
 // onPing checks a needed stream for life, and closes others.
@@ -74,7 +101,7 @@ func (m *Machine) onPing(env node.Env, g *connection) {
 	switch {
 	case g.stream == 0:
 		return
-	case !m.needed(g):
+	case !neededBy(m.commands, g, m.gates.probing()):
 		env.Close(g.stream)
 		g.stream, g.open = 0, false
 		return

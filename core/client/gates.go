@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"hyperscale/core/discovery"
+	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/ring"
@@ -21,6 +23,7 @@ type connection struct {
 	reason   string       // why there is no stream, for users
 	heard    node.Instant
 	counter  uint64
+	gone     bool // it was a candidate, and no name has it any more
 }
 
 // usable reports that the client may ask a gate now: a stream is open or opening, or may be
@@ -42,20 +45,29 @@ func (g *connection) watch(env node.Env, ping time.Duration) {
 type gates struct {
 	gatesMax, homesMax int
 	near               bool // only those on this machine
+	named              bool // it looks gates up
 
-	all     []*connection                 // those configured, then those learnt; it only grows
-	ring    *ring.Ring                    // of the gates' own set; nil until a gate reports it
+	all     []*connection // those configured, then those learnt; it only grows
+	ring    *ring.Ring    // of the gates' own set; nil until a gate reports it
+	names   *discovery.Names
+	cached  []node.Addr                   // that an earlier client knew; nil once they are asked
 	current *connection                   // the gate whose stream opened last
 	homes   map[message.JobID]*connection // the gate that owns the job, as last reported
+	met     bool                          // a gate has answered
 	known   []message.JobID               // keys of homes, the oldest first
 }
 
 func newGates(c Config) gates {
-	g := gates{gatesMax: c.GatesMax, homesMax: c.HomesMax, near: c.Near, homes: map[message.JobID]*connection{}}
+	g := gates{gatesMax: c.GatesMax, homesMax: c.HomesMax, near: c.Near, named: len(c.Discover) > 0, cached: c.Cached, homes: map[message.JobID]*connection{}}
+	names := discovery.Default()
+	names.Names = c.Discover
+	g.names = discovery.New(names)
 	for _, addr := range c.Gates {
 		g.at(addr)
 	}
-	g.current = g.all[0]
+	if len(g.all) > 0 {
+		g.current = g.all[0]
+	}
 	return g
 }
 
@@ -77,24 +89,43 @@ func (g *gates) at(a node.Addr) *connection {
 			return c
 		}
 	}
-	if len(g.all) >= g.gatesMax || g.near && !a.Near() {
+	if g.near && !a.Near() {
 		return nil
+	}
+	if len(g.all) >= g.gatesMax {
+		return g.reuse(a)
 	}
 	c := &connection{index: len(g.all), addr: a}
 	g.all = append(g.all, c)
 	return c
 }
 
-// learn takes the set of gates, by the addresses that they have for each other.
-func (g *gates) learn(set []node.Addr) {
+// reuse gives an address the place of a candidate that is gone; nil if there is none. A job whose
+// owner it was finds its owner again.
+func (g *gates) reuse(a node.Addr) *connection {
+	for _, c := range g.all {
+		if c.gone && c.stream == 0 {
+			*c = connection{index: c.index, addr: a}
+			return c
+		}
+	}
+	return nil
+}
+
+// learn takes the set of gates, by the addresses that they have for each other, and reports whether
+// it differs.
+func (g *gates) learn(set []node.Addr) (changed bool) {
 	set = slices.Compact(slices.Sorted(slices.Values(set)))
 	if g.ring != nil && slices.Equal(g.ring.Members(), set) {
-		return
+		return false
 	}
 	g.ring = ring.New(set)
 	for _, a := range set {
-		g.at(a)
+		if c := g.at(a); c != nil {
+			c.gone = false
+		}
 	}
+	return true
 }
 
 // set returns the addresses of the group of gates, sorted; before a gate has reported it, those
@@ -133,6 +164,7 @@ func (g *gates) order(job message.JobID) []*connection {
 	for _, c := range g.all {
 		add(c)
 	}
+	list = slices.DeleteFunc(list, func(c *connection) bool { return c.gone && c.stream == 0 })
 	slices.SortStableFunc(list, func(a, b *connection) int { return min(a.failures, 1) - min(b.failures, 1) })
 	return list
 }
@@ -150,4 +182,69 @@ func (g *gates) remember(job message.JobID, c *connection) {
 		}
 	}
 	g.homes[job] = c
+}
+
+// follow takes the addresses behind a name.
+func (g *gates) follow(env node.Env, found *node.Names) {
+	change := g.names.Take(env, found)
+	for _, a := range change.Added {
+		if c := g.at(a); c != nil {
+			c.gone = false
+		}
+	}
+	for _, c := range g.all {
+		if slices.Contains(change.Removed, c.addr) && (g.ring == nil || !slices.Contains(g.ring.Members(), c.addr)) {
+			c.gone = true
+		}
+	}
+	if g.names.Failing() {
+		g.recall(env)
+	}
+}
+
+// recall adds gates that an earlier client knew, once the names lead to none.
+func (g *gates) recall(env node.Env) {
+	if g.met || len(g.cached) == 0 || g.names.Waits() {
+		return
+	}
+	env.Emit(event.GatesRecalled{Gates: len(g.cached)})
+	for _, a := range g.cached {
+		g.at(a)
+	}
+	g.cached = nil
+}
+
+// probesMax bounds the gates that a client opens at once while it has met none.
+const probesMax = 10
+
+// probing reports whether commands wait for the first gate that answers, and not for one after the
+// other: some addresses of a name may be dead, or of another cluster.
+func (g *gates) probing() bool { return g.named && !g.met }
+
+// probe opens streams to several gates at once. It returns false if all have failed of late, and no
+// name has an outcome to come.
+func (g *gates) probe(env node.Env, ping time.Duration) bool {
+	opening := 0
+	for _, c := range g.all {
+		if c.stream != 0 {
+			opening++
+		}
+	}
+	for _, c := range g.order(message.JobID{}) {
+		if c.stream == 0 && c.usable(env.Now()) && opening < probesMax {
+			c.connect(env, ping)
+			opening++
+		}
+	}
+	return opening > 0 || g.names.Waits()
+}
+
+// won closes the streams that are still opening, but those that a command needs.
+func (g *gates) won(env node.Env, needed func(*connection) bool) {
+	for _, c := range g.all {
+		if c.stream != 0 && !c.open && !needed(c) {
+			env.Close(c.stream)
+			c.stream = 0
+		}
+	}
 }

@@ -30,3 +30,11 @@ func bounds() client.Config {
 	c.ReachTimeout, c.AskTimeout = 5*time.Second, 40*time.Second
 	return c
 }
+
+// named knows a name, and gates that an earlier client knew.
+func named() client.Config {
+	c := client.Default()
+	c.Discover, c.Cached = []node.Addr{"dns:g:1"}, []node.Addr{"old1:1", "old2:1"}
+	c.ReachTimeout = 10 * time.Second
+	return c
+}

@@ -29,6 +29,10 @@ func New(c Config) *Machine {
 // Step implements node.Machine.
 func (m *Machine) Step(env node.Env, in *node.Input) {
 	switch in.Kind {
+	case node.InputStart:
+		m.gates.names.Start(env)
+	case node.InputNames:
+		m.onNames(env, in.Names)
 	case node.InputCommand:
 		m.onCommand(env, in.Command, in.Message)
 	case node.InputMessage:
@@ -45,6 +49,9 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 }
 
 func (m *Machine) fire(env node.Env, k node.TimerKey) {
+	if m.gates.names.Fire(env, k) {
+		return
+	}
 	switch k.Kind {
 	case node.ClientSilence:
 		m.onPing(env, m.gates.all[k.N()])

@@ -11,6 +11,11 @@ import (
 // what no gate has or knows, as each has answered, nor for further gates if one has listed its jobs.
 func (m *Machine) next(env node.Env, c *command) {
 	m.unask(c)
+	if m.gates.probing() && m.gates.probe(env, m.config.PingInterval) {
+		c.gate = nil
+		c.arm(env, m.config.RetryMin)
+		return
+	}
 	for _, g := range m.gates.order(c.job) {
 		if !slices.Contains(c.tried, g) && g.usable(env.Now()) {
 			m.try(env, c, g)
@@ -69,6 +74,8 @@ func (m *Machine) redirect(env node.Env, c *command, holder node.Addr) {
 // wait begins another round after a delay from the whole range, so that clients that lost one
 // gate do not return together.
 func (m *Machine) wait(env node.Env, c *command) {
+	m.gates.met = m.gates.met && slices.ContainsFunc(m.gates.all, func(g *connection) bool { return g.open })
+	m.gates.recall(env)
 	wait := retry.Backoff{Base: m.config.RetryMin, Cap: m.config.RetryMax, Least: m.config.RetryMin}
 	d := wait.Next(env.Rand(node.PurposeJitter), c.rounds+1)
 	if c.refusal != nil {

@@ -18,7 +18,7 @@ func New(name string) node.Event {
 func All() []node.Event {
 	return []node.Event{
 		&JobChanged{}, &SubjobChanged{}, &WorkflowChanged{}, &WorkflowAborted{}, &WorkflowEnded{}, &Acted{}, &FenceRefused{}, &FenceStored{}, &ShardStarted{}, &CoreFreed{}, &ShardEnded{},
-		&ShardCounted{}, &SegmentCounted{}, &SubjobCounted{}, &SubjobGivenUp{}, &RowsTaken{}, &WaitsReleased{}, &BarrierReleased{}, &ShardDispatched{}, &ShardLost{}, &BudgetSpent{}, &SubjobDispatched{}, &ExecutorGone{}, &ExecutorWatched{}, &PeerRegistered{}, &PeerLost{}, &PeerRefused{}, &Ignored{}, &Implausible{}, &StoreFailed{}, &ReportsPaced{}, &Shed{}, &BoundNear{}, &BoundUsed{}, &LettersKept{}, &DispatchesPaced{}, &DatacenterFavoured{}, &SubjobLate{}, &Alert{}, &CircuitChanged{}, &LoadChanged{}, &JobBegan{}, &FleetCounted{}, &MemoryLevel{}, &ManagerJudged{},
+		&ShardCounted{}, &SegmentCounted{}, &SubjobCounted{}, &SubjobGivenUp{}, &RowsTaken{}, &WaitsReleased{}, &BarrierReleased{}, &ShardDispatched{}, &ShardLost{}, &BudgetSpent{}, &SubjobDispatched{}, &ExecutorGone{}, &ExecutorWatched{}, &PeerRegistered{}, &PeerLost{}, &PeerRefused{}, &Ignored{}, &Implausible{}, &StoreFailed{}, &ReportsPaced{}, &Shed{}, &BoundNear{}, &BoundUsed{}, &LettersKept{}, &DispatchesPaced{}, &DatacenterFavoured{}, &SubjobLate{}, &Alert{}, &CircuitChanged{}, &LoadChanged{}, &JobBegan{}, &FleetCounted{}, &MemoryLevel{}, &ManagerJudged{}, &NameResolved{}, &NameFailed{}, &GatesKnown{}, &GatesRecalled{},
 		&LeaseGranted{}, &LeaseExtended{}, &LeaseEnded{}, &LeaseCalled{}, &LeaseReturned{}, &AcceptorWrote{},
 		&GroupJoined{}, &GroupRefused{}, &GroupAlarm{}, &ClockSuspect{}, &Reached{},
 		&MemberChanged{}, &HealthChanged{}, &Voted{}, &Elected{}, &SteppedDown{}, &LeaderKnown{},

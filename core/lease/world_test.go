@@ -218,6 +218,7 @@ func (h *host) Answer(node.CommandID, node.Message) { panic("no commands") }
 func (h *host) Halt(reason string)                  { panic("halt: " + reason) }
 func (h *host) Datagram(node.Addr, node.Message)    { panic("not posted") }
 func (h *host) Open(node.Addr) node.StreamID        { panic("no streams") }
+func (h *host) Resolve(node.Addr)                   { panic("no names") }
 func (h *host) Backlog(node.StreamID) (int, int)    { panic("no streams") }
 func (h *host) Send(node.StreamID, node.Message)    { panic("no streams") }
 func (h *host) Close(node.StreamID)                 { panic("no streams") }

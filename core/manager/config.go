@@ -27,6 +27,7 @@ type Group struct {
 	Datacenter string
 	Gates      []node.Addr // the configured set: the manager registers with all of them, and they compare it with their own
 	Seeds      []node.Addr // gates that it registers with, in the set or not
+	Discover   []node.Addr // names of more gates that it registers with, such as dns:gates:7400: core/discovery
 	Managers   []node.Addr // the configured set of the datacenter, including this one; empty: this one alone
 
 	// Recover founds a new epoch of the managers on this one's disk: lease.Config.Recover.
@@ -130,7 +131,7 @@ func (c Config) Validate() error {
 	if c.Datacenter == "" || len(c.Datacenter) > 64 {
 		fault("manager.datacenter = %q must have 1 to 64 bytes: name the datacenter as its workers do", c.Datacenter)
 	}
-	if n := len(c.Gates) + len(c.Seeds); n == 0 || n > 128 {
+	if n := len(c.Gates) + len(c.Seeds) + len(c.Discover); n == 0 || n > 128 {
 		fault("manager.gates and manager.seeds have %d addresses, must have 1 to 128: list all gates", n)
 	}
 	for _, d := range []struct {

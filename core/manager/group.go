@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hyperscale/core/archive"
+	"hyperscale/core/discovery"
 	"hyperscale/core/election"
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
@@ -36,6 +37,9 @@ func (m *Machine) onStart(env node.Env) {
 		Silence: m.config.Silence, ReconnectMin: m.config.ReconnectMin, ReconnectMax: m.config.ReconnectMax,
 	}
 	m.gates = uplink.New(up, slices.Concat(m.config.Gates, m.config.Seeds))
+	found := discovery.Default()
+	found.Group, found.Names = linksGates, m.config.Discover
+	m.found = discovery.New(found)
 	up.Group, up.Role, up.Remedy = linksFellows, node.RoleManager, "--managers"
 	up.Beats, up.Beat = true, m.config.Heartbeat
 	group := m.quorumConfig(self, members, up)
@@ -51,9 +55,22 @@ func (m *Machine) onStart(env node.Env) {
 	m.operator.drains = len(env.Store().Load(keyDraining)) > 0
 	m.draining = m.operator.drains
 	m.group.Start(env, m.gates)
+	m.found.Start(env)
 	env.SetTimer(node.Key(node.PartManager, node.ManagerHeartbeat), m.config.Heartbeat)
 	env.SetTimer(node.Key(node.PartManager, node.ManagerRetry), m.config.Retry)
 	env.SetTimer(node.Key(node.PartManager, node.ManagerSweep), m.config.SweepInterval)
+}
+
+// onNames follows the addresses behind the names of gates. A name is never a member of a group: a
+// majority counts what a person wrote.
+func (m *Machine) onNames(env node.Env, found *node.Names) {
+	c := m.found.Take(env, found)
+	for _, a := range c.Added {
+		m.gates.Find(env, a)
+	}
+	for _, a := range c.Removed {
+		m.gates.Lose(env, a)
+	}
 }
 
 func (m *Machine) quorumConfig(self node.Addr, members []node.Addr, links uplink.Config) quorum.Config {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hyperscale/core/archive"
+	"hyperscale/core/discovery"
 	"hyperscale/core/event"
 	"hyperscale/core/ledger"
 	"hyperscale/core/manager/pace"
@@ -25,7 +26,8 @@ import (
 type holdings struct {
 	config Config
 	gates  *uplink.Links
-	group  *quorum.Member // of the datacenter's managers; nil until the start
+	found  *discovery.Names // more gates
+	group  *quorum.Member   // of the datacenter's managers; nil until the start
 	ledger *ledger.Ledger[tag]
 	pace   *pace.Pace // of dispatches
 

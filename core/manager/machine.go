@@ -64,6 +64,8 @@ func (m *Machine) handle(env node.Env, in *node.Input) {
 		m.onBroken(env, in)
 	case node.InputTimer:
 		m.onTimer(env, in.Timer)
+	case node.InputNames:
+		m.onNames(env, in.Names)
 	case node.InputStored:
 		m.onOrderStored(env, in)
 	case node.InputStop:
@@ -107,6 +109,9 @@ func (m *Machine) onShed(env node.Env, in *node.Input) {
 func (m *Machine) onTimer(env node.Env, k node.TimerKey) {
 	if k.Part == node.PartUplink {
 		m.gates.Fire(env, k)
+		return
+	}
+	if m.found.Fire(env, k) {
 		return
 	}
 	switch k.Kind {

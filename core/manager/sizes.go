@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"hyperscale/core/discovery"
 	"hyperscale/core/manager/pace"
 	"hyperscale/core/node"
 )
@@ -14,7 +15,7 @@ func (m *Machine) Sizes(tell node.Tell) {
 	tell("manager/parts", len(m.subjobs)+len(m.claims), m.heldMax())
 	m.roster.Sizes(tell, c.WorkersMax)
 	tell("manager/dispatches that wait for room", m.pace.Waiting(), pace.WaitsMax)
-	tell("manager/gates", len(m.sent), len(c.Gates)+len(c.Seeds))
+	tell("manager/gates", len(m.sent), len(c.Gates)+len(c.Seeds)+discovery.CandidatesMax*len(c.Discover))
 	tell("manager/ended", len(m.ended), 2*c.FinishedMax)
 	tell("manager/gone", len(m.gone), c.FinishedMax)
 	tell("manager/reads", m.ledger.Reading(), c.FinishedMax)
@@ -44,6 +45,6 @@ func (m *Machine) Rests(tell node.Tell) {
 	if m.group == nil {
 		return // the manager was refused at its start
 	}
-	tell("manager/heartbeats of gates", len(m.sent), len(m.gates.All())) // one per configured gate
+	tell("manager/heartbeats of gates", len(m.sent), len(m.gates.All())) // one per gate
 	m.group.Rests(tell)
 }

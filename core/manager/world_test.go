@@ -193,6 +193,8 @@ func (h *host) Halt(reason string) {
 	h.net.at(0, h.crash)
 }
 
+func (h *host) Resolve(node.Addr) {}
+
 func (h *host) Backlog(node.StreamID) (bytes, bound int) { return 0, 0 }
 
 func (h *host) Open(to node.Addr) node.StreamID {

@@ -34,6 +34,9 @@ type Network interface {
 	Send(s StreamID, m Message)
 	// Close ends a stream on purpose; no StreamBroken follows on this side.
 	Close(s StreamID)
+	// Resolve looks up which addresses a name stands for: "dns:host:port" or "srv:name".
+	// InputNames follows, unless the node is overloaded. The host keeps no answer.
+	Resolve(name Addr)
 	// Backlog returns how many bytes wait to be written on a stream, and how many break it. Both
 	// are zero if there is no such stream.
 	Backlog(s StreamID) (bytes, bound int)

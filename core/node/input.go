@@ -22,10 +22,11 @@ const (
 	InputExec                   // Exec
 	InputStop                   // an operator wants a graceful stop: finish the work, then call Env.Halt
 	InputShed                   // From, Stream, Message: the stub of a request that found its lane full; refuse it
+	InputNames                  // Names: what a look-up of Env.Resolve found
 )
 
 func (k InputKind) String() string {
-	names := [...]string{"none", "start", "message", "stream-opened", "stream-broken", "timer", "stored", "command", "exec", "stop", "shed"}
+	names := [...]string{"none", "start", "message", "stream-opened", "stream-broken", "timer", "stored", "command", "exec", "stop", "shed", "names"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -79,6 +80,15 @@ const (
 	ExecOverLimit           // the host killed it: it was above its own limit
 )
 
+// Names is the outcome of one look-up.
+type Names struct {
+	Name   Addr          // as Env.Resolve was given it
+	Addrs  []Addr        // in the order of the answer; empty if there is none
+	TTL    time.Duration // how long the answer is valid; zero: no server said
+	Absent bool          // a server says that there is no such name, or that it has no address
+	Err    string        // why no server has answered
+}
+
 // Input is one thing that happened. Only the fields named at its kind are set.
 type Input struct {
 	Kind    InputKind
@@ -91,6 +101,7 @@ type Input struct {
 	Err     error
 	Command CommandID
 	Exec    ExecEvent
+	Names   *Names
 
 	// Generation belongs to the host. With it the host drops a firing or a stream's message
 	// that waited in the mailbox when the machine cancelled its timer or stream (NODE-2).

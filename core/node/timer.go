@@ -25,6 +25,7 @@ const (
 	PartElection
 	PartHealth
 	PartRegister // test machines around a lease register
+	PartDiscovery
 )
 
 // Timer kinds of the client.
@@ -115,6 +116,11 @@ const (
 // Timer kinds of the health.
 const (
 	HealthLag uint8 = iota + 1
+)
+
+// Timer kinds of the discovery. The number is Config.Group << 32 | index.
+const (
+	DiscoveryRefresh uint8 = iota + 1
 )
 
 // TimerKey names one timer of a node. Setting a key again replaces its timer.

@@ -1,6 +1,8 @@
 package swim
 
 import (
+	"slices"
+
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -27,6 +29,27 @@ func (g *Group) onPushPull(env node.Env) {
 	g.giveUp(env)
 	for _, i := range g.some(env.Rand(node.PurposeProbe), 1, 0) {
 		g.compare(env, g.table.records[i].who.Addr)
+	}
+}
+
+// SetSeeds replaces the seeds, as far as they change. Those that remain keep what is known of them.
+func (g *Group) SetSeeds(env node.Env, addrs []node.Addr) {
+	var seeds []seed
+	for _, a := range addrs {
+		if a == env.Self().Addr || slices.ContainsFunc(seeds, func(s seed) bool { return s.addr == a }) {
+			continue
+		}
+		s := seed{addr: a}
+		if at := slices.IndexFunc(g.seeds, func(o seed) bool { return o.addr == a }); at >= 0 {
+			s = g.seeds[at]
+		}
+		seeds = append(seeds, s)
+	}
+	g.seeds = seeds
+	for i := range g.table.records {
+		if r := &g.table.records[i]; r.who != nil && !r.state.Gone() {
+			g.settle(uint32(i))
+		}
 	}
 }
 

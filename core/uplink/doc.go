@@ -1,5 +1,5 @@
-// Package uplink keeps streams open to a configured list of peers: from workers to
-// managers, from managers to gates, and between members of a group. It also posts small messages
+// Package uplink keeps streams open to a list of peers, configured or found by core/discovery:
+// from workers to managers, from managers to gates, and between members of a group. It also posts small messages
 // to them as datagrams.
 //
 // It is not a membership (core/swim), and it queues nothing. While no stream is open it
@@ -19,6 +19,9 @@
 //	LINK-4 A link opens only to a peer of the configured role.
 //	LINK-5 A peer answers unless it left three beats in a row unanswered. Beats of a node that
 //	       was stopped itself do not count.
+//	LINK-6 A candidate of discovery has a link like a configured peer. Two links never stand to
+//	       one run of a node if one is a candidate's. A candidate's link ends when it breaks and no
+//	       name has its address. Until it has led to a peer, its waits double up to 15 s.
 //
 // A role passes each input to its links first, and handles what is not theirs:
 //
@@ -36,5 +39,5 @@
 // A role sends heartbeats with data itself: it increments l.Sequence and passes the answer's
 // number to Acked. For empty ones, Config.Beats sends message.Beat.
 //
-// Read config.go, links.go, post.go.
+// Read config.go, links.go, post.go, candidates.go.
 package uplink

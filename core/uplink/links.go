@@ -17,9 +17,10 @@ type Link struct {
 	Registered bool   // the peer has answered a heartbeat on this stream
 	Sequence   uint64 // of the heartbeats sent on this stream
 
-	index  uint64
-	tries  int // openings since the peer was last heard
-	missed int // beats since the last answer to one
+	candidate candidate
+	index     uint64
+	tries     int // openings since the peer was last heard
+	missed    int // beats since the last answer to one
 }
 
 // missedMax is how many beats in a row a peer leaves unanswered before it counts as unreachable. One
@@ -42,6 +43,7 @@ func (l *Links) Minor(a node.Addr) (minor uint16, heard bool) {
 type Links struct {
 	config Config
 	links  []*Link
+	next   uint64       // index of the next link
 	due    node.Instant // of the next beats
 }
 
@@ -51,7 +53,7 @@ func New(c Config, to []node.Addr) *Links {
 	l := &Links{config: c}
 	for _, a := range to {
 		if l.To(a) == nil {
-			l.links = append(l.links, &Link{Addr: a, index: uint64(len(l.links))})
+			l.add(&Link{Addr: a})
 		}
 	}
 	return l
@@ -86,7 +88,7 @@ func (l *Links) key(kind uint8, index uint64) node.TimerKey {
 // open also watches the opening: a stream that neither opens nor breaks is as silent as a dead
 // one.
 func (l *Links) open(env node.Env, k *Link) {
-	k.Stream = env.Open(k.Addr)
+	k.Stream = env.Open(k.at())
 	env.SetTimer(l.key(node.UplinkSilence, k.index), l.config.Silence)
 }
 
@@ -101,6 +103,11 @@ func (l *Links) Opened(env node.Env, in *node.Input) (k *Link, ours bool) {
 		l.refuse(env, k, in.From)
 		return nil, true
 	}
+	if l.twin(k, in.From) {
+		l.rest(env, k)
+		return nil, true
+	}
+	k.meet(in.From)
 	k.Peer, k.Known, k.Stands = in.From, in.From, true
 	k.Registered, k.Sequence, k.tries = false, 0, 0
 	env.SetTimer(l.key(node.UplinkSilence, k.index), l.config.Silence)
@@ -182,7 +189,10 @@ func (l *Links) drop(env node.Env, k *Link, why string) {
 	}
 	k.Stream, k.Peer, k.Stands, k.Registered = 0, node.Peer{}, false, false
 	env.CancelTimer(l.key(node.UplinkSilence, k.index))
-	wait := retry.Backoff{Base: l.config.ReconnectMin, Cap: l.config.ReconnectMax, Kind: retry.Equal}
+	if l.lost(k) {
+		return
+	}
+	wait := retry.Backoff{Base: l.config.ReconnectMin, Cap: l.patience(k), Kind: retry.Equal}
 	env.SetTimer(l.key(node.UplinkReconnect, k.index), wait.Next(env.Rand(node.PurposeJitter), k.tries))
 	k.tries++
 }

@@ -59,14 +59,14 @@ func AnswerBeat(env node.Env, in *node.Input) bool {
 // All returns the links in their configured order. Do not change it.
 func (l *Links) All() []*Link { return l.links }
 
-// To returns the link to an address, open or not, or nil.
-func (l *Links) To(a node.Addr) *Link {
+// To returns the link to an address, or nil: one that stands before one that does not.
+func (l *Links) To(a node.Addr) (to *Link) {
 	for _, k := range l.links {
-		if k.Addr == a {
-			return k
+		if k.Addr == a && (to == nil || k.Stands && !to.Stands) {
+			to = k
 		}
 	}
-	return nil
+	return to
 }
 
 // Of returns the open link of a stream, or nil.

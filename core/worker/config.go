@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"hyperscale/core/discovery"
 	"hyperscale/core/node"
 	"hyperscale/core/setting"
 	"hyperscale/core/swim"
@@ -15,6 +16,7 @@ type Config struct {
 	Datacenter string
 	Managers   []node.Addr // of its datacenter: the worker registers with all
 	Cores      int         // number of executors, one per core; 1 to 1024
+	Discover   []node.Addr // names of more managers, such as dns:managers:7500: core/discovery
 	Names      *swim.Names // member names, shared with other workers of this process; may be nil
 
 	Heartbeat        time.Duration // to each manager
@@ -64,8 +66,8 @@ func (c Config) Validate() error {
 	if c.Datacenter == "" || len(c.Datacenter) > 64 {
 		fault("worker.datacenter = %q must have 1 to 64 bytes: name the datacenter as its managers do", c.Datacenter)
 	}
-	if len(c.Managers) == 0 || len(c.Managers) > 64 {
-		fault("worker.managers has %d addresses, must have 1 to 64: list the managers of this datacenter", len(c.Managers))
+	if n := len(c.Managers) + len(c.Discover); n == 0 || n > 64 || len(c.Discover) > discovery.NamesMax {
+		fault("worker.managers has %d addresses and %d names, must have 1 to 64, %d of them names: list the managers of this datacenter", len(c.Managers), len(c.Discover), discovery.NamesMax)
 	}
 	if c.Cores < 1 || c.Cores > 1024 {
 		fault("worker.cores = %d must be 1 to 1024: use the number of physical cores less one", c.Cores)

@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"slices"
+
 	"hyperscale/core/alert"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -19,10 +21,30 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 		return
 	}
 	m.managers.rhythms[l] = &rhythm{}
+	m.seed(env)
 	m.managers.known(false)
 	m.managers.beat(env, l, m.heartbeat(env))
 	for _, x := range m.outbox.Of(l.Peer.ID) {
 		m.tell(env, x)
+	}
+}
+
+// onNames follows the addresses behind names.
+func (m *Machine) onNames(env node.Env, found *node.Names) {
+	c := m.managers.names.Take(env, found)
+	for _, a := range c.Added {
+		m.managers.links.Find(env, a)
+	}
+	for _, a := range c.Removed {
+		m.managers.links.Lose(env, a)
+	}
+}
+
+// seed lets the group join by the managers that were found. A candidate is no seed before its Hello
+// has said whose it is.
+func (m *Machine) seed(env node.Env) {
+	if len(m.config.Discover) > 0 {
+		m.group.SetSeeds(env, slices.Concat(m.config.Managers, m.managers.links.Found()))
 	}
 }
 

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"hyperscale/core/discovery"
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -45,7 +46,10 @@ func newHoldings(c Config) holdings {
 }
 
 func newManagers(c Config) managers {
+	found := discovery.Default()
+	found.Group, found.Names = uint64(node.RoleManager), c.Discover
 	return managers{
+		names: discovery.New(found),
 		links: uplink.New(uplink.Config{
 			Group: uint64(node.RoleManager), Role: node.RoleManager, Datacenter: c.Datacenter, Remedy: "--managers or --seed",
 			Silence: c.Silence, ReconnectMin: c.ReconnectMin, ReconnectMax: c.ReconnectMax,
@@ -82,6 +86,8 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 		}
 	case node.InputTimer:
 		m.onTimer(env, in.Timer)
+	case node.InputNames:
+		m.onNames(env, in.Names)
 	case node.InputStored:
 		m.onStored(env, in.WriteID, in.Err)
 	case node.InputExec:
@@ -101,6 +107,7 @@ func (m *Machine) onStart(env node.Env) {
 	m.announce()
 	m.group.Start(env)
 	m.managers.links.Start(env)
+	m.managers.names.Start(env)
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerHeartbeat), m.config.Heartbeat)
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerRetry), m.config.ResultRetry)
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerSweep), m.config.SweepInterval)
@@ -149,7 +156,7 @@ func (m *Machine) onShed(env node.Env, in *node.Input) {
 }
 
 func (m *Machine) onTimer(env node.Env, k node.TimerKey) {
-	if m.managers.links.Fire(env, k) || m.group.Fire(env, k) {
+	if m.managers.links.Fire(env, k) || m.managers.names.Fire(env, k) || m.group.Fire(env, k) {
 		return
 	}
 	switch k.Kind {

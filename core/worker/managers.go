@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"hyperscale/core/discovery"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/pressure"
@@ -13,6 +14,7 @@ import (
 // managers are the streams to the managers of the datacenter.
 type managers struct {
 	links   *uplink.Links
+	names   *discovery.Names
 	rhythms map[*uplink.Link]*rhythm // of the open streams
 	timeout time.Duration            // how long an answered heartbeat renews
 	held    *message.WorkerHeld      // what goes before each heartbeat; nil: nothing
@@ -107,9 +109,23 @@ func (m *managers) beat(env node.Env, l *uplink.Link, what message.WorkerHeartbe
 }
 
 func (m *managers) beatAll(env node.Env, what message.WorkerHeartbeat) {
+	m.prune()
 	for _, l := range m.links.All() {
 		if l.Stands {
 			m.beat(env, l, what)
+		}
+	}
+}
+
+// prune forgets the rhythms of candidates that are gone.
+func (m *managers) prune() {
+	if len(m.rhythms) <= len(m.links.All()) {
+		return
+	}
+	//lint:orderfree each entry goes or stays by itself
+	for l := range m.rhythms {
+		if !l.Stands {
+			delete(m.rhythms, l)
 		}
 	}
 }

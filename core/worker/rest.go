@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"hyperscale/core/discovery"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -20,7 +21,7 @@ func (m *Machine) Rests(tell node.Tell) {
 	tell("worker/writes", len(m.disk.writes), 0)
 	tell("worker/refusals without a fence", m.refusals.Leak(), 0)
 	m.restShards(tell)
-	tell("worker/rhythms", len(m.managers.rhythms), len(m.managers.links.All())) // one per configured manager
+	tell("worker/rhythms", len(m.managers.rhythms), len(m.managers.links.All())) // one per manager
 	//lint:orderfree each is judged by itself
 	for l, r := range m.managers.rhythms {
 		tell("worker/heartbeats to "+string(l.Addr), len(r.sent), m.sentRest())
@@ -68,7 +69,7 @@ func (m *Machine) Sizes(tell node.Tell) {
 	tell("worker/refused", m.refusals.Len(), m.config.FencesMax)
 	tell("worker/runs", len(m.runs), executions*m.cores.Total())
 	tell("worker/writes", len(m.disk.writes), 2*shards)
-	tell("worker/streams", len(m.managers.rhythms), len(m.config.Managers))
+	tell("worker/streams", len(m.managers.rhythms), len(m.config.Managers)+discovery.CandidatesMax*len(m.config.Discover))
 	//lint:orderfree each is judged by itself
 	for _, r := range m.managers.rhythms {
 		tell("worker/heartbeats", len(r.sent), beatsMax)

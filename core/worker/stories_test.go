@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
 )
 
@@ -16,6 +17,8 @@ func TestStories(t *testing.T) {
 	nodetest.Stories(t, func(t *testing.T, path string) {
 		c := small()
 		switch filepath.Base(path) {
+		case "names.txt":
+			c.Managers, c.Discover = c.Managers[:1], []node.Addr{"dns:m:1"}
 		case "renew.txt":
 			c.RenewalTimeout, c.Silence = 5*time.Second, time.Hour
 		case "watch.txt", "memory.txt":
@@ -44,7 +47,7 @@ func TestEveryEventHasAStory(t *testing.T) {
 	for _, name := range []string{
 		"acted", "fence-refused", "shard-started", "shard-ended", "executor-gone",
 		"fence-stored", "shard-renewed",
-		"peer-registered", "peer-lost", "ignored", "store-failed", "shed", "bound-near", "bound-used", "executor-watched", "memory-level",
+		"peer-registered", "peer-lost", "ignored", "store-failed", "shed", "bound-near", "bound-used", "executor-watched", "memory-level", "name-resolved",
 	} {
 		if !strings.Contains(all.String(), "\n! "+name+" ") {
 			t.Errorf("no story shows the event %s", name)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"hyperscale/core/discovery"
 	"hyperscale/core/node"
 	"hyperscale/runtime/certs"
 )
@@ -28,8 +29,11 @@ type Node struct {
 	// Datacenter is where a manager or a worker stands. A gate belongs to none.
 	Datacenter string `yaml:"datacenter" env:"DATACENTER"`
 	// Seeds are addresses of nodes to join: a manager's gates, a worker's managers. They are
-	// added to Gates or Managers. A gate joins no node: others connect to it.
+	// added to Gates or Managers. They may be names of several addresses, dns:HOST:PORT or srv:NAME. A gate joins no node: others connect to it.
 	Seeds []string `yaml:"seeds" env:"SEEDS"`
+	// Resolver is the IP:PORT of the DNS server that dns: and srv: names are asked of; those of
+	// /etc/resolv.conf if it is not set.
+	Resolver string `yaml:"resolver" env:"RESOLVER"`
 	// Gates is the configured set of gates, as they advertise themselves: equal on
 	// all gates and managers. A gate that has none is alone.
 	Gates []string `yaml:"gates" env:"GATES"`
@@ -148,10 +152,28 @@ func (n *Node) Join() []node.Addr {
 	seen := map[string]bool{}
 	for _, list := range [][]string{n.upstream(), n.Seeds} {
 		for _, a := range list {
-			if !seen[a] {
+			if !seen[a] && !discovery.Is(a) {
 				seen[a] = true
 				all = append(all, node.Addr(a))
 			}
+		}
+	}
+	return all
+}
+
+// Discover returns the names of nodes that Join has no address of: with the port of their role if
+// they have none.
+func (n *Node) Discover() (all []node.Addr) {
+	port := PortGate
+	if n.Role == node.RoleWorker {
+		port = PortManager
+	}
+	for _, a := range slices.Concat(n.upstream(), n.Seeds) {
+		if !discovery.Is(a) {
+			continue
+		}
+		if name, err := discovery.Parse(a, port); err == nil && !slices.Contains(all, name.Addr()) {
+			all = append(all, name.Addr())
 		}
 	}
 	return all

@@ -163,6 +163,44 @@ func FuzzYAML(f *testing.F) {
 	})
 }
 
+// Names of several addresses find managers and gates to join; a set whose majority counts has none.
+func TestNamesAreNoMembers(t *testing.T) {
+	manager := func(n *Node) { n.Datacenter, n.Gates, n.Data, n.ID = "east", []string{"gate-1:7400"}, "/tmp/a", "a" }
+	for _, c := range []struct {
+		role   node.Role
+		change func(*Node)
+		join   []node.Addr
+		want   string // fault
+	}{
+		{node.RoleWorker, func(n *Node) {
+			n.Seeds, n.Managers = []string{"srv:_m._tcp.x", "dns:m"}, []string{"dns:m:7500", "m1:1"}
+		},
+			[]node.Addr{"m1:1", "dns:m:7500", "srv:_m._tcp.x"}, ""},
+		{node.RoleManager, func(n *Node) { n.Seeds = []string{"dns:g"} }, []node.Addr{"gate-1:7400", "dns:g:7400"}, ""},
+		{node.RoleManager, func(n *Node) { n.Gates, n.Seeds = nil, []string{"dns:g"} }, []node.Addr{"dns:g:7400"}, ""},
+		{node.RoleManager, func(n *Node) { n.Gates = []string{"dns:g:7400"} }, nil, "gates[0] = dns:g:7400 must be the host:port of one member"},
+		{node.RoleManager, func(n *Node) { n.Managers = []string{n.Listen, "srv:_m._tcp.x"} }, nil, "managers[1] = srv:_m._tcp.x must be the host:port of one member"},
+		{node.RoleGate, func(n *Node) { n.Datacenter, n.Gates = "", []string{n.Listen, "dns:g:7400"} }, nil, "gates[1] = dns:g:7400 must be the host:port of one member"},
+		{node.RoleWorker, func(n *Node) { n.Seeds = []string{"dns:m:0"} }, nil, "seeds[0] = dns:m:0 must end in a port from 1 to 65535, or in none: correct the name"},
+		{node.RoleWorker, func(n *Node) { n.Seeds, n.Resolver = []string{"dns:m"}, "53" }, nil, "resolver = 53 must be host:port"},
+		{node.RoleGate, func(n *Node) { n.Datacenter, n.Gates, n.Resolver = "", nil, "127.0.0.1:53" }, nil, "resolver = 127.0.0.1:53 means nothing to a gate"},
+	} {
+		n := Default(c.role)
+		manager(&n)
+		if c.role == node.RoleWorker {
+			n.Gates = nil
+		}
+		c.change(&n)
+		err := n.Validate()
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v: got %v, want %q", c.role, err, c.want)
+		}
+		if got := append(n.Join(), n.Discover()...); c.want == "" && !cmp.Equal(got, c.join) {
+			t.Errorf("%v joins %v, want %v", c.role, got, c.join)
+		}
+	}
+}
+
 func TestWarningsTellWhatASetSurvives(t *testing.T) {
 	for _, test := range []struct {
 		gates string

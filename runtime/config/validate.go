@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"hyperscale/core/discovery"
 	"hyperscale/core/node"
 )
 
@@ -80,9 +81,12 @@ func (n *Node) Validate() error {
 	if n.Admin != "" && n.Admin == n.Listen && !strings.HasSuffix(n.Admin, ":0") {
 		f.add("admin", n.Admin, "must differ from listen", "give another port to --admin")
 	}
-	f.list("seeds", n.Seeds)
-	f.list("gates", n.Gates)
-	f.list("managers", n.Managers)
+	f.list("seeds", n.Seeds, true)
+	f.list("gates", n.Gates, false)
+	f.list("managers", n.Managers, n.Role == node.RoleWorker)
+	if n.Resolver != "" {
+		f.address("resolver", n.Resolver, false, "give the IP:PORT of a DNS server to --resolver")
+	}
 	n.validateRole(&f)
 	if n.Data == "" {
 		f.add("data", "", "must be a directory", "give one that this node alone uses to --data")
@@ -118,6 +122,7 @@ func (n *Node) validateRole(f *Faults) {
 	foreign("subjob_lease", !manager && n.SubjobLease != 0, n.SubjobLease.String())
 	foreign("quorum_timeout", worker && n.QuorumTimeout != 0, n.QuorumTimeout.String())
 	n.validateSet(f)
+	foreign("resolver", gate && n.Resolver != "", n.Resolver)
 	foreign("cores", !worker && n.Cores != 0, strconv.Itoa(n.Cores))
 	foreign("feeds", !worker && n.Feeds != "", n.Feeds)
 	foreign("executor_user", !worker && n.ExecutorUser != "", n.ExecutorUser)
@@ -130,9 +135,9 @@ func (n *Node) validateRole(f *Faults) {
 		f.add("cores", strconv.Itoa(n.Cores), fmt.Sprintf("must be 0 to %d", coresMax), "0 offers all but one")
 	}
 	switch {
-	case manager && len(n.Join()) == 0:
+	case manager && len(n.Join())+len(n.Discover()) == 0:
 		f.add("gates", "", "must name at least one gate", "give the gates' addresses to --gates, or one of them to --seed")
-	case worker && len(n.Join()) == 0:
+	case worker && len(n.Join())+len(n.Discover()) == 0:
 		f.add("managers", "", "must name at least one manager", "give the managers' addresses to --managers, or one of them to --seed")
 	}
 }
@@ -193,13 +198,31 @@ func (f *Faults) address(key, value string, zero bool, remedy string) {
 	}
 }
 
-func (f *Faults) list(key string, values []string) {
+// named checks a name of several addresses. A configured set has none: its majority counts the
+// members that a person wrote, and all members must count the same.
+func (f *Faults) named(key, value string, may bool) {
+	if !may {
+		f.add(key, value, "must be the host:port of one member, as a majority counts configured members and no answers of DNS",
+			"write each member's own address; a worker's managers and a manager's --seed may be names")
+		return
+	}
+	if _, err := discovery.Parse(value, PortGate); err != nil {
+		f.add(key, value, err.Error(), "correct the name")
+	}
+}
+
+// list checks addresses, and names where they may be.
+func (f *Faults) list(key string, values []string, names bool) {
 	if len(values) > listMax {
 		f.add(key, fmt.Sprintf("%d addresses", len(values)), fmt.Sprintf("must be at most %d", listMax), "name fewer")
 		return
 	}
 	for i, v := range values {
-		f.address(fmt.Sprintf("%s[%d]", key, i), v, false, "give the host:port that the node advertises")
+		if discovery.Is(v) {
+			f.named(fmt.Sprintf("%s[%d]", key, i), v, names)
+		} else {
+			f.address(fmt.Sprintf("%s[%d]", key, i), v, false, "give the host:port that the node advertises")
+		}
 		if slices.Contains(values[:i], v) {
 			f.add(fmt.Sprintf("%s[%d]", key, i), v, "must be named once", "take one out")
 		}

@@ -13,6 +13,7 @@ import (
 	"hyperscale/core/node"
 	"hyperscale/runtime/loop"
 	"hyperscale/runtime/metrics"
+	"hyperscale/runtime/resolve"
 	"hyperscale/runtime/store"
 	"hyperscale/runtime/transport"
 )
@@ -47,7 +48,8 @@ type doors struct {
 	secrets *secrets      // nil without a file
 	certs   *certificates // nil without files
 	sockets *transport.Sockets
-	admin   net.Listener // until it serves
+	names   *resolve.Resolver // nil: the machine's own
+	admin   net.Listener      // until it serves
 }
 
 // Start builds a node and runs it.
@@ -82,6 +84,9 @@ func (n *Node) take() (err error) {
 		return err
 	}
 	if n.doors.certs, err = openCertificates(o); err != nil {
+		return err
+	}
+	if n.doors.names, err = o.resolver(); err != nil {
 		return err
 	}
 	if n.doors.sockets, err = transport.Listen(o.Listen); err != nil {
@@ -134,20 +139,16 @@ func (n *Node) build() {
 	n.logger = o.Logger.With(ownKeys[0], string(n.self.ID), ownKeys[1], n.self.Incarnation)
 	n.history = &history{self: n.self, out: o.History}
 	n.work = newWork(o.Role)
-	seed := o.Seed
-	if seed == 0 {
-		seed = draw()
-	}
 	machine := o.Machine
 	if o.NewMachine != nil {
 		machine = o.NewMachine(n.self)
 	}
 	n.loop = loop.New(loop.Config{
-		Self: n.self, Machine: machine, Seed: seed, Clock: o.Clock, Observe: n.observe, Logger: n.logger,
+		Self: n.self, Machine: machine, Seed: draw(), Clock: o.Clock, Observe: n.observe, Logger: n.logger,
 	})
 	n.transport = transport.New(transport.Config{
 		Self: n.self, Cluster: o.Cluster, Environment: o.Environment, Limits: o.Limits, Keys: n.doors.secrets.keys(), Logger: n.logger,
-		Datacenter: o.Datacenter, Certs: n.doors.certs.held(),
+		Resolver: n.doors.names, Datacenter: o.Datacenter, Certs: n.doors.certs.held(),
 		Observe: func(e node.Event) { n.observe(n.loop.Now(), e) },
 	}, n.doors.sockets)
 	n.metrics = metrics.New(metrics.Sources{

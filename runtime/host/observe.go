@@ -123,7 +123,7 @@ func levelOf(e node.Event) slog.Level {
 	switch e := e.(type) {
 	case event.GroupAlarm:
 		return slog.LevelError
-	case event.PeerLost, event.PeerRefused, event.ShardLost, event.BudgetSpent, event.ExecutorGone, event.ExecutorWatched, event.MemoryLevel, event.StoreFailed, event.Shed, event.FenceRefused,
+	case event.NameFailed, event.GatesRecalled, event.PeerLost, event.PeerRefused, event.ShardLost, event.BudgetSpent, event.ExecutorGone, event.ExecutorWatched, event.MemoryLevel, event.StoreFailed, event.Shed, event.FenceRefused,
 		event.GroupRefused, event.ClockSuspect, event.Implausible:
 		return slog.LevelWarn
 	case event.ManagerJudged:
@@ -161,7 +161,7 @@ func levelOf(e node.Event) slog.Level {
 		case "released":
 			return slog.LevelDebug
 		}
-	case event.Acted, event.Ignored, event.FenceStored, event.ShardRenewed, event.ClientCalled, event.ClientReturned, event.ClientTold,
+	case event.Acted, event.Ignored, event.FenceStored, event.ShardRenewed, event.ClientCalled, event.ClientReturned, event.ClientTold, event.GatesKnown,
 		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached, event.BoundUsed, event.LettersKept, event.FleetCounted, event.JobBegan,
 		event.SubjobDispatched, event.SubjobCounted, event.WorkflowEnded:
 		return slog.LevelDebug

@@ -14,6 +14,7 @@ import (
 	"hyperscale/core/node"
 	"hyperscale/runtime/certs"
 	"hyperscale/runtime/loop"
+	"hyperscale/runtime/resolve"
 	"hyperscale/runtime/transport"
 )
 
@@ -39,6 +40,10 @@ type Options struct {
 	// streams do without TLS.
 	Certs certs.Files
 
+	// Resolver is the IP:PORT of the DNS server that names of several addresses are asked of: dns: and
+	// srv:. Empty: those of /etc/resolv.conf.
+	Resolver string
+
 	// Machine is the logic. NewMachine, if set, makes it once the address and the
 	// incarnation are known.
 	Machine    node.Machine
@@ -47,7 +52,6 @@ type Options struct {
 	// executor that is an io.Closer is closed at the end. Nil: this node has none.
 	NewExec func(sink func(node.ExecEvent)) node.Executor
 
-	Seed     uint64           // of the machine's random numbers; 0: drawn
 	Clock    clock.Clock      // nil: the real one
 	Limits   transport.Limits // zero: transport.DefaultLimits
 	Logger   *slog.Logger     // nil: nothing is logged
@@ -93,6 +97,18 @@ func (o *Options) advertised(s *transport.Sockets) (node.Addr, error) {
 		port = s.Port()
 	}
 	return node.Addr(net.JoinHostPort(address, port)), nil
+}
+
+// resolver returns the one that was chosen; nil: the machine's own.
+func (o *Options) resolver() (*resolve.Resolver, error) {
+	if o.Resolver == "" {
+		return nil, nil
+	}
+	r, err := transport.ResolverAt(o.Resolver)
+	if err != nil {
+		return nil, fmt.Errorf("resolver %w: correct --resolver, or leave it out", err)
+	}
+	return r, nil
 }
 
 // draw returns a random number that is not zero.

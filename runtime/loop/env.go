@@ -32,6 +32,8 @@ func (e env) Open(to node.Addr) node.StreamID {
 
 func (e env) Send(s node.StreamID, m node.Message) { e.l.world.Network.Send(s, m) }
 
+func (e env) Resolve(name node.Addr) { e.l.world.Network.Resolve(name) }
+
 func (e env) Backlog(s node.StreamID) (bytes, bound int) { return e.l.world.Network.Backlog(s) }
 
 func (e env) Close(s node.StreamID) {

@@ -234,6 +234,11 @@ func (l *Loop) Message(from node.Peer, s node.StreamID, m node.Message) bool {
 	return l.inbox.push(&node.Input{Kind: node.InputMessage, From: from, Stream: s, Message: m}, l.source.now())
 }
 
+// Resolved brings the outcome of a look-up: transport.Sink.
+func (l *Loop) Resolved(n node.Names) {
+	l.inbox.push(&node.Input{Kind: node.InputNames, Names: &n}, l.source.now())
+}
+
 // Stored says that the Put with this token is on disk, or why it is not.
 func (l *Loop) Stored(t node.WriteID, err error) {
 	l.inbox.push(&node.Input{Kind: node.InputStored, WriteID: t, Err: err}, l.source.now())

@@ -79,6 +79,7 @@ func (w *wire) add(format string, args ...any) {
 	w.log = append(w.log, fmt.Sprintf(format, args...))
 }
 func (w *wire) Datagram(to node.Addr, _ node.Message)    { w.add("datagram %s", to) }
+func (w *wire) Resolve(name node.Addr)                   { w.add("resolve %s", name) }
 func (w *wire) Backlog(node.StreamID) (bytes, bound int) { return 0, 0 }
 
 func (w *wire) Open(to node.Addr) node.StreamID {

@@ -25,13 +25,15 @@ type events struct {
 	claims    *prometheus.CounterVec
 	ignored   prometheus.Counter
 	forged    *prometheus.CounterVec
-	used      *prometheus.GaugeVec
-	bounds    *prometheus.GaugeVec
-	near      *prometheus.GaugeVec
+	bounds    bounds
 	gates     gates
 	alerts    alerts
 	group     group
+	names     discovery
 }
+
+// bounds are the metrics of bounds that reject requests.
+type bounds struct{ used, limit, near *prometheus.GaugeVec }
 
 func newEvents() events {
 	counter := func(name, help string) prometheus.Counter {
@@ -57,22 +59,26 @@ func newEvents() events {
 		claims:    vector("hyperscale_worker_claims_refused_total", "Shards that this worker refused, by reason; slots = too many results wait for their managers.", "reason"),
 		ignored:   counter("hyperscale_node_ignored_messages_total", "Messages that made no sense in this state or to this role."),
 		forged:    vector("hyperscale_node_implausible_numbers_total", "Numbers and records of peers that this node rejected because no honest node can say them yet, by what they count.", "what"),
-		used:      gauges("hyperscale_node_bound_used", "How much of a bound is used; beyond the bound the node rejects requests."),
-		bounds:    gauges("hyperscale_node_bound_limit", "The bound, by the name of its setting."),
-		near:      gauges("hyperscale_node_bound_near", "1 while 80 % of the bound are used, at workers 70 %, else 0."),
+		bounds: bounds{
+			used:  gauges("hyperscale_node_bound_used", "How much of a bound is used; beyond the bound the node rejects requests."),
+			limit: gauges("hyperscale_node_bound_limit", "The bound, by the name of its setting."),
+			near:  gauges("hyperscale_node_bound_near", "1 while 80 % of the bound are used, at workers 70 %, else 0."),
+		},
 		executors: newExecutors(),
 		gates:     newGates(),
 		alerts:    newAlerts(),
 		group:     newGroup(),
+		names:     newDiscovery(),
 	}
 }
 
 func (e *events) register(r *prometheus.Registry) {
-	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.budgets, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.forged, e.used, e.bounds, e.near)
+	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.budgets, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.forged, e.bounds.used, e.bounds.limit, e.bounds.near)
 	e.executors.register(r)
 	e.gates.register(r)
 	e.alerts.register(r)
 	e.group.register(r)
+	e.names.register(r)
 }
 
 // observe counts one event. Its name is one of the catalogue's, or of a test
@@ -116,16 +122,16 @@ func (e *events) observe(ev node.Event) {
 	case event.Implausible:
 		e.forged.WithLabelValues(ev.What).Inc()
 	case event.BoundUsed:
-		e.used.WithLabelValues(ev.Setting).Set(float64(ev.Used))
-		e.bounds.WithLabelValues(ev.Setting).Set(float64(ev.Bound))
+		e.bounds.used.WithLabelValues(ev.Setting).Set(float64(ev.Used))
+		e.bounds.limit.WithLabelValues(ev.Setting).Set(float64(ev.Bound))
 	case event.BoundNear:
 		near := 0.0
 		if ev.Near {
 			near = 1
 		}
-		e.near.WithLabelValues(ev.Setting).Set(near)
+		e.bounds.near.WithLabelValues(ev.Setting).Set(near)
 	default:
-		if !e.gates.observe(ev) && !e.alerts.observe(ev) {
+		if !e.gates.observe(ev) && !e.alerts.observe(ev) && !e.names.observe(ev) {
 			e.group.observe(ev)
 		}
 	}

@@ -56,6 +56,7 @@ func observed() []node.Event {
 		event.LeaseReturned{OK: true}, event.AcceptorWrote{}, event.GroupJoined{How: "founded"}, event.GroupAlarm{Speaks: true}, event.GroupRefused{},
 		event.ClockSuspect{Jump: true}, event.MemberChanged{From: "unknown", To: "alive"}, event.MemberChanged{From: "alive", To: "suspect"},
 		event.HealthChanged{Multiplier: 3}, event.Voted{Term: 7}, event.Elected{Term: 7}, event.SteppedDown{}, event.LeaderKnown{Term: 8},
+		event.NameResolved{Name: "dns:m:1", Addrs: 4, Added: 2, Removed: 1}, event.NameFailed{Name: "dns:m:1", Kept: 3},
 	}
 }
 
@@ -64,7 +65,7 @@ var onlyNamed = []node.Event{
 	event.SubjobChanged{}, event.Acted{}, event.FenceStored{}, event.ShardCounted{}, event.SegmentCounted{}, event.SubjobCounted{}, event.SubjobGivenUp{}, event.SubjobLate{}, event.ShardDispatched{},
 	event.SubjobDispatched{}, event.PeerRefused{}, event.Reached{}, event.ClientCalled{}, event.ClientReturned{}, event.ShardRenewed{},
 	event.WorkflowAborted{}, event.RowsTaken{}, event.WaitsReleased{}, event.BarrierReleased{}, event.CoreFreed{}, event.DatacenterFavoured{}, event.ManagerJudged{},
-	event.WorkflowEnded{}, event.ReportsPaced{}, event.ClientTold{},
+	event.WorkflowEnded{}, event.ReportsPaced{}, event.ClientTold{}, event.GatesKnown{}, event.GatesRecalled{},
 }
 
 // A new event has a metric, or a line here says that its name is enough.
@@ -125,7 +126,7 @@ func TestEveryEventOfTheTableMovesItsMetric(t *testing.T) {
 		{"hyperscale_election_wins_total", 1}, {"hyperscale_election_step_downs_total", 1}, {"hyperscale_election_leader", 0},
 		{"hyperscale_alert", 2}, {"hyperscale_alert_transitions_total", 3}, {"hyperscale_gate_circuit_state", 2}, {"hyperscale_gate_load_level", 3},
 		{"hyperscale_gate_queue_wait_seconds", 1}, {"hyperscale_gate_start_seconds", 1}, {"hyperscale_manager_workers", 8}, {"hyperscale_manager_cores", 12},
-		{"hyperscale_election_term", 8}, {"hyperscale_election_leader_changes_total", 1},
+		{"hyperscale_election_term", 8}, {"hyperscale_election_leader_changes_total", 1}, {"hyperscale_discovery_candidates", 3}, {"hyperscale_discovery_failing", 1}, {"hyperscale_discovery_changes_total", 3},
 	} {
 		if moved[want.name] != want.value {
 			t.Errorf("%s = %v, want %v", want.name, moved[want.name], want.value)

@@ -1,8 +1,10 @@
 package resolve
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -25,11 +27,20 @@ type Alias struct {
 	TTL      time.Duration
 }
 
+// Service is one target of a service (RFC 2782).
+type Service struct {
+	Target           string
+	Port             uint16
+	Priority, Weight uint16
+	TTL              time.Duration
+}
+
 // Answer is the outcome of a lookup.
 type Answer struct {
 	Name, Canonical string
 	Aliases         []Alias
-	Records         []Record // IPv6 and IPv4 in turn, as far as there are both
+	Services        []Service // of Services: the least priority first, then the most weight
+	Records         []Record  // IPv6 and IPv4 in turn, as far as there are both
 	Server          netip.AddrPort
 	Source          string        // what answered if no server did: "hosts", "localhost", "the URL"
 	TCP             bool          // an answer was too large for a datagram
@@ -44,6 +55,11 @@ func (a *Answer) TTL() time.Duration {
 	for i, r := range a.Records {
 		if i == 0 || r.TTL < least {
 			least = r.TTL
+		}
+	}
+	for i, s := range a.Services {
+		if i == 0 || s.TTL < least {
+			least = s.TTL
 		}
 	}
 	for _, c := range a.Aliases {
@@ -62,6 +78,14 @@ func (a *Answer) Addrs() []netip.Addr {
 		all[i] = r.Addr
 	}
 	return all
+}
+
+// order sorts the targets as RFC 2782 prefers them, without its draw: a caller connects to all.
+func order(all []Service) []Service {
+	slices.SortStableFunc(all, func(a, b Service) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Port, b.Port))
+	})
+	return all[:min(len(all), AddressesMax)]
 }
 
 // notFound, failed and late are the ends without addresses. They are the standard

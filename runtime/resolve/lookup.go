@@ -23,7 +23,8 @@ type Lookup struct {
 	candidates []string // absolute, without the dot at the end
 	at         int      // index of the candidate in progress
 	ids        func() uint16
-	first      int // index of the server to ask first
+	first      int  // index of the server to ask first
+	service    bool // it looks for targets, not for addresses
 
 	asks    [2]ask // A, AAAA
 	out     []Query
@@ -43,11 +44,21 @@ type ask struct {
 	plain    bool // without EDNS
 	over     bool
 	records  []Record
+	services []Service
 }
 
 // NewLookup begins at that time. Ids must be drawn at random.
 func NewLookup(c *Config, name string, ids func() uint16, now time.Duration) *Lookup {
-	l := &Lookup{config: c, name: name, ids: ids, answer: Answer{Name: name}}
+	return newLookup(&Lookup{config: c, name: name, ids: ids, answer: Answer{Name: name}}, now)
+}
+
+// NewServices begins a lookup of the targets of a service: SRV records.
+func NewServices(c *Config, name string, ids func() uint16, now time.Duration) *Lookup {
+	return newLookup(&Lookup{config: c, name: name, ids: ids, answer: Answer{Name: name}, service: true}, now)
+}
+
+func newLookup(l *Lookup, now time.Duration) *Lookup {
+	c, ids, name := l.config, l.ids, l.name
 	if c.Rotate && len(c.Servers) > 0 {
 		l.first = int(ids()) % len(c.Servers)
 	}
@@ -87,9 +98,14 @@ func candidates(c *Config, name string) (all []string) {
 // begin asks for both families of the present candidate.
 func (l *Lookup) begin(now time.Duration) {
 	l.asks = [2]ask{{kind: dnsmessage.TypeA}, {kind: dnsmessage.TypeAAAA}}
+	if l.service {
+		l.asks = [2]ask{{kind: dnsmessage.TypeSRV}, {over: true}}
+	}
 	l.answer.Aliases, l.answer.Canonical, l.negated, l.err = nil, "", false, nil
 	for i := range l.asks {
-		l.send(&l.asks[i], now)
+		if !l.asks[i].over {
+			l.send(&l.asks[i], now)
+		}
 	}
 }
 
@@ -212,8 +228,9 @@ func (l *Lookup) settle(now time.Duration) {
 			l.answer.Records, v4 = append(l.answer.Records, v4[0]), v4[1:]
 		}
 	}
+	l.answer.Services = order(l.asks[0].services)
 	switch {
-	case len(l.answer.Records) > 0:
+	case len(l.answer.Records)+len(l.answer.Services) > 0:
 		l.end(nil)
 	case l.at+1 < len(l.candidates) && (l.negated || l.err == nil):
 		l.at++

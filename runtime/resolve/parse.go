@@ -44,7 +44,7 @@ func (l *Lookup) In(from netip.AddrPort, tcp bool, b []byte, now time.Duration) 
 		}
 		a.over = true
 	}
-	if !l.answer.Server.IsValid() || len(a.records) > 0 {
+	if !l.answer.Server.IsValid() || len(a.records)+len(a.services) > 0 {
 		l.answer.Server = from
 	}
 	l.settle(now)
@@ -79,6 +79,7 @@ func (l *Lookup) take(a *ask, p *dnsmessage.Parser) bool {
 	}
 	aliases := map[string]pointer{}
 	addresses := map[string][]Record{}
+	services := map[string][]Service{}
 	for range recordsMax {
 		h, err := p.AnswerHeader()
 		if err == dnsmessage.ErrSectionDone {
@@ -101,6 +102,12 @@ func (l *Lookup) take(a *ask, p *dnsmessage.Parser) bool {
 			if err = wrong; err == nil {
 				addresses[owner] = append(addresses[owner], Record{netip.AddrFrom4(r.A), ttl})
 			}
+		case h.Type == a.kind && a.kind == dnsmessage.TypeSRV:
+			r, wrong := p.SRVResource()
+			if target := canonical(r.Target.String()); wrong == nil && target != "" && r.Port != 0 { // "." says that there is no such service
+				services[owner] = append(services[owner], Service{target, r.Port, r.Priority, r.Weight, ttl})
+			}
+			err = wrong
 		case h.Type == a.kind:
 			r, wrong := p.AAAAResource()
 			if err = wrong; err == nil {
@@ -115,7 +122,7 @@ func (l *Lookup) take(a *ask, p *dnsmessage.Parser) bool {
 	}
 	name := canonical(l.candidates[l.at])
 	var chain []Alias
-	for len(addresses[name]) == 0 && aliases[name].to != "" {
+	for len(addresses[name])+len(services[name]) == 0 && aliases[name].to != "" {
 		next := aliases[name]
 		if chain = append(chain, Alias{name, next.to, next.ttl}); len(chain) > ChainMax {
 			return false // a circle, or as good as one
@@ -123,7 +130,8 @@ func (l *Lookup) take(a *ask, p *dnsmessage.Parser) bool {
 		name = next.to
 	}
 	a.records = addresses[name][:min(len(addresses[name]), AddressesMax)]
-	if len(a.records) > 0 || l.answer.Canonical == "" {
+	a.services = services[name]
+	if len(a.records)+len(a.services) > 0 || l.answer.Canonical == "" {
 		l.answer.Canonical, l.answer.Aliases = name, chain
 	}
 	return true

@@ -34,12 +34,21 @@ func (r *Resolver) Lookup(ctx context.Context, name string) (Answer, error) {
 	if a, ok := r.Hosts.find(name); ok {
 		return a, nil
 	}
+	return r.drive(ctx, NewLookup(&r.Config, name, randomID, 0))
+}
+
+// Services asks for the targets of a service. Each target is a name to look up in turn.
+func (r *Resolver) Services(ctx context.Context, name string) (Answer, error) {
+	return r.drive(ctx, NewServices(&r.Config, name, randomID, 0))
+}
+
+// drive carries out a lookup that began now.
+func (r *Resolver) drive(ctx context.Context, l *Lookup) (Answer, error) {
 	var sockets sync.WaitGroup
 	defer sockets.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // it closes the sockets
 	start := time.Now()
-	l := NewLookup(&r.Config, name, randomID, 0)
 	inbox := make(chan received, 16)
 	for {
 		for q, more := l.Out(); more; q, more = l.Out() {
@@ -62,7 +71,7 @@ func (r *Resolver) Lookup(ctx context.Context, name string) (Answer, error) {
 			l.Expire(time.Since(start))
 		case <-ctx.Done():
 			timer.Stop()
-			return Answer{Name: name}, context.Cause(ctx)
+			return l.answer, context.Cause(ctx)
 		}
 		timer.Stop()
 	}

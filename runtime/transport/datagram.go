@@ -68,7 +68,7 @@ func (t *Transport) tell() {
 			}
 			var err error
 			if frame, err = message.Append(append(frame[:0], head...), d.m); err != nil {
-				t.large(d, err)
+				large(t, d, err)
 				continue
 			}
 			b := frame
@@ -77,7 +77,7 @@ func (t *Transport) tell() {
 				b = sealed
 			}
 			if len(b) > message.DatagramMax {
-				t.large(d, fmt.Errorf("%d bytes with its header are above the bound of %d: send it on a stream", len(b), message.DatagramMax))
+				large(t, d, fmt.Errorf("%d bytes with its header are above the bound of %d: send it on a stream", len(b), message.DatagramMax))
 				continue
 			}
 			t.post(d.to, b)
@@ -86,7 +86,7 @@ func (t *Transport) tell() {
 }
 
 // large reports a datagram that cannot be sent.
-func (t *Transport) large(d outgoing, err error) {
+func large(t *Transport, d outgoing, err error) {
 	t.counters.datagrams.large.Add(1)
 	t.config.Observe(event.ShedOf(d.m, t.config.Self.Role, event.ShedSize, fmt.Sprintf("datagram %s to %s", message.Name(d.m.Kind()), d.to), err.Error()))
 }

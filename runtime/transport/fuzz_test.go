@@ -131,6 +131,7 @@ func BenchmarkFrame(b *testing.B) {
 type drain struct{ room chan struct{} }
 
 func (drain) StreamOpened(node.StreamID, node.Peer)         {}
+func (drain) Resolved(node.Names)                           {}
 func (drain) StreamBroken(node.StreamID, node.Peer, string) {}
 func (d drain) Message(node.Peer, node.StreamID, node.Message) bool {
 	<-d.room

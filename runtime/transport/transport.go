@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/certs"
+	"hyperscale/runtime/resolve"
 	"hyperscale/runtime/seal"
 )
 
@@ -23,6 +24,8 @@ type Sink interface {
 	// Message says whether there was room; if there was none, the stream is
 	// broken (NODE-4) or the datagram lost.
 	Message(from node.Peer, s node.StreamID, m node.Message) bool
+	// Resolved takes the outcome of a look-up.
+	Resolved(n node.Names)
 }
 
 // Limits bound the cost of a peer or a stranger. They are fields so that tests need not wait
@@ -57,6 +60,7 @@ func DefaultLimits() Limits {
 type Config struct {
 	Self        node.Peer
 	Cluster     string
+	Resolver    *resolve.Resolver // of names with several addresses; nil: the machine's own
 	Environment string
 	Limits      Limits           // zero: DefaultLimits
 	Datacenter  string           // of a manager or a worker

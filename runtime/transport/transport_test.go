@@ -44,8 +44,9 @@ const wait = 5 * time.Second
 
 // ear is a Sink that remembers, and can be full.
 type ear struct {
-	news chan string
-	full atomic.Pointer[func(m node.Message) bool]
+	news  chan string
+	names chan node.Names
+	full  atomic.Pointer[func(m node.Message) bool]
 
 	sources sync.Map // of peers, by ID
 	grants  sync.Map // likewise
@@ -54,7 +55,7 @@ type ear struct {
 
 func (e *ear) refuse(full func(m node.Message) bool) { e.full.Store(&full) }
 
-func newEar() *ear { return &ear{news: make(chan string, 10000)} }
+func newEar() *ear { return &ear{news: make(chan string, 10000), names: make(chan node.Names, 10)} }
 
 func (e *ear) StreamOpened(s node.StreamID, p node.Peer) {
 	e.sources.Store(p.ID, p.Source)
@@ -62,6 +63,7 @@ func (e *ear) StreamOpened(s node.StreamID, p node.Peer) {
 	e.minors.Store(p.ID, p.Minor)
 	e.news <- fmt.Sprintf("opened %d %v", s, p)
 }
+func (e *ear) Resolved(n node.Names) { e.names <- n }
 func (e *ear) StreamBroken(s node.StreamID, _ node.Peer, reason string) {
 	e.news <- fmt.Sprintf("broken %d %s", s, reason)
 }

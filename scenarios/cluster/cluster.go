@@ -106,6 +106,9 @@ func (s *Cluster) Build(t Topology) {
 				c.Gates = append(c.Gates, gates[at])
 			}
 		}
+		if len(c.Discover) > 0 {
+			c.Gates = nil // it knows a name alone
+		}
 		spec := sim.Spec{ID: node.ID(fmt.Sprintf("client-%d", i+1)), Role: node.RoleClient, Place: stage.Datacenter(i % t.Datacenters), New: func() node.Machine {
 			return client.New(c)
 		}}

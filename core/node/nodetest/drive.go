@@ -95,6 +95,9 @@ func (e *Env) Receive(id node.StreamID, m node.Message) {
 	e.step(node.Input{Kind: node.InputMessage, Stream: id, From: s.peer, Message: m})
 }
 
+// Names delivers the outcome of a look-up.
+func (e *Env) Names(n node.Names) { e.step(node.Input{Kind: node.InputNames, Names: &n}) }
+
 // Shed delivers what is left of a request that found no room in the mailbox, or that its entrance
 // refuses.
 func (e *Env) Shed(id node.StreamID, m node.Stubbed, no node.Refusal) {

@@ -27,6 +27,7 @@ import (
 //	receive <peer> <Message> Field=value ...    more fields one a line below
 //	shed <peer> <Message> Field=value ...       it finds its lane full: the machine gets its stub
 //	limit <peer> <reason with _> <retry after> <Message> Field=value ...    its entrance refuses it
+//	names <name> [to=a,b] [ttl=d] [absent=true] [err=...]    the outcome of a look-up
 //	mail [lost=n] [high=n] [load=n]             the state of the mailbox from now on
 //	backlog <peer> <bytes>       so much waits to be written on its newest stream
 //	datagram <peer> <Message> Field=value ...
@@ -99,6 +100,8 @@ func (s *story) obey() {
 			s.Waiting = map[node.StreamID]int{}
 		}
 		s.Waiting[s.last(s.StreamsOf(p.ID))] = int(s.number(s.word(1)))
+	case "names":
+		s.names()
 	case "mail":
 		s.Mail = node.Mail{Lost: uint32(s.count("lost")), High: uint8(s.count("high")), Load: uint8(s.count("load"))}
 	case "datagram":
@@ -183,6 +186,23 @@ func (s *story) who() node.Peer {
 		s.d.Fatalf(s.t, "no peer is called %q: tell of it first", s.word(0))
 	}
 	return p
+}
+
+func (s *story) names() {
+	n := node.Names{Name: node.Addr(s.word(0)), Absent: s.option("absent") == "true", Err: s.option("err")}
+	if ttl := s.option("ttl"); ttl != "" {
+		d, err := time.ParseDuration(ttl)
+		if err != nil {
+			s.d.Fatalf(s.t, "%v", err)
+		}
+		n.TTL = d
+	}
+	if to := s.option("to"); to != "" {
+		for a := range strings.SplitSeq(to, ",") {
+			n.Addrs = append(n.Addrs, node.Addr(a))
+		}
+	}
+	s.Env.Names(n)
 }
 
 func (s *story) crash() {

@@ -41,6 +41,13 @@ func (s *Streams) add(k *stream) node.StreamID {
 	return s.last
 }
 
+// Resolve implements node.Env.
+func (s *Streams) Resolve(name node.Addr) {
+	if s.recorder.show("resolve") {
+		s.recorder.line("resolve %s", name)
+	}
+}
+
 // Backlog implements node.Network.
 func (s *Streams) Backlog(id node.StreamID) (bytes, bound int) { return s.Waiting[id], BacklogMax }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/core/discovery"
 	"hyperscale/core/gate"
 	"hyperscale/core/manager"
 	"hyperscale/core/node"
@@ -80,7 +81,7 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		Role: c.Role, ID: node.ID(c.ID), Cluster: c.Cluster, Environment: c.Environment,
 		Listen: c.Listen, Advertise: c.Advertise, Admin: c.Admin, DataDir: c.Data, Logger: extra.logger,
 		History: extra.history, Observer: extra.observe, SecretFile: c.ClusterSecret,
-		Datacenter: c.Datacenter, Certs: c.Certs(),
+		Datacenter: c.Datacenter, Certs: c.Certs(), Resolver: c.Resolver,
 	}
 	switch c.Role {
 	case node.RoleGate:
@@ -99,7 +100,8 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		o.Machine = gate.New(g)
 	case node.RoleManager:
 		m := manager.Default()
-		m.Datacenter, m.Gates, m.Seeds, m.Managers = c.Datacenter, addresses(c.Gates), addresses(c.Seeds), c.Set()
+		m.Datacenter, m.Gates, m.Seeds, m.Managers = c.Datacenter, addresses(c.Gates), addresses(slices.DeleteFunc(slices.Clone(c.Seeds), discovery.Is)), c.Set()
+		m.Discover = c.Discover()
 		m.SubjobLease, m.DatacenterLease, m.QuorumTimeout = c.SubjobLease, 2*c.Lease, c.QuorumTimeout
 		m.Recover, m.Exposed = extra.recover, c.Exposed()
 		var err error
@@ -115,7 +117,7 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		o.Machine = manager.New(m)
 	case node.RoleWorker:
 		w := worker.Default()
-		w.Datacenter, w.Managers, w.Cores = c.Datacenter, c.Join(), c.Cores
+		w.Datacenter, w.Managers, w.Discover, w.Cores = c.Datacenter, c.Join(), c.Discover(), c.Cores
 		if w.Cores == 0 {
 			w.Cores = local.Cores()
 		}

@@ -17,6 +17,7 @@ type Flags struct {
 	secret               string // the file of the cluster's secrets; empty: none
 	certs                certs.Files
 	history              string
+	resolver             string // of names; empty: those of the machine
 }
 
 // near says that nothing may leave this machine.
@@ -26,7 +27,8 @@ func (f *Flags) near() bool { return f.Near && f.secret == "" && !f.certs.Given(
 // of the cluster is --cluster-name.
 func (f *Flags) Add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.Addresses, "gate", nil, "`address` of a gate, host:port (required; several are tried in turn)")
+	flags.StringSliceVar(&f.Addresses, "gate", nil, "`address` of a gate, host:port (required; several are tried in turn), or dns:NAME:PORT or srv:NAME for all addresses of a name")
+	flags.StringVar(&f.resolver, "resolver", os.Getenv("HYPERSCALE_RESOLVER"), "`IP:PORT` of the DNS server for dns: and srv: names; HYPERSCALE_RESOLVER sets it too")
 	name := "cluster"
 	if flags.Lookup(name) != nil {
 		name = "cluster-name"

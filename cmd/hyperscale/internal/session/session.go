@@ -45,14 +45,24 @@ func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
 	}
 	config := client.Default()
 	for _, a := range f.Addresses {
-		if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" {
+		name, named, err := nameOf(a)
+		if err != nil {
+			return nil, err
+		}
+		if host, port, err := net.SplitHostPort(a); !named && (err != nil || host == "" || port == "") {
 			return nil, command.Usage("--gate %q is no address: write host:port, as in --gate gate-1:9000", a)
 		}
 		if f.near() && !node.Addr(a).Near() {
 			return nil, command.Usage("--gate %s: secrets stay on this machine, as frames are not encrypted: give the cluster's secret to --cluster-secret, or certificates to --tls-cert, --tls-key and --tls-ca, use `%s run`, or a gate that listens on 127.0.0.1 here", a, command.Called())
 		}
+		if named {
+			config.Discover = append(config.Discover, name)
+			continue
+		}
 		config.Gates = append(config.Gates, node.Addr(a))
 	}
+	cache := f.cache(config.Discover)
+	config.Cached = cache.read()
 	config.Near = f.near()
 	config.AskTimeout, config.ReachTimeout, config.AskRetry = answerMax, reachMax, retryMax
 	if err := config.Validate(); err != nil {
@@ -62,7 +72,7 @@ func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
 	o := host.Options{
 		Role: node.RoleClient, ID: ClientID(), Cluster: f.Cluster, Environment: f.Environment,
 		Machine: client.New(config), Logger: command.Lower(logger), SecretFile: f.secret,
-		Certs: f.certs,
+		Certs: f.certs, Resolver: f.resolver, Observer: cache.observe,
 	}
 	if f.history != "" {
 		var err error

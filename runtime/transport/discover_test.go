@@ -1,0 +1,118 @@
+package transport
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"hyperscale/core/node"
+	"hyperscale/runtime/resolve"
+)
+
+// nameServer answers queries on loopback from a table of resources by question.
+func nameServer(t *testing.T, table map[string][]dnsmessage.ResourceBody) *resolve.Resolver {
+	t.Helper()
+	socket, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = socket.Close() })
+	go func() {
+		b := make([]byte, 2048)
+		for {
+			n, from, err := socket.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(b[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			m.Response, m.Additionals = true, nil
+			q := m.Questions[0]
+			bodies, known := table[q.Name.String()+" "+q.Type.String()[4:]]
+			if !known {
+				m.RCode = dnsmessage.RCodeNameError
+			}
+			for _, body := range bodies {
+				m.Answers = append(m.Answers, dnsmessage.Resource{Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 40}, Body: body})
+			}
+			if out, err := m.Pack(); err == nil {
+				_, _ = socket.WriteTo(out, from)
+			}
+		}
+	}()
+	r, err := ResolverAt(socket.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Hosts, r.Config.Search = resolve.Hosts{}, nil
+	r.Config.Timeout, r.Config.Attempts = time.Second, 1
+	return r
+}
+
+func a(last byte) dnsmessage.ResourceBody {
+	return &dnsmessage.AResource{A: netip.AddrFrom4([4]byte{10, 0, 0, last}).As4()}
+}
+
+func srv(host string, port uint16) dnsmessage.ResourceBody {
+	return &dnsmessage.SRVResource{Target: dnsmessage.MustNewName(host), Port: port}
+}
+
+// What a node learns of a name: all addresses of a host with its port, those of each target of a
+// service with the target's, and why there is none.
+func TestResolve(t *testing.T) {
+	r := nameServer(t, map[string][]dnsmessage.ResourceBody{
+		"m.example. A":            {a(1), a(2)},
+		"m.example. AAAA":         nil,
+		"n.example. A":            {a(2)},
+		"n.example. AAAA":         nil,
+		"_m._tcp.example. SRV":    {srv("m.example.", 7501), srv("gone.example.", 7502), srv("n.example.", 7501)},
+		"_lost._tcp.example. SRV": {srv("gone.example.", 7502)},
+	})
+	ear := newEar()
+	sockets, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := New(Config{Self: node.Peer{ID: "w1", Incarnation: 1, Role: node.RoleWorker}, Cluster: "c", Environment: "e", Resolver: r}, sockets)
+	tr.Serve(ear)
+	t.Cleanup(tr.Kill)
+	for _, test := range []struct {
+		name   node.Addr
+		want   []node.Addr
+		absent bool
+		fails  bool
+	}{
+		{"dns:m.example:7500", []node.Addr{"10.0.0.1:7500", "10.0.0.2:7500"}, false, false},
+		{"srv:_m._tcp.example", []node.Addr{"10.0.0.1:7501", "10.0.0.2:7501"}, false, false},
+		{"dns:gone.example:7500", nil, true, false},
+		{"srv:_gone._tcp.example", nil, true, false},
+		{"srv:_lost._tcp.example", nil, true, false},
+		{"m.example:7500", nil, false, true},
+	} {
+		tr.Resolve(test.name)
+		select {
+		case n := <-ear.names:
+			slices.Sort(n.Addrs)
+			if n.Name != test.name || !slices.Equal(n.Addrs, test.want) || n.Absent != test.absent || (n.Err != "") != test.fails || n.TTL != 40*time.Second && len(test.want) > 0 {
+				t.Errorf("%s: got %+v, want %v, absent %v, fails %v", test.name, n, test.want, test.absent, test.fails)
+			}
+		case <-time.After(wait):
+			t.Fatalf("%s: no outcome", test.name)
+		}
+	}
+}
+
+// The server that an operator names is a number with a port: a name of it would need a resolver.
+func TestResolverAt(t *testing.T) {
+	for _, wrong := range []string{"", "localhost:53", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:70000"} {
+		if _, err := ResolverAt(wrong); err == nil {
+			t.Errorf("%q is accepted", wrong)
+		}
+	}
+}
