@@ -16,7 +16,8 @@ import (
 
 // Bounds of one look-up of the machine.
 const (
-	resolveMax = 5 * time.Second // together: below discovery.Config.LookupMax
+	resolveMax = 4 * time.Second // together: below discovery.Config.LookupMax
+	queryMax   = time.Second     // before the next server, or the same one again
 	targetsMax = 16              // hosts of a service that it looks up
 )
 
@@ -44,6 +45,8 @@ func find(ctx context.Context, r *resolve.Resolver, name node.Addr) node.Names {
 	if r == nil {
 		r = resolve.NewResolver()
 	}
+	r = &resolve.Resolver{Config: r.Config, Hosts: r.Hosts}
+	r.Config.Timeout = min(r.Config.Timeout, queryMax)
 	if what.Service {
 		n.Addrs, n.TTL, err = findService(ctx, r, what.Host)
 	} else {

@@ -69,7 +69,7 @@ func TestResolve(t *testing.T) {
 	r := nameServer(t, map[string][]dnsmessage.ResourceBody{
 		"m.example. A":            {a(1), a(2)},
 		"m.example. AAAA":         nil,
-		"n.example. A":            {a(2)},
+		"n.example. A":            {a(2), a(3)},
 		"n.example. AAAA":         nil,
 		"_m._tcp.example. SRV":    {srv("m.example.", 7501), srv("gone.example.", 7502), srv("n.example.", 7501)},
 		"_lost._tcp.example. SRV": {srv("gone.example.", 7502)},
@@ -89,7 +89,7 @@ func TestResolve(t *testing.T) {
 		fails  bool
 	}{
 		{"dns:m.example:7500", []node.Addr{"10.0.0.1:7500", "10.0.0.2:7500"}, false, false},
-		{"srv:_m._tcp.example", []node.Addr{"10.0.0.1:7501", "10.0.0.2:7501"}, false, false},
+		{"srv:_m._tcp.example", []node.Addr{"10.0.0.1:7501", "10.0.0.2:7501", "10.0.0.3:7501"}, false, false},
 		{"dns:gone.example:7500", nil, true, false},
 		{"srv:_gone._tcp.example", nil, true, false},
 		{"srv:_lost._tcp.example", nil, true, false},
