@@ -89,6 +89,28 @@ func (a *Archive) Stored(env node.Env, in *node.Input) {
 	}
 }
 
+// Records returns what the disk of a member has of a whole file.
+func Records(group string, b []byte) (records []node.Record) {
+	a := shelf{config: Default()}
+	a.config.Group = group
+	f := &file{digest: DigestOf(b), length: uint64(len(b))}
+	count := a.records(f)
+	for n := range count {
+		begin := n * a.config.ChunkBytes
+		end := min(begin+a.config.ChunkBytes, len(b))
+		records = append(records, node.Record{Key: a.key(f.digest, record(n)), Value: b[begin:end:end]})
+	}
+	return append(records, node.Record{Key: a.key(f.digest, marker), Value: binary.BigEndian.AppendUint32(nil, uint32(count))})
+}
+
+// Kept returns a file that is on this member's disk. Do not change it.
+func (a *shelf) Kept(d message.FileDigest) ([]byte, bool) {
+	if f := a.files[d]; f != nil && f.disk == stored {
+		return f.bytes, true
+	}
+	return nil, false
+}
+
 // erase deletes all records that a file may have on disk, the open piece included: the store
 // keeps the order of Puts.
 func (a *shelf) erase(env node.Env, f *file) {

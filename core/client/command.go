@@ -25,6 +25,7 @@ const (
 	kindDrain
 	kindList
 	kindReplay
+	kindBackup
 )
 
 // wish is what a command was given.
@@ -36,6 +37,7 @@ type wish struct {
 	list   *listing.Listing // of all gates' jobs
 	dead   bool             // of dead letters alone
 	replay *message.JobReplay
+	backup *message.BackupQuery
 }
 
 // command is a request without a final answer.
@@ -119,6 +121,8 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 		c.kind, c.drain = kindDrain, b
 	case *message.JobListQuery:
 		c.kind, c.list, c.dead = kindList, listing.New(m.config.ListMax), b.Dead
+	case *message.BackupQuery:
+		c.kind, c.backup = kindBackup, b
 	case *message.JobReplay:
 		c.kind, c.replay, c.job = kindReplay, b, message.JobOf(message.ReplayKey(b.Job, b.Number))
 	default:
@@ -206,6 +210,10 @@ func (c *command) question() node.Message {
 		return &d
 	case kindList:
 		return &message.JobListQuery{Request: c.request, After: c.list.After(), Dead: c.dead}
+	case kindBackup:
+		q := *c.backup
+		q.Request = c.request
+		return &q
 	case kindReplay:
 		r := *c.replay
 		r.Request = c.request

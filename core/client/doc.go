@@ -3,9 +3,9 @@
 //
 // It shows nothing and decides nothing about jobs. A command is one of the
 // catalogue's requests (JobSubmit, JobWatch, JobQuery, JobCancel, DatacenterQuery,
-// StatusQuery, ClusterQuery, DrainRequest, JobListQuery) without a RequestID; answers go
+// StatusQuery, ClusterQuery, DrainRequest, JobListQuery, BackupQuery) without a RequestID; answers go
 // to Env.Answer as they come: JobAck, JobStatus, JobResult, JobCancelAck,
-// DatacenterList, StatusList, ClusterStatus, DrainAck, JobList, or Refused.
+// DatacenterList, StatusList, ClusterStatus, DrainAck, JobList, BackupPage, or Refused.
 //
 // Source: DESIGN.md, "Jobs and fences"; kernel decisions on requests and replies. A gate
 // reports the set of all gates (GateSet). For a job the client asks its reported owner first,

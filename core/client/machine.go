@@ -91,6 +91,8 @@ func (m *Machine) receive(env node.Env, in *node.Input) {
 		m.onAnswer(env, in, body.Request, kindCluster)
 	case *message.DrainAck:
 		m.onAnswer(env, in, body.Request, kindDrain)
+	case *message.BackupPage:
+		m.onAnswer(env, in, body.Request, kindBackup)
 	case *message.JobList:
 		m.onJobList(env, in, body)
 	default:

@@ -64,7 +64,7 @@ func (m *ownership) onFetched(env node.Env, o *ledger.Outcome[tag]) {
 		m.onLetterHere(env, j, o)
 	case j.Ready: // the gate gave the job up because of another file
 	case o.Kind == ledger.Gone:
-		m.giveUp(env, j)
+		m.giveUp(env, j, "a file that its record names is on no gate's disk any more")
 	case o.Kind == ledger.Unread:
 		m.retryLater(env)
 	case m.load(&o.Tag, o.Bytes) != nil:
@@ -95,9 +95,9 @@ func (m *ownership) load(t *tag, b []byte) error {
 	return err
 }
 
-// giveUp ends a job when no gate has its program, or a result that it counted, on disk.
-func (m *ownership) giveUp(env node.Env, j *entry) {
-	const why = "a file that its record names is on no gate's disk any more"
+// giveUp ends a job when no gate has its program, or a result that it counted, on disk, or when
+// none knows what it did since a backup.
+func (m *ownership) giveUp(env node.Env, j *entry, why string) {
 	reached(env, "gate/given-up")
 	if j.Spec == nil {
 		j.Spec = &message.JobSubmit{}
@@ -129,6 +129,11 @@ func (m *ownership) giveUp(env node.Env, j *entry) {
 // resume publishes the job's last transition again, and queues, continues or releases the job
 // according to its state.
 func (m *ownership) resume(env node.Env, j *entry) {
+	if j.Restored != "" && !j.State.Terminal() {
+		reached(env, "gate/restored")
+		m.giveUp(env, j, job.Unknown(&j.Job))
+		return
+	}
 	j.Ready, j.Takeover = true, false
 	if !j.Buried() { // else a gate has told its end with the reason, which an epitaph lacks
 		emit(env, j.ID, j.Last)

@@ -254,6 +254,27 @@ func (m *desk) onJobListQuery(env node.Env, in *node.Input, q *message.JobListQu
 	env.Send(in.Stream, list)
 }
 
+// onBackupQuery sends a page of this gate's registers, or bytes of a file, as its disk has them. A
+// gate answers nothing before it is durable, so that the pages of a majority have all that was
+// acknowledged before the first one. A page is a request like a list, and renewals pass it.
+func (m *desk) onBackupQuery(env node.Env, in *node.Input, q *message.BackupQuery) {
+	if !m.group.Leases.Speaks() {
+		refuse(env, in.Stream, q.Request, message.CodeNotMember, "its acceptor does not know all jobs yet")
+		return
+	}
+	epoch, _ := m.group.Leases.Epoch()
+	page := &message.BackupPage{
+		Request: q.Request, Gate: string(env.Self().ID), Addr: string(env.Self().Addr), Members: texts(m.group.Members()), Epoch: epoch, Floor: m.group.Leases.Floor(),
+	}
+	if q.File == (message.FileDigest{}) {
+		page.Registers, page.More = m.group.Leases.Page(q.After, jobsPage, pageBytes)
+	} else if b, ok := m.group.Files.Kept(q.File); ok && q.Offset < uint64(len(b)) {
+		end := min(q.Offset+pageBytes, uint64(len(b)))
+		page.Length, page.Data, page.More = uint64(len(b)), b[q.Offset:end:end], end < uint64(len(b))
+	}
+	env.Send(in.Stream, page)
+}
+
 // listed returns, sorted, the jobs after one that this gate's acceptor or memory knows.
 func (m *desk) listed(after message.JobID) []message.JobID {
 	ids := m.group.Leases.Known()

@@ -187,6 +187,8 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 		m.onStatusQuery(env, in, body)
 	case *message.JobListQuery:
 		m.onJobListQuery(env, in, body)
+	case *message.BackupQuery:
+		m.onBackupQuery(env, in, body)
 	case *message.ClusterQuery:
 		m.onClusterQuery(env, in, body)
 	case *message.DrainRequest:

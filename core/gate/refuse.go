@@ -205,6 +205,8 @@ func (m *base) onShed(env node.Env, in *node.Input) {
 		r = stub.Request
 	case *message.JobListQuery:
 		r = stub.Request
+	case *message.BackupQuery:
+		r = stub.Request
 	default:
 		ignore(env, in, "it found no room, and no gate answers it")
 		return

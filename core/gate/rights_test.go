@@ -29,6 +29,7 @@ func clientCases() map[node.Kind]clientCase {
 		message.KindJobSubmit:       {newMember(gate.Default()).submission("k", nil, 1), node.RightSubmit},
 		message.KindJobCancel:       {&message.JobCancel{Request: r, Job: job}, node.RightSubmit},
 		message.KindJobReplay:       {&message.JobReplay{Request: r, Job: job}, node.RightSubmit},
+		message.KindBackupQuery:     {&message.BackupQuery{Request: r}, node.RightOperate},
 		message.KindDrainRequest:    {&message.DrainRequest{Request: r, Node: "g1"}, node.RightOperate},
 		message.KindJobWatch:        {&message.JobWatch{Request: r, Job: job}, node.RightView},
 		message.KindJobQuery:        {&message.JobQuery{Request: r, Job: job}, node.RightView},

@@ -105,6 +105,9 @@ func (r *seat) Speaks() bool { return r.standing.speaks() }
 // speak.
 func (r *seat) Epoch() (epoch uint64, speaks bool) { return r.epoch, r.standing.speaks() }
 
+// Floor returns the highest epoch of the promises that this member has forgotten.
+func (r *seat) Floor() uint64 { return r.floor.own }
+
 // First reports whether a member may run on the disk from which the epoch was recovered:
 // members that joined since have a higher generation.
 func (r *seat) First(a node.Addr) bool {

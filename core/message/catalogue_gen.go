@@ -103,6 +103,8 @@ const (
 	KindWorkflowEnded    node.Kind = 151
 	KindManagerAlerts    node.Kind = 153
 	KindAlertNote        node.Kind = 154
+	KindBackupQuery      node.Kind = 170
+	KindBackupPage       node.Kind = 171
 )
 
 // New returns an empty message of a kind, or nil when the catalogue has none.
@@ -302,6 +304,10 @@ func New(k node.Kind) Body {
 		return &ManagerAlerts{}
 	case KindAlertNote:
 		return &AlertNote{}
+	case KindBackupQuery:
+		return &BackupQuery{}
+	case KindBackupPage:
+		return &BackupPage{}
 	}
 	return nil
 }
@@ -406,6 +412,8 @@ func Kinds() []node.Kind {
 		KindWorkflowEnded,
 		KindManagerAlerts,
 		KindAlertNote,
+		KindBackupQuery,
+		KindBackupPage,
 	}
 }
 
@@ -606,6 +614,10 @@ func Name(k node.Kind) string {
 		return "ManagerAlerts"
 	case KindAlertNote:
 		return "AlertNote"
+	case KindBackupQuery:
+		return "BackupQuery"
+	case KindBackupPage:
+		return "BackupPage"
 	}
 	return ""
 }
@@ -807,6 +819,10 @@ func Senders(k node.Kind) node.Roles {
 		return 1 << node.RoleManager
 	case KindAlertNote:
 		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindBackupQuery:
+		return 1 << node.RoleClient
+	case KindBackupPage:
+		return 1 << node.RoleGate
 	}
 	return 0
 }
@@ -925,6 +941,8 @@ func RequestOf(m node.Message) RequestID {
 	case *JobListQuery:
 		return m.Request
 	case *JobReplay:
+		return m.Request
+	case *BackupQuery:
 		return m.Request
 	}
 	return RequestID{}
@@ -8927,6 +8945,138 @@ func (z *AlertNote) check() error {
 	}
 	if z.Count == 0 {
 		return &MissingError{Path: "count"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *BackupQuery) Kind() node.Kind { return KindBackupQuery }
+
+// Class returns the class of BackupQuery.
+func (z *BackupQuery) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *BackupQuery) Priority() node.Priority { return node.Low }
+
+// Full implements node.Message.
+func (z *BackupQuery) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *BackupQuery) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *BackupQuery) Stub() node.Message {
+	return &BackupQuery{
+		Request: z.Request,
+	}
+}
+
+// Size implements node.Message.
+func (z *BackupQuery) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *BackupQuery) Digest() uint64 { return z.digest(170) }
+
+func (z *BackupQuery) size() int {
+	n := 27
+	n += z.Request.size()
+	n += sizeBytes(len(z.After))
+	n += sizeBytes(len(z.File))
+	n += sizeUint(uint64(z.Offset))
+	return n
+}
+
+func (z *BackupQuery) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	h = node.MixBytes(h, z.After[:])
+	h = node.MixBytes(h, z.File[:])
+	h = node.Mix(h, uint64(z.Offset))
+	return h
+}
+
+func (z *BackupQuery) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *BackupPage) Kind() node.Kind { return KindBackupPage }
+
+// Class returns the class of BackupPage.
+func (z *BackupPage) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *BackupPage) Priority() node.Priority { return node.Normal }
+
+// Full implements node.Message.
+func (z *BackupPage) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *BackupPage) Subject() uint64 { return 0 }
+
+// Size implements node.Message.
+func (z *BackupPage) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *BackupPage) Digest() uint64 { return z.digest(171) }
+
+func (z *BackupPage) size() int {
+	n := 66
+	n += z.Request.size()
+	n += sizeString(len(z.Gate))
+	n += sizeString(len(z.Addr))
+	n += sizeArray(len(z.Members))
+	for i := range z.Members {
+		n += sizeString(len(z.Members[i]))
+	}
+	n += sizeUint(uint64(z.Epoch))
+	n += sizeUint(uint64(z.Floor))
+	n += sizeArray(len(z.Registers))
+	for i := range z.Registers {
+		n += z.Registers[i].size()
+	}
+	n += sizeUint(uint64(z.Length))
+	n += sizeBytes(len(z.Data))
+	n++
+	return n
+}
+
+func (z *BackupPage) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	h = node.MixString(h, string(z.Gate))
+	h = node.MixString(h, string(z.Addr))
+	h = node.Mix(h, uint64(len(z.Members)))
+	for i := range z.Members {
+		h = node.MixString(h, string(z.Members[i]))
+	}
+	h = node.Mix(h, uint64(z.Epoch))
+	h = node.Mix(h, uint64(z.Floor))
+	h = node.Mix(h, uint64(len(z.Registers)))
+	for i := range z.Registers {
+		h = z.Registers[i].digest(h)
+	}
+	h = node.Mix(h, uint64(z.Length))
+	h = node.MixBytes(h, z.Data)
+	h = node.Mix(h, bit(z.More))
+	return h
+}
+
+func (z *BackupPage) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	if z.Gate == "" {
+		return &MissingError{Path: "gate"}
+	}
+	if z.Addr == "" {
+		return &MissingError{Path: "addr"}
+	}
+	for i := range z.Registers {
+		if err := z.Registers[i].check(); err != nil {
+			return within("registers", err)
+		}
 	}
 	return nil
 }

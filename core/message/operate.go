@@ -150,3 +150,30 @@ type JobList struct {
 
 	Letters []LetterInfo `msg:"letters"` // the jobs of the page that are dead letters, by job
 }
+
+// BackupQuery asks a gate for the next page of its registers, or for bytes of a file. A client asks
+// all gates for all registers first: a record names a file only once a majority has it.
+//
+//catalogue:message kind=170 class=control priority=low full=refuse from=client needs=operate since=0 stub=Request
+type BackupQuery struct {
+	Request RequestID  `msg:"request"`
+	After   JobID      `msg:"after"`  // the last register of the page before; zero for the first page
+	File    FileDigest `msg:"file"`   // whose bytes are asked for; zero: registers are
+	Offset  uint64     `msg:"offset"` // of the first byte
+}
+
+// BackupPage answers a BackupQuery with what is on the gate's disk.
+//
+//catalogue:message kind=171 class=control priority=normal full=keep from=gate since=0
+type BackupPage struct {
+	Request   RequestID       `msg:"request"`
+	Gate      string          `msg:"gate" require:"true"`
+	Addr      string          `msg:"addr" require:"true"` // of the gate, as other gates know it
+	Members   []string        `msg:"members"`             // the configured set, sorted
+	Epoch     uint64          `msg:"epoch"`               // of the group
+	Floor     uint64          `msg:"floor"`               // of the promises that this member has forgotten
+	Registers []LeaseRegister `msg:"registers"`
+	Length    uint64          `msg:"length"` // of the file; 0: this gate does not have it
+	Data      []byte          `msg:"data,limit=1048576"`
+	More      bool            `msg:"more"`
+}

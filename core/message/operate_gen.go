@@ -13,6 +13,382 @@ const (
 )
 
 // MarshalMsg implements msgp.Marshaler
+func (z *BackupPage) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 10
+	// string "request"
+	o = append(o, 0x8a, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o, err = z.Request.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Request")
+		return
+	}
+	// string "gate"
+	o = append(o, 0xa4, 0x67, 0x61, 0x74, 0x65)
+	o = msgp.AppendString(o, z.Gate)
+	// string "addr"
+	o = append(o, 0xa4, 0x61, 0x64, 0x64, 0x72)
+	o = msgp.AppendString(o, z.Addr)
+	// string "members"
+	o = append(o, 0xa7, 0x6d, 0x65, 0x6d, 0x62, 0x65, 0x72, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Members)))
+	for za0001 := range z.Members {
+		o = msgp.AppendString(o, z.Members[za0001])
+	}
+	// string "epoch"
+	o = append(o, 0xa5, 0x65, 0x70, 0x6f, 0x63, 0x68)
+	o = msgp.AppendUint64(o, z.Epoch)
+	// string "floor"
+	o = append(o, 0xa5, 0x66, 0x6c, 0x6f, 0x6f, 0x72)
+	o = msgp.AppendUint64(o, z.Floor)
+	// string "registers"
+	o = append(o, 0xa9, 0x72, 0x65, 0x67, 0x69, 0x73, 0x74, 0x65, 0x72, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Registers)))
+	for za0002 := range z.Registers {
+		o, err = z.Registers[za0002].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Registers", za0002)
+			return
+		}
+	}
+	// string "length"
+	o = append(o, 0xa6, 0x6c, 0x65, 0x6e, 0x67, 0x74, 0x68)
+	o = msgp.AppendUint64(o, z.Length)
+	// string "data"
+	o = append(o, 0xa4, 0x64, 0x61, 0x74, 0x61)
+	o = msgp.AppendBytes(o, z.Data)
+	// string "more"
+	o = append(o, 0xa4, 0x6d, 0x6f, 0x72, 0x65)
+	o = msgp.AppendBool(o, z.More)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *BackupPage) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z23fda90climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [2]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "request":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Request")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Request.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Request")
+				return
+			}
+		case "gate":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Gate")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Gate, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Gate")
+				return
+			}
+		case "addr":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Addr")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Addr, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Addr")
+				return
+			}
+		case "members":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Members")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Members")
+				return
+			}
+			if zb0002 > z23fda90climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Members) >= int(zb0002) {
+				z.Members = (z.Members)[:zb0002]
+			} else {
+				z.Members = make([]string, zb0002)
+			}
+			for za0001 := range z.Members {
+				z.Members[za0001], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Members", za0001)
+					return
+				}
+			}
+		case "epoch":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Epoch")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Epoch, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Epoch")
+				return
+			}
+		case "floor":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Floor")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.Floor, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Floor")
+				return
+			}
+		case "registers":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Registers")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Registers")
+				return
+			}
+			if zb0003 > z23fda90climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Registers) >= int(zb0003) {
+				z.Registers = (z.Registers)[:zb0003]
+			} else {
+				z.Registers = make([]LeaseRegister, zb0003)
+			}
+			for za0002 := range z.Registers {
+				bts, err = z.Registers[za0002].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Registers", za0002)
+					return
+				}
+			}
+		case "length":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Length")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.Length, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Length")
+				return
+			}
+		case "data":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Data")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			var zb0004 uint32
+			zb0004, bts, err = msgp.ReadBytesHeader(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Data")
+				return
+			}
+			if zb0004 > 1048576 {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if z.Data == nil || uint32(cap(z.Data)) < zb0004 {
+				z.Data = make([]byte, zb0004)
+			} else {
+				z.Data = z.Data[:zb0004]
+			}
+			if uint32(len(bts)) < zb0004 {
+				err = msgp.ErrShortBytes
+				return
+			}
+			copy(z.Data, bts[:zb0004])
+			bts = bts[zb0004:]
+		case "more":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "More")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			z.More, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "More")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *BackupPage) Msgsize() (s int) {
+	s = 1 + 8 + z.Request.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Gate) + 5 + msgp.StringPrefixSize + len(z.Addr) + 8 + msgp.ArrayHeaderSize
+	for za0001 := range z.Members {
+		s += msgp.StringPrefixSize + len(z.Members[za0001])
+	}
+	s += 6 + msgp.Uint64Size + 6 + msgp.Uint64Size + 10 + msgp.ArrayHeaderSize
+	for za0002 := range z.Registers {
+		s += z.Registers[za0002].Msgsize()
+	}
+	s += 7 + msgp.Uint64Size + 5 + msgp.BytesPrefixSize + len(z.Data) + 5 + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *BackupQuery) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 4
+	// string "request"
+	o = append(o, 0x84, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o, err = z.Request.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Request")
+		return
+	}
+	// string "after"
+	o = append(o, 0xa5, 0x61, 0x66, 0x74, 0x65, 0x72)
+	o, err = z.After.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "After")
+		return
+	}
+	// string "file"
+	o = append(o, 0xa4, 0x66, 0x69, 0x6c, 0x65)
+	o, err = z.File.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "File")
+		return
+	}
+	// string "offset"
+	o = append(o, 0xa6, 0x6f, 0x66, 0x66, 0x73, 0x65, 0x74)
+	o = msgp.AppendUint64(o, z.Offset)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *BackupQuery) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z23fda90climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "request":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Request")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Request.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Request")
+				return
+			}
+		case "after":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "After")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			bts, err = z.After.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "After")
+				return
+			}
+		case "file":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "File")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			bts, err = z.File.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "File")
+				return
+			}
+		case "offset":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Offset")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Offset, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Offset")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *BackupQuery) Msgsize() (s int) {
+	s = 1 + 8 + z.Request.Msgsize() + 6 + z.After.Msgsize() + 5 + z.File.Msgsize() + 7 + msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *ClusterQuery) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 1

@@ -1,13 +1,19 @@
-// Package backup reads data directories and backups, and judges them.
+// Package backup writes and reads backups of a group of gates, makes a data directory of one, and
+// judges data directories.
 //
-// It repairs nothing, and knows no running node: the store reads its own checksums, and this
-// package what the records say.
+// It runs no node, and repairs nothing. core/lease/copies merges registers, and core/gate/restore
+// says what becomes of jobs. The store reads its own checksums, and this package what records say.
 //
 // Source: docs/operations.md, "What a failure costs" and "Backup and restore".
 //
 // Invariants:
 //
 //	BACKUP-1 What a node would not rely on is a fault. What it mends by itself is a note.
+//	BACKUP-2 All registers are asked for before the first file is.
+//	BACKUP-3 Nothing is made of a backup before all of it has matched its checksums, its
+//	         manifest, and the group that is to be restored.
+//	BACKUP-4 One page, or one file, of a backup is in memory, beside the registers that a
+//	         restore merges.
 //
-// Read audit.go.
+// Read format.go, collect.go, restore.go, audit.go.
 package backup

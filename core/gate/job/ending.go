@@ -1,6 +1,7 @@
 package job
 
 import (
+	"fmt"
 	"strings"
 
 	"hyperscale/core/gate/result"
@@ -49,6 +50,11 @@ func (j *Job) Ending() Ending {
 		return via(Ending{To: message.JobFailed, Reason: "cancelled inside its datacenters, not by a client", Dead: true}, j.State)
 	}
 	return via(Ending{To: outcome, Reason: reason, Dead: outcome == message.JobFailed && clustered(heard)}, j.State)
+}
+
+// Unknown is the reason of the end of a job that a restored group knows from its backup alone.
+func Unknown(j *Job) string {
+	return fmt.Sprintf("its end is not known: the gates were restored from %s, when the job was %v, and it may have ended since", j.Restored, j.State)
 }
 
 // via adds the states on the way to an end of subjobs that managers took up.

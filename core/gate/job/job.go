@@ -60,6 +60,8 @@ type Course struct {
 	Shown  message.JobState // as a majority has it: what clients may see
 	Last   Transition       // to Shown
 
+	Restored string // from which backup its record comes; empty: from none
+
 	lastUnknown record.Unknown // unknown fields of Last, from a record of a newer version
 
 	confirmed int          // number of transitions on a majority

@@ -22,6 +22,7 @@ func (j *Job) Record(now node.Instant) []byte {
 		ResultBytes: uint64(j.ResultBytes), Now: j.Now, Files: j.Newer.Files, Unknown: j.Newer.Unknown,
 		Behind: record.Behind{Ended: j.Ends.list, Freed: j.Freed, Letter: j.Letter.Letter, Owner: j.Owner, Unknown: j.behindUnknown},
 	}
+	r.Behind.Restored = j.Restored
 	if n := len(j.pending); n > 0 {
 		r.Last = j.pending[n-1].record(nil)
 	}
@@ -97,7 +98,7 @@ func FromRecord(id message.JobID, rec *Record, now, written node.Instant, incarn
 		ID: id, Key: rec.Key, Digest: rec.Digest, Name: rec.Name,
 		Turn:    queue.Turn{Job: id, Number: rec.Number, Named: rec.Named, Since: now},
 		Program: Program{SpecFile: rec.Spec, RunTimeout: rec.RunTimeout, Owner: rec.Behind.Owner},
-		Course:  Course{State: last.To, Reason: last.Reason, Shown: last.To, Last: last, lastUnknown: rec.Last.Unknown},
+		Course:  Course{State: last.To, Reason: last.Reason, Shown: last.To, Last: last, Restored: rec.Behind.Restored, lastUnknown: rec.Last.Unknown},
 		Times: Times{
 			Born: written.Add(-rec.Elapsed), Started: written.Add(-rec.RunFor), Ran: rec.Ran, Cancelled: now, Resend: now,
 			Ended: now, Elapsed: rec.Elapsed, Now: rec.Now,

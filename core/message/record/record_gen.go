@@ -100,6 +100,9 @@ func (z *Behind) fields() int {
 	if z.Owner != "" {
 		n++
 	}
+	if z.Restored != "" {
+		n++
+	}
 	return n
 }
 
@@ -134,6 +137,10 @@ func (z *Behind) append(b []byte) []byte {
 		b = msgp.AppendString(b, "owner")
 		b = msgp.AppendString(b, string(z.Owner))
 	}
+	if z.Restored != "" {
+		b = msgp.AppendString(b, "restored")
+		b = msgp.AppendString(b, string(z.Restored))
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -165,6 +172,9 @@ func (z *Behind) read(r *reader) {
 		case "owner":
 			r.once(&seen, 4)
 			z.Owner = string(r.text())
+		case "restored":
+			r.once(&seen, 5)
+			z.Restored = string(r.text())
 		default:
 			r.unknown(&z.Unknown, name)
 		}

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -100,7 +101,7 @@ func hasRole(roles []node.Role, role node.Role) bool {
 }
 
 // notSettings are flags of commands that run nodes, and no settings of a node.
-var notSettings = []string{"config", "history", "help", "unsafe", "role"}
+var notSettings = []string{"config", "history", "help", "unsafe", "role", "partial"}
 
 // settingsFor are the flags that were set, without those that the role has no use
 // for.
@@ -128,4 +129,13 @@ func changedFlags(cmd *cobra.Command) map[string]string {
 		}
 	})
 	return set
+}
+
+// AddGateFlags gives a command the flags of a gate.
+func AddGateFlags(cmd *cobra.Command, file *string) { addNodeFlags(cmd, file, node.RoleGate) }
+
+// GateSettings returns the settings of a gate, from the file, the environment and the flags.
+func GateSettings(cmd *cobra.Command, file string) (config.Node, error) {
+	given, _ := settingsFor(node.RoleGate, cmd)
+	return config.Load(node.RoleGate, config.Sources{File: file, Environ: os.Environ(), Flags: given})
 }

@@ -1,4 +1,4 @@
-package operate
+package preserve
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -20,17 +21,20 @@ import (
 func NewVerifyCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "verify DIR",
-		Short: "read a stopped node's data directory, and say what of it is damaged",
-		Long: `Read a stopped node's data directory, and say what of it is damaged.
+		Use:   "verify DIR|BACKUP",
+		Short: "read a stopped node's data directory, or a backup, and say what of it is damaged",
+		Long: `Read a stopped node's data directory, or a backup, and say what of it is damaged.
 
 It compares each record with its checksum, and all of them together with what was
 written last, so that a record that is missing or old shows, too. Then it reads what
 the records say: registers, files by their digests, fences and results. It repairs
 nothing. A node compares the checksums when it starts, and refuses a damaged directory.`,
-		Example: "  hyperscale verify /var/lib/hyperscale/gate-1",
-		Args:    command.Exactly("DIR"),
+		Example: "  hyperscale verify /var/lib/hyperscale/gate-1\n  hyperscale verify gates.backup",
+		Args:    command.Exactly("DIR|BACKUP"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
+			if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() {
+				return verifyBackup(cmd.OutOrStdout(), args[0], asJSON)
+			}
 			found, err := backup.Examine(args[0])
 			switch {
 			case errors.Is(err, store.ErrInUse):
@@ -57,6 +61,23 @@ nothing. A node compares the checksums when it starts, and refuses a damaged dir
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// verifyBackup reads all of a backup.
+func verifyBackup(w io.Writer, name string, asJSON bool) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return command.AsUsage(err)
+	}
+	defer func() { _ = file.Close() }() // nothing was written to it
+	m, err := backup.Scan(file, backup.Visitor{})
+	switch {
+	case err != nil:
+		return command.Exit(command.ExitFailed, fmt.Errorf("%s: %w", name, err))
+	case asJSON:
+		return command.PrintJSON(w, m)
+	}
+	return printManifest(w, name, m)
 }
 
 type verifyJSON struct {
