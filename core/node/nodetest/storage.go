@@ -32,6 +32,13 @@ func (s *Storage) Pending() int { return len(s.puts) }
 // Disk returns the keys that would survive a crash now, sorted.
 func (s *Storage) Disk() []string { return slices.Sorted(maps.Keys(s.disk)) }
 
+// Write gives a node that does not run a disk with records.
+func (s *Storage) Write(records ...node.Record) {
+	for _, r := range records {
+		s.disk[r.Key] = slices.Clone(r.Value)
+	}
+}
+
 // LoseRecords deletes the records whose keys begin with a prefix.
 func (s *Storage) LoseRecords(prefix string) {
 	maps.DeleteFunc(s.disk, func(key string, _ []byte) bool { return strings.HasPrefix(key, prefix) })
