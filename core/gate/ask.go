@@ -258,11 +258,11 @@ func (m *desk) onJobListQuery(env node.Env, in *node.Input, q *message.JobListQu
 // gate answers nothing before it is durable, so that the pages of a majority have all that was
 // acknowledged before the first one. A page is a request like a list, and renewals pass it.
 func (m *desk) onBackupQuery(env node.Env, in *node.Input, q *message.BackupQuery) {
-	if !m.group.Leases.Speaks() {
+	epoch, speaks := m.group.Leases.Epoch()
+	if !speaks {
 		refuse(env, in.Stream, q.Request, message.CodeNotMember, "its acceptor does not know all jobs yet")
 		return
 	}
-	epoch, _ := m.group.Leases.Epoch()
 	page := &message.BackupPage{
 		Request: q.Request, Gate: string(env.Self().ID), Addr: string(env.Self().Addr), Members: texts(m.group.Members()), Epoch: epoch, Floor: m.group.Leases.Floor(),
 	}
