@@ -185,8 +185,8 @@ func (m *Machine) onCancelAck(env node.Env, in *node.Input, a *message.JobCancel
 }
 
 // onAnswer handles answers that concern no job.
-func (m *Machine) onAnswer(env node.Env, in *node.Input, r message.RequestID, k kind) {
-	if c := m.of(env, in, r, k); c != nil {
+func (m *Machine) onAnswer(env node.Env, in *node.Input, r message.RequestID, kinds ...kind) {
+	if c := m.of(env, in, r, kinds...); c != nil {
 		m.finish(env, c, in.Message)
 	}
 }

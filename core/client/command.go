@@ -26,6 +26,8 @@ const (
 	kindList
 	kindReplay
 	kindBackup
+	kindUpgrade
+	kindFinalize
 )
 
 // wish is what a command was given.
@@ -119,6 +121,10 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 		c.kind = kindCluster
 	case *message.DrainRequest:
 		c.kind, c.drain = kindDrain, b
+	case *message.UpgradeQuery:
+		c.kind = kindUpgrade
+	case *message.UpgradeFinalize:
+		c.kind = kindFinalize
 	case *message.JobListQuery:
 		c.kind, c.list, c.dead = kindList, listing.New(m.config.ListMax), b.Dead
 	case *message.BackupQuery:
@@ -214,6 +220,10 @@ func (c *command) question() node.Message {
 		q := *c.backup
 		q.Request = c.request
 		return &q
+	case kindUpgrade:
+		return &message.UpgradeQuery{Request: c.request}
+	case kindFinalize:
+		return &message.UpgradeFinalize{Request: c.request}
 	case kindReplay:
 		r := *c.replay
 		r.Request = c.request

@@ -3,7 +3,8 @@
 //
 // It shows nothing and decides nothing about jobs. A command is one of the
 // catalogue's requests (JobSubmit, JobWatch, JobQuery, JobCancel, DatacenterQuery,
-// StatusQuery, ClusterQuery, DrainRequest, JobListQuery, BackupQuery) without a RequestID; answers go
+// StatusQuery, ClusterQuery, DrainRequest, UpgradeQuery, UpgradeFinalize, JobListQuery,
+// BackupQuery) without a RequestID; answers go
 // to Env.Answer as they come: JobAck, JobStatus, JobResult, JobCancelAck,
 // DatacenterList, StatusList, ClusterStatus, DrainAck, JobList, BackupPage, or Refused.
 //

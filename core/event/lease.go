@@ -72,6 +72,12 @@ type GroupJoined struct {
 	How        string // "founded", "restarted", "rejoined"
 }
 
+// GroupLevel: this member has a higher level of its group on disk.
+type GroupLevel struct {
+	Group string
+	Level uint16
+}
+
 // GroupRefused: another node has another configured set.
 type GroupRefused struct {
 	Group  string
@@ -120,6 +126,9 @@ func (AcceptorWrote) EventName() string { return "acceptor-wrote" }
 
 // EventName implements node.Event.
 func (GroupJoined) EventName() string { return "group-joined" }
+
+// EventName implements node.Event.
+func (GroupLevel) EventName() string { return "group-level" }
 
 // EventName implements node.Event.
 func (GroupRefused) EventName() string { return "group-refused" }

@@ -7,6 +7,7 @@ import (
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/lease"
+	"hyperscale/core/lease/level"
 	"hyperscale/core/ledger"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -26,6 +27,9 @@ func (m *ownership) adopt(env node.Env, o lease.Outcome, asks []*audience.Ask) {
 	m.number = max(m.number, j.Turn.Number)
 	j.Own(o.Token)
 	j.Takeover = true
+	if m.group.Leases.Level() >= level.Takeovers && !j.State.Terminal() { // before, an older gate does not count
+		j.Takeovers++
+	}
 	j.waiting.Put(asks)
 	for _, a := range asks {
 		a.Again = true

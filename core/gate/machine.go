@@ -193,6 +193,10 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 		m.onClusterQuery(env, in, body)
 	case *message.DrainRequest:
 		m.onDrainRequest(env, in, body)
+	case *message.UpgradeQuery:
+		m.onUpgrade(env, in, body.Request, false)
+	case *message.UpgradeFinalize:
+		m.onUpgrade(env, in, body.Request, true)
 	case *message.ClientPing:
 		env.Send(in.Stream, &message.ClientPong{Counter: body.Counter})
 	default:
@@ -218,6 +222,10 @@ func (m *Machine) fromManager(env node.Env, in *node.Input) {
 		m.onHeartbeat(env, in, body)
 	case *message.ManagerAlerts:
 		m.places.Manager(in.From.ID).Report(in.Stream, body.Alerts)
+	case *message.UpgradeStatus:
+		if len(body.Groups) == 1 {
+			m.places.Manager(in.From.ID).Versioned(in.Stream, &body.Groups[0])
+		}
 	case *message.JobAccepted:
 		m.onAccepted(env, in, body)
 	case *message.JobRefused:

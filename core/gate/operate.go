@@ -403,3 +403,32 @@ func (m *operations) raised() (all []string) {
 	}
 	return all
 }
+
+// onUpgrade reports the versions of all groups, and raises their levels if an operator wants that and
+// no group is held back. It asks the managers for those of their groups: what they answer is in the
+// next report.
+func (m *operations) onUpgrade(env node.Env, in *node.Input, r message.RequestID, finalize bool) {
+	mine := env.Self().Minor
+	s := &message.UpgradeStatus{Request: r, Gate: string(env.Self().ID), Groups: []message.GroupVersion{m.group.Leases.Version(env)}}
+	for _, d := range m.places.All() {
+		s.Groups = append(s.Groups, d.Version(mine))
+	}
+	if slices.ContainsFunc(s.Groups, func(g message.GroupVersion) bool { return len(g.Held) > 0 }) {
+		finalize = false // all groups, or none
+	}
+	order := message.LeaseLevel{Raise: 0}
+	if finalize {
+		m.group.Leases.Raise(env, mine)
+		order.Raise = mine
+	}
+	for _, d := range m.places.All() {
+		for _, mgr := range d.Managers {
+			if mgr.Stream != 0 && mgr.Minor() >= message.Since(message.KindLeaseLevel) {
+				own := order
+				own.Group = d.Name
+				env.Send(mgr.Stream, &own)
+			}
+		}
+	}
+	env.Send(in.Stream, s)
+}

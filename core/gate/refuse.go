@@ -207,6 +207,10 @@ func (m *base) onShed(env node.Env, in *node.Input) {
 		r = stub.Request
 	case *message.BackupQuery:
 		r = stub.Request
+	case *message.UpgradeQuery:
+		r = stub.Request
+	case *message.UpgradeFinalize:
+		r = stub.Request
 	default:
 		ignore(env, in, "it found no room, and no gate answers it")
 		return

@@ -37,6 +37,8 @@ func clientCases() map[node.Kind]clientCase {
 		message.KindDatacenterQuery: {&message.DatacenterQuery{Request: r}, node.RightView},
 		message.KindStatusQuery:     {&message.StatusQuery{Request: r}, node.RightView},
 		message.KindClusterQuery:    {&message.ClusterQuery{Request: r}, node.RightView},
+		message.KindUpgradeQuery:    {&message.UpgradeQuery{Request: r}, node.RightView},
+		message.KindUpgradeFinalize: {&message.UpgradeFinalize{Request: r}, node.RightOperate},
 		message.KindClientPing:      {&message.ClientPing{}, node.RightView},
 	}
 }

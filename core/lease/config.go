@@ -48,6 +48,8 @@ type Config struct {
 	Order Order
 	// Records reads what its role keeps in the registers. Nil means that any bytes are a record.
 	Records Records
+	// Versions says which versions the members tell. Nil means that no other one is heard.
+	Versions Versions
 }
 
 // Records reports whether a role reads a record of a job: an acceptor accepts no other one. gate/job and
@@ -58,6 +60,12 @@ type Records interface {
 
 // Order ranks this member for an expired job; 0 tries first. quorum.Member implements it.
 type Order interface{ Rank(job message.JobID) int }
+
+// Versions says which minor version the member at an address tells, while it is connected.
+// uplink.Links implements it.
+type Versions interface {
+	Minor(a node.Addr) (minor uint16, heard bool)
+}
 
 // Default returns a configuration that lacks only group, address and members.
 func Default() Config {

@@ -75,6 +75,12 @@ func (r *membership) Start(env node.Env) {
 	was := standing(m.Standing)
 	r.epoch, r.target, r.unknown = m.Epoch, was, m.Unknown
 	r.floor.raise(m.Floor)
+	if at := r.level.Open(&m); at > env.Self().Minor {
+		r.becomeMute(env, "this disk has level %s, and this node is of version %s: start version %s or newer", message.VersionText(at), message.VersionText(env.Self().Minor), message.VersionText(at))
+		return
+	} else if at > 0 {
+		env.Emit(event.GroupLevel{Group: r.c.Group, Level: at})
+	}
 	same := slices.Equal(m.Members, r.names)
 	switch {
 	case !found || was < member:
@@ -475,4 +481,104 @@ func (r *membership) forgetAnswers(of members) {
 	for _, q := range r.reads {
 		q.got &^= of
 	}
+}
+
+// Raise raises the level of the group, and asks the others to, unless one of them holds it back.
+func (r *membership) Raise(env node.Env, to uint16) {
+	if len(r.heldBack(env, to)) == 0 {
+		r.adoptLevel(env, to)
+		r.tellLevels(env, to)
+	}
+}
+
+// Version returns what this member knows of the versions of its group, and asks the others for their
+// levels.
+func (r *membership) Version(env node.Env) message.GroupVersion {
+	r.tellLevels(env, 0)
+	own := r.level.Own()
+	v := message.GroupVersion{Group: r.c.Group, Level: own, Agreed: r.level.Others(own)+1 >= r.majority, Target: env.Self().Minor}
+	if own < v.Target {
+		v.Held = r.heldBack(env, v.Target)
+	}
+	for i, a := range r.set {
+		minor, heard := r.version(env, i)
+		v.Members = append(v.Members, message.MemberVersion{Addr: string(a), Heard: heard, Minor: minor, Level: r.level.Said(i)})
+	}
+	return v
+}
+
+// adoptLevel makes a higher level durable, then takes it.
+func (r *membership) adoptLevel(env node.Env, to uint16) {
+	if r.level.Want(to) {
+		r.recordMark(env, tag{then: raised, level: r.level.Target()})
+	}
+}
+
+func (r *membership) onRaised(env node.Env, t tag, err error) {
+	if err == nil && r.level.Rise(t.level) {
+		reached(env, "lease/level-raised")
+		env.Emit(event.GroupLevel{Group: r.c.Group, Level: t.level})
+		r.tellLevels(env, 0)
+	}
+}
+
+// tellLevels tells all others that know levels this member's.
+func (r *membership) tellLevels(env node.Env, raise uint16) {
+	for i := range r.set {
+		if i != r.self {
+			r.tellLevel(env, i, raise, false)
+		}
+	}
+}
+
+func (r *membership) tellLevel(env node.Env, to int, raise uint16, answer bool) {
+	if minor, heard := r.version(env, to); heard && minor >= message.Since(message.KindLeaseLevel) {
+		r.post.Post(env, r.set[to], &message.LeaseLevel{Group: r.c.Group, Level: r.level.Own(), Raise: raise, Answer: answer})
+	}
+}
+
+// onLevel takes a level once this member hears that all are of that version, or a majority has it:
+// one member's word raises none.
+func (r *membership) onLevel(env node.Env, from int, m *message.LeaseLevel) {
+	if !r.standing.speaks() {
+		return
+	}
+	r.level.Note(from, m.Level)
+	for _, to := range []uint16{m.Raise, m.Level} {
+		majority := r.level.Others(to) >= r.majority
+		switch {
+		case to <= r.level.Own():
+		case majority && to > env.Self().Minor:
+			r.loseAll(env)
+			r.becomeMute(env, "the group has level %s, and this node is of version %s: start version %s or newer", message.VersionText(to), message.VersionText(env.Self().Minor), message.VersionText(to))
+			return
+		case majority || len(r.heldBack(env, to)) == 0:
+			r.adoptLevel(env, to)
+		}
+	}
+	if !m.Answer {
+		r.tellLevel(env, from, 0, true)
+	}
+}
+
+// keepUp tells a member that speaks to this one the level, if it may have been away when that rose.
+func (r *membership) keepUp(env node.Env, i int) {
+	if r.standing.speaks() && r.level.Due(i, env.Now(), r.c.AttemptTimeout) {
+		r.post.Post(env, r.set[i], &message.LeaseLevel{Group: r.c.Group, Level: r.level.Own()})
+	}
+}
+
+// outdated reports whether a member is of a version below the group's level: then it takes no part.
+// It takes none before it has said its version, either.
+func (r *membership) outdated(env node.Env, i int, from node.Peer) bool {
+	if from.Minor >= r.level.Own() {
+		r.level.Older(i, false)
+		return false
+	}
+	if minor, heard := r.version(env, i); heard && minor < r.level.Own() && r.level.Older(i, true) {
+		reached(env, "lease/older-member")
+		r.alarm(env, fmt.Sprintf("%s is of version %s, and the group has level %s: start version %s or newer there", r.set[i],
+			message.VersionText(minor), message.VersionText(r.level.Own()), message.VersionText(r.level.Own())), nil)
+	}
+	return true
 }

@@ -66,10 +66,18 @@ func (r *Registers) Receive(env node.Env, from node.Peer, m node.Message) bool {
 		ignore(env, from.ID, m, "from "+string(from.Addr)+", which is no other member")
 		return true
 	}
-	if hails {
-		r.onHail(env, i, hail)
+	if r.outdated(env, i, from) {
 		return true
 	}
+	if hails {
+		if !hail.Answer {
+			r.level.Forget(i)
+		}
+		r.onHail(env, i, hail)
+		r.keepUp(env, i)
+		return true
+	}
+	r.keepUp(env, i)
 	if !r.peers[i].greeted {
 		r.greet(env, i)
 		return true
@@ -88,6 +96,8 @@ func (r *Registers) receive(env node.Env, from int, id node.ID, m node.Message) 
 		if r.standing.speaks() {
 			r.onFrame(env, from, m)
 		}
+	case *message.LeaseLevel:
+		r.onLevel(env, from, m)
 	case *message.LeaseJoinRead:
 		r.onJoinRead(env, from, m)
 	case *message.LeaseJoinKnown:
@@ -104,6 +114,8 @@ func groupOf(m node.Message) (string, bool) {
 	case *message.LeaseFrame:
 		return m.Group, true
 	case *message.LeaseHail:
+		return m.Group, true
+	case *message.LeaseLevel:
 		return m.Group, true
 	case *message.LeaseJoinRead:
 		return m.Group, true

@@ -383,6 +383,8 @@ func (r *membership) follow(env node.Env, t tag, err error) {
 		}
 	case joined:
 		r.onTakenOver(env, t.to, err)
+	case raised:
+		r.onRaised(env, t, err)
 	case erased:
 		if err == nil {
 			r.writes.erase = r.writes.erase[t.count:]

@@ -1,11 +1,13 @@
 package lease
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/lease/level"
 	"hyperscale/core/message"
 	"hyperscale/core/message/record"
 	"hyperscale/core/node"
@@ -27,6 +29,7 @@ type seat struct {
 	epoch    uint64   // of the group: raised by a recovery
 	disks
 	floor   floor          // under the promises that this member has forgotten
+	level   level.Level    // of what the group writes
 	unknown record.Unknown // fields of its mark that a newer version wrote
 
 	note  []byte // of this member's role, to all
@@ -44,7 +47,7 @@ func newSeat(c Config) seat {
 		s.names = append(s.names, string(a))
 	}
 	s.floor.of, s.floor.self = make([]uint64, s.n), s.self
-	s.gens, s.notes = make([]uint64, s.n), make([]Note, s.n)
+	s.gens, s.notes, s.level = make([]uint64, s.n), make([]Note, s.n), level.Among(s.self, s.n)
 	return s
 }
 
@@ -107,6 +110,33 @@ func (r *seat) Epoch() (epoch uint64, speaks bool) { return r.epoch, r.standing.
 
 // Floor returns the highest epoch of the promises that this member has forgotten.
 func (r *seat) Floor() uint64 { return r.floor.own }
+
+// Level returns the level of the group, as this member has it on disk.
+func (r *seat) Level() uint16 { return r.level.Own() }
+
+// version returns what a member tells.
+func (r *seat) version(env node.Env, i int) (minor uint16, heard bool) {
+	switch {
+	case i == r.self:
+		return env.Self().Minor, true
+	case r.c.Versions == nil:
+		return 0, false
+	}
+	return r.c.Versions.Minor(r.set[i])
+}
+
+// heldBack returns why the group cannot have a level, as this member hears the others.
+func (r *seat) heldBack(env node.Env, to uint16) []string {
+	if !r.standing.speaks() {
+		return []string{fmt.Sprintf("%s is joining: wait until it is a member", r.c.Self)}
+	}
+	all := make([]level.Member, 0, r.n)
+	for i, a := range r.set {
+		minor, heard := r.version(env, i)
+		all = append(all, level.Member{Addr: a, Minor: minor, Heard: heard})
+	}
+	return level.HeldBack(all, to)
+}
 
 // First reports whether a member may run on the disk from which the epoch was recovered:
 // members that joined since have a higher generation.

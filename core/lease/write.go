@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hyperscale/core/event"
+	"hyperscale/core/lease/level"
 	"hyperscale/core/message"
 	"hyperscale/core/message/record"
 	"hyperscale/core/node"
@@ -45,6 +46,7 @@ type tag struct {
 	after    message.JobID // where that page begins
 	nonce    uint64        // of the join that wants the Put
 	count    int           // of keys
+	level    uint16        // that the mark has
 }
 
 type followUp uint8
@@ -55,6 +57,7 @@ const (
 	heard                     // a peer's new generation is on disk: this member may send its page
 	joined                    // the mark and all registers of the join are on disk
 	erased                    // the first count keys are deleted
+	raised                    // the mark has a higher level
 )
 
 // writes goes to the disk: one Put at a time, with all changes that gathered while the earlier
@@ -184,5 +187,7 @@ func (r *store) recordOf(ch *change) node.Record {
 
 // encodeMark encodes the record that makes a disk a member's.
 func (r *seat) encodeMark() []byte {
-	return record.Append(nil, &record.Member{Standing: uint8(r.target), Epoch: r.epoch, Generations: r.gens, Members: r.names, Floor: r.floor.own, Unknown: r.unknown})
+	return record.Append(nil, level.Guarded(record.Member{
+		Standing: uint8(r.target), Epoch: r.epoch, Generations: r.gens, Members: r.names, Floor: r.floor.own, Level: r.level.Target(), Unknown: r.unknown,
+	}))
 }

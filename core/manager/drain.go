@@ -98,3 +98,14 @@ func (m *gateSide) depart(env node.Env) {
 	m.group.Swim.Leave(env)
 	env.Halt("")
 }
+
+// onLevelOrder obeys a gate that passes on an operator's order, and reports the version of this
+// datacenter's managers.
+func (m *gateSide) onLevelOrder(env node.Env, s node.StreamID, o *message.LeaseLevel) {
+	if o.Raise > 0 {
+		m.group.Leases.Raise(env, o.Raise)
+	}
+	if s != 0 {
+		env.Send(s, &message.UpgradeStatus{Groups: []message.GroupVersion{m.group.Leases.Version(env)}})
+	}
+}

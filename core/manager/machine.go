@@ -80,6 +80,10 @@ func (m *Machine) onMessage(env node.Env, in *node.Input) {
 		m.onDrainOrder(env, d)
 		return
 	}
+	if o, ok := in.Message.(*message.LeaseLevel); ok && in.From.Role == node.RoleGate {
+		m.onLevelOrder(env, in.Stream, o)
+		return
+	}
 	if l := m.gates.Of(in.Stream); l != nil {
 		m.onGateMessage(env, l, in)
 		return

@@ -103,6 +103,10 @@ const (
 	KindWorkflowEnded    node.Kind = 151
 	KindManagerAlerts    node.Kind = 153
 	KindAlertNote        node.Kind = 154
+	KindLeaseLevel       node.Kind = 166
+	KindUpgradeQuery     node.Kind = 167
+	KindUpgradeFinalize  node.Kind = 168
+	KindUpgradeStatus    node.Kind = 169
 	KindBackupQuery      node.Kind = 170
 	KindBackupPage       node.Kind = 171
 )
@@ -304,6 +308,14 @@ func New(k node.Kind) Body {
 		return &ManagerAlerts{}
 	case KindAlertNote:
 		return &AlertNote{}
+	case KindLeaseLevel:
+		return &LeaseLevel{}
+	case KindUpgradeQuery:
+		return &UpgradeQuery{}
+	case KindUpgradeFinalize:
+		return &UpgradeFinalize{}
+	case KindUpgradeStatus:
+		return &UpgradeStatus{}
 	case KindBackupQuery:
 		return &BackupQuery{}
 	case KindBackupPage:
@@ -412,6 +424,10 @@ func Kinds() []node.Kind {
 		KindWorkflowEnded,
 		KindManagerAlerts,
 		KindAlertNote,
+		KindLeaseLevel,
+		KindUpgradeQuery,
+		KindUpgradeFinalize,
+		KindUpgradeStatus,
 		KindBackupQuery,
 		KindBackupPage,
 	}
@@ -614,6 +630,14 @@ func Name(k node.Kind) string {
 		return "ManagerAlerts"
 	case KindAlertNote:
 		return "AlertNote"
+	case KindLeaseLevel:
+		return "LeaseLevel"
+	case KindUpgradeQuery:
+		return "UpgradeQuery"
+	case KindUpgradeFinalize:
+		return "UpgradeFinalize"
+	case KindUpgradeStatus:
+		return "UpgradeStatus"
 	case KindBackupQuery:
 		return "BackupQuery"
 	case KindBackupPage:
@@ -819,6 +843,14 @@ func Senders(k node.Kind) node.Roles {
 		return 1 << node.RoleManager
 	case KindAlertNote:
 		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindLeaseLevel:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindUpgradeQuery:
+		return 1 << node.RoleClient
+	case KindUpgradeFinalize:
+		return 1 << node.RoleClient
+	case KindUpgradeStatus:
+		return 1<<node.RoleGate | 1<<node.RoleManager
 	case KindBackupQuery:
 		return 1 << node.RoleClient
 	case KindBackupPage:
@@ -887,6 +919,8 @@ func Posted(k node.Kind) bool {
 		return true
 	case KindAlertNote:
 		return true
+	case KindLeaseLevel:
+		return true
 	}
 	return false
 }
@@ -915,6 +949,8 @@ func Needs(k node.Kind) node.Right {
 		return node.RightView
 	case KindJobReplay:
 		return node.RightSubmit
+	case KindUpgradeQuery:
+		return node.RightView
 	}
 	return node.RightOperate
 }
@@ -942,6 +978,10 @@ func RequestOf(m node.Message) RequestID {
 		return m.Request
 	case *JobReplay:
 		return m.Request
+	case *UpgradeQuery:
+		return m.Request
+	case *UpgradeFinalize:
+		return m.Request
 	case *BackupQuery:
 		return m.Request
 	}
@@ -951,6 +991,18 @@ func RequestOf(m node.Message) RequestID {
 // Since returns the minor version that sent a kind first.
 func Since(k node.Kind) uint16 {
 	switch k {
+	case KindLeaseLevel:
+		return 1
+	case KindUpgradeQuery:
+		return 1
+	case KindUpgradeFinalize:
+		return 1
+	case KindUpgradeStatus:
+		return 1
+	case KindBackupQuery:
+		return 1
+	case KindBackupPage:
+		return 1
 	}
 	return 0
 }
@@ -1419,6 +1471,51 @@ func (z *Generator) check() error {
 	}
 	if err := z.Usage.check(); err != nil {
 		return within("usage", err)
+	}
+	return nil
+}
+
+func (z *GroupVersion) size() int {
+	n := 40
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Level))
+	n++
+	n += sizeUint(uint64(z.Target))
+	n += sizeArray(len(z.Held))
+	for i := range z.Held {
+		n += sizeString(len(z.Held[i]))
+	}
+	n += sizeArray(len(z.Members))
+	for i := range z.Members {
+		n += z.Members[i].size()
+	}
+	return n
+}
+
+func (z *GroupVersion) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Level))
+	h = node.Mix(h, bit(z.Agreed))
+	h = node.Mix(h, uint64(z.Target))
+	h = node.Mix(h, uint64(len(z.Held)))
+	for i := range z.Held {
+		h = node.MixString(h, string(z.Held[i]))
+	}
+	h = node.Mix(h, uint64(len(z.Members)))
+	for i := range z.Members {
+		h = z.Members[i].digest(h)
+	}
+	return h
+}
+
+func (z *GroupVersion) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	for i := range z.Members {
+		if err := z.Members[i].check(); err != nil {
+			return within("members", err)
+		}
 	}
 	return nil
 }
@@ -1992,6 +2089,30 @@ func (z *MemberInfo) digest(h uint64) uint64 {
 }
 
 func (z *MemberInfo) check() error {
+	if z.Addr == "" {
+		return &MissingError{Path: "addr"}
+	}
+	return nil
+}
+
+func (z *MemberVersion) size() int {
+	n := 24
+	n += sizeString(len(z.Addr))
+	n++
+	n += sizeUint(uint64(z.Minor))
+	n += sizeUint(uint64(z.Level))
+	return n
+}
+
+func (z *MemberVersion) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Addr))
+	h = node.Mix(h, bit(z.Heard))
+	h = node.Mix(h, uint64(z.Minor))
+	h = node.Mix(h, uint64(z.Level))
+	return h
+}
+
+func (z *MemberVersion) check() error {
 	if z.Addr == "" {
 		return &MissingError{Path: "addr"}
 	}
@@ -4042,6 +4163,10 @@ func (z *JobStatus) size() int {
 		n += z.Plan[i].size()
 	}
 	n++
+	if z.Takeovers != 0 {
+		n += 10
+		n += sizeUint(uint64(z.Takeovers))
+	}
 	return n
 }
 
@@ -4063,6 +4188,10 @@ func (z *JobStatus) digest(h uint64) uint64 {
 		h = z.Plan[i].digest(h)
 	}
 	h = node.Mix(h, bit(z.More))
+	if z.Takeovers != 0 {
+		h = node.MixString(h, "takeovers")
+		h = node.Mix(h, uint64(z.Takeovers))
+	}
 	return h
 }
 
@@ -8950,6 +9079,197 @@ func (z *AlertNote) check() error {
 }
 
 // Kind implements node.Message.
+func (z *LeaseLevel) Kind() node.Kind { return KindLeaseLevel }
+
+// Class returns the class of LeaseLevel.
+func (z *LeaseLevel) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *LeaseLevel) Priority() node.Priority { return node.Critical }
+
+// Full implements node.Message.
+func (z *LeaseLevel) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *LeaseLevel) Subject() uint64 { return 0 }
+
+// Size implements node.Message.
+func (z *LeaseLevel) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *LeaseLevel) Digest() uint64 { return z.digest(166) }
+
+func (z *LeaseLevel) size() int {
+	n := 26
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Level))
+	n += sizeUint(uint64(z.Raise))
+	n++
+	return n
+}
+
+func (z *LeaseLevel) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Level))
+	h = node.Mix(h, uint64(z.Raise))
+	h = node.Mix(h, bit(z.Answer))
+	return h
+}
+
+func (z *LeaseLevel) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *UpgradeQuery) Kind() node.Kind { return KindUpgradeQuery }
+
+// Class returns the class of UpgradeQuery.
+func (z *UpgradeQuery) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *UpgradeQuery) Priority() node.Priority { return node.Low }
+
+// Full implements node.Message.
+func (z *UpgradeQuery) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *UpgradeQuery) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *UpgradeQuery) Stub() node.Message {
+	return &UpgradeQuery{
+		Request: z.Request,
+	}
+}
+
+// Size implements node.Message.
+func (z *UpgradeQuery) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *UpgradeQuery) Digest() uint64 { return z.digest(167) }
+
+func (z *UpgradeQuery) size() int {
+	n := 9
+	n += z.Request.size()
+	return n
+}
+
+func (z *UpgradeQuery) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	return h
+}
+
+func (z *UpgradeQuery) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *UpgradeFinalize) Kind() node.Kind { return KindUpgradeFinalize }
+
+// Class returns the class of UpgradeFinalize.
+func (z *UpgradeFinalize) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *UpgradeFinalize) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *UpgradeFinalize) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *UpgradeFinalize) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *UpgradeFinalize) Stub() node.Message {
+	return &UpgradeFinalize{
+		Request: z.Request,
+	}
+}
+
+// Size implements node.Message.
+func (z *UpgradeFinalize) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *UpgradeFinalize) Digest() uint64 { return z.digest(168) }
+
+func (z *UpgradeFinalize) size() int {
+	n := 9
+	n += z.Request.size()
+	return n
+}
+
+func (z *UpgradeFinalize) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	return h
+}
+
+func (z *UpgradeFinalize) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *UpgradeStatus) Kind() node.Kind { return KindUpgradeStatus }
+
+// Class returns the class of UpgradeStatus.
+func (z *UpgradeStatus) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *UpgradeStatus) Priority() node.Priority { return node.Normal }
+
+// Full implements node.Message.
+func (z *UpgradeStatus) Full() node.Full { return node.Keep }
+
+// Subject implements node.Message.
+func (z *UpgradeStatus) Subject() uint64 { return 0 }
+
+// Size implements node.Message.
+func (z *UpgradeStatus) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *UpgradeStatus) Digest() uint64 { return z.digest(169) }
+
+func (z *UpgradeStatus) size() int {
+	n := 21
+	n += z.Request.size()
+	n += sizeString(len(z.Gate))
+	n += sizeArray(len(z.Groups))
+	for i := range z.Groups {
+		n += z.Groups[i].size()
+	}
+	return n
+}
+
+func (z *UpgradeStatus) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	h = node.MixString(h, string(z.Gate))
+	h = node.Mix(h, uint64(len(z.Groups)))
+	for i := range z.Groups {
+		h = z.Groups[i].digest(h)
+	}
+	return h
+}
+
+func (z *UpgradeStatus) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	for i := range z.Groups {
+		if err := z.Groups[i].check(); err != nil {
+			return within("groups", err)
+		}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
 func (z *BackupQuery) Kind() node.Kind { return KindBackupQuery }
 
 // Class returns the class of BackupQuery.
@@ -9084,6 +9404,8 @@ func (z *BackupPage) check() error {
 // Age drops the fields of m that a minor version does not know. Only the caller may have m.
 func Age(m node.Message, minor uint16) {
 	switch m := m.(type) {
+	case *JobStatus:
+		m.age(minor)
 	case *StatusList:
 		m.age(minor)
 	case *ManagerHeartbeat:
@@ -9111,6 +9433,13 @@ func (z *WorkerInfo) age(minor uint16) {
 	if minor < 1 {
 		var old WorkerInfo
 		z.Version = old.Version
+	}
+}
+
+func (z *JobStatus) age(minor uint16) {
+	if minor < 1 {
+		var old JobStatus
+		z.Takeovers = old.Takeovers
 	}
 }
 

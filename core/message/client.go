@@ -134,6 +134,8 @@ type JobStatus struct {
 	Datacenters []DatacenterResult `msg:"datacenters"`
 	Plan        []WorkflowPlan     `msg:"plan"` // in the first status of a watch: only load and thresholds of its workflows
 	More        bool               `msg:"more"` // of a page of details: another one follows
+
+	Takeovers uint64 `msg:"takeovers,omitempty" since:"1"` // times that another gate, or the same one after its restart, took it over
 }
 
 // WorkflowEnded tells a watcher how a workflow ended, over all datacenters, once a majority of the

@@ -1527,66 +1527,84 @@ func (z JobSource) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobStatus) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 11
-	// string "request"
-	o = append(o, 0x8b, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
-	o, err = z.Request.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Request")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(12)
+	var zb0001Mask uint16 /* 12 bits */
+	_ = zb0001Mask
+	if z.Takeovers == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x800
 	}
-	// string "job"
-	o = append(o, 0xa3, 0x6a, 0x6f, 0x62)
-	o, err = z.Job.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Job")
-		return
-	}
-	// string "name"
-	o = append(o, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
-	o = msgp.AppendString(o, z.Name)
-	// string "sequence"
-	o = append(o, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
-	o = msgp.AppendUint64(o, z.Sequence)
-	// string "state"
-	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
-	o, err = z.State.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "State")
-		return
-	}
-	// string "position"
-	o = append(o, 0xa8, 0x70, 0x6f, 0x73, 0x69, 0x74, 0x69, 0x6f, 0x6e)
-	o = msgp.AppendUint32(o, z.Position)
-	// string "reason"
-	o = append(o, 0xa6, 0x72, 0x65, 0x61, 0x73, 0x6f, 0x6e)
-	o = msgp.AppendString(o, z.Reason)
-	// string "elapsed"
-	o = append(o, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
-	o = msgp.AppendDuration(o, z.Elapsed)
-	// string "datacenters"
-	o = append(o, 0xab, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Datacenters)))
-	for za0001 := range z.Datacenters {
-		o, err = z.Datacenters[za0001].MarshalMsg(o)
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "request"
+		o = append(o, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+		o, err = z.Request.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Datacenters", za0001)
+			err = msgp.WrapError(err, "Request")
 			return
 		}
-	}
-	// string "plan"
-	o = append(o, 0xa4, 0x70, 0x6c, 0x61, 0x6e)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Plan)))
-	for za0002 := range z.Plan {
-		o, err = z.Plan[za0002].MarshalMsg(o)
+		// string "job"
+		o = append(o, 0xa3, 0x6a, 0x6f, 0x62)
+		o, err = z.Job.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Plan", za0002)
+			err = msgp.WrapError(err, "Job")
 			return
 		}
+		// string "name"
+		o = append(o, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+		o = msgp.AppendString(o, z.Name)
+		// string "sequence"
+		o = append(o, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
+		o = msgp.AppendUint64(o, z.Sequence)
+		// string "state"
+		o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
+		o, err = z.State.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "State")
+			return
+		}
+		// string "position"
+		o = append(o, 0xa8, 0x70, 0x6f, 0x73, 0x69, 0x74, 0x69, 0x6f, 0x6e)
+		o = msgp.AppendUint32(o, z.Position)
+		// string "reason"
+		o = append(o, 0xa6, 0x72, 0x65, 0x61, 0x73, 0x6f, 0x6e)
+		o = msgp.AppendString(o, z.Reason)
+		// string "elapsed"
+		o = append(o, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
+		o = msgp.AppendDuration(o, z.Elapsed)
+		// string "datacenters"
+		o = append(o, 0xab, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Datacenters)))
+		for za0001 := range z.Datacenters {
+			o, err = z.Datacenters[za0001].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Datacenters", za0001)
+				return
+			}
+		}
+		// string "plan"
+		o = append(o, 0xa4, 0x70, 0x6c, 0x61, 0x6e)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Plan)))
+		for za0002 := range z.Plan {
+			o, err = z.Plan[za0002].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Plan", za0002)
+				return
+			}
+		}
+		// string "more"
+		o = append(o, 0xa4, 0x6d, 0x6f, 0x72, 0x65)
+		o = msgp.AppendBool(o, z.More)
+		if (zb0001Mask & 0x800) == 0 { // if not omitted
+			// string "takeovers"
+			o = append(o, 0xa9, 0x74, 0x61, 0x6b, 0x65, 0x6f, 0x76, 0x65, 0x72, 0x73)
+			o = msgp.AppendUint64(o, z.Takeovers)
+		}
 	}
-	// string "more"
-	o = append(o, 0xa4, 0x6d, 0x6f, 0x72, 0x65)
-	o = msgp.AppendBool(o, z.More)
 	return
 }
 
@@ -1768,6 +1786,17 @@ func (z *JobStatus) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "More")
 				return
 			}
+		case "takeovers":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Takeovers")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			z.Takeovers, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Takeovers")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1790,7 +1819,7 @@ func (z *JobStatus) Msgsize() (s int) {
 	for za0002 := range z.Plan {
 		s += z.Plan[za0002].Msgsize()
 	}
-	s += 5 + msgp.BoolSize
+	s += 5 + msgp.BoolSize + 10 + msgp.Uint64Size
 	return
 }
 

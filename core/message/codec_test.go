@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,11 +139,40 @@ func visit(v reflect.Value, path string, f func(string, reflect.Value)) {
 	}
 }
 
-// testdata/golden has one encoding of every message, from the time when its kind was new. Every
-// later Decode must read it, with the same values.
+// minorsOf returns the versions that added fields to a type, and to those within it.
+func minorsOf(t reflect.Type) (all []string) {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if since := f.Tag.Get("since"); since != "" {
+				all = append(all, since)
+			}
+			all = append(all, minorsOf(f.Type)...)
+		}
+	case reflect.Slice, reflect.Array, reflect.Pointer:
+		all = minorsOf(t.Elem())
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// testdata/golden has one encoding of every message, from the time when its kind was new, and one of
+// each later version that added a field. Every later Decode must read them, with the same values.
 func TestOldEncodingsAreStillRead(t *testing.T) {
+	var names []string
+	kinds := map[string]node.Kind{}
 	for _, k := range message.Kinds() {
-		name := message.Name(k)
+		for _, minor := range append([]string{""}, minorsOf(reflect.TypeOf(message.New(k)))...) {
+			name := message.Name(k)
+			if minor != "" {
+				name += "-1." + minor
+			}
+			names, kinds[name] = append(names, name), k
+		}
+	}
+	for _, name := range names {
+		k := kinds[name]
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join("testdata", "golden", name+".txt")
 			if _, err := os.Stat(file); rewrite() && errors.Is(err, os.ErrNotExist) {

@@ -207,3 +207,14 @@ type LeaseJoinState struct {
 	More      bool            `msg:"more"`
 	Floor     uint64          `msg:"floor"` // as in a LeaseFrame
 }
+
+// LeaseLevel tells another member the level of the group that the sender has on its disk, and asks it
+// to raise its own. From a gate to a manager it orders the same for the manager's group.
+//
+//catalogue:message kind=166 class=control priority=critical full=keep from=gate,manager since=1 datagram=yes
+type LeaseLevel struct {
+	Group  string `msg:"group" require:"true"`
+	Level  uint16 `msg:"level"`
+	Raise  uint16 `msg:"raise"`  // the level that an operator wants; zero: none
+	Answer bool   `msg:"answer"` // to a LeaseLevel: the receiver does not answer it again
+}

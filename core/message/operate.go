@@ -154,7 +154,7 @@ type JobList struct {
 // BackupQuery asks a gate for the next page of its registers, or for bytes of a file. A client asks
 // all gates for all registers first: a record names a file only once a majority has it.
 //
-//catalogue:message kind=170 class=control priority=low full=refuse from=client needs=operate since=0 stub=Request
+//catalogue:message kind=170 class=control priority=low full=refuse from=client needs=operate since=1 stub=Request
 type BackupQuery struct {
 	Request RequestID  `msg:"request"`
 	After   JobID      `msg:"after"`  // the last register of the page before; zero for the first page
@@ -164,7 +164,7 @@ type BackupQuery struct {
 
 // BackupPage answers a BackupQuery with what is on the gate's disk.
 //
-//catalogue:message kind=171 class=control priority=normal full=keep from=gate since=0
+//catalogue:message kind=171 class=control priority=normal full=keep from=gate since=1
 type BackupPage struct {
 	Request   RequestID       `msg:"request"`
 	Gate      string          `msg:"gate" require:"true"`
@@ -176,4 +176,47 @@ type BackupPage struct {
 	Length    uint64          `msg:"length"` // of the file; 0: this gate does not have it
 	Data      []byte          `msg:"data,limit=1048576"`
 	More      bool            `msg:"more"`
+}
+
+// UpgradeQuery asks a gate for the versions of all groups: of the gates, and of each datacenter's
+// managers.
+//
+//catalogue:message kind=167 class=control priority=low full=refuse from=client needs=view since=1 stub=Request
+type UpgradeQuery struct {
+	Request RequestID `msg:"request"`
+}
+
+// UpgradeFinalize orders each group to use what its members' version has added. A group of which one
+// member is older, or is not heard, keeps its level. The answer is as to an UpgradeQuery.
+//
+//catalogue:message kind=168 class=control priority=high full=refuse from=client needs=operate since=1 stub=Request
+type UpgradeFinalize struct {
+	Request RequestID `msg:"request"`
+}
+
+// GroupVersion is what one member knows of its group's version.
+type GroupVersion struct {
+	Group   string          `msg:"group" require:"true"`
+	Level   uint16          `msg:"level"`  // on the disk of the member that answers
+	Agreed  bool            `msg:"agreed"` // a majority has this level on disk
+	Target  uint16          `msg:"target"` // the level that an operator can raise it to: the version of that member
+	Held    []string        `msg:"held"`   // why the group cannot have that level; none: it can
+	Members []MemberVersion `msg:"members"`
+}
+
+// MemberVersion is one member of such a group.
+type MemberVersion struct {
+	Addr  string `msg:"addr" require:"true"`
+	Heard bool   `msg:"heard"` // it is connected
+	Minor uint16 `msg:"minor"` // its version
+	Level uint16 `msg:"level"` // as it said last
+}
+
+// UpgradeStatus answers a gate's client, or the order of a gate to a manager.
+//
+//catalogue:message kind=169 class=control priority=normal full=keep from=gate,manager since=1
+type UpgradeStatus struct {
+	Request RequestID      `msg:"request"`
+	Gate    string         `msg:"gate"`   // the gate that answers
+	Groups  []GroupVersion `msg:"groups"` // the gates' first, then by datacenter
 }

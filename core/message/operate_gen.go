@@ -1160,6 +1160,189 @@ func (z GateView) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *GroupVersion) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 6
+	// string "group"
+	o = append(o, 0x86, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = msgp.AppendString(o, z.Group)
+	// string "level"
+	o = append(o, 0xa5, 0x6c, 0x65, 0x76, 0x65, 0x6c)
+	o = msgp.AppendUint16(o, z.Level)
+	// string "agreed"
+	o = append(o, 0xa6, 0x61, 0x67, 0x72, 0x65, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Agreed)
+	// string "target"
+	o = append(o, 0xa6, 0x74, 0x61, 0x72, 0x67, 0x65, 0x74)
+	o = msgp.AppendUint16(o, z.Target)
+	// string "held"
+	o = append(o, 0xa4, 0x68, 0x65, 0x6c, 0x64)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Held)))
+	for za0001 := range z.Held {
+		o = msgp.AppendString(o, z.Held[za0001])
+	}
+	// string "members"
+	o = append(o, 0xa7, 0x6d, 0x65, 0x6d, 0x62, 0x65, 0x72, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Members)))
+	for za0002 := range z.Members {
+		o, err = z.Members[za0002].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Members", za0002)
+			return
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *GroupVersion) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z23fda90climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "group":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Group, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Group")
+				return
+			}
+		case "level":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Level")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Level, bts, err = msgp.ReadUint16Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Level")
+				return
+			}
+		case "agreed":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Agreed")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Agreed, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Agreed")
+				return
+			}
+		case "target":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Target")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Target, bts, err = msgp.ReadUint16Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Target")
+				return
+			}
+		case "held":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Held")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Held")
+				return
+			}
+			if zb0002 > z23fda90climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Held) >= int(zb0002) {
+				z.Held = (z.Held)[:zb0002]
+			} else {
+				z.Held = make([]string, zb0002)
+			}
+			for za0001 := range z.Held {
+				z.Held[za0001], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Held", za0001)
+					return
+				}
+			}
+		case "members":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Members")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Members")
+				return
+			}
+			if zb0003 > z23fda90climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Members) >= int(zb0003) {
+				z.Members = (z.Members)[:zb0003]
+			} else {
+				z.Members = make([]MemberVersion, zb0003)
+			}
+			for za0002 := range z.Members {
+				bts, err = z.Members[za0002].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Members", za0002)
+					return
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *GroupVersion) Msgsize() (s int) {
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 6 + msgp.Uint16Size + 7 + msgp.BoolSize + 7 + msgp.Uint16Size + 5 + msgp.ArrayHeaderSize
+	for za0001 := range z.Held {
+		s += msgp.StringPrefixSize + len(z.Held[za0001])
+	}
+	s += 8 + msgp.ArrayHeaderSize
+	for za0002 := range z.Members {
+		s += z.Members[za0002].Msgsize()
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *JobList) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 7
@@ -2160,5 +2343,362 @@ func (z *MemberInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *MemberInfo) Msgsize() (s int) {
 	s = 1 + 5 + msgp.StringPrefixSize + len(z.Node) + 5 + msgp.StringPrefixSize + len(z.Addr) + 5 + msgp.Uint8Size + 12 + msgp.Uint64Size + 6 + msgp.StringPrefixSize + len(z.State) + 3 + msgp.StringPrefixSize + len(z.By) + 7 + msgp.StringPrefixSize + len(z.Reason) + 6 + msgp.DurationSize + 9 + msgp.BoolSize + 8 + msgp.StringPrefixSize + len(z.Version)
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *MemberVersion) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 4
+	// string "addr"
+	o = append(o, 0x84, 0xa4, 0x61, 0x64, 0x64, 0x72)
+	o = msgp.AppendString(o, z.Addr)
+	// string "heard"
+	o = append(o, 0xa5, 0x68, 0x65, 0x61, 0x72, 0x64)
+	o = msgp.AppendBool(o, z.Heard)
+	// string "minor"
+	o = append(o, 0xa5, 0x6d, 0x69, 0x6e, 0x6f, 0x72)
+	o = msgp.AppendUint16(o, z.Minor)
+	// string "level"
+	o = append(o, 0xa5, 0x6c, 0x65, 0x76, 0x65, 0x6c)
+	o = msgp.AppendUint16(o, z.Level)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *MemberVersion) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z23fda90climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "addr":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Addr")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Addr, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Addr")
+				return
+			}
+		case "heard":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Heard")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Heard, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Heard")
+				return
+			}
+		case "minor":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Minor")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Minor, bts, err = msgp.ReadUint16Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Minor")
+				return
+			}
+		case "level":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Level")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Level, bts, err = msgp.ReadUint16Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Level")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *MemberVersion) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Addr) + 6 + msgp.BoolSize + 6 + msgp.Uint16Size + 6 + msgp.Uint16Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *UpgradeFinalize) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 1
+	// string "request"
+	o = append(o, 0x81, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o, err = z.Request.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Request")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *UpgradeFinalize) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z23fda90climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "request":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Request")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Request.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Request")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *UpgradeFinalize) Msgsize() (s int) {
+	s = 1 + 8 + z.Request.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *UpgradeQuery) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 1
+	// string "request"
+	o = append(o, 0x81, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o, err = z.Request.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Request")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *UpgradeQuery) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z23fda90climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "request":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Request")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Request.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Request")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *UpgradeQuery) Msgsize() (s int) {
+	s = 1 + 8 + z.Request.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *UpgradeStatus) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "request"
+	o = append(o, 0x83, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o, err = z.Request.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Request")
+		return
+	}
+	// string "gate"
+	o = append(o, 0xa4, 0x67, 0x61, 0x74, 0x65)
+	o = msgp.AppendString(o, z.Gate)
+	// string "groups"
+	o = append(o, 0xa6, 0x67, 0x72, 0x6f, 0x75, 0x70, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Groups)))
+	for za0001 := range z.Groups {
+		o, err = z.Groups[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Groups", za0001)
+			return
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *UpgradeStatus) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z23fda90climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "request":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Request")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Request.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Request")
+				return
+			}
+		case "gate":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Gate")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Gate, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Gate")
+				return
+			}
+		case "groups":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Groups")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Groups")
+				return
+			}
+			if zb0002 > z23fda90climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Groups) >= int(zb0002) {
+				z.Groups = (z.Groups)[:zb0002]
+			} else {
+				z.Groups = make([]GroupVersion, zb0002)
+			}
+			for za0001 := range z.Groups {
+				bts, err = z.Groups[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Groups", za0001)
+					return
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *UpgradeStatus) Msgsize() (s int) {
+	s = 1 + 8 + z.Request.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Gate) + 7 + msgp.ArrayHeaderSize
+	for za0001 := range z.Groups {
+		s += z.Groups[za0001].Msgsize()
+	}
 	return
 }

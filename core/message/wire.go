@@ -53,7 +53,7 @@ type BeatAck struct {
 }
 
 // The version of the protocol. Nodes of a different Major reject each other. A higher Minor adds
-// kinds, fields and what core/lease/level.go lets a group use: `since=` in a directive and a tag
+// kinds, fields and what core/lease/level lets a group use: `since=` in a directive and a tag
 // `since:"1"` say which one added what. Minor 0 is everything before that.
 const (
 	Major = 1

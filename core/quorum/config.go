@@ -31,11 +31,11 @@ type Config struct {
 }
 
 // Validate reports what is wrong with the registers' configuration.
-func (c Config) Validate() error { return c.leases(nil).Validate() }
+func (c Config) Validate() error { return c.leases(nil, nil).Validate() }
 
-func (c *Config) leases(order lease.Order) lease.Config {
+func (c *Config) leases(order lease.Order, versions lease.Versions) lease.Config {
 	l := c.Lease
-	l.Group, l.Self, l.Members, l.DriftPPM, l.Order = c.Group, c.Self, c.Members, c.DriftPPM, order
+	l.Group, l.Self, l.Members, l.DriftPPM, l.Order, l.Versions = c.Group, c.Self, c.Members, c.DriftPPM, order, versions
 	return l
 }
 

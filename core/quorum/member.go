@@ -41,7 +41,7 @@ func New(c Config) *Member {
 		config: c, Ring: ring.New(c.Members), Links: uplink.New(c.Links, c.Members), Swim: swim.New(c.swim()),
 		clocks: health.NewClocks(c.clocks()), monitor: health.New(health.Default()),
 	}
-	m.Leases = lease.New(c.leases(m), m.Links)
+	m.Leases = lease.New(c.leases(m, m.Links), m.Links)
 	m.Files = archive.New(c.files(), m.Links)
 	m.Election = election.New(c.votes(m.Leases), m.Links)
 	return m

@@ -25,6 +25,7 @@ type registers struct {
 	returns    *prometheus.CounterVec
 	writes     prometheus.Counter
 	member     prometheus.Gauge
+	level      prometheus.Gauge
 	joins      *prometheus.CounterVec
 	alarms     prometheus.Counter
 	sets       prometheus.Counter
@@ -67,6 +68,7 @@ func newGroup() group {
 		returns:    vector("hyperscale_lease_returns_total", "Operations on registers that ended: ok, or failed without effect.", "outcome"),
 		writes:     counter("hyperscale_lease_acceptor_writes_total", "Promises and accepts for registers that this node wrote and told."),
 		member:     gauge("hyperscale_lease_member", "1 while this node is a member of its group and speaks for its disk, else 0."),
+		level:      gauge("hyperscale_lease_level", "The level that this node's group has reached while it runs: the minor version of what the group writes; 0 until it rises, or at the first one."),
 		joins:      vector("hyperscale_lease_joins_total", "How this node became a member: founded, restarted, rejoined, recovered.", "how"),
 		alarms:     counter("hyperscale_lease_alarms_total", "Alarms of the group that wait for an operator: see the log."),
 		sets:       counter("hyperscale_lease_set_mismatches_total", "Nodes refused because their configured set differs from this one's."),
@@ -86,7 +88,7 @@ func newGroup() group {
 }
 
 func (g *group) register(r *prometheus.Registry) {
-	r.MustRegister(g.grants, g.extensions, g.ends, g.held, g.calls, g.returns, g.writes, g.member, g.joins, g.alarms, g.sets, g.clocks,
+	r.MustRegister(g.grants, g.extensions, g.ends, g.held, g.calls, g.returns, g.writes, g.member, g.level, g.joins, g.alarms, g.sets, g.clocks,
 		g.changes, g.members, g.health, g.votes, g.wins, g.steps, g.leads, g.term, g.leaders)
 }
 
@@ -113,6 +115,8 @@ func (g *group) observe(ev node.Event) {
 	case event.GroupJoined:
 		g.joins.WithLabelValues(ev.How).Inc()
 		g.member.Set(1)
+	case event.GroupLevel:
+		g.level.Set(float64(ev.Level))
 	case event.GroupAlarm:
 		g.alarms.Inc()
 		if !ev.Speaks {

@@ -49,6 +49,7 @@ type Program struct {
 	SpecSize   int                // of Spec, in bytes
 	SpecFile   message.FileDigest // its file; zero after the end
 	RunTimeout time.Duration
+	Takeovers  uint64 // times that a gate took it over, since its group has level.Takeovers
 	Owner      string // the subject of the certificate under which it was submitted; empty: not known
 }
 

@@ -2,6 +2,7 @@ package places
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -99,4 +100,39 @@ func doubt(list []message.NodeInfo, datacenter string, by *Manager) []message.No
 		list[at].State, list[at].By, list[at].Incarnation = d.State, d.By, d.Incarnation
 	}
 	return list
+}
+
+// Versioned notes what a manager says of its group's version.
+func (m *Manager) Versioned(s node.StreamID, v *message.GroupVersion) {
+	if m != nil && m.Live && m.Stream == s && len(v.Members) <= message.OrdinalMax && len(v.Held) <= message.OrdinalMax {
+		m.version = v
+	}
+}
+
+// Minor returns the version that a manager tells.
+func (m *Manager) Minor() uint16 { return m.minor }
+
+// Version returns what the managers of a datacenter say of their group. A manager that is lost, or of
+// a version that knows no levels, holds the group back.
+func (d *Datacenter) Version(target uint16) message.GroupVersion {
+	v := message.GroupVersion{Group: d.Name, Target: target}
+	var held []string
+	for _, m := range d.Managers {
+		switch since := message.Since(message.KindLeaseLevel); {
+		case !m.Live || m.Stream == 0:
+			held = append(held, fmt.Sprintf("%s is not heard: start it", m.ID))
+		case m.minor < since:
+			held = append(held, fmt.Sprintf("%s is of version %s: start version %s there", m.ID, message.VersionText(m.minor), message.VersionText(target)))
+		case m.version == nil:
+			held = append(held, fmt.Sprintf("%s has not answered yet: ask again", m.ID))
+		case v.Members == nil || m.version.Level < v.Level || len(m.version.Held) > 0:
+			v = *m.version
+			v.Group = d.Name
+		}
+	}
+	v.Held = append(held, v.Held...)
+	if len(d.Managers) == 0 {
+		v.Held = append(v.Held, "no manager has registered: start them")
+	}
+	return v
 }

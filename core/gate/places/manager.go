@@ -31,7 +31,8 @@ type Manager struct {
 	workers   []message.WorkerInfo
 	doubts    []message.MemberInfo
 	alerts    []message.AlertInfo
-	subjobs   int // number that it owns
+	version   *message.GroupVersion // of its group, as it told last; nil: it has not
+	subjobs   int                   // number that it owns
 	known
 }
 

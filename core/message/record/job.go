@@ -85,14 +85,15 @@ type Abort struct {
 
 // Behind is what a job leaves behind it.
 type Behind struct {
-	Ended  []Ended              `rec:"ended" max:"4096"` // workflows, in the order in which clients learn it
-	Freed  []message.FileDigest `rec:"freed" max:"4097"` // files that it needed until its end: no later record names them
-	Left   []Left               `rec:"left" max:"65536"` // what datacenters that it left had begun: it counts nowhere
-	Letter Letter               `rec:"letter"`
-	Owner  string               `rec:"owner"` // who submitted it, by the certificate; empty: there was none, or an older version took it
+	Ended     []Ended              `rec:"ended" max:"4096"` // workflows, in the order in which clients learn it
+	Freed     []message.FileDigest `rec:"freed" max:"4097"` // files that it needed until its end: no later record names them
+	Left      []Left               `rec:"left" max:"65536"` // what datacenters that it left had begun: it counts nowhere
+	Letter    Letter               `rec:"letter"`
+	Takeovers uint64               `rec:"takeovers" since:"1"` // by gates, since their group has level.Takeovers
+	Owner     string               `rec:"owner"`               // who submitted it, by the certificate; empty: there was none, or an older version took it
 	// Restored says from which backup the record comes, of a job that had not ended then. What the
 	// job did after that is unknown: a gate that adopts it ends it.
-	Restored string `rec:"restored"`
+	Restored string `rec:"restored" since:"1"`
 
 	Unknown Unknown
 }

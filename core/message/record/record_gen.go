@@ -97,6 +97,9 @@ func (z *Behind) fields() int {
 	if z.Letter.fields() > 0 {
 		n++
 	}
+	if z.Takeovers != 0 {
+		n++
+	}
 	if z.Owner != "" {
 		n++
 	}
@@ -132,6 +135,10 @@ func (z *Behind) append(b []byte) []byte {
 	if z.Letter.fields() > 0 {
 		b = msgp.AppendString(b, "letter")
 		b = z.Letter.append(b)
+	}
+	if z.Takeovers != 0 {
+		b = msgp.AppendString(b, "takeovers")
+		b = msgp.AppendUint64(b, uint64(z.Takeovers))
 	}
 	if z.Owner != "" {
 		b = msgp.AppendString(b, "owner")
@@ -169,11 +176,14 @@ func (z *Behind) read(r *reader) {
 		case "letter":
 			r.once(&seen, 3)
 			z.Letter.read(r)
-		case "owner":
+		case "takeovers":
 			r.once(&seen, 4)
+			z.Takeovers = uint64(r.uint(64))
+		case "owner":
+			r.once(&seen, 5)
 			z.Owner = string(r.text())
 		case "restored":
-			r.once(&seen, 5)
+			r.once(&seen, 6)
 			z.Restored = string(r.text())
 		default:
 			r.unknown(&z.Unknown, name)
@@ -1048,6 +1058,9 @@ func (z *Member) fields() int {
 	if z.Floor != 0 {
 		n++
 	}
+	if z.Level != 0 {
+		n++
+	}
 	return n
 }
 
@@ -1079,6 +1092,10 @@ func (z *Member) append(b []byte) []byte {
 		b = msgp.AppendString(b, "floor")
 		b = msgp.AppendUint64(b, uint64(z.Floor))
 	}
+	if z.Level != 0 {
+		b = msgp.AppendString(b, "level")
+		b = msgp.AppendUint64(b, uint64(z.Level))
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -1107,6 +1124,9 @@ func (z *Member) read(r *reader) {
 		case "floor":
 			r.once(&seen, 4)
 			z.Floor = uint64(r.uint(64))
+		case "level":
+			r.once(&seen, 5)
+			z.Level = uint16(r.uint(16))
 		default:
 			r.unknown(&z.Unknown, name)
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -188,6 +189,23 @@ func TestOffsetsKeepTheirTime(t *testing.T) {
 // rewrite reports whether the flag -rewrite, which datadriven declares, is set.
 func rewrite() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
+// minorsOf returns the versions that added fields to a type, and to those within it.
+func minorsOf(t reflect.Type) (all []string) {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if since := t.Field(i).Tag.Get("since"); since != "" {
+				all = append(all, since)
+			}
+			all = append(all, minorsOf(t.Field(i).Type)...)
+		}
+	case reflect.Slice, reflect.Array, reflect.Pointer:
+		all = minorsOf(t.Elem())
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // testdata/golden has encodings of each struct. Every later version must read them with the
 // same values, and write those of a newer version again byte by byte.
 func TestOldEncodingsAreStillRead(t *testing.T) {
@@ -197,6 +215,17 @@ func TestOldEncodingsAreStillRead(t *testing.T) {
 			full := empty(r)
 			fill(reflect.ValueOf(full).Elem(), counting())
 			writeGolden(t, file, record.Append(nil, full), full)
+		}
+		for _, minor := range minorsOf(reflect.TypeOf(r)) {
+			file := filepath.Join("testdata", "golden", nameOf(r)+"-1."+minor+".txt")
+			_, err := os.Stat(file)
+			if err != nil && !rewrite() {
+				t.Errorf("version 1.%s added fields to %s, and has no golden encoding: run this test with -rewrite once", minor, nameOf(r))
+			} else if err != nil {
+				full := empty(r)
+				fill(reflect.ValueOf(full).Elem(), counting())
+				writeGolden(t, file, record.Append(nil, full), full)
+			}
 		}
 		if name := nameOf(r); name == "Job" || name == "Subjob" {
 			file := filepath.Join("testdata", "golden", name+"OfANewerVersion.txt")
@@ -233,7 +262,8 @@ func writeGolden(t *testing.T, file string, b []byte, r record.Record) {
 func readGolden(t *testing.T, file, name string) {
 	var r record.Record
 	for _, k := range kinds() {
-		if strings.TrimSuffix(name, "OfANewerVersion") == nameOf(k) {
+		base, _, _ := strings.Cut(strings.TrimSuffix(name, "OfANewerVersion"), "-")
+		if base == nameOf(k) {
 			r = k
 		}
 	}

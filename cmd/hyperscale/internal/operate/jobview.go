@@ -14,6 +14,7 @@ type jobJSON struct {
 	Reason      string         `json:"reason"`
 	ElapsedNS   int64          `json:"elapsed_ns"`
 	Datacenters []progressJSON `json:"datacenters"`
+	Takeovers   uint64         `json:"takeovers,omitempty"` // by gates, since the gates' group has level 1.1
 }
 
 type progressJSON struct {
@@ -70,7 +71,7 @@ type workflowJSON struct {
 
 func jobView(s *message.JobStatus) jobJSON {
 	out := jobJSON{
-		Job: s.Job.String(), Name: s.Name, State: s.State.String(), Position: s.Position, Reason: s.Reason,
+		Job: s.Job.String(), Name: s.Name, State: s.State.String(), Position: s.Position, Reason: s.Reason, Takeovers: s.Takeovers,
 		ElapsedNS: int64(s.Elapsed), Datacenters: []progressJSON{},
 	}
 	for _, d := range s.Datacenters {

@@ -80,5 +80,8 @@ func jobStatus(ctx context.Context, s *session.Session, w io.Writer, id string, 
 	model := ui.NewModel(status.Name, &message.Plan{})
 	model.Apply(status)
 	_, err = fmt.Fprintf(w, "%s  %s\n%s\n", job, units.Clean(status.Name), ui.Line(model))
+	if err == nil && status.Takeovers > 0 {
+		_, err = fmt.Fprintf(w, "gates took it over %s\n", units.Counted(status.Takeovers, "time"))
+	}
 	return err
 }
