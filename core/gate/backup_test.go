@@ -93,6 +93,7 @@ func TestARestoredGateKnowsNoMore(t *testing.T) {
 		n.world.Discard = true
 		n.listen(node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient}, managerPeer("m1"))
 		n.world.Write(disk...)
+		//lint:orderfree each file has records of its own
 		for _, b := range files {
 			n.world.Write(archive.Records("gates", b)...)
 		}

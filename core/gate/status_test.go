@@ -127,7 +127,7 @@ func (l *lister) nodes() (all []message.NodeInfo) {
 		}
 		for _, id := range l.managers(in) {
 			h := l.beat[id]
-			n := message.NodeInfo{Node: string(id), Role: uint8(node.RoleManager), Datacenter: in, Silent: l.world.Now().Sub(l.heard[id]), CoresTotal: 8, CoresFree: h.CoresFree, Incarnation: 1, State: "lost", Draining: h.Draining}
+			n := message.NodeInfo{Node: string(id), Role: uint8(node.RoleManager), Datacenter: in, Silent: l.world.Now().Sub(l.heard[id]), CoresTotal: 8, CoresFree: h.CoresFree, Incarnation: 1, State: "lost", Draining: h.Draining, Version: "1.0"}
 			if l.live(id) {
 				n.State, n.Leader = stateOf(h), leader == string(id)+":1"
 			}
@@ -140,7 +140,7 @@ func (l *lister) nodes() (all []message.NodeInfo) {
 		for _, w := range l.beat[most].Workers {
 			workers[w.Node] = message.NodeInfo{
 				Node: w.Node, Role: uint8(node.RoleWorker), Datacenter: in, Silent: l.world.Now().Sub(l.heard[most]),
-				CoresTotal: 4, CoresFree: w.CoresFree, Incarnation: 9, State: "alive", Draining: w.Draining,
+				CoresTotal: 4, CoresFree: w.CoresFree, Incarnation: 9, State: "alive", Draining: w.Draining, Version: "1.0",
 			}
 		}
 		for _, d := range l.beat[most].Doubts {
