@@ -32,6 +32,7 @@ var remain = map[string]bool{
 var unreported = map[string]string{
 	"client.gates.cached":       "configured, and gone once they are asked",
 	"discovery.Names.names":     "configured",
+	"discovery.Pool.peers":      "the gates that a client knows: Sizes bounds them by GatesMax",
 	"discovery.name.candidates": "those of the newest answer, in place of the one before: CandidatesMax",
 	"audience.Audience.greeted": "one entry of each client's stream, until that breaks; Sizes bounds them by WatchersMax",
 	"pace.Pace.out":             "each leaves with its answer, or after its patience; the pace's count bounds them",

@@ -55,6 +55,9 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.Refused) {
 		m.settle(c)
 		m.redirect(env, c, node.Addr(r.Holder))
 	case c.passes(r.Code):
+		if c.job == (message.JobID{}) {
+			m.gates.failed(env, c.gate)
+		}
 		if r.Code != message.CodeQuorumTimeout {
 			m.settle(c) // else a gate may still accept it
 		}

@@ -188,6 +188,9 @@ func (m *Machine) ask(env node.Env, c *command) {
 	m.called(env, c)
 	env.Send(c.gate.stream, q)
 	c.arm(env, m.config.AskRetry)
+	if c.job == (message.JobID{}) {
+		m.gates.measure(env, c.gate)
+	}
 }
 
 func (c *command) question() node.Message {
@@ -256,6 +259,7 @@ func (m *Machine) onTimeout(env node.Env, id node.CommandID) {
 			what = g.reason // its last stream failed, and the next one has not opened
 		}
 		c.say(c.gate, what)
+		m.gates.failed(env, c.gate)
 	}
 	if c.deadline != 0 && env.Now() >= c.deadline {
 		m.giveUp(env, c)

@@ -11,10 +11,11 @@ import (
 
 // Config says which gates to ask, and how long. Every value must be positive.
 type Config struct {
-	Gates    []node.Addr // they report the others
-	Discover []node.Addr // names of more gates, such as dns:gates:7400: core/discovery
-	Cached   []node.Addr // gates that an earlier client knew: it asks them if no name leads to one
-	Near     bool        // it asks gates on this machine alone: what it says must not travel in clear text
+	Gates    []node.Addr   // they report the others
+	Discover []node.Addr   // names of more gates, such as dns:gates:7400: core/discovery
+	Cached   []node.Addr   // gates that an earlier client knew: it asks them if no name leads to one
+	Explore  time.Duration // between two looks at another gate, for questions that any of them answers; 0: it asks those that it knows in turn
+	Near     bool          // it asks gates on this machine alone: what it says must not travel in clear text
 
 	AskTimeout   time.Duration // a command that is not a watch has its answer within it: three leases of a job
 	ReachTimeout time.Duration // the same while the client has reached no gate

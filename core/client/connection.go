@@ -43,9 +43,11 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 		return
 	}
 	first := m.gates.probing()
+	g.pinged = 0
 	m.gates.met = true
 	g.open, g.peer, g.failures, g.reason, g.heard = true, in.From, 0, "", env.Now()
 	m.gates.current = g
+	m.gates.opened(env, g, neededBy(m.commands, g, first))
 	for _, c := range slices.Clone(m.commands) {
 		switch {
 		case c.gate == g:
@@ -68,6 +70,7 @@ func (m *Machine) onBroken(env node.Env, s node.StreamID, reason string) {
 // lost moves the gate's commands to other gates. Watches register there again.
 func (m *Machine) lost(env node.Env, g *connection, reason string) {
 	g.stream, g.open, g.reason = 0, false, reason
+	m.gates.failed(env, g)
 	wait := retry.Backoff{Base: m.config.ReconnectMin, Cap: m.config.ReconnectMax, Kind: retry.Equal}
 	g.again = env.Now().Add(wait.Next(env.Rand(node.PurposeJitter), g.failures))
 	g.failures++
@@ -110,8 +113,7 @@ func (m *Machine) onPing(env node.Env, g *connection) {
 		m.lost(env, g, "silent for "+silent.Truncate(time.Second).String())
 		return
 	case g.open:
-		g.counter++
-		env.Send(g.stream, &message.ClientPing{Counter: g.counter})
+		g.ping(env)
 	}
 	g.watch(env, m.config.PingInterval)
 }

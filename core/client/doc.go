@@ -29,6 +29,10 @@
 //	         that it gave up, nor of a rejection while an older try may have taken effect.
 //	CLIENT-7 A list of jobs is merged from the pages of every gate that the client can ask,
 //	         and names the gates whose pages are missing. One gate that answers is enough.
+//	CLIENT-8 A client that knows names alone opens several of their addresses at once, and asks the
+//	         first gate that answers. It asks gates of its cache only while names lead to none.
+//	CLIENT-9 With Config.Explore, a question that any gate answers goes to the gate that answers
+//	         pings fastest (core/discovery.Pool). One about a job goes to its owner all the same.
 //
 // Read config.go, machine.go, gates.go, command.go, route.go, connection.go, answer.go,
 // list.go, call.go, sizes.go, rest.go.

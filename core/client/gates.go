@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -23,7 +24,9 @@ type connection struct {
 	reason   string       // why there is no stream, for users
 	heard    node.Instant
 	counter  uint64
-	gone     bool // it was a candidate, and no name has it any more
+	pinged   node.Instant // when the ping was sent that measures the gate; 0: it was answered
+	measured uint64       // the counter of that ping
+	gone     bool         // it was a candidate, and no name has it any more
 }
 
 // usable reports that the client may ask a gate now: a stream is open or opening, or may be
@@ -50,6 +53,9 @@ type gates struct {
 	all     []*connection // those configured, then those learnt; it only grows
 	ring    *ring.Ring    // of the gates' own set; nil until a gate reports it
 	names   *discovery.Names
+	pool    *discovery.Pool // for questions that no owner must answer; nil: without Config.Explore
+	explore time.Duration
+	pings   time.Duration
 	cached  []node.Addr                   // that an earlier client knew; nil once they are asked
 	current *connection                   // the gate whose stream opened last
 	homes   map[message.JobID]*connection // the gate that owns the job, as last reported
@@ -58,7 +64,7 @@ type gates struct {
 }
 
 func newGates(c Config) gates {
-	g := gates{gatesMax: c.GatesMax, homesMax: c.HomesMax, near: c.Near, named: len(c.Discover) > 0, cached: c.Cached, homes: map[message.JobID]*connection{}}
+	g := gates{gatesMax: c.GatesMax, homesMax: c.HomesMax, near: c.Near, named: len(c.Discover) > 0, cached: c.Cached, explore: c.Explore, pings: c.PingInterval, homes: map[message.JobID]*connection{}}
 	names := discovery.Default()
 	names.Names = c.Discover
 	g.names = discovery.New(names)
@@ -97,6 +103,7 @@ func (g *gates) at(a node.Addr) *connection {
 	}
 	c := &connection{index: len(g.all), addr: a}
 	g.all = append(g.all, c)
+	g.pooled()
 	return c
 }
 
@@ -106,6 +113,7 @@ func (g *gates) reuse(a node.Addr) *connection {
 	for _, c := range g.all {
 		if c.gone && c.stream == 0 {
 			*c = connection{index: c.index, addr: a}
+			g.pooled()
 			return c
 		}
 	}
@@ -184,6 +192,110 @@ func (g *gates) remember(job message.JobID, c *connection) {
 	g.homes[job] = c
 }
 
+// start begins to look names up, and to prefer gates.
+func (g *gates) start(env node.Env) {
+	if g.explore > 0 {
+		c := discovery.DefaultPool()
+		c.Self, c.Explore = env.Self().ID, g.explore
+		g.pool = discovery.NewPool(c)
+		g.pooled()
+		if g.current != nil {
+			g.pool.Prefer(env.Now(), g.current.addr)
+		}
+	}
+	g.names.Start(env)
+}
+
+// pooled makes the pool of all gates that the client knows.
+func (g *gates) pooled() {
+	if g.pool == nil {
+		return
+	}
+	var all []node.Addr
+	for _, c := range g.all {
+		all = append(all, c.addr)
+	}
+	g.pool.Set(all)
+}
+
+// ranked returns the gates in the order in which a command asks them. A question that no owner must
+// answer goes to the gate that answers fastest; whatever concerns a job goes by order alone.
+func (g *gates) ranked(env node.Env, job message.JobID) []*connection {
+	list := g.order(job)
+	if g.pool == nil || job != (message.JobID{}) {
+		return list
+	}
+	if a, due := g.pool.Another(env.Now(), env.Rand(node.PurposeJitter)); due {
+		g.measure(env, g.at(a))
+	}
+	rank := map[node.Addr]int{}
+	for i, a := range g.pool.Order(env.Now()) {
+		rank[a] = i
+	}
+	slices.SortStableFunc(list, func(a, b *connection) int {
+		return cmp.Or(cmp.Compare(min(a.failures, 1), min(b.failures, 1)), cmp.Compare(rank[a.addr], rank[b.addr]))
+	})
+	return list
+}
+
+// measure pings a gate, or opens a stream to it first: no question waits for a gate that may be away.
+func (g *gates) measure(env node.Env, c *connection) {
+	switch {
+	case g.pool == nil || c == nil:
+	case c.open && c.pinged == 0:
+		c.ping(env)
+	case c.stream == 0 && c.usable(env.Now()):
+		c.connect(env, g.pings)
+	}
+}
+
+// opened begins with the first gate that answers, and measures one that no command needs.
+func (g *gates) opened(env node.Env, c *connection, needed bool) {
+	if g.pool == nil {
+		return
+	}
+	g.pool.Prefer(env.Now(), c.addr)
+	if !needed {
+		g.measure(env, c)
+	}
+}
+
+// ping sends a ping, whose answer measures the gate.
+func (c *connection) ping(env node.Env) {
+	c.counter++
+	if c.pinged == 0 {
+		c.pinged, c.measured = env.Now(), c.counter
+	}
+	env.Send(c.stream, &message.ClientPing{Counter: c.counter})
+}
+
+// took measures a gate by its answer to a ping, or to a later one: while both wait in a mailbox, the
+// newer replaces the older.
+func (g *gates) took(env node.Env, c *connection, counter uint64) {
+	if g.pool == nil || c.pinged == 0 || counter < c.measured {
+		return
+	}
+	was := g.pool.Preferred()
+	g.pool.Took(env.Now(), c.addr, env.Now().Sub(c.pinged))
+	c.pinged = 0
+	g.preferred(env, was)
+}
+
+// failed notes that a gate did not serve a question.
+func (g *gates) failed(env node.Env, c *connection) {
+	if g.pool != nil {
+		was := g.pool.Preferred()
+		g.pool.Failed(env.Now(), c.addr)
+		g.preferred(env, was)
+	}
+}
+
+func (g *gates) preferred(env node.Env, was node.Addr) {
+	if is := g.pool.Preferred(); is != was {
+		env.Emit(event.GatePreferred{Gate: string(is), Former: string(was)})
+	}
+}
+
 // follow takes the addresses behind a name.
 func (g *gates) follow(env node.Env, found *node.Names) {
 	change := g.names.Take(env, found)
@@ -223,7 +335,7 @@ func (g *gates) probing() bool { return g.named && !g.met }
 
 // probe opens streams to several gates at once. It returns false if all have failed of late, and no
 // name has an outcome to come.
-func (g *gates) probe(env node.Env, ping time.Duration) bool {
+func (g *gates) probe(env node.Env) bool {
 	opening := 0
 	for _, c := range g.all {
 		if c.stream != 0 {
@@ -232,7 +344,7 @@ func (g *gates) probe(env node.Env, ping time.Duration) bool {
 	}
 	for _, c := range g.order(message.JobID{}) {
 		if c.stream == 0 && c.usable(env.Now()) && opening < probesMax {
-			c.connect(env, ping)
+			c.connect(env, g.pings)
 			opening++
 		}
 	}

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
 	"hyperscale/core/ring"
 )
 
@@ -124,6 +126,34 @@ func TestGatesAreAskedInTheTwinsOrder(t *testing.T) {
 			},
 		})
 	})
+}
+
+// A question about a job goes by its owner and the ring, whichever gate answers fastest; one that any
+// gate answers goes to the fastest.
+func TestOwnersGoBeforeFastGates(t *testing.T) {
+	c := Default()
+	c.Gates, c.Explore = []node.Addr{"g1", "g2", "g3"}, time.Hour
+	env := nodetest.New(nodetest.Config{Self: node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient}, New: func() node.Machine { return New(c) }})
+	env.Discard = true
+	g := newGates(c)
+	g.start(env)
+	g.learn(c.Gates)
+	for i, to := range g.all {
+		g.pool.Took(env.Now(), to.addr, time.Duration(len(g.all)-i)*100*time.Millisecond)
+	}
+	env.Oversleep(10 * time.Second)
+	g.pool.Took(env.Now(), "g1", time.Second)
+	if fast := g.ranked(env, message.JobID{}); fast[0].addr != "g3" {
+		t.Errorf("g3 answers fastest, and %s is asked", fast[0].addr)
+	}
+	for i := range byte(20) {
+		job := message.JobID{i + 1}
+		g.remember(job, g.all[int(i)%3])
+		want := g.order(job)
+		if got := g.ranked(env, job); !slices.Equal(got, want) || got[0] != g.all[int(i)%3] {
+			t.Fatalf("job %v of %s goes to %s first", job, g.all[int(i)%3].addr, got[0].addr)
+		}
+	}
 }
 
 // TestNearClientsAskNoOtherMachine: what a client must not say in clear text goes to no gate

@@ -30,7 +30,7 @@ func New(c Config) *Machine {
 func (m *Machine) Step(env node.Env, in *node.Input) {
 	switch in.Kind {
 	case node.InputStart:
-		m.gates.names.Start(env)
+		m.gates.start(env)
 	case node.InputNames:
 		m.onNames(env, in.Names)
 	case node.InputCommand:
@@ -69,6 +69,7 @@ func (m *Machine) receive(env node.Env, in *node.Input) {
 	g.heard = env.Now()
 	switch body := in.Message.(type) {
 	case *message.ClientPong:
+		m.gates.took(env, g, body.Counter)
 	case *message.GateSet:
 		m.onGateSet(env, in, body)
 	case *message.JobAck:

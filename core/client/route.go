@@ -11,12 +11,12 @@ import (
 // what no gate has or knows, as each has answered, nor for further gates if one has listed its jobs.
 func (m *Machine) next(env node.Env, c *command) {
 	m.unask(c)
-	if m.gates.probing() && m.gates.probe(env, m.config.PingInterval) {
+	if m.gates.probing() && m.gates.probe(env) {
 		c.gate = nil
 		c.arm(env, m.config.RetryMin)
 		return
 	}
-	for _, g := range m.gates.order(c.job) {
+	for _, g := range m.gates.ranked(env, c.job) {
 		if !slices.Contains(c.tried, g) && g.usable(env.Now()) {
 			m.try(env, c, g)
 			return

@@ -25,11 +25,14 @@ func TestStories(t *testing.T) {
 			if file == "testdata/names.txt" || file == "testdata/recall.txt" {
 				w = worldOf(named())
 			}
+			if file == "testdata/explore.txt" {
+				w = worldOf(exploring())
+			}
 			w.WatchEvent = func(e node.Event) { seen[e.EventName()] = true }
 			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string { return w.Run(t, d) })
 		})
 	}
-	for _, name := range []string{"ignored", "client-called", "client-returned", "gates-known", "gates-recalled"} {
+	for _, name := range []string{"ignored", "client-called", "client-returned", "gates-known", "gates-recalled", "gate-preferred"} {
 		if !seen[name] {
 			t.Errorf("no story produces the event %s", name)
 		}

@@ -34,3 +34,9 @@ func (GatesKnown) EventName() string { return "gates-known" }
 
 // EventName implements node.Event.
 func (GatesRecalled) EventName() string { return "gates-recalled" }
+
+// GatePreferred: a client asks another gate what any gate may answer, as it answers faster.
+type GatePreferred struct{ Gate, Former string }
+
+// EventName implements node.Event.
+func (GatePreferred) EventName() string { return "gate-preferred" }

@@ -12,6 +12,7 @@ import (
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/client"
+	"hyperscale/core/discovery"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/host"
@@ -63,7 +64,7 @@ func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
 	}
 	cache := f.cache(config.Discover)
 	config.Cached = cache.read()
-	config.Near = f.near()
+	config.Near, config.Explore = f.near(), discovery.DefaultPool().Explore
 	config.AskTimeout, config.ReachTimeout, config.AskRetry = answerMax, reachMax, retryMax
 	if err := config.Validate(); err != nil {
 		return nil, command.AsUsage(fmt.Errorf("--gate: %w", err))
