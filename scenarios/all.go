@@ -10,6 +10,7 @@ import (
 	"hyperscale/scenarios/members"
 	"hyperscale/scenarios/reference"
 	"hyperscale/scenarios/registers"
+	"hyperscale/scenarios/restored"
 	"hyperscale/scenarios/stage"
 	"hyperscale/scenarios/trust"
 	"hyperscale/scenarios/voters"
@@ -18,7 +19,7 @@ import (
 
 // All returns every scenario, by name.
 func All() []stage.Scenario {
-	all := slices.Concat(reference.Worlds(), gates.Worlds(), trust.Worlds(), managers.Worlds(), workers.Worlds(), members.Worlds(), registers.Worlds(), voters.Worlds(), canaries())
+	all := slices.Concat(reference.Worlds(), gates.Worlds(), trust.Worlds(), managers.Worlds(), workers.Worlds(), members.Worlds(), registers.Worlds(), voters.Worlds(), restored.Worlds(), canaries())
 	slices.SortFunc(all, func(a, b stage.Scenario) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }

@@ -29,6 +29,7 @@ type fake struct {
 	down      bool
 	deaf      int // requests that another gate answers
 	asked     []string
+	atFile    func() // what happens before the first file is asked for
 }
 
 var group = []string{"a:1", "b:1", "c:1"}
@@ -44,6 +45,9 @@ func (f *fake) ask(_ context.Context, q *message.BackupQuery) (*message.BackupPa
 		return p, nil
 	case q.File != (message.FileDigest{}):
 		f.asked = append(f.asked, "file")
+		if f.atFile != nil {
+			f.atFile()
+		}
 		for _, b := range f.files {
 			if archive.DigestOf(b) == q.File && q.Offset < uint64(len(b)) {
 				end := min(len(b), int(q.Offset)+100<<10)
@@ -239,15 +243,35 @@ func TestForgedFiles(t *testing.T) {
 	}
 }
 
-// FuzzScan: whatever the bytes are, Scan returns.
-func FuzzScan(f *testing.F) {
-	whole, _ := made(f, three(f)...)
-	f.Add(whole)
-	f.Add([]byte(magic))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := Scan(bytes.NewReader(b), Visitor{})
-		if (m == nil) != (err != nil) {
-			t.Fatalf("%v, %v", m, err)
+// FuzzFrames: whatever is behind good checksums, Scan returns, and a whole backup has a majority.
+func FuzzFrames(f *testing.F) {
+	page := &message.BackupPage{Gate: "gate-1", Addr: "a:1", Members: group, Registers: []message.LeaseRegister{register(f, "k", 3, 0, jobRecord("k", message.JobQueued, message.FileDigest{1}))}}
+	body, err := page.MarshalMsg(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	d := archive.DigestOf([]byte("program"))
+	f.Add(byte(framePage), body, uint8(3))
+	f.Add(byte(frameFile), append(d[:], "program"...), uint8(0))
+	f.Add(byte(frameManifest), []byte(`{"schema":"hyperscale.backup/v1","members":["a:1"],"whole":true}`), uint8(1))
+	f.Fuzz(func(t *testing.T, kind byte, body []byte, members uint8) {
+		if len(body) > bodyMax {
+			return
+		}
+		var b bytes.Buffer
+		w, err := NewWriter(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.frame(kind, body); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(&Manifest{Members: make([]string, members), Whole: true}); err != nil {
+			t.Fatal(err)
+		}
+		m, err := Scan(bytes.NewReader(b.Bytes()), Visitor{})
+		if (m == nil) != (err != nil) || err == nil && m.Whole && m.counted() < len(m.Members)/2+1 {
+			t.Fatalf("%+v, %v", m, err)
 		}
 	})
 }
@@ -272,5 +296,35 @@ func TestRestoredStoreOpens(t *testing.T) {
 	}
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("its mode is %v, %v", info.Mode(), err)
+	}
+}
+
+// TestJobsThatEndMeanwhile: gates drop the program of a job that ends after its register was
+// copied. The backup then has its end, not a job without a program.
+func TestJobsThatEndMeanwhile(t *testing.T) {
+	gates := three(t)
+	result := []byte("the end")
+	ended := register(t, "queued", 3, 7, jobRecord("queued", message.JobCompleted, archive.DigestOf(result)))
+	taken := register(t, "taken", 4, 3, jobRecord("taken", message.JobCancelled, archive.DigestOf(result)))
+	for _, g := range gates {
+		g.atFile = func() {
+			for _, g := range gates {
+				g.registers, g.files, g.atFile = []message.LeaseRegister{ended, taken}, [][]byte{result}, nil
+				slices.SortFunc(g.registers, func(a, b message.LeaseRegister) int { return a.Job.Compare(b.Job) })
+			}
+		}
+	}
+	b, m := made(t, gates...)
+	if !m.Whole || len(m.Absent) > 0 || len(m.Copies) != 6 {
+		t.Fatalf("the manifest is %+v", m)
+	}
+	r, err := Restore(bytes.NewReader(b), order(filepath.Join(t.TempDir(), "gate-1")))
+	if err != nil || r.Absent > 0 {
+		t.Fatalf("%d files are missing, %v", r.Absent, err)
+	}
+	for _, j := range r.Jobs {
+		if j.Unknown {
+			t.Errorf("job %s is %v, and unknown", j.Name, j.State)
+		}
 	}
 }

@@ -37,6 +37,7 @@ type collector struct {
 	out      *Writer
 	manifest Manifest
 	jobs     map[message.JobID]*named
+	have     map[message.FileDigest]bool // files that are written
 }
 
 // named is what the copies so far say of a job: its latest state, and the files that any copy names.
@@ -54,41 +55,45 @@ func Collect(ctx context.Context, t *Task, w io.Writer) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &collector{Task: t, out: out, jobs: map[message.JobID]*named{}}
+	c := &collector{Task: t, out: out, jobs: map[message.JobID]*named{}, have: map[message.FileDigest]bool{}}
 	c.manifest = Manifest{
 		Cluster: t.Cluster, Environment: t.Environment, Version: t.Version, Began: t.Now().UTC().Format(time.RFC3339),
 		Members: slices.Sorted(slices.Values(t.Members)), Copies: []Copied{}, Missing: []Missing{}, Absent: []string{},
 	}
-	// A majority has a file before a record names it, and keeps it for file_age after the last one
-	// that does: with all registers first, the files that they name are still there.
-	var answered []Gate
-	for _, g := range t.Gates {
-		why, err := c.registers(ctx, g)
-		if err != nil {
+	// A majority has a file before a record names it, so registers come first. Gates drop the files
+	// of a job that has ended since: then its later record is asked for, which names its result.
+	gates := t.Gates
+	for round := range roundsMax {
+		var answered []Gate
+		for _, g := range gates {
+			why, err := c.registers(ctx, g)
+			switch {
+			case err != nil:
+				return nil, err
+			case why == "":
+				answered = append(answered, g)
+			case round == 0:
+				c.manifest.Missing = append(c.manifest.Missing, Missing{g.Addr, why})
+			}
+		}
+		gates = answered
+		if err := c.files(ctx, gates); err != nil {
 			return nil, err
 		}
-		if why != "" {
-			c.manifest.Missing = append(c.manifest.Missing, Missing{g.Addr, why})
-			continue
+		if len(c.manifest.Absent) == 0 {
+			break
 		}
-		answered = append(answered, g)
 	}
-	if err := c.files(ctx, answered); err != nil {
-		return nil, err
-	}
-	counted := 0
 	for _, k := range c.manifest.Copies {
 		c.manifest.Epoch = max(c.manifest.Epoch, k.Epoch)
 	}
-	for _, k := range c.manifest.Copies {
-		if k.Epoch == c.manifest.Epoch {
-			counted++
-		}
-	}
-	c.manifest.Whole = counted >= len(c.manifest.Members)/2+1
+	c.manifest.Whole = c.manifest.counted() >= len(c.manifest.Members)/2+1
 	c.manifest.Ended = t.Now().UTC().Format(time.RFC3339)
 	return &c.manifest, c.out.Close(&c.manifest)
 }
+
+// roundsMax bounds how often registers are asked for again, as jobs have ended since.
+const roundsMax = 4
 
 // askTries is how often a gate is asked for one page.
 const askTries = 3
@@ -186,18 +191,31 @@ func (c *collector) files(ctx context.Context, gates []Gate) error {
 	for d := range open {
 		all = append(all, d)
 	}
-	slices.SortFunc(all, func(a, b message.FileDigest) int { return slices.Compare(a[:], b[:]) })
+	slices.SortFunc(all, func(a, b message.FileDigest) int {
+		if open[a] != open[b] { // these may be gone soon
+			if open[a] {
+				return -1
+			}
+			return 1
+		}
+		return slices.Compare(a[:], b[:])
+	})
+	c.manifest.Absent = c.manifest.Absent[:0]
 	for i, d := range all {
+		if c.have[d] {
+			continue
+		}
 		b, err := c.file(ctx, gates, i, d)
 		switch {
 		case err != nil:
 			return err
 		case b == nil && open[d]:
-			c.manifest.Absent = append(c.manifest.Absent, d.String())
+			c.manifest.Absent = append(c.manifest.Absent, hex.EncodeToString(d[:]))
 		case b != nil:
 			if err := c.out.File(b); err != nil {
 				return err
 			}
+			c.have[d] = true
 			c.manifest.Files++
 			c.manifest.FileBytes += uint64(len(b))
 		}

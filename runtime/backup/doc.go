@@ -9,7 +9,8 @@
 // Invariants:
 //
 //	BACKUP-1 What a node would not rely on is a fault. What it mends by itself is a note.
-//	BACKUP-2 All registers are asked for before the first file is.
+//	BACKUP-2 All registers are asked for before the files that they name, and again if a job that
+//	         had not ended has lost a file since.
 //	BACKUP-3 Nothing is made of a backup before all of it has matched its checksums, its
 //	         manifest, and the group that is to be restored.
 //	BACKUP-4 One page, or one file, of a backup is in memory, beside the registers that a

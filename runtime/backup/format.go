@@ -53,13 +53,24 @@ type Manifest struct {
 	Absent      []string  `json:"absent"` // files of jobs that had not ended, which no member had
 }
 
-// Copied is the copy of one gate.
+// Copied is the copy of one gate. A gate may have several: later ones know of jobs that ended since.
 type Copied struct {
 	Gate      string `json:"gate"`
 	Addr      string `json:"addr"`
 	Epoch     uint64 `json:"epoch"`
 	Registers uint64 `json:"registers"`
 	SHA256    string `json:"sha256"` // of its frames' bodies
+}
+
+// counted returns how many members have a copy of the backup's epoch.
+func (m *Manifest) counted() int {
+	of := map[string]bool{}
+	for _, k := range m.Copies {
+		if k.Epoch == m.Epoch {
+			of[k.Addr] = true
+		}
+	}
+	return len(of)
 }
 
 // Missing is a gate without a copy.
@@ -189,13 +200,15 @@ type scanner struct {
 	buffer   []byte
 	visit    Visitor
 	manifest *Manifest
-	copies   map[string]*tally // by address
+	copies   map[string]*tally // by address: the last copy of each
+	ended    []*tally          // in the order in which they ended
 	files    uint64
 	bytes    uint64
 }
 
 // tally is what was read of one gate's copy.
 type tally struct {
+	addr      string
 	registers uint64
 	epoch     uint64
 	last      message.JobID
@@ -256,13 +269,13 @@ func (s *scanner) page(body []byte) error {
 		return broken("a page of registers cannot be read")
 	}
 	t := s.copies[p.Addr]
-	if t == nil {
-		t = &tally{sum: sha256.New(), epoch: p.Epoch}
+	if t == nil || !t.more {
+		t = &tally{addr: p.Addr, sum: sha256.New(), epoch: p.Epoch}
 		s.copies[p.Addr] = t
-	} else if !t.more {
-		return broken("a page of %s follows its last one", p.Addr)
 	}
-	t.more = p.More
+	if t.more = p.More; !t.more {
+		s.ended = append(s.ended, t)
+	}
 	_, _ = t.sum.Write(body)
 	for i := range p.Registers {
 		if p.Registers[i].Job.Compare(t.last) <= 0 {
@@ -306,20 +319,21 @@ func (s *scanner) end(body []byte) error {
 // judge compares what was read with the manifest.
 func (s *scanner) judge() error {
 	m := s.manifest
-	counted := 0
-	for _, c := range m.Copies {
-		t := s.copies[c.Addr]
-		if t == nil || t.more || t.registers != c.Registers || fmt.Sprintf("%x", t.sum.Sum(nil)) != c.SHA256 {
+	for i := range min(len(m.Copies), len(s.ended)) {
+		c, t := &m.Copies[i], s.ended[i]
+		if t.addr != c.Addr || t.epoch != c.Epoch || t.registers != c.Registers || fmt.Sprintf("%x", t.sum.Sum(nil)) != c.SHA256 {
 			return broken("the copy of %s is not the one of the manifest", c.Addr)
 		}
-		if t.epoch == m.Epoch {
-			counted++
+	}
+	for _, t := range s.copies {
+		if t.more {
+			return broken("the copy of %s has no end", t.addr)
 		}
 	}
-	if len(m.Copies) != len(s.copies) || s.files != m.Files || s.bytes != m.FileBytes {
-		return broken("its manifest lists %d copies and %d files, and %d and %d are there", len(m.Copies), m.Files, len(s.copies), s.files)
+	if len(m.Copies) != len(s.ended) || s.files != m.Files || s.bytes != m.FileBytes {
+		return broken("its manifest lists %d copies and %d files, and %d and %d are there", len(m.Copies), m.Files, len(s.ended), s.files)
 	}
-	if m.Whole != (counted >= len(m.Members)/2+1) {
+	if counted := m.counted(); m.Whole != (counted >= len(m.Members)/2+1) {
 		return broken("its manifest says whole: %v, and %d of %d members are in it", m.Whole, counted, len(m.Members))
 	}
 	return nil

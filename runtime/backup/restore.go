@@ -42,15 +42,20 @@ func Restore(file io.ReadSeeker, o *Order) (*Restored, error) {
 	if err := vacant(o.Directory); err != nil {
 		return nil, err
 	}
-	byAddr := map[string]*copies.Copy{}
+	var all []copies.Copy
+	more := map[string]int{} // by address: which copy goes on
 	have := map[message.FileDigest]bool{}
 	m, err := Scan(file, Visitor{
 		Page: func(p *message.BackupPage) error {
-			c := byAddr[p.Addr]
-			if c == nil {
-				c = &copies.Copy{Epoch: p.Epoch}
-				byAddr[p.Addr] = c
+			at, goes := more[p.Addr]
+			if !goes {
+				at, all = len(all), append(all, copies.Copy{Epoch: p.Epoch})
+				more[p.Addr] = at
 			}
+			if !p.More {
+				delete(more, p.Addr)
+			}
+			c := &all[at]
 			c.Floor = max(c.Floor, p.Floor)
 			c.Registers = append(c.Registers, p.Registers...)
 			return nil
@@ -62,10 +67,6 @@ func Restore(file io.ReadSeeker, o *Order) (*Restored, error) {
 	}
 	if err := o.fits(m); err != nil {
 		return nil, err
-	}
-	all := make([]copies.Copy, 0, len(byAddr))
-	for _, k := range m.Copies {
-		all = append(all, *byAddr[k.Addr])
 	}
 	g := copies.Ground{Group: groupGates, Members: o.Members, Merged: copies.Merge(all), Draw: o.Draw}
 	out := &Restored{Manifest: m, Epoch: g.Epoch(), Token: g.Token()}
@@ -107,7 +108,7 @@ func (o *Order) fits(m *Manifest) error {
 	case m.Environment != o.Environment:
 		return fmt.Errorf("the backup is of environment %q, and this gate is of %q: choose another file, or correct --environment", m.Environment, o.Environment)
 	case !m.Whole && !o.Partial:
-		return fmt.Errorf("the backup has %d of %d gates, which are no majority: jobs that were acknowledged may be missing from it; use a whole one, or add --partial", len(m.Copies), len(m.Members))
+		return fmt.Errorf("the backup has %d of %d gates, which are no majority: jobs that were acknowledged may be missing from it; use a whole one, or add --partial", m.counted(), len(m.Members))
 	}
 	return nil
 }
