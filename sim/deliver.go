@@ -219,9 +219,13 @@ func (p *process) step(in *node.Input) {
 	if p.prices != nil && p.prices.labor != nil {
 		p.charge()
 	}
-	p.phase &= phaseHalt
-	if p.phase != 0 {
+	p.phase &= phaseHalt | phaseAgain
+	if asked := p.phase; asked != 0 {
 		p.end(true) // the machine asked for its end
+		if asked == phaseAgain {
+			w.faults.harmed = true // peers lose its streams
+			p.start()
+		}
 	}
 }
 

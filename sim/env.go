@@ -131,9 +131,14 @@ func (p *process) Answer(id node.CommandID, m node.Message) {
 	e.node, e.life, e.word, e.message = p.index, p.life, uint64(id), m
 }
 
+// Restart implements node.Env.
+func (p *process) Restart(reason string) { ends(p, phaseAgain, reason) }
+
 // Halt implements node.Env.
-func (p *process) Halt(reason string) {
-	p.phase |= phaseHalt
+func (p *process) Halt(reason string) { ends(p, phaseHalt, reason) }
+
+func ends(p *process, as phase, reason string) {
+	p.phase |= as
 	p.w.trace.fold(0, uint64(p.index)<<8|foldEffect|uint64(EffectHalt), node.MixString(0, reason))
 	if p.w.trace.watch&WantEffects != 0 {
 		p.w.trace.observer.Effect(p.w.now, p.peer.ID, &Effect{Kind: EffectHalt, Reason: reason})

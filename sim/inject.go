@@ -144,7 +144,7 @@ func (x *injector) suffer(p *process, f *Fault, by int) {
 		if by > 0 {
 			ppm = f.Value
 		}
-		p.drift(ppm)
+		drift(p, ppm)
 	case FaultDiskSlow:
 		p.disk.slow = factor(f, by)
 	case FaultDiskFull:
@@ -161,7 +161,7 @@ func (x *injector) suffer(p *process, f *Fault, by int) {
 }
 
 // drift changes the rate of a node's clock; timers and executors' deadlines follow it.
-func (p *process) drift(ppm int64) {
+func drift(p *process, ppm int64) {
 	p.clock.bend(p.w.now, ppm)
 	p.rearm()
 	p.exec.rewatch()

@@ -75,6 +75,7 @@ const (
 	phaseStep  phase = 1 << iota // it handles an input
 	phaseStart                   // that input is InputStart
 	phaseHalt                    // it has asked for its end
+	phaseAgain                   // it has asked for its next incarnation
 )
 
 // calls are the local commands that a node answers.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -255,6 +256,78 @@ func (g *group) drains(file, url string) {
 	wait.expect(command.ExitGood)
 	if r := readResult(t, out); r.Outcome != "COMPLETED" || len(r.Workflows[0].Lost) != 0 {
 		t.Errorf("%s, lost %+v", r.Outcome, r.Workflows[0].Lost)
+	}
+}
+
+// TestGatesAndAManagerReplaced: each gate in turn, and then a manager, loses its seat to a new node while a job
+// runs. No seat is given away while its node runs. Some are killed before, others stopped, and return afterwards: they
+// fall silent. Jobs end once, whole, and the histories fit together.
+func TestGatesAndAManagerReplaced(t *testing.T) {
+	t.Parallel()
+	url, file := serveTarget(t, "--latency", "5ms"), write(t, "load.star", loadFile)
+	g := newGroup(t)
+	g.start("gate-1", "gate-2", "gate-3", "manager-1", "manager-2", "manager-3", "worker-1", "worker-2")
+	g.up()
+	for i, old := range []string{"gate-1", "gate-2", "gate-3", "manager-1"} {
+		dead, back := i%2 == 0, func() {}
+		if !dead {
+			back = g.replace(old, dead)
+		}
+		wait, _, out := g.submit(file, url, 3*time.Second, "client-"+old)
+		if dead {
+			g.replace(old, dead)
+		}
+		back()
+		wait.expect(command.ExitGood)
+		r := readResult(t, out)
+		adds(t, r)
+		if r.Outcome != "COMPLETED" || len(r.Workflows[0].Lost) != 0 {
+			t.Errorf("%s replaced: %s, lost %+v", old, r.Outcome, r.Workflows[0].Lost)
+		}
+		g.up()
+	}
+	run(t, command.ExitGood, "members", "list", "--gate", list(g.gates)).says("changed 3 times")
+	run(t, command.ExitFailed, "members", "replace", "mars:1", "venus:1", "--gate", list(g.gates)).says("no gate has the address mars:1")
+	judge(t, g.dir)
+}
+
+// replace gives a node's seat to a new one, whose number is three higher. One that is not dead is stopped: back lets it run again.
+func (g *group) replace(old string, dead bool) (back func()) {
+	g.t.Helper()
+	set := g.gates
+	if strings.HasPrefix(old, "manager") {
+		set = g.managers
+	}
+	role, n, _ := strings.Cut(old, "-")
+	heir, was, address := fmt.Sprintf("%s-%s", role, string(n[0]+3)), set[old], ownAddress(g.t)
+	eventually(g.t, "only the old one is in the way", patience, func() bool {
+		p := start(g.t, "members", "replace", was, address, "--gate", list(g.gates))
+		return p.code() == command.ExitFailed && strings.Contains(p.err.String(), "stop that node")
+	})
+	if dead {
+		g.nodes[old].kill()
+	} else {
+		g.nodes[old].signal(syscall.SIGSTOP)
+	}
+	delete(set, old)
+	eventually(g.t, "the others agree", patience, func() bool {
+		p := start(g.t, "members", "replace", was, address, "--gate", list(g.gates))
+		return p.code() == command.ExitGood && strings.Contains(p.out.String(), address+" has the seat of "+was)
+	})
+	set[heir] = address
+	g.start(heir)
+	eventually(g.t, heir+" is ready", patience, func() bool {
+		r, err := http.Get("http://" + g.admins[heir] + "/readyz")
+		if err != nil {
+			return false
+		}
+		defer func() { _ = r.Body.Close() }() // its status says all
+		return r.StatusCode == http.StatusOK
+	})
+	return func() {
+		g.nodes[old].signal(syscall.SIGCONT)
+		g.nodes[old].await("another address has this member's seat")
+		g.nodes[old].signal(syscall.SIGTERM)
 	}
 }
 

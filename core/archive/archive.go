@@ -34,6 +34,7 @@ type shelf struct {
 	bytes    int64                        // lengths of all files
 	arriving map[message.FileDigest]*file // incomplete files
 	failed   []*file                      // writes to try again
+	lacked   []message.FileDigest         // what the records named at the last Mend, and this disk lacked
 	writes   map[node.WriteID]*file
 	token    uint64
 	nonce    uint64

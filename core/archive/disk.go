@@ -78,6 +78,7 @@ func (a *Archive) Stored(env node.Env, in *node.Input) {
 		return
 	}
 	f.disk = stored
+	a.lacked = slices.DeleteFunc(a.lacked, func(d message.FileDigest) bool { return d == f.digest }) // its record may end, and the file go
 	askers := f.askers
 	f.askers = nil
 	for _, who := range askers {

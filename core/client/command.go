@@ -28,6 +28,7 @@ const (
 	kindBackup
 	kindUpgrade
 	kindFinalize
+	kindSeat
 )
 
 // wish is what a command was given.
@@ -40,6 +41,7 @@ type wish struct {
 	dead   bool             // of dead letters alone
 	replay *message.JobReplay
 	backup *message.BackupQuery
+	seat   *message.SeatReplace
 }
 
 // command is a request without a final answer.
@@ -125,6 +127,8 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 		c.kind = kindUpgrade
 	case *message.UpgradeFinalize:
 		c.kind = kindFinalize
+	case *message.SeatReplace:
+		c.kind, c.seat = kindSeat, b
 	case *message.JobListQuery:
 		c.kind, c.list, c.dead = kindList, listing.New(m.config.ListMax), b.Dead
 	case *message.BackupQuery:
@@ -217,6 +221,10 @@ func (c *command) question() node.Message {
 		d := *c.drain
 		d.Request = c.request
 		return &d
+	case kindSeat:
+		o := *c.seat
+		o.Request = c.request
+		return &o
 	case kindList:
 		return &message.JobListQuery{Request: c.request, After: c.list.After(), Dead: c.dead}
 	case kindBackup:

@@ -96,6 +96,8 @@ func (m *Machine) receive(env node.Env, in *node.Input) {
 		m.onAnswer(env, in, body.Request, kindBackup)
 	case *message.UpgradeStatus:
 		m.onAnswer(env, in, body.Request, kindUpgrade, kindFinalize)
+	case *message.SeatReplaced:
+		m.onAnswer(env, in, body.Request, kindSeat)
 	case *message.JobList:
 		m.onJobList(env, in, body)
 	default:

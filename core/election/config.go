@@ -20,6 +20,8 @@ type Registers interface {
 	// First reports whether this member may run on the disk from which the epoch was recovered:
 	// the registers know no other disk of it. For their own node they are certain.
 	First(a node.Addr) bool
+	// Agrees says whether a voter has the same set of voters, as far as this node knows.
+	Agrees(a node.Addr) bool
 }
 
 // Config describes one voter of one group.

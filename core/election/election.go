@@ -85,6 +85,8 @@ func (e *Election) Receive(env node.Env, from node.Peer, m node.Message) bool {
 		ignore(env, from, m, "the disk has not taken the votes before it")
 	case !slices.Contains(e.others, from.Addr):
 		ignore(env, from, m, "its sender is no voter")
+	case e.config.Registers != nil && !e.config.Registers.Agrees(from.Addr):
+		ignore(env, from, m, "its set of voters is another one, or not known yet")
 	case term >= termMax:
 		ignore(env, from, m, "no election reaches such a term")
 	default:

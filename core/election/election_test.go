@@ -28,6 +28,9 @@ type toy struct {
 func (t *toy) Epoch() (uint64, bool)  { return t.epoch, !t.mute }
 func (t *toy) First(a node.Addr) bool { return a == t.first }
 
+// Agrees implements Registers.
+func (t *toy) Agrees(node.Addr) bool { return true }
+
 func newToy(c Config) *toy {
 	t := &toy{}
 	c.Registers = t

@@ -71,6 +71,9 @@ const (
 // blank reports that this voter does not remember its votes yet.
 func (e *record) blank() bool { return e.memory != whole }
 
+// Votes reports whether this voter remembers its votes: the group may lose another voter's disk.
+func (e *record) Votes() bool { return !e.blank() }
+
 // save writes term and vote. A blank voter writes nothing before it has joined, because its
 // record would claim that it remembers.
 func (e *record) save(env node.Env, p put) {

@@ -86,6 +86,15 @@ type GroupRefused struct {
 	Theirs string
 }
 
+// GroupMoved: this member's disk has a later set of its group than the configured one was. At the
+// change the node starts again in it, and each start reports it.
+type GroupMoved struct {
+	Group      string
+	Version    uint64
+	Set        string // by seat
+	Configured bool   // the configuration has these addresses
+}
+
 // GroupAlarm: an operator has to act on this member of a group.
 type GroupAlarm struct {
 	Group  string
@@ -132,6 +141,9 @@ func (GroupLevel) EventName() string { return "group-level" }
 
 // EventName implements node.Event.
 func (GroupRefused) EventName() string { return "group-refused" }
+
+// EventName implements node.Event.
+func (GroupMoved) EventName() string { return "group-moved" }
 
 // EventName implements node.Event.
 func (GroupAlarm) EventName() string { return "group-alarm" }

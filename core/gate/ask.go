@@ -181,8 +181,8 @@ func (m *desk) onRead(env node.Env, o lease.Outcome) {
 // that is this gate, which no longer owns the job.
 func (m *desk) holderOf(env node.Env, o lease.Outcome) node.Addr {
 	holder := o.Holder
-	if at := int(o.State.Token.Ordinal) - 1; holder == "" && at >= 0 && at < len(m.group.Members()) {
-		holder = m.group.Members()[at]
+	if holder == "" {
+		holder = m.group.Leases.Address(o.State.Token)
 	}
 	if holder == env.Self().Addr {
 		return ""

@@ -26,6 +26,7 @@ type base struct {
 	hearing hearing
 	heardAt node.Instant // when hearing last changed
 	began   node.Instant // when this gate started
+	seat    seatAsk
 }
 
 // hearing says whether a gate hears managers. Gates gossip it: never renumber.
@@ -169,3 +170,82 @@ type retirement struct {
 
 // retiring says that this gate accepts no new job.
 func (r *retirement) retiring() bool { return r.draining || r.stopping }
+
+// seatAsk is the client that waits for the end of the last change of seats.
+type seatAsk struct {
+	tag     uint64
+	stream  node.StreamID // zero: none waits
+	request message.RequestID
+	old     string
+	of      []node.StreamID // of managers that were asked and have not answered
+}
+
+// onSeatReplace gives the seat of a gate, or of a manager, to another address. This gate changes the
+// set of gates itself. A dead manager may be unknown here: one of each datacenter is asked whether it is of its set.
+func (m *operations) onSeatReplace(env node.Env, in *node.Input, r *message.SeatReplace) {
+	set := m.group.Leases.Set().Members
+	a := &m.seat
+	*a = seatAsk{tag: a.tag + 1, stream: in.Stream, request: r.Request, old: r.Old}
+	if slices.Contains(set, r.Old) || slices.Contains(set, r.New) {
+		m.group.Replace(env, node.Addr(r.Old), node.Addr(r.New), a.tag)
+		return
+	}
+	for _, d := range m.places.All() {
+		for _, mgr := range d.Managers {
+			if string(mgr.Addr()) != r.Old && mgr.Stream != 0 && mgr.Live {
+				a.of = append(a.of, mgr.Stream)
+				env.Send(mgr.Stream, &message.SeatOrder{Request: message.RequestID{Counter: a.tag}, Old: r.Old, New: r.New})
+				break
+			}
+		}
+	}
+	m.noSeat(env)
+}
+
+// noSeat refuses a change once no manager is left that may know the address.
+func (m *base) noSeat(env node.Env) {
+	if a := &m.seat; len(a.of) == 0 && a.stream != 0 {
+		refuse(env, a.stream, a.request, message.CodeSeatKept, "no gate has the address "+shortened(a.old, detailMax)+", and no set of managers that are connected")
+		a.stream = 0
+	}
+}
+
+// onSeat answers the client of the last change of gates.
+func (m *operations) onSeat(env node.Env, s *quorum.Seat) {
+	r := &message.SeatReplaced{Request: message.RequestID{Counter: s.Tag}, Group: groupName, Version: s.Set.Version, Set: s.Set.Members}
+	if s.Err != nil {
+		r.Why = s.Err.Error()
+	}
+	m.seatEnds(env, r)
+}
+
+// onSeatReplaced takes the word of a manager that was asked. One of another set names none.
+func (m *operations) onSeatReplaced(env node.Env, in *node.Input, r *message.SeatReplaced) {
+	a := &m.seat
+	at := slices.Index(a.of, in.Stream)
+	switch {
+	case at < 0 || r.Request.Counter != a.tag:
+		ignore(env, in, "this gate has not asked it for that")
+	case len(r.Set) == 0 && r.Why == "":
+		a.of = slices.Delete(a.of, at, at+1)
+		m.noSeat(env)
+	default:
+		m.seatEnds(env, r)
+	}
+}
+
+// seatEnds answers the client of the last change, of gates or of managers.
+func (m *base) seatEnds(env node.Env, r *message.SeatReplaced) {
+	a := &m.seat
+	if r.Request.Counter != a.tag || a.stream == 0 {
+		return
+	}
+	if r.Why != "" {
+		refuse(env, a.stream, a.request, message.CodeSeatKept, shortened(r.Why, detailMax))
+	} else {
+		told := *r
+		told.Request = a.request
+		env.Send(a.stream, &told)
+	}
+	a.stream, a.of = 0, nil
+}

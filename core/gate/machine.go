@@ -81,7 +81,7 @@ func (m *Machine) startGroup(env node.Env) {
 		env.Halt("gate.gates = " + list(gates) + " must contain this gate's own address, " + string(self) + ": add it, or correct --advertise")
 		return
 	}
-	m.group = quorum.New(m.quorumConfig(self, gates))
+	m.group = quorum.New(m.quorumConfig(self, gates).Seated(env))
 	m.ledger.Start(m.group.Leases, m.group.Files)
 	m.group.Start(env)
 	m.began = env.Now()
@@ -197,6 +197,8 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 		m.onUpgrade(env, in, body.Request, false)
 	case *message.UpgradeFinalize:
 		m.onUpgrade(env, in, body.Request, true)
+	case *message.SeatReplace:
+		m.onSeatReplace(env, in, body)
 	case *message.ClientPing:
 		env.Send(in.Stream, &message.ClientPong{Counter: body.Counter})
 	default:
@@ -234,6 +236,8 @@ func (m *Machine) fromManager(env node.Env, in *node.Input) {
 		m.onProgress(env, in, body)
 	case *message.SubjobResult:
 		m.onSubjobResult(env, in, body)
+	case *message.SeatReplaced:
+		m.onSeatReplaced(env, in, body)
 	default:
 		ignore(env, in, "no gate expects it")
 	}
@@ -306,5 +310,7 @@ func (m *Machine) onReady(env node.Env, r quorum.Ready) {
 		m.onMember(env, r.Member)
 	case r.Drift != nil:
 		m.onDrift(*r.Drift)
+	case r.Seat != nil:
+		m.onSeat(env, r.Seat)
 	}
 }

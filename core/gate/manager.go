@@ -56,7 +56,9 @@ func (m *roster) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHea
 	mgr.Take(in.Stream, h, env.Now())
 	m.judge(env, mgr)
 	m.prefer(env, false)
-	env.Send(in.Stream, &message.HeartbeatAck{Sequence: h.Sequence, Subjobs: m.compare(env, mgr, h.Subjobs), Every: m.gauge.Every(env.Now(), m.reporters())})
+	ack := &message.HeartbeatAck{Sequence: h.Sequence, Subjobs: m.compare(env, mgr, h.Subjobs), Every: m.gauge.Every(env.Now(), m.reporters())}
+	ack.Set, ack.SetVersion = m.group.Leases.Set().Told()
+	env.Send(in.Stream, ack)
 	m.schedule(env)
 }
 
@@ -84,10 +86,7 @@ func (m *roster) judge(env node.Env, mgr *places.Manager) {
 // majorities.
 func (m *roster) refusesSet(env node.Env, in *node.Input, h *message.ManagerHeartbeat) bool {
 	theirs := h.Gates
-	if !slices.IsSorted(theirs) {
-		theirs = slices.Sorted(slices.Values(theirs))
-	}
-	if len(theirs) == 0 || slices.EqualFunc(theirs, m.group.Members(), func(a string, b node.Addr) bool { return a == string(b) }) {
+	if len(theirs) == 0 || m.group.Leases.Set().Had(theirs) {
 		return false
 	}
 	if h.Sequence == 1 { // report it once per stream

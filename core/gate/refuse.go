@@ -211,6 +211,8 @@ func (m *base) onShed(env node.Env, in *node.Input) {
 		r = stub.Request
 	case *message.UpgradeFinalize:
 		r = stub.Request
+	case *message.SeatReplace:
+		r = stub.Request
 	default:
 		ignore(env, in, "it found no room, and no gate answers it")
 		return

@@ -31,6 +31,7 @@ func clientCases() map[node.Kind]clientCase {
 		message.KindJobReplay:       {&message.JobReplay{Request: r, Job: job}, node.RightSubmit},
 		message.KindBackupQuery:     {&message.BackupQuery{Request: r}, node.RightOperate},
 		message.KindDrainRequest:    {&message.DrainRequest{Request: r, Node: "g1"}, node.RightOperate},
+		message.KindSeatReplace:     {&message.SeatReplace{Request: r, Old: "g1:1", New: "g9:1"}, node.RightOperate},
 		message.KindJobWatch:        {&message.JobWatch{Request: r, Job: job}, node.RightView},
 		message.KindJobQuery:        {&message.JobQuery{Request: r, Job: job}, node.RightView},
 		message.KindJobListQuery:    {&message.JobListQuery{Request: r}, node.RightView},

@@ -79,6 +79,9 @@ func payload(s *message.JobSubmit) uint64 {
 // started later than that is not final.
 func (m *desk) checkPlaces(env node.Env, s *message.JobSubmit) (message.Code, string) {
 	known := m.places.Names()
+	if len(known) == 0 && (m.hearing == unsure || !m.group.Leases.Speaks()) && len(m.group.Members()) > 1 {
+		return message.CodeNotMember, "it has started a moment ago, or joins its group, and no manager has registered yet"
+	}
 	for _, name := range slices.Concat(s.Datacenters, s.Preferred) {
 		if m.places.Datacenter(name) == nil {
 			list := "none is known yet"

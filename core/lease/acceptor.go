@@ -205,7 +205,7 @@ func (r *acceptor) Seen(now node.Instant, job message.JobID) (Sight, bool) {
 	}
 	a := &reg.accepted
 	return Sight{
-		Holder: r.addrOf(a.Token), Token: a.Token, Left: reg.left(now, &r.c),
+		Holder: r.Address(a.Token), Token: a.Token, Left: reg.left(now, &r.c),
 		Released: a.Released, Copied: a.Copied, Record: a.Record,
 	}, true
 }

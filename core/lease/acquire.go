@@ -52,7 +52,7 @@ func (r *proposer) begin(env node.Env, p *proposal) {
 		return
 	}
 	r.endAttempt(env, p)
-	p.token = message.LeaseToken{Epoch: epoch, Ordinal: uint32(r.self + 1)}
+	p.token = message.LeaseToken{Epoch: epoch, Ordinal: r.ordinal(r.self)}
 	reg.seen = epoch
 	p.phase, p.open, p.began, p.call = preparing, false, env.Now(), 0
 	p.promised, p.refused, p.acked, p.has = 0, 0, 0, 0
@@ -239,7 +239,7 @@ func (r *proposer) fail(env node.Env, p *proposal) {
 		}
 		now := env.Now()
 		p.reg.notBefore = now.Add(p.blocker.Left)
-		r.deny(env, p, Outcome{Kind: Denied, Job: p.reg.job, Holder: r.addrOf(p.blocker.Held), Token: p.blocker.Held, Left: p.blocker.Left})
+		r.deny(env, p, Outcome{Kind: Denied, Job: p.reg.job, Holder: r.Address(p.blocker.Held), Token: p.blocker.Held, Left: p.blocker.Left})
 	case holding:
 		if p.open {
 			r.reacquire(env, p)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hyperscale/core/lease/seats"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -21,11 +22,12 @@ const (
 )
 
 // Config describes one member of one group. All members of a group have the same Lease,
-// DriftPPM, Granularity and Members; the order of Members may differ.
+// DriftPPM, Granularity and Members. The order of Members may differ while Version is 0.
 type Config struct {
 	Group   string      // its name, at most 64 bytes, without slashes
 	Self    node.Addr   // which of Members this one is
 	Members []node.Addr // as configured, never as alive: a majority is counted of them
+	Set     seats.Set   // what the disk has once a seat was given to another address: Members are its members then; zero before
 
 	Lease          time.Duration // L: how long a grant lasts unless it is renewed
 	AttemptTimeout time.Duration // after this time an acquisition or a read reports that it waits
@@ -44,7 +46,7 @@ type Config struct {
 	// that it reaches report. It is for the loss of a majority of disks. The member refuses to
 	// recover while a majority is alive.
 	Recover bool
-	// Order ranks the members after an expiry. Nil means the order of Members.
+	// Order ranks the members after an expiry. Nil means the order of Members, and that this node hears them all.
 	Order Order
 	// Records reads what its role keeps in the registers. Nil means that any bytes are a record.
 	Records Records
@@ -58,8 +60,13 @@ type Records interface {
 	Readable(job message.JobID, record []byte) bool
 }
 
-// Order ranks this member for an expired job; 0 tries first. quorum.Member implements it.
-type Order interface{ Rank(job message.JobID) int }
+// Order is what this node knows of the other members. quorum.Member implements it.
+type Order interface {
+	// Rank ranks this member for an expired job; 0 tries first.
+	Rank(job message.JobID) int
+	// Hears reports whether another member has sent anything of late, or may have while this node was stopped.
+	Hears(now node.Instant, a node.Addr) bool
+}
 
 // Versions says which minor version the member at an address tells, while it is connected.
 // uplink.Links implements it.

@@ -134,9 +134,9 @@ func TestValidateNamesTheValueThatIsWrong(t *testing.T) {
 func TestOutcomesHaveDistinctNames(t *testing.T) {
 	word := regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
 	rapid.Check(t, func(t *rapid.T) {
-		kind := rapid.OneOf(rapid.Uint8Range(0, uint8(Alarm)+1), rapid.Uint8())
+		kind := rapid.OneOf(rapid.Uint8Range(0, uint8(Moved)+1), rapid.Uint8())
 		a, b := OutcomeKind(kind.Draw(t, "a")), OutcomeKind(kind.Draw(t, "b"))
-		if (a.String() == b.String()) != (a == b) || word.MatchString(a.String()) != (a <= Alarm) {
+		if (a.String() == b.String()) != (a == b) || word.MatchString(a.String()) != (a <= Moved) {
 			t.Fatalf("kinds %d and %d are %v and %v", a, b, a, b)
 		}
 	})

@@ -57,5 +57,5 @@
 //
 // Read config.go, outcome.go, errors.go, seat.go, frame.go, register.go, write.go,
 // acceptor.go, watch.go, due.go, proposal.go, acquire.go, hold.go, read.go, join.go,
-// rejoin.go, recover.go, machine.go, fault.go, rest.go.
+// rejoin.go, recover.go, set.go, machine.go, fault.go.
 package lease

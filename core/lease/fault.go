@@ -34,7 +34,7 @@ func (r *seat) faultOf(f *message.LeaseFrame, from int) string {
 	if f.Floor > floorMax {
 		return "its floor is out of range"
 	}
-	sender, self := uint32(from+1), uint32(r.self+1)
+	sender, self := r.ordinal(from), r.ordinal(r.self)
 	for i := range f.Prepares {
 		m := &f.Prepares[i]
 		if !r.chosenBy(m.Token, sender) || m.Life == contested() || !m.Consent.Zero() && !r.valid(m.Consent) {

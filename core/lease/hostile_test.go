@@ -56,6 +56,39 @@ func TestAHailWithoutASetIsIgnored(t *testing.T) {
 	}
 }
 
+// A member takes a later set once a majority of its own tells the very same one. Words on different sets do not add
+// up, and a stranger's word does not count.
+func TestOnlyOneSetIsCounted(t *testing.T) {
+	g := newGroup([]string{"a", "b", "c", "d", "e"}, small(), 7)
+	for _, h := range g.members {
+		h.begin()
+	}
+	g.advance(time.Second)
+	a := g.members[0]
+	moves := func(h *message.LeaseHail, by ...node.Peer) bool {
+		for _, p := range by {
+			m := *h
+			a.r.Receive(a, p, &m)
+		}
+		return a.r.moving != nil
+	}
+	told := func(seat, by int, to string) *message.LeaseHail {
+		s := a.r.Set().Replaced(seat, by, to)
+		return &message.LeaseHail{Group: "gates", Members: s.Members, Version: s.Version, Ordinals: s.Ordinals, Retired: s.Retired}
+	}
+	b, c, d := g.members[1].self, g.members[2].self, g.members[3].self
+	x, stranger := told(4, 1, "x:1"), node.Peer{ID: "x", Role: node.RoleGate, Addr: "x:1"}
+	if moves(x, b, b, stranger, b) || moves(told(4, 2, "x:1"), c) || moves(told(4, 1, "y:1"), d) || moves(x, c, stranger) {
+		t.Errorf("it moves to %+v, and no majority tells that", a.r.moving)
+	}
+	if moves(told(3, 1, "x:1"), c) || moves(x, d) {
+		t.Errorf("it moves to %+v, and one of the majority tells another set by now", a.r.moving)
+	}
+	if !moves(x, c) || !a.r.moving.Is(setOf(x)) {
+		t.Errorf("three of five tell one set, and it moves to %+v", a.r.moving)
+	}
+}
+
 func hostile(t *rapid.T) node.Message {
 	number := rapid.OneOf(rapid.SampledFrom([]uint64{0, 1, 2, 3, epochEnd - 2, epochEnd - 1, epochEnd, 1<<64 - 1}), rapid.Uint64Range(0, 9))
 	token := rapid.Custom(func(t *rapid.T) message.LeaseToken {

@@ -60,6 +60,7 @@ type membership struct {
 	lostTold  int         // lost disks at the last alarm
 	restarted members     // whose word has restarted a join of this incarnation
 	strangers []node.Addr // addresses outside of the set; this member rejects each once
+	rumors    rumors
 }
 
 // Start begins an incarnation; only while InputStart is handled.
@@ -119,12 +120,12 @@ func (r *membership) restartBlank(env node.Env, m record.Member, same bool) {
 }
 
 func (r *membership) becomeMember(env node.Env, s standing, how string) {
-	r.standing, r.target = s, s
+	r.standing, r.target, r.rumors = s, s, nil // of strangers, too, while this node was blank
 	env.Emit(event.GroupJoined{Group: r.c.Group, Generation: r.gens[r.self], How: how})
 	r.tell(Outcome{Kind: Ready})
 	for _, reg := range r.sorted() {
 		r.watchOver(env, reg)
-		if a := &reg.accepted; how == "restarted" && !reg.reaped && !a.Released && a.Token.Ordinal == uint32(r.self+1) {
+		if a := &reg.accepted; how == "restarted" && !reg.reaped && !a.Released && a.Token.Ordinal == r.ordinal(r.self) {
 			r.tell(Outcome{Kind: Vacant, Job: reg.job, Token: a.Token, Holder: r.c.Self, Record: a.Record, Vacancy: Vacancy{Mine: true}})
 		}
 		if reg.reaped {
@@ -164,15 +165,28 @@ func (r *membership) hailAll(env node.Env) {
 }
 
 func (r *membership) hail(env node.Env, to int, nonce uint64) {
-	m := &message.LeaseHail{Group: r.c.Group, Members: r.names, Standing: uint8(r.standing), Generation: r.gens[r.self], Epoch: r.epoch, Nonce: nonce, Answer: nonce != 0}
+	if nonce == 0 {
+		r.peers[to].hailed = env.Now()
+	}
+	r.post.Post(env, r.set[to], r.hailOf(nonce))
+}
+
+// hailOf returns the answer to the hail of a nonce, or a hail if there is none.
+func (r *membership) hailOf(nonce uint64) *message.LeaseHail {
+	m := &message.LeaseHail{
+		Group: r.c.Group, Members: r.names, Standing: uint8(r.standing), Generation: r.gens[r.self], Epoch: r.epoch,
+		Nonce: nonce, Answer: nonce != 0,
+	}
 	if !m.Answer {
 		m.Nonce = r.nonce
-		r.peers[to].hailed = env.Now()
+	}
+	if s := r.c.Set; s.Version > 0 {
+		m.Version, m.Ordinals, m.Retired = s.Version, s.Ordinals, s.Retired
 	}
 	if r.standing == mute {
 		m.Standing = uint8(blank) // a mute member asks only, and answers no hail
 	}
-	r.post.Post(env, r.set[to], m)
+	return m
 }
 
 // greet hails a peer that speaks before this member knows it.
@@ -201,8 +215,7 @@ func (r *membership) onHail(env node.Env, from int, m *message.LeaseHail) {
 	if !m.Answer && r.standing != mute && m.Nonce != 0 {
 		r.hail(env, from, m.Nonce)
 	}
-	if !slices.Equal(m.Members, r.names) {
-		r.refuseSet(env, r.set[from], from, m)
+	if !r.hearSet(env, from, m) {
 		return
 	}
 	p.differs = false

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"hyperscale/core/lease/seats"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -48,10 +49,12 @@ const (
 	SetDiffers
 	// Alarm: Reason. An operator has to act.
 	Alarm
+	// Moved: Set. This member's disk has a later set, and the node restarts in it after this Step.
+	Moved
 )
 
 func (k OutcomeKind) String() string {
-	names := [...]string{"none", "ready", "granted", "denied", "waiting", "updated", "rejected", "lost", "released", "read", "vacant", "closed", "set-differs", "alarm"}
+	names := [...]string{"none", "ready", "granted", "denied", "waiting", "updated", "rejected", "lost", "released", "read", "vacant", "closed", "set-differs", "alarm", "moved"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -80,6 +83,7 @@ type Outcome struct {
 	State  message.LeaseState
 	Reason string
 	Err    error
+	Set    seats.Set
 }
 
 // Sight is this member's own acceptor's view of a register. It does not prove what a majority

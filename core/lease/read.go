@@ -80,7 +80,7 @@ func (r *reader) onReads(env node.Env) {
 		if q.got.count() >= r.majority {
 			o.Err = ErrQuorumTimeout
 			if best := q.best(); !best.Token.Zero() {
-				o.Holder, o.State = r.addrOf(best.Token), *best
+				o.Holder, o.State = r.Address(best.Token), *best
 			}
 		}
 		r.returned(env, q.job, q.call, false, message.LeaseToken{}, 0)
@@ -143,6 +143,6 @@ func (r *reader) onAnswer(env node.Env, from int, m *message.LeaseAnswer) {
 		r.endRead(q, Outcome{Kind: Read, Job: q.job, Ticket: q.ticket})
 	case r.agreed(same) && !m.Accepted.Token.Zero() && !m.Accepted.Copied:
 		r.returned(env, q.job, q.call, true, state.Token, Value(state.Record))
-		r.endRead(q, Outcome{Kind: Read, Job: q.job, Ticket: q.ticket, Found: true, State: *state, Holder: r.addrOf(state.Token)})
+		r.endRead(q, Outcome{Kind: Read, Job: q.job, Ticket: q.ticket, Found: true, State: *state, Holder: r.Address(state.Token)})
 	}
 }

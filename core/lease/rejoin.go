@@ -385,6 +385,8 @@ func (r *membership) follow(env node.Env, t tag, err error) {
 		r.onTakenOver(env, t.to, err)
 	case raised:
 		r.onRaised(env, t, err)
+	case moved:
+		r.onMoved(env, err)
 	case erased:
 		if err == nil {
 			r.writes.erase = r.writes.erase[t.count:]

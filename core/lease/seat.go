@@ -8,6 +8,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/lease/level"
+	"hyperscale/core/lease/seats"
 	"hyperscale/core/message"
 	"hyperscale/core/message/record"
 	"hyperscale/core/node"
@@ -17,7 +18,7 @@ import (
 // outcomes for its role. The other layers share it.
 type seat struct {
 	c        Config
-	set      []node.Addr // the members, sorted
+	set      []node.Addr // the members by seat: sorted, until a seat is given to another address
 	names    []string    // the same
 	n        int         // of members
 	majority int
@@ -31,9 +32,9 @@ type seat struct {
 	floor   floor          // under the promises that this member has forgotten
 	level   level.Level    // of what the group writes
 	unknown record.Unknown // fields of its mark that a newer version wrote
+	moving  *seats.Set     // the set that its mark gets, before this member starts again in it
 
-	note  []byte // of this member's role, to all
-	notes []Note // by member: the last that came from it
+	remarks
 
 	calls    uint64
 	outcomes []Outcome
@@ -41,12 +42,18 @@ type seat struct {
 }
 
 func newSeat(c Config) seat {
-	s := seat{c: c, set: slices.Sorted(slices.Values(c.Members)), n: len(c.Members), majority: c.Majority()}
+	s := seat{c: c, set: slices.Clone(c.Members), n: len(c.Members), majority: c.Majority()}
+	if c.Set.Version == 0 {
+		slices.Sort(s.set)
+	}
 	s.self = slices.Index(s.set, c.Self)
 	for _, a := range s.set {
 		s.names = append(s.names, string(a))
 	}
 	s.floor.of, s.floor.self = make([]uint64, s.n), s.self
+	if c.Set.Version == 0 {
+		s.c.Set = seats.Founded(s.names)
+	}
 	s.gens, s.notes, s.level = make([]uint64, s.n), make([]Note, s.n), level.Among(s.self, s.n)
 	return s
 }
@@ -57,6 +64,12 @@ type disks struct {
 	told    []uint64   // gens as the last frames said
 	unsaved bool       // the disk does not have gens as they are
 	claims  [][]uint64 // by member: generations that it said of other members' disks; nil until one is above gens
+}
+
+// remarks are what the members' roles tell each other.
+type remarks struct {
+	note  []byte // of this member's role, to all
+	notes []Note // by member: the last that came from it
 }
 
 // Note is what the role of another member tells beside its answers, as it knew when it answered. A
@@ -145,13 +158,19 @@ func (r *seat) First(a node.Addr) bool {
 	return i >= 0 && r.epoch > 0 && r.gens[i] <= epochGenerations(r.epoch)
 }
 
-// addrOf returns the member that chose a token.
-func (r *seat) addrOf(t message.LeaseToken) node.Addr {
-	if t.Ordinal < 1 || int(t.Ordinal) > r.n {
-		return ""
+// Set returns the set of this member. The caller must not change it.
+func (r *seat) Set() seats.Set { return r.c.Set }
+
+// Address returns the member that chose a token; empty: it has no seat now.
+func (r *seat) Address(t message.LeaseToken) node.Addr {
+	if i := slices.Index(r.c.Set.Ordinals, uint64(t.Ordinal)); i >= 0 {
+		return r.set[i]
 	}
-	return r.set[t.Ordinal-1]
+	return ""
 }
+
+// ordinal is that of a member in tokens.
+func (r *seat) ordinal(member int) uint32 { return uint32(r.c.Set.Ordinals[member]) }
 
 func (r *seat) rank(job message.JobID) int {
 	if r.c.Order == nil {

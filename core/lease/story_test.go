@@ -29,6 +29,8 @@ import (
 //	free                         ... until now; deliver, deliver twice: those that it holds
 //	disk a held|free|full|well|torn
 //	members a a b                a is configured with the set a, b
+//	replace a b c                a gives the seat of b to c
+//	quiet a, loud a              it runs, and the others do not hear it, or do: links may fail one way
 //	drift a 10000                its clock's rate, in parts per million
 //	counts a                     what it remembers, and what its disk has
 //	holds a j1                   whether it does, and what its acceptor sees
@@ -157,6 +159,8 @@ func words(e node.Event) string {
 		return fmt.Sprintf("generation %d %s", e.Generation, e.How)
 	case event.GroupRefused:
 		return fmt.Sprintf("%s: %s not %s", e.Peer, e.Theirs, e.Ours)
+	case event.GroupMoved:
+		return fmt.Sprintf("version %d %s", e.Version, e.Set)
 	case event.GroupAlarm:
 		if e.Speaks {
 			return e.Reason
@@ -208,7 +212,7 @@ func (s *story) obey(d *datadriven.TestData) {
 	switch d.Cmd {
 	case "group":
 		s.build(d)
-	case "start", "crash", "recover", "drift", "disk", "members":
+	case "start", "crash", "recover", "drift", "disk", "members", "quiet", "loud":
 		s.obeyNode(d)
 	case "advance":
 		span, err := time.ParseDuration(s.arg(d, 0))
@@ -236,6 +240,12 @@ func (s *story) obey(d *datadriven.TestData) {
 			s.after(time.Millisecond, func() { s.group.deliver(e) })
 		}
 		s.advance(10 * time.Millisecond)
+	case "replace":
+		h := s.host(s.arg(d, 0))
+		if err := h.r.Replace(h, node.Addr(s.arg(d, 1)+":1"), node.Addr(s.arg(d, 2)+":1")); err != nil {
+			fmt.Fprintf(&s.out, "%v\n", err)
+		}
+		s.advance(100 * time.Millisecond)
 	case "counts":
 		h := s.host(s.arg(d, 0))
 		kept := 0
@@ -272,6 +282,8 @@ func (s *story) obeyNode(d *datadriven.TestData) {
 		for i := 1; i < len(d.CmdArgs); i++ {
 			h.config.Members = append(h.config.Members, node.Addr(s.arg(d, i)+":1"))
 		}
+	case "quiet", "loud":
+		h.quiet = d.Cmd == "quiet"
 	case "drift":
 		n, err := strconv.Atoi(s.arg(d, 1))
 		if err != nil {

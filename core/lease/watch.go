@@ -75,7 +75,7 @@ func (r *acceptor) look(env node.Env, reg *register) {
 		r.watchAt(env, reg, max(turn, now+1))
 		return
 	}
-	r.tell(Outcome{Kind: Vacant, Job: reg.job, Token: a.Token, Holder: r.addrOf(a.Token), Record: a.Record})
+	r.tell(Outcome{Kind: Vacant, Job: reg.job, Token: a.Token, Holder: r.Address(a.Token), Record: a.Record})
 	r.watchAt(env, reg, now.Add(guard))
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/lease/seats"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -60,6 +61,7 @@ type host struct {
 	start   bool
 	failing bool
 	stuck   bool
+	quiet   bool // it runs, and the others do not hear it
 	pending []func()
 }
 
@@ -76,10 +78,12 @@ func newGroup(names []string, c Config, seed uint64) *group {
 	}
 	for i, n := range names {
 		c.Self = c.Members[i]
-		g.members = append(g.members, &host{
+		h := &host{
 			g: g, index: i, name: n, config: c, records: map[string][]byte{}, rand: node.NewRand(seed, node.ID(n), node.PurposeLease),
 			self: node.Peer{ID: node.ID(n), Role: node.RoleGate, Addr: c.Self},
-		})
+		}
+		h.config.Order = h
+		g.members = append(g.members, h)
 	}
 	return g
 }
@@ -162,11 +166,25 @@ func (h *host) begin() {
 	h.self.Incarnation++
 	h.run++
 	h.timers = map[node.TimerKey]uint64{}
-	h.r = New(h.config, h)
 	h.start = true
+	h.r = New(h.seated(), h)
 	h.r.Start(h)
 	h.start = false
 	h.drain()
+}
+
+// seated is the configuration with the set of the disk.
+func (h *host) seated() Config {
+	c := h.config
+	set, moved := seats.OnDisk((*disk)(h), c.Group)
+	if !moved || !slices.Contains(set.Members, string(c.Self)) {
+		return c
+	}
+	c.Set, c.Members = set, nil
+	for _, a := range set.Members {
+		c.Members = append(c.Members, node.Addr(a))
+	}
+	return c
 }
 
 func (h *host) crash(disk bool) {
@@ -175,6 +193,14 @@ func (h *host) crash(disk bool) {
 	if disk {
 		h.records = map[string][]byte{}
 	}
+}
+
+// Rank implements Order.
+func (h *host) Rank(message.JobID) int { return h.r.self }
+
+// Hears implements Order: a member hears all that run.
+func (h *host) Hears(_ node.Instant, a node.Addr) bool {
+	return slices.ContainsFunc(h.g.members, func(o *host) bool { return o.self.Addr == a && o.r != nil && !o.quiet })
 }
 
 // Post implements Poster.
@@ -216,13 +242,22 @@ func (h *host) Emit(e node.Event) {
 
 func (h *host) Answer(node.CommandID, node.Message) { panic("no commands") }
 func (h *host) Halt(reason string)                  { panic("halt: " + reason) }
-func (h *host) Datagram(node.Addr, node.Message)    { panic("not posted") }
-func (h *host) Open(node.Addr) node.StreamID        { panic("no streams") }
-func (h *host) Resolve(node.Addr)                   { panic("no names") }
-func (h *host) Backlog(node.StreamID) (int, int)    { panic("no streams") }
-func (h *host) Send(node.StreamID, node.Message)    { panic("no streams") }
-func (h *host) Close(node.StreamID)                 { panic("no streams") }
-func (h *host) CancelTimer(k node.TimerKey)         { delete(h.timers, k) }
+func (h *host) Restart(string) {
+	run := h.run
+	h.g.after(0, func() {
+		if h.run == run {
+			h.crash(false)
+			h.begin()
+		}
+	})
+}
+func (h *host) Datagram(node.Addr, node.Message) { panic("not posted") }
+func (h *host) Open(node.Addr) node.StreamID     { panic("no streams") }
+func (h *host) Backlog(node.StreamID) (int, int) { panic("no streams") }
+func (h *host) Send(node.StreamID, node.Message) { panic("no streams") }
+func (h *host) Close(node.StreamID)              { panic("no streams") }
+func (h *host) CancelTimer(k node.TimerKey)      { delete(h.timers, k) }
+func (h *host) Resolve(node.Addr)                { panic("no names") }
 func (h *host) SetTimer(k node.TimerKey, d time.Duration) {
 	if d < 0 {
 		panic(fmt.Sprintf("%v set to %v", k, d))

@@ -58,6 +58,7 @@ const (
 	joined                    // the mark and all registers of the join are on disk
 	erased                    // the first count keys are deleted
 	raised                    // the mark has a higher level
+	moved                     // the mark has another set
 )
 
 // writes goes to the disk: one Put at a time, with all changes that gathered while the earlier
@@ -187,7 +188,16 @@ func (r *store) recordOf(ch *change) node.Record {
 
 // encodeMark encodes the record that makes a disk a member's.
 func (r *seat) encodeMark() []byte {
-	return record.Append(nil, level.Guarded(record.Member{
-		Standing: uint8(r.target), Epoch: r.epoch, Generations: r.gens, Members: r.names, Floor: r.floor.own, Level: r.level.Target(), Unknown: r.unknown,
-	}))
+	m := record.Member{
+		Standing: uint8(r.target), Epoch: r.epoch, Generations: r.gens, Members: r.names, Floor: r.floor.own,
+		Level: r.level.Target(), Unknown: r.unknown,
+	}
+	s := r.c.Set
+	if r.moving != nil {
+		s = *r.moving
+	}
+	if s.Version > 0 {
+		m.Members, m.Version, m.Ordinals, m.Retired = s.Members, s.Version, s.Ordinals, s.Retired
+	}
+	return record.Append(nil, level.Guarded(m))
 }

@@ -171,6 +171,7 @@ func (m *attempts) renew(env node.Env, w *roster.Worker) {
 		return
 	}
 	ack := &message.HeartbeatAck{Sequence: w.Sequence, Shards: make([]message.ShardRef, 0, len(w.Running)), Every: m.figures.every(env)}
+	ack.Set, ack.SetVersion = m.group.Leases.Set().Told()
 	for _, ref := range w.Running {
 		s := m.shardOf(env, ref.Shard)
 		if s == nil || s.Fence != ref.Fence || s.Worker != w.Peer.ID || !s.Live() || !s.Written || !s.Workflow.Subjob.Fresh(env.Now()) {

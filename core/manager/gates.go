@@ -77,6 +77,9 @@ func (m *gateSide) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hea
 	if sent == nil || ack.Sequence == 0 || l.Sequence-ack.Sequence >= beatsKept {
 		return
 	}
+	if m.follow(env, l, ack); !l.Stands {
+		return // it has lost its seat
+	}
 	at := sent.sent[ack.Sequence%beatsKept]
 	sent.word.Hear(env.Now(), ack.Every)
 	sent.add(env.Now().Sub(at))
@@ -94,6 +97,21 @@ func (m *gateSide) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hea
 		}
 	}
 	m.resumed(env, resumed)
+}
+
+// follow connects to the gates of a later set, once a majority of those that this manager knows tells it.
+func (m *gateSide) follow(env node.Env, l *uplink.Link, ack *message.HeartbeatAck) {
+	told := m.gates.Tells(l, m.names, ack.Set, ack.SetVersion)
+	if !told || ack.SetVersion <= m.set || len(ack.Set) != len(m.names) && len(m.names) > 0 {
+		return
+	}
+	env.Emit(event.Reached{What: "manager/follows-set"})
+	m.set, m.names = ack.SetVersion, slices.Sorted(slices.Values(ack.Set))
+	to := slices.Clone(m.config.Seeds)
+	for _, a := range ack.Set {
+		to = append(to, node.Addr(a))
+	}
+	m.gates.Retarget(env, to)
 }
 
 // resumed continues subjobs that a gate named again, or for the first time. It renews their

@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
 	"hyperscale/core/manager/subjob"
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/quorum"
 	"hyperscale/core/swim"
@@ -42,7 +43,7 @@ func (m *Machine) onStart(env node.Env) {
 	m.found = discovery.New(found)
 	up.Group, up.Role, up.Remedy = linksFellows, node.RoleManager, "--managers"
 	up.Beats, up.Beat = true, m.config.Heartbeat
-	group := m.quorumConfig(self, members, up)
+	group := m.quorumConfig(self, members, up).Seated(env)
 	if err := group.Validate(); err != nil {
 		env.Halt(err.Error())
 		return
@@ -147,7 +148,39 @@ func (m *Machine) onReady(env node.Env, r quorum.Ready) {
 		m.sweepStrays(env)
 	case r.Member != nil:
 		m.onMember(env, r.Member)
+	case r.Seat != nil:
+		m.onSeat(env, r.Seat)
 	}
+}
+
+// seatAsk is the gate that waits for the end of the last change of seats.
+type seatAsk struct {
+	tag     uint64
+	stream  node.StreamID
+	request message.RequestID
+}
+
+// onSeatOrder gives a seat of this manager's set away. It names no set if neither address is in it.
+func (m *gateSide) onSeatOrder(env node.Env, in *node.Input, o *message.SeatOrder) {
+	set := m.group.Leases.Set().Members
+	if !slices.Contains(set, o.Old) && !slices.Contains(set, o.New) {
+		env.Send(in.Stream, &message.SeatReplaced{Request: o.Request, Group: m.config.Datacenter})
+		return
+	}
+	m.orders++
+	m.seat = seatAsk{tag: m.orders, stream: in.Stream, request: o.Request}
+	m.group.Replace(env, node.Addr(o.Old), node.Addr(o.New), m.orders)
+}
+
+func (m *Machine) onSeat(env node.Env, s *quorum.Seat) {
+	if s.Tag != m.seat.tag {
+		return
+	}
+	told := &message.SeatReplaced{Request: m.seat.request, Group: m.config.Datacenter, Version: s.Set.Version, Set: s.Set.Members}
+	if s.Err != nil {
+		told.Why = s.Err.Error()
+	}
+	env.Send(m.seat.stream, told)
 }
 
 func (m *Machine) onLease(env node.Env, o *lease.Outcome) {

@@ -94,8 +94,11 @@ type workerSide struct{ workflows }
 type gateSide struct {
 	workerSide
 	sent     map[node.StreamID]*beats // heartbeats to each gate
-	names    []string                 // of the configured gates, sorted
-	turn     int                      // in order: the first subjob of the next push
+	names    []string                 // of the gates' set, sorted
+	set      uint64                   // version of that set
+	seat     seatAsk
+	orders   uint64 // to give a seat away
+	turn     int    // in order: the first subjob of the next push
 	operator operator
 	watch    watch // for alerts
 	vigil    vigil.Vigil

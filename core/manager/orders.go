@@ -166,6 +166,8 @@ func (m *gateSide) onGateMessage(env node.Env, l *uplink.Link, in *node.Input) {
 		m.onSubjobAbort(env, l, msg)
 	case *message.SubjobResultAck:
 		m.onSubjobResultAck(env, l, msg)
+	case *message.SeatOrder:
+		m.onSeatOrder(env, in, msg)
 	default:
 		ignored(env, in, "a manager has no use for it from a gate")
 	}

@@ -227,3 +227,30 @@ func TestRefusedAtTheStart(t *testing.T) {
 		}
 	})
 }
+
+// A manager connects to the gates of a later set once a majority of its own tells the very same one.
+func TestAManagerFollowsAMajority(t *testing.T) {
+	d := newDesk(t, func(c *Config) { c.Gates = []node.Addr{"g1:1", "g2:1", "g3:1"} })
+	other := d.OpeningTo("g2:1")[0]
+	d.Opened(other, node.Peer{ID: "g2", Incarnation: 1, Role: node.RoleGate, Addr: "g2:1"})
+	links := func() (all []string) {
+		for _, l := range d.m.gates.All() {
+			all = append(all, string(l.Addr))
+		}
+		return slices.Sorted(slices.Values(all))
+	}
+	tell := func(to node.StreamID, version uint64, set ...string) {
+		d.Receive(to, &message.HeartbeatAck{Sequence: 1, Set: set, SetVersion: version})
+	}
+	tell(d.gate, 9, "g1:1", "g8:1", "g9:1")
+	tell(d.gate, 1, "g1:1", "g2:1", "g4:1")
+	tell(other, 2, "g1:1", "g2:1", "g4:1")
+	tell(other, 1, "g1:1", "g2:1", "g5:1")
+	if got := links(); !slices.Equal(got, []string{"g1:1", "g2:1", "g3:1"}) {
+		t.Fatalf("one gate's word connects it to %v", got)
+	}
+	tell(other, 1, "g1:1", "g2:1", "g4:1")
+	if got := links(); !slices.Equal(got, []string{"g1:1", "g2:1", "g4:1"}) || !slices.Equal(d.m.names, got) {
+		t.Fatalf("a majority's word connects it to %v, and it names %v", got, d.m.names)
+	}
+}

@@ -186,6 +186,7 @@ func (h *host) Emit(e node.Event) {
 	}
 }
 
+func (h *host) Restart(reason string) { h.Halt("restart: " + reason) }
 func (h *host) Halt(reason string) {
 	if reason != "" {
 		h.net.t.Errorf("%v halts: %s", h.peer, reason)

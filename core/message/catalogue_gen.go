@@ -103,6 +103,11 @@ const (
 	KindWorkflowEnded    node.Kind = 151
 	KindManagerAlerts    node.Kind = 153
 	KindAlertNote        node.Kind = 154
+	KindSeatReplace      node.Kind = 161
+	KindSeatReplaced     node.Kind = 162
+	KindSeatAsk          node.Kind = 163
+	KindSeatWord         node.Kind = 164
+	KindSeatOrder        node.Kind = 165
 	KindLeaseLevel       node.Kind = 166
 	KindUpgradeQuery     node.Kind = 167
 	KindUpgradeFinalize  node.Kind = 168
@@ -308,6 +313,16 @@ func New(k node.Kind) Body {
 		return &ManagerAlerts{}
 	case KindAlertNote:
 		return &AlertNote{}
+	case KindSeatReplace:
+		return &SeatReplace{}
+	case KindSeatReplaced:
+		return &SeatReplaced{}
+	case KindSeatAsk:
+		return &SeatAsk{}
+	case KindSeatWord:
+		return &SeatWord{}
+	case KindSeatOrder:
+		return &SeatOrder{}
 	case KindLeaseLevel:
 		return &LeaseLevel{}
 	case KindUpgradeQuery:
@@ -424,6 +439,11 @@ func Kinds() []node.Kind {
 		KindWorkflowEnded,
 		KindManagerAlerts,
 		KindAlertNote,
+		KindSeatReplace,
+		KindSeatReplaced,
+		KindSeatAsk,
+		KindSeatWord,
+		KindSeatOrder,
 		KindLeaseLevel,
 		KindUpgradeQuery,
 		KindUpgradeFinalize,
@@ -630,6 +650,16 @@ func Name(k node.Kind) string {
 		return "ManagerAlerts"
 	case KindAlertNote:
 		return "AlertNote"
+	case KindSeatReplace:
+		return "SeatReplace"
+	case KindSeatReplaced:
+		return "SeatReplaced"
+	case KindSeatAsk:
+		return "SeatAsk"
+	case KindSeatWord:
+		return "SeatWord"
+	case KindSeatOrder:
+		return "SeatOrder"
 	case KindLeaseLevel:
 		return "LeaseLevel"
 	case KindUpgradeQuery:
@@ -843,6 +873,16 @@ func Senders(k node.Kind) node.Roles {
 		return 1 << node.RoleManager
 	case KindAlertNote:
 		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindSeatReplace:
+		return 1 << node.RoleClient
+	case KindSeatReplaced:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindSeatAsk:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindSeatWord:
+		return 1<<node.RoleGate | 1<<node.RoleManager
+	case KindSeatOrder:
+		return 1 << node.RoleGate
 	case KindLeaseLevel:
 		return 1<<node.RoleGate | 1<<node.RoleManager
 	case KindUpgradeQuery:
@@ -978,6 +1018,8 @@ func RequestOf(m node.Message) RequestID {
 		return m.Request
 	case *JobReplay:
 		return m.Request
+	case *SeatReplace:
+		return m.Request
 	case *UpgradeQuery:
 		return m.Request
 	case *UpgradeFinalize:
@@ -991,6 +1033,16 @@ func RequestOf(m node.Message) RequestID {
 // Since returns the minor version that sent a kind first.
 func Since(k node.Kind) uint16 {
 	switch k {
+	case KindSeatReplace:
+		return 1
+	case KindSeatReplaced:
+		return 1
+	case KindSeatAsk:
+		return 1
+	case KindSeatWord:
+		return 1
+	case KindSeatOrder:
+		return 1
 	case KindLeaseLevel:
 		return 1
 	case KindUpgradeQuery:
@@ -4829,7 +4881,7 @@ func (z *HeartbeatAck) Size() int { return z.size() }
 func (z *HeartbeatAck) Digest() uint64 { return z.digest(49) }
 
 func (z *HeartbeatAck) size() int {
-	n := 29
+	n := 45
 	n += sizeUint(uint64(z.Sequence))
 	n += sizeArray(len(z.Shards))
 	for i := range z.Shards {
@@ -4840,6 +4892,11 @@ func (z *HeartbeatAck) size() int {
 		n += z.Subjobs[i].size()
 	}
 	n += sizeInt(int64(z.Every))
+	n += sizeArray(len(z.Set))
+	for i := range z.Set {
+		n += sizeString(len(z.Set[i]))
+	}
+	n += sizeUint(uint64(z.SetVersion))
 	return n
 }
 
@@ -4854,6 +4911,11 @@ func (z *HeartbeatAck) digest(h uint64) uint64 {
 		h = z.Subjobs[i].digest(h)
 	}
 	h = node.Mix(h, uint64(z.Every))
+	h = node.Mix(h, uint64(len(z.Set)))
+	for i := range z.Set {
+		h = node.MixString(h, string(z.Set[i]))
+	}
+	h = node.Mix(h, uint64(z.SetVersion))
 	return h
 }
 
@@ -6940,7 +7002,7 @@ func (z *LeaseHail) Size() int { return z.size() }
 func (z *LeaseHail) Digest() uint64 { return z.digest(97) }
 
 func (z *LeaseHail) size() int {
-	n := 54
+	n := 79
 	n += sizeString(len(z.Group))
 	n += sizeArray(len(z.Members))
 	for i := range z.Members {
@@ -6951,6 +7013,15 @@ func (z *LeaseHail) size() int {
 	n++
 	n += sizeUint(uint64(z.Epoch))
 	n += sizeUint(uint64(z.Nonce))
+	n += sizeUint(uint64(z.Version))
+	n += sizeArray(len(z.Ordinals))
+	for i := range z.Ordinals {
+		n += sizeUint(uint64(z.Ordinals[i]))
+	}
+	n += sizeArray(len(z.Retired))
+	for i := range z.Retired {
+		n += sizeString(len(z.Retired[i]))
+	}
 	return n
 }
 
@@ -6965,6 +7036,15 @@ func (z *LeaseHail) digest(h uint64) uint64 {
 	h = node.Mix(h, bit(z.Answer))
 	h = node.Mix(h, uint64(z.Epoch))
 	h = node.Mix(h, uint64(z.Nonce))
+	h = node.Mix(h, uint64(z.Version))
+	h = node.Mix(h, uint64(len(z.Ordinals)))
+	for i := range z.Ordinals {
+		h = node.Mix(h, uint64(z.Ordinals[i]))
+	}
+	h = node.Mix(h, uint64(len(z.Retired)))
+	for i := range z.Retired {
+		h = node.MixString(h, string(z.Retired[i]))
+	}
 	return h
 }
 
@@ -8372,7 +8452,7 @@ func (z *ClusterStatus) Size() int { return z.size() }
 func (z *ClusterStatus) Digest() uint64 { return z.digest(137) }
 
 func (z *ClusterStatus) size() int {
-	n := 108
+	n := 120
 	n += z.Request.size()
 	n += sizeString(len(z.Gate))
 	n += sizeString(len(z.Standing))
@@ -8399,6 +8479,7 @@ func (z *ClusterStatus) size() int {
 	for i := range z.Warnings {
 		n += sizeString(len(z.Warnings[i]))
 	}
+	n += sizeUint(uint64(z.SetVersion))
 	return n
 }
 
@@ -8429,6 +8510,7 @@ func (z *ClusterStatus) digest(h uint64) uint64 {
 	for i := range z.Warnings {
 		h = node.MixString(h, string(z.Warnings[i]))
 	}
+	h = node.Mix(h, uint64(z.SetVersion))
 	return h
 }
 
@@ -9079,6 +9161,263 @@ func (z *AlertNote) check() error {
 }
 
 // Kind implements node.Message.
+func (z *SeatReplace) Kind() node.Kind { return KindSeatReplace }
+
+// Class returns the class of SeatReplace.
+func (z *SeatReplace) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *SeatReplace) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *SeatReplace) Full() node.Full { return node.Refuse }
+
+// Subject implements node.Message.
+func (z *SeatReplace) Subject() uint64 { return 0 }
+
+// Stub implements node.Stubbed.
+func (z *SeatReplace) Stub() node.Message {
+	return &SeatReplace{
+		Request: z.Request,
+	}
+}
+
+// Size implements node.Message.
+func (z *SeatReplace) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *SeatReplace) Digest() uint64 { return z.digest(161) }
+
+func (z *SeatReplace) size() int {
+	n := 17
+	n += z.Request.size()
+	n += sizeString(len(z.Old))
+	n += sizeString(len(z.New))
+	return n
+}
+
+func (z *SeatReplace) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	h = node.MixString(h, string(z.Old))
+	h = node.MixString(h, string(z.New))
+	return h
+}
+
+func (z *SeatReplace) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	if z.Old == "" {
+		return &MissingError{Path: "old"}
+	}
+	if z.New == "" {
+		return &MissingError{Path: "new"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *SeatReplaced) Kind() node.Kind { return KindSeatReplaced }
+
+// Class returns the class of SeatReplaced.
+func (z *SeatReplaced) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *SeatReplaced) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *SeatReplaced) Full() node.Full { return node.Drop }
+
+// Subject implements node.Message.
+func (z *SeatReplaced) Subject() uint64 { return 0 }
+
+// Size implements node.Message.
+func (z *SeatReplaced) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *SeatReplaced) Digest() uint64 { return z.digest(162) }
+
+func (z *SeatReplaced) size() int {
+	n := 31
+	n += z.Request.size()
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Version))
+	n += sizeArray(len(z.Set))
+	for i := range z.Set {
+		n += sizeString(len(z.Set[i]))
+	}
+	n += sizeString(len(z.Why))
+	return n
+}
+
+func (z *SeatReplaced) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Version))
+	h = node.Mix(h, uint64(len(z.Set)))
+	for i := range z.Set {
+		h = node.MixString(h, string(z.Set[i]))
+	}
+	h = node.MixString(h, string(z.Why))
+	return h
+}
+
+func (z *SeatReplaced) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *SeatAsk) Kind() node.Kind { return KindSeatAsk }
+
+// Class returns the class of SeatAsk.
+func (z *SeatAsk) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *SeatAsk) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *SeatAsk) Full() node.Full { return node.Drop }
+
+// Subject implements node.Message.
+func (z *SeatAsk) Subject() uint64 { return 0 }
+
+// Size implements node.Message.
+func (z *SeatAsk) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *SeatAsk) Digest() uint64 { return z.digest(163) }
+
+func (z *SeatAsk) size() int {
+	n := 25
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Nonce))
+	n += sizeUint(uint64(z.Version))
+	n += sizeString(len(z.Old))
+	return n
+}
+
+func (z *SeatAsk) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Nonce))
+	h = node.Mix(h, uint64(z.Version))
+	h = node.MixString(h, string(z.Old))
+	return h
+}
+
+func (z *SeatAsk) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Nonce == 0 {
+		return &MissingError{Path: "nonce"}
+	}
+	if z.Old == "" {
+		return &MissingError{Path: "old"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *SeatWord) Kind() node.Kind { return KindSeatWord }
+
+// Class returns the class of SeatWord.
+func (z *SeatWord) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *SeatWord) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *SeatWord) Full() node.Full { return node.Drop }
+
+// Subject implements node.Message.
+func (z *SeatWord) Subject() uint64 { return 0 }
+
+// Size implements node.Message.
+func (z *SeatWord) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *SeatWord) Digest() uint64 { return z.digest(164) }
+
+func (z *SeatWord) size() int {
+	n := 23
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Nonce))
+	n += sizeString(len(z.Why))
+	n++
+	return n
+}
+
+func (z *SeatWord) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Nonce))
+	h = node.MixString(h, string(z.Why))
+	h = node.Mix(h, bit(z.Hears))
+	return h
+}
+
+func (z *SeatWord) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Nonce == 0 {
+		return &MissingError{Path: "nonce"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *SeatOrder) Kind() node.Kind { return KindSeatOrder }
+
+// Class returns the class of SeatOrder.
+func (z *SeatOrder) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *SeatOrder) Priority() node.Priority { return node.High }
+
+// Full implements node.Message.
+func (z *SeatOrder) Full() node.Full { return node.Drop }
+
+// Subject implements node.Message.
+func (z *SeatOrder) Subject() uint64 { return 0 }
+
+// Size implements node.Message.
+func (z *SeatOrder) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *SeatOrder) Digest() uint64 { return z.digest(165) }
+
+func (z *SeatOrder) size() int {
+	n := 17
+	n += z.Request.size()
+	n += sizeString(len(z.Old))
+	n += sizeString(len(z.New))
+	return n
+}
+
+func (z *SeatOrder) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	h = node.MixString(h, string(z.Old))
+	h = node.MixString(h, string(z.New))
+	return h
+}
+
+func (z *SeatOrder) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	if z.Old == "" {
+		return &MissingError{Path: "old"}
+	}
+	if z.New == "" {
+		return &MissingError{Path: "new"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
 func (z *LeaseLevel) Kind() node.Kind { return KindLeaseLevel }
 
 // Class returns the class of LeaseLevel.
@@ -9410,6 +9749,10 @@ func Age(m node.Message, minor uint16) {
 		m.age(minor)
 	case *ManagerHeartbeat:
 		m.age(minor)
+	case *HeartbeatAck:
+		m.age(minor)
+	case *LeaseHail:
+		m.age(minor)
 	case *ClusterStatus:
 		m.age(minor)
 	}
@@ -9458,8 +9801,38 @@ func (z *ManagerHeartbeat) age(minor uint16) {
 	}
 }
 
+func (z *HeartbeatAck) age(minor uint16) {
+	if minor < 1 {
+		var old HeartbeatAck
+		z.Set = old.Set
+	}
+	if minor < 1 {
+		var old HeartbeatAck
+		z.SetVersion = old.SetVersion
+	}
+}
+
+func (z *LeaseHail) age(minor uint16) {
+	if minor < 1 {
+		var old LeaseHail
+		z.Version = old.Version
+	}
+	if minor < 1 {
+		var old LeaseHail
+		z.Ordinals = old.Ordinals
+	}
+	if minor < 1 {
+		var old LeaseHail
+		z.Retired = old.Retired
+	}
+}
+
 func (z *ClusterStatus) age(minor uint16) {
 	for i := range z.Members {
 		z.Members[i].age(minor)
+	}
+	if minor < 1 {
+		var old ClusterStatus
+		z.SetVersion = old.SetVersion
 	}
 }

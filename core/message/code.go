@@ -36,6 +36,7 @@ const (
 	CodeNoLetter
 	CodeForbidden
 	CodeVersion
+	CodeSeatKept
 	codeEnd
 )
 
@@ -108,6 +109,8 @@ func (c Code) later() codeEntry {
 		return codeEntry{"the client's certificate does not allow it", false, "use a certificate with the right that is named (--tls-cert), or ask an operator of the cluster"}
 	case CodeVersion:
 		return codeEntry{"another version of the protocol is needed", false, "upgrade the node that is named: `hyperscale upgrade status` lists the versions"}
+	case CodeSeatKept:
+		return codeEntry{"the set stays as it is", false, "stop the node that leaves first, and replace one member at a time while all others are ready: `hyperscale members list` and `hyperscale status --cluster` show them"}
 	}
 	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
 }

@@ -100,6 +100,11 @@ type HeartbeatAck struct {
 	// Every is how long the receiver waits from one report of figures to the next; zero: as long
 	// as it likes. Other messages wait for nothing.
 	Every time.Duration `msg:"every"`
+
+	// Set lists the sender's group, once a seat of it was given to another address: the receiver
+	// connects to these members from then on. SetVersion counts such changes.
+	Set        []string `msg:"set" since:"1"`
+	SetVersion uint64   `msg:"set_version" since:"1"`
 }
 
 // JobDispatch gives a datacenter its subjob. The fence's attempt is 0.

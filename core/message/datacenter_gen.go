@@ -195,9 +195,9 @@ func (z *AlertNote) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *HeartbeatAck) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 4
+	// map header, size 6
 	// string "sequence"
-	o = append(o, 0x84, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
+	o = append(o, 0x86, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
 	o = msgp.AppendUint64(o, z.Sequence)
 	// string "slices"
 	o = append(o, 0xa6, 0x73, 0x6c, 0x69, 0x63, 0x65, 0x73)
@@ -239,6 +239,15 @@ func (z *HeartbeatAck) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "every"
 	o = append(o, 0xa5, 0x65, 0x76, 0x65, 0x72, 0x79)
 	o = msgp.AppendDuration(o, z.Every)
+	// string "set"
+	o = append(o, 0xa3, 0x73, 0x65, 0x74)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Set)))
+	for za0003 := range z.Set {
+		o = msgp.AppendString(o, z.Set[za0003])
+	}
+	// string "set_version"
+	o = append(o, 0xab, 0x73, 0x65, 0x74, 0x5f, 0x76, 0x65, 0x72, 0x73, 0x69, 0x6f, 0x6e)
+	o = msgp.AppendUint64(o, z.SetVersion)
 	return
 }
 
@@ -398,6 +407,45 @@ func (z *HeartbeatAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Every")
 				return
 			}
+		case "set":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Set")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Set")
+				return
+			}
+			if zb0005 > z4ab51f5alimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Set) >= int(zb0005) {
+				z.Set = (z.Set)[:zb0005]
+			} else {
+				z.Set = make([]string, zb0005)
+			}
+			for za0003 := range z.Set {
+				z.Set[za0003], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Set", za0003)
+					return
+				}
+			}
+		case "set_version":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "SetVersion")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.SetVersion, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "SetVersion")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -420,7 +468,11 @@ func (z *HeartbeatAck) Msgsize() (s int) {
 	for za0002 := range z.Subjobs {
 		s += 1 + 4 + z.Subjobs[za0002].Job.Msgsize() + 6 + z.Subjobs[za0002].Fence.Msgsize() + 6 + z.Subjobs[za0002].State.Msgsize()
 	}
-	s += 6 + msgp.DurationSize
+	s += 6 + msgp.DurationSize + 4 + msgp.ArrayHeaderSize
+	for za0003 := range z.Set {
+		s += msgp.StringPrefixSize + len(z.Set[za0003])
+	}
+	s += 12 + msgp.Uint64Size
 	return
 }
 

@@ -154,9 +154,12 @@ type LeaseHail struct {
 	Members    []string `msg:"members"`
 	Standing   uint8    `msg:"standing"` // 0 blank, 1 founding, 2 member, 3 member whose disk is the truth of a new epoch
 	Generation uint64   `msg:"generation"`
-	Answer     bool     `msg:"answer"` // to a hail: the receiver does not answer it again
-	Epoch      uint64   `msg:"epoch"`  // of the cluster: the recovery of a lost majority raises it
-	Nonce      uint64   `msg:"nonce"`  // of the hail, and of its answer: answers to an earlier incarnation do not count
+	Answer     bool     `msg:"answer"`             // to a hail: the receiver does not answer it again
+	Epoch      uint64   `msg:"epoch"`              // of the cluster: the recovery of a lost majority raises it
+	Nonce      uint64   `msg:"nonce"`              // of the hail, and of its answer: answers to an earlier incarnation do not count
+	Version    uint64   `msg:"version" since:"1"`  // how many seats of Members were given to other addresses: Members are in the order of their seats then
+	Ordinals   []uint64 `msg:"ordinals" since:"1"` // of the seats in tokens, then
+	Retired    []string `msg:"retired" since:"1"`  // addresses that had seats before
 }
 
 // LeaseJoinRead requests the highest known generation of the sender's disk, which it has lost.

@@ -1373,9 +1373,9 @@ func (z *LeaseFrame) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *LeaseHail) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 7
+	// map header, size 10
 	// string "group"
-	o = append(o, 0x87, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = append(o, 0x8a, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
 	o = msgp.AppendString(o, z.Group)
 	// string "members"
 	o = append(o, 0xa7, 0x6d, 0x65, 0x6d, 0x62, 0x65, 0x72, 0x73)
@@ -1398,6 +1398,21 @@ func (z *LeaseHail) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "nonce"
 	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
 	o = msgp.AppendUint64(o, z.Nonce)
+	// string "version"
+	o = append(o, 0xa7, 0x76, 0x65, 0x72, 0x73, 0x69, 0x6f, 0x6e)
+	o = msgp.AppendUint64(o, z.Version)
+	// string "ordinals"
+	o = append(o, 0xa8, 0x6f, 0x72, 0x64, 0x69, 0x6e, 0x61, 0x6c, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Ordinals)))
+	for za0002 := range z.Ordinals {
+		o = msgp.AppendUint64(o, z.Ordinals[za0002])
+	}
+	// string "retired"
+	o = append(o, 0xa7, 0x72, 0x65, 0x74, 0x69, 0x72, 0x65, 0x64)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Retired)))
+	for za0003 := range z.Retired {
+		o = msgp.AppendString(o, z.Retired[za0003])
+	}
 	return
 }
 
@@ -1415,7 +1430,7 @@ func (z *LeaseHail) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -1518,6 +1533,73 @@ func (z *LeaseHail) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Nonce")
 				return
 			}
+		case "version":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Version")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.Version, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Version")
+				return
+			}
+		case "ordinals":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Ordinals")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ordinals")
+				return
+			}
+			if zb0003 > z972bd7eflimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Ordinals) >= int(zb0003) {
+				z.Ordinals = (z.Ordinals)[:zb0003]
+			} else {
+				z.Ordinals = make([]uint64, zb0003)
+			}
+			for za0002 := range z.Ordinals {
+				z.Ordinals[za0002], bts, err = msgp.ReadUint64Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Ordinals", za0002)
+					return
+				}
+			}
+		case "retired":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Retired")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			var zb0004 uint32
+			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Retired")
+				return
+			}
+			if zb0004 > z972bd7eflimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Retired) >= int(zb0004) {
+				z.Retired = (z.Retired)[:zb0004]
+			} else {
+				z.Retired = make([]string, zb0004)
+			}
+			for za0003 := range z.Retired {
+				z.Retired[za0003], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Retired", za0003)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1536,7 +1618,10 @@ func (z *LeaseHail) Msgsize() (s int) {
 	for za0001 := range z.Members {
 		s += msgp.StringPrefixSize + len(z.Members[za0001])
 	}
-	s += 9 + msgp.Uint8Size + 11 + msgp.Uint64Size + 7 + msgp.BoolSize + 6 + msgp.Uint64Size + 6 + msgp.Uint64Size
+	s += 9 + msgp.Uint8Size + 11 + msgp.Uint64Size + 7 + msgp.BoolSize + 6 + msgp.Uint64Size + 6 + msgp.Uint64Size + 8 + msgp.Uint64Size + 9 + msgp.ArrayHeaderSize + (len(z.Ordinals) * (msgp.Uint64Size)) + 8 + msgp.ArrayHeaderSize
+	for za0003 := range z.Retired {
+		s += msgp.StringPrefixSize + len(z.Retired[za0003])
+	}
 	return
 }
 

@@ -65,6 +65,8 @@ type ClusterStatus struct {
 	Alarms    uint32       `msg:"alarms"` // of clocks, since this gate started
 	Alarm     string       `msg:"alarm"`  // the newest
 	Warnings  []string     `msg:"warnings"`
+
+	SetVersion uint64 `msg:"set_version" since:"1"` // how many seats of Gates were given to other addresses: Gates are by seat then
 }
 
 // DrainRequest asks a gate to drain a node: it takes no new work and hands over what it owns.
@@ -219,4 +221,55 @@ type UpgradeStatus struct {
 	Request RequestID      `msg:"request"`
 	Gate    string         `msg:"gate"`   // the gate that answers
 	Groups  []GroupVersion `msg:"groups"` // the gates' first, then by datacenter
+}
+
+// SeatReplace gives the seat that one address has in the set of the gates, or of a datacenter's
+// managers, to another address.
+//
+//catalogue:message kind=161 class=control priority=high full=refuse from=client needs=operate since=1 stub=Request
+type SeatReplace struct {
+	Request RequestID `msg:"request"`
+	Old     string    `msg:"old" require:"true"`
+	New     string    `msg:"new" require:"true"`
+}
+
+// SeatOrder passes SeatReplace to a manager of the group that it is about.
+//
+//catalogue:message kind=165 class=control priority=high full=drop from=gate since=1
+type SeatOrder struct {
+	Request RequestID `msg:"request"`
+	Old     string    `msg:"old" require:"true"`
+	New     string    `msg:"new" require:"true"`
+}
+
+// SeatReplaced reports the set that a member's disk has now. A manager also reports why nothing
+// changed, or, with neither, that the address is not of its set.
+//
+//catalogue:message kind=162 class=control priority=high full=drop from=gate,manager since=1
+type SeatReplaced struct {
+	Request RequestID `msg:"request"`
+	Group   string    `msg:"group"`
+	Version uint64    `msg:"version"`
+	Set     []string  `msg:"set"` // by seat
+	Why     string    `msg:"why"` // nothing changed; never to a client, which gets Refused
+}
+
+// SeatAsk asks another member of a group whether the group can bear that a member leaves with its disk.
+//
+//catalogue:message kind=163 class=control priority=high full=drop from=gate,manager since=1
+type SeatAsk struct {
+	Group   string `msg:"group" require:"true"`
+	Nonce   uint64 `msg:"nonce" require:"true"`
+	Version uint64 `msg:"version"` // of the sender's set
+	Old     string `msg:"old" require:"true"`
+}
+
+// SeatWord answers SeatAsk.
+//
+//catalogue:message kind=164 class=control priority=high full=drop from=gate,manager since=1
+type SeatWord struct {
+	Group string `msg:"group" require:"true"`
+	Nonce uint64 `msg:"nonce" require:"true"`
+	Why   string `msg:"why"`   // the sender does not agree; empty: it does
+	Hears bool   `msg:"hears"` // it would agree if the member that leaves were silent
 }

@@ -20,6 +20,9 @@ type Env interface {
 	// Halt ends this node once Step returns. The reason is a text for operators; an empty one
 	// means a stop that was asked for.
 	Halt(reason string)
+	// Restart ends this node once Step returns, and begins its next incarnation on the same disk. A
+	// Halt in the same Step comes first. The reason is a text for operators.
+	Restart(reason string)
 }
 
 // Network carries messages to other nodes.

@@ -2,11 +2,14 @@ package quorum
 
 import (
 	"slices"
+	"strings"
 
 	"hyperscale/core/archive"
 	"hyperscale/core/election"
+	"hyperscale/core/event"
 	"hyperscale/core/health"
 	"hyperscale/core/lease"
+	"hyperscale/core/lease/seats"
 	"hyperscale/core/node"
 	"hyperscale/core/swim"
 	"hyperscale/core/uplink"
@@ -17,7 +20,7 @@ import (
 type Config struct {
 	Group   string
 	Self    node.Addr
-	Members []node.Addr // configured, at least one, Self included
+	Members []node.Addr // configured, at least one, Self included; after Seated those that have the seats
 	// Open lets nodes outside Members take part in the membership, as workers do beside
 	// managers. A closed group ignores them.
 	Open bool
@@ -28,6 +31,31 @@ type Config struct {
 	Links uplink.Config
 	Lease lease.Config
 	Files archive.Config
+}
+
+// Seated returns the configuration with the set that this member's disk has, if seats were given to
+// other addresses since it was configured. A recovery takes the configured set: it may say so by
+// other addresses than the disk. Call it while InputStart is handled.
+func (c Config) Seated(env node.Env) Config {
+	set, moved := seats.OnDisk(env.Store(), c.Group)
+	if !moved || !slices.Contains(set.Members, string(c.Self)) {
+		return c
+	}
+	if c.Lease.Recover && !c.configures(set.Members) {
+		return c
+	}
+	c.Lease.Set = set
+	env.Emit(event.GroupMoved{Group: c.Group, Version: set.Version, Set: strings.Join(set.Members, ","), Configured: c.configures(set.Members)})
+	c.Members = make([]node.Addr, len(set.Members))
+	for i, a := range set.Members {
+		c.Members[i] = node.Addr(a)
+	}
+	return c
+}
+
+// configures says that the configured set has just these addresses.
+func (c *Config) configures(set []string) bool {
+	return slices.EqualFunc(slices.Sorted(slices.Values(set)), slices.Sorted(slices.Values(c.Members)), func(a string, b node.Addr) bool { return a == string(b) })
 }
 
 // Validate reports what is wrong with the registers' configuration.

@@ -33,6 +33,8 @@ type Member struct {
 	multiplier int           // of local health, as the election last heard
 	round      round
 	board      board
+	change     change
+	ears       ears
 }
 
 // New returns a member that has not started. The configuration must be valid.
@@ -44,6 +46,7 @@ func New(c Config) *Member {
 	m.Leases = lease.New(c.leases(m, m.Links), m.Links)
 	m.Files = archive.New(c.files(), m.Links)
 	m.Election = election.New(c.votes(m.Leases), m.Links)
+	m.ears = make(ears, len(c.Members))
 	return m
 }
 
@@ -53,6 +56,9 @@ func (m *Member) Members() []node.Addr { return m.config.Members }
 // Start joins the group, and opens its streams and those of the role to others beside the
 // group. A member reads its disk before it opens a stream.
 func (m *Member) Start(env node.Env, beside ...*uplink.Links) {
+	for _, a := range m.config.Members {
+		m.ears[a] = env.Now()
+	}
 	m.Files.Start(env)
 	m.Leases.Start(env)
 	m.Election.Start(env)
@@ -91,7 +97,13 @@ func (m *Member) receive(env node.Env, in *node.Input) bool {
 	if !fellow && !m.config.Open {
 		return false
 	}
-	if m.Links.Receive(env, in) || fellow && uplink.AnswerBeat(env, in) || m.Leases.Receive(env, in.From, in.Message) || m.hear(in.From, in.Message) {
+	if fellow {
+		m.noteLife(env.Now(), in.From.Addr)
+	}
+	if _, beats := in.Message.(*message.Beat); beats && fellow {
+		m.Leases.TellRetired(env, in.From.Addr) // it may be idle, and send nothing else
+	}
+	if m.Links.Receive(env, in) || fellow && uplink.AnswerBeat(env, in) || m.Leases.Receive(env, in.From, in.Message) || m.hear(in.From, in.Message) || fellow && m.hearSeats(env, in.From, in.Message) {
 		return true
 	}
 	if !m.config.Open && !slices.Contains(m.config.Members, in.From.Addr) {
@@ -138,6 +150,7 @@ func (m *Member) stored(env node.Env, in *node.Input) bool {
 // health reports this node's loop lag to the membership when it changes.
 func (m *Member) health(env node.Env, k node.TimerKey) {
 	m.monitor.Fire(env, k)
+	m.tickSeats(env)
 	if lag := m.monitor.Lag(); lag != m.lag {
 		m.lag = lag
 		m.Swim.SetLag(lag)

@@ -1,7 +1,9 @@
 package quorum
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -210,17 +212,208 @@ func TestTheClockOfARemovedMemberIsForgotten(t *testing.T) {
 		h.command(env, func(env node.Env) {
 			for n := range 2 {
 				sample := swim.Sample{Sent: node.Instant(time.Hour), Received: node.Instant(time.Hour), Uptime: time.Duration(n) * time.Hour}
-				r, _ := h.member.change(env, &swim.Change{Kind: swim.ChangeSample, Member: swim.Member{ID: "m2"}, Sample: sample})
+				r, _ := h.member.compares(env, &swim.Change{Kind: swim.ChangeSample, Member: swim.Member{ID: "m2"}, Sample: sample})
 				if r.Drift != nil {
 					drifts = append(drifts, *r.Drift)
 				}
 				if removed {
-					h.member.change(env, &swim.Change{Kind: swim.ChangeMember, Member: swim.Member{ID: "m2"}, To: swim.Removed})
+					h.member.compares(env, &swim.Change{Kind: swim.ChangeMember, Member: swim.Member{ID: "m2"}, To: swim.Removed})
 				}
 			}
 		})
 		if found := len(drifts) > 0; found == removed {
 			t.Errorf("removed = %v: it finds %+v", removed, drifts)
 		}
+	}
+}
+
+// A member changes nothing while it is no member, and a change that was asked for twice has ended.
+func TestAChangeThatCannotBegin(t *testing.T) {
+	h, env := world(t, true, self, "m2:1", "m3:1")
+	h.command(env, func(env node.Env) { h.member.Replace(env, "m3:1", "m4:1", 7) })
+	env.Advance(3 * time.Second)
+	h.command(env, func(env node.Env) { h.member.Replace(env, "m3:1", "m4:1", 8) })
+	h.command(env, func(env node.Env) { h.member.Replace(env, "m8:1", "m2:1", 10) })
+	ends := map[uint64]string{}
+	for _, r := range h.ready {
+		if r.Seat != nil {
+			ends[r.Seat.Tag] = fmt.Sprint(r.Seat.Err)
+		}
+	}
+	//lint:orderfree each change stands alone
+	for tag, want := range map[uint64]string{7: "it is no member yet", 8: "it is no member yet", 10: "<nil>"} {
+		if !strings.Contains(ends[tag], want) {
+			t.Errorf("change %d ends with %q, want %q", tag, ends[tag], want)
+		}
+	}
+}
+
+// A member agrees once it has heard nothing of the one that leaves for three beats, whatever it heard, and not before.
+func TestAMemberThatIsHeard(t *testing.T) {
+	h, env := world(t, true, self, "m2:1", "m3:1")
+	for i, m := range []node.Message{nil, &message.LeaderBeat{Group: "dc1", Term: 1, Counter: 1}, &message.LeaseHail{Group: "dc1", Members: []string{"m1:1"}}} {
+		if m != nil {
+			env.ReceiveDatagram(node.Peer{ID: "m3", Incarnation: 1, Role: node.RoleManager, Addr: "m3:1"}, m)
+		}
+		if env.Advance(2900 * time.Millisecond); !h.member.Hears(env.Now(), "m3:1") {
+			t.Errorf("%d: after 2.9s m3 counts as silent", i)
+		}
+		if env.Advance(200 * time.Millisecond); h.member.Hears(env.Now(), "m3:1") {
+			t.Errorf("%d: after 3.1s m3 counts as heard", i)
+		}
+	}
+}
+
+// Members that are ready for a change say that they hear the one that leaves: an operator may stop it then. The change
+// goes on only once none hears it.
+func TestAMemberThatLivesKeepsItsSeat(t *testing.T) {
+	h, env := world(t, true, self, "m2:1", "m3:1")
+	found(env, true)
+	m2, m3 := node.Peer{ID: "m2", Incarnation: 1, Role: node.RoleManager, Addr: "m2:1"}, node.Peer{ID: "m3", Incarnation: 1, Role: node.RoleManager, Addr: "m3:1"}
+	end := func(tag uint64, w *message.SeatWord, hear bool) string {
+		h.ready = nil
+		if hear {
+			env.ReceiveDatagram(m3, &message.LeaderBeatAck{Group: "dc1", Term: 1, Counter: 1})
+		}
+		h.command(env, func(env node.Env) { h.member.Replace(env, "m3:1", "m4:1", tag) })
+		w.Group, w.Nonce = "dc1", h.member.change.nonce
+		env.ReceiveDatagram(m2, w)
+		for _, r := range h.ready {
+			if r.Seat != nil {
+				return fmt.Sprint(r.Seat.Err)
+			}
+		}
+		return "none"
+	}
+	for i, c := range []struct {
+		word message.SeatWord
+		hear bool
+		want string
+	}{
+		{message.SeatWord{Why: "it lacks a file"}, true, "m2 does not agree: it lacks a file"},
+		{message.SeatWord{Why: "it hears m3", Hears: true}, false, "m2 does not agree: it hears m3"},
+		{message.SeatWord{Why: "it hears m3", Hears: true}, true, "m2 does not agree: it hears m3"},
+		{message.SeatWord{}, true, "it hears m3:1: stop that node, and ask again after 3s"},
+	} {
+		env.Advance(4 * time.Second)
+		if got := end(uint64(i), &c.word, c.hear); got != c.want {
+			t.Errorf("%d: the change ends with %q, want %q", i, got, c.want)
+		}
+	}
+	if why, hears := h.member.bears(env.Now(), 0, "m3:1"); !hears {
+		t.Errorf("m1 hears m3, and tells others %q", why)
+	}
+	if why, _ := h.member.bears(env.Now(), 0, self); why == "" {
+		t.Error("m1 agrees that it leaves itself")
+	}
+	h.ready = nil
+	h.command(env, func(env node.Env) { h.member.Replace(env, self, "m4:1", 8) })
+	for _, p := range []node.Peer{m2, m3} {
+		env.ReceiveDatagram(p, &message.SeatWord{Group: "dc1", Nonce: h.member.change.nonce, Why: "it hears m1", Hears: true})
+	}
+	if len(h.ready) != 1 || !strings.Contains(fmt.Sprint(h.ready[0].Seat.Err), "it hears m1") {
+		t.Errorf("m1 was asked to leave, and says %+v", h.ready)
+	}
+	env.Advance(4 * time.Second)
+	if got := end(9, &message.SeatWord{}, false); got != "<nil>" {
+		t.Errorf("nothing is heard of m3, and the change ends with %q", got)
+	}
+}
+
+// A member agrees to one change at a time, until that one must be over.
+func TestOneChangeAtATime(t *testing.T) {
+	var c change
+	now := node.Instant(time.Hour)
+	if why := c.promise(now, "m2:1"); why != "" {
+		t.Error(why)
+	}
+	if why := c.promise(now.Add(time.Second), "m2:1"); why != "" {
+		t.Errorf("m2 asks again: %s", why)
+	}
+	if why := c.promise(now.Add(pledgeMax), "m3:1"); !strings.Contains(why, "a change of m2:1") {
+		t.Errorf("m3 gets %q while m2 may change the set", why)
+	}
+	if why := c.promise(now.Add(pledgeMax+time.Second), "m3:1"); why != "" {
+		t.Errorf("m2 has given up by now: %s", why)
+	}
+	c.nonce, c.old = 1, "m4:1"
+	if why := c.promise(now.Add(time.Hour), "m2:1"); !strings.Contains(why, "about to replace m4:1") {
+		t.Errorf("m2 gets %q while this member replaces m4", why)
+	}
+}
+
+// A member asks all others but the one that leaves, and writes nothing before each has agreed.
+func TestAllOthersMustAgree(t *testing.T) {
+	h, env := world(t, true, self, "m2:1", "m3:1")
+	m2 := node.Peer{ID: "m2", Incarnation: 1, Role: node.RoleManager, Addr: "m2:1"}
+	c := &h.member.change
+	ask := func(env node.Env) { h.member.ask(env, "m3:1", "m4:1", 7) }
+	for _, why := range []string{"", "it lacks a disk"} {
+		h.ready = nil
+		h.command(env, ask)
+		env.ReceiveDatagram(m2, &message.SeatWord{Group: "dc1", Nonce: c.nonce + 1})
+		if !slices.Equal(c.waits, []node.Addr{"m2:1"}) {
+			t.Fatalf("it waits for %v after a word on another change", c.waits)
+		}
+		if why == "" {
+			env.Advance(replaceMax + time.Second)
+			why = "[m2:1] did not answer"
+		} else {
+			env.ReceiveDatagram(m2, &message.SeatWord{Group: "dc1", Nonce: c.nonce, Why: why})
+		}
+		if len(h.ready) == 0 || h.ready[len(h.ready)-1].Seat == nil || !strings.Contains(h.ready[len(h.ready)-1].Seat.Err.Error(), why) || c.nonce != 0 {
+			t.Errorf("the change ends with %+v, want %q", h.ready, why)
+		}
+	}
+}
+
+// A member that lacks a file which its records name does not agree to the loss of another disk.
+func TestAMemberThatLacksAFile(t *testing.T) {
+	h, env := world(t, true, self, "m2:1", "m3:1")
+	h.command(env, func(env node.Env) { h.member.Files.Mend(env, map[message.FileDigest]bool{{1}: true}) })
+	if why := h.member.lacks(0); !strings.Contains(why, "fetches 1 files") {
+		t.Errorf("a member lacks a file, and says %q", why)
+	}
+}
+
+// found founds a group of three with two members that are not there. With votes, they also tell what this one has voted.
+func found(env *nodetest.Env, votes bool) {
+	names, nonce := []string{"m1:1", "m2:1", "m3:1"}, uint64(0)
+	others := []node.Peer{{ID: "m2", Incarnation: 1, Role: node.RoleManager, Addr: "m2:1"}, {ID: "m3", Incarnation: 1, Role: node.RoleManager, Addr: "m3:1"}}
+	env.WatchDatagram = func(_ node.Addr, m node.Message) {
+		if hail, ok := m.(*message.LeaseHail); ok && !hail.Answer {
+			nonce = hail.Nonce
+		}
+	}
+	for _, standing := range []uint8{0, 1, 1, 2} {
+		env.Advance(3 * time.Second)
+		for _, p := range others {
+			env.ReceiveDatagram(p, &message.LeaseHail{Group: "dc1", Members: names, Standing: standing, Answer: true, Nonce: nonce})
+		}
+	}
+	env.Advance(time.Second)
+	if !votes {
+		return
+	}
+	env.WatchDatagram = func(to node.Addr, m node.Message) {
+		if join, ok := m.(*message.VoterJoin); ok {
+			nonce = join.Nonce
+		}
+	}
+	env.Advance(3 * time.Second)
+	for _, p := range others {
+		env.ReceiveDatagram(p, &message.VoterJoined{Group: "dc1", Nonce: nonce, Blank: true})
+	}
+	env.Advance(time.Second)
+}
+
+// A member whose registers have joined and that does not remember its votes yet does not agree that another voter leaves.
+func TestAMemberThatForgotItsVotes(t *testing.T) {
+	h, env := world(t, true, self, "m2:1", "m3:1")
+	if found(env, false); !h.member.Leases.Speaks() || h.member.Election.Votes() {
+		t.Fatalf("it speaks: %v, and votes: %v", h.member.Leases.Speaks(), h.member.Election.Votes())
+	}
+	if why := h.member.lacks(0); !strings.Contains(why, "does not vote") {
+		t.Errorf("a member that does not vote says %q", why)
 	}
 }

@@ -16,6 +16,7 @@ type Ready struct {
 	Vote   *election.Outcome
 	Member *swim.Change // a member changed
 	Drift  *Drift
+	Seat   *Seat
 }
 
 // Drift reports a member's clock that drifts against this node's faster than both together may.
@@ -43,6 +44,7 @@ const (
 	stageFiles
 	stageVotes
 	stageChanges
+	stageSeats
 	stageEnd
 )
 
@@ -72,8 +74,14 @@ func (m *Member) next(env node.Env) (Ready, bool) {
 		if len(r.leases) == 0 {
 			r.leases = m.Leases.Take()
 		}
-		if o, ok := pop(&r.leases); ok {
-			return Ready{Lease: o}, true
+		for o, ok := pop(&r.leases); ok; o, ok = pop(&r.leases) {
+			if o.Kind != lease.Moved {
+				return Ready{Lease: o}, true
+			}
+			if c := &m.change; c.writes {
+				c.end(Seat{Tag: c.tag, Set: o.Set})
+				c.nonce, c.writes = 0, false
+			}
 		}
 	case stageFiles:
 		if r.files == nil {
@@ -94,16 +102,20 @@ func (m *Member) next(env node.Env) (Ready, bool) {
 			r.changes = m.Swim.Take()
 		}
 		for c, ok := pop(&r.changes); ok; c, ok = pop(&r.changes) {
-			if o, matters := m.change(env, c); matters {
+			if o, matters := m.compares(env, c); matters {
 				return o, true
 			}
+		}
+	case stageSeats:
+		if s, ok := pop(&m.change.ended); ok {
+			return Ready{Seat: s}, true
 		}
 	}
 	return Ready{}, false
 }
 
-// change compares clocks, and passes on changes of members.
-func (m *Member) change(env node.Env, c *swim.Change) (Ready, bool) {
+// compares compares clocks, and passes on changes of members.
+func (m *Member) compares(env node.Env, c *swim.Change) (Ready, bool) {
 	switch c.Kind {
 	case swim.ChangeMember:
 		if c.To == swim.Removed {

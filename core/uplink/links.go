@@ -1,6 +1,9 @@
 package uplink
 
 import (
+	"slices"
+	"time"
+
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -16,6 +19,9 @@ type Link struct {
 	Stands     bool
 	Registered bool   // the peer has answered a heartbeat on this stream
 	Sequence   uint64 // of the heartbeats sent on this stream
+
+	set     []string // of its group, as it told last
+	version uint64   // of that set
 
 	candidate candidate
 	index     uint64
@@ -39,6 +45,9 @@ func (l *Links) Minor(a node.Addr) (minor uint16, heard bool) {
 	return k.Peer.Minor, true
 }
 
+// Patience is for how long a peer that sends beats may be silent before it counts as unreachable.
+func (l *Links) Patience() time.Duration { return missedMax * l.config.Beat }
+
 // Links are the streams to one list of peers.
 type Links struct {
 	config Config
@@ -57,6 +66,49 @@ func New(c Config, to []node.Addr) *Links {
 		}
 	}
 	return l
+}
+
+// Retarget closes the links to addresses that are not in the list, and opens one to each that is new.
+func (l *Links) Retarget(env node.Env, to []node.Addr) {
+	l.links = slices.DeleteFunc(l.links, func(k *Link) bool {
+		gone := !slices.Contains(to, k.Addr)
+		if gone {
+			if k.Stream != 0 {
+				env.Close(k.Stream)
+			}
+			l.drop(env, k, "its seat has another address")
+			env.CancelTimer(l.key(node.UplinkReconnect, k.index))
+		}
+		return gone
+	})
+	for _, a := range to {
+		if l.To(a) == nil && a != env.Self().Addr {
+			l.open(env, l.add(&Link{Addr: a}))
+		}
+	}
+}
+
+// setMax bounds the set that a peer tells.
+const setMax = 64
+
+// Tells notes the set of its group that a peer tells, and reports whether a majority of some addresses tells the
+// very same one: one peer's word moves no node. Without addresses all peers count.
+func (l *Links) Tells(k *Link, of []string, set []string, version uint64) bool {
+	k.set, k.version = nil, 0
+	if len(set) == 0 || len(set) > setMax {
+		return false
+	}
+	k.set, k.version = set, version
+	same, all := 0, len(of)
+	if all == 0 {
+		all = len(l.links)
+	}
+	for _, o := range l.links {
+		if o.version == version && slices.Equal(o.set, set) && (len(of) == 0 || slices.Contains(of, string(o.Addr))) {
+			same++
+		}
+	}
+	return 2*same > all
 }
 
 // Start opens all links. Call it when the node starts.

@@ -109,6 +109,7 @@ type damagedEnv struct {
 	d *damaged
 }
 
+func (e *damagedEnv) Restart(reason string) { e.Halt("restart: " + reason) }
 func (e *damagedEnv) Halt(reason string) {
 	*e.d.halted = reason
 	e.Env.Halt(reason)

@@ -52,6 +52,9 @@ func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hear
 	if !m.managers.links.Acked(env, l, ack.Sequence) {
 		return // of no heartbeat on this stream
 	}
+	if m.managers.follow(env, l, ack); !l.Stands {
+		return // it has lost its seat
+	}
 	m.managers.hear(env, l, ack.Every)
 	if at, ok := m.managers.rhythms[l].answer(ack.Sequence); ok {
 		m.renew(env, l, at, ack.Shards)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hyperscale/core/discovery"
+	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/pressure"
@@ -18,6 +19,28 @@ type managers struct {
 	rhythms map[*uplink.Link]*rhythm // of the open streams
 	timeout time.Duration            // how long an answered heartbeat renews
 	held    *message.WorkerHeld      // what goes before each heartbeat; nil: nothing
+	set     uint64                   // version of the managers' set
+}
+
+// follow connects to the managers of a later set, once a majority of those that this worker knows tells it.
+func (m *managers) follow(env node.Env, l *uplink.Link, ack *message.HeartbeatAck) {
+	if !m.links.Tells(l, nil, ack.Set, ack.SetVersion) || ack.SetVersion <= m.set {
+		return
+	}
+	env.Emit(event.Reached{What: "worker/follows-set"})
+	m.set = ack.SetVersion
+	to := make([]node.Addr, len(ack.Set))
+	for i, a := range ack.Set {
+		to[i] = node.Addr(a)
+	}
+	m.links.Retarget(env, to)
+	all := m.links.All()
+	//lint:orderfree each entry goes or stays by itself
+	for l := range m.rhythms {
+		if !slices.Contains(all, l) {
+			delete(m.rhythms, l)
+		}
+	}
 }
 
 // rhythm records when this worker sent the heartbeats of one stream. A renewal counts from that

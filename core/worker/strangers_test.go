@@ -63,3 +63,28 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 		}
 	})
 }
+
+// A worker connects to the managers of a later set once a majority of its own tells the very same one.
+func TestAWorkerFollowsAMajority(t *testing.T) {
+	d := newDesk(t, func(c *Config) { c.Managers = append(c.Managers, "m3:1") })
+	links := func() (all []string) {
+		for _, l := range d.m.managers.links.All() {
+			all = append(all, string(l.Addr))
+		}
+		return slices.Sorted(slices.Values(all))
+	}
+	tell := func(i int, version uint64, set ...string) {
+		d.Receive(d.to[i], &message.HeartbeatAck{Sequence: 1, Set: set, SetVersion: version})
+	}
+	tell(0, 9, "m1:1", "m8:1", "m9:1")
+	tell(0, 1, "m1:1", "m2:1", "m4:1")
+	tell(1, 2, "m1:1", "m2:1", "m4:1")
+	tell(1, 1, "m1:1", "m2:1", "m5:1")
+	if got := links(); !slices.Equal(got, []string{"m1:1", "m2:1", "m3:1"}) {
+		t.Fatalf("one manager's word connects it to %v", got)
+	}
+	tell(1, 1, "m1:1", "m2:1", "m4:1")
+	if got := links(); !slices.Equal(got, []string{"m1:1", "m2:1", "m4:1"}) {
+		t.Fatalf("a majority's word connects it to %v", got)
+	}
+}

@@ -38,9 +38,13 @@ func (n *Node) live() {
 	if lost := n.lost.Load(); lost != nil {
 		n.err = errors.Join(*lost, n.err)
 	}
-	if n.err != nil {
+	var again *loop.RestartError
+	switch {
+	case errors.As(n.err, &again):
+		n.logger.Info("node starts again", "reason", again.Reason)
+	case n.err != nil:
 		n.logger.Error("node ended", "error", n.err.Error())
-	} else {
+	default:
 		n.logger.Info("node ended")
 	}
 }
@@ -95,6 +99,14 @@ func (n *Node) Self() node.Peer { return n.self }
 
 // Addr is where others call it: empty for a client.
 func (n *Node) Addr() node.Addr { return n.self.Addr }
+
+// Listens is where its sockets listen: empty for a client.
+func (n *Node) Listens() string {
+	if n.self.Addr == "" {
+		return ""
+	}
+	return n.doors.sockets.Addr()
+}
 
 // AdminAddr is where the admin listener is: empty if there is none.
 func (n *Node) AdminAddr() string {

@@ -124,7 +124,7 @@ func levelOf(e node.Event) slog.Level {
 	case event.GroupAlarm:
 		return slog.LevelError
 	case event.NameFailed, event.GatesRecalled, event.PeerLost, event.PeerRefused, event.ShardLost, event.BudgetSpent, event.ExecutorGone, event.ExecutorWatched, event.MemoryLevel, event.StoreFailed, event.Shed, event.FenceRefused,
-		event.GroupRefused, event.ClockSuspect, event.Implausible:
+		event.GroupRefused, event.GroupMoved, event.ClockSuspect, event.Implausible:
 		return slog.LevelWarn
 	case event.ManagerJudged:
 		if e.To != "route" {

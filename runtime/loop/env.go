@@ -73,6 +73,11 @@ func (e env) Halt(reason string) {
 	e.l.reason = reason
 }
 
+func (e env) Restart(reason string) {
+	e.l.halted = true
+	e.l.again = reason
+}
+
 // noExecutor stands in where a node has no cores to run anything on.
 type noExecutor struct{ l *Loop }
 

@@ -52,7 +52,8 @@ type Loop struct {
 	alarm  *clock.Timer
 	rands  [node.Purposes]*node.Rand
 	halted bool
-	reason string
+	reason string // of a halt
+	again  string // of a restart
 	trail  trail
 	input  node.Input
 }
@@ -61,6 +62,11 @@ type Loop struct {
 type HaltError struct{ Reason string }
 
 func (e *HaltError) Error() string { return e.Reason }
+
+// RestartError is what Run returns when the machine asked for its next incarnation.
+type RestartError struct{ Reason string }
+
+func (e *RestartError) Error() string { return "it must start again: " + e.Reason }
 
 // stepSlow is how long a step may take before it is logged: a tenth of the
 // heartbeat that peers wait for.
@@ -86,7 +92,8 @@ func New(c Config) *Loop {
 }
 
 // Run steps the machine until it halts. It returns nil if it halted without a
-// reason, a *HaltError with one, ErrKilled after Kill, a *PanicError after a bug.
+// reason, a *HaltError with one, a *RestartError if it must start again, ErrKilled after Kill, a
+// *PanicError after a bug.
 func (l *Loop) Run(w World) (err error) {
 	if w.Exec == nil {
 		w.Exec = noExecutor{l}
@@ -122,6 +129,9 @@ func (l *Loop) Run(w World) (err error) {
 	}
 	if l.reason != "" {
 		return &HaltError{Reason: l.reason}
+	}
+	if l.again != "" {
+		return &RestartError{Reason: l.again}
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ type registers struct {
 	joins      *prometheus.CounterVec
 	alarms     prometheus.Counter
 	sets       prometheus.Counter
+	version    prometheus.Gauge
 	clocks     *prometheus.CounterVec
 }
 
@@ -72,6 +73,7 @@ func newGroup() group {
 		joins:      vector("hyperscale_lease_joins_total", "How this node became a member: founded, restarted, rejoined, recovered.", "how"),
 		alarms:     counter("hyperscale_lease_alarms_total", "Alarms of the group that wait for an operator: see the log."),
 		sets:       counter("hyperscale_lease_set_mismatches_total", "Nodes refused because their configured set differs from this one's."),
+		version:    gauge("hyperscale_group_set_version", "How many seats of this node's group were given to other addresses."),
 		clocks:     vector("hyperscale_node_clock_alarms_total", "Clocks of peers that drift faster than the bound, or have jumped.", "kind"),
 	}, membership: membership{
 		changes: vector("hyperscale_swim_changes_total", "Members of the group that this node moved into a state.", "state"),
@@ -124,6 +126,8 @@ func (g *group) observe(ev node.Event) {
 		}
 	case event.GroupRefused:
 		g.sets.Inc()
+	case event.GroupMoved:
+		g.version.Set(float64(ev.Version))
 	case event.ClockSuspect:
 		kind := "drift"
 		if ev.Jump {

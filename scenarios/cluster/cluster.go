@@ -27,9 +27,9 @@ type Cluster struct {
 	Models   []*sim.Plain     // of each datacenter; nil: model in all
 	Recovers map[node.ID]bool // nodes that start with the order to recover their groups
 	Late     late             // orders that arrive again; idle without Topology.Past
-	Arrives  arrival          // when messages arrive at managers and workers; nil: at once
-	Meets    arrival          // likewise at gates
+	arrivals
 
+	Heirs                             map[node.Addr]node.Addr // of the seats that were given away, by the address before
 	Gates, Managers, Workers, Clients []node.ID
 
 	Orders   []*Order
@@ -40,6 +40,12 @@ type Cluster struct {
 	Served   bool                             // no gate rejects a submission for good
 	Forgets  bool                             // gates may forget results that clients wait for
 	Shown    func(*Order, *message.JobStatus) // judges each status that a client receives; may be nil
+}
+
+// arrivals delay messages.
+type arrivals struct {
+	Arrives arrival // when messages arrive at managers and workers; nil: at once
+	Meets   arrival // likewise at gates
 }
 
 // Impostor begins the names of nodes that send what their roles do not send.
@@ -145,7 +151,7 @@ func (s *Cluster) datacenterNodes(d int, gates, past []node.Addr) {
 		id := node.ID(fmt.Sprintf("manager-%s-%d", name, i+1))
 		s.addNode(sim.Spec{ID: id, Role: node.RoleManager, Place: name, New: func() node.Machine {
 			own := m
-			own.Recover = s.Recovers[id]
+			own.Recover, own.Gates = s.Recovers[id], s.current(m.Gates)
 			if s.topology.Lies.by(id) {
 				return newLiar(s, node.RoleManager, manager.New(own))
 			}
@@ -173,7 +179,9 @@ func (s *Cluster) datacenterNodes(d int, gates, past []node.Addr) {
 			if s.topology.Lies.by(id) {
 				return newLiar(s, node.RoleWorker, worker.New(w))
 			}
-			return s.wrap(id, worker.New(w))
+			own := w
+			own.Managers = s.current(w.Managers)
+			return s.wrap(id, worker.New(own))
 		}}))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"hyperscale/core/lease/seats"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/scenarios/stage"
@@ -21,6 +22,7 @@ func (s Forger) Forge(r *node.Rand, kind node.Kind) message.Body {
 	for range forgeTries {
 		body := message.New(kind)
 		s.forge(r, reflect.ValueOf(body).Elem())
+		s.reseat(r, body)
 		if m := sound(body); m != nil {
 			return m
 		}
@@ -44,6 +46,7 @@ func (s Forger) Bend(r *node.Rand, m node.Message) message.Body {
 	for range 1 + r.Int(2) {
 		s.bend(r, reflect.ValueOf(body).Elem())
 	}
+	s.reseat(r, body)
 	return sound(body)
 }
 
@@ -160,4 +163,38 @@ func (s Forger) someJob(r *node.Rand) [16]byte {
 		return r.ID()
 	}
 	return s.Orders[r.Int(len(s.Orders))].Job
+}
+
+// reseat lets messages of sets tell, half of the time, a set that could be true: one seat has another address.
+func (s Forger) reseat(r *node.Rand, body message.Body) {
+	if len(s.Gates) == 0 || len(s.Managers) == 0 || r.Chance(1, 2) {
+		return
+	}
+	ids := [][]node.ID{s.Gates, s.Managers[:s.topology.Managers]}[r.Int(2)]
+	var members []string
+	for _, id := range ids {
+		members = append(members, string(s.World.Addr(id)))
+	}
+	if len(members) < 2 {
+		return
+	}
+	slices.Sort(members)
+	set, leaves := seats.Founded(members), r.Int(len(members))
+	to := s.someName(r)
+	for range 1 + r.Int(2) { // the second change may give the seat back
+		set = set.Replaced(leaves, (leaves+1+r.Int(len(members)-1))%len(members), to)
+		to += "x"
+	}
+	switch m := body.(type) {
+	case *message.LeaseHail:
+		m.Version, m.Members, m.Ordinals, m.Retired, m.Epoch = set.Version, set.Members, set.Ordinals, set.Retired, 0
+	case *message.HeartbeatAck:
+		m.SetVersion, m.Set = set.Version, set.Members
+	case *message.SeatAsk:
+		m.Old, m.Version = members[leaves], 0
+	case *message.SeatOrder:
+		m.Old, m.New = members[leaves], to
+	case *message.SeatReplaced:
+		m.Version, m.Set, m.Why = set.Version, set.Members, ""
+	}
 }

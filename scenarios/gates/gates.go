@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,11 @@ import (
 	"hyperscale/scenarios/stage"
 	"hyperscale/sim"
 )
+
+// Worlds returns the worlds of gates.
+func Worlds() []stage.Scenario {
+	return slices.Concat(loadWorlds(), gateWorlds(), clientWorlds(), edgeWorlds(), fileWorlds(), recoverWorlds(), operatedWorlds(), queuedWorlds(), listedWorlds(), workflowEndWorlds(), chosenWorlds(), letterWorlds(), overloadWorlds(), bestEffortWorlds(), alertWorlds(), strainedWorlds(), alertLoadWorlds(), memberWorlds())
+}
 
 func gateWorlds() []stage.Scenario {
 	return []stage.Scenario{

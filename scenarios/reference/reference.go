@@ -26,6 +26,12 @@ func reference() []stage.Scenario {
 			Build:   cluster.On(buildStorm),
 		},
 		{
+			Name:    "storm-replaced",
+			Doc:     "The storm, without lost disks, while an operator gives the seats of two gates and of two managers of one datacenter to new nodes, one after the other, as soon as the others can bear it.",
+			Virtual: 5 * time.Minute,
+			Build:   cluster.On(buildStormReplaced),
+		},
+		{
 			Name:    "storm-beyond",
 			Doc:     "The storm, with clocks that drift up to ten times faster than the bound on which leases count. Two may believe for a while that they own a job; tokens are still unique, fences are obeyed, and nothing is counted twice.",
 			Virtual: 5 * time.Minute,
@@ -74,5 +80,20 @@ func buildStorm(s *cluster.Cluster) {
 	if s.Rand.Chance(1, 4) {
 		s.LoseMinorities()
 	}
+	s.Surge()
+}
+
+func buildStormReplaced(s *cluster.Cluster) {
+	t := cluster.ReferenceTopology()
+	s.Tighten(&t)
+	s.Build(t)
+	l := cluster.StormLoad(s.Heal)
+	l.Datacenters = 1
+	s.SubmitAll(l)
+	s.Swarm(stage.StormKinds(s.Beyond))
+	gap := func() time.Duration { return s.Rand.Duration(time.Second, 40*time.Second) }
+	x := cluster.NewSpares(s, 2)
+	x.ReplaceGates(2, 10*time.Second, gap)
+	x.ReplaceManagers(2, 15*time.Second, gap)
 	s.Surge()
 }

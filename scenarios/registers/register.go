@@ -120,6 +120,9 @@ type turn struct {
 
 func (t turn) Rank(job message.JobID) int { return t.ring.Rank(job, t.self, nil) }
 
+// Hears implements lease.Order.
+func (t turn) Hears(node.Instant, node.Addr) bool { return true }
+
 // addToy adds a node whose clock drifts by the given amount in either direction, or less.
 func addToy(s *stage.Stage, id string, place int, driftPPM int64, machine func() node.Machine) node.ID {
 	drift := []int64{-driftPPM, driftPPM, int64(s.Rand.N(uint64(2*driftPPM+1))) - driftPPM}[s.Rand.Int(3)]

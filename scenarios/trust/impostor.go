@@ -22,7 +22,7 @@ func Worlds() []stage.Scenario {
 		{Name: "owned-jobs", Virtual: 2 * time.Minute, Within: 40 * time.Second, Build: cluster.On(buildOwnedJobs),
 			Doc: "Two submitters submit jobs and cancel some of their own. Each also tries to cancel those of the other, and so does a viewer, who submits as well, while gates crash, are cut off and take jobs over. No gate accepts any of it, however it learned of the job, and each answer that is final names the right."},
 		{Name: "liar", Virtual: 200 * time.Second, Within: 130 * time.Second, Build: cluster.On(buildLiar),
-			Doc: "A gate, a manager or a worker does none of its work. It sends the others forged messages of every kind that its role sends, over streams and as datagrams: bent copies of what it hears, and random ones with the highest numbers. Then it is gone for ever. Half of the jobs are its victims: it names no other. Every invariant holds for the others, all jobs end, and each group has one leader. Beside a gate that lies the others complete; a manager or worker that lies may keep cores until their time is up."},
+			Doc: "A gate, a manager or a worker does none of its work. It sends the others forged messages of every kind that its role sends, over streams and as datagrams: bent copies of what it hears, and random ones with the highest numbers. Then it is gone for ever. Half of the jobs are its victims: it names no other. Many tell of sets in which another address has the seat of a member. Every invariant holds for the others, all jobs end, each group has one leader, and no seat is given away. Beside a gate that lies the others complete; a manager or worker that lies may keep cores until their time is up."},
 		{Name: "impostor", Virtual: 90 * time.Second, Within: 40 * time.Second, Build: cluster.On(buildImpostor),
 			Doc: "A client and a worker send messages of all kinds that their roles do not send, to all nodes, over streams and as datagrams: leases, fences, heartbeats, results, with names, jobs and groups of the cluster and with the highest numbers. No machine receives any of them, and every job completes."},
 		{Name: "replayer", Virtual: 5 * time.Minute, Build: cluster.On(buildReplayer),
@@ -86,6 +86,14 @@ func buildLiar(s *cluster.Cluster) {
 	})
 	leaders := map[node.ID]node.ID{}
 	s.Witness = append(s.Witness, func(r checker.Record) {
+		switch e := r.Event.(type) {
+		case event.GroupMoved:
+			s.Checker.Violate("P", r, "%s is in the set %s, and no operator gave a seat away", r.Node, e.Set)
+		case event.Reached:
+			if slices.Contains([]string{"lease/moves", "lease/unseated", "manager/follows-set", "worker/follows-set"}, e.What) {
+				s.Checker.Violate("P", r, "%s reaches %s, and no operator gave a seat away", r.Node, e.What)
+			}
+		}
 		if e, ok := r.Event.(event.LeaderKnown); ok {
 			leaders[r.Node] = e.Leader
 		}

@@ -36,6 +36,9 @@ type Manager struct {
 	known
 }
 
+// Addr is where others call it.
+func (m *Manager) Addr() node.Addr { return m.addr }
+
 // word is what a manager tells of its own health.
 type word struct {
 	draining bool

@@ -129,11 +129,16 @@ func Guarded(m record.Member) *record.Member {
 	return &m
 }
 
-// Open returns the level of a mark, and takes its guard off.
-func (l *Level) Open(m *record.Member) uint16 {
+// Unguard takes the guard off a mark as it was read.
+func Unguard(m *record.Member) {
 	if n := len(m.Members) - 1; m.Level > 0 && n >= 0 && m.Members[n] == guard(m.Level) && len(m.Generations) == n+1 {
 		m.Members, m.Generations = m.Members[:n], m.Generations[:n]
 	}
+}
+
+// Open returns the level of a mark, and takes its guard off.
+func (l *Level) Open(m *record.Member) uint16 {
+	Unguard(m)
 	l.own, l.target = m.Level, m.Level
 	return m.Level
 }

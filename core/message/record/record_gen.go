@@ -1061,6 +1061,15 @@ func (z *Member) fields() int {
 	if z.Level != 0 {
 		n++
 	}
+	if z.Version != 0 {
+		n++
+	}
+	if len(z.Ordinals) > 0 {
+		n++
+	}
+	if len(z.Retired) > 0 {
+		n++
+	}
 	return n
 }
 
@@ -1096,6 +1105,24 @@ func (z *Member) append(b []byte) []byte {
 		b = msgp.AppendString(b, "level")
 		b = msgp.AppendUint64(b, uint64(z.Level))
 	}
+	if z.Version != 0 {
+		b = msgp.AppendString(b, "version")
+		b = msgp.AppendUint64(b, uint64(z.Version))
+	}
+	if len(z.Ordinals) > 0 {
+		b = msgp.AppendString(b, "ordinals")
+		b = msgp.AppendArrayHeader(b, listed("Member.Ordinals", len(z.Ordinals), 1024))
+		for i := range z.Ordinals {
+			b = msgp.AppendUint64(b, uint64(z.Ordinals[i]))
+		}
+	}
+	if len(z.Retired) > 0 {
+		b = msgp.AppendString(b, "retired")
+		b = msgp.AppendArrayHeader(b, listed("Member.Retired", len(z.Retired), 1024))
+		for i := range z.Retired {
+			b = msgp.AppendString(b, string(z.Retired[i]))
+		}
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -1127,6 +1154,21 @@ func (z *Member) read(r *reader) {
 		case "level":
 			r.once(&seen, 5)
 			z.Level = uint16(r.uint(16))
+		case "version":
+			r.once(&seen, 6)
+			z.Version = uint64(r.uint(64))
+		case "ordinals":
+			r.once(&seen, 7)
+			z.Ordinals = make([]uint64, r.list(1024))
+			for i := range z.Ordinals {
+				z.Ordinals[i] = uint64(r.uint(64))
+			}
+		case "retired":
+			r.once(&seen, 8)
+			z.Retired = make([]string, r.list(1024))
+			for i := range z.Retired {
+				z.Retired[i] = string(r.text())
+			}
 		default:
 			r.unknown(&z.Unknown, name)
 		}

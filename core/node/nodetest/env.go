@@ -86,3 +86,9 @@ func (e *Env) Halt(reason string) {
 	e.halted = true
 	e.line("halt %q", reason)
 }
+
+// Restart implements node.Env. The test decides when the next incarnation begins.
+func (e *Env) Restart(reason string) {
+	e.halted = true
+	e.line("restart %q", reason)
+}

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/core/node"
 	"hyperscale/runtime/config"
+	"hyperscale/runtime/host"
+	"hyperscale/runtime/loop"
 )
 
 // NewNodeCommand runs a node of a role.
@@ -63,15 +66,23 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 	}
 	signals := command.CatchInterrupts()
 	defer signals.Release()
-	n, err := startNode(c, nodeExtras{logger: logger, history: events})
-	if err != nil {
-		return command.AsUsage(err) // a port, a directory: something that was asked for cannot be had
-	}
-	logger.Info("up", "role", c.Role.String(), "id", c.ID, "addr", string(n.Addr()), "admin", n.AdminAddr(), "data", c.Data, "version", command.Version())
-	select {
-	case <-n.Done():
-		return n.Err()
-	case <-signals.Asked:
+	var n *host.Node
+	var moved *loop.RestartError
+	for again := true; again; {
+		var err error
+		if n, err = startNode(c, nodeExtras{logger: logger, history: events}); err != nil {
+			return command.AsUsage(err) // a port, a directory: something that was asked for cannot be had
+		}
+		logger.Info("up", "role", c.Role.String(), "id", c.ID, "addr", string(n.Addr()), "admin", n.AdminAddr(), "data", c.Data, "version", command.Version())
+		c.Listen, c.Admin = fixed(c.Listen, n.Listens()), fixed(c.Admin, n.AdminAddr()) // for the next incarnation
+		select {
+		case <-n.Done():
+			if again = errors.As(n.Err(), &moved); !again {
+				return n.Err()
+			}
+		case <-signals.Asked:
+			again = false
+		}
 	}
 	logger.Info("stopping", "id", c.ID, "at_most", c.StopTimeout)
 	ctx, cancel := context.WithTimeout(ctx, c.StopTimeout)
@@ -83,5 +94,16 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 		case <-ctx.Done():
 		}
 	}()
-	return n.Stop(ctx)
+	if err := n.Stop(ctx); !errors.As(err, &moved) {
+		return err
+	}
+	return nil // it was about to start again, and is to stop
+}
+
+// fixed returns the port that the system chose, if it was asked to choose one.
+func fixed(asked, got string) string {
+	if strings.HasSuffix(asked, ":0") {
+		return got
+	}
+	return asked
 }
