@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"hyperscale/checker"
+	"hyperscale/core/event"
 	"hyperscale/core/gate"
 	"hyperscale/core/manager"
 	"hyperscale/core/message"
@@ -100,6 +102,7 @@ type replacer struct {
 	left   []node.ID // members to replace
 	done   int
 	gap    func() time.Duration
+	joined map[node.ID]bool
 	orders int // that are given before the member runs again; 0: it runs
 }
 
@@ -108,6 +111,12 @@ func (c *replacer) play(at time.Duration) {
 	if c.Heirs == nil {
 		c.Heirs = map[node.Addr]node.Addr{}
 	}
+	c.joined = map[node.ID]bool{}
+	c.Witness = append(c.Witness, func(r checker.Record) {
+		if _, ok := r.Event.(event.GroupJoined); ok {
+			c.joined[r.Node] = true
+		}
+	})
 	c.World.At(at, c.next)
 	c.Verdicts = append(c.Verdicts, func() {
 		if c.done < of {
@@ -156,8 +165,18 @@ func (c *replacer) replaced() {
 	set[slices.Index(set, was)] = is
 	c.spares.set, c.Heirs[was] = set, is
 	c.World.At(c.World.Now()+c.Rand.Duration(0, 5*time.Second), func() { c.World.Start(spare) })
-	c.linger(old, c.World.Now()+c.Rand.Duration(0, lingers), c.Rand.Chance(2, 3))
+	away, returns := c.Rand.Duration(0, lingers), c.Rand.Chance(2, 3)
+	c.once(spare, func() { c.linger(old, c.World.Now()+away, returns) })
 	c.World.At(c.World.Now()+c.gap(), c.next)
+}
+
+// once waits until a new member has joined: before that the old one stays away, as another may still be in its set.
+func (c *replacer) once(spare node.ID, f func()) {
+	if c.joined[spare] {
+		f()
+		return
+	}
+	c.World.At(c.World.Now()+time.Second, func() { c.once(spare, f) })
 }
 
 // linger lets a member that has lost its seat run for a while, with its disk and its old set, and stops it for good.
