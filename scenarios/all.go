@@ -13,13 +13,14 @@ import (
 	"hyperscale/scenarios/restored"
 	"hyperscale/scenarios/stage"
 	"hyperscale/scenarios/trust"
+	"hyperscale/scenarios/versions"
 	"hyperscale/scenarios/voters"
 	"hyperscale/scenarios/workers"
 )
 
 // All returns every scenario, by name.
 func All() []stage.Scenario {
-	all := slices.Concat(reference.Worlds(), gates.Worlds(), trust.Worlds(), managers.Worlds(), workers.Worlds(), members.Worlds(), registers.Worlds(), voters.Worlds(), restored.Worlds(), canaries())
+	all := slices.Concat(reference.Worlds(), gates.Worlds(), trust.Worlds(), managers.Worlds(), workers.Worlds(), members.Worlds(), registers.Worlds(), voters.Worlds(), restored.Worlds(), versions.Worlds(), canaries())
 	slices.SortFunc(all, func(a, b stage.Scenario) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }

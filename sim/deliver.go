@@ -39,7 +39,7 @@ func (p *process) onDatagram(e *event) {
 // find an older one only if that node has been of a newer one.
 func fits(p *process, in *node.Input) bool {
 	if since := message.Since(in.Message.Kind()); since > p.newest || since > p.peer.Minor && in.Stream != 0 {
-		node.Bug("sim: %v sends %s, which %s", in.From, message.NameOf(in.Message), message.Beyond(p.peer, in.Message))
+		node.Bug("sim: %v sends %s: %s", in.From, message.NameOf(in.Message), message.Beyond(p.peer, in.Message))
 	}
 	if message.Fits(in.Message.Kind(), in.From.Role, p.spec.Role, in.Stream) && message.Placed(in.Message, in.From.Grant) {
 		return true

@@ -337,7 +337,13 @@ func (e *emitter) ages() {
 			e.p("case *%s:\nm.age(minor)", s.name)
 		}
 	}
-	e.p("}\n}\n")
+	e.p("}\n}\n\n// Grown reports whether a later version has added fields to a kind.\nfunc Grown(k node.Kind) bool {\nswitch k {")
+	for _, s := range e.c.structs {
+		if s.kind != 0 && e.grown(s) {
+			e.p("case Kind%s:\nreturn true", s.name)
+		}
+	}
+	e.p("}\nreturn false\n}\n")
 	for _, s := range e.c.structs {
 		if !e.grown(s) {
 			continue

@@ -69,6 +69,9 @@ func (r *Registers) Receive(env node.Env, from node.Peer, m node.Message) bool {
 			r.refuseSet(env, from.Addr, -1, hail)
 			return true
 		}
+		if _, order := m.(*message.LeaseLevel); order && i < 0 {
+			return false // of a gate to the managers of a datacenter
+		}
 		ignore(env, from.ID, m, "from "+string(from.Addr)+", which is no other member")
 		return true
 	}

@@ -106,6 +106,7 @@ func (m *gateSide) onLevelOrder(env node.Env, s node.StreamID, o *message.LeaseL
 		m.group.Leases.Raise(env, o.Raise)
 	}
 	if s != 0 {
-		env.Send(s, &message.UpgradeStatus{Groups: []message.GroupVersion{m.group.Leases.Version(env)}})
+		none := message.RequestID{Incarnation: env.Self().Incarnation, Counter: 1} // of no client
+		env.Send(s, &message.UpgradeStatus{Request: none, Groups: []message.GroupVersion{m.group.Leases.Version(env)}})
 	}
 }

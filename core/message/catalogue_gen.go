@@ -9758,6 +9758,21 @@ func Age(m node.Message, minor uint16) {
 	}
 }
 
+// Grown reports whether a later version has added fields to a kind.
+func Grown(k node.Kind) bool {
+	switch k {
+	case KindJobStatus:
+		return true
+	case KindStatusList:
+		return true
+	case KindManagerHeartbeat:
+		return true
+	case KindClusterStatus:
+		return true
+	}
+	return false
+}
+
 func (z *MemberInfo) age(minor uint16) {
 	if minor < 1 {
 		var old MemberInfo

@@ -219,5 +219,10 @@ func (s *Cluster) addNode(spec sim.Spec) node.ID {
 		change(&spec.Mailbox)
 	}
 	spec.Costs = s.topology.Costs[spec.Role]
+	if ages := s.topology.Ages; ages != nil {
+		id, machine := spec.ID, spec.New
+		spec.Minor = func() uint16 { return ages[id] }
+		spec.New = func() node.Machine { return aged(machine(), ages[id]) }
+	}
 	return s.Add(spec)
 }

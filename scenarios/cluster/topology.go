@@ -31,6 +31,7 @@ type Topology struct {
 	Ask    func(*client.Config)                    // changes the clients' waits; nil: they have the default
 	Costs  map[node.Role]sim.Costs                 // of handlers; a role without any has those of a slow machine
 	Grant  func(client int) node.Grant             // of each client's certificate; nil: they have none
+	Ages   map[node.ID]uint16                      // minor version of each node's next start; nil: all are of this one
 	Lies   *Lying                                  // one of them lies; nil: none
 	Open   bool                                    // gates have no entrance: they take what their mailboxes hold
 }

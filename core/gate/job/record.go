@@ -20,9 +20,9 @@ func (j *Job) Record(now node.Instant) []byte {
 		Number: j.Turn.Number, Key: j.Key, Digest: j.Digest, Name: j.Name, Named: j.Turn.Named, RunTimeout: j.RunTimeout,
 		Elapsed: j.ElapsedAt(now), Ran: j.Ran, Closed: j.Closed, Last: j.Last.record(j.lastUnknown), Spec: j.SpecFile, Result: j.ResultFile,
 		ResultBytes: uint64(j.ResultBytes), Now: j.Now, Files: j.Newer.Files, Unknown: j.Newer.Unknown,
-		Behind: record.Behind{Ended: j.Ends.list, Freed: j.Freed, Letter: j.Letter.Letter, Takeovers: j.Takeovers, Owner: j.Owner, Unknown: j.behindUnknown},
+		Behind: record.Behind{Ended: j.Ends.list, Freed: j.Freed, Letter: j.Letter.Letter, Owner: j.Owner, Unknown: j.behindUnknown},
 	}
-	r.Behind.Restored = j.Restored
+	r.Behind.Restored, r.Behind.Takeovers = j.Restored, j.Takeovers
 	if n := len(j.pending); n > 0 {
 		r.Last = j.pending[n-1].record(nil)
 	}
@@ -97,7 +97,7 @@ func FromRecord(id message.JobID, rec *Record, now, written node.Instant, incarn
 	j := Job{
 		ID: id, Key: rec.Key, Digest: rec.Digest, Name: rec.Name,
 		Turn:    queue.Turn{Job: id, Number: rec.Number, Named: rec.Named, Since: now},
-		Program: Program{SpecFile: rec.Spec, RunTimeout: rec.RunTimeout, Owner: rec.Behind.Owner, Takeovers: rec.Behind.Takeovers},
+		Program: Program{SpecFile: rec.Spec, RunTimeout: rec.RunTimeout, Owner: rec.Behind.Owner},
 		Course:  Course{State: last.To, Reason: last.Reason, Shown: last.To, Last: last, Restored: rec.Behind.Restored, lastUnknown: rec.Last.Unknown},
 		Times: Times{
 			Born: written.Add(-rec.Elapsed), Started: written.Add(-rec.RunFor), Ran: rec.Ran, Cancelled: now, Resend: now,
@@ -111,6 +111,7 @@ func FromRecord(id message.JobID, rec *Record, now, written node.Instant, incarn
 		Closed:   rec.Closed,
 		Sequence: incarnation << 32,
 	}
+	j.Takeovers = rec.Behind.Takeovers
 	for _, a := range rec.Aborts {
 		j.Aborts = append(j.Aborts, &Abort{Workflow: a.Workflow, Condition: a.Condition, Value: a.Value, By: a.By, Why: a.Why, unknown: a.Unknown})
 	}
