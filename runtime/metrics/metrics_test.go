@@ -53,7 +53,7 @@ func observed() []node.Event {
 		event.CircuitChanged{State: "open"}, event.LoadChanged{Level: "emergency", Rank: 3}, event.JobBegan{Waited: time.Minute, Took: time.Second},
 		event.FleetCounted{Healthy: 4, Unhealthy: 1, Overloaded: 2, Draining: 1, CoresFree: 5, CoresTotal: 12},
 		event.LeaseGranted{}, event.LeaseGranted{}, event.LeaseExtended{}, event.LeaseEnded{Reason: "released"}, event.LeaseCalled{What: "acquire"},
-		event.LeaseReturned{OK: true}, event.AcceptorWrote{}, event.GroupJoined{How: "founded"}, event.GroupAlarm{Speaks: true}, event.GroupRefused{}, event.GroupMoved{Version: 1},
+		event.LeaseReturned{OK: true}, event.AcceptorWrote{}, event.GroupJoined{How: "founded"}, event.GroupLevel{Level: 1}, event.GroupAlarm{Speaks: true}, event.GroupRefused{}, event.GroupMoved{Version: 1},
 		event.ClockSuspect{Jump: true}, event.MemberChanged{From: "unknown", To: "alive"}, event.MemberChanged{From: "alive", To: "suspect"},
 		event.HealthChanged{Multiplier: 3}, event.Voted{Term: 7}, event.Elected{Term: 7}, event.SteppedDown{}, event.LeaderKnown{Term: 8},
 		event.NameResolved{Name: "dns:m:1", Addrs: 4, Added: 2, Removed: 1}, event.NameFailed{Name: "dns:m:1", Kept: 3},
