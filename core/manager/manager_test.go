@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"hyperscale/core/manager/subjob"
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
 )
@@ -29,7 +30,7 @@ func small() Config {
 // in their own stories.
 func world(c Config) *nodetest.Env {
 	w := nodetest.New(nodetest.Config{
-		Self: node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
+		Self: node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1", Minor: message.Minor},
 		New:  func() node.Machine { return &answered{New(c)} },
 	})
 	for _, name := range []string{
