@@ -46,18 +46,25 @@ type Config struct {
 	// that it reaches report. It is for the loss of a majority of disks. The member refuses to
 	// recover while a majority is alive.
 	Recover bool
-	// Order ranks the members after an expiry. Nil means the order of Members, and that this node hears them all.
-	Order Order
+
+	Others
 	// Records reads what its role keeps in the registers. Nil means that any bytes are a record.
 	Records Records
-	// Versions says which versions the members tell. Nil means that no other one is heard.
-	Versions Versions
 }
 
 // Records reports whether a role reads a record of a job: an acceptor accepts no other one. gate/job and
 // manager/subjob implement it.
 type Records interface {
 	Readable(job message.JobID, record []byte) bool
+}
+
+// Others is what this node knows of the other members beside the registers.
+type Others struct {
+	// Order ranks the members after an expiry. Nil means the order of Members, and that this node hears them all.
+	Order Order
+
+	// Versions says which versions the members tell. Nil means that no other one is heard.
+	Versions Versions
 }
 
 // Order is what this node knows of the other members. quorum.Member implements it.

@@ -499,15 +499,15 @@ func (r *membership) forgetAnswers(of members) {
 // Raise raises the level of the group, and asks the others to, unless one of them holds it back.
 func (r *membership) Raise(env node.Env, to uint16) {
 	if len(r.heldBack(env, to)) == 0 {
-		r.adoptLevel(env, to)
-		r.tellLevels(env, to)
+		leveling{r}.adopt(env, to)
+		leveling{r}.tellAll(env, to)
 	}
 }
 
 // Version returns what this member knows of the versions of its group, and asks the others for their
 // levels.
 func (r *membership) Version(env node.Env) message.GroupVersion {
-	r.tellLevels(env, 0)
+	leveling{r}.tellAll(env, 0)
 	own := r.level.Own()
 	v := message.GroupVersion{Group: r.c.Group, Level: own, Agreed: r.level.Others(own)+1 >= r.majority, Target: env.Self().Minor}
 	if own < v.Target {
@@ -520,39 +520,42 @@ func (r *membership) Version(env node.Env) message.GroupVersion {
 	return v
 }
 
-// adoptLevel makes a higher level durable, then takes it.
-func (r *membership) adoptLevel(env node.Env, to uint16) {
+// leveling is what a member does for the level of its group.
+type leveling struct{ *membership }
+
+// adopt makes a higher level durable, then takes it.
+func (r leveling) adopt(env node.Env, to uint16) {
 	if r.level.Want(to) {
 		r.recordMark(env, tag{then: raised, level: r.level.Target()})
 	}
 }
 
-func (r *membership) onRaised(env node.Env, t tag, err error) {
+func (r leveling) onRaised(env node.Env, t tag, err error) {
 	if err == nil && r.level.Rise(t.level) {
 		reached(env, "lease/level-raised")
 		env.Emit(event.GroupLevel{Group: r.c.Group, Level: t.level})
-		r.tellLevels(env, 0)
+		r.tellAll(env, 0)
 	}
 }
 
-// tellLevels tells all others that know levels this member's.
-func (r *membership) tellLevels(env node.Env, raise uint16) {
+// tellAll tells all others that know levels this member's.
+func (r leveling) tellAll(env node.Env, raise uint16) {
 	for i := range r.set {
 		if i != r.self {
-			r.tellLevel(env, i, raise, false)
+			r.tellOne(env, i, raise, false)
 		}
 	}
 }
 
-func (r *membership) tellLevel(env node.Env, to int, raise uint16, answer bool) {
+func (r leveling) tellOne(env node.Env, to int, raise uint16, answer bool) {
 	if minor, heard := r.version(env, to); heard && minor >= message.Since(message.KindLeaseLevel) {
 		r.post.Post(env, r.set[to], &message.LeaseLevel{Group: r.c.Group, Level: r.level.Own(), Raise: raise, Answer: answer})
 	}
 }
 
-// onLevel takes a level once this member hears that all are of that version, or a majority has it:
+// hear takes a level once this member hears that all are of that version, or a majority has it:
 // one member's word raises none.
-func (r *membership) onLevel(env node.Env, from int, m *message.LeaseLevel) {
+func (r leveling) hear(env node.Env, from int, m *message.LeaseLevel) {
 	if !r.standing.speaks() {
 		return
 	}
@@ -566,16 +569,16 @@ func (r *membership) onLevel(env node.Env, from int, m *message.LeaseLevel) {
 			r.becomeMute(env, "the group has level %s, and this node is of version %s: start version %s or newer", message.VersionText(to), message.VersionText(env.Self().Minor), message.VersionText(to))
 			return
 		case majority || len(r.heldBack(env, to)) == 0:
-			r.adoptLevel(env, to)
+			r.adopt(env, to)
 		}
 	}
 	if !m.Answer {
-		r.tellLevel(env, from, 0, true)
+		r.tellOne(env, from, 0, true)
 	}
 }
 
 // keepUp tells a member that speaks to this one the level, if it may have been away when that rose.
-func (r *membership) keepUp(env node.Env, i int) {
+func (r leveling) keepUp(env node.Env, i int) {
 	if r.standing.speaks() && r.level.Due(i, env.Now(), r.c.AttemptTimeout) {
 		r.post.Post(env, r.set[i], &message.LeaseLevel{Group: r.c.Group, Level: r.level.Own()})
 	}
@@ -583,7 +586,7 @@ func (r *membership) keepUp(env node.Env, i int) {
 
 // outdated reports whether a member is of a version below the group's level: then it takes no part.
 // It takes none before it has said its version, either.
-func (r *membership) outdated(env node.Env, i int, from node.Peer) bool {
+func (r leveling) outdated(env node.Env, i int, from node.Peer) bool {
 	if from.Minor >= r.level.Own() {
 		r.level.Older(i, false)
 		return false

@@ -75,7 +75,7 @@ func (r *Registers) Receive(env node.Env, from node.Peer, m node.Message) bool {
 		ignore(env, from.ID, m, "from "+string(from.Addr)+", which is no other member")
 		return true
 	}
-	if r.outdated(env, i, from) {
+	if (leveling{r.membership}).outdated(env, i, from) {
 		return true
 	}
 	if hails {
@@ -83,10 +83,10 @@ func (r *Registers) Receive(env node.Env, from node.Peer, m node.Message) bool {
 			r.level.Forget(i)
 		}
 		r.onHail(env, i, hail)
-		r.keepUp(env, i)
+		leveling{r.membership}.keepUp(env, i)
 		return true
 	}
-	r.keepUp(env, i)
+	leveling{r.membership}.keepUp(env, i)
 	if !r.peers[i].greeted {
 		r.greet(env, i)
 		return true
@@ -106,7 +106,7 @@ func (r *Registers) receive(env node.Env, from int, id node.ID, m node.Message) 
 			r.onFrame(env, from, m)
 		}
 	case *message.LeaseLevel:
-		r.onLevel(env, from, m)
+		leveling{r.membership}.hear(env, from, m)
 	case *message.LeaseJoinRead:
 		r.onJoinRead(env, from, m)
 	case *message.LeaseJoinKnown:

@@ -384,7 +384,7 @@ func (r *membership) follow(env node.Env, t tag, err error) {
 	case joined:
 		r.onTakenOver(env, t.to, err)
 	case raised:
-		r.onRaised(env, t, err)
+		leveling{r}.onRaised(env, t, err)
 	case moved:
 		r.onMoved(env, err)
 	case erased:

@@ -332,6 +332,22 @@ type watch struct {
 	again int                // how many more heartbeats tell gates that no alert is raised
 }
 
+// because says what this manager sees of an alert.
+func (w *watch) because(id alert.ID, lag time.Duration) string {
+	f := w.fleet
+	switch id {
+	case alert.CriticalShed, alert.HighLane:
+		return w.post.Why(id)
+	case alert.DestinationSaturated:
+		return w.lines.Why()
+	case alert.LeaderOverloaded:
+		return fmt.Sprintf("the loop of the leader was late by %v", lag.Round(time.Millisecond))
+	case alert.WorkersOverloaded, alert.WorkersUnhealthy, alert.NoWorkerHealthy:
+		return fmt.Sprintf("of %d workers %d are healthy, of which %d are overloaded", f.Healthy+f.Unhealthy, f.Healthy, f.Overloaded)
+	}
+	return ""
+}
+
 // againAfter is how often a manager says that its last alert is over: gates may lose such a word.
 const againAfter = 3
 
@@ -349,7 +365,7 @@ func (m *gateSide) report(env node.Env) {
 	now, b := env.Now(), m.group.Alerts()
 	m.watch.post.Read(b, now)
 	b.See(now, alert.LeaderOverloaded, alert.Whether(m.group.LeadsSlowly(now)))
-	m.group.Report(env, m.because)
+	m.group.Report(env, func(id alert.ID) string { return m.watch.because(id, m.group.Lag()) })
 }
 
 // readFleet counts the workers. A manager that is ill itself cannot judge them.
@@ -420,22 +436,6 @@ func (m *gateSide) lines() (all []alert.Line) {
 	return all
 }
 
-// because says what this manager sees of an alert.
-func (m *gateSide) because(id alert.ID) string {
-	f := m.watch.fleet
-	switch id {
-	case alert.CriticalShed, alert.HighLane:
-		return m.watch.post.Why(id)
-	case alert.DestinationSaturated:
-		return m.watch.lines.Why()
-	case alert.LeaderOverloaded:
-		return fmt.Sprintf("the loop of the leader was late by %v", m.group.Lag().Round(time.Millisecond))
-	case alert.WorkersOverloaded, alert.WorkersUnhealthy, alert.NoWorkerHealthy:
-		return fmt.Sprintf("of %d workers %d are healthy, of which %d are overloaded", f.Healthy+f.Unhealthy, f.Healthy, f.Overloaded)
-	}
-	return ""
-}
-
 // tellAlerts tells gates which alerts this manager has raised, while there are some and shortly
 // after.
 func (m *gateSide) tellAlerts(env node.Env) {
@@ -450,7 +450,7 @@ func (m *gateSide) tellAlerts(env node.Env) {
 	list := &message.ManagerAlerts{}
 	for id := range alert.IDs {
 		if on.Has(id) {
-			list.Alerts = append(list.Alerts, message.AlertInfo{Name: id.String(), Why: m.because(id)})
+			list.Alerts = append(list.Alerts, message.AlertInfo{Name: id.String(), Why: m.watch.because(id, m.group.Lag())})
 		}
 	}
 	for _, l := range m.gates.All() {
