@@ -264,7 +264,7 @@ func (m *desk) onBackupQuery(env node.Env, in *node.Input, q *message.BackupQuer
 		return
 	}
 	page := &message.BackupPage{
-		Request: q.Request, Gate: string(env.Self().ID), Addr: string(env.Self().Addr), Members: texts(m.group.Members()), Epoch: epoch, Floor: m.group.Leases.Floor(),
+		Request: q.Request, Gate: string(env.Self().ID), Addr: string(env.Self().Addr), Members: texts(m.group.Members()), Epoch: epoch, Floor: m.group.Leases.Floor(), Level: m.group.Leases.Level(),
 	}
 	if q.File == (message.FileDigest{}) {
 		page.Registers, page.More = m.group.Leases.Page(q.After, jobsPage, pageBytes)

@@ -9682,7 +9682,7 @@ func (z *BackupPage) Size() int { return z.size() }
 func (z *BackupPage) Digest() uint64 { return z.digest(171) }
 
 func (z *BackupPage) size() int {
-	n := 66
+	n := 72
 	n += z.Request.size()
 	n += sizeString(len(z.Gate))
 	n += sizeString(len(z.Addr))
@@ -9692,6 +9692,7 @@ func (z *BackupPage) size() int {
 	}
 	n += sizeUint(uint64(z.Epoch))
 	n += sizeUint(uint64(z.Floor))
+	n += sizeUint(uint64(z.Level))
 	n += sizeArray(len(z.Registers))
 	for i := range z.Registers {
 		n += z.Registers[i].size()
@@ -9712,6 +9713,7 @@ func (z *BackupPage) digest(h uint64) uint64 {
 	}
 	h = node.Mix(h, uint64(z.Epoch))
 	h = node.Mix(h, uint64(z.Floor))
+	h = node.Mix(h, uint64(z.Level))
 	h = node.Mix(h, uint64(len(z.Registers)))
 	for i := range z.Registers {
 		h = z.Registers[i].digest(h)
@@ -9766,6 +9768,10 @@ func Grown(k node.Kind) bool {
 	case KindStatusList:
 		return true
 	case KindManagerHeartbeat:
+		return true
+	case KindHeartbeatAck:
+		return true
+	case KindLeaseHail:
 		return true
 	case KindClusterStatus:
 		return true

@@ -174,6 +174,7 @@ type BackupPage struct {
 	Members   []string        `msg:"members"`             // the configured set, sorted
 	Epoch     uint64          `msg:"epoch"`               // of the group
 	Floor     uint64          `msg:"floor"`               // of the promises that this member has forgotten
+	Level     uint16          `msg:"level"`               // of what the group writes
 	Registers []LeaseRegister `msg:"registers"`
 	Length    uint64          `msg:"length"` // of the file; 0: this gate does not have it
 	Data      []byte          `msg:"data,limit=1048576"`

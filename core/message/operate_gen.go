@@ -15,9 +15,9 @@ const (
 // MarshalMsg implements msgp.Marshaler
 func (z *BackupPage) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 10
+	// map header, size 11
 	// string "request"
-	o = append(o, 0x8a, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o = append(o, 0x8b, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
 	o, err = z.Request.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Request")
@@ -41,6 +41,9 @@ func (z *BackupPage) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "floor"
 	o = append(o, 0xa5, 0x66, 0x6c, 0x6f, 0x6f, 0x72)
 	o = msgp.AppendUint64(o, z.Floor)
+	// string "level"
+	o = append(o, 0xa5, 0x6c, 0x65, 0x76, 0x65, 0x6c)
+	o = msgp.AppendUint16(o, z.Level)
 	// string "registers"
 	o = append(o, 0xa9, 0x72, 0x65, 0x67, 0x69, 0x73, 0x74, 0x65, 0x72, 0x73)
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Registers)))
@@ -169,12 +172,23 @@ func (z *BackupPage) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Floor")
 				return
 			}
-		case "registers":
+		case "level":
 			if zb0001Dup[0]&(1<<6) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Registers")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Level")
 				return
 			}
 			zb0001Dup[0] |= 1 << 6
+			z.Level, bts, err = msgp.ReadUint16Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Level")
+				return
+			}
+		case "registers":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Registers")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
 			var zb0003 uint32
 			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -198,22 +212,22 @@ func (z *BackupPage) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "length":
-			if zb0001Dup[0]&(1<<7) != 0 {
+			if zb0001Dup[1]&(1<<0) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Length")
 				return
 			}
-			zb0001Dup[0] |= 1 << 7
+			zb0001Dup[1] |= 1 << 0
 			z.Length, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Length")
 				return
 			}
 		case "data":
-			if zb0001Dup[1]&(1<<0) != 0 {
+			if zb0001Dup[1]&(1<<1) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Data")
 				return
 			}
-			zb0001Dup[1] |= 1 << 0
+			zb0001Dup[1] |= 1 << 1
 			var zb0004 uint32
 			zb0004, bts, err = msgp.ReadBytesHeader(bts)
 			if err != nil {
@@ -236,11 +250,11 @@ func (z *BackupPage) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			copy(z.Data, bts[:zb0004])
 			bts = bts[zb0004:]
 		case "more":
-			if zb0001Dup[1]&(1<<1) != 0 {
+			if zb0001Dup[1]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "More")
 				return
 			}
-			zb0001Dup[1] |= 1 << 1
+			zb0001Dup[1] |= 1 << 2
 			z.More, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "More")
@@ -264,7 +278,7 @@ func (z *BackupPage) Msgsize() (s int) {
 	for za0001 := range z.Members {
 		s += msgp.StringPrefixSize + len(z.Members[za0001])
 	}
-	s += 6 + msgp.Uint64Size + 6 + msgp.Uint64Size + 10 + msgp.ArrayHeaderSize
+	s += 6 + msgp.Uint64Size + 6 + msgp.Uint64Size + 6 + msgp.Uint16Size + 10 + msgp.ArrayHeaderSize
 	for za0002 := range z.Registers {
 		s += z.Registers[za0002].Msgsize()
 	}

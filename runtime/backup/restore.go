@@ -56,7 +56,7 @@ func Restore(file io.ReadSeeker, o *Order) (*Restored, error) {
 				delete(more, p.Addr)
 			}
 			c := &all[at]
-			c.Floor = max(c.Floor, p.Floor)
+			c.Floor, c.Level = max(c.Floor, p.Floor), max(c.Level, p.Level)
 			c.Registers = append(c.Registers, p.Registers...)
 			return nil
 		},

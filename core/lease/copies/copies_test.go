@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"hyperscale/core/lease/level"
 	"hyperscale/core/message"
 	"hyperscale/core/message/record"
 	"hyperscale/core/node"
@@ -33,7 +34,7 @@ func drawRegister(t *rapid.T, job message.JobID) message.LeaseRegister {
 }
 
 func drawCopy(t *rapid.T) Copy {
-	c := Copy{Epoch: rapid.Uint64Range(0, 2).Draw(t, "group's epoch"), Floor: rapid.Uint64Range(0, 9).Draw(t, "floor")}
+	c := Copy{Epoch: rapid.Uint64Range(0, 2).Draw(t, "group's epoch"), Floor: rapid.Uint64Range(0, 9).Draw(t, "floor"), Level: rapid.Uint16Range(0, 2).Draw(t, "level")}
 	for _, key := range []string{"a", "b", "c"} {
 		if rapid.Bool().Draw(t, key) {
 			c.Registers = append(c.Registers, drawRegister(t, message.JobOf(key)))
@@ -57,6 +58,9 @@ func TestMerge(t *testing.T) {
 			of[r.Job] = r
 		}
 		for _, c := range all {
+			if c.Level > m.Level {
+				t.Fatalf("the level %d is above %d", c.Level, m.Level)
+			}
 			if c.Floor > m.Highest {
 				t.Fatalf("the floor %d is above %d", c.Floor, m.Highest)
 			}
@@ -97,6 +101,10 @@ func TestDisk(t *testing.T) {
 		var mark record.Member
 		if records[0].Key != "lease/gates/member" || record.Read(records[0].Value, &mark) != nil {
 			t.Fatalf("the first record is %q", records[0].Key)
+		}
+		level.Unguard(&mark)
+		if mark.Level != g.Merged.Level {
+			t.Fatalf("the group had level %d, and has %d", g.Merged.Level, mark.Level)
 		}
 		if mark.Standing != 3 || mark.Epoch < g.Merged.Epoch+EpochStride || mark.Floor < g.Merged.Highest+Stride || cmp.Diff(mark.Members, []string{"a:1", "b:1", "c:1"}) != "" {
 			t.Fatalf("the mark is %+v above epoch %d and %d", mark, g.Merged.Epoch, g.Merged.Highest)

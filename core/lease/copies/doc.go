@@ -17,6 +17,7 @@
 //	         Stride further grants of a register, for known and for unknown registers.
 //	COPIES-4 The new group's epoch is above those that the old group reached in EpochStride
 //	         recoveries, so that members of the two never count together.
+//	COPIES-5 The new group's level is the highest that a copy has: LEVEL-1 holds across a restore.
 //
 // Read merge.go, found.go.
 package copies

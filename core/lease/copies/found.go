@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hyperscale/core/lease/level"
 	"hyperscale/core/message"
 	"hyperscale/core/message/record"
 	"hyperscale/core/node"
@@ -59,14 +60,14 @@ func (g *Ground) Disk() ([]node.Record, error) {
 	case token.Epoch > floorMax:
 		return nil, fmt.Errorf("a token has epoch %d, and a restored group cannot begin above %d: it has been restored too often", g.Merged.Highest, floorMax)
 	}
-	mark := record.Member{Standing: standingRecovered, Epoch: epoch, Floor: token.Epoch}
+	mark := record.Member{Standing: standingRecovered, Epoch: epoch, Floor: token.Epoch, Level: g.Merged.Level}
 	for _, a := range slices.Sorted(slices.Values(g.Members)) {
 		mark.Members = append(mark.Members, string(a))
 		mark.Generations = append(mark.Generations, epoch<<32|1)
 	}
 	prefix := "lease/" + g.Group + "/"
 	records := make([]node.Record, 0, len(g.Merged.Registers)+1)
-	records = append(records, node.Record{Key: prefix + "member", Value: record.Append(nil, &mark)})
+	records = append(records, node.Record{Key: prefix + "member", Value: record.Append(nil, level.Guarded(mark))})
 	for i := range g.Merged.Registers {
 		r := g.Merged.Registers[i]
 		r.Promised, r.Life = token, noLife()

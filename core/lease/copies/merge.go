@@ -12,12 +12,14 @@ import (
 type Copy struct {
 	Epoch     uint64 // of the group
 	Floor     uint64 // of the promises that it had forgotten
+	Level     uint16 // of what the group wrote
 	Registers []message.LeaseRegister
 }
 
 // Merged is what several members had together.
 type Merged struct {
 	Epoch     uint64
+	Level     uint16                  // the highest: a newer version may have written the records
 	Counted   int                     // copies of that epoch
 	Highest   uint64                  // no token that a copy has seen has a higher epoch
 	Registers []message.LeaseRegister // by job; those that accepted nothing are in Highest alone
@@ -53,7 +55,7 @@ func Merge(all []Copy) Merged {
 	latest := map[message.JobID]message.LeaseRegister{}
 	for i := range all {
 		c := &all[i]
-		m.Highest = max(m.Highest, c.Floor)
+		m.Highest, m.Level = max(m.Highest, c.Floor), max(m.Level, c.Level)
 		for k := range c.Registers {
 			r := &c.Registers[k]
 			m.Highest = max(m.Highest, r.Promised.Epoch, r.Accepted.Token.Epoch)
