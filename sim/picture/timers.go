@@ -39,6 +39,8 @@ func timerNames(p node.Part) (part string, kinds []string) {
 		return "election ", []string{"timeout", "beat", "quorum", "stand"}
 	case node.PartHealth:
 		return "health ", []string{"lag"}
+	case node.PartDiscovery:
+		return "discovery ", []string{"refresh"}
 	}
 	return "", nil
 }
@@ -47,7 +49,7 @@ func timerNames(p node.Part) (part string, kinds []string) {
 func routineTimer(k node.TimerKey) bool {
 	switch timerName(k) {
 	case "heartbeat", "sweep", "push", "uplink beat", "lease renew", "lease flush", "lease sweep", "swim probe", "swim ack",
-		"swim gossip", "swim push-pull", "swim reap", "election beat", "election quorum", "health lag":
+		"swim gossip", "swim push-pull", "swim reap", "election beat", "election quorum", "health lag", "discovery refresh":
 		return true
 	}
 	return false
