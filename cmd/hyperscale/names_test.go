@@ -113,6 +113,7 @@ func TestJoinsByName(t *testing.T) {
 
 	start(t, slices.Concat([]string{"gate", "--listen", gate}, file("gate-1"))...)
 	stranger := start(t, slices.Concat([]string{"manager", "--listen", other, "--datacenter", "here", "--cluster", "other", "--gates", gate}, file("manager-2"))...)
+	stranger.await("msg=up")
 	m := start(t, slices.Concat([]string{"manager", "--listen", manager, "--datacenter", "here", "--seed", "srv:_gate._tcp.test"}, resolver, file("manager-1"))...)
 	w := start(t, slices.Concat([]string{"worker", "--listen", "127.0.0.1:0", "--datacenter", "here", "--cores", "1", "--seed", "srv:_manager._tcp.test"}, resolver, file("worker-1"))...)
 	m.await(`peer-registered .*peer=gate-1`)

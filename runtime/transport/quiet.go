@@ -14,7 +14,7 @@ const (
 	quietFor = time.Minute
 )
 
-// quiet logs faults of peers, at most once a minute for each source or target. So no peer can
+// quiet logs faults of peers, at most once a minute for each source, and for each reason of a target. So no peer can
 // fill a disk through our log, and a retry every second does not hide other lines. It counts
 // also what it does not log.
 type quiet struct {
@@ -36,9 +36,9 @@ func (q *quiet) source(text string, from net.Addr, err error) {
 	}
 }
 
-// target logs that a target was not reachable.
+// target logs that a target was not reachable, and another reason at once: it may be the one that stays.
 func (q *quiet) target(text, to, why string) {
-	if q.first("to "+to, time.Now()) {
+	if q.first("to "+to+" "+why, time.Now()) {
 		q.logger.Warn(text, "to", to, "error", why, "quiet_for", quietFor)
 	}
 }
