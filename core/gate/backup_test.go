@@ -114,6 +114,13 @@ func TestARestoredGateKnowsNoMore(t *testing.T) {
 			rt.Fatalf("%d jobs are %+v", jobs, list)
 		}
 		for _, j := range list.Jobs {
+			if j.Counted {
+				rt.Fatalf("the list says that job %v has started %d requests, and no gate knows", j.Job, j.Started)
+			}
+			n.deliver("c1", &message.JobWatch{Request: n.ask(), Job: j.Job})
+			if r, _ := last[*message.JobResult](n, "c1"); r == nil || r.Result.Restored != "a backup of May" {
+				rt.Fatalf("the result of job %v does not say that it is of a backup: %+v", j.Job, r)
+			}
 			if j.State != message.JobFailed || j.Token.Epoch <= g.Merged.Highest+copies.Stride {
 				rt.Fatalf("a job is %+v after highest %d", j, g.Merged.Highest)
 			}

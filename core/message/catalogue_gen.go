@@ -2530,6 +2530,10 @@ func (z *Result) size() int {
 	for i := range z.Missing {
 		n += sizeString(len(z.Missing[i]))
 	}
+	if z.Restored != "" {
+		n += 9
+		n += sizeString(len(z.Restored))
+	}
 	return n
 }
 
@@ -2558,6 +2562,10 @@ func (z *Result) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(len(z.Missing)))
 	for i := range z.Missing {
 		h = node.MixString(h, string(z.Missing[i]))
+	}
+	if z.Restored != "" {
+		h = node.MixString(h, "restored")
+		h = node.MixString(h, string(z.Restored))
 	}
 	return h
 }
@@ -9021,6 +9029,10 @@ func (z *WorkflowEnded) size() int {
 	n += sizeUint(uint64(z.Met))
 	n += sizeUint(uint64(z.Missed))
 	n++
+	if z.Unreported != 0 {
+		n += 11
+		n += sizeInt(int64(z.Unreported))
+	}
 	return n
 }
 
@@ -9039,6 +9051,10 @@ func (z *WorkflowEnded) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Met))
 	h = node.Mix(h, uint64(z.Missed))
 	h = node.Mix(h, bit(z.Again))
+	if z.Unreported != 0 {
+		h = node.MixString(h, "unreported")
+		h = node.Mix(h, uint64(z.Unreported))
+	}
 	return h
 }
 
@@ -9747,6 +9763,8 @@ func Age(m node.Message, minor uint16) {
 	switch m := m.(type) {
 	case *JobStatus:
 		m.age(minor)
+	case *JobResult:
+		m.age(minor)
 	case *StatusList:
 		m.age(minor)
 	case *ManagerHeartbeat:
@@ -9757,6 +9775,8 @@ func Age(m node.Message, minor uint16) {
 		m.age(minor)
 	case *ClusterStatus:
 		m.age(minor)
+	case *WorkflowEnded:
+		m.age(minor)
 	}
 }
 
@@ -9764,6 +9784,8 @@ func Age(m node.Message, minor uint16) {
 func Grown(k node.Kind) bool {
 	switch k {
 	case KindJobStatus:
+		return true
+	case KindJobResult:
 		return true
 	case KindStatusList:
 		return true
@@ -9774,6 +9796,8 @@ func Grown(k node.Kind) bool {
 	case KindLeaseHail:
 		return true
 	case KindClusterStatus:
+		return true
+	case KindWorkflowEnded:
 		return true
 	}
 	return false
@@ -9793,6 +9817,13 @@ func (z *NodeInfo) age(minor uint16) {
 	}
 }
 
+func (z *Result) age(minor uint16) {
+	if minor < 1 {
+		var old Result
+		z.Restored = old.Restored
+	}
+}
+
 func (z *WorkerInfo) age(minor uint16) {
 	if minor < 1 {
 		var old WorkerInfo
@@ -9805,6 +9836,10 @@ func (z *JobStatus) age(minor uint16) {
 		var old JobStatus
 		z.Takeovers = old.Takeovers
 	}
+}
+
+func (z *JobResult) age(minor uint16) {
+	z.Result.age(minor)
 }
 
 func (z *StatusList) age(minor uint16) {
@@ -9855,5 +9890,12 @@ func (z *ClusterStatus) age(minor uint16) {
 	if minor < 1 {
 		var old ClusterStatus
 		z.SetVersion = old.SetVersion
+	}
+}
+
+func (z *WorkflowEnded) age(minor uint16) {
+	if minor < 1 {
+		var old WorkflowEnded
+		z.Unreported = old.Unreported
 	}
 }

@@ -157,6 +157,8 @@ type WorkflowEnded struct {
 	Met      uint32        `msg:"met"`    // thresholds
 	Missed   uint32        `msg:"missed"` // thresholds, those without a measurement included
 	Again    bool          `msg:"again"`  // it had ended before, in a datacenter that the job left since
+
+	Unreported time.Duration `msg:"unreported,omitempty" since:"1"` // it may have sent load for so long that no figure counts
 }
 
 // JobResult brings a finished job's result to a watcher.

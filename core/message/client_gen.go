@@ -2886,61 +2886,79 @@ func (z *StatusQuery) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *WorkflowEnded) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 14
-	// string "request"
-	o = append(o, 0x8e, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
-	o, err = z.Request.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Request")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(15)
+	var zb0001Mask uint16 /* 15 bits */
+	_ = zb0001Mask
+	if z.Unreported == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x4000
 	}
-	// string "job"
-	o = append(o, 0xa3, 0x6a, 0x6f, 0x62)
-	o, err = z.Job.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Job")
-		return
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "request"
+		o = append(o, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+		o, err = z.Request.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Request")
+			return
+		}
+		// string "job"
+		o = append(o, 0xa3, 0x6a, 0x6f, 0x62)
+		o, err = z.Job.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Job")
+			return
+		}
+		// string "number"
+		o = append(o, 0xa6, 0x6e, 0x75, 0x6d, 0x62, 0x65, 0x72)
+		o = msgp.AppendUint32(o, z.Number)
+		// string "workflow"
+		o = append(o, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+		o = msgp.AppendUint32(o, z.Workflow)
+		// string "name"
+		o = append(o, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+		o = msgp.AppendString(o, z.Name)
+		// string "state"
+		o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
+		o, err = z.State.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "State")
+			return
+		}
+		// string "started"
+		o = append(o, 0xa7, 0x73, 0x74, 0x61, 0x72, 0x74, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Started)
+		// string "failed"
+		o = append(o, 0xa6, 0x66, 0x61, 0x69, 0x6c, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Failed)
+		// string "duration"
+		o = append(o, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
+		o = msgp.AppendDuration(o, z.Duration)
+		// string "p50"
+		o = append(o, 0xa3, 0x70, 0x35, 0x30)
+		o = msgp.AppendDuration(o, z.P50)
+		// string "p99"
+		o = append(o, 0xa3, 0x70, 0x39, 0x39)
+		o = msgp.AppendDuration(o, z.P99)
+		// string "met"
+		o = append(o, 0xa3, 0x6d, 0x65, 0x74)
+		o = msgp.AppendUint32(o, z.Met)
+		// string "missed"
+		o = append(o, 0xa6, 0x6d, 0x69, 0x73, 0x73, 0x65, 0x64)
+		o = msgp.AppendUint32(o, z.Missed)
+		// string "again"
+		o = append(o, 0xa5, 0x61, 0x67, 0x61, 0x69, 0x6e)
+		o = msgp.AppendBool(o, z.Again)
+		if (zb0001Mask & 0x4000) == 0 { // if not omitted
+			// string "unreported"
+			o = append(o, 0xaa, 0x75, 0x6e, 0x72, 0x65, 0x70, 0x6f, 0x72, 0x74, 0x65, 0x64)
+			o = msgp.AppendDuration(o, z.Unreported)
+		}
 	}
-	// string "number"
-	o = append(o, 0xa6, 0x6e, 0x75, 0x6d, 0x62, 0x65, 0x72)
-	o = msgp.AppendUint32(o, z.Number)
-	// string "workflow"
-	o = append(o, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
-	o = msgp.AppendUint32(o, z.Workflow)
-	// string "name"
-	o = append(o, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
-	o = msgp.AppendString(o, z.Name)
-	// string "state"
-	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
-	o, err = z.State.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "State")
-		return
-	}
-	// string "started"
-	o = append(o, 0xa7, 0x73, 0x74, 0x61, 0x72, 0x74, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Started)
-	// string "failed"
-	o = append(o, 0xa6, 0x66, 0x61, 0x69, 0x6c, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Failed)
-	// string "duration"
-	o = append(o, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
-	o = msgp.AppendDuration(o, z.Duration)
-	// string "p50"
-	o = append(o, 0xa3, 0x70, 0x35, 0x30)
-	o = msgp.AppendDuration(o, z.P50)
-	// string "p99"
-	o = append(o, 0xa3, 0x70, 0x39, 0x39)
-	o = msgp.AppendDuration(o, z.P99)
-	// string "met"
-	o = append(o, 0xa3, 0x6d, 0x65, 0x74)
-	o = msgp.AppendUint32(o, z.Met)
-	// string "missed"
-	o = append(o, 0xa6, 0x6d, 0x69, 0x73, 0x73, 0x65, 0x64)
-	o = msgp.AppendUint32(o, z.Missed)
-	// string "again"
-	o = append(o, 0xa5, 0x61, 0x67, 0x61, 0x69, 0x6e)
-	o = msgp.AppendBool(o, z.Again)
 	return
 }
 
@@ -3121,6 +3139,17 @@ func (z *WorkflowEnded) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Again")
 				return
 			}
+		case "unreported":
+			if zb0001Dup[1]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Unreported")
+				return
+			}
+			zb0001Dup[1] |= 1 << 6
+			z.Unreported, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Unreported")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -3135,6 +3164,6 @@ func (z *WorkflowEnded) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *WorkflowEnded) Msgsize() (s int) {
-	s = 1 + 8 + z.Request.Msgsize() + 4 + z.Job.Msgsize() + 7 + msgp.Uint32Size + 9 + msgp.Uint32Size + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + z.State.Msgsize() + 8 + msgp.Uint64Size + 7 + msgp.Uint64Size + 9 + msgp.DurationSize + 4 + msgp.DurationSize + 4 + msgp.DurationSize + 4 + msgp.Uint32Size + 7 + msgp.Uint32Size + 6 + msgp.BoolSize
+	s = 1 + 8 + z.Request.Msgsize() + 4 + z.Job.Msgsize() + 7 + msgp.Uint32Size + 9 + msgp.Uint32Size + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + z.State.Msgsize() + 8 + msgp.Uint64Size + 7 + msgp.Uint64Size + 9 + msgp.DurationSize + 4 + msgp.DurationSize + 4 + msgp.DurationSize + 4 + msgp.Uint32Size + 7 + msgp.Uint32Size + 6 + msgp.BoolSize + 11 + msgp.DurationSize
 	return
 }

@@ -271,4 +271,8 @@ type Result struct {
 	Thresholds  []ThresholdResult  `msg:"thresholds"`
 	Turns       []string           `msg:"turns"`   // of core/plan: in which order the workflows begin
 	Missing     []string           `msg:"missing"` // datacenters that best effort left out: their figures count nowhere
+
+	// Restored says from which backup the gates knew the job, which had not ended then: what it did
+	// since is in no figure.
+	Restored string `msg:"restored,omitempty" since:"1"`
 }

@@ -1040,71 +1040,89 @@ func (z *PhaseTimes) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Result) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 10
-	// string "job"
-	o = append(o, 0x8a, 0xa3, 0x6a, 0x6f, 0x62)
-	o, err = z.Job.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Job")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(11)
+	var zb0001Mask uint16 /* 11 bits */
+	_ = zb0001Mask
+	if z.Restored == "" {
+		zb0001Len--
+		zb0001Mask |= 0x400
 	}
-	// string "name"
-	o = append(o, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
-	o = msgp.AppendString(o, z.Name)
-	// string "state"
-	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
-	o, err = z.State.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "State")
-		return
-	}
-	// string "error"
-	o = append(o, 0xa5, 0x65, 0x72, 0x72, 0x6f, 0x72)
-	o = msgp.AppendString(o, z.Error)
-	// string "duration"
-	o = append(o, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
-	o = msgp.AppendDuration(o, z.Duration)
-	// string "datacenters"
-	o = append(o, 0xab, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Datacenters)))
-	for za0001 := range z.Datacenters {
-		o, err = z.Datacenters[za0001].MarshalMsg(o)
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "job"
+		o = append(o, 0xa3, 0x6a, 0x6f, 0x62)
+		o, err = z.Job.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Datacenters", za0001)
+			err = msgp.WrapError(err, "Job")
 			return
 		}
-	}
-	// string "workflows"
-	o = append(o, 0xa9, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Workflows)))
-	for za0002 := range z.Workflows {
-		o, err = z.Workflows[za0002].MarshalMsg(o)
+		// string "name"
+		o = append(o, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+		o = msgp.AppendString(o, z.Name)
+		// string "state"
+		o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
+		o, err = z.State.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Workflows", za0002)
+			err = msgp.WrapError(err, "State")
 			return
 		}
-	}
-	// string "thresholds"
-	o = append(o, 0xaa, 0x74, 0x68, 0x72, 0x65, 0x73, 0x68, 0x6f, 0x6c, 0x64, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Thresholds)))
-	for za0003 := range z.Thresholds {
-		o, err = z.Thresholds[za0003].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "Thresholds", za0003)
-			return
+		// string "error"
+		o = append(o, 0xa5, 0x65, 0x72, 0x72, 0x6f, 0x72)
+		o = msgp.AppendString(o, z.Error)
+		// string "duration"
+		o = append(o, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
+		o = msgp.AppendDuration(o, z.Duration)
+		// string "datacenters"
+		o = append(o, 0xab, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Datacenters)))
+		for za0001 := range z.Datacenters {
+			o, err = z.Datacenters[za0001].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Datacenters", za0001)
+				return
+			}
 		}
-	}
-	// string "turns"
-	o = append(o, 0xa5, 0x74, 0x75, 0x72, 0x6e, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Turns)))
-	for za0004 := range z.Turns {
-		o = msgp.AppendString(o, z.Turns[za0004])
-	}
-	// string "missing"
-	o = append(o, 0xa7, 0x6d, 0x69, 0x73, 0x73, 0x69, 0x6e, 0x67)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Missing)))
-	for za0005 := range z.Missing {
-		o = msgp.AppendString(o, z.Missing[za0005])
+		// string "workflows"
+		o = append(o, 0xa9, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Workflows)))
+		for za0002 := range z.Workflows {
+			o, err = z.Workflows[za0002].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Workflows", za0002)
+				return
+			}
+		}
+		// string "thresholds"
+		o = append(o, 0xaa, 0x74, 0x68, 0x72, 0x65, 0x73, 0x68, 0x6f, 0x6c, 0x64, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Thresholds)))
+		for za0003 := range z.Thresholds {
+			o, err = z.Thresholds[za0003].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Thresholds", za0003)
+				return
+			}
+		}
+		// string "turns"
+		o = append(o, 0xa5, 0x74, 0x75, 0x72, 0x6e, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Turns)))
+		for za0004 := range z.Turns {
+			o = msgp.AppendString(o, z.Turns[za0004])
+		}
+		// string "missing"
+		o = append(o, 0xa7, 0x6d, 0x69, 0x73, 0x73, 0x69, 0x6e, 0x67)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Missing)))
+		for za0005 := range z.Missing {
+			o = msgp.AppendString(o, z.Missing[za0005])
+		}
+		if (zb0001Mask & 0x400) == 0 { // if not omitted
+			// string "restored"
+			o = append(o, 0xa8, 0x72, 0x65, 0x73, 0x74, 0x6f, 0x72, 0x65, 0x64)
+			o = msgp.AppendString(o, z.Restored)
+		}
 	}
 	return
 }
@@ -1327,6 +1345,17 @@ func (z *Result) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "restored":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Restored")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			z.Restored, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Restored")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1361,6 +1390,7 @@ func (z *Result) Msgsize() (s int) {
 	for za0005 := range z.Missing {
 		s += msgp.StringPrefixSize + len(z.Missing[za0005])
 	}
+	s += 9 + msgp.StringPrefixSize + len(z.Restored)
 	return
 }
 

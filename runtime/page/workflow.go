@@ -107,7 +107,7 @@ func (d *drawer) state(w *report.Workflow) cell {
 func (d *drawer) line(w *report.Workflow) string {
 	parts := []string{units.Counted(w.VUs, "virtual user") + " on " + units.Counted(uint64(w.Cores), d.result.Runner()), units.Duration(time.Duration(w.DurationNS))}
 	if !w.Began() {
-		parts = []string{units.Counted(w.VUs, "virtual user"), "never began"}
+		parts = []string{units.Counted(w.VUs, "virtual user"), d.result.NotBegun(w)}
 	}
 	if w.Rows > 0 {
 		parts = append(parts, units.Counted(w.Rows, "row")+" of its feed taken")

@@ -21,7 +21,7 @@ func Build(r *message.Result, startedAt time.Time) (*Result, error) {
 	out := &Result{
 		Schema: Schema, Job: r.Job.String(), Name: r.Name, Outcome: r.State.String(), Error: r.Error,
 		StartedAt: startedAt.Format(time.RFC3339Nano), DurationNS: int64(r.Duration),
-		Datacenters: map[string]Datacenter{}, Thresholds: []Threshold{}, Turns: r.Turns, Missing: r.Missing,
+		Datacenters: map[string]Datacenter{}, Thresholds: []Threshold{}, Turns: r.Turns, Missing: r.Missing, Restored: r.Restored,
 	}
 	var err error
 	if out.Workflows, out.Totals, out.Requested, err = buildWorkflows(r.Workflows); err != nil {

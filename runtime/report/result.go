@@ -12,22 +12,23 @@ const Schema = "hyperscale.result/v1"
 
 // Result is the whole file.
 type Result struct {
-	Schema      string                `json:"schema"`            // always hyperscale.result/v1
-	Job         string                `json:"job"`               // the id that submit printed
-	Name        string                `json:"name"`              // the main file's name; of `run URL` the URL, without its user and query
-	Outcome     string                `json:"outcome"`           // COMPLETED, PARTIAL, FAILED, CANCELLED or TIMED_OUT
-	Error       string                `json:"error,omitempty"`   // why it did not complete
-	StartedAt   string                `json:"started_at"`        // RFC 3339, by the clock of the client that submitted the job
-	DurationNS  int64                 `json:"duration_ns"`       // from acceptance to the end
-	Totals      Totals                `json:"totals"`            // of all workflows' measured steps
-	Requested   Totals                `json:"requested"`         // of all requests of the load, each once
-	Generator   Generator             `json:"generator"`         // how well the load was generated, at the worst
-	Datacenters map[string]Datacenter `json:"datacenters"`       // by name
-	Workflows   []Workflow            `json:"workflows"`         // in the file's order, merged over the datacenters
-	Thresholds  []Threshold           `json:"thresholds"`        // in the file's order
-	Turns       []string              `json:"turns,omitempty"`   // in which order the workflows begin, as `validate` draws it; left out if all begin at once
-	Missing     []string              `json:"missing,omitempty"` // datacenters that best effort left out: their figures count nowhere, so the others are a part of the load
-	Run         *Run                  `json:"run,omitempty"`     // the program, its arguments and the machine; unknown for a job that was only watched
+	Schema      string                `json:"schema"`             // always hyperscale.result/v1
+	Job         string                `json:"job"`                // the id that submit printed
+	Name        string                `json:"name"`               // the main file's name; of `run URL` the URL, without its user and query
+	Outcome     string                `json:"outcome"`            // COMPLETED, PARTIAL, FAILED, CANCELLED or TIMED_OUT
+	Error       string                `json:"error,omitempty"`    // why it did not complete
+	StartedAt   string                `json:"started_at"`         // RFC 3339, by the clock of the client that submitted the job
+	DurationNS  int64                 `json:"duration_ns"`        // from acceptance to the end
+	Totals      Totals                `json:"totals"`             // of all workflows' measured steps
+	Requested   Totals                `json:"requested"`          // of all requests of the load, each once
+	Generator   Generator             `json:"generator"`          // how well the load was generated, at the worst
+	Datacenters map[string]Datacenter `json:"datacenters"`        // by name
+	Workflows   []Workflow            `json:"workflows"`          // in the file's order, merged over the datacenters
+	Thresholds  []Threshold           `json:"thresholds"`         // in the file's order
+	Turns       []string              `json:"turns,omitempty"`    // in which order the workflows begin, as `validate` draws it; left out if all begin at once
+	Missing     []string              `json:"missing,omitempty"`  // datacenters that best effort left out: their figures count nowhere, so the others are a part of the load
+	Restored    string                `json:"restored,omitempty"` // from which backup the gates knew the job, which had not ended then: what it did since is in no figure
+	Run         *Run                  `json:"run,omitempty"`      // the program, its arguments and the machine; unknown for a job that was only watched
 }
 
 // Run holds what a reader needs to run the same test again. It leaves out values of parameters
@@ -234,6 +235,19 @@ type Workflow struct {
 // Began reports that a workflow ran. One that never did may have waited for another one, for cores,
 // or for its job's turn.
 func (w *Workflow) Began() bool { return w.DurationNS > 0 || w.Totals.Started > 0 || w.Cores > 0 }
+
+// NotBegun says of a workflow without figures whether it never began, as far as is known.
+func (r *Result) NotBegun(w *Workflow) string {
+	if r.Restored != "" {
+		return "not known whether it began"
+	}
+	for i := range w.Lost {
+		if w.Lost[i].UnreportedNS > 0 {
+			return "not known whether it began"
+		}
+	}
+	return "never began"
+}
 
 // Turn says when a workflow ran.
 type Turn struct {

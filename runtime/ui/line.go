@@ -41,6 +41,9 @@ func EndLine(e *message.WorkflowEnded) string {
 		again = ", this time in another datacenter"
 	}
 	text := fmt.Sprintf("workflow %s ended %v after %s%s: %s, %s failed", units.Clean(e.Name), e.State, units.Duration(e.Duration), again, units.Counted(e.Started, "request"), units.Count(e.Failed))
+	if e.Unreported > 0 {
+		text += ", at most " + atMost(e.Unreported) + " of its load is in no figure"
+	}
 	if e.P99 > 0 {
 		text += fmt.Sprintf(", p50 %s, p99 %s", units.Latency(uint64(e.P50)), units.Latency(uint64(e.P99)))
 	}

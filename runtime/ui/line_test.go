@@ -70,6 +70,7 @@ func TestEndOfAWorkflow(t *testing.T) {
 		{message.WorkflowEnded{State: message.WorkflowCompleted, Duration: 30 * time.Second, Started: 12_345, Failed: 3, P50: 12_100 * time.Microsecond, P99: 80_400 * time.Microsecond, Met: 2}, "workflow browse ended COMPLETED after 30.0s: 12,345 requests, 3 failed, p50 12.1ms, p99 80.4ms, 2 thresholds met"},
 		{message.WorkflowEnded{State: message.WorkflowFailed, Duration: time.Second, Started: 1, Failed: 1, Met: 1, Missed: 1}, "workflow browse ended FAILED after 1.0s: 1 request, 1 failed, 1 of 2 thresholds missed"},
 		{message.WorkflowEnded{State: message.WorkflowCompleted, Duration: time.Second, Started: 7, Again: true}, "workflow browse ended COMPLETED after 1.0s, this time in another datacenter: 7 requests, 0 failed"},
+		{message.WorkflowEnded{State: message.WorkflowFailed, Unreported: 74_910 * time.Millisecond}, "workflow browse ended FAILED after 0.0s: 0 requests, 0 failed, at most 1m15s of its load is in no figure"},
 	} {
 		tc.end.Name = "browse"
 		if got := EndLine(&tc.end); got != tc.want {

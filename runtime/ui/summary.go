@@ -112,7 +112,7 @@ func (d *summary) workflow(w *report.Workflow) {
 	d.section("workflow " + units.Clean(w.Name))
 	head := fmt.Sprintf("  %s on %s, %s", units.Counted(w.VUs, "VU"), units.Counted(uint64(w.Cores), d.result.Runner()), units.Duration(time.Duration(w.DurationNS)))
 	if !w.Began() {
-		head = "  " + units.Counted(w.VUs, "VU") + ", never began"
+		head = "  " + units.Counted(w.VUs, "VU") + ", " + d.result.NotBegun(w)
 	}
 	if w.Outcome != message.WorkflowCompleted.String() {
 		head += "  " + w.Outcome

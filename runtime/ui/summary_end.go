@@ -201,6 +201,12 @@ func Failed(s message.JobState) string {
 	}
 	return ""
 }
+
+// atMost writes a bound of a time: rounded up, so that it stays one.
+func atMost(d time.Duration) string {
+	return units.Duration((d + 99*time.Millisecond).Truncate(100 * time.Millisecond))
+}
+
 func LostText(l *report.Lost) string {
 	var b strings.Builder
 	switch {
@@ -215,7 +221,7 @@ func LostText(l *report.Lost) string {
 		fmt.Fprintf(&b, "; %s until %s count", units.Counted(l.Started, "start"), units.Duration(time.Duration(l.UntilNS)))
 	}
 	if l.UnreportedNS > 0 {
-		fmt.Fprintf(&b, "; at most %s of its load is in no figure", units.Duration((time.Duration(l.UnreportedNS) + 99*time.Millisecond).Truncate(100*time.Millisecond)))
+		fmt.Fprintf(&b, "; at most %s of its load is in no figure", atMost(time.Duration(l.UnreportedNS)))
 	}
 	if l.Unreplaced {
 		b.WriteString("; no worker was free to replace it: what was due after it was not offered")

@@ -29,7 +29,9 @@ func Worlds() []stage.Scenario {
 type ages struct {
 	s       *cluster.Cluster
 	of      map[node.ID]uint16 // version of each node that runs
-	level   map[string]uint16  // of each group, the highest that a member has
+	disk    map[node.ID]uint16 // level of each member
+	level   map[string]uint16  // of each group: a majority has it
+	first   map[string]uint16  // the highest that a member of it has
 	refused map[node.ID]bool   // nodes that said which version to start
 	late    func(node.ID) bool // nodes that went back after the level rose; nil: none did
 }
@@ -41,7 +43,7 @@ const (
 
 // begin builds a cluster of nodes of one version.
 func begin(s *cluster.Cluster, minor uint16) *ages {
-	a := &ages{s: s, of: map[node.ID]uint16{}, level: map[string]uint16{}, refused: map[node.ID]bool{}}
+	a := &ages{s: s, of: map[node.ID]uint16{}, level: map[string]uint16{}, first: map[string]uint16{}, disk: map[node.ID]uint16{}, refused: map[node.ID]bool{}}
 	t := cluster.GroupTopology()
 	t.Ages = a.of
 	for _, id := range names(t) {
@@ -168,14 +170,31 @@ func (a *ages) groupOf(group string) []node.ID {
 	return a.s.Managers
 }
 
+// agreed is the level that a majority of a group has on disk. The member that takes it first may hear one
+// that goes down at this moment, and comes back in an older version: that one takes part until a
+// majority has the level.
+func (a *ages) agreed(group string) uint16 {
+	all := a.groupOf(group)
+	var have []uint16
+	for _, id := range all {
+		have = append(have, a.disk[id])
+	}
+	slices.Sort(have)
+	return have[len(have)-1-len(have)/2]
+}
+
 func (a *ages) judge(r checker.Record) {
 	switch e := r.Event.(type) {
 	case event.GroupLevel:
-		if e.Level > a.level[e.Group] {
-			a.level[e.Group] = e.Level
+		a.disk[r.Node] = max(a.disk[r.Node], e.Level)
+		if at := a.agreed(e.Group); at > a.level[e.Group] {
+			a.level[e.Group] = at
+		}
+		if a.first[e.Group] < e.Level {
+			a.first[e.Group] = e.Level
 			for _, id := range a.groupOf(e.Group) {
 				if a.of[id] < e.Level {
-					a.s.Checker.Violate("V", r, "%s has level %d, and %s is of version 1.%d", e.Group, e.Level, id, a.of[id])
+					a.s.Checker.Violate("V", r, "%s of %s has level %d, and %s is of version 1.%d", r.Node, e.Group, e.Level, id, a.of[id])
 				}
 			}
 		}

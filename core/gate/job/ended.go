@@ -93,7 +93,7 @@ func (e *Ends) add(j *Job, workflow int, places []message.DatacenterResult) {
 	r := result.Ended(&j.Spec.Plan.Workflows[workflow], places, j.State)
 	e.list = append(e.list, record.Ended{
 		Workflow: uint32(workflow), State: r.State, Started: r.Started, Failed: r.Failed, Duration: r.Duration,
-		P50: r.P50, P99: r.P99, Met: r.Met, Missed: r.Missed,
+		P50: r.P50, P99: r.P99, Met: r.Met, Missed: r.Missed, Unreported: ranAtMost(j, r.Unreported),
 	})
 }
 
@@ -116,7 +116,7 @@ func (e *Ends) After(j *Job, n uint32) (all []*message.WorkflowEnded) {
 		r := &e.list[i]
 		all = append(all, &message.WorkflowEnded{
 			Job: j.ID, Number: uint32(i + 1), Workflow: r.Workflow, Name: nameOf(j, int(r.Workflow)), State: r.State,
-			Started: r.Started, Failed: r.Failed, Duration: r.Duration, P50: r.P50, P99: r.P99, Met: r.Met, Missed: r.Missed, Again: e.before(i),
+			Started: r.Started, Failed: r.Failed, Duration: r.Duration, P50: r.P50, P99: r.P99, Met: r.Met, Missed: r.Missed, Again: e.before(i), Unreported: r.Unreported,
 		})
 	}
 	return all

@@ -234,7 +234,7 @@ func (j *Job) Share(p *Subjob) message.RowShare {
 
 // Merged merges the results of the subjobs into the job's result.
 func (j *Job) Merged() *message.JobResult {
-	r := message.Result{Job: j.ID, Name: j.Name, State: j.State, Error: j.Reason, Duration: j.Elapsed}
+	r := message.Result{Job: j.ID, Name: j.Name, State: j.State, Error: j.Reason, Duration: j.Elapsed, Restored: j.Restored}
 	for _, p := range j.Subjobs {
 		r.Datacenters = append(r.Datacenters, *p.Result)
 	}

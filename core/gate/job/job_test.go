@@ -290,3 +290,20 @@ func TestGivenUpSubjobsKeepTheirFigures(t *testing.T) {
 		t.Errorf("no manager took it, and it has figures: %+v", never.Result)
 	}
 }
+
+// A gate that knows a job from a backup does not know how long it ran since: its plan and its timeout
+// bound that, not the gate's clock.
+func TestGivenUpSubjobsOfABackup(t *testing.T) {
+	plan := message.Plan{Workflows: []message.WorkflowPlan{{Name: "load", Duration: 30 * time.Second, GracefulStop: 5 * time.Second}, {Name: "after"}}}
+	p := &Subjob{Datacenter: "dc", Accepted: true, Phase: Running}
+	j := &Job{ID: message.JobID{1}, Program: Program{Spec: &message.JobSubmit{Plan: plan}, RunTimeout: 10 * time.Minute}, Times: Times{Started: 1}, Course: Course{Restored: "a backup"}}
+	j.GiveUp(p, message.JobFailed, "unknown", node.Instant(2*time.Second))
+	for i, want := range []time.Duration{35 * time.Second, 10 * time.Minute} {
+		if l := p.Result.Workflows[i].Lost; len(l) != 1 || l[0].Unreported != want {
+			t.Errorf("of workflow %d at most %v is in no figure, and the result says %+v", i, want, l)
+		}
+	}
+	if r := j.Merged(); r.Result.Restored != "a backup" {
+		t.Errorf("the result does not say that it is of a backup: %+v", r.Result)
+	}
+}

@@ -65,7 +65,7 @@ func (j *Job) counts() (started, failed uint64, known bool) {
 		}
 	}
 	if j.State.Terminal() {
-		if j.Result == nil {
+		if j.Result == nil || j.Restored != "" { // what it did since the backup is in no figure
 			return 0, 0, false
 		}
 		add(j.Result.Result.Workflows)

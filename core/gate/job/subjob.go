@@ -123,7 +123,7 @@ func (j *Job) GiveUp(p *Subjob, to message.JobState, reason string, now node.Ins
 			w = p.Progress.Workflows[i]
 		}
 		if !w.State.Terminal() {
-			unheard(&w, plan, message.ShardID{Job: j.ID, Workflow: uint32(i)}, p.Result)
+			unheard(&w, plan, message.ShardID{Job: j.ID, Workflow: uint32(i)}, p.Result, ranAtMost(j, p.Result.Duration))
 		}
 		p.Result.Workflows = append(p.Result.Workflows, w)
 	}
@@ -142,9 +142,18 @@ func GivenUp(subjobs []*Subjob) (all []*Subjob) {
 	return all
 }
 
+// ranAtMost bounds how long the job has run, which this gate counts as a time. A gate that knows it from a
+// backup does not know when it ended.
+func ranAtMost(j *Job, counted time.Duration) time.Duration {
+	if j.Restored != "" {
+		return max(counted, j.RunTimeout)
+	}
+	return counted
+}
+
 // unheard ends a workflow of which the gate hears nothing more: it may have sent load until its
-// subjob ended.
-func unheard(w *message.WorkflowResult, plan *message.WorkflowPlan, shard message.ShardID, end *message.DatacenterResult) {
+// subjob ended, or for as long as its job ran.
+func unheard(w *message.WorkflowResult, plan *message.WorkflowPlan, shard message.ShardID, end *message.DatacenterResult, now time.Duration) {
 	w.State, w.Error = message.WorkflowFailed, end.Error
 	switch end.State {
 	case message.JobCancelled:
@@ -153,7 +162,7 @@ func unheard(w *message.WorkflowResult, plan *message.WorkflowPlan, shard messag
 		w.State = message.WorkflowTimedOut
 	}
 	w.Stats = stats.Settle(w.Stats)
-	until, now := w.Stats.Elapsed, end.Duration
+	until := w.Stats.Elapsed
 	if plan.Duration > 0 {
 		now = min(now, plan.Duration+cmp.Or(plan.GracefulStop, message.GracefulStopDefault))
 	}

@@ -14,6 +14,9 @@ func Ended(p *message.WorkflowPlan, places []message.DatacenterResult, end messa
 	e := message.WorkflowEnded{State: w.State, Duration: w.Duration}
 	e.Started, _, e.Failed = w.Stats.Requests()
 	e.P50, e.P99 = latencies(&w.Stats)
+	for i := range w.Lost {
+		e.Unreported = max(e.Unreported, w.Lost[i].Unreported)
+	}
 	for k := range p.Thresholds {
 		if judge(&p.Thresholds[k], p.Duration, &w, own, places).OK {
 			e.Met++

@@ -48,7 +48,9 @@ type Ended struct {
 	Met      uint32                `rec:"met"`
 	Missed   uint32                `rec:"missed"`
 	Left     bool                  `rec:"left"` // in a datacenter that the job left: it runs again
-	Unknown  Unknown
+
+	Unreported time.Duration `rec:"unreported" since:"1"` // it may have sent load for so long that no figure counts
+	Unknown    Unknown
 }
 
 // Transition is a change of a job's state.

@@ -255,6 +255,9 @@ func (z *Ended) fields() int {
 	if z.Left {
 		n++
 	}
+	if z.Unreported != 0 {
+		n++
+	}
 	return n
 }
 
@@ -300,6 +303,10 @@ func (z *Ended) append(b []byte) []byte {
 		b = msgp.AppendString(b, "left")
 		b = msgp.AppendBool(b, z.Left)
 	}
+	if z.Unreported != 0 {
+		b = msgp.AppendString(b, "unreported")
+		b = msgp.AppendInt64(b, int64(z.Unreported))
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -337,6 +344,9 @@ func (z *Ended) read(r *reader) {
 		case "left":
 			r.once(&seen, 9)
 			z.Left = r.bool()
+		case "unreported":
+			r.once(&seen, 10)
+			z.Unreported = time.Duration(r.int())
 		default:
 			r.unknown(&z.Unknown, name)
 		}
