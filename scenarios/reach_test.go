@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"hyperscale/scenarios"
 )
 
 // reachedIn collects the rare states that a source file reports: the text of an event.Reached,
@@ -54,6 +56,17 @@ func reachedIn(t *testing.T, path string, into map[string]bool) {
 		}
 		return true
 	})
+}
+
+// Each world has a name of its own: seeds, schedules and planted bugs name their world.
+func TestWorldsHaveNamesOfTheirOwn(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range scenarios.All() {
+		if seen[s.Name] {
+			t.Errorf("two worlds are called %s", s.Name)
+		}
+		seen[s.Name] = true
+	}
 }
 
 // The list of rare states contains exactly those that machines can report.

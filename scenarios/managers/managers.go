@@ -40,7 +40,7 @@ func managerWorlds() []stage.Scenario {
 		{Name: "deaf-dc", Virtual: 5 * time.Minute, Build: cluster.On(buildDeafDC),
 			Doc: "First a datacenter's answers are lost while it hears everything; then its links are 500 ms slow again and again. A request without an answer counts as lost; slowness alone loses no node."},
 		{Name: "rolling-upgrade", Virtual: 5 * time.Minute, Build: cluster.On(buildRollingUpgrade),
-			Doc: "Every node restarts once while jobs run, one at a time, some after a kill. No job is lost, and all complete. (One binary plays all versions: tests of core/message prove that unknown fields are skipped.)"},
+			Doc: "Every node restarts once while jobs run, one at a time, some after a kill. No job is lost, and all complete. (Nodes of two versions play in mixed-upgrade.)"},
 		{Name: "forgotten-elsewhere", Virtual: 5 * time.Minute, Build: cluster.On(buildForgottenElsewhere),
 			Doc: "A manager's disk is full while jobs begin and end, so that it knows less of them than the others. They have forgotten the jobs when it restarts. Ended jobs stay ended: no manager adopts one, and nothing of it runs again."},
 		{Name: "woken-for-a-moment", Virtual: 5 * time.Minute, Build: cluster.On(buildWokenForAMoment),

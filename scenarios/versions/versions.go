@@ -18,9 +18,9 @@ import (
 // Worlds returns the worlds of several versions.
 func Worlds() []stage.Scenario {
 	return []stage.Scenario{
-		{Name: "rolling-upgrade", Virtual: 5 * time.Minute, Build: cluster.On(buildRollingUpgrade),
+		{Name: "mixed-upgrade", Virtual: 5 * time.Minute, Build: cluster.On(buildRollingUpgrade),
 			Doc: "A cluster of the former version runs jobs. Its nodes restart on this version, one at a time and in any order; some go back and come again. Owners crash, so that jobs and subjobs go from old nodes to new ones and back. An operator orders the new level all the time: no group takes it before its last member is new, and each has it in the end. Every job completes."},
-		{Name: "rolling-downgrade", Virtual: 5 * time.Minute, Build: cluster.On(buildRollingDowngrade),
+		{Name: "mixed-downgrade", Virtual: 5 * time.Minute, Build: cluster.On(buildRollingDowngrade),
 			Doc: "The nodes of a cluster go back to the former version, one at a time, while jobs run, and return. Then an operator finalizes. A gate and a manager that go back after that take no part, and say which version to start; the others go on. Once they are of the new version again, they are members. Every job completes."},
 	}
 }

@@ -97,7 +97,7 @@ func (w *world) before(o *world) bool {
 func (p *plan) deserving(left time.Duration) *world {
 	var found *world
 	for _, w := range p.worlds {
-		if left >= 0 && w.took.mean() > left {
+		if left >= 0 && max(w.took.mean(), 1) > left { // a world of unknown cost takes some time
 			continue
 		}
 		if found == nil || w.weighted() < found.weighted() {

@@ -68,6 +68,10 @@ func TestABudgetBoundsWhatIsNotOwed(t *testing.T) {
 	if got := chosen(p, 3, time.Second); got != "" {
 		t.Errorf("with 1 s left: got %q, want nothing", got)
 	}
+	p.worlds[0].took = cost{}
+	if got := chosen(p, 3, 0); got != "" {
+		t.Errorf("with nothing left, and a world of unknown cost: got %q, want nothing", got)
+	}
 }
 
 // A cheap world is played more often than a dear one, which still gets more time; a
