@@ -291,14 +291,14 @@ func TestGivenUpSubjobsKeepTheirFigures(t *testing.T) {
 	}
 }
 
-// A gate that knows a job from a backup does not know how long it ran since: its plan and its timeout
-// bound that, not the gate's clock.
+// A gate that knows a job from a backup does not know how long it ran since, nor in how many attempts:
+// its timeout bounds that, not its plan, nor the gate's clock.
 func TestGivenUpSubjobsOfABackup(t *testing.T) {
 	plan := message.Plan{Workflows: []message.WorkflowPlan{{Name: "load", Duration: 30 * time.Second, GracefulStop: 5 * time.Second}, {Name: "after"}}}
 	p := &Subjob{Datacenter: "dc", Accepted: true, Phase: Running}
 	j := &Job{ID: message.JobID{1}, Program: Program{Spec: &message.JobSubmit{Plan: plan}, RunTimeout: 10 * time.Minute}, Times: Times{Started: 1}, Course: Course{Restored: "a backup"}}
 	j.GiveUp(p, message.JobFailed, "unknown", node.Instant(2*time.Second))
-	for i, want := range []time.Duration{35 * time.Second, 10 * time.Minute} {
+	for i, want := range []time.Duration{10 * time.Minute, 10 * time.Minute} {
 		if l := p.Result.Workflows[i].Lost; len(l) != 1 || l[0].Unreported != want {
 			t.Errorf("of workflow %d at most %v is in no figure, and the result says %+v", i, want, l)
 		}

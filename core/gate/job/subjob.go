@@ -123,7 +123,7 @@ func (j *Job) GiveUp(p *Subjob, to message.JobState, reason string, now node.Ins
 			w = p.Progress.Workflows[i]
 		}
 		if !w.State.Terminal() {
-			unheard(&w, plan, message.ShardID{Job: j.ID, Workflow: uint32(i)}, p.Result, ranAtMost(j, p.Result.Duration))
+			unheard(&w, message.ShardID{Job: j.ID, Workflow: uint32(i)}, p.Result, ranAtMost(j, boundOf(plan, p.Result.Duration)))
 		}
 		p.Result.Workflows = append(p.Result.Workflows, w)
 	}
@@ -143,7 +143,7 @@ func GivenUp(subjobs []*Subjob) (all []*Subjob) {
 }
 
 // ranAtMost bounds how long the job has run, which this gate counts as a time. A gate that knows it from a
-// backup does not know when it ended.
+// backup does not know when it ended, nor how often attempts were replaced since: only its timeout bounds it.
 func ranAtMost(j *Job, counted time.Duration) time.Duration {
 	if j.Restored != "" {
 		return max(counted, j.RunTimeout)
@@ -151,9 +151,17 @@ func ranAtMost(j *Job, counted time.Duration) time.Duration {
 	return counted
 }
 
+// boundOf bounds how long a workflow ran in a job that ran for so long.
+func boundOf(plan *message.WorkflowPlan, ran time.Duration) time.Duration {
+	if plan.Duration > 0 {
+		return min(ran, plan.Duration+cmp.Or(plan.GracefulStop, message.GracefulStopDefault))
+	}
+	return ran
+}
+
 // unheard ends a workflow of which the gate hears nothing more: it may have sent load until its
-// subjob ended, or for as long as its job ran.
-func unheard(w *message.WorkflowResult, plan *message.WorkflowPlan, shard message.ShardID, end *message.DatacenterResult, now time.Duration) {
+// subjob ended, in a workflow that ran for so long at most.
+func unheard(w *message.WorkflowResult, shard message.ShardID, end *message.DatacenterResult, now time.Duration) {
 	w.State, w.Error = message.WorkflowFailed, end.Error
 	switch end.State {
 	case message.JobCancelled:
@@ -163,9 +171,6 @@ func unheard(w *message.WorkflowResult, plan *message.WorkflowPlan, shard messag
 	}
 	w.Stats = stats.Settle(w.Stats)
 	until := w.Stats.Elapsed
-	if plan.Duration > 0 {
-		now = min(now, plan.Duration+cmp.Or(plan.GracefulStop, message.GracefulStopDefault))
-	}
 	w.Lost = append(w.Lost[:len(w.Lost):len(w.Lost)], message.LostAttempt{
 		Shard: shard, Reason: end.Error, Started: stats.Started(&w.Stats), Counted: until > 0, Until: until, Unreported: max(0, now-until),
 	})
