@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"time"
 
 	"hyperscale/core/event"
@@ -10,6 +11,7 @@ import (
 	"hyperscale/core/lease/level"
 	"hyperscale/core/ledger"
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
@@ -71,7 +73,20 @@ func (m *ownership) onFetched(env node.Env, o *ledger.Outcome[tag]) {
 		m.giveUp(env, j, "a file that its record names is on no gate's disk any more")
 	case o.Kind == ledger.Unread:
 		m.retryLater(env)
-	case m.load(&o.Tag, o.Bytes) != nil:
+	default:
+		m.readFetched(env, o)
+	}
+}
+
+// readFetched gives the content of a file to the job whose record names it. The gate reads a file again
+// that it cannot decode. No gate can use a file of another job, which only a member that lies can
+// name in a record.
+func (m *ownership) readFetched(env node.Env, o *ledger.Outcome[tag]) {
+	j := o.Tag.job
+	switch err := m.load(&o.Tag, o.Bytes); {
+	case errors.Is(err, record.ErrForeign):
+		m.giveUp(env, j, "its record names a result of another job")
+	case err != nil:
 		m.ledger.Again(o)
 		m.retryLater(env)
 	default:
@@ -93,10 +108,14 @@ func (m *ownership) load(t *tag, b []byte) error {
 		return err
 	}
 	result, err := decoded[*message.SubjobResult](b)
-	if err == nil {
-		t.subjob.Result, t.subjob.Fault = &result.Subjob, result.Fault
+	switch {
+	case err != nil:
+		return err
+	case result.Job != j.ID:
+		return record.ErrForeign
 	}
-	return err
+	t.subjob.Result, t.subjob.Fault = &result.Subjob, result.Fault
+	return nil
 }
 
 // giveUp ends a job when no gate has its program, or a result that it counted, on disk, or when

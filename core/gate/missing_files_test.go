@@ -74,6 +74,31 @@ func TestJobsWithoutTheirFilesEnd(t *testing.T) {
 	})
 }
 
+// A job's record names a result of another job, as a member that lies may write it. The gate counts
+// none of its figures. It ends the job FAILED and says why.
+func TestResultsOfAnotherJobCountNowhere(t *testing.T) {
+	for _, of := range []message.JobID{{1}, {2}} {
+		env, m := owner()
+		j := &entry{Job: job.Job{ID: message.JobID{1}, Loading: 2, Course: job.Course{State: message.JobRunning, Shown: message.JobRunning, Last: job.Transition{To: message.JobRunning}}}}
+		p := &job.Subjob{Datacenter: "a", Phase: job.Done, End: job.Counted, File: message.FileDigest{1}}
+		j.Spec, j.Subjobs = &message.JobSubmit{}, append(j.Subjobs, p)
+		m.jobs[j.ID] = j
+		m.active = append(m.active, j)
+		m.ledger.Open(j.ID)
+		m.onFetched(env, &ledger.Outcome[tag]{
+			Kind: ledger.Fetched, Job: j.ID, Tag: tag{act: actLoad, job: j, subjob: p},
+			Bytes: encoded(&message.SubjobResult{Job: of, Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1}, Subjob: message.DatacenterResult{Name: "a", State: message.JobCompleted}}),
+		})
+		own := of == j.ID
+		if counts := p.Result != nil && p.Result.State == message.JobCompleted; counts != own {
+			t.Errorf("a result of job %v counts for job %v: %v", of, j.ID, counts)
+		}
+		if failed := j.State == message.JobFailed && strings.Contains(j.Reason, "a result of another job"); failed == own {
+			t.Errorf("with a result of job %v, job %v is %v: %s", of, j.ID, j.State, j.Reason)
+		}
+	}
+}
+
 // A gate reads invalid bytes as no record, and a file of another kind as no program. Whatever
 // the bytes are, a gate that gets such a register gives the job up.
 func TestWhatIsNoRecordIsReadAsNone(t *testing.T) {
@@ -124,7 +149,9 @@ func TestWatchersHearOfResults(t *testing.T) {
 		}
 		o := ledger.Outcome[tag]{Kind: ledger.Fetched, Bytes: encoded(&message.JobResult{Request: message.RequestID{Incarnation: 1, Counter: 1}, Result: message.Result{Job: j.ID, State: message.JobCompleted}})}
 		here := true
-		switch rapid.IntRange(0, 3).Draw(t, "outcome") {
+		switch rapid.IntRange(0, 4).Draw(t, "outcome") {
+		case 4:
+			o.Bytes, here = encoded(&message.JobResult{Request: message.RequestID{Incarnation: 1, Counter: 1}, Result: message.Result{Job: message.JobID{2}, State: message.JobCompleted}}), false
 		case 1:
 			o, here = ledger.Outcome[tag]{Kind: ledger.Unread, Err: archive.ErrMissing}, false
 		case 2:

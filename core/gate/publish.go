@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/gate/result"
 	"hyperscale/core/ledger"
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
@@ -147,9 +148,18 @@ func (m *publisher) resultHere(j *entry) bool {
 		return j.Result != nil
 	}
 	if b, ok := m.group.Files.Have(j.ResultFile); ok {
-		j.Result, _ = decoded[*message.JobResult](b)
+		j.Result, _ = resultFrom(j, b)
 	}
 	return j.Result != nil
+}
+
+// resultFrom reads the result that a job's record names.
+func resultFrom(j *entry, b []byte) (*message.JobResult, error) {
+	r, err := decoded[*message.JobResult](b)
+	if err == nil && r.Result.Job != j.ID {
+		return nil, record.ErrForeign
+	}
+	return r, err
 }
 
 // wantResult fetches a result from the other gates, and says whether it may arrive.
@@ -168,7 +178,7 @@ func (m *publisher) wantResult(env node.Env, j *entry) bool {
 // they ask again later.
 func (m *publisher) onResultHere(env node.Env, j *entry, o *ledger.Outcome[tag]) {
 	j.Loading = 0
-	result, err := decoded[*message.JobResult](o.Bytes)
+	result, err := resultFrom(j, o.Bytes)
 	switch {
 	case o.Err == nil && err == nil:
 		j.Result = result

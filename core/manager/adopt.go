@@ -28,21 +28,30 @@ func (m *tenure) onRecordFetched(env node.Env, empty *subjob.Subjob, record []by
 }
 
 // onUnread handles a file that could not be read. If all managers lack it now, onRetry asks
-// them again. If only this manager may lack it, or cannot read it, it hands the subjob back.
+// them again. If only this manager may lack it, or cannot read it, it hands the subjob back. No
+// manager can use a file of another job, which only a member that lies can name in a record.
 func (m *tenure) onUnread(env node.Env, t *tag, file message.FileDigest, err error) {
-	if errors.Is(err, archive.ErrMissing) {
-		env.Emit(event.StoreFailed{What: "fetch what job " + t.subjob.Job.String() + " stands on", Err: fmt.Sprintf("file %v: %v", file, err)})
+	why := fmt.Errorf("file %v: %w", file, err)
+	switch {
+	case errors.Is(err, subjob.ErrForeign):
+		m.giveUp(env, t, "the job's record names a file of another job as "+t.loss())
+	case !errors.Is(err, archive.ErrMissing):
+		m.handBack(env, t.subjob, why)
 		return
 	}
-	m.handBack(env, t.subjob, fmt.Errorf("file %v: %w", file, err))
+	env.Emit(event.StoreFailed{What: "fetch what job " + t.subjob.Job.String() + " stands on", Err: why.Error()})
 }
 
-// giveUp starts the end of a subjob that lost a file: all managers have reported often enough
-// that they lack it. This manager stops renewing the subjob's shards. Its workers stop them
-// before retryLost ends the subjob.
-func (m *tenure) giveUp(env node.Env, t *tag) {
+// onGone handles a file of which all managers have reported often enough that they lack it.
+func (m *tenure) onGone(env node.Env, t *tag) {
+	m.giveUp(env, t, "a majority of the managers lost their disks, and with them "+t.loss())
+}
+
+// giveUp starts the end of a subjob that lost a file. This manager stops renewing the subjob's
+// shards. Its workers stop them before retryLost ends the subjob.
+func (m *tenure) giveUp(env node.Env, t *tag, why string) {
 	p := t.subjob
-	p.Lost, p.Quiet = t.loss(), env.Now().Add(m.config.patience())
+	p.Lost, p.Quiet = why, env.Now().Add(m.config.patience())
 	env.Emit(event.Reached{What: "manager/given-up"})
 }
 
@@ -85,7 +94,7 @@ func (m *tenure) endLost(env node.Env, p *subjob.Subjob) {
 	}
 	p.Workflows, p.Missing = nil, 0
 	p.Dispatch, p.File, p.Result, p.Kept = nil, message.FileDigest{}, nil, message.FileDigest{}
-	p.Why = subjob.JoinReason(p.Why, fmt.Sprintf("a majority of the managers lost their disks, and with them %s: submit the job again", p.Lost))
+	p.Why = subjob.JoinReason(p.Why, p.Lost+": submit the job again")
 	p.Stop = subjob.Pending{Decided: cmp.Or(p.Stop.Decided, message.JobFailed)}
 	p.Derive(env.Now())
 	m.announce(env, p)
@@ -174,22 +183,34 @@ func (t *tag) use(bytes []byte) error {
 	if err != nil {
 		return err
 	}
-	ok := false
+	p := t.subjob
 	switch t.step {
 	case resultFetched:
-		t.subjob.Result, ok = body.(*message.SubjobResult)
+		return take(&p.Result, body, func(r *message.SubjobResult) bool { return r.Job == p.Job })
 	case dispatchFetched:
-		p := t.subjob
-		p.Dispatch, ok = body.(*message.JobDispatch)
-		ok = ok && (len(p.Workflows) == 0 || len(p.Workflows) == len(p.Dispatch.Plan.Workflows))
+		err := take(&p.Dispatch, body, func(d *message.JobDispatch) bool { return d.Job == p.Job })
+		if err == nil && len(p.Workflows) > 0 && len(p.Workflows) != len(p.Dispatch.Plan.Workflows) {
+			return subjob.ErrRecord
+		}
+		return err
 	case shardFetched:
-		t.shard.Result, ok = body.(*message.ShardResult)
+		return take(&t.shard.Result, body, func(r *message.ShardResult) bool { return r.Shard == t.shard.ID })
 	case lastReportFetched:
-		t.lost.Report, ok = body.(*message.ShardResult)
+		return take(&t.lost.Report, body, func(r *message.ShardResult) bool { return r.Shard == t.shard.ID })
 	}
-	if !ok {
+	return subjob.ErrRecord
+}
+
+// take stores the content of a file that is of the kind and of the job that the record means.
+func take[T message.Body](into *T, body message.Body, mine func(T) bool) error {
+	m, ok := body.(T)
+	switch {
+	case !ok:
 		return subjob.ErrRecord
+	case !mine(m):
+		return subjob.ErrForeign
 	}
+	*into = m
 	return nil
 }
 

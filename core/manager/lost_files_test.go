@@ -203,3 +203,61 @@ func (l *losing) judge(began node.Instant) {
 		l.rt.Fatal("it is held after its end was acknowledged")
 	}
 }
+
+// A record names a file of another job, as a member that lies may write it. The manager that takes
+// the subjob over counts none of its figures. It ends the subjob FAILED, says why, and is free of it
+// after the acknowledgement.
+func TestFilesOfAnotherJobCountNowhere(t *testing.T) {
+	//lint:orderfree each is a cluster of its own
+	for what, forge := range map[string]func(p, other *subjob.Subjob, program message.FileDigest){
+		"the result of the job's share": func(p, other *subjob.Subjob, _ message.FileDigest) { p.Kept = other.Kept },
+		"the job's program":             func(p, _ *subjob.Subjob, program message.FileDigest) { p.File = program },
+		"the result of shard 0 of workflow 0": func(p, other *subjob.Subjob, _ message.FileDigest) {
+			kept := *other.Workflows[0].Shards[0].Kept
+			p.Workflows[0].Shards[0].Kept = &kept
+		},
+		"the last report of a lost attempt of shard 0 of workflow 0": func(p, other *subjob.Subjob, _ message.FileDigest) {
+			lost := &subjob.Lost{File: other.Workflows[0].Shards[0].Kept.File}
+			lost.Shard, lost.Attempt, lost.Counted = message.ShardID{Job: p.Job}, 1, true
+			p.Workflows[0].Shards[0].Lost = append(p.Workflows[0].Shards[0].Lost, lost)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute }, "w1")
+			dispatch := layered(1)
+			dispatch.Job, dispatch.Plan.Workflows = message.JobID{2}, dispatch.Plan.Workflows[:1]
+			d.Receive(d.gate, dispatch)
+			other := d.m.subjobs[dispatch.Job]
+			program := other.File
+			ref := d.accept("w1")
+			d.Receive(d.up["w1"], &message.ShardResult{Shard: ref.Shard, Fence: ref.Fence, State: message.WorkflowCompleted})
+			p := d.submit(2)
+			running := d.accept("w1")
+			forge(p, other, program)
+			d.m.commit(p, tag{})
+			d.live(1, map[node.ID][]message.ShardRef{"w1": {running}}, "w1")
+			d.Crash()
+			d.forget()
+			d.Start()
+			d.gate = d.OpeningTo("g1:1")[0]
+			d.Opened(d.gate, node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"})
+			d.arrive("w1")
+			d.live(60, nil, "w1")
+			if p = d.m.subjobs[p.Job]; p == nil || p.Result == nil {
+				t.Fatalf("it never ends: %+v", p)
+			}
+			if want := "the job's record names a file of another job as " + what + ": submit the job again"; p.Result.Job != p.Job || p.Result.Subjob.State != message.JobFailed || !strings.Contains(p.Result.Subjob.Error, want) {
+				t.Fatalf("it ends as %+v, want FAILED: %s", p.Result, want)
+			}
+			if shards := took[*message.ShardDispatch](d, d.up["w1"]); len(shards) > 0 {
+				t.Fatalf("it dispatches %+v", shards)
+			}
+			for _, end := range took[*message.SubjobResult](d, d.gate) {
+				d.Receive(d.gate, &message.SubjobResultAck{Job: end.Job, Fence: end.Fence})
+			}
+			if len(d.m.subjobs) > 0 || len(d.m.group.Leases.Held()) > 0 {
+				t.Fatal("it is held after its end was acknowledged")
+			}
+		})
+	}
+}

@@ -133,7 +133,7 @@ func (m *Machine) onFetched(env node.Env, o *ledger.Outcome[tag]) {
 	switch {
 	case m.subjobs[p.Job] != p || p.Lost != "" || !m.holds(env, p):
 	case o.Kind == ledger.Gone:
-		m.giveUp(env, &o.Tag)
+		m.onGone(env, &o.Tag)
 	case o.Kind == ledger.Unread:
 		m.onUnread(env, &o.Tag, o.File, o.Err)
 	case o.Tag.step == recordFetched:

@@ -17,6 +17,9 @@ import (
 // ErrRecord is the error for a record that cannot be read.
 var ErrRecord = record.ErrRecord
 
+// ErrForeign is the error for a file that a record names and that is of another job or shard.
+var ErrForeign = record.ErrForeign
+
 // Spilled is a record that names the file with the real record.
 func Spilled(d message.FileDigest) []byte { return record.Append(nil, &record.Subjob{Spilled: d}) }
 

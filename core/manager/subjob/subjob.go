@@ -89,9 +89,10 @@ type Ending struct {
 	Loss
 }
 
-// Loss is the end of a subjob whose record names a file that a majority of the disks lost.
+// Loss is the end of a subjob whose record names a file that a majority of the disks lost, or one of
+// another job.
 type Loss struct {
-	Lost  string       // which file, for people; empty while no file is lost
+	Lost  string       // why no file can take its place, for people; empty while none is lost
 	Quiet node.Instant // when all workers have stopped it: its manager renews no shard since the loss
 }
 

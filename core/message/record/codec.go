@@ -20,6 +20,10 @@ type Record interface {
 // ErrRecord is wrapped by the error of every record that cannot be read.
 var ErrRecord = errors.New("not a record of this layout")
 
+// ErrForeign is the error for a file that a record names and that is of another job or shard, as
+// only a member that lies writes it.
+var ErrForeign = errors.New("it is of another job or shard")
+
 // Append appends the encoding of a record to b.
 func Append(b []byte, rec Record) []byte { return rec.append(b) }
 
