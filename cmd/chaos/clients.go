@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -47,7 +48,8 @@ func (c *cluster) submitAll(ctx context.Context, seed uint64) *crowd {
 				case <-time.After(2 * time.Second):
 				}
 				key := fmt.Sprintf("chaos-%d-%d-%d", seed, i, n)
-				w.all.Go(func() { w.submit(ctx, c, m, key, file) })
+				former := c.options.former != "" && (n+i)%2 == 1
+				w.all.Go(func() { w.submit(ctx, c, m, key, file, former) })
 			}
 		})
 	}
@@ -67,14 +69,20 @@ workflow(
 )
 `
 
-func (w *crowd) submit(ctx context.Context, c *cluster, m *machine, key, file string) {
+func (w *crowd) submit(ctx context.Context, c *cluster, m *machine, key, file string, former bool) {
 	o := &order{key: key, began: time.Now()}
 	w.mu.Lock()
 	w.orders = append(w.orders, o)
 	w.mu.Unlock()
-	cmd := exec.CommandContext(ctx, "ip", "netns", "exec", m.name, c.options.binary, "submit", file, "--gate", c.gates, "--cluster", "chaos",
-		"--key", key, "--wait", "--ui", "none", "--set", "target=http://"+address(c.target.host)+":8080",
-		"--out", "json="+resultFile(c.dir, m.name, key), "--history", filepath.Join(c.dir, m.name+"-"+key+".history"))
+	binary := c.options.binary
+	if former {
+		binary = c.options.former
+	}
+	args := slices.Concat([]string{"netns", "exec", m.name, binary, "submit", file, "--gate", c.gates, "--cluster", "chaos"}, c.trust(false), []string{
+		"--key", key, "--wait", "--ui", "none", "--set", "target=http://" + address(c.target.host) + ":8080",
+		"--out", "json=" + resultFile(c.dir, m.name, key), "--history", filepath.Join(c.dir, m.name+"-"+key+".history"),
+	})
+	cmd := exec.CommandContext(ctx, "ip", args...)
 	out := &strings.Builder{}
 	faults := &strings.Builder{}
 	cmd.Stdout, cmd.Stderr = out, faults

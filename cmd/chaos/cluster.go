@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,7 +26,9 @@ type machine struct {
 	args []string
 	dir  string
 
+	life    sync.Mutex // held while the process ends and starts
 	mu      sync.Mutex
+	former  bool // it runs the other binary
 	cmd     *exec.Cmd
 	gone    chan struct{}
 	stopped bool // by SIGSTOP
@@ -37,12 +40,15 @@ type cluster struct {
 	shape    shape
 	direct   bool // all hosts are addresses of this process's own namespace
 	dir      string
+	seed     uint64
+	secret   string // a file; empty: frames cross in clear
 	fabric   *fabric
 	machines []*machine // gates, managers, workers
 	clients  []*machine // hosts without a process of their own
 	target   *machine
 	gates    string // addresses, by comma
 	deaths   deaths
+	births   births
 }
 
 // shape is how many nodes a cluster has.
@@ -59,8 +65,13 @@ var broken = shape{gates: 3, datacenters: 2, managers: 3, workers: 2, clients: 3
 
 const cores = 2 // of each worker
 
-func start(o options, dir string) (*cluster, error) {
-	c := &cluster{options: o, shape: broken, dir: dir, fabric: newFabric()}
+func start(o options, dir string, seed uint64) (*cluster, error) {
+	c := &cluster{options: o, shape: broken, dir: dir, seed: seed, fabric: newFabric()}
+	if !o.flood { // its connections speak in clear
+		if err := c.seal(); err != nil {
+			return c, err
+		}
+	}
 	if err := c.fabric.addSelf(); err != nil {
 		return c, err
 	}
@@ -78,6 +89,26 @@ func start(o options, dir string) (*cluster, error) {
 	return c, nil
 }
 
+// seal makes the secret that nodes and clients share.
+func (c *cluster) seal() error {
+	c.secret = filepath.Join(c.dir, "secret")
+	if out, err := exec.Command(c.options.binary, "secret", "new", c.secret).CombinedOutput(); err != nil {
+		return fmt.Errorf("make a secret: %w: %s", err, out)
+	}
+	return nil
+}
+
+// trust are the flags of a node or a client that say how it knows others.
+func (c *cluster) trust(node bool) []string {
+	switch {
+	case c.secret != "":
+		return []string{"--cluster-secret", c.secret}
+	case node:
+		return []string{"--insecure"}
+	}
+	return nil
+}
+
 func (c *cluster) all() []*machine {
 	return append(append([]*machine{c.target}, c.clients...), c.machines...)
 }
@@ -88,11 +119,11 @@ func (c *cluster) plan() {
 	host := func() byte { next++; return next }
 	add := func(role, name string, h byte, args ...string) {
 		c.machines = append(c.machines, &machine{
-			name: name, role: role, host: h, dir: filepath.Join(c.dir, name),
-			args: append([]string{
+			name: name, role: role, host: h, dir: filepath.Join(c.dir, name), former: c.startsFormer(role),
+			args: slices.Concat([]string{
 				role, "--id", name, "--listen", address(h) + ":7400", "--admin", address(h) + ":7490", "--data", filepath.Join(c.dir, name, "data"),
 				"--history", filepath.Join(c.dir, name+".history"), "--cluster", "chaos",
-			}, args...),
+			}, c.trust(true), args),
 		})
 	}
 	var gateHosts []byte
@@ -129,12 +160,16 @@ func (c *cluster) plan() {
 	c.target = &machine{name: "target", role: "target", host: h, dir: filepath.Join(c.dir, "target"), args: []string{"target", "--listen", address(h) + ":8080"}}
 }
 
-// command is the binary on a machine's host.
+// command is the binary that a machine runs, on its host.
 func (c *cluster) command(m *machine, args ...string) *exec.Cmd {
-	if c.direct {
-		return exec.Command(c.options.binary, args...)
+	binary := c.options.binary
+	if m.former {
+		binary = c.options.former
 	}
-	return exec.Command("ip", append([]string{"netns", "exec", m.name, c.options.binary}, args...)...)
+	if c.direct {
+		return exec.Command(binary, args...)
+	}
+	return exec.Command("ip", append([]string{"netns", "exec", m.name, binary}, args...)...)
 }
 
 func (m *machine) start(c *cluster) error {
@@ -150,6 +185,7 @@ func (m *machine) start(c *cluster) error {
 	m.cmd = c.command(m, m.args...)
 	m.cmd.Stdout, m.cmd.Stderr = log, log
 	m.gone, m.stopped = make(chan struct{}), false
+	c.births.add(node.ID(m.name), m.former)
 	if err := m.cmd.Start(); err != nil {
 		return err
 	}
@@ -207,11 +243,16 @@ func (c *cluster) kill() {
 	c.fabric.close()
 }
 
+// ask is a command of the first client to the gates.
+func (c *cluster) ask(args ...string) *exec.Cmd {
+	return c.command(c.clients[0], slices.Concat(args, []string{"--gate", c.gates, "--cluster", "chaos"}, c.trust(false))...)
+}
+
 // settle waits until every gate sees every datacenter with cores.
 func (c *cluster) settle(ctx context.Context) error {
 	deadline := time.Now().Add(30 * time.Second)
 	for {
-		out, err := c.command(c.clients[0], "datacenters", "--gate", c.gates, "--cluster", "chaos", "--json").Output()
+		out, err := c.ask("datacenters", "--json").Output()
 		if err == nil && strings.Count(string(out), fmt.Sprintf(`"cores_total": %d`, c.shape.workers*cores)) == c.shape.datacenters {
 			return nil
 		}

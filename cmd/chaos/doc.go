@@ -11,6 +11,10 @@
 // meanwhile, and obey nothing. Executors of some workers die as soon as they start. The flood
 // goes on until the last honest client has its answer.
 //
+// With --former it runs a cluster of two versions: of each role some nodes run the other binary, as do half of
+// the clients. A third of the faults then stops a node, which comes back on its disk as the other version.
+// A summary tells how many registers passed between the versions.
+//
 // With --measure it breaks nothing: it cancels jobs at a gate without a flood, then with one, and
 // compares. All nodes then share one namespace, so that no switch carries their packets.
 //
@@ -27,7 +31,8 @@
 //	        began.
 //	CHAOS-4 A flooded run is good only if no node ever took more than 192 MiB, and the flood
 //	        was answered and refused.
+//	CHAOS-5 Runs of two versions are good only if registers passed to each of them.
 //
-// Read main.go, switch.go, hosts.go, cluster.go, faults.go, flood.go, clients.go, judge.go, then
-// measure.go and prober.go.
+// Read main.go, switch.go, hosts.go, cluster.go, faults.go, versions.go, flood.go, clients.go,
+// judge.go, then measure.go and prober.go.
 package main

@@ -69,6 +69,9 @@ func (c *cluster) drawFault(draw *rand.Rand) fault {
 			c.fabric.change(all, all, how)
 		}
 	}
+	if c.options.former != "" && draw.IntN(3) == 0 {
+		return c.drawChange(draw)
+	}
 	one := some[0]
 	kinds := 8
 	if c.options.flood {
@@ -102,9 +105,15 @@ func (c *cluster) drawFault(draw *rand.Rand) fault {
 
 // again starts a machine that was killed, unless it runs already.
 func (c *cluster) again(m *machine) {
-	if m.alive() {
-		return
+	m.life.Lock()
+	defer m.life.Unlock()
+	if !m.alive() {
+		c.mustStart(m)
 	}
+}
+
+// mustStart starts a machine again.
+func (c *cluster) mustStart(m *machine) {
 	if err := m.start(c); err != nil {
 		log.Printf("start %s again: %v", m.name, err)
 	}

@@ -39,6 +39,7 @@ type report struct {
 	events        int
 	results       int // that were judged, too
 	violations    []checker.Violation
+	handovers     handovers
 
 	flood *flood.Report // nil: there was none
 	peak  int64         // most memory of a node until the flood's end
@@ -61,6 +62,9 @@ func (r *report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d faults, %d jobs submitted, %d acknowledged, all answered %v after healing, %d events and %d results judged", word,
 		len(r.faults), r.submitted, r.acknowledged, r.slowest, r.events, r.results)
+	if r.handovers.any() {
+		fmt.Fprintf(&b, "\n  registers: %v", r.handovers)
+	}
 	if r.flood != nil {
 		fmt.Fprintf(&b, "\n  %s, a node took %d MiB of at most %d", summary(r.flood), r.peak>>20, peakMost>>20)
 	}
@@ -77,7 +81,7 @@ func (r *report) String() string {
 
 // judge reads all histories of a run, in the order in which things happened: all
 // processes read one clock. No history holds the end of its process: deaths do.
-func (r *report) judge(dir string, died []death) error {
+func (r *report) judge(dir string, died []death, born []birth) error {
 	for _, name := range slices.Sorted(maps.Keys(r.before)) {
 		b, a := r.before[name], r.after[name]
 		if a.goroutines == 0 || a.goroutines > b.goroutines+goroutinesMore || a.heap > b.heap+heapMore {
@@ -105,7 +109,7 @@ func (r *report) judge(dir string, died []death) error {
 	c := checker.New()
 	c.Assume(checker.Assumptions{DriftPPM: driftPPM})
 	observe(c, records, died)
-	r.events = len(records)
+	r.events, r.handovers = len(records), handed(records, born)
 	if n := len(records); n > 0 {
 		if r.results, err = told(dir, c, checker.Record{At: records[n-1].At}); err != nil {
 			return err

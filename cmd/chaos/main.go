@@ -28,6 +28,7 @@ type options struct {
 	quorumTimeout time.Duration
 	dir           string
 	binary        string
+	former        string // another version's binary, empty: there is none
 	flood         bool
 	measure       int // rounds
 	rate          int // of the flood
@@ -51,6 +52,7 @@ func main() {
 	flag.DurationVar(&o.quorumTimeout, "quorum-timeout", time.Second, "of gates and managers")
 	flag.StringVar(&o.dir, "dir", "out/chaos", "where histories and logs stay")
 	flag.StringVar(&o.binary, "binary", "bin/hyperscale", "what to run")
+	flag.StringVar(&o.former, "former", "", "the binary of another `version`: nodes of each role run it, and change from one version to the other")
 	flag.BoolVar(&o.flood, "flood", false, "clients that obey nothing flood the gates, and workers' executors die at once")
 	flag.IntVar(&o.connections, "connections", 1000, "of the flood")
 	flag.IntVar(&o.rate, "rate", 1000, "of the flood's requests a second")
@@ -65,11 +67,10 @@ func main() {
 	} else {
 		err = play(o)
 	}
-	var bad *exec.ExitError
 	switch {
 	case err == nil:
-	case errors.As(err, &bad) && bad.ExitCode() > 0:
-		os.Exit(bad.ExitCode())
+	case errors.Is(err, errInside):
+		os.Exit(1)
 	case errors.Is(err, errNeeds):
 		fmt.Fprintln(os.Stderr, "chaos:", err)
 		os.Exit(2)
@@ -81,6 +82,9 @@ func main() {
 
 // errNeeds is the error for a machine that lacks a requirement.
 var errNeeds = errors.New("this machine cannot run it")
+
+// errInside is the error of a process inside that has said why it failed.
+var errInside = errors.New("it failed")
 
 // enter starts this program again in its own namespaces.
 func enter(o options) error {
@@ -96,6 +100,12 @@ func enter(o options) error {
 	if _, err := os.Stat(o.binary); err != nil {
 		return fmt.Errorf("%w: build it with `CGO_ENABLED=0 go build -o %s ./cmd/hyperscale`, or use `make chaos`", err, o.binary)
 	}
+	if _, err := os.Stat(o.former); o.former != "" && err != nil {
+		return fmt.Errorf("--former: %w: check out the commit of that version, and build ./cmd/hyperscale there", err)
+	}
+	if o.former != "" && o.measure > 0 {
+		return errors.New("--former and --measure exclude each other: a measurement changes no version")
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -105,7 +115,11 @@ func enter(o options) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID}
 	signal.Ignore(os.Interrupt) // the one inside answers it
-	return cmd.Run()
+	err = cmd.Run()
+	if bad := (*exec.ExitError)(nil); errors.As(err, &bad) {
+		return errInside
+	}
+	return err
 }
 
 // play does all runs and says how many were good.
@@ -119,10 +133,13 @@ func play(o options) error {
 	if o.binary, err = filepath.Abs(o.binary); err != nil {
 		return err
 	}
+	if o.former, err = absolute(o.former); err != nil {
+		return err
+	}
 	if o.measure > 0 {
 		return measure(ctx, o)
 	}
-	bad := 0
+	bad, all := 0, handovers{}
 	for i := range o.runs {
 		seed := o.seed + uint64(i)
 		dir := filepath.Join(o.dir, fmt.Sprintf("seed-%d", seed))
@@ -131,6 +148,7 @@ func play(o options) error {
 			return fmt.Errorf("run with seed %d: %w", seed, err)
 		}
 		log.Printf("run %d of %d, seed %d: %v", i+1, o.runs, seed, report)
+		all.add(report.handovers)
 		if !report.good() {
 			bad++
 		} else if err := os.RemoveAll(dir); err != nil {
@@ -138,10 +156,24 @@ func play(o options) error {
 		}
 	}
 	fmt.Printf(`{"runs":%d,"ok":%d,"bad":%d}`+"\n", o.runs, o.runs-bad, bad)
+	if o.former != "" {
+		fmt.Printf("registers: %v\n", all)
+		if all.up == 0 || all.down == 0 {
+			return errors.New("no register passed to each of the versions: run more, or longer")
+		}
+	}
 	if bad > 0 {
 		return fmt.Errorf("%d of %d runs were bad: their histories and logs are in %s", bad, o.runs, o.dir)
 	}
 	return nil
+}
+
+// absolute is a path from the root; nothing stays nothing.
+func absolute(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	return filepath.Abs(path)
 }
 
 // once is one run.
@@ -152,7 +184,7 @@ func once(ctx context.Context, o options, seed uint64, dir string) (*report, err
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	c, err := start(o, dir)
+	c, err := start(o, dir, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -186,5 +218,5 @@ func once(ctx context.Context, o options, seed uint64, dir string) (*report, err
 	time.Sleep(3 * time.Second) // streams of clients that have gone are noticed
 	r.after = c.measure()
 	c.kill()
-	return r, r.judge(dir, c.deaths.inOrder())
+	return r, r.judge(dir, c.deaths.inOrder(), c.births.inOrder())
 }
