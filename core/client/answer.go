@@ -61,6 +61,9 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.Refused) {
 		if r.Code != message.CodeQuorumTimeout {
 			m.settle(c) // else a gate may still accept it
 		}
+		if strained(r.Code) {
+			c.unserve()
+		}
 		m.next(env, c)
 	default:
 		m.refused(env, c, r.Code)
@@ -135,6 +138,7 @@ func (m *Machine) onStatus(env node.Env, in *node.Input, s *message.JobStatus) {
 		return
 	}
 	c.answered = true
+	c.served()
 	if !s.State.Terminal() { // else a result follows, or the gate's report that it has forgotten it
 		c.refusal, c.said, c.tried, c.redirects, c.rounds = nil, nil, nil, 0, 0
 	}

@@ -47,6 +47,7 @@ type wish struct {
 // command is a request without a final answer.
 type command struct {
 	wish
+	repeats
 	id   node.CommandID
 	kind kind
 	job  message.JobID // for commands about one; a submission's job follows from its key
@@ -166,6 +167,7 @@ func (m *Machine) newRequest(env node.Env) message.RequestID {
 func (m *Machine) unask(c *command) {
 	if c.request != (message.RequestID{}) && !c.answered {
 		c.exposed = true
+		c.unserve()
 	}
 	m.settle(c)
 }
@@ -176,9 +178,16 @@ func (m *Machine) settle(c *command) {
 	c.request, c.answered = message.RequestID{}, false
 }
 
-// ask sends the command under a new request id.
+// ask sends the command under a new request id, unless it is a try again for which the budget has
+// no room.
 func (m *Machine) ask(env node.Env, c *command) {
 	m.unask(c)
+	if wait := m.budget.hold(c, env.Now()); wait > 0 {
+		c.tried = slices.DeleteFunc(c.tried, func(g *connection) bool { return g == c.gate })
+		c.gate = nil
+		c.arm(env, wait)
+		return
+	}
 	c.request = m.newRequest(env)
 	m.asked[c.request] = c
 	if c.deadline != 0 {
@@ -190,6 +199,7 @@ func (m *Machine) ask(env node.Env, c *command) {
 		return
 	}
 	m.called(env, c)
+	m.budget.spend(env, c, q)
 	env.Send(c.gate.stream, q)
 	c.arm(env, m.config.AskRetry)
 	if c.job == (message.JobID{}) {
@@ -301,6 +311,9 @@ func (m *Machine) giveUp(env node.Env, c *command) {
 		r.Detail = fmt.Sprintf("asked %s for %v", strings.Join(asked, ", "), took)
 	} else {
 		r.Detail = fmt.Sprintf("no answer from %s within %v", strings.Join(asked, ", "), took)
+	}
+	if c.waited > 0 {
+		r.Detail += fmt.Sprintf("; the client held %d repeats of it back, since it repeats one of %d requests at most: ask fewer things at once, or later", c.waited, m.config.Retries.Asks)
 	}
 	if c.exposed && c.kind == kindSubmit {
 		r.Detail += fmt.Sprintf("; the job may have been accepted all the same: submit it again under the key %q, which is safe", c.submit.Key)

@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/discovery"
 	"hyperscale/core/node"
+	"hyperscale/core/retry"
 )
 
 // Config says which gates to ask, and how long. Every value must be positive.
@@ -23,6 +24,7 @@ type Config struct {
 	RetryMin     time.Duration // lower bound of the wait after a round without an answer
 	RetryMax     time.Duration // upper bound of the wait, which doubles up to this
 	Redirects    int           // that it follows before such a wait
+	Retries      retry.Limit   // tries that repeat earlier ones, over all commands but cancels and watches
 	PingInterval time.Duration
 	PingSilence  time.Duration // it closes the stream of a gate that is silent for so long
 	ReconnectMin time.Duration // first wait before it opens a broken stream again
@@ -38,6 +40,7 @@ func Default() Config {
 	return Config{
 		AskTimeout: 90 * time.Second, ReachTimeout: 90 * time.Second, AskRetry: 10 * time.Second,
 		RetryMin: 500 * time.Millisecond, RetryMax: 5 * time.Second, Redirects: 5,
+		Retries:      retry.Limit{Span: 10 * time.Second, Asks: 10, Least: 4},
 		PingInterval: 2 * time.Second, PingSilence: 6 * time.Second,
 		ReconnectMin: 200 * time.Millisecond, ReconnectMax: 5 * time.Second,
 		CommandsMax: 1000, HomesMax: 10_000, GatesMax: 255, ListMax: 100_000,
@@ -77,6 +80,9 @@ func (c Config) Validate() error {
 	if c.RetryMax < c.RetryMin || c.ReconnectMax < c.ReconnectMin {
 		faults = append(faults, fmt.Errorf("client.retry_max = %v and client.reconnect_max = %v must not be below client.retry_min = %v and client.reconnect_min = %v: raise them",
 			c.RetryMax, c.ReconnectMax, c.RetryMin, c.ReconnectMin))
+	}
+	if c.Retries.Span < time.Second || c.Retries.Asks <= 0 || c.Retries.Least <= 0 {
+		faults = append(faults, fmt.Errorf("client.retries = one of %d asks, at least %d, in %v: all must be at least 1, and the span 1s", c.Retries.Asks, c.Retries.Least, c.Retries.Span))
 	}
 	if c.CommandsMax <= 0 || c.HomesMax <= 0 || c.Redirects <= 0 || c.ListMax <= 0 || c.GatesMax < len(c.Gates) {
 		faults = append(faults, fmt.Errorf("client.commands_max = %d, client.homes_max = %d, client.redirects = %d and client.list_max = %d must be at least 1, client.gates_max = %d no less than the gates given",

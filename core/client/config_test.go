@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/client"
 	"hyperscale/core/node"
+	"hyperscale/core/retry"
 )
 
 func TestConfigNamesEveryFault(t *testing.T) {
@@ -44,6 +45,7 @@ func TestConfigsWithinTheirBoundsAreValid(t *testing.T) {
 			AskTimeout: d("ask timeout"), ReachTimeout: d("reach timeout"), AskRetry: d("ask retry"), RetryMin: d("retry min"), PingInterval: d("ping interval"), ReconnectMin: d("reconnect min"),
 			Redirects: rapid.IntRange(1, 9).Draw(t, "redirects"), CommandsMax: rapid.IntRange(1, 9).Draw(t, "commands"), HomesMax: rapid.IntRange(1, 9).Draw(t, "homes"),
 			ListMax: rapid.IntRange(1, 9).Draw(t, "list"),
+			Retries: retry.Limit{Span: time.Second + d("span"), Asks: rapid.IntRange(1, 9).Draw(t, "asks"), Least: rapid.IntRange(1, 9).Draw(t, "least")},
 		}
 		some := func() time.Duration { return time.Duration(rapid.IntRange(0, 1).Draw(t, "more")) }
 		legal.RetryMax, legal.ReconnectMax, legal.PingSilence = legal.RetryMin+some(), legal.ReconnectMin+some(), legal.PingInterval+1+some()

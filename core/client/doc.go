@@ -33,7 +33,10 @@
 //	         first gate that answers. It asks gates of its cache only while names lead to none.
 //	CLIENT-9 With Config.Explore, a question that any gate answers goes to the gate that answers
 //	         pings fastest (core/discovery.Pool). One about a job goes to its owner all the same.
+//	CLIENT-10 Of what a client sends in a span, over all commands, at most Config.Retries repeat what a
+//	         gate did not serve: an outage of gates multiplies no load. To follow a redirect, or to
+//	         watch again on a new stream, repeats nothing. Cancels and watches have no budget.
 //
-// Read config.go, machine.go, gates.go, command.go, route.go, connection.go, answer.go,
+// Read config.go, machine.go, gates.go, command.go, budget.go, route.go, connection.go, answer.go,
 // list.go, call.go, sizes.go, rest.go.
 package client

@@ -14,6 +14,7 @@ type Machine struct {
 	asked    map[message.RequestID]*command
 	counter  uint64
 	calls    uint64
+	budget   budget
 }
 
 var _ node.Machine = (*Machine)(nil)
@@ -23,7 +24,7 @@ func New(c Config) *Machine {
 	if err := c.Validate(); err != nil {
 		node.Bug("client: %v", err)
 	}
-	return &Machine{config: c, gates: newGates(c), asked: map[message.RequestID]*command{}}
+	return &Machine{config: c, gates: newGates(c), asked: map[message.RequestID]*command{}, budget: budget{limit: c.Retries}}
 }
 
 // Step implements node.Machine.

@@ -81,6 +81,7 @@ func (m *Machine) wait(env node.Env, c *command) {
 	if c.refusal != nil {
 		d = max(d, min(c.refusal.RetryAfter, m.config.AskTimeout))
 	}
+	c.unserve()
 	c.gate, c.tried, c.redirects = nil, nil, 0
 	c.rounds++
 	c.arm(env, d)

@@ -26,6 +26,12 @@ type ClientReturned struct {
 	Result uint64           // digest of a result
 }
 
+// AskedAgain: a client repeats a request that no gate served, after its budget held it back so often.
+type AskedAgain struct {
+	What string
+	Held int
+}
+
 // ClientTold: a client learned how a workflow ended, within its operation "result" (T8).
 type ClientTold struct {
 	Call     uint64
@@ -48,6 +54,9 @@ func (ClientCalled) EventName() string { return "client-called" }
 
 // EventName implements node.Event.
 func (ClientReturned) EventName() string { return "client-returned" }
+
+// EventName implements node.Event.
+func (AskedAgain) EventName() string { return "asked-again" }
 
 // EventName implements node.Event.
 func (ClientTold) EventName() string { return "client-told" }

@@ -5,11 +5,18 @@
 // fixed beat, which never gives up: that is no retry. A file that a silent peer must get is such
 // a debt too, so its waits grow and have no jitter.
 //
+// Backoff spreads the tries of one request. It does not bound their sum: the more requests fail, the
+// more come back, on top of what is asked anew. So a node that asks much has a Budget over all its
+// requests (as in Finagle and Envoy): in any span that ends with a try again, these are a share of what
+// it asked in that span, or a least number.
+//
 // Invariants:
 //
 //	BACKOFF-1 The bound of a wait doubles with each try, from Base to Cap, without overflow.
 //	BACKOFF-2 A wait is between Least and the bound, from which half it is drawn as Kind says.
 //	BACKOFF-3 Two nodes that fail at the same instant draw from their own randomness.
+//	BACKOFF-4 Within a budget: in the span that ends with a try again there are at most max(Least, asks / Asks) of them.
+//	BACKOFF-5 A node that waits as long as Wait says may try again, and no wait is longer than 1.1 spans.
 //
-// Read backoff.go.
+// Read backoff.go, then budget.go.
 package retry

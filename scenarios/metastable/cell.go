@@ -47,8 +47,9 @@ type Outcome struct {
 	Before    int           // parts per thousand of what was asked before the trigger that were answered in time
 	Recovered bool          // at all, before the run ended
 	Took      time.Duration // from the end of the trigger on
-	Sent      int           // parts per thousand: requests that reached the server for one asked, in the last 10 s
-	Peak      int           // the same in the worst 10 s
+	Sent      int           // parts per thousand: requests that were sent to the server for one asked, in the last 10 s
+	Peak      int           // the same in the worst 10 s; what was asked earlier and went out first in them counts as asked in them
+	Came      int           // the same of those that reached the server
 }
 
 // Good reports that the cell recovered within its bound.

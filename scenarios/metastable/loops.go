@@ -46,9 +46,9 @@ func LeftOut() []Left {
 // Loops returns the loops, in the order of the tables.
 func Loops() []Loop {
 	return []Loop{
-		{Name: "retry", What: "clients ask again while the gate still has their first question", Guards: "waits of AskRetry with backoff and jitter; an entrance and a lane of one second, which refuse with a time; a deadline",
+		{Name: "retry", What: "clients ask again while the gate still has their first question", Guards: "waits of AskRetry with backoff and jitter; a budget of one repeat for ten requests; an entrance and a lane of one second, which refuse with a time; a deadline",
 			Timeout: questionPatience, rate: 100, patient: questionPatience, server: node.RoleGate, asks: message.KindDatacenterQuery, build: questionTopology, ask: question},
-		{Name: "dead work", What: "the gate answers questions whose askers have given up", Guards: "an entrance and a lane of one second, which refuse with a time",
+		{Name: "dead work", What: "the gate answers questions whose askers have given up", Guards: "an entrance and a lane of one second, which refuse with a time; a budget of one repeat for ten requests",
 			Timeout: 3 * time.Second, rate: 100, patient: 3 * time.Second, server: node.RoleGate, asks: message.KindDatacenterQuery, build: deadTopology, ask: question},
 		{Name: "re-dispatch", What: "a gate dispatches again while the manager still has its first dispatch", Guards: "no repeat on a stream that stands; a throttle that follows refusals; a lane of four seconds, which refuses with a time; a deadline of half the patience",
 			Timeout: 10 * time.Second, rate: 5, patient: 15 * time.Second, server: node.RoleManager, asks: message.KindJobDispatch, build: dispatchTopology, ask: submission},
@@ -103,6 +103,7 @@ func questionTopology(guards bool) cluster.Topology {
 		Ask: func(c *client.Config) {
 			c.AskTimeout, c.ReachTimeout = questionPatience, questionPatience
 			if !guards {
+				c.Retries.Least = unbounded
 				c.AskRetry, c.RetryMin, c.RetryMax = 500*time.Millisecond, time.Millisecond, time.Millisecond
 			}
 		},
@@ -112,7 +113,12 @@ func questionTopology(guards bool) cluster.Topology {
 // deadTopology has clients that ask once and give up after three seconds.
 func deadTopology(guards bool) cluster.Topology {
 	t := questionTopology(guards)
-	t.Ask = func(c *client.Config) { c.AskTimeout, c.ReachTimeout = 3*time.Second, 3*time.Second }
+	t.Ask = func(c *client.Config) {
+		c.AskTimeout, c.ReachTimeout = 3*time.Second, 3*time.Second
+		if !guards {
+			c.Retries.Least = unbounded
+		}
+	}
 	return t
 }
 

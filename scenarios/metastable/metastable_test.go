@@ -24,7 +24,8 @@ func TestPublishedRunsComeOutAsPublished(t *testing.T) {
 func TestGuardsEndMetastableFailures(t *testing.T) {
 	for _, c := range []Cell{
 		{Loop: "retry", Trigger: Capacity, Depth: 16, Length: 3 * time.Second},
-		{Loop: "retry", Trigger: Restart, Depth: 1, Length: 3 * time.Second},
+		{Loop: "retry", Trigger: Spike, Depth: 8, Length: 3 * time.Second},
+		{Loop: "retry", Trigger: Restart, Depth: 1, Length: 10 * time.Second},
 		{Loop: "dead work", Trigger: Capacity, Depth: 16, Length: 10 * time.Second},
 		{Loop: "dead work", Trigger: Spike, Depth: 8, Length: 3 * time.Second},
 		{Loop: "re-dispatch", Trigger: Capacity, Depth: 16, Length: 3 * time.Second},
@@ -37,8 +38,12 @@ func TestGuardsEndMetastableFailures(t *testing.T) {
 		}
 		c.Guards = true
 		guarded := Play(c)
-		if !guarded.Good() || guarded.Sent > 1100 {
-			t.Errorf("%+v does not recover: %+v", c, guarded)
+		most := 1100
+		if c.Loop == "re-dispatch" {
+			most += 1000 * loopOf(c.Loop).rate / 45 // a second's worth may go to a manager that has no room, of 45 jobs asked in 10 s
+		}
+		if !guarded.Good() || guarded.Peak > most {
+			t.Errorf("%+v does not recover, or sends more than 1.1 times what is asked: %+v", c, guarded)
 		}
 		if c.Loop == "dead work" {
 			if diff := cmp.Diff(guarded, Play(c)); diff != "" {

@@ -115,7 +115,7 @@ func Table(rows []Row) string {
 
 // text is a cell of the table.
 func (o *Outcome) text() string {
-	sent := fmt.Sprintf("x%d.%d", o.Peak/1000, o.Peak%1000/100)
+	sent := fmt.Sprintf("x%d.%02d", o.Peak/1000, o.Peak%1000/10)
 	if !o.Recovered {
 		return "never, " + sent
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/scenarios/cluster"
@@ -28,14 +29,17 @@ type play struct {
 
 	at    []time.Duration // when each request was asked
 	spans []tally
+	went  map[message.JobID]bool // jobs that were dispatched
 }
 
-// tally counts the requests of one span by when they were asked, and those that were sent by when they were.
-type tally struct{ asked, good, sent int }
+// tally counts the requests of one span by when they were asked, and those that were sent by when they
+// were: all, those that repeat an earlier one, and those that reached the server.
+type tally struct{ asked, good, sent, again, came int }
 
 // Play plays one cell.
 func Play(c Cell) Outcome {
 	p := &play{loop: loopOf(c.Loop), cell: c, end: begins + c.Length + watched}
+	p.went = map[message.JobID]bool{}
 	p.spans = make([]tally, int(p.end/span)+1)
 	s := stage.Scenario{Name: "metastable", Virtual: p.end, Within: time.Hour, Rate: 1 << 30, Build: cluster.On(p.begin)}
 	s.Run(stage.Options{Seed: 1, Observer: sends{p}})
@@ -109,10 +113,13 @@ func (p *play) trigger() {
 type sends struct{ *play }
 
 // Interest implements sim.Interested.
-func (s sends) Interest() sim.Interest { return sim.WantInputs | sim.WantEffects }
+func (s sends) Interest() sim.Interest { return sim.WantInputs | sim.WantEffects | sim.WantEvents }
 
 // Input implements sim.Observer.
 func (s sends) Input(at time.Duration, _ node.ID, in *node.Input) {
+	if in.Kind == node.InputMessage && at < s.end && in.Message.Kind() == s.loop.asks {
+		s.spans[at/span].came++
+	}
 	if s.loop.ask == nil && in.Kind == node.InputMessage && at < s.end && in.From.Role == node.RoleManager && in.Message.Kind() == message.KindHeartbeatAck {
 		s.spans[at/span].good++
 	}
@@ -122,23 +129,49 @@ func (s sends) Input(at time.Duration, _ node.ID, in *node.Input) {
 func (s sends) Effect(at time.Duration, _ node.ID, e *sim.Effect) {
 	if e.Message != nil && at < s.end && e.Message.Kind() == s.loop.asks {
 		s.spans[at/span].sent++
+		if d, ok := e.Message.(*message.JobDispatch); ok {
+			if s.went[d.Job] {
+				s.spans[at/span].again++
+			}
+			s.went[d.Job] = true
+		}
 	}
 }
 
 // Event implements sim.Observer.
-func (s sends) Event(time.Duration, node.ID, uint64, node.Event) {}
+func (s sends) Event(at time.Duration, _ node.ID, _ uint64, e node.Event) {
+	if a, ok := e.(event.AskedAgain); ok && at < s.end && a.What == message.Name(s.loop.asks) {
+		s.spans[at/span].again++
+	}
+}
 
 // Fault implements sim.Observer.
 func (s sends) Fault(time.Duration, sim.Fault) {}
 
-// shares sums spans: answered in time, and sent, of a thousand asked.
-func shares(spans []tally) (good, sent int) {
-	var sum tally
+// sum adds spans up.
+func sum(spans []tally) (all tally) {
 	for _, t := range spans {
-		sum.asked, sum.good, sum.sent = sum.asked+t.asked, sum.good+t.good, sum.sent+t.sent
+		all.asked, all.good, all.sent, all.again, all.came = all.asked+t.asked, all.good+t.good, all.sent+t.sent, all.again+t.again, all.came+t.came
 	}
-	asked := max(1, sum.asked)
-	return sum.good * 1000 / asked, sum.sent * 1000 / asked
+	all.asked = max(1, all.asked)
+	return all
+}
+
+// good is how many of a thousand asked were answered in time.
+func good(spans []tally) int {
+	t := sum(spans)
+	return t.good * 1000 / t.asked
+}
+
+// load is how many of a thousand asked were sent, and reached the server. What went out for the first
+// time counts as asked, if that is more: a request that had to wait for its server is none too many.
+func (p *play) load(spans []tally) (sent, came int) {
+	t := sum(spans)
+	asked := max(t.asked, t.sent-t.again)
+	if p.loop.ask == nil { // each renewal is a new one: there is no first
+		asked = t.asked
+	}
+	return t.sent * 1000 / asked, t.came * 1000 / asked
 }
 
 // outcome judges the run. Spans whose last answers may come after its end do not count.
@@ -149,22 +182,22 @@ func (p *play) outcome() Outcome {
 		}
 	}
 	o := Outcome{Cell: p.cell}
-	o.Before, _ = shares(p.spans[settles/span : begins/span])
+	o.Before = good(p.spans[settles/span : begins/span])
 	over := begins + p.cell.Length
 	first, last := int((over+span-1)/span), int((p.end-p.loop.patient)/span)
 	back := last
 	for back > first {
-		if good, _ := shares(p.spans[back-1 : back]); good*100 < o.Before*99 {
+		if good(p.spans[back-1:back])*100 < o.Before*99 {
 			break
 		}
 		back--
 	}
 	o.Recovered = back < last
 	o.Took = max(0, time.Duration(back)*span-over)
-	_, o.Sent = shares(p.spans[last-2 : last])
+	o.Sent, _ = p.load(p.spans[last-2 : last])
 	for i := begins / span; i+2 <= time.Duration(last); i++ {
-		_, sent := shares(p.spans[i : i+2])
-		o.Peak = max(o.Peak, sent)
+		sent, came := p.load(p.spans[i : i+2])
+		o.Peak, o.Came = max(o.Peak, sent), max(o.Came, came)
 	}
 	return o
 }
