@@ -143,7 +143,7 @@ func measureOnce(ctx context.Context, o options, dir string, recorded bool) (bef
 	}
 	time.Sleep(warm)
 	before = p.phase(gate, jobs[:n], o.length)
-	f, err := c.startFlood(flood.Config{Gates: []string{address(gate.host) + ":7400"}, Connections: o.connections, Rate: o.rate, Seed: o.seed})
+	f, err := c.startFlood(flood.Config{Gates: []string{address(gate.host) + ":7400"}, Connections: o.connections, Rate: o.rate, Plain: true, Seed: o.seed})
 	if err != nil {
 		return nil, nil, nil, err
 	}

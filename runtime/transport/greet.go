@@ -47,22 +47,23 @@ func (t *Transport) greet(conn net.Conn) {
 
 // seat gives a stream to the hall. False: it needs goroutines of its own.
 func (t *Transport) seat(with *shaken, leave func()) bool {
-	raw, err := rawOf(with.conn)
-	if err != nil {
-		return false
-	}
 	h := t.hallOf()
 	if h == nil {
 		return false
 	}
+	conn, err := detach(with.conn)
+	if err != nil {
+		return false
+	}
 	secured, _ := with.conn.(*secured)
-	g := &guest{hall: h, conn: with.conn, raw: raw, secured: secured, keys: seal.Keys{ID: with.key, Out: with.out, In: with.reader.keys}}
+	g := &guest{hall: h, conn: conn, secured: secured, keys: seal.Keys{ID: with.key, Out: with.out, In: with.reader.keys}}
 	s := t.register(&stream{t: t, guest: g, gone: leave})
-	if s == nil {
+	if s == nil { // the node ends
+		conn.release()
 		return false
 	}
 	if !h.enter(g, with) { // closed while it was opening
-		_ = with.conn.Close()
+		conn.release()
 		s.over("")
 	}
 	return true

@@ -4,10 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -72,8 +70,7 @@ const (
 type guest struct {
 	hall *hall
 	s    *stream
-	conn net.Conn
-	raw  syscall.RawConn
+	conn *descriptor
 
 	secured *secured  // nil: it does without TLS
 	keys    seal.Keys // nil directions: its frames are not sealed
@@ -114,7 +111,10 @@ func (t *Transport) hallOf() *hall {
 func (h *hall) enter(g *guest, with *shaken) bool {
 	s := g.s
 	s.mu.Lock()
-	s.conn, s.peer, s.key = g.conn, with.peer, with.key
+	s.conn, s.peer, s.key = with.conn, with.peer, with.key
+	if g.secured == nil {
+		s.conn = g.conn
+	}
 	alive := s.state == stateOpening
 	if alive {
 		s.state = stateOpen
@@ -135,6 +135,7 @@ func (h *hall) enter(g *guest, with *shaken) bool {
 		h.mu.Unlock()
 		return false
 	}
+	failed := h.poller.Add(g.conn.fd, epoll.In|epoll.Out|epoll.RdHup|epoll.Edge, uint64(s.id)) // once here, the hall may release it
 	h.guests[uint64(s.id)] = g
 	if g.source = h.sources[with.peer.Source]; g.source == nil {
 		g.source = &source{}
@@ -143,10 +144,7 @@ func (h *hall) enter(g *guest, with *shaken) bool {
 	g.source.guests++
 	h.queue(g, hears|says)
 	h.mu.Unlock()
-	var failed error
-	if err := g.raw.Control(func(fd uintptr) {
-		failed = h.poller.Add(int(fd), epoll.In|epoll.Out|epoll.RdHup|epoll.Edge, uint64(s.id))
-	}); err == nil && failed != nil {
+	if failed != nil {
 		s.cut(reasonOf(failed))
 	}
 	return true
@@ -260,7 +258,7 @@ func (h *hall) run() {
 		h.sweep(now)
 		if time.Since(worked) >= hallWorked {
 			// A pause, not a yield: only a processor that finds nothing to run looks for what has
-			// arrived at the sockets of nodes.
+			// arrived at the sockets of nodes. Where nothing does, Go's poller makes a millisecond of it.
 			time.Sleep(hallRest)
 			worked = time.Now()
 		}
@@ -284,7 +282,7 @@ func (h *hall) attend(events []epoll.Event) {
 		if e.Readable() {
 			h.queue(g, hears)
 		}
-		if e.Writable() {
+		if e.Writable() && len(g.out) > 0 { // each event tells of both directions
 			h.queue(g, says)
 		}
 	}
@@ -311,15 +309,8 @@ func (h *hall) hear(g *guest, now time.Time) {
 	if len(g.rest) >= hallBytes {
 		size = hallLarge
 	}
-	var n int
-	var failed error
-	err := g.raw.Read(func(fd uintptr) bool {
-		n, failed = unix.Read(int(fd), h.in[:size])
-		return true
-	})
+	n, failed := g.conn.read(h.in[:size])
 	switch {
-	case err != nil:
-		h.leave(g) // cut meanwhile
 	case failed == unix.EAGAIN:
 	case failed == unix.EINTR:
 		h.again(g)
@@ -438,16 +429,11 @@ func (h *hall) say(g *guest, now time.Time) {
 
 // put writes bytes, keeps what the socket does not take, and comes back for more.
 func (h *hall) put(g *guest, b []byte, now time.Time) {
-	var n int
-	var failed error
-	err := g.raw.Write(func(fd uintptr) bool {
-		n, failed = unix.Write(int(fd), b)
-		return true
-	})
+	n, failed := 0, error(nil)
+	if len(b) > 0 {
+		n, failed = g.conn.write(b)
+	}
 	switch {
-	case err != nil:
-		h.leave(g) // cut meanwhile
-		return
 	case failed == unix.EAGAIN:
 		n = 0
 	case failed == unix.EINTR:
@@ -481,11 +467,9 @@ func (h *hall) finish(g *guest, now time.Time) {
 		return
 	}
 	if g.secured != nil {
-		g.secured.finish(g.raw)
+		g.secured.finish(g.conn)
 	}
-	if c, ok := tcpOf(g.conn); ok {
-		_ = c.CloseWrite() // its end of the stream closes the rest
-	}
+	g.conn.closeWrite() // its end of the stream closes the rest
 	g.frame, g.linger = time.Time{}, now.Add(h.t.config.Limits.Linger)
 	h.limit(g, g.linger)
 }
@@ -555,7 +539,7 @@ func (h *hall) leave(g *guest) {
 	if !here {
 		return
 	}
-	_ = g.conn.Close() // it may be closed already
+	g.conn.release()
 	g.rest, g.out = nil, nil
 	g.s.over("")
 }

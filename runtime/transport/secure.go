@@ -2,12 +2,8 @@ package transport
 
 import (
 	"crypto/tls"
-	"fmt"
 	"io"
 	"net"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // plainFirst is the first memory for what a peer says; outKept is the most that a connection keeps of
@@ -82,27 +78,6 @@ func (w *wire) take() []byte {
 	return b
 }
 
-// tcpOf returns the connection of TCP that carries another one.
-func tcpOf(conn net.Conn) (*net.TCPConn, bool) {
-	if s, ok := conn.(*secured); ok {
-		conn = s.raw.Conn
-	}
-	c, ok := conn.(*net.TCPConn)
-	return c, ok
-}
-
-// rawOf returns the descriptor of a connection that has one.
-func rawOf(conn net.Conn) (syscall.RawConn, error) {
-	if s, ok := conn.(*secured); ok {
-		conn = s.raw.Conn
-	}
-	c, ok := conn.(syscall.Conn)
-	if !ok {
-		return nil, fmt.Errorf("no descriptor below %T", conn)
-	}
-	return c.SyscallConn()
-}
-
 // said appends to plain what the hall's bytes say.
 func (s *secured) said(plain, b []byte) ([]byte, error) {
 	s.raw.in = b
@@ -124,10 +99,9 @@ func (s *secured) said(plain, b []byte) ([]byte, error) {
 
 // finish writes TLS's own end, behind which nothing comes. The end of the connection says the same, so
 // that it does no harm where the socket does not take it.
-func (s *secured) finish(raw syscall.RawConn) {
+func (s *secured) finish(to *descriptor) {
 	_ = s.Conn.CloseWrite()
-	_ = raw.Write(func(fd uintptr) bool {
-		_, _ = unix.Write(int(fd), s.raw.take())
-		return true
-	})
+	if b := s.raw.take(); len(b) > 0 {
+		_, _ = to.write(b)
+	}
 }

@@ -108,7 +108,8 @@ func (c *client) act(ctx context.Context, conn net.Conn) bool {
 }
 
 // request is one of a client: of 110 there are 10 submissions, 95 queries and watches, and 5
-// cancellations.
+// cancellations. Those of a plain flood are 10 submissions and 100 queries of jobs: a gate refuses
+// what exceeds the share of their source, and asks no majority about it.
 func (c *client) request() node.Message {
 	c.counter++
 	r := message.RequestID{Incarnation: 1, Counter: c.counter}
@@ -126,6 +127,7 @@ func (c *client) request() node.Message {
 			c.jobs = c.jobs[1:]
 		}
 		return &message.JobSubmit{Request: r, Key: key, Name: "flood", Program: c.program, Plan: *c.plan}
+	case c.config.Plain:
 	case n < 15:
 		return &message.JobCancel{Request: r, Job: job}
 	case n < 20:

@@ -21,6 +21,7 @@ type Config struct {
 	Rate        int  // requests a second of all connections
 	Jobs        int  // how many different ones it submits; 0: each another one
 	Hostile     bool // a third of the connections sends what no client may
+	Plain       bool // it only submits and asks for jobs
 	Seed        uint64
 }
 
@@ -83,11 +84,13 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	return &t.Report, nil
 }
 
-// Workflow is what floods submit.
+// Workflow is what floods submit. Its one user thinks for as long as it lasts, since its executor
+// may share the gates' processors.
 const Workflow = `workflow(
     name = "main",
     vus = 1,
     duration = "1s",
+    think = "1s",
     steps = [step("home", http.get("http://127.0.0.1:9/"))],
 )
 `

@@ -1,0 +1,128 @@
+package transport
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// BenchmarkHall is a request of each of 256 clients and its refusal, the clients' own reads and
+// writes included.
+func BenchmarkHall(b *testing.B) {
+	s, err := Listen("127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	d := &desk{}
+	d.Transport = New(Config{Self: node.Peer{ID: "gate", Incarnation: 1, Role: node.RoleGate}, Cluster: "c", Environment: "e"}, s)
+	d.Serve(d)
+	b.Cleanup(d.Kill)
+	query := frame(b, &message.JobQuery{Request: message.RequestID{Incarnation: 1, Counter: 1}, Job: message.JobOf("none")})
+	var conns []net.Conn
+	buffer := make([]byte, 4<<10)
+	for range 256 {
+		conn, err := net.Dial("tcp", s.Addr())
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = conn.Close() })
+		h := hello("client")
+		h.Role = uint8(node.RoleClient)
+		if _, err := conn.Write(frame(b, h)); err != nil {
+			b.Fatal(err)
+		}
+		take(b, conn, buffer)
+		conns = append(conns, conn)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, conn := range conns {
+			if _, err := conn.Write(query); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for _, conn := range conns {
+			take(b, conn, buffer)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(conns)), "ns/request")
+}
+
+// take reads one frame.
+func take(b *testing.B, conn net.Conn, buffer []byte) {
+	if _, err := io.ReadFull(conn, buffer[:4]); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := io.ReadFull(conn, buffer[:binary.BigEndian.Uint32(buffer)]); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// desk is a Sink that refuses each query.
+type desk struct{ *Transport }
+
+func (d *desk) StreamOpened(node.StreamID, node.Peer)         {}
+func (d *desk) StreamBroken(node.StreamID, node.Peer, string) {}
+func (d *desk) Resolved(node.Names)                           {}
+func (d *desk) Message(_ node.Peer, s node.StreamID, m node.Message) bool {
+	d.Send(s, &message.Refused{Request: message.RequestOf(m), Code: message.CodeRateLimited, RetryAfter: time.Second, Detail: "the requests that wait are its share"})
+	return true
+}
+
+// TestDescriptorsOfClientsAreReleased: clients whose streams this node ends, and clients that leave,
+// keep no descriptor open.
+func TestDescriptorsOfClientsAreReleased(t *testing.T) {
+	h := serve(t, "gate", func(c *Config) { c.Self.Role = node.RoleToy })
+	h.seats = func(node.Role) bool { return true }
+	before := -1
+	for round := range 3 {
+		for i := range 8 {
+			conn, s := dial(t, h), node.StreamID(8*round+i+1)
+			if _, err := conn.Write(frame(t, hello("raw"))); err != nil {
+				t.Fatal(err)
+			}
+			h.ear.want(t, fmt.Sprintf("opened %d raw#1", s))
+			switch i % 4 {
+			case 0:
+				h.Close(s)
+			case 1:
+				h.stream(s).cut("enough")
+			case 2:
+				_ = conn.Close()
+			case 3:
+				_, _ = conn.Write([]byte{0, 0, 0}) // half of a length
+				_ = conn.Close()
+			}
+			if i%4 != 0 {
+				h.ear.want(t, "broken")
+			}
+			if !ends(conn) {
+				t.Fatalf("client %d of round %d is still connected", i, round)
+			}
+			_ = conn.Close()
+		}
+		for until := time.Now().Add(wait); ; time.Sleep(time.Millisecond) {
+			open, err := filepath.Glob("/proc/self/fd/*")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if before < 0 {
+				before = len(open)
+			}
+			if len(open) <= before {
+				break
+			}
+			if time.Now().After(until) {
+				t.Fatalf("round %d leaves %d descriptors open, the first one left %d: %v", round, len(open), before, os.ErrDeadlineExceeded)
+			}
+		}
+	}
+}
