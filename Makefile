@@ -39,12 +39,13 @@ MUTANT ?=
 RECORD ?=
 # Real clusters that are broken: how many runs, the first one's seed, how long things
 # go wrong in each, FLOOD=1 to flood the gates meanwhile, FORMER for the binary of another
-# version; the seeds of the comparison with another membership.
+# version, REPLACE=1 to replace the gates instead; the seeds of the comparison with another membership.
 RUNS ?= 1
 SEED ?= 1
 FOR ?= 60s
 FLOOD ?=
 FORMER ?=
+REPLACE ?=
 BENCH_SEEDS ?= 20
 # Other load generators beside ours: which experiments (with commas between them; all
 # if none is named), QUICK=1 for runs of 2 s, ALONE=1 to leave the others out, STRICT=1
@@ -128,9 +129,9 @@ mutants: ## plant each bug of testdata/mutants and show what catches it (TRIES, 
 	HYPERSCALE_TERMINAL=$$(tty <&2 || true) HYPERSCALE_MUTANTS_TRIES=$(TRIES) HYPERSCALE_MUTANTS_SHRINK=$(SHRINK) HYPERSCALE_MUTANTS_RECORD=$(RECORD) \
 		go test ./scenarios -run 'TestMutantsAreCaught/all/($(MUTANT))' -v -count=1 -parallel $(JOBS) -timeout 180m | grep --line-buffered -vE '^ *(=== |--- PASS)'
 
-chaos: bin/hyperscale ## break a real cluster and judge its histories; needs root, ip and /dev/net/tun (RUNS, SEED, FOR, FLOOD, FORMER)
+chaos: bin/hyperscale ## break a real cluster and judge its histories; needs root, ip and /dev/net/tun (RUNS, SEED, FOR, FLOOD, FORMER, REPLACE)
 	go build -o bin/chaos ./cmd/chaos
-	bin/chaos --binary bin/hyperscale --runs $(RUNS) --seed $(SEED) --for $(FOR) $(if $(FLOOD),--flood) $(if $(FORMER),--former $(FORMER))
+	bin/chaos --binary bin/hyperscale --runs $(RUNS) --seed $(SEED) --for $(FOR) $(if $(FLOOD),--flood) $(if $(FORMER),--former $(FORMER)) $(if $(REPLACE),--replace)
 
 bench-membership: ## compare core/swim with hashicorp/memberlist on the same networks (BENCH_SEEDS)
 	cd bench/membership && HYPERSCALE_BENCH_CACHE=$${HYPERSCALE_BENCH_CACHE:-$(CURDIR)/out/membership-peer.json} HYPERSCALE_BENCH_SEEDS=$(BENCH_SEEDS) go test -run TestBesideMemberlist -v -count=1 -timeout 60m

@@ -78,7 +78,7 @@ func (w *crowd) submit(ctx context.Context, c *cluster, m *machine, key, file st
 	if former {
 		binary = c.options.former
 	}
-	args := slices.Concat([]string{"netns", "exec", m.name, binary, "submit", file, "--gate", c.gates, "--cluster", "chaos"}, c.trust(false), []string{
+	args := slices.Concat([]string{"netns", "exec", m.name, binary, "submit", file, "--gate", c.gateList(), "--cluster", "chaos"}, c.trust(false), []string{
 		"--key", key, "--wait", "--ui", "none", "--set", "target=http://" + address(c.target.host) + ":8080",
 		"--out", "json=" + resultFile(c.dir, m.name, key), "--history", filepath.Join(c.dir, m.name+"-"+key+".history"),
 	})
@@ -104,8 +104,8 @@ func (w *crowd) submit(ctx context.Context, c *cluster, m *machine, key, file st
 func (w *crowd) stop() { close(w.quit) }
 
 // wait waits for all clients, at most until a deadline, and returns how many
-// submitted, were acknowledged, and of those had no result by then.
-func (w *crowd) wait(ctx context.Context, until time.Time) (submitted, acknowledged int, late []string) {
+// submitted, were acknowledged, of those had no result by then, and ended badly.
+func (w *crowd) wait(ctx context.Context, until time.Time) (submitted, acknowledged int, late, failed []string) {
 	done := make(chan struct{})
 	go func() { w.all.Wait(); close(done) }()
 	select {
@@ -120,11 +120,14 @@ func (w *crowd) wait(ctx context.Context, until time.Time) (submitted, acknowled
 		if o.ack {
 			acknowledged++
 		}
+		if o.code != 0 {
+			failed = append(failed, fmt.Sprintf("%s: exit %d: %s", o.key, o.code, strings.TrimSpace(o.text)))
+		}
 		if o.ended.IsZero() {
 			late = append(late, o.key+" has no answer")
 		} else if o.ack && strings.Contains(o.text, "silent") {
 			late = append(late, fmt.Sprintf("%s: exit %d: %s", o.key, o.code, strings.TrimSpace(o.text)))
 		}
 	}
-	return submitted, acknowledged, late
+	return submitted, acknowledged, late, failed
 }

@@ -45,10 +45,13 @@ type cluster struct {
 	fabric   *fabric
 	machines []*machine // gates, managers, workers
 	clients  []*machine // hosts without a process of their own
+	heirs    []*machine // gates that take seats; in place of each the one that it replaced
 	target   *machine
-	gates    string // addresses, by comma
 	deaths   deaths
 	births   births
+
+	mu    sync.Mutex
+	gates string // addresses, by comma
 }
 
 // shape is how many nodes a cluster has.
@@ -110,7 +113,7 @@ func (c *cluster) trust(node bool) []string {
 }
 
 func (c *cluster) all() []*machine {
-	return append(append([]*machine{c.target}, c.clients...), c.machines...)
+	return slices.Concat([]*machine{c.target}, c.clients, c.machines, c.heirs)
 }
 
 // plan names all hosts and the processes on them.
@@ -118,13 +121,7 @@ func (c *cluster) plan() {
 	next := byte(own)
 	host := func() byte { next++; return next }
 	add := func(role, name string, h byte, args ...string) {
-		c.machines = append(c.machines, &machine{
-			name: name, role: role, host: h, dir: filepath.Join(c.dir, name), former: c.startsFormer(role),
-			args: slices.Concat([]string{
-				role, "--id", name, "--listen", address(h) + ":7400", "--admin", address(h) + ":7490", "--data", filepath.Join(c.dir, name, "data"),
-				"--history", filepath.Join(c.dir, name+".history"), "--cluster", "chaos",
-			}, c.trust(true), args),
-		})
+		c.machines = append(c.machines, c.machine(role, name, h, args...))
 	}
 	var gateHosts []byte
 	var set []string
@@ -156,8 +153,24 @@ func (c *cluster) plan() {
 	for i := range c.shape.clients {
 		c.clients = append(c.clients, &machine{name: fmt.Sprintf("client-%d", i+1), role: "client", host: host()})
 	}
+	if c.options.replace {
+		for i := range gateHosts {
+			c.heirs = append(c.heirs, c.machine("gate", fmt.Sprintf("gate-%d", len(gateHosts)+i+1), host(), lease...))
+		}
+	}
 	h := host()
 	c.target = &machine{name: "target", role: "target", host: h, dir: filepath.Join(c.dir, "target"), args: []string{"target", "--listen", address(h) + ":8080"}}
+}
+
+// machine is one that runs a node.
+func (c *cluster) machine(role, name string, h byte, args ...string) *machine {
+	return &machine{
+		name: name, role: role, host: h, dir: filepath.Join(c.dir, name), former: c.startsFormer(role),
+		args: slices.Concat([]string{
+			role, "--id", name, "--listen", address(h) + ":7400", "--admin", address(h) + ":7490", "--data", filepath.Join(c.dir, name, "data"),
+			"--history", filepath.Join(c.dir, name+".history"), "--cluster", "chaos",
+		}, c.trust(true), args),
+	}
 }
 
 // command is the binary that a machine runs, on its host.
@@ -245,7 +258,7 @@ func (c *cluster) kill() {
 
 // ask is a command of the first client to the gates.
 func (c *cluster) ask(args ...string) *exec.Cmd {
-	return c.command(c.clients[0], slices.Concat(args, []string{"--gate", c.gates, "--cluster", "chaos"}, c.trust(false))...)
+	return c.command(c.clients[0], slices.Concat(args, []string{"--gate", c.gateList(), "--cluster", "chaos"}, c.trust(false))...)
 }
 
 // settle waits until every gate sees every datacenter with cores.
@@ -257,7 +270,7 @@ func (c *cluster) settle(ctx context.Context) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("the cluster did not come up within 30 s: %w: %s", err, out)
+			return fmt.Errorf("the cluster did not come up within 30 s (%v): %s", err, out)
 		}
 		select {
 		case <-ctx.Done():

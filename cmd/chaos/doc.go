@@ -15,6 +15,9 @@
 // the clients. A third of the faults then stops a node, which comes back on its disk as the other version.
 // A summary tells how many registers passed between the versions.
 //
+// With --replace it breaks nothing: while jobs run and are submitted, each gate in turn ends for good, and a new one with an
+// empty disk gets its seat at another address. A summary tells how long each step took.
+//
 // With --measure it breaks nothing: it cancels jobs at a gate without a flood, then with one, and
 // compares. All nodes then share one namespace, so that no switch carries their packets.
 //
@@ -32,7 +35,8 @@
 //	CHAOS-4 A flooded run is good only if no node ever took more than 192 MiB, and the flood
 //	        was answered and refused.
 //	CHAOS-5 Runs of two versions are good only if registers passed to each of them.
+//	CHAOS-6 A run that replaces gates is good only if no job fails, and each step ends within 30 s.
 //
-// Read main.go, switch.go, hosts.go, cluster.go, faults.go, versions.go, flood.go, clients.go,
+// Read main.go, switch.go, hosts.go, cluster.go, faults.go, versions.go, replace.go, flood.go, clients.go,
 // judge.go, then measure.go and prober.go.
 package main

@@ -40,6 +40,8 @@ type report struct {
 	results       int // that were judged, too
 	violations    []checker.Violation
 	handovers     handovers
+	replaced      []replacement
+	broken        []string // why the replacement of gates did not go as it must
 
 	flood *flood.Report // nil: there was none
 	peak  int64         // most memory of a node until the flood's end
@@ -51,7 +53,7 @@ func (r *report) good() bool {
 			return false
 		}
 	}
-	return len(r.late) == 0 && len(r.grown) == 0 && len(r.violations) == 0 && r.acknowledged > 0 && r.results > 0
+	return len(r.late)+len(r.broken) == 0 && len(r.grown) == 0 && len(r.violations) == 0 && r.acknowledged > 0 && r.results > 0
 }
 
 func (r *report) String() string {
@@ -62,13 +64,16 @@ func (r *report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d faults, %d jobs submitted, %d acknowledged, all answered %v after healing, %d events and %d results judged", word,
 		len(r.faults), r.submitted, r.acknowledged, r.slowest, r.events, r.results)
+	for i := range r.replaced {
+		fmt.Fprintf(&b, "\n  %v", &r.replaced[i])
+	}
 	if r.handovers.any() {
 		fmt.Fprintf(&b, "\n  registers: %v", r.handovers)
 	}
 	if r.flood != nil {
 		fmt.Fprintf(&b, "\n  %s, a node took %d MiB of at most %d", summary(r.flood), r.peak>>20, peakMost>>20)
 	}
-	for _, list := range [][]string{r.late, r.grown} {
+	for _, list := range [][]string{r.late, r.broken, r.grown} {
 		for _, line := range list {
 			b.WriteString("\n  " + line)
 		}

@@ -30,6 +30,7 @@ type options struct {
 	binary        string
 	former        string // another version's binary, empty: there is none
 	flood         bool
+	replace       bool
 	measure       int // rounds
 	rate          int // of the flood
 	connections   int // of the flood
@@ -53,6 +54,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "out/chaos", "where histories and logs stay")
 	flag.StringVar(&o.binary, "binary", "bin/hyperscale", "what to run")
 	flag.StringVar(&o.former, "former", "", "the binary of another `version`: nodes of each role run it, and change from one version to the other")
+	flag.BoolVar(&o.replace, "replace", false, "break nothing: give the seat of each gate in turn to a new one while jobs run")
 	flag.BoolVar(&o.flood, "flood", false, "clients that obey nothing flood the gates, and workers' executors die at once")
 	flag.IntVar(&o.connections, "connections", 1000, "of the flood")
 	flag.IntVar(&o.rate, "rate", 1000, "of the flood's requests a second")
@@ -105,6 +107,9 @@ func enter(o options) error {
 	}
 	if o.former != "" && o.measure > 0 {
 		return errors.New("--former and --measure exclude each other: a measurement changes no version")
+	}
+	if o.replace && (o.former != "" || o.flood || o.measure > 0) {
+		return errors.New("--replace goes alone: a gate of version 1.0 replaces none, and a flood or a measurement has a fixed set of gates")
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -195,18 +200,30 @@ func once(ctx context.Context, o options, seed uint64, dir string) (*report, err
 	r := &report{before: c.measure()}
 	var f *flooding
 	if o.flood {
-		if f, err = c.startFlood(flood.Config{Gates: strings.Split(c.gates, ","), Connections: o.connections, Rate: o.rate, Jobs: floodJobs, Hostile: true, Seed: seed}); err != nil {
+		if f, err = c.startFlood(flood.Config{Gates: strings.Split(c.gateList(), ","), Connections: o.connections, Rate: o.rate, Jobs: floodJobs, Hostile: true, Seed: seed}); err != nil {
 			return nil, err
 		}
 	}
 	clients := c.submitAll(ctx, seed)
 	draw := rand.New(rand.NewPCG(seed, 1))
-	r.faults = c.breakThings(ctx, draw, o.length)
+	if o.replace {
+		began := time.Now()
+		if r.replaced, err = c.replaceGates(ctx, draw); err != nil {
+			r.broken = append(r.broken, err.Error())
+		}
+		_ = wait(ctx, o.length-time.Since(began)) // what ends it early ends all
+	} else {
+		r.faults = c.breakThings(ctx, draw, o.length)
+	}
 	c.healAll()
 	healed := time.Now()
 	clients.stop()
-	r.submitted, r.acknowledged, r.late = clients.wait(ctx, healed.Add(o.heal))
+	var failed []string
+	r.submitted, r.acknowledged, r.late, failed = clients.wait(ctx, healed.Add(o.heal))
 	r.slowest = time.Since(healed).Round(time.Second)
+	if o.replace { // a replacement costs no job
+		r.broken = append(r.broken, failed...)
+	}
 	if f != nil {
 		for _, m := range c.machines {
 			r.peak = max(r.peak, m.peak())
@@ -217,6 +234,9 @@ func once(ctx context.Context, o options, seed uint64, dir string) (*report, err
 	}
 	time.Sleep(3 * time.Second) // streams of clients that have gone are noticed
 	r.after = c.measure()
+	for _, m := range c.heirs {
+		delete(r.before, m.name) // it lost its seat
+	}
 	c.kill()
 	return r, r.judge(dir, c.deaths.inOrder(), c.births.inOrder())
 }
