@@ -54,7 +54,7 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.Refused) {
 	case r.Code == message.CodeNotOwner && r.Holder != "":
 		m.settle(c)
 		m.redirect(env, c, node.Addr(r.Holder))
-	case c.passes(r.Code):
+	case c.passes(r.Code) || r.Code == message.CodeSeatKept && c.ordered():
 		if c.job == (message.JobID{}) {
 			m.gates.failed(env, c.gate)
 		}
@@ -190,6 +190,35 @@ func (m *Machine) onCancelAck(env node.Env, in *node.Input, a *message.JobCancel
 	m.returned(env, c, a.State, 0)
 	m.finish(env, c, a)
 }
+
+// onSeatReplaced ends the order once a majority of the set is known to have it on disk: until then the set may stay as it
+// was. The order is asked again until that is known, for a while.
+func (m *Machine) onSeatReplaced(env node.Env, in *node.Input, r *message.SeatReplaced) {
+	c := m.of(env, in, r.Request, kindSeat)
+	if c == nil {
+		return
+	}
+	c.seated = r
+	if r.Majority() || env.Now() >= c.deadline {
+		m.finish(env, c, r)
+		return
+	}
+	c.say(c.gate, "it knows of no majority that has the set")
+	m.settle(c)
+	m.confirm(env, c)
+	m.next(env, c)
+}
+
+// confirm bounds how long an order that may have been obeyed is asked again.
+func (m *Machine) confirm(env node.Env, c *command) {
+	if c.confirming == 0 {
+		c.confirming = env.Now().Add(confirmMax)
+	}
+	c.deadline = min(c.deadline, c.confirming)
+}
+
+// ordered says that a change of seats has happened, or may have.
+func (c *command) ordered() bool { return c.seated != nil || c.kind == kindSeat && c.exposed }
 
 // onAnswer handles answers that concern no job.
 func (m *Machine) onAnswer(env node.Env, in *node.Input, r message.RequestID, kinds ...kind) {

@@ -60,6 +60,9 @@ type command struct {
 	said      []saying         // why each gate did not serve it
 	refusal   *message.Refused // the last rejection
 
+	seated     *message.SeatReplaced // the last answer to a change of seats, until a majority is known to have it
+	confirming node.Instant          // the deadline from the first sign on that such a change happened
+
 	call     uint64 // of the events; zero until the first send
 	exposed  bool   // a try was sent and got no answer: it may have taken effect
 	began    node.Instant
@@ -69,6 +72,9 @@ type command struct {
 	ends     uint32 // of workflows, that a watch has told
 	shown    shown
 }
+
+// confirmMax is how long a client asks whether a majority has a set: members tell it within a second or two.
+const confirmMax = 15 * time.Second
 
 // saying is the reason why a gate did not serve a command.
 type saying struct {
@@ -192,6 +198,9 @@ func (m *Machine) ask(env node.Env, c *command) {
 	m.asked[c.request] = c
 	if c.deadline != 0 {
 		c.deadline = c.began.Add(m.config.AskTimeout)
+		if c.ordered() {
+			m.confirm(env, c)
+		}
 	}
 	q := c.question()
 	if p := c.gate.peer; !message.Knows(p, q.Kind()) {
@@ -292,6 +301,10 @@ func (m *Machine) giveUp(env node.Env, c *command) {
 		return
 	}
 	m.unask(c)
+	if c.seated != nil {
+		m.finish(env, c, c.seated)
+		return
+	}
 	var asked []string
 	for _, g := range m.gates.all {
 		at := slices.IndexFunc(c.said, func(s saying) bool { return s.gate == g })
@@ -320,6 +333,9 @@ func (m *Machine) giveUp(env node.Env, c *command) {
 	}
 	if c.exposed && c.kind == kindReplay {
 		r.Detail += "; the job may have been replayed all the same: replay it again, which is safe"
+	}
+	if c.exposed && c.kind == kindSeat {
+		r.Detail += "; the seat may have been given away all the same: give the order again, which is safe"
 	}
 	if c.exposed && c.kind == kindCancel {
 		r.Detail += "; the job may have been cancelled all the same: cancel it again, which is safe"

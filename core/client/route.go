@@ -22,7 +22,7 @@ func (m *Machine) next(env node.Env, c *command) {
 			return
 		}
 	}
-	if c.refusal != nil && c.refusal.Code.Everywhere() {
+	if c.refusal != nil && c.refusal.Code.Everywhere() && c.seated == nil {
 		m.refused(env, c, c.refusal.Code)
 		m.finish(env, c, c.refusal)
 		return

@@ -183,6 +183,10 @@ type seatAsk struct {
 // onSeatReplace gives the seat of a gate, or of a manager, to another address. This gate changes the
 // set of gates itself. A dead manager may be unknown here: one of each datacenter is asked whether it is of its set.
 func (m *operations) onSeatReplace(env node.Env, in *node.Input, r *message.SeatReplace) {
+	if !m.group.Leases.Speaks() { // it may be the new one, which is configured with the set that is to come
+		refuse(env, in.Stream, r.Request, message.CodeNotMember, "it does not know the set that the others have")
+		return
+	}
 	set := m.group.Leases.Set().Members
 	a := &m.seat
 	*a = seatAsk{tag: a.tag + 1, stream: in.Stream, request: r.Request, old: r.Old}
@@ -192,7 +196,7 @@ func (m *operations) onSeatReplace(env node.Env, in *node.Input, r *message.Seat
 	}
 	for _, d := range m.places.All() {
 		for _, mgr := range d.Managers {
-			if string(mgr.Addr()) != r.Old && mgr.Stream != 0 && mgr.Live {
+			if string(mgr.Addr()) != r.Old && string(mgr.Addr()) != r.New && mgr.Stream != 0 && mgr.Live {
 				a.of = append(a.of, mgr.Stream)
 				env.Send(mgr.Stream, &message.SeatOrder{Request: message.RequestID{Counter: a.tag}, Old: r.Old, New: r.New})
 				break
@@ -212,7 +216,7 @@ func (m *base) noSeat(env node.Env) {
 
 // onSeat answers the client of the last change of gates.
 func (m *operations) onSeat(env node.Env, s *quorum.Seat) {
-	r := &message.SeatReplaced{Request: message.RequestID{Counter: s.Tag}, Group: groupName, Version: s.Set.Version, Set: s.Set.Members}
+	r := &message.SeatReplaced{Request: message.RequestID{Counter: s.Tag}, Group: groupName, Version: s.Set.Version, Set: s.Set.Members, Known: uint32(s.Known)}
 	if s.Err != nil {
 		r.Why = s.Err.Error()
 	}

@@ -15,10 +15,14 @@ import (
 // listed asks a gate for the page after a job.
 func (m *member) listed(after message.JobID) node.Message {
 	m.request++
-	var answer node.Message
+	return m.asked(&message.JobListQuery{Request: message.RequestID{Incarnation: 1, Counter: m.request}, After: after})
+}
+
+// asked returns what client c1 gets for a request.
+func (m *member) asked(q node.Message) (answer node.Message) {
 	was := m.world.WatchSend
 	m.world.WatchSend = func(_ node.StreamID, sent node.Message) { answer = sent }
-	m.deliver("c1", &message.JobListQuery{Request: message.RequestID{Incarnation: 1, Counter: m.request}, After: after})
+	m.deliver("c1", q)
 	m.world.WatchSend = was
 	return answer
 }
@@ -81,6 +85,17 @@ func TestNoListWithoutMembership(t *testing.T) {
 	c.Gates = []node.Addr{"g1:1", "g2:1", "g3:1"}
 	m := newListener(c, node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient})
 	if r, ok := m.listed(message.JobID{}).(*message.Refused); !ok || r.Code != message.CodeNotMember {
+		t.Fatalf("a gate that waits for its group answers %+v", r)
+	}
+}
+
+// TestNoSeatChangesWithoutMembership: a new gate is configured with the set that is to come, and asked to give the seat
+// away that it waits for. It does not say that it has happened.
+func TestNoSeatChangesWithoutMembership(t *testing.T) {
+	c := gate.Default()
+	c.Gates = []node.Addr{"g1:1", "g2:1", "g4:1"}
+	m := newListener(c, node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient})
+	if r, ok := m.asked(&message.SeatReplace{Request: message.RequestID{Counter: 1}, Old: "g3:1", New: "g4:1"}).(*message.Refused); !ok || r.Code != message.CodeNotMember {
 		t.Fatalf("a gate that waits for its group answers %+v", r)
 	}
 }

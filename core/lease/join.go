@@ -40,6 +40,7 @@ type peer struct {
 	greeted  bool // its configuration has the same set, and this epoch
 	differs  bool
 	known    bool // it has answered a hail of this incarnation
+	holds    bool // its last hail told this member's set, which changed, from a disk that counts
 	standing standing
 	epoch    uint64
 	said     uint64 // the epoch of its last hail as a member; 0 before

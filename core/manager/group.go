@@ -176,7 +176,7 @@ func (m *Machine) onSeat(env node.Env, s *quorum.Seat) {
 	if s.Tag != m.seat.tag {
 		return
 	}
-	told := &message.SeatReplaced{Request: m.seat.request, Group: m.config.Datacenter, Version: s.Set.Version, Set: s.Set.Members}
+	told := &message.SeatReplaced{Request: m.seat.request, Group: m.config.Datacenter, Version: s.Set.Version, Set: s.Set.Members, Known: uint32(s.Known)}
 	if s.Err != nil {
 		told.Why = s.Err.Error()
 	}

@@ -9263,6 +9263,10 @@ func (z *SeatReplaced) size() int {
 		n += sizeString(len(z.Set[i]))
 	}
 	n += sizeString(len(z.Why))
+	if z.Known != 0 {
+		n += 6
+		n += sizeUint(uint64(z.Known))
+	}
 	return n
 }
 
@@ -9275,6 +9279,10 @@ func (z *SeatReplaced) digest(h uint64) uint64 {
 		h = node.MixString(h, string(z.Set[i]))
 	}
 	h = node.MixString(h, string(z.Why))
+	if z.Known != 0 {
+		h = node.MixString(h, "known")
+		h = node.Mix(h, uint64(z.Known))
+	}
 	return h
 }
 

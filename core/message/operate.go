@@ -251,9 +251,13 @@ type SeatReplaced struct {
 	Request RequestID `msg:"request"`
 	Group   string    `msg:"group"`
 	Version uint64    `msg:"version"`
-	Set     []string  `msg:"set"` // by seat
-	Why     string    `msg:"why"` // nothing changed; never to a client, which gets Refused
+	Set     []string  `msg:"set"`             // by seat
+	Why     string    `msg:"why"`             // nothing changed; never to a client, which gets Refused
+	Known   uint32    `msg:"known,omitempty"` // how many of that set are known to have it on disk, the sender included
 }
+
+// Majority says that a majority of the set is known to have it on disk.
+func (r *SeatReplaced) Majority() bool { return 2*int(r.Known) > len(r.Set) }
 
 // SeatAsk asks another member of a group whether the group can bear that a member leaves with its disk.
 //

@@ -2774,29 +2774,47 @@ func (z *SeatReplace) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *SeatReplaced) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 5
-	// string "request"
-	o = append(o, 0x85, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
-	o, err = z.Request.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Request")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(6)
+	var zb0001Mask uint8 /* 6 bits */
+	_ = zb0001Mask
+	if z.Known == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x20
 	}
-	// string "group"
-	o = append(o, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
-	o = msgp.AppendString(o, z.Group)
-	// string "version"
-	o = append(o, 0xa7, 0x76, 0x65, 0x72, 0x73, 0x69, 0x6f, 0x6e)
-	o = msgp.AppendUint64(o, z.Version)
-	// string "set"
-	o = append(o, 0xa3, 0x73, 0x65, 0x74)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Set)))
-	for za0001 := range z.Set {
-		o = msgp.AppendString(o, z.Set[za0001])
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "request"
+		o = append(o, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+		o, err = z.Request.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Request")
+			return
+		}
+		// string "group"
+		o = append(o, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+		o = msgp.AppendString(o, z.Group)
+		// string "version"
+		o = append(o, 0xa7, 0x76, 0x65, 0x72, 0x73, 0x69, 0x6f, 0x6e)
+		o = msgp.AppendUint64(o, z.Version)
+		// string "set"
+		o = append(o, 0xa3, 0x73, 0x65, 0x74)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Set)))
+		for za0001 := range z.Set {
+			o = msgp.AppendString(o, z.Set[za0001])
+		}
+		// string "why"
+		o = append(o, 0xa3, 0x77, 0x68, 0x79)
+		o = msgp.AppendString(o, z.Why)
+		if (zb0001Mask & 0x20) == 0 { // if not omitted
+			// string "known"
+			o = append(o, 0xa5, 0x6b, 0x6e, 0x6f, 0x77, 0x6e)
+			o = msgp.AppendUint32(o, z.Known)
+		}
 	}
-	// string "why"
-	o = append(o, 0xa3, 0x77, 0x68, 0x79)
-	o = msgp.AppendString(o, z.Why)
 	return
 }
 
@@ -2895,6 +2913,17 @@ func (z *SeatReplaced) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Why")
 				return
 			}
+		case "known":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Known")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.Known, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Known")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2913,7 +2942,7 @@ func (z *SeatReplaced) Msgsize() (s int) {
 	for za0001 := range z.Set {
 		s += msgp.StringPrefixSize + len(z.Set[za0001])
 	}
-	s += 4 + msgp.StringPrefixSize + len(z.Why)
+	s += 4 + msgp.StringPrefixSize + len(z.Why) + 6 + msgp.Uint32Size
 	return
 }
 

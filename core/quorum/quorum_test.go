@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/archive"
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
+	"hyperscale/core/lease/seats"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
@@ -227,21 +228,29 @@ func TestTheClockOfARemovedMemberIsForgotten(t *testing.T) {
 	}
 }
 
-// A member changes nothing while it is no member, and a change that was asked for twice has ended.
+// A member changes nothing while it is no member. A change that was asked for twice has ended in the set that it made,
+// and in no other one with the same addresses: a new member is configured with the set that is to come.
 func TestAChangeThatCannotBegin(t *testing.T) {
+	changed := seats.Founded([]string{"m8:1", "m1:1", "m3:1"}).Replaced(0, 1, "m2:1")
 	h, env := world(t, true, self, "m2:1", "m3:1")
 	h.command(env, func(env node.Env) { h.member.Replace(env, "m3:1", "m4:1", 7) })
 	env.Advance(3 * time.Second)
 	h.command(env, func(env node.Env) { h.member.Replace(env, "m3:1", "m4:1", 8) })
 	h.command(env, func(env node.Env) { h.member.Replace(env, "m8:1", "m2:1", 10) })
+	all := h.ready
+	h, env = world(t, true, "m2:1", self, "m3:1")
+	h.member, h.config.Lease.Set = nil, changed
+	env.Crash()
+	env.Start()
+	h.command(env, func(env node.Env) { h.member.Replace(env, "m8:1", "m2:1", 11) })
 	ends := map[uint64]string{}
-	for _, r := range h.ready {
+	for _, r := range append(all, h.ready...) {
 		if r.Seat != nil {
 			ends[r.Seat.Tag] = fmt.Sprint(r.Seat.Err)
 		}
 	}
 	//lint:orderfree each change stands alone
-	for tag, want := range map[uint64]string{7: "it is no member yet", 8: "it is no member yet", 10: "<nil>"} {
+	for tag, want := range map[uint64]string{7: "it is no member yet", 8: "it is no member yet", 10: "it is no member yet", 11: "<nil>"} {
 		if !strings.Contains(ends[tag], want) {
 			t.Errorf("change %d ends with %q, want %q", tag, ends[tag], want)
 		}

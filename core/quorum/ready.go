@@ -79,7 +79,7 @@ func (m *Member) next(env node.Env) (Ready, bool) {
 				return Ready{Lease: o}, true
 			}
 			if c := &m.change; c.writes {
-				c.end(Seat{Tag: c.tag, Set: o.Set})
+				c.end(Seat{Tag: c.tag, Set: o.Set, Known: 1})
 				c.nonce, c.writes = 0, false
 			}
 		}

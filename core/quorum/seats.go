@@ -22,9 +22,10 @@ const (
 // Seat is the end of a change of seats that the role asked for: the set that this member's disk has
 // now, or why nothing changed.
 type Seat struct {
-	Tag uint64
-	Set seats.Set
-	Err error
+	Tag   uint64
+	Set   seats.Set
+	Known int // of the set's members: they have it on disk, as far as this member knows
+	Err   error
 }
 
 // change is the change of seats under way.
@@ -72,9 +73,10 @@ func (m *Member) Hears(now node.Instant, a node.Addr) bool {
 // counts as one. Ready hands out the end, with tag.
 func (m *Member) Replace(env node.Env, old, to node.Addr, tag uint64) {
 	c := &m.change
+	set := m.Leases.Set()
 	switch {
-	case !slices.Contains(m.config.Members, old) && slices.Contains(m.config.Members, to):
-		c.end(Seat{Tag: tag, Set: m.Leases.Set()}) // a change that was asked for twice
+	case slices.Contains(set.Retired, string(old)) && slices.Contains(m.config.Members, to):
+		c.end(Seat{Tag: tag, Set: set, Known: m.Leases.Holders()}) // a change that was asked for twice
 		return
 	case c.nonce != 0:
 		c.end(Seat{Tag: tag, Err: fmt.Errorf("%s is about to be replaced: one change at a time", c.old)})

@@ -103,7 +103,8 @@ type replacer struct {
 	done   int
 	gap    func() time.Duration
 	joined map[node.ID]bool
-	orders int // that are given before the member runs again; 0: it runs
+	moved  map[node.Addr]uint64 // the version of the last set that a disk took
+	orders int                  // that are given before the member runs again; 0: it runs
 }
 
 func (c *replacer) play(at time.Duration) {
@@ -111,10 +112,13 @@ func (c *replacer) play(at time.Duration) {
 	if c.Heirs == nil {
 		c.Heirs = map[node.Addr]node.Addr{}
 	}
-	c.joined = map[node.ID]bool{}
+	c.joined, c.moved = map[node.ID]bool{}, map[node.Addr]uint64{}
 	c.Witness = append(c.Witness, func(r checker.Record) {
-		if _, ok := r.Event.(event.GroupJoined); ok {
+		switch e := r.Event.(type) {
+		case event.GroupJoined:
 			c.joined[r.Node] = true
+		case event.GroupMoved:
+			c.moved[c.World.Addr(r.Node)] = e.Version
 		}
 	})
 	c.World.At(at, c.next)
@@ -155,8 +159,9 @@ func (c *replacer) run(id node.ID) {
 	}
 }
 
-// replaced starts the next member in the seat of one that has lost it.
-func (c *replacer) replaced() {
+// replaced starts the next member in the seat of one that has lost it. Where a majority has the set on disk, the old member
+// may return at once; else only once the new one has joined, as another may still be in the old one's set.
+func (c *replacer) replaced(known bool) {
 	old, spare := c.left[0], c.spares.ids[c.done]
 	c.done++
 	c.left = c.left[1:]
@@ -166,11 +171,15 @@ func (c *replacer) replaced() {
 	c.spares.set, c.Heirs[was] = set, is
 	c.World.At(c.World.Now()+c.Rand.Duration(0, 5*time.Second), func() { c.World.Start(spare) })
 	away, returns := c.Rand.Duration(0, lingers), c.Rand.Chance(2, 3)
-	c.once(spare, func() { c.linger(old, c.World.Now()+away, returns) })
+	if back := func() { c.linger(old, c.World.Now()+away, returns) }; known {
+		back()
+	} else {
+		c.once(spare, back)
+	}
 	c.World.At(c.World.Now()+c.gap(), c.next)
 }
 
-// once waits until a new member has joined: before that the old one stays away, as another may still be in its set.
+// once waits until a new member has joined.
 func (c *replacer) once(spare node.ID, f func()) {
 	if c.joined[spare] {
 		f()
@@ -198,6 +207,19 @@ const (
 	ordersMax = 5
 )
 
+// counts judges an answer that a majority has the set: so many disks have taken it, or a later one.
+func (c *replacer) counts(done *message.SeatReplaced) {
+	have := 0
+	for _, a := range done.Set {
+		if c.moved[node.Addr(a)] >= done.Version {
+			have++
+		}
+	}
+	if done.Majority() && 2*have <= len(done.Set) {
+		c.Checker.Violate("L", c.Record(c.Clients[0]), "the operator is told that a majority has set %d of %s, and %d of %d disks have taken it", done.Version, done.Group, have, len(done.Set))
+	}
+}
+
 // ask gives the order again and again until a member has obeyed.
 func (c *replacer) ask(pause bool) {
 	who, asked, old := c.Clients[c.Rand.Int(len(c.Clients))], true, c.left[0]
@@ -212,12 +234,13 @@ func (c *replacer) ask(pause bool) {
 	again(askAgain)
 	c.World.Command(who, &message.SeatReplace{Old: string(c.World.Addr(old)), New: string(c.World.Addr(c.spares.ids[c.done]))}, func(answer node.Message) {
 		refused, _ := answer.(*message.Refused)
-		switch _, ok := answer.(*message.SeatReplaced); {
+		switch done, ok := answer.(*message.SeatReplaced); {
 		case !asked:
 			return
 		case ok:
 			asked = false
-			c.replaced()
+			c.counts(done)
+			c.replaced(done.Majority())
 			return
 		case refused != nil && strings.Contains(refused.Detail, "stop that node"): // all else is ready
 			c.orders = ordersMax

@@ -19,7 +19,7 @@ import (
 //	crash [disk=lost]            end it without telling; restart does both
 //	restart [disk=lost] [lose=<prefix>]         ... the records of these keys
 //	stop                         ask for a graceful end
-//	peer <id> role=<role> [incarnation=n] [addr=a] [right=operator|submitter|viewer subject=s]
+//	peer <id> role=<role> [incarnation=n] [minor=n] [addr=a] [right=operator|submitter|viewer subject=s]
 //	accept <peer>                the peer opens a stream to the node
 //	opened <peer>                the oldest stream being opened to its address stands
 //	refuse <addr>                ... breaks instead
@@ -173,6 +173,9 @@ func (s *story) peer() {
 	}
 	if n := s.option("incarnation"); n != "" {
 		p.Incarnation = s.number(n)
+	}
+	if n := s.option("minor"); n != "" {
+		p.Minor = uint16(s.number(n))
 	}
 	if s.peers == nil {
 		s.peers = peers{}

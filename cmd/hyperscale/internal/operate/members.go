@@ -113,7 +113,11 @@ counts from then on. The others start again in the new set by themselves; worker
 managers and clients follow. What runs goes on.
 
 One member at a time: all others must be ready, hear nothing of the old one, and lack no
-file. A gate that is stopped hands its jobs over at once.`,
+file. Give the order before you stop OLD, too: once it says "stop that node", the others
+can bear the loss. A gate that is stopped hands its jobs over at once.
+
+The command succeeds once a majority of the set is known to have it on disk: from then on
+OLD may start again. It fails after 15 s without that knowledge, and says so.`,
 		Example: "  hyperscale members replace gate-3 10.0.0.4:9000 --gate 10.0.0.1:9000\n  hyperscale gate --id gate-4 --listen 10.0.0.4:9000 --gates 10.0.0.1:9000,10.0.0.2:9000,10.0.0.4:9000 --data data/gate-4",
 		Args:    command.Exactly("OLD", "NEW"),
 	}, replaceMember)
@@ -143,7 +147,10 @@ func replaceMember(ctx context.Context, s *session.Session, w io.Writer, args []
 		flag, whose = "--managers", "managers of "+done.Group
 	}
 	set := strings.Join(done.Set, ",")
-	_, err = fmt.Fprintf(w, "%s has the seat of %s. The set of %s is now\n  %s\nStart the new node with an empty --data and %s of that set. Give all others the same %s before you start them the next time.\n",
-		args[1], args[0], whose, set, flag, flag)
-	return err
+	if _, err = fmt.Fprintf(w, "%s has the seat of %s. The set of %s is now\n  %s\nStart the new node with an empty --data and %s of that set. Give all others the same %s before you start them the next time.\n",
+		args[1], args[0], whose, set, flag, flag); err != nil || done.Majority() {
+		return err
+	}
+	return fmt.Errorf("it is not known whether a majority has that set: %d of %d are known to have it on disk. Keep %s stopped, or the others may stay in the old set with it. Give the order again, which is safe",
+		done.Known, len(done.Set), args[0])
 }
