@@ -191,38 +191,42 @@ func (m *Machine) onCancelAck(env node.Env, in *node.Input, a *message.JobCancel
 	m.finish(env, c, a)
 }
 
-// onSeatReplaced ends the order once a majority of the set is known to have it on disk: until then the set may stay as it
-// was. The order is asked again until that is known, for a while.
-func (m *Machine) onSeatReplaced(env node.Env, in *node.Input, r *message.SeatReplaced) {
-	c := m.of(env, in, r.Request, kindSeat)
-	if c == nil {
-		return
+// ordered says that a change of seats has happened, or may have.
+func (c *command) ordered() bool { return c.seated != nil || c.kind == kindSeat && c.exposed }
+
+// unsure reports whether a change of seats is asked again: until a majority of the set is known to have it on disk, the set
+// may stay as it was.
+func (c *command) unsure(now node.Instant, answer node.Message) bool {
+	r, ok := answer.(*message.SeatReplaced)
+	if !ok {
+		return false
 	}
 	c.seated = r
-	if r.Majority() || env.Now() >= c.deadline {
-		m.finish(env, c, r)
-		return
+	if r.Majority() || now >= c.deadline {
+		return false
 	}
 	c.say(c.gate, "it knows of no majority that has the set")
-	m.settle(c)
-	m.confirm(env, c)
-	m.next(env, c)
+	c.confirm(now)
+	return true
 }
 
-// confirm bounds how long an order that may have been obeyed is asked again.
-func (m *Machine) confirm(env node.Env, c *command) {
+// confirm bounds how long a change of seats that may have happened is asked again.
+func (c *command) confirm(now node.Instant) {
 	if c.confirming == 0 {
-		c.confirming = env.Now().Add(confirmMax)
+		c.confirming = now.Add(confirmMax)
 	}
 	c.deadline = min(c.deadline, c.confirming)
 }
 
-// ordered says that a change of seats has happened, or may have.
-func (c *command) ordered() bool { return c.seated != nil || c.kind == kindSeat && c.exposed }
-
 // onAnswer handles answers that concern no job.
 func (m *Machine) onAnswer(env node.Env, in *node.Input, r message.RequestID, kinds ...kind) {
-	if c := m.of(env, in, r, kinds...); c != nil {
+	c := m.of(env, in, r, kinds...)
+	switch {
+	case c == nil:
+	case c.unsure(env.Now(), in.Message):
+		m.settle(c)
+		m.next(env, c)
+	default:
 		m.finish(env, c, in.Message)
 	}
 }

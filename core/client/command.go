@@ -199,7 +199,7 @@ func (m *Machine) ask(env node.Env, c *command) {
 	if c.deadline != 0 {
 		c.deadline = c.began.Add(m.config.AskTimeout)
 		if c.ordered() {
-			m.confirm(env, c)
+			c.confirm(env.Now())
 		}
 	}
 	q := c.question()

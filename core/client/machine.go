@@ -98,7 +98,7 @@ func (m *Machine) receive(env node.Env, in *node.Input) {
 	case *message.UpgradeStatus:
 		m.onAnswer(env, in, body.Request, kindUpgrade, kindFinalize)
 	case *message.SeatReplaced:
-		m.onSeatReplaced(env, in, body)
+		m.onAnswer(env, in, body.Request, kindSeat)
 	case *message.JobList:
 		m.onJobList(env, in, body)
 	default:

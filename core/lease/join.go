@@ -40,7 +40,6 @@ type peer struct {
 	greeted  bool // its configuration has the same set, and this epoch
 	differs  bool
 	known    bool // it has answered a hail of this incarnation
-	holds    bool // its last hail told this member's set, which changed, from a disk that counts
 	standing standing
 	epoch    uint64
 	said     uint64 // the epoch of its last hail as a member; 0 before
@@ -60,8 +59,9 @@ type membership struct {
 	nonce     uint64      // of this incarnation's hails
 	lostTold  int         // lost disks at the last alarm
 	restarted members     // whose word has restarted a join of this incarnation
-	strangers []node.Addr // addresses outside of the set; this member rejects each once
+	strangers []node.Addr // outside of the set; this member rejects each once
 	rumors    rumors
+	holders   members // others whose last hail told this member's set, which changed, from a disk that counts
 }
 
 // Start begins an incarnation; only while InputStart is handled.
@@ -405,14 +405,6 @@ func (r *membership) alarmLost(env node.Env, blanks, others int) {
 	r.alarm(env, fmt.Sprintf(
 		"%d of %d %s have lost their disks: %d others must have kept theirs for one to join: bring a disk back, or start one member that kept its disk with recover",
 		blanks, r.n, plural(r.c.Group), r.majority), nil)
-}
-
-// plural names the members of a group for operators.
-func plural(group string) string {
-	if strings.HasSuffix(group, "s") {
-		return group
-	}
-	return "members of " + group
 }
 
 // learnGens keeps the larger generation of each disk: by its own member's word, or once a majority

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 	"time"
 
 	"hyperscale/core/event"
@@ -217,6 +218,14 @@ func (r *seat) key(name string) string { return "lease/" + r.c.Group + "/" + nam
 
 func (r *seat) keyOf(job message.JobID) string {
 	return "lease/" + r.c.Group + "/register/" + job.String()
+}
+
+// plural names the members of a group for operators.
+func plural(group string) string {
+	if strings.HasSuffix(group, "s") {
+		return group
+	}
+	return "members of " + group
 }
 
 // epochGenerations returns the first generation of an epoch.

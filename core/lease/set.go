@@ -63,12 +63,10 @@ const addressMax = 256
 // Holders counts the members of a set that changed which are known to have it on disk, this one included. A node that
 // still joins erases its disk when it starts, and counts for none.
 func (r *membership) Holders() (n int) {
-	for i := range r.peers {
-		if i == r.self && r.standing.speaks() || r.peers[i].holds {
-			n++
-		}
+	if r.standing.speaks() {
+		n++
 	}
-	return n
+	return n + r.holders.count()
 }
 
 // Moving says that this member's disk gets a later set.
@@ -151,7 +149,7 @@ func (r *membership) hearSet(env node.Env, from int, m *message.LeaseHail) bool 
 		return false
 	}
 	p := &r.peers[from]
-	p.holds = false
+	r.holders.drop(from)
 	if r.standing.speaks() && m.Epoch != r.epoch {
 		p.greeted = false
 		return m.Epoch > r.epoch // a recovery: the set of the earlier epoch counts no more
@@ -159,7 +157,9 @@ func (r *membership) hearSet(env node.Env, from int, m *message.LeaseHail) bool 
 	theirs := setOf(m)
 	switch c := theirs.Compare(r.Set()); {
 	case c == 0:
-		p.holds = standing(m.Standing).speaks()
+		if standing(m.Standing).speaks() {
+			r.holders.add(from)
+		}
 		r.rumors.forget(r.names[from])
 		return true
 	case c < 0: // this member's hail tells it

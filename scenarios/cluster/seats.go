@@ -216,7 +216,7 @@ func (c *replacer) counts(done *message.SeatReplaced) {
 		}
 	}
 	if done.Majority() && 2*have <= len(done.Set) {
-		c.Checker.Violate("L", c.Record(c.Clients[0]), "the operator is told that a majority has set %d of %s, and %d of %d disks have taken it", done.Version, done.Group, have, len(done.Set))
+		c.Checker.Violate("L", c.Record(c.Clients[0]), "the operator hears that a majority has set %d of %s, and %d of %d disks have taken it", done.Version, done.Group, have, len(done.Set))
 	}
 }
 
