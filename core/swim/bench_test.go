@@ -39,3 +39,26 @@ func BenchmarkLetter(b *testing.B) {
 		}
 	})
 }
+
+// A member that joins a group of ten thousand hears of all of them in a few pages of a list.
+func BenchmarkJoin(b *testing.B) {
+	var pages []message.SwimNewsList
+	for i := range 10_000 {
+		if i%2500 == 0 {
+			pages = append(pages, nil)
+		}
+		name := fmt.Sprintf("worker-%05d", i)
+		page := &pages[len(pages)-1]
+		*page = append(*page, message.SwimNews{Node: name, Addr: name + ":1", Incarnation: firstOf(1)})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		w, g := quiet(func(c *Config) { c.GossipFanout, c.MembersMax = 0, 20_000 })
+		for _, news := range pages {
+			w.ReceiveDatagram(gossip("worker-00000", news...))
+		}
+		if g.Size() < 10_000 {
+			b.Fatalf("%d members are known", g.Size())
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package swim
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
@@ -33,23 +34,35 @@ func TestLettersLeaveTheOrder(t *testing.T) {
 			"letter": func(t *rapid.T) {
 				times := uint16(rapid.IntRange(1, 3).Draw(t, "times"))
 				tried := rapid.IntRange(0, len(twin)).Draw(t, "tried")
-				b.sent, b.unsent = b.sent[:0], b.unsent[:0]
+				b.sent, b.spots = b.sent[:0], b.spots[:0]
 				for i := range tried {
-					p := b.pieces[i]
+					at := len(b.pieces) - 1 - i
+					p := b.pieces[at]
 					if rapid.IntRange(0, 3).Draw(t, "fits") == 0 {
-						b.unsent = append(b.unsent, p)
 						continue
 					}
 					p.sends += times
 					twin[i] = p
-					b.sent = append(b.sent, p)
+					b.sent, b.spots = append(b.sent, p), append(b.spots, at)
 				}
-				b.settle(tried)
+				b.settle()
+			},
+			"drop": func(t *rapid.T) {
+				if len(twin) == 0 {
+					t.Skip("there is nothing")
+				}
+				want := slices.MaxFunc(twin, func(p, q piece) int { return cmp.Or(cmp.Compare(p.sends, q.sends), compare(p, q)) })
+				if got := b.take(b.known()); got != want {
+					t.Fatalf("a full buffer drops %v, want %v", got, want)
+				}
+				twin = slices.DeleteFunc(twin, func(o piece) bool { return o == want })
 			},
 			"": func(t *rapid.T) {
 				slices.SortFunc(twin, compare)
-				if !slices.Equal(b.pieces, twin) {
-					t.Fatalf("the buffer holds %v, want %v", b.pieces, twin)
+				ordered := slices.Clone(b.pieces)
+				slices.Reverse(ordered)
+				if !slices.Equal(ordered, twin) {
+					t.Fatalf("the buffer holds %v, want %v", ordered, twin)
 				}
 			},
 		})

@@ -2,6 +2,7 @@ package swim
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -123,6 +124,7 @@ func TestFullBufferLosesWhatIsKnown(t *testing.T) {
 	for at := range g.buffer.pieces {
 		g.buffer.pieces[at].sends = map[uint32]uint16{place("b"): 1, place("c"): 3, place("d"): 2}[g.buffer.pieces[at].place]
 	}
+	slices.SortFunc(g.buffer.pieces, func(a, b piece) int { return compare(b, a) })
 	w, _ := quiet(nil)
 	g.tell(w, 0, classAlive)
 	if r := g.table.records; len(g.buffer.pieces) != 3 || !r[0].queued || !r[place("b")].queued || r[place("c")].queued || !r[place("d")].queued {

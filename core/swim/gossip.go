@@ -44,14 +44,16 @@ type piece struct {
 	born  uint64
 }
 
-// buffer holds the news to send.
+// buffer holds the news to send. The first piece in the order of compare is the last one of pieces:
+// a list of thousands of joined members adds each at the end, and moves none.
 type buffer struct {
-	pieces []piece // in the order of compare, always
+	pieces []piece // in the reverse order of compare, always
 	births uint64
 	armed  bool // the timer of gossip is set
 	least  int  // no piece has fewer bytes: the minimum since the buffer was empty
 
-	sent, unsent []piece // of the current letter; the next one reuses their memory
+	sent  []piece // of the current letter, in order; the next one reuses their memory
+	spots []int   // where these lie in pieces
 }
 
 // find returns the index of a place's piece.
@@ -61,48 +63,71 @@ func (b *buffer) find(place uint32) int {
 
 // put inserts a piece.
 func (b *buffer) put(p piece) {
-	b.pieces = slices.Insert(b.pieces, before(b.pieces, p), p)
+	b.pieces = slices.Insert(b.pieces, behind(b.pieces, p), p)
 }
 
 // take removes a piece and returns it.
 func (b *buffer) take(at int) piece {
 	p := b.pieces[at]
-	b.pieces = slices.Delete(b.pieces, at, at+1)
+	if at == 0 {
+		b.pieces = b.pieces[1:] // a full buffer drops what is last in order, again and again
+	} else {
+		b.pieces = slices.Delete(b.pieces, at, at+1)
+	}
 	return p
 }
 
-// settle restores the order after a letter tried the first pieces: sent and unsent are both in
-// order, and unsent precedes what the letter did not try. A letter holds few of many pieces, so
-// settle moves the others in whole runs.
-func (b *buffer) settle(tried int) {
-	at, unsent, rest := 0, b.unsent, b.pieces[tried:]
-	for _, p := range b.sent {
-		n := before(unsent, p)
-		at += copy(b.pieces[at:], unsent[:n])
-		if unsent = unsent[n:]; len(unsent) == 0 {
-			n = before(rest, p)
-			at += copy(b.pieces[at:], rest[:n])
-			rest = rest[n:]
+// known returns the index of the piece that was sent most often, the last in order of several.
+func (b *buffer) known() int {
+	best := 0
+	for at := 0; at < len(b.pieces); {
+		p, q := &b.pieces[at], &b.pieces[best] // p is of its class the one that was sent most often
+		if cmp.Or(cmp.Compare(p.sends, q.sends), compare(*p, *q)) > 0 {
+			best = at
 		}
-		b.pieces[at] = p
-		at++
+		at = behind(b.pieces, piece{class: p.class, born: math.MaxUint64})
 	}
-	copy(b.pieces[at:], unsent)
+	return best
 }
 
-// before returns how many pieces of an ordered list precede another one, most often none.
-func before(pieces []piece, p piece) int {
-	if len(pieces) == 0 || compare(pieces[0], p) >= 0 {
-		return 0
+// settle restores the order after a letter: sent lie at spots no more. A letter holds few of many
+// pieces, so settle moves the others in whole runs.
+func (b *buffer) settle() {
+	if len(b.spots) == 0 {
+		return
 	}
-	rank, low, high := p.rank(), 1, len(pieces)
+	left := b.spots[len(b.spots)-1]
+	for k := len(b.spots) - 1; k >= 0; k-- {
+		end := len(b.pieces)
+		if k > 0 {
+			end = b.spots[k-1]
+		}
+		left += copy(b.pieces[left:], b.pieces[b.spots[k]+1:end])
+	}
+	at := len(b.pieces)
+	for _, p := range b.sent {
+		n := behind(b.pieces[:left], p)
+		at -= left - n
+		copy(b.pieces[at:], b.pieces[n:left])
+		left = n
+		at--
+		b.pieces[at] = p
+	}
+}
+
+// behind returns how many pieces of an ordered list another one precedes, most often all.
+func behind(pieces []piece, p piece) int {
+	if last := len(pieces) - 1; last < 0 || compare(pieces[last], p) >= 0 {
+		return len(pieces)
+	}
+	rank, low, high := p.rank(), 0, len(pieces)-1
 	for low < high {
 		at := int(uint(low+high) / 2)
 		q := &pieces[at]
 		if r := q.rank(); r < rank || r == rank && q.born > p.born {
-			low = at + 1
-		} else {
 			high = at
+		} else {
+			low = at + 1
 		}
 	}
 	return low
@@ -129,13 +154,7 @@ func (g *gossiper) tell(env node.Env, i uint32, c class) {
 		old := b.take(b.find(i))
 		fresh.whole = fresh.whole || old.whole
 	case len(b.pieces) >= g.config.GossipMax:
-		at := 0
-		for k := range b.pieces {
-			if cmp.Or(cmp.Compare(b.pieces[k].sends, b.pieces[at].sends), compare(b.pieces[k], b.pieces[at])) > 0 {
-				at = k
-			}
-		}
-		g.table.records[b.take(at).place].queued = false
+		g.table.records[b.take(b.known()).place].queued = false
 	}
 	n := g.newsOf(env.Now(), i, fresh.whole)
 	fresh.least = uint16(n.Bytes())
@@ -241,10 +260,10 @@ func (g *gossiper) fill(env node.Env, news message.SwimNewsList, room int, out p
 		news = make([]message.SwimNews, 0, b.fits(room))
 	}
 	limit := sendsMax(g.config.GossipFactor, g.live)
-	b.sent, b.unsent = b.sent[:0], b.unsent[:0]
-	taken, spent := 0, false // pieces before taken are in sent or unsent
+	b.sent, b.spots = b.sent[:0], b.spots[:0]
+	spent := false
 tries:
-	for at := range b.pieces {
+	for at := len(b.pieces) - 1; at >= 0; at-- {
 		if room < b.least {
 			break // no later piece fits
 		}
@@ -268,13 +287,11 @@ tries:
 			news = append(news, n)
 			room -= size
 		}
-		b.unsent = append(b.unsent, b.pieces[taken:at]...)
-		taken = at + 1
 		p.sends += uint16(out.times)
 		spent = spent || int(p.sends) >= limit
-		b.sent = append(b.sent, p)
+		b.sent, b.spots = append(b.sent, p), append(b.spots, at)
 	}
-	b.settle(taken)
+	b.settle()
 	if spent {
 		b.pieces = slices.DeleteFunc(b.pieces, func(p piece) bool {
 			if int(p.sends) < limit {
@@ -295,9 +312,9 @@ const newsLeast = 8
 
 // fits returns about how many pieces fit into a letter with that room.
 func (b *buffer) fits(room int) int {
-	for at := range b.pieces {
+	for at := len(b.pieces) - 1; at >= 0; at-- {
 		if room -= int(b.pieces[at].least); room < b.least {
-			return at + 1
+			return len(b.pieces) - at
 		}
 	}
 	return len(b.pieces)
@@ -330,11 +347,11 @@ func (g *gossiper) onGossip(env node.Env) {
 func (g *gossiper) urgent() bool {
 	limit := sendsMax(g.config.GossipFactor, g.live)
 	for left := g.buffer.pieces; len(left) > 0; {
-		first := left[0] // of its class the one that was sent least often
+		first := left[len(left)-1] // of its class the one that was sent least often
 		if 4*int(first.sends) < limit {
 			return true
 		}
-		left = left[before(left, piece{class: first.class + 1, born: math.MaxUint64}):]
+		left = left[:behind(left, piece{class: first.class + 1, born: math.MaxUint64})]
 	}
 	return false
 }

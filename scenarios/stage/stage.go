@@ -3,6 +3,7 @@ package stage
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"time"
 
 	"hyperscale/checker"
@@ -54,7 +55,7 @@ func New(s Scenario, o Options) *Stage {
 	st.World = sim.New(sim.Config{
 		Seed: o.Seed, Wire: o.Wire, Network: network(), Observer: tee{st, o.Observer}, Beyond: s.Beyond,
 		RateMax: max(cmp.Or(s.Rate, rateMax), crowdRate*o.Crowd), Flooded: st.flooded,
-		LaborMax: laborMax, Labored: st.labored,
+		LaborMax: laborMax(o.Crowd), Labored: st.labored,
 	})
 	c.Assume(checker.Assumptions{
 		DriftBeyondBound: s.Beyond, DriftPPM: sim.DriftBound, Clock: st.clock,
@@ -99,12 +100,15 @@ func (s *Stage) flooded(id node.ID, k node.Kind) {
 }
 
 // laborMax bounds the time that a node may spend on its whole cluster in one Step. Meanwhile it
-// reads no heartbeat and renews no lease. With a thousand workers, quadratic work takes longer.
-const laborMax = 2 * time.Millisecond
+// reads no heartbeat and renews no lease. With a thousand workers, quadratic work takes longer. To
+// place a shard on each of more workers takes as long as their number times its logarithm.
+func laborMax(crowd int) time.Duration {
+	return max(2*time.Millisecond, 15*time.Duration(crowd*bits.Len(uint(crowd)))*10*time.Nanosecond)
+}
 
 // labored reports a Step that takes longer: all inputs that wait for the node fall behind.
 func (s *Stage) labored(id node.ID, took time.Duration) {
-	s.Checker.Violate("P", s.Record(id), "%s falls behind: one Step looks at its workers for %v, more than %v", id, took, laborMax)
+	s.Checker.Violate("P", s.Record(id), "%s falls behind: one Step looks at its workers for %v, more than %v", id, took, laborMax(s.Options.Crowd))
 	if s.broken == 0 {
 		s.broken = s.World.Now()
 	}
