@@ -66,7 +66,7 @@ var unreported = map[string]string{
 	"cores.Cores.slots":         "one entry of each core, configured; Rests tells which have holders",
 	"client.gates.all":          "gates are never forgotten; Sizes bounds them by GatesMax",
 	"swim.buffer.sent":          "memory of the last letter that the next one uses again; a datagram bounds it",
-	"swim.buffer.spots":        "memory of the last letter that the next one uses again; Waiting's bound holds for it",
+	"swim.buffer.spots":         "memory of the last letter that the next one uses again; Waiting's bound holds for it",
 	"lease.Outcome.Record":      "of seat.taken",
 	"lease.disks.gens":          "one entry of each member",
 	"lease.seat.names":          "configured",
