@@ -24,5 +24,7 @@
 //	conn.Taken()
 //	err = conn.Feed(received, handler)
 //
-// Read codec.go; conformance_test.go holds every codec against the invariants.
+// A protocol whose sides send messages when they like, WebSocket, is a Dialogue: dialogue.go.
+//
+// Read codec.go, dialogue.go; conformance_test.go holds every codec against the invariants.
 package codec

@@ -1,0 +1,71 @@
+package codec
+
+// MessageKind says what a message of a dialogue is.
+type MessageKind uint8
+
+// The kinds of messages.
+const (
+	MessageText MessageKind = iota // UTF-8
+	MessageBinary
+)
+
+// Dialogue is one connection on which either side sends a message when it likes, in its steady
+// state: TLS and the protocol's greeting are behind it. It holds to CODEC-1, to CODEC-3 for
+// each message, and to these:
+//
+//	DIALOGUE-1 A message that the peer sent is reported once, whole, and in order. A part of
+//	           one is never reported.
+//	DIALOGUE-2 Whatever the peer must be answered at once (a ping, a goodbye) is in Output
+//	           when Feed returns.
+//	DIALOGUE-3 After Leave, after the peer's goodbye and after an error nothing more is sent but
+//	           one goodbye.
+//	DIALOGUE-4 A length that the peer announces reserves no memory before its bytes have come.
+type Dialogue interface {
+	// Send queues a message; the payload is copied. The count, if there is one, grows by one when
+	// the kernel has the whole message. An error says why the message cannot be sent, and the
+	// dialogue goes on.
+	Send(kind MessageKind, payload []byte, sent *uint64) error
+	// Ping asks whether the other side is there; the answer comes as Pong with the same payload.
+	Ping(payload uint64)
+	// Leave queues the goodbye. The peer's goodbye is still read.
+	Leave(code uint16, reason string)
+
+	// Output returns the bytes to write next, and Sent reports how many of them the kernel took.
+	// Unsent counts the bytes that are queued, so that a sender can wait.
+	Output() []byte
+	Sent(n int)
+	Unsent() int
+
+	// Feed takes what was read. Its error is a breach of the protocol, as *http1.Error with a kind;
+	// the goodbye that tells the peer why is then in Output.
+	Feed(b []byte, on Listener) error
+	// End reports that the peer sends no more: err is the error of the read, io.EOF an orderly
+	// end. It returns nil if the dialogue was over by its own rules, and else what that end means.
+	End(err error) error
+	// Over reports that both sides have said goodbye: the connection may be closed.
+	Over() bool
+}
+
+// Listener receives the events of a dialogue, in their order. Bytes are valid only during the call.
+type Listener interface {
+	Message(kind MessageKind, payload []byte)
+	Pong(payload uint64)               // the answer to a Ping; an unasked one is dropped
+	Leaves(code uint16, reason string) // the peer's goodbye; code 1005: it told none
+}
+
+// Fields are the header fields of an answer's head, as http1.Collector has them.
+type Fields interface {
+	Len() int
+	At(i int) (name, value []byte)
+}
+
+// Upgrade is the greeting that turns an HTTP/1.1 request into a dialogue: 101 Switching Protocols.
+type Upgrade interface {
+	// AppendFields appends the header fields of the request, each with its CR LF, that no user may
+	// set. Random is 16 bytes that no other connection uses.
+	AppendFields(dst []byte, random [16]byte) []byte
+	// Begin judges the answer's head and returns the dialogue. Mask returns random bits, one call
+	// for each frame. An error is *http1.Error with a kind; status is for example 200 of a server
+	// that does not upgrade.
+	Begin(status int, head Fields, mask func() uint32) (Dialogue, error)
+}
