@@ -2105,6 +2105,68 @@ func (z *LostAttempt) check() error {
 	return nil
 }
 
+func (z *Measure) size() int {
+	n := 17
+	n += sizeString(len(z.Name))
+	n += sizeUint(uint64(z.Kind))
+	if z.Count != 0 {
+		n += 6
+		n += sizeUint(uint64(z.Count))
+	}
+	n += z.Times.size()
+	return n
+}
+
+func (z *Measure) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Name))
+	h = node.Mix(h, uint64(z.Kind))
+	if z.Count != 0 {
+		h = node.MixString(h, "count")
+		h = node.Mix(h, uint64(z.Count))
+	}
+	h = z.Times.digest(h)
+	return h
+}
+
+func (z *Measure) check() error {
+	if z.Name == "" {
+		return &MissingError{Path: "name"}
+	}
+	if z.Kind == 0 {
+		return &MissingError{Path: "kind"}
+	}
+	if err := z.Times.check(); err != nil {
+		return within("times", err)
+	}
+	return nil
+}
+
+func (z *Measures) size() int {
+	n := 6
+	n += sizeArray(len(z.List))
+	for i := range z.List {
+		n += z.List[i].size()
+	}
+	return n
+}
+
+func (z *Measures) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(len(z.List)))
+	for i := range z.List {
+		h = z.List[i].digest(h)
+	}
+	return h
+}
+
+func (z *Measures) check() error {
+	for i := range z.List {
+		if err := z.List[i].check(); err != nil {
+			return within("list", err)
+		}
+	}
+	return nil
+}
+
 func (z *MemberInfo) size() int {
 	n := 59
 	n += sizeString(len(z.Node))
@@ -2926,6 +2988,10 @@ func (z *StepPlan) size() int {
 	for i := range z.Behind {
 		n += sizeUint(uint64(z.Behind[i]))
 	}
+	if z.Protocol != "" {
+		n += 9
+		n += sizeString(len(z.Protocol))
+	}
 	return n
 }
 
@@ -2946,6 +3012,10 @@ func (z *StepPlan) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(len(z.Behind)))
 	for i := range z.Behind {
 		h = node.Mix(h, uint64(z.Behind[i]))
+	}
+	if z.Protocol != "" {
+		h = node.MixString(h, "protocol")
+		h = node.MixString(h, string(z.Protocol))
 	}
 	return h
 }
@@ -3027,6 +3097,10 @@ func (z *StepStats) size() int {
 	}
 	n += z.Windows.size()
 	n += sizeUint(uint64(z.Retried))
+	if !z.Measures.IsZero() {
+		n += 9
+		n += z.Measures.size()
+	}
 	return n
 }
 
@@ -3060,6 +3134,10 @@ func (z *StepStats) digest(h uint64) uint64 {
 	}
 	h = z.Windows.digest(h)
 	h = node.Mix(h, uint64(z.Retried))
+	if !z.Measures.IsZero() {
+		h = node.MixString(h, "measures")
+		h = z.Measures.digest(h)
+	}
 	return h
 }
 
@@ -3096,6 +3174,9 @@ func (z *StepStats) check() error {
 	}
 	if err := z.Windows.check(); err != nil {
 		return within("windows", err)
+	}
+	if err := z.Measures.check(); err != nil {
+		return within("measures", err)
 	}
 	return nil
 }
@@ -3195,6 +3276,10 @@ func (z *Threshold) size() int {
 	n += sizeInt(int64(z.From))
 	n += sizeInt(int64(z.Until))
 	n += sizeInt(int64(z.Over))
+	if z.Measure != "" {
+		n += 8
+		n += sizeString(len(z.Measure))
+	}
 	return n
 }
 
@@ -3216,6 +3301,10 @@ func (z *Threshold) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.From))
 	h = node.Mix(h, uint64(z.Until))
 	h = node.Mix(h, uint64(z.Over))
+	if z.Measure != "" {
+		h = node.MixString(h, "measure")
+		h = node.MixString(h, string(z.Measure))
+	}
 	return h
 }
 
@@ -9769,6 +9858,8 @@ func (z *BackupPage) check() error {
 // Age drops the fields of m that a minor version does not know. Only the caller may have m.
 func Age(m node.Message, minor uint16) {
 	switch m := m.(type) {
+	case *JobSubmit:
+		m.age(minor)
 	case *JobStatus:
 		m.age(minor)
 	case *JobResult:
@@ -9778,6 +9869,20 @@ func Age(m node.Message, minor uint16) {
 	case *ManagerHeartbeat:
 		m.age(minor)
 	case *HeartbeatAck:
+		m.age(minor)
+	case *JobDispatch:
+		m.age(minor)
+	case *JobProgress:
+		m.age(minor)
+	case *SubjobResult:
+		m.age(minor)
+	case *ShardProgress:
+		m.age(minor)
+	case *ShardResult:
+		m.age(minor)
+	case *ExecProgress:
+		m.age(minor)
+	case *ExecResult:
 		m.age(minor)
 	case *LeaseHail:
 		m.age(minor)
@@ -9791,6 +9896,8 @@ func Age(m node.Message, minor uint16) {
 // Grown reports whether a later version has added fields to a kind.
 func Grown(k node.Kind) bool {
 	switch k {
+	case KindJobSubmit:
+		return true
 	case KindJobStatus:
 		return true
 	case KindJobResult:
@@ -9801,6 +9908,20 @@ func Grown(k node.Kind) bool {
 		return true
 	case KindHeartbeatAck:
 		return true
+	case KindJobDispatch:
+		return true
+	case KindJobProgress:
+		return true
+	case KindSubjobResult:
+		return true
+	case KindShardProgress:
+		return true
+	case KindShardResult:
+		return true
+	case KindExecProgress:
+		return true
+	case KindExecResult:
+		return true
 	case KindLeaseHail:
 		return true
 	case KindClusterStatus:
@@ -9809,6 +9930,16 @@ func Grown(k node.Kind) bool {
 		return true
 	}
 	return false
+}
+
+func (z *AbortPlan) age(minor uint16) {
+	z.When.age(minor)
+}
+
+func (z *DatacenterResult) age(minor uint16) {
+	for i := range z.Workflows {
+		z.Workflows[i].age(minor)
+	}
 }
 
 func (z *MemberInfo) age(minor uint16) {
@@ -9825,10 +9956,49 @@ func (z *NodeInfo) age(minor uint16) {
 	}
 }
 
+func (z *Plan) age(minor uint16) {
+	for i := range z.Workflows {
+		z.Workflows[i].age(minor)
+	}
+}
+
 func (z *Result) age(minor uint16) {
+	for i := range z.Datacenters {
+		z.Datacenters[i].age(minor)
+	}
+	for i := range z.Workflows {
+		z.Workflows[i].age(minor)
+	}
 	if minor < 1 {
 		var old Result
 		z.Restored = old.Restored
+	}
+}
+
+func (z *Stats) age(minor uint16) {
+	for i := range z.Steps {
+		z.Steps[i].age(minor)
+	}
+}
+
+func (z *StepPlan) age(minor uint16) {
+	if minor < 1 {
+		var old StepPlan
+		z.Protocol = old.Protocol
+	}
+}
+
+func (z *StepStats) age(minor uint16) {
+	if minor < 1 {
+		var old StepStats
+		z.Measures = old.Measures
+	}
+}
+
+func (z *Threshold) age(minor uint16) {
+	if minor < 1 {
+		var old Threshold
+		z.Measure = old.Measure
 	}
 }
 
@@ -9839,7 +10009,33 @@ func (z *WorkerInfo) age(minor uint16) {
 	}
 }
 
+func (z *WorkflowPlan) age(minor uint16) {
+	for i := range z.Steps {
+		z.Steps[i].age(minor)
+	}
+	for i := range z.Thresholds {
+		z.Thresholds[i].age(minor)
+	}
+	for i := range z.AbortWhen {
+		z.AbortWhen[i].age(minor)
+	}
+}
+
+func (z *WorkflowResult) age(minor uint16) {
+	z.Stats.age(minor)
+}
+
+func (z *JobSubmit) age(minor uint16) {
+	z.Plan.age(minor)
+}
+
 func (z *JobStatus) age(minor uint16) {
+	for i := range z.Datacenters {
+		z.Datacenters[i].age(minor)
+	}
+	for i := range z.Plan {
+		z.Plan[i].age(minor)
+	}
 	if minor < 1 {
 		var old JobStatus
 		z.Takeovers = old.Takeovers
@@ -9874,6 +10070,34 @@ func (z *HeartbeatAck) age(minor uint16) {
 		var old HeartbeatAck
 		z.SetVersion = old.SetVersion
 	}
+}
+
+func (z *JobDispatch) age(minor uint16) {
+	z.Plan.age(minor)
+}
+
+func (z *JobProgress) age(minor uint16) {
+	z.Subjob.age(minor)
+}
+
+func (z *SubjobResult) age(minor uint16) {
+	z.Subjob.age(minor)
+}
+
+func (z *ShardProgress) age(minor uint16) {
+	z.Stats.age(minor)
+}
+
+func (z *ShardResult) age(minor uint16) {
+	z.Stats.age(minor)
+}
+
+func (z *ExecProgress) age(minor uint16) {
+	z.Stats.age(minor)
+}
+
+func (z *ExecResult) age(minor uint16) {
+	z.Stats.age(minor)
 }
 
 func (z *LeaseHail) age(minor uint16) {

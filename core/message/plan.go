@@ -90,6 +90,8 @@ type StepPlan struct {
 	Tags   []Tag  `msg:"tags"`   // sorted by name
 
 	Behind []uint32 `msg:"behind"` // indices of further earlier steps that it waits for, whatever becomes of them, ascending
+
+	Protocol string `msg:"protocol,omitempty" since:"1" json:",omitempty"` // of its request: it says which measures it has; empty: HTTP
 }
 
 // Tag labels a step or a workflow in reports.
@@ -123,6 +125,8 @@ const (
 	OfRate                // finished requests a second, in thousandths
 	OfMetric              // a metric's value at Quantile, in thousandths
 	OfPhase               // as OfLatency, of Threshold.Phase
+	OfMeasure             // times of Threshold.Measure, as OfLatency
+	OfCount               // occurrences of Threshold.Measure, in thousandths
 )
 
 // Statistic names the number that a threshold takes from a distribution.
@@ -155,6 +159,8 @@ type Threshold struct {
 	From       time.Duration `msg:"from"`       // of the workflow's time: what ended earlier does not count
 	Until      time.Duration `msg:"until"`      // zero: to the end; what ends then or later does not count
 	Over       time.Duration `msg:"over"`       // each window of that length must hold; zero: all of it together
+
+	Measure string `msg:"measure,omitempty" since:"1" json:",omitempty"` // with OfMeasure and OfCount
 }
 
 // Partial reports whether a threshold looks at parts of the workflow's time.

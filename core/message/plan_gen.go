@@ -1222,45 +1222,63 @@ func (z StepKind) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *StepPlan) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 8
-	// string "name"
-	o = append(o, 0x88, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
-	o = msgp.AppendString(o, z.Name)
-	// string "kind"
-	o = append(o, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
-	o = msgp.AppendUint8(o, uint8(z.Kind))
-	// string "after"
-	o = append(o, 0xa5, 0x61, 0x66, 0x74, 0x65, 0x72)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.After)))
-	for za0001 := range z.After {
-		o = msgp.AppendUint32(o, z.After[za0001])
+	// check for omitted fields
+	zb0001Len := uint32(9)
+	var zb0001Mask uint16 /* 9 bits */
+	_ = zb0001Mask
+	if z.Protocol == "" {
+		zb0001Len--
+		zb0001Mask |= 0x100
 	}
-	// string "layer"
-	o = append(o, 0xa5, 0x6c, 0x61, 0x79, 0x65, 0x72)
-	o = msgp.AppendUint32(o, z.Layer)
-	// string "unit"
-	o = append(o, 0xa4, 0x75, 0x6e, 0x69, 0x74)
-	o = msgp.AppendString(o, z.Unit)
-	// string "weight"
-	o = append(o, 0xa6, 0x77, 0x65, 0x69, 0x67, 0x68, 0x74)
-	o = msgp.AppendUint32(o, z.Weight)
-	// string "tags"
-	o = append(o, 0xa4, 0x74, 0x61, 0x67, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Tags)))
-	for za0002 := range z.Tags {
-		// map header, size 2
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
 		// string "name"
-		o = append(o, 0x82, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
-		o = msgp.AppendString(o, z.Tags[za0002].Name)
-		// string "value"
-		o = append(o, 0xa5, 0x76, 0x61, 0x6c, 0x75, 0x65)
-		o = msgp.AppendString(o, z.Tags[za0002].Value)
-	}
-	// string "behind"
-	o = append(o, 0xa6, 0x62, 0x65, 0x68, 0x69, 0x6e, 0x64)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Behind)))
-	for za0003 := range z.Behind {
-		o = msgp.AppendUint32(o, z.Behind[za0003])
+		o = append(o, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+		o = msgp.AppendString(o, z.Name)
+		// string "kind"
+		o = append(o, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
+		o = msgp.AppendUint8(o, uint8(z.Kind))
+		// string "after"
+		o = append(o, 0xa5, 0x61, 0x66, 0x74, 0x65, 0x72)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.After)))
+		for za0001 := range z.After {
+			o = msgp.AppendUint32(o, z.After[za0001])
+		}
+		// string "layer"
+		o = append(o, 0xa5, 0x6c, 0x61, 0x79, 0x65, 0x72)
+		o = msgp.AppendUint32(o, z.Layer)
+		// string "unit"
+		o = append(o, 0xa4, 0x75, 0x6e, 0x69, 0x74)
+		o = msgp.AppendString(o, z.Unit)
+		// string "weight"
+		o = append(o, 0xa6, 0x77, 0x65, 0x69, 0x67, 0x68, 0x74)
+		o = msgp.AppendUint32(o, z.Weight)
+		// string "tags"
+		o = append(o, 0xa4, 0x74, 0x61, 0x67, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Tags)))
+		for za0002 := range z.Tags {
+			// map header, size 2
+			// string "name"
+			o = append(o, 0x82, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+			o = msgp.AppendString(o, z.Tags[za0002].Name)
+			// string "value"
+			o = append(o, 0xa5, 0x76, 0x61, 0x6c, 0x75, 0x65)
+			o = msgp.AppendString(o, z.Tags[za0002].Value)
+		}
+		// string "behind"
+		o = append(o, 0xa6, 0x62, 0x65, 0x68, 0x69, 0x6e, 0x64)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Behind)))
+		for za0003 := range z.Behind {
+			o = msgp.AppendUint32(o, z.Behind[za0003])
+		}
+		if (zb0001Mask & 0x100) == 0 { // if not omitted
+			// string "protocol"
+			o = append(o, 0xa8, 0x70, 0x72, 0x6f, 0x74, 0x6f, 0x63, 0x6f, 0x6c)
+			o = msgp.AppendString(o, z.Protocol)
+		}
 	}
 	return
 }
@@ -1279,7 +1297,7 @@ func (z *StepPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -1475,6 +1493,17 @@ func (z *StepPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "protocol":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Protocol")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.Protocol, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Protocol")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1493,7 +1522,7 @@ func (z *StepPlan) Msgsize() (s int) {
 	for za0002 := range z.Tags {
 		s += 1 + 5 + msgp.StringPrefixSize + len(z.Tags[za0002].Name) + 6 + msgp.StringPrefixSize + len(z.Tags[za0002].Value)
 	}
-	s += 7 + msgp.ArrayHeaderSize + (len(z.Behind) * (msgp.Uint32Size))
+	s += 7 + msgp.ArrayHeaderSize + (len(z.Behind) * (msgp.Uint32Size)) + 9 + msgp.StringPrefixSize + len(z.Protocol)
 	return
 }
 
@@ -1576,56 +1605,74 @@ func (z Tag) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Threshold) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 14
-	// string "expr"
-	o = append(o, 0x8e, 0xa4, 0x65, 0x78, 0x70, 0x72)
-	o = msgp.AppendString(o, z.Expr)
-	// string "step"
-	o = append(o, 0xa4, 0x73, 0x74, 0x65, 0x70)
-	o = msgp.AppendString(o, z.Step)
-	// string "of"
-	o = append(o, 0xa2, 0x6f, 0x66)
-	o = msgp.AppendUint8(o, uint8(z.Of))
-	// string "statistic"
-	o = append(o, 0xa9, 0x73, 0x74, 0x61, 0x74, 0x69, 0x73, 0x74, 0x69, 0x63)
-	o = msgp.AppendUint8(o, uint8(z.Statistic))
-	// string "quantile"
-	o = append(o, 0xa8, 0x71, 0x75, 0x61, 0x6e, 0x74, 0x69, 0x6c, 0x65)
-	o = msgp.AppendUint32(o, z.Quantile)
-	// string "op"
-	o = append(o, 0xa2, 0x6f, 0x70)
-	o = msgp.AppendUint8(o, uint8(z.Op))
-	// string "bound"
-	o = append(o, 0xa5, 0x62, 0x6f, 0x75, 0x6e, 0x64)
-	o = msgp.AppendInt64(o, z.Bound)
-	// string "phase"
-	o = append(o, 0xa5, 0x70, 0x68, 0x61, 0x73, 0x65)
-	o, err = z.Phase.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Phase")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(15)
+	var zb0001Mask uint16 /* 15 bits */
+	_ = zb0001Mask
+	if z.Measure == "" {
+		zb0001Len--
+		zb0001Mask |= 0x4000
 	}
-	// string "steps"
-	o = append(o, 0xa5, 0x73, 0x74, 0x65, 0x70, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Steps)))
-	for za0001 := range z.Steps {
-		o = msgp.AppendString(o, z.Steps[za0001])
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "expr"
+		o = append(o, 0xa4, 0x65, 0x78, 0x70, 0x72)
+		o = msgp.AppendString(o, z.Expr)
+		// string "step"
+		o = append(o, 0xa4, 0x73, 0x74, 0x65, 0x70)
+		o = msgp.AppendString(o, z.Step)
+		// string "of"
+		o = append(o, 0xa2, 0x6f, 0x66)
+		o = msgp.AppendUint8(o, uint8(z.Of))
+		// string "statistic"
+		o = append(o, 0xa9, 0x73, 0x74, 0x61, 0x74, 0x69, 0x73, 0x74, 0x69, 0x63)
+		o = msgp.AppendUint8(o, uint8(z.Statistic))
+		// string "quantile"
+		o = append(o, 0xa8, 0x71, 0x75, 0x61, 0x6e, 0x74, 0x69, 0x6c, 0x65)
+		o = msgp.AppendUint32(o, z.Quantile)
+		// string "op"
+		o = append(o, 0xa2, 0x6f, 0x70)
+		o = msgp.AppendUint8(o, uint8(z.Op))
+		// string "bound"
+		o = append(o, 0xa5, 0x62, 0x6f, 0x75, 0x6e, 0x64)
+		o = msgp.AppendInt64(o, z.Bound)
+		// string "phase"
+		o = append(o, 0xa5, 0x70, 0x68, 0x61, 0x73, 0x65)
+		o, err = z.Phase.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Phase")
+			return
+		}
+		// string "steps"
+		o = append(o, 0xa5, 0x73, 0x74, 0x65, 0x70, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Steps)))
+		for za0001 := range z.Steps {
+			o = msgp.AppendString(o, z.Steps[za0001])
+		}
+		// string "group"
+		o = append(o, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+		o = msgp.AppendString(o, z.Group)
+		// string "datacenter"
+		o = append(o, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+		o = msgp.AppendString(o, z.Datacenter)
+		// string "from"
+		o = append(o, 0xa4, 0x66, 0x72, 0x6f, 0x6d)
+		o = msgp.AppendDuration(o, z.From)
+		// string "until"
+		o = append(o, 0xa5, 0x75, 0x6e, 0x74, 0x69, 0x6c)
+		o = msgp.AppendDuration(o, z.Until)
+		// string "over"
+		o = append(o, 0xa4, 0x6f, 0x76, 0x65, 0x72)
+		o = msgp.AppendDuration(o, z.Over)
+		if (zb0001Mask & 0x4000) == 0 { // if not omitted
+			// string "measure"
+			o = append(o, 0xa7, 0x6d, 0x65, 0x61, 0x73, 0x75, 0x72, 0x65)
+			o = msgp.AppendString(o, z.Measure)
+		}
 	}
-	// string "group"
-	o = append(o, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
-	o = msgp.AppendString(o, z.Group)
-	// string "datacenter"
-	o = append(o, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
-	o = msgp.AppendString(o, z.Datacenter)
-	// string "from"
-	o = append(o, 0xa4, 0x66, 0x72, 0x6f, 0x6d)
-	o = msgp.AppendDuration(o, z.From)
-	// string "until"
-	o = append(o, 0xa5, 0x75, 0x6e, 0x74, 0x69, 0x6c)
-	o = msgp.AppendDuration(o, z.Until)
-	// string "over"
-	o = append(o, 0xa4, 0x6f, 0x76, 0x65, 0x72)
-	o = msgp.AppendDuration(o, z.Over)
 	return
 }
 
@@ -1835,6 +1882,17 @@ func (z *Threshold) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Over")
 				return
 			}
+		case "measure":
+			if zb0001Dup[1]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Measure")
+				return
+			}
+			zb0001Dup[1] |= 1 << 6
+			z.Measure, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Measure")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1853,7 +1911,7 @@ func (z *Threshold) Msgsize() (s int) {
 	for za0001 := range z.Steps {
 		s += msgp.StringPrefixSize + len(z.Steps[za0001])
 	}
-	s += 6 + msgp.StringPrefixSize + len(z.Group) + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 5 + msgp.DurationSize + 6 + msgp.DurationSize + 5 + msgp.DurationSize
+	s += 6 + msgp.StringPrefixSize + len(z.Group) + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 5 + msgp.DurationSize + 6 + msgp.DurationSize + 5 + msgp.DurationSize + 8 + msgp.StringPrefixSize + len(z.Measure)
 	return
 }
 

@@ -55,6 +55,32 @@ type PhaseTimes struct {
 	Time  Histogram `msg:"time"` // ns
 }
 
+// MeasureKind says what a measure is.
+type MeasureKind uint8
+
+// The kinds of measures.
+const (
+	MeasureNone  MeasureKind = iota
+	MeasureCount             // Count, of occurrences
+	MeasureTimes             // Times, in nanoseconds
+)
+
+// Measure is what a step's protocol counts or times beside the latency: core/plan lists them.
+type Measure struct {
+	Name  string      `msg:"name" require:"true"`
+	Kind  MeasureKind `msg:"kind" require:"true"`
+	Count uint64      `msg:"count,omitempty"`
+	Times Histogram   `msg:"times"`
+}
+
+// Measures are those of a step that happened, by name.
+type Measures struct {
+	List []Measure `msg:"list"`
+}
+
+// IsZero says that none happened: an encoding leaves them out.
+func (m Measures) IsZero() bool { return len(m.List) == 0 }
+
 // Windows is a core/stats series in time: counts for each interval of equal width since the
 // start.
 type Windows struct {
@@ -106,6 +132,8 @@ type StepStats struct {
 	Phases    []PhaseTimes  `msg:"phases"`   // ascending; of the requests in Latency, the phases that happened
 	Windows   Windows       `msg:"windows"`  // the same counts over time
 	Retried   uint64        `msg:"retried"`  // of Started, those that were sent again after a failure
+
+	Measures Measures `msg:"measures,omitzero" since:"1"` // of the step's protocol
 }
 
 // Generator says how well the load was generated.

@@ -926,6 +926,250 @@ func (z *LostAttempt) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *Measure) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// check for omitted fields
+	zb0001Len := uint32(4)
+	var zb0001Mask uint8 /* 4 bits */
+	_ = zb0001Mask
+	if z.Count == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x4
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "name"
+		o = append(o, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+		o = msgp.AppendString(o, z.Name)
+		// string "kind"
+		o = append(o, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
+		o = msgp.AppendUint8(o, uint8(z.Kind))
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
+			// string "count"
+			o = append(o, 0xa5, 0x63, 0x6f, 0x75, 0x6e, 0x74)
+			o = msgp.AppendUint64(o, z.Count)
+		}
+		// string "times"
+		o = append(o, 0xa5, 0x74, 0x69, 0x6d, 0x65, 0x73)
+		o, err = z.Times.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Times")
+			return
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Measure) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z586aeb0climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "name":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Name")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Name, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Name")
+				return
+			}
+		case "kind":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Kind")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			{
+				var zb0002 uint8
+				zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Kind")
+					return
+				}
+				z.Kind = MeasureKind(zb0002)
+			}
+		case "count":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Count")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Count, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Count")
+				return
+			}
+		case "times":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Times")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			bts, err = z.Times.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Times")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Measure) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 5 + msgp.Uint8Size + 6 + msgp.Uint64Size + 6 + z.Times.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z MeasureKind) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendUint8(o, uint8(z))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *MeasureKind) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	{
+		var zb0001 uint8
+		zb0001, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		(*z) = MeasureKind(zb0001)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z MeasureKind) Msgsize() (s int) {
+	s = msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *Measures) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 1
+	// string "list"
+	o = append(o, 0x81, 0xa4, 0x6c, 0x69, 0x73, 0x74)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.List)))
+	for za0001 := range z.List {
+		o, err = z.List[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "List", za0001)
+			return
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Measures) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z586aeb0climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "list":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "List")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "List")
+				return
+			}
+			if zb0002 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.List) >= int(zb0002) {
+				z.List = (z.List)[:zb0002]
+			} else {
+				z.List = make([]Measure, zb0002)
+			}
+			for za0001 := range z.List {
+				bts, err = z.List[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "List", za0001)
+					return
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Measures) Msgsize() (s int) {
+	s = 1 + 5 + msgp.ArrayHeaderSize
+	for za0001 := range z.List {
+		s += z.List[za0001].Msgsize()
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z Phase) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	o = msgp.AppendUint8(o, uint8(z))
@@ -2430,129 +2674,157 @@ func (z *StepSpans) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *StepStats) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 20
-	// string "name"
-	o = append(o, 0xde, 0x0, 0x14, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
-	o = msgp.AppendString(o, z.Name)
-	// string "kind"
-	o = append(o, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
-	o, err = z.Kind.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Kind")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(21)
+	var zb0001Mask uint32 /* 21 bits */
+	_ = zb0001Mask
+	if z.Measures.IsZero() {
+		zb0001Len--
+		zb0001Mask |= 0x100000
 	}
-	// string "started"
-	o = append(o, 0xa7, 0x73, 0x74, 0x61, 0x72, 0x74, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Started)
-	// string "sent"
-	o = append(o, 0xa4, 0x73, 0x65, 0x6e, 0x74)
-	o = msgp.AppendUint64(o, z.Sent)
-	// string "ok"
-	o = append(o, 0xa2, 0x6f, 0x6b)
-	o = msgp.AppendUint64(o, z.OK)
-	// string "failed"
-	o = append(o, 0xa6, 0x66, 0x61, 0x69, 0x6c, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Failed)
-	// string "timed_out"
-	o = append(o, 0xa9, 0x74, 0x69, 0x6d, 0x65, 0x64, 0x5f, 0x6f, 0x75, 0x74)
-	o = msgp.AppendUint64(o, z.TimedOut)
-	// string "cancelled"
-	o = append(o, 0xa9, 0x63, 0x61, 0x6e, 0x63, 0x65, 0x6c, 0x6c, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Cancelled)
-	// string "dropped"
-	o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Dropped)
-	// string "skipped"
-	o = append(o, 0xa7, 0x73, 0x6b, 0x69, 0x70, 0x70, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Skipped)
-	// string "bytes_in"
-	o = append(o, 0xa8, 0x62, 0x79, 0x74, 0x65, 0x73, 0x5f, 0x69, 0x6e)
-	o = msgp.AppendUint64(o, z.BytesIn)
-	// string "bytes_out"
-	o = append(o, 0xa9, 0x62, 0x79, 0x74, 0x65, 0x73, 0x5f, 0x6f, 0x75, 0x74)
-	o = msgp.AppendUint64(o, z.BytesOut)
-	// string "statuses"
-	o = append(o, 0xa8, 0x73, 0x74, 0x61, 0x74, 0x75, 0x73, 0x65, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Statuses)))
-	for za0001 := range z.Statuses {
-		// map header, size 3
-		// string "status"
-		o = append(o, 0x83, 0xa6, 0x73, 0x74, 0x61, 0x74, 0x75, 0x73)
-		o = msgp.AppendUint32(o, z.Statuses[za0001].Status)
-		// string "count"
-		o = append(o, 0xa5, 0x63, 0x6f, 0x75, 0x6e, 0x74)
-		o = msgp.AppendUint64(o, z.Statuses[za0001].Count)
-		// string "challenged"
-		o = append(o, 0xaa, 0x63, 0x68, 0x61, 0x6c, 0x6c, 0x65, 0x6e, 0x67, 0x65, 0x64)
-		o = msgp.AppendUint64(o, z.Statuses[za0001].Challenged)
-	}
-	// string "errors"
-	o = append(o, 0xa6, 0x65, 0x72, 0x72, 0x6f, 0x72, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Errors)))
-	for za0002 := range z.Errors {
-		// map header, size 3
+	// variable map header, size zb0001Len
+	o = msgp.AppendMapHeader(o, zb0001Len)
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "name"
+		o = append(o, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+		o = msgp.AppendString(o, z.Name)
 		// string "kind"
-		o = append(o, 0x83, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
-		o = msgp.AppendString(o, z.Errors[za0002].Kind)
-		// string "count"
-		o = append(o, 0xa5, 0x63, 0x6f, 0x75, 0x6e, 0x74)
-		o = msgp.AppendUint64(o, z.Errors[za0002].Count)
-		// string "example"
-		o = append(o, 0xa7, 0x65, 0x78, 0x61, 0x6d, 0x70, 0x6c, 0x65)
-		o = msgp.AppendString(o, z.Errors[za0002].Example)
-	}
-	// string "latency"
-	o = append(o, 0xa7, 0x6c, 0x61, 0x74, 0x65, 0x6e, 0x63, 0x79)
-	o, err = z.Latency.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Latency")
-		return
-	}
-	// string "service"
-	o = append(o, 0xa7, 0x73, 0x65, 0x72, 0x76, 0x69, 0x63, 0x65)
-	o, err = z.Service.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Service")
-		return
-	}
-	// string "metric"
-	o = append(o, 0xa6, 0x6d, 0x65, 0x74, 0x72, 0x69, 0x63)
-	o, err = z.Metric.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Metric")
-		return
-	}
-	// string "phases"
-	o = append(o, 0xa6, 0x70, 0x68, 0x61, 0x73, 0x65, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Phases)))
-	for za0003 := range z.Phases {
-		// map header, size 2
-		// string "phase"
-		o = append(o, 0x82, 0xa5, 0x70, 0x68, 0x61, 0x73, 0x65)
-		o = msgp.AppendUint8(o, uint8(z.Phases[za0003].Phase))
-		// string "time"
-		o = append(o, 0xa4, 0x74, 0x69, 0x6d, 0x65)
-		o, err = z.Phases[za0003].Time.MarshalMsg(o)
+		o = append(o, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
+		o, err = z.Kind.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Phases", za0003, "Time")
+			err = msgp.WrapError(err, "Kind")
 			return
 		}
+		// string "started"
+		o = append(o, 0xa7, 0x73, 0x74, 0x61, 0x72, 0x74, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Started)
+		// string "sent"
+		o = append(o, 0xa4, 0x73, 0x65, 0x6e, 0x74)
+		o = msgp.AppendUint64(o, z.Sent)
+		// string "ok"
+		o = append(o, 0xa2, 0x6f, 0x6b)
+		o = msgp.AppendUint64(o, z.OK)
+		// string "failed"
+		o = append(o, 0xa6, 0x66, 0x61, 0x69, 0x6c, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Failed)
+		// string "timed_out"
+		o = append(o, 0xa9, 0x74, 0x69, 0x6d, 0x65, 0x64, 0x5f, 0x6f, 0x75, 0x74)
+		o = msgp.AppendUint64(o, z.TimedOut)
+		// string "cancelled"
+		o = append(o, 0xa9, 0x63, 0x61, 0x6e, 0x63, 0x65, 0x6c, 0x6c, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Cancelled)
+		// string "dropped"
+		o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Dropped)
+		// string "skipped"
+		o = append(o, 0xa7, 0x73, 0x6b, 0x69, 0x70, 0x70, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Skipped)
+		// string "bytes_in"
+		o = append(o, 0xa8, 0x62, 0x79, 0x74, 0x65, 0x73, 0x5f, 0x69, 0x6e)
+		o = msgp.AppendUint64(o, z.BytesIn)
+		// string "bytes_out"
+		o = append(o, 0xa9, 0x62, 0x79, 0x74, 0x65, 0x73, 0x5f, 0x6f, 0x75, 0x74)
+		o = msgp.AppendUint64(o, z.BytesOut)
+		// string "statuses"
+		o = append(o, 0xa8, 0x73, 0x74, 0x61, 0x74, 0x75, 0x73, 0x65, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Statuses)))
+		for za0001 := range z.Statuses {
+			// map header, size 3
+			// string "status"
+			o = append(o, 0x83, 0xa6, 0x73, 0x74, 0x61, 0x74, 0x75, 0x73)
+			o = msgp.AppendUint32(o, z.Statuses[za0001].Status)
+			// string "count"
+			o = append(o, 0xa5, 0x63, 0x6f, 0x75, 0x6e, 0x74)
+			o = msgp.AppendUint64(o, z.Statuses[za0001].Count)
+			// string "challenged"
+			o = append(o, 0xaa, 0x63, 0x68, 0x61, 0x6c, 0x6c, 0x65, 0x6e, 0x67, 0x65, 0x64)
+			o = msgp.AppendUint64(o, z.Statuses[za0001].Challenged)
+		}
+		// string "errors"
+		o = append(o, 0xa6, 0x65, 0x72, 0x72, 0x6f, 0x72, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Errors)))
+		for za0002 := range z.Errors {
+			// map header, size 3
+			// string "kind"
+			o = append(o, 0x83, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
+			o = msgp.AppendString(o, z.Errors[za0002].Kind)
+			// string "count"
+			o = append(o, 0xa5, 0x63, 0x6f, 0x75, 0x6e, 0x74)
+			o = msgp.AppendUint64(o, z.Errors[za0002].Count)
+			// string "example"
+			o = append(o, 0xa7, 0x65, 0x78, 0x61, 0x6d, 0x70, 0x6c, 0x65)
+			o = msgp.AppendString(o, z.Errors[za0002].Example)
+		}
+		// string "latency"
+		o = append(o, 0xa7, 0x6c, 0x61, 0x74, 0x65, 0x6e, 0x63, 0x79)
+		o, err = z.Latency.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Latency")
+			return
+		}
+		// string "service"
+		o = append(o, 0xa7, 0x73, 0x65, 0x72, 0x76, 0x69, 0x63, 0x65)
+		o, err = z.Service.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Service")
+			return
+		}
+		// string "metric"
+		o = append(o, 0xa6, 0x6d, 0x65, 0x74, 0x72, 0x69, 0x63)
+		o, err = z.Metric.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Metric")
+			return
+		}
+		// string "phases"
+		o = append(o, 0xa6, 0x70, 0x68, 0x61, 0x73, 0x65, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Phases)))
+		for za0003 := range z.Phases {
+			// map header, size 2
+			// string "phase"
+			o = append(o, 0x82, 0xa5, 0x70, 0x68, 0x61, 0x73, 0x65)
+			o = msgp.AppendUint8(o, uint8(z.Phases[za0003].Phase))
+			// string "time"
+			o = append(o, 0xa4, 0x74, 0x69, 0x6d, 0x65)
+			o, err = z.Phases[za0003].Time.MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Phases", za0003, "Time")
+				return
+			}
+		}
+		// string "windows"
+		o = append(o, 0xa7, 0x77, 0x69, 0x6e, 0x64, 0x6f, 0x77, 0x73)
+		// map header, size 3
+		// string "width"
+		o = append(o, 0x83, 0xa5, 0x77, 0x69, 0x64, 0x74, 0x68)
+		o = msgp.AppendDuration(o, z.Windows.Width)
+		// string "data"
+		o = append(o, 0xa4, 0x64, 0x61, 0x74, 0x61)
+		o = msgp.AppendBytes(o, z.Windows.Data)
+		// string "dropped"
+		o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
+		o = msgp.AppendBool(o, z.Windows.Dropped)
+		// string "retried"
+		o = append(o, 0xa7, 0x72, 0x65, 0x74, 0x72, 0x69, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Retried)
+		if (zb0001Mask & 0x100000) == 0 { // if not omitted
+			// string "measures"
+			o = append(o, 0xa8, 0x6d, 0x65, 0x61, 0x73, 0x75, 0x72, 0x65, 0x73)
+			// map header, size 1
+			// string "list"
+			o = append(o, 0x81, 0xa4, 0x6c, 0x69, 0x73, 0x74)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Measures.List)))
+			for za0004 := range z.Measures.List {
+				o, err = z.Measures.List[za0004].MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Measures", "List", za0004)
+					return
+				}
+			}
+		}
 	}
-	// string "windows"
-	o = append(o, 0xa7, 0x77, 0x69, 0x6e, 0x64, 0x6f, 0x77, 0x73)
-	// map header, size 3
-	// string "width"
-	o = append(o, 0x83, 0xa5, 0x77, 0x69, 0x64, 0x74, 0x68)
-	o = msgp.AppendDuration(o, z.Windows.Width)
-	// string "data"
-	o = append(o, 0xa4, 0x64, 0x61, 0x74, 0x61)
-	o = msgp.AppendBytes(o, z.Windows.Data)
-	// string "dropped"
-	o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
-	o = msgp.AppendBool(o, z.Windows.Dropped)
-	// string "retried"
-	o = append(o, 0xa7, 0x72, 0x65, 0x74, 0x72, 0x69, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Retried)
 	return
 }
 
@@ -3079,6 +3351,67 @@ func (z *StepStats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Retried")
 				return
 			}
+		case "measures":
+			if zb0001Dup[2]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Measures")
+				return
+			}
+			zb0001Dup[2] |= 1 << 4
+			var zb0011 uint32
+			zb0011, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Measures")
+				return
+			}
+			if zb0011 > z586aeb0climitMaps {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			var zb0011Dup [1]byte
+			for zb0011 > 0 {
+				zb0011--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Measures")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "list":
+					if zb0011Dup[0]&(1<<0) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Measures", "List")
+						return
+					}
+					zb0011Dup[0] |= 1 << 0
+					var zb0012 uint32
+					zb0012, bts, err = msgp.ReadArrayHeaderBytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Measures", "List")
+						return
+					}
+					if zb0012 > z586aeb0climitArrays {
+						err = msgp.ErrLimitExceeded
+						return
+					}
+					if cap(z.Measures.List) >= int(zb0012) {
+						z.Measures.List = (z.Measures.List)[:zb0012]
+					} else {
+						z.Measures.List = make([]Measure, zb0012)
+					}
+					for za0004 := range z.Measures.List {
+						bts, err = z.Measures.List[za0004].UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Measures", "List", za0004)
+							return
+						}
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Measures")
+						return
+					}
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -3101,7 +3434,10 @@ func (z *StepStats) Msgsize() (s int) {
 	for za0003 := range z.Phases {
 		s += 1 + 6 + msgp.Uint8Size + 5 + z.Phases[za0003].Time.Msgsize()
 	}
-	s += 8 + 1 + 6 + msgp.DurationSize + 5 + msgp.BytesPrefixSize + len(z.Windows.Data) + 8 + msgp.BoolSize + 8 + msgp.Uint64Size
+	s += 8 + 1 + 6 + msgp.DurationSize + 5 + msgp.BytesPrefixSize + len(z.Windows.Data) + 8 + msgp.BoolSize + 8 + msgp.Uint64Size + 9 + 1 + 5 + msgp.ArrayHeaderSize
+	for za0004 := range z.Measures.List {
+		s += z.Measures.List[za0004].Msgsize()
+	}
 	return
 }
 

@@ -200,7 +200,7 @@ func (c *check) thresholds(w *message.WorkflowPlan) {
 
 func (c *check) threshold(key string, t *message.Threshold, steps []message.StepPlan) {
 	c.text(key, t.Expr, 1, ExprMax, "write one condition")
-	c.known(key+".of", uint64(t.Of), 1, uint64(message.OfPhase))
+	c.known(key+".of", uint64(t.Of), 1, uint64(message.OfCount))
 	c.known(key+".op", uint64(t.Op), 1, uint64(message.OpAtLeast))
 	c.known(key+".statistic", uint64(t.Statistic), 0, uint64(message.StatSum))
 	c.most(key+".quantile", uint64(t.Quantile), 1_000_000, "write p50 to p99.9999")
@@ -210,8 +210,25 @@ func (c *check) threshold(key string, t *message.Threshold, steps []message.Step
 			c.add(key, quoted(t.Expr), "look at all of the time", "take over, after and stage out: the time of a phase is counted for the whole run")
 		}
 	}
+	if t.Of == message.OfMeasure || t.Of == message.OfCount {
+		c.measure(key, t)
+	}
 	if t.Step != "" && !Owned(t.Step, steps) {
 		c.add(key+".step", quoted(t.Step), "be a step of the workflow", "name one that is declared")
+	}
+}
+
+// measure checks what a threshold says of a protocol's measure.
+func (c *check) measure(key string, t *message.Threshold) {
+	want := message.MeasureTimes
+	if t.Of == message.OfCount {
+		want = message.MeasureCount
+	}
+	if MeasureOf(t.Measure).Kind != want {
+		c.add(key+".measure", quoted(t.Measure), "be a measure of that kind", "use the same version of hyperscale at both ends")
+	}
+	if t.Partial() {
+		c.add(key, quoted(t.Expr), "look at all of the time", "take over, after and stage out: measures are counted for the whole run")
 	}
 }
 

@@ -16,6 +16,6 @@
 //	       verdicts on its thresholds fit one result.
 //	PLAN-4 Equal plans have equal digests, everywhere.
 //
-// Read bounds.go, fault.go, check.go, steps.go, load.go, cuts.go, feed.go, program.go, layers.go, cleanup.go,
+// Read bounds.go, fault.go, check.go, measures.go, steps.go, load.go, cuts.go, feed.go, program.go, layers.go, cleanup.go,
 // digest.go.
 package plan

@@ -39,5 +39,6 @@
 //	sent := message.StepStats{Latency: h.Wire()}
 //
 // Read histogram.go, wire.go, windows.go (a series in time), course.go (the same in
-// messages), activity.go, spans.go, silent.go, sum.go, sparse.go, dense.go, fit.go.
+// messages), activity.go, spans.go, silent.go, sum.go, measures.go, sparse.go,
+// dense.go, fit.go.
 package stats

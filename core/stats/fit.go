@@ -10,7 +10,7 @@ import (
 )
 
 // Fit makes statistics fit a number of encoded bytes, and adds lines to the log that say what
-// that cost. Windows in time become coarser in latency and wider in turn, and then go. Then the histograms of phases become
+// that cost. Windows in time become coarser in latency and wider in turn, and then go. Then the histograms of phases and measures become
 // coarser, all alike, then those of spans, then all others. Examples of errors go last. Counts, sums, minima and
 // maxima stay exact, and quantiles only err upwards. Fit never writes to what s points to:
 // others may share it.
@@ -71,11 +71,11 @@ func fitWindows(s *message.Stats, most int) bool {
 }
 
 func fitPhases(s *message.Stats, most int) bool {
-	if !slices.ContainsFunc(s.Steps, func(step message.StepStats) bool { return len(step.Phases) > 0 }) {
+	if !slices.ContainsFunc(s.Steps, func(step message.StepStats) bool { return len(step.Phases) > 0 || !step.Measures.IsZero() }) {
 		return false
 	}
 	for i := range s.Steps {
-		s.Steps[i].Phases = slices.Clone(s.Steps[i].Phases)
+		s.Steps[i].Phases, s.Steps[i].Measures = slices.Clone(s.Steps[i].Phases), cloneMeasures(s.Steps[i].Measures)
 	}
 	for bits := 1; bits <= subBits; bits++ {
 		for i := range s.Steps {
@@ -83,8 +83,12 @@ func fitPhases(s *message.Stats, most int) bool {
 				one := &s.Steps[i].Phases[k]
 				one.Time = coarsen(one.Time, bits)
 			}
+			for k := range s.Steps[i].Measures.List {
+				one := &s.Steps[i].Measures.List[k]
+				one.Times = coarsen(one.Times, bits)
+			}
 		}
-		tell(s, "percentiles of phases are up to ", loss(bits))
+		tell(s, "percentiles of phases and measures are up to ", loss(bits))
 		if sizeOf(s) <= most {
 			return true
 		}
@@ -111,6 +115,10 @@ func fitHistograms(s *message.Stats, most int) bool {
 // over time. It does not write to what s points to.
 func Bare(s *message.StepStats) {
 	s.Latency, s.Service, s.Metric, s.Phases = message.Histogram{}, message.Histogram{}, message.Histogram{}, nil
+	s.Measures = cloneMeasures(s.Measures)
+	for i := range s.Measures.List {
+		s.Measures.List[i].Times = message.Histogram{}
+	}
 	s.Windows = message.Windows{Dropped: s.Windows.Dropped || s.Windows.Width != 0}
 }
 

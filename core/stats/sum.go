@@ -19,6 +19,7 @@ const (
 	StepsMax    = 1024 // steps of one workflow
 	StatusesMax = 1000 // different statuses of one step, before StatusOther takes the rest
 	PhasesMax   = 16   // phases of one step
+	MeasuresMax = 16   // measures of one step
 )
 
 // KindOther counts the failures whose kind follows after KindsMax others.
@@ -107,6 +108,7 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 type stepSum struct {
 	latency, service, metric sparse
 	phases                   []phaseSum
+	measures                 []measureSum
 	windows                  dense
 }
 
@@ -209,6 +211,7 @@ func (s *stepSums) result() []message.StepStats {
 		for i := range step.phases {
 			out.Phases = append(out.Phases, message.PhaseTimes{Phase: step.phases[i].phase, Time: step.phases[i].time.wire()})
 		}
+		out.Measures = wireMeasures(step.measures)
 	}
 	return s.out
 }
@@ -249,6 +252,11 @@ func (s *stepSum) add(out, part *message.StepStats, spare *[]bucket) error {
 	for i := range part.Phases {
 		if err := s.addPhase(&part.Phases[i], spare); err != nil {
 			return fmt.Errorf("phase %d: %w", part.Phases[i].Phase, err)
+		}
+	}
+	for i := range part.Measures.List {
+		if err := s.addMeasure(&part.Measures.List[i], spare); err != nil {
+			return fmt.Errorf("measure %q: %w", part.Measures.List[i].Name, err)
 		}
 	}
 	if err := s.windows.merge(part.Windows); err != nil {

@@ -56,8 +56,10 @@ func (f fraction) judged(t *message.Threshold) Judgement {
 // compute returns the value, with over 0 if nothing happened.
 func compute(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Quantile) (f fraction, err error) {
 	switch t.Of {
-	case message.OfLatency, message.OfService, message.OfPhase:
+	case message.OfLatency, message.OfService, message.OfPhase, message.OfMeasure:
 		f, err = latency(t, s, q)
+	case message.OfCount:
+		f, err = count(t, s)
 	case message.OfErrors, message.OfChecks:
 		f, err = share(t, s)
 	case message.OfRate:
@@ -127,8 +129,41 @@ func times(t *message.Threshold, step *message.StepStats) message.Histogram {
 			}
 		}
 		return message.Histogram{}
+	case message.OfMeasure:
+		if m := measure(t, step); m != nil {
+			return m.Times
+		}
+		return message.Histogram{}
 	}
 	return step.Latency
+}
+
+// measure is the measure of a step that a threshold looks at; nil: it did not happen.
+func measure(t *message.Threshold, step *message.StepStats) *message.Measure {
+	for i := range step.Measures.List {
+		if step.Measures.List[i].Name == t.Measure {
+			return &step.Measures.List[i]
+		}
+	}
+	return nil
+}
+
+// count counts the occurrences of a measure, in thousandths. A step that started and had none has
+// 0 of them.
+func count(t *message.Threshold, s *message.Stats) (f fraction, err error) {
+	found, err := steps(t, s, requests)
+	if err != nil {
+		return fraction{}, err
+	}
+	for _, step := range found {
+		if step.Started > 0 {
+			f.scale, f.over = 1000, 1
+		}
+		if m := measure(t, step); m != nil {
+			f.count, f.scale, f.over = f.count+m.Count, 1000, 1
+		}
+	}
+	return f, nil
 }
 
 // share counts failures, or passes of checks, in parts per million of all that ended by

@@ -92,6 +92,13 @@ func (w *Watch) reduce(s *message.Stats) message.Stats {
 			kept.Metric = step.Metric
 		case message.OfPhase:
 			kept.Phases = []message.PhaseTimes{{Phase: t.Phase, Time: times(t, step)}}
+		case message.OfMeasure:
+			kept.Measures.List = []message.Measure{{Name: t.Measure, Kind: message.MeasureTimes, Times: times(t, step)}}
+		case message.OfCount:
+			kept.Started = step.Started
+			if m := measure(t, step); m != nil {
+				kept.Measures.List = []message.Measure{{Name: m.Name, Kind: m.Kind, Count: m.Count}}
+			}
 		}
 		out.Steps = append(out.Steps, kept)
 	}
@@ -252,6 +259,19 @@ func between(now, before *message.Stats, since Since) (message.Stats, bool, erro
 			d.Phases[k].Phase = n.Phases[k].Phase
 			pairs = append(pairs, struct{ to, now, before *message.Histogram }{&d.Phases[k].Time, &n.Phases[k].Time, before})
 		}
+		d.Started = n.Started - min(n.Started, o.Started)
+		d.Measures.List = make([]message.Measure, len(n.Measures.List)) // reduce keeps one, of every step
+		for k := range n.Measures.List {
+			to, now, before := &d.Measures.List[k], &n.Measures.List[k], new(message.Measure)
+			if k < len(o.Measures.List) {
+				before = &o.Measures.List[k]
+			}
+			if now.Count < before.Count {
+				return out, false, nil
+			}
+			to.Name, to.Kind, to.Count = now.Name, now.Kind, now.Count-before.Count
+			pairs = append(pairs, struct{ to, now, before *message.Histogram }{&to.Times, &now.Times, &before.Times})
+		}
 		for _, h := range pairs {
 			var ok bool
 			var err error
@@ -266,7 +286,7 @@ func between(now, before *message.Stats, since Since) (message.Stats, bool, erro
 // Text formats a value for users, in the unit of its threshold.
 func Text(of message.ThresholdOf, value int64) string {
 	switch of {
-	case message.OfLatency, message.OfService, message.OfPhase:
+	case message.OfLatency, message.OfService, message.OfPhase, message.OfMeasure:
 		return time.Duration(value).Round(time.Microsecond).String()
 	case message.OfErrors, message.OfChecks:
 		return fmt.Sprintf("%d.%02d%%", value/10_000, value%10_000/100)

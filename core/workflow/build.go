@@ -255,6 +255,9 @@ func (d *declaration) build(w *Workflow) error {
 		d.plan.Test = d.plan.Test || s.kind.Measured()
 		w.Steps[at].Request = d.http.Apply(s.request)
 		p.Weight, p.Tags = s.weight, s.tags
+		if s.request != nil && s.request.Stream != nil {
+			p.Protocol = plan.ProtocolSSE
+		}
 		d.plan.Weighted = d.plan.Weighted || s.weight > 0
 		if s.fn != nil {
 			if w.Steps[at].call, err = d.bindStep(s, s.fn, at, s.Opaque.Kind); err != nil {

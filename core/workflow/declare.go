@@ -123,6 +123,35 @@ func describeQuery(thread *starlark.Thread, r *request.Request, b *request.Place
 	return nil, language.Faultf("graphql.query only describes a request").Do("in a step's function, vu.graphql.query sends one").Elsewhere()
 }
 
+// describeStream returns the value of sse.read.
+func describeStream(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, "sse.read", r, b)
+	}
+	return nil, language.Faultf("sse.read only describes a request").Do("in a step's function, vu.sse.read sends one").Elsewhere()
+}
+
+// ending is a condition of expect on the data of an event.
+type ending struct{ of extract.Expect }
+
+// Holds implements request.Ending.
+func (e ending) Holds(data []byte) bool {
+	return e.of.Fails(&extract.View{Body: data, Size: int64(len(data))}) == ""
+}
+
+// readUntil reads the condition that ends a stream.
+func readUntil(fn string, v starlark.Value) (request.Ending, error) {
+	e, ok := v.(*extract.ExpectValue)
+	if !ok {
+		return nil, language.WrongType(fn, "until", "body_contains(...) or json_is(...)", v).Do("write until = body_contains(\"[DONE]\")")
+	}
+	switch e.Expect.Kind {
+	case extract.ExpectBody, extract.ExpectJSON:
+		return ending{e.Expect}, nil
+	}
+	return nil, language.Faultf("%s: until looks at the data of each event, and %s does not", fn, e.Kind).In("until").Do("write until = body_contains(\"[DONE]\") or json_is(\"$.done\", True)")
+}
+
 func declareRequest(thread *starlark.Thread, fn string, r *request.Request, b *request.Placeholders) (starlark.Value, error) {
 	if err := request.ParseURL(fn, r.URL); err != nil {
 		return nil, b.Explain(err)

@@ -90,6 +90,7 @@ func vocabulary() starlark.StringDict {
 	members["part"] = &guard.Func{Word: "part", Call: request.NewPart}
 	all["http"] = language.NewNamespace("http", members)
 	all["graphql"] = request.GraphQL("graphql", nil, describeQuery)
+	all["sse"] = request.SSE("sse", nil, readUntil, describeStream)
 	addModules(all)
 	return all
 }

@@ -12,6 +12,7 @@ import (
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/sse"
 	"hyperscale/runtime/redact"
 	"hyperscale/runtime/trace"
 )
@@ -138,6 +139,26 @@ func (p *printer) hop(x *exchange) {
 	}
 	show(&b, "< ", []byte(p.mask.Values(head+"\n"+string(body))))
 	fmt.Fprintf(&b, "* %d in %v\n\n", x.status, x.latency().Round(time.Microsecond))
+	p.printf("%s", b.Bytes())
+}
+
+// event shows an event of a stream.
+func (p *printer) event(count int, e *sse.Event) {
+	if p == nil {
+		return
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "* event %d", count)
+	for _, part := range []struct {
+		name string
+		text []byte
+	}{{"type", e.Type}, {"id", e.ID}} {
+		if len(part.text) > 0 {
+			fmt.Fprintf(&b, ", %s %q", part.name, part.text)
+		}
+	}
+	fmt.Fprintf(&b, ", %d bytes\n", len(e.Data))
+	show(&b, "< ", []byte(p.mask.Values(string(e.Data))))
 	p.printf("%s", b.Bytes())
 }
 

@@ -33,7 +33,8 @@ type exchange struct {
 	two       bool   // it was sent over HTTP/2
 	keeps     wanted // of the answer; with the body also the head
 	size      int64
-	proof     proof // of digest authentication
+	proof     proof   // of digest authentication
+	stream    *stream // nil: its answer is no stream of events
 	sample    sample
 }
 
@@ -152,8 +153,13 @@ func (q *requests) settle(index int32) {
 	x := q.x[index]
 	step := n.Step
 	q.x[index], n.Step = nil, pool.None
+	amiss, what := x.amiss()
+	q.unstream(n, x)
 	if co := x.co; co != nil {
 		co.answer = x.response()
+		if amiss != http1.KindNone {
+			co.answer.Judged, co.answer.Wrong, co.answer.Why = true, string(amiss), what
+		}
 		x.account(n, co.answer)
 		if q.passesOn(co.owner()) {
 			n.Account.PassOn(&q.accounts[co.step])
@@ -164,6 +170,9 @@ func (q *requests) settle(index int32) {
 	}
 	good := false
 	switch {
+	case amiss != http1.KindNone:
+		x.kind, x.detail = amiss, what
+		n.Account.Expected(int(x.status), &x.times, amiss, what)
 	case x.kind == http1.KindNone:
 		r := &q.values.view
 		r.Status, r.Size, r.Latency, r.Fields, r.Body = int(x.status), x.size, x.latency(), nil, nil
@@ -236,6 +245,7 @@ func (q *requests) collector() *http1.Collector {
 // release returns the collector.
 func (q *requests) release(x *exchange) {
 	if x.collector != nil {
+		x.collector.Tap = nil
 		q.collectors = append(q.collectors, x.collector)
 		x.collector = nil
 	}

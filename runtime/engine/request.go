@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/cookie"
 	"hyperscale/runtime/protocol/digest"
 	"hyperscale/runtime/protocol/http1"
@@ -26,6 +28,7 @@ type requests struct {
 	proof      []byte                   // the Authorization field under construction
 	memory     *memory                  // of functions' requests; nil: there are no functions
 	debug      *printer                 // nil: off
+	streams    []*stream                // unused ones
 }
 
 func newRequests(p *parts) requests {
@@ -50,11 +53,14 @@ func (q *requests) start(vu int32, step int, due int64) {
 	n.VU, n.Step, n.Account, n.Due = vu, int16(step), &q.accounts[step], due
 	n.Deadline, n.Call, n.Host = q.Clock.Now+int64(s.timeout), s.call, s.host
 	it := q.cfg.Trace.Of(vu)
-	if it != nil || s.needed || s.request.Redirects > 0 || s.request.Digest() || s.request.Retry != nil || q.debug != nil {
+	n.Tap = nil
+	events := s.request.Stream != nil
+	if it != nil || s.needed || s.request.Redirects > 0 || s.request.Digest() || s.request.Retry != nil || events || q.debug != nil {
 		x := q.exchange()
 		q.x[index] = x
-		x.begin(s.request, due, s.keeps.head || it != nil || q.debug != nil, s.keeps.body || q.debug != nil)
+		x.begin(s.request, due, s.keeps.head || it != nil || events || q.debug != nil, s.keeps.body || q.debug != nil && !events)
 		x.sample = sample{of: it, due: due}
+		q.stream(n, x, due)
 	}
 	n.Serial++
 	n.Counted = false
@@ -70,6 +76,9 @@ func (q *requests) Send(index int32) {
 	n := q.Slots.At(index)
 	n.Sent, n.Refused, n.In, n.Conn, n.Framed = 0, 0, 0, pool.None, nil
 	n.Instants = measure.Instants{}
+	if n.Tap != nil {
+		q.x[index].stream.again()
+	}
 	if n.Call.Template != nil {
 		if err := q.fill(index); err != nil {
 			q.Slots.Breaks(index, err)
@@ -145,7 +154,7 @@ func (q *requests) Collector(index int32) *http1.Collector {
 	if x := q.x[index]; x != nil {
 		if x.collector == nil && x.collects() {
 			x.collector = q.collector()
-			x.collector.HeadOnly = !x.keeps.body
+			x.collector.HeadOnly, x.collector.Tap = !x.keeps.body, q.Slots.At(index).Tap
 		}
 		return x.collector
 	}
@@ -165,6 +174,10 @@ func (q *requests) Collector(index int32) *http1.Collector {
 // Wakes wakes the function of a slot after its sleep, or sends the request that waits to be sent
 // again.
 func (q *requests) Wakes(index int32) bool {
+	if x := q.x[index]; x != nil && x.stream != nil && x.stream.over() {
+		q.Wire.Enough(index)
+		return true
+	}
 	if int(index) >= len(q.Slots.Own) {
 		return q.functions.wakes(index)
 	}
@@ -173,4 +186,29 @@ func (q *requests) Wakes(index int32) bool {
 	}
 	q.rested(index, !q.course.isOver())
 	return true
+}
+
+// Framed returns the slot's request in the form of the run's protocol. That of a step is built
+// once, unless it contains values.
+func (q *requests) Framed(index int32) *codec.Operation {
+	n := q.Slots.At(index)
+	if s := &q.g.steps[n.Step]; s.call != nil && n.Call == s.call && s.call.Template == nil {
+		if s.framed == nil {
+			s.framed = new(codec.Operation)
+			q.g.protocol.Compile(s.framed, s.call)
+		}
+		n.Framed = s.framed
+		return n.Framed
+	}
+	if n.Own == nil {
+		n.Own = new(pool.OwnOperation)
+	}
+	n.Framed = &n.Own.Operation
+	q.Outgoing(index)
+	q.g.protocol.Compile(&n.Own.Operation, q.undressed(n))
+	// The body is sent in pieces, and its buffer is reused meanwhile.
+	n.Own.Copy = append(n.Own.Copy[:0], n.Own.Body...)
+	n.Own.Inserts = slices.Clone(n.Own.Inserts)
+	n.Own.Body = n.Own.Copy
+	return n.Framed
 }

@@ -184,19 +184,20 @@ func (f *functions) ask(co *call) {
 	f.requests.x[co.index] = x
 	w := f.cfg.Workflow
 	it := f.cfg.Trace.Of(co.vu)
-	head, body := !w.HeadsUnread || f.requests.debug != nil || it != nil, !w.BodiesUnread || f.requests.debug != nil
+	head, body := !w.HeadsUnread || f.requests.debug != nil || it != nil, !w.BodiesUnread || f.requests.debug != nil && r.Stream == nil
 	if as != nil {
 		h, b := as.Reads()
 		head, body = head || h, body || b
 	}
 	before := x.sample
-	x.begin(r, n.Due, head, body)
+	x.begin(r, n.Due, head || r.Stream != nil, body)
 	x.co, x.as, x.sample = co, as, sample{of: it, due: n.Due}
 	if as != nil && as.Again {
 		x.sample.repeats(before)
 	}
 	n.Serial++
 	n.Counted = false
+	f.requests.stream(n, x, n.Due)
 	f.requests.Send(co.index)
 }
 

@@ -41,6 +41,8 @@ var (
 	latency           = summary("request_latency_seconds", "Time from the intended start to the last byte, by step, since the run began.")
 	service           = summary("request_service_seconds", "Time from the first byte written to the last byte, by step, since the run began.")
 	phases            = summary("request_phase_seconds", "Time in each phase of a request, by step, since the run began.")
+	measured          = counter("measure_total", "Occurrences of what a step's protocol counts, such as events, by step and measure.")
+	measureTimes      = summary("measure_seconds", "Times of what a step's protocol measures beside the latency, by step and measure, since the run began.")
 	duration          = family{"request_duration_seconds", "Time from the intended start to the last byte, by step, in buckets.", dto.MetricType_HISTOGRAM}
 	checks            = counter("checks_total", "Checks by name and result: passed, failed, skipped.")
 	values            = summary("metric_value", "Numbers that the workflow file records, by metric.")
@@ -162,6 +164,13 @@ func (c *collector) step(of labels, s *report.Step) {
 		d := s.PhasesNS[phase]
 		c.distribution(phases, &d, nano, with("phase", phase)...)
 	}
+	for _, name := range s.MeasureNames() {
+		if m := s.Measures[name]; m.TimesNS != nil {
+			c.distribution(measureTimes, m.TimesNS, nano, with("measure", name)...)
+		} else {
+			c.value(measured, float64(m.Count), with("measure", name)...)
+		}
+	}
 }
 
 func (c *collector) datacenter(name string, workflows []report.Workflow) {
@@ -183,7 +192,7 @@ func ends(t *report.Totals) []count {
 // thresholdBase is a threshold's value in base units.
 func thresholdBase(t report.Threshold) float64 {
 	switch t.Of {
-	case "latency", "service", "phase":
+	case "latency", "service", "phase", "measure":
 		return float64(t.Value) / nano
 	case "errors", "checks":
 		return float64(t.Value) / million

@@ -156,6 +156,29 @@ func (d *drawer) latency(all []report.Step) table {
 	return t
 }
 
+// measures are what the steps' protocols count or time beside the latency.
+func (d *drawer) measures(all []report.Step) table {
+	t := table{Caption: "Measures of protocols", Head: heads("step", "measure", "#count", "#50%", "#90%", "#95%", "#99%", "#99.9%", "#slowest")}
+	total := 0
+	for i := range all {
+		for _, name := range all[i].MeasureNames() {
+			if total++; len(t.Rows) == d.rows {
+				continue
+			}
+			m := all[i].Measures[name]
+			row := words(d.named(all[i].Name), d.named(name), units.Count(m.Count))
+			if m.TimesNS != nil {
+				row = append(row, latencyCells(m.TimesNS)...)
+			} else {
+				row = append(row, words("", "", "", "", "", "")...)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	t.More = more(total, d.rows, "measure")
+	return t
+}
+
 // errors are all failures of a workflow by kind, the most frequent first.
 func (d *drawer) errors(w *report.Workflow) table {
 	type failure struct {

@@ -51,7 +51,7 @@ func (d *drawer) workflow(w *report.Workflow) workflow {
 		out.Figures = append(out.Figures, f)
 	}
 	out.Phases = d.phases(leaves)
-	for _, t := range []table{d.counts("Requests", rows), d.latency(rows), d.counts("Requests beside the load: setup, teardown", w.Beside), d.errors(w), d.checks("Checks", w.Checks), d.checks("Actions", w.Actions), d.metrics(w.Metrics), d.series(w.Series), d.lost(w.Lost)} {
+	for _, t := range []table{d.counts("Requests", rows), d.latency(rows), d.measures(rows), d.counts("Requests beside the load: setup, teardown", w.Beside), d.errors(w), d.checks("Checks", w.Checks), d.checks("Actions", w.Actions), d.metrics(w.Metrics), d.series(w.Series), d.lost(w.Lost)} {
 		if len(t.Rows) > 0 {
 			out.Tables = append(out.Tables, t)
 		}

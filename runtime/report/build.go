@@ -113,6 +113,9 @@ func (w *Workflow) Shown() (all []Step) {
 		s := &w.Steps[i]
 		all = append(all, *s)
 		mine := w.of(s.Name)
+		if s.alone(mine) && s.Measures == nil {
+			all[len(all)-1].Measures = mine[0].Measures
+		}
 		for k := range mine {
 			shown[mine[k].Name] = true
 			if !s.alone(mine) {
@@ -338,6 +341,9 @@ func buildStep(s *message.StepStats, clock, interval time.Duration) (Step, error
 			return step, fmt.Errorf("phase %s: %w", name, err)
 		}
 	}
+	if step.Measures, err = buildMeasures(s.Measures.List); err != nil {
+		return step, err
+	}
 	step.Course, err = buildCourse(s.Windows, interval)
 	return step, err
 }
@@ -480,7 +486,7 @@ func phaseName(p message.Phase) string {
 
 // OfName is a result file's name for the figure that a threshold reads.
 func OfName(of message.ThresholdOf) string {
-	names := [...]string{"", "latency", "service", "errors", "checks", "rate", "metric", "phase"}
+	names := [...]string{"", "latency", "service", "errors", "checks", "rate", "metric", "phase", "measure", "count"}
 	if int(of) < len(names) {
 		return names[of]
 	}

@@ -306,6 +306,15 @@ type Step struct {
 	PhasesNS  map[string]Distribution `json:"phases_ns"`                 // by phase, those that happened: see below
 	Course    Course                  `json:"course"`                    // the same counts over time
 	Tags      map[string]string       `json:"tags,omitempty"`            // as declared
+	Measures  map[string]Measure      `json:"measures,omitempty"`        // by name, what the step's protocol measures beside the latency
+}
+
+// Measure is what a protocol counts or times beside the latency of its requests. Server-sent
+// events have first_event (from the intended start until the generator has read the first event),
+// event_gap (from one event of a stream to its next) and events (whole ones: each with its blank line).
+type Measure struct {
+	Count   uint64        `json:"count"`              // occurrences, or times
+	TimesNS *Distribution `json:"times_ns,omitempty"` // of a measure of times
 }
 
 // Series sums up the steps of a workflow that share one tag. A workflow has at most 100; the
@@ -427,7 +436,7 @@ type Distribution struct {
 type Threshold struct {
 	Workflow string `json:"workflow"` // whose it is
 	Expr     string `json:"expr"`     // as written
-	Of       string `json:"of"`       // latency, service, errors, checks, rate or metric
+	Of       string `json:"of"`       // latency, service, errors, checks, rate, metric, phase, measure (a time) or count (of a measure)
 	Value    int64  `json:"value"`    // ns for latency and service, parts per million for errors and checks, else thousandths
 	OK       bool   `json:"ok"`       // whether it was met
 

@@ -17,6 +17,7 @@
 //	GET  /cookie    sets the cookie session=target
 //	POST /graphql   {"query":...,"variables":{"name":"bo"}} -> {"data":{"user":{"id":"1","name":"bo"}}};
 //	                a query of "missing" has errors
+//	ANY  /events    four server-sent events, of which the last one's data is [DONE]
 //	ANY  /digest    200 for user "user" with password "pass" by digest authentication, else 401: SHA-256,
 //	                at /digest-md5 MD5; a nonce serves 100 requests, then it is stale
 //	GET  /__stats   the counters; POST /__reset sets them to zero; neither is counted

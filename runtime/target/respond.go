@@ -14,6 +14,8 @@ const (
 	typeJSON = "application/json"
 	typeHTML = "text/html; charset=utf-8"
 
+	typeEvents = "text/event-stream"
+
 	// bodyInline is the largest default body that is copied behind each head; a larger one
 	// is sent from one shared block, so that slow readers cost no memory.
 	bodyInline = 4 << 10

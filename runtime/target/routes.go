@@ -20,6 +20,7 @@ const (
 	routeCookie
 	routeForm
 	routeGraphQL
+	routeEvents
 	routeDigest
 	routeDigestMD5
 	routeStats
@@ -48,6 +49,8 @@ func findRoute(path []byte) route {
 		return routeForm
 	case "/graphql":
 		return routeGraphQL
+	case "/events":
+		return routeEvents
 	case "/digest":
 		return routeDigest
 	case "/digest-md5":
@@ -85,6 +88,8 @@ func (s *site) respond(c *call, out *output) {
 		s.render(c, out, form(c, s.stats.Requests))
 	case routeGraphQL:
 		s.render(c, out, only(c.method == methodPost, "POST", func() response { return graphql(c.body) }))
+	case routeEvents:
+		s.render(c, out, response{status: 200, kind: typeEvents, body: events})
 	case routeDigest, routeDigestMD5:
 		s.render(c, out, s.guarded(c))
 	case routeStats:
@@ -165,6 +170,13 @@ func graphql(body []byte) response {
 	}
 	return response{status: 200, kind: typeJSON, body: marshal(map[string]any{"data": map[string]any{"user": map[string]string{"id": "1", "name": name}}})}
 }
+
+// events is a whole stream of server-sent events, as a model answers word by word.
+const events = "event: word\nid: 1\ndata: {\"word\": \"the\"}\n\n" +
+	"event: word\nid: 2\ndata: {\"word\": \"quick\"}\n\n" +
+	": a comment is no event\n\n" +
+	"event: word\nid: 3\ndata: {\"word\": \"fox\"}\n\n" +
+	"data: [DONE]\n\n"
 
 func login(body []byte) response {
 	if len(body) > maxLogin {

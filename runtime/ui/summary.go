@@ -203,6 +203,7 @@ func (d *summary) steps(steps []report.Step) {
 		d.add(t.draw()...)
 	}
 	d.phases(steps, names)
+	d.measures(steps, names)
 	for _, s := range steps {
 		if s.Skipped > 0 {
 			d.wrap("  ", fmt.Sprintf("%s skipped %s: a step that it needs failed", units.Clean(s.Name), units.Counted(s.Skipped, "time")), warn)

@@ -79,7 +79,7 @@ func ThresholdValue(t report.Threshold) string {
 func thresholdFigure(t report.Threshold) string {
 	v := uint64(max(t.Value, 0))
 	switch t.Of {
-	case "latency", "service", "phase":
+	case "latency", "service", "phase", "measure":
 		return units.LatencyOr(v)
 	case "errors", "checks":
 		return units.Share(v, 1_000_000)

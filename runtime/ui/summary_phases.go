@@ -50,3 +50,27 @@ func Portion(p report.Distribution, requests uint64) uint64 {
 	mean, _ := bits.Div64(hi%requests, lo, requests)
 	return mean
 }
+
+// measures show what the steps' protocols count or time beside the latency.
+func (d *summary) measures(steps []report.Step, names int) {
+	t := &table{style: d.style, indent: 2, first: names, head: []string{"measure", "count", "p50", "p95", "p99", "max"}}
+	for i := range steps {
+		s := &steps[i]
+		for _, name := range s.MeasureNames() {
+			m := s.Measures[name]
+			row := []cell{plain(d.style.fit(units.Clean(s.Name+" "+name), names)), plain(units.Count(m.Count))}
+			for range 4 {
+				row = append(row, plain(""))
+			}
+			if l := m.TimesNS; l != nil {
+				row = append(row[:2], plain(units.Latency(l.P50)), plain(units.Latency(l.P95)), plain(units.Latency(l.P99)), plain(units.Latency(l.Max)))
+			}
+			t.rows = append(t.rows, row)
+		}
+	}
+	if len(t.rows) == 0 {
+		return
+	}
+	d.add("")
+	d.add(t.draw()...)
+}

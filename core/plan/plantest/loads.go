@@ -215,7 +215,7 @@ func ofThresholds() []Breach {
 			return put(t, w, func(x *message.Threshold) { x.Expr = bad })
 		}},
 		{Name: "of", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
-			bad := rapid.SampledFrom([]message.ThresholdOf{0, message.OfPhase + 1}).Draw(t, "of")
+			bad := rapid.SampledFrom([]message.ThresholdOf{0, message.OfCount + 1}).Draw(t, "of")
 			return put(t, w, func(x *message.Threshold) { x.Of = bad }) + ".of"
 		}},
 		{Name: "phase", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
@@ -225,6 +225,17 @@ func ofThresholds() []Breach {
 		{Name: "window of a phase", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
 			x := ok
 			x.Of, x.Phase, x.From = message.OfPhase, message.PhaseWait, 1
+			w.Thresholds = []message.Threshold{x}
+			return "thresholds[0]"
+		}},
+		{Name: "measure", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
+			of := rapid.SampledFrom([]message.ThresholdOf{message.OfMeasure, message.OfCount}).Draw(t, "of")
+			bad := map[message.ThresholdOf]string{message.OfMeasure: plan.MeasureEvents, message.OfCount: plan.MeasureFirstEvent}[of]
+			return put(t, w, func(x *message.Threshold) { x.Of, x.Measure = of, bad }) + ".measure"
+		}},
+		{Name: "window of a measure", Set: func(_ *rapid.T, _ *message.Plan, w *w) string {
+			x := ok
+			x.Of, x.Measure, x.From = message.OfCount, plan.MeasureEvents, 1
 			w.Thresholds = []message.Threshold{x}
 			return "thresholds[0]"
 		}},

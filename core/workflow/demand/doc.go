@@ -14,5 +14,5 @@
 //
 //	thousandths, per, err := demand.ParseRate("500/s")
 //
-// Read rate.go, threshold.go, override.go.
+// Read rate.go, threshold.go, measure.go, override.go.
 package demand

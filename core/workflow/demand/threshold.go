@@ -27,6 +27,7 @@ type Judged struct {
 //
 //	[step.]latency.p99 < 250ms    also service; p50 ... p99.9, min, max, mean
 //	[step.]phase.wait.p95 < 1s    also blocked, dns, connect, tls, send, receive
+//	step.first_event.p95 < 1s     what the step's protocol measures; step.events > 100
 //	[step.]errors < 1%            checks > 99%
 //	[step.]rate > 1000/s
 //	metric.p99 < 100              also min, max, mean, count, sum; metric.rate > 10/s
@@ -68,6 +69,9 @@ func ParseThreshold(expr string, w Judged) (message.Threshold, *language.Fault) 
 	}
 	if t.Of == message.OfPhase && t.Partial() {
 		return t, language.Faultf("a phase is judged over the whole run").Do("take over, after and stage out, or look at latency")
+	}
+	if (t.Of == message.OfMeasure || t.Of == message.OfCount) && t.Partial() {
+		return t, language.Faultf("%s is judged over the whole run", t.Measure).Do("take over, after and stage out, or look at latency")
 	}
 	t.Bound, f = parseBound(t.Of, right)
 	return t, f
@@ -116,6 +120,12 @@ func readSubject(t *message.Threshold, left string, steps []message.StepPlan) *l
 	}
 	head, rest, _ := strings.Cut(left, ".")
 	var kind message.StepKind
+	if i := slices.Index(all, head); i < 0 && plan.MeasureOf(head).Kind != message.MeasureNone {
+		if !t.Names() {
+			return language.Faultf("it does not say whose %s", head).Do("name the step: %q", "feed."+left+" ...")
+		}
+		return measureSubject(t, head, rest)
+	}
 	if !slices.Contains(ThresholdWords(), head) {
 		i := slices.Index(all, head)
 		if i < 0 {
@@ -129,6 +139,15 @@ func readSubject(t *message.Threshold, left string, steps []message.StepPlan) *l
 			return metricSubject(t, rest)
 		}
 		head, rest, _ = strings.Cut(rest, ".")
+		if m := plan.MeasureOf(head); m.Kind != message.MeasureNone {
+			switch {
+			case kind == message.StepFunction:
+				return language.Faultf("the function %q has no %s, its requests do", t.Step, head).Do("name one of them, as in \"%s/GET /events.%s\"", t.Step, head)
+			case steps[i].Protocol != m.Protocol:
+				return language.Faultf("%q has no %s, %s requests do", t.Step, head, m.Protocol)
+			}
+			return measureSubject(t, head, rest)
+		}
 	}
 	if f := stepSubject(t, head, rest, kind); f != nil {
 		return f
@@ -139,7 +158,7 @@ func readSubject(t *message.Threshold, left string, steps []message.StepPlan) *l
 // cutRow cuts step/name from what it says of it. The name may contain dots.
 func cutRow(left string) (row, rest string, ok bool) {
 	at := -1
-	for _, word := range ThresholdWords() {
+	for _, word := range rowWords() {
 		for from := 0; ; {
 			i := strings.Index(left[from:], "."+word)
 			if i < 0 {
@@ -165,6 +184,9 @@ func rowSubject(t *message.Threshold, row, rest string, steps []message.StepPlan
 	}
 	t.Step = row
 	head, rest, _ := strings.Cut(rest, ".")
+	if plan.MeasureOf(head).Kind != message.MeasureNone {
+		return measureSubject(t, head, rest)
+	}
 	return stepSubject(t, head, rest, message.StepRequest)
 }
 
@@ -296,7 +318,7 @@ func parseBound(of message.ThresholdOf, text string) (int64, *language.Fault) {
 		return 0, language.Faultf("%q is not %s", language.Clip(text, 40), want)
 	}
 	switch of {
-	case message.OfLatency, message.OfService, message.OfPhase:
+	case message.OfLatency, message.OfService, message.OfPhase, message.OfMeasure:
 		d, err := time.ParseDuration(text)
 		if err != nil || d < 0 {
 			return wrong("a duration such as 250ms")

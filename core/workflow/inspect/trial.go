@@ -327,7 +327,7 @@ func (t trial) returned() value {
 func constantType(f value) bool {
 	under, name, _ := cut(f.path)
 	switch under {
-	case "vu.http", "vu.graphql", "uuid", "hex":
+	case "vu.http", "vu.graphql", "vu.sse", "uuid", "hex":
 		return true
 	}
 	switch f.path {

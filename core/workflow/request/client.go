@@ -180,6 +180,9 @@ func (o *Options) Apply(r *Request) *Request {
 	out := *r
 	out.Headers = make([]builtin.Pair, 0, len(r.Headers)+len(o.Headers))
 	for _, h := range o.Headers {
+		if r.Stream != nil && strings.EqualFold(h.Name, "Accept-Encoding") {
+			continue // an encoding holds events back
+		}
 		same := func(own builtin.Pair) bool { return strings.EqualFold(own.Name, h.Name) }
 		if !slices.ContainsFunc(r.Headers, same) && (r.Auth == nil || !strings.EqualFold(h.Name, "Authorization")) {
 			out.Headers = append(out.Headers, h)

@@ -24,9 +24,10 @@ type Request struct {
 	Files                    []Attached     // in Body, by place
 	ContentType              string         // of the body; empty: none. A header of that name wins
 	Timeout                  time.Duration
-	Redirects                int    // how many to follow at most
-	Retry                    *Retry // nil: a failure is final
-	GraphQL                  bool   // a query: its answer is judged by the errors that it reports, too
+	Redirects                int     // how many to follow at most
+	Retry                    *Retry  // nil: a failure is final
+	Stream                   *Stream // its answer is a stream of events; nil: it is not
+	GraphQL                  bool    // a query: its answer is judged by the errors that it reports, too
 
 	Placeholders []Placeholder // words in the texts above that values replace; nil: none
 	Escape       Escape        // of values in Body

@@ -39,6 +39,7 @@ type Account struct {
 	spans    *stats.Spans // nil: no threshold looks at parts of the time
 	told     uint64       // bytes that windows already count
 	passed                // what PassOn has added to another
+	events   *Events      // nil: it has had no stream
 }
 
 // rare are counts that most runs do not have.
@@ -287,7 +288,7 @@ func (a *Account) Stats(now time.Duration) message.StepStats {
 		BytesIn: a.BytesIn, BytesOut: a.BytesOut,
 		Errors:  slices.Clone(a.errors),
 		Latency: a.latency.Wire(), Service: a.service.Wire(), Metric: a.metric.Wire(),
-		Phases: a.wirePhases(), Windows: a.windows.Wire(),
+		Phases: a.wirePhases(), Windows: a.windows.Wire(), Measures: a.events.wire(),
 	}
 	for status, n := range a.statuses {
 		if n == 0 {

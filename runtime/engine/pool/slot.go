@@ -73,6 +73,7 @@ type answer struct {
 	Size   int64 // of the body
 	In     int64 // bytes of it that were read
 	Status uint16
+	Tap    http1.Tap // that reads the body as it comes; nil: nothing does
 }
 
 // trial is a slot's progress through the addresses of its host.

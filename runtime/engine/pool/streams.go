@@ -48,6 +48,7 @@ type streams struct {
 	feeding  bool           // a connection's data is being processed
 	reading  reading        // which one
 	tags     []codec.Tagged // of the streams under inspection
+	tapped   []ticket       // slots of streams whose taps got something
 }
 
 // multiplex begins the host's protocol on an open connection, with the request that opened it.
@@ -223,6 +224,7 @@ func (y *streams) readStreams(at int32) {
 		y.feeding, y.reading.at = true, at
 		err = m.Feed(y.Sockets.buffer[:n], &y.reading)
 		y.feeding = false
+		y.look(at)
 		y.Slots.Common.Reset() // cookies of an unread head belong to no user
 		if err != nil || c.secure == nil && n < len(y.Sockets.buffer) {
 			break
@@ -246,6 +248,24 @@ func (y *streams) readStreams(at int32) {
 			y.Pools.owe(c.pool)
 		}
 	}
+}
+
+// look asks the taps that got something in a read.
+func (y *streams) look(at int32) {
+	for i := 0; i < len(y.tapped); i++ {
+		t := y.tapped[i]
+		n := y.Slots.At(t.index)
+		if n.Serial != t.serial || n.Step == None || n.Conn != at || n.Tap == nil {
+			continue // it has ended
+		}
+		switch enough, err := n.Tap.Look(); {
+		case enough:
+			y.Wire.Enough(t.index)
+		case err != nil:
+			y.Wire.Fail(t.index, err)
+		}
+	}
+	y.tapped = y.tapped[:0]
 }
 
 // receive reads once; errAgain says that there is nothing now.
@@ -363,6 +383,9 @@ func (r *reading) Body(tag uint64, b []byte) {
 	n.Account.BytesIn += uint64(len(b))
 	n.In += int64(len(b))
 	n.Size += int64(len(b))
+	if n.Tap != nil {
+		r.l.streams.tapped = append(r.l.streams.tapped, ticket{int32(uint32(tag)), n.Serial})
+	}
 }
 
 // Done is called when it is complete.
@@ -370,6 +393,12 @@ func (r *reading) Done(tag uint64) {
 	index, n := r.of(tag)
 	r.l.streams.tally(n, r.l.Sockets.Conns.At(r.at).multi)
 	n.Conn = None
+	if n.Tap != nil {
+		if enough, err := n.Tap.Look(); err != nil && !enough {
+			r.l.Wire.Fail(index, err)
+			return
+		}
+	}
 	r.l.Requests.Answered(index, r.l.Clock.Now)
 }
 
@@ -379,6 +408,12 @@ func (r *reading) Failed(tag uint64, err error) {
 	m := r.l.Sockets.Conns.At(r.at).multi
 	r.l.streams.tally(n, m)
 	n.Conn = None
+	if n.Tap != nil {
+		if enough, _ := n.Tap.Look(); enough { // before the connection broke
+			r.l.Requests.Answered(index, r.l.Clock.Now)
+			return
+		}
+	}
 	if kind := http1.KindOf(err); !m.Ready() && !n.Host.Secure && (kind == http1.KindClosed || kind == http1.KindReset) {
 		err = &http1.Error{Kind: kind, Detail: fmt.Sprintf("%s: does the server speak HTTP/2 without TLS?", detail(err))}
 	}

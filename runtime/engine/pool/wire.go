@@ -95,6 +95,16 @@ func (w *wire) feed(index int32, b []byte) bool {
 	default:
 		done, err = n.Parser.FinishEOF()
 	}
+	if n.Tap != nil && len(b) > 0 {
+		switch enough, wrong := n.Tap.Look(); {
+		case enough && !done:
+			w.Enough(index)
+			return true
+		case wrong != nil && !enough:
+			w.Fail(index, wrong)
+			return true
+		}
+	}
 	switch {
 	case err != nil:
 		w.Fail(index, err)
@@ -107,6 +117,25 @@ func (w *wire) feed(index int32, b []byte) bool {
 		n.Heard = w.Clock.Tick()
 	}
 	return false
+}
+
+// Enough ends a request whose answer has come as far as its tap reads it. What follows on the
+// connection belongs to no request: HTTP/1.1 closes it, HTTP/2 resets the stream.
+func (w *wire) Enough(index int32) {
+	n := w.Slots.At(index)
+	now := w.Clock.Tick()
+	if n.Heard == 0 {
+		n.Heard = now
+	}
+	if w.Sockets.Conns.At(n.Conn).multi != nil {
+		w.streams.part(n, false)
+	} else {
+		n.Status, n.Size = uint16(n.Parser.Status()), n.Parser.BytesBody()
+		w.Sockets.HangUp(n.Conn)
+	}
+	n.Conn = None
+	n.Serial++ // tickets of it are void
+	w.Requests.Answered(index, now)
 }
 
 // complete takes a complete response.

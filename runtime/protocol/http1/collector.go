@@ -16,6 +16,7 @@ type Collector struct {
 	Limit    int64 // largest body in bytes; 0 means not set, BodyLimitDefault
 	HeadOnly bool  // the body is not kept
 	Body     []byte
+	Tap      Tap // reads the body as it comes; nil: nothing does
 
 	raw    []byte
 	fields []span
@@ -23,6 +24,14 @@ type Collector struct {
 
 // span places one field in raw; the value follows the name at once.
 type span struct{ name, value, end uint32 }
+
+// Tap reads a body while it comes, and may have enough of it.
+type Tap interface {
+	Piece(b []byte) // of the body, valid only during the call
+	// Look is called after each read that brought pieces. Enough says that the rest of the answer
+	// does not matter, an error that it fails.
+	Look() (enough bool, err error)
+}
 
 // Reset forgets the response and keeps the buffers, unless a rare large body grew them.
 func (c *Collector) Reset() {
@@ -105,6 +114,9 @@ func (c *Collector) BodyLimit() int64 {
 
 // AddBody keeps a piece of the body.
 func (c *Collector) AddBody(b []byte) {
+	if c.Tap != nil {
+		c.Tap.Piece(b)
+	}
 	if !c.HeadOnly {
 		c.Body = append(c.Body, b...)
 	}

@@ -85,6 +85,9 @@ func (p *Parser) Started() bool {
 	return p.flags&flagSilent == 0 && (p.state != stateStatus || len(p.chunks.carry) > 0 || p.interim > 0)
 }
 
+// HeadDone reports whether the final head has come.
+func (p *Parser) HeadDone() bool { return p.state > stateFields && p.state != stateFailed }
+
 // Done reports whether the response is whole.
 func (p *Parser) Done() bool { return p.state == stateDone }
 

@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"fmt"
+	"mime"
+
+	"hyperscale/core/workflow/request"
+	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/sse"
+)
+
+// stream reads the events of an answer while it comes. It measures what the loop has read: the
+// time of an event is that of the read which brought its blank line.
+type stream struct {
+	q      *requests
+	n      *pool.RequestSlot
+	x      *exchange
+	of     *request.Stream
+	parser sse.Parser
+	due    int64 // the intended start
+	last   int64 // when the event before was read
+	count  int   // events
+	state  streamState
+	err    error // why it is read no further
+}
+
+type streamState uint8
+
+const (
+	streamWaits   streamState = iota // for the head of an answer, or its body
+	streamReads                      // its answer is a stream
+	streamForeign                    // its answer is none
+	streamEnough                     // it was read as far as its request asked for
+)
+
+var (
+	_ http1.Tap    = (*stream)(nil)
+	_ sse.Listener = (*stream)(nil)
+)
+
+// stream arranges that a slot's answer is read as a stream, if its request asks for that.
+func (q *requests) stream(n *pool.RequestSlot, x *exchange, due int64) {
+	if n.Tap = nil; x == nil || x.request.Stream == nil {
+		return
+	}
+	s := new(stream)
+	if last := len(q.streams) - 1; last >= 0 {
+		s, q.streams = q.streams[last], q.streams[:last]
+	}
+	s.parser.Reset()
+	*s = stream{q: q, n: n, x: x, of: x.request.Stream, parser: s.parser, due: due}
+	s.parser.Keep = s.of.Until != nil || q.debug != nil
+	x.stream, n.Tap = s, s
+}
+
+// unstream takes back the memory of a stream.
+func (q *requests) unstream(n *pool.RequestSlot, x *exchange) {
+	if x.stream != nil {
+		x.stream.n, x.stream.x = nil, nil
+		q.streams = append(q.streams, x.stream)
+		x.stream, n.Tap = nil, nil
+	}
+}
+
+// again prepares for another answer to the same request: behind a redirect or a challenge.
+func (s *stream) again() {
+	s.parser.Reset()
+	s.state, s.err = streamWaits, nil
+}
+
+// status returns that of the answer; 0: its head is not whole.
+func (s *stream) status() int {
+	switch {
+	case s.n.Framed != nil:
+		return int(s.n.Status)
+	case s.n.Parser.HeadDone():
+		return s.n.Parser.Status()
+	}
+	return 0
+}
+
+// Piece implements http1.Tap.
+func (s *stream) Piece(b []byte) {
+	if s.state == streamWaits {
+		s.begin()
+	}
+	if s.state != streamReads || s.err != nil || len(b) == 0 {
+		return
+	}
+	s.q.Clock.Tick()
+	enough, err := s.parser.Feed(b, s)
+	if s.err = err; enough {
+		s.state = streamEnough
+	}
+}
+
+// begin judges the head of an answer whose body comes.
+func (s *stream) begin() {
+	status := s.status()
+	if s.state = streamForeign; status < 200 || status >= 300 {
+		return
+	}
+	if why := foreign(s.x.collector); why != nil {
+		s.err = why
+		return
+	}
+	s.state = streamReads
+}
+
+// foreign says why an answer is no stream of events; nil: it is one.
+func foreign(head *http1.Collector) error {
+	kind, _ := head.Header("Content-Type")
+	if name, _, err := mime.ParseMediaType(kind); err != nil || name != "text/event-stream" {
+		if kind == "" {
+			kind = "nothing"
+		}
+		return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("the answer is %s, not text/event-stream", kind)}
+	}
+	if coding, _ := head.Header("Content-Encoding"); coding != "" && coding != "identity" {
+		return &http1.Error{Kind: http1.KindEncoding, Detail: fmt.Sprintf("the stream is encoded with %s, which delays its events: the request did not offer it", coding)}
+	}
+	return nil
+}
+
+// Event implements sse.Listener.
+func (s *stream) Event(e *sse.Event) bool {
+	now := s.q.Clock.Now
+	if s.count++; s.count == 1 {
+		s.n.Account.Events().First(now - s.due)
+	} else {
+		s.n.Account.Events().Next(now - s.last)
+	}
+	s.last = now
+	s.q.debug.event(s.count, e)
+	return s.count == s.of.Events || s.of.Until != nil && s.of.Until.Holds(e.Data)
+}
+
+// Look implements http1.Tap.
+func (s *stream) Look() (enough bool, err error) { return s.state == streamEnough, s.err }
+
+// over reports whether a stream that is read for a time has had it. One without a head has timed
+// out.
+func (s *stream) over() bool {
+	if s.of.Within == 0 || s.state == streamForeign || s.err != nil {
+		return false
+	}
+	if s.state == streamWaits {
+		if s.status() == 0 {
+			return false
+		}
+		if s.begin(); s.state != streamReads || s.err != nil {
+			return false
+		}
+	}
+	s.state = streamEnough
+	return true
+}
+
+// wrong says why a whole answer is not the stream that its request asked for; empty: it is.
+func (s *stream) wrong(status int, head *http1.Head) (http1.Kind, string) {
+	switch {
+	case status >= 400 || s.state == streamEnough:
+		return http1.KindNone, ""
+	case status != 200 && s.state != streamReads:
+		return http1.KindProtocol, fmt.Sprintf("status %d brings no events", status)
+	case s.err != nil:
+		return kindAndDetail(s.err)
+	case s.state == streamWaits: // it ended without a byte
+		c := http1.Collector{}
+		for i := range head.Len() {
+			c.AddField(head.At(i))
+		}
+		if err := foreign(&c); err != nil {
+			return kindAndDetail(err)
+		}
+	}
+	switch {
+	case s.of.Events > 0 && s.of.Until != nil:
+		return http1.KindExpect, fmt.Sprintf("the stream ended after %d events, before the one of until and before %d", s.count, s.of.Events)
+	case s.of.Events > 0:
+		return http1.KindExpect, fmt.Sprintf("the stream ended after %d of %d events", s.count, s.of.Events)
+	case s.of.Until != nil:
+		return http1.KindExpect, fmt.Sprintf("the stream ended after %d events, before the one of until", s.count)
+	case s.of.Within > 0:
+		return http1.KindExpect, fmt.Sprintf("the stream ended after %d events, before the %v of within", s.count, s.of.Within)
+	}
+	return http1.KindNone, ""
+}
+
+func kindAndDetail(err error) (http1.Kind, string) {
+	kind := http1.KindOf(err)
+	if known, ok := err.(*http1.Error); ok {
+		return kind, known.Detail
+	}
+	return kind, err.Error()
+}
+
+// amiss says why the whole answer of an exchange is not the stream that it asked for; empty: it is,
+// or it asked for none.
+func (x *exchange) amiss() (http1.Kind, string) {
+	if x.stream == nil || x.kind != http1.KindNone {
+		return http1.KindNone, ""
+	}
+	head := &http1.Head{}
+	if x.answer != nil {
+		head = &x.answer.head
+	}
+	return x.stream.wrong(int(x.status), head)
+}
