@@ -280,6 +280,16 @@ func TestGatesAndAManagerReplaced(t *testing.T) {
 		}
 		g.up()
 	}
+	eventually(t, "the gates hear all managers, which have started again with the first gates in their settings", patience, func() bool {
+		c, ok := g.status()
+		heard := 0
+		for _, n := range c.Nodes {
+			if _, has := g.managers[n.Node]; has && n.State == "alive" {
+				heard++
+			}
+		}
+		return ok && heard == len(g.managers)
+	})
 	if p := run(t, command.ExitGood, "members", "list", "--gate", list(g.gates)); !strings.Contains(p.out.String(), "changed 3 times") {
 		t.Errorf("members list:\n%s", p.out.String())
 	}

@@ -38,23 +38,23 @@ func (m *gateSide) onDrainOrder(env node.Env, d *message.Drain) {
 // restart.
 const keyDraining = "draining"
 
-// writeOrder stores an operator's order, or its end.
+// writeOrder stores an operator's order, or its end, and the gates that this manager follows.
 func (m *gateSide) writeOrder(env node.Env) {
 	r := node.Record{Key: keyDraining}
 	if m.operator.drains {
 		r.Value = []byte{1}
 	}
 	m.writeID++
-	env.Store().Put([]node.Record{r}, m.writeID)
+	env.Store().Put(append([]node.Record{r}, recordGates(m.config.Gates, m.set, m.names)...), m.writeID)
 }
 
-// onOrderStored tries again soon if the disk refused the order.
+// onOrderStored tries again soon if the disk refused the order, or the gates.
 func (m *gateSide) onOrderStored(env node.Env, in *node.Input) {
 	if in.WriteID == m.writeID {
 		m.operator.unwritten = in.Err != nil
 	}
 	if in.Err != nil {
-		env.Emit(event.StoreFailed{What: "whether it is drained", Err: in.Err.Error()})
+		env.Emit(event.StoreFailed{What: "whether it is drained, and the gates that it follows", Err: in.Err.Error()})
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"hyperscale/core/alert"
@@ -112,6 +114,44 @@ func (m *gateSide) follow(env node.Env, l *uplink.Link, ack *message.HeartbeatAc
 		to = append(to, node.Addr(a))
 	}
 	m.gates.Retarget(env, to)
+	m.writeOrder(env)
+}
+
+// keyGates has the gates of a later set than the configured one, so that a manager that starts again finds them: it
+// starts again when its own set changes, and all configured gates may be gone by then.
+const keyGates = "gates"
+
+// recordGates is the record of the gates that a manager follows: the set's version, the configured gates, and the set. There
+// is none while it follows no later set.
+func recordGates(configured []node.Addr, set uint64, names []string) []node.Record {
+	if set == 0 || len(configured) == 0 {
+		return nil
+	}
+	text := strconv.FormatUint(set, 10) + "\n" + joined(configured) + "\n" + strings.Join(names, ",")
+	return []node.Record{{Key: keyGates, Value: []byte(text)}}
+}
+
+// recallGates returns the gates that the disk has. An operator who has configured other gates since knows better.
+func recallGates(env node.Env, configured []node.Addr) (set uint64, names []string) {
+	for _, r := range env.Store().Load(keyGates) {
+		lines := strings.Split(string(r.Value), "\n")
+		if r.Key != keyGates || len(lines) != 3 || lines[1] != joined(configured) {
+			continue
+		}
+		if set, err := strconv.ParseUint(lines[0], 10, 64); err == nil {
+			return set, strings.Split(lines[2], ",")
+		}
+	}
+	return 0, nil
+}
+
+func joined(all []node.Addr) string {
+	var texts []string
+	for _, a := range all {
+		texts = append(texts, string(a))
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, ",")
 }
 
 // resumed continues subjobs that a gate named again, or for the first time. It renews their

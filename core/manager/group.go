@@ -37,7 +37,16 @@ func (m *Machine) onStart(env node.Env) {
 		Group: linksGates, Role: node.RoleGate, Datacenter: m.config.Datacenter, Remedy: "--gates or --seed",
 		Silence: m.config.Silence, ReconnectMin: m.config.ReconnectMin, ReconnectMax: m.config.ReconnectMax,
 	}
-	m.gates = uplink.New(up, slices.Concat(m.config.Gates, m.config.Seeds))
+	gates := slices.Clone(m.config.Gates)
+	if set, names := recallGates(env, gates); set > 0 {
+		m.set, m.names = set, names
+		for _, a := range names {
+			if !slices.Contains(gates, node.Addr(a)) {
+				gates = append(gates, node.Addr(a))
+			}
+		}
+	}
+	m.gates = uplink.New(up, slices.Concat(gates, m.config.Seeds))
 	found := discovery.Default()
 	found.Group, found.Names = linksGates, m.config.Discover
 	m.found = discovery.New(found)

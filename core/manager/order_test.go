@@ -25,14 +25,17 @@ type desk struct {
 }
 
 func newDesk(t rapid.TB, change func(*Config), workers ...node.ID) *desk {
-	c := small()
-	if change != nil {
-		change(&c)
+	configured := func() Config {
+		c := small()
+		if change != nil {
+			change(&c)
+		}
+		return c
 	}
 	d := &desk{t: t, up: map[node.ID]node.StreamID{}, sent: map[node.StreamID][]node.Message{}}
 	d.Env = nodetest.New(nodetest.Config{
 		Self: node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
-		New:  func() node.Machine { d.m = New(c); return &answered{d.m} },
+		New:  func() node.Machine { d.m = New(configured()); return &answered{d.m} },
 	})
 	d.Discard = true
 	d.WatchSend = func(s node.StreamID, m node.Message) { d.sent[s] = append(d.sent[s], m) }

@@ -15,7 +15,7 @@ func (m *Machine) Sizes(tell node.Tell) {
 	tell("manager/parts", len(m.subjobs)+len(m.claims), m.heldMax())
 	m.roster.Sizes(tell, c.WorkersMax)
 	tell("manager/dispatches that wait for room", m.pace.Waiting(), pace.WaitsMax)
-	tell("manager/gates", len(m.sent), len(c.Gates)+len(c.Seeds)+discovery.CandidatesMax*len(c.Discover))
+	tell("manager/gates", len(m.sent), len(c.Gates)+len(m.names)+len(c.Seeds)+discovery.CandidatesMax*len(c.Discover))
 	tell("manager/ended", len(m.ended), 2*c.FinishedMax)
 	tell("manager/gone", len(m.gone), c.FinishedMax)
 	tell("manager/reads", m.ledger.Reading(), c.FinishedMax)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -230,7 +231,8 @@ func TestRefusedAtTheStart(t *testing.T) {
 
 // A manager connects to the gates of a later set once a majority of its own tells the very same one.
 func TestAManagerFollowsAMajority(t *testing.T) {
-	d := newDesk(t, func(c *Config) { c.Gates = []node.Addr{"g1:1", "g2:1", "g3:1"} })
+	gates := []node.Addr{"g1:1", "g2:1", "g3:1"}
+	d := newDesk(t, func(c *Config) { c.Gates = gates })
 	other := d.OpeningTo("g2:1")[0]
 	d.Opened(other, node.Peer{ID: "g2", Incarnation: 1, Role: node.RoleGate, Addr: "g2:1"})
 	links := func() (all []string) {
@@ -252,5 +254,20 @@ func TestAManagerFollowsAMajority(t *testing.T) {
 	tell(other, 1, "g1:1", "g2:1", "g4:1")
 	if got := links(); !slices.Equal(got, []string{"g1:1", "g2:1", "g4:1"}) || !slices.Equal(d.m.names, got) {
 		t.Fatalf("a majority's word connects it to %v, and it names %v", got, d.m.names)
+	}
+	d.Advance(time.Second)
+	for _, configured := range []struct{ gates, links, follows []string }{
+		{[]string{"g3:1", "g2:1", "g1:1"}, []string{"g1:1", "g2:1", "g3:1", "g4:1"}, []string{"g1:1", "g2:1", "g4:1"}},
+		{[]string{"g1:1", "g2:1", "g7:1"}, []string{"g1:1", "g2:1", "g7:1"}, []string{"g1:1", "g2:1", "g7:1"}}, // the operator knows better
+	} {
+		d.Crash()
+		gates = nil
+		for _, a := range configured.gates {
+			gates = append(gates, node.Addr(a))
+		}
+		d.Start()
+		if got := links(); !slices.Equal(got, configured.links) || !slices.Equal(d.m.names, configured.follows) {
+			t.Errorf("with %v it starts again with links to %v, and names %v", gates, got, d.m.names)
+		}
 	}
 }

@@ -84,7 +84,7 @@ func (w *work) ready() (bool, string) {
 		return false, why
 	}
 	if w.from.Valid() && len(w.peers) == 0 {
-		return false, fmt.Sprintf("no %s has taken this node in: see that one runs, and its address in --%ss or --seed", w.from, w.from)
+		return false, fmt.Sprintf("no %s has taken this node in: see that one runs, and that --%ss or --seed has the address of one that has a seat now: `hyperscale status --cluster` lists them", w.from, w.from)
 	}
 	return true, strings.Join(slices.Sorted(maps.Values(w.near)), "; ")
 }
