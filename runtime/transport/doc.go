@@ -27,12 +27,12 @@
 //	TRANSPORT-7 With Config.Keys it delivers only what opens, and says nothing in clear but the
 //	            openings and lengths.
 //	TRANSPORT-8 Sink is never called from inside a call of node.Network.
-//	TRANSPORT-9 One goroutine serves the streams of all clients: sources take turns, each for one
+//	TRANSPORT-9 One goroutine serves all streams that clients and workers open: sources take turns, each for one
 //	            stream and 2 KiB of it. After half a millisecond of work it pauses. Under TLS, too. Their
 //	            packets wake nothing else: Go's poller does not know their sockets.
 //	TRANSPORT-10 With Config.Certs it delivers nothing of a peer before its certificate is verified and
 //	            its Hello equals the claims. Peer.Grant comes from the certificate alone.
 //
-// Read transport.go, stream.go, keys.go, secure.go, handshake.go, greet.go, crowd.go, hall.go, descriptor.go, frame.go, datagram.go, header.go,
-// resolve.go, quiet.go.
+// Read transport.go, stream.go, keys.go, secure.go, handshake.go, greet.go, crowd.go, hall.go, descriptor.go,
+// frame.go, datagram.go, header.go, resolve.go, quiet.go.
 package transport

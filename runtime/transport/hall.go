@@ -25,8 +25,9 @@ const (
 	hallRest   = 250 * time.Microsecond
 )
 
-// hall serves the streams of all clients from one goroutine. A goroutine for each of a thousand
-// connections would make a thousand runnable at once, and those of nodes would wait behind them.
+// hall serves the streams of all clients and workers from one goroutine. A goroutine for each of a
+// thousand connections would make a thousand runnable at once, and those of other nodes would wait
+// behind them; its stack and buffers would take most of the memory of a manager of many workers.
 //
 // Sources take turns, and the streams of one source among themselves: one with a thousand streams
 // waits for its own, and another source for one of them. After hallWorked the hall pauses for

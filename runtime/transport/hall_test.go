@@ -126,3 +126,17 @@ func TestDescriptorsOfClientsAreReleased(t *testing.T) {
 		}
 	}
 }
+
+// TestTheHallServesClientsAndWorkers: a thousand workers of a manager have no goroutine each. Other
+// nodes do not wait for a turn.
+func TestTheHallServesClientsAndWorkers(t *testing.T) {
+	h := serve(t, "manager", func(c *Config) { c.Self.Role = node.RoleToy })
+	h.seats = seated
+	for i, role := range []node.Role{node.RoleClient, node.RoleWorker, node.RoleManager, node.RoleGate} {
+		join(t, h, fmt.Sprint("n", i), role)
+		h.ear.want(t, fmt.Sprintf("opened %d", i+1))
+		if got, want := h.stream(node.StreamID(i+1)).guest != nil, i < 2; got != want {
+			t.Errorf("the hall serves a %v: %v, want %v", role, got, want)
+		}
+	}
+}

@@ -114,13 +114,17 @@ func New(c Config, s *Sockets) *Transport {
 		config: c, sockets: s, hello: helloOf(&c), streams: map[node.StreamID]*stream{}, unknown: map[net.Conn]time.Time{},
 		quiet: quiet{logger: c.Logger, seen: map[string]time.Time{}},
 		crowd: crowd{sources: map[netip.Addr]int{}},
-		seats: func(r node.Role) bool { return r == node.RoleClient },
+		seats: seated,
 	}
 	t.room = make(chan struct{}, c.Limits.Strangers)
 	t.dialing, t.cancel = context.WithCancel(context.Background())
 	t.datagrams.init(c.Keys)
 	return t
 }
+
+// seated says that the hall serves streams that a role has opened: the roles of which one node has
+// thousands.
+func seated(r node.Role) bool { return r == node.RoleClient || r == node.RoleWorker }
 
 // Serve starts to accept, and to hear datagrams. Call it once.
 func (t *Transport) Serve(sink Sink) {
