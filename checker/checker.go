@@ -42,6 +42,7 @@ type Checker struct {
 	feeds      *feeds
 	barriers   *barriers
 	ends       *ends
+	efforts    *efforts
 	operations *operation.Judge
 	reached    map[string]int
 	*sizes
@@ -54,7 +55,7 @@ func New() *Checker {
 	return &Checker{
 		log: log, nodes: nodes, operations: operations, reached: map[string]int{},
 		registers: register.New(nodes, log), receivers: newReceivers(log, operations), executions: execution.New(nodes, log),
-		accounts: account.New(log), jobs: newJobs(log), elections: newElections(log), alerts: newAlerts(log), feeds: newFeeds(log), barriers: newBarriers(log), ends: newEnds(log), sizes: newSizes(log),
+		accounts: account.New(log), jobs: newJobs(log), elections: newElections(log), alerts: newAlerts(log), feeds: newFeeds(log), barriers: newBarriers(log), ends: newEnds(log), efforts: newEfforts(log), sizes: newSizes(log),
 	}
 }
 
@@ -72,6 +73,7 @@ func (c *Checker) Observe(r Record) {
 	switch e := r.Event.(type) {
 	case event.WorkflowAborted:
 		c.receivers.aborted[e.Job] = true
+		c.efforts.aborted(e.Job)
 	case event.BarrierReleased:
 		c.barriers.decide(r, e)
 	case event.WaitsReleased:
@@ -98,10 +100,13 @@ func (c *Checker) Observe(r Record) {
 		c.accounts.SegmentCounted(r, e, c.executions.WasStarted(execution.Shard{Datacenter: e.Datacenter, ID: e.Shard}, e.Fence))
 	case event.SubjobGivenUp:
 		c.accounts.SubjobGivenUp(r, e)
+		c.efforts.givenUp(r, e)
 	case event.SubjobCounted:
 		c.accounts.SubjobCounted(r, e)
+		c.efforts.counted(r, e)
 	case event.JobChanged:
 		c.jobs.changed(r, e, c.registers.Owns(r.Node, e.Job))
+		c.efforts.changed(r, e)
 	case event.WorkflowChanged:
 		c.accounts.WorkflowChanged(r, e)
 	case event.SubjobChanged:
@@ -215,8 +220,14 @@ func (c *Checker) Violate(invariant string, r Record, format string, args ...any
 // Acknowledged notes that a client has an acknowledgement of a job.
 func (c *Checker) Acknowledged(r Record, id message.JobID) { c.jobs.acknowledged(r, id) }
 
-// Delivered judges a job's result as a client received it (T8, L).
-func (c *Checker) Delivered(r Record, d Delivery) { c.jobs.delivered(r, d, c.accounts.Sum(d.Job)) }
+// Effort notes what a client submits under a job's key: how many datacenters may be missing (E).
+func (c *Checker) Effort(id message.JobID, e Effort) { c.efforts.asked(id, e) }
+
+// Delivered judges a job's result as a client received it (T8, L, E).
+func (c *Checker) Delivered(r Record, d Delivery) {
+	c.jobs.delivered(r, d, c.accounts.Sum(d.Job))
+	c.efforts.delivered(r, d)
+}
 
 // Told judges what a gate reports to a client of a job's subjobs (T8).
 func (c *Checker) Told(r Record, job message.JobID, subjobs []message.DatacenterResult) {

@@ -36,6 +36,8 @@
 //	F   a row of a unique feed is handed out once, over all attempts and datacenters
 //	A   a workflow is ended by its own condition, or by a client, when a majority of the
 //	    gates knows
+//	E   best effort leaves a datacenter out at its time or later, as enough others have
+//	    completed, and what was left out counts nowhere
 //	K   what a client has cancelled stops, and nothing else does (a world judges it)
 //	L   every change of state is legal, and the first terminal state wins
 //	R   a node reports an alert when it begins and when it ends, once each

@@ -145,6 +145,7 @@ type Delivery struct {
 	Job     message.JobID
 	State   message.JobState
 	Subjobs int // whose figures count: those that best effort left out do not
+	Missing int // those
 	Started uint64
 }
 

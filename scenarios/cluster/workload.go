@@ -97,6 +97,7 @@ func (s *Cluster) Submit(o *Order, m *message.JobSubmit, cancelAfter time.Durati
 	if !s.World.Alive(o.Client) {
 		return
 	}
+	s.Checker.Effort(message.JobOf(m.Key), checker.Effort{Least: int(m.BestEffort.Least), After: m.BestEffort.After})
 	s.World.Command(o.Client, m, func(answer node.Message) {
 		if r, refused := answer.(*message.Refused); refused && o.Refused != nil {
 			o.Refused(r)
@@ -217,7 +218,7 @@ func (s *Cluster) onResult(o *Order, r *message.Result) {
 	for i := range r.Datacenters {
 		s.onOffered(o, &r.Datacenters[i])
 	}
-	s.Checker.Delivered(at, checker.Delivery{Job: o.Job, State: r.State, Subjobs: len(r.Datacenters) - len(r.Missing), Started: started})
+	s.Checker.Delivered(at, checker.Delivery{Job: o.Job, State: r.State, Subjobs: len(r.Datacenters) - len(r.Missing), Missing: len(r.Missing), Started: started})
 }
 
 // onOffered judges that the iterations of a timed workflow which completed are those that its plan
