@@ -75,7 +75,8 @@ func fitPhases(s *message.Stats, most int) bool {
 		return false
 	}
 	for i := range s.Steps {
-		s.Steps[i].Phases, s.Steps[i].Measures = slices.Clone(s.Steps[i].Phases), cloneMeasures(s.Steps[i].Measures)
+		s.Steps[i].Phases = slices.Clone(s.Steps[i].Phases)
+		s.Steps[i].Measures = cloneMeasures(s.Steps[i].Measures)
 	}
 	for bits := 1; bits <= subBits; bits++ {
 		for i := range s.Steps {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"mime"
 
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/pool"
@@ -101,26 +100,11 @@ func (s *stream) begin() {
 	if s.state = streamForeign; status < 200 || status >= 300 {
 		return
 	}
-	if why := foreign(s.x.collector); why != nil {
+	if why := sse.Foreign(s.x.collector); why != nil {
 		s.err = why
 		return
 	}
 	s.state = streamReads
-}
-
-// foreign says why an answer is no stream of events; nil: it is one.
-func foreign(head *http1.Collector) error {
-	kind, _ := head.Header("Content-Type")
-	if name, _, err := mime.ParseMediaType(kind); err != nil || name != "text/event-stream" {
-		if kind == "" {
-			kind = "nothing"
-		}
-		return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("the answer is %s, not text/event-stream", kind)}
-	}
-	if coding, _ := head.Header("Content-Encoding"); coding != "" && coding != "identity" {
-		return &http1.Error{Kind: http1.KindEncoding, Detail: fmt.Sprintf("the stream is encoded with %s, which delays its events: the request did not offer it", coding)}
-	}
-	return nil
 }
 
 // Event implements sse.Listener.
@@ -171,7 +155,7 @@ func (s *stream) wrong(status int, head *http1.Head) (http1.Kind, string) {
 		for i := range head.Len() {
 			c.AddField(head.At(i))
 		}
-		if err := foreign(&c); err != nil {
+		if err := sse.Foreign(&c); err != nil {
 			return kindAndDetail(err)
 		}
 	}

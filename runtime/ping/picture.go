@@ -128,6 +128,16 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 		row(b, "answer", fmt.Sprintf("%d %s, %s, %s", a.Status, http.StatusText(a.Status), a.Protocol, keeps))
 		row(b, "", fmt.Sprintf("%s bytes sent, %s received, of them %s of body", units.Count(uint64(a.BytesOut)), units.Count(uint64(a.BytesIn)), units.Count(uint64(a.BodyBytes))))
 	}
+	if e := r.Event; e != nil {
+		kind := e.Type
+		if kind == "" {
+			kind = "message"
+		}
+		row(b, "event", fmt.Sprintf("%s, %s bytes, %s after the ping began", plain(kind), units.Count(uint64(e.Bytes)), units.Latency(uint64(e.NS))))
+		if first, _, _ := strings.Cut(e.Data, "\n"); first != "" {
+			row(b, "", plain(first))
+		}
+	}
 	if r.Kind != "" {
 		row(b, "FAILED", r.Kind+": "+plain(r.Error))
 	}

@@ -17,6 +17,7 @@ import (
 type Config struct {
 	Request    http1.Request
 	HTTP2      bool
+	Events     bool          // wait for an event of the answer, which is a stream of them
 	Timeout    time.Duration // of all together
 	Insecure   bool          // a refused certificate ends nothing
 	ServerName string        // instead of the URL's host
@@ -37,6 +38,7 @@ type Report struct {
 	Local   string    `json:"local"`         // and from where
 	TLS     *Secured  `json:"tls,omitempty"`
 	Answer  *Answer   `json:"answer,omitempty"` // nil: there was none
+	Event   *Event    `json:"event,omitempty"`  // the first one of a stream
 	Phases  []Phase   `json:"phases"`
 	TotalNS int64     `json:"total_ns"`
 	Kind    string    `json:"kind"`  // of the failure; empty: a whole answer came
@@ -70,6 +72,15 @@ type Answer struct {
 	KeepAlive bool        `json:"keep_alive"` // the server would take another request
 }
 
+// Event is the first event of a stream.
+type Event struct {
+	Type  string `json:"type"` // empty: message
+	ID    string `json:"id"`
+	Data  string `json:"data"`  // its first 4 KiB
+	Bytes int    `json:"bytes"` // of its data
+	NS    int64  `json:"ns"`    // since the ping began
+}
+
 // OK says that a whole answer came, with a status that a load test counts as good.
 func (r *Report) OK() bool { return r.Kind == "" && r.Answer != nil && r.Answer.Status < 400 }
 
@@ -83,6 +94,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	r := &Report{Protocol: "http", Method: call.Method, URL: cfg.Request.URL, StartedAt: time.Now(), Tries: []Try{}, Phases: []Phase{}}
 	if cfg.HTTP2 {
 		r.Protocol = "http2"
+	}
+	if cfg.Events {
+		r.Protocol = "sse"
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()

@@ -176,3 +176,45 @@ func TestPictureOfNames(t *testing.T) {
 		}
 	}
 }
+
+// An event is what a ping of a stream waits for, not the stream's end.
+func TestRunWaitsForAnEvent(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", map[string]string{"/html": "text/html"}[r.URL.Path])
+		if r.URL.Path != "/html" {
+			w.Header().Set("Content-Type", "text/event-stream")
+		}
+		if r.URL.Path == "/missing" {
+			w.WriteHeader(404)
+			return
+		}
+		_, _ = io.WriteString(w, ": hello\n\n")
+		if r.URL.Path == "/events" {
+			_, _ = io.WriteString(w, "event: tick\nid: 7\ndata: a\x1bb\ndata: c\n\n")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done() // the stream goes on
+		}
+	}))
+	defer s.Close()
+	for _, test := range []struct{ path, kind, shown string }{
+		{"/events", "", "tick, 5 bytes"},
+		{"/none", "expect", "the stream ended before its first event"},
+		{"/html", "protocol", "text/html"},
+		{"/missing", "", "404"},
+	} {
+		r, err := ping.Run(t.Context(), ping.Config{Request: http1.Request{Method: "GET", URL: s.URL + test.path}, Events: true, Timeout: 10 * time.Second, Resolver: resolver("")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := r.Print(&out, 100); err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind != test.kind || r.OK() != (r.Event != nil) || !strings.Contains(out.String(), test.shown) || strings.Contains(out.String(), "\x1b") {
+			t.Errorf("%s: kind %q, event %+v, shown:\n%s", test.path, r.Kind, r.Event, out.String())
+		}
+		if e := r.Event; e != nil && (e.Data != "a\x1bb\nc" || e.ID != "7" || e.NS <= 0 || e.NS > r.TotalNS) {
+			t.Errorf("%s: event %+v of %d", test.path, e, r.TotalNS)
+		}
+	}
+}

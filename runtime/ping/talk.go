@@ -4,11 +4,14 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
+	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/http2"
+	"hyperscale/runtime/protocol/sse"
 )
 
 // talk sends the request and reads the answer.
@@ -28,6 +31,12 @@ func (r *Report) talk(c net.Conn, cfg Config, call *http1.Call) error {
 	var kept http1.Collector
 	p.Reset(call.Method)
 	p.Collect(&kept)
+	var w *waiter
+	if cfg.Events {
+		w = &waiter{r: r, head: &kept, status: p.Status}
+		w.parser.Keep = true
+		kept.Tap, kept.HeadOnly = w, true
+	}
 	buffer := make([]byte, 64<<10)
 	for done := false; !done; {
 		n, err := c.Read(buffer)
@@ -38,6 +47,11 @@ func (r *Report) talk(c net.Conn, cfg Config, call *http1.Call) error {
 		var wrong error
 		if n > 0 {
 			_, done, wrong = p.Feed(buffer[:n])
+		}
+		if w != nil && r.Event != nil {
+			done, wrong = true, nil // the rest of the stream does not matter
+		} else if w != nil && w.err != nil {
+			wrong = w.err
 		}
 		if !done && wrong == nil && errors.Is(err, io.EOF) {
 			done, wrong = p.FinishEOF()
@@ -54,7 +68,49 @@ func (r *Report) talk(c net.Conn, cfg Config, call *http1.Call) error {
 	}
 	r.Answer.KeepAlive = p.Reusable() && !call.Close
 	r.keep(&kept)
+	if w != nil && r.Event == nil && r.Answer.Status < 400 {
+		if err := sse.Foreign(&kept); err != nil {
+			return err
+		}
+		return &http1.Error{Kind: http1.KindExpect, Detail: "the stream ended before its first event"}
+	}
 	return nil
+}
+
+// waiter waits for the first event of an answer.
+type waiter struct {
+	r      *Report
+	head   *http1.Collector
+	status func() int
+	parser sse.Parser
+	err    error
+}
+
+var (
+	_ http1.Tap    = (*waiter)(nil)
+	_ sse.Listener = (*waiter)(nil)
+)
+
+// Piece implements http1.Tap.
+func (w *waiter) Piece(b []byte) {
+	if w.err != nil || w.status() >= 400 {
+		return
+	}
+	if w.err = sse.Foreign(w.head); w.err == nil {
+		_, w.err = w.parser.Feed(b, w)
+	}
+}
+
+// Look implements http1.Tap.
+func (w *waiter) Look() (enough bool, err error) { return w.r.Event != nil, w.err }
+
+const dataShown = 4 << 10
+
+// Event implements sse.Listener.
+func (w *waiter) Event(e *sse.Event) bool {
+	data := strings.ToValidUTF8(string(e.Data[:min(len(e.Data), dataShown)]), "\uFFFD")
+	w.r.Event = &Event{Type: string(e.Type), ID: string(e.ID), Data: data, Bytes: len(e.Data), NS: int64(time.Since(w.r.StartedAt))}
+	return true
 }
 
 // keep copies the head.

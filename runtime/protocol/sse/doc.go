@@ -20,5 +20,5 @@
 //	p := sse.Parser{Keep: true}
 //	enough, err := p.Feed(piece, listener)
 //
-// Read parser.go.
+// Read head.go, parser.go.
 package sse

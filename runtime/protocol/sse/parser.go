@@ -91,30 +91,39 @@ func (p *Parser) Feed(b []byte, on Listener) (enough bool, err error) {
 	if !p.is(flagBegun) {
 		b = p.begin(b)
 	}
+	cr := bytes.IndexByte(b, '\r') // the first one; most streams have none
 	for len(b) > 0 && !p.is(flagEnough) {
 		if p.is(flagCR) {
 			p.drop(flagCR)
 			if b[0] == '\n' {
-				b = b[1:]
+				b, cr = b[1:], cr-1
 				continue
 			}
 		}
-		end := lineEnd(b)
-		rest := b[min(len(b), end+1):]
-		if end < 0 {
-			end, rest = len(b), nil
+		end := bytes.IndexByte(b, '\n')
+		if cr >= 0 && (end < 0 || cr < end) {
+			end = cr
 		}
-		if p.piece(b[:end]); p.size > EventLimit {
+		line := b
+		if end >= 0 {
+			line = b[:end]
+		}
+		if p.piece(line); p.size > EventLimit {
 			return false, errEventLarge
 		}
-		if end == len(b) {
+		if end < 0 {
 			break
 		}
 		if b[end] == '\r' {
 			p.set(flagCR)
 		}
 		p.line(on)
-		b = rest
+		b = b[end+1:]
+		if cr >= 0 {
+			if cr -= end + 1; cr < 0 {
+				cr = bytes.IndexByte(b, '\r')
+			}
+		}
 	}
 	return p.is(flagEnough), nil
 }
@@ -136,33 +145,12 @@ func (p *Parser) begin(b []byte) []byte {
 	return nil
 }
 
-// lineEnd returns where the first line ends; negative: not in these bytes.
-func lineEnd(b []byte) int {
-	end := bytes.IndexByte(b, '\n')
-	line := b
-	if end >= 0 {
-		line = b[:end]
-	}
-	if cr := bytes.IndexByte(line, '\r'); cr >= 0 {
-		return cr
-	}
-	return end
-}
-
 // piece takes a part of a line.
 func (p *Parser) piece(b []byte) {
 	if p.state == stateName {
-		colon := bytes.IndexByte(b, ':')
-		name := b
-		if colon >= 0 {
-			name = b[:colon]
-		}
-		p.named += uint8(copy(p.name[p.named:], name))
-		if colon < 0 {
+		if b = p.fieldName(b); p.state == stateName {
 			return
 		}
-		p.value()
-		b = b[colon+1:]
 	}
 	if p.is(flagBlank) && len(b) > 0 {
 		p.drop(flagBlank)
@@ -187,6 +175,23 @@ func (p *Parser) piece(b []byte) {
 		}
 		p.newID = append(p.newID, b...)
 	}
+}
+
+// fieldName takes a part of a field's name, and returns what follows it. A name that is longer than
+// those that count ends where it is known to be.
+func (p *Parser) fieldName(b []byte) []byte {
+	for i, c := range b {
+		if c == ':' {
+			p.value()
+			return b[i+1:]
+		}
+		p.name[p.named] = c
+		if p.named++; p.named == nameMost {
+			p.value()
+			return nil
+		}
+	}
+	return nil
 }
 
 // value begins the value of the field whose name is read.

@@ -99,7 +99,11 @@ func TestCutsChangeNothing(t *testing.T) {
 		if strings.Join(whole, "\n") != strings.Join(cut, "\n") {
 			t.Fatalf("%q cut at %v: got %q, want %q", stream, cuts, cut, whole)
 		}
-		if plain := dumb(string(stream)); most == 0 && strings.Join(plain, "\n") != strings.Join(whole, "\n") {
+		plain := dumb(string(stream))
+		if most > 0 {
+			plain = plain[:min(len(plain), most)]
+		}
+		if strings.Join(plain, "\n") != strings.Join(whole, "\n") {
 			t.Fatalf("%q: got %q, want %q", stream, whole, plain)
 		}
 		counted, _ := read(t, stream, cuts, false, most)
@@ -134,6 +138,14 @@ func dumb(stream string) (events []string) {
 		}
 	}
 	return events
+}
+
+// TestEnoughIsEnough: what was read with the last event is not heard.
+func TestEnoughIsEnough(t *testing.T) {
+	got, err := read(t, []byte("data: a\n\ndata: b\n\ndata: c\n\n"), nil, true, 2)
+	if err != nil || len(got) != 2 {
+		t.Errorf("got %q, %v, want the first two", got, err)
+	}
 }
 
 // TestALargeEventIsRefused whether the parser keeps it or not, and however it comes.

@@ -19,7 +19,7 @@ import (
 )
 
 // pingProtocols are the protocols of ping.
-func pingProtocols() []string { return []string{"http", "http2"} }
+func pingProtocols() []string { return []string{"http", "http2", "sse"} }
 
 type pingFlags struct {
 	method     string
@@ -43,11 +43,13 @@ func NewPingCommand() *cobra.Command {
 		Long: `Sends one request and shows every phase of it: the name's lookup, each address
 tried, the TLS handshake and its certificates, sending, waiting, receiving.
 
-PROTO is http (HTTP/1.1) or http2; http2 without TLS begins with prior knowledge.
+PROTO is http (HTTP/1.1), http2 or sse. http2 without TLS begins with prior knowledge;
+sse waits for the first server-sent event, over HTTP/1.1.
 Exit codes: 0 an answer with a status below 400, as a load test counts it; 1 any
 other outcome; 2 bad usage.`,
 		Example: `  hyperscale ping http https://example.org/
   hyperscale ping http2 https://example.org/ --address 192.0.2.1 --json
+  hyperscale ping sse https://example.org/events
   hyperscale ping http https://example.org/ --lookup --dns 1.1.1.1`,
 		Args: command.Exactly("PROTO", "URL"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1]) }),
@@ -74,7 +76,10 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 	if err != nil {
 		return err
 	}
-	cfg.HTTP2 = proto == "http2"
+	cfg.HTTP2, cfg.Events = proto == "http2", proto == "sse"
+	if cfg.Events && !slices.ContainsFunc(cfg.Request.Headers, func(h http1.Pair) bool { return strings.EqualFold(h.Name, "Accept") }) {
+		cfg.Request.Headers = append(cfg.Request.Headers, http1.Pair{Name: "Accept", Value: "text/event-stream"})
+	}
 	if f.lookup {
 		return f.runLookup(cmd, cfg, host)
 	}
