@@ -251,6 +251,11 @@ workflow(name = "w", vus = 3, duration = "300ms", steps = [step(f)])`,
 def f(vu):
     return vu.graphql.query(target + "/graphql", query = "{ a }", name = "ask")
 workflow(name = "w", vus = 3, duration = "300ms", steps = [step(f)])`,
+	"sse": `
+def f(vu):
+    vu.sse.read(target + "/none", name = "no stream")
+    return vu.sse.read(target + "/events", events = 2, name = "stream")
+workflow(name = "w", vus = 3, duration = "300ms", steps = [step(f), step("s", sse.read(target + "/events", until = body_contains("DONE")))])`,
 	"redirects": `
 def f(vu):
     vu.http.get(target + "/redirect", name = "stays")

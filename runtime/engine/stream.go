@@ -120,8 +120,8 @@ func (s *stream) Event(e *sse.Event) bool {
 	return s.count == s.of.Events || s.of.Until != nil && s.of.Until.Holds(e.Data)
 }
 
-// Look implements http1.Tap.
-func (s *stream) Look() (enough bool, err error) { return s.state == streamEnough, s.err }
+// Look implements http1.Tap. What cannot be read on is enough: the answer failed.
+func (s *stream) Look() bool { return s.state == streamEnough || s.err != nil }
 
 // over reports whether a stream that is read for a time has had it. One without a head has timed
 // out.
@@ -146,10 +146,10 @@ func (s *stream) wrong(status int, head *http1.Head) (http1.Kind, string) {
 	switch {
 	case status >= 400 || s.state == streamEnough:
 		return http1.KindNone, ""
-	case status != 200 && s.state != streamReads:
-		return http1.KindProtocol, fmt.Sprintf("status %d brings no events", status)
 	case s.err != nil:
 		return kindAndDetail(s.err)
+	case status != 200 && s.state != streamReads:
+		return http1.KindProtocol, fmt.Sprintf("status %d brings no events", status)
 	case s.state == streamWaits: // it ended without a byte
 		c := http1.Collector{}
 		for i := range head.Len() {

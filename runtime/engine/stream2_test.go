@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -225,4 +227,62 @@ sys.stdin.read()
 		b.Fatal(err)
 	}
 	return "http://127.0.0.1:" + strings.TrimSpace(line)
+}
+
+// Over HTTP/2 a stream breaks with a kind of its own, and the connection's other streams go on. What
+// has come before the break counts.
+func TestStreamsThatBreakOverHTTP2(t *testing.T) {
+	for name, tt := range map[string]struct {
+		serve func(w http.ResponseWriter, r *http.Request)
+		args  string
+		kind  string
+		event uint64 // of each stream
+	}{
+		"reset":        {func(w http.ResponseWriter, _ *http.Request) { say(w, "data: a\n\n"); panic(http.ErrAbortHandler) }, `events = 2`, "stream_reset", 1},
+		"reset behind": {func(w http.ResponseWriter, _ *http.Request) { say(w, "data: a\n\n"); panic(http.ErrAbortHandler) }, `events = 1`, "", 1},
+		"silent":       {func(w http.ResponseWriter, r *http.Request) { say(w, ": hello\n"); <-r.Context().Done() }, `events = 1, within = "200ms"`, "timeout", 0},
+		"comments":     {comments, `events = 1, within = "200ms"`, "timeout", 0},
+		"another type": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+			_, _ = io.WriteString(w, "data: a\n\n")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}, `events = 1`, "protocol", 0},
+		"too few":        {func(w http.ResponseWriter, _ *http.Request) { say(w, "data: a\n\ndata: b\n") }, `events = 2`, "expect", 1},
+		"an event alone": {func(w http.ResponseWriter, _ *http.Request) { say(w, "data: a\n\n") }, ``, "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := httptest.NewUnstartedServer(http.HandlerFunc(tt.serve))
+			s.EnableHTTP2 = true
+			s.Config.ErrorLog = log.New(io.Discard, "", 0)
+			s.StartTLS()
+			defer s.Close()
+			for _, step := range []string{`step("feed", sse.read("TARGET/", ARGS))`, `step("feed", lambda vu: vu.sse.read("TARGET/", ARGS))`} {
+				w := loadFile(t, s.URL, `workflow(name = "test", iterations = 8, vus = 4, connections = 1, duration = "60s", http = http.client(version = "2", tls = tls(verify = False)), steps = [`+strings.ReplaceAll(step, "ARGS", tt.args)+`])`)
+				r := run(t, context.Background(), Config{Workflow: w, VUs: 4, Duration: time.Minute, Timeout: time.Minute})
+				feed := r.Stats.Steps[0]
+				if bad := feed.Failed + feed.TimedOut; tt.kind == "" && feed.OK != 8 || tt.kind != "" && (bad != 8 || kinds(feed)[tt.kind] != 8) {
+					t.Errorf("ok %d, failed %d, timed out %d: %v, want %q", feed.OK, feed.Failed, feed.TimedOut, feed.Errors, tt.kind)
+				}
+				if got := measured(r.Stats.Steps[len(r.Stats.Steps)-1])[plan.MeasureEvents].Count; got != 8*tt.event {
+					t.Errorf("%d events, want %d", got, 8*tt.event)
+				}
+			}
+		})
+	}
+}
+
+func say(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	_, _ = io.WriteString(w, text)
+	w.(http.Flusher).Flush()
+}
+
+// comments sends them until the client leaves.
+func comments(w http.ResponseWriter, r *http.Request) {
+	for r.Context().Err() == nil {
+		say(w, ": nothing\n\n")
+		time.Sleep(time.Millisecond)
+	}
 }

@@ -102,7 +102,7 @@ func (w *waiter) Piece(b []byte) {
 }
 
 // Look implements http1.Tap.
-func (w *waiter) Look() (enough bool, err error) { return w.r.Event != nil, w.err }
+func (w *waiter) Look() bool { return w.r.Event != nil || w.err != nil }
 
 const dataShown = 4 << 10
 

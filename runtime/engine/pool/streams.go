@@ -258,11 +258,8 @@ func (y *streams) look(at int32) {
 		if n.Serial != t.serial || n.Step == None || n.Conn != at || n.Tap == nil {
 			continue // it has ended
 		}
-		switch enough, err := n.Tap.Look(); {
-		case enough:
+		if n.Tap.Look() {
 			y.Wire.Enough(t.index)
-		case err != nil:
-			y.Wire.Fail(t.index, err)
 		}
 	}
 	y.tapped = y.tapped[:0]
@@ -393,12 +390,6 @@ func (r *reading) Done(tag uint64) {
 	index, n := r.of(tag)
 	r.l.streams.tally(n, r.l.Sockets.Conns.At(r.at).multi)
 	n.Conn = None
-	if n.Tap != nil {
-		if enough, err := n.Tap.Look(); err != nil && !enough {
-			r.l.Wire.Fail(index, err)
-			return
-		}
-	}
 	r.l.Requests.Answered(index, r.l.Clock.Now)
 }
 
@@ -408,11 +399,9 @@ func (r *reading) Failed(tag uint64, err error) {
 	m := r.l.Sockets.Conns.At(r.at).multi
 	r.l.streams.tally(n, m)
 	n.Conn = None
-	if n.Tap != nil {
-		if enough, _ := n.Tap.Look(); enough { // before the connection broke
-			r.l.Requests.Answered(index, r.l.Clock.Now)
-			return
-		}
+	if n.Tap != nil && n.Tap.Look() { // before the connection broke
+		r.l.Requests.Answered(index, r.l.Clock.Now)
+		return
 	}
 	if kind := http1.KindOf(err); !m.Ready() && !n.Host.Secure && (kind == http1.KindClosed || kind == http1.KindReset) {
 		err = &http1.Error{Kind: kind, Detail: fmt.Sprintf("%s: does the server speak HTTP/2 without TLS?", detail(err))}

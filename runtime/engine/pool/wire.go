@@ -95,15 +95,9 @@ func (w *wire) feed(index int32, b []byte) bool {
 	default:
 		done, err = n.Parser.FinishEOF()
 	}
-	if n.Tap != nil && len(b) > 0 {
-		switch enough, wrong := n.Tap.Look(); {
-		case enough && !done:
-			w.Enough(index)
-			return true
-		case wrong != nil && !enough:
-			w.Fail(index, wrong)
-			return true
-		}
+	if n.Tap != nil && len(b) > 0 && !done && n.Tap.Look() {
+		w.Enough(index)
+		return true
 	}
 	switch {
 	case err != nil:

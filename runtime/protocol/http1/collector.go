@@ -29,8 +29,8 @@ type span struct{ name, value, end uint32 }
 type Tap interface {
 	Piece(b []byte) // of the body, valid only during the call
 	// Look is called after each read that brought pieces. Enough says that the rest of the answer
-	// does not matter, an error that it fails.
-	Look() (enough bool, err error)
+	// does not matter.
+	Look() (enough bool)
 }
 
 // Reset forgets the response and keeps the buffers, unless a rare large body grew them.
