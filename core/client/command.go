@@ -48,6 +48,7 @@ type wish struct {
 type command struct {
 	wish
 	repeats
+	seating
 	id   node.CommandID
 	kind kind
 	job  message.JobID // for commands about one; a submission's job follows from its key
@@ -60,9 +61,6 @@ type command struct {
 	said      []saying         // why each gate did not serve it
 	refusal   *message.Refused // the last rejection
 
-	seated     *message.SeatReplaced // the last answer to a change of seats, until a majority is known to have it
-	confirming node.Instant          // the deadline from the first sign on that such a change happened
-
 	call     uint64 // of the events; zero until the first send
 	exposed  bool   // a try was sent and got no answer: it may have taken effect
 	began    node.Instant
@@ -71,6 +69,12 @@ type command struct {
 	answered bool   // the newest try of a watch has an answer
 	ends     uint32 // of workflows, that a watch has told
 	shown    shown
+}
+
+// seating is what is known of a change of seats.
+type seating struct {
+	seated     *message.SeatReplaced // the last answer, until a majority is known to have the set
+	confirming node.Instant          // the deadline from the first sign on that the change happened
 }
 
 // confirmMax is how long a client asks whether a majority has a set: members tell it within a second or two.
