@@ -5,7 +5,10 @@ import (
 	"time"
 
 	"hyperscale/core/alert"
+	"hyperscale/core/client"
 	"hyperscale/core/gate"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
 	"hyperscale/core/worker"
 	"hyperscale/scenarios/cluster"
 	"hyperscale/scenarios/stage"
@@ -14,13 +17,15 @@ import (
 
 // alertLoadWorlds are about the alerts of which several conditions must come together, or last.
 //
-// Three alerts have stories alone. T10 forbids critical-shed in every world. No node that keeps the
-// protocols fills the lane of high-lane, or the stream of destination-saturated, for a minute:
-// it asks what waits there, and sends dispatches, files and figures later.
+// Two alerts have stories alone. T10 forbids critical-shed in every world. No node that keeps the
+// protocols fills the stream of destination-saturated for a minute: it asks what waits there, and
+// sends dispatches, files and figures later. Only clients fill the lane of high-lane.
 func alertLoadWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "alerts-emergency", Virtual: 5 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsEmergency),
 			Doc: "Most of what a gate may queue waits there, and twice all gates are cut off from each other for a while. Either alone is no emergency, both at once are: such a gate raises that alert once each time, and clears it once."},
+		{Name: "alerts-of-a-lane", Virtual: 5 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsOfALane),
+			Doc: "Operators send more orders to a gate than it handles, twice. Its lane of dispatches and files is full all the time. It says so once for each flood, a minute after its begin, and once that there is room again. Every order has an answer."},
 		{Name: "alerts-of-workers", Virtual: 5 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsOfWorkers),
 			Doc: "The disk of the manager is full, twice, so that its workers keep their results. They are overloaded then: the manager says so once each time, and once that they are not any more. Every job completes."},
 	}
@@ -63,4 +68,41 @@ func buildAlertsOfWorkers(s *cluster.Cluster) {
 		s.Fault(sim.Fault{At: full, For: 50 * time.Second, Kind: sim.FaultDiskFull, Nodes: stage.Names(s.Managers)})
 		w.lasts(alert.WorkersOverloaded, full+time.Second, full+50*time.Second, 15*time.Second)
 	}
+}
+
+// buildAlertsOfALane floods a gate that takes 50 ms for an order, and has room for half a second of them.
+func buildAlertsOfALane(s *cluster.Cluster) {
+	const cost, room = 50 * time.Millisecond, 10
+	costs := stage.Costs()
+	costs.ByKind[message.KindDrainRequest] = cost
+	t := cluster.SmallTopology()
+	t.Clients, t.Open = 4, true
+	t.Costs = map[node.Role]sim.Costs{node.RoleGate: costs}
+	t.Boxes = map[node.Role]func(*node.MailboxConfig){node.RoleGate: func(c *node.MailboxConfig) { c.Lanes[node.High] = room }}
+	t.Ask = func(c *client.Config) { c.AskTimeout, c.ReachTimeout = 5*time.Second, 5*time.Second }
+	s.Build(t)
+	s.Complete = true
+	w := watchAlerts(s)
+	sent, answers := 0, 0
+	flood := func(from, length time.Duration) {
+		for at := from; at < from+length; at += cost / 2 {
+			id := s.Clients[sent%len(s.Clients)]
+			sent++
+			s.World.At(at, func() {
+				s.World.Command(id, &message.DrainRequest{Request: message.RequestID{Counter: 1}, Node: "none", Undo: true}, func(node.Message) { answers++ })
+			})
+		}
+	}
+	for _, from := range []time.Duration{12 * time.Second, 150 * time.Second} {
+		from += s.Rand.Duration(0, 2*time.Second).Truncate(stage.Tick)
+		length := s.Rand.Duration(66*time.Second, 70*time.Second).Truncate(stage.Tick)
+		flood(from, length)
+		w.span(alert.HighLane, from, from+length, from+length+6*time.Second, 5*time.Second)
+	}
+	submitMany(s, "beside", 20, 10*time.Second, 4*time.Minute, s.Clients)
+	s.Verdicts = append(s.Verdicts, func() {
+		if answers < sent {
+			s.Checker.Violate("P", s.Record(s.Gates[0]), "%d orders have %d answers", sent, answers)
+		}
+	})
 }
