@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"hyperscale/checker"
 	"hyperscale/core/alert"
 	"hyperscale/core/client"
 	"hyperscale/core/gate"
@@ -17,15 +18,18 @@ import (
 
 // alertLoadWorlds are about the alerts of which several conditions must come together, or last.
 //
-// Two alerts have stories alone. T10 forbids critical-shed in every world. No node that keeps the
-// protocols fills the stream of destination-saturated for a minute: it asks what waits there, and
-// sends dispatches, files and figures later. Only clients fill the lane of high-lane.
+// One alert has stories alone. No node that keeps the protocols fills the stream of
+// destination-saturated for a minute: it asks what waits there, and sends dispatches, files and
+// figures later. Only clients fill the lane of high-lane, and only a mailbox that no configuration
+// allows loses what critical-shed reports.
 func alertLoadWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "alerts-emergency", Virtual: 5 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsEmergency),
 			Doc: "Most of what a gate may queue waits there, and twice all gates are cut off from each other for a while. Either alone is no emergency, both at once are: such a gate raises that alert once each time, and clears it once."},
 		{Name: "alerts-of-a-lane", Virtual: 5 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsOfALane),
 			Doc: "Operators send more orders to a gate than it handles, twice. Its lane of dispatches and files is full all the time. It says so once for each flood, a minute after its begin, and once that there is room again. Every order has an answer."},
+		{Name: "alerts-of-losses", Virtual: 24 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsOfLosses),
+			Doc: "A worker whose mailbox has room for a few critical messages is stopped for seconds, twice, while the membership asks it. It says at once that some have found no room, once each time, and ten minutes later that none was lost since."},
 		{Name: "alerts-of-workers", Virtual: 5 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsOfWorkers),
 			Doc: "The disk of the manager is full, twice, so that its workers keep their results. They are overloaded then: the manager says so once each time, and once that they are not any more. Every job completes."},
 	}
@@ -105,4 +109,20 @@ func buildAlertsOfALane(s *cluster.Cluster) {
 			s.Checker.Violate("P", s.Record(s.Gates[0]), "%d orders have %d answers", sent, answers)
 		}
 	})
+}
+
+// buildAlertsOfLosses stops a worker whose mailbox is too small for what its peers send meanwhile.
+func buildAlertsOfLosses(s *cluster.Cluster) {
+	const room = 4
+	t := cluster.SmallTopology()
+	t.Workers = 12
+	t.Boxes = map[node.Role]func(*node.MailboxConfig){node.RoleWorker: func(c *node.MailboxConfig) { c.Lanes[node.Critical] = room }}
+	s.Build(t)
+	s.Checker.Excuse(func(v checker.Violation) bool { return v.Invariant == "T10" }) // its mailbox is smaller than any configuration allows
+	w := watchAlerts(s)
+	for _, from := range []time.Duration{20 * time.Second, 12 * time.Minute} {
+		from += s.Rand.Duration(0, 5*time.Second).Truncate(stage.Tick)
+		s.Fault(sim.Fault{At: from, For: 10 * time.Second, Kind: sim.FaultPause, Nodes: stage.Names(s.Workers[:1])})
+		w.lasts(alert.CriticalShed, from, from+10*time.Second, 15*time.Second)
+	}
 }
