@@ -530,6 +530,16 @@ func TestIdleConnectionsShareMemory(t *testing.T) {
 	if buffers, inflaters := pool.Idle(); buffers > 12 || inflaters != 1 {
 		t.Errorf("%d buffers and %d inflaters served one connection after the other", buffers, inflaters)
 	}
+	for _, c := range conns {
+		before, _ := pool.Idle()
+		if err := c.Send(codec.MessageText, []byte("hello"), nil); err != nil {
+			t.Fatal(err)
+		}
+		c.Sent(len(c.Output()))
+		if after, _ := pool.Idle(); after != before {
+			t.Fatalf("%d buffers are idle, %d were before a message that is gone", after, before)
+		}
+	}
 	if err := conns[0].Feed(frame[:20], &hearer{}); err != nil {
 		t.Fatal(err)
 	}
