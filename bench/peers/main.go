@@ -44,6 +44,7 @@ var experiments = []experiment{
 	{"plaintext", "HTTP/1.1, a small answer, 64 and 500 connections (bar 1)", (*bench).plaintext, (*bench).takesPlaintext, []string{"k6", "vegeta", "bombardier", "hey"}},
 	{"function", "a function step with one request and one check (bar 2)", (*bench).function, (*bench).takesFunction, []string{"k6"}},
 	{"http2", "8 connections of 16 streams, 64 of 1 (bar 3)", (*bench).http2, (*bench).takesHTTP2, []string{"vegeta", "h2load"}},
+	{"websocket", "an exchange of messages, 64 connections (bar 0.7 of a loop over gobwas/ws)", (*bench).websocket, (*bench).takesWebsocket, nil},
 	{"memory", "10,000 and 50,000 virtual users (bar 4)", (*bench).memory, (*bench).takesMemory, []string{"k6"}},
 	{"truth", "latencies of a server that stands still (bar 5)", (*bench).truth, (*bench).takesTruth, []string{"k6", "vegeta", "bombardier", "hey"}},
 	{"lateness", "starts at 5,000 a second beside a bare timer (bar 5)", (*bench).lateness, (*bench).takesLateness, nil},
@@ -58,6 +59,8 @@ func main() {
 		err = wrap(os.Stdin, os.Stdout)
 	case len(os.Args) == 3 && os.Args[1] == "serve":
 		err = serve(os.Args[2])
+	case len(os.Args) == 3 && os.Args[1] == "loop":
+		err = loop(os.Args[2], os.Stdout)
 	case len(os.Args) == 3 && os.Args[1] == "timer":
 		err = timer(os.Args[2], os.Stdout)
 	default:

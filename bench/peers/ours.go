@@ -84,6 +84,7 @@ type flow struct {
 	URL      string
 	VUs      int
 	Duration time.Duration
+	Step     string // instead of a request of URL
 	Function bool   // a function step and one check, instead of a request
 	More     string // further arguments of workflow(), each with a comma behind it
 }
@@ -91,6 +92,9 @@ type flow struct {
 func (f flow) text() string {
 	steps := fmt.Sprintf("step(\"get\", http.get(%q))", f.URL)
 	head := ""
+	if f.Step != "" {
+		steps = f.Step
+	}
 	if f.Function {
 		head = fmt.Sprintf("def get_%[1]s(vu):\n    return vu.http.get(%[2]q)\n\ndef is_ok_%[1]s(vu, get):\n    return get.status == 200\n\n", f.Name, f.URL)
 		steps = fmt.Sprintf("step(\"get\", get_%[1]s), check(is_ok_%[1]s, after = [\"get\"])", f.Name)

@@ -18,7 +18,7 @@ import (
 
 // serverConfig says what a server is.
 type serverConfig struct {
-	Kind     string // http1, http2
+	Kind     string // http1, http2, websocket
 	Listen   string
 	StallAt  time.Duration // after the first request
 	StallFor time.Duration
@@ -77,6 +77,11 @@ func serve(text string) error {
 		var b *batching
 		if b, err = newBatching(c, n); err == nil {
 			loop, address = b.serve, b.listener.Addr().String()
+		}
+	case "websocket":
+		var e *echoing
+		if e, err = newEchoing(c, n); err == nil {
+			loop, address = e.serve, e.listener.Addr().String()
 		}
 	default:
 		err = fmt.Errorf("no server is called %q", c.Kind)
