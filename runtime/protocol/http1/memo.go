@@ -47,6 +47,6 @@ func (p *Parser) remember(b []byte, head int) {
 	}
 	m := p.common.memos.of(b)
 	m.head = append(m.head[:0], b[:head]...)
-	m.asked, m.left, m.status = p.flags&flagHead, p.chunks.left, p.status
+	m.asked, m.left, m.status = p.flags&(flagHead|flagUpgrade), p.chunks.left, p.status
 	m.keepMax, m.flags, m.state = p.keepMax, p.flags, p.state
 }

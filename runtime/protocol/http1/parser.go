@@ -41,6 +41,7 @@ const (
 	flagField                    // the head has a field
 	flagSurplus                  // bytes came after the response
 	flagSilent                   // the stream ended without a byte
+	flagUpgrade                  // the request asked for another protocol
 )
 
 var (
@@ -71,6 +72,10 @@ func (p *Parser) Collect(c *Collector) {
 	p.collector = c
 }
 
+// Upgrade says that the request asks for another protocol; call it after Reset. The head of 101
+// is then a whole response, and the bytes behind it are that protocol's.
+func (p *Parser) Upgrade() { p.flags |= flagUpgrade }
+
 // Collector is what keeps the response, nil if nothing does.
 func (p *Parser) Collector() *Collector { return p.collector }
 
@@ -93,7 +98,7 @@ func (p *Parser) Done() bool { return p.state == stateDone }
 
 // Reusable reports whether the connection may carry another request.
 func (p *Parser) Reusable() bool {
-	if p.state != stateDone || p.flags&(flagClose|flagSurplus) != 0 || p.keepMax == 0 {
+	if p.state != stateDone || p.flags&(flagClose|flagSurplus) != 0 || p.keepMax == 0 || p.status == 101 {
 		return false
 	}
 	if p.flags&(flagLength|flagChunked) == flagLength|flagChunked {
@@ -249,8 +254,10 @@ func (p *Parser) headEnd() error {
 	length := p.chunks.left
 	p.chunks.lines.clear()
 	switch {
-	case p.status == 101:
+	case p.status == 101 && p.flags&flagUpgrade == 0:
 		return errUpgrade
+	case p.status == 101:
+		p.state = stateDone
 	case p.status < 200:
 		return p.skipInterim()
 	case p.flags&flagHead != 0 || p.status == 204 || p.status == 304:
@@ -282,7 +289,7 @@ func (p *Parser) skipInterim() error {
 		p.collector.ResetHead()
 	}
 	p.status, p.chunks.left = 0, 0
-	p.flags &= flagHead
+	p.flags &= flagHead | flagUpgrade
 	p.keepMax = keepUnsaid
 	p.state = stateStatus
 	return nil

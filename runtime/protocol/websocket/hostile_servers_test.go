@@ -66,24 +66,22 @@ func (v *visitor) dial(until time.Time) error {
 	var p http1.Parser
 	var kept http1.Collector
 	p.Reset("GET")
+	p.Upgrade()
 	p.Collect(&kept)
 	buffer := make([]byte, 16<<10)
 	for {
 		n, readErr := v.conn.Read(buffer)
 		used, done, err := p.Feed(buffer[:n])
 		switch {
-		case p.Status() == 101 && err != nil && strings.Contains(err.Error(), "101 switches"): // a plain request knows no 101
-			d, err := v.upgrade.Begin(101, &kept, v.random.Uint32)
+		case err != nil:
+			return err
+		case done:
+			d, err := v.upgrade.Begin(p.Status(), &kept, v.random.Uint32)
 			if err != nil {
 				return err
 			}
 			v.state = d.(*websocket.Conn)
 			return v.state.Feed(buffer[used:n], &v.on)
-		case err != nil:
-			return err
-		case done:
-			_, err := v.upgrade.Begin(p.Status(), &kept, nil)
-			return err
 		case errors.Is(readErr, io.EOF):
 			_, err := p.FinishEOF()
 			return err
