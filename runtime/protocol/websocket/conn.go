@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/flate"
@@ -19,6 +20,7 @@ type Conn struct {
 	agreed   extension
 	out      outbox
 	pong     pong
+	asked    pings
 	said     goodbye // ours
 	heard    goodbye // the server's
 	wrong    *fault
@@ -42,6 +44,35 @@ type pong struct {
 	payload [controlMost]byte
 	n       int
 	owed    bool
+}
+
+// pings are the payloads of ours that wait for their answers, the oldest first. A server that
+// answers none of the last few is not there.
+type pings struct {
+	payloads [4]uint64
+	n        int
+}
+
+// pingLen is how long the payload of a ping of ours is, in bytes.
+const pingLen = 8
+
+func (p *pings) add(payload uint64) {
+	if p.n == len(p.payloads) {
+		copy(p.payloads[:], p.payloads[1:])
+		p.n--
+	}
+	p.payloads[p.n] = payload
+	p.n++
+}
+
+// answered reports whether a pong answers one of them. Older ones need no answer any more (RFC
+// 6455, 5.5.3).
+func (p *pings) answered(payload uint64) bool {
+	i := slices.Index(p.payloads[:p.n], payload)
+	if i >= 0 {
+		p.n = copy(p.payloads[:], p.payloads[i+1:p.n])
+	}
+	return i >= 0
 }
 
 // pongsMost is how many bytes may wait before answers to pings wait for them to be written, the
@@ -125,10 +156,10 @@ func (c *Conn) mayTalk() bool {
 // Ping asks whether the server is there.
 func (c *Conn) Ping(payload uint64) {
 	if c.mayTalk() {
-		var b [8]byte
+		var b [pingLen]byte
 		binary.BigEndian.PutUint64(b[:], payload)
 		c.out.frame(bitFin|opPing, b[:], c.mask(), false)
-		c.in.pings++
+		c.asked.add(payload)
 	}
 }
 

@@ -315,6 +315,25 @@ func TestPingsOverTime(t *testing.T) {
 	}
 }
 
+// An answer answers the pings before it, too; one that is too late is dropped.
+func TestAnswersToPings(t *testing.T) {
+	c, on := begin(t, websocket.Config{}, ""), &hearer{}
+	pong := func(n byte) {
+		if err := c.Feed(serverFrame(nil, 0x8a, []byte{0, 0, 0, 0, 0, 0, 0, n}), on); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range uint64(6) {
+		c.Ping(n)
+	}
+	for _, n := range []byte{1, 3, 2, 3, 5, 4} {
+		pong(n)
+	}
+	if got := fmt.Sprint(on.pongs); got != "[3 5]" {
+		t.Errorf("got the answers %s, want those to 3 and 5: four pings wait", got)
+	}
+}
+
 // A length reserves no memory (DIALOGUE-4), and a bomb stops at the limit.
 func TestMemoryIsBounded(t *testing.T) {
 	huge := begin(t, websocket.Config{MessageMax: 1 << 62}, "")
@@ -622,6 +641,9 @@ func exchanges(play func(name string, x func(testing.TB) *exchange, prepared boo
 	}
 }
 
+// poolsDrop says that the library that compresses allocates at random.
+var poolsDrop bool
+
 // WEBSOCKET-4.
 func TestExchangesAllocateNothing(t *testing.T) {
 	exchanges(func(name string, make func(testing.TB) *exchange, prepared bool) {
@@ -631,7 +653,7 @@ func TestExchangesAllocateNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if n > 0 {
+		if n > 0 && !(poolsDrop && !prepared) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 		if x.sent != uint64(x.on.n) {

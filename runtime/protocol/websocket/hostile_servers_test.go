@@ -31,6 +31,7 @@ type visitor struct {
 	upgrade  *websocket.Upgrade
 	state    *websocket.Conn
 	on       hearer
+	size     int // of its message
 	sent     uint64
 }
 
@@ -111,7 +112,7 @@ func (v *visitor) exchange() (said, error) {
 
 // await says, too, whether the connection ended with the message.
 func (v *visitor) await(until time.Time) (m said, spent bool, err error) {
-	_ = v.state.Send(codec.MessageText, []byte(strings.Repeat("x", max(v.entry.Ask.Size, 4))), &v.sent) // Leaves tells why not
+	_ = v.state.Send(codec.MessageText, []byte(strings.Repeat("x", v.size)), &v.sent) // Leaves tells why not
 	for {
 		if v.on.code != 0 && len(v.on.messages) == 0 {
 			return said{}, true, websocket.Left(v.on.code, v.on.reason)
@@ -183,7 +184,7 @@ func meet(e *hostile.Entry, deadline time.Duration) error {
 	if err != nil {
 		return err
 	}
-	v := &visitor{server: s, entry: e, deadline: deadline, random: rand.New(rand.NewPCG(1, 2)), upgrade: p.Upgrade()}
+	v := &visitor{server: s, entry: e, deadline: deadline, random: rand.New(rand.NewPCG(1, 2)), upgrade: p.Upgrade(), size: max(e.Ask.Size, 4)}
 	defer v.hangUp()
 	got, err := v.exchange()
 	if kind := http1.KindOf(err); kind != e.Want.Kind || got.text != e.Want.Message || (got.kind == codec.MessageBinary) != e.Want.Binary {
@@ -193,7 +194,7 @@ func meet(e *hostile.Entry, deadline time.Duration) error {
 		return nil
 	}
 	v.idle()
-	v.deadline = 5 * time.Second // a good server needs none
+	v.deadline, v.size = 5*time.Second, 4 // a good server needs no deadline
 	if got, err := v.exchange(); err != nil || got.text != hostile.Next {
 		return fmt.Errorf("the next exchange: got %.40q, %v", got.text, err)
 	}

@@ -26,7 +26,6 @@ type intake struct {
 	control  [controlMost]byte
 	controlN uint8
 	idle     int // frames in a row that carried nothing
-	pings    int // of ours that wait for their answers
 }
 
 // stage is what the next bytes are.
@@ -289,8 +288,7 @@ func (c *Conn) onControl(opcode byte, payload []byte, on codec.Listener) *fault 
 		c.pong.n, c.pong.owed = copy(c.pong.payload[:], payload), true
 		c.answerPing()
 	case opPong:
-		if c.in.pings > 0 && len(payload) == 8 {
-			c.in.pings--
+		if len(payload) == pingLen && c.asked.answered(binary.BigEndian.Uint64(payload)) {
 			on.Pong(binary.BigEndian.Uint64(payload))
 		}
 	case opClose:

@@ -114,6 +114,10 @@ const deflateTail = "\x00\x00\xff\xff" + "\x01\x00\x00\xff\xff"
 // windowMost is how far DEFLATE refers back, in bytes.
 const windowMost = 32 << 10
 
+// finalsMost is how many blocks of a message may end the stream. Each costs a copy of the context,
+// so that two bytes a block would stop the loop for minutes.
+const finalsMost = 256
+
 // inflater undoes the compression of one message at a time.
 type inflater struct {
 	source bytes.Reader
@@ -132,12 +136,11 @@ func (p *Pool) inflate(dst, compressed []byte, most int64) ([]byte, error) {
 	defer p.freeInflater(i)
 	start := len(dst)
 	i.source.Reset(compressed)
-	for {
+	for range finalsMost {
 		// A block may end the stream and yet be followed by more of the message (RFC 7692, 7.2.3.4).
 		if i.flate.(flate.Resetter).Reset(&i.source, dst[max(0, len(dst)-windowMost):]) != nil {
 			return dst, errBad
 		}
-		before := i.source.Len()
 		for {
 			if len(dst) == cap(dst) {
 				dst = p.reserve(dst, 512)
@@ -154,13 +157,11 @@ func (p *Pool) inflate(dst, compressed []byte, most int64) ([]byte, error) {
 				return dst, errBad
 			}
 		}
-		switch left := i.source.Len(); {
-		case left == 0:
+		if i.source.Len() == 0 {
 			return dst, nil
-		case left == before:
-			return dst, errBad
 		}
 	}
+	return dst, errBad
 }
 
 // Idle returns how many buffers and inflaters no connection holds.
