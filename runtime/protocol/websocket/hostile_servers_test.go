@@ -225,7 +225,7 @@ func TestCatalogueOfServers(t *testing.T) {
 	authority.Roots()
 	all := hostile.All()
 	faults := make([]error, len(all))
-	slots := make(chan struct{}, 16)
+	slots := make(chan struct{}, 32)
 	var running sync.WaitGroup
 	for i := range all {
 		running.Go(func() {
