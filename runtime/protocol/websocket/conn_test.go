@@ -101,7 +101,7 @@ func (s *server) append(t *rapid.T, b []byte, m said, pings *[]string) []byte {
 	}
 }
 
-// WEBSOCKET-1 and the round trip: random messages in random fragments and cuts arrive as they
+// WEBSOCKET-1, DIALOGUE-1, DIALOGUE-2 and the round trip: random messages in random fragments and cuts arrive as they
 // were, and every ping is answered with its payload.
 func TestMessagesArrive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -334,7 +334,7 @@ func TestAnswersToPings(t *testing.T) {
 	}
 }
 
-// A length reserves no memory (DIALOGUE-4), and a bomb stops at the limit.
+// WEBSOCKET-2: a length reserves no memory (DIALOGUE-4), and a bomb stops at the limit.
 func TestMemoryIsBounded(t *testing.T) {
 	huge := begin(t, websocket.Config{MessageMax: 1 << 62}, "")
 	if err := huge.Feed([]byte("\x82\x7f\x40\x00\x00\x00\x00\x00\x00\x00x"), &hearer{}); err != nil {
@@ -357,7 +357,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// After a goodbye, a breach or the release nothing can be sent, and a text must be one.
+// DIALOGUE-3: after a goodbye, a breach or the release nothing can be sent. A text must be one.
 func TestWhatCannotBeSent(t *testing.T) {
 	c := begin(t, websocket.Config{}, "")
 	p, err := websocket.Prepare(codec.MessageText, []byte("x"), true)

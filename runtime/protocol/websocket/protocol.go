@@ -53,6 +53,7 @@ func New(c Config) (*Protocol, error) {
 	if p.messageMax <= 0 {
 		p.messageMax = MessageMaxDefault
 	}
+	p.messageMax = min(p.messageMax, 1<<62) // sums stay numbers
 	if p.pool == nil {
 		p.pool = new(Pool)
 	}
