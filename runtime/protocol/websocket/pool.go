@@ -163,8 +163,3 @@ func (p *Pool) inflate(dst, compressed []byte, most int64) ([]byte, error) {
 	}
 	return dst, errBad
 }
-
-// Idle returns how many buffers and inflaters no connection holds.
-func (p *Pool) Idle() (buffers, inflaters int) {
-	return len(p.small.buffers) + len(p.large.buffers), len(p.inflaters)
-}
