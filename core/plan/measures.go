@@ -8,10 +8,21 @@ const (
 	MeasureFirstEvent = "first_event" // of a stream of events: from the intended start to its first
 	MeasureEventGap   = "event_gap"   // from one event to the next
 	MeasureEvents     = "events"      // whole ones
+
+	MeasureFirstMessage     = "first_message"     // of an exchange: from the intended start to the first one received
+	MeasureMessageLatency   = "message_latency"   // from when an exchange's messages went out to each one received
+	MeasureMessagesReceived = "messages_received" // whole ones
+	MeasureMessagesSent     = "messages_sent"     // whole ones, that the kernel took
 )
 
-// ProtocolSSE is a StepPlan's Protocol: server-sent events. HTTP has none.
-const ProtocolSSE = "sse"
+// The Protocol of a StepPlan: HTTP has none.
+const (
+	ProtocolSSE       = "sse"       // server-sent events
+	ProtocolWebSocket = "websocket" // exchanges of messages
+)
+
+// Protocols lists them.
+func Protocols() []string { return []string{ProtocolSSE, ProtocolWebSocket} }
 
 // MeasureText is a measure with the sentence that manuals show.
 type MeasureText struct {
@@ -27,6 +38,10 @@ func Measures() []MeasureText {
 		{MeasureFirstEvent, ProtocolSSE, message.MeasureTimes, "from the intended start until the loop has read the first event"},
 		{MeasureEventGap, ProtocolSSE, message.MeasureTimes, "from one event of a stream to its next"},
 		{MeasureEvents, ProtocolSSE, message.MeasureCount, "events, each with its blank line"},
+		{MeasureFirstMessage, ProtocolWebSocket, message.MeasureTimes, "from the intended start until the loop has read the first message"},
+		{MeasureMessageLatency, ProtocolWebSocket, message.MeasureTimes, "from when the exchange's messages were queued on the open connection until the loop has read a message"},
+		{MeasureMessagesReceived, ProtocolWebSocket, message.MeasureCount, "messages that came whole"},
+		{MeasureMessagesSent, ProtocolWebSocket, message.MeasureCount, "messages that the kernel took whole"},
 	}
 }
 

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"hyperscale/core/message"
 )
@@ -37,8 +38,8 @@ func (c *check) steps(w *message.WorkflowPlan) {
 func (c *check) step(steps []message.StepPlan, i int) {
 	s := &steps[i]
 	c.known("kind", uint64(s.Kind), uint64(message.StepRequest), uint64(message.StepAction))
-	if s.Protocol != "" && s.Protocol != ProtocolSSE {
-		c.add("protocol", quoted(s.Protocol), "be empty or "+ProtocolSSE, "use the same version of hyperscale at both ends")
+	if s.Protocol != "" && !slices.Contains(Protocols(), s.Protocol) {
+		c.add("protocol", quoted(s.Protocol), "be empty or one of "+strings.Join(Protocols(), ", "), "use the same version of hyperscale at both ends")
 	}
 	layer := func(k uint32) uint32 { return steps[k].Layer }
 	if above := max(c.after("after", s.After, i, layer), c.after("behind", s.Behind, i, layer)); above != s.Layer {

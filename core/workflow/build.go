@@ -258,6 +258,11 @@ func (d *declaration) build(w *Workflow) error {
 		if s.request != nil && s.request.Stream != nil {
 			p.Protocol = plan.ProtocolSSE
 		}
+		if s.request != nil && s.request.Socket != nil {
+			if p.Protocol = plan.ProtocolWebSocket; d.http.Proxy != nil && strings.HasPrefix(s.request.URL, "http://") {
+				return language.Faultf("workflow %q: step %q goes to ws:// through a proxy, which takes whole requests there", d.plan.Name, p.Name).Of(s.site).Do("write wss://, or take the proxy out of http.client")
+			}
+		}
 		d.plan.Weighted = d.plan.Weighted || s.weight > 0
 		if s.fn != nil {
 			if w.Steps[at].call, err = d.bindStep(s, s.fn, at, s.Opaque.Kind); err != nil {

@@ -131,7 +131,15 @@ func describeStream(thread *starlark.Thread, r *request.Request, b *request.Plac
 	return nil, language.Faultf("sse.read only describes a request").Do("in a step's function, vu.sse.read sends one").Elsewhere()
 }
 
-// ending is a condition of expect on the data of an event.
+// describeSocket returns the value of websocket.exchange.
+func describeSocket(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, "websocket.exchange", r, b)
+	}
+	return nil, language.Faultf("websocket.exchange only describes an exchange, and functions have no WebSocket yet").Do("make it a step: step(\"echo\", websocket.exchange(...))").Elsewhere()
+}
+
+// ending is a condition of expect on the data of an event, or a message.
 type ending struct{ of extract.Expect }
 
 // Holds implements request.Ending.
@@ -149,7 +157,11 @@ func readUntil(fn string, v starlark.Value) (request.Ending, error) {
 	case extract.ExpectBody, extract.ExpectJSON:
 		return ending{e.Expect}, nil
 	}
-	return nil, language.Faultf("%s: until looks at the data of each event, and %s does not", fn, e.Kind).In("until").Do("write until = body_contains(\"[DONE]\") or json_is(\"$.done\", True)")
+	what := "the data of each event"
+	if strings.HasPrefix(fn, "websocket") {
+		what = "each message"
+	}
+	return nil, language.Faultf("%s: until looks at %s, and %s does not", fn, what, e.Kind).In("until").Do("write until = body_contains(\"[DONE]\") or json_is(\"$.done\", True)")
 }
 
 func declareRequest(thread *starlark.Thread, fn string, r *request.Request, b *request.Placeholders) (starlark.Value, error) {

@@ -162,6 +162,17 @@ func (p *printer) event(count int, e *sse.Event) {
 	p.printf("%s", b.Bytes())
 }
 
+// message shows a message of an exchange.
+func (p *printer) message(way string, payload []byte) {
+	if p == nil {
+		return
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "* message, %d bytes\n", len(payload))
+	show(&b, way, []byte(p.mask.Values(string(payload))))
+	p.printf("%s", b.Bytes())
+}
+
 // printable returns a request with the length of each file in place of its bytes.
 func printable(c *http1.Call) string {
 	var b strings.Builder

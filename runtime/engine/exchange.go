@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"strconv"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/engine/talk"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/trace"
 )
@@ -33,9 +35,15 @@ type exchange struct {
 	two       bool   // it was sent over HTTP/2
 	keeps     wanted // of the answer; with the body also the head
 	size      int64
-	proof     proof   // of digest authentication
-	stream    *stream // nil: its answer is no stream of events
+	proof     proof // of digest authentication
 	sample    sample
+	live
+}
+
+// live is what an exchange reads while it comes.
+type live struct {
+	stream *stream        // nil: its answer is no stream of events
+	talk   *talk.Exchange // nil: it exchanges no messages
 }
 
 // answer is a response and the data that its reader needs.
@@ -98,6 +106,10 @@ func (q *requests) answered(index int32, now int64) {
 		}
 		q.release(x)
 	}
+	if x.talk != nil && x.keeps.head {
+		x.answer = new(answer)
+		x.answer.Body, x.answer.Fields = bytes.Clone(x.talk.Last()), &x.answer.head
+	}
 	q.debug.hop(x)
 	q.record(n, x, now)
 	switch {
@@ -142,6 +154,9 @@ func (q *requests) failed(index int32, kind http1.Kind, detail string, now int64
 	n.AddTo(&x.times, now)
 	x.times.Enter(message.PhaseBlocked, now)
 	x.call, x.two, x.kind, x.detail = n.Call, n.Framed != nil, kind, detail
+	if x.talk != nil && string(kind) == measure.StatusKind(n.Parser.Status()) {
+		x.status = int16(n.Parser.Status()) // of a server that does not upgrade
+	}
 	q.debug.hop(x)
 	q.record(n, x, now)
 	q.settle(index)
@@ -155,6 +170,10 @@ func (q *requests) settle(index int32) {
 	q.x[index], n.Step = nil, pool.None
 	amiss, what := x.amiss()
 	q.unstream(n, x)
+	if x.talk != nil {
+		q.talks.End(x.talk)
+		x.talk, n.Talk = nil, nil
+	}
 	if co := x.co; co != nil {
 		co.answer = x.response()
 		if amiss != http1.KindNone {
@@ -255,7 +274,7 @@ func (q *requests) release(x *exchange) {
 // time is a request of its own: the failed one is counted.
 func (q *requests) repeats(index int32, step int16, x *exchange) bool {
 	r := q.g.steps[step].request.Retry
-	if r == nil || int(x.again) >= r.Times || q.course.isOver() || !r.Again(string(x.kind), int(x.status)) {
+	if r == nil || int(x.again) >= r.Times || q.course.isOver() || !r.Again(x.retryKind(), int(x.status)) {
 		return false
 	}
 	n := q.Slots.At(index)
@@ -269,6 +288,14 @@ func (q *requests) repeats(index int32, step int16, x *exchange) bool {
 	n.Deadline = min(q.Clock.Now+int64(r.Wait), q.course.over)
 	q.Slots.Alarm(index, n.Deadline)
 	return true
+}
+
+// retryKind is the kind of a failure for retry; empty: its status alone is.
+func (x *exchange) retryKind() string {
+	if x.status >= 300 && string(x.kind) == measure.StatusKind(int(x.status)) {
+		return ""
+	}
+	return string(x.kind)
 }
 
 // rested sends a request again, or ends its step.

@@ -13,9 +13,11 @@ import (
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/engine/talk"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/http2"
+	"hyperscale/runtime/protocol/websocket"
 	"hyperscale/runtime/redact"
 )
 
@@ -29,13 +31,15 @@ type graph struct {
 	scripted bool // it contains functions
 	hosts    []*pool.Host
 	names    *pool.Names
-	protocol codec.Protocol // of connections that carry several requests
+	protocol codec.Protocol  // of connections that carry several requests
+	messages *websocket.Pool // memory of messages
 }
 
 type step struct {
 	plan    *message.StepPlan
 	request *request.Request // of a request step
 	call    *http1.Call      // the same, compiled
+	talk    *talk.Plan       // nil: it exchanges no messages
 	framed  *codec.Operation // the same for that protocol; nil: not built yet
 	timeout time.Duration
 	host    *pool.Host
@@ -53,7 +57,7 @@ type wanted struct{ head, body bool }
 
 func newGraph(cfg Config) (*graph, error) {
 	w := cfg.Workflow
-	g := &graph{name: w.Plan.Name, scripted: hasHooks(w), names: pool.NewNames(&w.HTTP), protocol: &http2.Protocol{Streams: w.HTTP.Streams}}
+	g := &graph{name: w.Plan.Name, scripted: hasHooks(w), names: pool.NewNames(&w.HTTP), protocol: &http2.Protocol{Streams: w.HTTP.Streams}, messages: &websocket.Pool{}}
 	for i := range w.Steps {
 		from := &w.Steps[i]
 		s := step{plan: from.Plan, request: from.Request, timeout: cfg.Timeout}
@@ -89,7 +93,11 @@ func newAccounts(g *graph, w *message.WorkflowPlan) []measure.Account {
 	all := make([]measure.Account, len(g.steps))
 	for i := range all {
 		s := &g.steps[i]
-		all[i] = measure.NewAccount(s.plan, s.call, s.judges, measure.SpansOf(w, s.plan.Name))
+		shown := s.call
+		if s.talk != nil {
+			shown = &s.talk.Shown
+		}
+		all[i] = measure.NewAccount(s.plan, shown, s.judges, measure.SpansOf(w, s.plan.Name))
 	}
 	return all
 }
@@ -110,7 +118,14 @@ func (s *step) compile(g *graph, w *workflow.Workflow) error {
 	if s.request == nil {
 		return fmt.Errorf("it has no request: load the workflow again")
 	}
-	call, err := compile(s.request)
+	upgrade := s.request
+	if s.request.Socket != nil {
+		var err error
+		if s.talk, upgrade, err = talk.Compile(s.request, w, g.messages); err != nil {
+			return err
+		}
+	}
+	call, err := compile(upgrade)
 	if err != nil {
 		return err
 	}
@@ -118,13 +133,22 @@ func (s *step) compile(g *graph, w *workflow.Workflow) error {
 	if s.request.Timeout > 0 {
 		s.timeout = s.request.Timeout
 	}
+	key := pool.Key(&call)
+	if s.talk != nil {
+		s.talk.Show(&call)
+		key = s.talk.Key(upgrade)
+	}
 	for _, h := range g.hosts {
-		if h.Key == pool.Key(&call) {
+		if h.Key == key {
 			s.host = h
 			return nil
 		}
 	}
-	s.host = pool.NewHost(&call, w)
+	if s.talk != nil {
+		s.host = pool.NewTalkHost(&call, key)
+	} else {
+		s.host = pool.NewHost(&call, w)
+	}
 	g.hosts = append(g.hosts, s.host)
 	return nil
 }

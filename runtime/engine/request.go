@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/engine/talk"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/cookie"
 	"hyperscale/runtime/protocol/digest"
@@ -29,18 +30,20 @@ type requests struct {
 	memory     *memory                  // of functions' requests; nil: there are no functions
 	debug      *printer                 // nil: off
 	streams    []*stream                // unused ones
+	talks      talk.Stock
 }
 
 func newRequests(p *parts) requests {
 	r := requests{
 		parts: p, accounts: newAccounts(p.g, p.cfg.Workflow.Plan), names: newNames(p.g, p.cfg.Workflow.Plan, p.cfg.Mask),
-		x: make([]*exchange, len(p.Slots.Own)), values: newValues(*p.cfg), jars: map[int32]*cookie.Jar{}, dressed: map[int32]*http1.Call{}, wallets: map[int32]*digest.Wallet{},
+		x: make([]*exchange, len(p.Slots.Own)), values: newValues(*p.cfg), talks: talk.NewStock(&p.Clock, nil), jars: map[int32]*cookie.Jar{}, dressed: map[int32]*http1.Call{}, wallets: map[int32]*digest.Wallet{},
 	}
 	if p.g.scripted {
 		r.memory = newMemory()
 	}
 	if p.cfg.Debug != nil {
 		r.debug = &printer{p.cfg.Debug, p.cfg.Mask}
+		r.talks = talk.NewStock(&p.Clock, r.debug.message)
 	}
 	return r
 }
@@ -54,13 +57,16 @@ func (q *requests) start(vu int32, step int, due int64) {
 	n.Deadline, n.Call, n.Host = q.Clock.Now+int64(s.timeout), s.call, s.host
 	it := q.cfg.Trace.Of(vu)
 	n.Tap = nil
-	events := s.request.Stream != nil
-	if it != nil || s.needed || s.request.Redirects > 0 || s.request.Digest() || s.request.Retry != nil || events || q.debug != nil {
+	events, talks := s.request.Stream != nil, s.talk != nil
+	if it != nil || s.needed || s.request.Redirects > 0 || s.request.Digest() || s.request.Retry != nil || events || talks || q.debug != nil {
 		x := q.exchange()
 		q.x[index] = x
 		x.begin(s.request, due, s.keeps.head || it != nil || events || q.debug != nil, s.keeps.body || q.debug != nil && !events)
 		x.sample = sample{of: it, due: due}
-		q.stream(n, x, due)
+		if q.stream(n, x, due); talks {
+			x.talk = q.talks.Begin(s.talk, n.Account, q.values.of(vu), due, x.keeps.body)
+			n.Talk = x.talk
+		}
 	}
 	n.Serial++
 	n.Counted = false

@@ -312,6 +312,9 @@ type Step struct {
 // Measure is what a protocol counts or times beside the latency of its requests. Server-sent
 // events have first_event (from the intended start until the generator has read the first event),
 // event_gap (from one event of a stream to its next) and events (whole ones: each with its blank line).
+// WebSocket has first_message (from the intended start until the generator has read the first message),
+// message_latency (from when a step's messages were queued on the open connection to each one that came),
+// messages_sent and messages_received (whole ones).
 type Measure struct {
 	Count   uint64        `json:"count"`              // occurrences, or times
 	TimesNS *Distribution `json:"times_ns,omitempty"` // of a measure of times

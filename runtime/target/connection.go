@@ -107,7 +107,7 @@ func (l *loop) settle(c *connection, v verdict, b []byte) {
 	case wantWait:
 		l.become(c, stateWaiting)
 	default:
-		if len(b) == 0 && c.session.part == partHead {
+		if len(b) == 0 && c.session.part.between() {
 			l.become(c, stateIdle)
 		} else {
 			l.become(c, stateReading)

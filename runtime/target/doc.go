@@ -18,6 +18,7 @@
 //	POST /graphql   {"query":...,"variables":{"name":"bo"}} -> {"data":{"user":{"id":"1","name":"bo"}}};
 //	                a query of "missing" has errors
 //	ANY  /events    four server-sent events, of which the last one's data is [DONE]
+//	GET  /ws        WebSocket over HTTP/1.1: each frame goes back as it came, up to 64 KiB
 //	ANY  /digest    200 for user "user" with password "pass" by digest authentication, else 401: SHA-256,
 //	                at /digest-md5 MD5; a nonce serves 100 requests, then it is stale
 //	GET  /__stats   the counters; POST /__reset sets them to zero; neither is counted
@@ -37,6 +38,6 @@
 //	         login, the counts of 65,536 nonces; every state of a connection has a deadline.
 //	TARGET-4 Between requests a connection keeps no buffer but that of one short path.
 //
-// Read config.go, request.go, session.go, respond.go, routes.go, digest.go, stats.go, server.go,
+// Read config.go, request.go, session.go, respond.go, routes.go, talk.go, digest.go, stats.go, server.go,
 // loop.go, connection.go, secure.go, http2.go, intake.go.
 package target

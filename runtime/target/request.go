@@ -14,6 +14,7 @@ type head struct {
 	bearer  []byte
 	digest  []byte // what proves a user
 	target  []byte // of the request line
+	key     []byte // of WebSocket
 	length  int64  // -1 without Content-Length
 	hosts   int
 	wish    wish
@@ -188,6 +189,8 @@ func (h *head) field(line []byte) *refusal {
 				return badCoding
 			}
 			h.chunked = true
+		} else if is(name, "sec-websocket-key") {
+			h.key = value
 		}
 	}
 	return nil

@@ -21,6 +21,7 @@ const (
 	routeForm
 	routeGraphQL
 	routeEvents
+	routeSocket
 	routeDigest
 	routeDigestMD5
 	routeStats
@@ -51,6 +52,8 @@ func findRoute(path []byte) route {
 		return routeGraphQL
 	case "/events":
 		return routeEvents
+	case "/ws":
+		return routeSocket
 	case "/digest":
 		return routeDigest
 	case "/digest-md5":
@@ -90,6 +93,8 @@ func (s *site) respond(c *call, out *output) {
 		s.render(c, out, only(c.method == methodPost, "POST", func() response { return graphql(c.body) }))
 	case routeEvents:
 		s.render(c, out, response{status: 200, kind: typeEvents, body: events})
+	case routeSocket:
+		s.upgrade(c, out)
 	case routeDigest, routeDigestMD5:
 		s.render(c, out, s.guarded(c))
 	case routeStats:

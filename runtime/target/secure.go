@@ -130,7 +130,7 @@ func (c *secureConnection) serve(ctx context.Context) {
 		}
 		buffer = append(buffer[:0], b...)
 		stage := c.session.stage()
-		if stage.part == partHead && len(buffer) == 0 {
+		if stage.part.between() && len(buffer) == 0 {
 			deadline, stage.part = time.Now().Add(limits.IdleTimeout), partReady // reading has not begun
 		} else if stage != reading {
 			deadline = time.Now().Add(stage.patience(limits))

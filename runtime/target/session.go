@@ -31,7 +31,11 @@ const (
 	partChunked
 	partReady
 	partWaiting
+	partTalk // frames of WebSocket
 )
+
+// between says that nothing of a request or a frame has come yet, if no bytes wait.
+func (p part) between() bool { return p == partHead || p == partTalk }
 
 // method is a request's method, as far as routes distinguish methods.
 type method uint8
@@ -87,6 +91,8 @@ type call struct {
 	user    string     // /me: whom the bearer token names
 	body    []byte     // /login, bounded
 	proof   proofState // /digest
+	key     string     // /ws
+	talks   bool       // the answer upgrades
 }
 
 // stage names what of which request is being read: each has its own deadline.
@@ -180,6 +186,15 @@ func (s *session) feed(b []byte, out *output) (used int, v verdict) {
 			}
 		case partWaiting:
 			return used, wantWait
+		case partTalk:
+			n, v := s.talk(b[used:], out)
+			used += n
+			switch {
+			case v != wantMore || n == 0:
+				return used, v
+			case out.full():
+				return used, wantFlush
+			}
 		}
 	}
 }
@@ -241,6 +256,9 @@ func (s *session) begin(h *head, size int) {
 	if s.call.route == routeMe {
 		s.call.user = userOf(h.bearer)
 	}
+	if s.call.route == routeSocket {
+		s.call.key = string(h.key)
+	}
 	if s.call.route.guarded() {
 		s.call.proof = s.site.prove(string(h.digest), string(h.method), string(h.target), s.call.route == routeDigestMD5)
 	}
@@ -265,7 +283,10 @@ func (s *session) begin(h *head, size int) {
 func (s *session) answer(out *output) verdict {
 	s.site.respond(&s.call, out)
 	s.part = partHead
-	closing := s.call.then == closes
+	closing := s.call.then == closes && !s.call.talks
+	if s.call.talks {
+		s.part = partTalk
+	}
 	s.call = call{}
 	switch {
 	case closing:

@@ -183,6 +183,9 @@ func (o *Options) Apply(r *Request) *Request {
 		if r.Stream != nil && strings.EqualFold(h.Name, "Accept-Encoding") {
 			continue // an encoding holds events back
 		}
+		if r.Socket != nil && (strings.EqualFold(h.Name, "Accept-Encoding") || strings.EqualFold(h.Name, "Connection")) {
+			continue // messages have a compression of their own, and the upgrade sets Connection
+		}
 		same := func(own builtin.Pair) bool { return strings.EqualFold(own.Name, h.Name) }
 		if !slices.ContainsFunc(r.Headers, same) && (r.Auth == nil || !strings.EqualFold(h.Name, "Authorization")) {
 			out.Headers = append(out.Headers, h)

@@ -1,5 +1,6 @@
 // Package request describes HTTP requests and the client that sends them: the words
-// http.get and its like, http.client, dns, tls, graphql.query, sse.read.
+// http.get and its like, http.client, dns, tls, graphql.query, sse.read,
+// websocket.exchange.
 //
 // It sends nothing. A described request is plain data; runtime/engine compiles it.
 //
@@ -15,6 +16,6 @@
 //
 //	members := request.Requester("http", nil, nil, use)
 //
-// Read request.go, file.go, http.go, placeholder.go, multipart.go, filled.go, reveal.go, graphql.go, stream.go; then
+// Read request.go, file.go, http.go, placeholder.go, multipart.go, filled.go, reveal.go, graphql.go, stream.go, socket.go; then
 // options.go, client.go, secure.go, network.go.
 package request

@@ -27,6 +27,7 @@ type Request struct {
 	Redirects                int     // how many to follow at most
 	Retry                    *Retry  // nil: a failure is final
 	Stream                   *Stream // its answer is a stream of events; nil: it is not
+	Socket                   *Socket // it upgrades to WebSocket and exchanges messages; nil: it does not
 	GraphQL                  bool    // a query: its answer is judged by the errors that it reports, too
 
 	Placeholders []Placeholder // words in the texts above that values replace; nil: none

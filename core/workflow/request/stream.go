@@ -19,7 +19,7 @@ type Stream struct {
 	Within time.Duration // without both, it is read for so long; 0: to its end
 }
 
-// Ending is a condition on the data of an event.
+// Ending is a condition on the data of an event, or a message.
 type Ending interface {
 	Holds(data []byte) bool
 }

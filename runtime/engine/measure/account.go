@@ -39,7 +39,13 @@ type Account struct {
 	spans    *stats.Spans // nil: no threshold looks at parts of the time
 	told     uint64       // bytes that windows already count
 	passed                // what PassOn has added to another
-	events   *Events      // nil: it has had no stream
+	protocols
+}
+
+// protocols have what the requests' protocols measure.
+type protocols struct {
+	events   *Events   // nil: it has had no stream
+	messages *Messages // nil: it has had no exchange of messages
 }
 
 // rare are counts that most runs do not have.
@@ -239,7 +245,31 @@ func (a *Account) fault(kind, example string) {
 			return
 		}
 	}
-	a.errors = stats.AddError(a.errors, message.ErrorCount{Kind: clip(kind), Count: 1, Example: a.example(example)})
+	a.errors = stats.AddError(a.errors, message.ErrorCount{Kind: clip(a.bounded(kind)), Count: 1, Example: a.example(example)})
+}
+
+// Of the kinds that a server makes up a step counts so many apart.
+const (
+	serverKind      = "server "
+	serverKindOther = serverKind + "other"
+	serverKindsMax  = 64
+)
+
+// bounded returns a new kind, or the one for all further kinds of its server.
+func (a *Account) bounded(kind string) string {
+	if !strings.HasPrefix(kind, serverKind) {
+		return kind
+	}
+	n := 0
+	for i := range a.errors {
+		if strings.HasPrefix(a.errors[i].Kind, serverKind) {
+			n++
+		}
+	}
+	if n >= serverKindsMax {
+		return serverKindOther
+	}
+	return kind
 }
 
 // example puts the request before the description of its failure.
@@ -288,7 +318,7 @@ func (a *Account) Stats(now time.Duration) message.StepStats {
 		BytesIn: a.BytesIn, BytesOut: a.BytesOut,
 		Errors:  slices.Clone(a.errors),
 		Latency: a.latency.Wire(), Service: a.service.Wire(), Metric: a.metric.Wire(),
-		Phases: a.wirePhases(), Windows: a.windows.Wire(), Measures: a.events.wire(),
+		Phases: a.wirePhases(), Windows: a.windows.Wire(), Measures: a.messages.wire(a.events.wire()),
 	}
 	for status, n := range a.statuses {
 		if n == 0 {

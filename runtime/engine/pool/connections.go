@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +23,7 @@ type Connections struct {
 	Handshakes handshakes
 	Tunnels    tunnels
 	streams    streams
+	talks      talks
 	Wire       wire
 
 	Clock      measure.Clock
@@ -87,6 +89,7 @@ func NewConnections(o Options) (*Connections, error) {
 	c.Tunnels = tunnels{Connections: c, Proxy: newProxy(o.Workflow.HTTP.Proxy), tunnels: map[int32]*tunnel{}}
 	c.streams = streams{Connections: c, protocol: o.Protocol}
 	c.streams.reading.l = c
+	c.talks = talks{Connections: c, random: rand.New(rand.NewPCG(o.Seed, o.FirstVU))}
 	c.Wire = wire{c}
 	return c, nil
 }

@@ -32,6 +32,8 @@
 //	POOL-5 A request in a slot ends once, with Answered or Failed, and not while it is started:
 //	       what breaks then ends in a later turn.
 //	POOL-6 A cancelled run sends no request that waits in a pool.
+//	POOL-7 A connection that is upgraded belongs to one user, between exchanges too. One that carries
+//	       more than an exchange asked for, or less than it sent, carries no further one.
 //
 // Example:
 //
@@ -40,5 +42,5 @@
 //	c.Wire.Dispatch(index) // the slot of this index has a request
 //
 // Read connections.go, slot.go, sockets.go, dialer.go, resolve.go, names.go, sources.go;
-// wire.go; pools.go, streams.go; secure.go, tlsoptions.go, tunnels.go.
+// wire.go; pools.go, streams.go, talks.go; secure.go, tlsoptions.go, tunnels.go.
 package pool

@@ -31,6 +31,7 @@ const (
 	versionUnknown version = iota // ALPN will decide
 	version1
 	version2
+	versionTalk // HTTP/1.1, which a request upgrades: one connection a user
 )
 
 // versionOf returns the protocol for a host that has not answered yet.
@@ -63,7 +64,7 @@ type pools struct {
 
 // pooled reports whether a host's connections are bounded.
 func (o *pools) pooled(h *Host) bool {
-	return h.version != version1 || o.workflow.Plan.Connections > 0
+	return h.version != versionTalk && (h.version != version1 || o.workflow.Plan.Connections > 0)
 }
 
 // poolOf returns the pool for a user's requests to a host.
@@ -330,6 +331,10 @@ var errNotHTTP2 = &http1.Error{Kind: http1.KindProtocol, Detail: "the server doe
 func (d *dialer) standing(at int32) {
 	c := d.Sockets.Conns.At(at)
 	c.State = connOpen
+	if c.host.version == versionTalk {
+		d.talks.begin(at)
+		return
+	}
 	index := c.slot
 	n := d.Slots.At(index)
 	two, err := d.negotiated(c)

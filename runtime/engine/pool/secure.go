@@ -181,6 +181,9 @@ func (a *handshakes) begin(at int32) {
 	h := &c.host.handshakes
 	if h.config == nil {
 		h.config = a.Tls.Clone()
+		if c.host.version == versionTalk {
+			h.config.NextProtos = []string{"http/1.1"}
+		}
 		if h.config.ServerName == "" {
 			h.config.ServerName = c.host.Name
 		}

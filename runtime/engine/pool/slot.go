@@ -74,6 +74,7 @@ type answer struct {
 	In     int64 // bytes of it that were read
 	Status uint16
 	Tap    http1.Tap // that reads the body as it comes; nil: nothing does
+	Talk   Talk      // the messages that it exchanges in place of an answer; nil: it is HTTP
 }
 
 // trial is a slot's progress through the addresses of its host.

@@ -16,12 +16,13 @@ const (
 // conn is one connection. While it carries no request it is in a list of its virtual user.
 type conn struct {
 	host       *Host
-	secure     *secure // nil: no TLS
-	multi      *multi  // nil: HTTP/1.1
-	pool       *pool   // the pool that counts it; nil: none
-	fd         int32   // none: unused
-	Generation uint32  // of fd: events of an older one are void
-	slot       int32   // the slot of its request; none: it is idle, or has streams
+	secure     *secure   // nil: no TLS
+	multi      *multi    // nil: HTTP/1.1
+	talk       *dialogue // nil: no WebSocket
+	pool       *pool     // the pool that counts it; nil: none
+	fd         int32     // none: unused
+	Generation uint32    // of fd: events of an older one are void
+	slot       int32     // the slot of its request; none: it is idle, or has streams
 	vu         int32
 	next       int32 // idle: the next one of its user, or of its pool
 	State      connState
@@ -158,6 +159,9 @@ func (k *sockets) HangUp(at int32) {
 		k.unlist(at)
 	}
 	k.Pools.parted(at)
+	if c.talk != nil {
+		k.talks.part(at)
+	}
 	epoll.Close(int(c.fd))
 	if c.State == connTunnel {
 		delete(k.Tunnels.tunnels, at)
@@ -246,6 +250,10 @@ func (k *sockets) writable(at int32) {
 		k.streams.flushStreams(at)
 		return
 	}
+	if c.talk != nil {
+		k.talks.flush(at)
+		return
+	}
 	if c.secure != nil && (c.State == connHandshaking || c.slot < 0 || k.Slots.At(c.slot).Written != 0) {
 		if gone, err := k.Handshakes.flush(at); gone || err != nil { // a read will report what is wrong
 			k.watch(at, false)
@@ -299,6 +307,10 @@ func (k *sockets) read(at int32) {
 	c := k.Conns.At(at)
 	if c.multi != nil {
 		k.streams.readStreams(at)
+		return
+	}
+	if c.talk != nil {
+		k.talks.read(at)
 		return
 	}
 	if c.secure != nil {

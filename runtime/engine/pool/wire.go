@@ -188,7 +188,7 @@ func (w *wire) Fail(index int32, err error) {
 func (w *wire) kind(n *RequestSlot, err error) http1.Kind {
 	kind := http1.KindOf(err)
 	switch {
-	case n.Conn < 0 || n.Parser.Started():
+	case n.Conn < 0 || n.Parser.Started() || w.Sockets.Conns.At(n.Conn).upgraded():
 	case kind == http1.KindReset && w.Sockets.Conns.At(n.Conn).used, kind == http1.KindTruncated:
 		return http1.KindClosed
 	}
@@ -254,6 +254,10 @@ func (w *wire) Dispatch(index int32) {
 	if at := w.Sockets.pick(n.VU, n.Host); at >= 0 {
 		c := w.Sockets.Conns.At(at)
 		c.slot, c.used, n.Conn = index, true, at
+		if c.talk != nil {
+			w.talks.resume(at)
+			return
+		}
 		w.write(index)
 		return
 	}

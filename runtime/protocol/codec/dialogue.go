@@ -42,6 +42,10 @@ type Dialogue interface {
 	// End reports that the peer sends no more: err is the error of the read, io.EOF an orderly
 	// end. It returns nil if the dialogue was over by its own rules, and else what that end means.
 	End(err error) error
+	// Rest says that time has passed: frames without content from before it are no flood.
+	Rest()
+	// Release gives back the memory of messages under way. Nothing is called after it.
+	Release()
 	// Over reports that both sides have said goodbye: the connection may be closed.
 	Over() bool
 }

@@ -1,0 +1,476 @@
+package pool
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"syscall"
+
+	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
+)
+
+// Talk is a slot's exchange of messages, over a connection that an HTTP/1.1 request upgrades. The
+// connection outlives it: the next exchange of its user finds it open.
+type Talk interface {
+	Upgrade() codec.Upgrade     // of a new connection
+	Say(d codec.Dialogue) error // queue the messages
+	Hear(kind codec.MessageKind, payload []byte)
+	Enough() bool // all that was asked for has come
+	Deaf() bool   // it asks for nothing: what comes is dropped
+	Stays() bool  // the connection may carry another exchange
+	Left(code uint16, reason string) error
+}
+
+// NewTalkHost returns the destination of a request that upgrades. Only exchanges with the same key
+// share its connections: they asked for the same.
+func NewTalkHost(c *http1.Call, key string) *Host {
+	return &Host{Key: key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: c.Scheme == "https", version: versionTalk}
+}
+
+// dialogue is a connection that is upgraded, or about to be.
+type dialogue struct {
+	codec.Dialogue // nil: the upgrade has no answer yet
+	upgrade        codec.Upgrade
+	head           []byte           // of the upgrade, as far as it is not written
+	answer         *http1.Collector // of the upgrade
+	left           error            // the server has said goodbye
+	size           int64            // of what the exchange received, in bytes
+	rested         int64
+	exchangeState
+}
+
+// exchangeState is what of the exchange under way is done.
+type exchangeState struct {
+	got   int // messages of its answer
+	state talkState
+}
+
+// talkState says several things at once.
+type talkState uint8
+
+const (
+	talkQueued talkState = 1 << iota // the messages are queued, and not all written
+	talkHeard                        // something has come since the exchange began
+	talkDeaf                         // what comes is dropped
+	talkAgain                        // another exchange was before it
+	talkExtra                        // a message came that no exchange asked for
+	talkMute                         // writing failed: a read will report why
+)
+
+func (s talkState) is(of talkState) bool { return s&of != 0 }
+
+// talks carry exchanges of messages, one at a time on each connection.
+type talks struct {
+	*Connections
+	random  *rand.Rand // of masks and keys
+	at      int32      // the connection that is read
+	answers []*http1.Collector
+}
+
+var _ codec.Listener = (*talks)(nil)
+
+// begin asks a new connection's server for the upgrade.
+func (y *talks) begin(at int32) {
+	c := y.Sockets.Conns.At(at)
+	index := c.slot
+	n := y.Slots.At(index)
+	d := &dialogue{upgrade: n.Talk.Upgrade(), answer: &http1.Collector{}}
+	if last := len(y.answers) - 1; last >= 0 {
+		d.answer, y.answers = y.answers[last], y.answers[:last]
+	}
+	d.answer.HeadOnly = true
+	c.talk = d
+	var random [16]byte
+	for i := range random {
+		random[i] = byte(y.random.Uint32())
+	}
+	m := y.Requests.Outgoing(index)
+	head := append(make([]byte, 0, len(m.Bytes)+256), m.Bytes[:len(m.Bytes)-len("\r\n")]...)
+	d.head = append(d.upgrade.AppendFields(head, random), "\r\n"...)
+	y.Slots.parses(n)
+	n.Parser.Upgrade()
+	n.Parser.Collect(d.answer)
+	n.Wrote = max(y.Clock.Now, 1)
+	y.flush(at)
+}
+
+// resume gives an exchange the open connection of the one before.
+func (y *talks) resume(at int32) {
+	d := y.Sockets.Conns.At(at).talk
+	d.exchangeState, d.size = exchangeState{state: talkAgain | d.state&talkMute}, 0
+	y.say(at)
+}
+
+// say queues the messages of the exchange and writes what the kernel takes. Until then the request
+// connects: the upgrade is a part of that.
+func (y *talks) say(at int32) {
+	c := y.Sockets.Conns.At(at)
+	n, d := y.Slots.At(c.slot), c.talk
+	n.Wrote, n.Written = max(y.Clock.Now, 1), 0
+	if d.state |= talkQueued; n.Talk.Deaf() {
+		d.state |= talkDeaf
+	}
+	if err := n.Talk.Say(d.Dialogue); err != nil {
+		y.Slots.Breaks(c.slot, err)
+		return
+	}
+	y.flush(at)
+}
+
+// upgraded reports that a connection carries messages.
+func (c *conn) upgraded() bool { return c.talk != nil && c.talk.Dialogue != nil }
+
+// out returns what is to be written next.
+func (d *dialogue) out() []byte {
+	if len(d.head) > 0 || d.Dialogue == nil {
+		return d.head
+	}
+	return d.Output()
+}
+
+func (d *dialogue) took(n int) {
+	if len(d.head) > 0 {
+		d.head = d.head[n:]
+	} else if d.Dialogue != nil {
+		d.Sent(n)
+	}
+}
+
+// flush writes what the kernel takes.
+func (y *talks) flush(at int32) {
+	c := y.Sockets.Conns.At(at)
+	d := c.talk
+	for rounds := 0; !d.state.is(talkMute) && (len(d.out()) > 0 || c.secure != nil && len(c.secure.pending) > 0); rounds++ {
+		err := errAgain // a server that takes much at once does not hold up the others
+		if rounds < writeRounds {
+			err = y.write(c, at)
+		}
+		switch {
+		case err == nil:
+			continue
+		case err == errAgain:
+			y.Sockets.watch(at, true)
+			return
+		}
+		d.state |= talkMute // the server may have answered before it closed: its data is read first
+	}
+	y.Sockets.watch(at, false)
+	if c.slot < 0 || d.state.is(talkMute) {
+		return
+	}
+	n := y.Slots.At(c.slot)
+	if n.Written == 0 {
+		n.Written = max(y.Clock.Now, n.Wrote)
+	}
+	if !d.state.is(talkQueued) {
+		return
+	}
+	d.state &^= talkQueued
+	n.Account.Sent++
+	if n.Talk.Enough() { // nothing is to come: it ends in a later turn
+		y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, c.Generation})
+	}
+}
+
+// write writes once; errAgain says that the kernel takes no more.
+func (y *talks) write(c *conn, at int32) error {
+	d := c.talk
+	if c.secure == nil {
+		out := d.out()
+		n, errno := epoll.Write(int(c.fd), out)
+		y.wrote(c, n)
+		switch {
+		case errno == syscall.EAGAIN || errno == 0 && n < len(out):
+			return errAgain
+		case errno != 0:
+			return errno
+		}
+		return nil
+	}
+	gone, err := y.Handshakes.flush(at)
+	switch {
+	case err != nil:
+		return err
+	case !gone:
+		return errAgain
+	}
+	out := d.out()
+	if len(out) == 0 {
+		return nil
+	}
+	n, err := c.secure.tls.Write(out[:min(len(out), recordMax)])
+	y.wrote(c, n)
+	if err == nil && len(c.secure.pending) > 0 {
+		return errAgain
+	}
+	return err
+}
+
+// wrote counts bytes for the exchange under way.
+func (y *talks) wrote(c *conn, n int) {
+	c.talk.took(n)
+	if c.slot >= 0 {
+		s := y.Slots.At(c.slot)
+		s.Sent += n
+		s.Account.BytesOut += uint64(n)
+	}
+}
+
+// read reads what the server sent.
+func (y *talks) read(at int32) {
+	c := y.Sockets.Conns.At(at)
+	generation := c.Generation
+	for range readRounds {
+		n, err := y.Sockets.receive(c)
+		now := y.Clock.Tick()
+		switch {
+		case err == errAgain:
+			y.settle(at)
+			return
+		case err != nil:
+			y.ended(at, err)
+			return
+		}
+		if c.slot >= 0 {
+			s := y.Slots.At(c.slot)
+			s.Account.BytesIn += uint64(n)
+			s.In += int64(n)
+			if s.Heard == 0 && c.talk.Dialogue != nil {
+				s.Heard = now
+			}
+		}
+		if b := y.Sockets.buffer[:n]; c.talk.Dialogue != nil {
+			err = y.feed(at, b)
+		} else {
+			err = y.answered(at, b)
+		}
+		if c.Generation != generation || c.slot >= 0 && y.Slots.At(c.slot).broke {
+			return
+		}
+		if y.flush(at); err != nil {
+			y.wrong(at, err)
+			return
+		}
+		if y.settle(at); c.Generation != generation || c.slot >= 0 && y.Slots.At(c.slot).broke {
+			return
+		}
+		if c.secure == nil && n < len(y.Sockets.buffer) {
+			return
+		}
+	}
+	y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, generation})
+}
+
+// restEvery is how often the loop tells a connection that time passes: what came before is no flood.
+const restEvery = 1e9
+
+// feed gives bytes to the dialogue.
+func (y *talks) feed(at int32, b []byte) error {
+	d := y.Sockets.Conns.At(at).talk
+	if y.Clock.Now-d.rested > restEvery {
+		d.rested = y.Clock.Now
+		d.Rest()
+	}
+	if len(b) > 0 {
+		d.state |= talkHeard
+	}
+	y.at = at
+	return d.Feed(b, y)
+}
+
+// answered takes bytes of the upgrade's answer, and those of the dialogue behind it.
+func (y *talks) answered(at int32, b []byte) error {
+	c := y.Sockets.Conns.At(at)
+	index, d := c.slot, c.talk
+	n := y.Slots.At(index)
+	used, done, err := n.Parser.Feed(b)
+	if y.Slots.Common.Len() > 0 {
+		y.Requests.SetCookies(n)
+	}
+	if err != nil || !done {
+		return err
+	}
+	status := n.Parser.Status()
+	begun, err := d.upgrade.Begin(status, d.answer, y.random.Uint32)
+	y.answers, d.answer = append(y.answers, d.answer), nil
+	if http1.KindOf(err) == http1.KindStatus {
+		return &http1.Error{Kind: http1.Kind(measure.StatusKind(status)), Detail: detail(err)}
+	}
+	if err != nil {
+		return err
+	}
+	d.Dialogue, c.used, d.rested = begun, true, y.Clock.Now
+	if y.say(at); n.broke {
+		return nil
+	}
+	return y.feed(at, b[used:])
+}
+
+// settle ends what the bytes that were read have ended.
+func (y *talks) settle(at int32) {
+	c := y.Sockets.Conns.At(at)
+	d := c.talk
+	if d.Dialogue == nil {
+		return
+	}
+	switch idle := c.slot < 0; {
+	case !idle && y.whole(c):
+		y.complete(c.slot)
+	case d.left != nil && !idle:
+		y.fail(c.slot, d.left)
+	case idle && (d.left != nil || d.state.is(talkExtra) || d.Over()):
+		y.Sockets.HangUp(at)
+	}
+}
+
+// whole reports that the exchange of a connection has all that it asked for.
+func (y *talks) whole(c *conn) bool {
+	return c.talk.Dialogue != nil && (c.talk.got > 0 || !c.talk.state.is(talkQueued)) && y.Slots.At(c.slot).Talk.Enough()
+}
+
+// wrong ends a connection whose server breaks the rules. An exchange that has all of its messages
+// is whole.
+func (y *talks) wrong(at int32, err error) {
+	c := y.Sockets.Conns.At(at)
+	switch {
+	case c.slot < 0:
+		y.Sockets.HangUp(at)
+	case y.whole(c):
+		c.talk.state |= talkExtra
+		y.complete(c.slot)
+	default:
+		y.fail(c.slot, err)
+	}
+}
+
+// ended handles the end of a connection.
+func (y *talks) ended(at int32, err error) {
+	c := y.Sockets.Conns.At(at)
+	d := c.talk
+	if c.slot < 0 {
+		y.Sockets.HangUp(at)
+		return
+	}
+	n := y.Slots.At(c.slot)
+	if d.Dialogue == nil {
+		started := n.Parser.Started()
+		switch {
+		case errors.Is(err, io.EOF):
+			_, err = n.Parser.FinishEOF()
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			err = errNoNotify
+		default:
+			err = readError(err, started)
+		}
+		y.fail(c.slot, err)
+		return
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF // a dialogue has a goodbye of its own
+	}
+	switch over := d.End(err); {
+	case y.whole(c):
+		d.state |= talkExtra
+		y.complete(c.slot)
+		return
+	case d.left != nil:
+		err = d.left
+	case over != nil:
+		err = over
+	}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		err = readError(err, d.state.is(talkHeard))
+	}
+	y.fail(c.slot, err)
+}
+
+// errEarlier: the connection ended between two exchanges, as this one begins.
+var errEarlier = &http1.Error{Kind: http1.KindClosed, Detail: "the server closed the connection, which was idle, before it answered"}
+
+// fail ends an exchange and its connection.
+func (y *talks) fail(index int32, err error) {
+	d := y.Sockets.Conns.At(y.Slots.At(index).Conn).talk
+	if err == nil {
+		err = errEarlier
+	}
+	if kind := http1.KindOf(err); d.state.is(talkAgain) && !d.state.is(talkHeard) && kind == http1.KindReset {
+		err = errEarlier
+	}
+	y.Wire.Fail(index, err)
+}
+
+// complete ends an exchange that has all that it asked for.
+func (y *talks) complete(index int32) {
+	n := y.Slots.At(index)
+	at := n.Conn
+	c := y.Sockets.Conns.At(at)
+	d := c.talk
+	now := y.Clock.Now
+	if n.Heard == 0 && d.state.is(talkHeard) {
+		n.Heard = now
+	}
+	n.Conn, n.Status, n.Size = None, statusUpgraded, d.size
+	if d.state.is(talkQueued) || d.state.is(talkExtra) || d.state.is(talkMute) || d.left != nil || !n.Talk.Stays() {
+		y.Sockets.HangUp(at)
+	} else {
+		y.Sockets.keep(at)
+	}
+	y.Requests.Answered(index, now)
+}
+
+// statusUpgraded is the status of every exchange: its connection's.
+const statusUpgraded = 101
+
+// part says goodbye, as far as one write goes, and gives the memory of a connection back that is
+// about to be closed.
+func (y *talks) part(at int32) {
+	c := y.Sockets.Conns.At(at)
+	d := c.talk
+	if d.answer != nil {
+		y.answers = append(y.answers, d.answer)
+	}
+	if d.Dialogue == nil {
+		return
+	}
+	d.Leave(goodbye, "")
+	if !d.state.is(talkMute) {
+		c.slot = None // what is written now belongs to no exchange
+		_ = y.write(c, at)
+	}
+	d.Release()
+}
+
+// goodbye is the code of a normal closure.
+const goodbye = 1000
+
+// Message implements codec.Listener.
+func (y *talks) Message(kind codec.MessageKind, payload []byte) {
+	c := y.Sockets.Conns.At(y.at)
+	d := c.talk
+	if d.state.is(talkDeaf) {
+		return
+	}
+	if c.slot < 0 || y.Slots.At(c.slot).Talk.Enough() {
+		d.state |= talkExtra // the next exchange would take it for its answer
+		return
+	}
+	d.got++
+	d.size += int64(len(payload))
+	y.Slots.At(c.slot).Talk.Hear(kind, payload)
+}
+
+// Pong implements codec.Listener: no exchange asks.
+func (y *talks) Pong(uint64) {}
+
+// Leaves implements codec.Listener.
+func (y *talks) Leaves(code uint16, reason string) {
+	c := y.Sockets.Conns.At(y.at)
+	c.talk.left = errEarlier
+	if c.slot >= 0 {
+		c.talk.left = y.Slots.At(c.slot).Talk.Left(code, reason)
+	}
+}
