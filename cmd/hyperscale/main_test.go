@@ -32,7 +32,7 @@ func called() {
 // have
 //
 //	code N command...      run it, its exit code is N
-//	target key=N...        start a target, its address is $TARGET
+//	target key=N...        start a target, its address is $TARGET, for WebSocket $SOCKET
 //	served N               wait until it has got that many requests
 //	ports NAME...          sets each variable to a free loopback address
 //	until TEXT command...  run it until its stdout has TEXT
@@ -101,6 +101,7 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	})
 	*ts.Value(serverKey).(**target.Server) = server
 	ts.Setenv("TARGET", server.URL())
+	ts.Setenv("SOCKET", "ws"+strings.TrimPrefix(server.URL(), "http"))
 }
 
 func server(ts *testscript.TestScript) *target.Server { return *ts.Value(serverKey).(**target.Server) }

@@ -35,6 +35,7 @@ type echoer struct {
 	times    uint64        // how often it answers each message
 	most     uint64        // messages of a connection, before it closes that; 0: no bound
 	hold     func(n uint64)
+	stall    time.Duration // before it upgrades
 }
 
 func echo(t *testing.T, secure bool, set func(*echoer)) *echoer {
@@ -82,6 +83,7 @@ func (e *echoer) serve(c net.Conn) {
 		return
 	}
 	e.upgrades.Add(1)
+	time.Sleep(e.stall)
 	sum := sha1.Sum([]byte(r.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
 	if _, err := fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n", base64.StdEncoding.EncodeToString(sum[:])); err != nil {
 		return
@@ -276,4 +278,18 @@ func TestACancelledExchangeIsCounted(t *testing.T) {
 			t.Errorf("sent %d, the server read %d; received %d, it wrote %d", sent, s.received.Load(), received, s.sent.Load())
 		}
 	})
+}
+
+// The first message counts from the intended start, which the upgrade delays; its latency counts from
+// when the exchange's messages went out.
+func TestAStallDelaysTheFirstMessage(t *testing.T) {
+	const stall = 300 * time.Millisecond
+	s := echo(t, false, func(e *echoer) { e.stall = stall })
+	w := loadFile(t, s.URL, `workflow(name = "test", iterations = 1, vus = 1, duration = "60s", steps = [step("echo", websocket.exchange("TARGET/", send = ["a"]))])`)
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 30 * time.Second})
+	all := measured(r.Stats.Steps[0])
+	first, latency := time.Duration(all[plan.MeasureFirstMessage].Times.Max), time.Duration(all[plan.MeasureMessageLatency].Times.Max)
+	if first < stall || latency > first-stall || latency == 0 {
+		t.Errorf("the first message came after %v, %v behind its question", first, latency)
+	}
 }

@@ -138,6 +138,18 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 			row(b, "", plain(first))
 		}
 	}
+	if g := r.Greeting; g != nil {
+		chosen := func(what, text string) string {
+			if text == "" {
+				return "no " + what
+			}
+			return what + " " + plain(text)
+		}
+		row(b, "greeting", fmt.Sprintf("%s, %s, after %s", chosen("protocol", g.Protocol), chosen("extensions", g.Extensions), units.Latency(uint64(g.NS))))
+		if g.PongNS > 0 {
+			row(b, "", fmt.Sprintf("a ping was answered after %s", units.Latency(uint64(g.PongNS))))
+		}
+	}
 	if r.Kind != "" {
 		row(b, "FAILED", r.Kind+": "+plain(r.Error))
 	}

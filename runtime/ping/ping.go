@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
 	"hyperscale/core/message"
@@ -18,11 +19,17 @@ type Config struct {
 	Request    http1.Request
 	HTTP2      bool
 	Events     bool          // wait for an event of the answer, which is a stream of them
+	WebSocket  *Offer        // upgrade, and wait for the answer to a ping; nil: speak HTTP
 	Timeout    time.Duration // of all together
 	Insecure   bool          // a refused certificate ends nothing
 	ServerName string        // instead of the URL's host
 	Address    netip.Addr    // connect to it, whatever the name says; zero: look the name up
 	Resolver   *resolve.Resolver
+}
+
+// Offer is what an upgrade to WebSocket offers.
+type Offer struct {
+	Protocols []string
 }
 
 // Report is what a ping learnt. Times are in nanoseconds.
@@ -32,19 +39,20 @@ type Report struct {
 	URL       string    `json:"url"`
 	StartedAt time.Time `json:"started_at"`
 
-	DNS     *Names    `json:"dns,omitempty"` // nil: an address was given
-	Tries   []Try     `json:"tries"`         // addresses, in the order in which they were tried
-	Address string    `json:"address"`       // the one that took the connection
-	Local   string    `json:"local"`         // and from where
-	TLS     *Secured  `json:"tls,omitempty"`
-	Answer  *Answer   `json:"answer,omitempty"` // nil: there was none
-	Event   *Event    `json:"event,omitempty"`  // the first one of a stream
-	Phases  []Phase   `json:"phases"`
-	TotalNS int64     `json:"total_ns"`
-	Kind    string    `json:"kind"`  // of the failure; empty: a whole answer came
-	Error   string    `json:"error"` // the same, for people
-	at      time.Time // when the phase under way began
-	phase   message.Phase
+	DNS      *Names    `json:"dns,omitempty"` // nil: an address was given
+	Tries    []Try     `json:"tries"`         // addresses, in the order in which they were tried
+	Address  string    `json:"address"`       // the one that took the connection
+	Local    string    `json:"local"`         // and from where
+	TLS      *Secured  `json:"tls,omitempty"`
+	Answer   *Answer   `json:"answer,omitempty"`   // nil: there was none
+	Event    *Event    `json:"event,omitempty"`    // the first one of a stream
+	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket
+	Phases   []Phase   `json:"phases"`
+	TotalNS  int64     `json:"total_ns"`
+	Kind     string    `json:"kind"`  // of the failure; empty: a whole answer came
+	Error    string    `json:"error"` // the same, for people
+	at       time.Time // when the phase under way began
+	phase    message.Phase
 }
 
 // Phase is a part of the time. OffsetNS is when it began.
@@ -97,6 +105,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	}
 	if cfg.Events {
 		r.Protocol = "sse"
+	}
+	if cfg.WebSocket != nil {
+		r.Protocol, r.URL = "websocket", "ws"+strings.TrimPrefix(cfg.Request.URL, "http")
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()

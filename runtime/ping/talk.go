@@ -20,6 +20,9 @@ func (r *Report) talk(c net.Conn, cfg Config, call *http1.Call) error {
 	if cfg.HTTP2 {
 		return r.talk2(c, call)
 	}
+	if cfg.WebSocket != nil {
+		return r.talkMessages(c, cfg, call)
+	}
 	n, err := c.Write(call.Bytes)
 	r.Answer = &Answer{Protocol: "HTTP/1.1", BytesOut: int64(n), Headers: [][2]string{}}
 	if err != nil {

@@ -248,11 +248,12 @@ func (a *Account) fault(kind, example string) {
 	a.errors = stats.AddError(a.errors, message.ErrorCount{Kind: clip(a.bounded(kind)), Count: 1, Example: a.example(example)})
 }
 
-// Of the kinds that a server makes up a step counts so many apart.
+// Of the kinds that a server makes up a step counts so many apart: half of what it counts at all, so
+// that the others keep their names.
 const (
 	serverKind      = "server "
 	serverKindOther = serverKind + "other"
-	serverKindsMax  = 64
+	serverKindsMax  = stats.KindsMax / 2
 )
 
 // bounded returns a new kind, or the one for all further kinds of its server.

@@ -1,6 +1,8 @@
 package measure
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -161,5 +163,26 @@ func BenchmarkReadMachine(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		threadUsages()
+	}
+}
+
+// A server names the kinds of its failures: 32 of them count apart.
+func TestServersMakeUpFewKinds(t *testing.T) {
+	a := NewAccount(&message.StepPlan{Name: "a"}, nil, false, nil)
+	a.Broken("closed", "", 0)
+	for code := range 200 {
+		a.Broken(fmt.Sprintf("server %d", 3000+code), "", 0)
+		a.Broken("server 3000", "", 0)
+	}
+	kinds, other := 0, uint64(0)
+	for _, e := range a.errors {
+		if e.Kind == "server other" {
+			other = e.Count
+		} else if strings.HasPrefix(e.Kind, "server ") {
+			kinds++
+		}
+	}
+	if kinds != 32 || other != 168 {
+		t.Errorf("%d kinds, and %d failures of others", kinds, other)
 	}
 }

@@ -499,18 +499,6 @@ func TestInputs(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", test.url, got, test.want)
 		}
 	}
-	for _, test := range []struct {
-		code   uint16
-		reason string
-		good   bool
-	}{
-		{1000, "bye", true}, {4999, strings.Repeat("x", 123), true}, {websocket.CodeNone, "", true},
-		{websocket.CodeNone, "x", false}, {1006, "", false}, {999, "", false}, {5000, "", false}, {1000, strings.Repeat("x", 124), false},
-	} {
-		if err := websocket.CheckGoodbye(test.code, test.reason); (err == nil) != test.good {
-			t.Errorf("%d with %d bytes: %v", test.code, len(test.reason), err)
-		}
-	}
 	for _, name := range []string{"Upgrade", "connection", "Sec-WebSocket-Key", "sec-websocket-protocol"} {
 		if !websocket.Reserved(name) {
 			t.Errorf("%s is not reserved", name)

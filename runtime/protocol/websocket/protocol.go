@@ -1,7 +1,6 @@
 package websocket
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -97,19 +96,6 @@ func Address(url string) (string, error) {
 		return "https://" + rest, nil
 	}
 	return "", &http1.InputError{Field: "url", Value: url, Remedy: "begin it with ws:// or wss://"}
-}
-
-// CheckGoodbye says why a goodbye cannot be sent.
-func CheckGoodbye(code uint16, reason string) error {
-	switch {
-	case code != CodeNone && !mayTravel(code):
-		return &http1.InputError{Field: "code", Value: fmt.Sprint(code), Remedy: "use 1000, another code that may be sent (1001 to 1003, 1007 to 1014), or one from 3000 to 4999"}
-	case code == CodeNone && reason != "":
-		return &http1.InputError{Field: "reason", Value: reason, Remedy: "give a code too: a reason stands behind one"}
-	case len(reason) > reasonMost:
-		return &http1.InputError{Field: "reason", Value: reason, Remedy: "keep it within 123 bytes"}
-	}
-	return nil
 }
 
 // isToken accepts the characters of a token (RFC 9110, 5.6.2).

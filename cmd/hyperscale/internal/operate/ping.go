@@ -15,11 +15,12 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/runtime/ping"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/websocket"
 	"hyperscale/runtime/resolve"
 )
 
 // pingProtocols are the protocols of ping.
-func pingProtocols() []string { return []string{"http", "http2", "sse"} }
+func pingProtocols() []string { return []string{"http", "http2", "sse", "websocket"} }
 
 type pingFlags struct {
 	method     string
@@ -43,13 +44,16 @@ func NewPingCommand() *cobra.Command {
 		Long: `Sends one request and shows every phase of it: the name's lookup, each address
 tried, the TLS handshake and its certificates, sending, waiting, receiving.
 
-PROTO is http (HTTP/1.1), http2 or sse. http2 without TLS begins with prior knowledge;
-sse waits for the first server-sent event, over HTTP/1.1.
+PROTO is http (HTTP/1.1), http2, sse or websocket. http2 without TLS begins with prior
+knowledge; sse waits for the first server-sent event, over HTTP/1.1; websocket upgrades a
+ws:// or wss:// URL and waits for the answer to a ping. A header Sec-WebSocket-Protocol
+has the protocols to offer.
 Exit codes: 0 an answer with a status below 400, as a load test counts it; 1 any
 other outcome; 2 bad usage.`,
 		Example: `  hyperscale ping http https://example.org/
   hyperscale ping http2 https://example.org/ --address 192.0.2.1 --json
   hyperscale ping sse https://example.org/events
+  hyperscale ping websocket wss://example.org/chat --header 'Sec-WebSocket-Protocol: v1'
   hyperscale ping http https://example.org/ --lookup --dns 1.1.1.1`,
 		Args: command.Exactly("PROTO", "URL"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1]) }),
@@ -72,9 +76,21 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 	if !slices.Contains(pingProtocols(), proto) {
 		return command.Usage("%q is no protocol that ping speaks%s: choose %s", proto, command.DidYouMean(proto, pingProtocols()), strings.Join(pingProtocols(), " or "))
 	}
-	cfg, host, err := f.config(target)
+	address := target
+	if proto == "websocket" {
+		var err error
+		if address, err = websocket.Address(target); err != nil {
+			return command.AsUsage(err)
+		}
+	}
+	cfg, host, err := f.config(address)
 	if err != nil {
 		return err
+	}
+	if proto == "websocket" {
+		if err := f.upgrades(&cfg); err != nil {
+			return err
+		}
 	}
 	cfg.HTTP2, cfg.Events = proto == "http2", proto == "sse"
 	if cfg.Events && !slices.ContainsFunc(cfg.Request.Headers, func(h http1.Pair) bool { return strings.EqualFold(h.Name, "Accept") }) {
@@ -99,6 +115,33 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 		return command.Exit(command.ExitInterrupted, nil)
 	case !report.OK():
 		return command.Exit(command.ExitFailed, nil)
+	}
+	return nil
+}
+
+// upgrades takes the protocols to offer out of the headers.
+func (f *pingFlags) upgrades(cfg *ping.Config) error {
+	if f.body != "" || f.method != "" && f.method != "GET" {
+		return command.Usage("an upgrade to WebSocket is a GET without a body: leave out --method and --body")
+	}
+	cfg.WebSocket = &ping.Offer{}
+	all := cfg.Request.Headers
+	cfg.Request.Headers = nil
+	for _, h := range all {
+		switch {
+		case strings.EqualFold(h.Name, "Sec-WebSocket-Protocol"):
+			for name := range strings.SplitSeq(h.Value, ",") {
+				cfg.WebSocket.Protocols = append(cfg.WebSocket.Protocols, strings.TrimSpace(name))
+			}
+		case websocket.Reserved(h.Name):
+			return command.Usage("--header %q: the upgrade sets %s itself: take it out", h.Name, h.Name)
+		default:
+			cfg.Request.Headers = append(cfg.Request.Headers, h)
+		}
+	}
+	cfg.Request.ContentType = ""
+	if _, err := websocket.New(websocket.Config{Protocols: cfg.WebSocket.Protocols}); err != nil {
+		return command.AsUsage(err)
 	}
 	return nil
 }
