@@ -108,15 +108,17 @@ func (e *echoer) serve(c net.Conn) {
 		if e.hold != nil {
 			e.hold(all)
 		}
+		var out []byte // in one write, so that one read brings all
 		for range e.times {
 			e.sent.Add(1)
 			head := []byte{0x80 | opcode, byte(len(payload))}
 			if len(payload) > 125 {
 				head = []byte{0x80 | opcode, 126, byte(len(payload) >> 8), byte(len(payload))}
 			}
-			if _, err := c.Write(append(head, payload...)); err != nil {
-				return
-			}
+			out = append(append(out, head...), payload...)
+		}
+		if _, err := c.Write(out); err != nil {
+			return
 		}
 	}
 }
@@ -292,4 +294,24 @@ func TestAStallDelaysTheFirstMessage(t *testing.T) {
 	if first < stall || latency > first-stall || latency == 0 {
 		t.Errorf("the first message came after %v, %v behind its question", first, latency)
 	}
+}
+
+// A message that no exchange asked for closes the connection, and does not count: the next exchange
+// would take it for its answer. Behind receive = 0 nothing waits for an answer.
+func TestASurplusClosesTheConnection(t *testing.T) {
+	eachScheme(t, func(t *testing.T, secure bool) {
+		for _, tt := range []struct {
+			args               string
+			upgrades, received uint64
+		}{{`send = ["a"]`, 20, 20}, {`send = ["a"], receive = 2`, 1, 40}, {`send = ["a"], receive = 0`, 1, 0}} {
+			s := echo(t, secure, func(e *echoer) { e.times = 2 })
+			w := loadFile(t, s.URL, `workflow(name = "test", iterations = 20, vus = 1, duration = "60s", `+anyTLS+`, steps = [step("echo", websocket.exchange("TARGET/", `+tt.args+`))])`)
+			r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 30 * time.Second})
+			s.stop()
+			got := r.Stats.Steps[0]
+			if received := measured(got)[plan.MeasureMessagesReceived].Count; got.OK != 20 || s.upgrades.Load() != tt.upgrades || received != tt.received {
+				t.Errorf("%s: ok %d, %d upgrades, received %d, want %d and %d: %v", tt.args, got.OK, s.upgrades.Load(), received, tt.upgrades, tt.received, got.Errors)
+			}
+		}
+	})
 }
