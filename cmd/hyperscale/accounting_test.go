@@ -304,7 +304,8 @@ func TestAccountingOfNames(t *testing.T) {
 					p.code()
 					r := readResult(t, out)
 					adds(t, r)
-					sent, answers := counted(r)
+					want := counted(r)
+					sent, answers := want.requests, want.answers
 					var got target.Stats
 					for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 						if got = stats(t, url); got.Requests >= sent {

@@ -201,33 +201,49 @@ func runExamples(ts *testscript.TestScript, _ bool, _ []string) {
 		ts.Check(ts.Exec("hyperscale", "run", file, "--set", "target="+ts.Getenv("TARGET"), "--vus", "5", "--duration", "300ms", "--cores", "1", "--ui", "none", "--out", "json="+out))
 		r, err := report.Read(out)
 		ts.Check(err)
-		sent, answers := counted(r)
-		after := server(ts).Stats()
-		if got := after.Requests - before.Requests; got != sent {
-			ts.Fatalf("%s: the target counted %d requests, the result has %d under its names", e.Name(), got, sent)
+		want, after := counted(r), server(ts).Stats()
+		if got := after.Messages - before.Messages; got != want.messages {
+			ts.Fatalf("%s: the target counted %d messages, the result has %d under its names", e.Name(), got, want.messages)
+		}
+		if got := after.Requests - before.Requests; got != want.requests {
+			ts.Fatalf("%s: the target counted %d requests, the result has %d under its names", e.Name(), got, want.requests)
 		}
 		for status, n := range before.Statuses { //lint:orderfree each by itself
 			if after.Statuses[status] -= n; after.Statuses[status] == 0 {
 				delete(after.Statuses, status)
 			}
 		}
-		if !maps.Equal(after.Statuses, answers) {
-			ts.Fatalf("%s: the target answered %v, the result has %v", e.Name(), after.Statuses, answers)
+		if !maps.Equal(after.Statuses, want.answers) {
+			ts.Fatalf("%s: the target answered %v, the result has %v", e.Name(), after.Statuses, want.answers)
 		}
 	}
 }
 
+// left is what a run says that its target counted.
+type left struct {
+	requests uint64
+	messages uint64 // of WebSocket; the upgrades of their connections are requests
+	answers  map[string]uint64
+}
+
 // counted sums what left, over the names of all requests, and the answers by status.
-func counted(r *report.Result) (sent uint64, answers map[string]uint64) {
-	answers = map[string]uint64{}
+func counted(r *report.Result) left {
+	out := left{answers: map[string]uint64{}}
 	for i := range r.Workflows {
 		w := &r.Workflows[i]
 		for _, s := range append(w.Leaves(), w.Beside...) {
-			sent += s.Sent
+			talked, talks := s.Measures["messages_sent"]
+			out.messages += talked.Count
+			if !talks {
+				out.requests += s.Sent
+			}
 			for status, n := range s.Statuses { //lint:orderfree a sum
-				answers[status] += n
+				out.answers[status] += n
+				if talks {
+					out.requests += n
+				}
 			}
 		}
 	}
-	return sent, answers
+	return out
 }

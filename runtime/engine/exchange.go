@@ -89,6 +89,7 @@ func (q *requests) answered(index int32, now int64) {
 	n := q.Slots.At(index)
 	x := q.x[index]
 	x.status, x.size = int16(n.Status), n.Size
+	x.times.Talked = x.talk != nil
 	n.AddTo(&x.times, now)
 	x.times.Enter(message.PhaseBlocked, now) // it has ended, or waits for its next connection
 	x.call, x.two = n.Call, n.Framed != nil

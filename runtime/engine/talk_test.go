@@ -199,6 +199,9 @@ func TestMessagesAgreeWithTheServer(t *testing.T) {
 					if first, each := all[plan.MeasureFirstMessage].Times.Count, all[plan.MeasureMessageLatency].Times.Count; tt.received > 0 && (first != n || each != n*tt.received) {
 						t.Errorf("%d first messages and %d latencies of %d exchanges", first, each, n)
 					}
+					if all := got.Statuses; len(all) != 1 || all[0].Status != 101 || all[0].Count != s.upgrades.Load() {
+						t.Errorf("statuses %+v, the server answered %d upgrades", all, s.upgrades.Load())
+					}
 					if s.goodbyes.Load() != s.upgrades.Load() {
 						t.Errorf("%d goodbyes on %d connections", s.goodbyes.Load(), s.upgrades.Load())
 					}

@@ -65,6 +65,10 @@ func (s *session) talk(b []byte, out *output) (used int, v verdict) {
 	}
 	first := b[0]
 	switch first & 0xf {
+	case 0, 1, 2: // data: with its last frame a message is whole
+		if first&0x80 != 0 {
+			s.site.stats.Messages++
+		}
 	case talkPing:
 		first = first&0xf0 | talkPong
 	case talkPong:

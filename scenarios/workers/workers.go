@@ -35,7 +35,7 @@ func workerWorlds() []stage.Scenario {
 			Doc: "A worker dies in the middle of its shards, one after the other. Each of its shards runs elsewhere soon, once the dead worker's time is over, and all jobs complete."},
 		{Name: "reconnect-flood", Virtual: 40 * time.Second, Within: 12 * time.Second, Rate: floodRate, Most: floodWorkers, Build: cluster.On(buildReconnectFlood),
 			Doc: "Up to a thousand workers are cut off while their shards end, and return at the same time with their results. No node loses a stream to its own full lanes. Leases are renewed, no leader is replaced, nothing runs again, and every job completes within twelve seconds."},
-		{Name: "many-shards", Virtual: 30 * time.Second, Within: 10 * time.Second, Build: cluster.On(buildManyShards),
+		{Name: "many-shards", Virtual: 30 * time.Second, Within: 10 * time.Second, Rate: 3 * 300 * 4, Build: cluster.On(buildManyShards), // two answers to each shard's last report and result
 			Doc: "Jobs want every core of three hundred workers, one after the other. No manager works on its workers for more than 2 ms in one Step. So it reads heartbeats and renews leases meanwhile, and every job completes within ten seconds."},
 		{Name: "soak-churn", Virtual: 15 * time.Minute, Build: cluster.On(buildSoakChurn),
 			Doc: "Jobs, cancellations, crashes and drains for long; with --virtual 24h for a day. At the end the nodes' bounds of memory bound what they keep on disk, not the length of the run."},

@@ -62,8 +62,15 @@ func (a *Account) PassOn(to *Account) {
 	a.passed = now
 }
 
-// Hop counts the answer of a redirect that the request follows.
+// Hop counts the answer of a redirect that the request follows, or of an upgrade.
 func (a *Account) Hop(status int) { a.statuses[status%statuses]++ }
+
+// status counts the status of an answer. Messages have none: their connection's upgrade had one.
+func (a *Account) status(status int, t *Times) {
+	if !t.Talked {
+		a.statuses[status%statuses]++
+	}
+}
 
 // Challenge counts the answer of a challenge that the request answers, or cannot answer.
 func (a *Account) Challenge(status int) {
@@ -73,7 +80,7 @@ func (a *Account) Challenge(status int) {
 
 // Judged counts the whole answer of a function's request: a failure has a kind.
 func (a *Account) Judged(status int, t *Times, kind, why string) {
-	a.statuses[status%statuses]++
+	a.status(status, t)
 	a.record(t)
 	if kind == "" {
 		a.count(time.Duration(t.Mark), endOK, t)
@@ -114,7 +121,7 @@ func (a *Account) Start(now time.Duration) {
 
 // Answered counts a complete response of a request step, and returns whether it is good.
 func (a *Account) Answered(status int, t *Times) bool {
-	a.statuses[status%statuses]++
+	a.status(status, t)
 	a.record(t)
 	if status < 400 {
 		a.count(time.Duration(t.Mark), endOK, t)
@@ -168,7 +175,7 @@ func (e end) in(s *stats.Span) {
 // Expected counts a complete response that a step has inspected, and returns whether it is
 // good: kind and why say what is wrong.
 func (a *Account) Expected(status int, t *Times, kind http1.Kind, why string) bool {
-	a.statuses[status%statuses]++
+	a.status(status, t)
 	a.record(t)
 	if why == "" {
 		a.count(time.Duration(t.Mark), endOK, t)

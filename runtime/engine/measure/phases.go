@@ -18,6 +18,8 @@ type Times struct {
 	phase message.Phase
 	took  uint8 // bit i: the phase of index i happened
 	spent [phases]int64
+
+	Talked bool // it exchanged messages
 }
 
 // Begin starts to wait for the request's turn, at its intended start.

@@ -294,6 +294,7 @@ func (y *talks) answered(at int32, b []byte) error {
 		return err
 	}
 	status := n.Parser.Status()
+	n.Account.Hop(status)
 	begun, err := d.upgrade.Begin(status, d.answer, y.random.Uint32)
 	y.answers, d.answer = append(y.answers, d.answer), nil
 	if http1.KindOf(err) == http1.KindStatus {
