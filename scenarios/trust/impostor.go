@@ -9,6 +9,7 @@ import (
 
 	"hyperscale/checker"
 	"hyperscale/core/event"
+	"hyperscale/core/manager"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/scenarios/cluster"
@@ -67,6 +68,7 @@ func buildLiar(s *cluster.Cluster) {
 	liar := map[node.Role]node.ID{
 		node.RoleGate: "gate-3", node.RoleManager: node.ID("manager-" + stage.Datacenter(0) + "-3"), node.RoleWorker: node.ID("worker-" + stage.Datacenter(0) + "-1"),
 	}[role]
+	t.Manage = func(c *manager.Config) { c.ResultAge = time.Minute } // no gate acknowledges the end of a job that a liar invents
 	t.Lies = &cluster.Lying{Who: liar, Every: lieEvery, From: liarReady, Until: s.Heal, Forged: map[node.Kind]int{}, Quiet: drains, Victim: victim}
 	s.Build(t)
 	for _, id := range s.Nodes {
