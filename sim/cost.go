@@ -9,8 +9,9 @@ import (
 // rateWindow is the interval over which the world counts messages.
 const rateWindow = time.Second
 
-// rates counts the messages that each process handles in one window, by kind and then by
-// process: a world has many processes, and each of them handles few kinds.
+// rates counts the messages that reach each process in one window, by kind and then by
+// process: a world has many processes, and each of them handles few kinds. A message that waited
+// counts for the window in which it arrived: a node that slept handles seconds of them at once.
 type rates struct{ byKind [][]rate }
 
 // rate counts one kind for one process.
@@ -19,9 +20,9 @@ type rate struct {
 	count  uint32
 }
 
-// count returns how many messages of a kind a process has handled in this window, including
-// this one.
-func (r *rates) count(now time.Duration, process uint32, k node.Kind) int {
+// count returns how many messages of a kind reached a process in this window, including this
+// one; 0: a later window has begun, and this one overtook none of it.
+func (r *rates) count(came time.Duration, process uint32, k node.Kind) int {
 	if int(k) >= len(r.byKind) {
 		r.byKind = append(r.byKind, make([][]rate, int(k)+1-len(r.byKind))...)
 	}
@@ -31,8 +32,11 @@ func (r *rates) count(now time.Duration, process uint32, k node.Kind) int {
 		r.byKind[k] = of
 	}
 	c := &of[process]
-	if w := uint32(now / rateWindow); w != c.window {
+	switch w := uint32(came / rateWindow); {
+	case w > c.window:
 		*c = rate{window: w}
+	case w < c.window:
+		return 0
 	}
 	c.count++
 	return int(c.count)
@@ -93,5 +97,5 @@ func (p *prices) extra() time.Duration {
 // floods says that an input is the first above a bound of its kind in this window: two nodes
 // that answer each other's answers wait for no timer.
 func (r *rates) floods(now time.Duration, process uint32, in *node.Input, most int) bool {
-	return in.Kind == node.InputMessage && r.count(now, process, in.Message.Kind()) == most+1
+	return in.Kind == node.InputMessage && r.count(now-in.Waited, process, in.Message.Kind()) == most+1
 }

@@ -52,3 +52,37 @@ func TestWhatIsAnsweredAtWireSpeedIsTold(t *testing.T) {
 		}
 	}
 }
+
+// ticking sends a datagram each 10 ms.
+type ticking struct{ to node.Addr }
+
+func (m *ticking) Step(env node.Env, in *node.Input) {
+	if in.Kind == node.InputTimer {
+		env.Datagram(m.to, &toy.Ping{})
+	}
+	env.SetTimer(node.Key(node.PartNone, 1), 10*time.Millisecond)
+}
+
+// silent answers nothing.
+type silent struct{}
+
+func (silent) Step(node.Env, *node.Input) {}
+
+// A node that slept reads in one second what came in many: no one repeats anything.
+func TestWhatWaitedForASleeperIsNoFlood(t *testing.T) {
+	told := 0
+	w := sim.New(sim.Config{Seed: 1, Network: netsim.Default(), RateMax: 200, Flooded: func(node.ID, node.Kind) { told++ }})
+	w.Add(sim.Spec{ID: "sleeper", Role: node.RoleToy, Place: "here", New: func() node.Machine { return silent{} }})
+	to := w.Addr("sleeper")
+	w.Add(sim.Spec{ID: "ticking", Role: node.RoleToy, Place: "here", New: func() node.Machine { return &ticking{to: to} }})
+	w.Start("sleeper")
+	w.Start("ticking")
+	w.RunUntil(100 * time.Millisecond)
+	w.Pause("sleeper")
+	w.RunUntil(5 * time.Second)
+	w.Resume("sleeper")
+	w.RunUntil(6 * time.Second)
+	if told != 0 {
+		t.Errorf("told of %d floods; 100 messages a second are within the bound of 200", told)
+	}
+}

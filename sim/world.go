@@ -20,8 +20,8 @@ type Config struct {
 	Observer Observer
 	// Beyond allows clocks that drift beyond DriftBound.
 	Beyond bool
-	// Flooded is called when a node handles more than RateMax messages of one kind in a second,
-	// once per second; it may be nil.
+	// Flooded is called when more than RateMax messages of one kind reach a node in a second,
+	// once per second; it may be nil. What waited for the node counts for the second in which it arrived.
 	Flooded func(id node.ID, k node.Kind)
 	RateMax int
 	// Labored is called for each Step whose work on its whole cluster takes a node longer than

@@ -31,7 +31,7 @@ func buildClocksAtZero(s *cluster.Cluster) {
 	s.Checker.Promise(checker.Promises{Once: true})
 	s.LosesNoPeer(0, s.Options.Virtual)
 	for _, w := range []*electoral{watchElections(s, checker.GroupGates, s.Gates), watchElections(s, stage.Datacenter(0), s.Managers)} {
-		w.agreed(10*time.Second, "ten seconds of running")
+		w.World.At(10*time.Second, w.agreed("ten seconds of running"))
 	}
 }
 
@@ -90,16 +90,16 @@ func (w *electoral) between(at, length time.Duration, id node.ID, others ...node
 	w.Fault(sim.Fault{At: at, For: length, Kind: sim.FaultPartition, Nodes: stage.Names([]node.ID{id}), Peers: stage.Names(others)})
 }
 
-// agreed judges that at some time all know one leader of one term.
-func (w *electoral) agreed(at time.Duration, since string) {
-	w.World.At(at, func() {
+// agreed judges that all know one leader of one term.
+func (w *electoral) agreed(since string) func() {
+	return func() {
 		for _, id := range w.ids {
 			if k := w.known[id]; k.Leader == "" || k.Leader != w.leads || k.Term != w.term {
 				w.Checker.Violate("T11", w.Record(id), "after %s it takes %q for the leader of %s in term %d, and %q was elected last, in term %d",
 					since, k.Leader, w.group, k.Term, w.leads, w.term)
 			}
 		}
-	})
+	}
 }
 
 func buildGroupsRecovered(s *cluster.Cluster) {
@@ -149,9 +149,7 @@ func (w *electoral) losesMajority() {
 		delete(w.Recovers, w.ids[0])
 		w.World.Start(w.ids[0])
 	})
-	if w.Options.Faults == nil {
-		w.agreed(recovered+11*time.Second, "ten seconds of all being back")
-	}
+	w.Judge(recovered+11*time.Second, w.agreed("ten seconds of all being back"))
 }
 
 // losesOneMore makes the two formerly blank members elect a leader without the third. Then one
@@ -169,7 +167,5 @@ func (w *electoral) losesOneMore() {
 	w.between(at-time.Millisecond, 12*time.Second, w.ids[2], w.ids[0])
 	w.between(at+2600*time.Millisecond, 10*time.Second, w.ids[2], w.ids[1]) // its registers have joined
 	w.crash(at-time.Millisecond, 400*time.Millisecond, func() node.ID { return w.ids[1] }, true)
-	if w.Options.Faults == nil {
-		w.agreed(at+22*time.Second, "ten seconds in which one that had lost its disk again could hear all")
-	}
+	w.Judge(at+22*time.Second, w.agreed("ten seconds in which one that had lost its disk again could hear all"))
 }

@@ -50,17 +50,14 @@ func buildSeedForgotten(s *stage.Stage) {
 	const away = 60 * time.Second
 	for at := 20 * time.Second; at+away+seedBack < s.Heal; at += away + 30*time.Second {
 		s.Fault(sim.Fault{At: at, For: away, Kind: sim.FaultCrash, Nodes: stage.Names([]node.ID{seed})})
-		if s.Options.Faults != nil {
-			continue
-		}
-		s.World.At(at+away-time.Second, func() {
+		s.Judge(at+away-time.Second, func() {
 			for _, id := range c.ids[1:] {
 				if _, known := c.groups[id].Find(seed); known || len(c.groups[id].Unconfirmed()) != 1 {
 					c.violate(id, "the seed %s has been gone for %v and is remembered, or is not unconfirmed", seed, away)
 				}
 			}
 		})
-		s.World.At(at+away+seedBack, c.settled)
+		s.Judge(at+away+seedBack, c.settled)
 	}
 }
 
@@ -79,8 +76,8 @@ func buildFlapEpoch(s *stage.Stage) {
 		for at < s.Heal-70*time.Second {
 			length := s.Rand.Duration(time.Second, 50*time.Second).Truncate(time.Millisecond)
 			s.Fault(sim.Fault{At: at, For: length, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
-			if down := 35 * time.Second; length > down && s.Options.Faults == nil {
-				s.World.At(at+down, func() { c.down(id, "a crash", down) })
+			if down := 35 * time.Second; length > down {
+				s.Judge(at+down, func() { c.down(id, "a crash", down) })
 			}
 			at += length + s.Rand.Duration(2*time.Second, 20*time.Second).Truncate(time.Millisecond)
 		}

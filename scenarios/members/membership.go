@@ -122,9 +122,7 @@ func buildDeathByGossip(s *stage.Stage) {
 	for i, id := range victims {
 		at := time.Duration(10+20*i) * time.Second
 		s.Fault(sim.Fault{At: at, For: 3 * time.Minute, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
-		if s.Options.Faults == nil {
-			s.World.At(at+19*time.Second, func() { c.dead(id, at, 19*time.Second) })
-		}
+		s.Judge(at+19*time.Second, func() { c.dead(id, at, 19*time.Second) })
 	}
 	s.World.At(s.Heal, func() {
 		if c.why["gossip"] == 0 && s.Options.Faults == nil {
@@ -150,17 +148,15 @@ func buildBackFromDead(s *stage.Stage) {
 			f.Kind, f.For, f.Value = sim.FaultCrash, 30*time.Second, 1
 		}
 		s.Fault(f)
-		if at := f.At + f.For + backBound; s.Options.Faults == nil {
-			s.World.At(at, func() {
-				for _, at := range c.ids {
-					seen, _ := c.groups[at].Find(id)
-					back := seen.State == swim.Alive || seen.State == swim.Suspect && seen.Run() == c.groups[id].Incarnation()>>32
-					if !c.guilty[at] && !back {
-						c.violate(at, "%s is back since %v, and is %v", id, backBound, seen.State)
-					}
+		s.Judge(f.At+f.For+backBound, func() {
+			for _, at := range c.ids {
+				seen, _ := c.groups[at].Find(id)
+				back := seen.State == swim.Alive || seen.State == swim.Suspect && seen.Run() == c.groups[id].Incarnation()>>32
+				if !c.guilty[at] && !back {
+					c.violate(at, "%s is back since %v, and is %v", id, backBound, seen.State)
 				}
-			})
-		}
+			}
+		})
 	}
 	// Old news, seconds late, now and then twice.
 	s.Fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultLate, Value: 20_000})
@@ -344,8 +340,8 @@ func buildCrashKnown(s *stage.Stage) {
 	for i, id := range victims {
 		at := 5*time.Second + time.Duration(i)*gap + s.Rand.Duration(0, time.Second).Truncate(time.Millisecond)
 		s.Fault(sim.Fault{At: at, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
-		if at+crashKnown < s.Heal && s.Options.Faults == nil {
-			s.World.At(at+crashKnown, func() { times = append(times, c.dead(id, at, crashKnown)) })
+		if at+crashKnown < s.Heal {
+			s.Judge(at+crashKnown, func() { times = append(times, c.dead(id, at, crashKnown)) })
 		}
 	}
 	s.World.At(s.Heal, func() {

@@ -21,7 +21,6 @@ func Worlds() []stage.Scenario {
 			Name:    "register",
 			Doc:     "Three to seven acceptors and two receivers of orders, and nothing else: jobs are acquired, updated, read, handed over and released at random while datagrams come late by up to three leases, twice, or never, nodes crash between promise and answer, pause for longer than a lease, lose disks, and clocks run at the bound of their drift. Tokens are unique and rise, windows never overlap, updates and reads are linearizable, no receiver obeys an old token; once healed every job has an owner.",
 			Virtual: 5 * time.Minute,
-			Rate:    backlogRate,
 			Build:   func(s *stage.Stage) { buildRegister(s, false) },
 		},
 		{
@@ -29,15 +28,10 @@ func Worlds() []stage.Scenario {
 			Doc:     "The same with clocks that drift beyond their bound. Windows may overlap then. Tokens stay unique, updates stay linearizable, and receivers reject old tokens nevertheless.",
 			Virtual: 5 * time.Minute,
 			Beyond:  true,
-			Rate:    backlogRate,
 			Build:   func(s *stage.Stage) { buildRegister(s, true) },
 		},
 	}...)
 }
-
-// backlogRate: a member whose processor was slow for ten seconds handles what six others sent it
-// meanwhile, some 350 messages a second, in one.
-const backlogRate = 4000
 
 // registerWorld is a group of registrars, and the obeyers of their orders.
 type registerWorld struct {

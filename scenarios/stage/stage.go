@@ -83,7 +83,7 @@ func (s *Stage) sizes() {
 	s.World.At(s.World.Now()+sizesEvery, s.sizes)
 }
 
-// rateMax bounds the messages of one kind that a node may handle in a second. A protocol that
+// rateMax bounds the messages of one kind that may reach a node in a second. A protocol that
 // waits for timers stays far below; one that answers answers at once goes far beyond.
 const rateMax = 1500
 
@@ -140,12 +140,23 @@ func (s *Stage) Draw(format string, args ...any) {
 	s.draws = append(s.draws, fmt.Sprintf(format, args...))
 }
 
-// Fault schedules a fault; a replay plays its recorded ones instead. A run that is too short
-// for a fault plays without it.
+// Fault schedules a fault. A replay draws the same ones, as later draws depend on them, and plays
+// its recorded ones instead. A run that is too short for a fault plays without it.
 func (s *Stage) Fault(f sim.Fault) {
-	if s.Options.Faults == nil && f.At >= 0 && f.For >= 0 {
+	if f.At >= 0 && f.For >= 0 {
 		s.Faults = append(s.Faults, f)
 	}
+}
+
+// Judge judges at a time what the drawn faults imply. With other faults, in a replay, the world
+// cannot say; the instant is scheduled nevertheless, so that a replay of the same faults has the
+// same hash.
+func (s *Stage) Judge(at time.Duration, f func()) {
+	s.World.At(at, func() {
+		if s.Options.Faults == nil {
+			f()
+		}
+	})
 }
 
 // Brief draws the length of a crash: never zero, because a fault of zero length lasts until the

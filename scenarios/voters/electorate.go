@@ -113,13 +113,12 @@ func (w *electorate) views() string {
 	return text
 }
 
-// holds judges at a time what the drawn faults imply; for other faults, in a replay, the world
-// cannot say.
+// holds judges at a time before the healing what the drawn faults imply.
 func (w *electorate) holds(at time.Duration, what string, true func() bool) {
-	if w.Options.Faults != nil || at >= w.Heal {
+	if at >= w.Heal {
 		return
 	}
-	w.World.At(at, func() {
+	w.Judge(at, func() {
 		if !true() {
 			w.violate("T11", "", "it should be that %s: %s", what, w.views())
 		}
@@ -148,9 +147,6 @@ func (w *electorate) befall(ids []node.ID, at time.Duration, kind string, length
 // follows measures the time from the loss of the leader to the next leader. The trigger of the
 // loss fires within a heartbeat.
 func (w *electorate) follows(at, bound time.Duration) {
-	if w.Options.Faults != nil {
-		return
-	}
 	var lost node.ID
 	var look func()
 	look = func() {
@@ -159,10 +155,12 @@ func (w *electorate) follows(at, bound time.Duration) {
 		case lost == "" || id == lost && now-at < time.Second: // not yet
 			lost = max(lost, id)
 		case id != "":
-			w.times = append(w.times, now-at)
+			if w.Options.Faults == nil {
+				w.times = append(w.times, now-at)
+			}
 			return
 		}
-		if now-at > bound {
+		if now-at > bound && w.Options.Faults == nil {
 			w.violate("T11", "", "%v after %s was lost no voter leads: %s", bound, lost, w.views())
 			return
 		}
