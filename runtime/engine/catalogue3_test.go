@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"hyperscale/core/message"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/hostile/authority"
 	hostile "hyperscale/runtime/protocol/hostile/websocket"
@@ -84,6 +86,8 @@ workflow(name = "test", vus = 1, duration = "60s", http = http.client(tls = tls(
 		return fmt.Errorf("ok %d, failed %d, timed out %d, cancelled %d of %d", got.OK, got.Failed, got.TimedOut, got.Cancelled, got.Started)
 	case kind == "" && (got.OK != 1 || bad > 0), kind != "" && (got.OK > 0 || kinds(got)[kind] < 1 || bad > 1 && !e.Want.Late() || (got.TimedOut > 0) != e.Want.Late()):
 		return fmt.Errorf("ok %d, failed %d, timed out %d: %v, want %q", got.OK, got.Failed, got.TimedOut, got.Errors, kind)
+	case e.Want.Status != 0 && !counts(got.Statuses, e.Want.Status, bad):
+		return fmt.Errorf("statuses %+v, the server answered the upgrade with %d", got.Statuses, e.Want.Status)
 	case e.Ask.Once:
 		return nil
 	case !<-proved:
@@ -100,6 +104,11 @@ workflow(name = "test", vus = 1, duration = "60s", http = http.client(tls = tls(
 		return fmt.Errorf("reused %v", reused)
 	}
 	return nil
+}
+
+// counts reports whether a status was counted so often.
+func counts(all []message.StatusCount, status int, n uint64) bool {
+	return slices.ContainsFunc(all, func(c message.StatusCount) bool { return int(c.Status) == status && c.Count == n })
 }
 
 // clipped is a part of a message that fits a file.

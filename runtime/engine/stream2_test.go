@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"hyperscale/core/plan"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 // pythonStreams is a server that shares no line with this one: Python's own, with a thread for each
@@ -59,29 +60,8 @@ print(written, flush=True)
 // Another implementation wrote what is read: line ends of all kinds, chunks that cut them, a byte
 // order mark. Its own count of events is the engine's.
 func TestEventsOfAnotherServer(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3 on this machine")
-	}
-	server := exec.Command(python, "-c", pythonStreams)
-	input, err := server.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	output, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = server.Wait() }()
-	defer input.Close()
-	lines := bufio.NewScanner(output)
-	if !lines.Scan() {
-		t.Fatal("the server did not start")
-	}
-	url := "http://127.0.0.1:" + lines.Text()
+	server := hostiletest.Start(t, hostiletest.Python(t), "-c", pythonStreams)
+	url := "http://127.0.0.1:" + server.Line()
 	w := loadFile(t, url, `workflow(name = "test", vus = 4, iterations = 40, duration = "60s", steps = [step("feed", sse.read("TARGET/", method = "POST", json = {"a": 1}), expect = [body_contains("e19")]), step("f", lambda vu: vu.sse.read("TARGET/"))])`)
 	r := run(t, context.Background(), Config{Workflow: w, VUs: 4, Duration: time.Minute, Timeout: time.Minute})
 	got := uint64(0)
@@ -91,9 +71,8 @@ func TestEventsOfAnotherServer(t *testing.T) {
 			t.Errorf("%s: ok %d of %d: %v", s.Name, s.OK, s.Started, s.Errors)
 		}
 	}
-	input.Close()
-	if !lines.Scan() || lines.Text() != strconv.FormatUint(got, 10) || got != 80*20 {
-		t.Errorf("read %d events, the server wrote %s", got, lines.Text())
+	if wrote := server.Stop(); wrote != strconv.FormatUint(got, 10) || got != 80*20 {
+		t.Errorf("read %d events, the server wrote %s", got, wrote)
 	}
 }
 
@@ -177,10 +156,6 @@ func cpu() time.Duration {
 // streamServer is a process that answers each request with the same stream.
 func streamServer(b *testing.B, body string) string {
 	b.Helper()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		b.Skip("no python3 on this machine")
-	}
 	const server = `
 import socket, sys, threading
 body = sys.stdin.buffer.read(int(sys.argv[1]))
@@ -203,7 +178,7 @@ def accept():
 threading.Thread(target=accept, daemon=True).start()
 sys.stdin.read()
 `
-	process := exec.Command(python, "-c", server, fmt.Sprint(len(body)))
+	process := exec.Command(hostiletest.Python(b), "-c", server, fmt.Sprint(len(body)))
 	input, err := process.StdinPipe()
 	if err != nil {
 		b.Fatal(err)

@@ -87,7 +87,7 @@ func slow(s *Session) bool {
 	_ = s.TCP.SetReadBuffer(64 << 10)
 	for left := s.length; left > 0; {
 		n, err := s.reader.Discard(min(left, 1<<20))
-		if left -= n; err != nil || !s.server.wait(time.Millisecond) {
+		if left -= n; err != nil || !s.server.port.Wait(time.Millisecond) {
 			return false
 		}
 	}

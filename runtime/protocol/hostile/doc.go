@@ -30,5 +30,5 @@
 // where an entry is about several requests at once on one connection: http2server.go,
 // frames.go; its families are http2.go, http2heads.go, http2flows.go, http2endings.go,
 // http2corners.go. catalogue.go puts the families together; authority has the certificates, forge
-// the records that no library sends.
+// the records that no library sends, port the connections of each server.
 package hostile

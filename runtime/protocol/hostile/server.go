@@ -14,31 +14,28 @@ import (
 
 	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/hostile/forge"
+	"hyperscale/runtime/protocol/hostile/port"
 )
 
 // Server plays one entry: hostile once, well-behaved ever after. Or it plays a mix: then
 // each request meets the next of its entries.
 type Server struct {
-	entry    *Entry
-	mix      []Entry     // nil: entry alone
-	http2    *HTTP2Entry // nil: HTTP/1.1
-	listener *net.TCPListener
-	first    []netip.AddrPort // addresses that take no connection
-	dead     []int            // their descriptors
-	closing  chan struct{}
-	proved   chan struct{}
-	once     sync.Once // closes proved
-	late     atomic.Bool
-	all      sync.WaitGroup
+	entry  *Entry
+	mix    []Entry     // nil: entry alone
+	http2  *HTTP2Entry // nil: HTTP/1.1
+	port   *port.Port
+	first  []netip.AddrPort // addresses that take no connection
+	dead   []int            // their descriptors
+	proved chan struct{}
+	once   sync.Once // closes proved
+	late   atomic.Bool
 
-	mu          sync.Mutex
-	open        map[net.Conn]struct{}
-	connections int
-	requests    int
-	hops        int
-	where       int // connection of the hostile request
-	again       bool
-	wants       map[Want]int // required outcomes of a mix's requests
+	mu       sync.Mutex
+	requests int
+	hops     int
+	where    int // connection of the hostile request
+	again    bool
+	wants    map[Want]int // required outcomes of a mix's requests
 }
 
 // NextBody is the body of a well-behaved answer.
@@ -50,21 +47,23 @@ const next = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n" + NextBody
 func Start(e *Entry) (*Server, error) { return start(e, nil) }
 
 func start(e *Entry, h *HTTP2Entry) (*Server, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	p, err := port.Open()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
-		entry: e, http2: h, listener: l.(*net.TCPListener), open: map[net.Conn]struct{}{},
-		closing: make(chan struct{}), proved: make(chan struct{}),
-	}
+	s := &Server{entry: e, http2: h, port: p, proved: make(chan struct{})}
 	if err := s.bury(e.Server.First); err != nil {
-		return nil, errors.Join(err, l.Close())
+		return nil, errors.Join(err, p.Refuse())
 	}
 	if e.Ask.Once {
-		return s, l.Close() // the port refuses now
+		return s, p.Refuse()
 	}
-	s.all.Go(s.accept)
+	p.Serve(func(c *net.TCPConn, number int) {
+		if done := s.serve(c, number); !done.IsZero() {
+			_ = c.Close()
+			s.tardy(done)
+		}
+	})
 	return s, nil
 }
 
@@ -88,11 +87,11 @@ func (s *Server) Wants() map[Want]int {
 }
 
 // URL is where the client sends its requests.
-func (s *Server) URL() string { return s.entry.Server.scheme() + "://" + s.listener.Addr().String() }
+func (s *Server) URL() string { return s.entry.Server.scheme() + "://" + s.port.Address() }
 
 // Addresses are those of the host in the order in which a resolver would give them.
 func (s *Server) Addresses() []netip.AddrPort {
-	return append(append([]netip.AddrPort(nil), s.first...), netip.MustParseAddrPort(s.listener.Addr().String()))
+	return append(append([]netip.AddrPort(nil), s.first...), netip.MustParseAddrPort(s.port.Address()))
 }
 
 // Proved is closed when a client sends a request on a connection that has carried a
@@ -119,64 +118,11 @@ func (s *Server) tardy(began time.Time) {
 	}
 }
 
-// patience is how long connections may stay that the client does not close.
-const patience = time.Second
-
 // Close lets every connection end, which the client causes by closing it, so that everything
 // sent is counted. It closes those that remain.
 func (s *Server) Close() {
-	close(s.closing)
-	_ = s.listener.Close()
-	force := time.AfterFunc(patience, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for c := range s.open {
-			_ = c.Close()
-		}
-	})
-	s.all.Wait()
-	force.Stop()
+	s.port.Close()
 	s.unbury()
-}
-
-// wait sleeps unless the server is closed.
-func (s *Server) wait(d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-s.closing:
-		return false
-	}
-}
-
-func (s *Server) accept() {
-	for {
-		c, err := s.listener.AcceptTCP()
-		if err != nil {
-			return
-		}
-		_ = c.SetReadBuffer(64 << 10) // a large request soon fills it
-		s.mu.Lock()
-		s.open[c] = struct{}{}
-		s.connections++
-		number := s.connections
-		s.mu.Unlock()
-		s.all.Go(func() {
-			done := s.serve(c, number)
-			_ = c.Close()
-			if !done.IsZero() {
-				s.tardy(done)
-			}
-			s.mu.Lock()
-			delete(s.open, c)
-			s.mu.Unlock()
-		})
-	}
 }
 
 // serve returns when a behaviour left it to the server to close the connection, if one did.

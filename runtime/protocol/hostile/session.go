@@ -35,7 +35,7 @@ func (s *Session) Say(text string) { _, _ = io.WriteString(s.Conn, text) }
 // Drip writes text byte by byte and says whether all bytes went out.
 func (s *Session) Drip(text string, every time.Duration) bool {
 	for i := range len(text) {
-		if _, err := io.WriteString(s.Conn, text[i:i+1]); err != nil || !s.server.wait(every) {
+		if _, err := io.WriteString(s.Conn, text[i:i+1]); err != nil || !s.server.port.Wait(every) {
 			return false
 		}
 	}
@@ -126,7 +126,7 @@ func hold(s *Session) bool {
 
 // frozen keeps it open and reads nothing.
 func frozen(s *Session) bool {
-	<-s.server.closing
+	<-s.server.port.Closing()
 	return false
 }
 

@@ -57,7 +57,7 @@ type Want struct {
 	Kind    http1.Kind // KindNone: the exchange got its message
 	Message string     // that it got
 	Binary  bool
-	Status  int // of an answer to the upgrade that is not 101, where Kind is status
+	Status  int // of an answer to the upgrade that is not 101
 	Reuse   Reuse
 }
 

@@ -55,7 +55,7 @@ func upgrades() []Entry {
 		return upgrade(name, "HTTP/1.1 101 Switching Protocols\r\n"+text+"\r\n", hold, fails(http1.KindProtocol))
 	}
 	return []Entry{
-		upgrade("200 for 101", "HTTP/1.1 200 OK\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: KEY\r\n"+empty, hold, fails(http1.KindProtocol)),
+		upgrade("200 for 101", "HTTP/1.1 200 OK\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: KEY\r\n"+empty, hold, Want{Kind: http1.KindProtocol, Status: 200}),
 		status("302", "302 Found\r\nLocation: /elsewhere", 302),
 		status("401", "401 Unauthorized\r\nWWW-Authenticate: Basic", 401),
 		status("404", "404 Not Found", 404),

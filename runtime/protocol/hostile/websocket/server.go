@@ -7,9 +7,9 @@ import (
 	"net"
 	"strings"
 	"sync"
-	"time"
 
 	"hyperscale/runtime/protocol/hostile/authority"
+	"hyperscale/runtime/protocol/hostile/port"
 )
 
 // Next is the text of a well-behaved answer.
@@ -17,16 +17,13 @@ const Next = "next"
 
 // Server plays one entry: hostile once, well-behaved ever after.
 type Server struct {
-	entry    *Entry
-	listener *net.TCPListener
-	closing  chan struct{}
-	proved   chan struct{}
-	once     sync.Once // closes proved
-	all      sync.WaitGroup
-	keys     keys
+	entry  *Entry
+	port   *port.Port
+	proved chan struct{}
+	once   sync.Once // closes proved
+	keys   keys
 
 	mu     sync.Mutex
-	open   map[net.Conn]struct{}
 	counts Counts
 	where  int // connections so far when the hostile part was over
 	breach string
@@ -60,18 +57,15 @@ func (k *keys) seen(key string) bool {
 
 // Start serves the entry on its own port.
 func Start(e *Entry) (*Server, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	p, err := port.Open()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
-		entry: e, listener: l.(*net.TCPListener), open: map[net.Conn]struct{}{}, masks: map[uint32]int{},
-		closing: make(chan struct{}), proved: make(chan struct{}),
-	}
+	s := &Server{entry: e, port: p, masks: map[uint32]int{}, proved: make(chan struct{})}
 	if e.Ask.Once {
-		return s, l.Close() // the port refuses now
+		return s, p.Refuse()
 	}
-	s.all.Go(s.accept)
+	p.Serve(s.serve)
 	return s, nil
 }
 
@@ -84,7 +78,7 @@ func (s *Server) URL() string {
 }
 
 // Address is host:port.
-func (s *Server) Address() string { return s.listener.Addr().String() }
+func (s *Server) Address() string { return s.port.Address() }
 
 // Proved is closed when a client sends a message on a connection that has carried a well-behaved
 // answer: it can only do so if it took that answer. That message stays without one.
@@ -134,64 +128,15 @@ func (s *Server) judge(f received, mask uint32) {
 	}
 }
 
-// patience is how long connections may stay that the client does not close.
-const patience = time.Second
-
 // Close lets every connection end, which the client causes by closing it. It closes those that
 // remain.
-func (s *Server) Close() {
-	close(s.closing)
-	_ = s.listener.Close()
-	force := time.AfterFunc(patience, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for c := range s.open {
-			_ = c.Close()
-		}
-	})
-	s.all.Wait()
-	force.Stop()
-}
-
-// wait sleeps unless the server is closed.
-func (s *Server) wait(d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-s.closing:
-		return false
-	}
-}
-
-func (s *Server) accept() {
-	for {
-		c, err := s.listener.AcceptTCP()
-		if err != nil {
-			return
-		}
-		_ = c.SetReadBuffer(64 << 10) // a large message soon fills it
-		s.mu.Lock()
-		s.open[c] = struct{}{}
-		s.counts.Connections++
-		number := s.counts.Connections
-		s.mu.Unlock()
-		s.all.Go(func() {
-			s.serve(c, number)
-			_ = c.Close()
-			s.mu.Lock()
-			delete(s.open, c)
-			s.mu.Unlock()
-		})
-	}
-}
+func (s *Server) Close() { s.port.Close() }
 
 // serve plays one connection.
 func (s *Server) serve(c *net.TCPConn, number int) {
+	s.mu.Lock()
+	s.counts.Connections++
+	s.mu.Unlock()
 	n := &Session{Conn: c, TCP: c, server: s, reader: bufio.NewReader(c), number: number}
 	b := &s.entry.Server
 	if number > 1 {

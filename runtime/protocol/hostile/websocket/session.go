@@ -166,7 +166,7 @@ func hold(s *Session) bool {
 
 // frozen keeps it open and reads nothing.
 func frozen(s *Session) bool {
-	<-s.server.closing
+	<-s.server.port.Closing()
 	return false
 }
 
@@ -201,7 +201,7 @@ func says(text string, then Act) Act {
 func drips(text string, every time.Duration, then Act) Act {
 	return func(s *Session) bool {
 		for i := range len(text) {
-			if _, err := io.WriteString(s.Conn, text[i:i+1]); err != nil || !s.server.wait(every) {
+			if _, err := io.WriteString(s.Conn, text[i:i+1]); err != nil || !s.server.port.Wait(every) {
 				return false
 			}
 		}
