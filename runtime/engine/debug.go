@@ -34,8 +34,11 @@ func (p *printer) printf(format string, args ...any) {
 
 // protocol returns the name of the protocol that carried a request.
 func (x *exchange) protocol() string {
-	if x.two {
+	switch {
+	case x.two:
 		return "HTTP/2"
+	case x.talk != nil:
+		return x.talk.Protocol()
 	}
 	return "HTTP/1.1"
 }

@@ -118,14 +118,21 @@ func (s *step) compile(g *graph, w *workflow.Workflow) error {
 	if s.request == nil {
 		return fmt.Errorf("it has no request: load the workflow again")
 	}
-	upgrade := s.request
-	if s.request.Socket != nil {
-		var err error
+	var call http1.Call
+	var err error
+	if s.request.Exchanges() {
+		var upgrade *request.Request
 		if s.talk, upgrade, err = talk.Compile(s.request, w, g.messages); err != nil {
 			return err
 		}
+		if call = s.talk.Shown; upgrade != nil {
+			if call, err = compile(upgrade); err == nil {
+				s.talk.Show(&call)
+			}
+		}
+	} else {
+		call, err = compile(s.request)
 	}
-	call, err := compile(upgrade)
 	if err != nil {
 		return err
 	}
@@ -135,8 +142,7 @@ func (s *step) compile(g *graph, w *workflow.Workflow) error {
 	}
 	key := pool.Key(&call)
 	if s.talk != nil {
-		s.talk.Show(&call)
-		key = s.talk.Key(upgrade)
+		key = s.talk.Host.Key
 	}
 	for _, h := range g.hosts {
 		if h.Key == key {
@@ -145,7 +151,7 @@ func (s *step) compile(g *graph, w *workflow.Workflow) error {
 		}
 	}
 	if s.talk != nil {
-		s.host = pool.NewTalkHost(&call, key)
+		s.host = pool.NewTalkHost(&call, s.talk.Host)
 	} else {
 		s.host = pool.NewHost(&call, w)
 	}

@@ -96,7 +96,7 @@ func (q *requests) Send(index int32) {
 	if proves {
 		x.undress(n)
 	}
-	if proves || len(q.jars) > 0 || q.Tunnels.Proxy != nil {
+	if (proves || len(q.jars) > 0 || q.Tunnels.Proxy != nil) && (n.Call.Template != nil || n.Call.HeadLen > 0) { // it is HTTP
 		q.dress(index)
 	}
 	q.Wire.Dispatch(index)

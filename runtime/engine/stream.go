@@ -180,9 +180,12 @@ func kindAndDetail(err error) (http1.Kind, string) {
 	return kind, err.Error()
 }
 
-// amiss says why the whole answer of an exchange is not the stream that it asked for; empty: it is,
-// or it asked for none.
+// amiss says why the whole answer of an exchange is not the stream that it asked for, or which error
+// the server told in its messages; empty: neither.
 func (x *exchange) amiss() (http1.Kind, string) {
+	if x.talk != nil && x.kind == http1.KindNone {
+		return x.talk.Wrong()
+	}
 	if x.stream == nil || x.kind != http1.KindNone {
 		return http1.KindNone, ""
 	}

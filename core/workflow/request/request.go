@@ -11,6 +11,9 @@ type Auth struct{ Kind, User, Password, Token string }
 
 const digestKind = "digest"
 
+// Exchanges reports whether the request exchanges messages in place of one answer.
+func (r *Request) Exchanges() bool { return r.Socket != nil }
+
 // Digest reports whether a server's challenge decides how the request proves its user.
 func (r *Request) Digest() bool { return r.Auth != nil && r.Auth.Kind == digestKind }
 

@@ -25,7 +25,8 @@ type Host struct {
 	Ttl       time.Duration // how long the addresses are valid; 0: for the whole run
 	expires   int64         // when they expire; 0: never
 	version   version
-	pool      *pool // of all users, if they share one
+	offer     []string // of protocols, for ALPN, to a host of exchanges
+	pool      *pool    // of all users, if they share one
 
 	looking    bool     // a look-up of its name runs
 	waiting    []ticket // slots that wait for that look-up

@@ -31,7 +31,7 @@ const (
 	versionUnknown version = iota // ALPN will decide
 	version1
 	version2
-	versionTalk // HTTP/1.1, which a request upgrades: one connection a user
+	versionTalk // exchanges of messages: one connection a user
 )
 
 // versionOf returns the protocol for a host that has not answered yet.

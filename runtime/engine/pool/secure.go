@@ -182,7 +182,7 @@ func (a *handshakes) begin(at int32) {
 	if h.config == nil {
 		h.config = a.Tls.Clone()
 		if c.host.version == versionTalk {
-			h.config.NextProtos = []string{"http/1.1"}
+			h.config.NextProtos = c.host.offer
 		}
 		if h.config.ServerName == "" {
 			h.config.ServerName = c.host.Name

@@ -18,7 +18,7 @@ type conn struct {
 	host       *Host
 	secure     *secure   // nil: no TLS
 	multi      *multi    // nil: HTTP/1.1
-	talk       *dialogue // nil: no WebSocket
+	talk       *dialogue // nil: no messages
 	pool       *pool     // the pool that counts it; nil: none
 	fd         int32     // none: unused
 	Generation uint32    // of fd: events of an older one are void

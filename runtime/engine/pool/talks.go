@@ -12,30 +12,39 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// Talk is a slot's exchange of messages, over a connection that an HTTP/1.1 request upgrades. The
-// connection outlives it: the next exchange of its user finds it open.
+// Talk is a slot's exchange of messages. The connection outlives it: the next exchange of its user
+// finds it open.
 type Talk interface {
-	Upgrade() codec.Upgrade     // of a new connection
+	Open() codec.Opening        // of a new connection
 	Say(d codec.Dialogue) error // queue the messages
 	Hear(kind codec.MessageKind, payload []byte)
-	Enough() bool // all that was asked for has come
-	Deaf() bool   // it asks for nothing: what comes is dropped
-	Stays() bool  // the connection may carry another exchange
+	Enough() bool   // all that was asked for has come
+	Deaf() bool     // it asks for nothing: what comes is dropped
+	Stays() bool    // the connection may carry another exchange
+	Status() uint16 // of an exchange that has enough
 	Left(code uint16, reason string) error
 }
 
-// NewTalkHost returns the destination of a request that upgrades. Only exchanges with the same key
-// share its connections: they asked for the same.
-func NewTalkHost(c *http1.Call, key string) *Host {
-	return &Host{Key: key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: c.Scheme == "https", version: versionTalk}
+// TalkHost is a destination of exchanges. Only those with the same key share its connections: they
+// asked for the same.
+type TalkHost struct {
+	Key    string
+	Secure bool
+	Offer  []string // for ALPN; nil: it offers none
 }
 
-// dialogue is a connection that is upgraded, or about to be.
+// NewTalkHost returns the destination of exchanges, where a call goes.
+func NewTalkHost(c *http1.Call, t TalkHost) *Host {
+	return &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, version: versionTalk}
+}
+
+// dialogue is a connection that carries messages, or is about to.
 type dialogue struct {
-	codec.Dialogue // nil: the upgrade has no answer yet
+	codec.Dialogue // nil: the connection is not open for it yet
 	upgrade        codec.Upgrade
-	head           []byte           // of the upgrade, as far as it is not written
-	answer         *http1.Collector // of the upgrade
+	rounds         *codec.Rounds    // of its greeting; nil: it has none
+	head           []byte           // of the upgrade or greeting, as far as it is not written
+	answer         *http1.Collector // of the upgrade; nil: there is none
 	left           error            // the server has said goodbye
 	size           int64            // of what the exchange received, in bytes
 	rested         int64
@@ -72,17 +81,40 @@ type talks struct {
 
 var _ codec.Listener = (*talks)(nil)
 
-// begin asks a new connection's server for the upgrade.
+// begin opens a new connection for messages.
 func (y *talks) begin(at int32) {
 	c := y.Sockets.Conns.At(at)
-	index := c.slot
+	d, o := &dialogue{}, y.Slots.At(c.slot).Talk.Open()
+	c.talk = d
+	switch {
+	case o.Upgrade != nil:
+		d.upgrade = o.Upgrade
+		y.upgrade(at)
+	case o.Greeting != nil:
+		d.rounds, d.head = codec.NewRounds(o.Greeting)
+		y.flush(at)
+	default:
+		y.opened(at, o.Dialogue)
+	}
+}
+
+// opened begins the dialogue of a connection, with the exchange that waits for it.
+func (y *talks) opened(at int32, begun codec.Dialogue) {
+	c := y.Sockets.Conns.At(at)
+	c.talk.Dialogue, c.talk.rested, c.used = begun, y.Clock.Now, true
+	y.say(at)
+}
+
+// upgrade asks the server for the upgrade.
+func (y *talks) upgrade(at int32) {
+	c := y.Sockets.Conns.At(at)
+	index, d := c.slot, c.talk
 	n := y.Slots.At(index)
-	d := &dialogue{upgrade: n.Talk.Upgrade(), answer: &http1.Collector{}}
+	d.answer = &http1.Collector{}
 	if last := len(y.answers) - 1; last >= 0 {
 		d.answer, y.answers = y.answers[last], y.answers[:last]
 	}
 	d.answer.HeadOnly = true
-	c.talk = d
 	var random [16]byte
 	for i := range random {
 		random[i] = byte(y.random.Uint32())
@@ -105,7 +137,7 @@ func (y *talks) resume(at int32) {
 }
 
 // say queues the messages of the exchange and writes what the kernel takes. Until then the request
-// connects: the upgrade is a part of that.
+// connects: an upgrade or a greeting is a part of that.
 func (y *talks) say(at int32) {
 	c := y.Sockets.Conns.At(at)
 	n, d := y.Slots.At(c.slot), c.talk
@@ -122,6 +154,12 @@ func (y *talks) say(at int32) {
 
 // upgraded reports that a connection carries messages.
 func (c *conn) upgraded() bool { return c.talk != nil && c.talk.Dialogue != nil }
+
+// greets reports that a connection is in a greeting of its protocol's own.
+func (c *conn) greets() bool { return c.talk != nil && c.talk.Dialogue == nil && c.talk.rounds != nil }
+
+// web reports that HTTP begins on a connection.
+func (c *conn) web() bool { return c.talk == nil || c.talk.upgrade != nil }
 
 // out returns what is to be written next.
 func (d *dialogue) out() []byte {
@@ -158,7 +196,7 @@ func (y *talks) flush(at int32) {
 		d.state |= talkMute // the server may have answered before it closed: its data is read first
 	}
 	y.Sockets.watch(at, false)
-	if c.slot < 0 || d.state.is(talkMute) {
+	if c.slot < 0 || d.state.is(talkMute) || c.greets() {
 		return
 	}
 	n := y.Slots.At(c.slot)
@@ -242,9 +280,12 @@ func (y *talks) read(at int32) {
 				s.Heard = now
 			}
 		}
-		if b := y.Sockets.buffer[:n]; c.talk.Dialogue != nil {
+		switch b := y.Sockets.buffer[:n]; {
+		case c.talk.Dialogue != nil:
 			err = y.feed(at, b)
-		} else {
+		case c.greets():
+			err = y.greeted(at, b)
+		default:
 			err = y.answered(at, b)
 		}
 		if c.Generation != generation || c.slot >= 0 && y.Slots.At(c.slot).broke {
@@ -303,11 +344,24 @@ func (y *talks) answered(at int32, b []byte) error {
 	if err != nil {
 		return err
 	}
-	d.Dialogue, c.used, d.rested = begun, true, y.Clock.Now
-	if y.say(at); n.broke {
+	if y.opened(at, begun); n.broke {
 		return nil
 	}
 	return y.feed(at, b[used:])
+}
+
+// greeted takes bytes of the server's greeting, and those of the dialogue behind it.
+func (y *talks) greeted(at int32, b []byte) error {
+	c := y.Sockets.Conns.At(at)
+	d := c.talk
+	out, rest, begun, err := d.rounds.Feed(d.head, b)
+	if d.head = out; err != nil || begun == nil {
+		return err
+	}
+	if y.opened(at, begun); y.Slots.At(c.slot).broke {
+		return nil
+	}
+	return y.feed(at, rest)
 }
 
 // settle ends what the bytes that were read have ended.
@@ -353,6 +407,10 @@ func (y *talks) ended(at int32, err error) {
 	d := c.talk
 	if c.slot < 0 {
 		y.Sockets.HangUp(at)
+		return
+	}
+	if c.greets() {
+		y.fail(c.slot, d.rounds.End(err))
 		return
 	}
 	n := y.Slots.At(c.slot)
@@ -414,7 +472,7 @@ func (y *talks) complete(index int32) {
 	if n.Heard == 0 && d.state.is(talkHeard) {
 		n.Heard = now
 	}
-	n.Conn, n.Status, n.Size = None, statusUpgraded, d.size
+	n.Conn, n.Status, n.Size = None, n.Talk.Status(), d.size
 	if d.state.is(talkQueued) || d.state.is(talkExtra) || d.state.is(talkMute) || d.left != nil || !n.Talk.Stays() {
 		y.Sockets.HangUp(at)
 	} else {
@@ -422,9 +480,6 @@ func (y *talks) complete(index int32) {
 	}
 	y.Requests.Answered(index, now)
 }
-
-// statusUpgraded is the status of every exchange: its connection's.
-const statusUpgraded = 101
 
 // part says goodbye, as far as one write goes, and gives the memory of a connection back that is
 // about to be closed.

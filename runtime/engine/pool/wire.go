@@ -155,7 +155,7 @@ func (w *wire) Fail(index int32, err error) {
 	now := w.Clock.Tick()
 	kind := w.kind(n, err)
 	example := detail(err)
-	if kind == http1.KindClosed && n.Conn >= 0 && !w.Sockets.Conns.At(n.Conn).used && !n.Host.Secure {
+	if kind == http1.KindClosed && n.Conn >= 0 && !w.Sockets.Conns.At(n.Conn).used && !n.Host.Secure && w.Sockets.Conns.At(n.Conn).web() {
 		example += ": does the server speak https:// on this port?" // a hint for users who do not know the message
 	}
 	if n.Conn >= 0 {
@@ -188,7 +188,7 @@ func (w *wire) Fail(index int32, err error) {
 func (w *wire) kind(n *RequestSlot, err error) http1.Kind {
 	kind := http1.KindOf(err)
 	switch {
-	case n.Conn < 0 || n.Parser.Started() || w.Sockets.Conns.At(n.Conn).upgraded():
+	case n.Conn < 0 || n.Parser.Started() || w.Sockets.Conns.At(n.Conn).upgraded() || w.Sockets.Conns.At(n.Conn).greets():
 	case kind == http1.KindReset && w.Sockets.Conns.At(n.Conn).used, kind == http1.KindTruncated:
 		return http1.KindClosed
 	}
@@ -233,7 +233,7 @@ func (w *wire) Expire(index int32) {
 		}
 	case n.Named != 0 && n.Dialled == 0:
 		err = http1.Error{Kind: http1.KindDNS, Detail: fmt.Sprintf("resolve host %q: its time ran out", n.Host.Name)}
-	case n.Conn < 0 || w.Sockets.Conns.At(n.Conn).State != connOpen:
+	case n.Conn < 0 || w.Sockets.Conns.At(n.Conn).State != connOpen || w.Sockets.Conns.At(n.Conn).greets():
 		err.Kind = http1.KindConnectTimeout
 	case n.Written == 0:
 		err.Kind = http1.KindWriteTimeout

@@ -1,7 +1,8 @@
-// Package talk prepares what steps exchange over WebSocket, and measures the exchanges under way.
+// Package talk prepares what steps exchange in messages, and measures the exchanges under way.
 //
-// It carries nothing: runtime/engine/pool has the connections and asks an Exchange what to say, and
-// when it has heard enough. Frames are those of runtime/protocol/websocket.
+// It carries nothing: runtime/engine/pool has the connections and asks an Exchange how to open one,
+// what to say, and when it has heard enough. A verb answers for its protocol, one file each; frames
+// are those of runtime/protocol.
 //
 // Invariants:
 //
@@ -9,12 +10,12 @@
 //	       they are sent.
 //	TALK-2 An exchange counts a message once: sent when the kernel has it whole, received when
 //	       its last byte was read.
-//	TALK-3 Exchanges that ask for the same upgrade have the same key, and others another one.
+//	TALK-3 Exchanges that open a connection alike have the same key, and others another one.
 //
 // Example:
 //
 //	plan, upgrade, err := talk.Compile(request, workflow, &websocket.Pool{})
 //	slot.Talk = stock.Begin(plan, account, values, due, false)
 //
-// Read plan.go, exchange.go.
+// Read plan.go, exchange.go, websocket.go.
 package talk

@@ -4,7 +4,7 @@ import (
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/codec"
-	"hyperscale/runtime/protocol/websocket"
+	"hyperscale/runtime/protocol/http1"
 )
 
 // Exchange is an exchange of messages that is under way. The time of a message is that of the read
@@ -20,6 +20,7 @@ type Exchange struct {
 	last    []byte   // the last one, if keeps
 	keeps   bool
 	enough  bool
+	wrong   *http1.Error // an error that the server told; nil: none
 }
 
 var _ pool.Talk = (*Exchange)(nil)
@@ -53,44 +54,43 @@ func (k *Stock) End(x *Exchange) { k.idle = append(k.idle, x) }
 // Last returns the last message, until the exchange ends.
 func (x *Exchange) Last() []byte { return x.last }
 
-// Upgrade implements pool.Talk.
-func (x *Exchange) Upgrade() codec.Upgrade { return x.plan.protocol.Upgrade() }
+// Open implements pool.Talk.
+func (x *Exchange) Open() codec.Opening { return x.plan.verb.open() }
 
 // Say implements pool.Talk.
 func (x *Exchange) Say(d codec.Dialogue) error {
 	x.said = x.stock.clock.Now
-	sent := x.account.Messages().Sent()
-	for i := range x.plan.says {
-		if err := x.say(d, &x.plan.says[i], x.plan.of.Send[i].Data, sent); err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.plan.verb.say(x, d)
 }
 
-func (x *Exchange) say(d codec.Dialogue, m *said, text []byte, sent *uint64) error {
-	if m.prepared == nil {
-		text = x.stock.text[:0]
-		for _, p := range m.pieces {
-			if text = append(text, p.text...); p.value >= 0 {
-				text = append(text, x.values[p.value]...)
-			}
+// filled returns a message with the user's values in it, until the next one is filled.
+func (x *Exchange) filled(m *said) []byte {
+	text := x.stock.text[:0]
+	for _, p := range m.pieces {
+		if text = append(text, p.text...); p.value >= 0 {
+			text = append(text, x.values[p.value]...)
 		}
-		x.stock.text = text
 	}
+	x.stock.text = text
+	return text
+}
+
+// shows shows a message that goes out, if anything does.
+func (x *Exchange) shows(payload []byte) {
 	if x.stock.show != nil {
-		x.stock.show("> ", text)
+		x.stock.show("> ", payload)
 	}
-	if m.prepared != nil {
-		return d.(*websocket.Conn).SendPrepared(m.prepared, sent)
-	}
-	return d.Send(codec.MessageText, text, sent)
 }
 
 // Hear implements pool.Talk.
-func (x *Exchange) Hear(_ codec.MessageKind, payload []byte) {
-	now := x.stock.clock.Now
+func (x *Exchange) Hear(kind codec.MessageKind, payload []byte) {
 	x.got++
+	x.enough = x.plan.verb.hear(x, kind, payload)
+}
+
+// received measures a message that came, and keeps it if anything reads it.
+func (x *Exchange) received(payload []byte) {
+	now := x.stock.clock.Now
 	m := x.account.Messages()
 	if x.got == 1 {
 		m.First(now - x.due)
@@ -102,11 +102,10 @@ func (x *Exchange) Hear(_ codec.MessageKind, payload []byte) {
 	if x.keeps {
 		x.last = append(x.last[:0], payload...)
 	}
-	x.enough = x.got == x.plan.of.Receive || x.plan.of.Until != nil && x.plan.of.Until.Holds(payload)
 }
 
 // Deaf implements pool.Talk.
-func (x *Exchange) Deaf() bool { return x.plan.of.Receive == 0 && x.plan.of.Until == nil }
+func (x *Exchange) Deaf() bool { return x.plan.verb.deaf() }
 
 // Enough implements pool.Talk.
 func (x *Exchange) Enough() bool { return x.enough || x.Deaf() }
@@ -114,5 +113,26 @@ func (x *Exchange) Enough() bool { return x.enough || x.Deaf() }
 // Stays implements pool.Talk.
 func (x *Exchange) Stays() bool { return x.plan.stays }
 
+// Status implements pool.Talk: that of the protocol, or 500 for an error that the server told.
+func (x *Exchange) Status() uint16 {
+	if x.wrong != nil {
+		return statusTold
+	}
+	return x.plan.verb.status()
+}
+
+const statusTold = 500
+
+// Wrong returns the error that the server told; its kind is empty if it told none.
+func (x *Exchange) Wrong() (http1.Kind, string) {
+	if x.wrong == nil {
+		return http1.KindNone, ""
+	}
+	return x.wrong.Kind, x.wrong.Detail
+}
+
+// Protocol names what carries the exchange, for people.
+func (x *Exchange) Protocol() string { return x.plan.verb.protocol() }
+
 // Left implements pool.Talk.
-func (x *Exchange) Left(code uint16, reason string) error { return websocket.Left(code, reason) }
+func (x *Exchange) Left(code uint16, reason string) error { return x.plan.verb.left(code, reason) }

@@ -7,6 +7,7 @@ type MessageKind uint8
 const (
 	MessageText MessageKind = iota // UTF-8
 	MessageBinary
+	MessageOwn // the first kind of those that a protocol gives a meaning of its own
 )
 
 // Dialogue is one connection on which either side sends a message when it likes, in its steady
@@ -61,6 +62,13 @@ type Listener interface {
 type Fields interface {
 	Len() int
 	At(i int) (name, value []byte)
+}
+
+// Opening is how a new connection becomes a dialogue, behind TLS: one of its fields is set.
+type Opening struct {
+	Upgrade  Upgrade  // by an HTTP/1.1 request
+	Greeting Greeting // by what both sides say first
+	Dialogue Dialogue // at once
 }
 
 // Upgrade is the greeting that turns an HTTP/1.1 request into a dialogue: 101 Switching Protocols.

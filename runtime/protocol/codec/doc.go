@@ -24,7 +24,8 @@
 //	conn.Taken()
 //	err = conn.Feed(received, handler)
 //
-// A protocol whose sides send messages when they like, WebSocket, is a Dialogue: dialogue.go.
+// A protocol whose sides send messages when they like, WebSocket, is a Dialogue: dialogue.go. It opens
+// by an HTTP upgrade, at once, or by a Greeting in rounds that Rounds bounds: greeting.go.
 //
 // Read codec.go, dialogue.go; conformance_test.go holds every codec against the invariants.
 package codec

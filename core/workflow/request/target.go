@@ -1,0 +1,120 @@
+package request
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
+)
+
+// Target is where exchanges go that no HTTP request opens.
+type Target struct {
+	Scheme         string // as written: "tcp", "rediss"
+	Host           string // without brackets
+	Port           uint16
+	Secure         bool   // behind TLS
+	User, Password string // of the URL
+	Path           string // behind the slash; empty: none
+}
+
+// URL returns the target as it is written, without its user.
+func (t *Target) URL() string {
+	host := t.Host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	out := t.Scheme + "://" + host + ":" + strconv.Itoa(int(t.Port))
+	if t.Path != "" {
+		out += "/" + t.Path
+	}
+	return out
+}
+
+// Schemes are those of a protocol's targets.
+type Schemes struct {
+	Plain, Secure string // Secure: behind TLS; empty: there is none
+	Port          uint16 // when the URL has none; 0: it must have one
+	User, Path    bool   // what a URL may have beside host and port
+}
+
+// Read reads the URL of a target.
+func (s Schemes) Read(fn string, v starlark.Value) (*Target, error) {
+	example := s.Plain + "://host"
+	if s.Port == 0 {
+		example += ":7000"
+	}
+	switch v := v.(type) {
+	case nil:
+		return nil, language.Faultf("%s: the URL is missing", fn).Do("write %s(%q)", fn, example)
+	case *secret.Text:
+		return nil, language.Faultf("%s: the URL has a secret in it", fn).In("url").Do("write it out; a secret has an argument of its own")
+	case starlark.String:
+		return s.parse(fn, string(v), example)
+	}
+	return nil, language.WrongType(fn, "url", "a text", v)
+}
+
+func (s Schemes) parse(fn, text, example string) (*Target, error) {
+	shown := text
+	if at := strings.LastIndexByte(text, '@'); at >= 0 { // a password may stand before it
+		scheme, _, _ := strings.Cut(text, "://")
+		shown = scheme + "://***" + text[at:]
+	}
+	wrong := func(what, remedy string) error {
+		return language.Faultf("%s: the URL %q %s", fn, language.Clip(shown, 80), what).In("url").Do("%s", remedy)
+	}
+	either := s.Plain
+	if s.Secure != "" {
+		either += " nor " + s.Secure
+	}
+	remedy := "write " + strconv.Quote(example)
+	if s.Secure != "" {
+		remedy += ", or " + s.Secure + ":// for TLS"
+	}
+	scheme, rest, found := strings.Cut(text, "://")
+	switch {
+	case !found:
+		return nil, wrong("has no scheme", remedy)
+	case scheme != s.Plain && (s.Secure == "" || scheme != s.Secure):
+		return nil, wrong("is neither "+either, remedy)
+	case strings.Contains(rest, "${"):
+		return nil, wrong("has a value in it, and it is looked up before the run", "write it out, or take it from a param")
+	case strings.ContainsAny(rest, "?#"):
+		return nil, wrong("has a query or a fragment", "leave out what begins with ? or #")
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, wrong("is not one", remedy)
+	}
+	t := &Target{Scheme: scheme, Host: u.Hostname(), Port: s.Port, Secure: scheme == s.Secure, Path: strings.TrimPrefix(u.Path, "/")}
+	if port := u.Port(); port != "" {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
+			return nil, wrong("has port "+language.Clip(port, 20), "write a port from 1 to 65535")
+		}
+		t.Port = uint16(n)
+	}
+	if u.User != nil {
+		t.User = u.User.Username()
+		t.Password, _ = u.User.Password()
+	}
+	switch {
+	case t.Host == "" || len(t.Host) > 255 || strings.ContainsFunc(t.Host, notOfHost):
+		return nil, wrong("has no host that can be looked up", "write the host in letters, digits, dots and dashes")
+	case t.Port == 0:
+		return nil, wrong("has no port", remedy)
+	case u.User != nil && !s.User:
+		return nil, wrong("has a user in it, and "+s.Plain+" has none", remedy)
+	case u.Path != "" && u.Path != "/" && !s.Path:
+		return nil, wrong("has a path, and "+s.Plain+" has none", remedy)
+	}
+	return t, nil
+}
+
+func notOfHost(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(".-_:%~", r)
+}

@@ -1,0 +1,92 @@
+package codec
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"hyperscale/runtime/protocol/http1"
+)
+
+// Greeting is what both sides say before a dialogue: it chooses a version, proves a user. One
+// Greeting serves one connection.
+type Greeting interface {
+	// Begin appends what the client says first; nothing: the server begins.
+	Begin(dst []byte) []byte
+	// Hear takes the server's next message, which begins b, and appends to dst what the client
+	// answers. Used is the message's length. It is 0 if b has only a part of a message: then the same
+	// bytes come again, with more behind them. A dialogue says that the greeting is over; what
+	// follows in b is the dialogue's. An error is *http1.Error with a kind.
+	Hear(dst, b []byte) (out []byte, used int, d Dialogue, err error)
+}
+
+// Bounds of what a server may say in a greeting.
+const (
+	GreetingBytes    = 64 << 10
+	GreetingMessages = 64
+)
+
+// Rounds drives the greeting of one connection, within its bounds:
+//
+//	GREETING-1 However the bytes that Feed takes are cut, the outcome is the same.
+//	GREETING-2 A server that says more than GreetingBytes or GreetingMessages ends the greeting with
+//	           http1.KindTooLarge.
+type Rounds struct {
+	greeting Greeting
+	held     []byte // a message that is not whole
+	bytes    int    // heard
+	messages int
+}
+
+// NewRounds begins a greeting, and returns the bytes to write first.
+func NewRounds(g Greeting) (*Rounds, []byte) {
+	return &Rounds{greeting: g}, g.Begin(nil)
+}
+
+// Feed takes what was read, and appends what to write to dst. Once there is a dialogue, rest is what
+// belongs to it, valid until the next call.
+func (r *Rounds) Feed(dst, b []byte) (out, rest []byte, d Dialogue, err error) {
+	if len(r.held) > 0 {
+		r.held = append(r.held, b...)
+		b = r.held
+	}
+	for len(b) > 0 {
+		seen := b[:min(len(b), GreetingBytes-r.bytes)] // what lies beyond cannot belong to it
+		var used int
+		dst, used, d, err = r.greeting.Hear(dst, seen)
+		if err != nil {
+			return dst, nil, nil, err
+		}
+		if used == 0 && d == nil {
+			if len(seen) < len(b) || len(seen) == GreetingBytes-r.bytes {
+				return dst, nil, nil, tooMuch("%d KiB", GreetingBytes>>10)
+			}
+			break
+		}
+		r.bytes += used
+		if b = b[used:]; d != nil {
+			return dst, b, d, nil
+		}
+		if r.messages++; r.messages == GreetingMessages {
+			return dst, nil, nil, tooMuch("%d messages", GreetingMessages)
+		}
+	}
+	r.held = append(r.held[:0], b...)
+	return dst, nil, nil, nil
+}
+
+func tooMuch(format string, n int) error {
+	return &http1.Error{Kind: http1.KindTooLarge, Detail: "the server's greeting does not end within " + fmt.Sprintf(format, n)}
+}
+
+// End says what the end of the connection means in the middle of the greeting: err is the error of
+// the read, io.EOF an orderly end.
+func (r *Rounds) End(err error) error {
+	switch {
+	case !errors.Is(err, io.EOF):
+		return fmt.Errorf("read the server's greeting: %w", err)
+	case len(r.held) > 0:
+		return &http1.Error{Kind: http1.KindTruncated, Detail: "the server closed the connection in the middle of its greeting"}
+	}
+	return &http1.Error{Kind: http1.KindClosed, Detail: "the server closed the connection before its greeting was over"}
+}
