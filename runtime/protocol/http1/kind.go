@@ -51,6 +51,7 @@ const (
 	KindValue          Kind = "value"
 	KindRedirect       Kind = "redirect"
 	KindChallenge      Kind = "challenge"
+	KindAuth           Kind = "auth"
 	KindScript         Kind = "script"
 	KindOther          Kind = "other"
 )
@@ -92,6 +93,7 @@ func Kinds() []KindText {
 		{KindBomb, "the body or message grows beyond the limit when it is decoded"},
 		{KindRedirect, "too many redirects, or one that may not be followed"},
 		{KindChallenge, "the server's digest challenge cannot be answered; the example tells why"},
+		{KindAuth, "the server refuses the user or the password with which a connection begins"},
 		{KindStatus, "the response's status says failure"},
 		{KindExpect, "the response is not what the step expects"},
 		{KindValue, "a value cannot stand where the request wants it"},
