@@ -7997,6 +7997,10 @@ func (z *SwimGossip) size() int {
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Incarnation))
 	n += z.News.size()
+	if z.Members != 0 {
+		n += 2
+		n += sizeUint(uint64(z.Members))
+	}
 	return n
 }
 
@@ -8004,6 +8008,10 @@ func (z *SwimGossip) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Group))
 	h = node.Mix(h, uint64(z.Incarnation))
 	h = z.News.digest(h)
+	if z.Members != 0 {
+		h = node.MixString(h, "m")
+		h = node.Mix(h, uint64(z.Members))
+	}
 	return h
 }
 
@@ -9886,6 +9894,8 @@ func Age(m node.Message, minor uint16) {
 		m.age(minor)
 	case *LeaseHail:
 		m.age(minor)
+	case *SwimGossip:
+		m.age(minor)
 	case *ClusterStatus:
 		m.age(minor)
 	case *WorkflowEnded:
@@ -9923,6 +9933,8 @@ func Grown(k node.Kind) bool {
 	case KindExecResult:
 		return true
 	case KindLeaseHail:
+		return true
+	case KindSwimGossip:
 		return true
 	case KindClusterStatus:
 		return true
@@ -10112,6 +10124,13 @@ func (z *LeaseHail) age(minor uint16) {
 	if minor < 1 {
 		var old LeaseHail
 		z.Retired = old.Retired
+	}
+}
+
+func (z *SwimGossip) age(minor uint16) {
+	if minor < 1 {
+		var old SwimGossip
+		z.Members = old.Members
 	}
 }
 

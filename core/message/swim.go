@@ -61,6 +61,9 @@ type SwimGossip struct {
 	Group       string       `msg:"g" require:"true"`
 	Incarnation uint64       `msg:"i" require:"true"` // of the sender
 	News        SwimNewsList `msg:"n" packed:"true"`
+	// Members are those that the sender knows as alive. It says so to put off a SwimCompare: it has
+	// no bytes left for lists, and the receiver asks one of the members in News.
+	Members uint32 `msg:"m,omitempty" since:"1"`
 }
 
 // SwimCompare carries a digest of a member's whole list. A member that receives a different

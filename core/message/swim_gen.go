@@ -449,19 +449,37 @@ func (z *SwimCompare) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *SwimGossip) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 3
-	// string "g"
-	o = append(o, 0x83, 0xa1, 0x67)
-	o = msgp.AppendString(o, z.Group)
-	// string "i"
-	o = append(o, 0xa1, 0x69)
-	o = msgp.AppendUint64(o, z.Incarnation)
-	// string "n"
-	o = append(o, 0xa1, 0x6e)
-	o, err = z.News.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "News")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(4)
+	var zb0001Mask uint8 /* 4 bits */
+	_ = zb0001Mask
+	if z.Members == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x8
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "g"
+		o = append(o, 0xa1, 0x67)
+		o = msgp.AppendString(o, z.Group)
+		// string "i"
+		o = append(o, 0xa1, 0x69)
+		o = msgp.AppendUint64(o, z.Incarnation)
+		// string "n"
+		o = append(o, 0xa1, 0x6e)
+		o, err = z.News.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "News")
+			return
+		}
+		if (zb0001Mask & 0x8) == 0 { // if not omitted
+			// string "m"
+			o = append(o, 0xa1, 0x6d)
+			o = msgp.AppendUint32(o, z.Members)
+		}
 	}
 	return
 }
@@ -522,6 +540,17 @@ func (z *SwimGossip) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "News")
 				return
 			}
+		case "m":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Members")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Members, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Members")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -536,7 +565,7 @@ func (z *SwimGossip) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SwimGossip) Msgsize() (s int) {
-	s = 1 + 2 + msgp.StringPrefixSize + len(z.Group) + 2 + msgp.Uint64Size + 2 + z.News.Msgsize()
+	s = 1 + 2 + msgp.StringPrefixSize + len(z.Group) + 2 + msgp.Uint64Size + 2 + z.News.Msgsize() + 2 + msgp.Uint32Size
 	return
 }
 

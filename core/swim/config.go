@@ -41,6 +41,7 @@ type Config struct {
 	Suspecting
 	Lifeguard
 	Additions
+	Listing
 
 	PushPullInterval time.Duration // between comparisons with a random member
 	SeedInterval     time.Duration // between comparisons with a seed that is dead or unconfirmed
@@ -108,6 +109,12 @@ type Additions struct {
 	Appeal bool
 }
 
+// Listing bounds the bytes of lists that a node exchanges with others.
+type Listing struct {
+	ListRate  int // in a second, in the mean
+	ListBurst int // at once; one list more may exceed it
+}
+
 // Default is the configuration of production.
 func Default() Config {
 	return Config{
@@ -116,6 +123,8 @@ func Default() Config {
 		Suspecting: Suspecting{SuspicionFactor: 3, SuspicionSpread: 6, SuspicionCap: 30 * time.Second, Confirmations: 2},
 		Lifeguard:  Lifeguard{MultiplierMax: 8, Scaling: ScaleQuarter, HealthProbe: true, HealthSuspicion: true, Buddy: true},
 		Additions:  Additions{HealthStretch: true, LagBound: 500 * time.Millisecond, Distrust: true, Appeal: true},
+		// Some 300 members join at once without a wait. The rate is 2 % of a gigabit link.
+		Listing: Listing{ListRate: 2 << 20, ListBurst: 4 << 20},
 
 		PushPullInterval: 30 * time.Second, SeedInterval: 5 * time.Second, JoinInterval: time.Second,
 		ReapAge: 15 * time.Minute, HoldMax: time.Minute, MembersMax: 20_000,
@@ -158,6 +167,9 @@ func (c *Config) Validate() error {
 	}
 	if c.MultiplierMax < 0 || c.MultiplierMax > 64 || c.LagBound < 0 {
 		wrong("swim: multiplier max %d, lag bound %v: start from swim.Default", c.MultiplierMax, c.LagBound)
+	}
+	if c.ListRate < 1000 || c.ListBurst < 1 {
+		wrong("swim: lists of %d bytes a second and of %d at once must be at least 1000 and 1: start from swim.Default", c.ListRate, c.ListBurst)
 	}
 	if c.PushPullInterval <= 0 || c.SeedInterval <= 0 || c.JoinInterval <= 0 || c.ReapAge <= 0 || c.HoldMax < 0 || c.MembersMax < 1 || c.MembersMax > placesMax {
 		wrong("swim: intervals %v, %v, %v, reap %v, hold %v, members %d must be positive: start from swim.Default",

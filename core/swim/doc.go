@@ -29,6 +29,7 @@
 //	SWIM-7 A death that a node learns has the outcome of one that it saw.
 //	SWIM-8 A node publishes a verdict only if another member confirmed the suspicion. Missing
 //	       confirmations prove more about the node than about the suspect.
+//	SWIM-9 A node sends at most so many bytes of lists in any time, whatever others request.
 //
 // A role calls Start at InputStart. It passes each input to Receive, Opened, Broken or Fire,
 // which return whether it was the group's, and then calls Take. A stream that a peer opens to
@@ -40,6 +41,6 @@
 // are values.
 //
 // Read config.go, group.go, member.go, names.go, members.go, slab.go, order.go, health.go,
-// scale.go, gossip.go, news.go, suspicion.go, end.go, probe.go, relay.go, exchange.go,
-// sizes.go, rest.go.
+// scale.go, gossip.go, news.go, suspicion.go, end.go, probe.go, relay.go, pace.go,
+// exchange.go, sizes.go, rest.go.
 package swim

@@ -54,10 +54,11 @@ func (g *Group) SetSeeds(env node.Env, addrs []node.Addr) {
 }
 
 // join compares lists with seeds: with all of them while this node knows no other member, then
-// with one that is dead or was never heard. So the group is one again after a cut has healed.
+// with one that is dead or was never heard. So the group is one again after a cut has healed. A
+// node that was put off compares with any member, too.
 func (g *Group) join(env node.Env) {
 	wait := g.config.SeedInterval
-	if g.live == 1 {
+	if g.live == 1 || g.pace.behind {
 		wait = g.config.JoinInterval
 	}
 	r := env.Rand(node.PurposeProbe)
@@ -69,6 +70,11 @@ func (g *Group) join(env node.Env) {
 	for _, s := range g.seeds {
 		if !s.known || g.table.records[s.place].state.Gone() {
 			away = append(away, s.addr)
+		}
+	}
+	if g.pace.behind {
+		for _, i := range g.some(r, 1, 0) {
+			away = append(away, g.table.records[i].who.Addr)
 		}
 	}
 	if len(away) == 0 {
@@ -96,18 +102,30 @@ func (g *Group) compare(env node.Env, to node.Addr) {
 	env.Datagram(to, g.comparison(false))
 }
 
-// onCompare answers only if the digests differ.
-func (g *Group) onCompare(env node.Env, from node.Peer, m *message.SwimCompare) {
+// onCompare answers only if the digests differ. Both sides exchange lists only while their budgets
+// last.
+func (g *Group) onCompare(env node.Env, from node.Peer, i uint32, m *message.SwimCompare) {
 	if m.View == g.view {
+		g.pace.behind = false
 		return
 	}
 	if !m.Answer {
+		if !g.exchangeable(env, m.Members) {
+			g.putOff(env, i)
+			return
+		}
+		g.promise()
 		env.Datagram(from.Addr, g.comparison(true))
 		return
 	}
-	if g.giveUp(env); g.exchange.stream == 0 {
-		g.exchange.stream, g.exchange.since = env.Open(from.Addr), env.Now()
+	if g.giveUp(env); g.exchange.stream != 0 {
+		return
 	}
+	if !g.exchangeable(env, m.Members) {
+		g.trail(m.Members)
+		return
+	}
+	g.exchange.stream, g.exchange.since = env.Open(from.Addr), env.Now()
 }
 
 // giveUp closes the stream of an exchange that takes too long. A peer that crashed after it had
@@ -125,6 +143,7 @@ func (g *Group) Opened(env node.Env, in *node.Input) bool {
 	if in.Stream == 0 || in.Stream != g.exchange.stream {
 		return false
 	}
+	g.pace.live, g.pace.more = g.live, false
 	g.sendList(env, in.Stream, false)
 	return true
 }
@@ -167,17 +186,20 @@ func (g *Group) sendList(env node.Env, on node.StreamID, answer bool) {
 func (g *Group) onList(env node.Env, in *node.Input, i uint32, m *message.SwimList) {
 	g.doubted = 0
 	g.hearAll(env, in.From, i, m.News, byList)
-	if m.More {
-		return
+	own := m.Answer && in.Stream != 0 && in.Stream == g.exchange.stream
+	if own {
+		g.pace.more = g.pace.more || len(m.News) > 0
 	}
-	if m.Answer {
-		if in.Stream != 0 && in.Stream == g.exchange.stream {
-			env.Close(in.Stream)
-			g.exchange.stream = 0
-		}
-		return
-	}
-	if in.Stream != 0 {
+	switch {
+	case m.More:
+	case own:
+		env.Close(in.Stream)
+		g.exchange.stream = 0
+		g.caught()
+	case !m.Answer && in.Stream != 0 && g.promised(env):
 		g.sendList(env, in.Stream, true)
+	case !m.Answer && in.Stream != 0:
+		// An empty page ends the exchange.
+		env.Send(in.Stream, &message.SwimList{Group: g.config.Group, Incarnation: g.Incarnation(), Answer: true})
 	}
 }

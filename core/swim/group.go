@@ -49,6 +49,7 @@ type Group struct {
 	round    round
 	relays   map[uint64]*relay
 	exchange exchange
+	pace     pace
 }
 
 // New returns a group that knows its seeds and its roster.
@@ -125,10 +126,11 @@ func (g *Group) Receive(env node.Env, in *node.Input) bool {
 	case *message.SwimGossip:
 		if i, ok := g.heard(env, in, m.Group, m.Incarnation); ok {
 			g.hearAll(env, in.From, i, m.News, byGossip)
+			g.trail(m.Members)
 		}
 	case *message.SwimCompare:
-		if _, ok := g.heard(env, in, m.Group, m.Incarnation); ok {
-			g.onCompare(env, in.From, m)
+		if i, ok := g.heard(env, in, m.Group, m.Incarnation); ok {
+			g.onCompare(env, in.From, i, m)
 		}
 	case *message.SwimList:
 		if i, ok := g.heard(env, in, m.Group, m.Incarnation); ok {

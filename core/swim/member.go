@@ -75,6 +75,7 @@ type table struct {
 	index   []slot // open addressing; a power of two, at most half full
 	free    []uint32
 	names   *Names // where identities are kept
+	bytes   int    // about what a list of all names takes
 }
 
 // slot is an entry of the index: a place + 1, 0 for none. Above it are the upper bits of the
@@ -158,6 +159,7 @@ func (t *table) find(id node.ID) (uint32, bool) {
 
 // add adds an unknown name.
 func (t *table) add(who *Identity) uint32 {
+	t.bytes += listed(who)
 	var i uint32
 	if n := len(t.free); n > 0 {
 		i, t.free = t.free[n-1], t.free[:n-1]
@@ -187,6 +189,7 @@ func (t *table) place(i uint32) {
 // remove frees places; it costs as much as all members, and is rare.
 func (t *table) remove(places []uint32) {
 	for _, i := range places {
+		t.bytes -= listed(t.records[i].who)
 		t.records[i] = record{}
 		t.free = append(t.free, i)
 	}

@@ -254,7 +254,9 @@ func (g *tracker) becomeAlive(env node.Env, i uint32, n *message.SwimNews, how s
 	}
 	g.set(i, n.Incarnation, Alive)
 	if n.Addr != "" && (r.who.Addr != node.Addr(n.Addr) || r.who.Role != node.Role(n.Role)) {
+		g.table.bytes -= listed(r.who)
 		r.who = g.table.names.keep(Identity{r.who.ID, node.Addr(n.Addr), node.Role(n.Role)})
+		g.table.bytes += listed(r.who)
 	}
 	g.settle(i)
 	switch {

@@ -190,7 +190,7 @@ func (g *Group) learn(i uint32, incarnation, version uint64, b []byte) {
 		return
 	}
 	if int(i) >= len(g.apps) {
-		g.apps = append(g.apps, make([]app, len(g.table.records)-len(g.apps))...)
+		g.apps = append(g.apps, make([]app, int(i)+1-len(g.apps))...)
 	}
 	g.apps[i] = app{incarnation, version, b}
 }

@@ -87,7 +87,8 @@ func world(c Config) *nodetest.Env {
 
 func TestStories(t *testing.T) {
 	configs := map[string]func(*Config){
-		"testdata/join.txt": func(c *Config) { c.Seeds = []node.Addr{"a:1", "b:1", "c:1"} },
+		"testdata/join.txt":  func(c *Config) { c.Seeds = []node.Addr{"a:1", "b:1", "c:1"} },
+		"testdata/crowd.txt": func(c *Config) { c.GossipFanout, c.ListRate, c.ListBurst = 0, 1000, 50 },
 	}
 	nodetest.Stories(t, func(t *testing.T, path string) {
 		c := small()

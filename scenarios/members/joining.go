@@ -3,6 +3,7 @@ package members
 import (
 	"time"
 
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/swim"
 	"hyperscale/scenarios/stage"
@@ -16,6 +17,8 @@ func memberWorlds() []stage.Scenario {
 			Doc: "Members leave one after the other, and each time another one is suspended and misses all news of it. When it probes the departed member, the members that it asks for help answer that the member left. No member suspects it."},
 		{Name: "seed-forgotten", Virtual: 5 * time.Minute, Build: buildSeedForgotten,
 			Doc: "The only seed crashes for longer than tombstones last, so that all members forget it. It returns with no seed of its own, and hears no other. The members list it as unconfirmed, compare lists with it again, and it is back everywhere within seconds."},
+		{Name: "lists-in-turn", Virtual: 2 * time.Minute, Build: buildListsInTurn,
+			Doc: "A hundred and fifty members with one seed start at once, and each wants the whole list. A member sends so many bytes of lists a second, and names others to those that wait. No member sends more, and thirty seconds later there is one view."},
 		{Name: "flap-epoch", Virtual: 5 * time.Minute, Build: buildFlapEpoch,
 			Doc: "The links of a few members flap every 300 ms, while these members crash and restart at drawn times and every message may come seconds late, or twice. A stale recovery never overwrites a newer failure: a member that is dead comes back under a higher incarnation only, and one that stays down is dead again soon after its last word."},
 	}
@@ -63,6 +66,44 @@ func buildSeedForgotten(s *stage.Stage) {
 
 // seedBack: a member compares lists with an unconfirmed seed every 5 s at most.
 const seedBack = 15 * time.Second
+
+const (
+	listRate  = 10_000 // bytes a second, and at once
+	listsSeen = 30 * time.Second
+)
+
+func buildListsInTurn(s *stage.Stage) {
+	var seeds []node.Addr
+	c := newCrowd(s, size{150, 1}, sim.Spec{}, func(_ int, o *swim.Config) {
+		o.Seeds, o.ListRate, o.ListBurst = seeds, listRate, listRate
+	})
+	seeds = c.addrs(1)
+	c.calm = true
+	for _, id := range c.ids {
+		s.World.At(s.Rand.Duration(0, 200*time.Millisecond), func() { s.World.Start(id) })
+	}
+	sent := map[node.ID]int{}
+	c.told = func(_ node.ID, in *node.Input) {
+		m, ok := in.Message.(*message.SwimList)
+		if !ok {
+			return
+		}
+		for i := range m.News {
+			sent[in.From.ID] += m.News[i].Bytes()
+		}
+		// Beside the burst, what it promised in time and two lists may exceed the rate.
+		if most := 4*listRate + listRate*int(s.World.Now()/time.Millisecond)/1000; sent[in.From.ID] > most {
+			c.violate(in.From.ID, "it has sent %d bytes of lists, at most %d are due", sent[in.From.ID], most)
+			sent[in.From.ID] = 0
+		}
+	}
+	s.World.At(listsSeen, func() {
+		c.settled()
+		if s.Checker.Reached()["swim/put-off"] == 0 && s.Options.Faults == nil {
+			c.violate(c.ids[0], "all members had the list at once: no one waited")
+		}
+	})
+}
 
 func buildFlapEpoch(s *stage.Stage) {
 	c := warm(s, 24, sim.Spec{}, nil)
