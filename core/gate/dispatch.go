@@ -163,6 +163,7 @@ func (m *driver) send(env node.Env, j *entry, p *job.Subjob, patience time.Durat
 		return
 	}
 	p.Ever = true
+	mgr.Ask(env.Now())
 	p.Renewed = max(p.Renewed, env.Now()) // a manager starts nothing before the gate has answered a heartbeat that names the subjob
 	if p.Note(mgr.ID, mgr.Stream, env.Now(), patience, env.Rand(node.PurposeJitter).Duration) {
 		env.Emit(event.SubjobDispatched{Job: j.ID, Fence: j.Fence(), Datacenter: p.Datacenter, Manager: p.Manager})

@@ -62,7 +62,8 @@
 //	GATE-11 A listed dead letter was ended by the cluster, and its program can be fetched. A
 //	       replay changes nothing of it. Equal replays are one job.
 //	GATE-12 While the stream that carried a dispatch stands, the gate repeats it only after a
-//	       patience that doubles. Repeats and dispatches take tokens of one throttle.
+//	       patience that doubles. Repeats and dispatches take tokens of one throttle. A manager
+//	       that says nothing after a dispatch gets no further one.
 //	GATE-13 Best effort ends a job at its time or later, with at least as many completed
 //	       datacenters as the job wants. What it leaves out is in no sum.
 //	GATE-14 A client's message changes nothing that the client's certificate does not allow, and

@@ -219,6 +219,9 @@ func (m *Machine) greet(env node.Env, in *node.Input) {
 }
 
 func (m *Machine) fromManager(env node.Env, in *node.Input) {
+	if m.places.Manager(in.From.ID).Hear(in.Stream) {
+		defer m.schedule(env)
+	}
 	switch body := in.Message.(type) {
 	case *message.ManagerHeartbeat:
 		m.onHeartbeat(env, in, body)

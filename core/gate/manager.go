@@ -117,6 +117,9 @@ func (m *roster) register(env node.Env, in *node.Input, mgr *places.Manager, pla
 		m.lose(env, mgr, "moved to datacenter "+place)
 		m.places.Forget(mgr)
 	}
+	if d.View().Live == 0 && m.queue.Len() > 0 {
+		m.throttle.Resume(env.Now())
+	}
 	mgr = m.places.Register(d, in.From, env.Now())
 	m.listen(env)
 	env.Emit(event.PeerRegistered{Peer: mgr.ID, Role: node.RoleManager, Datacenter: place})

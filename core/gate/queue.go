@@ -66,10 +66,11 @@ func (m *scheduler) schedule(env node.Env) {
 		return
 	}
 	m.pace(env)
+	m.listenFor(env)
 	unanswered := m.unanswered(env.Now())
 	for _, r := range m.queue.Ready(m.places, env.Now()) {
 		wait := m.throttle.Pause()
-		if m.throttle.Opens(unanswered) {
+		if m.throttle.Opens(env.Now(), unanswered) {
 			wait = m.throttle.Take(env.Now())
 		}
 		if wait > 0 {
@@ -81,6 +82,17 @@ func (m *scheduler) schedule(env node.Env) {
 		j := m.jobs[r.Turn.Job]
 		m.leaveQueue(env, j)
 		m.dispatch(env, j, r.To)
+	}
+}
+
+// listenFor finds the managers that have said nothing since a dispatch: they get no more.
+func (m *scheduler) listenFor(env node.Env) {
+	for _, d := range m.places.All() {
+		for _, mgr := range d.Managers {
+			if mgr.Mute(env.Now()) {
+				reached(env, "gate/manager-mute")
+			}
+		}
 	}
 }
 

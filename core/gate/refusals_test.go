@@ -60,3 +60,87 @@ func TestRefusalsKeepDispatchesBack(t *testing.T) {
 		t.Fatalf("%d were dispatched, %d of them answered: want %d more", n, window, window)
 	}
 }
+
+// A manager that says nothing after a dispatch gets no more for as long: what goes down with its stream
+// is owed once more. Its next word lets the others go.
+func TestAMuteManagerKeepsDispatchesBack(t *testing.T) {
+	e := newListener(gate.Default(), client("c1"), managerPeer("m1"))
+	beat := func() {
+		e.beats++
+		e.deliver("m1", &message.ManagerHeartbeat{Datacenter: "a", Sequence: e.beats, CoresTotal: 1000, CoresFree: 1000, WorkerSum: 2})
+	}
+	beat()
+	_, first := e.dispatched(t, "m1")
+	open := func() (n int) {
+		for _, msg := range e.heard["m1"] {
+			if _, ok := msg.(*message.JobDispatch); ok {
+				n++
+			}
+		}
+		return n
+	}
+	submit := func(name string, n int) {
+		for i := range n {
+			e.deliver("c1", e.submission(fmt.Sprint(name, i), []string{"a"}, 2))
+		}
+	}
+	e.world.Advance(400 * time.Millisecond)
+	submit("soon-", 3)
+	if n := open(); n != 4 {
+		t.Fatalf("after less than half a second without a word %d are dispatched, want all 4", n)
+	}
+	e.world.Advance(100 * time.Millisecond)
+	submit("late-", 3)
+	e.world.Advance(3 * time.Second)
+	if n := open(); n != 4 {
+		t.Fatalf("after half a second without a word %d are dispatched, want no more than 4", n)
+	}
+	e.deliver("m1", &message.JobAccepted{Job: first.Job, Fence: message.Fence{JobEpoch: first.Fence.JobEpoch, SubjobEpoch: 257}})
+	if n := open(); n != 7 {
+		t.Fatalf("after a word %d are dispatched, want all 7", n)
+	}
+}
+
+// Jobs that waited for a datacenter do not meet it all at once when it is back.
+func TestAReturningDatacenterGetsFewAtFirst(t *testing.T) {
+	e := newListener(gate.Default(), client("c1"), managerPeer("m1"))
+	var has []message.SubjobRef
+	beat := func() {
+		e.beats++
+		e.deliver("m1", &message.ManagerHeartbeat{Datacenter: "a", Sequence: e.beats, CoresTotal: 1000, CoresFree: 1000, WorkerSum: 2, Subjobs: has})
+	}
+	beat()
+	e.world.Advance(6 * time.Second) // it is lost
+	for i := range 30 {
+		e.deliver("c1", e.submission(fmt.Sprint("waits-", i), []string{"a"}, 2))
+	}
+	e.heard["m1"] = nil
+	open := func() (all []*message.JobDispatch) {
+		for _, msg := range e.heard["m1"] {
+			if d, ok := msg.(*message.JobDispatch); ok {
+				all = append(all, d)
+			}
+		}
+		return all
+	}
+	beat()
+	e.world.Advance(400 * time.Millisecond)
+	first := open()
+	if len(first) != 4 {
+		t.Fatalf("a manager that is back gets %d dispatches without an answer, want 4", len(first))
+	}
+	answered := 0
+	for range 30 {
+		for _, d := range open()[answered:] {
+			fence := message.Fence{JobEpoch: d.Fence.JobEpoch, SubjobEpoch: 257}
+			has = append(has, message.SubjobRef{Job: d.Job, Fence: fence, State: message.JobRunning})
+			e.deliver("m1", &message.JobAccepted{Job: d.Job, Fence: fence})
+			answered++
+		}
+		e.world.Advance(100 * time.Millisecond)
+		beat()
+	}
+	if n := len(open()); n != 30 {
+		t.Fatalf("3 s of answers later %d are dispatched, want all 30", n)
+	}
+}

@@ -66,7 +66,7 @@ func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hear
 
 func (m *Machine) onHeartbeat(env node.Env) {
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerHeartbeat), m.config.Heartbeat)
-	m.beatAll(env)
+	m.managers.beatInTurn(env, m.heartbeat(env), m.config.Heartbeat)
 	m.report(env)
 }
 

@@ -140,6 +140,23 @@ func (m *managers) beatAll(env node.Env, what message.WorkerHeartbeat) {
 	}
 }
 
+// beatInTurn sends each manager its regular heartbeat. A stream that the last interval opened has
+// just sent one, which registers this worker: a second one waits for its answer, so that workers that
+// reconnect to a slow manager do not send it twice as much.
+func (m *managers) beatInTurn(env node.Env, what message.WorkerHeartbeat, interval time.Duration) {
+	m.prune()
+	for _, l := range m.links.All() {
+		if !l.Stands {
+			continue
+		}
+		if r := m.rhythms[l]; l.Sequence == 1 && r.answered == 0 && env.Now().Sub(r.sent[0].at) < interval {
+			env.Emit(event.Reached{What: "worker/registers"})
+			continue
+		}
+		m.beat(env, l, what)
+	}
+}
+
 // prune forgets the rhythms of candidates that are gone.
 func (m *managers) prune() {
 	if len(m.rhythms) <= len(m.links.All()) {

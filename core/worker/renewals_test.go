@@ -74,3 +74,39 @@ func TestHeartbeatsAreAnswered(t *testing.T) {
 		t.Errorf("a new stream begins with %+v", got)
 	}
 }
+
+// A heartbeat that registers the worker is not repeated within its interval while it has no answer:
+// workers that reconnect to a slow manager would send it twice as much. Later ones are.
+func TestARegistrationIsSentOnce(t *testing.T) {
+	d := newDesk(t, func(c *Config) { c.Silence = time.Hour })
+	d.Advance(10 * time.Second)
+	d.Break(d.to[0], "cut")
+	for len(d.OpeningTo("m1:1")) == 0 {
+		d.Advance(time.Millisecond)
+	}
+	d.to[0] = d.OpeningTo("m1:1")[0]
+	d.Opened(d.to[0], node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"})
+	to := d.m.managers.links.All()[0]
+	began, most := d.Now(), d.m.config.Heartbeat
+	for d.Now().Sub(began) < most-time.Millisecond {
+		if d.Advance(10 * time.Millisecond); to.Sequence != 1 {
+			t.Fatalf("%v after a registration without an answer the worker has sent %d heartbeats", d.Now().Sub(began), to.Sequence)
+		}
+	}
+	for want := uint64(2); want < 5; want++ { // it goes on all the same
+		if d.Advance(most); to.Sequence != want {
+			t.Fatalf("%v after the registration the worker has sent %d heartbeats, want %d", d.Now().Sub(began), to.Sequence, want)
+		}
+	}
+	if other := d.m.managers.links.All()[1].Sequence; other < 13 {
+		t.Errorf("the other manager has got %d heartbeats in 13 s", other)
+	}
+	d.Break(d.to[0], "cut")
+	for len(d.OpeningTo("m1:1")) == 0 {
+		d.Advance(time.Millisecond)
+	}
+	d.open(0)
+	if d.Advance(most); to.Sequence != 2 {
+		t.Errorf("a registration was answered, and an interval later the worker has sent %d heartbeats", to.Sequence)
+	}
+}

@@ -50,9 +50,9 @@ func Loops() []Loop {
 			Timeout: questionPatience, rate: 100, patient: questionPatience, server: node.RoleGate, asks: message.KindDatacenterQuery, build: questionTopology, ask: question},
 		{Name: "dead work", What: "the gate answers questions whose askers have given up", Guards: "an entrance and a lane of one second, which refuse with a time; a budget of one repeat for ten requests",
 			Timeout: 3 * time.Second, rate: 100, patient: 3 * time.Second, server: node.RoleGate, asks: message.KindDatacenterQuery, build: deadTopology, ask: question},
-		{Name: "re-dispatch", What: "a gate dispatches again while the manager still has its first dispatch", Guards: "no repeat on a stream that stands; a throttle that follows refusals; a lane of four seconds, which refuses with a time; a deadline of half the patience",
+		{Name: "re-dispatch", What: "a gate dispatches again while the manager still has its first dispatch", Guards: "no repeat on a stream that stands; no dispatch to a manager that says nothing; a throttle that follows refusals and returns; a lane of four seconds, which refuses with a time; a deadline of half the patience",
 			Timeout: 10 * time.Second, rate: 5, patient: 15 * time.Second, server: node.RoleManager, asks: message.KindJobDispatch, build: dispatchTopology, ask: submission},
-		{Name: "reconnect and renewal", What: "workers reconnect while their manager is behind with their renewals", Guards: "a newer heartbeat replaces an older one; silence of 5 s; reconnects with backoff and jitter",
+		{Name: "reconnect and renewal", What: "workers reconnect while their manager is behind with their renewals", Guards: "a newer heartbeat replaces an older one; silence of 5 s; reconnects with backoff and jitter; no second heartbeat while a registration has no answer",
 			Timeout: 5 * time.Second, rate: 100, patient: time.Second, server: node.RoleManager, asks: message.KindWorkerHeartbeat, build: renewalTopology, ask: nil},
 	}
 }

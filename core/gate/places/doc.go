@@ -18,6 +18,8 @@
 //	         minute. The gate leaves one that is ill at once, if another one is well.
 //	PLACES-6 Candidates for a new subjob have the best decision of core/health. What a manager
 //	         has stays there, whatever the decision.
+//	PLACES-7 A manager that says nothing at all for half a second and two ways after a dispatch
+//	         is no candidate before it speaks, or opens another stream.
 //
 // Read places.go, then manager.go, datacenter.go, favour.go, list.go.
 package places

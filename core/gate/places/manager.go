@@ -54,6 +54,8 @@ type stock struct {
 	total, free uint32       // cores
 	seats       uint32       // free ones, of cores that light shards share
 	spared      node.Instant // until then it is too busy to take any
+	asked       node.Instant // when the gate sent the first dispatch since it last heard the manager; 0: none
+	mute        bool         // it has said nothing for too long since then
 }
 
 // known is who leads a datacenter, as far as one of its managers knows.
@@ -114,6 +116,7 @@ func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.In
 		m.former, m.alerts = m.Stream, nil
 	}
 	m.Stream, m.heard, m.sequence = s, now, h.Sequence
+	m.asked, m.mute = 0, false
 	m.total, m.free, m.seats = h.CoresTotal, h.CoresFree, h.SeatsFree
 	m.draining, m.refuses, m.overdue = h.Draining, h.Refuses, h.Overdue
 	m.set, m.suspects = int(h.Managers), min(h.Suspects, h.WorkerSum)
@@ -133,7 +136,7 @@ func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.In
 // Decision is what the gate does about new subjobs for the manager. It takes nothing from it.
 func (m *Manager) Decision() health.Decision {
 	return health.Decide(health.Signals{
-		Alive: m.Live, Ready: m.Stream != 0 && !m.draining && m.refuses == message.CodeNone, Progress: health.OfWait(m.overdue),
+		Alive: m.Live, Ready: m.Stream != 0 && !m.draining && !m.mute && m.refuses == message.CodeNone, Progress: health.OfWait(m.overdue),
 	})
 }
 
@@ -177,6 +180,37 @@ func (m *Manager) Spend() { m.free, m.seats = 0, 0 }
 func (m *Manager) Spare(until node.Instant) {
 	m.spared = max(m.spared, until)
 	m.Spend()
+}
+
+// muteAfter is how long a manager may say nothing at all after a dispatch, beside the way there and
+// back. It answers what it gets, and sends a heartbeat each second.
+const muteAfter = 500 * time.Millisecond
+
+// Ask records that the gate has sent a dispatch.
+func (m *Manager) Ask(now node.Instant) {
+	if m.asked == 0 {
+		m.asked = now
+	}
+}
+
+// Hear records that the manager has said something; m may be nil. It reports whether it was mute.
+func (m *Manager) Hear(s node.StreamID) (again bool) {
+	if m == nil || m.Stream != s {
+		return false
+	}
+	again = m.mute
+	m.asked, m.mute = 0, false
+	return again
+}
+
+// Mute says that the gate has just found a manager mute: it gets no further dispatch before it says
+// something. What the gate sends meanwhile may be lost with the stream, and is owed once more.
+func (m *Manager) Mute(now node.Instant) (changed bool) {
+	if m.mute || m.asked == 0 || now.Sub(m.asked) < muteAfter+2*m.trip {
+		return false
+	}
+	m.mute = true
+	return true
 }
 
 // Knows says whether the manager is reachable and a worker is registered with it.

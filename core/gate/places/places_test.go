@@ -374,3 +374,54 @@ func TestAlertsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// A manager that says nothing for half a second, and twice the way to it, after a dispatch gets no
+// further one. Whatever it says on its stream ends that. Another one of its datacenter gets them.
+func TestAMuteManagerGetsNoMore(t *testing.T) {
+	const trip = 100 * time.Millisecond
+	start := node.Instant(time.Hour)
+	p := places.New(places.Bounds{Datacenters: 1, Managers: 2, Silence: 5 * time.Second, ManagerAge: time.Minute, DatacenterAge: time.Minute})
+	d, _ := p.Know("a", start)
+	beat := func(m *places.Manager, s node.StreamID, n uint64, now node.Instant) {
+		m.Take(s, &message.ManagerHeartbeat{Datacenter: "a", Sequence: n, CoresTotal: 8, CoresFree: 8, RoundTrip: trip}, now)
+	}
+	m := p.Register(d, node.Peer{ID: "m1", Incarnation: 1, Addr: "m1:1"}, start)
+	beat(m, 1, 1, start)
+	other := p.Register(d, node.Peer{ID: "m2", Incarnation: 1, Addr: "m2:1"}, start)
+	beat(other, 2, 1, start)
+	takes := func() bool {
+		return slices.Contains(d.Candidates(func(*places.Manager) bool { return false }), m)
+	}
+	mute := func(after time.Duration, want bool) {
+		t.Helper()
+		if changed := m.Mute(start.Add(after)); changed != want || takes() == want {
+			t.Fatalf("%v later the gate finds it mute: %v, and it takes subjobs: %v", after, changed, takes())
+		}
+	}
+	const bound = 500*time.Millisecond + 2*trip
+	mute(time.Hour, false) // without a dispatch its silence says nothing
+	m.Ask(start)
+	m.Ask(start.Add(bound / 2)) // the first of several counts
+	mute(bound-1, false)
+	mute(bound, true)
+	if m.Mute(start.Add(2 * bound)) {
+		t.Fatal("the gate finds it mute twice")
+	}
+	if fit := d.Candidates(func(*places.Manager) bool { return false }); !slices.Equal(fit, []*places.Manager{other}) || d.Free() != 8 {
+		t.Fatalf("beside it %v take subjobs, on %d cores", fit, d.Free())
+	}
+	if m.Hear(9) || takes() {
+		t.Fatal("a word on a stream that is not its own ends it")
+	}
+	if !m.Hear(1) || !takes() || m.Hear(1) {
+		t.Fatal("a word does not end it, or ends it twice")
+	}
+	m.Ask(start.Add(time.Second))
+	beat(m, 1, 2, start.Add(2*time.Second))
+	mute(time.Minute, false)
+	m.Ask(start.Add(time.Second))
+	mute(time.Second+bound, true)
+	if beat(m, 3, 1, start.Add(3*time.Second)); !takes() {
+		t.Fatal("a heartbeat on a new stream does not end it")
+	}
+}

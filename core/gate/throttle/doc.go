@@ -14,6 +14,9 @@
 //	THROTTLE-4 A burst of refusals lowers the rate once, and not below what managers take. From then
 //	           on a second's worth of dispatches at most is without an answer, and a period adds a
 //	           quarter of the rate at most, until the rate is at its bound and keeps nothing back.
+//	THROTTLE-5 Managers that are back, while jobs wait for them, have four dispatches without an
+//	           answer, and one more for each answer that comes about as soon as the quickest, for a
+//	           minute or until a second's worth may be. The rate stays.
 //
 // Read throttle.go.
 package throttle

@@ -30,6 +30,37 @@ type Throttle struct {
 	best   int64        // thousandths of a dispatch a second that managers took: the best of the last periods
 	cut    node.Instant // when a refusal last lowered the rate; zero: that is over
 	held   bool         // in this period Opens kept a dispatch back
+	resume              // of a datacenter that has been away
+}
+
+// resume lets few dispatches be without an answer at first, and one more with each answer that comes
+// about as soon as the quickest.
+type resume struct {
+	window int           // dispatches without an answer; 0: that is over
+	least  time.Duration // of the answers since then
+	began  node.Instant
+}
+
+// Resume says that managers are back, while jobs wait for them. The gate does not know how many of
+// these they take at once.
+func (t *Throttle) Resume(now node.Instant) {
+	t.resume = resume{window: windowLeast, least: memory, began: now}
+}
+
+// answer opens the window by one, unless the answer has waited behind others.
+func (r *resume) answer(took time.Duration) {
+	if r.least = min(r.least, took); r.window > 0 && took <= 2*r.least+resumeSlack {
+		r.window++
+	}
+}
+
+// opens says whether one more dispatch may be without an answer. It is over once a second's worth may.
+func (r *resume) opens(now node.Instant, unanswered int, second int64) bool {
+	if r.window == 0 || int64(r.window) >= second || now.Sub(r.began) >= memory {
+		r.window = 0
+		return true
+	}
+	return unanswered < r.window
 }
 
 // New returns a throttle that allows most dispatches a second.
@@ -47,6 +78,7 @@ func (t *Throttle) Most() int { return int(t.most / thousand) }
 // Observe counts a job that runs so long after its dispatch.
 func (t *Throttle) Observe(took time.Duration) {
 	t.count++
+	t.answer(took)
 	if took > t.target {
 		t.slow++
 	}
@@ -126,10 +158,16 @@ func (t *Throttle) ceiling(taken int64) int64 {
 // windowLeast is how many dispatches may always be without an answer.
 const windowLeast = 4
 
+// resumeSlack is how much longer than twice the quickest an answer may take, and still open the window.
+const resumeSlack = 250 * time.Millisecond
+
 // Opens says whether one more dispatch may be without an answer. After a refusal a second's worth of
 // dispatches may: what goes beyond waits at a manager, which refuses it late. That is over once the
 // rate is at its bound for a period that needs no more.
-func (t *Throttle) Opens(unanswered int) bool {
+func (t *Throttle) Opens(now node.Instant, unanswered int) bool {
+	if !t.opens(now, unanswered, t.rate/thousand) {
+		return false
+	}
 	if t.cut == 0 || int64(unanswered) < max(windowLeast, t.rate/thousand) {
 		return true
 	}
@@ -139,6 +177,9 @@ func (t *Throttle) Opens(unanswered int) bool {
 
 // Pause is how long a caller waits that Opens has not let through.
 func (t *Throttle) Pause() time.Duration {
+	if t.window > 0 {
+		return max(resumeSlack/5, time.Duration(thousand*int64(time.Second)/t.rate))
+	}
 	return time.Duration(thousand * int64(time.Second) / t.rate)
 }
 

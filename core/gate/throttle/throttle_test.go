@@ -162,7 +162,7 @@ func TestKeepsBusyWhoRefuses(t *testing.T) {
 			if th.Due(now) {
 				th.Close(now, 0)
 			}
-			for now >= spared && th.Opens(len(b.waiting)) && th.Take(now) == 0 {
+			for now >= spared && th.Opens(now, len(b.waiting)) && th.Take(now) == 0 {
 				b.dispatch(now)
 			}
 			if at > warm && len(b.waiting) == 0 {
@@ -216,11 +216,51 @@ func TestRefusalsLowerTheRateOnce(t *testing.T) {
 		if th.Rate() < 1 || th.Rate() > x.most {
 			t.Errorf("%+v: the rate is %d", x, th.Rate())
 		}
-		if th.Opens(max(4, x.most)+1) || !th.Opens(3) {
+		if th.Opens(now, max(4, x.most)+1) || !th.Opens(now, 3) {
 			t.Errorf("%+v: after refusals a rate of %d lets %d wait for answers, or not 3", x, th.Rate(), x.most+1)
 		}
 	}
-	if th := throttle.New(10, time.Minute, 0); !th.Opens(1_000_000) {
+	if th := throttle.New(10, time.Minute, 0); !th.Opens(0, 1_000_000) {
 		t.Error("without a refusal a dispatch waits for the answers of others")
+	}
+}
+
+// Managers that are back get four dispatches, and one more without an answer for each quick answer. An
+// answer that has waited behind others opens nothing. It is over once a second's worth is without an
+// answer, or after a minute.
+func TestResumesWithFew(t *testing.T) {
+	const quick = 400 * time.Millisecond
+	for _, x := range []struct {
+		name          string
+		rate          int
+		after         time.Duration
+		quick, queued int // answers, in this order
+		want          int // dispatches that may be without an answer; 0: any number
+	}{
+		{"at first", 100, 0, 0, 0, 4}, {"the quickest is no measure of its own", 100, 0, 1, 0, 5}, {"each quick answer", 100, 0, 10, 0, 14},
+		{"answers that waited", 100, 0, 1, 50, 5}, {"up to a second's worth", 20, 0, 15, 0, 19}, {"a second's worth", 20, 0, 16, 0, 0},
+		{"a rate of few", 4, 0, 0, 0, 0}, {"for a minute", 100, time.Minute - 1, 0, 0, 4}, {"a minute later", 100, time.Minute, 0, 0, 0},
+	} {
+		now := node.Instant(time.Hour)
+		th := throttle.New(x.rate, time.Hour, now)
+		th.Observe(time.Millisecond) // before that it counts for nothing
+		th.Resume(now)
+		for range x.quick {
+			th.Observe(quick)
+		}
+		for range x.queued {
+			th.Observe(2*quick + 250*time.Millisecond + 1)
+		}
+		now = now.Add(x.after)
+		most := 0
+		for most < 1000 && th.Opens(now, most) {
+			most++
+		}
+		if x.want == 0 && most < 1000 || x.want > 0 && most != x.want {
+			t.Errorf("%s: %d dispatches may be without an answer, want %d (0: any number)", x.name, most, x.want)
+		}
+		if th.Rate() != x.rate {
+			t.Errorf("%s: the rate is %d, want %d: a return is no refusal", x.name, th.Rate(), x.rate)
+		}
 	}
 }

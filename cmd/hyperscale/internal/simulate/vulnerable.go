@@ -154,11 +154,13 @@ func vulnerablePage(rows []metastable.Row) string {
 	}
 	b.WriteString("\n**Re-dispatch.** A stream loses no message while it stands, so a gate repeats a dispatch once the stream has broken, or after four times\n" +
 		"`gate.answer_timeout`. Without guards that is 0.3 s here. A refusal lowers the rate of dispatches towards what managers take, and a\n" +
-		"second's worth of dispatches at most is without an answer. The deadline matters in three cells alone: a spike of four times as much for\n" +
-		"10 s, and of eight times for 3 s or 10 s. Without it the gate works off what it has accepted, and later jobs wait for that. What is\n" +
-		"above x1.1 after a cut of 10 s are dispatches that went down with a stream: the gate sends them for 5 s, until silence ends that\n" +
-		"stream, and it owes each job that it acknowledged another one. x1.11 reach the manager. A restart has x1.1 of 45 jobs: a\n" +
-		"second's worth found no room, and no budget holds back a job that is acknowledged.\n\n" +
+		"second's worth of dispatches at most is without an answer. A manager that says nothing for half a second after a dispatch gets no more\n" +
+		"until it speaks: else those of 5 s go down with the stream of a cut of 10 s, are owed once more, and x1.42 are sent. A datacenter that\n" +
+		"returns gets four of the jobs that waited for it, and one more with each quick answer: else a restart of 10 s has x1.10. The deadline\n" +
+		"matters in five cells alone: a spike of four times as much for 10 s, of eight times for 3 s or 10 s, and a cut of 10 s. Without it\n" +
+		"the gate works off what it has accepted, and later jobs wait for that.\n\n" +
+		"**Reconnect and renewal.** A heartbeat that registers a worker is not repeated within its second while it has no answer. Otherwise a\n" +
+		"manager 16 times slower for 10 s gets x1.12.\n\n" +
 		"**Retry and dead work.** A client repeats at most one request for ten that it asks, or four in 10 s. Without that budget the same cells\n" +
 		"send up to x4.7, and one needs 32 s. What it costs: of 900 requests asked while the gate is cut off for 10 s, clients that wait 15 s get\n" +
 		"47 answers with the budget and 490 without; during a restart of 10 s 347 and 461. A client that asks seldom is not held: a thousand of\n" +
