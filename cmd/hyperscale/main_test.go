@@ -194,7 +194,7 @@ func runExamples(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 	for _, e := range all {
 		file := ts.MkAbs(e.Name())
-		if filepath.Ext(file) != ".star" {
+		if filepath.Ext(file) != ".star" || e.Name() == "redis.star" { // its server is another: runtime/engine runs it
 			continue
 		}
 		before, out := server(ts).Stats(), ts.MkAbs("result.json")

@@ -13,16 +13,21 @@ const (
 	MeasureMessageLatency   = "message_latency"   // from when an exchange's messages went out to each one received
 	MeasureMessagesReceived = "messages_received" // whole ones
 	MeasureMessagesSent     = "messages_sent"     // whole ones, that the kernel took
+
+	MeasureCommands = "commands" // of operations, that the kernel took
+	MeasureHits     = "hits"     // values that commands read
+	MeasureMisses   = "misses"   // and those that were missing
 )
 
 // The Protocol of a StepPlan: HTTP has none.
 const (
+	ProtocolRedis     = "redis"     // commands
 	ProtocolSSE       = "sse"       // server-sent events
 	ProtocolWebSocket = "websocket" // exchanges of messages
 )
 
 // Protocols lists them.
-func Protocols() []string { return []string{ProtocolSSE, ProtocolWebSocket} }
+func Protocols() []string { return []string{ProtocolRedis, ProtocolSSE, ProtocolWebSocket} }
 
 // MeasureText is a measure with the sentence that manuals show.
 type MeasureText struct {
@@ -35,6 +40,9 @@ type MeasureText struct {
 // Measures lists the measures, by protocol.
 func Measures() []MeasureText {
 	return []MeasureText{
+		{MeasureCommands, ProtocolRedis, message.MeasureCount, "commands that the kernel took whole, of pipelines each one"},
+		{MeasureHits, ProtocolRedis, message.MeasureCount, "values that were there, of GET, GETDEL, GETEX, HGET, HMGET, LINDEX, MGET, ZMSCORE and ZSCORE"},
+		{MeasureMisses, ProtocolRedis, message.MeasureCount, "values that were missing, of the same commands"},
 		{MeasureFirstEvent, ProtocolSSE, message.MeasureTimes, "from the intended start until the loop has read the first event"},
 		{MeasureEventGap, ProtocolSSE, message.MeasureTimes, "from one event of a stream to its next"},
 		{MeasureEvents, ProtocolSSE, message.MeasureCount, "events, each with its blank line"},

@@ -263,6 +263,11 @@ func (d *declaration) build(w *Workflow) error {
 				return language.Faultf("workflow %q: step %q goes to ws:// through a proxy, which takes whole requests there", d.plan.Name, p.Name).Of(s.site).Do("write wss://, or take the proxy out of http.client")
 			}
 		}
+		if s.request != nil && s.request.Redis != nil {
+			if p.Protocol = plan.ProtocolRedis; d.http.Proxy != nil {
+				return language.Faultf("workflow %q: step %q goes to Redis through a proxy, which carries HTTP", d.plan.Name, p.Name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
+			}
+		}
 		d.plan.Weighted = d.plan.Weighted || s.weight > 0
 		if s.fn != nil {
 			if w.Steps[at].call, err = d.bindStep(s, s.fn, at, s.Opaque.Kind); err != nil {

@@ -139,6 +139,18 @@ func describeSocket(thread *starlark.Thread, r *request.Request, b *request.Plac
 	return nil, language.Faultf("websocket.exchange only describes an exchange, and functions have no WebSocket yet").Do("make it a step: step(\"echo\", websocket.exchange(...))").Elsewhere()
 }
 
+// describeOperation returns the value of redis.command and redis.pipeline.
+func describeOperation(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
+	fn := "redis.command"
+	if r.Redis.Pipeline {
+		fn = "redis.pipeline"
+	}
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, fn, r, b)
+	}
+	return nil, language.Faultf("%s only describes an operation", fn).Do("in a step's function, vu.%s sends one", fn).Elsewhere()
+}
+
 // ending is a condition of expect on the data of an event, or a message.
 type ending struct{ of extract.Expect }
 

@@ -68,7 +68,11 @@ func TestExamples(t *testing.T) {
 			if diff := cmp.Diff(loaded.Plan(), again.Plan()); diff != "" {
 				t.Error("the second load differs:\n" + diff)
 			}
-			p.Params = []message.Param{{Name: "target", Value: "http://elsewhere:1"}}
+			elsewhere := "http://elsewhere:1"
+			if name == "redis.star" {
+				elsewhere = "redis://elsewhere:1"
+			}
+			p.Params = []message.Param{{Name: "target", Value: elsewhere}}
 			p.VUs, p.Duration = 3, 5e9
 			set, err := workflow.Load(p)
 			if err != nil {
@@ -82,7 +86,7 @@ func TestExamples(t *testing.T) {
 					t.Errorf("%s: %d VUs for %v, want what was set", w.Name, w.VUs, w.Duration)
 				}
 				for _, s := range set.Workflow(w.Name).Steps {
-					if s.Request != nil && !strings.HasPrefix(s.Request.URL, "http://elsewhere:1/") {
+					if s.Request != nil && !strings.HasPrefix(s.Request.URL, elsewhere) {
 						t.Errorf("%s goes to %s", s.Plan.Name, s.Request.URL)
 					}
 				}

@@ -91,6 +91,7 @@ func vocabulary() starlark.StringDict {
 	all["http"] = language.NewNamespace("http", members)
 	all["graphql"] = request.GraphQL("graphql", nil, describeQuery)
 	all["sse"] = request.SSE("sse", nil, readUntil, describeStream)
+	all["redis"] = request.RedisNamespace("redis", nil, describeOperation)
 	all["websocket"] = request.WebSocket("websocket", readUntil, describeSocket)
 	addModules(all)
 	return all

@@ -24,6 +24,7 @@ func sendNamespace() *language.Namespace {
 	members := request.Requester("vu.http", asArguments(), known, send("vu.http", nil))
 	members[language.Mark+"graphql"] = sendQueries()
 	members[language.Mark+"sse"] = request.SSE("vu.sse", asArguments(), readUntil, send("vu.sse.read", nil))
+	members[language.Mark+"redis"] = request.RedisNamespace("vu.redis", asArguments(), send("vu.redis", nil))
 	members[language.Mark+"wait"] = &guard.Func{Word: "wait", Call: vuWait}
 	members[language.Mark+"next"] = &guard.Func{Word: "next", Call: vuNext}
 	members[language.Mark+"log"] = &guard.Func{Word: "log", Call: vuLog}

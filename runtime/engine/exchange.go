@@ -171,7 +171,8 @@ func (q *requests) settle(index int32) {
 	q.x[index], n.Step = nil, pool.None
 	amiss, what := x.amiss()
 	q.unstream(n, x)
-	if x.talk != nil {
+	talked := x.talk != nil
+	if talked {
 		q.talks.End(x.talk)
 		x.talk, n.Talk = nil, nil
 	}
@@ -179,6 +180,9 @@ func (q *requests) settle(index int32) {
 		co.answer = x.response()
 		if amiss != http1.KindNone {
 			co.answer.Judged, co.answer.Wrong, co.answer.Why = true, string(amiss), what
+			if talked {
+				co.answer.Error = what // the server told it
+			}
 		}
 		x.account(n, co.answer)
 		if q.passesOn(co.owner()) {

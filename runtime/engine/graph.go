@@ -17,7 +17,6 @@ import (
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/http2"
-	"hyperscale/runtime/protocol/websocket"
 	"hyperscale/runtime/redact"
 )
 
@@ -31,8 +30,8 @@ type graph struct {
 	scripted bool // it contains functions
 	hosts    []*pool.Host
 	names    *pool.Names
-	protocol codec.Protocol  // of connections that carry several requests
-	messages *websocket.Pool // memory of messages
+	protocol codec.Protocol // of connections that carry several requests
+	messages *talk.Memory   // of exchanges
 }
 
 type step struct {
@@ -57,7 +56,7 @@ type wanted struct{ head, body bool }
 
 func newGraph(cfg Config) (*graph, error) {
 	w := cfg.Workflow
-	g := &graph{name: w.Plan.Name, scripted: hasHooks(w), names: pool.NewNames(&w.HTTP), protocol: &http2.Protocol{Streams: w.HTTP.Streams}, messages: &websocket.Pool{}}
+	g := &graph{name: w.Plan.Name, scripted: hasHooks(w), names: pool.NewNames(&w.HTTP), protocol: &http2.Protocol{Streams: w.HTTP.Streams}, messages: &talk.Memory{}}
 	for i := range w.Steps {
 		from := &w.Steps[i]
 		s := step{plan: from.Plan, request: from.Request, timeout: cfg.Timeout}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"hash/maphash"
 	"strconv"
 
@@ -10,6 +11,7 @@ import (
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/engine/talk"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -19,6 +21,7 @@ type prepared struct {
 	request *request.Request
 	call    http1.Call
 	host    *pool.Host
+	talk    *talk.Plan // nil: it exchanges no messages
 	key     []byte
 
 	account *measure.Account // that the last one counted in, of owner
@@ -80,6 +83,19 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		text(r.Files[i].File.Name) // a program has one value of a file
 	}
 	b = append(b, 0)
+	if to := r.Redis; to != nil {
+		text(to.User)
+		text(to.Password)
+		b = append(b, byte(to.Version), byte(to.Database), byte(to.Database>>8), byte(to.Database>>16))
+		for _, c := range to.Commands {
+			b = strconv.AppendInt(b, int64(len(c)), 10)
+			for _, word := range c {
+				text(word)
+			}
+		}
+		m.scratch = b
+		return b, len(b) <= preparedKey
+	}
 	b = append(b, r.Body...)
 	m.scratch = b
 	return b, len(b) <= preparedKey
@@ -104,11 +120,10 @@ func (q *requests) prepare(r *request.Request) (*prepared, error) {
 			return *at, nil
 		}
 	}
-	call, err := compile(r)
+	p, err := q.prepared(r)
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{request: r, call: call, host: q.Dialer.Host(&call)}
 	if short {
 		p.key = bytes.Clone(key)
 		*at = p
@@ -117,6 +132,22 @@ func (q *requests) prepare(r *request.Request) (*prepared, error) {
 		r.Made = p
 	}
 	return p, nil
+}
+
+// prepared makes a request ready to send.
+func (q *requests) prepared(r *request.Request) (*prepared, error) {
+	if r.Exchanges() {
+		plan, _, err := talk.Compile(r, q.cfg.Workflow, q.g.messages)
+		if err != nil {
+			return nil, err
+		}
+		return &prepared{request: r, call: plan.Shown, talk: plan, host: q.Dialer.TalkHost(&plan.Shown, plan.Host)}, nil
+	}
+	call, err := compile(r)
+	if err != nil {
+		return nil, err
+	}
+	return &prepared{request: r, call: call, host: q.Dialer.Host(&call)}, nil
 }
 
 // known finds a cached bare request.
@@ -129,14 +160,17 @@ func (q *requests) known(method, url string) *request.Request {
 }
 
 // account returns the account of a function's request. One that has no name has that of its method
-// and path, which its prepared form remembers.
+// and path, or of its command, which its prepared form remembers.
 func (q *requests) account(co *call, r *request.Request, as *workflow.As, p *prepared) *measure.Account {
-	of := co.owner()
+	of, own := co.owner(), ""
+	if r.Redis != nil {
+		own = r.Method // a command has no path
+	}
 	if as != nil && (as.Group != "" || as.Name != "") {
-		return q.names.Account(of, as.Group, as.Name, r.Method, r.URL)
+		return q.names.Account(of, as.Group, cmp.Or(as.Name, own), r.Method, r.URL)
 	}
 	if p.account == nil || p.owner != of {
-		p.owner, p.account = of, q.names.Account(of, "", "", r.Method, r.URL)
+		p.owner, p.account = of, q.names.Account(of, "", own, r.Method, r.URL)
 	}
 	return p.account
 }

@@ -198,6 +198,10 @@ func (f *functions) ask(co *call) {
 	n.Serial++
 	n.Counted = false
 	f.requests.stream(n, x, n.Due)
+	if p.talk != nil {
+		x.talk = f.requests.talks.Begin(p.talk, n.Account, nil, n.Due, x.keeps.body)
+		n.Talk = x.talk
+	}
 	f.requests.Send(co.index)
 }
 

@@ -314,7 +314,8 @@ type Step struct {
 // event_gap (from one event of a stream to its next) and events (whole ones: each with its blank line).
 // WebSocket has first_message (from the intended start until the generator has read the first message),
 // message_latency (from when a step's messages were queued on the open connection to each one that came),
-// messages_sent and messages_received (whole ones).
+// messages_sent and messages_received (whole ones). Redis has commands (that the kernel took whole),
+// hits and misses (values that commands such as GET found, and those that were missing).
 type Measure struct {
 	Count   uint64        `json:"count"`              // occurrences, or times
 	TimesNS *Distribution `json:"times_ns,omitempty"` // of a measure of times

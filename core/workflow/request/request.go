@@ -12,7 +12,7 @@ type Auth struct{ Kind, User, Password, Token string }
 const digestKind = "digest"
 
 // Exchanges reports whether the request exchanges messages in place of one answer.
-func (r *Request) Exchanges() bool { return r.Socket != nil }
+func (r *Request) Exchanges() bool { return r.Socket != nil || r.Redis != nil }
 
 // Digest reports whether a server's challenge decides how the request proves its user.
 func (r *Request) Digest() bool { return r.Auth != nil && r.Auth.Kind == digestKind }
@@ -31,6 +31,7 @@ type Request struct {
 	Retry                    *Retry  // nil: a failure is final
 	Stream                   *Stream // its answer is a stream of events; nil: it is not
 	Socket                   *Socket // it upgrades to WebSocket and exchanges messages; nil: it does not
+	Redis                    *Redis  // it asks a Redis server; nil: it does not
 	GraphQL                  bool    // a query: its answer is judged by the errors that it reports, too
 
 	Placeholders []Placeholder // words in the texts above that values replace; nil: none

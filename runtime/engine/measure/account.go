@@ -46,6 +46,7 @@ type Account struct {
 type protocols struct {
 	events   *Events   // nil: it has had no stream
 	messages *Messages // nil: it has had no exchange of messages
+	commands *Commands // nil: it has asked no Redis server
 }
 
 // rare are counts that most runs do not have.
@@ -326,7 +327,7 @@ func (a *Account) Stats(now time.Duration) message.StepStats {
 		BytesIn: a.BytesIn, BytesOut: a.BytesOut,
 		Errors:  slices.Clone(a.errors),
 		Latency: a.latency.Wire(), Service: a.service.Wire(), Metric: a.metric.Wire(),
-		Phases: a.wirePhases(), Windows: a.windows.Wire(), Measures: a.messages.wire(a.events.wire()),
+		Phases: a.wirePhases(), Windows: a.windows.Wire(), Measures: a.measures(),
 	}
 	for status, n := range a.statuses {
 		if n == 0 {

@@ -69,6 +69,19 @@ func (d *dialer) Host(c *http1.Call) *Host {
 	return h
 }
 
+// TalkHost returns the destination of exchanges of a function.
+func (d *dialer) TalkHost(c *http1.Call, t TalkHost) *Host {
+	h := d.Hosts[t.Key]
+	if h == nil {
+		if len(d.Hosts) >= hostsMax {
+			clear(d.Hosts)
+		}
+		h = NewTalkHost(c, t)
+		d.Hosts[t.Key] = h
+	}
+	return h
+}
+
 // connect opens a connection for a slot's request.
 func (d *dialer) connect(index int32) {
 	n := d.Slots.At(index)

@@ -14,8 +14,8 @@
 //
 // Example:
 //
-//	plan, upgrade, err := talk.Compile(request, workflow, &websocket.Pool{})
+//	plan, upgrade, err := talk.Compile(request, workflow, &talk.Memory{})
 //	slot.Talk = stock.Begin(plan, account, values, due, false)
 //
-// Read plan.go, exchange.go, websocket.go.
+// Read plan.go, exchange.go, websocket.go, redis.go.
 package talk

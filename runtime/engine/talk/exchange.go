@@ -20,6 +20,7 @@ type Exchange struct {
 	last    []byte   // the last one, if keeps
 	keeps   bool
 	enough  bool
+	with    codec.Dialogue
 	wrong   *http1.Error // an error that the server told; nil: none
 }
 
@@ -59,7 +60,7 @@ func (x *Exchange) Open() codec.Opening { return x.plan.verb.open() }
 
 // Say implements pool.Talk.
 func (x *Exchange) Say(d codec.Dialogue) error {
-	x.said = x.stock.clock.Now
+	x.said, x.with = x.stock.clock.Now, d
 	return x.plan.verb.say(x, d)
 }
 
@@ -88,7 +89,7 @@ func (x *Exchange) Hear(kind codec.MessageKind, payload []byte) {
 	x.enough = x.plan.verb.hear(x, kind, payload)
 }
 
-// received measures a message that came, and keeps it if anything reads it.
+// received measures a message that came, and keeps it.
 func (x *Exchange) received(payload []byte) {
 	now := x.stock.clock.Now
 	m := x.account.Messages()
@@ -96,6 +97,11 @@ func (x *Exchange) received(payload []byte) {
 		m.First(now - x.due)
 	}
 	m.Received(now - x.said)
+	x.keep(payload)
+}
+
+// keep shows a message that came, if anything does, and keeps it if anything reads it.
+func (x *Exchange) keep(payload []byte) {
 	if x.stock.show != nil {
 		x.stock.show("< ", payload)
 	}

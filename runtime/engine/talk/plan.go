@@ -8,6 +8,7 @@ import (
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/redis"
 	"hyperscale/runtime/protocol/websocket"
 )
 
@@ -32,11 +33,21 @@ type verb interface {
 
 // Compile prepares what a step exchanges. It returns the request that upgrades, without the
 // placeholders of messages; nil: no HTTP opens the connection, and Shown says where it goes.
-func Compile(r *request.Request, w *workflow.Workflow, memory *websocket.Pool) (*Plan, *request.Request, error) {
+func Compile(r *request.Request, w *workflow.Workflow, memory *Memory) (*Plan, *request.Request, error) {
 	p := &Plan{stays: !w.HTTP.NoKeepAlive}
-	if r.Socket == nil {
-		return nil, nil, fmt.Errorf("it exchanges nothing: load the workflow again")
+	switch {
+	case r.Socket != nil:
+		upgrade, err := p.socket(r, w, &memory.messages)
+		return p, upgrade, err
+	case r.Redis != nil:
+		return p, nil, p.redis(r, w, memory)
 	}
-	upgrade, err := p.socket(r, w, memory)
-	return p, upgrade, err
+	return nil, nil, fmt.Errorf("it exchanges nothing: load the workflow again")
+}
+
+// Memory is what the connections of one loop share. The zero value is empty.
+type Memory struct {
+	messages  websocket.Pool
+	answers   redis.Pool
+	protocols map[string]*redis.Protocol // by key of a target
 }

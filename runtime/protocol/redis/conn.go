@@ -43,6 +43,7 @@ type asked struct {
 	total   int        // commands
 	done    int        // of them have their answers
 	keeps   bool
+	list    bool
 	ping    bool
 }
 
@@ -70,7 +71,7 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 	} else {
 		c.out.bytes = o.Append(c.out.own(c.pool), with.Values)
 	}
-	c.ask(asked{tag: with.Tag, of: o, total: len(o.each), keeps: with.Keeps}, start, with.Sent)
+	c.ask(asked{tag: with.Tag, of: o, total: len(o.each), keeps: with.Keeps, list: o.list}, start, with.Sent)
 	return nil
 }
 
@@ -94,7 +95,7 @@ func (c *Conn) Send(_ codec.MessageKind, payload []byte, sent *uint64) error {
 	}
 	start := len(c.out.bytes)
 	c.out.bytes = append(c.out.own(c.pool), payload...)
-	c.ask(asked{total: n, keeps: true}, start, sent)
+	c.ask(asked{total: n, keeps: true, list: n > 1}, start, sent)
 	return nil
 }
 
@@ -201,7 +202,7 @@ func (c *Conn) answered(on codec.Listener) {
 	} else {
 		c.open = slices.Delete(c.open, 0, 1)
 	}
-	if ended.keeps && ended.total > 1 {
+	if ended.keeps && ended.list {
 		c.view = append(c.view, ']')
 	}
 	body := c.view

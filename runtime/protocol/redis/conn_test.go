@@ -175,6 +175,7 @@ func TestAnswersArrive(t *testing.T) {
 			views []any
 			wrong int
 			pong  bool
+			list  bool
 		}
 		var want []wanted
 		var b []byte
@@ -194,7 +195,11 @@ func TestAnswersArrive(t *testing.T) {
 				w.views, w.wrong = append(w.views, one), w.wrong+wrong
 				b = appendValue(t, b, v, true)
 			}
-			if err := c.Operate(redis.Compile(commands), redis.Order{Tag: uint64(len(want)), Keeps: w.keeps}); err != nil {
+			operation := redis.Compile(commands)
+			if w.list = len(commands) > 1 || rapid.Bool().Draw(t, "pipeline"); w.list {
+				operation = redis.Pipeline(commands)
+			}
+			if err := c.Operate(operation, redis.Order{Tag: uint64(len(want)), Keeps: w.keeps}); err != nil {
 				t.Fatal(err)
 			}
 			want = append(want, w)
@@ -231,7 +236,7 @@ func TestAnswersArrive(t *testing.T) {
 				continue
 			}
 			var all any = w.views
-			if len(w.views) == 1 {
+			if !w.list {
 				all = w.views[0]
 			}
 			d := json.NewDecoder(bytes.NewReader(got.Body))

@@ -28,6 +28,7 @@ type Operation struct {
 	pieces []piece
 	each   []expected // one a command
 	hits   bool       // some of each counts hits
+	list   bool       // its answers are a list
 }
 
 // piece is bytes, or an argument with values in it.
@@ -57,9 +58,16 @@ var readers = map[string]reads{
 	"MGET": readsElements, "HMGET": readsElements, "ZMSCORE": readsElements,
 }
 
+// Pipeline makes an operation of commands whose answers are a list, also if it is one command.
+func Pipeline(commands []Command) *Operation {
+	o := Compile(commands)
+	o.list = true
+	return o
+}
+
 // Compile makes an operation of commands; none of them is empty.
 func Compile(commands []Command) *Operation {
-	o := &Operation{}
+	o := &Operation{list: len(commands) > 1}
 	var plain []byte
 	flush := func() {
 		if len(plain) > 0 {

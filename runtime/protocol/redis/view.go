@@ -29,7 +29,7 @@ func (c *Conn) separate() {
 	last := len(c.in.stack) - 1
 	if last < 0 {
 		switch a := c.oldest(); {
-		case a.total == 1:
+		case !a.list:
 		case a.done == 0:
 			c.view = append(c.view, '[')
 		default:

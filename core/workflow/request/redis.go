@@ -1,0 +1,366 @@
+package request
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
+)
+
+// Redis says what a request asks of a Redis server: commands, of which several are a pipeline.
+type Redis struct {
+	Target         *Target
+	Version        int    // of RESP
+	User, Password string // empty: none
+	Database       int
+	Commands       [][]string // words; they may have placeholders
+	Pipeline       bool       // its answers are a list, also one
+}
+
+const (
+	redisCommandsMax = 10_000   // of one pipeline
+	redisWordsMax    = 100_000  // of one operation
+	redisDatabaseMax = 1 << 20  // Redis itself has 16 unless it is told otherwise
+	redisBytesMax    = 64 << 20 // of one operation
+)
+
+// RedisSchemes are those of redis.client.
+func RedisSchemes() Schemes {
+	return Schemes{Plain: "redis", Secure: "rediss", Port: 6379, User: true, Path: true}
+}
+
+// RedisClientArguments are those of redis.client.
+func RedisClientArguments() []string {
+	return []string{"url", "user", "password", "protocol", "database"}
+}
+
+// redisValue is the result of redis.client.
+type redisValue struct {
+	language.Opaque
+	of     Redis
+	proves [2]starlark.Value // user and password: a text or a secret; nil: it is in of
+}
+
+// newRedisClient is redis.client.
+func newRedisClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	const fn = "redis.client"
+	var in [5]starlark.Value
+	if err := language.Bind(fn, RedisClientArguments(), 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	c, err := redisTarget(fn, in[0])
+	if err != nil {
+		return nil, err
+	}
+	out := &redisValue{Opaque: language.Opaque{Kind: fn}, proves: [2]starlark.Value{in[1], in[2]}}
+	for i, known := range []string{c.User, c.Password} {
+		name, v := RedisClientArguments()[i+1], in[i+1]
+		if v == nil {
+			continue
+		}
+		if known != "" {
+			return nil, language.Faultf("%s has a %s in its URL and in %s", fn, name, name).In(name).Do("keep one of them")
+		}
+		text, ok, err := sentText(v)
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return nil, language.WrongType(fn, name, "a text or a secret", v)
+		case text == "":
+			return nil, language.Faultf("%s: %s is empty", fn, name).In(name).Do("leave it out, or write %s = secret(\"redis\")", name)
+		case strings.Contains(text, "${"):
+			return nil, language.Faultf("%s: %s has ${ in it, and a connection serves all iterations of its user", fn, name).In(name).Do("write it out, or take it from a secret")
+		}
+	}
+	if (c.User != "" || in[1] != nil) && c.Password == "" && in[2] == nil {
+		return nil, language.Faultf("%s has a user and no password", fn).In("user").Do("add password = secret(\"redis\")")
+	}
+	if in[3] != nil {
+		if c.Version, err = language.Integer(fn, "protocol", in[3], 2, 3); err != nil {
+			return nil, err
+		}
+	}
+	if in[4] != nil {
+		if c.Target.Path != "" {
+			return nil, language.Faultf("%s has a database in its URL and in database", fn).In("database").Do("keep one of them")
+		}
+		if c.Database, err = language.Integer(fn, "database", in[4], 0, redisDatabaseMax); err != nil {
+			return nil, err
+		}
+	}
+	out.of = c
+	return out, nil
+}
+
+// redisTarget reads a URL, or the result of redis.client.
+func redisTarget(fn string, v starlark.Value) (r Redis, err error) {
+	if c, ok := v.(*redisValue); ok && fn != "redis.client" {
+		r = c.of
+		for i, to := range []*string{&r.User, &r.Password} {
+			if c.proves[i] != nil && err == nil {
+				*to, _, err = sentText(c.proves[i]) // a function's secrets have values
+			}
+		}
+		return r, err
+	}
+	if _, ok := v.(starlark.String); !ok && v != nil && fn != "redis.client" {
+		return r, language.WrongType(fn, "target", "a URL or the result of redis.client", v).Do("write %s(\"redis://host\", ...)", fn)
+	}
+	t, err := RedisSchemes().Read(fn, v)
+	if err != nil {
+		return r, err
+	}
+	r = Redis{Target: t, Version: 2, User: t.User, Password: t.Password}
+	if t.User, t.Password = "", ""; t.Path != "" {
+		n, err := strconv.ParseUint(t.Path, 10, 20)
+		if err != nil {
+			return r, language.Faultf("%s: %q is not the number of a database", fn, language.Clip(t.Path, 40)).In("url").Do("write redis://host/0, or leave it out")
+		}
+		r.Database = int(n)
+	}
+	if r.User != "" && r.Password == "" {
+		return r, language.Faultf("%s: the URL has a user and no password", fn).In("url").Do("write redis.client(\"redis://host\", user = ..., password = secret(\"redis\"))")
+	}
+	return r, nil
+}
+
+// RedisArguments are those of redis.command beside the words of its command, and with commands those
+// of redis.pipeline.
+func RedisArguments(pipeline bool) []string {
+	if pipeline {
+		return []string{"target", "commands", "timeout", "retry"}
+	}
+	return []string{"target", "timeout", "retry"}
+}
+
+// RedisNamespace is redis and vu.redis: command asks one command, pipeline several at once.
+func RedisNamespace(under string, own []string, use Use) *language.Namespace {
+	command, pipeline := under+".command", under+".pipeline"
+	members := starlark.StringDict{
+		"command": &guard.Func{Word: "command", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			names := append(RedisArguments(false), own...)
+			in := make([]starlark.Value, len(names))
+			if err := language.Bind(command, names, 1, args[:min(1, len(args))], kwargs, in); err != nil {
+				return nil, err
+			}
+			if len(args) < 2 {
+				return nil, language.Faultf("%s: the command is missing", command).Do("write %s(\"redis://host\", \"GET\", \"key\")", command)
+			}
+			q := redisRequest{thread: thread, fn: command, argument: func(int) string { return "command" }}
+			return q.make(in[0], [][]starlark.Value{args[1:]}, false, in[1:], use)
+		}},
+		"pipeline": &guard.Func{Word: "pipeline", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			names := append(RedisArguments(true), own...)
+			in := make([]starlark.Value, len(names))
+			if err := language.Bind(pipeline, names, 2, args, kwargs, in); err != nil {
+				return nil, err
+			}
+			commands, err := redisPipeline(pipeline, in[1])
+			if err != nil {
+				return nil, err
+			}
+			q := redisRequest{thread: thread, fn: pipeline, argument: func(i int) string { return "commands[" + strconv.Itoa(i) + "]" }}
+			return q.make(in[0], commands, true, in[2:], use)
+		}},
+	}
+	if under == "redis" {
+		members["client"] = &guard.Func{Word: "client", Call: newRedisClient}
+	}
+	return language.NewNamespace(under, members)
+}
+
+// redisPipeline returns the commands of a pipeline.
+func redisPipeline(fn string, given starlark.Value) (all [][]starlark.Value, err error) {
+	example := "write " + fn + "(\"redis://host\", [[\"SET\", \"a\", \"1\"], [\"INCR\", \"n\"]])"
+	if given == nil {
+		return nil, language.Faultf("%s: the commands are missing", fn).Do("%s", example)
+	}
+	list, err := language.List(fn, "commands", "lists, one a command", given)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(list) == 0:
+		return nil, language.Faultf("%s has no commands", fn).In("commands").Do("%s", example)
+	case len(list) > redisCommandsMax:
+		return nil, language.Faultf("%s has %d commands, one pipeline sends at most %d", fn, len(list), redisCommandsMax).In("commands")
+	}
+	for i, one := range list {
+		if _, ok := one.(starlark.String); ok {
+			return nil, language.Faultf("%s: commands[%d] is a text, and each command is a list", fn, i).In("commands").At(i).Do("%s", example)
+		}
+		words, err := language.List(fn, "commands", "texts", one)
+		if err != nil {
+			return nil, err
+		}
+		if len(words) == 0 {
+			return nil, language.Faultf("%s: commands[%d] is empty", fn, i).In("commands").At(i).Do("%s", example)
+		}
+		all = append(all, words)
+	}
+	return all, nil
+}
+
+// redisRequest makes a request of commands.
+type redisRequest struct {
+	thread   *starlark.Thread
+	fn       string
+	argument func(i int) string // that a command is
+	b        *Placeholders
+	size     int
+}
+
+// make makes the request. Given are timeout, retry and those of the request's user.
+func (q *redisRequest) make(target starlark.Value, commands [][]starlark.Value, pipeline bool, given []starlark.Value, use Use) (starlark.Value, error) {
+	of, err := redisTarget(q.fn, target)
+	if err != nil {
+		return nil, err
+	}
+	if w := wordsOf(q.thread); w != nil {
+		q.b = &Placeholders{words: w, thread: q.thread}
+	}
+	of.Pipeline = pipeline
+	words := 0
+	for i, given := range commands {
+		if words += len(given); words > redisWordsMax {
+			return nil, language.Faultf("%s has more than %d words", q.fn, redisWordsMax).In(q.argument(i))
+		}
+		c, err := q.command(i, given)
+		if err != nil {
+			return nil, q.b.Explain(err)
+		}
+		of.Commands = append(of.Commands, c)
+	}
+	r := &Request{Method: of.name(), URL: of.Target.URL(), Redis: &of}
+	var fields [argCount]starlark.Value
+	fields[argTimeout], fields[argRetry] = given[0], given[1]
+	if err := r.fields(q.fn, q.b, &fields); err != nil {
+		return nil, err
+	}
+	if err := guard.MeterOf(q.thread).Charge(q.thread, q.size+32*words+128*q.b.count()); err != nil {
+		return nil, err
+	}
+	own := given[2:]
+	if !slices.ContainsFunc(own, func(v starlark.Value) bool { return v != nil }) {
+		own = nil
+	}
+	return use(q.thread, r, q.b, own)
+}
+
+// name is what results call the request.
+func (r *Redis) name() string {
+	if r.Pipeline {
+		return "PIPELINE"
+	}
+	return strings.ToUpper(r.Commands[0][0])
+}
+
+// command reads the words of one command.
+func (q *redisRequest) command(i int, given []starlark.Value) (words []string, err error) {
+	if err := q.judge(i, given); err != nil {
+		return nil, err
+	}
+	for _, v := range given {
+		var text string
+		switch v := v.(type) {
+		case starlark.String, *secret.Text:
+			if text, _, err = sentText(v); err == nil {
+				text, err = q.b.put(q.fn, q.argument(i), text)
+			}
+			if err != nil {
+				return nil, err
+			}
+		case starlark.Bytes:
+			text = string(v)
+		case starlark.Int:
+			text = v.String()
+		case starlark.Float:
+			text = strconv.FormatFloat(float64(v), 'g', -1, 64)
+		case *File:
+			return nil, language.Faultf("%s: a file cannot stand in a command", q.fn).In(q.argument(i)).Do("read a text with file(...).text, or a feed")
+		default:
+			return nil, language.WrongType(q.fn, q.argument(i), "texts, bytes or numbers", v).Do("for a dict or a list write json.encode(...)")
+		}
+		if q.size += len(text); q.size > redisBytesMax {
+			return nil, language.Faultf("%s sends more than %d MiB", q.fn, redisBytesMax>>20).In(q.argument(i))
+		}
+		words = append(words, text)
+	}
+	return words, nil
+}
+
+// judge judges a command by its name.
+func (q *redisRequest) judge(i int, given []starlark.Value) error {
+	name, ok := starlark.AsString(given[0])
+	if !ok || !isCommand(name) {
+		f := language.Faultf("%s: %s is not a command's name", q.fn, language.Describe(given[0])).In(q.argument(i))
+		if strings.Contains(name, " ") {
+			return f.Do("write each word as a text of its own: \"CONFIG\", \"GET\"")
+		}
+		return f.Do("write it out, as in \"GET\": values go into the words behind it")
+	}
+	upper := strings.ToUpper(name)
+	if why := unaskable(upper, given); why != "" {
+		return language.Faultf("%s: %s %s", q.fn, upper, why).In(q.argument(i))
+	}
+	return nil
+}
+
+func isCommand(name string) bool {
+	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '_' && r != '-'
+	})
+}
+
+// unaskable says why a command cannot be asked: it changes how a connection answers.
+func unaskable(name string, given []starlark.Value) string {
+	second := ""
+	if len(given) > 1 {
+		text, _ := starlark.AsString(given[1])
+		second = strings.ToUpper(text)
+	}
+	switch name {
+	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE":
+		return "makes messages come that no command asks for, and there are no subscriptions as yet"
+	case "MONITOR", "SYNC", "PSYNC", "REPLCONF":
+		return "makes its connection answer without end"
+	case "AUTH", "HELLO", "RESET", "QUIT":
+		return "changes a connection that others use after it: redis.client has user, password and protocol"
+	case "SELECT":
+		return "changes a connection that others use after it: redis.client has database"
+	case "CLIENT":
+		if second == "REPLY" {
+			return "REPLY takes answers away, and each command is counted by its own"
+		}
+	}
+	return ""
+}
+
+// rewritten returns the commands with others in place of their words.
+func (r *Redis) rewritten(fill func(string) string) *Redis {
+	if r == nil {
+		return nil
+	}
+	out := *r
+	out.Commands = make([][]string, len(r.Commands))
+	for i, c := range r.Commands {
+		for _, word := range c {
+			out.Commands[i] = append(out.Commands[i], fill(word))
+		}
+	}
+	return &out
+}
+
+// has reports whether look holds for a text of the request that may have words of secrets in it.
+func (r *Redis) has(look func(string) bool) bool {
+	if r == nil {
+		return false
+	}
+	return look(r.User) || look(r.Password) || slices.ContainsFunc(r.Commands, func(c []string) bool { return slices.ContainsFunc(c, look) })
+}
