@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strconv"
@@ -267,5 +268,26 @@ func TestRedisExample(t *testing.T) {
 	}
 	if called := s.Settled(); sent != called {
 		t.Errorf("sent %d commands, the server called %d", sent, called)
+	}
+}
+
+// Debug output shows operations and answers, without passwords.
+func TestRedisDebug(t *testing.T) {
+	s := redistest.Start(t)
+	var b bytes.Buffer
+	w := loadFile(t, s.URL(), `
+r = redis.client("TARGET", protocol = 3)
+workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [
+	step("user", redis.pipeline(r, [["ACL", "SETUSER", "app", "on", ">geheim"], ["SET", "a b", "x\r\ny"]])),
+	step("wrong", redis.command(r, "LPUSH", "a b", "x")),
+])`)
+	run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Debug: &b})
+	for _, want := range []string{`> ACL SETUSER app on ***; SET "a b" "x\u000d\ny"`, `< ["OK","OK"]`, `> LPUSH "a b" x`, `< "WRONGTYPE `, "step wrong: failed, server WRONGTYPE: LPUSH: WRONGTYPE"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "geheim") {
+		t.Error(b.String())
 	}
 }

@@ -125,8 +125,12 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 		if !a.KeepAlive {
 			keeps = "closes the connection"
 		}
-		row(b, "answer", fmt.Sprintf("%d %s, %s, %s", a.Status, http.StatusText(a.Status), a.Protocol, keeps))
-		row(b, "", fmt.Sprintf("%s bytes sent, %s received, of them %s of body", units.Count(uint64(a.BytesOut)), units.Count(uint64(a.BytesIn)), units.Count(uint64(a.BodyBytes))))
+		label := "answer"
+		if r.Protocol != "redis" { // that has no status
+			row(b, label, fmt.Sprintf("%d %s, %s, %s", a.Status, http.StatusText(a.Status), a.Protocol, keeps))
+			label = ""
+		}
+		row(b, label, fmt.Sprintf("%s bytes sent, %s received, of them %s of body", units.Count(uint64(a.BytesOut)), units.Count(uint64(a.BytesIn)), units.Count(uint64(a.BodyBytes))))
 	}
 	if e := r.Event; e != nil {
 		kind := e.Type
@@ -145,7 +149,14 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 			}
 			return what + " " + plain(text)
 		}
-		row(b, "greeting", fmt.Sprintf("%s, %s, after %s", chosen("protocol", g.Protocol), chosen("extensions", g.Extensions), units.Latency(uint64(g.NS))))
+		if g.Server != "" {
+			row(b, "server", plain(g.Server))
+		}
+		said := chosen("protocol", g.Protocol)
+		if r.Protocol == "websocket" {
+			said += ", " + chosen("extensions", g.Extensions)
+		}
+		row(b, "greeting", fmt.Sprintf("%s, after %s", said, units.Latency(uint64(g.NS))))
 		if g.PongNS > 0 {
 			row(b, "", fmt.Sprintf("a ping was answered after %s", units.Latency(uint64(g.PongNS))))
 		}

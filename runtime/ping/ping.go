@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/redis"
 	"hyperscale/runtime/resolve"
 )
 
@@ -19,6 +20,7 @@ type Config struct {
 	Request    http1.Request
 	HTTP2      bool
 	Events     bool          // wait for an event of the answer, which is a stream of them
+	Redis      *redis.Config // greet, and wait for the answer to a PING; nil: another protocol
 	WebSocket  *Offer        // upgrade, and wait for the answer to a ping; nil: speak HTTP
 	Timeout    time.Duration // of all together
 	Insecure   bool          // a refused certificate ends nothing
@@ -46,7 +48,7 @@ type Report struct {
 	TLS      *Secured  `json:"tls,omitempty"`
 	Answer   *Answer   `json:"answer,omitempty"`   // nil: there was none
 	Event    *Event    `json:"event,omitempty"`    // the first one of a stream
-	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket
+	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket and Redis
 	Phases   []Phase   `json:"phases"`
 	TotalNS  int64     `json:"total_ns"`
 	Kind     string    `json:"kind"`  // of the failure; empty: a whole answer came
@@ -108,6 +110,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	}
 	if cfg.WebSocket != nil {
 		r.Protocol, r.URL = "websocket", "ws"+strings.TrimPrefix(cfg.Request.URL, "http")
+	}
+	if cfg.Redis != nil {
+		r.Protocol, r.Method, r.URL = "redis", "PING", "redis"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()

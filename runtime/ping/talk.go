@@ -23,6 +23,9 @@ func (r *Report) talk(c net.Conn, cfg Config, call *http1.Call) error {
 	if cfg.WebSocket != nil {
 		return r.talkMessages(c, cfg, call)
 	}
+	if cfg.Redis != nil {
+		return r.talkRedis(c, cfg)
+	}
 	n, err := c.Write(call.Bytes)
 	r.Answer = &Answer{Protocol: "HTTP/1.1", BytesOut: int64(n), Headers: [][2]string{}}
 	if err != nil {

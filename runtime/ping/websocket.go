@@ -14,9 +14,10 @@ import (
 	"hyperscale/runtime/protocol/websocket"
 )
 
-// Greeting is what a server chose when it upgraded the connection to WebSocket.
+// Greeting is what a server chose when it upgraded the connection to WebSocket, or told of itself.
 type Greeting struct {
-	Protocol   string `json:"protocol"`   // of those offered; empty: none
+	Protocol   string `json:"protocol"` // of those offered; empty: none
+	Server     string `json:"server,omitempty"`
 	Extensions string `json:"extensions"` // as the server wrote them
 	NS         int64  `json:"ns"`         // from the upgrade's first byte to the answer's last
 	PongNS     int64  `json:"pong_ns"`    // from the ping to its answer; 0: none came

@@ -15,12 +15,13 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/runtime/ping"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/redis"
 	"hyperscale/runtime/protocol/websocket"
 	"hyperscale/runtime/resolve"
 )
 
 // pingProtocols are the protocols of ping.
-func pingProtocols() []string { return []string{"http", "http2", "sse", "websocket"} }
+func pingProtocols() []string { return []string{"http", "http2", "redis", "sse", "websocket"} }
 
 type pingFlags struct {
 	method     string
@@ -33,6 +34,8 @@ type pingFlags struct {
 	servers    []string
 	lookup     bool
 	json       bool
+	user       string
+	password   string // the file that has it
 }
 
 // NewPingCommand sends one request and prints its phases.
@@ -44,16 +47,18 @@ func NewPingCommand() *cobra.Command {
 		Long: `Sends one request and shows every phase of it: the name's lookup, each address
 tried, the TLS handshake and its certificates, sending, waiting, receiving.
 
-PROTO is http (HTTP/1.1), http2, sse or websocket. http2 without TLS begins with prior
+PROTO is http (HTTP/1.1), http2, redis, sse or websocket. http2 without TLS begins with prior
 knowledge; sse waits for the first server-sent event, over HTTP/1.1; websocket upgrades a
 ws:// or wss:// URL and waits for the answer to a ping. A header Sec-WebSocket-Protocol
-has the protocols to offer.
+has the protocols to offer. redis greets a redis:// or rediss:// URL and times a PING; its
+password stands in the file of --password-file, or in HYPERSCALE_PASSWORD.
 Exit codes: 0 an answer with a status below 400, as a load test counts it; 1 any
 other outcome; 2 bad usage.`,
 		Example: `  hyperscale ping http https://example.org/
   hyperscale ping http2 https://example.org/ --address 192.0.2.1 --json
   hyperscale ping sse https://example.org/events
   hyperscale ping websocket wss://example.org/chat --header 'Sec-WebSocket-Protocol: v1'
+  hyperscale ping redis rediss://cache.example.org --user app --password-file redis.password
   hyperscale ping http https://example.org/ --lookup --dns 1.1.1.1`,
 		Args: command.Exactly("PROTO", "URL"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1]) }),
@@ -67,6 +72,8 @@ other outcome; 2 bad usage.`,
 	flags.StringVar(&f.serverName, "server-name", "", "`name` that the certificate must be for, instead of the URL's host")
 	flags.StringVar(&f.address, "address", "", "`ADDR` to connect to, whatever the URL's host is")
 	flags.StringArrayVar(&f.servers, "dns", nil, "`ADDR` of a DNS server, instead of the machine's (repeatable)")
+	flags.StringVar(&f.user, "user", "", "`NAME` that redis authenticates, if not the default user")
+	flags.StringVar(&f.password, "password-file", "", "`FILE` with the password for redis, instead of HYPERSCALE_PASSWORD")
 	flags.BoolVar(&f.lookup, "lookup", false, "look the name up and send nothing")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	return cmd
@@ -77,6 +84,15 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 		return command.Usage("%q is no protocol that ping speaks%s: choose %s", proto, command.DidYouMean(proto, pingProtocols()), strings.Join(pingProtocols(), " or "))
 	}
 	address := target
+	var server *redis.Config
+	if proto == "redis" {
+		var err error
+		if address, server, err = f.redis(target); err != nil {
+			return err
+		}
+	} else if f.user != "" || f.password != "" {
+		return command.Usage("--user and --password-file are for redis: write --header 'Authorization: ...'")
+	}
 	if proto == "websocket" {
 		var err error
 		if address, err = websocket.Address(target); err != nil {
@@ -92,6 +108,7 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 			return err
 		}
 	}
+	cfg.Redis = server
 	cfg.HTTP2, cfg.Events = proto == "http2", proto == "sse"
 	if cfg.Events && !slices.ContainsFunc(cfg.Request.Headers, func(h http1.Pair) bool { return strings.EqualFold(h.Name, "Accept") }) {
 		cfg.Request.Headers = append(cfg.Request.Headers, http1.Pair{Name: "Accept", Value: "text/event-stream"})
