@@ -94,3 +94,15 @@ func TestLateness(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+func TestRedisBenchmarkIsRead(t *testing.T) {
+	out := "\"test\",\"rps\",\"avg_latency_ms\",\"min_latency_ms\",\"p50_latency_ms\",\"p95_latency_ms\",\"p99_latency_ms\",\"max_latency_ms\"\n" +
+		"\"GET\",\"100000.00\",\"0.300\",\"0.100\",\"0.250\",\"0.500\",\"0.750\",\"1.500\"\n"
+	got, err := readRedisBenchmark([]byte(out), 7)
+	if err != nil || got.Requests != 7 || got.Latency["p50"] != 250*time.Microsecond || got.Latency["max"] != 1500*time.Microsecond || got.Latency["mean"] != 300*time.Microsecond {
+		t.Errorf("%+v %v", got, err)
+	}
+	if _, err := readRedisBenchmark([]byte("nothing"), 7); err == nil {
+		t.Error("a text that is no table is read")
+	}
+}
