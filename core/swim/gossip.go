@@ -259,7 +259,7 @@ func (g *gossiper) fill(env node.Env, news message.SwimNewsList, room int, out p
 	if news == nil {
 		news = make([]message.SwimNews, 0, b.fits(room))
 	}
-	limit := sendsMax(g.config.GossipFactor, g.live)
+	limits := g.limits()
 	b.sent, b.spots = b.sent[:0], b.spots[:0]
 	spent := false
 tries:
@@ -288,13 +288,13 @@ tries:
 			room -= size
 		}
 		p.sends += uint16(out.times)
-		spent = spent || int(p.sends) >= limit
+		spent = spent || limits.reached(&p)
 		b.sent, b.spots = append(b.sent, p), append(b.spots, at)
 	}
 	b.settle()
 	if spent {
 		b.pieces = slices.DeleteFunc(b.pieces, func(p piece) bool {
-			if int(p.sends) < limit {
+			if !limits.reached(&p) {
 				return false
 			}
 			g.table.records[p.place].queued = false
@@ -306,6 +306,29 @@ tries:
 	}
 	return news
 }
+
+// joinsMany is how many pieces of news may wait until joins are sent less often.
+const joinsMany = 256
+
+// limits says how often a piece is sent at most.
+type limits struct{ all, joins int }
+
+// limits of what waits now. Where thousands join at once, each member learns of all and repeats each:
+// the square of them, for minutes. Joins are sent less often then, as all members send the same ones,
+// and comparisons of lists reach who missed one.
+func (g *gossiper) limits() limits {
+	all := sendsMax(g.config.GossipFactor, g.live)
+	return limits{all, max(1, all*joinsMany/max(joinsMany, len(g.buffer.pieces)))}
+}
+
+func (l limits) of(c class) int {
+	if c == classJoin || c == classRestart {
+		return l.joins
+	}
+	return l.all
+}
+
+func (l limits) reached(p *piece) bool { return int(p.sends) >= l.of(p.class) }
 
 // newsLeast is about the size of the shortest news: with less room fill tries none.
 const newsLeast = 8
@@ -345,10 +368,10 @@ func (g *gossiper) onGossip(env node.Env) {
 // urgent reports that a piece was sent less than a quarter as often as it may be: all others
 // can wait for probes and answers.
 func (g *gossiper) urgent() bool {
-	limit := sendsMax(g.config.GossipFactor, g.live)
+	limits := g.limits()
 	for left := g.buffer.pieces; len(left) > 0; {
 		first := left[len(left)-1] // of its class the one that was sent least often
-		if 4*int(first.sends) < limit {
+		if 4*int(first.sends) < limits.of(first.class) {
 			return true
 		}
 		left = left[:behind(left, piece{class: first.class + 1, born: math.MaxUint64})]

@@ -1,9 +1,12 @@
 package swim
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -239,4 +242,47 @@ func TestPairKeepsNoNewsOfEachOther(t *testing.T) {
 	if n := g.Waiting(); n > 0 {
 		t.Errorf("%d pieces of news wait for ever", n)
 	}
+}
+
+// However many joins wait, they are sent so seldom that a buffer is soon empty, and each at least once.
+// A few are sent as often as any news, and a suspicion always is.
+func TestAThousandJoinsAreSentLessOften(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		joins := rapid.OneOf(rapid.IntRange(1, joinsMany-2), rapid.IntRange(joinsMany, 3000)).Draw(t, "joins")
+		w, g := quiet(func(c *Config) { c.GossipFanout = 0 })
+		for i := range joins {
+			w.ReceiveDatagram(gossip(fmt.Sprint("m", i)))
+		}
+		accused := about("m0", Suspect, 1)
+		w.ReceiveDatagram(gossip("m0", accused))
+		all := sendsMax(g.config.GossipFactor, g.live)
+		for _, c := range []class{classLeave, classAlive, classSuspect, classDead} {
+			if got := g.limits().of(c); got != all {
+				t.Fatalf("news of class %d are sent %d times beside %d joins, want %d", c, got, joins, all)
+			}
+		}
+		sent, total := map[string]int{}, 0
+		for letters := 0; g.Waiting() > 0; letters++ {
+			if letters > 3000 {
+				t.Fatalf("after %d letters %d pieces of news wait", letters, g.Waiting())
+			}
+			for _, n := range g.fill(w, nil, bodyMax-20, parcel{times: 1}) {
+				sent[n.Node]++
+				total++
+			}
+		}
+		if sent["m0"] != all {
+			t.Fatalf("a suspicion is sent %d times beside %d joins, want %d", sent["m0"], joins, all)
+		}
+		if len(sent) != joins {
+			t.Fatalf("%d of %d members are sent", len(sent), joins)
+		}
+		most, least := all*joinsMany+2*joins, all*joins
+		for n := joinsMany; n < joins; n *= 2 {
+			most, least = most+all*joinsMany, joins
+		}
+		if total < least || total > most {
+			t.Fatalf("%d joins are sent %d times, want %d to %d", joins, total, least, most)
+		}
+	})
 }
