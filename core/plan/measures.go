@@ -13,6 +13,7 @@ const (
 	MeasureMessageLatency   = "message_latency"   // from when an exchange's messages went out to each one received
 	MeasureMessagesReceived = "messages_received" // whole ones
 	MeasureMessagesSent     = "messages_sent"     // whole ones, that the kernel took
+	MeasurePingLatency      = "ping_latency"      // from a ping of a session to its answer
 
 	MeasureCommands = "commands" // of operations, that the kernel took
 	MeasureHits     = "hits"     // values that commands read
@@ -47,9 +48,10 @@ func Measures() []MeasureText {
 		{MeasureEventGap, ProtocolSSE, message.MeasureTimes, "from one event of a stream to its next"},
 		{MeasureEvents, ProtocolSSE, message.MeasureCount, "events, each with its blank line"},
 		{MeasureFirstMessage, ProtocolWebSocket, message.MeasureTimes, "from the intended start until the loop has read the first message"},
-		{MeasureMessageLatency, ProtocolWebSocket, message.MeasureTimes, "from when the exchange's messages were queued on the open connection until the loop has read a message"},
+		{MeasureMessageLatency, ProtocolWebSocket, message.MeasureTimes, "from when the exchange's messages were queued on the open connection, in a session from the oldest one without an answer, until the loop has read a message"},
 		{MeasureMessagesReceived, ProtocolWebSocket, message.MeasureCount, "messages that came whole"},
 		{MeasureMessagesSent, ProtocolWebSocket, message.MeasureCount, "messages that the kernel took whole"},
+		{MeasurePingLatency, ProtocolWebSocket, message.MeasureTimes, "from a session's ping until the loop has read its answer"},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/request"
 	"hyperscale/core/workflow/secret"
+	"hyperscale/core/workflow/session"
 )
 
 // Response is an answer. Kind and Error are empty if it is complete.
@@ -58,9 +59,12 @@ func (r *Response) Pairs() []builtin.Pair {
 	return r.Headers
 }
 
-// Client is what a running function may ask of its engine. Only Do, Sleep, Next, Wait and
+// Client is what a running function may ask of its engine. Only Do, OpenSession, Sleep, Next, Wait and
 // Yield may block.
 type Client interface {
+	// OpenSession opens one, and returns when it is open or has failed. An error says that the
+	// function may not open it.
+	OpenSession(*request.Request, *As) (Session, error)
 	Do(*request.Request, *As) *Response        // nil: it has no name of its own, and its status judges it
 	Known(method, url string) *request.Request // a Bare one that was sent before, if the engine remembers it; else nil
 	Sleep(time.Duration)
@@ -72,10 +76,19 @@ type Client interface {
 	Stopped() bool  // the run was cancelled: the function ends at its next step
 }
 
+// Session is an open session.
+type Session interface {
+	session.Link
+	Response() *Response // of the whole, once it is over
+}
+
 // nowhere is a client without a network.
 type nowhere struct{}
 
-func (nowhere) Do(*request.Request, *As) *Response    { return &Response{} }
+func (nowhere) Do(*request.Request, *As) *Response { return &Response{} }
+func (nowhere) OpenSession(*request.Request, *As) (Session, error) {
+	return nothing{}, nil
+}
 func (nowhere) Known(string, string) *request.Request { return nil }
 func (nowhere) Sleep(time.Duration)                   {}
 func (nowhere) Next(int) (uint64, bool)               { return 0, true }
@@ -84,6 +97,11 @@ func (nowhere) Log(string)                            {}
 func (nowhere) Now() time.Time                        { return time.Time{} }
 func (nowhere) Yield()                                {}
 func (nowhere) Stopped() bool                         { return false }
+
+// nothing is a session without a network.
+type nothing struct{ session.Nowhere }
+
+func (nothing) Response() *Response { return &Response{} }
 
 // Step is a step of a workflow, ready to run.
 type Step struct {

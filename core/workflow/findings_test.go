@@ -173,6 +173,8 @@ func TestInspectKnowsEveryWord(t *testing.T) {
 		}
 		text := "def visit(vu, response):\n    " + strings.Join(lines, "\n    ") + "\n    return response\n" +
 			"workflow(name = \"w\", steps = [step(\"response\", http.get(\"http://h/\")), step(visit, after = [\"response\"])])\n"
+		text = strings.Replace(text, "    x = session", "    session = vu.websocket.open(\"ws://h/\")\n    x = session", 1)
+		text = strings.Replace(text, "    x = message", "    message = vu.sse.open(\"http://h/\").receive()\n    x = message", 1)
 		p, found, err := workflow.Inspect(program("w.star", text))
 		if p == nil {
 			t.Fatal(w.Name, err)

@@ -60,14 +60,15 @@ func (s *sender) Do(r *request.Request, _ *As) *Response {
 	s.sent = append(s.sent, *r)
 	return &Response{Status: 200 + len(r.Headers)}
 }
-func (s *sender) Known(string, string) *request.Request { return nil }
-func (s *sender) Sleep(time.Duration)                   {}
-func (s *sender) Log(string)                            {}
-func (s *sender) Now() time.Time                        { return time.Time{} }
-func (s *sender) Yield()                                {}
-func (s *sender) Next(int) (uint64, bool)               { return 0, true }
-func (s *sender) Wait(int) bool                         { return true }
-func (s *sender) Stopped() bool                         { return false }
+func (s *sender) OpenSession(*request.Request, *As) (Session, error) { return nothing{}, nil }
+func (s *sender) Known(string, string) *request.Request              { return nil }
+func (s *sender) Sleep(time.Duration)                                {}
+func (s *sender) Log(string)                                         {}
+func (s *sender) Now() time.Time                                     { return time.Time{} }
+func (s *sender) Yield()                                             {}
+func (s *sender) Next(int) (uint64, bool)                            { return 0, true }
+func (s *sender) Wait(int) bool                                      { return true }
+func (s *sender) Stopped() bool                                      { return false }
 
 // expression draws an expression, mostly a meaningful one.
 func expression(t *rapid.T, depth int) string {

@@ -14,6 +14,7 @@ import (
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/request"
+	"hyperscale/core/workflow/session"
 )
 
 // sendNamespace is vu.http; under marked names it holds what else all virtual users share.
@@ -23,8 +24,11 @@ func sendNamespace() *language.Namespace {
 	}
 	members := request.Requester("vu.http", asArguments(), known, send("vu.http", nil))
 	members[language.Mark+"graphql"] = sendQueries()
-	members[language.Mark+"sse"] = request.SSE("vu.sse", asArguments(), readUntil, send("vu.sse.read", nil))
 	members[language.Mark+"redis"] = request.RedisNamespace("vu.redis", asArguments(), send("vu.redis", nil))
+	streams := request.SSE("vu.sse", asArguments(), readUntil, send("vu.sse.read", nil))
+	streams.Members["open"] = request.OpenStream("vu.sse", sessionArguments(), opens("vu.sse.open"))
+	members[language.Mark+"sse"] = streams
+	members[language.Mark+"websocket"] = request.OpenSocket("vu.websocket", sessionArguments(), opens("vu.websocket.open"))
 	members[language.Mark+"wait"] = &guard.Func{Word: "wait", Call: vuWait}
 	members[language.Mark+"next"] = &guard.Func{Word: "next", Call: vuNext}
 	members[language.Mark+"log"] = &guard.Func{Word: "log", Call: vuLog}
@@ -176,6 +180,30 @@ func readAs(thread *starlark.Thread, fn string, own []starlark.Value, always []e
 	}
 	return a, nil
 }
+
+// sessionArguments are those of vu.websocket.open and its like beside the request's.
+func sessionArguments() []string { return asArguments()[:1] }
+
+// opens opens a function's session.
+func opens(fn string) request.Use {
+	return func(thread *starlark.Thread, r *request.Request, _ *request.Placeholders, own []starlark.Value) (starlark.Value, error) {
+		as, err := readAs(thread, fn, []starlark.Value{own[0], nil}, nil)
+		if err != nil {
+			return nil, err
+		}
+		v := vuOf(thread)
+		s, err := v.client.OpenSession(v.w.HTTP.Apply(r), as)
+		if err != nil {
+			return nil, err
+		}
+		return session.New(fn[:strings.LastIndexByte(fn, '.')], held{s}, guard.MeterOf(thread).Owner, r.Stream != nil), nil
+	}
+}
+
+// held gives a function the response of its session.
+type held struct{ Session }
+
+func (h held) Whole() starlark.Value { return newResponse(h.Response()) }
 
 // groupKey names a thread's group.
 const groupKey = "group"

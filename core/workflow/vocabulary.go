@@ -12,11 +12,12 @@ import (
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/session"
 )
 
 // Word is a name of the language, for tools that explain or complete it.
 type Word struct {
-	Name       string // in a file: "step", "http.get", "vu.sleep"; a response's begin with "response."
+	Name       string // in a file: "step", "http.get", "vu.sleep"; a response's begin with "response.", a session's with "session."
 	Function   bool
 	Arguments  []string // of a function, by name, in order; nil: none by name
 	Positional int      // so many of the first ones may be given without a name
@@ -42,6 +43,8 @@ func Words() []Word {
 	user := flow.NewVU(1, 1, nil)
 	w.all["vu"] = user.value()
 	w.all["response"] = newResponse(&Response{})
+	w.all["session"] = session.New("vu.websocket", held{nothing{}}, user, false)
+	w.all["message"] = session.NewMessage(session.Message{}, true)
 	for _, name := range w.all.Keys() {
 		w.walk(name, w.all[name])
 	}
@@ -64,7 +67,7 @@ func (w *wording) walk(name string, v starlark.Value) {
 	}
 	w.words = append(w.words, word)
 	switch v := v.(type) {
-	case *language.Namespace, guard.Callable, *vuValue, *response, *headers, builtin.Duration:
+	case *language.Namespace, guard.Callable, *vuValue, *response, *headers, builtin.Duration, *session.Value, *session.Received:
 		holder := v.(starlark.HasAttrs)
 		for _, below := range holder.AttrNames() {
 			// A member that exists only during a run is a word, too.

@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/request"
+	"hyperscale/core/workflow/session"
 )
 
 // fake answers every request with what answer returns, and records everything.
@@ -54,6 +55,30 @@ func (f *fake) Log(s string)          { f.logs = append(f.logs, s) }
 func (f *fake) Now() time.Time {
 	return time.Date(2026, 11, 21, 10, 20, 30, 456789012, time.UTC).Add(f.slept)
 }
+func (f *fake) OpenSession(*request.Request, *workflow.As) (workflow.Session, error) {
+	return &echoes{}, nil
+}
+
+// echoes is a session whose other side sends back what it gets.
+type echoes struct {
+	session.Nowhere
+	said []session.Message
+}
+
+func (e *echoes) Response() *workflow.Response { return &workflow.Response{Status: 101} }
+func (e *echoes) Send(data []byte, binary bool) (bool, error) {
+	e.said = append(e.said, session.Message{Data: data, Binary: binary})
+	return true, nil
+}
+func (e *echoes) Receive(time.Duration) (session.Message, error) {
+	if len(e.said) == 0 {
+		return session.Message{Error: session.Timeout}, nil
+	}
+	m := e.said[0]
+	e.said = e.said[1:]
+	return m, nil
+}
+
 func (f *fake) Known(string, string) *request.Request { return nil }
 func (f *fake) Yield()                                {}
 func (f *fake) Wait(barrier int) bool                 { f.barriers = append(f.barriers, barrier); return barrier == 0 }

@@ -42,7 +42,7 @@
 //		Workflow: w, VUs: 64, Duration: 10 * time.Second, Timeout: 5 * time.Second,
 //	})
 //
-// Read config.go, graph.go, limit.go; run.go, loop.go, rows.go, user.go; request.go, values.go,
-// jar.go, encoded.go, prepared.go, exchange.go, redirect.go, stream.go; tasks.go, script.go, hooks.go; then
+// Read config.go, graph.go; run.go, loop.go, rows.go, user.go; request.go, values.go,
+// jar.go, encoded.go, prepared.go, exchange.go, redirect.go, stream.go; tasks.go, script.go, hooks.go, sessions.go; then
 // result.go, debug.go.
 package engine

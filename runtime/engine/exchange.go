@@ -44,6 +44,8 @@ type exchange struct {
 type live struct {
 	stream *stream        // nil: its answer is no stream of events
 	talk   *talk.Exchange // nil: it exchanges no messages
+
+	session *session // that it opens, and is until it is over; nil: it is a request alone
 }
 
 // answer is a response and the data that its reader needs.
@@ -89,7 +91,7 @@ func (q *requests) answered(index int32, now int64) {
 	n := q.Slots.At(index)
 	x := q.x[index]
 	x.status, x.size = int16(n.Status), n.Size
-	x.times.Talked = x.talk != nil
+	x.times.Talked = n.Talk != nil
 	n.AddTo(&x.times, now)
 	x.times.Enter(message.PhaseBlocked, now) // it has ended, or waits for its next connection
 	x.call, x.two = n.Call, n.Framed != nil
@@ -155,7 +157,7 @@ func (q *requests) failed(index int32, kind http1.Kind, detail string, now int64
 	n.AddTo(&x.times, now)
 	x.times.Enter(message.PhaseBlocked, now)
 	x.call, x.two, x.kind, x.detail = n.Call, n.Framed != nil, kind, detail
-	if x.talk != nil && string(kind) == measure.StatusKind(n.Parser.Status()) {
+	if n.Talk != nil && string(kind) == measure.StatusKind(n.Parser.Status()) {
 		x.status = int16(n.Parser.Status()) // of a server that does not upgrade
 	}
 	q.debug.hop(x)
@@ -175,6 +177,10 @@ func (q *requests) settle(index int32) {
 	if talked {
 		q.talks.End(x.talk)
 		x.talk, n.Talk = nil, nil
+	}
+	if s := x.session; s != nil {
+		s.over(n, amiss, what)
+		return
 	}
 	if co := x.co; co != nil {
 		co.answer = x.response()

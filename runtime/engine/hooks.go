@@ -49,6 +49,7 @@ func (l *loop) setUp() error {
 			return err
 		}
 		l.functions.shared = l.functions.script[l.functions.own()].Shared()
+		l.sessions.finish(l.functions.own(), true)
 		l.Sockets.HangUpAll(l.functions.own())
 	}
 	if !l.iterations.schedule.Open() || !w.Has(workflow.HookVUSetup) || l.Halt.Cancelled.Load() {
@@ -94,11 +95,12 @@ func (l *loop) giveUp() {
 			l.Wire.Fail(int32(i), pool.ErrCancelled)
 		}
 	}
+	l.sessions.cancelAll()
 	for l.Coroutines.Alive > 0 {
 		for i := 0; i < len(l.functions.calls); i++ {
 			co := l.functions.calls[i]
 			switch {
-			case co.slot.Step == pool.None:
+			case co == nil || co.slot.Step == pool.None:
 			case co.co.Want == coroutine.WantSleep:
 				l.functions.wakes(co.index)
 			default:

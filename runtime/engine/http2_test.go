@@ -162,7 +162,7 @@ func TestFunctionsOverHTTP2(t *testing.T) {
 		{`version = "1.1", tls = tls(verify = False)`, true, "connections = 1, "},
 	} {
 		s := serve(t, func(c *target.Config) { c.TLS = tt.secure })
-		text := strings.Replace(session, `name = "test",`, `name = "test", `+tt.shared+`http = http.client(`+tt.client+`),`, 1)
+		text := strings.Replace(loginFlow, `name = "test",`, `name = "test", `+tt.shared+`http = http.client(`+tt.client+`),`, 1)
 		text = strings.Replace(text, `http.get("TARGET/")`, `http.get("TARGET/redirect", redirects = 2)`, 1)
 		r := run(t, context.Background(), Config{Workflow: loadFile(t, s.URL(), text), VUs: 6, Seed: 1})
 		for _, step := range r.Stats.Steps[:5] {

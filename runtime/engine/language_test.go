@@ -28,7 +28,7 @@ func loadFile(t testing.TB, url, text string) *workflow.Workflow {
 	return p.Workflow("test")
 }
 
-const session = `
+const loginFlow = `
 def login(vu):
     vu.vars["n"] = vu.vars.get("n", 0) + 1
     return vu.http.post("TARGET/login", json = {"user": "u%d" % vu.id})
@@ -59,7 +59,7 @@ workflow(
 
 func TestLanguage(t *testing.T) {
 	s := serve(t, nil)
-	r := run(t, context.Background(), Config{Workflow: loadFile(t, s.URL(), session), VUs: 4, Seed: 1})
+	r := run(t, context.Background(), Config{Workflow: loadFile(t, s.URL(), loginFlow), VUs: 4, Seed: 1})
 	four := tally{Started: 4, OK: 4}
 	want := map[string]tally{
 		"home": four, "login": four, "profile": four, "is_me": four, "is_even": {Started: 4, OK: 2, Failed: 2}, "size": four, "say": four,
@@ -85,7 +85,7 @@ func TestLanguage(t *testing.T) {
 
 func TestLanguageForAWhile(t *testing.T) {
 	s := serve(t, func(c *target.Config) { c.ErrorEvery, c.CloseEvery = 10, 35 })
-	r := run(t, context.Background(), Config{Workflow: loadFile(t, s.URL(), session), VUs: 16, Duration: 300 * time.Millisecond})
+	r := run(t, context.Background(), Config{Workflow: loadFile(t, s.URL(), loginFlow), VUs: 16, Duration: 300 * time.Millisecond})
 	started := uint64(0)
 	for _, step := range r.Stats.Steps {
 		if step.Kind == message.StepRequest || step.Kind == message.StepFunction {

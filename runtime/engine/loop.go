@@ -39,6 +39,7 @@ type parts struct {
 	functions  functions
 	counters   counters
 	gates      gates
+	sessions   sessions
 }
 
 // course is the progress of a run.

@@ -83,6 +83,7 @@ func (q *requests) Send(index int32) {
 	n.Sent, n.Refused, n.In, n.Conn, n.Framed = 0, 0, 0, pool.None, nil
 	n.Instants = measure.Instants{}
 	if n.Tap != nil {
+		n.Status = 0
 		q.x[index].stream.again()
 	}
 	if n.Call.Template != nil {

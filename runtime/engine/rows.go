@@ -165,6 +165,7 @@ func (b *iterations) hangUpLeft() {
 		return
 	}
 	for _, vu := range left {
+		b.sessions.finish(vu, true)
 		b.Sockets.HangUpAll(vu)
 	}
 }

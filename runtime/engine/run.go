@@ -90,6 +90,7 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 	p.requests = newRequests(p)
 	p.functions = functions{parts: p, scripts: func(id uint64, c workflow.Client) script { return cfg.Workflow.NewVU(id, cfg.Seed, c) }}
 	p.counters, p.gates = newCounters(p), newGates(p)
+	p.sessions = sessions{parts: p, open: map[int32][]*session{}}
 	if g.scripted {
 		p.functions.script = make([]script, cfg.VUs+1)
 	}
@@ -122,6 +123,7 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 	if err := l.cleanUp(); err != nil {
 		l.functions.log(err.Error())
 	}
+	l.sessions.end()
 	l.gates.leave()
 	l.tellResumed()
 	out := measure.Judge(l.snapshot(&gen, ended), l.Halt.Cancelled.Load())
@@ -179,6 +181,7 @@ func (l *loop) run() error {
 
 // begins starts the clock. Nothing is in flight then.
 func (l *loop) begins() {
+	before := l.Clock.Base
 	l.Clock = measure.Clock{Base: time.Now()}
 	switch r := l.cfg.Resume; {
 	case r == nil:
@@ -188,6 +191,7 @@ func (l *loop) begins() {
 		l.Clock.Base = r.Since
 	}
 	now := l.Clock.Tick()
+	l.sessions.shift(int64(l.Clock.Base.Sub(before)))
 	l.Slots.Quiet()
 	//lint:orderfree each host by itself
 	for _, h := range l.Dialer.Hosts {

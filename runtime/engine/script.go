@@ -161,6 +161,10 @@ func (f *functions) log(line string) {
 
 // ask sends the request that a coroutine waits for.
 func (f *functions) ask(co *call) {
+	if co.opening != nil {
+		f.sessions.begin(co)
+		return
+	}
 	r, as := co.request, co.as
 	co.request, co.as = nil, nil
 	p, err := f.requests.prepare(r)
@@ -231,7 +235,7 @@ func (f *functions) unpark(co *call) {
 // wakes wakes the coroutine of a slot after its sleep.
 func (f *functions) wakes(index int32) bool {
 	co := f.calls[int(index)-len(f.Slots.Own)]
-	if co.co.Want != coroutine.WantSleep {
+	if co == nil || co.co.Want != coroutine.WantSleep { // a session's slot has none
 		return false
 	}
 	co.slot.Step = pool.None

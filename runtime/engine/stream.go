@@ -19,6 +19,7 @@ type stream struct {
 	parser sse.Parser
 	due    int64 // the intended start
 	last   int64 // when the event before was read
+	began  int64 // when its head was judged
 	count  int   // events
 	state  streamState
 	err    error // why it is read no further
@@ -49,7 +50,7 @@ func (q *requests) stream(n *pool.RequestSlot, x *exchange, due int64) {
 	}
 	s.parser.Reset()
 	*s = stream{q: q, n: n, x: x, of: x.request.Stream, parser: s.parser, due: due}
-	s.parser.Keep = s.of.Until != nil || q.debug != nil
+	s.parser.Keep = s.of.Until != nil || q.debug != nil || x.session != nil
 	x.stream, n.Tap = s, s
 }
 
@@ -89,7 +90,10 @@ func (s *stream) Piece(b []byte) {
 	}
 	s.q.Clock.Tick()
 	enough, err := s.parser.Feed(b, s)
-	if s.err = err; enough {
+	switch s.err = err; {
+	case enough && s.x.session != nil:
+		s.err = errOverflow
+	case enough:
 		s.state = streamEnough
 	}
 }
@@ -104,8 +108,17 @@ func (s *stream) begin() {
 		s.err = why
 		return
 	}
-	s.state = streamReads
+	s.state, s.began = streamReads, s.q.Clock.Now
+	if s.x.session != nil {
+		s.x.session.Opened()
+	}
 }
+
+// errOverflow: other requests use the connection, so that it must be read.
+var errOverflow = &http1.Error{Kind: http1.KindOverflow, Detail: "256 events or 1 MiB are not received, and other requests share the connection: receive them in time, or write version = \"1.1\" in http.client"}
+
+// Full implements pool.Reader: a session's functions have not received what came.
+func (s *stream) Full() bool { return s.x.session != nil && s.x.session.inbox.Full() }
 
 // Event implements sse.Listener.
 func (s *stream) Event(e *sse.Event) bool {
@@ -117,11 +130,23 @@ func (s *stream) Event(e *sse.Event) bool {
 	}
 	s.last = now
 	s.q.debug.event(s.count, e)
+	if of := s.x.session; of != nil {
+		if of.inbox.Full() && s.q.Wire.Shared(of.seat.index) {
+			return true
+		}
+		of.event(e, now-s.began)
+		return false
+	}
 	return s.count == s.of.Events || s.of.Until != nil && s.of.Until.Holds(e.Data)
 }
 
 // Look implements http1.Tap. What cannot be read on is enough: the answer failed.
-func (s *stream) Look() bool { return s.state == streamEnough || s.err != nil }
+func (s *stream) Look() bool {
+	if s.x.session != nil && s.state == streamWaits && s.status() != 0 {
+		s.begin()
+	}
+	return s.state == streamEnough || s.err != nil
+}
 
 // over reports whether a stream that is read for a time has had it. One without a head has timed
 // out.

@@ -36,6 +36,9 @@ type echoer struct {
 	most     uint64        // messages of a connection, before it closes that; 0: no bound
 	hold     func(n uint64)
 	stall    time.Duration // before it upgrades
+	deaf     bool          // it reads nothing behind its upgrade
+	mute     bool          // it upgrades nothing
+	pings    bool          // behind each message, and it says goodbye to the answer
 }
 
 func echo(t *testing.T, secure bool, set func(*echoer)) *echoer {
@@ -83,10 +86,24 @@ func (e *echoer) serve(c net.Conn) {
 		return
 	}
 	e.upgrades.Add(1)
+	if e.mute {
+		_, _ = io.Copy(io.Discard, in)
+		return
+	}
 	time.Sleep(e.stall)
 	sum := sha1.Sum([]byte(r.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
 	if _, err := fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n", base64.StdEncoding.EncodeToString(sum[:])); err != nil {
 		return
+	}
+	if e.deaf {
+		var one [1]byte
+		for {
+			time.Sleep(20 * time.Millisecond)
+			if _, err := c.Write([]byte{0x89, 0}); err != nil {
+				_, _ = c.Read(one[:])
+				return
+			}
+		}
 	}
 	for n := uint64(0); ; n++ {
 		opcode, payload, err := readFrame(in)
@@ -100,6 +117,14 @@ func (e *echoer) serve(c net.Conn) {
 			_, _ = c.Write([]byte{0x88, 0})
 			return
 		}
+		if opcode == 10 && string(payload) == "are you there" {
+			_, _ = c.Write([]byte{0x88, 2, 0x0f, 0xa1})
+			return
+		}
+		if opcode == 9 {
+			_, _ = c.Write(append([]byte{0x8a, byte(len(payload))}, payload...))
+			continue
+		}
 		all := e.received.Add(1)
 		e.texts.Store(string(payload), true)
 		if e.most > 0 && n == e.most {
@@ -107,6 +132,9 @@ func (e *echoer) serve(c net.Conn) {
 		}
 		if e.hold != nil {
 			e.hold(all)
+		}
+		if e.pings {
+			_, _ = c.Write([]byte("\x89\x0dare you there"))
 		}
 		var out []byte // in one write, so that one read brings all
 		for range e.times {

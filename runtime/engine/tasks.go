@@ -31,6 +31,8 @@ type call struct {
 	given   uint64 // value of the counter that it waited for
 	got     bool   // there was one
 	met     bool   // the barrier at which it waited let it pass
+
+	opening *opening // nil: request is one alone
 }
 
 var _ coroutine.Body = (*call)(nil)
@@ -235,6 +237,7 @@ func (f *functions) resume(co *call) {
 		f.Clock.Tick()
 		f.rest(co)
 	}
+	f.sessions.serve()
 }
 
 // ended takes the result of a call.

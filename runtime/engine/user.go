@@ -168,6 +168,7 @@ func (us *users) finish(vu int32, step int16, state stepState) {
 // passed takes the end of an iteration.
 func (us *users) passed(vu int32) {
 	us.cfg.Trace.End(vu)
+	us.sessions.finish(vu, false)
 	if us.cfg.Workflow.Plan.Session == message.SessionNone {
 		us.forget(vu)
 	}

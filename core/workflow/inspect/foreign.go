@@ -53,8 +53,7 @@ func names() map[string]string {
 		"task":          `write step(function, weight = 3) in a workflow's steps`,
 		"between":       `write think = between("1s", "3s") in workflow(...)`,
 		"constant":      `write think = "1s" in workflow(...)`,
-		"websocket":     `there is no WebSocket as yet: hyperscale docs websocket says what there is`,
-		"ws":            `there is no WebSocket as yet: hyperscale docs websocket says what there is`,
+		"ws":            `write websocket.exchange("ws://host/", send = ["hello"]), or vu.websocket.open("ws://host/") in a function`,
 		"grpc":          `there is no gRPC as yet: hyperscale docs grpc says what there is`,
 		"sql":           `there is no SQL as yet: hyperscale docs sql says what there is`,
 		"true":          `write True`,
@@ -105,8 +104,7 @@ func clientAttributes() map[string]string {
 func userAttributes() map[string]string {
 	sends := `write vu.http.get(url)`
 	return map[string]string{
-		"vu.ws":                  `there is no WebSocket as yet: hyperscale docs websocket says what there is`,
-		"vu.websocket":           `there is no WebSocket as yet: hyperscale docs websocket says what there is`,
+		"vu.ws":                  `write vu.websocket.open("ws://host/")`,
 		"vu.grpc":                `there is no gRPC as yet: hyperscale docs grpc says what there is`,
 		"vu.sql":                 `there is no SQL as yet: hyperscale docs sql says what there is`,
 		"vu.client":              sends,

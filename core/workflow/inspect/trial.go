@@ -309,7 +309,7 @@ func (t trial) returned() value {
 	}
 	out := value{}
 	url := starlark.String("http://h/")
-	for _, args := range []starlark.Tuple{{}, {url}, {starlark.String("GET"), url}, {url, starlark.String("{ a }")}, {starlark.MakeInt(1), starlark.MakeInt(2)}} {
+	for _, args := range []starlark.Tuple{{}, {url}, {starlark.String("GET"), url}, {url, starlark.String("{ a }")}, {starlark.String("ws://h/")}, {starlark.MakeInt(1), starlark.MakeInt(2)}} {
 		v, err := t.p.lang.Call(t.c, args, nil)
 		if err != nil || v == starlark.None {
 			continue
@@ -327,7 +327,7 @@ func (t trial) returned() value {
 func constantType(f value) bool {
 	under, name, _ := cut(f.path)
 	switch under {
-	case "vu.http", "vu.graphql", "vu.sse", "uuid", "hex":
+	case "vu.http", "vu.graphql", "vu.sse", "vu.websocket", "uuid", "hex":
 		return true
 	}
 	switch f.path {

@@ -58,46 +58,82 @@ func WebSocket(under string, until func(fn string, v starlark.Value) (Ending, er
 				return nil, err
 			}
 			of := func(name string) starlark.Value { return in[slices.Index(names, name)] }
-			address, err := socketAddress(fn, of("url"))
+			r, b, err := upgradeOf(thread, fn, of)
 			if err != nil {
 				return nil, err
 			}
-			r, b, err := compose(thread, fn, "GET", &[argCount]starlark.Value{
-				argURL: address, argHeaders: of("headers"), argParams: of("params"), argCookies: of("cookies"), argAuth: of("auth"),
-				argTimeout: of("timeout"), argRetry: of("retry"),
-			})
-			if err != nil {
-				return nil, asSocket(err)
-			}
-			if r.Digest() {
-				return nil, language.Faultf("%s: an upgrade answers no challenge", fn).In("auth").Do("use http.basic or http.bearer")
-			}
-			for _, h := range r.Headers {
-				if reservedForUpgrade(h.Name) {
-					return nil, language.Faultf("%s: headers has %s in it, which the upgrade sets itself", fn, h.Name).In("headers").Do("take it out; protocols and compression have arguments of their own")
-				}
-			}
-			s := &Socket{}
+			s := r.Socket
 			if s.Send, err = readSaid(thread, fn, b, of("send")); err != nil {
 				return nil, b.Explain(err)
 			}
 			if err := s.ends(fn, of("receive"), of("until"), until); err != nil {
 				return nil, err
 			}
-			if err := s.offers(fn, of("protocols"), of("compression")); err != nil {
-				return nil, err
-			}
-			r.Socket = s
 			v, err := use(thread, r, b, nil)
 			return v, asSocket(err)
 		}},
 	})
 }
 
+// OpenArguments are those of vu.websocket.open.
+func OpenArguments() []string {
+	return []string{"url", "headers", "params", "cookies", "auth", "protocols", "compression", "timeout"}
+}
+
+// OpenSocket is vu.websocket: open upgrades a connection for a session.
+func OpenSocket(under string, own []string, use Use) *language.Namespace {
+	fn := under + ".open"
+	names := slices.Concat(OpenArguments(), own)
+	return language.NewNamespace(under, starlark.StringDict{
+		"open": &guard.Func{Word: "open", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			in := make([]starlark.Value, len(names))
+			if err := language.Bind(fn, names, 1, args, kwargs, in); err != nil {
+				return nil, err
+			}
+			r, b, err := upgradeOf(thread, fn, func(name string) starlark.Value {
+				if i := slices.Index(names, name); i >= 0 {
+					return in[i]
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			v, err := use(thread, r, b, in[len(OpenArguments()):])
+			return v, asSocket(err)
+		}},
+	})
+}
+
+// upgradeOf makes the request that upgrades a connection of arguments with these names.
+func upgradeOf(thread *starlark.Thread, fn string, of func(name string) starlark.Value) (*Request, *Placeholders, error) {
+	address, err := socketAddress(fn, of("url"))
+	if err != nil {
+		return nil, nil, err
+	}
+	r, b, err := compose(thread, fn, "GET", &[argCount]starlark.Value{
+		argURL: address, argHeaders: of("headers"), argParams: of("params"), argCookies: of("cookies"), argAuth: of("auth"),
+		argTimeout: of("timeout"), argRetry: of("retry"),
+	})
+	if err != nil {
+		return nil, nil, asSocket(err)
+	}
+	if r.Digest() {
+		return nil, nil, language.Faultf("%s: an upgrade answers no challenge", fn).In("auth").Do("use http.basic or http.bearer")
+	}
+	for _, h := range r.Headers {
+		if reservedForUpgrade(h.Name) {
+			return nil, nil, language.Faultf("%s: headers has %s in it, which the upgrade sets itself", fn, h.Name).In("headers").Do("take it out; protocols and compression have arguments of their own")
+		}
+	}
+	r.Socket = &Socket{}
+	return r, b, r.Socket.offers(fn, of("protocols"), of("compression"))
+}
+
 // socketAddress returns the URL of the request that upgrades.
 func socketAddress(fn string, v starlark.Value) (starlark.Value, error) {
 	if v == nil {
-		return nil, language.Faultf("%s: the URL is missing", fn).Do("write %s(\"ws://host/path\", send = [\"hello\"])", fn)
+		return nil, language.Faultf("%s: the URL is missing", fn).Do("write %s(\"ws://host/path\")", fn)
 	}
 	if _, hidden := v.(*secret.Text); hidden {
 		return nil, language.Faultf("%s: the URL has a secret in it", fn).In("url").Do("pass it by params = {...}, headers or auth")

@@ -57,13 +57,47 @@ func SSE(under string, own []string, until func(fn string, v starlark.Value) (En
 			if err != nil {
 				return nil, err
 			}
-			r.Stream = s
-			if !slices.ContainsFunc(r.Headers, func(h builtin.Pair) bool { return strings.EqualFold(h.Name, "Accept") }) {
-				r.Headers = append(slices.Clip(r.Headers), builtin.Pair{Name: "Accept", Value: "text/event-stream"})
-			}
+			r.streams(s)
 			return use(thread, r, b, in[asked:len(names)])
 		}},
 	})
+}
+
+// streams makes the answer to a request a stream.
+func (r *Request) streams(s *Stream) {
+	r.Stream = s
+	if !slices.ContainsFunc(r.Headers, func(h builtin.Pair) bool { return strings.EqualFold(h.Name, "Accept") }) {
+		r.Headers = append(slices.Clip(r.Headers), builtin.Pair{Name: "Accept", Value: "text/event-stream"})
+	}
+}
+
+// OpenStream is vu.sse.open, which takes what vu.sse.read takes but how far to read, and no retry.
+func OpenStream(under string, own []string, use Use) *guard.Func {
+	fn := under + ".open"
+	request := slices.DeleteFunc(RequestArguments(), func(name string) bool { return name == "retry" })
+	names := slices.Concat(request, []string{"method"}, own)
+	return &guard.Func{Word: "open", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		given := make([]starlark.Value, len(names))
+		if err := language.Bind(fn, names, 1, args, kwargs, given); err != nil {
+			return nil, err
+		}
+		var in [argCount]starlark.Value
+		for i, name := range RequestArguments() {
+			if at := slices.Index(request, name); at >= 0 {
+				in[i] = given[at]
+			}
+		}
+		method, err := streamMethod(fn, given[len(request)])
+		if err != nil {
+			return nil, err
+		}
+		r, b, err := compose(thread, fn, method, &in)
+		if err != nil {
+			return nil, err
+		}
+		r.streams(&Stream{})
+		return use(thread, r, b, given[len(request)+1:])
+	}}
 }
 
 func streamMethod(fn string, v starlark.Value) (string, error) {

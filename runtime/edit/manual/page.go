@@ -102,7 +102,7 @@ func (m *Manual) arguments(w workflow.Word) [][]string {
 	name := strings.TrimPrefix(w.Name, "vu.")
 	for _, s := range m.sections {
 		for _, part := range s.blocks {
-			if !slices.Contains(describes(part), name) {
+			if of := describes(part); !slices.Contains(of, name) && !slices.Contains(of, w.Name) {
 				continue
 			}
 			if out == nil {

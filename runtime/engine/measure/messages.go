@@ -12,6 +12,7 @@ type Messages struct {
 	received uint64
 	first    stats.Histogram
 	latency  stats.Histogram
+	ping     stats.Histogram
 }
 
 // Messages returns what measures the account's exchanges.
@@ -34,6 +35,12 @@ func (m *Messages) Received(after int64) {
 	m.latency.Record(uint64(max(0, after)))
 }
 
+// Pushed counts a message that answers none.
+func (m *Messages) Pushed() { m.received++ }
+
+// Ponged counts the answer to a ping.
+func (m *Messages) Ponged(after int64) { m.ping.Record(uint64(max(0, after))) }
+
 // wire appends the measures that happened, by name.
 func (m *Messages) wire(out message.Measures) message.Measures {
 	if m == nil {
@@ -53,5 +60,6 @@ func (m *Messages) wire(out message.Measures) message.Measures {
 	times(plan.MeasureMessageLatency, &m.latency)
 	count(plan.MeasureMessagesReceived, m.received)
 	count(plan.MeasureMessagesSent, m.sent)
+	times(plan.MeasurePingLatency, &m.ping)
 	return out
 }

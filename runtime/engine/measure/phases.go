@@ -27,6 +27,11 @@ func (t *Times) Begin(due int64) {
 	*t = Times{due: due, Mark: due, phase: message.PhaseBlocked}
 }
 
+// Shift moves the instants to a clock that began so much later.
+func (t *Times) Shift(by int64) {
+	t.due, t.Mark = t.due-by, t.Mark-by
+}
+
 // Enter ends the current phase and begins another. A phase may occur again, such as connecting
 // after a redirect: its times add up.
 func (t *Times) Enter(p message.Phase, now int64) {
@@ -85,6 +90,15 @@ type Instants struct {
 	Wrote   int64 // its first byte was written; 0: not yet
 	Written int64 // its last byte was written
 	Heard   int64 // the first byte of the answer was read, if more followed
+}
+
+// Shift moves the instants to a clock that began so much later. What was before its base is at it.
+func (n *Instants) Shift(by int64) {
+	for _, at := range []*int64{&n.Named, &n.Dialled, &n.Shook, &n.Wrote, &n.Written, &n.Heard} {
+		if *at != 0 {
+			*at = max(*at-by, 1)
+		}
+	}
 }
 
 // AddTo adds the phases of one request to t. A request that the kernel takes at once has no

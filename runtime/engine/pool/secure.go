@@ -369,7 +369,7 @@ func (w *wire) readSecure(at int32) {
 			w.Sockets.HangUp(at)
 			return
 		case n > 0:
-			if w.feed(c.slot, w.Sockets.buffer[:n]) {
+			if w.feed(c.slot, w.Sockets.buffer[:n]) || w.Sockets.hold(at) {
 				return
 			}
 		default:
@@ -399,7 +399,7 @@ func (k *sockets) ReadMore() {
 	all := len(k.Unread)
 	for i := range all {
 		t := k.Unread[i]
-		if c := k.Conns.At(t.index); c.Generation == t.serial && c.State == connOpen && (c.slot < 0 || !k.Slots.At(c.slot).broke) {
+		if c := k.Conns.At(t.index); c.Generation == t.serial && c.State == connOpen && c.reading != readingHeld && (c.slot < 0 || !k.Slots.At(c.slot).broke) {
 			k.read(t.index)
 		}
 	}

@@ -28,8 +28,17 @@ type conn struct {
 	State      connState
 	blocked    bool // the kernel takes no more now
 	used       bool // has carried a request before this one
-	urgent     bool // its server sends urgent data
+	reading    connReading
 }
+
+// connReading says how the poller reports a connection.
+type connReading uint8
+
+const (
+	readingFirst  connReading = iota // once for all data, if its protocol allows that
+	readingUrgent                    // its server sends urgent data: as long as there is data
+	readingHeld                      // its session takes no more: only its end
+)
 
 type connState uint8
 
@@ -228,7 +237,7 @@ func (k *sockets) Handle(e *epoll.Event) {
 func (k *sockets) readToEnd(at int32, token uint64, e *epoll.Event) {
 	c := k.Conns.At(at)
 	if e.Events&epoll.Pri != 0 {
-		c.urgent = true
+		c.reading = readingUrgent
 		k.rewatch(at)
 	}
 	for range readRounds {
@@ -271,8 +280,11 @@ func (c *conn) plain() bool { return !c.host.Secure && c.host.version == version
 // whether more data is here, which it does not if data is urgent.
 func (c *conn) interest() uint32 {
 	events := epoll.In
-	if c.plain() && !c.urgent {
+	if c.plain() && c.reading != readingUrgent {
 		events |= epoll.RdHup | epoll.Pri | epoll.Edge
+	}
+	if c.reading == readingHeld {
+		events = 0
 	}
 	if c.blocked {
 		events |= epoll.Out
@@ -329,7 +341,7 @@ func (k *sockets) read(at int32) {
 			k.Wire.Fail(c.slot, readError(errno, k.Slots.At(c.slot).Parser.Started()))
 			return
 		}
-		if k.Wire.feed(c.slot, k.buffer[:n]) || n < len(k.buffer) {
+		if k.Wire.feed(c.slot, k.buffer[:n]) || k.hold(at) || n < len(k.buffer) {
 			return
 		}
 	}

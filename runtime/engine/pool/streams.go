@@ -369,6 +369,9 @@ func (r *reading) Begins(tag uint64) *http1.Collector {
 func (r *reading) Head(tag uint64, status int) {
 	_, n := r.of(tag)
 	n.Status, n.Heard = uint16(status), max(r.l.Clock.Now, 1)
+	if n.Tap != nil { // a session is open once its head is here
+		r.l.streams.tapped = append(r.l.streams.tapped, ticket{int32(uint32(tag)), n.Serial})
+	}
 	if r.l.Slots.Common.Len() > 0 {
 		r.l.Requests.SetCookies(n)
 	}

@@ -254,6 +254,9 @@ func (y *talks) wrote(c *conn, n int) {
 		s := y.Slots.At(c.slot)
 		s.Sent += n
 		s.Account.BytesOut += uint64(n)
+		if of := s.session(); of != nil && n > 0 {
+			of.Took()
+		}
 	}
 }
 
@@ -295,7 +298,7 @@ func (y *talks) read(at int32) {
 			y.wrong(at, err)
 			return
 		}
-		if y.settle(at); c.Generation != generation || c.slot >= 0 && y.Slots.At(c.slot).broke {
+		if y.settle(at); c.Generation != generation || c.slot >= 0 && y.Slots.At(c.slot).broke || y.Sockets.hold(at) {
 			return
 		}
 		if c.secure == nil && n < len(y.Sockets.buffer) {
@@ -430,6 +433,7 @@ func (y *talks) ended(at int32, err error) {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = io.EOF // a dialogue has a goodbye of its own
 	}
+	y.ends(c, err)
 	switch over := d.End(err); {
 	case y.whole(c):
 		d.state |= talkExtra
@@ -519,8 +523,14 @@ func (y *talks) Message(kind codec.MessageKind, payload []byte) {
 	y.Slots.At(c.slot).Talk.Hear(kind, payload)
 }
 
-// Pong implements codec.Listener: no exchange asks.
-func (y *talks) Pong(uint64) {}
+// Pong implements codec.Listener: a session asks, and no exchange.
+func (y *talks) Pong(payload uint64) {
+	if c := y.Sockets.Conns.At(y.at); c.slot >= 0 {
+		if s := y.Slots.At(c.slot).session(); s != nil {
+			s.Ponged(payload)
+		}
+	}
+}
 
 // Leaves implements codec.Listener.
 func (y *talks) Leaves(code uint16, reason string) {

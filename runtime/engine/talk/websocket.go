@@ -64,7 +64,9 @@ func (s *socket) hear(x *Exchange, _ codec.MessageKind, payload []byte) bool {
 func (s *socket) deaf() bool { return s.of.Receive == 0 && s.of.Until == nil }
 
 // status is that of every exchange: its connection's.
-func (s *socket) status() uint16 { return 101 }
+func (s *socket) status() uint16 { return statusUpgraded }
+
+const statusUpgraded = 101
 
 func (s *socket) protocol() string { return "HTTP/1.1" }
 
@@ -78,15 +80,8 @@ func (p *Plan) socket(r *request.Request, w *workflow.Workflow, memory *websocke
 			return nil, &http1.InputError{Field: "headers", Value: h.Name, Remedy: "take it out: the upgrade sets it"}
 		}
 	}
-	config := websocket.Config{Protocols: s.of.Protocols, MessageMax: w.HTTP.MaxBody, Pool: memory}
-	switch s.of.Compress {
-	case request.CompressFresh:
-		config.Compression = websocket.CompressionFresh
-	case request.CompressTakeover:
-		config.Compression = websocket.CompressionTakeover
-	}
 	var err error
-	if s.config, err = websocket.New(config); err != nil {
+	if s.config, err = protocolOf(s.of, w.HTTP.MaxBody, memory); err != nil {
 		return nil, err
 	}
 	upgrade := *r
@@ -104,8 +99,25 @@ func (p *Plan) socket(r *request.Request, w *workflow.Workflow, memory *websocke
 			upgrade.Placeholders = append(upgrade.Placeholders, h)
 		}
 	}
-	p.verb, p.Host = s, pool.TalkHost{Key: s.key(&upgrade), Secure: strings.HasPrefix(r.URL, "https:"), Offer: []string{"http/1.1"}}
+	p.verb, p.Host = s, SocketHost(s.key(&upgrade), strings.HasPrefix(r.URL, "https:"))
 	return &upgrade, nil
+}
+
+// SocketHost is a destination that upgrades: only HTTP/1.1 does.
+func SocketHost(key string, secure bool) pool.TalkHost {
+	return pool.TalkHost{Key: key, Secure: secure, Offer: []string{"http/1.1"}}
+}
+
+// protocolOf returns the protocol that a request asks for.
+func protocolOf(s *request.Socket, messageMax int64, memory *websocket.Pool) (*websocket.Protocol, error) {
+	config := websocket.Config{Protocols: s.Protocols, MessageMax: messageMax, Pool: memory}
+	switch s.Compress {
+	case request.CompressFresh:
+		config.Compression = websocket.CompressionFresh
+	case request.CompressTakeover:
+		config.Compression = websocket.CompressionTakeover
+	}
+	return websocket.New(config)
 }
 
 // prepare prepares one message, and notes the placeholders in it.

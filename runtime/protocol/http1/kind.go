@@ -42,6 +42,7 @@ const (
 	KindProxy          Kind = "proxy"
 	KindEncoding       Kind = "encoding"
 	KindBomb           Kind = "bomb"
+	KindOverflow       Kind = "overflow"
 	KindTimeout        Kind = "timeout"
 	KindWriteTimeout   Kind = "write_timeout"
 	KindCancelled      Kind = "cancelled"
@@ -91,6 +92,7 @@ func Kinds() []KindText {
 		{KindFlood, "the server sent frames without end that carry nothing, over HTTP/2 or WebSocket"},
 		{KindEncoding, "the body or message cannot be decoded: it is not compressed as it says"},
 		{KindBomb, "the body or message grows beyond the limit when it is decoded"},
+		{KindOverflow, "a session's function receives less than the server sends, over a connection that others share"},
 		{KindRedirect, "too many redirects, or one that may not be followed"},
 		{KindChallenge, "the server's digest challenge cannot be answered; the example tells why"},
 		{KindAuth, "the server refuses the user or the password with which a connection begins"},

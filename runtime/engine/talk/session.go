@@ -1,0 +1,212 @@
+package talk
+
+import (
+	"bytes"
+	"time"
+
+	"hyperscale/core/workflow/request"
+	"hyperscale/core/workflow/session"
+	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/websocket"
+)
+
+// Greeting is how the dialogue of a session begins, and what the peer's goodbye means.
+type Greeting interface {
+	Open() codec.Opening
+	// Left returns the failure that a goodbye means; nil: it ends the session in order.
+	Left(code uint16, reason string) error
+}
+
+// Socket greets for WebSocket.
+type Socket struct{ protocol *websocket.Protocol }
+
+var _ Greeting = Socket{}
+
+// NewSocket returns the greeting of a request, with bounds for each message.
+func (m *Memory) NewSocket(s *request.Socket, messageMax int64) (Socket, error) {
+	protocol, err := protocolOf(s, messageMax, &m.messages)
+	return Socket{protocol}, err
+}
+
+// Open implements Greeting.
+func (s Socket) Open() codec.Opening { return codec.Opening{Upgrade: s.protocol.Upgrade()} }
+
+// Left implements Greeting: 1000 and a goodbye without a code are orderly.
+func (Socket) Left(code uint16, reason string) error {
+	if code == websocket.CodeNormal || code == websocket.CodeNone {
+		return nil
+	}
+	return websocket.Left(code, reason)
+}
+
+// Waiter is what waits for a session to go on.
+type Waiter interface {
+	Opened() // its dialogue has begun
+	Came()   // a message, an answer to a ping, or the end
+	Took()   // the kernel has taken bytes
+}
+
+// Session is a dialogue that its user's functions send to and receive from. The time of a message is
+// that of the read which brought its last byte, whenever a function asks for it.
+type Session struct {
+	Inbox
+	stock    *Stock
+	greeting Greeting
+	on       Waiter
+	account  *measure.Account
+	dialogue codec.Dialogue // nil: it is not open
+	times
+	ping    pinged
+	leaving bool // we have said goodbye
+	over    bool // the peer has, too
+}
+
+// times are the instants from which messages count.
+type times struct {
+	due    int64 // the intended start
+	opened int64
+	got    int // messages
+	asked
+}
+
+// shift moves them to a clock that began so much later.
+func (t *times) shift(by int64) {
+	t.due, t.opened = t.due-by, t.opened-by
+	t.asked.shift(by)
+}
+
+var _ pool.Session = (*Session)(nil)
+
+// Open returns a session that is due then, and not open.
+func (k *Stock) Open(g Greeting, on Waiter, a *measure.Account, due int64) *Session {
+	return &Session{stock: k, greeting: g, on: on, account: a, times: times{due: due}}
+}
+
+// Shift moves the session's instants to a clock that began so much later.
+func (s *Session) Shift(by int64) {
+	s.shift(by)
+	s.ping.at -= by
+}
+
+// Tell queues a message. Not queued: nothing more can be sent.
+func (s *Session) Tell(data []byte, binary bool) (queued bool, err error) {
+	if s.dialogue == nil || s.leaving || s.over {
+		return false, nil
+	}
+	kind := codec.MessageText
+	if binary {
+		kind = codec.MessageBinary
+	}
+	if s.stock.show != nil {
+		s.stock.show("> ", data)
+	}
+	if err := s.dialogue.Send(kind, data, s.account.Messages().Sent()); err != nil {
+		if http1.KindOf(err) == http1.KindClosed {
+			return false, nil
+		}
+		return false, err
+	}
+	s.asked.add(s.stock.clock.Tick())
+	return true, nil
+}
+
+// Crowded reports whether a sender must wait.
+func (s *Session) Crowded() bool { return s.dialogue != nil && s.dialogue.Unsent() > unsentMost }
+
+// Ping asks whether the peer is there; Ponged answers.
+func (s *Session) Ping() bool {
+	if s.dialogue == nil || s.leaving || s.over {
+		return false
+	}
+	s.ping = pinged{payload: s.ping.payload + 1, at: s.stock.clock.Tick()}
+	s.dialogue.Ping(s.ping.payload)
+	return true
+}
+
+// Pong returns how long the answer to the last ping took; 0: there is none.
+func (s *Session) Pong() time.Duration { return s.ping.took }
+
+// Part ends the session: its connection is closed.
+func (s *Session) Part() { s.dialogue = nil }
+
+// Leave says goodbye. What the peer still sends counts, and is dropped.
+func (s *Session) Leave(code uint16) {
+	if s.Shut(); s.dialogue != nil && !s.leaving {
+		s.dialogue.Leave(code, "")
+	}
+	s.leaving = true
+}
+
+// Open implements pool.Talk.
+func (s *Session) Open() codec.Opening { return s.greeting.Open() }
+
+// Say implements pool.Talk: the dialogue has begun.
+func (s *Session) Say(d codec.Dialogue) error {
+	s.dialogue, s.opened = d, s.stock.clock.Now
+	s.on.Opened()
+	return nil
+}
+
+// Hear implements pool.Talk.
+func (s *Session) Hear(kind codec.MessageKind, payload []byte) {
+	now := s.stock.clock.Now
+	m := s.account.Messages()
+	if s.got++; s.got == 1 {
+		m.First(now - s.due)
+	}
+	since, was := s.asked.answered()
+	if was {
+		m.Received(now - since)
+	} else {
+		since = s.opened
+		m.Pushed()
+	}
+	if s.stock.show != nil {
+		s.stock.show("< ", payload)
+	}
+	if !s.shut {
+		s.Put(session.Message{Data: bytes.Clone(payload), Binary: kind == codec.MessageBinary, Latency: time.Duration(now - since)})
+		s.on.Came()
+	}
+}
+
+// Ponged implements pool.Session.
+func (s *Session) Ponged(payload uint64) {
+	if payload != s.ping.payload || s.ping.took != 0 {
+		return
+	}
+	s.ping.took = max(1, time.Duration(s.stock.clock.Now-s.ping.at))
+	s.account.Messages().Ponged(int64(s.ping.took))
+	s.on.Came()
+}
+
+// Took implements pool.Session.
+func (s *Session) Took() { s.on.Took() }
+
+// Ends implements pool.Session: a peer that knows of our goodbye may answer with TCP's end alone.
+func (s *Session) Ends() { s.over = s.over || s.leaving }
+
+// Deaf implements pool.Talk.
+func (s *Session) Deaf() bool { return false }
+
+// Enough implements pool.Talk.
+func (s *Session) Enough() bool { return s.over }
+
+// Status implements pool.Talk: it is that of the upgrade.
+func (s *Session) Status() uint16 { return statusUpgraded }
+
+// Stays implements pool.Talk: the connection is the session's alone.
+func (s *Session) Stays() bool { return false }
+
+// Left implements pool.Talk.
+func (s *Session) Left(code uint16, reason string) error {
+	err := s.greeting.Left(code, reason)
+	s.over = s.leaving || err == nil
+	if s.over {
+		return nil
+	}
+	return err
+}
