@@ -102,6 +102,13 @@ workflow(name = "test", vu_iterations = 3, vus = VUS, duration = "60s", ANYTLS, 
 					if received != s.sent.Load() {
 						t.Errorf("received %d messages, the server sent %d", received, s.sent.Load())
 					}
+					for _, part := range r.Stats.Steps {
+						all := measured(part)
+						answers, pongs := all[plan.MeasureMessageLatency].Times.Count, all[plan.MeasurePingLatency].Times.Count
+						if answers != all[plan.MeasureMessagesReceived].Count || name == "echo" && strings.Contains(part.Name, "/") && pongs != 3*vus {
+							t.Errorf("%s: %d of %d messages are answers, %d pongs", part.Name, answers, all[plan.MeasureMessagesReceived].Count, pongs)
+						}
+					}
 					if step := r.Stats.Steps[0]; step.Failed+step.TimedOut+step.Cancelled > 0 {
 						t.Errorf("%s: %v", step.Name, step.Errors)
 					}
