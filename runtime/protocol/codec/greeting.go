@@ -20,6 +20,10 @@ type Greeting interface {
 	Hear(dst, b []byte) (out []byte, used int, d Dialogue, err error)
 }
 
+// Worker is a greeting that computes for long, and does so in slices: as long as it works, Hear takes
+// nothing, and wants the same bytes again in a later turn.
+type Worker interface{ Works() bool }
+
 // Bounds of what a server may say in a greeting.
 const (
 	GreetingBytes    = 64 << 10
@@ -43,6 +47,12 @@ func NewRounds(g Greeting) (*Rounds, []byte) {
 	return &Rounds{greeting: g}, g.Begin(nil)
 }
 
+// Works reports that the greeting computes: feed it in a later turn, even if nothing was read.
+func (r *Rounds) Works() bool {
+	w, ok := r.greeting.(Worker)
+	return ok && w.Works()
+}
+
 // Feed takes what was read, and appends what to write to dst. Once there is a dialogue, rest is what
 // belongs to it, valid until the next call.
 func (r *Rounds) Feed(dst, b []byte) (out, rest []byte, d Dialogue, err error) {
@@ -58,6 +68,9 @@ func (r *Rounds) Feed(dst, b []byte) (out, rest []byte, d Dialogue, err error) {
 			return dst, nil, nil, err
 		}
 		if used == 0 && d == nil {
+			if r.Works() {
+				break
+			}
 			if len(seen) < len(b) || len(seen) == GreetingBytes-r.bytes {
 				return dst, nil, nil, tooMuch("%d KiB", GreetingBytes>>10)
 			}

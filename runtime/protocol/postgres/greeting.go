@@ -1,0 +1,204 @@
+package postgres
+
+import (
+	"bytes"
+	"crypto/md5" //nolint:gosec // the protocol's own
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/scram"
+)
+
+const version3 = 3 << 16
+
+// Greeting is what one connection says before its first operation: who it is, and the proof.
+type Greeting struct {
+	protocol *Protocol
+	random   [18]byte // of its nonce
+	scram    *scram.Client
+	proves   bool   // SCRAM is under way, and the server has not proved itself
+	works    bool   // the password is being salted
+	admitted bool   // AuthenticationOk has come
+	server   string // its version
+}
+
+var (
+	_ codec.Greeting = (*Greeting)(nil)
+	_ codec.Worker   = (*Greeting)(nil)
+)
+
+// Greet begins a connection. Random is 18 bytes that no other connection uses.
+func (p *Protocol) Greet(random [18]byte) *Greeting { return &Greeting{protocol: p, random: random} }
+
+// Begin appends what the client says first.
+func (g *Greeting) Begin(dst []byte) []byte {
+	c := &g.protocol.config
+	start := len(dst)
+	dst = binary.BigEndian.AppendUint32(append(dst, 0, 0, 0, 0), version3)
+	for _, pair := range [][2]string{{"user", c.User}, {"database", c.Database}, {"application_name", "hyperscale"}, {"client_encoding", "UTF8"}} {
+		if pair[1] != "" {
+			dst = append(append(append(append(dst, pair[0]...), 0), pair[1]...), 0)
+		}
+	}
+	dst = append(dst, 0)
+	binary.BigEndian.PutUint32(dst[start:], uint32(len(dst)-start))
+	return dst
+}
+
+// Works implements codec.Worker.
+func (g *Greeting) Works() bool { return g.works }
+
+// Server is the version that the server tells.
+func (g *Greeting) Server() string { return g.server }
+
+// Hear takes the server's next message, which begins b. Used is 0 if it is not whole, or while Works.
+func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, err error) {
+	g.works = false
+	switch b[0] {
+	case 'R', 'S', 'K', 'N', 'E', 'Z', 'v':
+	default:
+		return dst, 0, nil, breach("the greeting has a message that begins with %q: is this a PostgreSQL server, and does it speak without TLS?", b[0])
+	}
+	if len(b) < headLength {
+		return dst, 0, nil, nil
+	}
+	length := int64(binary.BigEndian.Uint32(b[1:])) - 4
+	if length < 0 || length > codec.GreetingBytes {
+		return dst, 0, nil, breach("%s of the greeting says that it has %d bytes", messageName(b[0]), length+4)
+	}
+	if int64(len(b)-headLength) < length {
+		return dst, 0, nil, nil
+	}
+	used = headLength + int(length)
+	body := b[headLength:used]
+	switch b[0] {
+	case 'R':
+		if out, err = g.authenticate(dst, body); g.works {
+			used = 0
+		}
+		return out, used, nil, err
+	case 'S':
+		if name, rest, _ := bytes.Cut(body, []byte{0}); string(name) == "server_version" {
+			g.server = string(bytes.TrimRight(rest, "\x00"))
+		}
+	case 'E':
+		return dst, used, nil, g.refused(body)
+	case 'v':
+		return dst, used, nil, breach("the server does not speak version 3.0 of the protocol")
+	case 'K':
+		if !g.admitted {
+			return dst, used, nil, errOrder('K')
+		}
+	case 'Z':
+		switch {
+		case !g.admitted:
+			return dst, used, nil, errOrder('Z')
+		case string(body) != "I":
+			return dst, used, nil, breach("ReadyForQuery says %q before the first statement", body)
+		}
+		return dst, used, g.protocol.Begin(), nil
+	}
+	return dst, used, nil, nil
+}
+
+func refusal(format string, values ...any) error {
+	return &http1.Error{Kind: http1.KindAuth, Detail: fmt.Sprintf(format, values...)}
+}
+
+// The requests of Authentication.
+const (
+	authOk       = 0
+	authClear    = 3
+	authMD5      = 5
+	authSASL     = 10
+	authContinue = 11
+	authFinal    = 12
+)
+
+// authenticate answers a request for a proof.
+func (g *Greeting) authenticate(dst, b []byte) ([]byte, error) {
+	c := &g.protocol.config
+	if len(b) < 4 || g.admitted {
+		return dst, errOrder('R')
+	}
+	asks, b := binary.BigEndian.Uint32(b), b[4:]
+	switch asks {
+	case authOk:
+		if g.proves {
+			return dst, refusal("the server ends SCRAM without its own proof")
+		}
+		g.admitted = true
+		return dst, nil
+	case authClear, authMD5, authSASL:
+		if g.scram != nil {
+			return dst, breach("the server asks for another proof in the middle of SCRAM")
+		}
+		if c.Password == "" {
+			return dst, refusal("the server asks for a password: give password = secret(...) to sql.client")
+		}
+	}
+	switch {
+	case asks == authClear && !c.Secure:
+		return dst, refusal("the server asks for the password in clear, and there is no TLS: set scram-sha-256 in its pg_hba.conf")
+	case asks == authClear:
+		return appendMessage(dst, 'p', c.Password+"\x00"), nil
+	case asks == authMD5 && len(b) == 4:
+		return appendMessage(dst, 'p', "md5"+md5Of(md5Of(c.Password+c.User)+string(b))+"\x00"), nil
+	case asks == authSASL:
+		return g.beginSASL(dst, b)
+	case asks == authContinue && g.proves:
+		proof, done, err := g.scram.Final(nil, b)
+		if g.works = !done && err == nil; g.works || err != nil {
+			return dst, err
+		}
+		return appendMessage(dst, 'p', string(proof)), nil
+	case asks == authFinal && g.proves:
+		if err := g.scram.Verify(b); err != nil {
+			return dst, err
+		}
+		g.proves = false
+		return dst, nil
+	}
+	return dst, refusal("the server asks for proof %d, and there are scram-sha-256, md5 and password", asks)
+}
+
+// beginSASL chooses a mechanism of those that the server offers.
+func (g *Greeting) beginSASL(dst, b []byte) ([]byte, error) {
+	offered := strings.Split(strings.TrimRight(string(b), "\x00"), "\x00")
+	name := scram.SHA256.Mechanism()
+	if !slices.Contains(offered, name) {
+		return dst, refusal("the server offers %.80q, and not %s", offered, name)
+	}
+	g.scram, g.proves = scram.New(scram.SHA256, "", g.protocol.config.Password, base64.RawURLEncoding.EncodeToString(g.random[:]), g.protocol.keys), true
+	first := g.scram.First(nil)
+	body := append(append([]byte(name), 0), binary.BigEndian.AppendUint32(nil, uint32(len(first)))...)
+	return appendMessage(dst, 'p', string(append(body, first...))), nil
+}
+
+func md5Of(text string) string {
+	sum := md5.Sum([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// refused makes an error of what the server tells instead of going on.
+func (g *Greeting) refused(b []byte) error {
+	t, err := readError(b)
+	if err != nil {
+		return err
+	}
+	if p := g.protocol.config.Password; p != "" {
+		t.message, t.detail = strings.ReplaceAll(t.message, p, "***"), strings.ReplaceAll(t.detail, p, "***")
+	}
+	fault := t.fault("")
+	if strings.HasPrefix(t.code, "28") {
+		fault.Kind = http1.KindAuth
+		fault.Detail = t.code + ": " + fault.Detail
+	}
+	return fault
+}
