@@ -255,18 +255,8 @@ func (d *declaration) build(w *Workflow) error {
 		d.plan.Test = d.plan.Test || s.kind.Measured()
 		w.Steps[at].Request = d.http.Apply(s.request)
 		p.Weight, p.Tags = s.weight, s.tags
-		if s.request != nil && s.request.Stream != nil {
-			p.Protocol = plan.ProtocolSSE
-		}
-		if s.request != nil && s.request.Socket != nil {
-			if p.Protocol = plan.ProtocolWebSocket; d.http.Proxy != nil && strings.HasPrefix(s.request.URL, "http://") {
-				return language.Faultf("workflow %q: step %q goes to ws:// through a proxy, which takes whole requests there", d.plan.Name, p.Name).Of(s.site).Do("write wss://, or take the proxy out of http.client")
-			}
-		}
-		if s.request != nil && s.request.Redis != nil {
-			if p.Protocol = plan.ProtocolRedis; d.http.Proxy != nil {
-				return language.Faultf("workflow %q: step %q goes to Redis through a proxy, which carries HTTP", d.plan.Name, p.Name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
-			}
+		if p.Protocol, err = d.protocolOf(s, p.Name); err != nil {
+			return err
 		}
 		d.plan.Weighted = d.plan.Weighted || s.weight > 0
 		if s.fn != nil {
@@ -302,6 +292,26 @@ func (d *declaration) build(w *Workflow) error {
 	}
 	w.hooks, w.Feed = d.hooks, d.feed
 	return d.conditions()
+}
+
+// protocolOf returns the protocol of a step's request; empty: it is HTTP, or there is none.
+func (d *declaration) protocolOf(s *stepValue, name string) (string, error) {
+	switch r := s.request; {
+	case r == nil:
+	case r.Stream != nil:
+		return plan.ProtocolSSE, nil
+	case r.Socket != nil:
+		if d.http.Proxy != nil && strings.HasPrefix(r.URL, "http://") {
+			return "", language.Faultf("workflow %q: step %q goes to ws:// through a proxy, which takes whole requests there", d.plan.Name, name).Of(s.site).Do("write wss://, or take the proxy out of http.client")
+		}
+		return plan.ProtocolWebSocket, nil
+	case r.Redis != nil:
+		if d.http.Proxy != nil {
+			return "", language.Faultf("workflow %q: step %q goes to Redis through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
+		}
+		return plan.ProtocolRedis, nil
+	}
+	return "", nil
 }
 
 // conditions reads thresholds and abort_when, which name steps.

@@ -135,19 +135,19 @@ func (q *requests) prepare(r *request.Request) (*prepared, error) {
 }
 
 // prepared makes a request ready to send.
-func (q *requests) prepared(r *request.Request) (*prepared, error) {
+func (l *parts) prepared(r *request.Request) (*prepared, error) {
 	if r.Exchanges() {
-		plan, _, err := talk.Compile(r, q.cfg.Workflow, q.g.messages)
+		plan, _, err := talk.Compile(r, l.cfg.Workflow, l.g.messages)
 		if err != nil {
 			return nil, err
 		}
-		return &prepared{request: r, call: plan.Shown, talk: plan, host: q.Dialer.TalkHost(&plan.Shown, plan.Host)}, nil
+		return &prepared{request: r, call: plan.Shown, talk: plan, host: l.Dialer.TalkHost(&plan.Shown, plan.Host)}, nil
 	}
 	call, err := compile(r)
 	if err != nil {
 		return nil, err
 	}
-	return &prepared{request: r, call: call, host: q.Dialer.Host(&call)}, nil
+	return &prepared{request: r, call: call, host: l.Dialer.Host(&call)}, nil
 }
 
 // known finds a cached bare request.

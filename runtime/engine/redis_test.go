@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,7 +13,6 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
 	"hyperscale/core/workflow"
-	"hyperscale/examples"
 	"hyperscale/runtime/protocol/hostile/redis/redistest"
 )
 
@@ -248,7 +248,7 @@ workflow(name = "test", vus = 4, iterations = 20, duration = "60s", steps = [ste
 
 // The example runs as it is, and what it counts is what the server counted.
 func TestRedisExample(t *testing.T) {
-	text, err := examples.Files.ReadFile("redis.star")
+	text, err := os.ReadFile("../../examples/redis.star")
 	if err != nil {
 		t.Fatal(err)
 	}

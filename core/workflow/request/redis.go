@@ -12,20 +12,10 @@ import (
 	"hyperscale/core/workflow/secret"
 )
 
-// Redis says what a request asks of a Redis server: commands, of which several are a pipeline.
-type Redis struct {
-	Target         *Target
-	Version        int    // of RESP
-	User, Password string // empty: none
-	Database       int
-	Commands       [][]string // words; they may have placeholders
-	Pipeline       bool       // its answers are a list, also one
-}
-
 const (
 	redisCommandsMax = 10_000   // of one pipeline
 	redisWordsMax    = 100_000  // of one operation
-	redisDatabaseMax = 1 << 20  // Redis itself has 16 unless it is told otherwise
+	redisDatabaseMax = 1 << 20  // Redis itself has 16 unless its settings say more
 	redisBytesMax    = 64 << 20 // of one operation
 )
 
@@ -152,8 +142,8 @@ func RedisNamespace(under string, own []string, use Use) *language.Namespace {
 			if len(args) < 2 {
 				return nil, language.Faultf("%s: the command is missing", command).Do("write %s(\"redis://host\", \"GET\", \"key\")", command)
 			}
-			q := redisRequest{thread: thread, fn: command, argument: func(int) string { return "command" }}
-			return q.make(in[0], [][]starlark.Value{args[1:]}, false, in[1:], use)
+			q := redisRequest{thread: thread, fn: command, pipeline: false}
+			return q.operation(in[0], [][]starlark.Value{args[1:]}, in[1:], use)
 		}},
 		"pipeline": &guard.Func{Word: "pipeline", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			names := append(RedisArguments(true), own...)
@@ -165,8 +155,8 @@ func RedisNamespace(under string, own []string, use Use) *language.Namespace {
 			if err != nil {
 				return nil, err
 			}
-			q := redisRequest{thread: thread, fn: pipeline, argument: func(i int) string { return "commands[" + strconv.Itoa(i) + "]" }}
-			return q.make(in[0], commands, true, in[2:], use)
+			q := redisRequest{thread: thread, fn: pipeline, pipeline: true}
+			return q.operation(in[0], commands, in[2:], use)
 		}},
 	}
 	if under == "redis" {
@@ -211,13 +201,21 @@ func redisPipeline(fn string, given starlark.Value) (all [][]starlark.Value, err
 type redisRequest struct {
 	thread   *starlark.Thread
 	fn       string
-	argument func(i int) string // that a command is
+	pipeline bool
 	b        *Placeholders
 	size     int
 }
 
-// make makes the request. Given are timeout, retry and those of the request's user.
-func (q *redisRequest) make(target starlark.Value, commands [][]starlark.Value, pipeline bool, given []starlark.Value, use Use) (starlark.Value, error) {
+// argument names the argument that a command is.
+func (q *redisRequest) argument(i int) string {
+	if q.pipeline {
+		return "commands[" + strconv.Itoa(i) + "]"
+	}
+	return "command"
+}
+
+// operation makes the request. Given are timeout, retry and those of the request's user.
+func (q *redisRequest) operation(target starlark.Value, commands [][]starlark.Value, given []starlark.Value, use Use) (starlark.Value, error) {
 	of, err := redisTarget(q.fn, target)
 	if err != nil {
 		return nil, err
@@ -225,19 +223,20 @@ func (q *redisRequest) make(target starlark.Value, commands [][]starlark.Value, 
 	if w := wordsOf(q.thread); w != nil {
 		q.b = &Placeholders{words: w, thread: q.thread}
 	}
-	of.Pipeline = pipeline
+	of.Pipeline = q.pipeline
 	words := 0
 	for i, given := range commands {
 		if words += len(given); words > redisWordsMax {
 			return nil, language.Faultf("%s has more than %d words", q.fn, redisWordsMax).In(q.argument(i))
 		}
-		c, err := q.command(i, given)
+		c, err := q.readCommand(i, given)
 		if err != nil {
 			return nil, q.b.Explain(err)
 		}
 		of.Commands = append(of.Commands, c)
 	}
-	r := &Request{Method: of.name(), URL: of.Target.URL(), Redis: &of}
+	r := &Request{Method: redisMethod(&of), URL: of.Target.URL()}
+	r.Redis = &of
 	var fields [argCount]starlark.Value
 	fields[argTimeout], fields[argRetry] = given[0], given[1]
 	if err := r.fields(q.fn, q.b, &fields); err != nil {
@@ -253,17 +252,17 @@ func (q *redisRequest) make(target starlark.Value, commands [][]starlark.Value, 
 	return use(q.thread, r, q.b, own)
 }
 
-// name is what results call the request.
-func (r *Redis) name() string {
+// redisMethod is what results call the request.
+func redisMethod(r *Redis) string {
 	if r.Pipeline {
 		return "PIPELINE"
 	}
 	return strings.ToUpper(r.Commands[0][0])
 }
 
-// command reads the words of one command.
-func (q *redisRequest) command(i int, given []starlark.Value) (words []string, err error) {
-	if err := q.judge(i, given); err != nil {
+// readCommand reads the words of one command.
+func (q *redisRequest) readCommand(i int, given []starlark.Value) (words []string, err error) {
+	if err := q.judgeCommand(i, given); err != nil {
 		return nil, err
 	}
 	for _, v := range given {
@@ -295,8 +294,8 @@ func (q *redisRequest) command(i int, given []starlark.Value) (words []string, e
 	return words, nil
 }
 
-// judge judges a command by its name.
-func (q *redisRequest) judge(i int, given []starlark.Value) error {
+// judgeCommand judges a command by its name.
+func (q *redisRequest) judgeCommand(i int, given []starlark.Value) error {
 	name, ok := starlark.AsString(given[0])
 	if !ok || !isCommand(name) {
 		f := language.Faultf("%s: %s is not a command's name", q.fn, language.Describe(given[0])).In(q.argument(i))
@@ -340,27 +339,4 @@ func unaskable(name string, given []starlark.Value) string {
 		}
 	}
 	return ""
-}
-
-// rewritten returns the commands with others in place of their words.
-func (r *Redis) rewritten(fill func(string) string) *Redis {
-	if r == nil {
-		return nil
-	}
-	out := *r
-	out.Commands = make([][]string, len(r.Commands))
-	for i, c := range r.Commands {
-		for _, word := range c {
-			out.Commands[i] = append(out.Commands[i], fill(word))
-		}
-	}
-	return &out
-}
-
-// has reports whether look holds for a text of the request that may have words of secrets in it.
-func (r *Redis) has(look func(string) bool) bool {
-	if r == nil {
-		return false
-	}
-	return look(r.User) || look(r.Password) || slices.ContainsFunc(r.Commands, func(c []string) bool { return slices.ContainsFunc(c, look) })
 }

@@ -2,6 +2,7 @@ package request
 
 import (
 	"hyperscale/core/workflow/builtin"
+	"slices"
 	"time"
 )
 
@@ -17,7 +18,13 @@ func (r *Request) Exchanges() bool { return r.Socket != nil || r.Redis != nil }
 // Digest reports whether a server's challenge decides how the request proves its user.
 func (r *Request) Digest() bool { return r.Auth != nil && r.Auth.Kind == digestKind }
 
-// Request describes one HTTP request. It is plain data, and shared: a reader must not change
+// Messages are what a request exchanges in place of one answer over HTTP: at most one of them.
+type Messages struct {
+	Socket *Socket // it upgrades to WebSocket and exchanges messages; nil: it does not
+	Redis  *Redis  // it asks a Redis server; nil: it does not
+}
+
+// Request describes one HTTP request, or an exchange of messages. It is plain data, and shared: a reader must not change
 // it.
 type Request struct {
 	Method, URL              string
@@ -30,9 +37,8 @@ type Request struct {
 	Redirects                int     // how many to follow at most
 	Retry                    *Retry  // nil: a failure is final
 	Stream                   *Stream // its answer is a stream of events; nil: it is not
-	Socket                   *Socket // it upgrades to WebSocket and exchanges messages; nil: it does not
-	Redis                    *Redis  // it asks a Redis server; nil: it does not
-	GraphQL                  bool    // a query: its answer is judged by the errors that it reports, too
+	Messages
+	GraphQL bool // a query: its answer is judged by the errors that it reports, too
 
 	Placeholders []Placeholder // words in the texts above that values replace; nil: none
 	Escape       Escape        // of values in Body
@@ -40,4 +46,37 @@ type Request struct {
 
 	Bare bool // a function gave only a method and a URL: equal ones are the same request
 	Made any  // an engine's own form of the request; copies must not keep it
+}
+
+// Redis says what a request asks of a Redis server: commands, of which several are a pipeline.
+type Redis struct {
+	Target         *Target
+	Version        int    // of RESP
+	User, Password string // empty: none
+	Database       int
+	Commands       [][]string // words; they may have placeholders
+	Pipeline       bool       // its answers are a list, also one
+}
+
+// rewritten returns the commands with others in place of their words.
+func (r *Redis) rewritten(fill func(string) string) *Redis {
+	if r == nil {
+		return nil
+	}
+	out := *r
+	out.Commands = make([][]string, len(r.Commands))
+	for i, c := range r.Commands {
+		for _, word := range c {
+			out.Commands[i] = append(out.Commands[i], fill(word))
+		}
+	}
+	return &out
+}
+
+// has reports whether look holds for a text of the request that may have words of secrets in it.
+func (r *Redis) has(look func(string) bool) bool {
+	if r == nil {
+		return false
+	}
+	return look(r.User) || look(r.Password) || slices.ContainsFunc(r.Commands, func(c []string) bool { return slices.ContainsFunc(c, look) })
 }
