@@ -102,7 +102,7 @@ func newSandbox(known starlark.StringDict) *sandbox {
 func (s *sandbox) User() starlark.Value             { return s.user.value() }
 func (s *sandbox) Response() starlark.Value         { return newResponse(&Response{}) }
 func (s *sandbox) Predeclared() starlark.StringDict { return s.known }
-func (s *sandbox) Arguments(path string, f starlark.Callable) ([]string, int) {
+func (s *sandbox) Arguments(path string, f starlark.Callable) (names []string, positional int, rest string) {
 	return s.words.ask(path, f)
 }
 

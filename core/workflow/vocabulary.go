@@ -21,6 +21,7 @@ type Word struct {
 	Function   bool
 	Arguments  []string // of a function, by name, in order; nil: none by name
 	Positional int      // so many of the first ones may be given without a name
+	Rest       string   // what any number of arguments behind those are; empty: there are none
 }
 
 // Parse reads the syntax of one file, with the bounds and the errors of Load.
@@ -63,7 +64,7 @@ func (w *wording) walk(name string, v starlark.Value) {
 	word := Word{Name: name}
 	if f, ok := v.(starlark.Callable); ok {
 		word.Function = true
-		word.Arguments, word.Positional = w.ask(name, f)
+		word.Arguments, word.Positional, word.Rest = w.ask(name, f)
 	}
 	w.words = append(w.words, word)
 	switch v := v.(type) {
@@ -81,7 +82,7 @@ func (w *wording) walk(name string, v starlark.Value) {
 }
 
 // ask makes a function report its arguments.
-func (w *wording) ask(name string, f starlark.Callable) (names []string, positional int) {
+func (w *wording) ask(name string, f starlark.Callable) (names []string, positional int, rest string) {
 	l := &loader{
 		files:   sentFiles{},
 		src:     language.NewSources(),
@@ -102,10 +103,10 @@ func (w *wording) ask(name string, f starlark.Callable) (names []string, positio
 	_, err := starlark.Call(thread, caller, nil, nil)
 	var refused *language.Fault
 	if !errors.As(err, &refused) || refused.Takes == nil {
-		return nil, 0
+		return nil, 0, ""
 	}
 	if method {
-		return append([]string{"method"}, refused.Takes...), refused.Positional + 1
+		return append([]string{"method"}, refused.Takes...), refused.Positional + 1, refused.Rest
 	}
-	return refused.Takes, refused.Positional
+	return refused.Takes, refused.Positional, refused.Rest
 }

@@ -16,6 +16,9 @@ func TestWords(t *testing.T) {
 		b.WriteString(w.Name)
 		if w.Function {
 			fmt.Fprintf(&b, "(%s) %d", strings.Join(w.Arguments, ", "), w.Positional)
+			if w.Rest != "" {
+				b.WriteString(" " + w.Rest)
+			}
 		}
 		b.WriteByte('\n')
 	}

@@ -25,6 +25,7 @@ func (a *arguments) all() []value { return append(append([]value{}, a.positional
 type asked struct {
 	names      []string
 	positional int
+	rest       string
 }
 
 func (w *walker) call(e *syntax.CallExpr) value {

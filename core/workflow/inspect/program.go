@@ -27,9 +27,9 @@ type Language interface {
 	Predeclared() starlark.StringDict
 	// Call calls a function for a virtual user that sends nothing.
 	Call(f starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
-	// Arguments returns the names that a function reports, and how many need none; nil: it
-	// reports none.
-	Arguments(path string, f starlark.Callable) (names []string, positional int)
+	// Arguments returns the names that a function reports, how many need none, and what any
+	// number of arguments behind those are; nil: it reports none.
+	Arguments(path string, f starlark.Callable) (names []string, positional int, rest string)
 }
 
 // File is a file of the program.

@@ -203,7 +203,7 @@ func numberless(s string) string {
 func (t trial) misnamed() bool {
 	takes, ok := t.p.asked[t.f.path]
 	if !ok {
-		takes.names, takes.positional = t.p.lang.Arguments(t.f.path, t.c)
+		takes.names, takes.positional, takes.rest = t.p.lang.Arguments(t.f.path, t.c)
 		t.p.asked[t.f.path] = takes
 	}
 	if takes.names == nil || t.f.path == "" {
@@ -212,6 +212,9 @@ func (t trial) misnamed() bool {
 	args := make(starlark.Tuple, len(t.in.positional))
 	for i := range args {
 		args[i] = starlark.True
+	}
+	if takes.rest != "" {
+		args = args[:min(takes.positional, len(args))]
 	}
 	kwargs := make([]starlark.Tuple, len(t.in.names))
 	for i, name := range t.in.names {

@@ -1,6 +1,7 @@
 package language
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +42,18 @@ func Bind(fn string, names []string, positional int, args starlark.Tuple, kwargs
 		}
 	}
 	return nil
+}
+
+// BindRest is Bind for a function that takes any number of arguments behind the positional ones. It
+// returns them.
+func BindRest(fn string, names []string, positional int, rest string, args starlark.Tuple, kwargs []starlark.Tuple, out []starlark.Value) (starlark.Tuple, error) {
+	n := min(positional, len(args))
+	err := Bind(fn, names, positional, args[:n], kwargs, out)
+	var why *Fault
+	if errors.As(err, &why) {
+		why.Rest = rest
+	}
+	return args[n:], err
 }
 
 // WrongType returns the fault of an argument of the wrong type.

@@ -62,6 +62,7 @@ type Fault struct {
 	text            string          // within the argument; empty: all of it
 	Takes           []string        // for a wrong argument name: the valid ones
 	Positional      int             // so many first of which need no name
+	Rest            string          // what any number of arguments behind those are; empty: there are none
 	Misplaced       bool            // the call fails wherever it stands in a function, whatever its arguments are
 }
 

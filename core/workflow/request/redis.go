@@ -136,14 +136,15 @@ func RedisNamespace(under string, own []string, use Use) *language.Namespace {
 		"command": &guard.Func{Word: "command", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			names := append(RedisArguments(false), own...)
 			in := make([]starlark.Value, len(names))
-			if err := language.Bind(command, names, 1, args[:min(1, len(args))], kwargs, in); err != nil {
+			words, err := language.BindRest(command, names, 1, "words", args, kwargs, in)
+			if err != nil {
 				return nil, err
 			}
-			if len(args) < 2 {
+			if len(words) == 0 {
 				return nil, language.Faultf("%s: the command is missing", command).Do("write %s(\"redis://host\", \"GET\", \"key\")", command)
 			}
 			q := redisRequest{thread: thread, fn: command, pipeline: false}
-			return q.operation(in[0], [][]starlark.Value{args[1:]}, in[1:], use)
+			return q.operation(in[0], [][]starlark.Value{words}, in[1:], use)
 		}},
 		"pipeline": &guard.Func{Word: "pipeline", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			names := append(RedisArguments(true), own...)

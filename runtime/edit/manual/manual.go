@@ -101,6 +101,9 @@ func Signature(w workflow.Word) string {
 	}
 	var args []string
 	for i, a := range w.Arguments {
+		if i == w.Positional && w.Rest != "" {
+			args = append(args, w.Rest+"...")
+		}
 		if i >= w.Positional {
 			a += " = ..."
 		}

@@ -3,7 +3,6 @@ package pool
 import (
 	"errors"
 	"io"
-
 )
 
 // Reader is what a session reads with, as a Talk or as a Tap: the connection waits while it is full.
