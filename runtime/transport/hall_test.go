@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -139,4 +140,31 @@ func TestTheHallServesClientsAndWorkers(t *testing.T) {
 			t.Errorf("the hall serves a %v: %v, want %v", role, got, want)
 		}
 	}
+}
+
+// TestTheHallReadsLargeFrames: a frame arrives whole or in two parts, alone or before another one,
+// whatever its size is next to what the hall reads at once.
+func TestTheHallReadsLargeFrames(t *testing.T) {
+	h := serve(t, "manager", func(c *Config) { c.Self.Role = node.RoleToy })
+	h.seats = func(node.Role) bool { return true }
+	conn, s := greeted(t, h)
+	beat := frame(t, &message.Beat{Counter: 7})
+	for _, size := range []int{1, hallBytes - 40, hallBytes, 5000, hallLarge - 40, hallLarge, 300_000} {
+		whole := frame(t, &message.ExecResult{State: 1, Error: strings.Repeat("x", size)})
+		for _, cut := range []int{0, 3, len(whole) / 2, len(whole) - 1} {
+			if _, err := conn.Write(whole[:cut]); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := conn.Write(append(whole[cut:len(whole):len(whole)], beat...)); err != nil {
+				t.Fatal(err)
+			}
+			h.ear.want(t, fmt.Sprintf("result of %d bytes", size), fmt.Sprintf("ping 7 from raw on %d", s))
+		}
+	}
+	whole := frame(t, &message.ExecResult{State: 1, Error: strings.Repeat("x", 5000)})
+	if _, err := conn.Write(whole[:3000]); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.(*net.TCPConn).CloseWrite() // an end that is read, no reset
+	h.ear.want(t, fmt.Sprintf("broken %d cut short after 3000 bytes", s))
 }
