@@ -190,6 +190,9 @@ func (s *Cluster) datacenterNodes(d int, gates, past []node.Addr) {
 // the world wants that.
 func (s *Cluster) wrap(id node.ID, m node.Machine) node.Machine {
 	m = s.delay(id, m, s.Arrives)
+	if c := s.topology.Chats; c != nil && c.Of == id {
+		m = &chattyWrapper{wrapper: wrapper{m}, chats: c}
+	}
 	if !s.topology.Past {
 		return m
 	}

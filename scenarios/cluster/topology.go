@@ -33,6 +33,7 @@ type Topology struct {
 	Grant  func(client int) node.Grant             // of each client's certificate; nil: they have none
 	Ages   map[node.ID]uint16                      // minor version of each node's next start; nil: all are of this one
 	Lies   *Lying                                  // one of them lies; nil: none
+	Chats  *Chatting                               // a worker sends without end; nil: none does
 	Open   bool                                    // gates have no entrance: they take what their mailboxes hold
 }
 

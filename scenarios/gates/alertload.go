@@ -2,15 +2,19 @@ package gates
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"hyperscale/checker"
 	"hyperscale/core/alert"
 	"hyperscale/core/client"
+	"hyperscale/core/event"
 	"hyperscale/core/gate"
+	"hyperscale/core/health"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/worker"
+	"hyperscale/netsim"
 	"hyperscale/scenarios/cluster"
 	"hyperscale/scenarios/stage"
 	"hyperscale/sim"
@@ -18,10 +22,10 @@ import (
 
 // alertLoadWorlds are about the alerts of which several conditions must come together, or last.
 //
-// One alert has stories alone. No node that keeps the protocols fills the stream of
-// destination-saturated for a minute: it asks what waits there, and sends dispatches, files and
-// figures later. Only clients fill the lane of high-lane, and only a mailbox that no configuration
-// allows loses what critical-shed reports.
+// No node that keeps the protocols fills the stream of destination-saturated for a minute: it asks what
+// waits there, and sends dispatches, files and figures later. So a worker does not ask, and its streams
+// hold less than any transport's. Only clients fill the lane of high-lane, and only a mailbox that no
+// configuration allows loses what critical-shed reports.
 func alertLoadWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "alerts-emergency", Virtual: 5 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsEmergency),
@@ -30,6 +34,8 @@ func alertLoadWorlds() []stage.Scenario {
 			Doc: "Operators send more orders to a gate than it handles, twice. Its lane of dispatches and files is full all the time. It says so once for each flood, a minute after its begin, and once that there is room again. Every order has an answer."},
 		{Name: "alerts-of-losses", Virtual: 24 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsOfLosses),
 			Doc: "A worker whose mailbox has room for a few critical messages is stopped for seconds, twice, while the membership asks it. It says at once that some have found no room, once each time, and ten minutes later that none was lost since."},
+		{Name: "destination-saturated", Virtual: 7 * time.Minute, Within: time.Minute, Network: narrowStreams, Build: cluster.On(buildDestinationSaturated),
+			Doc: "Twice, for more than a minute, a worker on a slow link has more to write to its manager than half of what a stream holds. It says so once each time, and once that nothing waits any more. All the while each core runs a test of a target that is slow, and fails nine requests of ten. No other alert, level, rate or choice of a node moves, and every job completes with these failures as its figures: a target is no reason to judge the cluster."},
 		{Name: "alerts-of-workers", Virtual: 5 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsOfWorkers),
 			Doc: "The disk of the manager is full, twice, so that its workers keep their results. They are overloaded then: the manager says so once each time, and once that they are not any more. Every job completes."},
 	}
@@ -126,4 +132,76 @@ func buildAlertsOfLosses(s *cluster.Cluster) {
 		s.Fault(sim.Fault{At: from, For: 10 * time.Second, Kind: sim.FaultPause, Nodes: stage.Names(s.Workers[:1])})
 		w.lasts(alert.CriticalShed, from, from+10*time.Second, 15*time.Second)
 	}
+}
+
+// narrowStreams has streams that break with little to write.
+func narrowStreams() netsim.Config {
+	c := netsim.Default()
+	c.StreamMax = 8 << 10
+	return c
+}
+
+// buildDestinationSaturated fills the stream of a worker, beside tests of a target that is red.
+func buildDestinationSaturated(s *cluster.Cluster) {
+	const (
+		slow  = 48 // thousands of bytes a second: what a full stream holds leaves before a member is suspected
+		runs  = 10 * time.Second
+		again = 120 * time.Second // then all cores are in use, and jobs wait
+	)
+	t := cluster.SmallTopology()
+	t.Chats = &cluster.Chatting{Of: "worker-dc-a-1", Now: func() time.Duration { return s.World.Now() }}
+	s.Model.ResponseMin, s.Model.ResponseMax = 2*time.Second, 8*time.Second
+	s.Model.Failed, s.Model.TimedOut = 700_000, 200_000
+	var spans [][2]time.Duration
+	for _, from := range []time.Duration{20 * time.Second, 220 * time.Second} {
+		from += s.Rand.Duration(0, 5*time.Second).Truncate(stage.Tick)
+		spans = append(spans, [2]time.Duration{from, from + s.Rand.Duration(80*time.Second, 90*time.Second).Truncate(stage.Tick)})
+	}
+	t.Chats.When = func(now time.Duration) bool {
+		return slices.ContainsFunc(spans, func(span [2]time.Duration) bool { return now >= span[0] && now < span[1] })
+	}
+	s.Build(t)
+	s.Complete = true
+	w := watchAlerts(s)
+	for _, span := range spans {
+		s.Fault(sim.Fault{At: span[0] - time.Second, For: span[1] - span[0] + 10*time.Second, Kind: sim.FaultSlowLink, Nodes: []string{"worker-dc-a-1"}, Peers: stage.Names(s.Managers), Value: slow})
+		w.lasts(alert.DestinationSaturated, span[0], span[1], 10*time.Second)
+	}
+	red := 0
+	for i := range 2 * t.Workers { // the cores are full for most of the run
+		o := &cluster.Order{Key: fmt.Sprint("red-", i), Client: s.Clients[0]}
+		o.Judge = func(r *message.Result) {
+			if requests, failed := requestsOf(r); requests > 0 && failed*2 > requests {
+				red++
+			}
+		}
+		s.Orders = append(s.Orders, o)
+		submit := s.Submission(o, cluster.Load{Vus: 8, Cores: uint32(t.Cores), Duration: 150 * time.Second}, i+1)
+		s.World.At(runs+time.Duration(i/t.Workers)*again, func() { s.Submit(o, submit, 0) })
+	}
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		switch e := r.Event.(type) {
+		case event.LoadChanged, event.DispatchesPaced, event.ShardLost:
+			s.Checker.Violate("P", r, "%s reports %+v: a target that is slow and red, and cores that are in use, are no load of the cluster", r.Node, e)
+		case event.ManagerJudged:
+			if r.At > runs && e.To != health.Route.String() {
+				s.Checker.Violate("P", r, "%s judges its manager %s (%s), and only a target is ill", r.Node, e.To, e.Why)
+			}
+		}
+	})
+	s.Verdicts = append(s.Verdicts, func() {
+		if red < len(s.Orders) {
+			s.Checker.Violate("P", s.Record(s.Gates[0]), "%d of %d jobs report that most requests failed", red, len(s.Orders))
+		}
+	})
+}
+
+// requestsOf adds up what a result says of requests.
+func requestsOf(r *message.Result) (requests, failed uint64) {
+	for _, w := range r.Workflows {
+		for _, step := range w.Stats.Steps {
+			requests, failed = requests+step.Started, failed+step.Failed+step.TimedOut
+		}
+	}
+	return requests, failed
 }
