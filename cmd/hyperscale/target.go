@@ -11,6 +11,14 @@ import (
 	"hyperscale/runtime/target"
 )
 
+// beside names what is up beside HTTP.
+func beside(url string) string {
+	if url == "" {
+		return ""
+	}
+	return ", " + url + " repeats bytes"
+}
+
 func newTargetCommand() *cobra.Command {
 	config := target.Default()
 	cmd := &cobra.Command{
@@ -20,9 +28,11 @@ func newTargetCommand() *cobra.Command {
 POST /login, GET /me, /json, /redirect, /cookie, /form, and /digest
 for the user "user" with the password "pass". It counts what it serves:
 GET /__stats tells, POST /__reset sets to zero; neither is counted. The client
-chooses HTTP/1.1 or HTTP/2: by ALPN with --tls, else by what it says first.`,
+chooses HTTP/1.1 or HTTP/2: by ALPN with --tls, else by what it says first.
+With --tcp a second address sends back what it reads, and counts lines as messages.`,
 		Example: "  hyperscale target --listen 127.0.0.1:8080 --latency 5ms --jitter 2ms\n" +
-			"  hyperscale target --error-every 10 --close-every 100 --stall-every 1000 --stall-for 10s",
+			"  hyperscale target --error-every 10 --close-every 100 --stall-every 1000 --stall-for 10s\n" +
+			"  hyperscale target --tcp 127.0.0.1:7007",
 		Args: command.Exactly(),
 		RunE: command.Runs(func(cmd *cobra.Command, _ []string) error {
 			if err := config.Validate(); err != nil {
@@ -34,7 +44,7 @@ chooses HTTP/1.1 or HTTP/2: by ALPN with --tls, else by what it says first.`,
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is up: GET /__stats counts, ctrl-c ends\n", server.URL()); err != nil {
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is up%s: GET /__stats counts, ctrl-c ends\n", server.URL(), beside(server.TCP())); err != nil {
 				_ = server.Close() // the write's error says more
 				return err
 			}
@@ -43,6 +53,7 @@ chooses HTTP/1.1 or HTTP/2: by ALPN with --tls, else by what it says first.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&config.Listen, "listen", config.Listen, "`address` to listen on; port 0 chooses a free one")
+	flags.StringVar(&config.TCP, "tcp", "", "`address` of a listener that repeats what comes over TCP")
 	command.AddSpan(flags, &config.Latency, "latency", 0, 0, "wait before each answer")
 	command.AddSpan(flags, &config.Jitter, "jitter", 0, 0, "vary that by up to this, both ways")
 	flags.IntVar(&config.Size, "size", config.Size, "bytes of a body")

@@ -24,34 +24,38 @@ const (
 const (
 	ProtocolRedis     = "redis"     // commands
 	ProtocolSSE       = "sse"       // server-sent events
+	ProtocolTCP       = "tcp"       // exchanges of bytes
 	ProtocolWebSocket = "websocket" // exchanges of messages
 )
 
 // Protocols lists them.
-func Protocols() []string { return []string{ProtocolRedis, ProtocolSSE, ProtocolWebSocket} }
+func Protocols() []string {
+	return []string{ProtocolRedis, ProtocolSSE, ProtocolTCP, ProtocolWebSocket}
+}
 
 // MeasureText is a measure with the sentence that manuals show.
 type MeasureText struct {
-	Name     string
-	Protocol string
-	Kind     message.MeasureKind
-	Text     string
+	Name      string
+	Protocols []string // whose requests have it
+	Kind      message.MeasureKind
+	Text      string
 }
 
 // Measures lists the measures, by protocol.
 func Measures() []MeasureText {
+	redis, sse, exchanges := []string{ProtocolRedis}, []string{ProtocolSSE}, []string{ProtocolTCP, ProtocolWebSocket}
 	return []MeasureText{
-		{MeasureCommands, ProtocolRedis, message.MeasureCount, "commands that the kernel took whole, of pipelines each one"},
-		{MeasureHits, ProtocolRedis, message.MeasureCount, "values that were there, of GET, GETDEL, GETEX, HGET, HMGET, LINDEX, MGET, ZMSCORE and ZSCORE"},
-		{MeasureMisses, ProtocolRedis, message.MeasureCount, "values that were missing, of the same commands"},
-		{MeasureFirstEvent, ProtocolSSE, message.MeasureTimes, "from the intended start until the loop has read the first event"},
-		{MeasureEventGap, ProtocolSSE, message.MeasureTimes, "from one event of a stream to its next"},
-		{MeasureEvents, ProtocolSSE, message.MeasureCount, "events, each with its blank line"},
-		{MeasureFirstMessage, ProtocolWebSocket, message.MeasureTimes, "from the intended start until the loop has read the first message"},
-		{MeasureMessageLatency, ProtocolWebSocket, message.MeasureTimes, "from when the exchange's messages were queued on the open connection, in a session from the oldest one without an answer, until the loop has read a message"},
-		{MeasureMessagesReceived, ProtocolWebSocket, message.MeasureCount, "messages that came whole"},
-		{MeasureMessagesSent, ProtocolWebSocket, message.MeasureCount, "messages that the kernel took whole"},
-		{MeasurePingLatency, ProtocolWebSocket, message.MeasureTimes, "from a session's ping until the loop has read its answer"},
+		{MeasureCommands, redis, message.MeasureCount, "commands that the kernel took whole, of pipelines each one"},
+		{MeasureHits, redis, message.MeasureCount, "values that were there, of GET, GETDEL, GETEX, HGET, HMGET, LINDEX, MGET, ZMSCORE and ZSCORE"},
+		{MeasureMisses, redis, message.MeasureCount, "values that were missing, of the same commands"},
+		{MeasureFirstEvent, sse, message.MeasureTimes, "from the intended start until the loop has read the first event"},
+		{MeasureEventGap, sse, message.MeasureTimes, "from one event of a stream to its next"},
+		{MeasureEvents, sse, message.MeasureCount, "events, each with its blank line"},
+		{MeasureFirstMessage, exchanges, message.MeasureTimes, "from the intended start until the loop has read the first message"},
+		{MeasureMessageLatency, exchanges, message.MeasureTimes, "from when the exchange's messages were queued on the open connection, in a session from the oldest one without an answer, until the loop has read a message"},
+		{MeasureMessagesReceived, exchanges, message.MeasureCount, "messages that came whole"},
+		{MeasureMessagesSent, exchanges, message.MeasureCount, "messages that the kernel took whole"},
+		{MeasurePingLatency, []string{ProtocolWebSocket}, message.MeasureTimes, "from a session's ping until the loop has read its answer"},
 	}
 }
 

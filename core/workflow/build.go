@@ -81,6 +81,29 @@ func (l *loader) build(limits guard.Limits) (*Program, error) {
 	return p, l.refused(plan.Check(&p.plan))
 }
 
+// protocol returns the protocol of a step's request, empty for HTTP, if the client can carry it.
+func (d *declaration) protocol(name string, s *stepValue) (string, error) {
+	switch r := s.request; {
+	case r == nil:
+		return "", nil
+	case r.Stream != nil:
+		return plan.ProtocolSSE, nil
+	case r.Socket != nil && d.http.Proxy != nil && strings.HasPrefix(r.URL, "http://"):
+		return "", language.Faultf("workflow %q: step %q goes to ws:// through a proxy, which takes whole requests there", d.plan.Name, name).Of(s.site).Do("write wss://, or take the proxy out of http.client")
+	case r.Socket != nil:
+		return plan.ProtocolWebSocket, nil
+	case r.Redis != nil && d.http.Proxy != nil:
+		return "", language.Faultf("workflow %q: step %q goes to Redis through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
+	case r.Redis != nil:
+		return plan.ProtocolRedis, nil
+	case r.Raw != nil && d.http.Proxy != nil:
+		return "", language.Faultf("workflow %q: step %q goes to %s:// through a proxy, which carries HTTP", d.plan.Name, name, r.Raw.Target.Scheme).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
+	case r.Raw != nil:
+		return plan.ProtocolTCP, nil
+	}
+	return "", nil
+}
+
 // refused reports together all faults that a gate would reject, at the place of the first.
 func (l *loader) refused(faults []plan.Fault) error {
 	if len(faults) == 0 {
@@ -255,7 +278,7 @@ func (d *declaration) build(w *Workflow) error {
 		d.plan.Test = d.plan.Test || s.kind.Measured()
 		w.Steps[at].Request = d.http.Apply(s.request)
 		p.Weight, p.Tags = s.weight, s.tags
-		if p.Protocol, err = d.protocolOf(s, p.Name); err != nil {
+		if p.Protocol, err = d.protocol(p.Name, s); err != nil {
 			return err
 		}
 		d.plan.Weighted = d.plan.Weighted || s.weight > 0
@@ -292,26 +315,6 @@ func (d *declaration) build(w *Workflow) error {
 	}
 	w.hooks, w.Feed = d.hooks, d.feed
 	return d.conditions()
-}
-
-// protocolOf returns the protocol of a step's request; empty: it is HTTP, or there is none.
-func (d *declaration) protocolOf(s *stepValue, name string) (string, error) {
-	switch r := s.request; {
-	case r == nil:
-	case r.Stream != nil:
-		return plan.ProtocolSSE, nil
-	case r.Socket != nil:
-		if d.http.Proxy != nil && strings.HasPrefix(r.URL, "http://") {
-			return "", language.Faultf("workflow %q: step %q goes to ws:// through a proxy, which takes whole requests there", d.plan.Name, name).Of(s.site).Do("write wss://, or take the proxy out of http.client")
-		}
-		return plan.ProtocolWebSocket, nil
-	case r.Redis != nil:
-		if d.http.Proxy != nil {
-			return "", language.Faultf("workflow %q: step %q goes to Redis through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
-		}
-		return plan.ProtocolRedis, nil
-	}
-	return "", nil
 }
 
 // conditions reads thresholds and abort_when, which name steps.

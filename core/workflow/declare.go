@@ -151,6 +151,14 @@ func describeOperation(thread *starlark.Thread, r *request.Request, b *request.P
 	return nil, language.Faultf("%s only describes an operation", fn).Do("in a step's function, vu.%s sends one", fn).Elsewhere()
 }
 
+// describeExchange returns the value of tcp.exchange.
+func describeExchange(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, "tcp.exchange", r, b)
+	}
+	return nil, language.Faultf("tcp.exchange only describes an exchange").Do("in a step's function, vu.tcp.exchange carries one").Elsewhere()
+}
+
 // ending is a condition of expect on the data of an event, or a message.
 type ending struct{ of extract.Expect }
 

@@ -69,8 +69,10 @@ func TestExamples(t *testing.T) {
 				t.Error("the second load differs:\n" + diff)
 			}
 			elsewhere := "http://elsewhere:1"
-			if name == "redis.star" {
-				elsewhere = "redis://elsewhere:1"
+			for _, scheme := range []string{"redis", "tcp"} {
+				if strings.Contains(text, `default = "`+scheme+"://") {
+					elsewhere = scheme + "://elsewhere:1"
+				}
 			}
 			p.Params = []message.Param{{Name: "target", Value: elsewhere}}
 			p.VUs, p.Duration = 3, 5e9

@@ -92,6 +92,7 @@ func vocabulary() starlark.StringDict {
 	all["graphql"] = request.GraphQL("graphql", nil, describeQuery)
 	all["sse"] = request.SSE("sse", nil, readUntil, describeStream)
 	all["redis"] = request.RedisNamespace("redis", nil, describeOperation)
+	all["tcp"] = request.TCP("tcp", nil, describeExchange)
 	all["websocket"] = request.WebSocket("websocket", readUntil, describeSocket)
 	addModules(all)
 	return all

@@ -29,6 +29,7 @@ func sendNamespace() *language.Namespace {
 	streams.Members["open"] = request.OpenStream("vu.sse", sessionArguments(), opens("vu.sse.open"))
 	members[language.Mark+"sse"] = streams
 	members[language.Mark+"websocket"] = request.OpenSocket("vu.websocket", sessionArguments(), opens("vu.websocket.open"))
+	members[language.Mark+"tcp"] = request.TCP("vu.tcp", asArguments(), send("vu.tcp.exchange", nil))
 	members[language.Mark+"wait"] = &guard.Func{Word: "wait", Call: vuWait}
 	members[language.Mark+"next"] = &guard.Func{Word: "next", Call: vuNext}
 	members[language.Mark+"log"] = &guard.Func{Word: "log", Call: vuLog}

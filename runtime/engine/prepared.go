@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"hash/maphash"
 	"strconv"
 
@@ -81,6 +82,9 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 	for i := range r.Files {
 		b = append(strconv.AppendInt(b, int64(r.Files[i].At), 10), ':')
 		text(r.Files[i].File.Name) // a program has one value of a file
+	}
+	if f := r.Raw; f != nil {
+		b = fmt.Appendf(b, "%d %d %q", f.Receive.Kind, f.Receive.N, f.Receive.End)
 	}
 	b = append(b, 0)
 	if to := r.Redis; to != nil {

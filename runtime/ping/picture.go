@@ -132,6 +132,16 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 		}
 		row(b, label, fmt.Sprintf("%s bytes sent, %s received, of them %s of body", units.Count(uint64(a.BytesOut)), units.Count(uint64(a.BytesIn)), units.Count(uint64(a.BodyBytes))))
 	}
+	if a := r.Bytes; a != nil && r.Kind == "" {
+		ends := "keeps the connection"
+		if a.Closed {
+			ends = "closes the connection"
+		}
+		row(b, "answer", fmt.Sprintf("%s bytes sent, %s received within %v, %s", units.Count(uint64(a.Out)), units.Count(uint64(a.In)), listensFor, ends))
+		if first, _, _ := strings.Cut(strings.TrimRight(a.Text, "\r\n"), "\n"); first != "" {
+			row(b, "", plain(strings.TrimRight(first, "\r")))
+		}
+	}
 	if e := r.Event; e != nil {
 		kind := e.Type
 		if kind == "" {

@@ -21,6 +21,7 @@ type Config struct {
 	HTTP2      bool
 	Events     bool          // wait for an event of the answer, which is a stream of them
 	Redis      *redis.Config // greet, and wait for the answer to a PING; nil: another protocol
+	Raw        *Said         // send it over TCP, and read what comes; nil: speak HTTP
 	WebSocket  *Offer        // upgrade, and wait for the answer to a ping; nil: speak HTTP
 	Timeout    time.Duration // of all together
 	Insecure   bool          // a refused certificate ends nothing
@@ -28,6 +29,9 @@ type Config struct {
 	Address    netip.Addr    // connect to it, whatever the name says; zero: look the name up
 	Resolver   *resolve.Resolver
 }
+
+// Said is what a ping over TCP sends.
+type Said struct{ Data []byte }
 
 // Offer is what an upgrade to WebSocket offers.
 type Offer struct {
@@ -49,6 +53,7 @@ type Report struct {
 	Answer   *Answer   `json:"answer,omitempty"`   // nil: there was none
 	Event    *Event    `json:"event,omitempty"`    // the first one of a stream
 	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket and Redis
+	Bytes    *Bytes    `json:"bytes,omitempty"`    // over TCP
 	Phases   []Phase   `json:"phases"`
 	TotalNS  int64     `json:"total_ns"`
 	Kind     string    `json:"kind"`  // of the failure; empty: a whole answer came
@@ -91,8 +96,11 @@ type Event struct {
 	NS    int64  `json:"ns"`    // since the ping began
 }
 
-// OK says that a whole answer came, with a status that a load test counts as good.
-func (r *Report) OK() bool { return r.Kind == "" && r.Answer != nil && r.Answer.Status < 400 }
+// OK says that a whole answer came, with a status that a load test counts as good. Over TCP a
+// connection is enough.
+func (r *Report) OK() bool {
+	return r.Kind == "" && (r.Bytes != nil || r.Answer != nil && r.Answer.Status < 400)
+}
 
 // Run sends the request. An error means that it could not be sent as it is written;
 // everything else is in the report.
@@ -113,6 +121,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	}
 	if cfg.Redis != nil {
 		r.Protocol, r.Method, r.URL = "redis", "PING", "redis"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
+	}
+	if cfg.Raw != nil {
+		r.Protocol, r.Method, r.URL = "tcp", "TCP", "tcp"+strings.TrimPrefix(strings.TrimSuffix(cfg.Request.URL, "/"), "http")
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()

@@ -26,6 +26,9 @@ func (r *Report) talk(c net.Conn, cfg Config, call *http1.Call) error {
 	if cfg.Redis != nil {
 		return r.talkRedis(c, cfg)
 	}
+	if cfg.Raw != nil {
+		return r.talkBytes(c, cfg.Raw.Data)
+	}
 	n, err := c.Write(call.Bytes)
 	r.Answer = &Answer{Protocol: "HTTP/1.1", BytesOut: int64(n), Headers: [][2]string{}}
 	if err != nil {

@@ -312,7 +312,7 @@ type Step struct {
 // Measure is what a protocol counts or times beside the latency of its requests. Server-sent
 // events have first_event (from the intended start until the generator has read the first event),
 // event_gap (from one event of a stream to its next) and events (whole ones: each with its blank line).
-// WebSocket has first_message (from the intended start until the generator has read the first message),
+// WebSocket and TCP have first_message (from the intended start until the generator has read the first message),
 // message_latency (from when a step's messages were queued on the open connection to each one that came),
 // messages_sent and messages_received (whole ones). Redis has commands (that the kernel took whole),
 // hits and misses (values that commands such as GET found, and those that were missing).

@@ -17,6 +17,7 @@ const (
 // Config says how the target behaves. Default fills it.
 type Config struct {
 	Listen     string        // host:port; port 0 lets the kernel choose
+	TCP        string        // host:port that repeats what comes; empty: none does
 	Latency    time.Duration // waited before each answer
 	Jitter     time.Duration // latency varies evenly by up to this, both ways
 	Size       int           // bytes of the body that "/" answers
@@ -57,6 +58,10 @@ func (c Config) Validate() error {
 	}
 	_, _, err := net.SplitHostPort(c.Listen)
 	add(err != nil, "listen = %q is not host:port: write it like 127.0.0.1:8080", c.Listen)
+	if c.TCP != "" {
+		_, _, err := net.SplitHostPort(c.TCP)
+		add(err != nil, "tcp = %q is not host:port: write it like 127.0.0.1:7007", c.TCP)
+	}
 	add(c.Size < 0 || c.Size > MaxSize, "size = %d is not within 0 and %d bytes: choose a size in between", c.Size, MaxSize)
 	for _, d := range []struct {
 		name  string

@@ -18,6 +18,7 @@
 //	POST /graphql   {"query":...,"variables":{"name":"bo"}} -> {"data":{"user":{"id":"1","name":"bo"}}};
 //	                a query of "missing" has errors
 //	ANY  /events    four server-sent events, of which the last one's data is [DONE]
+//	TCP  --tcp      bytes go back as they came; lines count as messages
 //	GET  /ws        WebSocket over HTTP/1.1: each frame goes back as it came, up to 64 KiB
 //	ANY  /digest    200 for user "user" with password "pass" by digest authentication, else 401: SHA-256,
 //	                at /digest-md5 MD5; a nonce serves 100 requests, then it is stale

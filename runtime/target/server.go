@@ -14,6 +14,7 @@ type Server struct {
 	site     *site
 	listener *net.TCPListener
 	secure   *certificate // nil for plain HTTP
+	echo     *echo        // nil: no TCP
 }
 
 // Listen validates the configuration and takes the address.
@@ -39,6 +40,12 @@ func Listen(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("target: listen on %s: use an address of this machine with --listen, like 127.0.0.1:8080: %w", cfg.Listen, err)
 	}
 	s.listener = listener.(*net.TCPListener)
+	if cfg.TCP != "" {
+		if s.echo, err = listenEcho(s.site, cfg.TCP, s.secure); err != nil {
+			_ = listener.Close()
+			return nil, err
+		}
+	}
 	return s, nil
 }
 
@@ -52,6 +59,17 @@ func (s *Server) URL() string {
 		scheme = "https"
 	}
 	return scheme + "://" + s.Addr()
+}
+
+// TCP is the URL of what repeats bytes; empty: nothing does.
+func (s *Server) TCP() string {
+	switch {
+	case s.echo == nil:
+		return ""
+	case s.secure != nil:
+		return "tcps://" + s.echo.listener.Addr().String()
+	}
+	return "tcp://" + s.echo.listener.Addr().String()
 }
 
 // CertificatePEM is the certificate that clients may trust; nil without TLS.
@@ -70,10 +88,27 @@ func (s *Server) Stats() Stats {
 }
 
 // Close gives the address back if Serve was never called.
-func (s *Server) Close() error { return s.listener.Close() }
+func (s *Server) Close() error {
+	if s.echo != nil {
+		_ = s.echo.listener.Close()
+	}
+	return s.listener.Close()
+}
 
 // Serve answers until the context ends, then closes everything and returns nil.
 func (s *Server) Serve(ctx context.Context) error {
+	if s.echo == nil {
+		return s.serve(ctx)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- s.echo.serve(ctx) }()
+	err := s.serve(ctx)
+	cancel()
+	return errors.Join(err, <-ended)
+}
+
+func (s *Server) serve(ctx context.Context) error {
 	if s.secure != nil {
 		return s.serveSecure(ctx)
 	}

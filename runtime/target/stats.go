@@ -22,7 +22,7 @@ type Stats struct {
 	Connections uint64            `json:"connections"`
 	Statuses    map[string]uint64 `json:"statuses"` // those responses, by status
 	Paths       map[string]uint64 `json:"paths"`    // without queries
-	Messages    uint64            `json:"messages"` // of WebSocket, that came whole
+	Messages    uint64            `json:"messages"` // of WebSocket, that came whole, and lines that the TCP listener repeats
 }
 
 // counters are the Stats so far. Epoch distinguishes requests from before a reset.

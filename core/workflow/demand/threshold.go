@@ -143,8 +143,8 @@ func readSubject(t *message.Threshold, left string, steps []message.StepPlan) *l
 			switch {
 			case kind == message.StepFunction:
 				return language.Faultf("the function %q has no %s, its requests do", t.Step, head).Do("name one of them, as in \"%s/GET /events.%s\"", t.Step, head)
-			case steps[i].Protocol != m.Protocol:
-				return language.Faultf("%q has no %s, %s requests do", t.Step, head, m.Protocol)
+			case !slices.Contains(m.Protocols, steps[i].Protocol):
+				return language.Faultf("%q has no %s, %s requests do", t.Step, head, strings.Join(m.Protocols, " and "))
 			}
 			return measureSubject(t, head, rest)
 		}

@@ -54,6 +54,7 @@ func names() map[string]string {
 		"between":       `write think = between("1s", "3s") in workflow(...)`,
 		"constant":      `write think = "1s" in workflow(...)`,
 		"ws":            `write websocket.exchange("ws://host/", send = ["hello"]), or vu.websocket.open("ws://host/") in a function`,
+		"socket":        `write tcp.exchange("tcp://host:port", send = "ping\n", receive = tcp.line())`,
 		"grpc":          `there is no gRPC as yet: hyperscale docs grpc says what there is`,
 		"sql":           `there is no SQL as yet: hyperscale docs sql says what there is`,
 		"true":          `write True`,
@@ -105,6 +106,7 @@ func userAttributes() map[string]string {
 	sends := `write vu.http.get(url)`
 	return map[string]string{
 		"vu.ws":                  `write vu.websocket.open("ws://host/")`,
+		"vu.socket":              `write vu.tcp.exchange("tcp://host:port", send = "ping\n", receive = tcp.line())`,
 		"vu.grpc":                `there is no gRPC as yet: hyperscale docs grpc says what there is`,
 		"vu.sql":                 `there is no SQL as yet: hyperscale docs sql says what there is`,
 		"vu.client":              sends,

@@ -236,8 +236,7 @@ func (q *redisRequest) operation(target starlark.Value, commands [][]starlark.Va
 		}
 		of.Commands = append(of.Commands, c)
 	}
-	r := &Request{Method: redisMethod(&of), URL: of.Target.URL()}
-	r.Redis = &of
+	r := &Request{Method: redisMethod(&of), URL: of.Target.URL(), Exchange: Exchange{Redis: &of}}
 	var fields [argCount]starlark.Value
 	fields[argTimeout], fields[argRetry] = given[0], given[1]
 	if err := r.fields(q.fn, q.b, &fields); err != nil {

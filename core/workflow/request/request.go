@@ -12,17 +12,18 @@ type Auth struct{ Kind, User, Password, Token string }
 
 const digestKind = "digest"
 
+// Exchange is what a request exchanges in place of one answer: at most one is set.
+type Exchange struct {
+	Socket *Socket // it upgrades to WebSocket and exchanges messages
+	Redis  *Redis  // it asks a Redis server
+	Raw    *Raw    // it exchanges bytes over TCP
+}
+
 // Exchanges reports whether the request exchanges messages in place of one answer.
-func (r *Request) Exchanges() bool { return r.Socket != nil || r.Redis != nil }
+func (r *Exchange) Exchanges() bool { return r.Socket != nil || r.Redis != nil || r.Raw != nil }
 
 // Digest reports whether a server's challenge decides how the request proves its user.
 func (r *Request) Digest() bool { return r.Auth != nil && r.Auth.Kind == digestKind }
-
-// Messages are what a request exchanges in place of one answer over HTTP: at most one of them.
-type Messages struct {
-	Socket *Socket // it upgrades to WebSocket and exchanges messages; nil: it does not
-	Redis  *Redis  // it asks a Redis server; nil: it does not
-}
 
 // Request describes one HTTP request, or an exchange of messages. It is plain data, and shared: a reader must not change
 // it.
@@ -37,8 +38,8 @@ type Request struct {
 	Redirects                int     // how many to follow at most
 	Retry                    *Retry  // nil: a failure is final
 	Stream                   *Stream // its answer is a stream of events; nil: it is not
-	Messages
-	GraphQL bool // a query: its answer is judged by the errors that it reports, too
+	Exchange                         // messages in place of one answer
+	GraphQL                  bool    // a query: its answer is judged by the errors that it reports, too
 
 	Placeholders []Placeholder // words in the texts above that values replace; nil: none
 	Escape       Escape        // of values in Body

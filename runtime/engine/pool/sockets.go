@@ -111,12 +111,22 @@ func (k *sockets) pick(vu int32, h *Host) int32 {
 		}
 		*link = c.next
 		u.kept--
-		if c.secure == nil || !k.stale(c) {
+		if c.secure == nil && !k.surplus(c) || c.secure != nil && !k.stale(c) {
 			return at
 		}
 		k.HangUp(at)
 	}
 	return None
+}
+
+// surplus reads what has come since the last exchange of a connection whose answers carry no name:
+// the next exchange would take it for its answer. An end is one too.
+func (k *sockets) surplus(c *conn) bool {
+	if c.talk == nil || c.talk.unnamed == nil || c.talk.state.is(talkDeaf) {
+		return false
+	}
+	_, errno := epoll.Read(int(c.fd), k.probe[:])
+	return errno != syscall.EAGAIN
 }
 
 // keep returns an idle connection to its user.

@@ -45,6 +45,7 @@ type dialogue struct {
 	rounds         *codec.Rounds    // of its greeting; nil: it has none
 	head           []byte           // of the upgrade or greeting, as far as it is not written
 	answer         *http1.Collector // of the upgrade; nil: there is none
+	unnamed        codec.Unnamed    // the dialogue, if its answers carry no name
 	left           error            // the server has said goodbye
 	size           int64            // of what the exchange received, in bytes
 	rested         int64
@@ -102,6 +103,7 @@ func (y *talks) begin(at int32) {
 func (y *talks) opened(at int32, begun codec.Dialogue) {
 	c := y.Sockets.Conns.At(at)
 	c.talk.Dialogue, c.talk.rested, c.used = begun, y.Clock.Now, true
+	c.talk.unnamed, _ = begun.(codec.Unnamed)
 	y.say(at)
 }
 
@@ -430,8 +432,14 @@ func (y *talks) ended(at int32, err error) {
 		y.fail(c.slot, err)
 		return
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	switch {
+	case errors.Is(err, io.EOF) && d.unnamed != nil && c.secure != nil && c.secure.ended && d.state.is(talkHeard):
+		err = errNoNotify // only close_notify says that the answer ends here
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = io.EOF // a dialogue has a goodbye of its own
+	case errors.Is(err, io.EOF) && d.unnamed != nil:
+		y.at = at
+		d.unnamed.Ends(y)
 	}
 	y.ends(c, err)
 	switch over := d.End(err); {

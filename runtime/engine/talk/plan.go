@@ -39,6 +39,8 @@ func Compile(r *request.Request, w *workflow.Workflow, memory *Memory) (*Plan, *
 	case r.Socket != nil:
 		upgrade, err := p.socket(r, w, &memory.messages)
 		return p, upgrade, err
+	case r.Raw != nil:
+		return p, nil, p.raw(r, w)
 	case r.Redis != nil:
 		return p, nil, p.redis(r, w, memory)
 	}

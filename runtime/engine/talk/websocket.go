@@ -122,8 +122,22 @@ func protocolOf(s *request.Socket, messageMax int64, memory *websocket.Pool) (*w
 
 // prepare prepares one message, and notes the placeholders in it.
 func prepare(m *request.Said, all []request.Placeholder, compressed bool, in map[string]bool) (s said, err error) {
-	rest := string(m.Data)
-	for !m.Binary {
+	if !m.Binary {
+		if s.pieces = pieces(string(m.Data), all, in); s.pieces != nil {
+			return s, nil
+		}
+	}
+	kind := codec.MessageText
+	if m.Binary {
+		kind = codec.MessageBinary
+	}
+	s.prepared, err = websocket.Prepare(kind, m.Data, compressed)
+	return s, err
+}
+
+// pieces cuts a text where placeholders stand in it, and notes them; nil: there are none.
+func pieces(rest string, all []request.Placeholder, in map[string]bool) (cut []saidPiece) {
+	for {
 		first, at := (*request.Placeholder)(nil), len(rest)
 		for i := range all {
 			if k := strings.Index(rest[:at], all[i].Word); k >= 0 {
@@ -134,19 +148,13 @@ func prepare(m *request.Said, all []request.Placeholder, compressed bool, in map
 			break
 		}
 		in[first.Word] = true
-		s.pieces = append(s.pieces, saidPiece{rest[:at], first.Var})
+		cut = append(cut, saidPiece{rest[:at], first.Var})
 		rest = rest[at+len(first.Word):]
 	}
-	if s.pieces != nil {
-		s.pieces = append(s.pieces, saidPiece{rest, -1})
-		return s, nil
+	if cut == nil {
+		return nil
 	}
-	kind := codec.MessageText
-	if m.Binary {
-		kind = codec.MessageBinary
-	}
-	s.prepared, err = websocket.Prepare(kind, m.Data, compressed)
-	return s, err
+	return append(cut, saidPiece{rest, -1})
 }
 
 // key tells targets apart: exchanges of a user that ask for the same upgrade share its connection.

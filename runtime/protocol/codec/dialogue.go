@@ -51,6 +51,14 @@ type Dialogue interface {
 	Over() bool
 }
 
+// Unnamed is a dialogue whose answers carry no name: what comes between two operations closes the
+// connection, as the next one would take it for its answer.
+type Unnamed interface {
+	Dialogue
+	// Ends reports the message that an orderly end of the connection ends, if one is under way.
+	Ends(on Listener)
+}
+
 // Listener receives the events of a dialogue, in their order. Bytes are valid only during the call.
 type Listener interface {
 	Message(kind MessageKind, payload []byte)

@@ -12,7 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"go.starlark.net/starlark"
+
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/ping"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/redis"
@@ -21,7 +24,7 @@ import (
 )
 
 // pingProtocols are the protocols of ping.
-func pingProtocols() []string { return []string{"http", "http2", "redis", "sse", "websocket"} }
+func pingProtocols() []string { return []string{"http", "http2", "redis", "sse", "tcp", "websocket"} }
 
 type pingFlags struct {
 	method     string
@@ -47,11 +50,12 @@ func NewPingCommand() *cobra.Command {
 		Long: `Sends one request and shows every phase of it: the name's lookup, each address
 tried, the TLS handshake and its certificates, sending, waiting, receiving.
 
-PROTO is http (HTTP/1.1), http2, redis, sse or websocket. http2 without TLS begins with prior
+PROTO is http (HTTP/1.1), http2, redis, sse, tcp or websocket. http2 without TLS begins with prior
 knowledge; sse waits for the first server-sent event, over HTTP/1.1; websocket upgrades a
 ws:// or wss:// URL and waits for the answer to a ping. A header Sec-WebSocket-Protocol
 has the protocols to offer. redis greets a redis:// or rediss:// URL and times a PING; its
-password stands in the file of --password-file, or in HYPERSCALE_PASSWORD.
+password stands in the file of --password-file, or in HYPERSCALE_PASSWORD. tcp connects to
+a tcp:// or tcps:// URL, sends --body and shows what comes within 250 ms.
 Exit codes: 0 an answer with a status below 400, as a load test counts it; 1 any
 other outcome; 2 bad usage.`,
 		Example: `  hyperscale ping http https://example.org/
@@ -59,6 +63,7 @@ other outcome; 2 bad usage.`,
   hyperscale ping sse https://example.org/events
   hyperscale ping websocket wss://example.org/chat --header 'Sec-WebSocket-Protocol: v1'
   hyperscale ping redis rediss://cache.example.org --user app --password-file redis.password
+  hyperscale ping tcp tcp://192.0.2.1:11211 --body $'version\r\n'
   hyperscale ping http https://example.org/ --lookup --dns 1.1.1.1`,
 		Args: command.Exactly("PROTO", "URL"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1]) }),
@@ -99,6 +104,21 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 			return command.AsUsage(err)
 		}
 	}
+	if proto == "tcp" {
+		if f.method != "" || len(f.headers) > 0 {
+			return command.Usage("tcp has neither a method nor headers: leave out --method and --header")
+		}
+		at, err := request.TCPSchemes().Read("ping tcp", starlark.String(target))
+		if err != nil {
+			return command.AsUsage(err)
+		}
+		scheme := "http://"
+		if at.Secure {
+			scheme = "https://"
+		}
+		_, rest, _ := strings.Cut(at.URL(), "://")
+		address = scheme + rest
+	}
 	cfg, host, err := f.config(address)
 	if err != nil {
 		return err
@@ -110,6 +130,9 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 	}
 	cfg.Redis = server
 	cfg.HTTP2, cfg.Events = proto == "http2", proto == "sse"
+	if proto == "tcp" {
+		cfg.Raw = &ping.Said{Data: cfg.Request.Body}
+	}
 	if cfg.Events && !slices.ContainsFunc(cfg.Request.Headers, func(h http1.Pair) bool { return strings.EqualFold(h.Name, "Accept") }) {
 		cfg.Request.Headers = append(cfg.Request.Headers, http1.Pair{Name: "Accept", Value: "text/event-stream"})
 	}

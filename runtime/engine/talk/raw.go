@@ -1,0 +1,76 @@
+package talk
+
+import (
+	"fmt"
+
+	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
+	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/raw"
+)
+
+// stretch is tcp.exchange.
+type stretch struct {
+	framing raw.Framing
+	answers bool // it has an answer
+	send    []byte
+	says    said // in place of send, with values; no pieces: it has none
+	limit   int64
+}
+
+var _ verb = (*stretch)(nil)
+
+// raw prepares an exchange over TCP.
+func (p *Plan) raw(r *request.Request, w *workflow.Workflow) error {
+	to, f := r.Raw.Target, &r.Raw.Receive
+	if w.HTTP.Proxy != nil {
+		return &http1.InputError{Field: "url", Value: r.URL, Remedy: "take the proxy out of http.client: it carries HTTP"}
+	}
+	v := &stretch{answers: f.Kind != request.FramingNone, send: r.Body, limit: w.HTTP.MaxBody}
+	switch f.Kind {
+	case request.FramingUntil:
+		v.framing = raw.Until(string(f.End))
+	case request.FramingBytes:
+		v.framing = raw.Bytes(f.N)
+	case request.FramingPrefixed:
+		v.framing = raw.Prefixed(f.N)
+	case request.FramingClosed:
+		v.framing = raw.Closed()
+	}
+	v.says.pieces = pieces(string(r.Body), r.Placeholders, map[string]bool{})
+	p.verb, p.Host = v, pool.TalkHost{Key: fmt.Sprintf("%s %v", r.URL, v.answers), Secure: to.Secure}
+	p.stays = p.stays && f.Kind != request.FramingClosed
+	p.Shown = http1.Call{Method: "TCP", Scheme: to.Scheme, Host: to.Host, Port: to.Port}
+	return nil
+}
+
+func (v *stretch) open() codec.Opening { return codec.Opening{Dialogue: raw.New(v.limit)} }
+
+func (v *stretch) say(x *Exchange, d codec.Dialogue) error {
+	d.(*raw.Conn).Expect(v.framing)
+	text := v.send
+	if v.says.pieces != nil {
+		text = x.filled(&v.says)
+	}
+	if len(text) == 0 {
+		return nil
+	}
+	x.shows(text)
+	return d.Send(codec.MessageBinary, text, x.account.Messages().Sent())
+}
+
+func (v *stretch) hear(x *Exchange, _ codec.MessageKind, payload []byte) bool {
+	x.received(payload)
+	return true
+}
+
+func (v *stretch) deaf() bool { return !v.answers }
+
+func (v *stretch) status() uint16 { return 200 }
+
+func (v *stretch) protocol() string { return "TCP" }
+
+// left implements verb: no goodbye comes over TCP.
+func (v *stretch) left(uint16, string) error { return nil }

@@ -1,0 +1,58 @@
+package ping
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"hyperscale/core/message"
+)
+
+// Bytes are what a server said over TCP.
+type Bytes struct {
+	In     int64  `json:"in"`
+	Out    int64  `json:"out"`
+	Text   string `json:"text"`   // the first 4 KiB of what came
+	Closed bool   `json:"closed"` // the server closed the connection
+}
+
+// listensFor is how long a ping waits for bytes over TCP: no length says when all have come.
+const listensFor = 250 * time.Millisecond
+
+// talkBytes sends what there is to send, and reads what comes.
+func (r *Report) talkBytes(c net.Conn, send []byte) error {
+	r.Bytes = &Bytes{}
+	if len(send) > 0 {
+		n, err := c.Write(send)
+		if r.Bytes.Out = int64(n); err != nil {
+			return err
+		}
+	}
+	r.enter(message.PhaseWait)
+	if err := c.SetReadDeadline(time.Now().Add(listensFor)); err != nil {
+		return err
+	}
+	var kept []byte
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := c.Read(buffer)
+		if n > 0 && r.phase == message.PhaseWait {
+			r.enter(message.PhaseReceive)
+		}
+		r.Bytes.In += int64(n)
+		kept = append(kept, buffer[:min(n, dataShown-len(kept))]...)
+		r.Bytes.Text = strings.ToValidUTF8(string(kept), "\uFFFD")
+		switch {
+		case errors.Is(err, io.EOF):
+			r.Bytes.Closed = true
+			return nil
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
