@@ -88,8 +88,6 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 		return "", nil
 	case r.Stream != nil:
 		return plan.ProtocolSSE, nil
-	case r.Socket != nil && d.http.Proxy != nil && strings.HasPrefix(r.URL, "http://"):
-		return "", language.Faultf("workflow %q: step %q goes to ws:// through a proxy, which takes whole requests there", d.plan.Name, name).Of(s.site).Do("write wss://, or take the proxy out of http.client")
 	case r.Socket != nil:
 		return plan.ProtocolWebSocket, nil
 	case r.Redis != nil && d.http.Proxy != nil:

@@ -11,6 +11,7 @@ import (
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/sse"
 	"hyperscale/runtime/redact"
@@ -124,6 +125,16 @@ func (p *printer) hop(x *exchange) {
 		return
 	}
 	var b bytes.Buffer
+	if x.talks() { // its upgrade was shown with its answer
+		fmt.Fprintf(&b, "* %s: ", p.mask.Values("ws"+strings.TrimPrefix(pool.Key(x.call), "http")+x.call.Path))
+		if x.kind != http1.KindNone {
+			fmt.Fprintf(&b, "%s: %s\n\n", x.kind, x.detail)
+		} else {
+			fmt.Fprintf(&b, "%d in %v\n\n", x.status, x.latency().Round(time.Microsecond))
+		}
+		p.printf("%s", b.Bytes())
+		return
+	}
 	fmt.Fprintf(&b, "* %s %s\n", x.call.Method, p.mask.Values(pool.Key(x.call)+x.call.Path))
 	show(&b, "> ", []byte(p.mask.Dump(x.sent(printable(x.call))))) // masked before it is cut
 	if x.kind != http1.KindNone {
@@ -142,6 +153,36 @@ func (p *printer) hop(x *exchange) {
 	}
 	show(&b, "< ", []byte(p.mask.Values(head+"\n"+string(body))))
 	fmt.Fprintf(&b, "* %d in %v\n\n", x.status, x.latency().Round(time.Microsecond))
+	p.printf("%s", b.Bytes())
+}
+
+// talks reports whether the exchange is one of messages.
+func (x *exchange) talks() bool {
+	return x.talk != nil || x.session != nil && x.session.talk != nil
+}
+
+// Upgraded implements pool.Watcher: it shows an upgrade with its answer.
+func (p *printer) Upgraded(secure bool, asked []byte, status int, answer codec.Fields) {
+	scheme := "ws://"
+	if secure {
+		scheme = "wss://"
+	}
+	line, rest, _ := strings.Cut(string(asked), "\r\n")
+	host, path := "", strings.TrimSuffix(strings.TrimPrefix(line, "GET "), " HTTP/1.1")
+	for field := range strings.SplitSeq(rest, "\r\n") {
+		if value, found := strings.CutPrefix(field, "Host: "); found {
+			host = value
+		}
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "* GET %s\n", p.mask.Values(scheme+host+path))
+	show(&b, "> ", []byte(p.mask.Dump(string(asked))))
+	head := fmt.Sprintf("HTTP/1.1 %d %s\n", status, http.StatusText(status))
+	for i := range answer.Len() {
+		name, value := answer.At(i)
+		head += string(name) + ": " + redact.Head(string(name), string(value)) + "\n"
+	}
+	show(&b, "< ", []byte(p.mask.Values(head)))
 	p.printf("%s", b.Bytes())
 }
 

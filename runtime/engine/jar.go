@@ -46,7 +46,7 @@ func (us *users) forget(vu int32) {
 // form for a proxy. It writes into memory of the slot, and leaves a request alone that needs neither.
 func (q *requests) dress(index int32) {
 	n := q.Slots.At(index)
-	proxied := q.Tunnels.Proxy != nil && !n.Host.Secure
+	proxied := q.Tunnels.Proxy != nil && !n.Host.Tunnelled()
 	var jar, own []byte
 	call := q.undressed(n)
 	head := call.Bytes[:call.HeadLen]

@@ -44,6 +44,7 @@ func newRequests(p *parts) requests {
 	if p.cfg.Debug != nil {
 		r.debug = &printer{p.cfg.Debug, p.cfg.Mask}
 		r.talks = talk.NewStock(&p.Clock, r.debug.message)
+		p.Wire.Watch(r.debug)
 	}
 	return r
 }

@@ -240,6 +240,12 @@ func TestSessionsAreBounded(t *testing.T) {
 		}
 		total(t, r, "WebSocket")
 	}
+	// Forgotten ones end with their iteration, so that they never add up.
+	w := loadFile(t, s.URL, `workflow(name = "test", vu_iterations = 20, vus = 1, duration = "60s", steps = [action("forget", lambda vu: vu.websocket.open("TARGET/"))])`)
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 30 * time.Second})
+	if got := r.Stats.Steps[0]; got.OK != 20 || len(r.Stats.Logs) != 1 || !strings.HasPrefix(r.Stats.Logs[0], "20 sessions were still open") {
+		t.Errorf("ok %d of %d: %v, %q", got.OK, got.Started, got.Errors, r.Stats.Logs)
+	}
 }
 
 const bounded = `

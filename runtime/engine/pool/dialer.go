@@ -199,7 +199,7 @@ func (d *dialer) connected(at int32) {
 func (d *dialer) opened(at int32) {
 	c := d.Sockets.Conns.At(at)
 	switch {
-	case c.host.Secure && d.Tunnels.Proxy != nil:
+	case c.host.Tunnelled() && d.Tunnels.Proxy != nil:
 		d.Tunnels.tunnel(at)
 		return
 	case c.host.Secure:

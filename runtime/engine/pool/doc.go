@@ -34,6 +34,7 @@
 //	POOL-6 A cancelled run sends no request that waits in a pool.
 //	POOL-7 A connection that is upgraded belongs to one user, between exchanges too. One that carries
 //	       more than an exchange asked for, or less than it sent, carries no further one.
+//	POOL-8 A connection whose session takes no more is not read until ReadOn, but for its end.
 //
 // Example:
 //
@@ -42,5 +43,5 @@
 //	c.Wire.Dispatch(index) // the slot of this index has a request
 //
 // Read connections.go, slot.go, sockets.go, dialer.go, resolve.go, names.go, sources.go;
-// wire.go; pools.go, streams.go, talks.go; secure.go, tlsoptions.go, tunnels.go.
+// wire.go; pools.go, streams.go, talks.go, sessions.go; secure.go, tlsoptions.go, tunnels.go.
 package pool

@@ -1,8 +1,11 @@
 package pool
 
 import (
+	"bytes"
 	"errors"
 	"io"
+
+	"hyperscale/runtime/protocol/codec"
 )
 
 // Reader is what a session reads with, as a Talk or as a Tap: the connection waits while it is full.
@@ -94,5 +97,27 @@ func (w *wire) Shared(index int32) bool {
 func (y *talks) ends(c *conn, err error) {
 	if s := y.Slots.At(c.slot).session(); s != nil && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
 		s.Ends()
+	}
+}
+
+// Watcher sees each upgrade with its answer.
+type Watcher interface {
+	Upgraded(secure bool, asked []byte, status int, answer codec.Fields)
+}
+
+// Watch shows upgrades from now on.
+func (w *wire) Watch(by Watcher) { w.talks.watcher = by }
+
+// asks keeps what asks for the upgrade, if it is shown.
+func (d *dialogue) asks(by Watcher) {
+	if by != nil {
+		d.asked = bytes.Clone(d.head)
+	}
+}
+
+// show shows an upgrade that is answered.
+func (y *talks) show(c *conn, status int) {
+	if y.watcher != nil {
+		y.watcher.Upgraded(c.host.Secure, c.talk.asked, status, c.talk.answer)
 	}
 }

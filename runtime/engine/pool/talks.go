@@ -49,6 +49,7 @@ type dialogue struct {
 	left           error            // the server has said goodbye
 	size           int64            // of what the exchange received, in bytes
 	rested         int64
+	asked          []byte // the upgrade, where it is shown
 	exchangeState
 }
 
@@ -78,6 +79,7 @@ type talks struct {
 	random  *rand.Rand // of masks and keys
 	at      int32      // the connection that is read
 	answers []*http1.Collector
+	watcher Watcher // nil: upgrades are not shown
 }
 
 var _ codec.Listener = (*talks)(nil)
@@ -124,6 +126,7 @@ func (y *talks) upgrade(at int32) {
 	m := y.Requests.Outgoing(index)
 	head := append(make([]byte, 0, len(m.Bytes)+256), m.Bytes[:len(m.Bytes)-len("\r\n")]...)
 	d.head = append(d.upgrade.AppendFields(head, random), "\r\n"...)
+	d.asks(y.watcher)
 	y.Slots.parses(n)
 	n.Parser.Upgrade()
 	n.Parser.Collect(d.answer)
@@ -341,6 +344,7 @@ func (y *talks) answered(at int32, b []byte) error {
 	}
 	status := n.Parser.Status()
 	n.Account.Hop(status)
+	y.show(c, status)
 	begun, err := d.upgrade.Begin(status, d.answer, y.random.Uint32)
 	y.answers, d.answer = append(y.answers, d.answer), nil
 	if http1.KindOf(err) == http1.KindStatus {

@@ -15,7 +15,7 @@ import (
 )
 
 // proxy is the destination of connections instead of the target. Requests without TLS contain
-// the whole URL. For TLS the proxy gets a CONNECT, and is a tunnel from then on.
+// the whole URL. For TLS, and for WebSocket, the proxy gets a CONNECT, and is a tunnel from then on.
 type proxy struct {
 	Authorization string // a line of the head; empty: none
 }
@@ -45,6 +45,9 @@ type tunnels struct {
 	Proxy   *proxy            // nil: none
 	tunnels map[int32]*tunnel // by connection
 }
+
+// Tunnelled reports whether a proxy opens a tunnel to the host, in place of taking whole requests.
+func (h *Host) Tunnelled() bool { return h.Secure || h.version == versionTalk }
 
 // tunnel asks the proxy for a tunnel to the host. The kernel takes so little at once, because
 // nothing was written before.
@@ -96,8 +99,11 @@ func (u *tunnels) tunnelled(at int32) {
 	case consumed < took:
 		u.Wire.Fail(c.slot, proxyFault("sends more than its answer to CONNECT"))
 	default:
-		delete(u.tunnels, at)
-		u.Handshakes.begin(at)
+		if delete(u.tunnels, at); c.host.Secure {
+			u.Handshakes.begin(at)
+			return
+		}
+		u.Dialer.standing(at)
 	}
 }
 
