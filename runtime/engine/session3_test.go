@@ -2,16 +2,24 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"hyperscale/core/plan"
+	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/hostile/hostiletest"
+	hostile "hyperscale/runtime/protocol/hostile/websocket"
+	"hyperscale/runtime/protocol/http1"
 )
 
 // pythonMessages is a server that shares no line with this one: python3-websockets. It prints its
@@ -130,6 +138,87 @@ workflow(name = "test", vu_iterations = 5, vus = 4, duration = "60s", steps = [
 					t.Errorf("the server has had %s connections and messages, want %s", got, want)
 				}
 			})
+		}
+	}
+}
+
+// converseInSession plays an entry of the catalogue of WebSocket servers in a session.
+func converseInSession(t *testing.T, e *hostile.Entry) error {
+	s, err := hostile.Start(e)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	offers := ""
+	if e.Ask.Compressed {
+		offers = ", compression = True"
+	}
+	if len(e.Ask.Protocols) > 0 {
+		offers += fmt.Sprintf(", protocols = [%q, %q]", e.Ask.Protocols[0], e.Ask.Protocols[len(e.Ask.Protocols)-1])
+	}
+	timeout := 30 * time.Second // an entry that ends by its server's deed
+	if e.Want.Late() || e.Want.Kind == http1.KindNone && e.Want.Reuse != hostile.ReuseMust {
+		timeout = 300 * time.Millisecond
+	}
+	w := loadFile(t, "", fmt.Sprintf(`
+def visit(vu):
+    ws = vu.websocket.open(%q%s)
+    ws.send("x" * %d)
+    m = ws.receive()
+    if not m.error and WANT != None and m.data != WANT:
+        fail("another message: %%s" %% m.data)
+    return ws.close()
+WANT = %s
+workflow(name = "test", vu_iterations = 1, vus = 1, duration = "60s", http = http.client(tls = tls(verify = False)), steps = [step(visit)])`,
+		s.URL(), offers, max(e.Ask.Size, 4), wantedText(e)))
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: timeout})
+	part := r.Stats.Steps[len(r.Stats.Steps)-1]
+	kind := string(e.Want.Kind)
+	if e.Want.Kind == http1.KindStatus {
+		kind = measure.StatusKind(e.Want.Status)
+	}
+	switch {
+	case part.Started != 1 || part.OK+part.Failed+part.TimedOut != 1:
+		return fmt.Errorf("ok %d, failed %d, timed out %d, cancelled %d of %d", part.OK, part.Failed, part.TimedOut, part.Cancelled, part.Started)
+	case s.Breach() != "":
+		return errors.New(s.Breach())
+	case timeout < time.Second: // how it ends depends on who is first
+	case kind == "server 1000" || kind == "" || e.Name == "a goodbye without a code": // orderly
+		if part.OK != 1 {
+			return fmt.Errorf("%v", part.Errors)
+		}
+	case kinds(part)[kind] != 1:
+		return fmt.Errorf("ok %d: %v, want %q", part.OK, part.Errors, kind)
+	}
+	return nil
+}
+
+// wantedText is the right message of an entry, as a function writes it.
+func wantedText(e *hostile.Entry) string {
+	if e.Want.Binary || len(e.Want.Message) > 1000 || !utf8.ValidString(e.Want.Message) || e.Want.Kind != http1.KindNone {
+		return "None"
+	}
+	return strconv.Quote(e.Want.Message)
+}
+
+// Every behaviour of the catalogue, met by a session: it ends once, with the right kind.
+func TestCatalogueOfWebSocketInSessions(t *testing.T) {
+	authority.Roots()
+	all := hostile.All()
+	faults := make([]error, len(all))
+	slots := make(chan struct{}, 16)
+	var running sync.WaitGroup
+	for i := range all {
+		running.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			faults[i] = converseInSession(t, &all[i])
+		})
+	}
+	running.Wait()
+	for i, err := range faults {
+		if err != nil {
+			t.Errorf("%s: %v", all[i].Name, err)
 		}
 	}
 }
