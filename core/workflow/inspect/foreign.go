@@ -108,6 +108,9 @@ func userAttributes() map[string]string {
 		"vu.ws":                  `write vu.websocket.open("ws://host/")`,
 		"vu.socket":              `write vu.tcp.exchange("tcp://host:port", send = "ping\n", receive = tcp.line())`,
 		"vu.grpc":                `there is no gRPC as yet: hyperscale docs grpc says what there is`,
+		"vu.redis.get":           `write vu.redis.command(target, "GET", "key")`,
+		"vu.redis.set":           `write vu.redis.command(target, "SET", "key", "value")`,
+		"vu.redis.subscribe":     `there are no subscriptions as yet: hyperscale docs redis says what there is`,
 		"vu.sql":                 `there is no SQL as yet: hyperscale docs sql says what there is`,
 		"vu.client":              sends,
 		"vu.get":                 sends,
@@ -171,6 +174,11 @@ func responseAttributes() map[string]string {
 
 func moduleAttributes() map[string]string {
 	return map[string]string{
+		"redis.Client":      `write redis.client("redis://host")`,
+		"redis.get":         `write redis.command(target, "GET", "key")`,
+		"redis.set":         `write redis.command(target, "SET", "key", "value")`,
+		"redis.subscribe":   `there are no subscriptions as yet: hyperscale docs redis says what there is`,
+		"redis.multi":       `write redis.pipeline(target, [["MULTI"], ..., ["EXEC"]])`,
 		"time.sleep":        `write vu.sleep("1s")`,
 		"time.time":         `write time.now().unix`,
 		"time.perf_counter": `write time.now(), and subtract`,
