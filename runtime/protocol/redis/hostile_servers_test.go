@@ -136,7 +136,11 @@ func (v *visitor) turn(until time.Time) error {
 func (v *visitor) write(until time.Time) {
 	for len(v.state.Output()) > 0 && time.Now().Before(until) {
 		b := v.state.Output()
-		_ = v.conn.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
+		short := time.Now().Add(20 * time.Millisecond)
+		if v.entry.Ask.TLS { // a write that times out breaks it
+			short = until
+		}
+		_ = v.conn.SetWriteDeadline(short)
 		n, err := v.conn.Write(b[:min(len(b), 16<<10)])
 		v.state.Sent(n)
 		if err != nil {
