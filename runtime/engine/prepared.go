@@ -140,7 +140,7 @@ func (q *requests) prepare(r *request.Request) (*prepared, error) {
 
 // prepared makes a request ready to send.
 func (l *parts) prepared(r *request.Request) (*prepared, error) {
-	if r.Exchanges() {
+	if r.Exchanges() && r.Socket == nil { // a function upgrades for a session, which has messages of its own
 		plan, _, err := talk.Compile(r, l.cfg.Workflow, l.g.messages)
 		if err != nil {
 			return nil, err

@@ -198,6 +198,36 @@ workflow(name = "test", vu_iterations = 1, vus = 2, duration = "60s", `+anyTLS+`
 	})
 }
 
+// The clock starts behind the vu_setup of an open workflow: the instants of its sessions move with it.
+func TestSessionsOfASetUpKeepTheirTime(t *testing.T) {
+	s := echo(t, false, func(e *echoer) { e.times = 2 })
+	w := loadFile(t, s.URL, `
+def begin(vu):
+    vu.vars["ws"] = vu.websocket.open("TARGET/", name = "kept")
+    vu.sleep("200ms")
+def visit(vu):
+    ws = vu.vars["ws"]
+    ws.send("a")
+    answer = ws.receive(timeout = "30s")
+    pushed = ws.receive(timeout = "30s")
+    expect.equal((answer.data, pushed.data), ("a", "a"))
+    expect.above(answer.latency.nanoseconds, 0)
+    expect.above(pushed.latency.milliseconds, 199)
+    expect.below(pushed.latency.milliseconds, 60000)
+workflow(name = "test", rate = "20/s", vus = 2, duration = "1s", vu_setup = begin, steps = [action("visit", visit)])`)
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 2, Duration: time.Second, Timeout: 30 * time.Second})
+	s.stop()
+	ok, started, _, _ := total(t, r, "kept")
+	if got := r.Stats.Steps[0]; got.OK == 0 || got.Failed > 0 || ok != 2 || started != 2 {
+		t.Errorf("ok %d of %d, %d of %d sessions: %v", got.OK, got.Started, ok, started, got.Errors)
+	}
+	for _, step := range r.Stats.Steps {
+		if strings.HasSuffix(step.Name, "/kept") && (time.Duration(step.Latency.Max) < 200*time.Millisecond || time.Duration(step.Latency.Max) > time.Minute) {
+			t.Errorf("%s took %v", step.Name, time.Duration(step.Latency.Max))
+		}
+	}
+}
+
 // A server that takes nothing ends the session of a function that sends on.
 func TestASessionThatIsNotReadTimesOut(t *testing.T) {
 	url := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {

@@ -117,7 +117,9 @@ def visit(vu):
     ws.send(b"\x00\xff" * 100)
     expect.equal(ws.receive(timeout = "30s").data, b"\x00\xff" * 100)
     expect.equal(ws.ping(timeout = "30s").error, "")
-    return ws.close()
+    r = ws.close()
+    expect.equal((r.headers["sec-websocket-protocol"], r.headers.get("upgrade")), ("chat", "websocket"))
+    return r
 workflow(name = "test", vu_iterations = 5, vus = 4, duration = "60s", steps = [
     step("echo", websocket.exchange("TARGET/", send = ["hello " * 100, b"\x00" * 5000], receive = 2, compression = HOW)),
     step(visit),

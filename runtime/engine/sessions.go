@@ -124,7 +124,7 @@ func (ss *sessions) begin(co *call) {
 	n.Tap, n.Status, n.Counted = nil, 0, false
 	n.Serial++
 	if r.Socket != nil {
-		s.talk = ss.requests.talks.Open(greeting, s, n.Account, n.Due)
+		s.talk = ss.requests.talks.Open(greeting, s, n.Account, n.Due, !ss.cfg.Workflow.HeadsUnread)
 		s.inbox, n.Talk, n.Host = &s.talk.Inbox, s.talk, ss.Dialer.TalkHost(&p.call, talk.SocketHost("session "+pool.Key(&p.call), p.call.Scheme == "https"))
 	} else {
 		ss.requests.stream(n, x, n.Due)
@@ -241,6 +241,9 @@ func (s *session) wake(waiter **call) {
 func (s *session) over(n *pool.RequestSlot, kind http1.Kind, why string) {
 	x := &s.exchange
 	s.answer = x.response()
+	if s.talk != nil {
+		s.answer.Headers = s.talk.Head()
+	}
 	if kind != http1.KindNone {
 		s.answer.Judged, s.answer.Wrong, s.answer.Why = true, string(kind), why
 	}

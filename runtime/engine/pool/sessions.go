@@ -21,6 +21,7 @@ type Session interface {
 	Took()                 // the kernel has taken bytes
 	Ponged(payload uint64) // the answer to a ping
 	Ends()                 // the peer closes the connection, in order
+	Greets(codec.Fields)   // the head of the answer that opens it, or does not
 }
 
 var (
@@ -115,8 +116,11 @@ func (d *dialogue) asks(by Watcher) {
 	}
 }
 
-// show shows an upgrade that is answered.
+// show shows an upgrade that is answered, to its session and under --debug.
 func (y *talks) show(c *conn, status int) {
+	if s := y.Slots.At(c.slot).session(); s != nil {
+		s.Greets(c.talk.answer)
+	}
 	if y.watcher != nil {
 		y.watcher.Upgraded(c.host.Secure, c.talk.asked, status, c.talk.answer)
 	}

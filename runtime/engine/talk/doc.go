@@ -21,7 +21,7 @@
 //
 //	plan, upgrade, err := talk.Compile(request, workflow, &talk.Memory{})
 //	slot.Talk = stock.Begin(plan, account, values, due, false)
-//	slot.Talk = stock.Open(greeting, waiter, account, due) // a session
+//	slot.Talk = stock.Open(greeting, waiter, account, due, keeps) // a session
 //
 // Read plan.go, exchange.go, websocket.go, redis.go, raw.go; inbox.go, session.go.
 package talk

@@ -30,7 +30,7 @@ func TestAMessageAnswersTheOldest(t *testing.T) {
 		stock := NewStock(&clock, nil)
 		on := &ear{}
 		account := measure.NewAccount(nil, nil, false, nil)
-		s := stock.Open(Socket{}, on, &account, 0)
+		s := stock.Open(Socket{}, on, &account, 0, false)
 		if err := s.Say(nowhere{}); err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/request"
 	"hyperscale/core/workflow/session"
 	"hyperscale/runtime/engine/measure"
@@ -60,6 +61,8 @@ type Session struct {
 	dialogue codec.Dialogue // nil: it is not open
 	times
 	ping    pinged
+	head    []builtin.Pair
+	keeps   bool // the head is read
 	leaving bool // we have said goodbye
 	over    bool // the peer has, too
 }
@@ -80,9 +83,22 @@ func (t *times) shift(by int64) {
 
 var _ pool.Session = (*Session)(nil)
 
-// Open returns a session that is due then, and not open.
-func (k *Stock) Open(g Greeting, on Waiter, a *measure.Account, due int64) *Session {
-	return &Session{stock: k, greeting: g, on: on, account: a, times: times{due: due}}
+// Open returns a session that is due then, and not open. Keeps says that the head of its answer is
+// read.
+func (k *Stock) Open(g Greeting, on Waiter, a *measure.Account, due int64, keeps bool) *Session {
+	return &Session{stock: k, greeting: g, on: on, account: a, times: times{due: due}, keeps: keeps}
+}
+
+// Head returns the fields of the answer that opened it, or did not.
+func (s *Session) Head() []builtin.Pair { return s.head }
+
+// Greets implements pool.Session.
+func (s *Session) Greets(answer codec.Fields) {
+	for i := range answer.Len() {
+		if name, value := answer.At(i); s.keeps {
+			s.head = append(s.head, builtin.Pair{Name: string(name), Value: string(value)})
+		}
+	}
 }
 
 // Shift moves the session's instants to a clock that began so much later.
