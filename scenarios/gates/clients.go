@@ -18,6 +18,8 @@ func clientWorlds() []stage.Scenario {
 			Doc: "Clients submit the same key at two gates within two milliseconds, every third time with another payload, and gates die while it is pending. There is one job. The other submission gets its name, or is rejected for its payload, and a gate that waits starts none."},
 		{Name: "submit-storm", Virtual: 4 * time.Minute, Build: cluster.On(buildSubmitStorm), Rate: 20_000,
 			Doc: "Ten thousand submissions in ten seconds at three gates, each key twice, at different gates. No key makes two jobs. Gates reject what exceeds their queues, with a time to retry, and every accepted job ends."},
+		{Name: "submits-at-once", Virtual: 4 * time.Minute, Build: cluster.On(buildSubmitsAtOnce), Rate: 20_000,
+			Doc: "Thirty clients make ten thousand submissions within fifty milliseconds at three gates. A submission is accepted once, or rejected with a reason. No lease is lost, no node loses another, and every accepted job ends."},
 		{Name: "old-progress", Virtual: 4 * time.Minute, Build: cluster.On(buildOldProgress),
 			Doc: "Clients watch jobs over slow links while gates die and streams break. A client never shows a status that is older than its last one, neither from the same gate nor from the gate that took the job over."},
 		{Name: "reconnecting-clients", Virtual: 5 * time.Minute, Build: cluster.On(buildReconnectingClients),
@@ -110,6 +112,45 @@ func buildSubmitStorm(s *cluster.Cluster) {
 		})
 	}
 }
+
+const (
+	submitsAtOnce = 10_000
+	submitsWithin = 50 * time.Millisecond
+	// cancelAfter and later, so that gates keep the result of a job until the client whose watch an
+	// overloaded gate has put off asks again.
+	cancelAfter = 20 * time.Second
+)
+
+func buildSubmitsAtOnce(s *cluster.Cluster) {
+	t := cluster.GroupTopology()
+	t.Clients, t.Workers = 30, 6
+	s.Build(t)
+	s.Checker.Promise(checker.Promises{Once: true})
+	s.LosesNoPeer(manyAt, s.Options.Virtual)
+	answered := 0
+	for n := range submitsAtOnce {
+		o := &cluster.Order{Key: fmt.Sprintf("burst-%d", n), Client: s.Clients[n%len(s.Clients)], Cancel: n%50 != 0}
+		s.Submission(o, cluster.Load{Vus: 8, Cores: 4, Duration: time.Second}, n+1)
+		s.Orders = append(s.Orders, o)
+		o.Refused = func(*message.Refused) { answered++ }
+		at, cancelled := manyAt+s.Rand.Duration(0, submitsWithin), cancelAfter+s.Rand.Duration(0, 100*time.Second)
+		s.World.At(at, func() { s.Submit(o, o.Submit, cancelled) })
+	}
+	s.Verdicts = append(s.Verdicts, func() {
+		accepted := 0
+		for _, o := range s.Orders {
+			if o.Acked {
+				accepted++
+			}
+		}
+		if accepted == 0 || accepted+answered != submitsAtOnce {
+			s.Checker.Violate("P", s.Record(s.Gates[0]), "of %d submissions %d were accepted and %d rejected", submitsAtOnce, accepted, answered)
+		}
+	})
+}
+
+// manyAt is when all clients have found their gates.
+const manyAt = 5 * time.Second
 
 // neverYounger judges that a job's age never goes back: no gate adopts a job twice.
 func neverYounger(s *cluster.Cluster, o *cluster.Order, m *message.JobStatus) {
