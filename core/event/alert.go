@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/core/node"
 )
 
 // Alert: a condition that an operator should act on has begun or ended. It comes once per
@@ -29,9 +30,11 @@ const (
 	AlertPassed  AlertChange = "passed-on"
 )
 
-// CircuitChanged: a gate asks majorities again, lets one trial through, or spares them requests.
+// CircuitChanged: a gate asks majorities again, lets one trial through, or spares them requests. So does
+// a manager with a worker whose machine fails shards.
 type CircuitChanged struct {
-	State string // closed, half-open, open
+	Peer  node.ID // the worker; empty: the majorities of the gates
+	State string  // closed, half-open, open
 }
 
 // LoadChanged: a gate's level has changed: normal, degraded, limited, emergency.

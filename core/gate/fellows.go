@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/quorum"
+	"hyperscale/core/retry"
 	"hyperscale/core/swim"
 	"hyperscale/core/uplink"
 )
@@ -19,7 +20,7 @@ type base struct {
 	config Config
 
 	group    *quorum.Member // of the gates; nil until the start, when this gate knows its address
-	circuit  circuit        // around the group's majorities
+	circuit  retry.Circuit  // around the group's majorities
 	readings readings       // for alerts
 	lookout
 	retirement

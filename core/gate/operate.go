@@ -352,7 +352,7 @@ func (m *operations) weigh(env node.Env) {
 	signal("queue", m.queued() >= queueWarn, m.queued() >= queueCritical)
 	signal("dispatches", rate < most, most >= paceCritical && rate*paceCritical <= most)
 	signal("requests", peak >= admission.Stressed, peak >= admission.Overloaded)
-	signal("majorities", m.circuit.open, m.failing(env.Now()))
+	signal("majorities", m.circuit.Open(), m.failing(env.Now()))
 	if l := &m.readings.load; l.Judge(env.Now(), len(warned), len(critical)) {
 		env.Emit(event.LoadChanged{Level: l.Level().String(), Rank: uint8(l.Level()), Why: strings.Join(warned, ", ")})
 	}
@@ -368,12 +368,12 @@ func (m *operations) because(id alert.ID) string {
 		if !m.group.Alerts().On().Has(id) {
 			return "a majority is connected again"
 		}
-		return fmt.Sprintf("%d majorities of the %d gates failed within %v", circuitFailures, len(m.group.Members()), circuitWindow)
+		return fmt.Sprintf("%d majorities of the %d gates failed within %v", majorityFuse().Failures, len(m.group.Members()), majorityFuse().Window)
 	case alert.SustainedShedding:
 		return fmt.Sprintf("%d requests a second were refused", m.readings.refused.Seen())
 	case alert.Emergency:
 		return fmt.Sprintf("the level is %v: %d jobs of gate.queue_max = %d wait, %d dispatches a second of gate.dispatch_rate_max = %d, requests find it %v, majorities fail: %v",
-			m.readings.load.Level(), m.queue.Len()+m.accepting, c.QueueMax, m.throttle.Rate(), m.throttle.Most(), admission.Level(m.readings.peak), m.circuit.open)
+			m.readings.load.Level(), m.queue.Len()+m.accepting, c.QueueMax, m.throttle.Rate(), m.throttle.Most(), admission.Level(m.readings.peak), m.circuit.Open())
 	case alert.DeadLetters:
 		n, _ := m.history.Letters()
 		return fmt.Sprintf("%d dead letters are kept, of gate.letters_max = %d", n, c.LettersMax)

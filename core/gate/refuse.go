@@ -13,58 +13,22 @@ import (
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/retry"
 )
 
-// Bounds of the circuit around majorities.
-const (
-	circuitFailures = 3
-	circuitWindow   = 30 * time.Second
-	circuitReset    = 10 * time.Second
-)
+// majorityFuse is that of the circuit around majorities, which spares clients a timeout each.
+func majorityFuse() retry.Fuse {
+	return retry.Fuse{Failures: 3, Window: 30 * time.Second, Reset: 10 * time.Second}
+}
 
 // retryAfterMax bounds how long a gate believes a manager that says when to ask again.
 const retryAfterMax = 30 * time.Second
 
-// circuit is a circuit breaker around majorities: after a few failures it stays open for a
-// while, then a single trial decides. It spares clients a timeout each.
-type circuit struct {
-	failures []node.Instant // within the window, oldest first
-	until    node.Instant   // until when the circuit is open
-	open     bool
-}
-
-// failed counts a request that reached no majority.
-func (c *circuit) failed(now node.Instant) {
-	c.failures = append(c.failures, now)
-	for len(c.failures) > circuitFailures || now.Sub(c.failures[0]) >= circuitWindow {
-		c.failures = c.failures[1:]
-	}
-	if c.open || len(c.failures) == circuitFailures {
-		c.open, c.until = true, now.Add(circuitReset)
-	}
-}
-
-// worked closes the circuit.
-func (c *circuit) worked() { *c = circuit{} }
-
-// left returns how long to wait before the gate asks a majority. While the circuit is open it
-// returns zero only to occasional trials.
-func (c *circuit) left(now node.Instant) time.Duration {
-	switch {
-	case !c.open:
-		return 0
-	case now < c.until:
-		return c.until.Sub(now)
-	}
-	c.until = now.Add(circuitReset) // the next trial, should this one never end
-	return 0
-}
-
 // failing says that the circuit is open for a reason that may still hold: a request has failed of
 // late, or too few gates are connected. An open circuit stays open until a request comes.
 func (m *base) failing(now node.Instant) bool {
-	if !m.circuit.open || now < m.circuit.until {
-		return m.circuit.open
+	if !m.circuit.Open() || m.circuit.Left(now) > 0 {
+		return m.circuit.Open()
 	}
 	connected := 1
 	for _, l := range m.group.Links.All() {
@@ -77,9 +41,7 @@ func (m *base) failing(now node.Instant) bool {
 
 // majorityFailed counts a request that reached no majority.
 func (m *base) majorityFailed(env node.Env) {
-	open := m.circuit.open
-	m.circuit.failed(env.Now())
-	if !open && m.circuit.open {
+	if m.circuit.Failed(majorityFuse(), env.Now()) {
 		env.Emit(event.CircuitChanged{State: "open"})
 		reached(env, "gate/circuit-opened")
 	}
@@ -87,19 +49,17 @@ func (m *base) majorityFailed(env node.Env) {
 
 // majorityWorked closes the circuit: a majority has answered.
 func (m *base) majorityWorked(env node.Env) {
-	if m.circuit.open {
+	if m.circuit.Worked() {
 		env.Emit(event.CircuitChanged{State: "closed"})
 		reached(env, "gate/circuit-closed")
 	}
-	m.circuit.worked()
 }
 
 // circuitRefuses rejects a request while the circuit is open.
 func (m *base) circuitRefuses(env node.Env, a *audience.Ask) bool {
-	open := m.circuit.open
-	left := m.circuit.left(env.Now())
+	left := m.circuit.Try(majorityFuse(), env.Now())
 	if left == 0 {
-		if open {
+		if m.circuit.Open() {
 			env.Emit(event.CircuitChanged{State: "half-open"})
 			reached(env, "gate/circuit-trial")
 		}
@@ -109,7 +69,7 @@ func (m *base) circuitRefuses(env node.Env, a *audience.Ask) bool {
 	env.Emit(event.Shed{Reason: event.ShedQuorum, What: "request", Why: "majorities of the gates have failed"})
 	env.Send(a.Stream, &message.Refused{
 		Request: a.Request, Code: message.CodeCircuitOpen, RetryAfter: left,
-		Detail: fmt.Sprintf("%d majorities of the %d gates failed within %v", circuitFailures, len(m.group.Members()), circuitWindow),
+		Detail: fmt.Sprintf("%d majorities of the %d gates failed within %v", majorityFuse().Failures, len(m.group.Members()), majorityFuse().Window),
 	})
 	return true
 }

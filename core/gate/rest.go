@@ -46,7 +46,7 @@ func (m *Machine) Rests(tell node.Tell) {
 	tell("gate/moved", len(m.moved), 0)
 	m.audience.Rests(tell)
 	tell("gate/vacant", len(m.vacant), 0)
-	tell("gate/failed majorities", len(m.circuit.failures), circuitFailures)
+	tell("gate/failed majorities", m.circuit.Failures(), majorityFuse().Failures)
 	m.restJobs(tell)
 	m.places.Rests(tell)
 	if m.group == nil {

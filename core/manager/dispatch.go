@@ -35,6 +35,9 @@ func (m *attempts) assign(env node.Env, s *subjob.Shard, w *roster.Worker) {
 	s.Dispatch = subjob.Dispatch{}
 	s.Renewed = env.Now()
 	m.roster.Give(w, s.ID, w.Takes(s.Fence, s.Cores, s.Tenancy))
+	if m.roster.Try(w, env.Now()) {
+		env.Emit(event.CircuitChanged{Peer: w.Peer.ID, State: "half-open"})
+	}
 	m.becomeShard(env, s, message.WorkflowAssigned)
 	f := s.Workflow
 	if f.Started == 0 {

@@ -49,8 +49,15 @@ func (m *workerSide) onShardResult(env node.Env, w *roster.Worker, r *message.Sh
 	case s == nil || p.Result != nil || !r.State.Terminal() || !m.counts(env, w, s, r.Fence):
 		m.refuseResult(env, w, s, r)
 	case m.another(w, s, r):
+		if m.roster.Fail(w, env.Now()) {
+			env.Emit(event.Reached{What: "manager/worker-circuit"})
+			env.Emit(event.CircuitChanged{Peer: w.Peer.ID, State: "open"})
+		}
 		m.loseFailed(env, s, r)
 	default:
+		if (r.State == message.WorkflowCompleted || r.Fault == message.FaultProgram) && m.roster.Serve(w) {
+			env.Emit(event.CircuitChanged{Peer: w.Peer.ID, State: "closed"})
+		}
 		m.count(env, s, r)
 	}
 }

@@ -27,6 +27,7 @@ func (m *workerSide) onWorkerHeartbeat(env node.Env, in *node.Input, hb *message
 	if w.Spared != 0 && env.Now() >= w.Spared {
 		m.roster.Spare(w, 0)
 	}
+	m.roster.Wake(w, env.Now())
 	if !m.roster.Heartbeat(w, hb) {
 		env.Send(in.Stream, &message.HeartbeatAck{Sequence: hb.Sequence, Every: m.figures.every(env)})
 		return

@@ -10,6 +10,8 @@
 // requests (as in Finagle and Envoy): in any span that ends with a try again, these are a share of what
 // it asked in that span, or a least number.
 //
+// What fails because its peer is broken is not to be tried at all for a while: that is a Circuit.
+//
 // Invariants:
 //
 //	BACKOFF-1 The bound of a wait doubles with each try, from Base to Cap, without overflow.
@@ -17,6 +19,10 @@
 //	BACKOFF-3 Two nodes that fail at the same instant draw from their own randomness.
 //	BACKOFF-4 Within a budget: in the span that ends with a try again there are at most max(Least, asks / Asks) of them.
 //	BACKOFF-5 A node that waits as long as Wait says may try again, and no wait is longer than 1.1 spans.
+//	CIRCUIT-1 A circuit opens at the failure that makes Failures within Window, none of which is
+//	          older than what last worked.
+//	CIRCUIT-2 An open circuit lets one request through in each Reset. What works closes it, and a
+//	          failure begins Reset anew.
 //
-// Read backoff.go, then budget.go.
+// Read backoff.go, budget.go, then circuit.go.
 package retry

@@ -51,6 +51,9 @@ func (g *gates) observe(ev node.Event) bool {
 	case event.DispatchesPaced:
 		g.paced.Set(float64(ev.Rate) / float64(max(1, ev.Bound)))
 	case event.CircuitChanged:
+		if ev.Peer != "" {
+			return false // of a worker: counted by name
+		}
 		g.circuit.Set(map[string]float64{"half-open": 1, "open": 2}[ev.State])
 	case event.LoadChanged:
 		g.level.Set(float64(ev.Rank))

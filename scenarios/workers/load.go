@@ -17,6 +17,8 @@ import (
 // loadWorlds have workers that take work and do none.
 func loadWorlds() []stage.Scenario {
 	return []stage.Scenario{
+		{Name: "broken-machine", Virtual: 4 * time.Minute, Within: time.Minute, Build: cluster.On(buildBrokenMachine),
+			Doc: "One of four workers kills each executor at once, for more than a minute, and jobs come each second. After three such shards its manager gives it none, but for a trial each half minute, so that it costs few jobs time. Once it is repaired the next trial runs, and it gets shards as before. No job fails."},
 		{Name: "black-hole-worker", Virtual: 4 * time.Minute, Build: cluster.On(buildBlackHoleWorker),
 			Doc: "One of four workers kills each executor at once, so that its cores are free again and it looks idle. Its shards run elsewhere: no job fails, and none runs on two workers at a time. Later it works again."},
 		{Name: "full-outbox", Virtual: 3 * time.Minute, Build: cluster.On(buildFullOutbox),
@@ -111,4 +113,48 @@ func (f *outboxes) witness(r checker.Record) {
 			f.s.Checker.Violate("P", r, "%s refuses a shard for its slots, and has not warned", r.Node)
 		}
 	}
+}
+
+// Bounds of broken-machine.
+const (
+	brokenFrom = 20 * time.Second
+	brokenFor  = 75 * time.Second
+	brokenMost = 3 + 3 + 2 // shards: those that open the circuit, a trial each half minute, and what was on its way
+	brokenBack = 35 * time.Second
+)
+
+func buildBrokenMachine(s *cluster.Cluster) {
+	t := cluster.SmallTopology()
+	t.Workers = 4
+	s.Build(t)
+	s.Complete = true
+	broken := s.Choose(s.Workers, 1)
+	s.Fault(sim.Fault{At: brokenFrom, For: brokenFor, Kind: sim.FaultExecCrash, Nodes: stage.Names(broken)})
+	for i := range 150 {
+		o := &cluster.Order{Key: fmt.Sprint("each-second-", i), Client: s.Clients[0]}
+		s.Orders = append(s.Orders, o)
+		submit := s.Submission(o, cluster.Load{Vus: 1, Cores: 1, Duration: 2 * time.Second}, i+1)
+		s.World.At(5*time.Second+time.Duration(i)*time.Second, func() { s.Submit(o, submit, 0) })
+	}
+	lost, served := 0, false
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		switch e := r.Event.(type) {
+		case event.ShardLost:
+			if lost++; e.Worker == broken[0] && lost > brokenMost {
+				s.Checker.Violate("P", r, "%s, whose machine is broken, has failed %d shards in %v: its manager goes on choosing it", e.Worker, lost, r.At-brokenFrom)
+			}
+		case event.ShardEnded:
+			served = served || r.Node == broken[0] && e.State == message.WorkflowCompleted && r.At > brokenFrom+brokenFor
+		}
+	})
+	s.World.At(brokenFrom+brokenFor+brokenBack, func() {
+		if !served {
+			s.Checker.Violate("P", s.Record(s.Managers[0]), "%s was repaired %v ago, and has run no shard since", broken[0], brokenBack)
+		}
+	})
+	s.Verdicts = append(s.Verdicts, func() {
+		if lost < 4 {
+			s.Checker.Violate("P", s.Record(s.Managers[0]), "%d shards were lost: this world is about a circuit that opens, and trials", lost)
+		}
+	})
 }

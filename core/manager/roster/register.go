@@ -53,5 +53,8 @@ func (r *Roster) Drop(w *Worker) node.StreamID {
 	r.seats.Remove(w.Peer.ID)
 	r.Hold(w, Held{})
 	r.count(w, false)
+	if w.circuit.Worked() {
+		r.tripped--
+	}
 	return w.Stream
 }

@@ -21,6 +21,7 @@ type Roster struct {
 	held    int                            // workers that are kept for a workflow
 	seats   place.Ranking                  // of free seats, of the same workers
 	loaded  int                            // workers that have too much to do to take shards
+	tripped int                            // workers whose circuit is open
 	number  uint64                         // of the last worker
 }
 
@@ -150,7 +151,7 @@ func (r *Roster) Seats() *place.Ranking { return &r.seats }
 // rank updates the rankings after a change of a worker.
 func (r *Roster) rank(w *Worker) {
 	r.count(w, w.Able() && w.Loaded())
-	if w.Able() && !w.Loaded() {
+	if w.Able() && !w.Loaded() && w.tripped == 0 {
 		r.ranking.Set(place.Worker{ID: w.Peer.ID, Free: w.Free(), Total: w.Total})
 		r.seats.Set(place.Worker{ID: w.Peer.ID, Free: w.FreeSeats(), Total: w.Total})
 	} else {

@@ -7,6 +7,7 @@ import (
 	"hyperscale/core/admission"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/retry"
 )
 
 // Worker is what the manager knows about one worker. Only methods of its roster change its
@@ -29,6 +30,8 @@ type Worker struct {
 	given    map[message.ShardID]Given         // live attempts
 	shards   []message.ShardID                 // of given, in their order; nil after a change
 	counted  bool                              // among the loaded ones of its roster
+	circuit  retry.Circuit                     // around its machine
+	tripped  node.Instant                      // it gets none before this time, as its machine is broken; zero: it may
 }
 
 // Given is an attempt that a worker got.
