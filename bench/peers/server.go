@@ -18,7 +18,7 @@ import (
 
 // serverConfig says what a server is.
 type serverConfig struct {
-	Kind     string // http1, http2, websocket
+	Kind     string // http1, http2, websocket, tcp
 	Listen   string
 	StallAt  time.Duration // after the first request
 	StallFor time.Duration
@@ -81,6 +81,11 @@ func serve(text string) error {
 	case "websocket":
 		var e *echoing
 		if e, err = newEchoing(c, n); err == nil {
+			loop, address = e.serve, e.listener.Addr().String()
+		}
+	case "tcp":
+		var e *repeating
+		if e, err = newRepeating(c, n); err == nil {
 			loop, address = e.serve, e.listener.Addr().String()
 		}
 	default:

@@ -100,13 +100,20 @@ type exchanger func(c net.Conn, payload []byte, exchanged func() bool) error
 
 // loops are plain loops, a goroutine for each connection: over gobwas/ws, the peer; over its
 // wsutil, as its manual shows it; over our codec, which shows what the engine's loop adds or saves.
-var loops = map[string]exchanger{"gobwas": gobwasLoop, "wsutil": wsutilLoop, "codec": codecLoop}
+var loops = map[string]exchanger{"gobwas": gobwasLoop, "wsutil": wsutilLoop, "codec": codecLoop, "lines": linesLoop}
 
 // loop is the process of one of them: its argument is a loopConfig.
 func loop(text string, out io.Writer) error {
 	var c loopConfig
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
 		return err
+	}
+	if c.Name == "epoll" {
+		done, failed, err := epollLoop(c)
+		if err != nil {
+			_, _ = fmt.Fprintln(os.Stderr, err) // the count tells, too
+		}
+		return json.NewEncoder(out).Encode(told{Requests: done, Failed: failed})
 	}
 	play := loops[c.Name]
 	if play == nil {

@@ -119,10 +119,13 @@ func (k *sockets) pick(vu int32, h *Host) int32 {
 	return None
 }
 
+// justRead is how long after a read that left nothing another one is not worth its system call.
+const justRead = 20_000
+
 // surplus reads what has come since the last exchange of a connection whose answers carry no name:
 // the next exchange would take it for its answer. An end is one too.
 func (k *sockets) surplus(c *conn) bool {
-	if c.talk == nil || c.talk.unnamed == nil || c.talk.state.is(talkDeaf) {
+	if c.talk == nil || c.talk.unnamed == nil || c.talk.state.is(talkDeaf) || k.Clock.Tick()-c.talk.heard < justRead {
 		return false
 	}
 	_, errno := epoll.Read(int(c.fd), k.probe[:])

@@ -50,6 +50,7 @@ type dialogue struct {
 	size           int64            // of what the exchange received, in bytes
 	rested         int64
 	asked          []byte // the upgrade, where it is shown
+	heard          int64  // when it was read last
 	exchangeState
 }
 
@@ -280,6 +281,7 @@ func (y *talks) read(at int32) {
 			y.ended(at, err)
 			return
 		}
+		c.talk.heard = now
 		if c.slot >= 0 {
 			s := y.Slots.At(c.slot)
 			s.Account.BytesIn += uint64(n)
