@@ -18,11 +18,15 @@ const (
 	MeasureCommands = "commands" // of operations, that the kernel took
 	MeasureHits     = "hits"     // values that commands read
 	MeasureMisses   = "misses"   // and those that were missing
+
+	MeasureAffected = "affected" // rows that statements changed
+	MeasureRows     = "rows"     // that they returned
 )
 
 // The Protocol of a StepPlan: HTTP has none.
 const (
 	ProtocolRedis     = "redis"     // commands
+	ProtocolSQL       = "sql"       // statements
 	ProtocolSSE       = "sse"       // server-sent events
 	ProtocolTCP       = "tcp"       // exchanges of bytes
 	ProtocolWebSocket = "websocket" // exchanges of messages
@@ -30,7 +34,7 @@ const (
 
 // Protocols lists them.
 func Protocols() []string {
-	return []string{ProtocolRedis, ProtocolSSE, ProtocolTCP, ProtocolWebSocket}
+	return []string{ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolWebSocket}
 }
 
 // MeasureText is a measure with the sentence that manuals show.
@@ -43,11 +47,13 @@ type MeasureText struct {
 
 // Measures lists the measures, by protocol.
 func Measures() []MeasureText {
-	redis, sse, exchanges := []string{ProtocolRedis}, []string{ProtocolSSE}, []string{ProtocolTCP, ProtocolWebSocket}
+	redis, sql, sse, exchanges := []string{ProtocolRedis}, []string{ProtocolSQL}, []string{ProtocolSSE}, []string{ProtocolTCP, ProtocolWebSocket}
 	return []MeasureText{
 		{MeasureCommands, redis, message.MeasureCount, "commands that the kernel took whole, of pipelines each one"},
 		{MeasureHits, redis, message.MeasureCount, "values that were there, of GET, GETDEL, GETEX, HGET, HMGET, LINDEX, MGET, ZMSCORE and ZSCORE"},
 		{MeasureMisses, redis, message.MeasureCount, "values that were missing, of the same commands"},
+		{MeasureAffected, sql, message.MeasureCount, "rows that statements inserted, updated, deleted or merged"},
+		{MeasureRows, sql, message.MeasureCount, "rows that statements returned"},
 		{MeasureFirstEvent, sse, message.MeasureTimes, "from the intended start until the loop has read the first event"},
 		{MeasureEventGap, sse, message.MeasureTimes, "from one event of a stream to its next"},
 		{MeasureEvents, sse, message.MeasureCount, "events, each with its blank line"},

@@ -94,6 +94,10 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 		return "", language.Faultf("workflow %q: step %q goes to Redis through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.Redis != nil:
 		return plan.ProtocolRedis, nil
+	case r.SQL != nil && d.http.Proxy != nil:
+		return "", language.Faultf("workflow %q: step %q goes to PostgreSQL through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
+	case r.SQL != nil:
+		return plan.ProtocolSQL, nil
 	case r.Raw != nil && d.http.Proxy != nil:
 		return "", language.Faultf("workflow %q: step %q goes to %s:// through a proxy, which carries HTTP", d.plan.Name, name, r.Raw.Target.Scheme).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.Raw != nil:

@@ -159,6 +159,18 @@ func describeExchange(thread *starlark.Thread, r *request.Request, b *request.Pl
 	return nil, language.Faultf("tcp.exchange only describes an exchange").Do("in a step's function, vu.tcp.exchange carries one").Elsewhere()
 }
 
+// describeStatements returns the value of sql.query and sql.batch.
+func describeStatements(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
+	fn := "sql.query"
+	if r.SQL.Batch {
+		fn = "sql.batch"
+	}
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, fn, r, b)
+	}
+	return nil, language.Faultf("%s only describes an operation", fn).Do("in a step's function, vu.%s sends one", fn).Elsewhere()
+}
+
 // ending is a condition of expect on the data of an event, or a message.
 type ending struct{ of extract.Expect }
 

@@ -69,12 +69,12 @@ func TestExamples(t *testing.T) {
 				t.Error("the second load differs:\n" + diff)
 			}
 			elsewhere := "http://elsewhere:1"
-			for _, scheme := range []string{"redis", "tcp"} {
+			for _, scheme := range []string{"postgres", "redis", "tcp"} {
 				if strings.Contains(text, `default = "`+scheme+"://") {
 					elsewhere = scheme + "://elsewhere:1"
 				}
 			}
-			p.Params = []message.Param{{Name: "target", Value: elsewhere}}
+			p.Params = []message.Param{{Name: "target", Value: strings.Replace(elsewhere, "postgres://", "postgres://app@", 1)}}
 			p.VUs, p.Duration = 3, 5e9
 			set, err := workflow.Load(p)
 			if err != nil {

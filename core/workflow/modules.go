@@ -90,6 +90,7 @@ func vocabulary() starlark.StringDict {
 	members["part"] = &guard.Func{Word: "part", Call: request.NewPart}
 	all["http"] = language.NewNamespace("http", members)
 	all["graphql"] = request.GraphQL("graphql", nil, describeQuery)
+	all["sql"] = request.SQLNamespace("sql", nil, describeStatements)
 	all["sse"] = request.SSE("sse", nil, readUntil, describeStream)
 	all["redis"] = request.RedisNamespace("redis", nil, describeOperation)
 	all["tcp"] = request.TCP("tcp", nil, describeExchange)

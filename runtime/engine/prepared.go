@@ -100,6 +100,24 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		m.scratch = b
 		return b, len(b) <= preparedKey
 	}
+	if to := r.SQL; to != nil {
+		text(to.User)
+		text(to.Password)
+		text(to.Database)
+		b = append(b, byte(to.Mode))
+		b = strconv.AppendBool(strconv.AppendBool(b, to.Batch), to.Transaction)
+		for i := range to.Statements {
+			s := &to.Statements[i]
+			text(s.Text)
+			b = strconv.AppendInt(b, int64(len(s.Args)), 10)
+			for _, a := range s.Args {
+				b = strconv.AppendBool(b, a.Null)
+				text(a.Text)
+			}
+		}
+		m.scratch = b
+		return b, len(b) <= preparedKey
+	}
 	b = append(b, r.Body...)
 	m.scratch = b
 	return b, len(b) <= preparedKey
@@ -167,8 +185,8 @@ func (q *requests) known(method, url string) *request.Request {
 // and path, or of its command, which its prepared form remembers.
 func (q *requests) account(co *call, r *request.Request, as *workflow.As, p *prepared) *measure.Account {
 	of, own := co.owner(), ""
-	if r.Redis != nil {
-		own = r.Method // a command has no path
+	if r.Redis != nil || r.SQL != nil {
+		own = r.Method // neither a command nor a statement has a path
 	}
 	if as != nil && (as.Group != "" || as.Name != "") {
 		return q.names.Account(of, as.Group, cmp.Or(as.Name, own), r.Method, r.URL)

@@ -315,7 +315,8 @@ type Step struct {
 // WebSocket and TCP have first_message (from the intended start until the generator has read the first message),
 // message_latency (from when a step's messages were queued on the open connection to each one that came),
 // messages_sent and messages_received (whole ones). Redis has commands (that the kernel took whole),
-// hits and misses (values that commands such as GET found, and those that were missing).
+// hits and misses (values that commands such as GET found, and those that were missing). PostgreSQL has
+// rows (that statements returned) and affected (that they inserted, updated, deleted or merged).
 type Measure struct {
 	Count   uint64        `json:"count"`              // occurrences, or times
 	TimesNS *Distribution `json:"times_ns,omitempty"` // of a measure of times

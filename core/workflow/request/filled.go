@@ -35,6 +35,7 @@ func (r *Request) Filled(values [][]byte) *Request {
 	escaped := [][]string{EscapeNone: f.plain, EscapeJSON: f.json, EscapeForm: f.query}[r.Escape]
 	out.Body, out.Files = r.rewrite(func(text string) string { return f.in(text, escaped) })
 	out.Redis = r.Redis.rewritten(func(text string) string { return f.in(text, f.plain) })
+	out.SQL = r.SQL.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.Placeholders, out.Escape, out.Boundary = nil, EscapeNone, ""
 	return &out
 }

@@ -16,11 +16,14 @@ const digestKind = "digest"
 type Exchange struct {
 	Socket *Socket // it upgrades to WebSocket and exchanges messages
 	Redis  *Redis  // it asks a Redis server
+	SQL    *SQL    // it asks a PostgreSQL server
 	Raw    *Raw    // it exchanges bytes over TCP
 }
 
 // Exchanges reports whether the request exchanges messages in place of one answer.
-func (r *Exchange) Exchanges() bool { return r.Socket != nil || r.Redis != nil || r.Raw != nil }
+func (e *Exchange) Exchanges() bool {
+	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.Raw != nil
+}
 
 // Digest reports whether a server's challenge decides how the request proves its user.
 func (r *Request) Digest() bool { return r.Auth != nil && r.Auth.Kind == digestKind }

@@ -31,6 +31,9 @@ func (r *Request) Reveal(v *secret.Vault) (*Request, error) {
 	if out.Redis = r.Redis.rewritten(func(text string) string { return f.fill("a command", text, secret.Plain) }); out.Redis != nil {
 		out.Redis.User, out.Redis.Password = f.fill("a user's name", r.Redis.User, secret.Plain), f.fill("a password", r.Redis.Password, secret.Plain)
 	}
+	if out.SQL = r.SQL.rewritten(func(text string) string { return f.fill("an argument", text, secret.Plain) }); out.SQL != nil {
+		out.SQL.User, out.SQL.Password = f.fill("a user's name", r.SQL.User, secret.Plain), f.fill("a password", r.SQL.Password, secret.Plain)
+	}
 	return &out, f.err
 }
 
@@ -38,7 +41,7 @@ func (r *Request) Reveal(v *secret.Vault) (*Request, error) {
 func (r *Request) hides(v *secret.Vault) bool {
 	named := func(p builtin.Pair) bool { return v.Has(p.Value) }
 	return v.Has(r.URL) || v.Has(string(r.Body)) || r.Auth != nil && v.Has(r.Auth.User+" "+r.Auth.Password+" "+r.Auth.Token) ||
-		r.Redis.has(v.Has) ||
+		r.Redis.has(v.Has) || r.SQL.has(v.Has) ||
 		slices.ContainsFunc(r.Headers, named) || slices.ContainsFunc(r.Params, named) || slices.ContainsFunc(r.Cookies, named)
 }
 

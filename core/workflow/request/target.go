@@ -44,8 +44,11 @@ type Schemes struct {
 // Read reads the URL of a target.
 func (s Schemes) Read(fn string, v starlark.Value) (*Target, error) {
 	example := s.Plain + "://host"
-	if s.Port == 0 {
+	switch {
+	case s.Port == 0:
 		example += ":7000"
+	case s.Plain == "postgres":
+		example = "postgres://app@host/shop"
 	}
 	switch v := v.(type) {
 	case nil:
@@ -80,6 +83,9 @@ func (s Schemes) parse(fn, text, example string) (*Target, error) {
 	case !found:
 		return nil, wrong("has no scheme", remedy)
 	case scheme != s.Plain && (s.Secure == "" || scheme != s.Secure):
+		if s.Secure == "" {
+			return nil, wrong("is not of "+s.Plain, remedy)
+		}
 		return nil, wrong("is neither "+either, remedy)
 	case strings.Contains(rest, "${"):
 		return nil, wrong("has a value in it, and it is looked up before the run", "write it out, or take it from a param")

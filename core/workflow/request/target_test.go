@@ -31,7 +31,7 @@ func TestTargets(t *testing.T) {
 		{tcp, "http://h:7", "neither tcp nor tcps", false},
 		{tcp, "h:7", "no scheme", false},
 		{udp, "udp://h:53", "udp://h:53", false},
-		{udp, "://h:53", "neither udp", false},
+		{udp, "://h:53", "not of udp", false},
 		{redis, "redis://h", "redis://h:6379", false},
 		{redis, "rediss://u:p@h:1/2", "rediss://h:1/2", true},
 		{redis, "redis://u:p@", "no host", false},

@@ -47,6 +47,7 @@ type protocols struct {
 	events   *Events   // nil: it has had no stream
 	messages *Messages // nil: it has had no exchange of messages
 	commands *Commands // nil: it has asked no Redis server
+	results  *Results  // nil: it has asked no PostgreSQL server
 }
 
 // rare are counts that most runs do not have.

@@ -270,6 +270,9 @@ func (y *talks) wrote(c *conn, n int) {
 func (y *talks) read(at int32) {
 	c := y.Sockets.Conns.At(at)
 	generation := c.Generation
+	if c.works() && !y.works(at) {
+		return
+	}
 	for range readRounds {
 		n, err := y.Sockets.receive(c)
 		now := y.Clock.Tick()
@@ -308,11 +311,37 @@ func (y *talks) read(at int32) {
 		if y.settle(at); c.Generation != generation || c.slot >= 0 && y.Slots.At(c.slot).broke || y.Sockets.hold(at) {
 			return
 		}
+		if c.works() {
+			break
+		}
 		if c.secure == nil && n < len(y.Sockets.buffer) {
 			return
 		}
 	}
 	y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, generation})
+}
+
+// works reports that a connection is in a greeting that computes.
+func (c *conn) works() bool { return c.greets() && c.talk.rounds.Works() }
+
+// works lets a greeting compute a slice, and reports whether the connection may be read now. One
+// that is not over goes on in the next turn.
+func (y *talks) works(at int32) bool {
+	c := y.Sockets.Conns.At(at)
+	generation := c.Generation
+	err := y.greeted(at, nil)
+	if c.Generation != generation || y.Slots.At(c.slot).broke {
+		return false
+	}
+	if y.flush(at); err != nil {
+		y.wrong(at, err)
+		return false
+	}
+	if c.works() {
+		y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, generation})
+		return false
+	}
+	return true
 }
 
 // restEvery is how often the loop tells a connection that time passes: what came before is no flood.
@@ -491,7 +520,7 @@ func (y *talks) complete(index int32) {
 		n.Heard = now
 	}
 	n.Conn, n.Status, n.Size = None, n.Talk.Status(), d.size
-	if d.state.is(talkQueued) || d.state.is(talkExtra) || d.state.is(talkMute) || d.left != nil || !n.Talk.Stays() {
+	if d.Over() || d.state.is(talkQueued) || d.state.is(talkExtra) || d.state.is(talkMute) || d.left != nil || !n.Talk.Stays() {
 		y.Sockets.HangUp(at)
 	} else {
 		y.Sockets.keep(at)

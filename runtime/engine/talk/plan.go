@@ -8,7 +8,9 @@ import (
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/postgres"
 	"hyperscale/runtime/protocol/redis"
+	"hyperscale/runtime/protocol/scram"
 	"hyperscale/runtime/protocol/websocket"
 )
 
@@ -43,6 +45,8 @@ func Compile(r *request.Request, w *workflow.Workflow, memory *Memory) (*Plan, *
 		return p, nil, p.raw(r, w)
 	case r.Redis != nil:
 		return p, nil, p.redis(r, w, memory)
+	case r.SQL != nil:
+		return p, nil, p.sql(r, w, memory)
 	}
 	return nil, nil, fmt.Errorf("it exchanges nothing: load the workflow again")
 }
@@ -52,4 +56,7 @@ type Memory struct {
 	messages  websocket.Pool
 	answers   redis.Pool
 	protocols map[string]*redis.Protocol // by key of a target
+	rows      postgres.Pool
+	keys      scram.Cache
+	databases map[string]*postgres.Protocol // by key of a target
 }

@@ -83,6 +83,39 @@ func TestGreetingsEndAlike(t *testing.T) {
 	})
 }
 
+// slow is a greeting that computes before it answers each message.
+type slow struct {
+	counted
+	works int
+}
+
+func (s *slow) Works() bool { return s.works%3 != 0 }
+
+func (s *slow) Hear(dst, b []byte) ([]byte, int, codec.Dialogue, error) {
+	if s.works++; s.works%3 != 0 {
+		return dst, 0, nil, nil
+	}
+	return s.counted.Hear(dst, b)
+}
+
+// A greeting that computes takes nothing meanwhile, however much waits, and goes on without a byte more.
+func TestGreetingsThatCompute(t *testing.T) {
+	size := codec.GreetingBytes - 4
+	said := append(append([]byte{byte(size >> 8), byte(size)}, bytes.Repeat([]byte("a"), size)...), 0, 0)
+	r, out := codec.NewRounds(&slow{})
+	out, _, d, err := r.Feed(out, append(said, "rest"...))
+	calls := 1
+	for ; err == nil && d == nil && r.Works() && calls < 9; calls++ {
+		var rest []byte
+		if out, rest, d, err = r.Feed(out, nil); d != nil && string(rest) != "rest" {
+			t.Errorf("what follows is %q", rest)
+		}
+	}
+	if err != nil || d == nil || calls != 5 || string(out) != "begin1," {
+		t.Errorf("%d calls: %q %v %v", calls, out, d, err)
+	}
+}
+
 // A greeting that ends with the last byte, or message, of its bounds is over.
 func TestGreetingsAtTheirBounds(t *testing.T) {
 	for _, messages := range []int{1, codec.GreetingMessages - 2} {

@@ -103,5 +103,5 @@ const behindPooler = `a pooler between may give each transaction another connect
 var remedies = map[string]string{
 	"26000": behindPooler,
 	"42P05": behindPooler,
-	"53300": "each user has a connection of its own; write connections = 50 in workflow to share some",
+	"53300": "each virtual user has a connection of its own: raise max_connections of the server, or lower vus",
 }

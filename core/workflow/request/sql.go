@@ -1,0 +1,450 @@
+package request
+
+import (
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/secret"
+)
+
+// SQL says what a request asks of a PostgreSQL server: statements, of which several are a batch.
+type SQL struct {
+	Target         *Target
+	User, Password string // Password: empty for none
+	Database       string
+	Mode           SQLMode
+	Statements     []SQLStatement
+	Batch          bool
+	Transaction    bool // they are one
+}
+
+// SQLMode says how statements go out.
+type SQLMode uint8
+
+// The modes.
+const (
+	SQLPrepared SQLMode = iota // prepared once a connection
+	SQLUnnamed                 // parsed at each use
+	SQLSimple                  // as text
+)
+
+// SQLStatement is a statement with its arguments.
+type SQLStatement struct {
+	Text string
+	Args []SQLArgument
+}
+
+// SQLArgument is a text, which may have placeholders, or NULL.
+type SQLArgument struct {
+	Text string
+	Null bool
+}
+
+const (
+	sqlStatementsMax = 1000    // of one batch
+	sqlArgumentsMax  = 1000    // of one statement
+	sqlTextMax       = 1 << 20 // bytes of a statement
+	sqlBytesMax      = 16 << 20
+	sqlModes         = "\"prepared\", \"unnamed\" or \"simple\""
+)
+
+// SQLSchemes are those of sql.client.
+func SQLSchemes() Schemes { return Schemes{Plain: "postgres", Port: 5432, User: true, Path: true} }
+
+// SQLClientArguments are those of sql.client.
+func SQLClientArguments() []string {
+	return []string{"url", "user", "password", "database", "statements"}
+}
+
+// SQLArguments are those of sql.query, and those of sql.batch.
+func SQLArguments(batch bool) []string {
+	if batch {
+		return []string{"target", "statements", "transaction", "timeout", "retry"}
+	}
+	return []string{"target", "statement", "args", "timeout", "retry"}
+}
+
+// sqlValue is the result of sql.client.
+type sqlValue struct {
+	language.Opaque
+	of     SQL
+	proves [2]starlark.Value // user and password: a text or a secret; nil: it is in of
+}
+
+// newSQLClient is sql.client.
+func newSQLClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	const fn = "sql.client"
+	var in [5]starlark.Value
+	if err := language.Bind(fn, SQLClientArguments(), 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	t, err := SQLSchemes().Read(fn, in[0])
+	if err != nil {
+		return nil, err
+	}
+	c := sqlOf(t)
+	out := &sqlValue{Opaque: language.Opaque{Kind: fn}, proves: [2]starlark.Value{in[1], in[2]}}
+	for i, known := range []string{c.User, c.Password, c.Database} {
+		name, v := SQLClientArguments()[i+1], in[i+1]
+		if v == nil {
+			continue
+		}
+		if known != "" {
+			return nil, language.Faultf("%s has a %s in its URL and in %s", fn, name, name).In(name).Do("keep one of them")
+		}
+		text, ok, err := sentText(v)
+		if _, hidden := v.(*secret.Text); hidden && name == "database" {
+			ok = false
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok && name == "database":
+			return nil, language.WrongType(fn, name, "a text", v)
+		case !ok:
+			return nil, language.WrongType(fn, name, "a text or a secret", v)
+		case text == "" || strings.Contains(text, "\x00"):
+			return nil, language.Faultf("%s: %s is empty, or has a NUL in it", fn, name).In(name).Do("leave it out, or write %s = \"app\"", name)
+		case strings.Contains(text, "${"):
+			return nil, language.Faultf("%s: %s has ${ in it, and a connection serves all iterations of its user", fn, name).In(name).Do("write it out, or take it from a param or a secret")
+		}
+		if name == "database" {
+			c.Database = text
+		}
+	}
+	if c.User == "" && in[1] == nil {
+		return nil, language.Faultf("%s has no user", fn).In("url").Do("write sql.client(\"postgres://app@host/shop\"), or user = \"app\"")
+	}
+	if in[4] != nil {
+		mode, _ := starlark.AsString(in[4])
+		at := slices.Index([]string{"prepared", "unnamed", "simple"}, mode)
+		if at < 0 {
+			return nil, language.WrongType(fn, "statements", sqlModes, in[4])
+		}
+		c.Mode = SQLMode(at)
+	}
+	out.of = c
+	return out, nil
+}
+
+// sqlOf takes what a URL says.
+func sqlOf(t *Target) SQL {
+	c := SQL{Target: t, User: t.User, Password: t.Password, Database: t.Path}
+	t.User, t.Password = "", ""
+	return c
+}
+
+// sqlTarget reads a URL, or the result of sql.client.
+func sqlTarget(fn string, v starlark.Value) (s SQL, err error) {
+	if c, ok := v.(*sqlValue); ok {
+		s = c.of
+		for i, to := range []*string{&s.User, &s.Password} {
+			if c.proves[i] != nil && err == nil {
+				*to, _, err = sentText(c.proves[i]) // a function's secrets have values
+			}
+		}
+		return s, err
+	}
+	if _, ok := v.(starlark.String); !ok && v != nil {
+		return s, language.WrongType(fn, "target", "a URL or the result of sql.client", v).Do("write %s(\"postgres://app@host/shop\", ...)", fn)
+	}
+	t, err := SQLSchemes().Read(fn, v)
+	if err != nil {
+		return s, err
+	}
+	if s = sqlOf(t); s.User == "" {
+		return s, language.Faultf("%s: the URL has no user", fn).In("target").Do("write %s(\"postgres://app@host/shop\", ...)", fn)
+	}
+	return s, nil
+}
+
+// SQLNamespace is sql and vu.sql: query asks one statement, batch several at once.
+func SQLNamespace(under string, own []string, use Use) *language.Namespace {
+	query, batch := under+".query", under+".batch"
+	members := starlark.StringDict{
+		"query": &guard.Func{Word: "query", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			names := append(SQLArguments(false), own...)
+			in := make([]starlark.Value, len(names))
+			if err := language.Bind(query, names, 2, args, kwargs, in); err != nil {
+				return nil, err
+			}
+			q := sqlRequest{thread: thread, fn: query}
+			if err := q.begin(in[0]); err != nil {
+				return nil, err
+			}
+			if in[1] == nil {
+				return nil, language.Faultf("%s: the statement is missing", query).Do("write %s(db, \"select 1\")", query)
+			}
+			if err := q.add("statement", "args", in[1], in[2]); err != nil {
+				return nil, q.b.Explain(err)
+			}
+			return q.end(in[3:], use)
+		}},
+		"batch": &guard.Func{Word: "batch", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			names := append(SQLArguments(true), own...)
+			in := make([]starlark.Value, len(names))
+			if err := language.Bind(batch, names, 2, args, kwargs, in); err != nil {
+				return nil, err
+			}
+			q := sqlRequest{thread: thread, fn: batch}
+			if err := q.begin(in[0]); err != nil {
+				return nil, err
+			}
+			if err := q.batch(in[1]); err != nil {
+				return nil, q.b.Explain(err)
+			}
+			var err error
+			if q.of.Transaction, err = builtin.Flag(batch, "transaction", in[2], false); err != nil {
+				return nil, err
+			}
+			return q.end(in[3:], use)
+		}},
+	}
+	if under == "sql" {
+		members["client"] = &guard.Func{Word: "client", Call: newSQLClient}
+	}
+	return language.NewNamespace(under, members)
+}
+
+// sqlRequest makes a request of statements.
+type sqlRequest struct {
+	thread *starlark.Thread
+	fn     string
+	of     SQL
+	b      *Placeholders
+	size   int
+}
+
+func (q *sqlRequest) begin(target starlark.Value) (err error) {
+	if q.of, err = sqlTarget(q.fn, target); err != nil {
+		return err
+	}
+	if w := wordsOf(q.thread); w != nil {
+		q.b = &Placeholders{words: w, thread: q.thread}
+	}
+	return nil
+}
+
+// batch reads the statements of a batch: texts, or pairs of a text and its arguments.
+func (q *sqlRequest) batch(given starlark.Value) error {
+	example := "write " + q.fn + "(db, [(\"insert into t values ($1)\", [1]), \"select 1\"])"
+	q.of.Batch = true
+	if given == nil {
+		return language.Faultf("%s: the statements are missing", q.fn).Do("%s", example)
+	}
+	list, err := language.List(q.fn, "statements", "texts, or of pairs of a text and its arguments", given)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 || len(list) > sqlStatementsMax {
+		return language.Faultf("%s has %d statements, one batch has 1 to %d", q.fn, len(list), sqlStatementsMax).In("statements").Do("%s", example)
+	}
+	for i, one := range list {
+		name := "statements[" + strconv.Itoa(i) + "]"
+		var args starlark.Value
+		if _, ok := one.(starlark.String); !ok {
+			pair, err := language.List(q.fn, name, "a text and its arguments", one)
+			if err != nil {
+				return err
+			}
+			if len(pair) != 2 {
+				return language.Faultf("%s: %s has %d parts", q.fn, name, len(pair)).In("statements").At(i).Do("%s", example)
+			}
+			one, args = pair[0], pair[1]
+		}
+		if err := q.add(name, name, one, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add reads a statement and its arguments.
+func (q *sqlRequest) add(name, argument string, statement, given starlark.Value) error {
+	text, ok := statement.(starlark.String)
+	if !ok {
+		return language.WrongType(q.fn, name, "a text", statement).Do("values go into args, for $1 and so on")
+	}
+	s := SQLStatement{Text: string(text)}
+	switch {
+	case strings.TrimSpace(s.Text) == "":
+		return language.Faultf("%s: %s is empty", q.fn, name).In(name).Do("write \"select 1\"")
+	case len(s.Text) > sqlTextMax:
+		return language.Faultf("%s: %s has %d bytes, at most %d fit", q.fn, name, len(s.Text), sqlTextMax).In(name)
+	case strings.Contains(s.Text, "\x00"):
+		return language.Faultf("%s: %s has a NUL in it", q.fn, name).In(name).Do("take it out: no text of PostgreSQL has one")
+	case q.b != nil && strings.Contains(s.Text, "${"):
+		return language.Faultf("%s: %s has ${ in it, and values do not stand in SQL", q.fn, name).In(name).Do("write $1 in the statement, and args = [\"${name}\"]")
+	}
+	if given != nil {
+		list, err := language.List(q.fn, argument, "values", given)
+		if err != nil {
+			return err
+		}
+		if len(list) > sqlArgumentsMax {
+			return language.Faultf("%s: %s has %d values, at most %d fit", q.fn, argument, len(list), sqlArgumentsMax).In(argument)
+		}
+		for _, v := range list {
+			a, err := q.argument(argument, v)
+			if err != nil {
+				return err
+			}
+			s.Args = append(s.Args, a)
+		}
+	}
+	switch wants := sqlParameters(s.Text); {
+	case q.of.Mode == SQLSimple && (wants > 0 || len(s.Args) > 0):
+		return language.Faultf("%s: %s has arguments, and simple statements take none", q.fn, name).In(name).Do("write statements = \"unnamed\" in sql.client: it prepares nothing either")
+	case wants != len(s.Args):
+		return language.Faultf("%s: %s names $1 to $%d, and has %d arguments", q.fn, name, wants, len(s.Args)).In(argument).Do("give each of them one value")
+	}
+	if q.size += len(s.Text) + 32*len(s.Args); q.size > sqlBytesMax {
+		return language.Faultf("%s sends more than %d MiB", q.fn, sqlBytesMax>>20).In(name)
+	}
+	q.of.Statements = append(q.of.Statements, s)
+	return nil
+}
+
+// argument reads a value that stands for $1 or its like.
+func (q *sqlRequest) argument(name string, v starlark.Value) (a SQLArgument, err error) {
+	switch v := v.(type) {
+	case starlark.NoneType:
+		a.Null = true
+	case starlark.String, *secret.Text:
+		if a.Text, _, err = sentText(v); err == nil {
+			a.Text, err = q.b.put(q.fn, name, a.Text)
+		}
+	case starlark.Bytes:
+		a.Text = `\x` + hex.EncodeToString([]byte(v))
+	case starlark.Bool:
+		a.Text = strconv.FormatBool(bool(v))
+	case starlark.Int:
+		a.Text = v.String()
+	case starlark.Float:
+		a.Text = strconv.FormatFloat(float64(v), 'g', -1, 64)
+	default:
+		return a, language.WrongType(q.fn, name, "texts, numbers, bytes, True, False or None", v).Do("for a dict or a list write json.encode(...)")
+	}
+	if strings.Contains(a.Text, "\x00") {
+		return a, language.Faultf("%s: %s has a NUL in it", q.fn, name).In(name).Do("take it out: no text of PostgreSQL has one; bytes become a bytea")
+	}
+	q.size += len(a.Text)
+	return a, err
+}
+
+// end makes the request. Given are timeout, retry and those of the request's user.
+func (q *sqlRequest) end(given []starlark.Value, use Use) (starlark.Value, error) {
+	of := q.of
+	r := &Request{Method: of.name(), URL: of.Target.URL(), Exchange: Exchange{SQL: &of}}
+	var fields [argCount]starlark.Value
+	fields[argTimeout], fields[argRetry] = given[0], given[1]
+	if err := r.fields(q.fn, q.b, &fields); err != nil {
+		return nil, err
+	}
+	if err := guard.MeterOf(q.thread).Charge(q.thread, q.size+64*len(of.Statements)+128*q.b.count()); err != nil {
+		return nil, err
+	}
+	own := given[2:]
+	if !slices.ContainsFunc(own, func(v starlark.Value) bool { return v != nil }) {
+		own = nil
+	}
+	return use(q.thread, r, q.b, own)
+}
+
+// name is what results call the request: the statement's first word, or BATCH.
+func (s *SQL) name() string {
+	if s.Batch {
+		return "BATCH"
+	}
+	text := strings.TrimSpace(s.Statements[0].Text)
+	end := strings.IndexFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
+	if end < 0 {
+		end = len(text)
+	}
+	if end == 0 || end > 20 {
+		return "QUERY"
+	}
+	return strings.ToUpper(text[:end])
+}
+
+// sqlParameters returns the highest parameter that a statement names: 2 for $2. Texts, names in
+// quotes and comments have none.
+func sqlParameters(text string) (highest int) {
+	behind := func(at int, end string) int {
+		if k := strings.Index(text[at:], end); k >= 0 {
+			return at + k + len(end)
+		}
+		return len(text)
+	}
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '\'' || c == '"':
+			escapes := c == '\'' && i > 0 && (text[i-1] == 'e' || text[i-1] == 'E')
+			for i++; i < len(text) && text[i] != c; i++ {
+				if escapes && text[i] == '\\' {
+					i++
+				}
+			}
+			i++
+		case strings.HasPrefix(text[i:], "--"):
+			i = behind(i, "\n")
+		case strings.HasPrefix(text[i:], "/*"):
+			i = behind(i+2, "*/")
+		case c == '$':
+			n := i + 1
+			for n < len(text) && text[n] >= '0' && text[n] <= '9' {
+				n++
+			}
+			if n > i+1 {
+				if k, err := strconv.Atoi(text[i+1 : n]); err == nil {
+					highest = max(highest, k)
+				}
+				i = n
+				continue
+			}
+			for n < len(text) && (text[n] == '_' || text[n] >= 'a' && text[n] <= 'z' || text[n] >= 'A' && text[n] <= 'Z' || text[n] >= '0' && text[n] <= '9') {
+				n++
+			}
+			if i++; n < len(text) && text[n] == '$' {
+				i = behind(n+1, text[i-1:n+1])
+			}
+		default:
+			i++
+		}
+	}
+	return highest
+}
+
+// rewritten returns the statements with others in place of their arguments.
+func (s *SQL) rewritten(fill func(string) string) *SQL {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	out.Statements = slices.Clone(s.Statements)
+	for i := range out.Statements {
+		args := slices.Clone(out.Statements[i].Args)
+		for k := range args {
+			args[k].Text = fill(args[k].Text)
+		}
+		out.Statements[i].Args = args
+	}
+	return &out
+}
+
+// has reports whether look holds for a text of the request that may have words of secrets in it.
+func (s *SQL) has(look func(string) bool) bool {
+	if s == nil {
+		return false
+	}
+	return look(s.User) || look(s.Password) || slices.ContainsFunc(s.Statements, func(one SQLStatement) bool {
+		return slices.ContainsFunc(one.Args, func(a SQLArgument) bool { return look(a.Text) })
+	})
+}

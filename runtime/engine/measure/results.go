@@ -1,0 +1,36 @@
+package measure
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/plan"
+)
+
+// Results counts what the statements of a step bring and change.
+type Results struct{ rows, affected uint64 }
+
+// Results returns what counts the account's rows.
+func (a *Account) Results() *Results {
+	if a.results == nil {
+		a.results = new(Results)
+	}
+	return a.results
+}
+
+// Add counts rows that came, and rows that were changed.
+func (r *Results) Add(rows, affected uint64) {
+	r.rows += rows
+	r.affected += affected
+}
+
+// wire appends the measures that happened.
+func (r *Results) wire(out message.Measures) message.Measures {
+	if r == nil {
+		return out
+	}
+	for _, m := range []message.Measure{{Name: plan.MeasureAffected, Count: r.affected}, {Name: plan.MeasureRows, Count: r.rows}} {
+		if m.Kind = message.MeasureCount; m.Count > 0 {
+			out.List = append(out.List, m)
+		}
+	}
+	return out
+}

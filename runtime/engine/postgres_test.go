@@ -1,0 +1,239 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/plan"
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/protocol/hostile/postgres/postgrestest"
+)
+
+// All tests of PostgreSQL share one server.
+func TestPostgres(t *testing.T) {
+	s := postgrestest.Start(t)
+	s.Ask("shop", "create table t (id int primary key, name text); insert into t select i, 'n' || i from generate_series(1, 100) i; create table log (id int); grant all on t, log to public")
+	for _, one := range []struct {
+		name string
+		test func(*testing.T, *postgrestest.Server)
+	}{
+		{"what a run counts is what the server counted", agreesWithPostgres},
+		{"a run that breaks counts what the server counted", agreesWhenItBreaks},
+		{"users", postgresUsers},
+		{"values", postgresValues},
+		{"functions", postgresFunctions},
+		{"the example", postgresExample},
+	} {
+		t.Run(one.name, func(t *testing.T) { one.test(t, s) })
+	}
+}
+
+// load loads a workflow of one step.
+func loadSQL(t *testing.T, s *postgrestest.Server, vus, iterations uint64, client, ask string) *workflow.Workflow {
+	return loadFile(t, s.URL("app"), fmt.Sprintf("db = sql.client(\"TARGET\"%s)\nworkflow(name = \"test\", iterations = %d, vus = %d, duration = \"60s\", steps = [step(\"ask\", sql.%s)])", client, iterations, vus, ask))
+}
+
+func agreesWithPostgres(t *testing.T, s *postgrestest.Server) {
+	for _, vus := range []uint64{1, 64, 300} {
+		for _, tt := range []struct {
+			name, client, ask                 string
+			transactions, rows, affected, bad uint64 // of an operation
+			kind                              string
+		}{
+			{"prepared", ``, `query(db, "select name from t where id = $1", args = [7])`, 1, 1, 0, 0, ""},
+			{"unnamed", `, statements = "unnamed"`, `query(db, "select * from t where id <= $1", args = [3])`, 1, 3, 0, 0, ""},
+			{"simple", `, statements = "simple"`, `query(db, "select 1")`, 1, 1, 0, 0, ""},
+			{"batch", ``, `batch(db, ["select 1", ("update t set name = name where id = $1", [1]), "select 2"])`, 3, 2, 1, 0, ""},
+			{"transaction", ``, `batch(db, [("insert into log values ($1)", [1]), "select 1"], transaction = True)`, 1, 1, 1, 0, ""},
+			{"failure", ``, `batch(db, [("insert into t values ($1, $2)", [1, None]), "select 1"], transaction = True)`, 1, 0, 0, 1, "server 23505"},
+			{"syntax", ``, `query(db, "selec 1")`, 1, 0, 0, 1, "server 42601"},
+		} {
+			if vus == 300 && tt.name != "prepared" {
+				continue // connections of 300 users take time
+			}
+			t.Run(fmt.Sprint(tt.name, "/", vus), func(t *testing.T) {
+				before, n := s.Count(), 3*vus
+				w := loadSQL(t, s, vus, n, tt.client, tt.ask)
+				got := run(t, context.Background(), Config{Workflow: w, VUs: vus, Duration: time.Minute, Timeout: 30 * time.Second}).Stats.Steps[0]
+				if got.OK != n*(1-tt.bad) || got.Started != n || got.Sent != n || kinds(got)[tt.kind] != n*tt.bad {
+					t.Fatalf("ok %d of %d, sent %d: %v", got.OK, got.Started, got.Sent, got.Errors)
+				}
+				after, all := s.Count(), measured(got)
+				if is := after.Transactions - before.Transactions; is != n*tt.transactions {
+					t.Errorf("the server counts %d transactions, want %d", is, n*tt.transactions)
+				}
+				if is := after.Sessions - before.Sessions; is > vus {
+					t.Errorf("%d connections of %d users", is, vus)
+				}
+				if rows, affected := all[plan.MeasureRows].Count, all[plan.MeasureAffected].Count; rows != n*tt.rows || affected != n*tt.affected {
+					t.Errorf("%d rows, %d affected, want %d and %d", rows, affected, n*tt.rows, n*tt.affected)
+				}
+			})
+		}
+	}
+}
+
+// However a run ends, no operation counts that the server did not get, and what it got counts.
+func agreesWhenItBreaks(t *testing.T, s *postgrestest.Server) {
+	counted := func(got message.StepStats, before postgrestest.Counted) (sent, served uint64) {
+		return got.Sent, s.Count().Transactions - before.Transactions
+	}
+	t.Run("cancelled", func(t *testing.T) {
+		before := s.Count()
+		w := loadSQL(t, s, 16, 1_000_000, "", `query(db, "select 1")`)
+		ctx, cancel := context.WithCancel(context.Background())
+		asked := make(chan struct{})
+		go func() {
+			defer close(asked)
+			defer cancel()
+			for s.Ask("postgres", "select count(*) from pg_stat_activity where datname = 'shop' and query = 'select 1'") == "0" {
+			}
+		}()
+		got := run(t, ctx, Config{Workflow: w, VUs: 16, Duration: time.Minute}).Stats.Steps[0]
+		<-asked
+		if sent, served := counted(got, before); sent != served || got.Failed > 0 || sent == 0 {
+			t.Errorf("sent %d, the server counts %d; ok %d, %d failed: %v", sent, served, got.OK, got.Failed, got.Errors)
+		}
+	})
+	t.Run("timed out", func(t *testing.T) {
+		before := s.Count()
+		w := loadSQL(t, s, 4, 8, "", `query(db, "select pg_sleep(0.2)", timeout = "20ms")`)
+		got := run(t, context.Background(), Config{Workflow: w, VUs: 4, Duration: time.Minute}).Stats.Steps[0]
+		// The server works on, and counts what its clients have left. Connecting may take the time of some.
+		if sent, served := counted(got, before); sent != served || got.TimedOut != 8 || got.OK > 0 {
+			t.Errorf("sent %d, the server counts %d; %d timed out: %v", sent, served, got.TimedOut, got.Errors)
+		}
+	})
+	t.Run("terminated", func(t *testing.T) {
+		before := s.Count()
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan struct{})
+		w := loadSQL(t, s, 8, 1_000_000, "", `query(db, "select 1")`)
+		go func() {
+			defer close(ended)
+			defer cancel()
+			for range 3 {
+				for s.Ask("postgres", "select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = 'shop'") == "0" {
+				}
+			}
+		}()
+		got := run(t, ctx, Config{Workflow: w, VUs: 8, Duration: time.Minute}).Stats.Steps[0]
+		<-ended
+		sent, served := counted(got, before) // the end of the run may cancel what has lost its backend
+		if sent < served || sent-served > got.Failed+got.Cancelled || got.Failed == 0 || got.TimedOut > 0 || got.OK == 0 {
+			t.Errorf("sent %d, the server counts %d; ok %d, %d failed: %v", sent, served, got.OK, got.Failed, got.Errors)
+		}
+		for kind := range kinds(got) {
+			if kind != "closed" && kind != "reset" && kind != "server 57P01" {
+				t.Errorf("%v", got.Errors)
+			}
+		}
+	})
+}
+
+// Passwords are proved as the server asks, and stand in no result.
+func postgresUsers(t *testing.T, s *postgrestest.Server) {
+	for _, tt := range []struct{ user, password, kind string }{
+		{"app", "", ""}, {"scram", postgrestest.Password, ""}, {"scram", "falsch", "auth"}, {"scram", "", "auth"},
+		{"md5", postgrestest.Password, ""}, {"md5", "falsch", "auth"}, {"clear", postgrestest.Password, "auth"}, {"unknown", "", "auth"},
+	} {
+		client := ""
+		if tt.password != "" {
+			client = `, password = secret("pg")`
+		}
+		text := fmt.Sprintf(`db = sql.client("%s"%s)
+workflow(name = "test", vus = 2, iterations = 4, duration = "60s", steps = [step("ask", sql.query(db, "select 1"))])`, s.URL(tt.user), client)
+		p, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(text)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Reveal([]message.Secret{{Name: "pg", Value: message.Sealed(tt.password)}}); err != nil && tt.password != "" {
+			t.Fatal(err)
+		}
+		got := run(t, context.Background(), Config{Workflow: p.Workflow("test"), VUs: 2, Duration: time.Minute}).Stats.Steps[0]
+		want := map[string]uint64{}
+		if tt.kind != "" {
+			want[tt.kind] = 4
+		}
+		if fmt.Sprint(kinds(got)) != fmt.Sprint(want) || got.OK != 4-want[tt.kind] {
+			t.Errorf("%s with %q: ok %d, %v, want %v", tt.user, tt.password, got.OK, got.Errors, want)
+		}
+		if tt.password != "" && strings.Contains(fmt.Sprint(got), tt.password) {
+			t.Errorf("the result has the password in it: %v", got.Errors)
+		}
+	}
+}
+
+// Rows become values of later steps, and values stand in arguments as they are.
+func postgresValues(t *testing.T, s *postgrestest.Server) {
+	w := loadFile(t, s.URL("app"), `
+db = sql.client("TARGET")
+workflow(name = "test", vus = 1, iterations = 2, duration = "60s", steps = [
+	step("next", sql.query(db, "select 'a''b\" é' as word, 7 as id"), extract = {"word": json_path("$[0].word"), "id": json_path("$[0].id")}),
+	step("echo", sql.query(db, "select $1::text as w, $2::int + 1 as n, $3::text as none, '$4' as q, $4::bytea as b, $5::bool as t", args = ["<${word}>", "${id}", None, b"\x00\xff", True]),
+		expect = [json_is("$[0].w", "<a'b\" é>"), json_is("$[0].n", 8), json_is("$[0].none", None), json_is("$[0].b", "\\x00ff"), json_is("$[0].t", True), status(200)]),
+	step("none", sql.query(db, "select name from t where id = -1"), expect = [body_contains("[]")]),
+	step("batch", sql.batch(db, ["select 1 as a", ("select name from t where id = $1", ["${id}"])]), expect = [json_is("$[0].name", "n7")]),
+])`)
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute})
+	for _, got := range r.Stats.Steps {
+		if got.OK != 2 {
+			t.Errorf("%s: ok %d: %v", got.Name, got.OK, got.Errors)
+		}
+	}
+}
+
+// Functions ask as steps do, on the same connection.
+func postgresFunctions(t *testing.T, s *postgrestest.Server) {
+	before := s.Count()
+	w := loadFile(t, s.URL("app"), `
+db = sql.client("TARGET")
+
+def visit(vu):
+    got = vu.sql.query(db, "select $1::int * 2 as n", args = [vu.iteration])
+    if got.json()[0]["n"] != 2 * vu.iteration or got.status != 200 or got.error:
+        fail("got %s" % got.json())
+    wrong = vu.sql.query(db, "select 1 / $1::int", args = [0])
+    if wrong.status != 500 or "division by zero" not in wrong.error:
+        fail("status %d, error %s" % (wrong.status, wrong.error))
+    return vu.sql.batch(db, ["select 1 as a", "select 2 as a"], name = "two", expect = [json_is("$[0].a", 2)])
+
+workflow(name = "test", vus = 4, iterations = 20, duration = "60s", steps = [step("visit", visit), step("ask", sql.query(db, "select 1"))])`)
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 4, Duration: time.Minute})
+	rows := map[string]message.StepStats{}
+	for _, got := range r.Stats.Steps {
+		rows[got.Name] = got
+	}
+	if rows["visit"].OK != 20 || rows["ask"].OK != 20 || rows["visit/two"].OK != 20 || kinds(rows["visit/SELECT"])["server 22012"] != 20 || rows["visit/SELECT"].OK != 20 {
+		for name, got := range rows {
+			t.Errorf("%s: ok %d: %v", name, got.OK, got.Errors)
+		}
+	}
+	after := s.Count()
+	if n, sessions := after.Transactions-before.Transactions, after.Sessions-before.Sessions; n != 20*5 || sessions > 8 {
+		t.Errorf("the server counts %d transactions and %d connections", n, sessions)
+	}
+}
+
+// The example runs as it is.
+func postgresExample(t *testing.T, s *postgrestest.Server) {
+	text, err := os.ReadFile("../../examples/sql.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := workflow.Load(message.Program{Main: "sql.star", Files: []message.File{{Name: "sql.star", Data: text}}, Params: []message.Param{{Name: "target", Value: s.URL("app")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, context.Background(), Config{Workflow: p.Workflow("shop"), VUs: 5, Duration: 300 * time.Millisecond})
+	for _, got := range r.Stats.Steps {
+		if got.OK == 0 || got.Failed+got.TimedOut > 0 {
+			t.Errorf("%s: ok %d of %d: %v", got.Name, got.OK, got.Started, got.Errors)
+		}
+	}
+}

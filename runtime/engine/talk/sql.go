@@ -1,0 +1,112 @@
+package talk
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strings"
+
+	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
+	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/postgres"
+)
+
+// statements are sql.query and sql.batch.
+type statements struct {
+	of        *request.SQL
+	begins    *postgres.Protocol
+	operation *postgres.Operation
+}
+
+var _ verb = (*statements)(nil)
+
+func (s *statements) open() codec.Opening {
+	var random [18]byte
+	_, _ = rand.Read(random[:]) // it never fails
+	return codec.Opening{Greeting: s.begins.Greet(random)}
+}
+
+func (s *statements) say(x *Exchange, d codec.Dialogue) error {
+	if x.stock.show != nil {
+		for i := range s.of.Statements {
+			x.shows([]byte(s.of.Statements[i].Text))
+		}
+	}
+	return d.(*postgres.Conn).Operate(s.operation, postgres.Order{Values: x.values, Keeps: x.keeps})
+}
+
+func (s *statements) hear(x *Exchange, _ codec.MessageKind, payload []byte) bool {
+	o := x.with.(*postgres.Conn).Outcome()
+	x.account.Results().Add(o.Rows, o.Affected)
+	x.wrong, _ = o.Err.(*http1.Error)
+	x.keep(payload)
+	return true
+}
+
+func (s *statements) deaf() bool { return false }
+
+func (s *statements) status() uint16 { return 200 }
+
+func (s *statements) protocol() string { return "PostgreSQL" }
+
+func (s *statements) left(uint16, string) error { return nil }
+
+// sql prepares an operation.
+func (p *Plan) sql(r *request.Request, w *workflow.Workflow, memory *Memory) error {
+	to := r.SQL
+	if w.HTTP.Proxy != nil {
+		return &http1.InputError{Field: "url", Value: r.URL, Remedy: "take the proxy out of http.client: it carries HTTP"}
+	}
+	var all []postgres.Statement
+	for i := range to.Statements {
+		s := postgres.Statement{Text: to.Statements[i].Text}
+		for _, a := range to.Statements[i].Args {
+			if a.Null {
+				s.Args = append(s.Args, nil)
+				continue
+			}
+			s.Args = append(s.Args, sqlArgument(a.Text, r.Placeholders))
+		}
+		all = append(all, s)
+	}
+	mode := map[request.SQLMode]postgres.Mode{request.SQLUnnamed: postgres.ModeUnnamed, request.SQLSimple: postgres.ModeSimple}[to.Mode]
+	key := fmt.Sprintf("%s %q %q %q", r.URL, to.User, to.Password, to.Database)
+	config := postgres.Config{User: to.User, Password: to.Password, Database: to.Database, AnswerMax: w.HTTP.MaxBody}
+	p.verb = &statements{of: to, begins: memory.database(key, config), operation: postgres.Compile(mode, all, to.Transaction)}
+	p.Host = pool.TalkHost{Key: key, Secure: to.Target.Secure}
+	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port, Path: "/" + to.Database}
+	return nil
+}
+
+// sqlArgument cuts an argument where placeholders stand in it.
+func sqlArgument(text string, all []request.Placeholder) (a postgres.Argument) {
+	for {
+		first, at := (*request.Placeholder)(nil), len(text)
+		for i := range all {
+			if k := strings.Index(text[:at], all[i].Word); k >= 0 {
+				first, at = &all[i], k
+			}
+		}
+		if first == nil {
+			return append(a, postgres.Part{Text: text, Value: -1})
+		}
+		a = append(a, postgres.Part{Text: text[:at], Value: -1}, postgres.Part{Value: first.Var})
+		text = text[at+len(first.Word):]
+	}
+}
+
+// database returns what begins the connections of a target.
+func (m *Memory) database(key string, c postgres.Config) *postgres.Protocol {
+	p := m.databases[key]
+	if p == nil {
+		if m.databases == nil || len(m.databases) >= protocolsMax {
+			m.databases = map[string]*postgres.Protocol{}
+		}
+		c.Pool, c.Keys = &m.rows, &m.keys
+		p = postgres.New(c)
+		m.databases[key] = p
+	}
+	return p
+}
