@@ -83,6 +83,35 @@ workflow(name = "w", steps = [step("r", http.post(`+c.arguments+`)), step(f)])
 	}
 }
 
+// TestSecretsInExchanges: what a step sends in messages, commands, statements and bytes has the values.
+func TestSecretsInExchanges(t *testing.T) {
+	const value = `p w/"é`
+	w := revealed(t, `
+s = secret("s")
+workflow(name = "w", steps = [
+    step("a", websocket.exchange("ws://h/", send = ["plain", "token " + s], receive = 1)),
+    step("b", redis.command(redis.client("redis://h", password = s), "SET", "k", "<" + s + ">")),
+    step("c", sql.query(sql.client("postgres://app@h/d", password = s), "select $1", args = [s])),
+    step("d", tcp.exchange("tcp://h:1", send = s + "\n", receive = tcp.line())),
+])
+`, message.Secret{Name: "s", Value: value})
+	of := func(i int) *request.Request { return w.Steps[i].Request }
+	//lint:orderfree each text is judged by itself
+	for what, got := range map[string]string{
+		"plain": string(of(0).Socket.Send[0].Data), "token " + value: string(of(0).Socket.Send[1].Data),
+		"<" + value + ">": of(1).Redis.Commands[0][2], value + "\n": string(of(3).Body),
+	} {
+		if got != what {
+			t.Errorf("%q is sent, want %q", got, what)
+		}
+	}
+	for _, got := range []string{of(1).Redis.Password, of(2).SQL.Password, of(2).SQL.Statements[0].Args[0].Text} {
+		if got != value {
+			t.Errorf("%q is sent, want %q", got, value)
+		}
+	}
+}
+
 // TestSecretsDoNotChangeThePlan: SECRET-1.
 func TestSecretsDoNotChangeThePlan(t *testing.T) {
 	p := program("test.star", `workflow(name = "w", steps = [step("r", http.get("http://h/", headers = {"X": secret("x"), "Y": secret("y-z")}))])`)

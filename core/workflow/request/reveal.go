@@ -28,6 +28,7 @@ func (r *Request) Reveal(v *secret.Vault) (*Request, error) {
 	// Only json = and form = set these types: a text has text/plain.
 	escape := map[string]secret.Escape{"application/json": secret.JSON, "application/x-www-form-urlencoded": secret.Query}[r.ContentType]
 	out.Body, out.Files = r.rewrite(func(text string) string { return f.fill("the body", text, escape) })
+	out.Socket = r.Socket.rewritten(func(text string) string { return f.fill("a message", text, secret.Plain) })
 	if out.Redis = r.Redis.rewritten(func(text string) string { return f.fill("a command", text, secret.Plain) }); out.Redis != nil {
 		out.Redis.User, out.Redis.Password = f.fill("a user's name", r.Redis.User, secret.Plain), f.fill("a password", r.Redis.Password, secret.Plain)
 	}
@@ -41,7 +42,7 @@ func (r *Request) Reveal(v *secret.Vault) (*Request, error) {
 func (r *Request) hides(v *secret.Vault) bool {
 	named := func(p builtin.Pair) bool { return v.Has(p.Value) }
 	return v.Has(r.URL) || v.Has(string(r.Body)) || r.Auth != nil && v.Has(r.Auth.User+" "+r.Auth.Password+" "+r.Auth.Token) ||
-		r.Redis.has(v.Has) || r.SQL.has(v.Has) ||
+		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) ||
 		slices.ContainsFunc(r.Headers, named) || slices.ContainsFunc(r.Params, named) || slices.ContainsFunc(r.Cookies, named)
 }
 

@@ -25,6 +25,26 @@ type Said struct {
 	Binary bool
 }
 
+// rewritten returns the exchange with other texts in place of its own.
+func (s *Socket) rewritten(change func(string) string) *Socket {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	out.Send = slices.Clone(s.Send)
+	for i, m := range s.Send {
+		if !m.Binary {
+			out.Send[i].Data = []byte(change(string(m.Data)))
+		}
+	}
+	return &out
+}
+
+// has reports whether look holds for a text of the exchange.
+func (s *Socket) has(look func(string) bool) bool {
+	return s != nil && slices.ContainsFunc(s.Send, func(m Said) bool { return !m.Binary && look(string(m.Data)) })
+}
+
 // Compress says what the upgrade offers of permessage-deflate.
 type Compress uint8
 

@@ -4,6 +4,7 @@ import "testing"
 
 // Texts, names in quotes and comments name no parameter.
 func TestSQLParameters(t *testing.T) {
+	//lint:orderfree each text is judged by itself
 	for text, want := range map[string]int{
 		"select 1": 0, "select $1": 1, "select $2, $10, $3": 10, "select '$1', $2": 2, `select "$3", $1`: 1, "select 'it''s $4'": 0,
 		`select E'\'$5', $1`: 1, "select $1 -- $2": 1, "select $1 -- $2\n, $3": 3, "select /* $2 */ $1": 1, "select /* $2": 0, "select '$1": 0,
@@ -17,6 +18,7 @@ func TestSQLParameters(t *testing.T) {
 
 // Results name a request by its statement's first word.
 func TestSQLNames(t *testing.T) {
+	//lint:orderfree each text is judged by itself
 	for text, want := range map[string]string{"select 1": "SELECT", " Insert into t": "INSERT", "(select 1)": "QUERY", "commit": "COMMIT", "with(x)": "WITH"} {
 		s := SQL{Statements: []SQLStatement{{Text: text}}}
 		if got := s.name(); got != want {

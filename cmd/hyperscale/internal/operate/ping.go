@@ -88,36 +88,9 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 	if !slices.Contains(pingProtocols(), proto) {
 		return command.Usage("%q is no protocol that ping speaks%s: choose %s", proto, command.DidYouMean(proto, pingProtocols()), strings.Join(pingProtocols(), " or "))
 	}
-	address := target
-	var server *redis.Config
-	if proto == "redis" {
-		var err error
-		if address, server, err = f.redis(target); err != nil {
-			return err
-		}
-	} else if f.user != "" || f.password != "" {
-		return command.Usage("--user and --password-file are for redis: write --header 'Authorization: ...'")
-	}
-	if proto == "websocket" {
-		var err error
-		if address, err = websocket.Address(target); err != nil {
-			return command.AsUsage(err)
-		}
-	}
-	if proto == "tcp" {
-		if f.method != "" || len(f.headers) > 0 {
-			return command.Usage("tcp has neither a method nor headers: leave out --method and --header")
-		}
-		at, err := request.TCPSchemes().Read("ping tcp", starlark.String(target))
-		if err != nil {
-			return command.AsUsage(err)
-		}
-		scheme := "http://"
-		if at.Secure {
-			scheme = "https://"
-		}
-		_, rest, _ := strings.Cut(at.URL(), "://")
-		address = scheme + rest
+	address, server, err := f.addressOf(proto, target)
+	if err != nil {
+		return err
 	}
 	cfg, host, err := f.config(address)
 	if err != nil {
@@ -157,6 +130,35 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 		return command.Exit(command.ExitFailed, nil)
 	}
 	return nil
+}
+
+// addressOf returns a target's address as a URL of HTTP, and how to greet if it is Redis.
+func (f *pingFlags) addressOf(proto, target string) (address string, server *redis.Config, err error) {
+	if proto != "redis" && (f.user != "" || f.password != "") {
+		return "", nil, command.Usage("--user and --password-file are for redis: write --header 'Authorization: ...'")
+	}
+	switch proto {
+	case "redis":
+		return f.redis(target)
+	case "websocket":
+		address, err = websocket.Address(target)
+		return address, nil, command.AsUsage(err)
+	case "tcp":
+		if f.method != "" || len(f.headers) > 0 {
+			return "", nil, command.Usage("tcp has neither a method nor headers: leave out --method and --header")
+		}
+		at, err := request.TCPSchemes().Read("ping tcp", starlark.String(target))
+		if err != nil {
+			return "", nil, command.AsUsage(err)
+		}
+		scheme := "http://"
+		if at.Secure {
+			scheme = "https://"
+		}
+		_, rest, _ := strings.Cut(at.URL(), "://")
+		return scheme + rest, nil, nil
+	}
+	return target, nil, nil
 }
 
 // upgrades takes the protocols to offer out of the headers.
