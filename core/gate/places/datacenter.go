@@ -59,7 +59,7 @@ func (d *Datacenter) View() View {
 			v.Ready++
 		}
 		decision := m.Decision()
-		v.Stuck = v.Stuck || decision == health.Drain
+		v.Stuck = v.Stuck || health.Decide(m.signals()) == health.Drain
 		if decision.Takes() {
 			v.Free, v.Seats = max(v.Free, m.free), max(v.Seats, m.seats)
 			if m.trip > 0 && (v.Trip == 0 || m.trip < v.Trip) {

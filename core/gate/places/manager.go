@@ -135,9 +135,16 @@ func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.In
 
 // Decision is what the gate does about new subjobs for the manager. It takes nothing from it.
 func (m *Manager) Decision() health.Decision {
-	return health.Decide(health.Signals{
-		Alive: m.Live, Ready: m.Stream != 0 && !m.draining && !m.mute && m.refuses == message.CodeNone, Progress: health.OfWait(m.overdue),
-	})
+	s := m.signals()
+	s.Ready = s.Ready && !m.mute
+	return health.Decide(s)
+}
+
+// signals are what the manager says of itself. That it is mute for a moment is no illness.
+func (m *Manager) signals() health.Signals {
+	return health.Signals{
+		Alive: m.Live, Ready: m.Stream != 0 && !m.draining && m.refuses == message.CodeNone, Progress: health.OfWait(m.overdue),
+	}
 }
 
 // Judge returns the decisions before and after a heartbeat that changed it, and says why.

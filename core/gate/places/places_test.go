@@ -425,3 +425,21 @@ func TestAMuteManagerGetsNoMore(t *testing.T) {
 		t.Fatal("a heartbeat on a new stream does not end it")
 	}
 }
+
+// That a manager is mute for a moment changes nothing of its datacenter's health: one whose commits
+// stand still is DEGRADED all the same.
+func TestAMuteManagerIsNoIllness(t *testing.T) {
+	start := node.Instant(time.Hour)
+	p := places.New(places.Bounds{Datacenters: 1, Managers: 2, Silence: 5 * time.Second, ManagerAge: time.Minute, DatacenterAge: time.Minute})
+	d, _ := p.Know("a", start)
+	m := p.Register(d, node.Peer{ID: "m1", Incarnation: 1, Addr: "m1:1"}, start)
+	m.Take(1, &message.ManagerHeartbeat{Datacenter: "a", Sequence: 1, CoresTotal: 8, CoresFree: 8, WorkerSum: 2, Overdue: time.Minute}, start)
+	before := d.Health()
+	m.Ask(start)
+	if !m.Mute(start.Add(time.Second)) {
+		t.Fatal("it is not mute")
+	}
+	if after := d.Health(); before != message.HealthDegraded || after != before {
+		t.Errorf("the datacenter is %v, and %v with a mute manager, want DEGRADED", before, after)
+	}
+}
