@@ -3,6 +3,8 @@ package manager
 import (
 	"testing"
 	"time"
+
+	"hyperscale/core/message"
 )
 
 // A manager that reaches no other manager rejects a dispatch within three quorum timeouts. That
@@ -31,5 +33,32 @@ func TestDispatchesWithoutAMajorityAreRejected(t *testing.T) {
 		if r := j.refused[0]; r.Fence != later.Fence || !r.Code.Retryable() {
 			t.Fatalf("epoch %d is answered with %+v", later.Fence.JobEpoch, r)
 		}
+	}
+}
+
+// A dispatch of a later epoch replaces the one for which a manager acquires a register. One that stops a
+// workflow that its plan has not is rejected there, too: nothing below checks a plan again.
+func TestALaterDispatchIsCheckedToo(t *testing.T) {
+	d := newDatacenter(t, 3)
+	d.run(3 * time.Second)
+	at := d.managers[0]
+	for _, m := range d.managers[1:] {
+		d.part(at, m, true)
+	}
+	j := d.submit(1, 2, 6)
+	m := at.machine.(*Machine)
+	d.gate.Send(d.model.managers[at.peer.ID], j.dispatch)
+	d.until("it acquires the register", time.Second, func() bool { return m.claims[j.dispatch.Job] != nil })
+	later := *j.dispatch
+	later.Fence.JobEpoch += 256
+	later.Stops = []message.WorkflowStop{{Workflow: uint32(len(later.Plan.Workflows)), Reason: "it was never there"}}
+	j.refused = nil
+	d.gate.Send(d.model.managers[at.peer.ID], &later)
+	d.until("the dispatch is rejected", time.Second, func() bool { return len(j.refused) > 0 })
+	if r := j.refused[0]; r.Code != message.CodeBadPlan || r.Fence != later.Fence {
+		t.Errorf("it is answered with %+v", r)
+	}
+	if c := m.claims[j.dispatch.Job]; c != nil && c.Dispatch == &later {
+		t.Error("it replaced the one that was checked")
 	}
 }
