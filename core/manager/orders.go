@@ -179,7 +179,11 @@ func (m *gateSide) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDis
 		return
 	}
 	if c := m.claims[d.Job]; c != nil && c.Gate != "" {
-		if c.Epoch() <= d.Fence.JobEpoch && m.fits(env, l, d) {
+		if why := badPlan(d); why != "" { // nothing below checks it again
+			m.refuse(env, l, d, message.CodeBadPlan, why)
+			return
+		}
+		if c.Epoch() <= d.Fence.JobEpoch {
 			c.Gate = l.Addr
 			if c.Dispatch != nil {
 				c.Dispatch = d
@@ -225,7 +229,7 @@ func (m *gateSide) again(env node.Env, l *uplink.Link, p *subjob.Subjob, d *mess
 		return // the gate asks again, at the then holder
 	}
 	if c := p.Orders; c != nil {
-		if c.Epoch() <= d.Fence.JobEpoch && m.fits(env, l, d) {
+		if c.Epoch() <= d.Fence.JobEpoch {
 			c.Gate, c.Dispatch = l.Addr, d
 		}
 		return
@@ -244,16 +248,6 @@ func (m *gateSide) again(env node.Env, l *uplink.Link, p *subjob.Subjob, d *mess
 		return
 	}
 	m.adoptEpoch(env, p, d.Fence.JobEpoch, "dispatch")
-}
-
-// fits says whether a dispatch may replace an earlier one, and rejects it otherwise: nothing below
-// checks its plan again.
-func (m *gateSide) fits(env node.Env, l *uplink.Link, d *message.JobDispatch) bool {
-	why := badPlan(d)
-	if why != "" {
-		m.refuse(env, l, d, message.CodeBadPlan, why)
-	}
-	return why == ""
 }
 
 func (m *gateSide) unfit(d *message.JobDispatch) (message.Code, string) {
