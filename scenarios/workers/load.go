@@ -119,8 +119,8 @@ func (f *outboxes) witness(r checker.Record) {
 const (
 	brokenFrom = 20 * time.Second
 	brokenFor  = 75 * time.Second
-	brokenMost = 3 + 3 + 2 // shards: those that open the circuit, a trial each half minute, and what was on its way
-	brokenBack = 35 * time.Second
+	brokenMost = 3 + 3 + 2        // shards: those that open the circuit, a trial each half minute, and what was on its way
+	brokenBack = 80 * time.Second // a trial fails as the machine is repaired; half a minute later each job takes the worker with a chance of 1 in 4
 )
 
 func buildBrokenMachine(s *cluster.Cluster) {
@@ -130,7 +130,7 @@ func buildBrokenMachine(s *cluster.Cluster) {
 	s.Complete = true
 	broken := s.Choose(s.Workers, 1)
 	s.Fault(sim.Fault{At: brokenFrom, For: brokenFor, Kind: sim.FaultExecCrash, Nodes: stage.Names(broken)})
-	for i := range 150 {
+	for i := range 170 {
 		o := &cluster.Order{Key: fmt.Sprint("each-second-", i), Client: s.Clients[0]}
 		s.Orders = append(s.Orders, o)
 		submit := s.Submission(o, cluster.Load{Vus: 1, Cores: 1, Duration: 2 * time.Second}, i+1)
