@@ -35,7 +35,7 @@
 //	CHAOS-4 A flooded run is good only if no node ever took more than 192 MiB, and the flood
 //	        was answered and refused.
 //	CHAOS-5 Runs of two versions are good only if registers passed to each of them.
-//	CHAOS-6 A run that replaces gates is good only if no job fails, and each step ends within 30 s.
+//	CHAOS-6 A run that replaces gates is good only if no job fails, and each step ends within a minute.
 //
 // Read main.go, switch.go, hosts.go, cluster.go, faults.go, versions.go, replace.go, flood.go, clients.go,
 // judge.go, then measure.go and prober.go.

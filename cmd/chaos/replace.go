@@ -13,7 +13,7 @@ import (
 )
 
 // replaceWithin bounds each step of a replacement: the end of the gate that leaves, the order, and the new gate's join.
-const replaceWithin = 30 * time.Second
+const replaceWithin = time.Minute // half of it passes until others own the jobs of the last one
 
 // replacement is what it took to give a gate's seat to another address.
 type replacement struct {

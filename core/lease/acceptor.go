@@ -23,6 +23,7 @@ type acceptor struct {
 	tombs     tomb.Yard // the registers that the role has forgotten, but for those in registers
 	watch     dueQueue[*register]
 	sweeping  bool
+	began     node.Instant // when this member took in its registers: at its start, or at the end of its join
 }
 
 func newAcceptor(c Config) *acceptor {
@@ -308,6 +309,7 @@ func (r *acceptor) commit(env node.Env, ch *change) {
 // load reads the disk. After an error the member does not trust its disk. Tombstones are many:
 // it reads a part of the keys at a time.
 func (r *acceptor) load(env node.Env) (m record.Member, found bool, err error) {
+	r.began = env.Now()
 	for _, rec := range env.Store().Load(r.key("member")) {
 		found = true
 		if err = record.Read(rec.Value, &m); err != nil {

@@ -122,6 +122,7 @@ func (r *membership) restartBlank(env node.Env, m record.Member, same bool) {
 
 func (r *membership) becomeMember(env node.Env, s standing, how string) {
 	r.standing, r.target, r.rumors = s, s, nil // of strangers, too, while this node was blank
+	r.began = env.Now()
 	env.Emit(event.GroupJoined{Group: r.c.Group, Generation: r.gens[r.self], How: how})
 	r.tell(Outcome{Kind: Ready})
 	for _, reg := range r.sorted() {

@@ -79,6 +79,25 @@ func (r *acceptor) look(env node.Env, reg *register) {
 	r.watchAt(env, reg, now.Add(guard))
 }
 
+// Silent counts the registers whose holder has renewed nothing for two thirds of its lease, or nothing since
+// this member took them in. Each restart of the members begins their guards anew, so a group that starts again
+// meanwhile keeps these jobs without an owner for longer. After wait the last of them is vacant.
+func (r *acceptor) Silent(now node.Instant) (n int, wait time.Duration) {
+	//lint:orderfree a count, and the latest end
+	for _, reg := range r.registers {
+		a := &reg.accepted
+		if a.Token.Zero() || a.Released || reg.reaped || reg.own != nil || !reg.over.Less(a.Token) {
+			continue
+		}
+		if reg.received > r.began && now.Sub(reg.received) < 2*a.Lease/3 {
+			continue
+		}
+		n++
+		wait = max(wait, max(reg.received.Add(r.c.guard(a.Lease)), reg.notBefore).Sub(now))
+	}
+	return n, wait
+}
+
 // lookAtPromise forgets a register of which this member has accepted nothing for a guard: its
 // proposer has given up, or has gone on without this member. No role hears of it, as there is
 // no record to take over.

@@ -380,7 +380,7 @@ func TestAllOthersMustAgree(t *testing.T) {
 func TestAMemberThatLacksAFile(t *testing.T) {
 	h, env := world(t, true, self, "m2:1", "m3:1")
 	h.command(env, func(env node.Env) { h.member.Files.Mend(env, map[message.FileDigest]bool{{1}: true}) })
-	if why := h.member.lacks(0); !strings.Contains(why, "fetches 1 files") {
+	if why := h.member.lacks(env.Now(), 0); !strings.Contains(why, "fetches 1 files") {
 		t.Errorf("a member lacks a file, and says %q", why)
 	}
 }
@@ -422,7 +422,7 @@ func TestAMemberThatForgotItsVotes(t *testing.T) {
 	if found(env, false); !h.member.Leases.Speaks() || h.member.Election.Votes() {
 		t.Fatalf("it speaks: %v, and votes: %v", h.member.Leases.Speaks(), h.member.Election.Votes())
 	}
-	if why := h.member.lacks(0); !strings.Contains(why, "does not vote") {
+	if why := h.member.lacks(env.Now(), 0); !strings.Contains(why, "does not vote") {
 		t.Errorf("a member that does not vote says %q", why)
 	}
 }

@@ -85,7 +85,7 @@ func (m *Member) Replace(env node.Env, old, to node.Addr, tag uint64) {
 	archive.MendAgain(env, m.Files)
 	why := ""
 	if old != m.config.Self {
-		why = m.lacks(m.Leases.Set().Version)
+		why = m.lacks(env.Now(), m.Leases.Set().Version)
 	}
 	if why == "" {
 		why = c.promise(env.Now(), m.config.Self)
@@ -117,7 +117,7 @@ func (m *Member) bears(now node.Instant, version uint64, old node.Addr) (why str
 	if old == m.config.Self {
 		return "it is the one that leaves: ask another one", false
 	}
-	switch why = m.lacks(version); {
+	switch why = m.lacks(now, version); {
 	case why != "":
 	case m.Hears(now, old):
 		why, hears = fmt.Sprintf("it hears %s: stop that node, and ask again after %v", old, m.Links.Patience()), true
@@ -126,7 +126,8 @@ func (m *Member) bears(now node.Instant, version uint64, old node.Addr) (why str
 }
 
 // lacks says why the group cannot lose a disk now, as far as this member knows; empty: it can.
-func (m *Member) lacks(version uint64) string {
+func (m *Member) lacks(now node.Instant, version uint64) string {
+	silent, wait := m.Leases.Silent(now)
 	switch lacks := m.Files.Lacks(); {
 	case lacks > 0:
 		return fmt.Sprintf("it still fetches %d files that its records name", lacks)
@@ -138,6 +139,8 @@ func (m *Member) lacks(version uint64) string {
 		return "it has another set"
 	case m.Leases.Moving():
 		return "it is about to change its set"
+	case silent > 0:
+		return fmt.Sprintf("the owner of %d of its jobs is silent: ask again in %v or more, once other members own them", silent, max(wait, time.Second).Round(time.Second))
 	}
 	return ""
 }

@@ -204,7 +204,7 @@ const (
 	// silence lies between two orders: the others still hear a member that was stopped, and keep their word to a gate that asked.
 	silence = 6 * time.Second
 	// ordersMax bounds the orders while the member is stopped: others may need it before they can lose its disk.
-	ordersMax = 5
+	ordersMax = 8
 )
 
 // counts judges an answer that a majority has the set: so many disks have taken it, or a later one.
