@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -60,5 +61,15 @@ func TestALaterDispatchIsCheckedToo(t *testing.T) {
 	}
 	if c := m.claims[j.dispatch.Job]; c != nil && c.Dispatch == &later {
 		t.Error("it replaced the one that was checked")
+	}
+
+	later.Stops = []message.WorkflowStop{{Workflow: 0, Reason: "a client cancelled it"}}
+	later.Plan.Workflows = slices.Clone(later.Plan.Workflows)
+	later.Name, later.Plan.Workflows[0].VUs = "another program", later.Plan.Workflows[0].VUs+1
+	d.gate.Send(d.model.managers[at.peer.ID], &later)
+	kept := func() *message.JobDispatch { return m.claims[j.dispatch.Job].Dispatch }
+	d.until("the later dispatch is kept", time.Second, func() bool { return kept().Fence == later.Fence })
+	if k := kept(); k.Name != j.dispatch.Name || k.Plan.Workflows[0].VUs != j.dispatch.Plan.Workflows[0].VUs || len(k.Stops) != 1 {
+		t.Errorf("the file has %q with %d users, and the manager begins %q with %d", j.dispatch.Name, j.dispatch.Plan.Workflows[0].VUs, k.Name, k.Plan.Workflows[0].VUs)
 	}
 }

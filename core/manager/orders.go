@@ -179,6 +179,7 @@ func (m *gateSide) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDis
 		return
 	}
 	if c := m.claims[d.Job]; c != nil && c.Gate != "" {
+		d = c.Renewed(d)
 		if why := badPlan(d); why != "" { // nothing below checks it again
 			m.refuse(env, l, d, message.CodeBadPlan, why)
 			return

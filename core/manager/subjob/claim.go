@@ -28,6 +28,17 @@ func (c *Claim) Epoch() uint64 {
 	return n
 }
 
+// Renewed returns a later dispatch with the program and plan that this claim keeps as its file: a manager that takes the
+// subjob over reads that file, and must run the same.
+func (c *Claim) Renewed(d *message.JobDispatch) *message.JobDispatch {
+	if c.Dispatch == nil {
+		return d
+	}
+	later := *d
+	later.Name, later.Program, later.Plan, later.Rows = c.Dispatch.Name, c.Dispatch.Program, c.Dispatch.Plan, c.Dispatch.Rows
+	return &later
+}
+
 // Cancelled keeps a cancellation until the manager has the subjob, unless an order of a later
 // epoch came before.
 func (c *Claim) Cancelled(gate node.Addr, k *message.SubjobCancel) {
