@@ -30,6 +30,9 @@ func TestEachAlertHasItsProof(t *testing.T) {
 		if len(world.FindAllString(cells[0], -1)) == 0 || alert.RuleOf(id).Group == strings.Contains(cells[1], "of one") {
 			t.Errorf("%v: no world, or no word of take-overs for an alert of a group: %s", id, row)
 		}
+		if alert.RuleOf(id).Group && !world.MatchString(cells[1]) {
+			t.Errorf("%v: no world in which a later leader takes it over: %s", id, row)
+		}
 		for _, w := range worlds {
 			if _, err := scenarios.Find(w[1]); err != nil {
 				t.Errorf("%v: %v", id, err)

@@ -314,7 +314,7 @@ func (m *operations) watch(env node.Env) {
 	letters, _ := m.history.Letters()
 	most := min(lettersNear, (m.config.LettersMax+1)/2)
 	b.See(now, alert.DeadLetters, alert.Of(letters, most+1, most-most/10))
-	b.See(now, alert.LeaderOverloaded, alert.Whether(m.group.LeadsSlowly(now)))
+	b.See(now, alert.LeaderOverloaded, alert.Whether(m.group.Slow()))
 	if m.readings.turn++; m.readings.turn%linesEvery == 0 {
 		b.See(now, alert.DestinationSaturated, m.readings.lines.Read(env, m.lines()))
 	}

@@ -404,7 +404,7 @@ const (
 func (m *gateSide) report(env node.Env) {
 	now, b := env.Now(), m.group.Alerts()
 	m.watch.post.Read(b, now)
-	b.See(now, alert.LeaderOverloaded, alert.Whether(m.group.LeadsSlowly(now)))
+	b.See(now, alert.LeaderOverloaded, alert.Whether(m.group.Slow()))
 	m.group.Report(env, func(id alert.ID) string { return m.watch.because(id, m.group.Lag()) })
 }
 

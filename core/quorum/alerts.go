@@ -31,11 +31,9 @@ func (m *Member) Alerts() *alert.Board { return &m.board.Board }
 func (m *Member) Lag() time.Duration { return m.monitor.Lag() }
 
 // Slow says that this node's loop is so late that it cannot judge others. Its local health does not
-// say that: it is bad, too, where most others have died.
+// say that: it is bad, too, where most others have died. Members judge it whether they lead or not:
+// a leader whose loop is late by a second does not know, at the end of each pause, whether it still leads.
 func (m *Member) Slow() bool { return health.OfLag(m.Lag()) >= health.High }
-
-// LeadsSlowly says that this node leads, and is slow.
-func (m *Member) LeadsSlowly(now node.Instant) bool { return m.Slow() && m.Election.Leads(now) }
 
 // Report emits what has changed, and tells the other members the note: at once if it is this
 // node's, and from time to time. A group that never had an alert exchanges none. why says of each

@@ -38,6 +38,8 @@ func alertLoadWorlds() []stage.Scenario {
 			Doc: "Twice, for more than a minute, a worker on a slow link has more to write to its manager than half of what a stream holds. It says so once each time, and once that nothing waits any more. All the while each core runs a test of a target that is slow, and fails nine requests of ten. No other alert, level, rate or choice of a node moves, and every job completes with these failures as its figures: a target is no reason to judge the cluster."},
 		{Name: "alerts-of-workers", Virtual: 5 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsOfWorkers),
 			Doc: "The disk of the manager is full, twice, so that its workers keep their results. They are overloaded then: the manager says so once each time, and once that they are not any more. Every job completes."},
+		{Name: "alerts-change-hands", Virtual: 7 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsChangeHands),
+			Doc: "The managers' disks are full for a while, so that workers keep their results, and the managers' leader restarts twice before the alert of it is over. Later all gates lag, and then all managers, and their leaders restart meanwhile. Each alert is raised once, by the leader of that time, and cleared once, by a later one. Every job completes."},
 	}
 }
 
@@ -78,6 +80,51 @@ func buildAlertsOfWorkers(s *cluster.Cluster) {
 		submitLoads(s, fmt.Sprintf("kept-%d", i), t.Workers*cores, full-3*time.Second, time.Second, s.Clients, 5*time.Second)
 		s.Fault(sim.Fault{At: full, For: 50 * time.Second, Kind: sim.FaultDiskFull, Nodes: stage.Names(s.Managers)})
 		w.lasts(alert.WorkersOverloaded, full+time.Second, full+50*time.Second, 15*time.Second)
+	}
+}
+
+func buildAlertsChangeHands(s *cluster.Cluster) {
+	const outbox, cores = 5, 8
+	t := cluster.GroupTopology()
+	t.Cores, t.Work = cores, func(c *worker.Config) { c.OutboxMax = outbox }
+	s.Build(t)
+	s.Complete = true
+	w := watchAlerts(s)
+	gates, managers := watchElections(s, checker.GroupGates, s.Gates), watchElections(s, stage.Datacenter(0), s.Managers)
+	// restart ends who leads then, for as long as others need to elect a leader. Two of three are left.
+	restart := func(e *electoral, at time.Duration) {
+		e.crash(at, s.Rand.Duration(4*time.Second, 6*time.Second).Truncate(stage.Tick), func() node.ID { return e.leads }, false)
+	}
+	taken := map[string]int{}
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.Alert); ok && e.Change == event.AlertTaken {
+			taken[e.Alert+" of "+e.Group]++
+		}
+	})
+	takenOver := func(e *electoral, id alert.ID, by time.Duration) {
+		s.Verdicts = append(s.Verdicts, func() {
+			if by <= s.Options.Virtual && taken[id.String()+" of "+e.group] == 0 {
+				s.Checker.Violate("P", s.Record(e.ids[0]), "no later leader of %s has taken over %v, and its leader restarted while it was raised", e.group, id)
+			}
+		})
+	}
+	const full, length = 20 * time.Second, 50 * time.Second
+	submitLoads(s, "kept", t.Workers*cores, full-3*time.Second, time.Second, s.Clients, 5*time.Second)
+	s.Fault(sim.Fault{At: full, For: length, Kind: sim.FaultDiskFull, Nodes: stage.Names(s.Managers)})
+	w.lasts(alert.WorkersOverloaded, full+time.Second, full+length, 25*time.Second)
+	takenOver(managers, alert.WorkersOverloaded, full+length+30*time.Second)
+	restart(managers, full+length+s.Rand.Duration(0, 3*time.Second).Truncate(stage.Tick))
+	restart(managers, full+length+s.Rand.Duration(12*time.Second, 15*time.Second).Truncate(stage.Tick))
+	for i, e := range []*electoral{gates, managers} {
+		const pulse, pulses = 2 * time.Second, 25
+		lags := 3*time.Minute + time.Duration(i)*2*time.Minute + s.Rand.Duration(0, 5*time.Second).Truncate(stage.Tick)
+		for n := range pulses {
+			s.Fault(sim.Fault{At: lags + time.Duration(n)*pulse, For: 1300 * time.Millisecond, Kind: sim.FaultPause, Nodes: stage.Names(e.ids)})
+		}
+		restart(e, lags+s.Rand.Duration(14*time.Second, 18*time.Second).Truncate(stage.Tick))
+		restart(e, lags+s.Rand.Duration(30*time.Second, 34*time.Second).Truncate(stage.Tick))
+		w.lasts(alert.LeaderOverloaded, lags, lags+(pulses-1)*pulse, 30*time.Second)
+		takenOver(e, alert.LeaderOverloaded, lags+pulses*pulse+30*time.Second)
 	}
 }
 
