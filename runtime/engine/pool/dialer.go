@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net/netip"
 	"time"
@@ -25,8 +26,9 @@ type Host struct {
 	Ttl       time.Duration // how long the addresses are valid; 0: for the whole run
 	expires   int64         // when they expire; 0: never
 	version   version
-	offer     []string // of protocols, for ALPN, to a host of exchanges
-	pool      *pool    // of all users, if they share one
+	offer     []string    // of protocols, for ALPN, to a host of exchanges
+	tls       *tls.Config // of a host of exchanges; nil: the workflow's
+	pool      *pool       // of all users, if they share one
 
 	looking    bool     // a look-up of its name runs
 	waiting    []ticket // slots that wait for that look-up

@@ -3,6 +3,7 @@ package pool
 import (
 	"bytes"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/scram"
 )
 
 // line is a protocol of lines. Its greeting says "hello", answers each line of the server that
@@ -262,4 +264,148 @@ func TestGreetings(t *testing.T) {
 			})
 		}
 	}
+}
+
+// secureLine is a line whose greeting begins TLS with "secure", and says in it what it is bound to.
+type secureLine struct {
+	line
+	begins bool
+}
+
+func (l *secureLine) Secures() bool { return l.begins }
+
+func (l *secureLine) Secured(dst, binding []byte) []byte {
+	return fmt.Appendf(dst, "bound %x\n", binding)
+}
+
+func (l *secureLine) Hear(dst, b []byte) ([]byte, int, codec.Dialogue, error) {
+	if bytes.HasPrefix(b, []byte("secure\n")) {
+		l.begins = true
+		return append(dst, "yes\n"...), len("secure\n"), nil, nil
+	}
+	return l.line.Hear(dst, b)
+}
+
+// A greeting that begins TLS in its middle goes on in it, and nothing that came in clear counts for what
+// came in TLS.
+func TestGreetingsBeginTLS(t *testing.T) {
+	begins := func(in *strings.Builder, c net.Conn, say string) net.Conn {
+		_, _ = io.WriteString(c, say)
+		buffer := make([]byte, 100)
+		for !strings.HasSuffix(in.String(), "hello\nyes\n") {
+			n, err := c.Read(buffer[:1])
+			if err != nil {
+				return c
+			}
+			in.Write(buffer[:n])
+		}
+		return tls.Server(c, authority.Honest())
+	}
+	for name, tt := range map[string]struct {
+		serve  func(in *strings.Builder, c net.Conn)
+		verify bool
+		kind   http1.Kind
+		detail string
+		heard  string // by the server, of two exchanges
+		short  bool
+	}{
+		"goes on": {
+			serve: func(in *strings.Builder, c net.Conn) {
+				c = begins(in, c, "secure\n")
+				_, _ = io.WriteString(c, "ask a\nwelcome\n")
+				for buffer := make([]byte, 100); ; {
+					n, err := c.Read(buffer)
+					if in.Write(buffer[:n]); err != nil {
+						return
+					}
+					for range strings.Count(string(buffer[:n]), "question\n") {
+						_, _ = io.WriteString(c, "answer\n")
+					}
+				}
+			},
+			heard: "hello\nyes\nbound %x\ntold a\nquestion\nquestion\n",
+		},
+		"injects": {serve: func(in *strings.Builder, c net.Conn) { begins(in, c, "secure\nwelcome\nanswer\n") }, kind: http1.KindProtocol, detail: "15 bytes in clear before TLS began"},
+		"injects later": {serve: func(in *strings.Builder, c net.Conn) {
+			begins(in, c, "secure\n")
+			_, _ = io.WriteString(c, "welcome\nanswer\n")
+		}, kind: http1.KindTLS, detail: "does the server speak TLS on this port?"},
+		"untrusted":     {serve: func(in *strings.Builder, c net.Conn) { _ = begins(in, c, "secure\n").(*tls.Conn).Handshake() }, verify: true, kind: http1.KindTLSName, detail: "use a certificate that this machine trusts"},
+		"ends":          {serve: func(in *strings.Builder, c net.Conn) { begins(in, c, "secure\n") }, kind: http1.KindClosed},
+		"refuses in it": {serve: func(in *strings.Builder, c net.Conn) { _, _ = io.WriteString(begins(in, c, "secure\n"), "no\n") }, kind: http1.KindProtocol, detail: "the greeting has no"},
+		"silent": {serve: func(in *strings.Builder, c net.Conn) {
+			begins(in, c, "secure\n")
+			_, _ = io.Copy(in, c)
+		}, kind: http1.KindConnectTimeout, short: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var in strings.Builder
+			served := make(chan struct{})
+			go func() {
+				defer close(served)
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				tt.serve(&in, c)
+				_ = c.(*net.TCPConn).CloseWrite()
+				_, _ = io.Copy(io.Discard, c)
+				_ = c.Close()
+			}()
+			w := &workflow.Workflow{Plan: &message.WorkflowPlan{}}
+			w.HTTP.Insecure = !tt.verify
+			s := &single{}
+			s.Connections, err = NewConnections(Options{Workflow: w, VUs: 1, Slots: 1, Names: NewNames(&w.HTTP)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Requests = s
+			s.account = measure.NewAccount(&message.StepPlan{}, nil, false, nil)
+			at := l.Addr().(*net.TCPAddr).AddrPort()
+			h := NewTalkHost(&http1.Call{Host: "h", Port: at.Port()}, TalkHost{Key: "line"})
+			h.Addrs = []netip.AddrPort{at}
+			timeout := time.Minute
+			if tt.short {
+				timeout = 50 * time.Millisecond
+			}
+			for range 2 {
+				talk := &lines{opening: codec.Opening{Greeting: &secureLine{}}}
+				n := s.play(t, h, talk, timeout)
+				if s.kind != tt.kind || !strings.Contains(s.detail, tt.detail) {
+					t.Fatalf("got %q (%s), want %q (%s)", s.kind, s.detail, tt.kind, tt.detail)
+				}
+				if s.kind != "" {
+					if n.Wrote != 0 || len(talk.heard) > 0 {
+						t.Error("what never began was written, or answered")
+					}
+					break
+				}
+				if strings.Join(talk.heard, ",") != "answer" || n.Wrote < n.Shook {
+					t.Fatalf("heard %q, TLS from %d to %d", talk.heard, n.Shook, n.Wrote)
+				}
+			}
+			s.Sockets.HangUpAll(0)
+			_ = l.Close()
+			<-served
+			if want := fmt.Sprintf(tt.heard, scram.EndPoint(certificates(t))); tt.heard != "" && in.String() != want {
+				t.Errorf("the server heard %q, want %q", in.String(), want)
+			}
+			if err := s.Sockets.Poller.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// certificates are those of the honest server.
+func certificates(t *testing.T) []*x509.Certificate {
+	c, err := x509.ParseCertificate(authority.Honest().Certificates[0].Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []*x509.Certificate{c}
 }

@@ -331,7 +331,11 @@ var errNotHTTP2 = &http1.Error{Kind: http1.KindProtocol, Detail: "the server doe
 func (d *dialer) standing(at int32) {
 	c := d.Sockets.Conns.At(at)
 	c.State = connOpen
-	if c.host.version == versionTalk {
+	switch {
+	case c.talk != nil: // its greeting has begun TLS
+		d.talks.secured(at)
+		return
+	case c.host.version == versionTalk:
 		d.talks.begin(at)
 		return
 	}

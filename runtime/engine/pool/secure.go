@@ -180,7 +180,11 @@ func (a *handshakes) begin(at int32) {
 	a.Slots.At(c.slot).Shook = max(a.Clock.Tick(), 1)
 	h := &c.host.handshakes
 	if h.config == nil {
-		h.config = a.Tls.Clone()
+		from := a.Tls
+		if c.host.tls != nil {
+			from = c.host.tls
+		}
+		h.config = from.Clone()
 		if c.host.version == versionTalk {
 			h.config.NextProtos = c.host.offer
 		}
@@ -264,7 +268,7 @@ func (a *handshakes) ended(s *secure, t ticket, err error) {
 	}
 	c := a.Sockets.Conns.At(t.index)
 	if err != nil {
-		a.Wire.Fail(c.slot, explainTLS(err))
+		a.Wire.Fail(c.slot, explainTLS(err, c.host))
 		return
 	}
 	a.Secured++
@@ -275,10 +279,17 @@ func (a *handshakes) ended(s *secure, t ticket, err error) {
 }
 
 // explainTLS adds a remedy to the library's error.
-func explainTLS(err error) error {
+func explainTLS(err error, h *Host) error {
+	client, plain := "turn verification off in http.client", "does the server speak plain http:// on this port?"
+	if h.version == versionTalk {
+		plain = "does the server speak TLS on this port?"
+	}
+	if h.tls != nil {
+		client = "give tls = tls(ca = file(\"ca.pem\")) with the authority that signed it"
+	}
 	switch http1.KindOf(err) {
 	case http1.KindTLSAuthority, http1.KindTLSName, http1.KindTLSExpired:
-		return fmt.Errorf("TLS handshake: %w: use a certificate that this machine trusts, or turn verification off in http.client", err)
+		return fmt.Errorf("TLS handshake: %w: use a certificate that this machine trusts, or %s", err, client)
 	}
 	var alert tls.AlertError
 	if errors.As(err, &alert) && alert == noProtocol || strings.HasSuffix(err.Error(), "no application protocol") {
@@ -286,7 +297,7 @@ func explainTLS(err error) error {
 	}
 	var record tls.RecordHeaderError
 	if errors.As(err, &record) {
-		return fmt.Errorf("TLS handshake: %w: does the server speak plain http:// on this port?", err)
+		return fmt.Errorf("TLS handshake: %w: %s", err, plain)
 	}
 	return fmt.Errorf("TLS handshake: %w", err)
 }

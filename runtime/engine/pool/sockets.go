@@ -272,7 +272,7 @@ func (k *sockets) writable(at int32) {
 		k.streams.flushStreams(at)
 		return
 	}
-	if c.talk != nil {
+	if c.talk != nil && c.State == connOpen {
 		k.talks.flush(at)
 		return
 	}

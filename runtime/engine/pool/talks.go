@@ -10,6 +10,7 @@ import (
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/scram"
 )
 
 // Talk is a slot's exchange of messages. The connection outlives it: the next exchange of its user
@@ -24,55 +25,6 @@ type Talk interface {
 	Status() uint16 // of an exchange that has enough
 	Left(code uint16, reason string) error
 }
-
-// TalkHost is a destination of exchanges. Only those with the same key share its connections: they
-// asked for the same.
-type TalkHost struct {
-	Key    string
-	Secure bool
-	Offer  []string // for ALPN; nil: it offers none
-}
-
-// NewTalkHost returns the destination of exchanges, where a call goes.
-func NewTalkHost(c *http1.Call, t TalkHost) *Host {
-	return &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, version: versionTalk}
-}
-
-// dialogue is a connection that carries messages, or is about to.
-type dialogue struct {
-	codec.Dialogue // nil: the connection is not open for it yet
-	upgrade        codec.Upgrade
-	rounds         *codec.Rounds    // of its greeting; nil: it has none
-	head           []byte           // of the upgrade or greeting, as far as it is not written
-	answer         *http1.Collector // of the upgrade; nil: there is none
-	unnamed        codec.Unnamed    // the dialogue, if its answers carry no name
-	left           error            // the server has said goodbye
-	size           int64            // of what the exchange received, in bytes
-	rested         int64
-	asked          []byte // the upgrade, where it is shown
-	heard          int64  // when it was read last
-	exchangeState
-}
-
-// exchangeState is what of the exchange under way is done.
-type exchangeState struct {
-	got   int // messages of its answer
-	state talkState
-}
-
-// talkState says several things at once.
-type talkState uint8
-
-const (
-	talkQueued talkState = 1 << iota // the messages are queued, and not all written
-	talkHeard                        // something has come since the exchange began
-	talkDeaf                         // what comes is dropped
-	talkAgain                        // another exchange was before it
-	talkExtra                        // a message came that no exchange asked for
-	talkMute                         // writing failed: a read will report why
-)
-
-func (s talkState) is(of talkState) bool { return s&of != 0 }
 
 // talks carry exchanges of messages, one at a time on each connection.
 type talks struct {
@@ -158,31 +110,6 @@ func (y *talks) say(at int32) {
 	y.flush(at)
 }
 
-// upgraded reports that a connection carries messages.
-func (c *conn) upgraded() bool { return c.talk != nil && c.talk.Dialogue != nil }
-
-// greets reports that a connection is in a greeting of its protocol's own.
-func (c *conn) greets() bool { return c.talk != nil && c.talk.Dialogue == nil && c.talk.rounds != nil }
-
-// web reports that HTTP begins on a connection.
-func (c *conn) web() bool { return c.talk == nil || c.talk.upgrade != nil }
-
-// out returns what is to be written next.
-func (d *dialogue) out() []byte {
-	if len(d.head) > 0 || d.Dialogue == nil {
-		return d.head
-	}
-	return d.Output()
-}
-
-func (d *dialogue) took(n int) {
-	if len(d.head) > 0 {
-		d.head = d.head[n:]
-	} else if d.Dialogue != nil {
-		d.Sent(n)
-	}
-}
-
 // flush writes what the kernel takes.
 func (y *talks) flush(at int32) {
 	c := y.Sockets.Conns.At(at)
@@ -202,6 +129,9 @@ func (y *talks) flush(at int32) {
 		d.state |= talkMute // the server may have answered before it closed: its data is read first
 	}
 	y.Sockets.watch(at, false)
+	if c.slot >= 0 && c.securing() && c.secure == nil {
+		y.Handshakes.begin(at)
+	}
 	if c.slot < 0 || d.state.is(talkMute) || c.greets() {
 		return
 	}
@@ -311,6 +241,9 @@ func (y *talks) read(at int32) {
 		if y.settle(at); c.Generation != generation || c.slot >= 0 && y.Slots.At(c.slot).broke || y.Sockets.hold(at) {
 			return
 		}
+		if c.State != connOpen || c.securing() {
+			return // TLS reads from now on
+		}
 		if c.works() {
 			break
 		}
@@ -321,8 +254,12 @@ func (y *talks) read(at int32) {
 	y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, generation})
 }
 
-// works reports that a connection is in a greeting that computes.
-func (c *conn) works() bool { return c.greets() && c.talk.rounds.Works() }
+// secured goes on with a greeting in TLS.
+func (y *talks) secured(at int32) {
+	c := y.Sockets.Conns.At(at)
+	c.talk.head = c.talk.rounds.Secured(nil, scram.EndPoint(c.secure.tls.ConnectionState().PeerCertificates))
+	y.flush(at)
+}
 
 // works lets a greeting compute a slice, and reports whether the connection may be read now. One
 // that is not over goes on in the next turn.
@@ -342,6 +279,20 @@ func (y *talks) works(at int32) bool {
 		return false
 	}
 	return true
+}
+
+// greeted takes bytes of the server's greeting, and those of the dialogue behind it.
+func (y *talks) greeted(at int32, b []byte) error {
+	c := y.Sockets.Conns.At(at)
+	d := c.talk
+	out, rest, begun, err := d.rounds.Feed(d.head, b)
+	if d.head = out; err != nil || begun == nil {
+		return err
+	}
+	if y.opened(at, begun); y.Slots.At(c.slot).broke {
+		return nil
+	}
+	return y.feed(at, rest)
 }
 
 // restEvery is how often the loop tells a connection that time passes: what came before is no flood.
@@ -388,20 +339,6 @@ func (y *talks) answered(at int32, b []byte) error {
 		return nil
 	}
 	return y.feed(at, b[used:])
-}
-
-// greeted takes bytes of the server's greeting, and those of the dialogue behind it.
-func (y *talks) greeted(at int32, b []byte) error {
-	c := y.Sockets.Conns.At(at)
-	d := c.talk
-	out, rest, begun, err := d.rounds.Feed(d.head, b)
-	if d.head = out; err != nil || begun == nil {
-		return err
-	}
-	if y.opened(at, begun); y.Slots.At(c.slot).broke {
-		return nil
-	}
-	return y.feed(at, rest)
 }
 
 // settle ends what the bytes that were read have ended.

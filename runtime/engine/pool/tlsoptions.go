@@ -7,38 +7,47 @@ import (
 	"fmt"
 
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 )
 
 // tlsOptions returns the TLS options of all connections of a workflow.
 func tlsOptions(w *workflow.Workflow) (*tls.Config, error) {
-	o := &w.HTTP
-	c := &tls.Config{InsecureSkipVerify: o.Insecure, MinVersion: tls.VersionTLS12, NextProtos: protocols(w), ServerName: o.TLS.ServerName}
-	if v := tlsVersion(o.TLS.MaxVersion); v != 0 {
+	c, err := TLSConfig(&w.HTTP.TLS, w.HTTP.Insecure)
+	if err == nil {
+		c.NextProtos = protocols(w)
+	}
+	return c, err
+}
+
+// TLSConfig returns TLS options as the library takes them. Insecure: no certificate is verified.
+func TLSConfig(o *request.TLS, insecure bool) (*tls.Config, error) {
+	c := &tls.Config{InsecureSkipVerify: insecure, MinVersion: tls.VersionTLS12, ServerName: o.ServerName} //nolint:gosec // the file says so
+	if v := tlsVersion(o.MaxVersion); v != 0 {
 		c.MaxVersion = v
 		c.MinVersion = min(c.MinVersion, v)
 	}
-	if v := tlsVersion(o.TLS.MinVersion); v != 0 {
+	if v := tlsVersion(o.MinVersion); v != 0 {
 		c.MinVersion = v
 	}
 	all := append(tls.CipherSuites(), tls.InsecureCipherSuites()...)
-	for _, name := range o.TLS.Ciphers {
+	for _, name := range o.Ciphers {
 		for _, suite := range all {
 			if suite.Name == name {
 				c.CipherSuites = append(c.CipherSuites, suite.ID)
 			}
 		}
 	}
-	if len(c.CipherSuites) < len(o.TLS.Ciphers) {
-		return nil, fmt.Errorf("tls: ciphers = %v: this engine knows only %d of them", o.TLS.Ciphers, len(c.CipherSuites))
+	if len(c.CipherSuites) < len(o.Ciphers) {
+		return nil, fmt.Errorf("tls: ciphers = %v: this engine knows only %d of them", o.Ciphers, len(c.CipherSuites))
 	}
-	if len(o.TLS.CA) > 0 {
+	if len(o.CA) > 0 {
 		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(o.TLS.CA) {
+		if !c.RootCAs.AppendCertsFromPEM(o.CA) {
 			return nil, errors.New("tls: ca holds no certificate: give a PEM text")
 		}
 	}
-	if len(o.TLS.Certificate) > 0 {
-		own, err := tls.X509KeyPair(o.TLS.Certificate, o.TLS.Key)
+	if len(o.Certificate) > 0 {
+		own, err := tls.X509KeyPair(o.Certificate, o.Key)
 		if err != nil {
 			return nil, fmt.Errorf("tls: certificate and key: %w", err)
 		}

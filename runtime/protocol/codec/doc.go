@@ -25,7 +25,8 @@
 //	err = conn.Feed(received, handler)
 //
 // A protocol whose sides send messages when they like, WebSocket, is a Dialogue: dialogue.go. It opens
-// by an HTTP upgrade, at once, or by a Greeting in rounds that Rounds bounds: greeting.go.
+// by an HTTP upgrade, at once, or by a Greeting in rounds that Rounds bounds: greeting.go. A Securer is
+// a greeting with TLS in its middle, as PostgreSQL and MySQL have it.
 //
 // Read codec.go, dialogue.go; conformance_test.go holds every codec against the invariants.
 package codec

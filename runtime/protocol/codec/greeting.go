@@ -24,6 +24,16 @@ type Greeting interface {
 // nothing, and wants the same bytes again in a later turn.
 type Worker interface{ Works() bool }
 
+// Securer is a greeting that begins TLS in its middle.
+type Securer interface {
+	// Secures reports that TLS begins behind what the client has said up to now: until it stands, the
+	// greeting hears nothing.
+	Secures() bool
+	// Secured says that TLS stands, and appends what the client says first in it. Binding is the
+	// certificate as SCRAM binds it (see scram.EndPoint); nil: it cannot be bound.
+	Secured(dst, binding []byte) []byte
+}
+
 // Bounds of what a server may say in a greeting.
 const (
 	GreetingBytes    = 64 << 10
@@ -35,11 +45,14 @@ const (
 //	GREETING-1 However the bytes that Feed takes are cut, the outcome is the same.
 //	GREETING-2 A server that says more than GreetingBytes or GreetingMessages ends the greeting with
 //	           http1.KindTooLarge.
+//	GREETING-3 What a server says in clear behind the message that begins TLS ends the greeting with
+//	           http1.KindProtocol, and the greeting hears none of it.
 type Rounds struct {
 	greeting Greeting
 	held     []byte // a message that is not whole
 	bytes    int    // heard
 	messages int
+	secured  bool
 }
 
 // NewRounds begins a greeting, and returns the bytes to write first.
@@ -51,6 +64,18 @@ func NewRounds(g Greeting) (*Rounds, []byte) {
 func (r *Rounds) Works() bool {
 	w, ok := r.greeting.(Worker)
 	return ok && w.Works()
+}
+
+// Secures reports that TLS begins as soon as all that Feed has returned is written.
+func (r *Rounds) Secures() bool {
+	s, ok := r.greeting.(Securer)
+	return ok && !r.secured && s.Secures()
+}
+
+// Secured goes on in TLS, and appends what to write to dst.
+func (r *Rounds) Secured(dst, binding []byte) []byte {
+	r.secured = true
+	return r.greeting.(Securer).Secured(dst, binding)
 }
 
 // Feed takes what was read, and appends what to write to dst. Once there is a dialogue, rest is what
@@ -82,6 +107,14 @@ func (r *Rounds) Feed(dst, b []byte) (out, rest []byte, d Dialogue, err error) {
 		}
 		if r.messages++; r.messages == GreetingMessages {
 			return dst, nil, nil, tooMuch("%d messages", GreetingMessages)
+		}
+		if r.Secures() {
+			r.held = r.held[:0]
+			if len(b) > 0 {
+				r.secured = true // it never begins
+				return dst, nil, nil, &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("the server sent %d bytes in clear before TLS began: perhaps another one injected them", len(b))}
+			}
+			return dst, nil, nil, nil
 		}
 	}
 	r.held = append(r.held[:0], b...)

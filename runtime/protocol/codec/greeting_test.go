@@ -145,3 +145,50 @@ func TestGreetingsAtTheirBounds(t *testing.T) {
 		}
 	}
 }
+
+// begins is a greeting whose first message begins TLS.
+type begins struct {
+	counted
+	secured bool
+}
+
+func (s *begins) Secures() bool { return s.n == 1 && !s.secured }
+
+func (s *begins) Secured(dst, binding []byte) []byte {
+	s.secured = true
+	return append(append(dst, "secured by "...), binding...)
+}
+
+// GREETING-3: what stands behind the message that begins TLS is heard by none, and what comes in TLS is
+// heard as ever, however both are cut.
+func TestGreetingsThatBeginTLS(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, out := codec.NewRounds(&begins{})
+		feed := func(said string) (d codec.Dialogue, err error) {
+			for len(said) > 0 && d == nil && err == nil {
+				n := rapid.IntRange(1, len(said)).Draw(t, "cut")
+				out, _, d, err = r.Feed(out, []byte(said[:n]))
+				if said = said[n:]; r.Secures() {
+					break
+				}
+			}
+			return d, err
+		}
+		extra := rapid.StringN(0, 3, 3).Draw(t, "in clear")
+		_, err := feed("\x00\x01a")
+		if err != nil || !r.Secures() {
+			t.Fatalf("TLS does not begin: %v", err)
+		}
+		if whole, first := codec.NewRounds(&begins{}); extra != "" {
+			out, rest, d, err := whole.Feed(first, []byte("\x00\x01a"+extra))
+			if http1.KindOf(err) != http1.KindProtocol || d != nil || rest != nil || string(out) != "begin1," || whole.Secures() {
+				t.Fatalf("%q in clear: %q %v %v", extra, out, d, err)
+			}
+		}
+		out = r.Secured(out, []byte("it,"))
+		d, err := feed("\x00\x01b\x00\x00")
+		if err != nil || d == nil || string(out) != "begin1,secured by it,2," || r.Secures() {
+			t.Fatalf("%q %v %v", out, d, err)
+		}
+	})
+}

@@ -21,5 +21,5 @@
 //	final, done, err := client.Final(nil, serverFirst) // until it is done
 //	err = client.Verify(serverFinal)
 //
-// Read client.go, cache.go.
+// Read client.go, cache.go, binding.go.
 package scram
