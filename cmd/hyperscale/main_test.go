@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,7 +20,9 @@ import (
 	"hyperscale/runtime/target"
 )
 
+// Most tests here wait for processes: more of them at once end earlier. -parallel wins.
 func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // the flag exists in each test binary
 	testscript.Main(m, map[string]func(){"hyperscale": main, "loopback": loopback, "called": called})
 }
 
