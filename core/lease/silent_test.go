@@ -59,6 +59,9 @@ func TestASilentOwnerIsCounted(t *testing.T) {
 	silent(b, 0, "the owner has renewed a moment ago")
 	g.advance(4 * time.Second)
 	silent(b, 2, "two thirds of the lease are over")
+	b.r.registers[jobN(1)].notBefore = b.Now() + 1
+	silent(b, 1, "another member has just said that the first is held")
+	b.r.registers[jobN(1)].notBefore = 0
 	b.crash(false)
 	b.begin()
 	g.advance(5 * time.Second)

@@ -81,19 +81,20 @@ func (r *acceptor) look(env node.Env, reg *register) {
 
 // Silent counts the registers whose holder has renewed nothing for two thirds of its lease, or nothing since
 // this member took them in. Each restart of the members begins their guards anew, so a group that starts again
-// meanwhile keeps these jobs without an owner for longer. After wait the last of them is vacant.
+// meanwhile keeps these jobs without an owner for longer. After wait the last of them is vacant. A register that
+// another member calls held counts there: this member has promised its own token, and hears no renewal.
 func (r *acceptor) Silent(now node.Instant) (n int, wait time.Duration) {
 	//lint:orderfree a count, and the latest end
 	for _, reg := range r.registers {
 		a := &reg.accepted
-		if a.Token.Zero() || a.Released || reg.reaped || reg.own != nil || !reg.over.Less(a.Token) {
+		if a.Token.Zero() || a.Released || reg.reaped || reg.own != nil || !reg.over.Less(a.Token) || now < reg.notBefore {
 			continue
 		}
 		if reg.received > r.began && now.Sub(reg.received) < 2*a.Lease/3 {
 			continue
 		}
 		n++
-		wait = max(wait, max(reg.received.Add(r.c.guard(a.Lease)), reg.notBefore).Sub(now))
+		wait = max(wait, reg.received.Add(r.c.guard(a.Lease)).Sub(now))
 	}
 	return n, wait
 }
