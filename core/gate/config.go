@@ -14,6 +14,7 @@ import (
 	"hyperscale/core/node"
 	"hyperscale/core/plan"
 	"hyperscale/core/setting"
+	"hyperscale/core/uplink"
 	"hyperscale/core/window"
 )
 
@@ -185,6 +186,10 @@ func (c Config) Validate() error {
 	faults = append(faults, c.checkGroup()...)
 	return errors.Join(faults...)
 }
+
+// grace is how long managers may take to connect to a gate that has just started: one that began to before the start
+// learns within a silence that no gate answered, and tries again after a wait.
+func (c Config) grace() time.Duration { return c.ManagerSilence + uplink.Default().ReconnectMax }
 
 // hold is how long the holder of a lease may act after it sent its renewal.
 func (c Config) hold() time.Duration {

@@ -85,7 +85,7 @@ func (m *Machine) startGroup(env node.Env) {
 	m.ledger.Start(m.group.Leases, m.group.Files)
 	m.group.Start(env)
 	m.began = env.Now()
-	env.SetTimer(node.Key(node.PartGate, node.GateStop), m.config.ManagerSilence) // then it is deaf, or hears
+	env.SetTimer(node.Key(node.PartGate, node.GateStop), m.config.grace()) // then it is deaf, or hears
 }
 
 func (m *Machine) quorumConfig(self node.Addr, gates []node.Addr) quorum.Config {

@@ -75,8 +75,8 @@ func payload(s *message.JobSubmit) uint64 {
 }
 
 // checkPlaces says whether the gate knows the datacenters that the job names, or, if it names
-// none, any datacenter. A manager registers within ManagerSilence, so the answer of a gate that has
-// started later than that is not final.
+// none, any datacenter. A manager registers within a grace, so the answer of a gate that has
+// started within it is not final.
 func (m *desk) checkPlaces(env node.Env, s *message.JobSubmit) (message.Code, string) {
 	known := m.places.Names()
 	if len(known) == 0 && (m.hearing == unsure || !m.group.Leases.Speaks()) && len(m.group.Members()) > 1 {
@@ -102,7 +102,7 @@ func (m *desk) checkPlaces(env node.Env, s *message.JobSubmit) (message.Code, st
 
 // young is how long managers may yet take to connect to a gate that has just started.
 func (m *desk) young(env node.Env) time.Duration {
-	return max(0, m.config.ManagerSilence-env.Now().Sub(m.began))
+	return max(0, m.config.grace()-env.Now().Sub(m.began))
 }
 
 func (m *desk) unknownPlace(env node.Env, what string) (message.Code, string) {
