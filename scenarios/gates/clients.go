@@ -19,7 +19,7 @@ func clientWorlds() []stage.Scenario {
 		{Name: "submit-storm", Virtual: 4 * time.Minute, Build: cluster.On(buildSubmitStorm), Rate: 20_000,
 			Doc: "Ten thousand submissions in ten seconds at three gates, each key twice, at different gates. No key makes two jobs. Gates reject what exceeds their queues, with a time to retry, and every accepted job ends."},
 		{Name: "submits-at-once", Virtual: 4 * time.Minute, Build: cluster.On(buildSubmitsAtOnce), Rate: 20_000,
-			Doc: "Thirty clients make ten thousand submissions within fifty milliseconds at three gates. A submission is accepted once, or rejected with a reason. No lease is lost, no node loses another, and every accepted job ends."},
+			Doc: "Thirty clients make ten thousand submissions within fifty milliseconds at three gates. A submission is accepted once, or rejected by a gate with a reason within two seconds. No lease is lost, no node loses another, and every accepted job ends."},
 		{Name: "old-progress", Virtual: 4 * time.Minute, Build: cluster.On(buildOldProgress),
 			Doc: "Clients watch jobs over slow links while gates die and streams break. A client never shows a status that is older than its last one, neither from the same gate nor from the gate that took the job over."},
 		{Name: "reconnecting-clients", Virtual: 5 * time.Minute, Build: cluster.On(buildReconnectingClients),
@@ -116,6 +116,7 @@ func buildSubmitStorm(s *cluster.Cluster) {
 const (
 	submitsAtOnce = 10_000
 	submitsWithin = 50 * time.Millisecond
+	refusedWithin = 2 * time.Second // a client that has no answer asks again later than that
 	// cancelAfter and later, so that gates keep the result of a job until the client whose watch an
 	// overloaded gate has put off asks again.
 	cancelAfter = 20 * time.Second
@@ -132,8 +133,12 @@ func buildSubmitsAtOnce(s *cluster.Cluster) {
 		o := &cluster.Order{Key: fmt.Sprintf("burst-%d", n), Client: s.Clients[n%len(s.Clients)], Cancel: n%50 != 0}
 		s.Submission(o, cluster.Load{Vus: 8, Cores: 4, Duration: time.Second}, n+1)
 		s.Orders = append(s.Orders, o)
-		o.Refused = func(*message.Refused) { answered++ }
 		at, cancelled := manyAt+s.Rand.Duration(0, submitsWithin), cancelAfter+s.Rand.Duration(0, 100*time.Second)
+		o.Refused = func(r *message.Refused) {
+			if answered++; s.World.Now() > at+refusedWithin {
+				s.Checker.Violate("P", s.Record(o.Client), "submission %s was rejected after %v, and a gate refuses at once: %v (%s)", o.Key, s.World.Now()-at, r.Code, r.Detail)
+			}
+		}
 		s.World.At(at, func() { s.Submit(o, o.Submit, cancelled) })
 	}
 	s.Verdicts = append(s.Verdicts, func() {

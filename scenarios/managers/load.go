@@ -3,6 +3,7 @@ package managers
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hyperscale/checker"
@@ -20,7 +21,7 @@ import (
 func loadWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "paused-manager-of-many", Virtual: 34 * time.Second, Within: 12 * time.Second, Rate: 4 * pausedWorkers, Most: pausedWorkers, Build: cluster.On(buildPausedManagerOfMany),
-			Doc: "The only manager of hundreds of workers is paused for one to two seconds, while each of them runs a shard of one job. Its mailbox holds little more than a message of each. Heartbeats and figures that wait replace older ones: no stream breaks, no worker is lost, nothing runs again, and the job completes."},
+			Doc: "The only manager of hundreds of workers is paused for one to two seconds, while each of them runs a shard of one job. Its mailbox holds little more than a message of each. Heartbeats and figures that wait replace older ones: no stream breaks, no worker is lost, nothing runs again, and the job completes. Five seconds after the pause there is no more to do than before it."},
 		{Name: "overloaded-manager", Virtual: 75 * time.Second, Within: 15 * time.Second, Rate: 4 * overloadedWorkers, Most: overloadedWorkers, Build: cluster.On(buildOverloadedManager),
 			Doc: "The only manager of hundreds of workers is so slow for ten seconds that reports of figures wait. Within three seconds workers report as seldom as it asks, and thirty seconds later as often as before. No worker is lost, nothing runs again, and the job completes with the sum of all."},
 		{Name: "muted-worker", Virtual: 2 * time.Minute, Within: 30 * time.Second, Build: cluster.On(buildMutedWorkers),
@@ -52,11 +53,48 @@ func buildPausedManagerOfMany(s *cluster.Cluster) {
 	s.LosesNoPeer(manyRegistered, s.Options.Virtual)
 	o := &cluster.Order{Key: "wide", Client: s.Clients[0]}
 	s.Orders = append(s.Orders, o)
-	submit := s.Submission(o, cluster.Load{Vus: 2 * uint64(workers), Cores: uint32(workers), Duration: 10 * time.Second}, 1)
+	submit := s.Submission(o, cluster.Load{Vus: 2 * uint64(workers), Cores: uint32(workers), Duration: pausedRuns}, 1)
 	s.World.At(manyRegistered, func() { s.Submit(o, submit, 0) })
-	for at := manyRegistered + 3*time.Second; at < manyRegistered+9*time.Second; at += 4 * time.Second {
-		s.Fault(sim.Fault{At: at, For: s.Rand.Duration(1200*time.Millisecond, 2*time.Second).Truncate(stage.Tick), Kind: sim.FaultPause, Nodes: stage.Names(s.Managers)})
+	first, ends := manyRegistered+3*time.Second, time.Duration(0)
+	for at := first; at < manyRegistered+9*time.Second; at += 4 * time.Second {
+		length := s.Rand.Duration(1200*time.Millisecond, 2*time.Second).Truncate(stage.Tick)
+		s.Fault(sim.Fault{At: at, For: length, Kind: sim.FaultPause, Nodes: stage.Names(s.Managers)})
+		ends = at + length
 	}
+	quiet(s, first, ends+quietWithin)
+}
+
+const (
+	pausedRuns  = 18 * time.Second // the job still runs when it must be quiet again
+	quietWithin = 5 * time.Second  // of the end of a pause
+)
+
+// quiet judges that the world has no more to do in the second after a time than in the second before
+// another one: what happens in it, and what waits in mailboxes.
+func quiet(s *cluster.Cluster, before, after time.Duration) {
+	const look = 50 * time.Millisecond
+	type second struct{ events, waiting int }
+	of := func(from time.Duration) *second {
+		t := &second{}
+		s.World.At(from, func() { t.events -= int(s.World.Events()) })
+		s.World.At(from+time.Second, func() { t.events += int(s.World.Events()) })
+		for at := from; at < from+time.Second; at += look {
+			s.World.At(at, func() {
+				s.World.Sizes(func(_ node.ID, what string, n, _ int) {
+					if strings.HasPrefix(what, "mailbox/") && !strings.HasSuffix(what, "bytes") {
+						t.waiting += n
+					}
+				})
+			})
+		}
+		return t
+	}
+	was, is := of(before-time.Second), of(after)
+	s.Judge(after+time.Second, func() {
+		if is.events > 2*was.events || is.waiting > 2*was.waiting+len(s.World.Nodes()) {
+			s.Checker.Violate("P", s.Record(s.Managers[0]), "%v after the pause a second has %d events and %d inputs that wait, and the one before it had %d and %d", quietWithin, is.events, is.waiting, was.events, was.waiting)
+		}
+	})
 }
 
 // manyRegistered is when all workers of a crowd have registered.
