@@ -286,7 +286,7 @@ func (c *Config) Settings() []setting.Setting {
 		setting.Count("gate.datacenters_max", &c.DatacentersMax, 0, "datacenters that are known", "memory", "managers of further ones are rejected"),
 		setting.Count("gate.reports_max", &c.ReportsMax, 100_000, "reports of figures a second for which managers are asked, as often as every 5 s at least", "smoother displays of hundreds of jobs", "less load"),
 		setting.Count("gate.managers_max", &c.ManagersMax, 0, "managers that are known", "memory", "further ones are rejected"),
-		setting.Count("gate.results_max", &c.ResultsMax, 0, "results that are kept", "disk, see gate.files_max", "old results go earlier"),
+		setting.Count("gate.results_max", &c.ResultsMax, 0, "results that are kept", "disk, see gate.files_max", "old results go earlier, first those that a client has been sent"),
 		setting.Count("gate.result_bytes_max", &c.ResultBytesMax, 0, "bytes of all results", "disk, see gate.file_bytes_max", "old results go earlier"),
 		setting.Count("gate.letters_max", &c.LettersMax, 0, "dead letters that are kept; the oldest makes room", "memory and disk, see gate.jobs_max and gate.files_max", "old ones cannot be replayed any more"),
 		setting.Count("gate.letter_bytes_max", &c.LetterBytesMax, 0, "bytes of the programs of all dead letters", "disk, see gate.file_bytes_max", "old ones cannot be replayed any more"),

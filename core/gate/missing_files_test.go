@@ -143,7 +143,8 @@ func TestWatchersHearOfResults(t *testing.T) {
 		env, m := owner()
 		j := &entry{Job: job.Job{ID: message.JobID{1}, Ready: true, Loading: 1, Course: job.Course{State: message.JobCompleted, Shown: message.JobCompleted}, Outcome: job.Outcome{ResultFile: message.FileDigest{1}, ResultBytes: 10}}}
 		m.jobs[j.ID] = j
-		for n := range rapid.IntRange(0, 3).Draw(t, "watchers") {
+		watchers := rapid.IntRange(0, 3).Draw(t, "watchers")
+		for n := range watchers {
 			id := node.ID(fmt.Sprint("c", n))
 			m.follow(env, j, &audience.Ask{What: audience.Watch, Stream: env.Accept(node.Peer{ID: id, Incarnation: 1, Role: node.RoleClient}), Request: message.RequestID{Incarnation: 1, Counter: 1}, From: id})
 		}
@@ -166,6 +167,9 @@ func TestWatchersHearOfResults(t *testing.T) {
 		}
 		if kept := j.ResultFile != (message.FileDigest{}); kept != (here || away) {
 			t.Fatalf("%+v: the result's name is kept: %v", o, kept)
+		}
+		if sent := here && watchers > 0; j.Sent != sent {
+			t.Fatalf("%+v, %d watchers: the result counts as sent: %v", o, watchers, j.Sent)
 		}
 		if away && len(m.audience.Of(j.ID)) > 0 {
 			t.Fatalf("%d wait on for a result that cannot be read", len(m.audience.Of(j.ID)))

@@ -87,6 +87,7 @@ func (m *publisher) push(env node.Env, j *entry, w *audience.Watcher) {
 		whole := *j.Result
 		whole.Request = w.Request
 		env.Send(w.Stream, &whole)
+		j.Sent = true
 	}
 }
 

@@ -99,12 +99,15 @@ func first(list []*Job) *Job {
 	return list[0]
 }
 
-// Excess is the job with the oldest result if the results exceed the bounds, or nil.
+// Excess is the job whose result leaves if the results exceed the bounds, or nil: the oldest of those
+// that watchers have been sent. A client that an overloaded gate has put off still finds its result. The
+// newer half stays in any case: results that no client ever asks for do not drive it out.
 func (h *History) Excess() *Job {
 	if len(h.results) == 0 || len(h.results) <= h.bounds.Results && h.sum <= h.bounds.ResultBytes {
 		return nil
 	}
-	return h.results[0]
+	older := h.results[:(len(h.results)+1)/2]
+	return older[max(0, slices.IndexFunc(older, func(j *Job) bool { return j.Sent }))]
 }
 
 // ForgetResult drops a job's result and keeps its state and key.

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 	"time"
@@ -12,7 +13,8 @@ import (
 )
 
 // TestHistoriesKeepTheNewestResults plays ends, ages and removals. A model scans all jobs at
-// each step; the history keeps the same results, and drops the oldest first.
+// each step; the history keeps the same results, and drops the oldest first. In the older half of the
+// results, those that a watcher has been sent leave before others.
 func TestHistoriesKeepTheNewestResults(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most, bytes := rapid.IntRange(1, 4).Draw(t, "results_max"), rapid.IntRange(10, 40).Draw(t, "result_bytes_max")
@@ -54,6 +56,7 @@ func TestHistoriesKeepTheNewestResults(t *testing.T) {
 				j := &Job{ID: message.JobID{byte(n + 1)}, Times: Times{Ended: now}}
 				if rapid.IntRange(0, 3).Draw(t, "result") > 0 {
 					j.Outcome = Outcome{ResultFile: message.FileDigest{byte(n + 1)}, ResultBytes: rapid.IntRange(1, 20).Draw(t, "bytes")}
+					j.Sent = rapid.Bool().Draw(t, "sent")
 				}
 				if rapid.IntRange(0, 2).Draw(t, "dead") == 0 {
 					j.Letter.Program, j.Letter.Bytes = message.FileDigest{byte(n + 1)}, rapid.Uint64Range(1, 20).Draw(t, "program")
@@ -64,15 +67,23 @@ func TestHistoriesKeepTheNewestResults(t *testing.T) {
 			all = surplus(t, h, all, letters, letterBytes)
 			for {
 				count, sum := 0, 0
-				var oldest *Job
+				var oldest, sent *Job
 				for _, j := range all {
 					if j.ResultFile != (message.FileDigest{}) {
 						count, sum = count+1, sum+j.ResultBytes
-						if oldest == nil {
-							oldest = j
-						}
 					}
 				}
+				seen := 0
+				for _, j := range all {
+					if j.ResultFile == (message.FileDigest{}) {
+						continue
+					}
+					oldest = cmp.Or(oldest, j)
+					if seen++; sent == nil && j.Sent && 2*seen <= count+1 {
+						sent = j
+					}
+				}
+				oldest = cmp.Or(sent, oldest)
 				h.Rests(func(what string, n, _ int) {
 					if n > 0 {
 						t.Fatalf("%s is %d", what, n)

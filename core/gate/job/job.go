@@ -89,6 +89,7 @@ type Outcome struct {
 	Result      *message.JobResult // nil if this gate does not have it
 	ResultFile  message.FileDigest // zero after the sweep
 	ResultBytes int
+	Sent        bool                 // this gate has sent the result to a watcher
 	Freed       []message.FileDigest // that the job needed until its end
 	Behind      []*Left              // what datacenters that the job left had begun
 	Dead        bool                 // the cluster ended it, not its program or a client
