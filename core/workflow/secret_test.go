@@ -112,6 +112,43 @@ workflow(name = "w", steps = [
 	}
 }
 
+// TestSecretKeysOfDatabases: a client's key may be a secret, for steps and for functions, and must be that
+// of its certificate.
+func TestSecretKeysOfDatabases(t *testing.T) {
+	certificate, key := identity(t)
+	_, other := identity(t)
+	file := []byte(`
+db = sql.client("postgres://app@h/d", tls = tls(certificate = file("c.pem"), key = secret("k")))
+def f(vu):
+    return vu.sql.query(db, "select 1")
+workflow(name = "w", steps = [step("r", sql.query(db, "select 1")), step(f)])
+`)
+	files := []message.File{{Name: "test.star", Data: file}, {Name: "c.pem", Data: certificate}}
+	load := func() *workflow.Program {
+		p, err := workflow.Load(message.Program{Main: "test.star", Files: files})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	if err := load().Reveal([]message.Secret{{Name: "k", Value: message.Sealed(other)}}); err == nil || !strings.Contains(err.Error(), "does not belong to the first certificate") {
+		t.Errorf("a key of another certificate: %v", err)
+	}
+	p := load()
+	if err := p.Reveal([]message.Secret{{Name: "k", Value: message.Sealed(key)}}); err != nil {
+		t.Fatal(err)
+	}
+	w, client := p.Workflow("w"), &fake{}
+	v := w.NewVU(1, 1, client)
+	v.Begin()
+	v.Call(1)
+	for what, got := range []*request.SQL{w.Steps[0].Request.SQL, client.requests[0].SQL} {
+		if got.Secure.Mode != request.SQLVerified || string(got.Secure.TLS.Key) != string(key) || string(got.Secure.TLS.Certificate) != string(certificate) {
+			t.Errorf("%d: %+v", what, got.Secure)
+		}
+	}
+}
+
 // TestSecretsDoNotChangeThePlan: SECRET-1.
 func TestSecretsDoNotChangeThePlan(t *testing.T) {
 	p := program("test.star", `workflow(name = "w", steps = [step("r", http.get("http://h/", headers = {"X": secret("x"), "Y": secret("y-z")}))])`)

@@ -11,6 +11,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/hostile/postgres/postgrestest"
 )
 
@@ -25,6 +26,7 @@ func TestPostgres(t *testing.T) {
 		{"what a run counts is what the server counted", agreesWithPostgres},
 		{"a run that breaks counts what the server counted", agreesWhenItBreaks},
 		{"users", postgresUsers},
+		{"TLS", postgresTLS},
 		{"values", postgresValues},
 		{"functions", postgresFunctions},
 		{"the example", postgresExample},
@@ -166,6 +168,53 @@ workflow(name = "test", vus = 2, iterations = 4, duration = "60s", steps = [step
 		if tt.password != "" && strings.Contains(fmt.Sprint(got), tt.password) {
 			t.Errorf("the result has the password in it: %v", got.Errors)
 		}
+	}
+}
+
+// Connections are as secure as the file says, or there is none, and a failure names what is wrong.
+func postgresTLS(t *testing.T, s *postgrestest.Server) {
+	_, _, root := authority.Files()
+	certificate, key := authority.Client("cert")
+	own := fmt.Sprintf("certificate = %q, key = %q", certificate, key)
+	ca := fmt.Sprintf("ca = %q", root)
+	for _, tt := range []struct{ user, client, kind, detail string }{
+		{"app", `sslmode = "require"`, "", ""},
+		{"app", `sslmode = "verify-full", tls = tls(` + ca + `)`, "", ""},
+		{"app", `tls = tls(` + ca + `, min_version = "1.3", resume = True)`, "", ""},
+		{"app", `tls = tls(` + ca + `, max_version = "1.2")`, "", ""},
+		{"app", `tls = tls(verify = False)`, "", ""},
+		{"app", `sslmode = "verify-ca", tls = tls(` + ca + `, server_name = "other")`, "", ""},
+		{"app", `tls = tls(` + ca + `, server_name = "other")`, "tls_name", "server_name"},
+		{"app", `sslmode = "verify-full"`, "tls_authority", "tls = tls(ca = file("},
+		{"app", `sslmode = "verify-ca"`, "tls_authority", "tls = tls(ca = file("},
+		{"plus", `sslmode = "require", password = "` + postgrestest.Password + `"`, "", ""},
+		{"plus", `tls = tls(` + ca + `), password = "falsch"`, "auth", "28P01"},
+		{"plus", `password = "` + postgrestest.Password + `"`, "auth", "no encryption"},
+		{"clear", `sslmode = "require", password = "` + postgrestest.Password + `"`, "", ""},
+		{"md5", `sslmode = "require", password = "` + postgrestest.Password + `"`, "", ""},
+		{"cert", `tls = tls(` + ca + `, ` + own + `)`, "", ""},
+		{"cert", `tls = tls(` + ca + `)`, "auth", "certificate"},
+	} {
+		before := s.Count()
+		got := run(t, context.Background(), Config{Workflow: loadFile(t, s.URL(tt.user), `
+db = sql.client("TARGET", `+tt.client+`)
+workflow(name = "test", vus = 2, iterations = 6, duration = "60s", steps = [
+	step("ask", sql.query(db, "select ssl, version from pg_stat_ssl where pid = pg_backend_pid()"), expect = [json_is("$[0].ssl", True)])])`), VUs: 2, Duration: time.Minute}).Stats.Steps[0]
+		if tt.kind != "" {
+			if kinds(got)[tt.kind] != 6 || got.Sent > 0 || !strings.Contains(fmt.Sprint(got.Errors), tt.detail) {
+				t.Errorf("%s, %.50s: %v, want %s with %q", tt.user, tt.client, got.Errors, tt.kind, tt.detail)
+			}
+			continue
+		}
+		after := s.Count()
+		if n, sessions := after.Transactions-before.Transactions, after.Sessions-before.Sessions; got.OK != 6 || got.Sent != 6 || n != 6 || sessions > 2 {
+			t.Errorf("%s, %.50s: ok %d, sent %d, the server counts %d on %d connections: %v", tt.user, tt.client, got.OK, got.Sent, n, sessions, got.Errors)
+		}
+	}
+	// The URL may say so, too, and each iteration makes a connection of its own.
+	w := loadFile(t, strings.Replace(s.URL("app"), "/shop", "/shop?sslmode=require", 1), `workflow(name = "test", vus = 1, iterations = 3, duration = "60s", session = "none", steps = [step("ask", sql.query("TARGET", "select 1"))])`)
+	if got := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute}).Stats.Steps[0]; got.OK != 3 {
+		t.Errorf("ok %d: %v", got.OK, got.Errors)
 	}
 }
 

@@ -104,7 +104,8 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		text(to.User)
 		text(to.Password)
 		text(to.Database)
-		b = append(b, byte(to.Mode))
+		text(to.Secure.Key)
+		b = append(b, byte(to.Mode), byte(to.Secure.Mode))
 		b = strconv.AppendBool(strconv.AppendBool(b, to.Batch), to.Transaction)
 		for i := range to.Statements {
 			s := &to.Statements[i]

@@ -63,6 +63,7 @@ type tlsValue struct {
 	language.Opaque
 	verify  bool
 	options TLS
+	key     *secret.Text // of options; nil: it is no secret
 }
 
 // Client is the result of http.client.

@@ -34,6 +34,10 @@ func (r *Request) Reveal(v *secret.Vault) (*Request, error) {
 	}
 	if out.SQL = r.SQL.rewritten(func(text string) string { return f.fill("an argument", text, secret.Plain) }); out.SQL != nil {
 		out.SQL.User, out.SQL.Password = f.fill("a user's name", r.SQL.User, secret.Plain), f.fill("a password", r.SQL.Password, secret.Plain)
+		secured, err := r.SQL.Secure.revealed(func(text string) string { return f.fill("a key", text, secret.Plain) })
+		if out.SQL.Secure = secured; err != nil && f.err == nil {
+			f.err = err
+		}
 	}
 	return &out, f.err
 }

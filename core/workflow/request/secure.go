@@ -2,8 +2,11 @@ package request
 
 import (
 	"crypto"
+	"crypto/sha256"
 	"crypto/x509"
+	"encoding/hex"
 	"encoding/pem"
+	"fmt"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/secret"
@@ -57,6 +60,7 @@ func NewTLS(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (s
 	if err := o.identity(fn, in[4], in[5]); err != nil {
 		return nil, err
 	}
+	t.key, _ = in[5].(*secret.Text)
 	if in[6] != nil {
 		text, err := builtin.Content(fn, "ca", in[6], authoritiesMax)
 		if err != nil {
@@ -213,4 +217,99 @@ func publicOf(text string) (crypto.PublicKey, error) {
 		}
 		return signer.Public(), nil
 	}
+}
+
+// SQLSecurity says how connections to a database are secured.
+type SQLSecurity uint8
+
+// The choices: sslmode's.
+const (
+	SQLPlain     SQLSecurity = iota // in clear
+	SQLEncrypted                    // TLS with any certificate
+	SQLAuthority                    // its certificate is signed by an authority
+	SQLVerified                     // and has its name
+)
+
+func sqlSecurities() []string { return []string{"disable", "require", "verify-ca", "verify-full"} }
+
+// SQLSecure is how the connections of a client are secured.
+type SQLSecure struct {
+	Mode SQLSecurity
+	TLS  *TLS   // nil: that of the workflow's http.client
+	Key  string // tells apart what differs; empty: TLS is nil
+}
+
+// sqlMode takes sslmode out of a URL.
+func sqlMode(v starlark.Value) (rest, mode starlark.Value) {
+	text, ok := v.(starlark.String)
+	if !ok {
+		return v, nil
+	}
+	address, query, _ := strings.Cut(string(text), "?")
+	word, found := strings.CutPrefix(query, "sslmode=")
+	if !found || strings.Contains(word, "&") {
+		return v, nil
+	}
+	return starlark.String(address), starlark.String(word)
+}
+
+// secures reads sslmode and tls.
+func (s *SQLSecure) secures(fn string, mode, options starlark.Value) error {
+	word, chosen := "", mode != nil
+	if chosen {
+		text, ok := mode.(starlark.String)
+		at := slices.Index(sqlSecurities(), string(text))
+		switch {
+		case !ok:
+			return language.WrongType(fn, "sslmode", "a text", mode)
+		case text == "allow" || text == "prefer":
+			return language.Faultf("%s: sslmode = %q lets the server choose, and a test says what it measures", fn, string(text)).In("sslmode").Do("write \"require\" for TLS, or \"disable\"")
+		case at < 0:
+			return language.Faultf("%s: sslmode = %q is none", fn, language.Clip(string(text), 40)).In("sslmode").Meant(string(text), sqlSecurities())
+		}
+		word, s.Mode = string(text), SQLSecurity(at)
+	}
+	if options == nil {
+		return nil
+	}
+	t, ok := options.(*tlsValue)
+	switch {
+	case !ok:
+		return language.WrongType(fn, "tls", "tls(ca = file(\"ca.pem\"))", options)
+	case chosen && s.Mode == SQLPlain:
+		return language.Faultf("%s has tls, and sslmode = \"disable\"", fn).In("sslmode").Do("take one of them out")
+	case chosen && s.Mode > SQLEncrypted && !t.verify:
+		return language.Faultf("%s has tls(verify = False), and sslmode = %q verifies", fn, word).In("sslmode").Do("write \"require\", or take verify out")
+	case !chosen && t.verify:
+		s.Mode = SQLVerified
+	case !chosen:
+		s.Mode = SQLEncrypted
+	}
+	own := t.options
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{own.MinVersion, own.MaxVersion, strings.Join(own.Ciphers, " "), string(own.Certificate), string(own.CA), own.ServerName, fmt.Sprint(own.Resume)}))
+	s.TLS, s.Key = &own, hex.EncodeToString(sum[:])
+	return nil
+}
+
+// revealed returns the same with a key that is a secret.
+func (s SQLSecure) revealed(fill func(string) string) (SQLSecure, error) {
+	if s.TLS == nil || len(s.TLS.Key) == 0 {
+		return s, nil
+	}
+	own := *s.TLS
+	own.Key = []byte(fill(string(own.Key)))
+	s.TLS = &own
+	return s, own.belongs()
+}
+
+// sentKey puts the key of a function's client in place: then a secret has its value.
+func (s *SQLSecure) sentKey(hidden *secret.Text) error {
+	if hidden == nil {
+		return nil
+	}
+	text, err := hidden.Sent()
+	own := *s.TLS
+	own.Key = []byte(text)
+	s.TLS = &own
+	return err
 }

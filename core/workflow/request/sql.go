@@ -19,6 +19,7 @@ type SQL struct {
 	Target         *Target
 	User, Password string // Password: empty for none
 	Database       string
+	Secure         SQLSecure
 	Mode           SQLMode
 	Statements     []SQLStatement
 	Batch          bool
@@ -60,7 +61,7 @@ func SQLSchemes() Schemes { return Schemes{Plain: "postgres", Port: 5432, User: 
 
 // SQLClientArguments are those of sql.client.
 func SQLClientArguments() []string {
-	return []string{"url", "user", "password", "database", "statements"}
+	return []string{"url", "user", "password", "database", "statements", "tls", "sslmode"}
 }
 
 // SQLArguments are those of sql.query, and those of sql.batch.
@@ -76,21 +77,24 @@ type sqlValue struct {
 	language.Opaque
 	of     SQL
 	proves [2]starlark.Value // user and password: a text or a secret; nil: it is in of
+	key    *secret.Text      // of tls; nil: it is in of
 }
 
 // newSQLClient is sql.client.
 func newSQLClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "sql.client"
-	var in [5]starlark.Value
+	var in [7]starlark.Value
 	if err := language.Bind(fn, SQLClientArguments(), 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
-	t, err := SQLSchemes().Read(fn, in[0])
+	c, err := sqlURL(fn, in[0], in[6], in[5])
 	if err != nil {
 		return nil, err
 	}
-	c := sqlOf(t)
 	out := &sqlValue{Opaque: language.Opaque{Kind: fn}, proves: [2]starlark.Value{in[1], in[2]}}
+	if t, ok := in[5].(*tlsValue); ok {
+		out.key = t.key
+	}
 	for i, known := range []string{c.User, c.Password, c.Database} {
 		name, v := SQLClientArguments()[i+1], in[i+1]
 		if v == nil {
@@ -134,11 +138,22 @@ func newSQLClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tup
 	return out, nil
 }
 
-// sqlOf takes what a URL says.
-func sqlOf(t *Target) SQL {
-	c := SQL{Target: t, User: t.User, Password: t.Password, Database: t.Path}
+// sqlURL takes what a URL says, and how its connections are secured.
+func sqlURL(fn string, url, mode, options starlark.Value) (c SQL, err error) {
+	url, own := sqlMode(url)
+	if own != nil && mode != nil {
+		return c, language.Faultf("%s has sslmode in its URL and in sslmode", fn).In("sslmode").Do("keep one of them")
+	}
+	if mode == nil {
+		mode = own
+	}
+	t, err := SQLSchemes().Read(fn, url)
+	if err != nil {
+		return c, err
+	}
+	c = SQL{Target: t, User: t.User, Password: t.Password, Database: t.Path}
 	t.User, t.Password = "", ""
-	return c
+	return c, c.Secure.secures(fn, mode, options)
 }
 
 // sqlTarget reads a URL, or the result of sql.client.
@@ -150,16 +165,18 @@ func sqlTarget(fn string, v starlark.Value) (s SQL, err error) {
 				*to, _, err = sentText(c.proves[i]) // a function's secrets have values
 			}
 		}
+		if err == nil {
+			err = s.Secure.sentKey(c.key)
+		}
 		return s, err
 	}
 	if _, ok := v.(starlark.String); !ok && v != nil {
 		return s, language.WrongType(fn, "target", "a URL or the result of sql.client", v).Do("write %s(\"postgres://app@host/shop\", ...)", fn)
 	}
-	t, err := SQLSchemes().Read(fn, v)
-	if err != nil {
+	if s, err = sqlURL(fn, v, nil, nil); err != nil {
 		return s, err
 	}
-	if s = sqlOf(t); s.User == "" {
+	if s.User == "" {
 		return s, language.Faultf("%s: the URL has no user", fn).In("target").Do("write %s(\"postgres://app@host/shop\", ...)", fn)
 	}
 	return s, nil
@@ -444,7 +461,7 @@ func (s *SQL) has(look func(string) bool) bool {
 	if s == nil {
 		return false
 	}
-	return look(s.User) || look(s.Password) || slices.ContainsFunc(s.Statements, func(one SQLStatement) bool {
+	return look(s.User) || look(s.Password) || s.Secure.TLS != nil && look(string(s.Secure.TLS.Key)) || slices.ContainsFunc(s.Statements, func(one SQLStatement) bool {
 		return slices.ContainsFunc(one.Args, func(a SQLArgument) bool { return look(a.Text) })
 	})
 }

@@ -28,6 +28,7 @@ type Host struct {
 	version   version
 	offer     []string    // of protocols, for ALPN, to a host of exchanges
 	tls       *tls.Config // of a host of exchanges; nil: the workflow's
+	resume    bool        // with tls: a user's connections take up its session
 	pool      *pool       // of all users, if they share one
 
 	looking    bool     // a look-up of its name runs

@@ -13,14 +13,15 @@ type TalkHost struct {
 	Key    string
 	Secure bool
 	Offer  []string // for ALPN; nil: it offers none
-	// TLS are the options of connections that are secure, also of those whose greeting begins TLS. Nil:
-	// the workflow's.
-	TLS *tls.Config
+	// TLS are the options of connections that are secure, also of those whose greeting begins TLS, and
+	// Resume says that a user's next connection takes up the session. Nil: the workflow's.
+	TLS    *tls.Config
+	Resume bool
 }
 
 // NewTalkHost returns the destination of exchanges, where a call goes.
 func NewTalkHost(c *http1.Call, t TalkHost) *Host {
-	return &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, version: versionTalk}
+	return &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, resume: t.Resume, version: versionTalk}
 }
 
 // dialogue is a connection that carries messages, or is about to.

@@ -301,38 +301,44 @@ func TestGreetingsBeginTLS(t *testing.T) {
 		}
 		return tls.Server(c, authority.Honest())
 	}
+	answers := func(in *strings.Builder, c net.Conn) {
+		c = begins(in, c, "secure\n")
+		_, _ = io.WriteString(c, "ask a\nwelcome\n")
+		for buffer := make([]byte, 100); ; {
+			n, err := c.Read(buffer)
+			if in.Write(buffer[:n]); err != nil {
+				return
+			}
+			for range strings.Count(string(buffer[:n]), "question\n") {
+				_, _ = io.WriteString(c, "answer\n")
+			}
+		}
+	}
+	const heard = "hello\nyes\nbound %x\ntold a\nquestion\nquestion\n"
 	for name, tt := range map[string]struct {
 		serve  func(in *strings.Builder, c net.Conn)
 		verify bool
+		tls    func(*tls.Config) // the destination's own options
 		kind   http1.Kind
 		detail string
 		heard  string // by the server, of two exchanges
 		short  bool
 	}{
 		"goes on": {
-			serve: func(in *strings.Builder, c net.Conn) {
-				c = begins(in, c, "secure\n")
-				_, _ = io.WriteString(c, "ask a\nwelcome\n")
-				for buffer := make([]byte, 100); ; {
-					n, err := c.Read(buffer)
-					if in.Write(buffer[:n]); err != nil {
-						return
-					}
-					for range strings.Count(string(buffer[:n]), "question\n") {
-						_, _ = io.WriteString(c, "answer\n")
-					}
-				}
-			},
-			heard: "hello\nyes\nbound %x\ntold a\nquestion\nquestion\n",
+			serve: answers, heard: heard,
 		},
 		"injects": {serve: func(in *strings.Builder, c net.Conn) { begins(in, c, "secure\nwelcome\nanswer\n") }, kind: http1.KindProtocol, detail: "15 bytes in clear before TLS began"},
 		"injects later": {serve: func(in *strings.Builder, c net.Conn) {
 			begins(in, c, "secure\n")
 			_, _ = io.WriteString(c, "welcome\nanswer\n")
 		}, kind: http1.KindTLS, detail: "does the server speak TLS on this port?"},
-		"untrusted":     {serve: func(in *strings.Builder, c net.Conn) { _ = begins(in, c, "secure\n").(*tls.Conn).Handshake() }, verify: true, kind: http1.KindTLSName, detail: "use a certificate that this machine trusts"},
-		"ends":          {serve: func(in *strings.Builder, c net.Conn) { begins(in, c, "secure\n") }, kind: http1.KindClosed},
-		"refuses in it": {serve: func(in *strings.Builder, c net.Conn) { _, _ = io.WriteString(begins(in, c, "secure\n"), "no\n") }, kind: http1.KindProtocol, detail: "the greeting has no"},
+		"untrusted":                     {serve: func(in *strings.Builder, c net.Conn) { _ = begins(in, c, "secure\n").(*tls.Conn).Handshake() }, verify: true, kind: http1.KindTLSName, detail: "use a certificate that this machine trusts"},
+		"any name":                      {serve: answers, heard: heard, tls: func(c *tls.Config) { c.RootCAs = authority.Roots(); AnyName(c) }},
+		"any name of another authority": {serve: answers, tls: AnyName, kind: http1.KindTLSAuthority, detail: "tls = tls(ca = file("},
+		"another name":                  {serve: answers, tls: func(c *tls.Config) { c.RootCAs = authority.Roots() }, kind: http1.KindTLSName, detail: "tls = tls(server_name = "},
+		"its name":                      {serve: answers, heard: heard, tls: func(c *tls.Config) { c.RootCAs, c.ServerName = authority.Roots(), "localhost" }},
+		"ends":                          {serve: func(in *strings.Builder, c net.Conn) { begins(in, c, "secure\n") }, kind: http1.KindClosed},
+		"refuses in it":                 {serve: func(in *strings.Builder, c net.Conn) { _, _ = io.WriteString(begins(in, c, "secure\n"), "no\n") }, kind: http1.KindProtocol, detail: "the greeting has no"},
 		"silent": {serve: func(in *strings.Builder, c net.Conn) {
 			begins(in, c, "secure\n")
 			_, _ = io.Copy(in, c)
@@ -366,7 +372,12 @@ func TestGreetingsBeginTLS(t *testing.T) {
 			s.Requests = s
 			s.account = measure.NewAccount(&message.StepPlan{}, nil, false, nil)
 			at := l.Addr().(*net.TCPAddr).AddrPort()
-			h := NewTalkHost(&http1.Call{Host: "h", Port: at.Port()}, TalkHost{Key: "line"})
+			to := TalkHost{Key: "line"}
+			if tt.tls != nil {
+				to.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+				tt.tls(to.TLS)
+			}
+			h := NewTalkHost(&http1.Call{Host: "h", Port: at.Port()}, to)
 			h.Addrs = []netip.AddrPort{at}
 			timeout := time.Minute
 			if tt.short {

@@ -192,8 +192,11 @@ func (a *handshakes) begin(at int32) {
 			h.config.ServerName = c.host.Name
 		}
 	}
-	config := h.config
-	if a.workflow.HTTP.TLS.Resume {
+	config, resume := h.config, a.workflow.HTTP.TLS.Resume
+	if c.host.tls != nil {
+		resume = c.host.resume
+	}
+	if resume {
 		config = a.resuming(c.vu, config)
 	}
 	c.secure = &secure{loop: a.Connections, host: c.host, fd: c.fd}
@@ -284,10 +287,15 @@ func explainTLS(err error, h *Host) error {
 	if h.version == versionTalk {
 		plain = "does the server speak TLS on this port?"
 	}
+	kind := http1.KindOf(err)
 	if h.tls != nil {
-		client = "give tls = tls(ca = file(\"ca.pem\")) with the authority that signed it"
+		client = map[http1.Kind]string{
+			http1.KindTLSAuthority: "give the client tls = tls(ca = file(\"ca.pem\")) with the authority that signed it",
+			http1.KindTLSName:      "give the client tls = tls(server_name = \"...\") with a name that it has",
+			http1.KindTLSExpired:   "renew it",
+		}[kind]
 	}
-	switch http1.KindOf(err) {
+	switch kind {
 	case http1.KindTLSAuthority, http1.KindTLSName, http1.KindTLSExpired:
 		return fmt.Errorf("TLS handshake: %w: use a certificate that this machine trusts, or %s", err, client)
 	}

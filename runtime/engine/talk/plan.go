@@ -58,5 +58,5 @@ type Memory struct {
 	protocols map[string]*redis.Protocol // by key of a target
 	rows      postgres.Pool
 	keys      scram.Cache
-	databases map[string]*postgres.Protocol // by key of a target
+	databases map[string]*database // by key of a target
 }

@@ -2,6 +2,7 @@ package talk
 
 import (
 	"crypto/rand"
+	"crypto/tls"
 	"fmt"
 	"strings"
 
@@ -72,10 +73,14 @@ func (p *Plan) sql(r *request.Request, w *workflow.Workflow, memory *Memory) err
 		all = append(all, s)
 	}
 	mode := map[request.SQLMode]postgres.Mode{request.SQLUnnamed: postgres.ModeUnnamed, request.SQLSimple: postgres.ModeSimple}[to.Mode]
-	key := fmt.Sprintf("%s %q %q %q", r.URL, to.User, to.Password, to.Database)
-	config := postgres.Config{User: to.User, Password: to.Password, Database: to.Database, AnswerMax: w.HTTP.MaxBody}
-	p.verb = &statements{of: to, begins: memory.database(key, config), operation: postgres.Compile(mode, all, to.Transaction)}
-	p.Host = pool.TalkHost{Key: key, Secure: to.Target.Secure}
+	key := fmt.Sprintf("%s %q %q %q %d %s", r.URL, to.User, to.Password, to.Database, to.Secure.Mode, to.Secure.Key)
+	config := postgres.Config{User: to.User, Password: to.Password, Database: to.Database, TLS: to.Secure.Mode != request.SQLPlain, AnswerMax: w.HTTP.MaxBody}
+	d, err := memory.database(key, config, &to.Secure, &w.HTTP.TLS)
+	if err != nil {
+		return err
+	}
+	p.verb = &statements{of: to, begins: d.protocol, operation: postgres.Compile(mode, all, to.Transaction)}
+	p.Host = pool.TalkHost{Key: key, TLS: d.tls, Resume: d.resume}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port, Path: "/" + to.Database}
 	return nil
 }
@@ -97,16 +102,38 @@ func sqlArgument(text string, all []request.Placeholder) (a postgres.Argument) {
 	}
 }
 
-// database returns what begins the connections of a target.
-func (m *Memory) database(key string, c postgres.Config) *postgres.Protocol {
-	p := m.databases[key]
-	if p == nil {
-		if m.databases == nil || len(m.databases) >= protocolsMax {
-			m.databases = map[string]*postgres.Protocol{}
-		}
-		c.Pool, c.Keys = &m.rows, &m.keys
-		p = postgres.New(c)
-		m.databases[key] = p
+// database is what begins the connections of a target.
+type database struct {
+	protocol *postgres.Protocol
+	tls      *tls.Config // nil: they have none
+	resume   bool        // a user's connections take up its TLS session
+}
+
+// database returns what begins the connections of a target. Common are the TLS options of those that
+// have none of their own.
+func (m *Memory) database(key string, c postgres.Config, s *request.SQLSecure, common *request.TLS) (*database, error) {
+	d := m.databases[key]
+	if d != nil {
+		return d, nil
 	}
-	return p
+	if m.databases == nil || len(m.databases) >= protocolsMax {
+		m.databases = map[string]*database{}
+	}
+	c.Pool, c.Keys = &m.rows, &m.keys
+	d = &database{protocol: postgres.New(c)}
+	if s.Mode != request.SQLPlain {
+		own := common
+		if s.TLS != nil {
+			own = s.TLS
+		}
+		var err error
+		if d.tls, err = pool.TLSConfig(own, s.Mode == request.SQLEncrypted); err != nil {
+			return nil, err
+		}
+		if d.resume = own.Resume; s.Mode == request.SQLAuthority {
+			pool.AnyName(d.tls)
+		}
+	}
+	m.databases[key] = d
+	return d, nil
 }

@@ -3,7 +3,8 @@
 //
 // It is not a client: it owns no socket, no clock, no goroutine and no retry. An operation is a
 // statement, or several in one round trip. A connection prepares a statement in the write that
-// uses it first. Rows are counted, checked and dropped; where they are read, they become JSON.
+// uses it first. Rows are counted, checked and dropped; where they are read, they become JSON. A greeting
+// that begins with TLS is a codec.Securer.
 // COPY, LISTEN, replication and GSSAPI are not spoken.
 // Source: "Frontend/Backend Protocol" of PostgreSQL's manual; RFC 7677 by runtime/protocol/scram.
 //
@@ -21,7 +22,8 @@
 //	           connection holds no buffer.
 //	POSTGRES-6 An operation counts as sent when the kernel has its last byte, and never otherwise.
 //	POSTGRES-7 Nothing that Describe writes, and no error, has a password in it. Without TLS no
-//	           password goes out in clear, and no server ends SCRAM without its own proof.
+//	           password goes out in clear, and no server ends SCRAM without its own proof. Where TLS is
+//	           asked for nothing is said in clear but the question.
 //	POSTGRES-8 A connection takes a statement for prepared only if the server has acknowledged it or
 //	           will, ahead of its use.
 //
@@ -30,7 +32,7 @@
 //	protocol := postgres.New(postgres.Config{User: "app", Database: "shop", Password: password})
 //	greeting := protocol.Greet(random)
 //	n, err := socket.Write(greeting.Begin(nil))
-//	out, used, conn, err := greeting.Hear(nil, received)
+//	out, used, conn, err := greeting.Hear(nil, received) // Secures: TLS comes next
 //	operation := postgres.Compile(postgres.ModePrepared, []postgres.Statement{{Text: "select 1"}}, false)
 //	err = conn.Operate(operation, postgres.Order{Keeps: true, Sent: &sent})
 //	err = conn.Feed(received, listener) // Message: see conn.Outcome

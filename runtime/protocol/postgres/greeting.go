@@ -22,15 +22,29 @@ type Greeting struct {
 	protocol *Protocol
 	random   [18]byte // of its nonce
 	scram    *scram.Client
-	proves   bool   // SCRAM is under way, and the server has not proved itself
-	works    bool   // the password is being salted
-	admitted bool   // AuthenticationOk has come
+	proves   bool // SCRAM is under way, and the server has not proved itself
+	works    bool // the password is being salted
+	admitted bool // AuthenticationOk has come
+	secure   security
+	binding  []byte // what SCRAM binds
 	server   string // its version
+	means    string // how it proved itself
 }
+
+// security is how far TLS is.
+type security uint8
+
+const (
+	securityNone   security = iota // in clear, or not begun
+	securityAsked                  // the server answers next
+	securityBegins                 // it has agreed
+	securityStands
+)
 
 var (
 	_ codec.Greeting = (*Greeting)(nil)
 	_ codec.Worker   = (*Greeting)(nil)
+	_ codec.Securer  = (*Greeting)(nil)
 )
 
 // Greet begins a connection. Random is 18 bytes that no other connection uses.
@@ -38,6 +52,40 @@ func (p *Protocol) Greet(random [18]byte) *Greeting { return &Greeting{protocol:
 
 // Begin appends what the client says first.
 func (g *Greeting) Begin(dst []byte) []byte {
+	if g.protocol.config.TLS {
+		g.secure = securityAsked
+		return append(dst, asksTLS...)
+	}
+	return g.starts(dst)
+}
+
+// asksTLS is SSLRequest.
+var asksTLS = []byte{0, 0, 0, 8, 4, 210, 22, 47}
+
+// Secures implements codec.Securer.
+func (g *Greeting) Secures() bool { return g.secure == securityBegins }
+
+// Secured implements codec.Securer.
+func (g *Greeting) Secured(dst, binding []byte) []byte {
+	g.secure, g.binding = securityStands, binding
+	return g.starts(dst)
+}
+
+// agrees takes the server's answer to SSLRequest, which is a byte. Its error, if it tells one, is not to
+// be believed: nothing proves who tells it.
+func (g *Greeting) agrees(answer byte) error {
+	switch answer {
+	case 'S':
+		g.secure = securityBegins
+		return nil
+	case 'N', 'E':
+		return &http1.Error{Kind: http1.KindTLS, Detail: "the server offers no TLS: set ssl = on in its postgresql.conf, or write sslmode = \"disable\" in sql.client"}
+	}
+	return breach("the server answers %q to the question for TLS: is this a PostgreSQL server?", answer)
+}
+
+// starts appends the message that says who begins.
+func (g *Greeting) starts(dst []byte) []byte {
 	c := &g.protocol.config
 	start := len(dst)
 	dst = binary.BigEndian.AppendUint32(append(dst, 0, 0, 0, 0), version3)
@@ -54,16 +102,22 @@ func (g *Greeting) Begin(dst []byte) []byte {
 // Works implements codec.Worker.
 func (g *Greeting) Works() bool { return g.works }
 
+// Means is how the user proved itself: "scram-sha-256". Empty: the server asked for nothing.
+func (g *Greeting) Means() string { return g.means }
+
 // Server is the version that the server tells.
 func (g *Greeting) Server() string { return g.server }
 
 // Hear takes the server's next message, which begins b. Used is 0 if it is not whole, or while Works.
 func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, err error) {
 	g.works = false
+	if g.secure == securityAsked {
+		return dst, 1, nil, g.agrees(b[0])
+	}
 	switch b[0] {
 	case 'R', 'S', 'K', 'N', 'E', 'Z', 'v':
 	default:
-		return dst, 0, nil, breach("the greeting has a message that begins with %q: is this a PostgreSQL server, and does it speak without TLS?", b[0])
+		return dst, 0, nil, breach("the greeting has a message that begins with %q: is this a PostgreSQL server?", b[0])
 	}
 	if len(b) < headLength {
 		return dst, 0, nil, nil
@@ -144,11 +198,13 @@ func (g *Greeting) authenticate(dst, b []byte) ([]byte, error) {
 		}
 	}
 	switch {
-	case asks == authClear && !c.Secure:
-		return dst, refusal("the server asks for the password in clear, and there is no TLS: set scram-sha-256 in its pg_hba.conf")
+	case asks == authClear && g.secure != securityStands:
+		return dst, refusal("the server asks for the password in clear, and there is no TLS: set scram-sha-256 in its pg_hba.conf, or write sslmode = \"verify-full\" in sql.client")
 	case asks == authClear:
+		g.means = "password"
 		return appendMessage(dst, 'p', c.Password+"\x00"), nil
 	case asks == authMD5 && len(b) == 4:
+		g.means = "md5"
 		return appendMessage(dst, 'p', "md5"+md5Of(md5Of(c.Password+c.User)+string(b))+"\x00"), nil
 	case asks == authSASL:
 		return g.beginSASL(dst, b)
@@ -172,10 +228,16 @@ func (g *Greeting) authenticate(dst, b []byte) ([]byte, error) {
 func (g *Greeting) beginSASL(dst, b []byte) ([]byte, error) {
 	offered := strings.Split(strings.TrimRight(string(b), "\x00"), "\x00")
 	name := scram.SHA256.Mechanism()
-	if !slices.Contains(offered, name) {
+	binds := len(g.binding) > 0 && slices.Contains(offered, scram.SHA256.Plus())
+	if !binds && !slices.Contains(offered, name) {
 		return dst, refusal("the server offers %.80q, and not %s", offered, name)
 	}
+	if binds {
+		name = scram.SHA256.Plus()
+	}
+	g.means = strings.ToLower(name)
 	g.scram, g.proves = scram.New(scram.SHA256, "", g.protocol.config.Password, base64.RawURLEncoding.EncodeToString(g.random[:]), g.protocol.keys), true
+	g.scram.Bind(g.binding, binds)
 	first := g.scram.First(nil)
 	body := append(append([]byte(name), 0), binary.BigEndian.AppendUint32(nil, uint32(len(first)))...)
 	return appendMessage(dst, 'p', string(append(body, first...))), nil
@@ -194,6 +256,9 @@ func (g *Greeting) refused(b []byte) error {
 	}
 	if p := g.protocol.config.Password; p != "" {
 		t.message, t.detail = strings.ReplaceAll(t.message, p, "***"), strings.ReplaceAll(t.detail, p, "***")
+	}
+	if g.secure != securityStands && t.code == "28000" && (strings.HasSuffix(t.message, "no encryption") || strings.HasSuffix(t.message, "SSL off")) {
+		t.message += ": write sslmode = \"require\" in sql.client"
 	}
 	fault := t.fault("")
 	if strings.HasPrefix(t.code, "28") {

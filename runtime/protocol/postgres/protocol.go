@@ -30,7 +30,7 @@ type Config struct {
 	User      string
 	Password  string // empty: none
 	Database  string // empty: the user's name
-	Secure    bool   // TLS carries the connection, so that a password may go out in clear
+	TLS       bool   // it begins with TLS, or not at all
 	AnswerMax int64  // 0: AnswerMaxDefault
 	// Pool and Keys have the memory of all connections that one goroutine serves. Nil: their own.
 	Pool *Pool

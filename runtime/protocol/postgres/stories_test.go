@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,7 @@ import (
 // bytes come at once, byte by byte or in pieces, and, but for the rows, whether they are read.
 //
 //	feed [limit=N] [mode=unnamed|simple] [end=eof|reset] [read]
-//	greet [user=NAME] [password=WORD] [database=NAME] [secure]
+//	greet [user=NAME] [password=WORD] [database=NAME] [secure] [binding=TEXT]
 //
 // A line with > queues an operation, whose statements a semicolon parts and whose arguments follow a
 // bar; >> makes one transaction of it. A line with < is the server's messages, which a semicolon
@@ -69,6 +70,8 @@ type scene struct {
 	only   bool // it is read
 	end    error
 	lines  []line
+	// binding is what the channel is, once TLS stands.
+	binding []byte
 }
 
 type line struct {
@@ -95,7 +98,9 @@ func (s *scene) read(t *testing.T, d *datadriven.TestData) {
 		case "database":
 			s.config.Database = value
 		case "secure":
-			s.config.Secure = true
+			s.config.TLS = true
+		case "binding":
+			s.binding = []byte(value)
 		case "read":
 			s.only = true
 		case "end":
@@ -265,6 +270,9 @@ func (s *scene) greet(t *testing.T, cut int, _ bool) string {
 				if err != nil {
 					return err.Error() + "\n"
 				}
+				if rounds.Secures() {
+					answers = rounds.Secured(answers, s.binding)
+				}
 				if d != nil {
 					text := fmt.Sprintf("open: %s\n", g.Server())
 					if err := d.Feed(append(rest, b...), &hearer{of: d.(*postgres.Conn)}); err != nil {
@@ -279,8 +287,12 @@ func (s *scene) greet(t *testing.T, cut int, _ bool) string {
 	end := play()
 	if len(answers) > 0 {
 		out += string(postgres.Describe(nil, answers, true)) + "\n"
-		if s.config.Secure || strings.Contains(string(answers), "md5") {
-			out += fmt.Sprintf("  in clear: %q\n", answers[5:])
+		if s.config.TLS || strings.Contains(string(answers), "md5") {
+			_, proof, _ := bytes.Cut(answers, []byte("UTF8\x00\x00")) // behind the startup
+			if len(proof) == 0 && !s.config.TLS {
+				proof = answers
+			}
+			out += fmt.Sprintf("  in clear: %.160q\n", proof[min(5, len(proof)):])
 		}
 	}
 	return out + end

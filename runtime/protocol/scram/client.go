@@ -17,8 +17,12 @@ const IterationsMost = 100_000
 
 const saltMost = 1 << 10 // bytes
 
-// gs2Header says that the client binds no channel and acts for itself.
-const gs2Header = "n,,"
+// What the client says of channel binding. It acts for itself.
+const (
+	bindsNone    = "n,,"
+	bindsUnasked = "y,,"
+	bindsPoint   = "p=tls-server-end-point,,"
+)
 
 // Client is one authentication.
 type Client struct {
@@ -26,6 +30,8 @@ type Client struct {
 	cache    *Cache
 	password string
 	nonce    string
+	header   string  // of GS2
+	binding  []byte  // what the channel is
 	first    string  // what the client says first, without its header
 	salted   *salted // nil: the server has not answered
 	expects  []byte  // the server's signature
@@ -34,11 +40,27 @@ type Client struct {
 // New begins an authentication. Nonce is a text that no other one uses, of letters and digits.
 func New(h Hash, user, password, nonce string, cache *Cache) *Client {
 	user = strings.NewReplacer("=", "=3D", ",", "=2C").Replace(user)
-	return &Client{hash: h, cache: cache, password: password, nonce: nonce, first: "n=" + user + ",r=" + nonce}
+	return &Client{hash: h, cache: cache, password: password, nonce: nonce, header: bindsNone, first: "n=" + user + ",r=" + nonce}
 }
 
+// Bind binds the authentication to a channel (see EndPoint), if there is something to bind. Offered says that the
+// server offers this, under Plus; a server that could, and whose offer another one has taken out, fails
+// the authentication then.
+func (c *Client) Bind(point []byte, offered bool) {
+	switch {
+	case len(point) == 0:
+	case offered:
+		c.header, c.binding = bindsPoint, point
+	default:
+		c.header = bindsUnasked
+	}
+}
+
+// Plus is the mechanism's name with channel binding.
+func (h Hash) Plus() string { return h.Mechanism() + "-PLUS" }
+
 // First appends what the client says first.
-func (c *Client) First(dst []byte) []byte { return append(append(dst, gs2Header...), c.first...) }
+func (c *Client) First(dst []byte) []byte { return append(append(dst, c.header...), c.first...) }
 
 func breach(format string, values ...any) error {
 	return &http1.Error{Kind: http1.KindProtocol, Detail: "SCRAM: " + fmt.Sprintf(format, values...)}
@@ -58,7 +80,7 @@ func (c *Client) Final(dst, server []byte) (out []byte, done bool, err error) {
 	if !c.salted.work() {
 		return dst, false, nil
 	}
-	bare := "c=" + base64.StdEncoding.EncodeToString([]byte(gs2Header)) + ",r=" + nonce
+	bare := "c=" + base64.StdEncoding.EncodeToString(append([]byte(c.header), c.binding...)) + ",r=" + nonce
 	signs := []byte(c.first + "," + text + "," + bare)
 	client := c.mac(c.salted.sum, []byte("Client Key"))
 	stored := c.hash.new()

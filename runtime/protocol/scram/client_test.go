@@ -70,6 +70,34 @@ func TestVectors(t *testing.T) {
 	}
 }
 
+// SCRAM-5: what is bound stands in the first and in the last message, and in the proof.
+func TestBindings(t *testing.T) {
+	const server = "r=noncex,s=c2FsdA==,i=1"
+	proofs := map[string]bool{}
+	for _, tt := range []struct {
+		point, first, channel string
+		offered               bool
+	}{
+		{"", "n,,", "biws", false}, {"", "n,,", "biws", true}, {"point", "y,,", "eSws", false},
+		{"point", "p=tls-server-end-point,,", "cD10bHMtc2VydmVyLWVuZC1wb2ludCwscG9pbnQ=", true}, {"other", "p=tls-server-end-point,,", "cD10bHMtc2VydmVyLWVuZC1wb2ludCwsb3RoZXI=", true},
+	} {
+		c := scram.New(scram.SHA256, "user", "pencil", "nonce", &scram.Cache{})
+		c.Bind([]byte(tt.point), tt.offered)
+		first := string(c.First(nil))
+		last, _ := final(t, c, server)
+		if first != tt.first+"n=user,r=nonce" || !strings.HasPrefix(last, "c="+tt.channel+",r=noncex,p=") {
+			t.Errorf("%+v: %q %q", tt, first, last)
+		}
+		proofs[last[strings.Index(last, ",p="):]] = true
+	}
+	if len(proofs) != 4 {
+		t.Errorf("%d proofs of four channels", len(proofs))
+	}
+	if got := scram.SHA256.Plus(); got != "SCRAM-SHA-256-PLUS" {
+		t.Error(got)
+	}
+}
+
 // SCRAM-2, SCRAM-3: the first derivation takes several calls, another client has it at once, also in the
 // middle of it, and 64 others displace it.
 func TestDerivationsAreCutAndKept(t *testing.T) {

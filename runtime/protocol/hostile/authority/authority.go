@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"fmt"
 	"math/big"
 	"net"
@@ -97,4 +98,25 @@ func Certified(change func(*x509.Certificate)) func() *tls.Config {
 		change(cert)
 		c.Certificates = []tls.Certificate{theAuthority().issue(cert)}
 	})
+}
+
+// Files are the honest server's certificate with its key, and the authority's own, as PEM texts.
+func Files() (certificate, key, authority []byte) {
+	a := theAuthority()
+	certificate, key = texts(a.good)
+	return certificate, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
+}
+
+// Client returns the certificate of a client called so, with its key, as PEM texts.
+func Client(name string) (certificate, key []byte) {
+	return texts(theAuthority().issue(&x509.Certificate{
+		SerialNumber: big.NewInt(3), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}))
+}
+
+func texts(c tls.Certificate) (certificate, key []byte) {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: must(x509.MarshalPKCS8PrivateKey(c.PrivateKey))})
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
@@ -25,8 +26,9 @@ type Server struct {
 	process *exec.Cmd
 }
 
-// Password is that of the users scram, md5 and clear, which prove it as their name says. The users
-// app and postgres need none.
+// Password is that of the users scram, md5 and clear, which prove it as their name says, and of plus,
+// which needs TLS. The user cert proves itself by a certificate of the authority, and app and postgres
+// need nothing.
 const Password = "geheim"
 
 // Start starts a server with an empty database shop. Arguments are settings: "max_connections=400".
@@ -55,7 +57,8 @@ func Start(tb testing.TB, settings ...string) *Server {
 	if out, err := s.command("initdb", "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput(); err != nil {
 		tb.Fatalf("initdb: %v: %s", err, out)
 	}
-	const hosts = "host all scram 127.0.0.1/32 scram-sha-256\nhost all md5 127.0.0.1/32 md5\nhost all clear 127.0.0.1/32 password\nhost all all 127.0.0.1/32 trust\n"
+	s.secure(data)
+	const hosts = "hostssl all plus 127.0.0.1/32 scram-sha-256\nhostssl all cert 127.0.0.1/32 cert\nhost all plus,cert 127.0.0.1/32 reject\nhost all scram 127.0.0.1/32 scram-sha-256\nhost all md5 127.0.0.1/32 md5\nhost all clear 127.0.0.1/32 password\nhost all all 127.0.0.1/32 trust\n"
 	if err := os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte(hosts), 0o644); err != nil {
 		tb.Fatal(err)
 	}
@@ -68,8 +71,24 @@ func Start(tb testing.TB, settings ...string) *Server {
 		}
 	}
 	s.Ask("postgres", "create database shop", "create user app superuser", "create user scram password '"+Password+"'",
-		"create user clear password '"+Password+"'", "set password_encryption = 'md5'; create user md5 password '"+Password+"'")
+		"create user clear password '"+Password+"'", "create user plus password '"+Password+"'", "create user cert", "set password_encryption = 'md5'; create user md5 password '"+Password+"'")
 	return s
+}
+
+// secure gives the server the certificate of the honest one.
+func (s *Server) secure(data string) {
+	certificate, key, root := authority.Files()
+	for name, text := range map[string][]byte{"server.crt": certificate, "server.key": key, "root.crt": root} {
+		path := filepath.Join(data, name)
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			s.tb.Fatal(err)
+		}
+		if s.as != nil {
+			if err := os.Chown(path, int(s.as.Uid), int(s.as.Gid)); err != nil {
+				s.tb.Fatal(err)
+			}
+		}
+	}
 }
 
 func credential(tb testing.TB) *syscall.Credential {
@@ -99,7 +118,7 @@ func (s *Server) run(dir, data string, settings []string) error {
 	s.port = l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
 	args := []string{"-D", data, "-p", strconv.Itoa(s.port), "-h", "127.0.0.1", "-k", ""}
-	for _, set := range append([]string{"fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "max_connections=340", "shared_buffers=32MB", "max_wal_senders=0", "wal_level=minimal"}, settings...) {
+	for _, set := range append([]string{"fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "max_connections=340", "shared_buffers=32MB", "max_wal_senders=0", "wal_level=minimal", "ssl=on", "ssl_ca_file=root.crt"}, settings...) {
 		args = append(args, "-c", set)
 	}
 	s.process = s.command("postgres", args...)
