@@ -159,11 +159,14 @@ func describeExchange(thread *starlark.Thread, r *request.Request, b *request.Pl
 	return nil, language.Faultf("tcp.exchange only describes an exchange").Do("in a step's function, vu.tcp.exchange carries one").Elsewhere()
 }
 
-// describeStatements returns the value of sql.query and sql.batch.
+// describeStatements returns the value of sql.query, sql.batch and sql.copy.
 func describeStatements(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
 	fn := "sql.query"
-	if r.SQL.Batch {
+	switch {
+	case r.SQL.Batch:
 		fn = "sql.batch"
+	case r.SQL.Copy:
+		fn = "sql.copy"
 	}
 	if loaderOf(thread) != nil {
 		return declareRequest(thread, fn, r, b)

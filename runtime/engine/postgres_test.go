@@ -28,6 +28,7 @@ func TestPostgres(t *testing.T) {
 		{"users", postgresUsers},
 		{"TLS", postgresTLS},
 		{"values", postgresValues},
+		{"copies", postgresCopies},
 		{"functions", postgresFunctions},
 		{"the example", postgresExample},
 	} {
@@ -234,6 +235,55 @@ workflow(name = "test", vus = 1, iterations = 2, duration = "60s", steps = [
 		if got.OK != 2 {
 			t.Errorf("%s: ok %d: %v", got.Name, got.OK, got.Errors)
 		}
+	}
+}
+
+// Rows that are copied are in the table, whatever their size, and come back as they are. What a run counts
+// is what the server counted.
+func postgresCopies(t *testing.T, s *postgrestest.Server) {
+	s.Ask("shop", "create table bulk (id int, name text); grant all on bulk to public")
+	before := s.Count()
+	w := loadFile(t, s.URL("app"), `
+db = sql.client("TARGET")
+rows = "".join(["%d,%s\n" % (i, "x" * 100) for i in range(20000)])
+
+def dump(vu):
+    got = vu.sql.copy(db, "copy (select id from bulk where id < 3 group by id order by id) to stdout csv", name = "out")
+    if got.text() != "0\n1\n2\n" or got.status != 200:
+        fail("got %s" % got.text())
+    return vu.sql.copy(db, "copy bulk from stdin csv", "1,one\n", name = "in")
+
+workflow(name = "test", vus = 1, iterations = 2, duration = "60s", steps = [
+	step("load", sql.copy(db, "copy bulk from stdin csv", rows)),
+	step("wrong", sql.copy(db, "COPY bulk FROM STDIN csv", "one,two\n")),
+	step("missing", sql.copy(db, "copy nowhere from stdin", rows)),
+	step("all", sql.copy(db, "copy bulk to stdout"), expect = [body_contains("19999")]),
+	step("unread", sql.copy(db, "copy bulk (id) to stdout")),
+	step("dump", dump),
+])`)
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 30 * time.Second})
+	steps := map[string]message.StepStats{}
+	for _, got := range r.Stats.Steps {
+		steps[got.Name] = got
+	}
+	for _, tt := range []struct {
+		step           string
+		rows, affected uint64
+		kind           string
+	}{
+		{"load", 0, 40000, ""}, {"wrong", 0, 0, "server 22P02"}, {"missing", 0, 0, "server 42P01"}, {"all", 60001, 0, ""}, {"unread", 60001, 0, ""}, {"dump/out", 6, 0, ""}, {"dump/in", 0, 2, ""},
+	} {
+		got := steps[tt.step]
+		all := measured(got)
+		if rows, affected := all[plan.MeasureRows].Count, all[plan.MeasureAffected].Count; rows != tt.rows || affected != tt.affected || got.Started != 2 || tt.kind == "" && got.OK != 2 || tt.kind != "" && kinds(got)[tt.kind] != 2 {
+			t.Errorf("%s: ok %d, %d rows, %d affected: %v", tt.step, got.OK, rows, affected, got.Errors)
+		}
+	}
+	if n := s.Count().Transactions - before.Transactions; n != 14 {
+		t.Errorf("the server counts %d transactions", n)
+	}
+	if n := s.Ask("shop", "select count(*) from bulk"); n != "40002" {
+		t.Errorf("%s rows are in the table", n)
 	}
 }
 

@@ -106,7 +106,10 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		text(to.Database)
 		text(to.Secure.Key)
 		b = append(b, byte(to.Mode), byte(to.Secure.Mode))
-		b = strconv.AppendBool(strconv.AppendBool(b, to.Batch), to.Transaction)
+		b = strconv.AppendBool(strconv.AppendBool(strconv.AppendBool(b, to.Batch), to.Transaction), to.Copy)
+		if text(string(to.Data)); to.File != nil {
+			text(to.File.Name)
+		}
 		for i := range to.Statements {
 			s := &to.Statements[i]
 			text(s.Text)

@@ -23,7 +23,10 @@ type SQL struct {
 	Mode           SQLMode
 	Statements     []SQLStatement
 	Batch          bool
-	Transaction    bool // they are one
+	Transaction    bool   // they are one
+	Copy           bool   // the statement copies
+	Data           []byte // in its place File, if there is one; nil: the server sends the data
+	File           *File
 }
 
 // SQLMode says how statements go out.
@@ -71,6 +74,9 @@ func SQLArguments(batch bool) []string {
 	}
 	return []string{"target", "statement", "args", "timeout", "retry"}
 }
+
+// SQLCopyArguments are those of sql.copy.
+func SQLCopyArguments() []string { return []string{"target", "statement", "data", "timeout", "retry"} }
 
 // sqlValue is the result of sql.client.
 type sqlValue struct {
@@ -182,10 +188,25 @@ func sqlTarget(fn string, v starlark.Value) (s SQL, err error) {
 	return s, nil
 }
 
-// SQLNamespace is sql and vu.sql: query asks one statement, batch several at once.
+// SQLNamespace is sql and vu.sql: query asks one statement, batch several at once, and copy moves rows.
 func SQLNamespace(under string, own []string, use Use) *language.Namespace {
-	query, batch := under+".query", under+".batch"
+	query, batch, copies := under+".query", under+".batch", under+".copy"
 	members := starlark.StringDict{
+		"copy": &guard.Func{Word: "copy", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			names := append(SQLCopyArguments(), own...)
+			in := make([]starlark.Value, len(names))
+			if err := language.Bind(copies, names, 3, args, kwargs, in); err != nil {
+				return nil, err
+			}
+			q := sqlRequest{thread: thread, fn: copies}
+			if err := q.begin(in[0]); err != nil {
+				return nil, err
+			}
+			if err := q.copy(in[1], in[2]); err != nil {
+				return nil, q.b.Explain(err)
+			}
+			return q.end(in[3:], use)
+		}},
 		"query": &guard.Func{Word: "query", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			names := append(SQLArguments(false), own...)
 			in := make([]starlark.Value, len(names))
@@ -283,6 +304,46 @@ func (q *sqlRequest) batch(given starlark.Value) error {
 	return nil
 }
 
+// copy reads a statement that copies, and the rows that it copies into a table.
+func (q *sqlRequest) copy(statement, data starlark.Value) error {
+	if statement == nil {
+		return language.Faultf("%s: the statement is missing", q.fn).Do("write %s(db, \"copy t from stdin csv\", file(\"rows.csv\"))", q.fn)
+	}
+	q.of.Copy, q.of.Mode = true, SQLSimple // COPY takes no parameter
+	if err := q.add("statement", "statement", statement, nil); err != nil {
+		return err
+	}
+	text := strings.Join(strings.Fields(strings.ToLower(q.of.Statements[0].Text)), " ")
+	takes, gives := strings.Contains(text, "from stdin"), strings.Contains(text, "to stdout")
+	switch {
+	case !strings.HasPrefix(text, "copy ") || takes == gives:
+		return language.Faultf("%s: the statement copies neither from stdin nor to stdout", q.fn).In("statement").Do("write \"copy t from stdin csv\" or \"copy t to stdout csv\"; other statements go into sql.query")
+	case takes && data == nil:
+		return language.Faultf("%s copies from stdin and has no data", q.fn).In("statement").Do("write %s(db, \"copy t from stdin csv\", file(\"rows.csv\"))", q.fn)
+	case gives && data != nil:
+		return language.Faultf("%s copies to stdout and has data", q.fn).In("data").Do("take data out")
+	case gives:
+		return nil
+	}
+	if f, ok := data.(*File); ok {
+		if q.of.File = f; f.Size > sqlBytesMax {
+			return language.Faultf("%s: data has %s, at most %d MiB fit", q.fn, guard.Size(f.Size), sqlBytesMax>>20).In("data").Do("cut the file, and make a step of each part")
+		}
+		q.size += int(f.Size)
+		return nil
+	}
+	rows, err := builtin.Content(q.fn, "data", data, sqlBytesMax)
+	if err != nil {
+		return err
+	}
+	if q.b != nil && strings.Contains(rows, "${") {
+		return language.Faultf("%s: data has ${ in it, and is sent as it is", q.fn).In("data").Do("take it out, or insert rows by sql.query with args")
+	}
+	q.of.Data = []byte(rows)
+	q.size += len(rows)
+	return nil
+}
+
 // add reads a statement and its arguments.
 func (q *sqlRequest) add(name, argument string, statement, given starlark.Value) error {
 	text, ok := statement.(starlark.String)
@@ -317,6 +378,8 @@ func (q *sqlRequest) add(name, argument string, statement, given starlark.Value)
 		}
 	}
 	switch wants := sqlParameters(s.Text); {
+	case q.of.Copy && wants > 0:
+		return language.Faultf("%s: the statement names $%d, and COPY takes no arguments", q.fn, wants).In(name).Do("write the value out")
 	case q.of.Mode == SQLSimple && (wants > 0 || len(s.Args) > 0):
 		return language.Faultf("%s: %s has arguments, and simple statements take none", q.fn, name).In(name).Do("write statements = \"unnamed\" in sql.client: it prepares nothing either")
 	case wants != len(s.Args):

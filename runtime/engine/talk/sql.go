@@ -14,7 +14,7 @@ import (
 	"hyperscale/runtime/protocol/postgres"
 )
 
-// statements are sql.query and sql.batch.
+// statements are sql.query, sql.batch and sql.copy.
 type statements struct {
 	of        *request.SQL
 	begins    *postgres.Protocol
@@ -79,7 +79,17 @@ func (p *Plan) sql(r *request.Request, w *workflow.Workflow, memory *Memory) err
 	if err != nil {
 		return err
 	}
-	p.verb = &statements{of: to, begins: d.protocol, operation: postgres.Compile(mode, all, to.Transaction)}
+	operation := postgres.Compile(mode, all, to.Transaction)
+	if to.Copy {
+		rows := to.Data
+		if to.File != nil {
+			if rows, err = to.File.Data(); err != nil {
+				return err
+			}
+		}
+		operation = postgres.Copy(to.Statements[0].Text, rows)
+	}
+	p.verb = &statements{of: to, begins: d.protocol, operation: operation}
 	p.Host = pool.TalkHost{Key: key, TLS: d.tls, Resume: d.resume}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port, Path: "/" + to.Database}
 	return nil

@@ -23,6 +23,9 @@ const (
 	stageSkip         // the same, behind an error
 	stageSimple       // whatever answers a text
 	stageText         // the same, behind RowDescription
+	stageTakes        // the end of a statement that takes rows
+	stageGives        // copied rows, and their end
+	stageGave         // the end of the statement that gave them
 )
 
 // begin says what the statement of an operation waits for first.
@@ -70,10 +73,38 @@ func (c *Conn) onMessage(kind byte, b []byte, on codec.Listener) *http1.Error {
 		return c.onComplete(a, b)
 	case 'Z':
 		return c.onReady(a, b, on)
-	case 'G', 'H', 'W':
-		return errCopy
+	case 'G', 'H', 'W', 'd', 'c':
+		return c.onCopy(a, kind, b)
 	}
 	return errOrder(kind)
+}
+
+// onCopy takes a message of a statement that copies.
+func (c *Conn) onCopy(a *asked, kind byte, b []byte) *http1.Error {
+	of := a.of
+	switch {
+	case kind == 'G' && a.stage == stageSimple && of != nil && of.takes:
+		a.stage = stageTakes
+	case kind == 'H' && a.stage == stageSimple && of != nil && of.gives:
+		a.stage = stageGives
+	case kind == 'd' && a.stage == stageGives:
+		c.outcome.Rows++
+		if a.keeps {
+			if c.in.view == nil {
+				c.in.view = c.pool.buffer()
+			}
+			c.in.view = append(c.in.view, b...) // AnswerMax bounds it
+		}
+	case kind == 'c' && a.stage == stageGives && len(b) == 0:
+		a.stage = stageGave
+	case kind == 'G' && of != nil && of.gives, kind == 'H' && of != nil && of.takes:
+		return errOtherWay
+	case kind == 'd', kind == 'c', kind != 'W' && of != nil && (of.takes || of.gives): // twice, or elsewhere
+		return errOrder(kind)
+	default:
+		return errCopy
+	}
+	return nil
 }
 
 // onStep takes a message without a body.
@@ -132,13 +163,17 @@ func (c *Conn) onRow(a *asked, b []byte) *http1.Error {
 
 // onComplete takes the end of a statement.
 func (c *Conn) onComplete(a *asked, b []byte) *http1.Error {
-	if a.stage != stageRows && a.stage != stageSimple && a.stage != stageText {
+	switch a.stage {
+	case stageRows, stageSimple, stageText, stageTakes, stageGave:
+	default:
 		return errOrder('C')
 	}
 	if len(b) == 0 || b[len(b)-1] != 0 {
 		return breach("the end of a statement names nothing")
 	}
-	c.outcome.Affected += affected(b[:len(b)-1])
+	if a.stage != stageGave {
+		c.outcome.Affected += affected(b[:len(b)-1])
+	}
 	c.completed(a)
 	return nil
 }
@@ -150,7 +185,7 @@ func affected(tag []byte) uint64 {
 		return 0
 	}
 	switch string(verb) {
-	case "INSERT", "UPDATE", "DELETE", "MERGE":
+	case "INSERT", "UPDATE", "DELETE", "MERGE", "COPY":
 		n, err := strconv.ParseUint(string(tag[bytes.LastIndexByte(tag, ' ')+1:]), 10, 32)
 		if err != nil {
 			return 0
@@ -163,6 +198,8 @@ func affected(tag []byte) uint64 {
 // completed goes on behind a statement's end.
 func (c *Conn) completed(a *asked) {
 	switch {
+	case a.stage == stageTakes || a.stage == stageGave:
+		a.stage = stageSync
 	case a.stage == stageSimple || a.stage == stageText:
 		a.stage = stageSimple
 		c.in.columns = -1

@@ -245,7 +245,9 @@ func (c *Conn) answered(on codec.Listener) {
 	in := &c.in
 	body := in.view
 	switch {
-	case !ended.keeps:
+	case !ended.keeps, body != nil && ended.of != nil && ended.of.gives:
+	case body == nil && ended.of != nil && ended.of.gives:
+		body = c.pool.buffer()
 	case body == nil:
 		body = append(c.pool.buffer(), "[]"...)
 	default:

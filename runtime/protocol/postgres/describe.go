@@ -62,7 +62,7 @@ func messageName(kind byte) string {
 }
 
 var said = map[byte]string{
-	'Q': "Query", 'P': "Parse", 'B': "Bind", 'D': "Describe", 'E': "Execute", 'C': "Close", 'S': "Sync", 'X': "Terminate", 'p': "PasswordMessage",
+	'Q': "Query", 'P': "Parse", 'B': "Bind", 'D': "Describe", 'E': "Execute", 'C': "Close", 'S': "Sync", 'X': "Terminate", 'p': "PasswordMessage", 'd': "CopyData", 'c': "CopyDone",
 }
 
 const describedMost = 4 << 10 // bytes of a text

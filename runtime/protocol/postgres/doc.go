@@ -5,7 +5,7 @@
 // statement, or several in one round trip. A connection prepares a statement in the write that
 // uses it first. Rows are counted, checked and dropped; where they are read, they become JSON. A greeting
 // that begins with TLS is a codec.Securer.
-// COPY, LISTEN, replication and GSSAPI are not spoken.
+// LISTEN, replication and GSSAPI are not spoken.
 // Source: "Frontend/Backend Protocol" of PostgreSQL's manual; RFC 7677 by runtime/protocol/scram.
 //
 // Invariants:

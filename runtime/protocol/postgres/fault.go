@@ -13,17 +13,18 @@ func breach(format string, values ...any) *http1.Error {
 }
 
 var (
-	errUnasked = breach("the server sent an answer that no statement asked for")
-	errColumns = &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("a row has more than %d columns", columnsMost)}
-	errRow     = breach("the values of a row do not fill it")
-	errTable   = breach("the description of a row is not whole")
-	errFlood   = &http1.Error{Kind: http1.KindFlood, Detail: fmt.Sprintf("%d notices in a row answered nothing", idleMost)}
-	errAside   = &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("a message that answers nothing exceeds %d bytes", asideMost)}
-	errSilent  = &http1.Error{Kind: http1.KindClosed, Detail: "the server closed the connection before it answered"}
-	errCut     = &http1.Error{Kind: http1.KindTruncated, Detail: "the connection was closed in the middle of an answer"}
-	errOver    = &http1.Error{Kind: http1.KindClosed, Detail: "the connection is over: nothing more can be sent"}
-	errNUL     = &http1.Error{Kind: http1.KindValue, Detail: "a value has a NUL in it, and no text of PostgreSQL has one"}
-	errCopy    = &http1.Error{Kind: http1.KindOther, Detail: "the statement copies (COPY from stdin or to stdout), and sql.query cannot: use a file of the server, or insert"}
+	errUnasked  = breach("the server sent an answer that no statement asked for")
+	errColumns  = &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("a row has more than %d columns", columnsMost)}
+	errRow      = breach("the values of a row do not fill it")
+	errTable    = breach("the description of a row is not whole")
+	errFlood    = &http1.Error{Kind: http1.KindFlood, Detail: fmt.Sprintf("%d notices in a row answered nothing", idleMost)}
+	errAside    = &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("a message that answers nothing exceeds %d bytes", asideMost)}
+	errSilent   = &http1.Error{Kind: http1.KindClosed, Detail: "the server closed the connection before it answered"}
+	errCut      = &http1.Error{Kind: http1.KindTruncated, Detail: "the connection was closed in the middle of an answer"}
+	errOver     = &http1.Error{Kind: http1.KindClosed, Detail: "the connection is over: nothing more can be sent"}
+	errNUL      = &http1.Error{Kind: http1.KindValue, Detail: "a value has a NUL in it, and no text of PostgreSQL has one"}
+	errCopy     = &http1.Error{Kind: http1.KindOther, Detail: "the statement copies (COPY from stdin or to stdout), and sql.query cannot: write sql.copy"}
+	errOtherWay = &http1.Error{Kind: http1.KindOther, Detail: "the statement copies the other way: give sql.copy data if it copies from stdin, and none if it copies to stdout"}
 )
 
 func errLarge(most int64) *http1.Error {

@@ -118,6 +118,10 @@ func (c *Conn) takeBody(b []byte, on codec.Listener) (int, *http1.Error) {
 	if in.kind == 'D' && !c.open[0].keeps {
 		return n, c.passRow(b[:n])
 	}
+	if in.kind == 'd' && c.open[0].stage == stageGives && !c.open[0].keeps && n < in.left { // a copied row is not looked into
+		in.left -= n
+		return n, nil
+	}
 	if in.body == nil && n == in.left {
 		kind := in.kind
 		in.kind, in.left = 0, 0

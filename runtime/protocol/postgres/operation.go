@@ -30,6 +30,8 @@ type Statement struct {
 type Operation struct {
 	mode  Mode
 	whole bool // its statements are one transaction
+	takes bool // it copies rows to the server
+	gives bool // it copies rows from the server
 	each  []statement
 	ready [2][]byte // all of it: without and with the description of rows; nil: it depends
 }
@@ -49,6 +51,7 @@ var (
 	execute  = []byte("E\x00\x00\x00\x09\x00\x00\x00\x00\x00")
 	syncs    = []byte("S\x00\x00\x00\x04")
 	leaves   = []byte("X\x00\x00\x00\x04")
+	copied   = []byte("c\x00\x00\x00\x04")
 )
 
 // Compile makes an operation of statements, at least one. Whole: they are one transaction. Texts and
@@ -73,6 +76,25 @@ func Compile(mode Mode, statements []Statement, whole bool) *Operation {
 			}
 		}
 	}
+	return o
+}
+
+const copiedMost = 64 << 10 // bytes of one message
+
+// Copy makes an operation of a statement that copies: rows to the server, or, if they are nil, from it.
+// The rows go out in the write that asks, as the server drops those that it does not want.
+func Copy(text string, rows []byte) *Operation {
+	o := &Operation{mode: ModeSimple, takes: rows != nil, gives: rows == nil, each: []statement{compile(ModeSimple, Statement{Text: text})}}
+	b := o.appendSimple(nil)
+	for rest := rows; len(rest) > 0; {
+		n := min(len(rest), copiedMost)
+		b = append(binary.BigEndian.AppendUint32(append(b, 'd'), uint32(4+n)), rest[:n]...)
+		rest = rest[n:]
+	}
+	if o.takes {
+		b = append(b, copied...)
+	}
+	o.ready = [2][]byte{b, b}
 	return o
 }
 

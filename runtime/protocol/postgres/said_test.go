@@ -86,7 +86,13 @@ func wire(t testing.TB, text string) []byte {
 		body = words[1]
 	case "A":
 		body = "\x00\x00\x00\x01channel\x00\x00"
-	case "1", "2", "3", "n", "I", "s":
+	case "d":
+		said, err := strconv.Unquote(`"` + rest + `"`)
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		body = said
+	case "1", "2", "3", "n", "I", "s", "c":
 	case "G", "H":
 		body = "\x00\x00\x00"
 	default:

@@ -24,7 +24,7 @@ import (
 //	greet [user=NAME] [password=WORD] [database=NAME] [secure] [binding=TEXT]
 //
 // A line with > queues an operation, whose statements a semicolon parts and whose arguments follow a
-// bar; >> makes one transaction of it. A line with < is the server's messages, which a semicolon
+// bar; >> makes one transaction of it, >c copies: rows stand behind the bar, and none come from the server. A line with < is the server's messages, which a semicolon
 // parts; <*N repeats them. In a story that is only read, rows tell what no one else sees.
 func TestStories(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
@@ -115,6 +115,13 @@ func (s *scene) read(t *testing.T, d *datadriven.TestData) {
 		switch {
 		case sign == ">" || sign == ">>":
 			s.lines = append(s.lines, line{operation: operation(s.mode, rest, sign == ">>")})
+		case sign == ">c":
+			text, rows, takes := strings.Cut(rest, " | ")
+			of := postgres.Copy(text, nil)
+			if takes {
+				of = postgres.Copy(text, []byte(rows))
+			}
+			s.lines = append(s.lines, line{operation: of})
 		case strings.HasPrefix(sign, "<"):
 			times := 1
 			if _, n, found := strings.Cut(sign, "*"); found {
@@ -159,7 +166,7 @@ type hearer struct {
 
 func (h *hearer) Message(kind codec.MessageKind, b []byte) {
 	o := h.of.Outcome()
-	text := fmt.Sprintf("#%d %.120s", o.Tag, b)
+	text := fmt.Sprintf("#%d %.120s", o.Tag, bytes.ReplaceAll(b, []byte("\n"), []byte(`\n`)))
 	if len(b) > 120 {
 		text += fmt.Sprintf("... of %d", len(b))
 	}
