@@ -126,7 +126,7 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 			keeps = "closes the connection"
 		}
 		label := "answer"
-		if r.Protocol != "redis" { // that has no status
+		if r.Protocol != "redis" && r.Protocol != "postgres" { // they have no status
 			row(b, label, fmt.Sprintf("%d %s, %s, %s", a.Status, http.StatusText(a.Status), a.Protocol, keeps))
 			label = ""
 		}
@@ -167,8 +167,8 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 			said += ", " + chosen("extensions", g.Extensions)
 		}
 		row(b, "greeting", fmt.Sprintf("%s, after %s", said, units.Latency(uint64(g.NS))))
-		if g.PongNS > 0 {
-			row(b, "", fmt.Sprintf("a ping was answered after %s", units.Latency(uint64(g.PongNS))))
+		if asked := map[bool]string{true: "select 1", false: "a ping"}[r.Protocol == "postgres"]; g.PongNS > 0 {
+			row(b, "", fmt.Sprintf("%s was answered after %s", asked, units.Latency(uint64(g.PongNS))))
 		}
 	}
 	if r.Kind != "" {

@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/postgres"
 	"hyperscale/runtime/protocol/redis"
 	"hyperscale/runtime/resolve"
 )
@@ -19,14 +20,15 @@ import (
 type Config struct {
 	Request    http1.Request
 	HTTP2      bool
-	Events     bool          // wait for an event of the answer, which is a stream of them
-	Redis      *redis.Config // greet, and wait for the answer to a PING; nil: another protocol
-	Raw        *Said         // send it over TCP, and read what comes; nil: speak HTTP
-	WebSocket  *Offer        // upgrade, and wait for the answer to a ping; nil: speak HTTP
-	Timeout    time.Duration // of all together
-	Insecure   bool          // a refused certificate ends nothing
-	ServerName string        // instead of the URL's host
-	Address    netip.Addr    // connect to it, whatever the name says; zero: look the name up
+	Events     bool             // wait for an event of the answer, which is a stream of them
+	Redis      *redis.Config    // greet, and wait for the answer to a PING; nil: another protocol
+	Postgres   *postgres.Config // greet, and wait for the answer to select 1; nil: another protocol
+	Raw        *Said            // send it over TCP, and read what comes; nil: speak HTTP
+	WebSocket  *Offer           // upgrade, and wait for the answer to a ping; nil: speak HTTP
+	Timeout    time.Duration    // of all together
+	Insecure   bool             // a refused certificate ends nothing
+	ServerName string           // instead of the URL's host
+	Address    netip.Addr       // connect to it, whatever the name says; zero: look the name up
 	Resolver   *resolve.Resolver
 }
 
@@ -52,7 +54,7 @@ type Report struct {
 	TLS      *Secured  `json:"tls,omitempty"`
 	Answer   *Answer   `json:"answer,omitempty"`   // nil: there was none
 	Event    *Event    `json:"event,omitempty"`    // the first one of a stream
-	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket and Redis
+	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, Redis and PostgreSQL
 	Bytes    *Bytes    `json:"bytes,omitempty"`    // over TCP
 	Phases   []Phase   `json:"phases"`
 	TotalNS  int64     `json:"total_ns"`
@@ -122,6 +124,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if cfg.Redis != nil {
 		r.Protocol, r.Method, r.URL = "redis", "PING", "redis"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
 	}
+	if p := cfg.Postgres; p != nil {
+		r.Protocol, r.Method, r.URL = "postgres", "QUERY", "postgres"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")+"/"+p.Database
+	}
 	if cfg.Raw != nil {
 		r.Protocol, r.Method, r.URL = "tcp", "TCP", "tcp"+strings.TrimPrefix(strings.TrimSuffix(cfg.Request.URL, "/"), "http")
 	}
@@ -169,6 +174,10 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 			return err
 		}
 		stream = secure
+	}
+	if cfg.Postgres != nil {
+		r.enter(message.PhaseSend)
+		return r.talkPostgres(ctx, stream, cfg, call)
 	}
 	if err := r.talk(stream, cfg, call); err != nil {
 		return err

@@ -144,6 +144,9 @@ func newSQLClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tup
 	return out, nil
 }
 
+// SQLAddress takes what the URL of a database says.
+func SQLAddress(fn, url string) (SQL, error) { return sqlURL(fn, starlark.String(url), nil, nil) }
+
 // sqlURL takes what a URL says, and how its connections are secured.
 func sqlURL(fn string, url, mode, options starlark.Value) (c SQL, err error) {
 	url, own := sqlMode(url)

@@ -18,13 +18,14 @@ import (
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/ping"
 	"hyperscale/runtime/protocol/http1"
-	"hyperscale/runtime/protocol/redis"
 	"hyperscale/runtime/protocol/websocket"
 	"hyperscale/runtime/resolve"
 )
 
 // pingProtocols are the protocols of ping.
-func pingProtocols() []string { return []string{"http", "http2", "redis", "sse", "tcp", "websocket"} }
+func pingProtocols() []string {
+	return []string{"http", "http2", "postgres", "redis", "sse", "tcp", "websocket"}
+}
 
 type pingFlags struct {
 	method     string
@@ -50,11 +51,12 @@ func NewPingCommand() *cobra.Command {
 		Long: `Sends one request and shows every phase of it: the name's lookup, each address
 tried, the TLS handshake and its certificates, sending, waiting, receiving.
 
-PROTO is http (HTTP/1.1), http2, redis, sse, tcp or websocket. http2 without TLS begins with prior
-knowledge; sse waits for the first server-sent event, over HTTP/1.1; websocket upgrades a
+PROTO is http (HTTP/1.1), http2, postgres, redis, sse, tcp or websocket. http2 without TLS begins
+with prior knowledge; sse waits for the first server-sent event, over HTTP/1.1; websocket upgrades a
 ws:// or wss:// URL and waits for the answer to a ping. A header Sec-WebSocket-Protocol
-has the protocols to offer. redis greets a redis:// or rediss:// URL and times a PING; its
-password stands in the file of --password-file, or in HYPERSCALE_PASSWORD. tcp connects to
+has the protocols to offer. redis greets a redis:// or rediss:// URL and times a PING,
+postgres a postgres:// URL, which may have ?sslmode=, and times select 1. Their password
+stands in the file of --password-file, or in HYPERSCALE_PASSWORD. tcp connects to
 a tcp:// or tcps:// URL, sends --body and shows what comes within 250 ms.
 Exit codes: 0 an answer with a status below 400, as a load test counts it; 1 any
 other outcome; 2 bad usage.`,
@@ -63,6 +65,7 @@ other outcome; 2 bad usage.`,
   hyperscale ping sse https://example.org/events
   hyperscale ping websocket wss://example.org/chat --header 'Sec-WebSocket-Protocol: v1'
   hyperscale ping redis rediss://cache.example.org --user app --password-file redis.password
+  hyperscale ping postgres 'postgres://app@db.example.org/shop?sslmode=require'
   hyperscale ping tcp tcp://192.0.2.1:11211 --body $'version\r\n'
   hyperscale ping http https://example.org/ --lookup --dns 1.1.1.1`,
 		Args: command.Exactly("PROTO", "URL"),
@@ -77,8 +80,8 @@ other outcome; 2 bad usage.`,
 	flags.StringVar(&f.serverName, "server-name", "", "`name` that the certificate must be for, instead of the URL's host")
 	flags.StringVar(&f.address, "address", "", "`ADDR` to connect to, whatever the URL's host is")
 	flags.StringArrayVar(&f.servers, "dns", nil, "`ADDR` of a DNS server, instead of the machine's (repeatable)")
-	flags.StringVar(&f.user, "user", "", "`NAME` that redis authenticates, if not the default user")
-	flags.StringVar(&f.password, "password-file", "", "`FILE` with the password for redis, instead of HYPERSCALE_PASSWORD")
+	flags.StringVar(&f.user, "user", "", "`NAME` that redis or postgres authenticates")
+	flags.StringVar(&f.password, "password-file", "", "`FILE` with the password for redis or postgres, instead of HYPERSCALE_PASSWORD")
 	flags.BoolVar(&f.lookup, "lookup", false, "look the name up and send nothing")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	return cmd
@@ -88,7 +91,7 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 	if !slices.Contains(pingProtocols(), proto) {
 		return command.Usage("%q is no protocol that ping speaks%s: choose %s", proto, command.DidYouMean(proto, pingProtocols()), strings.Join(pingProtocols(), " or "))
 	}
-	address, server, err := f.addressOf(proto, target)
+	address, greets, err := f.addressOf(proto, target)
 	if err != nil {
 		return err
 	}
@@ -101,7 +104,9 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 			return err
 		}
 	}
-	cfg.Redis = server
+	if greets != nil {
+		greets(&cfg)
+	}
 	cfg.HTTP2, cfg.Events = proto == "http2", proto == "sse"
 	if proto == "tcp" {
 		cfg.Raw = &ping.Said{Data: cfg.Request.Body}
@@ -132,14 +137,16 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 	return nil
 }
 
-// addressOf returns a target's address as a URL of HTTP, and how to greet if it is Redis.
-func (f *pingFlags) addressOf(proto, target string) (address string, server *redis.Config, err error) {
-	if proto != "redis" && (f.user != "" || f.password != "") {
-		return "", nil, command.Usage("--user and --password-file are for redis: write --header 'Authorization: ...'")
+// addressOf returns a target's address as a URL of HTTP, and how it is greeted; nil: as HTTP or TCP.
+func (f *pingFlags) addressOf(proto, target string) (address string, greets func(*ping.Config), err error) {
+	if proto != "redis" && proto != "postgres" && (f.user != "" || f.password != "") {
+		return "", nil, command.Usage("--user and --password-file are for redis and postgres: write --header 'Authorization: ...'")
 	}
 	switch proto {
 	case "redis":
 		return f.redis(target)
+	case "postgres":
+		return f.postgres(target)
 	case "websocket":
 		address, err = websocket.Address(target)
 		return address, nil, command.AsUsage(err)

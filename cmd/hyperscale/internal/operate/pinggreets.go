@@ -1,0 +1,95 @@
+package operate
+
+import (
+	"net"
+	"os"
+	"strconv"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/core/workflow/request"
+	"hyperscale/runtime/ping"
+	"hyperscale/runtime/protocol/postgres"
+	"hyperscale/runtime/protocol/redis"
+)
+
+// passwordVariable has the password if no file does.
+const passwordVariable = "HYPERSCALE_PASSWORD"
+
+// redis returns the address of a server as HTTP would write it, and what it is greeted with.
+func (f *pingFlags) redis(target string) (address string, greets func(*ping.Config), err error) {
+	if f.body != "" || f.method != "" || len(f.headers) > 0 {
+		return "", nil, command.Usage("redis has no methods, headers and bodies: leave out --method, --header and --body")
+	}
+	t, err := request.RedisSchemes().Read("ping", starlark.String(target))
+	if err != nil {
+		return "", nil, command.Usage("%v", err)
+	}
+	if t.Password != "" || t.User != "" {
+		return "", nil, command.Usage("the URL has a user or a password in it, which others can see: write --user and --password-file")
+	}
+	c := &redis.Config{Version: redis.Version3, User: f.user}
+	if c.Password, err = f.secret(); err != nil {
+		return "", nil, err
+	}
+	switch {
+	case f.user != "" && c.Password == "":
+		return "", nil, command.Usage("--user %s has no password: write --password-file FILE, or set %s", f.user, passwordVariable)
+	case f.password != "" && c.Password == "":
+		return "", nil, command.Usage("--password-file %s is empty: write the password into it", f.password)
+	}
+	if t.Path != "" {
+		if c.Database, err = strconv.Atoi(t.Path); err != nil || c.Database < 0 {
+			return "", nil, command.Usage("%q is not the number of a database: write redis://host/0, or leave it out", t.Path)
+		}
+	}
+	scheme := "http"
+	if t.Secure {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.Redis = c }, nil
+}
+
+// postgres returns the address of a server as HTTP would write it, and how it is greeted.
+func (f *pingFlags) postgres(target string) (address string, greets func(*ping.Config), err error) {
+	if f.body != "" || f.method != "" || len(f.headers) > 0 {
+		return "", nil, command.Usage("postgres has no methods, headers and bodies: leave out --method, --header and --body")
+	}
+	at, err := request.SQLAddress("ping", target)
+	if err != nil {
+		return "", nil, command.Usage("%v", err)
+	}
+	c := &postgres.Config{User: at.User, Database: at.Database, TLS: at.Secure.Mode != request.SQLPlain}
+	switch {
+	case at.Password != "":
+		return "", nil, command.Usage("the URL has a password in it, which others can see: write --password-file, or set %s", passwordVariable)
+	case at.Secure.Mode == request.SQLAuthority:
+		return "", nil, command.Usage("ping verifies all of a certificate or nothing: write sslmode=verify-full, or require")
+	case f.user != "" && c.User != "":
+		return "", nil, command.Usage("a user is in the URL and in --user: keep one of them")
+	case f.user == "" && c.User == "":
+		return "", nil, command.Usage("the URL has no user: write postgres://app@host/shop, or --user app")
+	case f.user != "":
+		c.User = f.user
+	}
+	if c.Password, err = f.secret(); err != nil {
+		return "", nil, err
+	}
+	return "http://" + net.JoinHostPort(at.Target.Host, strconv.Itoa(int(at.Target.Port))) + "/", func(p *ping.Config) {
+		p.Postgres, p.Insecure = c, p.Insecure || at.Secure.Mode == request.SQLEncrypted
+	}, nil
+}
+
+// secret reads the password.
+func (f *pingFlags) secret() (string, error) {
+	if f.password == "" {
+		return os.Getenv(passwordVariable), nil
+	}
+	text, err := os.ReadFile(f.password)
+	if err != nil {
+		return "", command.Usage("--password-file: %v", err)
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}
