@@ -41,9 +41,11 @@ func NewStock(clock *measure.Clock, show func(way string, payload []byte)) Stock
 
 // Begin returns an exchange that is due then. Keeps says that its last message is read.
 func (k *Stock) Begin(p *Plan, a *measure.Account, values [][]byte, due int64, keeps bool) *Exchange {
-	x := new(Exchange)
+	var x *Exchange
 	if last := len(k.idle) - 1; last >= 0 {
 		x, k.idle = k.idle[last], k.idle[:last]
+	} else {
+		x = new(Exchange)
 	}
 	*x = Exchange{stock: k, plan: p, account: a, values: values, due: due, last: x.last[:0], keeps: keeps || k.show != nil}
 	return x
