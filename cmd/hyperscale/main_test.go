@@ -36,7 +36,7 @@ func called() {
 // have
 //
 //	code N command...      run it, its exit code is N
-//	target key=N...        start a target, its address is $TARGET, for WebSocket $SOCKET, over TCP $ECHO
+//	target key=N...        start a target, its address is $TARGET, for WebSocket $SOCKET, over TCP $ECHO, over UDP $PACKETS
 //	served N               wait until it has got that many requests
 //	ports NAME...          sets each variable to a free loopback address
 //	until TEXT command...  run it until its stdout has TEXT
@@ -77,7 +77,7 @@ func expectCode(ts *testscript.TestScript, negated bool, args []string) {
 
 func serve(ts *testscript.TestScript, _ bool, args []string) {
 	config := target.Default()
-	config.Listen, config.TCP = "127.0.0.1:0", "127.0.0.1:0"
+	config.Listen, config.TCP, config.UDP = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 	for i := 0; i+1 < len(args); i += 2 {
 		n, err := strconv.Atoi(args[i+1])
 		ts.Check(err)
@@ -106,6 +106,7 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	*ts.Value(serverKey).(**target.Server) = server
 	ts.Setenv("TARGET", server.URL())
 	ts.Setenv("ECHO", server.TCP())
+	ts.Setenv("PACKETS", server.UDP())
 	ts.Setenv("SOCKET", "ws"+strings.TrimPrefix(server.URL(), "http"))
 }
 
@@ -205,6 +206,8 @@ func runExamples(ts *testscript.TestScript, _ bool, _ []string) {
 		address := ts.Getenv("TARGET")
 		if b, err := examples.Files.ReadFile(e.Name()); err == nil && strings.Contains(string(b), "tcp.exchange") {
 			address = ts.Getenv("ECHO")
+		} else if err == nil && strings.Contains(string(b), "udp.exchange") {
+			address = ts.Getenv("PACKETS")
 		}
 		before, out := server(ts).Stats(), ts.MkAbs("result.json")
 		ts.Check(ts.Exec("hyperscale", "run", file, "--set", "target="+address, "--vus", "5", "--duration", "300ms", "--cores", "1", "--ui", "none", "--out", "json="+out))

@@ -12,11 +12,14 @@ import (
 )
 
 // beside names what is up beside HTTP.
-func beside(url string) string {
-	if url == "" {
-		return ""
+func beside(s *target.Server) (text string) {
+	if url := s.TCP(); url != "" {
+		text = ", " + url + " repeats bytes"
 	}
-	return ", " + url + " repeats bytes"
+	if url := s.UDP(); url != "" {
+		text += ", " + url + " repeats datagrams"
+	}
+	return text
 }
 
 func newTargetCommand() *cobra.Command {
@@ -29,10 +32,11 @@ POST /login, GET /me, /json, /redirect, /cookie, /form, and /digest
 for the user "user" with the password "pass". It counts what it serves:
 GET /__stats tells, POST /__reset sets to zero; neither is counted. The client
 chooses HTTP/1.1 or HTTP/2: by ALPN with --tls, else by what it says first.
-With --tcp a second address sends back what it reads, and counts lines as messages.`,
+With --tcp a second address sends back what it reads, and counts lines as messages.
+With --udp another one sends back each datagram, and counts it as a message.`,
 		Example: "  hyperscale target --listen 127.0.0.1:8080 --latency 5ms --jitter 2ms\n" +
 			"  hyperscale target --error-every 10 --close-every 100 --stall-every 1000 --stall-for 10s\n" +
-			"  hyperscale target --tcp 127.0.0.1:7007",
+			"  hyperscale target --tcp 127.0.0.1:7007 --udp 127.0.0.1:7007",
 		Args: command.Exactly(),
 		RunE: command.Runs(func(cmd *cobra.Command, _ []string) error {
 			if err := config.Validate(); err != nil {
@@ -44,7 +48,7 @@ With --tcp a second address sends back what it reads, and counts lines as messag
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is up%s: GET /__stats counts, ctrl-c ends\n", server.URL(), beside(server.TCP())); err != nil {
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is up%s: GET /__stats counts, ctrl-c ends\n", server.URL(), beside(server)); err != nil {
 				_ = server.Close() // the write's error says more
 				return err
 			}
@@ -54,6 +58,7 @@ With --tcp a second address sends back what it reads, and counts lines as messag
 	flags := cmd.Flags()
 	flags.StringVar(&config.Listen, "listen", config.Listen, "`address` to listen on; port 0 chooses a free one")
 	flags.StringVar(&config.TCP, "tcp", "", "`address` of a listener that repeats what comes over TCP")
+	flags.StringVar(&config.UDP, "udp", "", "`address` of a socket that repeats each datagram that comes over UDP")
 	command.AddSpan(flags, &config.Latency, "latency", 0, 0, "wait before each answer")
 	command.AddSpan(flags, &config.Jitter, "jitter", 0, 0, "vary that by up to this, both ways")
 	flags.IntVar(&config.Size, "size", config.Size, "bytes of a body")

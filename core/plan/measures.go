@@ -15,6 +15,12 @@ const (
 	MeasureMessagesSent     = "messages_sent"     // whole ones, that the kernel took
 	MeasurePingLatency      = "ping_latency"      // from a ping of a session to its answer
 
+	MeasureDatagramsDropped = "datagrams_dropped" // by the kernel, at the socket
+	MeasureDatagramsLate    = "datagrams_late"    // that came behind their exchange's timeout
+	MeasureDatagramsLost    = "datagrams_lost"    // that exchanges asked for, and did not get in time
+	MeasureDatagramsRefused = "datagrams_refused" // reports of an unreachable port that ended no exchange
+	MeasureDatagramsStray   = "datagrams_stray"   // that no exchange asked for
+
 	MeasureCommands = "commands" // of operations, that the kernel took
 	MeasureHits     = "hits"     // values that commands read
 	MeasureMisses   = "misses"   // and those that were missing
@@ -29,12 +35,13 @@ const (
 	ProtocolSQL       = "sql"       // statements
 	ProtocolSSE       = "sse"       // server-sent events
 	ProtocolTCP       = "tcp"       // exchanges of bytes
+	ProtocolUDP       = "udp"       // exchanges of datagrams
 	ProtocolWebSocket = "websocket" // exchanges of messages
 )
 
 // Protocols lists them.
 func Protocols() []string {
-	return []string{ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolWebSocket}
+	return []string{ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
 }
 
 // MeasureText is a measure with the sentence that manuals show.
@@ -47,7 +54,8 @@ type MeasureText struct {
 
 // Measures lists the measures, by protocol.
 func Measures() []MeasureText {
-	redis, sql, sse, exchanges := []string{ProtocolRedis}, []string{ProtocolSQL}, []string{ProtocolSSE}, []string{ProtocolTCP, ProtocolWebSocket}
+	redis, sql, sse, exchanges := []string{ProtocolRedis}, []string{ProtocolSQL}, []string{ProtocolSSE}, []string{ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
+	udp := []string{ProtocolUDP}
 	return []MeasureText{
 		{MeasureCommands, redis, message.MeasureCount, "commands that the kernel took whole, of pipelines each one"},
 		{MeasureHits, redis, message.MeasureCount, "values that were there, of GET, GETDEL, GETEX, HGET, HMGET, LINDEX, MGET, ZMSCORE and ZSCORE"},
@@ -57,6 +65,11 @@ func Measures() []MeasureText {
 		{MeasureFirstEvent, sse, message.MeasureTimes, "from the intended start until the loop has read the first event"},
 		{MeasureEventGap, sse, message.MeasureTimes, "from one event of a stream to its next"},
 		{MeasureEvents, sse, message.MeasureCount, "events, each with its blank line"},
+		{MeasureDatagramsDropped, udp, message.MeasureCount, "datagrams that came and that the kernel dropped: the socket's buffer was full, or a checksum wrong. They count when the socket closes"},
+		{MeasureDatagramsLate, udp, message.MeasureCount, "datagrams that came when their exchange had timed out, until its user's next timeout"},
+		{MeasureDatagramsLost, udp, message.MeasureCount, "datagrams that exchanges asked for and did not get in time"},
+		{MeasureDatagramsRefused, udp, message.MeasureCount, "reports of an unreachable port that came when no exchange waited"},
+		{MeasureDatagramsStray, udp, message.MeasureCount, "datagrams that no exchange asked for: doubled, of another question, or behind receive = 0"},
 		{MeasureFirstMessage, exchanges, message.MeasureTimes, "from the intended start until the loop has read the first message"},
 		{MeasureMessageLatency, exchanges, message.MeasureTimes, "from when the exchange's messages were queued on the open connection, in a session from the oldest one without an answer, until the loop has read a message"},
 		{MeasureMessagesReceived, exchanges, message.MeasureCount, "messages that came whole"},

@@ -35,7 +35,7 @@ func Silent(s *message.Stats) (out message.Silent, is bool) {
 
 // Unanswered says whether a request that failed so got no answer.
 func Unanswered(kind string) bool {
-	return Unconnected(kind) || kind == "closed" || kind == "reset" || kind == "timeout" || kind == "write_timeout" ||
+	return Unconnected(kind) || kind == "closed" || kind == "reset" || kind == "timeout" || kind == "write_timeout" || kind == "lost" ||
 		kind == "refused_stream" || kind == "goaway" || kind == "stream_reset"
 }
 

@@ -102,6 +102,10 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 		return "", language.Faultf("workflow %q: step %q goes to %s:// through a proxy, which carries HTTP", d.plan.Name, name, r.Raw.Target.Scheme).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.Raw != nil:
 		return plan.ProtocolTCP, nil
+	case r.Datagram != nil && d.http.Proxy != nil:
+		return "", language.Faultf("workflow %q: step %q goes to udp:// through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
+	case r.Datagram != nil:
+		return plan.ProtocolUDP, nil
 	}
 	return "", nil
 }

@@ -151,12 +151,16 @@ func describeOperation(thread *starlark.Thread, r *request.Request, b *request.P
 	return nil, language.Faultf("%s only describes an operation", fn).Do("in a step's function, vu.%s sends one", fn).Elsewhere()
 }
 
-// describeExchange returns the value of tcp.exchange.
+// describeExchange returns the value of tcp.exchange and udp.exchange.
 func describeExchange(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
-	if loaderOf(thread) != nil {
-		return declareRequest(thread, "tcp.exchange", r, b)
+	fn := "tcp.exchange"
+	if r.Datagram != nil {
+		fn = "udp.exchange"
 	}
-	return nil, language.Faultf("tcp.exchange only describes an exchange").Do("in a step's function, vu.tcp.exchange carries one").Elsewhere()
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, fn, r, b)
+	}
+	return nil, language.Faultf("%s only describes an exchange", fn).Do("in a step's function, vu.%s carries one", fn).Elsewhere()
 }
 
 // describeStatements returns the value of sql.query, sql.batch and sql.copy.

@@ -94,6 +94,7 @@ func vocabulary() starlark.StringDict {
 	all["sse"] = request.SSE("sse", nil, readUntil, describeStream)
 	all["redis"] = request.RedisNamespace("redis", nil, describeOperation)
 	all["tcp"] = request.TCP("tcp", nil, describeExchange)
+	all["udp"] = request.UDP("udp", nil, describeExchange)
 	all["websocket"] = request.WebSocket("websocket", readUntil, describeSocket)
 	addModules(all)
 	return all

@@ -93,13 +93,14 @@ workflow(name = "w", steps = [
     step("b", redis.command(redis.client("redis://h", password = s), "SET", "k", "<" + s + ">")),
     step("c", sql.query(sql.client("postgres://app@h/d", password = s), "select $1", args = [s])),
     step("d", tcp.exchange("tcp://h:1", send = s + "\n", receive = tcp.line())),
+    step("e", udp.exchange("udp://h:1", send = s + "!")),
 ])
 `, message.Secret{Name: "s", Value: value})
 	of := func(i int) *request.Request { return w.Steps[i].Request }
 	//lint:orderfree each text is judged by itself
 	for what, got := range map[string]string{
 		"plain": string(of(0).Socket.Send[0].Data), "token " + value: string(of(0).Socket.Send[1].Data),
-		"<" + value + ">": of(1).Redis.Commands[0][2], value + "\n": string(of(3).Body),
+		"<" + value + ">": of(1).Redis.Commands[0][2], value + "\n": string(of(3).Body), value + "!": string(of(4).Body),
 	} {
 		if got != what {
 			t.Errorf("%q is sent, want %q", got, what)

@@ -30,6 +30,7 @@ func sendNamespace() *language.Namespace {
 	members[language.Mark+"sse"] = streams
 	members[language.Mark+"websocket"] = request.OpenSocket("vu.websocket", sessionArguments(), opens("vu.websocket.open"))
 	members[language.Mark+"tcp"] = request.TCP("vu.tcp", asArguments(), send("vu.tcp.exchange", nil))
+	members[language.Mark+"udp"] = request.UDP("vu.udp", asArguments(), send("vu.udp.exchange", nil))
 	members[language.Mark+"sql"] = request.SQLNamespace("vu.sql", asArguments(), send("vu.sql", nil))
 	members[language.Mark+"wait"] = &guard.Func{Word: "wait", Call: vuWait}
 	members[language.Mark+"next"] = &guard.Func{Word: "next", Call: vuNext}

@@ -126,7 +126,7 @@ func (p *printer) hop(x *exchange) {
 	}
 	var b bytes.Buffer
 	if x.talks() { // its upgrade was shown with its answer
-		fmt.Fprintf(&b, "* %s: ", p.mask.Values("ws"+strings.TrimPrefix(pool.Key(x.call), "http")+x.call.Path))
+		fmt.Fprintf(&b, "* %s: ", p.mask.Values(talkURL(x.call)))
 		if x.kind != http1.KindNone {
 			fmt.Fprintf(&b, "%s: %s\n\n", x.kind, x.detail)
 		} else {
@@ -154,6 +154,15 @@ func (p *printer) hop(x *exchange) {
 	show(&b, "< ", []byte(p.mask.Values(head+"\n"+string(body))))
 	fmt.Fprintf(&b, "* %d in %v\n\n", x.status, x.latency().Round(time.Microsecond))
 	p.printf("%s", b.Bytes())
+}
+
+// talkURL is where an exchange goes: of a WebSocket, whose call is a request of HTTP, under its own scheme.
+func talkURL(c *http1.Call) string {
+	url := pool.Key(c) + c.Path
+	if rest, ok := strings.CutPrefix(url, "http"); ok {
+		return "ws" + rest
+	}
+	return url
 }
 
 // talks reports whether the exchange is one of messages.

@@ -86,6 +86,9 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 	if f := r.Raw; f != nil {
 		b = fmt.Appendf(b, "%d %d %q", f.Receive.Kind, f.Receive.N, f.Receive.End)
 	}
+	if d := r.Datagram; d != nil {
+		b = fmt.Appendf(b, "%d %d", d.Receive, d.Match)
+	}
 	b = append(b, 0)
 	if to := r.Redis; to != nil {
 		text(to.User)

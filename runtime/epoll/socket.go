@@ -64,16 +64,8 @@ func dial(fd int, target netip.AddrPort, source netip.Addr) (bool, error) {
 	if err := NoDelay(fd); err != nil {
 		return false, err
 	}
-	if source.IsValid() {
-		// Without this option the kernel would choose a port for the source alone, and all
-		// targets together could have no more connections than there are ports.
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1) // an old kernel only has fewer ports
-		if source.Unmap().Is4() != target.Addr().Unmap().Is4() {
-			return false, fmt.Errorf("connect to %s from %s: %w", target, source, unix.EAFNOSUPPORT)
-		}
-		if err := unix.Bind(fd, sockaddr(netip.AddrPortFrom(source, 0))); err != nil {
-			return false, fmt.Errorf("bind to source address %s: %w", source, err)
-		}
+	if err := leave(fd, target, source); err != nil {
+		return false, err
 	}
 	switch err := unix.Connect(fd, sockaddr(target)); err {
 	case nil:
@@ -84,6 +76,58 @@ func dial(fd int, target netip.AddrPort, source netip.Addr) (bool, error) {
 		return false, fmt.Errorf("connect to %s: %w", target, err)
 	}
 }
+
+// leave binds a socket to a source, if that is valid.
+func leave(fd int, target netip.AddrPort, source netip.Addr) error {
+	if source.IsValid() {
+		// Without this option the kernel would choose a port for the source alone, and all
+		// targets together could have no more connections than there are ports.
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1) // an old kernel only has fewer ports
+		if source.Unmap().Is4() != target.Addr().Unmap().Is4() {
+			return fmt.Errorf("connect to %s from %s: %w", target, source, unix.EAFNOSUPPORT)
+		}
+		if err := unix.Bind(fd, sockaddr(netip.AddrPortFrom(source, 0))); err != nil {
+			return fmt.Errorf("bind to source address %s: %w", source, err)
+		}
+	}
+	return nil
+}
+
+// Datagrams opens a UDP socket that sends to one address and hears it alone, from source if that is
+// valid. The descriptor is non-blocking. A read is one datagram, and may be empty: Read then returns 0
+// bytes without an errno. Write takes all of a datagram or nothing.
+func Datagrams(target netip.AddrPort, source netip.Addr) (fd int, err error) {
+	fd, err = unix.Socket(family(target.Addr()), unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("open a socket: %w", err)
+	}
+	if err = leave(fd, target, source); err == nil {
+		if err = unix.Connect(fd, sockaddr(target)); err == nil {
+			return fd, nil
+		}
+		err = fmt.Errorf("connect to %s: %w", target, err)
+	}
+	Close(fd)
+	return -1, err
+}
+
+// Drops counts the datagrams that the kernel has dropped on a socket: its buffer was full, or a checksum
+// was wrong. The count wraps around.
+func Drops(fd int) (uint32, error) {
+	var info [memoryWords]uint32
+	size := uint32(unsafe.Sizeof(info))
+	_, _, errno := syscall.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO, uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
+	switch {
+	case errno != 0:
+		return 0, fmt.Errorf("ask for drops: %w", errno)
+	case size < uint32(unsafe.Sizeof(info)):
+		return 0, fmt.Errorf("ask for drops: %w", unix.ENOPROTOOPT) // an old kernel
+	}
+	return info[memoryWords-1], nil
+}
+
+// memoryWords is how many numbers SO_MEMINFO has; the last one counts drops.
+const memoryWords = 9
 
 // Connected says how a started connection ended, once the descriptor is writable.
 func Connected(fd int) error {

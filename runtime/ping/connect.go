@@ -13,7 +13,7 @@ import (
 const addressPatience = time.Second
 
 // connect tries the addresses in turn.
-func (r *Report) connect(ctx context.Context, addrs []netip.AddrPort) (*net.TCPConn, error) {
+func (r *Report) connect(ctx context.Context, network string, addrs []netip.AddrPort) (net.Conn, error) {
 	var err error
 	for i, a := range addrs {
 		d := net.Dialer{KeepAlive: -1}
@@ -22,7 +22,7 @@ func (r *Report) connect(ctx context.Context, addrs []netip.AddrPort) (*net.TCPC
 		}
 		start := time.Now()
 		var c net.Conn
-		c, err = d.DialContext(ctx, "tcp", a.String())
+		c, err = d.DialContext(ctx, network, a.String())
 		try := Try{Address: a.String(), NS: int64(time.Since(start))}
 		if err != nil {
 			try.Error = err.Error()
@@ -34,7 +34,7 @@ func (r *Report) connect(ctx context.Context, addrs []netip.AddrPort) (*net.TCPC
 		}
 		r.Tries = append(r.Tries, try)
 		r.Address, r.Local = a.String(), c.LocalAddr().String()
-		return c.(*net.TCPConn), nil
+		return c, nil
 	}
 	return nil, fmt.Errorf("connect: %w", err)
 }

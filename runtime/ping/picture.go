@@ -137,7 +137,11 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 		if a.Closed {
 			ends = "closes the connection"
 		}
-		row(b, "answer", fmt.Sprintf("%s bytes sent, %s received within %v, %s", units.Count(uint64(a.Out)), units.Count(uint64(a.In)), listensFor, ends))
+		rest := fmt.Sprintf(" within %v, %s", listensFor, ends)
+		if r.Protocol == "udp" {
+			rest = " in a datagram"
+		}
+		row(b, "answer", fmt.Sprintf("%s bytes sent, %s received%s", units.Count(uint64(a.Out)), units.Count(uint64(a.In)), rest))
 		if first, _, _ := strings.Cut(strings.TrimRight(a.Text, "\r\n"), "\n"); first != "" {
 			row(b, "", plain(strings.TrimRight(first, "\r")))
 		}

@@ -23,7 +23,7 @@ type Config struct {
 	Events     bool             // wait for an event of the answer, which is a stream of them
 	Redis      *redis.Config    // greet, and wait for the answer to a PING; nil: another protocol
 	Postgres   *postgres.Config // greet, and wait for the answer to select 1; nil: another protocol
-	Raw        *Said            // send it over TCP, and read what comes; nil: speak HTTP
+	Raw        *Said            // send it over TCP or UDP, and read what comes; nil: speak HTTP
 	WebSocket  *Offer           // upgrade, and wait for the answer to a ping; nil: speak HTTP
 	Timeout    time.Duration    // of all together
 	Insecure   bool             // a refused certificate ends nothing
@@ -32,8 +32,11 @@ type Config struct {
 	Resolver   *resolve.Resolver
 }
 
-// Said is what a ping over TCP sends.
-type Said struct{ Data []byte }
+// Said is what a ping over TCP or UDP sends.
+type Said struct {
+	Data []byte
+	UDP  bool
+}
 
 // Offer is what an upgrade to WebSocket offers.
 type Offer struct {
@@ -55,7 +58,7 @@ type Report struct {
 	Answer   *Answer   `json:"answer,omitempty"`   // nil: there was none
 	Event    *Event    `json:"event,omitempty"`    // the first one of a stream
 	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, Redis and PostgreSQL
-	Bytes    *Bytes    `json:"bytes,omitempty"`    // over TCP
+	Bytes    *Bytes    `json:"bytes,omitempty"`    // over TCP and UDP
 	Phases   []Phase   `json:"phases"`
 	TotalNS  int64     `json:"total_ns"`
 	Kind     string    `json:"kind"`  // of the failure; empty: a whole answer came
@@ -128,7 +131,8 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		r.Protocol, r.Method, r.URL = "postgres", "QUERY", "postgres"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")+"/"+p.Database
 	}
 	if cfg.Raw != nil {
-		r.Protocol, r.Method, r.URL = "tcp", "TCP", "tcp"+strings.TrimPrefix(strings.TrimSuffix(cfg.Request.URL, "/"), "http")
+		r.Protocol, r.Method = cfg.Raw.network(), strings.ToUpper(cfg.Raw.network())
+		r.URL = r.Protocol + strings.TrimPrefix(strings.TrimSuffix(cfg.Request.URL, "/"), "http")
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()
@@ -157,7 +161,7 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 		addrs = found
 	}
 	r.enter(message.PhaseConnect)
-	tcp, err := r.connect(ctx, addrs)
+	tcp, err := r.connect(ctx, cfg.Raw.network(), addrs)
 	if err != nil {
 		return err
 	}

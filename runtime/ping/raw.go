@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/protocol/http1"
 )
 
-// Bytes are what a server said over TCP.
+// Bytes are what a server said over TCP or UDP.
 type Bytes struct {
 	In     int64  `json:"in"`
 	Out    int64  `json:"out"`
@@ -19,8 +20,24 @@ type Bytes struct {
 	Closed bool   `json:"closed"` // the server closed the connection
 }
 
+// network is what carries a ping.
+func (s *Said) network() string {
+	if s != nil && s.UDP {
+		return "udp"
+	}
+	return "tcp"
+}
+
 // listensFor is how long a ping waits for bytes over TCP: no length says when all have come.
 const listensFor = 250 * time.Millisecond
+
+// talkRaw sends what there is to send over TCP or UDP.
+func (r *Report) talkRaw(c net.Conn, s *Said) error {
+	if s.UDP {
+		return r.talkDatagram(c, s.Data)
+	}
+	return r.talkBytes(c, s.Data)
+}
 
 // talkBytes sends what there is to send, and reads what comes.
 func (r *Report) talkBytes(c net.Conn, send []byte) error {
@@ -55,4 +72,26 @@ func (r *Report) talkBytes(c net.Conn, send []byte) error {
 			return err
 		}
 	}
+}
+
+// talkDatagram sends a datagram, and waits for one that answers it.
+func (r *Report) talkDatagram(c net.Conn, send []byte) error {
+	sent := &Bytes{}
+	n, err := c.Write(send)
+	if sent.Out = int64(n); err != nil {
+		return err
+	}
+	r.enter(message.PhaseWait)
+	buffer := make([]byte, 64<<10)
+	n, err = c.Read(buffer)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &http1.Error{Kind: http1.KindLost, Detail: "no answer came in time: a datagram was lost, or nothing answers"}
+	case err != nil:
+		return err
+	}
+	r.enter(message.PhaseReceive)
+	sent.In, sent.Text = int64(n), strings.ToValidUTF8(string(buffer[:min(n, dataShown)]), "\uFFFD")
+	r.Bytes = sent
+	return nil
 }

@@ -27,7 +27,7 @@ func (r *Report) talk(c net.Conn, cfg Config, call *http1.Call) error {
 		return r.talkRedis(c, cfg)
 	}
 	if cfg.Raw != nil {
-		return r.talkBytes(c, cfg.Raw.Data)
+		return r.talkRaw(c, cfg.Raw)
 	}
 	n, err := c.Write(call.Bytes)
 	r.Answer = &Answer{Protocol: "HTTP/1.1", BytesOut: int64(n), Headers: [][2]string{}}

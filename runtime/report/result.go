@@ -312,9 +312,11 @@ type Step struct {
 // Measure is what a protocol counts or times beside the latency of its requests. Server-sent
 // events have first_event (from the intended start until the generator has read the first event),
 // event_gap (from one event of a stream to its next) and events (whole ones: each with its blank line).
-// WebSocket and TCP have first_message (from the intended start until the generator has read the first message),
+// WebSocket, TCP and UDP have first_message (from the intended start until the generator has read the first message),
 // message_latency (from when a step's messages were queued on the open connection to each one that came),
-// messages_sent and messages_received (whole ones). Redis has commands (that the kernel took whole),
+// messages_sent and messages_received (whole ones). UDP has datagrams_lost (answers that did not come in
+// time), datagrams_late (that came behind that), datagrams_stray (that no exchange asked for),
+// datagrams_refused (reports of an unreachable port) and datagrams_dropped (by the generator's kernel). Redis has commands (that the kernel took whole),
 // hits and misses (values that commands such as GET found, and those that were missing). PostgreSQL has
 // rows (that statements returned) and affected (that they inserted, updated, deleted or merged).
 type Measure struct {

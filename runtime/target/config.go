@@ -18,6 +18,7 @@ const (
 type Config struct {
 	Listen     string        // host:port; port 0 lets the kernel choose
 	TCP        string        // host:port that repeats what comes; empty: none does
+	UDP        string        // host:port that repeats datagrams; empty: none does
 	Latency    time.Duration // waited before each answer
 	Jitter     time.Duration // latency varies evenly by up to this, both ways
 	Size       int           // bytes of the body that "/" answers
@@ -61,6 +62,10 @@ func (c Config) Validate() error {
 	if c.TCP != "" {
 		_, _, err := net.SplitHostPort(c.TCP)
 		add(err != nil, "tcp = %q is not host:port: write it like 127.0.0.1:7007", c.TCP)
+	}
+	if c.UDP != "" {
+		_, _, err := net.SplitHostPort(c.UDP)
+		add(err != nil, "udp = %q is not host:port: write it like 127.0.0.1:7007", c.UDP)
 	}
 	add(c.Size < 0 || c.Size > MaxSize, "size = %d is not within 0 and %d bytes: choose a size in between", c.Size, MaxSize)
 	for _, d := range []struct {

@@ -19,6 +19,7 @@
 //	                a query of "missing" has errors
 //	ANY  /events    four server-sent events, of which the last one's data is [DONE]
 //	TCP  --tcp      bytes go back as they came; lines count as messages
+//	UDP  --udp      each datagram goes back as it came, and counts as a message
 //	GET  /ws        WebSocket over HTTP/1.1: each frame goes back as it came, up to 64 KiB
 //	ANY  /digest    200 for user "user" with password "pass" by digest authentication, else 401: SHA-256,
 //	                at /digest-md5 MD5; a nonce serves 100 requests, then it is stale
@@ -40,5 +41,5 @@
 //	TARGET-4 Between requests a connection keeps no buffer but that of one short path.
 //
 // Read config.go, request.go, session.go, respond.go, routes.go, talk.go, digest.go, stats.go, server.go,
-// loop.go, connection.go, secure.go, http2.go, intake.go.
+// loop.go, connection.go, secure.go, http2.go, intake.go, echo.go, packets.go.
 package target

@@ -15,6 +15,7 @@ type Server struct {
 	listener *net.TCPListener
 	secure   *certificate // nil for plain HTTP
 	echo     *echo        // nil: no TCP
+	packets  *packets     // nil: no UDP
 }
 
 // Listen validates the configuration and takes the address.
@@ -46,6 +47,12 @@ func Listen(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
+	if cfg.UDP != "" {
+		if s.packets, err = listenPackets(s.site, cfg.UDP); err != nil {
+			_ = s.Close()
+			return nil, err
+		}
+	}
 	return s, nil
 }
 
@@ -72,6 +79,14 @@ func (s *Server) TCP() string {
 	return "tcp://" + s.echo.listener.Addr().String()
 }
 
+// UDP is the URL of what repeats datagrams; empty: nothing does.
+func (s *Server) UDP() string {
+	if s.packets == nil {
+		return ""
+	}
+	return "udp://" + s.packets.socket.LocalAddr().String()
+}
+
 // CertificatePEM is the certificate that clients may trust; nil without TLS.
 func (s *Server) CertificatePEM() []byte {
 	if s.secure == nil {
@@ -92,20 +107,31 @@ func (s *Server) Close() error {
 	if s.echo != nil {
 		_ = s.echo.listener.Close()
 	}
+	if s.packets != nil {
+		_ = s.packets.socket.Close()
+	}
 	return s.listener.Close()
 }
 
 // Serve answers until the context ends, then closes everything and returns nil.
 func (s *Server) Serve(ctx context.Context) error {
-	if s.echo == nil {
-		return s.serve(ctx)
-	}
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- s.echo.serve(ctx) }()
+	ended := make(chan error, 2)
+	beside := 0
+	if s.echo != nil {
+		beside++
+		go func() { ended <- s.echo.serve(ctx) }()
+	}
+	if s.packets != nil {
+		beside++
+		go func() { ended <- s.packets.serve(ctx) }()
+	}
 	err := s.serve(ctx)
 	cancel()
-	return errors.Join(err, <-ended)
+	for range beside {
+		err = errors.Join(err, <-ended)
+	}
+	return err
 }
 
 func (s *Server) serve(ctx context.Context) error {

@@ -22,7 +22,7 @@ type Stats struct {
 	Connections uint64            `json:"connections"`
 	Statuses    map[string]uint64 `json:"statuses"` // those responses, by status
 	Paths       map[string]uint64 `json:"paths"`    // without queries
-	Messages    uint64            `json:"messages"` // of WebSocket, that came whole, and lines that the TCP listener repeats
+	Messages    uint64            `json:"messages"` // of WebSocket, that came whole, lines that the TCP listener repeats, and datagrams that the UDP socket repeats
 }
 
 // counters are the Stats so far. Epoch distinguishes requests from before a reset.

@@ -191,3 +191,139 @@ func framings() map[string]func(fn string, args starlark.Tuple, kwargs []starlar
 		}),
 	}
 }
+
+// Datagram says what a request exchanges over UDP. The datagram that it sends is its Body.
+type Datagram struct {
+	Target  *Target
+	Receive int // datagrams; 0: sending is all
+	Match   DatagramMatch
+}
+
+// DatagramMatch says which bytes of an answer repeat the question. Without a Count every datagram from the
+// server answers.
+type DatagramMatch struct{ Count, At, SentAt int }
+
+const (
+	datagramMax        = 65507 // bytes that UDP over IPv4 carries
+	datagramReceiveMax = 1000
+	datagramMatchMax   = 1 << 10
+)
+
+type datagramMatchValue struct {
+	language.Opaque
+	of DatagramMatch
+}
+
+// datagramArguments are those of udp.exchange.
+func datagramArguments() []string {
+	return []string{"url", "send", "receive", "match", "timeout", "retry"}
+}
+
+const (
+	datagramURL = iota
+	datagramSend
+	datagramReceive
+	datagramMatching
+	datagramTimeout
+	datagramRetry
+	datagramCount
+)
+
+// UDPSchemes are those of udp.exchange.
+func UDPSchemes() Schemes { return Schemes{Plain: "udp"} }
+
+// UDP is udp and vu.udp: exchange sends a datagram and waits for those that answer it.
+func UDP(under string, own []string, use Use) *language.Namespace {
+	fn := under + ".exchange"
+	names := append(datagramArguments(), own...)
+	members := starlark.StringDict{
+		"exchange": &guard.Func{Word: "exchange", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			var in [datagramCount + ownMax]starlark.Value
+			if err := language.Bind(fn, names, 1, args, kwargs, in[:]); err != nil {
+				return nil, err
+			}
+			target, err := UDPSchemes().Read(fn, in[datagramURL])
+			if err != nil {
+				return nil, err
+			}
+			r := &Request{Method: "UDP", URL: target.URL(), Exchange: Exchange{Datagram: &Datagram{Target: target, Receive: 1}}}
+			b, err := r.sends(thread, fn, in[datagramSend])
+			if err != nil {
+				return nil, err
+			}
+			if err := r.hears(fn, in[datagramReceive], in[datagramMatching], b.count() == 0); err != nil {
+				return nil, err
+			}
+			if err := r.fields(fn, b, &[argCount]starlark.Value{argTimeout: in[datagramTimeout], argRetry: in[datagramRetry]}); err != nil {
+				return nil, err
+			}
+			return use(thread, r, b, in[datagramCount:len(names)])
+		}},
+	}
+	if own == nil {
+		members["same"] = newDatagramMatch()
+	}
+	return language.NewNamespace(under, members)
+}
+
+// hears reads what answers a datagram. Whole says that the datagram is known as it goes out.
+func (r *Request) hears(fn string, receive, match starlark.Value, whole bool) (err error) {
+	d := r.Datagram
+	switch n := len(r.Body); {
+	case n == 0:
+		return language.Faultf("%s sends nothing", fn).In("send").Do("write send = \"ping\", or send = hex.decode(\"00ff\"): a datagram has 1 to %d bytes", datagramMax)
+	case whole && n > datagramMax:
+		return language.Faultf("%s: send has %d bytes, and a datagram at most %d", fn, n, datagramMax).In("send").Do("send less, or use tcp.exchange")
+	}
+	if receive != nil {
+		if d.Receive, err = language.Integer(fn, "receive", receive, 0, datagramReceiveMax); err != nil {
+			return err
+		}
+	}
+	if match == nil {
+		return nil
+	}
+	m, ok := match.(*datagramMatchValue)
+	if !ok {
+		return language.WrongType(fn, "match", "udp.same(2)", match).Do("write match = udp.same(2): an answer begins with the first two bytes of the question")
+	}
+	d.Match = m.of
+	switch end := m.of.SentAt + m.of.Count; {
+	case d.Receive == 0:
+		return language.Faultf("%s has a match, and receive = 0 waits for no answer", fn).In("match").Do("take match out, or write receive = 1")
+	case whole && end > len(r.Body):
+		return language.Faultf("%s: match compares bytes of send up to %d, and it has %d", fn, end, len(r.Body)).In("match").Do("match fewer bytes, or send more")
+	}
+	return nil
+}
+
+// newDatagramMatch returns the function udp.same.
+func newDatagramMatch() starlark.Value {
+	const fn = "udp.same"
+	return &guard.Func{Word: "same", Call: func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		var in [3]starlark.Value
+		if err := language.Bind(fn, []string{"count", "at", "sent_at"}, 1, args, kwargs, in[:]); err != nil {
+			return nil, err
+		}
+		if in[0] == nil {
+			return nil, language.Faultf("%s: count is missing", fn).Do("write %s(2)", fn)
+		}
+		var m DatagramMatch
+		var err error
+		if m.Count, err = language.Integer(fn, "count", in[0], 1, datagramMatchMax); err != nil {
+			return nil, err
+		}
+		if in[1] != nil {
+			if m.At, err = language.Integer(fn, "at", in[1], 0, datagramMax-1); err != nil {
+				return nil, err
+			}
+		}
+		m.SentAt = m.At
+		if in[2] != nil {
+			if m.SentAt, err = language.Integer(fn, "sent_at", in[2], 0, datagramMax-1); err != nil {
+				return nil, err
+			}
+		}
+		return &datagramMatchValue{Opaque: language.Opaque{Kind: "match"}, of: m}, nil
+	}}
+}

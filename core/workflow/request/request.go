@@ -14,15 +14,16 @@ const digestKind = "digest"
 
 // Exchange is what a request exchanges in place of one answer: at most one is set.
 type Exchange struct {
-	Socket *Socket // it upgrades to WebSocket and exchanges messages
-	Redis  *Redis  // it asks a Redis server
-	SQL    *SQL    // it asks a PostgreSQL server
-	Raw    *Raw    // it exchanges bytes over TCP
+	Socket   *Socket   // it upgrades to WebSocket and exchanges messages
+	Redis    *Redis    // it asks a Redis server
+	SQL      *SQL      // it asks a PostgreSQL server
+	Raw      *Raw      // it exchanges bytes over TCP
+	Datagram *Datagram // it exchanges datagrams over UDP
 }
 
 // Exchanges reports whether the request exchanges messages in place of one answer.
 func (e *Exchange) Exchanges() bool {
-	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.Raw != nil
+	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.Raw != nil || e.Datagram != nil
 }
 
 // Digest reports whether a server's challenge decides how the request proves its user.

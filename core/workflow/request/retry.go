@@ -34,7 +34,7 @@ func kindsOf(word string) []string {
 	case "connect":
 		return []string{"refused", "connect_timeout", "unreachable", "dns", "tls", "tls_alert", "tls_authority", "tls_name", "tls_expired", "proxy"}
 	case "timeout":
-		return []string{"timeout", "write_timeout"}
+		return []string{"timeout", "write_timeout", "lost"}
 	case "closed":
 		return []string{"closed", "reset", "truncated", "refused_stream", "goaway", "stream_reset"}
 	}

@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/protocol/datagram"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -44,10 +45,11 @@ type Account struct {
 
 // protocols have what the requests' protocols measure.
 type protocols struct {
-	events   *Events   // nil: it has had no stream
-	messages *Messages // nil: it has had no exchange of messages
-	commands *Commands // nil: it has asked no Redis server
-	results  *Results  // nil: it has asked no PostgreSQL server
+	events   *Events          // nil: it has had no stream
+	messages *Messages        // nil: it has had no exchange of messages
+	commands *Commands        // nil: it has asked no Redis server
+	results  *Results         // nil: it has asked no PostgreSQL server
+	packets  *datagram.Counts // nil: it has sent no datagram
 }
 
 // rare are counts that most runs do not have.
@@ -306,7 +308,7 @@ func StatusKind(status int) string { return string(http1.KindStatus) + " " + str
 // TimedOut reports whether a kind of failure is a timeout.
 func TimedOut(kind string) bool {
 	switch http1.Kind(kind) {
-	case http1.KindTimeout, http1.KindConnectTimeout, http1.KindWriteTimeout:
+	case http1.KindTimeout, http1.KindConnectTimeout, http1.KindWriteTimeout, http1.KindLost:
 		return true
 	}
 	return false

@@ -78,7 +78,7 @@ func NewConnections(o Options) (*Connections, error) {
 	c.Slots = newSlots(c, o)
 	c.Sockets = sockets{Connections: c, Poller: poller, buffer: make([]byte, readBuffer), keepers: make([]keeper, o.VUs+1)}
 	for i := range c.Sockets.keepers {
-		c.Sockets.keepers[i].idle = None
+		c.Sockets.keepers[i].idle, c.Sockets.keepers[i].replaced = None, None
 	}
 	c.Pools = pools{Connections: c}
 	c.Dialer = dialer{Connections: c, Hosts: map[string]*Host{}, sources: newSources(o.Workflow.HTTP.Sources, o.FirstVU), names: o.Names, seed: o.Seed, firstVU: o.FirstVU}

@@ -29,6 +29,7 @@ type Host struct {
 	offer     []string    // of protocols, for ALPN, to a host of exchanges
 	tls       *tls.Config // of a host of exchanges; nil: the workflow's
 	resume    bool        // with tls: a user's connections take up its session
+	udp       bool        // over UDP
 	pool      *pool       // of all users, if they share one
 
 	looking    bool     // a look-up of its name runs
@@ -114,7 +115,7 @@ func (d *dialer) dial(index int32) {
 		if err == nil {
 			var fd int
 			var done bool
-			if fd, done, err = epoll.Dial(to, from); err == nil {
+			if fd, done, err = n.Host.open(to, from); err == nil {
 				if err = d.adopt(index, fd, done); err == nil {
 					return
 				}
@@ -126,6 +127,15 @@ func (d *dialer) dial(index int32) {
 			return
 		}
 	}
+}
+
+// open begins a connection to an address.
+func (h *Host) open(to netip.AddrPort, from netip.Addr) (fd int, done bool, err error) {
+	if h.udp {
+		fd, err = epoll.Datagrams(to, from)
+		return fd, true, err
+	}
+	return epoll.Dial(to, from)
 }
 
 // adopt makes a connection of a descriptor.

@@ -2,8 +2,13 @@ package pool
 
 import (
 	"crypto/tls"
+	"errors"
+	"fmt"
+	"syscall"
 
+	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/datagram"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -17,11 +22,15 @@ type TalkHost struct {
 	// Resume says that a user's next connection takes up the session. Nil: the workflow's.
 	TLS    *tls.Config
 	Resume bool
+	UDP    bool
 }
 
 // NewTalkHost returns the destination of exchanges, where a call goes.
 func NewTalkHost(c *http1.Call, t TalkHost) *Host {
-	return &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, resume: t.Resume, version: versionTalk}
+	return &Host{
+		Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, resume: t.Resume,
+		udp: t.UDP, version: versionTalk,
+	}
 }
 
 // dialogue is a connection that carries messages, or is about to.
@@ -32,6 +41,8 @@ type dialogue struct {
 	head           []byte           // of the upgrade or greeting, as far as it is not written
 	answer         *http1.Collector // of the upgrade; nil: there is none
 	unnamed        codec.Unnamed    // the dialogue, if its answers carry no name
+	packets        *datagram.Conn   // the dialogue, if it is one of datagrams
+	replaced       bool             // no exchange begins on it any more: of packets
 	left           error            // the server has said goodbye
 	size           int64            // of what the exchange received, in bytes
 	rested         int64
@@ -88,5 +99,97 @@ func (d *dialogue) took(n int) {
 		d.head = d.head[n:]
 	} else if d.Dialogue != nil {
 		d.Sent(n)
+	}
+}
+
+// Over UDP a connection is a connected socket. It differs from a stream in four ways. A read is one
+// datagram. An error is a report of the network about a datagram before, and the socket lives on. What
+// comes between two exchanges would answer the next one, so the socket is replaced. A replaced socket, also
+// one whose exchange has given up, stays open until its user's next one is replaced: what still comes there
+// is counted.
+
+// packets returns the codec of a connection over UDP; nil: it is a stream.
+func (c *conn) packets() *datagram.Conn {
+	if c.talk == nil {
+		return nil
+	}
+	return c.talk.packets
+}
+
+// idles reports whether the socket stays when something comes that no exchange waits for: nothing would
+// take that for its answer.
+func (d *dialogue) idles() bool { return d.replaced || d.state.is(talkDeaf) }
+
+// explainDatagram says what an error of a socket means for a datagram of so many bytes.
+func explainDatagram(errno syscall.Errno, size int) error {
+	switch {
+	case errno == syscall.ECONNREFUSED:
+		return &http1.Error{Kind: http1.KindRefused, Detail: "the port is unreachable (ICMP): nothing listens there over UDP"}
+	case errno == syscall.EMSGSIZE:
+		return datagram.TooLong(size)
+	case size > 0:
+		return fmt.Errorf("send the datagram: %w", errno)
+	}
+	return fmt.Errorf("receive a datagram: %w", errno)
+}
+
+// writeDatagram writes what is queued, which the kernel takes whole. A report about a datagram before
+// must not end this one, so it is tried once more.
+func (c *conn) writeDatagram() (n int, err error) {
+	p := c.talk.packets
+	out := p.Output()
+	n, errno := epoll.Write(int(c.fd), out)
+	if errno == syscall.ECONNREFUSED {
+		p.Refused()
+		n, errno = epoll.Write(int(c.fd), out)
+	}
+	switch errno {
+	case 0:
+		return n, nil
+	case syscall.EAGAIN:
+		return 0, errAgain
+	}
+	return 0, explainDatagram(errno, len(out))
+}
+
+// strays looks for what came since the last exchange of a socket, and reports whether it must be replaced.
+func (y *talks) strays(c *conn) bool {
+	d := c.talk
+	if d.idles() {
+		return false
+	}
+	n, errno := epoll.Read(int(c.fd), y.Sockets.buffer)
+	switch {
+	case errno == syscall.EAGAIN:
+		return false
+	case errno != 0:
+		d.packets.Refused()
+		return true
+	}
+	_ = d.packets.Feed(y.Sockets.buffer[:n], y) // it is counted, and nothing hears it
+	return true
+}
+
+var errLost = &http1.Error{Kind: http1.KindLost, Detail: "no answer came in time: a datagram was lost, or nothing answers"}
+
+// isLost reports whether an exchange over UDP ends because its time is over.
+func isLost(err error) bool { return errors.Is(err, errLost) }
+
+// drained bounds what is read of a socket that is about to be closed.
+const drained = 1024
+
+// drain counts what has come on a socket that is about to be closed, and what the kernel has dropped there.
+func (y *talks) drain(c *conn) {
+	p := c.talk.packets
+	p.Abandon()
+	for range drained {
+		n, errno := epoll.Read(int(c.fd), y.Sockets.buffer)
+		if errno != 0 {
+			break
+		}
+		_ = p.Feed(y.Sockets.buffer[:n], y) // nothing hears it
+	}
+	if n, err := epoll.Drops(int(c.fd)); err == nil {
+		p.Dropped(n)
 	}
 }

@@ -79,9 +79,10 @@ func (c *conn) token(index int32) uint64 { return uint64(c.Generation)<<32 | uin
 
 // keeper holds a virtual user's connections between its requests.
 type keeper struct {
-	pools *pool // over HTTP/2, unless they are shared
-	idle  int32 // the idle connection that it used last; none: there is none
-	kept  uint8 // idle connections
+	pools    *pool // over HTTP/2, unless they are shared
+	idle     int32 // the idle connection that it used last; none: there is none
+	replaced int32 // the last socket over UDP that was; none: there is none
+	kept     uint8 // idle connections
 }
 
 // idleMax bounds the idle connections of one virtual user: functions may visit thousands of
@@ -114,7 +115,7 @@ func (k *sockets) pick(vu int32, h *Host) int32 {
 		if c.secure == nil && !k.surplus(c) || c.secure != nil && !k.stale(c) {
 			return at
 		}
-		k.HangUp(at)
+		k.drop(at)
 	}
 	return None
 }
@@ -125,6 +126,9 @@ const justRead = 20_000
 // surplus reads what has come since the last exchange of a connection whose answers carry no name:
 // the next exchange would take it for its answer. An end is one too.
 func (k *sockets) surplus(c *conn) bool {
+	if c.packets() != nil {
+		return k.talks.strays(c)
+	}
 	if c.talk == nil || c.talk.unnamed == nil || c.talk.state.is(talkDeaf) || k.Clock.Tick()-c.talk.heard < justRead {
 		return false
 	}
@@ -152,10 +156,44 @@ func (k *sockets) keep(at int32) {
 	u.kept++
 }
 
+// giveUp ends the exchange of a socket whose time is over.
+func (k *sockets) giveUp(at int32) {
+	k.Conns.At(at).talk.packets.GiveUp()
+	k.replace(at)
+}
+
+// replace keeps a socket on which no exchange begins any more: what comes there is counted, and answers
+// none. Each user has one such socket at most.
+func (k *sockets) replace(at int32) {
+	c := k.Conns.At(at)
+	if c.slot < 0 {
+		k.unlist(at)
+	}
+	c.slot, c.talk.replaced = None, true
+	u := &k.keepers[c.vu]
+	if u.replaced >= 0 {
+		k.HangUp(u.replaced)
+	}
+	u.replaced = at
+}
+
+// drop ends the use of a connection.
+func (k *sockets) drop(at int32) {
+	if k.Conns.At(at).packets() != nil {
+		k.replace(at)
+		return
+	}
+	k.HangUp(at)
+}
+
 // unlist removes an idle connection from the list of its user or pool.
 func (k *sockets) unlist(at int32) {
 	c := k.Conns.At(at)
 	u := &k.keepers[c.vu]
+	if u.replaced == at {
+		u.replaced = None
+		return
+	}
 	first := &u.idle
 	if c.pool != nil {
 		first = &c.pool.idle
@@ -205,6 +243,9 @@ func (k *sockets) HangUpAll(vu int32) {
 	u := &k.keepers[vu]
 	for u.idle >= 0 {
 		k.HangUp(u.idle)
+	}
+	if u.replaced >= 0 {
+		k.HangUp(u.replaced)
 	}
 	for p := u.pools; p != nil; p = p.next {
 		for len(p.open) > 0 {

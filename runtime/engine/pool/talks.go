@@ -9,6 +9,7 @@ import (
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/datagram"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/scram"
 )
@@ -59,6 +60,7 @@ func (y *talks) opened(at int32, begun codec.Dialogue) {
 	c := y.Sockets.Conns.At(at)
 	c.talk.Dialogue, c.talk.rested, c.used = begun, y.Clock.Now, true
 	c.talk.unnamed, _ = begun.(codec.Unnamed)
+	c.talk.packets, _ = begun.(*datagram.Conn)
 	y.say(at)
 }
 
@@ -126,6 +128,9 @@ func (y *talks) flush(at int32) {
 			y.Sockets.watch(at, true)
 			return
 		}
+		if y.unsendable(c, err) {
+			return
+		}
 		d.state |= talkMute // the server may have answered before it closed: its data is read first
 	}
 	y.Sockets.watch(at, false)
@@ -152,6 +157,11 @@ func (y *talks) flush(at int32) {
 // write writes once; errAgain says that the kernel takes no more.
 func (y *talks) write(c *conn, at int32) error {
 	d := c.talk
+	if d.packets != nil {
+		n, err := c.writeDatagram()
+		y.wrote(c, n)
+		return err
+	}
 	if c.secure == nil {
 		out := d.out()
 		n, errno := epoll.Write(int(c.fd), out)
@@ -199,6 +209,10 @@ func (y *talks) wrote(c *conn, n int) {
 // read reads what the server sent.
 func (y *talks) read(at int32) {
 	c := y.Sockets.Conns.At(at)
+	if c.talk.packets != nil {
+		y.readDatagrams(at)
+		return
+	}
 	generation := c.Generation
 	if c.works() && !y.works(at) {
 		return
@@ -458,7 +472,7 @@ func (y *talks) complete(index int32) {
 	}
 	n.Conn, n.Status, n.Size = None, n.Talk.Status(), d.size
 	if d.Over() || d.state.is(talkQueued) || d.state.is(talkExtra) || d.state.is(talkMute) || d.left != nil || !n.Talk.Stays() {
-		y.Sockets.HangUp(at)
+		y.Sockets.drop(at)
 	} else {
 		y.Sockets.keep(at)
 	}
@@ -474,6 +488,11 @@ func (y *talks) part(at int32) {
 		y.answers = append(y.answers, d.answer)
 	}
 	if d.Dialogue == nil {
+		return
+	}
+	if d.packets != nil {
+		y.drain(c)
+		d.Release()
 		return
 	}
 	d.Leave(goodbye, "")
@@ -519,4 +538,73 @@ func (y *talks) Leaves(code uint16, reason string) {
 	if c.slot >= 0 {
 		c.talk.left = y.Slots.At(c.slot).Talk.Left(code, reason)
 	}
+}
+
+// readDatagrams reads what came, until the exchange has all that it asked for.
+func (y *talks) readDatagrams(at int32) {
+	c := y.Sockets.Conns.At(at)
+	d, generation := c.talk, c.Generation
+	for range readRounds {
+		n, errno := epoll.Read(int(c.fd), y.Sockets.buffer)
+		now := y.Clock.Tick()
+		switch {
+		case errno == syscall.EAGAIN:
+			y.settle(at)
+			return
+		case errno != 0:
+			y.undelivered(at, errno)
+			return
+		case c.slot < 0:
+			_ = d.packets.Feed(y.Sockets.buffer[:n], y) // it is counted, and nothing hears it
+			if !d.idles() {
+				y.Sockets.replace(at)
+			}
+			continue
+		}
+		s := y.Slots.At(c.slot)
+		s.Account.BytesIn += uint64(n)
+		s.In += int64(n)
+		if s.Heard == 0 {
+			s.Heard = now
+		}
+		if err := y.feed(at, y.Sockets.buffer[:n]); err != nil {
+			y.wrong(at, err)
+			return
+		}
+		if y.whole(c) {
+			y.complete(c.slot)
+			return
+		}
+	}
+	y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, generation})
+}
+
+// undelivered takes what the network reports about a datagram that went out before.
+func (y *talks) undelivered(at int32, errno syscall.Errno) {
+	c := y.Sockets.Conns.At(at)
+	if c.slot >= 0 {
+		y.fail(c.slot, explainDatagram(errno, 0))
+		return
+	}
+	c.talk.packets.Refused()
+	if c.talk.replaced || !c.talk.idles() {
+		y.Sockets.HangUp(at)
+	}
+}
+
+// unsendable ends the exchange of a socket that takes no datagram, and reports whether it did.
+func (y *talks) unsendable(c *conn, err error) bool {
+	if c.packets() == nil || c.slot < 0 {
+		return false
+	}
+	y.Slots.Breaks(c.slot, err)
+	return true
+}
+
+// lost is the error of an exchange over UDP whose time is over behind its datagram; nil: it is another.
+func (y *talks) lost(n *RequestSlot) error {
+	if n.Conn < 0 || n.Written == 0 || y.Sockets.Conns.At(n.Conn).packets() == nil {
+		return nil
+	}
+	return errLost
 }

@@ -159,9 +159,12 @@ func (w *wire) Fail(index int32, err error) {
 		example += ": does the server speak https:// on this port?" // a hint for users who do not know the message
 	}
 	if n.Conn >= 0 {
-		if w.Sockets.Conns.At(n.Conn).multi != nil {
+		switch {
+		case w.Sockets.Conns.At(n.Conn).multi != nil:
 			w.streams.part(n, measure.TimedOut(string(kind)))
-		} else {
+		case isLost(err):
+			w.Sockets.giveUp(n.Conn)
+		default:
 			w.Sockets.HangUp(n.Conn)
 		}
 		n.Conn = None
@@ -220,6 +223,10 @@ func (w *wire) Expire(index int32) {
 		return
 	}
 	if w.Requests.Wakes(index) {
+		return
+	}
+	if lost := w.talks.lost(n); lost != nil {
+		w.Fail(index, lost)
 		return
 	}
 	err := *errLate

@@ -43,6 +43,8 @@ func Compile(r *request.Request, w *workflow.Workflow, memory *Memory) (*Plan, *
 		return p, upgrade, err
 	case r.Raw != nil:
 		return p, nil, p.raw(r, w)
+	case r.Datagram != nil:
+		return p, nil, p.datagram(r, w)
 	case r.Redis != nil:
 		return p, nil, p.redis(r, w, memory)
 	case r.SQL != nil:

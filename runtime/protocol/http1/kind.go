@@ -45,6 +45,7 @@ const (
 	KindOverflow       Kind = "overflow"
 	KindTimeout        Kind = "timeout"
 	KindWriteTimeout   Kind = "write_timeout"
+	KindLost           Kind = "lost"
 	KindCancelled      Kind = "cancelled"
 	KindLocal          Kind = "local"
 	KindStatus         Kind = "status"
@@ -79,6 +80,7 @@ func Kinds() []KindText {
 		{KindTLSExpired, "the certificate is expired or not yet valid"},
 		{KindWriteTimeout, "the server did not take the request in time"},
 		{KindTimeout, "the response was not whole in time"},
+		{KindLost, "a datagram was not answered in time"},
 		{KindClosed, "the connection was closed before the response began"},
 		{KindReset, "the connection was reset"},
 		{KindTruncated, "the connection was closed in the middle of the response"},

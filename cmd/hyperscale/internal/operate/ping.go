@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"encoding/hex"
 	"net/netip"
 	"net/url"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/ping"
+	"hyperscale/runtime/protocol/datagram"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/websocket"
 	"hyperscale/runtime/resolve"
@@ -24,13 +26,14 @@ import (
 
 // pingProtocols are the protocols of ping.
 func pingProtocols() []string {
-	return []string{"http", "http2", "postgres", "redis", "sse", "tcp", "websocket"}
+	return []string{"http", "http2", "postgres", "redis", "sse", "tcp", "udp", "websocket"}
 }
 
 type pingFlags struct {
 	method     string
 	headers    []string
 	body       string
+	hex        string // the same, in digits
 	timeout    time.Duration
 	insecure   bool
 	serverName string
@@ -51,13 +54,14 @@ func NewPingCommand() *cobra.Command {
 		Long: `Sends one request and shows every phase of it: the name's lookup, each address
 tried, the TLS handshake and its certificates, sending, waiting, receiving.
 
-PROTO is http (HTTP/1.1), http2, postgres, redis, sse, tcp or websocket. http2 without TLS begins
-with prior knowledge; sse waits for the first server-sent event, over HTTP/1.1; websocket upgrades a
-ws:// or wss:// URL and waits for the answer to a ping. A header Sec-WebSocket-Protocol
+PROTO is http (HTTP/1.1), http2, postgres, redis, sse, tcp, udp or websocket. http2 without TLS
+begins with prior knowledge; sse waits for the first server-sent event, over HTTP/1.1; websocket
+upgrades a ws:// or wss:// URL and waits for the answer to a ping. A header Sec-WebSocket-Protocol
 has the protocols to offer. redis greets a redis:// or rediss:// URL and times a PING,
 postgres a postgres:// URL, which may have ?sslmode=, and times select 1. Their password
 stands in the file of --password-file, or in HYPERSCALE_PASSWORD. tcp connects to
-a tcp:// or tcps:// URL, sends --body and shows what comes within 250 ms.
+a tcp:// or tcps:// URL, sends --body and shows what comes within 250 ms. udp sends --body, or
+the bytes of --hex, as one datagram to a udp:// URL, and waits for one that answers it.
 Exit codes: 0 an answer with a status below 400, as a load test counts it; 1 any
 other outcome; 2 bad usage.`,
 		Example: `  hyperscale ping http https://example.org/
@@ -67,6 +71,7 @@ other outcome; 2 bad usage.`,
   hyperscale ping redis rediss://cache.example.org --user app --password-file redis.password
   hyperscale ping postgres 'postgres://app@db.example.org/shop?sslmode=require'
   hyperscale ping tcp tcp://192.0.2.1:11211 --body $'version\r\n'
+  hyperscale ping udp udp://192.0.2.53:53 --hex 00010100000100000000000002636800000100010000
   hyperscale ping http https://example.org/ --lookup --dns 1.1.1.1`,
 		Args: command.Exactly("PROTO", "URL"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1]) }),
@@ -75,6 +80,7 @@ other outcome; 2 bad usage.`,
 	flags.StringVar(&f.method, "method", "", "`METHOD` to use, if not GET, or POST where there is a body")
 	flags.StringArrayVar(&f.headers, "header", nil, "`'Name: value'` to send (repeatable)")
 	flags.StringVar(&f.body, "body", "", "`text` to send")
+	flags.StringVar(&f.hex, "hex", "", "`DIGITS` of the bytes to send over tcp or udp, instead of --body")
 	flags.DurationVar(&f.timeout, "timeout", 10*time.Second, "for all of it together")
 	flags.BoolVar(&f.insecure, "insecure", false, "go on where the certificate is not to be trusted")
 	flags.StringVar(&f.serverName, "server-name", "", "`name` that the certificate must be for, instead of the URL's host")
@@ -108,8 +114,8 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 		greets(&cfg)
 	}
 	cfg.HTTP2, cfg.Events = proto == "http2", proto == "sse"
-	if proto == "tcp" {
-		cfg.Raw = &ping.Said{Data: cfg.Request.Body}
+	if proto == "tcp" || proto == "udp" {
+		cfg.Raw = &ping.Said{Data: cfg.Request.Body, UDP: proto == "udp"}
 	}
 	if cfg.Events && !slices.ContainsFunc(cfg.Request.Headers, func(h http1.Pair) bool { return strings.EqualFold(h.Name, "Accept") }) {
 		cfg.Request.Headers = append(cfg.Request.Headers, http1.Pair{Name: "Accept", Value: "text/event-stream"})
@@ -137,8 +143,11 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 	return nil
 }
 
-// addressOf returns a target's address as a URL of HTTP, and how it is greeted; nil: as HTTP or TCP.
+// addressOf returns a target's address as a URL of HTTP, and how it is greeted; nil: as HTTP, TCP or UDP.
 func (f *pingFlags) addressOf(proto, target string) (address string, greets func(*ping.Config), err error) {
+	if f.hex != "" && proto != "tcp" && proto != "udp" {
+		return "", nil, command.Usage("--hex is for tcp and udp: write --body TEXT")
+	}
 	if proto != "redis" && proto != "postgres" && (f.user != "" || f.password != "") {
 		return "", nil, command.Usage("--user and --password-file are for redis and postgres: write --header 'Authorization: ...'")
 	}
@@ -150,22 +159,45 @@ func (f *pingFlags) addressOf(proto, target string) (address string, greets func
 	case "websocket":
 		address, err = websocket.Address(target)
 		return address, nil, command.AsUsage(err)
-	case "tcp":
-		if f.method != "" || len(f.headers) > 0 {
-			return "", nil, command.Usage("tcp has neither a method nor headers: leave out --method and --header")
-		}
-		at, err := request.TCPSchemes().Read("ping tcp", starlark.String(target))
-		if err != nil {
-			return "", nil, command.AsUsage(err)
-		}
-		scheme := "http://"
-		if at.Secure {
-			scheme = "https://"
-		}
-		_, rest, _ := strings.Cut(at.URL(), "://")
-		return scheme + rest, nil, nil
+	case "tcp", "udp":
+		address, err = f.bytes(proto, target)
+		return address, nil, err
 	}
 	return target, nil, nil
+}
+
+// bytes reads what goes out over TCP or UDP, and returns where to.
+func (f *pingFlags) bytes(proto, target string) (address string, err error) {
+	if f.method != "" || len(f.headers) > 0 {
+		return "", command.Usage("%s has neither a method nor headers: leave out --method and --header", proto)
+	}
+	schemes := request.TCPSchemes()
+	if proto == "udp" {
+		schemes = request.UDPSchemes()
+	}
+	at, err := schemes.Read("ping "+proto, starlark.String(target))
+	if err != nil {
+		return "", command.AsUsage(err)
+	}
+	if f.hex != "" {
+		b, err := hex.DecodeString(f.hex)
+		switch {
+		case f.body != "":
+			return "", command.Usage("--body and --hex both say what to send: leave one out")
+		case err != nil:
+			return "", command.Usage("--hex %q: %v: write two digits a byte, such as --hex 00ff", f.hex, err)
+		}
+		f.body = string(b)
+	}
+	if n := len(f.body); proto == "udp" && (n == 0 || n > datagram.SizeMax) {
+		return "", command.Usage("a datagram of %d bytes cannot be sent: write --body TEXT or --hex DIGITS, of 1 to %d bytes", n, datagram.SizeMax)
+	}
+	scheme := "http://"
+	if at.Secure {
+		scheme = "https://"
+	}
+	_, rest, _ := strings.Cut(at.URL(), "://")
+	return scheme + rest, nil
 }
 
 // upgrades takes the protocols to offer out of the headers.
