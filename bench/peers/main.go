@@ -47,6 +47,7 @@ var experiments = []experiment{
 	{"websocket", "an exchange of messages, 64 connections (bar 0.7 of a loop over gobwas/ws)", (*bench).websocket, (*bench).takesWebsocket, nil},
 	{"redis", "GETs, 64 connections, alone and in pipelines of 16 (bars 1.0 and 1.3 of redis-benchmark)", (*bench).redis, (*bench).takesRedis, nil},
 	{"tcp", "an exchange of lines, 64 connections (bar 1.15 of a bare loop over epoll)", (*bench).tcp, (*bench).takesTCP, nil},
+	{"udp", "an exchange of datagrams, 64 sockets (bar 1.2 of a bare loop over epoll)", (*bench).udp, (*bench).takesUDP, nil},
 	{"memory", "10,000 and 50,000 virtual users (bar 4)", (*bench).memory, (*bench).takesMemory, []string{"k6"}},
 	{"truth", "latencies of a server that stands still (bar 5)", (*bench).truth, (*bench).takesTruth, []string{"k6", "vegeta", "bombardier", "hey"}},
 	{"lateness", "starts at 5,000 a second beside a bare timer (bar 5)", (*bench).lateness, (*bench).takesLateness, nil},

@@ -88,6 +88,11 @@ func serve(text string) error {
 		if e, err = newRepeating(c, n); err == nil {
 			loop, address = e.serve, e.listener.Addr().String()
 		}
+	case "udp":
+		var e *reflecting
+		if e, err = newReflecting(c, n); err == nil {
+			loop, address = e.serve, e.socket.LocalAddr().String()
+		}
 	default:
 		err = fmt.Errorf("no server is called %q", c.Kind)
 	}

@@ -66,7 +66,7 @@ func linesLoop(c net.Conn, payload []byte, exchanged func() bool) error {
 	}
 }
 
-// epollLoop is one thread over epoll that does nothing but exchange lines: what any client has to
+// epollLoop is one thread over epoll that does nothing but exchange lines, or datagrams: what any client has to
 // spend in the kernel, and little beside.
 func epollLoop(c loopConfig) (done, failed uint64, err error) {
 	to, err := netip.ParseAddrPort(c.Address)
@@ -78,9 +78,13 @@ func epollLoop(c loopConfig) (done, failed uint64, err error) {
 		return 0, 0, err
 	}
 	defer func() { _ = poller.Close() }() // nothing is under way
+	dial := func(to netip.AddrPort) (int, bool, error) { return epoll.Dial(to, netip.Addr{}) }
+	if c.Name == "epoll-udp" {
+		dial = datagrams
+	}
 	line := []byte(strings.Repeat("x", c.Size-1) + "\n")
 	for range c.Connections {
-		fd, connected, err := epoll.Dial(to, netip.Addr{})
+		fd, connected, err := dial(to)
 		if err != nil {
 			return 0, 0, err
 		}

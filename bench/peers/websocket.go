@@ -100,7 +100,7 @@ type exchanger func(c net.Conn, payload []byte, exchanged func() bool) error
 
 // loops are plain loops, a goroutine for each connection: over gobwas/ws, the peer; over its
 // wsutil, as its manual shows it; over our codec, which shows what the engine's loop adds or saves.
-var loops = map[string]exchanger{"gobwas": gobwasLoop, "wsutil": wsutilLoop, "codec": codecLoop, "lines": linesLoop}
+var loops = map[string]exchanger{"gobwas": gobwasLoop, "wsutil": wsutilLoop, "codec": codecLoop, "lines": linesLoop, "packets": packetsLoop}
 
 // loop is the process of one of them: its argument is a loopConfig.
 func loop(text string, out io.Writer) error {
@@ -108,7 +108,7 @@ func loop(text string, out io.Writer) error {
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
 		return err
 	}
-	if c.Name == "epoll" {
+	if c.Name == "epoll" || c.Name == "epoll-udp" {
 		done, failed, err := epollLoop(c)
 		if err != nil {
 			_, _ = fmt.Fprintln(os.Stderr, err) // the count tells, too
@@ -124,7 +124,7 @@ func loop(text string, out io.Writer) error {
 	until := time.Now().Add(c.Duration)
 	for range c.Connections {
 		all.Go(func() {
-			conn, err := net.Dial("tcp", c.Address)
+			conn, err := net.Dial(map[bool]string{true: "udp", false: "tcp"}[c.Name == "packets"], c.Address)
 			if err == nil {
 				defer func() { _ = conn.Close() }() // nothing is under way
 				n := uint64(0)

@@ -385,6 +385,45 @@ workflow(name = "test", iterations = 1, vus = 1, duration = "60s", steps = [step
 	}
 }
 
+// A late answer that comes while the next exchange waits answers the one before: it is counted there.
+func TestALateAnswerMeetsTheNextQuestion(t *testing.T) {
+	socket, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		buffer := make([]byte, 100)
+		var first netip.AddrPort
+		for asked := 1; ; asked++ {
+			n, from, err := socket.ReadFromUDPAddrPort(buffer)
+			switch {
+			case err != nil:
+				return
+			case asked == 1:
+				first = from
+				continue
+			case asked == 2:
+				_, _ = socket.WriteToUDPAddrPort([]byte("one"), first)
+			}
+			_, _ = socket.WriteToUDPAddrPort(buffer[:n], from)
+		}
+	}()
+	w := loadFile(t, "udp://"+socket.LocalAddr().String(), `workflow(name = "test", iterations = 1, vus = 1, duration = "60s", steps = [
+    step("one", udp.exchange("TARGET", send = "one", timeout = "100ms")),
+    step("two", udp.exchange("TARGET", send = "two"), expect = [body_contains("two")]),
+    step("three", udp.exchange("TARGET", send = "three"), expect = [body_contains("three")]),
+])`)
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 30 * time.Second})
+	_ = socket.Close()
+	<-ended
+	_, c := datagramsOf(r.Stats.Steps, "one")
+	if want := (packets.Counts{Lost: 1, Late: 1}); c != want || r.Stats.Steps[0].TimedOut != 1 || r.Stats.Steps[1].OK != 1 || r.Stats.Steps[2].OK != 1 {
+		t.Errorf("%+v, want %+v: %v, %v, %v", c, want, r.Stats.Steps[0].Errors, r.Stats.Steps[1].Errors, r.Stats.Steps[2].Errors)
+	}
+}
+
 // truth writes a truth as a workflow does.
 func truth(b bool) string {
 	if b {
