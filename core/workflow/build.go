@@ -95,7 +95,7 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 	case r.Redis != nil:
 		return plan.ProtocolRedis, nil
 	case r.SQL != nil && d.http.Proxy != nil:
-		return "", language.Faultf("workflow %q: step %q goes to PostgreSQL through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
+		return "", language.Faultf("workflow %q: step %q goes to %s through a proxy, which carries HTTP", d.plan.Name, name, r.SQL.Server()).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.SQL != nil:
 		return plan.ProtocolSQL, nil
 	case r.Raw != nil && d.http.Proxy != nil:

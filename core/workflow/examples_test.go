@@ -69,12 +69,12 @@ func TestExamples(t *testing.T) {
 				t.Error("the second load differs:\n" + diff)
 			}
 			elsewhere := "http://elsewhere:1"
-			for _, scheme := range []string{"postgres", "redis", "tcp", "udp"} {
+			for _, scheme := range []string{"mysql", "postgres", "redis", "tcp", "udp"} {
 				if strings.Contains(text, `default = "`+scheme+"://") {
 					elsewhere = scheme + "://elsewhere:1"
 				}
 			}
-			p.Params = []message.Param{{Name: "target", Value: strings.Replace(elsewhere, "postgres://", "postgres://app@", 1)}}
+			p.Params = []message.Param{{Name: "target", Value: strings.NewReplacer("postgres://", "postgres://app@", "mysql://", "mysql://app@").Replace(elsewhere)}}
 			p.VUs, p.Duration = 3, 5e9
 			set, err := workflow.Load(p)
 			if err != nil {

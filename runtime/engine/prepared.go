@@ -118,7 +118,7 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 			text(s.Text)
 			b = strconv.AppendInt(b, int64(len(s.Args)), 10)
 			for _, a := range s.Args {
-				b = strconv.AppendBool(b, a.Null)
+				b = append(strconv.AppendBool(b, a.Null), byte(a.Kind))
 				text(a.Text)
 			}
 		}

@@ -16,7 +16,7 @@ const digestKind = "digest"
 type Exchange struct {
 	Socket   *Socket   // it upgrades to WebSocket and exchanges messages
 	Redis    *Redis    // it asks a Redis server
-	SQL      *SQL      // it asks a PostgreSQL server
+	SQL      *SQL      // it asks a database
 	Raw      *Raw      // it exchanges bytes over TCP
 	Datagram *Datagram // it exchanges datagrams over UDP
 }

@@ -12,9 +12,10 @@ import (
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/secret"
+	"hyperscale/core/workflow/statement"
 )
 
-// SQL says what a request asks of a PostgreSQL server: statements, of which several are a batch.
+// SQL says what a request asks of a database: statements, of which several are a batch.
 type SQL struct {
 	Target         *Target
 	User, Password string // Password: empty for none
@@ -49,6 +50,7 @@ type SQLStatement struct {
 type SQLArgument struct {
 	Text string
 	Null bool
+	Kind SQLKind
 }
 
 const (
@@ -156,7 +158,7 @@ func sqlURL(fn string, url, mode, options starlark.Value) (c SQL, err error) {
 	if mode == nil {
 		mode = own
 	}
-	t, err := SQLSchemes().Read(fn, url)
+	t, err := sqlSchemesOf(url).Read(fn, url)
 	if err != nil {
 		return c, err
 	}
@@ -312,6 +314,9 @@ func (q *sqlRequest) copy(statement, data starlark.Value) error {
 	if statement == nil {
 		return language.Faultf("%s: the statement is missing", q.fn).Do("write %s(db, \"copy t from stdin csv\", file(\"rows.csv\"))", q.fn)
 	}
+	if q.of.MySQL() {
+		return language.Faultf("%s copies rows of PostgreSQL alone", q.fn).In("target").Do("write sql.batch(db, [(\"insert into t values (?)\", [1])])")
+	}
 	q.of.Copy, q.of.Mode = true, SQLSimple // COPY takes no parameter
 	if err := q.add("statement", "statement", statement, nil); err != nil {
 		return err
@@ -360,9 +365,9 @@ func (q *sqlRequest) add(name, argument string, statement, given starlark.Value)
 	case len(s.Text) > sqlTextMax:
 		return language.Faultf("%s: %s has %d bytes, at most %d fit", q.fn, name, len(s.Text), sqlTextMax).In(name)
 	case strings.Contains(s.Text, "\x00"):
-		return language.Faultf("%s: %s has a NUL in it", q.fn, name).In(name).Do("take it out: no text of PostgreSQL has one")
+		return language.Faultf("%s: %s has a NUL in it", q.fn, name).In(name).Do("take it out: no statement has one")
 	case q.b != nil && strings.Contains(s.Text, "${"):
-		return language.Faultf("%s: %s has ${ in it, and values do not stand in SQL", q.fn, name).In(name).Do("write $1 in the statement, and args = [\"${name}\"]")
+		return language.Faultf("%s: %s has ${ in it, and values do not stand in SQL", q.fn, name).In(name).Do("write %s in the statement, and args = [\"${name}\"]", q.of.mark())
 	}
 	if given != nil {
 		list, err := language.List(q.fn, argument, "values", given)
@@ -380,11 +385,13 @@ func (q *sqlRequest) add(name, argument string, statement, given starlark.Value)
 			s.Args = append(s.Args, a)
 		}
 	}
-	switch wants := sqlParameters(s.Text); {
+	switch wants := q.of.parameters(s.Text); {
 	case q.of.Copy && wants > 0:
 		return language.Faultf("%s: the statement names $%d, and COPY takes no arguments", q.fn, wants).In(name).Do("write the value out")
 	case q.of.Mode == SQLSimple && (wants > 0 || len(s.Args) > 0):
 		return language.Faultf("%s: %s has arguments, and simple statements take none", q.fn, name).In(name).Do("write statements = \"unnamed\" in sql.client: it prepares nothing either")
+	case wants != len(s.Args) && q.of.MySQL():
+		return language.Faultf("%s: %s has %d question marks, and %d arguments", q.fn, name, wants, len(s.Args)).In(argument).Do("give each of them one value")
 	case wants != len(s.Args):
 		return language.Faultf("%s: %s names $1 to $%d, and has %d arguments", q.fn, name, wants, len(s.Args)).In(argument).Do("give each of them one value")
 	}
@@ -405,17 +412,21 @@ func (q *sqlRequest) argument(name string, v starlark.Value) (a SQLArgument, err
 			a.Text, err = q.b.put(q.fn, name, a.Text)
 		}
 	case starlark.Bytes:
-		a.Text = `\x` + hex.EncodeToString([]byte(v))
+		if a.Text, a.Kind = `\x`+hex.EncodeToString([]byte(v)), SQLBytes; q.of.MySQL() {
+			a.Text = string(v)
+		}
 	case starlark.Bool:
-		a.Text = strconv.FormatBool(bool(v))
+		if a.Text = strconv.FormatBool(bool(v)); q.of.MySQL() {
+			a.Text, a.Kind = map[bool]string{true: "1", false: "0"}[bool(v)], SQLInteger
+		}
 	case starlark.Int:
-		a.Text = v.String()
+		a.Text, a.Kind = v.String(), SQLInteger
 	case starlark.Float:
-		a.Text = strconv.FormatFloat(float64(v), 'g', -1, 64)
+		a.Text, a.Kind = strconv.FormatFloat(float64(v), 'g', -1, 64), SQLFloat
 	default:
 		return a, language.WrongType(q.fn, name, "texts, numbers, bytes, True, False or None", v).Do("for a dict or a list write json.encode(...)")
 	}
-	if strings.Contains(a.Text, "\x00") {
+	if strings.Contains(a.Text, "\x00") && !q.of.MySQL() {
 		return a, language.Faultf("%s: %s has a NUL in it", q.fn, name).In(name).Do("take it out: no text of PostgreSQL has one; bytes become a bytea")
 	}
 	q.size += len(a.Text)
@@ -530,4 +541,55 @@ func (s *SQL) has(look func(string) bool) bool {
 	return look(s.User) || look(s.Password) || s.Secure.TLS != nil && look(string(s.Secure.TLS.Key)) || slices.ContainsFunc(s.Statements, func(one SQLStatement) bool {
 		return slices.ContainsFunc(one.Args, func(a SQLArgument) bool { return look(a.Text) })
 	})
+}
+
+// SQLKind says what a value in a file is: MySQL takes the types of arguments.
+type SQLKind uint8
+
+// The kinds.
+const (
+	SQLText SQLKind = iota
+	SQLBytes
+	SQLInteger
+	SQLFloat
+)
+
+const mysqlScheme = "mysql"
+
+// MySQLSchemes are those of sql.client for MySQL and MariaDB.
+func MySQLSchemes() Schemes { return Schemes{Plain: mysqlScheme, Port: 3306, User: true, Path: true} }
+
+// sqlSchemesOf returns the schemes that a URL may have.
+func sqlSchemesOf(url starlark.Value) Schemes {
+	if text, ok := url.(starlark.String); ok && strings.HasPrefix(string(text), mysqlScheme+"://") {
+		return MySQLSchemes()
+	}
+	return SQLSchemes()
+}
+
+// MySQL reports that a request goes to MySQL or MariaDB.
+func (s *SQL) MySQL() bool { return s.Target != nil && s.Target.Scheme == mysqlScheme }
+
+// Server names the server of a request.
+func (s *SQL) Server() string {
+	if s.MySQL() {
+		return "MySQL"
+	}
+	return "PostgreSQL"
+}
+
+// mark is what stands for a value in a statement.
+func (s *SQL) mark() string {
+	if s.MySQL() {
+		return "?"
+	}
+	return "$1"
+}
+
+// parameters counts the values that a statement wants.
+func (s *SQL) parameters(text string) int {
+	if s.MySQL() {
+		return statement.Marks(text)
+	}
+	return sqlParameters(text)
 }

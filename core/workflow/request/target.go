@@ -47,8 +47,9 @@ func (s Schemes) Read(fn string, v starlark.Value) (*Target, error) {
 	switch {
 	case s.Port == 0:
 		example += ":7000"
-	case s.Plain == "postgres":
-		example = "postgres://app@host/shop"
+	case s.Plain == "postgres" || s.Plain == "mysql":
+		example += "/shop"
+		example = strings.Replace(example, "host", "app@host", 1)
 	}
 	switch v := v.(type) {
 	case nil:
@@ -75,8 +76,11 @@ func (s Schemes) parse(fn, text, example string) (*Target, error) {
 		either += " nor " + s.Secure
 	}
 	remedy := "write " + strconv.Quote(example)
-	if s.Secure != "" {
+	switch {
+	case s.Secure != "":
 		remedy += ", or " + s.Secure + ":// for TLS"
+	case s.Plain == "postgres":
+		remedy += ", or \"mysql://app@host/shop\""
 	}
 	scheme, rest, found := strings.Cut(text, "://")
 	switch {

@@ -102,6 +102,12 @@ func (d *dialogue) took(n int) {
 	}
 }
 
+// owes reports that some of the exchange is not even queued.
+func (d *dialogue) owes() bool {
+	of, phased := d.Dialogue.(codec.Phased)
+	return phased && of.Owes()
+}
+
 // Over UDP a connection is a connected socket. It differs from a stream in four ways. A read is one
 // datagram. An error is a report of the network about a datagram before, and the socket lives on. What
 // comes between two exchanges would answer the next one, so the socket is replaced. A replaced socket, also

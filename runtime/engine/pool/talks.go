@@ -144,7 +144,7 @@ func (y *talks) flush(at int32) {
 	if n.Written == 0 {
 		n.Written = max(y.Clock.Now, n.Wrote)
 	}
-	if !d.state.is(talkQueued) {
+	if !d.state.is(talkQueued) || d.owes() {
 		return
 	}
 	d.state &^= talkQueued

@@ -8,6 +8,7 @@ import (
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/mysql"
 	"hyperscale/runtime/protocol/postgres"
 	"hyperscale/runtime/protocol/redis"
 	"hyperscale/runtime/protocol/scram"
@@ -47,6 +48,8 @@ func Compile(r *request.Request, w *workflow.Workflow, memory *Memory) (*Plan, *
 		return p, nil, p.datagram(r, w)
 	case r.Redis != nil:
 		return p, nil, p.redis(r, w, memory)
+	case r.SQL != nil && r.SQL.MySQL():
+		return p, nil, p.mysql(r, w, memory)
 	case r.SQL != nil:
 		return p, nil, p.sql(r, w, memory)
 	}
@@ -61,4 +64,6 @@ type Memory struct {
 	rows      postgres.Pool
 	keys      scram.Cache
 	databases map[string]*database // by key of a target
+	results   mysql.Pool
+	mysqls    map[string]*mysqlDatabase // by key of a target
 }

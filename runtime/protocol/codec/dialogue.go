@@ -89,3 +89,10 @@ type Upgrade interface {
 	// that does not upgrade.
 	Begin(status int, head Fields, mask func() uint32) (Dialogue, error)
 }
+
+// Phased is a dialogue that queues an operation in parts: the next one when the peer has answered the
+// last. As long as it owes a part, the operation is not sent.
+type Phased interface {
+	Dialogue
+	Owes() bool
+}
