@@ -18,13 +18,15 @@ type goPeer struct {
 	name     string
 	module   string
 	versions []string // the first that builds
+	below    string   // the program's package below the module; empty: the module's own
 }
 
 var goPeers = []goPeer{
-	{"k6", "go.k6.io/k6", []string{"v1.8.1", "v1.3.0"}},
-	{"vegeta", "github.com/tsenart/vegeta/v12", []string{"v12.12.0"}},
-	{"bombardier", "github.com/codesenberg/bombardier", []string{"v1.2.6"}},
-	{"hey", "github.com/rakyll/hey", []string{"v0.1.5"}},
+	{"k6", "go.k6.io/k6", []string{"v1.8.1", "v1.3.0"}, ""},
+	{"ghz", "github.com/bojand/ghz", []string{"v0.121.0", "v0.120.0"}, "/cmd/ghz"},
+	{"vegeta", "github.com/tsenart/vegeta/v12", []string{"v12.12.0"}, ""},
+	{"bombardier", "github.com/codesenberg/bombardier", []string{"v1.2.6"}, ""},
+	{"hey", "github.com/rakyll/hey", []string{"v0.1.5"}, ""},
 }
 
 // tool is a program that can be run.
@@ -86,7 +88,7 @@ func (p goPeer) build(cache string, say io.Writer) (tool, error) {
 		}
 		_, _ = fmt.Fprintf(say, "building %s %s\n", p.module, version)
 		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
-		cmd := exec.CommandContext(ctx, "go", "build", "-mod=mod", "-o", path, p.module)
+		cmd := exec.CommandContext(ctx, "go", "build", "-mod=mod", "-o", path, p.module+p.below)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=0")
 		out, err := cmd.CombinedOutput()
 		cancel()

@@ -3,7 +3,7 @@
 // stood still.
 //
 // It is a module of its own, so that the product does not depend on its peers. It installs nothing
-// on the machine. It builds k6, vegeta, bombardier and hey from the Go module proxy into a
+// on the machine. It builds k6, ghz, vegeta, bombardier and hey from the Go module proxy into a
 // folder below out/, and unpacks h2load from Debian's packages there. It uses wrk, nginx and
 // oha if the machine has them. It skips what is missing, and prints the line that would
 // install it.
@@ -24,7 +24,7 @@
 // Run it with `make bench-peers`; ONLY=plaintext,truth selects experiments, QUICK=1
 // tries everything in runs of 2 s, ALONE=1 leaves the peers out.
 //
-// Read main.go, then cost.go, websocket.go, tcp.go, udp.go, scaling.go, memory.go, truth.go, lateness.go and accounting.go (experiments),
+// Read main.go, then cost.go, websocket.go, grpc.go, tcp.go, udp.go, scaling.go, memory.go, truth.go, lateness.go and accounting.go (experiments),
 // ours.go, clients.go, parse.go and build.go (clients), server.go, http1.go and http2.go
 // (servers), measure.go and tree.go (what a command costs), oracle.go (what is
 // true), table.go, progress.go.

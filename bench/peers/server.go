@@ -18,7 +18,7 @@ import (
 
 // serverConfig says what a server is.
 type serverConfig struct {
-	Kind     string // http1, http2, websocket, tcp
+	Kind     string // http1, http2, websocket, tcp, grpc
 	Listen   string
 	StallAt  time.Duration // after the first request
 	StallFor time.Duration
@@ -82,6 +82,11 @@ func serve(text string) error {
 		var e *echoing
 		if e, err = newEchoing(c, n); err == nil {
 			loop, address = e.serve, e.listener.Addr().String()
+		}
+	case "grpc":
+		var s *calling
+		if s, err = newCalling(c, n); err == nil {
+			loop, address = s.serve, s.listener.Addr().String()
 		}
 	case "tcp":
 		var e *repeating

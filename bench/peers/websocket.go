@@ -115,6 +115,13 @@ func loop(text string, out io.Writer) error {
 		}
 		return json.NewEncoder(out).Encode(told{Requests: done, Failed: failed})
 	}
+	if c.Name == "grpc-go" {
+		done, failed, err := grpcLoop(c)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(out).Encode(told{Requests: done, Failed: failed})
+	}
 	play := loops[c.Name]
 	if play == nil {
 		return fmt.Errorf("no loop is called %q", c.Name)
@@ -150,6 +157,7 @@ type loopConfig struct {
 	Name        string
 	Address     string
 	Connections int
+	Streams     int // calls at once on each; 0: one
 	Size        int
 	Duration    time.Duration
 }

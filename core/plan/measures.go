@@ -31,6 +31,7 @@ const (
 
 // The Protocol of a StepPlan: HTTP has none.
 const (
+	ProtocolGRPC      = "grpc"      // calls
 	ProtocolRedis     = "redis"     // commands
 	ProtocolSQL       = "sql"       // statements
 	ProtocolSSE       = "sse"       // server-sent events
@@ -41,7 +42,7 @@ const (
 
 // Protocols lists them.
 func Protocols() []string {
-	return []string{ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
+	return []string{ProtocolGRPC, ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
 }
 
 // MeasureText is a measure with the sentence that manuals show.
@@ -54,7 +55,7 @@ type MeasureText struct {
 
 // Measures lists the measures, by protocol.
 func Measures() []MeasureText {
-	redis, sql, sse, exchanges := []string{ProtocolRedis}, []string{ProtocolSQL}, []string{ProtocolSSE}, []string{ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
+	redis, sql, sse, exchanges := []string{ProtocolRedis}, []string{ProtocolSQL}, []string{ProtocolSSE}, []string{ProtocolGRPC, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
 	udp := []string{ProtocolUDP}
 	return []MeasureText{
 		{MeasureCommands, redis, message.MeasureCount, "commands that the kernel took whole, of pipelines each one"},
@@ -71,7 +72,7 @@ func Measures() []MeasureText {
 		{MeasureDatagramsRefused, udp, message.MeasureCount, "reports of an unreachable port that came when no exchange waited"},
 		{MeasureDatagramsStray, udp, message.MeasureCount, "datagrams that no exchange asked for: doubled, of another question, or behind receive = 0"},
 		{MeasureFirstMessage, exchanges, message.MeasureTimes, "from the intended start until the loop has read the first message"},
-		{MeasureMessageLatency, exchanges, message.MeasureTimes, "from when the exchange's messages were queued on the open connection, in a session from the oldest one without an answer, until the loop has read a message"},
+		{MeasureMessageLatency, exchanges, message.MeasureTimes, "from when the exchange's messages were queued on the open connection, of a streaming call from when its request was, in a session from the oldest one without an answer, until the loop has read a message"},
 		{MeasureMessagesReceived, exchanges, message.MeasureCount, "messages that came whole"},
 		{MeasureMessagesSent, exchanges, message.MeasureCount, "messages that the kernel took whole"},
 		{MeasurePingLatency, []string{ProtocolWebSocket}, message.MeasureTimes, "from a session's ping until the loop has read its answer"},

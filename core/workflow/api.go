@@ -26,6 +26,7 @@ type Response struct {
 	Size        int64 // of the body as it was sent, also if it was left out
 	Latency     time.Duration
 	Kind, Error string
+	Code        string // the protocol's own word for how it ended; empty: it has none
 
 	Fields extract.Fields // the Headers, if they are built on demand: see Pairs
 
@@ -232,7 +233,12 @@ func (s *Step) Judge(r *extract.View) string {
 func (s *Step) JudgesStatus() bool { return judgesStatus(s.Expect) }
 
 func judgesStatus(all []extract.Expect) bool {
-	return slices.ContainsFunc(all, func(e extract.Expect) bool { return e.Kind == extract.ExpectStatus })
+	return slices.ContainsFunc(all, func(e extract.Expect) bool { return e.Kind == extract.ExpectStatus || e.Kind == extract.ExpectCode })
+}
+
+// JudgesCode reports whether conditions decide which code of a protocol is good: else only OK is.
+func JudgesCode(all []extract.Expect) bool {
+	return slices.ContainsFunc(all, func(e extract.Expect) bool { return e.Kind == extract.ExpectCode })
 }
 
 // Reads reports whether Extract or Expect read the head, or the body, of the response.

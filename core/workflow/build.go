@@ -86,6 +86,10 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 	switch r := s.request; {
 	case r == nil:
 		return "", nil
+	case r.GRPC != nil && d.http.Proxy != nil:
+		return "", language.Faultf("workflow %q: step %q calls gRPC through a proxy, which carries HTTP/1.1", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
+	case r.GRPC != nil:
+		return plan.ProtocolGRPC, nil
 	case r.Stream != nil:
 		return plan.ProtocolSSE, nil
 	case r.Socket != nil:

@@ -13,6 +13,7 @@ import (
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/request"
+	"hyperscale/core/workflow/schema"
 )
 
 // fileNamespace is file(path), and file.glob below it.
@@ -131,4 +132,83 @@ func (l *loader) data(fn, name string) ([]byte, error) {
 		return nil, f
 	}
 	return l.program.Files[i].Data, nil
+}
+
+// readProto is grpc.proto(path, imports): the services of a .proto file. What it imports travels with the
+// program, from the folders that schema.Beside lists.
+func readProto(l *loader, _ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	const fn = "grpc.proto"
+	var in [2]starlark.Value
+	if err := language.Bind(fn, []string{"path", "imports"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	name, err := schemaName(fn, in[0], "shop.proto")
+	if err != nil {
+		return nil, err
+	}
+	folders, err := language.Names(fn, "imports", "folders", in[1])
+	if err != nil {
+		return nil, err
+	}
+	for _, folder := range folders {
+		if err := collect.InsideFolder(fn, folder); err != nil {
+			return nil, err.In("imports").Do("write imports = [\"vendor\"]: a folder below that of %s", l.program.Main)
+		}
+	}
+	main, err := l.data(fn, name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := schema.Proto(name, func(imported string) ([]byte, bool) {
+		if imported == name {
+			return main, true
+		}
+		for _, at := range schema.Beside(name, folders, imported) {
+			if data, err := l.data(fn, at); err == nil {
+				return data, true
+			}
+		}
+		return nil, false
+	})
+	if err != nil {
+		return nil, language.Faultf("%s: %v", fn, err).In("#1").Do("imports = [\"folder\"] names folders below that of %s in which imported files lie", l.program.Main)
+	}
+	return &request.SchemaValue{Opaque: language.Opaque{Kind: fn}, Source: name, Schema: s}, nil
+}
+
+// readDescriptors is grpc.descriptors(path): the services of a descriptor set.
+func readDescriptors(l *loader, _ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	const fn = "grpc.descriptors"
+	var in [1]starlark.Value
+	if err := language.Bind(fn, []string{"path"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	name, err := schemaName(fn, in[0], "shop.binpb")
+	if err != nil {
+		return nil, err
+	}
+	data, err := l.data(fn, name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := schema.Descriptors(data)
+	if err != nil {
+		return nil, language.Faultf("%s: %s: %v", fn, name, err).In("#1")
+	}
+	return &request.SchemaValue{Opaque: language.Opaque{Kind: fn}, Source: name, Schema: s}, nil
+}
+
+// schemaName reads the name of a file with a schema.
+func schemaName(fn string, v starlark.Value, example string) (string, error) {
+	name, ok := v.(starlark.String)
+	if !ok {
+		if v == nil {
+			return "", language.Faultf("%s: the file is missing", fn).Do("write %s(%q)", fn, example)
+		}
+		return "", language.WrongType(fn, "path", "a text", v).Do("write %s(%q)", fn, example)
+	}
+	if err := collect.InsideFolder(fn, string(name)); err != nil {
+		return "", err.In("#1").Do("write %s(%q)", fn, example)
+	}
+	return string(name), nil
 }

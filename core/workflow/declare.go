@@ -123,6 +123,14 @@ func describeQuery(thread *starlark.Thread, r *request.Request, b *request.Place
 	return nil, language.Faultf("graphql.query only describes a request").Do("in a step's function, vu.graphql.query sends one").Elsewhere()
 }
 
+// describeCall returns the value of grpc.call.
+func describeCall(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, "grpc.call", r, b)
+	}
+	return nil, language.Faultf("grpc.call only describes a call").Do("in a step's function, vu.grpc.call sends one").Elsewhere()
+}
+
 // describeStream returns the value of sse.read.
 func describeStream(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
 	if loaderOf(thread) != nil {

@@ -69,7 +69,7 @@ func TestExamples(t *testing.T) {
 				t.Error("the second load differs:\n" + diff)
 			}
 			elsewhere := "http://elsewhere:1"
-			for _, scheme := range []string{"mysql", "postgres", "redis", "tcp", "udp"} {
+			for _, scheme := range []string{"grpc", "mysql", "postgres", "redis", "tcp", "udp"} {
 				if strings.Contains(text, `default = "`+scheme+"://") {
 					elsewhere = scheme + "://elsewhere:1"
 				}
@@ -111,6 +111,8 @@ func documented(source string) message.Program {
 	for _, name := range []string{"video.mp4", "uploads/a.jpg"} {
 		p.Files = append(p.Files, message.File{Name: name, Data: []byte(name)})
 	}
+	proto, _ := os.ReadFile("../../examples/shop.proto") // without it, what names it does not load
+	p.Files = append(p.Files, message.File{Name: "shop.proto", Data: proto})
 	return p
 }
 

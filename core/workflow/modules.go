@@ -89,6 +89,9 @@ func vocabulary() starlark.StringDict {
 	members["bearer"] = &guard.Func{Word: "bearer", Call: request.NewBearer}
 	members["part"] = &guard.Func{Word: "part", Call: request.NewPart}
 	all["http"] = language.NewNamespace("http", members)
+	all["grpc"] = request.GRPCNamespace("grpc", nil, describeCall, starlark.StringDict{
+		"proto": declaring("grpc.proto", readProto), "descriptors": declaring("grpc.descriptors", readDescriptors),
+	})
 	all["graphql"] = request.GraphQL("graphql", nil, describeQuery)
 	all["sql"] = request.SQLNamespace("sql", nil, describeStatements)
 	all["sse"] = request.SSE("sse", nil, readUntil, describeStream)

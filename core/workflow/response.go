@@ -54,7 +54,7 @@ func (r *response) String() string {
 }
 
 func (r *response) AttrNames() []string {
-	return []string{"body", "error", "headers", "json", "latency", "status", "text"}
+	return []string{"body", "code", "error", "headers", "json", "latency", "status", "text"}
 }
 
 func (r *response) Attr(name string) (starlark.Value, error) {
@@ -70,6 +70,8 @@ func (r *response) Attr(name string) (starlark.Value, error) {
 			once.body = starlark.Bytes(r.r.Body)
 		}
 		return once.body, nil
+	case "code":
+		return starlark.String(r.r.Code), nil
 	case "error":
 		if r.r.Error != "" {
 			return starlark.String(r.r.Error), nil

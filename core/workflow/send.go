@@ -24,6 +24,7 @@ func sendNamespace() *language.Namespace {
 	}
 	members := request.Requester("vu.http", asArguments(), known, send("vu.http", nil))
 	members[language.Mark+"graphql"] = sendQueries()
+	members[language.Mark+"grpc"] = request.GRPCNamespace("vu.grpc", asArguments(), send("vu.grpc", nil), nil)
 	members[language.Mark+"redis"] = request.RedisNamespace("vu.redis", asArguments(), send("vu.redis", nil))
 	streams := request.SSE("vu.sse", asArguments(), readUntil, send("vu.sse.read", nil))
 	streams.Members["open"] = request.OpenStream("vu.sse", sessionArguments(), opens("vu.sse.open"))
@@ -120,7 +121,7 @@ func (a *As) Judge(r *Response) {
 			return
 		}
 	}
-	view := extract.View{Status: r.Status, Latency: r.Latency, Size: r.length(), Fields: r.Fields, Body: r.Body}
+	view := extract.View{Status: r.Status, Code: r.Code, Latency: r.Latency, Size: r.length(), Fields: r.Fields, Body: r.Body}
 	for i := range a.Expect {
 		if why := a.Expect[i].Fails(&view); why != "" {
 			r.Wrong, r.Why = "expect", language.Clip(why, detailMax)
@@ -178,6 +179,9 @@ func readAs(thread *starlark.Thread, fn string, own []starlark.Value, always []e
 		all, err := readExpect(fn, fn, expect)
 		if err != nil {
 			return nil, err
+		}
+		if JudgesCode(all) && fn != "vu.grpc" {
+			return nil, language.Faultf("%s: code() looks at the status of gRPC", fn).In("expect").Do("write status(200)")
 		}
 		a.Expect = append(all, always...)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"hyperscale/core/workflow/extract"
+	"hyperscale/core/workflow/request"
+	"hyperscale/runtime/engine/rpc"
 	"hyperscale/runtime/protocol/encoding"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -30,7 +32,12 @@ func (q *requests) contentEncoding(fields extract.Fields) string {
 }
 
 // decoding arranges that an answer's body is decoded when a function reads it.
-func (q *requests) decoding(a *answer) {
+func (q *requests) decoding(x *exchange) {
+	a := x.answer
+	if x.rpc != nil {
+		a.Decoder = rpc.Decoder{Of: x.request.GRPC, Head: &a.head, Limit: q.Slots.Common.BodyMax}
+		return
+	}
 	codings, limit := q.contentEncoding(&a.head), q.Slots.Common.BodyMax
 	if codings == "" {
 		return
@@ -55,7 +62,14 @@ func (d decoder) Decode(sent []byte) (body []byte, kind, why string) {
 }
 
 // decodeView decodes the body that a request step inspects.
-func (q *requests) decodeView(r *extract.View) (http1.Kind, string) {
+func (q *requests) decodeView(of *request.Request, r *extract.View) (http1.Kind, string) {
+	if of.GRPC != nil {
+		body, kind, why := rpc.Decoder{Of: of.GRPC, Head: r.Fields, Limit: q.Slots.Common.BodyMax}.Decode(r.Body)
+		if kind == "" {
+			r.Body = body
+		}
+		return http1.Kind(kind), why
+	}
 	codings := q.contentEncoding(r.Fields)
 	if codings == "" {
 		return http1.KindNone, ""

@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/engine/rpc"
 	"hyperscale/runtime/engine/talk"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/trace"
@@ -44,6 +45,7 @@ type exchange struct {
 type live struct {
 	stream *stream        // nil: its answer is no stream of events
 	talk   *talk.Exchange // nil: it exchanges no messages
+	rpc    *rpc.Reading   // nil: it calls no method
 
 	session *session // that it opens, and is until it is over; nil: it is a request alone
 }
@@ -70,7 +72,9 @@ func (q *requests) exchange() *exchange {
 }
 
 // collects reports whether to collect the head and body of the response.
-func (x *exchange) collects() bool { return x.keeps.head || x.redirects > 0 || x.request.Digest() }
+func (x *exchange) collects() bool {
+	return x.rpc != nil || x.keeps.head || x.redirects > 0 || x.request.Digest()
+}
 
 func (x *exchange) latency() time.Duration { return time.Duration(x.times.Latency()) }
 
@@ -83,6 +87,7 @@ func (x *exchange) response() *workflow.Response {
 		r = new(workflow.Response)
 	}
 	r.Status, r.Size, r.Latency, r.Kind, r.Error = int(x.status), x.size, x.latency(), string(x.kind), x.detail
+	r.Code = x.code()
 	return r
 }
 
@@ -97,6 +102,7 @@ func (q *requests) answered(index int32, now int64) {
 	x.call, x.two = n.Call, n.Framed != nil
 	location, redirected := "", false
 	again, err := q.challenged(n, x)
+	x.called(n)
 	if c := x.collector; c != nil {
 		if x.redirects > 0 && isRedirect(int(x.status)) {
 			location, redirected = c.Header("Location")
@@ -105,7 +111,7 @@ func (q *requests) answered(index int32, now int64) {
 			x.answer = new(answer)
 			x.answer.head, x.answer.Body = c.Copy()
 			x.answer.Fields = &x.answer.head
-			q.decoding(x.answer)
+			q.decoding(x)
 		}
 		q.release(x)
 	}
@@ -186,7 +192,7 @@ func (q *requests) settle(index int32) {
 		co.answer = x.response()
 		if amiss != http1.KindNone {
 			co.answer.Judged, co.answer.Wrong, co.answer.Why = true, string(amiss), what
-			if talked {
+			if talked || x.rpc != nil {
 				co.answer.Error = what // the server told it
 			}
 		}
@@ -194,6 +200,7 @@ func (q *requests) settle(index int32) {
 		if q.passesOn(co.owner()) {
 			n.Account.PassOn(&q.accounts[co.step])
 		}
+		q.calls.end(n, x)
 		x.request, x.co, x.as, x.call, x.answer, x.detail, x.proof = nil, nil, nil, nil, nil, "", proof{} // an idle exchange keeps nothing alive
 		q.functions.wake(co)
 		return
@@ -205,7 +212,7 @@ func (q *requests) settle(index int32) {
 		n.Account.Expected(int(x.status), &x.times, amiss, what)
 	case x.kind == http1.KindNone:
 		r := &q.values.view
-		r.Status, r.Size, r.Latency, r.Fields, r.Body = int(x.status), x.size, x.latency(), nil, nil
+		r.Status, r.Size, r.Latency, r.Fields, r.Body, r.Code = int(x.status), x.size, x.latency(), nil, nil, x.code()
 		if x.answer != nil {
 			r.Fields, r.Body = &x.answer.head, x.answer.Body
 		}
@@ -229,6 +236,7 @@ func (q *requests) settle(index int32) {
 	if s.needed && good {
 		q.functions.scriptOf(n.VU).SetResponse(int(step), x.response())
 	}
+	q.calls.end(n, x)
 	*x = exchange{}
 	q.exchanges = append(q.exchanges, x)
 	q.users.finish(n.VU, step, stateOf(good))
@@ -239,7 +247,7 @@ func (x *exchange) account(n *pool.RequestSlot, r *workflow.Response) {
 	a := n.Account
 	switch {
 	case x.kind == http1.KindNone:
-		if x.as != nil {
+		if x.as != nil && r.Wrong == "" { // what the server told stays
 			x.as.Judge(r)
 		}
 		switch {
@@ -266,7 +274,7 @@ func (q *requests) collector() *http1.Collector {
 	if n := len(q.collectors); n > 0 {
 		c := q.collectors[n-1]
 		q.collectors = q.collectors[:n-1]
-		c.HeadOnly = false
+		c.HeadOnly, c.Trailing = false, false
 		return c
 	}
 	return &http1.Collector{Limit: q.Slots.Common.BodyMax}
@@ -290,6 +298,7 @@ func (q *requests) repeats(index int32, step int16, x *exchange) bool {
 	}
 	n := q.Slots.At(index)
 	n.Step, n.Conn = step, pool.None
+	q.calls.end(n, x)
 	*x = exchange{again: x.again + 1, rests: true, sample: x.sample}
 	q.x[index] = x
 	if r.Wait == 0 {

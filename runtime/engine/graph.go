@@ -13,6 +13,7 @@ import (
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/engine/rpc"
 	"hyperscale/runtime/engine/talk"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
@@ -32,6 +33,7 @@ type graph struct {
 	names    *pool.Names
 	protocol codec.Protocol // of connections that carry several requests
 	messages *talk.Memory   // of exchanges
+	timeout  time.Duration  // of requests that say none
 }
 
 type step struct {
@@ -51,16 +53,17 @@ type step struct {
 	keeps  wanted // the parts that it or a function that gets its response reads
 }
 
-// wanted says which parts of an answer are read.
-type wanted struct{ head, body bool }
+// wanted says which parts of an answer are read; code: of a call's, to decide whether it is good.
+type wanted struct{ head, body, code bool }
 
 func newGraph(cfg Config) (*graph, error) {
 	w := cfg.Workflow
-	g := &graph{name: w.Plan.Name, scripted: hasHooks(w), names: pool.NewNames(&w.HTTP), protocol: &http2.Protocol{Streams: w.HTTP.Streams}, messages: &talk.Memory{}}
+	g := &graph{name: w.Plan.Name, scripted: hasHooks(w), names: pool.NewNames(&w.HTTP), protocol: &http2.Protocol{Streams: w.HTTP.Streams}, messages: &talk.Memory{}, timeout: cfg.Timeout}
 	for i := range w.Steps {
 		from := &w.Steps[i]
 		s := step{plan: from.Plan, request: from.Request, timeout: cfg.Timeout}
 		s.looks, s.judges = len(from.Extract)+len(from.Expect) > 0, from.JudgesStatus()
+		s.reads.code = workflow.JudgesCode(from.Expect)
 		s.reads.head, s.reads.body = from.Reads()
 		for _, list := range [][]uint32{from.Plan.After, from.Plan.Behind} {
 			for _, before := range list {
@@ -130,7 +133,11 @@ func (s *step) compile(g *graph, w *workflow.Workflow) error {
 			}
 		}
 	} else {
-		call, err = compile(s.request)
+		timeout := g.timeout
+		if s.request.Timeout > 0 {
+			timeout = s.request.Timeout
+		}
+		call, err = compileWithin(s.request, timeout)
 	}
 	if err != nil {
 		return err
@@ -139,27 +146,29 @@ func (s *step) compile(g *graph, w *workflow.Workflow) error {
 	if s.request.Timeout > 0 {
 		s.timeout = s.request.Timeout
 	}
-	key := pool.Key(&call)
-	if s.talk != nil {
-		key = s.talk.Host.Key
+	switch {
+	case s.talk != nil:
+		s.host = pool.NewTalkHost(&call, s.talk.Host)
+	case s.request.GRPC != nil:
+		s.host = pool.NewCallHost(&call)
+	default:
+		s.host = pool.NewHost(&call, w)
 	}
 	for _, h := range g.hosts {
-		if h.Key == key {
+		if h.Key == s.host.Key {
 			s.host = h
 			return nil
 		}
-	}
-	if s.talk != nil {
-		s.host = pool.NewTalkHost(&call, s.talk.Host)
-	} else {
-		s.host = pool.NewHost(&call, w)
 	}
 	g.hosts = append(g.hosts, s.host)
 	return nil
 }
 
 // compile converts a workflow's request to bytes.
-func compile(r *request.Request) (http1.Call, error) {
+func compile(r *request.Request) (http1.Call, error) { return compileWithin(r, 0) }
+
+// compileWithin is compile for a request that may be a call, which tells its deadline.
+func compileWithin(r *request.Request, timeout time.Duration) (http1.Call, error) {
 	out := http1.Request{
 		Method: r.Method, URL: r.URL, Body: r.Body, ContentType: r.ContentType,
 		Headers: pairs(r.Headers), Params: pairs(r.Params), Cookies: pairs(r.Cookies),
@@ -195,6 +204,11 @@ func compile(r *request.Request) (http1.Call, error) {
 		}
 		if len(data) > 0 { // an insert is never empty
 			out.Inserts = append(out.Inserts, http1.Insert{At: f.At, Data: data})
+		}
+	}
+	if r.GRPC != nil {
+		if err := rpc.Compile(&out, r, timeout); err != nil {
+			return http1.Call{}, err
 		}
 	}
 	return out.Compile()

@@ -90,6 +90,10 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		b = fmt.Appendf(b, "%d %d", d.Receive, d.Match)
 	}
 	b = append(b, 0)
+	if to := r.GRPC; to != nil { // its deadline is a part of it
+		text(to.Source)
+		b = strconv.AppendInt(strconv.AppendBool(b, to.Compress), int64(r.Timeout), 10)
+	}
 	if to := r.Redis; to != nil {
 		text(to.User)
 		text(to.Password)
@@ -172,9 +176,16 @@ func (l *parts) prepared(r *request.Request) (*prepared, error) {
 		}
 		return &prepared{request: r, call: plan.Shown, talk: plan, host: l.Dialer.TalkHost(&plan.Shown, plan.Host)}, nil
 	}
-	call, err := compile(r)
+	timeout := l.cfg.Timeout
+	if r.Timeout > 0 {
+		timeout = r.Timeout
+	}
+	call, err := compileWithin(r, timeout)
 	if err != nil {
 		return nil, err
+	}
+	if r.GRPC != nil {
+		return &prepared{request: r, call: call, host: l.Dialer.CallHost(&call)}, nil
 	}
 	return &prepared{request: r, call: call, host: l.Dialer.Host(&call)}, nil
 }

@@ -30,6 +30,7 @@ type requests struct {
 	memory     *memory                  // of functions' requests; nil: there are no functions
 	debug      *printer                 // nil: off
 	streams    []*stream                // unused ones
+	calls      calls
 	talks      talk.Stock
 }
 
@@ -58,20 +59,23 @@ func (q *requests) start(vu int32, step int, due int64) {
 	n.Deadline, n.Call, n.Host = q.Clock.Now+int64(s.timeout), s.call, s.host
 	it := q.cfg.Trace.Of(vu)
 	n.Tap = nil
-	events, talks := s.request.Stream != nil, s.talk != nil
-	if it != nil || s.needed || s.request.Redirects > 0 || s.request.Digest() || s.request.Retry != nil || events || talks || q.debug != nil {
+	events, talks, calls := s.request.Stream != nil, s.talk != nil, s.request.GRPC != nil
+	if calls || it != nil || s.needed || s.request.Redirects > 0 || s.request.Digest() || s.request.Retry != nil || events || talks || q.debug != nil {
 		x := q.exchange()
 		q.x[index] = x
 		x.begin(s.request, due, s.keeps.head || it != nil || events || q.debug != nil, s.keeps.body || q.debug != nil && !events)
 		x.sample = sample{of: it, due: due}
-		if q.stream(n, x, due); talks {
+		if q.stream(n, x, due); calls {
+			q.calls.begin(q, n, x, s.reads.code)
+		}
+		if talks {
 			x.talk = q.talks.Begin(s.talk, n.Account, q.values.of(vu), due, x.keeps.body)
 			n.Talk = x.talk
 		}
 	}
 	n.Serial++
 	n.Counted = false
-	if x := q.x[index]; x != nil && n.Call.Template != nil {
+	if x := q.x[index]; x != nil && n.Call.Template != nil && (!calls || it != nil || q.debug != nil) {
 		x.request = s.request.Filled(q.values.of(vu))
 		n.Call = q.filledCall(n)
 	}
@@ -85,7 +89,11 @@ func (q *requests) Send(index int32) {
 	n.Instants = measure.Instants{}
 	if n.Tap != nil {
 		n.Status = 0
-		q.x[index].stream.again()
+		if x := q.x[index]; x.rpc != nil {
+			x.rpc.Again()
+		} else {
+			x.stream.again()
+		}
 	}
 	if n.Call.Template != nil {
 		if err := q.fill(index); err != nil {
@@ -162,7 +170,7 @@ func (q *requests) Collector(index int32) *http1.Collector {
 	if x := q.x[index]; x != nil {
 		if x.collector == nil && x.collects() {
 			x.collector = q.collector()
-			x.collector.HeadOnly, x.collector.Tap = !x.keeps.body, q.Slots.At(index).Tap
+			x.collector.HeadOnly, x.collector.Tap, x.collector.Trailing = !x.keeps.body, q.Slots.At(index).Tap, x.rpc != nil
 		}
 		return x.collector
 	}

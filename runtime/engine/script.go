@@ -202,6 +202,9 @@ func (f *functions) ask(co *call) {
 	n.Serial++
 	n.Counted = false
 	f.requests.stream(n, x, n.Due)
+	if r.GRPC != nil {
+		f.requests.calls.begin(&f.requests, n, x, as != nil && workflow.JudgesCode(as.Expect))
+	}
 	if p.talk != nil {
 		x.talk = f.requests.talks.Begin(p.talk, n.Account, nil, n.Due, x.keeps.body)
 		n.Talk = x.talk

@@ -5,6 +5,7 @@ import (
 
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/engine/rpc"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/sse"
 )
@@ -211,6 +212,9 @@ func (x *exchange) amiss() (http1.Kind, string) {
 	if x.talk != nil && x.kind == http1.KindNone {
 		return x.talk.Wrong()
 	}
+	if x.rpc != nil && x.kind == http1.KindNone {
+		return x.misses()
+	}
 	if x.stream == nil || x.kind != http1.KindNone {
 		return http1.KindNone, ""
 	}
@@ -219,4 +223,58 @@ func (x *exchange) amiss() (http1.Kind, string) {
 		head = &x.answer.head
 	}
 	return x.stream.wrong(int(x.status), head)
+}
+
+// calls reads the answers to calls of gRPC.
+type calls struct{ idle []*rpc.Reading }
+
+// begin arranges that a slot's answer is read as one of gRPC. Codes says that the step decides which
+// code is good.
+func (c *calls) begin(q *requests, n *pool.RequestSlot, x *exchange, codes bool) {
+	r := new(rpc.Reading)
+	if last := len(c.idle) - 1; last >= 0 {
+		r, c.idle = c.idle[last], c.idle[:last]
+	}
+	r.Begin(x.request, n, &q.Clock, q.Slots.Common.BodyMax, n.Due)
+	r.Codes = codes
+	x.rpc, n.Tap = r, r
+}
+
+// end takes back the memory of a call.
+func (c *calls) end(n *pool.RequestSlot, x *exchange) {
+	if x.rpc != nil {
+		x.rpc.Over()
+		c.idle = append(c.idle, x.rpc)
+		x.rpc, n.Tap = nil, nil
+	}
+}
+
+// called judges the whole answer to a call. Its status is gRPC's, which counts by its name.
+func (x *exchange) called(n *pool.RequestSlot) {
+	if x.rpc == nil {
+		return
+	}
+	x.rpc.End(int(n.Status), x.collector, n.Size)
+	if x.times.Talked = true; x.rpc.Told {
+		x.status = statusTold
+	}
+}
+
+// statusTold is the status of a failure that a server told.
+const statusTold = 500
+
+// misses says why a call failed; empty: it did not, or its step decides which code is good.
+func (x *exchange) misses() (http1.Kind, string) {
+	if x.rpc.Told && x.rpc.Codes {
+		return http1.KindNone, ""
+	}
+	return x.rpc.Kind, x.rpc.Why
+}
+
+// code is the status of a call by its name; empty: it is none.
+func (x *exchange) code() string {
+	if x.rpc == nil {
+		return ""
+	}
+	return x.rpc.Code
 }

@@ -130,7 +130,7 @@ func (q *requests) judge(vu int32, step int16, r *extract.View, t *measure.Times
 	}
 	from := &q.cfg.Workflow.Steps[step]
 	if s.reads.body {
-		kind, why = q.decodeView(r)
+		kind, why = q.decodeView(s.request, r)
 	}
 	if kind == http1.KindNone {
 		kind = http1.KindExpect

@@ -132,6 +132,9 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 		}
 		row(b, label, fmt.Sprintf("%s bytes sent, %s received, of them %s of body", units.Count(uint64(a.BytesOut)), units.Count(uint64(a.BytesIn)), units.Count(uint64(a.BodyBytes))))
 	}
+	if s := r.Service; s != nil {
+		s.write(b)
+	}
 	if a := r.Bytes; a != nil && r.Kind == "" {
 		ends := "keeps the connection"
 		if a.Closed {
@@ -177,6 +180,26 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 	}
 	if r.Kind != "" {
 		row(b, "FAILED", r.Kind+": "+plain(r.Error))
+	}
+}
+
+// servicesShown is how many services a picture names.
+const servicesShown = 20
+
+func (s *Service) write(b *strings.Builder) {
+	health := "no health service"
+	if s.Health != "" {
+		health = s.Health
+	}
+	row(b, "health", health)
+	switch {
+	case s.Reflection == "" && s.Health == "":
+		row(b, "services", "no reflection")
+	case s.Reflection != "":
+		row(b, "services", fmt.Sprintf("%d by reflection %s", len(s.Services), s.Reflection))
+	}
+	for _, name := range s.Services[:min(len(s.Services), servicesShown)] {
+		row(b, "", plain(name))
 	}
 }
 

@@ -21,6 +21,7 @@ type Config struct {
 	Request    http1.Request
 	HTTP2      bool
 	Events     bool             // wait for an event of the answer, which is a stream of them
+	GRPC       *Called          // over HTTP/2: ask the health service, else reflection; nil: another protocol
 	Redis      *redis.Config    // greet, and wait for the answer to a PING; nil: another protocol
 	Postgres   *postgres.Config // greet, and wait for the answer to select 1; nil: another protocol
 	Raw        *Said            // send it over TCP or UDP, and read what comes; nil: speak HTTP
@@ -30,6 +31,11 @@ type Config struct {
 	ServerName string           // instead of the URL's host
 	Address    netip.Addr       // connect to it, whatever the name says; zero: look the name up
 	Resolver   *resolve.Resolver
+}
+
+// Called is what a ping of gRPC asks beside the server's health.
+type Called struct {
+	Descriptors bool // of all services, by reflection
 }
 
 // Said is what a ping over TCP or UDP sends.
@@ -57,6 +63,7 @@ type Report struct {
 	TLS      *Secured  `json:"tls,omitempty"`
 	Answer   *Answer   `json:"answer,omitempty"`   // nil: there was none
 	Event    *Event    `json:"event,omitempty"`    // the first one of a stream
+	Service  *Service  `json:"grpc,omitempty"`     // of gRPC
 	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, Redis and PostgreSQL
 	Bytes    *Bytes    `json:"bytes,omitempty"`    // over TCP and UDP
 	Phases   []Phase   `json:"phases"`
@@ -123,6 +130,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	}
 	if cfg.WebSocket != nil {
 		r.Protocol, r.URL = "websocket", "ws"+strings.TrimPrefix(cfg.Request.URL, "http")
+	}
+	if cfg.GRPC != nil {
+		r.Protocol, r.Method, r.URL = "grpc", "gRPC", "grpc"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
 	}
 	if cfg.Redis != nil {
 		r.Protocol, r.Method, r.URL = "redis", "PING", "redis"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")

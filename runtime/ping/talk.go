@@ -17,16 +17,16 @@ import (
 // talk sends the request and reads the answer.
 func (r *Report) talk(c net.Conn, cfg Config, call *http1.Call) error {
 	r.enter(message.PhaseSend)
-	if cfg.HTTP2 {
+	switch {
+	case cfg.GRPC != nil:
+		return r.talkGRPC(c, cfg)
+	case cfg.HTTP2:
 		return r.talk2(c, call)
-	}
-	if cfg.WebSocket != nil {
+	case cfg.WebSocket != nil:
 		return r.talkMessages(c, cfg, call)
-	}
-	if cfg.Redis != nil {
+	case cfg.Redis != nil:
 		return r.talkRedis(c, cfg)
-	}
-	if cfg.Raw != nil {
+	case cfg.Raw != nil:
 		return r.talkRaw(c, cfg.Raw)
 	}
 	n, err := c.Write(call.Bytes)
@@ -166,6 +166,22 @@ func (r *Report) talk2(c net.Conn, call *http1.Call) error {
 	stream := conn.Open(&request, 1, nil)
 	h := &heard{r: r}
 	r.Answer = &Answer{Protocol: "HTTP/2", Headers: [][2]string{}}
+	r.carry(c, &conn, stream, h)
+	r.Answer.KeepAlive = conn.Usable()
+	if h.err != nil {
+		if r.Answer.Status == 0 {
+			r.Answer = nil
+		}
+		return h.err
+	}
+	r.keep(&h.kept)
+	conn.Shutdown()
+	_, _ = c.Write(conn.Output()) // a goodbye; whether it arrives changes nothing
+	return nil
+}
+
+// carry writes and reads until a stream has ended.
+func (r *Report) carry(c net.Conn, conn *http2.Conn, stream uint32, h *heard) {
 	buffer := make([]byte, 64<<10)
 	for !h.done && h.err == nil {
 		if out := conn.Output(); len(out) > 0 {
@@ -194,15 +210,4 @@ func (r *Report) talk2(c net.Conn, call *http1.Call) error {
 			}
 		}
 	}
-	r.Answer.KeepAlive = conn.Usable()
-	if h.err != nil {
-		if r.Answer.Status == 0 {
-			r.Answer = nil
-		}
-		return h.err
-	}
-	r.keep(&h.kept)
-	conn.Shutdown()
-	_, _ = c.Write(conn.Output()) // a goodbye; whether it arrives changes nothing
-	return nil
 }

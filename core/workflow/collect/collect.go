@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/plan"
 	"hyperscale/core/workflow/glob"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/schema"
 )
 
 // Folder is where a program's files lie. Read returns ErrLarge for a file that it does not read.
@@ -53,6 +54,8 @@ func Files(main string, from Folder) (files []message.File, large []Large, err e
 			if r.kind == isGlob {
 				globs = append(globs, p) // what the program names one by one travels first
 			} else if err := c.add(r); err != nil {
+				return nil, nil, p.explain(err)
+			} else if err := c.imported(r); err != nil {
 				return nil, nil, p.explain(err)
 			}
 		}
@@ -158,6 +161,40 @@ func (c *collector) at(name string) int {
 	return slices.IndexFunc(c.files, func(f message.File) bool { return f.Name == name })
 }
 
+// imported adds the files that a .proto file imports, and those that they do.
+func (c *collector) imported(r reference) *language.Fault {
+	if r.kind != isProto {
+		return nil
+	}
+	for names := []string{r.name}; len(names) > 0; names = names[1:] {
+		at := c.at(names[0])
+		if at < 0 {
+			continue // the load that needs it says so
+		}
+		for _, name := range schema.Imports(c.files[at].Data) {
+			for _, place := range schema.Beside(r.name, r.folders, name) {
+				if InsideFolder("grpc.proto", place) != nil || slices.Contains(names, place) {
+					continue
+				}
+				before := len(c.files)
+				if err := c.add(reference{name: place, at: r.at, kind: isProto}); err != nil {
+					return err
+				}
+				if len(c.files) > before {
+					names = append(names, place)
+				}
+				if c.known(place) {
+					break
+				}
+			}
+		}
+		if c.total > plan.FileBytesMax {
+			return language.Faultf("grpc.proto: what %s imports makes the program larger than %d KiB", language.Clip(r.name, 80), plan.FileBytesMax>>10).Do("write grpc.descriptors of a set that has only what is called")
+		}
+	}
+	return nil
+}
+
 func (c *collector) add(r reference) *language.Fault {
 	at := c.at(r.name)
 	if at < 0 {
@@ -171,7 +208,11 @@ func (c *collector) add(r reference) *language.Fault {
 			return err
 		}
 		data, err := c.from.Read(r.name)
-		if r.kind != isCode {
+		schemas := r.kind == isProto || r.kind == isSet // a load reads them: they travel
+		if r.kind != isCode && schemas && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if r.kind != isCode && !schemas {
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 				return nil

@@ -7,6 +7,8 @@ type reference struct {
 	name string
 	at   syntax.Expr
 	kind referenceKind
+
+	folders []string // of isProto: where what it imports may lie
 }
 
 // referenceKind is how a file names another one.
@@ -18,6 +20,8 @@ const (
 	isGlob
 	isCSV
 	isJSON
+	isProto // in grpc.proto: it names others
+	isSet   // in grpc.descriptors
 )
 
 // kindOf reports which words name data; false: the function is another one.
@@ -35,6 +39,10 @@ func kindOf(fn syntax.Expr) (referenceKind, bool) {
 			return isCSV, true
 		case of.Name == "feed" && fn.Name.Name == "json":
 			return isJSON, true
+		case of.Name == "grpc" && fn.Name.Name == "proto":
+			return isProto, true
+		case of.Name == "grpc" && fn.Name.Name == "descriptors":
+			return isSet, true
 		}
 	}
 	return 0, false
@@ -57,10 +65,31 @@ func references(parsed *syntax.File) []reference {
 				arg = named.Y
 			}
 			if name, ok := arg.(*syntax.Literal); ok && name.Token == syntax.STRING {
-				all = append(all, reference{name: name.Value.(string), at: arg, kind: kind})
+				all = append(all, reference{name: name.Value.(string), at: arg, kind: kind, folders: folders(n.Args[1:])})
 			}
 		}
 		return true
 	})
+	return all
+}
+
+// folders lists the literals of a list, which is the last argument.
+func folders(args []syntax.Expr) (all []string) {
+	if len(args) != 1 {
+		return nil
+	}
+	arg := args[0]
+	if named, ok := arg.(*syntax.BinaryExpr); ok && named.Op == syntax.EQ {
+		arg = named.Y
+	}
+	list, ok := arg.(*syntax.ListExpr)
+	if !ok {
+		return nil
+	}
+	for _, one := range list.List {
+		if text, ok := one.(*syntax.Literal); ok && text.Token == syntax.STRING {
+			all = append(all, text.Value.(string))
+		}
+	}
 	return all
 }

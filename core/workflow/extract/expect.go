@@ -23,12 +23,14 @@ const (
 	expectLatency
 	expectSize
 	ExpectGraphQL
+	ExpectCode
 )
 
 // Expect is a condition of a good response. It is plain data, compiled at load.
 type Expect struct {
 	Kind     expectKind
 	statuses []int
+	codes    []string
 	name     string // of the header
 	text     []byte // of the header, in the body; of json_is as written
 	path     jsonPath
@@ -74,6 +76,10 @@ func (e *Expect) Fails(r *View) string {
 		}
 	case ExpectGraphQL:
 		return e.graphqlFails(r)
+	case ExpectCode:
+		if !slices.Contains(e.codes, r.Code) {
+			return fmt.Sprintf("code %s, not %s", r.Code, strings.Join(e.codes, " or "))
+		}
 	}
 	return ""
 }
@@ -144,6 +150,7 @@ func Expectations() map[string]expecting {
 			}
 			return Expect{Kind: ExpectBody, text: []byte(in[0])}, err
 		},
+		"code":    codes,
 		"json_is": jsonIs,
 		"latency_below": func(fn string, args starlark.Tuple, kwargs []starlark.Tuple) (Expect, error) {
 			var in [1]starlark.Value
@@ -171,6 +178,37 @@ func Expectations() map[string]expecting {
 			return Expect{Kind: expectSize, bytes: n}, nil
 		},
 	}
+}
+
+// Codes are those that code() knows: the statuses of gRPC.
+func Codes() []string {
+	return []string{
+		"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED",
+		"RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+	}
+}
+
+func codes(fn string, args starlark.Tuple, kwargs []starlark.Tuple) (Expect, error) {
+	e := Expect{Kind: ExpectCode}
+	if len(args) == 0 || len(args) > 100 || len(kwargs) > 0 {
+		return e, language.Faultf("%s takes one code or more", fn).Do("write code(\"OK\", \"NOT_FOUND\")")
+	}
+	for i, v := range args {
+		at := "#" + strconv.Itoa(i+1)
+		text, ok := v.(starlark.String)
+		if !ok {
+			return e, language.Faultf("%s: %s is no code", fn, language.Describe(v)).In(at).Do("write code(\"OK\", \"NOT_FOUND\")")
+		}
+		if !slices.Contains(Codes(), string(text)) {
+			f := language.Faultf("%s: gRPC has no code %q", fn, language.Clip(string(text), 40)).In(at).Meant(string(text), Codes())
+			if f.Remedy == "" {
+				f.Do("write one such as \"OK\" or \"NOT_FOUND\"")
+			}
+			return e, f
+		}
+		e.codes = append(e.codes, string(text))
+	}
+	return e, nil
 }
 
 func jsonIs(fn string, args starlark.Tuple, kwargs []starlark.Tuple) (Expect, error) {

@@ -18,6 +18,7 @@ type Fields interface {
 // it, and is valid until its next use.
 type View struct {
 	Status  int
+	Code    string // the protocol's own word; empty: it has none
 	Latency time.Duration
 	Size    int64 // of the body, also if it was not kept
 	Fields  Fields

@@ -55,7 +55,7 @@ func names() map[string]string {
 		"constant":      `write think = "1s" in workflow(...)`,
 		"ws":            `write websocket.exchange("ws://host/", send = ["hello"]), or vu.websocket.open("ws://host/") in a function`,
 		"socket":        `write tcp.exchange("tcp://host:port", send = "ping\n", receive = tcp.line())`,
-		"grpc":          `there is no gRPC as yet: hyperscale docs grpc says what there is`,
+		"kafka":         `there is no Kafka as yet: hyperscale docs kafka says what there is`,
 		"true":          `write True`,
 		"false":         `write False`,
 		"null":          `write None`,
@@ -106,7 +106,8 @@ func userAttributes() map[string]string {
 	return map[string]string{
 		"vu.ws":                  `write vu.websocket.open("ws://host/")`,
 		"vu.socket":              `write vu.tcp.exchange("tcp://host:port", send = "ping\n", receive = tcp.line())`,
-		"vu.grpc":                `there is no gRPC as yet: hyperscale docs grpc says what there is`,
+		"vu.grpc.invoke":         `write vu.grpc.call(client, "package.Service/Method", {...})`,
+		"vu.grpc.open":           `there are no sessions of gRPC as yet: vu.grpc.call with messages = [...] sends all and reads all`,
 		"vu.redis.get":           `write vu.redis.command(target, "GET", "key")`,
 		"vu.redis.set":           `write vu.redis.command(target, "SET", "key", "value")`,
 		"vu.redis.subscribe":     `there are no subscriptions as yet: hyperscale docs redis says what there is`,

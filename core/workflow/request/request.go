@@ -19,6 +19,7 @@ type Exchange struct {
 	SQL      *SQL      // it asks a database
 	Raw      *Raw      // it exchanges bytes over TCP
 	Datagram *Datagram // it exchanges datagrams over UDP
+	GRPC     *GRPC     // it calls a method, whose answer is HTTP/2's: it exchanges nothing
 }
 
 // Exchanges reports whether the request exchanges messages in place of one answer.

@@ -1,6 +1,7 @@
 package manual_test
 
 import (
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,6 +21,10 @@ var python = regexp.MustCompile("(?s)```python\n(.*?)```")
 func TestEveryWord(t *testing.T) {
 	m := manual.New(docs.Workflows, workflow.Words())
 	loaded := map[string]error{}
+	proto, err := os.ReadFile("../../../examples/shop.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, w := range workflow.Words() {
 		page, ok := m.Find(w.Name)
 		if !ok {
@@ -37,7 +42,7 @@ func TestEveryWord(t *testing.T) {
 			code := blocks[1][1]
 			rest = strings.ReplaceAll(rest, code, "")
 			if _, seen := loaded[code]; !seen {
-				_, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(code)}, {Name: "video.mp4"}, {Name: "uploads/a.jpg"}}})
+				_, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(code)}, {Name: "video.mp4"}, {Name: "uploads/a.jpg"}, {Name: "shop.proto", Data: proto}}})
 				loaded[code] = err
 				if err != nil {
 					t.Errorf("the example of %s does not load: %v\n%s", w.Name, err, code)

@@ -26,10 +26,11 @@ type Host struct {
 	Ttl       time.Duration // how long the addresses are valid; 0: for the whole run
 	expires   int64         // when they expire; 0: never
 	version   version
-	offer     []string    // of protocols, for ALPN, to a host of exchanges
+	offer     []string    // of protocols, for ALPN, to a host of exchanges or calls
 	tls       *tls.Config // of a host of exchanges; nil: the workflow's
 	resume    bool        // with tls: a user's connections take up its session
 	udp       bool        // over UDP
+	calls     bool        // it is a host of calls of gRPC
 	pool      *pool       // of all users, if they share one
 
 	looking    bool     // a look-up of its name runs
@@ -41,6 +42,14 @@ func NewHost(c *http1.Call, w *workflow.Workflow) *Host {
 	secure := c.Scheme == "https"
 	return &Host{Key: Key(c), Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: secure, version: versionOf(w, secure)}
 }
+
+// NewCallHost returns the destination of calls of gRPC, which only HTTP/2 carries.
+func NewCallHost(c *http1.Call) *Host {
+	return &Host{Key: callKey(c), Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: c.Scheme == "https", version: version2, offer: []string{"h2"}, calls: true}
+}
+
+// callKey tells it from the destination of other requests, which may have another version.
+func callKey(c *http1.Call) string { return "grpc+" + Key(c) }
 
 func Key(c *http1.Call) string { return c.Scheme + "://" + c.Address() }
 
@@ -68,6 +77,20 @@ func (d *dialer) Host(c *http1.Call) *Host {
 			clear(d.Hosts)
 		}
 		h = NewHost(c, d.workflow)
+		d.Hosts[k] = h
+	}
+	return h
+}
+
+// CallHost returns the destination of a function's calls of gRPC.
+func (d *dialer) CallHost(c *http1.Call) *Host {
+	k := callKey(c)
+	h := d.Hosts[k]
+	if h == nil {
+		if len(d.Hosts) >= hostsMax {
+			clear(d.Hosts)
+		}
+		h = NewCallHost(c)
 		d.Hosts[k] = h
 	}
 	return h

@@ -315,6 +315,8 @@ func (d *dialer) negotiated(c *conn) (bool, error) {
 	case chosen == "h2":
 		c.host.version = version2
 		return true, nil
+	case c.host.calls:
+		return false, errNotGRPC
 	case d.workflow.HTTP.Version == request.Version2:
 		return false, errNotHTTP2
 	}
@@ -326,6 +328,8 @@ func (d *dialer) negotiated(c *conn) (bool, error) {
 var errProxied = &http1.Error{Kind: http1.KindProxy, Detail: "a proxy takes http:// requests over HTTP/1.1 alone: write version = \"1.1\" or \"auto\" in http.client, or https://"}
 
 var errNotHTTP2 = &http1.Error{Kind: http1.KindProtocol, Detail: "the server does not choose HTTP/2 by ALPN: write version = \"auto\" or \"1.1\" in http.client"}
+
+var errNotGRPC = &http1.Error{Kind: http1.KindProtocol, Detail: "the server does not choose HTTP/2 by ALPN, and only HTTP/2 carries gRPC"}
 
 // standing uses an open connection: here a protocol begins.
 func (d *dialer) standing(at int32) {

@@ -16,10 +16,12 @@ type Collector struct {
 	Limit    int64 // largest body in bytes; 0 means not set, BodyLimitDefault
 	HeadOnly bool  // the body is not kept
 	Body     []byte
-	Tap      Tap // reads the body as it comes; nil: nothing does
+	Tap      Tap  // reads the body as it comes; nil: nothing does
+	Trailing bool // over HTTP/2 trailers are kept, behind the head's fields
 
-	raw    []byte
-	fields []span
+	raw      []byte
+	fields   []span
+	trailers int // index of the first one; 0: none came
 }
 
 // span places one field in raw; the value follows the name at once.
@@ -46,6 +48,18 @@ func (c *Collector) Reset() {
 func (c *Collector) ResetHead() {
 	c.raw = c.raw[:0]
 	c.fields = c.fields[:0]
+	c.trailers = 0
+}
+
+// BeginTrailers says that the fields which follow are trailers.
+func (c *Collector) BeginTrailers() { c.trailers = len(c.fields) }
+
+// HeadFields is how many of the fields are the head's.
+func (c *Collector) HeadFields() int {
+	if c.trailers > 0 {
+		return c.trailers
+	}
+	return len(c.fields)
 }
 
 // Len is the number of header fields.

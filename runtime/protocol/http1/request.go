@@ -36,6 +36,12 @@ type Request struct {
 	Placeholders []Placeholder // markers in the texts above; nil: the request is always the same
 	Escape       Escape        // of values in the body
 	Boundary     string        // of a multipart body: no value may hold it
+
+	// Unsized: the body has no Content-Length, as frames of HTTP/2 say where it ends.
+	Unsized bool
+	// Encode appends the body with its values in place of Body; nil: Body is the body. An error is an
+	// *InputError.
+	Encode func(dst []byte, values [][]byte) ([]byte, error)
 }
 
 // Call is a compiled request: everything the loop needs to send it.
@@ -106,7 +112,7 @@ func (r Request) Compile() (Call, error) {
 	}
 	call.HeadLen, call.Inserts = len(b), r.Inserts
 	call.Bytes = append(b, r.Body...)
-	if len(r.Placeholders) > 0 {
+	if len(r.Placeholders) > 0 || r.Encode != nil {
 		err = r.template(&call, fields)
 	}
 	return call, err

@@ -75,6 +75,9 @@ func (r Request) bodyFields(fields []Pair, own map[string]bool, method string) (
 		}
 		fields = append(fields, Pair{"Content-Type", r.ContentType})
 	}
+	if r.Unsized {
+		return fields, nil
+	}
 	if length > 0 || slices.Contains([]string{"POST", "PUT", "PATCH"}, method) {
 		fields = append(fields, Pair{"Content-Length", strconv.Itoa(length)})
 	}

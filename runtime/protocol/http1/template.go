@@ -41,6 +41,7 @@ type Template struct {
 	sized      bool // the head ends with the body's length
 	fixed      bool // path and query have no values
 	inserted   int  // bytes of all inserts in the body
+	encode     func(dst []byte, values [][]byte) ([]byte, error)
 }
 
 // piece is literal bytes and the value behind them.
@@ -73,7 +74,10 @@ type cutter struct {
 }
 
 func newCutter(placeholders []Placeholder) *cutter {
-	c := &cutter{placeholders: make(map[string]*Placeholder, len(placeholders)), prefix: placeholders[0].Word, length: len(placeholders[0].Word)}
+	c := &cutter{placeholders: make(map[string]*Placeholder, len(placeholders))}
+	if len(placeholders) > 0 {
+		c.prefix, c.length = placeholders[0].Word, len(placeholders[0].Word)
+	}
 	for i := range placeholders {
 		word := placeholders[i].Word
 		c.placeholders[word] = &placeholders[i]
@@ -86,7 +90,7 @@ func newCutter(placeholders []Placeholder) *cutter {
 
 // next finds the first placeholder at or behind from.
 func (c *cutter) next(s string, from int) (int, *Placeholder) {
-	for from+c.length <= len(s) {
+	for c.length > 0 && from+c.length <= len(s) {
 		k := strings.Index(s[from:], c.prefix)
 		if k < 0 || from+k+c.length > len(s) {
 			break
@@ -131,7 +135,7 @@ func (c *cutter) has(s string) bool {
 
 // template cuts a compiled request at its placeholders.
 func (r Request) template(call *Call, fields []Pair) error {
-	t := &Template{boundary: []byte(r.Boundary)}
+	t := &Template{boundary: []byte(r.Boundary), encode: r.Encode}
 	head := newCutter(r.Placeholders)
 	if head.has(call.Host) {
 		return &InputError{"url", r.URL, "write out the host: values go into path and query only"}
@@ -243,7 +247,7 @@ func (c *Call) Fill(dst []byte, values [][]byte) (filled []byte, head int, err e
 		if len(b)-start > MaxHeadBytes {
 			return dst, 0, headTooLarge(len(b) - start)
 		}
-		return b, len(b) - start, nil
+		return t.unsized(b, dst, start, values)
 	}
 	// The body's length stands before it: room is left for as many digits as it seems.
 	seems := 0
@@ -263,6 +267,25 @@ func (c *Call) Fill(dst []byte, values [][]byte) (filled []byte, head int, err e
 		return dst, 0, &InputError{"body", "a value in it", "it must not hold the boundary of the parts"}
 	}
 	return t.finish(b, dst, start, at, digits, from)
+}
+
+// unsized appends a body whose length the head does not tell.
+func (t *Template) unsized(b, dst []byte, start int, values [][]byte) ([]byte, int, error) {
+	head := len(b) - start
+	var err error
+	switch {
+	case t.encode != nil:
+		b, err = t.encode(b, values)
+	default:
+		b, err = fill(b, t.body, values, MaxRequestBody)
+	}
+	if n := len(b) - start - head; err == nil && n > MaxRequestBody {
+		err = bodyTooLarge(n)
+	}
+	if err != nil {
+		return dst, 0, err
+	}
+	return b, head, nil
 }
 
 // finish writes the length of a body that begins at from.

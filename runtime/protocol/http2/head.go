@@ -42,7 +42,11 @@ func (k *headerBlock) decode(b []byte, s *stream, common *http1.Common) *fault {
 			common.Reset()
 		}
 		k.head.reset(s.status != 0, s.collector)
-		if s.status != 0 {
+		switch {
+		case s.status == 0 || s.collector == nil:
+		case s.collector.Trailing:
+			s.collector.BeginTrailers()
+		default:
 			k.head.collector = nil
 		}
 	}

@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
 	"net/netip"
 	"net/url"
 	"os"
@@ -26,7 +27,7 @@ import (
 
 // pingProtocols are the protocols of ping.
 func pingProtocols() []string {
-	return []string{"http", "http2", "postgres", "redis", "sse", "tcp", "udp", "websocket"}
+	return []string{"grpc", "http", "http2", "postgres", "redis", "sse", "tcp", "udp", "websocket"}
 }
 
 type pingFlags struct {
@@ -43,6 +44,8 @@ type pingFlags struct {
 	json       bool
 	user       string
 	password   string // the file that has it
+
+	descriptors string // the file that gets them; empty: they are not wanted
 }
 
 // NewPingCommand sends one request and prints its phases.
@@ -54,7 +57,9 @@ func NewPingCommand() *cobra.Command {
 		Long: `Sends one request and shows every phase of it: the name's lookup, each address
 tried, the TLS handshake and its certificates, sending, waiting, receiving.
 
-PROTO is http (HTTP/1.1), http2, postgres, redis, sse, tcp, udp or websocket. http2 without TLS
+PROTO is grpc, http (HTTP/1.1), http2, postgres, redis, sse, tcp, udp or websocket. grpc asks the
+health service of a grpc:// or grpcs:// URL, and the server's reflection if it has none; with
+--descriptors it writes what reflection tells, for grpc.descriptors of a workflow. http2 without TLS
 begins with prior knowledge; sse waits for the first server-sent event, over HTTP/1.1; websocket
 upgrades a ws:// or wss:// URL and waits for the answer to a ping. A header Sec-WebSocket-Protocol
 has the protocols to offer. redis greets a redis:// or rediss:// URL and times a PING,
@@ -66,6 +71,7 @@ Exit codes: 0 an answer with a status below 400, as a load test counts it; 1 any
 other outcome; 2 bad usage.`,
 		Example: `  hyperscale ping http https://example.org/
   hyperscale ping http2 https://example.org/ --address 192.0.2.1 --json
+  hyperscale ping grpc grpcs://shop.example.org --descriptors shop.binpb
   hyperscale ping sse https://example.org/events
   hyperscale ping websocket wss://example.org/chat --header 'Sec-WebSocket-Protocol: v1'
   hyperscale ping redis rediss://cache.example.org --user app --password-file redis.password
@@ -88,6 +94,7 @@ other outcome; 2 bad usage.`,
 	flags.StringArrayVar(&f.servers, "dns", nil, "`ADDR` of a DNS server, instead of the machine's (repeatable)")
 	flags.StringVar(&f.user, "user", "", "`NAME` that redis or postgres authenticates")
 	flags.StringVar(&f.password, "password-file", "", "`FILE` with the password for redis or postgres, instead of HYPERSCALE_PASSWORD")
+	flags.StringVar(&f.descriptors, "descriptors", "", "`FILE` that gets the descriptors of a gRPC server")
 	flags.BoolVar(&f.lookup, "lookup", false, "look the name up and send nothing")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	return cmd
@@ -113,7 +120,10 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 	if greets != nil {
 		greets(&cfg)
 	}
-	cfg.HTTP2, cfg.Events = proto == "http2", proto == "sse"
+	cfg.HTTP2, cfg.Events = proto == "http2" || proto == "grpc", proto == "sse"
+	if proto == "grpc" {
+		cfg.GRPC = &ping.Called{Descriptors: f.descriptors != ""}
+	}
 	if proto == "tcp" || proto == "udp" {
 		cfg.Raw = &ping.Said{Data: cfg.Request.Body, UDP: proto == "udp"}
 	}
@@ -126,6 +136,11 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 	report, err := ping.Run(cmd.Context(), cfg)
 	if err != nil {
 		return command.AsUsage(err)
+	}
+	if s := report.Service; s != nil && f.descriptors != "" {
+		if err := os.WriteFile(f.descriptors, s.Descriptors, 0o644); err != nil {
+			return fmt.Errorf("--descriptors: %w", err)
+		}
 	}
 	if f.json {
 		err = command.PrintJSON(cmd.OutOrStdout(), report)
@@ -151,7 +166,13 @@ func (f *pingFlags) addressOf(proto, target string) (address string, greets func
 	if proto != "redis" && proto != "postgres" && (f.user != "" || f.password != "") {
 		return "", nil, command.Usage("--user and --password-file are for redis and postgres: write --header 'Authorization: ...'")
 	}
+	if proto != "grpc" && f.descriptors != "" {
+		return "", nil, command.Usage("--descriptors is for grpc: leave it out")
+	}
 	switch proto {
+	case "grpc":
+		address, err = f.grpc(target)
+		return address, nil, err
 	case "redis":
 		return f.redis(target)
 	case "postgres":
@@ -198,6 +219,18 @@ func (f *pingFlags) bytes(proto, target string) (address string, err error) {
 	}
 	_, rest, _ := strings.Cut(at.URL(), "://")
 	return scheme + rest, nil
+}
+
+// grpc returns the address of a gRPC server as HTTP would write it.
+func (f *pingFlags) grpc(target string) (string, error) {
+	if f.method != "" || f.body != "" {
+		return "", command.Usage("ping grpc calls the health service: leave out --method and --body")
+	}
+	at, err := request.GRPCSchemes().Read("ping grpc", starlark.String(target))
+	if err != nil {
+		return "", command.AsUsage(err)
+	}
+	return "http" + strings.TrimPrefix(at.URL(), "grpc") + "/", nil
 }
 
 // upgrades takes the protocols to offer out of the headers.

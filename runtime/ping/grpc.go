@@ -1,0 +1,261 @@
+package ping
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"hyperscale/core/workflow/schema"
+	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/grpc"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/http2"
+)
+
+// Service is what a gRPC server told of itself.
+type Service struct {
+	Health     string   `json:"health"`     // such as SERVING; empty: it has no health service
+	Reflection string   `json:"reflection"` // v1 or v1alpha; empty: it has none
+	Services   []string `json:"services"`   // by reflection
+	Files      int      `json:"files"`      // descriptors that it told; 0: they were not wanted
+
+	Descriptors []byte `json:"-"` // a FileDescriptorSet of them
+}
+
+// Bounds of what reflection may tell.
+const (
+	servicesMost = 1000
+	filesMost    = 1000
+)
+
+// caller calls methods on one connection.
+type caller struct {
+	r    *Report
+	conn net.Conn
+	cfg  *Config
+	two  http2.Conn
+	say  *Service
+}
+
+// talkGRPC asks the health service, and then reflection.
+func (r *Report) talkGRPC(c net.Conn, cfg Config) error {
+	w := caller{r: r, conn: c, cfg: &cfg, say: &Service{Services: []string{}}}
+	w.two.Reset(http2.Config{Streams: 1})
+	r.Answer = &Answer{Protocol: "HTTP/2", Headers: [][2]string{}}
+	if err := w.run(); err != nil {
+		if r.Answer.Status == 0 {
+			r.Answer = nil
+		}
+		return err
+	}
+	r.Service = w.say
+	r.Answer.KeepAlive = w.two.Usable()
+	w.two.Shutdown()
+	_, _ = c.Write(w.two.Output()) // a goodbye; whether it arrives changes nothing
+	return nil
+}
+
+func (w *caller) run() error {
+	health, err := w.call("grpc.health.v1.Health/Check", nil)
+	switch code := codeOf(err); {
+	case err == nil:
+		w.say.Health = healthOf(health)
+	case code != grpc.Unimplemented:
+		return err
+	}
+	if err == nil && !w.cfg.GRPC.Descriptors {
+		return nil
+	}
+	for _, version := range []string{"v1", "v1alpha"} {
+		list := protowire.AppendString(protowire.AppendTag(nil, 7, protowire.BytesType), "")
+		answer, err := w.call("grpc.reflection."+version+".ServerReflection/ServerReflectionInfo", list)
+		if codeOf(err) == grpc.Unimplemented {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		w.say.Reflection = version
+		for _, of := range fields(answer, 6, 1, 1) {
+			if w.say.Services = append(w.say.Services, string(of)); len(w.say.Services) > servicesMost {
+				return &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("reflection lists more than %d services", servicesMost)}
+			}
+		}
+		slices.Sort(w.say.Services)
+		break
+	}
+	switch {
+	case !w.cfg.GRPC.Descriptors:
+		return nil
+	case w.say.Reflection == "":
+		return &http1.Error{Kind: http1.KindProtocol, Detail: "the server has no reflection: its descriptors come from protoc or buf alone"}
+	}
+	return w.files()
+}
+
+// files asks for the descriptors of all services, and for what they import.
+func (w *caller) files() error {
+	const symbol, name, told = 4, 3, 4 // of a request's fields, and of an answer's
+	known, wanted := map[string]*descriptorpb.FileDescriptorProto{}, []string{}
+	ask := func(field protowire.Number, of string) error {
+		answer, err := w.call("grpc.reflection."+w.say.Reflection+".ServerReflection/ServerReflectionInfo", protowire.AppendString(protowire.AppendTag(nil, field, protowire.BytesType), of))
+		if err != nil {
+			return err
+		}
+		for _, b := range fields(answer, told, 1) {
+			f := &descriptorpb.FileDescriptorProto{}
+			if err := proto.Unmarshal(b, f); err != nil {
+				return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("the descriptor of %s is none", of)}
+			}
+			if known[f.GetName()] == nil {
+				known[f.GetName()] = f
+				wanted = append(wanted, f.GetDependency()...)
+			}
+		}
+		if len(known) > filesMost {
+			return &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("reflection tells more than %d files", filesMost)}
+		}
+		return nil
+	}
+	for _, of := range w.say.Services {
+		if err := ask(symbol, of); err != nil {
+			return err
+		}
+	}
+	asked := map[string]bool{}
+	for len(wanted) > 0 {
+		of := wanted[0]
+		if wanted = wanted[1:]; known[of] != nil || asked[of] || strings.HasPrefix(of, "google/protobuf/") {
+			continue
+		}
+		asked[of] = true
+		if err := ask(name, of); err != nil {
+			return err
+		}
+	}
+	set := &descriptorpb.FileDescriptorSet{}
+	//lint:orderfree sorted below
+	for _, f := range known {
+		set.File = append(set.File, f)
+	}
+	slices.SortFunc(set.File, func(a, b *descriptorpb.FileDescriptorProto) int { return strings.Compare(a.GetName(), b.GetName()) })
+	var err error
+	if w.say.Descriptors, err = proto.Marshal(set); err != nil {
+		return err
+	}
+	w.say.Files = len(set.File)
+	if _, err := schema.Descriptors(w.say.Descriptors); err != nil {
+		return &http1.Error{Kind: http1.KindProtocol, Detail: "the descriptors do not fit together: " + err.Error()}
+	}
+	return nil
+}
+
+// codeOf returns the status with which a call failed; OK: it has none.
+func codeOf(err error) grpc.Code {
+	known, ok := err.(*http1.Error)
+	if !ok {
+		return grpc.OK
+	}
+	for code := grpc.Code(1); code <= grpc.Unauthenticated; code++ {
+		if known.Kind == http1.Kind("server "+code.String()) {
+			return code
+		}
+	}
+	return grpc.OK
+}
+
+// call calls a method with one message, and returns the first one of the answer.
+func (w *caller) call(method string, message []byte) ([]byte, error) {
+	request := w.cfg.Request
+	request.Method, request.URL = "POST", strings.TrimSuffix(request.URL, "/")+"/"+method
+	request.Headers = append(slices.Clone(request.Headers), http1.Pair{Name: "content-type", Value: "application/grpc"}, http1.Pair{Name: "te", Value: "trailers"},
+		http1.Pair{Name: "grpc-timeout", Value: grpc.Timeout(w.cfg.Timeout)})
+	request.Body = append(grpc.Begin(nil), message...)
+	grpc.Put(request.Body, 0, false)
+	request.ContentType, request.Unsized = "", true
+	call, err := request.Compile()
+	if err != nil {
+		return nil, err
+	}
+	var operation codec.Operation
+	http2.Render(&operation, &call)
+	h := &heard{r: w.r}
+	h.kept.Trailing = true
+	w.r.carry(w.conn, &w.two, w.two.Open(&operation, 1, nil), h)
+	if h.err != nil {
+		return nil, h.err
+	}
+	w.r.Answer.Headers = w.r.Answer.Headers[:0]
+	w.r.keep(&h.kept)
+	var reader grpc.Reader
+	reader.Begin(0, false)
+	_, _ = reader.Feed(h.kept.Body) // the verdict says what is wrong
+	a := grpc.Answer{Status: w.r.Answer.Status, Fields: &h.kept, Trailers: h.kept.HeadFields(), Reader: &reader, One: true}
+	a.Only = a.Trailers == h.kept.Len() && len(h.kept.Body) == 0
+	code, text, err := a.Verdict()
+	if err != nil {
+		return nil, err
+	}
+	if code != grpc.OK {
+		return nil, &http1.Error{Kind: http1.Kind("server " + code.String()), Detail: strings.TrimSuffix("the server answered "+code.String()+": "+text, ": ")}
+	}
+	return h.kept.Body[grpc.HeadLen:], nil
+}
+
+// healthOf names the status of a HealthCheckResponse.
+func healthOf(b []byte) string {
+	status := uint64(0)
+	for len(b) > 0 {
+		field, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			break
+		}
+		b = b[n:]
+		if field == 1 && kind == protowire.VarintType {
+			v, n := protowire.ConsumeVarint(b)
+			if n < 0 {
+				break
+			}
+			status, b = v, b[n:]
+			continue
+		}
+		if n = protowire.ConsumeFieldValue(field, kind, b); n < 0 {
+			break
+		}
+		b = b[n:]
+	}
+	if names := []string{"UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"}; status < uint64(len(names)) {
+		return names[status]
+	}
+	return fmt.Sprintf("status %d", status)
+}
+
+// fields returns the bytes of all fields that a path of numbers leads to.
+func fields(b []byte, path ...protowire.Number) (all [][]byte) {
+	for len(b) > 0 {
+		field, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return all
+		}
+		b = b[n:]
+		size := protowire.ConsumeFieldValue(field, kind, b)
+		if size < 0 {
+			return all
+		}
+		if field == path[0] && kind == protowire.BytesType {
+			v, _ := protowire.ConsumeBytes(b)
+			if len(path) == 1 {
+				all = append(all, v)
+			} else {
+				all = append(all, fields(v, path[1:]...)...)
+			}
+		}
+		b = b[size:]
+	}
+	return all
+}
