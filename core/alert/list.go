@@ -19,6 +19,7 @@ const (
 	WorkersOverloaded
 	WorkersUnhealthy
 	NoWorkerHealthy
+	WorkerCircuit
 	IDs
 )
 
@@ -95,6 +96,11 @@ func rules() [IDs]Rule {
 			Name: "no-worker-healthy", Group: true, Critical: true, For: 10 * time.Second, Clear: 10 * time.Second,
 			When:   "no worker of a datacenter that had some is healthy",
 			Remedy: "start workers with this datacenter's --managers, or repair the network to them",
+		},
+		WorkerCircuit: {
+			Name: "worker-circuit-open", Clear: 30 * time.Second,
+			When:   "a worker's machine has failed three shards within a minute: a manager gives it one shard each half minute as a trial, until it runs one",
+			Remedy: "read why in that worker's log; drain it with `hyperscale drain`, or repair its memory, disk or installation",
 		},
 	}
 }

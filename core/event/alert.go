@@ -58,6 +58,7 @@ type FleetCounted struct {
 	Unhealthy  uint32 // suspect, dead or away
 	Overloaded uint32 // of the healthy ones
 	Draining   uint32
+	Tripped    uint32 // whose circuit is open, healthy or not
 	CoresFree  uint32
 	CoresTotal uint32
 }

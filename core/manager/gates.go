@@ -369,6 +369,7 @@ type watch struct {
 	post  alert.Post
 	lines alert.Lines
 	fleet event.FleetCounted // as last reported
+	broke node.ID            // the last worker whose circuit was open
 	again int                // how many more heartbeats tell gates that no alert is raised
 }
 
@@ -382,6 +383,8 @@ func (w *watch) because(id alert.ID, lag time.Duration) string {
 		return w.lines.Why()
 	case alert.LeaderOverloaded:
 		return fmt.Sprintf("the loop of the leader was late by %v", lag.Round(time.Millisecond))
+	case alert.WorkerCircuit:
+		return fmt.Sprintf("%d workers have failed shards, such as %s", f.Tripped, w.broke)
 	case alert.WorkersOverloaded, alert.WorkersUnhealthy, alert.NoWorkerHealthy:
 		return fmt.Sprintf("of %d workers %d are healthy, of which %d are overloaded", f.Healthy+f.Unhealthy, f.Healthy, f.Overloaded)
 	}
@@ -424,6 +427,7 @@ func (m *gateSide) readFleet(env node.Env) {
 	b.See(now, alert.WorkersOverloaded, overloaded)
 	b.See(now, alert.WorkersUnhealthy, unhealthy)
 	b.See(now, alert.NoWorkerHealthy, none)
+	b.See(now, alert.WorkerCircuit, alert.Whether(f.Tripped > 0))
 }
 
 // readingsOf reads the workers' alerts. Of workers that left on purpose, or never came, none is read.
@@ -457,6 +461,9 @@ func (m *gateSide) countFleet() (f event.FleetCounted) {
 		f.CoresTotal, f.CoresFree = f.CoresTotal+w.Total, f.CoresFree+w.Free()
 	}
 	f.Overloaded = uint32(m.roster.Loaded())
+	if n, name := m.roster.Tripped(); n > 0 {
+		f.Tripped, m.watch.broke = uint32(n), name
+	}
 	for _, o := range m.group.Swim.Doubted() {
 		if o.Role == node.RoleWorker && o.State != swim.Left && m.roster.Of(o.ID) == nil {
 			f.Unhealthy++

@@ -25,7 +25,7 @@ func newAlerts() alerts {
 		changes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "hyperscale_alert_transitions_total", Help: "Alerts that this node raised or cleared; what a new leader takes over counts once, at the former one.",
 		}, []string{"alert", "change"}),
-		workers: gauge("hyperscale_manager_workers", "Workers as this manager sees them; overloaded ones are healthy, too.", "state"),
+		workers: gauge("hyperscale_manager_workers", "Workers as this manager sees them; overloaded ones are healthy, too, and those with an open circuit may be.", "state"),
 		cores:   gauge("hyperscale_manager_cores", "Cores of healthy workers.", "state"),
 	}
 	for id := range alert.IDs {
@@ -57,7 +57,7 @@ func (a *alerts) observe(ev node.Event) bool {
 			a.changes.WithLabelValues(ev.Alert, string(ev.Change)).Inc()
 		}
 	case event.FleetCounted:
-		for state, n := range map[string]uint32{"healthy": ev.Healthy, "unhealthy": ev.Unhealthy, "overloaded": ev.Overloaded, "draining": ev.Draining} {
+		for state, n := range map[string]uint32{"healthy": ev.Healthy, "unhealthy": ev.Unhealthy, "overloaded": ev.Overloaded, "draining": ev.Draining, "circuit-open": ev.Tripped} {
 			a.workers.WithLabelValues(state).Set(float64(n))
 		}
 		a.cores.WithLabelValues("free").Set(float64(ev.CoresFree))

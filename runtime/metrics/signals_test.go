@@ -76,6 +76,9 @@ func TestSignalsOfDashboardsMove(t *testing.T) {
 		{"agent health", "hyperscale_manager_workers", labels{"state": "unhealthy"}, []node.Event{
 			event.FleetCounted{Healthy: 4, Unhealthy: 2}, event.FleetCounted{Healthy: 6},
 		}, []float64{2, 0}},
+		{"agent circuit", "hyperscale_manager_workers", labels{"state": "circuit-open"}, []node.Event{
+			event.FleetCounted{Healthy: 3, Tripped: 1}, event.FleetCounted{Healthy: 3},
+		}, []float64{1, 0}},
 		{"agent load", "hyperscale_manager_cores", labels{"state": "free"}, []node.Event{
 			event.FleetCounted{Healthy: 1, CoresFree: 3, CoresTotal: 8}, event.FleetCounted{Healthy: 1, CoresTotal: 8},
 		}, []float64{3, 0}},

@@ -3,6 +3,7 @@ package gates
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hyperscale/checker"
@@ -38,6 +39,8 @@ func alertLoadWorlds() []stage.Scenario {
 			Doc: "Twice, for more than a minute, a worker on a slow link has more to write to its manager than half of what a stream holds. It says so once each time, and once that nothing waits any more. All the while each core runs a test of a target that is slow, and fails nine requests of ten. No other alert, level, rate or choice of a node moves, and every job completes with these failures as its figures: a target is no reason to judge the cluster."},
 		{Name: "alerts-of-workers", Virtual: 5 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsOfWorkers),
 			Doc: "The disk of the manager is full, twice, so that its workers keep their results. They are overloaded then: the manager says so once each time, and once that they are not any more. Every job completes."},
+		{Name: "alerts-of-a-machine", Virtual: 7 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsOfAMachine),
+			Doc: "Twice, the executors of one worker of four crash for more than a minute, while shards run. Its manager says once each time that its circuit is open, and names it, and once that a trial has run. Every job completes."},
 		{Name: "alerts-change-hands", Virtual: 7 * time.Minute, Within: time.Minute, Build: cluster.On(buildAlertsChangeHands),
 			Doc: "The managers' disks are full for a while, so that workers keep their results, and the managers' leader restarts twice before the alert of it is over. Later all gates lag, and then all managers, and their leaders restart meanwhile. Each alert is raised once, by the leader of that time, and cleared once, by a later one. Every job completes."},
 	}
@@ -81,6 +84,27 @@ func buildAlertsOfWorkers(s *cluster.Cluster) {
 		s.Fault(sim.Fault{At: full, For: 50 * time.Second, Kind: sim.FaultDiskFull, Nodes: stage.Names(s.Managers)})
 		w.lasts(alert.WorkersOverloaded, full+time.Second, full+50*time.Second, 15*time.Second)
 	}
+}
+
+func buildAlertsOfAMachine(s *cluster.Cluster) {
+	t := cluster.SmallTopology()
+	t.Workers = 4
+	s.Build(t)
+	s.Complete = true
+	w := watchAlerts(s)
+	submitLoads(s, "runs", 400, 10*time.Second, 6*time.Minute, s.Clients, 3*time.Second)
+	for i := range 2 {
+		at := 30*time.Second + time.Duration(i)*3*time.Minute + s.Rand.Duration(0, 5*time.Second).Truncate(stage.Tick)
+		length := s.Rand.Duration(70*time.Second, 80*time.Second).Truncate(stage.Tick)
+		s.Fault(sim.Fault{At: at, For: length, Kind: sim.FaultExecCrash, Nodes: stage.Names(s.Workers[:1])})
+		// Three shards fail soon, and the next trial after the crashes runs.
+		w.lasts(alert.WorkerCircuit, at, at+length, 45*time.Second)
+	}
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.Alert); ok && e.Change == event.AlertRaised && !strings.Contains(e.Why, string(s.Workers[0])) {
+			s.Checker.Violate("P", r, "%s reports that a circuit is open, and does not name %s: %s", r.Node, s.Workers[0], e.Why)
+		}
+	})
 }
 
 func buildAlertsChangeHands(s *cluster.Cluster) {

@@ -33,6 +33,19 @@ func (r *Roster) Fail(w *Worker, now node.Instant) (opened bool) {
 	return opened
 }
 
+// Tripped counts the workers whose circuit is open. name is the first one of them.
+func (r *Roster) Tripped() (n int, name node.ID) {
+	if r.tripped == 0 {
+		return 0, ""
+	}
+	for _, w := range r.All() {
+		if w.circuit.Open() {
+			return r.tripped, w.Peer.ID
+		}
+	}
+	return 0, ""
+}
+
 // Wake lets a worker whose circuit is open have a trial, if its time has come, and says whether it does.
 func (r *Roster) Wake(w *Worker, now node.Instant) (may bool) {
 	if w.tripped == 0 || now < w.tripped {
