@@ -177,17 +177,31 @@ func hooks() []workflow.Hook {
 // the epoll set, the pipe to the parent, the interpreter's files.
 const descriptorReserve = 32
 
-// sharers counts the owners of connections: virtual users, or places in a pool.
-func sharers(c Config) uint64 {
-	if shared := c.Workflow.Plan.Connections; shared > 0 {
-		return min(c.VUs, uint64(shared))
-	}
-	return c.VUs
+// files are the open files that a run may need.
+type files struct {
+	users, lanes uint64 // connections of each of so many users, or places of a pool
+	shared       uint64 // and those that do not depend on the users
 }
 
-// checkDescriptors rejects a run that would run out of descriptors on the way.
-func checkDescriptors(vus, lanes uint64) error {
-	need := vus*lanes + descriptorReserve
+// filesOf counts the files of a run: a pool bounds the connections that carry requests, and none of those
+// that carry exchanges.
+func filesOf(c Config, g *graph) files {
+	all, own, most := uint64(g.sockets), uint64(g.own), uint64(c.Workflow.Plan.Connections)
+	switch {
+	case most == 0 || most >= c.VUs:
+		return files{users: c.VUs, lanes: all}
+	case own == 0:
+		return files{users: most, lanes: all}
+	}
+	return files{users: c.VUs, lanes: own, shared: most * (all - own)}
+}
+
+// need counts them.
+func (f files) need() uint64 { return f.users*f.lanes + f.shared + descriptorReserve }
+
+// check rejects a run that would run out of descriptors on the way.
+func (f files) check() error {
+	need := f.need()
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return fmt.Errorf("ask for the limit of open files: %w", err)
@@ -202,19 +216,19 @@ func checkDescriptors(vus, lanes uint64) error {
 		}
 		return nil
 	}
-	return &DescriptorError{VUs: vus, Lanes: lanes, Need: need, Limit: limit.Max}
+	return &DescriptorError{VUs: f.users, Lanes: f.lanes, Shared: f.shared, Need: need, Limit: limit.Max}
 }
 
-// growDescriptors grows the table of open files to its final size. When a process with several
+// grow grows the table of open files to its final size. When a process with several
 // threads outgrows it, at 64, 256, 512 files and so on, the kernel waits for all processors: 10
 // to 20 ms in which no request starts. If this fails, the table grows during the run.
-func growDescriptors(vus, lanes uint64) {
+func (f files) grow() {
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
 	if err != nil {
 		return
 	}
 	defer unix.Close(fd)
-	if last, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, int(vus*lanes+descriptorReserve-1)); err == nil {
+	if last, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, int(f.need()-1)); err == nil {
 		_ = unix.Close(last)
 	}
 }
@@ -222,14 +236,19 @@ func growDescriptors(vus, lanes uint64) {
 // DescriptorError says that the process may not open enough connections.
 type DescriptorError struct {
 	VUs, Lanes  uint64 // connections of each virtual user
+	Shared      uint64 // connections of pools beside those
 	Need, Limit uint64
 }
 
 func (e *DescriptorError) Error() string {
 	most := uint64(0)
-	if e.Limit > descriptorReserve {
-		most = (e.Limit - descriptorReserve) / max(e.Lanes, 1)
+	if e.Limit > descriptorReserve+e.Shared {
+		most = (e.Limit - descriptorReserve - e.Shared) / max(e.Lanes, 1)
 	}
-	return fmt.Sprintf("%d virtual users with %d connection(s) each need %d open files, but the limit is %d: raise it (ulimit -Hn %d), run on more cores, or use at most %d virtual users a core",
-		e.VUs, e.Lanes, e.Need, e.Limit, e.Need, most)
+	beside := ""
+	if e.Shared > 0 {
+		beside = fmt.Sprintf(", beside %d of pools,", e.Shared)
+	}
+	return fmt.Sprintf("%d virtual users with %d connection(s) each%s need %d open files, but the limit is %d: raise it (ulimit -Hn %d), run on more cores, or use at most %d virtual users a core",
+		e.VUs, e.Lanes, beside, e.Need, e.Limit, e.Need, most)
 }

@@ -28,6 +28,7 @@ type graph struct {
 	steps    []step
 	slots    int  // concurrent request steps of one virtual user
 	sockets  int  // concurrent connections of one virtual user
+	own      int  // of them those that no pool shares: of exchanges, and a socket over UDP that was replaced
 	scripted bool // it contains functions
 	hosts    []*pool.Host
 	names    *pool.Names
@@ -254,8 +255,16 @@ func (g *graph) assignSlots() {
 		lanes[s.slot] = append(lanes[s.slot], i)
 	}
 	g.sockets = len(lanes)
+	replaced := 0
 	for _, users := range lanes {
-		if g.steps[users[0]].call == nil {
+		s := &g.steps[users[0]]
+		if s.talk != nil {
+			g.own++
+			if s.talk.Host.UDP {
+				replaced = 1
+			}
+		}
+		if s.call == nil {
 			continue
 		}
 		for _, u := range users {
@@ -263,6 +272,7 @@ func (g *graph) assignSlots() {
 		}
 		g.slots++
 	}
+	g.own, g.sockets = g.own+replaced, g.sockets+replaced
 }
 
 func (g *graph) mayShare(users []int, i int, ancestors map[int]bool) bool {

@@ -54,10 +54,11 @@ func runMasked(ctx context.Context, cfg Config) (*message.ExecResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkDescriptors(sharers(cfg), uint64(g.sockets)); err != nil {
+	files := filesOf(cfg, g)
+	if err := files.check(); err != nil {
 		return nil, err
 	}
-	growDescriptors(sharers(cfg), uint64(g.sockets))
+	files.grow()
 	if err := g.resolve(ctx, cfg.Timeout); err != nil {
 		return nil, err
 	}

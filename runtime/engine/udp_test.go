@@ -431,3 +431,38 @@ func truth(b bool) string {
 	}
 	return "False"
 }
+
+// Each user of exchanges has connections of its own, whatever a pool bounds, and over UDP one that was replaced.
+func TestDescriptorsOfExchangesAreCounted(t *testing.T) {
+	const http, udp, tcp = `step("a", http.get("http://127.0.0.1:1/"))`, `step("b", udp.exchange("udp://127.0.0.1:1", send = "b"))`, `step("c", tcp.exchange("tcp://127.0.0.1:1", send = "c"))`
+	for _, tt := range []struct {
+		steps, connections string
+		want               files
+	}{
+		{http, "0", files{users: 100, lanes: 1}},
+		{http, "7", files{users: 7, lanes: 1}},
+		{http, "700", files{users: 100, lanes: 1}},
+		{tcp, "7", files{users: 100, lanes: 1}},
+		{udp, "0", files{users: 100, lanes: 2}},
+		{http + "," + udp + "," + tcp, "0", files{users: 100, lanes: 4}},
+		{http + "," + udp + "," + tcp, "7", files{users: 100, lanes: 3, shared: 7}},
+	} {
+		pool := ""
+		if tt.connections != "0" {
+			pool = "connections = " + tt.connections + ", "
+		}
+		w := loadFile(t, "http://127.0.0.1:1", `workflow(name = "test", iterations = 1, vus = 1, duration = "60s", `+pool+`steps = [`+tt.steps+`])`)
+		cfg := Config{Workflow: w, VUs: 100, Duration: time.Minute, Timeout: time.Second}
+		g, err := newGraph(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := filesOf(cfg, g); got != tt.want {
+			t.Errorf("%s with %s connections: got %+v, want %+v", tt.steps, tt.connections, got, tt.want)
+		}
+	}
+	err := files{users: 1 << 40, lanes: 3, shared: 7}.check()
+	if err == nil || !strings.Contains(err.Error(), "beside 7 of pools") || !strings.Contains(err.Error(), "ulimit -Hn") {
+		t.Errorf("got %v", err)
+	}
+}
