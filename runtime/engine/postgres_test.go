@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -30,6 +31,7 @@ func TestPostgres(t *testing.T) {
 		{"values", postgresValues},
 		{"copies", postgresCopies},
 		{"functions", postgresFunctions},
+		{"debug", postgresDebug},
 		{"the example", postgresExample},
 	} {
 		t.Run(one.name, func(t *testing.T) { one.test(t, s) })
@@ -334,5 +336,26 @@ func postgresExample(t *testing.T, s *postgrestest.Server) {
 		if got.OK == 0 || got.Failed+got.TimedOut > 0 {
 			t.Errorf("%s: ok %d of %d: %v", got.Name, got.OK, got.Started, got.Errors)
 		}
+	}
+}
+
+// Debug output shows statements, rows and errors, and no password.
+func postgresDebug(t *testing.T, s *postgrestest.Server) {
+	var b bytes.Buffer
+	w := loadFile(t, s.URL("scram"), `
+db = sql.client("TARGET", password = "`+postgrestest.Password+`", sslmode = "require")
+workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [
+	step("rows", sql.batch(db, ["select 1 as a", ("select $1 as b", ["x"])])),
+	step("wrong", sql.query(db, "select 1 / 0")),
+	step("out", sql.copy(db, "copy (select 7) to stdout")),
+])`)
+	run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Debug: &b})
+	for _, want := range []string{"> select 1 as a\n", "> select $1 as b\n", `< [{"b":"x"}]`, "> select 1 / 0", "step wrong: failed, server 22012: division by zero", "> copy (select 7) to stdout", "< 7"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), postgrestest.Password) {
+		t.Error(b.String())
 	}
 }

@@ -329,6 +329,8 @@ var (
 	read  = operation(postgres.ModePrepared, "select abalance from pgbench_accounts where aid = $1 | 4242", false)
 	open  = postgres.Compile(postgres.ModePrepared, []postgres.Statement{{Text: "select abalance from pgbench_accounts where aid = $1", Args: []postgres.Argument{{{Value: 0}}}}}, false)
 	plain = operation(postgres.ModeSimple, "select 1", false)
+	gives = postgres.Copy("copy t to stdout", nil)
+	takes = postgres.Copy("copy t from stdin", []byte("1"))
 	batch = operation(postgres.ModePrepared, "insert | 1 ; update | 2 ; delete | 3", true)
 )
 
@@ -457,11 +459,19 @@ func FuzzFeed(f *testing.F) {
 	} {
 		f.Add(wires(f, seed), uint8(1))
 	}
+	f.Add(wires(f, `H;d 1\n;d ;c;C COPY 2;Z I;1;2`), uint8(2))
+	f.Add(wires(f, `G;C COPY 2;Z I;1;2`), uint8(3))
 	f.Fuzz(func(t *testing.T, b []byte, cut uint8) {
 		const limit = 1 << 10
 		play := func(n int, keeps bool) string {
 			c := postgres.New(postgres.Config{AnswerMax: limit}).Begin()
 			on := &kept{of: c}
+			switch cut % 4 {
+			case 2:
+				_ = c.Operate(gives, postgres.Order{Keeps: keeps, Tag: 9})
+			case 3:
+				_ = c.Operate(takes, postgres.Order{Keeps: keeps})
+			}
 			_ = c.Operate(read, postgres.Order{Keeps: keeps})
 			_ = c.Operate(plain, postgres.Order{Keeps: keeps})
 			_ = c.Operate(batch, postgres.Order{Keeps: keeps})
@@ -478,7 +488,7 @@ func FuzzFeed(f *testing.F) {
 			}
 			out := ""
 			for _, o := range on.outcomes {
-				if len(o.Body) > 2*limit || keeps && (!json.Valid(o.Body) || !utf8.Valid(o.Body)) || o.Err != nil && !strings.HasPrefix(string(kindOf(o.Err)), "server ") {
+				if len(o.Body) > 2*limit || keeps && o.Tag != 9 && (!json.Valid(o.Body) || !utf8.Valid(o.Body)) || o.Err != nil && !strings.HasPrefix(string(kindOf(o.Err)), "server ") {
 					t.Fatalf("%q %v", o.Body, o.Err)
 				}
 				out += fmt.Sprintf("%s %d %d %v\n", o.Body, o.Rows, o.Affected, o.Err)

@@ -88,7 +88,11 @@ func (t *told) fatal() bool { return t.severity == "FATAL" || t.severity == "PAN
 
 // fault makes an error of it. Prefix says which statement it answers.
 func (t *told) fault(prefix string) *http1.Error {
-	detail := strings.ToValidUTF8(prefix+t.message, "\uFFFD")
+	message := t.message
+	if message == "" {
+		message = "the server tells an error without a text"
+	}
+	detail := strings.ToValidUTF8(prefix+message, "\uFFFD")
 	if t.detail != "" {
 		detail += " (" + strings.ToValidUTF8(t.detail, "\uFFFD") + ")"
 	}

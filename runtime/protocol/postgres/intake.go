@@ -105,6 +105,13 @@ func (c *Conn) grows(kind byte, length int64) *http1.Error {
 		}
 		return nil
 	}
+	switch kind {
+	case 'D', 'd', 'T', 't', 'E':
+	default:
+		if length > asideMost { // another protocol, most likely: 'H' begins HTTP/1.1
+			return breach("%s says that it has %d bytes: is this a PostgreSQL server?", messageName(kind), length+4)
+		}
+	}
 	if c.in.size += headLength + length; c.in.size > c.in.most {
 		return errLarge(c.in.most)
 	}
