@@ -106,3 +106,13 @@ func TestRedisBenchmarkIsRead(t *testing.T) {
 		t.Error("a text that is no table is read")
 	}
 }
+
+func TestPgbenchIsRead(t *testing.T) {
+	got, err := readPgbench([]byte("number of transactions actually processed: 40471\nnumber of failed transactions: 2 (0.000%)\nlatency average = 6.321 ms\ninitial connection time = 95.1 ms\n"))
+	if err != nil || got.Requests != 40471 || got.Failed != 2 || got.Latency["mean"] != 6321*time.Microsecond {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if _, err := readPgbench([]byte("nothing")); err == nil {
+		t.Error("nothing is read as a result")
+	}
+}

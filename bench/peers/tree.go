@@ -28,7 +28,10 @@ func startOn(cmd *exec.Cmd, cpus []int) error {
 		return fmt.Errorf("run on processors %v: %w", cpus, err)
 	}
 	defer func() { _ = unix.SchedSetaffinity(0, &before) }() // it was ours a moment ago
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	return cmd.Start()
 }
 

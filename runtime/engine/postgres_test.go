@@ -32,6 +32,7 @@ func TestPostgres(t *testing.T) {
 		{"copies", postgresCopies},
 		{"functions", postgresFunctions},
 		{"debug", postgresDebug},
+		{"pgbench's move", postgresFromPgbench},
 		{"the example", postgresExample},
 	} {
 		t.Run(one.name, func(t *testing.T) { one.test(t, s) })
@@ -44,7 +45,7 @@ func loadSQL(t *testing.T, s *postgrestest.Server, vus, iterations uint64, clien
 }
 
 func agreesWithPostgres(t *testing.T, s *postgrestest.Server) {
-	for _, vus := range []uint64{1, 64, 300} {
+	for _, vus := range []uint64{1, 16, 100} {
 		for _, tt := range []struct {
 			name, client, ask                 string
 			transactions, rows, affected, bad uint64 // of an operation
@@ -58,8 +59,8 @@ func agreesWithPostgres(t *testing.T, s *postgrestest.Server) {
 			{"failure", ``, `batch(db, [("insert into t values ($1, $2)", [1, None]), "select 1"], transaction = True)`, 1, 0, 0, 1, "server 23505"},
 			{"syntax", ``, `query(db, "selec 1")`, 1, 0, 0, 1, "server 42601"},
 		} {
-			if vus == 300 && tt.name != "prepared" {
-				continue // connections of 300 users take time
+			if vus == 100 && tt.name != "prepared" {
+				continue // each connection is a process of the server's, and takes time
 			}
 			t.Run(fmt.Sprint(tt.name, "/", vus), func(t *testing.T) {
 				before, n := s.Count(), 3*vus
@@ -357,5 +358,33 @@ workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [
 	}
 	if strings.Contains(b.String(), postgrestest.Password) {
 		t.Error(b.String())
+	}
+}
+
+// What docs/from-other-tools.md writes for pgbench runs on pgbench's tables, and a connection for each
+// operation, as its -C, is what keep_alive = False makes.
+func postgresFromPgbench(t *testing.T, s *postgrestest.Server) {
+	s.Ask("shop", "create table pgbench_accounts (aid int primary key, abalance int); insert into pgbench_accounts select i, 0 from generate_series(1, 100000) i; grant all on pgbench_accounts to public")
+	page, err := os.ReadFile("../../docs/from-other-tools.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, found := strings.Cut(string(page), "that `pgbench -i` has filled:\n\n```python\n")
+	text, _, ends := strings.Cut(text, "```")
+	const url = "postgres://app@127.0.0.1:5432/shop"
+	if !found || !ends || !strings.Contains(text, url) || !strings.Contains(text, "vus = 50,") {
+		t.Fatal("the page has no such workflow")
+	}
+	text = strings.Replace(text, `name = "select-only"`, `name = "test"`, 1)
+	text = strings.Replace(strings.Replace(text, url, s.URL("app"), 1), "vus = 50,", "vus = 4, iterations = 40,", 1)
+	for _, more := range []string{"", "http = http.client(keep_alive = False), "} {
+		before := s.Count()
+		w := loadFile(t, "", strings.Replace(text, "vus = 4,", more+"vus = 4,", 1))
+		got := run(t, context.Background(), Config{Workflow: w, VUs: 4, Duration: time.Minute}).Stats.Steps[0]
+		after := s.Count()
+		n, sessions := after.Transactions-before.Transactions, after.Sessions-before.Sessions
+		if rows := measured(got)[plan.MeasureRows].Count; got.OK != 40 || rows != 40 || n != 40 || more == "" && sessions > 4 || more != "" && sessions != 40 {
+			t.Errorf("%q: ok %d, %d rows, the server counts %d on %d connections: %v", more, got.OK, rows, n, sessions, got.Errors)
+		}
 	}
 }

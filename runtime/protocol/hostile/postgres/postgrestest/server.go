@@ -118,7 +118,7 @@ func (s *Server) run(dir, data string, settings []string) error {
 	s.port = l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
 	args := []string{"-D", data, "-p", strconv.Itoa(s.port), "-h", "127.0.0.1", "-k", ""}
-	for _, set := range append([]string{"fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "max_connections=340", "shared_buffers=32MB", "max_wal_senders=0", "wal_level=minimal", "ssl=on", "ssl_ca_file=root.crt"}, settings...) {
+	for _, set := range append([]string{"fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "max_connections=150", "shared_buffers=32MB", "max_wal_senders=0", "wal_level=minimal", "ssl=on", "ssl_ca_file=root.crt"}, settings...) {
 		args = append(args, "-c", set)
 	}
 	s.process = s.command("postgres", args...)
