@@ -116,6 +116,10 @@ func (y *talks) say(at int32) {
 func (y *talks) flush(at int32) {
 	c := y.Sockets.Conns.At(at)
 	d := c.talk
+	if d.state.is(talkQueued) && c.slot >= 0 && len(d.out()) > 0 {
+		n := y.Slots.At(c.slot)
+		n.Written, n.Heard = 0, 0 // of the last part, where an exchange has several
+	}
 	for rounds := 0; !d.state.is(talkMute) && (len(d.out()) > 0 || c.secure != nil && len(c.secure.pending) > 0); rounds++ {
 		err := errAgain // a server that takes much at once does not hold up the others
 		if rounds < writeRounds {
