@@ -197,7 +197,7 @@ func (a *handshakes) begin(at int32) {
 		resume = c.host.resume
 	}
 	if resume {
-		config = a.resuming(c.vu, config)
+		config = a.resuming(c.vu, c.host, config)
 	}
 	c.secure = &secure{loop: a.Connections, host: c.host, fd: c.fd}
 	c.secure.tls = tls.Client(c.secure, config)

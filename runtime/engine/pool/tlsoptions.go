@@ -113,14 +113,33 @@ func (s *sessions) Put(server string, state *tls.ClientSessionState) {
 	s.states[server] = state
 }
 
+// ownSessions are those of one destination with TLS options of its own. The library does not verify a
+// server again whose session it takes up: what one client trusts another one may not.
+type ownSessions struct {
+	*sessions
+	of string
+}
+
+// Get is called before a handshake.
+func (s ownSessions) Get(server string) (*tls.ClientSessionState, bool) {
+	return s.sessions.Get(s.of + " " + server)
+}
+
+// Put stores a ticket.
+func (s ownSessions) Put(server string, state *tls.ClientSessionState) {
+	s.sessions.Put(s.of+" "+server, state)
+}
+
 // resuming gives a user's connection the sessions that it may resume.
-func (a *handshakes) resuming(vu int32, c *tls.Config) *tls.Config {
+func (a *handshakes) resuming(vu int32, h *Host, c *tls.Config) *tls.Config {
 	s := a.Sessions[vu]
 	if s == nil {
 		s = &sessions{states: map[string]*tls.ClientSessionState{}}
 		a.Sessions[vu] = s
 	}
 	c = c.Clone()
-	c.ClientSessionCache = s
+	if c.ClientSessionCache = s; h.tls != nil {
+		c.ClientSessionCache = ownSessions{s, h.Key}
+	}
 	return c
 }
