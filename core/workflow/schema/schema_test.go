@@ -259,14 +259,27 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-func FuzzProtoFiles(f *testing.F) {
-	f.Add(shop)
-	f.Add(kinds)
-	f.Fuzz(func(t *testing.T, text string) {
-		schema.Imports([]byte(text))
+// SCHEMA-1: no file makes it panic. Instrumented for fuzzing the parser takes seconds a file, so rapid
+// breaks files here.
+func TestBrokenProtoFiles(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(rapid.SampledFrom([]string{shop, kinds}).Draw(t, "file"))
+		for range rapid.IntRange(1, 5).Draw(t, "changes") {
+			at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
+			switch rapid.IntRange(0, 2).Draw(t, "change") {
+			case 0:
+				text[at] = rapid.Byte().Draw(t, "byte")
+			case 1:
+				text = append(text[:at:at], text[at+1:]...)
+			case 2:
+				until := rapid.IntRange(at, min(at+100, len(text))).Draw(t, "until")
+				text = append(append(text[:until:until], text[at:until]...), text[until:]...)
+			}
+		}
+		schema.Imports(text)
 		_, _ = schema.Proto("x.proto", func(name string) ([]byte, bool) {
 			if name == "x.proto" {
-				return []byte(text), true
+				return text, true
 			}
 			return files(name)
 		})

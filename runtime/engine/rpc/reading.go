@@ -22,11 +22,10 @@ type Reading struct {
 
 // Verdict is how a call ended.
 type Verdict struct {
-	Code  string     // its status; empty: it has none
-	Told  bool       // the server told that it failed
-	Kind  http1.Kind // why it failed; empty: it did not
-	Why   string
-	coded grpc.Code
+	Code string     // its status; empty: it has none
+	Told bool       // the server told that it failed
+	Kind http1.Kind // why it failed; empty: it did not
+	Why  string
 }
 
 var _ http1.Tap = (*Reading)(nil)
