@@ -126,7 +126,7 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 			keeps = "closes the connection"
 		}
 		label := "answer"
-		if r.Protocol != "redis" && r.Protocol != "postgres" { // they have no status
+		if r.Protocol != "redis" && r.Protocol != "postgres" && r.Protocol != "mysql" { // they have no status
 			row(b, label, fmt.Sprintf("%d %s, %s, %s", a.Status, http.StatusText(a.Status), a.Protocol, keeps))
 			label = ""
 		}
@@ -174,7 +174,7 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 			said += ", " + chosen("extensions", g.Extensions)
 		}
 		row(b, "greeting", fmt.Sprintf("%s, after %s", said, units.Latency(uint64(g.NS))))
-		if asked := map[bool]string{true: "select 1", false: "a ping"}[r.Protocol == "postgres"]; g.PongNS > 0 {
+		if asked := map[bool]string{true: "select 1", false: "a ping"}[r.Protocol == "postgres" || r.Protocol == "mysql"]; g.PongNS > 0 {
 			row(b, "", fmt.Sprintf("%s was answered after %s", asked, units.Latency(uint64(g.PongNS))))
 		}
 	}

@@ -35,7 +35,8 @@ func (r *Report) talkPostgres(ctx context.Context, c net.Conn, cfg Config, call 
 		means = "by " + g.Means()
 	}
 	r.Greeting = &Greeting{Protocol: r.Answer.Protocol + ", user " + cfg.Postgres.User + " " + means, Server: strings.TrimSpace("PostgreSQL " + g.Server()), NS: int64(time.Since(began))}
-	return r.ask(c, d, rest)
+	of := d.(*postgres.Conn)
+	return r.ask(c, d, rest, &answered{outcome: func() error { return of.Outcome().Err }, say: func() error { return d.Send(codec.MessageText, []byte("select 1"), nil) }})
 }
 
 // greet carries a greeting to its dialogue. TLS in its middle puts another connection in place.
@@ -78,29 +79,29 @@ func (r *Report) greet(ctx context.Context, c *net.Conn, cfg Config, call *http1
 
 // answered listens for the answer to a statement.
 type answered struct {
-	of   *postgres.Conn
-	done bool
-	err  error
-	body int
+	say     func() error // asks it
+	outcome func() error // the server's error
+	done    bool
+	err     error
+	body    int
 }
 
 var _ codec.Listener = (*answered)(nil)
 
 func (a *answered) Message(_ codec.MessageKind, b []byte) {
-	a.done, a.err, a.body = true, a.of.Outcome().Err, len(b)
+	a.done, a.err, a.body = true, a.outcome(), len(b)
 }
 func (a *answered) Pong(uint64)           {}
 func (a *answered) Leaves(uint16, string) {}
 
 // ask times select 1.
-func (r *Report) ask(c net.Conn, d codec.Dialogue, rest []byte) error {
-	on := &answered{of: d.(*postgres.Conn)}
+func (r *Report) ask(c net.Conn, d codec.Dialogue, rest []byte, on *answered) error {
 	if err := d.Feed(rest, on); err != nil {
 		return err
 	}
 	r.enter(message.PhaseSend)
 	began := time.Now()
-	if err := d.Send(codec.MessageText, []byte("select 1"), nil); err != nil {
+	if err := on.say(); err != nil {
 		return err
 	}
 	if err := r.write(c, d); err != nil {

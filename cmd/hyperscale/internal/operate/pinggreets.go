@@ -11,6 +11,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/ping"
+	"hyperscale/runtime/protocol/mysql"
 	"hyperscale/runtime/protocol/postgres"
 	"hyperscale/runtime/protocol/redis"
 )
@@ -54,32 +55,48 @@ func (f *pingFlags) redis(target string) (address string, greets func(*ping.Conf
 
 // postgres returns the address of a server as HTTP would write it, and how it is greeted.
 func (f *pingFlags) postgres(target string) (address string, greets func(*ping.Config), err error) {
-	if f.body != "" || f.method != "" || len(f.headers) > 0 {
-		return "", nil, command.Usage("postgres has no methods, headers and bodies: leave out --method, --header and --body")
-	}
-	at, err := request.SQLAddress("ping", target)
+	at, address, err := f.database("postgres", target)
 	if err != nil {
-		return "", nil, command.Usage("%v", err)
-	}
-	c := &postgres.Config{User: at.User, Database: at.Database, TLS: at.Secure.Mode != request.SQLPlain}
-	switch {
-	case at.Password != "":
-		return "", nil, command.Usage("the URL has a password in it, which others can see: write --password-file, or set %s", passwordVariable)
-	case at.Secure.Mode == request.SQLAuthority:
-		return "", nil, command.Usage("ping verifies all of a certificate or nothing: write sslmode=verify-full, or require")
-	case f.user != "" && c.User != "":
-		return "", nil, command.Usage("a user is in the URL and in --user: keep one of them")
-	case f.user == "" && c.User == "":
-		return "", nil, command.Usage("the URL has no user: write postgres://app@host/shop, or --user app")
-	case f.user != "":
-		c.User = f.user
-	}
-	if c.Password, err = f.secret(); err != nil {
 		return "", nil, err
 	}
-	return "http://" + net.JoinHostPort(at.Target.Host, strconv.Itoa(int(at.Target.Port))) + "/", func(p *ping.Config) {
-		p.Postgres, p.Insecure = c, p.Insecure || at.Secure.Mode == request.SQLEncrypted
-	}, nil
+	c := &postgres.Config{User: at.User, Password: at.Password, Database: at.Database, TLS: at.Secure.Mode != request.SQLPlain}
+	return address, func(p *ping.Config) { p.Postgres, p.Insecure = c, p.Insecure || at.Secure.Mode == request.SQLEncrypted }, nil
+}
+
+// mysql does so for MySQL.
+func (f *pingFlags) mysql(target string) (address string, greets func(*ping.Config), err error) {
+	at, address, err := f.database("mysql", target)
+	if err != nil {
+		return "", nil, err
+	}
+	c := &mysql.Config{User: at.User, Password: at.Password, Database: at.Database, TLS: at.Secure.Mode != request.SQLPlain}
+	return address, func(p *ping.Config) { p.MySQL, p.Insecure = c, p.Insecure || at.Secure.Mode == request.SQLEncrypted }, nil
+}
+
+// database reads the URL of a database, and the password of its user.
+func (f *pingFlags) database(proto, target string) (at request.SQL, address string, err error) {
+	if f.body != "" || f.method != "" || len(f.headers) > 0 {
+		return at, "", command.Usage("%s has no methods, headers and bodies: leave out --method, --header and --body", proto)
+	}
+	if at, err = request.SQLAddress("ping", target); err != nil {
+		return at, "", command.Usage("%v", err)
+	}
+	switch {
+	case at.MySQL() != (proto == "mysql"):
+		return at, "", command.Usage("the URL is not of %s: write %s://app@host/shop", proto, proto)
+	case at.Password != "":
+		return at, "", command.Usage("the URL has a password in it, which others can see: write --password-file, or set %s", passwordVariable)
+	case at.Secure.Mode == request.SQLAuthority:
+		return at, "", command.Usage("ping verifies all of a certificate or nothing: write sslmode=verify-full, or require")
+	case f.user != "" && at.User != "":
+		return at, "", command.Usage("a user is in the URL and in --user: keep one of them")
+	case f.user == "" && at.User == "":
+		return at, "", command.Usage("the URL has no user: write %s://app@host/shop, or --user app", proto)
+	case f.user != "":
+		at.User = f.user
+	}
+	at.Password, err = f.secret()
+	return at, "http://" + net.JoinHostPort(at.Target.Host, strconv.Itoa(int(at.Target.Port))) + "/", err
 }
 
 // secret reads the password.
