@@ -48,6 +48,7 @@ var experiments = []experiment{
 	{"redis", "GETs, 64 connections, alone and in pipelines of 16 (bars 1.0 and 1.3 of redis-benchmark)", (*bench).redis, (*bench).takesRedis, nil},
 	{"grpc", "64 unary calls at once, on 64 connections and on 8 (bar 0.15 of ghz)", (*bench).grpc, (*bench).takesGRPC, []string{"ghz"}},
 	{"postgres", "pgbench's select, 64 connections, prepared and as text (bar 1.0 of pgbench)", (*bench).postgres, (*bench).takesPostgres, nil},
+	{"mysql", "point selects by prepared statements, 64 connections (bar 0.7 of sysbench)", (*bench).mysql, (*bench).takesMySQL, nil},
 	{"tcp", "an exchange of lines, 64 connections (bar 1.15 of a bare loop over epoll)", (*bench).tcp, (*bench).takesTCP, nil},
 	{"udp", "an exchange of datagrams, 64 sockets (bar 1.2 of a bare loop over epoll)", (*bench).udp, (*bench).takesUDP, nil},
 	{"memory", "10,000 and 50,000 virtual users (bar 4)", (*bench).memory, (*bench).takesMemory, []string{"k6"}},

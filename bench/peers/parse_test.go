@@ -95,6 +95,18 @@ func TestLateness(t *testing.T) {
 	}
 }
 
+func TestSysbenchIsRead(t *testing.T) {
+	out := "SQL statistics:\n    queries performed:\n        read:                            25932\n        total:                           25932\n    transactions:                        25932  (12944.10 per sec.)\n" +
+		"Latency (ms):\n         min:                                    0.07\n         avg:                                    4.94\n         max:                                   92.31\n         95th percentile:                       15.00\n         sum:                               128000.00\n"
+	got, err := readSysbench([]byte(out))
+	if err != nil || got.Requests != 25932 || got.Latency["mean"] != 4940*time.Microsecond || got.Latency["p95"] != 15*time.Millisecond || got.Latency["max"] != 92310*time.Microsecond {
+		t.Errorf("%+v %v", got, err)
+	}
+	if _, err := readSysbench([]byte("nothing")); err == nil {
+		t.Error("a text that is no report is read")
+	}
+}
+
 func TestRedisBenchmarkIsRead(t *testing.T) {
 	out := "\"test\",\"rps\",\"avg_latency_ms\",\"min_latency_ms\",\"p50_latency_ms\",\"p95_latency_ms\",\"p99_latency_ms\",\"max_latency_ms\"\n" +
 		"\"GET\",\"100000.00\",\"0.300\",\"0.100\",\"0.250\",\"0.500\",\"0.750\",\"1.500\"\n"
