@@ -162,19 +162,6 @@ func later(text string, then Act) Act {
 	}
 }
 
-// floods says text until the client has gone, or has read more than it could ever want.
-func floods(text string) Act {
-	return func(s *Session) bool {
-		piece := []byte(many(text, 1+4096/len(text)))
-		for n := 0; n < 1<<30; n += len(piece) {
-			if _, err := s.Write(piece); err != nil {
-				return false
-			}
-		}
-		return hold(s)
-	}
-}
-
 // late answers the first operation when a second one comes on the same connection: a client that
 // gave the first one up must not take it for the second one's answer.
 func late(s *Session) bool {
