@@ -61,9 +61,7 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		return nil, false
 	}
 	b := append(m.bare(r.Method, r.URL), 0)
-	text := func(s string) {
-		b = append(append(strconv.AppendInt(b, int64(len(s)), 10), ':'), s...)
-	}
+	text := func(s string) { b = appendText(b, s) }
 	for _, all := range [...][]builtin.Pair{r.Headers, r.Params, r.Cookies} {
 		for i := range all {
 			text(all[i].Name)
@@ -107,31 +105,39 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		m.scratch = b
 		return b, len(b) <= preparedKey
 	}
-	if to := r.SQL; to != nil {
-		text(to.User)
-		text(to.Password)
-		text(to.Database)
-		text(to.Secure.Key)
-		b = append(b, byte(to.Mode), byte(to.Secure.Mode))
-		b = strconv.AppendBool(strconv.AppendBool(strconv.AppendBool(b, to.Batch), to.Transaction), to.Copy)
-		if text(string(to.Data)); to.File != nil {
-			text(to.File.Name)
-		}
-		for i := range to.Statements {
-			s := &to.Statements[i]
-			text(s.Text)
-			b = strconv.AppendInt(b, int64(len(s.Args)), 10)
-			for _, a := range s.Args {
-				b = append(strconv.AppendBool(b, a.Null), byte(a.Kind))
-				text(a.Text)
-			}
-		}
+	if r.SQL != nil {
+		b = appendSQL(b, r.SQL)
 		m.scratch = b
 		return b, len(b) <= preparedKey
 	}
 	b = append(b, r.Body...)
 	m.scratch = b
 	return b, len(b) <= preparedKey
+}
+
+// appendText appends a text with its length: two descriptions are equal only if all their texts are.
+func appendText(b []byte, s string) []byte {
+	return append(append(strconv.AppendInt(b, int64(len(s)), 10), ':'), s...)
+}
+
+// appendSQL appends what a request asks a database.
+func appendSQL(b []byte, to *request.SQL) []byte {
+	for _, s := range [...]string{to.User, to.Password, to.Database, to.Secure.Key} {
+		b = appendText(b, s)
+	}
+	b = append(b, byte(to.Mode), byte(to.Secure.Mode))
+	b = strconv.AppendBool(strconv.AppendBool(strconv.AppendBool(b, to.Batch), to.Transaction), to.Copy)
+	if b = appendText(b, string(to.Data)); to.File != nil {
+		b = appendText(b, to.File.Name)
+	}
+	for i := range to.Statements {
+		s := &to.Statements[i]
+		b = strconv.AppendInt(appendText(b, s.Text), int64(len(s.Args)), 10)
+		for _, a := range s.Args {
+			b = appendText(append(strconv.AppendBool(b, a.Null), byte(a.Kind)), a.Text)
+		}
+	}
+	return b
 }
 
 // prepare makes a request ready to send, or returns the cached one.

@@ -174,18 +174,20 @@ func (c *replacer) replaced(known bool) {
 	if back := func() { c.linger(old, c.World.Now()+away, returns) }; known {
 		back()
 	} else {
-		c.once(spare, back)
+		c.once(old, spare, back)
 	}
 	c.World.At(c.World.Now()+c.gap(), c.next)
 }
 
-// once waits until a new member has joined.
-func (c *replacer) once(spare node.ID, f func()) {
+// once waits until a new member has joined. Meanwhile the operator keeps the old one stopped, also where a fault starts
+// it again: a member that hears it stays in the old set.
+func (c *replacer) once(old, spare node.ID, f func()) {
 	if c.joined[spare] {
 		f()
 		return
 	}
-	c.World.At(c.World.Now()+time.Second, func() { c.once(spare, f) })
+	c.stop(old, false)
+	c.World.At(c.World.Now()+time.Second, func() { c.once(old, spare, f) })
 }
 
 // linger lets a member that has lost its seat run for a while, with its disk and its old set, and stops it for good.

@@ -12,6 +12,15 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
+// carried is what goes to a host beside HTTP.
+type carried uint8
+
+const (
+	carriesBytes     carried = iota
+	carriesDatagrams         // over UDP
+	carriesCalls             // of gRPC
+)
+
 // Host is the destination of requests. The dialer tries its addresses in turn until one accepts
 // a connection.
 type Host struct {
@@ -29,9 +38,8 @@ type Host struct {
 	offer     []string    // of protocols, for ALPN, to a host of exchanges or calls
 	tls       *tls.Config // of a host of exchanges; nil: the workflow's
 	resume    bool        // with tls: a user's connections take up its session
-	udp       bool        // over UDP
-	calls     bool        // it is a host of calls of gRPC
-	pool      *pool       // of all users, if they share one
+	carries   carried
+	pool      *pool // of all users, if they share one
 
 	looking    bool     // a look-up of its name runs
 	waiting    []ticket // slots that wait for that look-up
@@ -45,7 +53,7 @@ func NewHost(c *http1.Call, w *workflow.Workflow) *Host {
 
 // NewCallHost returns the destination of calls of gRPC, which only HTTP/2 carries.
 func NewCallHost(c *http1.Call) *Host {
-	return &Host{Key: callKey(c), Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: c.Scheme == "https", version: version2, offer: []string{"h2"}, calls: true}
+	return &Host{Key: callKey(c), Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: c.Scheme == "https", version: version2, offer: []string{"h2"}, carries: carriesCalls}
 }
 
 // callKey tells it from the destination of other requests, which may have another version.
@@ -154,7 +162,7 @@ func (d *dialer) dial(index int32) {
 
 // open begins a connection to an address.
 func (h *Host) open(to netip.AddrPort, from netip.Addr) (fd int, done bool, err error) {
-	if h.udp {
+	if h.carries == carriesDatagrams {
 		fd, err = epoll.Datagrams(to, from)
 		return fd, true, err
 	}

@@ -12,6 +12,19 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
+// Talk is a slot's exchange of messages. The connection outlives it: the next exchange of its user
+// finds it open.
+type Talk interface {
+	Open() codec.Opening        // of a new connection
+	Say(d codec.Dialogue) error // queue the messages
+	Hear(kind codec.MessageKind, payload []byte)
+	Enough() bool   // all that was asked for has come
+	Deaf() bool     // it asks for nothing: what comes is dropped
+	Stays() bool    // the connection may carry another exchange
+	Status() uint16 // of an exchange that has enough
+	Left(code uint16, reason string) error
+}
+
 // TalkHost is a destination of exchanges. Only those with the same key share its connections: they
 // asked for the same.
 type TalkHost struct {
@@ -27,10 +40,11 @@ type TalkHost struct {
 
 // NewTalkHost returns the destination of exchanges, where a call goes.
 func NewTalkHost(c *http1.Call, t TalkHost) *Host {
-	return &Host{
-		Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, resume: t.Resume,
-		udp: t.UDP, version: versionTalk,
+	h := &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, resume: t.Resume, version: versionTalk}
+	if t.UDP {
+		h.carries = carriesDatagrams
 	}
+	return h
 }
 
 // dialogue is a connection that carries messages, or is about to.
@@ -198,4 +212,12 @@ func (y *talks) drain(c *conn) {
 	if n, err := epoll.Drops(int(c.fd)); err == nil {
 		p.Dropped(n)
 	}
+}
+
+// lost is the error of an exchange over UDP whose time is over behind its datagram; nil: it is another.
+func (y *talks) lost(n *RequestSlot) error {
+	if n.Conn < 0 || n.Written == 0 || y.Sockets.Conns.At(n.Conn).packets() == nil {
+		return nil
+	}
+	return errLost
 }

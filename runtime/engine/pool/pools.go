@@ -315,7 +315,7 @@ func (d *dialer) negotiated(c *conn) (bool, error) {
 	case chosen == "h2":
 		c.host.version = version2
 		return true, nil
-	case c.host.calls:
+	case c.host.carries == carriesCalls:
 		return false, errNotGRPC
 	case d.workflow.HTTP.Version == request.Version2:
 		return false, errNotHTTP2

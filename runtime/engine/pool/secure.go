@@ -185,7 +185,7 @@ func (a *handshakes) begin(at int32) {
 			from = c.host.tls
 		}
 		h.config = from.Clone()
-		if c.host.version == versionTalk || c.host.calls {
+		if c.host.version == versionTalk || c.host.carries == carriesCalls {
 			h.config.NextProtos = c.host.offer
 		}
 		if h.config.ServerName == "" {

@@ -14,19 +14,6 @@ import (
 	"hyperscale/runtime/protocol/scram"
 )
 
-// Talk is a slot's exchange of messages. The connection outlives it: the next exchange of its user
-// finds it open.
-type Talk interface {
-	Open() codec.Opening        // of a new connection
-	Say(d codec.Dialogue) error // queue the messages
-	Hear(kind codec.MessageKind, payload []byte)
-	Enough() bool   // all that was asked for has come
-	Deaf() bool     // it asks for nothing: what comes is dropped
-	Stays() bool    // the connection may carry another exchange
-	Status() uint16 // of an exchange that has enough
-	Left(code uint16, reason string) error
-}
-
 // talks carry exchanges of messages, one at a time on each connection.
 type talks struct {
 	*Connections
@@ -603,12 +590,4 @@ func (y *talks) unsendable(c *conn, err error) bool {
 	}
 	y.Slots.Breaks(c.slot, err)
 	return true
-}
-
-// lost is the error of an exchange over UDP whose time is over behind its datagram; nil: it is another.
-func (y *talks) lost(n *RequestSlot) error {
-	if n.Conn < 0 || n.Written == 0 || y.Sockets.Conns.At(n.Conn).packets() == nil {
-		return nil
-	}
-	return errLost
 }
