@@ -262,7 +262,9 @@ func (c *cluster) loseExecutor(file string, set []string) {
 	r := readResult(t, out)
 	adds(t, r)
 	w := r.Workflows[0]
-	if r.Outcome != "COMPLETED" || len(w.Lost) != 1 || w.Lost[0].Worker != "worker-1" || !strings.Contains(w.Lost[0].Reason, "killed") {
+	// On a busy machine the other worker's load may begin first: then the executor is gone before it has its work.
+	if r.Outcome != "COMPLETED" || len(w.Lost) != 1 || w.Lost[0].Worker != "worker-1" ||
+		!strings.Contains(w.Lost[0].Reason, "killed") && !strings.Contains(w.Lost[0].Reason, "its work could not be handed over") {
 		t.Fatalf("%s, lost %+v, want an attempt of worker-1 whose executor was killed", r.Outcome, w.Lost)
 	}
 	if !strings.Contains(watch.out.String(), "lost attempts") {
