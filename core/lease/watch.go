@@ -81,8 +81,9 @@ func (r *acceptor) look(env node.Env, reg *register) {
 
 // Silent counts the registers whose holder has renewed nothing for two thirds of its lease, or nothing since
 // this member took them in. Each restart of the members begins their guards anew, so a group that starts again
-// meanwhile keeps these jobs without an owner for longer. After wait the last of them is vacant. A register that
-// another member calls held counts there: this member has promised its own token, and hears no renewal.
+// meanwhile keeps these jobs without an owner for longer. After wait the last of them is vacant. One that no member
+// takes for another guard counts no longer: to wait helps it no more. A register that another member calls held
+// counts there: this member has promised its own token, and hears no renewal.
 func (r *acceptor) Silent(now node.Instant) (n int, wait time.Duration) {
 	//lint:orderfree a count, and the latest end
 	for _, reg := range r.registers {
@@ -90,11 +91,12 @@ func (r *acceptor) Silent(now node.Instant) (n int, wait time.Duration) {
 		if a.Token.Zero() || a.Released || reg.reaped || reg.own != nil || !reg.over.Less(a.Token) || now < reg.notBefore {
 			continue
 		}
-		if reg.received > r.began && now.Sub(reg.received) < 2*a.Lease/3 {
+		age, guard := now.Sub(reg.received), r.c.guard(a.Lease)
+		if reg.received > r.began && age < 2*a.Lease/3 || age >= 2*guard {
 			continue
 		}
 		n++
-		wait = max(wait, reg.received.Add(r.c.guard(a.Lease)).Sub(now))
+		wait = max(wait, guard-age)
 	}
 	return n, wait
 }
