@@ -25,9 +25,10 @@ func majorityFuse() retry.Fuse {
 const retryAfterMax = 30 * time.Second
 
 // failing says that the circuit is open for a reason that may still hold: a request has failed of
-// late, or too few gates are connected. An open circuit stays open until a request comes.
+// late, or too few gates are connected. An open circuit stays open until a request comes, and a trial that is on its
+// way has not failed.
 func (m *base) failing(now node.Instant) bool {
-	if !m.circuit.Open() || m.circuit.Left(now) > 0 {
+	if !m.circuit.Open() || m.circuit.Left(now) > 0 && !m.circuit.Tries() {
 		return m.circuit.Open()
 	}
 	connected := 1
