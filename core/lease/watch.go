@@ -84,7 +84,7 @@ func (r *acceptor) look(env node.Env, reg *register) {
 // meanwhile keeps these jobs without an owner for longer. After wait the last of them is vacant. One that no member
 // takes for another guard counts no longer: to wait helps it no more. A register that another member calls held
 // counts there: this member has promised its own token, and hears no renewal.
-func (r *acceptor) Silent(now node.Instant) (n int, wait time.Duration) {
+func (r *Registers) Silent(now node.Instant) (n int, wait time.Duration) {
 	//lint:orderfree a count, and the latest end
 	for _, reg := range r.registers {
 		a := &reg.accepted
