@@ -252,6 +252,25 @@ func TestOnlyATLSGoodbyeEndsAnAnswer(t *testing.T) {
 	}
 }
 
+// A function that keeps an answer still has it behind later exchanges, which take the memory of ended ones again.
+func TestAnswersOutliveTheirExchange(t *testing.T) {
+	s := repeats(t, false, func(line string) string { return line })
+	w := loadFile(t, s.URL, `
+def tell(vu):
+    said = [vu.tcp.exchange("TARGET", send = "line %d of %d\n" % (i, vu.id), receive = tcp.line()) for i in range(3)]
+    for i, answer in enumerate(said):
+        if answer.text() != "line %d of %d" % (i, vu.id):
+            fail("answer %d became %s" % (i, answer.text()))
+    return said[2]
+
+workflow(name = "test", iterations = 20, vus = 4, duration = "60s", steps = [step(tell)])`)
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 4, Duration: time.Minute, Timeout: 30 * time.Second})
+	s.stop()
+	if got := r.Stats.Steps[0]; got.OK != 20 {
+		t.Errorf("ok %d of %d: %v", got.OK, got.Started, got.Errors)
+	}
+}
+
 // Through a proxy no bytes go: it carries HTTP.
 func TestTCPRefusesAProxy(t *testing.T) {
 	w := loadFile(t, "tcp://127.0.0.1:1", `
