@@ -75,6 +75,7 @@ type StoreFailed struct {
 // themselves. It comes once a second while that lasts, and at its end.
 type ReportsPaced struct {
 	Every   time.Duration // zero: as often as they like
+	Least   time.Duration // of what it has asked for since the last heartbeat; waits that end and begin again lie between two
 	Shards  int           // that report
 	Reports int           // since the last heartbeat of the manager
 	Behind  bool          // reports have waited for too long of late; otherwise there are many shards

@@ -355,6 +355,7 @@ func (m *desk) onLetterHere(env node.Env, j *entry, o *ledger.Outcome[tag]) {
 	switch {
 	case errors.Is(o.Err, archive.ErrMissing):
 		refuse(env, a.Stream, a.Request, message.CodeNoLetter, fmt.Sprintf("no gate has the program of job %v", j.ID))
+		m.bury(env, &j.Job) // the letter made room at the others: a list names it no longer
 	case o.Err != nil:
 		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQuorumUnavailable, "the program cannot be read: "+o.Err.Error())
 	default:

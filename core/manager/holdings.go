@@ -51,11 +51,16 @@ type figures struct {
 	shards  int           // that report, of this manager's subjobs
 	reports int           // since this manager's last heartbeat
 	told    time.Duration // in the last event
+	least   time.Duration // of what it asked for since then
 	turn    uint64        // of pushes
 }
 
 // every is how often workers report figures to this manager; zero: as often as they like.
-func (f *figures) every(env node.Env) time.Duration { return f.gauge.Every(env.Now(), f.shards) }
+func (f *figures) every(env node.Env) time.Duration {
+	every := f.gauge.Every(env.Now(), f.shards)
+	f.least = min(f.least, every)
+	return every
+}
 
 // count counts the shards that may report.
 func (f *figures) count(subjobs []*subjob.Subjob) {
@@ -73,9 +78,9 @@ func (f *figures) count(subjobs []*subjob.Subjob) {
 func (f *figures) tell(env node.Env) {
 	every := f.every(env)
 	if every != 0 || f.told != 0 {
-		env.Emit(event.ReportsPaced{Every: every, Shards: f.shards, Reports: f.reports, Behind: f.gauge.Behind()})
+		env.Emit(event.ReportsPaced{Every: every, Least: f.least, Shards: f.shards, Reports: f.reports, Behind: f.gauge.Behind()})
 	}
-	f.told, f.reports = every, 0
+	f.told, f.least, f.reports = every, every, 0
 }
 
 // attempts changes the states of shards and their workflows, and orders workers.

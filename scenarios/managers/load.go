@@ -298,10 +298,10 @@ func paced(s *cluster.Cluster, began, relieved time.Duration) {
 			s.Checker.Violate("P", r, "%s is behind before anything is slow", r.Node)
 		}
 		slow = slow || e.Behind && r.At < began+toldWithin
-		if e.Every < last {
+		if e.Least < last {
 			fell = r.At
 		}
-		told := min(before, last, e.Every)
+		told := min(before, last, e.Least)
 		if told > 0 && r.At > began+toldWithin && r.At > fell+toldWithin && e.Reports > e.Shards*1000/int(told/time.Millisecond)*3/2+10 { // workers report at times of their own: of 14 a second, now and then 23 come
 			s.Checker.Violate("P", r, "%d shards were to report each %v, and %d reports came in a second", e.Shards, told, e.Reports)
 		}
