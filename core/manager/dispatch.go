@@ -78,7 +78,7 @@ func (m *attempts) sendDispatch(env node.Env, s *subjob.Shard) bool {
 		VUs: s.VUs, FirstVU: s.First, Cores: s.Cores, Memory: f.Memory,
 		Duration: f.Duration, Timeout: f.Timeout, RunTimeout: max(p.TimeLeft(env.Now()), time.Second),
 		Given: s.Workflow.Given(), Rows: p.Dispatch.Rows,
-		Resume: resume, Tenancy: s.Tenancy, Every: m.figures.every(env),
+		Resume: resume, Tenancy: s.Tenancy, Every: m.figures.every(env), Heard: w.Sequence,
 	}
 	if !m.pace.Admit(pace.Dispatch{Shard: s.ID, Fence: s.Fence}, d.Size(), env.Now()) {
 		return false

@@ -5621,6 +5621,10 @@ func (z *ShardDispatch) size() int {
 		n += 7
 		n += sizeUint(uint64(z.Memory))
 	}
+	if z.Heard != 0 {
+		n += 6
+		n += sizeUint(uint64(z.Heard))
+	}
 	return n
 }
 
@@ -5647,6 +5651,10 @@ func (z *ShardDispatch) digest(h uint64) uint64 {
 	if z.Memory != 0 {
 		h = node.MixString(h, "memory")
 		h = node.Mix(h, uint64(z.Memory))
+	}
+	if z.Heard != 0 {
+		h = node.MixString(h, "heard")
+		h = node.Mix(h, uint64(z.Heard))
 	}
 	return h
 }
@@ -9884,6 +9892,8 @@ func Age(m node.Message, minor uint16) {
 		m.age(minor)
 	case *SubjobResult:
 		m.age(minor)
+	case *ShardDispatch:
+		m.age(minor)
 	case *ShardProgress:
 		m.age(minor)
 	case *ShardResult:
@@ -9923,6 +9933,8 @@ func Grown(k node.Kind) bool {
 	case KindJobProgress:
 		return true
 	case KindSubjobResult:
+		return true
+	case KindShardDispatch:
 		return true
 	case KindShardProgress:
 		return true
@@ -10094,6 +10106,13 @@ func (z *JobProgress) age(minor uint16) {
 
 func (z *SubjobResult) age(minor uint16) {
 	z.Subjob.age(minor)
+}
+
+func (z *ShardDispatch) age(minor uint16) {
+	if minor < 1 {
+		var old ShardDispatch
+		z.Heard = old.Heard
+	}
 }
 
 func (z *ShardProgress) age(minor uint16) {

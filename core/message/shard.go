@@ -60,6 +60,11 @@ type ShardDispatch struct {
 	Tenancy    Tenancy       `msg:"tenancy"`
 	Every      time.Duration `msg:"every"`            // of the last HeartbeatAck, which did not know of this shard
 	Memory     uint64        `msg:"memory,omitempty"` // bytes that an executor may have, as declared; zero: what the worker lets it have
+
+	// Heard is the worker's newest heartbeat on this stream when the manager sent the dispatch. The shard may run
+	// for the renewal timeout from that heartbeat's send: an answer that overtakes a dispatch, which a slow link holds,
+	// says nothing of it. Zero: the manager does not say so, as those of 1.0.
+	Heard uint64 `msg:"heard,omitempty" since:"1"`
 }
 
 // ShardAccepted reports that the fence is on disk and the shard started.

@@ -334,12 +334,16 @@ func (z *ShardCancel) Msgsize() (s int) {
 func (z *ShardDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(17)
-	var zb0001Mask uint32 /* 17 bits */
+	zb0001Len := uint32(18)
+	var zb0001Mask uint32 /* 18 bits */
 	_ = zb0001Mask
 	if z.Memory == 0 {
 		zb0001Len--
 		zb0001Mask |= 0x10000
+	}
+	if z.Heard == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x20000
 	}
 	// variable map header, size zb0001Len
 	o = msgp.AppendMapHeader(o, zb0001Len)
@@ -434,6 +438,11 @@ func (z *ShardDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 			// string "memory"
 			o = append(o, 0xa6, 0x6d, 0x65, 0x6d, 0x6f, 0x72, 0x79)
 			o = msgp.AppendUint64(o, z.Memory)
+		}
+		if (zb0001Mask & 0x20000) == 0 { // if not omitted
+			// string "heard"
+			o = append(o, 0xa5, 0x68, 0x65, 0x61, 0x72, 0x64)
+			o = msgp.AppendUint64(o, z.Heard)
 		}
 	}
 	return
@@ -721,6 +730,17 @@ func (z *ShardDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Memory")
 				return
 			}
+		case "heard":
+			if zb0001Dup[2]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Heard")
+				return
+			}
+			zb0001Dup[2] |= 1 << 1
+			z.Heard, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Heard")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -739,7 +759,7 @@ func (z *ShardDispatch) Msgsize() (s int) {
 	for za0001 := range z.Given {
 		s += z.Given[za0001].Msgsize()
 	}
-	s += 5 + z.Rows.Msgsize() + 7 + 1 + 8 + msgp.DurationSize + 6 + msgp.Uint64Size + 5 + msgp.BoolSize + 8 + z.Tenancy.Msgsize() + 6 + msgp.DurationSize + 7 + msgp.Uint64Size
+	s += 5 + z.Rows.Msgsize() + 7 + 1 + 8 + msgp.DurationSize + 6 + msgp.Uint64Size + 5 + msgp.BoolSize + 8 + z.Tenancy.Msgsize() + 6 + msgp.DurationSize + 7 + msgp.Uint64Size + 6 + msgp.Uint64Size
 	return
 }
 

@@ -43,9 +43,9 @@ func (m *orders) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispat
 		m.refuse(env, l, d, message.CodeNotRenewed, "this attempt, or a later one, was refused before: it does not start after all")
 		return
 	}
-	until, ok := m.managers.limit(env.Now(), l)
+	until, ok := m.managers.limit(env.Now(), l, d.Heard)
 	if !ok {
-		m.refuse(env, l, d, message.CodeNotRenewed, fmt.Sprintf("no heartbeat of the last %v was answered on this stream", m.config.RenewalTimeout))
+		m.refuse(env, l, d, message.CodeNotRenewed, fmt.Sprintf("its manager had heard no heartbeat of the last %v on this stream", m.config.RenewalTimeout))
 		return
 	}
 	if s == nil {

@@ -46,7 +46,7 @@ func (m *managers) follow(env node.Env, l *uplink.Link, ack *message.HeartbeatAc
 // rhythm records when this worker sent the heartbeats of one stream. A renewal counts from that
 // time, since the manager may have answered long after it.
 type rhythm struct {
-	sent     []beat       // from the newest answered one on, none older than an answer could renew
+	sent     []beat       // none older than an answer could renew
 	answered node.Instant // when the newest answered one was sent; zero: none on this stream
 	told     uint64       // sequence of the first that followed word of the hold; zero: none
 	knows    bool         // it was answered
@@ -63,19 +63,23 @@ type beat struct {
 	at       node.Instant
 }
 
-// answer returns when the heartbeat of a sequence was sent, and false if the worker has
-// forgotten that. A second answer is valid, too: the manager may have taken over a subjob since
-// the first.
-func (r *rhythm) answer(sequence uint64) (at node.Instant, ok bool) {
-	for i, b := range r.sent {
-		if b.sequence != sequence {
-			continue
+// of returns when the heartbeat of a sequence was sent, and false if the worker has forgotten that.
+func (r *rhythm) of(sequence uint64) (at node.Instant, ok bool) {
+	for _, b := range slices.Backward(r.sent) {
+		if b.sequence == sequence {
+			return b.at, true
 		}
-		r.sent = slices.Delete(r.sent, 0, i)
-		r.answered = max(r.answered, b.at)
-		return b.at, true
 	}
 	return 0, false
+}
+
+// answer notes an answer, and returns when its heartbeat was sent. A second answer is valid, too:
+// the manager may have taken over a subjob since the first.
+func (r *rhythm) answer(sequence uint64) (at node.Instant, ok bool) {
+	if at, ok = r.of(sequence); ok {
+		r.answered = max(r.answered, at)
+	}
+	return at, ok
 }
 
 // send sends a message to a manager, if it is connected.
@@ -170,11 +174,14 @@ func (m *managers) prune() {
 	}
 }
 
-// limit returns until when a dispatch that arrives now may run: RenewalTimeout after the last
-// answered heartbeat, since the network may have held the dispatch for long. The manager
-// answered that heartbeat before it sent the dispatch, and counts from there.
-func (m *managers) limit(now node.Instant, l *uplink.Link) (until node.Instant, ok bool) {
-	answered := m.rhythms[l].answered
-	until = answered.Add(m.timeout)
-	return until, answered != 0 && until > now
+// limit returns until when a dispatch may run that arrives now: RenewalTimeout after the send of the heartbeat
+// that its manager had heard when it sent the dispatch, since the network may have held it for long. A manager
+// of 1.0 names none. Then the last answered heartbeat counts, although its answer may have overtaken the dispatch.
+func (m *managers) limit(now node.Instant, l *uplink.Link, heard uint64) (until node.Instant, ok bool) {
+	at := m.rhythms[l].answered
+	if heard != 0 {
+		at, _ = m.rhythms[l].of(heard)
+	}
+	until = at.Add(m.timeout)
+	return until, at != 0 && until > now
 }

@@ -35,17 +35,24 @@ func TestWhatIsOverIsNotRenewed(t *testing.T) {
 	}
 }
 
-// A dispatch needs an answer that is younger than the timeout.
-func TestOldAnswersAllowNothing(t *testing.T) {
+// A dispatch needs a heartbeat that is younger than the timeout: the one that its manager had heard, or the
+// last answered one where it names none. An answer that overtook the dispatch allows nothing.
+func TestOldHeartbeatsAllowNothing(t *testing.T) {
 	const timeout = time.Minute
 	l := &uplink.Link{}
+	sent := []beat{{3, 5}, {4, 30}}
 	for _, tc := range []struct {
-		answered, now node.Instant
-		ok            bool
-	}{{0, 1, false}, {5, 5, true}, {5, node.Instant(5).Add(timeout - 1), true}, {5, node.Instant(5).Add(timeout), false}} {
-		m := managers{rhythms: map[*uplink.Link]*rhythm{l: {answered: tc.answered}}, timeout: timeout}
-		if until, ok := m.limit(tc.now, l); ok != tc.ok || ok && until != tc.answered.Add(timeout) {
-			t.Errorf("answered at %v, at %v it may run until %v, %v; want %v", tc.answered, tc.now, until, ok, tc.ok)
+		heard              uint64
+		answered, now, was node.Instant
+		ok                 bool
+	}{
+		{0, 0, 1, 0, false}, {0, 5, 5, 5, true}, {0, 5, node.Instant(5).Add(timeout - 1), 5, true}, {0, 5, node.Instant(5).Add(timeout), 0, false},
+		{3, 30, node.Instant(5).Add(timeout - 1), 5, true}, {3, 30, node.Instant(5).Add(timeout), 0, false}, {4, 5, node.Instant(5).Add(timeout), 30, true},
+		{2, 30, 31, 0, false}, {5, 30, 31, 0, false}, // one that it has forgotten, or never sent
+	} {
+		m := managers{rhythms: map[*uplink.Link]*rhythm{l: {sent: sent, answered: tc.answered}}, timeout: timeout}
+		if until, ok := m.limit(tc.now, l, tc.heard); ok != tc.ok || ok && until != tc.was.Add(timeout) {
+			t.Errorf("answered at %v, heard %d: at %v it may run until %v, %v; want %v", tc.answered, tc.heard, tc.now, until, ok, tc.ok)
 		}
 	}
 }
