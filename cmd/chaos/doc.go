@@ -21,6 +21,9 @@
 // With --measure it breaks nothing: it cancels jobs at a gate without a flood, then with one, and
 // compares. All nodes then share one namespace, so that no switch carries their packets.
 //
+// With --fleet it breaks nothing: one manager gets thousands of workers without executors, at rest and then with one
+// job on all of them. It tells the manager's processor time, which its heartbeats, reports and sums take.
+//
 // It is not the simulator: nothing repeats exactly, a seed only draws the same schedule again.
 // It needs Linux, root, /dev/net/tun and the ip command, and says so where they are missing.
 // All namespaces are its own, and gone when it ends.
@@ -38,5 +41,5 @@
 //	CHAOS-6 A run that replaces gates is good only if no job fails, and each step ends within a minute.
 //
 // Read main.go, switch.go, hosts.go, cluster.go, faults.go, versions.go, replace.go, flood.go, clients.go,
-// judge.go, then measure.go and prober.go.
+// judge.go, then measure.go, prober.go and fleet.go.
 package main

@@ -32,6 +32,7 @@ type options struct {
 	flood         bool
 	replace       bool
 	measure       int // rounds
+	fleet         int // workers
 	rate          int // of the flood
 	connections   int // of the flood
 }
@@ -59,11 +60,14 @@ func main() {
 	flag.IntVar(&o.connections, "connections", 1000, "of the flood")
 	flag.IntVar(&o.rate, "rate", 1000, "of the flood's requests a second")
 	flag.IntVar(&o.measure, "measure", 0, "break nothing: compare a flooded gate with an idle one, in so many rounds")
+	flag.IntVar(&o.fleet, "fleet", 0, "break nothing: measure the manager of so many workers, at rest and with one job on all of them")
 	flag.Parse()
 	log.SetFlags(log.Ltime)
 	var err error
 	if config := os.Getenv(floods); config != "" {
 		err = runFlood(config)
+	} else if config := os.Getenv(fleets); config != "" {
+		err = runFleet(config)
 	} else if os.Getenv(inside) == "" {
 		err = enter(o)
 	} else {
@@ -108,6 +112,12 @@ func enter(o options) error {
 	if o.former != "" && o.measure > 0 {
 		return errors.New("--former and --measure exclude each other: a measurement changes no version")
 	}
+	if o.fleet < 0 || o.fleet > fleetMax {
+		return fmt.Errorf("--fleet = %d: a manager takes 1 to %d workers, which is manager.workers_max", o.fleet, fleetMax)
+	}
+	if o.fleet > 0 && (o.measure > 0 || o.former != "" || o.flood || o.replace) {
+		return errors.New("--fleet goes alone: it measures a manager, and breaks nothing")
+	}
 	if o.replace && (o.former != "" || o.flood || o.measure > 0) {
 		return errors.New("--replace goes alone: a gate of version 1.0 replaces none, and a flood or a measurement has a fixed set of gates")
 	}
@@ -143,6 +153,9 @@ func play(o options) error {
 	}
 	if o.measure > 0 {
 		return measure(ctx, o)
+	}
+	if o.fleet > 0 {
+		return measureFleet(ctx, o)
 	}
 	bad, all := 0, handovers{}
 	for i := range o.runs {

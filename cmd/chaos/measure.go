@@ -29,8 +29,8 @@ const cancelsEach = 20
 
 // startDirect starts a cluster in this process's own namespace: no switch carries its packets.
 // Unless it is recorded, its nodes write no histories.
-func startDirect(o options, dir string, recorded bool) (*cluster, error) {
-	c := &cluster{options: o, shape: measured, dir: dir, direct: true}
+func startDirect(o options, s shape, dir string, recorded bool) (*cluster, error) {
+	c := &cluster{options: o, shape: s, dir: dir, direct: true}
 	c.plan()
 	if err := ip("link", "set", "lo", "up"); err != nil {
 		return c, err
@@ -122,7 +122,7 @@ func measure(ctx context.Context, o options) error {
 }
 
 func measureOnce(ctx context.Context, o options, dir string, recorded bool) (before, during *phase, _ *flood.Report, _ error) {
-	c, err := startDirect(o, dir, recorded)
+	c, err := startDirect(o, measured, dir, recorded)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -137,7 +137,7 @@ func measureOnce(ctx context.Context, o options, dir string, recorded bool) (bef
 	}
 	defer p.Kill()
 	n := int(o.length.Seconds() * cancelsEach)
-	jobs, err := p.submit(2*n, flood.Workflow)
+	jobs, err := p.submit(2*n, flood.Workflow, time.Second)
 	if err != nil {
 		return nil, nil, nil, err
 	}

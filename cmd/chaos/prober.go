@@ -106,8 +106,8 @@ func (p *prober) cancel(jobs []message.JobID, lasts time.Duration) []time.Durati
 }
 
 // submit submits so many jobs, one after the other.
-func (p *prober) submit(n int, file string) (jobs []message.JobID, err error) {
-	program := message.Program{Main: "probe.star", Files: []message.File{{Name: "probe.star", Data: []byte(file)}}, Duration: time.Second, Seed: 1}
+func (p *prober) submit(n int, file string, lasts time.Duration) (jobs []message.JobID, err error) {
+	program := message.Program{Main: "probe.star", Files: []message.File{{Name: "probe.star", Data: []byte(file)}}, Duration: lasts, Seed: 1}
 	loaded, err := workflow.Load(program)
 	if err != nil {
 		return nil, err
