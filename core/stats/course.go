@@ -188,43 +188,53 @@ type reader struct {
 
 	shift   int
 	coarser uint8 // buckets of the data
-	rest    []byte
-	raw     int // unshifted index of the window that rest begins with; its gap is read
+	data    []byte
+	at      int // of the next number: an index costs less than a shorter slice
+	raw     int // unshifted index of the window that begins there; its gap is read
 }
 
 // newReader reads data of one shape in another one, which is no finer.
 func newReader(data []byte, from, to shape) *reader {
-	r := &reader{rest: data, shift: to.doublings - from.doublings, coarser: from.coarser}
+	r := &reader{data: data, shift: to.doublings - from.doublings, coarser: from.coarser}
 	r.window.Coarser = to.coarser
 	if len(data) > 0 {
 		if from.fine() > 0 {
-			r.rest = data[2:]
+			r.at = 2
 		}
 		r.raw = int(r.take()) - 1
 	}
 	return r
 }
 
+// more says whether a window follows.
+func (r *reader) more() bool { return r.at < len(r.data) }
+
 // take reads a number that checkWindows has already checked.
 func (r *reader) take() uint64 {
-	if b := r.rest[0]; b < 0x80 { // most are small
-		r.rest = r.rest[1:]
+	b := r.data[r.at]
+	r.at++
+	if b < 0x80 { // most are small
 		return uint64(b)
 	}
-	n, size := binary.Uvarint(r.rest)
-	r.rest = r.rest[size:]
+	return r.large()
+}
+
+// large reads a number whose first byte take has read.
+func (r *reader) large() uint64 {
+	n, size := binary.Uvarint(r.data[r.at-1:])
+	r.at += size - 1
 	return n
 }
 
 // next moves to the next window, if there is one.
 func (r *reader) next() bool {
-	if len(r.rest) == 0 {
+	if !r.more() {
 		return false
 	}
 	r.window.empty(&r.used)
 	r.used = inUse{}
 	r.index = r.raw >> r.shift
-	for len(r.rest) > 0 && r.raw>>r.shift == r.index {
+	for r.more() && r.raw>>r.shift == r.index {
 		r.read()
 	}
 	return true
@@ -242,7 +252,7 @@ func (r *reader) read() {
 		w.Latency[i] = add(w.Latency[i], r.take())
 		r.used.set(i)
 	}
-	if len(r.rest) > 0 {
+	if r.more() {
 		r.raw += int(r.take())
 	}
 }
@@ -261,70 +271,83 @@ func checkWindows(in message.Windows) (is shape, err error) {
 	if is.doublings > doublingsMax || in.Dropped || len(in.Data) == 0 {
 		return is, fmt.Errorf("width %v, dropped %v, %d bytes: %w", in.Width, in.Dropped, len(in.Data), ErrWindows)
 	}
-	rest := in.Data
+	b, at := in.Data, 0
 	is.coarser = fineBits
-	if rest[0] == 0 {
-		if len(rest) < 3 || rest[1] == 0 || rest[1] > fineBits {
-			return is, fmt.Errorf("its octaves are split %x times, want 1 to %d, and windows: %w", rest[1:min(len(rest), 2)], fineBits, ErrWindows)
+	if b[0] == 0 {
+		if len(b) < 3 || b[1] == 0 || b[1] > fineBits {
+			return is, fmt.Errorf("its octaves are split %x times, want 1 to %d, and windows: %w", b[1:min(len(b), 2)], fineBits, ErrWindows)
 		}
-		is.coarser, rest = fineBits-rest[1], rest[2:]
+		is.coarser, at = fineBits-b[1], 2
 	}
-	for index := -1; len(rest) > 0; {
+	for index := -1; at < len(b); {
 		var gap uint64
-		if gap, rest, err = uvarint(rest); err != nil {
-			return is, err
+		if gap, at = uvarint(b, at); at < 0 {
+			return is, errCut
 		}
 		if gap == 0 || gap > uint64(WindowsMax-1-index) || time.Duration(index+int(gap)) > longest/in.Width {
 			return is, fmt.Errorf("window %d + %d is out of bounds: %w", index, gap, ErrWindows)
 		}
 		index += int(gap)
-		if rest, err = checkWindow(rest, LatencyBuckets>>is.coarser); err != nil {
+		if at, err = checkWindow(b, at, LatencyBuckets>>is.coarser); err != nil {
 			return is, fmt.Errorf("window %d: %w", index, err)
 		}
 	}
 	return is, nil
 }
 
-func checkWindow(rest []byte, buckets int) (_ []byte, err error) {
+// checkWindow checks the window whose counts begin at an index, and returns where it ends.
+func checkWindow(b []byte, at, buckets int) (end int, err error) {
 	var n, any, used uint64
 	for range fieldsOfWindow {
-		if n, rest, err = uvarint(rest); err != nil {
-			return nil, err
+		if n, at = uvarint(b, at); at < 0 {
+			return 0, errCut
 		}
 		any |= n
 	}
-	if used, rest, err = uvarint(rest); err != nil {
-		return nil, err
+	if used, at = uvarint(b, at); at < 0 {
+		return 0, errCut
 	}
 	if any|used == 0 || used > uint64(buckets) {
-		return nil, fmt.Errorf("it has %d buckets and counts whose bits are %x: %w", used, any, ErrWindows)
+		return 0, fmt.Errorf("it has %d buckets and counts whose bits are %x: %w", used, any, ErrWindows)
 	}
-	at := -1
-	for range used {
+	last := -1
+	for used > 0 {
+		if gaps, _, ok := fours(b[at:]); ok && used >= fourPairs/2 && gaps <= uint64(buckets-1-last) {
+			last, at, used = last+int(gaps), at+fourPairs, used-fourPairs/2
+			continue
+		}
 		var gap uint64
-		if gap, rest, err = uvarint(rest); err != nil {
-			return nil, err
+		if gap, at = uvarint(b, at); at < 0 {
+			return 0, errCut
 		}
-		if n, rest, err = uvarint(rest); err != nil {
-			return nil, err
+		if n, at = uvarint(b, at); at < 0 {
+			return 0, errCut
 		}
-		if gap == 0 || gap > uint64(buckets-1-at) || n == 0 {
-			return nil, fmt.Errorf("bucket %d + %d with count %d is out of bounds: %w", at, gap, n, ErrWindows)
+		if gap == 0 || gap > uint64(buckets-1-last) || n == 0 {
+			return 0, fmt.Errorf("bucket %d + %d with count %d is out of bounds: %w", last, gap, n, ErrWindows)
 		}
-		at += int(gap)
+		last, used = last+int(gap), used-1
 	}
-	return rest, nil
+	return at, nil
 }
 
-func uvarint(b []byte) (n uint64, rest []byte, err error) {
-	if len(b) > 0 && b[0] < 0x80 { // most are small
-		return uint64(b[0]), b[1:], nil
+// errCut is the error of a number that does not end, or has too many bytes.
+var errCut = fmt.Errorf("a number is cut off or too long: %w", ErrWindows)
+
+// uvarint reads a number, and returns where it ends: -1 if it is none.
+func uvarint(b []byte, at int) (n uint64, end int) {
+	if at < len(b) && b[at] < 0x80 { // most are small
+		return uint64(b[at]), at + 1
 	}
-	n, size := binary.Uvarint(b)
+	return large(b, at)
+}
+
+func large(b []byte, at int) (n uint64, end int) {
+	n, size := binary.Uvarint(b[at:])
 	if size <= 0 {
-		return 0, nil, fmt.Errorf("a number is cut off or too long: %w", ErrWindows)
+		return 0, -1
 	}
-	return n, b[size:], nil
+	return n, at + size
 }
 
 // Points reads a series at a coarser width: it joins as many windows as an interval covers,

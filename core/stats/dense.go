@@ -45,7 +45,7 @@ func (d *dense) pour(in message.Windows) error {
 	for d.many.doublings < is.doublings {
 		d.many.double()
 	}
-	for r := newReader(in.Data, is, shape{d.many.doublings, is.coarser}); len(r.rest) > 0; {
+	for r := newReader(in.Data, is, shape{d.many.doublings, is.coarser}); r.more(); {
 		d.many.pour(r)
 	}
 	return nil
@@ -56,7 +56,7 @@ func (w *Windows) pour(r *reader) {
 	to := w.slot(r.raw >> r.shift)
 	to.add(&Counts{r.take(), r.take(), r.take(), r.take(), r.take()})
 	at := -1
-	for range r.take() {
+	for left := r.take(); left > 0; left-- {
 		at += int(r.take())
 		i := (at+1)<<r.coarser - 1
 		id := to.octaves[i>>fineBits]
@@ -67,7 +67,7 @@ func (w *Windows) pour(r *reader) {
 		n := &w.page(id)[i&(FineMost-1)]
 		*n = add(*n, r.take())
 	}
-	if len(r.rest) > 0 {
+	if r.more() {
 		r.raw += int(r.take())
 	}
 }

@@ -98,6 +98,20 @@ func (h *Histogram) addTo(o, sub int, n uint64) {
 	h.count = add(h.count, n)
 }
 
+// bucket is where the values of a bucket count.
+func (h *Histogram) bucket(index int) *uint64 {
+	counts := h.octaves[index>>subBits]
+	if counts == nil {
+		counts = h.octave(index >> subBits)
+	}
+	return &counts[index&(subs-1)]
+}
+
+func (h *Histogram) octave(o int) *octave {
+	h.octaves[o] = new(octave)
+	return h.octaves[o]
+}
+
 // Merge adds all values of other, which stays as it is.
 func (h *Histogram) Merge(other *Histogram) {
 	if other.count == 0 {

@@ -73,15 +73,20 @@ func (s *sparse) pour(theirs []byte) {
 	}
 	index := -1
 	for len(theirs) > 0 {
+		if x, ok := small(theirs); ok {
+			theirs = theirs[fourPairs:]
+			for range fourPairs / 2 {
+				index += int(x & 0xff)
+				to := s.many.bucket(index)
+				*to = add(*to, x>>8&0xff)
+				x >>= 16
+			}
+			continue
+		}
 		gap, n, rest, _ := pair(theirs)
 		theirs = rest
 		index += int(gap)
-		counts := s.many.octaves[index>>subBits]
-		if counts == nil {
-			counts = new(octave)
-			s.many.octaves[index>>subBits] = counts
-		}
-		to := &counts[index&(subs-1)]
+		to := s.many.bucket(index)
 		*to = add(*to, n)
 	}
 }

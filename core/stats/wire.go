@@ -91,6 +91,10 @@ func check(in message.Histogram) (last int, err error) {
 	}
 	index, first, count := -1, -1, uint64(0)
 	for rest := in.Buckets; len(rest) > 0; {
+		if gaps, n, ok := fours(rest); ok && first >= 0 && gaps <= uint64(buckets-1-index) && n <= in.Count-count {
+			index, count, rest = index+int(gaps), count+n, rest[fourPairs:]
+			continue
+		}
 		gap, n, left, err := pair(rest)
 		if err != nil {
 			return 0, err
@@ -123,10 +127,15 @@ func check(in message.Histogram) (last int, err error) {
 	return index, nil
 }
 
+// pair reads a bucket's distance and its count.
 func pair(b []byte) (gap, n uint64, rest []byte, err error) {
 	if len(b) >= 2 && b[0]|b[1] < 0x80 { // most are small
 		return uint64(b[0]), uint64(b[1]), b[2:], nil
 	}
+	return largePair(b)
+}
+
+func largePair(b []byte) (gap, n uint64, rest []byte, err error) {
 	gap, size := binary.Uvarint(b)
 	if size <= 0 {
 		return 0, 0, nil, fmt.Errorf("a bucket's distance is cut off or too long: %w", ErrHistogram)
@@ -136,6 +145,33 @@ func pair(b []byte) (gap, n uint64, rest []byte, err error) {
 		return 0, 0, nil, fmt.Errorf("a bucket's count is cut off or too long: %w", ErrHistogram)
 	}
 	return gap, n, b[size:], nil
+}
+
+// fourPairs is how many bytes four pairs of small numbers have.
+const fourPairs = 8
+
+// eight repeats a byte, and four a pair of them: to compute with all at once.
+const (
+	eight = 0x0101010101010101
+	four  = 0x0001000100010001
+)
+
+// small loads the next four pairs, if all of their numbers are below 128: distances in the even bytes.
+func small(b []byte) (x uint64, ok bool) {
+	if len(b) < fourPairs {
+		return 0, false
+	}
+	x = binary.LittleEndian.Uint64(b)
+	return x, x&(0x80*eight) == 0
+}
+
+// fours sums the next four pairs, if all of their numbers are 1 to 127: most are.
+func fours(b []byte) (gaps, counts uint64, ok bool) {
+	x, ok := small(b)
+	if !ok || (x-eight)&(0x80*eight) != 0 { // only a zero borrows
+		return 0, 0, false
+	}
+	return x & (0xff * four) * four >> 48, x >> 8 & (0xff * four) * four >> 48, true
 }
 
 func holds(index int, v uint64) bool {
