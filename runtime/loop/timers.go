@@ -14,10 +14,17 @@ type timer struct {
 	due        node.Instant
 	generation uint64
 	place      int // in the heap; -1 while its firing waits
+
+	// Where it stands in the heap: at due and generation, or before while a later due has not moved it.
+	at    node.Instant
+	order uint64
 }
 
-// timers is a heap ordered by (due, generation) with an index by key. It belongs
+// timers is a heap with an index by key. Timers fire in the order of (due, generation). It belongs
 // to the loop's goroutine.
+//
+// A manager of 10,000 workers puts one timer off with each heartbeat. So a later due moves nothing:
+// a timer moves when it is the first, once in its time instead of each second.
 type timers struct {
 	byKey      map[node.TimerKey]*timer
 	queue      timerHeap
@@ -35,11 +42,27 @@ func (t *timers) set(k node.TimerKey, due node.Instant) {
 		t.byKey[k] = e
 	}
 	e.due, e.generation = due, t.generation
-	if e.place < 0 {
+	switch {
+	case e.place < 0:
+		e.at, e.order = due, t.generation
 		heap.Push(&t.queue, e)
-	} else {
+	case due <= e.at:
+		e.at, e.order = due, t.generation
 		heap.Fix(&t.queue, e.place)
 	}
+}
+
+// first returns the timer that fires next; nil: there is none.
+func (t *timers) first() *timer {
+	for len(t.queue) > 0 {
+		e := t.queue[0]
+		if e.order == e.generation {
+			return e
+		}
+		e.at, e.order = e.due, e.generation
+		heap.Fix(&t.queue, 0)
+	}
+	return nil
 }
 
 func (t *timers) cancel(k node.TimerKey) {
@@ -55,7 +78,8 @@ func (t *timers) cancel(k node.TimerKey) {
 
 // expire takes one timer that is due off the heap; its firing now waits.
 func (t *timers) expire(now node.Instant) (*timer, bool) {
-	if len(t.queue) == 0 || t.queue[0].due > now {
+	e := t.first()
+	if e == nil || e.due > now {
 		return nil, false
 	}
 	return heap.Pop(&t.queue).(*timer), true
@@ -73,10 +97,11 @@ func (t *timers) take(k node.TimerKey, generation uint64) bool {
 
 // wait returns how long it is until the next timer is due.
 func (t *timers) wait(now node.Instant) (time.Duration, bool) {
-	if len(t.queue) == 0 {
+	e := t.first()
+	if e == nil {
 		return 0, false
 	}
-	return max(0, t.queue[0].due.Sub(now)), true
+	return max(0, e.due.Sub(now)), true
 }
 
 type timerHeap []*timer
@@ -84,10 +109,10 @@ type timerHeap []*timer
 func (h timerHeap) Len() int { return len(h) }
 
 func (h timerHeap) Less(i, j int) bool {
-	if h[i].due != h[j].due {
-		return h[i].due < h[j].due
+	if h[i].at != h[j].at {
+		return h[i].at < h[j].at
 	}
-	return h[i].generation < h[j].generation
+	return h[i].order < h[j].order
 }
 
 func (h timerHeap) Swap(i, j int) {

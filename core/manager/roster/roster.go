@@ -61,16 +61,18 @@ func (r *Roster) Heartbeat(w *Worker, hb *message.WorkerHeartbeat) bool {
 	if hb.Sequence <= w.Sequence {
 		return false
 	}
-	w.Sequence, w.Draining = hb.Sequence, hb.Draining
-	w.Total, w.Reported = hb.CoresTotal, min(hb.CoresFree, hb.CoresTotal)
-	w.Seats = min(hb.SeatsFree, hb.CoresTotal*message.CoreSeats)
-	w.Running = hb.Running
-	w.Slots = admission.Slots{Used: uint64(hb.SlotsUsed), Max: uint64(hb.SlotsMax)}
-	if clear(w.listed); w.listed == nil {
-		w.listed = make(map[message.ShardID]message.Fence, len(hb.Running))
+	w.Sequence = hb.Sequence
+	says := told{
+		draining: hb.Draining, total: hb.CoresTotal, free: min(hb.CoresFree, hb.CoresTotal), seats: min(hb.SeatsFree, hb.CoresTotal*message.CoreSeats),
+		slots: admission.Slots{Used: uint64(hb.SlotsUsed), Max: uint64(hb.SlotsMax)},
 	}
-	for _, ref := range hb.Running {
-		w.listed[ref.Shard] = ref.Fence
+	same := slices.Equal(w.Running, hb.Running)
+	if same && says == w.told() {
+		return true // most heartbeats: the rankings stay
+	}
+	w.Draining, w.Total, w.Reported, w.Seats, w.Slots, w.Running = says.draining, says.total, says.free, says.seats, says.slots, hb.Running
+	if !same {
+		w.list()
 	}
 	r.rank(w)
 	return true

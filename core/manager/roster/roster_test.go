@@ -114,6 +114,9 @@ func (h *hall) heartbeat(t *rapid.T) {
 	if rapid.Bool().Draw(t, "tells slots") {
 		hb.SlotsUsed, hb.SlotsMax = rapid.Uint32Range(6, 9).Draw(t, "used"), 10
 	}
+	if rapid.Bool().Draw(t, "as before") { // but for the shards
+		hb.Sequence, hb.Draining, hb.CoresTotal, hb.CoresFree, hb.SlotsUsed, hb.SlotsMax = m.sequence+1, m.draining, m.total, m.reported, m.used, m.slots
+	}
 	for _, id := range rapid.SliceOfNDistinct(rapid.Custom(drawShard), 0, 3, rapid.ID[message.ShardID]).Draw(t, "lists") {
 		hb.Running = append(hb.Running, message.ShardRef{Shard: id, Fence: drawFence(t)})
 	}
@@ -380,5 +383,22 @@ func TestKeptWorkersAreKnown(t *testing.T) {
 	}
 	if r.held != 0 {
 		t.Errorf("%d workers are kept, and none is registered that is", r.held)
+	}
+}
+
+// A heartbeat that differs from the one before in the shards that it lists alone changes what is free.
+func TestAHeartbeatMayDifferInItsShards(t *testing.T) {
+	r, all := fleet(1)
+	w, f := all[0], message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}
+	r.Give(w, message.ShardID{Ordinal: 1}, Given{Fence: f, Cores: 3})
+	for i, c := range []struct {
+		lists []message.ShardRef
+		free  uint32
+	}{{nil, 1}, {[]message.ShardRef{{Shard: message.ShardID{Ordinal: 1}, Fence: f}}, 4}, {nil, 1}} {
+		r.Heartbeat(w, &message.WorkerHeartbeat{Sequence: uint64(2 + i), CoresTotal: 4, CoresFree: 4, Running: c.lists})
+		free, _ := r.Ranking().Cores()
+		if w.Free() != c.free || free != uint64(c.free) {
+			t.Errorf("heartbeat %d: %d cores are free, and %d are ranked, want %d", i+1, w.Free(), free, c.free)
+		}
 	}
 }

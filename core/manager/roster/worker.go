@@ -68,6 +68,27 @@ func (w *Worker) Takes(f message.Fence, executors uint32, t message.Tenancy) Giv
 	return g
 }
 
+// told is what a heartbeat says of a worker, beside the shards that it lists.
+type told struct {
+	draining           bool
+	total, free, seats uint32
+	slots              admission.Slots
+}
+
+func (w *Worker) told() told {
+	return told{draining: w.Draining, total: w.Total, free: w.Reported, seats: w.Seats, slots: w.Slots}
+}
+
+// list indexes the shards that its last heartbeat lists.
+func (w *Worker) list() {
+	if clear(w.listed); w.listed == nil {
+		w.listed = make(map[message.ShardID]message.Fence, len(w.Running))
+	}
+	for _, ref := range w.Running {
+		w.listed[ref.Shard] = ref.Fence
+	}
+}
+
 // Free is what it reported, less what it got since.
 func (w *Worker) Free() uint32 {
 	cores, _ := w.unlisted()
