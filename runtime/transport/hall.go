@@ -40,6 +40,7 @@ type hall struct {
 	guests  map[uint64]*guest  // by stream
 	sources map[string]*source // those with guests
 	turns   []*source          // those with guests that wait
+	workers int                // of the guests
 	woken   bool               // the poller was, since the goroutine looked at turns
 	over    bool               // no guest enters any more
 	ended   bool               // the goroutine is gone
@@ -138,6 +139,9 @@ func (h *hall) enter(g *guest, with *shaken) bool {
 	}
 	failed := h.poller.Add(g.conn.fd, epoll.In|epoll.Out|epoll.RdHup|epoll.Edge, uint64(s.id)) // once here, the hall may release it
 	h.guests[uint64(s.id)] = g
+	if with.peer.Role == node.RoleWorker {
+		h.workers++
+	}
 	if g.source = h.sources[with.peer.Source]; g.source == nil {
 		g.source = &source{}
 		h.sources[with.peer.Source] = g.source
@@ -186,32 +190,6 @@ func (h *hall) close() {
 	h.wake()
 }
 
-// take returns the next guest, and why it is its turn.
-func (h *hall) take() (g *guest, why cause) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.turns) == 0 {
-		return nil, 0
-	}
-	l := h.turns[0]
-	g = l.waiting[0]
-	l.waiting = pop(l.waiting)
-	if h.turns = pop(h.turns); len(l.waiting) > 0 {
-		h.turns = append(h.turns, l)
-	}
-	why, g.why = g.why, 0
-	return g, why
-}
-
-// pop drops the first one, and keeps the memory of a queue that empties.
-func pop[T any](l []*T) []*T {
-	l[0] = nil
-	if len(l) == 1 {
-		return l[:0]
-	}
-	return l[1:]
-}
-
 // idle says whether no guest waits, and whether the hall is over. From then on a call wakes it.
 func (h *hall) idle() (idle, over bool) {
 	h.mu.Lock()
@@ -257,6 +235,11 @@ func (h *hall) run() {
 			}
 		}
 		h.sweep(now)
+		if h.gathers() {
+			time.Sleep(hallGather) // nothing wakes the poller meanwhile: the hall is not idle
+			worked = time.Now()
+			continue
+		}
 		if time.Since(worked) >= hallWorked {
 			// A pause, not a yield: only a processor that finds nothing to run looks for what has
 			// arrived at the sockets of nodes. Where nothing does, Go's poller makes a millisecond of it.
@@ -542,6 +525,9 @@ func (h *hall) leave(g *guest) {
 	here := h.guests[id] == g
 	if here {
 		delete(h.guests, id)
+		if g.s.peer.Role == node.RoleWorker {
+			h.workers--
+		}
 		if g.source.guests--; g.source.guests == 0 {
 			delete(h.sources, g.s.peer.Source)
 		}

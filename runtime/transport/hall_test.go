@@ -140,6 +140,41 @@ func TestTheHallServesClientsAndWorkers(t *testing.T) {
 			t.Errorf("the hall serves a %v: %v, want %v", role, got, want)
 		}
 	}
+	h.hall.mu.Lock()
+	defer h.hall.mu.Unlock()
+	if h.hall.workers != 1 {
+		t.Errorf("the hall counts %d workers, want 1", h.hall.workers)
+	}
+}
+
+// TestMessagesOfManyWorkersGather: the hall looks less often while it serves many workers and nothing else. A client
+// waits for no such pause, nor do guests that wait for their turn, nor does the end.
+func TestMessagesOfManyWorkersGather(t *testing.T) {
+	for _, c := range []struct {
+		what             string
+		workers, clients int
+		waits, over      bool
+		want             bool
+	}{
+		{what: "no guest"},
+		{what: "few workers", workers: hallMany - 1},
+		{what: "many workers", workers: hallMany, want: true},
+		{what: "a client among many workers", workers: hallMany, clients: 1},
+		{what: "many clients", clients: hallMany},
+		{what: "guests that wait", workers: hallMany, waits: true},
+		{what: "the end", workers: hallMany, over: true},
+	} {
+		h := &hall{guests: map[uint64]*guest{}, workers: c.workers, over: c.over}
+		for i := range c.workers + c.clients {
+			h.guests[uint64(i)] = nil
+		}
+		if c.waits {
+			h.turns = []*source{{}}
+		}
+		if got := h.gathers(); got != c.want {
+			t.Errorf("%s: the hall gathers: %v, want %v", c.what, got, c.want)
+		}
+	}
 }
 
 // TestTheHallReadsLargeFrames: a frame arrives whole or in two parts, alone or before another one,

@@ -1,6 +1,10 @@
 package transport
 
-import "hyperscale/core/node"
+import (
+	"time"
+
+	"hyperscale/core/node"
+)
 
 // queue holds messages that wait for the socket: one list for each priority.
 type queue struct {
@@ -49,4 +53,45 @@ func (q *queue) take(batch []node.Message, enough int) []node.Message {
 	}
 	q.bytes -= bytes
 	return batch
+}
+
+// take returns the next guest, and why it is its turn.
+func (h *hall) take() (g *guest, why cause) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.turns) == 0 {
+		return nil, 0
+	}
+	l := h.turns[0]
+	g = l.waiting[0]
+	l.waiting = pop(l.waiting)
+	if h.turns = pop(h.turns); len(l.waiting) > 0 {
+		h.turns = append(h.turns, l)
+	}
+	why, g.why = g.why, 0
+	return g, why
+}
+
+// pop drops the first one, and keeps the memory of a queue that empties.
+func pop[T any](l []*T) []*T {
+	l[0] = nil
+	if len(l) == 1 {
+		return l[:0]
+	}
+	return l[1:]
+}
+
+// A hall that serves as many workers as hallMany, and no client, lets their messages gather between two looks. A
+// heartbeat a second may wait that long, and so may its answer.
+const (
+	hallMany   = 1000
+	hallGather = 2 * time.Millisecond
+)
+
+// gathers says whether the hall lets messages gather before it looks again: each look at one message costs more than
+// the message.
+func (h *hall) gathers() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.turns) == 0 && h.workers >= hallMany && h.workers == len(h.guests) && !h.over
 }
