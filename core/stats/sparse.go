@@ -46,7 +46,7 @@ func (s *sparse) merge(in message.Histogram, spare *[]bucket) error {
 		s.only = message.Histogram{}
 	}
 	if s.parts++; s.parts >= fewParts {
-		s.pour(in.Buckets)
+		s.pour(in.Buckets, in.Count <= ^uint64(0)-s.count)
 		s.count, s.sum = add(s.count, in.Count), add(s.sum, in.Sum)
 		s.min, s.max = min(s.min, in.Min), max(s.max, in.Max)
 		return nil
@@ -62,8 +62,9 @@ func (s *sparse) merge(in message.Histogram, spare *[]bucket) error {
 // all its buckets before it: a table of 2 KiB an octave pays once it replaces some copies.
 const fewParts = 8
 
-// pour adds the buckets of a checked message to the table.
-func (s *sparse) pour(theirs []byte) {
+// pour adds the buckets of a checked message to the table. fits says that no bucket can be above 64 bits
+// then, since all of them together are not.
+func (s *sparse) pour(theirs []byte, fits bool) {
 	if s.many == nil {
 		s.many = new(Histogram)
 		for _, b := range s.buckets {
@@ -73,14 +74,16 @@ func (s *sparse) pour(theirs []byte) {
 	}
 	index := -1
 	for len(theirs) > 0 {
-		if x, ok := small(theirs); ok {
+		if x, ok := small(theirs); ok && fits {
 			theirs = theirs[fourPairs:]
-			for range fourPairs / 2 {
-				index += int(x & 0xff)
-				to := s.many.bucket(index)
-				*to = add(*to, x>>8&0xff)
-				x >>= 16
-			}
+			first := index + int(x&0xff)
+			second := first + int(x>>16&0xff)
+			third := second + int(x>>32&0xff)
+			index = third + int(x>>48&0xff)
+			*s.many.bucket(first) += x >> 8 & 0xff
+			*s.many.bucket(second) += x >> 24 & 0xff
+			*s.many.bucket(third) += x >> 40 & 0xff
+			*s.many.bucket(index) += x >> 56
 			continue
 		}
 		gap, n, rest, _ := pair(theirs)

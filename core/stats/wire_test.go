@@ -60,3 +60,16 @@ func TestBoundsHoldAmongFourPairs(t *testing.T) {
 		t.Errorf("a bucket beyond the last one: %v", err)
 	}
 }
+
+// TestASumOfManyStaysAtTheLargestNumber: a bucket beyond 64 bits does not begin anew, also among four.
+func TestASumOfManyStaysAtTheLargestNumber(t *testing.T) {
+	const most = ^uint64(0)
+	s := sparse{parts: fewParts, count: most - 1, sum: most, buckets: []bucket{{2, most - 1}}}
+	in := message.Histogram{Count: 24, Sum: 24 * 5 / 2, Max: 5, Buckets: bytes.Repeat([]byte{1, 4}, 6)} // 0 to 5, four times each
+	if err := s.merge(in, new([]bucket)); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.wire(); s.count != most || s.many.octaves[0][2] != most || s.many.octaves[0][3] != 4 {
+		t.Errorf("%d values, of them %d and %d in two buckets: %+v", s.count, s.many.octaves[0][2], s.many.octaves[0][3], got)
+	}
+}
