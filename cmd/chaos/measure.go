@@ -24,8 +24,9 @@ var measured = shape{gates: 3, datacenters: 1, managers: 1, workers: 1, clients:
 // warm is how long a phase lasts before its figures count.
 const warm = 2 * time.Second
 
-// cancelsEach is how many jobs a second a measurement cancels.
-const cancelsEach = 20
+// cancelsEach is how many jobs a second a measurement cancels: a phase of 20 s has ten of them beyond its 99th
+// percentile.
+const cancelsEach = 50
 
 // startDirect starts a cluster in this process's own namespace: no switch carries its packets.
 // Unless it is recorded, its nodes write no histories.
@@ -51,7 +52,8 @@ func startDirect(o options, s shape, dir string, recorded bool) (*cluster, error
 
 // phase is a gate for a while, without a flood or with one.
 type phase struct {
-	cancels   []time.Duration // from the request to the answer
+	cancels   []*cancellation
+	rejected  int             // of the cancellations
 	updates   []time.Duration // of registers, by a majority
 	extended  int             // leases
 	expired   int
@@ -64,22 +66,38 @@ type phase struct {
 
 func (p *phase) add(o *phase) {
 	p.cancels, p.updates = append(p.cancels, o.cancels...), append(p.updates, o.updates...)
+	p.rejected += o.rejected
 	p.extended, p.expired, p.peak = p.extended+o.extended, p.expired+o.expired, max(p.peak, o.peak)
 	p.processor, p.lasted = p.processor+o.processor, p.lasted+o.lasted
 }
 
 func (p *phase) String() string {
-	return fmt.Sprintf("cancel %s, update %s, %d leases extended, %d expired, %.0f %% of a core, %d MiB at most",
-		spread(p.cancels), spread(p.updates), p.extended, p.expired, 100*p.processor.Seconds()/max(p.lasted.Seconds(), 1e-9), p.peak>>20)
+	all, still, late := p.waits()
+	return fmt.Sprintf("cancel %s, %d rejected (where timers were in time %s; timers beside them %s), update %s, %d leases extended, %d expired, %.0f %% of a core, %d MiB at most",
+		spread(all), p.rejected, spread(still), spread(late), spread(p.updates), p.extended, p.expired, 100*p.processor.Seconds()/max(p.lasted.Seconds(), 1e-9), p.peak>>20)
 }
 
-// spread shows a median and a 99th percentile.
+// quiet is how late timers may be around a cancellation that says something of the gate: Go rounds up to a millisecond.
+const quiet = 2 * time.Millisecond
+
+// waits returns how long cancellations took: all, those of a quiet machine, and how late timers were beside them.
+func (p *phase) waits() (all, still, late []time.Duration) {
+	for _, c := range p.cancels {
+		all, late = append(all, c.took), append(late, c.late)
+		if c.late <= quiet {
+			still = append(still, c.took)
+		}
+	}
+	return all, still, late
+}
+
+// spread shows a median, a 90th and a 99th percentile.
 func spread(l []time.Duration) string {
 	if len(l) == 0 {
 		return "-"
 	}
 	slices.Sort(l)
-	return fmt.Sprintf("p50 %.1f ms p99 %.1f ms of %d", l[len(l)/2].Seconds()*1e3, l[len(l)*99/100].Seconds()*1e3, len(l))
+	return fmt.Sprintf("p50 %.1f p90 %.1f p99 %.1f ms of %d", l[len(l)/2].Seconds()*1e3, l[len(l)*9/10].Seconds()*1e3, l[len(l)*99/100].Seconds()*1e3, len(l))
 }
 
 // measure compares a gate that is flooded with the same gate before, in rounds, each on a new
@@ -164,7 +182,7 @@ func measureOnce(ctx context.Context, o options, dir string, recorded bool) (bef
 func (p *prober) phase(gate *machine, jobs []message.JobID, lasts time.Duration) *phase {
 	r := &phase{begin: now()}
 	used := gate.processor()
-	r.cancels = p.cancel(jobs, lasts)
+	r.cancels, r.rejected = p.cancel(jobs, lasts)
 	r.processor, r.end, r.peak = gate.processor()-used, now(), gate.peak()
 	r.lasted = r.end - r.begin
 	return r

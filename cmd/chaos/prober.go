@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -21,8 +20,8 @@ type prober struct {
 
 	mu      sync.Mutex
 	counter uint64
-	asked   map[message.RequestID]time.Time // cancellations without an answer
-	took    []time.Duration
+	asked   map[message.RequestID]*cancellation // without an answer
+	no      int                                 // cancellations that were rejected
 	broken  string
 }
 
@@ -31,7 +30,7 @@ func newProber(from, gate string) (*prober, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &prober{asked: map[message.RequestID]time.Time{}, told: make(chan node.Message, 1024)}
+	p := &prober{asked: map[message.RequestID]*cancellation{}, told: make(chan node.Message, 1024)}
 	p.Transport = transport.New(transport.Config{Self: node.Peer{ID: "prober", Role: node.RoleClient, Incarnation: 1}, Cluster: "chaos", Environment: "default"}, sockets)
 	p.Serve(p)
 	p.to = p.Open(node.Addr(gate))
@@ -63,9 +62,12 @@ func (p *prober) Message(_ node.Peer, _ node.StreamID, m node.Message) bool {
 	case *message.Refused:
 		r = m.Request
 	}
-	if since, ok := p.asked[r]; ok {
+	if c, ok := p.asked[r]; ok {
 		delete(p.asked, r)
-		p.took = append(p.took, at.Sub(since))
+		c.took = at.Sub(c.at)
+		if m.Kind() == message.KindRefused {
+			p.no++
+		}
 		return true
 	}
 	select {
@@ -80,29 +82,41 @@ func (p *prober) request() message.RequestID {
 	return message.RequestID{Incarnation: 1, Counter: p.counter}
 }
 
-// cancel cancels jobs, evenly over a while, and returns how long each took. One without an answer
-// took until now.
-func (p *prober) cancel(jobs []message.JobID, lasts time.Duration) []time.Duration {
+// cancellation is one request.
+type cancellation struct {
+	at   time.Time
+	took time.Duration // from the request to the answer
+	late time.Duration // of this process's own timers before and after it: what the machine adds to any wait
+}
+
+// cancel cancels jobs, evenly over a while. One without an answer took until now.
+func (p *prober) cancel(jobs []message.JobID, lasts time.Duration) (all []*cancellation, rejected int) {
 	begun := time.Now()
 	for i, id := range jobs {
-		time.Sleep(time.Until(begun.Add(lasts * time.Duration(i) / time.Duration(len(jobs)))))
+		due := begun.Add(lasts * time.Duration(i) / time.Duration(len(jobs)))
+		time.Sleep(time.Until(due))
+		c := &cancellation{at: time.Now()}
+		c.late = c.at.Sub(due)
+		if i > 0 {
+			all[i-1].late = max(all[i-1].late, c.late)
+		}
+		all = append(all, c)
 		p.mu.Lock()
 		r := p.request()
-		p.asked[r] = time.Now()
+		p.asked[r] = c
 		p.mu.Unlock()
 		p.Send(p.to, &message.JobCancel{Request: r, Job: id})
 	}
 	time.Sleep(time.Second)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := slices.Clone(p.took)
-	//lint:orderfree they are sorted
-	for _, at := range p.asked {
-		all = append(all, time.Since(at))
+	//lint:orderfree each by itself
+	for _, c := range p.asked {
+		c.took = time.Since(c.at)
 	}
 	clear(p.asked)
-	p.took = nil
-	return all
+	rejected, p.no = p.no, 0
+	return all, rejected
 }
 
 // submit submits so many jobs, one after the other.
