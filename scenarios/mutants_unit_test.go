@@ -13,7 +13,7 @@ import (
 )
 
 // rapidTries matches the number of draws after which a property failed.
-var rapidTries = regexp.MustCompile(`failed after (\d+) tests`)
+var rapidTries = regexp.MustCompile(`(?:failed|panic) after (\d+) tests`)
 
 // unitTries bounds the draws of a property before it fails.
 const unitTries = 1000
@@ -30,11 +30,13 @@ func (m *mutant) unit(s *schemata, dir string, shrink time.Duration) (r row) {
 			return r
 		}
 	}
-	out, err := m.runUnit(bin, bug, shrink)
+	out, err := m.runUnit(bin, bug, unitTries, shrink)
 	r.tries = 1
+	draws := unitTries // that the test needs without the bug, to be the same test
 	if n := rapidTries.FindStringSubmatch(out); n != nil {
 		r.tries, _ = strconv.Atoi(n[1])
 		r.tries++
+		draws = r.tries
 	}
 	switch {
 	case err == nil:
@@ -44,7 +46,7 @@ func (m *mutant) unit(s *schemata, dir string, shrink time.Duration) (r row) {
 	case !strings.Contains(out, m.expect):
 		r.trouble = fmt.Sprintf("%s broke something else: %s", m.test, out)
 	default:
-		if trouble := m.clean(s); trouble != "" {
+		if trouble := m.clean(s, draws); trouble != "" {
 			r.trouble = trouble
 			return r
 		}
@@ -53,19 +55,36 @@ func (m *mutant) unit(s *schemata, dir string, shrink time.Duration) (r row) {
 	return r
 }
 
-// cleanUnits holds the outcome without a bug of each test that mutants name: many name the same
-// one.
-var cleanUnits sync.Map // of a test's name, to func() string
+// cleanUnits holds the control of each test that mutants name: many name the same one.
+var cleanUnits sync.Map // of a test's name, to *control
 
-// clean runs the test without the bug, once for all mutants, and returns what is wrong.
-func (m *mutant) clean(s *schemata) string {
-	once, _ := cleanUnits.LoadOrStore(m.test, sync.OnceValue(func() string {
-		if out, err := m.runUnit(s.bin(m.tested()), 0, 0); err != nil {
-			return fmt.Sprintf("%s fails without the bug: %v\n%s", m.test, err, out)
+// control is what a test did without a bug.
+type control struct {
+	mutex   sync.Mutex
+	draws   int    // of each property; it passed with so many
+	trouble string // it failed with all of them
+}
+
+// clean runs the test without the bug and returns what is wrong. A property draws the same values
+// as with the bug, up to those that failed: the draws after them prove nothing of this bug. A test
+// that wants more of its draws than that gets them all.
+func (m *mutant) clean(s *schemata, draws int) string {
+	kept, _ := cleanUnits.LoadOrStore(m.test, new(control))
+	c := kept.(*control)
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for c.draws < draws && c.trouble == "" {
+		out, err := m.runUnit(s.bin(m.tested()), 0, draws, 0)
+		switch {
+		case err == nil:
+			c.draws = draws
+		case draws < unitTries:
+			draws = unitTries
+		default:
+			c.trouble = fmt.Sprintf("%s fails without the bug: %v\n%s", m.test, err, out)
 		}
-		return ""
-	}))
-	return once.(func() string)()
+	}
+	return c.trouble
 }
 
 // buildUnit builds the tests of the package with the bug alone.
@@ -79,14 +98,14 @@ func (m *mutant) buildUnit(dir string) (string, error) {
 	return bin, err
 }
 
-// runUnit runs the one test with a bug of the build. A property draws from a fixed seed, so
-// that the verdict depends only on the commit. It shrinks its failure for the given time, and
-// leaves no file of it.
-func (m *mutant) runUnit(bin string, bug int, shrink time.Duration) (string, error) {
+// runUnit runs the one test with a bug of the build. A property draws so often at most, from a
+// fixed seed, so that the verdict depends only on the commit. It shrinks its failure for the given
+// time, and leaves no file of it.
+func (m *mutant) runUnit(bin string, bug, draws int, shrink time.Duration) (string, error) {
 	pkg, test, _ := strings.Cut(m.test, " ")
 	args := []string{"-test.run=^" + test + "$", "-test.timeout=" + playMax.String()}
 	if inTests(pkg, `"pgregory.net/rapid"`) {
-		args = append(args, "-rapid.nofailfile", "-rapid.seed=1", fmt.Sprintf("-rapid.checks=%d", unitTries), "-rapid.shrinktime="+shrink.String())
+		args = append(args, "-rapid.nofailfile", "-rapid.seed=1", fmt.Sprintf("-rapid.checks=%d", draws), "-rapid.shrinktime="+shrink.String())
 	}
 	run := exec.Command(bin, args...)
 	run.Dir = filepath.Join(root, pkg)
