@@ -116,6 +116,7 @@ func clipped(s string) string { return s[:min(len(s), 40)] }
 
 // Every behaviour of the catalogue of WebSocket servers, whether messages are counted or read.
 func TestCatalogueOfWebSocket(t *testing.T) {
+	t.Parallel()
 	authority.Roots()
 	all := hostile.All()
 	faults := make([]error, 2*len(all))

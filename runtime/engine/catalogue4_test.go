@@ -109,6 +109,7 @@ workflow(name = "test", vus = 1, %sduration = "60s", http = http.client(tls = tl
 // Every behaviour of the catalogue of Redis servers, whether answers are counted, read by expect, or
 // read by a function.
 func TestCatalogueOfRedis(t *testing.T) {
+	t.Parallel()
 	authority.Roots()
 	all := hostile.All()
 	faults := make([]error, int(askedWays)*len(all))

@@ -79,6 +79,7 @@ func callHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Durat
 // Every behaviour of the catalogue of gRPC servers, whether answers are counted, read by a step, or
 // read by a function.
 func TestCatalogueOfGRPC(t *testing.T) {
+	t.Parallel()
 	all := hostile.All()
 	faults := make([]error, int(askedWays)*len(all))
 	slots := make(chan struct{}, 16)

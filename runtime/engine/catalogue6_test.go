@@ -99,6 +99,7 @@ workflow(name = "test", vus = 1, %sduration = "60s", steps = [
 // Every behaviour of the catalogue of PostgreSQL servers, whether answers are counted, read by expect, or
 // read by a function.
 func TestCatalogueOfPostgres(t *testing.T) {
+	t.Parallel()
 	authority.Roots()
 	all := hostile.All()
 	faults := make([]error, int(askedWays)*len(all))

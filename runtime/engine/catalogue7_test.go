@@ -104,6 +104,7 @@ workflow(name = "test", vus = 1, %sduration = "60s", steps = [
 // Every behaviour of the catalogue of MySQL servers, whether answers are counted, read by expect, or
 // read by a function.
 func TestCatalogueOfMySQL(t *testing.T) {
+	t.Parallel()
 	all := hostile.All()
 	faults := make([]error, int(askedWays)*len(all))
 	slots := make(chan struct{}, 32)

@@ -19,6 +19,7 @@ import (
 
 // A server chooses different protocols by ALPN in turn, and closes each connection soon.
 func TestServerThatChangesItsMind(t *testing.T) {
+	t.Parallel()
 	var turn, shaken atomic.Int64
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if turn.Add(1)%5 == 0 {

@@ -18,6 +18,7 @@ import (
 // Many virtual users meet one behaviour after the other on the connections that the last ones
 // left. The count of each kind is exactly what the server did.
 func TestMixOfHostileServers(t *testing.T) {
+	t.Parallel()
 	var entries []hostile.Entry
 	for _, e := range hostile.All() {
 		if e.Mixable() {

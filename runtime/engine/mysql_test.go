@@ -17,6 +17,7 @@ import (
 
 // All tests of MySQL share one server.
 func TestMySQL(t *testing.T) {
+	t.Parallel()
 	s := mysqltest.Start(t)
 	s.Ask("create table shop.t (id int primary key, name varchar(20), hits int not null default 0)", "insert into shop.t (id, name) select seq, concat('n', seq) from shop.seq_1_to_100", "create table shop.log (id int)")
 	for _, one := range []struct {

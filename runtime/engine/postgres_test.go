@@ -18,6 +18,7 @@ import (
 
 // All tests of PostgreSQL share one server.
 func TestPostgres(t *testing.T) {
+	t.Parallel()
 	s := postgrestest.Start(t)
 	s.Ask("shop", "create table t (id int primary key, name text); insert into t select i, 'n' || i from generate_series(1, 100) i; create table log (id int); grant all on t, log to public")
 	for _, one := range []struct {

@@ -19,6 +19,7 @@ import (
 // What a run counts is what the server counted: the commands that it called and those that it
 // rejected, hits and misses.
 func TestCommandsAgreeWithTheServer(t *testing.T) {
+	t.Parallel()
 	s := redistest.Secure(t)
 	for _, vus := range []uint64{1, 64, 500} {
 		for name, tt := range map[string]struct {

@@ -96,6 +96,7 @@ http {
 // Another implementation of WebSocket hears what is sent and says what is received, with compression
 // and without, also behind a proxy of servers; its own counts are the engine's.
 func TestMessagesOfAnotherServer(t *testing.T) {
+	t.Parallel()
 	python := hostiletest.Python(t, "websockets")
 	for _, behind := range []string{"", "nginx"} {
 		for _, compression := range []string{"False", "True", `"takeover"`} {
@@ -205,6 +206,7 @@ func wantedText(e *hostile.Entry) string {
 
 // Every behaviour of the catalogue, met by a session: it ends once, with the right kind.
 func TestCatalogueOfWebSocketInSessions(t *testing.T) {
+	t.Parallel()
 	authority.Roots()
 	all := hostile.All()
 	faults := make([]error, len(all))

@@ -32,6 +32,7 @@ func total(t *testing.T, r *message.ExecResult, kind string) (ok, started, sent,
 // What sessions count is what the server counted: also of sessions that vu_setup opens, of forgotten
 // ones, and of those whose functions receive nothing.
 func TestSessionsAgreeWithTheServer(t *testing.T) {
+	t.Parallel()
 	eachScheme(t, func(t *testing.T, secure bool) {
 		for _, vus := range []uint64{1, 64} {
 			for name, tt := range map[string]struct {

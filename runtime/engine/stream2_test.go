@@ -60,6 +60,7 @@ print(written, flush=True)
 // Another implementation wrote what is read: line ends of all kinds, chunks that cut them, a byte
 // order mark. Its own count of events is the engine's.
 func TestEventsOfAnotherServer(t *testing.T) {
+	t.Parallel()
 	server := hostiletest.Start(t, hostiletest.Python(t), "-c", pythonStreams)
 	url := "http://127.0.0.1:" + server.Line()
 	w := loadFile(t, url, `workflow(name = "test", vus = 4, iterations = 40, duration = "60s", steps = [step("feed", sse.read("TARGET/", method = "POST", json = {"a": 1}), expect = [body_contains("e19")]), step("f", lambda vu: vu.sse.read("TARGET/"))])`)

@@ -84,6 +84,7 @@ func eachVersion(t *testing.T, test func(t *testing.T, two bool, client string))
 
 // Streams that are read whole: the events are those that the server wrote and flushed, each once.
 func TestEventsAgreeWithTheServer(t *testing.T) {
+	t.Parallel()
 	eachVersion(t, func(t *testing.T, two bool, client string) {
 		for _, vus := range []uint64{1, 64, 500} {
 			for path, step := range map[string]string{
@@ -117,6 +118,7 @@ func TestEventsAgreeWithTheServer(t *testing.T) {
 
 // A stream that is read in part: the server wrote at least what was read.
 func TestAStreamEndsWhereItsRequestSays(t *testing.T) {
+	t.Parallel()
 	eachVersion(t, func(t *testing.T, two bool, client string) {
 		for name, tt := range map[string]struct {
 			args   string
@@ -200,6 +202,7 @@ func TestStreamsThatFail(t *testing.T) {
 // A cancelled run: every stream that began is in the counts, and no event counts that the server did
 // not write.
 func TestACancelledStreamIsCounted(t *testing.T) {
+	t.Parallel()
 	eachVersion(t, func(t *testing.T, two bool, client string) {
 		s := emit(t, two, 0, time.Millisecond)
 		w := loadFile(t, s.URL, `workflow(name = "test", vus = 64, duration = "60s", http = `+client+`, steps = [step("feed", sse.read("TARGET/", events = 1000000)), step("f", lambda vu: vu.sse.read("TARGET/"))])`)

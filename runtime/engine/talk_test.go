@@ -187,6 +187,7 @@ const anyTLS = `http = http.client(tls = tls(verify = False))`
 
 // What a run counts is what the server counted.
 func TestMessagesAgreeWithTheServer(t *testing.T) {
+	t.Parallel()
 	eachScheme(t, func(t *testing.T, secure bool) {
 		for _, vus := range []uint64{1, 64} {
 			for name, tt := range map[string]struct {
@@ -267,6 +268,7 @@ func TestValuesGoIntoMessages(t *testing.T) {
 // Connections that the server closes, and a run that is cancelled: all that began is counted, and no
 // message counts that the server did not read or write.
 func TestMessagesOfBrokenConnections(t *testing.T) {
+	t.Parallel()
 	eachScheme(t, func(t *testing.T, secure bool) {
 		s := echo(t, secure, func(e *echoer) { e.most = 5 })
 		w := loadFile(t, s.URL, `workflow(name = "test", iterations = 1200, vus = 64, duration = "60s", `+anyTLS+`, steps = [step("echo", websocket.exchange("TARGET/", send = ["a"]))])`)
