@@ -171,6 +171,7 @@ func firstDifference(bin string, args, other []string, trace string) string {
 func TestDeterminismInOneProcess(t *testing.T) {
 	for _, s := range scenarios.All() {
 		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
 			virtual := s.Virtual / 10
 			if s.Name == "gossip" {
 				virtual = s.Virtual / 100
