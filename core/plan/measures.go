@@ -1,6 +1,10 @@
 package plan
 
-import "hyperscale/core/message"
+import (
+	"slices"
+
+	"hyperscale/core/message"
+)
 
 // The measures of protocols: what they count or time beside a request's latency. The list is
 // closed, so that an observer can name each of them.
@@ -25,6 +29,12 @@ const (
 	MeasureHits     = "hits"     // values that commands read
 	MeasureMisses   = "misses"   // and those that were missing
 
+	MeasureAckLatency   = "ack_latency"   // from a message to the acknowledgement of its stream
+	MeasureDuplicates   = "duplicates"    // messages that a stream had already
+	MeasureLateAnswers  = "late_answers"  // that no operation waited for any more
+	MeasureReplyLatency = "reply_latency" // from a request to its reply
+	MeasureServerErrors = "server_errors" // that no operation waited for
+
 	MeasureAffected = "affected" // rows that statements changed
 	MeasureRows     = "rows"     // that they returned
 )
@@ -32,6 +42,7 @@ const (
 // The Protocol of a StepPlan: HTTP has none.
 const (
 	ProtocolGRPC      = "grpc"      // calls
+	ProtocolNATS      = "nats"      // messages
 	ProtocolRedis     = "redis"     // commands
 	ProtocolSQL       = "sql"       // statements
 	ProtocolSSE       = "sse"       // server-sent events
@@ -42,7 +53,7 @@ const (
 
 // Protocols lists them.
 func Protocols() []string {
-	return []string{ProtocolGRPC, ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
+	return []string{ProtocolGRPC, ProtocolNATS, ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
 }
 
 // MeasureText is a measure with the sentence that manuals show.
@@ -56,6 +67,7 @@ type MeasureText struct {
 // Measures lists the measures, by protocol.
 func Measures() []MeasureText {
 	redis, sql, sse, exchanges := []string{ProtocolRedis}, []string{ProtocolSQL}, []string{ProtocolSSE}, []string{ProtocolGRPC, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
+	nats, messages := []string{ProtocolNATS}, append(slices.Clone(exchanges), ProtocolNATS)
 	udp := []string{ProtocolUDP}
 	return []MeasureText{
 		{MeasureCommands, redis, message.MeasureCount, "commands that the kernel took whole, of pipelines each one"},
@@ -71,11 +83,16 @@ func Measures() []MeasureText {
 		{MeasureDatagramsLost, udp, message.MeasureCount, "datagrams that exchanges asked for and did not get in time"},
 		{MeasureDatagramsRefused, udp, message.MeasureCount, "reports of an unreachable port that came when no exchange waited"},
 		{MeasureDatagramsStray, udp, message.MeasureCount, "datagrams that no exchange asked for: doubled, of another question, or behind receive = 0"},
-		{MeasureFirstMessage, exchanges, message.MeasureTimes, "from the intended start until the loop has read the first message"},
+		{MeasureAckLatency, nats, message.MeasureTimes, "from when a message was queued on the open connection until the loop has read what acknowledges it: JetStream has it"},
+		{MeasureDuplicates, nats, message.MeasureCount, "messages that JetStream acknowledged and dropped, as it had one with their id"},
+		{MeasureLateAnswers, nats, message.MeasureCount, "answers that came when their operation had timed out, or had one"},
+		{MeasureReplyLatency, nats, message.MeasureTimes, "from when a request was queued on the open connection until the loop has read its reply"},
+		{MeasureServerErrors, nats, message.MeasureCount, "errors that the server told and no operation waited for, as of a publication that nothing confirms"},
+		{MeasureFirstMessage, messages, message.MeasureTimes, "from the intended start until the loop has read the first message"},
 		{MeasureMessageLatency, exchanges, message.MeasureTimes, "from when the exchange's messages were queued on the open connection, of a streaming call from when its request was, in a session from the oldest one without an answer, until the loop has read a message"},
-		{MeasureMessagesReceived, exchanges, message.MeasureCount, "messages that came whole"},
-		{MeasureMessagesSent, exchanges, message.MeasureCount, "messages that the kernel took whole"},
-		{MeasurePingLatency, []string{ProtocolWebSocket}, message.MeasureTimes, "from a session's ping until the loop has read its answer"},
+		{MeasureMessagesReceived, messages, message.MeasureCount, "messages that came whole"},
+		{MeasureMessagesSent, messages, message.MeasureCount, "messages that the kernel took whole"},
+		{MeasurePingLatency, []string{ProtocolNATS, ProtocolWebSocket}, message.MeasureTimes, "from a session's ping until the loop has read its answer"},
 	}
 }
 

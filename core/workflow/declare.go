@@ -159,6 +159,18 @@ func describeOperation(thread *starlark.Thread, r *request.Request, b *request.P
 	return nil, language.Faultf("%s only describes an operation", fn).Do("in a step's function, vu.%s sends one", fn).Elsewhere()
 }
 
+// describeMessage returns the value of nats.request and nats.publish.
+func describeMessage(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
+	fn := "nats.publish"
+	if r.NATS.Verb == request.NATSRequest {
+		fn = "nats.request"
+	}
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, fn, r, b)
+	}
+	return nil, language.Faultf("%s only describes a message", fn).Do("in a step's function, vu.%s sends one", fn).Elsewhere()
+}
+
 // describeExchange returns the value of tcp.exchange and udp.exchange.
 func describeExchange(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
 	fn := "tcp.exchange"

@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"hyperscale/core/plan"
+	"hyperscale/core/workflow/broker"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/guard"
@@ -25,6 +26,9 @@ func sendNamespace() *language.Namespace {
 	members := request.Requester("vu.http", asArguments(), known, send("vu.http", nil))
 	members[language.Mark+"graphql"] = sendQueries()
 	members[language.Mark+"grpc"] = request.GRPCNamespace("vu.grpc", asArguments(), send("vu.grpc", nil), nil)
+	letters := broker.NATS("vu.nats", asArguments(), send("vu.nats", nil))
+	letters.Members["subscribe"] = broker.Subscribe("vu.nats.subscribe", sessionArguments(), opens("vu.nats.subscribe"))
+	members[language.Mark+"nats"] = letters
 	members[language.Mark+"redis"] = request.RedisNamespace("vu.redis", asArguments(), send("vu.redis", nil))
 	streams := request.SSE("vu.sse", asArguments(), readUntil, send("vu.sse.read", nil))
 	streams.Members["open"] = request.OpenStream("vu.sse", sessionArguments(), opens("vu.sse.open"))
@@ -194,7 +198,11 @@ func sessionArguments() []string { return asArguments()[:1] }
 // opens opens a function's session.
 func opens(fn string) request.Use {
 	return func(thread *starlark.Thread, r *request.Request, _ *request.Placeholders, own []starlark.Value) (starlark.Value, error) {
-		as, err := readAs(thread, fn, []starlark.Value{own[0], nil}, nil)
+		var name starlark.Value
+		if len(own) > 0 {
+			name = own[0]
+		}
+		as, err := readAs(thread, fn, []starlark.Value{name, nil}, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -203,8 +211,19 @@ func opens(fn string) request.Use {
 		if err != nil {
 			return nil, err
 		}
-		return session.New(fn[:strings.LastIndexByte(fn, '.')], held{s}, guard.MeterOf(thread).Owner, r.Stream != nil), nil
+		return session.New(fn[:strings.LastIndexByte(fn, '.')], held{s}, guard.MeterOf(thread).Owner, sessionKind(r)), nil
 	}
+}
+
+// sessionKind says what a session of a request can do.
+func sessionKind(r *request.Request) session.Kind {
+	switch {
+	case r.Stream != nil:
+		return session.Stream
+	case r.NATS != nil:
+		return session.Subscription
+	}
+	return session.Socket
 }
 
 // held gives a function the response of its session.

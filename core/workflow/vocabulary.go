@@ -44,10 +44,16 @@ func Words() []Word {
 	user := flow.NewVU(1, 1, nil)
 	w.all["vu"] = user.value()
 	w.all["response"] = newResponse(&Response{})
-	w.all["session"] = session.New("vu.websocket", held{nothing{}}, user, false)
-	w.all["message"] = session.NewMessage(session.Message{}, true)
+	w.all["session"] = session.New("vu.websocket", held{nothing{}}, user, session.Socket)
+	w.all["message"] = session.NewMessage(session.Message{}, session.Stream)
 	for _, name := range w.all.Keys() {
 		w.walk(name, w.all[name])
+	}
+	letter := session.NewMessage(session.Message{}, session.Subscription)
+	for _, name := range letter.AttrNames() {
+		if !slices.ContainsFunc(w.words, func(known Word) bool { return known.Name == "message."+name }) {
+			w.words = append(w.words, Word{Name: "message." + name})
+		}
 	}
 	slices.SortFunc(w.words, func(a, b Word) int { return strings.Compare(a.Name, b.Name) })
 	return w.words
@@ -92,7 +98,7 @@ func (w *wording) ask(name string, f starlark.Callable) (names []string, positio
 	thread.SetLocal(guard.MeterKey, &guard.Meter{Limits: w.limits, Bytes: w.limits.LoadBytes, Total: w.limits.LoadBytes, Owner: l})
 	unknown := []starlark.Tuple{{starlark.String("?"), starlark.None}}
 	var args starlark.Tuple
-	method := strings.HasSuffix(name, ".request")
+	method := strings.HasSuffix(name, "http.request")
 	if method { // a method checks its receiver first
 		args = starlark.Tuple{starlark.String("GET")}
 	}

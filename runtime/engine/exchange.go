@@ -118,6 +118,9 @@ func (q *requests) answered(index int32, now int64) {
 	if x.talk != nil && x.keeps.head {
 		x.answer = new(answer)
 		x.answer.Body, x.answer.Fields = bytes.Clone(x.talk.Last()), &x.answer.head
+		if head := x.talk.Head(); head != nil {
+			x.answer.Fields = head
+		}
 	}
 	q.debug.hop(x)
 	q.record(n, x, now)
@@ -214,7 +217,7 @@ func (q *requests) settle(index int32) {
 		r := &q.values.view
 		r.Status, r.Size, r.Latency, r.Fields, r.Body, r.Code = int(x.status), x.size, x.latency(), nil, nil, x.code()
 		if x.answer != nil {
-			r.Fields, r.Body = &x.answer.head, x.answer.Body
+			r.Fields, r.Body = x.answer.Fields, x.answer.Body
 		}
 		kind, why := http1.KindNone, ""
 		if good, kind, why = q.judge(n.VU, step, r, &x.times); why != "" {

@@ -105,6 +105,11 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		m.scratch = b
 		return b, len(b) <= preparedKey
 	}
+	if r.NATS != nil {
+		b = appendNATS(b, r.NATS)
+		m.scratch = b
+		return b, len(b) <= preparedKey
+	}
 	if r.SQL != nil {
 		b = appendSQL(b, r.SQL)
 		m.scratch = b
@@ -118,6 +123,18 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 // appendText appends a text with its length: two descriptions are equal only if all their texts are.
 func appendText(b []byte, s string) []byte {
 	return append(append(strconv.AppendInt(b, int64(len(s)), 10), ':'), s...)
+}
+
+// appendNATS appends what a request sends to a NATS server.
+func appendNATS(b []byte, to *request.NATS) []byte {
+	b = append(b, byte(to.Verb))
+	for _, s := range [...]string{to.User, to.Password, to.Token, to.Seed, to.Credentials, to.Inbox, to.Secure.Key, to.Subject, to.Queue, to.Data} {
+		b = appendText(b, s)
+	}
+	for _, h := range to.Headers {
+		b = appendText(appendText(b, h.Name), h.Value)
+	}
+	return b
 }
 
 // appendSQL appends what a request asks a database.
@@ -209,8 +226,8 @@ func (q *requests) known(method, url string) *request.Request {
 // and path, or of its command, which its prepared form remembers.
 func (q *requests) account(co *call, r *request.Request, as *workflow.As, p *prepared) *measure.Account {
 	of, own := co.owner(), ""
-	if r.Redis != nil || r.SQL != nil {
-		own = r.Method // neither a command nor a statement has a path
+	if r.Redis != nil || r.SQL != nil || r.NATS != nil {
+		own = r.Method // neither a command nor a statement nor a message has a path
 	}
 	if as != nil && (as.Group != "" || as.Name != "") {
 		return q.names.Account(of, as.Group, cmp.Or(as.Name, own), r.Method, r.URL)

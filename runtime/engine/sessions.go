@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -98,9 +99,9 @@ func (ss *sessions) begin(co *call) {
 	s := &session{l: ss.parts, vu: co.vu, owner: co.owner(), beside: co.until > 0, inbox: new(talk.Inbox)}
 	o.opened = s
 	p, err := ss.requests.prepare(r)
-	var greeting talk.Socket
-	if err == nil && r.Socket != nil {
-		greeting, err = ss.g.messages.NewSocket(r.Socket, ss.cfg.Workflow.HTTP.MaxBody)
+	var greeting talk.Greeting
+	if err == nil {
+		greeting, err = ss.greeting(r)
 	}
 	if err != nil {
 		s.answer = &workflow.Response{Kind: string(http1.KindScript), Error: fmt.Sprint(err)}
@@ -123,15 +124,29 @@ func (ss *sessions) begin(co *call) {
 	x.as, x.session, x.sample = as, s, sample{of: it, due: n.Due}
 	n.Tap, n.Status, n.Counted = nil, 0, false
 	n.Serial++
-	if r.Socket != nil {
+	if greeting != nil {
 		s.talk = ss.requests.talks.Open(greeting, s, n.Account, n.Due, !ss.cfg.Workflow.HeadsUnread)
-		s.inbox, n.Talk, n.Host = &s.talk.Inbox, s.talk, ss.Dialer.TalkHost(&p.call, talk.SocketHost("session "+pool.Key(&p.call), p.call.Scheme == "https"))
+		s.inbox, n.Talk = &s.talk.Inbox, s.talk
+		if r.Socket != nil {
+			n.Host = ss.Dialer.TalkHost(&p.call, talk.SocketHost("session "+pool.Key(&p.call), p.call.Scheme == "https"))
+		}
 	} else {
 		ss.requests.stream(n, x, n.Due)
 	}
 	co.pause, co.co.Want = DurationMax, coroutine.WantSleep
 	ss.functions.rest(co)
 	ss.requests.Send(s.seat.index)
+}
+
+// greeting returns how the dialogue of a session begins; nil: it is a stream.
+func (ss *sessions) greeting(r *request.Request) (talk.Greeting, error) {
+	switch {
+	case r.Socket != nil:
+		return ss.g.messages.NewSocket(r.Socket, ss.cfg.Workflow.HTTP.MaxBody)
+	case r.NATS != nil:
+		return ss.g.messages.NewSubscribed(r, ss.cfg.Workflow)
+	}
+	return nil, nil
 }
 
 // sit returns a free seat.
@@ -154,8 +169,11 @@ func (ss *sessions) account(owner int, r *request.Request, as *workflow.As) *mea
 	if as != nil {
 		group, name = as.Group, as.Name
 	}
-	if r.Socket != nil {
+	switch {
+	case r.Socket != nil:
 		method, url = "WebSocket", "ws"+r.URL[len("http"):]
+	case r.NATS != nil:
+		name, method = cmp.Or(name, r.Method), r.Method
 	}
 	return ss.requests.names.Account(owner, group, name, method, url)
 }

@@ -36,6 +36,7 @@ func (r *Request) Filled(values [][]byte) *Request {
 	out.Body, out.Files = r.rewrite(func(text string) string { return f.in(text, escaped) })
 	out.Redis = r.Redis.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.SQL = r.SQL.rewritten(func(text string) string { return f.in(text, f.plain) })
+	out.NATS = r.NATS.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.Placeholders, out.Escape, out.Boundary = nil, EscapeNone, ""
 	return &out
 }

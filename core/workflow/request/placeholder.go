@@ -2,6 +2,7 @@ package request
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -192,3 +193,83 @@ type Asked struct {
 	RequestSite syntax.Position
 	Blanks      []Blank
 }
+
+// Draft makes a request of arguments that another package reads.
+type Draft struct {
+	thread *starlark.Thread
+	fn     string
+	b      *Placeholders
+	size   int // bytes of its texts
+}
+
+// NewDraft begins the request of a function.
+func NewDraft(thread *starlark.Thread, fn string) *Draft {
+	d := &Draft{thread: thread, fn: fn}
+	if w := wordsOf(thread); w != nil {
+		d.b = &Placeholders{words: w, thread: thread}
+	}
+	return d
+}
+
+// Text reads a text or a secret, in which values may stand.
+func (d *Draft) Text(argument string, v starlark.Value) (string, error) {
+	text, ok, err := sentText(v)
+	switch {
+	case err != nil:
+		return "", err
+	case !ok:
+		return "", language.WrongType(d.fn, argument, "a text", v)
+	}
+	d.size += len(text)
+	return d.b.put(d.fn, argument, text)
+}
+
+// Fields reads headers, in whose values values may stand.
+func (d *Draft) Fields(argument string, v starlark.Value) (all []builtin.Pair, err error) {
+	if all, err = builtin.SentPairs(d.fn, argument, v); err != nil {
+		return nil, err
+	}
+	for _, h := range all {
+		if err := d.b.none(d.fn, argument, "a header's name", h.Name); err != nil {
+			return nil, err
+		}
+		if err := checkHeader(d.fn, h); err != nil {
+			return nil, err
+		}
+		d.size += len(h.Name) + len(h.Value) + 64
+	}
+	return all, d.b.putAll(d.fn, argument, all, false)
+}
+
+// Cut returns a text with x in place of each word that stands for a value.
+func (d *Draft) Cut(text string) string {
+	if d.b != nil {
+		for _, one := range d.b.List {
+			text = strings.ReplaceAll(text, one.Word, "x")
+		}
+	}
+	return text
+}
+
+// Explain names values in an error about the request.
+func (d *Draft) Explain(err error) error { return d.b.Explain(err) }
+
+// End makes the request. Given are timeout, retry and those of the request's user.
+func (d *Draft) End(r *Request, given []starlark.Value, use Use) (starlark.Value, error) {
+	var fields [argCount]starlark.Value
+	fields[argTimeout], fields[argRetry] = given[0], given[1]
+	if err := r.fields(d.fn, d.b, &fields); err != nil {
+		return nil, err
+	}
+	if err := guard.MeterOf(d.thread).Charge(d.thread, d.size+128*d.b.count()); err != nil {
+		return nil, err
+	}
+	own := given[2:]
+	if !slices.ContainsFunc(own, func(v starlark.Value) bool { return v != nil }) {
+		own = nil
+	}
+	return use(d.thread, r, d.b, own)
+}
+
+// SentText returns a text or a secret as a request has it; false: it is neither.
+func SentText(v starlark.Value) (string, bool, error) { return sentText(v) }

@@ -17,6 +17,7 @@ type Exchange struct {
 	Socket   *Socket   // it upgrades to WebSocket and exchanges messages
 	Redis    *Redis    // it asks a Redis server
 	SQL      *SQL      // it asks a database
+	NATS     *NATS     // it sends a message to a NATS server, or subscribes there
 	Raw      *Raw      // it exchanges bytes over TCP
 	Datagram *Datagram // it exchanges datagrams over UDP
 	GRPC     *GRPC     // it calls a method, whose answer is HTTP/2's: it exchanges nothing
@@ -24,7 +25,7 @@ type Exchange struct {
 
 // Exchanges reports whether the request exchanges messages in place of one answer.
 func (e *Exchange) Exchanges() bool {
-	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.Raw != nil || e.Datagram != nil
+	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Raw != nil || e.Datagram != nil
 }
 
 // Digest reports whether a server's challenge decides how the request proves its user.
@@ -85,4 +86,61 @@ func (r *Redis) has(look func(string) bool) bool {
 		return false
 	}
 	return look(r.User) || look(r.Password) || slices.ContainsFunc(r.Commands, func(c []string) bool { return slices.ContainsFunc(c, look) })
+}
+
+// NATS says what a request sends to a NATS server, or what it subscribes to.
+type NATS struct {
+	Target         *Target
+	User, Password string // empty: none, as the proofs below
+	Token          string
+	Seed           string // of an NKey
+	Credentials    string // the text of a file with a JWT and a seed
+	Inbox          string // the prefix of replies; empty: the usual one
+	Secure         SQLSecure
+	Verb           NATSVerb
+	Subject        string // it may have placeholders, as Data and the values of Headers may
+	Queue          string // of a subscription; empty: none
+	Data           string
+	Headers        []builtin.Pair
+}
+
+// NATSVerb says what ends a request of NATS.
+type NATSVerb uint8
+
+// The verbs.
+const (
+	NATSPublish   NATSVerb = iota // nothing: the kernel has it
+	NATSFlush                     // the server has it
+	NATSStream                    // JetStream acknowledges it
+	NATSRequest                   // a reply
+	NATSSubscribe                 // its user: a session
+)
+
+// rewritten returns the message with others in place of its texts.
+func (n *NATS) rewritten(fill func(string) string) *NATS {
+	if n == nil {
+		return nil
+	}
+	out := *n
+	out.Subject, out.Data = fill(n.Subject), fill(n.Data)
+	out.Headers = slices.Clone(n.Headers)
+	for i := range out.Headers {
+		out.Headers[i].Value = fill(out.Headers[i].Value)
+	}
+	return &out
+}
+
+// proofs are what the client proves its user with.
+func (n *NATS) proofs() []*string {
+	return []*string{&n.User, &n.Password, &n.Token, &n.Seed, &n.Credentials}
+}
+
+// has reports whether look holds for a text of the request that may have words of secrets in it.
+func (n *NATS) has(look func(string) bool) bool {
+	if n == nil {
+		return false
+	}
+	return look(n.Subject) || look(n.Data) || n.Secure.TLS != nil && look(string(n.Secure.TLS.Key)) ||
+		slices.ContainsFunc(n.proofs(), func(s *string) bool { return look(*s) }) ||
+		slices.ContainsFunc(n.Headers, func(h builtin.Pair) bool { return look(h.Value) })
 }

@@ -39,14 +39,31 @@ func (r *Request) Reveal(v *secret.Vault) (*Request, error) {
 			f.err = err
 		}
 	}
+	out.NATS = f.nats(r.NATS)
 	return &out, f.err
+}
+
+// nats fills what is sent to a NATS server, and what proves its user.
+func (f *revealer) nats(n *NATS) *NATS {
+	out := n.rewritten(func(text string) string { return f.fill("a message", text, secret.Plain) })
+	if out == nil {
+		return nil
+	}
+	for _, proof := range out.proofs() {
+		*proof = f.fill("what proves a user", *proof, secret.Plain)
+	}
+	secured, err := out.Secure.revealed(func(text string) string { return f.fill("a key", text, secret.Plain) })
+	if out.Secure = secured; err != nil && f.err == nil {
+		f.err = err
+	}
+	return out
 }
 
 // hides reports whether words of secrets stand in the request.
 func (r *Request) hides(v *secret.Vault) bool {
 	named := func(p builtin.Pair) bool { return v.Has(p.Value) }
 	return v.Has(r.URL) || v.Has(string(r.Body)) || r.Auth != nil && v.Has(r.Auth.User+" "+r.Auth.Password+" "+r.Auth.Token) ||
-		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) ||
+		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) || r.NATS.has(v.Has) ||
 		slices.ContainsFunc(r.Headers, named) || slices.ContainsFunc(r.Params, named) || slices.ContainsFunc(r.Cookies, named)
 }
 

@@ -302,8 +302,8 @@ func (s SQLSecure) revealed(fill func(string) string) (SQLSecure, error) {
 	return s, own.belongs()
 }
 
-// sentKey puts the key of a function's client in place: then a secret has its value.
-func (s *SQLSecure) sentKey(hidden *secret.Text) error {
+// SentKey puts the key of a function's client in place: then a secret has its value.
+func (s *SQLSecure) SentKey(hidden *secret.Text) error {
 	if hidden == nil {
 		return nil
 	}
@@ -312,4 +312,13 @@ func (s *SQLSecure) sentKey(hidden *secret.Text) error {
 	own.Key = []byte(text)
 	s.TLS = &own
 	return err
+}
+
+// Options reads tls of a client whose URL says that its connections have TLS. The key, if it is a secret,
+// goes to SentKey.
+func (s *SQLSecure) Options(fn string, options starlark.Value) (key *secret.Text, err error) {
+	if t, ok := options.(*tlsValue); ok {
+		key = t.key
+	}
+	return key, s.secures(fn, nil, options)
 }

@@ -177,7 +177,7 @@ func sqlTarget(fn string, v starlark.Value) (s SQL, err error) {
 			}
 		}
 		if err == nil {
-			err = s.Secure.sentKey(c.key)
+			err = s.Secure.SentKey(c.key)
 		}
 		return s, err
 	}

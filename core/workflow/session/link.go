@@ -34,8 +34,8 @@ const (
 type Message struct {
 	Data    []byte
 	Binary  bool
-	Type    string // of an event; empty: "message"
-	ID      string // of an event
+	Type    string // of an event; empty: "message". Of a subscription's message its subject
+	ID      string // of an event. Of a subscription's message where an answer goes; empty: nowhere
 	Headers []builtin.Pair
 	Latency time.Duration
 	Error   string // empty: it is a message

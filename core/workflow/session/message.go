@@ -15,15 +15,15 @@ import (
 type Received struct {
 	language.Opaque
 	m       Message
-	stream  bool // it is an event
+	kind    Kind
 	decoded starlark.Value
 }
 
 var _ starlark.HasAttrs = (*Received)(nil)
 
 // NewMessage returns a message, or an event of a stream, for functions.
-func NewMessage(m Message, stream bool) *Received {
-	return &Received{Opaque: language.Opaque{Kind: "message"}, m: m, stream: stream}
+func NewMessage(m Message, kind Kind) *Received {
+	return &Received{Opaque: language.Opaque{Kind: "message"}, m: m, kind: kind}
 }
 
 func (m *Received) String() string {
@@ -36,8 +36,11 @@ func (m *Received) String() string {
 // AttrNames implements starlark.HasAttrs, as Attr does.
 func (m *Received) AttrNames() []string {
 	names := []string{"data", "error", "headers", "json", "latency", "text"}
-	if m.stream {
+	switch m.kind {
+	case Stream:
 		names = append(names, "event", "id")
+	case Subscription:
+		names = append(names, "reply", "subject")
 	}
 	return names
 }
@@ -65,16 +68,13 @@ func (m *Received) Attr(name string) (starlark.Value, error) {
 	case "json":
 		return &guard.Func{Word: "json", Call: m.json}, nil
 	}
-	if m.stream {
-		switch name {
-		case "event":
-			if m.m.Type == "" && m.m.Error == "" {
-				return starlark.String("message"), nil
-			}
-			return starlark.String(m.m.Type), nil
-		case "id":
-			return starlark.String(m.m.ID), nil
-		}
+	switch {
+	case m.kind == Stream && name == "event" && m.m.Type == "" && m.m.Error == "":
+		return starlark.String("message"), nil
+	case m.kind == Stream && name == "event", m.kind == Subscription && name == "subject":
+		return starlark.String(m.m.Type), nil
+	case m.kind == Stream && name == "id", m.kind == Subscription && name == "reply":
+		return starlark.String(m.m.ID), nil
 	}
 	return nil, language.Missing("message", name, m.AttrNames())
 }

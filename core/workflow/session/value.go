@@ -15,11 +15,21 @@ import (
 // Value is a session for functions.
 type Value struct {
 	language.Opaque
-	noun   string // "vu.websocket": what opened it
-	link   Held
-	owner  any // the virtual user
-	stream bool
+	noun  string // "vu.websocket": what opened it
+	link  Held
+	owner any // the virtual user
+	kind  Kind
 }
+
+// Kind says what a session can do.
+type Kind uint8
+
+// The kinds.
+const (
+	Socket       Kind = iota // it sends and receives
+	Stream                   // it receives events
+	Subscription             // it receives messages with a subject
+)
 
 var _ starlark.HasAttrs = (*Value)(nil)
 
@@ -29,15 +39,18 @@ type Held interface {
 	Whole() starlark.Value
 }
 
-// New returns a session that its owner has opened by a noun. A stream only receives.
-func New(noun string, link Held, owner any, stream bool) *Value {
-	return &Value{Opaque: language.Opaque{Kind: "session"}, noun: noun, link: link, owner: owner, stream: stream}
+// New returns a session that its owner has opened by a noun.
+func New(noun string, link Held, owner any, kind Kind) *Value {
+	return &Value{Opaque: language.Opaque{Kind: "session"}, noun: noun, link: link, owner: owner, kind: kind}
 }
 
 // AttrNames implements starlark.HasAttrs, as Attr does.
 func (v *Value) AttrNames() []string {
-	if v.stream {
+	switch v.kind {
+	case Stream:
 		return []string{"close", "error", "receive", "status"}
+	case Subscription:
+		return []string{"close", "error", "ping", "receive", "status"}
 	}
 	return []string{"close", "error", "ping", "receive", "send", "status"}
 }
@@ -138,7 +151,7 @@ func (v *Value) receive(thread *starlark.Thread, args starlark.Tuple, kwargs []s
 	if err != nil {
 		return nil, err
 	}
-	return NewMessage(m, v.stream), guard.MeterOf(thread).Charge(thread, len(m.Data)+len(m.Type)+len(m.ID)+64)
+	return NewMessage(m, v.kind), guard.MeterOf(thread).Charge(thread, len(m.Data)+len(m.Type)+len(m.ID)+64)
 }
 
 func (v *Value) ping(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -150,7 +163,7 @@ func (v *Value) ping(thread *starlark.Thread, args starlark.Tuple, kwargs []star
 	if err != nil {
 		return nil, err
 	}
-	return NewMessage(m, false), nil
+	return NewMessage(m, Socket), nil
 }
 
 // closeCode is the code of a normal closure. Codes below it are none (RFC 6455, 7.4.2).
@@ -162,7 +175,7 @@ const (
 func (v *Value) close(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	code := closeCode
 	names := []string{"code"}
-	if v.stream {
+	if v.kind != Socket {
 		names = nil
 	}
 	var in [1]starlark.Value

@@ -50,6 +50,8 @@ type protocols struct {
 	commands *Commands        // nil: it has asked no Redis server
 	results  *Results         // nil: it has asked no PostgreSQL server
 	packets  *datagram.Counts // nil: it has sent no datagram
+
+	deliveries *Deliveries // nil: it has sent nothing to a broker
 }
 
 // rare are counts that most runs do not have.

@@ -35,6 +35,9 @@ func (m *Messages) Received(after int64) {
 	m.latency.Record(uint64(max(0, after)))
 }
 
+// Answered counts a message whose latency has a name of its own.
+func (m *Messages) Answered() { m.received++ }
+
 // Pushed counts a message that answers none.
 func (m *Messages) Pushed() { m.received++ }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/datagram"
@@ -55,6 +56,7 @@ type dialogue struct {
 	head           []byte           // of the upgrade or greeting, as far as it is not written
 	answer         *http1.Collector // of the upgrade; nil: there is none
 	unnamed        codec.Unnamed    // the dialogue, if its answers carry no name
+	named          codec.Named      // the dialogue, if its answers carry names
 	packets        *datagram.Conn   // the dialogue, if it is one of datagrams
 	replaced       bool             // no exchange begins on it any more: of packets
 	left           error            // the server has said goodbye
@@ -212,6 +214,23 @@ func (y *talks) drain(c *conn) {
 	if n, err := epoll.Drops(int(c.fd)); err == nil {
 		p.Dropped(n)
 	}
+}
+
+// outlives reports whether the connection of a failed exchange goes on: its dialogue tells a late answer
+// apart, or has queued nothing of a message that it cannot send.
+func (y *talks) outlives(n *RequestSlot, kind http1.Kind) bool {
+	d := y.Sockets.Conns.At(n.Conn).talk
+	if d == nil || d.named == nil || d.left != nil || d.state.is(talkMute) || d.Over() || !n.Talk.Stays() {
+		return false
+	}
+	return kind == http1.KindValue || measure.TimedOut(string(kind)) && d.named.Forget()
+}
+
+// goesOn keeps the connection of an exchange that was given up.
+func (y *talks) goesOn(at int32) {
+	y.Sockets.Conns.At(at).talk.state &^= talkQueued
+	y.Sockets.keep(at)
+	y.flush(at)
 }
 
 // lost is the error of an exchange over UDP whose time is over behind its datagram; nil: it is another.

@@ -47,6 +47,7 @@ func (y *talks) opened(at int32, begun codec.Dialogue) {
 	c := y.Sockets.Conns.At(at)
 	c.talk.Dialogue, c.talk.rested, c.used = begun, y.Clock.Now, true
 	c.talk.unnamed, _ = begun.(codec.Unnamed)
+	c.talk.named, _ = begun.(codec.Named)
 	c.talk.packets, _ = begun.(*datagram.Conn)
 	y.say(at)
 }

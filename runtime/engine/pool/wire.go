@@ -164,6 +164,8 @@ func (w *wire) Fail(index int32, err error) {
 			w.streams.part(n, measure.TimedOut(string(kind)))
 		case isLost(err):
 			w.Sockets.giveUp(n.Conn)
+		case w.talks.outlives(n, kind):
+			w.talks.goesOn(n.Conn)
 		default:
 			w.Sockets.HangUp(n.Conn)
 		}

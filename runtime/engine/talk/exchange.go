@@ -13,11 +13,12 @@ type Exchange struct {
 	stock   *Stock
 	plan    *Plan
 	account *measure.Account
-	values  [][]byte // of its user
-	due     int64    // the intended start
-	said    int64    // when its messages were queued
-	got     int      // messages
-	last    []byte   // the last one, if keeps
+	values  [][]byte     // of its user
+	due     int64        // the intended start
+	said    int64        // when its messages were queued
+	got     int          // messages
+	last    []byte       // the last one, if keeps
+	head    codec.Fields // of that message; nil: it has none
 	keeps   bool
 	enough  bool
 	with    codec.Dialogue
@@ -56,6 +57,9 @@ func (k *Stock) End(x *Exchange) { k.idle = append(k.idle, x) }
 
 // Last returns the last message, until the exchange ends.
 func (x *Exchange) Last() []byte { return x.last }
+
+// Head returns the header of the last message; nil: it has none.
+func (x *Exchange) Head() codec.Fields { return x.head }
 
 // Open implements pool.Talk.
 func (x *Exchange) Open() codec.Opening { return x.plan.verb.open() }

@@ -48,6 +48,8 @@ func Compile(r *request.Request, w *workflow.Workflow, memory *Memory) (*Plan, *
 		return p, nil, p.datagram(r, w)
 	case r.Redis != nil:
 		return p, nil, p.redis(r, w, memory)
+	case r.NATS != nil:
+		return p, nil, p.nats(r, w, memory)
 	case r.SQL != nil && r.SQL.MySQL():
 		return p, nil, p.mysql(r, w, memory)
 	case r.SQL != nil:
@@ -66,4 +68,5 @@ type Memory struct {
 	databases map[string]*database // by key of a target
 	results   mysql.Pool
 	mysqls    map[string]*mysqlDatabase // by key of a target
+	brokers   map[string]*broker        // by key of a target
 }

@@ -19,6 +19,12 @@ type Greeting interface {
 	Open() codec.Opening
 	// Left returns the failure that a goodbye means; nil: it ends the session in order.
 	Left(code uint16, reason string) error
+	Status() uint16 // of a session that is open
+}
+
+// Lettered is a Greeting whose messages have something around their payload.
+type Lettered interface {
+	Letter(d codec.Dialogue, m session.Message) session.Message
 }
 
 // Socket greets for WebSocket.
@@ -34,6 +40,9 @@ func (m *Memory) NewSocket(s *request.Socket, messageMax int64) (Socket, error) 
 
 // Open implements Greeting.
 func (s Socket) Open() codec.Opening { return codec.Opening{Upgrade: s.protocol.Upgrade()} }
+
+// Status implements Greeting.
+func (Socket) Status() uint16 { return statusUpgraded }
 
 // Left implements Greeting: 1000 and a goodbye without a code are orderly.
 func (Socket) Left(code uint16, reason string) error {
@@ -184,7 +193,11 @@ func (s *Session) Hear(kind codec.MessageKind, payload []byte) {
 		s.stock.show("< ", payload)
 	}
 	if !s.shut {
-		s.Put(session.Message{Data: bytes.Clone(payload), Binary: kind == codec.MessageBinary, Latency: time.Duration(now - since)})
+		m := session.Message{Data: bytes.Clone(payload), Binary: kind == codec.MessageBinary, Latency: time.Duration(now - since)}
+		if of, ok := s.greeting.(Lettered); ok {
+			m = of.Letter(s.dialogue, m)
+		}
+		s.Put(m)
 		s.on.Came()
 	}
 }
@@ -211,8 +224,8 @@ func (s *Session) Deaf() bool { return false }
 // Enough implements pool.Talk.
 func (s *Session) Enough() bool { return s.over }
 
-// Status implements pool.Talk: it is that of the upgrade.
-func (s *Session) Status() uint16 { return statusUpgraded }
+// Status implements pool.Talk.
+func (s *Session) Status() uint16 { return s.greeting.Status() }
 
 // Stays implements pool.Talk: the connection is the session's alone.
 func (s *Session) Stays() bool { return false }

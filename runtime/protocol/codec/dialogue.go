@@ -59,6 +59,14 @@ type Unnamed interface {
 	Ends(on Listener)
 }
 
+// Named is a dialogue whose answers carry names: an exchange may be given up before its answer has come,
+// and the dialogue tells the late one apart.
+type Named interface {
+	Dialogue
+	// Forget gives up the exchange under way. False: only closing the connection does.
+	Forget() bool
+}
+
 // Listener receives the events of a dialogue, in their order. Bytes are valid only during the call.
 type Listener interface {
 	Message(kind MessageKind, payload []byte)

@@ -1,0 +1,64 @@
+package measure
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/plan"
+	"hyperscale/core/stats"
+)
+
+// Deliveries measures what a broker answers to the messages of a step.
+type Deliveries struct {
+	late       uint64
+	errors     uint64
+	duplicates uint64
+	ack        stats.Histogram
+	reply      stats.Histogram
+}
+
+// Deliveries returns what measures the account's broker.
+func (a *Account) Deliveries() *Deliveries {
+	if a.deliveries == nil {
+		a.deliveries = new(Deliveries)
+	}
+	return a.deliveries
+}
+
+// Late returns the count of answers that no operation waited for any more.
+func (d *Deliveries) Late() *uint64 { return &d.late }
+
+// Errors returns the count of the server's errors that no operation waited for.
+func (d *Deliveries) Errors() *uint64 { return &d.errors }
+
+// Acknowledged counts a message that a stream acknowledged so long after it went out.
+func (d *Deliveries) Acknowledged(after int64, duplicate bool) {
+	d.ack.Record(uint64(max(0, after)))
+	if duplicate {
+		d.duplicates++
+	}
+}
+
+// Replied counts a reply that came so long after its request went out.
+func (d *Deliveries) Replied(after int64) { d.reply.Record(uint64(max(0, after))) }
+
+// wire appends the measures that happened.
+func (d *Deliveries) wire(out message.Measures) message.Measures {
+	if d == nil {
+		return out
+	}
+	for _, m := range []message.Measure{
+		{Name: plan.MeasureDuplicates, Count: d.duplicates}, {Name: plan.MeasureLateAnswers, Count: d.late}, {Name: plan.MeasureServerErrors, Count: d.errors},
+	} {
+		if m.Kind = message.MeasureCount; m.Count > 0 {
+			out.List = append(out.List, m)
+		}
+	}
+	for _, m := range []struct {
+		name string
+		of   *stats.Histogram
+	}{{plan.MeasureAckLatency, &d.ack}, {plan.MeasureReplyLatency, &d.reply}} {
+		if m.of.Count() > 0 {
+			out.List = append(out.List, message.Measure{Name: m.name, Kind: message.MeasureTimes, Times: m.of.Wire()})
+		}
+	}
+	return out
+}

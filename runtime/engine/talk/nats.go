@@ -1,0 +1,176 @@
+package talk
+
+import (
+	"crypto/rand"
+	"crypto/tls"
+	"fmt"
+	"unicode/utf8"
+
+	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/request"
+	"hyperscale/core/workflow/session"
+	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/nats"
+)
+
+// letter is nats.request and nats.publish.
+type letter struct {
+	begins    *nats.Protocol
+	operation *nats.Operation
+}
+
+var _ verb = (*letter)(nil)
+
+func (l *letter) open() codec.Opening { return greetNATS(l.begins) }
+
+func greetNATS(p *nats.Protocol) codec.Opening {
+	var random nats.Random
+	_, _ = rand.Read(random[:]) // it never fails
+	return codec.Opening{Greeting: p.Greet(random)}
+}
+
+func (l *letter) say(x *Exchange, d codec.Dialogue) error {
+	if x.stock.show != nil {
+		x.shows(l.operation.Show(nil, x.values))
+	}
+	counts := x.account.Deliveries()
+	return d.(*nats.Conn).Operate(l.operation, nats.Order{Values: x.values, Keeps: x.keeps, Sent: x.account.Messages().Sent(), Late: counts.Late(), Errors: counts.Errors()})
+}
+
+func (l *letter) hear(x *Exchange, _ codec.MessageKind, payload []byte) bool {
+	o := x.with.(*nats.Conn).Outcome()
+	x.wrong, _ = o.Err.(*http1.Error)
+	after := x.stock.clock.Now - x.said
+	switch {
+	case x.wrong != nil:
+	case l.operation.Verb == nats.Stream:
+		x.account.Deliveries().Acknowledged(after, o.Duplicate)
+	case l.operation.Verb == nats.Request:
+		x.account.Messages().Answered()
+		x.account.Deliveries().Replied(after)
+	}
+	if x.keeps {
+		x.head = o.Fields.Clone()
+	}
+	x.keep(payload)
+	return true
+}
+
+func (l *letter) deaf() bool { return l.operation.Verb == nats.Publish }
+
+func (l *letter) status() uint16 { return 200 }
+
+func (l *letter) protocol() string { return "NATS" }
+
+func (l *letter) left(uint16, string) error { return nil }
+
+// nats prepares an operation, or says where a subscription goes.
+func (p *Plan) nats(r *request.Request, w *workflow.Workflow, memory *Memory) error {
+	to := r.NATS
+	if w.HTTP.Proxy != nil {
+		return &http1.InputError{Field: "url", Value: r.URL, Remedy: "take the proxy out of http.client: it carries HTTP"}
+	}
+	b, err := memory.broker(to, w)
+	if err != nil {
+		return err
+	}
+	key := natsKey(to)
+	if to.Verb == request.NATSSubscribe {
+		key = "session " + key
+	} else {
+		m := nats.Message{
+			Verb:    map[request.NATSVerb]nats.Verb{request.NATSPublish: nats.Publish, request.NATSFlush: nats.Flush, request.NATSStream: nats.Stream, request.NATSRequest: nats.Request}[to.Verb],
+			Subject: natsText(to.Subject, r.Placeholders), Data: natsText(to.Data, r.Placeholders),
+		}
+		for _, h := range to.Headers {
+			m.Header = append(m.Header, nats.Field{Name: h.Name, Value: natsText(h.Value, r.Placeholders)})
+		}
+		p.verb = &letter{begins: b.protocol, operation: nats.Compile(m)}
+	}
+	p.Host = pool.TalkHost{Key: key, TLS: b.tls, Resume: b.resume}
+	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port}
+	return nil
+}
+
+// natsText cuts a text where placeholders stand in it.
+func natsText(text string, all []request.Placeholder) (t nats.Text) {
+	for _, part := range sqlArgument(text, all) {
+		t = append(t, nats.Part{Text: part.Text, Value: part.Value})
+	}
+	return t
+}
+
+// broker is what begins the connections of a target.
+type broker struct {
+	protocol *nats.Protocol
+	tls      *tls.Config // nil: the workflow's, where they have TLS
+	resume   bool        // a user's connections take up its TLS session
+}
+
+// natsKey tells apart connections that begin in different ways.
+func natsKey(to *request.NATS) string {
+	return fmt.Sprintf("nats %s %q %q %q %q %q %q %s", to.Target.URL(), to.User, to.Password, to.Token, to.Seed, to.Credentials, to.Inbox, to.Secure.Key)
+}
+
+// broker returns what begins the connections of a target.
+func (m *Memory) broker(to *request.NATS, w *workflow.Workflow) (*broker, error) {
+	config := nats.Config{
+		User: to.User, Password: to.Password, Token: to.Token, Seed: to.Seed, Credentials: to.Credentials,
+		Inbox: to.Inbox, TLS: to.Target.Secure, MessageMax: w.HTTP.MaxBody,
+	}
+	key := natsKey(to)
+	if to.Verb == request.NATSSubscribe {
+		config.Subscription = &nats.Subscription{Subject: to.Subject, Queue: to.Queue}
+		key = fmt.Sprintf("%s %q %q", key, to.Subject, to.Queue)
+	}
+	b := m.brokers[key]
+	if b != nil {
+		return b, nil
+	}
+	if m.brokers == nil || len(m.brokers) >= protocolsMax {
+		m.brokers = map[string]*broker{}
+	}
+	b = new(broker)
+	var err error
+	if b.protocol, err = nats.New(config); err != nil {
+		return nil, err
+	}
+	if b.tls, b.resume, err = securing(&to.Secure, &w.HTTP.TLS); err != nil {
+		return nil, err
+	}
+	m.brokers[key] = b
+	return b, nil
+}
+
+// Subscribed greets for NATS.
+type Subscribed struct{ protocol *nats.Protocol }
+
+var _ Greeting = Subscribed{}
+
+// NewSubscribed returns the greeting of a request.
+func (m *Memory) NewSubscribed(r *request.Request, w *workflow.Workflow) (Subscribed, error) {
+	b, err := m.broker(r.NATS, w)
+	if err != nil {
+		return Subscribed{}, err
+	}
+	return Subscribed{b.protocol}, nil
+}
+
+// Open implements Greeting, as the methods below do.
+func (s Subscribed) Open() codec.Opening       { return greetNATS(s.protocol) }
+func (s Subscribed) Left(uint16, string) error { return nil }
+func (s Subscribed) Status() uint16            { return 200 }
+
+// Letter returns a message with what stands around its payload.
+func (s Subscribed) Letter(d codec.Dialogue, m session.Message) session.Message {
+	o := d.(*nats.Conn).Outcome()
+	m.Type, m.ID, m.Binary = string(o.Subject), string(o.Reply), !utf8.Valid(m.Data)
+	for i := range o.Fields.Len() {
+		name, value := o.Fields.At(i)
+		m.Headers = append(m.Headers, builtin.Pair{Name: string(name), Value: string(value)})
+	}
+	return m
+}
