@@ -76,9 +76,9 @@ func (c *Conn) onMessage(m *header, payload []byte, on codec.Listener) *http1.Er
 	if !c.listens || m.sid != "1" || !ours {
 		return errWanted
 	}
-	number, err := strconv.ParseUint(string(word), 10, 64)
-	if err != nil || !c.op.open || c.op.of.Verb < Stream || number != c.op.number {
-		c.late(number)
+	number, is := number(word)
+	if !is || !c.op.open || c.op.of.Verb < Stream || uint64(number) != c.op.number {
+		c.late(uint64(number))
 		return nil
 	}
 	return c.answered(m, head, body, on)

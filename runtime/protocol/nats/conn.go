@@ -217,7 +217,9 @@ func (c *Conn) End(err error) error {
 		return err
 	case len(c.in.held) > 0:
 		return errCut
-	case c.op.open || c.subscribes && c.end == endNone:
+	case c.subscribes && c.end == endNone:
+		return errGone
+	case c.op.open:
 		return errSilent
 	}
 	return nil

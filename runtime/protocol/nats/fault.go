@@ -13,6 +13,7 @@ func breach(format string, values ...any) *http1.Error {
 
 var (
 	errNoServer = breach("what came is no INFO: is this a NATS server?")
+	errNoLine   = breach("what came begins no line of NATS")
 	errLineEnd  = breach("a line of the server does not end with CR LF")
 	errEnd      = breach("a message does not end with CR LF where its length says")
 	errSize     = breach("a message says how long it is with something that is no number")
@@ -27,6 +28,7 @@ var (
 	errFlood    = &http1.Error{Kind: http1.KindFlood, Detail: fmt.Sprintf("%d lines in a row carried no message", idleMost)}
 	errOwes     = &http1.Error{Kind: http1.KindFlood, Detail: fmt.Sprintf("the server sends pings, and does not take %d KiB of answers", oweMost>>10)}
 	errSilent   = &http1.Error{Kind: http1.KindClosed, Detail: "the server closed the connection before it answered"}
+	errGone     = &http1.Error{Kind: http1.KindClosed, Detail: "the server closed the connection of a subscription"}
 	errCut      = &http1.Error{Kind: http1.KindTruncated, Detail: "the connection was closed in the middle of a message"}
 	errOver     = &http1.Error{Kind: http1.KindClosed, Detail: "the connection is over: nothing more can be sent"}
 	errReceives = &http1.Error{Kind: http1.KindValue, Detail: "a subscription only receives: send by vu.nats.publish"}

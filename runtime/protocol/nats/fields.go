@@ -35,7 +35,7 @@ func readHead(head []byte) (status int, text string, all Fields, err *http1.Erro
 	if behind = bytes.TrimSpace(behind); len(behind) > 0 {
 		word, description := cutWord(behind)
 		var ok bool
-		if status, ok = number([]byte(word)); !ok || len(word) != 3 {
+		if status, ok = number(word); !ok || len(word) != 3 {
 			return 0, "", nil, errHead
 		}
 		text = strings.TrimSpace(string(description[:min(len(description), errorMost)]))

@@ -86,11 +86,11 @@ func (g *Greeting) introduce(dst []byte) []byte {
 
 // Hear takes the server's next line, which begins b. Used is 0 if it is not whole.
 func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, err error) {
+	if !plausible(b) {
+		return dst, 0, nil, errNoServer
+	}
 	end := bytes.IndexByte(b, '\n')
 	if end < 0 {
-		if !plausible(b) {
-			return dst, 0, nil, errNoServer
-		}
 		return dst, 0, nil, nil
 	}
 	used = end + 1
@@ -100,7 +100,7 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 		return out, used, nil, err
 	}
 	word, rest := cutWord(line)
-	switch word {
+	switch string(word) {
 	case "PING":
 		return append(dst, "PONG\r\n"...), used, nil, nil
 	case "+OK":
@@ -141,9 +141,9 @@ func plausible(b []byte) bool {
 func (g *Greeting) meet(dst, line []byte) ([]byte, error) {
 	word, rest := cutWord(line)
 	switch {
-	case word == "-ERR":
+	case string(word) == "-ERR":
 		return dst, g.refused(quoted(rest))
-	case word != "INFO":
+	case string(word) != "INFO":
 		return dst, errNoServer
 	}
 	if err := g.inform(rest); err != nil {
@@ -206,9 +206,9 @@ func (p *Protocol) hide(text string) string {
 }
 
 // cutWord cuts the first word of a line.
-func cutWord(line []byte) (word string, rest []byte) {
-	first, rest, _ := bytes.Cut(line, []byte(" "))
-	return string(first), rest
+func cutWord(line []byte) (word, rest []byte) {
+	word, rest, _ = bytes.Cut(line, []byte(" "))
+	return word, rest
 }
 
 // quoted is the text of an error, without its quotes.

@@ -71,8 +71,8 @@ func (c *Conn) take(b []byte, on codec.Listener) (used int, err *http1.Error) {
 			if in.scanned = len(rest); in.scanned >= lineMost {
 				return used, errLine
 			}
-			if from == 0 && !plausible(rest) {
-				return used, breach("the server said %q, which begins no line of NATS", clip(rest))
+			if !plausible(rest) {
+				return used, errNoLine
 			}
 			return used, nil
 		}
@@ -101,10 +101,11 @@ func (c *Conn) take(b []byte, on codec.Listener) (used int, err *http1.Error) {
 func (c *Conn) line(b []byte, end int, on codec.Listener) (int, *http1.Error) {
 	line := b[:end-2]
 	word, rest := cutWord(line)
-	if word != "MSG" && word != "HMSG" {
+	heads := string(word) == "HMSG"
+	if !heads && string(word) != "MSG" {
 		return end, c.control(word, rest, on)
 	}
-	m, err := readHeader(rest, word == "HMSG")
+	m, err := readHeader(rest, heads)
 	switch {
 	case err != nil:
 		return 0, err
@@ -122,11 +123,11 @@ func (c *Conn) line(b []byte, end int, on codec.Listener) (int, *http1.Error) {
 }
 
 // control takes a line without a message.
-func (c *Conn) control(word string, rest []byte, on codec.Listener) *http1.Error {
+func (c *Conn) control(word, rest []byte, on codec.Listener) *http1.Error {
 	if c.in.idle++; c.in.idle > idleMost {
 		return errFlood
 	}
-	switch word {
+	switch string(word) {
 	case "PING":
 		if len(c.out.left()) > oweMost {
 			return errOwes
@@ -144,7 +145,7 @@ func (c *Conn) control(word string, rest []byte, on codec.Listener) *http1.Error
 		}
 		c.payloadMost, c.heads = i.MaxPayload, i.Headers
 	default:
-		return breach("the server said %q, which is no line of NATS", clip([]byte(word)))
+		return errNoLine
 	}
 	return nil
 }
