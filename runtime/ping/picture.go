@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -126,7 +127,7 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 			keeps = "closes the connection"
 		}
 		label := "answer"
-		if r.Protocol != "redis" && r.Protocol != "postgres" && r.Protocol != "mysql" { // they have no status
+		if !slices.Contains([]string{"redis", "postgres", "mysql", "nats"}, r.Protocol) { // they have no status
 			row(b, label, fmt.Sprintf("%d %s, %s, %s", a.Status, http.StatusText(a.Status), a.Protocol, keeps))
 			label = ""
 		}

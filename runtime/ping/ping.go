@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/mysql"
+	"hyperscale/runtime/protocol/nats"
 	"hyperscale/runtime/protocol/postgres"
 	"hyperscale/runtime/protocol/redis"
 	"hyperscale/runtime/resolve"
@@ -24,6 +25,7 @@ type Config struct {
 	Events     bool             // wait for an event of the answer, which is a stream of them
 	GRPC       *Called          // over HTTP/2: ask the health service, else reflection; nil: another protocol
 	Redis      *redis.Config    // greet, and wait for the answer to a PING; nil: another protocol
+	NATS       *nats.Config     // the same of NATS
 	Postgres   *postgres.Config // greet, and wait for the answer to select 1; nil: another protocol
 	MySQL      *mysql.Config    // the same of MySQL
 	Raw        *Said            // send it over TCP or UDP, and read what comes; nil: speak HTTP
@@ -66,7 +68,7 @@ type Report struct {
 	Answer   *Answer   `json:"answer,omitempty"`   // nil: there was none
 	Event    *Event    `json:"event,omitempty"`    // the first one of a stream
 	Service  *Service  `json:"grpc,omitempty"`     // of gRPC
-	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, Redis and databases
+	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, NATS, Redis and databases
 	Bytes    *Bytes    `json:"bytes,omitempty"`    // over TCP and UDP
 	Phases   []Phase   `json:"phases"`
 	TotalNS  int64     `json:"total_ns"`
@@ -139,6 +141,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if cfg.Redis != nil {
 		r.Protocol, r.Method, r.URL = "redis", "PING", "redis"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
 	}
+	if p := cfg.NATS; p != nil {
+		r.Protocol, r.Method, r.URL = "nats", "PING", map[bool]string{false: "nats", true: "tls"}[p.TLS]+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
+	}
 	if p := cfg.MySQL; p != nil {
 		r.Protocol, r.Method, r.URL = "mysql", "QUERY", "mysql"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")+"/"+p.Database
 	}
@@ -193,6 +198,10 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 			return err
 		}
 		stream = secure
+	}
+	if cfg.NATS != nil {
+		r.enter(message.PhaseSend)
+		return r.talkNATS(ctx, stream, cfg, call)
 	}
 	if cfg.MySQL != nil {
 		r.enter(message.PhaseSend)

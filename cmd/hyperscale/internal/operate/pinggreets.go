@@ -9,9 +9,11 @@ import (
 	"go.starlark.net/starlark"
 
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/core/workflow/broker"
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/ping"
 	"hyperscale/runtime/protocol/mysql"
+	"hyperscale/runtime/protocol/nats"
 	"hyperscale/runtime/protocol/postgres"
 	"hyperscale/runtime/protocol/redis"
 )
@@ -52,6 +54,42 @@ func (f *pingFlags) redis(target string) (address string, greets func(*ping.Conf
 	}
 	return scheme + "://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.Redis = c }, nil
 }
+
+// nats does so for NATS. Without a user the password is credentials, the seed of a key or a token.
+func (f *pingFlags) nats(target string) (address string, greets func(*ping.Config), err error) {
+	if f.body != "" || f.method != "" || len(f.headers) > 0 {
+		return "", nil, command.Usage("nats has no methods, headers and bodies: leave out --method, --header and --body")
+	}
+	t, err := broker.NATSSchemes().Read("ping", starlark.String(target))
+	if err != nil {
+		return "", nil, command.Usage("%v", err)
+	}
+	if t.Password != "" || t.User != "" {
+		return "", nil, command.Usage("the URL has a user, a password or a token in it, which others can see: write --user and --password-file")
+	}
+	c := &nats.Config{User: f.user, TLS: t.Secure}
+	proof, err := f.secret()
+	switch {
+	case err != nil:
+		return "", nil, err
+	case f.user != "" && proof == "":
+		return "", nil, command.Usage("--user %s has no password: write --password-file FILE, or set %s", f.user, passwordVariable)
+	case f.password != "" && proof == "":
+		return "", nil, command.Usage("--password-file %s is empty: write the password into it", f.password)
+	case f.user != "":
+		c.Password = proof
+	case strings.Contains(proof, "BEGIN NATS USER JWT"):
+		c.Credentials = proof
+	case strings.HasPrefix(proof, "SU") && len(proof) == seedLetters:
+		c.Seed = proof
+	default:
+		c.Token = proof
+	}
+	return "http://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.NATS = c }, nil
+}
+
+// seedLetters is how many letters the seed of an NKey has.
+const seedLetters = 58
 
 // postgres returns the address of a server as HTTP would write it, and how it is greeted.
 func (f *pingFlags) postgres(target string) (address string, greets func(*ping.Config), err error) {
