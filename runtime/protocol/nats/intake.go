@@ -65,14 +65,13 @@ func (c *Conn) take(b []byte, on codec.Listener) (used int, err *http1.Error) {
 	for used < len(b) && c.broken == nil {
 		rest := b[used:]
 		from := min(in.scanned, len(rest))
-		in.need = 0
+		if in.need = 0; !plausible(rest) {
+			return used, errNoLine
+		}
 		end := bytes.IndexByte(rest[from:], '\n')
 		if end < 0 {
 			if in.scanned = len(rest); in.scanned >= lineMost {
 				return used, errLine
-			}
-			if !plausible(rest) {
-				return used, errNoLine
 			}
 			return used, nil
 		}
