@@ -262,4 +262,3 @@ func TestDuplicatesOfAStream(t *testing.T) {
 		t.Errorf("ok %d, %d again, %d stored: %v", got.OK, again, own.LastSequence("ORDERS"), got.Errors)
 	}
 }
-

@@ -169,7 +169,7 @@ func (c *Conn) Leave(uint16, string) {
 // Forget implements codec.Named: it gives up the open operation, and asks whether the server is there if
 // nothing has come since it was queued.
 func (c *Conn) Forget() bool {
-	if !c.mayTalk() || c.subscribes || len(c.out.left()) > 0 {
+	if !c.mayTalk() || c.subscribes || len(c.out.left())+len(c.in.held) > 0 { // half a message would swallow the next one
 		return false
 	}
 	doubted := slices.ContainsFunc(c.pings, func(p pinged) bool { return p.kind >= pingLate })
