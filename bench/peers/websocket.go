@@ -122,6 +122,13 @@ func loop(text string, out io.Writer) error {
 		}
 		return json.NewEncoder(out).Encode(told{Requests: done, Failed: failed})
 	}
+	if c.Name == "nats.go" {
+		done, failed, err := natsLoop(c)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(out).Encode(told{Requests: done, Failed: failed})
+	}
 	play := loops[c.Name]
 	if play == nil {
 		return fmt.Errorf("no loop is called %q", c.Name)

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// startNATS starts nats-server without streams.
+func startNATS(dir string, cpus []int) (*server, error) {
+	path := lookup("nats-server")
+	if path == "" {
+		return nil, errors.New("nats-server is missing: apt-get install nats-server")
+	}
+	var ports [2]string
+	for i := range ports {
+		free, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		ports[i] = free.Addr().String()
+		if err := free.Close(); err != nil {
+			return nil, err
+		}
+	}
+	config := filepath.Join(dir, "nats.conf")
+	if err := os.WriteFile(config, fmt.Appendf(nil, "listen: %s\nhttp: %s\n", ports[0], ports[1]), 0o600); err != nil {
+		return nil, err
+	}
+	s := &server{cmd: exec.Command(path, "-c", config), Address: ports[0]}
+	if err := startOn(s.cmd, cpus); err != nil {
+		return nil, err
+	}
+	s.count = func() (uint64, error) { return natsMessages(ports[1]) }
+	var err error
+	for range 200 {
+		if _, err = s.count(); err == nil {
+			return s, nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return nil, errors.Join(fmt.Errorf("nats-server does not answer at %s: %w", ports[1], err), s.close())
+}
+
+// natsMessages asks how many messages a server has taken.
+func natsMessages(address string) (uint64, error) {
+	r, err := http.Get("http://" + address + "/varz")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = r.Body.Close() }()
+	var v struct {
+		In uint64 `json:"in_msgs"`
+	}
+	return v.In, json.NewDecoder(r.Body).Decode(&v)
+}
+
+// natsLoop publishes and flushes over nats.go, a goroutine for each connection.
+func natsLoop(c loopConfig) (requests, failures uint64, err error) {
+	var all sync.WaitGroup
+	var done, failed atomic.Uint64
+	until := time.Now().Add(c.Duration)
+	data := []byte(strings.Repeat("x", c.Size))
+	for range c.Connections {
+		all.Go(func() {
+			conn, err := nats.Connect("nats://" + c.Address)
+			if err != nil {
+				failed.Add(1)
+				return
+			}
+			defer conn.Close()
+			n := uint64(0)
+			for ; n%64 != 0 || time.Now().Before(until); n++ {
+				if err = conn.Publish("orders.new", data); err == nil {
+					err = conn.Flush()
+				}
+				if err != nil {
+					failed.Add(1)
+					break
+				}
+			}
+			done.Add(n)
+		})
+	}
+	all.Wait()
+	return done.Load(), failed.Load(), nil
+}
+
+const (
+	natsConnections = 64
+	natsSize        = 128
+)
+
+// nats compares publications that a PONG confirms, on 64 connections.
+func (b *bench) nats() error {
+	s, err := startNATS(b.dir, b.serverCPUs)
+	if err != nil {
+		b.report.remark(b.out, err.Error())
+		return nil
+	}
+	defer func() { _ = s.close() }()
+	step := fmt.Sprintf("step(\"put\", nats.publish(\"nats://%s\", \"orders.new\", \"x\" * %d, flush = True))", s.Address, natsSize)
+	us, err := b.ours("nats", 1, flow{Name: "nats", Step: step, VUs: natsConnections, Duration: b.duration})
+	if err != nil {
+		return err
+	}
+	peer, err := loopContender(loopConfig{Name: "nats.go", Address: s.Address, Connections: natsConnections, Size: natsSize, Duration: b.duration})
+	if err != nil {
+		return err
+	}
+	rows := b.cost("nats", fmt.Sprintf("%d connections, publish and flush", natsConnections), s, []contender{us, peer})
+	b.bars("0.6", rows, rival{"nats.go", 1 / 0.6})
+	return nil
+}
+
+func (b *bench) takesNATS() time.Duration { return b.turns(2*b.rounds, b.duration) }
