@@ -35,7 +35,7 @@ func TestMessagesAgreeWithNATS(t *testing.T) {
 			"flush":     {`publish(n, "plain", "hello", flush = True)`, 1, 0, 0, 0, ""},
 			"stream":    {`publish(n, "orders.new", "hello", stream = True)`, 1, 1, 1, 0, ""},
 			"request":   {`request(n, "svc.echo", "hello"), expect = [body_contains("hello")`, 2, 2, 0, 0, ""},
-			"nobody":    {`request(n, "svc.none", "hello")`, 1, 0, 0, 1, "server 503"},
+			"unheard":   {`request(n, "svc.none", "hello")`, 1, 0, 0, 1, "server 503"},
 			"no stream": {`publish(n, "plain", "hello", stream = True)`, 1, 0, 0, 1, "server 503"},
 			"full":      {`publish(n, "full", "hello", stream = True)`, 1, 1, 0, 1, "server 10077"},
 		} {
@@ -192,6 +192,15 @@ func TestUsersOfNATS(t *testing.T) {
 			})
 		}
 	}
+	t.Run("credentials", func(t *testing.T) {
+		s, credentials := natstest.Operate(t, "")
+		for _, tt := range []struct{ text, kind string }{{credentials, ""}, {strings.Replace(credentials, "BEGIN NATS USER JWT-----\ne", "BEGIN NATS USER JWT-----\nf", 1), "auth"}} {
+			w := loadFile(t, s.URL(), fmt.Sprintf(`workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [step("ask", nats.publish(nats.client("TARGET", credentials = %q), "a", flush = True))])`, tt.text))
+			if got := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute}).Stats.Steps[0]; tt.kind == "" && got.OK != 1 || tt.kind != "" && kinds(got)[tt.kind] != 1 {
+				t.Errorf("%q: ok %d: %v", tt.kind, got.OK, got.Errors)
+			}
+		}
+	})
 	t.Run("TLS that is not there", func(t *testing.T) {
 		s := natstest.Start(t, "")
 		w := loadFile(t, s.SecureURL(), `workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [step("ask", nats.publish("TARGET", "a"))])`)

@@ -71,19 +71,13 @@ func Subscribe(fn string, own []string, use request.Use) *guard.Func {
 			return nil, err
 		}
 		to.Verb = request.NATSSubscribe
-		for name, at := range map[string]*string{"subject": &to.Subject, "queue": &to.Queue} { //lint:orderfree each is read by itself
-			v := in.of(name)
-			if v == nil && name == "queue" {
-				continue
-			}
-			text, ok := starlark.AsString(v)
-			if !ok {
-				return nil, in.missing(name, v, `"orders.>"`)
-			}
-			if err := checkSubject(fn, name, text, name == "subject"); err != nil {
+		if to.Subject, err = in.word("subject", true); err != nil {
+			return nil, err
+		}
+		if in.of("queue") != nil {
+			if to.Queue, err = in.word("queue", false); err != nil {
 				return nil, err
 			}
-			*at = text
 		}
 		r := &request.Request{Method: "SUBSCRIBE", URL: to.Target.URL(), Exchange: request.Exchange{NATS: &to}}
 		return request.NewDraft(thread, fn).End(r, append([]starlark.Value{in.of("timeout"), nil}, in.own(own)...), use)
@@ -105,6 +99,16 @@ func (a *arguments) bind(args starlark.Tuple, kwargs []starlark.Tuple, positiona
 func (a *arguments) of(name string) starlark.Value { return a.in[slices.Index(a.names, name)] }
 
 func (a *arguments) own(own []string) []starlark.Value { return a.in[len(a.in)-len(own):] }
+
+// word reads a subject that no value changes. Wild: it may have wildcards.
+func (a *arguments) word(name string, wild bool) (string, error) {
+	v := a.of(name)
+	text, ok := starlark.AsString(v)
+	if !ok {
+		return "", a.missing(name, v, `"orders.>"`)
+	}
+	return text, checkSubject(a.fn, name, text, wild)
+}
 
 func (a *arguments) missing(name string, v starlark.Value, example string) error {
 	if v == nil {

@@ -15,13 +15,16 @@ type info struct {
 	ServerName string `json:"server_name"`
 	Version    string `json:"version"`
 	MaxPayload int64  `json:"max_payload"`
-	TLSNeeded  bool   `json:"tls_required"`
-	TLSOffered bool   `json:"tls_available"`
-	AuthNeeded bool   `json:"auth_required"`
 	Nonce      string `json:"nonce"`
 	Headers    bool   `json:"headers"`
 	JetStream  bool   `json:"jetstream"`
-	LameDuck   bool   `json:"ldm"`
+	infoTLS
+}
+
+// infoTLS is what INFO says of TLS.
+type infoTLS struct {
+	TLSNeeded  bool `json:"tls_required"`
+	TLSOffered bool `json:"tls_available"`
 }
 
 // Random is what a connection draws for the subject of its replies.

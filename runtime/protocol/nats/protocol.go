@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 
 	"hyperscale/runtime/protocol/http1"
 )
@@ -82,35 +83,24 @@ func (p *Protocol) begin(inbox string, i *info) *Conn {
 	return &Conn{most: p.most, inbox: inbox, payloadMost: i.MaxPayload, heads: i.Headers, subscribes: p.config.Subscription != nil}
 }
 
-// connect is the JSON of CONNECT.
-type connect struct {
-	Verbose      bool   `json:"verbose"`
-	Pedantic     bool   `json:"pedantic"`
-	TLS          bool   `json:"tls_required"`
-	User         string `json:"user,omitempty"`
-	Password     string `json:"pass,omitempty"`
-	Token        string `json:"auth_token,omitempty"`
-	JWT          string `json:"jwt,omitempty"`
-	NKey         string `json:"nkey,omitempty"`
-	Signature    string `json:"sig,omitempty"`
-	Name         string `json:"name"`
-	Language     string `json:"lang"`
-	Version      string `json:"version"`
-	Protocol     int    `json:"protocol"`
-	Echo         bool   `json:"echo"`
-	Headers      bool   `json:"headers"`
-	NoResponders bool   `json:"no_responders"`
+// proof is what of CONNECT's JSON proves the user.
+type proof struct {
+	User      string `json:"user,omitempty"`
+	Password  string `json:"pass,omitempty"`
+	Token     string `json:"auth_token,omitempty"`
+	JWT       string `json:"jwt,omitempty"`
+	NKey      string `json:"nkey,omitempty"`
+	Signature string `json:"sig,omitempty"`
+	Name      string `json:"name"`
 }
 
 // appendConnect appends CONNECT. The server's nonce is signed.
 func (p *Protocol) appendConnect(dst []byte, secure bool, i *info) []byte {
-	c := connect{
-		TLS: secure, User: p.config.User, Password: p.config.Password, Token: p.config.Token, JWT: p.jwt, NKey: p.public,
-		Name: "hyperscale", Language: "hyperscale", Version: "1", Protocol: 1, Echo: true, Headers: i.Headers, NoResponders: i.Headers,
-	}
+	c := proof{User: p.config.User, Password: p.config.Password, Token: p.config.Token, JWT: p.jwt, NKey: p.public, Name: "hyperscale"}
 	if p.key != nil {
 		c.Signature = base64.RawURLEncoding.EncodeToString(ed25519.Sign(p.key, []byte(i.Nonce)))
 	}
-	text, _ := json.Marshal(c) // texts, numbers and flags have a form
-	return append(append(append(dst, "CONNECT "...), text...), "\r\n"...)
+	text, _ := json.Marshal(c) // texts have a form
+	dst = append(append(dst, "CONNECT "...), text[:len(text)-1]...)
+	return fmt.Appendf(dst, `,"lang":"hyperscale","version":"1","protocol":1,"verbose":false,"pedantic":false,"echo":true,"tls_required":%t,"headers":%t,"no_responders":%t}`+"\r\n", secure, i.Headers, i.Headers)
 }

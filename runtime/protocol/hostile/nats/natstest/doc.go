@@ -11,5 +11,5 @@
 //	... run against s.URL() ...
 //	in, out := s.Settled() // messages that the server took, and gave
 //
-// Read server.go, client.go.
+// Read server.go, client.go, operator.go.
 package natstest
