@@ -159,6 +159,21 @@ func TestGoodFunctions(t *testing.T) {
 	}
 }
 
+// opener returns what opens a session that has a word, or whose messages have it.
+func opener(word string) string {
+	switch word {
+	case "session.close_send":
+		return `vu.grpc.open("grpc://h", "shop.v1.Orders/Watch")`
+	case "message.channel", "message.pattern":
+		return `vu.redis.subscribe("redis://h", ["news"])`
+	case "message.reply", "message.subject":
+		return `vu.nats.subscribe("nats://h", "orders.>")`
+	case "message.event", "message.id":
+		return `vu.sse.open("http://h/")`
+	}
+	return `vu.websocket.open("ws://h/")`
+}
+
 // Each word is found with each argument that it reports, so a new word or argument needs no
 // change here.
 func TestInspectKnowsEveryWord(t *testing.T) {
@@ -173,8 +188,8 @@ func TestInspectKnowsEveryWord(t *testing.T) {
 		}
 		text := "def visit(vu, response):\n    " + strings.Join(lines, "\n    ") + "\n    return response\n" +
 			"workflow(name = \"w\", steps = [step(\"response\", http.get(\"http://h/\")), step(visit, after = [\"response\"])])\n"
-		text = strings.Replace(text, "    x = session", "    session = vu.websocket.open(\"ws://h/\")\n    x = session", 1)
-		text = strings.Replace(text, "    x = message", "    message = vu.sse.open(\"http://h/\").receive()\n    x = message", 1)
+		text = strings.Replace(text, "    x = session", "    session = "+opener(w.Name)+"\n    x = session", 1)
+		text = strings.Replace(text, "    x = message", "    message = "+opener(w.Name)+".receive()\n    x = message", 1)
 		p, found, err := workflow.Inspect(program("w.star", text))
 		if p == nil {
 			t.Fatal(w.Name, err)

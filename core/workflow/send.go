@@ -25,11 +25,13 @@ func sendNamespace() *language.Namespace {
 	}
 	members := request.Requester("vu.http", asArguments(), known, send("vu.http", nil))
 	members[language.Mark+"graphql"] = sendQueries()
-	members[language.Mark+"grpc"] = request.GRPCNamespace("vu.grpc", asArguments(), send("vu.grpc", nil), nil)
+	members[language.Mark+"grpc"] = request.GRPCNamespace("vu.grpc", asArguments(), send("vu.grpc", nil), starlark.StringDict{"open": request.OpenGRPC("vu.grpc", sessionArguments(), opens("vu.grpc.open"))})
 	letters := broker.NATS("vu.nats", asArguments(), send("vu.nats", nil))
 	letters.Members["subscribe"] = broker.Subscribe("vu.nats.subscribe", sessionArguments(), opens("vu.nats.subscribe"))
 	members[language.Mark+"nats"] = letters
-	members[language.Mark+"redis"] = request.RedisNamespace("vu.redis", asArguments(), send("vu.redis", nil))
+	commands := request.RedisNamespace("vu.redis", asArguments(), send("vu.redis", nil))
+	commands.Members["subscribe"] = request.Subscribe("vu.redis", sessionArguments(), opens("vu.redis.subscribe"))
+	members[language.Mark+"redis"] = commands
 	streams := request.SSE("vu.sse", asArguments(), readUntil, send("vu.sse.read", nil))
 	streams.Members["open"] = request.OpenStream("vu.sse", sessionArguments(), opens("vu.sse.open"))
 	members[language.Mark+"sse"] = streams
@@ -211,17 +213,21 @@ func opens(fn string) request.Use {
 		if err != nil {
 			return nil, err
 		}
-		return session.New(fn[:strings.LastIndexByte(fn, '.')], held{s}, guard.MeterOf(thread).Owner, sessionKind(r)), nil
+		return session.New(fn[:strings.LastIndexByte(fn, '.')], held{s}, guard.MeterOf(thread).Owner, kindOf(r)), nil
 	}
 }
 
-// sessionKind says what a session of a request can do.
-func sessionKind(r *request.Request) session.Kind {
+// kindOf returns what a session is that a request opens.
+func kindOf(r *request.Request) session.Kind {
 	switch {
 	case r.Stream != nil:
-		return session.Stream
-	case r.NATS != nil:
+		return session.Events
+	case r.Redis != nil:
 		return session.Subscription
+	case r.NATS != nil:
+		return session.Letters
+	case r.GRPC != nil:
+		return session.Call
 	}
 	return session.Socket
 }

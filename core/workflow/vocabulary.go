@@ -44,8 +44,8 @@ func Words() []Word {
 	user := flow.NewVU(1, 1, nil)
 	w.all["vu"] = user.value()
 	w.all["response"] = newResponse(&Response{})
-	w.all["session"] = session.New("vu.websocket", held{nothing{}}, user, session.Socket)
-	w.all["message"] = session.NewMessage(session.Message{}, session.Stream)
+	w.all["session"] = session.New("vu.websocket", held{nothing{}}, user, session.Every)
+	w.all["message"] = session.NewMessage(session.Message{}, session.Every)
 	for _, name := range w.all.Keys() {
 		w.walk(name, w.all[name])
 	}

@@ -32,6 +32,8 @@ func callHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Durat
 	call := func(name string, size int, timeout time.Duration, want string) string {
 		of := fmt.Sprintf(`any, %q, {"text": "x" * %d}, timeout = "%dms"`, hostile.Method, max(1, size), timeout.Milliseconds())
 		switch by {
+		case askedSession:
+			return fmt.Sprintf("def %[1]s(vu):\n    s = vu.grpc.open(any, %[2]q, timeout = \"%[4]dms\")\n    s.send({\"text\": \"x\" * %[3]d})\n    s.close_send()\n    m = s.receive(timeout = \"40s\")\n    got = s.close()\n    if got.code == \"OK\":\n        vu.log(\"%[1]s \" + m.json().get(\"text\", \"\"))\n    return got\n", name, hostile.Method, max(1, size), timeout.Milliseconds())
 		case askedFunction:
 			return fmt.Sprintf("def %[1]s(vu):\n    got = vu.grpc.call(%[2]s)\n    if got.code == \"OK\":\n        vu.log(\"%[1]s \" + got.json().get(\"text\", \"\"))\n    return got\n", name, of)
 		case askedKept:
@@ -40,7 +42,7 @@ func callHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Durat
 		return fmt.Sprintf("%s = step(%q, grpc.call(%s))\n", name, name, of)
 	}
 	steps := "a, pause, b"
-	if by == askedFunction {
+	if by >= askedFunction {
 		steps = "step(a), pause, step(b)"
 	}
 	if e.Once {
@@ -50,7 +52,11 @@ func callHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Durat
 		call("a", e.Size, timeout, "") + call("b", 0, 30*time.Second, fmt.Sprintf(", expect = [json_is(\"$.text\", %q)]", hostile.Next)) +
 		"pause = step(\"pause\", lambda vu: vu.sleep(\"20ms\"))\n" +
 		fmt.Sprintf("workflow(name = \"test\", vus = 1, iterations = 1, duration = \"60s\", steps = [%s])\n", steps)
-	p, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(text)}, {Name: "any.proto", Data: []byte(hostile.Proto)}}})
+	schema := hostile.Proto
+	if by == askedSession { // its answer is one message, as that of a call
+		schema = strings.Replace(schema, "Call(Text)", "Call(stream Text)", 1)
+	}
+	p, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(text)}, {Name: "any.proto", Data: []byte(schema)}}})
 	if err != nil {
 		return err
 	}
@@ -70,25 +76,29 @@ func callHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Durat
 			return fmt.Errorf("the next call: ok %d: %v", b.OK, b.Errors)
 		}
 	}
-	if by == askedFunction && !strings.Contains(fmt.Sprint(r.Stats.Logs), "b "+hostile.Next) {
+	if by >= askedFunction && !strings.Contains(fmt.Sprint(r.Stats.Logs), "b "+hostile.Next) {
 		return fmt.Errorf("the next call got %q", r.Stats.Logs)
 	}
 	return nil
 }
 
-// Every behaviour of the catalogue of gRPC servers, whether answers are counted, read by a step, or
-// read by a function.
+// askedSession asks by a session of a function.
+const askedSession = askedWays
+
+// Every behaviour of the catalogue of gRPC servers, whether answers are counted, read by a step, read by a
+// function, or received by a session.
 func TestCatalogueOfGRPC(t *testing.T) {
 	t.Parallel()
 	all := hostile.All()
-	faults := make([]error, int(askedWays)*len(all))
+	const ways = int(askedSession) + 1
+	faults := make([]error, ways*len(all))
 	slots := make(chan struct{}, 16)
 	var running sync.WaitGroup
 	for i := range faults {
 		running.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			e, by := &all[i/int(askedWays)], askedBy(i%int(askedWays))
+			e, by := &all[i/ways], askedBy(i%ways)
 			// A busy machine needs longer: one right outcome is enough.
 			for deadline := 300 * time.Millisecond; deadline < 10*time.Second; deadline *= 3 {
 				if faults[i] = callHostile(t, e, by, deadline); faults[i] == nil || !e.Want.Late() {
@@ -100,7 +110,7 @@ func TestCatalogueOfGRPC(t *testing.T) {
 	running.Wait()
 	for i, err := range faults {
 		if err != nil {
-			t.Errorf("%s, path %d: %v", all[i/int(askedWays)].Name, i%int(askedWays), err)
+			t.Errorf("%s, path %d: %v", all[i/ways].Name, i%ways, err)
 		}
 	}
 }

@@ -100,6 +100,10 @@ func (q *requests) answered(index int32, now int64) {
 	n.AddTo(&x.times, now)
 	x.times.Enter(message.PhaseBlocked, now) // it has ended, or waits for its next connection
 	x.call, x.two = n.Call, n.Framed != nil
+	if x.talk != nil && x.talk.Elsewhere() {
+		q.Send(index)
+		return
+	}
 	location, redirected := "", false
 	again, err := q.challenged(n, x)
 	x.called(n)
@@ -189,6 +193,7 @@ func (q *requests) settle(index int32) {
 	}
 	if s := x.session; s != nil {
 		s.over(n, amiss, what)
+		q.calls.end(n, x)
 		return
 	}
 	if co := x.co; co != nil {

@@ -90,12 +90,12 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 	b = append(b, 0)
 	if to := r.GRPC; to != nil { // its deadline is a part of it
 		text(to.Source)
-		b = strconv.AppendInt(strconv.AppendBool(b, to.Compress), int64(r.Timeout), 10)
+		b = strconv.AppendInt(strconv.AppendBool(strconv.AppendBool(b, to.Compress), to.Open), int64(r.Timeout), 10)
 	}
 	if to := r.Redis; to != nil {
 		text(to.User)
 		text(to.Password)
-		b = append(b, byte(to.Version), byte(to.Database), byte(to.Database>>8), byte(to.Database>>16))
+		b = append(strconv.AppendBool(b, to.Cluster), byte(to.Version), byte(to.Database), byte(to.Database>>8), byte(to.Database>>16))
 		for _, c := range to.Commands {
 			b = strconv.AppendInt(b, int64(len(c)), 10)
 			for _, word := range c {
@@ -203,11 +203,15 @@ func (l *parts) prepared(r *request.Request) (*prepared, error) {
 	if r.Timeout > 0 {
 		timeout = r.Timeout
 	}
+	if r.GRPC != nil && r.GRPC.Open {
+		timeout = r.Timeout // a session has a deadline only if it says so
+	}
 	call, err := compileWithin(r, timeout)
 	if err != nil {
 		return nil, err
 	}
 	if r.GRPC != nil {
+		call.Open = r.GRPC.Open
 		return &prepared{request: r, call: call, host: l.Dialer.CallHost(&call)}, nil
 	}
 	return &prepared{request: r, call: call, host: l.Dialer.Host(&call)}, nil

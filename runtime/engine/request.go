@@ -109,7 +109,26 @@ func (q *requests) Send(index int32) {
 	if (proves || len(q.jars) > 0 || q.Tunnels.Proxy != nil) && (n.Call.Template != nil || n.Call.HeadLen > 0) { // it is HTTP
 		q.dress(index)
 	}
+	if x != nil && x.talk != nil {
+		if err := route(n, x.talk, q.parts); err != nil {
+			q.Slots.Breaks(index, err)
+			return
+		}
+	}
 	q.Wire.Dispatch(index)
+}
+
+// route sends an exchange where its keys are.
+func route(n *pool.RequestSlot, x *talk.Exchange, l *parts) error {
+	to, err := x.Route()
+	if to == nil || err != nil {
+		return err
+	}
+	if to.At == nil {
+		to.At = l.Dialer.TalkHost(&to.Call, to.Host)
+	}
+	n.Host = to.At
+	return nil
 }
 
 // Answered takes a complete response over any protocol.
@@ -170,6 +189,9 @@ func (q *requests) Collector(index int32) *http1.Collector {
 	if x := q.x[index]; x != nil {
 		if x.collector == nil && x.collects() {
 			x.collector = q.collector()
+			if x.rpc != nil {
+				x.rpc.Begins(x.collector)
+			}
 			x.collector.HeadOnly, x.collector.Tap, x.collector.Trailing = !x.keeps.body, q.Slots.At(index).Tap, x.rpc != nil
 		}
 		return x.collector
@@ -208,6 +230,9 @@ func (q *requests) Wakes(index int32) bool {
 // once, unless it contains values.
 func (q *requests) Framed(index int32) *codec.Operation {
 	n := q.Slots.At(index)
+	if n.Call.Open {
+		q.x[index].session.Opened()
+	}
 	if s := &q.g.steps[n.Step]; s.call != nil && n.Call == s.call && s.call.Template == nil {
 		if s.framed == nil {
 			s.framed = new(codec.Operation)

@@ -14,6 +14,7 @@ import (
 	"hyperscale/runtime/engine/coroutine"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/engine/rpc"
 	"hyperscale/runtime/engine/talk"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/sse"
@@ -45,7 +46,8 @@ type session struct {
 	owner    int  // of its account
 	beside   bool // a function beside the steps opened it
 	isOpen   bool
-	talk     *talk.Session // nil: a stream
+	talk     *talk.Session // nil: a stream, or a call
+	call     *rpc.Session  // nil: it is none
 	inbox    *talk.Inbox
 	errand
 	waiters
@@ -100,8 +102,14 @@ func (ss *sessions) begin(co *call) {
 	o.opened = s
 	p, err := ss.requests.prepare(r)
 	var greeting talk.Greeting
-	if err == nil {
-		greeting, err = ss.greeting(r)
+	switch {
+	case err != nil:
+	case r.Redis != nil:
+		greeting = p.talk.Greeting
+	case r.NATS != nil:
+		greeting, err = ss.g.messages.NewSubscribed(r, ss.cfg.Workflow)
+	case r.Socket != nil:
+		greeting, err = ss.g.messages.NewSocket(r.Socket, ss.cfg.Workflow.HTTP.MaxBody)
 	}
 	if err != nil {
 		s.answer = &workflow.Response{Kind: string(http1.KindScript), Error: fmt.Sprint(err)}
@@ -120,33 +128,23 @@ func (ss *sessions) begin(co *call) {
 	n.Deadline, n.Call, n.Host = ss.Clock.Now+int64(timeout), &p.call, p.host
 	ss.requests.x[s.seat.index] = x
 	it := ss.cfg.Trace.Of(co.vu)
-	x.begin(r, n.Due, r.Stream != nil || it != nil || ss.requests.debug != nil, false)
+	x.begin(r, n.Due, r.Stream != nil || r.GRPC != nil || it != nil || ss.requests.debug != nil, false)
 	x.as, x.session, x.sample = as, s, sample{of: it, due: n.Due}
 	n.Tap, n.Status, n.Counted = nil, 0, false
 	n.Serial++
 	if greeting != nil {
 		s.talk = ss.requests.talks.Open(greeting, s, n.Account, n.Due, !ss.cfg.Workflow.HeadsUnread)
 		s.inbox, n.Talk = &s.talk.Inbox, s.talk
-		if r.Socket != nil {
-			n.Host = ss.Dialer.TalkHost(&p.call, talk.SocketHost("session "+pool.Key(&p.call), p.call.Scheme == "https"))
-		}
-	} else {
-		ss.requests.stream(n, x, n.Due)
+	} else if ss.requests.stream(n, x, n.Due); r.GRPC != nil {
+		ss.requests.calls.begin(&ss.requests, n, x, false)
+		s.call = x.rpc.Open(s.inbox.Full, s.message)
+	}
+	if r.Socket != nil {
+		n.Host = ss.Dialer.TalkHost(&p.call, talk.SocketHost("session "+pool.Key(&p.call), p.call.Scheme == "https"))
 	}
 	co.pause, co.co.Want = DurationMax, coroutine.WantSleep
 	ss.functions.rest(co)
 	ss.requests.Send(s.seat.index)
-}
-
-// greeting returns how the dialogue of a session begins; nil: it is a stream.
-func (ss *sessions) greeting(r *request.Request) (talk.Greeting, error) {
-	switch {
-	case r.Socket != nil:
-		return ss.g.messages.NewSocket(r.Socket, ss.cfg.Workflow.HTTP.MaxBody)
-	case r.NATS != nil:
-		return ss.g.messages.NewSubscribed(r, ss.cfg.Workflow)
-	}
-	return nil, nil
 }
 
 // sit returns a free seat.
@@ -170,10 +168,12 @@ func (ss *sessions) account(owner int, r *request.Request, as *workflow.As) *mea
 		group, name = as.Group, as.Name
 	}
 	switch {
+	case r.GRPC != nil:
+		method = r.Method
+	case r.Redis != nil, r.NATS != nil:
+		name, method = cmp.Or(name, r.Method), r.Method // it has no path
 	case r.Socket != nil:
 		method, url = "WebSocket", "ws"+r.URL[len("http"):]
-	case r.NATS != nil:
-		name, method = cmp.Or(name, r.Method), r.Method
 	}
 	return ss.requests.names.Account(owner, group, name, method, url)
 }
@@ -214,21 +214,28 @@ var errStuck = &http1.Error{Kind: http1.KindWriteTimeout, Detail: "the other sid
 // leave says goodbye. A stream has none: it is closed.
 func (s *session) leave() {
 	n, index := &s.seat.slot, s.seat.index
-	if s.talk == nil {
+	if s.talk == nil && s.call == nil {
 		s.l.Wire.Enough(index)
 		return
 	}
-	n.Deadline = s.l.Clock.Now + int64(s.l.cfg.Timeout)
+	n.Deadline = min(n.Deadline, s.l.Clock.Now+int64(s.l.cfg.Timeout))
 	s.l.Slots.Alarm(index, n.Deadline)
-	s.talk.Leave(s.leaves)
-	s.leaves = 0
+	leaves := s.leaves
+	if s.leaves = 0; s.call != nil {
+		s.inbox.Shut()
+		s.closeSend()
+		return
+	}
+	s.talk.Leave(leaves)
 	s.l.Wire.ReadOn(index)
 	s.l.Wire.Flush(index)
 }
 
 // Opened implements talk.Waiter: from now on nothing bounds the session but its user.
 func (s *session) Opened() {
-	s.isOpen, s.seat.slot.Deadline = true, pool.Never
+	if s.isOpen = true; s.call == nil || s.exchange.request.Timeout == 0 {
+		s.seat.slot.Deadline = pool.Never // else it is that of the whole call
+	}
 	s.wake(&s.opener)
 }
 
@@ -245,6 +252,13 @@ func (s *session) Took() {
 // event takes an event of a stream, which came then.
 func (s *session) event(e *sse.Event, latency int64) {
 	s.inbox.Put(opened.Message{Data: bytes.Clone(e.Data), Type: string(e.Type), ID: string(e.ID), Latency: time.Duration(latency)})
+	s.wake(&s.reader)
+}
+
+// message takes a message of a call.
+func (s *session) message(m opened.Message) {
+	s.l.requests.debug.message("< ", m.Data)
+	s.inbox.Put(m)
 	s.wake(&s.reader)
 }
 
@@ -298,6 +312,9 @@ func (s *session) ended(co *call) {
 func (s *session) Send(data []byte, binary bool) (bool, error) {
 	f := &s.l.functions
 	co := f.current
+	if s.call != nil && s.answer == nil {
+		return s.tell(co, data)
+	}
 	if s.answer != nil || s.talk == nil {
 		s.ended(co)
 		return false, nil
@@ -326,6 +343,59 @@ func (s *session) Send(data []byte, binary bool) (bool, error) {
 	}
 	s.ended(co)
 	return queued && s.answer == nil, nil
+}
+
+// tell sends a message of a call.
+func (s *session) tell(co *call, data []byte) (bool, error) {
+	if s.call.Closed() {
+		if s.call.Last() {
+			return false, language.Faultf("send: the method takes one message").In("data").Do("write it once; receive() gives what the server streams")
+		}
+		return false, nil
+	}
+	b, err := s.call.Encode(data)
+	if err != nil {
+		return false, language.Faultf("send: %v", err).In("data")
+	}
+	waiting, taken := s.l.Wire.Append(s.seat.index, b, s.seat.slot.Account.Messages().Sent())
+	if !taken {
+		return false, nil
+	}
+	s.l.requests.debug.message("> ", data)
+	if s.call.Said(); s.call.Last() {
+		s.closeSend()
+	}
+	for until := s.l.Clock.Now + int64(s.l.cfg.Timeout); waiting > unsentMost && s.answer == nil && s.l.functions.refusal(co) == ""; {
+		if s.l.Clock.Tick() > until && !s.late {
+			s.late = true
+			s.soil()
+		}
+		s.l.functions.parkFor(co, unsentEvery)
+		if s.answer == nil {
+			waiting, _ = s.l.Wire.Append(s.seat.index, nil, nil)
+		}
+	}
+	s.ended(co)
+	return s.answer == nil, nil
+}
+
+const (
+	unsentMost  = 64 << 10 // bytes of a call that its sender need not wait for
+	unsentEvery = time.Millisecond
+)
+
+// CloseSend says that a function sends nothing more.
+func (s *session) CloseSend() error {
+	if s.answer == nil {
+		s.closeSend()
+	}
+	return nil
+}
+
+func (s *session) closeSend() {
+	if s.call != nil && s.call.Close() {
+		s.l.Wire.End(s.seat.index)
+	}
 }
 
 // Receive returns the oldest message, which it may have to wait for.
@@ -457,6 +527,10 @@ func (ss *sessions) finish(vu int32, all bool) {
 			if !s.beside {
 				ss.forgotten++
 			}
+			if s.call != nil { // how it would have ended is not known
+				ss.Wire.Fail(s.seat.index, pool.ErrCancelled)
+				continue
+			}
 			ss.Wire.Enough(s.seat.index)
 		}
 	}
@@ -491,6 +565,9 @@ func (ss *sessions) shift(by int64) {
 			s.exchange.times.Shift(by)
 			if s.seat.slot.Due -= by; s.talk != nil {
 				s.talk.Shift(by)
+			}
+			if s.call != nil {
+				s.call.Shift(by)
 			}
 			s.seat.slot.Instants.Shift(by)
 			if x := s.exchange.stream; x != nil {

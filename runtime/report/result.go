@@ -312,7 +312,7 @@ type Step struct {
 // Measure is what a protocol counts or times beside the latency of its requests. Server-sent
 // events have first_event (from the intended start until the generator has read the first event),
 // event_gap (from one event of a stream to its next) and events (whole ones: each with its blank line).
-// WebSocket, gRPC streams, TCP and UDP have first_message (from the intended start until the generator has read the first message),
+// WebSocket, gRPC streams, TCP, UDP and subscriptions of Redis have first_message (from the intended start until the generator has read the first message),
 // message_latency (from when a step's messages were queued on the open connection to each one that came),
 // messages_sent and messages_received (whole ones). UDP has datagrams_lost (answers that did not come in
 // time), datagrams_late (that came behind that), datagrams_stray (that no exchange asked for),

@@ -21,6 +21,7 @@ type GRPC struct {
 	Method   *schema.Method
 	Source   string // of the schema
 	Compress bool   // messages go out as gzip, and answers may
+	Open     bool   // a session sends the messages
 }
 
 const (
@@ -37,6 +38,30 @@ func GRPCClientArguments() []string { return []string{"url", "schema", "metadata
 // GRPCArguments are those of grpc.call.
 func GRPCArguments() []string {
 	return []string{"target", "method", "message", "messages", "metadata", "timeout", "retry"}
+}
+
+// GRPCOpenArguments are those of vu.grpc.open.
+func GRPCOpenArguments() []string { return []string{"target", "method", "metadata", "timeout"} }
+
+// OpenGRPC is vu.grpc.open: a call whose messages its function sends and receives one by one.
+func OpenGRPC(under string, own []string, use Use) *guard.Func {
+	fn := under + ".open"
+	names := append(GRPCOpenArguments(), own...)
+	return &guard.Func{Word: "open", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		in := make([]starlark.Value, len(names))
+		if err := language.Bind(fn, names, 2, args, kwargs, in); err != nil {
+			return nil, err
+		}
+		c := &grpcCall{thread: thread, fn: fn, opens: true}
+		r, err := c.request([]starlark.Value{in[0], in[1], nil, nil, in[2], in[3], nil})
+		if err != nil {
+			return nil, err
+		}
+		if m := r.GRPC.Method; !m.ClientStreams && !m.ServerStreams {
+			return nil, language.Faultf("%s: %s streams nothing: one message has one answer", fn, m.Name).In("method").Do("write %s.call(target, %q, {...})", under, m.Name)
+		}
+		return use(thread, r, nil, in[len(GRPCOpenArguments()):])
+	}}
 }
 
 // SchemaValue is the result of grpc.proto and grpc.descriptors.
@@ -144,6 +169,7 @@ type grpcCall struct {
 	thread *starlark.Thread
 	fn     string
 	b      *Placeholders
+	opens  bool // it opens a session, which sends the messages
 }
 
 func (c *grpcCall) request(in []starlark.Value) (*Request, error) {
@@ -157,8 +183,10 @@ func (c *grpcCall) request(in []starlark.Value) (*Request, error) {
 	}
 	at := *target.target
 	at.Path = method.Name
-	r := &Request{Method: "POST", URL: at.URL(), Exchange: Exchange{GRPC: &GRPC{Method: method, Source: target.schema.Source, Compress: target.compress}}}
-	if err := c.messages(r, method, in[2], in[3]); err != nil {
+	r := &Request{Method: "POST", URL: at.URL(), Exchange: Exchange{GRPC: &GRPC{Method: method, Source: target.schema.Source, Compress: target.compress, Open: c.opens}}}
+	if c.opens {
+		r.Body = []byte("[]")
+	} else if err := c.messages(r, method, in[2], in[3]); err != nil {
 		return nil, err
 	}
 	all, err := grpcMetadata(c.fn, target.metadata) // a function's secrets have values

@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/keyspace"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/secret"
 )
@@ -26,7 +27,7 @@ func RedisSchemes() Schemes {
 
 // RedisClientArguments are those of redis.client.
 func RedisClientArguments() []string {
-	return []string{"url", "user", "password", "protocol", "database"}
+	return []string{"url", "user", "password", "protocol", "database", "cluster"}
 }
 
 // redisValue is the result of redis.client.
@@ -39,7 +40,7 @@ type redisValue struct {
 // newRedisClient is redis.client.
 func newRedisClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "redis.client"
-	var in [5]starlark.Value
+	var in [6]starlark.Value
 	if err := language.Bind(fn, RedisClientArguments(), 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
@@ -84,8 +85,25 @@ func newRedisClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.T
 			return nil, err
 		}
 	}
+	if c.Cluster, err = inCluster(fn, in[5]); err != nil {
+		return nil, err
+	}
+	if c.Cluster && c.Database != 0 {
+		return nil, language.Faultf("%s has the database %d, and a cluster has the database 0 alone", fn, c.Database).In("database").Do("leave it out")
+	}
 	out.of = c
 	return out, nil
+}
+
+// inCluster reads cluster.
+func inCluster(fn string, v starlark.Value) (bool, error) {
+	switch v := v.(type) {
+	case nil:
+		return false, nil
+	case starlark.Bool:
+		return bool(v), nil
+	}
+	return false, language.WrongType(fn, "cluster", "True or False", v)
 }
 
 // redisTarget reads a URL, or the result of redis.client.
@@ -236,6 +254,11 @@ func (q *redisRequest) operation(target starlark.Value, commands [][]starlark.Va
 		}
 		of.Commands = append(of.Commands, c)
 	}
+	if of.Cluster {
+		if err := q.oneSlot(of.Commands); err != nil {
+			return nil, q.b.Explain(err)
+		}
+	}
 	r := &Request{Method: redisMethod(&of), URL: of.Target.URL(), Exchange: Exchange{Redis: &of}}
 	var fields [argCount]starlark.Value
 	fields[argTimeout], fields[argRetry] = given[0], given[1]
@@ -250,6 +273,120 @@ func (q *redisRequest) operation(target starlark.Value, commands [][]starlark.Va
 		own = nil
 	}
 	return use(q.thread, r, q.b, own)
+}
+
+const (
+	subscribeNamesMax = 1000     // of one subscription
+	subscribeBytesMax = 48 << 10 // of its names: less than a message brings beside its text
+)
+
+// SubscribeArguments are those of vu.redis.subscribe.
+func SubscribeArguments() []string {
+	return []string{"target", "channels", "patterns", "sharded", "timeout"}
+}
+
+// Subscribe is vu.redis.subscribe, which opens a session.
+func Subscribe(under string, own []string, use Use) *guard.Func {
+	fn := under + ".subscribe"
+	names := append(SubscribeArguments(), own...)
+	return &guard.Func{Word: "subscribe", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		in := make([]starlark.Value, len(names))
+		if err := language.Bind(fn, names, 2, args, kwargs, in); err != nil {
+			return nil, err
+		}
+		of, err := redisTarget(fn, in[0])
+		if err != nil {
+			return nil, err
+		}
+		size := 0
+		for i, verb := range []string{"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE"} {
+			all, err := subscribed(fn, names[1+i], in[1+i])
+			if err != nil {
+				return nil, err
+			}
+			if len(all) > 0 {
+				of.Commands = append(of.Commands, append([]string{verb}, all...))
+			}
+			for _, name := range all {
+				size += len(name)
+			}
+		}
+		switch {
+		case len(of.Commands) == 0:
+			return nil, language.Faultf("%s names no channel", fn).In("channels").Do("write %s(\"redis://host\", [\"news\"], patterns = [\"log.*\"])", fn)
+		case size > subscribeBytesMax:
+			return nil, language.Faultf("%s: the names have more than %d KiB", fn, subscribeBytesMax>>10).In("channels").Do("open a session for some of them")
+		}
+		of.Pipeline = true
+		r := &Request{Method: of.Commands[0][0], URL: of.Target.URL(), Exchange: Exchange{Redis: &of}}
+		var fields [argCount]starlark.Value
+		fields[argTimeout] = in[4]
+		if err := r.fields(fn, nil, &fields); err != nil {
+			return nil, err
+		}
+		if err := guard.MeterOf(thread).Charge(thread, size+128); err != nil {
+			return nil, err
+		}
+		return use(thread, r, nil, in[len(SubscribeArguments()):])
+	}}
+}
+
+// subscribed reads the names of one kind.
+func subscribed(fn, argument string, v starlark.Value) (all []string, err error) {
+	if v == nil {
+		return nil, nil
+	}
+	list, err := language.List(fn, argument, "texts", v)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > subscribeNamesMax {
+		return nil, language.Faultf("%s: %s has %d names, one session has at most %d", fn, argument, len(list), subscribeNamesMax).In(argument).Do("open a session for some of them")
+	}
+	for i, one := range list {
+		name, ok, err := sentText(one)
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return nil, language.Faultf("%s: %s[%d] must be a text, not %s", fn, argument, i, language.Describe(one)).In(argument)
+		case slices.Contains(all, name):
+			return nil, language.Faultf("%s: %s has %q twice", fn, argument, language.Clip(name, 40)).In(argument).Do("name each once: a channel tells each message once")
+		}
+		all = append(all, name)
+	}
+	return all, nil
+}
+
+// Subscribes reports whether the request opens a subscription.
+func (r *Redis) Subscribes() bool { return strings.HasSuffix(r.Commands[0][0], "SUBSCRIBE") }
+
+// oneSlot reports commands of which a node of a cluster could not have all keys. Those with values are
+// judged when they are filled.
+func (q *redisRequest) oneSlot(commands [][]string) error {
+	first, slot := "", -1
+	for i, c := range commands {
+		at, known := keyspace.Keys(c)
+		if !known {
+			return language.Faultf("%s: where the keys of %s stand is not known, and a cluster's node is found by them", q.fn, strings.ToUpper(c[0])).In(q.argument(i)).Do("ask it by a client without cluster = True, of the node that has them")
+		}
+		for _, k := range at {
+			now := keyspace.Slot(c[k])
+			switch {
+			case q.open(c[k]):
+			case slot < 0:
+				first, slot = c[k], now
+			case slot != now:
+				return language.Faultf("%s: the keys %q and %q belong to the slots %d and %d, and one operation goes to one node (CROSSSLOT)", q.fn, language.Clip(first, 40), language.Clip(c[k], 40), slot, now).In(q.argument(i)).Do("give them one hash tag, as in \"{user:7}.a\" and \"{user:7}.b\", or take an operation for each")
+			}
+		}
+	}
+	return nil
+}
+
+// open reports whether a key has values in it.
+func (q *redisRequest) open(key string) bool {
+	return q.b != nil && (q.b.words.Vault.Has(key) || slices.ContainsFunc(q.b.List, func(blank Blank) bool { return strings.Contains(key, blank.Word) }))
 }
 
 // redisMethod is what results call the request.
@@ -326,7 +463,7 @@ func unaskable(name string, given []starlark.Value) string {
 	}
 	switch name {
 	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE":
-		return "makes messages come that no command asks for, and there are no subscriptions as yet"
+		return "makes messages come that no command asks for: write vu.redis.subscribe(target, [\"news\"]) in a function"
 	case "MONITOR", "SYNC", "PSYNC", "REPLCONF":
 		return "makes its connection answer without end"
 	case "AUTH", "HELLO", "RESET", "QUIT":

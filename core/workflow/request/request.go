@@ -63,6 +63,7 @@ type Redis struct {
 	Database       int
 	Commands       [][]string // words; they may have placeholders
 	Pipeline       bool       // its answers are a list, also one
+	Cluster        bool       // Target is a node of a cluster, which tells where its keys are
 }
 
 // rewritten returns the commands with others in place of their words.

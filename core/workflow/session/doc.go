@@ -1,5 +1,5 @@
-// Package session has the values with which functions hold an open session: a WebSocket, or a stream
-// of server-sent events. A protocol whose sides send messages when they like gets its functions here.
+// Package session has the values with which functions hold an open session: a WebSocket, a stream of
+// server-sent events, or a subscription to channels of Redis. A protocol whose sides send messages when they like gets its functions here.
 //
 // It is no connection: the engine's Link has that, and only its methods wait.
 //
@@ -12,8 +12,8 @@
 //
 // Example:
 //
-//	v := session.New("vu.websocket", link, owner, false)
+//	v := session.New("vu.websocket", link, owner, session.Socket)
 //	... ws.send("hello"); m = ws.receive(timeout = "1s"); return ws.close() ...
 //
-// Read link.go, message.go, value.go.
+// Read kind.go, link.go, message.go, value.go.
 package session

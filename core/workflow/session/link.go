@@ -15,6 +15,8 @@ type Link interface {
 	// Send queues a message, and waits while too much is unsent. Not queued: the session is over.
 	Send(data []byte, binary bool) (queued bool, err error)
 	Receive(timeout time.Duration) (Message, error)
+	// CloseSend says that nothing more is sent. The other side's messages still come.
+	CloseSend() error
 	// Ping waits for the answer to a ping.
 	Ping(timeout time.Duration) (Message, error)
 	// Goodbye ends the session, and waits until the other side has, too.
@@ -34,11 +36,18 @@ const (
 type Message struct {
 	Data    []byte
 	Binary  bool
-	Type    string // of an event; empty: "message". Of a subscription's message its subject
-	ID      string // of an event. Of a subscription's message where an answer goes; empty: nowhere
+	Type    string // of an event; empty: "message". Of a letter its subject
+	ID      string // of an event. Of a letter where an answer goes; empty: nowhere
+	Channel string // of a subscription
+	Pattern string // that the channel fits; empty: it was asked for by its name
 	Headers []builtin.Pair
 	Latency time.Duration
 	Error   string // empty: it is a message
+}
+
+// Size is what a message counts for where messages are bounded, in bytes.
+func (m *Message) Size() int {
+	return len(m.Data) + len(m.Type) + len(m.ID) + len(m.Channel) + len(m.Pattern)
 }
 
 // Nowhere is a session without a network.
@@ -49,6 +58,7 @@ var _ Link = Nowhere{}
 // Send implements Link, as the methods below do.
 func (Nowhere) Send([]byte, bool) (bool, error)        { return true, nil }
 func (Nowhere) Receive(time.Duration) (Message, error) { return Message{}, nil }
+func (Nowhere) CloseSend() error                       { return nil }
 func (Nowhere) Ping(time.Duration) (Message, error)    { return Message{}, nil }
 func (Nowhere) Goodbye(uint16) error                   { return nil }
 func (Nowhere) Status() int                            { return 0 }

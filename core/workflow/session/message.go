@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -15,15 +16,15 @@ import (
 type Received struct {
 	language.Opaque
 	m       Message
-	kind    Kind
+	kind    Kind // of its session
 	decoded starlark.Value
 }
 
 var _ starlark.HasAttrs = (*Received)(nil)
 
-// NewMessage returns a message, or an event of a stream, for functions.
-func NewMessage(m Message, kind Kind) *Received {
-	return &Received{Opaque: language.Opaque{Kind: "message"}, m: m, kind: kind}
+// NewMessage returns a message of a session for functions.
+func NewMessage(m Message, k Kind) *Received {
+	return &Received{Opaque: language.Opaque{Kind: "message"}, m: m, kind: k}
 }
 
 func (m *Received) String() string {
@@ -35,14 +36,7 @@ func (m *Received) String() string {
 
 // AttrNames implements starlark.HasAttrs, as Attr does.
 func (m *Received) AttrNames() []string {
-	names := []string{"data", "error", "headers", "json", "latency", "text"}
-	switch m.kind {
-	case Stream:
-		names = append(names, "event", "id")
-	case Subscription:
-		names = append(names, "reply", "subject")
-	}
-	return names
+	return append([]string{"data", "error", "headers", "json", "latency", "text"}, m.kind.has()...)
 }
 
 // Attr implements starlark.HasAttrs.
@@ -68,15 +62,23 @@ func (m *Received) Attr(name string) (starlark.Value, error) {
 	case "json":
 		return &guard.Func{Word: "json", Call: m.json}, nil
 	}
-	switch {
-	case m.kind == Stream && name == "event" && m.m.Type == "" && m.m.Error == "":
-		return starlark.String("message"), nil
-	case m.kind == Stream && name == "event", m.kind == Subscription && name == "subject":
-		return starlark.String(m.m.Type), nil
-	case m.kind == Stream && name == "id", m.kind == Subscription && name == "reply":
-		return starlark.String(m.m.ID), nil
+	if !slices.Contains(m.kind.has(), name) {
+		return nil, language.Missing("message", name, m.AttrNames())
 	}
-	return nil, language.Missing("message", name, m.AttrNames())
+	text := m.m.ID
+	switch name {
+	case "event":
+		if text = m.m.Type; text == "" && m.m.Error == "" {
+			text = "message"
+		}
+	case "subject":
+		text = m.m.Type
+	case "channel":
+		text = m.m.Channel
+	case "pattern":
+		text = m.m.Pattern
+	}
+	return starlark.String(text), nil
 }
 
 func (m *Received) text(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

@@ -21,16 +21,6 @@ type Value struct {
 	kind  Kind
 }
 
-// Kind says what a session can do.
-type Kind uint8
-
-// The kinds.
-const (
-	Socket       Kind = iota // it sends and receives
-	Stream                   // it receives events
-	Subscription             // it receives messages with a subject
-)
-
 var _ starlark.HasAttrs = (*Value)(nil)
 
 // Held is a Link that knows the response of the whole, once it is over.
@@ -40,19 +30,13 @@ type Held interface {
 }
 
 // New returns a session that its owner has opened by a noun.
-func New(noun string, link Held, owner any, kind Kind) *Value {
-	return &Value{Opaque: language.Opaque{Kind: "session"}, noun: noun, link: link, owner: owner, kind: kind}
+func New(noun string, link Held, owner any, k Kind) *Value {
+	return &Value{Opaque: language.Opaque{Kind: "session"}, noun: noun, link: link, owner: owner, kind: k}
 }
 
 // AttrNames implements starlark.HasAttrs, as Attr does.
 func (v *Value) AttrNames() []string {
-	switch v.kind {
-	case Stream:
-		return []string{"close", "error", "receive", "status"}
-	case Subscription:
-		return []string{"close", "error", "ping", "receive", "status"}
-	}
-	return []string{"close", "error", "ping", "receive", "send", "status"}
+	return v.kind.attributes()
 }
 
 // Attr implements starlark.HasAttrs.
@@ -73,6 +57,8 @@ func (v *Value) Attr(name string) (starlark.Value, error) {
 		return &guard.Func{Word: "send", Call: v.send}, nil
 	case "receive":
 		return &guard.Func{Word: "receive", Call: v.receive}, nil
+	case "close_send":
+		return &guard.Func{Word: "close_send", Call: v.closeSend}, nil
 	case "ping":
 		return &guard.Func{Word: "ping", Call: v.ping}, nil
 	}
@@ -95,27 +81,9 @@ func (v *Value) send(thread *starlark.Thread, args starlark.Tuple, kwargs []star
 	if (in[0] == nil) == (in[1] == nil) {
 		return nil, language.Faultf("send: give either data or json").Do("write send(\"hello\"), or send(json = {\"n\": 1})")
 	}
-	var data []byte
-	binary := false
-	switch d := in[0].(type) {
-	case nil:
-		text, err := builtin.EncodeJSON(thread, in[1])
-		if err != nil {
-			return nil, err
-		}
-		data = text
-	case starlark.String:
-		data = []byte(d)
-	case *secret.Text:
-		text, err := d.Sent()
-		if err != nil {
-			return nil, err
-		}
-		data = []byte(text)
-	case starlark.Bytes:
-		data, binary = []byte(d), true
-	default:
-		return nil, language.WrongType("send", "data", "a text or bytes", d).Do("for a dict or a list write send(json = ...)")
+	data, binary, err := v.said(thread, in[0], in[1])
+	if err != nil {
+		return nil, err
 	}
 	if err := v.foreign(thread); err != nil {
 		return nil, err
@@ -125,6 +93,43 @@ func (v *Value) send(thread *starlark.Thread, args starlark.Tuple, kwargs []star
 	}
 	queued, err := v.link.Send(data, binary)
 	return starlark.Bool(queued), err
+}
+
+// said returns what a message has: its data, or a value as JSON.
+func (v *Value) said(thread *starlark.Thread, given, asJSON starlark.Value) (data []byte, binary bool, err error) {
+	if v.kind == Call && given != nil {
+		switch given.(type) {
+		case starlark.String, *secret.Text, starlark.Bytes:
+		default:
+			given, asJSON = nil, given // a message of the schema is a dict
+		}
+	}
+	switch d := given.(type) {
+	case nil:
+		data, err = builtin.EncodeJSON(thread, asJSON)
+		return data, false, err
+	case starlark.String:
+		return []byte(d), false, nil
+	case *secret.Text:
+		text, err := d.Sent()
+		return []byte(text), false, err
+	case starlark.Bytes:
+		if v.kind == Call {
+			return nil, false, language.WrongType("send", "data", "a dict, or a text of JSON", d)
+		}
+		return []byte(d), true, nil
+	}
+	return nil, false, language.WrongType("send", "data", "a text or bytes", given).Do("for a dict or a list write send(json = ...)")
+}
+
+func (v *Value) closeSend(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if err := language.Bind("close_send", nil, 0, args, kwargs, nil); err != nil {
+		return nil, err
+	}
+	if err := v.foreign(thread); err != nil {
+		return nil, err
+	}
+	return starlark.None, v.link.CloseSend()
 }
 
 // timeout reads the only argument of receive and ping; 0: the workflow's.
@@ -151,7 +156,7 @@ func (v *Value) receive(thread *starlark.Thread, args starlark.Tuple, kwargs []s
 	if err != nil {
 		return nil, err
 	}
-	return NewMessage(m, v.kind), guard.MeterOf(thread).Charge(thread, len(m.Data)+len(m.Type)+len(m.ID)+64)
+	return NewMessage(m, v.kind), guard.MeterOf(thread).Charge(thread, m.Size()+64)
 }
 
 func (v *Value) ping(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -163,7 +168,7 @@ func (v *Value) ping(thread *starlark.Thread, args starlark.Tuple, kwargs []star
 	if err != nil {
 		return nil, err
 	}
-	return NewMessage(m, Socket), nil
+	return NewMessage(m, v.kind), nil
 }
 
 // closeCode is the code of a normal closure. Codes below it are none (RFC 6455, 7.4.2).
@@ -175,7 +180,7 @@ const (
 func (v *Value) close(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	code := closeCode
 	names := []string{"code"}
-	if v.kind != Socket {
+	if v.kind != Socket && v.kind != Every {
 		names = nil
 	}
 	var in [1]starlark.Value

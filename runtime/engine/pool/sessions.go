@@ -88,6 +88,36 @@ func (w *wire) Flush(index int32) {
 	}
 }
 
+// bodies returns the connection of a slot whose body is open; nil: it has none.
+func (w *wire) bodies(index int32) (codec.Bodies, *RequestSlot) {
+	n := w.Slots.At(index)
+	if n.Conn < 0 || n.broke || w.Sockets.Conns.At(n.Conn).multi == nil {
+		return nil, n
+	}
+	of, _ := w.Sockets.Conns.At(n.Conn).multi.Conn.(codec.Bodies)
+	return of, n
+}
+
+// Append sends more of an open body, and returns how many bytes of it wait: see codec.Bodies.
+func (w *wire) Append(index int32, b []byte, count *uint64) (waiting int, taken bool) {
+	of, n := w.bodies(index)
+	if of == nil {
+		return 0, false
+	}
+	if waiting, taken = of.Append(n.stream.id, b, count); taken && len(b) > 0 {
+		w.streams.soil(n.Conn)
+	}
+	return waiting, taken
+}
+
+// End ends an open body.
+func (w *wire) End(index int32) {
+	if of, n := w.bodies(index); of != nil {
+		of.End(n.stream.id)
+		w.streams.soil(n.Conn)
+	}
+}
+
 // Shared reports whether a slot's connection carries others, too.
 func (w *wire) Shared(index int32) bool {
 	n := w.Slots.At(index)

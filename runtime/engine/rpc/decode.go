@@ -64,6 +64,9 @@ func (d Decoder) message(packed bool, b []byte, limit int64) ([]byte, *http1.Err
 				break
 			}
 		}
+		if coding == "identity" {
+			return nil, &http1.Error{Kind: http1.KindProtocol, Detail: "a message is compressed, and there is no grpc-encoding"}
+		}
 		if coding != "gzip" {
 			return nil, &http1.Error{Kind: http1.KindEncoding, Detail: fmt.Sprintf("a message is compressed by %.20q, and gzip alone is known", coding)}
 		}

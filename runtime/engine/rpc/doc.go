@@ -19,5 +19,5 @@
 //	slot.Tap = reading
 //	verdict := reading.End(status, collector, size)
 //
-// Read compile.go, reading.go, decode.go.
+// Read compile.go, reading.go, session.go, decode.go.
 package rpc

@@ -17,6 +17,9 @@ type Reading struct {
 	reader grpc.Reader
 	due    int64 // the intended start
 	Codes  bool  // the step decides which code is good
+
+	session *Session     // that drives it; nil: nothing does
+	stop    *http1.Error // why it is read no further
 	Verdict
 }
 
@@ -42,7 +45,7 @@ func (c *Reading) Begin(r *request.Request, slot *pool.RequestSlot, clock *measu
 
 // Again prepares for another answer to the same call.
 func (c *Reading) Again() {
-	c.reader.Begin(c.reader.Most, false)
+	c.reader.Begin(c.reader.Most, c.session != nil)
 	c.Verdict = Verdict{}
 }
 
@@ -51,7 +54,7 @@ func (c *Reading) Over() {
 	if c.sends > 0 && c.slot.Written != 0 {
 		*c.slot.Account.Messages().Sent() += uint64(c.sends)
 	}
-	c.slot, c.of = nil, nil
+	c.slot, c.of, c.session, c.stop = nil, nil, nil, nil
 }
 
 // streams reports whether messages count beside calls.
@@ -59,6 +62,10 @@ func (c *Reading) streams() bool { return c.of.Method.ClientStreams || c.of.Meth
 
 // Piece implements http1.Tap.
 func (c *Reading) Piece(b []byte) {
+	if c.session != nil {
+		c.session.piece(b)
+		return
+	}
 	before := c.reader.Count
 	ended, _ := c.reader.Feed(b) // Look says what is wrong
 	if ended == 0 || !c.streams() {
@@ -74,7 +81,7 @@ func (c *Reading) Piece(b []byte) {
 }
 
 // Look implements http1.Tap: what cannot be read on is enough.
-func (c *Reading) Look() bool { return c.reader.Broken() }
+func (c *Reading) Look() bool { return c.stop != nil || c.reader.Broken() }
 
 // End judges an answer that is whole, or that was enough.
 func (c *Reading) End(status int, head *http1.Collector, size int64) Verdict {
@@ -86,6 +93,8 @@ func (c *Reading) End(status int, head *http1.Collector, size int64) Verdict {
 	a.Only = a.Trailers == head.Len() && size == 0
 	code, text, err := a.Verdict()
 	switch {
+	case c.stop != nil:
+		c.Verdict = Verdict{Kind: c.stop.Kind, Why: c.stop.Detail}
 	case err != nil:
 		c.Verdict = Verdict{Kind: http1.KindOf(err), Why: detail(err)}
 	case code != grpc.OK:

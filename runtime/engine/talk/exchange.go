@@ -23,6 +23,7 @@ type Exchange struct {
 	enough  bool
 	with    codec.Dialogue
 	wrong   *http1.Error // an error that the server told; nil: none
+	trip    trip         // of a cluster
 }
 
 var _ pool.Talk = (*Exchange)(nil)
@@ -53,7 +54,10 @@ func (k *Stock) Begin(p *Plan, a *measure.Account, values [][]byte, due int64, k
 }
 
 // End takes back the memory of an exchange.
-func (k *Stock) End(x *Exchange) { k.idle = append(k.idle, x) }
+func (k *Stock) End(x *Exchange) {
+	x.parts()
+	k.idle = append(k.idle, x)
+}
 
 // Last returns the last message, until the exchange ends.
 func (x *Exchange) Last() []byte { return x.last }

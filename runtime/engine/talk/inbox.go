@@ -28,11 +28,8 @@ func (b *Inbox) Put(m session.Message) {
 		return
 	}
 	b.unread.Push(m)
-	b.bytes += size(&m)
+	b.bytes += m.Size()
 }
-
-// size is what a message counts for, in bytes.
-func size(m *session.Message) int { return len(m.Data) + len(m.Type) + len(m.ID) }
 
 // Take returns the oldest message, if there is one.
 func (b *Inbox) Take() (m session.Message, ok bool) {
@@ -40,7 +37,7 @@ func (b *Inbox) Take() (m session.Message, ok bool) {
 		return m, false
 	}
 	m = b.unread.Pop()
-	b.bytes -= size(&m)
+	b.bytes -= m.Size()
 	return m, true
 }
 

@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/tls"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/request"
 	"hyperscale/core/workflow/session"
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
@@ -164,13 +166,19 @@ func (s Subscribed) Open() codec.Opening       { return greetNATS(s.protocol) }
 func (s Subscribed) Left(uint16, string) error { return nil }
 func (s Subscribed) Status() uint16            { return 200 }
 
-// Letter returns a message with what stands around its payload.
-func (s Subscribed) Letter(d codec.Dialogue, m session.Message) session.Message {
+// Begin implements Greeting: the greeting has subscribed.
+func (Subscribed) Begin(codec.Dialogue, *measure.Account) bool { return true }
+
+// Leave implements Greeting.
+func (Subscribed) Leave(d codec.Dialogue, code uint16) { d.Leave(code, "") }
+
+// Read implements Greeting: a message with what stands around its payload.
+func (Subscribed) Read(d codec.Dialogue, _ codec.MessageKind, payload []byte) (m session.Message, opens bool) {
 	o := d.(*nats.Conn).Outcome()
-	m.Type, m.ID, m.Binary = string(o.Subject), string(o.Reply), !utf8.Valid(m.Data)
+	m = session.Message{Data: bytes.Clone(payload), Binary: !utf8.Valid(payload), Type: string(o.Subject), ID: string(o.Reply)}
 	for i := range o.Fields.Len() {
 		name, value := o.Fields.At(i)
 		m.Headers = append(m.Headers, builtin.Pair{Name: string(name), Value: string(value)})
 	}
-	return m
+	return m, false
 }

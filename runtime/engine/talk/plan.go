@@ -21,6 +21,8 @@ type Plan struct {
 	Host  pool.TalkHost // where they go
 	Shown http1.Call    // the same, as its URL is written; with its text if it is a request that upgrades
 	stays bool          // connections outlive an exchange
+
+	Greeting Greeting // of a session that it opens in place of an exchange; nil: it opens none
 }
 
 // verb is what the exchanges of one step do in their protocol. One serves any number at once.
@@ -63,6 +65,7 @@ type Memory struct {
 	messages  websocket.Pool
 	answers   redis.Pool
 	protocols map[string]*redis.Protocol // by key of a target
+	clusters  map[string]*Cluster        // the same
 	rows      postgres.Pool
 	keys      scram.Cache
 	databases map[string]*database // by key of a target

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/keyspace"
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/codec"
@@ -57,7 +58,7 @@ func (p *Plan) redis(r *request.Request, w *workflow.Workflow, memory *Memory) e
 	if w.HTTP.Proxy != nil {
 		return &http1.InputError{Field: "url", Value: r.URL, Remedy: "take the proxy out of http.client: it carries HTTP"}
 	}
-	key := fmt.Sprintf("%s %q %q %d %d", r.URL, to.User, to.Password, to.Version, to.Database)
+	key := fmt.Sprintf("%s %q %q %d %d %v", r.URL, to.User, to.Password, to.Version, to.Database, to.Cluster)
 	var commands []redis.Command
 	for _, c := range to.Commands {
 		var command redis.Command
@@ -67,13 +68,21 @@ func (p *Plan) redis(r *request.Request, w *workflow.Workflow, memory *Memory) e
 		commands = append(commands, command)
 	}
 	config := redis.Config{Version: to.Version, User: to.User, Password: to.Password, Database: to.Database, AnswerMax: w.HTTP.MaxBody}
+	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port}
+	if to.Subscribes() {
+		p.Greeting = newSubscription(to.Commands, memory.protocol(key, config), w.HTTP.MaxBody)
+		p.Host = pool.TalkHost{Key: "session " + key, Secure: to.Target.Secure}
+		return nil
+	}
 	operation := redis.Compile
 	if to.Pipeline {
 		operation = redis.Pipeline
 	}
-	p.verb = &ask{greets: memory.protocol(key, config), operation: operation(commands)}
+	a := &ask{greets: memory.protocol(key, config), operation: operation(commands)}
+	if p.verb = a; to.Cluster {
+		p.inCluster(a, to, key, r.Placeholders, memory)
+	}
 	p.Host = pool.TalkHost{Key: key, Secure: to.Target.Secure}
-	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port}
 	return nil
 }
 
@@ -115,4 +124,188 @@ func (m *Memory) protocol(key string, c redis.Config) *redis.Protocol {
 		m.protocols[key] = p
 	}
 	return p
+}
+
+// cluster returns what is known of a target.
+func (m *Memory) cluster(key string, secure bool) *Cluster {
+	c := m.clusters[key]
+	if c == nil {
+		if m.clusters == nil || len(m.clusters) >= clustersMost {
+			m.clusters = map[string]*Cluster{}
+		}
+		c = &Cluster{key: key, secure: secure}
+		m.clusters[key] = c
+	}
+	return c
+}
+
+// askCluster is redis.command and redis.pipeline of a cluster.
+type askCluster struct {
+	ask
+	of   *Cluster
+	keys []redis.Argument
+	slot int // of the keys, if none has values; below 0: they have, or there are none
+	host string
+}
+
+// trip is how far an exchange with a cluster is.
+type trip uint8
+
+const (
+	tripBegins    trip = iota // it goes to the node that its URL names
+	tripRouted                // or to the one that has its keys, as far as the loop knows
+	tripLearns                // it has asked for the layout, and sent nothing of its operation
+	tripElsewhere             // then another node has the keys
+	tripMoved                 // it has asked for the layout, since its node did not have the keys
+)
+
+// parts ends an exchange with a cluster.
+func (x *Exchange) parts() {
+	if a, ok := x.plan.verb.(*askCluster); ok && x.trip == tripMoved {
+		a.of.learns = false
+	}
+}
+
+// Elsewhere reports that the exchange has only learnt where it must go, and makes it begin anew.
+func (x *Exchange) Elsewhere() bool {
+	is := x.trip == tripElsewhere
+	if is {
+		x.trip, x.enough, x.got = tripBegins, false, 0
+	}
+	return is
+}
+
+// Route returns the node that an exchange must go to; nil: the one that its URL names.
+func (x *Exchange) Route() (*Node, error) {
+	a, ok := x.plan.verb.(*askCluster)
+	if !ok {
+		return nil, nil
+	}
+	slot, err := a.slotOf(x)
+	if err != nil || slot < 0 || a.of.slots == nil {
+		return nil, err
+	}
+	to := a.of.node(slot)
+	if to != nil && x.trip == tripBegins {
+		x.trip = tripRouted
+	}
+	return to, nil
+}
+
+// slotOf returns the slot of an exchange's keys; below 0: it has none.
+func (a *askCluster) slotOf(x *Exchange) (int, error) {
+	if a.slot >= 0 {
+		return a.slot, nil
+	}
+	slot, first := -1, ""
+	for _, k := range a.keys {
+		text := x.stock.text[:0]
+		for _, part := range k {
+			if text = append(text, part.Text...); part.Value >= 0 {
+				text = append(text, x.values[part.Value]...)
+			}
+		}
+		x.stock.text = text
+		switch now := keyspace.Slot(string(text)); {
+		case slot < 0:
+			slot, first = now, string(text)
+		case now != slot:
+			return 0, &http1.Error{Kind: http1.KindValue, Detail: fmt.Sprintf("command: the keys %q and %q belong to the slots %d and %d, and one operation goes to one node (CROSSSLOT): give them one hash tag", first[:min(len(first), 40)], text[:min(len(text), 40)], slot, now)}
+		}
+	}
+	return slot, nil
+}
+
+// askLayout is CLUSTER SLOTS, which every server since 3.0 answers.
+var askLayout = redis.Compile([]redis.Command{{redis.Text("CLUSTER"), redis.Text("SLOTS")}})
+
+func (a *askCluster) say(x *Exchange, d codec.Dialogue) error {
+	if len(a.keys) > 0 && x.trip == tripBegins { // it set out before the layout was known
+		d.(*redis.Conn).Prepares(true)
+		return x.learn(d, tripLearns)
+	}
+	return a.ask.say(x, d)
+}
+
+// learn asks for the layout.
+func (x *Exchange) learn(d codec.Dialogue, since trip) error {
+	x.with, x.trip = d, since
+	x.shows([]byte("CLUSTER SLOTS"))
+	return d.(*redis.Conn).Operate(askLayout, redis.Order{Keeps: true})
+}
+
+func (a *askCluster) hear(x *Exchange, kind codec.MessageKind, payload []byte) bool {
+	c := x.with.(*redis.Conn)
+	if x.trip == tripLearns || x.trip == tripMoved {
+		return a.learnt(x, c)
+	}
+	enough := a.ask.hear(x, kind, payload)
+	to, slot, was := movedTo(x.wrong)
+	if !was {
+		return enough
+	}
+	x.wrong = &http1.Error{Kind: http1.KindMoved, Detail: strings.TrimSuffix(x.wrong.Detail, ": "+redis.ClusterRemedy)}
+	if slot >= 0 {
+		a.of.move(slot, to, a.host)
+	}
+	if a.of.learns {
+		return enough
+	}
+	a.of.learns = true
+	return x.learn(c, tripMoved) != nil
+}
+
+// learnt takes the layout, and goes on with the operation.
+func (a *askCluster) learnt(x *Exchange, c *redis.Conn) bool {
+	o := c.Outcome()
+	err := o.Err
+	if err == nil {
+		err = a.of.read(o.Body, a.host)
+	}
+	if x.trip == tripMoved {
+		x.trip, a.of.learns = tripRouted, false
+		return true // it has failed by what its node said
+	}
+	if err != nil {
+		x.wrong, _ = err.(*http1.Error)
+		return true
+	}
+	to, err := x.Route()
+	if err != nil {
+		x.wrong, _ = err.(*http1.Error)
+		return true
+	}
+	if to != nil {
+		x.trip = tripElsewhere
+		return true
+	}
+	x.trip = tripRouted
+	c.Prepares(false)
+	if err := a.ask.say(x, c); err != nil {
+		x.wrong = &http1.Error{Kind: http1.KindOf(err), Detail: err.Error()}
+		return true
+	}
+	return false
+}
+
+// inCluster makes an operation one of a cluster.
+func (p *Plan) inCluster(a *ask, to *request.Redis, key string, all []request.Placeholder, memory *Memory) {
+	v := &askCluster{ask: *a, of: memory.cluster(key, to.Target.Secure), slot: -1, host: to.Target.Host}
+	open := false
+	for _, c := range to.Commands {
+		at, _ := keyspace.Keys(c)
+		for _, k := range at {
+			word := argument(c[k], all)
+			for _, part := range word {
+				open = open || part.Value >= 0
+			}
+			if v.keys = append(v.keys, word); !open && v.slot < 0 {
+				v.slot = keyspace.Slot(c[k])
+			}
+		}
+	}
+	if open {
+		v.slot = -1
+	}
+	p.verb = v
 }

@@ -17,14 +17,16 @@ import (
 // Greeting is how the dialogue of a session begins, and what the peer's goodbye means.
 type Greeting interface {
 	Open() codec.Opening
+	// Begin says what the session says first, and reports whether it is open now. If not, a message
+	// that opens it will come.
+	Begin(d codec.Dialogue, a *measure.Account) (open bool)
+	// Read returns a message that came. One that opens the session is none for its functions.
+	Read(d codec.Dialogue, kind codec.MessageKind, payload []byte) (m session.Message, opens bool)
+	// Leave says goodbye.
+	Leave(d codec.Dialogue, code uint16)
 	// Left returns the failure that a goodbye means; nil: it ends the session in order.
 	Left(code uint16, reason string) error
-	Status() uint16 // of a session that is open
-}
-
-// Lettered is a Greeting whose messages have something around their payload.
-type Lettered interface {
-	Letter(d codec.Dialogue, m session.Message) session.Message
+	Status() uint16 // of the whole, if nothing fails
 }
 
 // Socket greets for WebSocket.
@@ -41,7 +43,18 @@ func (m *Memory) NewSocket(s *request.Socket, messageMax int64) (Socket, error) 
 // Open implements Greeting.
 func (s Socket) Open() codec.Opening { return codec.Opening{Upgrade: s.protocol.Upgrade()} }
 
-// Status implements Greeting.
+// Begin implements Greeting: an upgraded connection is open.
+func (Socket) Begin(codec.Dialogue, *measure.Account) bool { return true }
+
+// Read implements Greeting.
+func (Socket) Read(_ codec.Dialogue, kind codec.MessageKind, payload []byte) (session.Message, bool) {
+	return session.Message{Data: bytes.Clone(payload), Binary: kind == codec.MessageBinary}, false
+}
+
+// Leave implements Greeting.
+func (Socket) Leave(d codec.Dialogue, code uint16) { d.Leave(code, "") }
+
+// Status implements Greeting: it is that of the upgrade.
 func (Socket) Status() uint16 { return statusUpgraded }
 
 // Left implements Greeting: 1000 and a goodbye without a code are orderly.
@@ -160,7 +173,8 @@ func (s *Session) Part() { s.dialogue = nil }
 // Leave says goodbye. What the peer still sends counts, and is dropped.
 func (s *Session) Leave(code uint16) {
 	if s.Shut(); s.dialogue != nil && !s.leaving {
-		s.dialogue.Leave(code, "")
+		s.greeting.Leave(s.dialogue, code)
+		s.shows(s.dialogue)
 	}
 	s.leaving = true
 }
@@ -170,14 +184,29 @@ func (s *Session) Open() codec.Opening { return s.greeting.Open() }
 
 // Say implements pool.Talk: the dialogue has begun.
 func (s *Session) Say(d codec.Dialogue) error {
-	s.dialogue, s.opened = d, s.stock.clock.Now
-	s.on.Opened()
+	s.dialogue = d
+	if s.greeting.Begin(d, s.account) {
+		s.opens()
+	} else {
+		s.shows(d)
+	}
 	return nil
+}
+
+// opens opens the session for its functions.
+func (s *Session) opens() {
+	s.opened = s.stock.clock.Now
+	s.on.Opened()
 }
 
 // Hear implements pool.Talk.
 func (s *Session) Hear(kind codec.MessageKind, payload []byte) {
 	now := s.stock.clock.Now
+	message, opens := s.greeting.Read(s.dialogue, kind, payload)
+	if opens {
+		s.opens()
+		return
+	}
 	m := s.account.Messages()
 	if s.got++; s.got == 1 {
 		m.First(now - s.due)
@@ -193,11 +222,8 @@ func (s *Session) Hear(kind codec.MessageKind, payload []byte) {
 		s.stock.show("< ", payload)
 	}
 	if !s.shut {
-		m := session.Message{Data: bytes.Clone(payload), Binary: kind == codec.MessageBinary, Latency: time.Duration(now - since)}
-		if of, ok := s.greeting.(Lettered); ok {
-			m = of.Letter(s.dialogue, m)
-		}
-		s.Put(m)
+		message.Latency = time.Duration(now - since)
+		s.Put(message)
 		s.on.Came()
 	}
 }

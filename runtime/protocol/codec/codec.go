@@ -8,6 +8,7 @@ type Operation struct {
 	Head   []byte // its first bytes, without those that the connection adds
 	Body   []byte // the rest, as far as the peer accepts it
 	NoBody bool   // its answer has no body, whatever the answer's head says
+	Open   bool   // more of the body follows: see Bodies
 
 	Inserts []http1.Insert // in the Body
 }
@@ -67,6 +68,15 @@ type Conn interface {
 	// Bytes returns the bytes in and out of the operation that ended last, without those that
 	// Body got.
 	Bytes() (in, out uint64)
+}
+
+// Bodies is a Conn whose operations may grow while they are open.
+type Bodies interface {
+	// Append queues more of the body of an operation that is Open, and returns how much of it waits. The
+	// count grows when the kernel has all of b. Not taken: the operation is over, or its body is.
+	Append(id uint32, b []byte, count *uint64) (waiting int, taken bool)
+	// End says that the body is whole.
+	End(id uint32)
 }
 
 // Tagged is an open operation with its tag.

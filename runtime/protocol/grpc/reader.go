@@ -46,6 +46,22 @@ var errFlag = &http1.Error{Kind: http1.KindProtocol, Detail: "the first byte of 
 // takes nothing.
 func (r *Reader) Feed(b []byte) (ended int, err error) {
 	for len(b) > 0 && r.err == nil {
+		n, whole := r.Next(b)
+		if b = b[n:]; whole {
+			ended++
+		}
+	}
+	if r.err != nil {
+		return ended, r.err
+	}
+	return ended, nil
+}
+
+// Next takes bytes up to the end of a message, and returns how many. Whole: a message has ended, which is
+// Last if it is kept.
+func (r *Reader) Next(b []byte) (used int, whole bool) {
+	all := len(b)
+	for len(b) > 0 && r.err == nil {
 		if r.have < HeadLen {
 			n := copy(r.head[r.have:], b)
 			r.have += n
@@ -72,13 +88,10 @@ func (r *Reader) Feed(b []byte) (ended int, err error) {
 		if r.left -= n; r.left == 0 {
 			r.have = 0
 			r.Count++
-			ended++
+			return all - len(b), true
 		}
 	}
-	if r.err != nil {
-		return ended, r.err
-	}
-	return ended, nil
+	return all - len(b), false
 }
 
 // Broken reports that the answer cannot be read on.

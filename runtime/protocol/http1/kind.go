@@ -46,6 +46,7 @@ const (
 	KindTimeout        Kind = "timeout"
 	KindWriteTimeout   Kind = "write_timeout"
 	KindLost           Kind = "lost"
+	KindMoved          Kind = "moved"
 	KindCancelled      Kind = "cancelled"
 	KindLocal          Kind = "local"
 	KindStatus         Kind = "status"
@@ -97,6 +98,7 @@ func Kinds() []KindText {
 		{KindOverflow, "a session's function receives less than the server sends, over a connection that others share"},
 		{KindRedirect, "too many redirects, or one that may not be followed"},
 		{KindChallenge, "the server's digest challenge cannot be answered; the example tells why"},
+		{KindMoved, "the node of a cluster says that another one has the key; the example tells which"},
 		{KindAuth, "the server refuses the user or the password with which a connection begins"},
 		{KindStatus, "the response's status says failure"},
 		{KindExpect, "the response is not what the step expects"},

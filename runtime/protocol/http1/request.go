@@ -55,6 +55,7 @@ type Call struct {
 	Path    string // path and query, as written in the request line
 	HeadLen int    // Bytes[:HeadLen] is the head
 	Close   bool   // the request asks the server to close the connection
+	Open    bool   // over HTTP/2, more of its body follows
 
 	// Template is of a request with placeholders: it is sent as Fill renders it. Until then there
 	// are no Bytes, and Path is for people.

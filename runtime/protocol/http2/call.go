@@ -13,7 +13,7 @@ import (
 // literal ones take the same path. The body is shared, not copied. The frames use no dynamic
 // table and have stream 0, so one operation serves any number of connections.
 func Render(op *codec.Operation, from *http1.Call) {
-	*op = codec.Operation{Head: op.Head[:0], Body: from.Bytes[from.HeadLen:], Inserts: from.Inserts, NoBody: from.Method == "HEAD"}
+	*op = codec.Operation{Head: op.Head[:0], Body: from.Bytes[from.HeadLen:], Inserts: from.Inserts, NoBody: from.Method == "HEAD", Open: from.Open}
 	lines := from.Bytes[:from.HeadLen]
 	_, lines, _ = bytes.Cut(lines, crlf)
 	b := append(op.Head, make([]byte, frameHead)...)
@@ -33,7 +33,7 @@ func Render(op *codec.Operation, from *http1.Call) {
 			b = appendField(b, name, value)
 		}
 	}
-	op.Head = split(b, op.BodyLen() == 0)
+	op.Head = split(b, op.BodyLen() == 0 && !op.Open)
 }
 
 var crlf = []byte("\r\n")

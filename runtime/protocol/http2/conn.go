@@ -123,7 +123,9 @@ func (c *Conn) Open(op *codec.Operation, tag uint64, sent *uint64) uint32 {
 	s := c.streams.add(id)
 	s.tag, s.length, s.noBody, s.out = tag, -1, op.NoBody, uint64(len(c.out.bytes)-before)
 	s.sendWindow, s.recvWindow = c.peer.window, int64(c.config.StreamWindow)
-	s.body, s.left = op, op.BodyLen()
+	if s.body, s.left = op, op.BodyLen(); op.Open {
+		c.streams.leave(s)
+	}
 	c.flow.queueBody(s)
 	s.end = c.out.queued()
 	switch {
@@ -260,7 +262,7 @@ func (c *Conn) finish(s *stream, on codec.Handler) {
 		c.failStream(s, faultLengthUnder, on)
 		return
 	}
-	if s.left > 0 {
+	if s.left > 0 || c.streams.more(s).grows() {
 		c.reset(s.id, CodeNone)
 	}
 	tag := s.tag

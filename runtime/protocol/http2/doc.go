@@ -34,6 +34,6 @@
 // Conn wires values that decide: the outbox has what to write, flow has the windows, the intake
 // cuts frames, the headerBlock decodes, each stream judges its response.
 //
-// Read codes.go, call.go, conn.go, outbox.go, flow.go, streams.go; frame.go, head.go, data.go,
+// Read codes.go, call.go, conn.go, outbox.go, flow.go, body.go, streams.go; frame.go, head.go, data.go,
 // settings.go, control.go; then HPACK: hpack.go, table.go, meaning.go, static.go, huffman.go.
 package http2

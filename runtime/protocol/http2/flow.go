@@ -101,11 +101,13 @@ func (w *flow) pump(all *streams, out *outbox, most, frame int) {
 		s := all.find(id)
 		n := int(min(int64(s.left), int64(frame), int64(room), s.sendWindow, w.send))
 		flags := byte(0)
-		if n == s.left {
+		more := all.more(s)
+		if n == s.left && !more.grows() {
 			flags = flagEndStream
 		}
-		out.bytes = s.body.AppendBody(appendFrame(out.bytes, n, typeData, flags, id), s.gone, n)
+		out.bytes = appendBody(appendFrame(out.bytes, n, typeData, flags, id), s, more, n)
 		s.gone, s.left, s.end = s.gone+n, s.left-n, out.queued()
+		more.pass(s, out)
 		s.out += uint64(frameHead + n)
 		if s.count != nil && s.left == 0 {
 			out.departs = append(out.departs, departure{s.end, s.count})

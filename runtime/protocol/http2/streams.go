@@ -38,6 +38,7 @@ type streams struct {
 	count     int
 	next      uint32 // the next stream's number
 	cancelled resets
+	growing   map[uint32]*openBody // the bodies of which more follows, by stream
 }
 
 func (t *streams) emptied() streams {
@@ -131,6 +132,7 @@ func (t *streams) remove(id uint32) {
 		}
 	}
 	t.index[hole] = 0
+	delete(t.growing, id)
 	t.slots[slot] = stream{}
 	t.free = append(t.free, slot)
 	t.count--

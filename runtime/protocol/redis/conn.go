@@ -23,9 +23,10 @@ type Conn struct {
 	outcome Outcome
 	broken  *http1.Error // what ended the connection
 	left    bool         // Leave or Release was called
+	preparing
 }
 
-var _ codec.Dialogue = (*Conn)(nil)
+var _ codec.Phased = (*Conn)(nil)
 
 // Order is what an operation is sent with.
 type Order struct {

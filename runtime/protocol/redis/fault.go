@@ -68,10 +68,19 @@ func serverError(prefix, text string) *http1.Error {
 	return &http1.Error{Kind: http1.Kind("server " + code), Detail: detail}
 }
 
+// ServerError is the error for what the server told, of the kind "server CODE". Prefix says what it
+// answers; empty: nothing.
+func ServerError(prefix, text string) *http1.Error {
+	return serverError(prefix, text[:min(len(text), errorMost)])
+}
+
+// ClusterRemedy helps against what a node of a cluster says of keys that another one has.
+const ClusterRemedy = "the server is a node of a cluster: write cluster = True in redis.client"
+
 // remedies tell what helps against an error that a test's author can mend.
 var remedies = map[string]string{
-	"MOVED":  "the server is a node of a cluster: give the node that has the key",
-	"ASK":    "the server is a node of a cluster: give the node that has the key",
+	"MOVED":  ClusterRemedy,
+	"ASK":    ClusterRemedy,
 	"NOAUTH": "give user and password to redis.client",
 }
 

@@ -2,6 +2,15 @@ package redis
 
 import "slices"
 
+// preparing says whether what is queued only prepares for the operation that is asked for.
+type preparing bool
+
+// Prepares sets it.
+func (p *preparing) Prepares(is bool) { *p = preparing(is) }
+
+// Owes implements codec.Phased.
+func (p *preparing) Owes() bool { return bool(*p) }
+
 // outbox holds a connection's outgoing bytes.
 type outbox struct {
 	bytes   []byte // queued since all were gone last

@@ -11,5 +11,5 @@
 //	... run against s.URL() ...
 //	calls := s.Calls() // by command, also those that were rejected
 //
-// Read server.go.
+// Read server.go, cluster.go.
 package redistest

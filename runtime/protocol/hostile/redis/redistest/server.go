@@ -174,7 +174,7 @@ func (s *Server) Calls() map[string]uint64 {
 			continue
 		}
 		switch name, _, _ = strings.Cut(strings.ToUpper(name), "|"); name {
-		case "INFO", "CONFIG", "AUTH", "HELLO", "SELECT", "CLIENT", "ACL":
+		case "INFO", "CONFIG", "AUTH", "HELLO", "SELECT", "CLIENT", "ACL", "CLUSTER":
 			continue
 		}
 		for _, figure := range strings.Split(figures, ",") {

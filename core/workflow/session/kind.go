@@ -1,0 +1,44 @@
+package session
+
+// Kind says which calls a session takes, and what its messages have.
+type Kind uint8
+
+// The kinds.
+const (
+	Socket       Kind = iota // both sides send
+	Events                   // it receives events
+	Subscription             // it receives messages of channels
+	Letters                  // it receives messages with a subject
+	Call                     // both sides send messages of a schema, until each says that it has sent all
+	Every                    // what any of them has: for those that list the words
+)
+
+// attributes are what functions find in a session of a kind.
+func (k Kind) attributes() []string {
+	switch k {
+	case Events:
+		return []string{"close", "error", "receive", "status"}
+	case Subscription, Letters:
+		return []string{"close", "error", "ping", "receive", "status"}
+	case Call:
+		return []string{"close", "close_send", "error", "receive", "send", "status"}
+	case Every:
+		return []string{"close", "close_send", "error", "ping", "receive", "send", "status"}
+	}
+	return []string{"close", "error", "ping", "receive", "send", "status"}
+}
+
+// has are what functions find in a message beside what all have.
+func (k Kind) has() []string {
+	switch k {
+	case Events:
+		return []string{"event", "id"}
+	case Subscription:
+		return []string{"channel", "pattern"}
+	case Letters:
+		return []string{"reply", "subject"}
+	case Every:
+		return []string{"channel", "event", "id", "pattern", "reply", "subject"}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package talk
+
+import (
+	"encoding/json"
+	"net"
+	"strconv"
+	"strings"
+
+	"hyperscale/core/workflow/keyspace"
+	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/protocol/http1"
+)
+
+// Cluster is what a loop knows of a Redis cluster: which node has which slot. An operation learns it that
+// meets a cluster of which nothing is known, on the connection that it opens. After MOVED or ASK the
+// operation that got it fails, and learns the layout anew before it ends. Nothing is sent twice.
+type Cluster struct {
+	key    string // of hosts
+	secure bool
+	nodes  []Node
+	slots  *[keyspace.Slots]uint16 // places in nodes, from 1; 0: unknown. Nil: all are
+	learns bool                    // an operation asks for the layout after a MOVED
+}
+
+// Node is a node of a cluster.
+type Node struct {
+	Host pool.TalkHost // where its connections go
+	Call http1.Call    // the same, as a URL
+	At   *pool.Host    // the destination, once an engine has made it
+}
+
+const (
+	nodesMost    = 1000 // of a cluster: the specification ends there
+	clustersMost = 16   // that a loop remembers: functions may make them up
+)
+
+// node returns the node that has a slot; nil: that is not known.
+func (c *Cluster) node(slot int) *Node {
+	if at := c.slots[slot]; at > 0 {
+		return &c.nodes[at-1]
+	}
+	return nil
+}
+
+// movedTo reads MOVED and ASK; the slot is below 0 where the node still has it.
+func movedTo(e *http1.Error) (to string, slot int, was bool) {
+	if e == nil || e.Kind != "server MOVED" && e.Kind != "server ASK" {
+		return "", 0, false
+	}
+	_, text, _ := strings.Cut(e.Detail, strings.TrimPrefix(string(e.Kind), "server ")+" ")
+	words := strings.Fields(text)
+	slot = -1
+	if e.Kind == "server MOVED" && len(words) > 1 {
+		if n, err := strconv.Atoi(words[0]); err == nil && n >= 0 && n < keyspace.Slots {
+			slot, to = n, strings.TrimSuffix(words[1], ":")
+		}
+	}
+	return to, slot, true
+}
+
+// move notes that a node has a slot, as another one said at the host that was asked.
+func (c *Cluster) move(slot int, address, asked string) {
+	at := strings.LastIndexByte(address, ':')
+	if at < 0 || c.slots == nil {
+		return
+	}
+	if place := c.place(address[:at], address[at+1:], asked); place > 0 {
+		c.slots[slot] = place
+	}
+}
+
+// place returns the place of a node, from 1; 0: it is none.
+func (c *Cluster) place(host, port, asked string) uint16 {
+	if host == "" || host == "?" {
+		host = asked // the node does not know its own name
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 || len(host) > 253 {
+		return 0
+	}
+	key := c.key + " " + net.JoinHostPort(host, port)
+	for i := range c.nodes {
+		if c.nodes[i].Host.Key == key {
+			return uint16(i + 1)
+		}
+	}
+	if len(c.nodes) == nodesMost {
+		return 0
+	}
+	scheme := "redis"
+	if c.secure {
+		scheme = "rediss"
+	}
+	c.nodes = append(c.nodes, Node{Host: pool.TalkHost{Key: key, Secure: c.secure}, Call: http1.Call{Method: "Redis", Scheme: scheme, Host: host, Port: uint16(n)}})
+	return uint16(len(c.nodes))
+}
+
+// read reads the answer to CLUSTER SLOTS: ranges of slots, each with its nodes, the master first.
+func (c *Cluster) read(body []byte, asked string) error {
+	var ranges [][]json.RawMessage
+	if err := json.Unmarshal(body, &ranges); err != nil {
+		return errLayout
+	}
+	slots := new([keyspace.Slots]uint16)
+	nodes := c.nodes
+	for _, r := range ranges {
+		var from, to int
+		var master []json.RawMessage
+		var host *string
+		var port json.Number
+		if len(r) < 3 || json.Unmarshal(r[0], &from) != nil || json.Unmarshal(r[1], &to) != nil || json.Unmarshal(r[2], &master) != nil || len(master) < 2 ||
+			json.Unmarshal(master[0], &host) != nil || json.Unmarshal(master[1], &port) != nil || from < 0 || to < from || to >= keyspace.Slots {
+			return errLayout
+		}
+		if host == nil {
+			host = new(string)
+		}
+		place := c.place(*host, port.String(), asked)
+		if place == 0 && len(c.nodes) == nodesMost && len(nodes) > 0 { // nodes that are gone fill the list
+			c.nodes, nodes = nil, nil
+			return c.read(body, asked)
+		}
+		for slot := from; slot <= to; slot++ {
+			slots[slot] = place
+		}
+	}
+	c.slots = slots
+	return nil
+}
+
+var errLayout = &http1.Error{Kind: http1.KindProtocol, Detail: "the server's answer to CLUSTER SLOTS is no layout of a cluster"}

@@ -1,0 +1,80 @@
+package talk
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"hyperscale/core/workflow/keyspace"
+	"hyperscale/runtime/protocol/http1"
+)
+
+// What a cluster tells of its layout is taken, and what is none is refused and changes nothing.
+func TestLayouts(t *testing.T) {
+	c := (&Memory{}).cluster("key", false)
+	if err := c.read([]byte(`[[0,8191,["10.0.0.1",6379,"id",[]],["10.0.0.2",6379]],[8192,16382,[null,6380]]]`), "seed"); err != nil {
+		t.Fatal(err)
+	}
+	at := func(slot int) string {
+		n := c.node(slot)
+		if n == nil {
+			return "unknown"
+		}
+		return fmt.Sprintf("%s:%d", n.Call.Host, n.Call.Port)
+	}
+	for slot, want := range []string{0: "10.0.0.1:6379", 8191: "10.0.0.1:6379", 8192: "seed:6380", 16383: "unknown"} {
+		if want != "" && at(slot) != want {
+			t.Errorf("slot %d: got %s, want %s", slot, at(slot), want)
+		}
+	}
+	for _, wrong := range []string{``, `{}`, `[[]]`, `[[0,1,[]]]`, `[[0,16384,["h",1]]]`, `[[-1,1,["h",1]]]`, `[[2,1,["h",1]]]`, `[[0.5,1,["h",1]]]`, `[["0","1",["h",1]]]`, `"OK"`, `[[0,1,[7,1]]]`} {
+		if err := c.read([]byte(wrong), "seed"); http1.KindOf(err) != http1.KindProtocol || at(0) != "10.0.0.1:6379" {
+			t.Errorf("%s: got %v, and %s", wrong, err, at(0))
+		}
+	}
+	// Nodes that are gone give their places to new ones, up to the bound.
+	for round := range 3 {
+		var all []string
+		for i := range nodesMost {
+			all = append(all, fmt.Sprintf(`[%d,%d,["n%d-%d",1]]`, i, i, round, i))
+		}
+		if err := c.read([]byte("["+strings.Join(all, ",")+"]"), "seed"); err != nil || len(c.nodes) > nodesMost || at(0) != fmt.Sprintf("n%d-0:1", round) {
+			t.Errorf("round %d: %v, %d nodes, %s", round, err, len(c.nodes), at(0))
+		}
+	}
+}
+
+// MOVED says where a slot is; ASK, and what is no address, changes nothing.
+func TestWhereSlotsMove(t *testing.T) {
+	c := (&Memory{}).cluster("key", true)
+	if err := c.read([]byte(`[[0,16383,["h",1]]]`), "seed"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		kind, detail string
+		was          bool
+		want         string // where slot 7 is
+	}{
+		{"server MOVED", "GET: MOVED 7 10.0.0.9:6381: remedy", true, "10.0.0.9"},
+		{"server MOVED", "MOVED 7 :6381", true, "seed"},
+		{"server MOVED", "MOVED 7 ::1:6381", true, "::1"},
+		{"server MOVED", "MOVED 7 h", true, "::1"},
+		{"server MOVED", "MOVED 7 h:0", true, "::1"},
+		{"server MOVED", "MOVED 7 h:99999", true, "::1"},
+		{"server MOVED", "MOVED 99999 h:1", true, "::1"},
+		{"server MOVED", "MOVED", true, "::1"},
+		{"server ASK", "ASK 7 h:1", true, "::1"},
+		{"server ERR", "ERR MOVED 7 h:1", false, "::1"},
+	} {
+		to, slot, was := movedTo(&http1.Error{Kind: http1.Kind(tt.kind), Detail: tt.detail})
+		if was && slot >= 0 {
+			c.move(slot, to, "seed")
+		}
+		if got := c.node(7).Call.Host; was != tt.was || got != tt.want {
+			t.Errorf("%s: got %v and %s, want %s", tt.detail, was, got, tt.want)
+		}
+	}
+	if c.node(keyspace.Slots-1).Call.Host != "h" {
+		t.Error("another slot moved")
+	}
+}
