@@ -1,5 +1,5 @@
-// Package session has the values with which functions hold an open session: a WebSocket, a stream of
-// server-sent events, or a subscription to channels of Redis. A protocol whose sides send messages when they like gets its functions here.
+// Package session has the values with which functions hold an open session: a WebSocket, a stream of server-sent events,
+// a subscription of Redis or NATS, or a call of gRPC. A protocol whose sides send messages when they like gets its functions here.
 //
 // It is no connection: the engine's Link has that, and only its methods wait.
 //
