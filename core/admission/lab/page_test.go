@@ -268,7 +268,8 @@ rivals have the parameters that their authors published for other servers. The b
 of 95 %% end to end counts the two chains with a narrow hop: on three equal servers at 4x ours answers %s.
 
 Where the figures end: callers do not retry, work is exponentially distributed, and no message is lost. Costs of 1:100,
-clocks that drift, and the ripple of refusals are not played. Nothing of this is measured on sockets yet.
+clocks that drift, and the ripple of refusals are not played. On sockets, a flooded gate spends 16 us of processor
+time on a refused request, and rejects no cancellation; their p99 is not separable from the machine's: [performance](performance.md#a-flooded-gate).
 `, percent(f.Shedding[3].Good), percent(dagor.Chains[0][0].Good), whole/100, whole%100, percent(least), most/100, most%100, reached/100, reached%100, percent(dagor.Surges[0].Good), percent(ours.Surges[0].Good), percent(f.Bare[0].Good),
 		micros(f.Machine[0].P99), micros(f.Machine[1].P99), ratio/100, ratio%100, percent(ceiling(100, 50)), percent(ours.Chains[0][1].Good))
 }
