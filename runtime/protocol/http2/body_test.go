@@ -24,17 +24,13 @@ func TestOpenBodies(t *testing.T) {
 		window := func(stream uint32, more uint32) {
 			_ = c.Feed(binary.BigEndian.AppendUint32(appendFrame(nil, 4, typeWindow, 0, stream), more), nil)
 		}
+		const preface = len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
 		var said, came, out []byte
 		ends := 0 // frames that end the stream
-		take := func() {
-			b := c.Output()
-			n := rapid.IntRange(0, len(b)).Draw(t, "written")
-			out = append(out, b[:n]...)
-			c.Sent(n)
-			c.Taken()
-		}
+		var counts []*uint64
+		var places []int
 		cut := func() {
-			rest := out[len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"):]
+			rest := out[preface:]
 			came, ends = nil, 0
 			for len(rest) >= frameHead && len(rest) >= frameHead+payloadLen(rest) {
 				n := frameHead + payloadLen(rest)
@@ -47,8 +43,24 @@ func TestOpenBodies(t *testing.T) {
 				rest = rest[n:]
 			}
 		}
-		var counts []*uint64
-		var places []int
+		check := func() {
+			cut()
+			for i, count := range counts {
+				if (*count == 1) != (len(came) >= places[i]) {
+					t.Fatalf("piece %d, which ends at %d, counts %d with %d bytes out", i, places[i], *count, len(came))
+				}
+			}
+		}
+		take := func() {
+			b := c.Output()
+			n := rapid.IntRange(0, len(b)).Draw(t, "written")
+			out = append(out, b[:n]...)
+			c.Sent(n)
+			c.Taken()
+			if len(out) >= preface {
+				check()
+			}
+		}
 		ended := false
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			switch rapid.IntRange(0, 4).Draw(t, "step") {
@@ -80,16 +92,11 @@ func TestOpenBodies(t *testing.T) {
 			out = append(out, b...)
 			c.Sent(len(b))
 			c.Taken()
-			if cut(); len(b) == 0 && len(came) == len(said) {
+			if check(); len(b) == 0 && len(came) == len(said) {
 				break
 			}
 			if round > 100 {
 				t.Fatalf("%d of %d bytes came", len(came), len(said))
-			}
-			for i, count := range counts {
-				if (*count == 1) != (len(came) >= places[i]) {
-					t.Fatalf("piece %d, which ends at %d, counts %d with %d bytes out", i, places[i], *count, len(came))
-				}
 			}
 			window(id, 60_000)
 			window(0, 60_000)
