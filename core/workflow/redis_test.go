@@ -16,8 +16,9 @@ func TestWrongSubscriptions(t *testing.T) {
 		`"redis://h", ["a"], patterns = ["b", "b"]`:        `patterns has "b" twice`,
 		`"redis://h", ["a" + str(i) for i in range(1001)]`: `channels has 1001 names, one session has at most 1000`,
 		`"redis://h", ["x" * 50000]`:                       `more than 48 KiB`,
-		`"http://h", ["a"]`:                                `redis`,
-		`"redis://h", ["a"], expect = []`:                  `expect`,
+		`redis.client("redis://h", cluster = True), [], sharded = ["a"]`: `sharded channels belong to a slot`,
+		`"http://h", ["a"]`:               `redis`,
+		`"redis://h", ["a"], expect = []`: `expect`,
 	} {
 		w := one(t, "return vu.redis.subscribe("+call+").close()")
 		out := w.NewVU(1, 1, &fake{}).Call(0)
