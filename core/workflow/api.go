@@ -241,6 +241,30 @@ func JudgesCode(all []extract.Expect) bool {
 	return slices.ContainsFunc(all, func(e extract.Expect) bool { return e.Kind == extract.ExpectCode })
 }
 
+// misplacedCode reports a code that no answer to a request has.
+func misplacedCode(fn string, all []extract.Expect, r *request.Request) error {
+	of, says := extract.CodedNone, ""
+	switch {
+	case r == nil:
+	case r.GRPC != nil:
+		of, says = extract.CodedGRPC, "gRPC has names, such as \"NOT_FOUND\""
+	case r.SQL != nil && r.SQL.MySQL():
+		of, says = extract.CodedMySQL, "MySQL has \"OK\" and numbers, such as \"1062\""
+	case r.SQL != nil:
+		of, says = extract.CodedPostgres, "PostgreSQL has \"OK\" and SQLSTATE, such as \"23505\""
+	}
+	for i := range all {
+		switch code := all[i].Misplaced(of); {
+		case code == "":
+		case of == extract.CodedNone:
+			return language.Faultf("%s: code() looks at the status of gRPC, or at the code of a database's error", fn).In("expect").Do("write status(200)")
+		default:
+			return language.Faultf("%s: code %q is of another protocol", fn, code).In("expect").Do("%s", says)
+		}
+	}
+	return nil
+}
+
 // Reads reports whether Extract or Expect read the head, or the body, of the response.
 func (s *Step) Reads() (head, body bool) {
 	for i := range s.Extract {

@@ -190,6 +190,7 @@ func TestInspectKnowsEveryWord(t *testing.T) {
 			"workflow(name = \"w\", steps = [step(\"response\", http.get(\"http://h/\")), step(visit, after = [\"response\"])])\n"
 		text = strings.Replace(text, "    x = session", "    session = "+opener(w.Name)+"\n    x = session", 1)
 		text = strings.Replace(text, "    x = message", "    message = "+opener(w.Name)+".receive()\n    x = message", 1)
+		text = strings.Replace(text, "    x = transaction", "    transaction = vu.sql.begin(\"postgres://app@h/d\")\n    x = transaction", 1)
 		p, found, err := workflow.Inspect(program("w.star", text))
 		if p == nil {
 			t.Fatal(w.Name, err)

@@ -38,7 +38,9 @@ func sendNamespace() *language.Namespace {
 	members[language.Mark+"websocket"] = request.OpenSocket("vu.websocket", sessionArguments(), opens("vu.websocket.open"))
 	members[language.Mark+"tcp"] = request.TCP("vu.tcp", asArguments(), send("vu.tcp.exchange", nil))
 	members[language.Mark+"udp"] = request.UDP("vu.udp", asArguments(), send("vu.udp.exchange", nil))
-	members[language.Mark+"sql"] = request.SQLNamespace("vu.sql", asArguments(), send("vu.sql", nil))
+	asks := request.SQLNamespace("vu.sql", asArguments(), send("vu.sql", nil))
+	asks.Members["begin"] = request.SQLBegin(asArguments(), within)
+	members[language.Mark+"sql"] = asks
 	members[language.Mark+"wait"] = &guard.Func{Word: "wait", Call: vuWait}
 	members[language.Mark+"next"] = &guard.Func{Word: "next", Call: vuNext}
 	members[language.Mark+"log"] = &guard.Func{Word: "log", Call: vuLog}
@@ -96,6 +98,8 @@ type As struct {
 	Name   string
 	Expect []extract.Expect
 	Again  bool // it was sent before, and failed
+
+	Transaction *session.Transaction // that it is a part of; nil: of none
 }
 
 func (a *As) again() *As {
@@ -186,9 +190,6 @@ func readAs(thread *starlark.Thread, fn string, own []starlark.Value, always []e
 		if err != nil {
 			return nil, err
 		}
-		if JudgesCode(all) && fn != "vu.grpc" {
-			return nil, language.Faultf("%s: code() looks at the status of gRPC", fn).In("expect").Do("write status(200)")
-		}
 		a.Expect = append(all, always...)
 	}
 	return a, nil
@@ -237,6 +238,29 @@ type held struct{ Session }
 
 func (h held) Whole() starlark.Value { return newResponse(h.Response()) }
 
+// within sends what a transaction asks. Nothing of it is sent twice.
+func within(t *session.Transaction) request.Use {
+	return func(thread *starlark.Thread, r *request.Request, _ *request.Placeholders, own []starlark.Value) (starlark.Value, error) {
+		as, err := readAs(thread, "vu.sql", own, nil)
+		if err == nil && as != nil {
+			err = misplacedCode("vu.sql", as.Expect, r)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if why, err := t.Starts(); why != nil || err != nil {
+			return newResponse(&Response{Kind: why.Kind, Error: why.Text}), err
+		}
+		if as == nil {
+			as = new(As)
+		}
+		as.Transaction = t
+		got := vuOf(thread).client.Do(r, as)
+		t.Ends(r.SQL.Part, session.Failure{Kind: cmp.Or(got.Kind, got.Wrong), Text: cmp.Or(got.Error, got.Why)})
+		return newResponse(got), nil
+	}
+}
+
 // groupKey names a thread's group.
 const groupKey = "group"
 
@@ -278,6 +302,9 @@ func vuGroup(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tup
 func send(fn string, always []extract.Expect) request.Use {
 	return func(thread *starlark.Thread, r *request.Request, _ *request.Placeholders, own []starlark.Value) (starlark.Value, error) {
 		as, err := readAs(thread, fn, own, always)
+		if err == nil && as != nil {
+			err = misplacedCode(fn, as.Expect, r)
+		}
 		if err != nil {
 			return nil, err
 		}

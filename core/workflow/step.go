@@ -73,8 +73,8 @@ func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starla
 	if s.expect, err = readExpect("step", "step "+strconv.Quote(s.name), in[7]); err != nil {
 		return nil, err
 	}
-	if JudgesCode(s.expect) && (s.request == nil || s.request.GRPC == nil) {
-		return nil, language.Faultf("step %q: code() looks at the status of gRPC", s.name).In("expect").Do("write status(200)")
+	if err := misplacedCode("step "+strconv.Quote(s.name), s.expect, s.request); err != nil {
+		return nil, err
 	}
 	if s.request != nil && s.request.GraphQL {
 		s.expect = append(s.expect, extract.GraphQLExpect())

@@ -12,12 +12,13 @@ import (
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/request"
 	"hyperscale/core/workflow/session"
 )
 
 // Word is a name of the language, for tools that explain or complete it.
 type Word struct {
-	Name       string // in a file: "step", "http.get", "vu.sleep"; a response's begin with "response.", a session's with "session."
+	Name       string // in a file: "step", "http.get", "vu.sleep"; a response's begin with "response.", a session's with "session.", a transaction's with "transaction."
 	Function   bool
 	Arguments  []string // of a function, by name, in order; nil: none by name
 	Positional int      // so many of the first ones may be given without a name
@@ -45,6 +46,7 @@ func Words() []Word {
 	w.all["vu"] = user.value()
 	w.all["response"] = newResponse(&Response{})
 	w.all["session"] = session.New("vu.websocket", held{nothing{}}, user, session.Every)
+	w.all["transaction"] = request.SQLTransaction(request.SQL{Target: &request.Target{}}, new(session.Transaction), user, asArguments(), nil)
 	w.all["message"] = session.NewMessage(session.Message{}, session.Every)
 	for _, name := range w.all.Keys() {
 		w.walk(name, w.all[name])
@@ -74,7 +76,7 @@ func (w *wording) walk(name string, v starlark.Value) {
 	}
 	w.words = append(w.words, word)
 	switch v := v.(type) {
-	case *language.Namespace, guard.Callable, *vuValue, *response, *headers, builtin.Duration, *session.Value, *session.Received:
+	case *language.Namespace, guard.Callable, *vuValue, *response, *headers, builtin.Duration, *session.Value, *session.Received, *session.Transacting:
 		holder := v.(starlark.HasAttrs)
 		for _, below := range holder.AttrNames() {
 			// A member that exists only during a run is a word, too.

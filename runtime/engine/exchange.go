@@ -48,6 +48,9 @@ type live struct {
 	rpc    *rpc.Reading   // nil: it calls no method
 
 	session *session // that it opens, and is until it is over; nil: it is a request alone
+
+	told  string // the code of an exchange's answer
+	codes bool   // expect judges it, and whether it is an error
 }
 
 // answer is a response and the data that its reader needs.
@@ -186,11 +189,7 @@ func (q *requests) settle(index int32) {
 	q.x[index], n.Step = nil, pool.None
 	amiss, what := x.amiss()
 	q.unstream(n, x)
-	talked := x.talk != nil
-	if talked {
-		q.talks.End(x.talk)
-		x.talk, n.Talk = nil, nil
-	}
+	talked := x.untalk(n, &q.talks)
 	if s := x.session; s != nil {
 		s.over(n, amiss, what)
 		q.calls.end(n, x)
@@ -248,6 +247,17 @@ func (q *requests) settle(index int32) {
 	*x = exchange{}
 	q.exchanges = append(q.exchanges, x)
 	q.users.finish(n.VU, step, stateOf(good))
+}
+
+// untalk ends the exchange's dialogue, if it has one.
+func (x *exchange) untalk(n *pool.RequestSlot, talks *talk.Stock) (talked bool) {
+	if x.talk == nil {
+		return false
+	}
+	x.told = x.talk.Code()
+	talks.End(x.talk)
+	x.talk, n.Talk = nil, nil
+	return true
 }
 
 // account counts a function's request under its name.

@@ -3,14 +3,12 @@ package engine
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
-	"hyperscale/core/workflow"
 	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/hostile/mysql/mysqltest"
 )
@@ -29,15 +27,15 @@ func TestMySQL(t *testing.T) {
 		{"users", mysqlUsers},
 		{"values", mysqlValues},
 		{"functions", mysqlFunctions},
-		{"the example", mysqlExample},
+		{"codes", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).judgesCodes(t) }},
+		{"transactions", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).transacts(t) }},
+		{"transactions that end", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).endsTransactions(t) }},
+		{"transactions of a run that stops", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).stopsTransactions(t) }},
+		{"the example", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).example(t, "mysql.star") }},
 		{"TLS", mysqlTLS},
 	} {
 		t.Run(one.name, func(t *testing.T) { one.test(t, s) })
 	}
-}
-
-func loadMySQL(t *testing.T, s *mysqltest.Server, vus, iterations uint64, client, ask string) *workflow.Workflow {
-	return loadFile(t, s.URL("app"), fmt.Sprintf("db = sql.client(\"TARGET\"%s)\nworkflow(name = \"test\", iterations = %d, vus = %d, duration = \"60s\", steps = [step(\"ask\", sql.%s)])", client, iterations, vus, ask))
 }
 
 func agreesWithMySQL(t *testing.T, s *mysqltest.Server) {
@@ -64,7 +62,7 @@ func agreesWithMySQL(t *testing.T, s *mysqltest.Server) {
 			}
 			t.Run(fmt.Sprint(tt.name, "/", vus), func(t *testing.T) {
 				before, n := s.Count(), 3*vus
-				w := loadMySQL(t, s, vus, n, tt.client, tt.ask)
+				w := loadSQL(t, s.URL("app"), vus, n, tt.client, tt.ask)
 				got := run(t, context.Background(), Config{Workflow: w, VUs: vus, Duration: time.Minute, Timeout: 30 * time.Second}).Stats.Steps[0]
 				if got.OK != n*(1-tt.bad) || got.Started != n || got.Sent != n || kinds(got)[tt.kind] != n*tt.bad {
 					t.Fatalf("ok %d of %d, sent %d: %v", got.OK, got.Started, got.Sent, got.Errors)
@@ -105,7 +103,7 @@ func agreesWhenMySQLBreaks(t *testing.T, s *mysqltest.Server) {
 	}
 	t.Run("cancelled", func(t *testing.T) {
 		before := s.Count()
-		w := loadMySQL(t, s, 16, 1_000_000, "", `query(db, "select 1")`)
+		w := loadSQL(t, s.URL("app"), 16, 1_000_000, "", `query(db, "select 1")`)
 		ctx, cancel := context.WithCancel(context.Background())
 		asked := make(chan struct{})
 		go func() {
@@ -122,7 +120,7 @@ func agreesWhenMySQLBreaks(t *testing.T, s *mysqltest.Server) {
 	})
 	t.Run("timed out", func(t *testing.T) {
 		before := s.Count()
-		w := loadMySQL(t, s, 4, 8, "", `query(db, "select sleep(0.2)", timeout = "20ms")`)
+		w := loadSQL(t, s.URL("app"), 4, 8, "", `query(db, "select sleep(0.2)", timeout = "20ms")`)
 		got := run(t, context.Background(), Config{Workflow: w, VUs: 4, Duration: time.Minute}).Stats.Steps[0]
 		if sent, served := counted(got, before); sent != served || got.TimedOut != 8 || got.OK > 0 {
 			t.Errorf("sent %d, the server counts %d; %d timed out: %v", sent, served, got.TimedOut, got.Errors)
@@ -132,7 +130,7 @@ func agreesWhenMySQLBreaks(t *testing.T, s *mysqltest.Server) {
 		before := s.Count()
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan struct{})
-		w := loadMySQL(t, s, 8, 1_000_000, "", `query(db, "select 1")`)
+		w := loadSQL(t, s.URL("app"), 8, 1_000_000, "", `query(db, "select 1")`)
 		go func() {
 			defer close(ended)
 			defer cancel()
@@ -156,36 +154,12 @@ func agreesWhenMySQLBreaks(t *testing.T, s *mysqltest.Server) {
 	})
 }
 
-// Passwords are proved as the server asks, and stand in no result.
+// Users are admitted as their passwords say.
 func mysqlUsers(t *testing.T, s *mysqltest.Server) {
-	for _, tt := range []struct{ user, password, kind string }{
+	ofMySQL(s).admits(t, []sqlUser{
 		{"app", "", ""}, {"native", mysqltest.Password, ""}, {"native", "falsch", "auth"}, {"native", "", "auth"}, {"unknown", "", "auth"},
-	} {
-		client := ""
-		if tt.password != "" {
-			client = `, password = secret("my")`
-		}
-		text := fmt.Sprintf(`db = sql.client("%s"%s)
-workflow(name = "test", vus = 2, iterations = 4, duration = "60s", steps = [step("ask", sql.query(db, "select 1"))])`, s.URL(tt.user), client)
-		p, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(text)}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Reveal([]message.Secret{{Name: "my", Value: message.Sealed(tt.password)}}); err != nil && tt.password != "" {
-			t.Fatal(err)
-		}
-		got := run(t, context.Background(), Config{Workflow: p.Workflow("test"), VUs: 2, Duration: time.Minute}).Stats.Steps[0]
-		want := map[string]uint64{}
-		if tt.kind != "" {
-			want[tt.kind] = 4
-		}
-		if fmt.Sprint(kinds(got)) != fmt.Sprint(want) || got.OK != 4-want[tt.kind] {
-			t.Errorf("%s with %q: ok %d, %v, want %v", tt.user, tt.password, got.OK, got.Errors, want)
-		}
-		if tt.password != "" && strings.Contains(fmt.Sprint(got), tt.password) {
-			t.Errorf("the result has the password in it: %v", got.Errors)
-		}
-	}
+		{"ed25519", mysqltest.Password, ""}, {"ed25519", "falsch", "auth"}, {"ed25519", "", "auth"},
+	})
 }
 
 // Rows become values of later steps, whatever carries them, and values stand in arguments as they are.
@@ -262,24 +236,6 @@ workflow(name = "test", vus = 4, iterations = 20, duration = "60s", steps = [ste
 	after := s.Count()
 	if n, sessions := after.Executed-before.Executed, after.Sessions-before.Sessions; n != 20*5 {
 		t.Errorf("the server counts %d executions and %d connections", n, sessions)
-	}
-}
-
-// The example runs as it is.
-func mysqlExample(t *testing.T, s *mysqltest.Server) {
-	text, err := os.ReadFile("../../examples/mysql.star")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := workflow.Load(message.Program{Main: "mysql.star", Files: []message.File{{Name: "mysql.star", Data: text}}, Params: []message.Param{{Name: "target", Value: s.URL("app")}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := run(t, context.Background(), Config{Workflow: p.Workflow("shop"), VUs: 5, Duration: 300 * time.Millisecond})
-	for _, got := range r.Stats.Steps {
-		if got.OK == 0 || got.Failed+got.TimedOut > 0 {
-			t.Errorf("%s: ok %d of %d: %v", got.Name, got.OK, got.Started, got.Errors)
-		}
 	}
 }
 

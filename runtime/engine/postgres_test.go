@@ -11,7 +11,6 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
-	"hyperscale/core/workflow"
 	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/hostile/postgres/postgrestest"
 )
@@ -32,17 +31,17 @@ func TestPostgres(t *testing.T) {
 		{"values", postgresValues},
 		{"copies", postgresCopies},
 		{"functions", postgresFunctions},
+		{"cancels", postgresCancels},
+		{"codes", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).judgesCodes(t) }},
+		{"transactions", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).transacts(t) }},
+		{"transactions that end", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).endsTransactions(t) }},
+		{"transactions of a run that stops", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).stopsTransactions(t) }},
 		{"debug", postgresDebug},
 		{"pgbench's move", postgresFromPgbench},
-		{"the example", postgresExample},
+		{"the example", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).example(t, "sql.star") }},
 	} {
 		t.Run(one.name, func(t *testing.T) { one.test(t, s) })
 	}
-}
-
-// load loads a workflow of one step.
-func loadSQL(t *testing.T, s *postgrestest.Server, vus, iterations uint64, client, ask string) *workflow.Workflow {
-	return loadFile(t, s.URL("app"), fmt.Sprintf("db = sql.client(\"TARGET\"%s)\nworkflow(name = \"test\", iterations = %d, vus = %d, duration = \"60s\", steps = [step(\"ask\", sql.%s)])", client, iterations, vus, ask))
 }
 
 func agreesWithPostgres(t *testing.T, s *postgrestest.Server) {
@@ -65,7 +64,7 @@ func agreesWithPostgres(t *testing.T, s *postgrestest.Server) {
 			}
 			t.Run(fmt.Sprint(tt.name, "/", vus), func(t *testing.T) {
 				before, n := s.Count(), 3*vus
-				w := loadSQL(t, s, vus, n, tt.client, tt.ask)
+				w := loadSQL(t, s.URL("app"), vus, n, tt.client, tt.ask)
 				got := run(t, context.Background(), Config{Workflow: w, VUs: vus, Duration: time.Minute, Timeout: 30 * time.Second}).Stats.Steps[0]
 				if got.OK != n*(1-tt.bad) || got.Started != n || got.Sent != n || kinds(got)[tt.kind] != n*tt.bad {
 					t.Fatalf("ok %d of %d, sent %d: %v", got.OK, got.Started, got.Sent, got.Errors)
@@ -92,7 +91,7 @@ func agreesWhenItBreaks(t *testing.T, s *postgrestest.Server) {
 	}
 	t.Run("cancelled", func(t *testing.T) {
 		before := s.Count()
-		w := loadSQL(t, s, 16, 1_000_000, "", `query(db, "select 1")`)
+		w := loadSQL(t, s.URL("app"), 16, 1_000_000, "", `query(db, "select 1")`)
 		ctx, cancel := context.WithCancel(context.Background())
 		asked := make(chan struct{})
 		go func() {
@@ -109,7 +108,7 @@ func agreesWhenItBreaks(t *testing.T, s *postgrestest.Server) {
 	})
 	t.Run("timed out", func(t *testing.T) {
 		before := s.Count()
-		w := loadSQL(t, s, 4, 8, "", `query(db, "select pg_sleep(0.2)", timeout = "20ms")`)
+		w := loadSQL(t, s.URL("app"), 4, 8, "", `query(db, "select pg_sleep(0.2)", timeout = "20ms")`)
 		got := run(t, context.Background(), Config{Workflow: w, VUs: 4, Duration: time.Minute}).Stats.Steps[0]
 		// The server works on, and counts what its clients have left. Connecting may take the time of some.
 		if sent, served := counted(got, before); sent != served || got.TimedOut != 8 || got.OK > 0 {
@@ -120,7 +119,7 @@ func agreesWhenItBreaks(t *testing.T, s *postgrestest.Server) {
 		before := s.Count()
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan struct{})
-		w := loadSQL(t, s, 8, 1_000_000, "", `query(db, "select 1")`)
+		w := loadSQL(t, s.URL("app"), 8, 1_000_000, "", `query(db, "select 1")`)
 		go func() {
 			defer close(ended)
 			defer cancel()
@@ -143,37 +142,55 @@ func agreesWhenItBreaks(t *testing.T, s *postgrestest.Server) {
 	})
 }
 
-// Passwords are proved as the server asks, and stand in no result.
-func postgresUsers(t *testing.T, s *postgrestest.Server) {
-	for _, tt := range []struct{ user, password, kind string }{
-		{"app", "", ""}, {"scram", postgrestest.Password, ""}, {"scram", "falsch", "auth"}, {"scram", "", "auth"},
-		{"md5", postgrestest.Password, ""}, {"md5", "falsch", "auth"}, {"clear", postgrestest.Password, "auth"}, {"unknown", "", "auth"},
+// What a run gives up the server ends, in clear and in TLS, within a transaction too: its connections are gone
+// long before the statement would be over. With cancel = False it works on.
+func postgresCancels(t *testing.T, s *postgrestest.Server) {
+	const long, begun = `query(db, "select pg_sleep(600)"`, `"select count(*) from pg_stat_activity where datname = 'shop' and query like '%pg_sleep%' and state = 'active'"`
+	held := `
+def hold(vu):
+    tx = vu.sql.begin(db)
+    return tx.query("select pg_sleep(600)", timeout = "200ms")
+`
+	for _, tt := range []struct {
+		name, client, step string
+		stops              bool
+		sent, taken        uint64
+	}{
+		{"late", ``, `step("ask", sql.` + long + `, timeout = "200ms"))`, false, 4, 4},
+		{"late in TLS", `, sslmode = "require"`, `step("ask", sql.` + long + `, timeout = "400ms"))`, false, 4, 4},
+		{"late in a transaction", ``, `step("ask", hold)`, false, 8, 4},
+		{"stopped", ``, `step("ask", sql.` + long + `))`, true, 2, 2},
+		{"works on", `, cancel = False`, `step("ask", sql.query(db, "select pg_sleep(1)", timeout = "200ms"))`, false, 4, 0},
 	} {
-		client := ""
-		if tt.password != "" {
-			client = `, password = secret("pg")`
+		before := s.Count()
+		ctx, cancel := context.WithCancel(context.Background())
+		if tt.stops {
+			go func() {
+				defer cancel()
+				for s.Ask("postgres", strings.Trim(begun, `"`)) != "2" {
+				}
+			}()
 		}
-		text := fmt.Sprintf(`db = sql.client("%s"%s)
-workflow(name = "test", vus = 2, iterations = 4, duration = "60s", steps = [step("ask", sql.query(db, "select 1"))])`, s.URL(tt.user), client)
-		p, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(text)}}})
-		if err != nil {
-			t.Fatal(err)
+		w := loadFile(t, s.URL("app"), fmt.Sprintf("db = sql.client(\"TARGET\"%s)\n%s\nworkflow(name = \"test\", iterations = 4, vus = 2, duration = \"60s\", steps = [step(\"first\", sql.query(db, \"select 1\")), %s])", tt.client, held, tt.step))
+		r := run(t, ctx, Config{Workflow: w, VUs: 2, Duration: time.Minute, Timeout: 30 * time.Second})
+		cancel()
+		got, after, logs := r.Stats.Steps[1], s.Count(), fmt.Sprint(r.Stats.Logs)
+		line := fmt.Sprintf("cancel requests: servers took %d of %d", tt.taken, tt.taken)
+		if got.Sent != tt.sent || got.OK > 0 || strings.Contains(logs, line) != (tt.taken > 0) || strings.Contains(logs, "failed") || tt.taken == 0 && strings.Contains(logs, "cancel") {
+			t.Errorf("%s: sent %d, %v; %s", tt.name, got.Sent, got.Errors, logs)
 		}
-		if err := p.Reveal([]message.Secret{{Name: "pg", Value: message.Sealed(tt.password)}}); err != nil && tt.password != "" {
-			t.Fatal(err)
-		}
-		got := run(t, context.Background(), Config{Workflow: p.Workflow("test"), VUs: 2, Duration: time.Minute}).Stats.Steps[0]
-		want := map[string]uint64{}
-		if tt.kind != "" {
-			want[tt.kind] = 4
-		}
-		if fmt.Sprint(kinds(got)) != fmt.Sprint(want) || got.OK != 4-want[tt.kind] {
-			t.Errorf("%s with %q: ok %d, %v, want %v", tt.user, tt.password, got.OK, got.Errors, want)
-		}
-		if tt.password != "" && strings.Contains(fmt.Sprint(got), tt.password) {
-			t.Errorf("the result has the password in it: %v", got.Errors)
+		if n := after.RolledBack - before.RolledBack; n != tt.taken {
+			t.Errorf("%s: the server rolled %d back, want %d", tt.name, n, tt.taken)
 		}
 	}
+}
+
+// Users are admitted as their passwords say.
+func postgresUsers(t *testing.T, s *postgrestest.Server) {
+	ofPostgres(s).admits(t, []sqlUser{
+		{"app", "", ""}, {"scram", postgrestest.Password, ""}, {"scram", "falsch", "auth"}, {"scram", "", "auth"},
+		{"md5", postgrestest.Password, ""}, {"md5", "falsch", "auth"}, {"clear", postgrestest.Password, "auth"}, {"unknown", "", "auth"},
+	})
 }
 
 // Connections are as secure as the file says, or there is none, and a failure names what is wrong.
@@ -320,24 +337,6 @@ workflow(name = "test", vus = 4, iterations = 20, duration = "60s", steps = [ste
 	after := s.Count()
 	if n, sessions := after.Transactions-before.Transactions, after.Sessions-before.Sessions; n != 20*5 || sessions > 8 {
 		t.Errorf("the server counts %d transactions and %d connections", n, sessions)
-	}
-}
-
-// The example runs as it is.
-func postgresExample(t *testing.T, s *postgrestest.Server) {
-	text, err := os.ReadFile("../../examples/sql.star")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := workflow.Load(message.Program{Main: "sql.star", Files: []message.File{{Name: "sql.star", Data: text}}, Params: []message.Param{{Name: "target", Value: s.URL("app")}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := run(t, context.Background(), Config{Workflow: p.Workflow("shop"), VUs: 5, Duration: 300 * time.Millisecond})
-	for _, got := range r.Stats.Steps {
-		if got.OK == 0 || got.Failed+got.TimedOut > 0 {
-			t.Errorf("%s: ok %d of %d: %v", got.Name, got.OK, got.Started, got.Errors)
-		}
 	}
 }
 

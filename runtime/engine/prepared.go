@@ -139,10 +139,10 @@ func appendNATS(b []byte, to *request.NATS) []byte {
 
 // appendSQL appends what a request asks a database.
 func appendSQL(b []byte, to *request.SQL) []byte {
-	for _, s := range [...]string{to.User, to.Password, to.Database, to.Secure.Key} {
+	for _, s := range [...]string{to.User, to.Password, to.Database, to.Secure.Key, to.PublicKey} {
 		b = appendText(b, s)
 	}
-	b = append(b, byte(to.Mode), byte(to.Secure.Mode))
+	b = append(b, byte(to.Mode), byte(to.Secure.Mode), byte(to.Part), byte(to.Late))
 	b = strconv.AppendBool(strconv.AppendBool(strconv.AppendBool(b, to.Batch), to.Transaction), to.Copy)
 	if b = appendText(b, string(to.Data)); to.File != nil {
 		b = appendText(b, to.File.Name)
@@ -240,4 +240,17 @@ func (q *requests) account(co *call, r *request.Request, as *workflow.As, p *pre
 		p.owner, p.account = of, q.names.Account(of, "", own, r.Method, r.URL)
 	}
 	return p.account
+}
+
+// undone are transactions that were open when their iteration ended.
+type undone struct{ forgotten, stopped int }
+
+// tell says how many were rolled back, and why.
+func (u *undone) tell(log func(string)) {
+	if u.forgotten > 0 {
+		log(fmt.Sprintf("%d transactions were still open at the end of their iterations, and were rolled back: call commit() or rollback()", u.forgotten))
+	}
+	if u.stopped > 0 {
+		log(fmt.Sprintf("%d transactions were open when the run ended, and were rolled back", u.stopped))
+	}
 }

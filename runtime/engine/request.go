@@ -70,7 +70,7 @@ func (q *requests) start(vu int32, step int, due int64) {
 		}
 		if talks {
 			x.talk = q.talks.Begin(s.talk, n.Account, q.values.of(vu), due, x.keeps.body)
-			n.Talk = x.talk
+			n.Talk, x.codes = x.talk, s.reads.code
 		}
 	}
 	n.Serial++

@@ -125,6 +125,7 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 		l.functions.log(err.Error())
 	}
 	l.sessions.end()
+	l.tellCancelled()
 	l.gates.leave()
 	l.tellResumed()
 	out := measure.Judge(l.snapshot(&gen, ended), l.Halt.Cancelled.Load())
@@ -144,6 +145,7 @@ func (l *loop) close() {
 	l.Coroutines.Close()
 	l.Dialer.Resolver.Close()
 	l.counters.forget()
+	_ = l.Cancels.End(0)         // the result has its counts
 	_ = l.Sockets.Poller.Close() // nothing is left in it
 	l.reporter.Close()
 }
@@ -229,6 +231,25 @@ func (l *loop) firstRows() error {
 		}
 	}
 	return nil
+}
+
+// cancelsMost is how long the end of a run waits for what it has asked servers to cancel.
+const cancelsMost = 2 * time.Second
+
+// tellCancelled adds to the result how many statements were to be cancelled by a request to their server.
+func (l *loop) tellCancelled() {
+	c := l.Cancels.End(cancelsMost)
+	if c.All() == 0 {
+		return
+	}
+	line := fmt.Sprintf("cancel requests: servers took %d of %d", c.Heard, c.All())
+	if c.Failed > 0 {
+		line += fmt.Sprintf(", %d failed (%s)", c.Failed, c.Example)
+	}
+	if c.Dropped > 0 {
+		line += fmt.Sprintf(", %d were too many at once and were not sent", c.Dropped)
+	}
+	l.functions.log(line)
 }
 
 // tellResumed adds to the result how many connections resumed a session.

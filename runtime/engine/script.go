@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/feed"
 	"hyperscale/core/workflow/request"
+	opened "hyperscale/core/workflow/session"
 	"hyperscale/runtime/engine/coroutine"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
@@ -83,8 +84,17 @@ func (c client) Do(r *request.Request, as *workflow.As) *workflow.Response {
 	if why := c.l.functions.refusal(co); why != "" {
 		return &workflow.Response{Kind: string(http1.KindCancelled), Error: why}
 	}
-	co.request, co.as = r, as
+	var pin *pool.Pin
+	if as != nil && as.Transaction != nil {
+		if pin = c.l.sessions.pin(co, as.Transaction); pin == nil {
+			return &workflow.Response{Kind: string(http1.KindScript), Error: fmt.Sprintf("this virtual user has %d open transactions, which is the most: commit or roll one back", opened.Most)}
+		}
+	}
+	co.request, co.as, co.slot.Pin = r, as, pin
 	co.co.Block(coroutine.WantAnswer)
+	if pin != nil {
+		c.l.Pins.Answered(co.vu, pin)
+	}
 	return co.answer
 }
 
@@ -207,7 +217,7 @@ func (f *functions) ask(co *call) {
 	}
 	if p.talk != nil {
 		x.talk = f.requests.talks.Begin(p.talk, n.Account, nil, n.Due, x.keeps.body)
-		n.Talk = x.talk
+		n.Talk, x.codes = x.talk, as != nil && workflow.JudgesCode(as.Expect)
 	}
 	f.requests.Send(co.index)
 }

@@ -28,6 +28,7 @@ type sessions struct {
 	idle      []*seat
 	dirty     []*session // the loop has something to do for them
 	forgotten uint64     // by the functions that opened them
+	undone    undone
 }
 
 // seat is a place for one session at a time. Its slot is never given back.
@@ -516,8 +517,25 @@ func (s *session) Response() *workflow.Response {
 	return s.answer
 }
 
-// finish ends the sessions of a user: all, or those of its steps' functions.
+// pin returns what keeps the connection of a transaction; nil: its user has too many.
+func (ss *sessions) pin(co *call, t *opened.Transaction) *pool.Pin {
+	if p, ok := t.Hold.(*pool.Pin); ok {
+		return p
+	}
+	p := ss.Pins.Begin(co.vu, co.until > 0, opened.Most)
+	if p != nil {
+		t.Hold = p
+	}
+	return p
+}
+
+// finish ends the sessions and transactions of a user: all, or those of its steps' functions.
 func (ss *sessions) finish(vu int32, all bool) {
+	if ended := ss.Pins.Finish(vu, all); ss.Halt.Cut || ss.Halt.Cancelled.Load() {
+		ss.undone.stopped += ended
+	} else {
+		ss.undone.forgotten += ended
+	}
 	for _, s := range slices.Clone(ss.open[vu]) {
 		switch {
 		case s.seat == nil || s.beside && !all:
@@ -527,17 +545,16 @@ func (ss *sessions) finish(vu int32, all bool) {
 			if !s.beside {
 				ss.forgotten++
 			}
-			if s.call != nil { // how it would have ended is not known
-				ss.Wire.Fail(s.seat.index, pool.ErrCancelled)
-				continue
+			if s.call == nil {
+				ss.Wire.Enough(s.seat.index)
+			} else {
+				ss.Wire.Fail(s.seat.index, pool.ErrCancelled) // how it would have ended is not known
 			}
-			ss.Wire.Enough(s.seat.index)
 		}
 	}
 }
 
-// cancel ends what a run that is over has in flight: a session that its user keeps may be closed by
-// its vu_teardown.
+// cancelAll ends what a run that is over has in flight. A user's vu_teardown may close what it keeps.
 func (ss *sessions) cancelAll() {
 	for vu := range int32(len(ss.users.users)) {
 		for _, s := range slices.Clone(ss.open[vu]) {
@@ -556,6 +573,7 @@ func (ss *sessions) end() {
 	if ss.forgotten > 0 {
 		ss.functions.log(fmt.Sprintf("%d sessions were still open at the end of their iterations, and were closed: call close(), or open them in vu_setup", ss.forgotten))
 	}
+	ss.undone.tell(ss.functions.log)
 }
 
 // shift moves the instants of sessions to a clock that began so much later.

@@ -210,6 +210,9 @@ func kindAndDetail(err error) (http1.Kind, string) {
 // the server told in its messages; empty: neither.
 func (x *exchange) amiss() (http1.Kind, string) {
 	if x.talk != nil && x.kind == http1.KindNone {
+		if x.codes && x.talk.Code() != "" {
+			return http1.KindNone, "" // expect judges it
+		}
 		return x.talk.Wrong()
 	}
 	if x.rpc != nil && x.kind == http1.KindNone {
@@ -271,10 +274,10 @@ func (x *exchange) misses() (http1.Kind, string) {
 	return x.rpc.Kind, x.rpc.Why
 }
 
-// code is the status of a call by its name; empty: it is none.
+// code is the status of a call by its name, or the code of a database's answer; empty: it is neither.
 func (x *exchange) code() string {
 	if x.rpc == nil {
-		return ""
+		return x.told
 	}
 	return x.rpc.Code
 }

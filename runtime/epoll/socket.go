@@ -3,6 +3,7 @@ package epoll
 import (
 	"fmt"
 	"net/netip"
+	"strconv"
 	"syscall"
 	"unsafe"
 
@@ -158,6 +159,33 @@ func NoDelay(fd int) error {
 // Close closes a descriptor. The kernel frees it whatever it answers, so there is
 // nothing that a caller could do about an error.
 func Close(fd int) { _ = unix.Close(fd) }
+
+// Ends returns the two ends of a connection.
+func Ends(fd int) (local netip.Addr, peer netip.AddrPort, err error) {
+	own, err := unix.Getsockname(fd)
+	if err != nil {
+		return local, peer, fmt.Errorf("read a socket's own address: %w", err)
+	}
+	other, err := unix.Getpeername(fd)
+	if err != nil {
+		return local, peer, fmt.Errorf("read a socket's peer: %w", err)
+	}
+	return addrPort(own).Addr(), addrPort(other), nil
+}
+
+func addrPort(s unix.Sockaddr) netip.AddrPort {
+	switch s := s.(type) {
+	case *unix.SockaddrInet4:
+		return netip.AddrPortFrom(netip.AddrFrom4(s.Addr), uint16(s.Port))
+	case *unix.SockaddrInet6:
+		a := netip.AddrFrom16(s.Addr)
+		if s.ZoneId != 0 {
+			a = a.WithZone(strconv.Itoa(int(s.ZoneId)))
+		}
+		return netip.AddrPortFrom(a, uint16(s.Port))
+	}
+	return netip.AddrPort{}
+}
 
 func family(addr netip.Addr) int {
 	if addr.Unmap().Is4() {

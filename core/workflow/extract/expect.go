@@ -180,7 +180,45 @@ func Expectations() map[string]expecting {
 	}
 }
 
-// Codes are those that code() knows: the statuses of gRPC.
+// Coded is whose codes an answer has.
+type Coded uint8
+
+// The protocols with codes.
+const (
+	CodedNone Coded = iota
+	CodedGRPC
+	CodedPostgres // SQLSTATE
+	CodedMySQL    // numbers of errors
+)
+
+// Misplaced returns a code that a condition names and that no answer of a protocol has; empty: there is
+// none.
+func (e *Expect) Misplaced(of Coded) string {
+	for _, code := range e.codes {
+		grpc := slices.Contains(Codes(), code)
+		switch {
+		case of == CodedGRPC && grpc, code == "OK" && of != CodedNone:
+		case of == CodedPostgres && !grpc && len(code) == sqlStateLength:
+		case of == CodedMySQL && !grpc && strings.Trim(code, "0123456789") == "":
+		default:
+			return code
+		}
+	}
+	return ""
+}
+
+const sqlStateLength = 5
+
+// isDatabaseCode reports a SQLSTATE, or the number of an error of MySQL.
+func isDatabaseCode(text string) bool {
+	if len(text) == 0 || len(text) > sqlStateLength {
+		return false
+	}
+	digits := strings.Trim(text, "0123456789") == ""
+	return digits || len(text) == sqlStateLength && !strings.ContainsFunc(text, func(r rune) bool { return (r < '0' || r > '9') && (r < 'A' || r > 'Z') })
+}
+
+// Codes are those of gRPC that code() knows.
 func Codes() []string {
 	return []string{
 		"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED",
@@ -199,7 +237,7 @@ func codes(fn string, args starlark.Tuple, kwargs []starlark.Tuple) (Expect, err
 		if !ok {
 			return e, language.Faultf("%s: %s is no code", fn, language.Describe(v)).In(at).Do("write code(\"OK\", \"NOT_FOUND\")")
 		}
-		if !slices.Contains(Codes(), string(text)) {
+		if !slices.Contains(Codes(), string(text)) && !isDatabaseCode(string(text)) {
 			f := language.Faultf("%s: gRPC has no code %q", fn, language.Clip(string(text), 40)).In(at).Meant(string(text), Codes())
 			if f.Remedy == "" {
 				f.Do("write one such as \"OK\" or \"NOT_FOUND\"")

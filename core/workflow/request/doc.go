@@ -16,6 +16,7 @@
 //
 //	members := request.Requester("http", nil, nil, use)
 //
-// Read request.go, file.go, http.go, placeholder.go, multipart.go, filled.go, reveal.go, graphql.go, stream.go, socket.go; then
+// Read request.go, file.go, http.go, placeholder.go, multipart.go, reveal.go, graphql.go, stream.go, socket.go, sql.go,
+// transaction.go; then
 // options.go, client.go, secure.go, network.go.
 package request

@@ -315,8 +315,8 @@ func Subscribe(under string, own []string, use Use) *guard.Func {
 		case len(of.Commands) == 0:
 			return nil, language.Faultf("%s names no channel", fn).In("channels").Do("write %s(\"redis://host\", [\"news\"], patterns = [\"log.*\"])", fn)
 		case of.Cluster && in[3] != nil:
-		return nil, language.Faultf("%s: sharded channels belong to a slot, and a session of a cluster stays at the node of its URL", fn).In("sharded").Do("give it a client without cluster = True, of the node that has the slot")
-	case size > subscribeBytesMax:
+			return nil, language.Faultf("%s: sharded channels belong to a slot, and a session of a cluster stays at the node of its URL", fn).In("sharded").Do("give it a client without cluster = True, of the node that has the slot")
+		case size > subscribeBytesMax:
 			return nil, language.Faultf("%s: the names have more than %d KiB", fn, subscribeBytesMax>>10).In("channels").Do("open a session for some of them")
 		}
 		of.Pipeline = true

@@ -2,10 +2,12 @@ package request
 
 import (
 	"crypto"
+	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/language"
@@ -217,6 +219,42 @@ func publicOf(text string) (crypto.PublicKey, error) {
 		}
 		return signer.Public(), nil
 	}
+}
+
+// publicKeyMost bounds a public key's text, in bytes.
+const publicKeyMost = 16 << 10
+
+// sqlPublicKey reads the key of a server, under which a password goes where there is no TLS.
+func sqlPublicKey(fn string, mysql bool, given starlark.Value) (string, error) {
+	const remedy = "give the server's public_key.pem, a PEM text with BEGIN PUBLIC KEY in it: public_key = file(\"public_key.pem\")"
+	if !mysql {
+		return "", language.Faultf("%s: public_key is of MySQL", fn).In("public_key").Do("take it out: PostgreSQL has scram-sha-256")
+	}
+	text, err := builtin.Content(fn, "public_key", given, publicKeyMost)
+	if err != nil {
+		return "", err
+	}
+	if _, err := RSAKey(text); err != nil {
+		return "", language.Faultf("%s: public_key %v", fn, err).In("public_key").Do("%s", remedy)
+	}
+	return text, nil
+}
+
+// RSAKey reads a public key from a PEM text.
+func RSAKey(text string) (*rsa.PublicKey, error) {
+	block, _ := pem.Decode([]byte(text))
+	if block == nil || block.Type != "PUBLIC KEY" {
+		return nil, errors.New("holds no public key")
+	}
+	key, err := x509.ParsePKIXPublicKey(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", err)
+	}
+	of, ok := key.(*rsa.PublicKey)
+	if !ok {
+		return nil, errors.New("holds a key that is not of RSA")
+	}
+	return of, nil
 }
 
 // SQLSecurity says how connections to a database are secured.

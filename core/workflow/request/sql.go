@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/secret"
+	"hyperscale/core/workflow/session"
 	"hyperscale/core/workflow/statement"
 )
 
@@ -28,6 +29,9 @@ type SQL struct {
 	Copy           bool   // the statement copies
 	Data           []byte // in its place File, if there is one; nil: the server sends the data
 	File           *File
+	Part           session.Part // of a transaction that a function holds
+	Late           SQLLate
+	PublicKey      string // of the server, as PEM; empty: it has none
 }
 
 // SQLMode says how statements go out.
@@ -38,6 +42,15 @@ const (
 	SQLPrepared SQLMode = iota // prepared once a connection
 	SQLUnnamed                 // parsed at each use
 	SQLSimple                  // as text
+)
+
+// SQLLate says what the server does with a statement that is given up.
+type SQLLate uint8
+
+// The ways.
+const (
+	SQLCancelled SQLLate = iota // it is asked to cancel it
+	SQLWorksOn
 )
 
 // SQLStatement is a statement with its arguments.
@@ -66,7 +79,7 @@ func SQLSchemes() Schemes { return Schemes{Plain: "postgres", Port: 5432, User: 
 
 // SQLClientArguments are those of sql.client.
 func SQLClientArguments() []string {
-	return []string{"url", "user", "password", "database", "statements", "tls", "sslmode"}
+	return []string{"url", "user", "password", "database", "statements", "tls", "sslmode", "cancel", "public_key"}
 }
 
 // SQLArguments are those of sql.query, and those of sql.batch.
@@ -91,7 +104,7 @@ type sqlValue struct {
 // newSQLClient is sql.client.
 func newSQLClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "sql.client"
-	var in [7]starlark.Value
+	var in [9]starlark.Value
 	if err := language.Bind(fn, SQLClientArguments(), 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
@@ -142,8 +155,18 @@ func newSQLClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tup
 		}
 		c.Mode = SQLMode(at)
 	}
+	if in[7] != nil && c.MySQL() {
+		return nil, language.Faultf("%s: cancel is of PostgreSQL", fn).In("cancel").Do("take it out: MySQL works on at a statement whose time is over")
+	}
+	cancels, err := builtin.Flag(fn, "cancel", in[7], true)
+	if !cancels {
+		c.Late = SQLWorksOn
+	}
 	out.of = c
-	return out, nil
+	if err == nil && in[8] != nil {
+		out.of.PublicKey, err = sqlPublicKey(fn, c.MySQL(), in[8])
+	}
+	return out, err
 }
 
 // SQLAddress takes what the URL of a database says.
@@ -195,65 +218,62 @@ func sqlTarget(fn string, v starlark.Value) (s SQL, err error) {
 
 // SQLNamespace is sql and vu.sql: query asks one statement, batch several at once, and copy moves rows.
 func SQLNamespace(under string, own []string, use Use) *language.Namespace {
-	query, batch, copies := under+".query", under+".batch", under+".copy"
-	members := starlark.StringDict{
-		"copy": &guard.Func{Word: "copy", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			names := append(SQLCopyArguments(), own...)
-			in := make([]starlark.Value, len(names))
-			if err := language.Bind(copies, names, 3, args, kwargs, in); err != nil {
-				return nil, err
-			}
-			q := sqlRequest{thread: thread, fn: copies}
-			if err := q.begin(in[0]); err != nil {
-				return nil, err
-			}
-			if err := q.copy(in[1], in[2]); err != nil {
-				return nil, q.b.Explain(err)
-			}
-			return q.end(in[3:], use)
-		}},
-		"query": &guard.Func{Word: "query", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			names := append(SQLArguments(false), own...)
-			in := make([]starlark.Value, len(names))
-			if err := language.Bind(query, names, 2, args, kwargs, in); err != nil {
-				return nil, err
-			}
-			q := sqlRequest{thread: thread, fn: query}
-			if err := q.begin(in[0]); err != nil {
-				return nil, err
-			}
-			if in[1] == nil {
-				return nil, language.Faultf("%s: the statement is missing", query).Do("write %s(db, \"select 1\")", query)
-			}
-			if err := q.add("statement", "args", in[1], in[2]); err != nil {
-				return nil, q.b.Explain(err)
-			}
-			return q.end(in[3:], use)
-		}},
-		"batch": &guard.Func{Word: "batch", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			names := append(SQLArguments(true), own...)
-			in := make([]starlark.Value, len(names))
-			if err := language.Bind(batch, names, 2, args, kwargs, in); err != nil {
-				return nil, err
-			}
-			q := sqlRequest{thread: thread, fn: batch}
-			if err := q.begin(in[0]); err != nil {
-				return nil, err
-			}
-			if err := q.batch(in[1]); err != nil {
-				return nil, q.b.Explain(err)
-			}
-			var err error
-			if q.of.Transaction, err = builtin.Flag(batch, "transaction", in[2], false); err != nil {
-				return nil, err
-			}
-			return q.end(in[3:], use)
-		}},
+	members := starlark.StringDict{}
+	for _, verb := range []string{"batch", "copy", "query"} {
+		members[verb] = (&sqlVerb{under: under, own: own, use: use}).named(verb)
 	}
 	if under == "sql" {
 		members["client"] = &guard.Func{Word: "client", Call: newSQLClient}
 	}
 	return language.NewNamespace(under, members)
+}
+
+// sqlVerb makes the functions that ask a database.
+type sqlVerb struct {
+	under  string
+	own    []string
+	use    Use
+	within *SQL // of a transaction: where it is; nil: the first argument says where
+}
+
+// named is query, batch or copy.
+func (v *sqlVerb) named(verb string) *guard.Func {
+	needs := 2
+	names := SQLArguments(verb == "batch")
+	if verb == "copy" {
+		names, needs = SQLCopyArguments(), 3
+	}
+	if v.within != nil {
+		needs--
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "target" || name == "retry" || name == "transaction" })
+	}
+	names, fn := append(names, v.own...), v.under+"."+verb
+	return &guard.Func{Word: verb, Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		in := make([]starlark.Value, len(names))
+		if err := language.Bind(fn, names, needs, args, kwargs, in); err != nil {
+			return nil, err
+		}
+		of := func(name string) starlark.Value {
+			if at := slices.Index(names, name); at >= 0 {
+				return in[at]
+			}
+			return nil
+		}
+		q := sqlRequest{thread: thread, fn: fn}
+		if v.within != nil {
+			q.of, q.of.Part = *v.within, session.PartWithin
+		} else if err := q.begin(of("target")); err != nil {
+			return nil, err
+		}
+		if err := q.asks(verb, of); err != nil {
+			return nil, q.b.Explain(err)
+		}
+		var err error
+		if q.of.Transaction, err = builtin.Flag(fn, "transaction", of("transaction"), false); err != nil {
+			return nil, err
+		}
+		return q.end(of("timeout"), of("retry"), in[len(names)-len(v.own):], v.use)
+	}}
 }
 
 // sqlRequest makes a request of statements.
@@ -275,9 +295,31 @@ func (q *sqlRequest) begin(target starlark.Value) (err error) {
 	return nil
 }
 
+// asks reads what a verb asks.
+func (q *sqlRequest) asks(verb string, of func(name string) starlark.Value) error {
+	switch verb {
+	case "batch":
+		return q.batch(of("statements"))
+	case "copy":
+		return q.copy(of("statement"), of("data"))
+	}
+	if of("statement") == nil {
+		return language.Faultf("%s: the statement is missing", q.fn).Do("write %s(%s\"select 1\")", q.fn, q.to())
+	}
+	return q.add("statement", "args", of("statement"), of("args"))
+}
+
+// to is what stands before a statement in an example.
+func (q *sqlRequest) to() string {
+	if q.of.Part != session.PartNone {
+		return ""
+	}
+	return "db, "
+}
+
 // batch reads the statements of a batch: texts, or pairs of a text and its arguments.
 func (q *sqlRequest) batch(given starlark.Value) error {
-	example := "write " + q.fn + "(db, [(\"insert into t values ($1)\", [1]), \"select 1\"])"
+	example := "write " + q.fn + "(" + q.to() + "[(\"insert into t values ($1)\", [1]), \"select 1\"])"
 	q.of.Batch = true
 	if given == nil {
 		return language.Faultf("%s: the statements are missing", q.fn).Do("%s", example)
@@ -315,7 +357,7 @@ func (q *sqlRequest) copy(statement, data starlark.Value) error {
 		return language.Faultf("%s: the statement is missing", q.fn).Do("write %s(db, \"copy t from stdin csv\", file(\"rows.csv\"))", q.fn)
 	}
 	if q.of.MySQL() {
-		return language.Faultf("%s copies rows of PostgreSQL alone", q.fn).In("target").Do("write sql.batch(db, [(\"insert into t values (?)\", [1])])")
+		return language.Faultf("%s copies rows of PostgreSQL alone: MySQL's LOAD DATA LOCAL is not there", q.fn).In("target").Do("insert them: sql.batch(db, [(\"insert into t values (?)\", [1])])")
 	}
 	q.of.Copy, q.of.Mode = true, SQLSimple // COPY takes no parameter
 	if err := q.add("statement", "statement", statement, nil); err != nil {
@@ -433,19 +475,18 @@ func (q *sqlRequest) argument(name string, v starlark.Value) (a SQLArgument, err
 	return a, err
 }
 
-// end makes the request. Given are timeout, retry and those of the request's user.
-func (q *sqlRequest) end(given []starlark.Value, use Use) (starlark.Value, error) {
+// end makes the request, which has so much time. Own are the values of the arguments of its user.
+func (q *sqlRequest) end(timeout, again starlark.Value, own []starlark.Value, use Use) (starlark.Value, error) {
 	of := q.of
 	r := &Request{Method: of.name(), URL: of.Target.URL(), Exchange: Exchange{SQL: &of}}
 	var fields [argCount]starlark.Value
-	fields[argTimeout], fields[argRetry] = given[0], given[1]
+	fields[argTimeout], fields[argRetry] = timeout, again
 	if err := r.fields(q.fn, q.b, &fields); err != nil {
 		return nil, err
 	}
 	if err := guard.MeterOf(q.thread).Charge(q.thread, q.size+64*len(of.Statements)+128*q.b.count()); err != nil {
 		return nil, err
 	}
-	own := given[2:]
 	if !slices.ContainsFunc(own, func(v starlark.Value) bool { return v != nil }) {
 		own = nil
 	}
@@ -454,8 +495,11 @@ func (q *sqlRequest) end(given []starlark.Value, use Use) (starlark.Value, error
 
 // name is what results call the request: the statement's first word, or BATCH.
 func (s *SQL) name() string {
-	if s.Batch {
+	switch {
+	case s.Batch:
 		return "BATCH"
+	case s.Part == session.PartBegin:
+		return "BEGIN"
 	}
 	text := strings.TrimSpace(s.Statements[0].Text)
 	end := strings.IndexFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
@@ -466,54 +510,6 @@ func (s *SQL) name() string {
 		return "QUERY"
 	}
 	return strings.ToUpper(text[:end])
-}
-
-// sqlParameters returns the highest parameter that a statement names: 2 for $2. Texts, names in
-// quotes and comments have none.
-func sqlParameters(text string) (highest int) {
-	behind := func(at int, end string) int {
-		if k := strings.Index(text[at:], end); k >= 0 {
-			return at + k + len(end)
-		}
-		return len(text)
-	}
-	for i := 0; i < len(text); {
-		switch c := text[i]; {
-		case c == '\'' || c == '"':
-			escapes := c == '\'' && i > 0 && (text[i-1] == 'e' || text[i-1] == 'E')
-			for i++; i < len(text) && text[i] != c; i++ {
-				if escapes && text[i] == '\\' {
-					i++
-				}
-			}
-			i++
-		case strings.HasPrefix(text[i:], "--"):
-			i = behind(i, "\n")
-		case strings.HasPrefix(text[i:], "/*"):
-			i = behind(i+2, "*/")
-		case c == '$':
-			n := i + 1
-			for n < len(text) && text[n] >= '0' && text[n] <= '9' {
-				n++
-			}
-			if n > i+1 {
-				if k, err := strconv.Atoi(text[i+1 : n]); err == nil {
-					highest = max(highest, k)
-				}
-				i = n
-				continue
-			}
-			for n < len(text) && (text[n] == '_' || text[n] >= 'a' && text[n] <= 'z' || text[n] >= 'A' && text[n] <= 'Z' || text[n] >= '0' && text[n] <= '9') {
-				n++
-			}
-			if i++; n < len(text) && text[n] == '$' {
-				i = behind(n+1, text[i-1:n+1])
-			}
-		default:
-			i++
-		}
-	}
-	return highest
 }
 
 // rewritten returns the statements with others in place of their arguments.
@@ -591,5 +587,5 @@ func (s *SQL) parameters(text string) int {
 	if s.MySQL() {
 		return statement.Marks(text)
 	}
-	return sqlParameters(text)
+	return statement.Parameters(text)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/cancel"
 	"hyperscale/runtime/engine/coroutine"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/epoll"
@@ -24,6 +25,8 @@ type Connections struct {
 	Tunnels    tunnels
 	streams    streams
 	talks      talks
+	Pins       pins
+	Cancels    *cancel.Crew
 	Wire       wire
 
 	Clock      measure.Clock
@@ -90,6 +93,8 @@ func NewConnections(o Options) (*Connections, error) {
 	c.streams = streams{Connections: c, protocol: o.Protocol}
 	c.streams.reading.l = c
 	c.talks = talks{Connections: c, random: rand.New(rand.NewPCG(o.Seed, o.FirstVU))}
+	c.Pins = pins{Connections: c, open: map[int32][]*Pin{}}
+	c.Cancels = cancel.New()
 	c.Wire = wire{c}
 	return c, nil
 }

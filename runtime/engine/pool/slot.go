@@ -75,6 +75,7 @@ type answer struct {
 	Status uint16
 	Tap    http1.Tap // that reads the body as it comes; nil: nothing does
 	Talk   Talk      // the messages that it exchanges in place of an answer; nil: it is HTTP
+	Pin    *Pin      // what keeps its connection; nil: its user does
 }
 
 // trial is a slot's progress through the addresses of its host.

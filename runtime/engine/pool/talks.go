@@ -463,10 +463,13 @@ func (y *talks) complete(index int32) {
 		n.Heard = now
 	}
 	n.Conn, n.Status, n.Size = None, n.Talk.Status(), d.size
-	if d.Over() || d.state.is(talkQueued) || d.state.is(talkExtra) || d.state.is(talkMute) || d.left != nil || !n.Talk.Stays() {
-		y.Sockets.drop(at)
-	} else {
+	switch usable := !d.Over() && !d.state.is(talkQueued) && !d.state.is(talkExtra) && !d.state.is(talkMute) && d.left == nil; {
+	case usable && n.Pin.keeps(d.Dialogue):
+		n.Pin.take(at)
+	case usable && n.Talk.Stays():
 		y.Sockets.keep(at)
+	default:
+		y.Sockets.drop(at)
 	}
 	y.Requests.Answered(index, now)
 }

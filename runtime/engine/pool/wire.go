@@ -167,6 +167,7 @@ func (w *wire) Fail(index int32, err error) {
 		case w.talks.outlives(n, kind):
 			w.talks.goesOn(n.Conn)
 		default:
+			w.talks.cancels(n, kind)
 			w.Sockets.HangUp(n.Conn)
 		}
 		n.Conn = None
@@ -260,6 +261,10 @@ func (w *wire) Dispatch(index int32) {
 	}
 	w.Slots.setOut(index)
 	w.Slots.parses(n)
+	if n.Pin != nil && n.Pin.given {
+		w.Pins.use(index)
+		return
+	}
 	if at := w.Sockets.pick(n.VU, n.Host); at >= 0 {
 		c := w.Sockets.Conns.At(at)
 		c.slot, c.used, n.Conn = index, true, at

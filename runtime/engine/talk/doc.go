@@ -23,6 +23,6 @@
 //	slot.Talk = stock.Begin(plan, account, values, due, false)
 //	slot.Talk = stock.Open(greeting, waiter, account, due, keeps) // a session
 //
-// Read plan.go, exchange.go, websocket.go, redis.go, layout.go, nats.go, sql.go, mysql.go, raw.go, datagram.go; inbox.go,
+// Read plan.go, exchange.go, websocket.go, redis.go, layout.go, nats.go, sql.go, mysql.go, raw.go; inbox.go,
 // session.go, subscription.go.
 package talk

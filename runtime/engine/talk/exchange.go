@@ -1,6 +1,8 @@
 package talk
 
 import (
+	"strings"
+
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/codec"
@@ -145,6 +147,21 @@ func (x *Exchange) Wrong() (http1.Kind, string) {
 		return http1.KindNone, ""
 	}
 	return x.wrong.Kind, x.wrong.Detail
+}
+
+// Code is that of a database's answer: OK, or the code of the error that it told. Others have none.
+func (x *Exchange) Code() string {
+	if !x.plan.coded || !x.enough {
+		return ""
+	}
+	if x.wrong == nil {
+		return "OK"
+	}
+	code, told := strings.CutPrefix(string(x.wrong.Kind), "server ")
+	if !told {
+		return ""
+	}
+	return code
 }
 
 // Protocol names what carries the exchange, for people.

@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"crypto/rand"
 	"crypto/tls"
 	"fmt"
 
@@ -63,13 +64,24 @@ func (p *Plan) mysql(r *request.Request, w *workflow.Workflow, memory *Memory) e
 		all = append(all, s)
 	}
 	mode := map[request.SQLMode]mysql.Mode{request.SQLUnnamed: mysql.ModeUnnamed, request.SQLSimple: mysql.ModeSimple}[to.Mode]
-	key := fmt.Sprintf("%s %q %q %q %d %d %s", r.URL, to.User, to.Password, to.Database, mode, to.Secure.Mode, to.Secure.Key)
+	key := fmt.Sprintf("%s %q %q %q %d %q %d %s", r.URL, to.User, to.Password, to.Database, mode, to.PublicKey, to.Secure.Mode, to.Secure.Key)
 	config := mysql.Config{User: to.User, Password: to.Password, Database: to.Database, TLS: to.Secure.Mode != request.SQLPlain, Several: mode == mysql.ModeSimple, AnswerMax: w.HTTP.MaxBody}
+	if to.PublicKey != "" {
+		public, err := request.RSAKey(to.PublicKey)
+		if err != nil {
+			return fmt.Errorf("public_key %w", err) // the load has read it
+		}
+		config.Key, config.Random = public, rand.Reader
+	}
 	d, err := memory.mysql(key, config, &to.Secure, &w.HTTP.TLS)
 	if err != nil {
 		return err
 	}
+	if to.Part.IsText() {
+		mode = mysql.ModeSimple
+	}
 	p.verb = &questions{of: to, begins: d.protocol, operation: mysql.Compile(mode, all, to.Transaction)}
+	p.coded = true
 	p.Host = pool.TalkHost{Key: key, TLS: d.tls, Resume: d.resume}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port, Path: "/" + to.Database}
 	return nil

@@ -21,6 +21,7 @@ type Plan struct {
 	Host  pool.TalkHost // where they go
 	Shown http1.Call    // the same, as its URL is written; with its text if it is a request that upgrades
 	stays bool          // connections outlive an exchange
+	coded bool          // answers have codes
 
 	Greeting Greeting // of a session that it opens in place of an exchange; nil: it opens none
 }

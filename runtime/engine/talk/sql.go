@@ -8,6 +8,7 @@ import (
 
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/request"
+	"hyperscale/core/workflow/session"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
@@ -42,9 +43,15 @@ func (s *statements) hear(x *Exchange, _ codec.MessageKind, payload []byte) bool
 	o := x.with.(*postgres.Conn).Outcome()
 	x.account.Results().Add(o.Rows, o.Affected)
 	x.wrong, _ = o.Err.(*http1.Error)
+	if s.of.Part == session.PartCommit && o.Undone && x.wrong == nil {
+		x.wrong = errUndone
+	}
 	x.keep(payload)
 	return true
 }
+
+// errUndone: a server answers ROLLBACK to a COMMIT behind a statement that failed.
+var errUndone = &http1.Error{Kind: "server ROLLBACK", Detail: "a statement of the transaction had failed: the server has rolled it back"}
 
 func (s *statements) deaf() bool { return false }
 
@@ -73,8 +80,11 @@ func (p *Plan) sql(r *request.Request, w *workflow.Workflow, memory *Memory) err
 		all = append(all, s)
 	}
 	mode := map[request.SQLMode]postgres.Mode{request.SQLUnnamed: postgres.ModeUnnamed, request.SQLSimple: postgres.ModeSimple}[to.Mode]
-	key := fmt.Sprintf("%s %q %q %q %d %s", r.URL, to.User, to.Password, to.Database, to.Secure.Mode, to.Secure.Key)
-	config := postgres.Config{User: to.User, Password: to.Password, Database: to.Database, TLS: to.Secure.Mode != request.SQLPlain, AnswerMax: w.HTTP.MaxBody}
+	if to.Part.IsText() {
+		mode = postgres.ModeSimple
+	}
+	key := fmt.Sprintf("%s %q %q %q %d %d %s", r.URL, to.User, to.Password, to.Database, to.Late, to.Secure.Mode, to.Secure.Key)
+	config := postgres.Config{User: to.User, Password: to.Password, Database: to.Database, TLS: to.Secure.Mode != request.SQLPlain, Leaves: to.Late == request.SQLWorksOn, AnswerMax: w.HTTP.MaxBody}
 	d, err := memory.database(key, config, &to.Secure, &w.HTTP.TLS)
 	if err != nil {
 		return err
@@ -90,6 +100,7 @@ func (p *Plan) sql(r *request.Request, w *workflow.Workflow, memory *Memory) err
 		operation = postgres.Copy(to.Statements[0].Text, rows)
 	}
 	p.verb = &statements{of: to, begins: d.protocol, operation: operation}
+	p.coded = true
 	p.Host = pool.TalkHost{Key: key, TLS: d.tls, Resume: d.resume}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port, Path: "/" + to.Database}
 	return nil

@@ -1,6 +1,11 @@
 package talk
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,6 +55,35 @@ func TestSQLTargets(t *testing.T) {
 			t.Errorf("%s and %s share connections", before, target)
 		}
 		keys[one.Key] = target
+	}
+}
+
+// A server's public key reaches what begins connections, and those of another key are others.
+func TestPublicKeysOfMySQL(t *testing.T) {
+	private, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}))
+	keys := map[string]bool{}
+	for _, more := range []string{"", ", public_key = " + strconv.Quote(key)} {
+		p, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(`workflow(name = "test", steps = [step("a", sql.query(sql.client("mysql://app@h/d"` + more + `), "select 1"))])`)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := p.Workflow("test")
+		plan, _, err := Compile(w.Steps[0].Request, w, &Memory{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[plan.Host.Key] = true
+	}
+	if len(keys) != 2 {
+		t.Errorf("%v", keys)
 	}
 }
 

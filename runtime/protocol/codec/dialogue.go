@@ -67,6 +67,26 @@ type Named interface {
 	Forget() bool
 }
 
+// Transactional is a dialogue whose server tells whether a transaction is open. The goodbye of one that
+// is open rolls it back first.
+type Transactional interface {
+	Dialogue
+	InTransaction() bool // as the last answer says
+}
+
+// Cancellable is a dialogue whose server ends what is under way when another connection asks for that.
+type Cancellable interface {
+	Dialogue
+	Cancel() Cancel
+}
+
+// Cancel is what that other connection says.
+type Cancel struct {
+	AskTLS  []byte // first, if the dialogue stands in TLS: the server answers with the byte Agrees, and TLS begins
+	Agrees  byte
+	Request []byte // nil: nothing can be asked for. The server closes the connection, and says nothing
+}
+
 // Listener receives the events of a dialogue, in their order. Bytes are valid only during the call.
 type Listener interface {
 	Message(kind MessageKind, payload []byte)

@@ -174,6 +174,7 @@ func (c *Conn) onRow(b []byte, on codec.Listener) *http1.Error {
 
 // resultIsOver goes on behind a result.
 func (c *Conn) resultIsOver(e ended, on codec.Listener) *http1.Error {
+	c.status = e.status
 	if e.status&statusMore == 0 {
 		c.done(on)
 		return nil
@@ -208,6 +209,9 @@ func (c *Conn) onError(b []byte, on codec.Listener) *http1.Error {
 		k = now.of
 	}
 	c.failed(k, t.fault())
+	if t.number == errorDeadlock {
+		c.status &^= statusTransaction
+	}
 	if t.fatal() {
 		c.spent = true
 		c.answered(on)

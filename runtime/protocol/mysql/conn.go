@@ -26,9 +26,13 @@ type Conn struct {
 	broken  *http1.Error // what ended the connection
 	left    bool         // Leave or Release was called
 	spent   bool         // the server ends it
+	transaction
 }
 
-var _ codec.Phased = (*Conn)(nil)
+var (
+	_ codec.Phased        = (*Conn)(nil)
+	_ codec.Transactional = (*Conn)(nil)
+)
 
 // Order is what an operation is sent with.
 type Order struct {
@@ -282,10 +286,23 @@ func (c *Conn) Ping(payload uint64) {
 // Leave says goodbye. What is queued is still written, and what comes is still read.
 func (c *Conn) Leave(uint16, string) {
 	if !c.left && !c.spent && c.broken == nil {
-		c.out.bytes = appendCommand(c.out.own(c.pool), commandQuit, "")
+		b := c.out.own(c.pool)
+		if c.InTransaction() && !c.active {
+			b = appendCommand(b, commandQuery, "ROLLBACK") // its answer is not awaited
+		}
+		c.out.bytes = appendCommand(b, commandQuit, "")
 	}
 	c.left = true
 }
+
+// transaction is what the server says of one.
+type transaction struct {
+	status uint16 // as the last answer says it
+}
+
+// InTransaction implements codec.Transactional. An error says nothing of it: a deadlock, which ends the
+// transaction, is known by its number.
+func (t *transaction) InTransaction() bool { return t.status&statusTransaction != 0 }
 
 func (c *Conn) mayTalk() bool { return !c.left && !c.spent && c.broken == nil && !c.active }
 

@@ -590,3 +590,30 @@ func FuzzGreeting(f *testing.F) {
 		}
 	})
 }
+
+// A goodbye rolls back what is open. A deadlock has ended it, whatever the status was.
+func TestTheGoodbyeRollsBack(t *testing.T) {
+	const begun, over = "\x07\x00\x00\x01\x00\x00\x00\x03\x00\x00\x00", "\x07\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00"
+	for _, tt := range []struct {
+		says, answer string
+		undoes       bool
+	}{
+		{"over", over, false}, {"begun", begun, true},
+		{"duplicate", "\x0b\x00\x00\x01\xff\x26\x04#23000no", true}, {"deadlock", "\x0b\x00\x00\x01\xff\xbd\x04#40001no", false},
+	} {
+		c := mysql.New(mysql.Config{}).Begin(false)
+		for _, answer := range []string{begun, tt.answer} {
+			if err := c.Operate(mysql.Compile(mysql.ModeSimple, []mysql.Statement{{Text: "x"}}, false), mysql.Order{}); err != nil {
+				t.Fatal(err)
+			}
+			c.Sent(len(c.Output()))
+			if err := c.Feed([]byte(answer), &kept{of: c}); err != nil {
+				t.Fatal(tt.says, err)
+			}
+		}
+		c.Leave(0, "")
+		if got := string(c.Output()); strings.Contains(got, "ROLLBACK") != tt.undoes {
+			t.Errorf("%s: the goodbye is %q", tt.says, got)
+		}
+	}
+}

@@ -35,6 +35,6 @@
 //	err = conn.Operate(operation, mysql.Order{Keeps: true})
 //	err = conn.Feed(received, listener) // Message: see conn.Outcome
 //
-// Read protocol.go, packet.go, operation.go; greeting.go, proof.go; conn.go, outbox.go, pool.go;
+// Read protocol.go, packet.go, operation.go; greeting.go, proof.go, ed25519.go; conn.go, outbox.go, pool.go;
 // intake.go, answer.go, row.go, view.go; fault.go, describe.go.
 package mysql

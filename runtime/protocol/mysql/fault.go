@@ -34,6 +34,7 @@ const errorMost = 256 // bytes of an error's text that are kept
 
 // The numbers of errors that mean something to the codec.
 const (
+	errorDeadlock         = 1213 // the transaction is rolled back
 	errorUnknownStatement = 1243
 	errorTooMany          = 1040
 	errorPreparedMost     = 1461

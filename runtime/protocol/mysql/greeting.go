@@ -167,7 +167,7 @@ func (g *Greeting) meet(dst, b []byte) ([]byte, error) {
 	if g.can&canDatabase == 0 && c.Database != "" {
 		return dst, breach("the server takes no database")
 	}
-	if !known(g.plugin) || g.plugin == pluginClear { // the server will ask for the one of the user
+	if !introduces(g.plugin) { // the server will ask for the one of the user
 		g.plugin = pluginNative
 	}
 	var err error
@@ -248,7 +248,10 @@ func (g *Greeting) change(dst, b []byte) ([]byte, error) {
 	if g.plugin = string(name); !known(g.plugin) {
 		return dst, refusal("the server asks for the proof %.80q, and there are %s", g.plugin, plugins)
 	}
-	g.salt = append(g.salt[:0], bytes.TrimSuffix(salt, []byte{0})...)
+	if len(salt) != saltEd25519 || g.plugin != pluginEd25519 { // whose last byte may be 0
+		salt = bytes.TrimSuffix(salt, []byte{0})
+	}
+	g.salt = append(g.salt[:0], salt...)
 	proof, err := g.prove()
 	if err != nil {
 		return dst, err

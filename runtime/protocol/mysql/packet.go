@@ -30,7 +30,10 @@ const (
 )
 
 // The flags of a status.
-const statusMore = 1 << 3 // another result follows
+const (
+	statusTransaction = 1 << 0 // a transaction is open
+	statusMore        = 1 << 3 // another result follows
+)
 
 // The types of columns and arguments.
 const (

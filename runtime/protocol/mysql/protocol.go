@@ -1,6 +1,11 @@
 package mysql
 
-import "hyperscale/runtime/protocol/http1"
+import (
+	"crypto/rsa"
+	"io"
+
+	"hyperscale/runtime/protocol/http1"
+)
 
 // AnswerMaxDefault bounds an operation's answer, in bytes.
 const AnswerMaxDefault = http1.BodyLimitDefault
@@ -30,6 +35,10 @@ type Config struct {
 	TLS       bool   // it begins with TLS, or not at all
 	Several   bool   // a text may have several statements
 	AnswerMax int64  // 0: AnswerMaxDefault
+	// Key is the server's, under which a password goes where there is no TLS; nil: there is none. Random
+	// is what that draws from.
+	Key    *rsa.PublicKey
+	Random io.Reader
 	// Pool has the memory of all connections that one goroutine serves. Nil: one of its own.
 	Pool *Pool
 }
@@ -38,6 +47,15 @@ type Config struct {
 type Protocol struct {
 	config Config
 	pool   *Pool
+	signer *edwards // nil: no server has asked for it
+}
+
+// signs returns what signs salts with the password.
+func (p *Protocol) signs() *edwards {
+	if p.signer == nil {
+		p.signer = newEdwards(p.config.Password)
+	}
+	return p.signer
 }
 
 // New returns the protocol for connections that begin alike.

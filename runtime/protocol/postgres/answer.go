@@ -173,6 +173,7 @@ func (c *Conn) onComplete(a *asked, b []byte) *http1.Error {
 	}
 	if a.stage != stageGave {
 		c.outcome.Affected += affected(b[:len(b)-1])
+		c.outcome.Undone = c.outcome.Undone || string(b) == "ROLLBACK\x00"
 	}
 	c.completed(a)
 	return nil
@@ -219,6 +220,7 @@ func (c *Conn) onReady(a *asked, b []byte, on codec.Listener) *http1.Error {
 	if a.stage != stageSync && a.stage != stageSkip && a.stage != stageSimple {
 		return errOrder('Z')
 	}
+	c.status = b[0]
 	if a.of != nil && !a.of.whole && a.at < len(a.of.each)-1 {
 		a.at++
 		c.begin(a)

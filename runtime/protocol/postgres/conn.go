@@ -26,9 +26,14 @@ type Conn struct {
 	broken  *http1.Error // what ended the connection
 	left    bool         // Leave or Release was called
 	spent   bool         // the server ends it, or it cannot be used any more
+	transaction
+	backend
 }
 
-var _ codec.Dialogue = (*Conn)(nil)
+var (
+	_ codec.Transactional = (*Conn)(nil)
+	_ codec.Cancellable   = (*Conn)(nil)
+)
 
 // Order is what an operation is sent with.
 type Order struct {
@@ -65,6 +70,7 @@ type Outcome struct {
 	Affected uint64 // rows that its statements inserted, updated, deleted or merged
 	Err      error  // the first error, of the kind "server SQLSTATE"; nil: none
 	Body     []byte // the rows of the last result as JSON, if they are read: a list of objects
+	Undone   bool   // a statement has rolled a transaction back, whatever it asked for
 }
 
 // Outcome is that of the operation that ended last. It is valid during Message.
@@ -169,10 +175,41 @@ func (c *Conn) Ping(payload uint64) {
 // Leave says goodbye. What is queued is still written, and what comes is still read.
 func (c *Conn) Leave(uint16, string) {
 	if c.mayTalk() {
-		c.out.bytes = append(c.out.own(c.pool), leaves...)
+		b := c.out.own(c.pool)
+		if c.InTransaction() && len(c.open) == 0 {
+			b = append(b, undoes...)
+		}
+		c.out.bytes = append(b, leaves...)
 	}
 	c.left = true
 }
+
+// undoes rolls a transaction back, and its answer is not awaited.
+var undoes = appendMessage(nil, 'Q', "ROLLBACK\x00")
+
+// backend names the server's end of a connection.
+type backend struct {
+	key [keyLength]byte // its process, and a secret
+	has bool            // the server has told it, and Cancel may use it
+}
+
+const keyLength = 8
+
+// Cancel implements codec.Cancellable.
+func (b *backend) Cancel() codec.Cancel {
+	if !b.has {
+		return codec.Cancel{}
+	}
+	return codec.Cancel{AskTLS: asksTLS, Agrees: agreesTLS, Request: append([]byte("\x00\x00\x00\x10\x04\xd2\x16\x2e"), b.key[:]...)}
+}
+
+// transaction is what the server says of one.
+type transaction struct {
+	status byte // as ReadyForQuery said it last; 0: it has not
+}
+
+// InTransaction implements codec.Transactional.
+func (t *transaction) InTransaction() bool { return t.status == 'T' || t.status == 'E' }
 
 func (c *Conn) mayTalk() bool { return !c.left && !c.spent && c.broken == nil }
 

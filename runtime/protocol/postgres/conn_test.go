@@ -545,3 +545,37 @@ func FuzzGreeting(f *testing.F) {
 		}
 	})
 }
+
+// A goodbye rolls back what is open, unless a statement is under way: then the server does by itself.
+func TestTheGoodbyeRollsBack(t *testing.T) {
+	for _, tt := range []struct{ status, says string }{{"I", "X"}, {"T", "Q ROLLBACK X"}, {"E", "Q ROLLBACK X"}} {
+		for _, asks := range []bool{false, true} {
+			c := postgres.New(postgres.Config{}).Begin()
+			ask := func() {
+				if err := c.Operate(postgres.Compile(postgres.ModeSimple, []postgres.Statement{{Text: "begin"}}, false), postgres.Order{}); err != nil {
+					t.Fatal(err)
+				}
+				c.Sent(len(c.Output()))
+			}
+			ask()
+			if err := c.Feed([]byte("C\x00\x00\x00\x0aBEGIN\x00Z\x00\x00\x00\x05"+tt.status), &hearer{of: c}); err != nil || c.InTransaction() != (tt.status != "I") {
+				t.Fatal(err)
+			}
+			want := tt.says
+			if asks {
+				ask()
+				want = "X"
+			}
+			c.Leave(0, "")
+			got := strings.Map(func(r rune) rune {
+				if r < ' ' || r > '~' {
+					return -1
+				}
+				return r
+			}, string(c.Output()))
+			if got != strings.ReplaceAll(want, " ", "") {
+				t.Errorf("%s, asks %v: %q, want %q", tt.status, asks, got, want)
+			}
+		}
+	}
+}

@@ -29,6 +29,7 @@ type Greeting struct {
 	binding  []byte // what SCRAM binds
 	server   string // its version
 	means    string // how it proved itself
+	backend  backend
 }
 
 // security is how far TLS is.
@@ -59,6 +60,8 @@ func (g *Greeting) Begin(dst []byte) []byte {
 	return g.starts(dst)
 }
 
+const agreesTLS = 'S'
+
 // asksTLS is SSLRequest.
 var asksTLS = []byte{0, 0, 0, 8, 4, 210, 22, 47}
 
@@ -75,7 +78,7 @@ func (g *Greeting) Secured(dst, binding []byte) []byte {
 // be believed: nothing proves who tells it.
 func (g *Greeting) agrees(answer byte) error {
 	switch answer {
-	case 'S':
+	case agreesTLS:
 		g.secure = securityBegins
 		return nil
 	case 'N', 'E':
@@ -149,6 +152,10 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 		if !g.admitted {
 			return dst, used, nil, errOrder('K')
 		}
+		if len(body) == keyLength && !g.protocol.config.Leaves {
+			g.backend.has = true
+			copy(g.backend.key[:], body)
+		}
 	case 'Z':
 		switch {
 		case !g.admitted:
@@ -156,7 +163,9 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 		case string(body) != "I":
 			return dst, used, nil, breach("ReadyForQuery says %q before the first statement", body)
 		}
-		return dst, used, g.protocol.Begin(), nil
+		c := g.protocol.Begin()
+		c.backend = g.backend
+		return dst, used, c, nil
 	}
 	return dst, used, nil, nil
 }

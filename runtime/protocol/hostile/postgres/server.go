@@ -18,6 +18,7 @@ const Next = `[{"v":"next"}]`
 const (
 	version3 = 3 << 16
 	asksTLS  = 80877103
+	cancels  = 80877102
 )
 
 // Server plays one entry: hostile once, well-behaved ever after.
@@ -37,6 +38,7 @@ type Server struct {
 type Counts struct {
 	Connections int
 	Operations  int  // whole ones
+	Cancels     int  // requests to cancel one
 	Reused      bool // the operation behind the hostile part came on the same connection
 }
 
@@ -106,6 +108,9 @@ func (s *Server) serve(c *net.TCPConn, number int) {
 	switch {
 	case !ok:
 		return
+	case version == cancels:
+		s.cancelled(who)
+		return
 	case version != version3 || !strings.HasPrefix(who, "user\x00"+User+"\x00database\x00"+Database+"\x00"):
 		s.blame("version %d begins with %q", version, who)
 		return
@@ -116,6 +121,16 @@ func (s *Server) serve(c *net.TCPConn, number int) {
 	}
 	if greet(n) {
 		s.converse(n, b)
+	}
+}
+
+// cancelled takes a request to cancel an operation.
+func (s *Server) cancelled(key string) {
+	s.mu.Lock()
+	s.counts.Cancels++
+	s.mu.Unlock()
+	if key != backendKey {
+		s.blame("a request to cancel has the key %q", key)
 	}
 }
 

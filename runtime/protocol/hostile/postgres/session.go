@@ -99,8 +99,10 @@ var (
 	done    = say('C', "SELECT 1\x00")
 	ready   = say('Z', "I")
 	proven  = say('R', four(0))
-	welcome = proven + say('S', "server_version\x0015.0\x00") + say('K', "12345678") + ready
+	welcome = proven + say('S', "server_version\x0015.0\x00") + say('K', backendKey) + ready
 )
+
+const backendKey = "12345678"
 
 // table describes columns of texts.
 func table(names ...string) string {

@@ -186,6 +186,8 @@ func (s *Server) Ask(database string, statements ...string) string {
 type Counted struct {
 	Transactions uint64 // committed and rolled back, without those that begin a session
 	Sessions     uint64
+	Committed    uint64 // of Transactions
+	RolledBack   uint64 // of Transactions
 }
 
 // Count waits until shop has no connection, and returns what the server counted for it.
@@ -193,12 +195,13 @@ func (s *Server) Count() (c Counted) {
 	s.tb.Helper()
 	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
 		var open uint64
-		text := s.Ask("postgres", "select numbackends || ' ' || xact_commit + xact_rollback || ' ' || sessions from pg_stat_database where datname = 'shop'")
-		if _, err := fmt.Sscan(text, &open, &c.Transactions, &c.Sessions); err != nil {
+		text := s.Ask("postgres", "select numbackends || ' ' || xact_commit || ' ' || xact_rollback || ' ' || sessions from pg_stat_database where datname = 'shop'")
+		if _, err := fmt.Sscan(text, &open, &c.Committed, &c.RolledBack, &c.Sessions); err != nil {
 			s.tb.Fatalf("%q: %v", text, err)
 		}
 		if open == 0 {
-			c.Transactions -= c.Sessions
+			c.Committed -= c.Sessions
+			c.Transactions = c.Committed + c.RolledBack
 			return c
 		}
 	}
