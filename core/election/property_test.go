@@ -96,6 +96,11 @@ func (g *group) advance(d time.Duration, paused map[int]bool) {
 	const step = 5 * time.Millisecond
 	for end := g.now + d; g.now < end; {
 		g.now += step
+		for i, e := range g.envs { // before messages: a node that was paused reads its clock when it wakes up
+			if !paused[i] {
+				e.Advance(time.Hour + g.now - time.Duration(e.Now()))
+			}
+		}
 		for i := 0; i < len(g.wires); i++ {
 			w := g.wires[i]
 			if w.at > g.now || paused[w.to] {
@@ -105,11 +110,6 @@ func (g *group) advance(d time.Duration, paused map[int]bool) {
 			i--
 			if g.envs[w.to].Running() {
 				g.envs[w.to].ReceiveDatagram(peer(w.from+1), w.m)
-			}
-		}
-		for i, e := range g.envs {
-			if !paused[i] {
-				e.Advance(time.Hour + g.now - time.Duration(e.Now()))
 			}
 		}
 		g.one()
