@@ -22,6 +22,8 @@ type Assumptions struct {
 	// Sends says whether a worker's executors run an attempt now; without it they do
 	// from ShardStarted to ShardEnded, or until their time is over.
 	Sends func(worker node.ID, s message.ShardID, f message.Fence) bool
+	// Quiet is how long before the end the last fault ended. Zero: at least as long as Finish's bound.
+	Quiet time.Duration
 	// Paused says that a node is paused now, though it is not down; without it none is.
 	Paused func(id node.ID) bool
 	// NeverHealed says that a node stays broken to the end: it may lose one lease after

@@ -14,6 +14,9 @@ import (
 // many: a take-over, a hand-over and a release are three. A node that is never healed
 // may lose each lease, and is right to try again.
 func (j *Judge) KeepsHands(now, bound time.Duration) {
+	if quiet := j.nodes.Assume.Quiet; quiet > 0 {
+		bound = min(bound, quiet)
+	}
 	keys := slices.SortedFunc(maps.Keys(j.registers), func(a, b name) int {
 		return cmp.Or(cmp.Compare(a.group, b.group), a.job.Compare(b.job))
 	})

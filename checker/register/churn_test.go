@@ -18,16 +18,20 @@ func TestRegistersKeepTheirHolders(t *testing.T) {
 		name       string
 		grants     int
 		healed     time.Duration // before the end
+		quiet      time.Duration // before the end, too: what a real run knows of it
 		broken     bool          // the node that is granted it is never healed
 		violations int
 	}{
-		{"seven times", 7, time.Hour, false, 0},
-		{"eight times", 8, time.Hour, false, 1},
-		{"eight times, most of them before", 8, time.Minute, false, 0},
-		{"eight times, to one who loses what it has", 8, time.Hour, true, 0},
+		{"seven times", 7, time.Hour, 0, false, 0},
+		{"eight times", 8, time.Hour, 0, false, 1},
+		{"eight times, most of them before", 8, time.Minute, 0, false, 0},
+		{"eight times, most of them before the last fault ended", 8, time.Hour, time.Minute, false, 0},
+		{"eight times, long after it", 8, time.Hour, 2 * time.Hour, false, 1},
+		{"eight times, to one who loses what it has", 8, time.Hour, 0, true, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			nodes, log := history.NewNodes(), &history.Log{}
+			nodes.Assume.Quiet = c.quiet
 			nodes.Assume.NeverHealed = func(id node.ID) bool { return c.broken && id == "a" }
 			j := New(nodes, log)
 			for i := range c.grants {

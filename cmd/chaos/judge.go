@@ -34,6 +34,7 @@ type report struct {
 	acknowledged  int
 	late          []string // acknowledged and without an end in time
 	slowest       time.Duration
+	quiet         time.Duration // from healing to the end
 	before, after map[string]size
 	grown         []string
 	events        int
@@ -112,7 +113,7 @@ func (r *report) judge(dir string, died []death, born []birth) error {
 		return err
 	}
 	c := checker.New()
-	c.Assume(checker.Assumptions{DriftPPM: driftPPM})
+	c.Assume(checker.Assumptions{DriftPPM: driftPPM, Quiet: r.quiet})
 	observe(c, records, died)
 	r.events, r.handovers = len(records), handed(records, born)
 	if n := len(records); n > 0 {

@@ -250,6 +250,7 @@ func once(ctx context.Context, o options, seed uint64, dir string) (*report, err
 	for _, m := range c.heirs {
 		delete(r.before, m.name) // it lost its seat
 	}
+	r.quiet = time.Since(healed)
 	c.kill()
 	return r, r.judge(dir, c.deaths.inOrder(), c.births.inOrder())
 }
