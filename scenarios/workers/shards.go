@@ -29,6 +29,8 @@ func shardWorlds() []stage.Scenario {
 			Doc: "The only worker's clock runs ten percent slow and the managers' ten percent fast. So a shard returns to that worker while it still runs there, in executors that ignore a cancellation. The new attempt waits until the old one has ended."},
 		{Name: "overtaking-cancel", Virtual: virtual, Build: cluster.On(buildOvertakingCancel),
 			Doc: "Cancellations overtake the dispatches that they cancel. A worker with an order to cancel a shard never starts that shard."},
+		{Name: "overtaken-dispatch", Virtual: virtual, Build: cluster.On(buildOvertakenDispatch),
+			Doc: "A manager is cut off from the others as it dispatches a shard, and a link holds the dispatch until another manager's attempt runs. Answers to heartbeats overtake it. A worker does not start that shard: what overtook the dispatch says nothing of it."},
 		{Name: "lost-cancels", Virtual: virtual, Build: cluster.On(buildLostCancels),
 			Doc: "The first cancellation of each shard is lost with its stream. The manager repeats it: a job is cancelled within ten seconds, though it would run for a minute."},
 		{Name: "late-answers", Virtual: virtual, Build: cluster.On(buildLateAnswers),
@@ -206,6 +208,35 @@ func buildTakeoverBesideACut(s *cluster.Cluster) {
 		s.Fault(sim.Fault{At: at, For: 15 * time.Second, Kind: sim.FaultPartition, Nodes: stage.Names(s.Choose(s.Workers, 2)), Peers: stage.Names(stage.Without(s.Managers, dies...))})
 		s.Fault(sim.Fault{At: at + 8*time.Second, For: 6 * time.Second, Kind: sim.FaultCrash, Nodes: stage.Names(dies)})
 	})
+}
+
+// buildOvertakenDispatch holds what a manager says in the lane of its dispatches until the next holder of one of
+// them has dispatched it elsewhere, and cuts that manager off from the others. Its answers to heartbeats pass.
+func buildOvertakenDispatch(s *cluster.Cluster) {
+	const held = 20 * time.Second
+	t := cluster.GroupTopology()
+	t.Gates, t.Cores, t.Clients = 1, 8, 1
+	s.Standard(t, func(l *cluster.Load) {
+		l.Every, l.Duration, l.Cores, l.Cancels, l.Layers = 4*time.Second, 40*time.Second, 2, 0, false
+	})
+	var victim node.ID
+	var ends time.Duration
+	s.Arrives = func(id node.ID, in *node.Input) time.Duration {
+		now, d := s.World.Now(), message.KindShardDispatch
+		if in.Message.Kind() == d && now > ends+15*time.Second && now+held < s.Heal {
+			victim, ends = in.From.ID, now+s.Rand.Duration(held*3/5, held)
+			s.World.At(now, func() {
+				cut := sim.Fault{Kind: sim.FaultPartition, Nodes: []string{string(victim)}, Peers: stage.Names(stage.Without(s.Managers, victim)), For: held}
+				if err := s.World.Apply(cut); err != nil {
+					node.Bug("cut %s: %v", victim, err)
+				}
+			})
+		}
+		if in.From.ID == victim && now < ends && in.Message.Priority() >= (&message.ShardDispatch{}).Priority() {
+			return ends
+		}
+		return 0
+	}
 }
 
 // buildThirdHolder kills the dispatching manager when the shard's result arrives, and the next
