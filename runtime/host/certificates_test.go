@@ -16,7 +16,13 @@ import (
 // certify writes the files of a certificate for a pinger.
 func certify(t *testing.T, issuer *certs.Issuer, dir string, until time.Time) certs.Files {
 	t.Helper()
-	certificate, key, err := issuer.Issue(&certs.Request{Name: "n", Role: "toy", Cluster: "c", Environment: "test", From: time.Now().Add(-time.Hour), Until: until})
+	return issue(t, issuer, dir, &certs.Request{Name: "n", Role: "toy", Cluster: "c", Environment: "test", From: time.Now().Add(-time.Hour), Until: until})
+}
+
+// issue writes the files of a certificate.
+func issue(t testing.TB, issuer *certs.Issuer, dir string, r *certs.Request) certs.Files {
+	t.Helper()
+	certificate, key, err := issuer.Issue(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +39,7 @@ func certify(t *testing.T, issuer *certs.Issuer, dir string, until time.Time) ce
 	return f
 }
 
-func issuerOf(t *testing.T) *certs.Issuer {
+func issuerOf(t testing.TB) *certs.Issuer {
 	t.Helper()
 	i, err := certs.NewIssuer("authority", time.Now().Add(-time.Hour), time.Now().Add(100*24*time.Hour))
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/uplink"
+	"hyperscale/runtime/certs"
 	"hyperscale/runtime/seal"
 )
 
@@ -115,7 +116,7 @@ type keepers struct {
 	held  [3]atomic.Int64
 }
 
-func startKeepers(t testing.TB, length time.Duration, secret string) *keepers {
+func startKeepers(t testing.TB, length time.Duration, guard guard) *keepers {
 	var set []node.Addr
 	for range 3 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -130,10 +131,12 @@ func startKeepers(t testing.TB, length time.Duration, secret string) *keepers {
 	slices.Sort(set)
 	g := &keepers{}
 	for i, addr := range set {
-		n, err := Start(Options{
+		o := Options{
 			Role: node.RoleGate, ID: node.ID(fmt.Sprintf("gate-%d", i+1)), Cluster: "leases", Environment: "test",
-			Listen: string(addr), DataDir: t.TempDir(), Machine: newKeeper(addr, set, length, &g.held[i]), SecretFile: secret,
-		})
+			Listen: string(addr), DataDir: t.TempDir(), Machine: newKeeper(addr, set, length, &g.held[i]),
+		}
+		guard(t, &o)
+		n, err := Start(o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,33 +166,48 @@ func job(n int) *message.JobCancel {
 	return &message.JobCancel{Job: message.JobOf(fmt.Sprint("job ", n))}
 }
 
-// secretOf returns a file with a new secret, or none.
-func secretOf(t testing.TB, sealed bool) string {
+// guard sets what the streams of a group are protected by.
+type guard func(testing.TB, *Options)
+
+func plain(testing.TB, *Options) {}
+
+// sealed returns a guard by one new secret.
+func sealed(t testing.TB) guard {
 	t.Helper()
-	if !sealed {
-		return ""
-	}
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte(seal.New()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return file
+	return func(_ testing.TB, o *Options) { o.SecretFile = file }
+}
+
+// certified returns a guard by a certificate for each member, of one new authority.
+func certified(t testing.TB) guard {
+	t.Helper()
+	issuer := issuerOf(t)
+	return func(t testing.TB, o *Options) {
+		o.Certs = issue(t, issuer, t.TempDir(), &certs.Request{
+			Name: string(o.ID), Role: o.Role.String(), Cluster: o.Cluster, Environment: o.Environment,
+			From: time.Now().Add(-time.Hour), Until: time.Now().Add(time.Hour),
+		})
+	}
 }
 
 // BenchmarkAcquire measures how long an acquisition takes: two rounds, so two commits of a
-// majority, without a secret and with one. For comparison it measures a commit of one member alone
+// majority, without a protection, with a secret, and with certificates. For comparison it measures a commit of one member alone
 // and of all at once. In production the members are three processes: here they share as many
 // threads.
 func BenchmarkAcquire(b *testing.B) {
 	threads := runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(3 * threads)
 	defer runtime.GOMAXPROCS(threads)
-	b.Run("plain", func(b *testing.B) { acquires(b, false) })
-	b.Run("sealed", func(b *testing.B) { acquires(b, true) })
+	b.Run("plain", func(b *testing.B) { acquires(b, plain) })
+	b.Run("sealed", func(b *testing.B) { acquires(b, sealed(b)) })
+	b.Run("certified", func(b *testing.B) { acquires(b, certified(b)) })
 }
 
-func acquires(b *testing.B, sealed bool) {
-	g := startKeepers(b, 30*time.Second, secretOf(b, sealed))
+func acquires(b *testing.B, guard guard) {
+	g := startKeepers(b, 30*time.Second, guard)
 	g.ask(b, 0, job(-1)) // the group is founded
 	var acquires, commits, rounds []time.Duration
 	b.ReportAllocs()
@@ -226,7 +244,7 @@ func median(d []time.Duration) time.Duration {
 }
 
 // TestTenThousandLeases measures what it says, for as long as HYPERSCALE_BENCH_LEASES says, without
-// a secret and with one. It takes minutes, so it runs only on request.
+// a protection, with a secret, and with certificates. It takes minutes, so it runs only on request.
 func TestTenThousandLeases(t *testing.T) {
 	asked := os.Getenv("HYPERSCALE_BENCH_LEASES")
 	if asked == "" {
@@ -236,14 +254,15 @@ func TestTenThousandLeases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("plain", func(t *testing.T) { tenThousand(t, span, false) })
-	t.Run("sealed", func(t *testing.T) { tenThousand(t, span, true) })
+	t.Run("plain", func(t *testing.T) { tenThousand(t, span, plain) })
+	t.Run("sealed", func(t *testing.T) { tenThousand(t, span, sealed(t)) })
+	t.Run("certified", func(t *testing.T) { tenThousand(t, span, certified(t)) })
 }
 
-func tenThousand(t *testing.T, span time.Duration, sealed bool) {
+func tenThousand(t *testing.T, span time.Duration, guard guard) {
 	const leases = 10_000
 	const length = 30 * time.Second
-	g := startKeepers(t, length, secretOf(t, sealed))
+	g := startKeepers(t, length, guard)
 	g.ask(t, 0, job(-1))
 	gate := make(chan struct{}, 64)
 	done := make(chan struct{})
