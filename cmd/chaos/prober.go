@@ -41,7 +41,7 @@ func newProber(from, gate string) (*prober, error) {
 func (p *prober) StreamOpened(node.StreamID, node.Peer) {}
 
 // StreamBroken implements transport.Sink.
-func (p *prober) StreamBroken(_ node.StreamID, _ node.Peer, reason string) {
+func (p *prober) StreamBroken(_ node.StreamID, _ node.Peer, reason string, _ bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.broken = reason

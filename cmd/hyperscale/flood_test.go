@@ -48,7 +48,7 @@ func (f *flooder) StreamOpened(node.StreamID, node.Peer) {
 // StreamBroken implements transport.Sink.
 func (f *flooder) Resolved(node.Names) {}
 
-func (f *flooder) StreamBroken(_ node.StreamID, _ node.Peer, reason string) {
+func (f *flooder) StreamBroken(_ node.StreamID, _ node.Peer, reason string, _ bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.broken = append(f.broken, reason)

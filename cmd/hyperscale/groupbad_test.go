@@ -81,7 +81,7 @@ type forger struct {
 func (f *forger) StreamOpened(node.StreamID, node.Peer) {}
 func (f *forger) Resolved(node.Names)                   {}
 
-func (f *forger) StreamBroken(_ node.StreamID, _ node.Peer, reason string) {
+func (f *forger) StreamBroken(_ node.StreamID, _ node.Peer, reason string, _ bool) {
 	f.news <- reason
 }
 func (f *forger) Message(node.Peer, node.StreamID, node.Message) bool { return true }

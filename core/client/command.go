@@ -326,6 +326,8 @@ func (m *Machine) giveUp(env node.Env, c *command) {
 	asked = append(asked, m.gates.names.Failures()...)
 	if took := env.Now().Sub(c.began).Round(time.Millisecond); c.refusal != nil {
 		r.Detail = fmt.Sprintf("asked %s for %v", strings.Join(asked, ", "), took)
+	} else if m.gates.unfit(c.began) {
+		r.Detail = "each gate rejects this client: " + strings.Join(asked, ", ")
 	} else {
 		r.Detail = fmt.Sprintf("no answer from %s within %v", strings.Join(asked, ", "), took)
 	}

@@ -39,7 +39,7 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 	}
 	if in.From.Role != node.RoleGate {
 		env.Close(in.Stream)
-		m.lost(env, g, "it is a "+in.From.Role.String()+", not a gate: correct --gate")
+		m.lost(env, g, "it is a "+in.From.Role.String()+", not a gate: correct --gate", true)
 		return
 	}
 	first := m.gates.probing()
@@ -61,15 +61,18 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 	}
 }
 
-func (m *Machine) onBroken(env node.Env, s node.StreamID, reason string) {
-	if g := m.gates.of(s); g != nil {
-		m.lost(env, g, reason)
+func (m *Machine) onBroken(env node.Env, in *node.Input) {
+	if g := m.gates.of(in.Stream); g != nil {
+		m.lost(env, g, in.Reason, in.Unfit)
 	}
 }
 
 // lost moves the gate's commands to other gates. Watches register there again.
-func (m *Machine) lost(env node.Env, g *connection, reason string) {
-	g.stream, g.open, g.reason = 0, false, reason
+func (m *Machine) lost(env node.Env, g *connection, reason string, unfit bool) {
+	g.stream, g.open, g.reason, g.unfit = 0, false, reason, 0
+	if unfit {
+		g.unfit = env.Now()
+	}
 	m.gates.failed(env, g)
 	wait := retry.Backoff{Base: m.config.ReconnectMin, Cap: m.config.ReconnectMax, Kind: retry.Equal}
 	g.again = env.Now().Add(wait.Next(env.Rand(node.PurposeJitter), g.failures))
@@ -110,7 +113,7 @@ func (m *Machine) onPing(env node.Env, g *connection) {
 		return
 	case silent >= m.config.PingSilence:
 		env.Close(g.stream)
-		m.lost(env, g, "silent for "+silent.Truncate(time.Second).String())
+		m.lost(env, g, "silent for "+silent.Truncate(time.Second).String(), false)
 		return
 	case g.open:
 		g.ping(env)

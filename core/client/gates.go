@@ -22,6 +22,7 @@ type connection struct {
 	failures int          // since it was last open
 	again    node.Instant // it opens no stream before
 	reason   string       // why there is no stream, for users
+	unfit    node.Instant // when the last try found that this client and the gate do not belong together; 0: it did not
 	heard    node.Instant
 	counter  uint64
 	pinged   node.Instant // when the ping was sent that measures the gate; 0: it was answered
@@ -332,6 +333,13 @@ const probesMax = 10
 // probing reports whether commands wait for the first gate that answers, and not for one after the
 // other: some addresses of a name may be dead, or of another cluster.
 func (g *gates) probing() bool { return g.named && !g.met }
+
+// unfit reports that no gate answers, and all of them have found since then that this client does not
+// belong to them: to ask again would find the same.
+func (g *gates) unfit(since node.Instant) bool {
+	return !g.met && len(g.all) > 0 && !g.names.Waits() && !g.names.Failing() &&
+		!slices.ContainsFunc(g.all, func(c *connection) bool { return c.unfit < since })
+}
 
 // probe opens streams to several gates at once. It returns false if all have failed of late, and no
 // name has an outcome to come.

@@ -41,7 +41,7 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 	case node.InputStreamOpened:
 		m.onOpened(env, in)
 	case node.InputStreamBroken:
-		m.onBroken(env, in.Stream, in.Reason)
+		m.onBroken(env, in)
 	case node.InputTimer:
 		m.fire(env, in.Timer)
 	case node.InputStop:

@@ -11,6 +11,10 @@ import (
 // what no gate has or knows, as each has answered, nor for further gates if one has listed its jobs.
 func (m *Machine) next(env node.Env, c *command) {
 	m.unask(c)
+	if m.gates.unfit(c.began) {
+		m.giveUp(env, c)
+		return
+	}
 	if m.gates.probing() && m.gates.probe(env) {
 		c.gate = nil
 		c.arm(env, m.config.RetryMin)

@@ -15,7 +15,7 @@ const (
 	InputStart                  // the node starts
 	InputMessage                // From, Stream (0 for a datagram), Message
 	InputStreamOpened           // Stream, From: a peer opened a stream, or this node's Open succeeded
-	InputStreamBroken           // Stream, Reason: also when this node's Open failed
+	InputStreamBroken           // Stream, Reason, Unfit: also when this node's Open failed
 	InputTimer                  // Timer
 	InputStored                 // WriteID, Err
 	InputCommand                // Command, Message: from the local API; Env.Answer replies
@@ -102,6 +102,10 @@ type Input struct {
 	Command CommandID
 	Exec    ExecEvent
 	Names   *Names
+
+	// Unfit says of a stream that never opened that its ends do not belong together: the secret,
+	// certificate, cluster, version or role is another one. Time does not mend that.
+	Unfit bool
 
 	// Generation belongs to the host. With it the host drops a firing or a stream's message
 	// that waited in the mailbox when the machine cancelled its timer or stream (NODE-2).

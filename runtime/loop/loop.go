@@ -234,8 +234,8 @@ func (l *Loop) StreamOpened(s node.StreamID, p node.Peer) {
 }
 
 // StreamBroken reports that s has broken: transport.Sink.
-func (l *Loop) StreamBroken(s node.StreamID, p node.Peer, reason string) {
-	l.inbox.push(&node.Input{Kind: node.InputStreamBroken, Stream: s, From: p, Reason: reason}, l.source.now())
+func (l *Loop) StreamBroken(s node.StreamID, p node.Peer, reason string, unfit bool) {
+	l.inbox.push(&node.Input{Kind: node.InputStreamBroken, Stream: s, From: p, Reason: reason, Unfit: unfit}, l.source.now())
 }
 
 // Message offers a message of stream s, or a datagram if s is zero. False means

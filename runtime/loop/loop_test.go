@@ -271,19 +271,19 @@ func TestStreamsAreToldInOrder(t *testing.T) {
 	// After the break the machine gets nothing of the stream, not even what arrived before.
 	l.StreamOpened(2, peer)
 	l.Message(peer, 2, &ping{toy.Ping{Counter: 2}, node.High})
-	l.StreamBroken(2, peer, "x")
+	l.StreamBroken(2, peer, "x", false)
 	l.Message(peer, 2, &ping{toy.Ping{Counter: 3}, node.High})
 	// A stream that the machine closes is silent from there on.
 	l.StreamOpened(3, peer)
 	critical(3, 4)
 	critical(3, 5)
-	l.StreamBroken(3, peer, "x")
+	l.StreamBroken(3, peer, "x", false)
 	// So is one that is closed when it opens, though a message waited for that.
 	l.StreamOpened(5, peer)
 	critical(5, 7)
 	// The loop does not know this stream.
 	critical(4, 6)
-	l.StreamBroken(4, peer, "x")
+	l.StreamBroken(4, peer, "x", false)
 	close(gate)
 	var got []string
 	for range 9 {
@@ -294,7 +294,7 @@ func TestStreamsAreToldInOrder(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
-	l.StreamBroken(opened, peer, "refused")
+	l.StreamBroken(opened, peer, "refused", false)
 	if got := s.next(t); got != "stream-broken 1001" {
 		t.Errorf("got %s", got)
 	}

@@ -62,7 +62,7 @@ func (c *crowd) enter(l *Limits, role node.Role, from netip.Addr) *RefusedError 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	refuse := func(place, want, remedy string) *RefusedError {
-		return &RefusedError{Field: "place", Got: place, Want: want, Remedy: remedy}
+		return &RefusedError{Field: fieldPlace, Got: place, Want: want, Remedy: remedy}
 	}
 	const raise = "raise that node's limit of open files (ulimit -n), or spread over more of them"
 	switch own := c.sources[from]; {

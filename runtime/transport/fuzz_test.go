@@ -130,9 +130,9 @@ func BenchmarkFrame(b *testing.B) {
 // drain is a Sink that makes room for the next message.
 type drain struct{ room chan struct{} }
 
-func (drain) StreamOpened(node.StreamID, node.Peer)         {}
-func (drain) Resolved(node.Names)                           {}
-func (drain) StreamBroken(node.StreamID, node.Peer, string) {}
+func (drain) StreamOpened(node.StreamID, node.Peer)               {}
+func (drain) Resolved(node.Names)                                 {}
+func (drain) StreamBroken(node.StreamID, node.Peer, string, bool) {}
 func (d drain) Message(node.Peer, node.StreamID, node.Message) bool {
 	<-d.room
 	return true

@@ -64,7 +64,7 @@ func (t *Transport) seat(with *shaken, leave func()) bool {
 	}
 	if !h.enter(g, with) { // closed while it was opening
 		conn.release()
-		s.over("")
+		s.over("", false)
 	}
 	return true
 }

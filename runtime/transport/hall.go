@@ -542,7 +542,7 @@ func (h *hall) leave(g *guest) {
 	}
 	g.conn.release()
 	g.rest, g.out = nil, nil
-	g.s.over("")
+	g.s.over("", false)
 }
 
 // decrypt hands what has arrived to TLS, and parses what that says. False: the guest leaves.

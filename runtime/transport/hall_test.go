@@ -70,9 +70,9 @@ func take(b *testing.B, conn net.Conn, buffer []byte) {
 // desk is a Sink that refuses each query.
 type desk struct{ *Transport }
 
-func (d *desk) StreamOpened(node.StreamID, node.Peer)         {}
-func (d *desk) StreamBroken(node.StreamID, node.Peer, string) {}
-func (d *desk) Resolved(node.Names)                           {}
+func (d *desk) StreamOpened(node.StreamID, node.Peer)               {}
+func (d *desk) StreamBroken(node.StreamID, node.Peer, string, bool) {}
+func (d *desk) Resolved(node.Names)                                 {}
 func (d *desk) Message(_ node.Peer, s node.StreamID, m node.Message) bool {
 	d.Send(s, &message.Refused{Request: message.RequestOf(m), Code: message.CodeRateLimited, RetryAfter: time.Second, Detail: "the requests that wait are its share"})
 	return true

@@ -17,6 +17,8 @@ const (
 	remedyMax = 384
 )
 
+const fieldPlace = "place" // of RefusedError: the node is full
+
 // RefusedError says that two nodes do not belong together, by the first field
 // that differs.
 type RefusedError struct {
@@ -42,6 +44,9 @@ func (e *RefusedError) Error() string {
 func (e *RefusedError) message() *message.HelloRefused {
 	return &message.HelloRefused{Field: e.Field, Got: short(e.Got), Want: short(e.Want), Remedy: e.Remedy, Reason: string(e.reason)}
 }
+
+// unfit says that time does not mend it, as it mends a lack of places.
+func (e *RefusedError) unfit() bool { return e.Field != fieldPlace }
 
 // byPeer converts a peer's refusal to an error. Its text is untrusted.
 func byPeer(m *message.HelloRefused) *RefusedError {

@@ -124,7 +124,7 @@ func (s *stream) dial(ctx context.Context) {
 	dialer := net.Dialer{KeepAlive: -1, Timeout: s.t.config.Limits.Dial}
 	conn, err := dialer.DialContext(ctx, "tcp", string(s.to))
 	if err != nil {
-		s.unreached(fmt.Sprintf("connect to %s: %s", s.to, dialReason(err)))
+		s.unreached(fmt.Sprintf("connect to %s: %s", s.to, dialReason(err)), false)
 		return
 	}
 	// Close and the node's end reach the handshake through its connection.
@@ -133,7 +133,8 @@ func (s *stream) dial(ctx context.Context) {
 	stop()
 	if err != nil {
 		_ = conn.Close() // the handshake's error says more
-		s.unreached(fmt.Sprintf("greet %s: %s", s.to, readReason(err)))
+		var refused *RefusedError
+		s.unreached(fmt.Sprintf("greet %s: %s", s.to, readReason(err)), errors.As(err, &refused) && refused.unfit())
 		return
 	}
 	s.run(shaken)
@@ -141,11 +142,11 @@ func (s *stream) dial(ctx context.Context) {
 
 // unreached ends a stream that never opened. It logs that itself, as a machine reports no peer
 // that it never knew.
-func (s *stream) unreached(why string) {
+func (s *stream) unreached(why string, unfit bool) {
 	if !s.closing() {
 		s.t.quiet.target("no stream could be opened", string(s.to), why)
 	}
-	s.over(why)
+	s.over(why, unfit)
 }
 
 // run carries a stream whose handshake is done, and returns at its end.
@@ -160,7 +161,7 @@ func (s *stream) run(with *shaken) {
 	s.mu.Unlock()
 	if !alive {
 		_ = conn.Close() // closed while it was opening
-		s.over("")
+		s.over("", false)
 		return
 	}
 	s.t.counters.opened.Add(1)
@@ -171,11 +172,11 @@ func (s *stream) run(with *shaken) {
 	_ = conn.Close()
 	s.poke()
 	writer.Wait()
-	s.over("")
+	s.over("", false)
 }
 
-// over forgets the stream and reports its end, unless the machine closed it.
-func (s *stream) over(reason string) {
+// over forgets the stream and reports its end, unless the machine closed it. Unfit: the handshake rejected it for good.
+func (s *stream) over(reason string, unfit bool) {
 	s.t.unregister(s)
 	s.mu.Lock()
 	told := s.state == stateClosing
@@ -189,7 +190,7 @@ func (s *stream) over(reason string) {
 	}
 	if !told {
 		s.t.counters.broken.Add(1)
-		s.t.sink.StreamBroken(s.id, s.peer, reason)
+		s.t.sink.StreamBroken(s.id, s.peer, reason, unfit)
 	}
 }
 

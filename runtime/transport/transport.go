@@ -20,7 +20,8 @@ import (
 // one stream only one, in order.
 type Sink interface {
 	StreamOpened(s node.StreamID, p node.Peer)
-	StreamBroken(s node.StreamID, p node.Peer, reason string)
+	// StreamBroken says why a stream ended. Unfit: it never opened, as its ends do not belong together.
+	StreamBroken(s node.StreamID, p node.Peer, reason string, unfit bool)
 	// Message says whether there was room; if there was none, the stream is
 	// broken (NODE-4) or the datagram lost.
 	Message(from node.Peer, s node.StreamID, m node.Message) bool

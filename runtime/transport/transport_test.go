@@ -64,7 +64,7 @@ func (e *ear) StreamOpened(s node.StreamID, p node.Peer) {
 	e.news <- fmt.Sprintf("opened %d %v", s, p)
 }
 func (e *ear) Resolved(n node.Names) { e.names <- n }
-func (e *ear) StreamBroken(s node.StreamID, _ node.Peer, reason string) {
+func (e *ear) StreamBroken(s node.StreamID, _ node.Peer, reason string, _ bool) {
 	e.news <- fmt.Sprintf("broken %d %s", s, reason)
 }
 

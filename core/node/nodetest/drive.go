@@ -76,13 +76,18 @@ func (e *Env) Opened(id node.StreamID, p node.Peer) {
 }
 
 // Break ends a stream against the node's will.
-func (e *Env) Break(id node.StreamID, reason string) {
+func (e *Env) Break(id node.StreamID, reason string) { e.breaks(id, reason, false) }
+
+// Unfit ends a stream that is being opened: its ends do not belong together.
+func (e *Env) Unfit(id node.StreamID, reason string) { e.breaks(id, reason, true) }
+
+func (e *Env) breaks(id node.StreamID, reason string, unfit bool) {
 	s := e.Streams.all[id]
 	if s == nil {
 		return
 	}
 	delete(e.Streams.all, id)
-	e.step(node.Input{Kind: node.InputStreamBroken, Stream: id, From: s.peer, Reason: reason})
+	e.step(node.Input{Kind: node.InputStreamBroken, Stream: id, From: s.peer, Reason: reason, Unfit: unfit})
 }
 
 // Receive delivers a message on a stream.

@@ -22,7 +22,7 @@ import (
 //	peer <id> role=<role> [incarnation=n] [minor=n] [addr=a] [right=operator|submitter|viewer subject=s]
 //	accept <peer>                the peer opens a stream to the node
 //	opened <peer>                the oldest stream being opened to its address stands
-//	refuse <addr>                ... breaks instead
+//	refuse <addr> [unfit=...]    ... breaks instead, as its ends do not belong together
 //	break <peer> [reason=...]    its newest stream breaks
 //	receive <peer> <Message> Field=value ...    more fields one a line below
 //	shed <peer> <Message> Field=value ...       it finds its lane full: the machine gets its stub
@@ -78,7 +78,7 @@ func (s *story) obey() {
 		p := s.who()
 		s.Opened(s.first(s.OpeningTo(p.Addr)), p)
 	case "refuse":
-		s.Break(s.first(s.OpeningTo(node.Addr(s.word(0)))), "connection refused")
+		s.refuse()
 	case "break":
 		s.breaks()
 	case "receive":
@@ -215,6 +215,15 @@ func (s *story) crash() {
 	}
 	if prefix := s.option("lose"); prefix != "" {
 		s.LoseRecords(prefix)
+	}
+}
+
+func (s *story) refuse() {
+	opening := s.first(s.OpeningTo(node.Addr(s.word(0))))
+	if why := s.option("unfit"); why != "" {
+		s.Unfit(opening, why)
+	} else {
+		s.Break(opening, "connection refused")
 	}
 }
 

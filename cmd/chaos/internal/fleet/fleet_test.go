@@ -54,9 +54,9 @@ type manager struct {
 	heartbeat message.WorkerHeartbeat
 }
 
-func (m *manager) StreamOpened(node.StreamID, node.Peer)         {}
-func (m *manager) StreamBroken(node.StreamID, node.Peer, string) {}
-func (m *manager) Resolved(node.Names)                           {}
+func (m *manager) StreamOpened(node.StreamID, node.Peer)               {}
+func (m *manager) StreamBroken(node.StreamID, node.Peer, string, bool) {}
+func (m *manager) Resolved(node.Names)                                 {}
 
 func (m *manager) Message(_ node.Peer, s node.StreamID, in node.Message) bool {
 	m.mu.Lock()
