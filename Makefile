@@ -121,9 +121,9 @@ same-hashes: ## compare the trace hash of every world with the commit BASE, plai
 coverage: ## list blocks of core that no world runs under COVERAGE_SEEDS seeds, nor a property
 	@.ci/coverage $(COVERAGE_SEEDS) $(JOBS)
 
-determinism: ## compare trace hashes of every scenario across processes and options (DETERMINISM_SEEDS)
+determinism: ## compare trace hashes of every scenario across processes and options (DETERMINISM_SEEDS, FRESH)
 	@$(call must_have,DeterminismAcrossProcesses,./scenarios)
-	HYPERSCALE_DETERMINISM_SEEDS=$(DETERMINISM_SEEDS) go test ./scenarios -run DeterminismAcrossProcesses -count=1 -timeout 120m
+	HYPERSCALE_DETERMINISM_SEEDS=$(DETERMINISM_SEEDS) HYPERSCALE_DETERMINISM_FRESH=$(FRESH) go test ./scenarios -run DeterminismAcrossProcesses -count=1 -timeout 120m
 
 mutants: ## plant each bug of testdata/mutants and show what catches it (TRIES, SHRINK, MUTANT, RECORD)
 	@$(call must_have,Mutants,./scenarios)
