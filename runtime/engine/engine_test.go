@@ -3,8 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
+	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -19,7 +22,11 @@ import (
 	"hyperscale/runtime/target"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// Tests of servers mostly wait: one more of them at once than there are cores ends earlier. -parallel wins.
+func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)+1)) // the flag exists in each test binary
+	goleak.VerifyTestMain(m)
+}
 
 // serve runs a target until the test ends.
 func serve(t testing.TB, change func(*target.Config)) *target.Server {
