@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,9 +35,10 @@ log_level: warn
 
 func TestLaterSourcesAreStronger(t *testing.T) {
 	got, err := Load(node.RoleWorker, Sources{
-		File:    write(t, workerFile),
-		Environ: []string{"HYPERSCALE_CORES=3", "HYPERSCALE_DATACENTER=west", "HYPERSCALE_MANAGERS=10.0.0.4:7500, 10.0.0.5:7500", "PATH=/bin"},
-		Flags:   map[string]string{"cores": "4", "log-format": "json", "seed": "10.0.0.4:7500,10.0.0.6:7500"},
+		File: write(t, workerFile),
+		Environ: []string{"HYPERSCALE_CORES=3", "HYPERSCALE_DATACENTER=west", "HYPERSCALE_MANAGERS=10.0.0.4:7500, 10.0.0.5:7500", "PATH=/bin",
+			"HYPERSCALE_SET_TARGET=x", "HYPERSCALE_SECRET_T=x", "HYPERSCALE_GATE_PORT=tcp://10.0.0.1:7400", "HYPERSCALE_GATE_SERVICE_PORT_API=8443", "HYPERSCALE_GATE_PORT_7400_TCP_ADDR=10.0.0.1"},
+		Flags: map[string]string{"cores": "4", "log-format": "json", "seed": "10.0.0.4:7500,10.0.0.6:7500"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +57,16 @@ func TestLaterSourcesAreStronger(t *testing.T) {
 	}
 }
 
+// TestListsAsFlagsHaveThem: a file may write a list as a flag does.
+func TestListsAsFlagsHaveThem(t *testing.T) {
+	for _, gates := range []string{"a:1,b:1", "a:1, b:1", "[a:1, b:1]", "\n- a:1\n- b:1"} {
+		n, err := Load(node.RoleManager, Sources{File: write(t, "id: m\ndata: d\ndatacenter: east\ngates: "+gates+"\n")})
+		if want := []string{"a:1", "b:1"}; err != nil || !slices.Equal(n.Gates, want) {
+			t.Errorf("%q: got %q and %v, want %q", gates, n.Gates, err, want)
+		}
+	}
+}
+
 func TestSourcesThatCannotBeRead(t *testing.T) {
 	for _, c := range []struct {
 		what string
@@ -66,10 +78,14 @@ func TestSourcesThatCannotBeRead(t *testing.T) {
 		{"key said twice", Sources{File: write(t, "id: a\nid: b\n")}, []string{"[2:1]", `"id" already defined`}},
 		{"wrong type", Sources{File: write(t, "cores: many\n")}, []string{"[1:8]", "many"}},
 		{"duration without unit", Sources{File: write(t, "stop_timeout: 30\n")}, []string{"[1:15]", "30"}},
+		{"an unknown key above a list of a flag's form", Sources{File: write(t, "id: a\nlisen: b\ngates: a:1, b:1\n")}, []string{`[2:1] unknown field "lisen"`}},
+		{"a map for a list", Sources{File: write(t, "id: a\ngates: {a: 1}\n")}, []string{`"{a: 1}" is no list: write it as [a, b]`}},
 		{"no YAML", Sources{File: write(t, "id: [a\n")}, []string{"["}},
 		{"two documents", Sources{File: write(t, "id: a\n---\nid: b\n")}, []string{"more than one document"}},
 		{"environment", Sources{Environ: []string{"HYPERSCALE_CORES=x", "HYPERSCALE_STOP_TIMEOUT=30"}},
 			[]string{`HYPERSCALE_CORES = "x" is no number: write a whole number`, `HYPERSCALE_STOP_TIMEOUT = "30" is no duration: write a number and its unit`}},
+		{"unknown variables", Sources{Environ: []string{"HYPERSCALE_LEASEE=3s", "HYPERSCALE_CORE=2", "HYPERSCALE_CORES=x"}},
+			[]string{"HYPERSCALE_LEASEE is no setting of a node", "HYPERSCALE_CORE is", "settings are: HYPERSCALE_ID, HYPERSCALE_LISTEN", `HYPERSCALE_CORES = "x"`}},
 		{"flag", Sources{Flags: map[string]string{"stop-timeout": "soon"}}, []string{`--stop-timeout = "soon" is no duration`}},
 	} {
 		_, err := Load(node.RoleWorker, c.s)

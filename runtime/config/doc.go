@@ -9,8 +9,8 @@
 //
 // Invariants:
 //
-//	CONFIG-1 An unknown key, a key said twice and a value of the wrong type are refused
-//	         with their place.
+//	CONFIG-1 An unknown key, a variable of the prefix that is no setting, a key said twice and a
+//	         value of the wrong type are refused with their place.
 //	CONFIG-2 Validate reports all faults, each with key, value, bound and remedy, and
 //	         changes nothing.
 //	CONFIG-3 A key that means nothing to a role is refused when it is set.

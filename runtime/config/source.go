@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -78,7 +79,7 @@ func (n *Node) YAML(b []byte) (err error) {
 			err = fmt.Errorf("it is no YAML that can be read (%v): write it as `key: value` lines", v)
 		}
 	}()
-	d := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict())
+	d := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict(), yaml.CustomUnmarshaler(list))
 	if err := d.Decode(n); err != nil && err != io.EOF {
 		var unknown *yaml.UnknownFieldError
 		if errors.As(err, &unknown) {
@@ -93,11 +94,53 @@ func (n *Node) YAML(b []byte) (err error) {
 	return nil
 }
 
-// Environ reads HYPERSCALE_... over n.
+// list reads a list, which may be written as a flag has it: a, b.
+func list(to *[]string, b []byte) error {
+	if err := yaml.Unmarshal(b, to); err == nil {
+		return nil
+	}
+	var text string
+	if err := yaml.Unmarshal(b, &text); err != nil {
+		return fmt.Errorf("%.80q is no list: write it as [a, b]", bytes.TrimSpace(b))
+	}
+	*to = nil
+	for _, element := range strings.Split(text, ",") {
+		*to = append(*to, strings.TrimSpace(element))
+	}
+	return nil
+}
+
+// others begin the names of variables that are no settings of a node: values for files, of `ping` and of executors,
+// and those of this project's own tests and tools.
+var others = []string{
+	"SECRET_", "SET_", "PASSWORD", "RESOLVER", "EXECUTOR_SANDBOX",
+	"CI", "BENCH_", "CHAOS_", "COMPARE_", "DETERMINISM_", "EXEC_TEST_", "FLOOD", "FORMER", "KILLS", "MUTANTS_", "PLANTED", "TERMINAL",
+}
+
+// linked is what Kubernetes sets for each service: one named hyperscale-gate is HYPERSCALE_GATE_SERVICE_HOST.
+var linked = regexp.MustCompile(`^[A-Z0-9_]+_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
+
+// Environ reads HYPERSCALE_... over n. It rejects a variable of that prefix that is no setting.
 func (n *Node) Environ(environ []string) error {
-	return n.variables(env.ToMap(environ), func(key string) string {
-		return prefix + strings.ToUpper(key)
-	})
+	called := func(key string) string { return prefix + strings.ToUpper(key) }
+	var faults []error
+	for _, set := range environ {
+		name, _, _ := strings.Cut(set, "=")
+		rest, ours := strings.CutPrefix(name, prefix)
+		if !ours || linked.MatchString(rest) || slices.Contains(keys(), strings.ToLower(rest)) ||
+			slices.ContainsFunc(others, func(o string) bool { return strings.HasPrefix(rest, o) }) {
+			continue
+		}
+		faults = append(faults, fmt.Errorf("%s is no setting of a node: correct its name, or unset it", name))
+	}
+	if len(faults) > 0 {
+		var all []string
+		for _, key := range keys() {
+			all = append(all, called(key))
+		}
+		faults = append(faults, fmt.Errorf("settings are: %s", strings.Join(all, ", ")))
+	}
+	return errors.Join(append(faults, n.variables(env.ToMap(environ), called))...)
 }
 
 // Flags reads flags over n: --log-level is log_level, --seed adds to seeds.
