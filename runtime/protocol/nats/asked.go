@@ -89,6 +89,9 @@ func (c *Conn) received(m *header, head, body []byte, on codec.Listener) *http1.
 	if m.sid != "1" {
 		return errWanted
 	}
+	if c.pull != nil {
+		return c.pulled(m, head, body, on)
+	}
 	c.outcome = Outcome{Subject: m.subject, Reply: m.reply}
 	if len(head) > 0 {
 		_, _, fields, err := readHead(head)
@@ -143,14 +146,26 @@ func (c *Conn) unanswered() string {
 
 // acknowledgement is JetStream's answer to a message.
 type acknowledgement struct {
-	Stream    string `json:"stream"`
-	Sequence  uint64 `json:"seq"`
-	Duplicate bool   `json:"duplicate"`
-	Error     *struct {
-		Code        int    `json:"code"`
-		Number      int    `json:"err_code"`
-		Description string `json:"description"`
-	} `json:"error"`
+	Stream    string    `json:"stream"`
+	Sequence  uint64    `json:"seq"`
+	Duplicate bool      `json:"duplicate"`
+	Error     *jetError `json:"error"`
+}
+
+// jetError is an error of JetStream.
+type jetError struct {
+	Code        int    `json:"code"`
+	Number      int    `json:"err_code"`
+	Description string `json:"description"`
+}
+
+func (e *jetError) explain() *http1.Error {
+	number := e.Number
+	if number == 0 {
+		number = e.Code
+	}
+	text := e.Description
+	return &http1.Error{Kind: http1.Kind("server " + strconv.Itoa(number)), Detail: "JetStream answered " + text[:min(len(text), errorMost)]}
 }
 
 // acknowledged reads what acknowledges a message.
@@ -162,12 +177,7 @@ func (c *Conn) acknowledged(body []byte) *http1.Error {
 	if c.outcome.Duplicate = a.Duplicate; a.Error == nil {
 		return nil
 	}
-	number := a.Error.Number
-	if number == 0 {
-		number = a.Error.Code
-	}
-	text := a.Error.Description
-	c.outcome.Err = &http1.Error{Kind: http1.Kind("server " + strconv.Itoa(number)), Detail: "JetStream answered " + text[:min(len(text), errorMost)]}
+	c.outcome.Err = a.Error.explain()
 	return nil
 }
 

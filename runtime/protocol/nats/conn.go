@@ -24,6 +24,7 @@ type Conn struct {
 	in          intake
 	op          asked
 	lost        lost
+	pull        *pull // of a consumer; nil: it has none
 	pings       []pinged
 	message     filled
 	outcome     Outcome
@@ -76,6 +77,9 @@ type Outcome struct {
 	Reply     []byte // where an answer goes; empty: nowhere
 	Fields    Fields // of the header
 	Duplicate bool   // JetStream has had a message with this id
+
+	Deliveries uint64 // of a message that a consumer sent: how often
+	Sequence   uint64 // its number in the stream
 }
 
 // Outcome is that of the operation that ended last. It is valid during Message.
@@ -204,7 +208,11 @@ func (c *Conn) Sent(n int) { c.out.wrote(n) }
 func (c *Conn) Unsent() int { return len(c.out.left()) }
 
 // Rest says that time has passed: lines from before it are no flood.
-func (c *Conn) Rest() { c.in.idle = 0 }
+func (c *Conn) Rest() {
+	if c.in.idle = 0; c.pull != nil {
+		c.pull.barren = 0
+	}
+}
 
 // End says what the end of the connection means.
 func (c *Conn) End(err error) error {

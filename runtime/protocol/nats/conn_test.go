@@ -1,9 +1,11 @@
 package nats_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -212,6 +214,12 @@ func FuzzFeed(f *testing.F) {
 	} {
 		f.Add([]byte(seed), uint8(3), uint8(1))
 	}
+	for _, seed := range []string{
+		"MSG a 1 $JS.ACK.ORDERS.c.1.2.3.4.5 2\r\nhi\r\n", "HMSG " + inbox + "1 1 32 32\r\nNATS/1.0 408 Request Timeout\r\n\r\n\r\n", "HMSG " + inbox + "1 1 34 34\r\nNATS/1.0 409 Leadership Change\r\n\r\n\r\n",
+		"MSG a 1 $JS.ACK.hub.acc.ORDERS.c.2.2.3.4.5.r 0\r\n\r\n",
+	} {
+		f.Add([]byte(seed), uint8(16), uint8(1))
+	}
 	f.Fuzz(func(t *testing.T, b []byte, verb, cut uint8) {
 		play := func(most int) string {
 			var config nats.Config
@@ -219,23 +227,40 @@ func FuzzFeed(f *testing.F) {
 				config.Subscription = &nats.Subscription{Subject: ">"}
 			}
 			c := begun(t, config)
-			h := heard{conn: c}
+			h := &heard{conn: c}
+			if verb&16 != 0 {
+				c, h = consulted(t)
+			}
 			_ = c.Operate(nats.Compile(nats.Message{Verb: nats.Verb(verb % 4), Subject: nats.Plain("a"), Data: nats.Plain("x")}), nats.Order{Keeps: true, Late: &h.late, Errors: &h.errors})
 			for rest := b; len(rest) > 0; {
 				n := min(most, len(rest))
-				if err := c.Feed(rest[:n], &h); err != nil {
+				if err := c.Feed(rest[:n], h); err != nil {
 					h.say("%v", err)
 					break
 				}
 				rest = rest[n:]
 			}
 			h.say("%v %d %d", c.Over(), h.late, h.errors)
+			if before := len(c.Output()); h.reply != "" && verb&16 != 0 && c.Settle(h.reply, nats.Ack, 0) && bytes.Count(c.Output()[before:], []byte("\n")) != 2 {
+				t.Errorf("%q settles by %q", h.reply, c.Output()[before:])
+			}
 			return h.String()
 		}
 		if whole, pieces := play(len(b)+1), play(int(cut)+1); whole != pieces {
 			t.Errorf("at once:\n%s\nin pieces:\n%s", whole, pieces)
 		}
 	})
+}
+
+// consulted returns a connection to the consumer c of ORDERS, with a request for two messages.
+func consulted(t testing.TB) (*nats.Conn, *heard) {
+	c := begun(t, nats.Config{Consumer: &nats.Consumer{Stream: "ORDERS", Name: "c", Batch: 2, Within: time.Second}})
+	h := &heard{conn: c}
+	c.Consult(&h.late)
+	if err := c.Feed([]byte("MSG "+inbox+"0 1 24\r\n{\"name\":\"c\",\"config\":{}}\r\n"), h); err != nil || !c.Pull() {
+		t.Fatal(err)
+	}
+	return c, h
 }
 
 // Nothing that a server says in its greeting makes the codec panic.

@@ -17,6 +17,8 @@
 //	NATS-5 A message counts as sent when the kernel has its last byte, and never otherwise.
 //	NATS-6 Nothing goes out that exceeds the server's max_payload, or whose subject the server would cut.
 //	NATS-7 An error and what Describe writes hold no password, token, seed or signature.
+//	NATS-8 A consumer has one request for messages open at a time, and what a server says of others ends
+//	       none. Each settlement counts when the kernel has it.
 //
 // Example:
 //
@@ -27,6 +29,6 @@
 //	err = conn.Operate(operation, nats.Order{Keeps: true, Sent: &sent})
 //	err = conn.Feed(received, listener) // Message: see conn.Outcome
 //
-// Read protocol.go, nkey.go, operation.go, greeting.go; conn.go, asked.go, intake.go, fields.go;
+// Read protocol.go, nkey.go, operation.go, greeting.go; conn.go, asked.go, intake.go, fields.go; pull.go;
 // fault.go, describe.go.
 package nats

@@ -77,6 +77,9 @@ func (g *Greeting) Secured(dst, _ []byte) []byte {
 // introduce says who the client is, and what it receives.
 func (g *Greeting) introduce(dst []byte) []byte {
 	dst = g.protocol.appendConnect(dst, g.secure == securityStands, &g.said)
+	if g.protocol.config.Consumer != nil {
+		dst = append(append(append(dst, "SUB "...), g.inbox()...), "* 1\r\n"...)
+	}
 	if s := g.protocol.config.Subscription; s != nil {
 		dst = append(append(dst, "SUB "...), s.Subject...)
 		if s.Queue != "" {
@@ -125,8 +128,12 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 }
 
 func (g *Greeting) begin() *Conn {
-	inbox := g.protocol.config.Inbox + "." + base64.RawURLEncoding.EncodeToString(g.random[:]) + "."
-	return g.protocol.begin(inbox, &g.said)
+	return g.protocol.begin(g.inbox(), &g.said)
+}
+
+// inbox is what the subjects of replies begin with.
+func (g *Greeting) inbox() string {
+	return g.protocol.config.Inbox + "." + base64.RawURLEncoding.EncodeToString(g.random[:]) + "."
 }
 
 // plausible reports whether b may begin a line of a server.

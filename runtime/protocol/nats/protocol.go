@@ -36,6 +36,7 @@ type Config struct {
 	TLS            bool   // the connection begins TLS, or fails; else it does where the server wants it
 	MessageMax     int64  // 0: MessageMaxDefault
 	Subscription   *Subscription
+	Consumer       *Consumer // in place of a subscription
 }
 
 // Subscription is what a connection receives in place of operations.
@@ -80,8 +81,11 @@ func New(c Config) (*Protocol, error) {
 
 // Begin begins a connection behind its greeting.
 func (p *Protocol) begin(inbox string, i *info) *Conn {
-	return &Conn{most: p.most, inbox: inbox, payloadMost: i.MaxPayload, heads: i.Headers, subscribes: p.config.Subscription != nil}
+	return &Conn{most: p.most, inbox: inbox, payloadMost: i.MaxPayload, heads: i.Headers, subscribes: p.receives(), pull: p.config.Consumer.pull()}
 }
+
+// receives reports that a connection carries no operations.
+func (p *Protocol) receives() bool { return p.config.Subscription != nil || p.config.Consumer != nil }
 
 // proof is what of CONNECT's JSON proves the user.
 type proof struct {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 
@@ -19,10 +20,12 @@ import (
 // Stories give a greeting and operations, the server's bytes, and the outcome, which must be the same
 // whether the bytes come at once or in pieces.
 //
-//	talk [limit=N] [payload=N] [heads=no] [queue=NAME] [end=eof|reset]
+//	talk [limit=N] [payload=N] [heads=no] [queue=NAME] [pull=BATCH] [end=eof|reset]
 //	greet [user=NAME] [password=WORD] [token=WORD] [seed=SEED] [tls=yes] [queue=NAME]
 //
-// A line with > queues an operation: verb, subject, data; "> forget", "> leave", "> ping" do those.
+// A line with > queues an operation: verb, subject, data; "> forget", "> leave", "> ping" do those. Of the
+// consumer c of ORDERS, "> consult", "> pull" and "> ack", "> nak DELAY", "> term", "> progress" do those, of
+// its newest message.
 // One with < is the server's bytes, escaped as in Go; <*N repeats them.
 func TestStories(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
@@ -84,6 +87,9 @@ func (s *scene) read(t *testing.T, d *datadriven.TestData) {
 			s.config.TLS = true
 		case "queue":
 			s.config.Subscription = &nats.Subscription{Subject: "orders.>", Queue: value}
+		case "pull":
+			batch, _ := strconv.Atoi(value)
+			s.config.Consumer = &nats.Consumer{Stream: "ORDERS", Name: "c", Batch: batch, Within: time.Second}
 		case "end":
 			s.end = map[string]error{"eof": io.EOF, "reset": errors.New("reset")}[value]
 		default:
@@ -210,6 +216,7 @@ func (s *scene) greet(cut int) string {
 type heard struct {
 	strings.Builder
 	conn               *nats.Conn
+	reply              string // of the newest message
 	sent, late, errors uint64
 }
 
@@ -236,6 +243,19 @@ func (h *heard) do(text string) {
 		h.conn.Leave(1000, "")
 	case "ping":
 		h.conn.Ping(7)
+	case "consult":
+		h.conn.Consult(&h.late, &h.sent)
+	case "pull":
+		h.say("pulls %v", h.conn.Pull(&h.sent))
+	case "expire":
+		h.conn.Expire()
+	case "ack", "nak", "term", "progress":
+		how := map[string]nats.Settlement{"ack": nats.Ack, "nak": nats.Nak, "term": nats.Term, "progress": nats.Progress}[words[0]]
+		delay := time.Duration(0)
+		if len(words) > 1 {
+			delay, _ = time.ParseDuration(words[1])
+		}
+		h.say("settles %v", h.conn.Settle(h.reply, how, delay, &h.sent))
 	default:
 		m := nats.Message{
 			Verb:    map[string]nats.Verb{"publish": nats.Publish, "flush": nats.Flush, "stream": nats.Stream, "request": nats.Request}[words[0]],
@@ -251,8 +271,17 @@ func (h *heard) do(text string) {
 	h.writes()
 }
 
-func (h *heard) Message(_ codec.MessageKind, b []byte) {
+func (h *heard) Message(kind codec.MessageKind, b []byte) {
+	switch kind {
+	case nats.MessageStands:
+		h.say("stands")
+		return
+	case nats.MessageVoid:
+		h.say("void")
+		return
+	}
 	o := h.conn.Outcome()
+	h.reply = string(o.Reply)
 	h.WriteString("message " + strconv.Quote(short(string(b))))
 	if len(o.Subject) > 0 {
 		h.WriteString(" at " + string(o.Subject))
@@ -263,6 +292,9 @@ func (h *heard) Message(_ codec.MessageKind, b []byte) {
 	for i := range o.Fields.Len() {
 		name, value := o.Fields.At(i)
 		fmt.Fprintf(h, " %s=%s", name, value)
+	}
+	if o.Deliveries > 0 {
+		fmt.Fprintf(h, " number %d, delivery %d", o.Sequence, o.Deliveries)
 	}
 	if o.Duplicate {
 		h.WriteString(" again")
