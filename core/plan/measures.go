@@ -35,6 +35,12 @@ const (
 	MeasureReplyLatency = "reply_latency" // from a request to its reply
 	MeasureServerErrors = "server_errors" // that no operation waited for
 
+	MeasureAcks        = "acks"        // of messages that a consumer sent
+	MeasureNaks        = "naks"        // the same: the message comes again
+	MeasurePulls       = "pulls"       // requests for messages
+	MeasureRedelivered = "redelivered" // messages that a consumer sent before
+	MeasureTerms       = "terms"       // as acks: the message never comes again
+
 	MeasureAffected = "affected" // rows that statements changed
 	MeasureRows     = "rows"     // that they returned
 )
@@ -88,6 +94,11 @@ func Measures() []MeasureText {
 		{MeasureLateAnswers, nats, message.MeasureCount, "answers that came when their operation had timed out, or had one"},
 		{MeasureReplyLatency, nats, message.MeasureTimes, "from when a request was queued on the open connection until the loop has read its reply"},
 		{MeasureServerErrors, nats, message.MeasureCount, "errors that the server told and no operation waited for, as of a publication that nothing confirms"},
+		{MeasureAcks, nats, message.MeasureCount, "acknowledgements of a consumer's messages that the kernel took whole"},
+		{MeasureNaks, nats, message.MeasureCount, "the same of those that want the message again"},
+		{MeasureTerms, nats, message.MeasureCount, "the same of those that never want it again"},
+		{MeasurePulls, nats, message.MeasureCount, "requests for a consumer's messages that the kernel took whole"},
+		{MeasureRedelivered, nats, message.MeasureCount, "messages that a consumer had sent before: they count in messages_received, too"},
 		{MeasureFirstMessage, messages, message.MeasureTimes, "from the intended start until the loop has read the first message"},
 		{MeasureMessageLatency, exchanges, message.MeasureTimes, "from when the exchange's messages were queued on the open connection, of a streaming call from when its request was, in a session from the oldest one without an answer, until the loop has read a message"},
 		{MeasureMessagesReceived, messages, message.MeasureCount, "messages that came whole"},

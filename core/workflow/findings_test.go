@@ -168,6 +168,8 @@ func opener(word string) string {
 		return `vu.redis.subscribe("redis://h", ["news"])`
 	case "message.reply", "message.subject":
 		return `vu.nats.subscribe("nats://h", "orders.>")`
+	case "session.ack", "session.nak", "session.term", "session.progress", "message.deliveries", "message.sequence":
+		return `vu.nats.pull("nats://h", stream = "ORDERS", consumer = "c")`
 	case "message.event", "message.id":
 		return `vu.sse.open("http://h/")`
 	}

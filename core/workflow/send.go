@@ -28,6 +28,7 @@ func sendNamespace() *language.Namespace {
 	members[language.Mark+"grpc"] = request.GRPCNamespace("vu.grpc", asArguments(), send("vu.grpc", nil), starlark.StringDict{"open": request.OpenGRPC("vu.grpc", sessionArguments(), opens("vu.grpc.open"))})
 	letters := broker.NATS("vu.nats", asArguments(), send("vu.nats", nil))
 	letters.Members["subscribe"] = broker.Subscribe("vu.nats.subscribe", sessionArguments(), opens("vu.nats.subscribe"))
+	letters.Members["pull"] = broker.Pull("vu.nats.pull", sessionArguments(), opens("vu.nats.pull"))
 	members[language.Mark+"nats"] = letters
 	commands := request.RedisNamespace("vu.redis", asArguments(), send("vu.redis", nil))
 	commands.Members["subscribe"] = request.Subscribe("vu.redis", sessionArguments(), opens("vu.redis.subscribe"))
@@ -225,6 +226,8 @@ func kindOf(r *request.Request) session.Kind {
 		return session.Events
 	case r.Redis != nil:
 		return session.Subscription
+	case r.NATS != nil && r.NATS.Pull != nil:
+		return session.Pulled
 	case r.NATS != nil:
 		return session.Letters
 	case r.GRPC != nil:

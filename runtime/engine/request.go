@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
+	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/engine/talk"
@@ -252,4 +255,21 @@ func (q *requests) Framed(index int32) *codec.Operation {
 	n.Own.Inserts = slices.Clone(n.Own.Inserts)
 	n.Own.Body = n.Own.Copy
 	return n.Framed
+}
+
+// account returns that of a session: without a name it is that of its kind and path.
+func (ss *sessions) account(owner int, r *request.Request, as *workflow.As) *measure.Account {
+	group, name, method, url := "", "", "SSE", r.URL
+	if as != nil {
+		group, name = as.Group, as.Name
+	}
+	switch {
+	case r.GRPC != nil:
+		method = r.Method
+	case r.Redis != nil, r.NATS != nil:
+		name, method = cmp.Or(name, r.Method), r.Method // it has no path
+	case r.Socket != nil:
+		method, url = "WebSocket", "ws"+r.URL[len("http"):]
+	}
+	return ss.requests.names.Account(owner, group, name, method, url)
 }

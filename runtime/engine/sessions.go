@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -162,23 +161,6 @@ func (ss *sessions) sit() *seat {
 	return at
 }
 
-// account returns that of a session: without a name it is that of its kind and path.
-func (ss *sessions) account(owner int, r *request.Request, as *workflow.As) *measure.Account {
-	group, name, method, url := "", "", "SSE", r.URL
-	if as != nil {
-		group, name = as.Group, as.Name
-	}
-	switch {
-	case r.GRPC != nil:
-		method = r.Method
-	case r.Redis != nil, r.NATS != nil:
-		name, method = cmp.Or(name, r.Method), r.Method // it has no path
-	case r.Socket != nil:
-		method, url = "WebSocket", "ws"+r.URL[len("http"):]
-	}
-	return ss.requests.names.Account(owner, group, name, method, url)
-}
-
 // soil lists a session: the loop looks at it behind the function that runs.
 func (s *session) soil() {
 	if s.seat != nil && !s.listed {
@@ -311,8 +293,7 @@ func (s *session) ended(co *call) {
 
 // Send implements opened.Link, as the methods below do.
 func (s *session) Send(data []byte, binary bool) (bool, error) {
-	f := &s.l.functions
-	co := f.current
+	co := s.l.functions.current
 	if s.call != nil && s.answer == nil {
 		return s.tell(co, data)
 	}
@@ -324,6 +305,22 @@ func (s *session) Send(data []byte, binary bool) (bool, error) {
 	if err != nil {
 		return false, language.Faultf("send: %v", err).In("data")
 	}
+	return s.drain(co, queued)
+}
+
+// Settle tells a consumer of a message.
+func (s *session) Settle(m *opened.Message, as opened.Settlement) (bool, error) {
+	co := s.l.functions.current
+	if s.answer != nil || s.talk == nil {
+		s.ended(co)
+		return false, nil
+	}
+	return s.drain(co, s.talk.Settle(m, as))
+}
+
+// drain lets a sender wait while too much is unsent.
+func (s *session) drain(co *call, queued bool) (bool, error) {
+	f := &s.l.functions
 	s.soil()
 	if !s.talk.Crowded() {
 		return queued, nil
@@ -406,7 +403,9 @@ func (s *session) Receive(timeout time.Duration) (opened.Message, error) {
 	}
 	var m opened.Message
 	why := s.await(timeout, func() (ok bool) {
-		m, ok = s.inbox.Take()
+		if m, ok = s.inbox.Take(); !ok && s.talk != nil && s.answer == nil && s.talk.Ask() {
+			s.soil()
+		}
 		return ok
 	})
 	if m.Error = why; why == "" && s.inbox.Roomy() {

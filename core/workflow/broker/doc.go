@@ -1,5 +1,5 @@
 // Package broker has the words of brokers: nats.client, nats.publish, nats.request, and what functions
-// send and subscribe to by vu.nats.
+// send, subscribe to and pull by vu.nats.
 //
 // It sends nothing: core/workflow/request has the requests as plain data, and runtime/engine carries them.
 //
@@ -14,5 +14,5 @@
 //
 //	all["nats"] = broker.NATS("nats", nil, describe)
 //
-// Read nats.go, target.go, subject.go.
+// Read nats.go, pull.go, target.go, subject.go.
 package broker

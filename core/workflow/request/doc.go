@@ -18,5 +18,5 @@
 //
 // Read request.go, file.go, http.go, placeholder.go, multipart.go, reveal.go, graphql.go, stream.go, socket.go, sql.go,
 // transaction.go; then
-// options.go, client.go, secure.go, network.go.
+// client.go, auth.go, secure.go, network.go.
 package request

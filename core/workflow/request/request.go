@@ -103,8 +103,9 @@ type NATS struct {
 	Inbox          string // the prefix of replies; empty: the usual one
 	Secure         SQLSecure
 	Verb           NATSVerb
-	Subject        string // it may have placeholders, as Data and the values of Headers may
-	Queue          string // of a subscription; empty: none
+	Subject        string        // it may have placeholders, as Data and the values of Headers may
+	Queue          string        // of a subscription; empty: none
+	Pull           *NATSConsumer // of a consumer; nil: none
 	Data           string
 	Headers        []builtin.Pair
 }
@@ -119,7 +120,15 @@ const (
 	NATSStream                    // JetStream acknowledges it
 	NATSRequest                   // a reply
 	NATSSubscribe                 // its user: a session
+	NATSPull                      // the same: of a consumer
 )
+
+// NATSConsumer is a consumer of JetStream that a session pulls from.
+type NATSConsumer struct {
+	Stream, Name string
+	Batch        int           // messages that one request asks for
+	Within       time.Duration // how long the server keeps a request
+}
 
 // rewritten returns the message with others in place of its texts.
 func (n *NATS) rewritten(fill func(string) string) *NATS {

@@ -11,11 +11,12 @@
 //	SESSION-3 A session that is over answers each call at once: send with False, receive with the error
 //	          closed, close with the response of the whole.
 //	SESSION-4 A transaction sends one request at a time, and none once it is over.
+//	SESSION-5 A message is settled once, by the session that received it.
 //
 // Example:
 //
 //	v := session.New("vu.websocket", link, owner, session.Socket)
 //	... ws.send("hello"); m = ws.receive(timeout = "1s"); return ws.close() ...
 //
-// Read kind.go, link.go, message.go, value.go; transaction.go.
+// Read kind.go, link.go, message.go, value.go, settle.go; transaction.go.
 package session

@@ -10,6 +10,7 @@ const (
 	Subscription             // it receives messages of channels
 	Letters                  // it receives messages with a subject
 	Call                     // both sides send messages of a schema, until each says that it has sent all
+	Pulled                   // it asks for messages with a subject, and settles each
 	Every                    // what any of them has: for those that list the words
 )
 
@@ -20,10 +21,12 @@ func (k Kind) attributes() []string {
 		return []string{"close", "error", "receive", "status"}
 	case Subscription, Letters:
 		return []string{"close", "error", "ping", "receive", "status"}
+	case Pulled:
+		return []string{"ack", "close", "error", "nak", "ping", "progress", "receive", "status", "term"}
 	case Call:
 		return []string{"close", "close_send", "error", "receive", "send", "status"}
 	case Every:
-		return []string{"close", "close_send", "error", "ping", "receive", "send", "status"}
+		return []string{"ack", "close", "close_send", "error", "nak", "ping", "progress", "receive", "send", "status", "term"}
 	}
 	return []string{"close", "error", "ping", "receive", "send", "status"}
 }
@@ -37,8 +40,10 @@ func (k Kind) has() []string {
 		return []string{"channel", "pattern"}
 	case Letters:
 		return []string{"reply", "subject"}
+	case Pulled:
+		return []string{"deliveries", "reply", "sequence", "subject"}
 	case Every:
-		return []string{"channel", "event", "id", "pattern", "reply", "subject"}
+		return []string{"channel", "deliveries", "event", "id", "pattern", "reply", "sequence", "subject"}
 	}
 	return nil
 }

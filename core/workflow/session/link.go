@@ -19,6 +19,8 @@ type Link interface {
 	CloseSend() error
 	// Ping waits for the answer to a ping.
 	Ping(timeout time.Duration) (Message, error)
+	// Settle tells the other side what has become of a message. Not queued: the session is over.
+	Settle(m *Message, as Settlement) (queued bool, err error)
 	// Goodbye ends the session, and waits until the other side has, too.
 	Goodbye(code uint16) error
 	Status() int // of the answer that opened it; 0: there was none
@@ -43,6 +45,8 @@ type Message struct {
 	Headers []builtin.Pair
 	Latency time.Duration
 	Error   string // empty: it is a message
+
+	Deliveries, Sequence uint64 // of a consumer's message: how often it was sent, and its number in the stream
 }
 
 // Size is what a message counts for where messages are bounded, in bytes.
@@ -56,10 +60,11 @@ type Nowhere struct{}
 var _ Link = Nowhere{}
 
 // Send implements Link, as the methods below do.
-func (Nowhere) Send([]byte, bool) (bool, error)        { return true, nil }
-func (Nowhere) Receive(time.Duration) (Message, error) { return Message{}, nil }
-func (Nowhere) CloseSend() error                       { return nil }
-func (Nowhere) Ping(time.Duration) (Message, error)    { return Message{}, nil }
-func (Nowhere) Goodbye(uint16) error                   { return nil }
-func (Nowhere) Status() int                            { return 0 }
-func (Nowhere) Over() (kind, why string)               { return "", "" }
+func (Nowhere) Send([]byte, bool) (bool, error)           { return true, nil }
+func (Nowhere) Receive(time.Duration) (Message, error)    { return Message{}, nil }
+func (Nowhere) Settle(*Message, Settlement) (bool, error) { return true, nil }
+func (Nowhere) CloseSend() error                          { return nil }
+func (Nowhere) Ping(time.Duration) (Message, error)       { return Message{}, nil }
+func (Nowhere) Goodbye(uint16) error                      { return nil }
+func (Nowhere) Status() int                               { return 0 }
+func (Nowhere) Over() (kind, why string)                  { return "", "" }

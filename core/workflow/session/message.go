@@ -18,6 +18,8 @@ type Received struct {
 	m       Message
 	kind    Kind // of its session
 	decoded starlark.Value
+	of      Held // its session; nil: it settles nothing
+	settled bool
 }
 
 var _ starlark.HasAttrs = (*Received)(nil)
@@ -67,6 +69,10 @@ func (m *Received) Attr(name string) (starlark.Value, error) {
 	}
 	text := m.m.ID
 	switch name {
+	case "deliveries":
+		return starlark.MakeUint64(m.m.Deliveries), nil
+	case "sequence":
+		return starlark.MakeUint64(m.m.Sequence), nil
 	case "event":
 		if text = m.m.Type; text == "" && m.m.Error == "" {
 			text = "message"

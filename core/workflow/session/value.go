@@ -44,6 +44,9 @@ func (v *Value) Attr(name string) (starlark.Value, error) {
 	if !slices.Contains(v.AttrNames(), name) {
 		return nil, language.Missing("session", name, v.AttrNames())
 	}
+	if as, ok := settles(name); ok {
+		return v.settle(name, as), nil
+	}
 	switch name {
 	case "status":
 		return starlark.MakeInt(v.link.Status()), nil
@@ -156,7 +159,9 @@ func (v *Value) receive(thread *starlark.Thread, args starlark.Tuple, kwargs []s
 	if err != nil {
 		return nil, err
 	}
-	return NewMessage(m, v.kind), guard.MeterOf(thread).Charge(thread, m.Size()+64)
+	got := NewMessage(m, v.kind)
+	got.of = v.link
+	return got, guard.MeterOf(thread).Charge(thread, m.Size()+64)
 }
 
 func (v *Value) ping(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

@@ -11,6 +11,7 @@ type Deliveries struct {
 	late       uint64
 	errors     uint64
 	duplicates uint64
+	consumed   Consumed
 	ack        stats.Histogram
 	reply      stats.Histogram
 }
@@ -22,6 +23,15 @@ func (a *Account) Deliveries() *Deliveries {
 	}
 	return a.deliveries
 }
+
+// Consumed counts what sessions ask of a consumer, and what its messages settle.
+type Consumed struct {
+	Pulls, Acks, Naks, Terms uint64 // that the kernel took
+	Redelivered              uint64
+}
+
+// Consumed returns the counts of a consumer.
+func (d *Deliveries) Consumed() *Consumed { return &d.consumed }
 
 // Late returns the count of answers that no operation waited for any more.
 func (d *Deliveries) Late() *uint64 { return &d.late }
@@ -46,6 +56,8 @@ func (d *Deliveries) wire(out message.Measures) message.Measures {
 		return out
 	}
 	for _, m := range []message.Measure{
+		{Name: plan.MeasureAcks, Count: d.consumed.Acks}, {Name: plan.MeasureNaks, Count: d.consumed.Naks}, {Name: plan.MeasureTerms, Count: d.consumed.Terms},
+		{Name: plan.MeasurePulls, Count: d.consumed.Pulls}, {Name: plan.MeasureRedelivered, Count: d.consumed.Redelivered},
 		{Name: plan.MeasureDuplicates, Count: d.duplicates}, {Name: plan.MeasureLateAnswers, Count: d.late}, {Name: plan.MeasureServerErrors, Count: d.errors},
 	} {
 		if m.Kind = message.MeasureCount; m.Count > 0 {

@@ -80,7 +80,7 @@ func (p *Plan) nats(r *request.Request, w *workflow.Workflow, memory *Memory) er
 		return err
 	}
 	key := natsKey(to)
-	if to.Verb == request.NATSSubscribe {
+	if to.Verb >= request.NATSSubscribe {
 		key = "session " + key
 	} else {
 		m := nats.Message{
@@ -128,6 +128,10 @@ func (m *Memory) broker(to *request.NATS, w *workflow.Workflow) (*broker, error)
 		config.Subscription = &nats.Subscription{Subject: to.Subject, Queue: to.Queue}
 		key = fmt.Sprintf("%s %q %q", key, to.Subject, to.Queue)
 	}
+	if c := to.Pull; c != nil {
+		config.Consumer = &nats.Consumer{Stream: c.Stream, Name: c.Name, Batch: c.Batch, Within: c.Within}
+		key = fmt.Sprintf("%s pull %q %q %d %d", key, c.Stream, c.Name, c.Batch, c.Within)
+	}
 	b := m.brokers[key]
 	if b != nil {
 		return b, nil
@@ -153,10 +157,13 @@ type Subscribed struct{ protocol *nats.Protocol }
 var _ Greeting = Subscribed{}
 
 // NewSubscribed returns the greeting of a request.
-func (m *Memory) NewSubscribed(r *request.Request, w *workflow.Workflow) (Subscribed, error) {
+func (m *Memory) NewSubscribed(r *request.Request, w *workflow.Workflow) (Greeting, error) {
 	b, err := m.broker(r.NATS, w)
-	if err != nil {
-		return Subscribed{}, err
+	switch {
+	case err != nil:
+		return nil, err
+	case r.NATS.Pull != nil:
+		return &pulling{Subscribed: Subscribed{b.protocol}, within: r.NATS.Pull.Within}, nil
 	}
 	return Subscribed{b.protocol}, nil
 }

@@ -126,6 +126,9 @@ func (s *Session) Greets(answer codec.Fields) {
 // Shift moves the session's instants to a clock that began so much later.
 func (s *Session) Shift(by int64) {
 	s.shift(by)
+	if a, asks := s.greeting.(asker); asks {
+		a.shift(by)
+	}
 	s.ping.at -= by
 }
 
@@ -202,6 +205,11 @@ func (s *Session) opens() {
 // Hear implements pool.Talk.
 func (s *Session) Hear(kind codec.MessageKind, payload []byte) {
 	now := s.stock.clock.Now
+	a, asks := s.greeting.(asker)
+	if asks && a.ended(kind) {
+		s.on.Came() // a function that waits asks again
+		return
+	}
 	message, opens := s.greeting.Read(s.dialogue, kind, payload)
 	if opens {
 		s.opens()
@@ -215,7 +223,9 @@ func (s *Session) Hear(kind codec.MessageKind, payload []byte) {
 	if was {
 		m.Received(now - since)
 	} else {
-		since = s.opened
+		if since = s.opened; asks {
+			since = a.since()
+		}
 		m.Pushed()
 	}
 	if s.stock.show != nil {

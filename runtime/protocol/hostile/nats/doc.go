@@ -24,5 +24,6 @@
 //		s.Close()
 //	}
 //
-// Read entry.go, session.go, server.go; the families of the catalogue: greetings.go, answers.go.
+// Read entry.go, session.go, server.go; the families of the catalogue: greetings.go, answers.go;
+// pulls.go: servers that sessions pull from.
 package nats

@@ -32,6 +32,7 @@ const (
 	Request Verb = iota
 	Flush        // a publication, and a PING
 	Stream       // a publication that JetStream acknowledges
+	Pull         // a session that pulls messages: see Pulls
 )
 
 // User and Password are those of the client.
@@ -47,6 +48,9 @@ type Behaviour struct {
 
 	Answer string // said to the first operation; $R is where its reply goes
 	Then   Act    // behind it; nil: the connection continues and behaves well
+
+	Consult   string // said of a consumer; empty without Consulted: it is there. Answer then is to the first request for messages
+	Consulted Act    // behind it
 }
 
 // Act is the rest of a behaviour. It says whether the connection continues; if not, the server closes it.
@@ -69,11 +73,15 @@ type Want struct {
 	Reuse Reuse
 	Late  uint64 // answers that nothing waited for
 	Told  uint64 // errors that nothing waited for
+
+	Messages    int    // of the hostile part, that a session receives
+	Redelivered uint64 // of them, sent before
+	Silent      bool   // a session that goes on brings nothing
 }
 
 // Waits says whether the client must give up by its own clock.
 func (w Want) Waits() bool {
-	return w.Kind == http1.KindTimeout || w.Kind == http1.KindWriteTimeout || w.Kind == http1.KindConnectTimeout
+	return w.Silent || w.Kind == http1.KindTimeout || w.Kind == http1.KindWriteTimeout || w.Kind == http1.KindConnectTimeout
 }
 
 // All returns the catalogue.

@@ -22,6 +22,15 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%q fails and has an answer: %+v", e.Name, e.Want)
 		}
 	}
+	for _, e := range Pulls() {
+		if names[e.Name] {
+			t.Errorf("%q is there twice", e.Name)
+		}
+		names[e.Name] = true
+	}
+	if pulls := len(Pulls()); pulls < 50 {
+		t.Errorf("%d entries of sessions, want at least 50", pulls)
+	}
 	if len(all) < 80 {
 		t.Errorf("%d entries, want at least 80", len(all))
 	}

@@ -32,6 +32,7 @@ type Server struct {
 type Counts struct {
 	Connections int
 	Messages    int  // that came whole
+	Settled     int  // of them, settlements of a session's messages
 	Reused      bool // the operation behind the hostile part came on the same connection
 }
 
@@ -127,6 +128,12 @@ func (s *Server) serve(c *net.TCPConn, number int) {
 func (s *Server) converse(n *Session, b *Behaviour) {
 	hostile := b.Answer != "" || b.Then != nil
 	for n.command() {
+		if s.entry.Ask.Verb == Pull {
+			if !s.pulled(n, b, &hostile) {
+				return
+			}
+			continue
+		}
 		if !hostile {
 			s.reused(n.number)
 		}

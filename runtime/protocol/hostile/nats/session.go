@@ -20,6 +20,8 @@ type Session struct {
 	number int    // of the connection
 	proved bool   // a well-behaved answer was sent on it
 	reply  string // where the answer to the last operation goes
+
+	subject string // of that operation
 }
 
 // Say writes text, with the subject of the last operation's reply in place of $R.
@@ -59,7 +61,7 @@ func (s *Session) command() bool {
 		case words[0] == "PING":
 			s.Say("PONG\r\n")
 		case words[0] == "PONG":
-		case words[0] == "SUB" && len(words) == 3:
+		case words[0] == "SUB" && len(words) == 3, words[0] == "UNSUB" && len(words) == 2:
 		case words[0] == "PUB" && (len(words) == 3 || len(words) == 4):
 			size, err := strconv.Atoi(words[len(words)-1])
 			if err != nil {
@@ -76,6 +78,7 @@ func (s *Session) command() bool {
 			if s.reply = ""; len(words) == 4 {
 				s.reply = words[2]
 			}
+			s.subject = words[1]
 			s.server.came()
 			return true
 		default:
@@ -94,7 +97,10 @@ func (s *Session) greeted() bool {
 	if !strings.HasPrefix(text, "CONNECT {") || !strings.Contains(text, `"user":"`+User+`","pass":"`+Password+`"`) {
 		s.server.blame("the greeting says %.80q", text)
 	}
-	return s.line() == "PING"
+	if text = s.line(); s.server.entry.Ask.Verb == Pull && strings.HasPrefix(text, "SUB ") {
+		text = s.line()
+	}
+	return text == "PING"
 }
 
 // The acts that occur most.

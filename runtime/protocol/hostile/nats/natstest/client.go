@@ -129,3 +129,43 @@ func (n *Client) LastSequence(name string) uint64 {
 	}
 	return v.State.Last
 }
+
+// Fill publishes so many messages, and waits until the server has them.
+func (n *Client) Fill(subject, data string, messages int) {
+	n.s.tb.Helper()
+	n.say("%sPING\r\n", strings.Repeat(fmt.Sprintf("PUB %s %d\r\n%s\r\n", subject, len(data), data), messages))
+	n.line("PONG")
+}
+
+// Consumer makes a pull consumer of a stream; more is what its settings say beside.
+func (n *Client) Consumer(stream, name, more string) {
+	n.s.tb.Helper()
+	got := n.Ask("$JS.API.CONSUMER.DURABLE.CREATE."+stream+"."+name, fmt.Sprintf(`{"stream_name":%q,"config":{"durable_name":%q,"deliver_policy":"all","ack_policy":"explicit","replay_policy":"instant"%s}}`, stream, name, more))
+	if strings.Contains(got, `"error"`) {
+		n.s.tb.Fatal(got)
+	}
+}
+
+// Consumed is how far a consumer is, by the server's own count.
+type Consumed struct {
+	Delivered  place  `json:"delivered"`
+	AckFloor   place  `json:"ack_floor"`
+	AckPending uint64 `json:"num_ack_pending"`
+	Pending    uint64 `json:"num_pending"`
+}
+
+// place counts deliveries, and messages of the stream.
+type place struct {
+	Consumer uint64 `json:"consumer_seq"`
+	Stream   uint64 `json:"stream_seq"`
+}
+
+// Consumed returns how far a consumer is.
+func (n *Client) Consumed(stream, name string) Consumed {
+	n.s.tb.Helper()
+	var v Consumed
+	if err := json.Unmarshal([]byte(n.Ask("$JS.API.CONSUMER.INFO."+stream+"."+name, "")), &v); err != nil {
+		n.s.tb.Fatal(err)
+	}
+	return v
+}
