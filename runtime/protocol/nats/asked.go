@@ -187,7 +187,11 @@ func (c *Conn) onPong(on codec.Listener) *http1.Error {
 		return errPong
 	}
 	p := c.pings[0]
-	c.pings = slices.Delete(c.pings, 0, 1)
+	if len(c.pings) == 1 {
+		c.pings = c.pings[:0]
+	} else {
+		c.pings = slices.Delete(c.pings, 0, 1)
+	}
 	switch p.kind {
 	case pingAsks:
 		on.Pong(p.payload)
@@ -236,6 +240,9 @@ func (c *Conn) caused(text string) bool {
 	if strings.HasPrefix(subject, c.inbox) {
 		c.listens = false // the next one asks again, and fails alike
 		return c.op.of.Verb >= Stream
+	}
+	if !c.op.of.open {
+		return subject == c.op.of.subject
 	}
 	return subject == string(c.message.subject)
 }

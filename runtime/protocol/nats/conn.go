@@ -91,12 +91,15 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 		return errOver
 	}
 	m := &c.message
-	if err := o.fill(m, with.Values); err != nil {
-		return err
+	size, heads := o.wire.size, o.wire.heads
+	if o.open {
+		if err := o.fill(m, with.Values); err != nil {
+			return err
+		}
+		size, heads = len(m.header)+len(m.data), len(m.header) > 0
 	}
-	size := len(m.header) + len(m.data)
 	switch {
-	case len(m.header) > 0 && !c.heads:
+	case heads && !c.heads:
 		return errHeads
 	case c.payloadMost > 0 && int64(size) > c.payloadMost:
 		return errPayload(size, c.payloadMost)
@@ -109,18 +112,19 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 	}
 	b := c.out.bytes
 	start := len(b)
-	if len(m.header) > 0 {
-		b = append(b, 'H')
+	if o.open {
+		b = appendVerb(b, m.header, m.subject)
+	} else {
+		b = append(b, o.wire.before...)
 	}
-	b = append(append(b, "PUB "...), m.subject...)
 	if o.Verb >= Stream {
 		b = strconv.AppendUint(append(append(b, ' '), c.inbox...), c.op.number, 10)
 	}
-	if len(m.header) > 0 {
-		b = strconv.AppendInt(append(b, ' '), int64(len(m.header)), 10)
+	if o.open {
+		b = appendRest(b, m.header, m.data)
+	} else {
+		b = append(b, o.wire.behind...)
 	}
-	b = append(strconv.AppendInt(append(b, ' '), int64(size), 10), "\r\n"...)
-	b = append(append(append(b, m.header...), m.data...), "\r\n"...)
 	c.out.bytes = b
 	if with.Sent != nil {
 		c.out.departs = append(c.out.departs, departure{start, len(b), with.Sent})
@@ -263,7 +267,11 @@ func (o *outbox) wrote(n int) {
 		*o.departs[at].count++
 		at++
 	}
-	o.departs = slices.Delete(o.departs, 0, at)
+	if at == len(o.departs) {
+		o.departs = o.departs[:0] // the counts live as long as their accounts
+	} else {
+		o.departs = slices.Delete(o.departs, 0, at)
+	}
 	if o.sent < len(o.bytes) {
 		return
 	}

@@ -138,13 +138,28 @@ func (g *Greeting) inbox() string {
 
 // plausible reports whether b may begin a line of a server.
 func plausible(b []byte) bool {
-	for _, word := range []string{"INFO ", "PING", "PONG", "+OK", "-ERR ", "MSG ", "HMSG "} {
-		n := min(len(b), len(word))
-		if string(b[:n]) == word[:n] {
-			return true
-		}
+	if len(b) == 0 {
+		return true
 	}
-	return false
+	word := ""
+	switch b[0] {
+	case 'P':
+		if word = "PONG"; len(b) > 1 && b[1] == 'I' {
+			word = "PING"
+		}
+	case 'M':
+		word = "MSG "
+	case 'H':
+		word = "HMSG "
+	case '+':
+		word = "+OK"
+	case '-':
+		word = "-ERR "
+	case 'I':
+		word = "INFO "
+	}
+	n := min(len(b), len(word))
+	return n > 0 && string(b[:n]) == word[:n]
 }
 
 // meet takes the server's first line.

@@ -59,13 +59,24 @@ func (c *Conn) breaks(err *http1.Error) error {
 	return err
 }
 
+const pong = "PONG\r\n"
+
 // take takes whole lines and messages, and returns how many bytes they have.
 func (c *Conn) take(b []byte, on codec.Listener) (used int, err *http1.Error) {
 	in := &c.in
 	for used < len(b) && c.broken == nil {
 		rest := b[used:]
 		from := min(in.scanned, len(rest))
-		if in.need = 0; !plausible(rest) {
+		in.need = 0
+		if len(rest) >= len(pong) && string(rest[:len(pong)]) == pong { // most of what confirms publications
+			if err := c.control([]byte("PONG"), nil, on); err != nil {
+				return used, err
+			}
+			in.scanned = 0
+			used += len(pong)
+			continue
+		}
+		if !plausible(rest) {
 			return used, errNoLine
 		}
 		end := bytes.IndexByte(rest[from:], '\n')

@@ -53,6 +53,14 @@ type Operation struct {
 	header  []byte // nil: it has none, or values
 	data    []byte // nil: it has values
 	open    bool   // something of it has values
+	wire    wire   // of one without values
+}
+
+// wire is a message as it goes out, but for where its reply goes.
+type wire struct {
+	before, behind []byte
+	size           int // of header and data, in bytes
+	heads          bool
 }
 
 // Compile makes an operation of a message. Its own texts are checked where the file is loaded.
@@ -73,7 +81,28 @@ func Compile(m Message) *Operation {
 	} else {
 		o.data = m.Data.fill([]byte{}, nil)
 	}
+	if !o.open {
+		o.wire = wire{appendVerb(nil, o.header, []byte(o.subject)), appendRest(nil, o.header, o.data), len(o.header) + len(o.data), len(o.header) > 0}
+		o.header, o.data = nil, nil // they are a part of it
+	}
 	return o
+}
+
+// appendVerb appends a message up to where its reply goes.
+func appendVerb(dst, header, subject []byte) []byte {
+	if len(header) > 0 {
+		dst = append(dst, 'H')
+	}
+	return append(append(dst, "PUB "...), subject...)
+}
+
+// appendRest appends what stands behind that.
+func appendRest(dst, header, data []byte) []byte {
+	if len(header) > 0 {
+		dst = strconv.AppendInt(append(dst, ' '), int64(len(header)), 10)
+	}
+	dst = append(strconv.AppendInt(append(dst, ' '), int64(len(header)+len(data)), 10), "\r\n"...)
+	return append(append(append(dst, header...), data...), "\r\n"...)
 }
 
 // open reports whether a value stands in the text.
