@@ -1,0 +1,62 @@
+package kafka
+
+import "strconv"
+
+// Least bytes of what a list of Produce has.
+const (
+	answerTopicLeast     = 2 + 4
+	answerPartitionLeast = 4 + 2 + 8 + 8
+	answerRecordLeast    = 4 + 2
+)
+
+// asError is an error that a broker told, and whether it says that the cluster has changed.
+func asError(number int16, text []byte) (error, bool) {
+	if err := serverError(number, text); err != nil {
+		return err, moved(number)
+	}
+	return nil, false
+}
+
+// produced reads the answer to Produce: that of one partition.
+func (c *Conn) produced(r *reader, a *asked) {
+	if r.list(answerTopicLeast) != 1 {
+		r.bad = true
+		return
+	}
+	topic := r.text()
+	if r.list(answerPartitionLeast) != 1 {
+		r.bad = true
+		return
+	}
+	o := &c.outcome
+	o.Partition = r.int32()
+	number := r.int16()
+	o.Offset = r.int64()
+	r.int64() // the time, where the broker sets it
+	var why []byte
+	if c.speaks.produce >= 5 {
+		r.int64() // where the log begins
+	}
+	if c.speaks.produce >= 8 {
+		for range r.list(answerRecordLeast) {
+			r.int32()
+			if text := r.text(); len(why) == 0 {
+				why = text
+			}
+		}
+		if text := r.text(); len(why) == 0 {
+			why = text
+		}
+	}
+	o.Throttled = r.int32()
+	if o.Err, o.Moved = asError(number, why); o.Err != nil || !a.keeps {
+		return
+	}
+	if Unsendable(string(topic)) != "" {
+		r.bad = true
+		return
+	}
+	b := append(append(c.body, `{"topic":"`...), topic...)
+	b = strconv.AppendInt(append(b, `","partition":`...), int64(o.Partition), 10)
+	c.body = append(strconv.AppendInt(append(b, `,"offset":`...), o.Offset, 10), '}')
+}

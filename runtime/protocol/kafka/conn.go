@@ -1,0 +1,201 @@
+package kafka
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
+)
+
+// Conn is the client's side of one connection behind its greeting. It carries operations, one at a time.
+// Message comes once for each operation that something ends; Outcome then says how it ended.
+type Conn struct {
+	most    int64 // bytes of an answer
+	speaks  versions
+	pool    *Pool
+	out     outbox
+	in      intake
+	number  int32   // of the request that was queued last
+	asked   []asked // without an answer, the oldest first: a broker answers in order
+	outcome Outcome
+	body    []byte // of the outcome
+	broken  *http1.Error
+	left    bool
+}
+
+// asked is a request that a broker answers.
+type asked struct {
+	number int32
+	of     api
+	open   bool // the operation waits for it
+	keeps  bool
+	late   *uint64
+}
+
+// lateMost bounds the operations that were given up and have no answer.
+const lateMost = 64
+
+var _ codec.Named = (*Conn)(nil)
+
+// Order is what an operation is sent with.
+type Order struct {
+	Values [][]byte
+	Now    int64   // milliseconds since 1970: the record's time
+	Keeps  bool    // its answer is read
+	Sent   *uint64 // counts the record when the kernel has it; nil: nothing does
+	Late   *uint64 // counts answers that no open operation waits for
+}
+
+// Outcome is how an operation ended. Bytes are valid during Message.
+type Outcome struct {
+	Err       error   // of the kind "server NAME"; nil: none
+	Moved     bool    // Err says that what is known of the cluster is old
+	Layout    *Layout // of Learn
+	Partition int32   // of Produce
+	Offset    int64   // the record's
+	Throttled int32   // milliseconds that the broker asks to wait
+}
+
+// Outcome is that of the operation that ended last. It is valid during Message.
+func (c *Conn) Outcome() *Outcome { return &c.outcome }
+
+// begins queues the head of a request.
+func (c *Conn) begins(a api, version int16) {
+	c.number++
+	c.out.bytes = appendHead(c.out.bytes, a, version, c.number)
+}
+
+// Produce queues a record for a partition. After an error nothing of it is queued, and the connection goes on.
+func (c *Conn) Produce(o *Operation, partition int32, with Order) error {
+	switch {
+	case !c.mayTalk():
+		return errOver
+	case c.speaks.produce < 0:
+		return errVersion(apiProduce)
+	case o.Compression == Zstd && c.speaks.produce < zstdSince:
+		return errZstd
+	}
+	start := len(c.out.bytes)
+	c.begins(apiProduce, c.speaks.produce)
+	b := append(c.out.bytes, 255, 255) // of no transaction
+	b = binary.BigEndian.AppendUint16(b, uint16(o.Acks))
+	b = binary.BigEndian.AppendUint32(b, ackMillis)
+	b = append(b, 0, 0, 0, 1, 0, 0) // topics: one, whose length is put in
+	topic := len(b)
+	b, err := o.In(b, with.Values)
+	if err != nil {
+		c.out.bytes = b[:start]
+		c.number--
+		return err
+	}
+	binary.BigEndian.PutUint16(b[topic-2:], uint16(len(b)-topic))
+	b = append(b, 0, 0, 0, 1) // partitions
+	b = binary.BigEndian.AppendUint32(b, uint32(partition))
+	records := len(b)
+	b = o.appendBatch(append(b, 0, 0, 0, 0), with.Values, with.Now, c.pool)
+	putLength(b, records)
+	putLength(b, start)
+	if c.out.bytes = b; with.Sent != nil {
+		c.out.departs = append(c.out.departs, departure{len(b), with.Sent})
+	}
+	if o.Acks != AcksNone {
+		c.asks(apiProduce, &with)
+	}
+	return nil
+}
+
+// Learn queues the question which brokers lead the partitions of a topic.
+func (c *Conn) Learn(topic string, with Order) error {
+	switch {
+	case !c.mayTalk():
+		return errOver
+	case c.speaks.metadata < 0:
+		return errVersion(apiMetadata)
+	}
+	start := len(c.out.bytes)
+	c.begins(apiMetadata, c.speaks.metadata)
+	b := appendText(append(c.out.bytes, 0, 0, 0, 1), topic)
+	if c.speaks.metadata >= 4 {
+		b = append(b, 0) // a topic that is missing stays missing
+	}
+	putLength(b, start)
+	c.out.bytes = b
+	c.asks(apiMetadata, &with)
+	return nil
+}
+
+// asks notes a request that is answered.
+func (c *Conn) asks(a api, with *Order) {
+	c.asked = append(c.asked, asked{number: c.number, of: a, open: true, keeps: with.Keeps, late: with.Late})
+}
+
+// open returns the request that the operation under way waits for; nil: it waits for none.
+func (c *Conn) open() *asked {
+	if last := len(c.asked) - 1; last >= 0 && c.asked[last].open {
+		return &c.asked[last]
+	}
+	return nil
+}
+
+// Send implements codec.Dialogue: operations go by Produce and its kin.
+func (c *Conn) Send(codec.MessageKind, []byte, *uint64) error { return errOver }
+
+// Ping does nothing: Kafka has none.
+func (c *Conn) Ping(uint64) {}
+
+// Leave ends the connection: operations need no goodbye.
+func (c *Conn) Leave(uint16, string) { c.left = true }
+
+// Forget implements codec.Named: it gives up the open operation. It returns false if nothing has come since
+// the one before was given up: then the broker may not be there.
+func (c *Conn) Forget() bool {
+	if !c.mayTalk() || len(c.out.left())+len(c.in.held) > 0 || len(c.asked) >= lateMost {
+		return false
+	}
+	open := c.open()
+	if open == nil {
+		return true
+	}
+	open.open = false
+	return len(c.asked) == 1
+}
+
+func (c *Conn) mayTalk() bool { return !c.left && c.broken == nil }
+
+// Over reports that the connection may be closed.
+func (c *Conn) Over() bool { return c.broken != nil || c.left && c.open() == nil }
+
+// Output returns what to write next.
+func (c *Conn) Output() []byte { return c.out.left() }
+
+// Sent notes that so many bytes of the output are written.
+func (c *Conn) Sent(n int) { c.out.wrote(n) }
+
+// Unsent is how many bytes are not written.
+func (c *Conn) Unsent() int { return len(c.out.left()) }
+
+// Rest does nothing: each answer has been asked for, so none is a flood.
+func (c *Conn) Rest() {}
+
+// End says what the end of the connection means.
+func (c *Conn) End(err error) error {
+	switch {
+	case c.broken != nil:
+		return c.broken
+	case !errors.Is(err, io.EOF):
+		return err
+	case len(c.in.held) > 0:
+		return errCut
+	case c.open() != nil:
+		return errSilent
+	}
+	return nil
+}
+
+// Release gives the connection's memory back. It cannot be used any more.
+func (c *Conn) Release() {
+	c.left = true
+	c.out, c.in, c.asked, c.body = outbox{}, intake{}, nil, nil
+}

@@ -1,0 +1,240 @@
+package kafka_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/kafka"
+)
+
+// begun returns a connection behind its greeting.
+func begun(t testing.TB, c kafka.Config) *kafka.Conn {
+	_, _, d, err := greeted(kafka.New(c), hello(8, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.(*kafka.Conn)
+}
+
+// The partitions of keys are those of Kafka's own test of its hash (UtilsTest.testMurmur2).
+func TestPartitionsOfKeys(t *testing.T) {
+	for key, hash := range map[string]int32{
+		"21": -973932308, "foobar": -790332482, "a-little-bit-long-string": -985981536, "a-little-bit-longer-string": -1486304829,
+		"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8": -58897971, "abc": 479470107,
+	} {
+		for _, n := range []int{1, 3, 7, 1 << 20} {
+			if got, want := kafka.PartitionOf([]byte(key), n), hash&0x7fffffff%int32(n); got != want {
+				t.Errorf("%q of %d: partition %d, want %d", key, n, got, want)
+			}
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 1<<31-1).Draw(t, "partitions")
+		if at := kafka.PartitionOf(rapid.SliceOf(rapid.Byte()).Draw(t, "key"), n); at < 0 || int(at) >= n {
+			t.Fatalf("partition %d of %d", at, n)
+		}
+	})
+}
+
+// Whatever records are answered, given up, or answered late: each gets its own answer or none, a late one
+// counts once, and a record counts as sent when the kernel has it whole.
+func TestAnswersBelongToTheirRecords(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		c := begun(t, kafka.Config{})
+		h := heard{conn: c}
+		var sent, late uint64
+		number, owed := 1, 0
+		o := kafka.Compile(kafka.Message{Topic: kafka.Plain("orders"), Value: kafka.Text{{Text: "n", Value: 0}}, Acks: kafka.AcksAll})
+		reply := func(n int) {
+			if err := c.Feed(produced(n, 0, int64(n)), &h); err != nil {
+				r.Fatal(err)
+			}
+		}
+		for range rapid.IntRange(1, 20).Draw(r, "records") {
+			number++
+			if err := c.Produce(o, 0, kafka.Order{Values: [][]byte{[]byte("7")}, Keeps: true, Sent: &h.sent, Late: &h.late}); err != nil {
+				r.Fatal(err)
+			}
+			for len(c.Output()) > 0 {
+				if h.sent != sent {
+					r.Fatalf("%d count as sent, and one is not", h.sent)
+				}
+				c.Sent(rapid.IntRange(1, len(c.Output())).Draw(r, "written"))
+			}
+			if sent++; h.sent != sent {
+				r.Fatalf("%d of %d count as sent", h.sent, sent)
+			}
+			h.Reset()
+			if owed > 0 {
+				if reply(number - 1); h.String() != "" {
+					r.Fatalf("a late answer is taken: %s", h.String())
+				}
+				owed, late = 0, late+1
+			}
+			if rapid.Bool().Draw(r, "answered") {
+				if reply(number); h.String() != fmt.Sprintf("answer {\"topic\":\"orders\",\"partition\":0,\"offset\":%d}\n", number) {
+					r.Fatalf("record %d heard %q", number, h.String())
+				}
+			} else if owed = 1; !c.Forget() {
+				r.Fatal("the connection is lost")
+			}
+			if h.late != late {
+				r.Fatalf("%d answers count as late, want %d", h.late, late)
+			}
+		}
+	})
+}
+
+// produced is the answer to a record.
+func produced(number int, code int16, offset int64) []byte {
+	return answer(fmt.Sprintf("%d i32:1 text:orders i32:1 i32:0 i16:%d i64:%d i64:-1 i64:0 i32:0 i16:-1 i32:0", number, code, offset))
+}
+
+// What values may not make of a topic.
+func TestValuesThatNameNoTopic(t *testing.T) {
+	for _, tt := range []struct{ value, want string }{
+		{"a b", `value: the topic "t-a b" has a character other than letters, digits, dots, dashes and underscores`},
+		{strings.Repeat("x", 300), `value: the topic "t-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..." is longer than 249 bytes`},
+		{"", ""}, {"a.b_c-D9", ""},
+	} {
+		c := begun(t, kafka.Config{})
+		o := kafka.Compile(kafka.Message{Topic: kafka.Text{{Text: "t-", Value: 0}}, Acks: kafka.AcksAll})
+		err := c.Produce(o, 0, kafka.Order{Values: [][]byte{[]byte(tt.value)}})
+		if got := fmt.Sprint(err); err != nil && got != tt.want || err == nil && tt.want != "" {
+			t.Errorf("%q: got %v, want %s", tt.value, err, tt.want)
+		}
+		if err != nil && len(c.Output()) > 0 {
+			t.Errorf("%q: %q is queued", tt.value, c.Output())
+		}
+	}
+}
+
+// No password stands in an error or in what a greeting shows.
+func TestPasswordsAreHidden(t *testing.T) {
+	p := kafka.New(kafka.Config{Mechanism: kafka.PLAIN, User: "app", Password: "geheim"})
+	said := append(hello(8, 4), answer("2 i16:0 i32:1 text:PLAIN")...)
+	wrote, _, _, err := greeted(p, append(said, answer("3 i16:58 text:not-geheim bytes:")...))
+	if !strings.Contains(string(wrote), "geheim") || err == nil {
+		t.Fatalf("the password does not go out: %q %v", wrote, err)
+	}
+	if shown := fmt.Sprint(err, string(kafka.Describe(nil, wrote))); strings.Contains(shown, "geheim") || !strings.Contains(shown, "SaslAuthenticate") {
+		t.Errorf("%s", shown)
+	}
+}
+
+// quiet hears and keeps nothing.
+type quiet struct{ n int }
+
+func (q *quiet) Message(codec.MessageKind, []byte) { q.n++ }
+func (q *quiet) Pong(uint64)                       {}
+func (q *quiet) Leaves(uint16, string)             {}
+
+// A record whose answer is not read allocates nothing, once its connection is warm.
+func TestRecordsAllocateNothing(t *testing.T) {
+	c := begun(t, kafka.Config{})
+	var on quiet
+	var sent, late uint64
+	o := kafka.Compile(kafka.Message{Topic: kafka.Plain("orders"), Key: kafka.Text{{Value: 0}}, Value: kafka.Plain("hello"), Acks: kafka.AcksAll})
+	values := [][]byte{[]byte("7")}
+	number := uint32(1)
+	reply := produced(0, 0, 7)
+	var scratch []byte
+	got := testing.AllocsPerRun(200, func() {
+		number++
+		var at int32
+		at, scratch = o.Choose(3, values, scratch)
+		if c.Produce(o, at, kafka.Order{Values: values, Sent: &sent, Late: &late}) != nil {
+			t.Fatal("no room")
+		}
+		c.Sent(len(c.Output()))
+		binary.BigEndian.PutUint32(reply[4:], number)
+		if c.Feed(reply, &on) != nil {
+			t.Fatal("broken")
+		}
+	})
+	if got > 0 || on.n != int(number)-1 || late > 0 {
+		t.Errorf("%v allocations, %d of %d answered", got, on.n, number-1)
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	c := begun(b, kafka.Config{})
+	var on quiet
+	o := kafka.Compile(kafka.Message{Topic: kafka.Plain("orders"), Key: kafka.Plain("7"), Value: kafka.Plain("hello"), Acks: kafka.AcksAll})
+	reply := produced(0, 0, 7)
+	number := uint32(1)
+	b.ReportAllocs()
+	for b.Loop() {
+		number++
+		if c.Produce(o, 0, kafka.Order{}) != nil {
+			b.Fatal("no room")
+		}
+		c.Sent(len(c.Output()))
+		binary.BigEndian.PutUint32(reply[4:], number)
+		_ = c.Feed(reply, &on)
+	}
+}
+
+// Nothing that a broker sends makes the codec panic, and however it is cut, the outcome is the same.
+func FuzzFeed(f *testing.F) {
+	f.Add(produced(2, 0, 7), uint8(0), uint8(1))
+	f.Add(produced(2, 6, -1), uint8(0), uint8(3))
+	f.Add(answer(metadata), uint8(1), uint8(4))
+	f.Add(answer("2 i32:0 i32:2147483647"), uint8(1), uint8(2))
+	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), uint8(0), uint8(9))
+	f.Fuzz(func(t *testing.T, b []byte, verb, cut uint8) {
+		play := func(most int) string {
+			c := begun(t, kafka.Config{AnswerMax: 1 << 16})
+			h := heard{conn: c}
+			with := kafka.Order{Keeps: verb&2 != 0, Late: &h.late}
+			if verb&1 == 0 {
+				_ = c.Produce(kafka.Compile(kafka.Message{Topic: kafka.Plain("orders"), Acks: kafka.AcksAll}), 0, with)
+			} else {
+				_ = c.Learn("orders", with)
+			}
+			c.Sent(len(c.Output()))
+			if verb&4 != 0 {
+				c.Forget()
+			}
+			for rest := b; len(rest) > 0; {
+				n := min(most, len(rest))
+				if err := c.Feed(rest[:n], &h); err != nil {
+					h.say("%v", err)
+					break
+				}
+				rest = rest[n:]
+			}
+			h.say("%v %d", c.Over(), h.late)
+			return h.String()
+		}
+		if whole, pieces := play(len(b)+1), play(int(cut)+1); whole != pieces {
+			t.Errorf("at once:\n%s\nin pieces:\n%s", whole, pieces)
+		}
+	})
+}
+
+const metadata = "2 i32:0 i32:2 i32:1 text:b1 i32:9092 i16:-1 i32:2 text:b2 i32:9093 text:rack text:cluster i32:1 i32:1 i16:0 text:orders i8:0 i32:2 i16:0 i32:1 i32:2 i32:2 i32:1 i32:2 i32:0 i16:5 i32:0 i32:-1 i32:0 i32:0"
+
+// Nothing that a broker says in its greeting makes the codec panic.
+func FuzzGreeting(f *testing.F) {
+	said := append(hello(8, 4), answer("2 i16:0 i32:1 text:PLAIN")...)
+	f.Add(append(said, answer("3 i16:0 i16:-1 bytes:")...), uint8(1))
+	f.Add(append(said, answer("3 i16:0 i16:-1 bytes:r=AAAAAAAAAAAAAAAAAAAAAAAAx,s=AAAA,i=1")...), uint8(2))
+	f.Add(hello(2, 0), uint8(0))
+	f.Fuzz(func(t *testing.T, b []byte, how uint8) {
+		p := kafka.New(kafka.Config{Mechanism: kafka.Mechanism(how % 4), User: "app", Password: "geheim"})
+		r, _ := codec.NewRounds(p.Greet(kafka.Random{}))
+		_, rest, d, err := r.Feed(nil, b)
+		for n := 0; err == nil && r.Works() && n < 100; n++ {
+			_, rest, d, err = r.Feed(nil, nil)
+		}
+		if d != nil && err == nil {
+			_ = d.Feed(append([]byte(nil), rest...), &quiet{})
+		}
+	})
+}

@@ -1,0 +1,215 @@
+package kafka
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"strings"
+
+	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/scram"
+)
+
+// Random is what a connection draws for its nonce.
+type Random [18]byte
+
+// Greeting is what one connection says before its first operation: ApiVersions, then SASL if a user has to
+// prove itself.
+type Greeting struct {
+	protocol *Protocol
+	random   Random
+	at       stage
+	number   int32
+	scram    *scram.Client
+	works    bool // the password is being salted
+	speaks   versions
+}
+
+// stage is what the broker answers next.
+type stage uint8
+
+const (
+	stageVersions  stage = iota
+	stageMechanism       // SaslHandshake
+	stageFirst           // the challenge of SCRAM
+	stageLast            // what ends SASL
+)
+
+var (
+	_ codec.Greeting = (*Greeting)(nil)
+	_ codec.Worker   = (*Greeting)(nil)
+)
+
+// Greet begins a connection.
+func (p *Protocol) Greet(r Random) *Greeting { return &Greeting{protocol: p, random: r} }
+
+// Works implements codec.Worker.
+func (g *Greeting) Works() bool { return g.works }
+
+// Means is how the user proved itself; empty: it did not have to.
+func (g *Greeting) Means() string { return g.protocol.config.Mechanism.name() }
+
+// Speaks is the version of Produce, and of Metadata, that the connection speaks; below 0: none.
+func (g *Greeting) Speaks() (produce, metadata int16) { return g.speaks.produce, g.speaks.metadata }
+
+// Begin appends what the client says first.
+func (g *Greeting) Begin(dst []byte) []byte { return g.asks(dst, apiVersions, 0, nil) }
+
+// asks appends a request with its body.
+func (g *Greeting) asks(dst []byte, a api, version int16, body []byte) []byte {
+	g.number++
+	start := len(dst)
+	dst = append(appendHead(dst, a, version, g.number), body...)
+	putLength(dst, start)
+	return dst
+}
+
+// Hear takes the broker's next answer, which begins b. Used is 0 if it is not whole, or while Works.
+func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, err error) {
+	g.works = false
+	if len(b) < 4 {
+		return dst, 0, nil, nil
+	}
+	size := int64(int32(binary.BigEndian.Uint32(b)))
+	if size < 4 || size > codec.GreetingBytes {
+		return dst, 0, nil, errNoBroker
+	}
+	if int64(len(b)) < 4+size {
+		return dst, 0, nil, nil
+	}
+	used = 4 + int(size)
+	if number := int32(binary.BigEndian.Uint32(b[4:])); number != g.number {
+		if g.at == stageVersions {
+			return dst, used, nil, errNoBroker
+		}
+		return dst, used, nil, errNumber(number, g.number)
+	}
+	r := &reader{b: b[8:used]}
+	switch g.at {
+	case stageVersions:
+		err = g.meets(r)
+	case stageMechanism:
+		err = g.mayProve(r)
+	default:
+		return g.proves(dst, r, used)
+	}
+	if err != nil {
+		return dst, used, nil, err
+	}
+	if g.at == stageVersions && g.protocol.config.Mechanism == None {
+		return dst, used, g.begin(), nil
+	}
+	return g.next(dst), used, nil, nil
+}
+
+// next says what follows an answer that was good.
+func (g *Greeting) next(dst []byte) []byte {
+	c := &g.protocol.config
+	if g.at == stageVersions {
+		g.at = stageMechanism
+		return g.asks(dst, apiHandshake, 1, appendText(nil, c.Mechanism.name()))
+	}
+	if c.Mechanism == PLAIN {
+		g.at = stageLast
+		return g.says(dst, []byte("\x00"+c.User+"\x00"+c.Password))
+	}
+	g.at = stageFirst
+	g.scram = scram.New(c.Mechanism.hash(), c.User, c.Password, base64.RawURLEncoding.EncodeToString(g.random[:]), c.Keys)
+	return g.says(dst, g.scram.First(nil))
+}
+
+// says appends bytes of the mechanism.
+func (g *Greeting) says(dst, b []byte) []byte {
+	return g.asks(dst, apiAuthenticate, 0, append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...))
+}
+
+func (g *Greeting) begin() *Conn {
+	return &Conn{most: g.protocol.most, speaks: g.speaks, pool: g.protocol.pool, number: g.number}
+}
+
+// meets reads the answer to ApiVersions.
+func (g *Greeting) meets(r *reader) error {
+	g.speaks = versions{-1, -1, -1, -1}
+	if number := r.int16(); number != 0 {
+		return serverError(number, nil)
+	}
+	for range r.list(6) {
+		a, theirs := api(r.int16()), span{r.int16(), r.int16()}
+		switch v := choose(a, theirs); a {
+		case apiProduce:
+			g.speaks.produce = v
+		case apiFetch:
+			g.speaks.fetch = v
+		case apiOffsets:
+			g.speaks.offsets = v
+		case apiMetadata:
+			g.speaks.metadata = v
+		}
+	}
+	if r.bad {
+		return errNoBroker
+	}
+	if g.speaks.metadata < 0 {
+		return errVersion(apiMetadata)
+	}
+	return nil
+}
+
+// mayProve reads the answer to SaslHandshake.
+func (g *Greeting) mayProve(r *reader) error {
+	number := r.int16()
+	var offers []string
+	for range r.list(2) {
+		offers = append(offers, clip(r.text()))
+	}
+	switch {
+	case r.bad:
+		return errShort(apiHandshake)
+	case number == 0:
+		return nil
+	}
+	err := serverError(number, nil)
+	err.Kind = http1.KindAuth
+	if len(offers) > 0 {
+		err.Detail += ": it offers " + strings.Join(offers[:min(len(offers), 8)], ", ")
+	}
+	return err
+}
+
+// proves reads the answer to SaslAuthenticate, and goes on.
+func (g *Greeting) proves(dst []byte, r *reader, used int) ([]byte, int, codec.Dialogue, error) {
+	number, text, says := r.int16(), r.text(), r.bytes()
+	if r.bad {
+		return dst, used, nil, errShort(apiAuthenticate)
+	}
+	if err := serverError(number, g.hide(text)); err != nil {
+		err.Kind = http1.KindAuth
+		return dst, used, nil, err
+	}
+	if g.at == stageFirst {
+		final, done, err := g.scram.Final(nil, says)
+		switch {
+		case err != nil:
+			return dst, used, nil, err
+		case !done:
+			g.works = true
+			return dst, 0, nil, nil
+		}
+		g.at = stageLast
+		return g.says(dst, final), used, nil, nil
+	}
+	if g.scram != nil {
+		if err := g.scram.Verify(says); err != nil {
+			return dst, used, nil, err
+		}
+	}
+	return dst, used, g.begin(), nil
+}
+
+// hide hides the password in what a broker says.
+func (g *Greeting) hide(text []byte) []byte {
+	if p := g.protocol.config.Password; p != "" {
+		return []byte(strings.ReplaceAll(string(text), p, hiddenText))
+	}
+	return text
+}

@@ -1,0 +1,298 @@
+package kafka_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/kafka"
+)
+
+// Stories give a greeting and operations, the broker's answers, and the outcome, which must be the same
+// whether the bytes come at once or in pieces.
+//
+//	talk [limit=N] [produce=VERSION] [metadata=VERSION] [end=eof|reset]
+//	greet [user=NAME] [password=WORD] [sasl=plain|scram] [end=eof|reset]
+//
+// A line with > queues an operation (produce TOPIC KEY VALUE, unanswered TOPIC VALUE, learn TOPIC), or does
+// "forget", "leave", "bytes". One with < is an answer to request NUMBER: fields of Kafka, as in i16:6 or
+// text:orders. "<<" are raw bytes, escaped as in Go.
+func TestStories(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no stories", err)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+				var s scene
+				s.read(t, d)
+				play := s.talk
+				if d.Cmd == "greet" {
+					play = s.greet
+				}
+				want := play(1 << 30)
+				for _, cut := range []int{1, 2, 3, 7, 1 << 10} {
+					if got := play(cut); got != want {
+						t.Errorf("%s: in pieces of %d bytes:\n%s\nat once:\n%s", d.Pos, cut, got, want)
+					}
+				}
+				return want
+			})
+		})
+	}
+}
+
+type scene struct {
+	config            kafka.Config
+	produce, metadata int
+	end               error
+	lines             []line
+}
+
+type line struct {
+	does  string
+	bytes []byte
+}
+
+func (s *scene) read(t *testing.T, d *datadriven.TestData) {
+	s.produce, s.metadata = 8, 4
+	for _, a := range d.CmdArgs {
+		switch value := strings.Join(a.Vals, ", "); a.Key {
+		case "limit":
+			s.config.AnswerMax, _ = strconv.ParseInt(value, 10, 64)
+		case "produce":
+			s.produce, _ = strconv.Atoi(value)
+		case "metadata":
+			s.metadata, _ = strconv.Atoi(value)
+		case "user":
+			s.config.User = value
+		case "password":
+			s.config.Password = value
+		case "sasl":
+			s.config.Mechanism = map[string]kafka.Mechanism{"plain": kafka.PLAIN, "scram": kafka.SCRAMSHA256}[value]
+		case "end":
+			s.end = map[string]error{"eof": io.EOF, "reset": errors.New("reset")}[value]
+		default:
+			d.Fatalf(t, "no argument is called %q", a.Key)
+		}
+	}
+	for text := range strings.Lines(d.Input) {
+		text = strings.TrimSuffix(text, "\n")
+		switch sign, rest, _ := strings.Cut(text, " "); sign {
+		case ">":
+			s.lines = append(s.lines, line{does: rest})
+		case "<":
+			s.lines = append(s.lines, line{bytes: answer(rest)})
+		default:
+			said, err := strconv.Unquote(`"` + rest + `"`)
+			if err != nil || sign != "<<" {
+				d.Fatalf(t, "%q: %v", text, err)
+			}
+			s.lines = append(s.lines, line{bytes: []byte(said)})
+		}
+	}
+}
+
+// answer makes an answer of a number and of fields.
+func answer(text string) []byte {
+	words := strings.Fields(text)
+	number, _ := strconv.Atoi(words[0])
+	b := binary.BigEndian.AppendUint32([]byte{0, 0, 0, 0}, uint32(number))
+	for _, w := range words[1:] {
+		kind, value, _ := strings.Cut(w, ":")
+		n, _ := strconv.ParseInt(value, 10, 64)
+		switch kind {
+		case "i8":
+			b = append(b, byte(n))
+		case "i16":
+			b = binary.BigEndian.AppendUint16(b, uint16(n))
+		case "i32":
+			b = binary.BigEndian.AppendUint32(b, uint32(n))
+		case "i64":
+			b = binary.BigEndian.AppendUint64(b, uint64(n))
+		case "text":
+			b = append(binary.BigEndian.AppendUint16(b, uint16(len(value))), value...)
+		case "bytes":
+			b = append(binary.BigEndian.AppendUint32(b, uint32(len(value))), value...)
+		default:
+			panic("no field is called " + kind)
+		}
+	}
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	return b
+}
+
+// hello is a broker's answer to ApiVersions.
+func hello(produce, metadata int) []byte {
+	return answer(fmt.Sprintf("1 i16:0 i32:4 i16:0 i16:0 i16:%d i16:1 i16:0 i16:11 i16:2 i16:0 i16:5 i16:3 i16:0 i16:%d", produce, metadata))
+}
+
+// talk plays operations on a connection that is greeted.
+func (s *scene) talk(cut int) string {
+	var out heard
+	_, rest, d, err := greeted(kafka.New(s.config), hello(s.produce, s.metadata))
+	if err != nil || len(rest) > 0 {
+		return fmt.Sprint("greeting: ", err)
+	}
+	c := d.(*kafka.Conn)
+	out.conn = c
+	for _, l := range s.lines {
+		if l.does != "" {
+			out.do(l.does)
+			continue
+		}
+		for b := l.bytes; len(b) > 0; {
+			n := min(cut, len(b))
+			if err := c.Feed(b[:n], &out); err != nil {
+				out.say("%s", short(err.Error()))
+				return out.String()
+			}
+			b = b[n:]
+		}
+	}
+	if s.end != nil {
+		out.say("end: %v", c.End(s.end))
+	}
+	if c.Over() {
+		out.say("over")
+	}
+	if out.sent+out.late > 0 {
+		out.say("%d sent, %d late", out.sent, out.late)
+	}
+	return out.String()
+}
+
+// greeted runs a greeting whose broker says all at once.
+func greeted(p *kafka.Protocol, says []byte) (wrote, rest []byte, d codec.Dialogue, err error) {
+	r, wrote := codec.NewRounds(p.Greet(kafka.Random{}))
+	wrote, rest, d, err = r.Feed(wrote, says)
+	return wrote, rest, d, err
+}
+
+// greet plays a greeting.
+func (s *scene) greet(cut int) string {
+	var out heard
+	r, first := codec.NewRounds(kafka.New(s.config).Greet(kafka.Random{}))
+	out.shows(first)
+	for _, l := range s.lines {
+		for b := l.bytes; len(b) > 0; {
+			n := min(cut, len(b))
+			wrote, _, d, err := r.Feed(nil, b[:n])
+			for ; err == nil && r.Works(); wrote, _, d, err = r.Feed(wrote, nil) {
+			}
+			out.shows(wrote)
+			switch {
+			case err != nil:
+				out.say("%s", short(err.Error()))
+				return out.String()
+			case d != nil:
+				out.say("begins")
+				return out.String()
+			}
+			b = b[n:]
+		}
+	}
+	if s.end != nil {
+		out.say("end: %v", r.End(s.end))
+	}
+	return out.String()
+}
+
+// heard writes down what a connection says and writes.
+type heard struct {
+	strings.Builder
+	conn       *kafka.Conn
+	raw        bool
+	sent, late uint64
+}
+
+func (h *heard) say(format string, values ...any) { fmt.Fprintf(h, format+"\n", values...) }
+
+func (h *heard) shows(b []byte) {
+	if len(b) == 0 {
+		return
+	}
+	if h.raw {
+		for ; len(b) > 16; b = b[16:] {
+			h.say("-> % x", b[:16])
+		}
+		h.say("-> % x", b)
+		return
+	}
+	h.say("-> %s, %d B", kafka.Describe(nil, b), len(b))
+}
+
+func (h *heard) do(text string) {
+	words := strings.SplitN(text, " ", 4)
+	m := kafka.Message{Acks: kafka.AcksAll}
+	with := kafka.Order{Keeps: true, Now: 1_700_000_000_000, Sent: &h.sent, Late: &h.late}
+	switch words[0] {
+	case "forget":
+		h.say("forgets %v", h.conn.Forget())
+	case "leave":
+		h.conn.Leave(1000, "")
+	case "bytes":
+		h.raw = true
+	case "learn":
+		if err := h.conn.Learn(words[1], with); err != nil {
+			h.say("%v", err)
+		}
+	case "zstd", "gzip", "snappy":
+		m.Compression = map[string]kafka.Compression{"zstd": kafka.Zstd, "gzip": kafka.Gzip, "snappy": kafka.Snappy}[words[0]]
+		fallthrough
+	case "produce", "unanswered":
+		if words[0] == "unanswered" {
+			m.Acks = kafka.AcksNone
+		}
+		m.Topic, m.Key, m.Value = kafka.Plain(words[1]), kafka.Plain(words[2]), kafka.Plain(words[3])
+		m.Headers = []kafka.Field{{Name: "v", Value: kafka.Plain("1")}}
+		if err := h.conn.Produce(kafka.Compile(m), 2, with); err != nil {
+			h.say("%v", err)
+		}
+	default:
+		h.say("nothing does %q", words[0])
+	}
+	h.shows(h.conn.Output())
+	h.conn.Sent(len(h.conn.Output()))
+}
+
+func (h *heard) Message(_ codec.MessageKind, b []byte) {
+	o := h.conn.Outcome()
+	fmt.Fprintf(h, "answer %s", short(string(b)))
+	if l := o.Layout; l != nil {
+		fmt.Fprintf(h, "brokers %v leaders %v", l.Brokers, l.Leaders)
+	}
+	if o.Err != nil {
+		fmt.Fprintf(h, " %s", short(o.Err.Error()))
+		if http1.KindOf(o.Err) == http1.KindOther {
+			h.WriteString(" without a kind")
+		}
+	}
+	if o.Moved {
+		h.WriteString(" moved")
+	}
+	if o.Throttled > 0 {
+		fmt.Fprintf(h, " throttled %d", o.Throttled)
+	}
+	h.WriteByte('\n')
+}
+
+func (h *heard) Pong(uint64)           {}
+func (h *heard) Leaves(uint16, string) {}
+
+func short(s string) string {
+	if len(s) > 200 {
+		return s[:200] + "..."
+	}
+	return s
+}
