@@ -40,6 +40,8 @@ const (
 	MeasurePulls       = "pulls"       // requests for messages
 	MeasureRedelivered = "redelivered" // messages that a consumer sent before
 	MeasureTerms       = "terms"       // as acks: the message never comes again
+	MeasureRecords   = "records"   // that brokers acknowledged
+	MeasureThrottled = "throttled" // answers that asked to wait
 
 	MeasureAffected = "affected" // rows that statements changed
 	MeasureRows     = "rows"     // that they returned
@@ -48,6 +50,7 @@ const (
 // The Protocol of a StepPlan: HTTP has none.
 const (
 	ProtocolGRPC      = "grpc"      // calls
+	ProtocolKafka     = "kafka"     // records
 	ProtocolNATS      = "nats"      // messages
 	ProtocolRedis     = "redis"     // commands
 	ProtocolSQL       = "sql"       // statements
@@ -59,7 +62,7 @@ const (
 
 // Protocols lists them.
 func Protocols() []string {
-	return []string{ProtocolGRPC, ProtocolNATS, ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
+	return []string{ProtocolGRPC, ProtocolKafka, ProtocolNATS, ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
 }
 
 // MeasureText is a measure with the sentence that manuals show.
@@ -75,6 +78,7 @@ func Measures() []MeasureText {
 	redis, sql, sse, exchanges := []string{ProtocolRedis}, []string{ProtocolSQL}, []string{ProtocolSSE}, []string{ProtocolGRPC, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
 	nats, messages := []string{ProtocolNATS}, append(slices.Clone(exchanges), ProtocolNATS)
 	udp := []string{ProtocolUDP}
+	kafka, acknowledges, sends := []string{ProtocolKafka}, []string{ProtocolKafka, ProtocolNATS}, append(slices.Clone(messages), ProtocolKafka)
 	return []MeasureText{
 		{MeasureCommands, redis, message.MeasureCount, "commands that the kernel took whole, of pipelines each one"},
 		{MeasureHits, redis, message.MeasureCount, "values that were there, of GET, GETDEL, GETEX, HGET, HMGET, LINDEX, MGET, ZMSCORE and ZSCORE"},
@@ -89,9 +93,9 @@ func Measures() []MeasureText {
 		{MeasureDatagramsLost, udp, message.MeasureCount, "datagrams that exchanges asked for and did not get in time"},
 		{MeasureDatagramsRefused, udp, message.MeasureCount, "reports of an unreachable port that came when no exchange waited"},
 		{MeasureDatagramsStray, udp, message.MeasureCount, "datagrams that no exchange asked for: doubled, of another question, or behind receive = 0"},
-		{MeasureAckLatency, nats, message.MeasureTimes, "from when a message was queued on the open connection until the loop has read what acknowledges it: JetStream has it"},
+		{MeasureAckLatency, acknowledges, message.MeasureTimes, "from when a message was queued on the open connection until the loop has read what acknowledges it: JetStream has it, or the replicas of a partition that acks asks for"},
 		{MeasureDuplicates, nats, message.MeasureCount, "messages that JetStream acknowledged and dropped, as it had one with their id"},
-		{MeasureLateAnswers, nats, message.MeasureCount, "answers that came when their operation had timed out, or had one"},
+		{MeasureLateAnswers, acknowledges, message.MeasureCount, "answers that came when their operation had timed out, or had one"},
 		{MeasureReplyLatency, nats, message.MeasureTimes, "from when a request was queued on the open connection until the loop has read its reply"},
 		{MeasureServerErrors, nats, message.MeasureCount, "errors that the server told and no operation waited for, as of a publication that nothing confirms"},
 		{MeasureAcks, nats, message.MeasureCount, "acknowledgements of a consumer's messages that the kernel took whole"},
@@ -99,10 +103,12 @@ func Measures() []MeasureText {
 		{MeasureTerms, nats, message.MeasureCount, "the same of those that never want it again"},
 		{MeasurePulls, nats, message.MeasureCount, "requests for a consumer's messages that the kernel took whole"},
 		{MeasureRedelivered, nats, message.MeasureCount, "messages that a consumer had sent before: they count in messages_received, too"},
+		{MeasureRecords, kafka, message.MeasureCount, "records that brokers acknowledged, each of a batch of its own"},
+		{MeasureThrottled, kafka, message.MeasureCount, "answers in which a broker asked its client to wait: a quota is exceeded. The load does not wait"},
 		{MeasureFirstMessage, messages, message.MeasureTimes, "from the intended start until the loop has read the first message"},
 		{MeasureMessageLatency, exchanges, message.MeasureTimes, "from when the exchange's messages were queued on the open connection, of a streaming call from when its request was, in a session from the oldest one without an answer, until the loop has read a message"},
 		{MeasureMessagesReceived, messages, message.MeasureCount, "messages that came whole"},
-		{MeasureMessagesSent, messages, message.MeasureCount, "messages that the kernel took whole"},
+		{MeasureMessagesSent, sends, message.MeasureCount, "messages that the kernel took whole"},
 		{MeasurePingLatency, []string{ProtocolNATS, ProtocolWebSocket}, message.MeasureTimes, "from a session's ping until the loop has read its answer"},
 	}
 }

@@ -102,6 +102,10 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 		return "", language.Faultf("workflow %q: step %q goes to NATS through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.NATS != nil:
 		return plan.ProtocolNATS, nil
+	case r.Kafka != nil && d.http.Proxy != nil:
+		return "", language.Faultf("workflow %q: step %q goes to Kafka through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
+	case r.Kafka != nil:
+		return plan.ProtocolKafka, nil
 	case r.SQL != nil && d.http.Proxy != nil:
 		return "", language.Faultf("workflow %q: step %q goes to %s through a proxy, which carries HTTP", d.plan.Name, name, r.SQL.Server()).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.SQL != nil:

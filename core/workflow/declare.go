@@ -171,6 +171,14 @@ func describeMessage(thread *starlark.Thread, r *request.Request, b *request.Pla
 	return nil, language.Faultf("%s only describes a message", fn).Do("in a step's function, vu.%s sends one", fn).Elsewhere()
 }
 
+// describeRecord returns the value of kafka.produce.
+func describeRecord(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, "kafka.produce", r, b)
+	}
+	return nil, language.Faultf("kafka.produce only describes a record").Do("in a step's function, vu.kafka.produce sends one").Elsewhere()
+}
+
 // describeExchange returns the value of tcp.exchange and udp.exchange.
 func describeExchange(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
 	fn := "tcp.exchange"

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"hyperscale/core/workflow/broker"
+	"hyperscale/core/workflow/broker/kafka"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/demand"
 	"hyperscale/core/workflow/extract"
@@ -96,6 +97,7 @@ func vocabulary() starlark.StringDict {
 	all["graphql"] = request.GraphQL("graphql", nil, describeQuery)
 	all["sql"] = request.SQLNamespace("sql", nil, describeStatements)
 	all["sse"] = request.SSE("sse", nil, readUntil, describeStream)
+	all["kafka"] = kafka.Namespace("kafka", nil, describeRecord)
 	all["nats"] = broker.NATS("nats", nil, describeMessage)
 	all["redis"] = request.RedisNamespace("redis", nil, describeOperation)
 	all["tcp"] = request.TCP("tcp", nil, describeExchange)

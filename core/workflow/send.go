@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/plan"
 	"hyperscale/core/workflow/broker"
+	"hyperscale/core/workflow/broker/kafka"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/guard"
@@ -30,6 +31,7 @@ func sendNamespace() *language.Namespace {
 	letters.Members["subscribe"] = broker.Subscribe("vu.nats.subscribe", sessionArguments(), opens("vu.nats.subscribe"))
 	letters.Members["pull"] = broker.Pull("vu.nats.pull", sessionArguments(), opens("vu.nats.pull"))
 	members[language.Mark+"nats"] = letters
+	members[language.Mark+"kafka"] = kafka.Namespace("vu.kafka", asArguments(), send("vu.kafka", nil))
 	commands := request.RedisNamespace("vu.redis", asArguments(), send("vu.redis", nil))
 	commands.Members["subscribe"] = request.Subscribe("vu.redis", sessionArguments(), opens("vu.redis.subscribe"))
 	members[language.Mark+"redis"] = commands

@@ -172,6 +172,10 @@ func (q *requests) failed(index int32, kind http1.Kind, detail string, now int64
 	q.release(x)
 	n.AddTo(&x.times, now)
 	x.times.Enter(message.PhaseBlocked, now)
+	if x.talk != nil && x.talk.Astray(kind) {
+		q.Send(index)
+		return
+	}
 	x.call, x.two, x.kind, x.detail = n.Call, n.Framed != nil, kind, detail
 	if n.Talk != nil && string(kind) == measure.StatusKind(n.Parser.Status()) {
 		x.status = int16(n.Parser.Status()) // of a server that does not upgrade

@@ -105,6 +105,9 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		m.scratch = b
 		return b, len(b) <= preparedKey
 	}
+	if r.Kafka != nil {
+		b = appendKafka(b, r.Kafka)
+	}
 	if r.NATS != nil {
 		b = appendNATS(b, r.NATS)
 		m.scratch = b
@@ -123,6 +126,26 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 // appendText appends a text with its length: two descriptions are equal only if all their texts are.
 func appendText(b []byte, s string) []byte {
 	return append(append(strconv.AppendInt(b, int64(len(s)), 10), ':'), s...)
+}
+
+// appendKafka appends what a request sends to a Kafka cluster.
+func appendKafka(b []byte, to *request.Kafka) []byte {
+	for _, s := range [...]string{to.Mechanism, to.User, to.Password, to.Secure.Key, to.Compression, to.Acks, to.Topic} {
+		b = appendText(b, s)
+	}
+	for _, s := range to.Seeds {
+		b = appendText(b, s.URL())
+	}
+	for _, s := range [...]*string{to.Key, to.Value} {
+		if b = strconv.AppendBool(b, s != nil); s != nil {
+			b = appendText(b, *s)
+		}
+	}
+	b = append(strconv.AppendInt(b, int64(to.Partition), 10), ' ')
+	for _, h := range to.Headers {
+		b = appendText(appendText(b, h.Name), h.Value)
+	}
+	return b
 }
 
 // appendNATS appends what a request sends to a NATS server.
@@ -230,7 +253,7 @@ func (q *requests) known(method, url string) *request.Request {
 // and path, or of its command, which its prepared form remembers.
 func (q *requests) account(co *call, r *request.Request, as *workflow.As, p *prepared) *measure.Account {
 	of, own := co.owner(), ""
-	if r.Redis != nil || r.SQL != nil || r.NATS != nil {
+	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil {
 		own = r.Method // neither a command nor a statement nor a message has a path
 	}
 	if as != nil && (as.Group != "" || as.Name != "") {

@@ -22,6 +22,7 @@ type Exchange struct {
 	Redis    *Redis    // it asks a Redis server
 	SQL      *SQL      // it asks a database
 	NATS     *NATS     // it sends a message to a NATS server, or subscribes there
+	Kafka    *Kafka    // it sends a record to a Kafka cluster
 	Raw      *Raw      // it exchanges bytes over TCP
 	Datagram *Datagram // it exchanges datagrams over UDP
 	GRPC     *GRPC     // it calls a method, whose answer is HTTP/2's: it exchanges nothing
@@ -29,7 +30,7 @@ type Exchange struct {
 
 // Exchanges reports whether the request exchanges messages in place of one answer.
 func (e *Exchange) Exchanges() bool {
-	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Raw != nil || e.Datagram != nil
+	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.Raw != nil || e.Datagram != nil
 }
 
 // Digest reports whether a server's challenge decides how the request proves its user.
@@ -159,6 +160,48 @@ func (n *NATS) has(look func(string) bool) bool {
 		slices.ContainsFunc(n.Headers, func(h builtin.Pair) bool { return look(h.Value) })
 }
 
+// Kafka says what a request sends to a Kafka cluster.
+type Kafka struct {
+	Seeds          []*Target // brokers that tell of the others; one at least
+	Mechanism      string    // of SASL: "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"; empty: none
+	User, Password string
+	Secure         SQLSecure
+	Compression    string  // "none", "gzip", "snappy", "zstd"
+	Acks           string  // "0", "1", "all"
+	Topic          string  // it may have placeholders, as Key, Value and the values of Headers may
+	Partition      int32   // below 0: that of the key; without a key, of a topic's one after the other
+	Key, Value     *string // nil: the record has none
+	Headers        []builtin.Pair
+}
+
+// rewritten returns the record with others in place of its texts.
+func (k *Kafka) rewritten(fill func(string) string) *Kafka {
+	if k == nil {
+		return nil
+	}
+	out := *k
+	out.Topic, out.Headers = fill(k.Topic), slices.Clone(k.Headers)
+	for _, text := range []**string{&out.Key, &out.Value} {
+		if *text != nil {
+			filled := fill(**text)
+			*text = &filled
+		}
+	}
+	for i := range out.Headers {
+		out.Headers[i].Value = fill(out.Headers[i].Value)
+	}
+	return &out
+}
+
+// has reports whether look holds for a text of the request that may have words of secrets in it.
+func (k *Kafka) has(look func(string) bool) bool {
+	if k == nil {
+		return false
+	}
+	return look(k.User) || look(k.Password) || look(k.Topic) || k.Key != nil && look(*k.Key) || k.Value != nil && look(*k.Value) ||
+		k.Secure.TLS != nil && look(string(k.Secure.TLS.Key)) || slices.ContainsFunc(k.Headers, func(h builtin.Pair) bool { return look(h.Value) })
+}
+
 // Filled returns the request with values in place of its words, by Workflow.Vars. It builds
 // everything anew: it is for rare uses, such as a redirect or debug output.
 func (r *Request) Filled(values [][]byte) *Request {
@@ -186,6 +229,7 @@ func (r *Request) Filled(values [][]byte) *Request {
 	escaped := [][]string{EscapeNone: f.plain, EscapeJSON: f.json, EscapeForm: f.query}[r.Escape]
 	out.Body, out.Files = r.rewrite(func(text string) string { return f.in(text, escaped) })
 	out.Redis = r.Redis.rewritten(func(text string) string { return f.in(text, f.plain) })
+	out.Kafka = r.Kafka.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.NATS = r.NATS.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.SQL = r.SQL.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.Placeholders, out.Escape, out.Boundary = nil, EscapeNone, ""

@@ -40,6 +40,7 @@ func (r *Request) Reveal(v *secret.Vault) (*Request, error) {
 		}
 	}
 	out.NATS = f.nats(r.NATS)
+	out.Kafka = f.kafka(r.Kafka)
 	return &out, f.err
 }
 
@@ -59,11 +60,25 @@ func (f *revealer) nats(n *NATS) *NATS {
 	return out
 }
 
+// kafka fills what is sent to a Kafka cluster, and what proves its user.
+func (f *revealer) kafka(k *Kafka) *Kafka {
+	out := k.rewritten(func(text string) string { return f.fill("a record", text, secret.Plain) })
+	if out == nil {
+		return nil
+	}
+	out.User, out.Password = f.fill("a user's name", k.User, secret.Plain), f.fill("a password", k.Password, secret.Plain)
+	secured, err := out.Secure.revealed(func(text string) string { return f.fill("a key", text, secret.Plain) })
+	if out.Secure = secured; err != nil && f.err == nil {
+		f.err = err
+	}
+	return out
+}
+
 // hides reports whether words of secrets stand in the request.
 func (r *Request) hides(v *secret.Vault) bool {
 	named := func(p builtin.Pair) bool { return v.Has(p.Value) }
 	return v.Has(r.URL) || v.Has(string(r.Body)) || r.Auth != nil && v.Has(r.Auth.User+" "+r.Auth.Password+" "+r.Auth.Token) ||
-		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) || r.NATS.has(v.Has) ||
+		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) || r.NATS.has(v.Has) || r.Kafka.has(v.Has) ||
 		slices.ContainsFunc(r.Headers, named) || slices.ContainsFunc(r.Params, named) || slices.ContainsFunc(r.Cookies, named)
 }
 

@@ -14,5 +14,8 @@ func (c *Clock) Tick() int64 {
 	return c.Now
 }
 
+// Millis returns the run's clock in milliseconds since 1970: records have it.
+func (c *Clock) Millis() int64 { return c.Base.Add(time.Duration(c.Now)).UnixMilli() }
+
 // Wall returns the run's clock in seconds since 1970: cookies expire by it.
 func (c *Clock) Wall() int64 { return c.Base.Add(time.Duration(c.Now)).Unix() }

@@ -12,6 +12,8 @@ type Deliveries struct {
 	errors     uint64
 	duplicates uint64
 	consumed   Consumed
+	records    uint64
+	throttled  uint64
 	ack        stats.Histogram
 	reply      stats.Histogram
 }
@@ -47,6 +49,15 @@ func (d *Deliveries) Acknowledged(after int64, duplicate bool) {
 	}
 }
 
+// Record counts a record that its broker acknowledged so long after it went out.
+func (d *Deliveries) Record(after int64) {
+	d.ack.Record(uint64(max(0, after)))
+	d.records++
+}
+
+// Throttled counts an answer that asks to wait.
+func (d *Deliveries) Throttled() { d.throttled++ }
+
 // Replied counts a reply that came so long after its request went out.
 func (d *Deliveries) Replied(after int64) { d.reply.Record(uint64(max(0, after))) }
 
@@ -59,6 +70,7 @@ func (d *Deliveries) wire(out message.Measures) message.Measures {
 		{Name: plan.MeasureAcks, Count: d.consumed.Acks}, {Name: plan.MeasureNaks, Count: d.consumed.Naks}, {Name: plan.MeasureTerms, Count: d.consumed.Terms},
 		{Name: plan.MeasurePulls, Count: d.consumed.Pulls}, {Name: plan.MeasureRedelivered, Count: d.consumed.Redelivered},
 		{Name: plan.MeasureDuplicates, Count: d.duplicates}, {Name: plan.MeasureLateAnswers, Count: d.late}, {Name: plan.MeasureServerErrors, Count: d.errors},
+		{Name: plan.MeasureRecords, Count: d.records}, {Name: plan.MeasureThrottled, Count: d.throttled},
 	} {
 		if m.Kind = message.MeasureCount; m.Count > 0 {
 			out.List = append(out.List, m)

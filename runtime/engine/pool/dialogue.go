@@ -124,6 +124,12 @@ func (d *dialogue) owes() bool {
 	return phased && of.Owes()
 }
 
+// learnt reports that the exchange was over before it was sent, and the connection may carry another one.
+func (d *dialogue) learnt() bool {
+	of, learns := d.Dialogue.(codec.Learner)
+	return learns && of.Learnt()
+}
+
 // Over UDP a connection is a connected socket. It differs from a stream in four ways. A read is one
 // datagram. An error is a report of the network about a datagram before, and the socket lives on. What
 // comes between two exchanges would answer the next one, so the socket is replaced. A replaced socket, also

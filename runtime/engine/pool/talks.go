@@ -463,7 +463,7 @@ func (y *talks) complete(index int32) {
 		n.Heard = now
 	}
 	n.Conn, n.Status, n.Size = None, n.Talk.Status(), d.size
-	switch usable := !d.Over() && !d.state.is(talkQueued) && !d.state.is(talkExtra) && !d.state.is(talkMute) && d.left == nil; {
+	switch usable := !d.Over() && (!d.state.is(talkQueued) || d.learnt()) && !d.state.is(talkExtra) && !d.state.is(talkMute) && d.left == nil; {
 	case usable && n.Pin.keeps(d.Dialogue):
 		n.Pin.take(at)
 	case usable && n.Talk.Stays():

@@ -26,6 +26,7 @@ type Exchange struct {
 	with    codec.Dialogue
 	wrong   *http1.Error // an error that the server told; nil: none
 	trip    trip         // of a cluster
+	goes    goes         // of a Kafka cluster
 }
 
 var _ pool.Talk = (*Exchange)(nil)
@@ -123,7 +124,12 @@ func (x *Exchange) keep(payload []byte) {
 }
 
 // Deaf implements pool.Talk.
-func (x *Exchange) Deaf() bool { return x.plan.verb.deaf() }
+func (x *Exchange) Deaf() bool {
+	if x.plan.routed != nil && x.trip != tripRouted {
+		return false // it learns first where it must go
+	}
+	return x.plan.verb.deaf()
+}
 
 // Enough implements pool.Talk.
 func (x *Exchange) Enough() bool { return x.enough || x.Deaf() }

@@ -8,6 +8,7 @@ import (
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/kafka"
 	"hyperscale/runtime/protocol/mysql"
 	"hyperscale/runtime/protocol/postgres"
 	"hyperscale/runtime/protocol/redis"
@@ -17,11 +18,12 @@ import (
 
 // Plan is what the exchanges of a step send, made before the clock.
 type Plan struct {
-	verb  verb
-	Host  pool.TalkHost // where they go
-	Shown http1.Call    // the same, as its URL is written; with its text if it is a request that upgrades
-	stays bool          // connections outlive an exchange
-	coded bool          // answers have codes
+	verb   verb
+	Host   pool.TalkHost // where they go
+	Shown  http1.Call    // the same, as its URL is written; with its text if it is a request that upgrades
+	stays  bool          // connections outlive an exchange
+	coded  bool          // answers have codes
+	routed *record       // the verb, if a Kafka cluster tells where it goes
 
 	Greeting Greeting // of a session that it opens in place of an exchange; nil: it opens none
 }
@@ -51,6 +53,8 @@ func Compile(r *request.Request, w *workflow.Workflow, memory *Memory) (*Plan, *
 		return p, nil, p.datagram(r, w)
 	case r.Redis != nil:
 		return p, nil, p.redis(r, w, memory)
+	case r.Kafka != nil:
+		return p, nil, p.kafka(r, w, memory)
 	case r.NATS != nil:
 		return p, nil, p.nats(r, w, memory)
 	case r.SQL != nil && r.SQL.MySQL():
@@ -73,4 +77,6 @@ type Memory struct {
 	results   mysql.Pool
 	mysqls    map[string]*mysqlDatabase // by key of a target
 	brokers   map[string]*broker        // by key of a target
+	records   kafka.Pool
+	kafkas    map[string]*kafkaCluster // by key of a target
 }

@@ -177,6 +177,9 @@ func (x *Exchange) Elsewhere() bool {
 
 // Route returns the node that an exchange must go to; nil: the one that its URL names.
 func (x *Exchange) Route() (*Node, error) {
+	if x.plan.routed != nil {
+		return x.plan.routed.route(x)
+	}
 	a, ok := x.plan.verb.(*askCluster)
 	if !ok {
 		return nil, nil

@@ -118,6 +118,15 @@ type Upgrade interface {
 	Begin(status int, head Fields, mask func() uint32) (Dialogue, error)
 }
 
+// Learner is a Phased dialogue whose operation may be over before it was sent, as it has only learnt where
+// to go.
+type Learner interface {
+	Phased
+	// Learnt reports that all of what was asked is written and answered: the connection may carry another
+	// operation.
+	Learnt() bool
+}
+
 // Phased is a dialogue that queues an operation in parts: the next one when the peer has answered the
 // last. As long as it owes a part, the operation is not sent.
 type Phased interface {

@@ -23,6 +23,7 @@ type Conn struct {
 	body    []byte // of the outcome
 	broken  *http1.Error
 	left    bool
+	learns  bool // it asks where to go, and sends no record yet
 }
 
 // asked is a request that a broker answers.
@@ -37,7 +38,10 @@ type asked struct {
 // lateMost bounds the operations that were given up and have no answer.
 const lateMost = 64
 
-var _ codec.Named = (*Conn)(nil)
+var (
+	_ codec.Named   = (*Conn)(nil)
+	_ codec.Learner = (*Conn)(nil)
+)
 
 // Order is what an operation is sent with.
 type Order struct {
@@ -78,6 +82,7 @@ func (c *Conn) Produce(o *Operation, partition int32, with Order) error {
 		return errZstd
 	}
 	start := len(c.out.bytes)
+	c.learns = false
 	c.begins(apiProduce, c.speaks.produce)
 	b := append(c.out.bytes, 255, 255) // of no transaction
 	b = binary.BigEndian.AppendUint16(b, uint16(o.Acks))
@@ -115,6 +120,7 @@ func (c *Conn) Learn(topic string, with Order) error {
 		return errVersion(apiMetadata)
 	}
 	start := len(c.out.bytes)
+	c.learns = true
 	c.begins(apiMetadata, c.speaks.metadata)
 	b := appendText(append(c.out.bytes, 0, 0, 0, 1), topic)
 	if c.speaks.metadata >= 4 {
@@ -138,6 +144,12 @@ func (c *Conn) open() *asked {
 	}
 	return nil
 }
+
+// Owes implements codec.Phased: an operation that asks where to go has sent no record.
+func (c *Conn) Owes() bool { return c.learns }
+
+// Learnt implements codec.Learner.
+func (c *Conn) Learnt() bool { return c.learns && c.open() == nil && len(c.out.left()) == 0 }
 
 // Send implements codec.Dialogue: operations go by Produce and its kin.
 func (c *Conn) Send(codec.MessageKind, []byte, *uint64) error { return errOver }

@@ -1,0 +1,133 @@
+// Kafka runs a cluster of kfake brokers, of the author of franz-go, as a test double: nothing of it enters
+// the product. It prints the brokers' addresses in one line, and then obeys the lines of its input:
+//
+//	end TOPIC                   prints the sum of the topic's log end offsets
+//	parts TOPIC                 prints the log end offset of each partition
+//	move TOPIC PARTITION BROKER gives a partition another leader
+//	leader TOPIC PARTITION      prints which broker leads it
+//	stop BROKER                 ends a broker
+//	fault KEY CODE COUNT        fails so many requests of an API by a code; below 0: all of them
+//	slow KEY MILLIS             answers the next request of an API so much later
+//
+// It ends with its input.
+package main
+
+import (
+	"bufio"
+	"crypto/tls"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+func main() {
+	brokers := flag.Int("brokers", 1, "how many")
+	topics := flag.String("topics", "orders:3", "NAME:PARTITIONS, with commas between them")
+	users := flag.String("users", "", "MECHANISM:USER:PASSWORD, with commas between them; none: no SASL")
+	certificate := flag.String("cert", "", "FILE with a certificate; none: no TLS")
+	key := flag.String("key", "", "FILE with its key")
+	flag.Parse()
+	if err := serve(*brokers, *topics, *users, *certificate, *key); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func serve(brokers int, topics, users, certificate, key string) error {
+	opts := []kfake.Opt{kfake.NumBrokers(brokers)}
+	for _, t := range strings.Split(topics, ",") {
+		name, count, _ := strings.Cut(t, ":")
+		n, err := strconv.Atoi(count)
+		if err != nil {
+			return err
+		}
+		opts = append(opts, kfake.SeedTopics(int32(n), name))
+	}
+	if users != "" {
+		opts = append(opts, kfake.EnableSASL())
+		for _, u := range strings.Split(users, ",") {
+			parts := strings.SplitN(u, ":", 3)
+			if len(parts) != 3 {
+				return fmt.Errorf("%q is no MECHANISM:USER:PASSWORD", u)
+			}
+			opts = append(opts, kfake.Superuser(parts[0], parts[1], parts[2]))
+		}
+	}
+	if certificate != "" {
+		pair, err := tls.LoadX509KeyPair(certificate, key)
+		if err != nil {
+			return err
+		}
+		opts = append(opts, kfake.TLS(&tls.Config{Certificates: []tls.Certificate{pair}}))
+	}
+	c, err := kfake.NewCluster(opts...)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	fmt.Println(strings.Join(c.ListenAddrs(), " "))
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		if err := obey(c, strings.Fields(in.Text())); err != nil {
+			return fmt.Errorf("%q: %w", in.Text(), err)
+		}
+	}
+	return nil
+}
+
+func obey(c *kfake.Cluster, words []string) error {
+	number := func(i int) int {
+		n, _ := strconv.Atoi(words[i])
+		return n
+	}
+	switch words[0] {
+	case "end":
+		sum := int64(0)
+		for _, p := range c.PartitionInfos(words[1]) {
+			sum += p.HighWatermark
+		}
+		fmt.Println(sum)
+	case "parts":
+		var all []string
+		for p := int32(0); ; p++ {
+			i := c.PartitionInfo(words[1], p)
+			if i == nil {
+				break
+			}
+			all = append(all, strconv.FormatInt(i.HighWatermark, 10))
+		}
+		fmt.Println(strings.Join(all, " "))
+	case "move":
+		if err := c.MoveTopicPartition(words[1], int32(number(2)), int32(number(3))); err != nil {
+			return err
+		}
+		fmt.Println("ok")
+	case "leader":
+		fmt.Println(c.LeaderFor(words[1], int32(number(2))))
+	case "stop":
+		if err := c.RemoveNode(int32(number(1))); err != nil {
+			return err
+		}
+		fmt.Println("ok")
+	case "fault":
+		e, _ := kerr.ErrorForCode(int16(number(2))).(*kerr.Error)
+		c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Key(number(1))}, Err: e, Count: number(3)})
+		fmt.Println("ok")
+	case "slow":
+		wait := time.Duration(number(2)) * time.Millisecond
+		c.ControlKey(int16(number(1)), func(kmsg.Request) (kmsg.Response, error, bool) {
+			c.SleepControl(func() { time.Sleep(wait) })
+			return nil, nil, false
+		})
+		fmt.Println("ok")
+	default:
+		return fmt.Errorf("it is no command")
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package kafka
+
+import (
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/request"
+	"hyperscale/core/workflow/secret"
+)
+
+const seedsMost = 16 // brokers of a URL: they only tell of the others
+
+// Schemes are those of kafka.client.
+func Schemes() request.Schemes {
+	return request.Schemes{Plain: "kafka", Secure: "kafkas", Port: 9092}
+}
+
+// ClientArguments are those of kafka.client.
+func ClientArguments() []string { return []string{"url", "sasl", "compression", "tls"} }
+
+// proof is the result of kafka.plain and kafka.scram.
+type proof struct {
+	language.Opaque
+	mechanism      string
+	user, password starlark.Value // texts or secrets
+}
+
+// client is the result of kafka.client.
+type client struct {
+	language.Opaque
+	of    request.Kafka
+	proof *proof       // nil: none
+	key   *secret.Text // of tls; nil: it is in of
+}
+
+// fill puts in what proves the user: a function's secrets have values.
+func (c *client) fill(to *request.Kafka) (err error) {
+	if c.proof != nil {
+		if to.User, _, err = request.SentText(c.proof.user); err != nil {
+			return err
+		}
+		if to.Password, _, err = request.SentText(c.proof.password); err != nil {
+			return err
+		}
+	}
+	return to.Secure.SentKey(c.key)
+}
+
+// compressions are the words of compression.
+func compressions() []string { return []string{"none", "gzip", "snappy", "zstd"} }
+
+// newClient is kafka.client.
+func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	const fn = "kafka.client"
+	var in [4]starlark.Value
+	if err := language.Bind(fn, ClientArguments(), 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	c := &client{Opaque: language.Opaque{Kind: fn}}
+	var err error
+	if c.of, err = readSeeds(fn, in[0]); err != nil {
+		return nil, err
+	}
+	if in[1] != nil {
+		p, ok := in[1].(*proof)
+		if !ok {
+			return nil, language.WrongType(fn, "sasl", "kafka.plain(...) or kafka.scram(...)", in[1]).Do("write sasl = kafka.scram(\"app\", secret(\"kafka\"))")
+		}
+		c.proof, c.of.Mechanism = p, p.mechanism
+	}
+	if in[2] != nil {
+		if text, ok := in[2].(starlark.String); ok && text == "lz4" {
+			return nil, language.Faultf("%s: compression = \"lz4\": not as yet", fn).In("compression").Do("write \"zstd\", \"snappy\" or \"gzip\"")
+		}
+		if c.of.Compression, err = builtin.OneOf(fn, "compression", in[2], compressions()); err != nil {
+			return nil, err
+		}
+	}
+	if in[3] != nil && !c.of.Seeds[0].Secure {
+		return nil, language.Faultf("%s has tls, and its URL is of kafka://", fn).In("tls").Do("write kafkas://host")
+	}
+	c.key, err = c.of.Secure.Options(fn, in[3])
+	return c, err
+}
+
+// readSeeds reads a URL with brokers.
+func readSeeds(fn string, v starlark.Value) (k request.Kafka, err error) {
+	k.Partition, k.Compression = -1, "none"
+	text, ok := v.(starlark.String)
+	scheme, rest, found := strings.Cut(string(text), "://")
+	if !ok || !found {
+		_, err := Schemes().Read(fn, v)
+		return k, err
+	}
+	all := strings.Split(rest, ",")
+	if len(all) > seedsMost {
+		return k, language.Faultf("%s: the URL has %d brokers", fn, len(all)).In("url").Do("name %d at most: they tell of the others", seedsMost)
+	}
+	for _, one := range all {
+		t, err := Schemes().Read(fn, starlark.String(scheme+"://"+one))
+		if err != nil {
+			return k, err
+		}
+		k.Seeds = append(k.Seeds, t)
+	}
+	return k, nil
+}
+
+// target reads a URL, or the result of kafka.client.
+func target(fn string, v starlark.Value) (request.Kafka, error) {
+	if c, ok := v.(*client); ok {
+		to := c.of
+		return to, c.fill(&to)
+	}
+	if _, ok := v.(starlark.String); !ok && v != nil {
+		return request.Kafka{}, language.WrongType(fn, "target", "a URL or the result of kafka.client", v).Do("write %s(\"kafka://host\", ...)", fn)
+	}
+	return readSeeds(fn, v)
+}
+
+// hashes are the words of scram's hash.
+func hashes() []string { return []string{"sha-256", "sha-512"} }
+
+// prover is kafka.plain or kafka.scram.
+func prover(word string) *guard.Func {
+	fn := "kafka." + word
+	return &guard.Func{Word: word, Call: func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		names := []string{"user", "password", "hash"}
+		if word == "plain" {
+			names = names[:2]
+		}
+		in := make([]starlark.Value, len(names))
+		if err := language.Bind(fn, names, 2, args, kwargs, in); err != nil {
+			return nil, err
+		}
+		p := &proof{Opaque: language.Opaque{Kind: fn}, mechanism: "PLAIN", user: in[0], password: in[1]}
+		for i, v := range in[:2] {
+			if err := checkProof(fn, names[i], v); err != nil {
+				return nil, err
+			}
+		}
+		if word == "scram" {
+			p.mechanism = "SCRAM-SHA-256"
+			if in[2] != nil {
+				hash, err := builtin.OneOf(fn, "hash", in[2], hashes())
+				if err != nil {
+					return nil, err
+				}
+				p.mechanism = "SCRAM-" + strings.ToUpper(hash)
+			}
+		}
+		return p, nil
+	}}
+}
+
+// checkProof checks a text that proves a user.
+func checkProof(fn, name string, v starlark.Value) error {
+	text, ok, err := request.SentText(v)
+	switch {
+	case err != nil:
+		return err
+	case v == nil:
+		return language.Faultf("%s needs a user and a password", fn).In(name).Do("write %s(\"app\", secret(\"kafka\"))", fn)
+	case !ok:
+		return language.WrongType(fn, name, "a text or a secret", v).Do("write %s(\"app\", secret(\"kafka\")), and give it by --secret kafka=file:PATH", fn)
+	case text == "" || strings.ContainsRune(text, 0):
+		return language.Faultf("%s: %s is empty or has a zero byte", fn, name).In(name).Do("write %s(\"app\", secret(\"kafka\"))", fn)
+	case strings.Contains(text, "${"):
+		return language.Faultf("%s: %s has ${ in it, and a connection serves all iterations of its user", fn, name).In(name).Do("write it out, or take it from a secret")
+	}
+	return nil
+}

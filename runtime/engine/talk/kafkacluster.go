@@ -1,0 +1,109 @@
+package talk
+
+import (
+	"net"
+	"slices"
+	"strconv"
+
+	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/kafka"
+)
+
+// kafkaCluster is what a loop knows of a Kafka cluster: its brokers, and which of them lead the partitions of
+// a topic. An operation learns that which meets a topic of which nothing is known, before it sends its
+// record. An error that says that a leader has moved, and a connection that fails, make the topic unknown
+// again: the operation fails, and the next one learns. Nothing is sent twice.
+type kafkaCluster struct {
+	key    string        // of destinations
+	like   pool.TalkHost // what they have in common
+	begins *kafka.Protocol
+	nodes  []*Node // the seeds, then brokers that others told of
+	seeds  int     // how many of them are seeds
+	ask    int     // the place among those that can be asked
+	topics map[string]*kafkaTopic
+}
+
+// kafkaTopic is what is known of a topic.
+type kafkaTopic struct {
+	of      *kafkaCluster
+	name    string
+	leaders []*Node // by partition; nil: none leads
+	last    uint32  // the partition that got a record without a key last
+}
+
+// topicsMost bounds the topics that a loop remembers: values may make them up.
+const topicsMost = 1000
+
+// node returns a broker of a cluster.
+func (c *kafkaCluster) node(host string, port uint16) *Node {
+	key := c.key + " " + net.JoinHostPort(host, strconv.Itoa(int(port)))
+	for _, n := range c.nodes {
+		if n.Host.Key == key {
+			return n
+		}
+	}
+	scheme := "kafka"
+	if c.like.Secure {
+		scheme = "kafkas"
+	}
+	n := &Node{Host: c.like, Call: http1.Call{Method: "Kafka", Scheme: scheme, Host: host, Port: port}}
+	n.Host.Key = key
+	if len(c.nodes) >= nodesMost {
+		c.nodes = c.nodes[:c.seeds] // those that are gone fill the list; topics keep theirs
+	}
+	c.nodes = append(c.nodes, n)
+	return n
+}
+
+// askable is how many brokers can be asked who leads.
+func (c *kafkaCluster) askable() int { return len(c.nodes) }
+
+// asks returns the broker to ask who leads: one that is a part of the cluster, and a seed before any other
+// is known.
+func (c *kafkaCluster) asks() *Node { return c.nodes[c.ask%len(c.nodes)] }
+
+// passOver asks the next broker from now on, as one could not be reached.
+func (c *kafkaCluster) passOver() { c.ask = (c.ask + 1) % len(c.nodes) }
+
+// learnt takes what a broker tells of a topic.
+func (c *kafkaCluster) learnt(topic string, l *kafka.Layout) {
+	brokers := make([]*Node, len(l.Brokers))
+	for i, b := range l.Brokers {
+		brokers[i] = c.node(b.Host, b.Port)
+	}
+	if len(brokers) > 0 && !slices.Contains(brokers, c.asks()) { // a seed by another name: its connection serves only to ask
+		c.ask = slices.Index(c.nodes, brokers[0])
+	}
+	t := &kafkaTopic{of: c, name: topic, leaders: make([]*Node, len(l.Leaders))}
+	for i, id := range l.Leaders {
+		if at := slices.IndexFunc(l.Brokers, func(b kafka.Broker) bool { return b.ID == id }); at >= 0 {
+			t.leaders[i] = brokers[at]
+		}
+	}
+	if c.topics == nil || len(c.topics) >= topicsMost {
+		c.topics = map[string]*kafkaTopic{}
+	}
+	if old := c.topics[topic]; old != nil {
+		t.last = old.last
+	}
+	c.topics[topic] = t
+}
+
+// forget makes what is known of a topic unknown, unless it has been learnt anew since.
+func (t *kafkaTopic) forget() {
+	if t.of.topics[t.name] == t {
+		delete(t.of.topics, t.name)
+	}
+}
+
+// next returns the partition of a record without a key: each in its turn, without those that none leads.
+func (t *kafkaTopic) next() int32 {
+	for range t.leaders {
+		t.last = (t.last + 1) % uint32(len(t.leaders))
+		if t.leaders[t.last] != nil {
+			break
+		}
+	}
+	return int32(t.last)
+}
