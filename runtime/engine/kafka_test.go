@@ -60,3 +60,198 @@ func TestRecordsAgreeWithKafka(t *testing.T) {
 		}
 	}
 }
+
+// However a run ends, no record counts that the brokers did not get, and what they got counts.
+func TestRecordsAgreeWhenARunBreaks(t *testing.T) {
+	t.Parallel()
+	for _, acks := range []string{`"all"`, "0"} {
+		for _, vus := range []uint64{1, 64, 500} {
+			t.Run(fmt.Sprintf("acks %s/%d", acks, vus), func(t *testing.T) {
+				c := kafkatest.Start(t, "-brokers", "2")
+				w := loadFile(t, c.URL(), fmt.Sprintf("workflow(name = \"test\", vus = %d, duration = \"60s\", steps = [step(\"put\", kafka.produce(\"TARGET\", \"orders\", \"x\" * 100, acks = %s))])", vus, acks))
+				ctx, cancel := context.WithCancel(context.Background())
+				put := make(chan struct{})
+				go func() {
+					defer close(put)
+					for c.End("orders") < 2000 {
+						time.Sleep(time.Millisecond)
+					}
+					cancel()
+				}()
+				got := run(t, ctx, Config{Workflow: w, VUs: vus, Duration: time.Minute}).Stats.Steps[0]
+				<-put
+				all := measured(got)
+				sent, acked := all[plan.MeasureMessagesSent].Count, all[plan.MeasureRecords].Count
+				for until := time.Now().Add(5 * time.Second); c.End("orders") != sent && time.Now().Before(until); {
+					time.Sleep(5 * time.Millisecond)
+				}
+				if end := c.End("orders"); sent != end || acked > end || acks != "0" && acked != got.OK || got.Failed > 0 || got.Sent != sent {
+					t.Errorf("%d sent (%d operations), %d acknowledged, %d ok, the brokers have %d: %v", sent, got.Sent, acked, got.OK, end, got.Errors)
+				}
+				if got.Started != got.OK+got.Failed+got.TimedOut+got.Cancelled {
+					t.Errorf("%d started: %v", got.Started, got)
+				}
+			})
+		}
+	}
+}
+
+// A leader that moves fails the records that went to the old one, and the next ones find the new one: nothing
+// is sent twice, and nothing gets lost that counts.
+func TestLeadersMove(t *testing.T) {
+	t.Parallel()
+	c := kafkatest.Start(t, "-brokers", "3", "-topics", "orders:1")
+	w := loadFile(t, c.URL(), `
+def put(vu):
+    for i in range(3):
+        r = vu.kafka.produce("TARGET", "orders", "x", name = "put %d" % i)
+        vu.sleep("400ms")
+    return r
+workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [step("put", put)])`)
+	moved := make(chan struct{})
+	go func() {
+		defer close(moved)
+		for c.End("orders") == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		c.Move("orders", 0, 0)
+		c.Move("orders", 0, 1)
+		c.Move("orders", 0, 2)
+		if c.End("orders") != 1 {
+			t.Error("the leader moves too late")
+		}
+	}()
+	steps := byName(run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 20 * time.Second}).Stats.Steps)
+	<-moved
+	second := kinds(steps["put 1"])["server NOT_LEADER_OR_FOLLOWER"] + steps["put 1"].OK // the last broker may have led it before
+	if steps["put 0"].OK != 1 || second != 1 || steps["put 2"].OK != 1 || c.End("orders") != 2+steps["put 1"].OK {
+		t.Errorf("%v, %v, %v; the brokers have %d", steps["put 0"], steps["put 1"], steps["put 2"], c.End("orders"))
+	}
+}
+
+// Errors of brokers are those of the operation, by their names; and what is not there is asked elsewhere.
+func TestBrokersThatFail(t *testing.T) {
+	t.Parallel()
+	t.Run("codes", func(t *testing.T) {
+		c := kafkatest.Start(t)
+		for code, name := range map[int]string{6: "NOT_LEADER_OR_FOLLOWER", 10: "MESSAGE_TOO_LARGE", 19: "NOT_ENOUGH_REPLICAS", 29: "TOPIC_AUTHORIZATION_FAILED"} {
+			before := c.End("orders")
+			c.Fault(kafkatest.Produce, code, 3)
+			got := produce(t, c.URL(), "", `"orders", "x"`, 1, 10)
+			if kinds(got)["server "+name] != 3 || got.OK != 7 || c.End("orders")-before != 7 || got.Sent != 10 {
+				t.Errorf("%s: ok %d, %v; the broker has %d more", name, got.OK, got.Errors, c.End("orders")-before)
+			}
+		}
+		c.Fault(kafkatest.Metadata, 5, 1)
+		if got := produce(t, c.URL(), "", `"orders", "x"`, 1, 3); kinds(got)["server LEADER_NOT_AVAILABLE"] != 1 || got.OK != 2 || got.Sent != 2 {
+			t.Errorf("ok %d, sent %d: %v", got.OK, got.Sent, got.Errors)
+		}
+	})
+	t.Run("seeds", func(t *testing.T) {
+		c := kafkatest.Start(t)
+		url := strings.Replace(c.URL(), "://", "://127.0.0.1:1,127.0.0.1:2,", 1)
+		if got := produce(t, url, "", `"orders", "x"`, 8, 80); got.OK != 80 || c.End("orders") != 80 {
+			t.Errorf("ok %d, %v; the broker has %d", got.OK, got.Errors, c.End("orders"))
+		}
+		if got := produce(t, "kafka://127.0.0.1:1,127.0.0.1:2", "", `"orders", "x"`, 1, 2); kinds(got)["refused"] != 2 || got.Started != 2 {
+			t.Errorf("%v", got.Errors)
+		}
+	})
+	t.Run("a broker stops", func(t *testing.T) {
+		c := kafkatest.Start(t, "-brokers", "3")
+		w := loadFile(t, c.URL(), `workflow(name = "test", vus = 8, iterations = 3000, duration = "60s", steps = [step("put", kafka.produce("TARGET", "orders", "x"))])`)
+		stopped := make(chan struct{})
+		go func() {
+			defer close(stopped)
+			for c.End("orders") < 500 {
+				time.Sleep(time.Millisecond)
+			}
+			c.Stop(1)
+		}()
+		got := run(t, context.Background(), Config{Workflow: w, VUs: 8, Duration: time.Minute, Timeout: 20 * time.Second}).Stats.Steps[0]
+		<-stopped
+		end, acked := c.End("orders"), measured(got)[plan.MeasureRecords].Count
+		if acked != got.OK || got.OK+got.Failed != 3000 || end < acked || end > measured(got)[plan.MeasureMessagesSent].Count || got.OK < 2900 {
+			t.Errorf("ok %d, %d acknowledged, the brokers have %d: %v", got.OK, acked, end, got.Errors)
+		}
+	})
+	t.Run("late", func(t *testing.T) {
+		c := kafkatest.Start(t)
+		w := loadFile(t, c.URL(), `
+def put(vu):
+    vu.kafka.produce("TARGET", "orders", "x", name = "zero")
+    vu.sleep("300ms")
+    vu.kafka.produce("TARGET", "orders", "x", name = "first", timeout = "200ms")
+    vu.sleep("800ms")
+    return vu.kafka.produce("TARGET", "orders", "x", name = "second")
+workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [step("put", put)])`)
+		slow := make(chan struct{})
+		go func() {
+			defer close(slow)
+			for c.End("orders") == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			c.Slow(kafkatest.Produce, 500)
+		}()
+		steps := byName(run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 20 * time.Second}).Stats.Steps)
+		<-slow
+		first, second := steps["first"], steps["second"]
+		if first.TimedOut != 1 || second.OK != 1 || measured(first)[plan.MeasureLateAnswers].Count != 1 || c.End("orders") != 3 {
+			t.Errorf("first %v, second %v; the broker has %d", first, second, c.End("orders"))
+		}
+	})
+}
+
+// Every way to prove a user, with and without TLS. A wrong proof makes kfake close the connection, where Kafka
+// answers SASL_AUTHENTICATION_FAILED: hostile servers do that.
+func TestUsersOfKafka(t *testing.T) {
+	t.Parallel()
+	const users = "PLAIN:app:geheim,SCRAM-SHA-256:app:geheim,SCRAM-SHA-512:app:geheim"
+	for _, secure := range []bool{false, true} {
+		args := []string{"-users", users}
+		if secure {
+			args = append(args, "-cert", "CERT", "-key", "KEY")
+		}
+		c := kafkatest.Start(t, args...)
+		for sasl, kind := range map[string]string{
+			`kafka.plain("app", "geheim")`: "", `kafka.scram("app", "geheim")`: "", `kafka.scram("app", "geheim", hash = "sha-512")`: "",
+			`kafka.plain("app", "falsch")`: "closed", `kafka.scram("app", "falsch")`: "closed", `kafka.scram("none", "geheim", hash = "sha-512")`: "closed", "None": "closed",
+		} {
+			url, client := c.URL(), ", sasl = "+sasl
+			if secure {
+				url = c.SecureURL()
+			}
+			if sasl == "None" {
+				client = ""
+			}
+			got := produce(t, url, client, `"orders", "x"`, 2, 4)
+			if kind == "" && got.OK != 4 || kind != "" && kinds(got)[kind] != 4 || strings.Contains(fmt.Sprint(got), "geheim") {
+				t.Errorf("%s, TLS %v: ok %d: %v", sasl, secure, got.OK, got.Errors)
+			}
+		}
+	}
+}
+
+// The brokers of librdkafka, which share no code with kfake, take what is sent, and its consumer reads that
+// whole: each record once, in each coding.
+func TestRecordsReachLibrdkafka(t *testing.T) {
+	t.Parallel()
+	m := kafkatest.StartMock(t, "orders")
+	want := 0
+	for _, compression := range []string{"none", "gzip", "snappy", "zstd"} {
+		ask := fmt.Sprintf(`"orders", "%s " * 20 + "end", key = "key", headers = {"a": "b"}`, compression)
+		if got := produce(t, m.URL(), fmt.Sprintf(", compression = %q", compression), ask, 8, 100); got.OK != 100 {
+			t.Fatalf("%s: ok %d: %v", compression, got.OK, got.Errors)
+		}
+		want += 100
+	}
+	records := map[string]int{}
+	for _, r := range m.Read(want) {
+		records[r]++
+	}
+	for _, compression := range []string{"none", "gzip", "snappy", "zstd"} {
+		if n := records["key|a=b|"+strings.Repeat(compression+" ", 20)+"end"]; n != 100 || len(records) != 4 {
+			t.Errorf("%s: %d records: %v", compression, n, records)
+		}
+	}
+}

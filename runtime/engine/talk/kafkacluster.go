@@ -63,8 +63,13 @@ func (c *kafkaCluster) askable() int { return len(c.nodes) }
 // is known.
 func (c *kafkaCluster) asks() *Node { return c.nodes[c.ask%len(c.nodes)] }
 
-// passOver asks the next broker from now on, as one could not be reached.
-func (c *kafkaCluster) passOver() { c.ask = (c.ask + 1) % len(c.nodes) }
+// passOver asks the next broker from now on, as one could not be reached: once, however many exchanges
+// find that out.
+func (c *kafkaCluster) passOver(n *Node) {
+	if n == c.asks() {
+		c.ask = (c.ask + 1) % len(c.nodes)
+	}
+}
 
 // learnt takes what a broker tells of a topic.
 func (c *kafkaCluster) learnt(topic string, l *kafka.Layout) {

@@ -86,29 +86,6 @@ func (p *Plan) redis(r *request.Request, w *workflow.Workflow, memory *Memory) e
 	return nil
 }
 
-// argument cuts a word of a command where placeholders stand in it.
-func argument(word string, all []request.Placeholder) (a redis.Argument) {
-	for {
-		first, at := (*request.Placeholder)(nil), len(word)
-		for i := range all {
-			if k := strings.Index(word[:at], all[i].Word); k >= 0 {
-				first, at = &all[i], k
-			}
-		}
-		if first == nil {
-			break
-		}
-		if at > 0 {
-			a = append(a, redis.Part{Text: word[:at], Value: -1})
-		}
-		a, word = append(a, redis.Part{Value: first.Var}), word[at+len(first.Word):]
-	}
-	if word != "" || a == nil {
-		a = append(a, redis.Part{Text: word, Value: -1})
-	}
-	return a
-}
-
 // protocolsMax bounds the targets that are remembered: functions may make them up.
 const protocolsMax = 1000
 

@@ -149,18 +149,3 @@ func (m *Memory) database(key string, c postgres.Config, s *request.SQLSecure, c
 	m.databases[key] = d
 	return d, nil
 }
-
-// securing returns the TLS options of a target's connections; nil: they have none.
-func securing(s *request.SQLSecure, common *request.TLS) (c *tls.Config, resume bool, err error) {
-	if s.Mode == request.SQLPlain {
-		return nil, false, nil
-	}
-	own := common
-	if s.TLS != nil {
-		own = s.TLS
-	}
-	if c, err = pool.TLSConfig(own, s.Mode == request.SQLEncrypted); err == nil && s.Mode == request.SQLAuthority {
-		pool.AnyName(c)
-	}
-	return c, own.Resume, err
-}

@@ -1,5 +1,5 @@
 // Package kafkatest starts brokers for tests: kfake, as a process of a module of its own (bench/servers),
-// with a control line on its input.
+// with a control line on its input; and kcat, with the mock cluster and a consumer of librdkafka.
 //
 // Invariants:
 //
@@ -11,5 +11,5 @@
 //	c := kafkatest.Start(t, "-brokers", "3", "-topics", "orders:3")
 //	before := c.End("orders")
 //
-// Read cluster.go.
+// Read cluster.go, mock.go.
 package kafkatest
