@@ -40,8 +40,8 @@ const (
 	MeasurePulls       = "pulls"       // requests for messages
 	MeasureRedelivered = "redelivered" // messages that a consumer sent before
 	MeasureTerms       = "terms"       // as acks: the message never comes again
-	MeasureRecords   = "records"   // that brokers acknowledged
-	MeasureThrottled = "throttled" // answers that asked to wait
+	MeasureRecords     = "records"     // that brokers acknowledged
+	MeasureThrottled   = "throttled"   // answers that asked to wait
 
 	MeasureAffected = "affected" // rows that statements changed
 	MeasureRows     = "rows"     // that they returned
@@ -95,7 +95,7 @@ func Measures() []MeasureText {
 		{MeasureDatagramsStray, udp, message.MeasureCount, "datagrams that no exchange asked for: doubled, of another question, or behind receive = 0"},
 		{MeasureAckLatency, acknowledges, message.MeasureTimes, "from when a message was queued on the open connection until the loop has read what acknowledges it: JetStream has it, or the replicas of a partition that acks asks for"},
 		{MeasureDuplicates, nats, message.MeasureCount, "messages that JetStream acknowledged and dropped, as it had one with their id"},
-		{MeasureLateAnswers, acknowledges, message.MeasureCount, "answers that came when their operation had timed out, or had one"},
+		{MeasureLateAnswers, nats, message.MeasureCount, "answers that came when their operation had timed out, or had one"},
 		{MeasureReplyLatency, nats, message.MeasureTimes, "from when a request was queued on the open connection until the loop has read its reply"},
 		{MeasureServerErrors, nats, message.MeasureCount, "errors that the server told and no operation waited for, as of a publication that nothing confirms"},
 		{MeasureAcks, nats, message.MeasureCount, "acknowledgements of a consumer's messages that the kernel took whole"},

@@ -51,7 +51,7 @@ func (v *record) route(x *Exchange) (*Node, error) {
 			at = t.next()
 		}
 	}
-	x.goes.partition = at
+	x.goes.partition, x.trip = at, tripRouted
 	switch {
 	case int(at) >= len(t.leaders):
 		t.forget()
@@ -60,7 +60,6 @@ func (v *record) route(x *Exchange) (*Node, error) {
 		t.forget()
 		return nil, &http1.Error{Kind: "server LEADER_NOT_AVAILABLE", Detail: fmt.Sprintf("no broker leads partition %d, as the cluster tells: the next operation asks again", at)}
 	}
-	x.trip = tripRouted
 	return t.leaders[at], nil
 }
 
@@ -73,7 +72,7 @@ func (v *record) say(x *Exchange, d codec.Dialogue) error {
 		x.shows(v.operation.Show(nil, x.goes.partition, x.values))
 	}
 	return c.Produce(v.operation, x.goes.partition, kafka.Order{
-		Values: x.values, Now: x.stock.clock.Millis(), Keeps: x.keeps, Sent: x.account.Messages().Sent(), Late: x.account.Deliveries().Late(),
+		Values: x.values, Now: x.stock.clock.Millis(), Keeps: x.keeps, Sent: x.account.Messages().Sent(),
 	})
 }
 
@@ -85,7 +84,7 @@ func (v *record) learn(x *Exchange, c *kafka.Conn) error {
 	}
 	x.trip = tripLearns
 	x.shows(append([]byte("metadata "), name...))
-	return c.Learn(string(name), kafka.Order{Late: x.account.Deliveries().Late()})
+	return c.Learn(string(name), kafka.Order{})
 }
 
 func (v *record) hear(x *Exchange, _ codec.MessageKind, payload []byte) bool {

@@ -33,7 +33,7 @@ func (p *Plan) kafka(r *request.Request, w *workflow.Workflow, memory *Memory) e
 	for _, h := range to.Headers {
 		m.Headers = append(m.Headers, kafka.Field{Name: h.Name, Value: kafkaText(h.Value, r.Placeholders)})
 	}
-	p.routed = &record{of: cluster, operation: kafka.Compile(m), partition: to.Partition}
+	p.routed = &record{of: cluster, operation: kafka.Prepare(m), partition: to.Partition}
 	p.verb = p.routed
 	seed := cluster.nodes[0]
 	p.Host = seed.Host

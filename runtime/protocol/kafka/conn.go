@@ -17,8 +17,8 @@ type Conn struct {
 	pool    *Pool
 	out     outbox
 	in      intake
-	number  int32   // of the request that was queued last
-	asked   []asked // without an answer, the oldest first: a broker answers in order
+	number  int32 // of the request that was queued last
+	asked   asked // the operation under way
 	outcome Outcome
 	body    []byte // of the outcome
 	broken  *http1.Error
@@ -28,15 +28,10 @@ type Conn struct {
 
 // asked is a request that a broker answers.
 type asked struct {
-	number int32
-	of     api
-	open   bool // the operation waits for it
-	keeps  bool
-	late   *uint64
+	of    api
+	open  bool // it has no answer
+	keeps bool
 }
-
-// lateMost bounds the operations that were given up and have no answer.
-const lateMost = 64
 
 var (
 	_ codec.Named   = (*Conn)(nil)
@@ -49,7 +44,6 @@ type Order struct {
 	Now    int64   // milliseconds since 1970: the record's time
 	Keeps  bool    // its answer is read
 	Sent   *uint64 // counts the record when the kernel has it; nil: nothing does
-	Late   *uint64 // counts answers that no open operation waits for
 }
 
 // Outcome is how an operation ended. Bytes are valid during Message.
@@ -134,22 +128,14 @@ func (c *Conn) Learn(topic string, with Order) error {
 
 // asks notes a request that is answered.
 func (c *Conn) asks(a api, with *Order) {
-	c.asked = append(c.asked, asked{number: c.number, of: a, open: true, keeps: with.Keeps, late: with.Late})
-}
-
-// open returns the request that the operation under way waits for; nil: it waits for none.
-func (c *Conn) open() *asked {
-	if last := len(c.asked) - 1; last >= 0 && c.asked[last].open {
-		return &c.asked[last]
-	}
-	return nil
+	c.asked = asked{of: a, open: true, keeps: with.Keeps}
 }
 
 // Owes implements codec.Phased: an operation that asks where to go has sent no record.
 func (c *Conn) Owes() bool { return c.learns }
 
 // Learnt implements codec.Learner.
-func (c *Conn) Learnt() bool { return c.learns && c.open() == nil && len(c.out.left()) == 0 }
+func (c *Conn) Learnt() bool { return c.learns && !c.asked.open && len(c.out.left()) == 0 }
 
 // Send implements codec.Dialogue: operations go by Produce and its kin.
 func (c *Conn) Send(codec.MessageKind, []byte, *uint64) error { return errOver }
@@ -160,24 +146,16 @@ func (c *Conn) Ping(uint64) {}
 // Leave ends the connection: operations need no goodbye.
 func (c *Conn) Leave(uint16, string) { c.left = true }
 
-// Forget implements codec.Named: it gives up the open operation. It returns false if nothing has come since
-// the one before was given up: then the broker may not be there.
+// Forget implements codec.Named. A broker answers in order, so an operation that is given up would hold up the
+// next one: then only closing the connection helps, as a Java client does.
 func (c *Conn) Forget() bool {
-	if !c.mayTalk() || len(c.out.left())+len(c.in.held) > 0 || len(c.asked) >= lateMost {
-		return false
-	}
-	open := c.open()
-	if open == nil {
-		return true
-	}
-	open.open = false
-	return len(c.asked) == 1
+	return c.mayTalk() && !c.asked.open && len(c.out.left())+len(c.in.held) == 0
 }
 
 func (c *Conn) mayTalk() bool { return !c.left && c.broken == nil }
 
 // Over reports that the connection may be closed.
-func (c *Conn) Over() bool { return c.broken != nil || c.left && c.open() == nil }
+func (c *Conn) Over() bool { return c.broken != nil || c.left && !c.asked.open }
 
 // Output returns what to write next.
 func (c *Conn) Output() []byte { return c.out.left() }
@@ -200,7 +178,7 @@ func (c *Conn) End(err error) error {
 		return err
 	case len(c.in.held) > 0:
 		return errCut
-	case c.open() != nil:
+	case c.asked.open:
 		return errSilent
 	}
 	return nil
@@ -209,5 +187,5 @@ func (c *Conn) End(err error) error {
 // Release gives the connection's memory back. It cannot be used any more.
 func (c *Conn) Release() {
 	c.left = true
-	c.out, c.in, c.asked, c.body = outbox{}, intake{}, nil, nil
+	c.out, c.in, c.body = outbox{}, intake{}, nil
 }

@@ -11,8 +11,8 @@
 //	KAFKA-1 However the broker's bytes are cut, the outcome is the same.
 //	KAFKA-2 No input makes the codec panic, and what it keeps is bounded: an answer by Config.AnswerMax, and
 //	        what an answer says of its lists reserves no memory before its bytes have come.
-//	KAFKA-3 An answer belongs to the operation whose number it has. One of an operation that was given up is
-//	        dropped and counted, and ends nothing. Any other number ends the connection.
+//	KAFKA-3 An answer belongs to the operation whose number it has. Any other number ends the connection, and
+//	        so does an operation that is given up, as a broker answers in order.
 //	KAFKA-4 An error of the broker fails the operation, with the kind "server NAME", by Kafka's name of it.
 //	KAFKA-5 A record counts as sent when the kernel has its last byte, and never otherwise.
 //	KAFKA-6 A record with a key goes to the partition that a Java client chooses for it.
@@ -23,7 +23,7 @@
 //	protocol := kafka.New(kafka.Config{Mechanism: kafka.SCRAMSHA256, User: "app", Password: password})
 //	greeting := protocol.Greet(random)
 //	out, used, conn, err := greeting.Hear(nil, received)
-//	operation := kafka.Compile(kafka.Message{Topic: kafka.Plain("orders"), Value: kafka.Plain("1")})
+//	operation := kafka.Prepare(kafka.Message{Topic: kafka.Plain("orders"), Value: kafka.Plain("1")})
 //	err = conn.Learn("orders", kafka.Order{})
 //	err = conn.Feed(received, listener) // Message: see conn.Outcome, whose Layout names leaders
 //	err = conn.Produce(operation, partition, kafka.Order{Now: millis, Sent: &sent})

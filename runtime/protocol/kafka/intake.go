@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
@@ -69,24 +68,18 @@ func (c *Conn) take(b []byte, on codec.Listener) (used int, err *http1.Error) {
 // wanted checks the number of the answer that comes.
 func (c *Conn) wanted(number int32) *http1.Error {
 	switch {
-	case len(c.asked) == 0:
+	case !c.asked.open:
 		return errUnasked
-	case c.asked[0].number != number:
-		return errNumber(number, c.asked[0].number)
+	case c.number != number:
+		return errNumber(number, c.number)
 	}
 	return nil
 }
 
-// answered takes the answer to the oldest request.
+// answered takes the answer to the open request.
 func (c *Conn) answered(body []byte, on codec.Listener) *http1.Error {
-	a := c.asked[0]
-	c.asked = slices.Delete(c.asked, 0, 1)
-	if !a.open {
-		if a.late != nil {
-			*a.late++
-		}
-		return nil
-	}
+	a := c.asked
+	c.asked.open = false
 	r := reader{b: body}
 	c.outcome, c.body = Outcome{}, c.body[:0]
 	switch a.of {

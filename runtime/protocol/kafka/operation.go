@@ -38,8 +38,8 @@ type Operation struct {
 	topic string // empty: it has values
 }
 
-// Compile makes an operation of a message. Its own texts are checked where the file is loaded.
-func Compile(m Message) *Operation {
+// Prepare makes an operation of a message. Its own texts are checked where the file is loaded.
+func Prepare(m Message) *Operation {
 	o := &Operation{Message: m}
 	if !m.Topic.open() {
 		o.topic = string(m.Topic.fill(nil, nil))

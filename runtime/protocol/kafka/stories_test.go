@@ -166,8 +166,8 @@ func (s *scene) talk(cut int) string {
 	if c.Over() {
 		out.say("over")
 	}
-	if out.sent+out.late > 0 {
-		out.say("%d sent, %d late", out.sent, out.late)
+	if out.sent > 0 {
+		out.say("%d sent", out.sent)
 	}
 	return out.String()
 }
@@ -211,9 +211,9 @@ func (s *scene) greet(cut int) string {
 // heard writes down what a connection says and writes.
 type heard struct {
 	strings.Builder
-	conn       *kafka.Conn
-	raw        bool
-	sent, late uint64
+	conn *kafka.Conn
+	raw  bool
+	sent uint64
 }
 
 func (h *heard) say(format string, values ...any) { fmt.Fprintf(h, format+"\n", values...) }
@@ -235,7 +235,7 @@ func (h *heard) shows(b []byte) {
 func (h *heard) do(text string) {
 	words := strings.SplitN(text, " ", 4)
 	m := kafka.Message{Acks: kafka.AcksAll}
-	with := kafka.Order{Keeps: true, Now: 1_700_000_000_000, Sent: &h.sent, Late: &h.late}
+	with := kafka.Order{Keeps: true, Now: 1_700_000_000_000, Sent: &h.sent}
 	switch words[0] {
 	case "forget":
 		h.say("forgets %v", h.conn.Forget())
@@ -256,7 +256,7 @@ func (h *heard) do(text string) {
 		}
 		m.Topic, m.Key, m.Value = kafka.Plain(words[1]), kafka.Plain(words[2]), kafka.Plain(words[3])
 		m.Headers = []kafka.Field{{Name: "v", Value: kafka.Plain("1")}}
-		if err := h.conn.Produce(kafka.Compile(m), 2, with); err != nil {
+		if err := h.conn.Produce(kafka.Prepare(m), 2, with); err != nil {
 			h.say("%v", err)
 		}
 	default:
