@@ -108,7 +108,7 @@ func loop(text string, out io.Writer) error {
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
 		return err
 	}
-	if c.Name == "epoll" || c.Name == "epoll-udp" {
+	if c.Name == "epoll" || c.Name == "epoll-udp" || c.Name == "epoll-nats" {
 		done, failed, err := epollLoop(c)
 		if err != nil {
 			_, _ = fmt.Fprintln(os.Stderr, err) // the count tells, too

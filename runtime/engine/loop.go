@@ -64,6 +64,7 @@ func (l *loop) turn(until int64) error {
 	l.gates.serve()
 	l.functions.runReady()
 	l.Pools.SettlePools()
+	l.Wire.FlushQueued()
 	n, err := l.wait(until)
 	if err != nil {
 		return err
@@ -76,6 +77,7 @@ func (l *loop) turn(until int64) error {
 		l.Sockets.Handle(&l.events[i])
 		l.drain()
 		l.functions.runTurns(began) // right after the event that they wait for
+		l.Wire.FlushQueued()
 		l.Pools.SettlePools()
 	}
 	for id, ok := l.Slots.Wheel.Expire(l.Clock.Now); ok; id, ok = l.Slots.Wheel.Expire(l.Clock.Now) {
@@ -153,6 +155,7 @@ func (l *loop) startDue() {
 			break
 		}
 		l.users.begin(p)
+		l.Wire.FlushQueued()
 		l.Clock.Tick()
 	}
 }
@@ -160,6 +163,7 @@ func (l *loop) startDue() {
 // drain ends what broke and starts what is ready, each once: what follows waits for the next
 // turn.
 func (l *loop) drain() {
+	l.Wire.FlushQueued()
 	if n := len(l.Slots.Broken); n > 0 {
 		for i := range n {
 			l.Wire.Fail(l.Slots.Broken[i].Slot, l.Slots.Broken[i].Err)
@@ -175,6 +179,7 @@ func (l *loop) drain() {
 			break
 		}
 		l.users.begin(p)
+		l.Wire.FlushQueued()
 	}
 }
 

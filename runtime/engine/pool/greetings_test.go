@@ -124,6 +124,7 @@ func (s *single) play(t *testing.T, h *Host, talk Talk, timeout time.Duration) *
 		}
 		s.Handshakes.RunReady()
 		s.Sockets.ReadMore()
+		s.Wire.FlushQueued()
 		some, err := s.Sockets.Poller.Wait(events, time.Millisecond)
 		if err != nil {
 			t.Fatal(err)

@@ -98,6 +98,7 @@ type sockets struct {
 	buffer  []byte   // all connections read into it
 	probe   [1]byte
 	Unread  []ticket // connections that may have more to read though the kernel has not
+	Queued  []ticket // connections whose exchanges have queued what they say
 }
 
 // pick takes the idle connection to a host that a virtual user used last.

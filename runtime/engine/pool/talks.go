@@ -84,8 +84,8 @@ func (y *talks) resume(at int32) {
 	y.say(at)
 }
 
-// say queues the messages of the exchange and writes what the kernel takes. Until then the request
-// connects: an upgrade or a greeting is a part of that.
+// say queues the messages of the exchange, which FlushQueued writes. Until then the request connects: an
+// upgrade or a greeting is a part of that.
 func (y *talks) say(at int32) {
 	c := y.Sockets.Conns.At(at)
 	n, d := y.Slots.At(c.slot), c.talk
@@ -97,7 +97,7 @@ func (y *talks) say(at int32) {
 		y.Slots.Breaks(c.slot, err)
 		return
 	}
-	y.flush(at)
+	y.Sockets.Queued = append(y.Sockets.Queued, ticket{at, c.Generation})
 }
 
 // flush writes what the kernel takes.
