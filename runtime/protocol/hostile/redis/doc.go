@@ -25,5 +25,5 @@
 //	}
 //
 // Read entry.go, session.go, server.go; the families of the catalogue: greetings.go, answers.go,
-// limits.go, odd.go.
+// limits.go, odd.go; subscriptions.go: servers that sessions subscribe to.
 package redis

@@ -24,6 +24,8 @@ type Ask struct {
 	TLS    bool
 	Pause  time.Duration // between the hostile operation and the next one
 	Once   bool          // nothing can be asked afterwards: there is no server
+
+	Subscribes bool // a session, to Channel: see Subscriptions
 }
 
 // User, Password and Database are those of a client that greets.
@@ -61,6 +63,8 @@ type Want struct {
 	Kind  http1.Kind // KindNone: the operation got its answer
 	Body  string     // the answer, as JSON
 	Reuse Reuse
+
+	Messages int // of the hostile part, that a session receives
 }
 
 // Late says whether the client must give up by its own clock.

@@ -23,6 +23,15 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%q fails and has an answer: %+v", e.Name, e.Want)
 		}
 	}
+	for _, e := range Subscriptions() {
+		if names[e.Name] {
+			t.Errorf("%q is there twice", e.Name)
+		}
+		names[e.Name] = true
+	}
+	if n := len(Subscriptions()); n < 45 {
+		t.Errorf("%d entries of subscriptions, want at least 45", n)
+	}
 	if len(all) < 100 {
 		t.Errorf("%d entries, want at least 100", len(all))
 	}

@@ -190,7 +190,13 @@ func (s *Server) serve(c *net.TCPConn, number int) {
 // converse answers operations.
 func (s *Server) converse(n *Session, b *Behaviour) {
 	hostile := b.Answer != "" || b.Then != nil
-	for n.command() != nil {
+	for words := n.command(); words != nil; words = n.command() {
+		if s.entry.Ask.Subscribes {
+			if !s.subscribed(n, b, words, &hostile) {
+				return
+			}
+			continue
+		}
 		s.mu.Lock()
 		if s.where == n.number && !hostile {
 			s.counts.Reused = true

@@ -186,6 +186,9 @@ func (c *Conn) take(b []byte, on codec.Listener) *http1.Error {
 				return err
 			}
 		}
+		if !plain && claims(b) {
+			return breach("a message of the subscription has more parts than it should, or others in them")
+		}
 		if kind == '*' {
 			return breach("the server sent an answer that no command asked for")
 		}

@@ -147,8 +147,25 @@ func cutWord(b []byte) (w word, rest []byte) {
 	end := bytes.IndexByte(b, '\n')
 	line := b[1 : end-1]
 	w, rest = word{b[0], line}, b[end+1:]
-	if size, _, _ := extent(b[0], line, false); size >= 0 {
+	switch size, _, _ := extent(b[0], line, false); {
+	case size >= 0:
 		w.text, rest = rest[:size], rest[size+2:]
+	case b[0] == '$':
+		w.kind = '_' // null, and not the text "-1"
 	}
 	return w, rest
+}
+
+// claims reports that a frame begins as a message or a confirmation does.
+func claims(b []byte) bool {
+	_, rest := cutWord(b)
+	if len(rest) == 0 {
+		return false
+	}
+	first, _ := cutWord(rest)
+	switch string(first.text) {
+	case "message", "pmessage", "smessage", "subscribe", "psubscribe", "ssubscribe", "unsubscribe", "punsubscribe", "sunsubscribe":
+		return true
+	}
+	return false
 }
