@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/kafka"
 	"hyperscale/runtime/protocol/mysql"
 	"hyperscale/runtime/protocol/nats"
 	"hyperscale/runtime/protocol/postgres"
@@ -26,6 +27,7 @@ type Config struct {
 	GRPC       *Called          // over HTTP/2: ask the health service, else reflection; nil: another protocol
 	Redis      *redis.Config    // greet, and wait for the answer to a PING; nil: another protocol
 	NATS       *nats.Config     // the same of NATS
+	Kafka      *kafka.Config    // greet, and wait for the answer to Metadata; nil: another protocol
 	Postgres   *postgres.Config // greet, and wait for the answer to select 1; nil: another protocol
 	MySQL      *mysql.Config    // the same of MySQL
 	Raw        *Said            // send it over TCP or UDP, and read what comes; nil: speak HTTP
@@ -68,7 +70,7 @@ type Report struct {
 	Answer   *Answer   `json:"answer,omitempty"`   // nil: there was none
 	Event    *Event    `json:"event,omitempty"`    // the first one of a stream
 	Service  *Service  `json:"grpc,omitempty"`     // of gRPC
-	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, NATS, Redis and databases
+	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, Kafka, NATS, Redis and databases
 	Bytes    *Bytes    `json:"bytes,omitempty"`    // over TCP and UDP
 	Phases   []Phase   `json:"phases"`
 	TotalNS  int64     `json:"total_ns"`
@@ -144,6 +146,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if p := cfg.NATS; p != nil {
 		r.Protocol, r.Method, r.URL = "nats", "PING", map[bool]string{false: "nats", true: "tls"}[p.TLS]+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
 	}
+	if cfg.Kafka != nil {
+		r.Protocol, r.Method, r.URL = "kafka", "METADATA", "kafka"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
+	}
 	if p := cfg.MySQL; p != nil {
 		r.Protocol, r.Method, r.URL = "mysql", "QUERY", "mysql"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")+"/"+p.Database
 	}
@@ -202,6 +207,10 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 	if cfg.NATS != nil {
 		r.enter(message.PhaseSend)
 		return r.talkNATS(ctx, stream, cfg, call)
+	}
+	if cfg.Kafka != nil {
+		r.enter(message.PhaseSend)
+		return r.talkKafka(ctx, stream, cfg, call)
 	}
 	if cfg.MySQL != nil {
 		r.enter(message.PhaseSend)

@@ -28,9 +28,10 @@ type Conn struct {
 
 // asked is a request that a broker answers.
 type asked struct {
-	of    api
-	open  bool // it has no answer
-	keeps bool
+	of     api
+	open   bool // it has no answer
+	keeps  bool
+	topics int // that Metadata tells of
 }
 
 var (
@@ -105,7 +106,7 @@ func (c *Conn) Produce(o *Operation, partition int32, with Order) error {
 	return nil
 }
 
-// Learn queues the question which brokers lead the partitions of a topic.
+// Learn queues the question which brokers lead the partitions of a topic; of none: which brokers there are.
 func (c *Conn) Learn(topic string, with Order) error {
 	switch {
 	case !c.mayTalk():
@@ -116,13 +117,18 @@ func (c *Conn) Learn(topic string, with Order) error {
 	start := len(c.out.bytes)
 	c.learns = true
 	c.begins(apiMetadata, c.speaks.metadata)
-	b := appendText(append(c.out.bytes, 0, 0, 0, 1), topic)
+	b := append(c.out.bytes, 0, 0, 0, 0)
+	if topic != "" {
+		b[len(b)-1] = 1
+		b = appendText(b, topic)
+	}
 	if c.speaks.metadata >= 4 {
 		b = append(b, 0) // a topic that is missing stays missing
 	}
 	putLength(b, start)
 	c.out.bytes = b
 	c.asks(apiMetadata, &with)
+	c.asked.topics = min(1, len(topic))
 	return nil
 }
 

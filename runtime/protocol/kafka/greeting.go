@@ -50,7 +50,9 @@ func (g *Greeting) Works() bool { return g.works }
 func (g *Greeting) Means() string { return g.protocol.config.Mechanism.name() }
 
 // Speaks is the version of Produce, and of Metadata, that the connection speaks; below 0: none.
-func (g *Greeting) Speaks() (produce, metadata int16) { return g.speaks.produce, g.speaks.metadata }
+func (g *Greeting) Speaks() (produce, metadata int16) {
+	return g.speaks.produce, g.speaks.metadata
+}
 
 // Begin appends what the client says first.
 func (g *Greeting) Begin(dst []byte) []byte { return g.asks(dst, apiVersions, 0, nil) }

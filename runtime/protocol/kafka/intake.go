@@ -86,7 +86,7 @@ func (c *Conn) answered(body []byte, on codec.Listener) *http1.Error {
 	case apiProduce:
 		c.produced(&r, &a)
 	case apiMetadata:
-		c.learnt(&r)
+		c.learnt(&r, a.topics)
 	}
 	if r.bad {
 		return errShort(a.of)

@@ -35,7 +35,7 @@ const (
 const hostMost = 253 // bytes of a name
 
 // learnt reads the answer to Metadata.
-func (c *Conn) learnt(r *reader) {
+func (c *Conn) learnt(r *reader, want int) {
 	l := &Layout{}
 	if c.speaks.metadata >= 3 {
 		c.outcome.Throttled = r.int32()
@@ -56,8 +56,11 @@ func (c *Conn) learnt(r *reader) {
 	}
 	r.int32() // the controller
 	topics := r.list(topicLeast)
-	if r.bad || topics != 1 {
+	if r.bad || topics != want {
 		r.bad = true
+		return
+	}
+	if c.outcome.Layout = l; want == 0 {
 		return
 	}
 	number := r.int16()
@@ -80,5 +83,4 @@ func (c *Conn) learnt(r *reader) {
 	if c.outcome.Err == nil && n == 0 {
 		c.outcome.Err = errNoPartitions
 	}
-	c.outcome.Layout = l
 }

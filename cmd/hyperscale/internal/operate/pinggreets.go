@@ -3,6 +3,7 @@ package operate
 import (
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,8 +11,10 @@ import (
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/workflow/broker"
+	words "hyperscale/core/workflow/broker/kafka"
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/ping"
+	"hyperscale/runtime/protocol/kafka"
 	"hyperscale/runtime/protocol/mysql"
 	"hyperscale/runtime/protocol/nats"
 	"hyperscale/runtime/protocol/postgres"
@@ -147,4 +150,41 @@ func (f *pingFlags) secret() (string, error) {
 		return "", command.Usage("--password-file: %v", err)
 	}
 	return strings.TrimRight(string(text), "\r\n"), nil
+}
+
+// kafka returns the address of a broker as HTTP would write it, and what it is greeted with.
+func (f *pingFlags) kafka(target string) (address string, greets func(*ping.Config), err error) {
+	if f.body != "" || f.method != "" || len(f.headers) > 0 {
+		return "", nil, command.Usage("kafka has no methods, headers and bodies: leave out --method, --header and --body")
+	}
+	t, err := words.Schemes().Read("ping", starlark.String(target))
+	if err != nil {
+		return "", nil, command.Usage("%v", err)
+	}
+	c := &kafka.Config{User: f.user}
+	if f.user != "" {
+		mechanism := f.mechanism
+		if mechanism == "" {
+			mechanism = "scram-sha-256"
+		}
+		at := slices.Index([]string{"plain", "scram-sha-256", "scram-sha-512"}, mechanism)
+		if at < 0 {
+			return "", nil, command.Usage("--mechanism %s is none that ping has: write plain, scram-sha-256 or scram-sha-512", mechanism)
+		}
+		c.Mechanism = kafka.PLAIN + kafka.Mechanism(at)
+		if c.Password, err = f.secret(); err != nil {
+			return "", nil, err
+		}
+	}
+	switch {
+	case f.user != "" && c.Password == "":
+		return "", nil, command.Usage("--user %s has no password: write --password-file FILE, or set %s", f.user, passwordVariable)
+	case f.user == "" && (f.mechanism != "" || f.password != ""):
+		return "", nil, command.Usage("--mechanism and --password-file are of a user: write --user NAME")
+	}
+	scheme := "http"
+	if t.Secure {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.Kafka = c }, nil
 }
