@@ -33,15 +33,19 @@ func main() {
 	users := flag.String("users", "", "MECHANISM:USER:PASSWORD, with commas between them; none: no SASL")
 	certificate := flag.String("cert", "", "FILE with a certificate; none: no TLS")
 	key := flag.String("key", "", "FILE with its key")
+	blackhole := flag.Bool("blackhole", false, "count records, and keep none")
 	flag.Parse()
-	if err := serve(*brokers, *topics, *users, *certificate, *key); err != nil {
+	if err := serve(*brokers, *topics, *users, *certificate, *key, *blackhole); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func serve(brokers int, topics, users, certificate, key string) error {
+func serve(brokers int, topics, users, certificate, key string, blackhole bool) error {
 	opts := []kfake.Opt{kfake.NumBrokers(brokers)}
+	if blackhole {
+		opts = append(opts, kfake.BlackholeProduce())
+	}
 	for _, t := range strings.Split(topics, ",") {
 		name, count, _ := strings.Cut(t, ":")
 		n, err := strconv.Atoi(count)

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// startKafka builds and starts kfake, which counts records and keeps none.
+func startKafka(dir string, cpus []int) (*server, error) {
+	path := filepath.Join(dir, "kafka")
+	build := exec.Command("go", "build", "-o", path, "./kafka")
+	build.Dir = filepath.Join("..", "servers")
+	if text, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the brokers: %w: %s", err, text)
+	}
+	s := &server{cmd: exec.Command(path, "-topics", "orders:4", "-blackhole")}
+	var err error
+	if s.in, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := startOn(s.cmd, cpus); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewReader(out)
+	address, err := lines.ReadString('\n')
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	s.Address = strings.TrimSpace(address)
+	s.count = func() (uint64, error) {
+		if _, err := fmt.Fprintln(s.in, "end orders"); err != nil {
+			return 0, err
+		}
+		text, err := lines.ReadString('\n')
+		if err != nil {
+			return 0, err
+		}
+		return strconv.ParseUint(strings.TrimSpace(text), 10, 64)
+	}
+	return s, nil
+}
+
+// kafkaLoop produces one record after the other over franz-go, in as many goroutines as there are connections.
+// Shared: they have one client, which gathers their records in batches; else one each.
+func kafkaLoop(c loopConfig, shared bool) (requests, failures uint64, err error) {
+	var all sync.WaitGroup
+	var done, failed atomic.Uint64
+	until := time.Now().Add(c.Duration)
+	value := []byte(strings.Repeat("x", c.Size))
+	connect := func() (*kgo.Client, error) {
+		return kgo.NewClient(kgo.SeedBrokers(c.Address), kgo.RecordPartitioner(kgo.RoundRobinPartitioner()), kgo.ProducerLinger(0), kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(1))
+	}
+	one, err := connect()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer one.Close()
+	for range c.Connections {
+		all.Go(func() {
+			client := one
+			if !shared {
+				own, err := connect()
+				if err != nil {
+					failed.Add(1)
+					return
+				}
+				defer own.Close()
+				client = own
+			}
+			n := uint64(0)
+			for ; n%64 != 0 || time.Now().Before(until); n++ {
+				if err := client.ProduceSync(context.Background(), &kgo.Record{Topic: "orders", Value: value}).FirstErr(); err != nil {
+					failed.Add(1)
+					break
+				}
+			}
+			done.Add(n)
+		})
+	}
+	all.Wait()
+	return done.Load(), failed.Load(), nil
+}
+
+const (
+	kafkaConnections = 64
+	kafkaSize        = 128
+)
+
+// kafka compares records that the leader acknowledges, of 64 at once.
+func (b *bench) kafka() error {
+	s, err := startKafka(b.dir, b.serverCPUs)
+	if err != nil {
+		b.report.remark(b.out, err.Error())
+		return nil
+	}
+	defer func() { _ = s.close() }()
+	step := fmt.Sprintf("step(\"put\", kafka.produce(\"kafka://%s\", \"orders\", \"x\" * %d))", s.Address, kafkaSize)
+	us, err := b.ours("kafka", 1, flow{Name: "kafka", Step: step, VUs: kafkaConnections, Duration: b.duration})
+	if err != nil {
+		return err
+	}
+	all := []contender{us}
+	for _, name := range []string{"franz-go", "franz-go, one client"} {
+		peer, err := loopContender(loopConfig{Name: name, Address: s.Address, Connections: kafkaConnections, Size: kafkaSize, Duration: b.duration})
+		if err != nil {
+			return err
+		}
+		all = append(all, peer)
+	}
+	rows := b.cost("kafka", fmt.Sprintf("%d records at once, each acknowledged", kafkaConnections), s, all)
+	b.bars("0.8", rows, rival{"franz-go", 1 / 0.8})
+	return nil
+}
+
+func (b *bench) takesKafka() time.Duration { return b.turns(3*b.rounds, b.duration) }
