@@ -1,0 +1,81 @@
+package talk
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/runtime/protocol/kafka"
+)
+
+// seeded is a cluster of which a URL names so many brokers.
+func seeded(n int) *kafkaCluster {
+	c := &kafkaCluster{key: "kafka"}
+	for i := range n {
+		c.node("seed", uint16(i+1))
+	}
+	c.seeds = n
+	return c
+}
+
+// However many exchanges find that a broker cannot be reached, the next one is asked, and none is left out.
+func TestBrokersArePassedOverOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := seeded(rapid.IntRange(1, 5).Draw(t, "seeds"))
+		asked := map[*Node]bool{}
+		for range c.askable() {
+			n := c.asks()
+			asked[n] = true
+			for range rapid.IntRange(1, 4).Draw(t, "exchanges") {
+				c.passOver(n)
+				if c.askable() == 1 {
+					break
+				}
+			}
+		}
+		if len(asked) != c.askable() {
+			t.Fatalf("%d of %d brokers are asked", len(asked), c.askable())
+		}
+	})
+}
+
+// What a topic is known to be is forgotten by an exchange that knows as much, and not by an older one.
+func TestTopicsAreForgottenOnce(t *testing.T) {
+	c := seeded(1)
+	l := &kafka.Layout{Brokers: []kafka.Broker{{ID: 7, Host: "b", Port: 9092}}, Leaders: []int32{7, -1, 8, 7}}
+	c.learnt("orders", l)
+	old := c.topics["orders"]
+	if old.leaders[0] == nil || old.leaders[1] != nil || old.leaders[2] != nil || old.leaders[3] != old.leaders[0] {
+		t.Fatalf("%v", old.leaders)
+	}
+	if c.asks() != old.leaders[0] {
+		t.Errorf("a seed that is no broker of the cluster is asked further on")
+	}
+	got := ""
+	for range 5 {
+		got += fmt.Sprint(old.next())
+	}
+	if got != "30303" {
+		t.Errorf("records without a key go to %s", got)
+	}
+	old.forget()
+	if c.topics["orders"] != nil {
+		t.Error("it is not forgotten")
+	}
+	c.learnt("orders", l)
+	if old.forget(); c.topics["orders"] == nil {
+		t.Error("an older exchange makes the newer ones forget")
+	}
+}
+
+// Values that make up topics and brokers reserve no memory without end.
+func TestClustersAreBounded(t *testing.T) {
+	c := seeded(2)
+	for i := range 3 * topicsMost {
+		c.learnt(fmt.Sprint(i), &kafka.Layout{Brokers: []kafka.Broker{{ID: 1, Host: fmt.Sprint("b", i), Port: 9092}}, Leaders: []int32{1}})
+		if len(c.topics) > topicsMost || len(c.nodes) > nodesMost+1 || c.asks() == nil {
+			t.Fatalf("%d topics, %d brokers", len(c.topics), len(c.nodes))
+		}
+	}
+}
