@@ -46,6 +46,7 @@ var experiments = []experiment{
 	{"http2", "8 connections of 16 streams, 64 of 1 (bar 3)", (*bench).http2, (*bench).takesHTTP2, []string{"vegeta", "h2load"}},
 	{"websocket", "an exchange of messages, 64 connections (bar 0.7 of a loop over gobwas/ws)", (*bench).websocket, (*bench).takesWebsocket, nil},
 	{"redis", "GETs, 64 connections, alone and in pipelines of 16 (bars 1.0 and 1.3 of redis-benchmark)", (*bench).redis, (*bench).takesRedis, nil},
+	{"mqtt", "publications of QoS 1, 64 connections (bar 0.3 of a loop over paho.mqtt.golang)", (*bench).mqtt, (*bench).takesMQTT, nil},
 	{"nats", "publications that a PONG confirms, 64 connections (bar 0.6 of a loop over nats.go)", (*bench).nats, (*bench).takesNATS, nil},
 	{"kafka", "records that are acknowledged, 64 at once (bar 0.8 of a loop over franz-go)", (*bench).kafka, (*bench).takesKafka, nil},
 	{"grpc", "64 unary calls at once, on 64 connections and on 8 (bar 0.15 of ghz)", (*bench).grpc, (*bench).takesGRPC, []string{"ghz"}},

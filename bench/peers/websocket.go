@@ -129,8 +129,8 @@ func loop(text string, out io.Writer) error {
 		}
 		return json.NewEncoder(out).Encode(told{Requests: done, Failed: failed})
 	}
-	if c.Name == "nats.go" {
-		done, failed, err := natsLoop(c)
+	if loop := map[string]func(loopConfig) (requests, failures uint64, err error){"nats.go": natsLoop, "paho": mqttLoop}[c.Name]; loop != nil {
+		done, failed, err := loop(c)
 		if err != nil {
 			return err
 		}

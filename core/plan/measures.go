@@ -43,6 +43,8 @@ const (
 	MeasureRecords     = "records"     // that brokers acknowledged
 	MeasureThrottled   = "throttled"   // answers that asked to wait
 
+	MeasureConnectLatency = "connect_latency" // from a connection's first word to the server's welcome
+
 	MeasureAffected = "affected" // rows that statements changed
 	MeasureRows     = "rows"     // that they returned
 )
@@ -51,6 +53,7 @@ const (
 const (
 	ProtocolGRPC      = "grpc"      // calls
 	ProtocolKafka     = "kafka"     // records
+	ProtocolMQTT      = "mqtt"      // messages
 	ProtocolNATS      = "nats"      // messages
 	ProtocolRedis     = "redis"     // commands
 	ProtocolSQL       = "sql"       // statements
@@ -62,7 +65,7 @@ const (
 
 // Protocols lists them.
 func Protocols() []string {
-	return []string{ProtocolGRPC, ProtocolKafka, ProtocolNATS, ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
+	return []string{ProtocolGRPC, ProtocolKafka, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
 }
 
 // MeasureText is a measure with the sentence that manuals show.
@@ -76,9 +79,10 @@ type MeasureText struct {
 // Measures lists the measures, by protocol.
 func Measures() []MeasureText {
 	redis, sql, sse, exchanges := []string{ProtocolRedis}, []string{ProtocolSQL}, []string{ProtocolSSE}, []string{ProtocolGRPC, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
-	nats, messages := []string{ProtocolNATS}, append(slices.Clone(exchanges), ProtocolNATS)
+	nats, mqtt, brokers := []string{ProtocolNATS}, []string{ProtocolMQTT}, []string{ProtocolMQTT, ProtocolNATS}
+	messages := append(slices.Clone(exchanges), brokers...)
 	udp := []string{ProtocolUDP}
-	kafka, acknowledges, sends := []string{ProtocolKafka}, []string{ProtocolKafka, ProtocolNATS}, append(slices.Clone(messages), ProtocolKafka)
+	kafka, acknowledges, sends := []string{ProtocolKafka}, []string{ProtocolKafka, ProtocolMQTT, ProtocolNATS}, append(slices.Clone(messages), ProtocolKafka)
 	return []MeasureText{
 		{MeasureCommands, redis, message.MeasureCount, "commands that the kernel took whole, of pipelines each one"},
 		{MeasureHits, redis, message.MeasureCount, "values that were there, of GET, GETDEL, GETEX, HGET, HMGET, LINDEX, MGET, ZMSCORE and ZSCORE"},
@@ -93,9 +97,10 @@ func Measures() []MeasureText {
 		{MeasureDatagramsLost, udp, message.MeasureCount, "datagrams that exchanges asked for and did not get in time"},
 		{MeasureDatagramsRefused, udp, message.MeasureCount, "reports of an unreachable port that came when no exchange waited"},
 		{MeasureDatagramsStray, udp, message.MeasureCount, "datagrams that no exchange asked for: doubled, of another question, or behind receive = 0"},
-		{MeasureAckLatency, acknowledges, message.MeasureTimes, "from when a message was queued on the open connection until the loop has read what acknowledges it: JetStream has it, or the replicas of a partition that acks asks for"},
-		{MeasureDuplicates, nats, message.MeasureCount, "messages that JetStream acknowledged and dropped, as it had one with their id"},
-		{MeasureLateAnswers, nats, message.MeasureCount, "answers that came when their operation had timed out, or had one"},
+		{MeasureAckLatency, acknowledges, message.MeasureTimes, "from when a message was queued on the open connection until the loop has read what acknowledges it: JetStream has it, the replicas of a partition that acks asks for, or of QoS 1 and 2 an MQTT server"},
+		{MeasureConnectLatency, mqtt, message.MeasureTimes, "from when CONNECT was queued, behind TCP and TLS, until the loop has read CONNACK"},
+		{MeasureDuplicates, brokers, message.MeasureCount, "messages that JetStream acknowledged and dropped, as it had one with their id; of a subscription of MQTT those that say that they are sent again"},
+		{MeasureLateAnswers, brokers, message.MeasureCount, "answers that came when their operation had timed out, or had one"},
 		{MeasureReplyLatency, nats, message.MeasureTimes, "from when a request was queued on the open connection until the loop has read its reply"},
 		{MeasureServerErrors, nats, message.MeasureCount, "errors that the server told and no operation waited for, as of a publication that nothing confirms"},
 		{MeasureAcks, nats, message.MeasureCount, "acknowledgements of a consumer's messages that the kernel took whole"},
@@ -109,7 +114,7 @@ func Measures() []MeasureText {
 		{MeasureMessageLatency, exchanges, message.MeasureTimes, "from when the exchange's messages were queued on the open connection, of a streaming call from when its request was, in a session from the oldest one without an answer, until the loop has read a message"},
 		{MeasureMessagesReceived, messages, message.MeasureCount, "messages that came whole"},
 		{MeasureMessagesSent, sends, message.MeasureCount, "messages that the kernel took whole"},
-		{MeasurePingLatency, []string{ProtocolNATS, ProtocolWebSocket}, message.MeasureTimes, "from a session's ping until the loop has read its answer"},
+		{MeasurePingLatency, append([]string{ProtocolWebSocket}, brokers...), message.MeasureTimes, "from a session's ping until the loop has read its answer"},
 	}
 }
 

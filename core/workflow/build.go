@@ -9,6 +9,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/workflow/broker"
 	"hyperscale/core/workflow/demand"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
@@ -54,8 +55,10 @@ func (l *loader) build(limits guard.Limits) (*Program, error) {
 	shared := sendNamespace()
 	p := &Program{plan: l.plan, vault: l.vault, files: l.files.elsewhereAll()}
 	p.plan.Workflows = make([]message.WorkflowPlan, len(order))
+	taken := broker.Clients{}
 	for i, from := range order {
 		d := l.declared[from]
+		d.taken = taken
 		w := &Workflow{HTTP: d.http, HeadsUnread: !l.usage.heads, BodiesUnread: !l.usage.bodies, limits: limits, send: shared}
 		if err := d.build(w); err != nil {
 			return nil, err
@@ -106,6 +109,10 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 		return "", language.Faultf("workflow %q: step %q goes to Kafka through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.Kafka != nil:
 		return plan.ProtocolKafka, nil
+	case r.MQTT != nil && d.http.Proxy != nil:
+		return "", language.Faultf("workflow %q: step %q goes to MQTT through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
+	case r.MQTT != nil:
+		return plan.ProtocolMQTT, d.clients(name, s)
 	case r.SQL != nil && d.http.Proxy != nil:
 		return "", language.Faultf("workflow %q: step %q goes to %s through a proxy, which carries HTTP", d.plan.Name, name, r.SQL.Server()).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.SQL != nil:
@@ -120,6 +127,18 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 		return plan.ProtocolUDP, nil
 	}
 	return "", nil
+}
+
+// clients rejects a client identifier of MQTT that two virtual users would have.
+func (d *declaration) clients(name string, s *stepValue) error {
+	wrong := broker.CheckClient(d.plan.Name, name, d.plan.VUs, s.request.MQTT)
+	if wrong == nil {
+		wrong = d.taken.Claim(d.plan.Name, name, s.request.MQTT)
+	}
+	if wrong == nil {
+		return nil
+	}
+	return wrong.Of(s.site)
 }
 
 // refused reports together all faults that a gate would reject, at the place of the first.

@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/workflow/broker"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/guard"
@@ -68,6 +69,7 @@ type declaration struct {
 	depends    []string
 	startAfter []string
 	http       request.Options
+	taken      broker.Clients // of all workflows
 	feed       *Feed
 	columns    []string // of the feed's row: the first of the workflow's values
 	hooks      [hooks]*starlark.Function
@@ -177,6 +179,18 @@ func describeRecord(thread *starlark.Thread, r *request.Request, b *request.Plac
 		return declareRequest(thread, "kafka.produce", r, b)
 	}
 	return nil, language.Faultf("kafka.produce only describes a record").Do("in a step's function, vu.kafka.produce sends one").Elsewhere()
+}
+
+// describeDelivery returns the value of mqtt.publish and mqtt.connect.
+func describeDelivery(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
+	fn := "mqtt.publish"
+	if r.MQTT.Verb == request.MQTTConnect {
+		fn = "mqtt.connect"
+	}
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, fn, r, b)
+	}
+	return nil, language.Faultf("%s only describes an operation", fn).Do("in a step's function, vu.%s carries one out", fn).Elsewhere()
 }
 
 // describeExchange returns the value of tcp.exchange and udp.exchange.

@@ -27,6 +27,9 @@ func sendNamespace() *language.Namespace {
 	members := request.Requester("vu.http", asArguments(), known, send("vu.http", nil))
 	members[language.Mark+"graphql"] = sendQueries()
 	members[language.Mark+"grpc"] = request.GRPCNamespace("vu.grpc", asArguments(), send("vu.grpc", nil), starlark.StringDict{"open": request.OpenGRPC("vu.grpc", sessionArguments(), opens("vu.grpc.open"))})
+	deliveries := broker.MQTT("vu.mqtt", asArguments(), send("vu.mqtt", nil))
+	deliveries.Members["subscribe"] = broker.SubscribeTopics("vu.mqtt.subscribe", sessionArguments(), opens("vu.mqtt.subscribe"))
+	members[language.Mark+"mqtt"] = deliveries
 	letters := broker.NATS("vu.nats", asArguments(), send("vu.nats", nil))
 	letters.Members["subscribe"] = broker.Subscribe("vu.nats.subscribe", sessionArguments(), opens("vu.nats.subscribe"))
 	letters.Members["pull"] = broker.Pull("vu.nats.pull", sessionArguments(), opens("vu.nats.pull"))
@@ -232,6 +235,8 @@ func kindOf(r *request.Request) session.Kind {
 		return session.Pulled
 	case r.NATS != nil:
 		return session.Letters
+	case r.MQTT != nil:
+		return session.Topics
 	case r.GRPC != nil:
 		return session.Call
 	}

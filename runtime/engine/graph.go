@@ -125,7 +125,7 @@ func (s *step) compile(g *graph, w *workflow.Workflow) error {
 	var err error
 	if s.request.Exchanges() {
 		var upgrade *request.Request
-		if s.talk, upgrade, err = talk.Compile(s.request, w, g.messages); err != nil {
+		if s.talk, upgrade, err = talk.NewPlan(s.request, w, g.messages); err != nil {
 			return err
 		}
 		if call = s.talk.Shown; upgrade != nil {

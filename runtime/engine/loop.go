@@ -83,6 +83,7 @@ func (l *loop) turn(until int64) error {
 	for id, ok := l.Slots.Wheel.Expire(l.Clock.Now); ok; id, ok = l.Slots.Wheel.Expire(l.Clock.Now) {
 		l.Wire.Expire(id)
 	}
+	l.Wire.Beat()
 	l.Pools.SettlePools()
 	return nil
 }
@@ -131,6 +132,9 @@ func (l *loop) timeout(until int64) time.Duration {
 	left := time.Duration(l.gates.due(until) - l.Clock.Now)
 	if timer := l.Slots.Wheel.Timeout(l.Clock.Now); timer >= 0 {
 		left = min(left, timer)
+	}
+	if beat := l.Wire.NextBeat(); beat >= 0 {
+		left = min(left, beat)
 	}
 	// The end of a second is judged on time even if nothing happens.
 	return min(left, time.Second)

@@ -113,6 +113,11 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		m.scratch = b
 		return b, len(b) <= preparedKey
 	}
+	if r.MQTT != nil {
+		b = appendMQTT(b, r.MQTT)
+		m.scratch = b
+		return b, len(b) <= preparedKey
+	}
 	if r.SQL != nil {
 		b = appendSQL(b, r.SQL)
 		m.scratch = b
@@ -156,6 +161,23 @@ func appendNATS(b []byte, to *request.NATS) []byte {
 	}
 	for _, h := range to.Headers {
 		b = appendText(appendText(b, h.Name), h.Value)
+	}
+	return b
+}
+
+// appendMQTT appends what a request sends to an MQTT server.
+func appendMQTT(b []byte, to *request.MQTT) []byte {
+	b = append(b, byte(to.Verb), to.Version, to.QoS)
+	b = strconv.AppendBool(strconv.AppendBool(b, to.Resumes), to.Retain)
+	b = strconv.AppendUint(append(strconv.AppendUint(b, uint64(to.Expiry), 10), ' '), uint64(to.KeepAlive), 10)
+	for _, s := range [...]string{to.User, to.Password, to.ClientID, to.Secure.Key, to.Topic, to.Data} {
+		b = appendText(b, s)
+	}
+	for _, h := range to.Headers {
+		b = appendText(appendText(b, h.Name), h.Value)
+	}
+	for _, f := range to.Filters {
+		b = appendText(b, f)
 	}
 	return b
 }
@@ -216,7 +238,7 @@ func (q *requests) prepare(r *request.Request) (*prepared, error) {
 // prepared makes a request ready to send.
 func (l *parts) prepared(r *request.Request) (*prepared, error) {
 	if r.Exchanges() && r.Socket == nil { // a function upgrades for a session, which has messages of its own
-		plan, _, err := talk.Compile(r, l.cfg.Workflow, l.g.messages)
+		plan, _, err := talk.NewPlan(r, l.cfg.Workflow, l.g.messages)
 		if err != nil {
 			return nil, err
 		}
@@ -253,7 +275,7 @@ func (q *requests) known(method, url string) *request.Request {
 // and path, or of its command, which its prepared form remembers.
 func (q *requests) account(co *call, r *request.Request, as *workflow.As, p *prepared) *measure.Account {
 	of, own := co.owner(), ""
-	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil {
+	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil {
 		own = r.Method // neither a command nor a statement nor a message has a path
 	}
 	if as != nil && (as.Group != "" || as.Name != "") {

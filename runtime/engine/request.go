@@ -72,7 +72,7 @@ func (q *requests) start(vu int32, step int, due int64) {
 			q.calls.begin(q, n, x, s.reads.code)
 		}
 		if talks {
-			x.talk = q.talks.Begin(s.talk, n.Account, q.values.of(vu), due, x.keeps.body)
+			x.talk = q.talks.Begin(s.talk, n.Account, q.values.of(vu), due, x.keeps.body).As(q.functions.named(vu))
 			n.Talk, x.codes = x.talk, s.reads.code
 		}
 	}
@@ -266,7 +266,7 @@ func (ss *sessions) account(owner int, r *request.Request, as *workflow.As) *mea
 	switch {
 	case r.GRPC != nil:
 		method = r.Method
-	case r.Redis != nil, r.NATS != nil:
+	case r.Redis != nil, r.NATS != nil, r.MQTT != nil:
 		name, method = cmp.Or(name, r.Method), r.Method // it has no path
 	case r.Socket != nil:
 		method, url = "WebSocket", "ws"+r.URL[len("http"):]

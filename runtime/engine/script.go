@@ -14,6 +14,7 @@ import (
 	"hyperscale/runtime/engine/coroutine"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/engine/talk"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -53,6 +54,14 @@ func (f *functions) number(vu int32) uint64 {
 		return f.cfg.FirstVU
 	}
 	return f.cfg.FirstVU + uint64(vu)
+}
+
+// named returns what tells a user's connections apart from those of others.
+func (f *functions) named(vu int32) uint64 {
+	if vu == f.own() {
+		return f.number(vu) | talk.Beside
+	}
+	return f.number(vu)
 }
 
 // own is the user that setup and teardown run as.
@@ -216,7 +225,7 @@ func (f *functions) ask(co *call) {
 		f.requests.calls.begin(&f.requests, n, x, as != nil && workflow.JudgesCode(as.Expect))
 	}
 	if p.talk != nil {
-		x.talk = f.requests.talks.Begin(p.talk, n.Account, nil, n.Due, x.keeps.body)
+		x.talk = f.requests.talks.Begin(p.talk, n.Account, nil, n.Due, x.keeps.body).As(f.named(co.vu))
 		n.Talk, x.codes = x.talk, as != nil && workflow.JudgesCode(as.Expect)
 	}
 	f.requests.Send(co.index)

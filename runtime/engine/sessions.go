@@ -108,6 +108,8 @@ func (ss *sessions) begin(co *call) {
 		greeting = p.talk.Greeting
 	case r.NATS != nil:
 		greeting, err = ss.g.messages.NewSubscribed(r, ss.cfg.Workflow)
+	case r.MQTT != nil:
+		greeting, err = ss.g.messages.NewTopics(r, ss.cfg.Workflow, ss.functions.named(co.vu))
 	case r.Socket != nil:
 		greeting, err = ss.g.messages.NewSocket(r.Socket, ss.cfg.Workflow.HTTP.MaxBody)
 	}

@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/kafka"
+	"hyperscale/runtime/protocol/mqtt"
 	"hyperscale/runtime/protocol/mysql"
 	"hyperscale/runtime/protocol/nats"
 	"hyperscale/runtime/protocol/postgres"
@@ -28,6 +29,7 @@ type Config struct {
 	Redis      *redis.Config    // greet, and wait for the answer to a PING; nil: another protocol
 	NATS       *nats.Config     // the same of NATS
 	Kafka      *kafka.Config    // greet, and wait for the answer to Metadata; nil: another protocol
+	MQTT       *mqtt.Config     // connect, and wait for the answer to a PINGREQ; nil: another protocol
 	Postgres   *postgres.Config // greet, and wait for the answer to select 1; nil: another protocol
 	MySQL      *mysql.Config    // the same of MySQL
 	Raw        *Said            // send it over TCP or UDP, and read what comes; nil: speak HTTP
@@ -70,7 +72,7 @@ type Report struct {
 	Answer   *Answer   `json:"answer,omitempty"`   // nil: there was none
 	Event    *Event    `json:"event,omitempty"`    // the first one of a stream
 	Service  *Service  `json:"grpc,omitempty"`     // of gRPC
-	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, Kafka, NATS, Redis and databases
+	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, Kafka, MQTT, NATS, Redis and databases
 	Bytes    *Bytes    `json:"bytes,omitempty"`    // over TCP and UDP
 	Phases   []Phase   `json:"phases"`
 	TotalNS  int64     `json:"total_ns"`
@@ -149,6 +151,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if cfg.Kafka != nil {
 		r.Protocol, r.Method, r.URL = "kafka", "METADATA", "kafka"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
 	}
+	if cfg.MQTT != nil {
+		r.Protocol, r.Method, r.URL = "mqtt", "PINGREQ", "mqtt"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
+	}
 	if p := cfg.MySQL; p != nil {
 		r.Protocol, r.Method, r.URL = "mysql", "QUERY", "mysql"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")+"/"+p.Database
 	}
@@ -211,6 +216,10 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 	if cfg.Kafka != nil {
 		r.enter(message.PhaseSend)
 		return r.talkKafka(ctx, stream, cfg, call)
+	}
+	if cfg.MQTT != nil {
+		r.enter(message.PhaseSend)
+		return r.talkMQTT(stream, cfg)
 	}
 	if cfg.MySQL != nil {
 		r.enter(message.PhaseSend)

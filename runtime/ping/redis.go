@@ -13,6 +13,7 @@ import (
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/kafka"
+	"hyperscale/runtime/protocol/mqtt"
 	"hyperscale/runtime/protocol/nats"
 	"hyperscale/runtime/protocol/redis"
 )
@@ -122,4 +123,55 @@ func (r *Report) talkKafka(ctx context.Context, c net.Conn, cfg Config, call *ht
 		return of.Outcome().Err
 	}
 	return r.ask(c, d, rest, &answered{outcome: outcome, say: func() error { return of.Learn("", kafka.Order{}) }})
+}
+
+// talkMQTT connects to the server, shows what it allows, and times a PINGREQ.
+func (r *Report) talkMQTT(c net.Conn, cfg Config) error {
+	protocol, err := mqtt.New(*cfg.MQTT)
+	if err != nil {
+		return err
+	}
+	var random [12]byte
+	_, _ = rand.Read(random[:]) // it never fails
+	g := protocol.Greet(mqtt.Client(random), nil)
+	rounds, out := codec.NewRounds(g)
+	began := time.Now()
+	r.Answer = &Answer{Protocol: "MQTT", Headers: [][2]string{}}
+	n, err := c.Write(out)
+	r.Answer.BytesOut += int64(n)
+	r.enter(message.PhaseWait)
+	buffer := make([]byte, 64<<10)
+	for err == nil {
+		n, readErr := c.Read(buffer)
+		r.Answer.BytesIn += int64(n)
+		_, rest, d, wrong := rounds.Feed(nil, buffer[:n])
+		if wrong == nil && d == nil && readErr != nil {
+			wrong = rounds.End(readErr)
+		}
+		if err = wrong; d != nil {
+			defer d.Release()
+			r.Greeting = &Greeting{Protocol: protocolOf(cfg.MQTT.Version, g), NS: int64(time.Since(began))}
+			r.Answer.Status, r.Answer.KeepAlive = 200, true
+			return r.pong(c, d, rest, buffer)
+		}
+	}
+	r.Answer = nil
+	return err
+}
+
+// protocolOf is what a greeting says of a server.
+func protocolOf(v mqtt.Version, g *mqtt.Greeting) string {
+	version := "MQTT 3.1.1"
+	if v == mqtt.Version5 {
+		version = "MQTT 5"
+	}
+	packetMost, qosMost, keepAlive, _ := g.Server()
+	all := []string{version, fmt.Sprintf("QoS %d at most", qosMost)}
+	if packetMost > 0 {
+		all = append(all, fmt.Sprintf("packets of %d bytes at most", packetMost))
+	}
+	if keepAlive > 0 {
+		all = append(all, fmt.Sprintf("keep alive %d s", keepAlive))
+	}
+	return strings.Join(all, ", ")
 }

@@ -193,7 +193,7 @@ func (a *arguments) data(d *request.Draft) (text string, err error) {
 		return "", language.WrongType(a.fn, "data", "a text or bytes", v).Do("for a dict or a list write json.encode(...)")
 	}
 	if len(text) > dataMost {
-		return "", language.Faultf("%s: data has %d bytes, and no NATS server takes more than 64 MiB", a.fn, len(text)).In("data").Do("send less")
+		return "", language.Faultf("%s: data has %d bytes, and takes 64 MiB at most", a.fn, len(text)).In("data").Do("send less")
 	}
 	return text, err
 }

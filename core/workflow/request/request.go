@@ -21,6 +21,7 @@ type Exchange struct {
 	Socket   *Socket   // it upgrades to WebSocket and exchanges messages
 	Redis    *Redis    // it asks a Redis server
 	SQL      *SQL      // it asks a database
+	MQTT     *MQTT     // it sends a message to an MQTT server, connects there or subscribes
 	NATS     *NATS     // it sends a message to a NATS server, or subscribes there
 	Kafka    *Kafka    // it sends a record to a Kafka cluster
 	Raw      *Raw      // it exchanges bytes over TCP
@@ -30,7 +31,7 @@ type Exchange struct {
 
 // Exchanges reports whether the request exchanges messages in place of one answer.
 func (e *Exchange) Exchanges() bool {
-	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.Raw != nil || e.Datagram != nil
+	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.MQTT != nil || e.Raw != nil || e.Datagram != nil
 }
 
 // Digest reports whether a server's challenge decides how the request proves its user.
@@ -202,6 +203,61 @@ func (k *Kafka) has(look func(string) bool) bool {
 		k.Secure.TLS != nil && look(string(k.Secure.TLS.Key)) || slices.ContainsFunc(k.Headers, func(h builtin.Pair) bool { return look(h.Value) })
 }
 
+// MQTT says what a request sends to an MQTT server, or what it subscribes to.
+type MQTT struct {
+	Target         *Target
+	Version        uint8  // 4: 3.1.1; 5
+	User, Password string // empty: none
+	ClientID       string // it may have ${vu}; empty: each connection has one of its own
+	Resumes        bool   // the server keeps the session: clean_start is off
+	Expiry         uint32 // seconds that it keeps the session
+	KeepAlive      uint16 // seconds; 0: none
+	Secure         SQLSecure
+	Verb           MQTTVerb
+	QoS            uint8
+	Retain         bool
+	Topic          string // it may have placeholders, as Data and the values of Headers may
+	Data           string
+	Headers        []builtin.Pair
+	Filters        []string // of a subscription
+}
+
+// UserWord stands in a client identifier for the number of its virtual user.
+const UserWord = "${vu}"
+
+// MQTTVerb says what a request of MQTT is.
+type MQTTVerb uint8
+
+// The verbs.
+const (
+	MQTTPublish   MQTTVerb = iota
+	MQTTConnect            // it connects, and disconnects
+	MQTTSubscribe          // a session
+)
+
+// rewritten returns the message with others in place of its texts.
+func (m *MQTT) rewritten(fill func(string) string) *MQTT {
+	if m == nil {
+		return nil
+	}
+	out := *m
+	out.Topic, out.Data = fill(m.Topic), fill(m.Data)
+	out.Headers = slices.Clone(m.Headers)
+	for i := range out.Headers {
+		out.Headers[i].Value = fill(out.Headers[i].Value)
+	}
+	return &out
+}
+
+// has reports whether look holds for a text of the request that may have words of secrets in it.
+func (m *MQTT) has(look func(string) bool) bool {
+	if m == nil {
+		return false
+	}
+	return look(m.User) || look(m.Password) || look(m.Topic) || look(m.Data) || m.Secure.TLS != nil && look(string(m.Secure.TLS.Key)) ||
+		slices.ContainsFunc(m.Headers, func(h builtin.Pair) bool { return look(h.Value) })
+}
+
 // Filled returns the request with values in place of its words, by Workflow.Vars. It builds
 // everything anew: it is for rare uses, such as a redirect or debug output.
 func (r *Request) Filled(values [][]byte) *Request {
@@ -231,6 +287,7 @@ func (r *Request) Filled(values [][]byte) *Request {
 	out.Redis = r.Redis.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.Kafka = r.Kafka.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.NATS = r.NATS.rewritten(func(text string) string { return f.in(text, f.plain) })
+	out.MQTT = r.MQTT.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.SQL = r.SQL.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.Placeholders, out.Escape, out.Boundary = nil, EscapeNone, ""
 	return &out

@@ -38,6 +38,7 @@ func (t *Target) URL() string {
 type Schemes struct {
 	Plain, Secure string // Secure: behind TLS; empty: there is none
 	Port          uint16 // when the URL has none; 0: it must have one
+	SecurePort    uint16 // the same behind TLS; 0: Port
 	User, Path    bool   // what a URL may have beside host and port
 }
 
@@ -101,6 +102,9 @@ func (s Schemes) parse(fn, text, example string) (*Target, error) {
 		return nil, wrong("is not one", remedy)
 	}
 	t := &Target{Scheme: scheme, Host: u.Hostname(), Port: s.Port, Secure: scheme == s.Secure, Path: strings.TrimPrefix(u.Path, "/")}
+	if t.Secure && s.SecurePort != 0 {
+		t.Port = s.SecurePort
+	}
 	if port := u.Port(); port != "" {
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || n == 0 {

@@ -9,6 +9,7 @@ const (
 	Events                   // it receives events
 	Subscription             // it receives messages of channels
 	Letters                  // it receives messages with a subject
+	Topics                   // it receives messages with a topic
 	Call                     // both sides send messages of a schema, until each says that it has sent all
 	Pulled                   // it asks for messages with a subject, and settles each
 	Every                    // what any of them has: for those that list the words
@@ -19,7 +20,7 @@ func (k Kind) attributes() []string {
 	switch k {
 	case Events:
 		return []string{"close", "error", "receive", "status"}
-	case Subscription, Letters:
+	case Subscription, Letters, Topics:
 		return []string{"close", "error", "ping", "receive", "status"}
 	case Pulled:
 		return []string{"ack", "close", "error", "nak", "ping", "progress", "receive", "status", "term"}
@@ -42,8 +43,10 @@ func (k Kind) has() []string {
 		return []string{"reply", "subject"}
 	case Pulled:
 		return []string{"deliveries", "reply", "sequence", "subject"}
+	case Topics:
+		return []string{"reply", "retained", "topic"}
 	case Every:
-		return []string{"channel", "deliveries", "event", "id", "pattern", "reply", "sequence", "subject"}
+		return []string{"channel", "deliveries", "event", "id", "pattern", "reply", "sequence", "retained", "subject", "topic"}
 	}
 	return nil
 }

@@ -38,11 +38,12 @@ const (
 type Message struct {
 	Data    []byte
 	Binary  bool
-	Type    string // of an event; empty: "message". Of a letter its subject
+	Type    string // of an event; empty: "message". Of a letter its subject or topic
 	ID      string // of an event. Of a letter where an answer goes; empty: nowhere
 	Channel string // of a subscription
 	Pattern string // that the channel fits; empty: it was asked for by its name
 	Headers []builtin.Pair
+	Retains bool // the server had kept it
 	Latency time.Duration
 	Error   string // empty: it is a message
 

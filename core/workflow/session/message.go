@@ -67,6 +67,9 @@ func (m *Received) Attr(name string) (starlark.Value, error) {
 	if !slices.Contains(m.kind.has(), name) {
 		return nil, language.Missing("message", name, m.AttrNames())
 	}
+	if name == "retained" {
+		return starlark.Bool(m.m.Retains), nil
+	}
 	text := m.m.ID
 	switch name {
 	case "deliveries":
@@ -77,7 +80,7 @@ func (m *Received) Attr(name string) (starlark.Value, error) {
 		if text = m.m.Type; text == "" && m.m.Error == "" {
 			text = "message"
 		}
-	case "subject":
+	case "subject", "topic":
 		text = m.m.Type
 	case "channel":
 		text = m.m.Channel

@@ -15,6 +15,7 @@ type Deliveries struct {
 	records    uint64
 	throttled  uint64
 	ack        stats.Histogram
+	connect    stats.Histogram
 	reply      stats.Histogram
 }
 
@@ -58,6 +59,12 @@ func (d *Deliveries) Record(after int64) {
 // Throttled counts an answer that asks to wait.
 func (d *Deliveries) Throttled() { d.throttled++ }
 
+// Again returns the count of messages that came again.
+func (d *Deliveries) Again() *uint64 { return &d.duplicates }
+
+// Connected counts a connection whose server welcomed it so long after its first word.
+func (d *Deliveries) Connected(after int64) { d.connect.Record(uint64(max(0, after))) }
+
 // Replied counts a reply that came so long after its request went out.
 func (d *Deliveries) Replied(after int64) { d.reply.Record(uint64(max(0, after))) }
 
@@ -79,7 +86,7 @@ func (d *Deliveries) wire(out message.Measures) message.Measures {
 	for _, m := range []struct {
 		name string
 		of   *stats.Histogram
-	}{{plan.MeasureAckLatency, &d.ack}, {plan.MeasureReplyLatency, &d.reply}} {
+	}{{plan.MeasureAckLatency, &d.ack}, {plan.MeasureConnectLatency, &d.connect}, {plan.MeasureReplyLatency, &d.reply}} {
 		if m.of.Count() > 0 {
 			out.List = append(out.List, message.Measure{Name: m.name, Kind: message.MeasureTimes, Times: m.of.Wire()})
 		}

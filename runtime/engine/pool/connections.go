@@ -92,7 +92,7 @@ func NewConnections(o Options) (*Connections, error) {
 	c.Tunnels = tunnels{Connections: c, Proxy: newProxy(o.Workflow.HTTP.Proxy), tunnels: map[int32]*tunnel{}}
 	c.streams = streams{Connections: c, protocol: o.Protocol}
 	c.streams.reading.l = c
-	c.talks = talks{Connections: c, random: rand.New(rand.NewPCG(o.Seed, o.FirstVU))}
+	c.talks = talks{Connections: c, random: rand.New(rand.NewPCG(o.Seed, o.FirstVU)), wheel: epoll.NewWheel(0)}
 	c.Pins = pins{Connections: c, open: map[int32][]*Pin{}}
 	c.Cancels = cancel.New()
 	c.Wire = wire{c}

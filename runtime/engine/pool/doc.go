@@ -43,5 +43,5 @@
 //	c.Wire.Dispatch(index) // the slot of this index has a request
 //
 // Read connections.go, slot.go, sockets.go, dialer.go, resolve.go, names.go, sources.go;
-// wire.go; pools.go, streams.go, dialogue.go, talks.go, sessions.go, pins.go, cancels.go; secure.go, tlsoptions.go, tunnels.go.
+// wire.go; pools.go, streams.go, dialogue.go, talks.go, lively.go, sessions.go, pins.go, cancels.go; secure.go, tlsoptions.go, tunnels.go.
 package pool

@@ -125,6 +125,7 @@ func (s *slots) Quiet() {
 	for _, n := range s.others {
 		n.alarm = 0
 	}
+	s.talks.beatAnew()
 }
 
 // count counts a request when it is dispatched.

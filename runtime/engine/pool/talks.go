@@ -11,7 +11,6 @@ import (
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/datagram"
 	"hyperscale/runtime/protocol/http1"
-	"hyperscale/runtime/protocol/scram"
 )
 
 // talks carry exchanges of messages, one at a time on each connection.
@@ -20,7 +19,8 @@ type talks struct {
 	random  *rand.Rand // of masks and keys
 	at      int32      // the connection that is read
 	answers []*http1.Collector
-	watcher Watcher // nil: upgrades are not shown
+	watcher Watcher      // nil: upgrades are not shown
+	wheel   *epoll.Wheel // when connections say that they live, by index
 }
 
 var _ codec.Listener = (*talks)(nil)
@@ -49,6 +49,7 @@ func (y *talks) opened(at int32, begun codec.Dialogue) {
 	c.talk.unnamed, _ = begun.(codec.Unnamed)
 	c.talk.named, _ = begun.(codec.Named)
 	c.talk.packets, _ = begun.(*datagram.Conn)
+	y.lives(at)
 	y.say(at)
 }
 
@@ -260,33 +261,6 @@ func (y *talks) read(at int32) {
 	y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, generation})
 }
 
-// secured goes on with a greeting in TLS.
-func (y *talks) secured(at int32) {
-	c := y.Sockets.Conns.At(at)
-	c.talk.head = c.talk.rounds.Secured(nil, scram.EndPoint(c.secure.tls.ConnectionState().PeerCertificates))
-	y.flush(at)
-}
-
-// works lets a greeting compute a slice, and reports whether the connection may be read now. One
-// that is not over goes on in the next turn.
-func (y *talks) works(at int32) bool {
-	c := y.Sockets.Conns.At(at)
-	generation := c.Generation
-	err := y.greeted(at, nil)
-	if c.Generation != generation || y.Slots.At(c.slot).broke {
-		return false
-	}
-	if y.flush(at); err != nil {
-		y.wrong(at, err)
-		return false
-	}
-	if c.works() {
-		y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, generation})
-		return false
-	}
-	return true
-}
-
 // greeted takes bytes of the server's greeting, and those of the dialogue behind it.
 func (y *talks) greeted(at int32, b []byte) error {
 	c := y.Sockets.Conns.At(at)
@@ -482,7 +456,9 @@ func (y *talks) part(at int32) {
 	if d.answer != nil {
 		y.answers = append(y.answers, d.answer)
 	}
+	y.wheel.Cancel(at)
 	if d.Dialogue == nil {
+		d.rounds.Drop()
 		return
 	}
 	if d.packets != nil {

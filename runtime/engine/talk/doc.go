@@ -19,11 +19,11 @@
 //
 // Example:
 //
-//	plan, upgrade, err := talk.Compile(request, workflow, &talk.Memory{})
+//	plan, upgrade, err := talk.NewPlan(request, workflow, &talk.Memory{})
 //	slot.Talk = stock.Begin(plan, account, values, due, false)
 //	slot.Talk = stock.Open(greeting, waiter, account, due, keeps) // a session
 //
 // Read plan.go, exchange.go, websocket.go, redis.go, layout.go, nats.go, kafkacluster.go,
-// kafkaplan.go, kafka.go, sql.go, mysql.go, raw.go, target.go; inbox.go,
+// kafkaplan.go, kafka.go, mqtt.go, sql.go, mysql.go, raw.go, target.go; inbox.go,
 // session.go, subscription.go.
 package talk

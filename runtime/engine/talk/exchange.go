@@ -25,6 +25,8 @@ type Exchange struct {
 	enough  bool
 	with    codec.Dialogue
 	wrong   *http1.Error // an error that the server told; nil: none
+	user    uint64       // its number
+	opens   int64        // when it began a new connection; 0: it did not
 	trip    trip         // of a cluster
 	goes    goes         // of a Kafka cluster
 }
@@ -62,6 +64,12 @@ func (k *Stock) End(x *Exchange) {
 	k.idle = append(k.idle, x)
 }
 
+// As says whose exchange it is.
+func (x *Exchange) As(user uint64) *Exchange {
+	x.user = user
+	return x
+}
+
 // Last returns the last message, until the exchange ends.
 func (x *Exchange) Last() []byte { return x.last }
 
@@ -69,7 +77,13 @@ func (x *Exchange) Last() []byte { return x.last }
 func (x *Exchange) Head() codec.Fields { return x.head }
 
 // Open implements pool.Talk.
-func (x *Exchange) Open() codec.Opening { return x.plan.verb.open() }
+func (x *Exchange) Open() codec.Opening {
+	x.opens = max(1, x.stock.clock.Now)
+	if of, is := x.plan.verb.(personal); is {
+		return of.openFor(x.user)
+	}
+	return x.plan.verb.open()
+}
 
 // Say implements pool.Talk.
 func (x *Exchange) Say(d codec.Dialogue) error {

@@ -9,6 +9,7 @@ import (
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/kafka"
+	"hyperscale/runtime/protocol/mqtt"
 	"hyperscale/runtime/protocol/mysql"
 	"hyperscale/runtime/protocol/postgres"
 	"hyperscale/runtime/protocol/redis"
@@ -39,9 +40,14 @@ type verb interface {
 	left(code uint16, reason string) error
 }
 
-// Compile prepares what a step exchanges. It returns the request that upgrades, without the
+// personal is a verb whose connections tell users apart.
+type personal interface {
+	openFor(user uint64) codec.Opening
+}
+
+// NewPlan prepares what a step exchanges. It returns the request that upgrades, without the
 // placeholders of messages; nil: no HTTP opens the connection, and Shown says where it goes.
-func Compile(r *request.Request, w *workflow.Workflow, memory *Memory) (*Plan, *request.Request, error) {
+func NewPlan(r *request.Request, w *workflow.Workflow, memory *Memory) (*Plan, *request.Request, error) {
 	p := &Plan{stays: !w.HTTP.NoKeepAlive}
 	switch {
 	case r.Socket != nil:
@@ -55,6 +61,8 @@ func Compile(r *request.Request, w *workflow.Workflow, memory *Memory) (*Plan, *
 		return p, nil, p.redis(r, w, memory)
 	case r.Kafka != nil:
 		return p, nil, p.kafka(r, w, memory)
+	case r.MQTT != nil:
+		return p, nil, p.mqtt(r, w, memory)
 	case r.NATS != nil:
 		return p, nil, p.nats(r, w, memory)
 	case r.SQL != nil && r.SQL.MySQL():
@@ -79,4 +87,6 @@ type Memory struct {
 	brokers   map[string]*broker        // by key of a target
 	records   kafka.Pool
 	kafkas    map[string]*kafkaCluster // by key of a target
+	posts     map[string]*postOffice   // by key of a target
+	claims    map[string]*mqtt.Claim   // by server and client identifier
 }

@@ -27,7 +27,7 @@ func TestRedisTargets(t *testing.T) {
 		}
 		w, key := p.Workflow("test"), ""
 		for i := range w.Steps {
-			plan, upgrade, err := Compile(w.Steps[i].Request, w, memory)
+			plan, upgrade, err := NewPlan(w.Steps[i].Request, w, memory)
 			if err != nil || upgrade != nil {
 				t.Fatal(upgrade, err)
 			}

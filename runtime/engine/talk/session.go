@@ -183,10 +183,24 @@ func (s *Session) Leave(code uint16) {
 }
 
 // Open implements pool.Talk.
-func (s *Session) Open() codec.Opening { return s.greeting.Open() }
+func (s *Session) Open() codec.Opening {
+	s.opened = s.stock.clock.Now
+	return s.greeting.Open()
+}
+
+// welcomed is a greeting whose time is measured.
+type welcomed interface {
+	Welcomed(a *measure.Account, after int64)
+}
 
 // Say implements pool.Talk: the dialogue has begun.
 func (s *Session) Say(d codec.Dialogue) error {
+	if r, may := d.(codec.Refuser); may && r.Refusal() != nil {
+		return r.Refusal()
+	}
+	if of, is := s.greeting.(welcomed); is {
+		of.Welcomed(s.account, s.stock.clock.Now-s.opened)
+	}
 	s.dialogue = d
 	if s.greeting.Begin(d, s.account) {
 		s.opens()

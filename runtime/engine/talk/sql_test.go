@@ -35,7 +35,7 @@ func TestSQLTargets(t *testing.T) {
 		var plans []*Plan
 		w := p.Workflow("test")
 		for i := range w.Steps {
-			plan, upgrade, err := Compile(w.Steps[i].Request, w, memory)
+			plan, upgrade, err := NewPlan(w.Steps[i].Request, w, memory)
 			if err != nil || upgrade != nil {
 				t.Fatal(upgrade, err)
 			}
@@ -76,7 +76,7 @@ func TestPublicKeysOfMySQL(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := p.Workflow("test")
-		plan, _, err := Compile(w.Steps[0].Request, w, &Memory{})
+		plan, _, err := NewPlan(w.Steps[0].Request, w, &Memory{})
 		if err != nil {
 			t.Fatal(err)
 		}

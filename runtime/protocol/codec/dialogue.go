@@ -67,6 +67,20 @@ type Named interface {
 	Forget() bool
 }
 
+// Lively is a dialogue that says something now and then, as its server takes a silent client for dead.
+type Lively interface {
+	Dialogue
+	// Tick says that an instant has come, and returns the next one; 0: there is none. The clock may have
+	// begun anew in between. An error ends the connection.
+	Tick(now int64) (next int64, err error)
+}
+
+// Refuser is a dialogue that may be over before it begins.
+type Refuser interface {
+	Dialogue
+	Refusal() error // why; nil: it goes on
+}
+
 // Transactional is a dialogue whose server tells whether a transaction is open. The goodbye of one that
 // is open rolls it back first.
 type Transactional interface {

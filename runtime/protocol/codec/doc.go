@@ -28,5 +28,7 @@
 // by an HTTP upgrade, at once, or by a Greeting in rounds that Rounds bounds: greeting.go. A Securer is
 // a greeting with TLS in its middle, as PostgreSQL and MySQL have it.
 //
+// A dialogue whose server takes a silent client for dead is Lively: the loop lets it speak in time.
+//
 // Read codec.go, dialogue.go; conformance_test.go holds every codec against the invariants.
 package codec

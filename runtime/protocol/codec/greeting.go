@@ -34,6 +34,9 @@ type Securer interface {
 	Secured(dst, binding []byte) []byte
 }
 
+// Dropped is a greeting that hears when its connection ends before there is a dialogue.
+type Dropped interface{ Drop() }
+
 // Bounds of what a server may say in a greeting.
 const (
 	GreetingBytes    = 64 << 10
@@ -119,6 +122,16 @@ func (r *Rounds) Feed(dst, b []byte) (out, rest []byte, d Dialogue, err error) {
 	}
 	r.held = append(r.held[:0], b...)
 	return dst, nil, nil, nil
+}
+
+// Drop says that the connection ends before the greeting is over; nil: there is none.
+func (r *Rounds) Drop() {
+	if r == nil {
+		return
+	}
+	if d, ok := r.greeting.(Dropped); ok {
+		d.Drop()
+	}
 }
 
 func tooMuch(format string, n int) error {

@@ -15,6 +15,7 @@ import (
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/ping"
 	"hyperscale/runtime/protocol/kafka"
+	"hyperscale/runtime/protocol/mqtt"
 	"hyperscale/runtime/protocol/mysql"
 	"hyperscale/runtime/protocol/nats"
 	"hyperscale/runtime/protocol/postgres"
@@ -89,6 +90,35 @@ func (f *pingFlags) nats(target string) (address string, greets func(*ping.Confi
 		c.Token = proof
 	}
 	return "http://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.NATS = c }, nil
+}
+
+// mqtt does so for MQTT.
+func (f *pingFlags) mqtt(target string) (address string, greets func(*ping.Config), err error) {
+	if f.body != "" || f.method != "" || len(f.headers) > 0 {
+		return "", nil, command.Usage("mqtt has no methods, headers and bodies: leave out --method, --header and --body")
+	}
+	t, err := broker.MQTTSchemes().Read("ping", starlark.String(target))
+	if err != nil {
+		return "", nil, command.Usage("%v", err)
+	}
+	if t.Password != "" || t.User != "" {
+		return "", nil, command.Usage("the URL has a user or a password in it, which others can see: write --user and --password-file")
+	}
+	c := &mqtt.Config{Version: mqtt.Version5, User: f.user}
+	if c.Password, err = f.secret(); err != nil {
+		return "", nil, err
+	}
+	switch {
+	case f.user == "":
+		c.Password = "" // the variable's, of another protocol
+	case f.password != "" && c.Password == "":
+		return "", nil, command.Usage("--password-file %s is empty: write the password into it", f.password)
+	}
+	scheme := "http"
+	if t.Secure {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.MQTT = c }, nil
 }
 
 // seedLetters is how many letters the seed of an NKey has.

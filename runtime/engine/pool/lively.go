@@ -1,0 +1,56 @@
+package pool
+
+import (
+	"time"
+
+	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/codec"
+)
+
+// lives lets a connection say now and then that it lives, if its protocol has that.
+func (y *talks) lives(at int32) {
+	of, lively := y.Sockets.Conns.At(at).talk.Dialogue.(codec.Lively)
+	if !lively {
+		return
+	}
+	if next, err := of.Tick(y.Clock.Now); err == nil && next > 0 {
+		y.wheel.Set(at, next)
+	}
+}
+
+// Beat lets the connections speak whose time has come. One whose server is dead ends.
+func (w *wire) Beat() {
+	y := &w.talks
+	for at, ok := y.wheel.Expire(y.Clock.Now); ok; at, ok = y.wheel.Expire(y.Clock.Now) {
+		c := y.Sockets.Conns.At(at)
+		if !c.upgraded() || c.slot >= 0 && y.Slots.At(c.slot).broke {
+			continue
+		}
+		of, lively := c.talk.Dialogue.(codec.Lively)
+		if !lively {
+			continue
+		}
+		next, err := of.Tick(y.Clock.Now)
+		switch {
+		case err != nil:
+			y.wrong(at, err)
+			continue
+		case next > 0:
+			y.wheel.Set(at, next)
+		}
+		y.flush(at)
+	}
+}
+
+// NextBeat is how long no connection must speak.
+func (w *wire) NextBeat() time.Duration { return w.talks.wheel.Timeout(w.Clock.Now) }
+
+// beatAnew begins the beats of all connections by a clock that starts over.
+func (y *talks) beatAnew() {
+	y.wheel = epoll.NewWheel(0)
+	for at := range y.Sockets.Conns.N {
+		if y.Sockets.Conns.At(at).upgraded() {
+			y.lives(at)
+		}
+	}
+}
