@@ -25,8 +25,17 @@ type Ask struct {
 	Pause  time.Duration // between the hostile operation and the next one
 	Once   bool          // nothing can be asked afterwards: there is no server
 
-	Subscribes bool // a session, to Channel: see Subscriptions
+	For What
 }
+
+// What is what the client asks for.
+type What uint8
+
+// The choices.
+const (
+	Operations   What = iota
+	Subscription      // a session, to Channel: see Subscriptions
+)
 
 // User, Password and Database are those of a client that greets.
 const (

@@ -191,7 +191,7 @@ func (s *Server) serve(c *net.TCPConn, number int) {
 func (s *Server) converse(n *Session, b *Behaviour) {
 	hostile := b.Answer != "" || b.Then != nil
 	for words := n.command(); words != nil; words = n.command() {
-		if s.entry.Ask.Subscribes {
+		if s.entry.Ask.For == Subscription {
 			if !s.subscribed(n, b, words, &hostile) {
 				return
 			}

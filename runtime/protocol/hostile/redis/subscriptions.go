@@ -30,7 +30,7 @@ var stands = confirms("subscribe", Channel)
 func Subscriptions() []Entry {
 	all := slices.Concat(confirmations(), events(), strays(), cuts())
 	for i := range all {
-		all[i].Ask.Subscribes = true
+		all[i].Ask.For = Subscription
 	}
 	return all
 }
