@@ -11,7 +11,6 @@ import (
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/datagram"
 	"hyperscale/runtime/protocol/http1"
-	"hyperscale/runtime/protocol/scram"
 )
 
 // Talk is a slot's exchange of messages. The connection outlives it: the next exchange of its user
@@ -246,31 +245,4 @@ func (y *talks) lost(n *RequestSlot) error {
 		return nil
 	}
 	return errLost
-}
-
-// secured goes on with a greeting in TLS.
-func (y *talks) secured(at int32) {
-	c := y.Sockets.Conns.At(at)
-	c.talk.head = c.talk.rounds.Secured(nil, scram.EndPoint(c.secure.tls.ConnectionState().PeerCertificates))
-	y.flush(at)
-}
-
-// works lets a greeting compute a slice, and reports whether the connection may be read now. One
-// that is not over goes on in the next turn.
-func (y *talks) works(at int32) bool {
-	c := y.Sockets.Conns.At(at)
-	generation := c.Generation
-	err := y.greeted(at, nil)
-	if c.Generation != generation || y.Slots.At(c.slot).broke {
-		return false
-	}
-	if y.flush(at); err != nil {
-		y.wrong(at, err)
-		return false
-	}
-	if c.works() {
-		y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, generation})
-		return false
-	}
-	return true
 }

@@ -5,7 +5,10 @@ import (
 
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/scram"
 )
+
+// What a connection does beside its messages: it lives, and its greeting goes on.
 
 // lives lets a connection say now and then that it lives, if its protocol has that.
 func (y *talks) lives(at int32) {
@@ -53,4 +56,31 @@ func (y *talks) beatAnew() {
 			y.lives(at)
 		}
 	}
+}
+
+// secured goes on with a greeting in TLS.
+func (y *talks) secured(at int32) {
+	c := y.Sockets.Conns.At(at)
+	c.talk.head = c.talk.rounds.Secured(nil, scram.EndPoint(c.secure.tls.ConnectionState().PeerCertificates))
+	y.flush(at)
+}
+
+// works lets a greeting compute a slice, and reports whether the connection may be read now. One
+// that is not over goes on in the next turn.
+func (y *talks) works(at int32) bool {
+	c := y.Sockets.Conns.At(at)
+	generation := c.Generation
+	err := y.greeted(at, nil)
+	if c.Generation != generation || y.Slots.At(c.slot).broke {
+		return false
+	}
+	if y.flush(at); err != nil {
+		y.wrong(at, err)
+		return false
+	}
+	if c.works() {
+		y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, generation})
+		return false
+	}
+	return true
 }
