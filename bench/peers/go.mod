@@ -37,6 +37,7 @@ require (
 	github.com/eclipse/paho.mqtt.golang v1.5.1
 	github.com/gobwas/ws v1.4.0
 	github.com/nats-io/nats.go v1.48.0
+	github.com/rabbitmq/amqp091-go v1.10.0
 	github.com/twmb/franz-go v1.22.3
 	google.golang.org/grpc v1.85.0
 	hyperscale v0.0.0

@@ -38,12 +38,16 @@ const (
 	MeasureAcks        = "acks"        // of messages that a consumer sent
 	MeasureNaks        = "naks"        // the same: the message comes again
 	MeasurePulls       = "pulls"       // requests for messages
-	MeasureRedelivered = "redelivered" // messages that a consumer sent before
+	MeasureRedelivered = "redelivered" // messages that a consumer or a queue sent before
 	MeasureTerms       = "terms"       // as acks: the message never comes again
 	MeasureRecords     = "records"     // that brokers acknowledged
 	MeasureThrottled   = "throttled"   // answers that asked to wait
 
 	MeasureConnectLatency = "connect_latency" // from a connection's first word to the server's welcome
+
+	MeasureConfirmLatency = "confirm_latency" // from a message to its confirm
+	MeasureReturned       = "returned"        // messages that no queue got
+	MeasureUnconfirmed    = "unconfirmed"     // messages that the kernel took, and nothing confirms
 
 	MeasureAffected = "affected" // rows that statements changed
 	MeasureRows     = "rows"     // that they returned
@@ -51,6 +55,7 @@ const (
 
 // The Protocol of a StepPlan: HTTP has none.
 const (
+	ProtocolAMQP      = "amqp"      // messages of queues
 	ProtocolGRPC      = "grpc"      // calls
 	ProtocolKafka     = "kafka"     // records
 	ProtocolMQTT      = "mqtt"      // messages
@@ -65,7 +70,7 @@ const (
 
 // Protocols lists them.
 func Protocols() []string {
-	return []string{ProtocolGRPC, ProtocolKafka, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
+	return []string{ProtocolAMQP, ProtocolGRPC, ProtocolKafka, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
 }
 
 // MeasureText is a measure with the sentence that manuals show.
@@ -79,7 +84,8 @@ type MeasureText struct {
 // Measures lists the measures, by protocol.
 func Measures() []MeasureText {
 	redis, sql, sse, exchanges := []string{ProtocolRedis}, []string{ProtocolSQL}, []string{ProtocolSSE}, []string{ProtocolGRPC, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
-	nats, mqtt, brokers := []string{ProtocolNATS}, []string{ProtocolMQTT}, []string{ProtocolMQTT, ProtocolNATS}
+	amqp, mqtt, nats := []string{ProtocolAMQP}, []string{ProtocolMQTT}, []string{ProtocolNATS}
+	brokers := []string{ProtocolAMQP, ProtocolMQTT, ProtocolNATS}
 	messages := append(slices.Clone(exchanges), brokers...)
 	udp := []string{ProtocolUDP}
 	kafka, acknowledges, sends := []string{ProtocolKafka}, []string{ProtocolKafka, ProtocolMQTT, ProtocolNATS}, append(slices.Clone(messages), ProtocolKafka)
@@ -99,15 +105,18 @@ func Measures() []MeasureText {
 		{MeasureDatagramsStray, udp, message.MeasureCount, "datagrams that no exchange asked for: doubled, of another question, or behind receive = 0"},
 		{MeasureAckLatency, acknowledges, message.MeasureTimes, "from when a message was queued on the open connection until the loop has read what acknowledges it: JetStream has it, the replicas of a partition that acks asks for, or of QoS 1 and 2 an MQTT server"},
 		{MeasureConnectLatency, mqtt, message.MeasureTimes, "from when CONNECT was queued, behind TCP and TLS, until the loop has read CONNACK"},
-		{MeasureDuplicates, brokers, message.MeasureCount, "messages that JetStream acknowledged and dropped, as it had one with their id; of a subscription of MQTT those that say that they are sent again"},
+		{MeasureDuplicates, []string{ProtocolMQTT, ProtocolNATS}, message.MeasureCount, "messages that JetStream acknowledged and dropped, as it had one with their id; of a subscription of MQTT those that say that they are sent again"},
+		{MeasureConfirmLatency, amqp, message.MeasureTimes, "from when a message was queued on the open connection until the loop has read its confirm"},
+		{MeasureReturned, amqp, message.MeasureCount, "messages that the server returned, as no queue got them"},
+		{MeasureUnconfirmed, amqp, message.MeasureCount, "messages that the kernel took whole and that nothing confirms: the server may have dropped them"},
 		{MeasureLateAnswers, brokers, message.MeasureCount, "answers that came when their operation had timed out, or had one"},
 		{MeasureReplyLatency, nats, message.MeasureTimes, "from when a request was queued on the open connection until the loop has read its reply"},
-		{MeasureServerErrors, nats, message.MeasureCount, "errors that the server told and no operation waited for, as of a publication that nothing confirms"},
+		{MeasureServerErrors, []string{ProtocolAMQP, ProtocolNATS}, message.MeasureCount, "errors that the server told and no operation waited for, as of a publication that nothing confirms"},
 		{MeasureAcks, nats, message.MeasureCount, "acknowledgements of a consumer's messages that the kernel took whole"},
 		{MeasureNaks, nats, message.MeasureCount, "the same of those that want the message again"},
 		{MeasureTerms, nats, message.MeasureCount, "the same of those that never want it again"},
 		{MeasurePulls, nats, message.MeasureCount, "requests for a consumer's messages that the kernel took whole"},
-		{MeasureRedelivered, nats, message.MeasureCount, "messages that a consumer had sent before: they count in messages_received, too"},
+		{MeasureRedelivered, []string{ProtocolAMQP, ProtocolNATS}, message.MeasureCount, "messages that came and that their consumer or queue had sent before: they count in messages_received, too"},
 		{MeasureRecords, kafka, message.MeasureCount, "records that brokers acknowledged, each of a batch of its own"},
 		{MeasureThrottled, kafka, message.MeasureCount, "answers in which a broker asked its client to wait: a quota is exceeded. The load does not wait"},
 		{MeasureFirstMessage, messages, message.MeasureTimes, "from the intended start until the loop has read the first message"},

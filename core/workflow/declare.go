@@ -193,6 +193,18 @@ func describeDelivery(thread *starlark.Thread, r *request.Request, b *request.Pl
 	return nil, language.Faultf("%s only describes an operation", fn).Do("in a step's function, vu.%s carries one out", fn).Elsewhere()
 }
 
+// describeQueued returns the value of amqp.publish and amqp.get.
+func describeQueued(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
+	fn := "amqp.publish"
+	if r.AMQP.Verb == request.AMQPGet {
+		fn = "amqp.get"
+	}
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, fn, r, b)
+	}
+	return nil, language.Faultf("%s only describes a message", fn).Do("in a step's function, vu.%s sends one", fn).Elsewhere()
+}
+
 // describeExchange returns the value of tcp.exchange and udp.exchange.
 func describeExchange(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
 	fn := "tcp.exchange"

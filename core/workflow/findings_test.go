@@ -166,6 +166,8 @@ func opener(word string) string {
 		return `vu.grpc.open("grpc://h", "shop.v1.Orders/Watch")`
 	case "message.channel", "message.pattern":
 		return `vu.redis.subscribe("redis://h", ["news"])`
+	case "session.nack", "message.exchange", "message.key", "message.redelivered":
+		return `vu.amqp.consume("amqp://h", "jobs")`
 	case "message.reply", "message.subject":
 		return `vu.nats.subscribe("nats://h", "orders.>")`
 	case "session.ack", "session.nak", "session.term", "session.progress", "message.deliveries", "message.sequence":

@@ -99,6 +99,7 @@ func vocabulary() starlark.StringDict {
 	all["sse"] = request.SSE("sse", nil, readUntil, describeStream)
 	all["kafka"] = kafka.Namespace("kafka", nil, describeRecord)
 	all["mqtt"] = broker.MQTT("mqtt", nil, describeDelivery)
+	all["amqp"] = broker.AMQP("amqp", nil, describeQueued)
 	all["nats"] = broker.NATS("nats", nil, describeMessage)
 	all["redis"] = request.RedisNamespace("redis", nil, describeOperation)
 	all["tcp"] = request.TCP("tcp", nil, describeExchange)

@@ -35,6 +35,9 @@ func sendNamespace() *language.Namespace {
 	letters.Members["pull"] = broker.Pull("vu.nats.pull", sessionArguments(), opens("vu.nats.pull"))
 	members[language.Mark+"nats"] = letters
 	members[language.Mark+"kafka"] = kafka.Namespace("vu.kafka", asArguments(), send("vu.kafka", nil))
+	queues := broker.AMQP("vu.amqp", asArguments(), send("vu.amqp", nil))
+	queues.Members["consume"] = broker.Consume("vu.amqp.consume", sessionArguments(), opens("vu.amqp.consume"))
+	members[language.Mark+"amqp"] = queues
 	commands := request.RedisNamespace("vu.redis", asArguments(), send("vu.redis", nil))
 	commands.Members["subscribe"] = request.Subscribe("vu.redis", sessionArguments(), opens("vu.redis.subscribe"))
 	members[language.Mark+"redis"] = commands
@@ -237,6 +240,8 @@ func kindOf(r *request.Request) session.Kind {
 		return session.Letters
 	case r.MQTT != nil:
 		return session.Topics
+	case r.AMQP != nil:
+		return session.Deliveries
 	case r.GRPC != nil:
 		return session.Call
 	}

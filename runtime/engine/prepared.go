@@ -92,40 +92,37 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		text(to.Source)
 		b = strconv.AppendInt(strconv.AppendBool(strconv.AppendBool(b, to.Compress), to.Open), int64(r.Timeout), 10)
 	}
-	if to := r.Redis; to != nil {
-		text(to.User)
-		text(to.Password)
-		b = append(strconv.AppendBool(b, to.Cluster), byte(to.Version), byte(to.Database), byte(to.Database>>8), byte(to.Database>>16))
-		for _, c := range to.Commands {
-			b = strconv.AppendInt(b, int64(len(c)), 10)
-			for _, word := range c {
-				text(word)
-			}
-		}
-		m.scratch = b
-		return b, len(b) <= preparedKey
-	}
-	if r.Kafka != nil {
+	switch {
+	case r.Redis != nil:
+		b = appendRedis(b, r.Redis)
+	case r.Kafka != nil:
 		b = appendKafka(b, r.Kafka)
-	}
-	if r.NATS != nil {
+	case r.NATS != nil:
 		b = appendNATS(b, r.NATS)
-		m.scratch = b
-		return b, len(b) <= preparedKey
-	}
-	if r.MQTT != nil {
+	case r.MQTT != nil:
 		b = appendMQTT(b, r.MQTT)
-		m.scratch = b
-		return b, len(b) <= preparedKey
-	}
-	if r.SQL != nil {
+	case r.AMQP != nil:
+		b = appendAMQP(b, r.AMQP)
+	case r.SQL != nil:
 		b = appendSQL(b, r.SQL)
-		m.scratch = b
-		return b, len(b) <= preparedKey
+	default:
+		b = append(b, r.Body...)
 	}
-	b = append(b, r.Body...)
 	m.scratch = b
 	return b, len(b) <= preparedKey
+}
+
+// appendRedis appends what a request asks a Redis server.
+func appendRedis(b []byte, to *request.Redis) []byte {
+	b = appendText(appendText(b, to.User), to.Password)
+	b = append(strconv.AppendBool(b, to.Cluster), byte(to.Version), byte(to.Database), byte(to.Database>>8), byte(to.Database>>16))
+	for _, c := range to.Commands {
+		b = strconv.AppendInt(b, int64(len(c)), 10)
+		for _, word := range c {
+			b = appendText(b, word)
+		}
+	}
+	return b
 }
 
 // appendText appends a text with its length: two descriptions are equal only if all their texts are.
@@ -178,6 +175,26 @@ func appendMQTT(b []byte, to *request.MQTT) []byte {
 	}
 	for _, f := range to.Filters {
 		b = appendText(b, f)
+	}
+	return b
+}
+
+// appendAMQP appends what a request asks a RabbitMQ server.
+func appendAMQP(b []byte, to *request.AMQP) []byte {
+	b = append(b, byte(to.Verb), byte(to.Flags))
+	b = strconv.AppendInt(append(strconv.AppendInt(b, int64(to.Priority), 10), ' '), int64(to.Prefetch), 10)
+	for _, s := range [...]string{to.User, to.Password, to.Secure.Key, to.Exchange, to.Key, to.Queue, to.Type, to.Body} {
+		b = appendText(b, s)
+	}
+	for _, pairs := range [][]builtin.Pair{to.Headers, to.Properties} {
+		b = strconv.AppendInt(b, int64(len(pairs)), 10)
+		for _, p := range pairs {
+			b = appendText(appendText(b, p.Name), p.Value)
+		}
+	}
+	for _, a := range to.Arguments {
+		b = appendText(b, a.Name)
+		b = fmt.Appendf(b, "%T %v;", a.Value, a.Value)
 	}
 	return b
 }
@@ -275,7 +292,7 @@ func (q *requests) known(method, url string) *request.Request {
 // and path, or of its command, which its prepared form remembers.
 func (q *requests) account(co *call, r *request.Request, as *workflow.As, p *prepared) *measure.Account {
 	of, own := co.owner(), ""
-	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil {
+	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil || r.AMQP != nil {
 		own = r.Method // neither a command nor a statement nor a message has a path
 	}
 	if as != nil && (as.Group != "" || as.Name != "") {

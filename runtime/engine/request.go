@@ -266,7 +266,7 @@ func (ss *sessions) account(owner int, r *request.Request, as *workflow.As) *mea
 	switch {
 	case r.GRPC != nil:
 		method = r.Method
-	case r.Redis != nil, r.NATS != nil, r.MQTT != nil:
+	case r.Redis != nil, r.NATS != nil, r.MQTT != nil, r.AMQP != nil:
 		name, method = cmp.Or(name, r.Method), r.Method // it has no path
 	case r.Socket != nil:
 		method, url = "WebSocket", "ws"+r.URL[len("http"):]

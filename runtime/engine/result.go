@@ -6,7 +6,9 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
+	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/protocol/http1"
 )
 
 // snapshot copies all figures so far.
@@ -59,4 +61,38 @@ func (q *requests) named(out *message.Stats, elapsed time.Duration) {
 			out.Logs = append(out.Logs, line)
 		}
 	}
+}
+
+// Status is that of the answer that opened the session.
+func (s *session) Status() int {
+	switch {
+	case s.answer != nil:
+		return s.answer.Status
+	case s.talk != nil:
+		return int(s.talk.Status())
+	}
+	return 200
+}
+
+// Over is why the session failed.
+func (s *session) Over() (kind, why string) {
+	switch {
+	case s.answer == nil:
+		return "", ""
+	case s.answer.Kind != "":
+		return s.answer.Kind, s.answer.Error
+	case s.answer.Wrong != "":
+		return s.answer.Wrong, s.answer.Why
+	case s.answer.Status >= 400:
+		return measure.StatusKind(s.answer.Status), ""
+	}
+	return "", ""
+}
+
+// Response is that of the whole.
+func (s *session) Response() *workflow.Response {
+	if s.answer == nil {
+		return &workflow.Response{Kind: string(http1.KindCancelled), Error: "the run is over"}
+	}
+	return s.answer
 }

@@ -125,6 +125,9 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 		l.functions.log(err.Error())
 	}
 	l.sessions.end()
+	if err := l.Sockets.Linger(l.events); err != nil {
+		l.functions.log(err.Error())
+	}
 	l.tellCancelled()
 	l.gates.leave()
 	l.tellResumed()

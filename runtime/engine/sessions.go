@@ -11,7 +11,6 @@ import (
 	"hyperscale/core/workflow/request"
 	opened "hyperscale/core/workflow/session"
 	"hyperscale/runtime/engine/coroutine"
-	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/engine/rpc"
 	"hyperscale/runtime/engine/talk"
@@ -106,6 +105,8 @@ func (ss *sessions) begin(co *call) {
 	case err != nil:
 	case r.Redis != nil:
 		greeting = p.talk.Greeting
+	case r.AMQP != nil:
+		greeting = p.talk.Consumes()
 	case r.NATS != nil:
 		greeting, err = ss.g.messages.NewSubscribed(r, ss.cfg.Workflow)
 	case r.MQTT != nil:
@@ -307,28 +308,32 @@ func (s *session) Send(data []byte, binary bool) (bool, error) {
 	if err != nil {
 		return false, language.Faultf("send: %v", err).In("data")
 	}
-	return s.drain(co, queued)
+	return s.waits(co, "send", queued)
 }
 
-// Settle tells a consumer of a message.
+// Settle implements opened.Link.
 func (s *session) Settle(m *opened.Message, as opened.Settlement) (bool, error) {
 	co := s.l.functions.current
 	if s.answer != nil || s.talk == nil {
 		s.ended(co)
 		return false, nil
 	}
-	return s.drain(co, s.talk.Settle(m, as))
+	queued, err := s.talk.Settle(m, as)
+	if err != nil {
+		return false, language.Faultf("%v", err)
+	}
+	return s.waits(co, "settle", queued)
 }
 
-// drain lets a sender wait while too much is unsent.
-func (s *session) drain(co *call, queued bool) (bool, error) {
+// waits has what is queued sent, and waits while too much is not.
+func (s *session) waits(co *call, what string, queued bool) (bool, error) {
 	f := &s.l.functions
 	s.soil()
 	if !s.talk.Crowded() {
 		return queued, nil
 	}
 	if s.writer != nil {
-		return queued, language.Faultf("send: another function of this virtual user waits to send").Do("open a session for each of them")
+		return queued, language.Faultf("%s: another function of this virtual user waits to send", what).Do("open a session for each of them")
 	}
 	until := s.l.Clock.Now + int64(s.l.cfg.Timeout)
 	for s.answer == nil && s.talk.Crowded() && f.refusal(co) == "" {
@@ -482,40 +487,6 @@ func (s *session) Goodbye(code uint16) error {
 	}
 	s.ended(co)
 	return nil
-}
-
-// Status is that of the answer that opened the session.
-func (s *session) Status() int {
-	switch {
-	case s.answer != nil:
-		return s.answer.Status
-	case s.talk != nil:
-		return int(s.talk.Status())
-	}
-	return 200
-}
-
-// Over is why the session failed.
-func (s *session) Over() (kind, why string) {
-	switch {
-	case s.answer == nil:
-		return "", ""
-	case s.answer.Kind != "":
-		return s.answer.Kind, s.answer.Error
-	case s.answer.Wrong != "":
-		return s.answer.Wrong, s.answer.Why
-	case s.answer.Status >= 400:
-		return measure.StatusKind(s.answer.Status), ""
-	}
-	return "", ""
-}
-
-// Response is that of the whole.
-func (s *session) Response() *workflow.Response {
-	if s.answer == nil {
-		return &workflow.Response{Kind: string(http1.KindCancelled), Error: "the run is over"}
-	}
-	return s.answer
 }
 
 // pin returns what keeps the connection of a transaction; nil: its user has too many.

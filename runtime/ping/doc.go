@@ -15,5 +15,5 @@
 //	       before it.
 //	PING-4 It shows a certificate that it rejects.
 //
-// Read ping.go, connect.go, secure.go, talk.go, postgres.go, lookup.go, picture.go.
+// Read ping.go, phases.go, connect.go, secure.go, talk.go, postgres.go, lookup.go, picture.go.
 package ping

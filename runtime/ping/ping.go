@@ -3,13 +3,13 @@ package ping
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"strings"
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/protocol/amqp"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/kafka"
 	"hyperscale/runtime/protocol/mqtt"
@@ -30,6 +30,7 @@ type Config struct {
 	NATS       *nats.Config     // the same of NATS
 	Kafka      *kafka.Config    // greet, and wait for the answer to Metadata; nil: another protocol
 	MQTT       *mqtt.Config     // connect, and wait for the answer to a PINGREQ; nil: another protocol
+	AMQP       *amqp.Config     // the same of RabbitMQ, where its channel answers
 	Postgres   *postgres.Config // greet, and wait for the answer to select 1; nil: another protocol
 	MySQL      *mysql.Config    // the same of MySQL
 	Raw        *Said            // send it over TCP or UDP, and read what comes; nil: speak HTTP
@@ -72,7 +73,7 @@ type Report struct {
 	Answer   *Answer   `json:"answer,omitempty"`   // nil: there was none
 	Event    *Event    `json:"event,omitempty"`    // the first one of a stream
 	Service  *Service  `json:"grpc,omitempty"`     // of gRPC
-	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, Kafka, MQTT, NATS, Redis and databases
+	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, Kafka, MQTT, NATS, RabbitMQ, Redis and databases
 	Bytes    *Bytes    `json:"bytes,omitempty"`    // over TCP and UDP
 	Phases   []Phase   `json:"phases"`
 	TotalNS  int64     `json:"total_ns"`
@@ -154,6 +155,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if cfg.MQTT != nil {
 		r.Protocol, r.Method, r.URL = "mqtt", "PINGREQ", "mqtt"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
 	}
+	if cfg.AMQP != nil {
+		r.Protocol, r.Method, r.URL = "amqp", "PING", "amqp"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
+	}
 	if p := cfg.MySQL; p != nil {
 		r.Protocol, r.Method, r.URL = "mysql", "QUERY", "mysql"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")+"/"+p.Database
 	}
@@ -221,6 +225,10 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 		r.enter(message.PhaseSend)
 		return r.talkMQTT(stream, cfg)
 	}
+	if cfg.AMQP != nil {
+		r.enter(message.PhaseSend)
+		return r.talkAMQP(ctx, stream, cfg, call)
+	}
 	if cfg.MySQL != nil {
 		r.enter(message.PhaseSend)
 		return r.talkMySQL(ctx, stream, cfg, call)
@@ -237,62 +245,4 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 		r.TLS.Resumes = resumes(ctx, tcp.RemoteAddr().String(), cfg, call, session)
 	}
 	return nil
-}
-
-// enter ends the phase under way and begins the next.
-func (r *Report) enter(p message.Phase) {
-	now := time.Now()
-	switch {
-	case r.phase == message.PhaseNone && len(r.Phases) == 0:
-		r.StartedAt = now
-	case r.phase != message.PhaseNone:
-		r.Phases = append(r.Phases, Phase{Name: phaseName(r.phase), OffsetNS: int64(r.at.Sub(r.StartedAt)), NS: int64(now.Sub(r.at))})
-	}
-	r.phase, r.at = p, now
-}
-
-func (r *Report) phaseAtEnd() string {
-	if len(r.Phases) == 0 {
-		return ""
-	}
-	return r.Phases[len(r.Phases)-1].Name
-}
-
-// phaseName is the phase's name in a load test's result.
-func phaseName(p message.Phase) string {
-	switch p {
-	case message.PhaseDNS:
-		return "dns"
-	case message.PhaseConnect:
-		return "connect"
-	case message.PhaseTLS:
-		return "tls"
-	case message.PhaseSend:
-		return "send"
-	case message.PhaseWait:
-		return "wait"
-	case message.PhaseReceive:
-		return "receive"
-	}
-	return fmt.Sprintf("phase %d", p)
-}
-
-// kindOf names a failure as a load test would.
-func kindOf(ctx context.Context, err error, phase string) http1.Kind {
-	kind := http1.KindOf(err)
-	if context.Cause(ctx) == context.Canceled {
-		return http1.KindCancelled
-	}
-	if kind != http1.KindTimeout {
-		return kind
-	}
-	switch phase {
-	case "dns":
-		return http1.KindDNS
-	case "connect", "tls":
-		return http1.KindConnectTimeout
-	case "send":
-		return http1.KindWriteTimeout
-	}
-	return kind
 }

@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// PublishArguments are those of mqtt.publish.
-func PublishArguments() []string {
+// publishArguments are those of mqtt.publish.
+func publishArguments() []string {
 	return []string{"target", "topic", "data", "qos", "retain", "headers", "timeout", "retry"}
 }
 
@@ -28,7 +28,7 @@ func MQTT(under string, own []string, use request.Use) *language.Namespace {
 	publishes, connects := under+".publish", under+".connect"
 	members := starlark.StringDict{
 		"publish": &guard.Func{Word: "publish", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			in := arguments{fn: publishes, names: append(PublishArguments(), own...)}
+			in := arguments{fn: publishes, names: append(publishArguments(), own...)}
 			if err := in.bind(args, kwargs, 3); err != nil {
 				return nil, err
 			}

@@ -24,6 +24,7 @@ type Exchange struct {
 	MQTT     *MQTT     // it sends a message to an MQTT server, connects there or subscribes
 	NATS     *NATS     // it sends a message to a NATS server, or subscribes there
 	Kafka    *Kafka    // it sends a record to a Kafka cluster
+	AMQP     *AMQP     // it asks a RabbitMQ server, or consumes there
 	Raw      *Raw      // it exchanges bytes over TCP
 	Datagram *Datagram // it exchanges datagrams over UDP
 	GRPC     *GRPC     // it calls a method, whose answer is HTTP/2's: it exchanges nothing
@@ -31,7 +32,7 @@ type Exchange struct {
 
 // Exchanges reports whether the request exchanges messages in place of one answer.
 func (e *Exchange) Exchanges() bool {
-	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.MQTT != nil || e.Raw != nil || e.Datagram != nil
+	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.MQTT != nil || e.AMQP != nil || e.Raw != nil || e.Datagram != nil
 }
 
 // Digest reports whether a server's challenge decides how the request proves its user.
@@ -288,6 +289,7 @@ func (r *Request) Filled(values [][]byte) *Request {
 	out.Kafka = r.Kafka.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.NATS = r.NATS.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.MQTT = r.MQTT.rewritten(func(text string) string { return f.in(text, f.plain) })
+	out.AMQP = r.AMQP.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.SQL = r.SQL.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.Placeholders, out.Escape, out.Boundary = nil, EscapeNone, ""
 	return &out
@@ -304,4 +306,91 @@ func (f *filler) pairs(all []builtin.Pair) []builtin.Pair {
 		all[i].Name, all[i].Value = f.in(all[i].Name, f.plain), f.in(all[i].Value, f.plain)
 	}
 	return all
+}
+
+// AMQP says what a request asks of a RabbitMQ server, or what it consumes there.
+type AMQP struct {
+	Target         *Target // its path is the virtual host; empty: the usual one
+	User, Password string  // empty, both: the usual ones
+	Secure         SQLSecure
+	Verb           AMQPVerb
+	Flags          AMQPFlags
+	Exchange, Key  string // they may have placeholders, as Queue, Body and the values of Headers and Properties may
+	Body           string
+	Headers        []builtin.Pair
+	Properties     []builtin.Pair // by their names of AMQP
+	Priority       int            // below 0: none
+	Queue          string
+	Type           string // of the exchange that is declared
+	Arguments      []AMQPArgument
+	Prefetch       int
+}
+
+// AMQPArgument is one of a queue that is declared: its value is a string, an int64 or a bool.
+type AMQPArgument struct {
+	Name  string
+	Value any
+}
+
+// AMQPVerb says what a request does.
+type AMQPVerb uint8
+
+// The verbs.
+const (
+	AMQPPublish AMQPVerb = iota // nothing ends it: the kernel has it
+	AMQPConfirm                 // the server confirms it
+	AMQPGet
+	AMQPDeclare
+	AMQPConsume // its user: a session
+)
+
+// AMQPFlags says several things at once.
+type AMQPFlags uint8
+
+// The flags.
+const (
+	AMQPMandatory AMQPFlags = 1 << iota
+	AMQPPersistent
+	AMQPAuto // what comes needs no acknowledgement
+	AMQPExclusive
+	AMQPDurable
+	AMQPAutoDelete
+	AMQPBinds    // what is declared is bound by the key
+	AMQPExternal // the certificate proves the user
+)
+
+// Is reports whether a flag is among them.
+func (f AMQPFlags) Is(of AMQPFlags) bool { return f&of != 0 }
+
+// texts are those of a request that values may stand in, by what they are for people.
+func (a *AMQP) texts() []*string {
+	all := []*string{&a.Exchange, &a.Key, &a.Queue, &a.Body}
+	for _, pairs := range [][]builtin.Pair{a.Headers, a.Properties} {
+		for i := range pairs {
+			all = append(all, &pairs[i].Value)
+		}
+	}
+	return all
+}
+
+// rewritten returns the request with others in place of its texts.
+func (a *AMQP) rewritten(fill func(string) string) *AMQP {
+	if a == nil {
+		return nil
+	}
+	out := *a
+	out.Headers, out.Properties = slices.Clone(a.Headers), slices.Clone(a.Properties)
+	for _, text := range out.texts() {
+		*text = fill(*text)
+	}
+	return &out
+}
+
+// has reports whether look holds for a text of the request that may have words of secrets in it.
+func (a *AMQP) has(look func(string) bool) bool {
+	if a == nil {
+		return false
+	}
+	return look(a.User) || look(a.Password) || a.Secure.TLS != nil && look(string(a.Secure.TLS.Key)) ||
+		slices.ContainsFunc(a.texts(), func(s *string) bool { return look(*s) })
 }

@@ -42,6 +42,7 @@ func (r *Request) Reveal(v *secret.Vault) (*Request, error) {
 	out.NATS = f.nats(r.NATS)
 	out.Kafka = f.kafka(r.Kafka)
 	out.MQTT = f.mqtt(r.MQTT)
+	out.AMQP = f.amqp(r.AMQP)
 	return &out, f.err
 }
 
@@ -89,11 +90,25 @@ func (f *revealer) mqtt(m *MQTT) *MQTT {
 	return out
 }
 
+// amqp fills what is sent to a RabbitMQ server, and what proves its user.
+func (f *revealer) amqp(a *AMQP) *AMQP {
+	out := a.rewritten(func(text string) string { return f.fill("a message", text, secret.Plain) })
+	if out == nil {
+		return nil
+	}
+	out.User, out.Password = f.fill("a user's name", a.User, secret.Plain), f.fill("a password", a.Password, secret.Plain)
+	secured, err := out.Secure.revealed(func(text string) string { return f.fill("a key", text, secret.Plain) })
+	if out.Secure = secured; err != nil && f.err == nil {
+		f.err = err
+	}
+	return out
+}
+
 // hides reports whether words of secrets stand in the request.
 func (r *Request) hides(v *secret.Vault) bool {
 	named := func(p builtin.Pair) bool { return v.Has(p.Value) }
 	return v.Has(r.URL) || v.Has(string(r.Body)) || r.Auth != nil && v.Has(r.Auth.User+" "+r.Auth.Password+" "+r.Auth.Token) ||
-		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) || r.NATS.has(v.Has) || r.Kafka.has(v.Has) || r.MQTT.has(v.Has) ||
+		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) || r.NATS.has(v.Has) || r.Kafka.has(v.Has) || r.MQTT.has(v.Has) || r.AMQP.has(v.Has) ||
 		slices.ContainsFunc(r.Headers, named) || slices.ContainsFunc(r.Params, named) || slices.ContainsFunc(r.Cookies, named)
 }
 

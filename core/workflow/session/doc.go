@@ -1,5 +1,5 @@
 // Package session has the values with which functions hold an open session: a WebSocket, a stream of server-sent events,
-// a subscription of Redis, NATS or MQTT, a call of gRPC, or a transaction of a database. A protocol whose sides send messages when
+// a subscription of Redis, NATS or MQTT, a consumer of RabbitMQ, a call of gRPC, or a transaction of a database. A protocol whose sides send messages when
 // they like gets its functions here.
 //
 // It is no connection: the engine's Link has that, and only its methods wait.

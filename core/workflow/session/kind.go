@@ -10,6 +10,7 @@ const (
 	Subscription             // it receives messages of channels
 	Letters                  // it receives messages with a subject
 	Topics                   // it receives messages with a topic
+	Deliveries               // it receives messages of a queue, and says what becomes of them
 	Call                     // both sides send messages of a schema, until each says that it has sent all
 	Pulled                   // it asks for messages with a subject, and settles each
 	Every                    // what any of them has: for those that list the words
@@ -24,10 +25,12 @@ func (k Kind) attributes() []string {
 		return []string{"close", "error", "ping", "receive", "status"}
 	case Pulled:
 		return []string{"ack", "close", "error", "nak", "ping", "progress", "receive", "status", "term"}
+	case Deliveries:
+		return []string{"ack", "close", "error", "nack", "ping", "receive", "status"}
 	case Call:
 		return []string{"close", "close_send", "error", "receive", "send", "status"}
 	case Every:
-		return []string{"ack", "close", "close_send", "error", "nak", "ping", "progress", "receive", "send", "status", "term"}
+		return []string{"ack", "close", "close_send", "error", "nack", "nak", "ping", "progress", "receive", "send", "status", "term"}
 	}
 	return []string{"close", "error", "ping", "receive", "send", "status"}
 }
@@ -45,8 +48,10 @@ func (k Kind) has() []string {
 		return []string{"deliveries", "reply", "sequence", "subject"}
 	case Topics:
 		return []string{"reply", "retained", "topic"}
+	case Deliveries:
+		return []string{"exchange", "key", "redelivered"}
 	case Every:
-		return []string{"channel", "deliveries", "event", "id", "pattern", "reply", "sequence", "retained", "subject", "topic"}
+		return []string{"channel", "deliveries", "event", "exchange", "id", "key", "pattern", "redelivered", "reply", "sequence", "retained", "subject", "topic"}
 	}
 	return nil
 }

@@ -38,10 +38,12 @@ const (
 type Message struct {
 	Data    []byte
 	Binary  bool
-	Type    string // of an event; empty: "message". Of a letter its subject or topic
+	Type    string // of an event; empty: "message". Of a letter its subject or topic, of a delivery its key
 	ID      string // of an event. Of a letter where an answer goes; empty: nowhere
-	Channel string // of a subscription
+	Channel string // of a subscription. Of a delivery its exchange
 	Pattern string // that the channel fits; empty: it was asked for by its name
+	Tag     uint64 // names a delivery
+	Again   bool   // it was delivered before
 	Headers []builtin.Pair
 	Retains bool // the server had kept it
 	Latency time.Duration

@@ -19,7 +19,7 @@ type Received struct {
 	kind    Kind // of its session
 	decoded starlark.Value
 	of      Held // its session; nil: it settles nothing
-	settled bool
+	settled bool // its session said what became of it
 }
 
 var _ starlark.HasAttrs = (*Received)(nil)
@@ -76,6 +76,12 @@ func (m *Received) Attr(name string) (starlark.Value, error) {
 		return starlark.MakeUint64(m.m.Deliveries), nil
 	case "sequence":
 		return starlark.MakeUint64(m.m.Sequence), nil
+	case "redelivered":
+		return starlark.Bool(m.m.Again), nil
+	case "exchange":
+		text = m.m.Channel
+	case "key":
+		text = m.m.Type
 	case "event":
 		if text = m.m.Type; text == "" && m.m.Error == "" {
 			text = "message"

@@ -5,6 +5,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 )
@@ -50,21 +51,49 @@ func (v *Value) settle(word string, as Settle) *guard.Func {
 				return nil, err
 			}
 		}
-		m, ok := in[0].(*Received)
-		if in[0] != nil && !ok {
-			return nil, language.WrongType(word, "message", "what receive() of this session returned", in[0])
-		}
-		if err := v.foreign(thread); err != nil {
-			return nil, err
-		}
-		if err := v.settleable(word, m); err != nil {
-			return nil, err
-		}
-		m.settled = as != SettleProgress
-		queued, err := v.link.Settle(&m.m, s)
-		return starlark.Bool(queued), err
+		return v.tell(thread, word, in[0], s)
 	}}
 }
+
+// nack is what a queue's consumer says of a message that it does not take.
+func (v *Value) nack(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [2]starlark.Value
+	if err := language.Bind("nack", []string{"message", "requeue"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	again, err := builtin.Flag("nack", "requeue", in[1], true)
+	if err != nil {
+		return nil, err
+	}
+	s := Settlement{Word: SettleTerm}
+	if again {
+		s.Word = SettleNak
+	}
+	return v.tell(thread, "nack", in[0], s)
+}
+
+// tell settles a message that the session received. A server closes a session that does so twice, or with
+// another's message.
+func (v *Value) tell(thread *starlark.Thread, word string, given starlark.Value, s Settlement) (starlark.Value, error) {
+	m, ok := given.(*Received)
+	if given != nil && !ok {
+		return nil, language.WrongType(word, "message", "what receive() of this session returned", given)
+	}
+	if err := v.foreign(thread); err != nil {
+		return nil, err
+	}
+	if err := v.settleable(word, m); err != nil {
+		return nil, err
+	}
+	if err := guard.MeterOf(thread).Charge(thread, settleSize); err != nil {
+		return nil, err
+	}
+	m.settled = s.Word != SettleProgress
+	queued, err := v.link.Settle(&m.m, s)
+	return starlark.Bool(queued), err
+}
+
+const settleSize = 32 // bytes of what says so
 
 // settleable says why a message cannot be settled.
 func (v *Value) settleable(word string, m *Received) error {
@@ -76,7 +105,7 @@ func (v *Value) settleable(word string, m *Received) error {
 	case m.of != v.link:
 		return language.Faultf("%s: another session has received this message", word).Do("write it on the session whose receive() returned the message")
 	case m.settled:
-		return language.Faultf("%s: this message is settled already", word).Do("write one ack, nak or term for each message")
+		return language.Faultf("%s: this message is settled already", word).Do("settle each message once")
 	}
 	return nil
 }

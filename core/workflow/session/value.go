@@ -60,6 +60,8 @@ func (v *Value) Attr(name string) (starlark.Value, error) {
 		return &guard.Func{Word: "send", Call: v.send}, nil
 	case "receive":
 		return &guard.Func{Word: "receive", Call: v.receive}, nil
+	case "nack":
+		return &guard.Func{Word: "nack", Call: v.nack}, nil
 	case "close_send":
 		return &guard.Func{Word: "close_send", Call: v.closeSend}, nil
 	case "ping":

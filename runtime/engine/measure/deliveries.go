@@ -16,8 +16,13 @@ type Deliveries struct {
 	throttled  uint64
 	ack        stats.Histogram
 	connect    stats.Histogram
-	reply      stats.Histogram
+	confirm    stats.Histogram
+	queues
+	reply stats.Histogram
 }
+
+// queues are the counts of messages that go to queues, and out of them.
+type queues struct{ unconfirmed, returned uint64 }
 
 // Deliveries returns what measures the account's broker.
 func (a *Account) Deliveries() *Deliveries {
@@ -65,6 +70,18 @@ func (d *Deliveries) Again() *uint64 { return &d.duplicates }
 // Connected counts a connection whose server welcomed it so long after its first word.
 func (d *Deliveries) Connected(after int64) { d.connect.Record(uint64(max(0, after))) }
 
+// Unconfirmed returns the count of messages that the kernel took and nothing confirms.
+func (d *Deliveries) Unconfirmed() *uint64 { return &d.unconfirmed }
+
+// Confirmed counts a message that the server confirmed so long after it went out.
+func (d *Deliveries) Confirmed(after int64) { d.confirm.Record(uint64(max(0, after))) }
+
+// Returned counts a message that no queue got.
+func (d *Deliveries) Returned() { d.returned++ }
+
+// Redelivered counts a message that was delivered before.
+func (d *Deliveries) Redelivered() { d.consumed.Redelivered++ }
+
 // Replied counts a reply that came so long after its request went out.
 func (d *Deliveries) Replied(after int64) { d.reply.Record(uint64(max(0, after))) }
 
@@ -76,6 +93,7 @@ func (d *Deliveries) wire(out message.Measures) message.Measures {
 	for _, m := range []message.Measure{
 		{Name: plan.MeasureAcks, Count: d.consumed.Acks}, {Name: plan.MeasureNaks, Count: d.consumed.Naks}, {Name: plan.MeasureTerms, Count: d.consumed.Terms},
 		{Name: plan.MeasurePulls, Count: d.consumed.Pulls}, {Name: plan.MeasureRedelivered, Count: d.consumed.Redelivered},
+		{Name: plan.MeasureUnconfirmed, Count: d.unconfirmed}, {Name: plan.MeasureReturned, Count: d.returned},
 		{Name: plan.MeasureDuplicates, Count: d.duplicates}, {Name: plan.MeasureLateAnswers, Count: d.late}, {Name: plan.MeasureServerErrors, Count: d.errors},
 		{Name: plan.MeasureRecords, Count: d.records}, {Name: plan.MeasureThrottled, Count: d.throttled},
 	} {
@@ -86,7 +104,7 @@ func (d *Deliveries) wire(out message.Measures) message.Measures {
 	for _, m := range []struct {
 		name string
 		of   *stats.Histogram
-	}{{plan.MeasureAckLatency, &d.ack}, {plan.MeasureConnectLatency, &d.connect}, {plan.MeasureReplyLatency, &d.reply}} {
+	}{{plan.MeasureAckLatency, &d.ack}, {plan.MeasureConnectLatency, &d.connect}, {plan.MeasureConfirmLatency, &d.confirm}, {plan.MeasureReplyLatency, &d.reply}} {
 		if m.of.Count() > 0 {
 			out.List = append(out.List, message.Measure{Name: m.name, Kind: message.MeasureTimes, Times: m.of.Wire()})
 		}

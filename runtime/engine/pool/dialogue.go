@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/epoll"
@@ -77,12 +78,13 @@ type exchangeState struct {
 type talkState uint8
 
 const (
-	talkQueued talkState = 1 << iota // the messages are queued, and not all written
-	talkHeard                        // something has come since the exchange began
-	talkDeaf                         // what comes is dropped
-	talkAgain                        // another exchange was before it
-	talkExtra                        // a message came that no exchange asked for
-	talkMute                         // writing failed: a read will report why
+	talkQueued  talkState = 1 << iota // the messages are queued, and not all written
+	talkHeard                         // something has come since the exchange began
+	talkDeaf                          // what comes is dropped
+	talkAgain                         // another exchange was before it
+	talkExtra                         // a message came that no exchange asked for
+	talkMute                          // writing failed: a read will report why
+	talkLingers                       // we have said goodbye, and nothing comes that counts
 )
 
 func (s talkState) is(of talkState) bool { return s&of != 0 }
@@ -245,4 +247,88 @@ func (y *talks) lost(n *RequestSlot) error {
 		return nil
 	}
 	return errLost
+}
+
+// A connection lingers when its dialogue has said goodbye and the peer's answer to that is to come: a broker
+// drops what it has not dealt with when it finds the connection closed.
+const (
+	lingerMost   = 4096            // connections at once: then the oldest one is closed
+	lingerWithin = 5 * time.Second // for one of them
+)
+
+// lingerer is a connection that lingers until then.
+type lingerer struct {
+	ticket
+	until int64
+}
+
+// lingers says goodbye on a connection that is about to be closed, and reports whether it stays open for the
+// answer.
+func (y *talks) lingers(at int32) bool {
+	c := y.Sockets.Conns.At(at)
+	d := c.talk
+	of, ok := d.Dialogue.(codec.Lingering)
+	if !ok || d.state.is(talkMute|talkLingers) {
+		return false
+	}
+	d.Leave(goodbye, "")
+	if !of.Lingers() {
+		return false
+	}
+	c.slot = None // what is written and read now belongs to no exchange
+	d.state |= talkLingers
+	y.flush(at)
+	if d.state.is(talkMute) {
+		return false
+	}
+	if c.reading == readingHeld {
+		c.reading = readingFirst
+		y.Sockets.rewatch(at)
+	}
+	y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, c.Generation}) // crypto/tls may hold more
+	y.Sockets.lingering = append(y.Sockets.lingering, lingerer{ticket{at, c.Generation}, y.Clock.Now + int64(lingerWithin)})
+	return true
+}
+
+// settleLingering closes those whose time is over, and forgets those that are closed.
+func (k *sockets) settleLingering() {
+	for len(k.lingering) > 0 {
+		first := k.lingering[0]
+		c := k.Conns.At(first.index)
+		open := c.Generation == first.serial && c.fd >= 0
+		if open && first.until > k.Clock.Now && len(k.lingering) <= lingerMost {
+			return
+		}
+		if k.lingering = k.lingering[1:]; open {
+			k.HangUp(first.index)
+		}
+	}
+	k.lingering = nil
+}
+
+// Linger closes all connections that carry messages, and waits for those that linger.
+func (k *sockets) Linger(events []epoll.Event) error {
+	for at := range k.Conns.N {
+		if c := k.Conns.At(at); c.fd >= 0 && c.upgraded() && !c.talk.state.is(talkLingers) {
+			k.HangUp(at)
+		}
+	}
+	for {
+		k.ReadMore()
+		if k.settleLingering(); len(k.lingering) == 0 {
+			return nil
+		}
+		wait := min(k.lingering[0].until-k.Clock.Now, int64(time.Second))
+		if len(k.Unread) > 0 {
+			wait = 0
+		}
+		n, err := k.Poller.Block(events, time.Duration(max(0, wait)))
+		if err != nil {
+			return err
+		}
+		k.Clock.Tick()
+		for i := range n {
+			k.Handle(&events[i])
+		}
+	}
 }

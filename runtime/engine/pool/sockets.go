@@ -99,6 +99,8 @@ type sockets struct {
 	probe   [1]byte
 	Unread  []ticket // connections that may have more to read though the kernel has not
 	Queued  []ticket // connections whose exchanges have queued what they say
+
+	lingering []lingerer // in the order of their ends
 }
 
 // pick takes the idle connection to a host that a virtual user used last.
@@ -221,6 +223,9 @@ func (k *sockets) HangUp(at int32) {
 	}
 	k.Pools.parted(at)
 	if c.talk != nil {
+		if k.settleLingering(); k.talks.lingers(at) {
+			return
+		}
 		k.talks.part(at)
 	}
 	epoll.Close(int(c.fd))

@@ -481,7 +481,7 @@ const goodbye = 1000
 func (y *talks) Message(kind codec.MessageKind, payload []byte) {
 	c := y.Sockets.Conns.At(y.at)
 	d := c.talk
-	if d.state.is(talkDeaf) {
+	if d.state.is(talkDeaf | talkLingers) {
 		return
 	}
 	if c.slot < 0 || y.Slots.At(c.slot).Talk.Enough() {

@@ -6,6 +6,7 @@ import (
 	"hyperscale/core/workflow/session"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/nats"
 )
 
@@ -98,14 +99,23 @@ func (s *Session) Ask() (queued bool) {
 	return true
 }
 
-// Settle queues what has become of a message.
-func (s *Session) Settle(m *session.Message, as session.Settlement) (queued bool) {
-	a, settles := s.greeting.(asker)
-	if !settles || s.dialogue == nil || s.leaving || s.over || !a.settle(s.dialogue, m, as) {
-		return false
+// Settle queues what has become of a message. Not queued: nothing more can be sent.
+func (s *Session) Settle(m *session.Message, as session.Settlement) (queued bool, err error) {
+	if s.dialogue == nil || s.leaving || s.over {
+		return false, nil
 	}
-	if s.stock.show != nil {
+	if d, ok := s.dialogue.(codec.Settler); ok {
+		err = d.Settle(m.Tag, settlements[as.Word])
+		if http1.KindOf(err) == http1.KindClosed {
+			err = nil
+		} else {
+			queued = err == nil
+		}
+	} else if a, ok := s.greeting.(asker); ok {
+		queued = a.settle(s.dialogue, m, as)
+	}
+	if queued && s.stock.show != nil {
 		s.stock.show("> ", []byte([]string{"ack ", "nak ", "term ", "progress "}[as.Word]+m.ID))
 	}
-	return true
+	return queued, err
 }

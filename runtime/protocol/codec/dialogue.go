@@ -81,6 +81,31 @@ type Refuser interface {
 	Refusal() error // why; nil: it goes on
 }
 
+// Lingering is a dialogue whose peer answers a goodbye, and drops what it has not dealt with if it finds the
+// connection closed before.
+type Lingering interface {
+	Dialogue
+	// Lingers reports that the goodbye is said, and not answered.
+	Lingers() bool
+}
+
+// Settler is a dialogue whose peer waits to hear what became of the messages that it sent.
+type Settler interface {
+	Dialogue
+	// Settle says so of the message with a tag. An error says why it cannot be said.
+	Settle(tag uint64, how Settlement) error
+}
+
+// Settlement is what became of a message.
+type Settlement uint8
+
+// The settlements.
+const (
+	SettleAck     Settlement = iota // it is done with
+	SettleRequeue                   // it must come again, here or elsewhere
+	SettleReject                    // it must not
+)
+
 // Transactional is a dialogue whose server tells whether a transaction is open. The goodbye of one that
 // is open rolls it back first.
 type Transactional interface {

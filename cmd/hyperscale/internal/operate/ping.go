@@ -27,7 +27,7 @@ import (
 
 // pingProtocols are the protocols of ping.
 func pingProtocols() []string {
-	return []string{"grpc", "http", "http2", "kafka", "mqtt", "mysql", "nats", "postgres", "redis", "sse", "tcp", "udp", "websocket"}
+	return []string{"amqp", "grpc", "http", "http2", "kafka", "mqtt", "mysql", "nats", "postgres", "redis", "sse", "tcp", "udp", "websocket"}
 }
 
 type pingFlags struct {
@@ -64,7 +64,7 @@ health service of a grpc:// or grpcs:// URL, and the server's reflection if it h
 begins with prior knowledge; sse waits for the first server-sent event, over HTTP/1.1; websocket
 upgrades a ws:// or wss:// URL and waits for the answer to a ping. A header Sec-WebSocket-Protocol
 has the protocols to offer. redis greets a redis:// or rediss:// URL and times a PING,
-and so do nats, a nats:// or tls:// URL, and mqtt, an mqtt:// or mqtts:// URL; kafka greets a broker of a kafka:// or kafkas:// URL, by --mechanism, and times
+and so do nats, a nats:// or tls:// URL, and amqp, an amqp:// or amqps:// URL, and mqtt, an mqtt:// or mqtts:// URL; kafka greets a broker of a kafka:// or kafkas:// URL, by --mechanism, and times
 Metadata; mysql and postgres their URL, which may have ?sslmode=, and time select 1. Their password
 stands in the file of --password-file, or in HYPERSCALE_PASSWORD. tcp connects to
 a tcp:// or tcps:// URL, sends --body and shows what comes within 250 ms. udp sends --body, or
@@ -80,6 +80,7 @@ other outcome; 2 bad usage.`,
   hyperscale ping postgres 'postgres://app@db.example.org/shop?sslmode=require'
   hyperscale ping mysql mysql://app@127.0.0.1/shop
   hyperscale ping kafka kafkas://broker.example.org --user app --password-file kafka.password
+  hyperscale ping amqp amqps://rabbit.example.org/shop --user app --password-file amqp.password
   hyperscale ping nats tls://nats.example.org --password-file user.creds
   hyperscale ping mqtt mqtts://broker.example.org --user app --password-file mqtt.password
   hyperscale ping tcp tcp://192.0.2.1:11211 --body $'version\r\n'
@@ -98,8 +99,8 @@ other outcome; 2 bad usage.`,
 	flags.StringVar(&f.serverName, "server-name", "", "`name` that the certificate must be for, instead of the URL's host")
 	flags.StringVar(&f.address, "address", "", "`ADDR` to connect to, whatever the URL's host is")
 	flags.StringArrayVar(&f.servers, "dns", nil, "`ADDR` of a DNS server, instead of the machine's (repeatable)")
-	flags.StringVar(&f.user, "user", "", "`NAME` that redis, mqtt, nats, kafka, mysql or postgres authenticates")
-	flags.StringVar(&f.password, "password-file", "", "`FILE` with the password for redis, mqtt, nats, kafka, mysql or postgres, instead of HYPERSCALE_PASSWORD; for nats without --user a token, a seed or credentials")
+	flags.StringVar(&f.user, "user", "", "`NAME` that redis, mqtt, nats, kafka, amqp, mysql or postgres authenticates")
+	flags.StringVar(&f.password, "password-file", "", "`FILE` with the password for redis, mqtt, nats, kafka, amqp, mysql or postgres, instead of HYPERSCALE_PASSWORD; for nats without --user a token, a seed or credentials")
 	flags.StringVar(&f.mechanism, "mechanism", "", "`NAME` of SASL for kafka: plain, scram-sha-256 (without it, where there is a user) or scram-sha-512")
 	flags.StringVar(&f.descriptors, "descriptors", "", "`FILE` that gets the descriptors of a gRPC server")
 	flags.BoolVar(&f.lookup, "lookup", false, "look the name up and send nothing")
@@ -170,7 +171,7 @@ func (f *pingFlags) addressOf(proto, target string) (address string, greets func
 	if f.hex != "" && proto != "tcp" && proto != "udp" {
 		return "", nil, command.Usage("--hex is for tcp and udp: write --body TEXT")
 	}
-	if !slices.Contains([]string{"redis", "mqtt", "nats", "kafka", "mysql", "postgres"}, proto) && (f.user != "" || f.password != "") {
+	if !slices.Contains([]string{"redis", "mqtt", "nats", "kafka", "amqp", "mysql", "postgres"}, proto) && (f.user != "" || f.password != "") {
 		return "", nil, command.Usage("--user and --password-file are for redis, mqtt, nats, kafka, mysql and postgres: write --header 'Authorization: ...'")
 	}
 	if proto != "kafka" && f.mechanism != "" {
@@ -191,6 +192,8 @@ func (f *pingFlags) addressOf(proto, target string) (address string, greets func
 		return f.nats(target)
 	case "mqtt":
 		return f.mqtt(target)
+	case "amqp":
+		return f.amqp(target)
 	case "postgres":
 		return f.postgres(target)
 	case "mysql":

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"net"
 	"os"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	words "hyperscale/core/workflow/broker/kafka"
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/ping"
+	"hyperscale/runtime/protocol/amqp"
 	"hyperscale/runtime/protocol/kafka"
 	"hyperscale/runtime/protocol/mqtt"
 	"hyperscale/runtime/protocol/mysql"
@@ -119,6 +121,32 @@ func (f *pingFlags) mqtt(target string) (address string, greets func(*ping.Confi
 		scheme = "https"
 	}
 	return scheme + "://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.MQTT = c }, nil
+}
+
+// amqp does so for RabbitMQ. Without a user it is guest.
+func (f *pingFlags) amqp(target string) (address string, greets func(*ping.Config), err error) {
+	if f.body != "" || f.method != "" || len(f.headers) > 0 {
+		return "", nil, command.Usage("amqp has no methods, headers and bodies: leave out --method, --header and --body")
+	}
+	secure := strings.HasPrefix(target, "amqps:")
+	t, err := broker.AMQPSchemes(secure).Read("ping", starlark.String(target))
+	if err != nil {
+		return "", nil, command.Usage("%v", err)
+	}
+	if t.Password != "" {
+		return "", nil, command.Usage("the URL has a password in it, which others can see: write --password-file")
+	}
+	user := cmp.Or(f.user, t.User)
+	password, err := f.secret()
+	switch {
+	case err != nil:
+		return "", nil, err
+	case (user == "") != (password == ""):
+		return "", nil, command.Usage("a user and a password go together: write --user NAME, and --password-file FILE or %s", passwordVariable)
+	}
+	c := &amqp.Config{User: user, Password: password, Host: t.Path}
+	scheme := map[bool]string{false: "http", true: "https"}[secure]
+	return scheme + "://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.AMQP = c }, nil
 }
 
 // seedLetters is how many letters the seed of an NKey has.

@@ -7,7 +7,7 @@
 //
 // Invariants:
 //
-//	BROKER-2 A topic that no cluster could have is found when the file loads, but for what values make of it.
+//	BROKERKAFKA-1 A topic that no cluster could have is found when the file loads, but for what values make of it.
 //
 // Example:
 //
