@@ -259,76 +259,118 @@ func (r *reader) read() {
 
 // checkWindows rejects what no Windows writes, without allocating, and returns its shape.
 func checkWindows(in message.Windows) (is shape, err error) {
+	is, at, err := shapeOf(in)
+	most := lastWindow(in.Width)
+	for index := -1; err == nil && at < len(in.Data); {
+		if index, at, err = nextWindow(in.Data, at, index, most); err == nil {
+			if at, err = checkWindow(in.Data, at, LatencyBuckets>>is.coarser); err != nil {
+				err = fmt.Errorf("window %d: %w", index, err)
+			}
+		}
+	}
+	return is, err
+}
+
+// shapeOf reads what stands before the windows of a series, and returns where they begin.
+func shapeOf(in message.Windows) (is shape, at int, err error) {
 	if in.Width == 0 {
 		if len(in.Data) > 0 {
-			return is, fmt.Errorf("%d bytes of windows without a width: %w", len(in.Data), ErrWindows)
+			return is, 0, fmt.Errorf("%d bytes of windows without a width: %w", len(in.Data), ErrWindows)
 		}
-		return is, nil
+		return is, 0, nil
 	}
 	for is.doublings <= doublingsMax && in.Width != WindowWidth<<is.doublings {
 		is.doublings++
 	}
 	if is.doublings > doublingsMax || in.Dropped || len(in.Data) == 0 {
-		return is, fmt.Errorf("width %v, dropped %v, %d bytes: %w", in.Width, in.Dropped, len(in.Data), ErrWindows)
+		return is, 0, fmt.Errorf("width %v, dropped %v, %d bytes: %w", in.Width, in.Dropped, len(in.Data), ErrWindows)
 	}
-	b, at := in.Data, 0
+	b := in.Data
 	is.coarser = fineBits
 	if b[0] == 0 {
 		if len(b) < 3 || b[1] == 0 || b[1] > fineBits {
-			return is, fmt.Errorf("its octaves are split %x times, want 1 to %d, and windows: %w", b[1:min(len(b), 2)], fineBits, ErrWindows)
+			return is, 0, fmt.Errorf("its octaves are split %x times, want 1 to %d, and windows: %w", b[1:min(len(b), 2)], fineBits, ErrWindows)
 		}
 		is.coarser, at = fineBits-b[1], 2
 	}
-	for index := -1; at < len(b); {
-		var gap uint64
-		if gap, at = uvarint(b, at); at < 0 {
-			return is, errCut
-		}
-		if gap == 0 || gap > uint64(WindowsMax-1-index) || time.Duration(index+int(gap)) > longest/in.Width {
-			return is, fmt.Errorf("window %d + %d is out of bounds: %w", index, gap, ErrWindows)
-		}
-		index += int(gap)
-		if at, err = checkWindow(b, at, LatencyBuckets>>is.coarser); err != nil {
-			return is, fmt.Errorf("window %d: %w", index, err)
+	return is, at, nil
+}
+
+// lastWindow is the index of the last window of such a width that can begin.
+func lastWindow(width time.Duration) int {
+	return int(min(WindowsMax-1, longest/max(1, width)))
+}
+
+// nextWindow reads the distance of a window to the earlier one, and returns where its counts begin.
+func nextWindow(b []byte, at, earlier, most int) (index, counts int, err error) {
+	gap, at := uvarint(b, at)
+	switch {
+	case at < 0:
+		return 0, 0, errCut
+	case gap == 0 || gap > uint64(most-earlier):
+		return 0, 0, fmt.Errorf("window %d + %d is out of bounds: %w", earlier, gap, ErrWindows)
+	}
+	return earlier + int(gap), at, nil
+}
+
+// readCounts reads what stands before a window's buckets, and how many these are of so many.
+func readCounts(b []byte, at, buckets int, c *Counts) (used uint64, end int, err error) {
+	if at+8 <= len(b) {
+		// Most are small: all six of them are in a word.
+		if x := binary.LittleEndian.Uint64(b[at:]); x&0x808080808080 == 0 {
+			c.Started, c.OK, c.Failed, c.TimedOut, c.Bytes = x&0x7f, x>>8&0x7f, x>>16&0x7f, x>>24&0x7f, x>>32&0x7f
+			used, at = x>>40&0x7f, at+fieldsOfWindow+1
+			return used, at, judgeCounts(c, used, buckets)
 		}
 	}
-	return is, nil
+	for _, n := range [...]*uint64{&c.Started, &c.OK, &c.Failed, &c.TimedOut, &c.Bytes, &used} {
+		if *n, at = uvarint(b, at); at < 0 {
+			return 0, 0, errCut
+		}
+	}
+	return used, at, judgeCounts(c, used, buckets)
+}
+
+func judgeCounts(c *Counts, used uint64, buckets int) error {
+	if c.Started|c.OK|c.Failed|c.TimedOut|c.Bytes|used == 0 || used > uint64(buckets) {
+		return fmt.Errorf("it has %d buckets and counts %v: %w", used, c.all(), ErrWindows)
+	}
+	return nil
 }
 
 // checkWindow checks the window whose counts begin at an index, and returns where it ends.
 func checkWindow(b []byte, at, buckets int) (end int, err error) {
-	var n, any, used uint64
-	for range fieldsOfWindow {
-		if n, at = uvarint(b, at); at < 0 {
-			return 0, errCut
-		}
-		any |= n
+	var counts Counts
+	used, at, err := readCounts(b, at, buckets, &counts)
+	if err != nil {
+		return 0, err
 	}
-	if used, at = uvarint(b, at); at < 0 {
-		return 0, errCut
-	}
-	if any|used == 0 || used > uint64(buckets) {
-		return 0, fmt.Errorf("it has %d buckets and counts whose bits are %x: %w", used, any, ErrWindows)
-	}
-	last := -1
-	for used > 0 {
+	for last := -1; used > 0; {
 		if gaps, _, ok := fours(b[at:]); ok && used >= fourPairs/2 && gaps <= uint64(buckets-1-last) {
 			last, at, used = last+int(gaps), at+fourPairs, used-fourPairs/2
 			continue
 		}
-		var gap uint64
-		if gap, at = uvarint(b, at); at < 0 {
-			return 0, errCut
+		if last, _, at, err = nextBucket(b, at, last, buckets); err != nil {
+			return 0, err
 		}
-		if n, at = uvarint(b, at); at < 0 {
-			return 0, errCut
-		}
-		if gap == 0 || gap > uint64(buckets-1-last) || n == 0 {
-			return 0, fmt.Errorf("bucket %d + %d with count %d is out of bounds: %w", last, gap, n, ErrWindows)
-		}
-		last, used = last+int(gap), used-1
+		used--
 	}
 	return at, nil
+}
+
+// nextBucket reads a bucket of a window, and returns where it ends.
+func nextBucket(b []byte, at, earlier, buckets int) (index int, n uint64, end int, err error) {
+	gap, at := uvarint(b, at)
+	if at >= 0 {
+		n, at = uvarint(b, at)
+	}
+	switch {
+	case at < 0:
+		return 0, 0, 0, errCut
+	case gap == 0 || gap > uint64(buckets-1-earlier) || n == 0:
+		return 0, 0, 0, fmt.Errorf("bucket %d + %d with count %d is out of bounds: %w", earlier, gap, n, ErrWindows)
+	}
+	return earlier + int(gap), n, at, nil
 }
 
 // errCut is the error of a number that does not end, or has too many bytes.

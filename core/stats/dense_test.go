@@ -71,6 +71,38 @@ func TestABadPartAmongManyIsRefused(t *testing.T) {
 	}
 }
 
+// A sum of many rejects what one reader rejects, and nothing else: it checks a message while it adds it up.
+func TestASumOfManyRejectsWhatAReaderRejects(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h, w := recorded(drawValues(t, "values")).Wire(), course(drawHappenings(t, "happenings"))
+		var all dense
+		var many sparse
+		var spare []bucket
+		for range 2 * fewParts {
+			if err := errors.Join(many.merge(recorded([]uint64{1, 5}).Wire(), &spare), all.merge(course([]happening{{latency: 5}}))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		damage(t, "bucket", h.Buckets)
+		damage(t, "window", w.Data)
+		_, bad := FromWire(h)
+		if got := many.merge(h, &spare); (got == nil) != (bad == nil) {
+			t.Errorf("the sum says %v of a histogram, a reader %v: %+v", got, bad, h)
+		}
+		_, bad = Intervals(w)
+		if got := all.merge(w); (got == nil) != (bad == nil) {
+			t.Errorf("the sum says %v of a series, a reader %v: %+v", got, bad, w)
+		}
+	})
+}
+
+// damage changes a byte, or none.
+func damage(t *rapid.T, what string, b []byte) {
+	if len(b) > 0 && rapid.Bool().Draw(t, "damage a "+what) {
+		b[rapid.IntRange(0, len(b)-1).Draw(t, what)] = rapid.Byte().Draw(t, what+" becomes")
+	}
+}
+
 // The figures of many executors, as a manager adds them up.
 func BenchmarkSumOfMany(b *testing.B) {
 	for _, parts := range []int{2, 100, 1000} {

@@ -27,9 +27,12 @@ type bucket struct {
 	n     uint64
 }
 
-// merge adds a histogram, or refuses it as FromWire does. Spare is memory that all sparse
-// ones of a sum share.
+// merge adds a histogram, or refuses it as FromWire does: then the sum is of no use. Spare is memory that all
+// sparse ones of a sum share.
 func (s *sparse) merge(in message.Histogram, spare *[]bucket) error {
+	if s.many != nil && in.Count > 0 {
+		return s.pour(in)
+	}
 	last, err := check(in)
 	if err != nil {
 		return fmt.Errorf("read a histogram of %d values: %w", in.Count, err)
@@ -46,10 +49,12 @@ func (s *sparse) merge(in message.Histogram, spare *[]bucket) error {
 		s.only = message.Histogram{}
 	}
 	if s.parts++; s.parts >= fewParts {
-		s.pour(in.Buckets, in.Count <= ^uint64(0)-s.count)
-		s.count, s.sum = add(s.count, in.Count), add(s.sum, in.Sum)
-		s.min, s.max = min(s.min, in.Min), max(s.max, in.Max)
-		return nil
+		s.many = new(Histogram)
+		for _, b := range s.buckets {
+			s.many.addTo(b.index>>subBits, b.index&(subs-1), b.n)
+		}
+		s.buckets = nil
+		return s.pour(in)
 	}
 	*spare = slices.Grow((*spare)[:0], len(s.buckets)+min(last+1, len(in.Buckets)/2))
 	s.buckets, *spare = join(*spare, s.buckets, in.Buckets), s.buckets
@@ -62,36 +67,55 @@ func (s *sparse) merge(in message.Histogram, spare *[]bucket) error {
 // all its buckets before it: a table of 2 KiB an octave pays once it replaces some copies.
 const fewParts = 8
 
-// pour adds the buckets of a checked message to the table. fits says that no bucket can be above 64 bits
-// then, since all of them together are not.
-func (s *sparse) pour(theirs []byte, fits bool) {
-	if s.many == nil {
-		s.many = new(Histogram)
-		for _, b := range s.buckets {
-			s.many.addTo(b.index>>subBits, b.index&(subs-1), b.n)
-		}
-		s.buckets = nil
+// pour adds a message to the table, and checks it on the way: to walk it twice costs more than to add it up.
+func (s *sparse) pour(in message.Histogram) error {
+	w := walk{left: in.Count, first: -1, last: -1}
+	// No bucket can be above 64 bits, if all of them together are not.
+	err := w.pour(s.many, in.Buckets, in.Count <= min(countMax, ^uint64(0)-s.count))
+	if err == nil {
+		err = w.judge(in)
 	}
-	index := -1
-	for len(theirs) > 0 {
-		if x, ok := small(theirs); ok && fits {
-			theirs = theirs[fourPairs:]
-			first := index + int(x&0xff)
+	if err != nil {
+		return fmt.Errorf("read a histogram of %d values: %w", in.Count, err)
+	}
+	s.count, s.sum = add(s.count, in.Count), add(s.sum, in.Sum)
+	s.min, s.max = min(s.min, in.Min), max(s.max, in.Max)
+	return nil
+}
+
+// pour adds buckets to a table.
+func (w *walk) pour(to *Histogram, b []byte, fits bool) error {
+	for len(b) > 0 {
+		if gaps, n, ok := fours(b); ok && fits && w.first >= 0 && gaps <= uint64(buckets-1-w.last) && n <= w.left {
+			x := binary.LittleEndian.Uint64(b)
+			first := w.last + int(x&0xff)
 			second := first + int(x>>16&0xff)
 			third := second + int(x>>32&0xff)
-			index = third + int(x>>48&0xff)
-			*s.many.bucket(first) += x >> 8 & 0xff
-			*s.many.bucket(second) += x >> 24 & 0xff
-			*s.many.bucket(third) += x >> 40 & 0xff
-			*s.many.bucket(index) += x >> 56
+			w.last, w.left, b = w.last+int(gaps), w.left-n, b[fourPairs:]
+			if counts := to.octaves[first>>subBits]; counts != nil && first>>subBits == w.last>>subBits {
+				counts[first&(subs-1)] += x >> 8 & 0xff
+				counts[second&(subs-1)] += x >> 24 & 0xff
+				counts[third&(subs-1)] += x >> 40 & 0xff
+				counts[w.last&(subs-1)] += x >> 56
+				continue
+			}
+			*to.bucket(first) += x >> 8 & 0xff
+			*to.bucket(second) += x >> 24 & 0xff
+			*to.bucket(third) += x >> 40 & 0xff
+			*to.bucket(w.last) += x >> 56
 			continue
 		}
-		gap, n, rest, _ := pair(theirs)
-		theirs = rest
-		index += int(gap)
-		to := s.many.bucket(index)
-		*to = add(*to, n)
+		gap, n, rest, err := pair(b)
+		if err == nil {
+			err = w.step(gap, n)
+		}
+		if err != nil {
+			return err
+		}
+		to := to.bucket(w.last)
+		*to, b = add(*to, n), rest
 	}
+	return nil
 }
 
 // join appends buckets, merged with those of a checked message.

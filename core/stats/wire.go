@@ -86,45 +86,60 @@ func Quantile(in message.Histogram, ppm uint32) (uint64, error) {
 // check rejects what no histogram writes, without allocating, and returns the index of the last
 // bucket.
 func check(in message.Histogram) (last int, err error) {
-	if in.Count > countMax {
-		return 0, fmt.Errorf("count is above %d: %w", uint64(countMax), ErrHistogram)
-	}
-	index, first, count := -1, -1, uint64(0)
+	w := walk{left: in.Count, first: -1, last: -1}
 	for rest := in.Buckets; len(rest) > 0; {
-		if gaps, n, ok := fours(rest); ok && first >= 0 && gaps <= uint64(buckets-1-index) && n <= in.Count-count {
-			index, count, rest = index+int(gaps), count+n, rest[fourPairs:]
+		if gaps, n, ok := fours(rest); ok && w.first >= 0 && gaps <= uint64(buckets-1-w.last) && n <= w.left {
+			w.last, w.left, rest = w.last+int(gaps), w.left-n, rest[fourPairs:]
 			continue
 		}
 		gap, n, left, err := pair(rest)
+		if err == nil {
+			err = w.step(gap, n)
+		}
 		if err != nil {
 			return 0, err
 		}
-		if gap == 0 || gap > uint64(buckets-1-index) || n == 0 || n > in.Count-count {
-			return 0, fmt.Errorf("bucket %d + %d with count %d is out of bounds: %w", index, gap, n, ErrHistogram)
-		}
-		index += int(gap)
-		if first < 0 {
-			first = index
-		}
-		count += n
 		rest = left
 	}
-	if count != in.Count {
-		return 0, fmt.Errorf("the buckets hold %d: %w", count, ErrHistogram)
+	return max(0, w.last), w.judge(in)
+}
+
+// walk is how far a message's buckets are read.
+type walk struct {
+	left        uint64 // of its values
+	first, last int    // buckets; -1: there is none yet
+}
+
+// step moves to the next bucket.
+func (w *walk) step(gap, n uint64) error {
+	if gap == 0 || gap > uint64(buckets-1-w.last) || n == 0 || n > w.left {
+		return fmt.Errorf("bucket %d + %d with count %d is out of bounds: %w", w.last, gap, n, ErrHistogram)
 	}
-	if count == 0 {
-		if in.Sum != 0 || in.Min != 0 || in.Max != 0 {
-			return 0, fmt.Errorf("empty, yet sum %d, min %d, max %d: %w", in.Sum, in.Min, in.Max, ErrHistogram)
-		}
-		return 0, nil
+	w.last += int(gap)
+	if w.first < 0 {
+		w.first = w.last
 	}
-	if !holds(first, in.Min) || !holds(index, in.Max) || in.Min > in.Max {
-		return 0, fmt.Errorf("min %d, max %d do not fit the buckets: %w", in.Min, in.Max, ErrHistogram)
+	w.left -= n
+	return nil
+}
+
+// judge compares what a message says of its buckets with all of them.
+func (w *walk) judge(in message.Histogram) error {
+	switch {
+	case in.Count > countMax:
+		return fmt.Errorf("count is above %d: %w", uint64(countMax), ErrHistogram)
+	case w.left != 0:
+		return fmt.Errorf("the buckets hold %d: %w", in.Count-w.left, ErrHistogram)
+	case in.Count == 0 && (in.Sum != 0 || in.Min != 0 || in.Max != 0):
+		return fmt.Errorf("empty, yet sum %d, min %d, max %d: %w", in.Sum, in.Min, in.Max, ErrHistogram)
+	case in.Count == 0:
+		return nil
+	case !holds(w.first, in.Min) || !holds(w.last, in.Max) || in.Min > in.Max:
+		return fmt.Errorf("min %d, max %d do not fit the buckets: %w", in.Min, in.Max, ErrHistogram)
+	case in.Sum < times(in.Min, in.Count) || in.Sum > times(in.Max, in.Count):
+		return fmt.Errorf("sum %d does not fit min %d and max %d: %w", in.Sum, in.Min, in.Max, ErrHistogram)
 	}
-	if in.Sum < times(in.Min, in.Count) || in.Sum > times(in.Max, in.Count) {
-		return 0, fmt.Errorf("sum %d does not fit min %d and max %d: %w", in.Sum, in.Min, in.Max, ErrHistogram)
-	}
-	return index, nil
+	return nil
 }
 
 // pair reads a bucket's distance and its count.
