@@ -2,6 +2,7 @@ package manager
 
 import (
 	"fmt"
+	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/manager/subjob"
@@ -15,7 +16,11 @@ func (m *workflows) endWorkflow(env node.Env, f *subjob.Workflow, to message.Wor
 	if f.End != message.WorkflowNone {
 		return
 	}
-	sum, err := f.Total()
+	if f.Adding == nil { // it has no shard
+		f.Adding = &subjob.Sum{}
+	}
+	sum, err := f.Adding.Stats()
+	f.Adding = nil
 	switch {
 	case err != nil:
 		to, why = message.WorkflowFailed, fmt.Sprintf("add up the shards' figures: %v", err)
@@ -230,8 +235,38 @@ func (m *workflows) onShardEnded(env node.Env, s *subjob.Shard) {
 	}
 }
 
+// endWhenAllEnded ends a workflow whose shards have ended. To add up the figures of many takes several steps: no
+// shard changes any more, but why the workflow ends may.
 func (m *workflows) endWhenAllEnded(env node.Env, f *subjob.Workflow) {
-	if end, why, all := f.Outcome(); all {
+	end, why, all := f.Outcome()
+	if !all || f.End != message.WorkflowNone {
+		return
+	}
+	if f.Adding == nil {
+		f.Adding = &subjob.Sum{}
+		if f.Adding.Add(f, sumBytes); !f.Adding.Done(f) {
+			m.sums.ends = append(m.sums.ends, f)
+			m.addLater(env)
+		}
+	}
+	if f.Adding.Done(f) {
 		m.endWorkflow(env, f, end, why)
 	}
+}
+
+// addEnds goes on with the sums of workflows that end, and ends them.
+func (m *workflows) addEnds(env node.Env, room int) (left int) {
+	for room > 0 && len(m.sums.ends) > 0 {
+		f := m.sums.ends[0]
+		if m.subjobs[f.Subjob.Job] == f.Subjob {
+			if room = f.Adding.Add(f, room); !f.Adding.Done(f) {
+				return 0
+			}
+		}
+		m.sums.ends = slices.Delete(m.sums.ends, 0, 1)
+		if m.subjobs[f.Subjob.Job] == f.Subjob {
+			m.endWhenAllEnded(env, f)
+		}
+	}
+	return room
 }

@@ -325,7 +325,7 @@ func (m *gateSide) onPush(env node.Env) {
 	for i := range m.order {
 		at := (first + i) % len(m.order)
 		p := m.order[at]
-		if !p.Dirty || p.Result != nil || p.Missing > 0 || !m.holds(env, p) {
+		if !p.Dirty || p.Adding || p.Result != nil || p.Missing > 0 || !m.holds(env, p) {
 			continue
 		}
 		l := m.gates.To(p.Gate)
@@ -338,23 +338,18 @@ func (m *gateSide) onPush(env node.Env) {
 			}
 			continue
 		}
-		turns, every := m.turns(env, l)
+		turns, _ := m.turns(env, l)
 		if !p.Moved && !pressure.Due(m.figures.turn, p.Turn, uint64(p.Job[0]), turns) {
 			continue
 		}
-		p.Dirty, p.Moved, p.Turn = false, false, m.figures.turn
-		p.Sequence++
-		out := &message.JobProgress{
-			Job: p.Job, Fence: p.Fence, Subjob: m.snapshot(env, p),
-			// A later holder continues above these numbers.
-			Sequence: p.Fence.SubjobEpoch<<24 + p.Sequence,
+		p.Dirty, p.Moved, p.Turn, p.Adding = false, false, m.figures.turn, true
+		t := &teller{p, surveyOf(p, env.Now())}
+		if t.survey.add(sumBytes) > 0 {
+			m.progress(env, t)
+		} else {
+			m.sums.tellers = append(m.sums.tellers, t)
+			m.addLater(env)
 		}
-		out.Subjob.Every = every
-		subjob.Fit(&out.Subjob, out.Size)
-		if message.HeaderSize+out.Size() > message.FrameMax {
-			subjob.Slim(&out.Subjob, out.Size)
-		}
-		env.Send(l.Stream, out)
 	}
 	for _, p := range m.order {
 		if p.Dirty && p.Result == nil && !m.pushing {
@@ -362,6 +357,49 @@ func (m *gateSide) onPush(env node.Env) {
 			env.SetTimer(node.Key(node.PartManager, node.ManagerPush), m.config.ProgressInterval)
 		}
 	}
+}
+
+// onSum goes on with what adds up figures in steps.
+func (m *gateSide) onSum(env node.Env) {
+	m.sums.waits = false
+	room := m.addEnds(env, sumBytes)
+	for room > 0 && len(m.sums.tellers) > 0 {
+		t := m.sums.tellers[0]
+		if m.subjobs[t.p.Job] == t.p && t.p.Result == nil {
+			if room = t.survey.add(room); room <= 0 {
+				break
+			}
+		}
+		m.sums.tellers = slices.Delete(m.sums.tellers, 0, 1)
+		m.progress(env, t)
+	}
+	m.addLater(env)
+}
+
+// progress sends a gate the progress of a subjob, unless that has ended or moved away since it was begun.
+func (m *gateSide) progress(env node.Env, t *teller) {
+	p := t.p
+	p.Adding = false
+	if m.subjobs[p.Job] != p || p.Result != nil || !m.holds(env, p) {
+		return
+	}
+	l := m.gates.To(p.Gate)
+	if l == nil || !l.Stands {
+		m.touch(env, p) // the next push after the gate reconnects
+		return
+	}
+	p.Sequence++
+	out := &message.JobProgress{
+		Job: p.Job, Fence: p.Fence, Subjob: m.told(env, t.survey),
+		// A later holder continues above these numbers.
+		Sequence: p.Fence.SubjobEpoch<<24 + p.Sequence,
+	}
+	_, out.Subjob.Every = m.turns(env, l)
+	subjob.Fit(&out.Subjob, out.Size)
+	if message.HeaderSize+out.Size() > message.FrameMax {
+		subjob.Slim(&out.Subjob, out.Size)
+	}
+	env.Send(l.Stream, out)
 }
 
 // watch is what a manager measures for its alerts.

@@ -43,6 +43,7 @@ type holdings struct {
 	nextTry  node.Instant // when the timer of dispatches fires
 	loaded   node.Instant // when a worker last had too much to do to take shards; zero: never
 	figures  figures
+	sums     sums
 }
 
 // figures say how often workers report, and this manager.

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
@@ -220,6 +222,59 @@ func TestWorkersOfALargeJobReportSeldom(t *testing.T) {
 	c.m.becomeWorkflow(c, c.m.order[0].Workflows[0], message.WorkflowCompleted, "")
 	if c.push() == nil {
 		t.Error("a change of a state waits for its turn")
+	}
+}
+
+// The figures of many shards are added up in steps. A report is of the instant at which it began, and the next one
+// waits for it. A workflow ends with all figures.
+func TestManyFiguresAreAddedUpInSteps(t *testing.T) {
+	c := newCrowded(400, 1000)
+	c.push()
+	one, sequence := measured(5000), uint64(0)
+	all := func(s *message.Stats) {
+		sequence++
+		for i := range c.workers {
+			c.report(&c.workers[i], sequence, s)
+		}
+	}
+	all(one)
+	f := c.m.order[0].Workflows[0]
+	want, err := f.Total()
+	if err != nil {
+		t.Fatal(err)
+	}
+	least := len(c.workers) * stats.SizeOf(one) / (sumBytes + stats.SizeOf(one))
+	steps := func(done func() bool) {
+		n := 1
+		for ; !done() && n < 1000; n++ {
+			c.step(node.Input{Kind: node.InputTimer, Timer: node.Key(node.PartManager, node.ManagerSum)})
+		}
+		if n < least {
+			t.Errorf("a sum of %d steps, at least %d were due: more than %d bytes of figures at once", n, least, sumBytes)
+		}
+	}
+	c.push()
+	steps(func() bool {
+		if c.pushed == nil {
+			all(measured(10))
+			c.step(node.Input{Kind: node.InputTimer, Timer: node.Key(node.PartManager, node.ManagerPush)})
+		}
+		return c.pushed != nil
+	})
+	if diff := cmp.Diff(want, c.pushed.Subjob.Workflows[0].Stats); diff != "" {
+		t.Errorf("the figures of a report (-at its begin +reported):\n%s", diff)
+	}
+	all(one)
+	for _, s := range f.Shards {
+		s.State, s.Result, s.Progress = message.WorkflowCompleted, &message.ShardResult{Stats: s.Progress.Stats}, nil
+	}
+	c.m.endWhenAllEnded(c, f)
+	steps(func() bool {
+		c.m.endWhenAllEnded(c, f) // as other inputs make it
+		return f.End != message.WorkflowNone
+	})
+	if diff := cmp.Diff(want, f.Stats); diff != "" || f.End != message.WorkflowCompleted || len(c.m.sums.ends) > 0 {
+		t.Errorf("it ends %v, and %d workflows wait for their sums: figures (-of its shards +of its end):\n%s", f.End, len(c.m.sums.ends), diff)
 	}
 }
 

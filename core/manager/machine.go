@@ -131,6 +131,8 @@ func (m *Machine) onTimer(env node.Env, k node.TimerKey) {
 		m.onRetry(env)
 	case node.ManagerPush:
 		m.onPush(env)
+	case node.ManagerSum:
+		m.onSum(env)
 	case node.ManagerSweep:
 		m.onSweep(env)
 	case node.ManagerDrain:

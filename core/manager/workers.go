@@ -3,6 +3,7 @@ package manager
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -38,34 +39,119 @@ type tally struct {
 	lags    []message.Histogram
 }
 
-// workerShares says what each worker does for a subjob, whose workflows appear as given. The
-// shares' counts add up to those of the workflows.
-func (m *workflows) workerShares(p *subjob.Subjob, flows []message.WorkflowResult) []message.WorkerShare {
-	all := map[node.ID]*tally{}
-	of := func(id node.ID) *tally {
-		if all[id] == nil {
-			all[id] = &tally{share: message.WorkerShare{Node: string(id)}, layers: map[uint32]layer{}}
+// survey describes a subjob as it is at one instant. It adds up the figures of many shards in steps, on a copy of
+// the subjob: what happens between two steps belongs to the next survey.
+type survey struct {
+	p      *subjob.Subjob
+	at     node.Instant
+	frozen bool
+	sum    *subjob.Sum               // of the next workflow; nil: it has not begun
+	flows  []message.WorkflowResult  // those whose figures are added up
+	faults []string                  // why the figures of some are not
+	next   struct{ flow, shard int } // whose worker's share is next
+	shares map[node.ID]*tally
+}
+
+// shareBytes is the room that a shard's part in its worker's share takes: to add it takes as long as figures of
+// that size.
+const shareBytes = 512
+
+func surveyOf(p *subjob.Subjob, now node.Instant) *survey {
+	return &survey{p: p, at: now, shares: map[node.ID]*tally{}}
+}
+
+// add adds figures that fill so many bytes. It returns what is left of the room: nothing, while it is not done.
+func (s *survey) add(room int) (left int) {
+	for len(s.flows) < len(s.p.Workflows) {
+		f := s.p.Workflows[len(s.flows)]
+		if s.sum == nil {
+			s.sum = &subjob.Sum{}
 		}
-		return all[id]
+		if !f.State.Terminal() {
+			if room = s.sum.Add(f, room); !s.sum.Done(f) {
+				s.freeze()
+				return 0
+			}
+		}
+		s.flows = append(s.flows, s.describe(f))
+		s.sum = nil
 	}
-	for i, f := range p.Workflows {
-		for _, s := range f.Shards {
-			for _, l := range s.Lost {
-				of(node.ID(l.Worker)).lost(l, f.Plan.Layer, len(flows[i].Stats.Steps) > 0)
+	for ; s.next.flow < len(s.p.Workflows); s.next.flow, s.next.shard = s.next.flow+1, 0 {
+		f := s.p.Workflows[s.next.flow]
+		for ; s.next.shard < len(f.Shards); s.next.shard++ {
+			if room <= 0 {
+				s.freeze()
+				return 0
 			}
-			if s.Losing != nil {
-				of(node.ID(s.Losing.Worker)).lost(s.Losing, f.Plan.Layer, len(flows[i].Stats.Steps) > 0)
-			}
-			if s.Result == nil && !s.Live() {
-				continue
-			}
-			of(s.Worker).add(s, len(flows[i].Stats.Steps) > 0)
+			s.share(f, f.Shards[s.next.shard])
+			room -= shareBytes
 		}
 	}
-	list := make([]*tally, 0, len(all))
-	for _, id := range slices.Sorted(maps.Keys(all)) {
-		t := all[id]
-		t.settle(m.roster.Of(id))
+	return max(1, room)
+}
+
+// freeze keeps the subjob as it is now: this survey takes another step.
+func (s *survey) freeze() {
+	if !s.frozen {
+		s.p, s.frozen = s.p.Frozen(), true
+	}
+}
+
+// describe is a workflow with the sum of its figures: of results where there are some, otherwise of the last
+// progress of the current attempt.
+func (s *survey) describe(f *subjob.Workflow) message.WorkflowResult {
+	w := message.WorkflowResult{Name: f.Plan.Name, State: f.State, Error: f.Failure, VUs: f.Plan.VUs, Duration: f.Duration(s.at), Burned: f.Burned, Began: f.Began()}
+	if f.State.Terminal() {
+		w.Stats = f.Stats
+	} else if sum, err := s.sum.Stats(); err != nil {
+		s.faults = append(s.faults, err.Error())
+	} else {
+		w.Stats = sum
+	}
+	if !f.State.Terminal() {
+		w.Error = cmp.Or(w.Error, f.Waits)
+	}
+	for _, x := range f.Shards {
+		w.Cores += x.Cores
+		if x.Tenancy == message.TenancyJob {
+			w.Shared += x.Cores
+		}
+		for _, l := range x.Lost {
+			w.Lost = append(w.Lost, l.LostAttempt)
+		}
+	}
+	return w
+}
+
+// share adds a shard to what its workers do for the subjob. Their counts add up to those of the workflows.
+func (s *survey) share(f *subjob.Workflow, x *subjob.Shard) {
+	told := len(s.flows[f.Index].Stats.Steps) > 0
+	for _, l := range x.Lost {
+		s.of(node.ID(l.Worker)).lost(l, f.Plan.Layer, told)
+	}
+	if x.Losing != nil {
+		s.of(node.ID(x.Losing.Worker)).lost(x.Losing, f.Plan.Layer, told)
+	}
+	if x.Result != nil || x.Live() {
+		s.of(x.Worker).add(x, told)
+	}
+}
+
+func (s *survey) of(id node.ID) *tally {
+	t := s.shares[id]
+	if t == nil {
+		t = &tally{share: message.WorkerShare{Node: string(id)}, layers: map[uint32]layer{}}
+		s.shares[id] = t
+	}
+	return t
+}
+
+// workers says what each worker does for the subjob.
+func (s *survey) workers(known *roster.Roster) []message.WorkerShare {
+	list := make([]*tally, 0, len(s.shares))
+	for _, id := range slices.Sorted(maps.Keys(s.shares)) {
+		t := s.shares[id]
+		t.settle(known.Of(id))
 		list = append(list, t)
 	}
 	return fewer(list)
@@ -227,38 +313,47 @@ func merge(rest, w *message.WorkerShare) {
 	join(rest, w)
 }
 
-// snapshot describes the state of a subjob: results where there are some, otherwise the last
-// progress of the current attempt.
+// snapshot describes the state of a subjob, at once.
 func (m *workflows) snapshot(env node.Env, p *subjob.Subjob) message.DatacenterResult {
-	out := message.DatacenterResult{Name: m.config.Datacenter, State: p.State, Error: p.Why, Duration: env.Now().Sub(p.Accepted)}
-	for _, f := range p.Workflows {
-		w := message.WorkflowResult{Name: f.Plan.Name, State: f.State, Error: f.Failure, VUs: f.Plan.VUs, Duration: f.Duration(env.Now()), Burned: f.Burned, Began: f.Began()}
-		if f.State.Terminal() {
-			w.Stats = f.Stats
-		} else {
-			w.Stats = m.sum(env, f)
-			w.Error = cmp.Or(w.Error, f.Waits)
-		}
-		for _, s := range f.Shards {
-			w.Cores += s.Cores
-			if s.Tenancy == message.TenancyJob {
-				w.Shared += s.Cores
-			}
-			for _, l := range s.Lost {
-				w.Lost = append(w.Lost, l.LostAttempt)
-			}
-		}
-		out.Workflows = append(out.Workflows, w)
-	}
-	out.Workers = m.workerShares(p, out.Workflows)
-	return out
+	s := surveyOf(p, env.Now())
+	s.add(math.MaxInt)
+	return m.told(env, s)
 }
 
-func (m *attempts) sum(env node.Env, f *subjob.Workflow) message.Stats {
-	sum, err := f.Total()
-	if err != nil {
-		env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ShardProgress", Why: err.Error()})
-		return message.Stats{}
+// told is what a survey says that is done.
+func (m *workflows) told(env node.Env, s *survey) message.DatacenterResult {
+	for _, why := range s.faults {
+		env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ShardProgress", Why: why})
 	}
-	return sum
+	return message.DatacenterResult{
+		Name: m.config.Datacenter, State: s.p.State, Error: s.p.Why, Duration: s.at.Sub(s.p.Accepted), Workflows: s.flows, Workers: s.workers(m.roster),
+	}
 }
+
+// sumBytes is how many bytes of figures a step adds up: some 2 ms of a processor. All of a job on 10,000 workers
+// would take it longer than a heartbeat may wait.
+const sumBytes = 2 << 20
+
+// sums are what adds up figures in steps, the first one first.
+type sums struct {
+	ends    []*subjob.Workflow // whose shards have ended
+	tellers []*teller
+	waits   bool // for the timer of the next step
+}
+
+// teller is a report of a subjob to its gate.
+type teller struct {
+	p      *subjob.Subjob
+	survey *survey
+}
+
+// addLater sets the timer of the next step, if there is one.
+func (m *holdings) addLater(env node.Env) {
+	if !m.sums.waits && len(m.sums.ends)+len(m.sums.tellers) > 0 {
+		m.sums.waits = true
+		env.SetTimer(node.Key(node.PartManager, node.ManagerSum), sumPause)
+	}
+}
+
+// sumPause is between two steps: what has come meanwhile is handled first.
+const sumPause = time.Millisecond

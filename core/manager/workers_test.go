@@ -82,6 +82,40 @@ func drawRunning(t *rapid.T, workers int) (*Machine, *subjob.Subjob) {
 	return m, p
 }
 
+// What becomes of shards between two steps of a survey is not in it.
+func TestASurveyInStepsIsOfOneInstant(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, p := drawRunning(t, rapid.SampledFrom([]int{3, 8}).Draw(t, "workers"))
+		env := world(small())
+		want := m.snapshot(env, p)
+		s := surveyOf(p, env.Now())
+		for s.add(rapid.SampledFrom([]int{1, shareBytes, 3 * shareBytes}).Draw(t, "room")) <= 0 {
+			if f := rapid.SampledFrom(p.Workflows).Draw(t, "workflow"); len(f.Shards) > 0 {
+				moveOn(t, rapid.SampledFrom(f.Shards).Draw(t, "shard"))
+			}
+		}
+		if diff := cmp.Diff(want, m.told(env, s)); diff != "" {
+			t.Fatalf("a subjob (-at once +in steps):\n%s", diff)
+		}
+	})
+}
+
+// moveOn changes a shard as a manager may between two steps.
+func moveOn(t *rapid.T, s *subjob.Shard) {
+	switch {
+	case s.Losing != nil && rapid.Bool().Draw(t, "its report is lost"):
+		s.Losing.Discard()
+	case s.Losing != nil:
+		s.Losing.Counted = true
+		s.Lost, s.Losing, s.Commit, s.State = append(s.Lost, s.Losing), nil, subjob.Settled, message.WorkflowPending
+	case s.Result != nil:
+	case rapid.Bool().Draw(t, "ends"):
+		s.State, s.Result, s.Progress = message.WorkflowCompleted, &message.ShardResult{Stats: drawStats(t)}, nil
+	default:
+		s.Worker, s.Cores, s.Progress = "another", 7, &message.ShardProgress{Stats: drawStats(t)}
+	}
+}
+
 func TestSharesOfWorkersAddUpToTheSubjob(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, p := drawRunning(t, rapid.SampledFrom([]int{3, 3, 80}).Draw(t, "workers"))
@@ -158,7 +192,7 @@ func TestSharesAreBounded(t *testing.T) {
 	}
 	out := &message.JobProgress{}
 	before := out.Size()
-	out.Subjob.Workers = m.workerShares(p, []message.WorkflowResult{{Stats: message.Stats{Steps: make([]message.StepStats, 1)}}})
+	out.Subjob.Workers = m.snapshot(world(small()), p).Workers
 	if got := out.Size() - before; got > 24<<10 {
 		t.Errorf("its workers take %d bytes", got)
 	}
@@ -179,10 +213,10 @@ func BenchmarkWorkerShares(b *testing.B) {
 				s.Progress.Stats = message.Stats{Steps: []message.StepStats{{Kind: message.StepRequest, Started: 9}}, Generator: message.Generator{Lag: lag.Wire()}}
 				f.Shards = append(f.Shards, s)
 			}
-			flows := []message.WorkflowResult{{Stats: message.Stats{Steps: make([]message.StepStats, 1)}}}
+			env := world(small())
 			b.ReportAllocs()
 			for b.Loop() {
-				m.workerShares(p, flows)
+				m.snapshot(env, p)
 			}
 		})
 	}

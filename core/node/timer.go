@@ -55,6 +55,7 @@ const (
 	ManagerPush
 	ManagerWorker
 	ManagerDrain
+	ManagerSum
 )
 
 // Timer kinds of the worker.

@@ -15,7 +15,7 @@ import (
 // maxima stay exact, and quantiles only err upwards. Fit never writes to what s points to:
 // others may share it.
 func Fit(s *message.Stats, most int) {
-	if sizeOf(s) <= most {
+	if SizeOf(s) <= most {
 		return
 	}
 	s.Steps = slices.Clone(s.Steps)
@@ -44,14 +44,14 @@ func fitWindows(s *message.Stats, most int) bool {
 		for i := range s.Steps {
 			s.Steps[i].Windows = blunt(s.Steps[i].Windows)
 		}
-		if sizeOf(s) <= most {
+		if SizeOf(s) <= most {
 			return true
 		}
 		s.Activity = widen(s.Activity)
 		for i := range s.Steps {
 			s.Steps[i].Windows = widen(s.Steps[i].Windows)
 		}
-		if sizeOf(s) <= most {
+		if SizeOf(s) <= most {
 			return true
 		}
 	}
@@ -67,7 +67,7 @@ func fitWindows(s *message.Stats, most int) bool {
 	if lost {
 		tell(s, "the course over time is left out: ", "")
 	}
-	return sizeOf(s) <= most
+	return SizeOf(s) <= most
 }
 
 func fitPhases(s *message.Stats, most int) bool {
@@ -90,7 +90,7 @@ func fitPhases(s *message.Stats, most int) bool {
 			}
 		}
 		tell(s, "percentiles of phases and measures are up to ", loss(bits))
-		if sizeOf(s) <= most {
+		if SizeOf(s) <= most {
 			return true
 		}
 	}
@@ -105,7 +105,7 @@ func fitHistograms(s *message.Stats, most int) bool {
 			step.Latency, step.Service, step.Metric = coarsen(step.Latency, bits), coarsen(step.Service, bits), coarsen(step.Metric, bits)
 		}
 		tell(s, "percentiles are up to ", loss(bits))
-		if sizeOf(s) <= most {
+		if SizeOf(s) <= most {
 			return true
 		}
 	}
@@ -127,8 +127,8 @@ func loss(bits int) string {
 	return fmt.Sprintf("%d.%d %% too high: ", 1000<<bits/subs/10, 1000<<bits/subs%10)
 }
 
-// sizeOf returns the size of s in a message, plus a few bytes.
-func sizeOf(s *message.Stats) int { return (&message.ExecProgress{Stats: *s}).Size() }
+// SizeOf returns the size of figures in a message, plus a few bytes.
+func SizeOf(s *message.Stats) int { return (&message.ExecProgress{Stats: *s}).Size() }
 
 // tell puts a loss first among the lines of the log, in place of an earlier one of its kind.
 func tell(s *message.Stats, what, howMuch string) {

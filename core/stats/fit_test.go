@@ -71,7 +71,7 @@ func phased(steps int) *message.Stats {
 // TestFitLosesTheLeastFirst: the shape of windows before the windows, then the precision of phases,
 // and that before the precision of what thresholds read.
 func TestFitLosesTheLeastFirst(t *testing.T) {
-	whole := sizeOf(phased(10))
+	whole := SizeOf(phased(10))
 	before := 0
 	for share := 99; share > 0; share-- {
 		s := phased(10)
@@ -119,7 +119,7 @@ func fineness(t testing.TB, in message.Windows) int {
 // is worse by more than one halving.
 func TestFitBluntsAndWidensInTurn(t *testing.T) {
 	whole := busy(20, 5)
-	size, halvings, seen := sizeOf(whole), 0, map[[2]int]bool{}
+	size, halvings, seen := SizeOf(whole), 0, map[[2]int]bool{}
 	for left := 100; left > 4; left-- {
 		s := *whole
 		Fit(&s, size*left/100)
@@ -155,7 +155,7 @@ func TestCoursesFitAResult(t *testing.T) {
 		width       time.Duration
 	}{{1, 8, WindowWidth}, {10, 8, WindowWidth}, {20, 4, 2 * WindowWidth}} {
 		s := busy(tt.steps, 50)
-		t.Logf("%d steps: %d bytes of a course of 512 windows, %d in all", tt.steps, len(s.Steps[0].Windows.Data), sizeOf(s))
+		t.Logf("%d steps: %d bytes of a course of 512 windows, %d in all", tt.steps, len(s.Steps[0].Windows.Data), SizeOf(s))
 		Fit(s, message.FrameMax/2)
 		w := s.Steps[0].Windows
 		if got := fineness(t, w); got < tt.fine || w.Width > tt.width || w.Dropped {
@@ -213,7 +213,7 @@ func busy(steps, ends int) *message.Stats {
 func TestBare(t *testing.T) {
 	s := phased(2)
 	Bare(&s.Steps[0])
-	if size, most := sizeOf(s)/2, sizeOf(phased(2))*3/4/2; size > most || !s.Steps[0].Windows.Dropped || s.Steps[0].OK == 0 {
+	if size, most := SizeOf(s)/2, SizeOf(phased(2))*3/4/2; size > most || !s.Steps[0].Windows.Dropped || s.Steps[0].OK == 0 {
 		t.Errorf("%d bytes a step are left, want at most %d, the counts, and word of what is gone", size, most)
 	}
 }
@@ -229,7 +229,7 @@ func TestFit(t *testing.T) {
 		s := noisy(steps)
 		shared := *s
 		Fit(s, message.FrameMax/2)
-		if size := sizeOf(s); size > message.FrameMax/2 {
+		if size := SizeOf(s); size > message.FrameMax/2 {
 			t.Errorf("%d steps: %d bytes are left, want at most %d", steps, size, message.FrameMax/2)
 		}
 		if len(s.Logs) != 2 || !strings.HasPrefix(s.Logs[0], "percentiles are up to ") || s.Logs[1] != "first" {

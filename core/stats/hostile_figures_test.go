@@ -174,7 +174,7 @@ func TestFitKeepsCountsAndFits(t *testing.T) {
 		}
 		before, shared := measured(samples), *s
 		before.Logs = slices.Clone(s.Logs)
-		whole := sizeOf(s)
+		whole := SizeOf(s)
 		most := whole * rapid.IntRange(0, 110).Draw(t, "percent") / 100
 		Fit(s, most)
 		if diff := cmp.Diff(before, &shared); diff != "" {
@@ -192,8 +192,8 @@ func TestFitKeepsCountsAndFits(t *testing.T) {
 		if len(s.Logs) > LogsMax {
 			t.Fatalf("%d lines of the log, at most %d may stay", len(s.Logs), LogsMax)
 		}
-		if least := floor(before, s.Logs); sizeOf(s) > most && sizeOf(s) != sizeOf(least) {
-			t.Fatalf("%d bytes are left of %d, at most %d may stay, %d would do:\n%s", sizeOf(s), whole, most, sizeOf(least), cmp.Diff(least, s))
+		if least := floor(before, s.Logs); SizeOf(s) > most && SizeOf(s) != SizeOf(least) {
+			t.Fatalf("%d bytes are left of %d, at most %d may stay, %d would do:\n%s", SizeOf(s), whole, most, SizeOf(least), cmp.Diff(least, s))
 		}
 		sameCourse(t, before, s)
 		if _, err := Sum([]*message.Stats{s, before}); err != nil {

@@ -72,12 +72,12 @@ func TestFitKeepsCountsOfMeasures(t *testing.T) {
 	}
 	s := measuresOf(message.Measure{Name: "event_gap", Kind: message.MeasureTimes, Times: recorded(values).Wire()},
 		message.Measure{Name: "events", Kind: message.MeasureCount, Count: 9})
-	before := sizeOf(s)
+	before := SizeOf(s)
 	shared := *s
 	fitted := shared
 	Fit(&fitted, before/2)
-	if sizeOf(&fitted) > before/2 || sizeOf(&shared) != before {
-		t.Fatalf("got %d of %d bytes, and the original has %d", sizeOf(&fitted), before, sizeOf(&shared))
+	if SizeOf(&fitted) > before/2 || SizeOf(&shared) != before {
+		t.Fatalf("got %d of %d bytes, and the original has %d", SizeOf(&fitted), before, SizeOf(&shared))
 	}
 	gap, count := fitted.Steps[0].Measures.List[0].Times, fitted.Steps[0].Measures.List[1].Count
 	if gap.Count != 4000 || gap.Max != values[3999] || count != 9 {

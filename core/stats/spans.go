@@ -176,7 +176,7 @@ func fitSpans(s *message.Stats, most int) bool {
 			}
 		}
 		tell(s, "percentiles of thresholds over parts of the time are up to ", loss(bits))
-		if sizeOf(s) <= most {
+		if SizeOf(s) <= most {
 			return true
 		}
 	}

@@ -44,64 +44,95 @@ func Started(s *message.Stats) (sum uint64) {
 // Sum adds the figures of parts of one workflow. Steps keep the order of their first
 // occurrence. Nil parts count as nothing.
 func Sum(parts []*message.Stats) (message.Stats, error) {
-	var total message.Stats
-	var lag sparse
-	var steps stepSums
-	var spans spanSums
-	var activity dense
-	first := true
+	var t Total
 	for _, p := range parts {
 		if p == nil {
 			continue
 		}
-		total.Active = add(total.Active, p.Active)
-		total.Rows = add(total.Rows, p.Rows)
-		total.Barriers = addBarriers(total.Barriers, p.Barriers)
-		total.Counters = addCounters(total.Counters, p.Counters)
-		total.SilentSum += p.SilentSum
-		total.Silent = append(total.Silent, p.Silent[:min(SilentMax-len(total.Silent), len(p.Silent))]...)
-		total.Elapsed = max(total.Elapsed, p.Elapsed)
-		if total.Gap = min(total.Gap, p.Gap); first {
-			total.Gap, first = p.Gap, false
-		}
-		total.Generator.BusyMax = max(total.Generator.BusyMax, p.Generator.BusyMax)
-		total.Generator.WaitMax = max(total.Generator.WaitMax, p.Generator.WaitMax)
-		total.Generator.StealMax = max(total.Generator.StealMax, p.Generator.StealMax)
-		total.Generator.Saturated = total.Generator.Saturated || p.Generator.Saturated
-		total.Generator.Starved = total.Generator.Starved || p.Generator.Starved
-		total.Generator.Late = total.Generator.Late || p.Generator.Late
-		total.Generator.Begun = add(total.Generator.Begun, p.Generator.Begun)
-		total.Generator.Waited = add(total.Generator.Waited, p.Generator.Waited)
-		total.Generator.Dropped = add(total.Generator.Dropped, p.Generator.Dropped)
-		total.Generator.Missed = add(total.Generator.Missed, p.Generator.Missed)
-		total.Generator.Held = add(total.Generator.Held, p.Generator.Held)
-		total.Generator.Usage = AddUsage(total.Generator.Usage, p.Generator.Usage)
-		if err := activity.merge(p.Activity); err != nil {
-			return message.Stats{}, fmt.Errorf("add up users and iterations over time: %w", err)
-		}
-		if room := LogsMax - len(total.Logs); room > 0 {
-			total.Logs = append(total.Logs, p.Logs[:min(room, len(p.Logs))]...)
-		}
-		if err := lag.merge(p.Generator.Lag, &steps.spare); err != nil {
-			return message.Stats{}, fmt.Errorf("add up the generator's lag: %w", err)
-		}
-		steps.grow(len(p.Steps))
-		for i := range p.Steps {
-			if err := steps.add(i, &p.Steps[i]); err != nil {
-				return message.Stats{}, fmt.Errorf("add up step %q: %w", p.Steps[i].Name, err)
-			}
-		}
-		for i := range p.Spans {
-			if err := spans.add(&p.Spans[i]); err != nil {
-				return message.Stats{}, fmt.Errorf("add up the spans of step %q: %w", p.Spans[i].Step, err)
-			}
+		if err := t.Add(p); err != nil {
+			return message.Stats{}, err
 		}
 	}
-	total.Activity = activity.sum()
-	total.Generator.Lag = lag.wire()
-	total.Steps = steps.result()
-	total.Spans = spans.result()
-	return total, nil
+	return t.Stats(), nil
+}
+
+// Total is a sum of figures of one workflow, to which parts are added one by one. The zero value is
+// empty and ready.
+type Total struct {
+	sum      message.Stats
+	lag      sparse
+	steps    stepSums
+	spans    spanSums
+	activity dense
+	some     bool // it has a part
+}
+
+// Add adds a part, which nothing may change from then on. After an error the sum is of no use.
+func (t *Total) Add(p *message.Stats) error {
+	t.count(p)
+	if err := t.activity.merge(p.Activity); err != nil {
+		return fmt.Errorf("add up users and iterations over time: %w", err)
+	}
+	if err := t.lag.merge(p.Generator.Lag, &t.steps.spare); err != nil {
+		return fmt.Errorf("add up the generator's lag: %w", err)
+	}
+	t.steps.grow(len(p.Steps))
+	for i := range p.Steps {
+		if err := t.steps.add(i, &p.Steps[i]); err != nil {
+			return fmt.Errorf("add up step %q: %w", p.Steps[i].Name, err)
+		}
+	}
+	for i := range p.Spans {
+		if err := t.spans.add(&p.Spans[i]); err != nil {
+			return fmt.Errorf("add up the spans of step %q: %w", p.Spans[i].Step, err)
+		}
+	}
+	return nil
+}
+
+// count adds what is no distribution.
+func (t *Total) count(p *message.Stats) {
+	total := &t.sum
+	total.Active = add(total.Active, p.Active)
+	total.Rows = add(total.Rows, p.Rows)
+	total.Barriers = addBarriers(total.Barriers, p.Barriers)
+	total.Counters = addCounters(total.Counters, p.Counters)
+	total.SilentSum += p.SilentSum
+	total.Silent = append(total.Silent, p.Silent[:min(SilentMax-len(total.Silent), len(p.Silent))]...)
+	total.Elapsed = max(total.Elapsed, p.Elapsed)
+	if total.Gap = min(total.Gap, p.Gap); !t.some {
+		total.Gap, t.some = p.Gap, true
+	}
+	addGenerator(&total.Generator, &p.Generator)
+	if room := LogsMax - len(total.Logs); room > 0 {
+		total.Logs = append(total.Logs, p.Logs[:min(room, len(p.Logs))]...)
+	}
+}
+
+// addGenerator adds what is told of generators, but for their lags.
+func addGenerator(total, p *message.Generator) {
+	total.BusyMax = max(total.BusyMax, p.BusyMax)
+	total.WaitMax = max(total.WaitMax, p.WaitMax)
+	total.StealMax = max(total.StealMax, p.StealMax)
+	total.Saturated = total.Saturated || p.Saturated
+	total.Starved = total.Starved || p.Starved
+	total.Late = total.Late || p.Late
+	total.Begun = add(total.Begun, p.Begun)
+	total.Waited = add(total.Waited, p.Waited)
+	total.Dropped = add(total.Dropped, p.Dropped)
+	total.Missed = add(total.Missed, p.Missed)
+	total.Held = add(total.Held, p.Held)
+	total.Usage = AddUsage(total.Usage, p.Usage)
+}
+
+// Stats returns the sum, to which nothing is added any more.
+func (t *Total) Stats() message.Stats {
+	out := t.sum
+	out.Activity = t.activity.sum()
+	out.Generator.Lag = t.lag.wire()
+	out.Steps = t.steps.result()
+	out.Spans = t.spans.result()
+	return out
 }
 
 // stepSum is the state of a step's sum beside its totals.

@@ -152,6 +152,7 @@ func (r *Roster) Seats() *place.Ranking { return &r.seats }
 
 // rank updates the rankings after a change of a worker.
 func (r *Roster) rank(w *Worker) {
+	w.reckon()
 	r.count(w, w.Able() && w.Loaded())
 	if w.Able() && !w.Loaded() && w.tripped == 0 {
 		r.ranking.Set(place.Worker{ID: w.Peer.ID, Free: w.Free(), Total: w.Total})

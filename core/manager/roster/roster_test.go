@@ -298,6 +298,7 @@ func TestFreeCountsWhatIsNotListed(t *testing.T) {
 		Reported: 20, listed: map[message.ShardID]message.Fence{a: f, b: f},
 		given: map[message.ShardID]Given{a: {Fence: f, Cores: 1}, b: {Fence: g, Cores: 4}, c: {Fence: f, Cores: 8}},
 	}
+	w.reckon()
 	if got := w.Free(); got != 8 {
 		t.Errorf("of 20 cores 12 were given since: %d are free", got)
 	}

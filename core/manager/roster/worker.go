@@ -29,6 +29,7 @@ type Worker struct {
 	listed   map[message.ShardID]message.Fence // the same, by shard
 	given    map[message.ShardID]Given         // live attempts
 	shards   []message.ShardID                 // of given, in their order; nil after a change
+	owed     owed                              // of given, what its last heartbeat does not list
 	counted  bool                              // among the loaded ones of its roster
 	circuit  retry.Circuit                     // around its machine
 	tripped  node.Instant                      // it gets none before this time, as its machine is broken; zero: it may
@@ -91,25 +92,32 @@ func (w *Worker) list() {
 
 // Free is what it reported, less what it got since.
 func (w *Worker) Free() uint32 {
-	cores, _ := w.unlisted()
-	return w.Reported - min(w.Reported, cores)
+	return w.Reported - min(w.Reported, w.owed.cores)
 }
 
 // FreeSeats are the seats that it reported, less those that it got since.
 func (w *Worker) FreeSeats() uint32 {
-	_, seats := w.unlisted()
-	return uint32(max(0, int(w.Seats)-seats))
+	return uint32(max(0, int(w.Seats)-w.owed.seats))
 }
 
-// unlisted sums what it got and its last heartbeat does not list.
-func (w *Worker) unlisted() (cores uint32, seats int) {
+// owed is what a worker's last heartbeat counts as free and a manager has given away.
+type owed struct {
+	cores uint32
+	seats int
+}
+
+// reckon sums what it got and its last heartbeat does not list. A manager asks for the free cores of each worker
+// several times a second, and seldom changes them.
+func (w *Worker) reckon() {
+	var cores uint32
+	var seats int
 	//lint:orderfree sums
 	for id, g := range w.given {
 		if f, ok := w.listed[id]; !ok || f != g.Fence {
 			cores, seats = cores+g.Cores, seats+g.Seats
 		}
 	}
-	return cores, seats
+	w.owed = owed{cores, seats}
 }
 
 // Lists returns the fence under which its last heartbeat lists a shard.

@@ -24,7 +24,9 @@
 //	SUBJOB-7 A barrier lets pass as many waits at once as it wants, or a multiple of that, each once.
 //	         What it has let pass is on a majority before any executor knows, so that no later
 //	         holder counts it again. An answer to a report says all that was decided on it.
+//	SUBJOB-8 A sum that takes many steps is what one step would have made of the instant at which
+//	         it began.
 //
 // Read subjob.go, workflow.go, shard.go, claim.go, cleanup.go, lost.go, state.go, adopt.go, given.go, rows.go, barrier.go,
-// figures.go, fit.go, record.go, codec.go.
+// figures.go, sum.go, fit.go, record.go, codec.go.
 package subjob

@@ -17,17 +17,6 @@ const (
 	KindValue  = "value"
 )
 
-// Total sums the figures of a workflow's shards.
-func (f *Workflow) Total() (message.Stats, error) {
-	var parts []*message.Stats
-	for _, s := range f.Shards {
-		parts = append(parts, s.Parts()...)
-	}
-	sum, err := stats.Sum(parts)
-	sum.Gap = stats.Gap(parts)
-	return sum, err
-}
-
 // Broken says why a run measured nothing: each iteration that ended failed by the test itself (its
 // function failed, or a value of it fits nowhere), or no request was answered. An answer of 500 is
 // one. It judges the sum of all shards: one user of many may have a bad row.

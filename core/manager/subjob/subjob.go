@@ -65,6 +65,7 @@ type Report struct {
 	Turn     uint64 // in which the manager sent it
 	Dirty    bool   // the manager must send it again
 	Moved    bool   // and does not wait for its turn: a state has changed
+	Adding   bool   // the manager adds up the figures of the next: until it is sent no other one begins
 }
 
 // Stage is how far the end of a subjob is. It only rises, except after a failed write.

@@ -22,6 +22,7 @@ type Workflow struct {
 	Cut      bool               // its cut into shards is on a majority
 	Provided []message.Provided // by earlier workflows; nil until its dispatch
 	Times
+	Adding *Sum          // of a workflow whose shards have ended; nil: nothing is added up
 	Stats  message.Stats // of an ended workflow
 	Leased uint64        // rows of its feed, in all
 	Burned uint64        // rows of these that lost attempts had
