@@ -3,6 +3,7 @@ package epoll
 import (
 	"errors"
 	"fmt"
+	"os"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -74,6 +75,20 @@ func (p *Poller) Close() error {
 		err = closeErr
 	}
 	return err
+}
+
+// File is the set itself in Go's own poller: a goroutine can wait for an event of it and hold no thread.
+// Closing it leaves the set open.
+func (p *Poller) File() (*os.File, error) {
+	fd, err := unix.FcntlInt(uintptr(p.fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("duplicate an epoll set: %w", err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil { // what tells Go that it may poll it
+		_ = unix.Close(fd)
+		return nil, fmt.Errorf("poll an epoll set: %w", err)
+	}
+	return os.NewFile(uintptr(fd), "epoll"), nil
 }
 
 // Add watches a descriptor; events of it carry the token.

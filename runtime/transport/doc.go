@@ -28,12 +28,13 @@
 //	            openings and lengths.
 //	TRANSPORT-8 Sink is never called from inside a call of node.Network.
 //	TRANSPORT-9 One goroutine serves all streams that clients and workers open: sources take turns, each for one
-//	            stream and 2 KiB of it. After half a millisecond of work it pauses. Under TLS, too. Their
+//	            stream and 2 KiB of it. After half a millisecond of work it pauses, and serves meanwhile
+//	            clients whose sources have few streams. Under TLS, too. Their
 //	            packets wake nothing else: Go's poller does not know their sockets. With a thousand workers
 //	            and no client it looks every 2 ms.
 //	TRANSPORT-10 With Config.Certs it delivers nothing of a peer before its certificate is verified and
 //	            its Hello equals the claims. Peer.Grant comes from the certificate alone.
 //
-// Read transport.go, stream.go, keys.go, secure.go, handshake.go, greet.go, crowd.go, hall.go, descriptor.go,
+// Read transport.go, stream.go, keys.go, secure.go, handshake.go, greet.go, crowd.go, hall.go, rest.go, descriptor.go,
 // frame.go, datagram.go, header.go, resolve.go, quiet.go.
 package transport

@@ -35,6 +35,7 @@ const (
 type hall struct {
 	t      *Transport
 	poller *epoll.Poller
+	calm   calm
 
 	mu      sync.Mutex
 	guests  map[uint64]*guest  // by stream
@@ -81,6 +82,7 @@ type guest struct {
 	source *source
 	why    cause // it waits in its source's line; zero: it does not
 
+	calm    bool   // it ends pauses; under the hall's lock
 	ends    bool   // the peer has closed: there is something to read until that is read
 	early   []byte // came with its Hello
 	rest    []byte // of a frame that has not arrived whole
@@ -98,15 +100,27 @@ func (t *Transport) hallOf() *hall {
 	if t.hall != nil || t.closed {
 		return t.hall
 	}
-	poller, err := epoll.New()
+	h, err := newHall(t)
 	if err != nil {
 		t.config.Logger.Warn("serve clients one by one", "error", err.Error())
 		return nil
 	}
-	h := &hall{t: t, poller: poller, guests: map[uint64]*guest{}, sources: map[string]*source{}, late: map[*guest]struct{}{}, in: make([]byte, hallLarge)}
 	t.hall = h
 	t.workers.Go(h.run)
 	return h
+}
+
+func newHall(t *Transport) (*hall, error) {
+	poller, err := epoll.New()
+	if err != nil {
+		return nil, err
+	}
+	few, err := newCalm()
+	if err != nil {
+		_ = poller.Close() // nothing is in it
+		return nil, err
+	}
+	return &hall{t: t, poller: poller, calm: few, guests: map[uint64]*guest{}, sources: map[string]*source{}, late: map[*guest]struct{}{}, in: make([]byte, hallLarge)}, nil
 }
 
 // enter takes a stream in whose handshake is done, or returns false at the end of the node.
@@ -147,6 +161,7 @@ func (h *hall) enter(g *guest, with *shaken) bool {
 		h.sources[with.peer.Source] = g.source
 	}
 	g.source.guests++
+	h.admit(g)
 	h.queue(g, hears|says)
 	h.mu.Unlock()
 	if failed != nil {
@@ -161,6 +176,7 @@ func (h *hall) call(g *guest) {
 	defer h.mu.Unlock()
 	if h.guests[uint64(g.s.id)] == g {
 		h.queue(g, says)
+		h.rouse(g)
 	}
 }
 
@@ -188,6 +204,7 @@ func (h *hall) close() {
 	defer h.mu.Unlock()
 	h.over = true
 	h.wake()
+	_ = h.calm.set.Wake() // as wake does
 }
 
 // idle says whether no guest waits, and whether the hall is over. From then on a call wakes it.
@@ -201,6 +218,7 @@ func (h *hall) idle() (idle, over bool) {
 
 func (h *hall) run() {
 	defer func() { _ = h.poller.Close() }() // nothing is left in it
+	defer h.calm.close()
 	events := make([]epoll.Event, 4*hallTurn)
 	worked := time.Now()
 	for {
@@ -222,18 +240,7 @@ func (h *hall) run() {
 			worked = now
 		}
 		h.attend(events[:n])
-		for range hallTurn {
-			g, why := h.take()
-			if g == nil {
-				break
-			}
-			if why&says != 0 {
-				h.say(g, now)
-			}
-			if why&hears != 0 {
-				h.hear(g, now)
-			}
-		}
+		h.serve(now, hallTurn)
 		h.sweep(now)
 		if h.gathers() {
 			time.Sleep(hallGather) // nothing wakes the poller meanwhile: the hall is not idle
@@ -243,7 +250,7 @@ func (h *hall) run() {
 		if time.Since(worked) >= hallWorked {
 			// A pause, not a yield: only a processor that finds nothing to run looks for what has
 			// arrived at the sockets of nodes. Where nothing does, Go's poller makes a millisecond of it.
-			time.Sleep(hallRest)
+			h.rest(events, time.Now().Add(hallRest))
 			worked = time.Now()
 		}
 	}
@@ -358,6 +365,9 @@ func (h *hall) parse(g *guest, b []byte, now time.Time) {
 		b, whole = b[4+length:], true
 		if !g.s.heard(m, err, g.conn) || g.s.closing() {
 			return
+		}
+		if m != nil && m.Priority() == node.Critical && g.s.peer.Role == node.RoleClient {
+			h.calm.urgent = true
 		}
 	}
 	if len(b) == 0 {
@@ -527,6 +537,10 @@ func (h *hall) leave(g *guest) {
 		delete(h.guests, id)
 		if g.s.peer.Role == node.RoleWorker {
 			h.workers--
+		}
+		if g.calm {
+			g.calm = false
+			h.calm.guests--
 		}
 		if g.source.guests--; g.source.guests == 0 {
 			delete(h.sources, g.s.peer.Source)
