@@ -239,7 +239,7 @@ func (m *gateSide) heartbeat(env node.Env) *message.ManagerHeartbeat {
 	}
 	slices.SortFunc(hb.Subjobs, func(a, b message.SubjobRef) int { return a.Job.Compare(b.Job) })
 	hb.Gates = m.names // nothing changes a sent message
-	hb.Doubts = m.doubts()
+	hb.Doubts = doubts(m.group.Swim.Doubted())
 	leader, term, _ := m.group.Election.Leader()
 	hb.Leader, hb.Term = string(leader), term
 	return hb
@@ -280,9 +280,9 @@ func (m *gateSide) refuses() message.Code {
 const doubtsListed = 64
 
 // doubts lists the members of the datacenter that are not alive, for people.
-func (m *gateSide) doubts() []message.MemberInfo {
+func doubts(members []swim.Member) []message.MemberInfo {
 	var all []message.MemberInfo
-	for _, o := range m.group.Swim.Doubted() {
+	for _, o := range members {
 		if len(all) < doubtsListed {
 			all = append(all, message.MemberInfo{
 				Node: string(o.ID), Addr: string(o.Addr), Role: uint8(o.Role), Incarnation: o.Run(), State: o.State.String(), By: string(o.By),
@@ -360,7 +360,7 @@ func (m *gateSide) onPush(env node.Env) {
 }
 
 // onSum goes on with what adds up figures in steps.
-func (m *gateSide) onSum(env node.Env) {
+func (m *Machine) onSum(env node.Env) {
 	m.sums.waits = false
 	room := m.addEnds(env, sumBytes)
 	for room > 0 && len(m.sums.tellers) > 0 {
@@ -390,7 +390,7 @@ func (m *gateSide) progress(env node.Env, t *teller) {
 	}
 	p.Sequence++
 	out := &message.JobProgress{
-		Job: p.Job, Fence: p.Fence, Subjob: m.told(env, t.survey),
+		Job: p.Job, Fence: p.Fence, Subjob: t.survey.told(env, m.config.Datacenter, m.roster),
 		// A later holder continues above these numbers.
 		Sequence: p.Fence.SubjobEpoch<<24 + p.Sequence,
 	}

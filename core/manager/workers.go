@@ -317,16 +317,16 @@ func merge(rest, w *message.WorkerShare) {
 func (m *workflows) snapshot(env node.Env, p *subjob.Subjob) message.DatacenterResult {
 	s := surveyOf(p, env.Now())
 	s.add(math.MaxInt)
-	return m.told(env, s)
+	return s.told(env, m.config.Datacenter, m.roster)
 }
 
-// told is what a survey says that is done.
-func (m *workflows) told(env node.Env, s *survey) message.DatacenterResult {
+// told is what it says once it is done.
+func (s *survey) told(env node.Env, datacenter string, known *roster.Roster) message.DatacenterResult {
 	for _, why := range s.faults {
 		env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ShardProgress", Why: why})
 	}
 	return message.DatacenterResult{
-		Name: m.config.Datacenter, State: s.p.State, Error: s.p.Why, Duration: s.at.Sub(s.p.Accepted), Workflows: s.flows, Workers: s.workers(m.roster),
+		Name: datacenter, State: s.p.State, Error: s.p.Why, Duration: s.at.Sub(s.p.Accepted), Workflows: s.flows, Workers: s.workers(known),
 	}
 }
 

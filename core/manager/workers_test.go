@@ -94,7 +94,7 @@ func TestASurveyInStepsIsOfOneInstant(t *testing.T) {
 				moveOn(t, rapid.SampledFrom(f.Shards).Draw(t, "shard"))
 			}
 		}
-		if diff := cmp.Diff(want, m.told(env, s)); diff != "" {
+		if diff := cmp.Diff(want, s.told(env, m.config.Datacenter, m.roster)); diff != "" {
 			t.Fatalf("a subjob (-at once +in steps):\n%s", diff)
 		}
 	})

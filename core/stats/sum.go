@@ -109,7 +109,7 @@ func (t *Total) count(p *message.Stats) {
 	}
 }
 
-// addGenerator adds what is told of generators, but for their lags.
+// addGenerator adds the figures of generators, but for their lags.
 func addGenerator(total, p *message.Generator) {
 	total.BusyMax = max(total.BusyMax, p.BusyMax)
 	total.WaitMax = max(total.WaitMax, p.WaitMax)

@@ -35,6 +35,6 @@
 //	TRANSPORT-10 With Config.Certs it delivers nothing of a peer before its certificate is verified and
 //	            its Hello equals the claims. Peer.Grant comes from the certificate alone.
 //
-// Read transport.go, stream.go, keys.go, secure.go, handshake.go, greet.go, crowd.go, hall.go, rest.go, descriptor.go,
+// Read transport.go, stream.go, keys.go, secure.go, handshake.go, greet.go, rest.go, crowd.go, hall.go, descriptor.go,
 // frame.go, datagram.go, header.go, resolve.go, quiet.go.
 package transport
