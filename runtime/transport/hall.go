@@ -115,12 +115,16 @@ func newHall(t *Transport) (*hall, error) {
 	if err != nil {
 		return nil, err
 	}
-	few, err := newCalm()
+	h := &hall{t: t, poller: poller, guests: map[uint64]*guest{}, sources: map[string]*source{}, late: map[*guest]struct{}{}, in: make([]byte, hallLarge)}
+	few, err := epoll.New()
+	if err == nil {
+		err = h.calm.open(few)
+	}
 	if err != nil {
 		_ = poller.Close() // nothing is in it
 		return nil, err
 	}
-	return &hall{t: t, poller: poller, calm: few, guests: map[uint64]*guest{}, sources: map[string]*source{}, late: map[*guest]struct{}{}, in: make([]byte, hallLarge)}, nil
+	return h, nil
 }
 
 // enter takes a stream in whose handshake is done, or returns false at the end of the node.

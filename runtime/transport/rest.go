@@ -30,18 +30,17 @@ type calm struct {
 	urgent bool // the hall has heard a critical message since it last let others work
 }
 
-func newCalm() (c calm, err error) {
-	if c.set, err = epoll.New(); err != nil {
-		return c, err
-	}
-	if c.file, err = c.set.File(); err == nil {
+// open takes a set, which it closes with an error.
+func (c *calm) open(set *epoll.Poller) (err error) {
+	if c.file, err = set.File(); err == nil {
 		c.raw, err = c.file.SyscallConn()
 	}
 	if err != nil {
-		_ = c.set.Close() // the first error is the one to tell
-		return c, fmt.Errorf("wait for few clients: %w", err)
+		_ = set.Close() // the first error is the one to tell
+		return fmt.Errorf("wait for few clients: %w", err)
 	}
-	return c, nil
+	c.set = set
+	return nil
 }
 
 func (c *calm) close() {
