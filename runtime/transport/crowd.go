@@ -112,9 +112,16 @@ func (h *hall) admit(g *guest) {
 	for _, o := range h.guests {
 		if o.calm && o.source == g.source {
 			_ = h.calm.set.Del(o.conn.fd) // it may have left
-			o.calm = false
-			h.calm.guests--
+			h.excite(o)
 		}
+	}
+}
+
+// excite lets a guest end no pause any more. The lock is held.
+func (h *hall) excite(g *guest) {
+	if g.calm {
+		g.calm = false
+		h.calm.guests--
 	}
 }
 

@@ -542,10 +542,7 @@ func (h *hall) leave(g *guest) {
 		if g.s.peer.Role == node.RoleWorker {
 			h.workers--
 		}
-		if g.calm {
-			g.calm = false
-			h.calm.guests--
-		}
+		h.excite(g)
 		if g.source.guests--; g.source.guests == 0 {
 			delete(h.sources, g.s.peer.Source)
 		}
