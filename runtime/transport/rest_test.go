@@ -36,6 +36,18 @@ func pause(t *testing.T, h *hall) {
 	})
 }
 
+// seatedIn waits until so many guests are in the hall, gives each its first look, at what came with its Hello, and
+// counts those that end pauses.
+func seatedIn(h *hall, guests int) (calm int) {
+	for in := 0; in < guests; time.Sleep(time.Millisecond) {
+		h.mu.Lock()
+		in, calm = len(h.guests), h.calm.guests
+		h.mu.Unlock()
+	}
+	h.serve(time.Now(), 2*guests)
+	return calm
+}
+
 // client joins a gate from an address.
 func client(t *testing.T, h host, from, id string) net.Conn {
 	t.Helper()
@@ -66,11 +78,8 @@ func TestACalmClientEndsAPause(t *testing.T) {
 		flood = append(flood, client(t, h, "127.0.0.8", "flood"))
 	}
 	calm := client(t, h, "127.0.0.9", "calm")
-	if paused.calm.guests != 1 {
-		t.Errorf("%d guests end a pause, one source has 1 and another one %d", paused.calm.guests, calmFew+1)
-	}
-	for i := range 64 { // their first look, at what came with their Hello
-		paused.serve(time.Now(), i)
+	if n := seatedIn(paused, calmFew+2); n != 1 {
+		t.Errorf("%d guests end a pause, one source has 1 and another one %d", n, calmFew+1)
 	}
 	for _, conn := range flood {
 		if _, err := conn.Write(frame(t, &message.JobQuery{Request: message.RequestID{Incarnation: 1, Counter: 1}, Job: message.JobOf("none")})); err != nil {
@@ -93,9 +102,7 @@ func TestAnAnswerToACalmClientEndsAPause(t *testing.T) {
 		client(t, h, "127.0.0.8", "flood")
 	}
 	calm := client(t, h, "127.0.0.9", "calm")
-	for i := range 64 {
-		paused.serve(time.Now(), i)
-	}
+	seatedIn(paused, calmFew+2)
 	pause(t, paused)
 	rests := func() bool {
 		paused.mu.Lock()
