@@ -34,16 +34,21 @@ type lost struct {
 func (c *Conn) giveUp() {
 	c.op.open = false
 	if c.op.of.Verb == Flush {
-		for i := range c.pings {
-			if c.pings[i].kind == pingFlushes {
-				c.pings[i].kind = pingLate
-			}
-		}
+		c.flushed(pingLate)
 		return
 	}
 	l := &c.lost
 	l.all[l.next].number, l.all[l.next].count = c.op.number, c.op.late
 	l.next = (l.next + 1) % lateMost
+}
+
+// flushed says what the PONG of the open operation is, which ends without it: it must not end the next one.
+func (c *Conn) flushed(as pingKind) {
+	for i := range c.pings {
+		if c.pings[i].kind == pingFlushes {
+			c.pings[i].kind = as
+		}
+	}
 }
 
 // late counts an answer that no open operation waits for: of one that was given up, or a second one.
@@ -223,6 +228,7 @@ func (c *Conn) onError(text string, on codec.Listener) *http1.Error {
 		return err
 	case c.op.open && (!goesOn || c.caused(text)):
 		c.outcome.Err = err
+		c.flushed(pingEnded)
 		c.ends(nil, on)
 	case c.op.errors != nil:
 		*c.op.errors++

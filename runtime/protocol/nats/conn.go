@@ -53,6 +53,7 @@ type pingKind uint8
 const (
 	pingAsks     pingKind = iota // Ping asks
 	pingFlushes                  // it ends the open operation
+	pingEnded                    // it would have ended one that an error has ended
 	pingLate                     // it would have ended one that was given up
 	pingDoubts                   // whether the server is there
 	pingConfirms                 // a subscription stands
