@@ -24,7 +24,7 @@ func timerNames(p node.Part) (part string, kinds []string) {
 	case node.PartGate:
 		return "", []string{"silence", "job", "retry", "sweep", "push", "queue", "stop"}
 	case node.PartManager:
-		return "", []string{"heartbeat", "job", "dispatch", "retry", "sweep", "push", "worker", "drain"}
+		return "", []string{"heartbeat", "job", "dispatch", "retry", "sweep", "push", "worker", "drain", "sum"}
 	case node.PartWorker:
 		return "", []string{"heartbeat", "renewal", "shard", "kill", "push", "retry", "sweep", "drain", "hold"}
 	case node.PartUplink:
