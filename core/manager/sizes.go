@@ -39,6 +39,8 @@ func (m *Machine) Rests(tell node.Tell) {
 		alone = 1
 	}
 	tell("manager/workflows that run alone", alone, 0)
+	tell("manager/workflows that end and are added up", len(m.sums.ends), 0)
+	tell("manager/reports that are added up", len(m.sums.tellers), 0)
 	m.ledger.Rests(tell, "manager")
 	m.restSubjobs(tell)
 	m.roster.Rests(tell)
