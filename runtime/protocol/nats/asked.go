@@ -34,7 +34,7 @@ type lost struct {
 func (c *Conn) giveUp() {
 	c.op.open = false
 	if c.op.of.Verb == Flush {
-		c.flushed(pingLate)
+		flushed(c.pings, pingLate)
 		return
 	}
 	l := &c.lost
@@ -43,10 +43,10 @@ func (c *Conn) giveUp() {
 }
 
 // flushed says what the PONG of the open operation is, which ends without it: it must not end the next one.
-func (c *Conn) flushed(as pingKind) {
-	for i := range c.pings {
-		if c.pings[i].kind == pingFlushes {
-			c.pings[i].kind = as
+func flushed(pings []pinged, as pingKind) {
+	for i := range pings {
+		if pings[i].kind == pingFlushes {
+			pings[i].kind = as
 		}
 	}
 }
@@ -228,7 +228,7 @@ func (c *Conn) onError(text string, on codec.Listener) *http1.Error {
 		return err
 	case c.op.open && (!goesOn || c.caused(text)):
 		c.outcome.Err = err
-		c.flushed(pingEnded)
+		flushed(c.pings, pingEnded)
 		c.ends(nil, on)
 	case c.op.errors != nil:
 		*c.op.errors++
