@@ -58,14 +58,16 @@ func NewPingCommand() *cobra.Command {
 		Long: `Sends one request and shows every phase of it: the name's lookup, each address
 tried, the TLS handshake and its certificates, sending, waiting, receiving.
 
-PROTO is grpc, http (HTTP/1.1), http2, kafka, mqtt, mysql, nats, postgres, redis, sse, tcp, udp or websocket. grpc asks the
+PROTO is amqp, grpc, http (HTTP/1.1), http2, kafka, mqtt, mysql, nats, postgres, redis, sse, tcp, udp or
+websocket. grpc asks the
 health service of a grpc:// or grpcs:// URL, and the server's reflection if it has none; with
 --descriptors it writes what reflection tells, for grpc.descriptors of a workflow. http2 without TLS
 begins with prior knowledge; sse waits for the first server-sent event, over HTTP/1.1; websocket
 upgrades a ws:// or wss:// URL and waits for the answer to a ping. A header Sec-WebSocket-Protocol
 has the protocols to offer. redis greets a redis:// or rediss:// URL and times a PING,
-and so do nats, a nats:// or tls:// URL, and amqp, an amqp:// or amqps:// URL, and mqtt, an mqtt:// or mqtts:// URL; kafka greets a broker of a kafka:// or kafkas:// URL, by --mechanism, and times
-Metadata; mysql and postgres their URL, which may have ?sslmode=, and time select 1. Their password
+and so do nats, a nats:// or tls:// URL, and mqtt, an mqtt:// or mqtts:// URL. amqp greets an amqp:// or
+amqps:// URL; kafka greets a broker of a kafka:// or kafkas:// URL, by --mechanism, and times Metadata;
+mysql and postgres greet their URL, which may have ?sslmode=, and time select 1. Their password
 stands in the file of --password-file, or in HYPERSCALE_PASSWORD. tcp connects to
 a tcp:// or tcps:// URL, sends --body and shows what comes within 250 ms. udp sends --body, or
 the bytes of --hex, as one datagram to a udp:// URL, and waits for one that answers it.
@@ -172,7 +174,7 @@ func (f *pingFlags) addressOf(proto, target string) (address string, greets func
 		return "", nil, command.Usage("--hex is for tcp and udp: write --body TEXT")
 	}
 	if !slices.Contains([]string{"redis", "mqtt", "nats", "kafka", "amqp", "mysql", "postgres"}, proto) && (f.user != "" || f.password != "") {
-		return "", nil, command.Usage("--user and --password-file are for redis, mqtt, nats, kafka, mysql and postgres: write --header 'Authorization: ...'")
+		return "", nil, command.Usage("--user and --password-file are for redis, mqtt, nats, kafka, amqp, mysql and postgres: write --header 'Authorization: ...'")
 	}
 	if proto != "kafka" && f.mechanism != "" {
 		return "", nil, command.Usage("--mechanism is for kafka: leave it out")
