@@ -119,7 +119,9 @@ func TestPullsAgreeWhenARunBreaks(t *testing.T) {
 			<-asked
 			s.Settled()
 			all, c := measured(steps["take"]), own.Consumed("ORDERS", "c")
-			received, acks, taken := all[plan.MeasureMessagesReceived].Count, all[plan.MeasureAcks].Count, c.Delivered.Consumer-c.AckPending
+			// A message that the server could not write goes out again under a new sequence of the consumer:
+			// only the stream's sequence counts each message once, as the pending ones do.
+			received, acks, taken := all[plan.MeasureMessagesReceived].Count, all[plan.MeasureAcks].Count, c.Delivered.Stream-c.AckPending
 			t.Logf("received %d of %d, acknowledged %d, taken %d", received, c.Delivered.Consumer, acks, taken)
 			if received > c.Delivered.Consumer || c.Delivered.Consumer-received > 100*vus || taken > acks || acks > received || acks == 0 {
 				t.Errorf("received %d, acknowledged %d; the consumer: %+v", received, acks, c)
