@@ -18,7 +18,7 @@
 // With --replace it breaks nothing: while jobs run and are submitted, each gate in turn ends for good, and a new one with an
 // empty disk gets its seat at another address. A summary tells how long each step took.
 //
-// With --measure it breaks nothing: it cancels jobs at a gate without a flood, then with one, and
+// With --measure it breaks nothing: it cancels jobs at a gate which it floods every other four seconds, and
 // compares. All nodes then share one namespace, so that no switch carries their packets.
 //
 // With --fleet it breaks nothing: one manager gets thousands of workers without executors, at rest and then with one

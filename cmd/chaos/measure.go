@@ -21,8 +21,11 @@ import (
 // measured is the cluster whose first gate a measurement floods.
 var measured = shape{gates: 3, datacenters: 1, managers: 1, workers: 1, clients: 2}
 
-// warm is how long a phase lasts before its figures count.
+// warm is how long a gate has its state, flooded or idle, before figures count.
 const warm = 2 * time.Second
+
+// turn is about how long a gate stays flooded or idle: what else happens on the machine meets both alike.
+const turn = 4 * time.Second
 
 // cancelsEach is how many jobs a second a measurement cancels: a phase of 20 s has ten of them beyond its 99th
 // percentile.
@@ -100,12 +103,12 @@ func spread(l []time.Duration) string {
 	return fmt.Sprintf("p50 %.1f p90 %.1f p99 %.1f ms of %d", l[len(l)/2].Seconds()*1e3, l[len(l)*9/10].Seconds()*1e3, l[len(l)*99/100].Seconds()*1e3, len(l))
 }
 
-// measure compares a gate that is flooded with the same gate before, in rounds, each on a new
-// cluster. Every second round records histories, which say how long majorities take: they cost
+// measure compares a gate that is flooded with the same gate at rest, in rounds, each on a new
+// cluster. A round takes turns between both. Every second round records histories, which say how long majorities take: they cost
 // more than a request, so that the other rounds say what a refused request costs.
 func measure(ctx context.Context, o options) error {
 	var idle, busy [2]phase
-	refused := 0
+	refused, floods := 0, 0
 	for round := range o.measure {
 		dir, recorded := filepath.Join(o.dir, fmt.Sprintf("round-%d", round+1)), round%2
 		if err := os.RemoveAll(dir); err != nil {
@@ -123,7 +126,7 @@ func measure(ctx context.Context, o options) error {
 		idle[recorded].add(before)
 		busy[recorded].add(during)
 		if recorded == 0 {
-			refused += no
+			refused, floods = refused+no, floods+o.turns()
 		}
 	}
 	fmt.Printf("idle:    %v\nflooded: %v\n", &idle[0], &busy[0])
@@ -131,15 +134,15 @@ func measure(ctx context.Context, o options) error {
 		fmt.Printf("with histories\nidle:    %v\nflooded: %v\n", &idle[1], &busy[1])
 	}
 	if refused > 0 {
-		// The flood begins and ends outside the phase.
+		// Each flood begins before its phase.
 		share := busy[0].processor.Seconds()/busy[0].lasted.Seconds() - idle[0].processor.Seconds()/idle[0].lasted.Seconds()
-		whole := share * (busy[0].lasted + time.Duration(o.measure+1)/2*(warm+time.Second)).Seconds()
+		whole := share * (busy[0].lasted + time.Duration(floods)*warm).Seconds()
 		fmt.Printf("%.1f us of the gate's processor time for each request that it refuses, all others included\n", 1e6*whole/float64(refused))
 	}
 	return nil
 }
 
-func measureOnce(ctx context.Context, o options, dir string, recorded bool) (before, during *phase, _ *flood.Report, _ error) {
+func measureOnce(ctx context.Context, o options, dir string, recorded bool) (rest, busy *phase, _ *flood.Report, _ error) {
 	c, err := startDirect(o, measured, dir, recorded)
 	if err != nil {
 		return nil, nil, nil, err
@@ -154,28 +157,47 @@ func measureOnce(ctx context.Context, o options, dir string, recorded bool) (bef
 		return nil, nil, nil, err
 	}
 	defer p.Kill()
-	n := int(o.length.Seconds() * cancelsEach)
-	jobs, err := p.submit(2*n, flood.Workflow, time.Second)
+	turns := o.turns()
+	each := o.length / time.Duration(turns)
+	n := int(each.Seconds() * cancelsEach)
+	jobs, err := p.submit(2*turns*n, flood.Workflow, time.Second)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	time.Sleep(warm)
-	before = p.phase(gate, jobs[:n], o.length)
-	f, err := c.startFlood(flood.Config{Gates: []string{address(gate.host) + ":7400"}, Connections: o.connections, Rate: o.rate, Plain: true, Seed: o.seed})
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	time.Sleep(warm)
-	during = p.phase(gate, jobs[n:], o.length)
-	report, err := f.stop()
-	if err != nil {
-		return nil, nil, nil, err
+	var idle, flooded []*phase
+	whole := &flood.Report{}
+	for at := range turns {
+		jobs := jobs[2*at*n:]
+		time.Sleep(warm)
+		idle = append(idle, p.phase(gate, jobs[:n], each))
+		f, err := c.startFlood(flood.Config{Gates: []string{address(gate.host) + ":7400"}, Connections: o.connections, Rate: o.rate, Plain: true, Seed: o.seed + uint64(at)})
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		time.Sleep(warm)
+		flooded = append(flooded, p.phase(gate, jobs[n:2*n], each))
+		report, err := f.stop()
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		whole.Add(report)
 	}
 	c.kill()
 	if recorded {
-		err = read(filepath.Join(dir, gate.name+".history"), before, during)
+		err = read(filepath.Join(dir, gate.name+".history"), append(slices.Clone(idle), flooded...)...)
 	}
-	return before, during, report, err
+	return sum(idle), sum(flooded), whole, err
+}
+
+// turns is how often a round of a measurement floods its gate.
+func (o options) turns() int { return max(1, int(o.length/turn)) }
+
+func sum(phases []*phase) *phase {
+	var all phase
+	for _, p := range phases {
+		all.add(p)
+	}
+	return &all
 }
 
 // phase cancels jobs, and measures the gate meanwhile.

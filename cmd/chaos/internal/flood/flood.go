@@ -46,6 +46,22 @@ func (r *Report) Answered() (served, refused int) {
 	return served, refused
 }
 
+// Add counts what another flood did as well.
+func (r *Report) Add(o *Report) {
+	if r.Sent == nil {
+		r.Sent, r.Answers = map[string]int{}, map[string]int{}
+	}
+	//lint:orderfree sums
+	for what, n := range o.Sent {
+		r.Sent[what] += n
+	}
+	//lint:orderfree sums
+	for what, n := range o.Answers {
+		r.Answers[what] += n
+	}
+	r.Opened, r.Ended = r.Opened+o.Opened, r.Ended+o.Ended
+}
+
 // tally counts for all connections.
 type tally struct {
 	mu sync.Mutex
