@@ -106,20 +106,24 @@ func (b *bench) trial(t trial, withPeers bool) error {
 	}
 	b.report.rows(rows)
 	truthTable(b.out, t.name, truth, rows)
-	if rows[0].Runs == 0 {
-		b.report.judge(verdict{Bar: "5", What: t.name + ": latencies", Want: 0.01}, false)
-		return nil
+	b.tells(t.name, "5", truth, rows[0])
+	return nil
+}
+
+// tells judges what a row says of each figure.
+func (b *bench) tells(what, bar string, truth stall, r row) {
+	if r.Runs == 0 {
+		b.report.judge(verdict{Bar: bar, What: what + ": latencies", Want: 0.01}, false)
+		return
 	}
 	for _, e := range truth.expected() {
-		got := told{Latency: rows[0].Latency}.latency(e.Name)
+		got := told{Latency: r.Latency}.latency(e.Name)
 		if got == untold {
-			b.report.judge(verdict{Bar: "5", What: t.name + ": " + e.Name, Want: e.Tolerance}, false)
+			b.report.judge(verdict{Bar: bar, What: what + ": " + e.Name, Want: e.Tolerance}, false)
 			continue
 		}
-		v := verdict{Bar: "5", What: fmt.Sprintf("%s: how far %s is from %.4g s, in seconds", t.name, e.Name, e.Want), Want: e.Tolerance, Got: e.apart(got)}
-		b.report.judge(v, true)
+		b.report.judge(verdict{Bar: bar, What: fmt.Sprintf("%s: how far %s is from %.4g s, in seconds", what, e.Name, e.Want), Want: e.Tolerance, Got: e.apart(got)}, true)
 	}
-	return nil
 }
 
 // truthful makes the contender number i: ours is the first.
