@@ -89,7 +89,7 @@ func (b *bench) member(c crowd, i int) (row, error) {
 	var client contender
 	if i > 0 {
 		client = peers{b.tools, b.dir}.of(c.peers[i-1], load{url: servers[0].url(), vus: c.vus, duration: duration, think: time.Second})
-	} else if client, err = b.ours("memory", c.parts, c.flows(servers, duration)...); err != nil {
+	} else if client, err = b.ours("memory", 1, c.flows(servers, duration)...); err != nil {
 		return row{}, err
 	}
 	r := row{Experiment: "memory", Case: c.name, Client: client.name, Note: client.missing}
@@ -147,7 +147,7 @@ func (b *bench) crowdServers(c crowd, ours bool) ([]*server, error) {
 	return servers, nil
 }
 
-// flows is a workflow for each executor: all that one has goes to one server.
+// flows is a workflow for each executor, which take turns on one processor: all that one has goes to one server.
 func (c crowd) flows(servers []*server, duration time.Duration) []flow {
 	more := `think = "1s", `
 	if c.function {

@@ -160,9 +160,76 @@ func (b *bench) idle() error {
 			}
 		}
 	}
+	if b.protocol == "" || b.protocol == "websocket" {
+		r, err := b.many()
+		if err != nil {
+			return fmt.Errorf("many WebSockets: %w", err)
+		}
+		rows = append(rows, r)
+	}
 	b.report.rows(rows)
 	idleTable(b.out, rows)
 	return nil
+}
+
+const (
+	manySockets = 100_000
+	manyMost    = 2048 // MiB of all executors
+	manyPings   = 5 * time.Second
+)
+
+// many holds 100,000 WebSockets, whose servers ping them. No process has descriptors for all, so servers and
+// executors are as many as it takes, each server at a loopback address of its own.
+func (b *bench) many() (row, error) {
+	r := row{Experiment: "idle", Case: fmt.Sprintf("websocket, %d", manySockets), Client: "hyperscale"}
+	most, err := each()
+	if err != nil {
+		return r, err
+	}
+	parts := (manySockets + most - 1) / most
+	lasts := max(6*b.idleRun(), 45*time.Second)
+	var servers []*server
+	defer func() {
+		for _, s := range servers {
+			_ = s.close()
+		}
+	}()
+	var flows []flow
+	for i := range parts {
+		s, err := startServer(serverConfig{Kind: "websocket", Listen: fmt.Sprintf("127.0.0.%d:0", 2+i), Pings: manyPings}, b.serverCPUs)
+		if err != nil {
+			return r, err
+		}
+		servers = append(servers, s)
+		vus := manySockets*(i+1)/parts - manySockets*i/parts
+		flows = append(flows, lives[0].flow(fmt.Sprintf("many%d", i), s.Address, vus, lasts, "think = \"1h\", jitter = \"25s\", timeout = \"30s\", "))
+	}
+	c, err := b.ours("idle", 1, flows...) // each workflow has executors of its own
+	if err != nil {
+		return r, err
+	}
+	if r.Note = c.missing; r.Note != "" {
+		return r, nil
+	}
+	c.command.Sample = time.Second
+	o, err := b.play(c, servers[0])
+	if err != nil {
+		r.Note = err.Error()
+		return r, nil
+	}
+	r.Runs, r.Requests, r.Failed, r.Executors = 1, o.told.Requests, o.told.Failed, mebi(o.usage.Below.Anon)
+	pongs := uint64(0)
+	for _, s := range servers {
+		t, err := s.tally()
+		if err != nil {
+			return r, err
+		}
+		r.Connections += int(t.Most)
+		pongs += t.Pongs
+	}
+	b.report.remark(b.out, fmt.Sprintf("%d WebSockets at once answered %d pings", r.Connections, pongs))
+	b.report.judge(verdict{Bar: "4", What: r.Case + " connections: MiB of all executors (RssAnon)", Want: manyMost, Got: r.Executors}, r.Connections == manySockets && pongs >= manySockets && r.Failed == 0)
+	return r, nil
 }
 
 func (b *bench) idleOf(p spoken, vus int) (row, error) {

@@ -24,7 +24,8 @@ type serverConfig struct {
 	StallFor time.Duration
 	Capacity float64 // answers a second; 0: as many as it can
 	Delay    time.Duration
-	Arrivals int // of how many requests the time of arrival is kept
+	Arrivals int           // of how many requests the time of arrival is kept
+	Pings    time.Duration // between two to each connection; 0: none. Then a connection takes little memory
 }
 
 // counter is what a server tells of itself, whenever it is asked.
@@ -32,6 +33,7 @@ type counter struct {
 	requests atomic.Uint64
 	stalled  atomic.Int64
 	most     atomic.Int64 // connections at the same time
+	pongs    atomic.Uint64
 	base     time.Time
 	arrivals []time.Duration // nil: not kept; the first `kept` are written
 	kept     atomic.Int64
@@ -49,6 +51,7 @@ type tally struct {
 	Requests uint64
 	Stalled  time.Duration
 	Most     int64 // connections at the same time
+	Pongs    uint64
 	Arrivals []time.Duration
 }
 
@@ -114,7 +117,7 @@ func serve(text string) error {
 func (n *counter) answer(in io.Reader, out io.Writer) error {
 	lines, answers := bufio.NewScanner(in), json.NewEncoder(out)
 	for lines.Scan() {
-		t := tally{Requests: n.requests.Load(), Stalled: time.Duration(n.stalled.Load()), Most: n.most.Load(), Arrivals: n.arrivals[:n.kept.Load()]}
+		t := tally{Requests: n.requests.Load(), Stalled: time.Duration(n.stalled.Load()), Most: n.most.Load(), Pongs: n.pongs.Load(), Arrivals: n.arrivals[:n.kept.Load()]}
 		if err := answers.Encode(t); err != nil {
 			return err
 		}

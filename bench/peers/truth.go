@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"runtime"
+	"slices"
 	"text/tabwriter"
 	"time"
 )
@@ -37,13 +39,14 @@ func (b *bench) stallOf(t trial) stall {
 func (b *bench) truth() error {
 	// Every arrival of the stall may have to wait at the same time, and of what follows.
 	const many = 4000
+	executors := min(4, runtime.NumCPU()) // no run has more of them than it has processors
 	trials := []trial{
 		{name: "server stands still, then as fast as it can", vus: many, cores: 1},
 		{name: "server stands still, then 5 times the rate", times: 5, vus: many, cores: 1},
 		{name: "server stands still, then twice the rate", times: 2, vus: many, cores: 1},
 		{name: "server stands still, 10 in flight at most", vus: 10, cores: 1},
 		{name: "generator stands still for 2 s", vus: many, cores: 1, stopped: 2 * time.Second},
-		{name: "server stands still, 4 executors merged", vus: many, cores: 4},
+		{name: fmt.Sprintf("server stands still, %d executors merged", executors), vus: many, cores: executors},
 	}
 	for i, t := range trials {
 		if err := b.trial(t, i == 0); err != nil {
@@ -133,6 +136,9 @@ func (b *bench) truthful(t trial, s stall, server *server, i int, names []string
 		c, err := b.ours("truth", t.cores, flow{Name: "truth", URL: server.url(), VUs: t.vus, Duration: s.Run, More: more})
 		if err != nil {
 			return c, err
+		}
+		if t.cores > len(b.clientCPUs) {
+			c.command.CPUs = slices.Concat(b.clientCPUs, b.serverCPUs)
 		}
 		if t.stopped > 0 {
 			c.command.StopAt, c.command.StopFor = s.Run/3, s.Stall

@@ -29,6 +29,8 @@ import (
 type echoing struct {
 	listener net.Listener
 	counter  *counter
+	open     atomic.Int64
+	pings    time.Duration
 }
 
 func newEchoing(c serverConfig, n *counter) (*echoing, error) {
@@ -36,7 +38,7 @@ func newEchoing(c serverConfig, n *counter) (*echoing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &echoing{listener, n}, nil
+	return &echoing{listener: listener, counter: n, pings: c.Pings}, nil
 }
 
 func (e *echoing) serve() error {
@@ -47,7 +49,11 @@ func (e *echoing) serve() error {
 		}
 		go func() {
 			defer func() { _ = c.Close() }() // the client has gone
-			_ = e.connection(c)              // how a client leaves is its own business
+			n := e.open.Add(1)
+			defer e.open.Add(-1)
+			for most := e.counter.most.Load(); n > most && !e.counter.most.CompareAndSwap(most, n); most = e.counter.most.Load() {
+			}
+			_ = e.connection(c) // how a client leaves is its own business
 		}()
 	}
 }
@@ -59,24 +65,38 @@ type buffered struct {
 }
 
 func (e *echoing) connection(c net.Conn) error {
-	b := buffered{bufio.NewReader(c), bufio.NewWriter(c)}
+	size := 4096
+	if e.pings > 0 {
+		size = 512
+	}
+	b := buffered{bufio.NewReaderSize(c, size), bufio.NewWriterSize(c, size)}
 	if _, err := ws.Upgrade(b); err != nil {
 		return err
 	}
 	if err := b.Flush(); err != nil {
 		return err
 	}
-	payload := make([]byte, 64<<10)
+	if e.pings > 0 {
+		defer e.pinging(c).Stop()
+	}
+	payload := make([]byte, size)
 	for {
 		head, err := ws.ReadHeader(b)
 		if err != nil {
 			return err
 		}
-		if head.OpCode == ws.OpClose || head.Length > int64(len(payload)) {
+		if head.OpCode == ws.OpClose || head.Length > 64<<10 {
 			return nil
+		}
+		if int(head.Length) > len(payload) {
+			payload = make([]byte, head.Length)
 		}
 		if _, err := io.ReadFull(b, payload[:head.Length]); err != nil {
 			return err
+		}
+		if head.OpCode == ws.OpPong {
+			e.counter.pongs.Add(1)
+			continue
 		}
 		ws.Cipher(payload[:head.Length], head.Mask, 0)
 		e.counter.requests.Add(1)
@@ -93,6 +113,20 @@ func (e *echoing) connection(c net.Conn) error {
 			}
 		}
 	}
+}
+
+// pinging pings a connection now and then. A frame is one write, so that none cuts another one.
+func (e *echoing) pinging(c net.Conn) *time.Timer {
+	var next *time.Timer
+	ready := make(chan struct{})
+	next = time.AfterFunc(e.pings, func() {
+		<-ready
+		if ws.WriteFrame(c, ws.NewPingFrame(nil)) == nil {
+			next.Reset(e.pings)
+		}
+	})
+	close(ready)
+	return next
 }
 
 // exchanger sends one message and waits for one, again and again.
