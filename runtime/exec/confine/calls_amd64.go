@@ -10,3 +10,6 @@ func calls() *table {
 		unix.SYS_FORK, unix.SYS_VFORK, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_CREATE_MODULE, unix.SYS_GET_KERNEL_SYMS, unix.SYS_QUERY_MODULE,
 		unix.SYS_MKNOD, unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_MODIFY_LDT, unix.SYS_USELIB, unix.SYS_USTAT, unix.SYS_SYSFS, unix.SYS__SYSCTL)}
 }
+
+// forks are the calls that make processes, beside clone.
+func forks() []uint32 { return []uint32{unix.SYS_FORK, unix.SYS_VFORK} }

@@ -15,5 +15,8 @@
 //	CONFINE-3 The calls of the load (reads, writes, epoll, clocks) depend on their number alone, so
 //	          that the kernel (5.11 and later) allows them without running the filter.
 //
-// Read confine.go, filter.go, calls.go.
+//	CONFINE-4 After EnterThread, what the thread starts makes no namespace and enters no process group but
+//	          the given one, so that a kill of the group ends all of it. CONFINE-2 holds for it.
+//
+// Read confine.go, filter.go, program.go, calls.go.
 package confine

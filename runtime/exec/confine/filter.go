@@ -39,7 +39,12 @@ func program() ([]unix.SockFilter, error) {
 	if t == nil {
 		return nil, fmt.Errorf("filter system calls: not written for %s", runtime.GOARCH)
 	}
-	raw, err := bpf.Assemble(t.filter())
+	return assemble(t.filter())
+}
+
+// assemble returns a filter as the kernel takes it.
+func assemble(filter []bpf.Instruction) ([]unix.SockFilter, error) {
+	raw, err := bpf.Assemble(filter)
 	if err != nil {
 		return nil, fmt.Errorf("filter system calls: %w", err)
 	}
@@ -53,16 +58,7 @@ func program() ([]unix.SockFilter, error) {
 // filter is the program of a table. A search halves the list, since kernels before 5.11 run it for
 // each call.
 func (t *table) filter() []bpf.Instruction {
-	all := []bpf.Instruction{
-		bpf.LoadAbsolute{Off: atArch, Size: 4},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: t.arch, SkipTrue: 1},
-		bpf.RetConstant{Val: ended},
-		bpf.LoadAbsolute{Off: atCall, Size: 4},
-	}
-	if t.most > 0 {
-		all = append(all, bpf.JumpIf{Cond: bpf.JumpLessThan, Val: t.most, SkipTrue: 1}, bpf.RetConstant{Val: ended})
-	}
-	all = append(all,
+	return t.behind([]bpf.Instruction{
 		// A thread is no process. What clone3 makes stands in memory, where no filter looks: who
 		// hears that there is no clone3 calls clone.
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_CLONE3, SkipFalse: 1},
@@ -72,8 +68,23 @@ func (t *table) filter() []bpf.Instruction {
 		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.CLONE_THREAD, SkipTrue: 1},
 		bpf.RetConstant{Val: denied},
 		bpf.RetConstant{Val: allowed},
-	)
-	sorted := slices.Clone(t.denied)
+	}, t.denied)
+}
+
+// behind is a filter that denies a list of calls behind instructions of its own, which leave the number
+// of the call loaded.
+func (t *table) behind(own []bpf.Instruction, list []uint32) []bpf.Instruction {
+	all := []bpf.Instruction{
+		bpf.LoadAbsolute{Off: atArch, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: t.arch, SkipTrue: 1},
+		bpf.RetConstant{Val: ended},
+		bpf.LoadAbsolute{Off: atCall, Size: 4},
+	}
+	if t.most > 0 {
+		all = append(all, bpf.JumpIf{Cond: bpf.JumpLessThan, Val: t.most, SkipTrue: 1}, bpf.RetConstant{Val: ended})
+	}
+	all = append(all, own...)
+	sorted := slices.Clone(list)
 	slices.Sort(sorted)
 	return append(all, search(slices.Compact(sorted))...)
 }
