@@ -18,6 +18,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/process"
 	"hyperscale/runtime/redact"
 )
 
@@ -42,6 +43,8 @@ type child struct {
 	sheets  []*message.FeedFile // that it uses; under pool.mu
 	secrets []message.Secret    // that it knows; under pool.mu
 
+	programs *process.Folder // starts its custom programs, which join its process group
+
 	until    atomic.Uint64 // of ExecExtend; the newest counts, older ones need not be sent
 	throttle atomic.Bool   // of ExecThrottle; the same
 	budget   uint64        // bytes of memory; written under pool.mu
@@ -62,7 +65,10 @@ func (p *Pool) spawn(core int) (*child, error) {
 	}
 	ours, theirs := os.NewFile(uintptr(pair[0]), "executor"), os.NewFile(uintptr(pair[1]), "worker")
 	defer theirs.Close()
-	if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err != nil {
+	if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err == nil {
+		err = unix.SetNonblock(pair[0], true) // the child's end blocks
+	}
+	if err != nil {
 		ours.Close()
 		return nil, fmt.Errorf("start executor of core %d: socket pair: %w", core, err)
 	}
@@ -87,6 +93,7 @@ func (p *Pool) spawn(core int) (*child, error) {
 		return nil, fmt.Errorf("start executor of core %d: %s: %w", core, p.called, err)
 	}
 	ch := &child{pool: p, core: core, cmd: cmd, conn: ours, lend: lend, out: make(chan node.Message, 4), more: make(chan struct{}, 1), done: make(chan struct{})}
+	ch.programs = p.config.folder(cmd.Process.Pid)
 	p.group.Add(1)
 	go ch.live(stderr)
 	return ch, nil
@@ -193,19 +200,21 @@ func (c *child) cause() node.ExecCause {
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// live is the whole life of a child, in three goroutines that end with it.
+// live is the whole life of a child, in goroutines that end with it.
 func (c *child) live(stderr io.Reader) {
 	defer c.pool.group.Done()
 	var group sync.WaitGroup
 	group.Go(func() { c.keepTail(stderr) })
 	group.Go(c.receive)
+	group.Go(c.start)
 	writer := make(chan struct{})
 	go func() {
 		defer close(writer)
 		c.transmit()
 	}()
-	group.Wait() // both pipes are at their end: the process is, or is about to be, gone
+	group.Wait() // the pipes are at their end: the process is, or is about to be, gone
 	c.kill("")   // what is left of its group, also if it closed its pipes and lives on
+	c.programs.Stop()
 	err := c.cmd.Wait()
 	c.mu.Lock()
 	c.ended = true

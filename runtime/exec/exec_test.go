@@ -84,6 +84,8 @@ func play(ctx context.Context, w *Work) *message.ExecResult {
 	case "garbage":
 		_, _ = os.NewFile(descriptor, "").Write([]byte{0xff, 0xff, 0xff, 0xff, 1, 2, 3})
 		select {}
+	case "programs", "sweep":
+		result.Error = playPrograms(w, s.Workflow == "sweep")
 	case "rows":
 		result.Error = mapped(w)
 	case "files":

@@ -47,8 +47,8 @@ func (l *Lease) Over() bool {
 }
 
 // watch stops the work when the lease is over, and the process soon after: an engine that hangs
-// must not send on. It depends on no other process.
-func (l *Lease) watch(stop func()) {
+// must not send on, nor must its custom programs, which last ends. It depends on no other process.
+func (l *Lease) watch(stop, last func()) {
 	for {
 		left, limited := l.left()
 		switch {
@@ -61,6 +61,7 @@ func (l *Lease) watch(stop func()) {
 		}
 		stop()
 		time.Sleep(hardStop)
+		last()
 		os.Exit(codeLapsed) // an extension that late changes nothing: the run was given up
 	}
 }

@@ -31,6 +31,7 @@ type Work struct {
 	Turned    func()              // to be called with each turn of the engine's loop
 	Ask       func(reason string) // asks the worker for more time, before something long
 	Throttled func() bool         // reports whether no virtual user shall begin that need not, to save memory
+	Programs  *Programs           // starts custom programs
 	Sheets    []int               // memory of Start.Program.Feeds, in their order: see rows.Map and rows.MapWhole
 }
 
@@ -82,6 +83,8 @@ type inside struct {
 	rows    Rows
 	turns   atomic.Uint64 // of the engine's loop
 	memory  memory
+
+	programs Programs
 }
 
 func (c *inside) send(m node.Message) error {
@@ -107,6 +110,7 @@ func (c *inside) listen() {
 			if !errors.Is(err, io.EOF) {
 				fmt.Fprintln(os.Stderr, "executor: read from worker:", err)
 			}
+			c.programs.sweep()
 			os.Exit(3)
 		}
 		switch m := m.(type) {
@@ -159,7 +163,7 @@ func (c *inside) serve(run Runner) error {
 		case <-ctx.Done():
 		}
 	}()
-	go c.lease.watch(stop)
+	go c.lease.watch(stop, c.programs.sweep)
 	go c.live(ctx)
 	go newCollector().keep(ctx.Done())
 	if err := c.send(&message.ExecStarted{VUs: start.VUs}); err != nil {
@@ -172,7 +176,7 @@ func (c *inside) serve(run Runner) error {
 		// A worker that is gone ends this process through listen.
 		_ = c.send(&message.ExecProgress{Sequence: sequence, Stats: *s})
 	}
-	result := run(ctx, &Work{Start: start, Lease: &c.lease, Progress: tell, Rows: &c.rows, Trace: c, Sheets: sheets, Turned: func() { c.turns.Add(1) }, Ask: c.ask, Throttled: c.memory.throttled.Load})
+	result := run(ctx, &Work{Start: start, Lease: &c.lease, Progress: tell, Rows: &c.rows, Trace: c, Programs: &c.programs, Sheets: sheets, Turned: func() { c.turns.Add(1) }, Ask: c.ask, Throttled: c.memory.throttled.Load})
 	stats.Fit(&result.Stats, statsMax)
 	if err := c.send(result); err != nil {
 		return fmt.Errorf("send the result: %w", err)

@@ -43,6 +43,10 @@ type Surroundings struct {
 	Pass []string
 	// Sandbox says whether executors give up the system calls that they never need.
 	Sandbox Sandbox
+	// Custom is the folder of custom programs: executors run those that lie below it. Empty: none.
+	Custom string
+	// CustomRemedy says in errors what lets programs run; empty: a worker's flag.
+	CustomRemedy string
 }
 
 // User is whom executors run as.
@@ -90,6 +94,11 @@ func (c *Surroundings) check() (faults []error) {
 			faults = append(faults, fmt.Errorf("executor_user = %d:%d is root: name a user without rights to --executor-user", u.UID, u.GID))
 		case own != 0:
 			faults = append(faults, fmt.Errorf("executor_user = %d:%d needs a worker that runs as root, and this one has the uid %d: start it as root, or as that user without --executor-user", u.UID, u.GID, own))
+		}
+	}
+	if c.Custom != "" {
+		if info, err := os.Stat(c.Custom); err != nil || !info.IsDir() {
+			faults = append(faults, fmt.Errorf("custom = %s is no folder: give --custom the folder of the programs that executors may run", c.Custom))
 		}
 	}
 	for _, name := range c.Pass {
