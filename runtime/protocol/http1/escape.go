@@ -41,7 +41,7 @@ func (e Escape) refuses(v []byte) string {
 func (e Escape) append(b, v []byte) []byte {
 	switch e {
 	case EscapeJSON:
-		return appendJSON(b, v)
+		return AppendJSON(b, v)
 	case EscapeForm, escapeQuery:
 		return appendPercent(b, v, true)
 	case escapePath:
@@ -76,8 +76,8 @@ func appendPercent(b, v []byte, plus bool) []byte {
 	return append(b, v[from:]...)
 }
 
-// appendJSON escapes the inside of a string. What is not UTF-8 becomes U+FFFD.
-func appendJSON(b, v []byte) []byte {
+// AppendJSON escapes the inside of a string. What is not UTF-8 becomes U+FFFD.
+func AppendJSON(b, v []byte) []byte {
 	from := 0
 	for i := 0; i < len(v); {
 		c, n := v[i], 1

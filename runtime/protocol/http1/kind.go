@@ -55,6 +55,7 @@ const (
 	KindRedirect       Kind = "redirect"
 	KindChallenge      Kind = "challenge"
 	KindAuth           Kind = "auth"
+	KindProcess        Kind = "process"
 	KindScript         Kind = "script"
 	KindOther          Kind = "other"
 )
@@ -103,6 +104,7 @@ func Kinds() []KindText {
 		{KindStatus, "the response's status says failure"},
 		{KindExpect, "the response is not what the step expects"},
 		{KindValue, "a value cannot stand where the request wants it"},
+		{KindProcess, "a custom program ended, or broke the rules of its protocol; the example tells how"},
 		{KindScript, "the step's function failed"},
 		{KindCancelled, "the run was cancelled"},
 		{KindOther, "anything else; the example tells"},
