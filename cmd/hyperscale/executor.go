@@ -60,7 +60,7 @@ func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 		return failed(fmt.Errorf("the program has no workflow %q: use the same version of hyperscale at both ends", start.Workflow))
 	}
 	config := engine.Config{
-		Alone:    true,
+		Process:  engine.Process{Alone: true, Programs: work.Programs},
 		Workflow: w, VUs: start.VUs, FirstVU: start.FirstVU, Seed: start.Program.Seed,
 		Duration: start.Duration, Timeout: start.Timeout, Progress: work.Progress, Turned: work.Turned, Orders: engine.Orders{Over: work.Lease.Over, Throttled: work.Throttled},
 		Given: start.Given, Rows: start.Rows, Lessor: work.Rows, Mask: mask,

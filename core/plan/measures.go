@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"hyperscale/core/message"
 )
@@ -56,6 +57,7 @@ const (
 // The Protocol of a StepPlan: HTTP has none.
 const (
 	ProtocolAMQP      = "amqp"      // messages of queues
+	ProtocolCustom    = "custom"    // calls of custom programs
 	ProtocolGRPC      = "grpc"      // calls
 	ProtocolKafka     = "kafka"     // records
 	ProtocolMQTT      = "mqtt"      // messages
@@ -70,7 +72,7 @@ const (
 
 // Protocols lists them.
 func Protocols() []string {
-	return []string{ProtocolAMQP, ProtocolGRPC, ProtocolKafka, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
+	return []string{ProtocolAMQP, ProtocolCustom, ProtocolGRPC, ProtocolKafka, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
 }
 
 // MeasureText is a measure with the sentence that manuals show.
@@ -109,7 +111,7 @@ func Measures() []MeasureText {
 		{MeasureConfirmLatency, amqp, message.MeasureTimes, "from when a message was queued on the open connection until the loop has read its confirm"},
 		{MeasureReturned, amqp, message.MeasureCount, "messages that the server returned, as no queue got them"},
 		{MeasureUnconfirmed, amqp, message.MeasureCount, "messages that the kernel took whole and that nothing confirms: the server may have dropped them"},
-		{MeasureLateAnswers, brokers, message.MeasureCount, "answers that came when their operation had timed out, or had one"},
+		{MeasureLateAnswers, append(slices.Clone(brokers), ProtocolCustom), message.MeasureCount, "answers that came when their operation had timed out, or had one"},
 		{MeasureReplyLatency, nats, message.MeasureTimes, "from when a request was queued on the open connection until the loop has read its reply"},
 		{MeasureServerErrors, []string{ProtocolAMQP, ProtocolNATS}, message.MeasureCount, "errors that the server told and no operation waited for, as of a publication that nothing confirms"},
 		{MeasureAcks, nats, message.MeasureCount, "acknowledgements of a consumer's messages that the kernel took whole"},
@@ -127,8 +129,15 @@ func Measures() []MeasureText {
 	}
 }
 
+// MeasureCustom begins the names of measures that custom programs have: a program names them, so they are
+// no part of the list.
+const MeasureCustom = "custom_"
+
 // MeasureOf returns the measure with that name; its kind is message.MeasureNone if there is none.
 func MeasureOf(name string) (m MeasureText) {
+	if own, is := strings.CutPrefix(name, MeasureCustom); is && own != "" {
+		return MeasureText{name, []string{ProtocolCustom}, message.MeasureCount, "what a custom program counts as " + own}
+	}
 	for _, known := range Measures() {
 		if known.Name == name {
 			return known

@@ -129,7 +129,8 @@ type Workflow struct {
 	// extract the others.
 	Vars    []string
 	Columns int
-	Feed    *Feed // nil: iterations take no rows
+	Feed    *Feed             // nil: iterations take no rows
+	Customs []*request.Custom // the programs of its file
 
 	// No function of the program reads the headers, or the body, of any Response: its client
 	// may leave them out.

@@ -59,7 +59,7 @@ func (l *loader) build(limits guard.Limits) (*Program, error) {
 	for i, from := range order {
 		d := l.declared[from]
 		d.taken = taken
-		w := &Workflow{HTTP: d.http, HeadsUnread: !l.usage.heads, BodiesUnread: !l.usage.bodies, limits: limits, send: shared}
+		w := &Workflow{HTTP: d.http, HeadsUnread: !l.usage.heads, BodiesUnread: !l.usage.bodies, limits: limits, send: shared, Customs: l.customs}
 		if err := d.build(w); err != nil {
 			return nil, err
 		}
@@ -125,6 +125,8 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 		return "", language.Faultf("workflow %q: step %q goes to %s:// through a proxy, which carries HTTP", d.plan.Name, name, r.Raw.Target.Scheme).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.Raw != nil:
 		return plan.ProtocolTCP, nil
+	case r.Custom != nil:
+		return plan.ProtocolCustom, nil
 	case r.Datagram != nil && d.http.Proxy != nil:
 		return "", language.Faultf("workflow %q: step %q goes to udp:// through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.Datagram != nil:

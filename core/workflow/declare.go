@@ -13,6 +13,7 @@ import (
 	"hyperscale/core/plan"
 	"hyperscale/core/workflow/broker"
 	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/custom"
 	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/inspect"
@@ -42,6 +43,7 @@ type loader struct {
 	more        []inspect.Finding // beside the error that ends the load
 	vault       *secret.Vault
 	files       sentFiles
+	customs     []*request.Custom // programs that custom.client names
 }
 
 // loaderOf returns nil while a function runs.
@@ -203,6 +205,32 @@ func describeQueued(thread *starlark.Thread, r *request.Request, b *request.Plac
 		return declareRequest(thread, fn, r, b)
 	}
 	return nil, language.Faultf("%s only describes a message", fn).Do("in a step's function, vu.%s sends one", fn).Elsewhere()
+}
+
+// describeProgram returns the value of custom.call.
+func describeProgram(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, "custom.call", r, b)
+	}
+	return nil, language.Faultf("custom.call only describes a call").Do("in a step's function, vu.custom.call sends one").Elsewhere()
+}
+
+// customClient declares a program, which starts before the clock.
+func (l *loader) customClient(_ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	value, program, err := custom.NewClient(args, kwargs)
+	if err != nil {
+		return nil, err
+	}
+	for _, known := range l.customs {
+		if known.Key() == program.Key() {
+			return value, nil
+		}
+	}
+	if len(l.customs) == custom.ClientsMost {
+		return nil, language.Faultf("custom.client: a file has %d programs at most", custom.ClientsMost).Do("let one program do more, by the names of its calls")
+	}
+	l.customs = append(l.customs, program)
+	return value, nil
 }
 
 // describeExchange returns the value of tcp.exchange and udp.exchange.

@@ -4,6 +4,7 @@ import (
 	"hyperscale/core/workflow/broker"
 	"hyperscale/core/workflow/broker/kafka"
 	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/custom"
 	"hyperscale/core/workflow/demand"
 	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/guard"
@@ -94,6 +95,7 @@ func vocabulary() starlark.StringDict {
 	all["grpc"] = request.GRPCNamespace("grpc", nil, describeCall, starlark.StringDict{
 		"proto": declaring("grpc.proto", readProto), "descriptors": declaring("grpc.descriptors", readDescriptors),
 	})
+	all["custom"] = custom.Namespace("custom", nil, describeProgram, declaring("custom.client", (*loader).customClient))
 	all["graphql"] = request.GraphQL("graphql", nil, describeQuery)
 	all["sql"] = request.SQLNamespace("sql", nil, describeStatements)
 	all["sse"] = request.SSE("sse", nil, readUntil, describeStream)

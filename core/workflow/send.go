@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/workflow/broker"
 	"hyperscale/core/workflow/broker/kafka"
 	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/custom"
 	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
@@ -38,6 +39,7 @@ func sendNamespace() *language.Namespace {
 	queues := broker.AMQP("vu.amqp", asArguments(), send("vu.amqp", nil))
 	queues.Members["consume"] = broker.Consume("vu.amqp.consume", sessionArguments(), opens("vu.amqp.consume"))
 	members[language.Mark+"amqp"] = queues
+	members[language.Mark+"custom"] = custom.Namespace("vu.custom", asArguments(), send("vu.custom.call", nil), nil)
 	commands := request.RedisNamespace("vu.redis", asArguments(), send("vu.redis", nil))
 	commands.Members["subscribe"] = request.Subscribe("vu.redis", sessionArguments(), opens("vu.redis.subscribe"))
 	members[language.Mark+"redis"] = commands

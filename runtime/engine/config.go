@@ -15,6 +15,7 @@ import (
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/feed"
 	"hyperscale/runtime/engine/leases"
+	"hyperscale/runtime/engine/program"
 	"hyperscale/runtime/redact"
 	"hyperscale/runtime/trace"
 )
@@ -38,9 +39,7 @@ type Config struct {
 	Duration time.Duration // nothing new starts after it; 0 is one iteration of each virtual user
 	Timeout  time.Duration // of a request without its own, from its dispatch
 
-	// Alone says that nothing else in this process is urgent. Other goroutines may run half a
-	// millisecond late, which saves the loop a call of the scheduler at every wait.
-	Alone bool
+	Process
 
 	Orders
 
@@ -50,6 +49,15 @@ type Config struct {
 	Mask     *redact.Mask         // hides values in what the run reports and prints; nil knows none
 	Trace    *trace.Recorder      // gets samples of requests; nil: none are taken. Its user closes it after the run
 	Debug    io.Writer            // if set: one virtual user, one iteration, everything printed
+}
+
+// Process is what a run gets of its process.
+type Process struct {
+	// Alone says that nothing else in this process is urgent. Other goroutines may run half a
+	// millisecond late, which saves the loop a call of the scheduler at every wait.
+	Alone bool
+	// Programs starts custom programs. Nil: this process may start none.
+	Programs program.Starter
 }
 
 // Orders reach a run while it runs.

@@ -259,8 +259,12 @@ func (g *graph) assignSlots() {
 	for _, users := range lanes {
 		s := &g.steps[users[0]]
 		if s.talk != nil {
-			g.own++
-			if s.talk.Host.UDP {
+			if s.talk.Host.Over == pool.OverProgram {
+				g.sockets--
+			} else {
+				g.own++
+			}
+			if s.talk.Host.Over == pool.OverUDP {
 				replaced = 1
 			}
 		}
@@ -308,4 +312,14 @@ func (g *graph) resolve(ctx context.Context, timeout time.Duration) error {
 		s.host.Addrs, s.host.Ttl = addrs, ttl
 	}
 	return nil
+}
+
+// calls reports whether a step calls a program.
+func (g *graph) calls(c *request.Custom) bool {
+	for i := range g.steps {
+		if r := g.steps[i].request; r != nil && r.Custom != nil && r.Custom.Key() == c.Key() {
+			return true
+		}
+	}
+	return false
 }

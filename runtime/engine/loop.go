@@ -6,6 +6,7 @@ import (
 	"hyperscale/core/stats"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/engine/program"
 	"hyperscale/runtime/epoll"
 )
 
@@ -22,7 +23,8 @@ type loop struct {
 	hooks     int   // functions beside the steps that have not begun
 	asked     int64 // when it last called Config.Over
 	reporter  *measure.Reporter
-	reporting int64 // when it reports figures next
+	reporting int64          // when it reports figures next
+	programs  *program.Fleet // nil: the run has no custom program
 }
 
 // parts are the parts of a loop: each reaches the others.
@@ -59,7 +61,11 @@ func (l *loop) turn(until int64) error {
 		l.cfg.Turned()
 		until = min(until, l.Clock.Now+int64(progressEvery))
 	}
-	l.drain()
+	failed := l.programs != nil && l.programs.Fault() != nil
+	if l.drain(); failed && l.course.fault == nil { // its calls have failed by now
+		l.course.fault = l.programs.Fault()
+		l.Halt.Cancelled.Store(true)
+	}
 	l.counters.serve()
 	l.gates.serve()
 	l.functions.runReady()

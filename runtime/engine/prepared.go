@@ -105,6 +105,8 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		b = appendAMQP(b, r.AMQP)
 	case r.SQL != nil:
 		b = appendSQL(b, r.SQL)
+	case r.Custom != nil:
+		b = append(appendText(appendText(b, r.Custom.Key()), r.Custom.Call), r.Body...)
 	default:
 		b = append(b, r.Body...)
 	}
@@ -292,7 +294,7 @@ func (q *requests) known(method, url string) *request.Request {
 // and path, or of its command, which its prepared form remembers.
 func (q *requests) account(co *call, r *request.Request, as *workflow.As, p *prepared) *measure.Account {
 	of, own := co.owner(), ""
-	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil || r.AMQP != nil {
+	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil || r.AMQP != nil || r.Custom != nil {
 		own = r.Method // neither a command nor a statement nor a message has a path
 	}
 	if as != nil && (as.Group != "" || as.Name != "") {

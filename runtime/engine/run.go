@@ -9,8 +9,10 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/engine/program"
 	"hyperscale/runtime/epoll"
 )
 
@@ -114,6 +116,9 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 		}
 	}()
 	l.counters.listen()
+	if err := l.openPrograms(ctx); err != nil {
+		return nil, fmt.Errorf("run workflow %q: %w", l.g.name, err)
+	}
 	err := l.run()
 	if err != nil {
 		return nil, fmt.Errorf("run workflow %q: %w", l.g.name, err)
@@ -125,6 +130,7 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 		l.functions.log(err.Error())
 	}
 	l.sessions.end()
+	l.endPrograms()
 	if err := l.Sockets.Linger(l.events); err != nil {
 		l.functions.log(err.Error())
 	}
@@ -146,6 +152,9 @@ func (l *loop) close() {
 		l.Sockets.HangUp(at)
 	}
 	l.Coroutines.Close()
+	if l.programs != nil {
+		l.programs.Close()
+	}
 	l.Dialer.Resolver.Close()
 	l.counters.forget()
 	_ = l.Cancels.End(0)         // the result has its counts
@@ -259,5 +268,29 @@ func (l *loop) tellCancelled() {
 func (l *loop) tellResumed() {
 	if l.cfg.Workflow.HTTP.TLS.Resume && l.Handshakes.Secured > 0 {
 		l.functions.log(fmt.Sprintf("tls: %d of %d connections resumed a session", l.Handshakes.Resumed, l.Handshakes.Secured))
+	}
+}
+
+// openPrograms starts the custom programs of the workflow, before the clock: those that its steps call, and
+// all of its file if it has functions, as any of them may call them.
+func (l *loop) openPrograms(ctx context.Context) error {
+	var all []*request.Custom
+	for _, c := range l.cfg.Workflow.Customs {
+		if l.g.scripted || l.g.calls(c) {
+			all = append(all, c)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	fleet, err := program.Open(ctx, l.Connections, program.Config{Programs: all, Starter: l.cfg.Programs, FirstVU: l.cfg.FirstVU, Seed: l.cfg.Seed, Turned: l.cfg.Turned})
+	l.programs = fleet
+	return err
+}
+
+// endPrograms tells the programs that the load is over.
+func (l *loop) endPrograms() {
+	if l.programs != nil {
+		l.programs.End(l.cfg.Turned, l.functions.log)
 	}
 }

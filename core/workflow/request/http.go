@@ -340,7 +340,7 @@ func (r *Request) body(thread *starlark.Thread, fn string, b *Placeholders, in *
 		}
 		return guard.MeterOf(thread).Charge(thread, len(r.Body))
 	case argJSON:
-		return r.json(thread, fn, b, in[argJSON])
+		return r.json(thread, fn, "json", b, in[argJSON])
 	case argForm:
 		r.Body, err = formBody(fn, b, in[argForm])
 		r.ContentType = "application/x-www-form-urlencoded"
@@ -359,16 +359,16 @@ func (r *Request) body(thread *starlark.Thread, fn string, b *Placeholders, in *
 
 // json encodes a body. JSON contains a $ only within a text, so its placeholders are found in
 // the encoded form.
-func (r *Request) json(thread *starlark.Thread, fn string, b *Placeholders, v starlark.Value) (err error) {
+func (r *Request) json(thread *starlark.Thread, fn, argument string, b *Placeholders, v starlark.Value) (err error) {
 	r.Body, err = builtin.EncodeBody(thread, v)
 	r.ContentType = "application/json"
 	if f, ok := err.(*language.Fault); ok {
-		f.In("json")
+		f.In(argument)
 	}
 	if err != nil || b == nil || !bytes.Contains(r.Body, []byte("${")) {
 		return err
 	}
-	text, err := b.put(fn, "json", string(r.Body))
+	text, err := b.put(fn, argument, string(r.Body))
 	r.Body, r.Escape = []byte(text), EscapeJSON
 	return err
 }

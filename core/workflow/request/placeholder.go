@@ -241,6 +241,19 @@ func (d *Draft) Fields(argument string, v starlark.Value) (all []builtin.Pair, e
 	return all, d.b.putAll(d.fn, argument, all, false)
 }
 
+// JSON encodes a dict as the body, in whose texts values may stand.
+func (d *Draft) JSON(r *Request, argument string, v starlark.Value) error {
+	return r.json(d.thread, d.fn, argument, d.b, v)
+}
+
+// Fixed rejects placeholders in a text that is made before the run.
+func (d *Draft) Fixed(argument, what, text, remedy string) error {
+	if d.b == nil || !strings.Contains(text, "${") {
+		return nil
+	}
+	return language.Faultf("%s: %s cannot be filled", d.fn, what).In(argument).Do("%s", remedy)
+}
+
 // Cut returns a text with x in place of each word that stands for a value.
 func (d *Draft) Cut(text string) string {
 	if d.b != nil {

@@ -1,7 +1,9 @@
 package request
 
 import (
+	"fmt"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -27,12 +29,31 @@ type Exchange struct {
 	AMQP     *AMQP     // it asks a RabbitMQ server, or consumes there
 	Raw      *Raw      // it exchanges bytes over TCP
 	Datagram *Datagram // it exchanges datagrams over UDP
+	Custom   *Custom   // it calls a custom program
 	GRPC     *GRPC     // it calls a method, whose answer is HTTP/2's: it exchanges nothing
 }
 
 // Exchanges reports whether the request exchanges messages in place of one answer.
 func (e *Exchange) Exchanges() bool {
-	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.MQTT != nil || e.AMQP != nil || e.Raw != nil || e.Datagram != nil
+	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.MQTT != nil || e.AMQP != nil || e.Raw != nil || e.Datagram != nil || e.Custom != nil
+}
+
+// Custom says what a request calls of a custom program. Its arguments are the request's body.
+type Custom struct {
+	Program   []string // its path, and its arguments
+	Processes int      // of one executor
+	InFlight  int      // calls at once, of each process
+	Call      string
+}
+
+// URL names the program, for people.
+func (c *Custom) URL() string {
+	return "custom://" + strings.TrimSuffix(path.Base(c.Program[0]), path.Ext(c.Program[0])) + "/"
+}
+
+// Key tells programs apart that are started in different ways.
+func (c *Custom) Key() string {
+	return fmt.Sprintf("custom %q %d %d", c.Program, c.Processes, c.InFlight)
 }
 
 // Digest reports whether a server's challenge decides how the request proves its user.

@@ -52,6 +52,7 @@ type protocols struct {
 	packets  *datagram.Counts // nil: it has sent no datagram
 
 	deliveries *Deliveries // nil: it has sent nothing to a broker
+	customs    *Customs    // nil: no custom program has told measures
 }
 
 // rare are counts that most runs do not have.

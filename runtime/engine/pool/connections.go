@@ -34,7 +34,23 @@ type Connections struct {
 	Coroutines coroutine.Pool
 	workflow   *workflow.Workflow
 	Requests   Requests
+	Aside      Aside // nil: the run has no custom program
 }
+
+// Aside carries what no connection does: calls of custom programs, over pipes that the poller watches.
+type Aside interface {
+	Begin(index int32)                // a slot's request is ready
+	Drop(n *RequestSlot)              // it is given up
+	Late(n *RequestSlot) http1.Kind   // what its timeout is
+	Handle(at uint32, e *epoll.Event) // an event of a descriptor whose token is AsideToken(at)
+	Flush()                           // write what is queued
+}
+
+// asideBit marks the tokens of descriptors that are no connections.
+const asideBit = 1 << 31
+
+// AsideToken is the token of a descriptor of Aside.
+func AsideToken(at uint32) uint64 { return uint64(at | asideBit) }
 
 // Requests is what the connections ask and report about the requests in their slots: the engine
 // knows a request's content, and the use of its answer.

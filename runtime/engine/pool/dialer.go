@@ -19,6 +19,7 @@ const (
 	carriesBytes     carried = iota
 	carriesDatagrams         // over UDP
 	carriesCalls             // of gRPC
+	carriesPrograms          // calls of custom programs: no connection carries them
 )
 
 // Host is the destination of requests. The dialer tries its addresses in turn until one accepts

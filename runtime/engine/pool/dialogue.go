@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/netip"
 	"syscall"
 	"time"
 
@@ -37,14 +38,27 @@ type TalkHost struct {
 	// Resume says that a user's next connection takes up the session. Nil: the workflow's.
 	TLS    *tls.Config
 	Resume bool
-	UDP    bool
+	Over   Transport
 }
+
+// Transport is what carries exchanges.
+type Transport uint8
+
+// The transports.
+const (
+	OverTCP Transport = iota
+	OverUDP
+	OverProgram // pipes of a custom program: see Aside
+)
 
 // NewTalkHost returns the destination of exchanges, where a call goes.
 func NewTalkHost(c *http1.Call, t TalkHost) *Host {
 	h := &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, resume: t.Resume, version: versionTalk}
-	if t.UDP {
+	switch t.Over {
+	case OverUDP:
 		h.carries = carriesDatagrams
+	case OverProgram:
+		h.carries, h.Addrs = carriesPrograms, []netip.AddrPort{} // there is nothing to look up
 	}
 	return h
 }

@@ -43,6 +43,7 @@ type RequestSlot struct {
 	stream
 	answer
 	trial
+	Called  Called
 	Sent    int   // sent bytes of the request
 	Conn    int32 // none: it has no connection
 	VU      int32
@@ -76,6 +77,12 @@ type answer struct {
 	Tap    http1.Tap // that reads the body as it comes; nil: nothing does
 	Talk   Talk      // the messages that it exchanges in place of an answer; nil: it is HTTP
 	Pin    *Pin      // what keeps its connection; nil: its user does
+}
+
+// Called is where the call of a custom program is. The zero value: nowhere.
+type Called struct {
+	Process int32 // its number, from 1; below 0: it waits for one
+	Place   int32 // within the process's conversation
 }
 
 // trial is a slot's progress through the addresses of its host.
@@ -144,6 +151,9 @@ func (s *slots) Alarm(index int32, at int64) {
 		s.Wheel.Set(index, at)
 	}
 }
+
+// SetOut dispatches a request that Aside carries: its timeout starts.
+func (s *slots) SetOut(index int32) { s.setOut(index) }
 
 // setOut dispatches a request: its timeout starts, also if it has waited for its turn.
 func (s *slots) setOut(index int32) {

@@ -267,6 +267,10 @@ func (k *sockets) Handle(e *epoll.Event) {
 		k.Dialer.resolved()
 		return
 	}
+	if token&asideBit != 0 {
+		k.Aside.Handle(uint32(token)&^asideBit, e)
+		return
+	}
 	at := int32(uint32(token))
 	if at >= k.Conns.N {
 		return

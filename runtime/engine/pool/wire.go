@@ -172,6 +172,9 @@ func (w *wire) Fail(index int32, err error) {
 		}
 		n.Conn = None
 	}
+	if n.Called != (Called{}) {
+		w.Aside.Drop(n)
+	}
 	if n.pool != nil {
 		w.Pools.owe(n.pool)
 		n.pool = nil
@@ -237,6 +240,8 @@ func (w *wire) Expire(index int32) {
 	case n.pool != nil:
 		w.Pools.inVain(index)
 		return
+	case n.Called.Process > 0:
+		err.Kind = w.Aside.Late(n)
 	case n.Conn >= 0 && w.Sockets.Conns.At(n.Conn).multi != nil:
 		if w.Sockets.Conns.At(n.Conn).multi.Sending(n.stream.id) {
 			err.Kind = http1.KindWriteTimeout
@@ -257,6 +262,11 @@ func (w *wire) Dispatch(index int32) {
 	n := w.Slots.At(index)
 	if w.Pools.pooled(n.Host) {
 		w.Pools.join(index)
+		return
+	}
+	if n.Host.carries == carriesPrograms {
+		w.Slots.parses(n)
+		w.Aside.Begin(index)
 		return
 	}
 	w.Slots.setOut(index)
@@ -287,6 +297,9 @@ func (w *wire) FlushQueued() {
 		}
 	}
 	w.Sockets.Queued = w.Sockets.Queued[:0]
+	if w.Aside != nil {
+		w.Aside.Flush()
+	}
 }
 
 // detail returns the text of an error for users, beside its kind.

@@ -15,6 +15,9 @@ func NewPlan(r *request.Request, w *workflow.Workflow, memory *Memory) (*Plan, *
 	case r.Socket != nil:
 		upgrade, err := p.socket(r, w, &memory.messages)
 		return p, upgrade, err
+	case r.Custom != nil:
+		p.custom(r)
+		return p, nil, nil
 	case r.Raw != nil:
 		return p, nil, p.raw(r, w)
 	case r.Datagram != nil:

@@ -29,6 +29,7 @@ type Exchange struct {
 	opens   int64        // when it began a new connection; 0: it did not
 	trip    trip         // of a cluster
 	goes    goes         // of a Kafka cluster
+	replied uint16       // the status that a custom program told; 0: none
 }
 
 var _ pool.Talk = (*Exchange)(nil)
@@ -153,6 +154,9 @@ func (x *Exchange) Stays() bool { return x.plan.stays }
 
 // Status implements pool.Talk: that of the protocol, or 500 for an error that the server told.
 func (x *Exchange) Status() uint16 {
+	if x.replied != 0 {
+		return x.replied
+	}
 	if x.wrong != nil {
 		return statusTold
 	}

@@ -95,7 +95,7 @@ func (p *Plan) datagram(r *request.Request, w *workflow.Workflow) error {
 	v := &packet{send: r.Body, limit: w.HTTP.MaxBody}
 	v.want = datagram.Want{Answers: d.Receive, Match: datagram.Match{Count: d.Match.Count, At: d.Match.At, SentAt: d.Match.SentAt}}
 	v.says.pieces = pieces(string(r.Body), r.Placeholders, map[string]bool{})
-	p.verb, p.Host = v, pool.TalkHost{Key: fmt.Sprintf("%s %v", r.URL, v.deaf()), UDP: true}
+	p.verb, p.Host = v, pool.TalkHost{Key: fmt.Sprintf("%s %v", r.URL, v.deaf()), Over: pool.OverUDP}
 	p.Shown = http1.Call{Method: "UDP", Scheme: d.Target.Scheme, Host: d.Target.Host, Port: d.Target.Port}
 	return nil
 }

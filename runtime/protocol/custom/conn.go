@@ -39,6 +39,7 @@ const (
 	stageOpen                // calls go
 	stageEnding              // it was told the end
 	stageOver                // it has said its last line
+	stageBroken              // Close ended it
 )
 
 // place is a call in flight.
@@ -153,7 +154,7 @@ func (c *Conn) End() {
 
 // Close ends the conversation, and returns the tags of the calls that it leaves open, oldest first.
 func (c *Conn) Close() []uint64 {
-	c.stage = stageOver
+	c.stage = stageBroken
 	var open []place
 	for at := range c.places {
 		if c.places[at].id != 0 {

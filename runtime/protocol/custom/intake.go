@@ -22,6 +22,7 @@ type Measure struct {
 
 // Answer is that of a call. It is valid until the listener returns.
 type Answer struct {
+	Bytes    int // of its line
 	Status   int
 	Body     []byte
 	Err      *http1.Error // that the program told; nil: the call went well
@@ -103,7 +104,7 @@ func (c *Conn) line(line []byte, on Listener) error {
 // answers takes an answer, or the last line.
 func (c *Conn) answers(line []byte, o object, on Listener) error {
 	a := &c.answer
-	*a = Answer{Body: a.Body[:0], Measures: a.Measures[:0]}
+	*a = Answer{Bytes: len(line) + 1, Body: a.Body[:0], Measures: a.Measures[:0]}
 	var f found
 	for key, value, ok := o.next(); ok; key, value, ok = o.next() {
 		if err := c.field(&f, key, value); err != nil {

@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/plan"
+	"hyperscale/runtime/process"
+)
+
+// programOf writes a custom program of sh, and returns the folder that may start it.
+func programOf(t *testing.T, script string) *process.Folder {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "run"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f := &process.Folder{Path: dir}
+	t.Cleanup(f.Stop)
+	return f
+}
+
+// booking answers book, refuses no, lets slow wait until it is cancelled, and leaves its count in a file.
+const booking = `read -r hello
+echo '{"hyperscale":1,"name":"booking","measures":["seats"]}'
+count=0
+while read -r line; do
+	id=${line#*\"id\":}; id=${id%%,*}
+	case $line in
+	*'"call":"book"'*) count=$((count+1)); echo '{"id":'$id',"ok":true,"status":201,"body":"booked","measures":{"seats":2}}';;
+	*'"call":"no"'*) count=$((count+1)); echo '{"id":'$id',"ok":false,"code":"E42","error":"no seat"}';;
+	*'"call":"slow"'*) count=$((count+1));;
+	*'"cancel":'*) id=${line#*:}; echo '{"id":'${id%\}}',"ok":true}';;
+	*'"end"'*) echo $count >count.$$; echo '{"calls":'$count'}'; exit;;
+	esac
+done
+`
+
+// callsOf is how many calls the processes say in their files.
+func callsOf(t *testing.T, f *process.Folder) (n uint64) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(f.Path, "count.*"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no process has counted", err)
+	}
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += one
+	}
+	return n
+}
+
+// What a run counts is what its custom programs counted, by their last lines and by files of their own.
+func TestCallsAgreeWithTheProgram(t *testing.T) {
+	t.Parallel()
+	for _, vus := range []uint64{1, 64, 500} {
+		for name, tt := range map[string]struct {
+			client, call, kind string
+			late               bool
+		}{
+			"book":    {`processes = 2, in_flight = 8`, `"book", {"id": "17"}`, "", false},
+			"refused": {``, `"no"`, "server E42", false},
+			"timeout": {`in_flight = 500`, `"slow", timeout = "50ms"`, "timeout", true},
+		} {
+			t.Run(fmt.Sprintf("%s/%d", name, vus), func(t *testing.T) {
+				t.Parallel()
+				f := programOf(t, booking)
+				n := 2 * vus
+				w := loadFile(t, "", fmt.Sprintf("old = custom.client([\"run\"], %s)\nworkflow(name = \"test\", iterations = %d, vus = %d, duration = \"60s\", steps = [step(\"book\", custom.call(old, %s))])", tt.client, n, vus, tt.call))
+				r := run(t, context.Background(), Config{Process: Process{Programs: f}, Workflow: w, VUs: vus, Duration: time.Minute, Timeout: 30 * time.Second})
+				got := r.Stats.Steps[0]
+				wrong := map[bool]uint64{true: n}[tt.kind != ""]
+				if r.State != message.WorkflowCompleted || got.Started != n || got.Sent != n || got.OK != n-wrong || kinds(got)[tt.kind] != wrong || len(r.Stats.Logs) > 0 {
+					t.Fatalf("%v %q: ok %d of %d, sent %d: %v %q", r.State, r.Error, got.OK, got.Started, got.Sent, got.Errors, r.Stats.Logs)
+				}
+				if tt.late != (got.TimedOut == n) || got.Failed+got.TimedOut != wrong {
+					t.Errorf("failed %d, timed out %d of %d", got.Failed, got.TimedOut, n)
+				}
+				if here := callsOf(t, f); here != n {
+					t.Errorf("the program counted %d calls, %d were sent", here, n)
+				}
+				all := measured(got)
+				if seats, want := all["custom_seats"].Count, map[bool]uint64{true: 2 * n}[wrong == 0]; seats != want {
+					t.Errorf("%d seats, want %d", seats, want)
+				}
+				if late, want := all[plan.MeasureLateAnswers].Count, map[bool]uint64{true: n}[tt.late]; late != want {
+					t.Errorf("%d late answers, want %d", late, want)
+				}
+			})
+		}
+	}
+}
