@@ -13,12 +13,13 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine"
+	"hyperscale/runtime/exec"
 	"hyperscale/runtime/rows"
 )
 
 // debugRun runs one virtual user once through each workflow, in this process, and prints what
 // it sends and receives. It judges nothing, as there is one iteration.
-func debugRun(cmd *cobra.Command, program message.Program, folder string) error {
+func debugRun(cmd *cobra.Command, program message.Program, folder string, around *exec.Surroundings) error {
 	loaded, err := workflow.Load(program)
 	if err != nil {
 		return command.AsUsage(err)
@@ -43,10 +44,12 @@ func debugRun(cmd *cobra.Command, program message.Program, folder string) error 
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	programs := around.Programs(0)
+	defer programs.Stop()
 	var provided []message.Provided
 	for i, plan := range loaded.Plan().Workflows {
 		given := slices.DeleteFunc(slices.Clone(provided), func(p message.Provided) bool { return !slices.Contains(p.To, uint32(i)) })
-		result, err := debugWorkflow(ctx, cmd, loaded.Workflow(plan.Name), engine.Config{Together: engine.Together{Counters: loaded.Plan().Counters, Barriers: loaded.Plan().Barriers}, Seed: program.Seed, Given: given, Mask: mask}, folder)
+		result, err := debugWorkflow(ctx, cmd, loaded.Workflow(plan.Name), engine.Config{Process: engine.Process{Programs: programs}, Together: engine.Together{Counters: loaded.Plan().Counters, Barriers: loaded.Plan().Barriers}, Seed: program.Seed, Given: given, Mask: mask}, folder)
 		switch {
 		case err != nil:
 			return fmt.Errorf("workflow %s: %w", plan.Name, err)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"hyperscale/cmd/hyperscale/internal/author"
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/cmd/hyperscale/internal/follow"
 	"hyperscale/cmd/hyperscale/internal/source"
@@ -26,6 +27,7 @@ type runFlags struct {
 
 	metrics string
 	trace   string // which iterations to sample, and where to
+	custom  bool   // programs of the file's folder may run
 }
 
 func newRunCommand() *cobra.Command {
@@ -44,13 +46,14 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 			if err != nil {
 				return err
 			}
+			f.allow(args[0])
 			if f.debug {
 				for _, name := range []string{"vus", "duration", "rate", "iterations", "stage", "cores", "ui", "out", "metrics", "trace"} {
 					if cmd.Flags().Changed(name) {
 						return command.Usage("--%s says nothing to --debug, which runs one virtual user once: leave one of them out", name)
 					}
 				}
-				return debugRun(cmd, program, filepath.Dir(args[0]))
+				return debugRun(cmd, program, filepath.Dir(args[0]), &f.exec.Surroundings)
 			}
 			if err := f.checkExecutors(); err != nil {
 				return err
@@ -98,9 +101,18 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 	return cmd
 }
 
+// allow lets custom programs run that lie below the file's folder, if the user says so.
+func (f *runFlags) allow(file string) {
+	f.exec.CustomRemedy = author.CustomRemedy
+	if f.custom && !command.IsURL(file) {
+		f.exec.Custom = filepath.Dir(file)
+	}
+}
+
 // addExecutors adds the flags that say what executors get of this machine.
 func (f *runFlags) addExecutors(flags *pflag.FlagSet) {
 	f.exec = exec.Default()
+	flags.BoolVar(&f.custom, "allow-custom", false, author.AllowCustom)
 	command.AddSetting(flags, f.exec.Settings()[0], "executor-memory", "memory of one executor: throttled from 85 % on, and ended above it")
 	flags.StringSliceVar(&f.exec.Pass, "executor-env", nil, "`A,B`: variables of the environment that executors get beside TZ, SSL_CERT_FILE and a few more")
 	// The file is the user's own, and a filter costs each system call.

@@ -249,6 +249,8 @@ func misplacedCode(fn string, all []extract.Expect, r *request.Request) error {
 	case r == nil:
 	case r.GRPC != nil:
 		of, says = extract.CodedGRPC, "gRPC has names, such as \"NOT_FOUND\""
+	case r.Custom != nil:
+		of = extract.CodedProgram
 	case r.SQL != nil && r.SQL.MySQL():
 		of, says = extract.CodedMySQL, "MySQL has \"OK\" and numbers, such as \"1062\""
 	case r.SQL != nil:

@@ -216,7 +216,7 @@ func describeProgram(thread *starlark.Thread, r *request.Request, b *request.Pla
 }
 
 // customClient declares a program, which starts before the clock.
-func (l *loader) customClient(_ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func customClient(l *loader, _ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	value, program, err := custom.NewClient(args, kwargs)
 	if err != nil {
 		return nil, err

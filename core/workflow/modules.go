@@ -95,7 +95,7 @@ func vocabulary() starlark.StringDict {
 	all["grpc"] = request.GRPCNamespace("grpc", nil, describeCall, starlark.StringDict{
 		"proto": declaring("grpc.proto", readProto), "descriptors": declaring("grpc.descriptors", readDescriptors),
 	})
-	all["custom"] = custom.Namespace("custom", nil, describeProgram, declaring("custom.client", (*loader).customClient))
+	all["custom"] = custom.Namespace("custom", nil, describeProgram, declaring("custom.client", customClient))
 	all["graphql"] = request.GraphQL("graphql", nil, describeQuery)
 	all["sql"] = request.SQLNamespace("sql", nil, describeStatements)
 	all["sse"] = request.SSE("sse", nil, readUntil, describeStream)

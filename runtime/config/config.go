@@ -73,6 +73,9 @@ type Executors struct {
 	// ExecutorSandbox is auto, require or off: whether executors give up the system calls that they
 	// never need. Empty: auto.
 	ExecutorSandbox string `yaml:"executor_sandbox" env:"EXECUTOR_SANDBOX"`
+	// Custom is the folder of programs that custom.client may start: those below it, and no others.
+	// Empty: none.
+	Custom string `yaml:"custom" env:"CUSTOM"`
 }
 
 // Terms are the durations that a group agrees on.

@@ -127,6 +127,7 @@ func (n *Node) validateRole(f *Faults) {
 	foreign("feeds", !worker && n.Feeds != "", n.Feeds)
 	foreign("executor_user", !worker && n.ExecutorUser != "", n.ExecutorUser)
 	foreign("executor_env", !worker && len(n.ExecutorEnv) > 0, strings.Join(n.ExecutorEnv, ","))
+	foreign("custom", !worker && n.Custom != "", n.Custom)
 	foreign("executor_sandbox", !worker && n.ExecutorSandbox != "", n.ExecutorSandbox)
 	if !gate {
 		f.name("datacenter", n.Datacenter, "say where the node stands with --datacenter")

@@ -93,7 +93,7 @@ func (p *Pool) spawn(core int) (*child, error) {
 		return nil, fmt.Errorf("start executor of core %d: %s: %w", core, p.called, err)
 	}
 	ch := &child{pool: p, core: core, cmd: cmd, conn: ours, lend: lend, out: make(chan node.Message, 4), more: make(chan struct{}, 1), done: make(chan struct{})}
-	ch.programs = p.config.folder(cmd.Process.Pid)
+	ch.programs = p.config.Programs(cmd.Process.Pid)
 	p.group.Add(1)
 	go ch.live(stderr)
 	return ch, nil

@@ -29,8 +29,8 @@ type programReply struct {
 	Error string `json:"error,omitempty"`
 }
 
-// folder is what starts the programs of a child.
-func (c *Config) folder(group int) *process.Folder {
+// Programs returns what starts custom programs, in a process group; 0: each leads its own.
+func (c *Surroundings) Programs(group int) *process.Folder {
 	f := &process.Folder{Path: c.Custom, Remedy: c.remedy(), Group: group, Strict: c.Sandbox == SandboxRequire}
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); name == "TZ" || slices.Contains(c.Pass, name) {
@@ -44,7 +44,7 @@ func (c *Config) folder(group int) *process.Folder {
 }
 
 // remedy says what lets programs run.
-func (c *Config) remedy() string {
+func (c *Surroundings) remedy() string {
 	if c.CustomRemedy != "" {
 		return c.CustomRemedy
 	}

@@ -37,7 +37,7 @@ func all(t *testing.T, fd int) string {
 	return string(b)
 }
 
-// PROCESS-2, PROCESS-4, PROCESS-5: what a program gets, and how its end is told.
+// PROCESS-2, PROCESS-4, PROCESS-5: what a program gets, and what its fate says.
 func TestPrograms(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	t.Setenv("HYPERSCALE_TEST_SECRET", "it")

@@ -189,6 +189,7 @@ const (
 	CodedGRPC
 	CodedPostgres // SQLSTATE
 	CodedMySQL    // numbers of errors
+	CodedProgram  // whatever a custom program says
 )
 
 // Misplaced returns a code that a condition names and that no answer of a protocol has; empty: there is
@@ -198,8 +199,9 @@ func (e *Expect) Misplaced(of Coded) string {
 		grpc := slices.Contains(Codes(), code)
 		switch {
 		case of == CodedGRPC && grpc, code == "OK" && of != CodedNone:
-		case of == CodedPostgres && !grpc && len(code) == sqlStateLength:
-		case of == CodedMySQL && !grpc && strings.Trim(code, "0123456789") == "":
+		case of == CodedProgram:
+		case of == CodedPostgres && !grpc && isDatabaseCode(code) && len(code) == sqlStateLength:
+		case of == CodedMySQL && !grpc && isDatabaseCode(code) && strings.Trim(code, "0123456789") == "":
 		default:
 			return code
 		}
@@ -216,6 +218,15 @@ func isDatabaseCode(text string) bool {
 	}
 	digits := strings.Trim(text, "0123456789") == ""
 	return digits || len(text) == sqlStateLength && !strings.ContainsFunc(text, func(r rune) bool { return (r < '0' || r > '9') && (r < 'A' || r > 'Z') })
+}
+
+// programCodeMost bounds a code of a custom program, in bytes.
+const programCodeMost = 64
+
+// isProgramCode reports whether a text may be a code of a custom program: one with a digit in it, as no code
+// of gRPC has one, and a misspelt one is found.
+func isProgramCode(text string) bool {
+	return len(text) <= programCodeMost && strings.ContainsAny(text, "0123456789")
 }
 
 // Codes are those of gRPC that code() knows.
@@ -237,7 +248,7 @@ func codes(fn string, args starlark.Tuple, kwargs []starlark.Tuple) (Expect, err
 		if !ok {
 			return e, language.Faultf("%s: %s is no code", fn, language.Describe(v)).In(at).Do("write code(\"OK\", \"NOT_FOUND\")")
 		}
-		if !slices.Contains(Codes(), string(text)) && !isDatabaseCode(string(text)) {
+		if !slices.Contains(Codes(), string(text)) && !isDatabaseCode(string(text)) && !isProgramCode(string(text)) {
 			f := language.Faultf("%s: gRPC has no code %q", fn, language.Clip(string(text), 40)).In(at).Meant(string(text), Codes())
 			if f.Remedy == "" {
 				f.Do("write one such as \"OK\" or \"NOT_FOUND\"")

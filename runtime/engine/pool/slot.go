@@ -43,7 +43,6 @@ type RequestSlot struct {
 	stream
 	answer
 	trial
-	Called  Called
 	Sent    int   // sent bytes of the request
 	Conn    int32 // none: it has no connection
 	VU      int32
@@ -77,6 +76,7 @@ type answer struct {
 	Tap    http1.Tap // that reads the body as it comes; nil: nothing does
 	Talk   Talk      // the messages that it exchanges in place of an answer; nil: it is HTTP
 	Pin    *Pin      // what keeps its connection; nil: its user does
+	Called Called    // of an exchange with a custom program
 }
 
 // Called is where the call of a custom program is. The zero value: nowhere.

@@ -7,7 +7,7 @@ import (
 	"hyperscale/runtime/epoll"
 )
 
-// EndWithin is how long the processes may take, together, to end once they were told.
+// EndWithin is how long the processes may take, together, to end once they have heard the end.
 const EndWithin = 2 * time.Second
 
 // End tells the programs that no call follows, and waits until they have said their last lines and ended.

@@ -23,7 +23,7 @@
 //	slot.Talk = stock.Begin(plan, account, values, due, false)
 //	slot.Talk = stock.Open(greeting, waiter, account, due, keeps) // a session
 //
-// Read plan.go, compile.go, exchange.go, websocket.go, redis.go, layout.go, nats.go, kafkacluster.go,
+// Read plan.go, exchange.go, custom.go, websocket.go, redis.go, layout.go, nats.go, kafkacluster.go,
 // kafkaplan.go, kafka.go, mqtt.go, amqp.go, sql.go, mysql.go, raw.go, target.go; inbox.go,
 // session.go, subscription.go.
 package talk

@@ -37,7 +37,7 @@ type stage uint8
 const (
 	stageHello  stage = iota // the program is to say hello
 	stageOpen                // calls go
-	stageEnding              // it was told the end
+	stageEnding              // it has heard the end
 	stageOver                // it has said its last line
 	stageBroken              // Close ended it
 )

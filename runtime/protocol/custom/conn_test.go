@@ -67,7 +67,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// CUSTOM-5: a program that owes too many answers is told apart from one that is slow.
+// CUSTOM-5: a program may owe so many answers, and no more.
 func TestLateAnswersAreBounded(t *testing.T) {
 	c := begun(t, 1)
 	op, order := custom.Compile("a", []custom.Part{{Text: "{}", Value: -1}}), custom.Order{Sent: new(uint64), Timeout: 1}

@@ -116,7 +116,7 @@ func (c *Conn) answers(line []byte, o object, on Listener) error {
 		c.calls, c.stage = f.calls, stageOver
 		return nil
 	case f.id == 0 && f.last:
-		return breach(line, "the program says its last line before it was told the end")
+		return breach(line, "the program says its last line before it hears the end")
 	case f.id == 0:
 		return breach(line, "a line of the program's stdout has no id of a call")
 	case !f.judged:

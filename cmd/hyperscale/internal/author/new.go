@@ -18,15 +18,20 @@ var scaffold string
 // NewNewCommand writes a workflow file to start from.
 func NewNewCommand() *cobra.Command {
 	var from sourceFlags
+	var kit string
 	cmd := &cobra.Command{
 		Use:   "new FILE",
 		Short: "write a workflow file to start from, or from curl, HAR, OpenAPI, Postman",
 		Example: `  hyperscale new test.star && hyperscale run test.star --set target=http://127.0.0.1:8080
   hyperscale new login.star --from-curl "curl -d user=ann https://shop.example/login"
   hyperscale new shop.star --from-har shop.har
-  hyperscale new api.star --from-openapi openapi.yaml --all`,
+  hyperscale new api.star --from-openapi openapi.yaml --all
+  hyperscale new steps.py --custom python`,
 		Args: command.Exactly("FILE"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
+			if kit != "" {
+				return writeKit(cmd, args[0], kit)
+			}
 			made, err := from.convert(cmd, args[0])
 			if err != nil {
 				return err
@@ -46,6 +51,7 @@ func NewNewCommand() *cobra.Command {
 		}),
 	}
 	from.add(cmd.Flags())
+	cmd.Flags().StringVar(&kit, "custom", "", "write a program of custom steps instead, in this `LANGUAGE`: python, go or javascript")
 	return cmd
 }
 

@@ -21,6 +21,7 @@ import (
 // NewValidateCommand checks a workflow file and prints its plan.
 func NewValidateCommand() *cobra.Command {
 	var load source.Flags
+	var allowed bool
 	cmd := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "check a workflow file and print its plan, without running it",
@@ -29,7 +30,7 @@ error fails whenever a virtual user reaches it, and ends validate with exit code
 looks like a mistake.`,
 		Args: command.Exactly("FILE"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
-			_, plan, findings, err := source.Inspect(args[0], &load)
+			program, plan, findings, err := source.Inspect(args[0], &load)
 			if err != nil && len(findings) < 2 {
 				return err
 			}
@@ -37,10 +38,14 @@ looks like a mistake.`,
 			if wrong := errorsOf(findings); wrong > 0 {
 				return command.Usage("%s has %s", args[0], command.Counted(wrong, "error"))
 			}
-			return describe(cmd.OutOrStdout(), args[0], plan, load.Secrets)
+			if err := describe(cmd.OutOrStdout(), args[0], plan, load.Secrets); err != nil || !allowed {
+				return err
+			}
+			return tryPrograms(cmd.OutOrStdout(), args[0], program)
 		}),
 	}
 	load.Add(cmd.Flags())
+	cmd.Flags().BoolVar(&allowed, "allow-custom", false, AllowCustom+", and play one call of each")
 	return cmd
 }
 

@@ -35,6 +35,7 @@ var nodeFlags = []struct {
 	{"executor-user", "`NAME` or uid:gid that executors run as, of a worker that runs as root; the worker's user if not given", []node.Role{node.RoleWorker}},
 	{"executor-env", "`A,B`: variables of the environment that executors get beside TZ, SSL_CERT_FILE and a few more", []node.Role{node.RoleWorker}},
 	{"executor-sandbox", "auto, require or off: executors give up system calls that they never need, if the kernel lets them", []node.Role{node.RoleWorker}},
+	{"custom", "`folder` of programs that custom.client may start, and no others; none if not given", []node.Role{node.RoleWorker}},
 	{"cores", "`N` executors, one a core; all physical cores but one if not given", []node.Role{node.RoleWorker}},
 	{"stop-timeout", "`duration` in which SIGTERM ends the node", nil},
 	{"set", "`KEY=VALUE` of docs/settings.md (repeatable), such as gate.results_max=2000", nil},

@@ -67,6 +67,7 @@ func drainTimeout(c *config.Node, end time.Duration) (time.Duration, error) {
 // surround sets what executors get of the worker's machine.
 func surround(pool *exec.Config, c *config.Executors) (err error) {
 	pool.Pass, pool.Sandbox = c.ExecutorEnv, exec.Sandbox(cmp.Or(c.ExecutorSandbox, string(pool.Sandbox)))
+	pool.Custom = c.Custom
 	if c.ExecutorUser != "" {
 		pool.User, err = exec.FindUser(c.ExecutorUser)
 	}
