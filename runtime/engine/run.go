@@ -291,6 +291,9 @@ func (l *loop) openPrograms(ctx context.Context) error {
 // endPrograms tells the programs that the load is over.
 func (l *loop) endPrograms() {
 	if l.programs != nil {
+		if l.course.fault == nil { // it may have ended the last calls
+			l.course.fault = l.programs.Fault()
+		}
 		l.programs.End(l.cfg.Turned, l.functions.log)
 	}
 }

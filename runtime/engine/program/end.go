@@ -13,6 +13,7 @@ const EndWithin = 2 * time.Second
 // End tells the programs that no call follows, and waits until they have said their last lines and ended.
 // Log takes what went wrong.
 func (f *Fleet) End(turned func(), log func(string)) {
+	f.ending = true
 	for _, p := range f.procs {
 		if !p.closed {
 			p.conn.End()

@@ -23,6 +23,7 @@ type Fleet struct {
 	fresh   []ticket // calls that the kernel may not have whole
 	buffer  []byte
 	fault   error
+	ending  bool // the programs were asked to end
 }
 
 var _ pool.Aside = (*Fleet)(nil)
@@ -197,6 +198,10 @@ func (f *Fleet) Handle(at uint32, e *epoll.Event) {
 	}
 	switch at % pipes {
 	case pipeIn:
+		if e.Events&(epoll.Err|epoll.Hup) != 0 {
+			f.shut(p)
+			return
+		}
 		f.soil(p)
 		f.Flush()
 	case pipeOut:

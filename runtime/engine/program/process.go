@@ -22,10 +22,9 @@ type proc struct {
 	ordinal int           // among those of its client
 	pipes   process.Pipes // In is below 0 once it is closed
 	conn    *custom.Conn
-	note    []byte // of Fate, as far as it has come
-	dirty   bool   // it is listed for writing
-	blocked bool   // the kernel takes no more now
-	closed  bool   // its pipes are closed
+	dirty   bool // it is listed for writing
+	blocked bool // the kernel takes no more now
+	closed  bool // its pipes are closed
 }
 
 const (
@@ -49,7 +48,7 @@ func (f *Fleet) flush(p *proc) {
 			f.watch(p, true)
 			return
 		case errno != 0:
-			f.leaves(p, "closed its stdin")
+			f.shut(p)
 			return
 		}
 		p.conn.Sent(n)
@@ -158,6 +157,16 @@ func (p *proc) names() []string {
 	return said.Measures
 }
 
+// shut handles a stdin that the program has closed: one that ends may do so.
+func (f *Fleet) shut(p *proc) {
+	if !f.ending {
+		f.leaves(p, "closed its stdin")
+		return
+	}
+	epoll.Close(p.pipes.In)
+	p.pipes.In = -1
+}
+
 // leaves handles a pipe that the program has closed: mostly it has ended, and its fate says how.
 func (f *Fleet) leaves(p *proc, did string) {
 	if f.fated(p, true) {
@@ -168,7 +177,7 @@ func (f *Fleet) leaves(p *proc, did string) {
 
 // patience is how long, in milliseconds, a process whose pipe is closed may take to end. Only a run that
 // ends waits for it.
-const patience = 500
+const patience = 2000
 
 // fated takes what has come of a process's fate, and reports whether it has ended. Wait: for a moment.
 func (f *Fleet) fated(p *proc, wait bool) bool {
@@ -181,8 +190,8 @@ func (f *Fleet) fated(p *proc, wait bool) bool {
 		switch {
 		case errno == syscall.EAGAIN:
 			return false
-		case errno != 0 || n == 0:
-			how, words, _ := strings.Cut(string(p.note), "\n")
+		default: // a note comes whole
+			how, words, _ := strings.Cut(string(b[:n]), "\n")
 			if how == "" {
 				how = "ended, and what started it says nothing"
 			}
@@ -192,7 +201,6 @@ func (f *Fleet) fated(p *proc, wait bool) bool {
 			f.over(p, how)
 			return true
 		}
-		p.note = append(p.note, b[:n]...)
 	}
 	return true
 }
