@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
@@ -103,4 +106,38 @@ func TestCallsAgreeWithTheProgram(t *testing.T) {
 			})
 		}
 	}
+}
+
+// BenchmarkCalls: what 64 calls in flight cost this process, by a program of the Go kit. cpu-us/call has
+// no time of the program's own.
+func BenchmarkCalls(b *testing.B) {
+	dir := b.TempDir()
+	kit, err := os.ReadFile("../../cmd/hyperscale/internal/author/kits/go.txt")
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "kit.go"), kit, 0o644); err != nil {
+		b.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "run"), filepath.Join(dir, "kit.go")).CombinedOutput(); err != nil {
+		b.Skipf("%v: %s", err, out)
+	}
+	f := &process.Folder{Path: dir}
+	defer f.Stop()
+	cpu := func() time.Duration {
+		var r unix.Rusage
+		if err := unix.Getrusage(unix.RUSAGE_SELF, &r); err != nil {
+			b.Fatal(err)
+		}
+		return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	}
+	b.ReportAllocs()
+	vus := min(64, b.N)
+	w := loadFile(b, "", fmt.Sprintf("workflow(name = \"test\", iterations = %d, vus = %d, duration = \"60s\", steps = [step(\"book\", custom.call(custom.client([\"run\"]), \"book\", {\"id\": \"17\"}))])", b.N, vus))
+	before := cpu()
+	r := run(b, context.Background(), Config{Process: Process{Programs: f, Alone: true}, Workflow: w, VUs: uint64(vus), Duration: time.Minute, Timeout: 30 * time.Second})
+	if r.Stats.Steps[0].OK != uint64(b.N) {
+		b.Fatal(r.Error, r.Stats.Steps[0].Errors)
+	}
+	b.ReportMetric(float64(cpu()-before)/float64(b.N)/1e3, "cpu-us/call")
 }

@@ -66,7 +66,12 @@ type Call struct {
 func (c *Call) Message() Message { return Message{c.Bytes, c.HeadLen, c.Inserts} }
 
 // Address is host:port, as dialled.
-func (c Call) Address() string { return net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) }
+func (c Call) Address() string {
+	if c.Port == 0 { // it is no host: a custom program
+		return c.Host
+	}
+	return net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+}
 
 // InputError names the part of a request that cannot be sent, and the remedy.
 type InputError struct{ Field, Value, Remedy string }
