@@ -41,8 +41,11 @@ const (
 	MeasurePulls       = "pulls"       // requests for messages
 	MeasureRedelivered = "redelivered" // messages that a consumer or a queue sent before
 	MeasureTerms       = "terms"       // as acks: the message never comes again
-	MeasureRecords     = "records"     // that brokers acknowledged
+	MeasureRecords     = "records"     // that brokers acknowledged, or a consumer read
 	MeasureThrottled   = "throttled"   // answers that asked to wait
+
+	MeasureBatches  = "batches"    // of records, that a consumer read
+	MeasureEndToEnd = "end_to_end" // from a record's time until a consumer has read it
 
 	MeasureConnectLatency = "connect_latency" // from a connection's first word to the server's welcome
 
@@ -119,7 +122,9 @@ func Measures() []MeasureText {
 		{MeasureTerms, nats, message.MeasureCount, "the same of those that never want it again"},
 		{MeasurePulls, nats, message.MeasureCount, "requests for a consumer's messages that the kernel took whole"},
 		{MeasureRedelivered, []string{ProtocolAMQP, ProtocolNATS}, message.MeasureCount, "messages that came and that their consumer or queue had sent before: they count in messages_received, too"},
-		{MeasureRecords, kafka, message.MeasureCount, "records that brokers acknowledged, each of a batch of its own"},
+		{MeasureRecords, kafka, message.MeasureCount, "records that brokers acknowledged, each of a batch of its own; of kafka.consume those that it read"},
+		{MeasureBatches, kafka, message.MeasureCount, "batches of records that kafka.consume read"},
+		{MeasureEndToEnd, kafka, message.MeasureTimes, "from a record's time, which its producer or broker wrote by a clock of its own, until the loop has read it; of kafka.consume, in whole milliseconds"},
 		{MeasureThrottled, kafka, message.MeasureCount, "answers in which a broker asked its client to wait: a quota is exceeded. The load does not wait"},
 		{MeasureFirstMessage, messages, message.MeasureTimes, "from the intended start until the loop has read the first message"},
 		{MeasureMessageLatency, exchanges, message.MeasureTimes, "from when the exchange's messages were queued on the open connection, of a streaming call from when its request was, in a session from the oldest one without an answer, until the loop has read a message"},

@@ -175,12 +175,16 @@ func describeMessage(thread *starlark.Thread, r *request.Request, b *request.Pla
 	return nil, language.Faultf("%s only describes a message", fn).Do("in a step's function, vu.%s sends one", fn).Elsewhere()
 }
 
-// describeRecord returns the value of kafka.produce.
+// describeRecord returns the value of kafka.produce and kafka.consume.
 func describeRecord(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
-	if loaderOf(thread) != nil {
-		return declareRequest(thread, "kafka.produce", r, b)
+	fn, what, does := "kafka.produce", "a record", "sends one"
+	if r.Kafka.Consumes != nil {
+		fn, what, does = "kafka.consume", "an operation", "carries one out"
 	}
-	return nil, language.Faultf("kafka.produce only describes a record").Do("in a step's function, vu.kafka.produce sends one").Elsewhere()
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, fn, r, b)
+	}
+	return nil, language.Faultf("%s only describes %s", fn, what).Do("in a step's function, vu.%s %s", fn, does).Elsewhere()
 }
 
 // describeDelivery returns the value of mqtt.publish and mqtt.connect.

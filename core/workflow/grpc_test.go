@@ -89,7 +89,7 @@ func TestWrongCalls(t *testing.T) {
 		`"shop.Orders/Get", {}, metadata = {"grpc-timeout": "1"}`: `metadata has grpc-timeout in it, which belongs to the protocol`,
 		`"shop.Orders/Get", {}, timeout = 5`:                      `timeout`,
 		`"shop.Orders/Get", {"id": "${x}"}`:                       `${x}`,
-		`"shop.Orders/Get", {}), expect = [code("OKAY")]`:         `gRPC has no code "OKAY"`,
+		`"shop.Orders/Get", {}), expect = [code("OKAY")]`:         `neither gRPC nor Kafka has a code "OKAY"`,
 	} {
 		end := "))])"
 		if strings.HasSuffix(call, "]") && strings.Contains(call, "expect") {

@@ -149,6 +149,12 @@ func appendKafka(b []byte, to *request.Kafka) []byte {
 	for _, h := range to.Headers {
 		b = appendText(appendText(b, h.Name), h.Value)
 	}
+	if c := to.Consumes; c != nil {
+		b = fmt.Appendf(b, "%d %t %d", c.Count, c.Latest, c.Within)
+		for _, t := range c.Topics {
+			b = appendText(b, t)
+		}
+	}
 	return b
 }
 

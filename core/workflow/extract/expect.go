@@ -190,6 +190,7 @@ const (
 	CodedPostgres // SQLSTATE
 	CodedMySQL    // numbers of errors
 	CodedProgram  // whatever a custom program says
+	CodedKafka    // names of errors
 )
 
 // Misplaced returns a code that a condition names and that no answer of a protocol has; empty: there is
@@ -201,6 +202,7 @@ func (e *Expect) Misplaced(of Coded) string {
 		case of == CodedGRPC && grpc, code == "OK" && of != CodedNone:
 		case of == CodedProgram:
 		case of == CodedPostgres && !grpc && isDatabaseCode(code) && len(code) == sqlStateLength:
+		case of == CodedKafka && isKafkaCode(code):
 		case of == CodedMySQL && !grpc && isDatabaseCode(code) && strings.Trim(code, "0123456789") == "":
 		default:
 			return code
@@ -248,9 +250,9 @@ func codes(fn string, args starlark.Tuple, kwargs []starlark.Tuple) (Expect, err
 		if !ok {
 			return e, language.Faultf("%s: %s is no code", fn, language.Describe(v)).In(at).Do("write code(\"OK\", \"NOT_FOUND\")")
 		}
-		if !slices.Contains(Codes(), string(text)) && !isDatabaseCode(string(text)) && !isProgramCode(string(text)) {
-			f := language.Faultf("%s: gRPC has no code %q", fn, language.Clip(string(text), 40)).In(at).Meant(string(text), Codes())
-			if f.Remedy == "" {
+		if !slices.Contains(Codes(), string(text)) && !isDatabaseCode(string(text)) && !isProgramCode(string(text)) && !isKafkaCode(string(text)) {
+			f := language.Faultf("%s: neither gRPC nor Kafka has a code %q", fn, language.Clip(string(text), 40)).In(at).Meant(string(text), append(Codes(), KafkaCodes()...))
+			if !strings.HasPrefix(f.Remedy, "did you mean") {
 				f.Do("write one such as \"OK\" or \"NOT_FOUND\"")
 			}
 			return e, f

@@ -195,6 +195,15 @@ type Kafka struct {
 	Partition      int32   // below 0: that of the key; without a key, of a topic's one after the other
 	Key, Value     *string // nil: the record has none
 	Headers        []builtin.Pair
+	Consumes       *KafkaConsumer // in place of sending a record
+}
+
+// KafkaConsumer says what a request reads of a Kafka cluster.
+type KafkaConsumer struct {
+	Topics []string
+	Count  int           // records that end the operation; 0: one look at each leader does
+	Latest bool          // a user begins behind the newest record, and else at the oldest one
+	Within time.Duration // how long it waits for them
 }
 
 // rewritten returns the record with others in place of its texts.

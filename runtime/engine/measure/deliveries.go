@@ -19,6 +19,13 @@ type Deliveries struct {
 	confirm    stats.Histogram
 	queues
 	reply stats.Histogram
+	reads
+}
+
+// reads are the records that consumers read.
+type reads struct {
+	batches uint64
+	ends    stats.Histogram // from a record's time until it was read
 }
 
 // queues are the counts of messages that go to queues, and out of them.
@@ -61,6 +68,18 @@ func (d *Deliveries) Record(after int64) {
 	d.records++
 }
 
+// Read counts a record that a consumer read then, and its age; both in milliseconds since 1970. A record has
+// no age whose time is below 0.
+func (d *Deliveries) Read(now, written int64) {
+	d.records++
+	if written >= 0 {
+		d.ends.Record(uint64(max(0, now-written)) * 1e6)
+	}
+}
+
+// Batches counts batches that a consumer read.
+func (d *Deliveries) Batches(n int) { d.batches += uint64(n) }
+
 // Throttled counts an answer that asks to wait.
 func (d *Deliveries) Throttled() { d.throttled++ }
 
@@ -96,6 +115,7 @@ func (d *Deliveries) wire(out message.Measures) message.Measures {
 		{Name: plan.MeasureUnconfirmed, Count: d.unconfirmed}, {Name: plan.MeasureReturned, Count: d.returned},
 		{Name: plan.MeasureDuplicates, Count: d.duplicates}, {Name: plan.MeasureLateAnswers, Count: d.late}, {Name: plan.MeasureServerErrors, Count: d.errors},
 		{Name: plan.MeasureRecords, Count: d.records}, {Name: plan.MeasureThrottled, Count: d.throttled},
+		{Name: plan.MeasureBatches, Count: d.batches},
 	} {
 		if m.Kind = message.MeasureCount; m.Count > 0 {
 			out.List = append(out.List, m)
@@ -104,7 +124,7 @@ func (d *Deliveries) wire(out message.Measures) message.Measures {
 	for _, m := range []struct {
 		name string
 		of   *stats.Histogram
-	}{{plan.MeasureAckLatency, &d.ack}, {plan.MeasureConnectLatency, &d.connect}, {plan.MeasureConfirmLatency, &d.confirm}, {plan.MeasureReplyLatency, &d.reply}} {
+	}{{plan.MeasureAckLatency, &d.ack}, {plan.MeasureConnectLatency, &d.connect}, {plan.MeasureConfirmLatency, &d.confirm}, {plan.MeasureReplyLatency, &d.reply}, {plan.MeasureEndToEnd, &d.ends}} {
 		if m.of.Count() > 0 {
 			out.List = append(out.List, message.Measure{Name: m.name, Kind: message.MeasureTimes, Times: m.of.Wire()})
 		}

@@ -55,7 +55,7 @@ func (k *Stock) Begin(p *Plan, a *measure.Account, values [][]byte, due int64, k
 	} else {
 		x = new(Exchange)
 	}
-	*x = Exchange{stock: k, plan: p, account: a, values: values, due: due, last: x.last[:0], keeps: keeps || k.show != nil}
+	*x = Exchange{stock: k, plan: p, account: a, values: values, due: due, last: x.last[:0], keeps: keeps || k.show != nil, goes: goes{reads: reads{asks: x.goes.reads.asks[:0]}}}
 	return x
 }
 

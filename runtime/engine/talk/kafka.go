@@ -17,20 +17,41 @@ type record struct {
 	partition int32 // below 0: that of the key
 }
 
-var _ verb = (*record)(nil)
+var _ routed = (*record)(nil)
+
+// routed is a verb whose cluster tells where it goes.
+type routed interface {
+	verb
+	cluster() *kafkaCluster
+	// route returns the broker to go to: a leader, or the one to ask who leads.
+	route(x *Exchange) (*Node, error)
+	// strayed takes note that a leader could not be reached.
+	strayed(x *Exchange)
+}
 
 // goes is where an exchange with a Kafka cluster goes.
 type goes struct {
 	topic     *kafkaTopic // nil: its leaders are not known
 	asks      *Node       // who leads it
 	partition int32
-	tried     int // brokers that were asked who leads, and could not be reached
+	tried     int    // brokers that were asked who leads, and could not be reached
+	name      string // of the topic
+	reads            // of an operation that reads
 }
 
 func (v *record) open() codec.Opening {
 	var random kafka.Random
 	_, _ = rand.Read(random[:]) // it never fails
 	return codec.Opening{Greeting: v.of.begins.Greet(random)}
+}
+
+func (v *record) cluster() *kafkaCluster { return v.of }
+
+// strayed implements routed: what is known of the topic is old.
+func (v *record) strayed(x *Exchange) {
+	if x.goes.topic != nil {
+		x.goes.topic.forget()
+	}
 }
 
 // route returns the leader of the record's partition, or the broker to ask who that is.
@@ -125,13 +146,12 @@ func (x *Exchange) Astray(kind http1.Kind) bool {
 		return false
 	}
 	if x.trip == tripRouted {
-		if x.goes.topic != nil {
-			x.goes.topic.forget()
-		}
+		v.strayed(x)
 		return false
 	}
-	v.of.passOver(x.goes.asks)
-	if measure.TimedOut(string(kind)) || kind == http1.KindAuth || x.goes.tried+1 >= v.of.askable() {
+	of := v.cluster()
+	of.passOver(x.goes.asks)
+	if measure.TimedOut(string(kind)) || kind == http1.KindAuth || x.goes.tried+1 >= of.askable() {
 		return false
 	}
 	x.goes.tried++

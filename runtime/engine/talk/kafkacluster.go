@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/engine/talk/consumer"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/kafka"
 )
@@ -22,6 +23,8 @@ type kafkaCluster struct {
 	seeds  int     // how many of them are seeds
 	ask    int     // the place among those that can be asked
 	topics map[string]*kafkaTopic
+
+	consumers consumer.All
 }
 
 // kafkaTopic is what is known of a topic.

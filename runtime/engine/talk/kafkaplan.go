@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -20,9 +21,18 @@ func (p *Plan) kafka(r *request.Request, w *workflow.Workflow, memory *Memory) e
 	if err != nil {
 		return err
 	}
+	p.coded = true
+	seed := cluster.nodes[0]
+	p.Host = seed.Host
+	p.Shown = http1.Call{Method: r.Method, Scheme: seed.Call.Scheme, Host: seed.Call.Host, Port: seed.Call.Port}
+	if to.Consumes != nil {
+		p.routed = newReading(to.Consumes, cluster, cmp.Or(w.HTTP.MaxBody, kafka.AnswerMaxDefault))
+		p.verb = p.routed
+		return nil
+	}
 	m := kafka.Message{
 		Topic: kafkaText(to.Topic, r.Placeholders), Acks: map[string]kafka.Acks{"0": kafka.AcksNone, "1": kafka.AcksLeader, "all": kafka.AcksAll}[to.Acks],
-		Compression: map[string]kafka.Compression{"gzip": kafka.Gzip, "snappy": kafka.Snappy, "zstd": kafka.Zstd}[to.Compression],
+		Compression: map[string]kafka.Compression{"gzip": kafka.Gzip, "snappy": kafka.Snappy, "lz4": kafka.LZ4, "zstd": kafka.Zstd}[to.Compression],
 	}
 	if to.Key != nil {
 		m.Key = kafkaText(*to.Key, r.Placeholders)
@@ -35,9 +45,6 @@ func (p *Plan) kafka(r *request.Request, w *workflow.Workflow, memory *Memory) e
 	}
 	p.routed = &record{of: cluster, operation: kafka.Prepare(m), partition: to.Partition}
 	p.verb = p.routed
-	seed := cluster.nodes[0]
-	p.Host = seed.Host
-	p.Shown = http1.Call{Method: r.Method, Scheme: seed.Call.Scheme, Host: seed.Call.Host, Port: seed.Call.Port}
 	return nil
 }
 

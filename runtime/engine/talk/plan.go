@@ -24,7 +24,7 @@ type Plan struct {
 	Shown  http1.Call    // the same, as its URL is written; with its text if it is a request that upgrades
 	stays  bool          // connections outlive an exchange
 	coded  bool          // answers have codes
-	routed *record       // the verb, if a Kafka cluster tells where it goes
+	routed routed        // the verb, if a Kafka cluster tells where it goes
 
 	Greeting Greeting // of a session that it opens in place of an exchange; nil: it opens none
 }

@@ -32,6 +32,8 @@ type asked struct {
 	open   bool // it has no answer
 	keeps  bool
 	topics int // that Metadata tells of
+
+	positions []Position // of Fetch and ListOffsets
 }
 
 var (
@@ -55,6 +57,7 @@ type Outcome struct {
 	Partition int32   // of Produce
 	Offset    int64   // the record's
 	Throttled int32   // milliseconds that the broker asks to wait
+	Found     []Found // of Fetch and Locate
 }
 
 // Outcome is that of the operation that ended last. It is valid during Message.

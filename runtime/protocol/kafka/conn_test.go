@@ -1,6 +1,7 @@
 package kafka_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -174,15 +175,27 @@ func FuzzFeed(f *testing.F) {
 	f.Add(produced(2, 6, -1), uint8(0), uint8(3))
 	f.Add(answer(metadata), uint8(1), uint8(4))
 	f.Add(answer("2 i32:0 i32:2147483647"), uint8(1), uint8(2))
+	for _, of := range []string{"41=tea,coffee;43=milk", "41=tea;crc", "41=tea;43=milk;cut", "41=tea;count"} {
+		f.Add(answer("2 i32:0 i16:0 i32:0 i32:1 text:orders i32:1 i32:0 i16:0 i64:50 i64:50 i64:0 i32:0 i32:-1 records:"+of), uint8(8), uint8(5))
+	}
+	for _, coding := range []kafka.Compression{kafka.Gzip, kafka.Snappy, kafka.LZ4, kafka.Zstd} {
+		f.Add(compressed(f, coding), uint8(8), uint8(5))
+	}
+	f.Add(answer("2 i32:1 text:orders i32:1 i32:0 i16:0 i64:-1 i64:41"), uint8(16), uint8(3))
 	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), uint8(0), uint8(9))
 	f.Fuzz(func(t *testing.T, b []byte, verb, cut uint8) {
 		play := func(most int) string {
 			c := begun(t, kafka.Config{AnswerMax: 1 << 16})
 			h := heard{conn: c}
 			with := kafka.Order{Keeps: verb&2 != 0}
-			if verb&1 == 0 {
+			switch all := []kafka.Position{{Topic: "orders", Offset: 41}, {Topic: "orders", Partition: 1}}; {
+			case verb&8 != 0:
+				_ = c.Fetch(all, kafka.Window{})
+			case verb&16 != 0:
+				_ = c.Locate(all)
+			case verb&1 == 0:
 				_ = c.Produce(kafka.Prepare(kafka.Message{Topic: kafka.Plain("orders"), Acks: kafka.AcksAll}), 0, with)
-			} else {
+			default:
 				_ = c.Learn("orders", with)
 			}
 			c.Sent(len(c.Output()))
@@ -204,6 +217,43 @@ func FuzzFeed(f *testing.F) {
 			t.Errorf("at once:\n%s\nin pieces:\n%s", whole, pieces)
 		}
 	})
+}
+
+// compressed is an answer to Fetch with a record as the codec writes it.
+func compressed(t testing.TB, by kafka.Compression) []byte {
+	c := begun(t, kafka.Config{})
+	o := kafka.Prepare(kafka.Message{Topic: kafka.Plain("orders"), Value: kafka.Plain(strings.Repeat("tea ", 100)), Acks: kafka.AcksAll, Compression: by})
+	if err := c.Produce(o, 0, kafka.Order{Now: 1_700_000_000_000}); err != nil {
+		t.Fatal(err)
+	}
+	out := c.Output()
+	at := bytes.Index(out, []byte("orders")) + len("orders") + 4 + 4
+	b := answer("2 i32:0 i16:0 i32:0 i32:1 text:orders i32:1 i32:0 i16:0 i64:50 i64:50 i64:0 i32:0 i32:-1")
+	b = append(b, out[at:]...)
+	binary.BigEndian.PutUint64(b[len(b)-(len(out)-at-4):], 41) // its offset
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	return b
+}
+
+// What was compressed is read again, and no more of it than the bound lets through.
+func TestCodingsAreReadAgain(t *testing.T) {
+	for _, by := range []kafka.Compression{kafka.Uncompressed, kafka.Gzip, kafka.Snappy, kafka.LZ4, kafka.Zstd} {
+		for most, want := range map[int64]string{1 << 16: strings.Repeat("tea ", 100), 300: "expanded: raise max_body"} {
+			if by == kafka.Uncompressed && most < 1<<16 {
+				continue
+			}
+			c := begun(t, kafka.Config{AnswerMax: most})
+			h := heard{conn: c}
+			if err := c.Fetch([]kafka.Position{{Topic: "orders", Offset: 41}}, kafka.Window{}); err != nil {
+				t.Fatal(err)
+			}
+			c.Sent(len(c.Output()))
+			err := c.Feed(compressed(t, by), &h)
+			if got := h.String() + fmt.Sprint(err); !strings.Contains(got, want) {
+				t.Errorf("coding %d within %d bytes: %s", by, most, got)
+			}
+		}
+	}
 }
 
 const metadata = "2 i32:0 i32:2 i32:1 text:b1 i32:9092 i16:-1 i32:2 text:b2 i32:9093 text:rack text:cluster i32:1 i32:1 i16:0 text:orders i8:0 i32:2 i16:0 i32:1 i32:2 i32:2 i32:1 i32:2 i32:0 i16:5 i32:0 i32:-1 i32:0 i32:0"

@@ -37,3 +37,11 @@ func (o *Operation) Show(dst []byte, partition int32, values [][]byte) []byte {
 	}
 	return o.Value.fill(dst, values)
 }
+
+// ShowPositions appends a line about what is asked for.
+func ShowPositions(dst []byte, all []Position) []byte {
+	for _, p := range all {
+		dst = fmt.Appendf(dst, " %s[%d]@%d", p.Topic, p.Partition, p.Offset)
+	}
+	return dst
+}

@@ -2,8 +2,8 @@
 // a client knows of a cluster.
 //
 // It is not a client: it owns no socket, no clock, no goroutine and no retry. A connection carries one
-// operation at a time: Learn asks which broker leads the partitions of a topic, and Produce sends a record
-// to the leader of its partition. The owner of the connections finds the leader by a Layout.
+// operation at a time: Learn asks which broker leads the partitions of a topic, Produce sends a record to the
+// leader of its partition, Locate asks a leader for offsets, and Fetch for records. The owner of the connections finds the leader by a Layout.
 // Source: kafka.apache.org/protocol, KIP-98 (record batches), KIP-152 (SASL), KIP-896 (versions).
 //
 // Invariants:
@@ -17,6 +17,8 @@
 //	KAFKA-5 A record counts as sent when the kernel has its last byte, and never otherwise.
 //	KAFKA-6 A record with a key goes to the partition that a Java client chooses for it.
 //	KAFKA-7 An error and what Describe writes hold no password.
+//	KAFKA-8 A record that came is one of a batch whose checksum is right, and stands at or behind the offset that
+//	        was asked for; what a batch has when it is expanded is bounded by Config.AnswerMax.
 //
 // Example:
 //
@@ -29,5 +31,6 @@
 //	err = conn.Produce(operation, partition, kafka.Order{Now: millis, Sent: &sent})
 //
 // Read protocol.go, wire.go, greeting.go; text.go, operation.go, batch.go, compress.go, murmur.go;
+// fetch.go, fetched.go, records.go;
 // conn.go, outbox.go, intake.go, answers.go, layout.go; code.go, fault.go, describe.go.
 package kafka

@@ -79,7 +79,7 @@ func (c *Conn) wanted(number int32) *http1.Error {
 // answered takes the answer to the open request.
 func (c *Conn) answered(body []byte, on codec.Listener) *http1.Error {
 	a := c.asked
-	c.asked.open = false
+	c.asked = asked{of: a.of}
 	r := reader{b: body}
 	c.outcome, c.body = Outcome{}, c.body[:0]
 	switch a.of {
@@ -87,6 +87,12 @@ func (c *Conn) answered(body []byte, on codec.Listener) *http1.Error {
 		c.produced(&r, &a)
 	case apiMetadata:
 		c.learnt(&r, a.topics)
+	case apiOffsets:
+		c.located(&r, &a)
+	case apiFetch:
+		if err := c.fetched(&r, &a); err != nil && !r.bad {
+			return err
+		}
 	}
 	if r.bad {
 		return errShort(a.of)

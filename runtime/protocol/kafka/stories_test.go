@@ -20,10 +20,11 @@ import (
 // Stories give a greeting and operations, the broker's answers, and the outcome, which must be the same
 // whether the bytes come at once or in pieces.
 //
-//	talk [limit=N] [produce=VERSION] [metadata=VERSION] [end=eof|reset]
+//	talk [limit=N] [produce=VERSION] [metadata=VERSION] [fetch=VERSION] [end=eof|reset]
 //	greet [user=NAME] [password=WORD] [sasl=plain|scram] [end=eof|reset]
 //
-// A line with > queues an operation (produce TOPIC KEY VALUE, unanswered TOPIC VALUE, learn TOPIC), or does
+// A line with > queues an operation (produce TOPIC KEY VALUE, unanswered TOPIC VALUE, learn TOPIC, or fetch, again
+// and locate with TOPIC@PARTITION@OFFSET), or does
 // "forget", "leave", "bytes". One with < is an answer to request NUMBER: fields of Kafka, as in i16:6 or
 // text:orders. "<<" are raw bytes, escaped as in Go.
 func TestStories(t *testing.T) {
@@ -55,6 +56,7 @@ func TestStories(t *testing.T) {
 type scene struct {
 	config            kafka.Config
 	produce, metadata int
+	fetch             int
 	end               error
 	lines             []line
 }
@@ -65,13 +67,15 @@ type line struct {
 }
 
 func (s *scene) read(t *testing.T, d *datadriven.TestData) {
-	s.produce, s.metadata = 8, 4
+	s.produce, s.metadata, s.fetch = 8, 4, 11
 	for _, a := range d.CmdArgs {
 		switch value := strings.Join(a.Vals, ", "); a.Key {
 		case "limit":
 			s.config.AnswerMax, _ = strconv.ParseInt(value, 10, 64)
 		case "produce":
 			s.produce, _ = strconv.Atoi(value)
+		case "fetch":
+			s.fetch, _ = strconv.Atoi(value)
 		case "metadata":
 			s.metadata, _ = strconv.Atoi(value)
 		case "user":
@@ -122,6 +126,9 @@ func answer(text string) []byte {
 			b = binary.BigEndian.AppendUint64(b, uint64(n))
 		case "text":
 			b = append(binary.BigEndian.AppendUint16(b, uint16(len(value))), value...)
+		case "records":
+			of := records(value)
+			b = append(binary.BigEndian.AppendUint32(b, uint32(len(of))), of...)
 		case "bytes":
 			b = append(binary.BigEndian.AppendUint32(b, uint32(len(value))), value...)
 		default:
@@ -133,14 +140,16 @@ func answer(text string) []byte {
 }
 
 // hello is a broker's answer to ApiVersions.
-func hello(produce, metadata int) []byte {
-	return answer(fmt.Sprintf("1 i16:0 i32:4 i16:0 i16:0 i16:%d i16:1 i16:0 i16:11 i16:2 i16:0 i16:5 i16:3 i16:0 i16:%d", produce, metadata))
+func hello(produce, metadata int) []byte { return helloAll(produce, 11, metadata) }
+
+func helloAll(produce, fetch, metadata int) []byte {
+	return answer(fmt.Sprintf("1 i16:0 i32:4 i16:0 i16:0 i16:%d i16:1 i16:0 i16:%d i16:2 i16:0 i16:5 i16:3 i16:0 i16:%d", produce, fetch, metadata))
 }
 
 // talk plays operations on a connection that is greeted.
 func (s *scene) talk(cut int) string {
 	var out heard
-	_, rest, d, err := greeted(kafka.New(s.config), hello(s.produce, s.metadata))
+	_, rest, d, err := greeted(kafka.New(s.config), helloAll(s.produce, s.fetch, s.metadata))
 	if err != nil || len(rest) > 0 {
 		return fmt.Sprint("greeting: ", err)
 	}
@@ -247,6 +256,18 @@ func (h *heard) do(text string) {
 		if err := h.conn.Learn(words[1], with); err != nil {
 			h.say("%v", err)
 		}
+	case "fetch", "again", "locate":
+		all := positions(text)
+		err := error(nil)
+		if words[0] == "locate" {
+			err = h.conn.Locate(all)
+		} else {
+			err = h.conn.Fetch(all, kafka.Window{Wait: 500, Bytes: 1 << 20, Again: words[0] == "again"})
+		}
+		if err != nil {
+			h.say("%v", err)
+		}
+		h.say("owes %v", h.conn.Owes())
 	case "zstd", "gzip", "snappy":
 		m.Compression = map[string]kafka.Compression{"zstd": kafka.Zstd, "gzip": kafka.Gzip, "snappy": kafka.Snappy}[words[0]]
 		fallthrough
@@ -266,6 +287,32 @@ func (h *heard) do(text string) {
 	h.conn.Sent(len(h.conn.Output()))
 }
 
+func positions(text string) (all []kafka.Position) {
+	for _, word := range strings.Fields(text)[1:] {
+		part := strings.Split(word, "@")
+		at, _ := strconv.Atoi(part[1])
+		offset, _ := strconv.ParseInt(part[2], 10, 64)
+		all = append(all, kafka.Position{Topic: part[0], Partition: int32(at), Offset: offset})
+	}
+	return all
+}
+
+// found writes down what was found of a position.
+func (h *heard) found(f *kafka.Found) {
+	fmt.Fprintf(h, "\n  %d: next %d, end %d, %d batches", f.At, f.Next, f.End, f.Batches)
+	for i := range f.Records {
+		r := &f.Records[i]
+		fmt.Fprintf(h, ", %d=%s %d", r.Offset, r.Value, r.Time)
+		r.Headers(func(name, value []byte) { fmt.Fprintf(h, " %s=%s", name, value) })
+	}
+	if f.Err != nil {
+		fmt.Fprintf(h, ", %s", f.Err)
+	}
+	if f.Moved {
+		h.WriteString(", moved")
+	}
+}
+
 func (h *heard) Message(_ codec.MessageKind, b []byte) {
 	o := h.conn.Outcome()
 	fmt.Fprintf(h, "answer %s", short(string(b)))
@@ -280,6 +327,9 @@ func (h *heard) Message(_ codec.MessageKind, b []byte) {
 	}
 	if o.Moved {
 		h.WriteString(" moved")
+	}
+	for i := range o.Found {
+		h.found(&o.Found[i])
 	}
 	if o.Throttled > 0 {
 		fmt.Fprintf(h, " throttled %d", o.Throttled)

@@ -51,7 +51,7 @@ func (c *client) fill(to *request.Kafka) (err error) {
 }
 
 // compressions are the words of compression.
-func compressions() []string { return []string{"none", "gzip", "snappy", "zstd"} }
+func compressions() []string { return []string{"none", "gzip", "lz4", "snappy", "zstd"} }
 
 // newClient is kafka.client.
 func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -73,9 +73,6 @@ func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple)
 		c.proof, c.of.Mechanism = p, p.mechanism
 	}
 	if in[2] != nil {
-		if text, ok := in[2].(starlark.String); ok && text == "lz4" {
-			return nil, language.Faultf("%s: compression = \"lz4\": not as yet", fn).In("compression").Do("write \"zstd\", \"snappy\" or \"gzip\"")
-		}
 		if c.of.Compression, err = builtin.OneOf(fn, "compression", in[2], compressions()); err != nil {
 			return nil, err
 		}

@@ -1,5 +1,5 @@
-// Package kafka has the words of Kafka: kafka.client, kafka.plain, kafka.scram, kafka.produce, and what
-// functions send by vu.kafka.
+// Package kafka has the words of Kafka: kafka.client, kafka.plain, kafka.scram, kafka.produce, kafka.consume,
+// and what functions ask by vu.kafka.
 //
 // It sends nothing: core/workflow/request has the requests as plain data, and runtime/engine carries them.
 //
@@ -13,5 +13,5 @@
 //
 //	all["kafka"] = kafka.Namespace("kafka", nil, describe)
 //
-// Read client.go, produce.go.
+// Read client.go, produce.go, consume.go.
 package kafka

@@ -24,16 +24,20 @@ func ProduceArguments() []string {
 
 // Namespace is kafka and vu.kafka.
 func Namespace(under string, own []string, use request.Use) *language.Namespace {
-	fn := under + ".produce"
-	members := starlark.StringDict{
-		"produce": &guard.Func{Word: "produce", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			in := arguments{fn: fn, names: append(ProduceArguments(), own...)}
-			in.in = make([]starlark.Value, len(in.names))
-			if err := language.Bind(fn, in.names, 3, args, kwargs, in.in); err != nil {
+	verb := func(word string, names []string, positional int, make func(*arguments, *starlark.Thread, request.Use) (starlark.Value, error)) *guard.Func {
+		fn := under + "." + word
+		return &guard.Func{Word: word, Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			in := arguments{fn: fn, names: append(slices.Clone(names), own...)}
+			in.in = slices.Repeat([]starlark.Value{nil}, len(in.names))
+			if err := language.Bind(fn, in.names, positional, args, kwargs, in.in); err != nil {
 				return nil, err
 			}
-			return in.record(thread, use)
-		}},
+			return make(&in, thread, use)
+		}}
+	}
+	members := starlark.StringDict{
+		"produce": verb("produce", ProduceArguments(), 3, (*arguments).record),
+		"consume": verb("consume", ConsumeArguments(), 2, (*arguments).records),
 	}
 	if under == "kafka" {
 		members["client"] = &guard.Func{Word: "client", Call: newClient}

@@ -21,6 +21,9 @@ import (
 const (
 	Produce  = 0
 	Metadata = 3
+
+	Fetch       = 1
+	ListOffsets = 2
 )
 
 // Cluster is a cluster of brokers that runs.
