@@ -27,19 +27,26 @@ func kafkaHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Dura
 		timeout = deadline
 	}
 	ask := func(name string, timeout time.Duration, body string) string {
-		of := fmt.Sprintf(`k, %q, "k" * %d, timeout = "%dms"`, hostile.Topic, max(e.Size, 1), timeout.Milliseconds())
+		verb, of := "produce", fmt.Sprintf(`k, %q, "k" * %d, timeout = "%dms"`, hostile.Topic, max(e.Size, 1), timeout.Milliseconds())
+		if e.Reads {
+			verb, of = "consume", fmt.Sprintf(`k, [%q], start = "earliest", within = "%dms", timeout = "%dms"`, hostile.Topic, timeout.Milliseconds()-1, timeout.Milliseconds())
+		}
 		if by == askedFunction {
-			return fmt.Sprintf("step(%q, lambda vu: vu.kafka.produce(%s)),", name, of)
+			return fmt.Sprintf("step(%q, lambda vu: vu.kafka.%s(%s)),", name, verb, of)
 		}
 		expect := ""
 		if by == askedKept && body != "" {
 			expect = fmt.Sprintf(", expect = [body_contains(%q)]", body)
 		}
-		return fmt.Sprintf("step(%q, kafka.produce(%s)%s),", name, of, expect)
+		return fmt.Sprintf("step(%q, kafka.%s(%s)%s),", name, verb, of, expect)
 	}
 	iterations := ""
 	if e.Once {
 		iterations = "iterations = 1, "
+	}
+	next := hostile.Next
+	if e.Reads {
+		next = hostile.NextRead
 	}
 	w := loadFile(t, "", fmt.Sprintf(`
 k = kafka.client(%q, sasl = kafka.plain(%q, %q))
@@ -47,7 +54,7 @@ workflow(name = "test", vus = 1, %sduration = "60s", steps = [
 	%s
 	step("pause", lambda vu: vu.sleep("%dms")),
 	%s
-])`, s.URL(), hostile.User, hostile.Password, iterations, ask("a", timeout, e.Want.Body), max(1, e.Pause.Milliseconds()), ask("b", 30*time.Second, hostile.Next)))
+])`, s.URL(), hostile.User, hostile.Password, iterations, ask("a", timeout, e.Want.Body), max(1, e.Pause.Milliseconds()), ask("b", 30*time.Second, next)))
 	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
 	defer cancel()
 	proved := make(chan bool, 1)
@@ -91,7 +98,7 @@ workflow(name = "test", vus = 1, %sduration = "60s", steps = [
 		return fmt.Errorf("reused %v", counts.Reused)
 	case by != askedFunction && throttled != e.Want.Throttled:
 		return fmt.Errorf("%d answers that ask to wait, want %d", throttled, e.Want.Throttled)
-	case got.Sent+b.Sent != uint64(counts.Records):
+	case got.Sent+b.Sent+uint64(e.Want.Again) != uint64(counts.Records):
 		return fmt.Errorf("%d records are sent, and %d came", got.Sent+b.Sent, counts.Records)
 	}
 	return nil

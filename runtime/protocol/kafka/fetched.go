@@ -71,7 +71,7 @@ func (f *Found) fails(number int16) {
 	f.Moved = f.Err != nil && moved(number)
 }
 
-// eachFound reads the partitions of an answer: each is one that was asked for, and comes once.
+// eachFound reads the partitions of an answer: all that were asked for, each once.
 func (c *Conn) eachFound(r *reader, a *asked, read func(f *Found)) {
 	all := c.pool.fetched.found[:0]
 	next := 0
@@ -88,6 +88,7 @@ func (c *Conn) eachFound(r *reader, a *asked, read func(f *Found)) {
 			read(&all[len(all)-1])
 		}
 	}
+	r.bad = r.bad || len(all) < len(a.positions)
 	c.pool.fetched.found, c.outcome.Found = all, all
 }
 

@@ -17,6 +17,7 @@ type Entry struct {
 	Size  int           // bytes of the record; 0: any
 	Pause time.Duration // between the hostile operation and the next one
 	Once  bool          // nothing can be asked afterwards: there is no broker
+	Reads bool          // the operation reads a record, and else it sends one
 	Want  Want
 }
 
@@ -31,6 +32,8 @@ const (
 	AtHandshake // of SASL
 	AtProof
 	AtLayout // Metadata
+	AtOffsets
+	AtFetch
 )
 
 // User and Password are those of the client, and Topic is where its records go.
@@ -59,6 +62,7 @@ type Want struct {
 	Body      string     // the answer
 	Reuse     Reuse
 	Throttled uint64 // answers that ask to wait
+	Again     int    // requests of an operation behind its first one
 }
 
 // Waits says whether the client must give up by its own clock.
@@ -68,7 +72,7 @@ func (w Want) Waits() bool {
 
 // All returns the catalogue.
 func All() []Entry {
-	return slices.Concat(connections(), greetings(), layouts(), ends(), told(), wrong(), odd())
+	return slices.Concat(connections(), greetings(), layouts(), ends(), told(), wrong(), odd(), reads())
 }
 
 func fails(kind http1.Kind) Want { return Want{Kind: kind} }

@@ -30,6 +30,7 @@ type Server struct {
 	played bool // the hostile part has begun
 	counts Counts
 	where  int // the connection of the hostile part; 0: it is not over
+	again  int // operations behind the hostile part that were a part of its own
 	breach string
 }
 
@@ -144,10 +145,10 @@ func (s *Server) serve(c *net.TCPConn, id int) {
 		if !ok {
 			return
 		}
-		at, good := AtRecord, ""
+		at, good, next := AtRecord, "", produced(0, nextOffset, "", 0)
 		switch key {
 		case apiVersions:
-			at, good = AtVersions, versions(0, [2]int{apiProduce, 12}, [2]int{apiMetadata, 13})
+			at, good = AtVersions, versions(0, [2]int{apiProduce, 12}, [2]int{apiFetch, 17}, [2]int{apiOffsets, 10}, [2]int{apiMetadata, 13})
 		case apiHandshake:
 			at, good = AtHandshake, i16(0)+i32(1)+text("PLAIN")
 		case apiAuthenticate:
@@ -157,6 +158,15 @@ func (s *Server) serve(c *net.TCPConn, id int) {
 			at, good = AtProof, i16(0)+i16(-1)+i32(0)
 		case apiMetadata:
 			at, good = AtLayout, s.layout()
+		case apiOffsets:
+			at, good = AtOffsets, offsets(0, firstOffset)
+		case apiFetch:
+			offset, ok := n.offset(body)
+			if !ok {
+				return
+			}
+			at, next = AtFetch, fetched(0, batch(offset, plain, "next", 1), 0)
+			s.came()
 		case apiProduce:
 			if !n.record(body) {
 				return
@@ -170,23 +180,28 @@ func (s *Server) serve(c *net.TCPConn, id int) {
 			if !s.entry.Act(n) {
 				return
 			}
-		case at != AtRecord:
+		case good != "":
 			n.Say(good)
-		case !s.produced(n):
+		case !s.operated(n, next):
 			return
 		}
 	}
 }
 
-// produced answers a record well.
-func (s *Server) produced(n *Session) bool {
+// operated answers an operation well.
+func (s *Server) operated(n *Session, next string) bool {
 	s.reused(n.id)
 	if n.proved {
 		s.once.Do(func() { close(s.proved) })
 		return hold(n)
 	}
-	n.Say(produced(0, nextOffset, "", 0))
+	n.Say(next)
 	s.mu.Lock()
+	if s.again < s.entry.Want.Again && s.played {
+		s.again++ // the hostile operation goes on
+		s.mu.Unlock()
+		return true
+	}
 	n.proved = s.played || s.entry.Act == nil
 	s.mu.Unlock()
 	return true
