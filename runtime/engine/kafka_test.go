@@ -35,6 +35,8 @@ func TestRecordsAgreeWithKafka(t *testing.T) {
 			"zstd":      {`, compression = "zstd"`, `"orders", "hello" * 100`, 1, 1, 1, ""},
 			"gzip":      {`, compression = "gzip"`, `"orders", "hello" * 100`, 1, 1, 1, ""},
 			"snappy":    {`, compression = "snappy"`, `"orders", "hello" * 100, partition = 2`, 1, 1, 1, ""},
+			"lz4":       {`, compression = "lz4"`, `"orders", "hello" * 100`, 1, 1, 1, ""},
+			"counted":   {`, idempotent = True`, `"orders", "hello"`, 1, 1, 1, ""},
 			"tombstone": {"", `"one", key = "gone"`, 1, 1, 1, ""},
 			"missing":   {"", `"nothing", "hello"`, 0, 0, 0, "server UNKNOWN_TOPIC_OR_PARTITION"},
 			"partition": {"", `"one", "hello", partition = 1`, 0, 0, 0, "value"},
@@ -142,6 +144,11 @@ func TestBrokersThatFail(t *testing.T) {
 				t.Errorf("%s: ok %d, %v; the broker has %d more", name, got.OK, got.Errors, c.End("orders")-before)
 			}
 		}
+		before := c.End("orders")
+		c.Fault(kafkatest.Produce, 10, 3) // behind an error a counted record is that of another producer
+		if got := produce(t, c.URL(), ", idempotent = True", `"orders", "x"`, 2, 20); kinds(got)["server MESSAGE_TOO_LARGE"] != 3 || got.OK != 17 || c.End("orders")-before != 17 {
+			t.Errorf("ok %d, %v; the broker has %d more", got.OK, got.Errors, c.End("orders")-before)
+		}
 		c.Fault(kafkatest.Metadata, 5, 1)
 		if got := produce(t, c.URL(), "", `"orders", "x"`, 1, 3); kinds(got)["server LEADER_NOT_AVAILABLE"] != 1 || got.OK != 2 || got.Sent != 2 {
 			t.Errorf("ok %d, sent %d: %v", got.OK, got.Sent, got.Errors)
@@ -227,9 +234,9 @@ func TestRecordsReachLibrdkafka(t *testing.T) {
 	t.Parallel()
 	m := kafkatest.StartMock(t, "orders")
 	want := 0
-	for _, compression := range []string{"none", "gzip", "snappy", "zstd"} {
+	for _, compression := range []string{"none", "gzip", "snappy", "zstd", "lz4"} {
 		ask := fmt.Sprintf(`"orders", "%s " * 20 + "end", key = "key", headers = {"a": "b"}`, compression)
-		if got := produce(t, m.URL(), fmt.Sprintf(", compression = %q", compression), ask, 8, 100); got.OK != 100 {
+		if got := produce(t, m.URL(), fmt.Sprintf(", compression = %q, idempotent = True", compression), ask, 8, 100); got.OK != 100 {
 			t.Fatalf("%s: ok %d: %v", compression, got.OK, got.Errors)
 		}
 		want += 100
@@ -238,8 +245,8 @@ func TestRecordsReachLibrdkafka(t *testing.T) {
 	for _, r := range m.Read(want) {
 		records[r]++
 	}
-	for _, compression := range []string{"none", "gzip", "snappy", "zstd"} {
-		if n := records["key|a=b|"+strings.Repeat(compression+" ", 20)+"end"]; n != 100 || len(records) != 4 {
+	for _, compression := range []string{"none", "gzip", "snappy", "zstd", "lz4"} {
+		if n := records["key|a=b|"+strings.Repeat(compression+" ", 20)+"end"]; n != 100 || len(records) != 5 {
 			t.Errorf("%s: %d records: %v", compression, n, records)
 		}
 	}

@@ -138,3 +138,30 @@ workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [step
 		}
 	})
 }
+
+// What a producer of librdkafka writes, in each coding, is read whole: each record once.
+func TestRecordsOfLibrdkafkaAreRead(t *testing.T) {
+	t.Parallel()
+	m := kafkatest.StartMock(t, "orders")
+	want := 0
+	for _, compression := range []string{"none", "gzip", "snappy", "lz4", "zstd"} {
+		m.Write("orders", compression, 100)
+		want += 100
+	}
+	m.Read(want)
+	w := loadFile(t, m.URL(), fmt.Sprintf(`
+def take(vu):
+    r = vu.kafka.consume("TARGET", ["orders"], start = "earliest", count = %d, within = "15s", name = "read")
+    got = {}
+    for m in r.json():
+        got[m["key"] + m["value"]] = 1
+    if len(got) != %d or got.get("zstd7" + "tea " * 50) != 1 or got.get("none99" + "tea " * 50) != 1:
+        fail("%%d records, of which %%d differ: %%s" %% (len(r.json()), len(got), r.json()[:2]))
+    return r
+workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [step("take", take)])`, want, want))
+	got := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 20 * time.Second}).Stats
+	steps := byName(got.Steps)
+	if all := measured(steps["read"]); steps["take"].OK != 1 || all[plan.MeasureRecords].Count != uint64(want) {
+		t.Errorf("%d records: %v", all[plan.MeasureRecords].Count, got.Steps)
+	}
+}

@@ -145,7 +145,7 @@ func appendKafka(b []byte, to *request.Kafka) []byte {
 			b = appendText(b, *s)
 		}
 	}
-	b = append(strconv.AppendInt(b, int64(to.Partition), 10), ' ')
+	b = append(strconv.AppendInt(strconv.AppendBool(b, to.Idempotent), int64(to.Partition), 10), ' ')
 	for _, h := range to.Headers {
 		b = appendText(appendText(b, h.Name), h.Value)
 	}

@@ -189,7 +189,8 @@ type Kafka struct {
 	Mechanism      string    // of SASL: "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"; empty: none
 	User, Password string
 	Secure         SQLSecure
-	Compression    string  // "none", "gzip", "snappy", "zstd"
+	Compression    string  // "none", "gzip", "lz4", "snappy", "zstd"
+	Idempotent     bool    // brokers count the records of a connection
 	Acks           string  // "0", "1", "all"
 	Topic          string  // it may have placeholders, as Key, Value and the values of Headers may
 	Partition      int32   // below 0: that of the key; without a key, of a topic's one after the other

@@ -15,8 +15,42 @@ const (
 	batchCovered = 21
 )
 
+// origin is what a broker counts a record by.
+type origin struct {
+	producer int64
+	epoch    int16
+	sequence int32 // of the producer's records of a partition, from 0 on
+}
+
+// uncounted is the origin of a record that the broker does not count.
+func uncounted() origin { return origin{-1, -1, -1} }
+
+// producer is a connection that numbers its records, so that the broker finds one that is missing or doubled.
+type producer struct {
+	id    int64
+	epoch int16
+	next  map[placed]*int32
+}
+
+type placed struct {
+	topic     string
+	partition int32
+}
+
+// counts returns the origin of the next record of a partition.
+func (p *producer) counts(topic []byte, partition int32) origin {
+	next := p.next[placed{string(topic), partition}]
+	if next == nil {
+		next = new(int32)
+		p.next[placed{string(topic), partition}] = next
+	}
+	o := origin{p.id, p.epoch, *next}
+	*next = (*next + 1) & (1<<31 - 1) // Kafka goes on with 0
+	return o
+}
+
 // appendBatch appends a batch of one record, of that time in milliseconds since 1970.
-func (o *Operation) appendBatch(dst []byte, values [][]byte, now int64, pool *Pool) []byte {
+func (o *Operation) appendBatch(dst []byte, values [][]byte, now int64, from origin, pool *Pool) []byte {
 	start := len(dst)
 	dst = binary.BigEndian.AppendUint64(dst, 0)           // base offset: the broker sets it
 	dst = binary.BigEndian.AppendUint32(dst, 0)           // length
@@ -26,9 +60,10 @@ func (o *Operation) appendBatch(dst []byte, values [][]byte, now int64, pool *Po
 	dst = append(dst, 0, byte(o.Compression), 0, 0, 0, 0) // attributes, last offset
 	dst = binary.BigEndian.AppendUint64(dst, uint64(now)) // time of the first record
 	dst = binary.BigEndian.AppendUint64(dst, uint64(now)) // and of the last one
-	dst = binary.BigEndian.AppendUint64(dst, 1<<64-1)     // producer: none
-	dst = append(dst, 255, 255, 255, 255, 255, 255)       // its epoch and sequence: none
-	dst = binary.BigEndian.AppendUint32(dst, 1)           // records
+	dst = binary.BigEndian.AppendUint64(dst, uint64(from.producer))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(from.epoch))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(from.sequence))
+	dst = binary.BigEndian.AppendUint32(dst, 1) // records
 	if o.Compression == Uncompressed {
 		dst = o.appendRecord(dst, values)
 	} else {

@@ -24,6 +24,8 @@ type Conn struct {
 	broken  *http1.Error
 	left    bool
 	learns  bool // it asks where to go, and sends no record yet
+
+	producer *producer // nil: the broker does not count its records
 }
 
 // asked is a request that a broker answers.
@@ -97,7 +99,11 @@ func (c *Conn) Produce(o *Operation, partition int32, with Order) error {
 	b = append(b, 0, 0, 0, 1) // partitions
 	b = binary.BigEndian.AppendUint32(b, uint32(partition))
 	records := len(b)
-	b = o.appendBatch(append(b, 0, 0, 0, 0), with.Values, with.Now, c.pool)
+	from := uncounted()
+	if c.producer != nil {
+		from = c.producer.counts(b[topic:records-8], partition)
+	}
+	b = o.appendBatch(append(b, 0, 0, 0, 0), with.Values, with.Now, from, c.pool)
 	putLength(b, records)
 	putLength(b, start)
 	if c.out.bytes = b; with.Sent != nil {
@@ -196,5 +202,5 @@ func (c *Conn) End(err error) error {
 // Release gives the connection's memory back. It cannot be used any more.
 func (c *Conn) Release() {
 	c.left = true
-	c.out, c.in, c.body = outbox{}, intake{}, nil
+	c.out, c.in, c.body, c.producer = outbox{}, intake{}, nil, nil
 }

@@ -14,7 +14,7 @@ import (
 type Random [18]byte
 
 // Greeting is what one connection says before its first operation: ApiVersions, then SASL if a user has to
-// prove itself.
+// prove itself, then InitProducerId if a broker has to count its records.
 type Greeting struct {
 	protocol *Protocol
 	random   Random
@@ -33,6 +33,7 @@ const (
 	stageMechanism       // SaslHandshake
 	stageFirst           // the challenge of SCRAM
 	stageLast            // what ends SASL
+	stageProducer
 )
 
 var (
@@ -92,6 +93,8 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 		err = g.meets(r)
 	case stageMechanism:
 		err = g.mayProve(r)
+	case stageProducer:
+		return g.produces(dst, r, used)
 	default:
 		return g.proves(dst, r, used)
 	}
@@ -99,7 +102,7 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 		return dst, used, nil, err
 	}
 	if g.at == stageVersions && g.protocol.config.Mechanism == None {
-		return dst, used, g.begin(), nil
+		return g.settles(dst, used)
 	}
 	return g.next(dst), used, nil, nil
 }
@@ -125,13 +128,40 @@ func (g *Greeting) says(dst, b []byte) []byte {
 	return g.asks(dst, apiAuthenticate, 0, append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...))
 }
 
+// settles ends the greeting of a user that may operate, or asks for the number of a producer.
+func (g *Greeting) settles(dst []byte, used int) ([]byte, int, codec.Dialogue, error) {
+	switch {
+	case !g.protocol.config.Idempotent:
+		return dst, used, g.begin(), nil
+	case g.speaks.producer < 0:
+		return dst, used, nil, errVersion(apiProducer)
+	}
+	g.at = stageProducer
+	return g.asks(dst, apiProducer, g.speaks.producer, []byte{255, 255, 0, 0, ackMillis >> 8, ackMillis & 255}), used, nil, nil // of no transaction
+}
+
+// produces reads the answer to InitProducerId.
+func (g *Greeting) produces(dst []byte, r *reader, used int) ([]byte, int, codec.Dialogue, error) {
+	r.int32() // how long it asks to wait
+	number, id, epoch := r.int16(), r.int64(), r.int16()
+	if r.bad || number == 0 && (id < 0 || epoch < 0) {
+		return dst, used, nil, errShort(apiProducer)
+	}
+	if err := serverError(number, nil); err != nil {
+		return dst, used, nil, err
+	}
+	c := g.begin()
+	c.producer = &producer{id: id, epoch: epoch, next: map[placed]*int32{}}
+	return dst, used, c, nil
+}
+
 func (g *Greeting) begin() *Conn {
 	return &Conn{most: g.protocol.most, speaks: g.speaks, pool: g.protocol.pool, number: g.number}
 }
 
 // meets reads the answer to ApiVersions.
 func (g *Greeting) meets(r *reader) error {
-	g.speaks = versions{-1, -1, -1, -1}
+	g.speaks = versions{-1, -1, -1, -1, -1}
 	if number := r.int16(); number != 0 {
 		return serverError(number, nil)
 	}
@@ -146,6 +176,8 @@ func (g *Greeting) meets(r *reader) error {
 			g.speaks.offsets = v
 		case apiMetadata:
 			g.speaks.metadata = v
+		case apiProducer:
+			g.speaks.producer = v
 		}
 	}
 	if r.bad {
@@ -205,7 +237,7 @@ func (g *Greeting) proves(dst []byte, r *reader, used int) ([]byte, int, codec.D
 			return dst, used, nil, err
 		}
 	}
-	return dst, used, g.begin(), nil
+	return g.settles(dst, used)
 }
 
 // hide hides the password in what a broker says.

@@ -97,6 +97,9 @@ func (c *Conn) answered(body []byte, on codec.Listener) *http1.Error {
 	if r.bad {
 		return errShort(a.of)
 	}
+	if a.of == apiProduce && c.outcome.Err != nil && c.producer != nil {
+		c.left = true // whether the broker has counted the record is not known: the next one is a new producer's
+	}
 	on.Message(codec.MessageText, c.body)
 	c.outcome = Outcome{}
 	return nil

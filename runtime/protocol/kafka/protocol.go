@@ -43,6 +43,7 @@ const (
 type Config struct {
 	Mechanism      Mechanism
 	User, Password string
+	Idempotent     bool         // each connection is a producer, whose records the broker counts
 	AnswerMax      int64        // bytes; 0: AnswerMaxDefault
 	Keys           *scram.Cache // nil: salted passwords are not shared
 	Pool           *Pool        // nil: a compressor of its own
@@ -81,6 +82,7 @@ const (
 	apiMetadata     api = 3
 	apiHandshake    api = 17
 	apiVersions     api = 18
+	apiProducer     api = 22
 	apiAuthenticate api = 36
 )
 
@@ -98,6 +100,8 @@ func (a api) String() string {
 		return "SaslHandshake"
 	case apiVersions:
 		return "ApiVersions"
+	case apiProducer:
+		return "InitProducerId"
 	}
 	return "SaslAuthenticate"
 }
@@ -115,6 +119,8 @@ func ours(a api) span {
 		return span{4, 11} // the same; zstd from 10 on
 	case apiOffsets:
 		return span{1, 1}
+	case apiProducer:
+		return span{0, 1}
 	case apiMetadata:
 		return span{1, 4} // 4 keeps a broker from making the topic
 	}
@@ -122,7 +128,7 @@ func ours(a api) span {
 }
 
 // versions are those that a connection speaks; below 0: none.
-type versions struct{ produce, fetch, offsets, metadata int16 }
+type versions struct{ produce, fetch, offsets, metadata, producer int16 }
 
 // choose returns the highest version that both sides speak; -1: there is none.
 func choose(a api, theirs span) int16 {

@@ -20,7 +20,7 @@ import (
 // Stories give a greeting and operations, the broker's answers, and the outcome, which must be the same
 // whether the bytes come at once or in pieces.
 //
-//	talk [limit=N] [produce=VERSION] [metadata=VERSION] [fetch=VERSION] [end=eof|reset]
+//	talk [limit=N] [produce=VERSION] [metadata=VERSION] [fetch=VERSION] [idempotent] [end=eof|reset]
 //	greet [user=NAME] [password=WORD] [sasl=plain|scram] [end=eof|reset]
 //
 // A line with > queues an operation (produce TOPIC KEY VALUE, unanswered TOPIC VALUE, learn TOPIC, or fetch, again
@@ -74,6 +74,8 @@ func (s *scene) read(t *testing.T, d *datadriven.TestData) {
 			s.config.AnswerMax, _ = strconv.ParseInt(value, 10, 64)
 		case "produce":
 			s.produce, _ = strconv.Atoi(value)
+		case "idempotent":
+			s.config.Idempotent = true
 		case "fetch":
 			s.fetch, _ = strconv.Atoi(value)
 		case "metadata":
@@ -146,10 +148,19 @@ func helloAll(produce, fetch, metadata int) []byte {
 	return answer(fmt.Sprintf("1 i16:0 i32:4 i16:0 i16:0 i16:%d i16:1 i16:0 i16:%d i16:2 i16:0 i16:5 i16:3 i16:0 i16:%d", produce, fetch, metadata))
 }
 
+// hello is what a broker says before the operations of a story. Its first producer is number 7.
+func (s *scene) hello() []byte {
+	b := helloAll(s.produce, s.fetch, s.metadata)
+	if s.config.Idempotent {
+		b = append(answer("1 i16:0 i32:3 i16:0 i16:0 i16:8 i16:3 i16:0 i16:4 i16:22 i16:0 i16:4"), answer("2 i32:0 i16:0 i64:7 i16:3")...)
+	}
+	return b
+}
+
 // talk plays operations on a connection that is greeted.
 func (s *scene) talk(cut int) string {
 	var out heard
-	_, rest, d, err := greeted(kafka.New(s.config), helloAll(s.produce, s.fetch, s.metadata))
+	_, rest, d, err := greeted(kafka.New(s.config), s.hello())
 	if err != nil || len(rest) > 0 {
 		return fmt.Sprint("greeting: ", err)
 	}

@@ -20,7 +20,7 @@ func Schemes() request.Schemes {
 }
 
 // ClientArguments are those of kafka.client.
-func ClientArguments() []string { return []string{"url", "sasl", "compression", "tls"} }
+func ClientArguments() []string { return []string{"url", "sasl", "compression", "tls", "idempotent"} }
 
 // proof is the result of kafka.plain and kafka.scram.
 type proof struct {
@@ -56,7 +56,7 @@ func compressions() []string { return []string{"none", "gzip", "lz4", "snappy", 
 // newClient is kafka.client.
 func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "kafka.client"
-	var in [4]starlark.Value
+	var in [5]starlark.Value
 	if err := language.Bind(fn, ClientArguments(), 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
@@ -79,6 +79,9 @@ func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple)
 	}
 	if in[3] != nil && !c.of.Seeds[0].Secure {
 		return nil, language.Faultf("%s has tls, and its URL is of kafka://", fn).In("tls").Do("write kafkas://host")
+	}
+	if c.of.Idempotent, err = builtin.Flag(fn, "idempotent", in[4], false); err != nil {
+		return nil, err
 	}
 	c.key, err = c.of.Secure.Options(fn, in[3])
 	return c, err

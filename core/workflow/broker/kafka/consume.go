@@ -60,7 +60,7 @@ func (a *arguments) records(thread *starlark.Thread, use request.Use) (starlark.
 			return nil, language.Faultf("%s: timeout = %v ends the operation before within = %v does", a.fn, timeout, c.Within).In("timeout").Do("make timeout longer than within")
 		}
 	}
-	to.Consumes = &c
+	to.Consumes, to.Idempotent = &c, false
 	r := &request.Request{Method: "CONSUME", URL: to.Seeds[0].URL(), Exchange: request.Exchange{Kafka: &to}}
 	return request.NewDraft(thread, a.fn).End(r, a.in[slices.Index(a.names, "timeout"):], use)
 }

@@ -88,6 +88,9 @@ func (a *arguments) record(thread *starlark.Thread, use request.Use) (starlark.V
 	if to.Acks, err = readAcks(a.fn, a.of("acks")); err != nil {
 		return nil, err
 	}
+	if to.Idempotent && to.Acks != "all" {
+		return nil, language.Faultf("%s has acks = %s, and its client is idempotent", a.fn, to.Acks).In("acks").Do("take acks out: brokers count the records of all replicas only")
+	}
 	if v := a.of("partition"); v != nil {
 		n, err := language.Integer(a.fn, "partition", v, 0, partitionMost)
 		if err != nil {

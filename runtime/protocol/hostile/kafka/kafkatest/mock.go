@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -77,6 +78,20 @@ func StartMock(tb testing.TB, topic string) *Mock {
 
 // URL names all brokers.
 func (m *Mock) URL() string { return m.url }
+
+// Write has a producer of librdkafka write so many records in a coding: their keys are its name and a number.
+func (m *Mock) Write(topic, coding string, n int) {
+	m.tb.Helper()
+	cmd := exec.Command("kcat", "-b", strings.TrimPrefix(m.url, "kafka://"), "-P", "-t", topic, "-K", "=", "-z", coding)
+	var lines strings.Builder
+	for i := range n {
+		lines.WriteString(coding + strconv.Itoa(i) + "=" + strings.Repeat("tea ", 50) + "\n")
+	}
+	cmd.Stdin = strings.NewReader(lines.String())
+	if text, err := cmd.CombinedOutput(); err != nil {
+		m.tb.Fatalf("%v: %s", err, text)
+	}
+}
 
 // Read returns the records that have come, as KEY|HEADERS|VALUE, once there are so many, and a moment later
 // for those that are too many.
