@@ -16,15 +16,18 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// startKafka builds and starts kfake, which counts records and keeps none.
-func startKafka(dir string, cpus []int) (*server, error) {
+// startKafka builds and starts kfake, which counts records; without more arguments it keeps none.
+func startKafka(dir string, cpus []int, args ...string) (*server, error) {
 	path := filepath.Join(dir, "kafka")
 	build := exec.Command("go", "build", "-o", path, "./kafka")
 	build.Dir = filepath.Join("..", "servers")
 	if text, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the brokers: %w: %s", err, text)
 	}
-	s := &server{cmd: exec.Command(path, "-topics", "orders:4", "-blackhole")}
+	if len(args) == 0 {
+		args = []string{"-topics", "orders:4", "-blackhole"}
+	}
+	s := &server{cmd: exec.Command(path, args...)}
 	var err error
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -128,3 +131,77 @@ func (b *bench) kafka() error {
 }
 
 func (b *bench) takesKafka() time.Duration { return b.turns(3*b.rounds, b.duration) }
+
+const (
+	kafkaReaders = 16
+	kafkaLog     = 100_000 // records, which each reader reads once
+)
+
+// kafkaRead is a loop of readers over franz-go: each has a client of its own, and reads the log from its
+// beginning.
+func kafkaRead(c loopConfig) (requests, failures uint64, err error) {
+	var all sync.WaitGroup
+	var done, failed atomic.Uint64
+	for range c.Connections {
+		all.Go(func() {
+			client, err := kgo.NewClient(kgo.SeedBrokers(c.Address), kgo.ConsumeTopics("orders"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+			if err != nil {
+				failed.Add(1)
+				return
+			}
+			defer client.Close()
+			for n := 0; n < kafkaLog; {
+				fetches := client.PollFetches(context.Background())
+				if len(fetches.Errors()) > 0 {
+					failed.Add(1)
+					return
+				}
+				n += fetches.NumRecords()
+			}
+			done.Add(1)
+		})
+	}
+	all.Wait()
+	return done.Load(), failed.Load(), nil
+}
+
+// fillKafka writes a log in batches, as franz-go gathers them.
+func fillKafka(address string) error {
+	client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.RecordPartitioner(kgo.RoundRobinPartitioner()), kgo.ProducerLinger(5*time.Millisecond), kgo.ProducerBatchCompression(kgo.NoCompression()))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	records := make([]*kgo.Record, kafkaLog)
+	for i := range records {
+		records[i] = &kgo.Record{Topic: "orders", Value: []byte(strings.Repeat("x", kafkaSize))}
+	}
+	return client.ProduceSync(context.Background(), records...).FirstErr()
+}
+
+// kafkaReads compares readers that read a log once each.
+func (b *bench) kafkaReads() error {
+	s, err := startKafka(b.dir, b.serverCPUs, "-topics", "orders:4")
+	if err != nil {
+		b.report.remark(b.out, err.Error())
+		return nil
+	}
+	defer func() { _ = s.close() }()
+	if err := fillKafka(s.Address); err != nil {
+		return err
+	}
+	s.count = func() (uint64, error) { return 0, nil } // it counts no fetches
+	step := fmt.Sprintf("step(\"take\", kafka.consume(\"kafka://%s\", [\"orders\"], start = \"earliest\", count = %d, within = \"60s\", timeout = \"61s\"))", s.Address, kafkaLog)
+	us, err := b.ours("kafka-read", 1, flow{Name: "read", Step: step, VUs: kafkaReaders, Duration: b.duration + time.Minute, More: fmt.Sprintf("iterations = %d, ", kafkaReaders)})
+	if err != nil {
+		return err
+	}
+	peer, err := loopContender(loopConfig{Name: "franz-go reads", Address: s.Address, Connections: kafkaReaders, Duration: b.duration})
+	if err != nil {
+		return err
+	}
+	b.cost("kafka-read", fmt.Sprintf("%d readers, each of %d records", kafkaReaders, kafkaLog), s, []contender{us, peer})
+	return nil
+}
+
+func (b *bench) takesKafkaReads() time.Duration { return b.turns(2*b.rounds, b.duration) }

@@ -163,6 +163,13 @@ func loop(text string, out io.Writer) error {
 		}
 		return json.NewEncoder(out).Encode(told{Requests: done, Failed: failed})
 	}
+	if c.Name == "franz-go reads" {
+		done, failed, err := kafkaRead(c)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(out).Encode(told{Requests: done, Failed: failed})
+	}
 	if strings.HasPrefix(c.Name, "franz-go") {
 		done, failed, err := kafkaLoop(c, c.Name != "franz-go")
 		if err != nil {

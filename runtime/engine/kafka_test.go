@@ -66,11 +66,23 @@ func TestRecordsAgreeWithKafka(t *testing.T) {
 // However a run ends, no record counts that the brokers did not get, and what they got counts.
 func TestRecordsAgreeWhenARunBreaks(t *testing.T) {
 	t.Parallel()
-	for _, acks := range []string{`"all"`, "0"} {
+	for _, acks := range []string{`"all"`, "0", "0 behind TLS"} {
 		for _, vus := range []uint64{1, 64, 500} {
-			t.Run(fmt.Sprintf("acks %s/%d", acks, vus), func(t *testing.T) {
-				c := kafkatest.Start(t, "-brokers", "2")
-				w := loadFile(t, c.URL(), fmt.Sprintf("workflow(name = \"test\", vus = %d, duration = \"60s\", steps = [step(\"put\", kafka.produce(\"TARGET\", \"orders\", \"x\" * 100, acks = %s))])", vus, acks))
+			acks, secure := strings.CutSuffix(acks, " behind TLS")
+			if secure && vus == 500 {
+				continue
+			}
+			t.Run(fmt.Sprintf("acks %s/%d, TLS %v", acks, vus, secure), func(t *testing.T) {
+				args := []string{"-brokers", "2"}
+				if secure {
+					args = append(args, "-cert", "CERT", "-key", "KEY")
+				}
+				c := kafkatest.Start(t, args...)
+				url := c.URL()
+				if secure {
+					url = c.SecureURL()
+				}
+				w := loadFile(t, url, fmt.Sprintf("workflow(name = \"test\", vus = %d, duration = \"60s\", %s, steps = [step(\"put\", kafka.produce(\"TARGET\", \"orders\", \"x\" * 100, acks = %s))])", vus, anyTLS, acks))
 				ctx, cancel := context.WithCancel(context.Background())
 				put := make(chan struct{})
 				go func() {

@@ -39,6 +39,7 @@ type Pool struct {
 
 // expander has what answers are read with.
 type expander struct {
+	spare   [][]byte // buffers of large answers
 	fetched fetched
 	gunzip  *gzip.Reader
 	unzstd  *zstd.Decoder

@@ -158,7 +158,8 @@ func (c *Conn) Send(codec.MessageKind, []byte, *uint64) error { return errOver }
 // Ping does nothing: Kafka has none.
 func (c *Conn) Ping(uint64) {}
 
-// Leave ends the connection: operations need no goodbye.
+// Leave ends the connection: operations need no goodbye. What is unread when the socket closes is the answer to
+// the only request under way, so the broker has dealt with all that it got: nothing needs codec.Lingering.
 func (c *Conn) Leave(uint16, string) { c.left = true }
 
 // Forget implements codec.Named. A broker answers in order, so an operation that is given up would hold up the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -275,4 +276,39 @@ func FuzzGreeting(f *testing.F) {
 			_ = d.Feed(append([]byte(nil), rest...), &quiet{})
 		}
 	})
+}
+
+// BenchmarkFetch takes an answer of 4 MiB in the pieces that a loop reads.
+func BenchmarkFetch(b *testing.B) {
+	c := begun(b, kafka.Config{})
+	var on quiet
+	value := strings.Repeat("x", 128)
+	one := batch(0, 0, slices.Repeat([]string{value}, 1000))
+	var all []byte
+	for i := range 28 {
+		binary.BigEndian.PutUint64(one, uint64(i*1000))
+		all = append(all, one...)
+	}
+	reply := answer("0 i32:0 i16:0 i32:0 i32:1 text:orders i32:1 i32:0 i16:0 i64:50 i64:50 i64:0 i32:0 i32:-1")
+	reply = append(binary.BigEndian.AppendUint32(reply, uint32(len(all))), all...)
+	binary.BigEndian.PutUint32(reply, uint32(len(reply)-4))
+	number := uint32(1)
+	positions := []kafka.Position{{Topic: "orders"}}
+	b.ReportAllocs()
+	for b.Loop() {
+		number++
+		if c.Fetch(positions, kafka.Window{}) != nil {
+			b.Fatal("no room")
+		}
+		c.Sent(len(c.Output()))
+		binary.BigEndian.PutUint32(reply[4:], number)
+		for rest := reply; len(rest) > 0; {
+			n := min(len(rest), 64<<10)
+			if err := c.Feed(rest[:n], &on); err != nil {
+				b.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/28000, "ns/record")
 }

@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
@@ -21,7 +22,7 @@ func (c *Conn) Feed(b []byte, on codec.Listener) error {
 	in := &c.in
 	whole := len(in.held) == 0
 	if !whole {
-		in.held = append(in.held, b...)
+		in.held = append(c.pool.grown(in.held, len(b)), b...)
 		b = in.held
 	}
 	n, err := c.take(b, on)
@@ -33,10 +34,34 @@ func (c *Conn) Feed(b []byte, on codec.Listener) error {
 		in.held = append(in.held, b[n:]...)
 		return nil
 	}
-	if in.held = append(in.held[:0], in.held[n:]...); len(in.held) == 0 && cap(in.held) > bufferKept {
-		in.held = nil
+	if n > 0 { // else it would be copied onto itself, once for each piece of a large answer
+		in.held = append(in.held[:0], in.held[n:]...)
+	}
+	if len(in.held) == 0 && cap(in.held) > bufferKept {
+		c.pool.spare = append(c.pool.spare, in.held)
+		if in.held = nil; len(c.pool.spare) > sparesMost {
+			c.pool.spare = slices.Delete(c.pool.spare, 0, 1)
+		}
 	}
 	return nil
+}
+
+// sparesMost is how many buffers of large answers a loop keeps.
+const sparesMost = 4
+
+// grown returns a buffer with room for n bytes more. It has twice as many as have come at most, whatever the
+// answer says of its length, or those of a buffer that has served another answer.
+func (p *Pool) grown(held []byte, n int) []byte {
+	want := len(held) + n
+	if want <= cap(held) {
+		return held
+	}
+	if last := len(p.spare) - 1; last >= 0 && want > bufferKept && cap(p.spare[last]) >= want {
+		out := append(p.spare[last], held...)
+		p.spare = p.spare[:last]
+		return out
+	}
+	return append(make([]byte, 0, max(2*len(held), want)), held...)
 }
 
 // take takes whole answers, and returns how many bytes they have.

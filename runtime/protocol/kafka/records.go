@@ -36,7 +36,7 @@ type fetched struct {
 
 // What outlives an answer.
 const (
-	recordsKept = 16 << 10
+	recordsKept = 64 << 10
 	plainKept   = 4 << 20
 )
 
