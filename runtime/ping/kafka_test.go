@@ -32,7 +32,7 @@ func TestKafka(t *testing.T) {
 			if err := r.Print(&b, 80); err != nil {
 				t.Fatal(err)
 			}
-			wants := []string{"METADATA kafka", "://" + c.Addresses()[0] + "\n", "server    a cluster of 2 brokers", "greeting  protocol Kafka, Produce v8, Metadata v4, user app by SCRAM-SHA-256, after", "a ping was answered after"}
+			wants := []string{"METADATA kafka", "://" + c.Addresses()[0] + "\n", "server    a cluster of 2 brokers", "greeting  protocol Kafka, Produce v8, Fetch v11, Metadata v4, user app by SCRAM-SHA-256, after", "a ping was answered after"}
 			if password == "falsch" {
 				wants = []string{"FAILED    closed"}
 			}

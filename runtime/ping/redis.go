@@ -113,8 +113,8 @@ func (r *Report) talkKafka(ctx context.Context, c net.Conn, cfg Config, call *ht
 	if g.Means() != "" {
 		means = "user " + cfg.Kafka.User + " by " + g.Means()
 	}
-	produce, metadata := g.Speaks()
-	r.Greeting = &Greeting{Protocol: fmt.Sprintf("Kafka, Produce v%d, Metadata v%d, %s", produce, metadata, means), NS: int64(time.Since(began))}
+	produce, fetch, metadata := g.Speaks()
+	r.Greeting = &Greeting{Protocol: fmt.Sprintf("Kafka, Produce v%d, Fetch v%d, Metadata v%d, %s", produce, fetch, metadata, means), NS: int64(time.Since(began))}
 	of := d.(*kafka.Conn)
 	outcome := func() error {
 		if l := of.Outcome().Layout; l != nil {

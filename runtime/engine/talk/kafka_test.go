@@ -2,10 +2,13 @@ package talk
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"hyperscale/core/workflow/extract"
 	"hyperscale/runtime/protocol/kafka"
 )
 
@@ -77,5 +80,26 @@ func TestClustersAreBounded(t *testing.T) {
 		if len(c.topics) > topicsMost || len(c.nodes) > nodesMost+1 || c.asks() == nil {
 			t.Fatalf("%d topics, %d brokers", len(c.topics), len(c.nodes))
 		}
+	}
+}
+
+// code() knows each name that an error of Kafka can have, and no other.
+func TestCodesAreKnown(t *testing.T) {
+	known := extract.KafkaCodes()
+	for n := int16(-1); n < 200; n++ {
+		name := kafka.CodeOf(n)
+		if n == 0 {
+			name = "OK"
+		}
+		at := slices.Index(known, name)
+		if is := !strings.HasPrefix(name, "ERROR_"); is != (at >= 0) {
+			t.Errorf("%d is %s, and code() knows it: %v", n, name, at >= 0)
+		}
+		if at >= 0 {
+			known = slices.Delete(known, at, at+1)
+		}
+	}
+	if len(known) > 0 {
+		t.Errorf("no error is called %v", known)
 	}
 }

@@ -50,9 +50,9 @@ func (g *Greeting) Works() bool { return g.works }
 // Means is how the user proved itself; empty: it did not have to.
 func (g *Greeting) Means() string { return g.protocol.config.Mechanism.name() }
 
-// Speaks is the version of Produce, and of Metadata, that the connection speaks; below 0: none.
-func (g *Greeting) Speaks() (produce, metadata int16) {
-	return g.speaks.produce, g.speaks.metadata
+// Speaks is the version of Produce, of Fetch and of Metadata that the connection speaks; below 0: none.
+func (g *Greeting) Speaks() (produce, fetch, metadata int16) {
+	return g.speaks.produce, g.speaks.fetch, g.speaks.metadata
 }
 
 // Begin appends what the client says first.
