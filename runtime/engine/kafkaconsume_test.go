@@ -111,17 +111,23 @@ func TestConsumersThatFail(t *testing.T) {
 		w := loadFile(t, c.URL(), `
 def take(vu):
     for i in range(3):
-        r = vu.kafka.consume("TARGET", ["one"], start = "earliest", count = 10, within = "1s", name = "take %d" % i)
-        vu.kafka.produce("TARGET", "log", "%d" % i)
-        vu.sleep("1s")
+        r = vu.kafka.consume("TARGET", ["one"], start = "earliest", count = 10, within = "100ms", name = "take %d" % i)
+        vu.kafka.produce("TARGET", "empty", "%d" % i)
+        if i < 2:
+            vu.sleep("1500ms")
     return r
 workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [step("take", take)])`)
 		c.Move("one", 0, 0)
 		moved := make(chan struct{})
 		go func() {
 			defer close(moved)
-			time.Sleep(500 * time.Millisecond)
+			for c.End("empty") == 0 {
+				time.Sleep(time.Millisecond)
+			}
 			c.Move("one", 0, 1)
+			if c.End("empty") != 1 {
+				t.Error("the leader moves too late")
+			}
 		}()
 		steps := byName(run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 20 * time.Second}).Stats.Steps)
 		<-moved
