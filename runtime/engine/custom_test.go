@@ -108,6 +108,28 @@ func TestCallsAgreeWithTheProgram(t *testing.T) {
 	}
 }
 
+// A run that is cancelled in the middle of its calls has sent what its programs counted, and cancels those
+// that are open.
+func TestCancelledCallsAgreeWithTheProgram(t *testing.T) {
+	t.Parallel()
+	f := programOf(t, booking)
+	w := loadFile(t, "", "old = custom.client([\"run\"], processes = 2, in_flight = 4)\nworkflow(name = \"test\", vus = 64, duration = \"60s\", steps = [step(\"book\", custom.call(old, \"book\")), step(\"slow\", custom.call(old, \"slow\"))])")
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	r := run(t, ctx, Config{Process: Process{Programs: f}, Workflow: w, VUs: 64, Duration: time.Minute, Timeout: 30 * time.Second, Progress: func(s *message.Stats) {
+		if len(s.Steps) == 2 && s.Steps[1].Started == 8 {
+			stop() // no place is left
+		}
+	}})
+	book, slow := r.Stats.Steps[0], r.Stats.Steps[1]
+	if r.State != message.WorkflowCancelled || slow.Cancelled != 8 || slow.Started != 8 || len(r.Stats.Logs) > 0 {
+		t.Errorf("%v: %d of %d are cancelled: %q", r.State, slow.Cancelled, slow.Started, r.Stats.Logs)
+	}
+	if here := callsOf(t, f); here != book.Sent+slow.Sent {
+		t.Errorf("the program counted %d calls, %d and %d were sent", here, book.Sent, slow.Sent)
+	}
+}
+
 // BenchmarkCalls: what 64 calls in flight cost this process, by a program of the Go kit. cpu-us/call has
 // no time of the program's own.
 func BenchmarkCalls(b *testing.B) {
