@@ -111,6 +111,9 @@ other outcome; 2 bad usage.`,
 }
 
 func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
+	if proto == "custom" {
+		return command.Usage("a custom program has no address to ping: `%s validate FILE --allow-custom` starts it and plays one call", command.Called())
+	}
 	if !slices.Contains(pingProtocols(), proto) {
 		return command.Usage("%q is no protocol that ping speaks%s: choose %s", proto, command.DidYouMean(proto, pingProtocols()), strings.Join(pingProtocols(), " or "))
 	}
