@@ -28,7 +28,7 @@
 //	cannot matter in a line above it: //lint:orderfree <reason>
 //
 // Read main.go, load.go, then a file per group of rules: rooms.go (the table of
-// imports) with imports.go, purity.go, order.go, shift.go, globals.go, doors.go, size.go
+// imports) with imports.go, purity.go, vendor.go (who may import which library), order.go, shift.go, globals.go, doors.go, size.go
 // and tree.go; ratchet.go (the table of bounds) with shape.go, knot.go, labels.go,
 // words.go and exceptions.go. The planted violations of testdata show each rule at work.
 package main

@@ -127,6 +127,8 @@ var fileRules = []func(*file) []complaint{
 	checkImports,
 	checkPureImports,
 	checkPureCode,
+	checkVendors,
+	checkCodecs,
 	checkInstant,
 	checkOrder,
 	checkShift,

@@ -1,0 +1,7 @@
+package hostile
+
+import (
+	_ "github.com/pkg/sftp"
+)
+
+func runs(done chan int) { go func() { done <- 1 }() }

@@ -1,0 +1,7 @@
+package nats
+
+import (
+	_ "github.com/pkg/sftp"
+)
+
+func tests(done chan int) { <-done }

@@ -1,0 +1,3 @@
+module github.com/pkg/sftp
+
+go 1.26.0

@@ -1,0 +1,2 @@
+// Package sftp stands for a library.
+package sftp
