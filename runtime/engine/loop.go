@@ -71,6 +71,7 @@ func (l *loop) turn(until int64) error {
 	l.functions.runReady()
 	l.Pools.SettlePools()
 	l.Wire.FlushQueued()
+	l.Wire.Stir()
 	n, err := l.wait(until)
 	if err != nil {
 		return err
@@ -115,10 +116,10 @@ func (l *loop) wait(until int64) (int, error) {
 	}
 	before := l.Clock.Tick()
 	timeout := l.timeout(until)
-	if timeout <= 0 {
+	if timeout <= 0 || !l.Wire.Calm() {
 		return 0, nil
 	}
-	if l.cfg.Alone {
+	if l.cfg.Alone && !l.Wire.Accompanied() {
 		n, err = l.Sockets.Poller.Doze(l.events, timeout)
 	} else {
 		n, err = l.Sockets.Poller.Block(l.events, timeout)

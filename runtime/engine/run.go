@@ -134,6 +134,9 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 	if err := l.Sockets.Linger(l.events); err != nil {
 		l.functions.log(err.Error())
 	}
+	if left := l.Wire.EndIslands(); left > 0 {
+		l.functions.log(fmt.Sprintf("%d connections of protocols that need goroutines did not end in time", left))
+	}
 	l.tellCancelled()
 	l.gates.leave()
 	l.tellResumed()
@@ -155,6 +158,7 @@ func (l *loop) close() {
 	if l.programs != nil {
 		l.programs.Close()
 	}
+	_ = l.Wire.EndIslands() // those of a run that failed: a result has told of others
 	l.Dialer.Resolver.Close()
 	l.counters.forget()
 	_ = l.Cancels.End(0)         // the result has its counts

@@ -74,6 +74,7 @@ type dialogue struct {
 	named          codec.Named      // the dialogue, if its answers carry names
 	packets        *datagram.Conn   // the dialogue, if it is one of datagrams
 	replaced       bool             // no exchange begins on it any more: of packets
+	finished       bool             // the peer sends no more: of islands
 	left           error            // the server has said goodbye
 	size           int64            // of what the exchange received, in bytes
 	rested         int64
@@ -117,6 +118,35 @@ func (c *conn) securing() bool { return c.greets() && c.talk.rounds.Secures() }
 
 // works reports that a connection is in a greeting that computes.
 func (c *conn) works() bool { return c.greets() && c.talk.rounds.Works() }
+
+// lands returns the island of a connection; nil: it is none.
+func (d *dialogue) lands() codec.Island {
+	switch {
+	case d == nil:
+		return nil
+	case d.Dialogue != nil:
+		if of, is := d.Dialogue.(codec.IslandDialogue); is {
+			return landed{of}
+		}
+	case d.rounds != nil:
+		if g := d.rounds.Island(); g != nil {
+			return g
+		}
+	}
+	return nil
+}
+
+// landed is a dialogue as an island.
+type landed struct{ codec.IslandDialogue }
+
+// End implements codec.Island.
+func (l landed) End(err error) { _ = l.IslandDialogue.End(err) } // the island explains it
+
+// crowded reports that the connection's island takes no more bytes now.
+func (c *conn) crowded() bool {
+	of := c.talk.lands()
+	return of != nil && of.Full()
+}
 
 // out returns what is to be written next.
 func (d *dialogue) out() []byte {

@@ -36,6 +36,9 @@
 //	       more than an exchange asked for, or less than it sent, carries no further one.
 //	POOL-8 A connection whose session takes no more is not read until ReadOn, but for its end.
 //
+//	POOL-9 The loop does not wait before an island's goroutines that it fed had their turn and what they
+//	       tell is taken. What is said on a connection before its end has its effect before that.
+//
 // Example:
 //
 //	c, err := pool.NewConnections(pool.Options{Workflow: w, VUs: 64, Slots: 64, Hosts: hosts, Names: names})
@@ -43,5 +46,5 @@
 //	c.Wire.Dispatch(index) // the slot of this index has a request
 //
 // Read connections.go, slot.go, sockets.go, dialer.go, resolve.go, names.go, sources.go;
-// wire.go; pools.go, streams.go, dialogue.go, talks.go, lively.go, sessions.go, pins.go, cancels.go; secure.go, tlsoptions.go, tunnels.go.
+// wire.go; pools.go, streams.go, dialogue.go, talks.go, lively.go, sessions.go, pins.go, cancels.go, islands.go; secure.go, tlsoptions.go, tunnels.go.
 package pool

@@ -1,14 +1,16 @@
 package pool
 
 import (
+	"fmt"
 	"time"
 
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/island"
 	"hyperscale/runtime/protocol/scram"
 )
 
-// What a connection does beside its messages: it lives, and its greeting goes on.
+// What a connection does beside its messages: it lives, and its greeting or island goes on.
 
 // lives lets a connection say now and then that it lives, if its protocol has that.
 func (y *talks) lives(at int32) {
@@ -82,5 +84,40 @@ func (y *talks) works(at int32) bool {
 		y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, generation})
 		return false
 	}
+	return true
+}
+
+// land begins an island on a new connection, if its greeting is one. False: it cannot, and its exchange ends.
+func (y *talks) land(at int32) bool {
+	c := y.Sockets.Conns.At(at)
+	g := c.talk.rounds.Island()
+	if g == nil {
+		return true
+	}
+	if y.islands.crew == nil {
+		y.islands.crew = island.New(func() { _ = y.Sockets.Poller.Wake() }) // it cannot fail while the poller is open
+	}
+	if err := g.Land(y.islands.crew, c.token(at)); err != nil {
+		y.Slots.Breaks(c.slot, fmt.Errorf("begin the connection: %w", err))
+		return false
+	}
+	return true
+}
+
+// explains lets an island take what it has read before its connection ends, and say what the end means.
+// False: the connection has no island.
+func (y *talks) explains(at int32, err error) bool {
+	c := y.Sockets.Conns.At(at)
+	of := c.talk.lands()
+	if of == nil {
+		return false
+	}
+	of.End(err)
+	y.islands.crew.Fed()
+	if c.reading != readingHeld {
+		c.reading = readingHeld
+		y.Sockets.rewatch(at)
+	}
+	c.talk.finished = true
 	return true
 }

@@ -55,7 +55,7 @@ func (n *RequestSlot) full() bool {
 // nevertheless: the kernel would report it over and over.
 func (k *sockets) hold(at int32) bool {
 	c := k.Conns.At(at)
-	if c.slot < 0 || c.reading == readingHeld || k.Slots.At(c.slot).broke || !k.Slots.At(c.slot).full() {
+	if c.slot < 0 || c.reading == readingHeld || k.Slots.At(c.slot).broke || !k.Slots.At(c.slot).full() && !c.crowded() {
 		return false
 	}
 	c.reading = readingHeld

@@ -21,6 +21,7 @@ type talks struct {
 	answers []*http1.Collector
 	watcher Watcher      // nil: upgrades are not shown
 	wheel   *epoll.Wheel // when connections say that they live, by index
+	islands islands
 }
 
 var _ codec.Listener = (*talks)(nil)
@@ -36,7 +37,9 @@ func (y *talks) begin(at int32) {
 		y.upgrade(at)
 	case o.Greeting != nil:
 		d.rounds, d.head = codec.NewRounds(o.Greeting)
-		y.flush(at)
+		if y.land(at) {
+			y.flush(at)
+		}
 	default:
 		y.opened(at, o.Dialogue)
 	}
@@ -364,6 +367,9 @@ func (y *talks) ended(at int32, err error) {
 	d := c.talk
 	if c.slot < 0 {
 		y.Sockets.HangUp(at)
+		return
+	}
+	if y.explains(at, err) {
 		return
 	}
 	if c.greets() {

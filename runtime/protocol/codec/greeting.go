@@ -84,6 +84,9 @@ func (r *Rounds) Secured(dst, binding []byte) []byte {
 // Feed takes what was read, and appends what to write to dst. Once there is a dialogue, rest is what
 // belongs to it, valid until the next call.
 func (r *Rounds) Feed(dst, b []byte) (out, rest []byte, d Dialogue, err error) {
+	if r.Island() != nil {
+		return r.hear(dst, b)
+	}
 	if len(r.held) > 0 {
 		r.held = append(r.held, b...)
 		b = r.held

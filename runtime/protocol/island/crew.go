@@ -115,8 +115,12 @@ func (c *Crew) Take(dst []uint64) []uint64 {
 	return dst
 }
 
-// Asleep says that the loop is about to wait, and has to be woken. False: there is something to Take.
+// Asleep says that the loop is about to wait, and has to be woken. False: there is something to Take, or a
+// goroutine was fed.
 func (c *Crew) Asleep() bool {
+	if c.fed {
+		return false
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asleep = len(c.ready) == 0
