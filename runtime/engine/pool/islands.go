@@ -12,6 +12,8 @@ import (
 type islands struct {
 	crew *island.Crew // nil: there are none
 	tags []uint64
+	// One of them sets timers: they fire while the loop gives the processor away.
+	timed bool
 }
 
 // islandsWithin is how long the end of a run waits for their goroutines.
@@ -80,8 +82,8 @@ func (w *wire) Calm() bool {
 	return crew == nil || crew.Asleep()
 }
 
-// Accompanied reports that goroutines work beside the loop: it must let the scheduler run them.
-func (w *wire) Accompanied() bool { return w.talks.islands.crew != nil }
+// Accompanied reports that goroutines beside the loop set timers: it must let the scheduler fire them.
+func (w *wire) Accompanied() bool { return w.talks.islands.timed }
 
 // EndIslands waits for the goroutines of islands, whose connections are closed, and returns how many are left.
 func (w *wire) EndIslands() (left int) {

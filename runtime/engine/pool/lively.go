@@ -97,6 +97,9 @@ func (y *talks) land(at int32) bool {
 	if y.islands.crew == nil {
 		y.islands.crew = island.New(func() { _ = y.Sockets.Poller.Wake() }) // it cannot fail while the poller is open
 	}
+	if _, untimed := g.(codec.Untimed); !untimed {
+		y.islands.timed = true
+	}
 	if err := g.Land(y.islands.crew, c.token(at)); err != nil {
 		y.Slots.Breaks(c.slot, fmt.Errorf("begin the connection: %w", err))
 		return false

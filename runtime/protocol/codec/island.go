@@ -27,6 +27,10 @@ type IslandGreeting interface {
 	Land(crew *island.Crew, tag uint64) error
 }
 
+// Untimed is an island whose goroutines wait for the loop alone: they set no timers, so that the loop need not
+// give the processor away while it waits for a short time.
+type Untimed interface{ Untimed() }
+
 // IslandDialogue is the dialogue behind it. Its End belongs to Dialogue, and returns nil: the island says
 // itself what that end means.
 type IslandDialogue interface {
@@ -54,4 +58,10 @@ func (r *Rounds) hear(dst, b []byte) (out, rest []byte, d Dialogue, err error) {
 	}
 	out, _, d, err = r.greeting.Hear(dst, b)
 	return out, nil, d, err
+}
+
+// Sized is a dialogue whose answers are longer than what it reports of them.
+type Sized interface {
+	Dialogue
+	Size() int64 // of the answer that ended last
 }

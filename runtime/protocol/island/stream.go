@@ -204,3 +204,10 @@ func (f *Stream) Wrote() (wrote, took uint64) {
 	defer f.mu.Unlock()
 	return f.wrote, f.took
 }
+
+// Ended returns the error with which the peer's end was reported; nil: it may send more.
+func (f *Stream) Ended() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.end
+}
