@@ -53,6 +53,10 @@ const (
 	MeasureReturned       = "returned"        // messages that no queue got
 	MeasureUnconfirmed    = "unconfirmed"     // messages that the kernel took, and nothing confirms
 
+	MeasureAuthTime     = "auth_time"     // from a connection's first byte to the end of authentication
+	MeasureTransferred  = "transferred"   // bytes of files
+	MeasureTransferTime = "transfer_time" // of one file
+
 	MeasureAffected = "affected" // rows that statements changed
 	MeasureRows     = "rows"     // that they returned
 )
@@ -66,6 +70,7 @@ const (
 	ProtocolMQTT      = "mqtt"      // messages
 	ProtocolNATS      = "nats"      // messages
 	ProtocolRedis     = "redis"     // commands
+	ProtocolSFTP      = "sftp"      // files over SSH, by SFTP and SCP
 	ProtocolSQL       = "sql"       // statements
 	ProtocolSSE       = "sse"       // server-sent events
 	ProtocolTCP       = "tcp"       // exchanges of bytes
@@ -75,7 +80,7 @@ const (
 
 // Protocols lists them.
 func Protocols() []string {
-	return []string{ProtocolAMQP, ProtocolCustom, ProtocolGRPC, ProtocolKafka, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
+	return []string{ProtocolAMQP, ProtocolCustom, ProtocolGRPC, ProtocolKafka, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSFTP, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
 }
 
 // MeasureText is a measure with the sentence that manuals show.
@@ -92,7 +97,7 @@ func Measures() []MeasureText {
 	amqp, mqtt, nats := []string{ProtocolAMQP}, []string{ProtocolMQTT}, []string{ProtocolNATS}
 	brokers := []string{ProtocolAMQP, ProtocolMQTT, ProtocolNATS}
 	messages := append(slices.Clone(exchanges), brokers...)
-	udp := []string{ProtocolUDP}
+	udp, sftp := []string{ProtocolUDP}, []string{ProtocolSFTP}
 	kafka, acknowledges, sends := []string{ProtocolKafka}, []string{ProtocolKafka, ProtocolMQTT, ProtocolNATS}, append(slices.Clone(messages), ProtocolKafka)
 	return []MeasureText{
 		{MeasureCommands, redis, message.MeasureCount, "commands that the kernel took whole, of pipelines each one"},
@@ -126,6 +131,9 @@ func Measures() []MeasureText {
 		{MeasureBatches, kafka, message.MeasureCount, "batches of records that kafka.consume read"},
 		{MeasureEndToEnd, kafka, message.MeasureTimes, "from a record's time, which its producer or broker wrote by a clock of its own, until the loop has read it; of kafka.consume, in whole milliseconds"},
 		{MeasureThrottled, kafka, message.MeasureCount, "answers in which a broker asked its client to wait: a quota is exceeded. The load does not wait"},
+		{MeasureAuthTime, sftp, message.MeasureTimes, "from when a connection stands until its keys are exchanged and its user is authenticated, and for SFTP its subsystem is open: a part of the phase connect"},
+		{MeasureTransferred, sftp, message.MeasureCount, "bytes of files that came, or that the server acknowledged"},
+		{MeasureTransferTime, sftp, message.MeasureTimes, "from when a file is open until its last byte has come, or is acknowledged. Transferred divided by the sum of these is the rate of one transfer"},
 		{MeasureFirstMessage, messages, message.MeasureTimes, "from the intended start until the loop has read the first message"},
 		{MeasureMessageLatency, exchanges, message.MeasureTimes, "from when the exchange's messages were queued on the open connection, of a streaming call from when its request was, in a session from the oldest one without an answer, until the loop has read a message"},
 		{MeasureMessagesReceived, messages, message.MeasureCount, "messages that came whole"},

@@ -237,6 +237,15 @@ func customClient(l *loader, _ syntax.Position, args starlark.Tuple, kwargs []st
 	return value, nil
 }
 
+// describeTransfer returns the value of sftp.get and its kin.
+func describeTransfer(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
+	fn := r.SFTP.Target.Scheme + "." + request.SFTPVerbs()[r.SFTP.Verb]
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, fn, r, b)
+	}
+	return nil, language.Faultf("%s only describes an operation", fn).Do("in a step's function, vu.%s carries one out", fn).Elsewhere()
+}
+
 // describeExchange returns the value of tcp.exchange and udp.exchange.
 func describeExchange(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
 	fn := "tcp.exchange"

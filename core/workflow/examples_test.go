@@ -69,12 +69,12 @@ func TestExamples(t *testing.T) {
 				t.Error("the second load differs:\n" + diff)
 			}
 			elsewhere := "http://elsewhere:1"
-			for _, scheme := range []string{"amqp", "grpc", "kafka", "mqtt", "mysql", "nats", "postgres", "redis", "tcp", "udp"} {
+			for _, scheme := range []string{"amqp", "grpc", "kafka", "mqtt", "mysql", "nats", "postgres", "redis", "sftp", "tcp", "udp"} {
 				if strings.Contains(text, `default = "`+scheme+"://") {
 					elsewhere = scheme + "://elsewhere:1"
 				}
 			}
-			p.Params = []message.Param{{Name: "target", Value: strings.NewReplacer("postgres://", "postgres://app@", "mysql://", "mysql://app@").Replace(elsewhere)}}
+			p.Params = []message.Param{{Name: "target", Value: strings.NewReplacer("postgres://", "postgres://app@", "mysql://", "mysql://app@", "sftp://", "sftp://app@").Replace(elsewhere)}}
 			p.VUs, p.Duration = 3, 5e9
 			set, err := workflow.Load(p)
 			if err != nil {
@@ -88,7 +88,7 @@ func TestExamples(t *testing.T) {
 					t.Errorf("%s: %d VUs for %v, want what was set", w.Name, w.VUs, w.Duration)
 				}
 				for _, s := range set.Workflow(w.Name).Steps {
-					if s.Request != nil && s.Request.Custom == nil && !strings.HasPrefix(s.Request.URL, elsewhere) { // a program gets it as an argument
+					if s.Request != nil && s.Request.Custom == nil && !strings.HasPrefix(strings.Replace(s.Request.URL, "scp:", "sftp:", 1), elsewhere) { // a program gets it as an argument
 						t.Errorf("%s goes to %s", s.Plan.Name, s.Request.URL)
 					}
 				}

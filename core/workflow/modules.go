@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/request"
+	"hyperscale/core/workflow/transfer"
 	"maps"
 	"slices"
 
@@ -102,6 +103,8 @@ func vocabulary() starlark.StringDict {
 	all["kafka"] = kafka.Namespace("kafka", nil, describeRecord)
 	all["mqtt"] = broker.MQTT("mqtt", nil, describeDelivery)
 	all["amqp"] = broker.AMQP("amqp", nil, describeQueued)
+	all["sftp"] = transfer.SFTP("sftp", nil, describeTransfer)
+	all["scp"] = transfer.SCP("scp", nil, describeTransfer)
 	all["nats"] = broker.NATS("nats", nil, describeMessage)
 	all["redis"] = request.RedisNamespace("redis", nil, describeOperation)
 	all["tcp"] = request.TCP("tcp", nil, describeExchange)

@@ -18,6 +18,7 @@ import (
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/request"
 	"hyperscale/core/workflow/session"
+	"hyperscale/core/workflow/transfer"
 )
 
 // sendNamespace is vu.http; under marked names it holds what else all virtual users share.
@@ -40,6 +41,8 @@ func sendNamespace() *language.Namespace {
 	queues.Members["consume"] = broker.Consume("vu.amqp.consume", sessionArguments(), opens("vu.amqp.consume"))
 	members[language.Mark+"amqp"] = queues
 	members[language.Mark+"custom"] = custom.Namespace("vu.custom", asArguments(), send("vu.custom.call", nil), nil)
+	members[language.Mark+"sftp"] = transfer.SFTP("vu.sftp", asArguments(), send("vu.sftp", nil))
+	members[language.Mark+"scp"] = transfer.SCP("vu.scp", asArguments(), send("vu.scp", nil))
 	commands := request.RedisNamespace("vu.redis", asArguments(), send("vu.redis", nil))
 	commands.Members["subscribe"] = request.Subscribe("vu.redis", sessionArguments(), opens("vu.redis.subscribe"))
 	members[language.Mark+"redis"] = commands

@@ -103,6 +103,8 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		b = appendMQTT(b, r.MQTT)
 	case r.AMQP != nil:
 		b = appendAMQP(b, r.AMQP)
+	case r.SFTP != nil:
+		b = appendSFTP(b, r.SFTP)
 	case r.SQL != nil:
 		b = appendSQL(b, r.SQL)
 	case r.Custom != nil:
@@ -207,6 +209,17 @@ func appendAMQP(b []byte, to *request.AMQP) []byte {
 	return b
 }
 
+// appendSFTP appends what a request does with files of an SSH server.
+func appendSFTP(b []byte, to *request.SFTP) []byte {
+	for _, s := range [...]string{to.User, to.Password, to.Key, to.HostKeys, to.Path, to.To, to.Data} {
+		b = appendText(b, s)
+	}
+	if b = append(b, byte(to.Verb)); to.File != nil {
+		b = appendText(b, to.File.Name)
+	}
+	return b
+}
+
 // appendSQL appends what a request asks a database.
 func appendSQL(b []byte, to *request.SQL) []byte {
 	for _, s := range [...]string{to.User, to.Password, to.Database, to.Secure.Key, to.PublicKey} {
@@ -300,8 +313,8 @@ func (q *requests) known(method, url string) *request.Request {
 // and path, or of its command, which its prepared form remembers.
 func (q *requests) account(co *call, r *request.Request, as *workflow.As, p *prepared) *measure.Account {
 	of, own := co.owner(), ""
-	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil || r.AMQP != nil || r.Custom != nil {
-		own = r.Method // neither a command nor a statement nor a message has a path
+	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil || r.AMQP != nil || r.Custom != nil || r.SFTP != nil {
+		own = r.Method // neither a command nor a statement nor a message nor a server of files has a path
 	}
 	if as != nil && (as.Group != "" || as.Name != "") {
 		return q.names.Account(of, as.Group, cmp.Or(as.Name, own), r.Method, r.URL)

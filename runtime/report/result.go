@@ -326,7 +326,8 @@ type Step struct {
 // connect_latency (from CONNECT to CONNACK) and duplicates (messages of a subscription that came again). RabbitMQ has messages_sent, messages_received,
 // late_answers and server_errors as well, confirm_latency (from a message to its confirm),
 // unconfirmed (messages that the kernel took and nothing confirms), returned (that no queue got) and redelivered (that a queue had delivered before). PostgreSQL and MySQL have
-// rows (that statements returned) and affected (that they inserted, updated, deleted or merged).
+// rows (that statements returned) and affected (that they inserted, updated, deleted or merged). SFTP and SCP have auth_time (of a new connection),
+// transferred (bytes of files) and transfer_time (of one file).
 type Measure struct {
 	Count   uint64        `json:"count"`              // occurrences, or times
 	TimesNS *Distribution `json:"times_ns,omitempty"` // of a measure of times

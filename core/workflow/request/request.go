@@ -27,6 +27,7 @@ type Exchange struct {
 	NATS     *NATS     // it sends a message to a NATS server, or subscribes there
 	Kafka    *Kafka    // it sends a record to a Kafka cluster
 	AMQP     *AMQP     // it asks a RabbitMQ server, or consumes there
+	SFTP     *SFTP     // it does something with files of an SSH server
 	Raw      *Raw      // it exchanges bytes over TCP
 	Datagram *Datagram // it exchanges datagrams over UDP
 	Custom   *Custom   // it calls a custom program
@@ -35,7 +36,7 @@ type Exchange struct {
 
 // Exchanges reports whether the request exchanges messages in place of one answer.
 func (e *Exchange) Exchanges() bool {
-	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.MQTT != nil || e.AMQP != nil || e.Raw != nil || e.Datagram != nil || e.Custom != nil
+	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.MQTT != nil || e.AMQP != nil || e.SFTP != nil || e.Raw != nil || e.Datagram != nil || e.Custom != nil
 }
 
 // Custom says what a request calls of a custom program. Its arguments are the request's body.
@@ -321,6 +322,7 @@ func (r *Request) Filled(values [][]byte) *Request {
 	out.NATS = r.NATS.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.MQTT = r.MQTT.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.AMQP = r.AMQP.rewritten(func(text string) string { return f.in(text, f.plain) })
+	out.SFTP = r.SFTP.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.SQL = r.SQL.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.Placeholders, out.Escape, out.Boundary = nil, EscapeNone, ""
 	return &out
@@ -424,4 +426,46 @@ func (a *AMQP) has(look func(string) bool) bool {
 	}
 	return look(a.User) || look(a.Password) || a.Secure.TLS != nil && look(string(a.Secure.TLS.Key)) ||
 		slices.ContainsFunc(a.texts(), func(s *string) bool { return look(*s) })
+}
+
+// SFTP says what a request does with files of an SSH server.
+type SFTP struct {
+	Target         *Target // its scheme is sftp, or scp
+	User           string
+	Password, Key  string // one of them proves the user; Key is a private key
+	HostKeys       string // lines of known_hosts; empty: any key is the server's
+	Verb           SFTPVerb
+	Path, To, Data string
+	File           *File // in place of Data
+}
+
+// SFTPVerb says what is done with a file.
+type SFTPVerb uint8
+
+// The verbs. SCP has the first two.
+const (
+	SFTPGet SFTPVerb = iota
+	SFTPPut
+	SFTPList
+	SFTPStat
+	SFTPRemove
+	SFTPRename
+)
+
+// SFTPVerbs are their words.
+func SFTPVerbs() []string { return []string{"get", "put", "list", "stat", "remove", "rename"} }
+
+// rewritten returns the request with others in place of its texts.
+func (s *SFTP) rewritten(fill func(string) string) *SFTP {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	out.Path, out.To, out.Data = fill(s.Path), fill(s.To), fill(s.Data)
+	return &out
+}
+
+// has reports whether look holds for a text of the request that may have words of secrets in it.
+func (s *SFTP) has(look func(string) bool) bool {
+	return s != nil && (look(s.Password) || look(s.Key) || look(s.Path) || look(s.To) || look(s.Data))
 }

@@ -43,6 +43,7 @@ func (r *Request) Reveal(v *secret.Vault) (*Request, error) {
 	out.Kafka = f.kafka(r.Kafka)
 	out.MQTT = f.mqtt(r.MQTT)
 	out.AMQP = f.amqp(r.AMQP)
+	out.SFTP = f.sftp(r.SFTP)
 	return &out, f.err
 }
 
@@ -104,11 +105,21 @@ func (f *revealer) amqp(a *AMQP) *AMQP {
 	return out
 }
 
+// sftp fills what a request does with files, and what proves its user.
+func (f *revealer) sftp(s *SFTP) *SFTP {
+	out := s.rewritten(func(text string) string { return f.fill("a path or a file", text, secret.Plain) })
+	if out == nil {
+		return nil
+	}
+	out.Password, out.Key = f.fill("a password", s.Password, secret.Plain), f.fill("a key", s.Key, secret.Plain)
+	return out
+}
+
 // hides reports whether words of secrets stand in the request.
 func (r *Request) hides(v *secret.Vault) bool {
 	named := func(p builtin.Pair) bool { return v.Has(p.Value) }
 	return v.Has(r.URL) || v.Has(string(r.Body)) || r.Auth != nil && v.Has(r.Auth.User+" "+r.Auth.Password+" "+r.Auth.Token) ||
-		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) || r.NATS.has(v.Has) || r.Kafka.has(v.Has) || r.MQTT.has(v.Has) || r.AMQP.has(v.Has) ||
+		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) || r.NATS.has(v.Has) || r.Kafka.has(v.Has) || r.MQTT.has(v.Has) || r.AMQP.has(v.Has) || r.SFTP.has(v.Has) ||
 		slices.ContainsFunc(r.Headers, named) || slices.ContainsFunc(r.Params, named) || slices.ContainsFunc(r.Cookies, named)
 }
 

@@ -443,6 +443,9 @@ func (y *talks) complete(index int32) {
 		n.Heard = now
 	}
 	n.Conn, n.Status, n.Size = None, n.Talk.Status(), d.size
+	if of, sized := d.Dialogue.(codec.Sized); sized {
+		n.Size = of.Size()
+	}
 	switch usable := !d.Over() && (!d.state.is(talkQueued) || d.learnt()) && !d.state.is(talkExtra) && !d.state.is(talkMute) && d.left == nil; {
 	case usable && n.Pin.keeps(d.Dialogue):
 		n.Pin.take(at)

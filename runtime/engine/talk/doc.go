@@ -24,6 +24,6 @@
 //	slot.Talk = stock.Open(greeting, waiter, account, due, keeps) // a session
 //
 // Read plan.go, exchange.go, custom.go, websocket.go, redis.go, layout.go, nats.go, kafkacluster.go,
-// kafka.go, kafkaconsume.go, mqtt.go, amqp.go, sql.go, mysql.go, raw.go, target.go; inbox.go,
+// kafka.go, kafkaconsume.go, mqtt.go, amqp.go, sftp.go, sql.go, mysql.go, raw.go; inbox.go,
 // session.go, subscription.go.
 package talk

@@ -1,13 +1,16 @@
 package talk
 
 import (
+	"crypto/tls"
 	"fmt"
+	"strings"
 
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/island/ssh"
 	"hyperscale/runtime/protocol/kafka"
 	"hyperscale/runtime/protocol/mqtt"
 	"hyperscale/runtime/protocol/mysql"
@@ -62,6 +65,45 @@ type Memory struct {
 	posts     map[string]*postOffice   // by key of a target
 	claims    map[string]*mqtt.Claim   // by server and client identifier
 	servers   map[string]*queueServer  // the same of AMQP
+	hosts     map[string]*ssh.Protocol // the same of SSH
+}
+
+// securing returns the TLS options of a target's connections; nil: they have none.
+func securing(s *request.SQLSecure, common *request.TLS) (c *tls.Config, resume bool, err error) {
+	if s.Mode == request.SQLPlain {
+		return nil, false, nil
+	}
+	own := common
+	if s.TLS != nil {
+		own = s.TLS
+	}
+	if c, err = pool.TLSConfig(own, s.Mode == request.SQLEncrypted); err == nil && s.Mode == request.SQLAuthority {
+		pool.AnyName(c)
+	}
+	return c, own.Resume, err
+}
+
+// argument cuts a word of a command where placeholders stand in it.
+func argument(word string, all []request.Placeholder) (a redis.Argument) {
+	for {
+		first, at := (*request.Placeholder)(nil), len(word)
+		for i := range all {
+			if k := strings.Index(word[:at], all[i].Word); k >= 0 {
+				first, at = &all[i], k
+			}
+		}
+		if first == nil {
+			break
+		}
+		if at > 0 {
+			a = append(a, redis.Part{Text: word[:at], Value: -1})
+		}
+		a, word = append(a, redis.Part{Value: first.Var}), word[at+len(first.Word):]
+	}
+	if word != "" || a == nil {
+		a = append(a, redis.Part{Text: word, Value: -1})
+	}
+	return a
 }
 
 // NewPlan prepares what a step exchanges. It returns the request that upgrades, without the
@@ -87,6 +129,8 @@ func NewPlan(r *request.Request, w *workflow.Workflow, memory *Memory) (*Plan, *
 		return p, nil, p.mqtt(r, w, memory)
 	case r.AMQP != nil:
 		return p, nil, p.amqp(r, w, memory)
+	case r.SFTP != nil:
+		return p, nil, p.sftp(r, w, memory)
 	case r.NATS != nil:
 		return p, nil, p.nats(r, w, memory)
 	case r.SQL != nil && r.SQL.MySQL():
