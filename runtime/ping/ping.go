@@ -31,6 +31,7 @@ type Config struct {
 	Kafka      *kafka.Config    // greet, and wait for the answer to Metadata; nil: another protocol
 	MQTT       *mqtt.Config     // connect, and wait for the answer to a PINGREQ; nil: another protocol
 	AMQP       *amqp.Config     // the same of RabbitMQ, where its channel answers
+	SSH        *SSH             // greet, and wait for the answer to REALPATH or a command; nil: another protocol
 	Postgres   *postgres.Config // greet, and wait for the answer to select 1; nil: another protocol
 	MySQL      *mysql.Config    // the same of MySQL
 	Raw        *Said            // send it over TCP or UDP, and read what comes; nil: speak HTTP
@@ -158,6 +159,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if cfg.AMQP != nil {
 		r.Protocol, r.Method, r.URL = "amqp", "PING", "amqp"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
 	}
+	if p := cfg.SSH; p != nil {
+		r.Protocol, r.Method, r.URL = p.scheme(), "PING", p.scheme()+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
+	}
 	if p := cfg.MySQL; p != nil {
 		r.Protocol, r.Method, r.URL = "mysql", "QUERY", "mysql"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")+"/"+p.Database
 	}
@@ -228,6 +232,10 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 	if cfg.AMQP != nil {
 		r.enter(message.PhaseSend)
 		return r.talkAMQP(ctx, stream, cfg, call)
+	}
+	if cfg.SSH != nil {
+		r.enter(message.PhaseSend)
+		return r.talkSSH(stream, cfg)
 	}
 	if cfg.MySQL != nil {
 		r.enter(message.PhaseSend)

@@ -27,7 +27,7 @@ import (
 
 // pingProtocols are the protocols of ping.
 func pingProtocols() []string {
-	return []string{"amqp", "grpc", "http", "http2", "kafka", "mqtt", "mysql", "nats", "postgres", "redis", "sse", "tcp", "udp", "websocket"}
+	return []string{"amqp", "grpc", "http", "http2", "kafka", "mqtt", "mysql", "nats", "postgres", "redis", "scp", "sftp", "sse", "tcp", "udp", "websocket"}
 }
 
 type pingFlags struct {
@@ -45,6 +45,8 @@ type pingFlags struct {
 	user       string
 	password   string // the file that has it
 	mechanism  string // of SASL
+	key        string // the file that has it
+	hostKeys   string // the same of known_hosts
 
 	descriptors string // the file that gets them; empty: they are not wanted
 }
@@ -58,8 +60,8 @@ func NewPingCommand() *cobra.Command {
 		Long: `Sends one request and shows every phase of it: the name's lookup, each address
 tried, the TLS handshake and its certificates, sending, waiting, receiving.
 
-PROTO is amqp, grpc, http (HTTP/1.1), http2, kafka, mqtt, mysql, nats, postgres, redis, sse, tcp, udp or
-websocket. grpc asks the
+PROTO is amqp, grpc, http (HTTP/1.1), http2, kafka, mqtt, mysql, nats, postgres, redis, scp, sftp, sse, tcp,
+udp or websocket. grpc asks the
 health service of a grpc:// or grpcs:// URL, and the server's reflection if it has none; with
 --descriptors it writes what reflection tells, for grpc.descriptors of a workflow. http2 without TLS
 begins with prior knowledge; sse waits for the first server-sent event, over HTTP/1.1; websocket
@@ -67,6 +69,8 @@ upgrades a ws:// or wss:// URL and waits for the answer to a ping. A header Sec-
 has the protocols to offer. redis greets a redis:// or rediss:// URL and times a PING,
 and so do nats, a nats:// or tls:// URL, and mqtt, an mqtt:// or mqtts:// URL. amqp greets an amqp:// or
 amqps:// URL; kafka greets a broker of a kafka:// or kafkas:// URL, by --mechanism, and times Metadata;
+sftp greets an sftp:// URL and times REALPATH, scp the same URL and a command that does nothing: by
+--key-file or a password, and with the keys of --host-keys, or any with --insecure;
 mysql and postgres greet their URL, which may have ?sslmode=, and time select 1. Their password
 stands in the file of --password-file, or in HYPERSCALE_PASSWORD. tcp connects to
 a tcp:// or tcps:// URL, sends --body and shows what comes within 250 ms. udp sends --body, or
@@ -83,6 +87,7 @@ other outcome; 2 bad usage.`,
   hyperscale ping mysql mysql://app@127.0.0.1/shop
   hyperscale ping kafka kafkas://broker.example.org --user app --password-file kafka.password
   hyperscale ping amqp amqps://rabbit.example.org/shop --user app --password-file amqp.password
+  hyperscale ping sftp sftp://app@files.example.org --key-file id --host-keys known_hosts
   hyperscale ping nats tls://nats.example.org --password-file user.creds
   hyperscale ping mqtt mqtts://broker.example.org --user app --password-file mqtt.password
   hyperscale ping tcp tcp://192.0.2.1:11211 --body $'version\r\n'
@@ -101,8 +106,10 @@ other outcome; 2 bad usage.`,
 	flags.StringVar(&f.serverName, "server-name", "", "`name` that the certificate must be for, instead of the URL's host")
 	flags.StringVar(&f.address, "address", "", "`ADDR` to connect to, whatever the URL's host is")
 	flags.StringArrayVar(&f.servers, "dns", nil, "`ADDR` of a DNS server, instead of the machine's (repeatable)")
-	flags.StringVar(&f.user, "user", "", "`NAME` that redis, mqtt, nats, kafka, amqp, mysql or postgres authenticates")
-	flags.StringVar(&f.password, "password-file", "", "`FILE` with the password for redis, mqtt, nats, kafka, amqp, mysql or postgres, instead of HYPERSCALE_PASSWORD; for nats without --user a token, a seed or credentials")
+	flags.StringVar(&f.user, "user", "", "`NAME` that redis, mqtt, nats, kafka, amqp, sftp, scp, mysql or postgres authenticates")
+	flags.StringVar(&f.key, "key-file", "", "`FILE` with the private key for sftp or scp")
+	flags.StringVar(&f.hostKeys, "host-keys", "", "`FILE` of known_hosts for sftp or scp")
+	flags.StringVar(&f.password, "password-file", "", "`FILE` with the password for redis, mqtt, nats, kafka, amqp, sftp, scp, mysql or postgres, instead of HYPERSCALE_PASSWORD; for nats without --user a token, a seed or credentials")
 	flags.StringVar(&f.mechanism, "mechanism", "", "`NAME` of SASL for kafka: plain, scram-sha-256 (without it, where there is a user) or scram-sha-512")
 	flags.StringVar(&f.descriptors, "descriptors", "", "`FILE` that gets the descriptors of a gRPC server")
 	flags.BoolVar(&f.lookup, "lookup", false, "look the name up and send nothing")
@@ -176,11 +183,14 @@ func (f *pingFlags) addressOf(proto, target string) (address string, greets func
 	if f.hex != "" && proto != "tcp" && proto != "udp" {
 		return "", nil, command.Usage("--hex is for tcp and udp: write --body TEXT")
 	}
-	if !slices.Contains([]string{"redis", "mqtt", "nats", "kafka", "amqp", "mysql", "postgres"}, proto) && (f.user != "" || f.password != "") {
-		return "", nil, command.Usage("--user and --password-file are for redis, mqtt, nats, kafka, amqp, mysql and postgres: write --header 'Authorization: ...'")
+	if !slices.Contains([]string{"redis", "mqtt", "nats", "kafka", "amqp", "sftp", "scp", "mysql", "postgres"}, proto) && (f.user != "" || f.password != "") {
+		return "", nil, command.Usage("--user and --password-file are for redis, mqtt, nats, kafka, amqp, sftp, scp, mysql and postgres: write --header 'Authorization: ...'")
 	}
 	if proto != "kafka" && f.mechanism != "" {
 		return "", nil, command.Usage("--mechanism is for kafka: leave it out")
+	}
+	if proto != "sftp" && proto != "scp" && f.key+f.hostKeys != "" {
+		return "", nil, command.Usage("--key-file and --host-keys are for sftp and scp: leave them out")
 	}
 	if proto != "grpc" && f.descriptors != "" {
 		return "", nil, command.Usage("--descriptors is for grpc: leave it out")
@@ -199,6 +209,8 @@ func (f *pingFlags) addressOf(proto, target string) (address string, greets func
 		return f.mqtt(target)
 	case "amqp":
 		return f.amqp(target)
+	case "sftp", "scp":
+		return f.ssh(proto, target)
 	case "postgres":
 		return f.postgres(target)
 	case "mysql":

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"cmp"
+	"fmt"
 	"net"
 	"os"
 	"slices"
@@ -14,8 +15,10 @@ import (
 	"hyperscale/core/workflow/broker"
 	words "hyperscale/core/workflow/broker/kafka"
 	"hyperscale/core/workflow/request"
+	"hyperscale/core/workflow/transfer"
 	"hyperscale/runtime/ping"
 	"hyperscale/runtime/protocol/amqp"
+	"hyperscale/runtime/protocol/island/ssh"
 	"hyperscale/runtime/protocol/kafka"
 	"hyperscale/runtime/protocol/mqtt"
 	"hyperscale/runtime/protocol/mysql"
@@ -147,6 +150,42 @@ func (f *pingFlags) amqp(target string) (address string, greets func(*ping.Confi
 	c := &amqp.Config{User: user, Password: password, Host: t.Path}
 	scheme := map[bool]string{false: "http", true: "https"}[secure]
 	return scheme + "://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.AMQP = c }, nil
+}
+
+// ssh does so for an SSH server.
+func (f *pingFlags) ssh(proto, target string) (address string, greets func(*ping.Config), err error) {
+	if f.body != "" || f.method != "" || len(f.headers) > 0 {
+		return "", nil, command.Usage("%s has no methods, headers and bodies: leave out --method, --header and --body", proto)
+	}
+	t, err := transfer.Schemes().Read("ping", starlark.String(target))
+	switch {
+	case err != nil:
+		return "", nil, command.Usage("%v", err)
+	case t.Password != "":
+		return "", nil, command.Usage("the URL has a password in it, which others can see: write --password-file")
+	case f.hostKeys == "" && !f.insecure:
+		return "", nil, command.Usage("nothing says which keys the server may have: write --host-keys FILE, or --insecure for any")
+	}
+	c := ssh.Config{Host: t.Host, Port: t.Port, User: cmp.Or(f.user, t.User)}
+	if c.Password, err = f.secret(); err != nil {
+		return "", nil, err
+	}
+	for path, to := range map[string]*[]byte{f.key: &c.Key, f.hostKeys: &c.HostKeys} {
+		if path == "" {
+			continue
+		}
+		if *to, err = os.ReadFile(path); err != nil {
+			return "", nil, fmt.Errorf("read the key: %w", err)
+		}
+	}
+	if c.User == "" || c.Key == nil && c.Password == "" {
+		return "", nil, command.Usage("a user and a key or a password go together: write --user NAME, and --key-file FILE, --password-file FILE or %s", passwordVariable)
+	}
+	of := &ping.SSH{Config: c}
+	if proto == "scp" {
+		of.Use = ssh.SCP
+	}
+	return "http://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.SSH = of }, nil
 }
 
 // seedLetters is how many letters the seed of an NKey has.
