@@ -177,7 +177,7 @@ func loop(text string, out io.Writer) error {
 		}
 		return json.NewEncoder(out).Encode(told{Requests: done, Failed: failed})
 	}
-	if loop := map[string]func(loopConfig) (requests, failures uint64, err error){"nats.go": natsLoop, "paho": mqttLoop}[c.Name]; loop != nil {
+	if loop := map[string]func(loopConfig) (requests, failures uint64, err error){"nats.go": natsLoop, "paho": mqttLoop, "sftp-loop": sftpLoop}[c.Name]; loop != nil {
 		done, failed, err := loop(c)
 		if err != nil {
 			return err
@@ -221,6 +221,7 @@ type loopConfig struct {
 	Connections int
 	Streams     int // calls at once on each; 0: one
 	Size        int
+	Dir         string // of keys and files; empty: none
 	Duration    time.Duration
 }
 
