@@ -135,6 +135,8 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 		return "", language.Faultf("workflow %q: step %q goes to udp:// through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.Datagram != nil:
 		return plan.ProtocolUDP, nil
+	case d.http.Bare(r):
+		return "", language.Faultf("workflow %q: step %q goes to http://, and version = \"3\" has TLS always", d.plan.Name, name).Of(s.site).Do("write https://, or version = \"auto\" in http.client")
 	}
 	return "", nil
 }

@@ -119,9 +119,12 @@ func (l *loop) wait(until int64) (int, error) {
 	if timeout <= 0 || !l.Wire.Calm() {
 		return 0, nil
 	}
-	if l.cfg.Alone && !l.Wire.Accompanied() {
+	switch {
+	case l.Wire.Accompanied():
+		n, err = l.Sockets.Poller.Rest(l.events, timeout)
+	case l.cfg.Alone:
 		n, err = l.Sockets.Poller.Doze(l.events, timeout)
-	} else {
+	default:
 		n, err = l.Sockets.Poller.Block(l.events, timeout)
 	}
 	l.gen.Idle += time.Duration(l.Clock.Tick() - before)

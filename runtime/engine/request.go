@@ -239,7 +239,7 @@ func (q *requests) Framed(index int32) *codec.Operation {
 	if s := &q.g.steps[n.Step]; s.call != nil && n.Call == s.call && s.call.Template == nil {
 		if s.framed == nil {
 			s.framed = new(codec.Operation)
-			q.g.protocol.Compile(s.framed, s.call)
+			q.ProtocolOf(n.Host).Compile(s.framed, s.call)
 		}
 		n.Framed = s.framed
 		return n.Framed
@@ -249,7 +249,7 @@ func (q *requests) Framed(index int32) *codec.Operation {
 	}
 	n.Framed = &n.Own.Operation
 	q.Outgoing(index)
-	q.g.protocol.Compile(&n.Own.Operation, q.undressed(n))
+	q.ProtocolOf(n.Host).Compile(&n.Own.Operation, q.undressed(n))
 	// The body is sent in pieces, and its buffer is reused meanwhile.
 	n.Own.Copy = append(n.Own.Copy[:0], n.Own.Body...)
 	n.Own.Inserts = slices.Clone(n.Own.Inserts)

@@ -45,7 +45,9 @@ func (e *Event) Writable() bool { return e.Events&(Out|Err|Hup) != 0 }
 type Poller struct {
 	fd     int
 	wake   int
-	coarse atomic.Bool // the kernel lacks epoll_pwait2
+	coarse atomic.Bool     // the kernel lacks epoll_pwait2
+	rest   syscall.RawConn // the set in Go's own poller; nil: nothing has rested
+	file   *os.File
 }
 
 // New opens an epoll set.
@@ -68,8 +70,44 @@ func New() (*Poller, error) {
 	return p, nil
 }
 
+// Rest waits as Block does, and leaves the processor to other goroutines meanwhile: it waits in Go's own poller,
+// which keeps their timers. Block would hold the processor until the scheduler finds out, which takes up to ten
+// milliseconds. The timeout is positive.
+func (p *Poller) Rest(events []Event, timeout time.Duration) (int, error) {
+	if p.rest == nil {
+		file, err := p.File()
+		if err != nil {
+			return 0, err
+		}
+		raw, err := file.SyscallConn()
+		if err != nil {
+			_ = file.Close() // the first error is the one to tell
+			return 0, fmt.Errorf("wait for events: %w", err)
+		}
+		p.rest, p.file = raw, file
+	}
+	if err := p.file.SetReadDeadline(time.Now().Add(timeout)); err != nil {
+		return 0, fmt.Errorf("wait for events: %w", err)
+	}
+	n, found := 0, error(nil)
+	err := p.rest.Read(func(uintptr) bool {
+		n, found = p.Wait(events, 0)
+		return n > 0 || found != nil
+	})
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return 0, nil
+	}
+	if found != nil {
+		err = found
+	}
+	return n, err
+}
+
 // Close closes the set; the descriptors in it stay open.
 func (p *Poller) Close() error {
+	if p.file != nil {
+		_ = p.file.Close() // a duplicate
+	}
 	err := unix.Close(p.wake)
 	if closeErr := unix.Close(p.fd); err == nil {
 		err = closeErr

@@ -16,10 +16,11 @@ import (
 const (
 	Version11   = "1.1"
 	Version2    = "2"    // https: the server must choose it by ALPN; http: by prior knowledge
+	Version3    = "3"    // https: over QUIC alone
 	VersionAuto = "auto" // https: the server chooses; http: 1.1
 )
 
-func versions() []string { return []string{Version11, Version2, VersionAuto} }
+func versions() []string { return []string{Version11, Version2, Version3, VersionAuto} }
 
 // streamsMax bounds the concurrent requests on one connection.
 const streamsMax = 10_000
@@ -69,6 +70,11 @@ func NewClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple)
 	if o.Proxy != nil && o.Version == Version2 {
 		return nil, language.Faultf("%s: version = \"2\" begins without TLS where no proxy understands it", fn).In("version").Do("write version = \"auto\": https:// targets choose HTTP/2 through the proxy")
 	}
+	if o.Version == Version3 {
+		if err := o.overQUIC(fn); err != nil {
+			return nil, err
+		}
+	}
 	return client, o.defaults(fn, of("headers"), of("user_agent"))
 }
 
@@ -77,11 +83,11 @@ func (o *Options) protocol(fn string, version, streams starlark.Value) error {
 	if version != nil {
 		s, ok := version.(starlark.String)
 		if !ok {
-			f := language.WrongType(fn, "version", "\"1.1\", \"2\" or \"auto\"", version)
+			f := language.WrongType(fn, "version", "\"1.1\", \"2\", \"3\" or \"auto\"", version)
 			return f.Do("write version = \"2\"")
 		}
 		if !slices.Contains(versions(), string(s)) {
-			return language.Faultf("%s: version must not be %q", fn, language.Clip(string(s), 40)).In("version").Do("write \"1.1\", \"2\" or \"auto\"")
+			return language.Faultf("%s: version must not be %q", fn, language.Clip(string(s), 40)).In("version").Do("write \"1.1\", \"2\", \"3\" or \"auto\"")
 		}
 		o.Version = string(s)
 	}
@@ -99,6 +105,30 @@ func (o *Options) protocol(fn string, version, streams starlark.Value) error {
 	return nil
 }
 
+// overQUIC checks what HTTP/3 has no way for.
+func (o *Options) overQUIC(fn string) error {
+	switch v := o.TLS.MaxVersion; {
+	case o.Proxy != nil:
+		return language.Faultf("%s: version = \"3\" goes over UDP, which no proxy of HTTP forwards", fn).In("version").Do("write version = \"auto\", or take proxy out")
+	case v != "" && v != "1.3":
+		return language.Faultf("%s: version = \"3\" has TLS 1.3 always, and tls allows %s at most", fn, v).In("version").Do("take max_version out of tls")
+	}
+	return nil
+}
+
+// Bare reports whether a request goes to http:// although the version has TLS always.
+func (o *Options) Bare(r *Request) bool {
+	return o.Version == Version3 && r.GRPC == nil && !r.Exchanges() && strings.HasPrefix(strings.ToLower(r.URL), "http://")
+}
+
+// shares is the version of HTTP whose requests share connections.
+func (o *Options) shares() string {
+	if o.Version == Version3 {
+		return "3"
+	}
+	return "2"
+}
+
 // connections reads the switches, and the bound of a response.
 func (o *Options) connections(fn string, of func(string) starlark.Value) (err error) {
 	if o.Compression, err = builtin.Flag(fn, "compression", of("compression"), false); err != nil {
@@ -109,7 +139,7 @@ func (o *Options) connections(fn string, of func(string) starlark.Value) (err er
 		return err
 	}
 	if o.NoKeepAlive = !keep; o.NoKeepAlive && o.Version != "" && o.Version != Version11 {
-		return language.Faultf("%s: keep_alive = False, but HTTP/2 is made to share a connection", fn).In("keep_alive").Do("take it out, or version")
+		return language.Faultf("%s: keep_alive = False, but HTTP/%s is made to share a connection", fn, o.shares()).In("keep_alive").Do("take it out, or version")
 	}
 	if v := of("max_body"); v != nil {
 		if o.MaxBody, err = Bytes(fn, "max_body", v, maxBodyMax); err != nil {
@@ -206,7 +236,7 @@ func (o *Options) Apply(r *Request) *Request {
 type Options struct {
 	Insecure bool   // do not verify certificates
 	Version  string // of HTTP: see Version11; empty is that
-	Streams  int    // HTTP/2: concurrent requests on a connection; 0: 100, or what the server allows if that is less
+	Streams  int    // HTTP/2 and HTTP/3: concurrent requests on a connection; 0: 100, or what the server allows if that is less
 
 	TLS         TLS
 	Proxy       *Proxy         // nil: none

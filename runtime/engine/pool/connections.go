@@ -12,6 +12,7 @@ import (
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/http3"
 )
 
 // Connections are all connections of a run, and the slots of the requests that they carry. Its
@@ -23,6 +24,7 @@ type Connections struct {
 	Dialer     dialer
 	Handshakes handshakes
 	Tunnels    tunnels
+	Quics      quics
 	streams    streams
 	talks      talks
 	Pins       pins
@@ -106,7 +108,8 @@ func NewConnections(o Options) (*Connections, error) {
 	}
 	c.Handshakes = handshakes{Connections: c, Tls: config, Sessions: map[int32]*sessions{}}
 	c.Tunnels = tunnels{Connections: c, Proxy: newProxy(o.Workflow.HTTP.Proxy), tunnels: map[int32]*tunnel{}}
-	c.streams = streams{Connections: c, protocol: o.Protocol}
+	c.Quics = quics{Connections: c}
+	c.streams = streams{Connections: c, protocol: o.Protocol, three: &http3.Protocol{Streams: o.Workflow.HTTP.Streams}}
 	c.streams.reading.l = c
 	c.talks = talks{Connections: c, random: rand.New(rand.NewPCG(o.Seed, o.FirstVU)), wheel: epoll.NewWheel(0)}
 	c.Pins = pins{Connections: c, open: map[int32][]*Pin{}}
@@ -114,3 +117,6 @@ func NewConnections(o Options) (*Connections, error) {
 	c.Wire = wire{c}
 	return c, nil
 }
+
+// ProtocolOf returns the protocol of a host's connections that carry several requests.
+func (c *Connections) ProtocolOf(h *Host) codec.Protocol { return c.streams.of(h) }

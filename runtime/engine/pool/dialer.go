@@ -121,6 +121,10 @@ func (d *dialer) TalkHost(c *http1.Call, t TalkHost) *Host {
 // connect opens a connection for a slot's request.
 func (d *dialer) connect(index int32) {
 	n := d.Slots.At(index)
+	if n.Host.version == version3 && !n.Host.Secure {
+		d.Slots.Breaks(index, errPlain)
+		return
+	}
 	if h := n.Host; h.Addrs == nil || h.expires != 0 && d.Clock.Now >= h.expires {
 		n.Named = max(d.Clock.Now, 1)
 		d.lookUp(index)
@@ -163,7 +167,7 @@ func (d *dialer) dial(index int32) {
 
 // open begins a connection to an address.
 func (h *Host) open(to netip.AddrPort, from netip.Addr) (fd int, done bool, err error) {
-	if h.carries == carriesDatagrams {
+	if h.carries == carriesDatagrams || h.version == version3 {
 		fd, err = epoll.Datagrams(to, from)
 		return fd, true, err
 	}
@@ -244,6 +248,9 @@ func (d *dialer) connected(at int32) {
 func (d *dialer) opened(at int32) {
 	c := d.Sockets.Conns.At(at)
 	switch {
+	case c.host.version == version3:
+		d.Quics.begin(at)
+		return
 	case c.host.Tunnelled() && d.Tunnels.Proxy != nil:
 		d.Tunnels.tunnel(at)
 		return

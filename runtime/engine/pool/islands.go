@@ -46,6 +46,10 @@ func (w *wire) stir(tag uint64) {
 	if gone() {
 		return
 	}
+	if c.quic != nil {
+		y.Quics.stir(at)
+		return
+	}
 	d := c.talk
 	of := d.lands()
 	if of == nil {
@@ -91,7 +95,7 @@ func (w *wire) EndIslands() (left int) {
 		return 0
 	}
 	for at := range w.Sockets.Conns.N {
-		if w.Sockets.Conns.At(at).talk.lands() != nil {
+		if c := w.Sockets.Conns.At(at); c.quic != nil || c.talk.lands() != nil {
 			w.Sockets.HangUp(at)
 		}
 	}

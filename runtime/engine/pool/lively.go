@@ -6,7 +6,6 @@ import (
 
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/codec"
-	"hyperscale/runtime/protocol/island"
 	"hyperscale/runtime/protocol/scram"
 )
 
@@ -94,13 +93,10 @@ func (y *talks) land(at int32) bool {
 	if g == nil {
 		return true
 	}
-	if y.islands.crew == nil {
-		y.islands.crew = island.New(func() { _ = y.Sockets.Poller.Wake() }) // it cannot fail while the poller is open
-	}
 	if _, untimed := g.(codec.Untimed); !untimed {
 		y.islands.timed = true
 	}
-	if err := g.Land(y.islands.crew, c.token(at)); err != nil {
+	if err := g.Land(y.crew(), c.token(at)); err != nil {
 		y.Slots.Breaks(c.slot, fmt.Errorf("begin the connection: %w", err))
 		return false
 	}

@@ -31,6 +31,7 @@ const (
 	versionUnknown version = iota // ALPN will decide
 	version1
 	version2
+	version3
 	versionTalk // exchanges of messages: one connection a user
 )
 
@@ -39,6 +40,8 @@ func versionOf(w *workflow.Workflow, secure bool) version {
 	switch {
 	case w.HTTP.Version == request.Version2:
 		return version2
+	case w.HTTP.Version == request.Version3:
+		return version3
 	case w.HTTP.Version == request.VersionAuto && secure:
 		return versionUnknown
 	}
@@ -50,6 +53,8 @@ func protocols(w *workflow.Workflow) []string {
 	switch w.HTTP.Version {
 	case request.Version2:
 		return []string{"h2"}
+	case request.Version3:
+		return []string{"h3"}
 	case request.VersionAuto:
 		return []string{"h2", "http/1.1"}
 	}
@@ -283,7 +288,7 @@ func (o *pools) inVain(index int32) {
 		return
 	}
 	what := "connection"
-	if p.host.version == version2 {
+	if p.host.version == version2 || p.host.version == version3 {
 		what = "stream"
 	}
 	for i := len(p.open) - 1; i >= 0; i-- {
@@ -302,9 +307,11 @@ func (o *pools) busy(p *pool) bool {
 	return slices.ContainsFunc(p.open, func(at int32) bool { return o.Sockets.Conns.At(at).multi.Count() > 0 })
 }
 
-// negotiated reports whether an open connection speaks HTTP/2.
+// negotiated reports whether an open connection carries several requests.
 func (d *dialer) negotiated(c *conn) (bool, error) {
 	switch {
+	case c.quic != nil:
+		return true, nil
 	case c.secure == nil && c.host.version == version2 && d.Tunnels.Proxy != nil:
 		return false, errProxied
 	case c.secure == nil:

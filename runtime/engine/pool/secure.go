@@ -178,29 +178,8 @@ func (a *handshakes) begin(at int32) {
 	c := a.Sockets.Conns.At(at)
 	c.State = connHandshaking
 	a.Slots.At(c.slot).Shook = max(a.Clock.Tick(), 1)
-	h := &c.host.handshakes
-	if h.config == nil {
-		from := a.Tls
-		if c.host.tls != nil {
-			from = c.host.tls
-		}
-		h.config = from.Clone()
-		if c.host.version == versionTalk || c.host.carries == carriesCalls {
-			h.config.NextProtos = c.host.offer
-		}
-		if h.config.ServerName == "" {
-			h.config.ServerName = c.host.Name
-		}
-	}
-	config, resume := h.config, a.workflow.HTTP.TLS.Resume
-	if c.host.tls != nil {
-		resume = c.host.resume
-	}
-	if resume {
-		config = a.resuming(c.vu, c.host, config)
-	}
 	c.secure = &secure{loop: a.Connections, host: c.host, fd: c.fd}
-	c.secure.tls = tls.Client(c.secure, config)
+	c.secure.tls = tls.Client(c.secure, a.config(c))
 	a.goOnSoon(at)
 }
 

@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/island/quic"
 )
 
 const (
@@ -16,13 +17,14 @@ const (
 // conn is one connection. While it carries no request it is in a list of its virtual user.
 type conn struct {
 	host       *Host
-	secure     *secure   // nil: no TLS
-	multi      *multi    // nil: HTTP/1.1
-	talk       *dialogue // nil: no messages
-	pool       *pool     // the pool that counts it; nil: none
-	fd         int32     // none: unused
-	Generation uint32    // of fd: events of an older one are void
-	slot       int32     // the slot of its request; none: it is idle, or has streams
+	secure     *secure    // nil: no TLS
+	multi      *multi     // nil: HTTP/1.1
+	talk       *dialogue  // nil: no messages
+	quic       *quic.Link // nil: it is no connection of HTTP/3
+	pool       *pool      // the pool that counts it; nil: none
+	fd         int32      // none: unused
+	Generation uint32     // of fd: events of an older one are void
+	slot       int32      // the slot of its request; none: it is idle, or has streams
 	vu         int32
 	next       int32 // idle: the next one of its user, or of its pool
 	State      connState
@@ -228,7 +230,11 @@ func (k *sockets) HangUp(at int32) {
 		}
 		k.talks.part(at)
 	}
-	epoll.Close(int(c.fd))
+	if c.quic != nil {
+		k.Quics.hangUp(c)
+	} else {
+		epoll.Close(int(c.fd))
+	}
 	if c.State == connTunnel {
 		delete(k.Tunnels.tunnels, at)
 	}
@@ -280,6 +286,8 @@ func (k *sockets) Handle(e *epoll.Event) {
 		return
 	}
 	switch {
+	case c.quic != nil:
+		k.Quics.read(at)
 	case c.State == ConnConnecting:
 		k.Dialer.connected(at)
 	case c.blocked && e.Writable():

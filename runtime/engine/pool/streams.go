@@ -9,6 +9,7 @@ import (
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/http3"
 )
 
 // multi is a connection that carries several requests: each is a stream of a slot. A stream's
@@ -43,6 +44,7 @@ var _ codec.Handler = (*reading)(nil)
 type streams struct {
 	*Connections
 	protocol codec.Protocol // of these connections
+	three    codec.Protocol // of those that QUIC carries
 	dirty    []ticket       // connections that may have frames to write
 	multis   []*multi       // unused ones
 	feeding  bool           // a connection's data is being processed
@@ -59,13 +61,24 @@ func (y *streams) multiplex(at int32) {
 	} else {
 		c.multi = new(multi)
 	}
-	c.multi.Conn = y.protocol.Begin(c.multi.Conn, &y.Slots.Common)
+	c.multi.Conn = y.of(c.host).Begin(c.multi.Conn, &y.Slots.Common)
+	if of, is := c.multi.Conn.(*http3.Conn); is {
+		of.Over(c.quic)
+	}
 	index := c.slot
 	c.slot = None
 	c.pool.open = append(c.pool.open, at)
 	y.Slots.At(index).Conn = None
 	y.open(at, index)
 	y.Pools.owe(c.pool)
+}
+
+// of returns the protocol of a host's connections that carry several requests.
+func (y *streams) of(h *Host) codec.Protocol {
+	if h.version == version3 {
+		return y.three
+	}
+	return y.protocol
 }
 
 // open sends a slot's request as a stream.
@@ -291,6 +304,7 @@ func (y *streams) broken(at int32, err error) {
 	c := y.Sockets.Conns.At(at)
 	var ours *http1.Error
 	switch {
+	case errors.As(err, &ours) && c.quic != nil: // the goodbye tells why
 	case errors.As(err, &ours): // the server learns why
 		_ = y.writeStreams(at)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

@@ -1,0 +1,263 @@
+package quic
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"github.com/quic-go/quic-go"
+
+	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/http3"
+	"hyperscale/runtime/protocol/island"
+)
+
+// Bounds of a connection.
+const (
+	idleMost    = 5 * time.Minute // without a packet; the server may want less
+	shakeMost   = time.Hour       // the request's own deadline is shorter
+	streamFirst = 256 << 10       // what the server may send on a stream unread, in bytes, and what that may become
+	streamMost  = 1 << 20
+	windowFirst = 512 << 10 // the same of all streams
+	windowMost  = 4 << 20
+	uniMost     = 16       // streams of the server at once: control, two of QPACK, and unknown ones
+	tryMost     = 16 << 10 // a longer request is written by a goroutine
+)
+
+// Socket is a UDP socket that is connected to its peer. The link closes it.
+type Socket struct {
+	FD   int
+	Peer netip.AddrPort
+}
+
+// Link is one connection of QUIC. Its methods belong to the loop.
+type Link struct {
+	socket  Socket
+	shore   *island.Shore
+	packets *island.Packets
+	conn    *quic.Conn // nil until the handshake is over
+	streams map[uint64]*request
+	spare   *quic.Stream // it is open, and nothing was written to it
+	waits   bool         // a goroutine waits for a stream
+	ending  chan struct{}
+	ended   bool
+	code    http3.Code
+	queue
+}
+
+var _ http3.Transport = (*Link)(nil)
+
+// request is an open stream, and what of it is not over.
+type request struct {
+	stream         *quic.Stream
+	reads, sending bool
+}
+
+// Dial begins a connection. The tag is what the crew returns when there is something to take.
+func Dial(crew *island.Crew, tag uint64, s Socket, config *tls.Config) (*Link, error) {
+	l := &Link{socket: s, shore: crew.Shore(tag), streams: map[uint64]*request{}, ending: make(chan struct{}), code: http3.CodeNone}
+	l.queue.begin(l.shore)
+	local, _, err := epoll.Ends(s.FD)
+	if err != nil {
+		return nil, err
+	}
+	l.packets = island.NewPackets(l.shore, netip.AddrPortFrom(local, 0), func(b []byte, _ netip.AddrPort) error { return l.send(b) })
+	if err := crew.Go(func() { l.run(config) }, func(err error) { l.queue.end(err) }); err != nil {
+		return nil, err
+	}
+	crew.Fed()
+	return l, nil
+}
+
+// sendPatience is how long a datagram waits for the kernel.
+const sendPatience = 100 * time.Microsecond
+
+// send writes a datagram. One that the kernel does not take is lost, as on the way: the library sends its
+// content again.
+func (l *Link) send(b []byte) error {
+	_, errno := epoll.Write(l.socket.FD, b)
+	if errno == syscall.EAGAIN {
+		time.Sleep(sendPatience)
+		_, errno = epoll.Write(l.socket.FD, b)
+	}
+	switch errno {
+	case 0, syscall.EAGAIN, syscall.ENOBUFS, syscall.ECONNREFUSED: // the loop reads what is wrong
+		return nil
+	}
+	return errno
+}
+
+// run serves the connection from its first packet to its last.
+func (l *Link) run(config *tls.Config) {
+	transport := &quic.Transport{Conn: l.packets}
+	defer func() {
+		_ = l.packets.Close()
+		_ = transport.Close()
+		epoll.Close(l.socket.FD)
+	}()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		<-l.ending
+		cancel()
+	}()
+	conn, err := l.dial(ctx, transport, config)
+	if err != nil {
+		l.queue.end(explain(err))
+		<-l.ending
+		return
+	}
+	l.queue.established(conn)
+	go l.accept(ctx, conn)
+	select {
+	case <-l.ending:
+	case <-conn.Context().Done():
+		l.queue.end(explain(context.Cause(conn.Context())))
+		<-l.ending
+	}
+	_ = conn.CloseWithError(quic.ApplicationErrorCode(l.code), "")
+}
+
+func (l *Link) dial(ctx context.Context, transport *quic.Transport, config *tls.Config) (*quic.Conn, error) {
+	crew := l.shore.Crew()
+	if !crew.Enter(l.ending) {
+		return nil, context.Canceled
+	}
+	defer crew.Leave()
+	conn, err := transport.Dial(ctx, net.UDPAddrFromAddrPort(l.socket.Peer), config, &quic.Config{
+		HandshakeIdleTimeout: shakeMost, MaxIdleTimeout: idleMost,
+		InitialStreamReceiveWindow: streamFirst, MaxStreamReceiveWindow: streamMost,
+		InitialConnectionReceiveWindow: windowFirst, MaxConnectionReceiveWindow: windowMost,
+		MaxIncomingStreams: -1, MaxIncomingUniStreams: uniMost,
+	})
+	if err != nil {
+		return nil, err
+	}
+	control, err := conn.OpenUniStreamSync(ctx)
+	if err == nil {
+		_, err = control.Write(http3.Preface())
+	}
+	if err != nil {
+		_ = conn.CloseWithError(quic.ApplicationErrorCode(http3.CodeInternal), "")
+		return nil, err
+	}
+	return conn, nil
+}
+
+// accept reads the streams that the server opens.
+func (l *Link) accept(ctx context.Context, conn *quic.Conn) {
+	for {
+		s, err := conn.AcceptUniStream(ctx)
+		if err != nil {
+			return
+		}
+		l.queue.opened(s)
+		go l.queue.read(s, uint64(s.StreamID()))
+	}
+}
+
+// Feed gives the library a datagram that the loop has read.
+func (l *Link) Feed(b []byte) { l.packets.Feed(b, l.socket.Peer) }
+
+// Look says that the loop looks at the link now, and reports whether the handshake is over. The error is
+// that of the connection's end, once Take has returned all that came before.
+func (l *Link) Look() (up bool) {
+	l.shore.Seen()
+	if l.conn == nil {
+		l.conn = l.queue.up()
+	}
+	return l.conn != nil
+}
+
+// Resumed reports whether the handshake took up a session.
+func (l *Link) Resumed() bool { return l.conn.ConnectionState().TLS.DidResume }
+
+// Room implements http3.Transport.
+func (l *Link) Room() bool {
+	if l.spare != nil {
+		return true
+	}
+	if l.waits || l.conn == nil {
+		return false
+	}
+	s, err := l.conn.OpenStream()
+	if err == nil {
+		l.spare = s
+		return true
+	}
+	var limit *quic.StreamLimitReachedError
+	if errors.As(err, &limit) {
+		l.waits = true
+		go l.wait(l.conn)
+	}
+	return false // a connection that has ended tells so itself
+}
+
+// wait waits until the server takes another stream.
+func (l *Link) wait(conn *quic.Conn) {
+	if s, err := conn.OpenStreamSync(conn.Context()); err == nil {
+		l.queue.room(s)
+	}
+}
+
+// Open implements http3.Transport.
+func (l *Link) Open(b []byte) (stream uint64, written bool) {
+	s := l.spare
+	l.spare = nil
+	stream = uint64(s.StreamID())
+	r := &request{stream: s, reads: true}
+	l.streams[stream] = r
+	l.shore.Crew().Fed()
+	if len(b) <= tryMost {
+		switch err := s.TryWriteAll(b); {
+		case err == nil:
+			_ = s.Close() // it says only that the stream was given up
+			go l.queue.read(s, stream)
+			return stream, true
+		case !errors.Is(err, quic.ErrWouldBlock):
+			r.sending = true
+			l.queue.refused(stream, err)
+			go l.queue.read(s, stream)
+			return stream, false
+		}
+	}
+	r.sending = true
+	go l.queue.write(s, append([]byte(nil), b...))
+	go l.queue.read(s, stream)
+	return stream, false
+}
+
+// Reset implements http3.Transport.
+func (l *Link) Reset(stream uint64, code http3.Code) {
+	r := l.streams[stream]
+	if r == nil {
+		return
+	}
+	delete(l.streams, stream)
+	r.stream.CancelRead(quic.StreamErrorCode(code))
+	r.stream.CancelWrite(quic.StreamErrorCode(code))
+	l.shore.Crew().Fed()
+}
+
+// Stop implements http3.Transport.
+func (l *Link) Stop(stream uint64, code http3.Code) {
+	if s := l.queue.of(stream); s != nil {
+		s.CancelRead(quic.StreamErrorCode(code))
+		l.shore.Crew().Fed()
+	}
+}
+
+// Close ends the connection, and tells the server the code. Nothing is taken behind it.
+func (l *Link) Close(code http3.Code) {
+	if l.ended {
+		return
+	}
+	l.ended, l.code = true, code
+	l.queue.shut()
+	close(l.ending)
+	l.shore.Crew().Fed()
+}
