@@ -36,9 +36,13 @@ func http3Hostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Dura
 	if e.Want.Late {
 		timeout = deadline
 	}
+	next := 10 * time.Second
+	if e.Want.Once {
+		next = timeout
+	}
 	client := `http.client(version = "3")`
 	w := loadFile(t, "", fmt.Sprintf("workflow(name = \"test\", iterations = 1, vus = 1, duration = \"60s\", http = %s, steps = [%s, %s])",
-		client, ask("a", e.Body, timeout), ask("b", 0, 10*time.Second)))
+		client, ask("a", e.Body, timeout), ask("b", 0, next)))
 	if e.Want.Kind != "tls_authority" {
 		w.HTTP.Insecure = true
 	}

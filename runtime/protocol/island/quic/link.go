@@ -85,10 +85,11 @@ func (l *Link) send(b []byte) error {
 		_, errno = epoll.Write(l.socket.FD, b)
 	}
 	switch errno {
-	case 0, syscall.EAGAIN, syscall.ENOBUFS, syscall.ECONNREFUSED: // the loop reads what is wrong
+	case 0, syscall.EAGAIN, syscall.ENOBUFS:
 		return nil
 	}
-	return errno
+	l.queue.end(errno) // also one of an earlier datagram, which the kernel tells once: here or to the loop's read
+	return nil
 }
 
 // run serves the connection from its first packet to its last.
