@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"sync"
 
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/request"
@@ -85,8 +86,10 @@ func tlsVersion(text string) uint16 {
 	return 0
 }
 
-// sessions are the TLS sessions that one virtual user may resume, by server.
+// sessions are the TLS sessions that one virtual user may resume, by server. Handshakes of QUIC run on
+// goroutines of their own.
 type sessions struct {
+	mu     sync.Mutex
 	states map[string]*tls.ClientSessionState
 }
 
@@ -97,12 +100,16 @@ const sessionsMax = 16
 
 // Get is called before a handshake.
 func (s *sessions) Get(server string) (*tls.ClientSessionState, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	state, found := s.states[server]
 	return state, found
 }
 
 // Put stores a ticket; nil: the server rejected the stored one.
 func (s *sessions) Put(server string, state *tls.ClientSessionState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if state == nil {
 		delete(s.states, server)
 		return

@@ -16,19 +16,10 @@ func appendField(b []byte, name, value string) []byte {
 			return http2.AppendInteger(b, 0xc0, 6, i)
 		}
 	}
-	never := name == "authorization" || name == "cookie" || name == "proxy-authorization"
 	if known {
-		kind := byte(0x50)
-		if never {
-			kind |= 0x20
-		}
-		return appendText(http2.AppendInteger(b, kind, 4, first), 0, 7, value)
+		return appendText(http2.AppendInteger(b, 0x50, 4, first), 0, 7, value)
 	}
-	kind := byte(0x20)
-	if never {
-		kind |= 0x10
-	}
-	return appendText(appendText(b, kind, 3, name), 0, 7, value)
+	return appendText(appendText(b, 0x20, 3, name), 0, 7, value)
 }
 
 // appendText encodes a string; the bit above the prefix says whether it is Huffman code.
