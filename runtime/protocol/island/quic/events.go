@@ -125,14 +125,23 @@ func (q *queue) post(e event, b []byte) bool {
 // pieces are the buffers of readers.
 var pieces = sync.Pool{New: func() any { return new([pieceMost]byte) }}
 
-const pieceMost = 4 << 10
+// Bytes of a read: of a response, and of a stream of the server's.
+const (
+	pieceMost    = 4 << 10
+	controlPiece = 128
+)
 
-// read reads a stream to its end.
-func (q *queue) read(s io.Reader, stream uint64) {
+// answer reads a response to its end.
+func (q *queue) answer(s io.Reader, stream uint64) {
 	buffer := pieces.Get().(*[pieceMost]byte)
 	defer pieces.Put(buffer)
+	q.read(s, stream, buffer[:])
+}
+
+// read reads a stream to its end.
+func (q *queue) read(s io.Reader, stream uint64, buffer []byte) {
 	for {
-		n, err := s.Read(buffer[:])
+		n, err := s.Read(buffer)
 		kind := http3.Data
 		var reset *quic.StreamError
 		switch {

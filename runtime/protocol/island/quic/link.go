@@ -41,9 +41,10 @@ type Link struct {
 	packets *island.Packets
 	conn    *quic.Conn // nil until the handshake is over
 	streams map[uint64]*request
-	spare   *quic.Stream // it is open, and nothing was written to it
-	waits   bool         // a goroutine waits for a stream
-	ending  chan struct{}
+	spare   *quic.Stream    // it is open, and nothing was written to it
+	waits   bool            // a goroutine waits for a stream
+	ctx     context.Context // until Close
+	stop    context.CancelFunc
 	ended   bool
 	code    http3.Code
 	queue
@@ -59,7 +60,8 @@ type request struct {
 
 // Dial begins a connection. The tag is what the crew returns when there is something to take.
 func Dial(crew *island.Crew, tag uint64, s Socket, config *tls.Config) (*Link, error) {
-	l := &Link{socket: s, shore: crew.Shore(tag), streams: map[uint64]*request{}, ending: make(chan struct{}), code: http3.CodeNone}
+	l := &Link{socket: s, shore: crew.Shore(tag), streams: map[uint64]*request{}, code: http3.CodeNone}
+	l.ctx, l.stop = context.WithCancel(context.Background())
 	l.queue.begin(l.shore)
 	local, _, err := epoll.Ends(s.FD)
 	if err != nil {
@@ -100,32 +102,26 @@ func (l *Link) run(config *tls.Config) {
 		_ = transport.Close()
 		epoll.Close(l.socket.FD)
 	}()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		<-l.ending
-		cancel()
-	}()
-	conn, err := l.dial(ctx, transport, config)
+	conn, err := l.dial(l.ctx, transport, config)
 	if err != nil {
 		l.queue.end(explain(err))
-		<-l.ending
+		<-l.ctx.Done()
 		return
 	}
 	l.queue.established(conn)
-	go l.accept(ctx, conn)
+	go l.accept(conn)
 	select {
-	case <-l.ending:
+	case <-l.ctx.Done():
 	case <-conn.Context().Done():
 		l.queue.end(explain(context.Cause(conn.Context())))
-		<-l.ending
+		<-l.ctx.Done()
 	}
 	_ = conn.CloseWithError(quic.ApplicationErrorCode(l.code), "")
 }
 
 func (l *Link) dial(ctx context.Context, transport *quic.Transport, config *tls.Config) (*quic.Conn, error) {
 	crew := l.shore.Crew()
-	if !crew.Enter(l.ending) {
+	if !crew.Enter(ctx.Done()) {
 		return nil, context.Canceled
 	}
 	defer crew.Leave()
@@ -150,14 +146,14 @@ func (l *Link) dial(ctx context.Context, transport *quic.Transport, config *tls.
 }
 
 // accept reads the streams that the server opens.
-func (l *Link) accept(ctx context.Context, conn *quic.Conn) {
+func (l *Link) accept(conn *quic.Conn) {
 	for {
-		s, err := conn.AcceptUniStream(ctx)
+		s, err := conn.AcceptUniStream(l.ctx)
 		if err != nil {
 			return
 		}
 		l.queue.opened(s)
-		go l.queue.read(s, uint64(s.StreamID()))
+		go l.queue.read(s, uint64(s.StreamID()), make([]byte, controlPiece)) // its reader waits for the connection's life
 	}
 }
 
@@ -217,18 +213,18 @@ func (l *Link) Open(b []byte) (stream uint64, written bool) {
 		switch err := s.TryWriteAll(b); {
 		case err == nil:
 			_ = s.Close() // it says only that the stream was given up
-			go l.queue.read(s, stream)
+			go l.queue.answer(s, stream)
 			return stream, true
 		case !errors.Is(err, quic.ErrWouldBlock):
 			r.sending = true
 			l.queue.refused(stream, err)
-			go l.queue.read(s, stream)
+			go l.queue.answer(s, stream)
 			return stream, false
 		}
 	}
 	r.sending = true
 	go l.queue.write(s, append([]byte(nil), b...))
-	go l.queue.read(s, stream)
+	go l.queue.answer(s, stream)
 	return stream, false
 }
 
@@ -259,6 +255,6 @@ func (l *Link) Close(code http3.Code) {
 	}
 	l.ended, l.code = true, code
 	l.queue.shut()
-	close(l.ending)
+	l.stop()
 	l.shore.Crew().Fed()
 }
