@@ -74,7 +74,7 @@ type SourceFile struct {
 // executor that died it is the last known figure, and so too small.
 type Totals struct {
 	Started    uint64 `json:"started"`    // requests begun
-	Sent       uint64 `json:"sent"`       // requests that left whole: the kernel took their last byte
+	Sent       uint64 `json:"sent"`       // requests that left whole: the kernel took their last byte; over HTTP/3, the library of QUIC
 	OK         uint64 `json:"ok"`         // answered whole, in time, and as expected
 	Failed     uint64 `json:"failed"`     // answered otherwise, or not at all
 	TimedOut   uint64 `json:"timed_out"`  // not answered within the workflow's timeout
