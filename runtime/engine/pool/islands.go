@@ -3,6 +3,7 @@ package pool
 import (
 	"time"
 
+	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/island"
 )
@@ -14,6 +15,14 @@ type islands struct {
 	tags []uint64
 	// One of them sets timers: they fire while the loop gives the processor away.
 	timed bool
+}
+
+// goroutines returns the goroutines beside the loop.
+func (i *islands) goroutines(poller *epoll.Poller) *island.Crew {
+	if i.crew == nil {
+		i.crew = island.New(func() { _ = poller.Wake() }) // it cannot fail while the poller is open
+	}
+	return i.crew
 }
 
 // islandsWithin is how long the end of a run waits for their goroutines.

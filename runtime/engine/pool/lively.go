@@ -96,7 +96,7 @@ func (y *talks) land(at int32) bool {
 	if _, untimed := g.(codec.Untimed); !untimed {
 		y.islands.timed = true
 	}
-	if err := g.Land(y.crew(), c.token(at)); err != nil {
+	if err := g.Land(y.islands.goroutines(y.Sockets.Poller), c.token(at)); err != nil {
 		y.Slots.Breaks(c.slot, fmt.Errorf("begin the connection: %w", err))
 		return false
 	}

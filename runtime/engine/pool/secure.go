@@ -183,6 +183,32 @@ func (a *handshakes) begin(at int32) {
 	a.goOnSoon(at)
 }
 
+// config returns the TLS options of a connection.
+func (a *handshakes) config(c *conn) *tls.Config {
+	h := &c.host.handshakes
+	if h.config == nil {
+		from := a.Tls
+		if c.host.tls != nil {
+			from = c.host.tls
+		}
+		h.config = from.Clone()
+		if c.host.version == versionTalk || c.host.carries == carriesCalls {
+			h.config.NextProtos = c.host.offer
+		}
+		if h.config.ServerName == "" {
+			h.config.ServerName = c.host.Name
+		}
+	}
+	resume := a.workflow.HTTP.TLS.Resume
+	if c.host.tls != nil {
+		resume = c.host.resume
+	}
+	if resume {
+		return a.resuming(c.vu, c.host, h.config)
+	}
+	return h.config
+}
+
 // goOnSoon makes a handshake continue after others had their turn.
 func (a *handshakes) goOnSoon(at int32) {
 	if c := a.Sockets.Conns.At(at); !c.secure.queued {

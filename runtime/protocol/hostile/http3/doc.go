@@ -6,10 +6,10 @@
 //
 // Invariants:
 //
-//	HOSTILE-1 The first request meets the behaviour, and each further one is answered well, on whatever
+//	HOSTILEHTTP3-1 The first request meets the behaviour, and each further one is answered well, on whatever
 //	          connection it comes.
-//	HOSTILE-2 Each request that came whole counts once.
-//	HOSTILE-3 Close ends all goroutines and sockets.
+//	HOSTILEHTTP3-2 Each request that came whole counts once.
+//	HOSTILEHTTP3-3 Close ends all goroutines and sockets.
 //
 // Read entry.go, server.go, catalogue.go.
 package http3

@@ -154,7 +154,7 @@ func (q *queue) read(s io.Reader, stream uint64, buffer []byte) {
 			if errors.As(err, &reset) && reset.Remote {
 				q.post(event{kind: http3.Reset, stream: stream, code: uint64(reset.ErrorCode)}, nil)
 			}
-			return // the connection's end is told once
+			return // run tells the connection's end once
 		}
 		if !q.post(event{kind: kind, stream: stream}, buffer[:n]) || kind == http3.Fin {
 			return
