@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+	"hyperscale/examples"
 	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/hostile/hostiletest"
 	hostile "hyperscale/runtime/protocol/hostile/http3"
@@ -167,5 +169,27 @@ workflow(name = "test", vu_iterations = 5, vus = 4, duration = "60s", http = htt
 	}
 	if got := lines(); got != want {
 		t.Errorf("the log has %d requests, want %d", got, want)
+	}
+}
+
+// The example runs as it stands.
+func TestExampleOfHTTP3(t *testing.T) {
+	t.Parallel()
+	s, err := hostile.Start(&hostile.Entry{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	text, err := examples.Files.ReadFile("http3.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := workflow.Load(message.Program{Main: "http3.star", Files: []message.File{{Name: "http3.star", Data: text}}, Params: []message.Param{{Name: "target", Value: strings.TrimSuffix(s.URL(), "/")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := run(t, context.Background(), Config{Workflow: p.Workflow("http3"), VUs: 5, Duration: 300 * time.Millisecond}).Stats.Steps[0]
+	if got.OK == 0 || got.OK != got.Started || s.Asked() != got.Sent {
+		t.Errorf("ok %d of %d, the server counted %d: %v", got.OK, got.Started, s.Asked(), got.Errors)
 	}
 }
