@@ -57,6 +57,9 @@ const (
 	MeasureTransferred  = "transferred"   // bytes of files
 	MeasureTransferTime = "transfer_time" // of one file
 
+	MeasureRecipientsAccepted = "recipients_accepted" // of messages
+	MeasureRecipientsRefused  = "recipients_refused"  // of messages, by what the server answers to each
+
 	MeasureAffected = "affected" // rows that statements changed
 	MeasureRows     = "rows"     // that they returned
 )
@@ -71,6 +74,7 @@ const (
 	ProtocolNATS      = "nats"      // messages
 	ProtocolRedis     = "redis"     // commands
 	ProtocolSFTP      = "sftp"      // files over SSH, by SFTP and SCP
+	ProtocolSMTP      = "smtp"      // mail
 	ProtocolSQL       = "sql"       // statements
 	ProtocolSSE       = "sse"       // server-sent events
 	ProtocolTCP       = "tcp"       // exchanges of bytes
@@ -80,7 +84,7 @@ const (
 
 // Protocols lists them.
 func Protocols() []string {
-	return []string{ProtocolAMQP, ProtocolCustom, ProtocolGRPC, ProtocolKafka, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSFTP, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
+	return []string{ProtocolAMQP, ProtocolCustom, ProtocolGRPC, ProtocolKafka, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSFTP, ProtocolSMTP, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
 }
 
 // MeasureText is a measure with the sentence that manuals show.
@@ -134,6 +138,8 @@ func Measures() []MeasureText {
 		{MeasureAuthTime, sftp, message.MeasureTimes, "from when a connection stands until its keys are exchanged and its user is authenticated, and for SFTP its subsystem is open: a part of the phase connect"},
 		{MeasureTransferred, sftp, message.MeasureCount, "bytes of files that came, or that the server acknowledged"},
 		{MeasureTransferTime, sftp, message.MeasureTimes, "from when a file is open until its last byte has come, or is acknowledged. Transferred divided by the sum of these is the rate of one transfer"},
+		{MeasureRecipientsAccepted, []string{ProtocolSMTP}, message.MeasureCount, "recipients that the server took, of messages that it refused as well"},
+		{MeasureRecipientsRefused, []string{ProtocolSMTP}, message.MeasureCount, "recipients that the server refused: a message fails only if it has no other"},
 		{MeasureFirstMessage, messages, message.MeasureTimes, "from the intended start until the loop has read the first message"},
 		{MeasureMessageLatency, exchanges, message.MeasureTimes, "from when the exchange's messages were queued on the open connection, of a streaming call from when its request was, in a session from the oldest one without an answer, until the loop has read a message"},
 		{MeasureMessagesReceived, messages, message.MeasureCount, "messages that came whole"},

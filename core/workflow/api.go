@@ -253,6 +253,8 @@ func misplacedCode(fn string, all []extract.Expect, r *request.Request) error {
 		of = extract.CodedProgram
 	case r.Kafka != nil:
 		of, says = extract.CodedKafka, "Kafka has names, such as \"MESSAGE_TOO_LARGE\""
+	case r.SMTP != nil:
+		of, says = extract.CodedReply, "SMTP has \"OK\" and replies of three digits, such as \"550\""
 	case r.SQL != nil && r.SQL.MySQL():
 		of, says = extract.CodedMySQL, "MySQL has \"OK\" and numbers, such as \"1062\""
 	case r.SQL != nil:
@@ -262,7 +264,7 @@ func misplacedCode(fn string, all []extract.Expect, r *request.Request) error {
 		switch code := all[i].Misplaced(of); {
 		case code == "":
 		case of == extract.CodedNone:
-			return language.Faultf("%s: code() looks at the status of gRPC, or at the code of a database's or of Kafka's error", fn).In("expect").Do("write status(200)")
+			return language.Faultf("%s: code() looks at the status of gRPC, at the code of a database's or of Kafka's error, or at the reply of a mail server", fn).In("expect").Do("write status(200)")
 		default:
 			return language.Faultf("%s: code %q is of another protocol", fn, code).In("expect").Do("%s", says)
 		}

@@ -101,6 +101,10 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 		return "", language.Faultf("workflow %q: step %q goes to Redis through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.Redis != nil:
 		return plan.ProtocolRedis, nil
+	case r.SMTP != nil && d.http.Proxy != nil:
+		return "", language.Faultf("workflow %q: step %q goes to a mail server through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
+	case r.SMTP != nil:
+		return plan.ProtocolSMTP, nil
 	case r.AMQP != nil && d.http.Proxy != nil:
 		return "", language.Faultf("workflow %q: step %q goes to RabbitMQ through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.AMQP != nil:

@@ -246,6 +246,15 @@ func describeTransfer(thread *starlark.Thread, r *request.Request, b *request.Pl
 	return nil, language.Faultf("%s only describes an operation", fn).Do("in a step's function, vu.%s carries one out", fn).Elsewhere()
 }
 
+// describeMail returns the value of smtp.send.
+func describeMail(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
+	const fn = "smtp.send"
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, fn, r, b)
+	}
+	return nil, language.Faultf("%s only describes a message", fn).Do("in a step's function, vu.%s hands one over", fn).Elsewhere()
+}
+
 // describeExchange returns the value of tcp.exchange and udp.exchange.
 func describeExchange(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
 	fn := "tcp.exchange"

@@ -69,7 +69,7 @@ func TestExamples(t *testing.T) {
 				t.Error("the second load differs:\n" + diff)
 			}
 			elsewhere := "http://elsewhere:1"
-			for _, scheme := range []string{"amqp", "grpc", "https", "kafka", "mqtt", "mysql", "nats", "postgres", "redis", "sftp", "tcp", "udp"} {
+			for _, scheme := range []string{"amqp", "grpc", "https", "kafka", "mqtt", "mysql", "nats", "postgres", "redis", "sftp", "smtp", "tcp", "udp"} {
 				if strings.Contains(text, `default = "`+scheme+"://") {
 					elsewhere = scheme + "://elsewhere:1"
 				}

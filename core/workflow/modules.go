@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/mail"
 	"hyperscale/core/workflow/request"
 	"hyperscale/core/workflow/transfer"
 	"maps"
@@ -102,6 +103,7 @@ func vocabulary() starlark.StringDict {
 	all["sse"] = request.SSE("sse", nil, readUntil, describeStream)
 	all["kafka"] = kafka.Namespace("kafka", nil, describeRecord)
 	all["mqtt"] = broker.MQTT("mqtt", nil, describeDelivery)
+	all["smtp"] = mail.SMTP("smtp", nil, describeMail)
 	all["amqp"] = broker.AMQP("amqp", nil, describeQueued)
 	all["sftp"] = transfer.SFTP("sftp", nil, describeTransfer)
 	all["scp"] = transfer.SCP("scp", nil, describeTransfer)

@@ -16,6 +16,7 @@ import (
 	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/mail"
 	"hyperscale/core/workflow/request"
 	"hyperscale/core/workflow/session"
 	"hyperscale/core/workflow/transfer"
@@ -37,6 +38,7 @@ func sendNamespace() *language.Namespace {
 	letters.Members["pull"] = broker.Pull("vu.nats.pull", sessionArguments(), opens("vu.nats.pull"))
 	members[language.Mark+"nats"] = letters
 	members[language.Mark+"kafka"] = kafka.Namespace("vu.kafka", asArguments(), send("vu.kafka", nil))
+	members[language.Mark+"smtp"] = mail.SMTP("vu.smtp", asArguments(), send("vu.smtp", nil))
 	queues := broker.AMQP("vu.amqp", asArguments(), send("vu.amqp", nil))
 	queues.Members["consume"] = broker.Consume("vu.amqp.consume", sessionArguments(), opens("vu.amqp.consume"))
 	members[language.Mark+"amqp"] = queues

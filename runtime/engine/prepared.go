@@ -105,6 +105,8 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		b = appendAMQP(b, r.AMQP)
 	case r.SFTP != nil:
 		b = appendSFTP(b, r.SFTP)
+	case r.SMTP != nil:
+		b = appendSMTP(b, r.SMTP)
 	case r.SQL != nil:
 		b = appendSQL(b, r.SQL)
 	case r.Custom != nil:
@@ -220,6 +222,25 @@ func appendSFTP(b []byte, to *request.SFTP) []byte {
 	return b
 }
 
+// appendSMTP appends what a request hands over to a mail server.
+func appendSMTP(b []byte, to *request.SMTP) []byte {
+	b = strconv.AppendInt(strconv.AppendBool(b, to.StartTLS), int64(to.Each), 10)
+	for _, s := range [...]string{to.Hello, to.Mechanism, to.User, to.Password, to.Secure.Key, to.Sender, to.Body} {
+		b = appendText(b, s)
+	}
+	if b = strconv.AppendBool(b, to.Subject != nil); to.Subject != nil {
+		b = appendText(b, *to.Subject)
+	}
+	b = strconv.AppendInt(b, int64(len(to.To)), 10)
+	for _, s := range to.To {
+		b = appendText(b, s)
+	}
+	for _, h := range to.Headers {
+		b = appendText(appendText(b, h.Name), h.Value)
+	}
+	return b
+}
+
 // appendSQL appends what a request asks a database.
 func appendSQL(b []byte, to *request.SQL) []byte {
 	for _, s := range [...]string{to.User, to.Password, to.Database, to.Secure.Key, to.PublicKey} {
@@ -313,7 +334,7 @@ func (q *requests) known(method, url string) *request.Request {
 // and path, or of its command, which its prepared form remembers.
 func (q *requests) account(co *call, r *request.Request, as *workflow.As, p *prepared) *measure.Account {
 	of, own := co.owner(), ""
-	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil || r.AMQP != nil || r.Custom != nil || r.SFTP != nil {
+	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil || r.AMQP != nil || r.Custom != nil || r.SFTP != nil || r.SMTP != nil {
 		own = r.Method // neither a command nor a statement nor a message nor a server of files has a path
 	}
 	if as != nil && (as.Group != "" || as.Name != "") {

@@ -17,6 +17,7 @@ import (
 	"hyperscale/runtime/protocol/nats"
 	"hyperscale/runtime/protocol/postgres"
 	"hyperscale/runtime/protocol/redis"
+	"hyperscale/runtime/protocol/smtp"
 	"hyperscale/runtime/resolve"
 )
 
@@ -30,6 +31,7 @@ type Config struct {
 	NATS       *nats.Config     // the same of NATS
 	Kafka      *kafka.Config    // greet, and wait for the answer to Metadata; nil: another protocol
 	MQTT       *mqtt.Config     // connect, and wait for the answer to a PINGREQ; nil: another protocol
+	SMTP       *smtp.Config     // greet a mail server, and wait for the answer to NOOP; nil: another protocol
 	AMQP       *amqp.Config     // the same of RabbitMQ, where its channel answers
 	SSH        *SSH             // greet, and wait for the answer to REALPATH or a command; nil: another protocol
 	Postgres   *postgres.Config // greet, and wait for the answer to select 1; nil: another protocol
@@ -74,7 +76,7 @@ type Report struct {
 	Answer   *Answer   `json:"answer,omitempty"`   // nil: there was none
 	Event    *Event    `json:"event,omitempty"`    // the first one of a stream
 	Service  *Service  `json:"grpc,omitempty"`     // of gRPC
-	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, Kafka, MQTT, NATS, RabbitMQ, Redis and databases
+	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, Kafka, MQTT, NATS, RabbitMQ, Redis, mail servers and databases
 	Bytes    *Bytes    `json:"bytes,omitempty"`    // over TCP and UDP
 	Phases   []Phase   `json:"phases"`
 	TotalNS  int64     `json:"total_ns"`
@@ -162,6 +164,11 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if p := cfg.SSH; p != nil {
 		r.Protocol, r.Method, r.URL = p.scheme(), "PING", p.scheme()+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
 	}
+	if cfg.SMTP != nil {
+		scheme := map[bool]string{false: "smtp", true: "smtps"}[cfg.SMTP.Secure]
+		_, rest, _ := strings.Cut(cfg.Request.URL, "://")
+		r.Protocol, r.Method, r.URL = "smtp", "NOOP", scheme+"://"+strings.TrimSuffix(rest, "/")
+	}
 	if p := cfg.MySQL; p != nil {
 		r.Protocol, r.Method, r.URL = "mysql", "QUERY", "mysql"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")+"/"+p.Database
 	}
@@ -236,6 +243,10 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 	if cfg.SSH != nil {
 		r.enter(message.PhaseSend)
 		return r.talkSSH(stream, cfg)
+	}
+	if cfg.SMTP != nil {
+		r.enter(message.PhaseSend)
+		return r.talkSMTP(ctx, stream, cfg, call)
 	}
 	if cfg.MySQL != nil {
 		r.enter(message.PhaseSend)

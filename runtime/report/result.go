@@ -325,7 +325,8 @@ type Step struct {
 // until it was read) and throttled (answers that asked to wait). MQTT has messages_sent, messages_received, ack_latency and late_answers as well,
 // connect_latency (from CONNECT to CONNACK) and duplicates (messages of a subscription that came again). RabbitMQ has messages_sent, messages_received,
 // late_answers and server_errors as well, confirm_latency (from a message to its confirm),
-// unconfirmed (messages that the kernel took and nothing confirms), returned (that no queue got) and redelivered (that a queue had delivered before). PostgreSQL and MySQL have
+// unconfirmed (messages that the kernel took and nothing confirms), returned (that no queue got) and redelivered (that a queue had delivered before). SMTP has
+// recipients_accepted and recipients_refused (by what the server answers to each). PostgreSQL and MySQL have
 // rows (that statements returned) and affected (that they inserted, updated, deleted or merged). SFTP and SCP have auth_time (of a new connection),
 // transferred (bytes of files) and transfer_time (of one file).
 type Measure struct {

@@ -191,6 +191,7 @@ const (
 	CodedMySQL    // numbers of errors
 	CodedProgram  // whatever a custom program says
 	CodedKafka    // names of errors
+	CodedReply    // three digits, of a mail server
 )
 
 // Misplaced returns a code that a condition names and that no answer of a protocol has; empty: there is
@@ -202,6 +203,7 @@ func (e *Expect) Misplaced(of Coded) string {
 		case of == CodedGRPC && grpc, code == "OK" && of != CodedNone:
 		case of == CodedProgram:
 		case of == CodedPostgres && !grpc && isDatabaseCode(code) && len(code) == sqlStateLength:
+		case of == CodedReply && len(code) == replyLength && strings.Trim(code, "0123456789") == "":
 		case of == CodedKafka && isKafkaCode(code):
 		case of == CodedMySQL && !grpc && isDatabaseCode(code) && strings.Trim(code, "0123456789") == "":
 		default:
@@ -211,7 +213,10 @@ func (e *Expect) Misplaced(of Coded) string {
 	return ""
 }
 
-const sqlStateLength = 5
+const (
+	sqlStateLength = 5
+	replyLength    = 3
+)
 
 // isDatabaseCode reports a SQLSTATE, or the number of an error of MySQL.
 func isDatabaseCode(text string) bool {

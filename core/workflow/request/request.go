@@ -28,6 +28,7 @@ type Exchange struct {
 	Kafka    *Kafka    // it sends a record to a Kafka cluster
 	AMQP     *AMQP     // it asks a RabbitMQ server, or consumes there
 	SFTP     *SFTP     // it does something with files of an SSH server
+	SMTP     *SMTP     // it hands a message over to a mail server
 	Raw      *Raw      // it exchanges bytes over TCP
 	Datagram *Datagram // it exchanges datagrams over UDP
 	Custom   *Custom   // it calls a custom program
@@ -36,7 +37,7 @@ type Exchange struct {
 
 // Exchanges reports whether the request exchanges messages in place of one answer.
 func (e *Exchange) Exchanges() bool {
-	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.MQTT != nil || e.AMQP != nil || e.SFTP != nil || e.Raw != nil || e.Datagram != nil || e.Custom != nil
+	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.MQTT != nil || e.AMQP != nil || e.SFTP != nil || e.SMTP != nil || e.Raw != nil || e.Datagram != nil || e.Custom != nil
 }
 
 // Custom says what a request calls of a custom program. Its arguments are the request's body.
@@ -323,6 +324,7 @@ func (r *Request) Filled(values [][]byte) *Request {
 	out.MQTT = r.MQTT.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.AMQP = r.AMQP.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.SFTP = r.SFTP.rewritten(func(text string) string { return f.in(text, f.plain) })
+	out.SMTP = r.SMTP.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.SQL = r.SQL.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.Placeholders, out.Escape, out.Boundary = nil, EscapeNone, ""
 	return &out

@@ -44,6 +44,7 @@ func (r *Request) Reveal(v *secret.Vault) (*Request, error) {
 	out.MQTT = f.mqtt(r.MQTT)
 	out.AMQP = f.amqp(r.AMQP)
 	out.SFTP = f.sftp(r.SFTP)
+	out.SMTP = f.smtp(r.SMTP)
 	return &out, f.err
 }
 
@@ -115,11 +116,30 @@ func (f *revealer) sftp(s *SFTP) *SFTP {
 	return out
 }
 
+// smtp fills what is handed over to a mail server, and what proves its user.
+func (f *revealer) smtp(m *SMTP) *SMTP {
+	out := m.rewritten(func(text string) string { return f.fill("a message", text, secret.Plain) })
+	if out == nil {
+		return nil
+	}
+	out.User, out.Password = f.fill("a user's name", m.User, secret.Plain), f.fill("a password", m.Password, secret.Plain)
+	f.secure(&out.Secure)
+	return out
+}
+
+// secure fills the key of a client.
+func (f *revealer) secure(s *SQLSecure) {
+	secured, err := s.revealed(func(text string) string { return f.fill("a key", text, secret.Plain) })
+	if *s = secured; err != nil && f.err == nil {
+		f.err = err
+	}
+}
+
 // hides reports whether words of secrets stand in the request.
 func (r *Request) hides(v *secret.Vault) bool {
 	named := func(p builtin.Pair) bool { return v.Has(p.Value) }
 	return v.Has(r.URL) || v.Has(string(r.Body)) || r.Auth != nil && v.Has(r.Auth.User+" "+r.Auth.Password+" "+r.Auth.Token) ||
-		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) || r.NATS.has(v.Has) || r.Kafka.has(v.Has) || r.MQTT.has(v.Has) || r.AMQP.has(v.Has) || r.SFTP.has(v.Has) ||
+		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) || r.NATS.has(v.Has) || r.Kafka.has(v.Has) || r.MQTT.has(v.Has) || r.AMQP.has(v.Has) || r.SFTP.has(v.Has) || r.SMTP.has(v.Has) ||
 		slices.ContainsFunc(r.Headers, named) || slices.ContainsFunc(r.Params, named) || slices.ContainsFunc(r.Cookies, named)
 }
 

@@ -2,11 +2,13 @@ package request
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.starlark.net/starlark"
 
+	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/secret"
 )
@@ -131,4 +133,61 @@ func (s Schemes) parse(fn, text, example string) (*Target, error) {
 
 func notOfHost(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(".-_:%~", r)
+}
+
+// SMTP says what a request hands over to a mail server.
+type SMTP struct {
+	Target         *Target
+	Hello          string // how the client calls itself; empty: the usual name
+	Mechanism      string // of SASL; empty: nothing proves the user
+	User, Password string
+	StartTLS       bool // the connection begins in clear, and has TLS before the first message
+	Each           int  // messages of a connection; 0: any number
+	Secure         SQLSecure
+	Sender         string // it may have placeholders, as To, Subject, Body and the values of Headers may
+	To             []string
+	Subject        *string // nil: none
+	Headers        []builtin.Pair
+	Body           string
+}
+
+// texts are those of a request that values may stand in.
+func (m *SMTP) texts() []*string {
+	all := []*string{&m.Sender, &m.Body}
+	for i := range m.To {
+		all = append(all, &m.To[i])
+	}
+	for i := range m.Headers {
+		all = append(all, &m.Headers[i].Value)
+	}
+	if m.Subject != nil {
+		all = append(all, m.Subject)
+	}
+	return all
+}
+
+// rewritten returns the request with others in place of its texts.
+func (m *SMTP) rewritten(fill func(string) string) *SMTP {
+	if m == nil {
+		return nil
+	}
+	out := *m
+	out.To, out.Headers = slices.Clone(m.To), slices.Clone(m.Headers)
+	if m.Subject != nil {
+		own := *m.Subject
+		out.Subject = &own
+	}
+	for _, text := range out.texts() {
+		*text = fill(*text)
+	}
+	return &out
+}
+
+// has reports whether look holds for a text of the request that may have words of secrets in it.
+func (m *SMTP) has(look func(string) bool) bool {
+	if m == nil {
+		return false
+	}
+	return look(m.User) || look(m.Password) || m.Secure.TLS != nil && look(string(m.Secure.TLS.Key)) ||
+		slices.ContainsFunc(m.texts(), func(s *string) bool { return look(*s) })
 }

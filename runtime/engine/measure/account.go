@@ -54,6 +54,7 @@ type protocols struct {
 	deliveries *Deliveries // nil: it has sent nothing to a broker
 	customs    *Customs    // nil: no custom program has told measures
 	transfers  *Transfers  // nil: it has asked no SSH server
+	mails      *Mails      // nil: it has asked no mail server
 }
 
 // rare are counts that most runs do not have.

@@ -3,8 +3,11 @@ package talk
 import (
 	"crypto/rand"
 	"fmt"
+	"time"
 
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/engine/talk/consumer"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/kafka"
@@ -157,4 +160,224 @@ func (x *Exchange) Astray(kind http1.Kind) bool {
 	x.goes.tried++
 	x.trip, x.enough, x.got = tripBegins, false, 0
 	return true
+}
+
+// reading is kafka.consume. An operation asks the leaders of the topics one after the other, until it has
+// its records or its time is over.
+type reading struct {
+	of     *kafkaCluster
+	topics []string
+	count  int
+	start  int64
+	within int64
+	most   int // bytes of the records that are kept
+}
+
+var _ routed = (*reading)(nil)
+
+// reads is what an operation that reads has done.
+type reads struct {
+	consumer *consumer.Consumer
+	asks     []kafka.Position
+	consumer.Ask
+	since   int64 // when it asked for records first; 0: it has not
+	looks   int   // requests for records
+	records int
+}
+
+// Waits for records.
+const (
+	turnWait     = int64(100 * time.Millisecond) // at one of several leaders
+	partitionMax = 1 << 20                       // bytes, as Kafka's own consumer has it
+)
+
+func (v *reading) open() codec.Opening {
+	var random kafka.Random
+	_, _ = rand.Read(random[:]) // it never fails
+	return codec.Opening{Greeting: v.of.begins.Greet(random)}
+}
+
+func (v *reading) cluster() *kafkaCluster { return v.of }
+
+// route returns the leader to ask, or the broker to ask who leads.
+func (v *reading) route(x *Exchange) (*Node, error) {
+	r := &x.goes.reads
+	if r.consumer == nil {
+		r.consumer = v.of.consumers.Of(x.user, v.topics, v.start)
+	}
+	for _, name := range v.topics {
+		t := v.of.topics[name]
+		if x.goes.topic, x.goes.name = t, name; t == nil {
+			x.trip, x.goes.asks = tripBegins, v.of.asks()
+			return x.goes.asks, nil
+		}
+		r.consumer.Fit(name, len(t.leaders))
+	}
+	of := func(topic string, partition int32) any { return v.of.topics[topic].leaders[partition] }
+	r.Ask, r.asks = r.consumer.Next(of, r.asks)
+	x.trip = tripRouted
+	if node := r.Leader.(*Node); node != nil {
+		return node, nil
+	}
+	v.forget(r.asks)
+	return nil, &http1.Error{Kind: "server LEADER_NOT_AVAILABLE", Detail: fmt.Sprintf("no broker leads partition %d of %s, as the cluster tells: the next operation asks again", r.asks[0].Partition, r.asks[0].Topic)}
+}
+
+// strayed implements routed.
+func (v *reading) strayed(x *Exchange) { v.forget(x.goes.reads.asks) }
+
+// forget makes what is known of topics unknown.
+func (v *reading) forget(asks []kafka.Position) {
+	for _, p := range asks {
+		if t := v.of.topics[p.Topic]; t != nil {
+			t.forget()
+		}
+	}
+}
+
+func (v *reading) say(x *Exchange, d codec.Dialogue) error {
+	c, r := d.(*kafka.Conn), &x.goes.reads
+	switch {
+	case x.trip != tripRouted:
+		x.trip = tripLearns
+		x.shows(append([]byte("metadata "), x.goes.name...))
+		return c.Learn(x.goes.name, kafka.Order{})
+	case r.Locates:
+		x.shows(kafka.ShowPositions([]byte("list offsets"), r.asks))
+		return c.Locate(r.asks)
+	}
+	if r.since == 0 {
+		r.since = max(1, x.said)
+	}
+	x.shows(kafka.ShowPositions([]byte("fetch"), r.asks))
+	err := c.Fetch(r.asks, kafka.Window{Wait: int32(v.wait(x) / int64(time.Millisecond)), Bytes: partitionMax, Again: r.looks > 0})
+	r.looks++
+	return err
+}
+
+// wait is how long the leader may keep the request. Of several leaders each is looked at first, as another one
+// may have records already.
+func (v *reading) wait(x *Exchange) int64 {
+	r := &x.goes.reads
+	left := v.remains(x)
+	switch {
+	case v.count == 0 || r.Leaders > 1 && r.looks < r.Leaders:
+		return 0
+	case r.Leaders > 1:
+		return min(left, turnWait)
+	}
+	return left
+}
+
+func (v *reading) remains(x *Exchange) int64 {
+	return v.within - (x.stock.clock.Now - x.goes.reads.since)
+}
+
+func (v *reading) hear(x *Exchange, _ codec.MessageKind, _ []byte) bool {
+	o := x.with.(*kafka.Conn).Outcome()
+	x.wrong, _ = o.Err.(*http1.Error)
+	if o.Throttled > 0 {
+		x.account.Deliveries().Throttled()
+	}
+	r := &x.goes.reads
+	switch {
+	case x.trip == tripLearns && x.wrong == nil:
+		v.of.learnt(x.goes.name, o.Layout)
+		x.trip = tripElsewhere
+	case x.trip == tripLearns:
+	case x.wrong != nil:
+		v.fails(x, o.Moved, r.asks)
+	default:
+		if v.found(x, o.Found); x.wrong == nil && !v.enough(x) {
+			x.trip = tripElsewhere
+		}
+	}
+	return true
+}
+
+func (v *reading) fails(x *Exchange, moved bool, asks []kafka.Position) {
+	if moved {
+		v.forget(asks)
+	}
+}
+
+// found takes what a leader has answered. The first error is the operation's, and what came with it counts.
+func (v *reading) found(x *Exchange, all []kafka.Found) {
+	r := &x.goes.reads
+	for i := range all {
+		f := &all[i]
+		if f.Err != nil {
+			if x.wrong == nil {
+				x.wrong = &http1.Error{Kind: f.Err.Kind, Detail: fmt.Sprintf("%s[%d]: %s", r.asks[f.At].Topic, r.asks[f.At].Partition, f.Err.Detail)}
+			}
+			v.fails(x, f.Moved, r.asks[f.At:f.At+1])
+		}
+		if !r.Locates {
+			v.took(x, f, &r.asks[f.At])
+		}
+	}
+	r.consumer.Moves(r.asks, all)
+	if !r.Locates {
+		r.consumer.Turn()
+	}
+}
+
+// took measures the records of a partition, and keeps them if anything reads them.
+func (v *reading) took(x *Exchange, f *kafka.Found, from *kafka.Position) {
+	d := x.account.Deliveries()
+	d.Batches(f.Batches)
+	millis := x.stock.clock.Millis()
+	for i := range f.Records {
+		d.Read(millis, f.Records[i].Time)
+		if x.keeps {
+			x.last = consumer.AppendRecord(x.last, from, &f.Records[i])
+		}
+		if len(x.last) > v.most && x.wrong == nil {
+			x.wrong, x.keeps = errMany, false
+		}
+	}
+	x.goes.reads.records += len(f.Records)
+}
+
+// errMany says that what came does not fit into a response.
+var errMany = &http1.Error{Kind: http1.KindTooLarge, Detail: "the records of one operation have more bytes than max_body: raise it, lower count, or read none of them"}
+
+// enough reports that the operation ends: with an error where too few records have come in time.
+func (v *reading) enough(x *Exchange) bool {
+	r := &x.goes.reads
+	over := v.remains(x) < int64(time.Millisecond)
+	switch {
+	case r.Locates:
+		return false
+	case v.count == 0 && r.looks < r.Leaders, v.count > 0 && r.records < v.count && !over:
+		return false
+	case r.records < v.count:
+		x.wrong = &http1.Error{Kind: "few_records", Detail: fmt.Sprintf("%d of %d records came within %v", r.records, v.count, time.Duration(v.within))}
+	}
+	if x.keeps {
+		if len(x.last) == 0 {
+			x.last = append(x.last, '[')
+		}
+		if x.last = append(x.last, ']'); x.stock.show != nil {
+			x.stock.show("< ", x.last)
+		}
+	}
+	return true
+}
+
+func (v *reading) deaf() bool { return false }
+
+func (v *reading) status() uint16 { return 200 }
+
+func (v *reading) protocol() string { return "Kafka" }
+
+func (v *reading) left(uint16, string) error { return nil }
+
+// newReading returns the verb of a request that reads.
+func newReading(c *request.KafkaConsumer, of *kafkaCluster, most int64) *reading {
+	v := &reading{of: of, most: int(most), topics: c.Topics, count: c.Count, start: kafka.Earliest, within: int64(c.Within)}
+	if c.Latest {
+		v.start = kafka.Latest
+	}
+	return v
 }

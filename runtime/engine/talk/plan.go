@@ -66,6 +66,7 @@ type Memory struct {
 	claims    map[string]*mqtt.Claim   // by server and client identifier
 	servers   map[string]*queueServer  // the same of AMQP
 	hosts     map[string]*ssh.Protocol // the same of SSH
+	mails     mails
 }
 
 // securing returns the TLS options of a target's connections; nil: they have none.
@@ -129,6 +130,8 @@ func NewPlan(r *request.Request, w *workflow.Workflow, memory *Memory) (*Plan, *
 		return p, nil, p.mqtt(r, w, memory)
 	case r.AMQP != nil:
 		return p, nil, p.amqp(r, w, memory)
+	case r.SMTP != nil:
+		return p, nil, p.smtp(r, w, memory)
 	case r.SFTP != nil:
 		return p, nil, p.sftp(r, w, memory)
 	case r.NATS != nil:

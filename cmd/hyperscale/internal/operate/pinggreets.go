@@ -14,6 +14,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/workflow/broker"
 	words "hyperscale/core/workflow/broker/kafka"
+	"hyperscale/core/workflow/mail"
 	"hyperscale/core/workflow/request"
 	"hyperscale/core/workflow/transfer"
 	"hyperscale/runtime/ping"
@@ -25,6 +26,7 @@ import (
 	"hyperscale/runtime/protocol/nats"
 	"hyperscale/runtime/protocol/postgres"
 	"hyperscale/runtime/protocol/redis"
+	"hyperscale/runtime/protocol/smtp"
 )
 
 // passwordVariable has the password if no file does.
@@ -186,6 +188,37 @@ func (f *pingFlags) ssh(proto, target string) (address string, greets func(*ping
 		of.Use = ssh.SCP
 	}
 	return "http://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.SSH = of }, nil
+}
+
+// smtp does so for a mail server. A user is proved in TLS.
+func (f *pingFlags) smtp(target string) (address string, greets func(*ping.Config), err error) {
+	if f.body != "" || f.method != "" || len(f.headers) > 0 {
+		return "", nil, command.Usage("smtp has no methods, headers and bodies: leave out --method, --header and --body")
+	}
+	t, err := mail.Schemes().Read("ping", starlark.String(target))
+	if err != nil {
+		return "", nil, command.Usage("%v", err)
+	}
+	c := &smtp.Config{Secure: t.Secure, User: f.user}
+	if c.Secret, err = f.secret(); err != nil {
+		return "", nil, err
+	}
+	if (c.User == "") != (c.Secret == "") {
+		return "", nil, command.Usage("a user and a password go together: write --user NAME, and --password-file FILE or %s", passwordVariable)
+	}
+	if c.User != "" {
+		c.StartTLS, c.Mechanism = !t.Secure, smtp.MechanismPlain
+		for f.mechanism != "" && !strings.EqualFold(c.Mechanism.String(), f.mechanism) {
+			if c.Mechanism == smtp.MechanismToken {
+				return "", nil, command.Usage("--mechanism %s is none: write plain, login, cram-md5 or xoauth2", f.mechanism)
+			}
+			c.Mechanism++
+		}
+	} else if f.mechanism != "" {
+		return "", nil, command.Usage("--mechanism proves a user: write --user NAME")
+	}
+	scheme := map[bool]string{false: "http", true: "https"}[t.Secure]
+	return scheme + "://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.SMTP = c }, nil
 }
 
 // seedLetters is how many letters the seed of an NKey has.

@@ -1,0 +1,54 @@
+package reply
+
+import (
+	"fmt"
+	"strings"
+
+	"hyperscale/runtime/protocol/http1"
+)
+
+var errLong = &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("a reply of the server exceeds %d KiB", Most>>10)}
+
+func errNoCode(line []byte) error {
+	return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("a reply of the server begins with %q, and not with a code of three digits", Clip(line))}
+}
+
+func errChanges(from, to int) error {
+	return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("a reply of the server begins with the code %d, and goes on with %d", from, to)}
+}
+
+const shownMost = 255 // bytes of a server's text in an error
+
+// Clip returns a server's text as an error shows it: bounded, and without what breaks a line.
+func Clip(b []byte) string {
+	text := string(b[:min(len(b), shownMost)])
+	if len(b) > shownMost {
+		text += "..."
+	}
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text))
+}
+
+// Refused is the error that a server's reply tells, of the kind "server CODE". Asked is the command that it
+// answers, without arguments.
+func (r *Reply) Refused(asked string) *http1.Error {
+	return &http1.Error{Kind: http1.Kind(fmt.Sprintf("server %d", r.Code)), Detail: fmt.Sprintf("%s: %d %s", asked, r.Code, Clip(r.Text()))}
+}
+
+// Unexpected is the error of a reply that no command allows.
+func (r *Reply) Unexpected(asked string) *http1.Error {
+	return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("%s: the server replies %d, which this command does not have: %s", asked, r.Code, Clip(r.Text()))}
+}
+
+// Errors of connections on which replies are read.
+var (
+	ErrUnasked = &http1.Error{Kind: http1.KindProtocol, Detail: "the server sent a reply that no command asked for"}
+	ErrSilent  = &http1.Error{Kind: http1.KindClosed, Detail: "the server closed the connection before it answered"}
+	ErrCut     = &http1.Error{Kind: http1.KindTruncated, Detail: "the connection was closed in the middle of a reply"}
+	ErrOver    = &http1.Error{Kind: http1.KindClosed, Detail: "the connection is over: nothing more can be sent"}
+	ErrSends   = &http1.Error{Kind: http1.KindValue, Detail: "only operations are sent here"}
+)

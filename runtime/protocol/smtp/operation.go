@@ -1,0 +1,90 @@
+package smtp
+
+import (
+	"strconv"
+
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/reply"
+)
+
+// Operation is a message, compiled before the clock runs. It refers to no connection and does not change.
+type Operation struct {
+	message  Message
+	commands []byte // MAIL, RCPT and DATA; nil: values stand in them
+	ends     []int  // of commands: where each ends
+	rest     []byte // of the message: see Message.appendRest; nil: values stand in it
+	dated    bool   // it brings a Date
+	named    bool   // it brings a Message-ID
+}
+
+// Compile makes an operation of a message, which has a recipient. Its error is that of a text that can
+// never go out.
+func Compile(m Message) (*Operation, error) {
+	o := &Operation{message: m, dated: m.has("Date"), named: m.has("Message-ID")}
+	if m.open() {
+		return o, nil
+	}
+	var err *http1.Error
+	if o.commands, o.ends, err = o.appendCommands(nil, nil, nil); err != nil {
+		return nil, err
+	}
+	if o.rest, err = m.appendRest(nil, nil); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// appendCommands appends the commands of an operation, and where each ends.
+func (o *Operation) appendCommands(dst []byte, ends []int, values [][]byte) ([]byte, []int, *http1.Error) {
+	dst, err := appendAddress(append(dst, "MAIL FROM:"...), o.message.From, values, "sender")
+	if err != nil {
+		return dst, ends, err
+	}
+	dst = append(dst, "\r\n"...)
+	ends = append(ends, len(dst))
+	for _, a := range o.message.To {
+		if dst, err = appendAddress(append(dst, "RCPT TO:"...), a, values, "to"); err != nil {
+			return dst, ends, err
+		}
+		dst = append(dst, "\r\n"...)
+		ends = append(ends, len(dst))
+	}
+	dst = append(dst, "DATA\r\n"...)
+	return dst, append(ends, len(dst)), nil
+}
+
+// appendMessage appends the message as it goes out, with its end.
+func (o *Operation) appendMessage(dst []byte, with *Order) ([]byte, *http1.Error) {
+	if !o.dated {
+		dst = append(append(append(dst, "Date: "...), with.Date...), "\r\n"...)
+	}
+	if !o.named {
+		dst = append(append(append(dst, "Message-ID: <"...), with.ID...), "@hyperscale>\r\n"...)
+	}
+	if o.rest != nil {
+		return append(dst, o.rest...), nil
+	}
+	return o.message.appendRest(dst, with.Values)
+}
+
+// Recipients is how many it has.
+func (o *Operation) Recipients() int { return len(o.message.To) }
+
+// Show appends a line about an operation that goes out.
+func (o *Operation) Show(dst []byte, values [][]byte) []byte {
+	dst = o.message.From.Fill(append(dst, "MAIL FROM:<"...), values)
+	dst = o.message.To[0].Fill(append(dst, "> RCPT TO:<"...), values)
+	dst = append(dst, '>')
+	if n := len(o.message.To) - 1; n > 0 {
+		dst = append(strconv.AppendInt(append(dst, " and "...), int64(n), 10), " more"...)
+	}
+	if o.message.Subject != nil {
+		dst = o.message.Subject.Fill(append(dst, ": "...), values)
+	}
+	return dst
+}
+
+// recipient returns the address of a recipient.
+func (o *Operation) recipient(i int, values [][]byte) string {
+	return reply.Clip(o.message.To[i].Fill(nil, values))
+}
