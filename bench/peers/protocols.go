@@ -52,7 +52,7 @@ var lives = []spoken{
 	{name: "nats", each: plain(startNATS), step: `nats.publish("nats://ADDRESS", "orders.new", "hello", flush = True)`, connections: 10_000, most: [2]float64{12, 50}},
 	{name: "mqtt", each: plain(startMQTT), step: `mqtt.publish("mqtt://ADDRESS", "dev/1/t", "hello", qos = 1)`, connections: 10_000, most: [2]float64{12, 50}},
 	{name: "amqp", each: plain(startRabbitMQ), step: fmt.Sprintf(`amqp.publish("amqp://ADDRESS", key = %q, body = "hello", confirm = True)`, amqpQueue), connections: 1_000, most: [2]float64{25, 150}},
-	{name: "kafka", each: plain(startKafka), step: `kafka.produce("kafka://ADDRESS", "orders", "hello")`},
+	{name: "kafka", each: plain(func(dir string, cpus []int) (*server, error) { return startKafka(dir, cpus) }), step: `kafka.produce("kafka://ADDRESS", "orders", "hello")`},
 }
 
 func (b *bench) lives() []spoken {

@@ -18,7 +18,7 @@ import (
 
 // serverConfig says what a server is.
 type serverConfig struct {
-	Kind     string // http1, http2, websocket, tcp, grpc
+	Kind     string // http1, http2, websocket, tcp, grpc, mongodb
 	Listen   string
 	StallAt  time.Duration // after the first request
 	StallFor time.Duration
@@ -95,6 +95,11 @@ func serve(text string) error {
 		var e *repeating
 		if e, err = newRepeating(c, n); err == nil {
 			loop, address = e.serve, e.listener.Addr().String()
+		}
+	case "mongodb":
+		var f *finding
+		if f, err = newFinding(c, n); err == nil {
+			loop, address = f.serve, f.listener.Addr().String()
 		}
 	case "udp":
 		var e *reflecting

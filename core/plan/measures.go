@@ -44,7 +44,7 @@ const (
 	MeasureRecords     = "records"     // that brokers acknowledged, or a consumer read
 	MeasureThrottled   = "throttled"   // answers that asked to wait
 
-	MeasureBatches  = "batches"    // of records, that a consumer read
+	MeasureBatches  = "batches"    // of records or documents, that a consumer or a cursor read
 	MeasureEndToEnd = "end_to_end" // from a record's time until a consumer has read it
 
 	MeasureConnectLatency = "connect_latency" // from a connection's first word to the server's welcome
@@ -60,8 +60,9 @@ const (
 	MeasureRecipientsAccepted = "recipients_accepted" // of messages
 	MeasureRecipientsRefused  = "recipients_refused"  // of messages, by what the server answers to each
 
-	MeasureAffected = "affected" // rows that statements changed
-	MeasureRows     = "rows"     // that they returned
+	MeasureAffected  = "affected"  // rows or documents that statements or writes changed
+	MeasureDocuments = "documents" // that cursors returned
+	MeasureRows      = "rows"      // that statements returned
 )
 
 // The Protocol of a StepPlan: HTTP has none.
@@ -70,6 +71,7 @@ const (
 	ProtocolCustom    = "custom"    // calls of custom programs
 	ProtocolGRPC      = "grpc"      // calls
 	ProtocolKafka     = "kafka"     // records
+	ProtocolMongoDB   = "mongodb"   // commands
 	ProtocolMQTT      = "mqtt"      // messages
 	ProtocolNATS      = "nats"      // messages
 	ProtocolRedis     = "redis"     // commands
@@ -84,7 +86,7 @@ const (
 
 // Protocols lists them.
 func Protocols() []string {
-	return []string{ProtocolAMQP, ProtocolCustom, ProtocolGRPC, ProtocolKafka, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSFTP, ProtocolSMTP, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
+	return []string{ProtocolAMQP, ProtocolCustom, ProtocolGRPC, ProtocolKafka, ProtocolMongoDB, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSFTP, ProtocolSMTP, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
 }
 
 // MeasureText is a measure with the sentence that manuals show.
@@ -101,13 +103,14 @@ func Measures() []MeasureText {
 	amqp, mqtt, nats := []string{ProtocolAMQP}, []string{ProtocolMQTT}, []string{ProtocolNATS}
 	brokers := []string{ProtocolAMQP, ProtocolMQTT, ProtocolNATS}
 	messages := append(slices.Clone(exchanges), brokers...)
-	udp, sftp := []string{ProtocolUDP}, []string{ProtocolSFTP}
+	udp, sftp, mongodb := []string{ProtocolUDP}, []string{ProtocolSFTP}, []string{ProtocolMongoDB}
 	kafka, acknowledges, sends := []string{ProtocolKafka}, []string{ProtocolKafka, ProtocolMQTT, ProtocolNATS}, append(slices.Clone(messages), ProtocolKafka)
 	return []MeasureText{
 		{MeasureCommands, redis, message.MeasureCount, "commands that the kernel took whole, of pipelines each one"},
 		{MeasureHits, redis, message.MeasureCount, "values that were there, of GET, GETDEL, GETEX, HGET, HMGET, LINDEX, MGET, ZMSCORE and ZSCORE"},
 		{MeasureMisses, redis, message.MeasureCount, "values that were missing, of the same commands"},
-		{MeasureAffected, sql, message.MeasureCount, "rows that statements inserted, updated, deleted or merged"},
+		{MeasureAffected, []string{ProtocolMongoDB, ProtocolSQL}, message.MeasureCount, "rows that statements inserted, updated, deleted or merged; documents that MongoDB inserted, changed or deleted"},
+		{MeasureDocuments, mongodb, message.MeasureCount, "documents that mongodb.find and mongodb.aggregate read"},
 		{MeasureRows, sql, message.MeasureCount, "rows that statements returned"},
 		{MeasureFirstEvent, sse, message.MeasureTimes, "from the intended start until the loop has read the first event"},
 		{MeasureEventGap, sse, message.MeasureTimes, "from one event of a stream to its next"},
@@ -132,7 +135,7 @@ func Measures() []MeasureText {
 		{MeasurePulls, nats, message.MeasureCount, "requests for a consumer's messages that the kernel took whole"},
 		{MeasureRedelivered, []string{ProtocolAMQP, ProtocolNATS}, message.MeasureCount, "messages that came and that their consumer or queue had sent before: they count in messages_received, too"},
 		{MeasureRecords, kafka, message.MeasureCount, "records that brokers acknowledged, each of a batch of its own; of kafka.consume those that it read"},
-		{MeasureBatches, kafka, message.MeasureCount, "batches of records that kafka.consume read"},
+		{MeasureBatches, []string{ProtocolKafka, ProtocolMongoDB}, message.MeasureCount, "batches of records that kafka.consume read; of MongoDB those in which a cursor's documents came, each one the answer to a command"},
 		{MeasureEndToEnd, kafka, message.MeasureTimes, "from a record's time, which its producer or broker wrote by a clock of its own, until the loop has read it; of kafka.consume, in whole milliseconds"},
 		{MeasureThrottled, kafka, message.MeasureCount, "answers in which a broker asked its client to wait: a quota is exceeded. The load does not wait"},
 		{MeasureAuthTime, sftp, message.MeasureTimes, "from when a connection stands until its keys are exchanged and its user is authenticated, and for SFTP its subsystem is open: a part of the phase connect"},

@@ -255,6 +255,8 @@ func misplacedCode(fn string, all []extract.Expect, r *request.Request) error {
 		of, says = extract.CodedKafka, "Kafka has names, such as \"MESSAGE_TOO_LARGE\""
 	case r.SMTP != nil:
 		of, says = extract.CodedReply, "SMTP has \"OK\" and replies of three digits, such as \"550\""
+	case r.MongoDB != nil:
+		of, says = extract.CodedMongoDB, "MongoDB has \"OK\" and numbers, such as \"11000\""
 	case r.SQL != nil && r.SQL.MySQL():
 		of, says = extract.CodedMySQL, "MySQL has \"OK\" and numbers, such as \"1062\""
 	case r.SQL != nil:

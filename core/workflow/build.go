@@ -121,6 +121,10 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 		return "", language.Faultf("workflow %q: step %q goes to Kafka through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.Kafka != nil:
 		return plan.ProtocolKafka, nil
+	case r.MongoDB != nil && d.http.Proxy != nil:
+		return "", language.Faultf("workflow %q: step %q goes to MongoDB through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
+	case r.MongoDB != nil:
+		return plan.ProtocolMongoDB, nil
 	case r.MQTT != nil && d.http.Proxy != nil:
 		return "", language.Faultf("workflow %q: step %q goes to MQTT through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.MQTT != nil:

@@ -187,6 +187,15 @@ func describeRecord(thread *starlark.Thread, r *request.Request, b *request.Plac
 	return nil, language.Faultf("%s only describes %s", fn, what).Do("in a step's function, vu.%s %s", fn, does).Elsewhere()
 }
 
+// describeCommand returns the value of mongodb.find and its kin.
+func describeCommand(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
+	fn := "mongodb." + strings.ToLower(r.Method)
+	if loaderOf(thread) != nil {
+		return declareRequest(thread, fn, r, b)
+	}
+	return nil, language.Faultf("%s only describes a command", fn).Do("in a step's function, vu.%s sends one", fn).Elsewhere()
+}
+
 // describeDelivery returns the value of mqtt.publish and mqtt.connect.
 func describeDelivery(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
 	fn := "mqtt.publish"

@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/mail"
+	"hyperscale/core/workflow/mongodb"
 	"hyperscale/core/workflow/request"
 	"hyperscale/core/workflow/transfer"
 	"maps"
@@ -102,6 +103,7 @@ func vocabulary() starlark.StringDict {
 	all["sql"] = request.SQLNamespace("sql", nil, describeStatements)
 	all["sse"] = request.SSE("sse", nil, readUntil, describeStream)
 	all["kafka"] = kafka.Namespace("kafka", nil, describeRecord)
+	all["mongodb"] = mongodb.Namespace("mongodb", nil, describeCommand)
 	all["mqtt"] = broker.MQTT("mqtt", nil, describeDelivery)
 	all["smtp"] = mail.SMTP("smtp", nil, describeMail)
 	all["amqp"] = broker.AMQP("amqp", nil, describeQueued)

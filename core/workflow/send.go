@@ -17,6 +17,7 @@ import (
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/mail"
+	"hyperscale/core/workflow/mongodb"
 	"hyperscale/core/workflow/request"
 	"hyperscale/core/workflow/session"
 	"hyperscale/core/workflow/transfer"
@@ -39,6 +40,7 @@ func sendNamespace() *language.Namespace {
 	members[language.Mark+"nats"] = letters
 	members[language.Mark+"kafka"] = kafka.Namespace("vu.kafka", asArguments(), send("vu.kafka", nil))
 	members[language.Mark+"smtp"] = mail.SMTP("vu.smtp", asArguments(), send("vu.smtp", nil))
+	members[language.Mark+"mongodb"] = mongodb.Namespace("vu.mongodb", asArguments(), send("vu.mongodb", nil))
 	queues := broker.AMQP("vu.amqp", asArguments(), send("vu.amqp", nil))
 	queues.Members["consume"] = broker.Consume("vu.amqp.consume", sessionArguments(), opens("vu.amqp.consume"))
 	members[language.Mark+"amqp"] = queues

@@ -107,6 +107,8 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		b = appendSFTP(b, r.SFTP)
 	case r.SMTP != nil:
 		b = appendSMTP(b, r.SMTP)
+	case r.MongoDB != nil:
+		b = appendMongoDB(b, r.MongoDB)
 	case r.SQL != nil:
 		b = appendSQL(b, r.SQL)
 	case r.Custom != nil:
@@ -241,6 +243,16 @@ func appendSMTP(b []byte, to *request.SMTP) []byte {
 	return b
 }
 
+// appendMongoDB appends what a request asks a MongoDB server.
+func appendMongoDB(b []byte, to *request.MongoDB) []byte {
+	b = append(b, byte(to.Verb))
+	b = strconv.AppendInt(append(strconv.AppendInt(b, int64(to.Batch), 10), ' '), int64(to.Batches), 10)
+	for _, s := range [...]string{to.User, to.Password, to.Source, to.Mechanism, to.Secure.Key, to.Command} {
+		b = appendText(b, s)
+	}
+	return strconv.AppendBool(b, to.Target.Secure)
+}
+
 // appendSQL appends what a request asks a database.
 func appendSQL(b []byte, to *request.SQL) []byte {
 	for _, s := range [...]string{to.User, to.Password, to.Database, to.Secure.Key, to.PublicKey} {
@@ -334,7 +346,7 @@ func (q *requests) known(method, url string) *request.Request {
 // and path, or of its command, which its prepared form remembers.
 func (q *requests) account(co *call, r *request.Request, as *workflow.As, p *prepared) *measure.Account {
 	of, own := co.owner(), ""
-	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil || r.AMQP != nil || r.Custom != nil || r.SFTP != nil || r.SMTP != nil {
+	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil || r.AMQP != nil || r.MongoDB != nil || r.Custom != nil || r.SFTP != nil || r.SMTP != nil {
 		own = r.Method // neither a command nor a statement nor a message nor a server of files has a path
 	}
 	if as != nil && (as.Group != "" || as.Name != "") {

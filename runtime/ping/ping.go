@@ -12,6 +12,7 @@ import (
 	"hyperscale/runtime/protocol/amqp"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/kafka"
+	"hyperscale/runtime/protocol/mongodb"
 	"hyperscale/runtime/protocol/mqtt"
 	"hyperscale/runtime/protocol/mysql"
 	"hyperscale/runtime/protocol/nats"
@@ -34,6 +35,7 @@ type Config struct {
 	SMTP       *smtp.Config     // greet a mail server, and wait for the answer to NOOP; nil: another protocol
 	AMQP       *amqp.Config     // the same of RabbitMQ, where its channel answers
 	SSH        *SSH             // greet, and wait for the answer to REALPATH or a command; nil: another protocol
+	MongoDB    *mongodb.Config  // greet, and wait for the answer to ping; nil: another protocol
 	Postgres   *postgres.Config // greet, and wait for the answer to select 1; nil: another protocol
 	MySQL      *mysql.Config    // the same of MySQL
 	Raw        *Said            // send it over TCP or UDP, and read what comes; nil: speak HTTP
@@ -76,7 +78,7 @@ type Report struct {
 	Answer   *Answer   `json:"answer,omitempty"`   // nil: there was none
 	Event    *Event    `json:"event,omitempty"`    // the first one of a stream
 	Service  *Service  `json:"grpc,omitempty"`     // of gRPC
-	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, Kafka, MQTT, NATS, RabbitMQ, Redis, mail servers and databases
+	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, Kafka, MongoDB, MQTT, NATS, RabbitMQ, Redis, mail servers and databases
 	Bytes    *Bytes    `json:"bytes,omitempty"`    // over TCP and UDP
 	Phases   []Phase   `json:"phases"`
 	TotalNS  int64     `json:"total_ns"`
@@ -158,6 +160,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if cfg.MQTT != nil {
 		r.Protocol, r.Method, r.URL = "mqtt", "PINGREQ", "mqtt"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
 	}
+	if cfg.MongoDB != nil {
+		r.Protocol, r.Method, r.URL = "mongodb", "PING", "mongodb://"+hostOf(cfg.Request.URL)
+	}
 	if cfg.AMQP != nil {
 		r.Protocol, r.Method, r.URL = "amqp", "PING", "amqp"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
 	}
@@ -235,6 +240,10 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 	if cfg.MQTT != nil {
 		r.enter(message.PhaseSend)
 		return r.talkMQTT(stream, cfg)
+	}
+	if cfg.MongoDB != nil {
+		r.enter(message.PhaseSend)
+		return r.talkMongoDB(ctx, stream, cfg, call)
 	}
 	if cfg.AMQP != nil {
 		r.enter(message.PhaseSend)

@@ -192,6 +192,7 @@ const (
 	CodedProgram  // whatever a custom program says
 	CodedKafka    // names of errors
 	CodedReply    // three digits, of a mail server
+	CodedMongoDB  // numbers of errors
 )
 
 // Misplaced returns a code that a condition names and that no answer of a protocol has; empty: there is
@@ -205,7 +206,7 @@ func (e *Expect) Misplaced(of Coded) string {
 		case of == CodedPostgres && !grpc && isDatabaseCode(code) && len(code) == sqlStateLength:
 		case of == CodedReply && len(code) == replyLength && strings.Trim(code, "0123456789") == "":
 		case of == CodedKafka && isKafkaCode(code):
-		case of == CodedMySQL && !grpc && isDatabaseCode(code) && strings.Trim(code, "0123456789") == "":
+		case (of == CodedMySQL || of == CodedMongoDB) && !grpc && isDatabaseCode(code) && strings.Trim(code, "0123456789") == "":
 		default:
 			return code
 		}
@@ -218,9 +219,11 @@ const (
 	replyLength    = 3
 )
 
-// isDatabaseCode reports a SQLSTATE, or the number of an error of MySQL.
+const numberLength = 9 // digits of an error's number: MongoDB has some of seven
+
+// isDatabaseCode reports a SQLSTATE, or the number of an error of MySQL or MongoDB.
 func isDatabaseCode(text string) bool {
-	if len(text) == 0 || len(text) > sqlStateLength {
+	if len(text) == 0 || len(text) > numberLength {
 		return false
 	}
 	digits := strings.Trim(text, "0123456789") == ""

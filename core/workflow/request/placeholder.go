@@ -264,6 +264,16 @@ func (d *Draft) Cut(text string) string {
 	return text
 }
 
+// Words returns the words that stand for values in the request's texts.
+func (d *Draft) Words() (all []string) {
+	if d.b != nil {
+		for _, one := range d.b.List {
+			all = append(all, one.Word)
+		}
+	}
+	return all
+}
+
 // Explain names values in an error about the request.
 func (d *Draft) Explain(err error) error { return d.b.Explain(err) }
 

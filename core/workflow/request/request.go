@@ -29,6 +29,7 @@ type Exchange struct {
 	AMQP     *AMQP     // it asks a RabbitMQ server, or consumes there
 	SFTP     *SFTP     // it does something with files of an SSH server
 	SMTP     *SMTP     // it hands a message over to a mail server
+	MongoDB  *MongoDB  // it asks a MongoDB server
 	Raw      *Raw      // it exchanges bytes over TCP
 	Datagram *Datagram // it exchanges datagrams over UDP
 	Custom   *Custom   // it calls a custom program
@@ -37,7 +38,7 @@ type Exchange struct {
 
 // Exchanges reports whether the request exchanges messages in place of one answer.
 func (e *Exchange) Exchanges() bool {
-	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.MQTT != nil || e.AMQP != nil || e.SFTP != nil || e.SMTP != nil || e.Raw != nil || e.Datagram != nil || e.Custom != nil
+	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.MQTT != nil || e.AMQP != nil || e.SFTP != nil || e.SMTP != nil || e.MongoDB != nil || e.Raw != nil || e.Datagram != nil || e.Custom != nil
 }
 
 // Custom says what a request calls of a custom program. Its arguments are the request's body.
@@ -326,6 +327,7 @@ func (r *Request) Filled(values [][]byte) *Request {
 	out.SFTP = r.SFTP.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.SMTP = r.SMTP.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.SQL = r.SQL.rewritten(func(text string) string { return f.in(text, f.plain) })
+	out.MongoDB = r.MongoDB.rewritten(func(text string) string { return f.in(text, f.json) })
 	out.Placeholders, out.Escape, out.Boundary = nil, EscapeNone, ""
 	return &out
 }
@@ -470,4 +472,45 @@ func (s *SFTP) rewritten(fill func(string) string) *SFTP {
 // has reports whether look holds for a text of the request that may have words of secrets in it.
 func (s *SFTP) has(look func(string) bool) bool {
 	return s != nil && (look(s.Password) || look(s.Key) || look(s.Path) || look(s.To) || look(s.Data))
+}
+
+// MongoDB says what a request asks of a MongoDB server: one command.
+type MongoDB struct {
+	Target         *Target // its path is the database
+	User, Password string  // empty: none
+	Source         string  // the database that knows the user
+	Mechanism      string  // "scram-sha-256", "scram-sha-1"; empty: none
+	Secure         SQLSecure
+	Verb           MongoDBVerb
+	Command        string // in extended JSON, with "$db". Its texts may have placeholders
+	Batch          int    // documents that each further batch has; 0: the server decides
+	Batches        int    // that are read at most; 0: all
+}
+
+// MongoDBVerb says what of an answer counts.
+type MongoDBVerb uint8
+
+// The verbs.
+const (
+	MongoDBRuns   MongoDBVerb = iota // any command
+	MongoDBReads                     // the documents of a cursor
+	MongoDBWrites                    // documents that it changes
+)
+
+// rewritten returns the command with others in place of its words. What fills them writes JSON.
+func (m *MongoDB) rewritten(fill func(string) string) *MongoDB {
+	if m == nil {
+		return nil
+	}
+	out := *m
+	out.Command = fill(m.Command)
+	return &out
+}
+
+// has reports whether look holds for a text of the request that may have words of secrets in it.
+func (m *MongoDB) has(look func(string) bool) bool {
+	if m == nil {
+		return false
+	}
+	return look(m.User) || look(m.Password) || look(m.Command) || m.Secure.TLS != nil && look(string(m.Secure.TLS.Key))
 }

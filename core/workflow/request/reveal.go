@@ -45,6 +45,7 @@ func (r *Request) Reveal(v *secret.Vault) (*Request, error) {
 	out.AMQP = f.amqp(r.AMQP)
 	out.SFTP = f.sftp(r.SFTP)
 	out.SMTP = f.smtp(r.SMTP)
+	out.MongoDB = f.mongoDB(r.MongoDB)
 	return &out, f.err
 }
 
@@ -135,11 +136,25 @@ func (f *revealer) secure(s *SQLSecure) {
 	}
 }
 
+// mongoDB fills what is asked of a MongoDB server, and what proves its user.
+func (f *revealer) mongoDB(m *MongoDB) *MongoDB {
+	out := m.rewritten(func(text string) string { return f.fill("a command", text, secret.JSON) })
+	if out == nil {
+		return nil
+	}
+	out.User, out.Password = f.fill("a user's name", m.User, secret.Plain), f.fill("a password", m.Password, secret.Plain)
+	secured, err := out.Secure.revealed(func(text string) string { return f.fill("a key", text, secret.Plain) })
+	if out.Secure = secured; err != nil && f.err == nil {
+		f.err = err
+	}
+	return out
+}
+
 // hides reports whether words of secrets stand in the request.
 func (r *Request) hides(v *secret.Vault) bool {
 	named := func(p builtin.Pair) bool { return v.Has(p.Value) }
 	return v.Has(r.URL) || v.Has(string(r.Body)) || r.Auth != nil && v.Has(r.Auth.User+" "+r.Auth.Password+" "+r.Auth.Token) ||
-		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) || r.NATS.has(v.Has) || r.Kafka.has(v.Has) || r.MQTT.has(v.Has) || r.AMQP.has(v.Has) || r.SFTP.has(v.Has) || r.SMTP.has(v.Has) ||
+		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) || r.NATS.has(v.Has) || r.Kafka.has(v.Has) || r.MQTT.has(v.Has) || r.AMQP.has(v.Has) || r.SFTP.has(v.Has) || r.SMTP.has(v.Has) || r.MongoDB.has(v.Has) ||
 		slices.ContainsFunc(r.Headers, named) || slices.ContainsFunc(r.Params, named) || slices.ContainsFunc(r.Cookies, named)
 }
 

@@ -53,6 +53,8 @@ func (s Schemes) Read(fn string, v starlark.Value) (*Target, error) {
 	case s.Plain == "postgres" || s.Plain == "mysql":
 		example += "/shop"
 		example = strings.Replace(example, "host", "app@host", 1)
+	case s.Plain == "mongodb":
+		example += "/shop"
 	}
 	switch v := v.(type) {
 	case nil:

@@ -6,7 +6,7 @@ import (
 )
 
 // Results counts what the statements of a step bring and change.
-type Results struct{ rows, affected uint64 }
+type Results struct{ rows, affected, documents, batches uint64 }
 
 // Results returns what counts the account's rows.
 func (a *Account) Results() *Results {
@@ -22,12 +22,21 @@ func (r *Results) Add(rows, affected uint64) {
 	r.affected += affected
 }
 
+// Documents counts documents that came, the batches that they came in, and documents that were changed.
+func (r *Results) Documents(documents, batches, affected uint64) {
+	r.documents += documents
+	r.batches += batches
+	r.affected += affected
+}
+
 // wire appends the measures that happened.
 func (r *Results) wire(out message.Measures) message.Measures {
 	if r == nil {
 		return out
 	}
-	for _, m := range []message.Measure{{Name: plan.MeasureAffected, Count: r.affected}, {Name: plan.MeasureRows, Count: r.rows}} {
+	for _, m := range []message.Measure{
+		{Name: plan.MeasureAffected, Count: r.affected}, {Name: plan.MeasureBatches, Count: r.batches}, {Name: plan.MeasureDocuments, Count: r.documents}, {Name: plan.MeasureRows, Count: r.rows},
+	} {
 		if m.Kind = message.MeasureCount; m.Count > 0 {
 			out.List = append(out.List, m)
 		}

@@ -15,12 +15,14 @@ import (
 	"hyperscale/core/workflow/broker"
 	words "hyperscale/core/workflow/broker/kafka"
 	"hyperscale/core/workflow/mail"
+	mongowords "hyperscale/core/workflow/mongodb"
 	"hyperscale/core/workflow/request"
 	"hyperscale/core/workflow/transfer"
 	"hyperscale/runtime/ping"
 	"hyperscale/runtime/protocol/amqp"
 	"hyperscale/runtime/protocol/island/ssh"
 	"hyperscale/runtime/protocol/kafka"
+	"hyperscale/runtime/protocol/mongodb"
 	"hyperscale/runtime/protocol/mqtt"
 	"hyperscale/runtime/protocol/mysql"
 	"hyperscale/runtime/protocol/nats"
@@ -317,4 +319,44 @@ func (f *pingFlags) kafka(target string) (address string, greets func(*ping.Conf
 		scheme = "https"
 	}
 	return scheme + "://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.Kafka = c }, nil
+}
+
+// mongoDB returns the address of a server as HTTP would write it, and what it is greeted with.
+func (f *pingFlags) mongoDB(target string) (address string, greets func(*ping.Config), err error) {
+	if f.body != "" || f.method != "" || len(f.headers) > 0 {
+		return "", nil, command.Usage("mongodb has no methods, headers and bodies: leave out --method, --header and --body")
+	}
+	to, err := mongowords.Address("ping", target)
+	if err != nil {
+		return "", nil, command.Usage("%v", err)
+	}
+	if to.Password != "" {
+		return "", nil, command.Usage("the URL has a password, which others can see: write --user and --password-file")
+	}
+	if f.user != "" {
+		to.User = f.user
+	}
+	if to.Target.Path == "" {
+		to.Target.Path = "admin"
+	}
+	if err := mongowords.Complete("ping", &to); err != nil {
+		return "", nil, command.Usage("%v", err)
+	}
+	c := &mongodb.Config{User: to.User, Source: to.Source, Mechanism: map[string]mongodb.Mechanism{"scram-sha-256": mongodb.SCRAMSHA256, "scram-sha-1": mongodb.SCRAMSHA1}[to.Mechanism]}
+	if to.User != "" {
+		if c.Password, err = f.secret(); err != nil {
+			return "", nil, err
+		}
+	}
+	switch {
+	case to.User != "" && c.Password == "":
+		return "", nil, command.Usage("--user %s has no password: write --password-file FILE, or set %s", to.User, passwordVariable)
+	case to.User == "" && f.password != "":
+		return "", nil, command.Usage("--password-file is of a user: write --user NAME")
+	}
+	scheme := "http"
+	if to.Target.Secure {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(to.Target.Host, strconv.Itoa(int(to.Target.Port))) + "/", func(p *ping.Config) { p.MongoDB = c }, nil
 }

@@ -1,0 +1,127 @@
+package mongodb
+
+import (
+	"net/url"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/request"
+)
+
+// Schemes are those of mongodb.client. The path is the database.
+func Schemes() request.Schemes {
+	return request.Schemes{Plain: "mongodb", Port: 27017, User: true, Path: true}
+}
+
+// mechanisms are the words of mechanism.
+func mechanisms() []string { return []string{"scram-sha-256", "scram-sha-1"} }
+
+// Address takes what the URL of a server says.
+func Address(fn, text string) (request.MongoDB, error) { return address(fn, starlark.String(text)) }
+
+// address reads a URL, and its options.
+func address(fn string, v starlark.Value) (m request.MongoDB, err error) {
+	given, ok := v.(starlark.String)
+	if !ok {
+		_, err := Schemes().Read(fn, v)
+		return m, err
+	}
+	text, query, _ := strings.Cut(string(given), "?")
+	_, rest, _ := strings.Cut(text, "://")
+	host, _, _ := strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], "/")
+	wrong := func(what, remedy string) error {
+		return language.Faultf("%s: the URL %s", fn, what).In("url").Do("%s", remedy)
+	}
+	switch {
+	case strings.HasPrefix(text, "mongodb+srv://"):
+		return m, wrong("is of mongodb+srv, whose names are looked up in another way: not as yet", "write mongodb://host/shop?tls=true with the primary's name, as its SRV record has it")
+	case strings.Contains(host, ","):
+		return m, wrong("has several hosts: not as yet", "name the set's primary alone")
+	}
+	t, err := Schemes().Read(fn, starlark.String(text))
+	if err != nil {
+		return m, err
+	}
+	m = request.MongoDB{Target: t, User: t.User, Password: t.Password}
+	if t.User, t.Password = "", ""; m.User == "" && m.Password != "" {
+		return m, wrong("has a password and no user", "write mongodb.client(\"mongodb://app@host/shop\", password = secret(\"mongodb\"))")
+	}
+	return m, options(&m, query, wrong)
+}
+
+// options reads those of a URL.
+func options(m *request.MongoDB, query string, wrong func(what, remedy string) error) error {
+	if query == "" {
+		return nil
+	}
+	const known = "tls, authSource and authMechanism are known: leave it out"
+	for one := range strings.SplitSeq(query, "&") {
+		name, escaped, _ := strings.Cut(one, "=")
+		value, err := url.QueryUnescape(escaped)
+		if err != nil {
+			return wrong("has an option that cannot be read", known)
+		}
+		switch strings.ToLower(name) {
+		case "tls", "ssl":
+			if value != "true" && value != "false" {
+				return wrong("has "+name+"="+language.Clip(value, 40), "write tls=true or tls=false")
+			}
+			m.Target.Secure = value == "true"
+		case "authsource":
+			m.Source = value
+		case "authmechanism":
+			m.Mechanism = strings.ToLower(value)
+			if m.Mechanism != mechanisms()[0] && m.Mechanism != mechanisms()[1] {
+				return wrong("has authMechanism="+language.Clip(value, 40)+": not as yet", "write SCRAM-SHA-256 or SCRAM-SHA-1")
+			}
+		default:
+			return wrong("has the option "+language.Clip(name, 40), known)
+		}
+	}
+	return nil
+}
+
+// target reads a URL, or the result of mongodb.client.
+func target(fn string, v starlark.Value) (m request.MongoDB, err error) {
+	if c, ok := v.(*client); ok {
+		m = c.of
+		if err = c.fill(&m); err != nil {
+			return m, err
+		}
+	} else {
+		if _, ok := v.(starlark.String); !ok && v != nil {
+			return m, language.WrongType(fn, "target", "a URL or the result of mongodb.client", v).Do("write %s(\"mongodb://host/shop\", ...)", fn)
+		}
+		if m, err = address(fn, v); err != nil {
+			return m, err
+		}
+		if m.User != "" && m.Password == "" {
+			return m, language.Faultf("%s: the URL has a user and no password", fn).In("url").Do("write mongodb.client(\"mongodb://app@host/shop\", password = secret(\"mongodb\"))")
+		}
+	}
+	return m, Complete(fn, &m)
+}
+
+// Complete fills in what a target leaves to its rules, and rejects one that lacks something.
+func Complete(fn string, m *request.MongoDB) error {
+	path := m.Target.Path
+	if path == "" {
+		return language.Faultf("%s: the URL has no database", fn).In("url").Do("write mongodb://host/shop")
+	}
+	if strings.ContainsAny(path, "/\\. \"$\x00") || len(path) > 63 {
+		return language.Faultf("%s: %q is no name of a database", fn, language.Clip(path, 40)).In("url").Do("write mongodb://host/shop")
+	}
+	if m.User == "" {
+		m.Mechanism, m.Source = "", ""
+		return nil
+	}
+	if m.Mechanism == "" {
+		m.Mechanism = mechanisms()[0]
+	}
+	if m.Source == "" {
+		m.Source = path // as MongoDB's URLs have it
+	}
+	return nil
+}
