@@ -13,7 +13,6 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
-	"hyperscale/examples"
 	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/hostile/hostiletest"
 	hostile "hyperscale/runtime/protocol/hostile/http3"
@@ -180,7 +179,7 @@ func TestExampleOfHTTP3(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	text, err := examples.Files.ReadFile("http3.star")
+	text, err := os.ReadFile("../../examples/http3.star")
 	if err != nil {
 		t.Fatal(err)
 	}

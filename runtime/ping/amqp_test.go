@@ -28,7 +28,7 @@ func TestAMQP(t *testing.T) {
 			}
 			defer s.Close()
 			r, err := ping.Run(context.Background(), ping.Config{
-				Request: http1.Request{Method: "GET", URL: strings.Replace(s.URL(), "amqp", "http", 1) + "/"}, AMQP: &amqp.Config{User: hostile.User, Password: hostile.Password},
+				Request: http1.Request{Method: "GET", URL: strings.Replace(s.URL(), "amqp", "http", 1) + "/"}, Greeted: ping.Greeted{AMQP: &amqp.Config{User: hostile.User, Password: hostile.Password}},
 				Timeout: 10 * time.Second, Resolver: resolver(""),
 			})
 			if err != nil {

@@ -22,7 +22,7 @@ func TestKafka(t *testing.T) {
 		c := kafkatest.Start(t, args...)
 		for _, password := range []string{"geheim", "falsch"} {
 			r, err := ping.Run(context.Background(), ping.Config{
-				Request: http1.Request{Method: "GET", URL: scheme + "://" + c.Addresses()[0] + "/"}, Kafka: &kafka.Config{Mechanism: kafka.SCRAMSHA256, User: "app", Password: password},
+				Request: http1.Request{Method: "GET", URL: scheme + "://" + c.Addresses()[0] + "/"}, Greeted: ping.Greeted{Kafka: &kafka.Config{Mechanism: kafka.SCRAMSHA256, User: "app", Password: password}},
 				Timeout: 10 * time.Second, Insecure: true, Resolver: resolver(""),
 			})
 			if err != nil {

@@ -18,7 +18,7 @@ func TestMongoDB(t *testing.T) {
 	for _, url := range []string{"http://" + s.Address(), "https://" + s.SecureAddress()} {
 		for _, password := range []string{"geheim", "falsch"} {
 			r, err := ping.Run(context.Background(), ping.Config{
-				Request: http1.Request{Method: "GET", URL: url + "/"}, MongoDB: &mongodb.Config{Mechanism: mongodb.SCRAMSHA256, User: "app", Password: password},
+				Request: http1.Request{Method: "GET", URL: url + "/"}, Greeted: ping.Greeted{MongoDB: &mongodb.Config{Mechanism: mongodb.SCRAMSHA256, User: "app", Password: password}},
 				Timeout: 10 * time.Second, Insecure: true, Resolver: resolver(""),
 			})
 			if err != nil {

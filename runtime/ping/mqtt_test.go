@@ -22,7 +22,7 @@ func TestMQTT(t *testing.T) {
 				url = strings.Replace(s.SecureURL(), "mqtt", "http", 1)
 			}
 			r, err := ping.Run(context.Background(), ping.Config{
-				Request: http1.Request{Method: "GET", URL: url + "/"}, MQTT: &mqtt.Config{Version: mqtt.Version5, User: "app", Password: password},
+				Request: http1.Request{Method: "GET", URL: url + "/"}, Greeted: ping.Greeted{MQTT: &mqtt.Config{Version: mqtt.Version5, User: "app", Password: password}},
 				Timeout: 10 * time.Second, Insecure: true, Resolver: resolver(""),
 			})
 			if err != nil {

@@ -29,7 +29,7 @@ func TestMySQL(t *testing.T) {
 		{"native", "falsch", false, false, http1.KindAuth, []string{"FAILED    auth: 1045"}},
 	} {
 		r, err := ping.Run(context.Background(), ping.Config{Request: http1.Request{Method: "GET", URL: "http://" + s.Address() + "/"}, Timeout: 10 * time.Second, Insecure: tt.insecure, Resolver: resolver(""),
-			MySQL: &mysql.Config{User: tt.user, Password: tt.password, Database: "shop", TLS: tt.tls}})
+			Greeted: ping.Greeted{MySQL: &mysql.Config{User: tt.user, Password: tt.password, Database: "shop", TLS: tt.tls}}})
 		if err != nil {
 			t.Fatal(err)
 		}

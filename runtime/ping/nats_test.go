@@ -22,7 +22,7 @@ func TestNATS(t *testing.T) {
 		s := natstest.Start(t, config)
 		for _, password := range []string{"geheim", "falsch"} {
 			r, err := ping.Run(context.Background(), ping.Config{
-				Request: http1.Request{Method: "GET", URL: "http://" + s.Address() + "/"}, NATS: &nats.Config{User: "app", Password: password, TLS: secure},
+				Request: http1.Request{Method: "GET", URL: "http://" + s.Address() + "/"}, Greeted: ping.Greeted{NATS: &nats.Config{User: "app", Password: password, TLS: secure}},
 				Timeout: 10 * time.Second, Insecure: true, Resolver: resolver(""),
 			})
 			if err != nil {

@@ -26,25 +26,30 @@ import (
 type Config struct {
 	Request    http1.Request
 	HTTP2      bool
-	Events     bool             // wait for an event of the answer, which is a stream of them
-	GRPC       *Called          // over HTTP/2: ask the health service, else reflection; nil: another protocol
-	Redis      *redis.Config    // greet, and wait for the answer to a PING; nil: another protocol
-	NATS       *nats.Config     // the same of NATS
-	Kafka      *kafka.Config    // greet, and wait for the answer to Metadata; nil: another protocol
-	MQTT       *mqtt.Config     // connect, and wait for the answer to a PINGREQ; nil: another protocol
-	SMTP       *smtp.Config     // greet a mail server, and wait for the answer to NOOP; nil: another protocol
-	AMQP       *amqp.Config     // the same of RabbitMQ, where its channel answers
-	SSH        *SSH             // greet, and wait for the answer to REALPATH or a command; nil: another protocol
-	MongoDB    *mongodb.Config  // greet, and wait for the answer to ping; nil: another protocol
-	Postgres   *postgres.Config // greet, and wait for the answer to select 1; nil: another protocol
-	MySQL      *mysql.Config    // the same of MySQL
-	Raw        *Said            // send it over TCP or UDP, and read what comes; nil: speak HTTP
-	WebSocket  *Offer           // upgrade, and wait for the answer to a ping; nil: speak HTTP
-	Timeout    time.Duration    // of all together
-	Insecure   bool             // a refused certificate ends nothing
-	ServerName string           // instead of the URL's host
-	Address    netip.Addr       // connect to it, whatever the name says; zero: look the name up
+	Events     bool          // wait for an event of the answer, which is a stream of them
+	GRPC       *Called       // over HTTP/2: ask the health service, else reflection; nil: another protocol
+	Greeted                  // a protocol that greets; none of it: another one
+	Raw        *Said         // send it over TCP or UDP, and read what comes; nil: speak HTTP
+	WebSocket  *Offer        // upgrade, and wait for the answer to a ping; nil: speak HTTP
+	Timeout    time.Duration // of all together
+	Insecure   bool          // a refused certificate ends nothing
+	ServerName string        // instead of the URL's host
+	Address    netip.Addr    // connect to it, whatever the name says; zero: look the name up
 	Resolver   *resolve.Resolver
+}
+
+// Greeted says how to greet the server of one protocol, and what to ask then.
+type Greeted struct {
+	Redis    *redis.Config    // greet, and wait for the answer to a PING
+	NATS     *nats.Config     // the same of NATS
+	Kafka    *kafka.Config    // greet, and wait for the answer to Metadata
+	MQTT     *mqtt.Config     // connect, and wait for the answer to a PINGREQ
+	SMTP     *smtp.Config     // greet a mail server, and wait for the answer to NOOP
+	AMQP     *amqp.Config     // the same of RabbitMQ, where its channel answers
+	SSH      *SSH             // greet, and wait for the answer to REALPATH or a command
+	MongoDB  *mongodb.Config  // greet, and wait for the answer to ping
+	Postgres *postgres.Config // greet, and wait for the answer to select 1
+	MySQL    *mysql.Config    // the same of MySQL
 }
 
 // Called is what a ping of gRPC asks beside the server's health.
@@ -229,41 +234,9 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 		}
 		stream = secure
 	}
-	if cfg.NATS != nil {
+	if talk := r.greeted(cfg); talk != nil {
 		r.enter(message.PhaseSend)
-		return r.talkNATS(ctx, stream, cfg, call)
-	}
-	if cfg.Kafka != nil {
-		r.enter(message.PhaseSend)
-		return r.talkKafka(ctx, stream, cfg, call)
-	}
-	if cfg.MQTT != nil {
-		r.enter(message.PhaseSend)
-		return r.talkMQTT(stream, cfg)
-	}
-	if cfg.MongoDB != nil {
-		r.enter(message.PhaseSend)
-		return r.talkMongoDB(ctx, stream, cfg, call)
-	}
-	if cfg.AMQP != nil {
-		r.enter(message.PhaseSend)
-		return r.talkAMQP(ctx, stream, cfg, call)
-	}
-	if cfg.SSH != nil {
-		r.enter(message.PhaseSend)
-		return r.talkSSH(stream, cfg)
-	}
-	if cfg.SMTP != nil {
-		r.enter(message.PhaseSend)
-		return r.talkSMTP(ctx, stream, cfg, call)
-	}
-	if cfg.MySQL != nil {
-		r.enter(message.PhaseSend)
-		return r.talkMySQL(ctx, stream, cfg, call)
-	}
-	if cfg.Postgres != nil {
-		r.enter(message.PhaseSend)
-		return r.talkPostgres(ctx, stream, cfg, call)
+		return talk(ctx, stream, cfg, call)
 	}
 	if err := r.talk(stream, cfg, call); err != nil {
 		return err
@@ -271,6 +244,32 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 	r.enter(message.PhaseNone)
 	if session != nil {
 		r.TLS.Resumes = resumes(ctx, tcp.RemoteAddr().String(), cfg, call, session)
+	}
+	return nil
+}
+
+// greeted returns what speaks the protocol of a server that greets; nil: it is another one, or Redis, which
+// resumes TLS as HTTP does.
+func (r *Report) greeted(cfg Config) func(context.Context, net.Conn, Config, *http1.Call) error {
+	switch {
+	case cfg.NATS != nil:
+		return r.talkNATS
+	case cfg.Kafka != nil:
+		return r.talkKafka
+	case cfg.MQTT != nil:
+		return r.talkMQTT
+	case cfg.MongoDB != nil:
+		return r.talkMongoDB
+	case cfg.AMQP != nil:
+		return r.talkAMQP
+	case cfg.SSH != nil:
+		return r.talkSSH
+	case cfg.SMTP != nil:
+		return r.talkSMTP
+	case cfg.MySQL != nil:
+		return r.talkMySQL
+	case cfg.Postgres != nil:
+		return r.talkPostgres
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func TestPostgres(t *testing.T) {
 		{"plus", postgrestest.Password, false, false, http1.KindAuth, []string{"sslmode"}},
 	} {
 		r, err := ping.Run(context.Background(), ping.Config{Request: http1.Request{Method: "GET", URL: "http://" + s.Address() + "/"}, Timeout: 10 * time.Second, Insecure: tt.insecure, Resolver: resolver(""),
-			Postgres: &postgres.Config{User: tt.user, Password: tt.password, Database: "shop", TLS: tt.tls}})
+			Greeted: ping.Greeted{Postgres: &postgres.Config{User: tt.user, Password: tt.password, Database: "shop", TLS: tt.tls}}})
 		if err != nil {
 			t.Fatal(err)
 		}

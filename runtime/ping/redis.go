@@ -126,7 +126,7 @@ func (r *Report) talkKafka(ctx context.Context, c net.Conn, cfg Config, call *ht
 }
 
 // talkMQTT connects to the server, shows what it allows, and times a PINGREQ.
-func (r *Report) talkMQTT(c net.Conn, cfg Config) error {
+func (r *Report) talkMQTT(_ context.Context, c net.Conn, cfg Config, _ *http1.Call) error {
 	protocol, err := mqtt.New(*cfg.MQTT)
 	if err != nil {
 		return err

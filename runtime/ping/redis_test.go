@@ -19,7 +19,7 @@ func askRedis(t *testing.T, address string, secure bool, c redis.Config) (*ping.
 	if secure {
 		url = "https://" + address + "/"
 	}
-	r, err := ping.Run(context.Background(), ping.Config{Request: http1.Request{Method: "GET", URL: url}, Redis: &c, Timeout: 10 * time.Second, Insecure: true, Resolver: resolver("")})
+	r, err := ping.Run(context.Background(), ping.Config{Request: http1.Request{Method: "GET", URL: url}, Greeted: ping.Greeted{Redis: &c}, Timeout: 10 * time.Second, Insecure: true, Resolver: resolver("")})
 	if err != nil {
 		t.Fatal(err)
 	}

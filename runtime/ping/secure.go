@@ -68,7 +68,7 @@ func (cfg *Config) tls(call *http1.Call, s *sessions) *tls.Config {
 	out := &tls.Config{ServerName: name, ClientSessionCache: s, InsecureSkipVerify: true} //nolint:gosec // it is verified below, so that it can be shown
 	if cfg.HTTP2 {
 		out.NextProtos = []string{"h2"}
-	} else if cfg.Redis == nil && cfg.NATS == nil && cfg.Kafka == nil && cfg.MQTT == nil && cfg.AMQP == nil && cfg.SMTP == nil && cfg.MongoDB == nil && cfg.Raw == nil && cfg.Postgres == nil && cfg.MySQL == nil {
+	} else if cfg.Greeted == (Greeted{}) && cfg.Raw == nil {
 		out.NextProtos = []string{"http/1.1"}
 	}
 	return out

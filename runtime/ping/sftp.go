@@ -1,10 +1,12 @@
 package ping
 
 import (
+	"context"
 	"net"
 	"strings"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/island/ssh"
 )
 
@@ -23,7 +25,7 @@ func (s *SSH) scheme() string {
 }
 
 // talkSSH greets the server, and times the answer to REALPATH, or the end of a command.
-func (r *Report) talkSSH(c net.Conn, cfg Config) error {
+func (r *Report) talkSSH(_ context.Context, c net.Conn, cfg Config, _ *http1.Call) error {
 	r.enter(message.PhaseWait) // what is sent and what is waited for alternate
 	protocol, err := ssh.New(cfg.SSH.Config)
 	if err != nil {

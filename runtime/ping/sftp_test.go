@@ -36,7 +36,7 @@ func TestSSH(t *testing.T) {
 				port, _ := strconv.Atoi(digits)
 				r, err := ping.Run(context.Background(), ping.Config{
 					Request: http1.Request{Method: "GET", URL: "http://" + address + "/"}, Timeout: time.Second + time.Duration(map[bool]int{false: 20}[strings.Contains(want, "timeout")])*time.Second, Resolver: resolver(""),
-					SSH: &ping.SSH{Use: use, Config: ssh.Config{Host: "127.0.0.1", Port: uint16(port), User: hostile.User, Password: hostile.Password, HostKeys: []byte(s.HostKey())}},
+					Greeted: ping.Greeted{SSH: &ping.SSH{Use: use, Config: ssh.Config{Host: "127.0.0.1", Port: uint16(port), User: hostile.User, Password: hostile.Password, HostKeys: []byte(s.HostKey())}}},
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -28,7 +28,7 @@ func TestSMTP(t *testing.T) {
 			}
 			defer s.Close()
 			r, err := ping.Run(context.Background(), ping.Config{
-				Request: http1.Request{Method: "GET", URL: strings.Replace(s.URL(), "smtp", "http", 1) + "/"}, SMTP: &smtp.Config{},
+				Request: http1.Request{Method: "GET", URL: strings.Replace(s.URL(), "smtp", "http", 1) + "/"}, Greeted: ping.Greeted{SMTP: &smtp.Config{}},
 				Timeout: 10 * time.Second, Resolver: resolver(""),
 			})
 			if err != nil {

@@ -23,6 +23,6 @@
 //	slot.Talk = stock.Begin(plan, account, values, due, false)
 //	slot.Talk = stock.Open(greeting, waiter, account, due, keeps) // a session
 //
-// Read plan.go, exchange.go, custom.go, websocket.go, redis.go, layout.go, nats.go, pull.go, kafkacluster.go,
+// Read compile.go, plan.go, exchange.go, custom.go, websocket.go, redis.go, layout.go, nats.go, kafkacluster.go,
 // kafka.go, mqtt.go, amqp.go, sftp.go, smtp.go, mongodb.go, sql.go, raw.go; inbox.go, session.go.
 package talk
