@@ -73,7 +73,8 @@ func connections() []Entry {
 		accept("a packet of 2^31-1 bytes", http1.KindProtocol, false, waits("SSH-2.0-hostile\r\n\x7f\xff\xff\xff\x05\x14"+strings.Repeat("x", 300))),
 		accept("SSH 1", http1.KindConnectTimeout, true, waits("SSH-1.5-old\r\n")),
 		{Name: "another host key", Verb: Get, Server: Behaviour{OtherKey: true}, Want: http1.KindAuth},
-		{Name: "no common algorithm", Verb: Get, Server: Behaviour{Config: func(c *gossh.ServerConfig) { c.Ciphers = []string{"aes128-cbc"} }}, Want: http1.KindProtocol},
+		// Both ends find it out; a server that is faster closes before the client has read its offer.
+		{Name: "no common algorithm", Verb: Get, Server: Behaviour{Config: func(c *gossh.ServerConfig) { c.Ciphers = []string{"aes128-cbc"} }}, Want: http1.KindProtocol, Or: http1.KindClosed},
 		{Name: "refuses the user", Verb: Get, Server: Behaviour{Config: func(c *gossh.ServerConfig) {
 			c.PasswordCallback = func(gossh.ConnMetadata, []byte) (*gossh.Permissions, error) { return nil, errMethods }
 		}}, Want: http1.KindAuth},
