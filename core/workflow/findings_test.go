@@ -178,6 +178,17 @@ func opener(word string) string {
 	return `vu.websocket.open("ws://h/")`
 }
 
+// A word that no session has is found in sessions of each protocol.
+func TestInspectLooksIntoSessions(t *testing.T) {
+	for _, opens := range []string{"vu.websocket.open(\"ws://h/\")", "vu.sse.open(\"http://h/\")", "vu.redis.subscribe(\"redis://h\", [\"news\"])", "vu.mqtt.subscribe(\"mqtt://h\", \"t\")",
+		"vu.nats.subscribe(\"nats://h\", \"s\")", "vu.nats.pull(\"nats://h\", \"S\", \"c\")", "vu.amqp.consume(\"amqp://h\", \"jobs\")"} {
+		text := fmt.Sprintf("def visit(vu):\n    s = %s\n    s.recieve()\n    return s.close()\nworkflow(name = \"w\", steps = [step(visit)])\n", opens)
+		if _, found, _ := workflow.Inspect(program("w.star", text)); !strings.Contains(told(found), `has no "recieve"`) {
+			t.Errorf("%s: found %q", opens, told(found))
+		}
+	}
+}
+
 // Each word is found with each argument that it reports, so a new word or argument needs no
 // change here.
 func TestInspectKnowsEveryWord(t *testing.T) {

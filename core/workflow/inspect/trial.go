@@ -312,7 +312,7 @@ func (t trial) returned() value {
 	}
 	out := value{}
 	url := starlark.String("http://h/")
-	for _, args := range []starlark.Tuple{{}, {url}, {starlark.String("GET"), url}, {url, starlark.String("{ a }")}, {starlark.String("ws://h/")}, {starlark.String("amqp://h/"), starlark.String("jobs")}, {starlark.MakeInt(1), starlark.MakeInt(2)}, {starlark.String("nats://h"), starlark.String("S"), starlark.String("c")}} {
+	for _, args := range []starlark.Tuple{{}, {url}, {starlark.String("GET"), url}, {url, starlark.String("{ a }")}, {starlark.String("ws://h/")}, {starlark.String("amqp://h/"), starlark.String("jobs")}, {starlark.MakeInt(1), starlark.MakeInt(2)}, {starlark.String("nats://h"), starlark.String("S"), starlark.String("c")}, {starlark.String("nats://h"), starlark.String("s")}, {starlark.String("mqtt://h"), starlark.String("t")}, {starlark.String("redis://h"), starlark.NewList([]starlark.Value{starlark.String("c")})}} {
 		v, err := t.p.lang.Call(t.c, args, nil)
 		if err != nil || v == starlark.None {
 			continue
@@ -334,7 +334,8 @@ func constantType(f value) bool {
 		return true
 	}
 	switch f.path {
-	case "vu.amqp.consume", "vu.random.int", "time.now", "base64.encode", "url.encode", "vu.nats.pull":
+	case "vu.amqp.consume", "vu.nats.pull", "vu.nats.subscribe", "vu.mqtt.subscribe", "vu.redis.subscribe",
+		"vu.random.int", "time.now", "base64.encode", "url.encode":
 		return true
 	}
 	return name == "text" && strings.HasPrefix(under, "response")
