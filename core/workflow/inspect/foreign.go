@@ -53,6 +53,7 @@ func names() map[string]string {
 		"task":          `write step(function, weight = 3) in a workflow's steps`,
 		"between":       `write think = between("1s", "3s") in workflow(...)`,
 		"constant":      `write think = "1s" in workflow(...)`,
+		"ftp":           `FTP is not there as yet: use sftp, or a program of your own: hyperscale docs ftp`,
 		"ws":            `write websocket.exchange("ws://host/", send = ["hello"]), or vu.websocket.open("ws://host/") in a function`,
 		"socket":        `write tcp.exchange("tcp://host:port", send = "ping\n", receive = tcp.line())`,
 		"true":          `write True`,
