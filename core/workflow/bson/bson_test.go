@@ -1,6 +1,7 @@
 package bson_test
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -258,4 +259,21 @@ func FuzzCheck(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A document of small fields has many times its bytes as JSON: what bounds the JSON ends the work as well.
+func TestAppendWithin(t *testing.T) {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(5+2*1000))
+	for range 1000 {
+		b = append(b, byte(bson.Null), 0)
+	}
+	if b = append(b, 0); bson.Check(b) != nil {
+		t.Fatal(bson.Check(b))
+	}
+	if whole := bson.AppendJSON(nil, b); len(whole) < 4000 {
+		t.Errorf("%d bytes of JSON", len(whole))
+	}
+	if some := bson.AppendWithin(nil, b, 100); len(some) <= 100 || len(some) > 200 {
+		t.Errorf("%d bytes of JSON, to be more than 100 and not by far", len(some))
+	}
 }

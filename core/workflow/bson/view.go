@@ -15,16 +15,20 @@ import (
 func doubleOf(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }
 
 // AppendJSON appends a document that Check has accepted, as relaxed extended JSON.
-func AppendJSON(dst, b []byte) []byte { return appendFields(dst, b, Document) }
+func AppendJSON(dst, b []byte) []byte { return AppendWithin(dst, b, math.MaxInt64) }
 
-func appendFields(dst, b []byte, as Type) []byte {
+// AppendWithin does so until dst has more than so many bytes: what it holds then is no JSON. JSON may have eleven
+// times the bytes of its document.
+func AppendWithin(dst, b []byte, most int64) []byte { return appendFields(dst, b, Document, most) }
+
+func appendFields(dst, b []byte, as Type, most int64) []byte {
 	ends := "{}"
 	if as == Array {
 		ends = "[]"
 	}
 	dst = append(dst, ends[0])
 	rest, err := Fields(b)
-	for first := true; err == nil && len(rest) > 0; first = false {
+	for first := true; err == nil && len(rest) > 0 && int64(len(dst)) <= most; first = false {
 		var e Element
 		if e, rest, err = Next(rest); err != nil {
 			break
@@ -35,20 +39,20 @@ func appendFields(dst, b []byte, as Type) []byte {
 		if as != Array {
 			dst = append(quoted(dst, e.Name), ':')
 		}
-		dst = e.AppendJSON(dst)
+		dst = e.AppendWithin(dst, most)
 	}
 	return append(dst, ends[1])
 }
 
 func quoted(dst, text []byte) []byte { return language.AppendQuoted(dst, string(text)) }
 
-// AppendJSON appends the field's value.
-func (e *Element) AppendJSON(dst []byte) []byte {
+// AppendWithin appends the field's value, until dst has more than so many bytes.
+func (e *Element) AppendWithin(dst []byte, most int64) []byte {
 	switch v := e.Value; e.Type {
 	case Text:
 		return quoted(dst, v[4:len(v)-1])
 	case Document, Array:
-		return appendFields(dst, v, e.Type)
+		return appendFields(dst, v, e.Type, most)
 	case Null:
 		return append(dst, "null"...)
 	case Bool:
@@ -67,11 +71,11 @@ func (e *Element) AppendJSON(dst []byte) []byte {
 		dst = append(dst, `{"$numberDecimal":"`...)
 		return append(appendDecimal(dst, binary.LittleEndian.Uint64(v[8:]), binary.LittleEndian.Uint64(v)), `"}`...)
 	}
-	return e.appendRare(dst)
+	return e.appendRare(dst, most)
 }
 
 // appendRare appends values of the types that few documents have.
-func (e *Element) appendRare(dst []byte) []byte {
+func (e *Element) appendRare(dst []byte, most int64) []byte {
 	switch v := e.Value; e.Type {
 	case Binary:
 		kind, b := v[4], v[5:]
@@ -96,7 +100,7 @@ func (e *Element) appendRare(dst []byte) []byte {
 	case Scoped:
 		n := int(binary.LittleEndian.Uint32(v[4:]))
 		dst = quoted(append(dst, `{"$code":`...), v[8:8+n-1])
-		return append(AppendJSON(append(dst, `,"$scope":`...), v[8+n:]), '}')
+		return append(AppendWithin(append(dst, `,"$scope":`...), v[8+n:], most), '}')
 	case Pointer:
 		at := len(v) - idLength
 		dst = quoted(append(dst, `{"$dbPointer":{"$ref":`...), v[4:at-1])

@@ -120,7 +120,9 @@ func (c *Conn) takes(b []byte) (done bool, err *http1.Error) {
 	}
 	if c.outcome.Err = a.fault(); c.outcome.Err != nil || c.asked.of.verb != verbReads {
 		if c.asked.keeps && c.asked.of.verb != verbReads {
-			c.view = bson.AppendJSON(c.pool.take(), b)
+			if c.view = bson.AppendWithin(c.pool.take(), b, c.most); int64(len(c.view)) > c.most {
+				return false, errLarge(c.most)
+			}
 		}
 		if c.asked.of.verb == verbWrites {
 			c.outcome.Affected = a.affected()
@@ -201,7 +203,7 @@ func (c *Conn) reads(b []byte) (done bool, err *http1.Error) {
 				c.view = c.pool.take()
 			}
 			c.view = append(c.view, "[,"[min(1, len(c.view))])
-			if c.view = e.AppendJSON(c.view); int64(len(c.view)) > c.most {
+			if c.view = e.AppendWithin(c.view, c.most); int64(len(c.view)) > c.most {
 				return false, errLarge(c.most)
 			}
 		}

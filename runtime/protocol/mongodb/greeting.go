@@ -213,7 +213,7 @@ func (g *Greeting) refused(a *answer) error {
 func (g *Greeting) begin() *Conn {
 	object := int64(objectMost)
 	if g.said.ObjectMax > 0 {
-		object = g.said.ObjectMax
+		object = min(g.said.ObjectMax, frameMost)
 	}
 	object += objectBeside
 	if g.said.MessageMax > 0 {

@@ -50,6 +50,7 @@ func (c *Conn) take(r *reply.Reply, on codec.Listener) error {
 	case r.Code == codeCloses && c.op.of != nil:
 		c.end = endTold
 		c.op.err = nil
+		c.withhold()
 		c.fail(r)
 		c.finish(r, on)
 		return nil
@@ -174,6 +175,7 @@ func (c *Conn) recipient(r *reply.Reply, at int) {
 	case !a.is(progressMailed):
 	case r.Positive():
 		a.accepted++
+		a.err = nil // of recipients before the first one that the server takes
 	default:
 		if a.refused++; a.accepted == 0 {
 			c.fail(r)
@@ -205,7 +207,6 @@ func (c *Conn) begins() {
 		c.out.bytes = append(c.out.own(c.protocol.config.Pool), ".\r\n"...)
 		return
 	}
-	a.err = nil // of recipients before the first one that the server takes
 	c.out.drop(c.protocol.config.Pool)
 	c.out.bytes, a.message = a.message, nil
 	a.state |= progressGoes

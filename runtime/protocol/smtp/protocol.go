@@ -1,6 +1,7 @@
 package smtp
 
 import (
+	"encoding/base64"
 	"strings"
 
 	"hyperscale/runtime/protocol/codec"
@@ -66,10 +67,13 @@ func New(c Config) (*Protocol, error) {
 
 const hiddenText = "***"
 
-// hide hides the secret in what a server says.
+// hide hides the secret in what a server says, also as AUTH sends it.
 func (p *Protocol) hide(text string) string {
 	if p.config.Secret == "" {
 		return text
+	}
+	for _, said := range [...]string{"\x00" + p.config.User + "\x00" + p.config.Secret, p.config.Secret} {
+		text = strings.ReplaceAll(text, base64.StdEncoding.EncodeToString([]byte(said)), hiddenText)
 	}
 	return strings.ReplaceAll(text, p.config.Secret, hiddenText)
 }
