@@ -130,6 +130,20 @@ func TestCancelledCallsAgreeWithTheProgram(t *testing.T) {
 	}
 }
 
+// A run that cuts its calls at its hard end sends none of those that wait.
+func TestCutSendsNoCallThatWaits(t *testing.T) {
+	t.Parallel()
+	f := programOf(t, booking)
+	w := loadFile(t, "", "old = custom.client([\"run\"], in_flight = 1)\nworkflow(name = \"test\", vus = 8, duration = \"200ms\", graceful_stop = \"100ms\", steps = [step(\"slow\", custom.call(old, \"slow\"))])")
+	r := run(t, context.Background(), Config{Process: Process{Programs: f}, Workflow: w, VUs: 8, Duration: 200 * time.Millisecond, Timeout: 30 * time.Second})
+	if slow := r.Stats.Steps[0]; slow.Cancelled != 1 || slow.Sent != 1 || len(r.Stats.Logs) > 0 {
+		t.Errorf("%v: %d of %d are cancelled, %d were sent: %q", r.State, slow.Cancelled, slow.Started, slow.Sent, r.Stats.Logs)
+	}
+	if here := callsOf(t, f); here != 1 {
+		t.Errorf("the program counted %d calls", here)
+	}
+}
+
 // BenchmarkCalls: what 64 calls in flight cost this process, by a program of the Go kit. cpu-us/call has
 // no time of the program's own.
 func BenchmarkCalls(b *testing.B) {

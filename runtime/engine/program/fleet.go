@@ -142,7 +142,7 @@ func (f *Fleet) Drop(n *pool.RequestSlot) {
 		return
 	}
 	f.soil(p)
-	if !f.conns.Halt.Cancelled.Load() {
+	if h := &f.conns.Halt; !h.Cut && !h.Cancelled.Load() {
 		f.admit(p.client)
 	}
 }
