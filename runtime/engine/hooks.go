@@ -109,4 +109,5 @@ func (l *loop) giveUp() {
 		}
 		l.functions.runReady()
 	}
+	l.Slots.Broken = l.Slots.Broken[:0] // what broke meanwhile has ended, too
 }
