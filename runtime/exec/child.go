@@ -321,6 +321,12 @@ func (c *child) lastWords() string {
 	return redact.New(values).Line(strings.Join(c.tail, "\n"))
 }
 
+// expired reports whether a child whose time ended at until is, by now, at the point where it kills its own
+// group: its worker sees a SIGKILL, and need not look for another cause. 0: its time has no end.
+func expired(until uint64, now int64) bool {
+	return until != 0 && now >= int64(until)+int64(hardStop)
+}
+
 // why describes an end; reason is empty if the child ended well by itself. lapsed says that its
 // time was over.
 func (c *child) why(err error) (reason string, lapsed bool) {
@@ -336,10 +342,10 @@ func (c *child) why(err error) (reason string, lapsed bool) {
 		return err.Error(), false
 	}
 	switch status, ok := state.Sys().(syscall.WaitStatus); {
+	case ok && status.Exited() && status.ExitStatus() == codeLapsed, ok && status.Signal() == unix.SIGKILL && expired(c.until.Load(), bootTime()):
+		return "its time was over and its worker had not extended it", true
 	case ok && status.Signaled():
 		return fmt.Sprintf("process %d was killed from outside: %v", state.Pid(), status.Signal()), false
-	case ok && status.Exited() && status.ExitStatus() == codeLapsed:
-		return "its time was over and its worker had not extended it", true
 	}
 	return fmt.Sprintf("process %d ended by itself: %v", state.Pid(), err), false
 }

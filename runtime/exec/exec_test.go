@@ -86,6 +86,8 @@ func play(ctx context.Context, w *Work) *message.ExecResult {
 		select {}
 	case "programs", "sweep":
 		result.Error = playPrograms(w, s.Workflow == "sweep")
+	case "endless sweep":
+		bounded(func() { select {} })
 	case "rows":
 		result.Error = mapped(w)
 	case "files":

@@ -110,7 +110,7 @@ func (c *inside) listen() {
 			if !errors.Is(err, io.EOF) {
 				fmt.Fprintln(os.Stderr, "executor: read from worker:", err)
 			}
-			c.programs.sweep()
+			c.programs.last()
 			os.Exit(3)
 		}
 		switch m := m.(type) {
@@ -163,7 +163,7 @@ func (c *inside) serve(run Runner) error {
 		case <-ctx.Done():
 		}
 	}()
-	go c.lease.watch(stop, c.programs.sweep)
+	go c.lease.watch(stop, c.programs.last)
 	go c.live(ctx)
 	go newCollector().keep(ctx.Done())
 	if err := c.send(&message.ExecStarted{VUs: start.VUs}); err != nil {

@@ -143,6 +143,44 @@ func (p *Programs) sweep() {
 	}
 }
 
+// sweepWithin bounds a sweep where this process is about to end: a machine with many processes reads /proc
+// for longer than a lapse may take.
+const sweepWithin = 30 * time.Millisecond
+
+// last is the sweep of a process that ends behind it. What outlasts sweepWithin ends with the whole group.
+func (p *Programs) last() {
+	if p.asked.Load() {
+		bounded(p.sweep)
+	}
+}
+
+// bounded does what precedes the end of this process, and ends its whole group where that takes longer than
+// sweepWithin.
+func bounded(do func()) {
+	if unix.Getpgrp() == os.Getpid() { // an executor leads its group: see spawn
+		time.AfterFunc(sweepWithin, func() { _ = unix.Kill(0, unix.SIGKILL) })
+	}
+	do()
+}
+
+// hear receives one message, within so long.
+func hear(fd int, b, ancillary []byte, within time.Duration) (n, more int, err error) {
+	for until := time.Now().Add(within); ; {
+		left := unix.NsecToTimeval(max(time.Until(until), time.Millisecond).Nanoseconds()) // 0 is without end
+		if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &left); err != nil {
+			return 0, 0, err
+		}
+		n, more, _, _, err = unix.Recvmsg(fd, b, ancillary, unix.MSG_CMSG_CLOEXEC)
+		switch {
+		case err == unix.EINTR: // a socket with a timeout is not taken up again behind a signal
+			continue
+		case err == nil && n == 0:
+			err = io.ErrUnexpectedEOF
+		}
+		return n, more, err
+	}
+}
+
 // Start starts a program in the worker, and returns its pipes.
 func (p *Programs) Start(program []string) (process.Pipes, error) {
 	p.mu.Lock()
@@ -158,15 +196,8 @@ func (p *Programs) Start(program []string) (process.Pipes, error) {
 	if _, err := unix.Write(lent, question); err != nil {
 		return process.Pipes{}, fmt.Errorf("ask the worker for custom program %s: %w", program[0], err)
 	}
-	within := unix.NsecToTimeval(int64(programWithin))
-	if err := unix.SetsockoptTimeval(lent, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &within); err != nil {
-		return process.Pipes{}, fmt.Errorf("ask the worker for custom program %s: %w", program[0], err)
-	}
 	b, ancillary := make([]byte, programMost), make([]byte, unix.CmsgSpace(4*3))
-	n, more, _, _, err := unix.Recvmsg(lent, b, ancillary, unix.MSG_CMSG_CLOEXEC)
-	if err == nil && n == 0 {
-		err = io.ErrUnexpectedEOF
-	}
+	n, more, err := hear(lent, b, ancillary, programWithin)
 	if err != nil {
 		return process.Pipes{}, fmt.Errorf("the worker did not start custom program %s: %w", program[0], err)
 	}

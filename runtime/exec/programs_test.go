@@ -3,6 +3,7 @@ package exec
 import (
 	"fmt"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -40,6 +41,37 @@ func playPrograms(w *Work, sweep bool) string {
 		}
 	}
 	return said
+}
+
+// A SIGKILL behind the lapse of a lease is the child's own; one before it is another's.
+func TestWhatKilledALapsedChild(t *testing.T) {
+	second := uint64(time.Second)
+	for _, tt := range []struct {
+		until, now uint64
+		lapsed     bool
+	}{{0, 9 * second, false}, {3 * second, 2 * second, false}, {3 * second, 3 * second, false}, {3 * second, 3*second + uint64(hardStop), true}} {
+		killed := osexec.Command("sleep", "1000")
+		if err := killed.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_ = killed.Process.Kill()
+		c := &child{cmd: killed}
+		if tt.until != 0 {
+			c.until.Store(uint64(bootTime()) + tt.until - tt.now)
+		}
+		if reason, lapsed := c.why(killed.Wait()); lapsed != tt.lapsed || strings.Contains(reason, "its time was over") != tt.lapsed {
+			t.Errorf("until %d, now %d: %v %q", tt.until, tt.now, lapsed, reason)
+		}
+	}
+}
+
+// An executor's last sweep, however long it takes, ends within its bound.
+func TestLastSweepIsBounded(t *testing.T) {
+	h := start(t, nil)
+	h.run(1, "endless sweep")
+	if gone, _ := h.end(t, 1); !strings.Contains(gone.Reason, "was killed") {
+		t.Errorf("got %+v", gone)
+	}
 }
 
 // dies reports whether a process ends soon.
