@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -161,6 +162,46 @@ func TestGroups(t *testing.T) {
 			}
 			time.Sleep(5 * time.Millisecond)
 		}
+	}
+}
+
+// A program that was reaped is no longer among those that Stop kills, though what it left behind holds its
+// stderr: another process may have its number.
+func TestReapedProgramsAreForgotten(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	leader := exec.Command("sleep", "1000")
+	leader.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := leader.Start(); err != nil {
+		t.Fatal(err)
+	}
+	group := leader.Process.Pid
+	defer func() {
+		_ = unix.Kill(-group, unix.SIGKILL)
+		_ = leader.Wait()
+	}()
+	dir := t.TempDir()
+	write(t, dir, "leaves", "sleep 1000 & read -r line")
+	f := &Folder{Path: dir, Group: group}
+	defer f.Stop()
+	p, err := f.Start([]string{"leaves"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.mu.Lock()
+	pid := 0
+	for pid = range f.running {
+	}
+	f.mu.Unlock()
+	p.Close() // it ends with its stdin
+	for end := time.Now().Add(10 * time.Second); unix.Kill(pid, 0) == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("process %d lives", pid)
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.running[pid] {
+		t.Errorf("process %d is reaped, and Stop would kill what has its number", pid)
 	}
 }
 

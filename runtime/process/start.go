@@ -25,9 +25,6 @@ type order struct {
 // launch starts a program on a thread of its own. The caller holds the lock.
 func (f *Folder) launch(o *order) (Pipes, error) {
 	p, theirs, err := open()
-	if err == nil {
-		err = closeBehind()
-	}
 	if err != nil {
 		return Pipes{}, fmt.Errorf("start custom program %s: %w", o.args[0], err)
 	}
@@ -36,13 +33,11 @@ func (f *Folder) launch(o *order) (Pipes, error) {
 	if f.User != nil { // without groups of this process's user
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: f.User.UID, Gid: f.User.GID}
 	}
-	started := make(chan error)
-	f.group.Add(1)
-	go func() {
-		defer f.group.Done()
-		f.live(cmd, p, started)
-	}()
-	err = <-started
+	if err = closeBehind(); err == nil {
+		started := make(chan error)
+		f.group.Go(func() { f.live(cmd, p, started) })
+		err = <-started
+	}
 	for _, end := range theirs {
 		end.Close()
 	}
@@ -75,20 +70,25 @@ func open() (e *ends, theirs [3]*os.File, err error) {
 	var fds [4][2]int
 	for i := range fds {
 		if err = unix.Pipe2(fds[i][:], unix.O_CLOEXEC); err != nil {
-			for _, made := range fds[:i] {
-				_, _ = unix.Close(made[0]), unix.Close(made[1])
-			}
+			shut(fds[:i])
 			return nil, theirs, fmt.Errorf("make a pipe: %w", err)
 		}
 	}
 	in, out, words, fate := fds[0], fds[1], fds[2], fds[3]
 	for _, fd := range []int{in[1], out[0], words[0], fate[0], fate[1]} {
 		if err := unix.SetNonblock(fd, true); err != nil {
+			shut(fds[:])
 			return nil, theirs, fmt.Errorf("prepare a pipe: %w", err)
 		}
 	}
 	e = &ends{pipes: Pipes{In: in[1], Out: out[0], Fate: fate[0]}, note: os.NewFile(uintptr(fate[1]), "fate"), words: os.NewFile(uintptr(words[0]), "stderr")}
 	return e, [3]*os.File{os.NewFile(uintptr(in[0]), "stdin"), os.NewFile(uintptr(out[1]), "stdout"), os.NewFile(uintptr(words[1]), "stderr")}, nil
+}
+
+func shut(made [][2]int) {
+	for _, pipe := range made {
+		_, _ = unix.Close(pipe[0]), unix.Close(pipe[1])
+	}
 }
 
 // closeBehind makes all descriptors of this process but the first three close when a program begins. This
@@ -131,18 +131,29 @@ func (f *Folder) live(cmd *osexec.Cmd, e *ends, started chan<- error) {
 	var last tail
 	var reading sync.WaitGroup
 	reading.Go(func() { last.read(e.words) })
-	err := cmd.Wait()
-	if f.Group == 0 {
-		f.kill(pid) // what is left of its group
-	}
+	err := f.reap(cmd)
 	_ = e.words.SetReadDeadline(time.Now().Add(afterwards)) // pipes have deadlines
 	reading.Wait()
 	e.words.Close()
-	f.mu.Lock()
-	delete(f.running, pid)
-	f.mu.Unlock()
 	_, _ = e.note.WriteString(note(cmd.ProcessState, err, last.String())) // who reads it may have gone
 	e.note.Close()
+}
+
+// reap waits for the end of a program, and ends what is left of its group. Once it is reaped, another process
+// may get its number: until then nothing may forget it, and behind that nothing may kill it.
+func (f *Folder) reap(cmd *osexec.Cmd) error {
+	pid := cmd.Process.Pid
+	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+		continue // it has not ended
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.Group == 0 {
+		f.kill(pid)
+	}
+	err := cmd.Wait() // at once
+	delete(f.running, pid)
+	return err
 }
 
 // NoteMost bounds a note, in bytes: a pipe takes it at once.
