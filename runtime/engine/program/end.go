@@ -13,7 +13,7 @@ const EndWithin = 2 * time.Second
 // End tells the programs that no call follows, and waits until they have said their last lines and ended.
 // Log takes what went wrong.
 func (f *Fleet) End(turned func(), log func(string)) {
-	f.ending = true
+	f.ending, f.until = true, time.Now().Add(EndWithin)
 	for _, p := range f.procs {
 		if !p.closed {
 			p.conn.End()
@@ -22,10 +22,9 @@ func (f *Fleet) End(turned func(), log func(string)) {
 	}
 	f.Flush()
 	before := f.fault
-	until := time.Now().Add(EndWithin)
 	events := make([]epoll.Event, 64)
 	for f.live() {
-		left := time.Until(until)
+		left := time.Until(f.until)
 		if left <= 0 {
 			break
 		}

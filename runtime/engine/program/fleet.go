@@ -23,7 +23,8 @@ type Fleet struct {
 	fresh   []ticket // calls that the kernel may not have whole
 	buffer  []byte
 	fault   error
-	ending  bool // the programs were asked to end
+	ending  bool      // the programs were asked to end
+	until   time.Time // by then, once they were
 }
 
 var _ pool.Aside = (*Fleet)(nil)
@@ -199,7 +200,9 @@ func (f *Fleet) Handle(at uint32, e *epoll.Event) {
 	switch at % pipes {
 	case pipeIn:
 		if e.Events&(epoll.Err|epoll.Hup) != 0 {
-			f.shut(p)
+			if f.read(p); !p.closed && p.pipes.In >= 0 {
+				f.shut(p)
+			}
 			return
 		}
 		f.soil(p)

@@ -3,6 +3,7 @@ package program
 import (
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -47,6 +48,8 @@ func (f *Fleet) flush(p *proc) {
 		case errno == syscall.EAGAIN:
 			f.watch(p, true)
 			return
+		case errno == syscall.EPIPE:
+			return // the poller reports it, and what the program said before it closed its stdin counts
 		case errno != 0:
 			f.shut(p)
 			return
@@ -169,20 +172,39 @@ func (f *Fleet) shut(p *proc) {
 
 // leaves handles a pipe that the program has closed: mostly it has ended, and its fate says how.
 func (f *Fleet) leaves(p *proc, did string) {
-	if f.fated(p, true) {
-		return
+	waits := f.fault == nil // many processes that go at once hold up the loop no longer than one
+	switch {
+	case f.fated(p, waits):
+	case waits:
+		f.dies(p, did+" and lives on: read lines until the stdin ends")
+	default:
+		f.dies(p, did)
 	}
-	f.dies(p, did+" and lives on: read lines until the stdin ends")
 }
 
-// patience is how long, in milliseconds, a process whose pipe is closed may take to end. Only a run that
-// ends waits for it.
-const patience = 2000
+// patience is how long a process whose pipe is closed may take to end. Only a run that ends waits for it,
+// and once.
+const patience = EndWithin
+
+// awaits waits for news of a process's fate, while the loop stands.
+func (f *Fleet) awaits(p *proc) {
+	until := time.Now().Add(patience)
+	if f.ending && f.until.Before(until) {
+		until = f.until
+	}
+	for {
+		left := max(0, time.Until(until))
+		_, err := unix.Poll([]unix.PollFd{{Fd: int32(p.pipes.Fate), Events: unix.POLLIN}}, int(left.Milliseconds()))
+		if err != unix.EINTR || left == 0 {
+			return
+		}
+	}
+}
 
 // fated takes what has come of a process's fate, and reports whether it has ended. Wait: for a moment.
 func (f *Fleet) fated(p *proc, wait bool) bool {
 	if wait {
-		_, _ = unix.Poll([]unix.PollFd{{Fd: int32(p.pipes.Fate), Events: unix.POLLIN}}, patience)
+		f.awaits(p)
 	}
 	b := make([]byte, process.NoteMost)
 	for !p.closed {
@@ -230,7 +252,9 @@ func (f *Fleet) dies(p *proc, how string) {
 	if f.fault == nil {
 		f.fault = &faultError{err.Detail}
 	}
-	p.client.dead = err
+	if p.client.dead == nil {
+		p.client.dead = err
+	}
 	for _, tag := range p.conn.Close() {
 		index := int32(uint32(tag))
 		f.conns.Slots.At(index).Called = pool.Called{}
