@@ -172,7 +172,10 @@ func (t *trial) until(holds func() bool, does string) error {
 		if out := t.conn.Output(); len(out) > 0 {
 			n, err := unix.Write(t.pipes.In, out)
 			t.conn.Sent(max(0, n))
-			if errors.Is(err, unix.EAGAIN) || n < len(out) {
+			if errors.Is(err, unix.EINTR) {
+				continue
+			}
+			if errors.Is(err, unix.EAGAIN) || err == nil && n < len(out) { // one that closed its stdin may yet answer
 				watch[2] = unix.PollFd{Fd: int32(t.pipes.In), Events: unix.POLLOUT}
 			}
 		}
@@ -196,7 +199,10 @@ func (t *trial) until(holds func() bool, does string) error {
 
 // fate says how the program ended.
 func (t *trial) fate(end time.Time, b []byte) error {
-	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(t.pipes.Fate), Events: unix.POLLIN}}, int(time.Until(end)/time.Millisecond)+1)
+	for err := error(unix.EINTR); errors.Is(err, unix.EINTR); {
+		left := max(0, time.Until(end)) // below 0 poll has no end
+		_, err = unix.Poll([]unix.PollFd{{Fd: int32(t.pipes.Fate), Events: unix.POLLIN}}, int(left/time.Millisecond)+1)
+	}
 	n, _ := unix.Read(t.pipes.Fate, b)
 	if n <= 0 {
 		return fmt.Errorf("custom program %s closed its stdout and lives on: read lines until the stdin ends", t.name)

@@ -6,9 +6,14 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/process"
 )
 
 // Each kit has 50 lines at most, and its interpreter or compiler makes a program of it that answers a call.
@@ -52,5 +57,19 @@ func TestKits(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A program whose pipe closes at the very end of its time is not waited for.
+func TestFateThatIsLate(t *testing.T) {
+	var fate [2]int
+	if err := unix.Pipe2(fate[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fate[0])
+	defer unix.Close(fate[1])
+	late := &trial{name: "run", pipes: process.Pipes{Fate: fate[0]}}
+	if err := late.fate(time.Now().Add(-time.Hour), make([]byte, 100)); !strings.Contains(err.Error(), "lives on") {
+		t.Error(err)
 	}
 }
