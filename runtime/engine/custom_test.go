@@ -144,6 +144,17 @@ func TestCutSendsNoCallThatWaits(t *testing.T) {
 	}
 }
 
+// A program that reads no stdin cannot make a run keep the lines of all the calls that it lets time out.
+func TestDeafProgramEnds(t *testing.T) {
+	t.Parallel()
+	f := programOf(t, "echo '{\"hyperscale\":1}'; sleep 100")
+	w := loadFile(t, "", "old = custom.client([\"run\"], in_flight = 4)\nworkflow(name = \"test\", iterations = 1000, vus = 4, duration = \"60s\", steps = [step(\"a\", custom.call(old, \"a\", {\"text\": \"7\" * 900000}, timeout = \"20ms\"))])")
+	r := run(t, context.Background(), Config{Process: Process{Programs: f}, Workflow: w, VUs: 4, Duration: time.Minute, Timeout: 30 * time.Second})
+	if got := r.Stats.Steps[0]; r.State != message.WorkflowFailed || !strings.Contains(r.Error, "run reads no stdin") || got.Started > 100 {
+		t.Errorf("%v %q: %d of %d timed out", r.State, r.Error, got.TimedOut, got.Started)
+	}
+}
+
 // BenchmarkCalls: what 64 calls in flight cost this process, by a program of the Go kit. cpu-us/call has
 // no time of the program's own.
 func BenchmarkCalls(b *testing.B) {

@@ -46,6 +46,10 @@ func (f *Fleet) flush(p *proc) {
 		}
 		switch {
 		case errno == syscall.EAGAIN:
+			if p.conn.Deaf() {
+				f.dies(p, "reads no stdin: more than 16 MiB of calls whose time is over wait for it")
+				return
+			}
 			f.watch(p, true)
 			return
 		case errno == syscall.EPIPE:

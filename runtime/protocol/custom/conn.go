@@ -12,8 +12,11 @@ const placeBits = 10
 // InFlightMost bounds the calls at once of one process.
 const InFlightMost = 1 << placeBits
 
-// lateMost bounds the cancelled calls whose answers are still to come.
+// lateMost bounds the cancelled calls that are remembered until they are answered.
 const lateMost = 1 << 16
+
+// unreadMost bounds what a program leaves unread, in bytes, beside the lines of its open calls.
+const unreadMost = 16 << 20
 
 // Conn is the conversation with one process.
 type Conn struct {
@@ -23,11 +26,12 @@ type Conn struct {
 	outbox
 	places []place
 	free   []int32
+	open   int // bytes of the lines of the calls in flight
 	serial uint64
-	late   map[uint64]*uint64 // cancelled calls without an answer: what counts it
-	held   []byte             // a line that is not whole
-	calls  uint64             // as the process's last line says
-	asked  uint64             // calls that were queued
+	owed
+	held   []byte // a line that is not whole
+	calls  uint64 // as the process's last line says
+	asked  uint64 // calls that were queued
 	answer Answer
 }
 
@@ -45,6 +49,47 @@ const (
 // place is a call in flight.
 type place struct {
 	id, tag uint64 // id 0: it is free
+	size    int    // bytes of its line
+}
+
+// owed are the last cancelled calls without an answer. A cancel needs none, so older ones are forgotten.
+type owed struct {
+	late  map[uint64]*uint64 // what counts an answer
+	ids   []uint64           // of the last cancelled calls, as a ring
+	next  int                // the oldest of a ring that is full
+	lost  uint64             // the highest id that was forgotten
+	other *uint64            // counts the answers to those
+}
+
+// owe notes a call that is cancelled.
+func (c *owed) owe(id uint64, late *uint64) {
+	c.late[id] = late
+	if len(c.ids) < lateMost {
+		c.ids = append(c.ids, id)
+		return
+	}
+	old := c.ids[c.next]
+	if count, open := c.late[old]; open {
+		delete(c.late, old)
+		c.lost, c.other = max(c.lost, old), count
+	}
+	c.ids[c.next] = id
+	c.next = (c.next + 1) % lateMost
+}
+
+// pays counts an answer to a cancelled call, and reports whether it is one.
+func (c *owed) pays(id uint64) bool {
+	late, is := c.late[id]
+	switch {
+	case is:
+		delete(c.late, id)
+	case id <= c.lost: // it may be that of one that was forgotten
+		late = c.other
+	default:
+		return false
+	}
+	*late++
+	return true
 }
 
 // outbox is what the kernel has not taken.
@@ -62,7 +107,7 @@ type mark struct {
 
 // New begins a conversation: its first line is queued.
 func New(h Hello) *Conn {
-	c := &Conn{hello: h, places: make([]place, h.InFlight), late: map[uint64]*uint64{}}
+	c := &Conn{hello: h, places: make([]place, h.InFlight), owed: owed{late: map[uint64]*uint64{}}}
 	for i := range c.places {
 		c.free = append(c.free, int32(len(c.places)-1-i))
 	}
@@ -125,21 +170,27 @@ func (c *Conn) Operate(o *Operation, how Order) (int32, error) {
 	c.serial++
 	c.asked++
 	c.free = c.free[:len(c.free)-1]
-	c.out, c.places[at] = out, place{id, how.Tag}
+	c.out, c.places[at] = out, place{id, how.Tag, len(out) - before}
+	c.open += len(out) - before
 	c.marks = append(c.marks, mark{len(out), how.Sent})
 	return at, nil
 }
 
-// Cancel gives up the call at a place: its answer counts in late. False: the program owes too many.
-func (c *Conn) Cancel(at int32, late *uint64) bool {
+// Cancel gives up the call at a place: its answer counts in late. That to one of more than 65,536 which the
+// program owes counts as that to another of them.
+func (c *Conn) Cancel(at int32, late *uint64) {
 	id := c.places[at].id
 	c.release(at)
 	c.out = append(strconv.AppendUint(append(c.out, `{"cancel":`...), id, 10), "}\n"...)
-	c.late[id] = late
-	return len(c.late) <= lateMost
+	c.owe(id, late)
 }
 
+// Deaf reports whether the program leaves so much unread that it reads no stdin, or never keeps pace: calls
+// whose time is over make room for others, and their lines stay.
+func (c *Conn) Deaf() bool { return len(c.Output())-c.open > unreadMost }
+
 func (c *Conn) release(at int32) {
+	c.open -= c.places[at].size
 	c.places[at] = place{}
 	c.free = append(c.free, at)
 }

@@ -22,7 +22,8 @@
 //	CUSTOM-4 A line has at most LineMost bytes, both ways; a longer one of the program is an error before
 //	         more of it is kept. A call that is too long queues nothing.
 //	CUSTOM-5 The answer to a call that was cancelled counts as late, once. Any other line that answers no
-//	         open call is an error, as is one of a call that was answered.
+//	         open call is an error, as is one of a call that was answered. Of cancelled calls the last
+//	         65,536 are remembered: once one is forgotten, an answer to any as old counts as late.
 //	CUSTOM-6 Measures have the names of the hello, at most MeasuresMost, and are whole numbers.
 //
 // Example:

@@ -122,13 +122,11 @@ func (c *Conn) answers(line []byte, o object, on Listener) error {
 	case !f.judged:
 		return breach(line, `an answer says neither "ok":true nor "ok":false`)
 	}
-	if late, cancelled := c.late[f.id]; cancelled {
-		delete(c.late, f.id)
-		*late++
-		return nil
-	}
 	at := f.id & (InFlightMost - 1)
 	if at >= uint64(len(c.places)) || c.places[at].id != f.id {
+		if c.pays(f.id) {
+			return nil
+		}
 		return breach(line, "the program answers a call that it was not asked, or has answered")
 	}
 	tag := c.places[at].tag

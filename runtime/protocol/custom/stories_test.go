@@ -137,7 +137,7 @@ func (s *story) does(t *testing.T, text string) {
 		s.calls = append(s.calls, at)
 	case "cancel":
 		n, _ := strconv.Atoi(rest)
-		fmt.Fprintln(s, "cancelled:", s.conn.Cancel(s.calls[n], &s.late))
+		s.conn.Cancel(s.calls[n], &s.late)
 	case "end":
 		s.conn.End()
 	case "close":
