@@ -83,6 +83,32 @@ func TestClustersAreBounded(t *testing.T) {
 	}
 }
 
+// A layout that pushes its own brokers out of the list leaves one to ask, at once and over time.
+func TestLargeLayoutsLeaveABrokerToAsk(t *testing.T) {
+	layout := func(name string, n int) *kafka.Layout {
+		l := &kafka.Layout{}
+		for i := range n {
+			l.Brokers = append(l.Brokers, kafka.Broker{ID: int32(i), Host: fmt.Sprint(name, i), Port: 9092})
+			l.Leaders = append(l.Leaders, int32(i))
+		}
+		return l
+	}
+	for _, sizes := range [][]int{{nodesMost + 1}, {nodesMost - 2, 2}, {nodesMost - 1, 2}, {nodesMost, nodesMost}, {3 * nodesMost}} {
+		c := seeded(1)
+		for i, n := range sizes {
+			c.learnt("orders", layout(fmt.Sprint("b", i, "-"), n))
+			if c.asks() == nil || len(c.nodes) > nodesMost+1 {
+				t.Errorf("%v: %d brokers", sizes, len(c.nodes))
+			}
+			for at, leader := range c.topics["orders"].leaders {
+				if leader == nil || leader.Call.Host != fmt.Sprint("b", i, "-", at) {
+					t.Fatalf("%v: partition %d has the leader %v", sizes, at, leader)
+				}
+			}
+		}
+	}
+}
+
 // code() knows each name that an error of Kafka can have, and no other.
 func TestCodesAreKnown(t *testing.T) {
 	known := extract.KafkaCodes()

@@ -81,17 +81,17 @@ func (c *kafkaCluster) passOver(n *Node) {
 // learnt takes what a broker tells of a topic.
 func (c *kafkaCluster) learnt(topic string, l *kafka.Layout) {
 	brokers := make([]*Node, len(l.Brokers))
+	byID := make(map[int32]*Node, len(l.Brokers))
 	for i, b := range l.Brokers {
 		brokers[i] = c.node(b.Host, b.Port)
+		byID[b.ID] = brokers[i]
 	}
 	if len(brokers) > 0 && !slices.Contains(brokers, c.asks()) { // a seed by another name: its connection serves only to ask
-		c.ask = slices.Index(c.nodes, brokers[0])
+		c.ask = max(0, slices.Index(c.nodes, brokers[0])) // a layout beyond the bound pushes out its own
 	}
 	t := &kafkaTopic{of: c, name: topic, leaders: make([]*Node, len(l.Leaders))}
 	for i, id := range l.Leaders {
-		if at := slices.IndexFunc(l.Brokers, func(b kafka.Broker) bool { return b.ID == id }); at >= 0 {
-			t.leaders[i] = brokers[at]
-		}
+		t.leaders[i] = byID[id]
 	}
 	if c.topics == nil || len(c.topics) >= topicsMost {
 		c.topics = map[string]*kafkaTopic{}
