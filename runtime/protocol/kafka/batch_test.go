@@ -9,7 +9,8 @@ import (
 
 // records makes what a partition has in an answer to Fetch: batches as in 41=tea,coffee;43=milk, in front of
 // whose number stand letters: c is a control batch, a has the broker's time. Behind them "cut" takes five bytes
-// off, "crc" changes the last one, "v1" and "count" make the head say what is wrong.
+// off, "crc" changes the last one, "v1" and "count" make the head say what is wrong, and "headers" gives the last
+// record 1<<62 of them.
 func records(text string) []byte {
 	var all []byte
 	for _, word := range strings.Split(text, ";") {
@@ -19,6 +20,9 @@ func records(text string) []byte {
 			continue
 		case "crc":
 			all[len(all)-1] ^= 1
+			continue
+		case "headers":
+			all = manyHeaders(all)
 			continue
 		case "v1":
 			all[16] = 1
@@ -39,6 +43,15 @@ func records(text string) []byte {
 		first, _ := strconv.ParseUint(strings.TrimLeft(base, "ca"), 10, 64)
 		all = append(all, batch(first, flags, strings.Split(values, ","))...)
 	}
+	return all
+}
+
+// manyHeaders says of the last record, which has a value of three bytes, that it has 1<<62 headers.
+func manyHeaders(all []byte) []byte {
+	all = binary.AppendVarint(all[:len(all)-4], 1<<62)
+	all[61] += 2 * (10 - 4) // the record's length
+	binary.BigEndian.PutUint32(all[8:], uint32(len(all)-12))
+	binary.BigEndian.PutUint32(all[17:], crc32.Checksum(all[21:], crc32.MakeTable(crc32.Castagnoli)))
 	return all
 }
 

@@ -176,7 +176,7 @@ func FuzzFeed(f *testing.F) {
 	f.Add(produced(2, 6, -1), uint8(0), uint8(3))
 	f.Add(answer(metadata), uint8(1), uint8(4))
 	f.Add(answer("2 i32:0 i32:2147483647"), uint8(1), uint8(2))
-	for _, of := range []string{"41=tea,coffee;43=milk", "41=tea;crc", "41=tea;43=milk;cut", "41=tea;count"} {
+	for _, of := range []string{"41=tea,coffee;43=milk", "41=tea;crc", "41=tea;43=milk;cut", "41=tea;count", "41=tea;headers"} {
 		f.Add(answer("2 i32:0 i16:0 i32:0 i32:1 text:orders i32:1 i32:0 i16:0 i64:50 i64:50 i64:0 i32:0 i32:-1 records:"+of), uint8(8), uint8(5))
 	}
 	for _, coding := range []kafka.Compression{kafka.Gzip, kafka.Snappy, kafka.LZ4, kafka.Zstd} {

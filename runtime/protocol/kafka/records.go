@@ -184,14 +184,16 @@ func (r *fields) record() (out Record) {
 	out.Time, out.Offset = in.varint(), in.varint()
 	out.Key, out.Value = in.sized(), in.sized()
 	headers := in.varint()
-	if out.headers = in.b; headers < 0 || headers*2 > int64(len(in.b)) {
+	if out.headers = in.b; headers < 0 || headers > int64(len(in.b))/2 {
 		in.bad = true
 		headers = 0
 	}
 	out.count = int(headers)
 	for range headers {
 		in.sized()
-		in.sized()
+		if in.sized(); in.bad {
+			break
+		}
 	}
 	r.bad = in.bad || len(in.b) > 0
 	return out
