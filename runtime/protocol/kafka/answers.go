@@ -29,7 +29,10 @@ func (c *Conn) produced(r *reader, a *asked) {
 		return
 	}
 	o := &c.outcome
-	o.Partition = r.int32()
+	if o.Partition = r.int32(); o.Partition != a.partition || string(topic) != string(c.topic) {
+		r.bad = true
+		return
+	}
 	number := r.int16()
 	o.Offset = r.int64()
 	r.int64() // the time, where the broker sets it
@@ -50,10 +53,6 @@ func (c *Conn) produced(r *reader, a *asked) {
 	}
 	o.Throttled = r.int32()
 	if o.Err, o.Moved = asError(number, why); o.Err != nil || !a.keeps {
-		return
-	}
-	if Unsendable(string(topic)) != "" {
-		r.bad = true
 		return
 	}
 	b := append(append(c.body, `{"topic":"`...), topic...)

@@ -17,8 +17,9 @@ type Conn struct {
 	pool    *Pool
 	out     outbox
 	in      intake
-	number  int32 // of the request that was queued last
-	asked   asked // the operation under way
+	number  int32  // of the request that was queued last
+	asked   asked  // the operation under way
+	topic   []byte // of Produce and Metadata
 	outcome Outcome
 	body    []byte // of the outcome
 	broken  *http1.Error
@@ -35,6 +36,7 @@ type asked struct {
 	keeps  bool
 	topics int // that Metadata tells of
 
+	partition int32      // of Produce
 	positions []Position // of Fetch and ListOffsets
 }
 
@@ -111,6 +113,7 @@ func (c *Conn) Produce(o *Operation, partition int32, with Order) error {
 	}
 	if o.Acks != AcksNone {
 		c.asks(apiProduce, &with)
+		c.topic, c.asked.partition = append(c.topic[:0], b[topic:records-8]...), partition
 	}
 	return nil
 }
@@ -137,7 +140,7 @@ func (c *Conn) Learn(topic string, with Order) error {
 	putLength(b, start)
 	c.out.bytes = b
 	c.asks(apiMetadata, &with)
-	c.asked.topics = min(1, len(topic))
+	c.topic, c.asked.topics = append(c.topic[:0], topic...), min(1, len(topic))
 	return nil
 }
 
@@ -203,5 +206,5 @@ func (c *Conn) End(err error) error {
 // Release gives the connection's memory back. It cannot be used any more.
 func (c *Conn) Release() {
 	c.left = true
-	c.out, c.in, c.body, c.producer = outbox{}, intake{}, nil, nil
+	c.out, c.in, c.body, c.topic, c.producer = outbox{}, intake{}, nil, nil, nil
 }

@@ -104,6 +104,30 @@ func TestValuesThatNameNoTopic(t *testing.T) {
 	}
 }
 
+// A layout of more brokers or partitions than a cluster has ends the connection.
+func TestLayoutsAreBounded(t *testing.T) {
+	for _, tt := range []struct {
+		brokers, partitions int
+		want                string
+	}{
+		{1_000, 10_000, "<nil>"},
+		{1_001, 1, "protocol: an answer to Metadata tells of 1001 brokers, and 1000 are taken"},
+		{1, 10_001, "protocol: an answer to Metadata tells of 10001 partitions, and 10000 are taken"},
+	} {
+		c := begun(t, kafka.Config{})
+		if err := c.Learn("orders", kafka.Order{}); err != nil {
+			t.Fatal(err)
+		}
+		c.Sent(len(c.Output()))
+		b := fmt.Sprintf("2 i32:0 i32:%d", tt.brokers) + strings.Repeat(" i32:1 text:b i32:9092 i16:-1", tt.brokers) +
+			fmt.Sprintf(" text:cluster i32:1 i32:1 i16:0 text:orders i8:0 i32:%d", tt.partitions) + strings.Repeat(" i16:0 i32:0 i32:1 i32:0 i32:0", tt.partitions)
+		var on quiet
+		if got := fmt.Sprint(c.Feed(answer(b), &on)); got != tt.want || (on.n == 1) != (got == "<nil>") {
+			t.Errorf("%d brokers, %d partitions: %s", tt.brokers, tt.partitions, got)
+		}
+	}
+}
+
 // No password stands in an error or in what a greeting shows.
 func TestPasswordsAreHidden(t *testing.T) {
 	p := kafka.New(kafka.Config{Mechanism: kafka.PLAIN, User: "app", Password: "geheim"})

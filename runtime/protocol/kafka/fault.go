@@ -13,6 +13,7 @@ func breach(format string, values ...any) *http1.Error {
 var (
 	errNoBroker     = breach("what came is no answer to ApiVersions: is this a Kafka broker, and does the scheme fit (kafka:// or kafkas://)?")
 	errSize         = breach("an answer says that it has fewer than four bytes")
+	errEarly        = breach("the broker answered before all of the request was sent")
 	errUnasked      = breach("an answer came, and nothing had been asked")
 	errNoPartitions = breach("the broker tells of a topic without partitions")
 	errSilent       = &http1.Error{Kind: http1.KindClosed, Detail: "the broker closed the connection before it answered"}
@@ -31,6 +32,11 @@ func errShort(a api) *http1.Error {
 
 func errLarge(size, most int64) *http1.Error {
 	return &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("an answer says that it has %d bytes, and %d are taken: raise max_body", size, most)}
+}
+
+// errMany is the error of a cluster that is larger than what is taken.
+func errMany(n int, of string, most int) *http1.Error {
+	return breach("an answer to Metadata tells of %d %s, and %d are taken", n, of, most)
 }
 
 // errVersion is the error of a request that both sides have no version of.

@@ -1,6 +1,10 @@
 package kafka
 
-import "hyperscale/runtime/protocol/http1"
+import (
+	"slices"
+
+	"hyperscale/runtime/protocol/http1"
+)
 
 // Found is what a broker answers for a position. Its records are valid during Message.
 type Found struct {
@@ -73,23 +77,26 @@ func (f *Found) fails(number int16) {
 
 // eachFound reads the partitions of an answer: all that were asked for, each once.
 func (c *Conn) eachFound(r *reader, a *asked, read func(f *Found)) {
-	all := c.pool.fetched.found[:0]
+	p := &c.pool.fetched
+	all := p.found[:0]
+	p.answered = slices.Grow(p.answered[:0], len(a.positions))[:len(a.positions)]
+	clear(p.answered)
 	next := 0
 	for range r.list(answerTopicLeast) {
 		topic := r.text()
 		for range r.list(foundLeast) {
 			at := a.find(next, topic, r.int32())
-			if r.bad || at < 0 || len(all) == len(a.positions) {
+			if r.bad || at < 0 || p.answered[at] {
 				r.bad = true
 				return
 			}
-			next = at + 1
+			next, p.answered[at] = at+1, true
 			all = append(all, Found{At: at})
 			read(&all[len(all)-1])
 		}
 	}
 	r.bad = r.bad || len(all) < len(a.positions)
-	c.pool.fetched.found, c.outcome.Found = all, all
+	p.found, c.outcome.Found = all, all
 }
 
 // find returns the place of a partition among those that were asked for, which brokers answer in their order;

@@ -97,6 +97,8 @@ func (c *Conn) wanted(number int32) *http1.Error {
 		return errUnasked
 	case c.number != number:
 		return errNumber(number, c.number)
+	case len(c.out.left()) > 0:
+		return errEarly
 	}
 	return nil
 }
@@ -111,7 +113,9 @@ func (c *Conn) answered(body []byte, on codec.Listener) *http1.Error {
 	case apiProduce:
 		c.produced(&r, &a)
 	case apiMetadata:
-		c.learnt(&r, a.topics)
+		if err := c.learnt(&r, a.topics); err != nil {
+			return err
+		}
 	case apiOffsets:
 		c.located(&r, &a)
 	case apiFetch:

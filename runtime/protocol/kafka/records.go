@@ -28,10 +28,11 @@ func (r *Record) Headers(each func(name, value []byte)) {
 
 // fetched is the memory of one answer.
 type fetched struct {
-	found   []Found
-	records []Record
-	plain   []byte // of batches that were compressed
-	most    int64  // bytes of it
+	found    []Found
+	answered []bool // by the place of a position
+	records  []Record
+	plain    []byte // of batches that were compressed
+	most     int64  // bytes of it
 }
 
 // What outlives an answer.

@@ -23,7 +23,7 @@ import (
 //	talk [limit=N] [produce=VERSION] [metadata=VERSION] [fetch=VERSION] [idempotent] [end=eof|reset]
 //	greet [user=NAME] [password=WORD] [sasl=plain|scram] [end=eof|reset]
 //
-// A line with > queues an operation (produce TOPIC KEY VALUE, unanswered TOPIC VALUE, learn TOPIC, or fetch, again
+// A line with > queues an operation (produce TOPIC KEY VALUE, half TOPIC KEY VALUE, which writes a half of it, unanswered TOPIC VALUE, learn TOPIC, or fetch, again
 // and locate with TOPIC@PARTITION@OFFSET), or does
 // "forget", "leave", "bytes". One with < is an answer to request NUMBER: fields of Kafka, as in i16:6 or
 // text:orders. "<<" are raw bytes, escaped as in Go.
@@ -282,7 +282,7 @@ func (h *heard) do(text string) {
 	case "zstd", "gzip", "snappy":
 		m.Compression = map[string]kafka.Compression{"zstd": kafka.Zstd, "gzip": kafka.Gzip, "snappy": kafka.Snappy}[words[0]]
 		fallthrough
-	case "produce", "unanswered":
+	case "produce", "half", "unanswered":
 		if words[0] == "unanswered" {
 			m.Acks = kafka.AcksNone
 		}
@@ -295,6 +295,10 @@ func (h *heard) do(text string) {
 		h.say("nothing does %q", words[0])
 	}
 	h.shows(h.conn.Output())
+	if words[0] == "half" {
+		h.conn.Sent(len(h.conn.Output()) / 2)
+		return
+	}
 	h.conn.Sent(len(h.conn.Output()))
 }
 
