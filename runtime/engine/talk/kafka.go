@@ -219,12 +219,20 @@ func (v *reading) route(x *Exchange) (*Node, error) {
 	if node := r.Leader.(*Node); node != nil {
 		return node, nil
 	}
-	v.forget(r.asks)
+	v.passes(x)
 	return nil, &http1.Error{Kind: "server LEADER_NOT_AVAILABLE", Detail: fmt.Sprintf("no broker leads partition %d of %s, as the cluster tells: the next operation asks again", r.asks[0].Partition, r.asks[0].Topic)}
 }
 
 // strayed implements routed.
-func (v *reading) strayed(x *Exchange) { v.forget(x.goes.reads.asks) }
+func (v *reading) strayed(x *Exchange) { v.passes(x) }
+
+// passes leaves a leader that does not answer to a later operation, and makes what is known of its topics
+// unknown.
+func (v *reading) passes(x *Exchange) {
+	r := &x.goes.reads
+	v.forget(r.asks)
+	r.consumer.Pass(r.Leader)
+}
 
 // forget makes what is known of topics unknown.
 func (v *reading) forget(asks []kafka.Position) {
@@ -287,9 +295,15 @@ func (v *reading) hear(x *Exchange, _ codec.MessageKind, _ []byte) bool {
 	case x.trip == tripLearns:
 	case x.wrong != nil:
 		v.fails(x, o.Moved, r.asks)
+		r.consumer.Pass(r.Leader)
 	default:
 		if v.found(x, o.Found); x.wrong == nil && !v.enough(x) {
 			x.trip = tripElsewhere
+		}
+	}
+	if x.keeps && x.trip != tripElsewhere {
+		if x.last = consumer.CloseRecords(x.last); x.stock.show != nil {
+			x.stock.show("< ", x.last)
 		}
 	}
 	return true
@@ -333,7 +347,7 @@ func (v *reading) took(x *Exchange, f *kafka.Found, from *kafka.Position) {
 			x.last = consumer.AppendRecord(x.last, from, &f.Records[i])
 		}
 		if len(x.last) > v.most && x.wrong == nil {
-			x.wrong, x.keeps = errMany, false
+			x.wrong, x.keeps, x.last = errMany, false, x.last[:0]
 		}
 	}
 	x.goes.reads.records += len(f.Records)
@@ -353,14 +367,6 @@ func (v *reading) enough(x *Exchange) bool {
 		return false
 	case r.records < v.count:
 		x.wrong = &http1.Error{Kind: "few_records", Detail: fmt.Sprintf("%d of %d records came within %v", r.records, v.count, time.Duration(v.within))}
-	}
-	if x.keeps {
-		if len(x.last) == 0 {
-			x.last = append(x.last, '[')
-		}
-		if x.last = append(x.last, ']'); x.stock.show != nil {
-			x.stock.show("< ", x.last)
-		}
 	}
 	return true
 }

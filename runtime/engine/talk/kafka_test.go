@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,10 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/core/workflow/extract"
+	"hyperscale/core/workflow/request"
+	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/kafka"
 )
 
@@ -105,6 +110,38 @@ func TestLargeLayoutsLeaveABrokerToAsk(t *testing.T) {
 					t.Fatalf("%v: partition %d has the leader %v", sizes, at, leader)
 				}
 			}
+		}
+	}
+}
+
+// Whatever ends an operation that reads, what it keeps is a list in JSON, or nothing where that would be too long.
+func TestListsOfRecordsAreWhole(t *testing.T) {
+	moved := &http1.Error{Kind: "server NOT_LEADER_OR_FOLLOWER"}
+	one := kafka.Found{Next: 42, Records: []kafka.Record{{Offset: 41, Value: []byte("tea")}}}
+	for name, tt := range map[string]struct {
+		found   kafka.Found
+		wrong   error
+		most    int
+		records int // in the list; below 0: there is no list
+	}{
+		"whole":             {one, nil, 1000, 1},
+		"few":               {kafka.Found{}, nil, 1000, 0},
+		"partition's error": {kafka.Found{Err: moved, Records: one.Records}, nil, 1000, 1},
+		"error":             {kafka.Found{}, moved, 1000, 0},
+		"too many":          {one, nil, 10, -1},
+	} {
+		v := newReading(&request.KafkaConsumer{Topics: []string{"orders"}, Count: 1, Within: 0}, seeded(1), int64(tt.most))
+		k := NewStock(new(measure.Clock), nil)
+		x := k.Begin(&Plan{verb: v, routed: v}, new(measure.Account), nil, 0, true)
+		c := new(kafka.Conn)
+		x.with, x.trip = c, tripRouted
+		r := &x.goes.reads
+		r.consumer, r.asks = v.of.consumers.Of(7, v.topics, v.start), []kafka.Position{{Topic: "orders", Offset: 41}}
+		*c.Outcome() = kafka.Outcome{Err: tt.wrong, Found: []kafka.Found{tt.found}}
+		v.hear(x, codec.MessageText, nil)
+		var list []any
+		if err := json.Unmarshal(x.Last(), &list); tt.records < 0 && len(x.Last()) > 0 || tt.records >= 0 && (err != nil || len(list) != tt.records) {
+			t.Errorf("%s: %q, %v", name, x.Last(), err)
 		}
 	}
 }

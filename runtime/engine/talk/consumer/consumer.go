@@ -21,6 +21,7 @@ type Consumer struct {
 	start  int64
 	places []kafka.Position // by topic, and partition; its offset may be the start's
 	turn   int              // of the leaders
+	passed any              // the leader that failed, until its turn; nil: none has
 
 	leaders []any // memory of Next
 }
@@ -74,7 +75,7 @@ func (c *Consumer) Fit(topic string, partitions int) {
 type Leading func(topic string, partition int32) any
 
 // Next returns the broker to ask next, and what for: the offsets of places that have none, as long as there
-// are any, else the records of all that it leads. Leaders is how many brokers lead what the consumer reads.
+// are any, else the records of all that it leads. A broker that failed waits for its turn.
 // Asks is memory that the call may use, and returns.
 func (c *Consumer) Next(of Leading, asks []kafka.Position) (next Ask, memory []kafka.Position) {
 	c.leaders = c.leaders[:0]
@@ -85,13 +86,17 @@ func (c *Consumer) Next(of Leading, asks []kafka.Position) (next Ask, memory []k
 		if !slices.Contains(c.leaders, n) {
 			c.leaders = append(c.leaders, n)
 		}
-		if first < 0 && p.Offset < 0 {
+		if first < 0 && p.Offset < 0 && n != c.passed {
 			first, next.Leader = i, n
 		}
 	}
 	next.Leaders = len(c.leaders)
 	if next.Locates = first >= 0; !next.Locates {
 		next.Leader = c.leaders[c.turn%len(c.leaders)]
+		next.Locates = slices.ContainsFunc(c.places, func(p kafka.Position) bool { return p.Offset < 0 && of(p.Topic, p.Partition) == next.Leader })
+	}
+	if next.Leader == c.passed {
+		c.passed = nil
 	}
 	asks = asks[:0]
 	for i := range c.places {
@@ -111,6 +116,16 @@ type Ask struct {
 
 // Turn says that a leader has answered.
 func (c *Consumer) Turn() { c.turn++ }
+
+// Pass says that a leader failed, or that none leads what was asked for: the others go first. It counts once,
+// however many operations find that out.
+func (c *Consumer) Pass(leader any) {
+	if leader == c.passed {
+		return
+	}
+	c.passed = leader
+	c.turn++
+}
 
 // Moves takes what was found where Next has asked. A place whose records are gone, or are not there yet, begins
 // anew. One that another operation of the user has moved meanwhile does not go back.

@@ -68,6 +68,40 @@ func TestConsumersReadEachOffsetOnce(t *testing.T) {
 	})
 }
 
+// While a broker is dead, from the start or later, each other one is asked, and it as well, in its turn.
+func TestDeadLeadersLeaveTheOthersTheirTurn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 5).Draw(t, "leaders")
+		dead := rapid.IntRange(0, n-1).Draw(t, "dead")
+		alive := rapid.IntRange(0, 2*n).Draw(t, "asks before it dies")
+		var all consumer.All
+		c := all.Of(7, []string{"a"}, kafka.Earliest)
+		c.Fit("a", n)
+		read, tried := map[any]int{}, 0
+		for i := range alive + 4*n {
+			next, asks := c.Next(func(_ string, partition int32) any { return int(partition) }, nil)
+			if i == alive {
+				clear(read)
+			}
+			switch {
+			case next.Leader == dead && i >= alive:
+				tried++
+				for range rapid.IntRange(1, 3).Draw(t, "operations") {
+					c.Pass(next.Leader)
+				}
+			case next.Locates:
+				c.Moves(asks, []kafka.Found{{}})
+			default:
+				read[next.Leader]++
+				c.Turn()
+			}
+		}
+		if len(read) < n-1 || tried < 1 {
+			t.Fatalf("%d of %d live leaders are read, and the dead one is tried %d times", len(read), n-1, tried)
+		}
+	})
+}
+
 // A place that the broker does not know begins anew, once; and users beyond the bound do so as well.
 func TestConsumersBeginAnew(t *testing.T) {
 	var all consumer.All

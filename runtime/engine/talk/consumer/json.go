@@ -34,6 +34,14 @@ func AppendRecord(b []byte, from *kafka.Position, r *kafka.Record) []byte {
 	return append(b, "]}"...)
 }
 
+// CloseRecords ends a list to which AppendRecord has appended, or one without a record.
+func CloseRecords(b []byte) []byte {
+	if len(b) == 0 {
+		b = append(b, '[')
+	}
+	return append(b, ']')
+}
+
 // appendData ends the name of a field, and appends its value: in base64, and under a name that says so, where
 // it is no text.
 func appendData(b, data []byte) []byte {
