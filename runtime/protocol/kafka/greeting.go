@@ -119,7 +119,7 @@ func (g *Greeting) next(dst []byte) []byte {
 		return g.says(dst, []byte("\x00"+c.User+"\x00"+c.Password))
 	}
 	g.at = stageFirst
-	g.scram = scram.New(c.Mechanism.hash(), c.User, c.Password, base64.RawURLEncoding.EncodeToString(g.random[:]), c.Keys)
+	g.scram = scram.New(c.Mechanism.hash(), c.User, c.Password, base64.RawURLEncoding.EncodeToString(g.random[:]), c.Keys).AtLeast(scram.IterationsLeast)
 	return g.says(dst, g.scram.First(nil))
 }
 

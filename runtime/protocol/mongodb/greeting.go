@@ -145,7 +145,7 @@ func (g *Greeting) meets(dst, body []byte, used int, a *answer) ([]byte, int, co
 			sum := md5.Sum([]byte(c.User + ":mongo:" + c.Password))
 			password = hex.EncodeToString(sum[:])
 		}
-		g.scram = scram.New(c.Mechanism.hash(), c.User, password, base64.RawURLEncoding.EncodeToString(g.random[:]), c.Keys)
+		g.scram = scram.New(c.Mechanism.hash(), c.User, password, base64.RawURLEncoding.EncodeToString(g.random[:]), c.Keys).AtLeast(scram.IterationsLeast)
 		g.at = turnStart
 		return g.asks(dst, g.sasl("saslStart", g.scram.First(nil), 0)), used, nil, nil
 	}

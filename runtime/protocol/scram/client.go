@@ -15,6 +15,9 @@ import (
 // IterationsMost bounds what a server may ask for. Servers ask for 4,096 to 15,000.
 const IterationsMost = 100_000
 
+// IterationsLeast is what RFC 5802 and RFC 7677 demand of a server (see AtLeast).
+const IterationsLeast = 4096
+
 const saltMost = 1 << 10 // bytes
 
 // What the client says of channel binding. It acts for itself.
@@ -27,6 +30,7 @@ const (
 // Client is one authentication.
 type Client struct {
 	hash     Hash
+	least    uint64 // iterations
 	cache    *Cache
 	password string
 	nonce    string
@@ -40,7 +44,14 @@ type Client struct {
 // New begins an authentication. Nonce is a text that no other one uses, of letters and digits.
 func New(h Hash, user, password, nonce string, cache *Cache) *Client {
 	user = strings.NewReplacer("=", "=3D", ",", "=2C").Replace(user)
-	return &Client{hash: h, cache: cache, password: password, nonce: nonce, header: bindsNone, first: "n=" + user + ",r=" + nonce}
+	return &Client{hash: h, least: 1, cache: cache, password: password, nonce: nonce, header: bindsNone, first: "n=" + user + ",r=" + nonce}
+}
+
+// AtLeast refuses a server that asks for fewer iterations, 1 without a call: a cheap proof gives
+// its password away. It returns the client.
+func (c *Client) AtLeast(iterations int) *Client {
+	c.least = uint64(iterations)
+	return c
 }
 
 // Bind binds the authentication to a channel (see EndPoint), if there is something to bind. Offered says that the
@@ -113,6 +124,8 @@ func (c *Client) challenge(text string) (nonce, salt string, count int, err erro
 		return "", "", 0, breach("the server's salt is not 1 to %d bytes in base64", saltMost)
 	case bad != nil || n == 0:
 		return "", "", 0, breach("the server's count of iterations is no number")
+	case n < c.least:
+		return "", "", 0, breach("the server asks for %d iterations, fewer than %d: the proof would be cheap to guess", n, c.least)
 	case n > IterationsMost:
 		return "", "", 0, &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("SCRAM: the server asks for %d iterations, more than %d", n, IterationsMost)}
 	}

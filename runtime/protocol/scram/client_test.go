@@ -199,6 +199,19 @@ func TestChallengesThatAreWrong(t *testing.T) {
 	}
 }
 
+// A server that asks for fewer iterations than the client takes gets no proof.
+func TestCheapProofsAreRefused(t *testing.T) {
+	for count, want := range map[int]string{
+		1: "SCRAM: the server asks for 1 iterations, fewer than 4096", scram.IterationsLeast - 1: "fewer than 4096", scram.IterationsLeast: "",
+	} {
+		c := scram.New(scram.SHA256, "", "geheim", "n", &scram.Cache{}).AtLeast(scram.IterationsLeast)
+		_, _, err := c.Final(nil, fmt.Appendf(nil, "r=nx,s=c2FsdA==,i=%d", count))
+		if got := fmt.Sprint(err); (err == nil) != (want == "") || !strings.Contains(got, want) || err != nil && http1.KindOf(err) != http1.KindProtocol {
+			t.Errorf("%d iterations: %v", count, err)
+		}
+	}
+}
+
 // A name's comma and equals sign are escaped.
 func TestNamesAreEscaped(t *testing.T) {
 	c := scram.New(scram.SHA256, "a=b,c", "", "n", &scram.Cache{})

@@ -180,7 +180,7 @@ func (p *prover) challenges(body string) string {
 	bare, _, _ := strings.Cut(rest, "\x02$db")
 	bare = strings.TrimRight(bare, "\x00")
 	_, p.nonce, _ = strings.Cut(bare, ",r=")
-	says := "r=" + p.nonce + "server,s=c2FsdA==,i=16"
+	says := "r=" + p.nonce + "server,s=c2FsdA==,i=4096"
 	p.first = bare + "," + says
 	return doc(whole("conversationId", 1), binaryOf("payload", says), number("ok", 1))
 }
@@ -198,7 +198,7 @@ func (p *prover) judges(s *Server, body string) string {
 	proof, _, _ = strings.Cut(proof, "\x02$db")
 	block := mac(Password, "salt\x00\x00\x00\x01")
 	salted := []byte(block)
-	for range 15 {
+	for range 4095 {
 		block = mac(Password, block)
 		for i := range salted {
 			salted[i] ^= block[i]
