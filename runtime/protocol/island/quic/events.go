@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/quic-go/quic-go"
 
@@ -103,10 +104,11 @@ func (q *queue) shut() {
 	q.drained.Broadcast()
 }
 
-// post adds an event with its bytes. False: the link is closed.
+// post adds an event with its bytes. False: the link is closed. One without bytes does not wait: the loop
+// itself posts such ones, and only the loop makes room.
 func (q *queue) post(e event, b []byte) bool {
 	q.mu.Lock()
-	for len(q.bytes) > unreadMost && !q.closed {
+	for len(b) > 0 && len(q.bytes) > unreadMost && !q.closed {
 		q.drained.Wait()
 	}
 	if q.closed {
@@ -162,13 +164,15 @@ func (q *queue) read(s io.Reader, stream uint64, buffer []byte) {
 	}
 }
 
-// write writes a request that the library did not take at once.
-func (q *queue) write(s *quic.Stream, b []byte) {
+// write writes a request that the library did not take at once. All is true before the server can have
+// answered its end.
+func (q *queue) write(s *quic.Stream, b []byte, all *atomic.Bool) {
 	stream := uint64(s.StreamID())
 	if _, err := s.Write(b); err != nil {
 		q.refused(stream, err)
 		return
 	}
+	all.Store(true)
 	_ = s.Close() // it says only that the stream was given up
 	q.post(event{kind: http3.Written, stream: stream}, nil)
 }
@@ -214,6 +218,9 @@ func (l *Link) Take(take func(http3.Event) error) error {
 		if l.ended {
 			return nil
 		}
+		if err := l.written(e.stream, e.kind, take); err != nil {
+			return err
+		}
 		if !l.hears(&e) {
 			continue
 		}
@@ -221,10 +228,26 @@ func (l *Link) Take(take func(http3.Event) error) error {
 			return err
 		}
 	}
-	if l.ended {
+	if l.ended || end == nil {
 		return nil
 	}
+	for stream := range l.streams {
+		if err := l.written(stream, http3.Reset, take); err != nil {
+			return err
+		}
+	}
 	return end
+}
+
+// written hands over that the library has the whole of a request, ahead of an event of its stream: another
+// goroutine tells it, which may be later.
+func (l *Link) written(stream uint64, ahead http3.EventKind, take func(http3.Event) error) error {
+	r := l.streams[stream]
+	if r == nil || ahead == http3.Written || !r.sending || !r.all.Load() {
+		return nil
+	}
+	r.sending = false
+	return take(http3.Event{Kind: http3.Written, Stream: stream})
 }
 
 // hears reports whether anything of an event's stream is still wanted, and notes what it ends.
@@ -239,7 +262,12 @@ func (l *Link) hears(e *event) bool {
 	switch e.kind {
 	case http3.Fin, http3.Reset:
 		r.reads = false
-	case http3.Written, http3.Stopped:
+	case http3.Written:
+		if !r.sending {
+			return false // it was handed over ahead
+		}
+		r.sending = false
+	case http3.Stopped:
 		r.sending = false
 	}
 	if !r.reads && !r.sending {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -56,6 +57,7 @@ var _ http3.Transport = (*Link)(nil)
 type request struct {
 	stream         *quic.Stream
 	reads, sending bool
+	all            atomic.Bool // the library has all of it
 }
 
 // Dial begins a connection. The tag is what the crew returns when there is something to take.
@@ -223,7 +225,7 @@ func (l *Link) Open(b []byte) (stream uint64, written bool) {
 		}
 	}
 	r.sending = true
-	go l.queue.write(s, append([]byte(nil), b...))
+	go l.queue.write(s, append([]byte(nil), b...), &r.all)
 	go l.queue.answer(s, stream)
 	return stream, false
 }
