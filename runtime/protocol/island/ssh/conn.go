@@ -115,6 +115,9 @@ func (c *Conn) Feed(b []byte, _ codec.Listener) error {
 	if c.busy && c.task.verb != VerbGet && c.task.verb != VerbFetch && c.heard > c.link.protocol.limit+overhead {
 		return errLarge(c.link.protocol.limit)
 	}
+	if !c.busy && c.link.stream.Full() {
+		return errUnasked // the loop holds back no connection without an operation
+	}
 	c.link.stream.Feed(b)
 	return nil
 }
@@ -143,8 +146,8 @@ func (c *Conn) End(err error) error {
 	return nil
 }
 
-// Over implements codec.Dialogue.
-func (c *Conn) Over() bool { return c.over }
+// Over implements codec.Dialogue. The library may explain an end later than an operation ends.
+func (c *Conn) Over() bool { return c.over || c.link.stream.Ended() != nil }
 
 // Release implements codec.Dialogue.
 func (c *Conn) Release() { c.link.close() }

@@ -12,6 +12,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/island"
 )
 
 const createFlags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
@@ -24,6 +25,7 @@ var (
 	errQuestions = &http1.Error{Kind: http1.KindAuth, Detail: "the server asks for more than a password"}
 	errOver      = &http1.Error{Kind: http1.KindClosed, Detail: "the connection is over"}
 	errExec      = &http1.Error{Kind: kindOf("EXEC"), Detail: "the server runs no command: SCP needs one"}
+	errUnasked   = breach("the server sends more than %d bytes between two operations", island.StreamUnread)
 	errNoStatus  = breach("scp ended without a status")
 )
 

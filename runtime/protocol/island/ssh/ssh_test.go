@@ -12,6 +12,7 @@ import (
 
 	"hyperscale/runtime/protocol/hostile/ssh/sshtest"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/island"
 )
 
 // Lines of known_hosts are those of a host by their names, patterns and hashes.
@@ -153,5 +154,29 @@ func TestAlgorithms(t *testing.T) {
 	}
 	if got := strings.Join(h.algorithms(), " "); got != gossh.KeyAlgoRSASHA256+" "+gossh.KeyAlgoRSASHA512+" "+gossh.KeyAlgoED25519 {
 		t.Error(got)
+	}
+}
+
+func idle() *Conn {
+	shore := island.New(func() {}).Shore(1)
+	return &Conn{link: &link{shore: shore, stream: island.NewStream(shore, "peer"), protocol: &Protocol{}}}
+}
+
+// SSH-3: what comes between two operations is bounded, and a connection that has ended carries no other.
+func TestIdleConnections(t *testing.T) {
+	c := idle()
+	var err error
+	fed := 0
+	for ; err == nil && fed < 1<<20; fed += 64 << 10 {
+		err = c.Feed(make([]byte, 64<<10), nil)
+	}
+	if err == nil || fed > island.StreamUnread+64<<10 {
+		t.Errorf("it takes %d bytes that nothing reads: %v", fed, err)
+	}
+	if c = idle(); c.Over() {
+		t.Error("it is over before its end")
+	}
+	if _ = c.End(io.EOF); !c.Over() {
+		t.Error("it is not over, and its server has closed it")
 	}
 }
