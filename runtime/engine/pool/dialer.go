@@ -396,6 +396,9 @@ func (q *quics) settle(at int32) {
 // take takes one event of the connection at hand.
 func (q *quics) take(e http3.Event) error {
 	m := q.Sockets.Conns.At(q.at).multi
+	if m == nil {
+		return nil // the handshake is not over
+	}
 	of, is := m.Conn.(*http3.Conn)
 	if !is {
 		return nil

@@ -120,11 +120,12 @@ func (c *Conn) Open(op *codec.Operation, tag uint64, sent *uint64) uint32 {
 	}
 	number, written := c.transport.Open(request)
 	s := c.take()
-	*s = stream{id: idOf(number), tag: tag, length: -1, noBody: op.NoBody, out: uint64(len(request)), block: s.block[:0]}
+	*s = stream{id: idOf(number), tag: tag, length: -1, noBody: op.NoBody, asked: uint64(len(request)), block: s.block[:0]}
 	if c.open[s.id] = s; !written {
 		s.sending, s.count = true, sent
-	} else if sent != nil {
-		*sent++
+	} else {
+		s.count = sent
+		s.wrote()
 	}
 	return s.id
 }
@@ -273,7 +274,7 @@ func (s *stream) wrote() {
 	if s.count != nil {
 		*s.count++
 	}
-	s.sending, s.count = false, nil
+	s.sending, s.count, s.out = false, nil, s.asked
 }
 
 // lose ends a stream whose other direction is open.

@@ -230,8 +230,19 @@ func TestRequests(t *testing.T) {
 	if id == 0 || !c.Sending(id) || *sent != 4 {
 		t.Fatalf("id %d, sending %v, %d sent", id, c.Sending(id), *sent)
 	}
+	if c.Cancel(id); c.Sending(id) {
+		t.Fatal("a request that is given up is sent")
+	}
+	if _, out := c.Bytes(); out != 0 {
+		t.Errorf("%d bytes of a request count that was never written", out)
+	}
+	id = c.Open(&op, 9, sent)
 	if err := c.Take(http3.Event{Kind: http3.Written, Stream: uint64(id-1) * 4}, j); err != nil || *sent != 5 || c.Sending(id) {
 		t.Fatalf("%v, %d sent", err, *sent)
+	}
+	c.Cancel(id)
+	if _, out := c.Bytes(); out != uint64(len(op.Head)+70) {
+		t.Errorf("%d bytes of a request count", out)
 	}
 	if j.full = true; c.CanOpen() {
 		t.Fatal("there is no room")
@@ -279,4 +290,22 @@ func FuzzServer(f *testing.F) {
 			t.Fatalf("%d ends of 2: %q", ends, j.lines)
 		}
 	})
+}
+
+// HTTP3-2: a server that opens one stream after another of types that have no meaning breaks the rules.
+func TestUnknownStreamsAreBounded(t *testing.T) {
+	for _, said := range []string{"\x21", ""} {
+		c, j, _ := begin(t, 1, "GET", nil)
+		var err error
+		n := 0
+		for ; err == nil && n < 20_000; n++ {
+			stream := uint64(n)<<2 | 3
+			if err = c.Take(http3.Event{Kind: http3.Data, Stream: stream, Bytes: []byte(said)}, j); err == nil {
+				err = c.Take(http3.Event{Kind: http3.Reset, Stream: stream}, j)
+			}
+		}
+		if err == nil || c.Goodbye() != http3.CodeExcessiveLoad {
+			t.Errorf("%d streams of %q: %v (%s)", n, said, err, c.Goodbye())
+		}
+	}
 }

@@ -14,7 +14,8 @@ type stream struct {
 	block     []byte // of a HEADERS frame that came in pieces
 	length    int64  // the response's content-length, -1 if there is none
 	received  int64
-	in, out   uint64  // bytes of its frames; in without the body
+	in, out   uint64  // bytes of its frames; in without the body, out once all are written
+	asked     uint64  // bytes of the request
 	count     *uint64 // of requests written, until the library has this one
 	status    uint16  // 0 until the final head came
 	interim   uint8   // 1xx heads

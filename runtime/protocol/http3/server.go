@@ -50,6 +50,9 @@ func (c *Conn) ofServer(e Event, on codec.Handler) *fault {
 			return faultCritical
 		}
 		delete(c.server.streams, e.Stream)
+		if s.kind == streamUntyped {
+			return c.nothing()
+		}
 	}
 	return nil
 }
@@ -70,6 +73,7 @@ func (c *Conn) inbound(stream uint64, s *inbound, b []byte, on codec.Handler) *f
 		case kind > streamDecoder:
 			s.kind = streamIgnored
 			c.transport.Stop(stream, CodeStreamCreation)
+			return c.nothing()
 		case c.server.has[kind]:
 			return faultSecond
 		default:

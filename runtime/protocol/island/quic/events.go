@@ -90,6 +90,13 @@ func (q *queue) opened(s *quic.ReceiveStream) {
 	q.server[uint64(s.StreamID())] = s
 }
 
+// forget gives up what is kept of a stream of the server that has ended.
+func (q *queue) forget(stream uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.server, stream)
+}
+
 func (q *queue) of(stream uint64) *quic.ReceiveStream {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -153,7 +160,7 @@ func (q *queue) read(s io.Reader, stream uint64, buffer []byte) {
 			if n > 0 && !q.post(event{kind: http3.Data, stream: stream}, buffer[:n]) {
 				return
 			}
-			if errors.As(err, &reset) && reset.Remote {
+			if errors.As(err, &reset) && (reset.Remote || stream&3 == 3) { // a stopped stream of the server's ends, too
 				q.post(event{kind: http3.Reset, stream: stream, code: uint64(reset.ErrorCode)}, nil)
 			}
 			return // run tells the connection's end once

@@ -155,7 +155,11 @@ func (l *Link) accept(conn *quic.Conn) {
 			return
 		}
 		l.queue.opened(s)
-		go l.queue.read(s, uint64(s.StreamID()), make([]byte, controlPiece)) // its reader waits for the connection's life
+		go func() {
+			stream := uint64(s.StreamID())
+			l.queue.read(s, stream, make([]byte, controlPiece)) // the reader may wait for the connection's life
+			l.queue.forget(stream)
+		}()
 	}
 }
 
