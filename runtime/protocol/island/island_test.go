@@ -327,3 +327,33 @@ func TestReadsEnd(t *testing.T) {
 		})
 	}
 }
+
+// The loop feeds datagrams while one that the kernel does not take at once waits. One that is too long is dropped.
+func TestWritesHoldNoFeedBack(t *testing.T) {
+	l := newLoop()
+	from := netip.MustParseAddrPort("127.0.0.1:7")
+	sends, goesOn := make(chan struct{}), make(chan struct{})
+	p := island.NewPackets(l.Shore(1), from, func([]byte, netip.AddrPort) error {
+		close(sends)
+		<-goesOn
+		return nil
+	})
+	_ = l.Go(func() { _, _ = p.WriteTo([]byte("out"), net.UDPAddrFromAddrPort(from)) }, nil)
+	<-sends
+	fed := make(chan bool, 1)
+	go func() { fed <- p.Feed([]byte("in"), from) }()
+	select {
+	case took := <-fed:
+		if !took {
+			t.Error("it is dropped")
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("a write holds the loop back")
+	}
+	close(goesOn)
+	if p.Feed(make([]byte, island.PacketMost+1), from) {
+		t.Error("it takes a datagram that is too long")
+	}
+	_ = p.Close()
+	l.end(t)
+}

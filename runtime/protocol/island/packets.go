@@ -5,13 +5,15 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"sync"
 	"time"
 )
 
 // PacketsUnread bounds the datagrams that wait for the library, and PacketMost the bytes of one.
 const (
 	PacketsUnread = 1024
-	PacketMost    = 64 << 10
+	PacketMost    = 2 << 10 // QUIC takes no longer ones than 1,452 here
+	spareMost     = 64      // buffers that are kept
 )
 
 var errDeadline = errors.New("a write has no deadline: it ends when its socket is closed")
@@ -20,6 +22,7 @@ var errDeadline = errors.New("a write has no deadline: it ends when its socket i
 // library writes to the kernel at once.
 type Packets struct {
 	inlet
+	writes  sync.Mutex // held while send runs, ahead of that of inlet: Feed waits for no write
 	shore   *Shore
 	local   net.UDPAddr
 	send    func(b []byte, to netip.AddrPort) error
@@ -63,7 +66,9 @@ func (p *Packets) ReadFrom(b []byte) (int, net.Addr, error) {
 	one := &p.queue[p.first]
 	n := copy(b, one.bytes)
 	from := net.UDPAddrFromAddrPort(one.from)
-	p.spare = append(p.spare, one.bytes[:0])
+	if len(p.spare) < spareMost {
+		p.spare = append(p.spare, one.bytes[:0])
+	}
 	one.bytes = nil
 	p.first, p.count = (p.first+1)%len(p.queue), p.count-1
 	return n, from, nil
@@ -75,9 +80,12 @@ func (p *Packets) WriteTo(b []byte, to net.Addr) (int, error) {
 	if !ok {
 		return 0, &net.AddrError{Err: "it is no address of UDP", Addr: to.String()}
 	}
+	p.writes.Lock()
+	defer p.writes.Unlock()
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
+	closed := p.closed
+	p.mu.Unlock()
+	if closed {
 		return 0, net.ErrClosed
 	}
 	if err := p.send(b, at.AddrPort()); err != nil {
@@ -88,6 +96,8 @@ func (p *Packets) WriteTo(b []byte, to net.Addr) (int, error) {
 
 // Close implements net.PacketConn.
 func (p *Packets) Close() error {
+	p.writes.Lock()
+	defer p.writes.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.closed {
