@@ -70,7 +70,14 @@ func Dial(crew *island.Crew, tag uint64, s Socket, config *tls.Config) (*Link, e
 		return nil, err
 	}
 	l.packets = island.NewPackets(l.shore, netip.AddrPortFrom(local, 0), func(b []byte, _ netip.AddrPort) error { return l.send(b) })
-	if err := crew.Go(func() { l.run(config) }, func(err error) { l.queue.end(err) }); err != nil {
+	if err := crew.Go(func() {
+		l.run(config)
+		epoll.Close(s.FD)
+	}, func(err error) {
+		l.queue.end(err)
+		<-l.ctx.Done() // until then the loop has the descriptor registered
+		epoll.Close(s.FD)
+	}); err != nil {
 		return nil, err
 	}
 	crew.Fed()
@@ -96,13 +103,12 @@ func (l *Link) send(b []byte) error {
 	return nil
 }
 
-// run serves the connection from its first packet to its last.
+// run serves the connection from its first packet to its last. It returns behind Close.
 func (l *Link) run(config *tls.Config) {
 	transport := &quic.Transport{Conn: l.packets}
 	defer func() {
 		_ = l.packets.Close()
 		_ = transport.Close()
-		epoll.Close(l.socket.FD)
 	}()
 	conn, err := l.dial(l.ctx, transport, config)
 	if err != nil {
