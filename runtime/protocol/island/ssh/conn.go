@@ -57,10 +57,14 @@ type Conn struct {
 	heard   int64  // bytes since it began
 	busy    bool
 	over    bool
+	unread  bool // the operation has ended, and a put's data was not read
 	outcome Outcome
 }
 
-var _ codec.IslandDialogue = (*Conn)(nil)
+var (
+	_ codec.IslandDialogue = (*Conn)(nil)
+	_ codec.Learner        = (*Conn)(nil)
+)
 
 // Operate begins an operation. An error says that its values do not fit.
 func (c *Conn) Operate(o *Operation, order Order) error {
@@ -68,7 +72,7 @@ func (c *Conn) Operate(o *Operation, order Order) error {
 	if err != nil {
 		return err
 	}
-	c.task, c.busy, c.heard = t, true, 0
+	c.task, c.busy, c.unread, c.heard = t, true, false, 0
 	c.wrote, _ = c.link.stream.Wrote()
 	c.link.read.Store(false)
 	c.link.tasks <- t // it has room: the last one is over
@@ -90,6 +94,7 @@ func (c *Conn) Stir(on codec.Listener) error {
 	l.result = nil
 	l.mu.Unlock()
 	if c.over = err != nil; result != nil && c.busy {
+		c.unread = c.puts() && !c.link.read.Load()
 		c.outcome, c.busy = *result, false
 		on.Message(codec.MessageBinary, result.Body)
 		return nil // an error behind it ends the connection, and no operation
@@ -97,12 +102,19 @@ func (c *Conn) Stir(on codec.Listener) error {
 	return err
 }
 
+// puts reports whether the operation has data to send.
+func (c *Conn) puts() bool { return c.task.verb == VerbPut || c.task.verb == VerbSend }
+
+// Learnt implements codec.Learner: a put that the server refused ahead of its data is over, and the connection
+// goes on.
+func (c *Conn) Learnt() bool { return !c.busy && len(c.link.stream.Output()) == 0 }
+
 // Owes implements codec.Phased: an operation is sent when the library has taken it, and all data of a put.
 func (c *Conn) Owes() bool {
 	if !c.busy {
-		return false
+		return c.unread
 	}
-	if c.task.verb == VerbPut || c.task.verb == VerbSend {
+	if c.puts() {
 		return !c.link.read.Load()
 	}
 	wrote, _ := c.link.stream.Wrote()

@@ -40,6 +40,9 @@ func start(client *gossh.Client, line string) (*command, error) {
 	}
 	if err != nil {
 		_ = channel.Close()
+		if errors.Is(err, errExec) {
+			<-c.status // the connection goes on, and keeps the channel until the server ends it
+		}
 		return nil, err
 	}
 	return c, nil
@@ -74,6 +77,10 @@ func (l *link) copies(client *gossh.Client, t task, out *Outcome) error {
 	}
 	defer func() { _ = c.Close() }()
 	if err = does(c, t, out); err != nil && !errors.Is(err, io.EOF) {
+		if l.told(err) != nil {
+			_ = c.Close()
+			<-c.status // as above
+		}
 		return err
 	}
 	return c.ends(err)

@@ -10,6 +10,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 	"pgregory.net/rapid"
 
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/hostile/ssh/sshtest"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/island"
@@ -178,5 +179,23 @@ func TestIdleConnections(t *testing.T) {
 	}
 	if _ = c.End(io.EOF); !c.Over() {
 		t.Error("it is not over, and its server has closed it")
+	}
+}
+
+// deaf is a listener that drops what it hears.
+type deaf struct{ codec.Listener }
+
+func (deaf) Message(codec.MessageKind, []byte) {}
+
+// A put whose data the library never read is not sent, and the connection goes on.
+func TestRefusedPutsAreNotSent(t *testing.T) {
+	for _, read := range []bool{false, true} {
+		c := idle()
+		c.busy, c.task = true, task{verb: VerbPut, data: []byte("data")}
+		c.link.result = &Outcome{Err: refused("no")}
+		c.link.read.Store(read)
+		if err := c.Stir(deaf{}); err != nil || c.Owes() == read || !c.Learnt() || c.Over() {
+			t.Errorf("data that is read (%v): it owes %v and has learnt %v: %v", read, c.Owes(), c.Learnt(), err)
+		}
 	}
 }
