@@ -12,6 +12,7 @@ import (
 const (
 	Most       = 4096 // goroutines of its own: more connections than that belong into several processes
 	Handshakes = 256  // under way at once, as of TLS: each costs a millisecond of the loop's processor
+	OfHost     = 128  // handshakes with one host: one that does not answer leaves places for others
 )
 
 // yields is how often the loop gives goroutines their turn before it waits: each time the scheduler runs up to 61 of
@@ -30,12 +31,13 @@ type Crew struct {
 	ready  []uint64 // tags, each once
 	asleep bool
 	alive  int
+	hosts  map[string]*places
 	ended  chan struct{} // closed when none is alive; nil: nothing waits for it
 }
 
 // New returns a crew. It starts nothing before the first Go.
 func New(wake func()) *Crew {
-	return &Crew{wake: wake, shaking: make(chan struct{}, Handshakes), stop: make(chan struct{})}
+	return &Crew{wake: wake, shaking: make(chan struct{}, Handshakes), hosts: map[string]*places{}, stop: make(chan struct{})}
 }
 
 // ErrMany: the crew has no room for more work.
@@ -86,11 +88,52 @@ func (c *Crew) stopped() bool {
 	}
 }
 
-// Enter waits until the caller's handshake may begin. False: until is closed, or the crew is. Each Enter
-// that returns true needs a Leave.
-func (c *Crew) Enter(until <-chan struct{}) bool {
+// places are those of the handshakes with one host.
+type places struct {
+	taken chan struct{}
+	users int // between host and unhost
+}
+
+// host returns the places of a host. Each call needs an unhost.
+func (c *Crew) host(name string) *places {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := c.hosts[name]
+	if h == nil {
+		h = &places{taken: make(chan struct{}, OfHost)}
+		c.hosts[name] = h
+	}
+	h.users++
+	return h
+}
+
+func (c *Crew) unhost(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if h := c.hosts[name]; h.users > 1 {
+		h.users--
+	} else {
+		delete(c.hosts, name)
+	}
+}
+
+// Enter waits until the caller's handshake with a host may begin. False: until is closed, or the crew is.
+// Each Enter that returns true needs a Leave.
+func (c *Crew) Enter(host string, until <-chan struct{}) bool {
+	h := c.host(host)
+	if c.seat(h.taken, until) {
+		if c.seat(c.shaking, until) {
+			return true
+		}
+		<-h.taken
+	}
+	c.unhost(host)
+	return false
+}
+
+func (c *Crew) seat(in chan<- struct{}, until <-chan struct{}) bool {
 	select {
-	case c.shaking <- struct{}{}:
+	case in <- struct{}{}:
 		return true
 	case <-until:
 	case <-c.stop:
@@ -98,8 +141,15 @@ func (c *Crew) Enter(until <-chan struct{}) bool {
 	return false
 }
 
-// Leave ends a handshake.
-func (c *Crew) Leave() { <-c.shaking }
+// Leave ends a handshake with a host.
+func (c *Crew) Leave(host string) {
+	<-c.shaking
+	c.mu.Lock()
+	h := c.hosts[host]
+	c.mu.Unlock()
+	<-h.taken
+	c.unhost(host)
+}
 
 // Fed says that goroutines have something to do: before the loop waits, they get their turn.
 func (c *Crew) Fed() { c.fed = true }

@@ -15,7 +15,7 @@
 //	ISLAND-3 Shore.Tell reaches the loop: the next Take has its tag, once for any number of calls, and
 //	         a loop that sleeps is woken, once for all tags of a batch.
 //	ISLAND-4 At most Most goroutines run for a crew, and at most Handshakes of them between Enter and
-//	         Leave. A panic in one ends its own work only; one in a goroutine that the library starts itself
+//	         Leave, OfHost of them with one host. A panic in one ends its own work only; one in a goroutine that the library starts itself
 //	         ends the process, as anywhere.
 //	ISLAND-5 After Stream.Close and Packets.Close each call of the library returns at once. Crew.Close
 //	         waits for the crew's goroutines, at most so long, and returns how many are left.

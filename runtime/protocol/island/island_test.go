@@ -239,18 +239,32 @@ func TestCrewsAreBounded(t *testing.T) {
 	}
 
 	l = newLoop()
-	for range island.Handshakes {
-		if !l.Enter(nil) {
-			t.Fatal("no room")
+	gone := make(chan struct{})
+	for i := range island.Handshakes / island.OfHost {
+		host := fmt.Sprint(i)
+		for range island.OfHost {
+			if !l.Enter(host, nil) {
+				t.Fatal("no room")
+			}
+		}
+		if i == 0 {
+			close(gone)
+		}
+		if l.Enter(host, gone) {
+			t.Error("there is room for one more handshake with a host")
 		}
 	}
-	gone := make(chan struct{})
-	close(gone)
-	if l.Enter(gone) {
+	if l.Enter("other", gone) {
 		t.Error("there is room for one more handshake")
 	}
-	if l.Leave(); !l.Enter(nil) {
+	if l.Leave("0"); !l.Enter("other", nil) {
 		t.Error("a place is not given back")
+	}
+	if l.Leave("1"); !l.Enter("1", nil) {
+		t.Error("a place of a host is not given back")
+	}
+	for range island.OfHost {
+		l.Leave("1")
 	}
 	broke := make(chan error, 1)
 	_ = l.Go(func() { panic("boom") }, func(err error) { broke <- err })

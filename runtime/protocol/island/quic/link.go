@@ -129,10 +129,11 @@ func (l *Link) run(config *tls.Config) {
 
 func (l *Link) dial(ctx context.Context, transport *quic.Transport, config *tls.Config) (*quic.Conn, error) {
 	crew := l.shore.Crew()
-	if !crew.Enter(ctx.Done()) {
+	host := l.socket.Peer.String()
+	if !crew.Enter(host, ctx.Done()) {
 		return nil, context.Canceled
 	}
-	defer crew.Leave()
+	defer crew.Leave(host)
 	conn, err := transport.Dial(ctx, net.UDPAddrFromAddrPort(l.socket.Peer), config, &quic.Config{
 		HandshakeIdleTimeout: shakeMost, MaxIdleTimeout: idleMost,
 		InitialStreamReceiveWindow: streamFirst, MaxStreamReceiveWindow: streamMost,

@@ -57,10 +57,10 @@ func (l *link) run() {
 // greet exchanges keys and authenticates.
 func (l *link) greet() (*gossh.Client, error) {
 	crew := l.shore.Crew()
-	if !crew.Enter(l.stop) {
+	if !crew.Enter(l.protocol.at, l.stop) {
 		return nil, errOver
 	}
-	defer crew.Leave()
+	defer crew.Leave(l.protocol.at)
 	conn, channels, requests, err := gossh.NewClientConn(l.stream, l.protocol.at, &l.protocol.config)
 	if err != nil {
 		return nil, err
