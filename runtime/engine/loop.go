@@ -114,11 +114,12 @@ func (l *loop) wait(until int64) (int, error) {
 		l.Clock.Tick()
 		return n, err
 	}
-	before := l.Clock.Tick()
+	l.Clock.Tick()
 	timeout := l.timeout(until)
 	if timeout <= 0 || !l.Wire.Calm() {
 		return 0, nil
 	}
+	before := l.Clock.Tick() // what goroutines did in Calm is no idle time
 	switch {
 	case l.Wire.Accompanied():
 		n, err = l.Sockets.Poller.Rest(l.events, timeout)
