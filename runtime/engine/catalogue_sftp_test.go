@@ -112,7 +112,7 @@ func TestManyUsersOfSSH(t *testing.T) {
 		}
 		w := loadFile(t, "", fmt.Sprintf(`
 h = sftp.client(%q, password = %q, host_keys = "any")
-workflow(name = "test", vus = %d, iterations = %d, duration = "60s", steps = [step("get", sftp.get(h, "/data/next"))])`, s.URL(), hostile.Password, vus, 3*vus))
+workflow(name = "test", vus = %d, vu_iterations = 3, duration = "60s", steps = [step("get", sftp.get(h, "/data/next"))])`, s.URL(), hostile.Password, vus))
 		got := run(t, context.Background(), Config{Workflow: w, VUs: vus, Duration: time.Minute, Timeout: 40 * time.Second}).Stats.Steps[0]
 		s.Close()
 		if got.OK != 3*vus || got.Sent != 3*vus || s.Users() != int(vus) || s.Connections() != int(vus) {

@@ -50,7 +50,7 @@ func TestRequestsAgreeOverHTTP3(t *testing.T) {
 				defer s.Close()
 				client := tt.client
 				n := 3 * vus
-				got := over3(t, context.Background(), s.URL(), client, tt.ask, fmt.Sprintf(", iterations = %d%s", n, tt.more), vus)
+				got := over3(t, context.Background(), s.URL(), client, tt.ask, ", vu_iterations = 3"+tt.more, vus)
 				if got.OK != n || got.Sent != n || s.Asked() != n {
 					t.Errorf("ok %d, sent %d, the server counted %d of %d: %v", got.OK, got.Sent, s.Asked(), n, got.Errors)
 				}

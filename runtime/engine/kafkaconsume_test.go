@@ -12,15 +12,16 @@ import (
 	"hyperscale/runtime/protocol/hostile/kafka/kafkatest"
 )
 
-// consume runs a step that reads, and returns its figures.
-func consume(t *testing.T, url, ask string, vus, n uint64) message.StepStats {
+// consume runs a step that reads so often for each user, and returns its figures.
+// Each user has a consumer of its own, and operations of its own: one that took another's would find nothing left.
+func consume(t *testing.T, url, ask string, vus, each uint64) message.StepStats {
 	t.Helper()
 	if !strings.Contains(ask, "expect") {
 		ask += ")"
 	} else {
 		ask += "]"
 	}
-	w := loadFile(t, url, fmt.Sprintf("workflow(name = \"test\", iterations = %d, vus = %d, duration = \"60s\", steps = [step(\"take\", kafka.consume(\"TARGET\", %s)])", n, vus, ask))
+	w := loadFile(t, url, fmt.Sprintf("workflow(name = \"test\", vu_iterations = %d, vus = %d, duration = \"60s\", steps = [step(\"take\", kafka.consume(\"TARGET\", %s)])", each, vus, ask))
 	return run(t, context.Background(), Config{Workflow: w, VUs: vus, Duration: time.Minute, Timeout: 20 * time.Second}).Stats.Steps[0]
 }
 
@@ -35,7 +36,7 @@ func TestConsumersReadWhatKafkaHas(t *testing.T) {
 		}
 	}
 	for _, vus := range []uint64{1, 64, 500} {
-		got := consume(t, c.URL(), `["orders"], count = 500, start = "earliest", within = "15s"`, vus, vus)
+		got := consume(t, c.URL(), `["orders"], count = 500, start = "earliest", within = "15s"`, vus, 1)
 		all := measured(got)
 		if got.OK != vus || got.Sent != vus || all[plan.MeasureRecords].Count != 500*vus || all[plan.MeasureBatches].Count != 500*vus || all[plan.MeasureEndToEnd].Times.Count != 500*vus {
 			t.Errorf("%d users: ok %d, sent %d, %d records: %v", vus, got.OK, got.Sent, all[plan.MeasureRecords].Count, got.Errors)
