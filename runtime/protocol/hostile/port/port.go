@@ -1,14 +1,20 @@
 package port
 
 import (
+	"errors"
 	"net"
+	"strconv"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Port listens, and knows the connections that are open.
 type Port struct {
 	listener *net.TCPListener
+	refuses  string // the address at which nothing listens; "": it listens
+	bound    int    // the socket that keeps that address from others
 	closing  chan struct{}
 	all      sync.WaitGroup
 
@@ -26,10 +32,33 @@ func Open() (*Port, error) {
 }
 
 // Address is host:port.
-func (p *Port) Address() string { return p.listener.Addr().String() }
+func (p *Port) Address() string {
+	if p.refuses != "" {
+		return p.refuses
+	}
+	return p.listener.Addr().String()
+}
 
-// Refuse makes the port refuse connections from now on.
-func (p *Port) Refuse() error { return p.listener.Close() }
+// Refuse gives the port an address that refuses connections, and keeps it until Close: an address that was only
+// closed may be another server's a moment later.
+func (p *Port) Refuse() error {
+	if err := p.listener.Close(); err != nil {
+		return err
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return errors.Join(err, unix.Close(fd))
+	}
+	at, err := unix.Getsockname(fd)
+	if err != nil {
+		return errors.Join(err, unix.Close(fd))
+	}
+	p.bound, p.refuses = fd, net.JoinHostPort("127.0.0.1", strconv.Itoa(at.(*unix.SockaddrInet4).Port))
+	return nil
+}
 
 // received is the buffer of a connection, in bytes: a large request soon fills it.
 const received = 64 << 10
@@ -66,6 +95,9 @@ const patience = time.Second
 func (p *Port) Close() {
 	close(p.closing)
 	_ = p.listener.Close()
+	if p.refuses != "" {
+		_ = unix.Close(p.bound) // it is open
+	}
 	force := time.AfterFunc(patience, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
