@@ -338,7 +338,7 @@ func TestASurplusClosesTheConnection(t *testing.T) {
 			upgrades, received uint64
 		}{{`send = ["a"]`, 20, 20}, {`send = ["a"], receive = 2`, 1, 40}, {`send = ["a"], receive = 0`, 1, 0}} {
 			s := echo(t, secure, func(e *echoer) { e.times = 2 })
-			w := loadFile(t, s.URL, `workflow(name = "test", iterations = 20, vus = 1, duration = "60s", `+anyTLS+`, steps = [step("echo", websocket.exchange("TARGET/", `+tt.args+`))])`)
+			w := loadFile(t, s.URL, `workflow(name = "test", iterations = 20, vus = 1, think = "1ms", duration = "60s", `+anyTLS+`, steps = [step("echo", websocket.exchange("TARGET/", `+tt.args+`))])`)
 			r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 30 * time.Second})
 			s.stop()
 			got := r.Stats.Steps[0]
