@@ -81,7 +81,8 @@ func TestUsersDoNotWaitForEver(t *testing.T) {
 		if r.State != message.WorkflowCompleted || len(b) != 1 || b[0].TimedOut != 3 || b[0].Released != 0 || s.all()["alone"] != 3 {
 			t.Errorf("silent %v: %v %s, %+v, the server saw %v", silent, r.State, r.Error, b, s.all())
 		}
-		if least, most := 300*time.Millisecond, 2300*time.Millisecond; r.Duration < least || r.Duration > most {
+		// Behind two seconds lies what a busy machine takes.
+		if least, most := 300*time.Millisecond, 10*time.Second; r.Duration < least || r.Duration > most {
 			t.Errorf("silent %v: it took %v, want %v to %v", silent, r.Duration, least, most)
 		}
 	}
