@@ -83,7 +83,7 @@ const (
 	stallsStill = 2 * time.Second
 )
 
-// stalls stops the server of each protocol for 2 s at a fixed rate, and compares what is told with the truth.
+// stalls stops the server of each protocol for 2 s at a fixed rate, and compares what the result says with the truth.
 func (b *bench) stalls() error {
 	if err := b.schema(); err != nil {
 		return err

@@ -208,7 +208,10 @@ func TestReapedProgramsAreForgotten(t *testing.T) {
 // PROCESS-3: the filter keeps a program in the group that it was started in.
 func TestNoOtherGroup(t *testing.T) {
 	if _, err := os.Stat("/usr/bin/setsid"); err != nil {
-		t.Skip("there is no setsid here")
+		if os.Getenv("HYPERSCALE_CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("there is no setsid here: util-linux has it")
 	}
 	dir := t.TempDir()
 	write(t, dir, "flees", "setsid sleep 0 || echo kept")
