@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	osexec "os/exec"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -96,6 +97,7 @@ func grow(ctx context.Context, w *Work) string {
 			return "it was not throttled"
 		}
 	}
+	runtime.KeepAlive(hold) // a collection of the throttle would free it before this run sees that
 	hold = append([][]byte(nil), hold[0])
 	for w.Throttled() {
 		if time.Sleep(time.Millisecond); ctx.Err() != nil {
