@@ -56,6 +56,7 @@ func startRabbitMQ(dir string, cpus []int) (*server, error) {
 	s := &server{cmd: exec.Command(rabbitProgram), Address: fmt.Sprintf("127.0.0.1:%d", ports[0])}
 	s.cmd.Env = append(os.Environ(), "HOME="+dir, "RABBITMQ_NODENAME=bench"+strconv.Itoa(ports[0])+"@localhost", "RABBITMQ_MNESIA_BASE="+at("mnesia"), "RABBITMQ_LOG_BASE="+at("logs"), "RABBITMQ_NODE_PORT="+strconv.Itoa(ports[0]),
 		"RABBITMQ_DIST_PORT="+strconv.Itoa(ports[2]), "RABBITMQ_CONFIG_FILE="+at("rabbit.conf"), "RABBITMQ_PID_FILE="+at("pid"), "RABBITMQ_ENABLED_PLUGINS_FILE="+at("plugins"), "RABBITMQ_CONF_ENV_FILE=/dev/null", "ERL_EPMD_PORT="+strconv.Itoa(ports[1]))
+	s.cmd.Dir = dir // it writes its dumps there
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := startOn(s.cmd, cpus); err != nil {
 		return nil, err
@@ -72,7 +73,10 @@ func startRabbitMQ(dir string, cpus []int) (*server, error) {
 }
 
 // amqpMessages returns the length of the queue, which it declares.
-func amqpMessages(address string) (uint64, error) {
+func amqpMessages(address string) (uint64, error) { return queueLength(address, amqpQueue, false) }
+
+// queueLength declares a queue, and returns how many messages it has.
+func queueLength(address, name string, durable bool) (uint64, error) {
 	c, err := amqp.Dial("amqp://" + address)
 	if err != nil {
 		return 0, err
@@ -82,7 +86,7 @@ func amqpMessages(address string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	q, err := ch.QueueDeclare(amqpQueue, false, false, false, false, nil)
+	q, err := ch.QueueDeclare(name, durable, false, false, false, nil)
 	return uint64(q.Messages), err
 }
 

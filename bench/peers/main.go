@@ -22,7 +22,7 @@ type bench struct {
 	duration time.Duration
 	quick    bool
 	alone    bool
-	protocol string // of stalls and idle; "": each
+	protocol string // of stalls, kills and idle; "": each
 
 	clientCPUs []int
 	serverCPUs []int
@@ -62,6 +62,7 @@ var experiments = []experiment{
 	{"memory", "10,000 and 50,000 virtual users (bar 4)", (*bench).memory, (*bench).takesMemory, []string{"k6"}},
 	{"truth", "latencies of a server that stands still (bar 5)", (*bench).truth, (*bench).takesTruth, []string{"k6", "vegeta", "bombardier", "hey"}},
 	{"stalls", "latencies of real servers that stand still for 2 s, a protocol each (bar 6 of protocols)", (*bench).stalls, (*bench).takesStalls, nil},
+	{"kills", "load while real servers are killed each 20 s for 10 min, all protocols at once: sums, and what the servers kept", (*bench).kills, (*bench).takesKills, nil},
 	{"idle", "memory of an executor with 1,000 and 10,000 connections, a protocol each (bar 4 of protocols)", (*bench).idle, (*bench).takesIdle, nil},
 	{"lateness", "starts at 5,000 a second beside a bare timer (bar 5)", (*bench).lateness, (*bench).takesLateness, nil},
 	{"scaling", "two executors, and 64 to 10,000 virtual users (bar 10)", (*bench).scaling, (*bench).takesScaling, nil},
@@ -99,7 +100,7 @@ func compare(args []string) error {
 	flags.DurationVar(&b.duration, "duration", 10*time.Second, "of each run")
 	flags.BoolVar(&b.quick, "quick", false, "runs of 2 s, two rounds: to try it, not to believe it")
 	flags.BoolVar(&b.alone, "alone", false, "without peers: for whoever works on the program")
-	flags.StringVar(&b.protocol, "protocol", "", "of stalls and idle; each if not given")
+	flags.StringVar(&b.protocol, "protocol", "", "of stalls, kills and idle; each if not given")
 	strict := flags.Bool("strict", false, "fail if a bar is missed or could not be measured")
 	flags.Usage = func() {
 		_, _ = fmt.Fprintln(flags.Output(), "Runs hyperscale beside other load generators. Experiments:")

@@ -24,7 +24,7 @@ import (
 )
 
 // startNATS starts nats-server without streams.
-func startNATS(dir string, cpus []int) (*server, error) {
+func startNATS(dir string, cpus []int, more ...string) (*server, error) {
 	path := lookup("nats-server")
 	if path == "" {
 		return nil, errors.New("nats-server is missing: apt-get install nats-server")
@@ -41,7 +41,7 @@ func startNATS(dir string, cpus []int) (*server, error) {
 		}
 	}
 	config := filepath.Join(dir, "nats.conf")
-	if err := os.WriteFile(config, fmt.Appendf(nil, "listen: %s\nhttp: %s\n", ports[0], ports[1]), 0o600); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, "listen: %s\nhttp: %s\n%s\n", ports[0], ports[1], strings.Join(more, "\n")), 0o600); err != nil {
 		return nil, err
 	}
 	s := &server{cmd: exec.Command(path, "-c", config), Address: ports[0]}

@@ -41,7 +41,7 @@ func served(kind string) func(*bench) (string, *server, func() error, error) {
 var lives = []spoken{
 	{name: "websocket", each: served("websocket"), step: `websocket.exchange("ws://ADDRESS/", send = ["hello"], receive = 1)`, connections: 10_000, most: [2]float64{15, 60}},
 	{name: "grpc", each: served("grpc"), step: fmt.Sprintf(`grpc.call(grpc.client("grpc://ADDRESS", schema = grpc.proto("shop.proto")), %q, {"id": "7"})`, grpcMethod), connections: 10_000, most: [2]float64{20, 110}},
-	{name: "redis", each: plain(startRedis), step: `redis.command("redis://ADDRESS", "GET", "key:7")`, connections: 10_000, most: [2]float64{12, 50}},
+	{name: "redis", each: plain(func(dir string, cpus []int) (*server, error) { return startRedis(dir, cpus) }), step: `redis.command("redis://ADDRESS", "GET", "key:7")`, connections: 10_000, most: [2]float64{12, 50}},
 	{name: "postgres", each: func(b *bench) (string, *server, func() error, error) {
 		c, err := startPostgres(b.serverCPUs)
 		if err != nil {
@@ -49,7 +49,7 @@ var lives = []spoken{
 		}
 		return c.Address, c.server, c.close, nil
 	}, step: `sql.query("postgres://app@ADDRESS/shop", "SELECT abalance FROM pgbench_accounts WHERE aid = 7")`},
-	{name: "nats", each: plain(startNATS), step: `nats.publish("nats://ADDRESS", "orders.new", "hello", flush = True)`, connections: 10_000, most: [2]float64{12, 50}},
+	{name: "nats", each: plain(func(dir string, cpus []int) (*server, error) { return startNATS(dir, cpus) }), step: `nats.publish("nats://ADDRESS", "orders.new", "hello", flush = True)`, connections: 10_000, most: [2]float64{12, 50}},
 	{name: "mqtt", each: plain(startMQTT), step: `mqtt.publish("mqtt://ADDRESS", "dev/1/t", "hello", qos = 1)`, connections: 10_000, most: [2]float64{12, 50}},
 	{name: "amqp", each: plain(startRabbitMQ), step: fmt.Sprintf(`amqp.publish("amqp://ADDRESS", key = %q, body = "hello", confirm = True)`, amqpQueue), connections: 1_000, most: [2]float64{25, 150}},
 	{name: "kafka", each: plain(func(dir string, cpus []int) (*server, error) { return startKafka(dir, cpus) }), step: `kafka.produce("kafka://ADDRESS", "orders", "hello")`},

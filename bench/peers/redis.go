@@ -14,7 +14,7 @@ import (
 )
 
 // startRedis starts redis-server without data.
-func startRedis(dir string, cpus []int) (*server, error) {
+func startRedis(dir string, cpus []int, more ...string) (*server, error) {
 	path := lookup("redis-server")
 	if path == "" {
 		return nil, errors.New("redis-server is missing: apt-get install redis-server redis-tools")
@@ -31,7 +31,7 @@ func startRedis(dir string, cpus []int) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{cmd: exec.Command(path, "--port", port, "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--appendonly", "no"), Address: address}
+	s := &server{cmd: exec.Command(path, append([]string{"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--appendonly", "no"}, more...)...), Address: address}
 	if err := startOn(s.cmd, cpus); err != nil {
 		return nil, err
 	}

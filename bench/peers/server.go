@@ -25,12 +25,13 @@ type serverConfig struct {
 	Capacity float64 // answers a second; 0: as many as it can
 	Delay    time.Duration
 	Arrivals int           // of how many requests the time of arrival is kept
+	Ledger   string        // a file that keeps the count when the process is killed; empty: none
 	Pings    time.Duration // between two to each connection; 0: none. Then a connection takes little memory
 }
 
 // counter is what a server tells of itself, whenever it is asked.
 type counter struct {
-	requests atomic.Uint64
+	requests tallied
 	stalled  atomic.Int64
 	most     atomic.Int64 // connections at the same time
 	pongs    atomic.Uint64
@@ -65,6 +66,11 @@ func serve(text string) error {
 	n := &counter{base: time.Now()}
 	if c.Arrivals > 0 {
 		n.arrivals = make([]time.Duration, c.Arrivals)
+	}
+	if c.Ledger != "" {
+		if err := n.requests.open(c.Ledger); err != nil {
+			return err
+		}
 	}
 	var loop func() error
 	var address string
@@ -138,6 +144,10 @@ type server struct {
 	Address string
 	tls     bool
 	count   func() (uint64, error) // of a server that is not ours; nil: it does not count
+
+	// Of a server that is killed.
+	ended <-chan struct{} // its process
+	after func()          // cleans up; nil: there is nothing
 }
 
 func (s *server) url() string {

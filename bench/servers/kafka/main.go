@@ -34,15 +34,19 @@ func main() {
 	certificate := flag.String("cert", "", "FILE with a certificate; none: no TLS")
 	key := flag.String("key", "", "FILE with its key")
 	blackhole := flag.Bool("blackhole", false, "count records, and keep none")
+	port := flag.Int("port", 0, "of the only broker; 0: any")
 	flag.Parse()
-	if err := serve(*brokers, *topics, *users, *certificate, *key, *blackhole); err != nil {
+	if err := serve(*brokers, *port, *topics, *users, *certificate, *key, *blackhole); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func serve(brokers int, topics, users, certificate, key string, blackhole bool) error {
+func serve(brokers, port int, topics, users, certificate, key string, blackhole bool) error {
 	opts := []kfake.Opt{kfake.NumBrokers(brokers)}
+	if port != 0 {
+		opts = append(opts, kfake.Ports(port))
+	}
 	if blackhole {
 		opts = append(opts, kfake.BlackholeProduce())
 	}
