@@ -108,6 +108,25 @@ func TestCallsAgreeWithTheProgram(t *testing.T) {
 	}
 }
 
+// What a program answers after it has closed its stdin counts, also where a later call meets that first.
+func TestAnswerBehindClosedStdinCounts(t *testing.T) {
+	t.Parallel()
+	f := programOf(t, `read -r hello
+echo '{"hyperscale":1,"name":"curt"}'
+read -r line
+id=${line#*\"id\":}; id=${id%%,*}
+exec 0<&-
+sleep 1
+echo '{"id":'$id',"ok":true}'
+`)
+	w := loadFile(t, "", `curt = custom.client(["run"], in_flight = 4)
+workflow(name = "test", rate = "10/s", vus = 3, duration = "300ms", graceful_stop = "20s", steps = [step("ask", custom.call(curt, "ask"))])`)
+	r := run(t, context.Background(), Config{Process: Process{Programs: f}, Workflow: w, VUs: 3, Duration: 300 * time.Millisecond, Timeout: 30 * time.Second})
+	if got := r.Stats.Steps[0]; got.Started < 2 || got.OK != 1 || got.Failed != got.Started-1 {
+		t.Errorf("%v %q: ok %d of %d, failed %d: %v %q", r.State, r.Error, got.OK, got.Started, got.Failed, got.Errors, r.Stats.Logs)
+	}
+}
+
 // A run that is cancelled in the middle of its calls has sent what its programs counted, and cancels those
 // that are open.
 func TestCancelledCallsAgreeWithTheProgram(t *testing.T) {

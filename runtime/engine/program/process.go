@@ -109,27 +109,35 @@ func (f *Fleet) watch(p *proc, blocked bool) {
 
 // read takes what a program says. What more there is comes with the next event.
 func (f *Fleet) read(p *proc) {
+	if !f.hear(p) {
+		return
+	}
+	_ = f.conns.Sockets.Poller.Del(p.pipes.Out) // it would report the end again and again
+	if _, over := p.conn.Calls(); !over {
+		f.leaves(p, "closed its stdout")
+	}
+}
+
+// hear takes what a program says, and reports whether it has closed its stdout.
+func (f *Fleet) hear(p *proc) (end bool) {
 	for range readRounds {
 		n, errno := read(p.pipes.Out, f.buffer)
 		f.conns.Clock.Tick()
 		switch {
 		case errno == syscall.EAGAIN:
-			return
+			return false
 		case errno != 0 || n == 0:
-			_ = f.conns.Sockets.Poller.Del(p.pipes.Out) // it would report the end again and again
-			if _, over := p.conn.Calls(); !over {
-				f.leaves(p, "closed its stdout")
-			}
-			return
+			return true
 		}
 		if err := p.conn.Feed(f.buffer[:n], p); err != nil {
 			f.dies(p, breachOf(err))
-			return
+			return false
 		}
 		if n < len(f.buffer) {
-			return
+			return false
 		}
 	}
+	return false
 }
 
 // breachOf is the text of a breach, as what a program does.
@@ -221,6 +229,9 @@ func (f *Fleet) fated(p *proc, wait bool) bool {
 			if how == "" {
 				how = "ended, and what started it says nothing"
 			}
+			if f.hear(p); p.closed { // what it said before counts; a pipe holds no more than hear takes
+				return true
+			}
 			if words != "" {
 				how += "; its stderr ends: " + strings.ReplaceAll(strings.TrimSpace(words), "\n", " | ")
 			}
@@ -231,7 +242,7 @@ func (f *Fleet) fated(p *proc, wait bool) bool {
 	return true
 }
 
-// ended handles news of a process's fate. What it said before counts.
+// ended handles news of a process's fate.
 func (f *Fleet) ended(p *proc) {
 	if f.read(p); !p.closed {
 		f.fated(p, false)
