@@ -9,10 +9,14 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/caarlos0/env/v11"
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 
 	"hyperscale/core/node"
 )
@@ -79,6 +83,9 @@ func (n *Node) YAML(b []byte) (err error) {
 			err = fmt.Errorf("it is no YAML that can be read (%v): write it as `key: value` lines", v)
 		}
 	}()
+	if err := kinds(b); err != nil {
+		return err
+	}
 	d := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict(), yaml.CustomUnmarshaler(list))
 	if err := d.Decode(n); err != nil && err != io.EOF {
 		var unknown *yaml.UnknownFieldError
@@ -92,6 +99,65 @@ func (n *Node) YAML(b []byte) (err error) {
 		return errors.New("it holds more than one document: put each node's into a file of its own")
 	}
 	return nil
+}
+
+// kinds rejects values that are of another kind than their keys. The decoder says that in types of Go, and rounds 1.5 down.
+func kinds(b []byte) error {
+	file, err := parser.ParseBytes(b, 0)
+	if err != nil || len(file.Docs) == 0 {
+		return nil // the decoder says it
+	}
+	var pairs []*ast.MappingValueNode
+	switch body := file.Docs[0].Body.(type) {
+	case *ast.MappingNode:
+		pairs = body.Values
+	case *ast.MappingValueNode:
+		pairs = []*ast.MappingValueNode{body}
+	}
+	var faults []error
+	for _, pair := range pairs {
+		at := slices.IndexFunc(fields(), func(f reflect.StructField) bool { return f.Tag.Get("yaml") == pair.Key.String() })
+		if at < 0 {
+			continue // the decoder says it
+		}
+		if t := fields()[at].Type; !fits(pair.Value, t) {
+			fault := &yaml.SyntaxError{Message: fmt.Sprintf("%v = %.80s is no %s: %s", pair.Key, pair.Value, kindOf(t), example(t)), Token: pair.Value.GetToken()}
+			faults = append(faults, errors.New(yaml.FormatError(fault, false, true)))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// fits reports whether a node of YAML may be a value of a type.
+func fits(value ast.Node, t reflect.Type) bool {
+	switch value.(type) {
+	case *ast.NullNode, *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
+		return true // the decoder looks into them
+	}
+	switch of := value.(type) {
+	case *ast.SequenceNode:
+		return t.Kind() == reflect.Slice && !slices.ContainsFunc(of.Values, func(v ast.Node) bool { return !fits(v, t.Elem()) })
+	case *ast.MappingNode:
+		return t.Kind() == reflect.Map && !slices.ContainsFunc(of.Values, func(v *ast.MappingValueNode) bool { return !fits(v.Value, t.Elem()) })
+	case *ast.MappingValueNode:
+		return t.Kind() == reflect.Map && fits(of.Value, t.Elem())
+	}
+	scalar, ok := value.(ast.ScalarNode)
+	if !ok {
+		return false
+	}
+	text := scalar.GetToken().Value
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		_, err := time.ParseDuration(text)
+		return err == nil
+	case t.Kind() == reflect.Int:
+		_, err := strconv.Atoi(text)
+		return err == nil
+	case t.Kind() == reflect.Bool:
+		return value.Type() == ast.BoolType
+	}
+	return t.Kind() != reflect.Map
 }
 
 // list reads a list, which may be written as a flag has it: a, b.
@@ -208,12 +274,15 @@ func (n *Node) variables(values map[string]string, called func(key string) strin
 // keys lists the keys that a file may have, in the order of the struct.
 func keys() []string {
 	var all []string
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[Node]()) {
-		if key := f.Tag.Get("yaml"); key != "-" && !f.Anonymous {
-			all = append(all, key)
-		}
+	for _, f := range fields() {
+		all = append(all, f.Tag.Get("yaml"))
 	}
 	return all
+}
+
+// fields are those of Node that have keys.
+func fields() []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[Node]()), func(f reflect.StructField) bool { return f.Anonymous || f.Tag.Get("yaml") == "-" })
 }
 
 // keyOf is the key of a field of Node.
@@ -230,6 +299,12 @@ func kindOf(t reflect.Type) string {
 		return "number"
 	case "bool":
 		return "truth"
+	case "string":
+		return "text"
+	case "[]string":
+		return "list"
+	case "map[string]string":
+		return "map"
 	}
 	return t.String()
 }
@@ -238,8 +313,15 @@ func example(t reflect.Type) string {
 	if t.String() == "time.Duration" {
 		return `write a number and its unit, like "10s" or "1m30s"`
 	}
-	if t.Kind() == reflect.Bool {
+	switch t.Kind() {
+	case reflect.Bool:
 		return `write "true" or "false"`
+	case reflect.String:
+		return `write one word, or a text in quotes`
+	case reflect.Map:
+		return `write it as {key: value}`
+	case reflect.Slice:
+		return `write it as [a, b]`
 	}
 	return `write a whole number, like "4"`
 }
