@@ -56,7 +56,7 @@ func answers() []Entry {
 		{"answers in small pieces", `hello; while next; do printf '{"id":'; printf '%s,"ok":tr' $id; printf 'ue}\r\n'; done`, Want{}},
 		{"answers with a body of 60 KB", `hello; while next; do printf '{"id":%s,"ok":true,"body":"' $id; head -c 60000 /dev/zero | tr '\0' a; echo '"}'; done`, Want{}},
 		{"fails each call", `hello; while next; do echo '{"id":'$id',"ok":false}'; done`, Want{Kind: "server error"}},
-		{"answers when it is too late", `hello; while next; do sleep 0.3; good; done`, Want{Kind: "timeout", Late: true}},
+		{"answers when it is too late", `hello; while next; do sleep 0.2; good; done`, Want{Kind: "timeout", Late: true}},
 		{"writes 64 MiB to stderr", `hello; while next; do head -c 67108864 /dev/zero >&2; good; done`, Want{}},
 	}
 }
