@@ -114,7 +114,7 @@ func (g *Group) onCompare(env node.Env, from node.Peer, i uint32, m *message.Swi
 			g.putOff(env, i)
 			return
 		}
-		g.promise()
+		g.pace.promise(g.table.bytes, &g.config)
 		env.Datagram(from.Addr, g.comparison(true))
 		return
 	}
@@ -122,7 +122,7 @@ func (g *Group) onCompare(env node.Env, from node.Peer, i uint32, m *message.Swi
 		return
 	}
 	if !g.exchangeable(env, m.Members) {
-		g.trail(m.Members)
+		g.pace.trail(m.Members, g.live)
 		return
 	}
 	g.exchange.stream, g.exchange.since = env.Open(from.Addr), env.Now()
@@ -195,8 +195,8 @@ func (g *Group) onList(env node.Env, in *node.Input, i uint32, m *message.SwimLi
 	case own:
 		env.Close(in.Stream)
 		g.exchange.stream = 0
-		g.caught()
-	case !m.Answer && in.Stream != 0 && g.promised(env):
+		g.pace.caught(g.live)
+	case !m.Answer && in.Stream != 0 && g.pace.promised(env.Now(), g.table.bytes, &g.config):
 		g.sendList(env, in.Stream, true)
 	case !m.Answer && in.Stream != 0:
 		// An empty page ends the exchange.

@@ -126,7 +126,7 @@ func (g *Group) Receive(env node.Env, in *node.Input) bool {
 	case *message.SwimGossip:
 		if i, ok := g.heard(env, in, m.Group, m.Incarnation); ok {
 			g.hearAll(env, in.From, i, m.News, byGossip)
-			g.trail(m.Members)
+			g.pace.trail(m.Members, g.live)
 		}
 	case *message.SwimCompare:
 		if i, ok := g.heard(env, in, m.Group, m.Incarnation); ok {

@@ -38,25 +38,39 @@ func (p *pace) afford(now node.Instant, bytes int, c *Config) bool {
 	return true
 }
 
+// promise remembers that the budget has paid for a list of so many bytes, which the peer will request.
+func (p *pace) promise(bytes int, c *Config) { p.paid = min(p.paid+bytes, c.ListBurst) }
+
+// promised reports that this node may answer with its list: it promised so, or the budget pays. A
+// peer that requests lists without a comparison gets no more of them.
+func (p *pace) promised(now node.Instant, bytes int, c *Config) bool {
+	if p.paid > 0 {
+		p.paid = max(0, p.paid-bytes)
+		return true
+	}
+	return p.afford(now, bytes, c)
+}
+
+// trail decides whether this node, which knows so many live members, asks another one soon: one of so many
+// members put it off.
+func (p *pace) trail(members uint32, live int) {
+	if members > 0 {
+		p.behind = 2*int64(members) > 3*int64(live)
+	}
+}
+
+// caught decides the same at the end of an exchange: a list that brought many names comes from a
+// member that still learns, and the next one has more.
+func (p *pace) caught(live int) {
+	if p.more && 2*live <= 3*p.live {
+		p.behind = false
+	}
+}
+
 // exchangeable takes an exchange of lists with a member that knows so many from the budget.
 func (g *Group) exchangeable(env node.Env, members uint32) bool {
 	theirs := g.table.bytes / max(1, g.table.size()) * min(int(members), g.config.MembersMax)
 	return g.pace.afford(env.Now(), g.table.bytes+theirs, &g.config)
-}
-
-// promise remembers that the budget has paid for a list that the peer will request.
-func (g *Group) promise() {
-	g.pace.paid = min(g.pace.paid+g.table.bytes, g.config.ListBurst)
-}
-
-// promised reports that this node may answer with its list: it promised so, or the budget pays. A
-// peer that requests lists without a comparison gets no more of them.
-func (g *Group) promised(env node.Env) bool {
-	if p := &g.pace; p.paid > 0 {
-		p.paid = max(0, p.paid-g.table.bytes)
-		return true
-	}
-	return g.pace.afford(env.Now(), g.table.bytes, &g.config)
 }
 
 // referrals is how many members a node names to one that it puts off.
@@ -74,19 +88,4 @@ func (g *Group) putOff(env node.Env, i uint32) {
 	}
 	m.News = append(m.News, g.letter(env, i, g.config.Buddy, m)...)
 	env.Datagram(g.table.records[i].who.Addr, m)
-}
-
-// trail decides whether this node asks another member soon: one of so many members put it off.
-func (g *Group) trail(members uint32) {
-	if members > 0 {
-		g.pace.behind = 2*int64(members) > 3*int64(g.live)
-	}
-}
-
-// caught decides the same at the end of an exchange: a list that brought many names comes from a
-// member that still learns, and the next one has more.
-func (g *Group) caught() {
-	if p := &g.pace; p.more && 2*g.live <= 3*p.live {
-		p.behind = false
-	}
 }
