@@ -158,7 +158,11 @@ type Program struct {
 	workflows []*Workflow
 	vault     *secret.Vault
 	files     []*request.File
+	shared    []*request.Target
 }
+
+// Shared lists where connections go that the virtual users of an executor share, each with their number.
+func (p *Program) Shared() []*request.Target { return p.shared }
 
 // Files lists the files that requests send and that do not travel with the program, each once.
 // A process that sends them maps them before it runs a workflow.

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"hyperscale/core/workflow/demand"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/request"
 )
 
 // call is the function of a step that is not a request.
@@ -53,7 +55,7 @@ func (l *loader) build(limits guard.Limits) (*Program, error) {
 		return nil, err
 	}
 	shared := sendNamespace()
-	p := &Program{plan: l.plan, vault: l.vault, files: l.files.elsewhereAll()}
+	p := &Program{plan: l.plan, vault: l.vault, files: l.files.elsewhereAll(), shared: sharedBy(l.modules, l.declared)}
 	p.plan.Workflows = make([]message.WorkflowPlan, len(order))
 	taken := broker.Clients{}
 	for i, from := range order {
@@ -89,6 +91,8 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 	switch r := s.request; {
 	case r == nil:
 		return "", nil
+	case r.Shared() != nil && d.plan.Session == message.SessionNone:
+		return "", language.Faultf("workflow %q: step %q shares connections, and session = \"none\" closes them after each iteration", d.plan.Name, name).Of(s.site).Do("take one of them out")
 	case r.GRPC != nil && d.http.Proxy != nil:
 		return "", language.Faultf("workflow %q: step %q calls gRPC through a proxy, which carries HTTP/1.1", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.GRPC != nil:
@@ -147,6 +151,31 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 		return "", language.Faultf("workflow %q: step %q goes to http://, and version = \"3\" has TLS always", d.plan.Name, name).Of(s.site).Do("write https://, or version = \"auto\" in http.client")
 	}
 	return "", nil
+}
+
+// sharedBy lists where connections go that virtual users share: of clients that have a name, and of steps.
+func sharedBy(modules map[string]*module, declared []*declaration) (all []*request.Target) {
+	add := func(t *request.Target) {
+		if t != nil && !slices.ContainsFunc(all, func(other *request.Target) bool {
+			return other.URL() == t.URL() && other.Connections == t.Connections
+		}) {
+			all = append(all, t)
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(modules)) {
+		globals := modules[file].globals
+		for _, name := range globals.Keys() {
+			if c, is := globals[name].(request.Sharer); is {
+				add(c.Shared())
+			}
+		}
+	}
+	for _, d := range declared {
+		for _, s := range d.steps {
+			add(s.request.Shared())
+		}
+	}
+	return all
 }
 
 // clients rejects a client identifier of MQTT that two virtual users would have.

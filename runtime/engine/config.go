@@ -192,16 +192,19 @@ type files struct {
 }
 
 // filesOf counts the files of a run: a pool bounds the connections that carry requests, and none of those
-// that carry exchanges.
+// that carry exchanges, unless their client says how many all users share.
 func filesOf(c Config, g *graph) files {
-	all, own, most := uint64(g.sockets), uint64(g.own), uint64(c.Workflow.Plan.Connections)
+	all, own, most, shared := uint64(g.sockets), uint64(g.own), uint64(c.Workflow.Plan.Connections), uint64(0)
+	for _, s := range g.shared {
+		shared += min(s.connections, c.VUs*s.lanes)
+	}
 	switch {
 	case most == 0 || most >= c.VUs:
-		return files{users: c.VUs, lanes: all}
+		return files{users: c.VUs, lanes: all, shared: shared}
 	case own == 0:
-		return files{users: most, lanes: all}
+		return files{users: most, lanes: all, shared: shared}
 	}
-	return files{users: c.VUs, lanes: own, shared: most * (all - own)}
+	return files{users: c.VUs, lanes: own, shared: most*(all-own) + shared}
 }
 
 // need counts them.

@@ -26,15 +26,23 @@ import (
 type graph struct {
 	name     string
 	steps    []step
-	slots    int  // concurrent request steps of one virtual user
-	sockets  int  // concurrent connections of one virtual user
-	own      int  // of them those that no pool shares: of exchanges, and a socket over UDP that was replaced
+	slots    int // concurrent request steps of one virtual user
+	sockets  int // concurrent connections of one virtual user
+	own      int // of them those that no pool shares: of exchanges, and a socket over UDP that was replaced
+	shared   []sharing
 	scripted bool // it contains functions
 	hosts    []*pool.Host
 	names    *pool.Names
 	protocol codec.Protocol // of connections that carry several requests
 	messages *talk.Memory   // of exchanges
 	timeout  time.Duration  // of requests that say none
+}
+
+// sharing is a host of exchanges whose connections all users share.
+type sharing struct {
+	host        *pool.Host
+	connections uint64
+	lanes       uint64 // concurrent exchanges of one virtual user
 }
 
 type step struct {
@@ -259,9 +267,13 @@ func (g *graph) assignSlots() {
 	for _, users := range lanes {
 		s := &g.steps[users[0]]
 		if s.talk != nil {
-			if s.talk.Host.Over == pool.OverProgram {
+			switch {
+			case s.talk.Host.Over == pool.OverProgram:
 				g.sockets--
-			} else {
+			case s.talk.Host.Shared > 0:
+				g.sockets--
+				g.share(s)
+			default:
 				g.own++
 			}
 			if s.talk.Host.Over == pool.OverUDP {
@@ -277,6 +289,17 @@ func (g *graph) assignSlots() {
 		g.slots++
 	}
 	g.own, g.sockets = g.own+replaced, g.sockets+replaced
+}
+
+// share counts a lane to a host whose connections all users share.
+func (g *graph) share(s *step) {
+	for i := range g.shared {
+		if g.shared[i].host == s.host {
+			g.shared[i].lanes++
+			return
+		}
+	}
+	g.shared = append(g.shared, sharing{s.host, uint64(s.talk.Host.Shared), 1})
 }
 
 func (g *graph) mayShare(users []int, i int, ancestors map[int]bool) bool {

@@ -17,6 +17,7 @@ func TestMongoDB(t *testing.T) {
 	t.Run("functions", func(t *testing.T) { asksInFunctions(t, s) })
 	t.Run("values", func(t *testing.T) { fillsDocuments(t, s) })
 	t.Run("counts", func(t *testing.T) { countsCommands(t, s) })
+	t.Run("shared connections", func(t *testing.T) { sharesMongoDB(t, s) })
 	t.Run("breaks", func(t *testing.T) { countsBrokenRuns(t, s) })
 }
 

@@ -31,6 +31,7 @@ func TestMySQL(t *testing.T) {
 		{"transactions", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).transacts(t) }},
 		{"transactions that end", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).endsTransactions(t) }},
 		{"transactions of a run that stops", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).stopsTransactions(t) }},
+		{"transactions on shared connections", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).sharesTransactions(t) }},
 		{"the example", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).example(t, "mysql.star") }},
 		{"TLS", mysqlTLS},
 	} {

@@ -36,6 +36,8 @@ func TestPostgres(t *testing.T) {
 		{"transactions", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).transacts(t) }},
 		{"transactions that end", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).endsTransactions(t) }},
 		{"transactions of a run that stops", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).stopsTransactions(t) }},
+		{"shared connections", postgresShares},
+		{"shared connections that transactions keep", postgresStuck},
 		{"debug", postgresDebug},
 		{"pgbench's move", postgresFromPgbench},
 		{"the example", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).example(t, "sql.star") }},

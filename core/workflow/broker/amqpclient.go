@@ -46,6 +46,9 @@ func (c *amqpValue) fill(to *request.AMQP) (err error) {
 // newAMQPClient is amqp.client.
 func newAMQPClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "amqp.client"
+	if err := request.Unshared(fn, kwargs, "does not apply as yet: each connection carries one channel, of one virtual user", ownConnection); err != nil {
+		return nil, err
+	}
 	var in [5]starlark.Value
 	if err := language.Bind(fn, AMQPClientArguments(), 1, args, kwargs, in[:]); err != nil {
 		return nil, err

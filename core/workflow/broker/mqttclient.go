@@ -61,6 +61,9 @@ func (c *mqttValue) fill(to *request.MQTT) (err error) {
 // newMQTTClient is mqtt.client.
 func newMQTTClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	in := arguments{fn: "mqtt.client", names: MQTTClientArguments()}
+	if err := request.Unshared(in.fn, kwargs, "does not apply: a connection is one client identifier's, and acknowledgements belong to its session", "take it out: each virtual user has a connection of its own"); err != nil {
+		return nil, err
+	}
 	if err := in.bind(args, kwargs, 1); err != nil {
 		return nil, err
 	}

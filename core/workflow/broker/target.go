@@ -21,6 +21,9 @@ func NATSClientArguments() []string {
 	return []string{"url", "user", "password", "token", "nkey", "credentials", "inbox", "tls"}
 }
 
+// ownConnection is what a client says whose connections no virtual users share as yet.
+const ownConnection = "take it out: each virtual user has a connection of its own, so use fewer vus for fewer connections"
+
 // proofs is how many of them prove the user: those behind url.
 const proofs = 5
 
@@ -47,6 +50,9 @@ func (c *natsValue) fill(to *request.NATS) (err error) {
 // newNATSClient is nats.client.
 func newNATSClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "nats.client"
+	if err := request.Unshared(fn, kwargs, "does not apply as yet: each connection serves one virtual user", ownConnection); err != nil {
+		return nil, err
+	}
 	var in [8]starlark.Value
 	if err := language.Bind(fn, NATSClientArguments(), 1, args, kwargs, in[:]); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 
 // ClientArguments are those of mongodb.client.
 func ClientArguments() []string {
-	return []string{"url", "user", "password", "auth_source", "mechanism", "tls"}
+	return []string{"url", "user", "password", "auth_source", "mechanism", "tls", "connections"}
 }
 
 // client is the result of mongodb.client.
@@ -39,10 +39,18 @@ func (c *client) fill(to *request.MongoDB) (err error) {
 	return to.Secure.SentKey(c.key)
 }
 
+// Shared implements request.Sharer.
+func (c *client) Shared() *request.Target {
+	if c.of.Target.Connections == 0 {
+		return nil
+	}
+	return c.of.Target
+}
+
 // newClient is mongodb.client.
 func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "mongodb.client"
-	var in [6]starlark.Value
+	var in [7]starlark.Value
 	if err := language.Bind(fn, ClientArguments(), 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
@@ -84,7 +92,10 @@ func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple)
 	if c.key, err = c.of.Secure.Options(fn, in[5]); in[5] != nil && err == nil {
 		c.of.Target.Secure = true
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	return c, c.of.Target.Shares(fn, in[6])
 }
 
 // proven checks what proves the user.

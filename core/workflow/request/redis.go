@@ -27,7 +27,7 @@ func RedisSchemes() Schemes {
 
 // RedisClientArguments are those of redis.client.
 func RedisClientArguments() []string {
-	return []string{"url", "user", "password", "protocol", "database", "cluster"}
+	return []string{"url", "user", "password", "protocol", "database", "cluster", "connections"}
 }
 
 // redisValue is the result of redis.client.
@@ -37,10 +37,13 @@ type redisValue struct {
 	proves [2]starlark.Value // user and password: a text or a secret; nil: it is in of
 }
 
+// Shared implements Sharer.
+func (c *redisValue) Shared() *Target { return c.of.Target.shares() }
+
 // newRedisClient is redis.client.
 func newRedisClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "redis.client"
-	var in [6]starlark.Value
+	var in [7]starlark.Value
 	if err := language.Bind(fn, RedisClientArguments(), 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
@@ -92,7 +95,7 @@ func newRedisClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.T
 		return nil, language.Faultf("%s has the database %d, and a cluster has the database 0 alone", fn, c.Database).In("database").Do("leave it out")
 	}
 	out.of = c
-	return out, nil
+	return out, c.Target.Shares(fn, in[6])
 }
 
 // inCluster reads cluster.

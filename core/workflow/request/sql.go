@@ -79,7 +79,7 @@ func SQLSchemes() Schemes { return Schemes{Plain: "postgres", Port: 5432, User: 
 
 // SQLClientArguments are those of sql.client.
 func SQLClientArguments() []string {
-	return []string{"url", "user", "password", "database", "statements", "tls", "sslmode", "cancel", "public_key"}
+	return []string{"url", "user", "password", "database", "statements", "tls", "sslmode", "cancel", "public_key", "connections"}
 }
 
 // SQLArguments are those of sql.query, and those of sql.batch.
@@ -101,10 +101,13 @@ type sqlValue struct {
 	key    *secret.Text      // of tls; nil: it is in of
 }
 
+// Shared implements Sharer.
+func (c *sqlValue) Shared() *Target { return c.of.Target.shares() }
+
 // newSQLClient is sql.client.
 func newSQLClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "sql.client"
-	var in [9]starlark.Value
+	var in [10]starlark.Value
 	if err := language.Bind(fn, SQLClientArguments(), 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
@@ -166,7 +169,10 @@ func newSQLClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tup
 	if err == nil && in[8] != nil {
 		out.of.PublicKey, err = sqlPublicKey(fn, c.MySQL(), in[8])
 	}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, c.Target.Shares(fn, in[9])
 }
 
 // SQLAddress takes what the URL of a database says.

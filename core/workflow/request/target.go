@@ -8,6 +8,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"hyperscale/core/plan"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/secret"
@@ -21,6 +22,61 @@ type Target struct {
 	Secure         bool   // behind TLS
 	User, Password string // of the URL
 	Path           string // behind the slash; empty: none
+	Connections    uint32 // to it, of an executor, shared by its virtual users; 0: each has its own
+}
+
+// PerVU is the value of connections by which each virtual user has its own.
+const PerVU = "per_vu"
+
+// Shares reads connections of a client.
+func (t *Target) Shares(fn string, v starlark.Value) error {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case starlark.String:
+		if v == PerVU {
+			return nil
+		}
+		return language.WrongType(fn, "connections", "\"per_vu\" or a whole number", v).Meant(string(v), []string{PerVU})
+	}
+	n, err := language.Integer(fn, "connections", v, 1, plan.ConnectionsMax)
+	t.Connections = uint32(n)
+	return err
+}
+
+// Sharer is a client whose connections virtual users may share.
+type Sharer interface{ Shared() *Target }
+
+// Shared returns where the request goes, if its client says how many connections there are; nil: it does not.
+func (r *Request) Shared() (t *Target) {
+	switch {
+	case r == nil:
+	case r.Redis != nil:
+		t = r.Redis.Target
+	case r.SQL != nil:
+		t = r.SQL.Target
+	case r.MongoDB != nil:
+		t = r.MongoDB.Target
+	}
+	return t.shares()
+}
+
+// shares returns the target, if virtual users share its connections.
+func (t *Target) shares() *Target {
+	if t == nil || t.Connections == 0 {
+		return nil
+	}
+	return t
+}
+
+// Unshared refuses connections of a client whose connections virtual users do not share: why says so.
+func Unshared(fn string, kwargs []starlark.Tuple, why, remedy string) error {
+	for _, given := range kwargs {
+		if name, _ := starlark.AsString(given[0]); name == "connections" {
+			return language.Faultf("%s: connections %s", fn, why).In(name).Do("%s", remedy)
+		}
+	}
+	return nil
 }
 
 // URL returns the target as it is written, without its user.

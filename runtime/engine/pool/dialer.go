@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"syscall"
 	"time"
@@ -44,6 +45,7 @@ type Host struct {
 	tls       *tls.Config // of a host of exchanges; nil: the workflow's
 	resume    bool        // with tls: a user's connections take up its session
 	carries   carried
+	shared    int   // connections that all users share, of a host of exchanges; 0: each user has its own
 	pool      *pool // of all users, if they share one
 
 	looking    bool     // a look-up of its name runs
@@ -86,13 +88,19 @@ func (d *dialer) Host(c *http1.Call) *Host {
 	k := Key(c)
 	h := d.Hosts[k]
 	if h == nil {
-		if len(d.Hosts) >= hostsMax {
-			clear(d.Hosts)
-		}
+		d.thin()
 		h = NewHost(c, d.workflow)
 		d.Hosts[k] = h
 	}
 	return h
+}
+
+// thin forgets all hosts when there are too many. One whose connections all users share stays: a file
+// names each, and a second one of its key would have as many again.
+func (d *dialer) thin() {
+	if len(d.Hosts) >= hostsMax {
+		maps.DeleteFunc(d.Hosts, func(_ string, h *Host) bool { return h.shared == 0 })
+	}
 }
 
 // CallHost returns the destination of a function's calls of gRPC.
@@ -100,9 +108,7 @@ func (d *dialer) CallHost(c *http1.Call) *Host {
 	k := callKey(c)
 	h := d.Hosts[k]
 	if h == nil {
-		if len(d.Hosts) >= hostsMax {
-			clear(d.Hosts)
-		}
+		d.thin()
 		h = NewCallHost(c)
 		d.Hosts[k] = h
 	}
@@ -113,9 +119,7 @@ func (d *dialer) CallHost(c *http1.Call) *Host {
 func (d *dialer) TalkHost(c *http1.Call, t TalkHost) *Host {
 	h := d.Hosts[t.Key]
 	if h == nil {
-		if len(d.Hosts) >= hostsMax {
-			clear(d.Hosts)
-		}
+		d.thin()
 		h = NewTalkHost(c, t)
 		d.Hosts[t.Key] = h
 	}

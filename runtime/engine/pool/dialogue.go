@@ -39,6 +39,9 @@ type TalkHost struct {
 	TLS    *tls.Config
 	Resume bool
 	Over   Transport
+	// Shared is how many connections all users share; 0: each has its own. It is a part of what they
+	// asked for: the key tells it.
+	Shared int
 }
 
 // Transport is what carries exchanges.
@@ -53,7 +56,7 @@ const (
 
 // NewTalkHost returns the destination of exchanges, where a call goes.
 func NewTalkHost(c *http1.Call, t TalkHost) *Host {
-	h := &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, resume: t.Resume, version: versionTalk}
+	h := &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, resume: t.Resume, shared: t.Shared, version: versionTalk}
 	switch t.Over {
 	case OverUDP:
 		h.carries = carriesDatagrams

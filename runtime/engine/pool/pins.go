@@ -80,7 +80,7 @@ func (o *pins) use(index int32) {
 	n := o.Slots.At(index)
 	if at := n.Pin.index; n.Pin.Held() {
 		c := o.Sockets.Conns.At(at)
-		if c.secure == nil && !o.Sockets.surplus(c) || c.secure != nil && !o.Sockets.stale(c) {
+		if o.Sockets.serves(c) {
 			c.slot, c.used, n.Conn = index, true, at
 			o.talks.resume(at)
 			return
@@ -88,6 +88,13 @@ func (o *pins) use(index int32) {
 		o.Sockets.HangUp(at)
 	}
 	o.Slots.Breaks(index, errParted)
+}
+
+// holds reports whether a transaction of a user keeps a connection of a pool.
+func (o *pins) holds(vu int32, p *pool) bool {
+	return slices.ContainsFunc(o.open[vu], func(pin *Pin) bool {
+		return pin.Held() && o.Sockets.Conns.At(pin.index).pool == p
+	})
 }
 
 // Finish closes the connections that transactions of a user keep, which rolls them back: of all, or of

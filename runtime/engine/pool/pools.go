@@ -4,24 +4,29 @@ import (
 	"fmt"
 	"slices"
 
-	"hyperscale/core/load/queue"
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/request"
+	"hyperscale/runtime/engine/pool/lanes"
 	"hyperscale/runtime/protocol/http1"
 )
 
 // pool holds the connections to one host if their number is bounded: those that all virtual
 // users share, or over HTTP/2 the one of a virtual user. Requests that find none free wait in
-// order.
+// order. A connection that carries several requests is never free: it takes another stream, or not.
 type pool struct {
-	host    *Host
-	next    *pool   // of the same virtual user
-	open    []int32 // over HTTP/2: connections that may take another stream, now or later
-	idle    int32   // over HTTP/1.1: the idle connection used last
-	count   int     // connections, and those being opened
-	most    int
-	waiting queue.Queue[ticket] // slots; those that gave up are still in it
-	due     bool                // it is listed in pools.due
+	lanes.Lanes[ticket]
+	host *Host
+	next *pool   // of the same virtual user
+	open []int32 // over HTTP/2: connections that may take another stream, now or later
+	due  bool    // it is listed in pools.due
+}
+
+// shared returns how many connections to a host all users share; 0: they share none.
+func (o *pools) shared(h *Host) int {
+	if h.version == versionTalk {
+		return h.shared
+	}
+	return int(o.workflow.Plan.Connections)
 }
 
 // version is the protocol that a host speaks.
@@ -69,15 +74,14 @@ type pools struct {
 
 // pooled reports whether a host's connections are bounded.
 func (o *pools) pooled(h *Host) bool {
-	return h.version != versionTalk && (h.version != version1 || o.workflow.Plan.Connections > 0)
+	return h.version == version2 || h.version == version3 || h.version == versionUnknown || o.shared(h) > 0
 }
 
 // poolOf returns the pool for a user's requests to a host.
 func (o *pools) poolOf(vu int32, h *Host) *pool {
-	shared := int(o.workflow.Plan.Connections)
-	if shared > 0 {
+	if shared := o.shared(h); shared > 0 {
 		if h.pool == nil {
-			h.pool = &pool{host: h, idle: None, most: shared}
+			h.pool = &pool{host: h, Lanes: lanes.Lanes[ticket]{Most: shared}}
 		}
 		return h.pool
 	}
@@ -92,7 +96,7 @@ func (o *pools) poolOf(vu int32, h *Host) *pool {
 	if kept >= idleMax {
 		o.thin(u)
 	}
-	u.pools = &pool{host: h, next: u.pools, idle: None, most: 1}
+	u.pools = &pool{host: h, next: u.pools, Lanes: lanes.Lanes[ticket]{Most: 1}}
 	return u.pools
 }
 
@@ -101,7 +105,7 @@ func (o *pools) poolOf(vu int32, h *Host) *pool {
 func (o *pools) thin(u *keeper) {
 	var oldest **pool
 	for link := &u.pools; *link != nil; link = &(*link).next {
-		if p := *link; p.waiting.Len() == 0 && !o.busy(p) {
+		if p := *link; p.Waiting() == 0 && !o.busy(p) {
 			oldest = link
 		}
 	}
@@ -120,11 +124,16 @@ func (o *pools) thin(u *keeper) {
 func (o *pools) join(index int32) {
 	n := o.Slots.At(index)
 	p := o.poolOf(n.VU, n.Host)
-	if !o.streams.feeding && p.waiting.Len() == 0 && o.grant(p, index) {
+	if !o.streams.feeding && p.Waiting() == 0 && o.grant(p, index) {
 		return
 	}
-	n.pool, n.patience, n.Deadline = p, n.Deadline-o.Clock.Now, Never
-	p.waiting.Push(ticket{index, n.Serial})
+	n.pool, n.patience = p, n.Deadline-o.Clock.Now
+	if o.Pins.holds(n.VU, p) { // others may wait for its user in turn
+		o.Slots.Alarm(index, n.Deadline)
+	} else {
+		n.Deadline = Never
+	}
+	p.Wait(ticket{index, n.Serial})
 	o.owe(p)
 }
 
@@ -139,33 +148,51 @@ func (o *pools) owe(p *pool) {
 // grant gives a slot a connection, or makes it open one. It reports whether it could.
 func (o *pools) grant(p *pool, index int32) bool {
 	n := o.Slots.At(index)
-	if p.host.version == version1 {
-		if at := p.idle; at >= 0 {
-			o.Sockets.Conns.At(at).slot = index // no longer in the list
-			p.idle = o.Sockets.Conns.At(at).next
+	switch p.host.version {
+	case version1, versionTalk:
+		if at := o.free(p); at >= 0 {
 			o.use(at, index)
 			return true
 		}
-	} else if at := o.roomiest(p, n); at >= 0 {
-		o.streams.open(at, index)
-		return true
+	default:
+		if at := o.roomiest(p, n); at >= 0 {
+			o.streams.open(at, index)
+			return true
+		}
 	}
-	if p.count >= p.most {
+	if !p.Reserve() {
 		return false
 	}
-	p.count++
 	n.reserved = p
 	o.Slots.setOut(index)
 	o.Dialer.connect(index)
 	return true
 }
 
-// use sends a slot's request on an idle connection.
+// free takes a free connection that still serves; none: there is none.
+func (o *pools) free(p *pool) int32 {
+	for {
+		at, some := p.Take()
+		switch {
+		case !some:
+			return None
+		case o.Sockets.serves(o.Sockets.Conns.At(at)):
+			return at
+		}
+		o.Sockets.HangUp(at)
+	}
+}
+
+// use sends a slot's request on a connection that was free.
 func (o *pools) use(at, index int32) {
 	n, c := o.Slots.At(index), o.Sockets.Conns.At(at)
 	c.slot, c.used, c.vu, n.Conn = index, true, n.VU, at
 	o.Slots.setOut(index)
 	o.Slots.parses(n)
+	if c.talk != nil {
+		o.talks.resume(at)
+		return
+	}
 	o.Wire.write(index)
 }
 
@@ -184,7 +211,7 @@ func (o *pools) roomiest(p *pool, n *RequestSlot) int32 {
 			best, least = at, m.Count()
 		}
 	}
-	if best >= 0 && least > 0 && p.count < p.most {
+	if best >= 0 && least > 0 && p.Count() < p.Most {
 		return None
 	}
 	return best
@@ -192,30 +219,35 @@ func (o *pools) roomiest(p *pool, n *RequestSlot) int32 {
 
 // pump gives waiting requests what is free, in order. A cancelled run sends nothing more.
 func (o *pools) pump(p *pool) {
-	for p.waiting.Len() > 0 && !o.Halt.Cut && !o.Halt.Cancelled.Load() {
-		t := p.waiting.First()
-		n := o.Slots.At(t.index)
-		if n.Serial != t.serial || n.pool != p {
-			p.waiting.Pop() // it has given up
-			continue
+	for !o.Halt.Cut && !o.Halt.Cancelled.Load() {
+		t, some := p.First(func(t ticket) bool { return o.leftFor(p, t) })
+		if !some {
+			return
 		}
+		n := o.Slots.At(t.index)
 		if p.host.version != versionUnknown && !o.pooled(p.host) {
-			p.waiting.Pop()
+			p.Served()
 			n.pool, n.Deadline = nil, o.Clock.Now+n.patience
 			o.Requests.Send(t.index) // the host speaks HTTP/1.1: each request has its own connection
 			continue
 		}
 		if !o.grant(p, t.index) {
-			o.heads(p, t.index)
+			o.heads(t.index)
 			return
 		}
-		p.waiting.Pop()
+		p.Served()
 	}
+}
+
+// leftFor reports that a request waits in a pool no longer.
+func (o *pools) leftFor(p *pool, t ticket) bool {
+	n := o.Slots.At(t.index)
+	return n.Serial != t.serial || n.pool != p
 }
 
 // heads starts the time of the first request in the queue. The others wait as long as
 // connections become free at all: each one's time starts when it is first.
-func (o *pools) heads(p *pool, index int32) {
+func (o *pools) heads(index int32) {
 	if n := o.Slots.At(index); n.Deadline == Never {
 		n.Deadline = o.Clock.Now + n.patience
 		o.Slots.Alarm(index, n.Deadline)
@@ -238,14 +270,13 @@ func (o *pools) SettlePools() {
 // bereft handles the failure to open a connection: the waiting requests fail with it, unless
 // there is another one to wait for.
 func (o *pools) bereft(p *pool, err error) {
-	p.count--
+	p.Part(None)
 	o.owe(p)
-	if p.count > 0 || o.Halt.Cut {
+	if p.Count() > 0 || o.Halt.Cut || http1.KindOf(err) == http1.KindCancelled {
 		return
 	}
-	for left := p.waiting.Len(); left > 0; left-- {
-		t := p.waiting.Pop()
-		if n := o.Slots.At(t.index); n.Serial == t.serial && n.pool == p {
+	for left := p.Waiting(); left > 0; left-- {
+		if t := p.Served(); !o.leftFor(p, t) {
 			o.Wire.Fail(t.index, err)
 		}
 	}
@@ -259,7 +290,7 @@ func (o *pools) parted(at int32) {
 		return
 	}
 	c.pool = nil
-	p.count--
+	p.Part(at)
 	if i := slices.Index(p.open, at); i >= 0 {
 		p.open = slices.Delete(p.open, i, i+1)
 	}
@@ -269,20 +300,21 @@ func (o *pools) parted(at int32) {
 // giveBack makes a connection idle after its request has ended, or gives it to the next one.
 func (o *pools) giveBack(at int32) {
 	c := o.Sockets.Conns.At(at)
-	c.slot, c.next = None, c.pool.idle
-	c.pool.idle = at
-	if c.pool.waiting.Len() > 0 {
+	c.slot = None
+	c.pool.Free(at)
+	if c.pool.Waiting() > 0 {
 		o.owe(c.pool)
 	}
 }
 
-// inVain handles the timeout of a queue's first request. As long as anything of the pool is in
-// flight the request waits: that has its own timeout. Otherwise the request ends, and
+// inVain handles the timeout of a queue's first request, and of one whose user keeps a connection of the
+// pool. As long as anything of the pool is in flight the first waits: that has its own timeout. Otherwise the request ends, and
 // connections that carry nothing and yet accept no stream are closed.
 func (o *pools) inVain(index int32) {
 	n := o.Slots.At(index)
 	p := n.pool
-	if o.busy(p) {
+	holds := o.Pins.holds(n.VU, p)
+	if o.busy(p) && !holds {
 		n.Deadline = o.Clock.Now + n.patience
 		o.Slots.Alarm(index, n.Deadline)
 		return
@@ -296,13 +328,17 @@ func (o *pools) inVain(index int32) {
 			o.streams.retire(p.open[i])
 		}
 	}
-	o.Wire.Fail(index, &http1.Error{Kind: http1.KindTimeout, Detail: fmt.Sprintf("no %s to %s came free in time", what, p.host.Name)})
+	why := fmt.Sprintf("no %s to %s came free in time", what, p.host.Name)
+	if holds {
+		why += ": a transaction of the same virtual user keeps one meanwhile, so its time runs"
+	}
+	o.Wire.Fail(index, &http1.Error{Kind: http1.KindTimeout, Detail: why})
 }
 
 // busy reports whether a connection of a pool carries anything, or is being opened.
 func (o *pools) busy(p *pool) bool {
-	if p.host.version == version1 || p.count > len(p.open) {
-		return p.count > 0
+	if p.host.version == version1 || p.host.version == versionTalk || p.Count() > len(p.open) {
+		return p.Count() > 0
 	}
 	return slices.ContainsFunc(p.open, func(at int32) bool { return o.Sockets.Conns.At(at).multi.Count() > 0 })
 }
@@ -359,7 +395,7 @@ func (d *dialer) standing(at int32) {
 	}
 	if two && n.reserved == nil { // the host spoke HTTP/1.1 before
 		n.reserved = d.Pools.poolOf(n.VU, c.host)
-		n.reserved.count++
+		n.reserved.Beyond()
 	}
 	p := n.reserved
 	n.reserved = nil
@@ -368,7 +404,7 @@ func (d *dialer) standing(at int32) {
 	case two || d.Pools.pooled(c.host):
 		c.pool = p
 	default: // the host speaks HTTP/1.1: each request has its own connection
-		p.count--
+		p.Part(None)
 		d.Pools.owe(p)
 	}
 	if two {

@@ -26,7 +26,7 @@ type conn struct {
 	Generation uint32     // of fd: events of an older one are void
 	slot       int32      // the slot of its request; none: it is idle, or has streams
 	vu         int32
-	next       int32 // idle: the next one of its user, or of its pool
+	next       int32 // idle: the next one of its user
 	State      connState
 	blocked    bool // the kernel takes no more now
 	used       bool // has carried a request before this one
@@ -117,12 +117,20 @@ func (k *sockets) pick(vu int32, h *Host) int32 {
 		}
 		*link = c.next
 		u.kept--
-		if c.secure == nil && !k.surplus(c) || c.secure != nil && !k.stale(c) {
+		if k.serves(c) {
 			return at
 		}
 		k.drop(at)
 	}
 	return None
+}
+
+// serves reports whether an idle connection may carry another exchange.
+func (k *sockets) serves(c *conn) bool {
+	if c.secure != nil {
+		return !k.stale(c)
+	}
+	return !k.surplus(c)
 }
 
 // justRead is how long after a read that left nothing another one is not worth its system call.
@@ -191,7 +199,7 @@ func (k *sockets) drop(at int32) {
 	k.HangUp(at)
 }
 
-// unlist removes an idle connection from the list of its user or pool.
+// unlist removes an idle connection from the list of its user.
 func (k *sockets) unlist(at int32) {
 	c := k.Conns.At(at)
 	u := &k.keepers[c.vu]
@@ -199,16 +207,13 @@ func (k *sockets) unlist(at int32) {
 		u.replaced = None
 		return
 	}
-	first := &u.idle
 	if c.pool != nil {
-		first = &c.pool.idle
+		return // it forgets what parts
 	}
-	for link := first; *link >= 0; link = &k.Conns.At(*link).next {
+	for link := &u.idle; *link >= 0; link = &k.Conns.At(*link).next {
 		if *link == at {
 			*link = c.next
-			if c.pool == nil {
-				u.kept--
-			}
+			u.kept--
 			return
 		}
 	}

@@ -155,7 +155,7 @@ func (y *streams) flushStreams(at int32) {
 	switch {
 	case m.state >= multiRetired && m.Count() == 0:
 		y.Sockets.HangUp(at)
-	case c.pool != nil && c.pool.waiting.Len() > 0: // so that queued frames are written, too
+	case c.pool != nil && c.pool.Waiting() > 0: // so that queued frames are written, too
 		y.Pools.owe(c.pool)
 	}
 }

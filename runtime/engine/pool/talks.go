@@ -48,6 +48,9 @@ func (y *talks) begin(at int32) {
 // opened begins the dialogue of a connection, with the exchange that waits for it.
 func (y *talks) opened(at int32, begun codec.Dialogue) {
 	c := y.Sockets.Conns.At(at)
+	if n := y.Slots.At(c.slot); n.reserved != nil { // the greeting was a part of opening it
+		c.pool, n.reserved = n.reserved, nil
+	}
 	c.talk.Dialogue, c.talk.rested, c.used = begun, y.Clock.Now, true
 	c.talk.unnamed, _ = begun.(codec.Unnamed)
 	c.talk.named, _ = begun.(codec.Named)

@@ -260,7 +260,8 @@ func (w *wire) Expire(index int32) {
 // one.
 func (w *wire) Dispatch(index int32) {
 	n := w.Slots.At(index)
-	if w.Pools.pooled(n.Host) {
+	pinned := n.Pin != nil && n.Pin.given
+	if !pinned && w.Pools.pooled(n.Host) {
 		w.Pools.join(index)
 		return
 	}
@@ -271,7 +272,7 @@ func (w *wire) Dispatch(index int32) {
 	}
 	w.Slots.setOut(index)
 	w.Slots.parses(n)
-	if n.Pin != nil && n.Pin.given {
+	if pinned {
 		w.Pins.use(index)
 		return
 	}

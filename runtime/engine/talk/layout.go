@@ -17,6 +17,7 @@ import (
 type Cluster struct {
 	key    string // of hosts
 	secure bool
+	shared int // connections to a node that all users share; 0: each has its own
 	nodes  []Node
 	slots  *[keyspace.Slots]uint16 // places in nodes, from 1; 0: unknown. Nil: all are
 	learns bool                    // an operation asks for the layout after a MOVED
@@ -91,7 +92,7 @@ func (c *Cluster) place(host, port, asked string) uint16 {
 	if c.secure {
 		scheme = "rediss"
 	}
-	c.nodes = append(c.nodes, Node{Host: pool.TalkHost{Key: key, Secure: c.secure}, Call: http1.Call{Method: "Redis", Scheme: scheme, Host: host, Port: uint16(n)}})
+	c.nodes = append(c.nodes, Node{Host: pool.TalkHost{Key: key, Secure: c.secure, Shared: c.shared}, Call: http1.Call{Method: "Redis", Scheme: scheme, Host: host, Port: uint16(n)}})
 	return uint16(len(c.nodes))
 }
 

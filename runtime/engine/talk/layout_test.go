@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"hyperscale/core/workflow/keyspace"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/protocol/http1"
 )
 
 // What a cluster tells of its layout is taken, and what is none is refused and changes nothing.
 func TestLayouts(t *testing.T) {
-	c := (&Memory{}).cluster("key", false)
+	c := (&Memory{}).cluster("key", &request.Target{})
 	if err := c.read([]byte(`[[0,8191,["10.0.0.1",6379,"id",[]],["10.0.0.2",6379]],[8192,16382,[null,6380]]]`), "seed"); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestLayouts(t *testing.T) {
 
 // MOVED says where a slot is; ASK, and what is no address, changes nothing.
 func TestWhereSlotsMove(t *testing.T) {
-	c := (&Memory{}).cluster("key", true)
+	c := (&Memory{}).cluster("key", &request.Target{Secure: true})
 	if err := c.read([]byte(`[[0,16383,["h",1]]]`), "seed"); err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func (p *Plan) mongoDB(r *request.Request, w *workflow.Workflow, memory *Memory)
 	if err != nil {
 		return err
 	}
-	key := fmt.Sprintf("mongodb %s %v %q %q %q %s %s", to.Target.URL(), to.Target.Secure, to.User, to.Password, to.Source, to.Mechanism, to.Secure.Key)
+	key := fmt.Sprintf("mongodb %s %v %q %q %q %s %s %d", to.Target.URL(), to.Target.Secure, to.User, to.Password, to.Source, to.Mechanism, to.Secure.Key, to.Target.Connections)
 	s, err := memory.mongoServer(key, to, w)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (p *Plan) mongoDB(r *request.Request, w *workflow.Workflow, memory *Memory)
 		operation = mongodb.Write(command)
 	}
 	p.verb, p.coded = &document{of: s, operation: operation}, true
-	p.Host = pool.TalkHost{Key: key, Secure: to.Target.Secure, TLS: s.tls, Resume: s.resume}
+	p.Host = pool.TalkHost{Key: key, Secure: to.Target.Secure, TLS: s.tls, Resume: s.resume, Shared: int(to.Target.Connections)}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port, Path: "/" + to.Target.Path}
 	return nil
 }

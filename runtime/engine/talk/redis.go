@@ -58,7 +58,7 @@ func (p *Plan) redis(r *request.Request, w *workflow.Workflow, memory *Memory) e
 	if w.HTTP.Proxy != nil {
 		return &http1.InputError{Field: "url", Value: r.URL, Remedy: "take the proxy out of http.client: it carries HTTP"}
 	}
-	key := fmt.Sprintf("%s %q %q %d %d %v", r.URL, to.User, to.Password, to.Version, to.Database, to.Cluster)
+	key := fmt.Sprintf("%s %q %q %d %d %v %d", r.URL, to.User, to.Password, to.Version, to.Database, to.Cluster, to.Target.Connections)
 	var commands []redis.Command
 	for _, c := range to.Commands {
 		var command redis.Command
@@ -82,7 +82,7 @@ func (p *Plan) redis(r *request.Request, w *workflow.Workflow, memory *Memory) e
 	if p.verb = a; to.Cluster {
 		p.inCluster(a, to, key, r.Placeholders, memory)
 	}
-	p.Host = pool.TalkHost{Key: key, Secure: to.Target.Secure}
+	p.Host = pool.TalkHost{Key: key, Secure: to.Target.Secure, Shared: int(to.Target.Connections)}
 	return nil
 }
 
@@ -104,13 +104,13 @@ func (m *Memory) protocol(key string, c redis.Config) *redis.Protocol {
 }
 
 // cluster returns what is known of a target.
-func (m *Memory) cluster(key string, secure bool) *Cluster {
+func (m *Memory) cluster(key string, to *request.Target) *Cluster {
 	c := m.clusters[key]
 	if c == nil {
 		if m.clusters == nil || len(m.clusters) >= clustersMost {
 			m.clusters = map[string]*Cluster{}
 		}
-		c = &Cluster{key: key, secure: secure}
+		c = &Cluster{key: key, secure: to.Secure, shared: int(to.Connections)}
 		m.clusters[key] = c
 	}
 	return c
@@ -270,7 +270,7 @@ func (a *askCluster) learnt(x *Exchange, c *redis.Conn) bool {
 
 // inCluster makes an operation one of a cluster.
 func (p *Plan) inCluster(a *ask, to *request.Redis, key string, all []request.Placeholder, memory *Memory) {
-	v := &askCluster{ask: *a, of: memory.cluster(key, to.Target.Secure), slot: -1, host: to.Target.Host}
+	v := &askCluster{ask: *a, of: memory.cluster(key, to.Target), slot: -1, host: to.Target.Host}
 	open := false
 	for _, c := range to.Commands {
 		at, _ := keyspace.Keys(c)

@@ -84,7 +84,7 @@ func (p *Plan) sql(r *request.Request, w *workflow.Workflow, memory *Memory) err
 	if to.Part.IsText() {
 		mode = postgres.ModeSimple
 	}
-	key := fmt.Sprintf("%s %q %q %q %d %d %s", r.URL, to.User, to.Password, to.Database, to.Late, to.Secure.Mode, to.Secure.Key)
+	key := fmt.Sprintf("%s %q %q %q %d %d %s %d", r.URL, to.User, to.Password, to.Database, to.Late, to.Secure.Mode, to.Secure.Key, to.Target.Connections)
 	config := postgres.Config{User: to.User, Password: to.Password, Database: to.Database, TLS: to.Secure.Mode != request.SQLPlain, Leaves: to.Late == request.SQLWorksOn, AnswerMax: w.HTTP.MaxBody}
 	d, err := memory.database(key, config, &to.Secure, &w.HTTP.TLS)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *Plan) sql(r *request.Request, w *workflow.Workflow, memory *Memory) err
 	}
 	p.verb = &statements{of: to, begins: d.protocol, operation: operation}
 	p.coded = true
-	p.Host = pool.TalkHost{Key: key, TLS: d.tls, Resume: d.resume}
+	p.Host = pool.TalkHost{Key: key, TLS: d.tls, Resume: d.resume, Shared: int(to.Target.Connections)}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port, Path: "/" + to.Database}
 	return nil
 }
@@ -202,7 +202,7 @@ func (p *Plan) mysql(r *request.Request, w *workflow.Workflow, memory *Memory) e
 		all = append(all, s)
 	}
 	mode := map[request.SQLMode]mysql.Mode{request.SQLUnnamed: mysql.ModeUnnamed, request.SQLSimple: mysql.ModeSimple}[to.Mode]
-	key := fmt.Sprintf("%s %q %q %q %d %q %d %s", r.URL, to.User, to.Password, to.Database, mode, to.PublicKey, to.Secure.Mode, to.Secure.Key)
+	key := fmt.Sprintf("%s %q %q %q %d %q %d %s %d", r.URL, to.User, to.Password, to.Database, mode, to.PublicKey, to.Secure.Mode, to.Secure.Key, to.Target.Connections)
 	config := mysql.Config{User: to.User, Password: to.Password, Database: to.Database, TLS: to.Secure.Mode != request.SQLPlain, Several: mode == mysql.ModeSimple, AnswerMax: w.HTTP.MaxBody}
 	if to.PublicKey != "" {
 		public, err := request.RSAKey(to.PublicKey)
@@ -220,7 +220,7 @@ func (p *Plan) mysql(r *request.Request, w *workflow.Workflow, memory *Memory) e
 	}
 	p.verb = &questions{of: to, begins: d.protocol, operation: mysql.Compile(mode, all, to.Transaction)}
 	p.coded = true
-	p.Host = pool.TalkHost{Key: key, TLS: d.tls, Resume: d.resume}
+	p.Host = pool.TalkHost{Key: key, TLS: d.tls, Resume: d.resume, Shared: int(to.Target.Connections)}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port, Path: "/" + to.Database}
 	return nil
 }

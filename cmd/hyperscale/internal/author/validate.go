@@ -13,7 +13,9 @@ import (
 	workload "hyperscale/core/load"
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/inspect"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/redact"
 	"hyperscale/runtime/ui/units"
 )
@@ -30,7 +32,7 @@ error fails whenever a virtual user reaches it, and ends validate with exit code
 looks like a mistake.`,
 		Args: command.Exactly("FILE"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
-			program, plan, findings, err := source.Inspect(args[0], &load)
+			program, loaded, findings, err := source.Inspect(args[0], &load)
 			if err != nil && len(findings) < 2 {
 				return err
 			}
@@ -38,7 +40,7 @@ looks like a mistake.`,
 			if wrong := errorsOf(findings); wrong > 0 {
 				return command.Usage("%s has %s", args[0], command.Counted(wrong, "error"))
 			}
-			if err := describe(cmd.OutOrStdout(), args[0], plan, load.Secrets); err != nil || !allowed {
+			if err := describe(cmd.OutOrStdout(), args[0], loaded, load.Secrets); err != nil || !allowed {
 				return err
 			}
 			return tryPrograms(cmd.OutOrStdout(), args[0], program)
@@ -61,13 +63,15 @@ func errorsOf(findings []inspect.Finding) int {
 }
 
 // describe tells a plan in words.
-func describe(w io.Writer, file string, plan *message.Plan, secrets []string) error {
+func describe(w io.Writer, file string, program *workflow.Program, secrets []string) error {
 	var b strings.Builder
+	plan := program.Plan()
 	fmt.Fprintf(&b, "%s is good: %s\n", file, command.Counted(len(plan.Workflows), "workflow"))
 	describeOrder(&b, turns(plan))
 	for i := range plan.Workflows {
 		describeWorkflow(&b, plan, &plan.Workflows[i])
 	}
+	describeShared(&b, plan, program.Shared())
 	if len(plan.Params) > 0 {
 		fmt.Fprintf(&b, "\nparams (--set name=value)\n")
 		for _, p := range plan.Params {
@@ -121,9 +125,40 @@ func describeWorkflow(b *strings.Builder, plan *message.Plan, w *message.Workflo
 	}
 	starts("", w.Depends)
 	starts(", whatever became of it", w.StartAfter)
+	if w.Connections > 0 {
+		fmt.Fprintf(b, "  shares    %s to each host%s\n", command.Counted(int(w.Connections), "connection"), onCores(uint64(w.Connections), w.Cores))
+	}
 	describeSteps(b, w.Steps)
 	for _, t := range w.Thresholds {
 		fmt.Fprintf(b, "  wants     %s\n", units.Clean(t.Expr))
+	}
+}
+
+// onCores tells how many connections a host gets.
+func onCores(connections uint64, cores uint32) string {
+	if cores == 0 {
+		return " and core"
+	}
+	return fmt.Sprintf(" and core, %s on %s", units.Count(connections*uint64(cores)), command.Counted(int(cores), "core"))
+}
+
+// describeShared tells how many connections the clients open whose users share them. How many cores there
+// are is known where all workflows say so.
+func describeShared(b *strings.Builder, plan *message.Plan, all []*request.Target) {
+	if len(all) == 0 {
+		return
+	}
+	cores := plan.Workflows[0].Cores
+	for i := range plan.Workflows {
+		if w := &plan.Workflows[i]; w.Cores == 0 || cores == 0 {
+			cores = 0
+		} else {
+			cores = max(cores, w.Cores)
+		}
+	}
+	fmt.Fprintf(b, "\nshared connections\n")
+	for _, t := range all {
+		fmt.Fprintf(b, "  %s: %d a host%s\n", units.Clean(t.URL()), t.Connections, onCores(uint64(t.Connections), cores))
 	}
 }
 

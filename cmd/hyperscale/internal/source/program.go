@@ -25,14 +25,17 @@ const fileMax = 4 << 20
 // Read reads a file and the files that it loads, and applies the flags. It tells what looks
 // like a mistake in a function: a branch that no virtual user takes may be wrong.
 func Read(file string, flags *Flags, tell io.Writer) (message.Program, *message.Plan, error) {
-	program, plan, findings, err := Inspect(file, flags)
+	program, loaded, findings, err := Inspect(file, flags)
+	if loaded == nil {
+		return program, nil, err
+	}
 	if err == nil {
 		for i := range findings {
 			findings[i].Warning = true // the run goes on
 		}
 		Tell(tell, findings)
 	}
-	return program, plan, err
+	return program, loaded.Plan(), err
 }
 
 // Tell writes one finding after another.
@@ -48,7 +51,7 @@ func Tell(w io.Writer, findings []inspect.Finding) {
 
 // Inspect reads a file as Read does, and returns the mistakes that it finds. Its error is the
 // first that stops the load.
-func Inspect(file string, flags *Flags) (message.Program, *message.Plan, []inspect.Finding, error) {
+func Inspect(file string, flags *Flags) (message.Program, *workflow.Program, []inspect.Finding, error) {
 	folder, main := filepath.Dir(file), filepath.Base(file)
 	files, large, err := collect.Files(main, named{Folder(folder), main})
 	switch {
@@ -74,7 +77,7 @@ func Inspect(file string, flags *Flags) (message.Program, *message.Plan, []inspe
 		return message.Program{}, nil, findings, command.AsUsage(err)
 	}
 	err = flags.settle(&program, loaded)
-	return program, loaded.Plan(), findings, err
+	return program, loaded, findings, err
 }
 
 // ReadFile reads a source file of a bounded size.
