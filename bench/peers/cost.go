@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -47,17 +48,21 @@ func (b *bench) cost(experiment, scene string, s *server, contenders []contender
 	return rows
 }
 
-// compare sets the ratio of the best runs, and its extremes over the rounds.
+// compare sets the ratio of the best runs, and the median and extremes of those of the rounds.
 func (r *row) compare(first row, ours, theirs []outcome) {
 	if first.PerCPU == 0 || r.PerCPU == 0 {
 		return
 	}
 	r.Ratio = first.PerCPU / r.PerCPU
 	r.RatioLow, r.RatioHigh = r.Ratio, r.Ratio
+	var all []float64
 	for i := range min(len(ours), len(theirs)) {
 		ratio := ours[i].perCPU() / theirs[i].perCPU()
 		r.RatioLow, r.RatioHigh = min(r.RatioLow, ratio), max(r.RatioHigh, ratio)
+		all = append(all, ratio)
 	}
+	slices.Sort(all)
+	r.RatioMedian = (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
 func costRow(experiment, scene string, c contender, outcomes []outcome) row {

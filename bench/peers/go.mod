@@ -24,7 +24,7 @@ require (
 	github.com/nats-io/nuid v1.0.1 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
-	github.com/quic-go/quic-go v0.65.0 // indirect
+	github.com/quic-go/qpack v0.6.0 // indirect
 	github.com/tinylib/msgp v1.6.5 // indirect
 	github.com/twmb/franz-go/pkg/kmsg v1.15.1 // indirect
 	github.com/vektah/gqlparser/v2 v2.5.64 // indirect
@@ -44,6 +44,7 @@ require (
 	github.com/eclipse/paho.mqtt.golang v1.5.1
 	github.com/gobwas/ws v1.4.0
 	github.com/nats-io/nats.go v1.48.0
+	github.com/quic-go/quic-go v0.65.0
 	github.com/rabbitmq/amqp091-go v1.10.0
 	github.com/twmb/franz-go v1.22.3
 	go.mongodb.org/mongo-driver/v2 v2.9.0

@@ -18,14 +18,20 @@ import (
 
 // startKafka builds and starts kfake, which counts records; without more arguments it keeps none.
 func startKafka(dir string, cpus []int, args ...string) (*server, error) {
-	path := filepath.Join(dir, "kafka")
-	build := exec.Command("go", "build", "-o", path, "./kafka")
-	build.Dir = filepath.Join("..", "servers")
-	if text, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the brokers: %w: %s", err, text)
-	}
 	if len(args) == 0 {
 		args = []string{"-topics", "orders:4", "-blackhole"}
+	}
+	return startBuilt("kafka", "end orders", dir, cpus, args...)
+}
+
+// startBuilt builds and starts a program of bench/servers, which prints its address in one line, and counts
+// when it reads a question.
+func startBuilt(name, question, dir string, cpus []int, args ...string) (*server, error) {
+	path := filepath.Join(dir, name)
+	build := exec.Command("go", "build", "-o", path, "./"+name)
+	build.Dir = filepath.Join("..", "servers")
+	if text, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the server: %w: %s", err, text)
 	}
 	s := &server{cmd: exec.Command(path, args...)}
 	var err error
@@ -46,7 +52,7 @@ func startKafka(dir string, cpus []int, args ...string) (*server, error) {
 	}
 	s.Address = strings.TrimSpace(address)
 	s.count = func() (uint64, error) {
-		if _, err := fmt.Fprintln(s.in, "end orders"); err != nil {
+		if _, err := fmt.Fprintln(s.in, question); err != nil {
 			return 0, err
 		}
 		text, err := lines.ReadString('\n')

@@ -16,6 +16,7 @@ type spoken struct {
 	name string
 	each func(*bench) (address string, s *server, close func() error, err error)
 	step string // the address replaces ADDRESS
+	more string // further arguments of workflow(), each with a comma behind it
 	// connections is how many one server holds here; 0: it does not hold one for each user
 	connections int
 	most        [2]float64 // MiB of an executor with 1,000 of them, and with 10,000
@@ -53,6 +54,7 @@ var lives = []spoken{
 	{name: "mqtt", each: plain(startMQTT), step: `mqtt.publish("mqtt://ADDRESS", "dev/1/t", "hello", qos = 1)`, connections: 10_000, most: [2]float64{12, 50}},
 	{name: "amqp", each: plain(startRabbitMQ), step: fmt.Sprintf(`amqp.publish("amqp://ADDRESS", key = %q, body = "hello", confirm = True)`, amqpQueue), connections: 1_000, most: [2]float64{25, 150}},
 	{name: "kafka", each: plain(func(dir string, cpus []int) (*server, error) { return startKafka(dir, cpus) }), step: `kafka.produce("kafka://ADDRESS", "orders", "hello")`},
+	{name: "http3", each: plain(startHTTP3), step: `http.get("https://ADDRESS/")`, more: http3Client, connections: 10_000, most: [2]float64{90, 750}},
 }
 
 func (b *bench) lives() []spoken {
@@ -65,7 +67,7 @@ func (b *bench) lives() []spoken {
 // flow is a workflow of the protocol.
 func (p spoken) flow(name, address string, vus int, lasts time.Duration, more string) flow {
 	step := fmt.Sprintf("step(\"ask\", %s)", strings.ReplaceAll(p.step, "ADDRESS", address))
-	return flow{Name: name, Step: step, VUs: vus, Duration: lasts, More: more}
+	return flow{Name: name, Step: step, VUs: vus, Duration: lasts, More: p.more + more}
 }
 
 // schema puts the schema of gRPC beside the workflows.

@@ -27,6 +27,7 @@ type row struct {
 	Micros      float64                  `json:"cpu_us_per_request,omitempty"`
 	Ratio       float64                  `json:"ratio,omitempty"` // hyperscale's best over this one's
 	RatioLow    float64                  `json:"lowest_ratio_of_a_round,omitempty"`
+	RatioMedian float64                  `json:"median_ratio_of_the_rounds,omitempty"`
 	RatioHigh   float64                  `json:"highest_ratio_of_a_round,omitempty"`
 	RSS         float64                  `json:"rss_mib,omitempty"`
 	Anon        float64                  `json:"rss_anon_mib,omitempty"`
@@ -142,16 +143,16 @@ func mebi(kibi int) float64 { return float64(kibi) / 1024 }
 func costTable(w io.Writer, scene string, rows []row) {
 	_, _ = fmt.Fprintln(w, "\n "+scene)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintf(t, "  \trequests/CPU s\tspread\tus/request\trequests/s\tfailed\tRSS MiB\tanon MiB\t%s is times\tby round\t\n", rows[0].Client)
+	_, _ = fmt.Fprintf(t, "  \trequests/CPU s\tspread\tus/request\trequests/s\tfailed\tRSS MiB\tanon MiB\t%s is times\tmedian\tby round\t\n", rows[0].Client)
 	for _, r := range rows {
 		if r.Runs == 0 {
 			continue
 		}
-		times, rounds := "-", "-"
+		times, median, rounds := "-", "-", "-"
 		if r.Ratio > 0 {
-			times, rounds = fmt.Sprintf("%.2f", r.Ratio), fmt.Sprintf("%.2f to %.2f", r.RatioLow, r.RatioHigh)
+			times, median, rounds = fmt.Sprintf("%.2f", r.Ratio), fmt.Sprintf("%.2f", r.RatioMedian), fmt.Sprintf("%.2f to %.2f", r.RatioLow, r.RatioHigh)
 		}
-		_, _ = fmt.Fprintf(t, "  %s\t%.0f\t%.0f %%\t%.2f\t%.0f\t%d\t%.1f\t%.1f\t%s\t%s\t\n", r.Client, r.PerCPU, 100*r.Spread, r.Micros, r.Rate, r.Failed, r.RSS, r.Anon, times, rounds)
+		_, _ = fmt.Fprintf(t, "  %s\t%.0f\t%.0f %%\t%.2f\t%.0f\t%d\t%.1f\t%.1f\t%s\t%s\t%s\t\n", r.Client, r.PerCPU, 100*r.Spread, r.Micros, r.Rate, r.Failed, r.RSS, r.Anon, times, median, rounds)
 	}
 	_ = t.Flush() // what cannot be printed is in the file
 	notes(w, rows)
