@@ -10,9 +10,9 @@ import (
 
 // Bounds of a crew.
 const (
-	Most       = 4096 // goroutines of its own: more connections than that belong into several processes
-	Handshakes = 256  // under way at once, as of TLS: each costs a millisecond of the loop's processor
-	OfHost     = 128  // handshakes with one host: one that does not answer leaves places for others
+	Most       = 16384 // goroutines of its own, each of a connection of up to 80 KiB: more connections than that belong into several processes
+	Handshakes = 256   // under way at once, as of TLS: each costs a millisecond of the loop's processor
+	OfHost     = 128   // handshakes with one host: one that does not answer leaves places for others
 )
 
 // yields is how often the loop gives goroutines their turn before it waits: each time the scheduler runs up to 61 of
@@ -41,7 +41,7 @@ func New(wake func()) *Crew {
 }
 
 // ErrMany: the crew has no room for more work.
-var ErrMany = errors.New("too many connections for one process: it keeps at most 4096 of protocols that need goroutines")
+var ErrMany = errors.New("too many connections for one process: it keeps at most 16384 of protocols that need goroutines")
 
 // errClosed: the crew has ended.
 var errClosed = errors.New("the run ends")

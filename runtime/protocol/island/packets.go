@@ -1,6 +1,7 @@
 package island
 
 import (
+	"bytes"
 	"errors"
 	"net"
 	"net/netip"
@@ -13,7 +14,7 @@ import (
 const (
 	PacketsUnread = 1024
 	PacketMost    = 2 << 10 // QUIC takes no longer ones than 1,452 here
-	spareMost     = 64      // buffers that are kept
+	usual         = 1452    // bytes of a buffer; a longer datagram has one of its own
 )
 
 var errDeadline = errors.New("a write has no deadline: it ends when its socket is closed")
@@ -30,12 +31,32 @@ type Packets struct {
 	first   int
 	count   int
 	dropped uint64
-	spare   [][]byte
 }
 
 type packet struct {
-	bytes []byte
-	from  netip.AddrPort
+	bytes  []byte
+	shared *[usual]byte // the memory of bytes, if it goes back to buffers
+	from   netip.AddrPort
+}
+
+// buffers are shared by all sockets: most of them have nothing to read at any moment.
+var buffers = sync.Pool{New: func() any { return new([usual]byte) }}
+
+// newPacket copies a datagram.
+func newPacket(b []byte, from netip.AddrPort) packet {
+	if len(b) > usual {
+		return packet{bytes: bytes.Clone(b), from: from}
+	}
+	own := buffers.Get().(*[usual]byte)
+	return packet{bytes: own[:copy(own[:], b)], shared: own, from: from}
+}
+
+// drop gives the memory of a datagram back.
+func (p *packet) drop() {
+	if p.shared != nil {
+		buffers.Put(p.shared)
+	}
+	*p = packet{}
 }
 
 var _ net.PacketConn = (*Packets)(nil)
@@ -66,10 +87,7 @@ func (p *Packets) ReadFrom(b []byte) (int, net.Addr, error) {
 	one := &p.queue[p.first]
 	n := copy(b, one.bytes)
 	from := net.UDPAddrFromAddrPort(one.from)
-	if len(p.spare) < spareMost {
-		p.spare = append(p.spare, one.bytes[:0])
-	}
-	one.bytes = nil
+	one.drop()
 	p.first, p.count = (p.first+1)%len(p.queue), p.count-1
 	return n, from, nil
 }
@@ -102,7 +120,7 @@ func (p *Packets) Close() error {
 	defer p.mu.Unlock()
 	if !p.closed {
 		p.shut()
-		p.queue, p.spare, p.count = nil, nil, 0
+		p.queue, p.count = nil, 0
 		p.shore.Tell()
 	}
 	return nil
@@ -141,11 +159,7 @@ func (p *Packets) Feed(b []byte, from netip.AddrPort) bool {
 	if p.count == len(p.queue) {
 		p.grow()
 	}
-	var own []byte
-	if n := len(p.spare) - 1; n >= 0 {
-		own, p.spare = p.spare[n], p.spare[:n]
-	}
-	p.queue[(p.first+p.count)%len(p.queue)] = packet{append(own, b...), from}
+	p.queue[(p.first+p.count)%len(p.queue)] = newPacket(b, from)
 	p.count++
 	p.moved.Signal()
 	p.shore.crew.Fed()
@@ -154,7 +168,7 @@ func (p *Packets) Feed(b []byte, from netip.AddrPort) bool {
 
 // grow makes the ring longer, as datagrams come and not before.
 func (p *Packets) grow() {
-	longer := make([]packet, min(PacketsUnread, max(8, 2*len(p.queue))))
+	longer := make([]packet, min(PacketsUnread, max(4, 2*len(p.queue))))
 	for i := range p.count {
 		longer[i] = p.queue[(p.first+i)%len(p.queue)]
 	}

@@ -117,7 +117,7 @@ func (l *Link) run(config *tls.Config) {
 		return
 	}
 	l.queue.established(conn)
-	go l.accept(conn)
+	l.accept(conn) // until either ends
 	select {
 	case <-l.ctx.Done():
 	case <-conn.Context().Done():
@@ -154,7 +154,7 @@ func (l *Link) dial(ctx context.Context, transport *quic.Transport, config *tls.
 	return conn, nil
 }
 
-// accept reads the streams that the server opens.
+// accept reads the streams that the server opens, until the connection ends or is closed.
 func (l *Link) accept(conn *quic.Conn) {
 	for {
 		s, err := conn.AcceptUniStream(l.ctx)
