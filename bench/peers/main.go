@@ -53,6 +53,7 @@ var experiments = []experiment{
 	{"kafka-read", "a log of 100,000 records, read by 16 consumers (beside a loop over franz-go)", (*bench).kafkaReads, (*bench).takesKafkaReads, nil},
 	{"sftp", "files of 4 KiB over SFTP, 16 connections (bar 1.15 of a loop over the same libraries)", (*bench).sftp, (*bench).takesSFTP, nil},
 	{"http3", "GETs over HTTP/3, 64 connections (bar 0.8 of a loop over quic-go's http3.Transport)", (*bench).http3, (*bench).takesHTTP3, nil},
+	{"smtp", "messages of 1 KiB, 64 connections, with PIPELINING and without (bar 1.0 of smtp-source)", (*bench).smtp, (*bench).takesSMTP, nil},
 	{"mongodb", "finds of one document, 64 connections (bar 0.4 of a loop over mongo-driver)", (*bench).mongodb, (*bench).takesMongoDB, nil},
 	{"amqp", "publications that RabbitMQ confirms, 64 connections (bar 0.5 of a loop over amqp091-go)", (*bench).amqp, (*bench).takesAMQP, nil},
 	{"grpc", "64 unary calls at once, on 64 connections and on 8 (bar 0.15 of ghz)", (*bench).grpc, (*bench).takesGRPC, []string{"ghz"}},
