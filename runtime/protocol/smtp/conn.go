@@ -141,7 +141,7 @@ func (c *Conn) proceed() {
 	if !c.pipelines {
 		to = a.queued + 1
 	}
-	c.out.bytes = append(c.out.bytes, a.commands[from:a.ends[to-1]]...)
+	c.out.bytes = append(c.out.own(c.protocol.config.Pool), a.commands[from:a.ends[to-1]]...)
 	a.queued = to
 }
 

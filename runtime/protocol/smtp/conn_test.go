@@ -169,25 +169,28 @@ func TestOperationsEndOnce(t *testing.T) {
 	})
 }
 
-// An operation whose answer is not read allocates nothing, with values and without.
+// An operation whose answer is not read allocates nothing, with values and without, whether its commands go out at
+// once or one by one.
 func TestOperationsAllocateNothing(t *testing.T) {
+	replies := [][]byte{[]byte("250 a\r\n"), []byte("250 b\r\n"), []byte("250 c\r\n"), []byte("354 d\r\n"), []byte("250 e\r\n")}
 	for name, subject := range map[string]reply.Argument{"plain": reply.Plain("hi"), "values": {{Value: 0}}} {
-		o, err := smtp.Compile(smtp.Message{From: reply.Plain("a@x"), To: []reply.Argument{reply.Plain("b@y"), reply.Plain("c@y")}, Subject: subject, Body: reply.Plain("line\nline\n")})
+		o, err := smtp.Compile(smtp.Message{From: reply.Plain("a@x"), To: []reply.Argument{reply.Plain("b@y"), reply.Plain("c@y")}, Subject: subject, Body: reply.Plain(strings.Repeat("line\n", 300))})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := begun(t, smtp.Config{}, true)
-		h := &counter{conn: c}
-		order := smtp.Order{Values: [][]byte{[]byte("v")}, Date: []byte("now"), ID: []byte("1")}
-		begins, ends := []byte("250 a\r\n250 b\r\n250 c\r\n354 d\r\n"), []byte("250 e\r\n")
-		if n := testing.AllocsPerRun(100, func() {
-			_ = c.Operate(o, order)
-			c.Sent(len(c.Output()))
-			_ = c.Feed(begins, h)
-			c.Sent(len(c.Output()))
-			_ = c.Feed(ends, h)
-		}); n != 0 || h.err != nil || h.ended != 101 {
-			t.Errorf("%s: %v allocations, %d ended, %v", name, n, h.ended, h.err)
+		for _, pipelines := range []bool{true, false} {
+			c := begun(t, smtp.Config{}, pipelines)
+			h := &counter{conn: c}
+			order := smtp.Order{Values: [][]byte{[]byte("v")}, Date: []byte("now"), ID: []byte("1")}
+			if n := testing.AllocsPerRun(100, func() {
+				_ = c.Operate(o, order)
+				for _, r := range replies {
+					c.Sent(len(c.Output()))
+					_ = c.Feed(r, h)
+				}
+			}); n != 0 || h.err != nil || h.ended != 101 {
+				t.Errorf("%s, pipelining %v: %v allocations, %d ended, %v", name, pipelines, n, h.ended, h.err)
+			}
 		}
 	}
 }
