@@ -49,7 +49,7 @@ func kafkaHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Dura
 		next = hostile.NextRead
 	}
 	w := loadFile(t, "", fmt.Sprintf(`
-k = kafka.client(%q, sasl = kafka.plain(%q, %q))
+k = kafka.client(%q, sasl = kafka.scram(%q, %q))
 workflow(name = "test", vus = 1, %sduration = "60s", steps = [
 	%s
 	step("pause", lambda vu: vu.sleep("%dms")),

@@ -226,8 +226,11 @@ func TestUsersOfKafka(t *testing.T) {
 			`kafka.plain("app", "falsch")`: "closed", `kafka.scram("app", "falsch")`: "closed", `kafka.scram("none", "geheim", hash = "sha-512")`: "closed", "None": "closed",
 		} {
 			url, client := c.URL(), ", sasl = "+sasl
-			if secure {
+			switch {
+			case secure:
 				url = c.SecureURL()
+			case strings.HasPrefix(sasl, "kafka.plain"):
+				continue // the language rejects it
 			}
 			if sasl == "None" {
 				client = ""

@@ -304,6 +304,9 @@ func (f *pingFlags) kafka(target string) (address string, greets func(*ping.Conf
 			return "", nil, command.Usage("--mechanism %s is none that ping has: write plain, scram-sha-256 or scram-sha-512", mechanism)
 		}
 		c.Mechanism = kafka.PLAIN + kafka.Mechanism(at)
+		if c.Mechanism == kafka.PLAIN && !t.Secure {
+			return "", nil, command.Usage("--mechanism plain sends the password as it is, and the URL is of kafka://: write kafkas://, or --mechanism scram-sha-256")
+		}
 		if c.Password, err = f.secret(); err != nil {
 			return "", nil, err
 		}

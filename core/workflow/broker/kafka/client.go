@@ -14,6 +14,9 @@ import (
 
 const seedsMost = 16 // brokers of a URL: they only tell of the others
 
+// plainMechanism sends the password itself: TLS has to hide it.
+const plainMechanism = "PLAIN"
+
 // Schemes are those of kafka.client.
 func Schemes() request.Schemes {
 	return request.Schemes{Plain: "kafka", Secure: "kafkas", Port: 9092}
@@ -69,6 +72,9 @@ func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple)
 		p, ok := in[1].(*proof)
 		if !ok {
 			return nil, language.WrongType(fn, "sasl", "kafka.plain(...) or kafka.scram(...)", in[1]).Do("write sasl = kafka.scram(\"app\", secret(\"kafka\"))")
+		}
+		if p.mechanism == plainMechanism && !c.of.Seeds[0].Secure {
+			return nil, language.Faultf("%s has sasl = kafka.plain(...), which sends the password as it is, and its URL is of kafka://", fn).In("sasl").Do("write kafkas://host, or sasl = kafka.scram(...), which sends a proof")
 		}
 		c.proof, c.of.Mechanism = p, p.mechanism
 	}
@@ -137,7 +143,7 @@ func prover(word string) *guard.Func {
 		if err := language.Bind(fn, names, 2, args, kwargs, in); err != nil {
 			return nil, err
 		}
-		p := &proof{Opaque: language.Opaque{Kind: fn}, mechanism: "PLAIN", user: in[0], password: in[1]}
+		p := &proof{Opaque: language.Opaque{Kind: fn}, mechanism: plainMechanism, user: in[0], password: in[1]}
 		for i, v := range in[:2] {
 			if err := checkProof(fn, names[i], v); err != nil {
 				return nil, err

@@ -30,6 +30,7 @@ const (
 	AtAccept       // nothing: it has connected
 	AtVersions
 	AtHandshake // of SASL
+	AtChallenge // of SCRAM
 	AtProof
 	AtLayout // Metadata
 	AtOffsets

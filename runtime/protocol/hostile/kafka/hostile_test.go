@@ -47,7 +47,7 @@ func TestServer(t *testing.T) {
 	record := i16(-1) + i16(-1) + i32(1) + i32(1) + text(Topic) + i32(1) + i32(0) + i32(len(batch)) + batch
 	for _, tt := range []struct{ said, breach string }{
 		{asks(apiVersions, ""), ""},
-		{asks(apiAuthenticate, "geheim"), "the proof is"},
+		{asks(apiAuthenticate, "geheim") + asks(apiAuthenticate, "geheim"), "the proof is"},
 		{asks(apiProduce, i16(3)+many("x", 100)), "of a transaction"},
 		{asks(apiProduce, record), "a wrong checksum"},
 		{asks(apiProduce, strings.Replace(record, i32(49), i32(50), 1)), "a batch of"},

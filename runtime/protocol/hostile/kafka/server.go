@@ -150,12 +150,12 @@ func (s *Server) serve(c *net.TCPConn, id int) {
 		case apiVersions:
 			at, good = AtVersions, versions(0, [2]int{apiProduce, 12}, [2]int{apiFetch, 17}, [2]int{apiOffsets, 10}, [2]int{apiMetadata, 13})
 		case apiHandshake:
-			at, good = AtHandshake, i16(0)+i32(1)+text("PLAIN")
+			at, good = AtHandshake, i16(0)+i32(1)+text("SCRAM-SHA-256")
+			n.scram = prover{}
 		case apiAuthenticate:
-			if string(body) != i32(len(User)+len(Password)+2)+"\x00"+User+"\x00"+Password {
-				s.blame("the proof is %.80q", body)
+			if at, good = AtChallenge, n.scram.challenges(body); n.scram.challenged > 1 {
+				at, good = AtProof, n.scram.judges(s, body)
 			}
-			at, good = AtProof, i16(0)+i16(-1)+i32(0)
 		case apiMetadata:
 			at, good = AtLayout, s.layout()
 		case apiOffsets:

@@ -21,6 +21,7 @@ type Session struct {
 	proved bool   // a well-behaved answer was sent on it
 	number string // of the last request
 	acks   int    // of the last record
+	scram  prover
 }
 
 // Say writes an answer to the last request.
