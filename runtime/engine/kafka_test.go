@@ -243,6 +243,20 @@ func TestUsersOfKafka(t *testing.T) {
 	}
 }
 
+// A token proves a user behind TLS, and a broker that does not take one says why. kfake has no OAUTHBEARER: the
+// answers are those of bench/servers, by RFC 7628.
+func TestTokensOfKafka(t *testing.T) {
+	t.Parallel()
+	c := kafkatest.Start(t, "-token", "to.k-en==", "-cert", "CERT", "-key", "KEY")
+	for sasl, kind := range map[string]string{`kafka.oauthbearer("to.k-en==")`: "", `kafka.oauthbearer("expired")`: "auth", `kafka.scram("app", "geheim")`: "auth"} {
+		got := produce(t, c.SecureURL(), ", sasl = "+sasl, `"orders", "x"`, 2, 4)
+		text := fmt.Sprint(got)
+		if kind == "" && got.OK != 4 || kind != "" && (kinds(got)[kind] != 4 || strings.Contains(sasl, "expired") && !strings.Contains(text, `invalid_token`)) || strings.Contains(text, `"expired"`) {
+			t.Errorf("%s: ok %d: %v", sasl, got.OK, got.Errors)
+		}
+	}
+}
+
 // The brokers of librdkafka, which share no code with kfake, take what is sent, and its consumer reads that
 // whole: each record once, in each coding.
 func TestRecordsReachLibrdkafka(t *testing.T) {

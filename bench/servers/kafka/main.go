@@ -30,19 +30,20 @@ import (
 func main() {
 	brokers := flag.Int("brokers", 1, "how many")
 	topics := flag.String("topics", "orders:3", "NAME:PARTITIONS, with commas between them")
+	token := flag.String("token", "", "what OAUTHBEARER takes; none: no such users")
 	users := flag.String("users", "", "MECHANISM:USER:PASSWORD, with commas between them; none: no SASL")
 	certificate := flag.String("cert", "", "FILE with a certificate; none: no TLS")
 	key := flag.String("key", "", "FILE with its key")
 	blackhole := flag.Bool("blackhole", false, "count records, and keep none")
 	port := flag.Int("port", 0, "of the only broker; 0: any")
 	flag.Parse()
-	if err := serve(*brokers, *port, *topics, *users, *certificate, *key, *blackhole); err != nil {
+	if err := serve(*brokers, *port, *topics, *users, *certificate, *key, *token, *blackhole); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func serve(brokers, port int, topics, users, certificate, key string, blackhole bool) error {
+func serve(brokers, port int, topics, users, certificate, key, token string, blackhole bool) error {
 	opts := []kfake.Opt{kfake.NumBrokers(brokers)}
 	if port != 0 {
 		opts = append(opts, kfake.Ports(port))
@@ -80,6 +81,9 @@ func serve(brokers, port int, topics, users, certificate, key string, blackhole 
 		return err
 	}
 	defer c.Close()
+	if token != "" {
+		bear(c, token)
+	}
 	fmt.Println(strings.Join(c.ListenAddrs(), " "))
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		if err := obey(c, strings.Fields(in.Text())); err != nil {
@@ -87,6 +91,31 @@ func serve(brokers, port int, topics, users, certificate, key string, blackhole 
 		}
 	}
 	return nil
+}
+
+// bear answers SASL as a broker does that takes one token (RFC 7628): kfake knows no OAUTHBEARER.
+func bear(c *kfake.Cluster, token string) {
+	c.ControlKey(int16(kmsg.SASLHandshake), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		asked, answer := r.(*kmsg.SASLHandshakeRequest), r.ResponseKind().(*kmsg.SASLHandshakeResponse)
+		answer.SupportedMechanisms = []string{"OAUTHBEARER"}
+		if asked.Mechanism != "OAUTHBEARER" {
+			answer.ErrorCode = kerr.UnsupportedSaslMechanism.Code
+		}
+		return answer, nil, true
+	})
+	c.ControlKey(int16(kmsg.SASLAuthenticate), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		answer := r.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+		switch string(r.(*kmsg.SASLAuthenticateRequest).SASLAuthBytes) {
+		case "n,,\x01auth=Bearer " + token + "\x01\x01":
+		case "\x01":
+			answer.ErrorCode = kerr.SaslAuthenticationFailed.Code
+		default:
+			answer.SASLAuthBytes = []byte(`{"status":"invalid_token"}`)
+		}
+		return answer, nil, true
+	})
 }
 
 func obey(c *kfake.Cluster, words []string) error {

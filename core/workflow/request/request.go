@@ -189,7 +189,7 @@ func (n *NATS) has(look func(string) bool) bool {
 // Kafka says what a request sends to a Kafka cluster.
 type Kafka struct {
 	Seeds          []*Target // brokers that tell of the others; one at least
-	Mechanism      string    // of SASL: "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"; empty: none
+	Mechanism      string    // of SASL: "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", whose token is Password; empty: none
 	User, Password string
 	Secure         SQLSecure
 	Compression    string  // "none", "gzip", "lz4", "snappy", "zstd"

@@ -178,7 +178,7 @@ func (m *Memory) kafka(to *request.Kafka, w *workflow.Workflow) (*kafkaCluster, 
 	if m.kafkas == nil || len(m.kafkas) >= clustersMost {
 		m.kafkas = map[string]*kafkaCluster{}
 	}
-	mechanism := slices.Index([]string{"", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"}, to.Mechanism)
+	mechanism := slices.Index([]string{"", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"}, to.Mechanism)
 	c = &kafkaCluster{key: key, begins: kafka.New(kafka.Config{
 		Mechanism: kafka.Mechanism(mechanism), User: to.User, Password: to.Password, Idempotent: to.Idempotent, AnswerMax: w.HTTP.MaxBody, Keys: &m.keys, Pool: &m.records,
 	})}

@@ -21,7 +21,8 @@ type Greeting struct {
 	at       stage
 	number   int32
 	scram    *scram.Client
-	works    bool // the password is being salted
+	works    bool   // the password is being salted
+	refusal  string // what a broker says of a token that it does not take
 	speaks   versions
 }
 
@@ -90,7 +91,9 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 	r := &reader{b: b[8:used]}
 	switch g.at {
 	case stageVersions:
-		err = g.meets(r)
+		if err = g.meets(r); err == nil {
+			err = g.protocol.config.mayBear()
+		}
 	case stageMechanism:
 		err = g.mayProve(r)
 	case stageProducer:
@@ -114,9 +117,13 @@ func (g *Greeting) next(dst []byte) []byte {
 		g.at = stageMechanism
 		return g.asks(dst, apiHandshake, 1, appendText(nil, c.Mechanism.name()))
 	}
-	if c.Mechanism == PLAIN {
+	switch c.Mechanism {
+	case PLAIN:
 		g.at = stageLast
 		return g.says(dst, []byte("\x00"+c.User+"\x00"+c.Password))
+	case OAUTHBEARER:
+		g.at = stageLast
+		return g.says(dst, []byte("n,,\x01auth=Bearer "+c.Password+"\x01\x01"))
 	}
 	g.at = stageFirst
 	g.scram = scram.New(c.Mechanism.hash(), c.User, c.Password, base64.RawURLEncoding.EncodeToString(g.random[:]), c.Keys).AtLeast(scram.IterationsLeast)
@@ -218,7 +225,13 @@ func (g *Greeting) proves(dst []byte, r *reader, used int) ([]byte, int, codec.D
 	}
 	if err := serverError(number, g.hide(text)); err != nil {
 		err.Kind = http1.KindAuth
+		if g.refusal != "" {
+			err.Detail += ": " + g.refusal
+		}
 		return dst, used, nil, err
+	}
+	if g.protocol.config.Mechanism == OAUTHBEARER {
+		return g.bears(dst, says, used)
 	}
 	if g.at == stageFirst {
 		final, done, err := g.scram.Final(nil, says)
@@ -238,6 +251,29 @@ func (g *Greeting) proves(dst []byte, r *reader, used int) ([]byte, int, codec.D
 		}
 	}
 	return g.settles(dst, used)
+}
+
+// bears goes on behind a token. A broker that does not take it says why, and gets one more message before its
+// error (RFC 7628, 3.2.3).
+func (g *Greeting) bears(dst, says []byte, used int) ([]byte, int, codec.Dialogue, error) {
+	switch {
+	case g.refusal != "":
+		return dst, used, nil, &http1.Error{Kind: http1.KindAuth, Detail: "the broker does not take the token: " + g.refusal}
+	case len(says) > 0:
+		hidden := g.hide(says)
+		g.refusal = string(hidden[:min(len(hidden), errorMost)])
+		return g.says(dst, []byte{1}), used, nil, nil
+	}
+	return g.settles(dst, used)
+}
+
+// mayBear checks a token: what it has must not end its field.
+func (c *Config) mayBear() error {
+	odd := func(r rune) bool { return r <= ' ' || r > '~' }
+	if c.Mechanism == OAUTHBEARER && (c.Password == "" || strings.ContainsFunc(c.Password, odd)) {
+		return &http1.Error{Kind: http1.KindValue, Detail: "the token is empty, or has a blank or another character that no token has (RFC 6750): take the token alone"}
+	}
+	return nil
 }
 
 // hide hides the password in what a broker says.

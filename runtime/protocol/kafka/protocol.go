@@ -13,11 +13,12 @@ const (
 	PLAIN
 	SCRAMSHA256
 	SCRAMSHA512
+	OAUTHBEARER // Password is the token, and there is no user
 )
 
 // name is what SASL calls it.
 func (m Mechanism) name() string {
-	return [...]string{"", "PLAIN", scram.SHA256.Mechanism(), scram.SHA512.Mechanism()}[m]
+	return [...]string{"", "PLAIN", scram.SHA256.Mechanism(), scram.SHA512.Mechanism(), "OAUTHBEARER"}[m]
 }
 
 func (m Mechanism) hash() scram.Hash {

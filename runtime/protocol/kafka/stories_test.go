@@ -21,7 +21,7 @@ import (
 // whether the bytes come at once or in pieces.
 //
 //	talk [limit=N] [produce=VERSION] [metadata=VERSION] [fetch=VERSION] [idempotent] [end=eof|reset]
-//	greet [user=NAME] [password=WORD] [sasl=plain|scram] [end=eof|reset]
+//	greet [user=NAME] [password=WORD] [sasl=plain|scram|oauth] [end=eof|reset]
 //
 // A line with > queues an operation (produce TOPIC KEY VALUE, half TOPIC KEY VALUE, which writes a half of it, unanswered TOPIC VALUE, learn TOPIC, or fetch, again
 // and locate with TOPIC@PARTITION@OFFSET), or does
@@ -85,7 +85,7 @@ func (s *scene) read(t *testing.T, d *datadriven.TestData) {
 		case "password":
 			s.config.Password = value
 		case "sasl":
-			s.config.Mechanism = map[string]kafka.Mechanism{"plain": kafka.PLAIN, "scram": kafka.SCRAMSHA256}[value]
+			s.config.Mechanism = map[string]kafka.Mechanism{"plain": kafka.PLAIN, "scram": kafka.SCRAMSHA256, "oauth": kafka.OAUTHBEARER}[value]
 		case "end":
 			s.end = map[string]error{"eof": io.EOF, "reset": errors.New("reset")}[value]
 		default:

@@ -114,7 +114,7 @@ other outcome; 2 bad usage.`,
 	flags.StringVar(&f.key, "key-file", "", "`FILE` with the private key for sftp or scp")
 	flags.StringVar(&f.hostKeys, "host-keys", "", "`FILE` of known_hosts for sftp or scp")
 	flags.StringVar(&f.password, "password-file", "", "`FILE` with the password for redis, mqtt, nats, kafka, mongodb, amqp, sftp, scp, smtp, mysql or postgres, instead of HYPERSCALE_PASSWORD; for nats without --user a token, a seed or credentials")
-	flags.StringVar(&f.mechanism, "mechanism", "", "`NAME` of SASL for kafka: plain, scram-sha-256 (without it, where there is a user) or scram-sha-512; for smtp: plain (without it), login, cram-md5 or xoauth2")
+	flags.StringVar(&f.mechanism, "mechanism", "", "`NAME` of SASL for kafka: plain, scram-sha-256 (without it, where there is a user), scram-sha-512 or oauthbearer, whose token --password-file has; for smtp: plain (without it), login, cram-md5 or xoauth2")
 	flags.StringVar(&f.descriptors, "descriptors", "", "`FILE` that gets the descriptors of a gRPC server")
 	flags.BoolVar(&f.lookup, "lookup", false, "look the name up and send nothing")
 	flags.BoolVar(&f.json, "json", false, "print JSON")

@@ -294,27 +294,32 @@ func (f *pingFlags) kafka(target string) (address string, greets func(*ping.Conf
 		return "", nil, command.Usage("%v", err)
 	}
 	c := &kafka.Config{User: f.user}
-	if f.user != "" {
+	bears := f.mechanism == "oauthbearer"
+	if f.user != "" || bears {
 		mechanism := f.mechanism
 		if mechanism == "" {
 			mechanism = "scram-sha-256"
 		}
-		at := slices.Index([]string{"plain", "scram-sha-256", "scram-sha-512"}, mechanism)
+		at := slices.Index([]string{"plain", "scram-sha-256", "scram-sha-512", "oauthbearer"}, mechanism)
 		if at < 0 {
-			return "", nil, command.Usage("--mechanism %s is none that ping has: write plain, scram-sha-256 or scram-sha-512", mechanism)
+			return "", nil, command.Usage("--mechanism %s is none that ping has: write plain, scram-sha-256, scram-sha-512 or oauthbearer", mechanism)
 		}
 		c.Mechanism = kafka.PLAIN + kafka.Mechanism(at)
-		if c.Mechanism == kafka.PLAIN && !t.Secure {
-			return "", nil, command.Usage("--mechanism plain sends the password as it is, and the URL is of kafka://: write kafkas://, or --mechanism scram-sha-256")
+		if (c.Mechanism == kafka.PLAIN || bears) && !t.Secure {
+			return "", nil, command.Usage("--mechanism %s sends the secret as it is, and the URL is of kafka://: write kafkas://, or --mechanism scram-sha-256", mechanism)
 		}
 		if c.Password, err = f.secret(); err != nil {
 			return "", nil, err
 		}
 	}
 	switch {
+	case bears && f.user != "":
+		return "", nil, command.Usage("--mechanism oauthbearer has no user: leave out --user, and write the token into the file of --password-file")
+	case bears && c.Password == "":
+		return "", nil, command.Usage("--mechanism oauthbearer has no token: write --password-file FILE, or set %s", passwordVariable)
 	case f.user != "" && c.Password == "":
 		return "", nil, command.Usage("--user %s has no password: write --password-file FILE, or set %s", f.user, passwordVariable)
-	case f.user == "" && (f.mechanism != "" || f.password != ""):
+	case !bears && f.user == "" && (f.mechanism != "" || f.password != ""):
 		return "", nil, command.Usage("--mechanism and --password-file are of a user: write --user NAME")
 	}
 	scheme := "http"

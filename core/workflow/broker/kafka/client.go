@@ -14,8 +14,11 @@ import (
 
 const seedsMost = 16 // brokers of a URL: they only tell of the others
 
-// plainMechanism sends the password itself: TLS has to hide it.
-const plainMechanism = "PLAIN"
+// Mechanisms that send the secret itself: TLS has to hide it.
+const (
+	plainMechanism  = "PLAIN"
+	bearerMechanism = "OAUTHBEARER"
+)
 
 // Schemes are those of kafka.client.
 func Schemes() request.Schemes {
@@ -25,11 +28,11 @@ func Schemes() request.Schemes {
 // ClientArguments are those of kafka.client.
 func ClientArguments() []string { return []string{"url", "sasl", "compression", "tls", "idempotent"} }
 
-// proof is the result of kafka.plain and kafka.scram.
+// proof is the result of kafka.plain, kafka.scram and kafka.oauthbearer.
 type proof struct {
 	language.Opaque
 	mechanism      string
-	user, password starlark.Value // texts or secrets
+	user, password starlark.Value // texts or secrets; a token has no user
 }
 
 // client is the result of kafka.client.
@@ -71,10 +74,10 @@ func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple)
 	if in[1] != nil {
 		p, ok := in[1].(*proof)
 		if !ok {
-			return nil, language.WrongType(fn, "sasl", "kafka.plain(...) or kafka.scram(...)", in[1]).Do("write sasl = kafka.scram(\"app\", secret(\"kafka\"))")
+			return nil, language.WrongType(fn, "sasl", "kafka.scram(...), kafka.plain(...) or kafka.oauthbearer(...)", in[1]).Do("write sasl = kafka.scram(\"app\", secret(\"kafka\"))")
 		}
-		if p.mechanism == plainMechanism && !c.of.Seeds[0].Secure {
-			return nil, language.Faultf("%s has sasl = kafka.plain(...), which sends the password as it is, and its URL is of kafka://", fn).In("sasl").Do("write kafkas://host, or sasl = kafka.scram(...), which sends a proof")
+		if secrets := map[string]string{plainMechanism: "password", bearerMechanism: "token"}; secrets[p.mechanism] != "" && !c.of.Seeds[0].Secure {
+			return nil, language.Faultf("%s has sasl = %s(...), which sends the %s as it is, and its URL is of kafka://", fn, p.Kind, secrets[p.mechanism]).In("sasl").Do("write kafkas://host, or sasl = kafka.scram(...), which sends a proof")
 		}
 		c.proof, c.of.Mechanism = p, p.mechanism
 	}
@@ -161,6 +164,29 @@ func prover(word string) *guard.Func {
 		}
 		return p, nil
 	}}
+}
+
+// bearer is kafka.oauthbearer.
+func bearer(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	const fn = "kafka.oauthbearer"
+	var in [1]starlark.Value
+	if err := language.Bind(fn, []string{"token"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	text, ok, err := request.SentText(in[0])
+	switch {
+	case err != nil:
+		return nil, err
+	case in[0] == nil:
+		return nil, language.Faultf("%s needs a token", fn).In("token").Do("write %s(secret(\"token\"))", fn)
+	case !ok:
+		return nil, language.WrongType(fn, "token", "a text or a secret", in[0]).Do("write %s(secret(\"token\")), and give it by --secret token=file:PATH", fn)
+	case strings.Contains(text, "${"):
+		return nil, language.Faultf("%s: token has ${ in it, and a connection serves all iterations of its user", fn).In("token").Do("write it out, or take it from a secret")
+	case text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return nil, language.Faultf("%s: token is empty, or has a character that no token has", fn).In("token").Do("write the token alone, without \"Bearer \"")
+	}
+	return &proof{Opaque: language.Opaque{Kind: fn}, mechanism: bearerMechanism, user: starlark.String(""), password: in[0]}, nil
 }
 
 // checkProof checks a text that proves a user.

@@ -1,4 +1,4 @@
-// Package kafka has the words of Kafka: kafka.client, kafka.plain, kafka.scram, kafka.produce, kafka.consume,
+// Package kafka has the words of Kafka: kafka.client, kafka.plain, kafka.scram, kafka.oauthbearer, kafka.produce, kafka.consume,
 // and what functions ask by vu.kafka.
 //
 // It sends nothing: core/workflow/request has the requests as plain data, and runtime/engine carries them.

@@ -42,6 +42,7 @@ func Namespace(under string, own []string, use request.Use) *language.Namespace 
 	if under == "kafka" {
 		members["client"] = &guard.Func{Word: "client", Call: newClient}
 		members["plain"], members["scram"] = prover("plain"), prover("scram")
+		members["oauthbearer"] = &guard.Func{Word: "oauthbearer", Call: bearer}
 	}
 	return language.NewNamespace(under, members)
 }
