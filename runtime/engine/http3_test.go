@@ -42,6 +42,11 @@ func TestRequestsAgreeOverHTTP3(t *testing.T) {
 			if vus == 500 && name != "shared" && name != "more than allows" {
 				continue // handshakes of QUIC take two milliseconds each
 			}
+			vus := vus
+			if name == "each its own" {
+				vus = min(vus, 24) // quic-go's server refuses the 33rd connection that waits for it
+				tt.conns = int(vus)
+			}
 			t.Run(fmt.Sprintf("%s/%d", name, vus), func(t *testing.T) {
 				s, err := hostile.Start(&hostile.Entry{})
 				if err != nil {
