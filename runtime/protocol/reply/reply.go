@@ -86,9 +86,9 @@ func (r *Reader) Next(b []byte) (one Reply, used int, err error) {
 	return Reply{}, used, nil
 }
 
-// cut finds a reply that begins b.
+// cut finds a reply that begins b, of which so much was seen before that its last line begins at r.line.
 func (r *Reader) cut(b []byte) (one Reply, used int, err error) {
-	for used < len(b) {
+	for used = r.line; used < len(b); {
 		n := bytes.IndexByte(b[used:], '\n') + 1
 		if n == 0 {
 			break
@@ -108,11 +108,9 @@ func (r *Reader) cut(b []byte) (one Reply, used int, err error) {
 	return Reply{}, 0, nil
 }
 
-// Cut finds a reply that begins b, and keeps nothing: used is 0 if it is not whole.
-func Cut(b []byte, loose bool) (one Reply, used int, err error) {
-	r := Reader{Loose: loose}
-	return r.cut(b)
-}
+// Cut finds a reply that begins b, and keeps none of it: used is 0 if it is not whole. Then the same bytes
+// come again, with more behind them.
+func (r *Reader) Cut(b []byte) (one Reply, used int, err error) { return r.cut(b) }
 
 // whole returns a reply that has all of its lines, and begins the next one.
 func (r *Reader) whole(lines []byte) Reply {

@@ -18,6 +18,7 @@ type Greeting struct {
 	secured  bool
 	rounds   int // of what proves the user
 	said     About
+	in       reply.Reader
 }
 
 // About is what a server tells of itself.
@@ -67,7 +68,7 @@ func (g *Greeting) hello(dst []byte) []byte {
 
 // Hear takes the server's next reply, which begins b. Used is 0 if it is not whole.
 func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, err error) {
-	one, used, err := reply.Cut(b, false)
+	one, used, err := g.in.Cut(b)
 	if err != nil || used == 0 {
 		return dst, 0, nil, err
 	}
