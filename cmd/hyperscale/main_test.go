@@ -200,7 +200,7 @@ func runExamples(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 	for _, e := range all {
 		file := ts.MkAbs(e.Name())
-		if filepath.Ext(file) != ".star" || e.Name() == "grpc.star" || e.Name() == "kafka.star" || e.Name() == "mongodb.star" || e.Name() == "mqtt.star" || e.Name() == "amqp.star" || e.Name() == "nats.star" || e.Name() == "redis.star" || e.Name() == "sftp.star" || e.Name() == "smtp.star" || e.Name() == "sql.star" || e.Name() == "mysql.star" || e.Name() == "custom.star" || e.Name() == "http3.star" { // its server is another: runtime/engine runs it
+		if filepath.Ext(file) != ".star" || e.Name() == "ftp.star" || e.Name() == "grpc.star" || e.Name() == "kafka.star" || e.Name() == "mongodb.star" || e.Name() == "mqtt.star" || e.Name() == "amqp.star" || e.Name() == "nats.star" || e.Name() == "redis.star" || e.Name() == "sftp.star" || e.Name() == "smtp.star" || e.Name() == "sql.star" || e.Name() == "mysql.star" || e.Name() == "custom.star" || e.Name() == "http3.star" { // its server is another: runtime/engine runs it
 			continue
 		}
 		address := ts.Getenv("TARGET")

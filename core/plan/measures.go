@@ -56,6 +56,8 @@ const (
 	MeasureAuthTime     = "auth_time"     // from a connection's first byte to the end of authentication
 	MeasureTransferred  = "transferred"   // bytes of files
 	MeasureTransferTime = "transfer_time" // of one file
+	MeasureDataConnect  = "data_connect"  // of a second connection, FTP's
+	MeasureFirstByte    = "first_byte"    // of what comes on it
 
 	MeasureRecipientsAccepted = "recipients_accepted" // of messages
 	MeasureRecipientsRefused  = "recipients_refused"  // of messages, by what the server answers to each
@@ -69,6 +71,7 @@ const (
 const (
 	ProtocolAMQP      = "amqp"      // messages of queues
 	ProtocolCustom    = "custom"    // calls of custom programs
+	ProtocolFTP       = "ftp"       // files over FTP
 	ProtocolGRPC      = "grpc"      // calls
 	ProtocolKafka     = "kafka"     // records
 	ProtocolMongoDB   = "mongodb"   // commands
@@ -86,7 +89,7 @@ const (
 
 // Protocols lists them.
 func Protocols() []string {
-	return []string{ProtocolAMQP, ProtocolCustom, ProtocolGRPC, ProtocolKafka, ProtocolMongoDB, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSFTP, ProtocolSMTP, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
+	return []string{ProtocolAMQP, ProtocolCustom, ProtocolFTP, ProtocolGRPC, ProtocolKafka, ProtocolMongoDB, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSFTP, ProtocolSMTP, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
 }
 
 // MeasureText is a measure with the sentence that manuals show.
@@ -104,6 +107,7 @@ func Measures() []MeasureText {
 	brokers := []string{ProtocolAMQP, ProtocolMQTT, ProtocolNATS}
 	messages := append(slices.Clone(exchanges), brokers...)
 	udp, sftp, mongodb := []string{ProtocolUDP}, []string{ProtocolSFTP}, []string{ProtocolMongoDB}
+	ftp, files := []string{ProtocolFTP}, []string{ProtocolFTP, ProtocolSFTP}
 	kafka, acknowledges, sends := []string{ProtocolKafka}, []string{ProtocolKafka, ProtocolMQTT, ProtocolNATS}, append(slices.Clone(messages), ProtocolKafka)
 	return []MeasureText{
 		{MeasureCommands, redis, message.MeasureCount, "commands that the kernel took whole, of pipelines each one"},
@@ -139,8 +143,10 @@ func Measures() []MeasureText {
 		{MeasureEndToEnd, kafka, message.MeasureTimes, "from a record's time, which its producer or broker wrote by a clock of its own, until the loop has read it; of kafka.consume, in whole milliseconds"},
 		{MeasureThrottled, kafka, message.MeasureCount, "answers in which a broker asked its client to wait: a quota is exceeded. The load does not wait"},
 		{MeasureAuthTime, sftp, message.MeasureTimes, "from when a connection stands until its keys are exchanged and its user is authenticated, and for SFTP its subsystem is open: a part of the phase connect"},
-		{MeasureTransferred, sftp, message.MeasureCount, "bytes of files that came, or that the server acknowledged"},
-		{MeasureTransferTime, sftp, message.MeasureTimes, "from when a file is open until its last byte has come, or is acknowledged. Transferred divided by the sum of these is the rate of one transfer"},
+		{MeasureDataConnect, ftp, message.MeasureTimes, "from when the server has named a port until the data connection to it stands, without its TLS"},
+		{MeasureFirstByte, ftp, message.MeasureTimes, "of ftp.get and ftp.list: from when the command was queued, on the standing data connection, until the loop has read the first byte there"},
+		{MeasureTransferred, files, message.MeasureCount, "bytes of files that came, or that the server acknowledged"},
+		{MeasureTransferTime, files, message.MeasureTimes, "from when a file is open until its last byte has come, or is acknowledged; of FTP from when the command was queued until the server says that the transfer is complete. Transferred divided by the sum of these is the rate of one transfer"},
 		{MeasureRecipientsAccepted, []string{ProtocolSMTP}, message.MeasureCount, "recipients that the server took, of messages that it refused as well"},
 		{MeasureRecipientsRefused, []string{ProtocolSMTP}, message.MeasureCount, "recipients that the server refused: a message fails only if it has no other"},
 		{MeasureFirstMessage, messages, message.MeasureTimes, "from the intended start until the loop has read the first message"},

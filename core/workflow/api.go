@@ -257,6 +257,8 @@ func misplacedCode(fn string, all []extract.Expect, r *request.Request) error {
 		of = extract.CodedProgram
 	case r.Kafka != nil:
 		of, says = extract.CodedKafka, "Kafka has names, such as \"MESSAGE_TOO_LARGE\""
+	case r.FTP != nil:
+		of, says = extract.CodedReply, "FTP has \"OK\" and replies of three digits, such as \"550\""
 	case r.SMTP != nil:
 		of, says = extract.CodedReply, "SMTP has \"OK\" and replies of three digits, such as \"550\""
 	case r.MongoDB != nil:

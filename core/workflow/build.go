@@ -113,6 +113,10 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 		return "", language.Faultf("workflow %q: step %q goes to RabbitMQ through a proxy, which carries HTTP", d.plan.Name, name).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.AMQP != nil:
 		return plan.ProtocolAMQP, nil
+	case r.FTP != nil && d.http.Proxy != nil:
+		return "", language.Faultf("workflow %q: step %q goes to %s:// through a proxy, which carries HTTP", d.plan.Name, name, r.FTP.Target.Scheme).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
+	case r.FTP != nil:
+		return plan.ProtocolFTP, nil
 	case r.SFTP != nil && d.http.Proxy != nil:
 		return "", language.Faultf("workflow %q: step %q goes to %s:// through a proxy, which carries HTTP", d.plan.Name, name, r.SFTP.Target.Scheme).Of(s.site).Do("take the proxy out of http.client, or put the step into a workflow of its own")
 	case r.SFTP != nil:

@@ -20,6 +20,7 @@ import (
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/request"
 	"hyperscale/core/workflow/secret"
+	"hyperscale/core/workflow/transfer"
 )
 
 // loader is the state of one Load.
@@ -248,7 +249,7 @@ func customClient(l *loader, _ syntax.Position, args starlark.Tuple, kwargs []st
 
 // describeTransfer returns the value of sftp.get and its kin.
 func describeTransfer(thread *starlark.Thread, r *request.Request, b *request.Placeholders, _ []starlark.Value) (starlark.Value, error) {
-	fn := r.SFTP.Target.Scheme + "." + request.SFTPVerbs()[r.SFTP.Verb]
+	fn := transfer.Word(r)
 	if loaderOf(thread) != nil {
 		return declareRequest(thread, fn, r, b)
 	}

@@ -69,12 +69,12 @@ func TestExamples(t *testing.T) {
 				t.Error("the second load differs:\n" + diff)
 			}
 			elsewhere := "http://elsewhere:1"
-			for _, scheme := range []string{"amqp", "grpc", "https", "kafka", "mongodb", "mqtt", "mysql", "nats", "postgres", "redis", "sftp", "smtp", "tcp", "udp"} {
+			for _, scheme := range []string{"amqp", "ftp", "grpc", "https", "kafka", "mongodb", "mqtt", "mysql", "nats", "postgres", "redis", "sftp", "smtp", "tcp", "udp"} {
 				if strings.Contains(text, `default = "`+scheme+"://") {
 					elsewhere = scheme + "://elsewhere:1"
 				}
 			}
-			p.Params = []message.Param{{Name: "target", Value: strings.NewReplacer("postgres://", "postgres://app@", "mysql://", "mysql://app@", "sftp://", "sftp://app@", "mongodb://elsewhere:1", "mongodb://elsewhere:1/shop").Replace(elsewhere)}}
+			p.Params = []message.Param{{Name: "target", Value: strings.NewReplacer("postgres://", "postgres://app@", "mysql://", "mysql://app@", "sftp://", "sftp://app@", "ftp://elsewhere:1", "ftp://app@elsewhere:1", "mongodb://elsewhere:1", "mongodb://elsewhere:1/shop").Replace(elsewhere)}}
 			p.VUs, p.Duration = 3, 5e9
 			set, err := workflow.Load(p)
 			if err != nil {

@@ -107,6 +107,7 @@ func vocabulary() starlark.StringDict {
 	all["mqtt"] = broker.MQTT("mqtt", nil, describeDelivery)
 	all["smtp"] = mail.SMTP("smtp", nil, describeMail)
 	all["amqp"] = broker.AMQP("amqp", nil, describeQueued)
+	all["ftp"] = transfer.FTP("ftp", nil, describeTransfer)
 	all["sftp"] = transfer.SFTP("sftp", nil, describeTransfer)
 	all["scp"] = transfer.SCP("scp", nil, describeTransfer)
 	all["nats"] = broker.NATS("nats", nil, describeMessage)

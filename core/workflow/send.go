@@ -45,6 +45,7 @@ func sendNamespace() *language.Namespace {
 	queues.Members["consume"] = broker.Consume("vu.amqp.consume", sessionArguments(), opens("vu.amqp.consume"))
 	members[language.Mark+"amqp"] = queues
 	members[language.Mark+"custom"] = custom.Namespace("vu.custom", asArguments(), send("vu.custom.call", nil), nil)
+	members[language.Mark+"ftp"] = transfer.FTP("vu.ftp", asArguments(), send("vu.ftp", nil))
 	members[language.Mark+"sftp"] = transfer.SFTP("vu.sftp", asArguments(), send("vu.sftp", nil))
 	members[language.Mark+"scp"] = transfer.SCP("vu.scp", asArguments(), send("vu.scp", nil))
 	commands := request.RedisNamespace("vu.redis", asArguments(), send("vu.redis", nil))

@@ -316,7 +316,7 @@ var _ starlark.HasAttrs = (*vuValue)(nil)
 func (u *vuValue) String() string { return fmt.Sprintf("<vu %d>", u.v.id) }
 
 func (u *vuValue) AttrNames() []string {
-	return []string{"amqp", "custom", "graphql", "group", "grpc", "http", "id", "iteration", "job", "kafka", "log", "mongodb", "mqtt", "nats", "next", "random", "redis", "row", "scp", "sftp", "shared", "sleep", "smtp", "sql", "sse", "tcp", "udp", "use", "vars", "wait", "websocket"}
+	return []string{"amqp", "custom", "ftp", "graphql", "group", "grpc", "http", "id", "iteration", "job", "kafka", "log", "mongodb", "mqtt", "nats", "next", "random", "redis", "row", "scp", "sftp", "shared", "sleep", "smtp", "sql", "sse", "tcp", "udp", "use", "vars", "wait", "websocket"}
 }
 
 func (u *vuValue) Attr(name string) (starlark.Value, error) {
@@ -346,7 +346,7 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 			return g.Members[beforeAll], nil
 		}
 		return starlark.None, nil
-	case "amqp", "custom", "graphql", "group", "grpc", "kafka", "log", "mongodb", "mqtt", "nats", "next", "sleep", "smtp", "sql", "sse", "random", "redis", "scp", "sftp", "tcp", "udp", "wait", "websocket":
+	case "amqp", "custom", "ftp", "graphql", "group", "grpc", "kafka", "log", "mongodb", "mqtt", "nats", "next", "sleep", "smtp", "sql", "sse", "random", "redis", "scp", "sftp", "tcp", "udp", "wait", "websocket":
 		return u.v.w.send.Members[language.Mark+name], nil
 	}
 	return nil, language.Missing("vu", name, u.AttrNames())

@@ -279,6 +279,9 @@ func (g *graph) assignSlots() {
 			if s.talk.Host.Over == pool.OverUDP {
 				replaced = 1
 			}
+			if s.talk.Host.Branches {
+				g.own, g.sockets = g.own+1, g.sockets+1
+			}
 		}
 		if s.call == nil {
 			continue

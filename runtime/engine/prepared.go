@@ -103,6 +103,8 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 		b = appendMQTT(b, r.MQTT)
 	case r.AMQP != nil:
 		b = appendAMQP(b, r.AMQP)
+	case r.FTP != nil:
+		b = appendFTP(b, r.FTP)
 	case r.SFTP != nil:
 		b = appendSFTP(b, r.SFTP)
 	case r.SMTP != nil:
@@ -219,6 +221,18 @@ func appendSFTP(b []byte, to *request.SFTP) []byte {
 		b = appendText(b, s)
 	}
 	if b = append(b, byte(to.Verb)); to.File != nil {
+		b = appendText(b, to.File.Name)
+	}
+	return b
+}
+
+// appendFTP appends what a request does with files of an FTP server.
+func appendFTP(b []byte, to *request.FTP) []byte {
+	for _, s := range [...]string{to.User, to.Password, to.Secure.Key, to.Path, to.To, to.Data} {
+		b = appendText(b, s)
+	}
+	b = strconv.AppendBool(strconv.AppendBool(append(b, byte(to.Verb)), to.Explicit), to.Names)
+	if to.File != nil {
 		b = appendText(b, to.File.Name)
 	}
 	return b
@@ -346,7 +360,7 @@ func (q *requests) known(method, url string) *request.Request {
 // and path, or of its command, which its prepared form remembers.
 func (q *requests) account(co *call, r *request.Request, as *workflow.As, p *prepared) *measure.Account {
 	of, own := co.owner(), ""
-	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil || r.AMQP != nil || r.MongoDB != nil || r.Custom != nil || r.SFTP != nil || r.SMTP != nil {
+	if r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil || r.AMQP != nil || r.MongoDB != nil || r.Custom != nil || r.FTP != nil || r.SFTP != nil || r.SMTP != nil {
 		own = r.Method // neither a command nor a statement nor a message nor a server of files has a path
 	}
 	if as != nil && (as.Group != "" || as.Name != "") {

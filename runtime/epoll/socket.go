@@ -160,6 +160,10 @@ func NoDelay(fd int) error {
 // nothing that a caller could do about an error.
 func Close(fd int) { _ = unix.Close(fd) }
 
+// CloseWrite closes our side of a connection behind what the kernel has. It fails only if the connection
+// is gone, which a read reports.
+func CloseWrite(fd int) { _ = unix.Shutdown(fd, unix.SHUT_WR) }
+
 // Ends returns the two ends of a connection.
 func Ends(fd int) (local netip.Addr, peer netip.AddrPort, err error) {
 	own, err := unix.Getsockname(fd)

@@ -328,7 +328,8 @@ type Step struct {
 // unconfirmed (messages that the kernel took and nothing confirms), returned (that no queue got) and redelivered (that a queue had delivered before). SMTP has
 // recipients_accepted and recipients_refused (by what the server answers to each). PostgreSQL and MySQL have
 // rows (that statements returned) and affected (that they inserted, updated, deleted or merged). SFTP and SCP have auth_time (of a new connection),
-// transferred (bytes of files) and transfer_time (of one file). MongoDB has documents (that cursors returned),
+// transferred (bytes of files) and transfer_time (of one file). FTP has the last two, data_connect (of a data connection) and first_byte (of what comes
+// there). MongoDB has documents (that cursors returned),
 // batches (that they came in) and affected (documents inserted, changed or deleted).
 type Measure struct {
 	Count   uint64        `json:"count"`              // occurrences, or times

@@ -207,7 +207,7 @@ func checkHeader(fn string, h builtin.Pair) error {
 // Apply adds the client's common settings to a request that lacks them. It does not change its
 // argument.
 func (o *Options) Apply(r *Request) *Request {
-	if r == nil || len(o.Headers) == 0 || r.Made != nil || r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil || r.AMQP != nil || r.SFTP != nil || r.SMTP != nil || r.MongoDB != nil || r.Raw != nil || r.Datagram != nil {
+	if r == nil || len(o.Headers) == 0 || r.Made != nil || r.Redis != nil || r.SQL != nil || r.NATS != nil || r.Kafka != nil || r.MQTT != nil || r.AMQP != nil || r.FTP != nil || r.SFTP != nil || r.SMTP != nil || r.MongoDB != nil || r.Raw != nil || r.Datagram != nil {
 		return r
 	}
 	out := *r

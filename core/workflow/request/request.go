@@ -27,6 +27,7 @@ type Exchange struct {
 	NATS     *NATS     // it sends a message to a NATS server, or subscribes there
 	Kafka    *Kafka    // it sends a record to a Kafka cluster
 	AMQP     *AMQP     // it asks a RabbitMQ server, or consumes there
+	FTP      *FTP      // it does something with files of an FTP server
 	SFTP     *SFTP     // it does something with files of an SSH server
 	SMTP     *SMTP     // it hands a message over to a mail server
 	MongoDB  *MongoDB  // it asks a MongoDB server
@@ -38,7 +39,7 @@ type Exchange struct {
 
 // Exchanges reports whether the request exchanges messages in place of one answer.
 func (e *Exchange) Exchanges() bool {
-	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.MQTT != nil || e.AMQP != nil || e.SFTP != nil || e.SMTP != nil || e.MongoDB != nil || e.Raw != nil || e.Datagram != nil || e.Custom != nil
+	return e.Socket != nil || e.Redis != nil || e.SQL != nil || e.NATS != nil || e.Kafka != nil || e.MQTT != nil || e.AMQP != nil || e.FTP != nil || e.SFTP != nil || e.SMTP != nil || e.MongoDB != nil || e.Raw != nil || e.Datagram != nil || e.Custom != nil
 }
 
 // Custom says what a request calls of a custom program. Its arguments are the request's body.
@@ -324,6 +325,7 @@ func (r *Request) Filled(values [][]byte) *Request {
 	out.NATS = r.NATS.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.MQTT = r.MQTT.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.AMQP = r.AMQP.rewritten(func(text string) string { return f.in(text, f.plain) })
+	out.FTP = r.FTP.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.SFTP = r.SFTP.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.SMTP = r.SMTP.rewritten(func(text string) string { return f.in(text, f.plain) })
 	out.SQL = r.SQL.rewritten(func(text string) string { return f.in(text, f.plain) })

@@ -43,6 +43,7 @@ func (r *Request) Reveal(v *secret.Vault) (*Request, error) {
 	out.Kafka = f.kafka(r.Kafka)
 	out.MQTT = f.mqtt(r.MQTT)
 	out.AMQP = f.amqp(r.AMQP)
+	out.FTP = f.ftp(r.FTP)
 	out.SFTP = f.sftp(r.SFTP)
 	out.SMTP = f.smtp(r.SMTP)
 	out.MongoDB = f.mongoDB(r.MongoDB)
@@ -107,6 +108,17 @@ func (f *revealer) amqp(a *AMQP) *AMQP {
 	return out
 }
 
+// ftp fills what a request does with files, and what proves its user.
+func (f *revealer) ftp(to *FTP) *FTP {
+	out := to.rewritten(func(text string) string { return f.fill("a path or a file", text, secret.Plain) })
+	if out == nil {
+		return nil
+	}
+	out.Password = f.fill("a password", to.Password, secret.Plain)
+	f.secure(&out.Secure)
+	return out
+}
+
 // sftp fills what a request does with files, and what proves its user.
 func (f *revealer) sftp(s *SFTP) *SFTP {
 	out := s.rewritten(func(text string) string { return f.fill("a path or a file", text, secret.Plain) })
@@ -154,7 +166,7 @@ func (f *revealer) mongoDB(m *MongoDB) *MongoDB {
 func (r *Request) hides(v *secret.Vault) bool {
 	named := func(p builtin.Pair) bool { return v.Has(p.Value) }
 	return v.Has(r.URL) || v.Has(string(r.Body)) || r.Auth != nil && v.Has(r.Auth.User+" "+r.Auth.Password+" "+r.Auth.Token) ||
-		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) || r.NATS.has(v.Has) || r.Kafka.has(v.Has) || r.MQTT.has(v.Has) || r.AMQP.has(v.Has) || r.SFTP.has(v.Has) || r.SMTP.has(v.Has) || r.MongoDB.has(v.Has) ||
+		r.Socket.has(v.Has) || r.Redis.has(v.Has) || r.SQL.has(v.Has) || r.NATS.has(v.Has) || r.Kafka.has(v.Has) || r.MQTT.has(v.Has) || r.AMQP.has(v.Has) || r.FTP.has(v.Has) || r.SFTP.has(v.Has) || r.SMTP.has(v.Has) || r.MongoDB.has(v.Has) ||
 		slices.ContainsFunc(r.Headers, named) || slices.ContainsFunc(r.Params, named) || slices.ContainsFunc(r.Cookies, named)
 }
 

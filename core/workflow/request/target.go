@@ -249,3 +249,46 @@ func (m *SMTP) has(look func(string) bool) bool {
 	return look(m.User) || look(m.Password) || m.Secure.TLS != nil && look(string(m.Secure.TLS.Key)) ||
 		slices.ContainsFunc(m.texts(), func(s *string) bool { return look(*s) })
 }
+
+// FTP says what a request does with files of an FTP server.
+type FTP struct {
+	Target         *Target
+	User, Password string // empty, both: the anonymous user
+	Explicit       bool   // the connection begins in clear, and has TLS before the user logs in
+	Secure         SQLSecure
+	Verb           FTPVerb
+	Path, To, Data string // of a list an empty path is the current directory
+	File           *File  // in place of Data
+	Names          bool   // of a list: names alone
+}
+
+// FTPVerb says what is done with a file.
+type FTPVerb uint8
+
+// The verbs.
+const (
+	FTPGet FTPVerb = iota
+	FTPPut
+	FTPList
+	FTPDelete
+	FTPRename
+	FTPMkdir
+)
+
+// FTPVerbs are their words.
+func FTPVerbs() []string { return []string{"get", "put", "list", "delete", "rename", "mkdir"} }
+
+// rewritten returns the request with others in place of its texts.
+func (f *FTP) rewritten(fill func(string) string) *FTP {
+	if f == nil {
+		return nil
+	}
+	out := *f
+	out.Path, out.To, out.Data = fill(f.Path), fill(f.To), fill(f.Data)
+	return &out
+}
+
+// has reports whether look holds for a text of the request that may have words of secrets in it.
+func (f *FTP) has(look func(string) bool) bool {
+	return f != nil && (look(f.Password) || look(f.Path) || look(f.To) || look(f.Data) || f.Secure.TLS != nil && look(string(f.Secure.TLS.Key)))
+}

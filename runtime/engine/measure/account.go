@@ -53,7 +53,7 @@ type protocols struct {
 
 	deliveries *Deliveries // nil: it has sent nothing to a broker
 	customs    *Customs    // nil: no custom program has told measures
-	transfers  *Transfers  // nil: it has asked no SSH server
+	transfers  *Transfers  // nil: it has asked no server of files
 	mails      *Mails      // nil: it has asked no mail server
 }
 

@@ -11,6 +11,8 @@ type Transfers struct {
 	bytes uint64
 	took  stats.Histogram
 	auth  stats.Histogram
+	data  stats.Histogram
+	first stats.Histogram
 }
 
 // Transfers returns what measures the account's files.
@@ -30,6 +32,12 @@ func (t *Transfers) Moved(bytes, took int64) {
 // Authenticated counts a connection whose user was authenticated so long after it stood.
 func (t *Transfers) Authenticated(after int64) { t.auth.Record(uint64(max(0, after))) }
 
+// Connected counts a data connection that stands so long after it was dialled.
+func (t *Transfers) Connected(after int64) { t.data.Record(uint64(max(0, after))) }
+
+// First counts a first byte that came so long after it was asked for.
+func (t *Transfers) First(after int64) { t.first.Record(uint64(max(0, after))) }
+
 // wire appends the measures that happened.
 func (t *Transfers) wire(out message.Measures) message.Measures {
 	if t == nil {
@@ -41,6 +49,8 @@ func (t *Transfers) wire(out message.Measures) message.Measures {
 		}
 	}
 	times(plan.MeasureAuthTime, &t.auth)
+	times(plan.MeasureDataConnect, &t.data)
+	times(plan.MeasureFirstByte, &t.first)
 	if t.bytes > 0 {
 		out.List = append(out.List, message.Measure{Name: plan.MeasureTransferred, Kind: message.MeasureCount, Count: t.bytes})
 	}

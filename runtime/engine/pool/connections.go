@@ -28,6 +28,7 @@ type Connections struct {
 	streams    streams
 	talks      talks
 	Pins       pins
+	branches   branches
 	Cancels    *cancel.Crew
 	Wire       wire
 
@@ -113,6 +114,7 @@ func NewConnections(o Options) (*Connections, error) {
 	c.streams.reading.l = c
 	c.talks = talks{Connections: c, random: rand.New(rand.NewPCG(o.Seed, o.FirstVU)), wheel: epoll.NewWheel(0)}
 	c.Pins = pins{Connections: c, open: map[int32][]*Pin{}}
+	c.branches = branches{c}
 	c.Cancels = cancel.New()
 	c.Wire = wire{c}
 	return c, nil

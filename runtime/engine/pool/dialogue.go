@@ -42,6 +42,8 @@ type TalkHost struct {
 	// Shared is how many connections all users share; 0: each has its own. It is a part of what they
 	// asked for: the key tells it.
 	Shared int
+	// Branches says that dialogues move data over second connections, which take up the TLS session.
+	Branches bool
 }
 
 // Transport is what carries exchanges.
@@ -56,7 +58,7 @@ const (
 
 // NewTalkHost returns the destination of exchanges, where a call goes.
 func NewTalkHost(c *http1.Call, t TalkHost) *Host {
-	h := &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, resume: t.Resume, shared: t.Shared, version: versionTalk}
+	h := &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, resume: t.Resume, shared: t.Shared, branches: t.Branches, version: versionTalk}
 	switch t.Over {
 	case OverUDP:
 		h.carries = carriesDatagrams
@@ -76,6 +78,7 @@ type dialogue struct {
 	unnamed        codec.Unnamed    // the dialogue, if its answers carry no name
 	named          codec.Named      // the dialogue, if its answers carry names
 	packets        *datagram.Conn   // the dialogue, if it is one of datagrams
+	fork           *fork            // nil: the dialogue has no second connection
 	replaced       bool             // no exchange begins on it any more: of packets
 	finished       bool             // the peer sends no more: of islands
 	left           error            // the server has said goodbye

@@ -39,6 +39,9 @@
 //	POOL-9 The loop does not wait before an island's goroutines that it fed had their turn and what they
 //	       tell is taken. What is said on a connection before its end has its effect before that.
 //
+//	POOL-10 A second connection goes from the first one's address to the server's, and ends with it. Under
+//	       TLS it takes up the first one's session, and only close_notify ends it in order.
+//
 // Example:
 //
 //	c, err := pool.NewConnections(pool.Options{Workflow: w, VUs: 64, Slots: 64, Hosts: hosts, Names: names})
@@ -46,5 +49,5 @@
 //	c.Wire.Dispatch(index) // the slot of this index has a request
 //
 // Read connections.go, slot.go, sockets.go, dialer.go, resolve.go, names.go, sources.go;
-// wire.go; pools.go, streams.go, dialogue.go, talks.go, lively.go, sessions.go, pins.go, cancels.go, islands.go; secure.go, tlsoptions.go, tunnels.go.
+// wire.go; pools.go, streams.go, dialogue.go, talks.go, lively.go, sessions.go, pins.go, branches.go, islands.go; secure.go, tlsoptions.go, tunnels.go.
 package pool

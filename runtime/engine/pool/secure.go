@@ -24,6 +24,7 @@ type secure struct {
 	loop    *Connections
 	tls     *tls.Conn
 	host    *Host
+	config  *tls.Config          // of a connection that may have branches; nil: of another
 	co      *coroutine.Coroutine // of its handshake while that runs
 	conn    ticket
 	pending []byte
@@ -179,7 +180,12 @@ func (a *handshakes) begin(at int32) {
 	c.State = connHandshaking
 	a.Slots.At(c.slot).Shook = max(a.Clock.Tick(), 1)
 	c.secure = &secure{loop: a.Connections, host: c.host, fd: c.fd}
-	c.secure.tls = tls.Client(c.secure, a.config(c))
+	config := a.config(c)
+	if c.host.branches {
+		config = trunk(config)
+		c.secure.config = config
+	}
+	c.secure.tls = tls.Client(c.secure, config)
 	a.goOnSoon(at)
 }
 
@@ -275,13 +281,19 @@ func (a *handshakes) ended(s *secure, t ticket, err error) {
 		return
 	}
 	c := a.Sockets.Conns.At(t.index)
-	if err != nil {
+	if err == nil {
+		a.Secured++
+		if s.tls.ConnectionState().DidResume {
+			a.Resumed++
+		}
+	}
+	switch {
+	case c.trunk > 0:
+		a.branches.secured(t.index, err)
+		return
+	case err != nil:
 		a.Wire.Fail(c.slot, explainTLS(err, c.host))
 		return
-	}
-	a.Secured++
-	if s.tls.ConnectionState().DidResume {
-		a.Resumed++
 	}
 	a.Dialer.standing(t.index)
 }

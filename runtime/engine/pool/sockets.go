@@ -26,6 +26,7 @@ type conn struct {
 	Generation uint32     // of fd: events of an older one are void
 	slot       int32      // the slot of its request; none: it is idle, or has streams
 	vu         int32
+	trunk      int32 // of a branch: the connection of its dialogue, counted from 1; 0: it is none
 	next       int32 // idle: the next one of its user
 	State      connState
 	blocked    bool // the kernel takes no more now
@@ -225,10 +226,17 @@ func (k *sockets) HangUp(at int32) {
 	if c.fd < 0 {
 		return
 	}
-	if c.slot < 0 && c.multi == nil {
+	switch {
+	case c.trunk > 0:
+		f := k.Conns.At(c.trunk - 1).talk.fork
+		f.branch, f.behind = 0, false
+	case c.slot < 0 && c.multi == nil:
 		k.unlist(at)
 	}
 	k.Pools.parted(at)
+	if c.talk != nil && c.talk.fork != nil && c.talk.fork.branch > 0 {
+		k.HangUp(c.talk.fork.branch - 1)
+	}
 	if c.talk != nil {
 		if k.settleLingering(); k.talks.lingers(at) {
 			return
@@ -291,6 +299,8 @@ func (k *sockets) Handle(e *epoll.Event) {
 		return
 	}
 	switch {
+	case c.trunk > 0:
+		k.branches.handle(at, e)
 	case c.quic != nil:
 		k.Quics.read(at)
 	case c.State == ConnConnecting:
@@ -394,11 +404,14 @@ func (k *sockets) rewatch(at int32) {
 // read reads what the server sent.
 func (k *sockets) read(at int32) {
 	c := k.Conns.At(at)
-	if c.multi != nil {
+	switch {
+	case c.trunk > 0:
+		k.branches.readOn(at)
+		return
+	case c.multi != nil:
 		k.streams.readStreams(at)
 		return
-	}
-	if c.talk != nil {
+	case c.talk != nil:
 		k.talks.read(at)
 		return
 	}

@@ -55,6 +55,9 @@ func (y *talks) opened(at int32, begun codec.Dialogue) {
 	c.talk.unnamed, _ = begun.(codec.Unnamed)
 	c.talk.named, _ = begun.(codec.Named)
 	c.talk.packets, _ = begun.(*datagram.Conn)
+	if of, branches := begun.(codec.Branching); branches {
+		c.talk.fork = &fork{Branching: of}
+	}
 	y.lives(at)
 	y.say(at)
 }
@@ -140,7 +143,7 @@ func (y *talks) flush(at int32) {
 		return
 	}
 	n := y.Slots.At(c.slot)
-	if n.Written == 0 {
+	if n.Written == 0 && (d.fork == nil || !d.fork.behind) {
 		n.Written = max(y.Clock.Now, n.Wrote)
 	}
 	if !d.state.is(talkQueued) || d.owes() {
@@ -295,7 +298,10 @@ func (y *talks) feed(at int32, b []byte) error {
 		d.state |= talkHeard
 	}
 	y.at = at
-	return d.Feed(b, y)
+	if err := d.Feed(b, y); err != nil || d.fork == nil {
+		return err
+	}
+	return y.branches.look(at)
 }
 
 // answered takes bytes of the upgrade's answer, and those of the dialogue behind it.

@@ -236,7 +236,10 @@ func (w *wire) Expire(index int32) {
 		return
 	}
 	err := *errLate
+	late := w.branches.late(n)
 	switch {
+	case late != nil:
+		err = *late
 	case n.pool != nil:
 		w.Pools.inVain(index)
 		return

@@ -32,6 +32,8 @@ func NewPlan(r *request.Request, w *workflow.Workflow, memory *Memory) (*Plan, *
 		return p, nil, p.amqp(r, w, memory)
 	case r.SMTP != nil:
 		return p, nil, p.smtp(r, w, memory)
+	case r.FTP != nil:
+		return p, nil, p.ftp(r, w, memory)
 	case r.SFTP != nil:
 		return p, nil, p.sftp(r, w, memory)
 	case r.MongoDB != nil:

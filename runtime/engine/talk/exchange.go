@@ -27,12 +27,16 @@ type Exchange struct {
 	wrong   *http1.Error // an error that the server told; nil: none
 	user    uint64       // its number
 	opens   int64        // when it began a new connection; 0: it did not
+	branch  branch       // of its second connection
 	trip    trip         // of a cluster
 	goes    goes         // of a Kafka cluster
 	replied uint16       // the status that a custom program told; 0: none
 }
 
-var _ pool.Talk = (*Exchange)(nil)
+var (
+	_ pool.Talk     = (*Exchange)(nil)
+	_ pool.Brancher = (*Exchange)(nil)
+)
 
 // Stock has the memory of the exchanges of one loop.
 type Stock struct {

@@ -65,6 +65,7 @@ type Memory struct {
 	claims    map[string]*mqtt.Claim   // by server and client identifier
 	servers   map[string]*queueServer  // the same of AMQP
 	hosts     map[string]*ssh.Protocol // the same of SSH
+	files     map[string]*fileServer   // by key of a target
 	mails     mails
 	documents mongodb.Pool
 	mongos    map[string]*mongoServer // by key of a target

@@ -44,6 +44,7 @@ var (
 	_ codec.Branching = (*Conn)(nil)
 	_ codec.Named     = (*Conn)(nil)
 	_ codec.Learner   = (*Conn)(nil)
+	_ codec.Sized     = (*Conn)(nil)
 	_ codec.Lingering = (*Conn)(nil)
 )
 
@@ -82,11 +83,20 @@ type Outcome struct {
 	Err   error // of the kind "server CODE", or what ended the data connection; nil: none
 	Code  int   // of the reply that ended it; 0: none did
 	Bytes uint64
+	Up    bool   // they were uploaded
 	Body  []byte // what was downloaded, if it is read
 }
 
 // Outcome is that of the operation that ended last.
 func (c *Conn) Outcome() *Outcome { return &c.outcome }
+
+// Size implements codec.Sized: of what was downloaded.
+func (c *Conn) Size() int64 {
+	if c.outcome.Up {
+		return 0
+	}
+	return int64(c.outcome.Bytes)
+}
 
 // Operate queues an operation. After an error nothing of it is queued, and the connection goes on.
 func (c *Conn) Operate(o *Operation, with Order) error {

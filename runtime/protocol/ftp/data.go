@@ -86,18 +86,25 @@ func (c *Conn) BranchFeed(b []byte, _ codec.Listener) error {
 	if a.of == nil || a.of.verb == verbPut || c.data.port == 0 {
 		return nil
 	}
+	if c.protocol.secures() && !c.data.secured {
+		return c.breaks(&http1.Error{Kind: http1.KindProtocol, Detail: "data connection: the server sent data in clear, and has agreed to protect it"})
+	}
 	c.data.bytes += uint64(len(b))
 	if !a.with.Keeps {
 		return nil
 	}
 	if int64(len(c.data.kept)+len(b)) > c.data.limit {
-		c.broken = &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("what is downloaded exceeds %d bytes: raise max_body, or read less", c.data.limit)}
-		a.goes = false
-		c.drop()
-		return c.broken
+		return c.breaks(&http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("what is downloaded exceeds %d bytes: raise max_body, or read less", c.data.limit)})
 	}
 	c.data.kept = append(c.data.kept, b...)
 	return nil
+}
+
+// breaks ends both connections.
+func (c *Conn) breaks(err *http1.Error) error {
+	c.broken, c.op.goes = err, false
+	c.drop()
+	return err
 }
 
 // BranchEnds implements codec.Branching.
@@ -109,6 +116,9 @@ func (c *Conn) BranchEnds(err error, on codec.Listener) error {
 	c.data.over = true
 	ordered := errors.Is(err, io.EOF)
 	switch upload := a.of.verb == verbPut; {
+	case ordered && c.protocol.secures() && !c.data.secured:
+		c.fail(&http1.Error{Kind: http1.KindClosed, Detail: "data connection: the server closed it before TLS began"})
+		c.data.out = nil
 	case ordered && !upload, ordered && a.goes:
 	case ordered:
 		a.err, c.data.out = &http1.Error{Kind: http1.KindClosed, Detail: "data connection: the server closed it before it had all"}, nil

@@ -187,8 +187,7 @@ func (c *Conn) begins(r *reply.Reply, on codec.Listener) error {
 	case r.Code < 400: // the end of data that never began
 		return r.Unexpected(c.asks())
 	}
-	c.fail(c.protocol.refused(r, c.asks()))
-	c.finish(r.Code, on)
+	c.refuses(r, on)
 	return nil
 }
 
@@ -199,8 +198,7 @@ func (c *Conn) ends(r *reply.Reply, on codec.Listener) error {
 	case r.Code < 400 && !r.Positive() || a.said != 0:
 		return r.Unexpected(c.asks())
 	case !r.Positive():
-		c.fail(c.protocol.refused(r, c.asks()))
-		c.finish(r.Code, on)
+		c.refuses(r, on)
 		return nil
 	case a.of.verb == verbPut && !a.goes && a.err == nil:
 		return &http1.Error{Kind: http1.KindProtocol, Detail: "STOR: the server says that it has what was not sent"}
@@ -209,6 +207,16 @@ func (c *Conn) ends(r *reply.Reply, on codec.Listener) error {
 		c.finish(r.Code, on)
 	}
 	return nil
+}
+
+// refuses ends the operation by what the server says of it. That tells more than an end of the data connection
+// that may have come before.
+func (c *Conn) refuses(r *reply.Reply, on codec.Listener) {
+	if own := c.op.err; own != nil && (own.Kind == http1.KindClosed || own.Kind == http1.KindReset || own.Kind == http1.KindTruncated) {
+		c.op.err = nil
+	}
+	c.fail(c.protocol.refused(r, c.asks()))
+	c.finish(r.Code, on)
 }
 
 // fail notes what fails the operation: the first failure is its own.
@@ -221,7 +229,7 @@ func (c *Conn) fail(err *http1.Error) {
 // finish ends the operation.
 func (c *Conn) finish(code int, on codec.Listener) {
 	a := &c.op
-	c.outcome = Outcome{Code: code, Bytes: c.data.bytes}
+	c.outcome = Outcome{Code: code, Bytes: c.data.bytes, Up: a.of.verb == verbPut}
 	if a.err != nil {
 		c.outcome.Err = a.err
 	}
