@@ -127,7 +127,7 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 			keeps = "closes the connection"
 		}
 		label := "answer"
-		if !slices.Contains([]string{"redis", "postgres", "mysql", "nats", "kafka", "mongodb", "mqtt", "amqp", "sftp", "scp", "smtp"}, r.Protocol) { // they have no status
+		if !slices.Contains([]string{"redis", "postgres", "mysql", "nats", "kafka", "mongodb", "mqtt", "amqp", "ftp", "sftp", "scp", "smtp"}, r.Protocol) { // they have no status
 			row(b, label, fmt.Sprintf("%d %s, %s, %s", a.Status, http.StatusText(a.Status), a.Protocol, keeps))
 			label = ""
 		}

@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/protocol/amqp"
+	"hyperscale/runtime/protocol/ftp"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/kafka"
 	"hyperscale/runtime/protocol/mongodb"
@@ -44,6 +45,7 @@ type Greeted struct {
 	NATS     *nats.Config     // the same of NATS
 	Kafka    *kafka.Config    // greet, and wait for the answer to Metadata
 	MQTT     *mqtt.Config     // connect, and wait for the answer to a PINGREQ
+	FTP      *ftp.Config      // greet an FTP server, and wait for the answer to NOOP
 	SMTP     *smtp.Config     // greet a mail server, and wait for the answer to NOOP
 	AMQP     *amqp.Config     // the same of RabbitMQ, where its channel answers
 	SSH      *SSH             // greet, and wait for the answer to REALPATH or a command
@@ -175,9 +177,10 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		r.Protocol, r.Method, r.URL = p.scheme(), "PING", p.scheme()+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
 	}
 	if cfg.SMTP != nil {
-		scheme := map[bool]string{false: "smtp", true: "smtps"}[cfg.SMTP.Secure]
-		_, rest, _ := strings.Cut(cfg.Request.URL, "://")
-		r.Protocol, r.Method, r.URL = "smtp", "NOOP", scheme+"://"+strings.TrimSuffix(rest, "/")
+		r.nothing("smtp", cfg.SMTP.Secure, cfg.Request.URL)
+	}
+	if cfg.FTP != nil {
+		r.nothing("ftp", cfg.FTP.Secure, cfg.Request.URL)
 	}
 	if p := cfg.MySQL; p != nil {
 		r.Protocol, r.Method, r.URL = "mysql", "QUERY", "mysql"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")+"/"+p.Database
@@ -266,6 +269,8 @@ func (r *Report) greeted(cfg Config) func(context.Context, net.Conn, Config, *ht
 		return r.talkSSH
 	case cfg.SMTP != nil:
 		return r.talkSMTP
+	case cfg.FTP != nil:
+		return r.talkFTP
 	case cfg.MySQL != nil:
 		return r.talkMySQL
 	case cfg.Postgres != nil:

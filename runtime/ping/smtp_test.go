@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"hyperscale/runtime/ping"
+	"hyperscale/runtime/protocol/ftp"
+	"hyperscale/runtime/protocol/hostile/ftp/ftptest"
 	hostile "hyperscale/runtime/protocol/hostile/smtp"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/smtp"
@@ -43,6 +45,37 @@ func TestSMTP(t *testing.T) {
 					t.Errorf("%s: no %q in\n%s", name, want, b.String())
 				}
 			}
+		}
+	}
+}
+
+// An FTP server tells what it is and answers NOOP, in clear and with TLS; one that knows another password fails
+// as auth, and does not show it.
+func TestFTP(t *testing.T) {
+	plain, secure := ftptest.Start(t, ""), ftptest.StartTLS(t, false, "")
+	for name, tt := range map[string]struct {
+		on   *ftptest.Server
+		c    ftp.Config
+		want string
+	}{
+		"in clear": {plain, ftp.Config{User: ftptest.User, Password: ftptest.Password}, "server    (vsFTPd 3"},
+		"in TLS":   {secure, ftp.Config{User: ftptest.User, Password: ftptest.Password, Explicit: true}, "a ping was answered after"},
+		"wrong":    {plain, ftp.Config{User: "anonymous", Password: "falsch"}, "FAILED    auth: PASS: 530"},
+	} {
+		_, address, _ := strings.Cut(tt.on.URL(), "@")
+		r, err := ping.Run(context.Background(), ping.Config{
+			Request: http1.Request{Method: "GET", URL: "http://" + address + "/"}, Greeted: ping.Greeted{FTP: &tt.c}, Insecure: true,
+			Timeout: 10 * time.Second, Resolver: resolver(""),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := r.Print(&b, 80); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), tt.want) || !strings.Contains(b.String(), "NOOP ftp://"+address) || strings.Contains(b.String(), "falsch") {
+			t.Errorf("%s: no %q in\n%s", name, tt.want, b.String())
 		}
 	}
 }

@@ -27,7 +27,7 @@ import (
 
 // pingProtocols are the protocols of ping.
 func pingProtocols() []string {
-	return []string{"amqp", "grpc", "http", "http2", "kafka", "mongodb", "mqtt", "mysql", "nats", "postgres", "redis", "scp", "sftp", "smtp", "sse", "tcp", "udp", "websocket"}
+	return []string{"amqp", "ftp", "grpc", "http", "http2", "kafka", "mongodb", "mqtt", "mysql", "nats", "postgres", "redis", "scp", "sftp", "smtp", "sse", "tcp", "udp", "websocket"}
 }
 
 type pingFlags struct {
@@ -60,7 +60,7 @@ func NewPingCommand() *cobra.Command {
 		Long: `Sends one request and shows every phase of it: the name's lookup, each address
 tried, the TLS handshake and its certificates, sending, waiting, receiving.
 
-PROTO is amqp, grpc, http (HTTP/1.1), http2, kafka, mongodb, mqtt, mysql, nats, postgres, redis, scp, sftp, smtp, sse, tcp,
+PROTO is amqp, ftp, grpc, http (HTTP/1.1), http2, kafka, mongodb, mqtt, mysql, nats, postgres, redis, scp, sftp, smtp, sse, tcp,
 udp or websocket. grpc asks the
 health service of a grpc:// or grpcs:// URL, and the server's reflection if it has none; with
 --descriptors it writes what reflection tells, for grpc.descriptors of a workflow. http2 without TLS
@@ -73,8 +73,8 @@ sftp greets an sftp:// URL and times REALPATH, scp the same URL and a command th
 --key-file or a password, and with the keys of --host-keys, or any with --insecure;
 mongodb greets a mongodb:// URL, which may have ?tls=true, and times a ping;
 mysql and postgres greet their URL, which may have ?sslmode=, and time select 1. smtp greets an
-smtp:// or smtps:// URL and times NOOP; with --user it begins TLS, and --mechanism proves the user. Their password
-stands in the file of --password-file, or in HYPERSCALE_PASSWORD. tcp connects to
+smtp:// or smtps:// URL and times NOOP; with --user it begins TLS, and --mechanism proves the user. ftp does so for an
+ftp:// or ftps:// URL. Their password stands in the file of --password-file, or in HYPERSCALE_PASSWORD. tcp connects to
 a tcp:// or tcps:// URL, sends --body and shows what comes within 250 ms. udp sends --body, or
 the bytes of --hex, as one datagram to a udp:// URL, and waits for one that answers it.
 Exit codes: 0 an answer with a status below 400, as a load test counts it; 1 any
@@ -110,10 +110,10 @@ other outcome; 2 bad usage.`,
 	flags.StringVar(&f.serverName, "server-name", "", "`name` that the certificate must be for, instead of the URL's host")
 	flags.StringVar(&f.address, "address", "", "`ADDR` to connect to, whatever the URL's host is")
 	flags.StringArrayVar(&f.servers, "dns", nil, "`ADDR` of a DNS server, instead of the machine's (repeatable)")
-	flags.StringVar(&f.user, "user", "", "`NAME` that redis, mqtt, nats, kafka, mongodb, amqp, smtp, sftp, scp, mysql or postgres authenticates")
+	flags.StringVar(&f.user, "user", "", "`NAME` that redis, mqtt, nats, kafka, mongodb, amqp, smtp, ftp, sftp, scp, mysql or postgres authenticates")
 	flags.StringVar(&f.key, "key-file", "", "`FILE` with the private key for sftp or scp")
 	flags.StringVar(&f.hostKeys, "host-keys", "", "`FILE` of known_hosts for sftp or scp")
-	flags.StringVar(&f.password, "password-file", "", "`FILE` with the password for redis, mqtt, nats, kafka, mongodb, amqp, sftp, scp, smtp, mysql or postgres, instead of HYPERSCALE_PASSWORD; for nats without --user a token, a seed or credentials")
+	flags.StringVar(&f.password, "password-file", "", "`FILE` with the password for redis, mqtt, nats, kafka, mongodb, amqp, ftp, sftp, scp, smtp, mysql or postgres, instead of HYPERSCALE_PASSWORD; for nats without --user a token, a seed or credentials")
 	flags.StringVar(&f.mechanism, "mechanism", "", "`NAME` of SASL for kafka: plain, scram-sha-256 (without it, where there is a user), scram-sha-512 or oauthbearer, whose token --password-file has; for smtp: plain (without it), login, cram-md5 or xoauth2")
 	flags.StringVar(&f.descriptors, "descriptors", "", "`FILE` that gets the descriptors of a gRPC server")
 	flags.BoolVar(&f.lookup, "lookup", false, "look the name up and send nothing")
@@ -187,8 +187,8 @@ func (f *pingFlags) addressOf(proto, target string) (address string, greets func
 	if f.hex != "" && proto != "tcp" && proto != "udp" {
 		return "", nil, command.Usage("--hex is for tcp and udp: write --body TEXT")
 	}
-	if !slices.Contains([]string{"redis", "mqtt", "nats", "kafka", "mongodb", "amqp", "sftp", "scp", "smtp", "mysql", "postgres"}, proto) && (f.user != "" || f.password != "") {
-		return "", nil, command.Usage("--user and --password-file are for redis, mqtt, nats, kafka, mongodb, amqp, sftp, scp, smtp, mysql and postgres: write --header 'Authorization: ...'")
+	if !slices.Contains([]string{"redis", "mqtt", "nats", "kafka", "mongodb", "amqp", "ftp", "sftp", "scp", "smtp", "mysql", "postgres"}, proto) && (f.user != "" || f.password != "") {
+		return "", nil, command.Usage("--user and --password-file are for redis, mqtt, nats, kafka, mongodb, amqp, ftp, sftp, scp, smtp, mysql and postgres: write --header 'Authorization: ...'")
 	}
 	if proto != "kafka" && proto != "smtp" && f.mechanism != "" {
 		return "", nil, command.Usage("--mechanism is for kafka and smtp: leave it out")
@@ -219,6 +219,8 @@ func (f *pingFlags) addressOf(proto, target string) (address string, greets func
 		return f.ssh(proto, target)
 	case "smtp":
 		return f.smtp(target)
+	case "ftp":
+		return f.ftp(target)
 	case "postgres":
 		return f.postgres(target)
 	case "mysql":

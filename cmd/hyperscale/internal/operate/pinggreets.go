@@ -20,6 +20,7 @@ import (
 	"hyperscale/core/workflow/transfer"
 	"hyperscale/runtime/ping"
 	"hyperscale/runtime/protocol/amqp"
+	"hyperscale/runtime/protocol/ftp"
 	"hyperscale/runtime/protocol/island/ssh"
 	"hyperscale/runtime/protocol/kafka"
 	"hyperscale/runtime/protocol/mongodb"
@@ -221,6 +222,30 @@ func (f *pingFlags) smtp(target string) (address string, greets func(*ping.Confi
 	}
 	scheme := map[bool]string{false: "http", true: "https"}[t.Secure]
 	return scheme + "://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.SMTP = c }, nil
+}
+
+// ftp does so for an FTP server. A user logs in behind TLS, the anonymous one in clear.
+func (f *pingFlags) ftp(target string) (address string, greets func(*ping.Config), err error) {
+	if f.body != "" || f.method != "" || len(f.headers) > 0 {
+		return "", nil, command.Usage("ftp has no methods, headers and bodies: leave out --method, --header and --body")
+	}
+	t, err := transfer.FTPSchemes().Read("ping", starlark.String(target))
+	if err != nil {
+		return "", nil, command.Usage("%v", err)
+	}
+	if t.User != "" {
+		return "", nil, command.Usage("the URL has a user in it: write --user NAME, and --password-file FILE or %s", passwordVariable)
+	}
+	c := &ftp.Config{Secure: t.Secure, User: f.user}
+	if c.Password, err = f.secret(); err != nil {
+		return "", nil, err
+	}
+	if (c.User == "") != (c.Password == "") {
+		return "", nil, command.Usage("a user and a password go together: write --user NAME, and --password-file FILE or %s", passwordVariable)
+	}
+	c.Explicit = c.User != "" && !t.Secure
+	scheme := map[bool]string{false: "http", true: "https"}[t.Secure]
+	return scheme + "://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.FTP = c }, nil
 }
 
 // seedLetters is how many letters the seed of an NKey has.
