@@ -47,11 +47,13 @@ func (y *talks) cancels(n *RequestSlot, kind http1.Kind) {
 // fork is what a connection has beside its dialogue, if that moves data over a second one: its branch.
 type fork struct {
 	codec.Branching
-	branch int32 // counted from 1; 0: there is none
-	unsaid int   // bytes of its output that TLS has, and the kernel not all of
-	behind bool  // the kernel takes no more of it now
-	parted bool  // close_notify is said
-	shut   bool  // and our side closed
+	branch int32      // counted from 1; 0: there is none
+	source netip.Addr // that a branch leaves from; the zero address: the machine chooses
+	server netip.Addr // where it goes; the zero address: not known yet
+	unsaid int        // bytes of its output that TLS has, and the kernel not all of
+	behind bool       // the kernel takes no more of it now
+	parted bool       // close_notify is said
+	shut   bool       // and our side closed
 }
 
 // BranchEvent is what becomes of the second connection of an exchange.
@@ -101,25 +103,28 @@ func (b *branches) look(at int32) error {
 // dial begins a branch, from the address of its trunk to the server's.
 func (b *branches) dial(at int32, port uint16) error {
 	t := b.Sockets.Conns.At(at)
-	source, server, err := epoll.Ends(int(t.fd))
+	f := t.talk.fork
+	if !f.server.IsValid() {
+		source, server, err := epoll.Ends(int(t.fd))
+		if err != nil {
+			return err
+		}
+		if f.server = server.Addr(); b.Dialer.sources != nil { // else the machine chooses as it did before
+			f.source = source
+		}
+	}
+	fd, done, err := epoll.Dial(netip.AddrPortFrom(f.server, port), f.source)
 	if err != nil {
 		return err
 	}
-	fd, done, err := epoll.Dial(netip.AddrPortFrom(server.Addr(), port), source)
-	if err != nil {
-		return err
-	}
-	*t.talk.fork = fork{Branching: t.talk.fork.Branching}
+	*f = fork{Branching: f.Branching, source: f.source, server: f.server}
 	branch := b.Sockets.Conns.take()
 	c := b.Sockets.Conns.At(branch)
 	*c = conn{host: t.host, fd: int32(fd), Generation: c.Generation, slot: None, vu: t.vu, trunk: at + 1}
-	t.talk.fork.branch = branch + 1
+	f.branch = branch + 1
 	b.tell(at, BranchDials)
-	events := epoll.Out
-	if done {
-		events = c.interest()
-	}
-	if err := b.Sockets.Poller.Add(fd, events, c.token(branch)); err != nil {
+	// The kernel reports each change once, so that nothing is to be set anew when the connection stands.
+	if err := b.Sockets.Poller.Add(fd, epoll.In|epoll.Out|epoll.RdHup|epoll.Edge, c.token(branch)); err != nil {
 		return err
 	}
 	if done {
@@ -169,7 +174,9 @@ func (b *branches) handle(branch int32, e *epoll.Event) {
 	var err error
 	switch {
 	case c.State == ConnConnecting:
-		err = b.connected(branch)
+		if err = b.connected(branch); err == nil && c.token(branch) == token && e.Readable() {
+			err = b.read(branch)
+		}
 	case c.State == connHandshaking:
 		if c.blocked && e.Writable() {
 			if gone, err := b.Handshakes.flush(branch); gone || err != nil { // the handshake finds out what is wrong
@@ -193,11 +200,7 @@ func (b *branches) handle(branch int32, e *epoll.Event) {
 func (b *branches) connected(branch int32) error {
 	c := b.Sockets.Conns.At(branch)
 	at := c.trunk - 1
-	err := epoll.Connected(int(c.fd))
-	if err == nil {
-		err = b.Sockets.Poller.Mod(int(c.fd), c.interest(), c.token(branch))
-	}
-	if err != nil {
+	if err := epoll.Connected(int(c.fd)); err != nil {
 		return b.over(at, err)
 	}
 	b.stands(at)
@@ -267,9 +270,6 @@ func (b *branches) read(branch int32) error {
 		}
 		if c.Generation != generation {
 			return nil
-		}
-		if c.secure == nil && n < len(b.Sockets.buffer) {
-			return nil // the kernel reports what it has besides
 		}
 	}
 	b.Sockets.Unread = append(b.Sockets.Unread, ticket{branch, generation})
@@ -424,32 +424,4 @@ func (b *branches) late(n *RequestSlot) *http1.Error {
 		return nil
 	}
 	return &http1.Error{Kind: http1.KindConnectTimeout, Detail: "the server did not accept the data connection in time"}
-}
-
-// trunkSessions is the TLS session of one connection, which its branches take up, and no other one does.
-type trunkSessions struct {
-	own   *tls.ClientSessionState
-	users tls.ClientSessionCache // of the user's connections, which it may take up itself; nil: it does not
-}
-
-// Get is called before a handshake.
-func (s *trunkSessions) Get(server string) (*tls.ClientSessionState, bool) {
-	if s.own != nil || s.users == nil {
-		return s.own, s.own != nil
-	}
-	return s.users.Get(server)
-}
-
-// Put stores a ticket.
-func (s *trunkSessions) Put(server string, state *tls.ClientSessionState) {
-	if s.own = state; s.users != nil {
-		s.users.Put(server, state)
-	}
-}
-
-// trunk returns the TLS options of a connection that may have branches.
-func trunk(c *tls.Config) *tls.Config {
-	c = c.Clone()
-	c.ClientSessionCache = &trunkSessions{users: c.ClientSessionCache}
-	return c
 }

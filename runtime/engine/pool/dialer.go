@@ -24,6 +24,7 @@ const (
 	carriesBytes     carried = iota
 	carriesDatagrams         // over UDP
 	carriesCalls             // of gRPC
+	carriesBranches          // over a second connection beside the first one
 	carriesPrograms          // calls of custom programs: no connection carries them
 )
 
@@ -44,7 +45,6 @@ type Host struct {
 	offer     []string    // of protocols, for ALPN, to a host of exchanges or calls
 	tls       *tls.Config // of a host of exchanges; nil: the workflow's
 	resume    bool        // with tls: a user's connections take up its session
-	branches  bool        // its dialogues have second connections
 	carries   carried
 	shared    int   // connections that all users share, of a host of exchanges; 0: each user has its own
 	pool      *pool // of all users, if they share one

@@ -58,11 +58,13 @@ const (
 
 // NewTalkHost returns the destination of exchanges, where a call goes.
 func NewTalkHost(c *http1.Call, t TalkHost) *Host {
-	h := &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, resume: t.Resume, shared: t.Shared, branches: t.Branches, version: versionTalk}
-	switch t.Over {
-	case OverUDP:
+	h := &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, resume: t.Resume, shared: t.Shared, version: versionTalk}
+	switch {
+	case t.Branches:
+		h.carries = carriesBranches
+	case t.Over == OverUDP:
 		h.carries = carriesDatagrams
-	case OverProgram:
+	case t.Over == OverProgram:
 		h.carries, h.Addrs = carriesPrograms, []netip.AddrPort{} // there is nothing to look up
 	}
 	return h

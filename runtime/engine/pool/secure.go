@@ -181,7 +181,7 @@ func (a *handshakes) begin(at int32) {
 	a.Slots.At(c.slot).Shook = max(a.Clock.Tick(), 1)
 	c.secure = &secure{loop: a.Connections, host: c.host, fd: c.fd}
 	config := a.config(c)
-	if c.host.branches {
+	if c.host.carries == carriesBranches {
 		config = trunk(config)
 		c.secure.config = config
 	}

@@ -150,3 +150,31 @@ func (a *handshakes) resuming(vu int32, h *Host, c *tls.Config) *tls.Config {
 	}
 	return c
 }
+
+// trunkSessions is the TLS session of one connection, which its branches take up, and no other one does.
+type trunkSessions struct {
+	own   *tls.ClientSessionState
+	users tls.ClientSessionCache // of the user's connections, which it may take up itself; nil: it does not
+}
+
+// Get is called before a handshake.
+func (s *trunkSessions) Get(server string) (*tls.ClientSessionState, bool) {
+	if s.own != nil || s.users == nil {
+		return s.own, s.own != nil
+	}
+	return s.users.Get(server)
+}
+
+// Put stores a ticket.
+func (s *trunkSessions) Put(server string, state *tls.ClientSessionState) {
+	if s.own = state; s.users != nil {
+		s.users.Put(server, state)
+	}
+}
+
+// trunk returns the TLS options of a connection that may have branches.
+func trunk(c *tls.Config) *tls.Config {
+	c = c.Clone()
+	c.ClientSessionCache = &trunkSessions{users: c.ClientSessionCache}
+	return c
+}
