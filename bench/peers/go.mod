@@ -43,6 +43,7 @@ require (
 	github.com/coder/websocket v1.8.15
 	github.com/eclipse/paho.mqtt.golang v1.5.1
 	github.com/gobwas/ws v1.4.0
+	github.com/jlaffaye/ftp v0.2.4
 	github.com/nats-io/nats.go v1.48.0
 	github.com/quic-go/quic-go v0.65.0
 	github.com/rabbitmq/amqp091-go v1.10.0

@@ -51,6 +51,7 @@ var experiments = []experiment{
 	{"nats", "publications that a PONG confirms, 64 connections (bar 0.6 of a loop over nats.go)", (*bench).nats, (*bench).takesNATS, nil},
 	{"kafka", "records that are acknowledged, 64 at once (bar 0.8 of a loop over franz-go)", (*bench).kafka, (*bench).takesKafka, nil},
 	{"kafka-read", "a log of 100,000 records, read by 16 consumers (beside a loop over franz-go)", (*bench).kafkaReads, (*bench).takesKafkaReads, nil},
+	{"ftp", "files of 4 KiB over FTP, 16 connections (bar 0.7 of a loop over jlaffaye/ftp)", (*bench).ftp, (*bench).takesFTP, nil},
 	{"sftp", "files of 4 KiB over SFTP, 16 connections (bar 1.15 of a loop over the same libraries)", (*bench).sftp, (*bench).takesSFTP, nil},
 	{"http3", "GETs over HTTP/3, 64 connections (bar 0.8 of a loop over quic-go's http3.Transport)", (*bench).http3, (*bench).takesHTTP3, nil},
 	{"smtp", "messages of 1 KiB, 64 connections, with PIPELINING and without (bar 1.0 of smtp-source)", (*bench).smtp, (*bench).takesSMTP, nil},

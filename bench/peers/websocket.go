@@ -177,7 +177,7 @@ func loop(text string, out io.Writer) error {
 		}
 		return json.NewEncoder(out).Encode(told{Requests: done, Failed: failed})
 	}
-	if loop := map[string]func(loopConfig) (requests, failures uint64, err error){"nats.go": natsLoop, "paho": mqttLoop, "sftp-loop": sftpLoop, "mongo-driver": mongoLoop, "http3.Transport": http3Loop}[c.Name]; loop != nil {
+	if loop := map[string]func(loopConfig) (requests, failures uint64, err error){"nats.go": natsLoop, "paho": mqttLoop, "ftp-loop": ftpLoop, "sftp-loop": sftpLoop, "mongo-driver": mongoLoop, "http3.Transport": http3Loop}[c.Name]; loop != nil {
 		done, failed, err := loop(c)
 		if err != nil {
 			return err
