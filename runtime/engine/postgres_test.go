@@ -38,6 +38,8 @@ func TestPostgres(t *testing.T) {
 		{"transactions of a run that stops", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).stopsTransactions(t) }},
 		{"shared connections", postgresShares},
 		{"shared connections that transactions keep", postgresStuck},
+		{"shared connections of two clients", postgresCrossed},
+		{"transactions left open on shared connections", postgresOpened},
 		{"debug", postgresDebug},
 		{"pgbench's move", postgresFromPgbench},
 		{"the example", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).example(t, "sql.star") }},

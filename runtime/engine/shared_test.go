@@ -203,3 +203,67 @@ workflow(name = "test", vus = 4, iterations = 8, duration = "60s", steps = [step
 		t.Errorf("beside: %d ok, %d timed out: %v; %d commits", beside.OK, beside.TimedOut, beside.Errors, steps["visit/COMMIT"].OK)
 	}
 }
+
+// postgresCrossed: users that keep a connection of one client and wait for one of another, in both orders, do not
+// wait for each other for ever. A transaction that does nothing keeps others no longer than their time.
+func postgresCrossed(t *testing.T, s *postgrestest.Server) {
+	steps, _ := ofPostgres(s).steps(t, context.Background(), 3, `
+a = sql.client("TARGET", connections = 1)
+b = sql.client("TARGET", connections = 1, statements = "unnamed")
+
+def visit(vu):
+    if vu.id == 2:
+        vu.sleep("50ms")
+        return vu.sql.query(a, "select 1", name = "waits", timeout = "300ms")
+    ours, theirs = (a, b) if vu.id == 0 else (b, a)
+    tx = vu.sql.begin(ours)
+    vu.sleep("300ms")
+    got = vu.sql.query(theirs, "select 1", name = "crossed", timeout = "300ms")
+    vu.sleep("500ms")
+    tx.commit()
+    return got
+
+workflow(name = "test", vus = 3, iterations = 3, duration = "60s", steps = [step("visit", visit)])`)
+	for name, most := range map[string]uint64{"visit/crossed": 2, "visit/waits": 1} {
+		if got := steps[name]; got.OK+got.TimedOut != most || got.TimedOut == 0 {
+			t.Errorf("%s: %d ok, %d timed out: %v", name, got.OK, got.TimedOut, got.Errors)
+		}
+	}
+}
+
+// postgresOpened: a statement that leaves a transaction open on a shared connection fails, and another user's row
+// is kept.
+func postgresOpened(t *testing.T, s *postgrestest.Server) {
+	db := ofPostgres(s)
+	db.ask("create table alone (id bigint)")
+	steps, _ := db.steps(t, context.Background(), 1, `
+db = sql.client("TARGET", connections = 1)
+
+def visit(vu):
+    vu.sql.query(db, "begin", name = "begin")
+    return vu.sql.query(db, "insert into alone values (1)", name = "insert")
+
+workflow(name = "test", vus = 1, iterations = 2, duration = "60s", steps = [step("visit", visit)])`)
+	if rows := db.ask("select count(*) from alone"); steps["visit/begin"].Failed != 2 || steps["visit/insert"].OK != 2 || rows != "2" {
+		t.Errorf("%d of 2 begin in vain, %d rows are ok, %s kept: %v", steps["visit/begin"].Failed, steps["visit/insert"].OK, rows, steps["visit/begin"].Errors)
+	}
+}
+
+// A request whose own time ends while it opens a connection says nothing of those that have more.
+func TestAShortTimeoutFailsNoOther(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	w := loadFile(t, "", fmt.Sprintf(`r = redis.client(%q, protocol = 3, connections = 1)
+
+def ask(vu):
+    if vu.id > 0:
+        vu.sleep("20ms")
+    return vu.redis.command(r, "PING", name = "short" if vu.id == 0 else "long", timeout = "100ms" if vu.id == 0 else "20s")
+
+workflow(name = "test", vus = 16, iterations = 16, duration = "60s", steps = [step("ask", ask)])`, s.URL()))
+	s.Ask("CLIENT", "PAUSE", "400", "ALL")
+	steps := byName(run(t, context.Background(), Config{Workflow: w, VUs: 16, Duration: time.Minute, Timeout: 30 * time.Second}).Stats.Steps)
+	if short, long := steps["short"], steps["long"]; short.TimedOut != 1 || long.OK != 15 {
+		t.Errorf("short: %d timed out; long: %d ok, %v", short.TimedOut, long.OK, long.Errors)
+	}
+}

@@ -257,6 +257,11 @@ func (q *redisRequest) operation(target starlark.Value, commands [][]starlark.Va
 		}
 		of.Commands = append(of.Commands, c)
 	}
+	if of.Target.Connections > 0 {
+		if err := q.closed(of.Commands); err != nil {
+			return nil, q.b.Explain(err)
+		}
+	}
 	if of.Cluster {
 		if err := q.oneSlot(of.Commands); err != nil {
 			return nil, q.b.Explain(err)
@@ -276,6 +281,24 @@ func (q *redisRequest) operation(target starlark.Value, commands [][]starlark.Va
 		own = nil
 	}
 	return use(q.thread, r, q.b, own)
+}
+
+// closed refuses commands that leave a transaction open on a connection that virtual users share.
+func (q *redisRequest) closed(commands [][]string) error {
+	open, at := "", 0
+	for i, c := range commands {
+		switch name := strings.ToUpper(c[0]); name {
+		case "MULTI", "WATCH":
+			open, at = name, i
+		case "EXEC", "DISCARD", "UNWATCH":
+			open = ""
+		}
+	}
+	if open == "" {
+		return nil
+	}
+	return language.Faultf("%s: %s leaves its connection in a transaction, and virtual users share it", q.fn, open).In(q.argument(at)).
+		Do("write redis.pipeline with %s and EXEC, or take connections out of redis.client", open)
 }
 
 const (

@@ -82,6 +82,9 @@ func (o *pins) use(index int32) {
 		c := o.Sockets.Conns.At(at)
 		if o.Sockets.serves(c) {
 			c.slot, c.used, n.Conn = index, true, at
+			if c.pool != nil {
+				c.pool.moved = o.Clock.Now
+			}
 			o.talks.resume(at)
 			return
 		}
@@ -90,11 +93,24 @@ func (o *pins) use(index int32) {
 	o.Slots.Breaks(index, errParted)
 }
 
-// holds reports whether a transaction of a user keeps a connection of a pool.
-func (o *pins) holds(vu int32, p *pool) bool {
-	return slices.ContainsFunc(o.open[vu], func(pin *Pin) bool {
-		return pin.Held() && o.Sockets.Conns.At(pin.index).pool == p
-	})
+// holds reports whether a transaction of a user keeps a connection, of whatever pool: others may wait for it,
+// and their connections for them.
+func (o *pins) holds(vu int32) bool { return slices.ContainsFunc(o.open[vu], (*Pin).Held) }
+
+// kept counts the connections of a pool that transactions keep and that carry nothing now.
+func (o *pins) kept(p *pool) (n int) {
+	//lint:orderfree a sum
+	for _, all := range o.open {
+		for _, pin := range all {
+			if !pin.Held() {
+				continue
+			}
+			if c := o.Sockets.Conns.At(pin.index); c.pool == p && c.slot == None {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // Finish closes the connections that transactions of a user keep, which rolls them back: of all, or of

@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/request"
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool/lanes"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -19,6 +20,8 @@ type pool struct {
 	next *pool   // of the same virtual user
 	open []int32 // over HTTP/2: connections that may take another stream, now or later
 	due  bool    // it is listed in pools.due
+	// moved is when a connection last took a request, also one that a transaction keeps.
+	moved int64
 }
 
 // shared returns how many connections to a host all users share; 0: they share none.
@@ -124,11 +127,12 @@ func (o *pools) thin(u *keeper) {
 func (o *pools) join(index int32) {
 	n := o.Slots.At(index)
 	p := o.poolOf(n.VU, n.Host)
+	n.patience = n.Deadline - o.Clock.Now
 	if !o.streams.feeding && p.Waiting() == 0 && o.grant(p, index) {
 		return
 	}
-	n.pool, n.patience = p, n.Deadline-o.Clock.Now
-	if o.Pins.holds(n.VU, p) { // others may wait for its user in turn
+	n.pool = p
+	if o.Pins.holds(n.VU) { // others may wait for its user in turn
 		o.Slots.Alarm(index, n.Deadline)
 	} else {
 		n.Deadline = Never
@@ -187,6 +191,7 @@ func (o *pools) free(p *pool) int32 {
 func (o *pools) use(at, index int32) {
 	n, c := o.Slots.At(index), o.Sockets.Conns.At(at)
 	c.slot, c.used, c.vu, n.Conn = index, true, n.VU, at
+	c.pool.moved = o.Clock.Now
 	o.Slots.setOut(index)
 	o.Slots.parses(n)
 	if c.talk != nil {
@@ -267,16 +272,24 @@ func (o *pools) SettlePools() {
 	}
 }
 
-// bereft handles the failure to open a connection: the waiting requests fail with it, unless
-// there is another one to wait for.
-func (o *pools) bereft(p *pool, err error) {
+// bereft handles the failure to open a connection within a time: the waiting requests fail with it, unless
+// there is another one to wait for. A request whose time ran out says nothing of those that have more of it.
+func (o *pools) bereft(p *pool, err error, within int64) {
 	p.Part(None)
 	o.owe(p)
-	if p.Count() > 0 || o.Halt.Cut || http1.KindOf(err) == http1.KindCancelled {
+	kind := http1.KindOf(err)
+	if p.Count() > 0 || o.Halt.Cut || kind == http1.KindCancelled {
 		return
 	}
+	if !measure.TimedOut(string(kind)) {
+		within = Never
+	}
 	for left := p.Waiting(); left > 0; left-- {
-		if t := p.Served(); !o.leftFor(p, t) {
+		switch t := p.Served(); {
+		case o.leftFor(p, t):
+		case o.Slots.At(t.index).patience > within:
+			p.Wait(t)
+		default:
 			o.Wire.Fail(t.index, err)
 		}
 	}
@@ -307,14 +320,15 @@ func (o *pools) giveBack(at int32) {
 	}
 }
 
-// inVain handles the timeout of a queue's first request, and of one whose user keeps a connection of the
-// pool. As long as anything of the pool is in flight the first waits: that has its own timeout. Otherwise the request ends, and
-// connections that carry nothing and yet accept no stream are closed.
+// inVain handles the timeout of a queue's first request, and of one whose user has a transaction open. As long
+// as anything of the pool is in flight the first waits: that has its own timeout. It also waits while transactions
+// that keep all connections go on. Otherwise the request ends, and connections that carry nothing and yet accept
+// no stream are closed.
 func (o *pools) inVain(index int32) {
 	n := o.Slots.At(index)
 	p := n.pool
-	holds := o.Pins.holds(n.VU, p)
-	if o.busy(p) && !holds {
+	holds := o.Pins.holds(n.VU)
+	if (o.busy(p) || p.moved > n.Deadline-n.patience) && !holds {
 		n.Deadline = o.Clock.Now + n.patience
 		o.Slots.Alarm(index, n.Deadline)
 		return
@@ -329,15 +343,21 @@ func (o *pools) inVain(index int32) {
 		}
 	}
 	why := fmt.Sprintf("no %s to %s came free in time", what, p.host.Name)
-	if holds {
-		why += ": a transaction of the same virtual user keeps one meanwhile, so its time runs"
+	switch {
+	case holds:
+		why += ": a transaction of the same virtual user keeps a connection meanwhile, so its time runs"
+	case o.Pins.kept(p) > 0:
+		why += ": transactions that do nothing keep them"
 	}
 	o.Wire.Fail(index, &http1.Error{Kind: http1.KindTimeout, Detail: why})
 }
 
 // busy reports whether a connection of a pool carries anything, or is being opened.
 func (o *pools) busy(p *pool) bool {
-	if p.host.version == version1 || p.host.version == versionTalk || p.Count() > len(p.open) {
+	switch {
+	case p.host.version == versionTalk:
+		return p.Count() > o.Pins.kept(p)
+	case p.host.version == version1, p.Count() > len(p.open):
 		return p.Count() > 0
 	}
 	return slices.ContainsFunc(p.open, func(at int32) bool { return o.Sockets.Conns.At(at).multi.Count() > 0 })

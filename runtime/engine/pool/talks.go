@@ -441,12 +441,19 @@ func (y *talks) fail(index int32, err error) {
 	y.Wire.Fail(index, err)
 }
 
+// errOpened: a statement began a transaction on a connection that all users share.
+var errOpened = &http1.Error{Kind: http1.KindOther, Detail: "it leaves a transaction open on a connection that virtual users share, and its end rolls that back: write vu.sql.begin, or take connections out of the client"}
+
 // complete ends an exchange that has all that it asked for.
 func (y *talks) complete(index int32) {
 	n := y.Slots.At(index)
 	at := n.Conn
 	c := y.Sockets.Conns.At(at)
 	d := c.talk
+	if t, ok := d.Dialogue.(codec.Transactional); ok && c.pool != nil && n.Pin == nil && t.InTransaction() {
+		y.Wire.Fail(index, errOpened) // the next user would work in it
+		return
+	}
 	now := y.Clock.Now
 	if n.Heard == 0 && d.state.is(talkHeard) {
 		n.Heard = now

@@ -184,7 +184,7 @@ func (w *wire) Fail(index int32, err error) {
 	}
 	if p := n.reserved; p != nil {
 		n.reserved = nil
-		defer w.Pools.bereft(p, err)
+		defer w.Pools.bereft(p, err, n.patience)
 	}
 	n.broke = false
 	n.Serial++ // tickets of it are void
