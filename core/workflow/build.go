@@ -160,9 +160,7 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 // sharedBy lists where connections go that virtual users share: of clients that have a name, and of steps.
 func sharedBy(modules map[string]*module, declared []*declaration) (all []*request.Target) {
 	add := func(t *request.Target) {
-		if t != nil && !slices.ContainsFunc(all, func(other *request.Target) bool {
-			return other.URL() == t.URL() && other.Connections == t.Connections
-		}) {
+		if t != nil && !slices.Contains(all, t) { // one of a client
 			all = append(all, t)
 		}
 	}

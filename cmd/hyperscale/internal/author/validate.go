@@ -156,7 +156,7 @@ func describeShared(b *strings.Builder, plan *message.Plan, all []*request.Targe
 			cores = max(cores, w.Cores)
 		}
 	}
-	fmt.Fprintf(b, "\nshared connections\n")
+	fmt.Fprintf(b, "\nshared connections, at most, of each workflow that uses them\n")
 	for _, t := range all {
 		fmt.Fprintf(b, "  %s: %d a host%s\n", units.Clean(t.URL()), t.Connections, onCores(uint64(t.Connections), cores))
 	}
