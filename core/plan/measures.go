@@ -44,7 +44,9 @@ const (
 	MeasureRecords     = "records"     // that brokers acknowledged, or a consumer read
 	MeasureThrottled   = "throttled"   // answers that asked to wait
 
-	MeasureBatches  = "batches"    // of records or documents, that a consumer or a cursor read
+	MeasureBatches    = "batches"    // of records or documents, that a consumer or a cursor read
+	MeasureRebalances = "rebalances" // of a consumer group, that gave a member its partitions
+
 	MeasureEndToEnd = "end_to_end" // from a record's time until a consumer has read it
 
 	MeasureConnectLatency = "connect_latency" // from a connection's first word to the server's welcome
@@ -140,6 +142,7 @@ func Measures() []MeasureText {
 		{MeasureRedelivered, []string{ProtocolAMQP, ProtocolNATS}, message.MeasureCount, "messages that came and that their consumer or queue had sent before: they count in messages_received, too"},
 		{MeasureRecords, kafka, message.MeasureCount, "records that brokers acknowledged, each of a batch of its own; of kafka.consume those that it read"},
 		{MeasureBatches, []string{ProtocolKafka, ProtocolMongoDB}, message.MeasureCount, "batches of records that kafka.consume read; of MongoDB those in which a cursor's documents came, each one the answer to a command"},
+		{MeasureRebalances, kafka, message.MeasureCount, "rebalances of consumer groups: how often a core was given its partitions, the first time included"},
 		{MeasureEndToEnd, kafka, message.MeasureTimes, "from a record's time, which its producer or broker wrote by a clock of its own, until the loop has read it; of kafka.consume, in whole milliseconds"},
 		{MeasureThrottled, kafka, message.MeasureCount, "answers in which a broker asked its client to wait: a quota is exceeded. The load does not wait"},
 		{MeasureAuthTime, sftp, message.MeasureTimes, "from when a connection stands until its keys are exchanged and its user is authenticated, and for SFTP its subsystem is open: a part of the phase connect"},

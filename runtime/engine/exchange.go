@@ -194,6 +194,7 @@ func (q *requests) settle(index int32) {
 	amiss, what := x.amiss()
 	q.unstream(n, x)
 	talked := x.untalk(n, &q.talks)
+	parking{q}.handsOver()
 	if s := x.session; s != nil {
 		s.over(n, amiss, what)
 		q.calls.end(n, x)

@@ -89,6 +89,7 @@ func (l *loop) cleanUp() error {
 // giveUp cancels what is in flight, until nothing is.
 func (l *loop) giveUp() {
 	l.Halt.Cut = true
+	l.requests.talks.Cut()
 	l.Slots.Broken = l.Slots.Broken[:0]
 	for i := range l.Slots.Own {
 		if l.Slots.Own[i].Step != pool.None {

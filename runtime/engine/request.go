@@ -113,7 +113,12 @@ func (q *requests) Send(index int32) {
 		q.dress(index)
 	}
 	if x != nil && x.talk != nil {
-		if err := route(n, x.talk, q.parts); err != nil {
+		err := route(n, x.talk, q.parts)
+		if err == error(talk.ErrParks) {
+			parking{q}.parks(index)
+			return
+		}
+		if err != nil {
 			q.Slots.Breaks(index, err)
 			return
 		}
@@ -215,6 +220,9 @@ func (q *requests) Collector(index int32) *http1.Collector {
 // Wakes wakes the function of a slot after its sleep, or sends the request that waits to be sent
 // again.
 func (q *requests) Wakes(index int32) bool {
+	if (parking{q}).unparks(index) {
+		return true
+	}
 	if x := q.x[index]; x != nil && x.stream != nil && x.stream.over() {
 		q.Wire.Enough(index)
 		return true
@@ -272,4 +280,43 @@ func (ss *sessions) account(owner int, r *request.Request, as *workflow.As) *mea
 		method, url = "WebSocket", "ws"+r.URL[len("http"):]
 	}
 	return ss.requests.names.Account(owner, group, name, method, url)
+}
+
+// parking has the exchanges that wait for their turn in a group.
+type parking struct{ *requests }
+
+// parks lets an exchange wait for its turn: it has started, and its time runs.
+func (t parking) parks(index int32) {
+	n := t.Slots.At(index)
+	n.Deadline = t.x[index].talk.Parks(index, n.Deadline)
+	t.Slots.SetOut(index)
+}
+
+// unparks sends an exchange that waits, or ends it. False: the slot's does not wait.
+func (t parking) unparks(index int32) bool {
+	x := t.x[index]
+	if x == nil || x.talk == nil {
+		return false
+	}
+	deadline, is := x.talk.Parked()
+	if !is {
+		return false
+	}
+	x.talk.Unparks()
+	n := t.Slots.At(index)
+	if n.Deadline = deadline; deadline <= t.Clock.Now {
+		t.Wire.Fail(index, talk.ErrParks)
+		return true
+	}
+	t.Send(index)
+	return true
+}
+
+// handsOver sends the exchanges whose turn has come. A run that is cut sends none: they end with it.
+func (t parking) handsOver() {
+	for _, index := range t.talks.Turns() {
+		if !t.Halt.Cut && !t.Halt.Cancelled.Load() {
+			t.unparks(index)
+		}
+	}
 }

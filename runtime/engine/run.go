@@ -138,6 +138,9 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 		l.functions.log(fmt.Sprintf("%d connections of protocols that need goroutines did not end in time", left))
 	}
 	l.tellCancelled()
+	for _, line := range l.requests.talks.Owed() {
+		l.functions.log(line)
+	}
 	l.gates.leave()
 	l.tellResumed()
 	out := measure.Judge(l.snapshot(&gen, ended), l.Halt.Cancelled.Load())

@@ -245,7 +245,7 @@ def visit(vu):
 
 workflow(name = "test", vus = 1, iterations = 2, duration = "60s", steps = [step("visit", visit)])`)
 	if rows := db.ask("select count(*) from alone"); steps["visit/begin"].Failed != 2 || steps["visit/insert"].OK != 2 || rows != "2" {
-		t.Errorf("%d of 2 begin in vain, %d rows are ok, %s kept: %v", steps["visit/begin"].Failed, steps["visit/insert"].OK, rows, steps["visit/begin"].Errors)
+		t.Errorf("%d of 2 begins fail, %d rows are ok, %s kept: %v", steps["visit/begin"].Failed, steps["visit/insert"].OK, rows, steps["visit/begin"].Errors)
 	}
 }
 

@@ -5,8 +5,11 @@
 //	parts TOPIC                 prints the log end offset of each partition
 //	move TOPIC PARTITION BROKER gives a partition another leader
 //	leader TOPIC PARTITION      prints which broker leads it
+//	committed GROUP TOPIC       prints the sum of what the group has committed
+//	members GROUP               prints how many members it has
 //	stop BROKER                 ends a broker
 //	fault KEY CODE COUNT        fails so many requests of an API by a code; below 0: all of them
+//	evict                       takes the member that commits next out of its group before that
 //	slow KEY MILLIS             answers the next request of an API so much later
 //
 // It ends with its input.
@@ -14,6 +17,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"flag"
 	"fmt"
@@ -24,6 +28,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -118,6 +123,82 @@ func bear(c *kfake.Cluster, token string) {
 	})
 }
 
+// ask has a client of franz-go ask the cluster.
+func ask[R kmsg.Response](c *kfake.Cluster, r kmsg.Request) (answer R, err error) {
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
+	if err != nil {
+		return answer, err
+	}
+	defer client.Close()
+	got, err := client.Request(context.Background(), r)
+	if err != nil {
+		return answer, err
+	}
+	return got.(R), nil
+}
+
+func committed(c *kfake.Cluster, group, topic string) error {
+	r := kmsg.NewPtrOffsetFetchRequest()
+	r.Group = group
+	g := kmsg.NewOffsetFetchRequestGroup()
+	g.Group = group
+	r.Groups = append(r.Groups, g)
+	answer, err := ask[*kmsg.OffsetFetchResponse](c, r)
+	if err != nil {
+		return err
+	}
+	sum := int64(0)
+	for _, g := range answer.Groups {
+		for _, t := range g.Topics {
+			for _, p := range t.Partitions {
+				if t.Topic == topic && p.Offset > 0 {
+					sum += p.Offset
+				}
+			}
+		}
+	}
+	fmt.Println(sum)
+	return nil
+}
+
+func members(c *kfake.Cluster, group string) error {
+	r := kmsg.NewPtrDescribeGroupsRequest()
+	r.Groups = []string{group}
+	answer, err := ask[*kmsg.DescribeGroupsResponse](c, r)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, g := range answer.Groups {
+		n += len(g.Members)
+	}
+	fmt.Println(n)
+	return nil
+}
+
+// evict takes the member that commits next out of its group, as a session that lapses does, and says so.
+func evict(c *kfake.Cluster) {
+	c.ControlKey(int16(kmsg.OffsetCommit), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		commit, answer := r.(*kmsg.OffsetCommitRequest), r.ResponseKind().(*kmsg.OffsetCommitResponse)
+		leave, m := kmsg.NewPtrLeaveGroupRequest(), kmsg.NewLeaveGroupRequestMember()
+		m.MemberID = commit.MemberID
+		leave.Group, leave.Members = commit.Group, append(leave.Members, m)
+		var err error
+		c.SleepControl(func() { _, err = ask[*kmsg.LeaveGroupResponse](c, leave) })
+		for _, t := range commit.Topics {
+			topic := kmsg.NewOffsetCommitResponseTopic()
+			topic.Topic = t.Topic
+			for _, p := range t.Partitions {
+				partition := kmsg.NewOffsetCommitResponseTopicPartition()
+				partition.Partition, partition.ErrorCode = p.Partition, kerr.UnknownMemberID.Code
+				topic.Partitions = append(topic.Partitions, partition)
+			}
+			answer.Topics = append(answer.Topics, topic)
+		}
+		return answer, err, true
+	})
+}
+
 func obey(c *kfake.Cluster, words []string) error {
 	number := func(i int) int {
 		n, _ := strconv.Atoi(words[i])
@@ -147,6 +228,10 @@ func obey(c *kfake.Cluster, words []string) error {
 		fmt.Println("ok")
 	case "leader":
 		fmt.Println(c.LeaderFor(words[1], int32(number(2))))
+	case "committed":
+		return committed(c, words[1], words[2])
+	case "members":
+		return members(c, words[1])
 	case "stop":
 		if err := c.RemoveNode(int32(number(1))); err != nil {
 			return err
@@ -155,6 +240,9 @@ func obey(c *kfake.Cluster, words []string) error {
 	case "fault":
 		e, _ := kerr.ErrorForCode(int16(number(2))).(*kerr.Error)
 		c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Key(number(1))}, Err: e, Count: number(3)})
+		fmt.Println("ok")
+	case "evict":
+		evict(c)
 		fmt.Println("ok")
 	case "slow":
 		wait := time.Duration(number(2)) * time.Millisecond

@@ -209,6 +209,8 @@ type KafkaConsumer struct {
 	Count  int           // records that end the operation; 0: one look at each leader does
 	Latest bool          // a user begins behind the newest record, and else at the oldest one
 	Within time.Duration // how long it waits for them
+
+	Group, Assignor string // the consumer group whose member a core is; empty: each user reads alone
 }
 
 // rewritten returns the record with others in place of its texts.

@@ -25,6 +25,7 @@ type Deliveries struct {
 // reads are the records that consumers read.
 type reads struct {
 	batches uint64
+	joins   uint64          // of groups, that gave partitions
 	ends    stats.Histogram // from a record's time until it was read
 }
 
@@ -80,6 +81,9 @@ func (d *Deliveries) Read(now, written int64) {
 // Batches counts batches that a consumer read.
 func (d *Deliveries) Batches(n int) { d.batches += uint64(n) }
 
+// Rebalanced counts partitions that a member of a group was given.
+func (d *Deliveries) Rebalanced() { d.joins++ }
+
 // Throttled counts an answer that asks to wait.
 func (d *Deliveries) Throttled() { d.throttled++ }
 
@@ -115,7 +119,7 @@ func (d *Deliveries) wire(out message.Measures) message.Measures {
 		{Name: plan.MeasureUnconfirmed, Count: d.unconfirmed}, {Name: plan.MeasureReturned, Count: d.returned},
 		{Name: plan.MeasureDuplicates, Count: d.duplicates}, {Name: plan.MeasureLateAnswers, Count: d.late}, {Name: plan.MeasureServerErrors, Count: d.errors},
 		{Name: plan.MeasureRecords, Count: d.records}, {Name: plan.MeasureThrottled, Count: d.throttled},
-		{Name: plan.MeasureBatches, Count: d.batches},
+		{Name: plan.MeasureBatches, Count: d.batches}, {Name: plan.MeasureRebalances, Count: d.joins},
 	} {
 		if m.Kind = message.MeasureCount; m.Count > 0 {
 			out.List = append(out.List, m)

@@ -1,10 +1,13 @@
 package talk
 
 import (
+	"slices"
+
 	"strings"
 
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/engine/talk/consumer"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -43,7 +46,10 @@ type Stock struct {
 	clock *measure.Clock
 	show  func(way string, payload []byte)
 	idle  []*Exchange
-	text  []byte // the message under construction
+	text  []byte  // the message under construction
+	turns []int32 // slots of exchanges whose turn has come
+
+	groups []*consumer.Member // that were asked
 }
 
 // NewStock returns an empty stock. Show takes each message, behind > or <; nil: nothing does.
@@ -63,9 +69,42 @@ func (k *Stock) Begin(p *Plan, a *measure.Account, values [][]byte, due int64, k
 	return x
 }
 
+// asks notes that users of the loop ask a group.
+func (k *Stock) asks(g *consumer.Member) {
+	if !slices.Contains(k.groups, g) {
+		k.groups = append(k.groups, g)
+	}
+}
+
+// Cut says that all exchanges are about to be given up: the members of groups leave with their connections.
+func (k *Stock) Cut() {
+	for _, g := range k.groups {
+		g.Asked(false)
+	}
+}
+
+// Turns returns the slots of the exchanges whose turn has come, once.
+func (k *Stock) Turns() []int32 {
+	out := k.turns
+	k.turns = nil
+	return out
+}
+
+// Owed tells what groups do not remember of what they gave to read, a line a group, once the connections are closed.
+func (k *Stock) Owed() (lines []string) {
+	for _, g := range k.groups {
+		if line := g.Owes(); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 // End takes back the memory of an exchange.
 func (k *Stock) End(x *Exchange) {
-	x.parts()
+	if of, is := x.plan.verb.(keeper); is {
+		of.parts(x)
+	}
 	k.idle = append(k.idle, x)
 }
 
@@ -85,7 +124,7 @@ func (x *Exchange) Head() codec.Fields { return x.head }
 func (x *Exchange) Open() codec.Opening {
 	x.opens = max(1, x.stock.clock.Now)
 	if of, is := x.plan.verb.(personal); is {
-		return of.openFor(x.user)
+		return of.openFor(x)
 	}
 	return x.plan.verb.open()
 }

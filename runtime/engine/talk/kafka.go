@@ -3,14 +3,17 @@ package talk
 import (
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"time"
 
 	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/engine/talk/consumer"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/kafka"
+	"hyperscale/runtime/protocol/kafka/group"
 )
 
 // record is kafka.produce.
@@ -171,9 +174,15 @@ type reading struct {
 	start  int64
 	within int64
 	most   int // bytes of the records that are kept
+
+	group *membership // nil: each user is a consumer of its own
 }
 
-var _ routed = (*reading)(nil)
+var (
+	_ routed   = (*reading)(nil)
+	_ personal = (*reading)(nil)
+	_ keeper   = (*reading)(nil)
+)
 
 // reads is what an operation that reads has done.
 type reads struct {
@@ -183,6 +192,8 @@ type reads struct {
 	since   int64 // when it asked for records first; 0: it has not
 	looks   int   // requests for records
 	records int
+
+	member
 }
 
 // Waits for records.
@@ -190,6 +201,14 @@ const (
 	turnWait     = int64(100 * time.Millisecond) // at one of several leaders
 	partitionMax = 1 << 20                       // bytes, as Kafka's own consumer has it
 )
+
+func (v *reading) openFor(x *Exchange) codec.Opening {
+	o := v.open()
+	if x.goes.member.need != nil && x.trip == tripRouted {
+		o.Greeting.(*kafka.Greeting).Attend(v.group)
+	}
+	return o
+}
 
 func (v *reading) open() codec.Opening {
 	var random kafka.Random
@@ -202,7 +221,11 @@ func (v *reading) cluster() *kafkaCluster { return v.of }
 // route returns the leader to ask, or the broker to ask who leads.
 func (v *reading) route(x *Exchange) (*Node, error) {
 	r := &x.goes.reads
-	if r.consumer == nil {
+	if v.group != nil {
+		if node, err := v.routeMember(x); node != nil || err != nil {
+			return node, err
+		}
+	} else if r.consumer == nil {
 		r.consumer = v.of.consumers.Of(x.user, v.topics, v.start)
 	}
 	for _, name := range v.topics {
@@ -211,9 +234,16 @@ func (v *reading) route(x *Exchange) (*Node, error) {
 			x.trip, x.goes.asks = tripBegins, v.of.asks()
 			return x.goes.asks, nil
 		}
-		r.consumer.Fit(name, len(t.leaders))
+		if v.group == nil {
+			r.consumer.Fit(name, len(t.leaders))
+		}
 	}
-	of := func(topic string, partition int32) any { return v.of.topics[topic].leaders[partition] }
+	of := func(topic string, partition int32) any {
+		if t := v.of.topics[topic]; int(partition) < len(t.leaders) {
+			return t.leaders[partition]
+		}
+		return (*Node)(nil) // of a group that has met another topic of that name
+	}
 	r.Ask, r.asks = r.consumer.Next(of, r.asks)
 	x.trip = tripRouted
 	if node := r.Leader.(*Node); node != nil {
@@ -224,7 +254,14 @@ func (v *reading) route(x *Exchange) (*Node, error) {
 }
 
 // strayed implements routed.
-func (v *reading) strayed(x *Exchange) { v.passes(x) }
+func (v *reading) strayed(x *Exchange) {
+	switch r := &x.goes.reads; {
+	case r.need != nil:
+		v.group.strays()
+	case r.consumer != nil:
+		v.passes(x)
+	}
+}
 
 // passes leaves a leader that does not answer to a later operation, and makes what is known of its topics
 // unknown.
@@ -246,6 +283,8 @@ func (v *reading) forget(asks []kafka.Position) {
 func (v *reading) say(x *Exchange, d codec.Dialogue) error {
 	c, r := d.(*kafka.Conn), &x.goes.reads
 	switch {
+	case r.need != nil:
+		return v.sayMember(x, c)
 	case x.trip != tripRouted:
 		x.trip = tripLearns
 		x.shows(append([]byte("metadata "), x.goes.name...))
@@ -267,7 +306,10 @@ func (v *reading) say(x *Exchange, d codec.Dialogue) error {
 // may have records already.
 func (v *reading) wait(x *Exchange) int64 {
 	r := &x.goes.reads
-	left := v.remains(x)
+	left := max(0, v.remains(x))
+	if v.group != nil {
+		left = min(left, memberWait)
+	}
 	switch {
 	case v.count == 0 || r.Leaders > 1 && r.looks < r.Leaders:
 		return 0
@@ -289,30 +331,28 @@ func (v *reading) hear(x *Exchange, _ codec.MessageKind, _ []byte) bool {
 	}
 	r := &x.goes.reads
 	switch {
+	case r.need != nil:
+		v.hearMember(x, &o.Group)
 	case x.trip == tripLearns && x.wrong == nil:
 		v.of.learnt(x.goes.name, o.Layout)
 		x.trip = tripElsewhere
 	case x.trip == tripLearns:
 	case x.wrong != nil:
-		v.fails(x, o.Moved, r.asks)
-		r.consumer.Pass(r.Leader)
+		if r.consumer.Pass(r.Leader); o.Moved {
+			v.forget(r.asks)
+		}
 	default:
 		if v.found(x, o.Found); x.wrong == nil && !v.enough(x) {
 			x.trip = tripElsewhere
 		}
 	}
+	v.commits(x)
 	if x.keeps && x.trip != tripElsewhere {
 		if x.last = consumer.CloseRecords(x.last); x.stock.show != nil {
 			x.stock.show("< ", x.last)
 		}
 	}
 	return true
-}
-
-func (v *reading) fails(x *Exchange, moved bool, asks []kafka.Position) {
-	if moved {
-		v.forget(asks)
-	}
 }
 
 // found takes what a leader has answered. The first error is the operation's, and what came with it counts.
@@ -324,13 +364,17 @@ func (v *reading) found(x *Exchange, all []kafka.Found) {
 			if x.wrong == nil {
 				x.wrong = &http1.Error{Kind: f.Err.Kind, Detail: fmt.Sprintf("%s[%d]: %s", r.asks[f.At].Topic, r.asks[f.At].Partition, f.Err.Detail)}
 			}
-			v.fails(x, f.Moved, r.asks[f.At:f.At+1])
+			if f.Moved {
+				v.forget(r.asks[f.At : f.At+1])
+			}
 		}
 		if !r.Locates {
 			v.took(x, f, &r.asks[f.At])
 		}
 	}
-	r.consumer.Moves(r.asks, all)
+	if r.consumer.Moves(r.asks, all); v.group != nil {
+		v.group.Moved()
+	}
 	if !r.Locates {
 		r.consumer.Turn()
 	}
@@ -385,5 +429,172 @@ func newReading(c *request.KafkaConsumer, of *kafkaCluster, most int64) *reading
 	if c.Latest {
 		v.start = kafka.Latest
 	}
+	if c.Group != "" {
+		v.group = of.member(consumer.Group{Name: c.Group, Assignor: group.Assignor(c.Assignor), Topics: c.Topics, Start: v.start})
+	}
 	return v
+}
+
+// member is what an operation is to its membership.
+type member struct {
+	need    *group.Request // what it asks; nil: it reads, or learns
+	queued  int64          // when it began to wait for its turn; 0: it did not
+	until   int64          // it waits until then, and nothing is on its way; 0: it does not wait
+	verdict *http1.Error   // of an operation that ends
+	ends    bool           // it commits what was read, and ends
+	slot    int32          // where it waits
+	patient int64          // the deadline that it had
+}
+
+// memberWait is how long a leader or a wait keeps an operation of a member: then it looks at its group.
+const memberWait = int64(500 * time.Millisecond)
+
+// ErrParks says that an exchange waits for its turn: nothing is to be sent.
+var ErrParks = &http1.Error{Kind: http1.KindTimeout, Detail: "its turn in the group did not come"}
+
+// partitions says how many a topic has; below 0: that is not known.
+func (v *reading) partitions(topic string) int {
+	if t := v.of.topics[topic]; t != nil {
+		return len(t.leaders)
+	}
+	return -1
+}
+
+// routeMember returns where the operation of a member goes; nil: to a leader, or to learn its topics.
+func (v *reading) routeMember(x *Exchange) (*Node, error) {
+	g, r := v.group, &x.goes.reads
+	r.need = nil
+	if g.holder == nil {
+		g.holder = x
+		g.Asked(true)
+		x.stock.asks(g.Member)
+	}
+	if g.holder != x {
+		if !slices.Contains(g.queue, x) {
+			g.queue = append(g.queue, x)
+			r.queued = x.stock.clock.Now
+		}
+		r.until = pool.Never
+		return nil, ErrParks
+	}
+	if r.until > x.stock.clock.Now && r.until != pool.Never {
+		return nil, ErrParks
+	}
+	r.until = 0
+	for _, name := range v.topics {
+		if v.of.topics[name] == nil {
+			return nil, nil
+		}
+	}
+	n := g.Next(x.stock.clock.Now, v.partitions, r.ends)
+	r.need = n.Request
+	switch {
+	case n.Err != nil:
+		if x.trip = tripRouted; g.Finds() {
+			g.at = nil
+		}
+		return nil, n.Err
+	case n.Topic != "":
+		x.goes.topic, x.goes.name = nil, n.Topic
+		x.trip, x.goes.asks = tripBegins, v.of.asks()
+		return x.goes.asks, nil
+	case n.Find:
+		x.trip, x.goes.asks = tripBegins, v.of.asks()
+		return x.goes.asks, nil
+	case n.Request != nil:
+		x.trip = tripRouted
+		return g.at, nil
+	}
+	if r.consumer = g.Reads(); r.since == 0 && r.queued > 0 {
+		r.since = max(1, r.queued, g.since) // it has waited for records since
+	}
+	return nil, nil
+}
+
+func (v *reading) sayMember(x *Exchange, c *kafka.Conn) error {
+	r := &x.goes.reads
+	if x.trip != tripRouted {
+		x.trip = tripLearns
+	}
+	x.shows([]byte(r.need.Of.String() + " of group " + v.group.Name()))
+	return c.Ask(*r.need, r.need.Of == group.Heartbeat && v.group.Empty() && r.looks == 0)
+}
+
+// hearMember takes what a coordinator answers.
+func (v *reading) hearMember(x *Exchange, a *group.Answer) {
+	g, r, now := v.group, &x.goes.reads, x.stock.clock.Now
+	looks := a.Of == group.Heartbeat && a.Code == 0 && g.Empty()
+	if a.Of == group.FindCoordinator && x.wrong == nil {
+		g.at = v.of.coordinator(a.Host, a.Port)
+	}
+	var goesOn bool
+	if goesOn, x.wrong = g.Heard(now, a, x.wrong, v.partitions); g.Finds() {
+		g.at = nil
+	}
+	switch {
+	case x.wrong != nil || !goesOn:
+		return
+	case a.Of == group.SyncGroup && a.Code == 0:
+		g.since = now
+		x.account.Deliveries().Rebalanced()
+	case a.Of == group.OffsetCommit && r.ends:
+		x.wrong = r.verdict
+		return
+	case looks:
+		if r.Ask = (consumer.Ask{}); r.since == 0 {
+			r.since = max(1, now)
+		}
+		r.looks++
+		if v.enough(x) {
+			return
+		}
+		r.until = now + min(memberWait, max(v.remains(x), int64(time.Millisecond)))
+	}
+	x.trip = tripElsewhere
+}
+
+// commits makes an operation that has its records, or fails, commit first what was read.
+func (v *reading) commits(x *Exchange) {
+	if g, r := v.group, &x.goes.reads; g != nil && r.need == nil && x.trip == tripRouted {
+		if g.Dirty() {
+			r.ends, r.verdict, x.wrong, x.trip = true, x.wrong, nil, tripElsewhere
+		}
+	}
+}
+
+// Parks notes where an exchange waits, and the deadline that it has, and returns when to look again.
+func (x *Exchange) Parks(slot int32, deadline int64) int64 {
+	r := &x.goes.reads
+	r.slot, r.patient = slot, deadline
+	return min(deadline, r.until)
+}
+
+// Parked reports that an exchange waits for its turn, and until when it may.
+func (x *Exchange) Parked() (deadline int64, is bool) {
+	r := &x.goes.reads
+	return r.patient, r.patient != 0
+}
+
+// Unparks says that an exchange waits no longer.
+func (x *Exchange) Unparks() { x.goes.reads.patient = 0 }
+
+// parts implements keeper: it gives the turn of an exchange to the next one.
+func (v *reading) parts(x *Exchange) {
+	g := v.group
+	if g == nil {
+		return
+	}
+	if at := slices.Index(g.queue, x); at >= 0 {
+		g.queue = slices.Delete(g.queue, at, at+1)
+	}
+	if g.holder != x {
+		return
+	}
+	if g.holder = nil; len(g.queue) == 0 {
+		g.Asked(false)
+		return
+	}
+	g.holder = g.queue[0]
+	g.queue = g.queue[1:]
+	x.stock.turns = append(x.stock.turns, g.holder.goes.reads.slot)
 }

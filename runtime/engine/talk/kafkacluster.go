@@ -29,6 +29,49 @@ type kafkaCluster struct {
 	topics map[string]*kafkaTopic
 
 	consumers consumer.All
+	groups    map[string]*membership
+}
+
+// groupsMost bounds the groups of a cluster that a loop has places in: functions may make them up.
+const groupsMost = 100
+
+// member returns the loop's place in a group.
+func (c *kafkaCluster) member(g consumer.Group) *membership {
+	key := fmt.Sprintf("%q %s %q %d", g.Name, g.Assignor, g.Topics, g.Start)
+	m := c.groups[key]
+	if m != nil {
+		return m
+	}
+	if c.groups == nil || len(c.groups) >= groupsMost {
+		c.groups = map[string]*membership{}
+	}
+	m = &membership{Member: consumer.NewMember(g), of: c}
+	c.groups[key] = m
+	return m
+}
+
+// membership is a loop's place in a group. One operation at a time has it, and the others wait in order.
+type membership struct {
+	*consumer.Member
+	of     *kafkaCluster
+	at     *Node     // the coordinator; nil: it is not known
+	holder *Exchange // nil: none asks
+	queue  []*Exchange
+	since  int64 // when it got its partitions
+}
+
+func (g *membership) strays() {
+	g.at = nil
+	g.Lost()
+}
+
+// coordinator returns a broker as that of groups: what they ask there has connections of its own, as a leader
+// keeps a request that finds no records.
+func (c *kafkaCluster) coordinator(host string, port uint16) *Node {
+	n := *c.node(host, port)
+	n.Host.Key += " coordinator"
+	n.At = nil
+	return &n
 }
 
 // kafkaTopic is what is known of a topic.

@@ -31,9 +31,9 @@ var (
 	_ personal = (*post)(nil)
 )
 
-func (p *post) open() codec.Opening { return p.openFor(0) }
+func (p *post) open() codec.Opening { return p.office.open(0) }
 
-func (p *post) openFor(user uint64) codec.Opening { return p.office.open(user) }
+func (p *post) openFor(x *Exchange) codec.Opening { return p.office.open(x.user) }
 
 func (p *post) say(x *Exchange, d codec.Dialogue) error {
 	c := d.(*mqtt.Conn)

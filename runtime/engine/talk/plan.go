@@ -42,9 +42,14 @@ type verb interface {
 	left(code uint16, reason string) error
 }
 
-// personal is a verb whose connections tell users apart.
+// personal is a verb whose connections tell users apart, or what an exchange does there.
 type personal interface {
-	openFor(user uint64) codec.Opening
+	openFor(x *Exchange) codec.Opening
+}
+
+// keeper is a verb that keeps something of an exchange until it ends.
+type keeper interface {
+	parts(x *Exchange)
 }
 
 // Memory is what the connections of one loop share. The zero value is empty.

@@ -136,9 +136,9 @@ const (
 	tripMoved                 // it has asked for the layout, since its node did not have the keys
 )
 
-// parts ends an exchange with a cluster.
-func (x *Exchange) parts() {
-	if a, ok := x.plan.verb.(*askCluster); ok && x.trip == tripMoved {
+// parts implements keeper.
+func (a *askCluster) parts(x *Exchange) {
+	if x.trip == tripMoved {
 		a.of.learns = false
 	}
 }

@@ -1,6 +1,10 @@
 package kafka
 
-import "strconv"
+import (
+	"strconv"
+
+	"hyperscale/runtime/protocol/kafka/wire"
+)
 
 // Least bytes of what a list of Produce has.
 const (
@@ -18,40 +22,40 @@ func asError(number int16, text []byte) (error, bool) {
 }
 
 // produced reads the answer to Produce: that of one partition.
-func (c *Conn) produced(r *reader, a *asked) {
-	if r.list(answerTopicLeast) != 1 {
-		r.bad = true
+func (c *Conn) produced(r *wire.Reader, a *asked) {
+	if r.List(answerTopicLeast) != 1 {
+		r.Bad = true
 		return
 	}
-	topic := r.text()
-	if r.list(answerPartitionLeast) != 1 {
-		r.bad = true
+	topic := r.Text()
+	if r.List(answerPartitionLeast) != 1 {
+		r.Bad = true
 		return
 	}
 	o := &c.outcome
-	if o.Partition = r.int32(); o.Partition != a.partition || string(topic) != string(c.topic) {
-		r.bad = true
+	if o.Partition = r.Int32(); o.Partition != a.partition || string(topic) != string(c.topic) {
+		r.Bad = true
 		return
 	}
-	number := r.int16()
-	o.Offset = r.int64()
-	r.int64() // the time, where the broker sets it
+	number := r.Int16()
+	o.Offset = r.Int64()
+	r.Int64() // the time, where the broker sets it
 	var why []byte
 	if c.speaks.produce >= 5 {
-		r.int64() // where the log begins
+		r.Int64() // where the log begins
 	}
 	if c.speaks.produce >= 8 {
-		for range r.list(answerRecordLeast) {
-			r.int32()
-			if text := r.text(); len(why) == 0 {
+		for range r.List(answerRecordLeast) {
+			r.Int32()
+			if text := r.Text(); len(why) == 0 {
 				why = text
 			}
 		}
-		if text := r.text(); len(why) == 0 {
+		if text := r.Text(); len(why) == 0 {
 			why = text
 		}
 	}
-	o.Throttled = r.int32()
+	o.Throttled = r.Int32()
 	if o.Err, o.Moved = asError(number, why); o.Err != nil || !a.keeps {
 		return
 	}

@@ -64,6 +64,12 @@ func remedy(number int16) string {
 		return "send less, or raise max.message.bytes of the topic"
 	case "NOT_LEADER_OR_FOLLOWER":
 		return "the leader has moved, and the next operation asks where it is"
+	case "NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS":
+		return "the group's coordinator has moved, and the next operation asks where it is"
+	case "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "REBALANCE_IN_PROGRESS":
+		return "the group goes on without this member, and the next operation joins it again"
+	case "INCONSISTENT_GROUP_PROTOCOL":
+		return "the other members of the group assign otherwise: write assignor as theirs"
 	case "TOPIC_AUTHORIZATION_FAILED":
 		return "the user may not do this with the topic"
 	case "NOT_ENOUGH_REPLICAS", "NOT_ENOUGH_REPLICAS_AFTER_APPEND":
@@ -88,4 +94,46 @@ func serverError(number int16, text []byte) *http1.Error {
 		detail += ": " + r
 	}
 	return &http1.Error{Kind: http1.Kind("server " + name), Detail: detail}
+}
+
+func breach(format string, values ...any) *http1.Error {
+	return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf(format, values...)}
+}
+
+var (
+	errNoBroker     = breach("what came is no answer to ApiVersions: is this a Kafka broker, and does the scheme fit (kafka:// or kafkas://)?")
+	errSize         = breach("an answer says that it has fewer than four bytes")
+	errEarly        = breach("the broker answered before all of the request was sent")
+	errUnasked      = breach("an answer came, and nothing had been asked")
+	errNoPartitions = breach("the broker tells of a topic without partitions")
+	errSilent       = &http1.Error{Kind: http1.KindClosed, Detail: "the broker closed the connection before it answered"}
+	errCut          = &http1.Error{Kind: http1.KindTruncated, Detail: "the connection was closed in the middle of an answer"}
+	errOver         = &http1.Error{Kind: http1.KindClosed, Detail: "the connection is over: nothing more can be sent"}
+	errZstd         = &http1.Error{Kind: http1.KindValue, Detail: "compression: the broker takes no zstd, which Kafka has since 2.1: write \"gzip\""}
+)
+
+func errNumber(got, want int32) *http1.Error {
+	return breach("an answer has the number %d, and that of request %d comes next", got, want)
+}
+
+func errShort(a api) *http1.Error {
+	return breach("an answer to %s does not have what it says", a)
+}
+
+func errLarge(size, most int64) *http1.Error {
+	return &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("an answer says that it has %d bytes, and %d are taken: raise max_body", size, most)}
+}
+
+// errMany is the error of a cluster that is larger than what is taken.
+func errMany(n int, of string, most int) *http1.Error {
+	return breach("an answer to Metadata tells of %d %s, and %d are taken", n, of, most)
+}
+
+// Told is the error of a broker with that number.
+func Told(number int16) *http1.Error { return serverError(number, nil) }
+
+// errVersion is the error of a request that both sides have no version of.
+func errVersion(a api) *http1.Error {
+	own := ours(a)
+	return breach("the broker speaks none of the versions %d to %d of %s: brokers from Kafka 1.0 on do", own.low, own.high, a)
 }

@@ -7,6 +7,8 @@ import (
 
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/kafka/group"
+	"hyperscale/runtime/protocol/kafka/wire"
 )
 
 // Conn is the client's side of one connection behind its greeting. It carries operations, one at a time.
@@ -27,11 +29,13 @@ type Conn struct {
 	learns  bool // it asks where to go, and sends no record yet
 
 	producer *producer // nil: the broker does not count its records
+	beside
 }
 
 // asked is a request that a broker answers.
 type asked struct {
 	of     api
+	number int32
 	open   bool // it has no answer
 	keeps  bool
 	topics int // that Metadata tells of
@@ -43,6 +47,9 @@ type asked struct {
 var (
 	_ codec.Named   = (*Conn)(nil)
 	_ codec.Learner = (*Conn)(nil)
+
+	_ codec.Lively    = (*Conn)(nil)
+	_ codec.Lingering = (*Conn)(nil)
 )
 
 // Order is what an operation is sent with.
@@ -55,13 +62,14 @@ type Order struct {
 
 // Outcome is how an operation ended. Bytes are valid during Message.
 type Outcome struct {
-	Err       error   // of the kind "server NAME"; nil: none
-	Moved     bool    // Err says that what is known of the cluster is old
-	Layout    *Layout // of Learn
-	Partition int32   // of Produce
-	Offset    int64   // the record's
-	Throttled int32   // milliseconds that the broker asks to wait
-	Found     []Found // of Fetch and Locate
+	Err       error        // of the kind "server NAME"; nil: none
+	Moved     bool         // Err says that what is known of the cluster is old
+	Layout    *Layout      // of Learn
+	Partition int32        // of Produce
+	Offset    int64        // the record's
+	Throttled int32        // milliseconds that the broker asks to wait
+	Found     []Found      // of Fetch and Locate
+	Group     group.Answer // of Ask
 }
 
 // Outcome is that of the operation that ended last. It is valid during Message.
@@ -132,7 +140,7 @@ func (c *Conn) Learn(topic string, with Order) error {
 	b := append(c.out.bytes, 0, 0, 0, 0)
 	if topic != "" {
 		b[len(b)-1] = 1
-		b = appendText(b, topic)
+		b = wire.AppendText(b, topic)
 	}
 	if c.speaks.metadata >= 4 {
 		b = append(b, 0) // a topic that is missing stays missing
@@ -146,7 +154,7 @@ func (c *Conn) Learn(topic string, with Order) error {
 
 // asks notes a request that is answered.
 func (c *Conn) asks(a api, with *Order) {
-	c.asked = asked{of: a, open: true, keeps: with.Keeps}
+	c.asked = asked{of: a, number: c.number, open: true, keeps: with.Keeps}
 }
 
 // Owes implements codec.Phased: an operation that asks where to go has sent no record.
@@ -162,8 +170,11 @@ func (c *Conn) Send(codec.MessageKind, []byte, *uint64) error { return errOver }
 func (c *Conn) Ping(uint64) {}
 
 // Leave ends the connection: operations need no goodbye. What is unread when the socket closes is the answer to
-// the only request under way, so the broker has dealt with all that it got: nothing needs codec.Lingering.
-func (c *Conn) Leave(uint16, string) { c.left = true }
+// the only request under way, so the broker has dealt with all that it got. A member of a group says more.
+func (c *Conn) Leave(uint16, string) {
+	c.left = true
+	c.departs()
+}
 
 // Forget implements codec.Named. A broker answers in order, so an operation that is given up would hold up the
 // next one: then only closing the connection helps, as a Java client does.
@@ -174,7 +185,7 @@ func (c *Conn) Forget() bool {
 func (c *Conn) mayTalk() bool { return !c.left && c.broken == nil }
 
 // Over reports that the connection may be closed.
-func (c *Conn) Over() bool { return c.broken != nil || c.left && !c.asked.open }
+func (c *Conn) Over() bool { return c.broken != nil || c.left && !c.asked.open && len(c.waits) == 0 }
 
 // Output returns what to write next.
 func (c *Conn) Output() []byte { return c.out.left() }
@@ -206,5 +217,6 @@ func (c *Conn) End(err error) error {
 // Release gives the connection's memory back. It cannot be used any more.
 func (c *Conn) Release() {
 	c.left = true
-	c.out, c.in, c.body, c.topic, c.producer = outbox{}, intake{}, nil, nil, nil
+	c.departs()
+	c.out, c.in, c.body, c.topic, c.producer, c.waits = outbox{}, intake{}, nil, nil, nil, nil
 }

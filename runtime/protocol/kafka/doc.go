@@ -32,5 +32,5 @@
 //
 // Read protocol.go, wire.go, greeting.go; text.go, operation.go, batch.go, compress.go, murmur.go;
 // fetch.go, fetched.go, records.go;
-// conn.go, outbox.go, intake.go, answers.go, layout.go; code.go, fault.go, describe.go.
+// conn.go, attend.go, outbox.go, intake.go, answers.go, layout.go; code.go, describe.go.
 package kafka

@@ -2,6 +2,8 @@ package kafka
 
 import (
 	"encoding/binary"
+
+	"hyperscale/runtime/protocol/kafka/wire"
 )
 
 // Position is a place in a partition. Those of one request with the same topic stand side by side.
@@ -104,7 +106,7 @@ func appendPositions(b []byte, all []Position, more func([]byte, *Position) []by
 		p := &all[i]
 		if i == 0 || p.Topic != all[i-1].Topic {
 			count++
-			b = appendText(b, p.Topic)
+			b = wire.AppendText(b, p.Topic)
 			partitions = len(b)
 			b = append(b, 0, 0, 0, 0)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/kafka/wire"
 )
 
 // Found is what a broker answers for a position. Its records are valid during Message.
@@ -24,25 +25,25 @@ const (
 )
 
 // located reads the answer to ListOffsets.
-func (c *Conn) located(r *reader, a *asked) {
+func (c *Conn) located(r *wire.Reader, a *asked) {
 	c.eachFound(r, a, func(f *Found) {
-		number := r.int16()
-		r.int64() // its time
-		f.Next, f.End = r.int64(), -1
+		number := r.Int16()
+		r.Int64() // its time
+		f.Next, f.End = r.Int64(), -1
 		f.fails(number)
 		if f.Err == nil && f.Next < 0 {
-			r.bad = true
+			r.Bad = true
 		}
 	})
 }
 
 // fetched reads the answer to Fetch.
-func (c *Conn) fetched(r *reader, a *asked) *http1.Error {
+func (c *Conn) fetched(r *wire.Reader, a *asked) *http1.Error {
 	v := c.speaks.fetch
-	c.outcome.Throttled = r.int32()
+	c.outcome.Throttled = r.Int32()
 	if v >= 7 {
-		number := r.int16()
-		r.int32() // the session
+		number := r.Int16()
+		r.Int32() // the session
 		if c.outcome.Err, c.outcome.Moved = asError(number, nil); c.outcome.Err != nil {
 			return nil
 		}
@@ -51,18 +52,18 @@ func (c *Conn) fetched(r *reader, a *asked) *http1.Error {
 	p.fetched.begin(c.most)
 	var wrong *http1.Error
 	c.eachFound(r, a, func(f *Found) {
-		number := r.int16()
-		f.Next, f.End = a.positions[f.At].Offset, r.int64()
-		r.int64() // behind the last record of transactions that are over
+		number := r.Int16()
+		f.Next, f.End = a.positions[f.At].Offset, r.Int64()
+		r.Int64() // behind the last record of transactions that are over
 		if v >= 5 {
-			r.int64() // where the log begins
+			r.Int64() // where the log begins
 		}
-		r.take(abortedLeast * int64(r.list(abortedLeast)))
+		r.Take(abortedLeast * int64(r.List(abortedLeast)))
 		if v >= 11 {
-			r.int32() // a replica that is nearer
+			r.Int32() // a replica that is nearer
 		}
-		records := r.bytes()
-		if f.fails(number); f.Err != nil || r.bad || wrong != nil {
+		records := r.Bytes()
+		if f.fails(number); f.Err != nil || r.Bad || wrong != nil {
 			return
 		}
 		wrong = p.read(f, records, &a.positions[f.At])
@@ -76,18 +77,18 @@ func (f *Found) fails(number int16) {
 }
 
 // eachFound reads the partitions of an answer: all that were asked for, each once.
-func (c *Conn) eachFound(r *reader, a *asked, read func(f *Found)) {
+func (c *Conn) eachFound(r *wire.Reader, a *asked, read func(f *Found)) {
 	p := &c.pool.fetched
 	all := p.found[:0]
 	p.answered = slices.Grow(p.answered[:0], len(a.positions))[:len(a.positions)]
 	clear(p.answered)
 	next := 0
-	for range r.list(answerTopicLeast) {
-		topic := r.text()
-		for range r.list(foundLeast) {
-			at := a.find(next, topic, r.int32())
-			if r.bad || at < 0 || p.answered[at] {
-				r.bad = true
+	for range r.List(answerTopicLeast) {
+		topic := r.Text()
+		for range r.List(foundLeast) {
+			at := a.find(next, topic, r.Int32())
+			if r.Bad || at < 0 || p.answered[at] {
+				r.Bad = true
 				return
 			}
 			next, p.answered[at] = at+1, true
@@ -95,7 +96,7 @@ func (c *Conn) eachFound(r *reader, a *asked, read func(f *Found)) {
 			read(&all[len(all)-1])
 		}
 	}
-	r.bad = r.bad || len(all) < len(a.positions)
+	r.Bad = r.Bad || len(all) < len(a.positions)
 	p.found, c.outcome.Found = all, all
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/kafka/group"
+	"hyperscale/runtime/protocol/kafka/wire"
 	"hyperscale/runtime/protocol/scram"
 )
 
@@ -24,6 +26,7 @@ type Greeting struct {
 	works    bool   // the password is being salted
 	refusal  string // what a broker says of a token that it does not take
 	speaks   versions
+	attends  Attendant // nil: none
 }
 
 // stage is what the broker answers next.
@@ -88,7 +91,7 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 		}
 		return dst, used, nil, errNumber(number, g.number)
 	}
-	r := &reader{b: b[8:used]}
+	r := &wire.Reader{B: b[8:used]}
 	switch g.at {
 	case stageVersions:
 		if err = g.meets(r); err == nil {
@@ -115,7 +118,7 @@ func (g *Greeting) next(dst []byte) []byte {
 	c := &g.protocol.config
 	if g.at == stageVersions {
 		g.at = stageMechanism
-		return g.asks(dst, apiHandshake, 1, appendText(nil, c.Mechanism.name()))
+		return g.asks(dst, apiHandshake, 1, wire.AppendText(nil, c.Mechanism.name()))
 	}
 	switch c.Mechanism {
 	case PLAIN:
@@ -148,10 +151,10 @@ func (g *Greeting) settles(dst []byte, used int) ([]byte, int, codec.Dialogue, e
 }
 
 // produces reads the answer to InitProducerId.
-func (g *Greeting) produces(dst []byte, r *reader, used int) ([]byte, int, codec.Dialogue, error) {
-	r.int32() // how long it asks to wait
-	number, id, epoch := r.int16(), r.int64(), r.int16()
-	if r.bad || number == 0 && (id < 0 || epoch < 0) {
+func (g *Greeting) produces(dst []byte, r *wire.Reader, used int) ([]byte, int, codec.Dialogue, error) {
+	r.Int32() // how long it asks to wait
+	number, id, epoch := r.Int16(), r.Int64(), r.Int16()
+	if r.Bad || number == 0 && (id < 0 || epoch < 0) {
 		return dst, used, nil, errShort(apiProducer)
 	}
 	if err := serverError(number, nil); err != nil {
@@ -163,17 +166,24 @@ func (g *Greeting) produces(dst []byte, r *reader, used int) ([]byte, int, codec
 }
 
 func (g *Greeting) begin() *Conn {
-	return &Conn{most: g.protocol.most, speaks: g.speaks, pool: g.protocol.pool, number: g.number}
+	c := &Conn{most: g.protocol.most, speaks: g.speaks, pool: g.protocol.pool, number: g.number}
+	if c.attends = g.attends; c.attends != nil {
+		c.attends.Arrives()
+	}
+	return c
 }
 
 // meets reads the answer to ApiVersions.
-func (g *Greeting) meets(r *reader) error {
-	g.speaks = versions{-1, -1, -1, -1, -1}
-	if number := r.int16(); number != 0 {
+func (g *Greeting) meets(r *wire.Reader) error {
+	g.speaks = versions{produce: -1, fetch: -1, offsets: -1, metadata: -1, producer: -1}
+	for i := range g.speaks.group {
+		g.speaks.group[i] = -1
+	}
+	if number := r.Int16(); number != 0 {
 		return serverError(number, nil)
 	}
-	for range r.list(6) {
-		a, theirs := api(r.int16()), span{r.int16(), r.int16()}
+	for range r.List(6) {
+		a, theirs := api(r.Int16()), span{r.Int16(), r.Int16()}
 		switch v := choose(a, theirs); a {
 		case apiProduce:
 			g.speaks.produce = v
@@ -185,9 +195,13 @@ func (g *Greeting) meets(r *reader) error {
 			g.speaks.metadata = v
 		case apiProducer:
 			g.speaks.producer = v
+		default:
+			if _, _, is := group.API(a).Versions(); is {
+				g.speaks.group[a] = v
+			}
 		}
 	}
-	if r.bad {
+	if r.Bad {
 		return errNoBroker
 	}
 	if g.speaks.metadata < 0 {
@@ -197,14 +211,14 @@ func (g *Greeting) meets(r *reader) error {
 }
 
 // mayProve reads the answer to SaslHandshake.
-func (g *Greeting) mayProve(r *reader) error {
-	number := r.int16()
+func (g *Greeting) mayProve(r *wire.Reader) error {
+	number := r.Int16()
 	var offers []string
-	for range r.list(2) {
-		offers = append(offers, clip(r.text()))
+	for range r.List(2) {
+		offers = append(offers, clip(r.Text()))
 	}
 	switch {
-	case r.bad:
+	case r.Bad:
 		return errShort(apiHandshake)
 	case number == 0:
 		return nil
@@ -218,9 +232,9 @@ func (g *Greeting) mayProve(r *reader) error {
 }
 
 // proves reads the answer to SaslAuthenticate, and goes on.
-func (g *Greeting) proves(dst []byte, r *reader, used int) ([]byte, int, codec.Dialogue, error) {
-	number, text, says := r.int16(), r.text(), r.bytes()
-	if r.bad {
+func (g *Greeting) proves(dst []byte, r *wire.Reader, used int) ([]byte, int, codec.Dialogue, error) {
+	number, text, says := r.Int16(), r.Text(), r.Bytes()
+	if r.Bad {
 		return dst, used, nil, errShort(apiAuthenticate)
 	}
 	if err := serverError(number, g.hide(text)); err != nil {

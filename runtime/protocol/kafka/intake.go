@@ -6,6 +6,8 @@ import (
 
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/kafka/group"
+	"hyperscale/runtime/protocol/kafka/wire"
 )
 
 // intake is what came of an answer that is not whole.
@@ -92,12 +94,12 @@ func (c *Conn) take(b []byte, on codec.Listener) (used int, err *http1.Error) {
 
 // wanted checks the number of the answer that comes.
 func (c *Conn) wanted(number int32) *http1.Error {
-	switch {
-	case !c.asked.open:
+	switch next := c.awaits(); {
+	case next == 0:
 		return errUnasked
-	case c.number != number:
-		return errNumber(number, c.number)
-	case len(c.out.left()) > 0:
+	case next != number:
+		return errNumber(number, next)
+	case next == c.number && len(c.out.left()) > 0:
 		return errEarly
 	}
 	return nil
@@ -105,9 +107,12 @@ func (c *Conn) wanted(number int32) *http1.Error {
 
 // answered takes the answer to the open request.
 func (c *Conn) answered(body []byte, on codec.Listener) *http1.Error {
+	if len(c.waits) > 0 && c.awaits() == c.waits[0].number {
+		return c.besideAnswered(body)
+	}
 	a := c.asked
 	c.asked = asked{of: a.of}
-	r := reader{b: body}
+	r := wire.Reader{B: body}
 	c.outcome, c.body = Outcome{}, c.body[:0]
 	switch a.of {
 	case apiProduce:
@@ -119,11 +124,13 @@ func (c *Conn) answered(body []byte, on codec.Listener) *http1.Error {
 	case apiOffsets:
 		c.located(&r, &a)
 	case apiFetch:
-		if err := c.fetched(&r, &a); err != nil && !r.bad {
+		if err := c.fetched(&r, &a); err != nil && !r.Bad {
 			return err
 		}
+	default:
+		c.told(&r, group.API(a.of))
 	}
-	if r.bad {
+	if r.Bad {
 		return errShort(a.of)
 	}
 	if a.of == apiProduce && c.outcome.Err != nil && c.producer != nil {

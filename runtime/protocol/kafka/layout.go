@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/kafka/wire"
 )
 
 // Layout is what a broker tells of its cluster: who the brokers are, and which of them lead the partitions of
@@ -44,57 +45,57 @@ const (
 )
 
 // learnt reads the answer to Metadata. An error says that it tells of more than is taken.
-func (c *Conn) learnt(r *reader, want int) *http1.Error {
+func (c *Conn) learnt(r *wire.Reader, want int) *http1.Error {
 	l := &Layout{}
 	if c.speaks.metadata >= 3 {
-		c.outcome.Throttled = r.int32()
+		c.outcome.Throttled = r.Int32()
 	}
-	brokers := r.list(brokerLeast)
+	brokers := r.List(brokerLeast)
 	if brokers > brokersMost {
 		return errMany(brokers, "brokers", brokersMost)
 	}
 	for range brokers {
-		b := Broker{ID: r.int32()}
-		host, port := r.text(), r.int32()
-		r.text() // its rack
+		b := Broker{ID: r.Int32()}
+		host, port := r.Text(), r.Int32()
+		r.Text() // its rack
 		if len(host) == 0 || len(host) > hostMost || port <= 0 || port > 1<<16-1 {
-			r.bad = true
+			r.Bad = true
 			return nil
 		}
 		b.Host, b.Port = string(host), uint16(port)
 		l.Brokers = append(l.Brokers, b)
 	}
 	if c.speaks.metadata >= 2 {
-		r.text() // the cluster's name
+		r.Text() // the cluster's name
 	}
-	r.int32() // the controller
-	topics := r.list(topicLeast)
-	if r.bad || topics != want {
-		r.bad = true
+	r.Int32() // the controller
+	topics := r.List(topicLeast)
+	if r.Bad || topics != want {
+		r.Bad = true
 		return nil
 	}
 	if c.outcome.Layout = l; want == 0 {
 		return nil
 	}
-	number := r.int16()
-	if string(r.text()) != string(c.topic) {
-		r.bad = true
+	number := r.Int16()
+	if string(r.Text()) != string(c.topic) {
+		r.Bad = true
 		return nil
 	}
-	r.byte() // whether it is Kafka's own
+	r.Byte() // whether it is Kafka's own
 	c.outcome.Err, c.outcome.Moved = asError(number, nil)
-	n := r.list(partitionLeast)
+	n := r.List(partitionLeast)
 	if n > partitionsMost {
 		return errMany(n, "partitions", partitionsMost)
 	}
 	l.Leaders = slices.Repeat([]int32{-1}, n)
 	for range n {
-		r.int16() // why it has no leader
-		at, leader := r.int32(), r.int32()
-		r.take(4 * int64(r.list(4)))
-		r.take(4 * int64(r.list(4)))
+		r.Int16() // why it has no leader
+		at, leader := r.Int32(), r.Int32()
+		r.Take(4 * int64(r.List(4)))
+		r.Take(4 * int64(r.List(4)))
 		if at < 0 || int(at) >= n {
-			r.bad = true
+			r.Bad = true
 			return nil
 		}
 		l.Leaders[at] = leader

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"hyperscale/runtime/protocol/kafka/group"
 	"hyperscale/runtime/protocol/scram"
 )
 
@@ -88,6 +89,9 @@ const (
 )
 
 func (a api) String() string {
+	if _, _, is := group.API(a).Versions(); is {
+		return group.API(a).String()
+	}
 	switch a {
 	case apiProduce:
 		return "Produce"
@@ -113,6 +117,9 @@ type span struct{ low, high int16 }
 // ours returns the versions that the codec speaks: those before flexible fields, and those that brokers of
 // Kafka 4 still take.
 func ours(a api) span {
+	if low, high, is := group.API(a).Versions(); is {
+		return span{low, high}
+	}
 	switch a {
 	case apiProduce:
 		return span{3, 8} // record batches; zstd from 7 on
@@ -129,7 +136,11 @@ func ours(a api) span {
 }
 
 // versions are those that a connection speaks; below 0: none.
-type versions struct{ produce, fetch, offsets, metadata, producer int16 }
+type versions struct {
+	produce, fetch, offsets, metadata, producer int16
+
+	group [group.APIs]int16 // by number
+}
 
 // choose returns the highest version that both sides speak; -1: there is none.
 func choose(a api, theirs span) int16 {

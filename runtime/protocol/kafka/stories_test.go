@@ -15,17 +15,19 @@ import (
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/kafka"
+	"hyperscale/runtime/protocol/kafka/group"
 )
 
 // Stories give a greeting and operations, the broker's answers, and the outcome, which must be the same
 // whether the bytes come at once or in pieces.
 //
-//	talk [limit=N] [produce=VERSION] [metadata=VERSION] [fetch=VERSION] [idempotent] [end=eof|reset]
+//	talk [group] [limit=N] [produce=VERSION] [metadata=VERSION] [fetch=VERSION] [idempotent] [end=eof|reset]
 //	greet [user=NAME] [password=WORD] [sasl=plain|scram|oauth] [end=eof|reset]
 //
 // A line with > queues an operation (produce TOPIC KEY VALUE, half TOPIC KEY VALUE, which writes a half of it, unanswered TOPIC VALUE, learn TOPIC, or fetch, again
 // and locate with TOPIC@PARTITION@OFFSET), or does
-// "forget", "leave", "bytes". One with < is an answer to request NUMBER: fields of Kafka, as in i16:6 or
+// "forget", "leave", "bytes", or asks as member m of the group load (find, join, sync, beat, commit, offsets), or lets
+// that member's SECOND come (tick SECOND). One with < is an answer to request NUMBER: fields of Kafka, as in i16:6 or
 // text:orders. "<<" are raw bytes, escaped as in Go.
 func TestStories(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
@@ -57,6 +59,7 @@ type scene struct {
 	config            kafka.Config
 	produce, metadata int
 	fetch             int
+	grouped           bool // the broker has groups
 	end               error
 	lines             []line
 }
@@ -76,6 +79,8 @@ func (s *scene) read(t *testing.T, d *datadriven.TestData) {
 			s.produce, _ = strconv.Atoi(value)
 		case "idempotent":
 			s.config.Idempotent = true
+		case "group":
+			s.grouped = true
 		case "fetch":
 			s.fetch, _ = strconv.Atoi(value)
 		case "metadata":
@@ -151,6 +156,9 @@ func helloAll(produce, fetch, metadata int) []byte {
 // hello is what a broker says before the operations of a story. Its first producer is number 7.
 func (s *scene) hello() []byte {
 	b := helloAll(s.produce, s.fetch, s.metadata)
+	if s.grouped {
+		b = answer("1 i16:0 i32:9 i16:1 i16:4 i16:12 i16:3 i16:0 i16:4 i16:8 i16:2 i16:9 i16:9 i16:1 i16:9 i16:10 i16:0 i16:6 i16:11 i16:2 i16:9 i16:12 i16:0 i16:4 i16:13 i16:0 i16:1 i16:14 i16:0 i16:5")
+	}
 	if s.config.Idempotent {
 		b = append(answer("1 i16:0 i32:3 i16:0 i16:0 i16:8 i16:3 i16:0 i16:4 i16:22 i16:0 i16:4"), answer("2 i32:0 i16:0 i64:7 i16:3")...)
 	}
@@ -160,7 +168,11 @@ func (s *scene) hello() []byte {
 // talk plays operations on a connection that is greeted.
 func (s *scene) talk(cut int) string {
 	var out heard
-	_, rest, d, err := greeted(kafka.New(s.config), s.hello())
+	greeting := kafka.New(s.config).Greet(kafka.Random{})
+	if s.grouped {
+		greeting.Attend(&out)
+	}
+	_, rest, d, err := greetedBy(greeting, s.hello())
 	if err != nil || len(rest) > 0 {
 		return fmt.Sprint("greeting: ", err)
 	}
@@ -194,7 +206,11 @@ func (s *scene) talk(cut int) string {
 
 // greeted runs a greeting whose broker says all at once.
 func greeted(p *kafka.Protocol, says []byte) (wrote, rest []byte, d codec.Dialogue, err error) {
-	r, wrote := codec.NewRounds(p.Greet(kafka.Random{}))
+	return greetedBy(p.Greet(kafka.Random{}), says)
+}
+
+func greetedBy(g codec.Greeting, says []byte) (wrote, rest []byte, d codec.Dialogue, err error) {
+	r, wrote := codec.NewRounds(g)
 	wrote, rest, d, err = r.Feed(wrote, says)
 	return wrote, rest, d, err
 }
@@ -279,6 +295,15 @@ func (h *heard) do(text string) {
 			h.say("%v", err)
 		}
 		h.say("owes %v", h.conn.Owes())
+	case "find", "join", "sync", "beat", "commit", "offsets":
+		if err := h.conn.Ask(asked(words[0]), false); err != nil {
+			h.say("%v", err)
+		}
+	case "tick":
+		second, _ := strconv.Atoi(words[1])
+		if _, err := h.conn.Tick(int64(second)); err != nil {
+			h.say("%v", err)
+		}
 	case "zstd", "gzip", "snappy":
 		m.Compression = map[string]kafka.Compression{"zstd": kafka.Zstd, "gzip": kafka.Gzip, "snappy": kafka.Snappy}[words[0]]
 		fallthrough
@@ -301,6 +326,40 @@ func (h *heard) do(text string) {
 	}
 	h.conn.Sent(len(h.conn.Output()))
 }
+
+var _ kafka.Attendant = (*heard)(nil)
+
+// asked is a request of the member m of the group load.
+func asked(word string) group.Request {
+	m := group.Membership{Group: "load", Member: "m", Generation: 3}
+	at := []group.Place{{Topic: "orders", Partition: 1, Offset: 41}}
+	switch word {
+	case "find":
+		return group.Find("load")
+	case "join":
+		return group.Join(m, group.Range, []string{"orders"})
+	case "sync":
+		return group.Sync(m, []group.Assignment{{Member: "m", Places: at}})
+	case "commit":
+		return group.Commit(m, at)
+	case "offsets":
+		return group.Fetch("load", at)
+	case "leave":
+		return group.Leave(m)
+	}
+	return group.Beat(m)
+}
+
+func (h *heard) Arrives() {}
+
+func (h *heard) Tick(int64) *group.Request {
+	r := asked("beat")
+	return &r
+}
+
+func (h *heard) Departs() []group.Request { return []group.Request{asked("commit"), asked("leave")} }
+
+func (h *heard) Answered(a group.Answer) { h.say("beside: %v %d", a.Of, a.Code) }
 
 func positions(text string) (all []kafka.Position) {
 	for _, word := range strings.Fields(text)[1:] {
@@ -345,6 +404,15 @@ func (h *heard) Message(_ codec.MessageKind, b []byte) {
 	}
 	for i := range o.Found {
 		h.found(&o.Found[i])
+	}
+	if g := o.Group; g.Of != 0 {
+		fmt.Fprintf(h, "\n  %v %d %s", g.Of, g.Code, g.Host)
+		if g.Of == group.JoinGroup {
+			fmt.Fprintf(h, " %+v", g.Joined)
+		}
+		for _, p := range g.Places {
+			fmt.Fprintf(h, " %s@%d@%d", p.Topic, p.Partition, p.Offset)
+		}
 	}
 	if o.Throttled > 0 {
 		fmt.Fprintf(h, " throttled %d", o.Throttled)

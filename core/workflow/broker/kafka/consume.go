@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -13,7 +14,7 @@ import (
 
 // ConsumeArguments are those of kafka.consume.
 func ConsumeArguments() []string {
-	return []string{"target", "topics", "count", "start", "within", "timeout", "retry"}
+	return []string{"target", "topics", "count", "start", "within", "group", "assignor", "timeout", "retry"}
 }
 
 // The bounds of a consumer.
@@ -55,6 +56,9 @@ func (a *arguments) records(thread *starlark.Thread, use request.Use) (starlark.
 			return nil, language.Faultf("%s: within is %v, and takes %v to %v", a.fn, c.Within, withinLeast, withinMost).In("within").Do("write within = \"5s\"")
 		}
 	}
+	if err := a.group(&c); err != nil {
+		return nil, err
+	}
 	if v := a.of("timeout"); v != nil {
 		if timeout, err := language.Duration(a.fn, "timeout", v); err == nil && timeout <= c.Within {
 			return nil, language.Faultf("%s: timeout = %v ends the operation before within = %v does", a.fn, timeout, c.Within).In("timeout").Do("make timeout longer than within")
@@ -63,6 +67,32 @@ func (a *arguments) records(thread *starlark.Thread, use request.Use) (starlark.
 	to.Consumes, to.Idempotent = &c, false
 	r := &request.Request{Method: "CONSUME", URL: to.Seeds[0].URL(), Exchange: request.Exchange{Kafka: &to}}
 	return request.NewDraft(thread, a.fn).End(r, a.in[slices.Index(a.names, "timeout"):], use)
+}
+
+// groupMost bounds the name of a group in bytes.
+const groupMost = 249
+
+// group reads the consumer group, and how it assigns.
+func (a *arguments) group(c *request.KafkaConsumer) (err error) {
+	if v := a.of("group"); v != nil {
+		text, ok := starlark.AsString(v)
+		switch {
+		case !ok:
+			return language.WrongType(a.fn, "group", "a text", v).Do("write group = \"load\"")
+		case text == "" || len(text) > groupMost:
+			return language.Faultf("%s: group has %d bytes, and takes 1 to %d", a.fn, len(text), groupMost).In("group").Do("write group = \"load\"")
+		case strings.Contains(text, "${"):
+			return language.Faultf("%s: group has ${ in it, and all users of a core share one member", a.fn).In("group").Do("write it out")
+		}
+		c.Group, c.Assignor = text, "range"
+	}
+	if v := a.of("assignor"); v != nil {
+		if c.Group == "" {
+			return language.Faultf("%s has an assignor and no group", a.fn).In("assignor").Do("write group = \"load\" as well")
+		}
+		c.Assignor, err = builtin.OneOf(a.fn, "assignor", v, []string{"range", "roundrobin"})
+	}
+	return err
 }
 
 // topics reads what a consumer reads from, in order.

@@ -24,6 +24,12 @@ const (
 
 	Fetch       = 1
 	ListOffsets = 2
+
+	OffsetCommit    = 8
+	FindCoordinator = 10
+	JoinGroup       = 11
+	Heartbeat       = 12
+	SyncGroup       = 14
 )
 
 // Cluster is a cluster of brokers that runs.
@@ -136,11 +142,7 @@ func (c *Cluster) SecureURL() string { return "kafkas://" + strings.Join(c.addre
 // End returns how many records a topic has got: the sum of its log end offsets.
 func (c *Cluster) End(topic string) uint64 {
 	c.tb.Helper()
-	n, err := strconv.ParseUint(c.do("end %s", topic), 10, 64)
-	if err != nil {
-		c.tb.Fatal(err)
-	}
-	return n
+	return c.number("end %s", topic)
 }
 
 // Partitions returns the same of each partition.
@@ -154,6 +156,29 @@ func (c *Cluster) Partitions(topic string) (all []uint64) {
 		all = append(all, n)
 	}
 	return all
+}
+
+// Committed returns the sum of what a group has committed of a topic, and Members how many members it has.
+func (c *Cluster) Committed(group, topic string) uint64 {
+	return c.number("committed %s %s", group, topic)
+}
+
+// Members returns how many members a group has.
+func (c *Cluster) Members(group string) uint64 { return c.number("members %s", group) }
+
+func (c *Cluster) number(format string, values ...any) uint64 {
+	c.tb.Helper()
+	n, err := strconv.ParseUint(c.do(format, values...), 10, 64)
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	return n
+}
+
+// Evict takes the member that commits next out of its group before that.
+func (c *Cluster) Evict() {
+	c.tb.Helper()
+	c.do("evict")
 }
 
 // Move gives a partition another leader.
