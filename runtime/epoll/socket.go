@@ -164,6 +164,19 @@ func Close(fd int) { _ = unix.Close(fd) }
 // is gone, which a read reports.
 func CloseWrite(fd int) { _ = unix.Shutdown(fd, unix.SHUT_WR) }
 
+// outqNSD is SIOCOUTQNSD of Linux, which golang.org/x/sys does not name.
+const outqNSD = 0x894B
+
+// Unsent returns how many bytes of a TCP connection the kernel has taken and not sent once; a closed side that is
+// not told counts as one.
+func Unsent(fd int) int {
+	n, err := unix.IoctlGetInt(fd, outqNSD)
+	if err != nil {
+		return 0 // it is closed
+	}
+	return n
+}
+
 // Ends returns the two ends of a connection.
 func Ends(fd int) (local netip.Addr, peer netip.AddrPort, err error) {
 	own, err := unix.Getsockname(fd)

@@ -56,6 +56,13 @@ type fork struct {
 	shut   bool       // and our side closed
 }
 
+// holds tells a dialogue what of its upload is still here: a server that says it has all knows nothing of that.
+func (b *branches) holds(f *fork) {
+	if f.branch > 0 && f.Branch().Ends {
+		f.BranchHeld(epoll.Unsent(int(b.Sockets.Conns.At(f.branch - 1).fd)))
+	}
+}
+
 // BranchEvent is what becomes of the second connection of an exchange.
 type BranchEvent uint8
 

@@ -93,6 +93,9 @@ func (o *pins) use(index int32) {
 	o.Slots.Breaks(index, errParted)
 }
 
+// errOpened: a statement began a transaction on a connection that all users share.
+var errOpened = &http1.Error{Kind: http1.KindOther, Detail: "it leaves a transaction open on a connection that virtual users share, and its end rolls that back: write vu.sql.begin, or take connections out of the client"}
+
 // holds reports whether a transaction of a user keeps a connection, of whatever pool: others may wait for it,
 // and their connections for them.
 func (o *pins) holds(vu int32) bool { return slices.ContainsFunc(o.open[vu], (*Pin).Held) }

@@ -298,6 +298,9 @@ func (y *talks) feed(at int32, b []byte) error {
 		d.state |= talkHeard
 	}
 	y.at = at
+	if d.fork != nil {
+		y.branches.holds(d.fork)
+	}
 	if err := d.Feed(b, y); err != nil || d.fork == nil {
 		return err
 	}
@@ -440,9 +443,6 @@ func (y *talks) fail(index int32, err error) {
 	}
 	y.Wire.Fail(index, err)
 }
-
-// errOpened: a statement began a transaction on a connection that all users share.
-var errOpened = &http1.Error{Kind: http1.KindOther, Detail: "it leaves a transaction open on a connection that virtual users share, and its end rolls that back: write vu.sql.begin, or take connections out of the client"}
 
 // complete ends an exchange that has all that it asked for.
 func (y *talks) complete(index int32) {

@@ -13,6 +13,8 @@ type Branching interface {
 	BranchEnds(err error, on Listener) error // it is over, or could not begin: io.EOF says in order
 	BranchOutput() []byte                    // what to write there next
 	BranchSent(n int)
+	// BranchHeld says, before each Feed behind Ends, how many bytes that went this machine has not sent yet.
+	BranchHeld(n int)
 }
 
 // Branch is what the second connection is to be.

@@ -20,6 +20,7 @@ type Conn struct {
 	data     data
 	outcome  Outcome
 	broken   error // what ended it
+	early    bool  // the reply that is read began before what it seems to answer was said
 	end      ending
 	ping
 }
@@ -126,11 +127,13 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 // passive asks for a port.
 func (c *Conn) passive() {
 	if c.protocol.passive {
-		c.op.step, c.out = stepPASV, append(c.out, "PASV\r\n"...)
+		c.asksPASV()
 	} else {
 		c.op.step, c.out = stepEPSV, append(c.out, "EPSV\r\n"...)
 	}
 }
+
+func (c *Conn) asksPASV() { c.op.step, c.out = stepPASV, append(c.out, "PASV\r\n"...) }
 
 // Owes implements codec.Phased: some of the operation is not queued.
 func (c *Conn) Owes() bool { return !c.op.goes }
@@ -177,6 +180,7 @@ func (c *Conn) Output() []byte { return c.out[c.sent:] }
 // Sent notes that so many bytes of the output are written.
 func (c *Conn) Sent(n int) {
 	if c.sent += n; c.sent == len(c.out) {
+		c.early = c.in.Partial()
 		c.drop()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -166,4 +167,100 @@ func FuzzFeed(f *testing.F) {
 			t.Fatalf("in pieces %q, at once %q", got, whole)
 		}
 	})
+}
+
+// What a server repeats of the password is in no error, wherever it repeats it.
+func TestErrorsHideThePassword(t *testing.T) {
+	const secret = "hunter2secret"
+	begin := func() (*codec.Rounds, string) {
+		p, err := ftp.New(ftp.Config{User: "u", Password: secret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _ := codec.NewRounds(p.Greet())
+		return r, "220 hi\r\n331 password\r\n"
+	}
+	judge := func(said string, err error) {
+		if err == nil || strings.Contains(err.Error(), secret[:8]) {
+			t.Errorf("%.60q: %v", said, err)
+		}
+	}
+	for _, said := range []string{
+		"331 you said " + secret, "PASS " + secret, "332 " + secret, "150 " + secret, "530 a\t" + secret, "530 " + strings.Repeat("x", 245) + secret,
+	} {
+		r, hello := begin()
+		_, _, _, err := r.Feed(nil, []byte(hello+said+"\r\n"))
+		judge(said, err)
+	}
+	for _, said := range []string{"229 " + secret, "150 " + secret, secret} {
+		r, hello := begin()
+		_, _, d, err := r.Feed(nil, []byte(hello+"230 in\r\n200 binary\r\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := d.(*ftp.Conn)
+		if err := c.Operate(ftp.Get(reply.Plain("x")), ftp.Order{}); err != nil {
+			t.Fatal(err)
+		}
+		c.Sent(len(c.Output()))
+		judge(said, c.Feed([]byte(said+"\r\n"), &counter{conn: c}))
+	}
+}
+
+// A reply that began before a command was said answers none, also between two commands of one transfer.
+func TestEarlyRepliesAnswerNothing(t *testing.T) {
+	c := begun(t)
+	h := &counter{conn: c}
+	say := func() { c.Sent(len(c.Output())) }
+	if err := c.Operate(ftp.Delete(reply.Plain("a")), ftp.Order{}); err != nil {
+		t.Fatal(err)
+	}
+	say()
+	if err := c.Feed([]byte("250 gone\r\n250 l"), h); err != nil || h.ended != 1 {
+		t.Fatal(h.ended, err)
+	}
+	if err := c.Operate(ftp.Delete(reply.Plain("b")), ftp.Order{}); err != nil {
+		t.Fatal(err)
+	}
+	say()
+	if err := c.Feed([]byte("ate\r\n"), h); err == nil || h.ended != 1 {
+		t.Errorf("%d ended, the last one %s: %v", h.ended, h.last, err)
+	}
+	c = begun(t)
+	h = &counter{conn: c}
+	if err := c.Operate(ftp.Get(reply.Plain("a")), ftp.Order{}); err != nil {
+		t.Fatal(err)
+	}
+	say()
+	if err := c.Feed([]byte("229 (|||4711|)\r\n150 g"), h); err != nil {
+		t.Fatal(err)
+	}
+	c.Branched(false)
+	say()
+	if err := c.Feed([]byte("o\r\n226 x\r\n"), h); err == nil || h.ended != 0 {
+		t.Errorf("%d ended: %v", h.ended, err)
+	}
+}
+
+// An upload is whole if this machine has sent all of it.
+func TestUploadsThatStayHereAreNotWhole(t *testing.T) {
+	for held, want := range map[int]bool{0: true, 1: false} {
+		c := begun(t)
+		h := &counter{conn: c}
+		if err := c.Operate(ftp.PutBytes(reply.Plain("a"), []byte("hello")), ftp.Order{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, said := range []string{"229 (|||4711|)\r\n", "150 go\r\n"} {
+			c.Sent(len(c.Output()))
+			if err := c.Feed([]byte(said), h); err != nil {
+				t.Fatal(err)
+			}
+			c.Branched(false)
+		}
+		c.BranchSent(len(c.BranchOutput()))
+		c.BranchHeld(held)
+		if err := c.Feed([]byte("226 done\r\n"), h); (err == nil) != want || (h.ended == 1) != want {
+			t.Errorf("%d bytes are held: %d ended, %v", held, h.ended, err)
+		}
+	}
 }

@@ -16,6 +16,7 @@ type data struct {
 	bytes uint64
 	kept  []byte
 	out   []byte // of an upload: what is not written
+	held  int    // bytes that are written, and that this machine has not sent
 	state
 }
 
@@ -78,6 +79,9 @@ func (c *Conn) BranchSent(n int) {
 		c.uploaded()
 	}
 }
+
+// BranchHeld implements codec.Branching.
+func (c *Conn) BranchHeld(n int) { c.data.held = n }
 
 // BranchFeed implements codec.Branching. What comes before 150 is data as well: the two connections are not
 // ordered. What a server sends in an upload is dropped.

@@ -35,7 +35,7 @@ func (s stage) says() string {
 }
 
 // Greet begins a connection.
-func (p *Protocol) Greet() *Greeting { return &Greeting{protocol: p, in: reply.Reader{Loose: true}} }
+func (p *Protocol) Greet() *Greeting { return &Greeting{protocol: p, in: p.reader()} }
 
 // Begin implements codec.Greeting: the server speaks first.
 func (g *Greeting) Begin(dst []byte) []byte { return dst }
@@ -99,7 +99,7 @@ func (g *Greeting) hear(dst []byte, r *reply.Reply) ([]byte, codec.Dialogue, err
 		g.stage = stageProtect
 		return append(dst, "PROT P\r\n"...), nil, nil
 	case stageBinary:
-		return dst, &Conn{protocol: p, in: reply.Reader{Loose: true}}, nil
+		return dst, &Conn{protocol: p, in: p.reader()}, nil
 	}
 	g.stage = stageBinary
 	return append(dst, "TYPE I\r\n"...), nil, nil
@@ -111,7 +111,7 @@ func (g *Greeting) refused(r *reply.Reply) error {
 	if r.Code < 400 {
 		return r.Unexpected(asked)
 	}
-	err := g.protocol.refused(r, asked)
+	err := r.Refused(asked)
 	switch {
 	case r.Code == 530 && (g.stage == stageUser || g.stage == stagePassword):
 		err.Kind = http1.KindAuth

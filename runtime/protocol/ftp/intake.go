@@ -45,12 +45,17 @@ func (c *Conn) take(r *reply.Reply, on codec.Listener) error {
 	case r.Code == codeCloses && c.op.of == nil:
 		c.end = endTold
 		return nil
+	case r.Code == codeCloses && c.op.said != 0: // it has said how the transfer ended
+		c.end = endTold
+		return nil
 	case r.Code == codeCloses:
 		c.end = endTold
 		c.op.err = nil
-		c.fail(c.protocol.refused(r, c.asks()))
+		c.fail(r.Refused(c.asks()))
 		c.finish(r.Code, on)
 		return nil
+	case c.early:
+		return reply.ErrUnasked
 	case c.pinged:
 		c.pinged = false
 		on.Pong(c.payload)
@@ -99,7 +104,7 @@ func (c *Conn) answer(r *reply.Reply, on codec.Listener) error {
 		return r.Unexpected(c.asks())
 	}
 	if !r.Positive() {
-		c.fail(c.protocol.refused(r, c.asks()))
+		c.fail(r.Refused(c.asks()))
 	}
 	c.finish(r.Code, on)
 	return nil
@@ -111,14 +116,13 @@ func (c *Conn) port(r *reply.Reply, on codec.Listener) error {
 	extended := a.step == stepEPSV
 	switch want := map[bool]int{true: codeExtended, false: codePassive}[extended]; {
 	case r.Code == want:
-	case extended && r.Code/100 == 5: // a server from before RFC 2428
-		c.protocol.passive = true
-		c.passive()
+	case extended && unknown(r.Code): // a server from before RFC 2428
+		c.asksPASV()
 		return nil
 	case r.Code < 400:
 		return r.Unexpected(c.asks())
 	default:
-		c.fail(c.protocol.refused(r, c.asks()))
+		c.fail(r.Refused(c.asks()))
 		c.finish(r.Code, on)
 		return nil
 	}
@@ -126,12 +130,16 @@ func (c *Conn) port(r *reply.Reply, on codec.Listener) error {
 	if extended {
 		read = extendedPort
 	}
+	c.protocol.passive = !extended
 	if c.data.port = read(r.Text()); c.data.port == 0 {
-		return &http1.Error{Kind: http1.KindProtocol, Detail: c.asks() + ": the server names no port: " + reply.Clip(r.Text())}
+		return &http1.Error{Kind: http1.KindProtocol, Detail: c.asks() + ": the server names no port: " + r.Shown()}
 	}
 	a.step = stepConnect
 	return nil
 }
+
+// unknown reports that a server refuses a command because it does not have it, or not for this network.
+func unknown(code int) bool { return code >= 500 && code <= 504 || code == 522 }
 
 // extendedPort reads (|||port|); 0: there is none.
 func extendedPort(text []byte) uint16 {
@@ -200,7 +208,7 @@ func (c *Conn) ends(r *reply.Reply, on codec.Listener) error {
 	case !r.Positive():
 		c.refuses(r, on)
 		return nil
-	case a.of.verb == verbPut && !a.goes && a.err == nil:
+	case a.of.verb == verbPut && (!a.goes || c.data.held > 0) && a.err == nil:
 		return &http1.Error{Kind: http1.KindProtocol, Detail: "STOR: the server says that it has what was not sent"}
 	}
 	if a.said = r.Code; a.of.verb == verbPut || c.data.over {
@@ -215,7 +223,7 @@ func (c *Conn) refuses(r *reply.Reply, on codec.Listener) {
 	if own := c.op.err; own != nil && (own.Kind == http1.KindClosed || own.Kind == http1.KindReset || own.Kind == http1.KindTruncated) {
 		c.op.err = nil
 	}
-	c.fail(c.protocol.refused(r, c.asks()))
+	c.fail(r.Refused(c.asks()))
 	c.finish(r.Code, on)
 }
 

@@ -1,8 +1,6 @@
 package ftp
 
 import (
-	"strings"
-
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/reply"
@@ -56,20 +54,8 @@ func (p *Protocol) secures() bool { return p.config.Secure || p.config.Explicit 
 
 const hiddenText = "***"
 
-// hide hides the password in what a server says.
-func (p *Protocol) hide(text string) string {
-	if p.config.Password == "" {
-		return text
-	}
-	return strings.ReplaceAll(text, p.config.Password, hiddenText)
-}
-
-// refused is the error of a reply, without the password.
-func (p *Protocol) refused(r *reply.Reply, asked string) *http1.Error {
-	err := r.Refused(asked)
-	err.Detail = p.hide(err.Detail)
-	return err
-}
+// reader reads what a server says. No error shows the password.
+func (p *Protocol) reader() reply.Reader { return reply.Reader{Loose: true, Secret: p.config.Password} }
 
 var (
 	_ codec.Greeting = (*Greeting)(nil)

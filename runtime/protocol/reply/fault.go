@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -9,8 +10,8 @@ import (
 
 var errLong = &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("a reply of the server exceeds %d KiB", Most>>10)}
 
-func errNoCode(line []byte) error {
-	return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("a reply of the server begins with %q, and not with a code of three digits", Clip(line))}
+func errNoCode(line []byte, secret string) error {
+	return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("a reply of the server begins with %q, and not with a code of three digits", shown(line, secret))}
 }
 
 func errChanges(from, to int) error {
@@ -33,15 +34,28 @@ func Clip(b []byte) string {
 	}, text))
 }
 
+// shown is Clip without a secret, which it hides first: a clipped one would not be found.
+func shown(b []byte, secret string) string {
+	if secret != "" {
+		b = bytes.ReplaceAll(b, []byte(secret), []byte(hidden))
+	}
+	return Clip(b)
+}
+
+const hidden = "***"
+
+// Shown returns the text of the first line as an error shows it: Clip of it, without the reader's secret.
+func (r *Reply) Shown() string { return shown(r.Text(), r.secret) }
+
 // Refused is the error that a server's reply tells, of the kind "server CODE". Asked is the command that it
 // answers, without arguments.
 func (r *Reply) Refused(asked string) *http1.Error {
-	return &http1.Error{Kind: http1.Kind(fmt.Sprintf("server %d", r.Code)), Detail: fmt.Sprintf("%s: %d %s", asked, r.Code, Clip(r.Text()))}
+	return &http1.Error{Kind: http1.Kind(fmt.Sprintf("server %d", r.Code)), Detail: fmt.Sprintf("%s: %d %s", asked, r.Code, r.Shown())}
 }
 
 // Unexpected is the error of a reply that no command allows.
 func (r *Reply) Unexpected(asked string) *http1.Error {
-	return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("%s: the server replies %d, which this command does not have: %s", asked, r.Code, Clip(r.Text()))}
+	return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("%s: the server replies %d, which this command does not have: %s", asked, r.Code, r.Shown())}
 }
 
 // Errors of connections on which replies are read.

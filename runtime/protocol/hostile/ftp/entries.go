@@ -115,6 +115,7 @@ func uploads() []Entry {
 		up(10, at("an upload without 226", End, hold, http1.KindTimeout)),
 		up(8<<20, at("data that nothing reads", Data, onData(sleeps), http1.KindWriteTimeout)),
 		up(8<<20, at("226 for what was not sent", Data, then("226 done\r\n", hold), http1.KindProtocol)),
+		up(1<<20, at("226 for what this machine still has", Data, then("226 done\r\n", hold), http1.KindProtocol)),
 	}
 }
 
