@@ -147,8 +147,8 @@ func TestSession(t *testing.T) {
 	e.change(uri, "stpe(1)\n")
 	want(t, e.read(), `"start":{"line":0,"character":0},"end":{"line":0,"character":4}`, `unknown name \"stpe\"\ndid you mean \"step\"?`)
 	// mistakes in functions, all of them
-	e.change(uri, "def a(vu):\n    vu.log(vu.ws)\n    return vu.htp\ndef b(vu):\n    return 1\nworkflow(name = \"w\", steps = [step(a)])\n")
-	want(t, e.read(), `"severity":1`, `vu has no \"ws\"`, `vu has no \"htp\"\ndid you mean \"http\"?`, `"severity":2`, `b is used nowhere`)
+	e.change(uri, "def a(vu):\n    vu.log(vu.ws)\n    return vu.htpp\ndef b(vu):\n    return 1\nworkflow(name = \"w\", steps = [step(a)])\n")
+	want(t, e.read(), `"severity":1`, `vu has no \"ws\"`, `vu has no \"htpp\"\ndid you mean \"http\"?`, `"severity":2`, `b is used nowhere`)
 	e.change(uri, good)
 	want(t, e.read(), `"diagnostics":[]`)
 
