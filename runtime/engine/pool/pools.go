@@ -273,7 +273,8 @@ func (o *pools) SettlePools() {
 }
 
 // bereft handles the failure to open a connection within a time: the waiting requests fail with it, unless
-// there is another one to wait for. A request whose time ran out says nothing of those that have more of it.
+// there is another one to wait for. A request of a dialogue whose time ran out says nothing of those that
+// have more of it, such as those whose greeting is slow.
 func (o *pools) bereft(p *pool, err error, within int64) {
 	p.Part(None)
 	o.owe(p)
@@ -281,7 +282,7 @@ func (o *pools) bereft(p *pool, err error, within int64) {
 	if p.Count() > 0 || o.Halt.Cut || kind == http1.KindCancelled {
 		return
 	}
-	if !measure.TimedOut(string(kind)) {
+	if p.host.version != versionTalk || !measure.TimedOut(string(kind)) {
 		within = Never
 	}
 	for left := p.Waiting(); left > 0; left-- {

@@ -48,11 +48,12 @@ type Counted struct {
 
 // Server is one of them.
 type Server struct {
-	URL    string
-	server *http.Server
-	mu     sync.Mutex
-	count  Counted
-	open   sync.WaitGroup
+	URL     string
+	server  *http.Server
+	mu      sync.Mutex
+	count   Counted
+	open    sync.WaitGroup
+	stopped bool // no call counts any more
 
 	// Own answers methods of other services, by "package.Service/Method": a message for a message, or a
 	// status. It is set before the first call.
@@ -85,6 +86,9 @@ func Start(t testing.TB, secure bool) *Server {
 // Stop ends the server with all that it serves.
 func (s *Server) Stop() {
 	_ = s.server.Close()
+	s.mu.Lock()
+	s.stopped = true
+	s.mu.Unlock()
 	s.open.Wait()
 }
 
@@ -118,7 +122,13 @@ type call struct {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	if s.stopped {
+		s.mu.Unlock()
+		return
+	}
 	s.open.Add(1)
+	s.mu.Unlock()
 	defer s.open.Done()
 	s.note(func(c *Counted) { c.Calls++; c.Paths[r.URL.Path]++; c.Head = r.Header })
 	if r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/grpc" || r.Header.Get("Te") != "trailers" {
