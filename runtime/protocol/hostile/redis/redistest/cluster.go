@@ -16,7 +16,7 @@ func StartCluster(tb testing.TB, nodes int) []*Server {
 	tb.Helper()
 	all := make([]*Server, nodes)
 	for i := range all {
-		all[i] = Start(tb, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(freePort(tb)), "--cluster-node-timeout", "5000")
+		all[i] = Start(tb, "--cluster-enabled", "yes", "--cluster-port", anyPort, "--cluster-node-timeout", "5000")
 		from, to := i*slots/nodes, (i+1)*slots/nodes-1
 		if got := all[i].Ask("CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(from), strconv.Itoa(to)); got != "+OK" {
 			tb.Fatal(got)

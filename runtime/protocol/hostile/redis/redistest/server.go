@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,6 +27,7 @@ type Server struct {
 	process *exec.Cmd
 	conn    net.Conn
 	reader  *bufio.Reader
+	args    []string
 	TLS     string // the address that speaks TLS; empty: none
 }
 
@@ -38,9 +41,14 @@ func Start(tb testing.TB, args ...string) *Server {
 		}
 		tb.Skip("redis-server is missing")
 	}
-	for try := 1; ; try++ { // the port may be taken before the server has it
-		s := &Server{tb: tb, port: freePort(tb)}
-		if err = s.run(program, args); err == nil {
+	for try := 1; ; try++ { // a port may be taken before the server has it
+		s := &Server{tb: tb, port: freePort(tb), args: slices.Clone(args)}
+		for i, a := range s.args {
+			if a == anyPort {
+				s.args[i] = strconv.Itoa(freePort(tb))
+			}
+		}
+		if err = s.run(program, s.args); err == nil {
 			return s
 		}
 		if try == 5 {
@@ -48,6 +56,9 @@ func Start(tb testing.TB, args ...string) *Server {
 		}
 	}
 }
+
+// anyPort is an argument that stands for a free port.
+const anyPort = "any-port"
 
 func freePort(tb testing.TB) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -84,7 +95,10 @@ func (s *Server) run(program string, args []string) error {
 		if s.conn, err = net.Dial("tcp", s.Address()); err == nil {
 			s.reader = bufio.NewReader(s.conn)
 			s.tb.Cleanup(func() { _ = s.conn.Close() })
-			return nil
+			if s.serves() {
+				return nil
+			}
+			err = errors.New("it takes a connection, and answers nothing")
 		}
 		select {
 		case <-ended:
@@ -94,6 +108,18 @@ func (s *Server) run(program string, args []string) error {
 		}
 	}
 	return fmt.Errorf("redis-server does not listen: %w", err)
+}
+
+// serves reports that the server answers: one that finds its second port taken ends after it listened.
+func (s *Server) serves() bool {
+	_ = s.conn.SetDeadline(time.Now().Add(5 * time.Second))
+	if _, err := io.WriteString(s.conn, "ready\r\n"); err != nil { // no command: no statistic counts it
+		return false
+	}
+	if _, err := s.reader.ReadString('\n'); err != nil {
+		return false
+	}
+	return s.conn.SetDeadline(time.Time{}) == nil
 }
 
 // Secure starts a server that also speaks TLS, with the certificate of an honest server.
@@ -110,9 +136,8 @@ func Secure(tb testing.TB, args ...string) *Server {
 			tb.Fatal(err)
 		}
 	}
-	port := strconv.Itoa(freePort(tb))
-	s := Start(tb, append([]string{"--tls-port", port, "--tls-cert-file", filepath.Join(dir, "cert.pem"), "--tls-key-file", filepath.Join(dir, "key.pem"), "--tls-ca-cert-file", filepath.Join(dir, "cert.pem"), "--tls-auth-clients", "no"}, args...)...)
-	s.TLS = "127.0.0.1:" + port
+	s := Start(tb, append([]string{"--tls-port", anyPort, "--tls-cert-file", filepath.Join(dir, "cert.pem"), "--tls-key-file", filepath.Join(dir, "key.pem"), "--tls-ca-cert-file", filepath.Join(dir, "cert.pem"), "--tls-auth-clients", "no"}, args...)...)
+	s.TLS = "127.0.0.1:" + s.args[1]
 	return s
 }
 
