@@ -39,6 +39,7 @@ func TestPostgres(t *testing.T) {
 		{"shared connections", postgresShares},
 		{"shared connections that transactions keep", postgresStuck},
 		{"shared connections of two clients", postgresCrossed},
+		{"a shared connection of a transaction that goes on", postgresBusy},
 		{"transactions left open on shared connections", postgresOpened},
 		{"debug", postgresDebug},
 		{"pgbench's move", postgresFromPgbench},

@@ -231,6 +231,27 @@ workflow(name = "test", vus = 3, iterations = 3, duration = "60s", steps = [step
 	}
 }
 
+// postgresBusy: a request waits out no timeout while the transaction that keeps the only connection goes on.
+func postgresBusy(t *testing.T, s *postgrestest.Server) {
+	steps, _ := ofPostgres(s).steps(t, context.Background(), 2, `
+db = sql.client("TARGET", connections = 1)
+
+def visit(vu):
+    if vu.id == 1:
+        vu.sleep("50ms")
+        return vu.sql.query(db, "select 1", name = "waits", timeout = "700ms")
+    tx = vu.sql.begin(db)
+    for i in range(30):
+        tx.query("select 1")
+        vu.sleep("50ms")
+    return tx.commit()
+
+workflow(name = "test", vus = 2, iterations = 2, duration = "60s", steps = [step("visit", visit)])`)
+	if got := steps["visit/waits"]; got.OK != 1 {
+		t.Errorf("%d ok, %d timed out: %v", got.OK, got.TimedOut, got.Errors)
+	}
+}
+
 // postgresOpened: a statement that leaves a transaction open on a shared connection fails, and another user's row
 // is kept.
 func postgresOpened(t *testing.T, s *postgrestest.Server) {

@@ -264,3 +264,43 @@ func TestUploadsThatStayHereAreNotWhole(t *testing.T) {
 		}
 	}
 }
+
+// A server that says 421 behind the end of a transfer has ended it: the file is whole once its data is.
+func TestGoodbyesBehindATransfer(t *testing.T) {
+	c := begun(t)
+	h := &counter{conn: c}
+	say := func(said string) {
+		t.Helper()
+		c.Sent(len(c.Output()))
+		if err := c.Feed([]byte(said), h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Operate(ftp.Get(reply.Plain("a")), ftp.Order{}); err != nil {
+		t.Fatal(err)
+	}
+	say("229 (|||4711|)\r\n")
+	c.Branched(false)
+	say("150 go\r\n226 done\r\n421 bye\r\n")
+	if err := c.BranchEnds(io.EOF, h); err != nil || h.ended != 1 || c.Outcome().Err != nil || !c.Over() {
+		t.Errorf("%d ended, %v, over %v: %v", h.ended, c.Outcome().Err, c.Over(), err)
+	}
+}
+
+// Only a server that does not have EPSV is asked by PASV: another refusal is the operation's own.
+func TestPASVIsForServersWithoutEPSV(t *testing.T) {
+	for code, passive := range map[int]bool{500: true, 502: true, 522: true, 530: false, 550: false} {
+		c := begun(t)
+		h := &counter{conn: c}
+		if err := c.Operate(ftp.Get(reply.Plain("a")), ftp.Order{}); err != nil {
+			t.Fatal(err)
+		}
+		c.Sent(len(c.Output()))
+		if err := c.Feed(fmt.Appendf(nil, "%d no\r\n", code), h); err != nil {
+			t.Fatal(err)
+		}
+		if said := string(c.Output()); (said == "PASV\r\n") != passive || (h.ended == 1) == passive {
+			t.Errorf("behind %d it says %q, and %d ended", code, said, h.ended)
+		}
+	}
+}
