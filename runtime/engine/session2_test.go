@@ -153,8 +153,11 @@ def visit(vu):
     feed = vu.sse.open("TARGET/", name = "feed")
     while SHARED and not feed.error:
         vu.sleep("5ms")
-    vu.sleep("300ms")
-    before = int(vu.http.get("TARGET/written").text())
+    before, still = -1, 0
+    while still < 4:  # until the server has been held for so long
+        vu.sleep("100ms")
+        now = int(vu.http.get("TARGET/written").text())
+        before, still = now, still + 1 if now == before else 0
     for i in range(EVENTS):
         m = feed.receive(timeout = "30s")
         if m.error and feed.error:
