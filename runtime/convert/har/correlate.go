@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // correlator finds values of answers that occur again in later requests. It extracts such a
@@ -287,17 +288,23 @@ func plainKey(k string) bool {
 	return k != "" && (k[0] < '0' || k[0] > '9')
 }
 
+// tagsOf returns what matches a tag of a name. It is compiled when a recording is read: a bounded
+// repetition takes a millisecond, which each executor would spend at its start.
+func tagsOf(name string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<` + name + `\b[^>]{0,1000}>`) })
+}
+
 var (
-	inputTag = regexp.MustCompile(`(?i)<input\b[^>]{0,1000}>`)
-	metaTag  = regexp.MustCompile(`(?i)<meta\b[^>]{0,1000}>`)
-	nameAttr = regexp.MustCompile(`(?i)\bname\s*=\s*["']?([^"'\s>]+)`)
-	textAttr = regexp.MustCompile(`(?i)\b(?:value|content)\s*=\s*["']([^"']*)["']`)
+	inputTags = tagsOf("input")
+	metaTags  = tagsOf("meta")
+	nameAttr  = regexp.MustCompile(`(?i)\bname\s*=\s*["']?([^"'\s>]+)`)
+	textAttr  = regexp.MustCompile(`(?i)\b(?:value|content)\s*=\s*["']([^"']*)["']`)
 )
 
 // html reads the hidden fields of forms, and csrf tokens of pages.
 func (c *correlator) html(s *convert.Step, text string) {
 	seen := map[string]bool{}
-	for _, tag := range inputTag.FindAllString(text, 500) {
+	for _, tag := range inputTags().FindAllString(text, 500) {
 		name, value := nameAttr.FindStringSubmatch(tag), textAttr.FindStringSubmatch(tag)
 		if name == nil || value == nil || seen[name[1]] || convert.Clean(name[1]) != name[1] {
 			continue
@@ -305,7 +312,7 @@ func (c *correlator) html(s *convert.Step, text string) {
 		seen[name[1]] = true
 		c.add(value[1], source{step: s, extractor: "form_value(" + convert.Quote(name[1]) + ")", wish: name[1]})
 	}
-	for _, tag := range metaTag.FindAllString(text, 500) {
+	for _, tag := range metaTags().FindAllString(text, 500) {
 		name, value := nameAttr.FindStringSubmatch(tag), textAttr.FindStringSubmatch(tag)
 		if name == nil || value == nil || !slices.ContainsFunc(convert.Words(name[1]), func(w string) bool { return w == "csrf" || w == "token" || w == "xsrf" }) {
 			continue
