@@ -41,8 +41,8 @@ func (m *ownership) onLease(env node.Env, o lease.Outcome) {
 			m.ledger.OnLease(&o)
 			m.settleLedger(env)
 		}
-	case lease.Lost:
-		if j := m.jobs[o.Job]; j != nil && j.Ready && j.Token == o.Token {
+	case lease.Lost: // perhaps while the files of a job that it has taken over are on their way
+		if j := m.jobs[o.Job]; j != nil && j.Token == o.Token {
 			m.disown(env, j, "")
 		}
 	case lease.Read:

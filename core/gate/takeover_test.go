@@ -27,6 +27,25 @@ func TestWhoeverWaitedForATakeoverHasADuplicate(t *testing.T) {
 	}
 }
 
+// A gate whose lease is lost while it fetches the files of a job forgets the job: another gate may own
+// it, and a file that arrives later resumes nothing. Storm 217737 found that it kept the job for ever.
+func TestALeaseIsLostWhileFilesAreFetched(t *testing.T) {
+	env, m := owner()
+	j := &entry{Job: job.Job{Key: "k", Turn: queue.Turn{Number: 1}, Course: job.Course{State: message.JobQueued, Last: job.Transition{From: message.JobSubmitted, To: message.JobQueued}}, Times: job.Times{Born: env.Now()}}}
+	j.SpecFile = message.FileDigest{1}
+	id, token := message.JobOf("k"), message.LeaseToken{Epoch: 4, Ordinal: 1}
+	m.adopt(env, lease.Outcome{Job: id, Token: token, Record: j.Record(env.Now())}, nil)
+	if got := m.jobs[id]; got == nil || got.Ready {
+		t.Fatalf("the job is %+v, want one whose program is on its way", got)
+	}
+	if m.onLease(env, lease.Outcome{Kind: lease.Lost, Job: id, Token: message.LeaseToken{Epoch: 3, Ordinal: 1}}); m.jobs[id] == nil {
+		t.Error("the end of an earlier lease ends the takeover")
+	}
+	if m.onLease(env, lease.Outcome{Kind: lease.Lost, Job: id, Token: token}); m.jobs[id] != nil {
+		t.Error("it keeps a job that it has lost")
+	}
+}
+
 // A write under a former token of this gate confirms nothing.
 func TestWritesOfAnotherTokenConfirmNothing(t *testing.T) {
 	env, m := owner()

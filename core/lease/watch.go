@@ -112,7 +112,7 @@ func (r *acceptor) lookAtPromise(env node.Env, reg *register) {
 		r.watchAt(env, reg, now.Add(guard))
 	case now < end:
 		r.watchAt(env, reg, end)
-	case reg.missed != nil: // this node's release, which a majority has
+	case reg.missed != nil && !reg.missed.Token.Less(reg.promised): // this node's release, which a majority has
 		r.onAccept(env, r.self, reg.missed)
 		r.watchAt(env, reg, now.Add(guard)) // the disk may reject it again
 	case r.floor.raise(max(reg.promised.Epoch, reg.seen)):
