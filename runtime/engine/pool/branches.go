@@ -131,7 +131,7 @@ func (b *branches) dial(at int32, port uint16) error {
 	f.branch = branch + 1
 	b.tell(at, BranchDials)
 	// The kernel reports each change once, so that nothing is to be set anew when the connection stands.
-	if err := b.Sockets.Poller.Add(fd, epoll.In|epoll.Out|epoll.RdHup|epoll.Edge, c.token(branch)); err != nil {
+	if err := b.Sockets.Poller.Add(fd, epoll.In|epoll.Out|epoll.RdHup|epoll.Pri|epoll.Edge, c.token(branch)); err != nil {
 		return err
 	}
 	if done {
@@ -178,11 +178,14 @@ func (b *branches) handle(branch int32, e *epoll.Event) {
 	}
 	b.Clock.Tick()
 	token := c.token(branch)
+	if e.Events&epoll.Pri != 0 {
+		c.reading = readingUrgent
+	}
 	var err error
 	switch {
 	case c.State == ConnConnecting:
-		if err = b.connected(branch); err == nil && c.token(branch) == token && e.Readable() {
-			err = b.read(branch)
+		if err = b.connected(branch, e); err == nil && c.token(branch) == token && e.Readable() {
+			err = b.read(branch, c.ending(e))
 		}
 	case c.State == connHandshaking:
 		if c.blocked && e.Writable() {
@@ -197,18 +200,26 @@ func (b *branches) handle(branch int32, e *epoll.Event) {
 			err = b.write(at)
 		}
 		if err == nil && c.token(branch) == token && e.Readable() {
-			err = b.read(branch)
+			err = b.read(branch, c.ending(e))
 		}
 	}
 	b.settle(at, err)
 }
 
-// connected takes the result of connecting.
-func (b *branches) connected(branch int32) error {
+// ending reports that an event of a branch tells that its stream has ended in order, so that a read that does
+// not fill the buffer takes all there is. It does not tell that under TLS, nor where urgent data cuts reads short.
+func (c *conn) ending(e *epoll.Event) bool {
+	return c.secure == nil && c.reading != readingUrgent && e.Events&(epoll.RdHup|epoll.Err|epoll.Hup) == epoll.RdHup
+}
+
+// connected takes the result of connecting. The kernel reports a failure as an error event.
+func (b *branches) connected(branch int32, e *epoll.Event) error {
 	c := b.Sockets.Conns.At(branch)
 	at := c.trunk - 1
-	if err := epoll.Connected(int(c.fd)); err != nil {
-		return b.over(at, err)
+	if e.Events&(epoll.Err|epoll.Hup) != 0 {
+		if err := epoll.Connected(int(c.fd)); err != nil {
+			return b.over(at, err)
+		}
 	}
 	b.stands(at)
 	return nil
@@ -244,12 +255,12 @@ func (b *branches) secured(branch int32, err error) {
 func (b *branches) readOn(branch int32) {
 	at := b.Sockets.Conns.At(branch).trunk - 1
 	if t := b.Sockets.Conns.At(at); t.slot < 0 || !b.Slots.At(t.slot).broke {
-		b.settle(at, b.read(branch))
+		b.settle(at, b.read(branch, false))
 	}
 }
 
-// read reads what came on a branch.
-func (b *branches) read(branch int32) error {
+// read reads what came on a branch, which has ended behind that or not.
+func (b *branches) read(branch int32, ending bool) error {
 	c := b.Sockets.Conns.At(branch)
 	at, generation := c.trunk-1, c.Generation
 	t := b.Sockets.Conns.At(at)
@@ -261,7 +272,7 @@ func (b *branches) read(branch int32) error {
 		case err == errAgain:
 			return nil
 		case err != nil:
-			return b.over(at, b.ending(c, err))
+			return b.over(at, b.end(c, err))
 		}
 		if t.talk.state |= talkHeard; t.slot >= 0 {
 			s := b.Slots.At(t.slot)
@@ -275,16 +286,19 @@ func (b *branches) read(branch int32) error {
 		if err := t.talk.fork.BranchFeed(b.Sockets.buffer[:n], y); err != nil {
 			return err
 		}
-		if c.Generation != generation {
+		switch {
+		case c.Generation != generation:
 			return nil
+		case ending && n < len(b.Sockets.buffer):
+			return b.over(at, io.EOF)
 		}
 	}
 	b.Sockets.Unread = append(b.Sockets.Unread, ticket{branch, generation})
 	return nil
 }
 
-// ending says what the end of a branch means. Only close_notify ends it in order under TLS; it is answered.
-func (b *branches) ending(c *conn, err error) error {
+// end says what the end of a branch means. Only close_notify ends it in order under TLS; it is answered.
+func (b *branches) end(c *conn, err error) error {
 	switch {
 	case c.secure != nil && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) && c.secure.ended):
 		return errNoNotify

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -56,6 +57,15 @@ func cutData(s *Session, c net.Conn) {
 	_, _ = io.WriteString(c, Next)
 	_ = raw(c).CloseWrite()
 	_, _ = io.Copy(io.Discard, raw(c))
+}
+
+// urgentData sends a byte that is no part of the file in its midst. A read ends before it.
+func urgentData(_ *Session, c net.Conn) {
+	_, _ = io.WriteString(c, "first")
+	if at, err := raw(c).SyscallConn(); err == nil {
+		_ = at.Control(func(fd uintptr) { _ = syscall.Sendto(int(fd), []byte("!"), syscall.MSG_OOB, nil) })
+	}
+	_, _ = io.WriteString(c, Next)
 }
 
 // sleeps keeps it open until the client closes the control connection.
