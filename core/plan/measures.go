@@ -47,7 +47,8 @@ const (
 	MeasureBatches    = "batches"    // of records or documents, that a consumer or a cursor read
 	MeasureRebalances = "rebalances" // of a consumer group, that gave a member its partitions
 
-	MeasureEndToEnd = "end_to_end" // from a record's time until a consumer has read it
+	MeasureEndToEnd      = "end_to_end"     // from a record's time, or a message's stamp, until a consumer has read it
+	MeasureStampsUnknown = "stamps_unknown" // messages with a stamp of another machine
 
 	MeasureConnectLatency = "connect_latency" // from a connection's first word to the server's welcome
 
@@ -143,7 +144,8 @@ func Measures() []MeasureText {
 		{MeasureRecords, kafka, message.MeasureCount, "records that brokers acknowledged, each of a batch of its own; of kafka.consume those that it read"},
 		{MeasureBatches, []string{ProtocolKafka, ProtocolMongoDB}, message.MeasureCount, "batches of records that kafka.consume read; of MongoDB those in which a cursor's documents came, each one the answer to a command"},
 		{MeasureRebalances, kafka, message.MeasureCount, "rebalances of consumer groups: how often a core was given its partitions, the first time included"},
-		{MeasureEndToEnd, kafka, message.MeasureTimes, "from a record's time, which its producer or broker wrote by a clock of its own, until the loop has read it; of kafka.consume, in whole milliseconds"},
+		{MeasureEndToEnd, append(slices.Clone(brokers), ProtocolKafka), message.MeasureTimes, "from when a message with stamp = True was queued, by the clock of this machine, until the loop has read it; of kafka.consume from a record's time, which its producer or broker wrote by a clock of its own, in whole milliseconds"},
+		{MeasureStampsUnknown, brokers, message.MeasureCount, "messages that came with a stamp of another machine, or of a kernel that has started anew since: they have no end_to_end"},
 		{MeasureThrottled, kafka, message.MeasureCount, "answers in which a broker asked its client to wait: a quota is exceeded. The load does not wait"},
 		{MeasureAuthTime, sftp, message.MeasureTimes, "from when a connection stands until its keys are exchanged and its user is authenticated, and for SFTP its subsystem is open: a part of the phase connect"},
 		{MeasureDataConnect, ftp, message.MeasureTimes, "from when the server has named a port until the data connection to it stands, without its TLS"},

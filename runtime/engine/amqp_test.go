@@ -18,7 +18,7 @@ func TestAMQP(t *testing.T) {
 	t.Parallel()
 	s := amqptest.Start(t)
 	for name, test := range map[string]func(*testing.T, *amqptest.Server){
-		"queues agree": queuesAgree, "a run breaks": queuesAgreeWhenARunBreaks, "consumers": consumersAgree, "users": usersOfAMQP, "channels": channelsOfAMQP, "late": lateOfAMQP, "errors of sessions": consumersFail,
+		"queues agree": queuesAgree, "a run breaks": queuesAgreeWhenARunBreaks, "consumers": consumersAgree, "users": usersOfAMQP, "channels": channelsOfAMQP, "stamps": stampsOfAMQP, "late": lateOfAMQP, "errors of sessions": consumersFail,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
@@ -175,6 +175,29 @@ workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [step
 	run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 20 * time.Second})
 	if left := own.Settled("work"); left != 48 {
 		t.Errorf("one is acknowledged and one rejected of 50, and %d are left", left)
+	}
+}
+
+// A stamp tells how old a message is, also where nothing else of its header is read.
+func stampsOfAMQP(t *testing.T, s *amqptest.Server) {
+	s.Dial().Declare("stamps")
+	w := loadFile(t, s.URL(), `
+q = amqp.client("TARGET")
+def take(vu):
+    c = vu.amqp.consume(q, "stamps", ack = "auto", name = "take")
+    c.receive()
+    return c.close()
+workflow(name = "test", vus = 1, iterations = 5, duration = "60s", feed = feed.list([{"key": "stamps"}]), steps = [
+    step("put", amqp.publish(q, key = "${key}", body = "x", headers = {"k": "${key}"}, stamp = True, confirm = True)),
+    step("get", amqp.get(q, "stamps")),
+    step("foreign", amqp.publish(q, key = "stamps", body = "x", headers = {"Hyperscale-Stamp": "00c0ffee00c0ffee-1"}, confirm = True)),
+    step("look", amqp.get(q, "stamps"), expect = [body_contains("x")]),
+    step("again", amqp.publish(q, key = "stamps", body = "x", stamp = True)),
+    step("ask", take),
+])`)
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 20 * time.Second})
+	for step, counts := range map[string][2]uint64{"get": {5, 0}, "look": {0, 5}, "take": {5, 0}} {
+		aged(t, r, step, counts[0], counts[1])
 	}
 }
 

@@ -157,7 +157,8 @@ func TestSubscriptionsAgreeWithMQTT(t *testing.T) {
 		for qos := range 3 {
 			t.Run(fmt.Sprintf("%s/%d", version, qos), func(t *testing.T) {
 				topic := fmt.Sprintf("s/%s/%d", version, qos)
-				headers := map[string]string{"5": `headers = {"k": "v"}, `}[version]
+				headers := map[string]string{"5": `headers = {"k": "v"}, stamp = True, `}[version]
+				foreign := map[string]string{"5": `headers = {"Hyperscale-Stamp": "00c0ffee00c0ffee-1"}, `}[version]
 				w := loadFile(t, s.URL(), fmt.Sprintf(`
 m = mqtt.client("TARGET", version = %[1]q, client_id = "sub-${vu}")
 p = mqtt.client("TARGET", version = %[1]q)
@@ -181,10 +182,10 @@ def send(vu):
     vu.sleep("200ms")
     for i in range(%[4]d):
         vu.mqtt.publish(p, "%[2]s", "hello", qos = %[3]d, %[5]sname = "send")
-    return vu.mqtt.publish(p, "other/end", "over", qos = %[3]d, name = "end")
+    return vu.mqtt.publish(p, "other/end", "over", qos = %[3]d, %[7]sname = "end")
 def either(vu):
     return send(vu) if vu.id == 1 else receive(vu)
-workflow(name = "test", vus = %[6]d, iterations = %[6]d, duration = "60s", steps = [step("ask", either)])`, version, topic, qos, messages, headers, members+1))
+workflow(name = "test", vus = %[6]d, iterations = %[6]d, duration = "60s", steps = [step("ask", either)])`, version, topic, qos, messages, headers, members+1, foreign))
 				r := run(t, context.Background(), Config{Workflow: w, VUs: members + 1, Duration: time.Minute, Timeout: 20 * time.Second})
 				s.Settled(0)
 				steps := byName(r.Stats.Steps)
@@ -194,6 +195,11 @@ workflow(name = "test", vus = %[6]d, iterations = %[6]d, duration = "60s", steps
 				all := measured(steps["all"])
 				if got := all[plan.MeasureMessagesReceived].Count; got != messages+members || s.Gave(topic) != messages || s.Received(topic) != messages || all[plan.MeasureDuplicates].Count > 0 {
 					t.Errorf("received %d, the server took %d and gave %d", got, s.Received(topic), s.Gave(topic))
+				}
+				if version == "5" {
+					aged(t, r, "all", messages, members)
+				} else if len(headers)+len(all[plan.MeasureEndToEnd].Name) > 0 {
+					t.Errorf("3.1.1 has no stamps: %v", all[plan.MeasureEndToEnd])
 				}
 			})
 		}
@@ -210,14 +216,14 @@ m = mqtt.client("TARGET", keep_alive = "1s")
 def open(vu):
     vu.vars["s"] = vu.mqtt.subscribe(m, "kept/#", name = "kept")
 def wait(vu):
-    first = vu.mqtt.publish(m, "kept/a", "here", qos = 1, retain = True, name = "put")
+    first = vu.mqtt.publish(m, "kept/a", "here", qos = 1, retain = True, stamp = True, name = "put")
     got = vu.vars["s"].receive(timeout = "2s")
     late = vu.mqtt.subscribe(m, "kept/#", name = "late")
     again = late.receive(timeout = "2s")
     if got.retained or not again.retained or again.data != "here":
         fail("retained: %s, then %s" % (got.retained, again.retained))
     vu.sleep("2500ms")
-    second = vu.mqtt.publish(m, "kept/a", "still", qos = 1, name = "put")
+    second = vu.mqtt.publish(m, "kept/a", "still", qos = 1, stamp = True, name = "put")
     for s in [vu.vars["s"], late]:
         d = s.receive(timeout = "2s")
         if d.error or d.data != "still":
@@ -228,6 +234,8 @@ workflow(name = "test", vus = 1, iterations = 1, duration = "60s", vu_setup = op
 	got := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 10 * time.Second})
 	steps := byName(got.Stats.Steps)
 	s.Settled(0)
+	aged(t, got, "kept", 2, 0)
+	aged(t, got, "late", 1, 0) // what the server had kept is as old as it wants
 	if steps["ask"].OK != 1 || s.Connected("") != 3 {
 		t.Errorf("%v %v; %d connections", steps["ask"].Errors, steps["kept"].Errors, s.Connected(""))
 	}

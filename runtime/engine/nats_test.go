@@ -244,7 +244,7 @@ def receive(vu):
 def send(vu):
     vu.sleep("500ms")
     for i in range(%d):
-        r = vu.nats.publish(n, "orders.new", "hello", headers = {"k": "v"}, flush = True, name = "send")
+        r = vu.nats.publish(n, "orders.new", "hello", headers = {"k": "v"}, flush = True, stamp = True, name = "send")
     return r
 def either(vu):
     return send(vu) if vu.id == 1 else receive(vu)
@@ -258,6 +258,7 @@ workflow(name = "test", vus = %d, iterations = %d, duration = "60s", steps = [st
 	if got := measured(steps["all"])[plan.MeasureMessagesReceived].Count; got != messages || out-given != messages || in-before != messages {
 		t.Errorf("received %d, the server took %d and gave %d", got, in-before, out-given)
 	}
+	aged(t, r, "all", messages, 0)
 }
 
 // A second message with an id is acknowledged, and not stored.
@@ -269,5 +270,15 @@ func TestDuplicatesOfAStream(t *testing.T) {
 	got := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute}).Stats.Steps[0]
 	if again := measured(got)[plan.MeasureDuplicates].Count; got.OK != 10 || again != 9 || own.LastSequence("ORDERS") != got.OK-again {
 		t.Errorf("ok %d, %d again, %d stored: %v", got.OK, again, own.LastSequence("ORDERS"), got.Errors)
+	}
+}
+
+// aged checks that of the messages which a step received so many had a stamp of this machine, and so many another:
+// no message is older than the run.
+func aged(t *testing.T, r *message.ExecResult, step string, own, foreign uint64) {
+	t.Helper()
+	all := measured(byName(r.Stats.Steps)[step])
+	if ages := all[plan.MeasureEndToEnd].Times; ages.Count != own || own > 0 && (ages.Min == 0 || ages.Max > uint64(r.Stats.Elapsed)) || all[plan.MeasureStampsUnknown].Count != foreign {
+		t.Errorf("%d of %d messages have an age, from %d to %d in a run of %d; %d of %d have none", ages.Count, own, ages.Min, ages.Max, r.Stats.Elapsed, all[plan.MeasureStampsUnknown].Count, foreign)
 	}
 }

@@ -168,7 +168,7 @@ func appendKafka(b []byte, to *request.Kafka) []byte {
 
 // appendNATS appends what a request sends to a NATS server.
 func appendNATS(b []byte, to *request.NATS) []byte {
-	b = append(b, byte(to.Verb))
+	b = strconv.AppendBool(append(b, byte(to.Verb)), to.Stamp)
 	for _, s := range [...]string{to.User, to.Password, to.Token, to.Seed, to.Credentials, to.Inbox, to.Secure.Key, to.Subject, to.Queue, to.Data} {
 		b = appendText(b, s)
 	}
@@ -181,7 +181,7 @@ func appendNATS(b []byte, to *request.NATS) []byte {
 // appendMQTT appends what a request sends to an MQTT server.
 func appendMQTT(b []byte, to *request.MQTT) []byte {
 	b = append(b, byte(to.Verb), to.Version, to.QoS)
-	b = strconv.AppendBool(strconv.AppendBool(b, to.Resumes), to.Retain)
+	b = strconv.AppendBool(strconv.AppendBool(strconv.AppendBool(b, to.Resumes), to.Retain), to.Stamp)
 	b = strconv.AppendUint(append(strconv.AppendUint(b, uint64(to.Expiry), 10), ' '), uint64(to.KeepAlive), 10)
 	for _, s := range [...]string{to.User, to.Password, to.ClientID, to.Secure.Key, to.Topic, to.Data} {
 		b = appendText(b, s)
@@ -197,7 +197,7 @@ func appendMQTT(b []byte, to *request.MQTT) []byte {
 
 // appendAMQP appends what a request asks a RabbitMQ server.
 func appendAMQP(b []byte, to *request.AMQP) []byte {
-	b = append(b, byte(to.Verb), byte(to.Flags))
+	b = append(b, byte(to.Verb), byte(to.Flags), byte(to.Flags>>8))
 	b = strconv.AppendInt(append(strconv.AppendInt(b, int64(to.Priority), 10), ' '), int64(to.Prefetch), 10)
 	for _, s := range [...]string{to.User, to.Password, to.Secure.Key, to.Exchange, to.Key, to.Queue, to.Type, to.Body} {
 		b = appendText(b, s)

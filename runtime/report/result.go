@@ -325,7 +325,9 @@ type Step struct {
 // until it was read) and throttled (answers that asked to wait). MQTT has messages_sent, messages_received, ack_latency and late_answers as well,
 // connect_latency (from CONNECT to CONNACK) and duplicates (messages of a subscription that came again). RabbitMQ has messages_sent, messages_received,
 // late_answers and server_errors as well, confirm_latency (from a message to its confirm),
-// unconfirmed (messages that the kernel took and nothing confirms), returned (that no queue got) and redelivered (that a queue had delivered before). SMTP has
+// unconfirmed (messages that the kernel took and nothing confirms), returned (that no queue got) and redelivered (that a queue had delivered before).
+// MQTT, NATS and RabbitMQ have end_to_end as well (from when a message with a stamp was queued until it was read, by the clock of one machine),
+// and stamps_unknown (messages whose stamp is of another machine: they have no end_to_end). SMTP has
 // recipients_accepted and recipients_refused (by what the server answers to each). PostgreSQL and MySQL have
 // rows (that statements returned) and affected (that they inserted, updated, deleted or merged). SFTP and SCP have auth_time (of a new connection),
 // transferred (bytes of files) and transfer_time (of one file). FTP has the last two, data_connect (of a data connection) and first_byte (of what comes

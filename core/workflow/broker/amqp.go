@@ -25,7 +25,7 @@ const (
 
 // deliveryArguments are those of amqp.publish.
 func deliveryArguments() []string {
-	return []string{"target", "exchange", "key", "body", "headers", "properties", "confirm", "mandatory", "persistent", "priority", "timeout", "retry"}
+	return []string{"target", "exchange", "key", "body", "headers", "properties", "confirm", "mandatory", "persistent", "priority", "stamp", "timeout", "retry"}
 }
 
 // GetArguments are those of amqp.get.
@@ -163,6 +163,11 @@ func (d *delivery) publish() (err error) {
 	}
 	if err := d.properties(); err != nil {
 		return err
+	}
+	if stamp, err := d.stamp(d.to.Headers); err != nil {
+		return err
+	} else if stamp {
+		d.to.Flags |= request.AMQPStamp
 	}
 	return d.care()
 }

@@ -14,7 +14,7 @@ import (
 
 // publishArguments are those of mqtt.publish.
 func publishArguments() []string {
-	return []string{"target", "topic", "data", "qos", "retain", "headers", "timeout", "retry"}
+	return []string{"target", "topic", "data", "qos", "retain", "headers", "stamp", "timeout", "retry"}
 }
 
 // ConnectArguments are those of mqtt.connect.
@@ -75,6 +75,12 @@ func (a *arguments) delivery(thread *starlark.Thread, use request.Use) (starlark
 	}
 	if to.Headers, err = a.properties(d, to.Version); err != nil {
 		return nil, d.Explain(err)
+	}
+	if to.Stamp, err = a.stamp(to.Headers); err != nil {
+		return nil, d.Explain(err)
+	}
+	if to.Stamp && to.Version != mqttNewest {
+		return nil, language.Faultf("%s has stamp = True, and only version 5 carries a stamp, as a user property", a.fn).In("stamp").Do("write version = \"5\" in mqtt.client, or take stamp out")
 	}
 	if to.QoS, err = a.qos(); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ const idHeader = "Nats-Msg-Id"
 // NATSArguments are those of nats.request, or of nats.publish.
 func NATSArguments(publish bool) []string {
 	if publish {
-		return []string{"target", "subject", "data", "headers", "flush", "stream", "id", "timeout", "retry"}
+		return []string{"target", "subject", "data", "headers", "flush", "stream", "id", "stamp", "timeout", "retry"}
 	}
 	return []string{"target", "subject", "data", "headers", "timeout", "retry"}
 }
@@ -162,6 +162,11 @@ func (a *arguments) message(thread *starlark.Thread, verb request.NATSVerb, use 
 	if to.Headers, err = d.Fields("headers", a.of("headers")); err != nil {
 		return nil, d.Explain(err)
 	}
+	if slices.Contains(a.names, "stamp") {
+		if to.Stamp, err = a.stamp(to.Headers); err != nil {
+			return nil, d.Explain(err)
+		}
+	}
 	if slices.Contains(a.names, "id") && a.of("id") != nil {
 		id := builtin.Pair{Name: idHeader}
 		if id.Value, err = d.Text("id", a.of("id")); err != nil {
@@ -178,6 +183,15 @@ func (a *arguments) message(thread *starlark.Thread, verb request.NATSVerb, use 
 	}
 	r := &request.Request{Method: method, URL: to.Target.URL(), Exchange: request.Exchange{NATS: &to}}
 	return d.End(r, a.in[slices.Index(a.names, "timeout"):], use)
+}
+
+// stamp reads whether the message says when it was sent, beside its headers.
+func (a *arguments) stamp(headers []builtin.Pair) (bool, error) {
+	is, err := builtin.Flag(a.fn, "stamp", a.of("stamp"), false)
+	if is && slices.ContainsFunc(headers, func(h builtin.Pair) bool { return h.Name == request.StampHeader }) {
+		return false, language.Faultf("%s has stamp = True, and %s in headers, which the stamp is written to", a.fn, request.StampHeader).In("headers").Do("take it out of headers")
+	}
+	return is, err
 }
 
 // data reads what the message carries.

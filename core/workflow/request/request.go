@@ -136,7 +136,11 @@ type NATS struct {
 	Pull           *NATSConsumer // of a consumer; nil: none
 	Data           string
 	Headers        []builtin.Pair
+	Stamp          bool // its header says when it was sent
 }
+
+// StampHeader is the header of a message that says when it was sent.
+const StampHeader = "Hyperscale-Stamp"
 
 // NATSVerb says what ends a request of NATS.
 type NATSVerb uint8
@@ -257,6 +261,7 @@ type MQTT struct {
 	Topic          string // it may have placeholders, as Data and the values of Headers may
 	Data           string
 	Headers        []builtin.Pair
+	Stamp          bool     // its header says when it was sent
 	Filters        []string // of a subscription
 }
 
@@ -386,7 +391,7 @@ const (
 )
 
 // AMQPFlags says several things at once.
-type AMQPFlags uint8
+type AMQPFlags uint16
 
 // The flags.
 const (
@@ -398,6 +403,7 @@ const (
 	AMQPAutoDelete
 	AMQPBinds    // what is declared is bound by the key
 	AMQPExternal // the certificate proves the user
+	AMQPStamp    // the message's header says when it was sent
 )
 
 // Is reports whether a flag is among them.

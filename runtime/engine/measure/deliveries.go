@@ -26,7 +26,8 @@ type Deliveries struct {
 type reads struct {
 	batches uint64
 	joins   uint64          // of groups, that gave partitions
-	ends    stats.Histogram // from a record's time until it was read
+	ends    stats.Histogram // from the time of a record, or of a stamp, until it was read
+	undated uint64          // stamps that no clock of this machine wrote
 }
 
 // queues are the counts of messages that go to queues, and out of them.
@@ -78,6 +79,12 @@ func (d *Deliveries) Read(now, written int64) {
 	}
 }
 
+// Arrived counts a message that came, so many nanoseconds after it was sent.
+func (d *Deliveries) Arrived(after int64) { d.ends.Record(uint64(max(0, after))) }
+
+// Undated counts a message whose stamp tells this machine nothing.
+func (d *Deliveries) Undated() { d.undated++ }
+
 // Batches counts batches that a consumer read.
 func (d *Deliveries) Batches(n int) { d.batches += uint64(n) }
 
@@ -119,7 +126,7 @@ func (d *Deliveries) wire(out message.Measures) message.Measures {
 		{Name: plan.MeasureUnconfirmed, Count: d.unconfirmed}, {Name: plan.MeasureReturned, Count: d.returned},
 		{Name: plan.MeasureDuplicates, Count: d.duplicates}, {Name: plan.MeasureLateAnswers, Count: d.late}, {Name: plan.MeasureServerErrors, Count: d.errors},
 		{Name: plan.MeasureRecords, Count: d.records}, {Name: plan.MeasureThrottled, Count: d.throttled},
-		{Name: plan.MeasureBatches, Count: d.batches}, {Name: plan.MeasureRebalances, Count: d.joins},
+		{Name: plan.MeasureBatches, Count: d.batches}, {Name: plan.MeasureRebalances, Count: d.joins}, {Name: plan.MeasureStampsUnknown, Count: d.undated},
 	} {
 		if m.Kind = message.MeasureCount; m.Count > 0 {
 			out.List = append(out.List, m)

@@ -23,6 +23,7 @@ type errand struct {
 	begins    *amqp.Protocol
 	operation *amqp.Operation
 	does      request.AMQPVerb
+	stamps    bool
 }
 
 var _ verb = (*errand)(nil)
@@ -30,11 +31,15 @@ var _ verb = (*errand)(nil)
 func (e *errand) open() codec.Opening { return codec.Opening{Greeting: e.begins.Greet()} }
 
 func (e *errand) say(x *Exchange, d codec.Dialogue) error {
+	values := x.values
+	if e.stamps {
+		values = x.stamped()
+	}
 	if x.stock.show != nil {
-		x.shows(e.operation.Show(nil, x.values))
+		x.shows(e.operation.Show(nil, values))
 	}
 	counts := x.account.Deliveries()
-	order := amqp.Order{Values: x.values, Keeps: x.keeps, Counts: amqp.Counts{Late: counts.Late(), Errors: counts.Errors()}}
+	order := amqp.Order{Values: values, Keeps: x.keeps, Field: request.StampHeader, Counts: amqp.Counts{Late: counts.Late(), Errors: counts.Errors()}}
 	if e.does <= request.AMQPConfirm {
 		order.Sent, order.Unconfirmed = x.account.Messages().Sent(), counts.Unconfirmed()
 	}
@@ -53,6 +58,7 @@ func (e *errand) hear(x *Exchange, _ codec.MessageKind, payload []byte) bool {
 		counts.Confirmed(x.stock.clock.Now - x.said)
 	case o.Got:
 		x.account.Messages().Answered()
+		x.stock.dated(x.account, o.Fields)
 		if o.Redelivered {
 			counts.Redelivered()
 		}
@@ -103,7 +109,7 @@ func (p *Plan) amqp(r *request.Request, w *workflow.Workflow, memory *Memory) er
 		key = "session " + key
 		p.Greeting = &consumption{protocol: b.protocol}
 	} else {
-		p.verb = &errand{begins: b.protocol, operation: amqpOperation(to, r.Placeholders), does: to.Verb}
+		p.verb = &errand{begins: b.protocol, operation: amqpOperation(to, r.Placeholders), does: to.Verb, stamps: to.Flags.Is(request.AMQPStamp)}
 	}
 	p.Host = pool.TalkHost{Key: key, Secure: to.Target.Secure, TLS: b.tls, Resume: b.resume}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port}
@@ -112,6 +118,10 @@ func (p *Plan) amqp(r *request.Request, w *workflow.Workflow, memory *Memory) er
 
 // amqpOperation compiles what a request asks.
 func amqpOperation(to *request.AMQP, all []request.Placeholder) *amqp.Operation {
+	headers := to.Headers
+	if to.Flags.Is(request.AMQPStamp) {
+		headers, all = stampedHead(headers, all)
+	}
 	text := func(s string) amqp.Text { return amqpText(s, all) }
 	switch to.Verb {
 	case request.AMQPGet:
@@ -143,7 +153,7 @@ func amqpOperation(to *request.AMQP, all []request.Placeholder) *amqp.Operation 
 			}
 		}
 	}
-	for _, h := range to.Headers {
+	for _, h := range headers {
 		m.Headers = append(m.Headers, amqp.Header{Name: h.Name, Value: text(h.Value)})
 	}
 	return amqp.Publication(m)

@@ -50,6 +50,7 @@ type Stock struct {
 	turns []int32 // slots of exchanges whose turn has come
 
 	groups []*consumer.Member // that were asked
+	stamps stamper
 }
 
 // NewStock returns an empty stock. Show takes each message, behind > or <; nil: nothing does.

@@ -24,6 +24,7 @@ import (
 type post struct {
 	office    *postOffice
 	operation *mqtt.Operation
+	stamps    bool
 }
 
 var (
@@ -43,10 +44,14 @@ func (p *post) say(x *Exchange, d codec.Dialogue) error {
 	if p.operation == nil {
 		return c.Disconnect()
 	}
-	if x.stock.show != nil {
-		x.shows(p.operation.Show(nil, x.values))
+	values := x.values
+	if p.stamps {
+		values = x.stamped()
 	}
-	return c.Operate(p.operation, mqtt.Order{Values: x.values, Sent: x.account.Messages().Sent(), Late: x.account.Deliveries().Late()})
+	if x.stock.show != nil {
+		x.shows(p.operation.Show(nil, values))
+	}
+	return c.Operate(p.operation, mqtt.Order{Values: values, Sent: x.account.Messages().Sent(), Late: x.account.Deliveries().Late()})
 }
 
 func (p *post) hear(x *Exchange, _ codec.MessageKind, payload []byte) bool {
@@ -84,11 +89,15 @@ func (p *Plan) mqtt(r *request.Request, w *workflow.Workflow, memory *Memory) er
 		key = "connect " + key
 		p.verb, p.stays = &post{office: o}, false
 	default:
-		m := mqtt.Message{QoS: to.QoS, Retain: to.Retain, Topic: mqttText(to.Topic, r.Placeholders), Data: mqttText(to.Data, r.Placeholders)}
-		for _, h := range to.Headers {
-			m.Fields = append(m.Fields, mqtt.Field{Name: h.Name, Value: mqttText(h.Value, r.Placeholders)})
+		headers, all := to.Headers, r.Placeholders
+		if to.Stamp {
+			headers, all = stampedHead(headers, all)
 		}
-		p.verb = &post{office: o, operation: mqtt.Compile(mqtt.Version(to.Version), m)}
+		m := mqtt.Message{QoS: to.QoS, Retain: to.Retain, Topic: mqttText(to.Topic, all), Data: mqttText(to.Data, all)}
+		for _, h := range headers {
+			m.Fields = append(m.Fields, mqtt.Field{Name: h.Name, Value: mqttText(h.Value, all)})
+		}
+		p.verb = &post{office: o, operation: mqtt.Compile(mqtt.Version(to.Version), m), stamps: to.Stamp}
 	}
 	p.Host = pool.TalkHost{Key: key, Secure: to.Target.Secure, TLS: o.tls, Resume: o.resume}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port}

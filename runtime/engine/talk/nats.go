@@ -23,6 +23,7 @@ import (
 type letter struct {
 	begins    *nats.Protocol
 	operation *nats.Operation
+	stamps    bool
 }
 
 var _ verb = (*letter)(nil)
@@ -36,11 +37,15 @@ func greetNATS(p *nats.Protocol) codec.Opening {
 }
 
 func (l *letter) say(x *Exchange, d codec.Dialogue) error {
+	values := x.values
+	if l.stamps {
+		values = x.stamped()
+	}
 	if x.stock.show != nil {
-		x.shows(l.operation.Show(nil, x.values))
+		x.shows(l.operation.Show(nil, values))
 	}
 	counts := x.account.Deliveries()
-	return d.(*nats.Conn).Operate(l.operation, nats.Order{Values: x.values, Keeps: x.keeps, Sent: x.account.Messages().Sent(), Late: counts.Late(), Errors: counts.Errors()})
+	return d.(*nats.Conn).Operate(l.operation, nats.Order{Values: values, Keeps: x.keeps, Sent: x.account.Messages().Sent(), Late: counts.Late(), Errors: counts.Errors()})
 }
 
 func (l *letter) hear(x *Exchange, _ codec.MessageKind, payload []byte) bool {
@@ -84,14 +89,18 @@ func (p *Plan) nats(r *request.Request, w *workflow.Workflow, memory *Memory) er
 	if to.Verb >= request.NATSSubscribe {
 		key = "session " + key
 	} else {
+		headers, all := to.Headers, r.Placeholders
+		if to.Stamp {
+			headers, all = stampedHead(headers, all)
+		}
 		m := nats.Message{
 			Verb:    map[request.NATSVerb]nats.Verb{request.NATSPublish: nats.Publish, request.NATSFlush: nats.Flush, request.NATSStream: nats.Stream, request.NATSRequest: nats.Request}[to.Verb],
-			Subject: natsText(to.Subject, r.Placeholders), Data: natsText(to.Data, r.Placeholders),
+			Subject: natsText(to.Subject, all), Data: natsText(to.Data, all),
 		}
-		for _, h := range to.Headers {
-			m.Header = append(m.Header, nats.Field{Name: h.Name, Value: natsText(h.Value, r.Placeholders)})
+		for _, h := range headers {
+			m.Header = append(m.Header, nats.Field{Name: h.Name, Value: natsText(h.Value, all)})
 		}
-		p.verb = &letter{begins: b.protocol, operation: nats.Compile(m)}
+		p.verb = &letter{begins: b.protocol, operation: nats.Compile(m), stamps: to.Stamp}
 	}
 	p.Host = pool.TalkHost{Key: key, TLS: b.tls, Resume: b.resume}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port}

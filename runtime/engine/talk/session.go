@@ -231,6 +231,9 @@ func (s *Session) Hear(kind codec.MessageKind, payload []byte) {
 		s.opens()
 		return
 	}
+	if !message.Retains { // it was kept, and is as old as its server wants
+		s.stock.datedPairs(s.account, message.Headers)
+	}
 	m := s.account.Messages()
 	if s.got++; s.got == 1 {
 		m.First(now - s.due)

@@ -14,7 +14,7 @@ type asked struct {
 	number uint64 // that of its message in the channel
 	open   bool   // it waits for what ends it
 	waits  bool   // nothing of it is queued: publishers are blocked
-	keeps  bool
+	reads  reads
 	counts Counts
 }
 

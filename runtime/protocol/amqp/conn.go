@@ -57,9 +57,18 @@ var (
 // Order is what an operation is sent with.
 type Order struct {
 	Values [][]byte
-	Keeps  bool // its answer's properties are read
+	Keeps  bool   // its answer's properties are read
+	Field  string // the one field of its header that is read without that; empty: none
 	Counts
 }
+
+// reads says what of a message's properties is read.
+type reads struct {
+	all   bool
+	field string // of the header
+}
+
+func (r reads) has(field []byte) bool { return r.all || r.field != "" && string(field) == r.field }
 
 // Counts are what an operation counts in; nil: nothing does.
 type Counts struct {
@@ -100,7 +109,7 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 		return err
 	}
 	c.in.idle, c.in.heard = 0, false
-	c.op = asked{of: o, open: o.verb != verbPublish, keeps: with.Keeps, counts: with.Counts}
+	c.op = asked{of: o, open: o.verb != verbPublish, reads: reads{with.Keeps, with.Field}, counts: with.Counts}
 	if c.op.waits = o.publishes() && c.channel.holds != 0; !c.op.waits {
 		c.queue()
 	}

@@ -91,7 +91,7 @@ func Shown(b []byte) (all []string) {
 				line += " broken"
 			}
 		case frameHeader:
-			size, fields, err := readContent(f.payload, true)
+			size, fields, err := readContent(f.payload, reads{all: true})
 			line = fmt.Sprintf("%d header %d", f.channel, size)
 			for _, one := range fields {
 				line += fmt.Sprintf(" %s=%s", one.name, one.value)

@@ -144,7 +144,7 @@ func (g *Greeting) start(dst []byte, m *call) ([]byte, error) {
 	if m.numbers[0] != 0 || m.numbers[1] != 9 {
 		return dst, &http1.Error{Kind: http1.KindProtocol, Detail: "the server does not speak AMQP 0.9.1"}
 	}
-	all, ok := readTable(m.texts[0], nil, true)
+	all, ok := readTable(m.texts[0], nil, reads{all: true})
 	if !ok {
 		return dst, errTable
 	}

@@ -20,7 +20,7 @@ type content struct {
 	of          method
 	tag, code   uint64
 	redelivered bool
-	keeps       bool
+	reads       reads
 	size, got   uint64
 	kept        []byte // its texts, behind each other
 	ends        [3]int // of each text in kept, and of the declared queue
@@ -163,7 +163,9 @@ func (c *Conn) begins(m *call) *http1.Error {
 	}
 	in := &c.in.content
 	in.stage, in.of, in.got, in.body = stageHeader, m.of, 0, in.body[:0]
-	in.keeps = c.role != roleOperates || c.op.keeps
+	if in.reads = c.op.reads; c.role != roleOperates {
+		in.reads.all = true
+	}
 	texts := m.texts[:2]
 	switch m.of {
 	case basicReturn:
@@ -185,7 +187,7 @@ func (c *Conn) begins(m *call) *http1.Error {
 // onHeader takes the header of a message.
 func (c *Conn) onHeader(b []byte, on codec.Listener) *http1.Error {
 	in := &c.in.content
-	size, fields, err := readContent(b, in.keeps)
+	size, fields, err := readContent(b, in.reads)
 	switch {
 	case err != nil:
 		return err.(*http1.Error)
@@ -193,7 +195,7 @@ func (c *Conn) onHeader(b []byte, on codec.Listener) *http1.Error {
 		return errLarge(size, c.most)
 	}
 	in.size, in.stage, in.fields = size, stageBody, nil
-	if in.keeps {
+	if len(fields) > 0 {
 		in.fields = fields.Clone() // the body comes in frames of its own
 	}
 	if size == 0 {

@@ -87,8 +87,8 @@ func (f Fields) Clone() Fields {
 
 const contentHead = 14 // bytes of a content header before its properties: class, weight, size, flags
 
-// readContent reads the size that a content header tells, and its properties if keeps.
-func readContent(b []byte, keeps bool) (size uint64, all Fields, err error) {
+// readContent reads the size that a content header tells, and of its properties what keeps says.
+func readContent(b []byte, keeps reads) (size uint64, all Fields, err error) {
 	if len(b) < contentHead {
 		return 0, nil, errContent
 	}
@@ -113,11 +113,11 @@ func readContent(b []byte, keeps bool) (size uint64, all Fields, err error) {
 			}
 			continue
 		default:
-			if n := r.number(sizeOf(p.field)); keeps {
+			if n := r.number(sizeOf(p.field)); keeps.all {
 				value = strconv.AppendUint(nil, n, 10)
 			}
 		}
-		if keeps {
+		if keeps.all {
 			all = append(all, field{[]byte(p.name), value})
 		}
 	}

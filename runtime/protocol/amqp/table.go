@@ -151,15 +151,15 @@ func (r *reader) nested(dst []byte, keeps, named bool, depth int) ([]byte, bool)
 }
 
 // readTable reads a table: its fields if keeps. False: it is none.
-func readTable(b []byte, into Fields, keeps bool) (Fields, bool) {
+func readTable(b []byte, into Fields, keeps reads) (Fields, bool) {
 	r := reader{b: b}
 	for n := 0; len(r.b) > 0; n++ {
 		name := r.short()
-		value, ok := r.value(nil, keeps, false, 0)
+		value, ok := r.value(nil, keeps.has(name), false, 0)
 		if !ok || n == fieldsMost {
 			return into, false
 		}
-		if keeps {
+		if keeps.has(name) {
 			into = append(into, field{name, value})
 		}
 	}
