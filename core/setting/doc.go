@@ -13,5 +13,5 @@
 //	SET-1 A key names one value.
 //	SET-2 A text that Set accepts is within the range.
 //
-// Read setting.go, then the Settings method of core/gate's Config.
+// Read setting.go, suggest.go, then the Settings method of core/gate's Config.
 package setting

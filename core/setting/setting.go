@@ -36,6 +36,17 @@ func (s Setting) Bytes() bool {
 	return !span && (strings.Contains(s.Key, "bytes") || strings.HasSuffix(s.Key, "memory_max"))
 }
 
+// Unit names what the value counts.
+func (s Setting) Unit() string {
+	if _, span := s.Value.(*time.Duration); span {
+		return "duration"
+	}
+	if s.Bytes() {
+		return "bytes"
+	}
+	return "number"
+}
+
 func (s Setting) most() int64 {
 	if s.Most == 0 {
 		return math.MaxInt64
@@ -98,7 +109,7 @@ func Check(all []Setting) []error {
 func Set(all []Setting, key, text string) error {
 	at := slices.IndexFunc(all, func(s Setting) bool { return s.Key == key })
 	if at < 0 {
-		return fmt.Errorf("%s = %q is no setting here: settings are %s", key, text, strings.Join(keys(all), ", "))
+		return fmt.Errorf("%s = %q is no setting here%s: settings are %s", key, text, DidYouMean(key, keys(all)), strings.Join(keys(all), ", "))
 	}
 	s := all[at]
 	n, err := s.read(text)

@@ -44,7 +44,8 @@ func TestSet(t *testing.T) {
 		{"x.age", "90s", "1m30s", ""},
 		{"x.age", "0s", "", "at least 1ms"},
 		{"x.age", "5", "", "no duration"},
-		{"x.ages", "5s", "", "settings are x.age, x.file_bytes_max, x.jobs_max, x.memory_max"},
+		{"x.ages", "5s", "", "(did you mean x.age?): settings are x.age, x.file_bytes_max, x.jobs_max, x.memory_max"},
+		{"x.nothing_like_it", "5s", "", "is no setting here: settings are x.age"},
 	} {
 		var v values
 		all := v.settings()

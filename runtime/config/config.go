@@ -135,7 +135,7 @@ func Default(role node.Role) Node {
 		n.Listen = "127.0.0.1:" + PortManager
 		n.Lease, n.SubjobLease, n.QuorumTimeout = 30*time.Second, 2*time.Second, time.Second
 	case node.RoleWorker:
-		n.Listen = "127.0.0.1:" + PortWorker
+		n.Listen, n.ExecutorSandbox = "127.0.0.1:"+PortWorker, "auto"
 	default:
 		node.Bug("config: role %v has no configuration", role)
 	}

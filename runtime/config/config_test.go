@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -47,7 +48,7 @@ func TestLaterSourcesAreStronger(t *testing.T) {
 		Role: node.RoleWorker, ID: "worker-1", Listen: "127.0.0.1:7600", Datacenter: "west",
 		Seeds: []string{"10.0.0.4:7500", "10.0.0.6:7500"}, Managers: []string{"10.0.0.4:7500", "10.0.0.5:7500"},
 		Cores: 4, Data: "/tmp/w1", Cluster: "default", Environment: "default", StopTimeout: 15 * time.Second,
-		Log: Log{LogLevel: "warn", LogFormat: "json"},
+		Executors: Executors{ExecutorSandbox: "auto"}, Log: Log{LogLevel: "warn", LogFormat: "json"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
@@ -74,7 +75,7 @@ func TestSourcesThatCannotBeRead(t *testing.T) {
 		want []string
 	}{
 		{"no such file", Sources{File: "/no/such.yaml"}, []string{"/no/such.yaml", "correct --config"}},
-		{"unknown key", Sources{File: write(t, "id: a\nlisten_on: b\n")}, []string{`[2:1] unknown field "listen_on"`, "keys are: id, listen, advertise"}},
+		{"unknown key", Sources{File: write(t, "id: a\nlistem: b\n")}, []string{`[2:1] unknown field "listem"`, "keys are (did you mean listen?): id, listen, advertise"}},
 		{"key said twice", Sources{File: write(t, "id: a\nid: b\n")}, []string{"[2:1]", `"id" already defined`}},
 		{"wrong kinds", Sources{File: write(t, "cores: many\ninsecure: maybe\nid: [a]\n")}, []string{
 			"[1:8] cores = many is no number: write a whole number", `[2:11] insecure = maybe is no truth: write "true" or "false"`, "[3:5] id = [a] is no text: write one word"}},
@@ -88,7 +89,8 @@ func TestSourcesThatCannotBeRead(t *testing.T) {
 		{"environment", Sources{Environ: []string{"HYPERSCALE_CORES=x", "HYPERSCALE_STOP_TIMEOUT=30"}},
 			[]string{`HYPERSCALE_CORES = "x" is no number: write a whole number`, `HYPERSCALE_STOP_TIMEOUT = "30" is no duration: write a number and its unit`}},
 		{"unknown variables", Sources{Environ: []string{"HYPERSCALE_LEASEE=3s", "HYPERSCALE_CORE=2", "HYPERSCALE_CORES=x"}},
-			[]string{"HYPERSCALE_LEASEE is no setting of a node", "HYPERSCALE_CORE is", "settings are: HYPERSCALE_ID, HYPERSCALE_LISTEN", `HYPERSCALE_CORES = "x"`}},
+			[]string{"HYPERSCALE_LEASEE is no setting of a node (did you mean HYPERSCALE_LEASE?)", "HYPERSCALE_CORE is no setting of a node (did you mean HYPERSCALE_CORES?)", "settings are: HYPERSCALE_ID, HYPERSCALE_LISTEN", `HYPERSCALE_CORES = "x"`}},
+		{"a variable behind a known one", Sources{Environ: []string{"HYPERSCALE_CIX=1", "HYPERSCALE_lease=3s", "HYPERSCALE_SETS=a=1"}}, []string{"HYPERSCALE_CIX is", "HYPERSCALE_lease is", "HYPERSCALE_SETS is"}},
 		{"flag", Sources{Flags: map[string]string{"stop-timeout": "soon"}}, []string{`--stop-timeout = "soon" is no duration`}},
 	} {
 		_, err := Load(node.RoleWorker, c.s)
@@ -137,8 +139,8 @@ func TestValidateReportsAllFaults(t *testing.T) {
   gates[2] = g:99999 must end in a port from 1 to 65535: give the host:port that the node advertises
   datacenter = east means nothing to a gate: take it out
   seeds = x:0,:7400 means nothing to a gate: take it out
-  gates = [g:1 g:1 g:99999] must contain this node's own address, 0.0.0.0:7400: add it, or correct --advertise
   cores = 2 means nothing to a gate: take it out
+  gates = [g:1 g:1 g:99999] must contain this node's own address, 0.0.0.0:7400: add it, or correct --advertise
   data = "" must be a directory: give one that this node alone uses to --data
   stop_timeout = -1s must be above 0s and at most 1h0m0s: use 20s
   log_level = loud must be debug, info, warn or error: correct --log-level
@@ -262,5 +264,55 @@ func TestCertificatesDoNotProtectDatagrams(t *testing.T) {
 	n, err = load(append(all, "HYPERSCALE_INSECURE=true")...)
 	if err != nil || len(n.Warnings()) == 0 || !strings.HasPrefix(n.Warnings()[0], "datagrams cross the network in clear") {
 		t.Errorf("%v, warnings %v", err, n.Warnings())
+	}
+}
+
+// The table describes each key of a node, and nothing else: a field that it forgets has no flag and no line in the manual.
+func TestKeysAreDescribed(t *testing.T) {
+	var described []string
+	for _, k := range Keys() {
+		described = append(described, k.Name)
+		if k.Help == "" || k.Unit == "" || (k.Raise == "") != (k.Lower == "") {
+			t.Errorf("%s lacks help, unit, or one of what a higher and a lower value do", k.Name)
+		}
+	}
+	have := keys()
+	slices.Sort(have)
+	slices.Sort(described)
+	if d := cmp.Diff(have, described); d != "" {
+		t.Errorf("keys of Node and of the table: -want +got:\n%s", d)
+	}
+}
+
+// Each variable of the prefix that code of this repository reads is a setting or a known other: a node that a test starts
+// inherits it.
+func TestVariablesOfToolsAreKnown(t *testing.T) {
+	names := regexp.MustCompile(`\bHYPERSCALE_([A-Z0-9_]+)`)
+	found := 0
+	look := func(path string) {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range names.FindAllSubmatch(b, -1) {
+			found++
+			if rest := string(m[1]); !known(rest) && !slices.Contains([]string{"SECRET", "SET"}, strings.TrimSuffix(rest, "_")) {
+				t.Errorf("%s reads %s%s, which nodes refuse: add it to others", path, prefix, rest)
+			}
+		}
+	}
+	for _, pattern := range []string{"../../Makefile", "../../.ci/*", "../../cmd/hyperscale/*_test.go", "../../cmd/chaos/*.go", "../../scenarios/*.go", "../../runtime/*/*.go", "../../bench/*/*.go"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("%s: %v and %v", pattern, paths, err)
+		}
+		for _, path := range paths {
+			if !strings.HasSuffix(path, "config_test.go") {
+				look(path)
+			}
+		}
+	}
+	if found < 30 {
+		t.Errorf("found %d variables, want 30 at least: the pattern finds nothing", found)
 	}
 }

@@ -9,6 +9,8 @@
 //
 // Invariants:
 //
+//	CONFIG-0 Keys describes each key once: flags and their help, errors and docs/settings.md
+//	         have it from there.
 //	CONFIG-1 An unknown key, a variable of the prefix that is no setting, a key said twice and a
 //	         value of the wrong type are refused with their place.
 //	CONFIG-2 Validate reports all faults, each with key, value, bound and remedy, and
@@ -23,5 +25,5 @@
 //	managers: [10.0.0.2:7500, 10.0.0.3:7500]
 //	data: /var/lib/hyperscale
 //
-// Read config.go, source.go, validate.go.
+// Read config.go, keys.go, source.go, validate.go, sizes.go.
 package config

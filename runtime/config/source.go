@@ -19,6 +19,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"hyperscale/core/node"
+	"hyperscale/core/setting"
 )
 
 // fileMax bounds a configuration file, in bytes.
@@ -90,7 +91,8 @@ func (n *Node) YAML(b []byte) (err error) {
 	if err := d.Decode(n); err != nil && err != io.EOF {
 		var unknown *yaml.UnknownFieldError
 		if errors.As(err, &unknown) {
-			return fmt.Errorf("%s\nkeys are: %s", yaml.FormatError(err, false, true), strings.Join(keys(), ", "))
+			_, name, _ := strings.Cut(strings.TrimSuffix(unknown.GetMessage(), `"`), `"`)
+			return fmt.Errorf("%s\nkeys are%s: %s", yaml.FormatError(err, false, true), setting.DidYouMean(name, keys()), strings.Join(keys(), ", "))
 		}
 		return errors.New(yaml.FormatError(err, false, true))
 	}
@@ -176,11 +178,17 @@ func list(to *[]string, b []byte) error {
 	return nil
 }
 
-// others begin the names of variables that are no settings of a node: values for files, of `ping` and of executors,
-// and those of this project's own tests and tools.
+// others are variables that are no settings of a node: values for files and parameters, the password of `ping`, and
+// those of this project's own tests and tools. One that ends in _ begins the names of a family.
 var others = []string{
-	"SECRET_", "SET_", "PASSWORD", "RESOLVER", "EXECUTOR_SANDBOX",
-	"CI", "BENCH_", "CHAOS_", "COMPARE_", "DETERMINISM_", "EXEC_TEST_", "FLOOD", "FORMER", "KILLS", "MUTANTS_", "PLANTED", "TERMINAL",
+	"SECRET_", "SET_", "PASSWORD",
+	"BENCH_", "CHAOS_", "CI", "COMPARE_", "DETERMINISM_", "EXEC_TEST_", "FLOOD", "FORMER", "KILLS", "MUTANTS_", "PLANTED", "PLANTED_BUG", "TERMINAL", "TEST_SECRET",
+}
+
+// known reports whether a variable has a reader, without the prefix.
+func known(rest string) bool {
+	return linked.MatchString(rest) || slices.Contains(keys(), strings.ToLower(rest)) && strings.ToUpper(rest) == rest ||
+		slices.ContainsFunc(others, func(o string) bool { return rest == o || strings.HasSuffix(o, "_") && strings.HasPrefix(rest, o) })
 }
 
 // linked is what Kubernetes sets for each service: one named hyperscale-gate is HYPERSCALE_GATE_SERVICE_HOST.
@@ -188,25 +196,21 @@ var linked = regexp.MustCompile(`^[A-Z0-9_]+_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9
 
 // Environ reads HYPERSCALE_... over n. It rejects a variable of that prefix that is no setting.
 func (n *Node) Environ(environ []string) error {
-	called := func(key string) string { return prefix + strings.ToUpper(key) }
+	var all []string
+	for _, k := range Keys() {
+		all = append(all, k.Variable())
+	}
 	var faults []error
 	for _, set := range environ {
 		name, _, _ := strings.Cut(set, "=")
-		rest, ours := strings.CutPrefix(name, prefix)
-		if !ours || linked.MatchString(rest) || slices.Contains(keys(), strings.ToLower(rest)) ||
-			slices.ContainsFunc(others, func(o string) bool { return strings.HasPrefix(rest, o) }) {
-			continue
+		if rest, ours := strings.CutPrefix(name, prefix); ours && !known(rest) {
+			faults = append(faults, fmt.Errorf("%s is no setting of a node%s: correct its name, or unset it", name, setting.DidYouMean(name, all)))
 		}
-		faults = append(faults, fmt.Errorf("%s is no setting of a node: correct its name, or unset it", name))
 	}
 	if len(faults) > 0 {
-		var all []string
-		for _, key := range keys() {
-			all = append(all, called(key))
-		}
 		faults = append(faults, fmt.Errorf("settings are: %s", strings.Join(all, ", ")))
 	}
-	return errors.Join(append(faults, n.variables(env.ToMap(environ), called))...)
+	return errors.Join(append(faults, n.variables(env.ToMap(environ), func(key string) string { return prefix + strings.ToUpper(key) }))...)
 }
 
 // Flags reads flags over n: --log-level is log_level, --seed adds to seeds.

@@ -108,28 +108,14 @@ func (n *Node) Validate() error {
 
 // validateRole checks what means something to some roles only.
 func (n *Node) validateRole(f *Faults) {
-	foreign := func(key string, set bool, value string) {
-		if set {
-			f.add(key, value, "means nothing to a "+n.Role.String(), "take it out")
+	for _, k := range Keys() {
+		if value := k.text(n); value != "" && !k.For(n.Role) {
+			f.add(k.Name, value, "means nothing to a "+n.Role.String(), "take it out")
 		}
 	}
-	gate, manager, worker := n.Role == node.RoleGate, n.Role == node.RoleManager, n.Role == node.RoleWorker
-	foreign("datacenter", gate && n.Datacenter != "", n.Datacenter)
-	foreign("seeds", gate && len(n.Seeds) > 0, strings.Join(n.Seeds, ","))
-	foreign("gates", worker && len(n.Gates) > 0, strings.Join(n.Gates, ","))
-	foreign("managers", gate && len(n.Managers) > 0, strings.Join(n.Managers, ","))
-	foreign("lease", worker && n.Lease != 0, n.Lease.String())
-	foreign("subjob_lease", !manager && n.SubjobLease != 0, n.SubjobLease.String())
-	foreign("quorum_timeout", worker && n.QuorumTimeout != 0, n.QuorumTimeout.String())
 	n.validateSet(f)
-	foreign("resolver", gate && n.Resolver != "", n.Resolver)
-	foreign("cores", !worker && n.Cores != 0, strconv.Itoa(n.Cores))
-	foreign("feeds", !worker && n.Feeds != "", n.Feeds)
-	foreign("executor_user", !worker && n.ExecutorUser != "", n.ExecutorUser)
-	foreign("executor_env", !worker && len(n.ExecutorEnv) > 0, strings.Join(n.ExecutorEnv, ","))
-	foreign("custom", !worker && n.Custom != "", n.Custom)
-	foreign("executor_sandbox", !worker && n.ExecutorSandbox != "", n.ExecutorSandbox)
-	if !gate {
+	manager, worker := n.Role == node.RoleManager, n.Role == node.RoleWorker
+	if n.Role != node.RoleGate {
 		f.name("datacenter", n.Datacenter, "say where the node stands with --datacenter")
 	}
 	if worker && (n.Cores < 0 || n.Cores > coresMax) {
