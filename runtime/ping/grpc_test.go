@@ -88,7 +88,7 @@ func TestGRPC(t *testing.T) {
 			for method, answer := range tt.own {
 				s.Own[method] = answer
 			}
-			r, err := Run(context.Background(), Config{Request: http1.Request{Method: "POST", URL: "http" + strings.TrimPrefix(s.URL, "grpc") + "/"}, HTTP2: true, GRPC: &Called{Descriptors: tt.files}, Timeout: 30 * time.Second, Insecure: true, Resolver: resolve.NewResolver()})
+			r, err := Run(context.Background(), Config{Request: http1.Request{Method: "POST", URL: "http" + strings.TrimPrefix(s.URL, "grpc") + "/"}, HTTP: HTTP2, GRPC: &Called{Descriptors: tt.files}, Timeout: 30 * time.Second, Insecure: true, Resolver: resolve.NewResolver()})
 			if err != nil {
 				t.Fatal(err)
 			}

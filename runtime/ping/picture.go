@@ -35,6 +35,9 @@ func (r *Report) Print(w io.Writer, width int) error {
 			row(&b, "address", fmt.Sprintf("%s: %s after %s", t.Address, plain(t.Error), units.Latency(uint64(t.NS))))
 		}
 	}
+	if q := r.QUIC; q != nil {
+		row(&b, "quic", fmt.Sprintf("version %s, %s packets received", plain(q.Version), units.Count(q.In)))
+	}
 	if r.TLS != nil {
 		r.TLS.write(&b)
 	}
@@ -100,6 +103,9 @@ func (s *Secured) write(b *strings.Builder) {
 	if s.Resumes != nil {
 		parts = append(parts, map[bool]string{true: "resumes sessions", false: "does not resume sessions"}[*s.Resumes])
 	}
+	if s.EarlyData != nil {
+		parts = append(parts, map[bool]string{true: "takes early data (0-RTT)", false: "takes no early data (0-RTT)"}[*s.EarlyData])
+	}
 	row(b, "tls", strings.Join(parts, ", "))
 	for i, c := range s.Chain {
 		label := ""
@@ -132,6 +138,11 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 			label = ""
 		}
 		row(b, label, fmt.Sprintf("%s bytes sent, %s received, of them %s of body", units.Count(uint64(a.BytesOut)), units.Count(uint64(a.BytesIn)), units.Count(uint64(a.BodyBytes))))
+		for _, h := range a.Headers {
+			if strings.EqualFold(h[0], "alt-svc") {
+				row(b, "alt-svc", plain(h[1]))
+			}
+		}
 	}
 	if s := r.Service; s != nil {
 		s.write(b)

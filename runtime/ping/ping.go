@@ -26,7 +26,7 @@ import (
 // Config says what to ask, and how.
 type Config struct {
 	Request    http1.Request
-	HTTP2      bool
+	HTTP       Version
 	Events     bool          // wait for an event of the answer, which is a stream of them
 	GRPC       *Called       // over HTTP/2: ask the health service, else reflection; nil: another protocol
 	Greeted                  // a protocol that greets; none of it: another one
@@ -38,6 +38,16 @@ type Config struct {
 	Address    netip.Addr    // connect to it, whatever the name says; zero: look the name up
 	Resolver   *resolve.Resolver
 }
+
+// Version is one of HTTP.
+type Version uint8
+
+// The versions. The third one goes over QUIC.
+const (
+	HTTP1 Version = iota
+	HTTP2
+	HTTP3
+)
 
 // Greeted says how to greet the server of one protocol, and what to ask then.
 type Greeted struct {
@@ -82,6 +92,7 @@ type Report struct {
 	Address  string    `json:"address"`       // the one that took the connection
 	Local    string    `json:"local"`         // and from where
 	TLS      *Secured  `json:"tls,omitempty"`
+	QUIC     *Packets  `json:"quic,omitempty"`     // of HTTP/3
 	Answer   *Answer   `json:"answer,omitempty"`   // nil: there was none
 	Event    *Event    `json:"event,omitempty"`    // the first one of a stream
 	Service  *Service  `json:"grpc,omitempty"`     // of gRPC
@@ -143,8 +154,14 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Protocol: "http", Method: call.Method, URL: cfg.Request.URL, StartedAt: time.Now(), Tries: []Try{}, Phases: []Phase{}}
-	if cfg.HTTP2 {
+	if cfg.HTTP == HTTP2 {
 		r.Protocol = "http2"
+	}
+	if cfg.HTTP == HTTP3 {
+		if call.Scheme != "https" {
+			return nil, &http1.InputError{Field: "url", Value: cfg.Request.URL, Remedy: "HTTP/3 has no connection without TLS: write https://"}
+		}
+		r.Protocol = "http3"
 	}
 	if cfg.Events {
 		r.Protocol = "sse"
@@ -217,6 +234,9 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 			return err
 		}
 		addrs = found
+	}
+	if cfg.HTTP == HTTP3 {
+		return r.run3(ctx, cfg, call, addrs)
 	}
 	r.enter(message.PhaseConnect)
 	tcp, err := r.connect(ctx, cfg.Raw.network(), addrs)

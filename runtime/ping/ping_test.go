@@ -44,16 +44,16 @@ func TestRun(t *testing.T) {
 	defer secure.Close()
 	tests := []struct {
 		name, url, proto, phases string
-		http2                    bool
+		version                  ping.Version
 	}{
-		{"http", plain.URL, "HTTP/1.1", "dns connect send wait receive", false},
-		{"https", secure.URL, "HTTP/1.1", "dns connect tls send wait receive", false},
-		{"http2", secure.URL, "HTTP/2", "dns connect tls send wait receive", true},
+		{"http", plain.URL, "HTTP/1.1", "dns connect send wait receive", ping.HTTP1},
+		{"https", secure.URL, "HTTP/1.1", "dns connect tls send wait receive", ping.HTTP1},
+		{"http2", secure.URL, "HTTP/2", "dns connect tls send wait receive", ping.HTTP2},
 	}
 	for _, test := range tests {
 		target := strings.Replace(test.url, "127.0.0.1", "shop.example", 1)
 		r, err := ping.Run(t.Context(), ping.Config{
-			Request: http1.Request{Method: "GET", URL: target + "/"}, HTTP2: test.http2, Timeout: 5 * time.Second, Insecure: true,
+			Request: http1.Request{Method: "GET", URL: target + "/"}, HTTP: test.version, Timeout: 5 * time.Second, Insecure: true,
 			Resolver: resolver("127.0.0.1 shop.example"),
 		})
 		if err != nil {
@@ -115,7 +115,7 @@ func TestFailures(t *testing.T) {
 		{"nobody listens", ping.Config{Request: http1.Request{URL: "http://127.0.0.1:1/"}}, http1.KindRefused},
 		{"another address", ping.Config{Request: http1.Request{URL: plain.URL}, Address: dead}, http1.KindRefused},
 		{"an unknown authority", ping.Config{Request: http1.Request{URL: secure.URL}}, http1.KindTLSAuthority},
-		{"no HTTP/2", ping.Config{Request: http1.Request{URL: secure.URL}, HTTP2: true, Insecure: true}, http1.KindTLSAlert},
+		{"no HTTP/2", ping.Config{Request: http1.Request{URL: secure.URL}, HTTP: ping.HTTP2, Insecure: true}, http1.KindTLSAlert},
 		{"TLS to who has none", ping.Config{Request: http1.Request{URL: strings.Replace(plain.URL, "http", "https", 1)}}, http1.KindTLS},
 		{"silence", ping.Config{Request: http1.Request{URL: "http://" + silent.Addr().String()}}, http1.KindTimeout},
 	}

@@ -22,7 +22,8 @@ type Secured struct {
 	Refusal     string        `json:"refusal"` // why the certificate is not to be trusted
 	Chain       []Certificate `json:"chain"`   // as the server sent it
 	StapledOCSP bool          `json:"stapled_ocsp"`
-	Resumes     *bool         `json:"resumes"` // a second connection took up the session; null: it was not tried
+	Resumes     *bool         `json:"resumes"`              // a second connection took up the session; null: it was not tried
+	EarlyData   *bool         `json:"early_data,omitempty"` // and takes requests ahead of its handshake (0-RTT); null: it was not tried
 }
 
 // Certificate is one of the chain.
@@ -66,8 +67,10 @@ func (cfg *Config) tls(call *http1.Call, s *sessions) *tls.Config {
 		name = call.Host
 	}
 	out := &tls.Config{ServerName: name, ClientSessionCache: s, InsecureSkipVerify: true} //nolint:gosec // it is verified below, so that it can be shown
-	if cfg.HTTP2 {
+	if cfg.HTTP == HTTP2 {
 		out.NextProtos = []string{"h2"}
+	} else if cfg.HTTP == HTTP3 {
+		out.NextProtos = []string{"h3"}
 	} else if cfg.Greeted == (Greeted{}) && cfg.Raw == nil {
 		out.NextProtos = []string{"http/1.1"}
 	}
@@ -82,22 +85,30 @@ func (r *Report) secure(ctx context.Context, tcp net.Conn, cfg Config, call *htt
 		return nil, err
 	}
 	state := c.ConnectionState()
-	r.TLS = describe(&state)
-	if r.TLS.ServerName == "" {
-		r.TLS.ServerName = call.Host
+	if err := r.judge(&state, cfg, call); err != nil {
+		return nil, err
 	}
-	err := verify(&state, cfg.tls(call, nil).ServerName)
-	r.TLS.Verified = err == nil
-	if err != nil {
-		r.TLS.Refusal = err.Error()
-		if !cfg.Insecure {
-			return nil, &tls.CertificateVerificationError{UnverifiedCertificates: state.PeerCertificates, Err: err}
-		}
-	}
-	if cfg.HTTP2 && state.NegotiatedProtocol != "h2" {
+	if cfg.HTTP == HTTP2 && state.NegotiatedProtocol != "h2" {
 		return nil, &http1.Error{Kind: http1.KindTLS, Detail: "the server does not choose HTTP/2 (ALPN h2): ping it with http"}
 	}
 	return c, nil
+}
+
+// judge describes a handshake. The error is that of a certificate that is not to be trusted.
+func (r *Report) judge(state *tls.ConnectionState, cfg Config, call *http1.Call) error {
+	r.TLS = describe(state)
+	if r.TLS.ServerName == "" {
+		r.TLS.ServerName = call.Host
+	}
+	err := verify(state, cfg.tls(call, nil).ServerName)
+	if r.TLS.Verified = err == nil; err == nil {
+		return nil
+	}
+	r.TLS.Refusal = err.Error()
+	if cfg.Insecure {
+		return nil
+	}
+	return &tls.CertificateVerificationError{UnverifiedCertificates: state.PeerCertificates, Err: err}
 }
 
 func verify(state *tls.ConnectionState, name string) error {

@@ -20,7 +20,7 @@ func (r *Report) talk(c net.Conn, cfg Config, call *http1.Call) error {
 	switch {
 	case cfg.GRPC != nil:
 		return r.talkGRPC(c, cfg)
-	case cfg.HTTP2:
+	case cfg.HTTP == HTTP2:
 		return r.talk2(c, call)
 	case cfg.WebSocket != nil:
 		return r.talkMessages(c, cfg, call)

@@ -27,7 +27,7 @@ import (
 
 // pingProtocols are the protocols of ping.
 func pingProtocols() []string {
-	return []string{"amqp", "ftp", "grpc", "http", "http2", "kafka", "mongodb", "mqtt", "mysql", "nats", "postgres", "redis", "scp", "sftp", "smtp", "sse", "tcp", "udp", "websocket"}
+	return []string{"amqp", "ftp", "grpc", "http", "http2", "http3", "kafka", "mongodb", "mqtt", "mysql", "nats", "postgres", "redis", "scp", "sftp", "smtp", "sse", "tcp", "udp", "websocket"}
 }
 
 type pingFlags struct {
@@ -60,11 +60,12 @@ func NewPingCommand() *cobra.Command {
 		Long: `Sends one request and shows every phase of it: the name's lookup, each address
 tried, the TLS handshake and its certificates, sending, waiting, receiving.
 
-PROTO is amqp, ftp, grpc, http (HTTP/1.1), http2, kafka, mongodb, mqtt, mysql, nats, postgres, redis, scp, sftp, smtp, sse, tcp,
+PROTO is amqp, ftp, grpc, http (HTTP/1.1), http2, http3, kafka, mongodb, mqtt, mysql, nats, postgres, redis, scp, sftp, smtp, sse, tcp,
 udp or websocket. grpc asks the
 health service of a grpc:// or grpcs:// URL, and the server's reflection if it has none; with
 --descriptors it writes what reflection tells, for grpc.descriptors of a workflow. http2 without TLS
-begins with prior knowledge; sse waits for the first server-sent event, over HTTP/1.1; websocket
+begins with prior knowledge; http3 makes a handshake of QUIC over UDP, shows the session that a second
+one takes up, and whether it would take early data; sse waits for the first server-sent event, over HTTP/1.1; websocket
 upgrades a ws:// or wss:// URL and waits for the answer to a ping. A header Sec-WebSocket-Protocol
 has the protocols to offer. redis greets a redis:// or rediss:// URL and times a PING,
 and so do nats, a nats:// or tls:// URL, and mqtt, an mqtt:// or mqtts:// URL. amqp greets an amqp:// or
@@ -81,6 +82,7 @@ Exit codes: 0 an answer with a status below 400, as a load test counts it; 1 any
 other outcome; 2 bad usage.`,
 		Example: `  hyperscale ping http https://example.org/
   hyperscale ping http2 https://example.org/ --address 192.0.2.1 --json
+  hyperscale ping http3 https://example.org/
   hyperscale ping grpc grpcs://shop.example.org --descriptors shop.binpb
   hyperscale ping sse https://example.org/events
   hyperscale ping websocket wss://example.org/chat --header 'Sec-WebSocket-Protocol: v1'
@@ -144,7 +146,7 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 	if greets != nil {
 		greets(&cfg)
 	}
-	cfg.HTTP2, cfg.Events = proto == "http2" || proto == "grpc", proto == "sse"
+	cfg.HTTP, cfg.Events = map[string]ping.Version{"http2": ping.HTTP2, "grpc": ping.HTTP2, "http3": ping.HTTP3}[proto], proto == "sse"
 	if proto == "grpc" {
 		cfg.GRPC = &ping.Called{Descriptors: f.descriptors != ""}
 	}

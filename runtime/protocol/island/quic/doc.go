@@ -3,7 +3,7 @@
 // It is no codec: runtime/protocol/http3 knows frames, and this package knows streams. It is the only user
 // of quic-go, whose API moves with each version. The loop reads the UDP socket of each connection, feeds the
 // library, opens streams and writes requests; goroutines read the responses, and what they read is an event
-// for the loop. It follows RFC 9000. It leaves out 0-RTT, migration, datagrams, path MTU discovery and
+// for the loop. It follows RFC 9000. It leaves out 0-RTT, which a ping asks for alone, migration, datagrams, path MTU discovery and
 // segmentation offload: packets have 1,280 bytes.
 //
 // Invariants:
@@ -22,5 +22,5 @@
 //	link.Feed(datagram)
 //	for _, tag := range crew.Take(nil) { up, err := link.Look(); err = link.Take(connection.Take) }
 //
-// Read link.go, events.go, explain.go.
+// Read link.go, events.go, explain.go, visit.go.
 package quic

@@ -14,6 +14,9 @@ import (
 // errIdle: the library has heard nothing for the idle time of the connection.
 var errIdle = &http1.Error{Kind: http1.KindClosed, Detail: "the QUIC connection was idle for too long, or lost: no packet came"}
 
+// ErrOther: the server speaks QUIC, and chooses another protocol over it.
+var ErrOther = &http1.Error{Kind: http1.KindTLSAlert, Detail: "the server speaks QUIC, and not HTTP/3 (h3) over it: write version = \"auto\" in http.client"}
+
 // explain says what the library's error means, with its kind. An orderly end is io.EOF.
 func explain(err error) error {
 	var app *quic.ApplicationError
@@ -48,7 +51,7 @@ func ofTransport(e *quic.TransportError, err error) error {
 	case e.ErrorCode.IsCryptoError() && !e.Remote:
 		return fmt.Errorf("QUIC handshake: %w", err)
 	case e.ErrorCode.IsCryptoError() && e.ErrorCode == 0x100+120:
-		return &http1.Error{Kind: http1.KindTLSAlert, Detail: "the server speaks QUIC, and not HTTP/3 (h3) over it: write version = \"auto\" in http.client"}
+		return ErrOther
 	case e.ErrorCode.IsCryptoError():
 		return &http1.Error{Kind: http1.KindTLSAlert, Detail: "QUIC handshake: the server ended it: " + e.Error()}
 	case e.ErrorCode == quic.ConnectionRefused:
