@@ -9,8 +9,16 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
+// course is where the time goes, phase by phase.
+type course struct {
+	StartedAt time.Time `json:"started_at"`
+	Phases    []Phase   `json:"phases"`
+	at        time.Time // when the phase under way began
+	phase     message.Phase
+}
+
 // enter ends the phase under way and begins the next.
-func (r *Report) enter(p message.Phase) {
+func (r *course) enter(p message.Phase) {
 	now := time.Now()
 	switch {
 	case r.phase == message.PhaseNone && len(r.Phases) == 0:
@@ -21,7 +29,7 @@ func (r *Report) enter(p message.Phase) {
 	r.phase, r.at = p, now
 }
 
-func (r *Report) phaseAtEnd() string {
+func (r *course) phaseAtEnd() string {
 	if len(r.Phases) == 0 {
 		return ""
 	}

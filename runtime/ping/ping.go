@@ -49,6 +49,9 @@ const (
 	HTTP3
 )
 
+// name is the ping's word for it.
+func (v Version) name() string { return [...]string{"http", "http2", "http3"}[v] }
+
 // Greeted says how to greet the server of one protocol, and what to ask then.
 type Greeted struct {
 	Redis    *redis.Config    // greet, and wait for the answer to a PING
@@ -82,10 +85,10 @@ type Offer struct {
 
 // Report is what a ping learnt. Times are in nanoseconds.
 type Report struct {
-	Protocol  string    `json:"protocol"`
-	Method    string    `json:"method"`
-	URL       string    `json:"url"`
-	StartedAt time.Time `json:"started_at"`
+	Protocol string `json:"protocol"`
+	Method   string `json:"method"`
+	URL      string `json:"url"`
+	course
 
 	DNS      *Names    `json:"dns,omitempty"` // nil: an address was given
 	Tries    []Try     `json:"tries"`         // addresses, in the order in which they were tried
@@ -98,12 +101,9 @@ type Report struct {
 	Service  *Service  `json:"grpc,omitempty"`     // of gRPC
 	Greeting *Greeting `json:"greeting,omitempty"` // of WebSocket, Kafka, MongoDB, MQTT, NATS, RabbitMQ, Redis, mail servers and databases
 	Bytes    *Bytes    `json:"bytes,omitempty"`    // over TCP and UDP
-	Phases   []Phase   `json:"phases"`
 	TotalNS  int64     `json:"total_ns"`
 	Kind     string    `json:"kind"`  // of the failure; empty: a whole answer came
 	Error    string    `json:"error"` // the same, for people
-	at       time.Time // when the phase under way began
-	phase    message.Phase
 }
 
 // Phase is a part of the time. OffsetNS is when it began.
@@ -153,16 +153,29 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Protocol: "http", Method: call.Method, URL: cfg.Request.URL, StartedAt: time.Now(), Tries: []Try{}, Phases: []Phase{}}
-	if cfg.HTTP == HTTP2 {
-		r.Protocol = "http2"
+	if cfg.HTTP == HTTP3 && call.Scheme != "https" {
+		return nil, &http1.InputError{Field: "url", Value: cfg.Request.URL, Remedy: "HTTP/3 has no connection without TLS: write https://"}
 	}
-	if cfg.HTTP == HTTP3 {
-		if call.Scheme != "https" {
-			return nil, &http1.InputError{Field: "url", Value: cfg.Request.URL, Remedy: "HTTP/3 has no connection without TLS: write https://"}
+	r := reportOf(&cfg, &call)
+	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
+	defer cancel()
+	err = r.run(ctx, cfg, &call)
+	r.enter(message.PhaseNone)
+	for _, p := range r.Phases {
+		r.TotalNS += p.NS
+	}
+	if err != nil {
+		r.Kind, r.Error = string(kindOf(ctx, err, r.phaseAtEnd())), err.Error()
+		if own := (*http1.Error)(nil); errors.As(err, &own) {
+			r.Error = own.Detail
 		}
-		r.Protocol = "http3"
 	}
+	return r, nil
+}
+
+// reportOf begins a report with what the ping asks, in the protocol's own words.
+func reportOf(cfg *Config, call *http1.Call) *Report {
+	r := &Report{Protocol: cfg.HTTP.name(), Method: call.Method, URL: cfg.Request.URL, Tries: []Try{}, course: course{StartedAt: time.Now(), Phases: []Phase{}}}
 	if cfg.Events {
 		r.Protocol = "sse"
 	}
@@ -209,20 +222,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		r.Protocol, r.Method = cfg.Raw.network(), strings.ToUpper(cfg.Raw.network())
 		r.URL = r.Protocol + strings.TrimPrefix(strings.TrimSuffix(cfg.Request.URL, "/"), "http")
 	}
-	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
-	defer cancel()
-	err = r.run(ctx, cfg, &call)
-	r.enter(message.PhaseNone)
-	for _, p := range r.Phases {
-		r.TotalNS += p.NS
-	}
-	if err != nil {
-		r.Kind, r.Error = string(kindOf(ctx, err, r.phaseAtEnd())), err.Error()
-		if own := (*http1.Error)(nil); errors.As(err, &own) {
-			r.Error = own.Detail
-		}
-	}
-	return r, nil
+	return r
 }
 
 func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {

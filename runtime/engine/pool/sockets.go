@@ -238,8 +238,10 @@ func (k *sockets) HangUp(at int32) {
 		k.HangUp(c.talk.fork.branch - 1)
 	}
 	if c.talk != nil {
-		if k.settleLingering(); k.talks.lingers(at) {
-			return
+		if !c.talk.state.is(talkLingers) { // one that does is perhaps the oldest, which settleLingering would close under it
+			if k.settleLingering(); k.talks.lingers(at) {
+				return
+			}
 		}
 		k.talks.part(at)
 	}
