@@ -16,6 +16,15 @@ type JobChanged struct {
 	Reason string
 }
 
+// JobSubmitted: a gate accepted a client's job, and a majority has it.
+type JobSubmitted struct {
+	Job     message.JobID
+	Name    string
+	Subject string             // of the client's certificate; empty: without certificates
+	Rank    message.Rank       // its importance
+	File    message.FileDigest // of the submission, as gates keep it
+}
+
 // SubjobChanged: a manager moved its subjob.
 type SubjobChanged struct {
 	Job    message.JobID
@@ -275,6 +284,9 @@ type ExecutorGone struct {
 
 // EventName implements node.Event.
 func (JobChanged) EventName() string { return "job-changed" }
+
+// EventName implements node.Event.
+func (JobSubmitted) EventName() string { return "job-submitted" }
 
 // EventName implements node.Event.
 func (SubjobChanged) EventName() string { return "subjob-changed" }

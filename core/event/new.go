@@ -17,7 +17,7 @@ func New(name string) node.Event {
 // catalogue.
 func All() []node.Event {
 	return []node.Event{
-		&JobChanged{}, &SubjobChanged{}, &WorkflowChanged{}, &WorkflowAborted{}, &WorkflowEnded{}, &Acted{}, &FenceRefused{}, &FenceStored{}, &ShardStarted{}, &CoreFreed{}, &ShardEnded{},
+		&JobChanged{}, &JobSubmitted{}, &SubjobChanged{}, &WorkflowChanged{}, &WorkflowAborted{}, &WorkflowEnded{}, &Acted{}, &FenceRefused{}, &FenceStored{}, &ShardStarted{}, &CoreFreed{}, &ShardEnded{},
 		&ShardCounted{}, &SegmentCounted{}, &SubjobCounted{}, &SubjobGivenUp{}, &RowsTaken{}, &WaitsReleased{}, &BarrierReleased{}, &ShardDispatched{}, &ShardLost{}, &BudgetSpent{}, &SubjobDispatched{}, &ExecutorGone{}, &ExecutorWatched{}, &PeerRegistered{}, &PeerLost{}, &PeerRefused{}, &Ignored{}, &Implausible{}, &StoreFailed{}, &ReportsPaced{}, &Shed{}, &BoundNear{}, &BoundUsed{}, &LettersKept{}, &DispatchesPaced{}, &DatacenterFavoured{}, &SubjobLate{}, &Alert{}, &CircuitChanged{}, &LoadChanged{}, &JobBegan{}, &FleetCounted{}, &MemoryLevel{}, &ManagerJudged{}, &NameResolved{}, &NameFailed{}, &GatesKnown{}, &GatesRecalled{}, &GatePreferred{},
 		&LeaseGranted{}, &LeaseExtended{}, &LeaseEnded{}, &LeaseCalled{}, &LeaseReturned{}, &AcceptorWrote{},
 		&GroupJoined{}, &GroupLevel{}, &GroupRefused{}, &GroupMoved{}, &GroupAlarm{}, &ClockSuspect{}, &Reached{},

@@ -36,6 +36,9 @@ type entry struct {
 // tell emits the job's transitions up to the given count: they are on a majority now.
 func tell(env node.Env, j *entry, upTo int) {
 	for _, t := range j.Confirm(upTo) {
+		if t.From == message.JobNone && j.Spec != nil {
+			env.Emit(event.JobSubmitted{Job: j.ID, Name: j.Name, Subject: j.Owner, Rank: j.Spec.Rank, File: j.SpecFile})
+		}
 		emit(env, j.ID, t)
 	}
 }

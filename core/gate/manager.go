@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"slices"
 
 	"hyperscale/core/event"
@@ -90,7 +91,7 @@ func (m *roster) refusesSet(env node.Env, in *node.Input, h *message.ManagerHear
 		return false
 	}
 	if h.Sequence == 1 { // report it once per stream
-		env.Emit(event.GroupRefused{Group: groupName, Peer: in.From.Addr, Ours: list(m.group.Members()), Theirs: list(theirs)})
+		env.Emit(event.GroupRefused{Group: groupName, Peer: in.From.Addr, Ours: strings.Join(texts(m.group.Members()), ","), Theirs: strings.Join(theirs, ",")})
 	}
 	return true
 }

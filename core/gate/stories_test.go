@@ -103,7 +103,7 @@ func hidden() []string {
 	return []string{
 		"put", "reached", "GateSet", "voted", "elected", "leader-known", "group-joined", "acceptor-wrote",
 		"lease-granted", "lease-extended", "lease-called", "lease-returned", "lease-ended", "bound-used", "workflow-ended",
-		"job-began", "load-changed", "circuit-changed",
+		"job-submitted", "job-began", "load-changed", "circuit-changed",
 	}
 }
 
@@ -116,7 +116,7 @@ func hiddenInGroups() []string {
 		"PreVoteAsk", "PreVoteAnswer", "VoteAsk", "VoteAnswer", "LeaderBeat", "LeaderBeatAck", "LeaderHandOver",
 		"put", "open", "close", "GateSet", "HeartbeatAck", "bound-used", "member-changed", "health-changed", "voted", "elected", "stepped-down", "leader-known",
 		"lease-extended", "lease-called", "lease-returned", "acceptor-wrote", "group-joined", "reached", "peer-registered", "peer-lost", "workflow-ended",
-		"job-began", "load-changed", "circuit-changed",
+		"job-submitted", "job-began", "load-changed", "circuit-changed",
 	}
 }
 

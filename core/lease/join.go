@@ -319,7 +319,14 @@ func (r *membership) refuseSet(env node.Env, peer node.Addr, at int, m *message.
 		}
 		p.differs = true
 	} else {
-		if slices.Contains(r.strangers, peer) || len(r.strangers) >= MembersMax {
+		known := slices.Contains(r.strangers, peer)
+		if !known && len(r.strangers) >= MembersMax {
+			return
+		}
+		if !m.Answer && m.Nonce != 0 && r.standing != mute { // so that the stranger reports both sets, too
+			r.post.Post(env, peer, r.hailOf(m.Nonce))
+		}
+		if known {
 			return
 		}
 		r.strangers = append(r.strangers, peer)

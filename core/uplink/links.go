@@ -228,7 +228,7 @@ func (l *Links) Fire(env node.Env, t node.TimerKey) bool {
 func (l *Links) onSilence(env node.Env, k *Link) {
 	if k.Stands && !k.Registered && !l.config.Beats {
 		env.Emit(event.PeerRefused{Peer: k.Peer.ID, Role: k.Peer.Role, Reason: "it took no heartbeat of this " + env.Self().Role.String() +
-			", and its log says why: correct --datacenter or --id"})
+			", and its log says why: correct " + settings(env.Self().Role)})
 	}
 	env.Close(k.Stream)
 	l.drop(env, k, "silent for "+l.config.Silence.String())
@@ -274,4 +274,12 @@ func (l *Links) Acked(env node.Env, k *Link, sequence uint64) bool {
 func (l *Links) beat(env node.Env, k *Link) {
 	k.Sequence++
 	env.Send(k.Stream, &message.Beat{Counter: k.Sequence})
+}
+
+// settings name what peers compare of a role.
+func settings(role node.Role) string {
+	if role == node.RoleManager {
+		return "--gates, --lease, --datacenter or --id"
+	}
+	return "--datacenter or --id"
 }

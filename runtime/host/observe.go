@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -110,7 +111,7 @@ func (l *lines) logEvent(to *slog.Logger, at node.Instant, e node.Event) {
 	if !ok && level < slog.LevelError {
 		return
 	}
-	all := attributes(e)
+	all := attributes(at, e)
 	if left > 0 {
 		all = append(all, slog.Int("lines_left_out", left))
 	}
@@ -147,7 +148,7 @@ func levelOf(e node.Event) slog.Level {
 			return slog.LevelWarn
 		}
 	case event.JobChanged: // two lines of a job that nothing befalls
-		if e.To != message.JobQueued && !e.To.Terminal() {
+		if !e.To.Terminal() && (e.To != message.JobQueued || e.From == message.JobSubmitted) { // event.JobSubmitted tells the latter
 			return slog.LevelDebug
 		}
 	case event.LeaseGranted:
@@ -174,7 +175,7 @@ func levelOf(e node.Event) slog.Level {
 var ownKeys = []string{"node", "incarnation"}
 
 // attributes lists the exported fields of an event.
-func attributes(e node.Event) []slog.Attr {
+func attributes(at node.Instant, e node.Event) []slog.Attr {
 	v := reflect.Indirect(reflect.ValueOf(e))
 	if v.Kind() != reflect.Struct {
 		return nil
@@ -182,14 +183,47 @@ func attributes(e node.Event) []slog.Attr {
 	var all []slog.Attr
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.IsExported() {
-			key := snake(f.Name)
-			if slices.Contains(ownKeys, key) {
-				key = "member_" + key
-			}
-			all = append(all, slog.Any(key, v.Field(i).Interface()))
+			all = append(all, attribute(at, snake(f.Name), v.Field(i).Interface()))
 		}
 	}
 	return all
+}
+
+// attribute writes a field in the words of `status --cluster`: a fence as epoch/ordinal, an instant, which means nothing
+// to a reader, as the time from the event to it or since it.
+func attribute(at node.Instant, key string, value any) slog.Attr {
+	if slices.Contains(ownKeys, key) {
+		key = "member_" + key
+	}
+	switch of := value.(type) {
+	case message.LeaseToken:
+		if key == "token" {
+			key = "fence"
+		}
+		return slog.String(key, of.String())
+	case message.Fence:
+		return slog.String(key, fenceText(of))
+	case message.LeaseLife:
+		return slog.Uint64("holder_incarnation", of.Incarnation)
+	case node.Instant:
+		if key == "until" {
+			return slog.Any("left", of.Sub(at).Round(time.Millisecond))
+		}
+		return slog.Any(key+"_ago", at.Sub(of).Round(time.Millisecond))
+	}
+	return slog.Any(key, value)
+}
+
+// fenceText writes the gate's token, then those of the manager and of the attempt that a fence has.
+func fenceText(f message.Fence) string {
+	text := message.UnpackToken(f.JobEpoch).String()
+	if f.SubjobEpoch > 0 || f.Attempt > 0 {
+		text += "." + message.UnpackToken(f.SubjobEpoch).String()
+	}
+	if f.Attempt > 0 {
+		text += "." + strconv.FormatUint(f.Attempt, 10)
+	}
+	return text
 }
 
 // snake turns a field's name into a key: "VUs" is vus, "CoresFree" cores_free.

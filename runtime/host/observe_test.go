@@ -73,8 +73,11 @@ func TestAJobLeavesTwoLines(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	all := &lines{of: map[string]*budget{}}
 	job := message.JobID{1}
+	all.logEvent(log, 1, event.JobSubmitted{Job: job, Name: "checkout", Subject: "ann", Rank: message.RankHigh, File: message.FileDigest{0xab}})
+	from := message.JobNone
 	for _, to := range []message.JobState{message.JobSubmitted, message.JobQueued, message.JobDispatching, message.JobRunning, message.JobCompleting, message.JobCompleted} {
-		all.logEvent(log, 1, event.JobChanged{Job: job, To: to})
+		all.logEvent(log, 1, event.JobChanged{Job: job, From: from, To: to})
+		from = to
 	}
 	for _, e := range []node.Event{
 		event.LeaseGranted{Job: job, Token: message.LeaseToken{Epoch: 1, Ordinal: 1}}, event.LeaseEnded{Job: job, Reason: "released"},
@@ -85,10 +88,41 @@ func TestAJobLeavesTwoLines(t *testing.T) {
 	if got := strings.Count(out.String(), "\n"); got != 2 {
 		t.Errorf("a job leaves %d lines, want 2:\n%s", got, out.String())
 	}
+	if !strings.Contains(out.String(), "name=checkout subject=ann rank=high file=ab00000000000000") {
+		t.Errorf("its first line does not say who submitted what:\n%s", out.String())
+	}
 	out.Reset()
 	all.logEvent(log, 1, event.LeaseGranted{Job: job, Token: message.LeaseToken{Epoch: 2, Ordinal: 1}})
 	all.logEvent(log, 1, event.LeaseEnded{Job: job, Reason: "expired"})
 	if got := strings.Count(out.String(), "\n"); got != 2 {
 		t.Errorf("a takeover and a lost lease leave %d lines, want 2:\n%s", got, out.String())
+	}
+}
+
+// Logs and `status --cluster` have one wording: a fence is epoch/ordinal wherever it stands, and no instant of a node's own
+// clock is printed, nor a struct of Go.
+func TestLogsSpeakAsStatusDoes(t *testing.T) {
+	var out bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	all := &lines{of: map[string]*budget{}}
+	at := node.Instant(2_840_000_000_000)
+	token := message.LeaseToken{Epoch: 4, Ordinal: 2}
+	fence := message.Fence{JobEpoch: token.Packed(), SubjobEpoch: message.LeaseToken{Epoch: 1, Ordinal: 1}.Packed()}
+	all.logEvent(log, at, event.LeaseGranted{Token: token, Life: message.LeaseLife{Incarnation: 3, Salt: 7}, Until: at.Add(27923 * time.Millisecond), Began: at.Add(-20 * time.Millisecond)})
+	all.logEvent(log, at, event.SubjobDispatched{Fence: fence})
+	fence.Attempt = 3
+	all.logEvent(log, at, event.ShardDispatched{Fence: fence})
+	all.logEvent(log, at, event.FenceStored{Fence: message.Fence{JobEpoch: token.Packed()}})
+	for _, want := range []string{" fence=4/2 holder_incarnation=3 left=27.923s began_ago=20ms\n", " fence=4/2.1/1 ", " fence=4/2.1/1.3 ", " fence=4/2\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("got %swant %q in it", out.String(), want)
+		}
+	}
+	out.Reset()
+	for _, e := range event.All() {
+		all.logEvent(log, at, e)
+	}
+	if strings.Contains(out.String(), "{") {
+		t.Errorf("a line has a struct of Go:\n%s", out.String())
 	}
 }

@@ -24,6 +24,7 @@ type work struct {
 	peers   map[node.ID]bool // registered with
 	joined  bool
 	trouble string            // why it is no member
+	refused string            // why the last peer with work refused it
 	near    map[string]string // by setting: how much of a bound is used that is near; and alerts, by name
 }
 
@@ -46,7 +47,11 @@ func (w *work) observe(e node.Event) {
 	switch e := e.(type) {
 	case event.PeerRegistered:
 		if e.Role == w.from {
-			w.peers[e.Peer] = true
+			w.peers[e.Peer], w.refused = true, ""
+		}
+	case event.PeerRefused:
+		if e.Role == w.from {
+			w.refused = fmt.Sprintf("%s refuses this node: %s", e.Peer, e.Reason)
 		}
 	case event.PeerLost:
 		delete(w.peers, e.Peer)
@@ -82,6 +87,9 @@ func (w *work) ready() (bool, string) {
 			why = w.trouble
 		}
 		return false, why
+	}
+	if w.from.Valid() && len(w.peers) == 0 && w.refused != "" {
+		return false, w.refused
 	}
 	if w.from.Valid() && len(w.peers) == 0 {
 		return false, fmt.Sprintf("no %s has taken this node in: see that one runs, and that --%ss or --seed has the address of one that has a seat now: `hyperscale status --cluster` lists them", w.from, w.from)

@@ -34,6 +34,26 @@ func TestReadyIsWhoIsAMember(t *testing.T) {
 	}
 }
 
+// A manager that a gate refuses says why, until one takes it in.
+func TestReadySaysWhyItIsRefused(t *testing.T) {
+	w := newWork(node.RoleManager)
+	w.observe(event.GroupJoined{How: "founded"})
+	for _, c := range []struct {
+		tell node.Event
+		want string // "" for ready
+	}{
+		{event.PeerRefused{Peer: "w-1", Role: node.RoleWorker, Reason: "another matter"}, "no gate has taken this node in"},
+		{event.PeerRefused{Peer: "gate-1", Role: node.RoleGate, Reason: "correct --gates"}, "gate-1 refuses this node: correct --gates"},
+		{event.PeerRegistered{Peer: "gate-2", Role: node.RoleGate}, ""},
+		{event.PeerLost{Peer: "gate-2"}, "no gate has taken this node in"},
+	} {
+		w.observe(c.tell)
+		if ok, why := w.ready(); ok != (c.want == "") || !strings.Contains(why, c.want) {
+			t.Errorf("after %+v: %v, %q, want %q", c.tell, ok, why, c.want)
+		}
+	}
+}
+
 // A node that is ready names the alerts that it reports as raised, until it clears them or another
 // node reports them. Each alert has a level of the log.
 func TestReadyNamesAlerts(t *testing.T) {

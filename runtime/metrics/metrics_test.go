@@ -62,7 +62,7 @@ func observed() []node.Event {
 
 // onlyNamed are events without a metric of their own: they are counted by name alone.
 var onlyNamed = []node.Event{
-	event.SubjobChanged{}, event.Acted{}, event.FenceStored{}, event.ShardCounted{}, event.SegmentCounted{}, event.SubjobCounted{}, event.SubjobGivenUp{}, event.SubjobLate{}, event.ShardDispatched{},
+	event.JobSubmitted{}, event.SubjobChanged{}, event.Acted{}, event.FenceStored{}, event.ShardCounted{}, event.SegmentCounted{}, event.SubjobCounted{}, event.SubjobGivenUp{}, event.SubjobLate{}, event.ShardDispatched{},
 	event.SubjobDispatched{}, event.PeerRefused{}, event.Reached{}, event.ClientCalled{}, event.ClientReturned{}, event.ShardRenewed{},
 	event.WorkflowAborted{}, event.RowsTaken{}, event.WaitsReleased{}, event.BarrierReleased{}, event.CoreFreed{}, event.DatacenterFavoured{}, event.ManagerJudged{},
 	event.WorkflowEnded{}, event.ReportsPaced{}, event.ClientTold{}, event.AskedAgain{}, event.GatesKnown{}, event.GatesRecalled{}, event.GatePreferred{},

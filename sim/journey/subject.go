@@ -109,6 +109,8 @@ func JobOfEvent(e node.Event) message.JobID {
 		return e.Shard.Job
 	case event.SubjobGivenUp:
 		return e.Job
+	case event.JobSubmitted:
+		return e.Job
 	case event.SubjobLate:
 		return e.Job
 	case event.BudgetSpent:

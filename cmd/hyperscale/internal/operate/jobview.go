@@ -15,6 +15,18 @@ type jobJSON struct {
 	ElapsedNS   int64          `json:"elapsed_ns"`
 	Datacenters []progressJSON `json:"datacenters"`
 	Takeovers   uint64         `json:"takeovers,omitempty"` // by gates, since the gates' group has level 1.1
+	Holder      string         `json:"holder,omitempty"`    // address of the gate that owns it; empty: none, or not known to the gate that answered
+	Fence       string         `json:"fence,omitempty"`     // epoch/ordinal of the holder's token
+	LeftNS      int64          `json:"left_ns,omitempty"`   // until its lease ends unless renewed
+}
+
+// hold adds who owns the job, as far as the gate that answered knows.
+func (j *jobJSON) hold(c *message.ClusterStatus) {
+	for i := range c.Leases {
+		if l := &c.Leases[i]; l.Job.String() == j.Job && !l.Released {
+			j.Holder, j.Fence, j.LeftNS = l.Holder, l.Token.String(), int64(l.Left)
+		}
+	}
 }
 
 type progressJSON struct {

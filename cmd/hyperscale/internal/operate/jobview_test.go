@@ -21,3 +21,21 @@ func TestJobViewCountsRequests(t *testing.T) {
 		t.Errorf("started %d, ok %d, failed %d: want 11, 8, 3", got.Started, got.OK, got.Failed)
 	}
 }
+
+// TestJobViewNamesTheHolder: as the gate that answers knows it, and no holder of a released register.
+func TestJobViewNamesTheHolder(t *testing.T) {
+	job := message.JobID{7}
+	lease := message.LeaseInfo{Job: job, Holder: "g:1", Token: message.LeaseToken{Epoch: 4, Ordinal: 2}, Left: 5}
+	other, released := lease, lease
+	other.Job, released.Released = message.JobID{8}, true
+	for _, c := range []struct {
+		leases []message.LeaseInfo
+		want   string
+	}{{[]message.LeaseInfo{other, lease}, "g:1 4/2"}, {[]message.LeaseInfo{other}, " "}, {[]message.LeaseInfo{released}, " "}} {
+		v := jobView(&message.JobStatus{Job: job})
+		v.hold(&message.ClusterStatus{Leases: c.leases})
+		if got := v.Holder + " " + v.Fence; got != c.want || (v.LeftNS == 5) != (c.want != " ") {
+			t.Errorf("%v: got %q, want %q", c.leases, got, c.want)
+		}
+	}
+}

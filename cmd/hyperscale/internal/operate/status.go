@@ -75,7 +75,14 @@ func jobStatus(ctx context.Context, s *session.Session, w io.Writer, id string, 
 		return session.Unexpected(answer)
 	}
 	if asJSON {
-		return command.PrintJSON(w, jobView(status))
+		view := jobView(status)
+		if answer, err = s.Ask(ctx, &message.ClusterQuery{}); err != nil {
+			return err
+		}
+		if c, ok := answer.(*message.ClusterStatus); ok {
+			view.hold(c)
+		}
+		return command.PrintJSON(w, view)
 	}
 	model := ui.NewModel(status.Name, &message.Plan{})
 	model.Apply(status)
