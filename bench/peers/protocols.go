@@ -17,10 +17,10 @@ type spoken struct {
 	each func(*bench) (address string, s *server, close func() error, err error)
 	step string // the address replaces ADDRESS
 	more string // further arguments of workflow(), each with a comma behind it
-	// connections is how many one server holds here; 0: it does not hold one for each user
+	// connections is the most of a run, here; 0: one server does not hold one for each user
 	connections int
 	most        [2]float64 // MiB of an executor with 1,000 of them, and with 10,000
-	// lasts is how long a run with 10,000 takes, if to connect takes long: each asks every 20 s then. 0: as others
+	// lasts is how long the largest run takes, if to connect takes long: each asks every 20 s then. 0: as others
 	lasts time.Duration
 }
 
@@ -54,7 +54,7 @@ var lives = []spoken{
 	}, step: `sql.query("postgres://app@ADDRESS/shop", "SELECT abalance FROM pgbench_accounts WHERE aid = 7")`},
 	{name: "nats", each: plain(func(dir string, cpus []int) (*server, error) { return startNATS(dir, cpus) }), step: `nats.publish("nats://ADDRESS", "orders.new", "hello", flush = True)`, connections: 10_000, most: [2]float64{12, 50}},
 	{name: "mqtt", each: plain(startMQTT), step: `mqtt.publish("mqtt://ADDRESS", "dev/1/t", "hello", qos = 1)`, connections: 10_000, most: [2]float64{12, 50}},
-	{name: "amqp", each: plain(startRabbitMQ), step: fmt.Sprintf(`amqp.publish("amqp://ADDRESS", key = %q, body = "hello", confirm = True)`, amqpQueue), connections: 1_000, most: [2]float64{25, 150}},
+	{name: "amqp", each: plain(startRabbitMQ), step: fmt.Sprintf(`amqp.publish("amqp://ADDRESS", key = %q, body = "hello", confirm = True)`, amqpQueue), connections: 10_000, most: [2]float64{25, 150}, lasts: 120 * time.Second},
 	{name: "kafka", each: plain(func(dir string, cpus []int) (*server, error) { return startKafka(dir, cpus) }), step: `kafka.produce("kafka://ADDRESS", "orders", "hello")`},
 	{name: "smtp", each: func(b *bench) (string, *server, func() error, error) {
 		s, err := b.startSink()
@@ -63,6 +63,8 @@ var lives = []spoken{
 		}
 		return s.Address, s, s.close, nil
 	}, step: smtpStep, connections: 10_000, most: [2]float64{15, 60}},
+	{name: "ftp", each: served("ftp"), step: fmt.Sprintf(`ftp.get(ftp.client("ftp://anonymous@ADDRESS", password = %q, tls = "never"), "file")`, ftpPassword), connections: 9_900, most: [2]float64{20, 90}},
+	{name: "sftp", each: served("sftp"), step: `sftp.get(sftp.client("sftp://app@ADDRESS", password = "bench", host_keys = "any"), "/file")`, connections: 10_000, most: [2]float64{100, 800}, lasts: 120 * time.Second},
 	{name: "http3", each: plain(startHTTP3), step: `http.get("https://ADDRESS/")`, more: http3Client, connections: 10_000, most: [2]float64{90, 750}, lasts: 80 * time.Second},
 }
 
@@ -156,8 +158,8 @@ func (b *bench) idle() error {
 	}
 	var rows []row
 	for _, p := range b.lives() {
-		for _, vus := range []int{1, 1_000, 10_000} {
-			if vus > p.connections {
+		for i, vus := range []int{1, 1_000, p.connections} {
+			if p.connections == 0 {
 				continue
 			}
 			r, err := b.idleOf(p, vus)
@@ -165,9 +167,8 @@ func (b *bench) idle() error {
 				return fmt.Errorf("%s, %d connections: %w", p.name, vus, err)
 			}
 			rows = append(rows, r)
-			if vus > 1 {
-				most := p.most[min(vus/10_000, 1)]
-				b.report.judge(verdict{Bar: "4", What: r.Case + " connections: MiB of the executor (RssAnon)", Want: most, Got: r.Executors}, r.Runs > 0 && r.Requests >= uint64(vus) && r.Failed == 0)
+			if i > 0 {
+				b.report.judge(verdict{Bar: "4", What: r.Case + " connections: MiB of the executor (RssAnon)", Want: p.most[i-1], Got: r.Executors}, r.Runs > 0 && r.Requests >= uint64(vus) && r.Failed == 0)
 			}
 		}
 	}
@@ -252,7 +253,7 @@ func (b *bench) idleOf(p spoken, vus int) (row, error) {
 	}
 	defer func() { _ = end() }()
 	lasts, more := b.idleRun(), "think = \"5s\", jitter = \"4s\", timeout = \"20s\", "
-	if vus == 10_000 && p.lasts > 0 {
+	if vus == p.connections && p.lasts > 0 {
 		lasts, more = p.lasts, fmt.Sprintf("think = \"20s\", jitter = \"4s\", timeout = %q, ", p.lasts)
 	}
 	c, err := b.ours("idle", 1, p.flow("idle", address, vus, lasts, more))

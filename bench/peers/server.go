@@ -18,7 +18,7 @@ import (
 
 // serverConfig says what a server is.
 type serverConfig struct {
-	Kind     string // http1, http2, websocket, tcp, grpc, mongodb
+	Kind     string // http1, http2, websocket, tcp, udp, grpc, mongodb, ftp, sftp
 	Listen   string
 	StallAt  time.Duration // after the first request
 	StallFor time.Duration
@@ -105,6 +105,11 @@ func serve(text string) error {
 	case "mongodb":
 		var f *finding
 		if f, err = newFinding(c, n); err == nil {
+			loop, address = f.serve, f.listener.Addr().String()
+		}
+	case "ftp", "sftp":
+		var f *filing
+		if f, err = newFiling(c, n); err == nil {
 			loop, address = f.serve, f.listener.Addr().String()
 		}
 	case "udp":

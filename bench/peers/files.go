@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bufio"
+	"crypto/ed25519"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/pkg/sftp"
+	"golang.org/x/crypto/ssh"
+)
+
+// filing gives a file over FTP or SFTP. It stands for servers that start processes for each connection, of which this
+// machine holds no 10,000.
+type filing struct {
+	listener net.Listener
+	counter  *counter
+	talk     func(net.Conn)
+}
+
+func newFiling(c serverConfig, n *counter) (*filing, error) {
+	listener, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return nil, err
+	}
+	f := &filing{listener: listener, counter: n}
+	if f.talk = f.ftp; c.Kind == "ftp" {
+		return f, nil
+	}
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := ssh.NewSignerFromSigner(key)
+	if err != nil {
+		return nil, err
+	}
+	config := &ssh.ServerConfig{PasswordCallback: func(ssh.ConnMetadata, []byte) (*ssh.Permissions, error) { return nil, nil }}
+	config.AddHostKey(signer)
+	f.talk = func(c net.Conn) { f.ssh(c, config) }
+	return f, nil
+}
+
+func (f *filing) serve() error {
+	for {
+		c, err := f.listener.Accept()
+		if err != nil {
+			return err
+		}
+		go func() {
+			f.talk(c)
+			_ = c.Close() // the client has gone
+		}()
+	}
+}
+
+// ftp speaks as much FTP as a download needs.
+func (f *filing) ftp(c net.Conn) {
+	in := bufio.NewReaderSize(c, 128)
+	say := func(text string) { _, _ = io.WriteString(c, text+"\r\n") } // a read finds out
+	say("220 files")
+	var data net.Listener
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		switch word, _, _ := strings.Cut(strings.TrimSpace(line), " "); word {
+		case "USER":
+			say("331 password")
+		case "PASS":
+			say("230 in")
+		case "EPSV":
+			if data, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+				say("425 no port")
+				continue
+			}
+			say(fmt.Sprintf("229 extended (|||%d|)", data.Addr().(*net.TCPAddr).Port))
+		case "RETR":
+			say("150 here it is")
+			if f.gives(data) != nil {
+				say("426 cut")
+				continue
+			}
+			f.counter.requests.Add(1)
+			say("226 done")
+		case "QUIT":
+			say("221 bye")
+			return
+		default:
+			say("200 fine")
+		}
+	}
+}
+
+// gives sends the file to the client that connects.
+func (f *filing) gives(at net.Listener) error {
+	c, err := at.Accept()
+	_ = at.Close() // for one client
+	if err != nil {
+		return err
+	}
+	if _, err = io.WriteString(c, strings.Repeat("x", ftpSize)); err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// ssh serves SFTP.
+func (f *filing) ssh(c net.Conn, config *ssh.ServerConfig) {
+	conn, channels, requests, err := ssh.NewServerConn(c, config)
+	if err != nil {
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	go ssh.DiscardRequests(requests)
+	for asked := range channels {
+		channel, requests, err := asked.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			for r := range requests {
+				_ = r.Reply(r.Type == "subsystem", nil) // a client that has gone
+			}
+		}()
+		_ = sftp.NewRequestServer(channel, sftp.Handlers{FileGet: f, FileCmd: nil, FilePut: nil, FileList: f}).Serve() // until the client ends it
+	}
+}
+
+// Fileread implements sftp.FileReader.
+func (f *filing) Fileread(*sftp.Request) (io.ReaderAt, error) {
+	f.counter.requests.Add(1)
+	return strings.NewReader(strings.Repeat("x", sftpSize)), nil
+}
+
+// Filelist implements sftp.FileLister.
+func (f *filing) Filelist(*sftp.Request) (sftp.ListerAt, error) { return listed{}, nil }
+
+// listed is the one file of the server.
+type listed struct{}
+
+// ListAt implements sftp.ListerAt.
+func (listed) ListAt(into []fs.FileInfo, from int64) (int, error) {
+	if from > 0 || len(into) == 0 {
+		return 0, io.EOF
+	}
+	into[0] = file{}
+	return 1, io.EOF
+}
+
+// file is its description.
+type file struct{}
+
+func (file) Name() string       { return "file" }
+func (file) Size() int64        { return sftpSize }
+func (file) Mode() fs.FileMode  { return 0o644 }
+func (file) ModTime() time.Time { return time.Time{} }
+func (file) IsDir() bool        { return false }
+func (file) Sys() any           { return nil }
