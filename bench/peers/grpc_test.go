@@ -153,7 +153,7 @@ func TestPingReadsGRPC(t *testing.T) {
 	go func() { _ = s.Serve(listener) }()
 	t.Cleanup(s.Stop)
 	url := "http://" + listener.Addr().String() + "/"
-	r, err := ping.Run(context.Background(), ping.Config{Request: http1.Request{Method: "POST", URL: url}, HTTP2: true, GRPC: &ping.Called{Descriptors: true}, Timeout: time.Minute, Resolver: resolve.NewResolver()})
+	r, err := ping.Run(context.Background(), ping.Config{Request: http1.Request{Method: "POST", URL: url}, HTTP: ping.HTTP2, GRPC: &ping.Called{Descriptors: true}, Timeout: time.Minute, Resolver: resolve.NewResolver()})
 	if err != nil || r.Kind != "" || r.Service.Health != "SERVING" || r.Service.Reflection != "v1" || len(r.Service.Services) != 3 {
 		t.Fatalf("got %+v, %+v, %v", r, r.Service, err)
 	}

@@ -320,13 +320,11 @@ func (r *membership) refuseSet(env node.Env, peer node.Addr, at int, m *message.
 		p.differs = true
 	} else {
 		known := slices.Contains(r.strangers, peer)
-		if !known && len(r.strangers) >= MembersMax {
-			return
-		}
-		if !m.Answer && m.Nonce != 0 && r.standing != mute { // so that the stranger reports both sets, too
+		full := !known && len(r.strangers) >= MembersMax
+		if !m.Answer && m.Nonce != 0 && r.standing != mute && !full { // so that the stranger reports both sets, too
 			r.post.Post(env, peer, r.hailOf(m.Nonce))
 		}
-		if known {
+		if known || full {
 			return
 		}
 		r.strangers = append(r.strangers, peer)
