@@ -93,13 +93,12 @@ func caddy(t *testing.T) string {
 	t.Setenv("HOME", dir)
 	hostiletest.Start(t, program, "run", "--adapter", "caddyfile", "--config", filepath.Join(dir, "Caddyfile"))
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		c, err := net.Dial("tcp", "127.0.0.1:"+port)
-		if err == nil {
-			c.Close()
+		r, picture := pings(t, over3("https://localhost:"+port+"/")) // it listens by TCP before it does by UDP
+		if r.OK() {
 			return port
 		}
 		if time.Since(began) > 30*time.Second {
-			t.Fatalf("caddy does not listen: %v", err)
+			t.Fatalf("caddy does not answer:\n%s", picture)
 		}
 	}
 }
