@@ -3,8 +3,8 @@ package gate
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"slices"
+	"strings"
 
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
