@@ -59,13 +59,25 @@ func cutData(s *Session, c net.Conn) {
 	_, _ = io.Copy(io.Discard, raw(c))
 }
 
-// urgentData sends a byte that is no part of the file in its midst. A read ends before it.
-func urgentData(_ *Session, c net.Conn) {
-	_, _ = io.WriteString(c, "first")
-	if at, err := raw(c).SyscallConn(); err == nil {
-		_ = at.Control(func(fd uintptr) { _ = syscall.Sendto(int(fd), []byte("!"), syscall.MSG_OOB, nil) })
-	}
+// resetDataAtOnce breaks one off so early that a client finds the part of the file and the reset together.
+func resetDataAtOnce(_ *Session, c net.Conn) {
 	_, _ = io.WriteString(c, Next)
+	_ = raw(c).SetLinger(0)
+}
+
+// urgentData sends a byte that is no part of the file in its midst, and all of it with the end in one segment. A
+// read ends before that byte.
+func urgentData(_ *Session, c net.Conn) {
+	at, err := raw(c).SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = at.Control(func(fd uintptr) {
+		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_CORK, 1)
+		_ = syscall.Sendto(int(fd), []byte("first"), 0, nil)
+		_ = syscall.Sendto(int(fd), []byte("!"), syscall.MSG_OOB, nil)
+		_ = syscall.Sendto(int(fd), []byte(Next), 0, nil)
+	})
 }
 
 // sleeps keeps it open until the client closes the control connection.

@@ -97,6 +97,7 @@ func downloads() []Entry {
 		at("no service behind the data", End, then("421 bye\r\n", quit), "server 421"),
 		at("an end of 1 MiB", End, then(big("226"), hold), http1.KindTooLarge),
 		told("the data is reset", Data, "", http1.KindReset).also(Data, onData(resetData)),
+		told("the data is reset at once, and the server calls it whole", End, "226 whole\r\n", http1.KindReset).also(Data, onData(resetDataAtOnce)),
 		told("the data is reset, and the server says so", End, "426 cut\r\n", "server 426").also(Data, onData(resetData)),
 		told("urgent data within the file", Data, "", http1.KindNone).also(Data, onData(urgentData)),
 		at("no data", Data, onData(sleeps), http1.KindTimeout),
