@@ -2,8 +2,8 @@
 // nothing but a browser. Nodes are lanes, messages are arrows from their
 // sending to their arrival, faults are bands over the lanes that they hit.
 //
-// It shows a window, not the whole run: up to WindowMax things, around a violation or from the
-// beginning, and the page says which. It leaves out heartbeats that arrive. It draws those that
+// It shows a window: up to WindowMax things from the beginning, a minute of a storm, or up to
+// AroundMax around a violation, and the page says which. It leaves out heartbeats that arrive. It draws those that
 // never do, since they explain why a node was given up. It judges nothing.
 //
 // Source: DESIGN.md, "The simulator". Lamport's diagrams, with time to the

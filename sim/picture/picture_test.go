@@ -182,9 +182,15 @@ func TestWindowIsAroundWhatBroke(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			r := picture.NewRecorder(tc.around)
 			play(r, 20_000, "x")
-			var got struct{ Window [2]int64 }
+			var got struct {
+				Window        [2]int64
+				Marks, Arrows []struct{}
+			}
 			if err := json.Unmarshal([]byte(data(t, written(t, r, picture.About{}))), &got); err != nil {
 				t.Fatal(err)
+			}
+			if n := len(got.Marks) + len(got.Arrows); n > picture.AroundMax {
+				t.Errorf("%d things, above %d", n, picture.AroundMax)
 			}
 			near := func(a, b int64) bool { return max(a, b)-min(a, b) <= 2_000 }
 			if !near(got.Window[0], tc.from) || !near(got.Window[1], tc.to) || got.Window[0] > tc.lies || got.Window[1] < tc.lies {

@@ -9,12 +9,18 @@ import (
 	"hyperscale/sim/journey"
 )
 
-// WindowMax bounds what one picture shows.
-const WindowMax = 5000
+// WindowMax bounds what a picture from the beginning shows: a minute of a storm is 25,000 things.
+const WindowMax = 30000
 
-// entriesMax leaves room for the heartbeats that never arrived: the recorder knows them only at
-// the end.
-const entriesMax = WindowMax - lostMax
+// AroundMax bounds what a picture around a moment shows: a reader begins at that moment.
+const AroundMax = 5000
+
+// beginMax and entriesMax leave room for the heartbeats that never arrived: the recorder knows them
+// only at the end.
+const (
+	beginMax   = WindowMax - lostMax
+	entriesMax = AroundMax - lostMax
+)
 
 // afterMax is how much of a window may lie after the moment that it surrounds.
 const afterMax = entriesMax / 4
@@ -98,7 +104,7 @@ func NewRecorder(around time.Duration) *Recorder {
 func (r *Recorder) add(e entry) {
 	switch {
 	case r.around == FromBeginning:
-		if len(r.before) == entriesMax {
+		if len(r.before) == beginMax {
 			r.cut = true
 			return
 		}
@@ -118,6 +124,9 @@ func (r *Recorder) add(e entry) {
 
 // window returns the entries of the window, in order.
 func (r *Recorder) window() []entry {
+	if r.around == FromBeginning {
+		return r.before
+	}
 	room := entriesMax - len(r.after)
 	if len(r.before) > room {
 		r.cut = true

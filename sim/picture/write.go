@@ -14,7 +14,7 @@ import (
 )
 
 // BytesMax bounds a page.
-const BytesMax = 3 << 20
+const BytesMax = 6 << 20
 
 // moreMax is how much text one message gets: Write tries the values in turn until the page
 // fits.
@@ -42,7 +42,7 @@ func (r *Recorder) note(shown, lost int, from, to time.Duration) string {
 	case r.around == FromBeginning:
 		text += fmt.Sprintf(", the beginning of a run that lasted %v (a picture holds %d).", r.seen.Round(time.Millisecond), WindowMax)
 	default:
-		text += fmt.Sprintf(", around %v of a run that lasted %v (a picture holds %d).", r.around.Round(time.Millisecond), r.seen.Round(time.Millisecond), WindowMax)
+		text += fmt.Sprintf(", around %v of a run that lasted %v (a picture holds %d).", r.around.Round(time.Millisecond), r.seen.Round(time.Millisecond), AroundMax)
 	}
 	text += " Left out: heartbeats that arrived and the timers that send them."
 	if r.more > 0 {
