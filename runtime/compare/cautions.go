@@ -111,7 +111,7 @@ func loads(a, b *report.Result, rates *pacing) (all []string) {
 		}
 		if rates.of(now.Name) {
 			if x, y := asked(was), asked(now); apart(x, y, 1.02) {
-				differs("rates asked for", fmt.Sprintf("%.4g/s", x), fmt.Sprintf("%.4g/s", y))
+				differs("rates asked for", perSecond(x), perSecond(y))
 			}
 			if x, y := was.Generator.Dropped, now.Generator.Dropped; x != y {
 				differs("counts of dropped starts", fmt.Sprint(x), fmt.Sprint(y))
@@ -124,6 +124,14 @@ func loads(a, b *report.Result, rates *pacing) (all []string) {
 func apart(a, b, factor float64) bool { return max(a, b) > factor*min(a, b) }
 
 func length(ns int64) string { return time.Duration(ns).Round(100 * time.Millisecond).String() }
+
+// perSecond writes a rate with four digits, or all of a whole number.
+func perSecond(rate float64) string {
+	if rate >= 1000 {
+		return fmt.Sprintf("%.0f/s", rate)
+	}
+	return fmt.Sprintf("%.4g/s", rate)
+}
 
 // asked is how many iterations were due in a second.
 func asked(w *report.Workflow) float64 {

@@ -284,3 +284,12 @@ func FuzzCompare(f *testing.F) {
 		}
 	})
 }
+
+// A rate is a number that people read: never an exponent.
+func TestRatesHaveNoExponent(t *testing.T) {
+	for rate, want := range map[float64]string{40_470.4: "40470/s", 1_234_567: "1234567/s", 999.96: "1000/s", 12.3456: "12.35/s", 0.5: "0.5/s", 0: "0/s"} {
+		if got := perSecond(rate); got != want {
+			t.Errorf("%v is written as %q, want %q", rate, got, want)
+		}
+	}
+}

@@ -14,6 +14,14 @@
   const value = { ns: latency, milli: rate, band: (v, per) => v ? latency(v) + ' to ' + latency(v + Math.max(2048, 2 ** Math.floor(Math.log2(v))) / per) : 'nothing ended' };
   const quantile = nines => { const left = 100 * Math.pow(10, -nines); return +(100 - left).toFixed(Math.max(1, Math.ceil(nines))) + '%'; };
 
+  // A broad table does not fit a phone: there each row is a card, and each figure stands below its head.
+  for (const box of document.querySelectorAll('.scroll')) {
+    const heads = [...box.querySelectorAll('thead th')].map(e => e.textContent);
+    if (heads.length < 4 && !box.querySelector('td.wide')) continue;
+    box.classList.add('cards');
+    for (const row of box.querySelectorAll('tbody tr')) [...row.children].forEach((e, i) => { e.dataset.of = heads[i]; });
+  }
+
   for (const box of document.querySelectorAll('.hover')) {
     let said, tip, rule;
     const leave = () => { if (tip) { tip.remove(); rule.remove(); tip = rule = null; } };
