@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +15,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/simulate"
 	"hyperscale/cmd/hyperscale/internal/upgrade"
 	"hyperscale/core/node"
+	"hyperscale/runtime/config"
 )
 
 // The groups of help.
@@ -38,6 +41,8 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: command.Called()},
+
+		PersistentPreRunE: checkVariables,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelpCommand(root))
@@ -69,6 +74,16 @@ func newRootCommand() *cobra.Command {
 	root.AddCommand(newExecutorCommand(), follow.NewGuardCommand())
 	nameExamples(root)
 	return root
+}
+
+// checkVariables rejects misspelt variables before a command begins. Nodes reject them with the other faults of their
+// settings, and commands that only this program starts have the variables of what started them.
+func checkVariables(cmd *cobra.Command, _ []string) error {
+	isNode := slices.Contains([]string{node.RoleGate.String(), node.RoleManager.String(), node.RoleWorker.String()}, cmd.Name())
+	if isNode || cmd.Hidden {
+		return nil
+	}
+	return command.AsUsage(config.Unread(os.Environ()))
 }
 
 // nameExamples makes the examples of help call the command the way the user called it.

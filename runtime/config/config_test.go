@@ -89,7 +89,7 @@ func TestSourcesThatCannotBeRead(t *testing.T) {
 		{"environment", Sources{Environ: []string{"HYPERSCALE_CORES=x", "HYPERSCALE_STOP_TIMEOUT=30"}},
 			[]string{`HYPERSCALE_CORES = "x" is no number: write a whole number`, `HYPERSCALE_STOP_TIMEOUT = "30" is no duration: write a number and its unit`}},
 		{"unknown variables", Sources{Environ: []string{"HYPERSCALE_LEASEE=3s", "HYPERSCALE_CORE=2", "HYPERSCALE_CORES=x"}},
-			[]string{"HYPERSCALE_LEASEE is no setting of a node (did you mean HYPERSCALE_LEASE?)", "HYPERSCALE_CORE is no setting of a node (did you mean HYPERSCALE_CORES?)", "settings are: HYPERSCALE_ID, HYPERSCALE_LISTEN", `HYPERSCALE_CORES = "x"`}},
+			[]string{"HYPERSCALE_LEASEE is no setting (did you mean HYPERSCALE_LEASE?)", "HYPERSCALE_CORE is no setting (did you mean HYPERSCALE_CORES?)", "settings are: HYPERSCALE_ID, HYPERSCALE_LISTEN", `HYPERSCALE_CORES = "x"`}},
 		{"a variable behind a known one", Sources{Environ: []string{"HYPERSCALE_CIX=1", "HYPERSCALE_lease=3s", "HYPERSCALE_SETS=a=1"}}, []string{"HYPERSCALE_CIX is", "HYPERSCALE_lease is", "HYPERSCALE_SETS is"}},
 		{"flag", Sources{Flags: map[string]string{"stop-timeout": "soon"}}, []string{`--stop-timeout = "soon" is no duration`}},
 	} {

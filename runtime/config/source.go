@@ -194,23 +194,32 @@ func known(rest string) bool {
 // linked is what Kubernetes sets for each service: one named hyperscale-gate is HYPERSCALE_GATE_SERVICE_HOST.
 var linked = regexp.MustCompile(`^[A-Z0-9_]+_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
-// Environ reads HYPERSCALE_... over n. It rejects a variable of that prefix that is no setting.
-func (n *Node) Environ(environ []string) error {
+// Unread rejects variables of the prefix HYPERSCALE_ that nothing reads: a misspelt one would change nothing in silence.
+func Unread(environ []string) error {
 	var all []string
-	for _, k := range Keys() {
-		all = append(all, k.Variable())
-	}
 	var faults []error
 	for _, set := range environ {
 		name, _, _ := strings.Cut(set, "=")
-		if rest, ours := strings.CutPrefix(name, prefix); ours && !known(rest) {
-			faults = append(faults, fmt.Errorf("%s is no setting of a node%s: correct its name, or unset it", name, setting.DidYouMean(name, all)))
+		rest, ours := strings.CutPrefix(name, prefix)
+		if !ours || known(rest) {
+			continue
 		}
+		if all == nil {
+			for _, k := range Keys() {
+				all = append(all, k.Variable())
+			}
+		}
+		faults = append(faults, fmt.Errorf("%s is no setting%s: correct its name, or unset it", name, setting.DidYouMean(name, all)))
 	}
 	if len(faults) > 0 {
 		faults = append(faults, fmt.Errorf("settings are: %s", strings.Join(all, ", ")))
 	}
-	return errors.Join(append(faults, n.variables(env.ToMap(environ), func(key string) string { return prefix + strings.ToUpper(key) }))...)
+	return errors.Join(faults...)
+}
+
+// Environ reads HYPERSCALE_... over n. It rejects what Unread does.
+func (n *Node) Environ(environ []string) error {
+	return errors.Join(Unread(environ), n.variables(env.ToMap(environ), func(key string) string { return prefix + strings.ToUpper(key) }))
 }
 
 // Flags reads flags over n: --log-level is log_level, --seed adds to seeds.
