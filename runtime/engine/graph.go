@@ -100,7 +100,7 @@ func newGraph(cfg Config) (*graph, error) {
 	return g, nil
 }
 
-func newAccounts(g *graph, w *message.WorkflowPlan) []measure.Account {
+func newAccounts(g *graph, w *message.WorkflowPlan, mask *redact.Mask) []measure.Account {
 	all := make([]measure.Account, len(g.steps))
 	for i := range all {
 		s := &g.steps[i]
@@ -109,6 +109,7 @@ func newAccounts(g *graph, w *message.WorkflowPlan) []measure.Account {
 			shown = &s.talk.Shown
 		}
 		all[i] = measure.NewAccount(s.plan, shown, s.judges, measure.SpansOf(w, s.plan.Name))
+		all[i].Hide(mask)
 	}
 	return all
 }

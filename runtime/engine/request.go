@@ -39,7 +39,7 @@ type requests struct {
 
 func newRequests(p *parts) requests {
 	r := requests{
-		parts: p, accounts: newAccounts(p.g, p.cfg.Workflow.Plan), names: newNames(p.g, p.cfg.Workflow.Plan, p.cfg.Mask),
+		parts: p, accounts: newAccounts(p.g, p.cfg.Workflow.Plan, p.cfg.Mask), names: newNames(p.g, p.cfg.Workflow.Plan, p.cfg.Mask),
 		x: make([]*exchange, len(p.Slots.Own)), values: newValues(*p.cfg), talks: talk.NewStock(&p.Clock, nil), jars: map[int32]*cookie.Jar{}, dressed: map[int32]*http1.Call{}, wallets: map[int32]*digest.Wallet{},
 	}
 	if p.g.scripted {

@@ -69,7 +69,7 @@ func (m *Mask) at(text string, i int) int {
 		for n < len(f) && n < len(rest) && f[n] == rest[n] {
 			n++
 		}
-		if n == len(f) || n >= telling(f) || strings.Trim(rest[n:], `".`) == "" { // cut, perhaps in quotes
+		if behind := rest[n:]; n == len(f) || n >= telling(f) || strings.HasPrefix(behind, cut) || strings.Trim(behind, `".`) == "" { // cut, perhaps in quotes
 			most = max(most, n)
 		}
 	}

@@ -124,3 +124,29 @@ func TestStatsAreMasked(t *testing.T) {
 		t.Error("a value of three bytes is hidden")
 	}
 }
+
+// TestExcerptsHideFirst: REDACT-3, wherever the cut falls.
+func TestExcerptsHideFirst(t *testing.T) {
+	const secret = "geheim"
+	for before := range 24 {
+		text := strings.Repeat("x", before) + secret + strings.Repeat("y", 20)
+		got := Excerpt(text, 16, "", secret)
+		if strings.ContainsAny(got, "gehim") {
+			t.Errorf("%d bytes before the secret: %q has a part of it", before, got)
+		}
+		if want := before < 16; strings.Contains(got, Hidden) != want || !strings.HasSuffix(got, "...") {
+			t.Errorf("%d bytes before the secret: %q, want the secret hidden is %v, and dots", before, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"": "", "short": "short", "0123456789012345": "0123456789012345", "01234567890123456": "0123456789012345...",
+		"abcd": "***", "geheimgeheimgeheim": "*********", "a geheim b geheim c": "a *** b *** c",
+	} {
+		if got := Excerpt(text, 16, secret, "abc", "bcd"); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	if got := New([]string{"hunter2"}).Example("refused hunt...: give another one"); got != "refused ***...: give another one" {
+		t.Errorf("the beginning of a value before dots: %q", got)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/protocol/datagram"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 const (
@@ -114,6 +115,7 @@ type label struct {
 	call   *http1.Call // of a request step, else nil
 	asks   string      // the first request of a function under this name
 	judges bool        // the step decides itself which status is good
+	mask   *redact.Mask
 }
 
 // NewAccount returns an account of a plan's step. Spans are nil if no threshold looks at parts
@@ -121,6 +123,9 @@ type label struct {
 func NewAccount(plan *message.StepPlan, call *http1.Call, judges bool, spans *stats.Spans) Account {
 	return Account{label: label{plan: plan, call: call, judges: judges}, spans: spans}
 }
+
+// Hide gives the account what no kind and no example of its errors shows: a mask finds no value that is cut.
+func (a *Account) Hide(mask *redact.Mask) { a.mask = mask }
 
 // Start counts a step that starts now.
 func (a *Account) Start(now time.Duration) {
@@ -261,7 +266,7 @@ func (a *Account) fault(kind, example string) {
 			return
 		}
 	}
-	a.errors = stats.AddError(a.errors, message.ErrorCount{Kind: clip(a.bounded(kind)), Count: 1, Example: a.example(example)})
+	a.errors = stats.AddError(a.errors, message.ErrorCount{Kind: clip(a.mask.Line(a.bounded(kind))), Count: 1, Example: a.example(example)})
 }
 
 // Of the kinds that a server makes up a step counts so many apart: half of what it counts at all, so
@@ -297,7 +302,7 @@ func (a *Account) example(text string) string {
 	if c := a.call; c != nil {
 		text = c.Method + " " + c.Scheme + "://" + c.Address() + c.Path + ": " + text
 	}
-	return clip(text)
+	return clip(a.mask.Example(text))
 }
 
 func clip(text string) string {

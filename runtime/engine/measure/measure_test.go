@@ -11,6 +11,7 @@ import (
 	"hyperscale/core/load/schedule"
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
+	"hyperscale/runtime/redact"
 )
 
 // slot has the times of an engine's slot.
@@ -184,5 +185,20 @@ func TestServersMakeUpFewKinds(t *testing.T) {
 	}
 	if kinds != 32 || other != 168 {
 		t.Errorf("%d kinds, and %d failures of others", kinds, other)
+	}
+}
+
+// What a server says is cut to an example, behind the mask: no part of a value is left at the edge.
+func TestExamplesHideBeforeTheyClip(t *testing.T) {
+	const value = "QXZJKVWY"
+	for before := exampleMax - len(value) - 2; before <= exampleMax; before++ {
+		a := NewAccount(&message.StepPlan{Name: "a"}, nil, false, nil)
+		a.Hide(redact.New([]string{value}))
+		text := strings.Repeat("-", before) + value + strings.Repeat("-", 100)
+		a.Broken("server "+text, text, 0)
+		e := a.errors[0]
+		if both := e.Kind + e.Example; strings.Contains(both, value[:1]) || len(e.Example) > exampleMax {
+			t.Errorf("%d bytes before the value: %q", before, both)
+		}
 	}
 }

@@ -66,7 +66,7 @@ func (n *Names) add(o *owner, name, asks string) *Account {
 	}
 	whole := o.name + "/" + name
 	a := NewAccount(&message.StepPlan{Name: whole, Kind: o.kind}, nil, false, SpansOf(n.plan, whole))
-	a.asks = clip(asks)
+	a.asks, a.mask = clip(asks), n.mask
 	o.accounts[name] = &a
 	n.total++
 	return &a

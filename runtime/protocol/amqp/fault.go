@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 func breach(format string, values ...any) *http1.Error {
@@ -57,25 +58,20 @@ const (
 )
 
 // serverError is what the server ends the channel or the connection with.
-func serverError(m *call, text string) *http1.Error {
+func serverError(m *call, text string, secrets ...string) *http1.Error {
 	what := "channel"
 	if m.of == connectionClose {
 		what = "connection"
 	}
-	return &http1.Error{Kind: http1.Kind("server " + strconv.FormatUint(m.numbers[0], 10)), Detail: "the server closed the " + what + ": " + clip(text)}
+	return &http1.Error{Kind: http1.Kind("server " + strconv.FormatUint(m.numbers[0], 10)), Detail: "the server closed the " + what + ": " + clip(text, secrets...)}
 }
 
-const shownMost = 255 // bytes of a server's text in an error
-
-// clip returns a server's text without what would break a line.
-func clip(s string) string {
-	if len(s) > shownMost {
-		s = s[:shownMost] + "..."
-	}
+// clip returns a server's text without secrets and what would break a line.
+func clip(s string, secrets ...string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '
 		}
 		return r
-	}, s)
+	}, redact.Excerpt(s, redact.TextMost, secrets...))
 }

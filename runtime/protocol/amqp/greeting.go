@@ -163,7 +163,7 @@ func (g *Greeting) start(dst []byte, m *call) ([]byte, error) {
 			return appendMethod(dst, connectionStartOK, nil, ourProperties, name, proof, "en_US"), nil
 		}
 	}
-	return dst, &http1.Error{Kind: http1.KindAuth, Detail: "the server takes " + clip(strings.Join(offered, " ")) + ", and not " + name + remedies[name]}
+	return dst, &http1.Error{Kind: http1.KindAuth, Detail: "the server takes " + clip(strings.Join(offered, " "), g.protocol.secret()) + ", and not " + name + remedies[name]}
 }
 
 var remedies = map[string]string{"EXTERNAL": ": enable rabbitmq_auth_mechanism_ssl, and name EXTERNAL in auth_mechanisms"}
@@ -197,7 +197,7 @@ func (g *Greeting) tune(dst []byte, m *call) ([]byte, error) {
 
 // refused is the error of a connection that the server does not take.
 func (g *Greeting) refused(m *call) error {
-	err := serverError(m, g.protocol.hide(string(m.texts[0])))
+	err := serverError(m, string(m.texts[0]), g.protocol.secret())
 	if m.numbers[0] == codeRefused && m.of == connectionClose {
 		err.Kind = http1.KindAuth
 	}

@@ -1,8 +1,6 @@
 package amqp
 
 import (
-	"strings"
-
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -84,12 +82,12 @@ func (p *Protocol) mechanism() (name, proof string) {
 	return "PLAIN", "\x00" + p.config.User + "\x00" + p.config.Password
 }
 
-// hide hides what proves the user in what a server says.
-func (p *Protocol) hide(text string) string {
-	if p.config.Password == "" || p.config.External {
-		return text
+// secret is what proves the user: no error shows it. Empty: nothing does.
+func (p *Protocol) secret() string {
+	if p.config.External {
+		return ""
 	}
-	return strings.ReplaceAll(text, p.config.Password, hiddenText)
+	return p.config.Password
 }
 
 // tag names the consumer of a connection, which has one.

@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
-// Bounds of an answer.
-const (
-	codeMost  = 64
-	errorMost = 256
-)
+const codeMost = 64 // bytes of its code
 
 // Measure is one that an answer has: At is its place in the program's hello.
 type Measure struct {
@@ -186,7 +184,7 @@ func (c *Conn) field(f *found, key, value []byte) error {
 	case "error":
 		text, is := textOf(value)
 		good = is
-		f.text = string(bytes.ToValidUTF8(text[:min(len(text), errorMost)], nil))
+		f.text = strings.ToValidUTF8(redact.Excerpt(string(text), redact.TextMost), "")
 	case "calls":
 		f.last = true
 		f.calls, good = whole(value)

@@ -27,6 +27,7 @@ type Config struct {
 // Protocol greets for the connections of one goroutine, and remembers how its server likes data connections.
 type Protocol struct {
 	config  Config
+	secrets []string
 	passive bool // the server refuses EPSV
 }
 
@@ -46,7 +47,7 @@ func New(c Config) (*Protocol, error) {
 			return nil, &http1.InputError{Field: name, Value: hiddenText, Remedy: "take line breaks and zero bytes out"}
 		}
 	}
-	return &Protocol{config: c}, nil
+	return &Protocol{config: c, secrets: []string{c.Password}}, nil
 }
 
 // secures reports whether data connections have TLS.
@@ -55,7 +56,7 @@ func (p *Protocol) secures() bool { return p.config.Secure || p.config.Explicit 
 const hiddenText = "***"
 
 // reader reads what a server says. No error shows the password.
-func (p *Protocol) reader() reply.Reader { return reply.Reader{Loose: true, Secret: p.config.Password} }
+func (p *Protocol) reader() reply.Reader { return reply.Reader{Loose: true, Secrets: p.secrets} }
 
 var (
 	_ codec.Greeting = (*Greeting)(nil)

@@ -3,6 +3,8 @@ package grpc
 import (
 	"strconv"
 	"strings"
+
+	"hyperscale/runtime/redact"
 )
 
 // Code is a status of gRPC.
@@ -64,7 +66,6 @@ const messageMost = 1000
 
 // message decodes grpc-message: percent-encoded UTF-8. What is wrongly encoded stays as it is.
 func message(text []byte) string {
-	text = text[:min(len(text), messageMost)]
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
 		if text[i] == '%' && i+2 < len(text) {
@@ -76,5 +77,5 @@ func message(text []byte) string {
 		}
 		out = append(out, text[i])
 	}
-	return strings.ToValidUTF8(string(out), "\uFFFD")
+	return strings.ToValidUTF8(redact.Excerpt(string(out), messageMost), "\uFFFD")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 // Code is an error code of HTTP/3: of a stream that is reset, or of a connection that is closed.
@@ -124,7 +125,7 @@ func ClosedBy(code uint64, reason string) error {
 	}
 	detail := "the server closed the connection with " + Code(code).String()
 	if reason != "" {
-		detail += ": " + strings.ToValidUTF8(reason[:min(len(reason), 200)], "?")
+		detail += ": " + strings.ToValidUTF8(redact.Excerpt(reason, redact.TextMost), "?")
 	}
 	return &http1.Error{Kind: http1.KindClosed, Detail: detail}
 }

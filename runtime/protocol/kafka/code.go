@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 // codes are the names of errors, by number from 0. Brokers of later versions have more.
@@ -78,17 +79,15 @@ func remedy(number int16) string {
 	return ""
 }
 
-const errorMost = 256 // bytes of an error's text that are kept
-
-// serverError is an error that a broker told; nil: it told none.
-func serverError(number int16, text []byte) *http1.Error {
+// serverError is an error that a broker told, without secrets; nil: it told none.
+func serverError(number int16, text []byte, secrets ...string) *http1.Error {
 	if number == 0 {
 		return nil
 	}
 	name := CodeOf(number)
 	detail := fmt.Sprintf("the broker answered %s (%d)", name, number)
 	if len(text) > 0 {
-		detail += ": " + string(text[:min(len(text), errorMost)])
+		detail += ": " + redact.Excerpt(string(text), redact.TextMost, secrets...)
 	}
 	if r := remedy(number); r != "" {
 		detail += ": " + r

@@ -10,6 +10,7 @@ import (
 	"hyperscale/runtime/protocol/kafka/group"
 	"hyperscale/runtime/protocol/kafka/wire"
 	"hyperscale/runtime/protocol/scram"
+	"hyperscale/runtime/redact"
 )
 
 // Random is what a connection draws for its nonce.
@@ -215,7 +216,7 @@ func (g *Greeting) mayProve(r *wire.Reader) error {
 	number := r.Int16()
 	var offers []string
 	for range r.List(2) {
-		offers = append(offers, clip(r.Text()))
+		offers = append(offers, clip(r.Text(), g.protocol.config.Password))
 	}
 	switch {
 	case r.Bad:
@@ -237,7 +238,7 @@ func (g *Greeting) proves(dst []byte, r *wire.Reader, used int) ([]byte, int, co
 	if r.Bad {
 		return dst, used, nil, errShort(apiAuthenticate)
 	}
-	if err := serverError(number, g.hide(text)); err != nil {
+	if err := serverError(number, text, g.protocol.config.Password); err != nil {
 		err.Kind = http1.KindAuth
 		if g.refusal != "" {
 			err.Detail += ": " + g.refusal
@@ -274,8 +275,7 @@ func (g *Greeting) bears(dst, says []byte, used int) ([]byte, int, codec.Dialogu
 	case g.refusal != "":
 		return dst, used, nil, &http1.Error{Kind: http1.KindAuth, Detail: "the broker does not take the token: " + g.refusal}
 	case len(says) > 0:
-		hidden := g.hide(says)
-		g.refusal = string(hidden[:min(len(hidden), errorMost)])
+		g.refusal = redact.Excerpt(string(says), redact.TextMost, g.protocol.config.Password)
 		return g.says(dst, []byte{1}), used, nil, nil
 	}
 	return g.settles(dst, used)
@@ -288,12 +288,4 @@ func (c *Config) mayBear() error {
 		return &http1.Error{Kind: http1.KindValue, Detail: "the token is empty, or has a blank or another character that no token has (RFC 6750): take the token alone"}
 	}
 	return nil
-}
-
-// hide hides the password in what a broker says.
-func (g *Greeting) hide(text []byte) []byte {
-	if p := g.protocol.config.Password; p != "" {
-		return []byte(strings.ReplaceAll(string(text), p, hiddenText))
-	}
-	return text
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 // Field is a header of a record.
@@ -72,9 +73,6 @@ func (o *Operation) Choose(partitions int, values [][]byte, scratch []byte) (par
 
 const shownMost = 60 // bytes of a name in an error
 
-func clip(b []byte) string {
-	if len(b) > shownMost {
-		return string(b[:shownMost]) + "..."
-	}
-	return string(b)
+func clip(b []byte, secrets ...string) string {
+	return redact.Excerpt(string(b), shownMost, secrets...)
 }

@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/workflow/bson"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 func breach(format string, values ...any) *http1.Error {
@@ -43,8 +44,6 @@ func errObject(size, most int) *http1.Error {
 func refusal(format string, values ...any) *http1.Error {
 	return &http1.Error{Kind: http1.KindAuth, Detail: fmt.Sprintf(format, values...)}
 }
-
-const errorMost = 256 // bytes of an error that are kept
 
 // CodeOther is the code of an error that names none.
 const CodeOther = "other"
@@ -106,7 +105,7 @@ var remedies = map[int64]string{
 	13: "give user, password and auth_source to mongodb.client",
 }
 
-// clip shortens what a server says, and makes a text of it.
-func clip(b []byte) string {
-	return strings.ToValidUTF8(string(b[:min(len(b), errorMost)]), "\uFFFD")
+// clip shortens what a server says, without secrets, and makes a text of it.
+func clip(b []byte, secrets ...string) string {
+	return strings.ToValidUTF8(redact.Excerpt(string(b), redact.TextMost, secrets...), "\uFFFD")
 }

@@ -206,7 +206,7 @@ func (g *Greeting) proves(dst, body []byte, used int, a *answer) ([]byte, int, c
 // refused is the error of a user that the server does not take.
 func (g *Greeting) refused(a *answer) error {
 	c := &g.protocol.config
-	text := strings.ReplaceAll(clip(a.told.text), c.Password, hiddenText)
+	text := clip(a.told.text, c.Password)
 	return refusal("%s refuses the user %q of the database %s: %s: a user of another database needs auth_source", c.Mechanism.name(), c.User, c.Source, text)
 }
 

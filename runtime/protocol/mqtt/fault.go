@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 func breach(format string, values ...any) *http1.Error {
@@ -77,8 +78,6 @@ func errQoS(qos, most uint8) *http1.Error {
 // codeBad is the least reason code that is an error.
 const codeBad = 0x80
 
-const errorMost = 256 // bytes of a reason that are kept
-
 // codeText returns the standard's words for a reason code.
 func codeText(code uint8) string {
 	switch code {
@@ -131,12 +130,12 @@ func laterText(code uint8) string {
 	return "other"
 }
 
-// serverError is an error that the server told by a reason code.
-func serverError(code uint8, reason string) *http1.Error {
+// serverError is an error that the server told by a reason code, without secrets.
+func serverError(code uint8, reason string, secrets ...string) *http1.Error {
 	word := codeText(code)
 	detail := fmt.Sprintf("the server answered %#02x, %s", code, word)
 	if reason != "" {
-		detail += ": " + reason[:min(len(reason), errorMost)]
+		detail += ": " + redact.Excerpt(reason, redact.TextMost, secrets...)
 	}
 	if code == 0x8E {
 		detail += ": another connection has its client_id: write one with ${vu}, or leave it out"
@@ -145,13 +144,13 @@ func serverError(code uint8, reason string) *http1.Error {
 }
 
 // refusal is the error of a connection that the server does not take.
-func refusal(code uint8, reason string) *http1.Error {
+func refusal(code uint8, reason, secret string) *http1.Error {
 	old := [...]uint8{0, 0x84, 0x85, 0x88, 0x86, 0x87} // of version 3
 	was := code
 	if int(code) < len(old) {
 		code = old[code]
 	}
-	err := serverError(code, reason)
+	err := serverError(code, reason, secret)
 	if was < codeBad {
 		err.Detail = fmt.Sprintf("the server refused the connection with %d, %s", was, codeText(code))
 	}

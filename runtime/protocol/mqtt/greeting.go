@@ -1,8 +1,6 @@
 package mqtt
 
 import (
-	"strings"
-
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -87,7 +85,7 @@ func (g *Greeting) answered(b []byte) *http1.Error {
 	}
 	switch {
 	case code != 0:
-		return refusal(code, g.hide(string(p.reason)))
+		return refusal(code, string(p.reason), g.protocol.config.Password)
 	case five && len(b) == 2:
 		return errConnack
 	case flags == 1 && !g.protocol.config.Resumes:
@@ -98,12 +96,4 @@ func (g *Greeting) answered(b []byte) *http1.Error {
 		g.limits.keepAlive = g.protocol.config.KeepAlive
 	}
 	return nil
-}
-
-// hide hides what proves the user in what a server says.
-func (g *Greeting) hide(text string) string {
-	if s := g.protocol.config.Password; s != "" {
-		text = strings.ReplaceAll(text, s, hiddenText)
-	}
-	return text
 }

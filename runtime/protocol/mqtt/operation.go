@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 // Part is a piece of a text: its own bytes, or a value.
@@ -147,12 +148,7 @@ func (o *Operation) queue(dst []byte, m *filled, values [][]byte, id uint16) ([]
 
 const shownMost = 60 // bytes of a topic in an error
 
-func clip(b []byte) string {
-	if len(b) > shownMost {
-		return string(b[:shownMost]) + "..."
-	}
-	return string(b)
-}
+func clip(b []byte) string { return redact.Excerpt(string(b), shownMost) }
 
 // Unsendable says why a topic cannot stand in a message; empty: it can.
 func Unsendable(topic string) string {

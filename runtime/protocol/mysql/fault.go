@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 func breach(format string, values ...any) *http1.Error {
@@ -30,8 +31,6 @@ func errLarge(most int64) *http1.Error {
 	return &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("the answer of an operation exceeds %d bytes: raise max_body", most)}
 }
 
-const errorMost = 256 // bytes of an error's text that are kept
-
 // The numbers of errors that mean something to the codec.
 const (
 	errorDeadlock         = 1213 // the transaction is rolled back
@@ -48,8 +47,8 @@ type told struct {
 	message string
 }
 
-// readError reads an error packet.
-func readError(b []byte) (t told, wrong *http1.Error) {
+// readError reads an error packet, without secrets.
+func readError(b []byte, secrets ...string) (t told, wrong *http1.Error) {
 	if len(b) < 3 {
 		return t, breach("an error of the server is not whole")
 	}
@@ -57,7 +56,7 @@ func readError(b []byte) (t told, wrong *http1.Error) {
 	if b = b[3:]; len(b) >= 6 && b[0] == '#' {
 		t.state, b = string(b[1:6]), b[6:]
 	}
-	t.message = strings.ToValidUTF8(string(b[:min(len(b), errorMost)]), "\uFFFD")
+	t.message = strings.ToValidUTF8(redact.Excerpt(string(b), redact.TextMost, secrets...), "\uFFFD")
 	return t, nil
 }
 

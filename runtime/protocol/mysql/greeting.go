@@ -8,6 +8,7 @@ import (
 
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 // The capabilities that the codec knows.
@@ -128,6 +129,8 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 	return out, used, nil, err
 }
 
+const versionMost = 256 // bytes of a version that are kept
+
 // meet takes who the server is, and says who the client is.
 func (g *Greeting) meet(dst, b []byte) ([]byte, error) {
 	if b[0] != version10 {
@@ -138,7 +141,7 @@ func (g *Greeting) meet(dst, b []byte) ([]byte, error) {
 	if !whole || len(b) < fixed {
 		return dst, breach("the server's greeting is not whole")
 	}
-	g.server = strings.ToValidUTF8(string(version[:min(len(version), errorMost)]), "\uFFFD")
+	g.server = strings.ToValidUTF8(redact.Excerpt(string(version), versionMost), "\uFFFD")
 	g.salt = append(g.salt, b[4:12]...)
 	can := uint32(binary.LittleEndian.Uint16(b[13:])) | uint32(binary.LittleEndian.Uint16(b[18:]))<<16
 	if can&canNeeded != canNeeded {
@@ -261,12 +264,9 @@ func (g *Greeting) change(dst, b []byte) ([]byte, error) {
 
 // refused makes an error of what the server tells instead of going on.
 func (g *Greeting) refused(b []byte) error {
-	t, err := readError(b)
+	t, err := readError(b, g.protocol.config.Password)
 	if err != nil {
 		return err
-	}
-	if p := g.protocol.config.Password; p != "" {
-		t.message = strings.ReplaceAll(t.message, p, "***")
 	}
 	fault := t.fault()
 	if t.state == "28000" {

@@ -9,6 +9,7 @@ import (
 
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 // asked is the operation that was queued last.
@@ -169,8 +170,7 @@ func (e *jetError) explain() *http1.Error {
 	if number == 0 {
 		number = e.Code
 	}
-	text := e.Description
-	return &http1.Error{Kind: http1.Kind("server " + strconv.Itoa(number)), Detail: "JetStream answered " + text[:min(len(text), errorMost)]}
+	return &http1.Error{Kind: http1.Kind("server " + strconv.Itoa(number)), Detail: "JetStream answered " + redact.Excerpt(e.Description, redact.TextMost)}
 }
 
 // acknowledged reads what acknowledges a message.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 func breach(format string, values ...any) *http1.Error {
@@ -48,10 +49,7 @@ func errPayload(size int, most int64) *http1.Error {
 	return &http1.Error{Kind: http1.KindValue, Detail: fmt.Sprintf("data: the message has %d bytes with its headers, and the server takes %d (max_payload of its INFO): send less, or raise max_payload in the server", size, most)}
 }
 
-const (
-	codeMost  = 40  // letters of an error's code
-	errorMost = 256 // bytes of an error that are kept
-)
+const codeMost = 40 // letters of an error's code
 
 // CodeOther is the code of an error that names none.
 const CodeOther = "other"
@@ -69,9 +67,10 @@ func codeOf(text string) string {
 	return text
 }
 
-// serverError is an error that the server told in a line.
-func serverError(text string) *http1.Error {
-	return &http1.Error{Kind: http1.Kind("server " + codeOf(text)), Detail: "the server answered " + text[:min(len(text), errorMost)]}
+// serverError is an error that the server told in a line, without secrets.
+func serverError(text string, secrets ...string) *http1.Error {
+	text = redact.Excerpt(text, redact.TextMost, secrets...)
+	return &http1.Error{Kind: http1.Kind("server " + codeOf(text)), Detail: "the server answered " + text}
 }
 
 // survives reports whether the connection goes on behind an error: the server closes it behind every other.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 // Fields are those of a message's header.
@@ -38,7 +39,7 @@ func readHead(head []byte) (status int, text string, all Fields, err *http1.Erro
 		if status, ok = number(word); !ok || len(word) != 3 {
 			return 0, "", nil, errHead
 		}
-		text = strings.TrimSpace(string(description[:min(len(description), errorMost)]))
+		text = strings.TrimSpace(redact.Excerpt(string(description), redact.TextMost))
 	}
 	for len(rest) > 0 {
 		line, rest, found = bytes.Cut(rest, []byte("\r\n"))

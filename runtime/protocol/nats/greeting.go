@@ -8,6 +8,7 @@ import (
 
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 // info is what of the server's INFO is read.
@@ -124,7 +125,7 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 			return dst, 0, c, nil
 		}
 	}
-	return dst, used, nil, breach("the server said %q in its greeting", clip(line))
+	return dst, used, nil, breach("the server said %q in its greeting", redact.Excerpt(string(line), shownMost, g.protocol.secrets()...))
 }
 
 func (g *Greeting) begin() *Conn {
@@ -209,7 +210,7 @@ func readInfo(text []byte) (*info, error) {
 
 // refused is the error of a connection that the server does not take.
 func (g *Greeting) refused(text string) error {
-	err := serverError(g.protocol.hide(text))
+	err := serverError(text, g.protocol.secrets()...)
 	low := strings.ToLower(text)
 	switch {
 	case strings.Contains(low, "authorization") || strings.Contains(low, "authentication"):
@@ -220,14 +221,9 @@ func (g *Greeting) refused(text string) error {
 	return err
 }
 
-// hide hides what proves the user in what a server says.
-func (p *Protocol) hide(text string) string {
-	for _, s := range []string{p.config.Password, p.config.Token, p.config.Seed, p.jwt} {
-		if s != "" {
-			text = strings.ReplaceAll(text, s, hiddenText)
-		}
-	}
-	return text
+// secrets are what proves the user: no error shows them.
+func (p *Protocol) secrets() []string {
+	return []string{p.config.Password, p.config.Token, p.config.Seed, p.jwt}
 }
 
 // cutWord cuts the first word of a line.

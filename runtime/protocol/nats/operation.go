@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 // Part is a piece of a text: its own bytes, or a value.
@@ -160,12 +161,7 @@ func (o *Operation) fill(m *filled, values [][]byte) *http1.Error {
 
 const shownMost = 60 // bytes of a subject in an error
 
-func clip(b []byte) string {
-	if len(b) > shownMost {
-		return string(b[:shownMost]) + "..."
-	}
-	return string(b)
-}
+func clip(b []byte) string { return redact.Excerpt(string(b), shownMost) }
 
 // Unsendable says why a subject cannot stand in a message, or with wild in a subscription; empty: it can.
 func Unsendable(subject string, wild bool) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 func breach(format string, values ...any) *http1.Error {
@@ -35,26 +36,23 @@ func errOrder(kind byte) *http1.Error {
 	return breach("the server sent %s where the protocol has none", messageName(kind))
 }
 
-const (
-	errorMost = 256 // bytes of an error that are kept
-	// CodeOther is the code of an error that names none.
-	CodeOther = "other"
-)
+// CodeOther is the code of an error that names none.
+const CodeOther = "other"
 
 // told is an error that the server told.
 type told struct {
 	severity, code, message, detail string
 }
 
-// readError reads the fields of an error.
-func readError(b []byte) (t told, wrong *http1.Error) {
+// readError reads the fields of an error, without secrets.
+func readError(b []byte, secrets ...string) (t told, wrong *http1.Error) {
 	for len(b) > 1 {
 		field := b[0]
 		value, rest, whole := bytes.Cut(b[1:], []byte{0})
 		if !whole {
 			return t, breach("a field of an error has no end")
 		}
-		text := string(value[:min(len(value), errorMost)])
+		text := redact.Excerpt(string(value), redact.TextMost, secrets...)
 		switch b = rest; field {
 		case 'V':
 			t.severity = text

@@ -259,12 +259,9 @@ func md5Of(text string) string {
 
 // refused makes an error of what the server tells instead of going on.
 func (g *Greeting) refused(b []byte) error {
-	t, err := readError(b)
+	t, err := readError(b, g.protocol.config.Password)
 	if err != nil {
 		return err
-	}
-	if p := g.protocol.config.Password; p != "" {
-		t.message, t.detail = strings.ReplaceAll(t.message, p, "***"), strings.ReplaceAll(t.detail, p, "***")
 	}
 	if g.secure != securityStands && t.code == "28000" && (strings.HasSuffix(t.message, "no encryption") || strings.HasSuffix(t.message, "SSL off")) {
 		t.message += ": write sslmode = \"require\" in sql.client"

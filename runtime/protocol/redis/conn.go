@@ -173,14 +173,15 @@ func (c *Conn) failed(text []byte) {
 	if c.outcome.Err != nil || a.ping {
 		return
 	}
-	prefix := ""
+	prefix, secret := "", ""
 	if a.of != nil {
+		secret = a.of.secret
 		prefix = a.of.each[a.done].name + ": "
 	}
 	if a.total > 1 {
 		prefix = "command " + strconv.Itoa(a.done+1) + " of " + strconv.Itoa(a.total) + ": " + prefix
 	}
-	c.outcome.Err = serverError(prefix, string(text[:min(len(text), errorMost)]))
+	c.outcome.Err = serverError(prefix, string(text), secret)
 }
 
 // reads is what the answer under way tells of hits.

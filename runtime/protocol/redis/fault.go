@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 func breach(format string, values ...any) *http1.Error {
@@ -15,6 +16,7 @@ var (
 	errLineEnd  = breach("a line of the server does not end with CR LF")
 	errBulkEnd  = breach("a text of the server does not end with CR LF where its length says")
 	errUnasked  = breach("the server sent an answer that no command asked for")
+	errRepeats  = breach("what the server answers to the greeting is no answer of Redis, and repeats the password")
 	errNoEnd    = breach("the server ends an aggregate that has a length, or that it did not begin")
 	errChunk    = breach("the server sent a chunk of a text outside of one")
 	errNoChunk  = breach("the server interrupts a text that comes in chunks")
@@ -33,10 +35,7 @@ func errLarge(most int64) *http1.Error {
 	return &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("the answers of an operation exceed %d bytes: raise max_body", most)}
 }
 
-const (
-	codeMost  = 32  // letters of an error's code
-	errorMost = 256 // bytes of an error that are kept
-)
+const codeMost = 32 // letters of an error's code
 
 // codeOf returns the code of an error's text; empty: it has none.
 func codeOf(text string) string {
@@ -55,8 +54,9 @@ func codeOf(text string) string {
 // CodeOther is the code of an error that names none.
 const CodeOther = "other"
 
-// serverError is an error that the server answered. Prefix says which command it answers.
-func serverError(prefix, text string) *http1.Error {
+// serverError is an error that the server answered, without the secret. Prefix says which command it answers.
+func serverError(prefix, text, secret string) *http1.Error {
+	text = redact.Excerpt(text, redact.TextMost, secret)
 	code := codeOf(text)
 	if code == "" {
 		code = CodeOther
@@ -71,7 +71,7 @@ func serverError(prefix, text string) *http1.Error {
 // ServerError is the error for what the server told, of the kind "server CODE". Prefix says what it
 // answers; empty: nothing.
 func ServerError(prefix, text string) *http1.Error {
-	return serverError(prefix, text[:min(len(text), errorMost)])
+	return serverError(prefix, text, "")
 }
 
 // ClusterRemedy helps against what a node of a cluster says of keys that another one has.

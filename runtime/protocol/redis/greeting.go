@@ -2,7 +2,6 @@ package redis
 
 import (
 	"bytes"
-	"strings"
 
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
@@ -41,6 +40,9 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 	on.of = &c
 	used, broken := c.feed(b, &on)
 	if broken != nil {
+		if p.password != "" && bytes.Contains(b, []byte(p.password)) {
+			broken = errRepeats
+		}
 		return dst, 0, nil, broken
 	}
 	if c.Open() > 0 {
@@ -48,7 +50,7 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 		return dst, 0, nil, nil
 	}
 	if on.err != nil {
-		return dst, used, nil, refused(on.err.Kind, p.hide(on.err.Detail))
+		return dst, used, nil, refused(on.err.Kind, on.err.Detail)
 	}
 	if g.heard == 0 {
 		g.first = on.body
@@ -60,14 +62,6 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 		return dst, used, nil, errUnasked
 	}
 	return dst, used, p.Begin(), nil
-}
-
-// hide hides the password in what a server says.
-func (p *Protocol) hide(text string) string {
-	if p.password == "" {
-		return text
-	}
-	return strings.ReplaceAll(text, p.password, hiddenText)
 }
 
 // First is the first command's answer as JSON: that of HELLO says who the server is.

@@ -29,6 +29,7 @@ type Operation struct {
 	each   []expected // one a command
 	hits   bool       // some of each counts hits
 	list   bool       // its answers are a list
+	secret string     // what no error of it shows; empty: there is none
 }
 
 // piece is bytes, or an argument with values in it.

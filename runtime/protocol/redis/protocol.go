@@ -57,7 +57,9 @@ func New(c Config) *Protocol {
 		for _, w := range words {
 			command = append(command, Text(w))
 		}
-		p.greeting = append(p.greeting, Compile([]Command{command}))
+		o := Compile([]Command{command})
+		o.secret = c.Password
+		p.greeting = append(p.greeting, o)
 	}
 	user := c.User
 	if user == "" {

@@ -1,51 +1,35 @@
 package reply
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/redact"
 )
 
 var errLong = &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("a reply of the server exceeds %d KiB", Most>>10)}
 
-func errNoCode(line []byte, secret string) error {
-	return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("a reply of the server begins with %q, and not with a code of three digits", shown(line, secret))}
+func errNoCode(line []byte, secrets []string) error {
+	return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("a reply of the server begins with %q, and not with a code of three digits", Clip(line, secrets...))}
 }
 
 func errChanges(from, to int) error {
 	return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("a reply of the server begins with the code %d, and goes on with %d", from, to)}
 }
 
-const shownMost = 255 // bytes of a server's text in an error
-
-// Clip returns a server's text as an error shows it: bounded, and without what breaks a line.
-func Clip(b []byte) string {
-	text := string(b[:min(len(b), shownMost)])
-	if len(b) > shownMost {
-		text += "..."
-	}
+// Clip returns a server's text as an error shows it: bounded, without secrets and without what breaks a line.
+func Clip(b []byte, secrets ...string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '
 		}
 		return r
-	}, text))
+	}, redact.Excerpt(string(b), redact.TextMost, secrets...)))
 }
 
-// shown is Clip without a secret, which it hides first: a clipped one would not be found.
-func shown(b []byte, secret string) string {
-	if secret != "" {
-		b = bytes.ReplaceAll(b, []byte(secret), []byte(hidden))
-	}
-	return Clip(b)
-}
-
-const hidden = "***"
-
-// Shown returns the text of the first line as an error shows it: Clip of it, without the reader's secret.
-func (r *Reply) Shown() string { return shown(r.Text(), r.secret) }
+// Shown returns the text of the first line as an error shows it: Clip of it, without the reader's secrets.
+func (r *Reply) Shown() string { return Clip(r.Text(), r.secrets...) }
 
 // Refused is the error that a server's reply tells, of the kind "server CODE". Asked is the command that it
 // answers, without arguments.

@@ -13,9 +13,9 @@ const codeLength = 3
 
 // Reply is what a server answers to a command. Its lines are valid until the reader's next call.
 type Reply struct {
-	Code   int // from 100 to 599; 0: there is no whole reply
-	lines  []byte
-	secret string
+	Code    int // from 100 to 599; 0: there is no whole reply
+	lines   []byte
+	secrets []string
 }
 
 // Positive reports that the server has done what it was asked.
@@ -54,11 +54,11 @@ func (r *Reply) Text() []byte {
 type Reader struct {
 	// Loose takes lines in the middle of a reply that have no code, as FTP allows.
 	Loose bool
-	// Secret is what no error shows, also where the server repeats it; empty: there is none.
-	Secret string
-	held   []byte // a reply that is not whole
-	line   int    // of held: where its last line begins
-	code   int    // of its first line; 0: that is not whole
+	// Secrets are what no error shows, also where the server repeats it.
+	Secrets []string
+	held    []byte // a reply that is not whole
+	line    int    // of held: where its last line begins
+	code    int    // of its first line; 0: that is not whole
 }
 
 // Next takes bytes up to the end of the next reply, which Code 0 says is not there yet.
@@ -117,7 +117,7 @@ func (r *Reader) Cut(b []byte) (one Reply, used int, err error) { return r.cut(b
 
 // whole returns a reply that has all of its lines, and begins the next one.
 func (r *Reader) whole(lines []byte) Reply {
-	one := Reply{r.code, lines, r.Secret}
+	one := Reply{r.code, lines, r.Secrets}
 	r.line, r.code = 0, 0
 	if r.held = r.held[:0]; cap(r.held) > heldKept {
 		r.held = nil
@@ -144,14 +144,14 @@ func (r *Reader) ends(line []byte) (bool, error) {
 	code, goesOn := codeOf(bytes.TrimRight(line, "\r\n"))
 	switch {
 	case r.code == 0 && code == 0:
-		return false, errNoCode(line, r.Secret)
+		return false, errNoCode(line, r.Secrets)
 	case r.code == 0:
 		r.code = code
 	case code == r.code:
 	case r.Loose:
 		return false, nil
 	case code == 0:
-		return false, errNoCode(line, r.Secret)
+		return false, errNoCode(line, r.Secrets)
 	default:
 		return false, errChanges(r.code, code)
 	}

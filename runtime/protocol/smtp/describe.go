@@ -2,9 +2,6 @@ package smtp
 
 import (
 	"bytes"
-
-	"hyperscale/runtime/protocol/http1"
-	"hyperscale/runtime/protocol/reply"
 )
 
 // Describe appends a line about the commands of a greeting. What proves the user is not shown.
@@ -27,11 +24,4 @@ func Describe(dst, b []byte) []byte {
 		}
 	}
 	return dst
-}
-
-// refused is the error of a reply, without the secret.
-func (c *Conn) refused(r *reply.Reply, asked string) *http1.Error {
-	err := r.Refused(asked)
-	err.Detail = c.protocol.hide(err.Detail)
-	return err
 }

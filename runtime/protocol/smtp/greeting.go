@@ -43,7 +43,7 @@ const (
 )
 
 // Greet begins a connection.
-func (p *Protocol) Greet() *Greeting { return &Greeting{protocol: p} }
+func (p *Protocol) Greet() *Greeting { return &Greeting{protocol: p, in: p.reader()} }
 
 // Begin implements codec.Greeting: the server speaks first.
 func (g *Greeting) Begin(dst []byte) []byte { return dst }
@@ -132,7 +132,7 @@ func (g *Greeting) proceed(dst []byte) ([]byte, codec.Dialogue, error) {
 
 // begin begins the connection behind its greeting.
 func (g *Greeting) begin() *Conn {
-	return &Conn{protocol: g.protocol, pipelines: g.said.pipelining}
+	return &Conn{protocol: g.protocol, in: g.protocol.reader(), pipelines: g.said.pipelining}
 }
 
 // read takes the extensions of a server.
@@ -163,7 +163,5 @@ func (g *Greeting) refused(r *reply.Reply, asked string) error {
 	if r.Code < 400 {
 		return r.Unexpected(asked)
 	}
-	err := r.Refused(asked)
-	err.Detail = g.protocol.hide(err.Detail)
-	return err
+	return r.Refused(asked)
 }

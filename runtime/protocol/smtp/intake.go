@@ -191,7 +191,7 @@ func appendRefusal(dst []byte, to string, r *reply.Reply) []byte {
 		Recipient string `json:"recipient"`
 		Code      int    `json:"code"`
 		Text      string `json:"text"`
-	}{to, r.Code, reply.Clip(r.Text())})
+	}{to, r.Code, r.Shown()})
 	if dst = append(dst, ','); len(dst) == 1 {
 		dst = dst[:0]
 	}
@@ -215,9 +215,9 @@ func (c *Conn) begins() {
 // fail notes what the server refuses: the first refusal is the operation's.
 func (c *Conn) fail(r *reply.Reply) {
 	if a := &c.op; a.err == nil {
-		a.err, a.code = c.refused(r, c.asks()), r.Code
+		a.err, a.code = r.Refused(c.asks()), r.Code
 		if a.text = ""; a.with.Keeps {
-			a.text = reply.Clip(r.Text())
+			a.text = r.Shown()
 		}
 	}
 }
@@ -231,7 +231,7 @@ func (c *Conn) finish(r *reply.Reply, on codec.Listener) {
 	}
 	if a.with.Keeps {
 		if a.err == nil {
-			a.text = reply.Clip(r.Text())
+			a.text = r.Shown()
 		}
 		c.outcome.Body = appendAnswer(nil, c.outcome.Code, a)
 	}

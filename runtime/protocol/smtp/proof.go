@@ -33,7 +33,7 @@ func (g *Greeting) prove(dst []byte) ([]byte, error) {
 	}
 	g.stage = stageProof
 	dst = append(append(dst, "AUTH "...), name...)
-	if first := g.first(); first != "" && len("AUTH ")+len(name)+1+base64.StdEncoding.EncodedLen(len(first))+2 <= commandMost {
+	if first := c.first(); first != "" && len("AUTH ")+len(name)+1+base64.StdEncoding.EncodedLen(len(first))+2 <= commandMost {
 		g.rounds++
 		dst = base64.StdEncoding.AppendEncode(append(dst, ' '), []byte(first))
 	}
@@ -41,8 +41,7 @@ func (g *Greeting) prove(dst []byte) ([]byte, error) {
 }
 
 // first is what a mechanism says without being asked; empty: nothing.
-func (g *Greeting) first() string {
-	c := &g.protocol.config
+func (c *Config) first() string {
 	switch c.Mechanism {
 	case MechanismPlain:
 		return "\x00" + c.User + "\x00" + c.Secret
@@ -69,7 +68,7 @@ func (g *Greeting) proves(dst []byte, r *reply.Reply) (out []byte, proved bool, 
 	case r.Code == 334:
 		return dst, false, &http1.Error{Kind: http1.KindProtocol, Detail: "AUTH: the server asks for more than " + c.Mechanism.String() + " has"}
 	case r.Code/100 == 5:
-		return dst, false, &http1.Error{Kind: http1.KindAuth, Detail: g.protocol.hide(r.Refused("AUTH " + c.Mechanism.String()).Detail)}
+		return dst, false, &http1.Error{Kind: http1.KindAuth, Detail: r.Refused("AUTH " + c.Mechanism.String()).Detail}
 	}
 	return dst, false, g.refused(r, "AUTH "+c.Mechanism.String())
 }
@@ -87,7 +86,7 @@ func (g *Greeting) says(asked []byte) []byte {
 	case c.Mechanism == MechanismLogin && g.rounds == 1:
 		return []byte(c.Secret)
 	case g.rounds == 0:
-		return []byte(g.first())
+		return []byte(c.first())
 	}
 	return nil
 }

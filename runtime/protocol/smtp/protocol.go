@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/reply"
 )
 
 // HelloDefault is how a client calls itself that has no name.
@@ -44,7 +45,10 @@ func (m Mechanism) String() string {
 func (m Mechanism) Tells() bool { return m != MechanismNone && m != MechanismCRAM }
 
 // Protocol greets for the connections of one goroutine. It is made before the clock runs.
-type Protocol struct{ config Config }
+type Protocol struct {
+	config  Config
+	secrets []string // what nothing shows
+}
 
 // New returns the protocol of a target. Its error names the field.
 func New(c Config) (*Protocol, error) {
@@ -62,21 +66,27 @@ func New(c Config) (*Protocol, error) {
 	case strings.ContainsRune(c.User+c.Secret, 0):
 		return nil, &http1.InputError{Field: "auth", Value: c.Mechanism.String(), Remedy: "take the zero byte out of the user or the password"}
 	}
-	return &Protocol{config: c}, nil
+	return &Protocol{config: c, secrets: c.secrets()}, nil
 }
 
 const hiddenText = "***"
 
-// hide hides the secret in what a server says, also as AUTH sends it.
-func (p *Protocol) hide(text string) string {
-	if p.config.Secret == "" {
-		return text
+// secrets are the secret, and what AUTH sends of it.
+func (c *Config) secrets() []string {
+	if c.Secret == "" {
+		return nil
 	}
-	for _, said := range [...]string{"\x00" + p.config.User + "\x00" + p.config.Secret, p.config.Secret} {
-		text = strings.ReplaceAll(text, base64.StdEncoding.EncodeToString([]byte(said)), hiddenText)
+	all := []string{c.Secret}
+	for _, m := range [...]Mechanism{MechanismPlain, MechanismToken} {
+		said := *c
+		said.Mechanism = m
+		all = append(all, base64.StdEncoding.EncodeToString([]byte(said.first())))
 	}
-	return strings.ReplaceAll(text, p.config.Secret, hiddenText)
+	return append(all, base64.StdEncoding.EncodeToString([]byte(c.Secret)))
 }
+
+// reader reads what a server says. No error shows the secret.
+func (p *Protocol) reader() reply.Reader { return reply.Reader{Secrets: p.secrets} }
 
 const (
 	bufferKept = 256 << 10 // bytes of a buffer that the pool keeps

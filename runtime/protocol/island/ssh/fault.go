@@ -13,6 +13,7 @@ import (
 
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/island"
+	"hyperscale/runtime/redact"
 )
 
 const createFlags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
@@ -38,17 +39,11 @@ func kindOf(code string) http1.Kind { return http1.Kind("server " + code) }
 
 func toldKind(k http1.Kind) bool { return strings.HasPrefix(string(k), "server ") }
 
-const (
-	textMost = 256 // bytes of an error's text that are kept
-	nameMost = 80
-)
+const nameMost = 80 // bytes of a name in an error
 
 // clip is a text of the server as examples show it.
 func clip(s string) string {
-	if len(s) > nameMost {
-		return s[:nameMost] + "..."
-	}
-	return s
+	return redact.Excerpt(s, nameMost)
 }
 
 // said is an error's text of the server, in one line.
@@ -58,7 +53,7 @@ func said(text string) string {
 			return ' '
 		}
 		return r
-	}, text[:min(len(text), textMost)])
+	}, redact.Excerpt(text, redact.TextMost))
 	return strings.TrimSpace(strings.ToValidUTF8(text, "?"))
 }
 
