@@ -129,6 +129,64 @@ def visit(vu):
     return vu.redis.command(r, "GET", "k", name = "behind")
 workflow(name = "test", vu_iterations = 1, vus = %d, duration = "60s", steps = [step(visit)])`
 
+// A node that has left the cluster loses the connections that users share, while the run goes on.
+func TestNodesThatLeaveACluster(t *testing.T) {
+	t.Parallel()
+	all := redistest.StartCluster(t, 3)
+	gate := redistest.Start(t)
+	leaves := redistest.Join(t, all)
+	slot := keyspace.Slot("k")
+	redistest.Give(append(all, leaves), slot, len(all))
+	const vus = 16
+	w := loadFile(t, all[0].URL(), fmt.Sprintf(leaving, gate.URL(), vus))
+	held, left := 0, false
+	done := make(chan struct{})
+	wait := func(list string) {
+		for gate.Ask("LLEN", list) != fmt.Sprint(":", vus) {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	go func() {
+		defer close(done)
+		wait("ready")
+		held = leaves.Clients() - 1
+		redistest.Give(append(all, leaves), slot, slot*3/keyspace.Slots)
+		for range vus {
+			gate.Ask("RPUSH", "go", "1")
+		}
+		wait("moved")
+		for until := time.Now().Add(10 * time.Second); !left && time.Now().Before(until); time.Sleep(time.Millisecond) {
+			left = leaves.Clients() == 1
+		}
+		for range vus {
+			gate.Ask("RPUSH", "end", "1")
+		}
+	}()
+	r := run(t, context.Background(), Config{Workflow: w, VUs: vus, Duration: time.Minute, Timeout: 30 * time.Second})
+	<-done
+	for _, got := range r.Stats.Steps {
+		if got.Failed != kinds(got)["moved"] || got.TimedOut+got.Cancelled > 0 {
+			t.Errorf("%s: ok %d of %d: %v", got.Name, got.OK, got.Started, got.Errors)
+		}
+	}
+	if held < 1 || held > 4 || !left {
+		t.Errorf("the node that left had %d connections before, and %d while the run went on", held, leaves.Clients()-1)
+	}
+}
+
+const leaving = `
+r = redis.client("TARGET", cluster = True, connections = 4)
+gate = "%s"
+def visit(vu):
+    vu.redis.command(r, "GET", "k", name = "before")
+    vu.redis.command(gate, "LPUSH", "ready", 1, name = "ready")
+    vu.redis.command(gate, "BLPOP", "go", 0, name = "wait")
+    vu.redis.command(r, "GET", "k", name = "moves")
+    vu.redis.command(r, "GET", "k", name = "behind")
+    vu.redis.command(gate, "LPUSH", "moved", 1, name = "moved")
+    return vu.redis.command(gate, "BLPOP", "end", 0, name = "end")
+workflow(name = "test", vu_iterations = 1, vus = %d, duration = "60s", steps = [step(visit)])`
+
 // Keys with values may turn out to belong to two slots: such an operation is not sent. A server that is
 // no node of a cluster says so.
 func TestWrongOperationsOfACluster(t *testing.T) {

@@ -103,7 +103,7 @@ func (q *requests) answered(index int32, now int64) {
 	n.AddTo(&x.times, now)
 	x.times.Enter(message.PhaseBlocked, now) // it has ended, or waits for its next connection
 	x.call, x.two = n.Call, n.Framed != nil
-	if x.talk != nil && x.talk.Elsewhere() {
+	if x.talk != nil && elsewhere(x.talk, q.parts) {
 		q.Send(index)
 		return
 	}
@@ -163,6 +163,15 @@ func (q *requests) answered(index int32, now int64) {
 	x.status, x.answer, x.proof = 0, nil, proof{}
 	x.sample.follows(trace.Redirect)
 	q.Send(index)
+}
+
+// elsewhere reports that an exchange has only learnt where it must go. What has left its cluster loses its
+// connections.
+func elsewhere(x *talk.Exchange, l *parts) bool {
+	for _, h := range x.Gone() {
+		l.Pools.Retire(h)
+	}
+	return x.Elsewhere()
 }
 
 // failed ends a request without a complete response.

@@ -20,6 +20,7 @@ type pool struct {
 	next *pool   // of the same virtual user
 	open []int32 // over HTTP/2: connections that may take another stream, now or later
 	due  bool    // it is listed in pools.due
+	over bool    // its host is gone: what becomes free is closed
 	// moved is when a connection last took a request, also one that a transaction keeps.
 	moved int64
 }
@@ -119,6 +120,21 @@ func (o *pools) thin(u *keeper) {
 	*oldest = p.next
 	for len(p.open) > 0 {
 		o.streams.retire(p.open[0])
+	}
+}
+
+// Retire forgets a destination to which nothing goes any more, as its node has left its cluster. Connections
+// that users share close: idle ones now, others when their exchange has ended.
+func (o *pools) Retire(h *Host) {
+	if o.Dialer.Hosts[h.Key] == h {
+		delete(o.Dialer.Hosts, h.Key)
+	}
+	if h.pool == nil {
+		return
+	}
+	h.pool.over = true
+	for at, some := h.pool.Take(); some; at, some = h.pool.Take() {
+		o.Sockets.HangUp(at)
 	}
 }
 
@@ -315,6 +331,10 @@ func (o *pools) parted(at int32) {
 func (o *pools) giveBack(at int32) {
 	c := o.Sockets.Conns.At(at)
 	c.slot = None
+	if c.pool.over && c.pool.Waiting() == 0 {
+		o.Sockets.HangUp(at)
+		return
+	}
 	c.pool.Free(at)
 	if c.pool.Waiting() > 0 {
 		o.owe(c.pool)

@@ -3,6 +3,7 @@ package talk
 import (
 	"encoding/json"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,9 +19,10 @@ type Cluster struct {
 	key    string // of hosts
 	secure bool
 	shared int // connections to a node that all users share; 0: each has its own
-	nodes  []Node
+	nodes  []*Node
 	slots  *[keyspace.Slots]uint16 // places in nodes, from 1; 0: unknown. Nil: all are
 	learns bool                    // an operation asks for the layout after a MOVED
+	gone   []*pool.Host            // those of nodes that have left, until Gone tells them
 }
 
 // Node is a node of a cluster.
@@ -38,7 +40,7 @@ const (
 // node returns the node that has a slot; nil: that is not known.
 func (c *Cluster) node(slot int) *Node {
 	if at := c.slots[slot]; at > 0 {
-		return &c.nodes[at-1]
+		return c.nodes[at-1]
 	}
 	return nil
 }
@@ -65,13 +67,13 @@ func (c *Cluster) move(slot int, address, asked string) {
 	if at < 0 || c.slots == nil {
 		return
 	}
-	if place := c.place(address[:at], address[at+1:], asked); place > 0 {
+	if place := c.place(address[:at], address[at+1:], asked, nil); place > 0 {
 		c.slots[slot] = place
 	}
 }
 
-// place returns the place of a node, from 1; 0: it is none.
-func (c *Cluster) place(host, port, asked string) uint16 {
+// place returns the place of a node, from 1; 0: it is none. Former are nodes that may be among those again.
+func (c *Cluster) place(host, port, asked string, former []*Node) uint16 {
 	if host == "" || host == "?" {
 		host = asked // the node does not know its own name
 	}
@@ -80,30 +82,48 @@ func (c *Cluster) place(host, port, asked string) uint16 {
 		return 0
 	}
 	key := c.key + " " + net.JoinHostPort(host, port)
-	for i := range c.nodes {
-		if c.nodes[i].Host.Key == key {
-			return uint16(i + 1)
-		}
+	named := func(n *Node) bool { return n.Host.Key == key }
+	if i := slices.IndexFunc(c.nodes, named); i >= 0 {
+		return uint16(i + 1)
 	}
 	if len(c.nodes) == nodesMost {
 		return 0
+	}
+	if i := slices.IndexFunc(former, named); i >= 0 {
+		c.nodes = append(c.nodes, former[i])
+		return uint16(len(c.nodes))
 	}
 	scheme := "redis"
 	if c.secure {
 		scheme = "rediss"
 	}
-	c.nodes = append(c.nodes, Node{Host: pool.TalkHost{Key: key, Secure: c.secure, Shared: c.shared}, Call: http1.Call{Method: "Redis", Scheme: scheme, Host: host, Port: uint16(n)}})
+	c.nodes = append(c.nodes, &Node{Host: pool.TalkHost{Key: key, Secure: c.secure, Shared: c.shared}, Call: http1.Call{Method: "Redis", Scheme: scheme, Host: host, Port: uint16(n)}})
 	return uint16(len(c.nodes))
 }
 
-// read reads the answer to CLUSTER SLOTS: ranges of slots, each with its nodes, the master first.
+// read reads the answer to CLUSTER SLOTS. A node that is not in it has left the cluster.
 func (c *Cluster) read(body []byte, asked string) error {
+	former := c.nodes
+	c.nodes = nil
+	if err := c.readRanges(body, asked, former); err != nil {
+		c.nodes = former
+		return err
+	}
+	for _, n := range former {
+		if n.At != nil && !slices.Contains(c.nodes, n) {
+			c.gone = append(c.gone, n.At)
+		}
+	}
+	return nil
+}
+
+// readRanges reads ranges of slots, each with its nodes, the master first.
+func (c *Cluster) readRanges(body []byte, asked string, former []*Node) error {
 	var ranges [][]json.RawMessage
 	if err := json.Unmarshal(body, &ranges); err != nil {
 		return errLayout
 	}
 	slots := new([keyspace.Slots]uint16)
-	nodes := c.nodes
 	for _, r := range ranges {
 		var from, to int
 		var master []json.RawMessage
@@ -116,11 +136,7 @@ func (c *Cluster) read(body []byte, asked string) error {
 		if host == nil {
 			host = new(string)
 		}
-		place := c.place(*host, port.String(), asked)
-		if place == 0 && len(c.nodes) == nodesMost && len(nodes) > 0 { // nodes that are gone fill the list
-			c.nodes, nodes = nil, nil
-			return c.read(body, asked)
-		}
+		place := c.place(*host, port.String(), asked, former)
 		for slot := from; slot <= to; slot++ {
 			slots[slot] = place
 		}

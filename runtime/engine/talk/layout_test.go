@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/workflow/keyspace"
 	"hyperscale/core/workflow/request"
+	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -33,7 +34,7 @@ func TestLayouts(t *testing.T) {
 			t.Errorf("%s: got %v, and %s", wrong, err, at(0))
 		}
 	}
-	// Nodes that are gone give their places to new ones, up to the bound.
+	// Nodes that are gone give their places to new ones, up to the bound. Their hosts are named once.
 	for round := range 3 {
 		var all []string
 		for i := range nodesMost {
@@ -41,6 +42,13 @@ func TestLayouts(t *testing.T) {
 		}
 		if err := c.read([]byte("["+strings.Join(all, ",")+"]"), "seed"); err != nil || len(c.nodes) > nodesMost || at(0) != fmt.Sprintf("n%d-0:1", round) {
 			t.Errorf("round %d: %v, %d nodes, %s", round, err, len(c.nodes), at(0))
+		}
+		if round > 0 && len(c.gone) != nodesMost {
+			t.Errorf("round %d: %d nodes have left, want %d", round, len(c.gone), nodesMost)
+		}
+		c.gone = nil
+		for _, n := range c.nodes {
+			n.At = new(pool.Host)
 		}
 	}
 }

@@ -152,6 +152,14 @@ func (x *Exchange) Elsewhere() bool {
 	return is
 }
 
+// Gone tells once which destinations have left the exchange's cluster: nothing goes there any more.
+func (x *Exchange) Gone() (all []*pool.Host) {
+	if a, ok := x.plan.verb.(*askCluster); ok {
+		all, a.of.gone = a.of.gone, nil
+	}
+	return all
+}
+
 // Route returns the node that an exchange must go to; nil: the one that its URL names.
 func (x *Exchange) Route() (*Node, error) {
 	if x.plan.routed != nil {

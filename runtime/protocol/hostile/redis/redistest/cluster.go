@@ -16,14 +16,14 @@ func StartCluster(tb testing.TB, nodes int) []*Server {
 	tb.Helper()
 	all := make([]*Server, nodes)
 	for i := range all {
-		all[i] = Start(tb, "--cluster-enabled", "yes", "--cluster-port", anyPort, "--cluster-node-timeout", "5000")
+		all[i] = startNode(tb)
 		from, to := i*slots/nodes, (i+1)*slots/nodes-1
 		if got := all[i].Ask("CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(from), strconv.Itoa(to)); got != "+OK" {
 			tb.Fatal(got)
 		}
 		all[i].Ask("CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(i+1))
 		if i > 0 {
-			all[0].Ask("CLUSTER", "MEET", "127.0.0.1", strconv.Itoa(all[i].port), strconv.Itoa(all[i].busPort()))
+			all[i].meets(all[0])
 		}
 	}
 	for _, s := range all {
@@ -51,10 +51,34 @@ func (s *Server) await(holds func() bool) {
 	}
 }
 
-// Give moves a slot without keys to another node of a cluster of three.
+// Give moves a slot without keys to another node of a cluster.
 func Give(all []*Server, slot, to int) {
 	id := all[to].Ask("CLUSTER", "MYID")
-	for _, s := range []*Server{all[to], all[(to+1)%len(all)], all[(to+2)%len(all)]} {
-		s.Ask("CLUSTER", "SETSLOT", strconv.Itoa(slot), "NODE", id)
+	for i := range all {
+		all[(to+i)%len(all)].Ask("CLUSTER", "SETSLOT", strconv.Itoa(slot), "NODE", id)
 	}
+}
+
+// Join starts another node, without slots.
+func Join(tb testing.TB, all []*Server) *Server {
+	tb.Helper()
+	s := startNode(tb)
+	s.Ask("CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(len(all)+1))
+	s.meets(all[0])
+	for _, of := range append([]*Server{s}, all...) {
+		of.await(func() bool {
+			info := of.Ask("CLUSTER", "INFO")
+			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:"+strconv.Itoa(len(all)+1))
+		})
+	}
+	return s
+}
+
+// meets makes two nodes know each other.
+func (s *Server) meets(other *Server) {
+	other.Ask("CLUSTER", "MEET", "127.0.0.1", strconv.Itoa(s.port), strconv.Itoa(s.busPort()))
+}
+
+func startNode(tb testing.TB) *Server {
+	return Start(tb, "--cluster-enabled", "yes", "--cluster-port", anyPort, "--cluster-node-timeout", "5000")
 }
