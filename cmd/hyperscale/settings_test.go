@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/cmd/hyperscale/internal/operate"
 	"hyperscale/core/gate"
 	"hyperscale/core/manager"
 	"hyperscale/core/node"
@@ -26,8 +27,7 @@ const settingsPage = "../../docs/settings.md"
 
 // settable are the settings of each role, with the role's defaults.
 func settable() map[string][]setting.Setting {
-	g, m, w, e := gate.Default(), manager.Default(), worker.Default(), exec.Default()
-	return map[string][]setting.Setting{"gate": g.Settings(), "manager": m.Settings(), "worker": slices.Concat(w.Settings(), e.Settings())}
+	return map[string][]setting.Setting{"gate": operate.SettingsOf(node.RoleGate), "manager": operate.SettingsOf(node.RoleManager), "worker": operate.SettingsOf(node.RoleWorker)}
 }
 
 // The page lists each key, each setting and each recommendation as in the code. REWRITE=1 writes the page.

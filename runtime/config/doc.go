@@ -25,5 +25,5 @@
 //	managers: [10.0.0.2:7500, 10.0.0.3:7500]
 //	data: /var/lib/hyperscale
 //
-// Read config.go, keys.go, source.go, validate.go, sizes.go.
+// Read config.go, keys.go, source.go, validate.go, sizes.go, explain.go, schema.go.
 package config

@@ -16,7 +16,6 @@ import (
 	"github.com/caarlos0/env/v11"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"hyperscale/core/node"
 	"hyperscale/core/setting"
@@ -35,25 +34,29 @@ type Sources struct {
 	Flags   map[string]string // flags that were set, by name without dashes; lists joined by commas
 }
 
-// Load reads all sources over the defaults and validates the whole.
+// Load reads all sources over the defaults and validates the whole. It reports the faults of all sources.
 func Load(role node.Role, s Sources) (Node, error) {
 	n := Default(role)
-	if s.File != "" {
-		b, err := readFile(s.File)
-		if err != nil {
-			return n, err
-		}
-		if err := n.YAML(b); err != nil {
-			return n, fmt.Errorf("configuration %s: %w", s.File, err)
-		}
-	}
-	if err := n.Environ(s.Environ); err != nil {
-		return n, err
-	}
-	if err := n.Flags(s.Flags); err != nil {
-		return n, err
+	err := errors.Join(n.file(s.File), n.Environ(s.Environ), n.Flags(s.Flags))
+	if err != nil {
+		return n, err // a value that cannot be read is not judged by its default
 	}
 	return n, n.Validate()
+}
+
+// file reads a file over n; without a path it changes nothing.
+func (n *Node) file(path string) error {
+	if path == "" {
+		return nil
+	}
+	b, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	if err := n.YAML(b); err != nil {
+		return fmt.Errorf("configuration %s: %w", path, err)
+	}
+	return nil
 }
 
 func readFile(path string) ([]byte, error) {
@@ -105,19 +108,8 @@ func (n *Node) YAML(b []byte) (err error) {
 
 // kinds rejects values that are of another kind than their keys. The decoder says that in types of Go, and rounds 1.5 down.
 func kinds(b []byte) error {
-	file, err := parser.ParseBytes(b, 0)
-	if err != nil || len(file.Docs) == 0 {
-		return nil // the decoder says it
-	}
-	var pairs []*ast.MappingValueNode
-	switch body := file.Docs[0].Body.(type) {
-	case *ast.MappingNode:
-		pairs = body.Values
-	case *ast.MappingValueNode:
-		pairs = []*ast.MappingValueNode{body}
-	}
 	var faults []error
-	for _, pair := range pairs {
+	for _, pair := range pairsOf(b) {
 		at := slices.IndexFunc(fields(), func(f reflect.StructField) bool { return f.Tag.Get("yaml") == pair.Key.String() })
 		if at < 0 {
 			continue // the decoder says it

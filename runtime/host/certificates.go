@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"log/slog"
 	"time"
 
@@ -32,6 +33,13 @@ func openCertificates(o *Options) (*certificates, error) {
 		return nil, err
 	}
 	return &certificates{store: store}, nil
+}
+
+// CheckFiles returns why the secrets and certificates of a node cannot be used. It keeps nothing open.
+func (o Options) CheckFiles() error {
+	_, unsealed := openSecrets(&o)
+	_, untrusted := openCertificates(&o)
+	return errors.Join(unsealed, untrusted)
 }
 
 // held are those of the transport: nil without files.

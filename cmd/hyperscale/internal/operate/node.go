@@ -30,7 +30,7 @@ Settings come from the file, then the environment (HYPERSCALE_ID, ...), then fla
 SIGTERM and ctrl-c stop the node gracefully, a second one at once.`,
 		Args: command.Exactly(),
 		RunE: command.Runs(func(cmd *cobra.Command, _ []string) error {
-			given, dropped := settingsFor(role, cmd)
+			given, dropped := SettingsFor(role, cmd)
 			n, err := config.Load(role, config.Sources{File: file, Environ: os.Environ(), Flags: given})
 			if err != nil {
 				return command.AsUsage(err)
@@ -38,7 +38,7 @@ SIGTERM and ctrl-c stop the node gracefully, a second one at once.`,
 			return runNode(cmd.Context(), n, history, dropped)
 		}),
 	}
-	addNodeFlags(cmd, &file, role)
+	AddNodeFlags(cmd, &file, role)
 	flags := cmd.Flags()
 	flags.StringVar(&history, "history", "", "append each event to `FILE` as a line of JSON, for the checker")
 	return cmd

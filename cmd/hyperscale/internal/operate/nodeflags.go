@@ -12,9 +12,9 @@ import (
 	"hyperscale/runtime/config"
 )
 
-// addNodeFlags gives a command the flags of the roles, with the defaults of the
+// AddNodeFlags gives a command the flags of the roles, with the defaults of the
 // first, and those of others, hidden.
-func addNodeFlags(cmd *cobra.Command, file *string, roles ...node.Role) {
+func AddNodeFlags(cmd *cobra.Command, file *string, roles ...node.Role) {
 	flags := cmd.Flags()
 	flags.StringVar(file, "config", "", "YAML `FILE` of the node's settings")
 	for _, k := range config.Keys() {
@@ -39,11 +39,11 @@ func needless(flag string, role node.Role) bool {
 }
 
 // notSettings are flags of commands that run nodes, and no settings of a node.
-var notSettings = []string{"config", "history", "help", "unsafe", "role", "partial"}
+var notSettings = []string{"config", "history", "help", "unsafe", "role", "partial", "json", "apart"}
 
-// settingsFor are the flags that were set, without those that the role has no use
+// SettingsFor are the flags that were set, without those that the role has no use
 // for.
-func settingsFor(role node.Role, cmd *cobra.Command) (given map[string]string, dropped []string) {
+func SettingsFor(role node.Role, cmd *cobra.Command) (given map[string]string, dropped []string) {
 	given = changedFlags(cmd)
 	for name := range given {
 		if needless(name, role) {
@@ -70,10 +70,10 @@ func changedFlags(cmd *cobra.Command) map[string]string {
 }
 
 // AddGateFlags gives a command the flags of a gate.
-func AddGateFlags(cmd *cobra.Command, file *string) { addNodeFlags(cmd, file, node.RoleGate) }
+func AddGateFlags(cmd *cobra.Command, file *string) { AddNodeFlags(cmd, file, node.RoleGate) }
 
 // GateSettings returns the settings of a gate, from the file, the environment and the flags.
 func GateSettings(cmd *cobra.Command, file string) (config.Node, error) {
-	given, _ := settingsFor(node.RoleGate, cmd)
+	given, _ := SettingsFor(node.RoleGate, cmd)
 	return config.Load(node.RoleGate, config.Sources{File: file, Environ: os.Environ(), Flags: given})
 }

@@ -46,7 +46,7 @@ majority rejects the command.`,
 			if name == "manager" {
 				role = node.RoleManager
 			}
-			given, _ := settingsFor(role, cmd)
+			given, _ := SettingsFor(role, cmd)
 			c, err := config.Load(role, config.Sources{File: file, Environ: os.Environ(), Flags: given})
 			if err != nil {
 				return command.AsUsage(err)
@@ -61,7 +61,7 @@ majority rejects the command.`,
 		}),
 	}
 	command.AddChoice(cmd.Flags(), &name, "role", "gate", "whose group it is", "gate", "manager")
-	addNodeFlags(cmd, &file, node.RoleGate, node.RoleManager)
+	AddNodeFlags(cmd, &file, node.RoleGate, node.RoleManager)
 	cmd.Flags().BoolVar(&unsafe, "unsafe", false, "do it: what is not on this disk is lost")
 	return cmd
 }

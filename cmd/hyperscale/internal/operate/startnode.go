@@ -77,73 +77,115 @@ func surround(pool *exec.Config, c *config.Executors) (err error) {
 	return err
 }
 
-func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
-	o := host.Options{
-		Role: c.Role, ID: node.ID(c.ID), Cluster: c.Cluster, Environment: c.Environment,
-		Listen: c.Listen, Advertise: c.Advertise, Admin: c.Admin, DataDir: c.Data, Logger: extra.logger,
-		History: extra.history, Observer: extra.observe, SecretFile: c.ClusterSecret,
-		Datacenter: c.Datacenter, Certs: c.Certs(), Resolver: c.Resolver,
+// gateOf is what a gate's machine decides by.
+func gateOf(c *config.Node, extra *nodeExtras) (gate.Config, error) {
+	g := gate.Default()
+	g.Gates, g.Lease, g.QuorumTimeout = c.Set(), c.Lease, c.QuorumTimeout
+	g.Recover, g.Exposed = extra.recover, c.Exposed()
+	_, short := drainTimeout(c, g.StopTimeout)
+	return g, command.AsUsage(errors.Join(short, settle(g.Settings(), c.Settings), g.Validate()))
+}
+
+// managerOf is what a manager's machine decides by.
+func managerOf(c *config.Node, extra *nodeExtras) (manager.Config, error) {
+	m := manager.Default()
+	m.Datacenter, m.Gates, m.Seeds, m.Managers = c.Datacenter, addresses(c.Gates), addresses(slices.DeleteFunc(slices.Clone(c.Seeds), discovery.Is)), c.Set()
+	m.Discover = c.Discover()
+	m.SubjobLease, m.DatacenterLease, m.QuorumTimeout = c.SubjobLease, 2*c.Lease, c.QuorumTimeout
+	m.Recover, m.Exposed = extra.recover, c.Exposed()
+	var short error
+	m.DrainTimeout, short = drainTimeout(c, 0)
+	return m, command.AsUsage(errors.Join(short, settle(m.Settings(), c.Settings), m.Validate()))
+}
+
+// workerOf is what a worker's machine decides by, and how its executors run.
+func workerOf(c *config.Node, extra *nodeExtras) (worker.Config, exec.Config, error) {
+	w, pool := worker.Default(), exec.Default()
+	w.Datacenter, w.Managers, w.Discover, w.Cores = c.Datacenter, c.Join(), c.Discover(), c.Cores
+	if w.Cores == 0 {
+		w.Cores = local.Cores()
 	}
+	var faults []error
+	if most := len(exec.Usable()); w.Cores > most {
+		faults = append(faults, command.Usage("cores = %d is more than this machine has: give at most %d to --cores, or leave it out", w.Cores, most))
+	}
+	faults = append(faults, settle(slices.Concat(w.Settings(), pool.Settings()), c.Settings))
+	var short error
+	w.DrainTimeout, short = drainTimeout(c, w.StopMargin())
+	faults = append(faults, short, w.Validate())
+	pool.Cores, pool.Feeds, pool.Logger = w.Cores, c.Feeds, extra.logger
+	faults = append(faults, surround(&pool, &c.Executors))
+	return w, pool, command.AsUsage(errors.Join(faults...))
+}
+
+func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
+	o := hostOptions(&c, &extra)
 	switch c.Role {
 	case node.RoleGate:
-		g := gate.Default()
-		g.Gates, g.Lease, g.QuorumTimeout = c.Set(), c.Lease, c.QuorumTimeout
-		g.Recover, g.Exposed = extra.recover, c.Exposed()
-		if _, err := drainTimeout(&c, g.StopTimeout); err != nil {
+		g, err := gateOf(&c, &extra)
+		if err != nil {
 			return nil, err
-		}
-		if err := settle(g.Settings(), c.Settings); err != nil {
-			return nil, err
-		}
-		if err := g.Validate(); err != nil {
-			return nil, command.AsUsage(err)
 		}
 		o.Machine = gate.New(g)
 	case node.RoleManager:
-		m := manager.Default()
-		m.Datacenter, m.Gates, m.Seeds, m.Managers = c.Datacenter, addresses(c.Gates), addresses(slices.DeleteFunc(slices.Clone(c.Seeds), discovery.Is)), c.Set()
-		m.Discover = c.Discover()
-		m.SubjobLease, m.DatacenterLease, m.QuorumTimeout = c.SubjobLease, 2*c.Lease, c.QuorumTimeout
-		m.Recover, m.Exposed = extra.recover, c.Exposed()
-		var err error
-		if m.DrainTimeout, err = drainTimeout(&c, 0); err != nil {
+		m, err := managerOf(&c, &extra)
+		if err != nil {
 			return nil, err
-		}
-		if err := settle(m.Settings(), c.Settings); err != nil {
-			return nil, err
-		}
-		if err := m.Validate(); err != nil {
-			return nil, command.AsUsage(err)
 		}
 		o.Machine = manager.New(m)
 	case node.RoleWorker:
-		w := worker.Default()
-		w.Datacenter, w.Managers, w.Discover, w.Cores = c.Datacenter, c.Join(), c.Discover(), c.Cores
-		if w.Cores == 0 {
-			w.Cores = local.Cores()
-		}
-		if most := len(exec.Usable()); w.Cores > most {
-			return nil, command.Usage("cores = %d is more than this machine has: give at most %d to --cores, or leave it out", w.Cores, most)
-		}
-		pool := exec.Default()
-		if err := settle(slices.Concat(w.Settings(), pool.Settings()), c.Settings); err != nil {
+		w, pool, err := workerOf(&c, &extra)
+		if err != nil {
 			return nil, err
-		}
-		var err error
-		if w.DrainTimeout, err = drainTimeout(&c, w.StopMargin()); err != nil {
-			return nil, err
-		}
-		if err := w.Validate(); err != nil {
-			return nil, command.AsUsage(err)
 		}
 		o.Machine = worker.New(w)
-		pool.Cores, pool.Feeds, pool.Logger = w.Cores, c.Feeds, extra.logger
-		if err := surround(&pool, &c.Executors); err != nil {
-			return nil, command.AsUsage(err)
-		}
 		return local.StartWorker(o, pool)
 	default:
 		return nil, fmt.Errorf("role %v is no node of a cluster", c.Role)
 	}
 	return host.Start(o)
+}
+
+// Check returns why a node would not start with a configuration. Apart: its files and processors are on another
+// machine, so that they are not looked for.
+func Check(c config.Node, apart bool) error {
+	extra := nodeExtras{logger: slog.New(slog.DiscardHandler)}
+	var unfit, unread error
+	if apart {
+		c.Cores, c.ExecutorUser = 0, ""
+	} else {
+		unread = hostOptions(&c, &extra).CheckFiles()
+	}
+	switch c.Role {
+	case node.RoleGate:
+		_, unfit = gateOf(&c, &extra)
+	case node.RoleManager:
+		_, unfit = managerOf(&c, &extra)
+	default:
+		_, _, unfit = workerOf(&c, &extra)
+	}
+	return errors.Join(unfit, unread)
+}
+
+// SettingsOf are the settings that `set` of a role may name, with the role's defaults.
+func SettingsOf(role node.Role) []setting.Setting {
+	switch role {
+	case node.RoleGate:
+		g := gate.Default()
+		return g.Settings()
+	case node.RoleManager:
+		m := manager.Default()
+		return m.Settings()
+	}
+	w, e := worker.Default(), exec.Default()
+	return slices.Concat(w.Settings(), e.Settings())
+}
+
+func hostOptions(c *config.Node, extra *nodeExtras) host.Options {
+	return host.Options{
+		Role: c.Role, ID: node.ID(c.ID), Cluster: c.Cluster, Environment: c.Environment,
+		Listen: c.Listen, Advertise: c.Advertise, Admin: c.Admin, DataDir: c.Data, Logger: extra.logger,
+		History: extra.history, Observer: extra.observe, SecretFile: c.ClusterSecret,
+		Datacenter: c.Datacenter, Certs: c.Certs(), Resolver: c.Resolver,
+	}
 }
