@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -74,6 +75,7 @@ func newRootCommand() *cobra.Command {
 	add(groupMore, simulate.NewCommand(), newVersionCommand(), newCompletionCommand())
 	root.AddCommand(newExecutorCommand(), follow.NewGuardCommand())
 	nameExamples(root)
+	command.LinuxOnly(root, runtime.GOOS)
 	return root
 }
 

@@ -9,10 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"hyperscale/cmd/hyperscale/internal/command"
-	"hyperscale/runtime/local"
 )
 
 // targetProcess is a separate `hyperscale target` process.
@@ -31,9 +28,7 @@ func startTarget() (*targetProcess, error) {
 	child := exec.Command(self, "target", "--listen", "127.0.0.1:0")
 	child.Stderr = os.Stderr
 	child.Env = append(os.Environ(), "GOMAXPROCS=1")
-	// A separate process group: Ctrl-C ends the job, and the job's end ends the target. If this
-	// process dies, the kernel ends the target too.
-	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	child.SysProcAttr = besideJobs()
 	pipe, err := child.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -58,11 +53,7 @@ func startTarget() (*targetProcess, error) {
 func (t *targetProcess) live(started chan<- error) {
 	defer close(t.ended)
 	runtime.LockOSThread() // never unlocked: the thread, with its processors, goes with this goroutine
-	if cpus := local.CPUs(); len(cpus) > 1 {
-		var set unix.CPUSet
-		set.Set(cpus[len(cpus)-1])
-		_ = unix.SchedSetaffinity(0, &set) // where it is forbidden the target shares, and the summary is still true
-	}
+	leaveJobsTheirCores()
 	err := t.child.Start()
 	started <- err
 	if err == nil {

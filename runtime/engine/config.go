@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -234,12 +235,13 @@ func (f files) check() error {
 // threads outgrows it, at 64, 256, 512 files and so on, the kernel waits for all processors: 10
 // to 20 ms in which no request starts. If this fails, the table grows during the run.
 func (f files) grow() {
-	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
+	first, other, err := os.Pipe()
 	if err != nil {
 		return
 	}
-	defer unix.Close(fd)
-	if last, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, int(f.need()-1)); err == nil {
+	defer first.Close()
+	defer other.Close()
+	if last, err := unix.FcntlInt(first.Fd(), unix.F_DUPFD_CLOEXEC, int(f.need()-1)); err == nil {
 		_ = unix.Close(last)
 	}
 }

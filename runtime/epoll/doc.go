@@ -2,7 +2,7 @@
 // deadlines.
 //
 // It is not an event loop, a connection pool or a buffer: its users (the load engine, the
-// test target) own those. It buffers nothing and starts no goroutine. Linux only.
+// test target) own those. It buffers nothing and starts no goroutine. Elsewhere than on Linux it compiles, and New fails.
 //
 // Invariants:
 //

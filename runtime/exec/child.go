@@ -7,12 +7,10 @@ import (
 	"io"
 	"os"
 	osexec "os/exec"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -59,13 +57,13 @@ type child struct {
 // spawn starts a warm executor. The caller holds pool.mu, or is the only one that knows the
 // pool yet.
 func (p *Pool) spawn(core int) (*child, error) {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|ownSocket|quickSocket, 0)
 	if err != nil {
 		return nil, fmt.Errorf("start executor of core %d: socket pair: %w", core, err)
 	}
 	ours, theirs := os.NewFile(uintptr(pair[0]), "executor"), os.NewFile(uintptr(pair[1]), "worker")
 	defer theirs.Close()
-	if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err == nil {
+	if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|ownSocket, 0); err == nil {
 		err = unix.SetNonblock(pair[0], true) // the child's end blocks
 	}
 	if err != nil {
@@ -97,33 +95,6 @@ func (p *Pool) spawn(core int) (*child, error) {
 	p.group.Add(1)
 	go ch.live(stderr)
 	return ch, nil
-}
-
-// slice is the scheduler's time slice of an executor. The shorter it is, the sooner an executor
-// that wakes up for a due request gets the processor; its share stays the same. It is the least
-// that the kernel accepts; kernels before 6.12 ignore it.
-const slice = 100 * time.Microsecond
-
-// startPinned starts cmd with the affinity of its processor, and its shard. Both belong to
-// a thread and are inherited at fork, so this thread wears them for a moment.
-func startPinned(cmd *osexec.Cmd, cpu int) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if before, err := unix.SchedGetAttr(0, 0); err == nil && before.Policy == unix.SCHED_NORMAL {
-		short := *before
-		short.Runtime = uint64(slice)
-		if err := unix.SchedSetAttr(0, &short, 0); err == nil {
-			defer func() { _ = unix.SchedSetAttr(0, before, 0) }() // it was ours a moment ago
-		}
-	}
-	var before, one unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &before); err == nil {
-		one.Set(cpu)
-		if err := unix.SchedSetaffinity(0, &one); err == nil {
-			defer func() { _ = unix.SchedSetaffinity(0, &before) }() // it was ours a moment ago
-		}
-	}
-	return cmd.Start()
 }
 
 // begin gives a warm child its work. The caller holds pool.mu.

@@ -36,7 +36,7 @@
 //	EXEC-11 A child's custom programs (runtime/process) are its worker's children, in the child's process
 //	        group: a kill of the child ends them. A child that ends by itself ends them first.
 //
-// Read pool.go (cores and their children), child.go (one process, from outside),
+// Read pool.go (cores and their children), child.go (one process, from outside), pin.go,
 // usage.go, family.go and machine.go (what children use), lend.go (memory of rows), programs.go (custom programs), wire.go (frames), main.go,
 // memory.go, surroundings.go (what a child gets), lease.go and rows.go (the child, from inside).
 package exec

@@ -72,7 +72,7 @@ func since(reading int64) time.Time { return time.Now().Add(time.Duration(readin
 // bootTime reads the clock of Env.Now, which runtime/loop documents.
 func bootTime() int64 {
 	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
+	if err := unix.ClockGettime(bootClock, &ts); err != nil {
 		node.Bug("exec: read CLOCK_BOOTTIME: %v", err) // Linux has it since 2.6.39
 	}
 	return ts.Nano()

@@ -90,7 +90,7 @@ func take(socket, many int) ([]int, error) {
 
 func takeSome(socket, many int) ([]int, error) {
 	ancillary := make([]byte, unix.CmsgSpace(4*many))
-	_, n, _, _, err := unix.Recvmsg(socket, make([]byte, 1), ancillary, unix.MSG_CMSG_CLOEXEC)
+	_, n, _, _, err := unix.Recvmsg(socket, make([]byte, 1), ancillary, ownRights)
 	if err != nil {
 		return nil, err
 	}

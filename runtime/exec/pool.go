@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/setting"
@@ -124,21 +122,6 @@ func New(c Config, sink func(node.ExecEvent)) (*Pool, error) {
 	p.group.Add(1)
 	go p.watchUsage()
 	return p, nil
-}
-
-// Usable returns the processors that this process may run on.
-func Usable() []int {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		return []int{0}
-	}
-	var cpus []int
-	for i := 0; len(cpus) < set.Count(); i++ {
-		if set.IsSet(i) {
-			cpus = append(cpus, i)
-		}
-	}
-	return cpus
 }
 
 // Start implements node.Executor.

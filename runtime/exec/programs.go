@@ -170,7 +170,7 @@ func hear(fd int, b, ancillary []byte, within time.Duration) (n, more int, err e
 		if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &left); err != nil {
 			return 0, 0, err
 		}
-		n, more, _, _, err = unix.Recvmsg(fd, b, ancillary, unix.MSG_CMSG_CLOEXEC)
+		n, more, _, _, err = unix.Recvmsg(fd, b, ancillary, ownRights)
 		switch {
 		case err == unix.EINTR: // a socket with a timeout is not taken up again behind a signal
 			continue

@@ -23,5 +23,5 @@
 //	       the inputs that led to it.
 //
 // Read loop.go, inbox.go, timers.go, env.go, session.go, trail.go, stats.go,
-// source.go.
+// source.go, boot.go.
 package loop

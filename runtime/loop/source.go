@@ -1,12 +1,9 @@
 package loop
 
 import (
-	"syscall"
 	"time"
-	"unsafe"
 
 	"github.com/benbjohnson/clock"
-	"golang.org/x/sys/unix"
 
 	"hyperscale/core/node"
 )
@@ -35,12 +32,7 @@ func (s *source) now() node.Instant {
 	if !s.real {
 		return node.Instant(s.clock.Now().Sub(s.zero)) + 1
 	}
-	var ts unix.Timespec
-	// Raw: it never blocks, so the scheduler need not know of it twice for each message.
-	if _, _, errno := syscall.RawSyscall(unix.SYS_CLOCK_GETTIME, unix.CLOCK_BOOTTIME, uintptr(unsafe.Pointer(&ts)), 0); errno != 0 {
-		node.Bug("loop: read CLOCK_BOOTTIME: %v", errno) // Linux has it since 2.6.39
-	}
-	return node.Instant(ts.Nano())
+	return sinceBoot()
 }
 
 func (s *source) bound(d time.Duration) time.Duration {

@@ -31,6 +31,15 @@ type Folder struct {
 	group   sync.WaitGroup
 }
 
+// NoteMost bounds a note, in bytes: a pipe takes it at once.
+const NoteMost = TailBytes + 128
+
+// order says what to start.
+type order struct {
+	path, dir string
+	args      []string
+}
+
 // User is whom programs run as.
 type User struct{ UID, GID uint32 }
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 package process
 
 import (
@@ -15,12 +17,6 @@ import (
 
 	"hyperscale/runtime/exec/confine"
 )
-
-// order says what to start.
-type order struct {
-	path, dir string
-	args      []string
-}
 
 // launch starts a program on a thread of its own. The caller holds the lock.
 func (f *Folder) launch(o *order) (Pipes, error) {
@@ -155,9 +151,6 @@ func (f *Folder) reap(cmd *osexec.Cmd) error {
 	delete(f.running, pid)
 	return err
 }
-
-// NoteMost bounds a note, in bytes: a pipe takes it at once.
-const NoteMost = TailBytes + 128
 
 // note says how a program ended, and below that its last words.
 func note(state *os.ProcessState, err error, words string) string {

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 )
 
 // How often progress is reported. For a log that a user follows a line in 5 s is enough, and
@@ -31,8 +31,7 @@ func Terminal(out io.Writer) bool {
 	if !ok || os.Getenv("TERM") == "dumb" {
 		return false
 	}
-	_, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS)
-	return err == nil
+	return term.IsTerminal(int(file.Fd()))
 }
 
 // New begins now: the first line comes when it is due.

@@ -16,5 +16,5 @@
 //	ROWS-3 No file outside of the folder is read: not by a path, a link, or a link that changes
 //	       meanwhile (os.Root).
 //
-// Read open.go, sheet.go, then cache.go.
+// Read open.go, sheet.go, memory.go, then cache.go.
 package rows

@@ -87,11 +87,9 @@ func Describe(folder, path string) (name message.FeedFile, err error) {
 
 // fill copies a file into memory, marks its rows, and seals it.
 func (s *Sheet) fill(from io.Reader) (err error) {
-	fd, err := unix.MemfdCreate("hyperscale rows", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-	if err != nil {
+	if s.file, err = memory(); err != nil {
 		return fmt.Errorf("make a memory file: %w", err)
 	}
-	s.file = os.NewFile(uintptr(fd), "rows")
 	defer func() {
 		if err != nil {
 			s.file.Close()
@@ -101,7 +99,7 @@ func (s *Sheet) fill(from io.Reader) (err error) {
 	if err := s.file.Truncate(int64(size)); err != nil {
 		return fmt.Errorf("make room in memory for %d bytes: %w", size, err)
 	}
-	data, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	data, err := unix.Mmap(int(s.file.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return fmt.Errorf("map %d bytes: %w", size, err)
 	}
@@ -115,7 +113,7 @@ func (s *Sheet) fill(from io.Reader) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := unix.FcntlInt(s.file.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE|unix.F_SEAL_SEAL); err != nil {
+	if err := seal(s.file); err != nil {
 		return fmt.Errorf("seal: %w", err)
 	}
 	return nil
@@ -196,15 +194,14 @@ func MapWhole(fd int, name *message.FeedFile) ([]byte, error) { return mapped(fd
 
 // mapped maps sealed memory of a size.
 func mapped(fd int, name *message.FeedFile, all uint64) ([]byte, error) {
-	seals, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
-	if err != nil || seals&unix.F_SEAL_SHRINK == 0 || seals&unix.F_SEAL_WRITE == 0 {
+	if !sealed(fd) {
 		return nil, fmt.Errorf("%s: its memory is not sealed", noun(name))
 	}
 	var info unix.Stat_t
 	if err := unix.Fstat(fd, &info); err != nil || uint64(info.Size) != all {
 		return nil, fmt.Errorf("%s: its memory has %d bytes, want %d", noun(name), info.Size, all)
 	}
-	data, err := unix.Mmap(fd, 0, int(all), unix.PROT_READ, unix.MAP_SHARED|unix.MAP_POPULATE)
+	data, err := unix.Mmap(fd, 0, int(all), unix.PROT_READ, unix.MAP_SHARED|populate)
 	if err != nil {
 		return nil, fmt.Errorf("%s: map %d bytes: %w", noun(name), all, err)
 	}

@@ -31,7 +31,7 @@ type Guard struct {
 
 // StartGuard starts it.
 func StartGuard(tty *os.File, command []string) (*Guard, error) {
-	state, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
+	state, err := unix.IoctlGetTermios(int(tty.Fd()), readTermios)
 	if err != nil {
 		return nil, fmt.Errorf("read the terminal's settings: %w", err)
 	}
@@ -78,7 +78,7 @@ func GuardMain(in io.Reader, tty *os.File) error {
 		return nil
 	}
 	_, _ = tty.WriteString(restoreScreen) // a terminal that is gone needs nothing
-	if err := unix.IoctlSetTermios(int(tty.Fd()), unix.TCSETS, &state); err != nil {
+	if err := unix.IoctlSetTermios(int(tty.Fd()), writeTermios, &state); err != nil {
 		return fmt.Errorf("restore the terminal: %w", err)
 	}
 	return nil

@@ -17,5 +17,5 @@
 //		RunE: command.Runs(func(cmd *cobra.Command, args []string) error { ... }),
 //	}
 //
-// Read exit.go, args.go, flags.go.
+// Read exit.go, args.go, flags.go, linux.go.
 package command

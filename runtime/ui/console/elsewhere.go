@@ -1,0 +1,11 @@
+//go:build !linux
+
+package console
+
+import "golang.org/x/sys/unix"
+
+// The requests that read and write a terminal's settings.
+const (
+	readTermios  = unix.TIOCGETA
+	writeTermios = unix.TIOCSETA
+)
