@@ -57,6 +57,8 @@ ONLY ?=
 QUICK ?=
 ALONE ?=
 STRICT ?=
+# TWICE=1 builds each binary of a release again, from an export of the commit, and compares.
+TWICE ?=
 ROUNDS ?= 5
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -66,7 +68,7 @@ GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 must_have = go test -list '$(1)' $(2) | grep '^Test' >/dev/null || { echo "$(2) has no test that matches $(1): write it, or correct the Makefile" >&2; exit 1; }
 
 .PHONY: lint-house lint-vet lint-systems lint-staticcheck lint-vulnerabilities lint-gofmt lint-tidy
-.PHONY: help test race lint bench fuzz swarm worlds same-hashes coverage determinism mutants chaos bench-membership bench-peers demo site generate all bin/hyperscale
+.PHONY: help test race lint bench fuzz swarm worlds same-hashes coverage determinism mutants chaos bench-membership bench-peers demo site release generate all bin/hyperscale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -157,6 +159,9 @@ demo: ## watch a real load test on a local cluster
 site: ## write the manuals as offline pages into out/site
 	@rm -rf out/site
 	@go run ./cmd/site -o out/site
+
+release: ## build static binaries of every system into out/release, with bills of materials and SHA256SUMS (TWICE=1)
+	go run ./cmd/release -o out/release $(if $(TWICE),-twice)
 
 generate: ## write generated code and manuals again
 	go generate ./...

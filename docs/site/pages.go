@@ -37,6 +37,7 @@ func Navigation() []Section {
 		}},
 		{"Operate", []Entry{
 			{"docs/operations.md", "Clusters"},
+			{"docs/deploy.md", "Deployment"},
 			{"docs/settings.md", "Settings"},
 			{"docs/security.md", "Security"},
 		}},

@@ -4,9 +4,15 @@ import (
 	"runtime/debug"
 )
 
-// Version is the module's where it was installed as one, and the commit where
-// it was built in a work tree.
+// stamped is the version of a release: cmd/release has the linker write it.
+var stamped string
+
+// Version is what a release was stamped with. Otherwise it is the module's where it was installed as one, and
+// the commit where it was built in a work tree.
 func Version() string {
+	if stamped != "" {
+		return stamped
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
