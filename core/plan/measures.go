@@ -44,7 +44,7 @@ const (
 	MeasureRecords     = "records"     // that brokers acknowledged, or a consumer read
 	MeasureThrottled   = "throttled"   // answers that asked to wait
 
-	MeasureBatches    = "batches"    // of records or documents, that a consumer or a cursor read
+	MeasureBatches    = "batches"    // of records or documents, that a consumer or a cursor read, or a broker acknowledged
 	MeasureRebalances = "rebalances" // of a consumer group, that gave a member its partitions
 
 	MeasureEndToEnd      = "end_to_end"     // from a record's time, or a message's stamp, until a consumer has read it
@@ -133,7 +133,7 @@ func Measures() []MeasureText {
 		{MeasureConfirmLatency, amqp, message.MeasureTimes, "from when a message was queued on the open connection until the loop has read its confirm"},
 		{MeasureReturned, amqp, message.MeasureCount, "messages that the server returned, as no queue got them"},
 		{MeasureUnconfirmed, amqp, message.MeasureCount, "messages that the kernel took whole and that nothing confirms: the server may have dropped them"},
-		{MeasureLateAnswers, append(slices.Clone(brokers), ProtocolCustom), message.MeasureCount, "answers that came when their operation had timed out, or had one"},
+		{MeasureLateAnswers, append(slices.Clone(brokers), ProtocolCustom, ProtocolKafka), message.MeasureCount, "answers that came when their operation had timed out, or had one; of kafka.produce with linger records that a broker acknowledged then"},
 		{MeasureReplyLatency, nats, message.MeasureTimes, "from when a request was queued on the open connection until the loop has read its reply"},
 		{MeasureServerErrors, []string{ProtocolAMQP, ProtocolNATS}, message.MeasureCount, "errors that the server told and no operation waited for, as of a publication that nothing confirms"},
 		{MeasureAcks, nats, message.MeasureCount, "acknowledgements of a consumer's messages that the kernel took whole"},
@@ -141,8 +141,8 @@ func Measures() []MeasureText {
 		{MeasureTerms, nats, message.MeasureCount, "the same of those that never want it again"},
 		{MeasurePulls, nats, message.MeasureCount, "requests for a consumer's messages that the kernel took whole"},
 		{MeasureRedelivered, []string{ProtocolAMQP, ProtocolNATS}, message.MeasureCount, "messages that came and that their consumer or queue had sent before: they count in messages_received, too"},
-		{MeasureRecords, kafka, message.MeasureCount, "records that brokers acknowledged, each of a batch of its own; of kafka.consume those that it read"},
-		{MeasureBatches, []string{ProtocolKafka, ProtocolMongoDB}, message.MeasureCount, "batches of records that kafka.consume read; of MongoDB those in which a cursor's documents came, each one the answer to a command"},
+		{MeasureRecords, kafka, message.MeasureCount, "records that brokers acknowledged; of kafka.consume those that it read"},
+		{MeasureBatches, []string{ProtocolKafka, ProtocolMongoDB}, message.MeasureCount, "batches of records that kafka.consume read; of kafka.produce with linger those that brokers acknowledged, each at the step of its first record; of MongoDB those in which a cursor's documents came, each one the answer to a command"},
 		{MeasureRebalances, kafka, message.MeasureCount, "rebalances of consumer groups: how often a core was given its partitions, the first time included"},
 		{MeasureEndToEnd, append(slices.Clone(brokers), ProtocolKafka), message.MeasureTimes, "from when a message with stamp = True was queued, by the clock of this machine, until the loop has read it; of kafka.consume from a record's time, which its producer or broker wrote by a clock of its own, in whole milliseconds"},
 		{MeasureStampsUnknown, brokers, message.MeasureCount, "messages that came with a stamp of another machine, or of a kernel that has started anew since: they have no end_to_end"},

@@ -48,6 +48,7 @@ type live struct {
 	rpc    *rpc.Reading   // nil: it calls no method
 
 	session *session // that it opens, and is until it is over; nil: it is a request alone
+	carries *carrier // of what others gather; nil: it is one of its own
 
 	told  string // the code of an exchange's answer
 	codes bool   // expect judges it, and whether it is an error

@@ -110,5 +110,6 @@ func (l *loop) giveUp() {
 		}
 		l.functions.runReady()
 	}
+	parking{&l.requests}.cut()
 	l.Slots.Broken = l.Slots.Broken[:0] // what broke meanwhile has ended, too
 }

@@ -38,6 +38,11 @@ func TestRecordsAgreeWithKafka(t *testing.T) {
 			"lz4":       {`, compression = "lz4"`, `"orders", "hello" * 100`, 1, 1, 1, ""},
 			"counted":   {`, idempotent = True`, `"orders", "hello"`, 1, 1, 1, ""},
 			"tombstone": {"", `"one", key = "gone"`, 1, 1, 1, ""},
+			"gathered":  {`, linger = "5ms"`, `"orders", "hello"`, 1, 1, 1, ""},
+			"by key":    {`, linger = "5ms", batch_size = 400, compression = "zstd"`, `"orders", "hello" * 10, key = "${n}"`, 1, 1, 1, ""},
+			"silent":    {`, linger = "2ms"`, `"orders", "hello", acks = 0`, 0, 1, 1, ""},
+			"numbered":  {`, linger = "2ms", idempotent = True`, `"orders", "hello"`, 1, 1, 1, ""},
+			"nowhere":   {`, linger = "2ms"`, `"nothing", "hello"`, 0, 0, 0, "server UNKNOWN_TOPIC_OR_PARTITION"},
 			"missing":   {"", `"nothing", "hello"`, 0, 0, 0, "server UNKNOWN_TOPIC_OR_PARTITION"},
 			"partition": {"", `"one", "hello", partition = 1`, 0, 0, 0, "value"},
 		} {
@@ -66,13 +71,14 @@ func TestRecordsAgreeWithKafka(t *testing.T) {
 // However a run ends, no record counts that the brokers did not get, and what they got counts.
 func TestRecordsAgreeWhenARunBreaks(t *testing.T) {
 	t.Parallel()
-	for _, acks := range []string{`"all"`, "0", "0 behind TLS"} {
+	for _, acks := range []string{`"all"`, "0", "0 behind TLS", `"all" together`, "0 together"} {
 		for _, vus := range []uint64{1, 64, 500} {
 			acks, secure := strings.CutSuffix(acks, " behind TLS")
+			acks, gathers := strings.CutSuffix(acks, " together")
 			if secure && vus == 500 {
 				continue
 			}
-			t.Run(fmt.Sprintf("acks %s/%d, TLS %v", acks, vus, secure), func(t *testing.T) {
+			t.Run(fmt.Sprintf("acks %s/%d, TLS %v, together %v", acks, vus, secure, gathers), func(t *testing.T) {
 				args := []string{"-brokers", "2"}
 				if secure {
 					args = append(args, "-cert", "CERT", "-key", "KEY")
@@ -82,7 +88,11 @@ func TestRecordsAgreeWhenARunBreaks(t *testing.T) {
 				if secure {
 					url = c.SecureURL()
 				}
-				w := loadFile(t, url, fmt.Sprintf("workflow(name = \"test\", vus = %d, duration = \"60s\", %s, steps = [step(\"put\", kafka.produce(\"TARGET\", \"orders\", \"x\" * 100, acks = %s))])", vus, anyTLS, acks))
+				client := `"TARGET"`
+				if gathers {
+					client = `kafka.client("TARGET", linger = "2ms")`
+				}
+				w := loadFile(t, url, fmt.Sprintf("workflow(name = \"test\", vus = %d, duration = \"60s\", %s, steps = [step(\"put\", kafka.produce(%s, \"orders\", \"x\" * 100, acks = %s))])", vus, anyTLS, client, acks))
 				ctx, cancel := context.WithCancel(context.Background())
 				put := make(chan struct{})
 				go func() {
@@ -263,9 +273,14 @@ func TestRecordsReachLibrdkafka(t *testing.T) {
 	t.Parallel()
 	m := kafkatest.StartMock(t, "orders")
 	want := 0
-	for _, compression := range []string{"none", "gzip", "snappy", "zstd", "lz4"} {
+	all := []string{"none", "gzip", "snappy", "zstd", "lz4", "gathered"}
+	for _, compression := range all {
+		client := fmt.Sprintf(", compression = %q, idempotent = True", compression)
+		if compression == "gathered" {
+			client = `, compression = "lz4", linger = "5ms", idempotent = True`
+		}
 		ask := fmt.Sprintf(`"orders", "%s " * 20 + "end", key = "key", headers = {"a": "b"}`, compression)
-		if got := produce(t, m.URL(), fmt.Sprintf(", compression = %q, idempotent = True", compression), ask, 8, 100); got.OK != 100 {
+		if got := produce(t, m.URL(), client, ask, 8, 100); got.OK != 100 {
 			t.Fatalf("%s: ok %d: %v", compression, got.OK, got.Errors)
 		}
 		want += 100
@@ -274,8 +289,8 @@ func TestRecordsReachLibrdkafka(t *testing.T) {
 	for _, r := range m.Read(want) {
 		records[r]++
 	}
-	for _, compression := range []string{"none", "gzip", "snappy", "zstd", "lz4"} {
-		if n := records["key|a=b|"+strings.Repeat(compression+" ", 20)+"end"]; n != 100 || len(records) != 5 {
+	for _, compression := range all {
+		if n := records["key|a=b|"+strings.Repeat(compression+" ", 20)+"end"]; n != 100 || len(records) != len(all) {
 			t.Errorf("%s: %d records: %v", compression, n, records)
 		}
 	}

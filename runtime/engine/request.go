@@ -35,7 +35,11 @@ type requests struct {
 	streams    []*stream                // unused ones
 	calls      calls
 	talks      talk.Stock
+	carriage
 }
+
+// carriage has the exchanges that carry others.
+type carriage struct{ carriers, idle []*carrier }
 
 func newRequests(p *parts) requests {
 	r := requests{
@@ -122,6 +126,9 @@ func (q *requests) Send(index int32) {
 			q.Slots.Breaks(index, err)
 			return
 		}
+		if x.carries != nil {
+			n.Deadline = x.talk.Carries(func(int32) {})
+		}
 	}
 	q.Wire.Dispatch(index)
 }
@@ -143,6 +150,10 @@ func route(n *pool.RequestSlot, x *talk.Exchange, l *parts) error {
 func (q *requests) Answered(index int32, now int64) {
 	n := q.Slots.At(index)
 	q.forgetRest(index)
+	if x := q.x[index]; x != nil && x.carries != nil {
+		parking{q}.ends(index, http1.KindNone, "")
+		return
+	}
 	if q.x[index] != nil {
 		q.answered(index, now)
 		return
@@ -168,6 +179,10 @@ func (q *requests) Failed(index int32, kind http1.Kind, example string, now int6
 	q.forgetRest(index)
 	if x := q.x[index]; x != nil && x.rests { // what has failed is counted
 		q.rested(index, false)
+		return
+	}
+	if x := q.x[index]; x != nil && x.carries != nil {
+		parking{q}.ends(index, kind, example)
 		return
 	}
 	if q.x[index] != nil {
@@ -282,14 +297,19 @@ func (ss *sessions) account(owner int, r *request.Request, as *workflow.As) *mea
 	return ss.requests.names.Account(owner, group, name, method, url)
 }
 
-// parking has the exchanges that wait for their turn in a group.
+// parking has the exchanges that wait for their turn: in a group, or for one that carries them.
 type parking struct{ *requests }
 
 // parks lets an exchange wait for its turn: it has started, and its time runs.
 func (t parking) parks(index int32) {
 	n := t.Slots.At(index)
-	n.Deadline = t.x[index].talk.Parks(index, n.Deadline)
-	t.Slots.SetOut(index)
+	if n.Deadline = t.x[index].talk.Parks(index, n.Deadline); n.Deadline != pool.Never {
+		t.Slots.SetOut(index)
+	}
+	for _, x := range t.talks.Carriers() {
+		t.begins(x)
+	}
+	t.handsOver()
 }
 
 // unparks sends an exchange that waits, or ends it. False: the slot's does not wait.
@@ -304,11 +324,19 @@ func (t parking) unparks(index int32) bool {
 	}
 	x.talk.Unparks()
 	n := t.Slots.At(index)
-	if n.Deadline = deadline; deadline <= t.Clock.Now {
-		t.Wire.Fail(index, talk.ErrParks)
-		return true
+	n.Deadline = deadline
+	switch kind, detail, landed := x.talk.Landed(); {
+	case landed && kind != http1.KindNone:
+		t.Wire.Fail(index, &http1.Error{Kind: kind, Detail: detail})
+	case landed:
+		n.Status, n.Size = x.talk.Status(), int64(len(x.talk.Last()))
+		n.Serial++ // tickets of it are void
+		t.Answered(index, t.Clock.Now)
+	case deadline <= t.Clock.Now:
+		t.Wire.Fail(index, x.talk.Overdue())
+	default:
+		t.Send(index)
 	}
-	t.Send(index)
 	return true
 }
 
@@ -317,6 +345,65 @@ func (t parking) handsOver() {
 	for _, index := range t.talks.Turns() {
 		if !t.Halt.Cut && !t.Halt.Cancelled.Load() {
 			t.unparks(index)
+		}
+	}
+}
+
+// carrier is the slot of an exchange that carries what others gather. It is no step's: no figure counts it.
+type carrier struct {
+	slot     pool.RequestSlot
+	index    int32
+	account  measure.Account // its bytes, until it ends
+	exchange exchange
+}
+
+// begins sends an exchange that carries others.
+func (t parking) begins(x *talk.Exchange) {
+	var c *carrier
+	if last := len(t.idle) - 1; last >= 0 {
+		c, t.idle = t.idle[last], t.idle[:last]
+	} else {
+		c = new(carrier)
+		c.index = t.Slots.More(&c.slot)
+		t.x = append(t.x, nil)
+		t.functions.calls = append(t.functions.calls, nil) // by slot
+		t.carriers = append(t.carriers, c)
+	}
+	n := &c.slot
+	n.VU, n.Step, n.Account, n.Due, n.Deadline = t.functions.own(), 0, &c.account, t.Clock.Now, pool.Never
+	n.Call, n.Talk, n.Counted = x.Shown(), x, true
+	n.Serial++
+	c.exchange = exchange{request: new(request.Request), live: live{talk: x, carries: c}}
+	t.x[c.index] = &c.exchange
+	t.Send(c.index)
+}
+
+// ends takes the outcome of a carrier: those that it carried have it, and the times of its connection. Its bytes
+// are those of the first one's step.
+func (t parking) ends(index int32, kind http1.Kind, detail string) {
+	x := t.x[index]
+	c, of := x.carries, x.talk
+	n := &c.slot
+	if kind != http1.KindNone {
+		of.Astray(kind)
+	}
+	_ = of.Carries(func(slot int32) { t.Slots.At(slot).Instants = n.Instants })
+	of.Lands(kind, detail)
+	a := of.Pays()
+	a.BytesIn, a.BytesOut = a.BytesIn+c.account.BytesIn, a.BytesOut+c.account.BytesOut
+	c.account.BytesIn, c.account.BytesOut = 0, 0
+	t.talks.End(of)
+	n.Talk, n.Step, n.Call = nil, pool.None, nil
+	t.x[index], c.exchange = nil, exchange{}
+	t.idle = append(t.idle, c)
+	t.handsOver()
+}
+
+// cut ends the carriers: those that they carry have ended.
+func (t parking) cut() {
+	for _, c := range t.carriers {
+		if c.slot.Step != pool.None {
+			t.Wire.Fail(c.index, pool.ErrCancelled)
 		}
 	}
 }

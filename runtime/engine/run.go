@@ -203,6 +203,7 @@ func (l *loop) run() error {
 
 // begins starts the clock. Nothing is in flight then.
 func (l *loop) begins() {
+	parking{&l.requests}.cut() // of records that the setup gave up
 	before := l.Clock.Base
 	l.Clock = measure.Clock{Base: time.Now()}
 	switch r := l.cfg.Resume; {

@@ -321,8 +321,9 @@ type Step struct {
 // reply_latency and ack_latency (from a message to its reply, and to the acknowledgement of JetStream), duplicates (messages that a stream had already),
 // late_answers and server_errors (that no operation waited for), and of pull consumers pulls (requests for messages), acks, naks and terms
 // (settlements that the kernel took) and redelivered (messages that came before). Kafka has messages_sent and ack_latency as well,
-// records (that brokers acknowledged, or a consumer read), batches (that a consumer read), end_to_end (from a record's timestamp
-// until it was read) and throttled (answers that asked to wait). MQTT has messages_sent, messages_received, ack_latency and late_answers as well,
+// records (that brokers acknowledged, or a consumer read), batches (that a consumer read, or brokers acknowledged), late_answers
+// (records that a broker acknowledged behind their timeout), end_to_end (from a record's timestamp until it was read) and
+// throttled (answers that asked to wait). MQTT has messages_sent, messages_received, ack_latency and late_answers as well,
 // connect_latency (from CONNECT to CONNACK) and duplicates (messages of a subscription that came again). RabbitMQ has messages_sent, messages_received,
 // late_answers and server_errors as well, confirm_latency (from a message to its confirm),
 // unconfirmed (messages that the kernel took and nothing confirms), returned (that no queue got) and redelivered (that a queue had delivered before).

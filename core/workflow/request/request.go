@@ -197,14 +197,21 @@ type Kafka struct {
 	Mechanism      string    // of SASL: "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", whose token is Password; empty: none
 	User, Password string
 	Secure         SQLSecure
-	Compression    string  // "none", "gzip", "lz4", "snappy", "zstd"
-	Idempotent     bool    // brokers count the records of a connection
+	Compression    string // "none", "gzip", "lz4", "snappy", "zstd"
+	Idempotent     bool   // brokers count the records of a connection
+	Gathers        KafkaBatches
 	Acks           string  // "0", "1", "all"
 	Topic          string  // it may have placeholders, as Key, Value and the values of Headers may
 	Partition      int32   // below 0: that of the key; without a key, of a topic's one after the other
 	Key, Value     *string // nil: the record has none
 	Headers        []builtin.Pair
 	Consumes       *KafkaConsumer // in place of sending a record
+}
+
+// KafkaBatches says how the records of a core's users are gathered.
+type KafkaBatches struct {
+	Linger time.Duration // for how long a record waits for others; 0: it does not
+	Size   int           // bytes of a batch, before it is compressed
 }
 
 // KafkaConsumer says what a request reads of a Kafka cluster.

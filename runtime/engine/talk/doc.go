@@ -24,5 +24,5 @@
 //	slot.Talk = stock.Open(greeting, waiter, account, due, keeps) // a session
 //
 // Read compile.go, plan.go, exchange.go, custom.go, websocket.go, redis.go, layout.go, nats.go, kafkacluster.go,
-// kafka.go, mqtt.go, amqp.go, files.go, smtp.go, mongodb.go, sql.go, raw.go; inbox.go, session.go.
+// kafkarecord.go, kafka.go, mqtt.go, amqp.go, files.go, smtp.go, mongodb.go, sql.go, raw.go; session.go.
 package talk

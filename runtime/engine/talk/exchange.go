@@ -49,8 +49,9 @@ type Stock struct {
 	text  []byte  // the message under construction
 	turns []int32 // slots of exchanges whose turn has come
 
-	groups []*consumer.Member // that were asked
-	stamps stamper
+	groups   []*consumer.Member // that were asked
+	carriers []*Exchange        // that have not begun
+	stamps   stamper
 }
 
 // NewStock returns an empty stock. Show takes each message, behind > or <; nil: nothing does.

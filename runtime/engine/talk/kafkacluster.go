@@ -30,6 +30,16 @@ type kafkaCluster struct {
 
 	consumers consumer.All
 	groups    map[string]*membership
+
+	gathering
+}
+
+// gathering is what a cluster has of records that go together.
+type gathering struct {
+	batches  map[batchKey]*kafkaBatch // that take records
+	flights  map[string]*flights      // by key of a broker
+	learning learning
+	spare    []*kafkaBatch
 }
 
 // groupsMost bounds the groups of a cluster that a loop has places in: functions may make them up.
@@ -80,6 +90,7 @@ type kafkaTopic struct {
 	name    string
 	leaders []*Node // by partition; nil: none leads
 	last    uint32  // the partition that got a record without a key last
+	sticks  int32   // that to which records without keys go while its batch takes them, from 1; 0: none
 }
 
 // topicsMost bounds the topics that a loop remembers: values may make them up.
@@ -163,6 +174,15 @@ func (t *kafkaTopic) next() int32 {
 	return int32(t.last)
 }
 
+// sticky returns the partition of a record without a key that goes with others: the same until its batch is full
+// or goes.
+func (t *kafkaTopic) sticky() int32 {
+	if t.sticks == 0 {
+		t.sticks = t.next() + 1
+	}
+	return t.sticks - 1
+}
+
 // kafka prepares an operation.
 func (p *Plan) kafka(r *request.Request, w *workflow.Workflow, memory *Memory) error {
 	to := r.Kafka
@@ -195,7 +215,7 @@ func (p *Plan) kafka(r *request.Request, w *workflow.Workflow, memory *Memory) e
 	for _, h := range to.Headers {
 		m.Headers = append(m.Headers, kafka.Field{Name: h.Name, Value: kafkaText(h.Value, r.Placeholders)})
 	}
-	p.routed = &record{of: cluster, operation: kafka.Prepare(m), partition: to.Partition}
+	p.routed = &record{of: cluster, operation: kafka.Prepare(m), partition: to.Partition, gathers: to.Gathers}
 	p.verb = p.routed
 	return nil
 }

@@ -59,7 +59,12 @@ func (c *Conn) produced(r *wire.Reader, a *asked) {
 	if o.Err, o.Moved = asError(number, why); o.Err != nil || !a.keeps {
 		return
 	}
-	b := append(append(c.body, `{"topic":"`...), topic...)
-	b = strconv.AppendInt(append(b, `","partition":`...), int64(o.Partition), 10)
-	c.body = append(strconv.AppendInt(append(b, `,"offset":`...), o.Offset, 10), '}')
+	c.body = AppendPlace(c.body, topic, o.Partition, o.Offset)
+}
+
+// AppendPlace appends where a record is.
+func AppendPlace[T ~string | ~[]byte](dst []byte, topic T, partition int32, offset int64) []byte {
+	dst = append(append(dst, `{"topic":"`...), topic...)
+	dst = strconv.AppendInt(append(dst, `","partition":`...), int64(partition), 10)
+	return append(strconv.AppendInt(append(dst, `,"offset":`...), offset, 10), '}')
 }

@@ -83,6 +83,14 @@ func (c *Conn) begins(a api, version int16) {
 
 // Produce queues a record for a partition. After an error nothing of it is queued, and the connection goes on.
 func (c *Conn) Produce(o *Operation, partition int32, with Order) error {
+	one := [1]Entry{{Operation: o, Values: with.Values, Now: with.Now, Sent: with.Sent}}
+	return c.ProduceAll(one[:], partition, with.Keeps)
+}
+
+// ProduceAll queues records for a partition in one batch: their topic, acks and coding are the same. Keeps says
+// that the answer is read, which has the place of the first one.
+func (c *Conn) ProduceAll(all []Entry, partition int32, keeps bool) error {
+	o := all[0].Operation
 	switch {
 	case !c.mayTalk():
 		return errOver
@@ -99,7 +107,7 @@ func (c *Conn) Produce(o *Operation, partition int32, with Order) error {
 	b = binary.BigEndian.AppendUint32(b, ackMillis)
 	b = append(b, 0, 0, 0, 1, 0, 0) // topics: one, whose length is put in
 	topic := len(b)
-	b, err := o.In(b, with.Values)
+	b, err := o.In(b, all[0].Values)
 	if err != nil {
 		c.out.bytes = b[:start]
 		c.number--
@@ -111,16 +119,21 @@ func (c *Conn) Produce(o *Operation, partition int32, with Order) error {
 	records := len(b)
 	from := uncounted()
 	if c.producer != nil {
-		from = c.producer.counts(b[topic:records-8], partition)
+		from = c.producer.counts(b[topic:records-8], partition, len(all))
 	}
-	b = o.appendBatch(append(b, 0, 0, 0, 0), with.Values, with.Now, from, c.pool)
+	b = appendBatch(append(b, 0, 0, 0, 0), all, from, c.pool)
 	putLength(b, records)
 	putLength(b, start)
-	if c.out.bytes = b; with.Sent != nil {
-		c.out.departs = append(c.out.departs, departure{len(b), with.Sent})
+	c.out.bytes = b
+	for i := range all {
+		for _, count := range [...]*uint64{all[i].Sent, all[i].Begun} {
+			if count != nil {
+				c.out.departs = append(c.out.departs, departure{len(b), count})
+			}
+		}
 	}
 	if o.Acks != AcksNone {
-		c.asks(apiProduce, &with)
+		c.asks(apiProduce, &Order{Keeps: keeps})
 		c.topic, c.asked.partition = append(c.topic[:0], b[topic:records-8]...), partition
 	}
 	return nil

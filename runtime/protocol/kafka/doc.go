@@ -2,7 +2,7 @@
 // a client knows of a cluster.
 //
 // It is not a client: it owns no socket, no clock, no goroutine and no retry. A connection carries one
-// operation at a time: Learn asks which broker leads the partitions of a topic, Produce sends a record to the
+// operation at a time: Learn asks which broker leads the partitions of a topic, Produce sends a record, or a batch of them, to the
 // leader of its partition, Locate asks a leader for offsets, and Fetch for records. The owner of the connections finds the leader by a Layout.
 // Source: kafka.apache.org/protocol, KIP-98 (record batches), KIP-152 (SASL), KIP-896 (versions).
 //

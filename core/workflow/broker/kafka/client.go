@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"strings"
+	"time"
 
 	"go.starlark.net/starlark"
 
@@ -26,7 +27,9 @@ func Schemes() request.Schemes {
 }
 
 // ClientArguments are those of kafka.client.
-func ClientArguments() []string { return []string{"url", "sasl", "compression", "tls", "idempotent"} }
+func ClientArguments() []string {
+	return []string{"url", "sasl", "compression", "tls", "idempotent", "linger", "batch_size"}
+}
 
 // proof is the result of kafka.plain, kafka.scram and kafka.oauthbearer.
 type proof struct {
@@ -62,7 +65,7 @@ func compressions() []string { return []string{"none", "gzip", "lz4", "snappy", 
 // newClient is kafka.client.
 func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "kafka.client"
-	var in [5]starlark.Value
+	var in [7]starlark.Value
 	if err := language.Bind(fn, ClientArguments(), 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
@@ -92,8 +95,41 @@ func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple)
 	if c.of.Idempotent, err = builtin.Flag(fn, "idempotent", in[4], false); err != nil {
 		return nil, err
 	}
+	if c.of.Gathers, err = readBatches(fn, in[5], in[6]); err != nil {
+		return nil, err
+	}
 	c.key, err = c.of.Secure.Options(fn, in[3])
 	return c, err
+}
+
+// The bounds of batches.
+const (
+	lingerLeast = time.Millisecond
+	lingerMost  = time.Minute
+	sizeDefault = 16 << 10 // as a Java client has it
+)
+
+// readBatches reads how records are gathered.
+func readBatches(fn string, linger, size starlark.Value) (b request.KafkaBatches, err error) {
+	if linger != nil {
+		if b.Linger, err = language.Duration(fn, "linger", linger); err != nil {
+			return b, err
+		}
+		if b.Linger < lingerLeast || b.Linger > lingerMost {
+			return b, language.Faultf("%s: linger is %v, and takes %v to %v", fn, b.Linger, lingerLeast, lingerMost).In("linger").Do("write linger = \"5ms\", or take it out: then each record goes at once")
+		}
+	}
+	if size != nil {
+		if b.Linger == 0 {
+			return b, language.Faultf("%s has batch_size, and no linger: each record goes at once", fn).In("batch_size").Do("write linger = \"5ms\" as well, or take batch_size out")
+		}
+		if b.Size, err = language.Integer(fn, "batch_size", size, 1, recordMost); err != nil {
+			return b, err
+		}
+	} else if b.Linger > 0 {
+		b.Size = sizeDefault
+	}
+	return b, nil
 }
 
 // readSeeds reads a URL with brokers.
