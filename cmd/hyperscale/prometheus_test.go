@@ -48,34 +48,55 @@ func TestPrometheus(t *testing.T) {
 }
 
 func startPrometheus(ts *testscript.TestScript, _ bool, _ []string) {
+	url, stop, err := runPrometheus(ts.MkAbs("prometheus"), "")
+	if stop != nil {
+		ts.Defer(stop)
+	}
+	ts.Check(err)
+	ts.Setenv("PROMETHEUS", url)
+}
+
+// runPrometheus starts a server in a folder and waits until it is ready.
+func runPrometheus(folder, config string) (url string, stop func(), err error) {
 	binary, err := exec.LookPath("prometheus")
-	ts.Check(err)
+	if err != nil {
+		return "", nil, err
+	}
 	address, err := freeAddress()
-	ts.Check(err)
-	folder := ts.MkAbs("prometheus")
-	ts.Check(os.MkdirAll(folder, 0o755))
-	config := filepath.Join(folder, "empty.yml")
-	ts.Check(os.WriteFile(config, nil, 0o644))
-	child := exec.Command(binary, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(folder, "data"), "--web.enable-remote-write-receiver", "--web.listen-address="+address)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", nil, err
+	}
+	file := filepath.Join(folder, "prometheus.yml")
+	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+		return "", nil, err
+	}
+	child := exec.Command(binary, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(folder, "data"), "--web.enable-remote-write-receiver", "--web.listen-address="+address)
 	log, err := os.Create(filepath.Join(folder, "log"))
-	ts.Check(err)
+	if err != nil {
+		return "", nil, err
+	}
 	child.Stdout, child.Stderr = log, log
-	ts.Check(child.Start())
-	ts.Defer(func() {
+	if err := child.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() {
 		_ = child.Process.Kill()
 		_ = child.Wait() // it was killed
 		_ = log.Close()
-	})
-	ts.Setenv("PROMETHEUS", "http://"+address)
+	}
 	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		if answer, err := http.Get("http://" + address + "/-/ready"); err == nil {
 			_ = answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {
-				return
+				return "http://" + address, stop, nil
 			}
 		}
 		if time.Now().After(limit) {
-			ts.Fatalf("prometheus is not ready after 30s, see its log:\n%s", ts.ReadFile(log.Name()))
+			text, _ := os.ReadFile(log.Name()) // what there is of it
+			return "", stop, fmt.Errorf("prometheus is not ready after 30s, see its log:\n%s", text)
 		}
 	}
 }
@@ -111,21 +132,41 @@ func wasReported(ts *testscript.TestScript, _ bool, args []string) {
 
 // promValue is the one value that a query has.
 func promValue(ts *testscript.TestScript, query string) float64 {
-	answer, err := http.Get(ts.Getenv("PROMETHEUS") + "/api/v1/query?query=" + url.QueryEscape(query))
+	all, err := promValues(ts.Getenv("PROMETHEUS"), query)
 	ts.Check(err)
+	if len(all) != 1 {
+		ts.Fatalf("%s has %d values, want one", query, len(all))
+	}
+	return all[0]
+}
+
+// promValues are the values that a query has.
+func promValues(server, query string) (all []float64, err error) {
+	answer, err := http.Get(server + "/api/v1/query?query=" + url.QueryEscape(query))
+	if err != nil {
+		return nil, err
+	}
 	defer func() { _ = answer.Body.Close() }() // it is read
 	var body struct {
-		Data struct {
+		Error string
+		Data  struct {
 			Result []struct{ Value [2]any }
 		}
 	}
-	ts.Check(json.NewDecoder(answer.Body).Decode(&body))
-	if len(body.Data.Result) != 1 {
-		ts.Fatalf("%s has %d values, want one", query, len(body.Data.Result))
+	if err := json.NewDecoder(answer.Body).Decode(&body); err != nil {
+		return nil, err
 	}
-	v, err := strconv.ParseFloat(fmt.Sprint(body.Data.Result[0].Value[1]), 64)
-	ts.Check(err)
-	return v
+	if body.Error != "" {
+		return nil, fmt.Errorf("%s: %s", query, body.Error)
+	}
+	for _, r := range body.Data.Result {
+		v, err := strconv.ParseFloat(fmt.Sprint(r.Value[1]), 64)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
 }
 
 func scrape(ts *testscript.TestScript, negated bool, args []string) {

@@ -97,8 +97,10 @@ func (m *base) successor(env node.Env, id message.JobID) node.Addr {
 
 // holds says whether this gate may act for a job now. Every act asks, since the lease may end
 // between two acts.
-func (m *base) holds(env node.Env, j *entry) bool {
-	token, ok := m.group.Leases.Holds(env.Now(), j.ID)
+func (m *base) holds(env node.Env, j *entry) bool { return m.holdsAt(env.Now(), j) }
+
+func (m *base) holdsAt(now node.Instant, j *entry) bool {
+	token, ok := m.group.Leases.Holds(now, j.ID)
 	return ok && token == j.Token
 }
 

@@ -22,6 +22,7 @@ import (
 type member struct {
 	world   *nodetest.Env
 	config  gate.Config
+	machine *gate.Machine
 	name    string
 	jobs    map[string]message.JobID // by the first digits of their IDs
 	request uint64
@@ -44,7 +45,10 @@ func newMemberOf(name string, c gate.Config) *member {
 	m := &member{config: c, name: name, jobs: map[string]message.JobID{}, heard: map[node.ID][]node.Message{}, far: map[node.StreamID]end{}}
 	m.world = nodetest.New(nodetest.Config{
 		Self: node.Peer{ID: node.ID(name), Incarnation: 1, Role: node.RoleGate, Addr: node.Addr(name + ":1")}, Seed: 1,
-		New: func() node.Machine { return gate.New(m.config) },
+		New: func() node.Machine {
+			m.machine = gate.New(m.config)
+			return m.machine
+		},
 	})
 	m.world.WatchSend = func(_ node.StreamID, msg node.Message) {
 		switch msg := msg.(type) {

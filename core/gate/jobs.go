@@ -31,6 +31,7 @@ type entry struct {
 	source  string // that holds a place of the queue with it; empty: none, or not known
 
 	dispatched node.Instant // by this gate, last; zero: by another one
+	here       bool         // this gate ended it, since its own start
 }
 
 // tell emits the job's transitions up to the given count: they are on a majority now.

@@ -235,7 +235,7 @@ func (m *ownership) perform(env node.Env, j *entry, t *tag) {
 		m.sendAborts(env, j)
 		m.arm(env, j)
 	case actRelease:
-		j.Result = t.result
+		j.Result, j.here = t.result, true
 		m.keepEnded(env, j)
 		for _, p := range j.Subjobs {
 			p.Result = nil // the job's result contains it

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -135,6 +136,52 @@ func (m *publisher) reports(j *entry) (places []message.DatacenterResult) {
 		places = append(places, p.Shown())
 	}
 	return places
+}
+
+// Load returns what a scraper shows of load: the jobs that this gate runs, the oldest first, then those
+// that it has ended so recently, the newest first, and at most so many. It says how many running ones
+// it leaves out. Figures of datacenters that no result counts are not in it. It changes nothing, so the
+// runtime may ask between two inputs; the figures are those of the reports, uncut and not copied.
+func (m *publisher) Load(now node.Instant, recent time.Duration, most int) (all []*message.JobStatus, left int) {
+	if m.group == nil {
+		return nil, 0
+	}
+	var running []*entry
+	//lint:orderfree sorted below by a total order
+	for _, j := range m.jobs {
+		if j.Ready && !j.Shown.Terminal() && len(j.Subjobs) > 0 && m.holdsAt(now, j) {
+			running = append(running, j)
+		}
+	}
+	slices.SortFunc(running, func(a, b *entry) int { return cmp.Compare(a.Turn.Number, b.Turn.Number) })
+	left = max(0, len(running)-most)
+	for _, j := range running[:len(running)-left] {
+		s := loadOf(j, now)
+		for _, p := range j.Subjobs {
+			s.Datacenters = append(s.Datacenters, p.Shown())
+		}
+		all = append(all, s)
+	}
+	for _, o := range m.history.Since(now, recent) {
+		j := m.jobs[o.ID]
+		if len(all) == most || j == nil {
+			break
+		}
+		if !j.here || !j.Ran {
+			continue
+		}
+		s := loadOf(j, now)
+		if j.Result != nil {
+			missing := j.Result.Result.Missing
+			s.Datacenters = slices.DeleteFunc(slices.Clone(j.Result.Result.Datacenters), func(d message.DatacenterResult) bool { return slices.Contains(missing, d.Name) })
+		}
+		all = append(all, s)
+	}
+	return all, left
+}
+
+func loadOf(j *entry, now node.Instant) *message.JobStatus {
+	return &message.JobStatus{Job: j.ID, Name: j.Name, State: j.Shown, Elapsed: j.ElapsedAt(now), Takeovers: j.Takeovers}
 }
 
 // resultComes says that a job has ended and that this gate is still fetching its result.

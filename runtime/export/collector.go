@@ -29,7 +29,7 @@ func (c *collector) add(f family, of []label) *dto.Metric {
 	name := prefix + f.name
 	all := c.families[name]
 	if all == nil {
-		all = &dto.MetricFamily{Name: proto.String(name), Help: proto.String(f.help), Type: f.kind.Enum()}
+		all = f.empty()
 		c.families[name] = all
 	}
 	m := &dto.Metric{}

@@ -18,10 +18,12 @@
 //	EXPORT-3 One result gives the same bytes every time.
 //	EXPORT-4 A job never waits for a receiver. A lost sample is reported, not hidden. A
 //	         secret in an address is never printed.
+//	EXPORT-5 The load of a cluster has bounded series. None falls while a gate shows it: what it counts
+//	         is the result and what lost_requests_total says.
 //
 // Example: `hyperscale run test.star --out csv=steps.csv --out junit=result.xml`.
 //
 // Read csv.go, junit.go, families.go and collector.go (all metrics), exposition.go,
-// live.go (a job that runs), series.go,
+// live.go (a job that runs), load.go, loaded.go and growing.go (the jobs of a gate), series.go,
 // remote.go, pusher.go, serve.go, text.go, address.go.
 package export

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/proto"
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
@@ -18,6 +19,11 @@ type family struct {
 	name string
 	help string
 	kind dto.MetricType
+}
+
+// empty is the family without a metric.
+func (f family) empty() *dto.MetricFamily {
+	return &dto.MetricFamily{Name: proto.String(prefix + f.name), Help: proto.String(f.help), Type: f.kind.Enum()}
 }
 
 func counter(name, help string) family { return family{name, help, dto.MetricType_COUNTER} }
@@ -61,6 +67,8 @@ var (
 	thresholdMet      = gauge("threshold_met", "1 if the threshold was met, 0 if not; known at the end.")
 	thresholdValue    = gauge("threshold_value", "What the threshold was judged by: seconds, a ratio, or a number a second.")
 	missing           = gauge("datacenter_missing", "1 if best effort left the datacenter out: what it sent is in no count.")
+	lostRequests      = counter("lost_requests_total", "Requests in these counters that are in no result: an attempt was lost, and no majority of managers could keep its counts.")
+	leftOut           = gauge("load_left_out_jobs", "Running jobs whose load is not shown, as more than 64 run at this gate.")
 	inDatacenter      = counter("datacenter_requests_total", "Requests that ended, by datacenter, step and result.")
 )
 
@@ -99,33 +107,17 @@ func Families(s *Snapshot) []*dto.MetricFamily {
 	for _, name := range slices.Sorted(maps.Keys(r.Datacenters)) {
 		c.datacenter(name, r.In(name))
 	}
-	all := []*dto.MetricFamily{}
-	for _, name := range slices.Sorted(maps.Keys(c.families)) {
-		all = append(all, c.families[name])
-	}
-	return all
+	return sorted(c.families)
 }
 
 func (c *collector) workflow(w *report.Workflow, now map[string]uint64) {
 	of := label{"workflow", w.Name}
-	c.value(vus, float64(w.VUs), of)
-	c.value(active, float64(now[w.Name]), of)
-	c.value(cores, float64(w.Cores), of)
-	c.value(busy, float64(w.Generator.BusyMaxPPM)/million, of)
-	c.value(saturated, truth(w.Generator.Saturated), of)
-	c.value(memory, float64(w.Generator.MemoryBytes), of)
-	c.value(memoryMax, float64(w.Generator.MemoryMax), of)
-	c.value(throttled, time.Duration(w.Generator.ThrottledNS).Seconds(), of)
-	c.distribution(lag, &w.Generator.LagNS, nano, of)
-	c.value(begun, float64(w.Generator.Begun), of)
-	c.value(waited, float64(w.Generator.Waited), of)
-	c.value(droppedIterations, float64(w.Generator.Dropped), of)
+	c.generator(of, w, now[w.Name])
 	for i := range w.Steps {
 		c.step(labels{of, {"step", w.Steps[i].Name}}, &w.Steps[i])
 	}
 	for _, s := range slices.Concat(w.Requests, w.Beside) {
-		step, request, _ := strings.Cut(s.Name, "/")
-		c.step(labels{of, {"step", step}, {"request", request}}, &s)
+		c.step(requestOf(of, s.Name), &s)
 	}
 	for i := range w.Checks {
 		k := &w.Checks[i]
@@ -138,9 +130,31 @@ func (c *collector) workflow(w *report.Workflow, now map[string]uint64) {
 	}
 }
 
-// step writes a step, or the requests that a function sent under a name: those have the label
+// requestOf are the labels of requests that a function sent under a name.
+func requestOf(workflow label, name string) labels {
+	step, request, _ := strings.Cut(name, "/")
+	return labels{workflow, {"step", step}, {"request", request}}
+}
+
+// generator writes the figures of a workflow that are of no step.
+func (c *collector) generator(of label, w *report.Workflow, now uint64) {
+	c.value(vus, float64(w.VUs), of)
+	c.value(active, float64(now), of)
+	c.value(cores, float64(w.Cores), of)
+	c.value(busy, float64(w.Generator.BusyMaxPPM)/million, of)
+	c.value(saturated, truth(w.Generator.Saturated), of)
+	c.value(memory, float64(w.Generator.MemoryBytes), of)
+	c.value(memoryMax, float64(w.Generator.MemoryMax), of)
+	c.value(throttled, time.Duration(w.Generator.ThrottledNS).Seconds(), of)
+	c.distribution(lag, &w.Generator.LagNS, nano, of)
+	c.value(begun, float64(w.Generator.Begun), of)
+	c.value(waited, float64(w.Generator.Waited), of)
+	c.value(droppedIterations, float64(w.Generator.Dropped), of)
+}
+
+// counts writes what of a step adds up. The requests that a function sent under a name have the label
 // request, so that a sum without it counts none twice.
-func (c *collector) step(of labels, s *report.Step) {
+func (c *collector) counts(of labels, s *report.Step) {
 	with := func(name, value string) labels { return append(of[:len(of):len(of)], label{name, value}) }
 	for _, n := range ends(&s.Totals) {
 		c.value(requests, float64(n.n), with("result", n.name)...)
@@ -157,9 +171,15 @@ func (c *collector) step(of labels, s *report.Step) {
 	for _, e := range s.Errors {
 		c.value(errorsBy, float64(e.Count), with("kind", e.Kind)...)
 	}
+	c.histogram(duration, s, of...)
+}
+
+// step writes a step, or the requests that a function sent under a name.
+func (c *collector) step(of labels, s *report.Step) {
+	with := func(name, value string) labels { return append(of[:len(of):len(of)], label{name, value}) }
+	c.counts(of, s)
 	c.distribution(latency, &s.LatencyNS, nano, of...)
 	c.distribution(service, &s.ServiceNS, nano, of...)
-	c.histogram(duration, s, of...)
 	for _, phase := range slices.Sorted(maps.Keys(s.PhasesNS)) {
 		d := s.PhasesNS[phase]
 		c.distribution(phases, &d, nano, with("phase", phase)...)

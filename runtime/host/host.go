@@ -8,9 +8,13 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/export"
 	"hyperscale/runtime/loop"
 	"hyperscale/runtime/metrics"
 	"hyperscale/runtime/resolve"
@@ -152,7 +156,23 @@ func (n *Node) build() {
 		Observe: func(e node.Event) { n.observe(n.loop.Now(), e) },
 	}, n.doors.sockets)
 	n.metrics = metrics.New(metrics.Sources{
-		Self: n.self, Loop: n.loop.Stats, Transport: n.transport.Stats, Store: n.store.Stats,
+		Self: n.self, Loop: n.loop.Stats, Transport: n.transport.Stats, Store: n.store.Stats, Load: n.load(machine),
+	})
+}
+
+// load shows the load of a machine's jobs; nil: it has none.
+func (n *Node) load(of node.Machine) prometheus.Gatherer {
+	owner, ok := of.(interface {
+		Load(now node.Instant, recent time.Duration, most int) ([]*message.JobStatus, int)
+	})
+	if !ok {
+		return nil
+	}
+	return export.NewLoad(func(ctx context.Context, recent time.Duration, most int) (jobs []*message.JobStatus, left int, err error) {
+		if err := n.loop.Look(ctx, func(now node.Instant) { jobs, left = owner.Load(now, recent, most) }); err != nil {
+			return nil, 0, err
+		}
+		return jobs, left, nil
 	})
 }
 

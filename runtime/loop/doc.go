@@ -21,7 +21,8 @@
 //	LOOP-5 Run returns after the last Step, and every session has ended by then.
 //	LOOP-6 A panic of the machine ends its node, never its process. The log shows it with
 //	       the inputs that led to it.
+//	LOOP-7 A look at the machine runs between two steps, and the loop waits for no looker.
 //
-// Read loop.go, inbox.go, timers.go, env.go, session.go, trail.go, stats.go,
+// Read loop.go, inbox.go, timers.go, env.go, session.go, look.go, trail.go, stats.go,
 // source.go, boot.go.
 package loop

@@ -41,6 +41,7 @@ type Loop struct {
 	inbox    *inbox
 	sessions *sessions
 	counters counters
+	looks    looks
 	killed   atomic.Bool
 	stopping atomic.Bool
 
@@ -85,6 +86,7 @@ func New(c Config) *Loop {
 		source:   newSource(c.Clock),
 		inbox:    newInbox(c.Mailbox),
 		sessions: newSessions(),
+		looks:    newLooks(),
 		timers:   newTimers(),
 	}
 	l.inbox.box.SetEntrance(c.Machine)
@@ -105,6 +107,7 @@ func (l *Loop) Run(w World) (err error) {
 			err = l.bug(v)
 		}
 		l.alarm.Stop()
+		close(l.looks.ended)
 		l.inbox.end()
 		ended := ErrStopped
 		if err != nil {
@@ -121,6 +124,7 @@ func (l *Loop) Run(w World) (err error) {
 		}
 		l.expire()
 		l.reportLost()
+		l.looks.answer(l.read)
 		if l.inbox.next(&l.input, l.timers, l.read) {
 			l.step()
 		} else {

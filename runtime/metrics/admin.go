@@ -30,7 +30,7 @@ type Admin struct {
 // complaints.
 func (m *Metrics) Serve(l net.Listener, logger *slog.Logger, alive, ready Health) *Admin {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.all(), promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
 	mux.HandleFunc("GET /healthz", answer(alive))
 	mux.HandleFunc("GET /readyz", answer(ready))
 	a := &Admin{

@@ -11,7 +11,8 @@
 // Invariants:
 //
 //	METRICS-1 Every metric stands in a table with its help text.
-//	METRICS-2 Labels come from closed sets: never a job, an address or an error.
+//	METRICS-2 Labels come from closed sets: never a job, an address or an error. Load alone, which
+//	          runtime/export bounds, has jobs, steps and what failed.
 //	METRICS-3 Nothing here makes a node wait.
 //
 // Read metrics.go, table.go, events.go, admin.go.

@@ -16,17 +16,19 @@ type Sources struct {
 	Loop      func() loop.Stats
 	Transport func() transport.Stats
 	Store     func() store.Stats
+	Load      prometheus.Gatherer // of the jobs of a gate; nil: none
 }
 
 // Metrics is one node's registry.
 type Metrics struct {
 	registry *prometheus.Registry
+	load     prometheus.Gatherer
 	events   events
 }
 
 // New registers the whole table.
 func New(s Sources) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry(), events: newEvents()}
+	m := &Metrics{registry: prometheus.NewRegistry(), load: s.Load, events: newEvents()}
 	m.registry.MustRegister(
 		newCollector(s),
 		collectors.NewGoCollector(),
@@ -38,6 +40,14 @@ func New(s Sources) *Metrics {
 
 // Registry is where a subjob that this package does not know registers its own.
 func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
+
+// all gathers what the node and its jobs do.
+func (m *Metrics) all() prometheus.Gatherer {
+	if m.load == nil {
+		return m.registry
+	}
+	return prometheus.Gatherers{m.registry, m.load}
+}
 
 // Observe counts an event.
 func (m *Metrics) Observe(e node.Event) { m.events.observe(e) }

@@ -81,6 +81,22 @@ func (h *History) Outlived(now node.Instant, age, letterAge time.Duration) *Job 
 	return nil
 }
 
+// Since returns the jobs that ended less than so long ago, the newest end first.
+func (h *History) Since(now node.Instant, age time.Duration) (all []*Job) {
+	for _, list := range [][]*Job{h.ended, h.letters} {
+		for _, j := range slices.Backward(list) {
+			if now.Sub(j.Ended) >= age {
+				break
+			}
+			all = append(all, j)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Job) int {
+		return cmp.Or(cmp.Compare(b.Ended, a.Ended), cmp.Compare(b.Turn.Number, a.Turn.Number), a.ID.Compare(b.ID))
+	})
+	return all
+}
+
 // Letter is the oldest dead letter, or nil.
 func (h *History) Letter() *Job { return first(h.letters) }
 
