@@ -2,15 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
+	alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 
 	"google.golang.org/grpc"
 
@@ -160,5 +163,47 @@ func TestPingReadsGRPC(t *testing.T) {
 	got, err := schema.Descriptors(r.Service.Descriptors)
 	if err != nil || got.Method("grpc.health.v1.Health/Check") == nil {
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// A file that takes its schema of grpc-go's reflection, by either version, calls with it.
+func TestFilesReflectGRPC(t *testing.T) {
+	for _, version := range []string{"v1", "v1alpha"} {
+		t.Run(version, func(t *testing.T) {
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := grpc.NewServer()
+			healthpb.RegisterHealthServer(s, health.NewServer())
+			if version == "v1" {
+				reflection.RegisterV1(s)
+			} else {
+				alpha.RegisterServerReflectionServer(s, reflection.NewServer(reflection.ServerOptions{Services: s})) //nolint:staticcheck // servers of today have it
+			}
+			go func() { _ = s.Serve(listener) }()
+			t.Cleanup(s.Stop)
+			text := fmt.Sprintf("shop = grpc.client(\"grpc://%s\", schema = grpc.reflect())\nworkflow(name = \"test\", iterations = 8, vus = 2, duration = \"60s\", steps = [step(\"ask\", grpc.call(shop, \"grpc.health.v1.Health/Check\", {}), expect = [json_is(\"$.status\", \"SERVING\")])])", listener.Addr())
+			program := wire.Program{Main: "t.star", Files: []wire.File{{Name: "t.star", Data: []byte(text)}}}
+			_, err = workflow.Load(program)
+			var missing *workflow.Unreflected
+			if !errors.As(err, &missing) {
+				t.Fatal(err)
+			}
+			url := "http" + strings.TrimPrefix(missing.Ask.URL, "grpc") + "/"
+			r, err := ping.Run(context.Background(), ping.Config{Request: http1.Request{Method: "POST", URL: url}, HTTP: ping.HTTP2, GRPC: &ping.Called{Descriptors: true, Reflection: true}, Timeout: time.Minute, Resolver: resolve.NewResolver()})
+			if err != nil || r.Kind != "" || r.Service.Reflection != version {
+				t.Fatalf("got %+v, %+v, %v", r, r.Service, err)
+			}
+			program.Files = append(program.Files, wire.File{Name: missing.Name, Data: r.Service.Descriptors})
+			p, err := workflow.Load(program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := engine.Run(context.Background(), engine.Config{Workflow: p.Workflow("test"), VUs: 2, Duration: time.Minute, Timeout: 30 * time.Second})
+			if err != nil || got.Stats.Steps[0].OK != 8 {
+				t.Errorf("ok %d, %v, %v", got.Stats.Steps[0].OK, got.Stats.Steps[0].Errors, err)
+			}
+		})
 	}
 }

@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"slices"
 	"strings"
@@ -9,11 +11,13 @@ import (
 	"go.starlark.net/syntax"
 
 	"hyperscale/core/message"
+	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/collect"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/request"
 	"hyperscale/core/workflow/schema"
+	"hyperscale/core/workflow/secret"
 )
 
 // fileNamespace is file(path), and file.glob below it.
@@ -211,4 +215,79 @@ func schemaName(fn string, v starlark.Value, example string) (string, error) {
 		return "", err.In("#1").Do("write %s(%q)", fn, example)
 	}
 	return string(name), nil
+}
+
+// reflects is grpc.reflect(services, metadata, tls, timeout): the server of its client tells its services.
+func reflects(l *loader, _ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return request.NewReflection(told{l.program, l.vault}, args, kwargs)
+}
+
+// Unreflected is the error of a program without the descriptors that a server tells. A command asks
+// the server, adds them as the file that Name names, and loads the program again.
+type Unreflected struct {
+	Name  string
+	Ask   request.Reflection
+	vault *secret.Vault
+	cause error // a *Fault, and then the *Error that it became
+}
+
+// Error implements error.
+func (u *Unreflected) Error() string { return u.cause.Error() }
+
+// Unwrap returns the *Error.
+func (u *Unreflected) Unwrap() error { return u.cause }
+
+// Secrets lists those that the file declares before the client, if Ask has any in it: Reveal takes their
+// values.
+func (u *Unreflected) Secrets() []string {
+	if !u.vault.Has(string(u.Ask.TLS.Key)) && !slices.ContainsFunc(u.Ask.Metadata, func(h builtin.Pair) bool { return u.vault.Has(h.Value) }) {
+		return nil
+	}
+	return u.vault.Names()
+}
+
+// Reveal puts the values of secrets into Ask.
+func (u *Unreflected) Reveal(given []message.Secret) error {
+	if len(given) == 0 {
+		return nil
+	}
+	if err := u.vault.Open(given); err != nil {
+		return err
+	}
+	u.Ask.Metadata = slices.Clone(u.Ask.Metadata)
+	for i := range u.Ask.Metadata {
+		h := &u.Ask.Metadata[i]
+		value, err := u.vault.Fill("metadata", h.Value, secret.Field)
+		if err != nil {
+			return err
+		}
+		h.Value = value
+	}
+	key, err := u.vault.Fill("a key", string(u.Ask.TLS.Key), secret.Plain)
+	u.Ask.TLS.Key = []byte(key)
+	return err
+}
+
+// told has the descriptors that servers have told.
+type told struct {
+	program *message.Program
+	vault   *secret.Vault
+}
+
+// Reflected implements request.Reflector. The colon keeps the name apart from those of a folder's files.
+func (t told) Reflected(r *request.Reflection) (*schema.Schema, error) {
+	name := "grpc.reflect:" + r.URL
+	if len(r.Services) > 0 {
+		sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(r.Services)), " ")))
+		name += "?" + hex.EncodeToString(sum[:8])
+	}
+	i := slices.IndexFunc(t.program.Files, func(f message.File) bool { return f.Name == name })
+	if i < 0 {
+		return nil, &Unreflected{Name: name, Ask: *r, vault: t.vault, cause: language.Faultf("grpc.client: the program has no descriptors of %s", r.URL).In("schema").Do("run, submit and validate ask the server for them; grpc.descriptors(\"shop.binpb\") takes them of a file")}
+	}
+	s, err := schema.Descriptors(t.program.Files[i].Data)
+	if err != nil {
+		return nil, language.Faultf("grpc.client: the descriptors of %s: %v", r.URL, err).In("schema")
+	}
+	return s, nil
 }

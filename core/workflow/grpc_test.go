@@ -1,6 +1,7 @@
 package workflow_test
 
 import (
+	"errors"
 	"io/fs"
 	"slices"
 	"strings"
@@ -99,6 +100,41 @@ func TestWrongCalls(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "main.star:2:") {
 			t.Errorf("%s: got %v, want %s", call, err, want)
 		}
+	}
+}
+
+// A client whose server was not asked ends the load and says what to ask. Other mistakes end it before.
+func TestReflectedClients(t *testing.T) {
+	//lint:orderfree each is a load of its own
+	for text, want := range map[string]string{
+		`grpc.client("grpc://h", schema = grpc.reflect())`:                               `main.star:1:34: grpc.client: the program has no descriptors of grpc://h:443`,
+		`grpc.client("grpc://h", schema = grpc.reflect(services = ["shop.Orders/Get"]))`: `no service`,
+		`grpc.client("grpc://h", schema = grpc.reflect(timeout = "2h"))`:                 `is not between a millisecond and a minute`,
+		`grpc.client("grpc://h", schema = grpc.reflect(metadata = {"X": "y"}))`:          `has a capital letter`,
+		`grpc.client("grpc://h", schema = grpc.reflect(tls = True))`:                     `tls must be tls(ca = file("ca.pem"))`,
+		`grpc.client("grpc://h", schema = grpc.reflect(tls = tls(verify = False)))`:      `grpc.reflect has tls, and grpc://h:443 has none`,
+		`grpc.client("grpc://h", schema = grpc.reflect)`:                                 `grpc.proto, grpc.descriptors or grpc.reflect`,
+		`grpc.client("grpc://h")`: `grpc.reflect()`,
+		"r = grpc.reflect()\nworkflow(name = \"w\", steps = [step(\"s\", lambda vu: grpc.client(\"grpc://h\", schema = r))])": ``,
+	} {
+		_, _, err := loadFolder(folder{"main.star": text})
+		var missing *workflow.Unreflected
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || errors.As(err, &missing) != strings.Contains(want, "no descriptors of")) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+	program := message.Program{Main: "m.star", Files: []message.File{{Name: "m.star", Data: []byte(`shop = grpc.client("grpc://h", schema = grpc.reflect(services = ["b", "a"], metadata = {"x": secret("token")}), metadata = {"x": "1", "y": "2"})`)}}}
+	_, err := workflow.Load(program)
+	var missing *workflow.Unreflected
+	if !errors.As(err, &missing) || !strings.HasPrefix(missing.Name, "grpc.reflect:grpc://h:443?") || !slices.Equal(missing.Secrets(), []string{"token"}) {
+		t.Fatalf("got %+v, %v", missing, err)
+	}
+	if err := missing.Reveal([]message.Secret{{Name: "token", Value: "hunter2"}}); err != nil || len(missing.Ask.Metadata) != 2 || missing.Ask.Metadata[1].Value != "hunter2" {
+		t.Errorf("got %+v, %v", missing.Ask.Metadata, err)
+	}
+	program.Files = append(program.Files, message.File{Name: missing.Name, Data: []byte("no set")})
+	if _, err = workflow.Load(program); err == nil || errors.As(err, &missing) || !strings.Contains(err.Error(), "the descriptors of grpc://h:443: it is no descriptor set") {
+		t.Errorf("got %v", err)
 	}
 }
 

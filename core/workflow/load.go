@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,7 +28,7 @@ type module struct {
 	err     error
 }
 
-// Load reads a program within DefaultLimits. Its error is an *Error.
+// Load reads a program within DefaultLimits. Its error is an *Error, or an *Unreflected with one.
 func Load(p message.Program) (*Program, error) { return LoadWithin(p, guard.DefaultLimits()) }
 
 // LoadWithin reads a program within the given limits. Its error is an *Error.
@@ -60,7 +61,13 @@ func (l *loader) loadWithin(limits guard.Limits) (program *Program, err error) {
 		}
 	}()
 	if err := l.run(limits); err != nil {
-		return nil, l.src.Explain(main, err)
+		wrong := l.src.Explain(main, err)
+		var u *Unreflected
+		if errors.As(err, &u) {
+			u.cause = wrong
+			return nil, u
+		}
+		return nil, wrong
 	}
 	program, err = l.build(limits)
 	if err != nil {

@@ -96,7 +96,7 @@ func vocabulary() starlark.StringDict {
 	members["part"] = &guard.Func{Word: "part", Call: request.NewPart}
 	all["http"] = language.NewNamespace("http", members)
 	all["grpc"] = request.GRPCNamespace("grpc", nil, describeCall, starlark.StringDict{
-		"proto": declaring("grpc.proto", readProto), "descriptors": declaring("grpc.descriptors", readDescriptors),
+		"proto": declaring("grpc.proto", readProto), "descriptors": declaring("grpc.descriptors", readDescriptors), "reflect": declaring("grpc.reflect", reflects),
 	})
 	all["custom"] = custom.Namespace("custom", nil, describeProgram, declaring("custom.client", customClient))
 	all["graphql"] = request.GraphQL("graphql", nil, describeQuery)

@@ -1,18 +1,18 @@
 package ping
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/descriptorpb"
 
 	"hyperscale/core/workflow/schema"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/grpc"
+	"hyperscale/runtime/protocol/grpc/reflection"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/http2"
 )
@@ -26,12 +26,6 @@ type Service struct {
 
 	Descriptors []byte `json:"-"` // a FileDescriptorSet of them
 }
-
-// Bounds of what reflection may tell.
-const (
-	servicesMost = 1000
-	filesMost    = 1000
-)
 
 // caller calls methods on one connection.
 type caller struct {
@@ -61,94 +55,38 @@ func (r *Report) talkGRPC(c net.Conn, cfg Config) error {
 }
 
 func (w *caller) run() error {
-	health, err := w.call("grpc.health.v1.Health/Check", nil)
-	switch code := codeOf(err); {
-	case err == nil:
-		w.say.Health = healthOf(health)
-	case code != grpc.Unimplemented:
-		return err
+	asks := w.cfg.GRPC
+	if !asks.Reflection {
+		health, err := w.call("grpc.health.v1.Health/Check", nil)
+		switch code := codeOf(err); {
+		case err == nil:
+			w.say.Health = healthOf(health)
+		case code != grpc.Unimplemented:
+			return err
+		}
+		if err == nil && !asks.Descriptors {
+			return nil
+		}
 	}
-	if err == nil && !w.cfg.GRPC.Descriptors {
+	t := reflection.New(reflection.Of{Files: asks.Descriptors, Services: asks.Services})
+	for method, question, more := t.Next(); more; method, question, more = t.Next() {
+		answer, err := w.call(method, question)
+		unknown := codeOf(err) == grpc.Unimplemented
+		if err != nil && !unknown {
+			return err
+		}
+		switch err := t.Take(answer, unknown); {
+		case errors.Is(err, reflection.ErrLarge):
+			return &http1.Error{Kind: http1.KindTooLarge, Detail: err.Error()}
+		case err != nil:
+			return &http1.Error{Kind: http1.KindProtocol, Detail: err.Error()}
+		}
+	}
+	w.say.Reflection, w.say.Services = t.Version, t.Services
+	if !asks.Descriptors {
 		return nil
 	}
-	for _, version := range []string{"v1", "v1alpha"} {
-		list := protowire.AppendString(protowire.AppendTag(nil, 7, protowire.BytesType), "")
-		answer, err := w.call("grpc.reflection."+version+".ServerReflection/ServerReflectionInfo", list)
-		if codeOf(err) == grpc.Unimplemented {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		w.say.Reflection = version
-		for _, of := range fields(answer, 6, 1, 1) {
-			if w.say.Services = append(w.say.Services, string(of)); len(w.say.Services) > servicesMost {
-				return &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("reflection lists more than %d services", servicesMost)}
-			}
-		}
-		slices.Sort(w.say.Services)
-		break
-	}
-	switch {
-	case !w.cfg.GRPC.Descriptors:
-		return nil
-	case w.say.Reflection == "":
-		return &http1.Error{Kind: http1.KindProtocol, Detail: "the server has no reflection: its descriptors come from protoc or buf alone"}
-	}
-	return w.files()
-}
-
-// files asks for the descriptors of all services, and for what they import.
-func (w *caller) files() error {
-	const symbol, name, told = 4, 3, 4 // of a request's fields, and of an answer's
-	known, wanted := map[string]*descriptorpb.FileDescriptorProto{}, []string{}
-	ask := func(field protowire.Number, of string) error {
-		answer, err := w.call("grpc.reflection."+w.say.Reflection+".ServerReflection/ServerReflectionInfo", protowire.AppendString(protowire.AppendTag(nil, field, protowire.BytesType), of))
-		if err != nil {
-			return err
-		}
-		for _, b := range fields(answer, told, 1) {
-			f := &descriptorpb.FileDescriptorProto{}
-			if err := proto.Unmarshal(b, f); err != nil {
-				return &http1.Error{Kind: http1.KindProtocol, Detail: fmt.Sprintf("the descriptor of %s is none", of)}
-			}
-			if known[f.GetName()] == nil {
-				known[f.GetName()] = f
-				wanted = append(wanted, f.GetDependency()...)
-			}
-		}
-		if len(known) > filesMost {
-			return &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("reflection tells more than %d files", filesMost)}
-		}
-		return nil
-	}
-	for _, of := range w.say.Services {
-		if err := ask(symbol, of); err != nil {
-			return err
-		}
-	}
-	asked := map[string]bool{}
-	for len(wanted) > 0 {
-		of := wanted[0]
-		if wanted = wanted[1:]; known[of] != nil || asked[of] || strings.HasPrefix(of, "google/protobuf/") {
-			continue
-		}
-		asked[of] = true
-		if err := ask(name, of); err != nil {
-			return err
-		}
-	}
-	set := &descriptorpb.FileDescriptorSet{}
-	//lint:orderfree sorted below
-	for _, f := range known {
-		set.File = append(set.File, f)
-	}
-	slices.SortFunc(set.File, func(a, b *descriptorpb.FileDescriptorProto) int { return strings.Compare(a.GetName(), b.GetName()) })
-	var err error
-	if w.say.Descriptors, err = proto.Marshal(set); err != nil {
-		return err
-	}
-	w.say.Files = len(set.File)
+	w.say.Descriptors, w.say.Files = t.Set()
 	if _, err := schema.Descriptors(w.say.Descriptors); err != nil {
 		return &http1.Error{Kind: http1.KindProtocol, Detail: "the descriptors do not fit together: " + err.Error()}
 	}
@@ -233,29 +171,4 @@ func healthOf(b []byte) string {
 		return names[status]
 	}
 	return fmt.Sprintf("status %d", status)
-}
-
-// fields returns the bytes of all fields that a path of numbers leads to.
-func fields(b []byte, path ...protowire.Number) (all [][]byte) {
-	for len(b) > 0 {
-		field, kind, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return all
-		}
-		b = b[n:]
-		size := protowire.ConsumeFieldValue(field, kind, b)
-		if size < 0 {
-			return all
-		}
-		if field == path[0] && kind == protowire.BytesType {
-			v, _ := protowire.ConsumeBytes(b)
-			if len(path) == 1 {
-				all = append(all, v)
-			} else {
-				all = append(all, fields(v, path[1:]...)...)
-			}
-		}
-		b = b[size:]
-	}
-	return all
 }

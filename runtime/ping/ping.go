@@ -2,6 +2,7 @@ package ping
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/netip"
@@ -34,6 +35,7 @@ type Config struct {
 	WebSocket  *Offer        // upgrade, and wait for the answer to a ping; nil: speak HTTP
 	Timeout    time.Duration // of all together
 	Insecure   bool          // a refused certificate ends nothing
+	TLS        *tls.Config   // versions, authorities and the client's certificate; nil: the library's and the machine's
 	ServerName string        // instead of the URL's host
 	Address    netip.Addr    // connect to it, whatever the name says; zero: look the name up
 	Resolver   *resolve.Resolver
@@ -69,7 +71,9 @@ type Greeted struct {
 
 // Called is what a ping of gRPC asks beside the server's health.
 type Called struct {
-	Descriptors bool // of all services, by reflection
+	Descriptors bool     // of services, by reflection
+	Services    []string // these; empty: all that the server lists
+	Reflection  bool     // nothing else: not its health, and not whether TLS resumes
 }
 
 // Said is what a ping over TCP or UDP sends.
@@ -265,7 +269,7 @@ func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
 		return err
 	}
 	r.enter(message.PhaseNone)
-	if session != nil {
+	if session != nil && (cfg.GRPC == nil || !cfg.GRPC.Reflection) {
 		r.TLS.Resumes = resumes(ctx, tcp.RemoteAddr().String(), cfg, call, session)
 	}
 	return nil

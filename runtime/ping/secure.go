@@ -62,11 +62,17 @@ func (s *sessions) Put(_ string, state *tls.ClientSessionState) {
 }
 
 func (cfg *Config) tls(call *http1.Call, s *sessions) *tls.Config {
-	name := cfg.ServerName
-	if name == "" {
-		name = call.Host
+	out := &tls.Config{} //nolint:gosec // the library's least version shows what a server has
+	if cfg.TLS != nil {
+		out = cfg.TLS.Clone()
 	}
-	out := &tls.Config{ServerName: name, ClientSessionCache: s, InsecureSkipVerify: true} //nolint:gosec // it is verified below, so that it can be shown
+	if cfg.ServerName != "" {
+		out.ServerName = cfg.ServerName
+	}
+	if out.ServerName == "" {
+		out.ServerName = call.Host
+	}
+	out.ClientSessionCache, out.InsecureSkipVerify = s, true // it is verified below, so that it can be shown
 	if cfg.HTTP == HTTP2 {
 		out.NextProtos = []string{"h2"}
 	} else if cfg.HTTP == HTTP3 {
@@ -100,7 +106,7 @@ func (r *Report) judge(state *tls.ConnectionState, cfg Config, call *http1.Call)
 	if r.TLS.ServerName == "" {
 		r.TLS.ServerName = call.Host
 	}
-	err := verify(state, cfg.tls(call, nil).ServerName)
+	err := verify(state, cfg.tls(call, nil))
 	if r.TLS.Verified = err == nil; err == nil {
 		return nil
 	}
@@ -111,12 +117,12 @@ func (r *Report) judge(state *tls.ConnectionState, cfg Config, call *http1.Call)
 	return &tls.CertificateVerificationError{UnverifiedCertificates: state.PeerCertificates, Err: err}
 }
 
-func verify(state *tls.ConnectionState, name string) error {
+func verify(state *tls.ConnectionState, c *tls.Config) error {
 	pool := x509.NewCertPool()
 	for _, c := range state.PeerCertificates[1:] {
 		pool.AddCert(c)
 	}
-	_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{DNSName: name, Intermediates: pool})
+	_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{DNSName: c.ServerName, Intermediates: pool, Roots: c.RootCAs})
 	return err
 }
 

@@ -64,11 +64,106 @@ func OpenGRPC(under string, own []string, use Use) *guard.Func {
 	}}
 }
 
-// SchemaValue is the result of grpc.proto and grpc.descriptors.
+// SchemaValue is the result of grpc.proto and grpc.descriptors, or what a Reflection has told.
 type SchemaValue struct {
 	language.Opaque
-	Source string // the file
+	Source string // the file, or the server
 	Schema *schema.Schema
+}
+
+// Reflection is the result of grpc.reflect: a server tells its own descriptors. Its copy for a client has
+// the client's URL and metadata.
+type Reflection struct {
+	language.Opaque
+	URL      string   // grpc://host:port
+	Services []string // of which it tells; empty: of all
+	Metadata []builtin.Pair
+	TLS      TLS
+	Insecure bool // no certificate is verified
+	Timeout  time.Duration
+	metadata starlark.Value
+	from     Reflector
+}
+
+// Reflector has the descriptors that servers have told.
+type Reflector interface {
+	Reflected(*Reflection) (*schema.Schema, error)
+}
+
+// reflectionTimeout is for all questions to a server, and servicesMost bounds those that a file names.
+const (
+	reflectionTimeout = 10 * time.Second
+	servicesMost      = 100
+)
+
+// NewReflection is grpc.reflect.
+func NewReflection(from Reflector, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	const fn = "grpc.reflect"
+	var in [4]starlark.Value
+	if err := language.Bind(fn, []string{"services", "metadata", "tls", "timeout"}, 0, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	r := &Reflection{Opaque: language.Opaque{Kind: fn}, metadata: in[1], Timeout: reflectionTimeout, from: from}
+	var err error
+	if r.Services, err = language.Names(fn, "services", "services", in[0]); err != nil {
+		return nil, err
+	}
+	if len(r.Services) > servicesMost {
+		return nil, language.Faultf("%s: services has %d names, at most %d fit", fn, len(r.Services), servicesMost).In("services").Do("leave it out: the server lists its services")
+	}
+	for i, name := range r.Services {
+		if name == "" || len(name) > 255 || strings.ContainsAny(name, "/ ") {
+			return nil, language.Faultf("%s: services has %q in it, which is no service", fn, language.Clip(name, 80)).In("services").At(i).Do("write \"shop.v1.Orders\", without a method")
+		}
+	}
+	if _, err := grpcMetadata(fn, in[1]); err != nil {
+		return nil, err
+	}
+	if in[2] != nil {
+		t, ok := in[2].(*tlsValue)
+		if !ok {
+			return nil, language.WrongType(fn, "tls", "tls(ca = file(\"ca.pem\"))", in[2])
+		}
+		r.TLS, r.Insecure = t.options, !t.verify
+	}
+	if in[3] != nil {
+		if r.Timeout, err = language.Duration(fn, "timeout", in[3]); err != nil {
+			return nil, err
+		}
+		if r.Timeout < time.Millisecond || r.Timeout > time.Minute {
+			return nil, language.Faultf("%s: timeout = %v is not between a millisecond and a minute", fn, r.Timeout).In("timeout").Do("write timeout = \"10s\"")
+		}
+	}
+	return r, nil
+}
+
+// schemaOf returns the schema that a client's server has told.
+func (r *Reflection) schemaOf(client *grpcValue) (*SchemaValue, error) {
+	const fn = "grpc.client"
+	out := *r
+	out.URL = client.target.URL()
+	if len(out.TLS.CA)+len(out.TLS.Certificate) > 0 || out.Insecure {
+		if !client.target.Secure {
+			return nil, language.Faultf("%s: grpc.reflect has tls, and %s has none", fn, out.URL).In("url").Do("write grpcs://, or take tls out of grpc.reflect")
+		}
+	}
+	var err error
+	if out.Metadata, err = grpcMetadata(fn, client.metadata); err != nil {
+		return nil, err
+	}
+	own, err := grpcMetadata(fn, r.metadata)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range own {
+		out.Metadata = slices.DeleteFunc(out.Metadata, func(known builtin.Pair) bool { return known.Name == h.Name })
+	}
+	out.Metadata = append(out.Metadata, own...)
+	s, err := r.from.Reflected(&out)
+	if err != nil {
+		return nil, err
+	}
+	return &SchemaValue{Opaque: language.Opaque{Kind: "grpc.reflect"}, Source: "what " + out.URL + " tells by reflection", Schema: s}, nil
 }
 
 // grpcValue is the result of grpc.client.
@@ -92,18 +187,25 @@ func newGRPCClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tu
 	if out.target, err = GRPCSchemes().Read(fn, in[0]); err != nil {
 		return nil, err
 	}
-	var ok bool
-	if out.schema, ok = in[1].(*SchemaValue); !ok {
-		if in[1] == nil {
-			return nil, language.Faultf("%s: the schema is missing", fn).Do("write schema = grpc.proto(\"shop.proto\"), or grpc.descriptors(\"shop.binpb\")")
-		}
-		return nil, language.WrongType(fn, "schema", "the result of grpc.proto or grpc.descriptors", in[1]).Do("write schema = grpc.proto(\"shop.proto\")")
-	}
 	if _, err := grpcMetadata(fn, in[2]); err != nil {
 		return nil, err
 	}
-	out.compress, err = builtin.Flag(fn, "compression", in[3], false)
-	return out, err
+	if out.compress, err = builtin.Flag(fn, "compression", in[3], false); err != nil {
+		return nil, err
+	}
+	switch given := in[1].(type) {
+	case nil:
+		return nil, language.Faultf("%s: the schema is missing", fn).Do("write schema = grpc.proto(\"shop.proto\"), grpc.descriptors(\"shop.binpb\") or grpc.reflect()")
+	case *SchemaValue:
+		out.schema = given
+	case *Reflection:
+		if out.schema, err = given.schemaOf(out); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, language.WrongType(fn, "schema", "the result of grpc.proto, grpc.descriptors or grpc.reflect", in[1]).Do("write schema = grpc.proto(\"shop.proto\")")
+	}
+	return out, nil
 }
 
 // grpcMetadata reads metadata, and rejects what the protocol itself sends.

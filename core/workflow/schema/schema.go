@@ -39,7 +39,7 @@ func Descriptors(data []byte) (*Schema, error) {
 		return nil, fmt.Errorf("it has %d bytes, at most %d are read", len(data), setMax)
 	}
 	var set descriptorpb.FileDescriptorSet
-	if err := proto.Unmarshal(data, &set); err != nil || len(set.File) == 0 {
+	if err := (proto.UnmarshalOptions{RecursionLimit: nestingMost}).Unmarshal(data, &set); err != nil || len(set.File) == 0 {
 		return nil, fmt.Errorf("it is no descriptor set: make it by protoc --include_imports --descriptor_set_out=FILE")
 	}
 	return FromFiles(&set)

@@ -259,6 +259,50 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
+// wrongSets are descriptors that no schema can be made of.
+func wrongSets(t testing.TB) map[string][]byte {
+	t.Helper()
+	deep := &descriptorpb.DescriptorProto{Name: proto.String("m")}
+	for range 500 {
+		deep = &descriptorpb.DescriptorProto{Name: proto.String("m"), NestedType: []*descriptorpb.DescriptorProto{deep}}
+	}
+	all := map[string][]byte{}
+	for _, file := range []*descriptorpb.FileDescriptorProto{{Name: proto.String("deep.proto"), MessageType: []*descriptorpb.DescriptorProto{deep}}, {Name: proto.String("loop.proto"), Syntax: proto.String("proto3"), Dependency: []string{"loop.proto"}}} {
+		b, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{file}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[file.GetName()] = b
+	}
+	return all
+}
+
+func TestWrongDescriptors(t *testing.T) {
+	//lint:orderfree each is read alone
+	for name, b := range wrongSets(t) {
+		if _, err := schema.Descriptors(b); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+// SCHEMA-1: nor do descriptors, which a server may have told.
+func FuzzDescriptors(f *testing.F) {
+	//lint:orderfree each is a seed
+	for _, b := range wrongSets(f) {
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := schema.Descriptors(b)
+		if err != nil {
+			return
+		}
+		for _, name := range s.Names() {
+			_, _ = s.Method(name).JSON(b)
+		}
+	})
+}
+
 // SCHEMA-1: no file makes it panic. Instrumented for fuzzing the parser takes seconds a file, so rapid
 // breaks files here.
 func TestBrokenProtoFiles(t *testing.T) {

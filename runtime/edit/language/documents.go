@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/inspect"
 	"hyperscale/core/workflow/language"
 	"hyperscale/runtime/edit/format"
@@ -177,9 +178,11 @@ func (s *Server) diagnose(uri string, err error) (string, []diagnostic) {
 		uri = beside(uri, wrong.File)
 	}
 	d.Severity = severityInformation // a file that others load declares no workflow
+	var unasked *workflow.Unreflected
 	if wrong.Line > 0 {
-		d.Severity = severityError
-		d.Range = marked(wrong)
+		if d.Range = marked(wrong); !errors.As(err, &unasked) { // an editor asks no server
+			d.Severity = severityError
+		}
 	}
 	return uri, []diagnostic{d}
 }

@@ -29,7 +29,8 @@ func NewValidateCommand() *cobra.Command {
 		Short: "check a workflow file and print its plan, without running it",
 		Long: `Loads the file, walks its functions, and tells all mistakes in the order of their lines. An
 error fails whenever a virtual user reaches it, and ends validate with exit code 2. A warning
-looks like a mistake.`,
+looks like a mistake. It connects to no server but those of grpc.reflect, which tell their
+descriptors.`,
 		Args: command.Exactly("FILE"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
 			program, loaded, findings, err := source.Inspect(args[0], &load)
@@ -47,6 +48,7 @@ looks like a mistake.`,
 		}),
 	}
 	load.Add(cmd.Flags())
+	load.AddSecretsAsked(cmd.Flags())
 	cmd.Flags().BoolVar(&allowed, "allow-custom", false, AllowCustom+", and play one call of each")
 	return cmd
 }

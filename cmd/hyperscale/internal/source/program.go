@@ -72,7 +72,12 @@ func Inspect(file string, flags *Flags) (message.Program, *workflow.Program, []i
 	if err != nil {
 		return message.Program{}, nil, nil, err
 	}
-	loaded, findings, err := workflow.InspectOffered(&program, variables(os.Environ(), setPrefix))
+	var loaded *workflow.Program
+	var findings []inspect.Finding
+	err = flags.reflected(&program, func() (err error) {
+		loaded, findings, err = workflow.InspectOffered(&program, variables(os.Environ(), setPrefix))
+		return err
+	})
 	if err != nil {
 		return message.Program{}, nil, findings, command.AsUsage(err)
 	}
@@ -116,7 +121,11 @@ func Load(main string, files []message.File, feeds []message.FeedFile, flags *Fl
 	if err != nil {
 		return message.Program{}, nil, err
 	}
-	loaded, err := workflow.LoadOffered(&program, variables(os.Environ(), setPrefix))
+	var loaded *workflow.Program
+	err = flags.reflected(&program, func() (err error) {
+		loaded, err = workflow.LoadOffered(&program, variables(os.Environ(), setPrefix))
+		return err
+	})
 	if err != nil {
 		return message.Program{}, nil, command.AsUsage(err)
 	}

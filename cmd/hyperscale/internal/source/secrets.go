@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	osexec "os/exec"
 	"os/signal"
@@ -30,11 +29,18 @@ type secretFlags struct {
 	asked    bool // the command needs values
 	file     string
 	commands []string
+	known    map[string]string // values that were read, by name
+	environ  map[string]string // those of the environment, by language.Variable; nil: not read yet
 }
 
 // AddSecrets gives a command that sends requests the flags for secrets.
 func (f *Flags) AddSecrets(flags *pflag.FlagSet) {
 	f.secrets.asked = true
+	f.AddSecretsAsked(flags)
+}
+
+// AddSecretsAsked gives a command the same flags for the secrets that grpc.reflect alone asks for.
+func (f *Flags) AddSecretsAsked(flags *pflag.FlagSet) {
 	flags.StringVar(&f.secrets.file, "secret-file", "", "`FILE` with a line name=value for each secret() of the workflow; only its owner may read it")
 	flags.StringArrayVar(&f.secrets.commands, "secret-command", nil, "`name=command`: a secret() of the workflow is what the command prints (repeatable)")
 }
@@ -48,58 +54,77 @@ const (
 	secretCommandMax = time.Minute
 )
 
-// resolve returns the values of the secrets: of a command, else of the file, else of the
-// environment, else of a person at the terminal.
+// resolve returns the values of the secrets of a whole program, if the command needs them.
 func (s *secretFlags) resolve(names []string) ([]message.Secret, error) {
 	if !s.asked {
 		return nil, nil
 	}
-	values := map[string]string{}
-	for end, value := range variables(os.Environ(), exec.SecretPrefix) {
-		// No process that this one starts needs it.
-		if err := os.Unsetenv(exec.SecretPrefix + end); err != nil {
-			return nil, err
-		}
-		if i := slices.IndexFunc(names, func(n string) bool { return language.Variable(n) == end }); i >= 0 {
-			values[names[i]] = value
-		}
-	}
-	if s.file != "" {
-		given, err := readSecrets(s.file)
-		if err != nil {
-			return nil, fmt.Errorf("--secret-file %s: %w", s.file, err)
-		}
-		maps.Copy(values, given)
-	}
 	for _, c := range s.commands {
-		name, line, ok := strings.Cut(c, "=")
-		switch {
-		case !ok || name == "" || line == "":
-			return nil, command.Usage("--secret-command: write name=command, as in --secret-command 'token=pass show staging/token'")
-		case !slices.Contains(names, name):
+		if name, _, ok := strings.Cut(c, "="); ok && name != "" && !slices.Contains(names, name) {
 			return nil, language.Faultf("--secret-command %s=...: the workflow has no secret(%q)", language.Clip(name, 40), language.Clip(name, 40)).Meant(name, names)
 		}
-		value, err := printed(line)
-		if err != nil {
-			return nil, fmt.Errorf("--secret-command %s=...: %w", name, err)
-		}
-		values[name] = value
 	}
-	var all []message.Secret
-	for _, name := range names {
-		value, ok := values[name]
-		if !ok {
-			var err error
-			if value, err = typed(name); err != nil {
+	return s.values(names)
+}
+
+// values returns the values of secrets: of a command, else of the file, else of the environment, else of
+// a person at the terminal. It reads each once.
+func (s *secretFlags) values(names []string) ([]message.Secret, error) {
+	if s.environ == nil {
+		s.known, s.environ = map[string]string{}, variables(os.Environ(), exec.SecretPrefix)
+		//lint:orderfree each is removed alone
+		for end := range s.environ { // no process that this one starts needs it
+			if err := os.Unsetenv(exec.SecretPrefix + end); err != nil {
 				return nil, err
 			}
 		}
-		if n := len(value); n < plan.SecretMin || n > plan.SecretMax || !utf8.ValidString(value) {
-			return nil, fmt.Errorf("secret %q has %d bytes: it must be UTF-8 of %d to %d bytes, as outputs could not hide a shorter one", name, n, plan.SecretMin, plan.SecretMax)
+	}
+	given := map[string]string{}
+	if s.file != "" {
+		var err error
+		if given, err = readSecrets(s.file); err != nil {
+			return nil, fmt.Errorf("--secret-file %s: %w", s.file, err)
 		}
-		all = append(all, message.Secret{Name: name, Value: message.Sealed(value)})
+	}
+	var all []message.Secret
+	for _, name := range names {
+		if _, read := s.known[name]; !read {
+			value, err := s.value(name, given)
+			if err != nil {
+				return nil, err
+			}
+			if n := len(value); n < plan.SecretMin || n > plan.SecretMax || !utf8.ValidString(value) {
+				return nil, fmt.Errorf("secret %q has %d bytes: it must be UTF-8 of %d to %d bytes, as outputs could not hide a shorter one", name, n, plan.SecretMin, plan.SecretMax)
+			}
+			s.known[name] = value
+		}
+		all = append(all, message.Secret{Name: name, Value: message.Sealed(s.known[name])})
 	}
 	return all, nil
+}
+
+// value reads one secret; given are those of the file.
+func (s *secretFlags) value(name string, given map[string]string) (value string, err error) {
+	for _, c := range slices.Backward(s.commands) {
+		of, line, ok := strings.Cut(c, "=")
+		switch {
+		case !ok || of == "" || line == "":
+			return "", command.Usage("--secret-command: write name=command, as in --secret-command 'token=pass show staging/token'")
+		case of != name:
+			continue
+		}
+		if value, err = printed(line); err != nil {
+			err = fmt.Errorf("--secret-command %s=...: %w", name, err)
+		}
+		return value, err
+	}
+	if value, ok := given[name]; ok {
+		return value, nil
+	}
+	if value, ok := s.environ[language.Variable(name)]; ok {
+		return value, nil
+	}
+	return typed(name)
 }
 
 // readSecrets reads lines name=value. It rejects a file that others may read.
