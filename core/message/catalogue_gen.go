@@ -2874,6 +2874,10 @@ func (z *Stats) size() int {
 	for i := range z.Counters {
 		n += z.Counters[i].size()
 	}
+	if z.Told != 0 {
+		n += 5
+		n += sizeUint(uint64(z.Told))
+	}
 	return n
 }
 
@@ -2908,6 +2912,10 @@ func (z *Stats) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(len(z.Counters)))
 	for i := range z.Counters {
 		h = z.Counters[i].digest(h)
+	}
+	if z.Told != 0 {
+		h = node.MixString(h, "told")
+		h = node.Mix(h, uint64(z.Told))
 	}
 	return h
 }
@@ -10002,6 +10010,10 @@ func (z *Result) age(minor uint16) {
 func (z *Stats) age(minor uint16) {
 	for i := range z.Steps {
 		z.Steps[i].age(minor)
+	}
+	if minor < 1 {
+		var old Stats
+		z.Told = old.Told
 	}
 }
 

@@ -174,7 +174,7 @@ type Stats struct {
 	Gap       time.Duration `msg:"gap"`     // of it, without load as far as is known, because an attempt was lost
 	Steps     []StepStats   `msg:"steps"`   // in the plan's order
 	Generator Generator     `msg:"generator"`
-	Logs      []string      `msg:"logs"`  // the first lines that vu.log wrote, at most 20
+	Logs      []string      `msg:"logs"`  // what the system tells of the run, then what vu.log wrote: the first 20 lines of each
 	Rows      uint64        `msg:"rows"`  // of the feed that iterations took
 	Spans     []StepSpans   `msg:"spans"` // of the steps whose thresholds look at parts of the time
 
@@ -186,6 +186,8 @@ type Stats struct {
 	SilentSum uint32   `msg:"silent_sum"` // their number
 
 	Counters []CounterStats `msg:"counters"` // whose values users took, in the plan's order
+
+	Told uint32 `msg:"told,omitempty" since:"1"` // of Logs, the first lines, which the system told
 }
 
 // Silent is an executor whose requests ended, each without an answer.

@@ -1931,104 +1931,122 @@ func (z *Span) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 13
-	// string "active"
-	o = append(o, 0x8d, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
-	o = msgp.AppendUint64(o, z.Active)
-	// string "elapsed"
-	o = append(o, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
-	o = msgp.AppendDuration(o, z.Elapsed)
-	// string "gap"
-	o = append(o, 0xa3, 0x67, 0x61, 0x70)
-	o = msgp.AppendDuration(o, z.Gap)
-	// string "steps"
-	o = append(o, 0xa5, 0x73, 0x74, 0x65, 0x70, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Steps)))
-	for za0001 := range z.Steps {
-		o, err = z.Steps[za0001].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "Steps", za0001)
-			return
-		}
+	// check for omitted fields
+	zb0001Len := uint32(14)
+	var zb0001Mask uint16 /* 14 bits */
+	_ = zb0001Mask
+	if z.Told == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x2000
 	}
-	// string "generator"
-	o = append(o, 0xa9, 0x67, 0x65, 0x6e, 0x65, 0x72, 0x61, 0x74, 0x6f, 0x72)
-	o, err = z.Generator.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Generator")
-		return
-	}
-	// string "logs"
-	o = append(o, 0xa4, 0x6c, 0x6f, 0x67, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Logs)))
-	for za0002 := range z.Logs {
-		o = msgp.AppendString(o, z.Logs[za0002])
-	}
-	// string "rows"
-	o = append(o, 0xa4, 0x72, 0x6f, 0x77, 0x73)
-	o = msgp.AppendUint64(o, z.Rows)
-	// string "spans"
-	o = append(o, 0xa5, 0x73, 0x70, 0x61, 0x6e, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Spans)))
-	for za0003 := range z.Spans {
-		// map header, size 2
-		// string "step"
-		o = append(o, 0x82, 0xa4, 0x73, 0x74, 0x65, 0x70)
-		o = msgp.AppendString(o, z.Spans[za0003].Step)
-		// string "spans"
-		o = append(o, 0xa5, 0x73, 0x70, 0x61, 0x6e, 0x73)
-		o = msgp.AppendArrayHeader(o, uint32(len(z.Spans[za0003].Spans)))
-		for za0004 := range z.Spans[za0003].Spans {
-			o, err = z.Spans[za0003].Spans[za0004].MarshalMsg(o)
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "active"
+		o = append(o, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
+		o = msgp.AppendUint64(o, z.Active)
+		// string "elapsed"
+		o = append(o, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
+		o = msgp.AppendDuration(o, z.Elapsed)
+		// string "gap"
+		o = append(o, 0xa3, 0x67, 0x61, 0x70)
+		o = msgp.AppendDuration(o, z.Gap)
+		// string "steps"
+		o = append(o, 0xa5, 0x73, 0x74, 0x65, 0x70, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Steps)))
+		for za0001 := range z.Steps {
+			o, err = z.Steps[za0001].MarshalMsg(o)
 			if err != nil {
-				err = msgp.WrapError(err, "Spans", za0003, "Spans", za0004)
+				err = msgp.WrapError(err, "Steps", za0001)
 				return
 			}
 		}
-	}
-	// string "activity"
-	o = append(o, 0xa8, 0x61, 0x63, 0x74, 0x69, 0x76, 0x69, 0x74, 0x79)
-	// map header, size 3
-	// string "width"
-	o = append(o, 0x83, 0xa5, 0x77, 0x69, 0x64, 0x74, 0x68)
-	o = msgp.AppendDuration(o, z.Activity.Width)
-	// string "data"
-	o = append(o, 0xa4, 0x64, 0x61, 0x74, 0x61)
-	o = msgp.AppendBytes(o, z.Activity.Data)
-	// string "dropped"
-	o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
-	o = msgp.AppendBool(o, z.Activity.Dropped)
-	// string "barriers"
-	o = append(o, 0xa8, 0x62, 0x61, 0x72, 0x72, 0x69, 0x65, 0x72, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Barriers)))
-	for za0005 := range z.Barriers {
-		o, err = z.Barriers[za0005].MarshalMsg(o)
+		// string "generator"
+		o = append(o, 0xa9, 0x67, 0x65, 0x6e, 0x65, 0x72, 0x61, 0x74, 0x6f, 0x72)
+		o, err = z.Generator.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Barriers", za0005)
+			err = msgp.WrapError(err, "Generator")
 			return
 		}
-	}
-	// string "silent"
-	o = append(o, 0xa6, 0x73, 0x69, 0x6c, 0x65, 0x6e, 0x74)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Silent)))
-	for za0006 := range z.Silent {
-		o, err = z.Silent[za0006].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "Silent", za0006)
-			return
+		// string "logs"
+		o = append(o, 0xa4, 0x6c, 0x6f, 0x67, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Logs)))
+		for za0002 := range z.Logs {
+			o = msgp.AppendString(o, z.Logs[za0002])
 		}
-	}
-	// string "silent_sum"
-	o = append(o, 0xaa, 0x73, 0x69, 0x6c, 0x65, 0x6e, 0x74, 0x5f, 0x73, 0x75, 0x6d)
-	o = msgp.AppendUint32(o, z.SilentSum)
-	// string "counters"
-	o = append(o, 0xa8, 0x63, 0x6f, 0x75, 0x6e, 0x74, 0x65, 0x72, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Counters)))
-	for za0007 := range z.Counters {
-		o, err = z.Counters[za0007].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "Counters", za0007)
-			return
+		// string "rows"
+		o = append(o, 0xa4, 0x72, 0x6f, 0x77, 0x73)
+		o = msgp.AppendUint64(o, z.Rows)
+		// string "spans"
+		o = append(o, 0xa5, 0x73, 0x70, 0x61, 0x6e, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Spans)))
+		for za0003 := range z.Spans {
+			// map header, size 2
+			// string "step"
+			o = append(o, 0x82, 0xa4, 0x73, 0x74, 0x65, 0x70)
+			o = msgp.AppendString(o, z.Spans[za0003].Step)
+			// string "spans"
+			o = append(o, 0xa5, 0x73, 0x70, 0x61, 0x6e, 0x73)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Spans[za0003].Spans)))
+			for za0004 := range z.Spans[za0003].Spans {
+				o, err = z.Spans[za0003].Spans[za0004].MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Spans", za0003, "Spans", za0004)
+					return
+				}
+			}
+		}
+		// string "activity"
+		o = append(o, 0xa8, 0x61, 0x63, 0x74, 0x69, 0x76, 0x69, 0x74, 0x79)
+		// map header, size 3
+		// string "width"
+		o = append(o, 0x83, 0xa5, 0x77, 0x69, 0x64, 0x74, 0x68)
+		o = msgp.AppendDuration(o, z.Activity.Width)
+		// string "data"
+		o = append(o, 0xa4, 0x64, 0x61, 0x74, 0x61)
+		o = msgp.AppendBytes(o, z.Activity.Data)
+		// string "dropped"
+		o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
+		o = msgp.AppendBool(o, z.Activity.Dropped)
+		// string "barriers"
+		o = append(o, 0xa8, 0x62, 0x61, 0x72, 0x72, 0x69, 0x65, 0x72, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Barriers)))
+		for za0005 := range z.Barriers {
+			o, err = z.Barriers[za0005].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Barriers", za0005)
+				return
+			}
+		}
+		// string "silent"
+		o = append(o, 0xa6, 0x73, 0x69, 0x6c, 0x65, 0x6e, 0x74)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Silent)))
+		for za0006 := range z.Silent {
+			o, err = z.Silent[za0006].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Silent", za0006)
+				return
+			}
+		}
+		// string "silent_sum"
+		o = append(o, 0xaa, 0x73, 0x69, 0x6c, 0x65, 0x6e, 0x74, 0x5f, 0x73, 0x75, 0x6d)
+		o = msgp.AppendUint32(o, z.SilentSum)
+		// string "counters"
+		o = append(o, 0xa8, 0x63, 0x6f, 0x75, 0x6e, 0x74, 0x65, 0x72, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Counters)))
+		for za0007 := range z.Counters {
+			o, err = z.Counters[za0007].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Counters", za0007)
+				return
+			}
+		}
+		if (zb0001Mask & 0x2000) == 0 { // if not omitted
+			// string "told"
+			o = append(o, 0xa4, 0x74, 0x6f, 0x6c, 0x64)
+			o = msgp.AppendUint32(o, z.Told)
 		}
 	}
 	return
@@ -2434,6 +2452,17 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "told":
+			if zb0001Dup[1]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Told")
+				return
+			}
+			zb0001Dup[1] |= 1 << 5
+			z.Told, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Told")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2475,6 +2504,7 @@ func (z *Stats) Msgsize() (s int) {
 	for za0007 := range z.Counters {
 		s += z.Counters[za0007].Msgsize()
 	}
+	s += 5 + msgp.Uint32Size
 	return
 }
 

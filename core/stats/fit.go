@@ -132,9 +132,10 @@ func SizeOf(s *message.Stats) int { return (&message.ExecProgress{Stats: *s}).Si
 
 // tell puts a loss first among the lines of the log, in place of an earlier one of its kind.
 func tell(s *message.Stats, what, howMuch string) {
-	s.Logs = slices.DeleteFunc(s.Logs, func(line string) bool { return strings.HasPrefix(line, what) })
-	s.Logs = slices.Insert(s.Logs, 0, fmt.Sprintf("%s%sthe figures of %d steps are more than a message holds", what, howMuch, len(s.Steps)))
-	s.Logs = s.Logs[:min(len(s.Logs), LogsMax)]
+	told, logged := Lines(s)
+	told = slices.DeleteFunc(slices.Clone(told), func(line string) bool { return strings.HasPrefix(line, what) })
+	told = slices.Insert(told, 0, fmt.Sprintf("%s%sthe figures of %d steps are more than a message holds", what, howMuch, len(s.Steps)))
+	SetLines(s, told, logged)
 }
 
 // coarsen joins each 2^bits neighbouring buckets into the highest of them. The last used bucket

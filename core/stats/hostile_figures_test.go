@@ -124,7 +124,7 @@ func TestSumIsWhatOneWouldHaveMeasured(t *testing.T) {
 // exact returns all that Fit must not change.
 func exact(s *message.Stats) message.Stats {
 	out := *s
-	out.Logs = nil
+	out.Logs, out.Told = nil, 0
 	bare := func(h *message.Histogram) { h.Buckets = nil }
 	bare(&out.Generator.Lag)
 	out.Steps = append([]message.StepStats(nil), s.Steps...)
@@ -147,9 +147,9 @@ func exact(s *message.Stats) message.Stats {
 }
 
 // floor returns the smallest statistics that Fit may produce, with the lines of another.
-func floor(s *message.Stats, logs []string) *message.Stats {
+func floor(s, lines *message.Stats) *message.Stats {
 	out := exact(s)
-	out.Logs = logs
+	out.Logs, out.Told = lines.Logs, lines.Told
 	out.Generator.Lag = coarsen(s.Generator.Lag, subBits)
 	for i := range out.Steps {
 		step, was := &out.Steps[i], &s.Steps[i]
@@ -189,10 +189,10 @@ func TestFitKeepsCountsAndFits(t *testing.T) {
 		if diff := cmp.Diff(exact(before), exact(s)); diff != "" {
 			t.Fatalf("what must stay changed:\n%s", diff)
 		}
-		if len(s.Logs) > LogsMax {
-			t.Fatalf("%d lines of the log, at most %d may stay", len(s.Logs), LogsMax)
+		if _, logged := Lines(s); !slices.Equal(logged, before.Logs) {
+			t.Fatalf("what was lost left the lines %q of %q", logged, before.Logs)
 		}
-		if least := floor(before, s.Logs); SizeOf(s) > most && SizeOf(s) != SizeOf(least) {
+		if least := floor(before, s); SizeOf(s) > most && SizeOf(s) != SizeOf(least) {
 			t.Fatalf("%d bytes are left of %d, at most %d may stay, %d would do:\n%s", SizeOf(s), whole, most, SizeOf(least), cmp.Diff(least, s))
 		}
 		sameCourse(t, before, s)

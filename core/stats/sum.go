@@ -15,7 +15,7 @@ const (
 	KindsMax    = 64   // kinds of errors of one step, before KindOther takes the rest
 	barriersMax = 16   // of a plan
 	countersMax = 16   // of a plan
-	LogsMax     = 20   // lines that users' programs wrote
+	LogsMax     = 20   // lines that users' programs wrote, and as many that the system tells
 	StepsMax    = 1024 // steps of one workflow
 	StatusesMax = 1000 // different statuses of one step, before StatusOther takes the rest
 	PhasesMax   = 16   // phases of one step
@@ -104,9 +104,7 @@ func (t *Total) count(p *message.Stats) {
 		total.Gap, t.some = p.Gap, true
 	}
 	addGenerator(&total.Generator, &p.Generator)
-	if room := LogsMax - len(total.Logs); room > 0 {
-		total.Logs = append(total.Logs, p.Logs[:min(room, len(p.Logs))]...)
-	}
+	addLogs(total, p)
 }
 
 // addGenerator adds the figures of generators, but for their lags.

@@ -3,6 +3,7 @@ package stats
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -266,5 +267,36 @@ func TestNamesOfRequestsAreBounded(t *testing.T) {
 	}
 	if ok != 2*executors*each || names["buy/other"] != 2*(executors*each-PartsMax) || len(names) != PartsMax+3 || names["setup/GET /"] != executors {
 		t.Errorf("%d requests under %d names, other has %d", ok, len(names), names["buy/other"])
+	}
+}
+
+// A talkative program leaves the lines of the system, from whichever executor they come.
+func TestSystemLinesHaveRoomOfTheirOwn(t *testing.T) {
+	talks := func(told ...string) *message.Stats {
+		s := &message.Stats{}
+		var logged []string
+		for i := range 2 * LogsMax {
+			logged = append(logged, fmt.Sprint("line ", i))
+		}
+		SetLines(s, told, logged)
+		return s
+	}
+	got, err := Sum([]*message.Stats{talks(), talks("a step has too many names", "tls: 1 of 2"), talks("a step has too many names", "tls: 2 of 2")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, logged := Lines(&got)
+	if want := []string{"a step has too many names", "tls: 1 of 2", "tls: 2 of 2"}; !slices.Equal(told, want) {
+		t.Errorf("the system told %q, want %q", told, want)
+	}
+	if len(logged) != LogsMax || logged[0] != "line 0" || logged[LogsMax-1] != fmt.Sprint("line ", LogsMax-1) {
+		t.Errorf("the program logged %q", logged)
+	}
+	var many []string
+	for i := range 3 * LogsMax {
+		many = append(many, fmt.Sprint("told ", i))
+	}
+	if got, err = Sum([]*message.Stats{talks(many...), talks(many...), {Logs: []string{"of a peer"}, Told: 7}}); err != nil || len(got.Logs) != 2*LogsMax || got.Told != LogsMax {
+		t.Errorf("%d lines, %d of them told: %v", len(got.Logs), got.Told, err)
 	}
 }

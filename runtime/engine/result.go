@@ -16,8 +16,9 @@ func (l *loop) snapshot(g *measure.Generator, elapsed time.Duration) message.Sta
 	d := l.iterations.schedule.Figures()
 	out := message.Stats{
 		Active: d.Active, Elapsed: elapsed, Gap: time.Duration(l.course.joined), Generator: g.Message(d), Steps: make([]message.StepStats, 0, len(l.requests.accounts)),
-		Logs: slices.Clone(l.functions.logs), Rows: l.iterations.rows.iterations(), Activity: l.activity.Wire(), Barriers: l.gates.stats(), Counters: l.counters.stats(),
+		Rows: l.iterations.rows.iterations(), Activity: l.activity.Wire(), Barriers: l.gates.stats(), Counters: l.counters.stats(),
 	}
+	stats.SetLines(&out, append(slices.Clone(l.functions.told), l.requests.names.AllFull()...), l.functions.logs)
 	l.requests.passOn()
 	for i := range l.requests.accounts {
 		out.Steps = append(out.Steps, l.requests.accounts[i].Stats(elapsed))
@@ -56,9 +57,6 @@ func (q *requests) named(out *message.Stats, elapsed time.Duration) {
 			if s := a.Spans(); len(s.Spans) > 0 {
 				out.Spans = append(out.Spans, s)
 			}
-		}
-		if line := q.names.Full(i); line != "" && len(out.Logs) < stats.LogsMax {
-			out.Logs = append(out.Logs, line)
 		}
 	}
 }

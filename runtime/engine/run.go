@@ -127,19 +127,19 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 	l.gen.Finish(ended)
 	gen := l.gen // the generator's figures exclude what follows
 	if err := l.cleanUp(); err != nil {
-		l.functions.log(err.Error())
+		l.functions.tell(err.Error())
 	}
 	l.sessions.end()
 	l.endPrograms()
 	if err := l.Sockets.Linger(l.events); err != nil {
-		l.functions.log(err.Error())
+		l.functions.tell(err.Error())
 	}
 	if left := l.Wire.EndIslands(); left > 0 {
-		l.functions.log(fmt.Sprintf("%d connections of protocols that need goroutines did not end in time", left))
+		l.functions.tell(fmt.Sprintf("%d connections of protocols that need goroutines did not end in time", left))
 	}
 	l.tellCancelled()
 	for _, line := range l.requests.talks.Owed() {
-		l.functions.log(line)
+		l.functions.tell(line)
 	}
 	l.gates.leave()
 	l.tellResumed()
@@ -269,13 +269,13 @@ func (l *loop) tellCancelled() {
 	if c.Dropped > 0 {
 		line += fmt.Sprintf(", %d were too many at once and were not sent", c.Dropped)
 	}
-	l.functions.log(line)
+	l.functions.tell(line)
 }
 
 // tellResumed adds to the result how many connections resumed a session.
 func (l *loop) tellResumed() {
 	if l.cfg.Workflow.HTTP.TLS.Resume && l.Handshakes.Secured > 0 {
-		l.functions.log(fmt.Sprintf("tls: %d of %d connections resumed a session", l.Handshakes.Resumed, l.Handshakes.Secured))
+		l.functions.tell(fmt.Sprintf("tls: %d of %d connections resumed a session", l.Handshakes.Resumed, l.Handshakes.Secured))
 	}
 }
 

@@ -77,8 +77,9 @@ type functions struct {
 	turns     turns
 	calls     []*call // by slot, behind those of request steps
 	idleCalls []*call
-	current   *call // the running call; nil: none runs
-	logs      []string
+	current   *call    // the running call; nil: none runs
+	logs      []string // what vu.log wrote
+	told      []string // what the engine tells: it has room of its own
 }
 
 // client serves the running function. Its methods run in coroutines, and do as little there as
@@ -165,17 +166,25 @@ func (f *functions) end(co *call) int64 {
 
 const logLineMax = 1 << 10 // bytes of a line that vu.log wrote
 
-func (f *functions) log(line string) {
-	if len(f.logs) == stats.LogsMax && f.requests.debug == nil {
-		return
+// log keeps a line that the file wrote.
+func (f *functions) log(line string) { f.logs = f.keep(f.logs, line) }
+
+// tell keeps a line of the engine, for which a file that logs leaves room.
+func (f *functions) tell(line string) { f.told = f.keep(f.told, line) }
+
+// keep prints a line, and appends it while there is room.
+func (f *functions) keep(all []string, line string) []string {
+	if len(all) == stats.LogsMax && f.requests.debug == nil {
+		return all
 	}
 	if line = f.cfg.Mask.Line(line); len(line) > logLineMax { // it hides what a cut would tear apart
 		line = line[:logLineMax]
 	}
 	f.requests.debug.printf("%s\n", line)
-	if len(f.logs) < stats.LogsMax {
-		f.logs = append(f.logs, line)
+	if len(all) < stats.LogsMax {
+		all = append(all, line)
 	}
+	return all
 }
 
 // ask sends the request that a coroutine waits for.

@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/stats"
 )
 
 // total adds up a count of all rows, and of their ends.
@@ -246,6 +247,23 @@ func TestSessionsAreBounded(t *testing.T) {
 	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 30 * time.Second})
 	if got := r.Stats.Steps[0]; got.OK != 20 || len(r.Stats.Logs) != 1 || !strings.HasPrefix(r.Stats.Logs[0], "20 sessions were still open") {
 		t.Errorf("ok %d of %d: %v, %q", got.OK, got.Started, got.Errors, r.Stats.Logs)
+	}
+}
+
+// A file that logs at each iteration leaves the lines that the engine tells.
+func TestFilesLeaveTheLinesOfTheEngine(t *testing.T) {
+	s := echo(t, false, nil)
+	w := loadFile(t, s.URL, `
+def talk(vu):
+    vu.log("once more")
+    vu.websocket.open("TARGET/")
+
+workflow(name = "test", vu_iterations = 50, vus = 1, duration = "60s", steps = [action("talk", talk)])
+`)
+	r := run(t, t.Context(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 30 * time.Second})
+	told, logged := stats.Lines(&r.Stats)
+	if len(told) != 1 || !strings.HasPrefix(told[0], "50 sessions were still open") || len(logged) != stats.LogsMax || !strings.HasSuffix(logged[0], "once more") {
+		t.Errorf("the engine told %q, and the file logged %q", told, logged)
 	}
 }
 

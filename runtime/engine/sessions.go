@@ -543,7 +543,7 @@ func (ss *sessions) end() {
 		ss.finish(vu, true)
 	}
 	if ss.forgotten > 0 {
-		ss.functions.log(fmt.Sprintf("%d sessions were still open at the end of their iterations, and were closed: call close(), or open them in vu_setup", ss.forgotten))
+		ss.functions.tell(fmt.Sprintf("%d sessions were still open at the end of their iterations, and were closed: call close(), or open them in vu_setup", ss.forgotten))
 	}
 	ss.undone.tell(ss.functions.log)
 }

@@ -225,7 +225,7 @@ type Workflow struct {
 	Actions    []Check   `json:"actions"`  // steps that run and are not measured
 	Metrics    []Metric  `json:"metrics"`  // in the file's order
 	Lost       []Lost    `json:"lost"`     // attempts that were given up
-	Logs       []string  `json:"logs"`     // the first lines that vu.log wrote
+	Logs       []string  `json:"logs"`     // what the system tells of the run, then what vu.log wrote: the first 20 lines of each
 	Activity   Activity  `json:"activity"` // its users and iterations over time
 	Feed                 // the rows of its feed, as fields of the workflow itself
 

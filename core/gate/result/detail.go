@@ -71,7 +71,7 @@ func Detail(places []message.DatacenterResult, q *message.JobQuery) (page []mess
 func head(w *message.WorkflowResult) message.WorkflowResult {
 	h := *w
 	h.Stats.Steps, h.Stats.Spans, h.Stats.Activity = nil, nil, message.Windows{}
-	h.Stats.Logs, h.Lost, h.Tags, h.StepTags = nil, nil, nil, nil
+	h.Stats.Logs, h.Stats.Told, h.Lost, h.Tags, h.StepTags = nil, 0, nil, nil, nil
 	return h
 }
 

@@ -123,7 +123,7 @@ func dropService(w *message.WorkflowResult) {
 func dropSteps(w *message.WorkflowResult) { w.Stats.Steps = nil }
 
 func dropTexts(w *message.WorkflowResult) {
-	w.Stats.Logs, w.Lost, w.Tags, w.StepTags = nil, nil, nil, nil
+	w.Stats.Logs, w.Stats.Told, w.Lost, w.Tags, w.StepTags = nil, 0, nil, nil, nil
 	steps(w, func(s *message.StepStats) {
 		s.Errors = slices.Clone(s.Errors)
 		for i := range s.Errors {

@@ -91,11 +91,12 @@ func (n *Names) Of(owner int) (all []*Account) {
 // Owners counts the owners.
 func (n *Names) Owners() int { return len(n.owners) }
 
-// Full says which owner has more names than count apart; empty: it has not.
-func (n *Names) Full(owner int) string {
-	o := &n.owners[owner]
-	if !o.full {
-		return ""
+// AllFull says which owners have more names than count apart.
+func (n *Names) AllFull() (lines []string) {
+	for i := range n.owners {
+		if o := &n.owners[i]; o.full {
+			lines = append(lines, fmt.Sprintf("%s sends requests of more than %d names: %s/%s counts the rest. Give them names: vu.http.get(url, name = \"...\")", o.name, stats.PartsMax, o.name, stats.PartOther))
+		}
 	}
-	return fmt.Sprintf("%s sends requests of more than %d names: %s/%s counts the rest. Give them names: vu.http.get(url, name = \"...\")", o.name, stats.PartsMax, o.name, stats.PartOther)
+	return lines
 }
