@@ -26,6 +26,9 @@ func queryHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Dura
 		size:   e.Ask.Size, pause: e.Ask.Pause, once: e.Ask.Once, late: e.Want.Late(), kind: string(e.Want.Kind), body: e.Want.Body, next: hostile.Next,
 		password: hostile.Password, proved: s.Proved(), by: by, deadline: deadline,
 	}
+	if e.TLS {
+		h.client += `, sslmode = "require"`
+	}
 	if err := h.play(t); err != nil || e.Ask.Once {
 		return err
 	}
@@ -35,7 +38,7 @@ func queryHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Dura
 		return errors.New(s.Breach())
 	case e.Want.Reuse != hostile.ReuseEither && counts.Reused != (e.Want.Reuse == hostile.ReuseMust):
 		return fmt.Errorf("reused %v", counts.Reused)
-	case sent < uint64(counts.Operations), e.Server.Greeting == nil && e.Server.Prepare == nil && sent > uint64(counts.Operations):
+	case sent < uint64(counts.Operations), e.Server.Greeting == nil && e.Server.Secure == nil && e.Server.Prepare == nil && sent > uint64(counts.Operations):
 		return fmt.Errorf("%d operations are sent, and %d came", sent, counts.Operations)
 	case e.Server.Prepare != nil && e.Want.Late() && sent != uint64(counts.Operations):
 		return fmt.Errorf("an operation counts as sent that is not: %d and %d, and %d came", h.first.Sent, h.then.Sent, counts.Operations)

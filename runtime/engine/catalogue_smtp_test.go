@@ -35,13 +35,17 @@ func mailHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Durat
 		}
 		return fmt.Sprintf("step(%q, smtp.%s%s),", name, of, expect)
 	}
+	secure := `"never"`
+	if e.TLS {
+		secure = `"required", tls = tls(verify = False)`
+	}
 	w := loadFile(t, "", fmt.Sprintf(`
-s = smtp.client(%q)
+s = smtp.client(%q, starttls = %s)
 workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [
 	%s
 	step("pause", lambda vu: vu.sleep("%dms")),
 	%s
-])`, s.URL(), ask("a", timeout, e.Size, max(1, e.Recipients), "accepted"), max(1, e.Pause.Milliseconds()), ask("b", 30*time.Second, 0, 1, hostile.Next)))
+])`, s.URL(), secure, ask("a", timeout, e.Size, max(1, e.Recipients), "accepted"), max(1, e.Pause.Milliseconds()), ask("b", 30*time.Second, 0, 1, hostile.Next)))
 	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: timeout})
 	got, b := r.Stats.Steps[0], r.Stats.Steps[2]
 	kind, bad := string(e.Want.Kind), got.Failed+got.TimedOut

@@ -130,6 +130,13 @@ func secured() []Entry {
 	return []Entry{
 		over(at("AUTH is refused", Auth, then("502 no\r\n", hold), http1.KindTLS)),
 		over(at("bytes in clear before TLS", Auth, then("234 go\r\n230 in\r\n", hold), http1.KindProtocol)),
+		over(at("a byte in clear before TLS", Auth, then("234 go\r\n2", hold), http1.KindProtocol)),
+		over(at("a reply before AUTH is sent", Banner, says("220 evil\r\n234 go\r\n"), http1.KindTLS)),
+		over(at("replies in clear instead of TLS", Auth, then("234 go\r\n", func(s *Session) bool {
+			_, _ = s.reader.ReadByte()
+			s.say("331 password\r\n230 in\r\n200 fine\r\n200 fine\r\n200 fine\r\n")
+			return hold(s)
+		}), http1.KindTLS)),
 		over(at("garbage in place of TLS", Auth, then("234 go\r\n", func(s *Session) bool {
 			_, _ = s.reader.ReadByte()
 			s.say("garbage that is no record\r\n")

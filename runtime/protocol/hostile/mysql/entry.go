@@ -13,6 +13,7 @@ type Entry struct {
 	Name   string
 	Ask    Ask
 	Server Behaviour
+	TLS    bool // it begins behind the server's greeting
 	Want   Want
 	Flood  bool // the server sends more than a client may keep
 }
@@ -37,6 +38,7 @@ const (
 // Behaviour is the server's script on its first connection. The zero value behaves well.
 type Behaviour struct {
 	Accept   Act // instead of anything else; nil: the connection continues
+	Secure   Act // instead of TLS, behind the greeting; nil: it begins
 	Greeting Act // instead of the OK to a proof; nil: it is right
 	Prepare  Act // instead of the answer to a preparation; nil: it is right
 
@@ -72,7 +74,7 @@ func (w Want) Late() bool {
 
 // All returns the catalogue.
 func All() []Entry {
-	return slices.Concat(connections(), greetings(), preparations(), ends(), told(), wrong(), limits(), odd(), oddEnds())
+	return slices.Concat(connections(), secured(), greetings(), preparations(), ends(), told(), wrong(), limits(), odd(), oddEnds())
 }
 
 func fails(kind http1.Kind) Want { return Want{Kind: kind} }

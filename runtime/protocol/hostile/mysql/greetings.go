@@ -8,7 +8,7 @@ func connections() []Entry {
 		return Entry{Name: name, Server: Behaviour{Accept: act}, Want: fails(kind)}
 	}
 	refuses := func(name, said string, kind http1.Kind) Entry { return accepts(name, says(said, hold), kind) }
-	first := hello(Native, false)
+	first := hello(Native, false, false)
 	return []Entry{
 		Entry{Name: "no server", Want: fails(http1.KindRefused)}.asking(Ask{Once: true}),
 		accepts("no greeting", hold, http1.KindConnectTimeout),
@@ -25,6 +25,28 @@ func connections() []Entry {
 		refuses("a greeting without a salt", packet(0, first[:20]), http1.KindProtocol),
 		refuses("too many connections", packet(0, "\xff\x10\x04Too many connections"), "server 1040"),
 		refuses("a host that is blocked", packet(0, failed(1129, "HY000", "Host is blocked")), "server 1129"),
+	}
+}
+
+// secured are servers that begin TLS. What one says in clear before that may be another one's, and must not count
+// in TLS (CVE-2011-0411).
+func secured() []Entry {
+	first := packet(0, hello(Native, false, true))
+	begins := func(name string, act Act, kind http1.Kind) Entry {
+		return Entry{Name: name, TLS: true, Server: Behaviour{Secure: act}, Want: fails(kind)}
+	}
+	before := func(name, said string, kind http1.Kind) Entry {
+		return Entry{Name: name, TLS: true, Server: Behaviour{Accept: says(said, hold)}, Want: fails(kind)}
+	}
+	return []Entry{
+		{Name: "an answer, under TLS", TLS: true, Server: Behaviour{Answer: rows("hi")}, Want: got(`[{"a":"hi"}]`)},
+		before("no TLS", packet(0, hello(Native, false, false)), http1.KindTLS),
+		before("an OK in clear before TLS", first+packet(1, okPacket), http1.KindProtocol),
+		before("an OK in clear before TLS, of the number behind the proof", first+packet(3, okPacket), http1.KindProtocol),
+		before("a byte in clear before TLS", first+"\x07", http1.KindProtocol),
+		begins("an OK in clear instead of TLS", says(packet(2, okPacket), hold), http1.KindTLS),
+		begins("silence instead of TLS", hold, http1.KindConnectTimeout),
+		begins("the end instead of TLS", half, http1.KindClosed),
 	}
 }
 

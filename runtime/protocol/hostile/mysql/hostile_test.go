@@ -61,7 +61,7 @@ func TestServer(t *testing.T) {
 	}
 	defer c.Close()
 	next := (&Session{server: s, kind: commandQuery}).next()
-	for _, step := range [][2]string{{"", packet(0, hello(Native, false))}, {introduction(Password), packet(2, okPacket)}, {ask, rows("evil")}, {ask, next}} {
+	for _, step := range [][2]string{{"", packet(0, hello(Native, false, false))}, {introduction(Password), packet(2, okPacket)}, {ask, rows("evil")}, {ask, next}} {
 		if _, err := io.WriteString(c, step[0]); err != nil {
 			t.Fatal(err)
 		}

@@ -81,8 +81,11 @@ const (
 )
 
 // hello is what the server says first.
-func hello(plugin string, full bool) string {
+func hello(plugin string, full, secure bool) string {
 	can := uint32(offered)
+	if secure {
+		can |= 1 << 11
+	}
 	if !full {
 		can |= brief
 	}

@@ -2,10 +2,13 @@ package mysql
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"sync"
 	"time"
+
+	"hyperscale/runtime/protocol/hostile/authority"
 )
 
 // Next is the well-behaved answer, as JSON.
@@ -157,7 +160,14 @@ func (s *Server) serve(c *net.TCPConn, number int) {
 	if plugin == "" {
 		plugin = Native
 	}
-	n.Say(packet(0, hello(plugin, s.entry.Ask.Full)))
+	n.Say(packet(0, hello(plugin, s.entry.Ask.Full, s.entry.TLS)))
+	if s.entry.TLS {
+		if n.read(1) == "" || b.Secure != nil && !b.Secure(n) {
+			return
+		}
+		over := tls.Server(behind{c, n.reader}, authority.Honest())
+		n.Conn, n.reader, n.greeting = over, bufio.NewReader(over), 1
+	}
 	if !n.greeted(plugin) {
 		return
 	}
@@ -165,15 +175,24 @@ func (s *Server) serve(c *net.TCPConn, number int) {
 	switch {
 	case greet != nil:
 	case plugin == SHA2:
-		greet = says(packet(2, "\x01\x03")+packet(3, okPacket), nil)
+		greet = says(packet(2+int(n.greeting), "\x01\x03")+packet(3+int(n.greeting), okPacket), nil)
 	default:
-		greet = says(packet(2, okPacket), nil)
+		greet = says(packet(2+int(n.greeting), okPacket), nil)
 	}
 	if !greet(n) {
 		return
 	}
 	s.converse(n, b)
 }
+
+// behind is a connection of which a part was read: a client sends the first of TLS with its wish for it.
+type behind struct {
+	net.Conn
+	reader *bufio.Reader
+}
+
+// Read implements net.Conn.
+func (b behind) Read(into []byte) (int, error) { return b.reader.Read(into) }
 
 // next is the well-behaved answer to the command that was read last.
 func (n *Session) next() string {

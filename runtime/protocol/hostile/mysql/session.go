@@ -14,12 +14,13 @@ type Session struct {
 	net.Conn
 	TCP *net.TCPConn // the same
 
-	server *Server
-	reader *bufio.Reader
-	number int  // of the connection
-	proved bool // a well-behaved answer was sent on it
-	kind   byte // of the command that was read last
-	params int  // of the statement that was prepared last
+	server   *Server
+	reader   *bufio.Reader
+	number   int  // of the connection
+	greeting byte // packets that TLS adds to a greeting
+	proved   bool // a well-behaved answer was sent on it
+	kind     byte // of the command that was read last
+	params   int  // of the statement that was prepared last
 }
 
 // Say writes text.
@@ -84,7 +85,7 @@ const (
 
 // greeted reads who the client is, and checks its proof.
 func (s *Session) greeted(plugin string) bool {
-	body := s.read(1)
+	body := s.read(1 + s.greeting)
 	if len(body) < 33 {
 		return false
 	}

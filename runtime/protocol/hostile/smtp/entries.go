@@ -12,7 +12,7 @@ const pause = 200 * time.Millisecond // long enough to see what happens on an id
 
 // All returns the catalogue.
 func All() []Entry {
-	return slices.Concat(connections(), greetings(), transactions(), ends(), odd())
+	return slices.Concat(connections(), greetings(), secured(), transactions(), ends(), odd())
 }
 
 func at(name string, where Place, act Act, kind http1.Kind) Entry {
@@ -57,6 +57,28 @@ func greetings() []Entry {
 		at("EHLO and the end", Hello, quit, http1.KindClosed),
 		at("extensions that change code", Hello, then("250-a\r\n550 b\r\n", hold), http1.KindProtocol),
 		at("extensions without end", Hello, floods("250-X\r\n"), http1.KindTooLarge),
+	}
+}
+
+// secured are servers that begin TLS. What one says in clear before that may be another one's, and must not count
+// in TLS (CVE-2011-0411).
+func secured() []Entry {
+	over := func(e Entry) Entry {
+		e.TLS = true
+		return e
+	}
+	return []Entry{
+		over(Entry{Name: "a message in TLS", Want: Want{Reuse: ReuseMust}}),
+		over(at("no STARTTLS", Hello, then("250 hostile\r\n", hold), http1.KindTLS)),
+		over(at("STARTTLS is refused", Secure, then("454 not now\r\n", hold), "server 454")),
+		over(at("extensions in clear before TLS", Secure, then("220 go\r\n250-evil\r\n250 AUTH PLAIN\r\n", hold), http1.KindProtocol)),
+		over(at("a byte in clear before TLS", Secure, then("220 go\r\n2", hold), http1.KindProtocol)),
+		over(at("a reply before STARTTLS is sent", Hello, then("250-evil\r\n250 STARTTLS\r\n220 go\r\n", goOn), http1.KindTLS)),
+		over(at("replies in clear instead of TLS", Secure, then("220 go\r\n", func(s *Session) bool {
+			_, _ = s.reader.ReadByte()
+			s.say("250-evil\r\n250 PIPELINING\r\n250 ok\r\n250 ok\r\n354 go\r\n250 ok\r\n")
+			return hold(s)
+		}), http1.KindTLS)),
 	}
 }
 

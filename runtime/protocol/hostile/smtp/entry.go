@@ -14,6 +14,7 @@ const (
 	Banner Place = "banner"
 	Hello  Place = "EHLO"
 	Older  Place = "HELO"
+	Secure Place = "STARTTLS"
 	Mail   Place = "MAIL"
 	Rcpt   Place = "RCPT"
 	Data   Place = "DATA"
@@ -29,6 +30,7 @@ type Entry struct {
 	Name       string
 	At         map[Place]Act // on the first connection
 	Without    bool          // PIPELINING
+	TLS        bool          // the client begins it by STARTTLS
 	Recipients int           // of the message; 0: one
 	Size       int           // bytes of its body; 0: few
 	Pause      time.Duration // between the hostile operation and the next one

@@ -2,12 +2,14 @@ package smtp
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"strings"
 	"sync"
 
+	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/hostile/port"
 )
 
@@ -32,12 +34,13 @@ type Counts struct {
 // Session is one connection as a behaviour sees it.
 type Session struct {
 	*net.TCPConn
-	server *Server
-	reader *bufio.Reader
-	number int
-	acts   map[Place]Act
-	mailed bool // the transaction has a sender
-	taken  int  // recipients of the transaction
+	server  *Server
+	through net.Conn // the same, or TLS over it
+	reader  *bufio.Reader
+	number  int
+	acts    map[Place]Act
+	mailed  bool // the transaction has a sender
+	taken   int  // recipients of the transaction
 }
 
 // Start serves an entry on a port of its own.
@@ -83,11 +86,11 @@ func (s *Server) blame(format string, values ...any) {
 }
 
 // say writes. It may fail, since the client may be gone: then the behaviour ends at its next read.
-func (s *Session) say(text string) { _, _ = io.WriteString(s.TCPConn, text) }
+func (s *Session) say(text string) { _, _ = io.WriteString(s.through, text) }
 
 // serve plays one connection.
 func (s *Server) serve(c *net.TCPConn, number int) {
-	n := &Session{TCPConn: c, server: s, reader: bufio.NewReader(c), number: number, acts: map[Place]Act{}}
+	n := &Session{TCPConn: c, server: s, through: c, reader: bufio.NewReader(c), number: number, acts: map[Place]Act{}}
 	s.mu.Lock()
 	s.counts.Connections++
 	s.mu.Unlock()
@@ -124,7 +127,17 @@ func (s *Session) command(line string) (stay bool) {
 		if s.server.entry.Without {
 			return s.answer(Hello, "250 hostile\r\n")
 		}
+		if s.server.entry.TLS && s.through == s.TCPConn {
+			return s.answer(Hello, "250-hostile\r\n250-STARTTLS\r\n250 PIPELINING\r\n")
+		}
 		return s.answer(Hello, "250-hostile\r\n250 PIPELINING\r\n")
+	case "STARTTLS":
+		well := s.acts[Secure] == nil
+		if stay := s.answer(Secure, "220 go\r\n"); !well || !stay {
+			return stay
+		}
+		over := tls.Server(s.TCPConn, authority.Honest())
+		s.through, s.reader = over, bufio.NewReader(over)
 	case "HELO":
 		return s.answer(Older, "250 hostile\r\n")
 	case "RSET":
