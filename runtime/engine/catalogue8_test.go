@@ -13,10 +13,11 @@ import (
 	hostile "hyperscale/runtime/protocol/hostile/nats"
 )
 
-// natsHostile plays an entry of the catalogue of NATS servers, and returns what went wrong. The first step
+// natsHostile plays an entry of the catalogue of NATS servers, and returns what went wrong. Client is what
+// nats.client has beside its user. The first step
 // meets the behaviour, the second one gets a right answer, and then the first step's next operation proves
 // that: it stays without an answer until the run is cancelled.
-func natsHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Duration) error {
+func natsHostile(t *testing.T, e *hostile.Entry, by askedBy, client string, deadline time.Duration) error {
 	s, err := hostile.Start(e)
 	if err != nil {
 		return err
@@ -47,12 +48,12 @@ func natsHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Durat
 		iterations = "iterations = 1, "
 	}
 	w := loadFile(t, "", fmt.Sprintf(`
-n = nats.client(%q, user = %q, password = %q)
+n = nats.client(%q, user = %q, password = %q%s)
 workflow(name = "test", vus = 1, %sduration = "60s", steps = [
 	%s
 	step("pause", lambda vu: vu.sleep("%dms")),
 	%s
-])`, s.URL(), hostile.User, hostile.Password, iterations, ask("a", word, timeout, max(e.Ask.Size, 1), e.Want.Body), max(1, e.Ask.Pause.Milliseconds()), ask("b", "", 30*time.Second, 1, hostile.Next)))
+])`, s.URL(), hostile.User, hostile.Password, client, iterations, ask("a", word, timeout, max(e.Ask.Size, 1), e.Want.Body), max(1, e.Ask.Pause.Milliseconds()), ask("b", "", 30*time.Second, 1, hostile.Next)))
 	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
 	defer cancel()
 	proved := make(chan bool, 1)
@@ -104,20 +105,21 @@ workflow(name = "test", vus = 1, %sduration = "60s", steps = [
 }
 
 // Every behaviour of the catalogue of NATS servers, whether answers are counted, read by expect, or read by
-// a function.
+// a function, on a connection of a user and on one that users share.
 func TestCatalogueOfNATS(t *testing.T) {
 	all := hostile.All()
-	faults := make([]error, int(askedWays)*len(all))
+	clients := []string{"", ", connections = 1"}
+	faults := make([]error, len(clients)*int(askedWays)*len(all))
 	slots := make(chan struct{}, 32)
 	var running sync.WaitGroup
 	for i := range faults {
 		running.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			e, by := &all[i/int(askedWays)], askedBy(i%int(askedWays))
+			e, by, client := &all[i/int(askedWays)%len(all)], askedBy(i%int(askedWays)), clients[i/int(askedWays)/len(all)]
 			// A busy machine needs longer: one right outcome is enough.
 			for deadline := 300 * time.Millisecond; deadline < 10*time.Second; deadline *= 3 {
-				if faults[i] = natsHostile(t, e, by, deadline); faults[i] == nil || !e.Want.Waits() && e.Ask.Pause == 0 {
+				if faults[i] = natsHostile(t, e, by, client, deadline); faults[i] == nil || !e.Want.Waits() && e.Ask.Pause == 0 {
 					return
 				}
 			}
@@ -126,7 +128,7 @@ func TestCatalogueOfNATS(t *testing.T) {
 	running.Wait()
 	for i, err := range faults {
 		if err != nil {
-			t.Errorf("%s, path %d: %v", all[i/int(askedWays)].Name, i%int(askedWays), err)
+			t.Errorf("%s, path %d%s: %v", all[i/int(askedWays)%len(all)].Name, i%int(askedWays), clients[i/int(askedWays)/len(all)], err)
 		}
 	}
 }

@@ -72,14 +72,18 @@ func TestMessagesAgreeWithNATS(t *testing.T) {
 // However a run ends, no message counts that the server did not get, and what it got counts.
 func TestMessagesAgreeWhenARunBreaks(t *testing.T) {
 	for _, verb := range []string{`publish(n, "orders.new", "hello")`, `publish(n, "orders.new", "hello", stream = True)`, `request(n, "svc.echo", "hello")`} {
-		for _, vus := range []uint64{1, 64, 500} {
-			t.Run(fmt.Sprintf("%s/%d", verb[:7], vus), func(t *testing.T) {
+		for i, vus := range []uint64{1, 64, 500, 64, 500} {
+			client := ""
+			if i > 2 {
+				client = fmt.Sprintf(", connections = %d", sharedConnections)
+			}
+			t.Run(fmt.Sprintf("%s/%d%s", verb[:7], vus, client), func(t *testing.T) {
 				s := natstest.Start(t, streams)
 				own := s.Dial("")
 				own.Stream("ORDERS", "orders.>", "")
 				s.Dial("").Echo("svc.echo", nil)
 				before, _ := s.Settled()
-				w := loadFile(t, s.URL(), fmt.Sprintf("n = nats.client(\"TARGET\")\nworkflow(name = \"test\", vus = %d, duration = \"60s\", steps = [step(\"ask\", nats.%s)])", vus, verb))
+				w := loadFile(t, s.URL(), fmt.Sprintf("n = nats.client(\"TARGET\"%s)\nworkflow(name = \"test\", vus = %d, duration = \"60s\", steps = [step(\"ask\", nats.%s)])", client, vus, verb))
 				ctx, cancel := context.WithCancel(context.Background())
 				asked := make(chan struct{})
 				go func() {

@@ -18,7 +18,7 @@ func NATSSchemes() request.Schemes {
 
 // NATSClientArguments are those of nats.client.
 func NATSClientArguments() []string {
-	return []string{"url", "user", "password", "token", "nkey", "credentials", "inbox", "tls"}
+	return []string{"url", "user", "password", "token", "nkey", "credentials", "inbox", "tls", "connections"}
 }
 
 // ownConnection is what a client says whose connections no virtual users share as yet.
@@ -47,13 +47,13 @@ func (c *natsValue) fill(to *request.NATS) (err error) {
 	return to.Secure.SentKey(c.key)
 }
 
+// Shared implements request.Sharer.
+func (c *natsValue) Shared() *request.Target { return c.of.Target.IfShared() }
+
 // newNATSClient is nats.client.
 func newNATSClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "nats.client"
-	if err := request.Unshared(fn, kwargs, "does not apply as yet: each connection serves one virtual user", ownConnection); err != nil {
-		return nil, err
-	}
-	var in [8]starlark.Value
+	var in [9]starlark.Value
 	if err := language.Bind(fn, NATSClientArguments(), 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
@@ -78,8 +78,10 @@ func newNATSClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tu
 	if in[7] != nil && !c.Target.Secure {
 		return nil, language.Faultf("%s has tls, and its URL is of nats://", fn).In("tls").Do("write tls://host")
 	}
-	out.key, err = out.of.Secure.Options(fn, in[7])
-	return out, err
+	if out.key, err = out.of.Secure.Options(fn, in[7]); err != nil {
+		return nil, err
+	}
+	return out, out.of.Target.Shares(fn, in[8])
 }
 
 // proven checks what proves the user: one way at most.

@@ -40,12 +40,7 @@ func (c *client) fill(to *request.MongoDB) (err error) {
 }
 
 // Shared implements request.Sharer.
-func (c *client) Shared() *request.Target {
-	if c.of.Target.Connections == 0 {
-		return nil
-	}
-	return c.of.Target
-}
+func (c *client) Shared() *request.Target { return c.of.Target.IfShared() }
 
 // newClient is mongodb.client.
 func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

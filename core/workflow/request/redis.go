@@ -38,7 +38,7 @@ type redisValue struct {
 }
 
 // Shared implements Sharer.
-func (c *redisValue) Shared() *Target { return c.of.Target.shares() }
+func (c *redisValue) Shared() *Target { return c.of.Target.IfShared() }
 
 // newRedisClient is redis.client.
 func newRedisClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

@@ -102,7 +102,7 @@ type sqlValue struct {
 }
 
 // Shared implements Sharer.
-func (c *sqlValue) Shared() *Target { return c.of.Target.shares() }
+func (c *sqlValue) Shared() *Target { return c.of.Target.IfShared() }
 
 // newSQLClient is sql.client.
 func newSQLClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

@@ -57,12 +57,14 @@ func (r *Request) Shared() (t *Target) {
 		t = r.SQL.Target
 	case r.MongoDB != nil:
 		t = r.MongoDB.Target
+	case r.NATS != nil && r.NATS.Verb < NATSSubscribe: // a session has a connection of its own
+		t = r.NATS.Target
 	}
-	return t.shares()
+	return t.IfShared()
 }
 
-// shares returns the target, if virtual users share its connections.
-func (t *Target) shares() *Target {
+// IfShared returns the target; nil: it does not say that virtual users share its connections.
+func (t *Target) IfShared() *Target {
 	if t == nil || t.Connections == 0 {
 		return nil
 	}

@@ -127,7 +127,7 @@ func (b *branches) dial(at int32, port uint16) error {
 	*f = fork{Branching: f.Branching, source: f.source, server: f.server}
 	branch := b.Sockets.Conns.take()
 	c := b.Sockets.Conns.At(branch)
-	*c = conn{host: t.host, fd: int32(fd), Generation: c.Generation, slot: None, vu: t.vu, trunk: at + 1}
+	*c = conn{host: t.host, fd: int32(fd), Generation: c.Generation, slot: None, vu: t.vu, stem: at + 1}
 	f.branch = branch + 1
 	b.tell(at, BranchDials)
 	// The kernel reports each change once, so that nothing is to be set anew when the connection stands.
@@ -171,7 +171,7 @@ func (b *branches) over(at int32, err error) error {
 // handle takes an event of a branch.
 func (b *branches) handle(branch int32, e *epoll.Event) {
 	c := b.Sockets.Conns.At(branch)
-	at := c.trunk - 1
+	at := c.stem - 1
 	t := b.Sockets.Conns.At(at)
 	if t.slot >= 0 && b.Slots.At(t.slot).broke {
 		return
@@ -215,7 +215,7 @@ func (c *conn) ending(e *epoll.Event) bool {
 // connected takes the result of connecting. The kernel reports a failure as an error event.
 func (b *branches) connected(branch int32, e *epoll.Event) error {
 	c := b.Sockets.Conns.At(branch)
-	at := c.trunk - 1
+	at := c.stem - 1
 	if e.Events&(epoll.Err|epoll.Hup) != 0 {
 		if err := epoll.Connected(int(c.fd)); err != nil {
 			return b.over(at, err)
@@ -239,7 +239,7 @@ func (b *branches) secure(at int32) {
 // secured takes the end of a branch's handshake.
 func (b *branches) secured(branch int32, err error) {
 	c := b.Sockets.Conns.At(branch)
-	at := c.trunk - 1
+	at := c.stem - 1
 	f := b.Sockets.Conns.At(at).talk.fork
 	if err != nil {
 		b.settle(at, b.over(at, explainTLS(err, c.host)))
@@ -253,7 +253,7 @@ func (b *branches) secured(branch int32, err error) {
 
 // readOn reads a branch in a later turn.
 func (b *branches) readOn(branch int32) {
-	at := b.Sockets.Conns.At(branch).trunk - 1
+	at := b.Sockets.Conns.At(branch).stem - 1
 	if t := b.Sockets.Conns.At(at); t.slot < 0 || !b.Slots.At(t.slot).broke {
 		b.settle(at, b.read(branch, false))
 	}
@@ -262,7 +262,7 @@ func (b *branches) readOn(branch int32) {
 // read reads what came on a branch, which has ended behind that or not.
 func (b *branches) read(branch int32, ending bool) error {
 	c := b.Sockets.Conns.At(branch)
-	at, generation := c.trunk-1, c.Generation
+	at, generation := c.stem-1, c.Generation
 	t := b.Sockets.Conns.At(at)
 	y := &b.talks
 	for range readRounds {

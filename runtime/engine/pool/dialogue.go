@@ -54,12 +54,15 @@ const (
 	OverTCP Transport = iota
 	OverUDP
 	OverProgram // pipes of a custom program: see Aside
+	OverTrunk   // TCP, with several at once on connections that users share: see codec.Trunk
 )
 
 // NewTalkHost returns the destination of exchanges, where a call goes.
 func NewTalkHost(c *http1.Call, t TalkHost) *Host {
 	h := &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, resume: t.Resume, shared: t.Shared, version: versionTalk}
 	switch {
+	case t.Over == OverTrunk:
+		h.version = versionTrunk
 	case t.Branches:
 		h.carries = carriesBranches
 	case t.Over == OverUDP:
@@ -361,7 +364,7 @@ func (k *sockets) settleLingering() {
 // Linger closes all connections that carry messages, and waits for those that linger.
 func (k *sockets) Linger(events []epoll.Event) error {
 	for at := range k.Conns.N {
-		if c := k.Conns.At(at); c.fd >= 0 && c.upgraded() && !c.talk.state.is(talkLingers) {
+		if c := k.Conns.At(at); c.fd >= 0 && (c.trunk() != nil || c.upgraded() && !c.talk.state.is(talkLingers)) {
 			k.HangUp(at)
 		}
 	}

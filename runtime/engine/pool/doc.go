@@ -9,7 +9,7 @@
 // way. A conn is a connection; while it carries nothing, its user keeps it. Over HTTP/2 a conn
 // has a multi, and each of its streams is the request of a slot. Such connections, and those
 // of HTTP/1.1 that all users share, belong to a pool of their host, where slots wait for a
-// free one. A connection is fed what was read, then the pools are looked at, then what was
+// free one. A trunk is a multi whose streams are exchanges of messages: runtime/engine/pool/trunks. A connection is fed what was read, then the pools are looked at, then what was
 // queued is written: once, however many streams it is about.
 //
 // The seam for protocols is runtime/protocol/codec: a multi asks nothing else of a protocol, and

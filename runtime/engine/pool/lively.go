@@ -66,13 +66,32 @@ func (y *talks) secured(at int32) {
 	y.flush(at)
 }
 
+// greeted takes bytes of the server's greeting, and those of the dialogue behind it.
+func (y *talks) greeted(at int32, b []byte) error {
+	c := y.Sockets.Conns.At(at)
+	d := c.talk
+	out, rest, begun, err := d.rounds.Feed(d.head, b)
+	if d.head = out; err != nil || begun == nil {
+		return err
+	}
+	y.opened(at, begun)
+	switch {
+	case c.multi != nil:
+		y.streams.feed(at, rest)
+		return nil
+	case y.Slots.At(c.slot).broke:
+		return nil
+	}
+	return y.feed(at, rest)
+}
+
 // works lets a greeting compute a slice, and reports whether the connection may be read now. One
 // that is not over goes on in the next turn.
 func (y *talks) works(at int32) bool {
 	c := y.Sockets.Conns.At(at)
 	generation := c.Generation
 	err := y.greeted(at, nil)
-	if c.Generation != generation || y.Slots.At(c.slot).broke {
+	if c.Generation != generation || c.multi != nil || y.Slots.At(c.slot).broke {
 		return false
 	}
 	if y.flush(at); err != nil {

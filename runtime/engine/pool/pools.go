@@ -23,11 +23,12 @@ type pool struct {
 	over bool    // its host is gone: what becomes free is closed
 	// moved is when a connection last took a request, also one that a transaction keeps.
 	moved int64
+	turn  uint32 // which trunk the next one is compared with
 }
 
 // shared returns how many connections to a host all users share; 0: they share none.
 func (o *pools) shared(h *Host) int {
-	if h.version == versionTalk {
+	if h.talks() {
 		return h.shared
 	}
 	return int(o.workflow.Plan.Connections)
@@ -41,8 +42,12 @@ const (
 	version1
 	version2
 	version3
-	versionTalk // exchanges of messages: one connection a user
+	versionTalk  // exchanges of messages: one at a time on a connection
+	versionTrunk // several at once
 )
+
+// talks reports that a host gets exchanges of messages.
+func (h *Host) talks() bool { return h.version >= versionTalk }
 
 // versionOf returns the protocol for a host that has not answered yet.
 func versionOf(w *workflow.Workflow, secure bool) version {
@@ -222,7 +227,7 @@ func (o *pools) use(at, index int32) {
 // allowed, it then returns none; otherwise the one with the fewest streams.
 func (o *pools) roomiest(p *pool, n *RequestSlot) int32 {
 	if at := n.home.index; at >= 0 {
-		if c := o.Sockets.Conns.At(at); c.Generation == n.home.serial && c.pool == p && c.multi.CanOpen() {
+		if c := o.Sockets.Conns.At(at); c.Generation == n.home.serial && c.pool == p && c.multi.CanOpen() && !o.crowded(p, c.multi) {
 			return at
 		}
 	}
@@ -237,6 +242,19 @@ func (o *pools) roomiest(p *pool, n *RequestSlot) int32 {
 	}
 	return best
 }
+
+// crowded reports that a trunk has far more under way than another one, in turn.
+func (o *pools) crowded(p *pool, m *multi) bool {
+	if p.host.version != versionTrunk {
+		return false
+	}
+	p.turn++
+	other := o.Sockets.Conns.At(p.open[p.turn%uint32(len(p.open))]).multi
+	return m.Count() > 2*other.Count()+crowdLeast && other.CanOpen()
+}
+
+// crowdLeast is how much more a trunk may have under way than one that has nothing.
+const crowdLeast = 8
 
 // pump gives waiting requests what is free, in order. A cancelled run sends nothing more.
 func (o *pools) pump(p *pool) {
@@ -298,7 +316,7 @@ func (o *pools) bereft(p *pool, err error, within int64) {
 	if p.Count() > 0 || o.Halt.Cut || kind == http1.KindCancelled {
 		return
 	}
-	if p.host.version != versionTalk || !measure.TimedOut(string(kind)) {
+	if !p.host.talks() || !measure.TimedOut(string(kind)) {
 		within = Never
 	}
 	for left := p.Waiting(); left > 0; left-- {
@@ -423,7 +441,7 @@ func (d *dialer) standing(at int32) {
 	case c.talk != nil: // its greeting has begun TLS
 		d.talks.secured(at)
 		return
-	case c.host.version == versionTalk:
+	case c.host.talks():
 		d.talks.begin(at)
 		return
 	}

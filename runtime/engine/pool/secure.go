@@ -198,7 +198,7 @@ func (a *handshakes) config(c *conn) *tls.Config {
 			from = c.host.tls
 		}
 		h.config = from.Clone()
-		if c.host.version == versionTalk || c.host.carries == carriesCalls {
+		if c.host.talks() || c.host.carries == carriesCalls {
 			h.config.NextProtos = c.host.offer
 		}
 		if h.config.ServerName == "" {
@@ -288,7 +288,7 @@ func (a *handshakes) ended(s *secure, t ticket, err error) {
 		}
 	}
 	switch {
-	case c.trunk > 0:
+	case c.stem > 0:
 		a.branches.secured(t.index, err)
 		return
 	case err != nil:
@@ -301,7 +301,7 @@ func (a *handshakes) ended(s *secure, t ticket, err error) {
 // explainTLS adds a remedy to the library's error.
 func explainTLS(err error, h *Host) error {
 	client, plain := "turn verification off in http.client", "does the server speak plain http:// on this port?"
-	if h.version == versionTalk {
+	if h.talks() {
 		plain = "does the server speak TLS on this port?"
 	}
 	kind := http1.KindOf(err)

@@ -26,7 +26,7 @@ type conn struct {
 	Generation uint32     // of fd: events of an older one are void
 	slot       int32      // the slot of its request; none: it is idle, or has streams
 	vu         int32
-	trunk      int32 // of a branch: the connection of its dialogue, counted from 1; 0: it is none
+	stem       int32 // of a branch: the connection of its dialogue, counted from 1; 0: it is none
 	next       int32 // idle: the next one of its user
 	State      connState
 	blocked    bool // the kernel takes no more now
@@ -227,10 +227,12 @@ func (k *sockets) HangUp(at int32) {
 		return
 	}
 	switch {
-	case c.trunk > 0:
-		f := k.Conns.At(c.trunk - 1).talk.fork
+	case c.stem > 0:
+		f := k.Conns.At(c.stem - 1).talk.fork
 		f.branch, f.behind = 0, false
-	case c.slot < 0 && c.multi == nil:
+	case c.multi != nil:
+		k.streams.leave(c)
+	case c.slot < 0:
 		k.unlist(at)
 	}
 	k.Pools.parted(at)
@@ -254,10 +256,6 @@ func (k *sockets) HangUp(at int32) {
 		delete(k.Tunnels.tunnels, at)
 	}
 	s := c.secure
-	if m := c.multi; m != nil {
-		m.state, m.dirty, m.unsent, m.heard, m.asked = multiOpen, false, false, 0, 0
-		k.streams.multis = append(k.streams.multis, m)
-	}
 	*c = conn{fd: None, Generation: c.Generation + 1}
 	if s != nil {
 		k.Handshakes.abandon(s)
@@ -301,7 +299,7 @@ func (k *sockets) Handle(e *epoll.Event) {
 		return
 	}
 	switch {
-	case c.trunk > 0:
+	case c.stem > 0:
 		k.branches.handle(at, e)
 	case c.quic != nil:
 		k.Quics.read(at)
@@ -407,7 +405,7 @@ func (k *sockets) rewatch(at int32) {
 func (k *sockets) read(at int32) {
 	c := k.Conns.At(at)
 	switch {
-	case c.trunk > 0:
+	case c.stem > 0:
 		k.branches.readOn(at)
 		return
 	case c.multi != nil:

@@ -6,6 +6,7 @@ import (
 	"io"
 	"syscall"
 
+	"hyperscale/runtime/engine/pool/trunks"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
@@ -16,8 +17,9 @@ import (
 // tag is the slot's index and the serial number of its request.
 type multi struct {
 	codec.Conn
-	heard  int64 // when it last read anything
-	asked  int64 // when it sent a PING that has no answer; 0: none is open
+	talk   *dialogue // of a trunk; nil: it carries requests
+	heard  int64     // when it last read anything
+	asked  int64     // when it sent a PING that has no answer; 0: none is open
 	state  multiState
 	dirty  bool // it is in the list of connections that may have frames to write
 	unsent bool // some request is perhaps not written
@@ -56,15 +58,38 @@ type streams struct {
 // multiplex begins the host's protocol on an open connection, with the request that opened it.
 func (y *streams) multiplex(at int32) {
 	c := y.Sockets.Conns.At(at)
-	if last := len(y.multis) - 1; last >= 0 {
-		c.multi, y.multis = y.multis[last], y.multis[:last]
-	} else {
-		c.multi = new(multi)
-	}
+	c.multi = y.spare()
 	c.multi.Conn = y.of(c.host).Begin(c.multi.Conn, &y.Slots.Common)
 	if of, is := c.multi.Conn.(*http3.Conn); is {
 		of.Over(c.quic)
 	}
+	y.begin(at)
+}
+
+// spare returns an unused one.
+func (y *streams) spare() *multi {
+	if last := len(y.multis) - 1; last >= 0 {
+		m := y.multis[last]
+		y.multis = y.multis[:last]
+		return m
+	}
+	return new(multi)
+}
+
+// leave takes back the memory of a connection that carries nothing any more. The goodbye of a trunk is its
+// dialogue's.
+func (y *streams) leave(c *conn) {
+	m := c.multi
+	if m.talk != nil {
+		c.talk, m.talk, m.Conn = m.talk, nil, nil
+	}
+	m.state, m.dirty, m.unsent, m.heard, m.asked = multiOpen, false, false, 0, 0
+	c.multi, y.multis = nil, append(y.multis, m)
+}
+
+// begin opens the first stream, for the request that opened the connection.
+func (y *streams) begin(at int32) {
+	c := y.Sockets.Conns.At(at)
 	index := c.slot
 	c.slot = None
 	c.pool.open = append(c.pool.open, at)
@@ -87,10 +112,14 @@ func (y *streams) open(at, index int32) {
 	y.Slots.setOut(index)
 	n.Size = 0
 	m := c.multi
-	n.stream.id = m.Open(y.Requests.Framed(index), uint64(n.Serial)<<32|uint64(uint32(index)), &n.Account.Sent)
+	if m.talk == nil {
+		n.stream.id = m.Open(y.Requests.Framed(index), n.tag(index), &n.Account.Sent)
+	} else if y.Slots.parses(n); !y.exchange(at, index) {
+		return
+	}
 	n.Conn, n.home = at, ticket{at, c.Generation}
 	n.Wrote = max(y.Clock.Now, 1)
-	if n.Framed.BodyLen() == 0 && !c.blocked {
+	if !c.blocked && (m.talk != nil || n.Framed.BodyLen() == 0) {
 		n.Written = n.Wrote // unless the kernel does not take it: then it is set again
 	} else {
 		m.unsent = true
@@ -121,8 +150,16 @@ func (y *streams) flushDirty() {
 // writeRounds bounds the writes of one turn to a connection, each of at most an outbox.
 const writeRounds = 64
 
-// flushStreams writes what the kernel takes.
+// flushStreams writes what the kernel takes. Exchanges that are over then end in a later turn.
 func (y *streams) flushStreams(at int32) {
+	y.flushOne(at)
+	c := y.Sockets.Conns.At(at)
+	if of := c.trunk(); of != nil && of.Silent() > 0 {
+		y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, c.Generation})
+	}
+}
+
+func (y *streams) flushOne(at int32) {
 	c := y.Sockets.Conns.At(at)
 	m := c.multi
 	if m.state == multiMute {
@@ -228,6 +265,7 @@ func (y *streams) readStreams(at int32) {
 	c := y.Sockets.Conns.At(at)
 	m, generation := c.multi, c.Generation
 	err := error(nil)
+	y.rest(at)
 	for range readRounds {
 		n := 0
 		if n, err = y.Sockets.receive(c); err != nil {
@@ -424,4 +462,84 @@ func (r *reading) Failed(tag uint64, err error) {
 		err = &http1.Error{Kind: kind, Detail: fmt.Sprintf("%s: does the server speak HTTP/2 without TLS?", detail(err))}
 	}
 	r.l.Wire.Fail(index, err)
+}
+
+// A trunk carries exchanges of messages as HTTP/2 carries requests: it is opened as a dialogue, and closed as one.
+
+// carrier lets the exchanges of trunks speak.
+type carrier struct{ *Connections }
+
+// Say implements trunks.Carrier.
+func (y carrier) Say(tag uint64, d codec.Dialogue) (deaf bool, err error) {
+	n := y.Slots.At(int32(uint32(tag)))
+	n.Written = 0
+	if deaf = n.Talk.Deaf(); deaf {
+		n.Status = n.Talk.Status()
+	}
+	return deaf, n.Talk.Say(d)
+}
+
+// Hear implements trunks.Carrier.
+func (y carrier) Hear(tag uint64, kind codec.MessageKind, payload []byte) (enough bool) {
+	n := y.Slots.At(int32(uint32(tag)))
+	n.Size += int64(len(payload))
+	n.Talk.Hear(kind, payload)
+	n.Status, n.Heard = n.Talk.Status(), max(y.Clock.Now, 1)
+	return n.Talk.Enough()
+}
+
+// trunk returns that of a connection; nil: it is none.
+func (c *conn) trunk() *trunks.Trunk {
+	if c.multi == nil || c.multi.talk == nil {
+		return nil
+	}
+	return c.multi.Conn.(*trunks.Trunk)
+}
+
+// carry makes a trunk of a connection whose greeting is over, for the exchange that opened it and for others.
+func (y *streams) carry(at int32, begun codec.Trunk) {
+	c := y.Sockets.Conns.At(at)
+	c.multi = y.spare()
+	c.multi.talk, c.multi.Conn, c.talk = c.talk, trunks.New(begun, c.talk.head, carrier{y.Connections}), nil
+	c.multi.talk.head = nil
+	y.begin(at)
+	y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, c.Generation}) // crypto/tls may hold more
+}
+
+// exchange lets a slot's exchange speak on a trunk. False: it cannot.
+func (y *streams) exchange(at, index int32) bool {
+	n, of := y.Slots.At(index), y.Sockets.Conns.At(at).trunk()
+	if n.stream.id = of.Open(nil, n.tag(index), &n.Account.Sent); n.stream.id == 0 {
+		y.Slots.Breaks(index, of.Fault())
+		return false
+	}
+	return true
+}
+
+// tag names a slot's request on its connection.
+func (n *RequestSlot) tag(index int32) uint64 { return uint64(n.Serial)<<32 | uint64(uint32(index)) }
+
+// rest ends the exchanges of a trunk that are over, and tells it that time passes.
+func (y *streams) rest(at int32) {
+	c := y.Sockets.Conns.At(at)
+	of := c.trunk()
+	if of == nil {
+		return
+	}
+	if d := c.multi.talk; y.Clock.Now-d.rested > restEvery {
+		d.rested = y.Clock.Now
+		d.Rest()
+	}
+	y.feeding, y.reading.at = true, at
+	of.Settle(&y.reading)
+	y.feeding = false
+}
+
+// feed gives a trunk what came behind its greeting.
+func (y *streams) feed(at int32, b []byte) {
+	y.feeding, y.reading.at = true, at
+	err := y.Sockets.Conns.At(at).multi.Feed(b, &y.reading)
+	if y.feeding = false; err != nil {
+		y.broken(at, err)
+	}
 }

@@ -58,6 +58,10 @@ func (y *talks) opened(at int32, begun codec.Dialogue) {
 	if of, branches := begun.(codec.Branching); branches {
 		c.talk.fork = &fork{Branching: of}
 	}
+	if of, several := begun.(codec.Trunk); several && c.host.version == versionTrunk {
+		y.streams.carry(at, of)
+		return
+	}
 	y.lives(at)
 	y.say(at)
 }
@@ -247,7 +251,7 @@ func (y *talks) read(at int32) {
 		default:
 			err = y.answered(at, b)
 		}
-		if c.Generation != generation || c.slot >= 0 && y.Slots.At(c.slot).broke {
+		if c.Generation != generation || c.multi != nil || c.slot >= 0 && y.Slots.At(c.slot).broke {
 			return
 		}
 		if y.flush(at); err != nil {
@@ -268,20 +272,6 @@ func (y *talks) read(at int32) {
 		}
 	}
 	y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, generation})
-}
-
-// greeted takes bytes of the server's greeting, and those of the dialogue behind it.
-func (y *talks) greeted(at int32, b []byte) error {
-	c := y.Sockets.Conns.At(at)
-	d := c.talk
-	out, rest, begun, err := d.rounds.Feed(d.head, b)
-	if d.head = out; err != nil || begun == nil {
-		return err
-	}
-	if y.opened(at, begun); y.Slots.At(c.slot).broke {
-		return nil
-	}
-	return y.feed(at, rest)
 }
 
 // restEvery is how often the loop tells a connection that time passes: what came before is no flood.

@@ -47,7 +47,7 @@ type tunnels struct {
 }
 
 // Tunnelled reports whether a proxy opens a tunnel to the host, in place of taking whole requests.
-func (h *Host) Tunnelled() bool { return h.Secure || h.version == versionTalk }
+func (h *Host) Tunnelled() bool { return h.Secure || h.talks() }
 
 // tunnel asks the proxy for a tunnel to the host. The kernel takes so little at once, because
 // nothing was written before.

@@ -103,6 +103,9 @@ func (p *Plan) nats(r *request.Request, w *workflow.Workflow, memory *Memory) er
 		p.verb = &letter{begins: b.protocol, operation: nats.Compile(m), stamps: to.Stamp}
 	}
 	p.Host = pool.TalkHost{Key: key, TLS: b.tls, Resume: b.resume}
+	if to.Verb < request.NATSSubscribe {
+		p.trunk(to.Target)
+	}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port}
 	return nil
 }

@@ -2,6 +2,7 @@ package talk
 
 import (
 	"crypto/tls"
+	"fmt"
 	"strings"
 
 	"hyperscale/core/workflow/request"
@@ -112,4 +113,14 @@ func argument(word string, all []request.Placeholder) (a redis.Argument) {
 		a = append(a, redis.Part{Text: word, Value: -1})
 	}
 	return a
+}
+
+// trunk makes users share connections, each of which carries several exchanges at once, if their client says so.
+func (p *Plan) trunk(to *request.Target) {
+	if to.Connections > 0 {
+		if p.Host.Shared = int(to.Connections); p.stays {
+			p.Host.Over = pool.OverTrunk
+		}
+		p.Host.Key += fmt.Sprint(" of ", to.Connections)
+	}
 }

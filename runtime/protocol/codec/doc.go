@@ -30,5 +30,7 @@
 //
 // A dialogue whose server takes a silent client for dead is Lively: the loop lets it speak in time.
 //
-// Read codec.go, dialogue.go; conformance_test.go holds every codec against the invariants.
+// A Trunk is a dialogue that carries several exchanges at once, for users that share connections.
+//
+// Read codec.go, dialogue.go, trunk.go; conformance_test.go holds every codec against the invariants.
 package codec

@@ -3,7 +3,6 @@ package nats
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -11,16 +10,6 @@ import (
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/redact"
 )
-
-// asked is the operation that was queued last.
-type asked struct {
-	of     *Operation
-	number uint64 // in the subject of its reply
-	open   bool   // it waits for what ends it
-	keeps  bool
-	late   *uint64
-	errors *uint64
-}
 
 // lost are operations that were given up, the newest over the oldest.
 type lost struct {
@@ -31,43 +20,39 @@ type lost struct {
 	next int
 }
 
-// giveUp forgets the open operation: its answer, if it comes, is counted.
-func (c *Conn) giveUp() {
-	c.op.open = false
-	if c.op.of.Verb == Flush {
-		flushed(c.pings, pingLate)
-		return
-	}
-	l := &c.lost
-	l.all[l.next].number, l.all[l.next].count = c.op.number, c.op.late
-	l.next = (l.next + 1) % lateMost
-}
-
-// flushed says what the PONG of the open operation is, which ends without it: it must not end the next one.
-func flushed(pings []pinged, as pingKind) {
-	for i := range pings {
-		if pings[i].kind == pingFlushes {
-			pings[i].kind = as
+// late returns what counts an answer with a number: by itself that of the last operation.
+func (l *lost) late(number uint64, last *uint64) *uint64 {
+	for i := range l.all {
+		if one := &l.all[i]; one.count != nil && one.number == number {
+			return one.count
 		}
 	}
+	return last
 }
 
-// late counts an answer that no open operation waits for: of one that was given up, or a second one.
-func (c *Conn) late(number uint64) {
-	count := c.op.late
-	for i := range c.lost.all {
-		if l := &c.lost.all[i]; l.count != nil && l.number == number {
-			count = l.count
-		}
+// giveUp forgets an open operation: its answer, if it comes, is counted.
+func (c *Conn) giveUp(a *asked) {
+	a.open = false
+	c.ops.open--
+	if a.of.Verb == Flush {
+		c.pings.flushed(a.number, pingLate)
 	}
-	if count != nil {
-		*count++
+	switch s := &c.ops; {
+	case s.many != nil:
+		p := &s.many[a.number&placeMask]
+		p.gone, p.count = a.number, a.late
+	case a.of.Verb != Flush:
+		l := &s.lost
+		l.all[l.next].number, l.all[l.next].count = a.number, a.late
+		l.next = (l.next + 1) % lateMost
 	}
 }
 
-// ends ends the open operation with what is in the outcome.
-func (c *Conn) ends(payload []byte, on codec.Listener) {
-	c.op.open = false
+// ends ends an open operation with what is in the outcome.
+func (c *Conn) ends(a *asked, payload []byte, on codec.Listener) {
+	a.open = false
+	c.ops.open--
+	c.ops.answer.id = uint32(a.number & placeMask)
 	on.Message(codec.MessageText, payload)
 	c.outcome = Outcome{}
 }
@@ -78,16 +63,16 @@ func (c *Conn) onMessage(m *header, payload []byte, on codec.Listener) *http1.Er
 	if c.subscribes {
 		return c.received(m, head, body, on)
 	}
-	word, ours := bytes.CutPrefix(m.subject, []byte(c.inbox))
-	if !c.listens || m.sid != "1" || !ours {
+	if !c.listens || m.sid != "1" || !bytes.HasPrefix(m.subject, []byte(c.inbox)) {
 		return errWanted
 	}
-	number, is := number(word)
-	if !is || !c.op.open || c.op.of.Verb < Stream || uint64(number) != c.op.number {
-		c.late(uint64(number))
+	number, _ := cutNumber(m.subject, c.inbox)
+	a := c.ops.find(number)
+	if a == nil || a.of.Verb < Stream {
+		tally(c.ops.late(number))
 		return nil
 	}
-	return c.answered(m, head, body, on)
+	return c.answered(a, m, head, body, on)
 }
 
 // received takes a message of the subscription.
@@ -111,8 +96,8 @@ func (c *Conn) received(m *header, head, body []byte, on codec.Listener) *http1.
 	return nil
 }
 
-// answered takes the answer of the open operation.
-func (c *Conn) answered(m *header, head, body []byte, on codec.Listener) *http1.Error {
+// answered takes the answer of an open operation.
+func (c *Conn) answered(a *asked, m *header, head, body []byte, on codec.Listener) *http1.Error {
 	c.outcome.Reply = m.reply
 	if len(head) > 0 {
 		status, text, fields, err := readHead(head)
@@ -120,20 +105,20 @@ func (c *Conn) answered(m *header, head, body []byte, on codec.Listener) *http1.
 		case err != nil:
 			return err
 		case status == statusNone && len(body) == 0:
-			c.outcome.Err = &http1.Error{Kind: kindNone, Detail: c.unanswered()}
+			c.outcome.Err = &http1.Error{Kind: kindNone, Detail: a.unanswered()}
 		case status >= 300:
 			c.outcome.Err = &http1.Error{Kind: http1.Kind("server " + strconv.Itoa(status)), Detail: strings.TrimSuffix("the answer has the status "+strconv.Itoa(status)+": "+text, ": ")}
 		}
-		if c.op.keeps {
+		if a.keeps {
 			c.outcome.Fields = fields
 		}
 	}
-	if c.op.of.Verb == Stream && c.outcome.Err == nil {
+	if a.of.Verb == Stream && c.outcome.Err == nil {
 		if err := c.acknowledged(body); err != nil {
 			return err
 		}
 	}
-	c.ends(body, on)
+	c.ends(a, body, on)
 	return nil
 }
 
@@ -143,8 +128,8 @@ const (
 	kindNone   = http1.Kind("server 503")
 )
 
-func (c *Conn) unanswered() string {
-	if c.op.of.Verb == Stream {
+func (a *asked) unanswered() string {
+	if a.of.Verb == Stream {
 		return "no stream has the subject: create one that does"
 	}
 	return "no responders: nothing subscribes to the subject"
@@ -188,24 +173,20 @@ func (c *Conn) acknowledged(body []byte) *http1.Error {
 
 // onPong takes the answer to the oldest PING.
 func (c *Conn) onPong(on codec.Listener) *http1.Error {
-	if len(c.pings) == 0 {
+	if len(c.pings.left()) == 0 {
 		return errPong
 	}
-	p := c.pings[0]
-	if len(c.pings) == 1 {
-		c.pings = c.pings[:0]
-	} else {
-		c.pings = slices.Delete(c.pings, 0, 1)
-	}
+	p := c.pings.pop()
 	switch p.kind {
 	case pingAsks:
 		on.Pong(p.payload)
 	case pingFlushes:
-		if c.op.open && c.op.of.Verb == Flush {
-			c.ends(nil, on)
+		c.in.idle = 0
+		if a := c.ops.find(p.payload); a != nil && a.of.Verb == Flush {
+			c.ends(a, nil, on)
 		}
 	case pingLate:
-		c.late(0)
+		tally(c.ops.late(p.payload))
 	case pingLeaves:
 		c.end = endAgree
 		on.Leaves(leftCode, "")
@@ -216,39 +197,53 @@ func (c *Conn) onPong(on codec.Listener) *http1.Error {
 // leftCode is the code of an orderly goodbye, as WebSocket has it.
 const leftCode = 1000
 
-// onError takes an error of the server: it is the open operation's if that has caused it.
+// onError takes an error of the server: it is that of an open operation if that has caused it.
 func (c *Conn) onError(text string, on codec.Listener) *http1.Error {
 	err := serverError(text)
-	goesOn := survives(text) && !c.subscribes
-	if !goesOn {
-		c.told = err
+	if c.subscribes || !survives(text) {
+		if c.told = err; c.subscribes {
+			return err
+		}
+		if c.ops.open == 0 {
+			tally(c.ops.now().errors)
+		}
+		c.ops.all(func(a *asked) { c.fails(a, err, on) })
+		return nil
 	}
-	switch {
-	case c.subscribes:
-		return err
-	case c.op.open && (!goesOn || c.caused(text)):
-		c.outcome.Err = err
-		flushed(c.pings, pingEnded)
-		c.ends(nil, on)
-	case c.op.errors != nil:
-		*c.op.errors++
+	subject, tells := about(text)
+	if tells && strings.HasPrefix(subject, c.inbox) {
+		c.listens = false // the next one asks again, and fails alike
+		none := true
+		c.ops.all(func(a *asked) {
+			if a.of.Verb >= Stream {
+				c.fails(a, err, on)
+				none = false
+			}
+		})
+		if none {
+			tally(c.ops.now().errors)
+		}
+		return nil
 	}
+	caused := func(a *asked) bool { return !tells || a.about(c.message.subject) == subject }
+	if a := c.ops.oldest(caused); a != nil {
+		c.fails(a, err, on)
+		return nil
+	}
+	tally(c.ops.faulty(subject))
 	return nil
 }
 
-// caused reports whether an error behind which the connection goes on is about the open operation.
-func (c *Conn) caused(text string) bool {
-	_, rest, found := strings.Cut(text, "\"")
-	subject, _, _ := strings.Cut(rest, "\"")
-	if !found {
-		return true
+// fails ends an open operation with an error of the server.
+func (c *Conn) fails(a *asked, err *http1.Error, on codec.Listener) {
+	c.outcome.Err = err
+	c.pings.flushed(a.number, pingEnded)
+	c.ends(a, nil, on)
+}
+
+// tally counts what no open operation waits for.
+func tally(count *uint64) {
+	if count != nil {
+		*count++
 	}
-	if strings.HasPrefix(subject, c.inbox) {
-		c.listens = false // the next one asks again, and fails alike
-		return c.op.of.Verb >= Stream
-	}
-	if !c.op.of.open {
-		return subject == c.op.of.subject
-	}
-	return subject == string(c.message.subject)
 }

@@ -10,8 +10,8 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// Conn is the client's side of one connection behind its greeting. It carries operations, one at a time,
-// or the messages of one subscription. Message comes once for each operation that something ends; Outcome
+// Conn is the client's side of one connection behind its greeting. It carries operations, one at a time or as
+// a trunk several, or the messages of one subscription. Message comes once for each operation that something ends; Outcome
 // then says how it ended.
 type Conn struct {
 	most        int64  // bytes of a message that comes
@@ -22,15 +22,14 @@ type Conn struct {
 	listens     bool   // to its inbox
 	out         outbox
 	in          intake
-	op          asked
-	lost        lost
-	pull        *pull // of a consumer; nil: it has none
-	pings       []pinged
-	message     filled
-	outcome     Outcome
-	told        *http1.Error // what the server ends the connection with
-	broken      *http1.Error // what ended it
-	end         ending
+	exchanges
+	pull    *pull // of a consumer; nil: it has none
+	pings   pings
+	message filled
+	outcome Outcome
+	told    *http1.Error // what the server ends the connection with
+	broken  *http1.Error // what ended it
+	end     ending
 }
 
 // ending is how far the connection is from its end.
@@ -106,9 +105,8 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 		return errPayload(size, c.payloadMost)
 	}
 	c.in.idle, c.in.heard = 0, false
-	c.op = asked{of: o, open: o.Verb != Publish, number: c.op.number, keeps: with.Keeps, late: with.Late, errors: with.Errors}
+	a := c.ops.take(o, with, m.subject)
 	if o.Verb >= Stream {
-		c.op.number++
 		c.listen()
 	}
 	b := c.out.bytes
@@ -119,7 +117,7 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 		b = append(b, o.wire.before...)
 	}
 	if o.Verb >= Stream {
-		b = strconv.AppendUint(append(append(b, ' '), c.inbox...), c.op.number, 10)
+		b = strconv.AppendUint(append(append(b, ' '), c.inbox...), a.number, 10)
 	}
 	if o.open {
 		b = appendRest(b, m.header, m.data)
@@ -131,7 +129,7 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 		c.out.departs = append(c.out.departs, departure{start, len(b), with.Sent})
 	}
 	if o.Verb == Flush {
-		c.ping(pingFlushes, 0)
+		c.ping(pingFlushes, a.number)
 	}
 	if cap(m.data) > bufferKept {
 		m.data = nil
@@ -149,7 +147,7 @@ func (c *Conn) listen() {
 
 func (c *Conn) ping(kind pingKind, payload uint64) {
 	c.out.bytes = append(c.out.bytes, "PING\r\n"...)
-	c.pings = append(c.pings, pinged{kind, payload})
+	c.pings.push(pinged{kind, payload})
 }
 
 // Send implements codec.Dialogue: a subscription sends nothing, and operations go by Operate.
@@ -181,15 +179,15 @@ func (c *Conn) Forget() bool {
 	if !c.mayTalk() || c.subscribes || len(c.out.left())+len(c.in.held) > 0 { // half a message would swallow the next one
 		return false
 	}
-	doubted := slices.ContainsFunc(c.pings, func(p pinged) bool { return p.kind >= pingLate })
-	if c.op.open {
-		c.giveUp()
+	doubted := slices.ContainsFunc(c.pings.left(), func(p pinged) bool { return p.kind >= pingLate })
+	if c.ops.one.open {
+		c.giveUp(&c.ops.one)
 	}
 	switch {
 	case c.in.heard:
 	case doubted:
 		return false
-	case len(c.pings) == 0:
+	case len(c.pings.left()) == 0:
 		c.ping(pingDoubts, 0)
 	}
 	c.in.heard = false
@@ -200,7 +198,7 @@ func (c *Conn) mayTalk() bool { return c.end == endNone && c.broken == nil && c.
 
 // Over reports that the connection may be closed.
 func (c *Conn) Over() bool {
-	return c.broken != nil || c.told != nil || c.end == endAgree || c.end == endLeft && !c.subscribes && !c.op.open
+	return c.broken != nil || c.told != nil || c.end == endAgree || c.end == endLeft && !c.subscribes && c.ops.open == 0
 }
 
 // Output returns what to write next.
@@ -232,7 +230,7 @@ func (c *Conn) End(err error) error {
 		return errCut
 	case c.subscribes && c.end == endNone:
 		return errGone
-	case c.op.open:
+	case c.ops.open > 0:
 		return errSilent
 	}
 	return nil
@@ -241,7 +239,7 @@ func (c *Conn) End(err error) error {
 // Release gives the connection's memory back. It cannot be used any more.
 func (c *Conn) Release() {
 	c.end = endAgree
-	c.out, c.in.held, c.message, c.pings = outbox{}, nil, filled{}, nil
+	c.out, c.in.held, c.message, c.pings, c.ops = outbox{}, nil, filled{}, pings{}, places{}
 }
 
 // outbox holds a connection's outgoing bytes.

@@ -1,5 +1,7 @@
 // Package nats is the load engine's NATS codec: the client's side of one connection.
 //
+// A connection carries one operation at a time, or as a codec.Trunk one of each of its exchanges.
+//
 // It is not a client: it owns no socket, no clock, no goroutine and no retry, follows no list of servers
 // and reconnects to none. An operation is one message that goes out: a request whose reply ends it, a
 // publication that JetStream acknowledges, one that a PONG confirms, or one that nothing does.
@@ -12,8 +14,8 @@
 //	       a line by lineMost, header fields by fieldsMost, idleMost control lines in a row.
 //	NATS-3 A reply belongs to the request whose number stands in its subject. A reply that no open request
 //	       waits for is dropped and counted, and ends nothing.
-//	NATS-4 An error of the server fails the operation that caused it, with the kind "server TEXT". One that
-//	       no open operation caused is counted.
+//	NATS-4 An error of the server fails the operation that caused it, with the kind "server TEXT"; of a trunk
+//	       the oldest one that has sent to its subject. One that no open operation caused is counted.
 //	NATS-5 A message counts as sent when the kernel has its last byte, and never otherwise.
 //	NATS-6 Nothing goes out that exceeds the server's max_payload, or whose subject the server would cut.
 //	NATS-7 An error and what Describe writes hold no password, token, seed or signature.
@@ -29,6 +31,6 @@
 //	err = conn.Operate(operation, nats.Order{Keeps: true, Sent: &sent})
 //	err = conn.Feed(received, listener) // Message: see conn.Outcome
 //
-// Read protocol.go, nkey.go, operation.go, greeting.go; conn.go, asked.go, intake.go, fields.go; pull.go;
+// Read protocol.go, nkey.go, operation.go, greeting.go; conn.go, places.go, asked.go, intake.go, fields.go; pull.go;
 // fault.go, describe.go.
 package nats

@@ -121,7 +121,7 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 	case "MSG", "HMSG":
 		if g.protocol.config.Subscription != nil { // it came between SUB and PING
 			c := g.begin()
-			c.pings = append(c.pings, pinged{kind: pingConfirms})
+			c.pings.push(pinged{kind: pingConfirms})
 			return dst, 0, c, nil
 		}
 	}

@@ -69,6 +69,7 @@ func (c *Conn) take(b []byte, on codec.Listener) (used int, err *http1.Error) {
 		from := min(in.scanned, len(rest))
 		in.need = 0
 		if len(rest) >= len(pong) && string(rest[:len(pong)]) == pong { // most of what confirms publications
+			c.ops.answer.in = len(pong)
 			if err := c.control([]byte("PONG"), nil, on); err != nil {
 				return used, err
 			}
@@ -113,6 +114,7 @@ func (c *Conn) line(b []byte, end int, on codec.Listener) (int, *http1.Error) {
 	word, rest := cutWord(line)
 	heads := string(word) == "HMSG"
 	if !heads && string(word) != "MSG" {
+		c.ops.answer.in = end
 		return end, c.control(word, rest, on)
 	}
 	m, err := readHeader(rest, heads)
@@ -128,7 +130,7 @@ func (c *Conn) line(b []byte, end int, on codec.Listener) (int, *http1.Error) {
 	if payload := b[end:]; payload[m.size] != '\r' || payload[m.size+1] != '\n' {
 		return 0, errEnd
 	}
-	c.in.idle = 0
+	c.in.idle, c.ops.answer.in = 0, end+m.size+2
 	return end + m.size + 2, c.onMessage(&m, b[end:end+m.size], on)
 }
 

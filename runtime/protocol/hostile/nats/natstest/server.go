@@ -110,22 +110,37 @@ func (s *Server) URL() string { return "nats://" + s.Address() }
 // SecureURL is where clients connect and demand TLS.
 func (s *Server) SecureURL() string { return "tls://" + s.Address() }
 
+// counts is what the server tells of itself.
+type counts struct {
+	In       uint64 `json:"in_msgs"`
+	Out      uint64 `json:"out_msgs"`
+	Accepted uint64 `json:"total_connections"`
+}
+
+// Accepted counts the connections that the server has taken since it began.
+func (s *Server) Accepted() uint64 {
+	s.tb.Helper()
+	return s.tells().Accepted
+}
+
 // Counts returns the messages that the server took, and those that it gave.
 func (s *Server) Counts() (in, out uint64) {
+	s.tb.Helper()
+	v := s.tells()
+	return v.In, v.Out
+}
+
+func (s *Server) tells() (v counts) {
 	s.tb.Helper()
 	r, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/varz", s.monitor))
 	if err != nil {
 		s.tb.Fatal(err)
 	}
 	defer func() { _ = r.Body.Close() }()
-	var v struct {
-		In  uint64 `json:"in_msgs"`
-		Out uint64 `json:"out_msgs"`
-	}
 	if err := json.NewDecoder(r.Body).Decode(&v); err != nil {
 		s.tb.Fatal(err)
 	}
-	return v.In, v.Out
+	return v
 }
 
 // Settled returns Counts when they do not change any more.
