@@ -74,15 +74,16 @@ func (w *crowd) submit(ctx context.Context, c *cluster, m *machine, key, file st
 	w.mu.Lock()
 	w.orders = append(w.orders, o)
 	w.mu.Unlock()
-	binary := c.options.binary
+	binary, journal := c.options.binary, "--journal"
 	if former {
-		binary = c.options.former
+		binary, journal = c.options.former, "--history"
 	}
 	args := slices.Concat([]string{"netns", "exec", m.name, binary, "submit", file, "--gate", c.gateList(), "--cluster", "chaos"}, c.trust(false), []string{
 		"--key", key, "--wait", "--ui", "none", "--set", "target=http://" + address(c.target.host) + ":8080",
-		"--out", "json=" + resultFile(c.dir, m.name, key), "--history", filepath.Join(c.dir, m.name+"-"+key+".history"),
+		"--out", "json=" + resultFile(c.dir, m.name, key), journal, filepath.Join(c.dir, m.name+"-"+key+".history"),
 	})
 	cmd := exec.CommandContext(ctx, "ip", args...)
+	cmd.Env = append(os.Environ(), "HYPERSCALE_HISTORY=off")
 	out := &strings.Builder{}
 	faults := &strings.Builder{}
 	cmd.Stdout, cmd.Stderr = out, faults

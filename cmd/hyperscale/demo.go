@@ -103,7 +103,7 @@ for 70 % of that rate, and prints the summary.`,
 		}),
 	}
 	command.AddSpan(cmd.Flags(), &duration, "duration", 5*time.Second, time.Second, "how long to send load")
-	out.Add(cmd.Flags())
+	out.AddKeeping(cmd.Flags())
 	return cmd
 }
 

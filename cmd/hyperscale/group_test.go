@@ -140,7 +140,7 @@ func (g *group) up() {
 func (g *group) submit(file, url string, lifetime time.Duration, name string) (wait *process, job, out string) {
 	out = g.path(name + ".json")
 	wait = start(g.t, "submit", file, "--gate", list(g.gates), "--set", "target="+url, "--duration", lifetime.String(), "--wait", "--ui", "none",
-		"--out", "json="+out, "--history", g.path(name+".jsonl"))
+		"--out", "json="+out, "--journal", g.path(name+".jsonl"))
 	return wait, wait.await(`^([0-9a-z]{26})\n`), out
 }
 

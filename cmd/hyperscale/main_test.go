@@ -22,6 +22,9 @@ import (
 
 // Most tests here wait for processes: more of them at once end earlier. -parallel wins.
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) != "hyperscale" { // a command that a test starts has what the test says
+		_ = os.Setenv("HYPERSCALE_HISTORY", "off") // no test writes into a person's home
+	}
 	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // the flag exists in each test binary
 	testscript.Main(m, map[string]func(){"hyperscale": main, "loopback": loopback, "called": called})
 }
@@ -49,6 +52,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
 			env.Values[serverKey] = new(*target.Server)
+			env.Setenv("HYPERSCALE_HISTORY", "off")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

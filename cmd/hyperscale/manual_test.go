@@ -229,7 +229,7 @@ func typeAll(ctx context.Context, folder string, blocks []typed, alone *syscall.
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.SysProcAttr, cmd.Stdout, cmd.Stderr = &attr, log, log
 	cmd.Dir = filepath.Join(folder, "work")
-	cmd.Env = append(os.Environ(), "HOME="+folder, "REPOSITORY="+repository, "TERM=dumb", "GITHUB_ACTIONS=", "GITHUB_STEP_SUMMARY=")
+	cmd.Env = append(os.Environ(), "HOME="+folder, "REPOSITORY="+repository, "HYPERSCALE_HISTORY="+filepath.Join(folder, "history.db"), "TERM=dumb", "GITHUB_ACTIONS=", "GITHUB_STEP_SUMMARY=")
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if err := os.Mkdir(cmd.Dir, 0o755); err != nil {
 		return err.Error()

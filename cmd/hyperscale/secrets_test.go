@@ -206,7 +206,7 @@ func TestFortySecretsAreWrittenNowhere(t *testing.T) {
 	c := &cluster{t: t, dir: filepath.Join(dir, "cluster"), workers: make([]*process, 1), admins: map[string]string{}, trust: []string{"--cluster-secret", ours}}
 	c.begin()
 	said = append(said, c.refusals(ours)...)
-	submit := append([]string{"submit", file, "--gate", c.gateAddr, "--cluster-secret", ours, "--wait", "--ui", "ci", "--log-level", "debug", "--history", "submit.jsonl"}, append(args, outs("submit")...)...)
+	submit := append([]string{"submit", file, "--gate", c.gateAddr, "--cluster-secret", ours, "--wait", "--ui", "ci", "--log-level", "debug", "--journal", "submit.jsonl"}, append(args, outs("submit")...)...)
 	killed := startAs(t, given, submit...)
 	said = append(said, killed, c.gate, c.manager, c.workers[0])
 	job := killed.await(`(?m)^([a-z0-9]{26})$`)

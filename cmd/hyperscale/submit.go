@@ -33,8 +33,11 @@ func newSubmitCommand() *cobra.Command {
 			"  hyperscale submit test.star --gate gate-1:9000 --datacenters east,west --wait",
 		Args: command.Exactly("FILE"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
-			for _, name := range []string{"ui", "out"} {
+			for _, name := range []string{"ui", "out", "history"} {
 				if cmd.Flags().Changed(name) && !wait {
+					if name == "history" {
+						return command.Usage("--history goes with --wait, which knows how the job ended: add it, or write calls and answers to a file with --journal")
+					}
 					return command.Usage("--%s goes with --wait: add it, or follow the job with `%s watch`", name, command.Called())
 				}
 			}
@@ -75,12 +78,12 @@ func newSubmitCommand() *cobra.Command {
 		}),
 	}
 	flags := cmd.Flags()
+	out.AddKeeping(flags) // before --history of the gates' flags
 	gate.Add(cmd)
 	load.Add(flags)
 	load.AddSecrets(flags)
 	job.add(flags)
 	flags.BoolVar(&wait, "wait", false, "follow the job to its end: summary and exit code as of run; ctrl-c cancels it")
-	out.Add(flags)
 	return cmd
 }
 

@@ -34,6 +34,7 @@ func Navigation() []Section {
 			{"docs/result.md", "The result file"},
 			{"docs/outputs.md", "Other outputs"},
 			{"docs/compare.md", "Comparing runs"},
+			{"docs/history.md", "The history of runs"},
 		}},
 		{"Operate", []Entry{
 			{"docs/operations.md", "Clusters"},

@@ -38,7 +38,7 @@ func TestLaterSourcesAreStronger(t *testing.T) {
 	got, err := Load(node.RoleWorker, Sources{
 		File: write(t, workerFile),
 		Environ: []string{"HYPERSCALE_CORES=3", "HYPERSCALE_DATACENTER=west", "HYPERSCALE_MANAGERS=10.0.0.4:7500, 10.0.0.5:7500", "PATH=/bin",
-			"HYPERSCALE_SET_TARGET=x", "HYPERSCALE_SECRET_T=x", "HYPERSCALE_GATE_PORT=tcp://10.0.0.1:7400", "HYPERSCALE_GATE_SERVICE_PORT_API=8443", "HYPERSCALE_GATE_PORT_7400_TCP_ADDR=10.0.0.1"},
+			"HYPERSCALE_SET_TARGET=x", "HYPERSCALE_HISTORY=off", "HYPERSCALE_SECRET_T=x", "HYPERSCALE_GATE_PORT=tcp://10.0.0.1:7400", "HYPERSCALE_GATE_SERVICE_PORT_API=8443", "HYPERSCALE_GATE_PORT_7400_TCP_ADDR=10.0.0.1"},
 		Flags: map[string]string{"cores": "4", "log-format": "json", "seed": "10.0.0.4:7500,10.0.0.6:7500"},
 	})
 	if err != nil {

@@ -170,10 +170,10 @@ func list(to *[]string, b []byte) error {
 	return nil
 }
 
-// others are variables that are no settings of a node: values for files and parameters, the password of `ping`, and
-// those of this project's own tests and tools. One that ends in _ begins the names of a family.
+// others are variables that are no settings of a node: values for files and parameters, the password of `ping`, the
+// history of runs, and those of this project's own tests and tools. One that ends in _ begins the names of a family.
 var others = []string{
-	"SECRET_", "SET_", "PASSWORD",
+	"SECRET_", "SET_", "PASSWORD", "HISTORY",
 	"BENCH_", "CHAOS_", "CI", "COMPARE_", "DETERMINISM_", "EXEC_TEST_", "FLOOD", "FORMER", "KILLS", "MUTANTS_", "PLANTED", "PLANTED_BUG", "TERMINAL", "TEST_SECRET",
 }
 

@@ -17,5 +17,5 @@
 //	         Only a course's quantiles are estimates, and are named so.
 //	REPORT-4 A file is there whole or not at all.
 //
-// Read result.go (the file's shape), build.go, measures.go, workers.go, buckets.go, series.go, write.go, read.go.
+// Read result.go (the file's shape), build.go, measures.go, workers.go, buckets.go, series.go, load.go, write.go, read.go.
 package report

@@ -45,6 +45,14 @@ type Run struct {
 	Seed  uint64       `json:"seed"`  // of every random number
 	Rate  bool         `json:"rate"`  // the file or a flag asks for a rate
 	Files []SourceFile `json:"files"` // of the workflow, the main file first
+
+	Loads []Load `json:"loads,omitempty"` // what the file and the flags ask of each workflow, in the file's order
+}
+
+// Load is what was asked of a workflow, whatever came of it.
+type Load struct {
+	Workflow string `json:"workflow"` // its name
+	Text     string `json:"text"`     // its load: equal texts are equal loads
 }
 
 // Runner is the word for what a workflow's cores count.

@@ -166,3 +166,34 @@ func StepNotes(s *compare.Step) (notes []string) {
 }
 
 func independent(n uint64, design float64) uint64 { return uint64(math.Round(float64(n) / design)) }
+
+// lineFigures bounds the figures that a line names.
+const lineFigures = 3
+
+// PairLine says in a line what moved between two runs.
+func PairLine(p *compare.Pair) string {
+	var worse, better []string
+	for i := range p.Steps {
+		for _, c := range Figures(&p.Steps[i]) {
+			text := fmt.Sprintf("%s %s %s (%s)", Clean(Shorten(p.Steps[i].Step, 40)), c.Figure, By(c), ChangeWord(c))
+			switch c.Verdict {
+			case compare.Worse:
+				worse = append(worse, text)
+			case compare.Better:
+				better = append(better, text)
+			}
+		}
+	}
+	moved := append(worse, better...)
+	switch {
+	case len(moved) > lineFigures:
+		return fmt.Sprintf("%s, and %s more", strings.Join(moved[:lineFigures], ", "), Counted(uint64(len(moved)-lineFigures), "figure"))
+	case len(moved) > 0:
+		return strings.Join(moved, ", ")
+	case p.Verdict == compare.Noise:
+		return "nothing moved by more than chance"
+	case p.Verdict == compare.Same:
+		return "nothing moved"
+	}
+	return strings.ToLower(PairWord(p.Verdict))
+}

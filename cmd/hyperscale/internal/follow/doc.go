@@ -11,6 +11,7 @@
 //	FOL-2 The first interrupt cancels the job, the second ends the command, also while it is submitted.
 //	      A command gives up on silence, never on a queue.
 //	FOL-3 A result file holds no secret that a flag gave.
+//	FOL-4 A history that cannot be written changes no exit code: a note says so.
 //
 // An example:
 //
@@ -19,5 +20,5 @@
 //	result, err := f.Follow(ctx, s, job, model)
 //	return f.Finish(cmd, result)
 //
-// Read flags.go, submit.go, follow.go, quiet.go, outputs.go, origin.go.
+// Read flags.go, submit.go, follow.go, quiet.go, outputs.go, origin.go, history.go.
 package follow

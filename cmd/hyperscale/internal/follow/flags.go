@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"os"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -18,6 +19,8 @@ type Flags struct {
 	Texts bool // results have the workflow's source
 	Quiet bool
 	log   command.LogFlags
+
+	history *string // file that keeps the end, or off; empty: the usual one; nil: the command keeps none
 }
 
 // Add gives a command the flags.
@@ -27,6 +30,15 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.Texts, "with-source", false, "keep the workflow's source in results: its default values may be secret")
 	flags.BoolVar(&f.Quiet, "quiet", false, "nothing on stderr but errors")
 	f.log.Add(flags, "warn")
+}
+
+// HistoryOff keeps nothing.
+const HistoryOff = "off"
+
+// AddKeeping gives a command that keeps the ends of its runs all flags.
+func (f *Flags) AddKeeping(flags *pflag.FlagSet) {
+	f.Add(flags)
+	f.history = flags.String("history", os.Getenv("HYPERSCALE_HISTORY"), "keep the run's end in `FILE`, or off; ~/.local/share/hyperscale/history.db if not given; HYPERSCALE_HISTORY sets it too")
 }
 
 // Report adds the outputs that the file asks for, unless a flag gives others.

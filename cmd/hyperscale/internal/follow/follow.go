@@ -259,6 +259,9 @@ func (f *Follower) conclude(w io.Writer, r *message.Result) error {
 	if _, err := io.WriteString(w, ui.Summary(built, ui.StyleOf(os.Stdout))); err != nil {
 		faults = append(faults, fmt.Errorf("print the summary: %w", err))
 	}
+	if _, err := io.WriteString(w, f.keep(built)); err != nil {
+		faults = append(faults, fmt.Errorf("print what the history says: %w", err))
+	}
 	built.Run = f.Run // annotations look up lines
 	annotate(f.held, f.File, built)
 	if err := errors.Join(faults...); err != nil {
@@ -268,6 +271,18 @@ func (f *Follower) conclude(w io.Writer, r *message.Result) error {
 		return command.Exit(code, nil)
 	}
 	return nil
+}
+
+// keep puts a run into the history. It returns the lines that end the summary.
+func (f *Follower) keep(r *report.Result) string {
+	if f.out.history == nil || *f.out.history == HistoryOff {
+		return ""
+	}
+	lines, err := keepIn(*f.out.history, r)
+	if err != nil {
+		f.Note("this run is not in the history: %v; --history off keeps none", err)
+	}
+	return lines
 }
 
 // kept is the run as results have it: without source, unless a flag asks for it.

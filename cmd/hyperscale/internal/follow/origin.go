@@ -29,6 +29,7 @@ func Origin(p *message.Program, plan *message.Plan) *report.Run {
 	}
 	for i := range plan.Workflows {
 		run.Rate = run.Rate || load.Open(&plan.Workflows[i])
+		run.Loads = append(run.Loads, report.LoadOf(&plan.Workflows[i]))
 	}
 	add := func(f *message.File) {
 		text := f.Data[:min(len(f.Data), textMax)]

@@ -54,7 +54,7 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 	}
 	var events io.Writer
 	if history != "" {
-		f, err := session.OpenHistory(history)
+		f, err := session.OpenHistory("history", history)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ type Flags struct {
 	Near                 bool   // what it says must not leave this machine in clear text
 	secret               string // the file of the cluster's secrets; empty: none
 	certs                certs.Files
-	history              string
+	journal              string
 	resolver             string // of names; empty: those of the machine
 }
 
@@ -39,5 +39,10 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	flags.StringVar(&f.certs.Cert, "tls-cert", os.Getenv("HYPERSCALE_TLS_CERT"), "PEM `FILE` of the client's certificate, which says what it may do; HYPERSCALE_TLS_CERT sets it too")
 	flags.StringVar(&f.certs.Key, "tls-key", os.Getenv("HYPERSCALE_TLS_KEY"), "PEM `FILE` of its key; HYPERSCALE_TLS_KEY sets it too")
 	flags.StringVar(&f.certs.CA, "tls-ca", os.Getenv("HYPERSCALE_TLS_CA"), "PEM `FILE` of the authorities of the gates' certificates; HYPERSCALE_TLS_CA sets it too")
-	flags.StringVar(&f.history, "history", "", "append each call and its answer to `FILE` as lines of JSON, for a checker")
+	const journal = "append each call and its answer to `FILE` as lines of JSON, for a checker"
+	flags.StringVar(&f.journal, "journal", "", journal)
+	if flags.Lookup("history") == nil { // the former name of --journal, which scripts have; of submit it is the file of runs
+		flags.StringVar(&f.journal, "history", "", journal)
+		_ = flags.MarkHidden("history") // it was added just now
+	}
 }

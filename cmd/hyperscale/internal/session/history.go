@@ -8,14 +8,14 @@ import (
 )
 
 // OpenHistory opens a file that events are appended to, behind the line that a
-// process that was killed has not ended.
-func OpenHistory(path string) (*os.File, error) {
+// process that was killed has not ended. An error names the flag that gave the path.
+func OpenHistory(flag, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err == nil {
 		err = endLine(f)
 	}
 	if err != nil {
-		return nil, command.AsUsage(fmt.Errorf("--history %s cannot be written: choose another file: %w", path, err))
+		return nil, command.AsUsage(fmt.Errorf("--%s %s cannot be written: choose another file: %w", flag, path, err))
 	}
 	return f, nil
 }

@@ -17,7 +17,7 @@ func TestHistoryGoesOnBehindATornLine(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tc.before), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			f, err := OpenHistory(path)
+			f, err := OpenHistory("history", path)
 			if err != nil {
 				t.Fatal(err)
 			}

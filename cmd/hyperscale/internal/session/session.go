@@ -75,9 +75,9 @@ func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
 		Machine: client.New(config), Logger: command.Lower(logger), SecretFile: f.secret,
 		Certs: f.certs, Resolver: f.resolver, Observer: cache.observe,
 	}
-	if f.history != "" {
+	if f.journal != "" {
 		var err error
-		if s.history, err = OpenHistory(f.history); err != nil {
+		if s.history, err = OpenHistory("journal", f.journal); err != nil {
 			return nil, err
 		}
 		o.History = s.history
