@@ -68,7 +68,7 @@ GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 must_have = go test -list '$(1)' $(2) | grep '^Test' >/dev/null || { echo "$(2) has no test that matches $(1): write it, or correct the Makefile" >&2; exit 1; }
 
 .PHONY: lint-house lint-vet lint-systems lint-staticcheck lint-vulnerabilities lint-gofmt lint-tidy
-.PHONY: help test race lint bench fuzz swarm worlds same-hashes coverage determinism mutants chaos bench-membership bench-peers demo site release generate all bin/hyperscale
+.PHONY: help test race lint bench fuzz swarm worlds same-hashes coverage determinism mutants chaos bench-membership bench-peers demo site release image deploy-check generate all bin/hyperscale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -114,6 +114,7 @@ lint-tidy:
 	cd bench/membership && go mod tidy -diff
 	cd bench/peers && go mod tidy -diff
 	cd bench/servers && go mod tidy -diff
+	cd deploy/check && go mod tidy -diff
 
 bench: ## run every benchmark (BENCHTIME)
 	@.ci/bench $(BENCHTIME)
@@ -163,10 +164,19 @@ site: ## write the manuals as offline pages into out/site
 release: ## build static binaries of every system into out/release, with bills of materials and SHA256SUMS (TWICE=1)
 	go run ./cmd/release -o out/release $(if $(TWICE),-twice)
 
+image: ## build the image with buildah, as an OCI layout in out/image, from a release of linux/amd64
+	go run ./cmd/release -o out/image/context -systems linux/amd64
+	buildah bud --isolation chroot --timestamp 0 -f deploy/image/Dockerfile.binary -t hyperscale out/image/context
+	buildah push hyperscale oci:out/image/oci:hyperscale
+
+# What a test skips for want of a program or a right is told.
+deploy-check: ## test the image, units and manifests of deploy/
+	@cd deploy/check && go vet ./... && go test -v ./... | grep -E 'SKIPPED|^ *--- FAIL|^(FAIL|ok|panic)|_test.go:'
+
 generate: ## write generated code and manuals again
 	go generate ./...
 
-all: lint test race determinism swarm mutants fuzz ## everything that CI runs
+all: lint test race deploy-check determinism swarm mutants fuzz ## everything that CI runs
 
 bin/hyperscale:
 	go build -o $@ ./cmd/hyperscale

@@ -11,6 +11,7 @@ import (
 )
 
 func main() {
+	command.BringRoots()
 	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
 }
 

@@ -1,0 +1,3 @@
+module hyperscale/deploy/check
+
+go 1.26.0
