@@ -68,12 +68,14 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 	defer signals.Release()
 	var n *host.Node
 	var moved *loop.RestartError
+	supervisor := host.FindSupervisor(os.Getenv, os.Getpid())
 	for again := true; again; {
 		var err error
 		if n, err = startNode(c, nodeExtras{logger: logger, history: events}); err != nil {
 			return command.AsUsage(err) // a port, a directory: something that was asked for cannot be had
 		}
 		logger.Info("up", "role", c.Role.String(), "id", c.ID, "addr", string(n.Addr()), "admin", n.AdminAddr(), "data", c.Data, "version", command.Version())
+		go n.Supervise(supervisor)
 		c.Listen, c.Admin = fixed(c.Listen, n.Listens()), fixed(c.Admin, n.AdminAddr()) // for the next incarnation
 		select {
 		case <-n.Done():
