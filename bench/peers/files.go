@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pkg/sftp"
@@ -20,6 +21,7 @@ import (
 type filing struct {
 	listener net.Listener
 	counter  *counter
+	data     atomic.Uint32 // data connections of FTP that were wanted
 	talk     func(net.Conn)
 }
 
@@ -76,7 +78,7 @@ func (f *filing) ftp(c net.Conn) {
 		case "PASS":
 			say("230 in")
 		case "EPSV":
-			if data, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			if data, err = f.passive(); err != nil {
 				say("425 no port")
 				continue
 			}
@@ -94,6 +96,18 @@ func (f *filing) ftp(c net.Conn) {
 			return
 		default:
 			say("200 fine")
+		}
+	}
+}
+
+// passive listens for a data connection, on the next port below those that a kernel gives to clients. Where 10,000
+// clients on one machine hold those, it searches through all of them for each that is wanted.
+func (f *filing) passive() (net.Listener, error) {
+	const first, ports, tries = 10_000, 22_000, 100
+	for i := 1; ; i++ {
+		at := fmt.Sprintf("127.0.0.1:%d", first+f.data.Add(1)%ports)
+		if l, err := net.Listen("tcp", at); err == nil || i == tries {
+			return l, err
 		}
 	}
 }
