@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -39,4 +40,22 @@ func TestCancelledRunStartsNothing(t *testing.T) {
 			t.Errorf("sent %d requests over one connection, want the one before the cancel", got)
 		}
 	})
+}
+
+// A run is cut while requests have failed that the loop has not counted yet: each counts as failed, and none as
+// cancelled.
+func TestCutCountsWhatFailedBefore(t *testing.T) {
+	const target = "http://255.255.255.255:9" // nothing routes there: a connection fails at once
+	for name, step := range map[string]string{"request": `step("a", http.get("TARGET/"))`, "function": `step("a", lambda vu: vu.http.get("TARGET/", name = "b"))`} {
+		t.Run(name, func(t *testing.T) {
+			w := loadFile(t, target, fmt.Sprintf(`workflow(name = "test", vus = 4, duration = "60s", steps = [%s])`, step))
+			asked := 0
+			over := func() bool { asked++; return asked > 3 }
+			r := run(t, t.Context(), Config{Workflow: w, VUs: 4, Duration: time.Minute, Orders: Orders{Over: over}})
+			got := r.Stats.Steps[len(r.Stats.Steps)-1]
+			if got.Started < 4 || got.Failed != got.Started || got.Cancelled != 0 {
+				t.Errorf("%s: failed %d, cancelled %d of %d: %v", got.Name, got.Failed, got.Cancelled, got.Started, got.Errors)
+			}
+		})
+	}
 }

@@ -90,6 +90,7 @@ func (l *loop) cleanUp() error {
 func (l *loop) giveUp() {
 	l.Halt.Cut = true
 	l.requests.talks.Cut()
+	l.failBroken() // before the cut
 	l.Slots.Broken = l.Slots.Broken[:0]
 	for i := range l.Slots.Own {
 		if l.Slots.Own[i].Step != pool.None {

@@ -179,12 +179,7 @@ func (l *loop) startDue() {
 // turn.
 func (l *loop) drain() {
 	l.Wire.FlushQueued()
-	if n := len(l.Slots.Broken); n > 0 {
-		for i := range n {
-			l.Wire.Fail(l.Slots.Broken[i].Slot, l.Slots.Broken[i].Err)
-		}
-		l.Slots.Broken = append(l.Slots.Broken[:0], l.Slots.Broken[n:]...)
-	}
+	l.failBroken()
 	if !l.course.running {
 		return
 	}
@@ -196,6 +191,15 @@ func (l *loop) drain() {
 		l.users.begin(p)
 		l.Wire.FlushQueued()
 	}
+}
+
+// failBroken ends the requests that have failed up to now.
+func (l *loop) failBroken() {
+	n := len(l.Slots.Broken)
+	for i := range n {
+		l.Wire.Fail(l.Slots.Broken[i].Slot, l.Slots.Broken[i].Err)
+	}
+	l.Slots.Broken = append(l.Slots.Broken[:0], l.Slots.Broken[n:]...)
 }
 
 func (l *loop) housekeep() {

@@ -302,6 +302,6 @@ func (l *loop) endPrograms() {
 		if l.course.fault == nil { // it may have ended the last calls
 			l.course.fault = l.programs.Fault()
 		}
-		l.programs.End(l.cfg.Turned, l.functions.log)
+		l.programs.End(l.cfg.Turned, l.functions.tell)
 	}
 }
