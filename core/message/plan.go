@@ -127,6 +127,7 @@ const (
 	OfPhase               // as OfLatency, of Threshold.Phase
 	OfMeasure             // times of Threshold.Measure, as OfLatency
 	OfCount               // occurrences of Threshold.Measure, in thousandths
+	OfAmount              // amounts of Threshold.Measure, as OfMetric
 )
 
 // Statistic names the number that a threshold takes from a distribution.
@@ -160,11 +161,16 @@ type Threshold struct {
 	Until      time.Duration `msg:"until"`      // zero: to the end; what ends then or later does not count
 	Over       time.Duration `msg:"over"`       // each window of that length must hold; zero: all of it together
 
-	Measure string `msg:"measure,omitempty" since:"1" json:",omitempty"` // with OfMeasure and OfCount
+	Measure string `msg:"measure,omitempty" since:"1" json:",omitempty"` // with OfMeasure, OfCount and OfAmount
 }
 
 // Partial reports whether a threshold looks at parts of the workflow's time.
 func (t *Threshold) Partial() bool { return t.From > 0 || t.Until > 0 || t.Over > 0 }
+
+// OfProtocol reports whether a threshold looks at a protocol's measure.
+func (t *Threshold) OfProtocol() bool {
+	return t.Of == OfMeasure || t.Of == OfCount || t.Of == OfAmount
+}
 
 // Looks reports whether a threshold may look at a step.
 func (t *Threshold) Looks(step string) bool {

@@ -60,9 +60,10 @@ type MeasureKind uint8
 
 // The kinds of measures.
 const (
-	MeasureNone  MeasureKind = iota
-	MeasureCount             // Count, of occurrences
-	MeasureTimes             // Times, in nanoseconds
+	MeasureNone    MeasureKind = iota
+	MeasureCount               // Count, of occurrences
+	MeasureTimes               // Times, in nanoseconds
+	MeasureAmounts             // Times, in thousandths of a unit
 )
 
 // Measure is what a step's protocol counts or times beside the latency: core/plan lists them.
@@ -70,7 +71,7 @@ type Measure struct {
 	Name  string      `msg:"name" require:"true"`
 	Kind  MeasureKind `msg:"kind" require:"true"`
 	Count uint64      `msg:"count,omitempty"`
-	Times Histogram   `msg:"times"`
+	Times Histogram   `msg:"times"` // also amounts
 }
 
 // Measures are those of a step that happened, by name.

@@ -200,7 +200,7 @@ func (c *check) thresholds(w *message.WorkflowPlan) {
 
 func (c *check) threshold(key string, t *message.Threshold, steps []message.StepPlan) {
 	c.text(key, t.Expr, 1, ExprMax, "write one condition")
-	c.known(key+".of", uint64(t.Of), 1, uint64(message.OfCount))
+	c.known(key+".of", uint64(t.Of), 1, uint64(message.OfAmount))
 	c.known(key+".op", uint64(t.Op), 1, uint64(message.OpAtLeast))
 	c.known(key+".statistic", uint64(t.Statistic), 0, uint64(message.StatSum))
 	c.most(key+".quantile", uint64(t.Quantile), 1_000_000, "write p50 to p99.9999")
@@ -210,7 +210,7 @@ func (c *check) threshold(key string, t *message.Threshold, steps []message.Step
 			c.add(key, quoted(t.Expr), "look at all of the time", "take over, after and stage out: the time of a phase is counted for the whole run")
 		}
 	}
-	if t.Of == message.OfMeasure || t.Of == message.OfCount {
+	if t.OfProtocol() {
 		c.measure(key, t)
 	}
 	if t.Step != "" && !Owned(t.Step, steps) {
@@ -220,11 +220,8 @@ func (c *check) threshold(key string, t *message.Threshold, steps []message.Step
 
 // measure checks what a threshold says of a protocol's measure.
 func (c *check) measure(key string, t *message.Threshold) {
-	want := message.MeasureTimes
-	if t.Of == message.OfCount {
-		want = message.MeasureCount
-	}
-	if MeasureOf(t.Measure).Kind != want {
+	want := map[message.ThresholdOf]message.MeasureKind{message.OfMeasure: message.MeasureTimes, message.OfCount: message.MeasureCount, message.OfAmount: message.MeasureAmounts}
+	if MeasureOf(t.Measure).Kind != want[t.Of] {
 		c.add(key+".measure", quoted(t.Measure), "be a measure of that kind", "use the same version of hyperscale at both ends")
 	}
 	if t.Partial() {

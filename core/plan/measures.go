@@ -47,6 +47,8 @@ const (
 	MeasureBatches    = "batches"    // of records or documents, that a consumer or a cursor read, or a broker acknowledged
 	MeasureRebalances = "rebalances" // of a consumer group, that gave a member its partitions
 
+	MeasureConsumerLag = "consumer_lag" // records of a partition behind what a consumer was given
+
 	MeasureEndToEnd      = "end_to_end"     // from a record's time, or a message's stamp, until a consumer has read it
 	MeasureStampsUnknown = "stamps_unknown" // messages with a stamp of another machine
 
@@ -143,6 +145,7 @@ func Measures() []MeasureText {
 		{MeasureRedelivered, []string{ProtocolAMQP, ProtocolNATS}, message.MeasureCount, "messages that came and that their consumer or queue had sent before: they count in messages_received, too"},
 		{MeasureRecords, kafka, message.MeasureCount, "records that brokers acknowledged; of kafka.consume those that it read"},
 		{MeasureBatches, []string{ProtocolKafka, ProtocolMongoDB}, message.MeasureCount, "batches of records that kafka.consume read; of kafka.produce with linger those that brokers acknowledged, each at the step of its first record; of MongoDB those in which a cursor's documents came, each one the answer to a command"},
+		{MeasureConsumerLag, kafka, message.MeasureAmounts, "records that a partition had behind what an answer gave to read: its high watermark less the next offset, at each answer for each partition"},
 		{MeasureRebalances, kafka, message.MeasureCount, "rebalances of consumer groups: how often a core was given its partitions, the first time included"},
 		{MeasureEndToEnd, append(slices.Clone(brokers), ProtocolKafka), message.MeasureTimes, "from when a message with stamp = True was queued, by the clock of this machine, until the loop has read it; of kafka.consume from a record's time, which its producer or broker wrote by a clock of its own, in whole milliseconds"},
 		{MeasureStampsUnknown, brokers, message.MeasureCount, "messages that came with a stamp of another machine, or of a kernel that has started anew since: they have no end_to_end"},

@@ -56,7 +56,7 @@ func (f fraction) judged(t *message.Threshold) Judgement {
 // compute returns the value, with over 0 if nothing happened.
 func compute(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Quantile) (f fraction, err error) {
 	switch t.Of {
-	case message.OfLatency, message.OfService, message.OfPhase, message.OfMeasure:
+	case message.OfLatency, message.OfService, message.OfPhase, message.OfMeasure, message.OfAmount:
 		f, err = latency(t, s, q)
 	case message.OfCount:
 		f, err = count(t, s)
@@ -129,7 +129,7 @@ func times(t *message.Threshold, step *message.StepStats) message.Histogram {
 			}
 		}
 		return message.Histogram{}
-	case message.OfMeasure:
+	case message.OfMeasure, message.OfAmount:
 		if m := measure(t, step); m != nil {
 			return m.Times
 		}

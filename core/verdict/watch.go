@@ -92,7 +92,7 @@ func (w *Watch) reduce(s *message.Stats) message.Stats {
 			kept.Metric = step.Metric
 		case message.OfPhase:
 			kept.Phases = []message.PhaseTimes{{Phase: t.Phase, Time: times(t, step)}}
-		case message.OfMeasure:
+		case message.OfMeasure, message.OfAmount:
 			kept.Measures.List = []message.Measure{{Name: t.Measure, Kind: message.MeasureTimes, Times: times(t, step)}}
 		case message.OfCount:
 			kept.Started = step.Started

@@ -44,6 +44,30 @@ func TestConsumersReadWhatKafkaHas(t *testing.T) {
 	}
 }
 
+// The lag of a consumer is what its partition has behind each answer. A record of 700,000 bytes leaves no room for
+// another one in an answer, so five of them are four, three, two, one and none.
+func TestConsumersTellTheirLag(t *testing.T) {
+	t.Parallel()
+	c := kafkatest.Start(t, "-topics", "orders:1,log:2")
+	if got := produce(t, c.URL(), "", `"orders", "x" * 700000`, 1, 5); got.OK != 5 {
+		t.Fatal(got.Errors)
+	}
+	const ask = `count = 5, within = "15s"`
+	for name, got := range map[string]message.StepStats{
+		"1 alone": consume(t, c.URL(), `["orders"], start = "earliest", `+ask, 1, 1), "8 alone": consume(t, c.URL(), `["orders"], start = "earliest", `+ask, 8, 1),
+		"a group": join(context.Background(), t, c.URL(), ask, 1, 1),
+	} {
+		lag := measured(got)[plan.MeasureConsumerLag]
+		if h := lag.Times; lag.Kind != message.MeasureAmounts || h.Count != 5*got.OK || h.Min != 0 || h.Max != 4000 || h.Sum != 10_000*got.OK || got.OK != got.Started {
+			t.Errorf("%s: ok %d of %d, %v", name, got.OK, got.Started, lag)
+		}
+	}
+	got := consume(t, c.URL(), `["log"], count = 0`, 1, 3)
+	if h := measured(got)[plan.MeasureConsumerLag].Times; h.Count != 6 || h.Max != 0 {
+		t.Errorf("at the end of two partitions: %v", h)
+	}
+}
+
 // A consumer goes on where its user's last operation stopped, in steps and in functions alike; one that begins
 // at the latest record reads what is written from then on.
 func TestConsumersGoOn(t *testing.T) {

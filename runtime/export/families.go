@@ -48,6 +48,7 @@ var (
 	service           = summary("request_service_seconds", "Time from the first byte written to the last byte, by step, since the run began.")
 	phases            = summary("request_phase_seconds", "Time in each phase of a request, by step, since the run began.")
 	measured          = counter("measure_total", "Occurrences of what a step's protocol counts, such as events, by step and measure.")
+	measureAmounts    = summary("measure_amount", "Amounts of what a step's protocol measures, such as the lag of consumers in records, by step and measure, since the run began.")
 	measureTimes      = summary("measure_seconds", "Times of what a step's protocol measures beside the latency, by step and measure, since the run began.")
 	duration          = family{"request_duration_seconds", "Time from the intended start to the last byte, by step, in buckets.", dto.MetricType_HISTOGRAM}
 	checks            = counter("checks_total", "Checks by name and result: passed, failed, skipped.")
@@ -185,9 +186,12 @@ func (c *collector) step(of labels, s *report.Step) {
 		c.distribution(phases, &d, nano, with("phase", phase)...)
 	}
 	for _, name := range s.MeasureNames() {
-		if m := s.Measures[name]; m.TimesNS != nil {
+		switch m := s.Measures[name]; {
+		case m.TimesNS != nil:
 			c.distribution(measureTimes, m.TimesNS, nano, with("measure", name)...)
-		} else {
+		case m.AmountMilli != nil:
+			c.distribution(measureAmounts, m.AmountMilli, milli, with("measure", name)...)
+		default:
 			c.value(measured, float64(m.Count), with("measure", name)...)
 		}
 	}

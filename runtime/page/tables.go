@@ -167,9 +167,12 @@ func (d *drawer) measures(all []report.Step) table {
 			}
 			m := all[i].Measures[name]
 			row := words(d.named(all[i].Name), d.named(name), units.Count(m.Count))
-			if m.TimesNS != nil {
+			switch l := m.AmountMilli; {
+			case m.TimesNS != nil:
 				row = append(row, latencyCells(m.TimesNS)...)
-			} else {
+			case l != nil:
+				row = append(row, words(units.Milli(l.P50), units.Milli(l.P90), units.Milli(l.P95), units.Milli(l.P99), units.Milli(l.P999), units.Milli(l.Max))...)
+			default:
 				row = append(row, words("", "", "", "", "", "")...)
 			}
 			t.Rows = append(t.Rows, row)

@@ -486,7 +486,7 @@ func phaseName(p message.Phase) string {
 
 // OfName is a result file's name for the figure that a threshold reads.
 func OfName(of message.ThresholdOf) string {
-	names := [...]string{"", "latency", "service", "errors", "checks", "rate", "metric", "phase", "measure", "count"}
+	names := [...]string{"", "latency", "service", "errors", "checks", "rate", "metric", "phase", "measure", "count", "amount"}
 	if int(of) < len(names) {
 		return names[of]
 	}

@@ -16,12 +16,14 @@ func buildMeasures(in []message.Measure) (map[string]Measure, error) {
 	out := map[string]Measure{}
 	for i := range in {
 		m := Measure{Count: in[i].Count}
-		if in[i].Kind == message.MeasureTimes {
+		if in[i].Kind == message.MeasureTimes || in[i].Kind == message.MeasureAmounts {
 			d, err := buildDistribution(in[i].Times)
 			if err != nil {
 				return nil, fmt.Errorf("measure %s: %w", in[i].Name, err)
 			}
-			m.Count, m.TimesNS = d.Count, &d
+			if m.Count, m.TimesNS = d.Count, &d; in[i].Kind == message.MeasureAmounts {
+				m.TimesNS, m.AmountMilli = nil, &d
+			}
 		}
 		out[in[i].Name] = m
 	}

@@ -330,8 +330,8 @@ type Step struct {
 // late_answers and server_errors (that no operation waited for), and of pull consumers pulls (requests for messages), acks, naks and terms
 // (settlements that the kernel took) and redelivered (messages that came before). Kafka has messages_sent and ack_latency as well,
 // records (that brokers acknowledged, or a consumer read), batches (that a consumer read, or brokers acknowledged), late_answers
-// (records that a broker acknowledged behind their timeout), end_to_end (from a record's timestamp until it was read) and
-// throttled (answers that asked to wait). MQTT has messages_sent, messages_received, ack_latency and late_answers as well,
+// (records that a broker acknowledged behind their timeout), end_to_end (from a record's timestamp until it was read),
+// throttled (answers that asked to wait) and consumer_lag (an amount: records of a partition behind what was read). MQTT has messages_sent, messages_received, ack_latency and late_answers as well,
 // connect_latency (from CONNECT to CONNACK) and duplicates (messages of a subscription that came again). RabbitMQ has messages_sent, messages_received,
 // late_answers and server_errors as well, confirm_latency (from a message to its confirm),
 // unconfirmed (messages that the kernel took and nothing confirms), returned (that no queue got) and redelivered (that a queue had delivered before).
@@ -343,8 +343,10 @@ type Step struct {
 // there). MongoDB has documents (that cursors returned),
 // batches (that they came in) and affected (documents inserted, changed or deleted).
 type Measure struct {
-	Count   uint64        `json:"count"`              // occurrences, or times
+	Count   uint64        `json:"count"`              // occurrences, times or amounts
 	TimesNS *Distribution `json:"times_ns,omitempty"` // of a measure of times
+
+	AmountMilli *Distribution `json:"amount_milli,omitempty"` // of a measure of amounts, in thousandths
 }
 
 // Series sums up the steps of a workflow that share one tag. A workflow has at most 100; the
@@ -466,7 +468,7 @@ type Distribution struct {
 type Threshold struct {
 	Workflow string `json:"workflow"` // whose it is
 	Expr     string `json:"expr"`     // as written
-	Of       string `json:"of"`       // latency, service, errors, checks, rate, metric, phase, measure (a time) or count (of a measure)
+	Of       string `json:"of"`       // latency, service, errors, checks, rate, metric, phase, measure (a time), or count or amount (of a measure)
 	Value    int64  `json:"value"`    // ns for latency and service, parts per million for errors and checks, else thousandths
 	OK       bool   `json:"ok"`       // whether it was met
 

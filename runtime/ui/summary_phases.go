@@ -65,6 +65,9 @@ func (d *summary) measures(steps []report.Step, names int) {
 			if l := m.TimesNS; l != nil {
 				row = append(row[:2], plain(units.Latency(l.P50)), plain(units.Latency(l.P95)), plain(units.Latency(l.P99)), plain(units.Latency(l.Max)))
 			}
+			if l := m.AmountMilli; l != nil {
+				row = append(row[:2], plain(units.Milli(l.P50)), plain(units.Milli(l.P95)), plain(units.Milli(l.P99)), plain(units.Milli(l.Max)))
+			}
 			t.rows = append(t.rows, row)
 		}
 	}

@@ -61,7 +61,7 @@ func after(t *rapid.T, n int, layer func(uint32) uint32, may func(uint32) bool) 
 func threshold(t *rapid.T, steps []message.StepPlan) message.Threshold {
 	x := message.Threshold{
 		Expr: strings.Repeat("e", Edge(t, "expr", 1, plan.ExprMax)),
-		Of:   message.ThresholdOf(Edge(t, "of", 1, int(message.OfCount))), Op: message.ThresholdOp(Edge(t, "op", 1, int(message.OpAtLeast))),
+		Of:   message.ThresholdOf(Edge(t, "of", 1, int(message.OfAmount))), Op: message.ThresholdOp(Edge(t, "op", 1, int(message.OpAtLeast))),
 		Statistic: message.Statistic(Edge(t, "statistic", 0, int(message.StatSum))),
 		Quantile:  Edge(t, "quantile", uint32(0), 1_000_000), Bound: rapid.Int64().Draw(t, "bound"),
 	}
@@ -69,7 +69,7 @@ func threshold(t *rapid.T, steps []message.StepPlan) message.Threshold {
 		x.Phase = message.Phase(Edge(t, "phase", 1, int(message.PhaseReceive)))
 	}
 	for _, m := range plan.Measures() {
-		if x.Of == message.OfMeasure && m.Kind == message.MeasureTimes || x.Of == message.OfCount && m.Kind == message.MeasureCount {
+		if x.Of == message.OfMeasure && m.Kind == message.MeasureTimes || x.Of == message.OfCount && m.Kind == message.MeasureCount || x.Of == message.OfAmount && m.Kind == message.MeasureAmounts {
 			x.Measure = m.Name
 		}
 	}
@@ -184,7 +184,7 @@ func parts(t *rapid.T, w *message.WorkflowPlan) {
 		return
 	}
 	x := &w.Thresholds[0]
-	if x.Of == message.OfPhase || x.Of == message.OfMeasure || x.Of == message.OfCount {
+	if x.Of == message.OfPhase || x.OfProtocol() {
 		x.Datacenter = Text(t, 0, plan.NameMax)
 		return // it looks at all of the time
 	}

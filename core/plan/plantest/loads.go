@@ -215,7 +215,7 @@ func ofThresholds() []Breach {
 			return put(t, w, func(x *message.Threshold) { x.Expr = bad })
 		}},
 		{Name: "of", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
-			bad := rapid.SampledFrom([]message.ThresholdOf{0, message.OfCount + 1}).Draw(t, "of")
+			bad := rapid.SampledFrom([]message.ThresholdOf{0, message.OfAmount + 1}).Draw(t, "of")
 			return put(t, w, func(x *message.Threshold) { x.Of = bad }) + ".of"
 		}},
 		{Name: "phase", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
@@ -229,8 +229,8 @@ func ofThresholds() []Breach {
 			return "thresholds[0]"
 		}},
 		{Name: "measure", Set: func(t *rapid.T, _ *message.Plan, w *w) string {
-			of := rapid.SampledFrom([]message.ThresholdOf{message.OfMeasure, message.OfCount}).Draw(t, "of")
-			bad := map[message.ThresholdOf]string{message.OfMeasure: plan.MeasureEvents, message.OfCount: plan.MeasureFirstEvent}[of]
+			of := rapid.SampledFrom([]message.ThresholdOf{message.OfMeasure, message.OfCount, message.OfAmount}).Draw(t, "of")
+			bad := map[message.ThresholdOf]string{message.OfMeasure: plan.MeasureEvents, message.OfCount: plan.MeasureFirstEvent, message.OfAmount: plan.MeasureEvents}[of]
 			return put(t, w, func(x *message.Threshold) { x.Of, x.Measure = of, bad }) + ".measure"
 		}},
 		{Name: "window of a measure", Set: func(_ *rapid.T, _ *message.Plan, w *w) string {

@@ -24,7 +24,11 @@ func measureSubject(t *message.Threshold, word, rest string) *language.Fault {
 		}
 		return nil
 	}
-	if t.Of = message.OfMeasure; rest == "count" || rest == "sum" {
+	t.Of = message.OfMeasure
+	if plan.MeasureOf(word).Kind == message.MeasureAmounts {
+		t.Of = message.OfAmount
+	}
+	if rest == "count" || rest == "sum" {
 		return statisticUnknown(word, rest, false)
 	}
 	return parseStatistic(t, word, rest)

@@ -70,7 +70,7 @@ func ParseThreshold(expr string, w Judged) (message.Threshold, *language.Fault) 
 	if t.Of == message.OfPhase && t.Partial() {
 		return t, language.Faultf("a phase is judged over the whole run").Do("take over, after and stage out, or look at latency")
 	}
-	if (t.Of == message.OfMeasure || t.Of == message.OfCount) && t.Partial() {
+	if t.OfProtocol() && t.Partial() {
 		return t, language.Faultf("%s is judged over the whole run", t.Measure).Do("take over, after and stage out, or look at latency")
 	}
 	t.Bound, f = parseBound(t.Of, right)

@@ -26,6 +26,7 @@ type Deliveries struct {
 type reads struct {
 	batches uint64
 	joins   uint64          // of groups, that gave partitions
+	lag     stats.Histogram // of partitions, in thousandths of a record
 	ends    stats.Histogram // from the time of a record, or of a stamp, until it was read
 	undated uint64          // stamps that no clock of this machine wrote
 }
@@ -85,6 +86,9 @@ func (d *Deliveries) Arrived(after int64) { d.ends.Record(uint64(max(0, after)))
 // Undated counts a message whose stamp tells this machine nothing.
 func (d *Deliveries) Undated() { d.undated++ }
 
+// Lags counts an answer for a partition, which has so many records more.
+func (d *Deliveries) Lags(records uint64) { d.lag.Record(1000 * records) }
+
 // Batches counts batches that a consumer read.
 func (d *Deliveries) Batches(n int) { d.batches += uint64(n) }
 
@@ -139,6 +143,9 @@ func (d *Deliveries) wire(out message.Measures) message.Measures {
 		if m.of.Count() > 0 {
 			out.List = append(out.List, message.Measure{Name: m.name, Kind: message.MeasureTimes, Times: m.of.Wire()})
 		}
+	}
+	if d.lag.Count() > 0 {
+		out.List = append(out.List, message.Measure{Name: plan.MeasureConsumerLag, Kind: message.MeasureAmounts, Times: d.lag.Wire()})
 	}
 	return out
 }

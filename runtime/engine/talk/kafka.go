@@ -271,7 +271,9 @@ func (v *reading) found(x *Exchange, all []kafka.Found) {
 // took measures the records of a partition, and keeps them if anything reads them.
 func (v *reading) took(x *Exchange, f *kafka.Found, from *kafka.Position) {
 	d := x.account.Deliveries()
-	d.Batches(f.Batches)
+	if d.Batches(f.Batches); f.Err == nil && f.End >= 0 {
+		d.Lags(uint64(max(0, f.End-f.Next)))
+	}
 	millis := x.stock.clock.Millis()
 	for i := range f.Records {
 		d.Read(millis, f.Records[i].Time)
