@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ func TestPostgres(t *testing.T) {
 		{"a run that breaks counts what the server counted", agreesWhenItBreaks},
 		{"users", postgresUsers},
 		{"TLS", postgresTLS},
+		{"direct TLS", postgresDirectly},
 		{"values", postgresValues},
 		{"copies", postgresCopies},
 		{"functions", postgresFunctions},
@@ -243,6 +245,58 @@ workflow(name = "test", vus = 2, iterations = 6, duration = "60s", steps = [
 	if got := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute}).Stats.Steps[0]; got.OK != 3 {
 		t.Errorf("ok %d: %v", got.OK, got.Errors)
 	}
+}
+
+// TLS begins without a question for it, and a server that does not choose the protocol gets nothing.
+func postgresDirectly(t *testing.T, s *postgrestest.Server) {
+	_, _, root := authority.Files()
+	ca := fmt.Sprintf("tls = tls(ca = %q)", root)
+	for _, tt := range []struct {
+		name      string
+		protocols []string // of the relay; nil: there is none
+		query     string
+		client    string
+		kind      string
+	}{
+		{"require", []string{"postgresql"}, "sslmode=require&sslnegotiation=direct", "", ""},
+		{"the other order", []string{"h2", "postgresql"}, "sslnegotiation=direct&sslmode=verify-full", ca, ""},
+		{"tls alone", []string{"postgresql"}, "sslnegotiation=direct", strings.TrimSuffix(ca, ")") + ", resume = True)", ""},
+		{"another authority", []string{"postgresql"}, "sslmode=verify-full&sslnegotiation=direct", "", "tls_authority"},
+		{"no protocol", []string{}, "sslmode=require&sslnegotiation=direct", "", "tls"},
+		{"another protocol", []string{"http/1.1"}, "sslmode=require&sslnegotiation=direct", "", "tls_alert"},
+		{"a server that waits for a question", nil, "sslmode=require&sslnegotiation=direct", "", "closed"},
+		{"asked", nil, "sslmode=require&sslnegotiation=postgres", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			url, came := s.URL("app")+"?"+tt.query, (*atomic.Int64)(nil)
+			if tt.protocols != nil {
+				var address string
+				address, came = s.Relay(tt.protocols...)
+				url = "postgres://app@" + address + "/shop?" + tt.query
+			}
+			before := s.Count()
+			w := loadFile(t, url, `
+db = sql.client("TARGET", `+tt.client+`)
+workflow(name = "test", vus = 2, iterations = 6, duration = "60s", steps = [step("ask", sql.query(db, "select 1"))])`)
+			got := run(t, context.Background(), Config{Workflow: w, VUs: 2, Duration: time.Minute, Timeout: 30 * time.Second}).Stats.Steps[0]
+			if n := s.Count().Transactions - before.Transactions; tt.kind == "" && (got.OK != 6 || n != 6) || tt.kind != "" && (kinds(got)[tt.kind] != 6 || n != 0) {
+				t.Errorf("ok %d, the server counts %d: %v", got.OK, n, got.Errors)
+			}
+			if tt.kind != "" && tt.kind != "tls_authority" && !strings.Contains(fmt.Sprint(got.Errors), "postgresql") {
+				t.Errorf("no remedy: %v", got.Errors)
+			}
+			if came != nil && tt.kind == "" && came.Load() > 2 {
+				t.Errorf("%d connections of 2 users", came.Load())
+			}
+		})
+	}
+	// A cancel request goes the same way.
+	address, came := s.Relay("postgresql")
+	w := loadFile(t, "postgres://app@"+address+"/shop?sslmode=require&sslnegotiation=direct", `workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [step("ask", sql.query("TARGET", "select pg_sleep(60)", timeout = "300ms"))])`)
+	if got := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute}).Stats.Steps[0]; got.TimedOut != 1 || came.Load() != 2 {
+		t.Errorf("%d timed out, %d connections: %v", got.TimedOut, came.Load(), got.Errors)
+	}
+	s.Count() // the statement has ended long before its minute
 }
 
 // Rows become values of later steps, and values stand in arguments as they are.

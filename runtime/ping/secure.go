@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/postgres"
 )
 
 // Secured is what TLS has agreed on.
@@ -73,7 +74,9 @@ func (cfg *Config) tls(call *http1.Call, s *sessions) *tls.Config {
 		out.ServerName = call.Host
 	}
 	out.ClientSessionCache, out.InsecureSkipVerify = s, true // it is verified below, so that it can be shown
-	if cfg.HTTP == HTTP2 {
+	if cfg.Postgres != nil && cfg.Postgres.Direct {
+		out.NextProtos = []string{postgres.ALPN}
+	} else if cfg.HTTP == HTTP2 {
 		out.NextProtos = []string{"h2"}
 	} else if cfg.HTTP == HTTP3 {
 		out.NextProtos = []string{"h3"}
@@ -93,6 +96,9 @@ func (r *Report) secure(ctx context.Context, tcp net.Conn, cfg Config, call *htt
 	state := c.ConnectionState()
 	if err := r.judge(&state, cfg, call); err != nil {
 		return nil, err
+	}
+	if cfg.Postgres != nil && cfg.Postgres.Direct {
+		return c, postgres.Chosen(state.NegotiatedProtocol)
 	}
 	if cfg.HTTP == HTTP2 && state.NegotiatedProtocol != "h2" {
 		return nil, &http1.Error{Kind: http1.KindTLS, Detail: "the server does not choose HTTP/2 (ALPN h2): ping it with http"}

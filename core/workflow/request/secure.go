@@ -272,23 +272,51 @@ func sqlSecurities() []string { return []string{"disable", "require", "verify-ca
 
 // SQLSecure is how the connections of a client are secured.
 type SQLSecure struct {
-	Mode SQLSecurity
-	TLS  *TLS   // nil: that of the workflow's http.client
-	Key  string // tells apart what differs; empty: TLS is nil
+	Mode   SQLSecurity
+	TLS    *TLS   // nil: that of the workflow's http.client
+	Key    string // tells apart what differs
+	Direct bool   // TLS begins at once, and the server must choose the protocol postgresql by ALPN
 }
 
-// sqlMode takes sslmode out of a URL.
-func sqlMode(v starlark.Value) (rest, mode starlark.Value) {
-	text, ok := v.(starlark.String)
-	if !ok {
-		return v, nil
-	}
+// sqlWords are what a URL says of TLS, as PostgreSQL's own library reads them.
+type sqlWords struct {
+	rest   starlark.Value // the URL without them
+	mode   starlark.Value // of sslmode; nil: it has none
+	direct bool           // sslnegotiation=direct
+}
+
+// sqlWordsOf takes sslmode and sslnegotiation out of a URL. A URL with another word is left as it is. Mode is that
+// beside the URL; nil: there is none.
+func sqlWordsOf(fn string, url, mode starlark.Value) (words sqlWords, err error) {
+	as := sqlWords{rest: url, mode: mode}
+	text, _ := url.(starlark.String)
 	address, query, _ := strings.Cut(string(text), "?")
-	word, found := strings.CutPrefix(query, "sslmode=")
-	if !found || strings.Contains(word, "&") {
-		return v, nil
+	if query == "" {
+		return as, nil
 	}
-	return starlark.String(address), starlark.String(word)
+	begins := ""
+	for _, pair := range strings.Split(query, "&") {
+		name, word, _ := strings.Cut(pair, "=")
+		switch {
+		case name == "sslmode" && words.mode == nil:
+			words.mode = starlark.String(word)
+		case name == "sslnegotiation" && begins == "":
+			begins = word
+			if words.direct = word == "direct"; !words.direct && word != "postgres" {
+				return as, language.Faultf("%s: sslnegotiation=%s in the URL is none", fn, language.Clip(word, 40)).In("url").Do("write direct, or postgres, which is PostgreSQL's own question for TLS")
+			}
+		default:
+			return as, nil
+		}
+	}
+	words.rest = starlark.String(address)
+	switch {
+	case words.mode != nil && mode != nil:
+		return as, language.Faultf("%s has sslmode in its URL and in sslmode", fn).In("sslmode").Do("keep one of them")
+	case words.mode == nil:
+		words.mode = mode
+	}
+	return words, nil
 }
 
 // secures reads sslmode and tls.
@@ -326,6 +354,18 @@ func (s *SQLSecure) secures(fn string, mode, options starlark.Value) error {
 	own := t.options
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{own.MinVersion, own.MaxVersion, strings.Join(own.Ciphers, " "), string(own.Certificate), string(own.CA), own.ServerName, fmt.Sprint(own.Resume)}))
 	s.TLS, s.Key = &own, hex.EncodeToString(sum[:])
+	return nil
+}
+
+// begins says that TLS begins without a question for it.
+func (s *SQLSecure) begins(fn string, mysql bool) error {
+	switch {
+	case mysql:
+		return language.Faultf("%s: sslnegotiation is of PostgreSQL", fn).In("url").Do("take it out: MySQL begins TLS in its own words")
+	case s.Mode == SQLPlain:
+		return language.Faultf("%s has sslnegotiation=direct in its URL, and no TLS", fn).In("url").Do("write sslmode=verify-full before it, or sslmode=require")
+	}
+	s.Direct, s.Key = true, "direct "+s.Key
 	return nil
 }
 

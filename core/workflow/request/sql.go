@@ -180,20 +180,21 @@ func SQLAddress(fn, url string) (SQL, error) { return sqlURL(fn, starlark.String
 
 // sqlURL takes what a URL says, and how its connections are secured.
 func sqlURL(fn string, url, mode, options starlark.Value) (c SQL, err error) {
-	url, own := sqlMode(url)
-	if own != nil && mode != nil {
-		return c, language.Faultf("%s has sslmode in its URL and in sslmode", fn).In("sslmode").Do("keep one of them")
+	words, err := sqlWordsOf(fn, url, mode)
+	if err != nil {
+		return c, err
 	}
-	if mode == nil {
-		mode = own
-	}
+	url = words.rest
 	t, err := sqlSchemesOf(url).Read(fn, url)
 	if err != nil {
 		return c, err
 	}
 	c = SQL{Target: t, User: t.User, Password: t.Password, Database: t.Path}
 	t.User, t.Password = "", ""
-	return c, c.Secure.secures(fn, mode, options)
+	if err = c.Secure.secures(fn, words.mode, options); err == nil && words.direct {
+		err = c.Secure.begins(fn, c.MySQL())
+	}
+	return c, err
 }
 
 // sqlTarget reads a URL, or the result of sql.client.

@@ -61,6 +61,10 @@ func (e *Errand) send(ctx context.Context) error {
 
 // secure begins TLS. A byte behind the server's consent is not read in clear: TLS fails by it.
 func (e *Errand) secure(ctx context.Context, below net.Conn) (net.Conn, error) {
+	over := tls.Client(below, e.TLS)
+	if len(e.Say.AskTLS) == 0 {
+		return over, over.HandshakeContext(ctx)
+	}
 	if _, err := below.Write(e.Say.AskTLS); err != nil {
 		return nil, fmt.Errorf("ask for TLS: %w", err)
 	}
@@ -71,6 +75,5 @@ func (e *Errand) secure(ctx context.Context, below net.Conn) (net.Conn, error) {
 	if answer[0] != e.Say.Agrees {
 		return nil, fmt.Errorf("the server answers %q to the question for TLS", answer)
 	}
-	over := tls.Client(below, e.TLS)
 	return over, over.HandshakeContext(ctx)
 }

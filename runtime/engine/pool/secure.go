@@ -317,10 +317,14 @@ func explainTLS(err error, h *Host) error {
 		return fmt.Errorf("TLS handshake: %w: use a certificate that this machine trusts, or %s", err, client)
 	}
 	var alert tls.AlertError
-	if errors.As(err, &alert) && alert == noProtocol || strings.HasSuffix(err.Error(), "no application protocol") {
+	var record tls.RecordHeaderError
+	refused := errors.As(err, &alert) && alert == noProtocol || strings.HasSuffix(err.Error(), "no application protocol")
+	if h.version == versionTalk && h.tls != nil && len(h.offer) > 0 && (refused || errors.Is(err, io.EOF) || errors.As(err, &record)) {
+		return fmt.Errorf("TLS handshake: %w: does the server take TLS at once, and %s by ALPN?", err, h.offer[0])
+	}
+	if refused {
 		return fmt.Errorf("TLS handshake: %w: does the server speak HTTP/2? write version = \"auto\" or \"1.1\" in http.client", err)
 	}
-	var record tls.RecordHeaderError
 	if errors.As(err, &record) {
 		return fmt.Errorf("TLS handshake: %w: %s", err, plain)
 	}

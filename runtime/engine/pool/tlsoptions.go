@@ -72,6 +72,19 @@ func AnyName(c *tls.Config) {
 	}
 }
 
+// Judging makes options judge a handshake beside its certificates.
+func Judging(c *tls.Config, judge func(*tls.ConnectionState) error) {
+	before := c.VerifyConnection
+	c.VerifyConnection = func(made tls.ConnectionState) error {
+		if before != nil {
+			if err := before(made); err != nil {
+				return err
+			}
+		}
+		return judge(&made)
+	}
+}
+
 func tlsVersion(text string) uint16 {
 	switch text {
 	case "1.0":

@@ -85,7 +85,7 @@ func (p *Plan) sql(r *request.Request, w *workflow.Workflow, memory *Memory) err
 		mode = postgres.ModeSimple
 	}
 	key := fmt.Sprintf("%s %q %q %q %d %d %s %d", r.URL, to.User, to.Password, to.Database, to.Late, to.Secure.Mode, to.Secure.Key, to.Target.Connections)
-	config := postgres.Config{User: to.User, Password: to.Password, Database: to.Database, TLS: to.Secure.Mode != request.SQLPlain, Leaves: to.Late == request.SQLWorksOn, AnswerMax: w.HTTP.MaxBody}
+	config := postgres.Config{User: to.User, Password: to.Password, Database: to.Database, TLS: to.Secure.Mode != request.SQLPlain, Direct: to.Secure.Direct, Leaves: to.Late == request.SQLWorksOn, AnswerMax: w.HTTP.MaxBody}
 	d, err := memory.database(key, config, &to.Secure, &w.HTTP.TLS)
 	if err != nil {
 		return err
@@ -103,6 +103,9 @@ func (p *Plan) sql(r *request.Request, w *workflow.Workflow, memory *Memory) err
 	p.verb = &statements{of: to, begins: d.protocol, operation: operation}
 	p.coded = true
 	p.Host = pool.TalkHost{Key: key, TLS: d.tls, Resume: d.resume, Shared: int(to.Target.Connections)}
+	if to.Secure.Direct {
+		p.Host.Offer = []string{postgres.ALPN}
+	}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port, Path: "/" + to.Database}
 	return nil
 }
@@ -146,6 +149,9 @@ func (m *Memory) database(key string, c postgres.Config, s *request.SQLSecure, c
 	var err error
 	if d.tls, d.resume, err = securing(s, common); err != nil {
 		return nil, err
+	}
+	if s.Direct {
+		pool.Judging(d.tls, func(state *tls.ConnectionState) error { return postgres.Chosen(state.NegotiatedProtocol) })
 	}
 	m.databases[key] = d
 	return d, nil

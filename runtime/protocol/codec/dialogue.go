@@ -121,7 +121,7 @@ type Cancellable interface {
 
 // Cancel is what that other connection says.
 type Cancel struct {
-	AskTLS  []byte // first, if the dialogue stands in TLS: the server answers with the byte Agrees, and TLS begins
+	AskTLS  []byte // first, if the dialogue stands in TLS: the server answers with the byte Agrees, and TLS begins; nil: it begins at once
 	Agrees  byte
 	Request []byte // nil: nothing can be asked for. The server closes the connection, and says nothing
 }

@@ -189,8 +189,9 @@ var undoes = appendMessage(nil, 'Q', "ROLLBACK\x00")
 
 // backend names the server's end of a connection.
 type backend struct {
-	key [keyLength]byte // its process, and a secret
-	has bool            // the server has told it, and Cancel may use it
+	key    [keyLength]byte // its process, and a secret
+	has    bool            // the server has told it, and Cancel may use it
+	direct bool            // TLS begins at once
 }
 
 const keyLength = 8
@@ -200,7 +201,11 @@ func (b *backend) Cancel() codec.Cancel {
 	if !b.has {
 		return codec.Cancel{}
 	}
-	return codec.Cancel{AskTLS: asksTLS, Agrees: agreesTLS, Request: append([]byte("\x00\x00\x00\x10\x04\xd2\x16\x2e"), b.key[:]...)}
+	c := codec.Cancel{AskTLS: asksTLS, Agrees: agreesTLS, Request: append([]byte("\x00\x00\x00\x10\x04\xd2\x16\x2e"), b.key[:]...)}
+	if b.direct {
+		c.AskTLS = nil
+	}
+	return c
 }
 
 // transaction is what the server says of one.

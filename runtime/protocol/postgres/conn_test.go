@@ -579,3 +579,26 @@ func TestTheGoodbyeRollsBack(t *testing.T) {
 		}
 	}
 }
+
+// TLS begins at once.
+func TestDirectTLS(t *testing.T) {
+	g := postgres.New(postgres.Config{User: "app", TLS: true, Direct: true}).Greet([18]byte{})
+	if out := g.Begin(nil); len(out) > 0 || !g.Secures() {
+		t.Errorf("it says %q, and TLS begins: %t", out, g.Secures())
+	}
+	if out := g.Secured(nil, nil); !bytes.Contains(out, []byte("user\x00app\x00")) || g.Secures() {
+		t.Errorf("in TLS it says %q", out)
+	}
+}
+
+// A server must choose the protocol.
+func TestChosen(t *testing.T) {
+	if err := postgres.Chosen("postgresql"); err != nil {
+		t.Error(err)
+	}
+	for _, other := range []string{"", "h2", "PostgreSQL"} {
+		if err := postgres.Chosen(other); http1.KindOf(err) != http1.KindTLS {
+			t.Errorf("%q is taken: %v", other, err)
+		}
+	}
+}

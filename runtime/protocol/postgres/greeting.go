@@ -53,7 +53,11 @@ func (p *Protocol) Greet(random [18]byte) *Greeting { return &Greeting{protocol:
 
 // Begin appends what the client says first.
 func (g *Greeting) Begin(dst []byte) []byte {
-	if g.protocol.config.TLS {
+	switch c := &g.protocol.config; {
+	case c.Direct:
+		g.secure = securityBegins
+		return dst
+	case c.TLS:
 		g.secure = securityAsked
 		return append(dst, asksTLS...)
 	}
@@ -72,6 +76,18 @@ func (g *Greeting) Secures() bool { return g.secure == securityBegins }
 func (g *Greeting) Secured(dst, binding []byte) []byte {
 	g.secure, g.binding = securityStands, binding
 	return g.starts(dst)
+}
+
+// ALPN is the protocol that a server chooses where TLS begins at once.
+const ALPN = "postgresql"
+
+// Chosen judges what a server has chosen by ALPN. One that chooses nothing may be of another protocol, to which
+// an attacker has led the connection.
+func Chosen(protocol string) error {
+	if protocol == ALPN {
+		return nil
+	}
+	return &http1.Error{Kind: http1.KindTLS, Detail: fmt.Sprintf("the server chooses %q by ALPN, not %s: sslnegotiation=direct needs PostgreSQL 17, or take it out of the URL", protocol, ALPN)}
 }
 
 // agrees takes the server's answer to SSLRequest, which is a byte. Its error, if it tells one, is not to
@@ -153,7 +169,7 @@ func (g *Greeting) Hear(dst, b []byte) (out []byte, used int, d codec.Dialogue, 
 			return dst, used, nil, errOrder('K')
 		}
 		if len(body) == keyLength && !g.protocol.config.Leaves {
-			g.backend.has = true
+			g.backend.has, g.backend.direct = true, g.protocol.config.Direct
 			copy(g.backend.key[:], body)
 		}
 	case 'Z':

@@ -31,6 +31,7 @@ type Config struct {
 	Password  string // empty: none
 	Database  string // empty: the user's name
 	TLS       bool   // it begins with TLS, or not at all
+	Direct    bool   // TLS begins at once: the client does not ask for it
 	Leaves    bool   // nothing is cancelled: the server works on
 	AnswerMax int64  // 0: AnswerMaxDefault
 	// Pool and Keys have the memory of all connections that one goroutine serves. Nil: their own.

@@ -257,7 +257,7 @@ func (f *pingFlags) postgres(target string) (address string, greets func(*ping.C
 	if err != nil {
 		return "", nil, err
 	}
-	c := &postgres.Config{User: at.User, Password: at.Password, Database: at.Database, TLS: at.Secure.Mode != request.SQLPlain}
+	c := &postgres.Config{User: at.User, Password: at.Password, Database: at.Database, TLS: at.Secure.Mode != request.SQLPlain, Direct: at.Secure.Direct}
 	return address, func(p *ping.Config) { p.Postgres, p.Insecure = c, p.Insecure || at.Secure.Mode == request.SQLEncrypted }, nil
 }
 

@@ -1,7 +1,9 @@
 package postgrestest
 
 import (
+	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -166,6 +169,46 @@ func (s *Server) URL(user string) string {
 
 // Address is host:port.
 func (s *Server) Address() string { return "127.0.0.1:" + strconv.Itoa(s.port) }
+
+// Relay takes TLS at once, as PostgreSQL 17 does, chooses one of the protocols by ALPN, and carries what is in TLS to
+// the server. It returns its address, and how many connections came.
+func (s *Server) Relay(protocols ...string) (address string, came *atomic.Int64) {
+	s.tb.Helper()
+	c := authority.Honest()
+	c.NextProtos = protocols
+	l, err := tls.Listen("tcp", "127.0.0.1:0", c)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	s.tb.Cleanup(func() { _ = l.Close() })
+	came = &atomic.Int64{}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			came.Add(1)
+			go func() {
+				defer func() { _ = c.Close() }()
+				if c.(*tls.Conn).Handshake() != nil {
+					return
+				}
+				to, err := net.Dial("tcp", s.Address())
+				if err != nil {
+					return
+				}
+				defer func() { _ = to.Close() }()
+				go func() {
+					_, _ = io.Copy(to, c)
+					_ = to.(*net.TCPConn).CloseWrite()
+				}()
+				_, _ = io.Copy(c, to)
+			}()
+		}
+	}()
+	return l.Addr().String(), came
+}
 
 // Ask runs statements in a database, and returns what the last of them returns: a row a line, its
 // values with a bar between.
