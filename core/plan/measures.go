@@ -26,9 +26,11 @@ const (
 	MeasureDatagramsRefused = "datagrams_refused" // reports of an unreachable port that ended no exchange
 	MeasureDatagramsStray   = "datagrams_stray"   // that no exchange asked for
 
-	MeasureCommands = "commands" // of operations, that the kernel took
-	MeasureHits     = "hits"     // values that commands read
-	MeasureMisses   = "misses"   // and those that were missing
+	MeasureCommands        = "commands"         // of operations, that the kernel took
+	MeasureHits            = "hits"             // values that commands read
+	MeasureMisses          = "misses"           // and those that were missing
+	MeasureRedirects       = "redirects"        // that operations followed
+	MeasureReplicaCommands = "replica_commands" // of commands, that replicas got
 
 	MeasureAckLatency   = "ack_latency"   // from a message to the acknowledgement of its stream
 	MeasureDuplicates   = "duplicates"    // messages that a stream had already
@@ -118,6 +120,8 @@ func Measures() []MeasureText {
 		{MeasureCommands, redis, message.MeasureCount, "commands that the kernel took whole, of pipelines each one"},
 		{MeasureHits, redis, message.MeasureCount, "values that were there, of GET, GETDEL, GETEX, HGET, HMGET, LINDEX, MGET, ZMSCORE and ZSCORE"},
 		{MeasureMisses, redis, message.MeasureCount, "values that were missing, of the same commands"},
+		{MeasureRedirects, redis, message.MeasureCount, "answers MOVED and ASK of a cluster after which an operation was sent to the node that they name"},
+		{MeasureReplicaCommands, redis, message.MeasureCount, "commands that the kernel took whole for replicas of a cluster: they count in commands, too"},
 		{MeasureAffected, []string{ProtocolMongoDB, ProtocolSQL}, message.MeasureCount, "rows that statements inserted, updated, deleted or merged; documents that MongoDB inserted, changed or deleted"},
 		{MeasureDocuments, mongodb, message.MeasureCount, "documents that mongodb.find and mongodb.aggregate read"},
 		{MeasureRows, sql, message.MeasureCount, "rows that statements returned"},

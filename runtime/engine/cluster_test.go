@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,7 +135,7 @@ func TestNodesThatLeaveACluster(t *testing.T) {
 	t.Parallel()
 	all := redistest.StartCluster(t, 3)
 	gate := redistest.Start(t)
-	leaves := redistest.Join(t, all)
+	leaves := redistest.Join(t, all, 1)[0]
 	slot := keyspace.Slot("k")
 	redistest.Give(append(all, leaves), slot, len(all))
 	const vus = 16
@@ -186,6 +187,168 @@ def visit(vu):
     vu.redis.command(gate, "LPUSH", "moved", 1, name = "moved")
     return vu.redis.command(gate, "BLPOP", "end", 0, name = "end")
 workflow(name = "test", vu_iterations = 1, vus = %d, duration = "60s", steps = [step(visit)])`
+
+// An operation follows redirects as far as its client says: MOVED to the node that has the slot, ASK, behind
+// ASKING, to the one that takes it over. Each command counts, and one that follows none fails as moved.
+func TestRedirectsOfACluster(t *testing.T) {
+	t.Parallel()
+	all := redistest.StartCluster(t, 3)
+	const users = 8
+	slot := keyspace.Slot("{a}")
+	from, to := slot*3/keyspace.Slots, (slot*3/keyspace.Slots+1)%3
+	moved := keyspace.Slot("b")
+	all[from].Ask("SET", "{a}.here", "1")
+	all[from].Ask("SET", "{a}.there", "1")
+	redistest.Migrate(all, slot, from, to)
+	redistest.Carry(all, "{a}.there", from, to)
+	for i, tt := range []struct {
+		client, ask           string
+		commands, asked, hops uint64 // of one operation
+		kind                  string
+	}{
+		{ask: `command(r, "GET", "{a}.here")`, client: "redirects = 1", commands: 1},
+		{ask: `command(r, "GET", "{a}.there")`, client: "redirects = 1", commands: 3, asked: 1, hops: 1},
+		{ask: `pipeline(r, [["GET", "{a}.there"]])`, client: "redirects = 1", commands: 3, asked: 1, hops: 1},
+		{ask: `command(r, "INCR", "{a}.new")`, client: "redirects = 5", commands: 3, asked: 1, hops: 1},
+		{ask: `command(r, "GET", "{a}.there")`, client: "redirects = 0", commands: 1, kind: "moved"},
+		{ask: `command(r, "GET", "{a}.there")`, client: "protocol = 3", commands: 1, kind: "moved"},
+		{ask: `pipeline(r, [["GET", "{a}.here"], ["GET", "{a}.there"]])`, client: "redirects = 1", commands: 2, kind: "moved"},
+		{ask: `command(r, "MGET", "{a}.here", "{a}.there")`, client: "redirects = 1", commands: 1, kind: "server TRYAGAIN"},
+	} {
+		for _, s := range all {
+			s.Ask("CONFIG", "RESETSTAT")
+		}
+		w := loadFile(t, all[0].URL(), fmt.Sprintf("r = redis.client(\"TARGET\", cluster = True, %s)\nworkflow(name = \"test\", vu_iterations = 4, vus = %d, duration = \"60s\", steps = [step(\"ask\", redis.%s)])", tt.client, users, tt.ask))
+		got := run(t, context.Background(), Config{Workflow: w, VUs: users, Duration: time.Minute, Timeout: 30 * time.Second}).Stats.Steps[0]
+		n := uint64(4 * users)
+		calls, each := settled(all)
+		m := measured(got)
+		if sent := m[plan.MeasureCommands].Count; sent != calls || sent != n*tt.commands || m[plan.MeasureRedirects].Count != n*tt.hops {
+			t.Errorf("%d: %s, %s: sent %d commands, the nodes called %v, want %d; %d redirects", i, tt.ask, tt.client, sent, each, n*tt.commands, m[plan.MeasureRedirects].Count)
+		}
+		if asked := all[to].Calls()["ASKING"]; asked != n*tt.asked {
+			t.Errorf("%d: %s: the node got ASKING %d times, want %d", i, tt.ask, asked, n*tt.asked)
+		}
+		if tt.kind == "" && got.OK != n || tt.kind != "" && (kinds(got)[tt.kind] != n || got.Failed != n) {
+			t.Errorf("%d: %s, %s: ok %d of %d: %v, want %q", i, tt.ask, tt.client, got.OK, got.Started, got.Errors, tt.kind)
+		}
+	}
+	forgetsMoves(t, all, moved)
+}
+
+// forgetsMoves moves a slot between two operations of each user: those that follow find it.
+func forgetsMoves(t *testing.T, all []*redistest.Server, slot int) {
+	t.Helper()
+	const users = 8
+	gate := redistest.Start(t)
+	for _, s := range all {
+		s.Ask("CONFIG", "RESETSTAT")
+	}
+	w := loadFile(t, all[0].URL(), strings.Replace(strings.ReplaceAll(fmt.Sprintf(moving, gate.URL(), users), `"k"`, `"b"`), "cluster = True", "cluster = True, redirects = 2", 1))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for gate.Ask("LLEN", "ready") != fmt.Sprint(":", users) {
+			time.Sleep(time.Millisecond)
+		}
+		redistest.Give(all, slot, (slot*3/keyspace.Slots+1)%3)
+		for range users {
+			gate.Ask("RPUSH", "go", "1")
+		}
+	}()
+	r := run(t, context.Background(), Config{Workflow: w, VUs: users, Duration: time.Minute, Timeout: 30 * time.Second})
+	<-done
+	var sent, hops uint64
+	for _, got := range r.Stats.Steps {
+		if name := strings.TrimPrefix(got.Name, "visit/"); name == "before" || name == "moves" || name == "behind" {
+			sent, hops = sent+measured(got)[plan.MeasureCommands].Count, hops+measured(got)[plan.MeasureRedirects].Count
+		}
+		if got.OK != got.Started || got.OK != users {
+			t.Errorf("%s: ok %d of %d: %v", got.Name, got.OK, got.Started, got.Errors)
+		}
+	}
+	if called, each := settled(all); hops == 0 || hops > users || sent != 3*users+hops || called != sent {
+		t.Errorf("%d redirects, sent %d commands, the nodes called %v", hops, sent, each)
+	}
+}
+
+// Replicas answer what only reads, in turn, and masters the rest.
+func TestReadsOfReplicas(t *testing.T) {
+	t.Parallel()
+	all := redistest.StartCluster(t, 3)
+	copies := redistest.Copy(t, all)
+	const users = 8
+	for _, from := range []string{"master", "replica"} {
+		for _, s := range append(copies, all...) {
+			s.Ask("CONFIG", "RESETSTAT")
+		}
+		w := loadFile(t, all[0].URL(), fmt.Sprintf(replicated, from, users))
+		r := run(t, context.Background(), Config{Workflow: w, VUs: users, Duration: time.Minute, Timeout: 30 * time.Second})
+		var sent, read uint64
+		for _, got := range r.Stats.Steps {
+			sent, read = sent+measured(got)[plan.MeasureCommands].Count, read+measured(got)[plan.MeasureReplicaCommands].Count
+			if got.OK != got.Started {
+				t.Errorf("%s: ok %d of %d: %v", got.Name, got.OK, got.Started, got.Errors)
+			}
+		}
+		masters, _ := answeredBy(all)
+		replicas, each := answeredBy(copies)
+		want := uint64(0)
+		if from == "replica" {
+			want = users * 5 * 5
+		}
+		if read != want || replicas != want || sent != masters+replicas || sent != users*5*8 {
+			t.Errorf("%s: sent %d commands, of them %d to replicas, want %d; the masters called %d, the replicas %v", from, sent, read, want, masters, each)
+		}
+	}
+}
+
+// answeredBy is what the nodes have counted of a test's commands, without those of replication. All have answers.
+func answeredBy(all []*redistest.Server) (sum uint64, each []uint64) {
+	for _, s := range all {
+		n := uint64(0)
+		for name, calls := range s.Calls() {
+			if name == "GET" || name == "MGET" || name == "EXISTS" || name == "STRLEN" || name == "GETDEL" || name == "PUBLISH" {
+				n += calls
+			}
+		}
+		sum, each = sum+n, append(each, n)
+	}
+	return sum, each
+}
+
+const replicated = `
+m = redis.client("TARGET", cluster = True, read_from = "master")
+r = redis.client("TARGET", cluster = True, read_from = "%s")
+def visit(vu):
+    key = "v:%%d:%%d" %% (vu.id, vu.iteration)
+    vu.redis.command(r, "GET", key)
+    vu.redis.command(m, "GET", key, name = "master")
+    vu.redis.command(r, "GETDEL", key)
+    vu.redis.pipeline(r, [["STRLEN", "{%%s}.a" %% key], ["MGET", "{%%s}.a" %% key, "{%%s}.b" %% key]], name = "mix")
+    vu.redis.command(r, "PUBLISH", "c", "m")
+    return vu.redis.command(r, "EXISTS", key)
+workflow(name = "test", vu_iterations = 5, vus = %d, duration = "60s", steps = [step("fixed", redis.command(r, "GET", "fixed")), step(visit)])`
+
+// KEYSPACE-3: a server agrees on which commands only read.
+func TestWhatOnlyReads(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	reads := 0
+	for _, name := range strings.Split(s.Ask("COMMAND", "LIST"), "\n") {
+		words := []string{strings.ToUpper(name), "STREAMS", "1", "k", "k", "k"}
+		info := strings.Split(s.Ask("COMMAND", "INFO", name), "\n")
+		if !keyspace.Reads(words) {
+			continue
+		}
+		if reads++; slices.Contains(info, "+write") {
+			t.Errorf("%s writes", name)
+		}
+	}
+	if reads < 70 {
+		t.Errorf("%d commands read", reads)
+	}
+}
 
 // Keys with values may turn out to belong to two slots: such an operation is not sent. A server that is
 // no node of a cluster says so.

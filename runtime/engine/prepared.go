@@ -125,7 +125,8 @@ func (m *memory) whole(r *request.Request) ([]byte, bool) {
 // appendRedis appends what a request asks a Redis server.
 func appendRedis(b []byte, to *request.Redis) []byte {
 	b = appendText(appendText(b, to.User), to.Password)
-	b = append(strconv.AppendBool(b, to.Cluster), byte(to.Version), byte(to.Database), byte(to.Database>>8), byte(to.Database>>16))
+	b = strconv.AppendBool(strconv.AppendBool(b, to.Cluster), to.Replicas)
+	b = append(b, byte(to.Redirects), byte(to.Version), byte(to.Database), byte(to.Database>>8), byte(to.Database>>16))
 	for _, c := range to.Commands {
 		b = strconv.AppendInt(b, int64(len(c)), 10)
 		for _, word := range c {

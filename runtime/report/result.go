@@ -325,7 +325,8 @@ type Step struct {
 // messages_sent and messages_received (whole ones). UDP has datagrams_lost (answers that did not come in
 // time), datagrams_late (that came behind that), datagrams_stray (that no exchange asked for),
 // datagrams_refused (reports of an unreachable port) and datagrams_dropped (by the generator's kernel). Redis has commands (that the kernel took whole),
-// hits and misses (values that commands such as GET found, and those that were missing). NATS has messages_sent and messages_received as well,
+// hits and misses (values that commands such as GET found, and those that were missing), redirects (of a cluster, that operations followed)
+// and replica_commands (of commands, those for replicas). NATS has messages_sent and messages_received as well,
 // reply_latency and ack_latency (from a message to its reply, and to the acknowledgement of JetStream), duplicates (messages that a stream had already),
 // late_answers and server_errors (that no operation waited for), and of pull consumers pulls (requests for messages), acks, naks and terms
 // (settlements that the kernel took) and redelivered (messages that came before). Kafka has messages_sent and ack_latency as well,

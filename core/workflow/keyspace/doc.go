@@ -9,11 +9,12 @@
 //	KEYSPACE-1 A command that it knows has the keys that a server takes for its keys. Of any other one
 //	           it says that it does not know.
 //	KEYSPACE-2 A slot is below Slots, and keys with the same hash tag have the same one.
+//	KEYSPACE-3 A command that it says reads has a key, and a server has it among those that write nothing.
 //
 // Example:
 //
 //	at, known := keyspace.Keys([]string{"MSET", "a", "1", "b", "2"}) // 1 and 3
 //	slot := keyspace.Slot("{user:7}.cart")                          // that of user:7
 //
-// Read slot.go, keys.go.
+// Read slot.go, keys.go, reads.go.
 package keyspace

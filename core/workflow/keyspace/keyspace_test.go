@@ -27,6 +27,20 @@ func TestSlots(t *testing.T) {
 	})
 }
 
+// KEYSPACE-3.
+func TestReads(t *testing.T) {
+	//lint:orderfree each is a case of its own
+	for command, want := range map[string]bool{
+		"get k": true, "MGET a b": true, "XREAD STREAMS a 0": true, "OBJECT ENCODING k": true, "ZUNION 2 a b": true, "EVAL_RO code 1 k": true,
+		"SET k v": false, "GETDEL k": false, "GETEX k": false, "EVAL code 1 k": false, "SORT k": false, "PING": false, "OBJECT HELP": false, "GET": false,
+		"XREADGROUP GROUP g c STREAMS a 0": false, "EVAL_RO code 0": false, "JSON.GET k": false,
+	} {
+		if got := keyspace.Reads(strings.Fields(command)); got != want {
+			t.Errorf("%s: got %v, want %v", command, got, want)
+		}
+	}
+}
+
 // KEYSPACE-1.
 func TestKeys(t *testing.T) {
 	//lint:orderfree each is a case of its own

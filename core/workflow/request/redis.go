@@ -27,7 +27,7 @@ func RedisSchemes() Schemes {
 
 // RedisClientArguments are those of redis.client.
 func RedisClientArguments() []string {
-	return []string{"url", "user", "password", "protocol", "database", "cluster", "connections"}
+	return []string{"url", "user", "password", "protocol", "database", "cluster", "connections", "read_from", "redirects"}
 }
 
 // redisValue is the result of redis.client.
@@ -43,7 +43,7 @@ func (c *redisValue) Shared() *Target { return c.of.Target.IfShared() }
 // newRedisClient is redis.client.
 func newRedisClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "redis.client"
-	var in [7]starlark.Value
+	var in [9]starlark.Value
 	if err := language.Bind(fn, RedisClientArguments(), 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
@@ -88,25 +88,41 @@ func newRedisClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.T
 			return nil, err
 		}
 	}
-	if c.Cluster, err = inCluster(fn, in[5]); err != nil {
+	if err = c.inCluster(fn, in[5], in[7], in[8]); err != nil {
 		return nil, err
-	}
-	if c.Cluster && c.Database != 0 {
-		return nil, language.Faultf("%s has the database %d, and a cluster has the database 0 alone", fn, c.Database).In("database").Do("leave it out")
 	}
 	out.of = c
 	return out, c.Target.Shares(fn, in[6])
 }
 
-// inCluster reads cluster.
-func inCluster(fn string, v starlark.Value) (bool, error) {
-	switch v := v.(type) {
+// inCluster reads cluster, and what only a cluster has: read_from and redirects.
+func (r *Redis) inCluster(fn string, cluster, from, redirects starlark.Value) (err error) {
+	switch v := cluster.(type) {
 	case nil:
-		return false, nil
 	case starlark.Bool:
-		return bool(v), nil
+		r.Cluster = bool(v)
+	default:
+		return language.WrongType(fn, "cluster", "True or False", v)
 	}
-	return false, language.WrongType(fn, "cluster", "True or False", v)
+	for i, v := range []starlark.Value{from, redirects} {
+		if name := []string{"read_from", "redirects"}[i]; v != nil && !r.Cluster {
+			return language.Faultf("%s has %s, and only a cluster has that", fn, name).In(name).Do("add cluster = True, or leave %s out", name)
+		}
+	}
+	if r.Cluster && r.Database != 0 {
+		return language.Faultf("%s has the database %d, and a cluster has the database 0 alone", fn, r.Database).In("database").Do("leave it out")
+	}
+	switch text, is := starlark.AsString(from); {
+	case from == nil, is && text == "master":
+	case is && text == "replica":
+		r.Replicas = true
+	default:
+		return language.Faultf("%s: read_from must be \"master\" or \"replica\", not %s", fn, language.Describe(from)).In("read_from")
+	}
+	if redirects != nil {
+		r.Redirects, err = language.Integer(fn, "redirects", redirects, 0, redirectsMax)
+	}
+	return err
 }
 
 // redisTarget reads a URL, or the result of redis.client.

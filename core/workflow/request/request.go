@@ -96,6 +96,8 @@ type Redis struct {
 	Commands       [][]string // words; they may have placeholders
 	Pipeline       bool       // its answers are a list, also one
 	Cluster        bool       // Target is a node of a cluster, which tells where its keys are
+	Replicas       bool       // of the cluster: they answer reads
+	Redirects      int        // of the cluster: how many an operation follows
 }
 
 // rewritten returns the commands with others in place of their words.

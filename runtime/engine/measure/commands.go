@@ -9,7 +9,7 @@ import (
 )
 
 // Commands counts what a step asks of a Redis server.
-type Commands struct{ sent, hits, misses uint64 }
+type Commands struct{ sent, replicas, hits, misses, redirects uint64 }
 
 // Commands returns what counts the account's commands.
 func (a *Account) Commands() *Commands {
@@ -21,6 +21,12 @@ func (a *Account) Commands() *Commands {
 
 // Sent returns the count of commands that the kernel took whole.
 func (c *Commands) Sent() *uint64 { return &c.sent }
+
+// ToReplicas returns the count of those that it took for replicas: Sent does not count them.
+func (c *Commands) ToReplicas() *uint64 { return &c.replicas }
+
+// Redirected counts a redirect that an operation follows.
+func (c *Commands) Redirected() { c.redirects++ }
 
 // Read counts values that commands read, and those that were missing.
 func (c *Commands) Read(hits, misses uint64) {
@@ -41,7 +47,8 @@ func (c *Commands) wire(out message.Measures) message.Measures {
 		return out
 	}
 	for _, m := range []message.Measure{
-		{Name: plan.MeasureCommands, Count: c.sent}, {Name: plan.MeasureHits, Count: c.hits}, {Name: plan.MeasureMisses, Count: c.misses},
+		{Name: plan.MeasureCommands, Count: c.sent + c.replicas}, {Name: plan.MeasureHits, Count: c.hits}, {Name: plan.MeasureMisses, Count: c.misses},
+		{Name: plan.MeasureRedirects, Count: c.redirects}, {Name: plan.MeasureReplicaCommands, Count: c.replicas},
 	} {
 		if m.Kind = message.MeasureCount; m.Count > 0 {
 			out.List = append(out.List, m)

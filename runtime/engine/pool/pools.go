@@ -129,16 +129,20 @@ func (o *pools) thin(u *keeper) {
 }
 
 // Retire forgets a destination to which nothing goes any more, as its node has left its cluster. Connections
-// that users share close: idle ones now, others when their exchange has ended.
+// that users share close as they become free and none waits for one.
 func (o *pools) Retire(h *Host) {
 	if o.Dialer.Hosts[h.Key] == h {
 		delete(o.Dialer.Hosts, h.Key)
 	}
-	if h.pool == nil {
-		return
+	if h.pool != nil {
+		h.pool.over = true
+		o.owe(h.pool)
 	}
-	h.pool.over = true
-	for at, some := h.pool.Take(); some; at, some = h.pool.Take() {
+}
+
+// closes closes what is free of a pool whose host is gone.
+func (o *pools) closes(p *pool) {
+	for at, some := p.Take(); some; at, some = p.Take() {
 		o.Sockets.HangUp(at)
 	}
 }
@@ -261,6 +265,9 @@ func (o *pools) pump(p *pool) {
 	for !o.Halt.Cut && !o.Halt.Cancelled.Load() {
 		t, some := p.First(func(t ticket) bool { return o.leftFor(p, t) })
 		if !some {
+			if p.over {
+				o.closes(p)
+			}
 			return
 		}
 		n := o.Slots.At(t.index)
@@ -349,12 +356,8 @@ func (o *pools) parted(at int32) {
 func (o *pools) giveBack(at int32) {
 	c := o.Sockets.Conns.At(at)
 	c.slot = None
-	if c.pool.over && c.pool.Waiting() == 0 {
-		o.Sockets.HangUp(at)
-		return
-	}
 	c.pool.Free(at)
-	if c.pool.Waiting() > 0 {
+	if c.pool.over || c.pool.Waiting() > 0 {
 		o.owe(c.pool)
 	}
 }

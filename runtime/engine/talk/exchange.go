@@ -32,6 +32,7 @@ type Exchange struct {
 	opens   int64        // when it began a new connection; 0: it did not
 	branch  branch       // of its second connection
 	trip    trip         // of a cluster
+	hops    hops         // of a Redis cluster
 	goes    goes         // of a Kafka cluster
 	replied uint16       // the status that a custom program told; 0: none
 }

@@ -14,13 +14,17 @@ import (
 
 // Cluster is what a loop knows of a Redis cluster: which node has which slot. An operation learns it that
 // meets a cluster of which nothing is known, on the connection that it opens. After MOVED or ASK the
-// operation that got it fails, and learns the layout anew before it ends. Nothing is sent twice.
+// operation that got it fails, and learns the layout anew before it ends: nothing is sent twice, unless its
+// client follows redirects.
 type Cluster struct {
 	key    string // of hosts
 	secure bool
 	shared int // connections to a node that all users share; 0: each has its own
 	nodes  []*Node
 	slots  *[keyspace.Slots]uint16 // places in nodes, from 1; 0: unknown. Nil: all are
+	reads  bool                    // replicas answer reads
+	copies map[uint16][]*Node      // the replicas of a master, by its place
+	turn   uint                    // of the replica that was read last
 	learns bool                    // an operation asks for the layout after a MOVED
 	gone   []*pool.Host            // those of nodes that have left, until Gone tells them
 }
@@ -45,29 +49,45 @@ func (c *Cluster) node(slot int) *Node {
 	return nil
 }
 
-// movedTo reads MOVED and ASK; the slot is below 0 where the node still has it.
-func movedTo(e *http1.Error) (to string, slot int, was bool) {
+// replica returns a replica of the node that has a slot, each in its turn; nil: none is known.
+func (c *Cluster) replica(slot int) *Node {
+	all := c.copies[c.slots[slot]]
+	if len(all) == 0 {
+		return nil
+	}
+	c.turn++
+	return all[c.turn%uint(len(all))]
+}
+
+// movedTo reads MOVED and ASK, of a slot that the node has no more, or still has: asks. The slot is below 0 if
+// they name none.
+func movedTo(e *http1.Error) (to string, slot int, asks, was bool) {
 	if e == nil || e.Kind != "server MOVED" && e.Kind != "server ASK" {
-		return "", 0, false
+		return "", 0, false, false
 	}
 	_, text, _ := strings.Cut(e.Detail, strings.TrimPrefix(string(e.Kind), "server ")+" ")
 	words := strings.Fields(text)
 	slot = -1
-	if e.Kind == "server MOVED" && len(words) > 1 {
+	if len(words) > 1 {
 		if n, err := strconv.Atoi(words[0]); err == nil && n >= 0 && n < keyspace.Slots {
 			slot, to = n, strings.TrimSuffix(words[1], ":")
 		}
 	}
-	return to, slot, true
+	return to, slot, e.Kind == "server ASK", true
+}
+
+// named returns the place of the node that another one named at the host that was asked; 0: it is none.
+func (c *Cluster) named(address, asked string) uint16 {
+	at := strings.LastIndexByte(address, ':')
+	if at < 0 || c.slots == nil {
+		return 0
+	}
+	return c.place(address[:at], address[at+1:], asked, nil)
 }
 
 // move notes that a node has a slot, as another one said at the host that was asked.
 func (c *Cluster) move(slot int, address, asked string) {
-	at := strings.LastIndexByte(address, ':')
-	if at < 0 || c.slots == nil {
-		return
-	}
-	if place := c.place(address[:at], address[at+1:], asked, nil); place > 0 {
+	if place := c.named(address, asked); place > 0 {
 		c.slots[slot] = place
 	}
 }
@@ -123,26 +143,48 @@ func (c *Cluster) readRanges(body []byte, asked string, former []*Node) error {
 	if err := json.Unmarshal(body, &ranges); err != nil {
 		return errLayout
 	}
-	slots := new([keyspace.Slots]uint16)
+	slots, copies := new([keyspace.Slots]uint16), map[uint16][]*Node{}
 	for _, r := range ranges {
 		var from, to int
-		var master []json.RawMessage
-		var host *string
-		var port json.Number
-		if len(r) < 3 || json.Unmarshal(r[0], &from) != nil || json.Unmarshal(r[1], &to) != nil || json.Unmarshal(r[2], &master) != nil || len(master) < 2 ||
-			json.Unmarshal(master[0], &host) != nil || json.Unmarshal(master[1], &port) != nil || from < 0 || to < from || to >= keyspace.Slots {
+		if len(r) < 3 || json.Unmarshal(r[0], &from) != nil || json.Unmarshal(r[1], &to) != nil || from < 0 || to < from || to >= keyspace.Slots {
 			return errLayout
 		}
-		if host == nil {
-			host = new(string)
+		place, err := c.readNode(r[2], asked, former)
+		if err != nil {
+			return err
 		}
-		place := c.place(*host, port.String(), asked, former)
 		for slot := from; slot <= to; slot++ {
 			slots[slot] = place
 		}
+		if !c.reads || place == 0 || copies[place] != nil {
+			continue
+		}
+		for _, one := range r[3:] {
+			replica, err := c.readNode(one, asked, former)
+			if err != nil {
+				return err
+			}
+			if replica > 0 {
+				copies[place] = append(copies[place], c.nodes[replica-1])
+			}
+		}
 	}
-	c.slots = slots
+	c.slots, c.copies = slots, copies
 	return nil
+}
+
+// readNode reads one node of a range and returns its place.
+func (c *Cluster) readNode(text json.RawMessage, asked string, former []*Node) (place uint16, err error) {
+	var node []json.RawMessage
+	var host *string
+	var port json.Number
+	if json.Unmarshal(text, &node) != nil || len(node) < 2 || json.Unmarshal(node[0], &host) != nil || json.Unmarshal(node[1], &port) != nil {
+		return 0, errLayout
+	}
+	if host == nil {
+		host = new(string)
+	}
+	return c.place(*host, port.String(), asked, former), nil
 }
 
 var errLayout = &http1.Error{Kind: http1.KindProtocol, Detail: "the server's answer to CLUSTER SLOTS is no layout of a cluster"}

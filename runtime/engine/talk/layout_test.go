@@ -13,7 +13,7 @@ import (
 
 // What a cluster tells of its layout is taken, and what is none is refused and changes nothing.
 func TestLayouts(t *testing.T) {
-	c := (&Memory{}).cluster("key", &request.Target{})
+	c := (&Memory{}).cluster("key", &request.Redis{Target: &request.Target{}})
 	if err := c.read([]byte(`[[0,8191,["10.0.0.1",6379,"id",[]],["10.0.0.2",6379]],[8192,16382,[null,6380]]]`), "seed"); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestLayouts(t *testing.T) {
 
 // MOVED says where a slot is; ASK, and what is no address, changes nothing.
 func TestWhereSlotsMove(t *testing.T) {
-	c := (&Memory{}).cluster("key", &request.Target{Secure: true})
+	c := (&Memory{}).cluster("key", &request.Redis{Target: &request.Target{Secure: true}})
 	if err := c.read([]byte(`[[0,16383,["h",1]]]`), "seed"); err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +75,8 @@ func TestWhereSlotsMove(t *testing.T) {
 		{"server ASK", "ASK 7 h:1", true, "::1"},
 		{"server ERR", "ERR MOVED 7 h:1", false, "::1"},
 	} {
-		to, slot, was := movedTo(&http1.Error{Kind: http1.Kind(tt.kind), Detail: tt.detail})
-		if was && slot >= 0 {
+		to, slot, asks, was := movedTo(&http1.Error{Kind: http1.Kind(tt.kind), Detail: tt.detail})
+		if was && slot >= 0 && !asks {
 			c.move(slot, to, "seed")
 		}
 		if got := c.node(7).Call.Host; was != tt.was || got != tt.want {

@@ -33,7 +33,15 @@ func (a *ask) say(x *Exchange, d codec.Dialogue) error {
 		x.stock.text = a.operation.Append(x.stock.text[:0], x.values)
 		x.shows(redis.Describe(nil, x.stock.text, true))
 	}
-	return d.(*redis.Conn).Operate(a.operation, redis.Order{Values: x.values, Keeps: x.keeps, Sent: x.account.Commands().Sent()})
+	return d.(*redis.Conn).Operate(a.operation, redis.Order{Values: x.values, Keeps: x.keeps, Sent: x.counts()})
+}
+
+// counts returns what counts the commands that the kernel takes.
+func (x *Exchange) counts() *uint64 {
+	if x.hops.replica {
+		return x.account.Commands().ToReplicas()
+	}
+	return x.account.Commands().Sent()
 }
 
 func (a *ask) hear(x *Exchange, _ codec.MessageKind, payload []byte) bool {
@@ -58,7 +66,7 @@ func (p *Plan) redis(r *request.Request, w *workflow.Workflow, memory *Memory) e
 	if w.HTTP.Proxy != nil {
 		return &http1.InputError{Field: "url", Value: r.URL, Remedy: "take the proxy out of http.client: it carries HTTP"}
 	}
-	key := fmt.Sprintf("%s %q %q %d %d %v %d", r.URL, to.User, to.Password, to.Version, to.Database, to.Cluster, to.Target.Connections)
+	key := fmt.Sprintf("%s %q %q %d %d %v %v %d", r.URL, to.User, to.Password, to.Version, to.Database, to.Cluster, to.Replicas, to.Target.Connections)
 	var commands []redis.Command
 	for _, c := range to.Commands {
 		var command redis.Command
@@ -67,7 +75,7 @@ func (p *Plan) redis(r *request.Request, w *workflow.Workflow, memory *Memory) e
 		}
 		commands = append(commands, command)
 	}
-	config := redis.Config{Version: to.Version, User: to.User, Password: to.Password, Database: to.Database, AnswerMax: w.HTTP.MaxBody}
+	config := redis.Config{Version: to.Version, User: to.User, Password: to.Password, Database: to.Database, Replicas: to.Replicas, AnswerMax: w.HTTP.MaxBody}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port}
 	if to.Subscribes() {
 		p.Greeting = newSubscription(to.Commands, memory.protocol(key, config), w.HTTP.MaxBody)
@@ -104,13 +112,13 @@ func (m *Memory) protocol(key string, c redis.Config) *redis.Protocol {
 }
 
 // cluster returns what is known of a target.
-func (m *Memory) cluster(key string, to *request.Target) *Cluster {
+func (m *Memory) cluster(key string, of *request.Redis) *Cluster {
 	c := m.clusters[key]
 	if c == nil {
 		if m.clusters == nil || len(m.clusters) >= clustersMost {
 			m.clusters = map[string]*Cluster{}
 		}
-		c = &Cluster{key: key, secure: to.Secure, shared: int(to.Connections)}
+		c = &Cluster{key: key, secure: of.Target.Secure, shared: int(of.Target.Connections), reads: of.Replicas}
 		m.clusters[key] = c
 	}
 	return c
@@ -123,6 +131,16 @@ type askCluster struct {
 	keys []redis.Argument
 	slot int // of the keys, if none has values; below 0: they have, or there are none
 	host string
+
+	reads   bool // it writes nothing, and replicas answer it
+	follows int  // redirects, at most
+}
+
+// hops is how far an exchange has followed redirects, and which node it goes to.
+type hops struct {
+	followed int
+	asks     *Node // that its last node told it to ask; nil: the one that has its keys
+	replica  bool  // it goes to a replica
 }
 
 // trip is how far an exchange with a cluster is.
@@ -131,6 +149,7 @@ type trip uint8
 const (
 	tripBegins    trip = iota // it goes to the node that its URL names
 	tripRouted                // or to the one that has its keys, as far as the loop knows
+	tripAsks                  // or to the one that takes them over: ASKING goes out before the operation
 	tripLearns                // it has asked for the layout, and sent nothing of its operation
 	tripElsewhere             // then another node has the keys
 	tripMoved                 // it has asked for the layout, since its node did not have the keys
@@ -169,11 +188,21 @@ func (x *Exchange) Route() (*Node, error) {
 	if !ok {
 		return nil, nil
 	}
+	x.hops.replica = false
+	if to := x.hops.asks; to != nil {
+		x.trip, x.hops.asks = tripAsks, nil
+		return to, nil
+	}
 	slot, err := a.slotOf(x)
 	if err != nil || slot < 0 || a.of.slots == nil {
 		return nil, err
 	}
 	to := a.of.node(slot)
+	if a.reads {
+		if copy := a.of.replica(slot); copy != nil {
+			to, x.hops.replica = copy, true
+		}
+	}
 	if to != nil && x.trip == tripBegins {
 		x.trip = tripRouted
 	}
@@ -212,8 +241,17 @@ func (a *askCluster) say(x *Exchange, d codec.Dialogue) error {
 		d.(*redis.Conn).Prepares(true)
 		return x.learn(d, tripLearns)
 	}
+	if x.trip == tripAsks {
+		x.shows([]byte("ASKING"))
+		if err := d.(*redis.Conn).Operate(asking, redis.Order{Sent: x.counts()}); err != nil {
+			return err
+		}
+	}
 	return a.ask.say(x, d)
 }
+
+// asking makes a node that takes a slot over answer the next command.
+var asking = redis.Compile([]redis.Command{{redis.Text("ASKING")}})
 
 // learn asks for the layout.
 func (x *Exchange) learn(d codec.Dialogue, since trip) error {
@@ -224,23 +262,43 @@ func (x *Exchange) learn(d codec.Dialogue, since trip) error {
 
 func (a *askCluster) hear(x *Exchange, kind codec.MessageKind, payload []byte) bool {
 	c := x.with.(*redis.Conn)
-	if x.trip == tripLearns || x.trip == tripMoved {
+	switch x.trip {
+	case tripLearns, tripMoved:
 		return a.learnt(x, c)
+	case tripAsks: // the answer to ASKING: what follows says whether the node took it
+		x.trip = tripRouted
+		return false
 	}
 	enough := a.ask.hear(x, kind, payload)
-	to, slot, was := movedTo(x.wrong)
+	to, slot, asks, was := movedTo(x.wrong)
 	if !was {
 		return enough
 	}
 	x.wrong = &http1.Error{Kind: http1.KindMoved, Detail: strings.TrimSuffix(x.wrong.Detail, ": "+redis.ClusterRemedy)}
-	if slot >= 0 {
+	if follows := slot >= 0 && x.hops.followed < a.follows; asks && follows {
+		if place := a.of.named(to, a.host); place > 0 {
+			x.hops.asks = a.of.nodes[place-1]
+			return x.follow()
+		}
+	} else if slot >= 0 && !asks {
 		a.of.move(slot, to, a.host)
+		if follows && a.of.learns {
+			return x.follow()
+		}
 	}
 	if a.of.learns {
 		return enough
 	}
 	a.of.learns = true
 	return x.learn(c, tripMoved) != nil
+}
+
+// follow makes an exchange set out anew, for the node that has its keys or takes them over.
+func (x *Exchange) follow() (enough bool) {
+	x.wrong, x.trip = nil, tripElsewhere
+	x.hops.followed++
+	x.account.Commands().Redirected()
+	return true
 }
 
 // learnt takes the layout, and goes on with the operation.
@@ -252,6 +310,9 @@ func (a *askCluster) learnt(x *Exchange, c *redis.Conn) bool {
 	}
 	if x.trip == tripMoved {
 		x.trip, a.of.learns = tripRouted, false
+		if err == nil && x.hops.followed < a.follows {
+			return x.follow()
+		}
 		return true // it has failed by what its node said
 	}
 	if err != nil {
@@ -278,9 +339,13 @@ func (a *askCluster) learnt(x *Exchange, c *redis.Conn) bool {
 
 // inCluster makes an operation one of a cluster.
 func (p *Plan) inCluster(a *ask, to *request.Redis, key string, all []request.Placeholder, memory *Memory) {
-	v := &askCluster{ask: *a, of: memory.cluster(key, to.Target), slot: -1, host: to.Target.Host}
+	v := &askCluster{ask: *a, of: memory.cluster(key, to), slot: -1, host: to.Target.Host, reads: to.Replicas}
+	if len(to.Commands) == 1 { // of several a node may have executed some
+		v.follows = to.Redirects
+	}
 	open := false
 	for _, c := range to.Commands {
+		v.reads = v.reads && keyspace.Reads(c)
 		at, _ := keyspace.Keys(c)
 		for _, k := range at {
 			word := argument(c[k], all)

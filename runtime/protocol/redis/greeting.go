@@ -7,7 +7,7 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// Greeting is what one connection says before its first operation: HELLO, AUTH, SELECT. They go out
+// Greeting is what one connection says before its first operation: HELLO, AUTH, SELECT, READONLY. They go out
 // together, and operations follow when all of them are answered.
 type Greeting struct {
 	protocol *Protocol

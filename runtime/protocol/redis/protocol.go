@@ -29,6 +29,7 @@ type Config struct {
 	User      string // empty: the default user
 	Password  string // empty: no authentication
 	Database  int
+	Replicas  bool  // a replica of a cluster answers reads: READONLY
 	AnswerMax int64 // 0: AnswerMaxDefault
 	// Pool has the memory of all connections that one goroutine serves. Nil: one of its own.
 	Pool *Pool
@@ -77,6 +78,9 @@ func New(c Config) *Protocol {
 	}
 	if c.Database != 0 {
 		say("SELECT", strconv.Itoa(c.Database))
+	}
+	if c.Replicas {
+		say("READONLY")
 	}
 	return p
 }

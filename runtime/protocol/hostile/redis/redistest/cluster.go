@@ -1,6 +1,7 @@
 package redistest
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -59,19 +60,53 @@ func Give(all []*Server, slot, to int) {
 	}
 }
 
-// Join starts another node, without slots.
-func Join(tb testing.TB, all []*Server) *Server {
+// Join starts so many other nodes, without slots.
+func Join(tb testing.TB, all []*Server, nodes int) (added []*Server) {
 	tb.Helper()
-	s := startNode(tb)
-	s.Ask("CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(len(all)+1))
-	s.meets(all[0])
-	for _, of := range append([]*Server{s}, all...) {
-		of.await(func() bool {
-			info := of.Ask("CLUSTER", "INFO")
-			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:"+strconv.Itoa(len(all)+1))
+	for i := range nodes {
+		s := startNode(tb)
+		s.Ask("CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(len(all)+i+1))
+		s.meets(all[0])
+		added = append(added, s)
+	}
+	both := append(slices.Clone(all), added...)
+	for _, s := range both {
+		s.await(func() bool {
+			info := s.Ask("CLUSTER", "INFO")
+			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:"+strconv.Itoa(len(both)))
 		})
 	}
-	return s
+	return added
+}
+
+// Copy starts a replica of each node, whose data the replica has.
+func Copy(tb testing.TB, all []*Server) []*Server {
+	tb.Helper()
+	copies := Join(tb, all, len(all))
+	for i, s := range copies {
+		s.Ask("CLUSTER", "REPLICATE", all[i].Ask("CLUSTER", "MYID"))
+	}
+	for i, s := range copies {
+		s.await(func() bool { return strings.Contains(s.Ask("INFO", "replication"), "master_link_status:up") })
+		for _, of := range all {
+			of.await(func() bool { return strings.Contains(of.Ask("CLUSTER", "SLOTS"), s.Ask("CLUSTER", "MYID")) })
+		}
+		all[i].await(func() bool { return all[i].Ask("WAIT", "1", "1000") == ":1" })
+	}
+	return copies
+}
+
+// Migrate begins to move a slot to another node: keys that are not at the first node are asked for there.
+func Migrate(all []*Server, slot, from, to int) {
+	all[to].Ask("CLUSTER", "SETSLOT", strconv.Itoa(slot), "IMPORTING", all[from].Ask("CLUSTER", "MYID"))
+	all[from].Ask("CLUSTER", "SETSLOT", strconv.Itoa(slot), "MIGRATING", all[to].Ask("CLUSTER", "MYID"))
+}
+
+// Carry moves a key of a slot that moves.
+func Carry(all []*Server, key string, from, to int) {
+	if got := all[from].Ask("MIGRATE", "127.0.0.1", strconv.Itoa(all[to].port), key, "0", "5000"); got != "+OK" {
+		all[from].tb.Fatal(got)
+	}
 }
 
 // meets makes two nodes know each other.
@@ -80,5 +115,5 @@ func (s *Server) meets(other *Server) {
 }
 
 func startNode(tb testing.TB) *Server {
-	return Start(tb, "--cluster-enabled", "yes", "--cluster-port", anyPort, "--cluster-node-timeout", "5000")
+	return Start(tb, "--cluster-enabled", "yes", "--cluster-port", anyPort, "--cluster-node-timeout", "5000", "--repl-diskless-sync-delay", "0", "--cluster-allow-replica-migration", "no")
 }

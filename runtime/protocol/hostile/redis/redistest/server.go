@@ -199,7 +199,7 @@ func (s *Server) Calls() map[string]uint64 {
 			continue
 		}
 		switch name, _, _ = strings.Cut(strings.ToUpper(name), "|"); name {
-		case "INFO", "CONFIG", "AUTH", "HELLO", "SELECT", "CLIENT", "ACL", "CLUSTER":
+		case "INFO", "CONFIG", "AUTH", "HELLO", "SELECT", "CLIENT", "ACL", "CLUSTER", "READONLY":
 			continue
 		}
 		for _, figure := range strings.Split(figures, ",") {
