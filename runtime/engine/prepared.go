@@ -221,7 +221,7 @@ func appendSFTP(b []byte, to *request.SFTP) []byte {
 	for _, s := range [...]string{to.User, to.Password, to.Key, to.HostKeys, to.Path, to.To, to.Data} {
 		b = appendText(b, s)
 	}
-	if b = append(b, byte(to.Verb)); to.File != nil {
+	if b = append(b, byte(to.Verb), byte(to.Mode), byte(to.Mode>>8)); to.File != nil {
 		b = appendText(b, to.File.Name)
 	}
 	return b

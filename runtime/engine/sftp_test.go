@@ -102,10 +102,16 @@ func TestSFTPCountsAgreeWithTheServer(t *testing.T) {
 	}
 }
 
-// Functions do as steps do: a rename and a removal are seen, answers are read, and the connection stays.
+// Functions do as steps do: what they change is seen, answers are read, and the connection stays.
 func TestSFTPInFunctions(t *testing.T) {
 	t.Parallel()
-	s := sshtest.Start(t, "")
+	t.Run("sshd", func(t *testing.T) { inFunctions(t, sshtest.Start(t, ""), "Accepted publickey") })
+	t.Run("dropbear", func(t *testing.T) { inFunctions(t, sshtest.Dropbear(t), "Pubkey auth succeeded") })
+}
+
+// inFunctions does all that functions can with files of a server that logs each connection so.
+func inFunctions(t *testing.T, s *sshtest.Server, connected string) {
+	t.Helper()
 	w := loadFile(t, "", sftpFile(s, "rsa", `
 def all(vu):
     for verb in [vu.sftp, vu.scp]:
@@ -118,6 +124,19 @@ def all(vu):
     r = vu.sftp.rename(h, "DIR/a", "DIR/b", name = "rename")
     if r.error or vu.sftp.stat(h, "DIR/a", name = "gone").code != "NO_SUCH_FILE":
         fail("rename: " + r.error)
+    for mode, shows in [("640", "-rw-r-----"), ("0600", "-rw-------"), ("4755", "urwxr-xr-x")]:
+        r = vu.sftp.chmod(h, "DIR/b", mode, name = "chmod")
+        if r.error or vu.sftp.stat(h, "DIR/b", name = "stat").json()["mode"] != shows:
+            fail("chmod %s: %s %s" % (mode, r.error, vu.sftp.stat(h, "DIR/b", name = "stat").json()))
+    r = vu.sftp.mkdir(h, "DIR/f", name = "mkdir")
+    if r.error or vu.sftp.mkdir(h, "DIR/f", name = "again").code != "FAILURE" or vu.sftp.mkdir(h, "DIR/g/f", name = "orphan").code != "NO_SUCH_FILE":
+        fail("mkdir: " + r.error)
+    r = vu.sftp.put(h, "DIR/f/x", "x", name = "put")
+    if r.error or vu.sftp.rmdir(h, "DIR/f", name = "full").code != "FAILURE" or vu.sftp.rmdir(h, "DIR/f/x", name = "file").code == "OK":
+        fail("rmdir: " + r.error)
+    for r in [vu.sftp.remove(h, "DIR/f/x", name = "remove"), vu.sftp.chmod(h, "DIR/f", "700", name = "chmod"), vu.sftp.rmdir(h, "DIR/f", name = "rmdir")]:
+        if r.error:
+            fail(r.error)
     names = [f["name"] for f in vu.sftp.list(h, "DIR", name = "list").json()]
     if names != ["b"] or vu.sftp.stat(h, "DIR/b", name = "stat").json()["size"] != 5:
         fail("list: %s" % names)
@@ -133,7 +152,7 @@ workflow(name = "test", iterations = 3, vus = 1, duration = "60s", steps = [step
 	if left, err := os.ReadDir(s.Dir); err != nil || len(left) != 0 {
 		t.Errorf("%d files are left: %v", len(left), err)
 	}
-	if n := s.Logged("Accepted publickey"); n != 2 {
+	if n := s.Logged(connected); n != 2 {
 		t.Errorf("%d connections, want one of SFTP and one of SCP", n)
 	}
 }

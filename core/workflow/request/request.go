@@ -459,7 +459,8 @@ type SFTP struct {
 	HostKeys       string // lines of known_hosts; empty: any key is the server's
 	Verb           SFTPVerb
 	Path, To, Data string
-	File           *File // in place of Data
+	Mode           uint32 // permissions that it sets
+	File           *File  // in place of Data
 }
 
 // SFTPVerb says what is done with a file.
@@ -473,10 +474,15 @@ const (
 	SFTPStat
 	SFTPRemove
 	SFTPRename
+	SFTPMkdir
+	SFTPRmdir
+	SFTPChmod
 )
 
 // SFTPVerbs are their words.
-func SFTPVerbs() []string { return []string{"get", "put", "list", "stat", "remove", "rename"} }
+func SFTPVerbs() []string {
+	return []string{"get", "put", "list", "stat", "remove", "rename", "mkdir", "rmdir", "chmod"}
+}
 
 // rewritten returns the request with others in place of its texts.
 func (s *SFTP) rewritten(fill func(string) string) *SFTP {

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -25,6 +26,8 @@ func Arguments(verb request.SFTPVerb) []string {
 		names = append(names, "data")
 	case request.SFTPRename:
 		names = append(names, "to")
+	case request.SFTPChmod:
+		names = append(names, "mode")
 	}
 	return append(names, "timeout", "retry")
 }
@@ -100,8 +103,28 @@ func (o *operation) read(verb request.SFTPVerb) (err error) {
 		o.to.To, err = o.path("to")
 	case request.SFTPPut:
 		err = o.data()
+	case request.SFTPChmod:
+		err = o.mode()
 	}
 	return err
+}
+
+// mode reads permissions, as chmod of a shell takes them: a number would be one of ten.
+func (o *operation) mode() error {
+	v := o.of("mode")
+	if v == nil {
+		return language.Faultf("%s: the mode is missing", o.fn).Do("write %s(h, \"/data/x\", \"640\")", o.fn)
+	}
+	text, ok := starlark.AsString(v)
+	if !ok {
+		return language.WrongType(o.fn, "mode", "a text of octal digits", v).Do("write mode = \"640\"")
+	}
+	n, err := strconv.ParseUint(text, 8, 12)
+	if err != nil || len(text) < 3 || len(text) > 5 {
+		return language.Faultf("%s: %s is no mode", o.fn, language.Describe(v)).In("mode").Do("write three or four octal digits, as \"640\" or \"1777\"")
+	}
+	o.to.Mode = uint32(n)
+	return nil
 }
 
 // untargeted explains a target that is none: only a client says which server it is.

@@ -74,6 +74,8 @@ func (p *Plan) sftp(r *request.Request, w *workflow.Workflow, memory *Memory) er
 	switch {
 	case to.Verb == request.SFTPRename:
 		v.operation.To = sshText(to.To, r.Placeholders)
+	case to.Verb == request.SFTPChmod:
+		v.operation.Mode = to.Mode
 	case to.File != nil:
 		if v.operation.Bytes, err = to.File.Data(); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path"
+	"strconv"
 	"strings"
 
 	"hyperscale/runtime/protocol/http1"
@@ -20,13 +21,16 @@ const (
 	VerbStat
 	VerbRemove
 	VerbRename
+	VerbMkdir
+	VerbRmdir
+	VerbChmod
 	VerbFetch // scp.get
 	VerbSend  // scp.put
 )
 
 // String is the verb as --debug shows it.
 func (v Verb) String() string {
-	return [...]string{"get", "put", "list", "stat", "remove", "rename", "scp get", "scp put"}[v]
+	return [...]string{"get", "put", "list", "stat", "remove", "rename", "mkdir", "rmdir", "chmod", "scp get", "scp put"}[v]
 }
 
 // Part is a piece of a text: its own, or the user's value of an index.
@@ -59,6 +63,7 @@ type Operation struct {
 	Path, To Text   // To: of rename
 	Data     Text   // of put, if it has values
 	Bytes    []byte // of put, else
+	Mode     uint32 // of chmod
 }
 
 // Order is one operation under way.
@@ -72,6 +77,7 @@ type task struct {
 	verb     Verb
 	path, to string
 	data     []byte
+	mode     uint32
 	keeps    bool
 }
 
@@ -79,7 +85,7 @@ type task struct {
 const PathMost = 4096
 
 func (o *Operation) fill(order Order) (task, error) {
-	t := task{verb: o.Verb, path: o.Path.fill(order.Values), data: o.Bytes, keeps: order.Keeps}
+	t := task{verb: o.Verb, path: o.Path.fill(order.Values), data: o.Bytes, mode: o.Mode, keeps: order.Keeps}
 	if o.Data != nil {
 		t.data = []byte(o.Data.fill(order.Values))
 	}
@@ -110,6 +116,9 @@ func (o *Operation) Show(values [][]byte) string {
 	text := o.Verb.String() + " " + o.Path.fill(values)
 	if o.To != nil {
 		text += " " + o.To.fill(values)
+	}
+	if o.Verb == VerbChmod {
+		text += " " + strconv.FormatUint(uint64(o.Mode), 8)
 	}
 	return text
 }

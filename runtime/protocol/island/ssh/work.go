@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/pkg/sftp"
@@ -115,6 +116,12 @@ func (l *link) transfers(files *sftp.Client, t task, out *Outcome) (err error) {
 		return files.Remove(t.path)
 	case VerbRename:
 		return files.Rename(t.path, t.to)
+	case VerbMkdir:
+		return files.Mkdir(t.path)
+	case VerbRmdir:
+		return files.RemoveDirectory(t.path)
+	case VerbChmod:
+		return files.Chmod(t.path, os.FileMode(t.mode)) // it sends these bits, also above 777
 	}
 	out.Size = int64(len(out.Body))
 	return nil
