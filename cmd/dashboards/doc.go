@@ -1,5 +1,5 @@
 // Command dashboards writes what Prometheus and Grafana need to watch a cluster: alerts and recording
-// rules below deploy/prometheus, and the alerts' part of docs/operations.md.
+// rules below deploy/prometheus, dashboards below deploy/grafana, and the alerts' part of docs/operations.md.
 //
 //	go run ./cmd/dashboards [-check]
 //
@@ -8,5 +8,5 @@
 //
 // Source: core/alert has the list of alerts; docs/outputs.md and docs/operations.md name the metrics.
 //
-// Read main.go, alerts.go, rules.go.
+// Read main.go, alerts.go, rules.go, boards.go.
 package main

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // file is one file that this command writes, below the root of the repository.
@@ -56,9 +57,17 @@ func files(root string) ([]file, error) {
 	if manual, err = withAlerts(manual); err != nil {
 		return nil, err
 	}
-	return []file{
+	all := []file{
 		{"deploy/prometheus/alerts.yaml", alertsFile()},
 		{"deploy/prometheus/rules.yaml", rulesFile()},
 		{manualName, manual},
-	}, nil
+	}
+	for _, b := range boards() {
+		text, err := boardFile(&b)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, file{"deploy/grafana/" + strings.TrimPrefix(b.uid, "hyperscale-") + ".json", text})
+	}
+	return all, nil
 }

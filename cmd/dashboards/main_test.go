@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -249,4 +250,56 @@ func TestRulesRecord(t *testing.T) {
 		test.ExprTests = append(test.ExprTests, exprTest{r.record, "4m", []sample{s}})
 	}
 	testRules(t, rulesFile(), []ruleTest{test})
+}
+
+// Each expression of each panel becomes a recording rule that promtool takes. Panels have distinct places
+// and titles.
+func TestPromtoolTakesThePanels(t *testing.T) {
+	var rules strings.Builder
+	rules.WriteString("groups:\n  - name: panels\n    rules:\n")
+	for _, b := range boards() {
+		titles := map[string]bool{}
+		for i, p := range b.panels {
+			if titles[p.title] || p.title == "" || len(p.queries) == 0 {
+				t.Errorf("panel %d of %s is called %q and has %d queries", i, b.uid, p.title, len(p.queries))
+			}
+			titles[p.title] = true
+			for k, q := range p.queries {
+				expr := strings.NewReplacer("$__rate_interval", "1m", "$__range", "30m", "$test", ".*", "$run", ".*").Replace(q.expr)
+				if strings.Contains(expr, "$") {
+					t.Errorf("%s: %s: %s has a variable that the dashboard does not have", b.uid, p.title, expr)
+				}
+				fmt.Fprintf(&rules, "      - record: panel:%s:%d_%d\n        expr: '%s'\n", strings.ReplaceAll(b.uid, "-", "_"), i, k, expr)
+			}
+		}
+		text, err := boardFile(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var parsed struct {
+			Panels []struct{ GridPos struct{ X, Y, W, H int } }
+		}
+		if err := json.Unmarshal(text, &parsed); err != nil || len(parsed.Panels) != len(b.panels) {
+			t.Fatalf("%s has %d panels: %v", b.uid, len(parsed.Panels), err)
+		}
+		taken := map[[2]int]int{}
+		for i, p := range parsed.Panels {
+			for x := range p.GridPos.W {
+				for y := range p.GridPos.H {
+					at := [2]int{p.GridPos.X + x, p.GridPos.Y + y}
+					if o, ok := taken[at]; ok || at[0] >= columns {
+						t.Fatalf("%s: panel %d is where panel %d is: %v", b.uid, i, o, at)
+					}
+					taken[at] = i
+				}
+			}
+		}
+	}
+	file := filepath.Join(t.TempDir(), "panels.yaml")
+	if err := os.WriteFile(file, []byte(rules.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := promtool(t, "check", "rules", file); err != nil {
+		t.Errorf("promtool check rules: %v: %s", err, out)
+	}
 }

@@ -30,6 +30,7 @@ type group struct {
 	managers map[string]string
 	admins   map[string]string
 	nodes    map[string]*process
+	more     []string // flags of gates
 }
 
 func freeAddresses(t *testing.T, prefix string, n int) map[string]string {
@@ -64,7 +65,7 @@ func (g *group) settings(id string) []string {
 	role, _, _ := strings.Cut(id, "-")
 	switch role {
 	case "gate":
-		return slices.Concat(common, []string{"--listen", g.gates[id]}, timing)
+		return slices.Concat(common, []string{"--listen", g.gates[id]}, timing, g.more)
 	case "manager":
 		return slices.Concat(common, []string{"--listen", g.managers[id], "--datacenter", "here", "--managers", list(g.managers)}, timing)
 	}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +16,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 )
 
-// scraped is a cluster with a Prometheus that reads all its gates.
+// scraped is a cluster with a Prometheus that reads all its nodes.
 type scraped struct {
 	*group
 	server string
@@ -25,8 +28,13 @@ func newScraped(t *testing.T) *scraped {
 		t.Skip("prometheus is not installed")
 	}
 	g := newGroup(t)
+	g.more = []string{"--set", "gate.sweep_interval=1s"} // how often they tell of their bounds
 	g.start("gate-1", "gate-2", "gate-3", "manager-1", "manager-2", "manager-3", "worker-1", "worker-2")
-	config := "global: {scrape_interval: 300ms}\nscrape_configs:\n  - job_name: hyperscale\n    static_configs:\n      - targets: [" +
+	rules, err := filepath.Abs(filepath.Join("..", "..", "deploy", "prometheus", "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := "global: {scrape_interval: 300ms, evaluation_interval: 1s}\nrule_files: [" + rules + "]\nscrape_configs:\n  - job_name: hyperscale\n    static_configs:\n      - targets: [" +
 		strings.Join(slices.Sorted(maps.Values(g.admins)), ", ") + "]\n"
 	server, stop, err := runPrometheus(g.path("prometheus"), config)
 	if stop != nil {
@@ -88,4 +96,88 @@ func TestLoadOfAClusterInPrometheus(t *testing.T) {
 	} {
 		s.asks(query, func(v float64) bool { return v == float64(want) })
 	}
+}
+
+// A panel of a dashboard, as the file has it.
+type panelJSON struct {
+	Title   string
+	Targets []struct{ Expr string }
+}
+
+// panels returns those of all dashboards.
+func panels(t *testing.T) (all []panelJSON) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("..", "..", "deploy", "grafana", "*.json"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no dashboards: %v", err)
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var board struct{ Panels []panelJSON }
+		if err := json.Unmarshal(b, &board); err != nil || len(board.Panels) == 0 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		all = append(all, board.Panels...)
+	}
+	return all
+}
+
+// TestPanelsHaveData: when a job has run, and a worker was killed meanwhile, each panel of each dashboard has data,
+// and each metric that it names is there. When the other worker is killed, too, one alert fires, once.
+func TestPanelsHaveData(t *testing.T) {
+	t.Parallel()
+	s := newScraped(t)
+	from := time.Now()
+	url, file := serveTarget(t, "--latency", "5ms", "--error-every", "10"), write(t, "load.star", loadFile)
+	wait, job, _ := s.submit(file, url, 12*time.Second, "client-1")
+	s.asks(fmt.Sprintf("sum(hyperscale_requests_total{run=%q})", job), func(v float64) bool { return v > 20 })
+	busy := ""
+	eventually(t, "a worker is busy", patience, func() bool {
+		c, _ := s.status()
+		for _, n := range c.Nodes {
+			if n.Role == "worker" && n.CoresTotal > 0 && n.CoresFree == 0 {
+				busy = n.Node
+			}
+		}
+		return busy != ""
+	})
+	s.nodes[busy].kill()
+	s.asks("sum(hyperscale_shard_losses_total) >= 1", func(float64) bool { return true })
+	wait.code()
+	s.asks(fmt.Sprintf(`sum(hyperscale_job_state{run=%q,state!="RUNNING"} == 1)`, job), func(v float64) bool { return v == 1 })
+
+	fill := strings.NewReplacer("$__rate_interval", "5s", "$__range", "5m", "$test", ".*", "$run", job)
+	word := regexp.MustCompile(`\b(hyperscale|process|go)_[a-z_]+`)
+	for _, p := range panels(t) {
+		data := false
+		for _, q := range p.Targets {
+			expr := fill.Replace(q.Expr)
+			all, err := promValues(s.server, fmt.Sprintf("count_over_time((%s)[%ds:1s])", expr, 1+int(time.Since(from).Seconds())))
+			if err != nil {
+				t.Errorf("%s: %v", p.Title, err)
+			}
+			data = data || len(all) > 0
+			for _, name := range word.FindAllString(expr, -1) {
+				if all, err := promValues(s.server, fmt.Sprintf("count(last_over_time(%s[5m]))", name)); err != nil || len(all) != 1 {
+					t.Errorf("%s: there is no metric %s: %v", p.Title, name, err)
+				}
+			}
+		}
+		if !data {
+			t.Errorf("panel %q has no data", p.Title)
+		}
+	}
+	s.asks(`count(last_over_time(hyperscale:requests:rate1m{step="home"}[5m]))`, func(v float64) bool { return v == 1 })
+	for _, id := range []string{"worker-1", "worker-2"} {
+		if id != busy {
+			s.nodes[id].kill()
+		}
+	}
+	eventually(t, "the alert of no worker fires", 3*patience, func() bool {
+		all, err := promValues(s.server, `count(ALERTS{alertname="HyperscaleNoWorkerHealthy",alertstate="firing"})`)
+		return err == nil && len(all) == 1 && all[0] == 1
+	})
 }

@@ -113,6 +113,13 @@ const (
 	ShedVersion  ShedReason = "version"  // its receiver's version of the protocol does not know it
 )
 
+// ShedReasons lists the reasons.
+func ShedReasons() []ShedReason {
+	return []ShedReason{
+		ShedLane, ShedBroken, ShedRefused, ShedBound, ShedShare, ShedCores, ShedSlots, ShedStore, ShedQuorum, ShedSize, ShedDraining, ShedUnready, ShedUnfit, ShedAge, ShedVersion,
+	}
+}
+
 // ShedOf returns the event of a message that a node sheds.
 func ShedOf(m node.Message, from node.Role, reason ShedReason, what, why string) Shed {
 	return Shed{Reason: reason, Kind: m.Kind(), Priority: m.Priority(), Role: from, What: what, Why: why}

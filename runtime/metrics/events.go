@@ -72,7 +72,19 @@ func newEvents() events {
 	}
 }
 
+// begin shows a zero for what has not happened yet, as far as its labels are known: the first increase of a
+// series that is not there is none to Prometheus.
+func (e *events) begin() {
+	for _, reason := range event.ShedReasons() {
+		e.shed.WithLabelValues(string(reason), "none").Add(0)
+	}
+	for _, reason := range []string{"released", "transferred", "expired", "superseded"} {
+		e.group.ends.WithLabelValues(reason).Add(0)
+	}
+}
+
 func (e *events) register(r *prometheus.Registry) {
+	e.begin()
 	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.budgets, e.fences, e.peers, e.disk, e.shed, e.claims, e.ignored, e.forged, e.bounds.used, e.bounds.limit, e.bounds.near)
 	e.executors.register(r)
 	e.gates.register(r)

@@ -15,6 +15,18 @@ import (
 // seriesOf returns the sum of the series of a metric that have these labels.
 func seriesOf(t *testing.T, m *Metrics, name string, labels map[string]string) (sum float64) {
 	t.Helper()
+	_, sum = seriesWith(t, m, name, labels)
+	return sum
+}
+
+func seriesCount(t *testing.T, m *Metrics, name string, labels map[string]string) (n int) {
+	t.Helper()
+	n, _ = seriesWith(t, m, name, labels)
+	return n
+}
+
+func seriesWith(t *testing.T, m *Metrics, name string, labels map[string]string) (n int, sum float64) {
+	t.Helper()
 	families, err := m.registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -31,11 +43,12 @@ func seriesOf(t *testing.T, m *Metrics, name string, labels map[string]string) (
 				}
 			}
 			if has == len(labels) {
+				n++
 				sum += s.GetCounter().GetValue() + s.GetGauge().GetValue() + float64(s.GetHistogram().GetSampleCount())
 			}
 		}
 	}
-	return sum
+	return n, sum
 }
 
 // Each signal that dashboards of other systems draw moves with what it is about, up and back, and its
@@ -89,6 +102,27 @@ func TestSignalsOfDashboardsMove(t *testing.T) {
 			if got := seriesOf(t, m, c.metric, c.labels); got != c.want[i] {
 				t.Errorf("%s: after event %d, %+v, %s%v is %v, want %v", c.signal, i, e, c.metric, c.labels, got, c.want[i])
 			}
+		}
+	}
+}
+
+// What has not happened yet is zero: Prometheus sees the first increase of a series that is there.
+func TestWhatHasNotHappenedIsZero(t *testing.T) {
+	m := New(sources())
+	for _, c := range []struct {
+		metric string
+		labels map[string]string
+		event  node.Event
+	}{
+		{"hyperscale_node_shed_requests_total", map[string]string{"reason": "quorum", "priority": "none"}, event.Shed{Reason: event.ShedQuorum}},
+		{"hyperscale_lease_ends_total", map[string]string{"reason": "expired"}, event.LeaseEnded{Reason: "expired"}},
+	} {
+		if n := seriesCount(t, m, c.metric, c.labels); n != 1 || seriesOf(t, m, c.metric, c.labels) != 0 {
+			t.Errorf("%s%v is there %d times before it happens, want a zero", c.metric, c.labels, n)
+		}
+		m.Observe(c.event)
+		if n := seriesCount(t, m, c.metric, c.labels); n != 1 || seriesOf(t, m, c.metric, c.labels) != 1 {
+			t.Errorf("%s%v is there %d times after it, want a one", c.metric, c.labels, n)
 		}
 	}
 }
