@@ -193,6 +193,10 @@ func appendMQTT(b []byte, to *request.MQTT) []byte {
 	for _, f := range to.Filters {
 		b = appendText(b, f)
 	}
+	if w := to.Will; w != nil {
+		b = appendText(appendText(append(b, w.QoS), w.Topic), w.Data)
+		b = strconv.AppendUint(strconv.AppendBool(strconv.AppendBool(b, w.Retain), w.Sent), uint64(w.Delay), 10)
+	}
 	return b
 }
 

@@ -18,7 +18,7 @@ func publishArguments() []string {
 }
 
 // ConnectArguments are those of mqtt.connect.
-func ConnectArguments() []string { return []string{"target", "timeout", "retry"} }
+func ConnectArguments() []string { return []string{"target", "disconnect", "timeout", "retry"} }
 
 // TopicsArguments are those of vu.mqtt.subscribe.
 func TopicsArguments() []string { return []string{"target", "topics", "qos", "timeout"} }
@@ -43,13 +43,17 @@ func MQTT(under string, own []string, use request.Use) *language.Namespace {
 			if err != nil {
 				return nil, err
 			}
+			if err := in.goodbye(&to); err != nil {
+				return nil, err
+			}
 			to.Verb = request.MQTTConnect
 			r := &request.Request{Method: "CONNECT", URL: to.Target.URL(), Exchange: request.Exchange{MQTT: &to}}
-			return request.NewDraft(thread, connects).End(r, in.in[1:], use)
+			return request.NewDraft(thread, connects).End(r, in.in[2:], use)
 		}},
 	}
 	if under == "mqtt" {
 		members["client"] = &guard.Func{Word: "client", Call: newMQTTClient}
+		members["will"] = &guard.Func{Word: "will", Call: newWill}
 	}
 	return language.NewNamespace(under, members)
 }

@@ -22,7 +22,7 @@ func MQTTSchemes() request.Schemes {
 
 // MQTTClientArguments are those of mqtt.client.
 func MQTTClientArguments() []string {
-	return []string{"url", "user", "password", "version", "client_id", "clean_start", "session_expiry", "keep_alive", "tls"}
+	return []string{"url", "user", "password", "version", "client_id", "clean_start", "session_expiry", "keep_alive", "tls", "will"}
 }
 
 // The versions, as CONNECT has them.
@@ -80,6 +80,9 @@ func newMQTTClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tu
 	}
 	if in.of("tls") != nil && !c.Target.Secure {
 		return nil, language.Faultf("%s has tls, and its URL is of mqtt://", in.fn).In("tls").Do("write mqtts://host")
+	}
+	if err := in.will(&out.of); err != nil {
+		return nil, err
 	}
 	out.key, err = out.of.Secure.Options(in.fn, in.of("tls"))
 	return out, err

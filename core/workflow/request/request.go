@@ -272,9 +272,19 @@ type MQTT struct {
 	Headers        []builtin.Pair
 	Stamp          bool     // its header says when it was sent
 	Filters        []string // of a subscription
+	Will           *MQTTWill
 }
 
-// UserWord stands in a client identifier for the number of its virtual user.
+// MQTTWill is the message that a server sends for a client whose connection ends without a goodbye.
+type MQTTWill struct {
+	Topic, Data string // ${vu} may stand in them
+	QoS         uint8
+	Retain      bool
+	Delay       uint32 // seconds that the server waits; of version 5
+	Sent        bool   // the goodbye asks for it
+}
+
+// UserWord stands in a client identifier and in a will for the number of its virtual user.
 const UserWord = "${vu}"
 
 // MQTTVerb says what a request of MQTT is.

@@ -25,6 +25,7 @@ type post struct {
 	office    *postOffice
 	operation *mqtt.Operation
 	stamps    bool
+	bequeaths bool // mqtt.connect asks for its will
 }
 
 var (
@@ -42,6 +43,9 @@ func (p *post) say(x *Exchange, d codec.Dialogue) error {
 		x.account.Deliveries().Connected(x.stock.clock.Now - x.opens)
 	}
 	if p.operation == nil {
+		if p.bequeaths {
+			return c.Bequeath()
+		}
 		return c.Disconnect()
 	}
 	values := x.values
@@ -87,7 +91,7 @@ func (p *Plan) mqtt(r *request.Request, w *workflow.Workflow, memory *Memory) er
 		key = "session " + key
 	case request.MQTTConnect:
 		key = "connect " + key
-		p.verb, p.stays = &post{office: o}, false
+		p.verb, p.stays = &post{office: o, bequeaths: to.Will != nil && to.Will.Sent}, false
 	default:
 		headers, all := to.Headers, r.Placeholders
 		if to.Stamp {
@@ -117,6 +121,7 @@ type postOffice struct {
 	protocol *mqtt.Protocol
 	server   string
 	client   string // identifier, in which ${vu} may stand; empty: each connection has one of its own
+	will     *request.MQTTWill
 	memory   *Memory
 	tls      *tls.Config // nil: the workflow's, where they have TLS
 	resume   bool        // a user's connections take up its TLS session
@@ -124,7 +129,11 @@ type postOffice struct {
 
 // mqttKey tells apart connections that begin in different ways.
 func mqttKey(to *request.MQTT) string {
-	return fmt.Sprintf("mqtt %s %d %q %q %q %v %d %d %s", to.Target.URL(), to.Version, to.User, to.Password, to.ClientID, to.Resumes, to.Expiry, to.KeepAlive, to.Secure.Key)
+	will := ""
+	if w := to.Will; w != nil {
+		will = fmt.Sprintf(" will %q %q %d %t %d", w.Topic, w.Data, w.QoS, w.Retain, w.Delay)
+	}
+	return fmt.Sprintf("mqtt %s %d %q %q %q %v %d %d %s", to.Target.URL(), to.Version, to.User, to.Password, to.ClientID, to.Resumes, to.Expiry, to.KeepAlive, to.Secure.Key) + will
 }
 
 // postOffice returns what begins the connections of a target.
@@ -145,7 +154,7 @@ func (m *Memory) postOffice(to *request.MQTT, w *workflow.Workflow) (*postOffice
 	if m.posts == nil || len(m.posts) >= protocolsMax {
 		m.posts = map[string]*postOffice{}
 	}
-	o = &postOffice{server: to.Target.URL(), client: to.ClientID, memory: m}
+	o = &postOffice{server: to.Target.URL(), client: to.ClientID, will: to.Will, memory: m}
 	var err error
 	if o.protocol, err = mqtt.New(config); err != nil {
 		return nil, err
@@ -162,19 +171,27 @@ const Beside = 1 << 63
 
 // open begins a connection of a user.
 func (o *postOffice) open(user uint64) codec.Opening {
-	if o.client == "" {
-		return codec.Opening{Greeting: o.protocol.Greet(freshClient(), nil)}
-	}
 	number := strconv.FormatUint(user&^Beside, 10)
 	if user&Beside != 0 {
 		number = "setup-" + number
 	}
-	id := strings.ReplaceAll(o.client, request.UserWord, number)
+	named := func(text string) string { return strings.ReplaceAll(text, request.UserWord, number) }
+	var will *mqtt.Will
+	if w := o.will; w != nil {
+		will = &mqtt.Will{Topic: named(w.Topic), Data: named(w.Data), QoS: w.QoS, Retain: w.Retain, Delay: w.Delay}
+		if err := will.Check(); err != nil {
+			return codec.Opening{Dialogue: mqtt.Refuse(err)}
+		}
+	}
+	if o.client == "" {
+		return codec.Opening{Greeting: o.protocol.Greet(freshClient(), nil).Leaves(will)}
+	}
+	id := named(o.client)
 	claim, err := o.memory.claim(o.server, id)
 	if err != nil {
 		return codec.Opening{Dialogue: mqtt.Refuse(err)}
 	}
-	return codec.Opening{Greeting: o.protocol.Greet(id, claim)}
+	return codec.Opening{Greeting: o.protocol.Greet(id, claim).Leaves(will)}
 }
 
 // freshClient returns an identifier that no other connection of any process has.

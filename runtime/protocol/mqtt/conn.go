@@ -137,6 +137,18 @@ func (c *Conn) Disconnect() error {
 	return nil
 }
 
+// Bequeath says goodbye and asks for the will, which version 5 can.
+func (c *Conn) Bequeath() error {
+	if c.broken != nil {
+		return c.broken
+	}
+	c.out.bytes = append(c.out.bytes, byte(packetDisconnect)<<4, 1, reasonWill)
+	c.end = endAgree
+	return nil
+}
+
+const reasonWill = 0x04 // disconnect with will message
+
 func (c *Conn) disconnect() {
 	c.out.bytes = append(c.out.bytes, byte(packetDisconnect)<<4, 0)
 	c.end = endAgree

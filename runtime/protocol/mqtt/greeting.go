@@ -10,6 +10,7 @@ type Greeting struct {
 	protocol *Protocol
 	client   string
 	claim    *Claim // nil: nothing watches the identifier
+	will     *Will  // nil: it has none
 	resumed  bool
 	limits   limits
 }
@@ -25,7 +26,13 @@ func (p *Protocol) Greet(client string, c *Claim) *Greeting {
 }
 
 // Begin says who the client is.
-func (g *Greeting) Begin(dst []byte) []byte { return g.protocol.appendConnect(dst, g.client) }
+func (g *Greeting) Begin(dst []byte) []byte { return g.protocol.appendConnect(dst, g.client, g.will) }
+
+// Leaves gives the connection a will, which Check has taken.
+func (g *Greeting) Leaves(w *Will) *Greeting {
+	g.will = w
+	return g
+}
 
 // Drop implements codec.Dropped: there will be no dialogue.
 func (g *Greeting) Drop() { g.claim.free() }

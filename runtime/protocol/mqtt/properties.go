@@ -12,6 +12,7 @@ const (
 	propertyReply      = 0x08
 	propertyExpiry     = 0x11
 	propertyKeepAlive  = 0x13
+	propertyDelay      = 0x18
 	propertyReason     = 0x1F
 	propertyReceive    = 0x21
 	propertyAlias      = 0x23
@@ -54,7 +55,7 @@ func formOf(id byte) form {
 		return formByte
 	case propertyKeepAlive, propertyReceive, 0x22, propertyAlias:
 		return form16
-	case 0x02, propertyExpiry, 0x18, propertyPacketMost:
+	case 0x02, propertyExpiry, propertyDelay, propertyPacketMost:
 		return form32
 	case 0x0B:
 		return formVariable

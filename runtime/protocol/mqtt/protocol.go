@@ -88,15 +88,37 @@ func (c *Claim) free() {
 	}
 }
 
+// Will is what the server publishes for a connection that ends without a goodbye.
+type Will struct {
+	Topic, Data string
+	QoS         uint8
+	Retain      bool
+	Delay       uint32 // seconds that the server waits; of version 5
+}
+
+// Check says why a will cannot travel.
+func (w *Will) Check() *http1.Error {
+	why, field := Unsendable(w.Topic), "topic"
+	if why == "" && len(w.Data) > textMost {
+		why, field = "is longer than 65535 bytes", "data"
+	}
+	if why == "" {
+		return nil
+	}
+	return &http1.Error{Kind: http1.KindValue, Detail: "the " + field + " of the will " + why + ": change mqtt.will, in which ${vu} makes it longer"}
+}
+
 // The flags of CONNECT.
 const (
 	flagClean    = 0x02
+	flagWill     = 0x04 // with its QoS in the two bits above
+	flagKept     = 0x20 // the server keeps the will
 	flagPassword = 0x40
 	flagUser     = 0x80
 )
 
 // appendConnect appends CONNECT.
-func (p *Protocol) appendConnect(dst []byte, client string) []byte {
+func (p *Protocol) appendConnect(dst []byte, client string, will *Will) []byte {
 	c := &p.config
 	var properties []byte
 	if c.Version == Version5 && c.Expiry > 0 {
@@ -110,7 +132,9 @@ func (p *Protocol) appendConnect(dst []byte, client string) []byte {
 	if c.Version == Version5 {
 		size += lengthOf(len(properties)) + len(properties)
 	}
-	if c.User != "" {
+	left := will.append(nil, c.Version)
+	size += len(left)
+	if flags |= will.flags(); c.User != "" {
 		flags |= flagUser
 		size += 2 + len(c.User)
 	}
@@ -124,7 +148,7 @@ func (p *Protocol) appendConnect(dst []byte, client string) []byte {
 	if c.Version == Version5 {
 		dst = append(appendLength(dst, len(properties)), properties...)
 	}
-	dst = appendText(dst, client)
+	dst = append(appendText(dst, client), left...)
 	if c.User != "" {
 		dst = appendText(dst, c.User)
 	}
@@ -132,4 +156,30 @@ func (p *Protocol) appendConnect(dst []byte, client string) []byte {
 		dst = appendText(dst, c.Password)
 	}
 	return dst
+}
+
+// flags are those that a will adds to CONNECT.
+func (w *Will) flags() (flags byte) {
+	if w == nil {
+		return 0
+	}
+	if flags = flagWill | w.QoS<<3; w.Retain {
+		flags |= flagKept
+	}
+	return flags
+}
+
+// append appends what a will adds behind the client identifier.
+func (w *Will) append(dst []byte, version Version) []byte {
+	if w == nil {
+		return dst
+	}
+	if version == Version5 {
+		var properties []byte
+		if w.Delay > 0 {
+			properties = append32(append(properties, propertyDelay), w.Delay)
+		}
+		dst = append(appendLength(dst, len(properties)), properties...)
+	}
+	return appendText(appendText(dst, w.Topic), w.Data)
 }
