@@ -23,5 +23,5 @@
 //	defer s.Close()
 //	run, err := s.Keep(result)
 //
-// Read open.go, schema.go, keep.go, load.go, runs.go, bounds.go, compare.go.
+// Read open.go, schema.go, keep.go, load.go, runs.go, bounds.go, compare.go, trend.go, care.go. Package change finds points.
 package history

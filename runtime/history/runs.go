@@ -57,9 +57,9 @@ func (c *Change) Since(was *Change) (all []string) {
 	return all
 }
 
-const runColumns = `job, name, number, started, coalesce(ended, started), coalesce(outcome, ''), coalesce(program_digest, ''), coalesce(load_digest, ''), coalesce(params_digest, ''),
-	coalesce(load, ''), coalesce(hyperscale_version, ''), coalesce(machine, ''), coalesce(saturated, 0), coalesce(tag, ''), coalesce(thresholds_ok, 0), coalesce(requests, 0),
-	coalesce(failed, 0), coalesce(p50_ns, 0), coalesce(p99_ns, 0)`
+const runColumns = `r.job, r.name, r.number, r.started, coalesce(r.ended, r.started), coalesce(r.outcome, ''), coalesce(r.program_digest, ''), coalesce(r.load_digest, ''),
+	coalesce(r.params_digest, ''), coalesce(r.load, ''), coalesce(r.hyperscale_version, ''), coalesce(r.machine, ''), coalesce(r.saturated, 0), coalesce(r.tag, ''),
+	coalesce(r.thresholds_ok, 0), coalesce(r.requests, 0), coalesce(r.failed, 0), coalesce(r.p50_ns, 0), coalesce(r.p99_ns, 0)`
 
 // Runs lists the newest runs of a name, or of all if it is empty, the newest first.
 func (s *Store) Runs(name string, most int) ([]Run, error) {
@@ -120,30 +120,41 @@ func (s *Store) one(where string, args ...any) (*Run, error) {
 }
 
 func (s *Store) query(where string, args ...any) (runs []Run, err error) {
-	rows, err := s.db.Query("SELECT "+runColumns+" FROM hyperscale_run "+where, args...)
+	err = s.each(func(rows *sql.Rows) error {
+		r, err := scan(rows)
+		if err == nil {
+			runs = append(runs, *r)
+		}
+		return err
+	}, "SELECT "+runColumns+" FROM hyperscale_run r "+where, args...)
+	return runs, err
+}
+
+// each passes the rows of a query.
+func (s *Store) each(do func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := s.db.Query(query, args...)
 	if err != nil {
-		return nil, s.failed("read", err)
+		return s.failed("read", err)
 	}
 	defer func() { _ = rows.Close() }() // Err says how the reading ended
 	for rows.Next() {
-		r, err := scan(rows)
-		if err != nil {
-			return nil, s.failed("read", err)
+		if err := do(rows); err != nil {
+			return s.failed("read", err)
 		}
-		runs = append(runs, *r)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, s.failed("read", err)
+		return s.failed("read", err)
 	}
-	return runs, nil
+	return nil
 }
 
-func scan(rows *sql.Rows) (*Run, error) {
+// scan reads runColumns, and what stands behind them.
+func scan(rows *sql.Rows, more ...any) (*Run, error) {
 	var r Run
 	var began, ended string
 	var requests, failed, p50, p99 int64
-	err := rows.Scan(&r.Job, &r.Name, &r.Number, &began, &ended, &r.Outcome, &r.Program, &r.LoadDigest, &r.Params, &r.Load, &r.Version, &r.Machine, &r.Saturated, &r.Tag, &r.ThresholdsOK,
-		&requests, &failed, &p50, &p99)
+	err := rows.Scan(append([]any{&r.Job, &r.Name, &r.Number, &began, &ended, &r.Outcome, &r.Program, &r.LoadDigest, &r.Params, &r.Load, &r.Version, &r.Machine, &r.Saturated, &r.Tag, &r.ThresholdsOK,
+		&requests, &failed, &p50, &p99}, more...)...)
 	if err != nil {
 		return nil, err
 	}

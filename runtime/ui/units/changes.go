@@ -187,7 +187,7 @@ func PairLine(p *compare.Pair) string {
 	moved := append(worse, better...)
 	switch {
 	case len(moved) > lineFigures:
-		return fmt.Sprintf("%s, and %s more", strings.Join(moved[:lineFigures], ", "), Counted(uint64(len(moved)-lineFigures), "figure"))
+		return fmt.Sprintf("%s, and %d more", strings.Join(moved[:lineFigures], ", "), len(moved)-lineFigures)
 	case len(moved) > 0:
 		return strings.Join(moved, ", ")
 	case p.Verdict == compare.Noise:

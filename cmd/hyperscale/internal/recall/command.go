@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,7 +34,7 @@ func NewCommand() *cobra.Command {
 		}
 		return command.AtMost("FILE")(cmd, args)
 	}
-	cmd.AddCommand(newList("list"))
+	cmd.AddCommand(newList("list"), newTrend(), newCompare(), newTag(), newImport(), newExport(), newPrune())
 	return cmd
 }
 
@@ -45,6 +46,27 @@ func (f *flags) add(set *pflag.FlagSet) {
 // addJSON gives it --json.
 func (f *flags) addJSON(set *pflag.FlagSet) {
 	set.BoolVar(&f.asJSON, "json", false, "print JSON")
+}
+
+// addOf gives it the name whose runs it means.
+func (f *flags) addOf(set *pflag.FlagSet) {
+	set.StringVar(&f.of, "of", "", "workflow `FILE` or address whose runs are meant; that of the newest run if not given")
+}
+
+// run finds the run that arguments name; the newest one if there are none.
+func (f *flags) run(s *history.Store, args []string) (*history.Run, error) {
+	number, name := 0, ""
+	if len(args) > 0 {
+		n, err := strconv.Atoi(args[0])
+		if err != nil || n < 1 {
+			return nil, command.Usage("RUN %q is no number of a run: `%s history` lists them", args[0], command.Called())
+		}
+		number = n
+	}
+	if f.of != "" {
+		name = nameOf(f.of)
+	}
+	return s.Find(name, number)
 }
 
 // path is the file of the history.

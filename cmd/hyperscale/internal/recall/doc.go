@@ -11,5 +11,5 @@
 //	RECALL-1 A command that only reads makes no file.
 //	RECALL-2 A run is named by its number and, where it is not that of the newest run, by --of.
 //
-// Read command.go, list.go.
+// Read command.go, list.go, trend.go, compare.go, care.go.
 package recall

@@ -91,6 +91,9 @@ func listView(runs []history.Run) any {
 	return all
 }
 
+// whenLayout is of the times in tables, which are UTC.
+const whenLayout = "2006-01-02 15:04"
+
 // loadWide bounds a load in the table.
 const loadWide = 40
 
@@ -99,7 +102,7 @@ func printList(w io.Writer, runs []history.Run) error {
 	for i := range runs {
 		r := &runs[i]
 		rows = append(rows, []string{
-			strconv.Itoa(r.Number), units.Shorten(r.Name, loadWide), r.Started.Format("2006-01-02 15:04"), units.Shorten(r.Load, loadWide), outcomeOf(r),
+			strconv.Itoa(r.Number), units.Shorten(r.Name, loadWide), r.Started.Format(whenLayout), units.Shorten(r.Load, loadWide), outcomeOf(r),
 			units.LatencyOr(r.P50), units.LatencyOr(r.P99), units.Share(r.Failed, r.Requests), r.Tag,
 		})
 	}
