@@ -31,6 +31,9 @@ func kafkaHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Dura
 		if e.Reads {
 			verb, of = "consume", fmt.Sprintf(`k, [%q], start = "earliest", within = "%dms", timeout = "%dms"`, hostile.Topic, timeout.Milliseconds()-1, timeout.Milliseconds())
 		}
+		if e.Group {
+			of += fmt.Sprintf(", group = %q", hostile.Group)
+		}
 		if by == askedFunction {
 			return fmt.Sprintf("step(%q, lambda vu: vu.kafka.%s(%s)),", name, verb, of)
 		}

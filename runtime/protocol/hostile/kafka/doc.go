@@ -23,5 +23,5 @@
 //		s.Close()
 //	}
 //
-// Read entry.go, session.go, server.go, prover.go; the families of the catalogue: greetings.go, answers.go, reads.go.
+// Read entry.go, session.go, server.go, prover.go; the families of the catalogue: greetings.go, answers.go, reads.go, groups.go.
 package kafka

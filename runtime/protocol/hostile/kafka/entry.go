@@ -18,6 +18,7 @@ type Entry struct {
 	Pause time.Duration // between the hostile operation and the next one
 	Once  bool          // nothing can be asked afterwards: there is no broker
 	Reads bool          // the operation reads a record, and else it sends one
+	Group bool          // and its consumer is in Group
 	Want  Want
 }
 
@@ -35,6 +36,12 @@ const (
 	AtLayout // Metadata
 	AtOffsets
 	AtFetch
+	AtFind // the coordinator of a group, as all below
+	AtJoin
+	AtSync
+	AtRemember // OffsetFetch
+	AtCommit
+	AtBeat
 )
 
 // User and Password are those of the client, and Topic is where its records go.
@@ -73,7 +80,7 @@ func (w Want) Waits() bool {
 
 // All returns the catalogue.
 func All() []Entry {
-	return slices.Concat(connections(), greetings(), layouts(), ends(), told(), wrong(), odd(), reads())
+	return slices.Concat(connections(), greetings(), layouts(), ends(), told(), wrong(), odd(), reads(), groups())
 }
 
 func fails(kind http1.Kind) Want { return Want{Kind: kind} }

@@ -32,6 +32,7 @@ type Server struct {
 	where  int // the connection of the hostile part; 0: it is not over
 	again  int // operations behind the hostile part that were a part of its own
 	breach string
+	left   int // the connection to a coordinator that has moved; 0: none has
 }
 
 // Counts is what reached the broker.
@@ -148,7 +149,8 @@ func (s *Server) serve(c *net.TCPConn, id int) {
 		at, good, next := AtRecord, "", produced(0, nextOffset, "", 0)
 		switch key {
 		case apiVersions:
-			at, good = AtVersions, versions(0, [2]int{apiProduce, 12}, [2]int{apiFetch, 17}, [2]int{apiOffsets, 10}, [2]int{apiMetadata, 13})
+			at, good = AtVersions, versions(0, [2]int{apiProduce, 12}, [2]int{apiFetch, 17}, [2]int{apiOffsets, 10}, [2]int{apiMetadata, 13},
+				[2]int{apiCommit, 9}, [2]int{apiRemember, 9}, [2]int{apiFind, 6}, [2]int{apiJoin, 9}, [2]int{apiBeat, 4}, [2]int{apiLeave, 5}, [2]int{apiSync, 5})
 		case apiHandshake:
 			at, good = AtHandshake, i16(0)+i32(1)+text("SCRAM-SHA-256")
 			n.scram = prover{}
@@ -172,8 +174,11 @@ func (s *Server) serve(c *net.TCPConn, id int) {
 				return
 			}
 		default:
-			s.blame("the client asks %d", key)
-			return
+			var is bool
+			if at, good, is = s.coordinates(n, key); !is {
+				s.blame("the client asks %d", key)
+				return
+			}
 		}
 		switch {
 		case s.hostile(at, id):
@@ -195,14 +200,13 @@ func (s *Server) operated(n *Session, next string) bool {
 		s.once.Do(func() { close(s.proved) })
 		return hold(n)
 	}
-	n.Say(next)
 	s.mu.Lock()
 	if s.again < s.entry.Want.Again && s.played {
 		s.again++ // the hostile operation goes on
-		s.mu.Unlock()
-		return true
+	} else {
+		n.proved = s.played || s.entry.Act == nil // before the client may ask on another connection
 	}
-	n.proved = s.played || s.entry.Act == nil
 	s.mu.Unlock()
+	n.Say(next)
 	return true
 }
