@@ -90,7 +90,8 @@ func queueLength(address, name string, durable bool) (uint64, error) {
 	return uint64(q.Messages), err
 }
 
-// amqpLoop publishes and waits for confirms over amqp091-go, a goroutine for each connection.
+// amqpLoop publishes and waits for confirms over amqp091-go, a goroutine for each connection, or several with a
+// channel each.
 func amqpLoop(c loopConfig) (requests, failures uint64, err error) {
 	var all sync.WaitGroup
 	var done, failed atomic.Uint64
@@ -98,22 +99,29 @@ func amqpLoop(c loopConfig) (requests, failures uint64, err error) {
 	body := []byte(strings.Repeat("x", c.Size))
 	for range c.Connections {
 		all.Go(func() {
-			n, err := amqpConfirms("amqp://"+c.Address, body, until)
-			if done.Add(n); err != nil {
+			conn, err := amqp.Dial("amqp://" + c.Address)
+			if err != nil {
 				failed.Add(1)
+				return
 			}
+			defer func() { _ = conn.Close() }()
+			var users sync.WaitGroup
+			for range max(1, c.Streams) {
+				users.Go(func() {
+					n, err := amqpConfirms(conn, body, until)
+					if done.Add(n); err != nil {
+						failed.Add(1)
+					}
+				})
+			}
+			users.Wait()
 		})
 	}
 	all.Wait()
 	return done.Load(), failed.Load(), nil
 }
 
-func amqpConfirms(url string, body []byte, until time.Time) (n uint64, err error) {
-	c, err := amqp.Dial(url)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = c.Close() }()
+func amqpConfirms(c *amqp.Connection, body []byte, until time.Time) (n uint64, err error) {
 	ch, err := c.Channel()
 	if err != nil {
 		return 0, err
@@ -161,7 +169,23 @@ func (b *bench) amqp() error {
 	}
 	rows := b.cost("amqp", fmt.Sprintf("%d connections, publish and confirm", amqpConnections), s, []contender{us, peer})
 	b.bars("0.5", rows, rival{"amqp091-go", 1 / 0.5})
+	return b.amqpShared(s)
+}
+
+// amqpShared compares the same, of users that share connections.
+func (b *bench) amqpShared(s *server) error {
+	step := fmt.Sprintf("step(\"put\", amqp.publish(amqp.client(\"amqp://%s\", connections = %d), key = %q, body = \"x\" * %d, confirm = True))", s.Address, sharedConnections, amqpQueue, amqpSize)
+	us, err := b.ours("amqp-shared", 1, flow{Name: "amqp-shared", Step: step, VUs: sharedConnections * sharedUsers, Duration: b.duration})
+	if err != nil {
+		return err
+	}
+	peer, err := loopContender(loopConfig{Name: "amqp091-go", Address: s.Address, Connections: sharedConnections, Streams: sharedUsers, Size: amqpSize, Duration: b.duration})
+	if err != nil {
+		return err
+	}
+	rows := b.cost("amqp-shared", fmt.Sprintf("%d connections that %d users share, publish and confirm", sharedConnections, sharedConnections*sharedUsers), s, []contender{us, peer})
+	b.bars("0.5", rows, rival{"amqp091-go", 1 / 0.5})
 	return nil
 }
 
-func (b *bench) takesAMQP() time.Duration { return b.turns(2*b.rounds, b.duration) }
+func (b *bench) takesAMQP() time.Duration { return b.turns(4*b.rounds, b.duration) }

@@ -72,7 +72,7 @@ func natsMessages(address string) (uint64, error) {
 	return v.In, json.NewDecoder(r.Body).Decode(&v)
 }
 
-// natsLoop publishes and flushes over nats.go, a goroutine for each connection.
+// natsLoop publishes and flushes over nats.go, a goroutine for each connection, or several that share it.
 func natsLoop(c loopConfig) (requests, failures uint64, err error) {
 	var all sync.WaitGroup
 	var done, failed atomic.Uint64
@@ -86,21 +86,32 @@ func natsLoop(c loopConfig) (requests, failures uint64, err error) {
 				return
 			}
 			defer conn.Close()
-			n := uint64(0)
-			for ; n%64 != 0 || time.Now().Before(until); n++ {
-				if err = conn.Publish("orders.new", data); err == nil {
-					err = conn.Flush()
-				}
-				if err != nil {
-					failed.Add(1)
-					break
-				}
+			var users sync.WaitGroup
+			for range max(1, c.Streams) {
+				users.Go(func() {
+					n, err := natsFlushes(conn, data, until)
+					if done.Add(n); err != nil {
+						failed.Add(1)
+					}
+				})
 			}
-			done.Add(n)
+			users.Wait()
 		})
 	}
 	all.Wait()
 	return done.Load(), failed.Load(), nil
+}
+
+func natsFlushes(conn *nats.Conn, data []byte, until time.Time) (n uint64, err error) {
+	for ; n%64 != 0 || time.Now().Before(until); n++ {
+		if err = conn.Publish("orders.new", data); err == nil {
+			err = conn.Flush()
+		}
+		if err != nil {
+			break
+		}
+	}
+	return n, err
 }
 
 // natsGreeted is a connection behind its greeting.
@@ -153,6 +164,12 @@ const (
 	natsSize        = 128
 )
 
+// Connections that users share, and how many users each has.
+const (
+	sharedConnections = 8
+	sharedUsers       = 64
+)
+
 // nats compares publications that a PONG confirms, on 64 connections.
 func (b *bench) nats() error {
 	s, err := startNATS(b.dir, b.serverCPUs)
@@ -176,7 +193,23 @@ func (b *bench) nats() error {
 	}
 	rows := b.cost("nats", fmt.Sprintf("%d connections, publish and flush", natsConnections), s, all)
 	b.bars("0.6", rows, rival{"nats.go", 1 / 0.6})
+	return b.natsShared(s)
+}
+
+// natsShared compares the same, of users that share connections.
+func (b *bench) natsShared(s *server) error {
+	step := fmt.Sprintf("step(\"put\", nats.publish(nats.client(\"nats://%s\", connections = %d), \"orders.new\", \"x\" * %d, flush = True))", s.Address, sharedConnections, natsSize)
+	us, err := b.ours("nats-shared", 1, flow{Name: "nats-shared", Step: step, VUs: sharedConnections * sharedUsers, Duration: b.duration})
+	if err != nil {
+		return err
+	}
+	peer, err := loopContender(loopConfig{Name: "nats.go", Address: s.Address, Connections: sharedConnections, Streams: sharedUsers, Size: natsSize, Duration: b.duration})
+	if err != nil {
+		return err
+	}
+	rows := b.cost("nats-shared", fmt.Sprintf("%d connections that %d users share, publish and flush", sharedConnections, sharedConnections*sharedUsers), s, []contender{us, peer})
+	b.bars("0.6", rows, rival{"nats.go", 1 / 0.6})
 	return nil
 }
 
-func (b *bench) takesNATS() time.Duration { return b.turns(3*b.rounds, b.duration) }
+func (b *bench) takesNATS() time.Duration { return b.turns(5*b.rounds, b.duration) }

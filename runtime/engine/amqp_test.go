@@ -18,16 +18,23 @@ func TestAMQP(t *testing.T) {
 	t.Parallel()
 	s := amqptest.Start(t)
 	for name, test := range map[string]func(*testing.T, *amqptest.Server){
-		"queues agree": queuesAgree, "a run breaks": queuesAgreeWhenARunBreaks, "consumers": consumersAgree, "users": usersOfAMQP, "channels": channelsOfAMQP, "stamps": stampsOfAMQP, "late": lateOfAMQP, "errors of sessions": consumersFail,
+		"queues agree": queuesAgree, "a run breaks": queuesAgreeWhenARunBreaks, "consumers": consumersAgree, "users": usersOfAMQP, "stamps": stampsOfAMQP, "errors of sessions": consumersFail,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
+	for _, client := range amqpClients {
+		t.Run("channels"+client, func(t *testing.T) { channelsOfAMQP(t, s, client) })
+		t.Run("late"+client, func(t *testing.T) { lateOfAMQP(t, s, client) })
+	}
 }
 
-// ask runs a step of AMQP so many times, and returns its figures.
-func askAMQP(t *testing.T, url, ask string, vus, n uint64) message.StepStats {
+// amqpClients are what amqp.client has beside its URL: users with connections of their own, and those that share.
+var amqpClients = []string{"", fmt.Sprintf(", connections = %d", sharedConnections)}
+
+// ask runs a step of AMQP so many times, and returns its figures. Client is what amqp.client has beside its URL.
+func askAMQP(t *testing.T, url, client, ask string, vus, n uint64) message.StepStats {
 	t.Helper()
-	w := loadFile(t, url, fmt.Sprintf("q = amqp.client(\"TARGET\")\nworkflow(name = \"test\", iterations = %d, vus = %d, duration = \"60s\", steps = [step(\"ask\", amqp.%s])", n, vus, ask))
+	w := loadFile(t, url, fmt.Sprintf("q = amqp.client(\"TARGET\"%s)\nworkflow(name = \"test\", iterations = %d, vus = %d, duration = \"60s\", steps = [step(\"ask\", amqp.%s])", client, n, vus, ask))
 	return run(t, context.Background(), Config{Workflow: w, VUs: vus, Duration: time.Minute, Timeout: 30 * time.Second}).Stats.Steps[0]
 }
 
@@ -52,14 +59,19 @@ func queuesAgree(t *testing.T, s *amqptest.Server) {
 		{"get auto", `get(q, "agree", ack = "auto")`, []uint64{1}, 200, -1, 0, "", plan.MeasureMessagesReceived},
 		{"get empty", `get(q, "agree")`, []uint64{1}, 0, 0, 0, "", ""},
 	} {
-		for _, vus := range tt.vus {
+		for i := range len(amqpClients) * len(tt.vus) {
+			vus, client := tt.vus[i/len(amqpClients)], amqpClients[i%len(amqpClients)]
 			own.Purge("agree")
 			own.Fill("agree", "hello", tt.before)
 			if tt.name == "all" {
 				own.Bind("agree", "amq.direct", "agree")
 			}
 			n := 2 * vus
-			got := askAMQP(t, s.URL(), tt.ask+")", vus, n)
+			r := relayTo(t, s.Address())
+			got := askAMQP(t, "amqp://"+r.address(), client, tt.ask+")", vus, n)
+			if is := r.accepted.Load(); client != "" && is != min(vus, sharedConnections) {
+				t.Errorf("%s/%d: %d connections", tt.name, vus, is)
+			}
 			if got.OK != n*(1-tt.bad) || got.Started != n || got.Sent != n || kinds(got)[tt.kind] != n*tt.bad || len(got.Statuses) > 0 {
 				t.Fatalf("%s/%d: ok %d of %d, sent %d: %v %v", tt.name, vus, got.OK, got.Started, got.Sent, got.Errors, got.Statuses)
 			}
@@ -80,10 +92,14 @@ func queuesAgree(t *testing.T, s *amqptest.Server) {
 // However a run ends, no message counts that its queue did not get, and what the queue got counts.
 func queuesAgreeWhenARunBreaks(t *testing.T, s *amqptest.Server) {
 	own := s.Dial()
-	for i, ask := range []string{`publish(q, key = "KEY", body = "hello")`, `publish(q, key = "KEY", body = "hello", confirm = True, mandatory = True)`} {
-		queue := fmt.Sprint("breaks", i)
+	all := []string{`publish(q, key = "KEY", body = "hello")`, `publish(q, key = "KEY", body = "hello", confirm = True, mandatory = True)`}
+	for i := range len(all) * len(amqpClients) {
+		ask, client, queue, think := all[i%len(all)], amqpClients[i/len(all)], fmt.Sprint("breaks", i), ""
+		if client != "" { // so that buffers hold no more than the server reads while connections wait for its goodbye
+			think = "think = \"20ms\", "
+		}
 		own.Declare(queue)
-		w := loadFile(t, s.URL(), fmt.Sprintf("q = amqp.client(\"TARGET\")\nworkflow(name = \"test\", vus = 64, duration = \"60s\", steps = [step(\"ask\", amqp.%s)])", strings.ReplaceAll(ask, "KEY", queue)))
+		w := loadFile(t, s.URL(), fmt.Sprintf("q = amqp.client(\"TARGET\"%s)\nworkflow(name = \"test\", vus = 64, %sduration = \"60s\", steps = [step(\"ask\", amqp.%s)])", client, think, strings.ReplaceAll(ask, "KEY", queue)))
 		ctx, cancel := context.WithCancel(context.Background())
 		asked := make(chan struct{})
 		go func() {
@@ -97,7 +113,7 @@ func queuesAgreeWhenARunBreaks(t *testing.T, s *amqptest.Server) {
 		<-asked
 		sent, has := measured(got)[plan.MeasureMessagesSent].Count, own.Settled(queue)
 		if sent != has || got.Failed > 0 || got.Started != got.OK+got.Failed+got.TimedOut+got.Cancelled {
-			t.Errorf("sent %d messages, the queue has %d; %d started: %v", sent, has, got.Started, got.Errors)
+			t.Errorf("%s%s: sent %d messages, the queue has %d; %d started: %v", ask, client, sent, has, got.Started, got.Errors)
 		}
 		own.Purge(queue)
 	}
@@ -246,11 +262,12 @@ workflow(name = "test", vus = 1, iterations = 2, duration = "60s", steps = [step
 
 // A missing exchange closes the channel of its user alone, and the next operation of that user goes on by the
 // same connection.
-func channelsOfAMQP(t *testing.T, s *amqptest.Server) {
+func channelsOfAMQP(t *testing.T, s *amqptest.Server, client string) {
 	own := s.Dial()
 	own.Declare("channels")
+	own.Purge("channels")
 	w := loadFile(t, s.URL(), `
-q = amqp.client("TARGET")
+q = amqp.client("TARGET"`+client+`)
 def ask(vu):
     for i in range(20):
         if vu.id == 1:
@@ -284,12 +301,13 @@ workflow(name = "test", vus = 8, iterations = 8, duration = "60s", steps = [step
 }
 
 // A message that a given-up operation fetched goes back to its queue.
-func lateOfAMQP(t *testing.T, s *amqptest.Server) {
+func lateOfAMQP(t *testing.T, s *amqptest.Server, client string) {
 	own := s.Dial()
 	own.Declare("late")
+	own.Purge("late")
 	own.Fill("late", "hello", 100)
 	w := loadFile(t, s.URL(), `
-q = amqp.client("TARGET")
+q = amqp.client("TARGET"`+client+`)
 def ask(vu):
     for i in range(50):
         vu.amqp.get(q, "late", name = "get", timeout = "1ms")

@@ -16,7 +16,7 @@ import (
 // amqpHostile plays an entry of the catalogue of AMQP servers, and returns what went wrong. The first step
 // meets the behaviour, the second one gets a right answer, and then the first step's next operation proves
 // that: it stays without an answer until the run is cancelled.
-func amqpHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Duration) error {
+func amqpHostile(t *testing.T, e *hostile.Entry, by askedBy, client string, deadline time.Duration) error {
 	s, err := hostile.Start(e)
 	if err != nil {
 		return err
@@ -45,12 +45,12 @@ func amqpHostile(t *testing.T, e *hostile.Entry, by askedBy, deadline time.Durat
 		iterations = "iterations = 1, "
 	}
 	w := loadFile(t, "", fmt.Sprintf(`
-q = amqp.client(%q, user = %q, password = %q)
+q = amqp.client(%q, user = %q, password = %q%s)
 workflow(name = "test", vus = 1, %sduration = "60s", steps = [
 	%s
 	step("pause", lambda vu: vu.sleep("%dms")),
 	%s
-])`, s.URL(), hostile.User, hostile.Password, iterations, ask("a", e.Ask.Verb, timeout, max(e.Ask.Size, 1), e.Want.Body), max(1, e.Ask.Pause.Milliseconds()), ask("b", hostile.Get, 30*time.Second, 1, hostile.Next)))
+])`, s.URL(), hostile.User, hostile.Password, client, iterations, ask("a", e.Ask.Verb, timeout, max(e.Ask.Size, 1), e.Want.Body), max(1, e.Ask.Pause.Milliseconds()), ask("b", hostile.Get, 30*time.Second, 1, hostile.Next)))
 	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
 	defer cancel()
 	proved := make(chan bool, 1)
@@ -105,17 +105,18 @@ workflow(name = "test", vus = 1, %sduration = "60s", steps = [
 // a function.
 func TestCatalogueOfAMQP(t *testing.T) {
 	all := hostile.All()
-	faults := make([]error, int(askedWays)*len(all))
+	clients := []string{"", ", connections = 1"}
+	faults := make([]error, len(clients)*int(askedWays)*len(all))
 	slots := make(chan struct{}, 32)
 	var running sync.WaitGroup
 	for i := range faults {
 		running.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			e, by := &all[i/int(askedWays)], askedBy(i%int(askedWays))
+			e, by, client := &all[i/int(askedWays)%len(all)], askedBy(i%int(askedWays)), clients[i/int(askedWays)/len(all)]
 			// A busy machine needs longer: one right outcome is enough.
 			for deadline := 300 * time.Millisecond; deadline < 10*time.Second; deadline *= 3 {
-				if faults[i] = amqpHostile(t, e, by, deadline); faults[i] == nil || !e.Want.Waits() && e.Ask.Pause == 0 {
+				if faults[i] = amqpHostile(t, e, by, client, deadline); faults[i] == nil || !e.Want.Waits() && e.Ask.Pause == 0 {
 					return
 				}
 			}
@@ -124,7 +125,7 @@ func TestCatalogueOfAMQP(t *testing.T) {
 	running.Wait()
 	for i, err := range faults {
 		if err != nil {
-			t.Errorf("%s, path %d: %v", all[i/int(askedWays)].Name, i%int(askedWays), err)
+			t.Errorf("%s, path %d%s: %v", all[i/int(askedWays)%len(all)].Name, i%int(askedWays), clients[i/int(askedWays)/len(all)], err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -269,6 +270,8 @@ type relay struct {
 	l   net.Listener
 	mu  sync.Mutex
 	all []net.Conn
+
+	accepted atomic.Uint64
 }
 
 func relayTo(t *testing.T, address string) *relay {
@@ -285,6 +288,7 @@ func relayTo(t *testing.T, address string) *relay {
 			if err != nil {
 				return
 			}
+			r.accepted.Add(1)
 			to, err := net.Dial("tcp", address)
 			if err != nil {
 				_ = from.Close()

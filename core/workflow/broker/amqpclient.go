@@ -21,7 +21,9 @@ func AMQPSchemes(secure bool) request.Schemes {
 }
 
 // AMQPClientArguments are those of amqp.client.
-func AMQPClientArguments() []string { return []string{"url", "user", "password", "auth", "tls"} }
+func AMQPClientArguments() []string {
+	return []string{"url", "user", "password", "auth", "tls", "connections"}
+}
 
 // amqpValue is the result of amqp.client.
 type amqpValue struct {
@@ -43,13 +45,13 @@ func (c *amqpValue) fill(to *request.AMQP) (err error) {
 	return to.Secure.SentKey(c.key)
 }
 
+// Shared implements request.Sharer.
+func (c *amqpValue) Shared() *request.Target { return c.of.Target.IfShared() }
+
 // newAMQPClient is amqp.client.
 func newAMQPClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "amqp.client"
-	if err := request.Unshared(fn, kwargs, "does not apply as yet: each connection carries one channel, of one virtual user", ownConnection); err != nil {
-		return nil, err
-	}
-	var in [5]starlark.Value
+	var in [6]starlark.Value
 	if err := language.Bind(fn, AMQPClientArguments(), 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
@@ -66,6 +68,9 @@ func newAMQPClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tu
 		return nil, language.Faultf("%s has tls, and its URL is of amqp://", fn).In("tls").Do("write amqps://host")
 	}
 	if out.key, err = out.of.Secure.Options(fn, in[4]); err != nil {
+		return nil, err
+	}
+	if err := out.of.Target.Shares(fn, in[5]); err != nil {
 		return nil, err
 	}
 	if how == "external" {

@@ -21,9 +21,6 @@ func NATSClientArguments() []string {
 	return []string{"url", "user", "password", "token", "nkey", "credentials", "inbox", "tls", "connections"}
 }
 
-// ownConnection is what a client says whose connections no virtual users share as yet.
-const ownConnection = "take it out: each virtual user has a connection of its own, so use fewer vus for fewer connections"
-
 // proofs is how many of them prove the user: those behind url.
 const proofs = 5
 

@@ -59,6 +59,8 @@ func (r *Request) Shared() (t *Target) {
 		t = r.MongoDB.Target
 	case r.NATS != nil && r.NATS.Verb < NATSSubscribe: // a session has a connection of its own
 		t = r.NATS.Target
+	case r.AMQP != nil && r.AMQP.Verb != AMQPConsume:
+		t = r.AMQP.Target
 	}
 	return t.IfShared()
 }

@@ -105,13 +105,17 @@ func (p *Plan) amqp(r *request.Request, w *workflow.Workflow, memory *Memory) er
 		return err
 	}
 	key := amqpKey(to)
-	if to.Verb == request.AMQPConsume {
+	consumes := to.Verb == request.AMQPConsume
+	if consumes {
 		key = "session " + key
 		p.Greeting = &consumption{protocol: b.protocol}
 	} else {
 		p.verb = &errand{begins: b.protocol, operation: amqpOperation(to, r.Placeholders), does: to.Verb, stamps: to.Flags.Is(request.AMQPStamp)}
 	}
 	p.Host = pool.TalkHost{Key: key, Secure: to.Target.Secure, TLS: b.tls, Resume: b.resume}
+	if !consumes {
+		p.trunk(to.Target)
+	}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port}
 	return nil
 }
@@ -187,6 +191,8 @@ func (m *Memory) queues(to *request.AMQP, w *workflow.Workflow) (*queueServer, e
 	if to.Verb == request.AMQPConsume {
 		config.Consumer = &amqp.Consumer{Queue: to.Queue, Prefetch: uint16(to.Prefetch), Auto: to.Flags.Is(request.AMQPAuto), Exclusive: to.Flags.Is(request.AMQPExclusive)}
 		key = fmt.Sprintf("%s %q %d %d", key, to.Queue, to.Prefetch, to.Flags)
+	} else if config.Trunk = to.Target.Connections > 0 && !w.HTTP.NoKeepAlive; config.Trunk {
+		key += " trunk"
 	}
 	b := m.servers[key]
 	if b != nil {

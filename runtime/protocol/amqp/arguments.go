@@ -216,7 +216,7 @@ func (m *call) read(f *frame) error {
 	switch {
 	case m.shape == nil || m.from&server == 0:
 		return breach("the server sent the method %d.%d, which no server has", of>>16, of&0xffff)
-	case (of>>16 == 10) != (f.channel == 0) || f.channel > channelNumber:
+	case (of>>16 == 10) != (f.channel == 0):
 		return breach("the server sent %s on channel %d", m.name, f.channel)
 	case !m.arguments.read(m.fields, f.payload[4:]):
 		return breach("the server sent %s with arguments that are too short or too long", m.name)

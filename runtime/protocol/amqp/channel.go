@@ -31,7 +31,8 @@ type channelState uint8
 const (
 	channelStands   channelState = iota
 	channelConfirms              // it is open, and confirms
-	channelGone                  // the server has closed it
+	channelGone                  // the server has closed it, or it was never open
+	channelCloses                // we have closed it, and the server has not agreed
 )
 
 // holds says what keeps messages from going out.
@@ -40,6 +41,7 @@ type holds uint8
 const (
 	holdsBlocked holds = 1 << iota // connection.blocked
 	holdsFlow                      // channel.flow
+	holdsClosing                   // it closes: nothing goes out on it
 )
 
 // expected is a method that answers one of ours. They come in the order of those.
@@ -80,21 +82,21 @@ type lost struct {
 }
 
 // giveUp forgets the open operation: its answer, if it comes, is counted.
-func (c *Conn) giveUp() {
-	c.op.open = false
-	if c.op.of.verb == verbConfirm {
-		l := &c.lost
-		l.all[l.next].number, l.all[l.next].count = c.op.number, c.op.counts.Late
-		l.next = (l.next + 1) % lateMost
-		c.op.number = 0
+func (l *line) giveUp() {
+	l.op.open = false
+	if l.op.of.verb == verbConfirm {
+		past := &l.lost
+		past.all[past.next].number, past.all[past.next].count = l.op.number, l.op.counts.Late
+		past.next = (past.next + 1) % lateMost
+		l.op.number = 0
 		return
 	}
-	for i := range c.channel.expects {
-		switch e := &c.channel.expects[i]; e.use {
+	for i := range l.channel.expects {
+		switch e := &l.channel.expects[i]; e.use {
 		case useStep:
 			e.use = useNothing
 		case useEnds:
-			e.use, e.late, e.auto = useLate, c.op.counts.Late, c.op.of.auto
+			e.use, e.late, e.auto = useLate, l.op.counts.Late, l.op.of.auto
 		}
 	}
 }
@@ -117,10 +119,8 @@ func (c *Conn) onMethod(m *call, on codec.Listener) *http1.Error {
 	switch m.of {
 	case connectionClose, channelClose:
 		return c.onClose(m, on)
-	case connectionBlocked:
-		c.channel.holds |= holdsBlocked
-	case connectionUnblocked:
-		c.goesOn(holdsBlocked)
+	case connectionBlocked, connectionUnblocked:
+		c.blocks(m.of == connectionBlocked)
 	case channelFlow:
 		if len(c.out.left()) > oweMost {
 			return errOwes
@@ -146,7 +146,7 @@ func (c *Conn) onMethod(m *call, on codec.Listener) *http1.Error {
 
 // goesOn lets messages go out again, as far as that has kept them.
 func (c *Conn) goesOn(of holds) {
-	if c.channel.holds &^= of; c.channel.holds == 0 && c.op.waits && c.mayTalk() {
+	if c.channel.holds &^= of; c.op.waits && !c.held(c.op.of) && c.mayTalk() {
 		c.queue()
 	}
 }
@@ -163,11 +163,14 @@ func (c *Conn) onClose(m *call, on codec.Listener) *http1.Error {
 		}
 		c.out.bytes = appendMethod(c.out.bytes, channelCloseOK, nil)
 		c.channel = channel{state: channelGone, holds: c.channel.holds & holdsBlocked, expects: c.channel.expects[:0]}
-		c.in.content.stage = stageNone
+		c.content.stage = stageNone
 		c.lost = lost{}
 	} else {
 		c.out.bytes = appendMethod(c.out.bytes, connectionCloseOK, nil)
-		c.told = err
+		if c.told = err; c.many != nil {
+			c.failAll(err, on)
+			return nil
+		}
 	}
 	switch {
 	case c.role != roleOperates:
@@ -175,12 +178,12 @@ func (c *Conn) onClose(m *call, on codec.Listener) *http1.Error {
 		return err
 	case c.op.open && !c.op.waits:
 		if by := method(m.numbers[1]<<16 | m.numbers[2]); by == basicPublish && !c.op.of.publishes() {
-			count(c.op.counts.Errors) // one that nothing confirms was before it
+			count(c.faulty()) // one that nothing confirms was before it
 		}
 		c.outcome = Outcome{Err: err}
 		c.ends(nil, on)
 	default:
-		count(c.op.counts.Errors)
+		count(c.faulty())
 	}
 	return nil
 }
@@ -242,7 +245,7 @@ func (c *Conn) onExpected(m *call, on codec.Listener) *http1.Error {
 	e := ch.expects[0]
 	ch.expects = slices.Delete(ch.expects, 0, 1)
 	if m.of == queueDeclareOK && e.use <= useEnds {
-		c.outcome.Declared = Declared{c.in.keep(m.texts[0]), m.numbers[0], m.numbers[1]}
+		c.outcome.Declared = Declared{c.content.keep(m.texts[0]), m.numbers[0], m.numbers[1]}
 	}
 	switch e.use {
 	case useEnds:
@@ -253,7 +256,7 @@ func (c *Conn) onExpected(m *call, on codec.Listener) *http1.Error {
 		on.Pong(e.payload)
 	case useLeave:
 		c.end = endAgree
-		c.closes()
+		c.out.bytes = appendGoodbye(c.out.bytes)
 		on.Leaves(leftCode, "")
 	}
 	return nil
@@ -269,14 +272,14 @@ func (c *Conn) onContent(in *content, body []byte, on codec.Listener) *http1.Err
 	case basicReturn:
 		return c.onReturn(in)
 	case basicDeliver:
-		c.outcome = c.in.outcome()
+		c.outcome = in.outcome()
 		on.Message(codec.MessageText, body)
 		c.outcome = Outcome{}
 		return nil
 	}
 	e := c.channel.expects[0] // it was checked when its method came
 	c.channel.expects = slices.Delete(c.channel.expects, 0, 1)
-	o := c.in.outcome()
+	o := in.outcome()
 	if e.use == useLate {
 		if count(e.late); !e.auto {
 			c.out.bytes = appendMethod(c.out.bytes, basicNack, []uint64{o.Tag, 0, 1})
@@ -292,12 +295,12 @@ func (c *Conn) onContent(in *content, body []byte, on codec.Listener) *http1.Err
 }
 
 // onReturn takes a message that no queue got. Its confirm follows.
-func (c *Conn) onReturn(in *content) *http1.Error {
-	if !c.op.open || !c.op.of.message.Mandatory || c.outcome.Returned {
+func (l *line) onReturn(in *content) *http1.Error {
+	if !l.op.open || !l.op.of.message.Mandatory || l.outcome.Returned {
 		return errReturn
 	}
-	c.outcome.Returned = true
-	c.outcome.Err = &http1.Error{Kind: http1.Kind("server " + strconv.FormatUint(in.code, 10)), Detail: "the server returned the message: " + clip(string(c.in.text(0))) + ": no queue is bound to the exchange by its key"}
+	l.outcome.Returned = true
+	l.outcome.Err = &http1.Error{Kind: http1.Kind("server " + strconv.FormatUint(in.code, 10)), Detail: "the server returned the message: " + clip(string(in.text(0))) + ": no queue is bound to the exchange by its key"}
 	return nil
 }
 

@@ -9,8 +9,8 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// Conn is the client's side of one connection behind its greeting. It carries operations, one at a time,
-// or the messages of one consumer. Message comes once for each operation that something ends; Outcome then
+// Conn is the client's side of one connection behind its greeting. It carries operations, one at a time or as a
+// trunk one on each of its channels, or the messages of one consumer. Message comes once for each operation that something ends; Outcome then
 // says how it ended.
 type Conn struct {
 	most      int64 // bytes of a message that comes
@@ -18,14 +18,10 @@ type Conn struct {
 	role      role
 	out       outbox
 	in        intake
-	op        asked
-	channel   channel
-	lost      lost
-	filled    filled
-	outcome   Outcome
-	told      *http1.Error // what the server ends the connection with
-	broken    *http1.Error // what ended it
-	end       ending
+	channels
+	told   *http1.Error // what the server ends the connection with
+	broken *http1.Error // what ended it
+	end    ending
 }
 
 // role is what a connection is for.
@@ -52,6 +48,7 @@ var (
 	_ codec.Settler = (*Conn)(nil)
 
 	_ codec.Lingering = (*Conn)(nil)
+	_ codec.Trunk     = (*Conn)(nil)
 )
 
 // Order is what an operation is sent with.
@@ -97,7 +94,7 @@ type Declared struct {
 }
 
 // Outcome is that of the operation that ended last. It is valid during Message.
-func (c *Conn) Outcome() *Outcome { return &c.outcome }
+func (l *line) Outcome() *Outcome { return &l.outcome }
 
 // Operate queues an operation. After an error nothing of it is queued, and the connection goes on. While
 // the server blocks publishers, a message waits.
@@ -110,15 +107,22 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 	}
 	c.in.idle, c.in.heard = 0, false
 	c.op = asked{of: o, open: o.verb != verbPublish, reads: reads{with.Keeps, with.Field}, counts: with.Counts}
-	if c.op.waits = o.publishes() && c.channel.holds != 0; !c.op.waits {
+	c.came, c.queued = 0, 0
+	if c.op.waits = c.held(o); !c.op.waits {
 		c.queue()
 	}
 	return nil
 }
 
+// held reports whether something keeps an operation from going out.
+func (l *line) held(o *Operation) bool {
+	return l.channel.holds&holdsClosing != 0 || o.publishes() && l.channel.holds != 0
+}
+
 // queue queues the operation that was asked for last.
 func (c *Conn) queue() {
 	c.op.waits = false
+	from := len(c.out.bytes)
 	if c.channel.state == channelGone {
 		c.channel.state = channelStands
 		c.expect(channelOpen, expected{of: channelOpenOK}, nil)
@@ -134,6 +138,8 @@ func (c *Conn) queue() {
 	if cap(c.filled.body) > bufferKept {
 		c.filled.body = nil
 	}
+	c.stamp(c.out.bytes[from:])
+	c.queued = len(c.out.bytes) - from
 }
 
 // publish queues a message.
@@ -158,6 +164,7 @@ func (c *Conn) publish(o *Operation) {
 	c.out.bytes = b
 	d := departure{end: len(b), sent: c.op.counts.Sent}
 	if o.verb == verbPublish {
+		c.quiet = c.op.counts.Errors
 		d.unconfirmed = c.op.counts.Unconfirmed
 	}
 	c.out.departs = append(c.out.departs, d)
@@ -187,7 +194,7 @@ func (c *Conn) declare(d *Declaration) {
 }
 
 // Owes implements codec.Phased: a message waits for publishers to be unblocked.
-func (c *Conn) Owes() bool { return c.op.waits }
+func (l *line) Owes() bool { return l.op.waits }
 
 // Send implements codec.Dialogue: a consumer sends nothing, and operations go by Operate.
 func (c *Conn) Send(codec.MessageKind, []byte, *uint64) error { return errReceives }
@@ -210,8 +217,10 @@ func (c *Conn) Settle(tag uint64, how codec.Settlement) error {
 // Ping asks whether the server's channel is there: to let the server's messages flow, as they do, asks for
 // an answer and changes nothing.
 func (c *Conn) Ping(payload uint64) {
-	if c.mayTalk() {
+	if c.mayTalk() && c.stands() {
+		from := len(c.out.bytes)
 		c.expect(channelFlow, expected{of: channelFlowOK, use: usePing, payload: payload}, []uint64{1})
+		c.stamp(c.out.bytes[from:])
 	}
 }
 
@@ -226,23 +235,23 @@ func (c *Conn) Leave(uint16, string) {
 		c.expect(basicCancel, expected{of: basicCancelOK, use: useLeave}, nil, tag)
 		return
 	}
-	c.closes()
+	c.out.bytes = appendGoodbye(c.out.bytes)
 }
 
 // Lingers implements codec.Lingering: RabbitMQ ends the channel of a connection that it finds closed, with the
 // messages that the channel has not handed on.
 func (c *Conn) Lingers() bool { return c.end == endLeft && c.broken == nil && c.told == nil }
 
-// closes says goodbye.
-func (c *Conn) closes() {
-	c.out.bytes = appendMethod(c.out.bytes, connectionClose, []uint64{codeGoodbye}, "bye")
+// appendGoodbye appends the end of a connection.
+func appendGoodbye(dst []byte) []byte {
+	return appendMethod(dst, connectionClose, []uint64{codeGoodbye}, "bye")
 }
 
 // Forget implements codec.Named: it gives up the open operation, and asks whether the server is there if
 // nothing has come since it was queued. A message that would be returned ends its connection, as a return
 // names no message.
 func (c *Conn) Forget() bool {
-	if !c.mayTalk() || c.role != roleOperates || len(c.out.left())+len(c.in.held) > 0 || c.in.content.stage != stageNone {
+	if !c.mayTalk() || c.role != roleOperates || len(c.out.left())+len(c.in.held) > 0 || c.content.stage != stageNone {
 		return false
 	}
 	if c.op.waits {
@@ -301,11 +310,11 @@ func (c *Conn) End(err error) error {
 		return c.told
 	case !errors.Is(err, io.EOF):
 		return err
-	case len(c.in.held) > 0 || c.in.content.stage != stageNone:
+	case len(c.in.held) > 0 || c.content.stage != stageNone:
 		return errCut
 	case c.role != roleOperates && c.end == endNone:
 		return errGone
-	case c.op.open || c.op.waits:
+	case c.op.open || c.op.waits || c.many != nil:
 		return errSilent
 	}
 	return nil
@@ -314,7 +323,8 @@ func (c *Conn) End(err error) error {
 // Release gives the connection's memory back. It cannot be used any more.
 func (c *Conn) Release() {
 	c.end = endAgree
-	c.out, c.in, c.filled, c.channel.expects = outbox{}, intake{}, filled{}, nil
+	c.out, c.in, c.channels = outbox{}, intake{}, channels{}
+	c.line = &c.own
 }
 
 // outbox holds a connection's outgoing bytes.

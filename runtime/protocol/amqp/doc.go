@@ -1,5 +1,5 @@
 // Package amqp is the load engine's codec of AMQP 0.9.1, as RabbitMQ speaks it: the client's side of one
-// connection, with one channel.
+// connection, with one channel, or as a codec.Trunk with one of each of its exchanges.
 //
 // It is not a client: it owns no socket, no clock, no goroutine and no retry, and reconnects to nothing. An
 // operation is one message that goes out, confirmed or not, one that is fetched from a queue, or the
@@ -22,6 +22,8 @@
 //	AMQP-7 A message whose operation was given up goes back to its queue, unless it needs no
 //	       acknowledgement: then it is counted.
 //	AMQP-8 An error and what Describe writes hold no password.
+//	AMQP-9 An error of a channel ends what is open on that one. What names no message and is given up comes to
+//	       nothing with its channel, which opens anew when the server has agreed to its end.
 //
 // Example:
 //
@@ -33,5 +35,5 @@
 //	err = conn.Feed(received, listener) // Message: see conn.Outcome
 //
 // Read methods.go, arguments.go, table.go, properties.go; protocol.go, operation.go, greeting.go; conn.go,
-// channel.go, intake.go; fault.go, describe.go.
+// trunk.go, channel.go, intake.go; fault.go, describe.go.
 package amqp

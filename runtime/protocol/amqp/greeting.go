@@ -17,7 +17,8 @@ type Greeting struct {
 	protocol *Protocol
 	stage    stage
 	frameMax int
-	blocked  bool // the server takes no messages now
+	channels uint16 // the greatest number of one
+	blocked  bool   // the server takes no messages now
 	said     about
 }
 
@@ -191,7 +192,12 @@ func (g *Greeting) tune(dst []byte, m *call) ([]byte, error) {
 		}
 		g.frameMax = int(min(theirs, frameMostOurs))
 	}
-	dst = appendMethod(dst, connectionTuneOK, []uint64{channelNumber, uint64(g.frameMax), 0}) // no heartbeats
+	if g.channels = channelNumber; g.protocol.config.Trunk {
+		if g.channels = channelsMost; m.numbers[0] > 0 {
+			g.channels = uint16(min(m.numbers[0], channelsMost))
+		}
+	}
+	dst = appendMethod(dst, connectionTuneOK, []uint64{uint64(g.channels), uint64(g.frameMax), 0}) // no heartbeats
 	return appendMethod(dst, connectionOpen, nil, g.protocol.config.Host), nil
 }
 
@@ -206,6 +212,7 @@ func (g *Greeting) refused(m *call) error {
 
 func (g *Greeting) begin() *Conn {
 	c := &Conn{most: g.protocol.most, frameMost: g.frameMax - frameOver}
+	c.line, c.numbers = &c.own, g.channels
 	if of := g.protocol.config.Consumer; of != nil {
 		c.role = roleConsumes
 		if of.Auto {
@@ -213,7 +220,7 @@ func (g *Greeting) begin() *Conn {
 		}
 	}
 	if g.blocked {
-		c.channel.holds = holdsBlocked
+		c.channel.holds, c.paused = holdsBlocked, holdsBlocked
 	}
 	return c
 }

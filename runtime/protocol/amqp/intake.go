@@ -7,11 +7,10 @@ import (
 
 // intake is what came of a frame or a message that is not whole.
 type intake struct {
-	held    []byte
-	need    int  // bytes of held without which no frame is whole; 0: unknown
-	idle    int  // frames in a row that carry nothing
-	heard   bool // something came since the operation before was queued
-	content content
+	held  []byte
+	need  int  // bytes of held without which no frame is whole; 0: unknown
+	idle  int  // frames in a row that carry nothing
+	heard bool // something came since the operation before was queued
 }
 
 // content is a message that is under way: its method came, and its frames follow.
@@ -37,15 +36,13 @@ const (
 )
 
 // keep copies bytes into memory that the next message takes.
-func (in *intake) keep(b []byte) []byte {
-	c := &in.content
+func (c *content) keep(b []byte) []byte {
 	c.kept = append(c.kept[:0], b...)
 	return c.kept
 }
 
 // text is a text of the method whose content comes.
-func (in *intake) text(at int) []byte {
-	c := &in.content
+func (c *content) text(at int) []byte {
 	from := 0
 	if at > 0 {
 		from = c.ends[at-1]
@@ -54,9 +51,8 @@ func (in *intake) text(at int) []byte {
 }
 
 // outcome is a message that came.
-func (in *intake) outcome() Outcome {
-	c := &in.content
-	return Outcome{Exchange: in.text(0), Key: in.text(1), Fields: c.fields, Tag: c.tag, Redelivered: c.redelivered, Got: true}
+func (c *content) outcome() Outcome {
+	return Outcome{Exchange: c.text(0), Key: c.text(1), Fields: c.fields, Tag: c.tag, Redelivered: c.redelivered, Got: true}
 }
 
 // Feed takes the next bytes from the server. The listener may call every method but Feed and Release.
@@ -121,10 +117,40 @@ func (c *Conn) take(b []byte, on codec.Listener) (used int, err *http1.Error) {
 
 // onFrame takes a frame.
 func (c *Conn) onFrame(f *frame, on codec.Listener) *http1.Error {
-	in := &c.in.content
 	if c.in.idle++; c.in.idle > idleMost {
 		return errFlood
 	}
+	if !c.on(f.channel) {
+		return stranger(f)
+	}
+	from := len(c.out.bytes)
+	if err := c.onFrameOf(f, on); err != nil {
+		return err
+	}
+	if f.channel != 0 {
+		c.on(f.channel)
+		c.stamp(c.out.bytes[from:])
+	}
+	return nil
+}
+
+// stranger is the error of a frame on a channel that is not open.
+func stranger(f *frame) *http1.Error {
+	what := "content"
+	if f.kind == frameMethod {
+		var m call
+		if err := m.read(f); err != nil {
+			return err.(*http1.Error)
+		}
+		what = m.name
+	}
+	return breach("the server sent %s on channel %d", what, f.channel)
+}
+
+// onFrameOf takes a frame of the channel at hand.
+func (c *Conn) onFrameOf(f *frame, on codec.Listener) *http1.Error {
+	in := &c.content
+	c.came += frameOver + len(f.payload)
 	switch {
 	case f.kind == frameHeartbeat:
 		if f.channel != 0 || len(f.payload) > 0 {
@@ -142,11 +168,16 @@ func (c *Conn) onFrame(f *frame, on codec.Listener) *http1.Error {
 		if c.channel.state == channelGone && f.channel != 0 {
 			return errChannel
 		}
+		if c.channel.state == channelCloses && f.channel != 0 {
+			return c.onClosing(&m)
+		}
 		if m.content {
 			return c.begins(&m)
 		}
 		return c.onMethod(&m, on)
-	case f.channel != channelNumber:
+	case c.channel.state == channelCloses && f.channel != 0:
+		return nil // what follows a method that nothing takes
+	case f.channel == 0:
 		return breach("the server sent content on channel %d", f.channel)
 	case f.kind == frameHeader && in.stage == stageHeader:
 		return c.onHeader(f.payload, on)
@@ -161,7 +192,7 @@ func (c *Conn) begins(m *call) *http1.Error {
 	if err := accepts(c, m); err != nil {
 		return err
 	}
-	in := &c.in.content
+	in := &c.content
 	in.stage, in.of, in.got, in.body = stageHeader, m.of, 0, in.body[:0]
 	if in.reads = c.op.reads; c.role != roleOperates {
 		in.reads.all = true
@@ -186,7 +217,7 @@ func (c *Conn) begins(m *call) *http1.Error {
 
 // onHeader takes the header of a message.
 func (c *Conn) onHeader(b []byte, on codec.Listener) *http1.Error {
-	in := &c.in.content
+	in := &c.content
 	size, fields, err := readContent(b, in.reads)
 	switch {
 	case err != nil:
@@ -206,7 +237,7 @@ func (c *Conn) onHeader(b []byte, on codec.Listener) *http1.Error {
 
 // onBody takes a piece of a message.
 func (c *Conn) onBody(b []byte, on codec.Listener) *http1.Error {
-	in := &c.in.content
+	in := &c.content
 	if in.got += uint64(len(b)); in.got > in.size {
 		return errBody
 	}
@@ -228,7 +259,7 @@ func (c *Conn) onBody(b []byte, on codec.Listener) *http1.Error {
 
 // whole takes the end of a message.
 func (c *Conn) whole(body []byte, on codec.Listener) *http1.Error {
-	in := &c.in.content
+	in := &c.content
 	in.stage = stageNone
 	return c.onContent(in, body, on)
 }

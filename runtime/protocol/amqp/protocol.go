@@ -17,7 +17,8 @@ const (
 	bufferKept    = 512       // bytes of a buffer that an idle connection keeps
 	lateMost      = 16        // publications that are given up and whose confirms are still told apart
 	expectsMost   = 64        // answers that a connection waits for whose operations were given up
-	oweMost       = 64 << 10  // bytes of answers that the server does not take
+	channelsMost  = 1<<16 - 1
+	oweMost       = 64 << 10 // bytes of answers that the server does not take
 )
 
 // User and Password are those of a connection that names none: RabbitMQ knows them on its own host.
@@ -36,6 +37,7 @@ type Config struct {
 	Host           string // the virtual one; empty: HostDefault
 	MessageMax     int64  // 0: MessageMaxDefault
 	Consumer       *Consumer
+	Trunk          bool // it carries operations on as many channels as the server allows
 }
 
 // Consumer is what a connection receives in place of operations.

@@ -11,8 +11,14 @@ type Trunk interface {
 	Dialogue
 	// Room is the greatest id; 0: the carrier's.
 	Room() int
+	// Keeps says that an id stays with the slot whose exchange had it, as the server may yet say something of that
+	// exchange: another slot takes it only where all are taken.
+	Keeps() bool
 	// Carry says which exchange speaks next.
 	Carry(id uint32)
+	// Queued is how many bytes the exchange that speaks, or has spoken before, has to send; 0: all of it waits, as
+	// the server takes none now.
+	Queued(id uint32) int
 	// Answers is the exchange that a message ends, and the bytes that came for it. It is valid during Message.
 	Answers() (id uint32, in int)
 	// GiveUp forgets an exchange. False: only closing the connection does, once the others have ended.

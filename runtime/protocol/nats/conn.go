@@ -105,7 +105,7 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 		return errPayload(size, c.payloadMost)
 	}
 	c.in.idle, c.in.heard = 0, false
-	a := c.ops.take(o, with, m.subject)
+	a, from := c.ops.take(o, with, m.subject), len(c.out.bytes)
 	if o.Verb >= Stream {
 		c.listen()
 	}
@@ -131,7 +131,7 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 	if o.Verb == Flush {
 		c.ping(pingFlushes, a.number)
 	}
-	if cap(m.data) > bufferKept {
+	if c.ops.queued = len(c.out.bytes) - from; cap(m.data) > bufferKept {
 		m.data = nil
 	}
 	return nil

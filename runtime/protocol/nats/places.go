@@ -38,6 +38,7 @@ type places struct {
 	carry  uint32  // the exchange that speaks
 	open   int     // operations
 	serial uint64  // of the last operation with a number
+	queued int     // bytes of the last one
 	quiet  []quiet // publications of a shared connection that nothing confirms
 	answer struct {
 		id uint32
@@ -190,6 +191,12 @@ func (e *exchanges) Carry(id uint32) {
 
 // Room implements codec.Trunk.
 func (e *exchanges) Room() int { return placeMask }
+
+// Keeps implements codec.Trunk: a subject tells what an error is about.
+func (e *exchanges) Keeps() bool { return false }
+
+// Queued implements codec.Trunk: no operation waits.
+func (e *exchanges) Queued(uint32) int { return e.ops.queued }
 
 // Answers implements codec.Trunk.
 func (e *exchanges) Answers() (id uint32, in int) { return e.ops.answer.id, e.ops.answer.in }

@@ -3,6 +3,7 @@ package trunks
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"hyperscale/core/load/queue"
 	"hyperscale/runtime/protocol/codec"
@@ -21,13 +22,16 @@ type Carrier interface {
 type Trunk struct {
 	Dialogue codec.Trunk
 	by       Carrier
-	head     []byte        // of its greeting, as far as it is not written
-	on       codec.Handler // while bytes are processed
-	places   []place       // by id-1
-	free     []uint32      // ids
+	head     []byte            // of its greeting, as far as it is not written
+	on       codec.Handler     // while bytes are processed
+	places   []place           // by id-1
+	free     []uint32          // ids
+	homes    map[uint32]uint32 // ids by slot, where those keep them
+	turn     uint32            // from which on an id is taken from another slot
 	open     int
 	gone     uint64 // bytes of the connection that were written
 	leaving  queue.Queue[departure]
+	waiting  []uint32               // exchanges of which nothing is queued
 	silent   queue.Queue[departure] // exchanges that are over without an answer
 	shut     bool                   // it opens no more
 	fault    error                  // of the exchange that was opened last
@@ -37,9 +41,12 @@ type Trunk struct {
 // place is that of an exchange.
 type place struct {
 	tag  uint64
-	end  uint64 // of its bytes, counted from the connection's first one
-	size uint64 // of them
+	slot uint32  // the low half of its tag
+	sent *uint64 // counts it; nil: nothing does
+	end  uint64  // of its bytes, counted from the connection's first one
+	size uint64  // of them
 	open bool
+	held bool // nothing of it is queued
 	deaf bool // nothing answers it
 }
 
@@ -65,25 +72,39 @@ func (t *Trunk) Open(_ *codec.Operation, tag uint64, sent *uint64) (id uint32) {
 	if !t.CanOpen() {
 		return 0
 	}
-	if last := len(t.free) - 1; last >= 0 {
-		id, t.free = t.free[last], t.free[:last]
-	} else {
-		t.places = append(t.places, place{})
-		id = uint32(len(t.places))
-	}
-	before := t.Dialogue.Unsent()
+	id = t.pick(uint32(tag))
 	t.Dialogue.Carry(id)
 	deaf, err := t.by.Say(tag, t.Dialogue)
 	if t.fault = err; err != nil {
-		t.free = append(t.free, id)
+		t.frees(id)
 		return 0
 	}
-	after := t.Dialogue.Unsent()
-	p := &t.places[id-1]
-	*p = place{tag: tag, end: t.gone + uint64(after), size: uint64(after - before), open: true, deaf: deaf}
+	t.places[id-1] = place{tag: tag, slot: uint32(tag), sent: sent, open: true, deaf: deaf, held: true}
 	t.open++
-	t.leaving.Push(departure{tag, p.end, id, sent})
+	if !t.leaves(id) {
+		t.waiting = append(t.waiting, id)
+	}
 	return id
+}
+
+// leaves notes an exchange as queued, if it is.
+func (t *Trunk) leaves(id uint32) bool {
+	size := t.Dialogue.Queued(id)
+	if size == 0 {
+		return false
+	}
+	p := &t.places[id-1]
+	p.held, p.size, p.end = false, uint64(size), t.gone+uint64(t.Dialogue.Unsent())
+	t.leaving.Push(departure{p.tag, p.end, id, p.sent})
+	return true
+}
+
+// goOn notes the exchanges that waited, and were queued meanwhile.
+func (t *Trunk) goOn() {
+	t.waiting = slices.DeleteFunc(t.waiting, func(id uint32) bool {
+		p := &t.places[id-1]
+		return !p.open || !p.held || t.leaves(id)
+	})
 }
 
 // Fault is why Open queued nothing.
@@ -92,7 +113,7 @@ func (t *Trunk) Fault() error { return t.fault }
 // CanOpen implements codec.Conn.
 func (t *Trunk) CanOpen() bool {
 	room := t.Dialogue.Room()
-	return t.Usable() && (len(t.free) > 0 || room == 0 || len(t.places) < room)
+	return t.Usable() && (room == 0 || t.open < room)
 }
 
 // Output implements codec.Conn.
@@ -147,7 +168,41 @@ func (t *Trunk) ends(id uint32) {
 	t.bytes.in, t.bytes.out = 0, p.size-min(p.size, p.end-min(p.end, t.gone))
 	p.open = false
 	t.open--
-	t.free = append(t.free, id)
+	t.frees(id)
+}
+
+// pick returns the id for an exchange of a slot.
+func (t *Trunk) pick(slot uint32) (id uint32) {
+	keeps := t.Dialogue.Keeps()
+	if id = t.homes[slot]; keeps && id > 0 && !t.places[id-1].open && t.places[id-1].slot == slot {
+		return id
+	}
+	room := t.Dialogue.Room()
+	if last := len(t.free) - 1; last >= 0 {
+		id, t.free = t.free[last], t.free[:last]
+	} else if room == 0 || len(t.places) < room {
+		t.places = append(t.places, place{})
+		id = uint32(len(t.places))
+	} else {
+		for t.turn = t.turn%uint32(room) + 1; t.places[t.turn-1].open; t.turn = t.turn%uint32(room) + 1 {
+		}
+		id = t.turn
+	}
+	if keeps {
+		if t.homes == nil {
+			t.homes = map[uint32]uint32{}
+		}
+		t.homes[slot] = id
+		t.places[id-1].slot = slot
+	}
+	return id
+}
+
+// frees gives an id back, unless its slot keeps it.
+func (t *Trunk) frees(id uint32) {
+	if !t.Dialogue.Keeps() {
+		t.free = append(t.free, id)
+	}
 }
 
 // Sending implements codec.Conn.
@@ -159,7 +214,7 @@ func (t *Trunk) Sending(id uint32) bool {
 func (t *Trunk) Feed(b []byte, on codec.Handler) error {
 	t.on = on
 	err := t.Dialogue.Feed(b, t)
-	if err != nil {
+	if t.goOn(); err != nil {
 		t.Close(err, on)
 	}
 	return err

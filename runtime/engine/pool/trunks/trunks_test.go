@@ -19,6 +19,7 @@ type lines struct {
 	carries uint32
 	answers uint32
 	over    bool
+	keeps   bool
 	gone    map[uint32]int // answers that none waits for
 }
 
@@ -34,6 +35,8 @@ func (l *lines) Over() bool                                    { return l.over }
 func (l *lines) Room() int                                     { return 5 }
 func (l *lines) Carry(id uint32)                               { l.carries = id }
 func (l *lines) Answers() (uint32, int)                        { return l.answers, 2 }
+func (l *lines) Keeps() bool                                   { return l.keeps }
+func (l *lines) Queued(uint32) int                             { return 3 }
 
 func (l *lines) End(err error) error {
 	if err == io.EOF {
@@ -62,10 +65,11 @@ type desk struct {
 	order       []uint64 // those that have spoken
 	bytes       func() (in, out uint64)
 	out         uint64
+	speaks      bool // all can
 }
 
 func (d *desk) Say(tag uint64, of codec.Dialogue) (deaf bool, err error) {
-	if tag%7 == 6 {
+	if tag%7 == 6 && !d.speaks {
 		return false, &http1.Error{Kind: http1.KindValue}
 	}
 	l := of.(*lines)
@@ -93,7 +97,7 @@ func (d *desk) count() {
 // CODEC-2 to CODEC-5 and TRUNKS-1 to TRUNKS-3, whatever is opened, written, answered, given up and cut.
 func TestExchangesOfATrunk(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		l := &lines{gone: map[uint32]int{}}
+		l := &lines{gone: map[uint32]int{}, keeps: rapid.Bool().Draw(r, "keeps")}
 		d := &desk{heard: map[uint64]int{}, done: map[uint64]int{}, failed: map[uint64]error{}}
 		c := trunks.New(l, []byte("greeting"), d)
 		d.bytes = c.Bytes
@@ -118,6 +122,11 @@ func TestExchangesOfATrunk(t *testing.T) {
 					r.Skip("it is full")
 				}
 				id := c.Open(nil, next, &sent[next])
+				for _, taken := range open {
+					if taken == id {
+						r.Fatalf("two exchanges have the id %d", id)
+					}
+				}
 				if bad := next%7 == 6; bad != (id == 0) || bad != (c.Fault() != nil) {
 					r.Fatalf("tag %d has the id %d: %v", next, id, c.Fault())
 				}
@@ -226,5 +235,33 @@ func TestATrunkAllocatesNothing(t *testing.T) {
 	once()
 	if n := testing.AllocsPerRun(64, once); n > 0 || sent != 66 || d.done[1] != 66 {
 		t.Errorf("%v allocations; sent %d, ended %d", n, sent, d.done[1])
+	}
+}
+
+// Where slots keep their ids, one has the same again, and another one's only if all are taken.
+func TestASlotKeepsItsID(t *testing.T) {
+	l := &lines{gone: map[uint32]int{}, keeps: true}
+	d := &desk{heard: map[uint64]int{}, done: map[uint64]int{}, failed: map[uint64]error{}, speaks: true}
+	c := trunks.New(l, nil, d)
+	d.bytes = c.Bytes
+	want := map[uint64]uint32{}
+	for round := range 3 {
+		for _, slot := range []uint64{1, 2, 4, 5} { // less than the room
+			id := c.Open(nil, uint64(round)<<32|slot, nil)
+			if round > 0 && id != want[slot] {
+				t.Errorf("slot %d has the id %d, and had %d", slot, id, want[slot])
+			}
+			want[slot] = id
+			c.Sent(len(c.Output()))
+			c.Taken()
+			c.Settle(d)
+			c.Cancel(id)
+		}
+	}
+	if id := c.Open(nil, 7, nil); id != 5 {
+		t.Errorf("a further slot has the id %d, which another one keeps", id)
+	}
+	if id := c.Open(nil, 8, nil); id == 0 || id == 5 || c.Count() != 2 {
+		t.Errorf("where all are taken, a slot has the id %d", id)
 	}
 }
