@@ -4,9 +4,6 @@ import (
 	"strconv"
 )
 
-// hiddenText is what is shown of a secret.
-const hiddenText = "***"
-
 // Describe appends a line about the bytes of a greeting, by the names of their methods: what proves the user
 // is not shown.
 func Describe(dst, b []byte) []byte {
