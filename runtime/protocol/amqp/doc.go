@@ -22,8 +22,8 @@
 //	AMQP-7 A message whose operation was given up goes back to its queue, unless it needs no
 //	       acknowledgement: then it is counted.
 //	AMQP-8 An error and what Describe writes hold no password.
-//	AMQP-9 An error of a channel ends what is open on that one. What names no message and is given up comes to
-//	       nothing with its channel, which opens anew when the server has agreed to its end.
+//	AMQP-9 An error of a channel ends what is open on that one. What names no message and is given up ends with
+//	       its channel, which opens anew when the server has agreed to its end.
 //
 // Example:
 //

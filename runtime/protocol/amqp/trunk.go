@@ -70,7 +70,7 @@ func (c *channels) Queued(id uint32) int { return c.many[id-1].queued }
 // Answers implements codec.Trunk.
 func (c *channels) Answers() (id uint32, in int) { return uint32(c.line.number), c.came }
 
-// GiveUp implements codec.Trunk. What names no message, as a return does, comes to nothing with its channel: that
+// GiveUp implements codec.Trunk. What names no message, as a return does, ends with its channel: that
 // is closed. Half a frame keeps back those behind it, and half a message those of its channel, as does a channel whose
 // end the server does not agree to: then the connection carries no more.
 func (c *Conn) GiveUp(id uint32) bool {
