@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ import (
 
 // Most tests here wait for processes: more of them at once end earlier. -parallel wins.
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) != "hyperscale" { // a command that a test starts has what the test says
+	if !slices.Contains([]string{"hyperscale", "loopback"}, filepath.Base(os.Args[0])) { // a command that a test starts has what the test says
 		_ = os.Setenv("HYPERSCALE_HISTORY", "off") // no test writes into a person's home
 	}
 	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // the flag exists in each test binary

@@ -77,12 +77,15 @@ func (s *Sources) layers() []layer {
 
 	environ := layer{called: Key.Variable}
 	environ.has = func(k Key) bool {
-		return slices.ContainsFunc(s.Environ, func(set string) bool { return strings.HasPrefix(set, k.Variable()+"=") })
+		return slices.ContainsFunc(s.Environ, func(set string) bool {
+			value, is := strings.CutPrefix(set, k.Variable()+"=")
+			return is && value != "" // an empty one sets nothing
+		})
 	}
 	_ = environ.alone.Environ(s.Environ) // Load reports it
 
 	flags := layer{called: func(k Key) string { return "--" + k.Flag() }}
-	flags.has = func(k Key) bool { _, set := s.Flags[k.Flag()]; return set }
+	flags.has = func(k Key) bool { return s.Flags[k.Flag()] != "" }
 	_ = flags.alone.Flags(s.Flags) // Load reports it
 	return []layer{file, environ, flags}
 }

@@ -183,8 +183,9 @@ func known(rest string) bool {
 		slices.ContainsFunc(others, func(o string) bool { return rest == o || strings.HasSuffix(o, "_") && strings.HasPrefix(rest, o) })
 }
 
-// linked is what Kubernetes sets for each service: one named hyperscale-gate is HYPERSCALE_GATE_SERVICE_HOST.
-var linked = regexp.MustCompile(`^[A-Z0-9_]+_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
+// linked is what Kubernetes sets for each service: one named hyperscale-gate is HYPERSCALE_GATE_SERVICE_HOST, and one
+// named hyperscale is HYPERSCALE_SERVICE_HOST.
+var linked = regexp.MustCompile(`^([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
 // Unread rejects variables of the prefix HYPERSCALE_ that nothing reads: a misspelt one would change nothing in silence.
 func Unread(environ []string) error {

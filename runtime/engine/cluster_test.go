@@ -379,3 +379,54 @@ workflow(name = "test", iterations = 1, vus = 1, duration = "60s", steps = [
 		t.Error(b.String())
 	}
 }
+
+// A node dies, and others have its slots: the operation that meets it fails, those behind it find the new node, also
+// if the dead one is the one that the URL names.
+func TestANodeOfAClusterDies(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"another", "the first"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := redistest.StartCluster(t, 3)
+			gate := redistest.Start(t)
+			dies := redistest.Join(t, all, 1)[0]
+			slot := keyspace.Slot("k")
+			redistest.Give(append(all, dies), slot, len(all))
+			first := all[0]
+			if name == "the first" {
+				first = dies
+			}
+			w := loadFile(t, first.URL(), fmt.Sprintf(dying, gate.URL()))
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				for gate.Ask("LLEN", "ready") != ":1" {
+					time.Sleep(time.Millisecond)
+				}
+				dies.Kill()
+				redistest.Give(all, slot, 0)
+				gate.Ask("RPUSH", "go", "1")
+			}()
+			r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 30 * time.Second})
+			<-done
+			steps := byName(r.Stats.Steps)
+			if dead := steps["dead"]; dead.Failed != dead.Started || dead.Started != 1 {
+				t.Errorf("dead: ok %d of %d: %v", dead.OK, dead.Started, dead.Errors)
+			}
+			if behind := steps["behind"]; behind.OK != 1 || behind.Started != 1 {
+				t.Errorf("behind: ok %d of %d: %v", behind.OK, behind.Started, behind.Errors)
+			}
+		})
+	}
+}
+
+const dying = `
+r = redis.client("TARGET", cluster = True)
+gate = "%s"
+def visit(vu):
+    vu.redis.command(r, "GET", "k", name = "before")
+    vu.redis.command(gate, "LPUSH", "ready", 1, name = "ready")
+    vu.redis.command(gate, "BLPOP", "go", 0, name = "wait")
+    vu.redis.command(r, "GET", "k", name = "dead")
+    return vu.redis.command(r, "GET", "k", name = "behind")
+workflow(name = "test", vu_iterations = 1, vus = 1, duration = "60s", steps = [step("visit", visit)])`

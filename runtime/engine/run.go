@@ -204,6 +204,7 @@ func (l *loop) run() error {
 // begins starts the clock. Nothing is in flight then.
 func (l *loop) begins() {
 	parking{&l.requests}.cut() // of records that the setup gave up
+	l.Slots.Broken = l.Slots.Broken[:0]
 	before := l.Clock.Base
 	l.Clock = measure.Clock{Base: time.Now()}
 	switch r := l.cfg.Resume; {
@@ -214,7 +215,9 @@ func (l *loop) begins() {
 		l.Clock.Base = r.Since
 	}
 	now := l.Clock.Tick()
-	l.sessions.shift(int64(l.Clock.Base.Sub(before)))
+	by := int64(l.Clock.Base.Sub(before))
+	l.sessions.shift(by)
+	l.Sockets.Shift(by)
 	l.Slots.Quiet()
 	//lint:orderfree each host by itself
 	for _, h := range l.Dialer.Hosts {

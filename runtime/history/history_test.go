@@ -178,6 +178,29 @@ func TestNoValueOfSetIsKept(t *testing.T) {
 	}
 }
 
+// A parameter of a variable or of a file makes another load as one of --set does, and its value is nowhere either.
+func TestParametersThatNoFlagShows(t *testing.T) {
+	s := newStore(t)
+	const mark = "marked-value-4711"
+	of := func(n int, value string) *Run {
+		return mustKeep(t, s, resultOf(n, 1000, given("--set", "key=***"), func(r *report.Result) { r.Run.Given = []string{"key=" + value} }))
+	}
+	a, b, c := of(1, mark), of(2, mark), of(3, mark+"-2")
+	if a.LoadDigest != b.LoadDigest || a.LoadDigest == c.LoadDigest || a.Params == c.Params {
+		t.Errorf("loads %s, %s and %s: want two alike and another one", a.LoadDigest, b.LoadDigest, c.LoadDigest)
+	}
+	live := mustKeep(t, s, resultOf(4, 1000, given("--set", "key="+digestMark+mark), func(r *report.Result) { r.Run.Given = []string{"key=" + digestMark + mark} }))
+	for _, run := range []*Run{a, live} {
+		r, err := s.Result(run.Job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole, err := r.Encode(); err != nil || bytes.Contains(whole, []byte(mark)) {
+			t.Errorf("the result file has the value, error %v", err)
+		}
+	}
+}
+
 // Loads are the same or not by what was asked, where it ran and the parameters, and nothing else.
 func TestLoads(t *testing.T) {
 	s := newStore(t)

@@ -48,7 +48,8 @@ func (s *Store) rowOf(r *report.Result) (*Run, *report.Result) {
 	version := ""
 	if r.Run != nil {
 		origin := *r.Run
-		origin.Command, params = s.withoutValues(r.Run.Command)
+		origin.Command, params = s.withoutValues(r.Run)
+		origin.Given = nil
 		kept.Run, version = &origin, origin.Version
 	}
 	latency, totals := new(stats.Histogram), &r.Requested

@@ -80,12 +80,13 @@ const setFlag = "--set"
 
 // withoutValues returns the arguments of a run with a digest in place of each value of --set, and the
 // values, sorted. A value that is a digest already, of an exported run, stays.
-func (s *Store) withoutValues(command []string) (hidden, params []string) {
+func (s *Store) withoutValues(run *report.Run) (hidden, params []string) {
+	command, live := run.Command, run.Given != nil
 	hidden = slices.Clone(command)
 	value := func(pair string) string {
 		name, v, ok := strings.Cut(pair, "=")
 		params = append(params, pair)
-		if !ok || strings.HasPrefix(v, digestMark) {
+		if !ok || !live && strings.HasPrefix(v, digestMark) {
 			return pair
 		}
 		return name + "=" + digestMark + s.digest(name, v)
@@ -98,6 +99,9 @@ func (s *Store) withoutValues(command []string) (hidden, params []string) {
 		case i > 0 && command[i-1] == setFlag:
 			hidden[i] = value(arg)
 		}
+	}
+	if live { // also those of variables and files, and as they are
+		params = slices.Clone(run.Given)
 	}
 	slices.Sort(params)
 	return hidden, params

@@ -168,9 +168,11 @@ func (n *Node) load(of node.Machine) prometheus.Gatherer {
 	if !ok {
 		return nil
 	}
-	return export.NewLoad(func(ctx context.Context, recent time.Duration, most int) (jobs []*message.JobStatus, left int, err error) {
+	return export.NewLoad(func(ctx context.Context, recent time.Duration, most int) ([]*message.JobStatus, int, error) {
+		var jobs []*message.JobStatus
+		var left int
 		if err := n.loop.Look(ctx, func(now node.Instant) { jobs, left = owner.Load(now, recent, most) }); err != nil {
-			return nil, 0, err
+			return nil, 0, err // the loop may look yet: nothing reads what it finds
 		}
 		return jobs, left, nil
 	})

@@ -19,8 +19,8 @@ func FindSupervisor(getenv func(string) string, pid int) Supervisor {
 	s := Supervisor{Socket: getenv("NOTIFY_SOCKET")}
 	usec, err := strconv.ParseUint(getenv("WATCHDOG_USEC"), 10, 63)
 	own := getenv("WATCHDOG_PID")
-	if err == nil && (own == "" || own == strconv.Itoa(pid)) && usec <= uint64(time.Hour/time.Microsecond) {
-		s.Watchdog = time.Duration(usec) * time.Microsecond
+	if err == nil && (own == "" || own == strconv.Itoa(pid)) {
+		s.Watchdog = time.Duration(min(usec, uint64(time.Hour/time.Microsecond))) * time.Microsecond // a sign more often does no harm
 	}
 	return s
 }

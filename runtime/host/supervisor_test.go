@@ -22,6 +22,7 @@ func TestFindSupervisor(t *testing.T) {
 		"one with a watchdog":         {map[string]string{"NOTIFY_SOCKET": "@n", "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "7"}, Supervisor{"@n", 30 * time.Second}},
 		"a watchdog without a number": {map[string]string{"NOTIFY_SOCKET": "@n", "WATCHDOG_USEC": "2000000"}, Supervisor{"@n", 2 * time.Second}},
 		"a watchdog of another":       {map[string]string{"NOTIFY_SOCKET": "@n", "WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "8"}, Supervisor{Socket: "@n"}},
+		"a watchdog of two hours":     {map[string]string{"NOTIFY_SOCKET": "@n", "WATCHDOG_USEC": "7200000000"}, Supervisor{"@n", time.Hour}},
 		"no number":                   {map[string]string{"NOTIFY_SOCKET": "@n", "WATCHDOG_USEC": "soon"}, Supervisor{Socket: "@n"}},
 		"beyond an hour":              {map[string]string{"NOTIFY_SOCKET": "@n", "WATCHDOG_USEC": "18446744073709551615"}, Supervisor{Socket: "@n"}},
 	} {

@@ -46,6 +46,8 @@ type Run struct {
 	Rate  bool         `json:"rate"`  // the file or a flag asks for a rate
 	Files []SourceFile `json:"files"` // of the workflow, the main file first
 
+	Given []string `json:"-"` // name=value of each parameter that a flag, a file or a variable gives; nil: only Command says
+
 	Loads []Load `json:"loads,omitempty"` // what the file and the flags ask of each workflow, in the file's order
 }
 

@@ -87,7 +87,7 @@ func (d *Deliveries) Arrived(after int64) { d.ends.Record(uint64(max(0, after)))
 func (d *Deliveries) Undated() { d.undated++ }
 
 // Lags counts an answer for a partition, which has so many records more.
-func (d *Deliveries) Lags(records uint64) { d.lag.Record(1000 * records) }
+func (d *Deliveries) Lags(records uint64) { d.lag.Record(1000 * min(records, 1<<53)) } // a server says it
 
 // Batches counts batches that a consumer read.
 func (d *Deliveries) Batches(n int) { d.batches += uint64(n) }

@@ -106,6 +106,27 @@ type sockets struct {
 	lingering []lingerer // in the order of their ends
 }
 
+// Shift moves the instants of open connections to a clock that began so much later. By older ones a connection
+// that the setup used would seem just heard for as long as the setup took.
+func (k *sockets) Shift(by int64) {
+	for at := range k.Conns.N {
+		c := k.Conns.At(at)
+		d := c.talk
+		if m := c.multi; m != nil {
+			d = m.talk
+			if m.heard -= by; m.asked != 0 {
+				m.asked = min(m.asked-by, -1) // 0: nothing is asked
+			}
+		}
+		if d != nil {
+			d.heard, d.rested = d.heard-by, d.rested-by
+		}
+	}
+	for i := range k.lingering {
+		k.lingering[i].until -= by
+	}
+}
+
 // pick takes the idle connection to a host that a virtual user used last.
 func (k *sockets) pick(vu int32, h *Host) int32 {
 	u := &k.keepers[vu]

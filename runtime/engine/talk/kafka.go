@@ -39,6 +39,10 @@ type goes struct {
 // Astray takes note that an exchange failed, and reports whether it must go to another broker: it could not
 // reach the one that it would have asked who leads, and has sent nothing of its record.
 func (x *Exchange) Astray(kind http1.Kind) bool {
+	if a, ok := x.plan.verb.(*askCluster); ok {
+		a.astray(x, kind)
+		return false
+	}
 	v := x.plan.routed
 	if v == nil || kind == http1.KindCancelled || kind == http1.KindValue {
 		return false

@@ -166,15 +166,16 @@ type gathered struct {
 func (v *record) gather(x *Exchange) {
 	key := batchKey{x.goes.topic.name, x.goes.partition, v.operation.Acks, v.operation.Compression, v.gathers}
 	size := v.operation.Size(x.values)
-	b := v.of.batches[key]
+	b, t := v.of.batches[key], x.goes.topic
+	sticks := t.sticks // records without keys go on with the batch that this one begins
 	if b != nil && (b.bytes+size > v.gathers.Size || len(b.records) == recordsMost) {
 		b.fills()
 		b = nil
 	}
 	if b == nil {
-		b = v.of.begin(key, x)
+		b, t.sticks = v.of.begin(key, x), sticks
 	}
-	x.goes.batch, x.goes.place = b, len(b.records)
+	x.said, x.goes.batch, x.goes.place = 0, b, len(b.records)
 	b.records = append(b.records, batched{x, x.account, x.stock.clock.Millis()})
 	b.live++
 	if b.bytes += size; b.bytes >= v.gathers.Size {
@@ -305,7 +306,7 @@ func (b *kafkaBatch) route(x *Exchange) (*Node, error) {
 		before.leave(b)
 		before.passes(x.stock)
 	}
-	if f.now >= flightsMost {
+	if f.now >= flightsMost || b.queue == nil && len(f.waits) > 0 { // others were there before
 		if b.queue == nil {
 			f.waits, b.queue = append(f.waits, b), f
 		}
@@ -313,6 +314,7 @@ func (b *kafkaBatch) route(x *Exchange) (*Node, error) {
 	}
 	f.leave(b)
 	f.now++
+	f.passes(x.stock)
 	b.flights, x.trip = f, tripRouted
 	b.closes()
 	return t.leaders[at], nil
@@ -340,7 +342,14 @@ func (b *kafkaBatch) scatters() {
 			x.stock.turns = append(x.stock.turns, x.goes.slot)
 		}
 	}
-	b.records, b.live = b.records[:0], 0
+	b.empty()
+}
+
+// empty forgets the records.
+func (b *kafkaBatch) empty() {
+	clear(b.records)
+	clear(b.entries)
+	b.records, b.entries, b.live = b.records[:0], b.entries[:0], 0
 }
 
 func (b *kafkaBatch) open() codec.Opening { return greeting(b.of) }
@@ -421,8 +430,7 @@ func (b *kafkaBatch) parts(x *Exchange) {
 		f.now--
 		f.passes(x.stock)
 	}
-	clear(b.records)
-	clear(b.entries)
+	b.empty()
 	if b.carrier = nil; len(b.of.spare) < batchesSpared {
 		b.of.spare = append(b.of.spare, b)
 	}
@@ -460,7 +468,7 @@ func (x *Exchange) Lands(kind http1.Kind, detail string) {
 			of.lands(kind, detail)
 		}
 	}
-	b.records, b.live = b.records[:0], 0
+	b.empty()
 }
 
 func (x *Exchange) lands(kind http1.Kind, detail string) {

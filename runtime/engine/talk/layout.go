@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"hyperscale/core/workflow/keyspace"
 	"hyperscale/runtime/engine/pool"
@@ -27,6 +28,50 @@ type Cluster struct {
 	turn   uint                    // of the replica that was read last
 	learns bool                    // an operation asks for the layout after a MOVED
 	gone   []*pool.Host            // those of nodes that have left, until Gone tells them
+	absent
+}
+
+// absent is the node of a cluster that could not be reached, until an operation has learnt the layout anew.
+type absent struct {
+	away *Node // nil: none
+	at   int64 // since when
+}
+
+// These bound how often operations that fail make others learn the layout: those that did not reach a node, and
+// those that had no answer in time, as of a node that is only slow.
+const (
+	loseEvery     = time.Second
+	loseSlowEvery = 10 * time.Second
+)
+
+// lose notes that a node could not be reached, or did not answer: another may have its slots by now. The next
+// operation on one of them asks another node for the layout.
+func (c *Cluster) lose(n *Node, now int64, every time.Duration) {
+	place := slices.Index(c.nodes, n) + 1
+	if c.slots == nil || place == 0 || c.at > 0 && now-c.at < int64(every) {
+		return
+	}
+	c.absent = absent{n, max(now, 1)}
+	for i, at := range c.slots {
+		if int(at) == place {
+			c.slots[i] = 0
+		}
+	}
+	//lint:orderfree each by itself
+	for master, all := range c.copies {
+		c.copies[master] = slices.DeleteFunc(slices.Clone(all), func(one *Node) bool { return one == n })
+	}
+}
+
+// another returns a node to ask for the layout, in turn, other than the one that is away; nil: there is none.
+func (c *Cluster) another() *Node {
+	for range c.nodes {
+		c.turn++
+		if n := c.nodes[c.turn%uint(len(c.nodes))]; n != c.away {
+			return n
+		}
+	}
+	return nil
 }
 
 // Node is a node of a cluster.
@@ -129,6 +174,7 @@ func (c *Cluster) read(body []byte, asked string) error {
 		c.nodes = former
 		return err
 	}
+	c.away = nil
 	for _, n := range former {
 		if n.At != nil && !slices.Contains(c.nodes, n) {
 			c.gone = append(c.gone, n.At)

@@ -87,3 +87,37 @@ func TestWhereSlotsMove(t *testing.T) {
 		t.Error("another slot moved")
 	}
 }
+
+// The slots of a node that is away are unknown until the layout is learnt anew, of another node.
+func TestANodeIsAway(t *testing.T) {
+	c := Cluster{slots: new([keyspace.Slots]uint16), reads: true}
+	layout := `[[0,99,["a",1],["a",2]],[100,16383,["b",1],["a",2]]]`
+	if err := c.read([]byte(layout), "seed"); err != nil {
+		t.Fatal(err)
+	}
+	a, b, replica := c.node(0), c.node(100), c.copies[1][0]
+	c.lose(a, 5, loseEvery)
+	if c.node(0) != nil || c.node(99) != nil || c.node(100) != b || c.replica(200) == nil {
+		t.Errorf("slots 0 and 99 are of %v and %v, 100 of %v", c.node(0), c.node(99), c.node(100))
+	}
+	for range 6 {
+		if n := c.another(); n != b && n != replica {
+			t.Errorf("%v is asked, and %v is away", n, a)
+		}
+	}
+	c.lose(b, 5+int64(loseEvery)-1, loseEvery) // too early
+	if c.node(100) != b {
+		t.Error("a second failure within a second forgets another node")
+	}
+	c.lose(replica, 5+int64(loseEvery), loseEvery)
+	if c.replica(100) != nil || c.node(100) != b {
+		t.Error("reads go to a replica that is away")
+	}
+	if err := c.read([]byte(layout), "seed"); err != nil || c.away != nil || c.node(0) != a || c.replica(0) != replica {
+		t.Errorf("the layout was learnt, and %v is away: %v", c.away, err)
+	}
+	c.lose(new(Node), 100*int64(loseEvery), loseEvery) // it has left
+	if c.away != nil || c.node(0) == nil {
+		t.Error("a node that is in no layout is away")
+	}
+}

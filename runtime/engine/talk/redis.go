@@ -141,6 +141,7 @@ type hops struct {
 	followed int
 	asks     *Node // that its last node told it to ask; nil: the one that has its keys
 	replica  bool  // it goes to a replica
+	at       *Node // where it goes; nil: to the one that its URL names
 }
 
 // trip is how far an exchange with a cluster is.
@@ -190,9 +191,10 @@ func (x *Exchange) Route() (*Node, error) {
 	}
 	x.hops.replica = false
 	if to := x.hops.asks; to != nil {
-		x.trip, x.hops.asks = tripAsks, nil
+		x.trip, x.hops.asks, x.hops.at = tripAsks, nil, to
 		return to, nil
 	}
+	x.hops.at = nil
 	slot, err := a.slotOf(x)
 	if err != nil || slot < 0 || a.of.slots == nil {
 		return nil, err
@@ -203,10 +205,27 @@ func (x *Exchange) Route() (*Node, error) {
 			to, x.hops.replica = copy, true
 		}
 	}
-	if to != nil && x.trip == tripBegins {
+	switch {
+	case to != nil && x.trip == tripBegins:
 		x.trip = tripRouted
+	case to == nil && x.trip == tripBegins && a.of.away != nil:
+		to = a.of.another() // it learns the layout there
 	}
+	x.hops.at = to
 	return to, nil
+}
+
+// astray notes that the node of an exchange could not be reached, or did not answer.
+func (a *askCluster) astray(x *Exchange, kind http1.Kind) {
+	if x.hops.at == nil {
+		return
+	}
+	switch kind {
+	case http1.KindRefused, http1.KindConnectTimeout, http1.KindUnreachable, http1.KindClosed, http1.KindReset, http1.KindTruncated:
+		a.of.lose(x.hops.at, x.stock.clock.Now, loseEvery)
+	case http1.KindTimeout, http1.KindWriteTimeout, http1.KindLost:
+		a.of.lose(x.hops.at, x.stock.clock.Now, loseSlowEvery)
+	}
 }
 
 // slotOf returns the slot of an exchange's keys; below 0: it has none.

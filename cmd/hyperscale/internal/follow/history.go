@@ -35,14 +35,14 @@ func keepIn(file string, r *report.Result) (lines string, err error) {
 		return lines, nil // the first one, or the first of its load
 	}
 	if err != nil {
-		return lines, err
+		return lines + "not compared: " + err.Error() + "\n", nil
 	}
 	c, err := s.Compare(base, run, compare.Default())
 	if errors.Is(err, compare.ErrNothing) {
 		return lines, nil
 	}
 	if err != nil {
-		return lines, err
+		return lines + "not compared: " + err.Error() + "\n", nil
 	}
 	return lines + fmt.Sprintf("against run %d, the last good one: %s\n", base.Number, units.PairLine(&c.Pairs[0])), nil
 }

@@ -25,7 +25,10 @@ const textMax = 64 << 10
 func Origin(p *message.Program, plan *message.Plan) *report.Run {
 	run := &report.Run{
 		Command: discreet(os.Args[1:], plan.Params), Version: command.Version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
-		CPU: processor(), CPUs: runtime.NumCPU(), Seed: p.Seed, Files: []report.SourceFile{},
+		CPU: processor(), CPUs: runtime.NumCPU(), Seed: p.Seed, Files: []report.SourceFile{}, Given: []string{},
+	}
+	for _, of := range p.Params {
+		run.Given = append(run.Given, of.Name+"="+of.Value)
 	}
 	for i := range plan.Workflows {
 		run.Rate = run.Rate || load.Open(&plan.Workflows[i])
@@ -84,9 +87,12 @@ func discreet(args []string, params []message.ParamPlan) []string {
 	return out
 }
 
+// secretCommand is the flag whose command tells a secret.
+const secretCommand = "--secret-command"
+
 // hides says whether a flag's value may hold a secret.
 func hides(flag string) bool {
-	return flag == "--set" || flag == "--header" || flag == "--body" || flag == "--out"
+	return flag == "--set" || flag == "--header" || flag == "--body" || flag == "--out" || flag == secretCommand
 }
 
 // shownValue is a flag's value: the file may mark the parameter that it sets.
@@ -111,6 +117,9 @@ func Discreet(flag, pair string) string {
 		return pair
 	case "--body":
 		return redact.Hidden
+	case secretCommand: // it may print the secret that it has in it
+		name, _, _ := strings.Cut(pair, "=")
+		return name + "=" + redact.Hidden
 	case "":
 		if !command.IsURL(pair) {
 			return pair

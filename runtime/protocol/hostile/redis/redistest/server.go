@@ -25,6 +25,7 @@ type Server struct {
 	tb      testing.TB
 	port    int
 	process *exec.Cmd
+	ended   chan struct{} // closed when the process has
 	conn    net.Conn
 	reader  *bufio.Reader
 	args    []string
@@ -83,14 +84,12 @@ func (s *Server) run(program string, args []string) error {
 		return err
 	}
 	ended := make(chan struct{})
+	s.ended = ended
 	go func() {
 		_ = s.process.Wait() // it is killed
 		close(ended)
 	}()
-	s.tb.Cleanup(func() {
-		_ = s.process.Process.Kill()
-		<-ended
-	})
+	s.tb.Cleanup(s.Kill)
 	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
 		if s.conn, err = net.Dial("tcp", s.Address()); err == nil {
 			s.reader = bufio.NewReader(s.conn)
@@ -139,6 +138,12 @@ func Secure(tb testing.TB, args ...string) *Server {
 	s := Start(tb, append([]string{"--tls-port", anyPort, "--tls-cert-file", filepath.Join(dir, "cert.pem"), "--tls-key-file", filepath.Join(dir, "key.pem"), "--tls-ca-cert-file", filepath.Join(dir, "cert.pem"), "--tls-auth-clients", "no"}, args...)...)
 	s.TLS = "127.0.0.1:" + s.args[1]
 	return s
+}
+
+// Kill ends the server, and waits for that.
+func (s *Server) Kill() {
+	_ = s.process.Process.Kill() // it may have ended
+	<-s.ended
 }
 
 // Address is host:port, without TLS.
