@@ -95,7 +95,7 @@ lint-vet:
 # The commands that need no engine work on a laptop with another system, too. Vet would want the tests, which
 # are of Linux.
 lint-systems:
-	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/hyperscale
+	go run ./cmd/lint -system darwin/arm64 ./cmd/hyperscale
 
 lint-staticcheck:
 	$(STATICCHECK) ./...

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -64,6 +65,35 @@ func load(root string, patterns []string) (*tree, error) {
 		}
 	}
 	return t, nil
+}
+
+// checkSystem type-checks a command, and what it imports of this module, for another system such as darwin/arm64. It
+// compiles nothing: a build of all that a command imports takes minutes where nothing is cached.
+func checkSystem(root, system, command string) error {
+	goos, arch, ok := strings.Cut(system, "/")
+	if !ok {
+		return fmt.Errorf("%q is no system: write GOOS/GOARCH, as in darwin/arm64", system)
+	}
+	config := &packages.Config{
+		Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedModule,
+		Dir:  root, Env: append(os.Environ(), "GOOS="+goos, "GOARCH="+arch, "CGO_ENABLED=0"),
+	}
+	listed, err := packages.Load(config, command)
+	if err != nil {
+		return fmt.Errorf("list %s for %s: %w", command, system, err)
+	}
+	var ours []string
+	packages.Visit(listed, nil, func(p *packages.Package) {
+		if p.Module != nil && p.Module.Main {
+			ours = append(ours, p.PkgPath)
+		}
+	})
+	config.Mode |= packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesSizes
+	loaded, err := packages.Load(config, ours...)
+	if err != nil {
+		return fmt.Errorf("load %s for %s: %w", command, system, err)
+	}
+	return firstErrors(loaded)
 }
 
 // newFile reports false for a file outside the tree: a generated test main.

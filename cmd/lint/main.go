@@ -57,6 +57,7 @@ func command(root string, args []string, stdout, stderr io.Writer) int {
 	because := flags.String("because", "", "with -lower: also raise and add entries, for this `reason`")
 	words := flags.String("words", "", "list the banned words of a `package` or page with their replacements; . for all")
 	show := flags.Bool("figures", false, "print every figure that is measured")
+	system := flags.String("system", "", "type-check the packages that are named for another `GOOS/GOARCH`, and lint nothing")
 	if err := flags.Parse(args); err != nil {
 		return exitNotLoaded
 	}
@@ -68,6 +69,8 @@ func command(root string, args []string, stdout, stderr io.Writer) int {
 		err = errors.New("-because goes with -lower")
 	case *words != "":
 		err = listWords(root, *words, stdout)
+	case *system != "":
+		err = checkSystem(root, *system, cmp.Or(flags.Arg(0), "./..."))
 	case *show:
 		err = listFigures(root, stdout)
 	default:
