@@ -32,6 +32,7 @@ type manifests struct {
 // workload is a StatefulSet or a Deployment.
 type workload struct {
 	name, service string // service of a StatefulSet
+	namespace     string
 	replicas      int
 	role          string
 	template      *corev1.PodTemplateSpec
@@ -82,7 +83,7 @@ func (m *manifests) add(kind metav1.TypeMeta, part string) error {
 		if err := strictly(part, &s); err != nil {
 			return err
 		}
-		w := &workload{name: s.Name, service: s.Spec.ServiceName, replicas: int(*s.Spec.Replicas), template: &s.Spec.Template, selector: s.Spec.Selector, claims: s.Spec.VolumeClaimTemplates}
+		w := &workload{name: s.Name, namespace: s.Namespace, service: s.Spec.ServiceName, replicas: int(*s.Spec.Replicas), template: &s.Spec.Template, selector: s.Spec.Selector, claims: s.Spec.VolumeClaimTemplates}
 		w.role = w.template.Labels["role"]
 		m.workloads = append(m.workloads, w)
 		if s.Spec.PodManagementPolicy != appsv1.ParallelPodManagement {
@@ -93,7 +94,7 @@ func (m *manifests) add(kind metav1.TypeMeta, part string) error {
 		if err := strictly(part, &d); err != nil {
 			return err
 		}
-		w := &workload{name: d.Name, replicas: int(*d.Spec.Replicas), template: &d.Spec.Template, selector: d.Spec.Selector}
+		w := &workload{name: d.Name, namespace: d.Namespace, replicas: int(*d.Spec.Replicas), template: &d.Spec.Template, selector: d.Spec.Selector}
 		w.role = w.template.Labels["role"]
 		m.workloads = append(m.workloads, w)
 	case "v1 Service":
@@ -136,7 +137,7 @@ func (m *manifests) environment(w *workload, n int) (env map[string]string, faul
 			}
 		}
 	}
-	fields := map[string]string{"metadata.name": fmt.Sprintf("%s-%d", w.name, n), "metadata.namespace": "hyperscale", "status.podIP": "10.1.2.3"}
+	fields := map[string]string{"metadata.name": fmt.Sprintf("%s-%d", w.name, n), "metadata.namespace": w.namespace, "status.podIP": "10.1.2.3"}
 	for _, v := range c.Env {
 		switch {
 		case v.ValueFrom == nil:

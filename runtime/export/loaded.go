@@ -39,7 +39,7 @@ func (j *loaded) see(s *message.JobStatus, room int) {
 	if j.final {
 		return
 	}
-	j.final = s.State.Terminal()
+	j.final = s.State.Terminal() && len(s.Datacenters) > 0 // else its figures are what they were
 	top := &collector{base: labels{{"run", s.Job.String()}, {"test", s.Name}}, families: map[string]*dto.MetricFamily{}, taken: map[string]bool{}}
 	for state := message.JobNone + 1; state <= message.JobTimedOut; state++ {
 		top.value(jobState, truth(state == s.State), label{"state", state.String()})

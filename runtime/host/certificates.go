@@ -1,11 +1,14 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"time"
 
+	"hyperscale/core/node"
 	"hyperscale/runtime/certs"
+	"hyperscale/runtime/transport"
 )
 
 // certificatesEvery is how often a node looks whether its files of certificates changed.
@@ -40,6 +43,13 @@ func (o Options) CheckFiles() error {
 	_, unsealed := openSecrets(&o)
 	_, untrusted := openCertificates(&o)
 	return errors.Join(unsealed, untrusted)
+}
+
+// CheckNames returns why the names and the resolver of a node cannot be used.
+func (o Options) CheckNames() error {
+	_, unresolved := o.resolver()
+	address := cmp.Or(o.Advertise, o.Listen)
+	return errors.Join(unresolved, transport.CheckNames(node.Peer{ID: o.ID, Addr: node.Addr(address)}))
 }
 
 // held are those of the transport: nil without files.

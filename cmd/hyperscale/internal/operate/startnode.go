@@ -164,7 +164,7 @@ func Check(c config.Node, apart bool) error {
 	default:
 		_, _, unfit = workerOf(&c, &extra)
 	}
-	return errors.Join(unfit, unread)
+	return errors.Join(unfit, unread, hostOptions(&c, &extra).CheckNames())
 }
 
 // SettingsOf are the settings that `set` of a role may name, with the role's defaults.
