@@ -17,6 +17,7 @@ import (
 var built = os.Getenv("DEPLOY_BINARY")
 
 func TestMain(m *testing.M) {
+	_ = os.Setenv("HYPERSCALE_HISTORY", "off") // no test writes into a person's home, and nodes keep none
 	folder, err := os.MkdirTemp("", "hyperscale-deploy-")
 	if err == nil {
 		err = os.Chmod(folder, 0o755) // others run it
