@@ -97,7 +97,7 @@ func TestWillsOfMQTT(t *testing.T) {
 	}{
 		{"3.1.1", `version = "3.1.1"`, `, qos = 1`, `mqtt.publish(m, "t", "x", qos = 1)`, true, 1},
 		{"5", `version = "5"`, `, qos = 2`, `mqtt.publish(m, "t", "x", qos = 1)`, true, 1},
-		{"5 with a delay", `version = "5", session_expiry = "1s", client_id = "late-${vu}"`, `, delay = "1s"`, `mqtt.publish(m, "t", "x", qos = 1)`, true, 1},
+		{"5 with a delay", `version = "5", session_expiry = "60s", client_id = "late-${vu}"`, `, delay = "1s"`, `mqtt.publish(m, "t", "x", qos = 1)`, true, 1},
 		{"a goodbye of 3.1.1", `version = "3.1.1"`, ``, `mqtt.publish(m, "t", "x", qos = 1)`, false, 0},
 		{"a goodbye of 5", `version = "5"`, ``, `mqtt.publish(m, "t", "x", qos = 1)`, false, 0},
 		{"a storm", `version = "5"`, ``, `mqtt.connect(m)`, false, 0},
