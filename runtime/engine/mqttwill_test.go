@@ -108,7 +108,7 @@ func TestWillsOfMQTT(t *testing.T) {
 			if tt.cut {
 				url = cut
 			}
-			w := loadFile(t, url, fmt.Sprintf("m = mqtt.client(\"TARGET\", %s, will = mqtt.will(%q, \"of ${vu}\"%s))\nworkflow(name = \"test\", vus = %d, iterations = %d, duration = \"60s\", steps = [step(\"ask\", %s)])", tt.client, topic+"/${vu}", tt.will, n, n, tt.step))
+			w := loadFile(t, url, fmt.Sprintf("m = mqtt.client(\"TARGET\", %s, will = mqtt.will(%q, \"of ${vu}\"%s))\nworkflow(name = \"test\", vus = %d, vu_iterations = 1, duration = \"60s\", steps = [step(\"ask\", %s)])", tt.client, topic+"/${vu}", tt.will, n, tt.step))
 			got := run(t, context.Background(), Config{Workflow: w, VUs: n, Duration: time.Minute, Timeout: 30 * time.Second}).Stats.Steps[0]
 			if got.OK != n {
 				t.Fatalf("ok %d: %v", got.OK, got.Errors)
