@@ -24,6 +24,7 @@ type channel struct {
 	published uint64 // messages since it confirms
 	expects   []expected
 	holds     holds
+	dropped   int // frames since we have closed it
 }
 
 type channelState uint8
@@ -165,6 +166,7 @@ func (c *Conn) onClose(m *call, on codec.Listener) *http1.Error {
 		c.channel = channel{state: channelGone, holds: c.channel.holds & holdsBlocked, expects: c.channel.expects[:0]}
 		c.content.stage = stageNone
 		c.lost = lost{}
+		c.in.idle = 0 // it ends what we have opened
 	} else {
 		c.out.bytes = appendMethod(c.out.bytes, connectionCloseOK, nil)
 		if c.told = err; c.many != nil {
@@ -184,6 +186,7 @@ func (c *Conn) onClose(m *call, on codec.Listener) *http1.Error {
 		c.ends(nil, on)
 	default:
 		count(c.faulty())
+		c.goesOn(holdsFlow | holdsClosing) // they ended with the channel
 	}
 	return nil
 }

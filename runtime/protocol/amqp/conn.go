@@ -106,6 +106,7 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 		return err
 	}
 	c.in.idle, c.in.heard = 0, false
+	c.outcome = Outcome{} // what came of one that was given up says nothing of this one
 	c.op = asked{of: o, open: o.verb != verbPublish, reads: reads{with.Keeps, with.Field}, counts: with.Counts}
 	c.came, c.queued = 0, 0
 	if c.op.waits = c.held(o); !c.op.waits {
@@ -329,7 +330,7 @@ func (c *Conn) Release() {
 
 // outbox holds a connection's outgoing bytes.
 type outbox struct {
-	bytes   []byte // queued since all were gone last
+	bytes   []byte // queued, and not moved over since
 	sent    int    // of bytes
 	departs []departure
 }
@@ -356,10 +357,22 @@ func (o *outbox) wrote(n int) {
 		at++
 	}
 	o.departs = slices.Delete(o.departs, 0, at)
-	if o.sent < len(o.bytes) {
-		return
+	switch {
+	case o.sent < len(o.bytes):
+		if o.sent >= outboxMoved && 2*o.sent >= len(o.bytes) {
+			o.moves()
+		}
+	case cap(o.bytes) > bufferKept:
+		o.bytes, o.sent = nil, 0
+	default:
+		o.bytes, o.sent = o.bytes[:0], 0
 	}
-	if o.bytes, o.sent = o.bytes[:0], 0; cap(o.bytes) > bufferKept {
-		o.bytes = nil
+}
+
+// moves moves what is left over what is gone: of a shared connection to a slow server something is always left.
+func (o *outbox) moves() {
+	for i := range o.departs {
+		o.departs[i].end -= o.sent
 	}
+	o.bytes, o.sent = o.bytes[:copy(o.bytes, o.bytes[o.sent:])], 0
 }

@@ -151,6 +151,10 @@ func stranger(f *frame) *http1.Error {
 func (c *Conn) onFrameOf(f *frame, on codec.Listener) *http1.Error {
 	in := &c.content
 	c.came += frameOver + len(f.payload)
+	closing := c.channel.state == channelCloses && f.channel != 0
+	if closing {
+		c.drops()
+	}
 	switch {
 	case f.kind == frameHeartbeat:
 		if f.channel != 0 || len(f.payload) > 0 {
@@ -168,14 +172,14 @@ func (c *Conn) onFrameOf(f *frame, on codec.Listener) *http1.Error {
 		if c.channel.state == channelGone && f.channel != 0 {
 			return errChannel
 		}
-		if c.channel.state == channelCloses && f.channel != 0 {
+		if closing {
 			return c.onClosing(&m)
 		}
 		if m.content {
 			return c.begins(&m)
 		}
 		return c.onMethod(&m, on)
-	case c.channel.state == channelCloses && f.channel != 0:
+	case closing:
 		return nil // what follows a method that nothing takes
 	case f.channel == 0:
 		return breach("the server sent content on channel %d", f.channel)

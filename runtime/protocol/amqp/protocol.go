@@ -19,6 +19,7 @@ const (
 	expectsMost   = 64        // answers that a connection waits for whose operations were given up
 	channelsMost  = 1<<16 - 1
 	oweMost       = 64 << 10 // bytes of answers that the server does not take
+	outboxMoved   = 64 << 10 // bytes that are gone and worth to be moved over
 )
 
 // User and Password are those of a connection that names none: RabbitMQ knows them on its own host.

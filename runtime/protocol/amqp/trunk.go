@@ -97,6 +97,15 @@ func (c *Conn) GiveUp(id uint32) bool {
 	return !half
 }
 
+// drops takes a frame on a channel that we have closed. The frames that the server had sent before are no flood, of so
+// many channels as close at once; one that goes on and on is.
+func (c *Conn) drops() {
+	if c.channel.dropped < idleMost {
+		c.channel.dropped++
+		c.in.idle = 0
+	}
+}
+
 // onClosing takes a method on a channel that we have closed: all but its end is what the server had sent before.
 func (c *Conn) onClosing(m *call) *http1.Error {
 	switch m.of {
@@ -105,6 +114,7 @@ func (c *Conn) onClosing(m *call) *http1.Error {
 	case channelClose:
 		c.out.bytes = appendMethod(c.out.bytes, channelCloseOK, nil)
 	case channelCloseOK:
+		c.in.idle = 0 // it answers ours
 		c.channel = channel{state: channelGone, holds: c.channel.holds & holdsBlocked, expects: c.channel.expects}
 		c.channel.holds |= holdsClosing
 		c.goesOn(holdsClosing)

@@ -1,6 +1,7 @@
 package amqp_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"hyperscale/runtime/protocol/amqp"
 	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
 )
 
 // on returns the frames of lines on a channel.
@@ -231,5 +233,146 @@ func TestATrunkWaitsWhereTheServerBlocks(t *testing.T) {
 	}
 	if err := c.Feed(encoded(t, "connection.close 320 CONNECTION_FORCED 0 0"), h); err != nil || len(h.all) != 2 || !c.Over() {
 		t.Errorf("heard %q: %v", h.all, err)
+	}
+}
+
+// Something is always left for a slow server. What it has taken is not kept, the rest goes out in order, and each
+// message counts when the last of its bytes is gone.
+func TestWhatASlowServerHasTakenIsNotKept(t *testing.T) {
+	config := amqp.Config{Trunk: true}
+	c, twin := connect(t, config, "131072"), connect(t, config, "131072")
+	o := amqp.Publication(amqp.Message{Key: amqp.Plain("jobs"), Body: amqp.Text{{Value: 0}}, Priority: amqp.PriorityNone})
+	var want []byte
+	var sent, gone uint64
+	most := 0
+	for i := range 3000 {
+		order := amqp.Order{Values: [][]byte{bytes.Repeat(fmt.Appendf(nil, "%05d", i), 1000)}}
+		twin.Carry(1)
+		if err := twin.Operate(o, order); err != nil {
+			t.Fatal(err)
+		}
+		order.Sent = &sent
+		c.Carry(1)
+		if err := c.Operate(o, order); err != nil {
+			t.Fatal(err)
+		}
+		size := len(twin.Output())
+		want = append(want, twin.Output()...)
+		twin.Sent(size)
+		n := max(0, len(want)-1-i%size)
+		if !bytes.Equal(c.Output(), want) {
+			t.Fatalf("behind %d messages what is left is wrong", i)
+		}
+		want = append(want[:0], want[n:]...)
+		c.Sent(n)
+		if gone += uint64(n); sent != gone/uint64(size) {
+			t.Fatalf("%d count as sent, and %d are gone", sent, gone/uint64(size))
+		}
+		most = max(most, cap(c.Output()))
+	}
+	if most > 1<<20 {
+		t.Errorf("it keeps %d bytes for %d that are left", most, len(want))
+	}
+}
+
+// scripted is a trunk, and what a test has it do.
+type scripted struct {
+	*amqp.Conn
+	told
+	t *testing.T
+}
+
+func script(t *testing.T) *scripted {
+	c := connect(t, amqp.Config{Trunk: true}, "4096")
+	return &scripted{c, told{conn: c}, t}
+}
+
+func (s *scripted) feed(channel uint32, lines ...string) {
+	s.t.Helper()
+	if err := s.Feed(on(s.t, channel, lines...), &s.told); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *scripted) operate(id uint32, o *amqp.Operation) {
+	s.t.Helper()
+	s.Carry(id)
+	if err := s.Operate(o, amqp.Order{}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// A message came back, and its operation was given up before the confirm: the next one has an outcome of its own.
+func TestAReturnEndsWithItsOperation(t *testing.T) {
+	for name, next := range map[string]*amqp.Operation{"confirmed": confirmed, "mandatory": mandatory} {
+		c := script(t)
+		c.operate(1, mandatory)
+		c.feed(1, "confirm.select-ok", "basic.return 312 NO_ROUTE - jobs", "header 1", "body x")
+		if takes(c.Conn); !c.GiveUp(1) {
+			t.Fatal("the connection is lost")
+		}
+		c.feed(1, "basic.ack 1 0", "channel.close-ok")
+		c.operate(1, next)
+		takes(c.Conn)
+		c.feed(1, "channel.open-ok -", "confirm.select-ok", "basic.ack 1 0")
+		if want := []string{"exchange 1: <nil>"}; !slices.Equal(c.all, want) {
+			t.Errorf("%s: heard %q, want %q", name, c.all, want)
+		}
+	}
+}
+
+// What many channels bring while they close is no flood, and neither is that the server closes them; frames without end
+// on one that closes are.
+func TestChannelsThatCloseAreNoFlood(t *testing.T) {
+	c := script(t)
+	const some, many = 300, 1100
+	for id := uint32(1); id <= some; id++ {
+		if c.operate(id, mandatory); id > 1 { // the greeting has opened the first one
+			c.feed(id, "channel.open-ok -")
+		}
+		c.feed(id, "confirm.select-ok")
+	}
+	takes(c.Conn)
+	for id := uint32(1); id <= some; id++ {
+		if !c.GiveUp(id) {
+			t.Fatal("the connection is lost")
+		}
+	}
+	takes(c.Conn)
+	for id := uint32(1); id <= some; id++ {
+		c.feed(id, "basic.return 312 NO_ROUTE - jobs", "header 1", "body x", "basic.ack 1 0")
+	}
+	for id := uint32(1); id <= some; id++ {
+		c.feed(id, "channel.close-ok")
+	}
+	for id := uint32(1); id <= many; id++ {
+		c.operate(id, confirmed)
+	}
+	takes(c.Conn)
+	for id := uint32(1); id <= many; id++ {
+		c.feed(id, "channel.close 404 NOT_FOUND 60 40")
+	}
+	if len(c.all) != many {
+		t.Errorf("%d of %d end", len(c.all), many)
+	}
+	c.operate(1, mandatory)
+	takes(c.Conn)
+	c.GiveUp(1)
+	if err := c.Feed(bytes.Repeat(on(t, 1, "basic.ack 1 0"), 2100), &c.told); http1.KindOf(err) != http1.KindFlood {
+		t.Errorf("frames without end: %v", err)
+	}
+}
+
+// The end of a channel ends what the server has held on it: what waits goes out on the one that opens anew.
+func TestTheEndOfAChannelEndsItsFlow(t *testing.T) {
+	c := script(t)
+	c.feed(1, "channel.flow 0")
+	takes(c.Conn)
+	if c.operate(1, confirmed); len(c.Output()) > 0 {
+		t.Fatalf("it says %q where the server holds the flow", takes(c.Conn))
+	}
+	c.feed(1, "channel.close 404 NOT_FOUND 60 40")
+	if said := takes(c.Conn); len(said) < 4 || !strings.HasPrefix(said[0], "1 channel.close-ok") || !strings.HasPrefix(said[1], "1 channel.open") {
+		t.Errorf("it says %q", said)
 	}
 }

@@ -185,7 +185,10 @@ func (c *Conn) onPong(on codec.Listener) *http1.Error {
 		if a := c.ops.find(p.payload); a != nil && a.of.Verb == Flush {
 			c.ends(a, nil, on)
 		}
+	case pingEnded:
+		c.in.idle = 0
 	case pingLate:
+		c.in.idle = 0 // each answers one of ours
 		tally(c.ops.late(p.payload))
 	case pingLeaves:
 		c.end = endAgree

@@ -110,7 +110,6 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 		c.listen()
 	}
 	b := c.out.bytes
-	start := len(b)
 	if o.open {
 		b = appendVerb(b, m.header, m.subject)
 	} else {
@@ -126,7 +125,7 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 	}
 	c.out.bytes = b
 	if with.Sent != nil {
-		c.out.departs = append(c.out.departs, departure{start, len(b), with.Sent})
+		c.out.departs = append(c.out.departs, departure{len(b), with.Sent})
 	}
 	if o.Verb == Flush {
 		c.ping(pingFlushes, a.number)
@@ -244,15 +243,15 @@ func (c *Conn) Release() {
 
 // outbox holds a connection's outgoing bytes.
 type outbox struct {
-	bytes   []byte // queued since all were gone last
+	bytes   []byte // queued, and not moved over since
 	sent    int    // of bytes
 	departs []departure
 }
 
 // departure is a message that counts when the bytes up to its end are gone.
 type departure struct {
-	start, end int // in bytes
-	count      *uint64
+	end   int // in bytes
+	count *uint64
 }
 
 // left returns what is not written.
@@ -271,10 +270,22 @@ func (o *outbox) wrote(n int) {
 	} else {
 		o.departs = slices.Delete(o.departs, 0, at)
 	}
-	if o.sent < len(o.bytes) {
-		return
+	switch {
+	case o.sent < len(o.bytes):
+		if o.sent >= outboxMoved && 2*o.sent >= len(o.bytes) {
+			o.moves()
+		}
+	case cap(o.bytes) > bufferKept:
+		o.bytes, o.sent = nil, 0
+	default:
+		o.bytes, o.sent = o.bytes[:0], 0
 	}
-	if o.bytes, o.sent = o.bytes[:0], 0; cap(o.bytes) > bufferKept {
-		o.bytes = nil
+}
+
+// moves moves what is left over what is gone: of a shared connection to a slow server something is always left.
+func (o *outbox) moves() {
+	for i := range o.departs {
+		o.departs[i].end -= o.sent
 	}
+	o.bytes, o.sent = o.bytes[:copy(o.bytes, o.bytes[o.sent:])], 0
 }

@@ -20,6 +20,8 @@ const (
 	oweMost    = 64 << 10 // bytes of answers to pings that the server does not take
 	bufferKept = 512      // bytes of a buffer that an idle connection keeps
 	lateMost   = 16       // operations that are given up and whose answers are still told apart
+
+	outboxMoved = 64 << 10 // bytes that are gone and worth to be moved over
 )
 
 // InboxDefault is where replies come unless a server's permissions want another prefix.

@@ -98,7 +98,6 @@ func (c *Conn) Settle(reply string, how Settlement, delay time.Duration, counts 
 // says queues a message, whose answer goes to a number of the inbox if it asks.
 func (c *Conn) says(subject string, number uint64, asks bool, data []byte, counts []*uint64) {
 	b := c.out.bytes
-	start := len(b)
 	b = append(append(append(b, "PUB "...), subject...), ' ')
 	if asks {
 		b = append(strconv.AppendUint(append(b, c.inbox...), number, 10), ' ')
@@ -106,7 +105,7 @@ func (c *Conn) says(subject string, number uint64, asks bool, data []byte, count
 	b = append(strconv.AppendInt(b, int64(len(data)), 10), "\r\n"...)
 	c.out.bytes = append(append(b, data...), "\r\n"...)
 	for _, count := range counts {
-		c.out.departs = append(c.out.departs, departure{start, len(c.out.bytes), count})
+		c.out.departs = append(c.out.departs, departure{len(c.out.bytes), count})
 	}
 }
 

@@ -1,6 +1,7 @@
 package nats_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/nats"
 )
 
@@ -226,5 +228,71 @@ func TestExchangesOfATrunkAllocateNothing(t *testing.T) {
 	once()
 	if n := testing.AllocsPerRun(64, once); n > 0 || on.n != 8*66 {
 		t.Errorf("%v allocations, %d answers", n, on.n)
+	}
+}
+
+// Something is always left for a slow server. What it has taken is not kept, the rest goes out in order, and each
+// message counts when the last of its bytes is gone.
+func TestWhatASlowServerHasTakenIsNotKept(t *testing.T) {
+	c, twin := begun(t, nats.Config{}), begun(t, nats.Config{})
+	o := nats.Compile(nats.Message{Verb: nats.Publish, Subject: nats.Plain("a"), Data: nats.Text{{Value: 0}}})
+	var want []byte
+	var sent, gone uint64
+	most, size := 0, 0
+	for i := range 3000 {
+		values := [][]byte{bytes.Repeat(fmt.Appendf(nil, "%05d", i), 1000)}
+		for _, one := range []*nats.Conn{c, twin} {
+			order := nats.Order{Values: values}
+			if one == c {
+				order.Sent = &sent
+			}
+			one.Carry(1)
+			if err := one.Operate(o, order); err != nil {
+				t.Fatal(err)
+			}
+		}
+		size = len(twin.Output())
+		want = append(want, twin.Output()...)
+		twin.Sent(size)
+		n := max(0, len(want)-1-i%size)
+		if !bytes.Equal(c.Output(), want) {
+			t.Fatalf("behind %d messages what is left is wrong", i)
+		}
+		want = append(want[:0], want[n:]...)
+		c.Sent(n)
+		if gone += uint64(n); sent != gone/uint64(size) {
+			t.Fatalf("%d count as sent, and %d are gone", sent, gone/uint64(size))
+		}
+		most = max(most, cap(c.Output()))
+	}
+	if most > 1<<20 {
+		t.Errorf("it keeps %d bytes for %d that are left", most, len(want))
+	}
+}
+
+// The answers to operations that have ended are no flood, however many come at once; other lines are.
+func TestLateAnswersAreNoFlood(t *testing.T) {
+	for name, tt := range map[string]struct {
+		n    uint32
+		says string // of each before its PONG; empty: it was given up
+	}{"given up": {1500, ""}, "failed": {800, "-ERR 'Permissions Violation for Publish to \"a\"'\r\n"}} {
+		c := begun(t, nats.Config{})
+		h := &told{heard: heard{conn: c}}
+		for id := uint32(1); id <= tt.n; id++ {
+			c.Carry(id)
+			if err := c.Operate(nats.Compile(nats.Message{Verb: nats.Flush, Subject: nats.Plain("a")}), nats.Order{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.Sent(len(c.Output()))
+		for id := uint32(1); id <= tt.n && tt.says == ""; id++ {
+			c.GiveUp(id)
+		}
+		if err := c.Feed([]byte(strings.Repeat(tt.says, int(tt.n))+strings.Repeat("PONG\r\n", int(tt.n))), h); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := c.Feed([]byte(strings.Repeat("+OK\r\n", 1100)), h); http1.KindOf(err) != http1.KindFlood {
+			t.Errorf("%s: lines without end: %v", name, err)
+		}
 	}
 }
