@@ -107,6 +107,33 @@ func TestHTTP3ResumesSessions(t *testing.T) {
 	}
 }
 
+// A connection whose server breaks HTTP/3 ends with the code that says how, and another one with H3_NO_ERROR.
+func TestHTTP3SaysWhyItCloses(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		says string
+		code uint64
+	}{
+		"good":              {hostile.Head() + hostile.Frame(0, hostile.Good), 0x100},
+		"a frame of HTTP/2": {"\x08\x00", 0x105},
+		"a dynamic table":   {hostile.Frame(1, "\x02\x00\x80"), 0x200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			left := make(chan uint64, 16)
+			s, err := hostile.Start(&hostile.Entry{Server: hostile.Behaviour{Then: func(x *hostile.Exchange) { x.End(tt.says) }, Left: func(code uint64) { left <- code }}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			got := over3(t, context.Background(), s.URL(), "", `http.get("TARGET")`, ", iterations = 1", 1)
+			if code := <-left; code != tt.code {
+				t.Errorf("the connection ends with the code %#x, want %#x: %v", code, tt.code, got.Errors)
+			}
+		})
+	}
+}
+
 // caddy starts one, and returns its address and the lines of its access log.
 func caddy(t *testing.T) (address string, lines func() int) {
 	t.Helper()

@@ -251,9 +251,9 @@ func (k *sockets) HangUp(at int32) {
 	case c.stem > 0:
 		f := k.Conns.At(c.stem - 1).talk.fork
 		f.branch, f.behind = 0, false
-	case c.multi != nil:
-		k.streams.leave(c)
-	case c.slot < 0:
+	case c.trunk() != nil:
+		k.streams.leave(c) // its dialogue says goodbye
+	case c.slot < 0 && c.multi == nil:
 		k.unlist(at)
 	}
 	k.Pools.parted(at)
@@ -272,6 +272,9 @@ func (k *sockets) HangUp(at int32) {
 		k.Quics.hangUp(c)
 	} else {
 		epoll.Close(int(c.fd))
+	}
+	if c.multi != nil {
+		k.streams.leave(c)
 	}
 	if c.State == connTunnel {
 		delete(k.Tunnels.tunnels, at)

@@ -22,6 +22,8 @@ type Behaviour struct {
 	Then func(x *Exchange)
 	// Opens is what the server's control stream says on the first connection, in place of SETTINGS.
 	Opens func(c *quic.Conn)
+	// Left is told the code with which the client ends a connection. It is nil: nothing is.
+	Left func(code uint64)
 	// Early answers before the request's body is read.
 	Early bool
 	Lossy int // one datagram of so many, and its order, gets lost in each direction; 0: none

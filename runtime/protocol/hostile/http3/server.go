@@ -134,6 +134,10 @@ func (s *Server) serve(c *quic.Conn) {
 	for {
 		x, err := c.AcceptStream(s.ctx)
 		if err != nil {
+			var said *quic.ApplicationError
+			if s.entry.Server.Left != nil && errors.As(err, &said) && said.Remote {
+				s.entry.Server.Left(uint64(said.ErrorCode))
+			}
 			_ = c.CloseWithError(0x100, "")
 			return
 		}
