@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -126,6 +128,43 @@ func TestCatalogueOfAMQP(t *testing.T) {
 	for i, err := range faults {
 		if err != nil {
 			t.Errorf("%s, path %d%s: %v", all[i/int(askedWays)%len(all)].Name, i%int(askedWays), clients[i/int(askedWays)/len(all)], err)
+		}
+	}
+}
+
+// While RabbitMQ blocks publishers it answers nothing, also no question whether it is there. Publications that time out
+// meanwhile leave their connection: another one would not know of the block.
+func TestBlockedPublishersKeepTheirConnection(t *testing.T) {
+	t.Parallel()
+	blocks := slices.IndexFunc(hostile.All(), func(e hostile.Entry) bool { return e.Name == "publishers that are blocked" })
+	greets := hostile.All()[blocks].Server.Greeting
+	mute := func(s *hostile.Session) bool {
+		greets(s)
+		b := make([]byte, 4096)
+		for {
+			if n, err := s.Read(b); err != nil || bytes.Contains(b[:n], []byte("\x00\x0a\x00\x32")) { // connection.close
+				return false
+			}
+		}
+	}
+	const late = 4
+	// A busy machine needs longer to connect: one right outcome is enough.
+	for deadline := 200 * time.Millisecond; ; deadline *= 3 {
+		s, err := hostile.Start(&hostile.Entry{Server: hostile.Behaviour{Greeting: mute}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := loadFile(t, s.URL(), fmt.Sprintf(`
+q = amqp.client("TARGET", user = %q, password = %q, connections = 1)
+workflow(name = "test", vus = 1, iterations = %d, duration = "60s", steps = [step("a", amqp.publish(q, key = "jobs", body = "k", confirm = True, timeout = "%dms"))])`,
+			hostile.User, hostile.Password, late, deadline.Milliseconds()))
+		got := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: deadline}).Stats.Steps[0]
+		connections := s.Counts().Connections
+		if s.Close(); got.TimedOut == late && connections == 1 {
+			return
+		}
+		if deadline > 3*time.Second {
+			t.Fatalf("%d of %d timed out, on %d connections: %v", got.TimedOut, got.Started, connections, got.Errors)
 		}
 	}
 }

@@ -372,6 +372,8 @@ func (y *streams) part(n *RequestSlot, late bool) {
 	c := y.Sockets.Conns.At(at)
 	m := c.multi
 	stuck := c.blocked || m.state == multiMute || !m.Ready()
+	of := c.trunk()
+	held := of != nil && of.Holds(n.stream.id)
 	if m.Cancel(n.stream.id) {
 		y.tally(n, m)
 	}
@@ -383,11 +385,11 @@ func (y *streams) part(n *RequestSlot, late bool) {
 		y.retire(at)
 		return
 	}
-	if !late {
+	if !late || held {
 		return
 	}
 	// A connection that does not read, or that is silent and does not answer a PING, carries no
-	// further stream.
+	// further stream. A request that it has let wait asks for none.
 	switch {
 	case stuck, m.asked != 0 && m.asked <= n.Wrote:
 		y.retire(at)

@@ -205,6 +205,11 @@ func (t *Trunk) frees(id uint32) {
 	}
 }
 
+// Holds reports that nothing of an open exchange is queued: the server takes none now, and owes it nothing.
+func (t *Trunk) Holds(id uint32) bool {
+	return id > 0 && int(id) <= len(t.places) && t.places[id-1].open && t.places[id-1].held
+}
+
 // Sending implements codec.Conn.
 func (t *Trunk) Sending(id uint32) bool {
 	return id > 0 && int(id) <= len(t.places) && t.places[id-1].open && t.places[id-1].end > t.gone
