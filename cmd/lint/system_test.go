@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A name that only one system has keeps a command from another one, and is told with its place.
+// A name that only one system has keeps a command from another one; the error names its place.
 func TestSystemsAreChecked(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{

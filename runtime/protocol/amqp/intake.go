@@ -153,7 +153,7 @@ func (c *Conn) onFrameOf(f *frame, on codec.Listener) *http1.Error {
 	c.came += frameOver + len(f.payload)
 	closing := c.channel.state == channelCloses && f.channel != 0
 	if closing {
-		c.drops()
+		c.channel.drops(&c.in)
 	}
 	switch {
 	case f.kind == frameHeartbeat:

@@ -99,10 +99,10 @@ func (c *Conn) GiveUp(id uint32) bool {
 
 // drops takes a frame on a channel that we have closed. The frames that the server had sent before are no flood, of so
 // many channels as close at once; one that goes on and on is.
-func (c *Conn) drops() {
-	if c.channel.dropped < idleMost {
-		c.channel.dropped++
-		c.in.idle = 0
+func (c *channel) drops(in *intake) {
+	if c.dropped < idleMost {
+		c.dropped++
+		in.idle = 0
 	}
 }
 

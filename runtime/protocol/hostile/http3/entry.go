@@ -22,7 +22,7 @@ type Behaviour struct {
 	Then func(x *Exchange)
 	// Opens is what the server's control stream says on the first connection, in place of SETTINGS.
 	Opens func(c *quic.Conn)
-	// Left is told the code with which the client ends a connection. It is nil: nothing is.
+	// Left gets the code with which the client ends a connection; nil: nothing does.
 	Left func(code uint64)
 	// Early answers before the request's body is read.
 	Early bool
