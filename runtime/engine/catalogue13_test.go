@@ -140,6 +140,7 @@ func TestBlockedPublishersKeepTheirConnection(t *testing.T) {
 	greets := hostile.All()[blocks].Server.Greeting
 	mute := func(s *hostile.Session) bool {
 		greets(s)
+		s.Say("\x01\x00\x01\x00\x00\x00\x08\x00\x14\x00\x0b\x00\x00\x00\x00\xce") // channel.open-ok
 		b := make([]byte, 4096)
 		for {
 			if n, err := s.Read(b); err != nil || bytes.Contains(b[:n], []byte("\x00\x0a\x00\x32")) { // connection.close

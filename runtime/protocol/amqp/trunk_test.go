@@ -366,6 +366,7 @@ func TestChannelsThatCloseAreNoFlood(t *testing.T) {
 // The end of a channel ends what the server has held on it: what waits goes out on the one that opens anew.
 func TestTheEndOfAChannelEndsItsFlow(t *testing.T) {
 	c := script(t)
+	c.Carry(1)
 	c.feed(1, "channel.flow 0")
 	takes(c.Conn)
 	if c.operate(1, confirmed); len(c.Output()) > 0 {
