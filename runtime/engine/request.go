@@ -340,13 +340,23 @@ func (t parking) unparks(index int32) bool {
 	return true
 }
 
-// handsOver sends the exchanges whose turn has come. A run that is cut sends none: they end with it.
+// handsOver sends the exchanges whose turn has come. A run that is cut sends none: they end with it. Those that
+// another one has carried have their outcomes, also then.
 func (t parking) handsOver() {
 	for _, index := range t.talks.Turns() {
-		if !t.Halt.Cut && !t.Halt.Cancelled.Load() {
+		if stops := t.Halt.Cut || t.Halt.Cancelled.Load(); !stops || t.landed(index) {
 			t.unparks(index)
 		}
 	}
+}
+
+func (t parking) landed(index int32) bool {
+	x := t.x[index]
+	if x == nil || x.talk == nil {
+		return false
+	}
+	_, _, is := x.talk.Landed()
+	return is
 }
 
 // carrier is the slot of an exchange that carries what others gather. It is no step's: no figure counts it.
