@@ -86,6 +86,7 @@ func FuzzDatagram(f *testing.F) {
 	f.Add(head)
 	f.Add(bytes.Repeat([]byte{0x81}, 1500))
 	f.Add(head[:len(head)-3])
+	f.Add(append(append(bytes.Clone(head[:headerFixed]), 1, 255), make([]byte, 300)...)) // the longest name
 	f.Add(append(bytes.Clone(head[:headerFixed]), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0xff))
 	fresh := func() *Transport {
 		t := &Transport{hello: hello("a")}

@@ -95,7 +95,8 @@ func readHeader(ours *message.Hello, b []byte) (header, error) {
 	if len(rest) == 0 || len(rest)-1 < int(rest[0]) {
 		return header{}, cutShort("name")
 	}
-	theirs.Node, rest = string(rest[1:1+rest[0]]), rest[1+rest[0]:]
+	end := 1 + int(rest[0]) // a byte would end at 255
+	theirs.Node, rest = string(rest[1:end]), rest[end:]
 	length, n := binary.Uvarint(rest)
 	if n <= 0 || length > uint64(len(rest)-n) {
 		return header{}, cutShort("address")
