@@ -51,7 +51,7 @@ func TestCatalogueOfHostileHTTP2(t *testing.T) {
 	}
 	running.Wait()
 	for _, tr := range all {
-		if len(tr.faults) > 0 { // together with all others the machine may have been too busy
+		for tries := 0; len(tr.faults) > 0 && tries < 3; tries++ { // other tests may have kept the machine too busy
 			t.Logf("%s/%s, again alone: %s", tr.entry.Name, tr.path, strings.Join(tr.faults, "; "))
 			tr.faults = nil
 			tr.run()
