@@ -50,6 +50,16 @@ func TestRecordsGoTogether(t *testing.T) {
 	}
 }
 
+// A record that does not fit begins the next batch of its partition, and those behind it without keys join that one.
+func TestARecordThatDoesNotFitIsNotAlone(t *testing.T) {
+	t.Parallel()
+	c := kafkatest.Start(t, "-topics", "orders:3")
+	steps := gather(t, c, 8, `workflow(name = "test", vus = 8, vu_iterations = 1, duration = "60s", steps = [step("put", kafka.produce(kafka.client("TARGET", linger = "2s", batch_size = 60), "orders", "x"))])`)
+	if got := measured(steps["put"]); steps["put"].OK != 8 || got[plan.MeasureBatches].Count != 4 {
+		t.Errorf("ok %d, in %d batches, want 8 in 4 of two: %v", steps["put"].OK, got[plan.MeasureBatches].Count, steps["put"].Errors)
+	}
+}
+
 // Each record of a batch has the place that it has in the log, and a latency from its own start.
 func TestRecordsOfABatchAreTheirOwn(t *testing.T) {
 	t.Parallel()
