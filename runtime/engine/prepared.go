@@ -256,8 +256,20 @@ func appendSMTP(b []byte, to *request.SMTP) []byte {
 	for _, s := range to.To {
 		b = appendText(b, s)
 	}
+	b = strconv.AppendInt(b, int64(len(to.Headers)), 10)
 	for _, h := range to.Headers {
 		b = appendText(appendText(b, h.Name), h.Value)
+	}
+	for i := range to.Attachments {
+		a := &to.Attachments[i]
+		b = append(appendText(appendText(b, a.Name), a.Text), ' ')
+		if b = strconv.AppendInt(b, int64(len(a.Data)), 10); a.File != nil {
+			b = appendText(b, a.File.Name)
+		} else if len(a.Data) <= preparedKey { // a longer one makes no key
+			b = append(append(b, ':'), a.Data...)
+		} else {
+			b = append(b, make([]byte, preparedKey+1)...)
+		}
 	}
 	return b
 }

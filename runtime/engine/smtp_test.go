@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,3 +175,48 @@ workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [
 		t.Errorf("%+v", c)
 	}
 }
+
+// Attachments arrive as they were given, by another's parser: texts with values, bytes, small files and those of
+// --feeds, under names of every kind, from steps and functions.
+func TestAttachmentsArrive(t *testing.T) {
+	t.Parallel()
+	s := smtptest.Start(t)
+	all := make([]byte, 1000)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	photo, small := bytes.Repeat(all, 300), []byte("small\r\n.\r\n")
+	for name, tt := range map[string]struct {
+		step string
+		want []string
+	}{
+		"one of each": {`step("second", smtp.send(s, sender = "a@x.test", to = "b@y.test", subject = "n ${n}", body = "see\n.\n${n}", attachments = {"n.csv": "n\n${n}\n", "é \"a\".bin": hex.decode("00ff0d0a2e"), "empty.txt": "", "small.JPG": file("up/small.jpg"), "photo": photos[0]}))`, []string{
+			"n 250", "text/plain None None 11 " + sha("see\r\n.\r\n250"),
+			"text/csv attachment n.csv 6 " + sha("n\n250\n"), "application/octet-stream attachment é \"a\".bin 5 " + sha("\x00\xff\r\n."),
+			"text/plain attachment empty.txt 0 " + sha(""), "image/jpeg attachment small.JPG 10 " + sha(string(small)), "application/octet-stream attachment photo 300000 " + sha(string(photo)),
+		}},
+		"a list, and a body in another type": {`step("second", smtp.send(s, sender = "a@x.test", to = "b@y.test", subject = "x", body = "<b>Grüße</b>\n", headers = {"Content-Type": "text/html; charset=utf-8"}, attachments = photos))`, []string{
+			"x", "text/html None None 15 " + sha("<b>Grüße</b>\n"), "image/jpeg attachment photo.jpg 300000 " + sha(string(photo)),
+		}},
+		"a function, no body": {`step("second", lambda vu: vu.smtp.send(s, sender = "a@x.test", to = "b@y.test", subject = "f", attachments = {"a.pdf": "%d" % vu.id}))`, []string{
+			"f", "text/plain None None 0 " + sha(""), "application/pdf attachment a.pdf 1 " + sha("0"),
+		}},
+	} {
+		w := loadFiles(t, s.URL(), `
+photos = file.glob("up/photo*")
+s = smtp.client("TARGET")
+workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [
+	step("first", smtp.send(s, sender = "a@x.test", to = "b@y.test"), extract = {"n": json_path("$.code")}),
+	`+tt.step+`,
+])`, []byte("big"), photo, small)
+		r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 20 * time.Second})
+		if got := r.Stats.Steps[1]; got.OK != 1 {
+			t.Fatalf("%s: %v: %v", name, got.Errors, r.Stats.Logs)
+		}
+		if got := s.Parts(); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: Python reads\n%q, want\n%q", name, got, tt.want)
+		}
+	}
+}
+
+func sha(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }

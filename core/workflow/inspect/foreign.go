@@ -216,7 +216,7 @@ func moduleAttributes() map[string]string {
 		"amqp.connect":        `write amqp.client("amqp://host")`,
 		"smtp.sendmail":       `write smtp.send(target, sender = "a@x.test", to = "b@y.test", subject = "hi", body = "...")`,
 		"smtp.connect":        `write smtp.client("smtp://host:587", auth = smtp.plain("app", secret("mail")))`,
-		"smtp.attach":         `there are no attachments as yet: give headers = {"Content-Type": "multipart/mixed; boundary=x"} and the parts as body`,
+		"smtp.attach":         `write smtp.send(target, sender = "a@x.test", to = "b@y.test", attachments = {"a.pdf": file("a.pdf")})`,
 		"nats.subscribe":      `in a step's function write vu.nats.subscribe(target, "orders.>")`,
 		"nats.pull":           `in a step's function write vu.nats.pull(target, stream = "ORDERS", consumer = "workers")`,
 		"nats.connect":        `write nats.client("nats://host")`,

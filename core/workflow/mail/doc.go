@@ -13,5 +13,5 @@
 //
 //	all["smtp"] = mail.SMTP("smtp", nil, describe)
 //
-// Read arguments.go, client.go, smtp.go.
+// Read arguments.go, client.go, smtp.go, attachment.go.
 package mail

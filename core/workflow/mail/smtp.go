@@ -16,12 +16,12 @@ const (
 	recipientsMost = 1000
 	addressMost    = 254       // bytes of an address: RFC 5321, 4.5.3.1.3
 	lineMost       = 998       // bytes of a line of a message: RFC 5322, 2.1.1
-	letterMost     = 128 << 20 // bytes of a body
+	letterMost     = 128 << 20 // bytes of a body, and of all that is attached
 )
 
 // SendArguments are those of smtp.send.
 func SendArguments() []string {
-	return []string{"target", "sender", "to", "subject", "body", "headers", "timeout", "retry"}
+	return []string{"target", "sender", "to", "subject", "body", "headers", "attachments", "timeout", "retry"}
 }
 
 // SMTP is smtp and vu.smtp.
@@ -95,7 +95,10 @@ func (l *letter) read() (err error) {
 			return language.Faultf("%s has subject, and headers has Subject in it", l.fn).In("headers").Do("keep one of them")
 		}
 	}
-	return l.body()
+	if err := l.body(); err != nil {
+		return err
+	}
+	return l.attachments()
 }
 
 // address checks one: values may change it when it is sent.

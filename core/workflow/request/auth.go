@@ -105,7 +105,7 @@ func NewPart(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (
 	case *secret.Text:
 		part.hidden = data
 	case *File:
-		part.file, part.filename = data, data.base()
+		part.file, part.filename = data, data.Base()
 	default:
 		return nil, language.Faultf("http.part: data must be a text, bytes, a file or a secret").In("data")
 	}

@@ -66,8 +66,8 @@ func (f *File) Attr(name string) (starlark.Value, error) {
 	return nil, language.Missing("file", name, f.AttrNames())
 }
 
-// base is its name without folders, for a form.
-func (f *File) base() string { return path.Base(f.Name) }
+// Base is its name without folders, for a form or a message.
+func (f *File) Base() string { return path.Base(f.Name) }
 
 // Attached is a file that stands in a body, in front of Body[At:]. The body holds no copy of it.
 type Attached struct {

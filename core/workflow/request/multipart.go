@@ -110,7 +110,7 @@ func (p *parts) add(name string, value starlark.Value) error {
 		}
 	case *File:
 		file = value
-		head += "; filename=\"" + escape.Replace(value.base()) + "\"\r\nContent-Type: application/octet-stream"
+		head += "; filename=\"" + escape.Replace(value.Base()) + "\"\r\nContent-Type: application/octet-stream"
 	default:
 		f := language.Faultf("%s: multipart: the value of %q must be a text, bytes, a file or http.part(...), not %s", p.fn, language.Clip(name, 40), language.Describe(value))
 		return f.In("multipart")

@@ -224,6 +224,9 @@ func (d *Draft) Text(argument string, v starlark.Value) (string, error) {
 	return d.b.put(d.fn, argument, text)
 }
 
+// Grow counts bytes of a request beside those of its texts, in which no values stand.
+func (d *Draft) Grow(n int) { d.size += n }
+
 // Fields reads headers, in whose values values may stand.
 func (d *Draft) Fields(argument string, v starlark.Value) (all []builtin.Pair, err error) {
 	if all, err = builtin.SentPairs(d.fn, argument, v); err != nil {

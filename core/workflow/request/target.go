@@ -211,11 +211,23 @@ type SMTP struct {
 	Subject        *string // nil: none
 	Headers        []builtin.Pair
 	Body           string
+	Attachments    []Attachment
+}
+
+// Attachment is a file that a message carries.
+type Attachment struct {
+	Name string // how the message calls it
+	Text string // it may have placeholders
+	Data []byte // in place of Text; nil: none
+	File *File  // in place of both; nil: none
 }
 
 // texts are those of a request that values may stand in.
 func (m *SMTP) texts() []*string {
 	all := []*string{&m.Sender, &m.Body}
+	for i := range m.Attachments {
+		all = append(all, &m.Attachments[i].Text)
+	}
 	for i := range m.To {
 		all = append(all, &m.To[i])
 	}
@@ -234,7 +246,7 @@ func (m *SMTP) rewritten(fill func(string) string) *SMTP {
 		return nil
 	}
 	out := *m
-	out.To, out.Headers = slices.Clone(m.To), slices.Clone(m.Headers)
+	out.To, out.Headers, out.Attachments = slices.Clone(m.To), slices.Clone(m.Headers), slices.Clone(m.Attachments)
 	if m.Subject != nil {
 		own := *m.Subject
 		out.Subject = &own

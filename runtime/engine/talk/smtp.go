@@ -109,6 +109,9 @@ func (p *Plan) smtp(r *request.Request, w *workflow.Workflow, memory *Memory) er
 	for _, h := range to.Headers {
 		m.Headers = append(m.Headers, smtp.Header{Name: h.Name, Value: text(h.Value)})
 	}
+	if m.Attachments, err = attachments(to.Attachments, text); err != nil {
+		return err
+	}
 	o, err := smtp.Compile(m)
 	if err != nil {
 		return err
@@ -117,6 +120,23 @@ func (p *Plan) smtp(r *request.Request, w *workflow.Workflow, memory *Memory) er
 	p.Host = pool.TalkHost{Key: key, Secure: to.Target.Secure, TLS: s.tls, Resume: s.resume}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port}
 	return nil
+}
+
+// attachments prepares what a message carries beside its body.
+func attachments(all []request.Attachment, text func(string) reply.Argument) (out []smtp.Attachment, err error) {
+	for i := range all {
+		a := smtp.Attachment{Name: all[i].Name, Data: all[i].Data}
+		switch {
+		case all[i].File != nil:
+			if a.Data, err = all[i].File.Data(); err != nil {
+				return nil, err
+			}
+		case a.Data == nil:
+			a.Text = text(all[i].Text)
+		}
+		out = append(out, a)
+	}
+	return out, nil
 }
 
 // server returns what begins the connections of a target. Common are the TLS options of those that have none

@@ -5,7 +5,7 @@
 // operation is one message for one or several recipients. The server's 250 says that it accepts the message,
 // and nothing about its delivery.
 // Source: RFC 5321 (SMTP), 5322 (messages), 2920 (PIPELINING), 3207 (STARTTLS), 4954 (AUTH), 2047 (words of
-// headers).
+// headers), 2045, 2183 and 2231 (attachments).
 //
 // Invariants:
 //
@@ -29,5 +29,5 @@
 //	err = conn.Operate(operation, smtp.Order{Date: date, ID: id})
 //	err = conn.Feed(received, listener) // Message: see conn.Outcome
 //
-// Read protocol.go, greeting.go, proof.go; message.go, operation.go, conn.go, intake.go; describe.go.
+// Read protocol.go, greeting.go, proof.go; message.go, attachment.go, operation.go, conn.go, intake.go; describe.go.
 package smtp

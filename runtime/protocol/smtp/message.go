@@ -17,6 +17,10 @@ type Message struct {
 	Subject reply.Argument
 	Headers []Header // in place of those that Compile makes, or beside them
 	Body    reply.Argument
+
+	Attachments []Attachment // behind the body, which then is the first part of the message
+
+	boundary string // between the parts: see divide
 }
 
 // Header is a field of a message.
@@ -33,7 +37,7 @@ func (m *Message) has(name string) bool {
 // Open reports whether a value stands in the message.
 func (m *Message) open() bool {
 	return m.From.Open() || m.Subject.Open() || m.Body.Open() || slices.ContainsFunc(m.To, reply.Argument.Open) ||
-		slices.ContainsFunc(m.Headers, func(h Header) bool { return h.Value.Open() })
+		slices.ContainsFunc(m.Headers, func(h Header) bool { return h.Value.Open() }) || slices.ContainsFunc(m.Attachments, Attachment.open)
 }
 
 // ascii reports whether all of a text is.
@@ -127,12 +131,20 @@ func (m *Message) appendHead(dst []byte, values [][]byte, coded bool) ([]byte, *
 		}
 	}
 	for _, h := range m.Headers {
+		if len(m.Attachments) > 0 && ofBody(h.Name) {
+			continue
+		}
 		if dst, err = appendField(dst, h.Name, h.Value, values); err != nil {
 			return dst, err
 		}
 	}
 	if !m.has("MIME-Version") {
 		dst = append(dst, "MIME-Version: 1.0\r\n"...)
+	}
+	if len(m.Attachments) > 0 {
+		if dst, err = m.appendFirst(dst, values); err != nil {
+			return dst, err
+		}
 	}
 	if !m.has("Content-Type") {
 		dst = append(dst, "Content-Type: text/plain; charset=utf-8\r\n"...)
@@ -170,16 +182,22 @@ func (m *Message) appendRest(dst []byte, values [][]byte) ([]byte, *http1.Error)
 	if dst, err = m.appendHead(dst, values, coded); err != nil {
 		return dst, err
 	}
-	if coded {
-		return append(appendCoded(dst, m.Body.Fill(nil, values)), ".\r\n"...), nil
-	}
 	l := lines{begins: true}
-	for _, p := range m.Body {
-		if dst = appendLines(dst, &l, p.Text); p.Value >= 0 {
-			dst = appendLines(dst, &l, values[p.Value])
+	if coded {
+		dst = appendCoded(dst, m.Body.Fill(nil, values))
+	} else {
+		for _, p := range m.Body {
+			if dst = appendLines(dst, &l, p.Text); p.Value >= 0 {
+				dst = appendLines(dst, &l, values[p.Value])
+			}
 		}
 	}
-	return append(l.end(dst), ".\r\n"...), nil
+	if len(m.Attachments) > 0 {
+		dst = m.appendAttachments(append(dst, "\r\n"...), values)
+	} else {
+		dst = l.end(dst)
+	}
+	return append(dst, ".\r\n"...), nil
 }
 
 // codedLine is how many bytes one line of base64 carries.

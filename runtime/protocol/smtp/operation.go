@@ -1,6 +1,7 @@
 package smtp
 
 import (
+	"slices"
 	"strconv"
 
 	"hyperscale/runtime/protocol/http1"
@@ -20,6 +21,10 @@ type Operation struct {
 // Compile makes an operation of a message, which has a recipient. Its error is that of a text that can
 // never go out.
 func Compile(m Message) (*Operation, error) {
+	if len(m.Attachments) > 0 {
+		m.Attachments = slices.Clone(m.Attachments)
+		m.divide()
+	}
 	o := &Operation{message: m, dated: m.has("Date"), named: m.has("Message-ID")}
 	if m.open() {
 		return o, nil
@@ -30,6 +35,9 @@ func Compile(m Message) (*Operation, error) {
 	}
 	if o.rest, err = m.appendRest(nil, nil); err != nil {
 		return nil, err
+	}
+	for i := range o.message.Attachments { // they are in rest
+		o.message.Attachments[i].coded = nil
 	}
 	return o, nil
 }
@@ -80,6 +88,9 @@ func (o *Operation) Show(dst []byte, values [][]byte) []byte {
 	}
 	if o.message.Subject != nil {
 		dst = o.message.Subject.Fill(append(dst, ": "...), values)
+	}
+	for i := range o.message.Attachments {
+		dst = append(append(dst, " + "...), o.message.Attachments[i].Name...)
 	}
 	return dst
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Stories say what an operation does: "send FROM TO,TO [name=text ...]", where $0 stands for the value v0, and
-// a text is escaped as in Go with _ for a blank; leave, ping.
+// a text is escaped as in Go with _ for a blank, and attach=NAME:TEXT is an attachment; leave, ping.
 //
 //	talk [pipelines=no] [each=N] [end=eof|reset]
 //	greet [starttls] [secure] [auth=MECHANISM] [hello=NAME] [end=eof|reset]
@@ -82,6 +82,9 @@ func message(words []string) (m smtp.Message, value string) {
 			m.Subject = argument(text)
 		case "body":
 			m.Body = argument(text)
+		case "attach":
+			name, data, _ := strings.Cut(text, ":")
+			m.Attachments = append(m.Attachments, smtp.Attachment{Name: name, Text: argument(data)})
 		case "value":
 			value, _ = strconv.Unquote(`"` + text + `"`)
 		default:

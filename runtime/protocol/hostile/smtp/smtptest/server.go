@@ -4,6 +4,7 @@ import (
 	"bufio"
 	_ "embed"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/textproto"
@@ -141,4 +142,18 @@ func (s *Server) Last() string {
 		s.tb.Fatal(err)
 	}
 	return string(b)
+}
+
+// Parts returns what Python's email parser makes of that: its subject, then of each part that holds no others its
+// type, its disposition, its file name, its length and its SHA-256. Defects that it finds are the only line.
+func (s *Server) Parts() (all []string) {
+	s.tb.Helper()
+	b, err := hex.DecodeString(s.ask("parts"))
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		s.tb.Fatal(err)
+	}
+	return all
 }

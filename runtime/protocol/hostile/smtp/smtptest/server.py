@@ -1,10 +1,24 @@
 # A mail server for tests: aiosmtpd, whose VRFY tells how many messages and recipients it has accepted.
 # python3 server.py CERTIFICATE KEY
-import asyncio, hmac, ssl, sys
+import asyncio, email, email.policy, hashlib, hmac, json, ssl, sys
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
 counts = {"messages": 0, "recipients": 0, "connections": 0}
 last = [b""]
+
+
+def parts():
+    """What Python's parser makes of the last message: the subject, then each part that holds no others."""
+    parsed = email.message_from_bytes(last[0], policy=email.policy.default)
+    found = []
+    for part in parsed.walk():
+        if part.defects:
+            return ["%s" % part.defects]
+        if part.is_multipart():
+            continue
+        data = part.get_payload(decode=True)
+        found.append("%s %s %s %d %s" % (part.get_content_type(), part.get_content_disposition(), part.get_filename(), len(data), hashlib.sha256(data).hexdigest()))
+    return [parsed["Subject"]] + found
 
 
 class Handler:
@@ -37,6 +51,8 @@ class Handler:
     async def handle_VRFY(self, server, session, envelope, address):
         if address == "last":
             return "252 " + last[0].hex()
+        if address == "parts":
+            return "252 " + json.dumps(parts()).encode().hex()
         return "252 %(messages)d %(recipients)d %(connections)d" % counts
 
     async def auth_CRAM__MD5(self, server, args):
