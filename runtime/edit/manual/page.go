@@ -13,6 +13,14 @@ func (m *Manual) Find(name string) (string, bool) {
 	if w, ok := m.words[name]; ok {
 		return m.word(w), true
 	}
+	if page, ok := m.Topic(name); ok {
+		return page, true
+	}
+	return m.argument(name)
+}
+
+// Topic explains what a section of the manual is about, whatever words have that name.
+func (m *Manual) Topic(name string) (string, bool) {
 	for _, s := range m.sections {
 		for _, p := range parts(s.title) {
 			if s.title != "" && (p == strings.ToLower(name) || p == strings.ToLower(name)+"s") {
@@ -20,7 +28,7 @@ func (m *Manual) Find(name string) (string, bool) {
 			}
 		}
 	}
-	return m.argument(name)
+	return "", false
 }
 
 // Brief returns the word's signature and meaning, without its arguments and its example.

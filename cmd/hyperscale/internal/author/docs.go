@@ -20,8 +20,8 @@ func NewDocsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "docs [NAME]",
 		Short: "explain a word of workflow files, or list all of them",
-		Long: `Explains a word of workflow files, one of its arguments, or a topic. Without a name it
-lists all words.`,
+		Long: `Explains a word of workflow files, one of its arguments, a protocol, or a topic. Without a
+name it lists all words.`,
 		Example: "  hyperscale docs step\n  hyperscale docs http.get\n  hyperscale docs thresholds",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return languageManual().Names(), cobra.ShellCompDirectiveNoFileComp
@@ -32,7 +32,7 @@ lists all words.`,
 				return listWords(cmd.OutOrStdout(), m)
 			}
 			name := strings.TrimSuffix(strings.Join(args, " "), "()")
-			page, ok := m.Find(name)
+			page, ok := explain(m, name)
 			if !ok {
 				return command.Usage("no word or topic %q%s: `%s docs` lists all of them", name, command.DidYouMean(name, m.Names()), command.Called())
 			}
@@ -40,6 +40,34 @@ lists all words.`,
 			return err
 		}),
 	}
+}
+
+// topics are what the manual says about protocols, by the names of their words and those that ping takes.
+func topics() map[string]string {
+	of := map[string]string{
+		"http": "requests", "http1": "requests", "http/1.1": "requests", "http2": "http/2", "http3": "http/3", "quic": "http/3",
+		"sse": "server-sent events", "ws": "websocket", "amqp": "rabbitmq", "sftp": "sftp and scp", "scp": "sftp and scp", "ssh": "sftp and scp",
+		"postgres": "sql", "postgresql": "sql", "mysql": "mysql and mariadb", "mariadb": "mysql and mariadb", "mongo": "mongodb",
+		"custom": "a program of your own",
+	}
+	for _, same := range []string{"graphql", "websocket", "redis", "mqtt", "nats", "kafka", "smtp", "mongodb", "sql", "grpc", "tcp", "udp", "ftp"} {
+		of[same] = same
+	}
+	return of
+}
+
+// explain returns the page of a name: of a protocol its words, and then what the manual says about it.
+func explain(m *manual.Manual, name string) (string, bool) {
+	topic, ok := topics()[strings.ToLower(name)]
+	if !ok {
+		return m.Find(name)
+	}
+	about, ok := m.Topic(topic)
+	if words := m.Below(strings.ToLower(name)); len(words) > 0 {
+		page, _ := m.Find(strings.ToLower(name))
+		about = page + "\n" + about
+	}
+	return about, ok
 }
 
 func languageManual() *manual.Manual { return manual.New(docs.Workflows, workflow.Words()) }

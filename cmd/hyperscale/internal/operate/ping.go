@@ -25,8 +25,8 @@ import (
 	"hyperscale/runtime/resolve"
 )
 
-// pingProtocols are the protocols of ping.
-func pingProtocols() []string {
+// PingProtocols are the protocols of ping.
+func PingProtocols() []string {
 	return []string{"amqp", "ftp", "grpc", "http", "http2", "http3", "kafka", "mongodb", "mqtt", "mysql", "nats", "postgres", "redis", "scp", "sftp", "smtp", "sse", "tcp", "udp", "websocket"}
 }
 
@@ -127,8 +127,8 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 	if proto == "custom" {
 		return command.Usage("a custom program has no address to ping: `%s validate FILE --allow-custom` starts it and plays one call", command.Called())
 	}
-	if !slices.Contains(pingProtocols(), proto) {
-		return command.Usage("%q is no protocol that ping speaks%s: choose %s", proto, command.DidYouMean(proto, pingProtocols()), strings.Join(pingProtocols(), " or "))
+	if !slices.Contains(PingProtocols(), proto) {
+		return command.Usage("%q is no protocol that ping speaks%s: choose %s", proto, command.DidYouMean(proto, PingProtocols()), strings.Join(PingProtocols(), " or "))
 	}
 	address, greets, err := f.addressOf(proto, target)
 	if err != nil {
