@@ -230,8 +230,12 @@ func (c *Conn) onError(text string, on codec.Listener) *http1.Error {
 	}
 	caused := func(a *asked) bool { return !tells || a.about(c.message.subject) == subject }
 	if a := c.ops.oldest(caused); a != nil {
+		c.in.idle = 0 // it answers one of ours
 		c.fails(a, err, on)
 		return nil
+	}
+	if c.ops.excuses() {
+		c.in.idle = 0
 	}
 	tally(c.ops.faulty(subject))
 	return nil

@@ -40,6 +40,7 @@ type places struct {
 	serial uint64  // of the last operation with a number
 	queued int     // bytes of the last one
 	quiet  []quiet // publications of a shared connection that nothing confirms
+	errors int     // that publications which nothing confirms may have, up to errorsMost
 	answer struct {
 		id uint32
 		in int // bytes
@@ -89,6 +90,9 @@ func (s *places) take(o *Operation, with Order, subject []byte) *asked {
 			s.hush(o, with.Errors)
 		}
 	}
+	if o.Verb == Publish {
+		s.errors = min(s.errors+1, errorsMost)
+	}
 	*a = asked{of: o, open: o.Verb != Publish, number: number, keeps: with.Keeps, subject: own, late: with.Late, errors: with.Errors}
 	if a.open {
 		s.open++
@@ -109,6 +113,18 @@ func (s *places) hush(o *Operation, errors *uint64) {
 		s.quiet = s.quiet[:lateMost-1]
 	}
 	s.quiet = append(s.quiet, quiet{o, errors})
+}
+
+// errorsMost is how many errors of publications that nothing confirms come at once and are no flood.
+const errorsMost = 1 << 16
+
+// excuses reports whether an error may be that of a publication that nothing confirms: each has one at most.
+func (s *places) excuses() bool {
+	if s.errors == 0 {
+		return false
+	}
+	s.errors--
+	return true
 }
 
 // find returns the open operation with a number; nil: there is none.

@@ -296,3 +296,30 @@ func TestLateAnswersAreNoFlood(t *testing.T) {
 		}
 	}
 }
+
+// The errors of a shared connection are no flood, however many come at once, as far as its operations have caused
+// them: those that wait, and publications that nothing confirms. More are.
+func TestErrorsOfOperationsAreNoFlood(t *testing.T) {
+	const n, says = 3000, "-ERR 'Permissions Violation for Publish to \"a\"'\r\n"
+	for name, verb := range map[string]nats.Verb{"they wait": nats.Flush, "nothing confirms them": nats.Publish} {
+		c := begun(t, nats.Config{})
+		h := &told{heard: heard{conn: c}}
+		var failed uint64
+		for id := uint32(1); id <= n; id++ {
+			c.Carry(id)
+			if err := c.Operate(nats.Compile(nats.Message{Verb: verb, Subject: nats.Plain("a")}), nats.Order{Errors: &failed}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.Sent(len(c.Output()))
+		if err := c.Feed([]byte(strings.Repeat(says, n)), h); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if verb == nats.Publish && failed != n {
+			t.Errorf("%s: %d errors, want %d", name, failed, n)
+		}
+		if err := c.Feed([]byte(strings.Repeat(says, 1100)), h); http1.KindOf(err) != http1.KindFlood {
+			t.Errorf("%s: errors without end: %v", name, err)
+		}
+	}
+}

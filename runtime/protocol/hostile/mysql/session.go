@@ -94,7 +94,8 @@ func (s *Session) greeted(plugin string) bool {
 		s.server.blame("the introduction has no proof")
 		return false
 	}
-	proof, rest := rest[1:1+rest[0]], rest[1+rest[0]:]
+	end := 1 + int(rest[0]) // a byte would end at 255
+	proof, rest := rest[1:end], rest[end:]
 	database, rest, _ := strings.Cut(rest, "\x00")
 	by, _, _ := strings.Cut(rest, "\x00")
 	if user != User || database != Database || by != plugin || proof != proves(plugin, salt) {
