@@ -84,6 +84,13 @@ func (n *Client) Declare(queue string) {
 	n.await(50, 11)
 }
 
+// DeclareDurable makes a queue that outlives the server, with its persistent messages.
+func (n *Client) DeclareDurable(queue string) {
+	n.s.tb.Helper()
+	n.say(1, "\x00\x32\x00\x0a\x00\x00"+short(queue)+"\x02\x00\x00\x00\x00")
+	n.await(50, 11)
+}
+
 // Length is how many messages of a queue wait, and how many consumers it has.
 func (n *Client) Length(queue string) (messages, consumers uint32) {
 	n.s.tb.Helper()

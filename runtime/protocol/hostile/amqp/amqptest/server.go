@@ -27,6 +27,8 @@ type Server struct {
 	tb              testing.TB
 	port, tls, epmd int
 	dir             string
+	program         string
+	broker          *process // nil: it has not started
 }
 
 // home is where Debian's package has what its command runs as a user of its own.
@@ -47,8 +49,8 @@ func Start(tb testing.TB) *Server {
 	}
 	var err error
 	for range 3 { // a port may be taken before the server has it
-		s := &Server{tb: tb, port: freePort(tb), tls: freePort(tb), epmd: freePort(tb), dir: tb.TempDir()}
-		if err = s.run(program); err == nil {
+		s := &Server{tb: tb, port: freePort(tb), tls: freePort(tb), epmd: freePort(tb), dir: tb.TempDir(), program: program}
+		if err = s.run(); err == nil {
 			return s
 		}
 	}
@@ -94,7 +96,7 @@ loopback_users = none
 	return nil
 }
 
-func (s *Server) run(program string) error {
+func (s *Server) run() error {
 	if err := s.files(); err != nil {
 		return err
 	}
@@ -103,13 +105,28 @@ func (s *Server) run(program string) error {
 	if err != nil {
 		return err
 	}
-	broker, err := s.start("log", program)
 	s.tb.Cleanup(func() {
-		for _, p := range []*process{broker, epmd} {
+		for _, p := range []*process{s.broker, epmd} {
 			p.kill()
 		}
 	})
-	if err != nil {
+	return s.begin()
+}
+
+// Kill ends the server at once, with all that it has not written.
+func (s *Server) Kill() { s.broker.kill() }
+
+// Again starts a server that was killed, with what it had written.
+func (s *Server) Again() {
+	s.tb.Helper()
+	if err := s.begin(); err != nil {
+		s.tb.Fatal(err)
+	}
+}
+
+// begin starts the broker itself, and waits until it is ready.
+func (s *Server) begin() (err error) {
+	if s.broker, err = s.start("log", s.program); err != nil {
 		return err
 	}
 	for until := time.Now().Add(60 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
@@ -117,7 +134,7 @@ func (s *Server) run(program string) error {
 			return nil // its ports are open, and its users are there
 		}
 		select {
-		case <-broker.ended:
+		case <-s.broker.ended:
 			text, _ := os.ReadFile(s.at("log"))
 			return fmt.Errorf("rabbitmq-server has ended: %s", text)
 		default:
