@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,4 +30,22 @@ func TestNothingIsSentOnceItIsOver(t *testing.T) {
 			t.Error("nothing was sent before")
 		}
 	})
+}
+
+// A loop on the only processor lets a goroutine run that waits for it, and not in each turn.
+func TestLoopLetsOtherGoroutinesRun(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var b breath
+	b.take(int64(breathEvery) - 1)
+	if b.at != 0 {
+		t.Fatalf("it let others run at %d ns, want %v", b.at, breathEvery)
+	}
+	ran := false // no lock: one processor
+	go func() { ran = true }()
+	for now := int64(breathEvery); !ran && now < 10*int64(breathEvery); now += int64(breathEvery) {
+		b.take(now)
+	}
+	if !ran {
+		t.Error("a goroutine that waited has not run")
+	}
 }

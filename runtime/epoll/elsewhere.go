@@ -50,15 +50,16 @@ func (*Poller) Wait([]Event, time.Duration) (int, error)  { return 0, errElsewhe
 func (*Poller) Block([]Event, time.Duration) (int, error) { return 0, errElsewhere }
 func (*Poller) Doze([]Event, time.Duration) (int, error)  { return 0, errElsewhere }
 
-func Dial(netip.AddrPort, netip.Addr) (int, bool, error)   { return -1, false, errElsewhere }
-func Datagrams(netip.AddrPort, netip.Addr) (int, error)    { return -1, errElsewhere }
-func Read(int, []byte) (int, syscall.Errno)                { return 0, syscall.ENOTSUP }
-func Write(int, []byte) (int, syscall.Errno)               { return 0, syscall.ENOTSUP }
-func Ends(int) (l netip.Addr, p netip.AddrPort, err error) { return l, p, errElsewhere }
-func Accept(int) (int, error)                              { return -1, errElsewhere }
-func Drops(int) (uint32, error)                            { return 0, errElsewhere }
-func Connected(int) error                                  { return errElsewhere }
-func NoDelay(int) error                                    { return errElsewhere }
-func Unsent(int) int                                       { return 0 }
-func Close(int)                                            {}
-func CloseWrite(int)                                       {}
+func Dial(netip.AddrPort, netip.Addr) (int, bool, error)      { return -1, false, errElsewhere }
+func DialQuiet(netip.AddrPort, netip.Addr) (int, bool, error) { return -1, false, errElsewhere }
+func Datagrams(netip.AddrPort, netip.Addr) (int, error)       { return -1, errElsewhere }
+func Read(int, []byte) (int, syscall.Errno)                   { return 0, syscall.ENOTSUP }
+func Write(int, []byte) (int, syscall.Errno)                  { return 0, syscall.ENOTSUP }
+func Ends(int) (l netip.Addr, p netip.AddrPort, err error)    { return l, p, errElsewhere }
+func Accept(int) (int, error)                                 { return -1, errElsewhere }
+func Drops(int) (uint32, error)                               { return 0, errElsewhere }
+func Connected(int) error                                     { return errElsewhere }
+func NoDelay(int) error                                       { return errElsewhere }
+func Unsent(int) int                                          { return 0 }
+func Close(int)                                               {}
+func CloseWrite(int)                                          {}

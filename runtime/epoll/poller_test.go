@@ -210,6 +210,54 @@ func TestDial(t *testing.T) {
 	}
 }
 
+// Small writes leave at once, on a connection that has some.
+func TestDialSendsSmallWritesAtOnce(t *testing.T) {
+	for name, address := range map[string]string{"IPv4": "127.0.0.1:0", "IPv6": "[::1]:0"} {
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Logf("skipped %s: %v", name, err)
+			continue
+		}
+		defer func() { _ = listener.Close() }() // nothing is on it
+		target := netip.MustParseAddrPort(listener.Addr().String())
+		for want, dial := range []func(netip.AddrPort, netip.Addr) (int, bool, error){DialQuiet, Dial} {
+			fd, done, err := dial(target, netip.Addr{})
+			if err == nil && !done {
+				err = finish(t, fd)
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			defer Close(fd)
+			if _, peer, err := Ends(fd); err != nil || peer != target {
+				t.Errorf("%s: connected to %v, want %v: %v", name, peer, target, err)
+			}
+			if got, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY); err != nil || got != want {
+				t.Errorf("%s: TCP_NODELAY is %d, want %d: %v", name, got, want, err)
+			}
+		}
+	}
+}
+
+func TestDialAllocatesNothing(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }() // nothing is on it
+	target := netip.MustParseAddrPort(listener.Addr().String())
+	allocs := testing.AllocsPerRun(20, func() {
+		fd, _, err := Dial(target, netip.Addr{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		Close(fd)
+	})
+	if allocs != 0 {
+		t.Errorf("got %v allocations, want 0", allocs)
+	}
+}
+
 func TestWaitAllocatesNothing(t *testing.T) {
 	p := newPoller(t)
 	here, there := pair(t)

@@ -3,6 +3,7 @@
 package epoll
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -52,32 +53,60 @@ func Write(fd int, b []byte) (n int, errno syscall.Errno) {
 // done says that it is established already; otherwise wait for Out and call Connected. The
 // descriptor is non-blocking and sends small writes at once.
 func Dial(target netip.AddrPort, source netip.Addr) (fd int, done bool, err error) {
+	return open(target, source, NoDelay)
+}
+
+// DialQuiet is Dial for a connection on which nothing is written: it leaves out the option for small writes.
+func DialQuiet(target netip.AddrPort, source netip.Addr) (fd int, done bool, err error) {
+	return open(target, source, func(int) error { return nil })
+}
+
+func open(target netip.AddrPort, source netip.Addr, set func(fd int) error) (fd int, done bool, err error) {
 	fd, err = unix.Socket(family(target.Addr()), unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return -1, false, fmt.Errorf("open a socket: %w", err)
 	}
-	if done, err = dial(fd, target, source); err != nil {
-		Close(fd)
-		return -1, false, err
+	if err = set(fd); err == nil {
+		if done, err = dial(fd, target, source); err == nil {
+			return fd, done, nil
+		}
 	}
-	return fd, done, nil
+	Close(fd)
+	return -1, false, err
 }
 
 func dial(fd int, target netip.AddrPort, source netip.Addr) (bool, error) {
-	if err := NoDelay(fd); err != nil {
-		return false, err
-	}
 	if err := leave(fd, target, source); err != nil {
 		return false, err
 	}
-	switch err := unix.Connect(fd, sockaddr(target)); err {
-	case nil:
+	switch errno := connect(fd, target); errno {
+	case 0:
 		return true, nil
 	case unix.EINPROGRESS, unix.EINTR:
 		return false, nil
 	default:
-		return false, fmt.Errorf("connect to %s: %w", target, err)
+		return false, fmt.Errorf("connect to %s: %w", target, errno)
 	}
+}
+
+// connect does not tell the scheduler. Over loopback the whole handshake runs inside of the call, longer than the
+// scheduler waits until it takes the processor away and starts another thread.
+func connect(fd int, target netip.AddrPort) syscall.Errno {
+	var errno syscall.Errno
+	if addr := target.Addr().Unmap(); addr.Is4() {
+		to := unix.RawSockaddrInet4{Family: unix.AF_INET, Port: networkOrder(target.Port()), Addr: addr.As4()}
+		_, _, errno = syscall.RawSyscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&to)), unsafe.Sizeof(to))
+	} else {
+		to := unix.RawSockaddrInet6{Family: unix.AF_INET6, Port: networkOrder(target.Port()), Addr: target.Addr().As16(), Scope_id: zone(target.Addr().Zone())}
+		_, _, errno = syscall.RawSyscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&to)), unsafe.Sizeof(to))
+	}
+	return errno
+}
+
+func networkOrder(port uint16) uint16 {
+	var b [2]byte
+	binary.BigEndian.PutUint16(b[:], port)
+	return binary.NativeEndian.Uint16(b[:])
 }
 
 // leave binds a socket to a source, if that is valid.
@@ -159,8 +188,9 @@ func NoDelay(fd int) error {
 }
 
 // Close closes a descriptor. The kernel frees it whatever it answers, so there is
-// nothing that a caller could do about an error.
-func Close(fd int) { _ = unix.Close(fd) }
+// nothing that a caller could do about an error. It does not tell the scheduler either: a close of a
+// connection over loopback runs what the peer does with it.
+func Close(fd int) { _, _, _ = syscall.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0) }
 
 // CloseWrite closes our side of a connection behind what the kernel has. It fails only if the connection
 // is gone, which a read reports.

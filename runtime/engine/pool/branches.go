@@ -91,7 +91,7 @@ func (b *branches) look(at int32) error {
 		}
 		return nil
 	case f.branch == 0:
-		if err := b.dial(at, want.Port); err != nil {
+		if err := b.dial(at, want); err != nil {
 			return b.over(at, err)
 		}
 		return nil
@@ -108,7 +108,7 @@ func (b *branches) look(at int32) error {
 }
 
 // dial begins a branch, from the address of its trunk to the server's.
-func (b *branches) dial(at int32, port uint16) error {
+func (b *branches) dial(at int32, want codec.Branch) error {
 	t := b.Sockets.Conns.At(at)
 	f := t.talk.fork
 	if !f.server.IsValid() {
@@ -120,7 +120,11 @@ func (b *branches) dial(at int32, port uint16) error {
 			f.source = source
 		}
 	}
-	fd, done, err := epoll.Dial(netip.AddrPortFrom(f.server, port), f.source)
+	open := epoll.Dial
+	if want.Quiet {
+		open = epoll.DialQuiet
+	}
+	fd, done, err := open(netip.AddrPortFrom(f.server, want.Port), f.source)
 	if err != nil {
 		return err
 	}

@@ -22,4 +22,5 @@ type Branch struct {
 	Port   uint16 // 0: there is none, or it is to be closed
 	Secure bool   // it has TLS that takes up the session of the first one
 	Ends   bool   // nothing more is written: its end goes out behind what is queued
+	Quiet  bool   // nothing is ever written there, in TLS or in clear
 }

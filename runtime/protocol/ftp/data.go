@@ -40,7 +40,8 @@ func (c *Conn) Branch() codec.Branch {
 	if d.port == 0 || d.over || c.broken != nil || c.op.of == nil {
 		return codec.Branch{}
 	}
-	return codec.Branch{Port: d.port, Secure: d.runs && c.protocol.secures(), Ends: c.op.of.verb == verbPut && c.op.goes}
+	return codec.Branch{Port: d.port, Secure: d.runs && c.protocol.secures(), Ends: c.op.of.verb == verbPut && c.op.goes,
+		Quiet: c.op.of.verb != verbPut && !c.protocol.secures()}
 }
 
 // Branched implements codec.Branching: the command goes out when the data connection stands.
