@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/caarlos0/env/v11"
@@ -287,9 +288,9 @@ func keys() []string {
 }
 
 // fields are those of Node that have keys.
-func fields() []reflect.StructField {
+var fields = sync.OnceValue(func() []reflect.StructField {
 	return slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[Node]()), func(f reflect.StructField) bool { return f.Anonymous || f.Tag.Get("yaml") == "-" })
-}
+})
 
 // keyOf is the key of a field of Node.
 func keyOf(field string) string {
