@@ -16,7 +16,7 @@ import (
 	"hyperscale/checker"
 	"hyperscale/checker/history"
 	"hyperscale/cmd/hyperscale/internal/command"
-	"hyperscale/cmd/hyperscale/internal/operate"
+	"hyperscale/runtime/view"
 )
 
 // Leases of the groups in tests: short, so that no test waits long for one to run out.
@@ -84,7 +84,7 @@ func (g *group) start(ids ...string) {
 }
 
 // status is one gate's view of the group.
-func (g *group) status() (c operate.ClusterJSON, ok bool) {
+func (g *group) status() (c view.Cluster, ok bool) {
 	p := start(g.t, "status", "--cluster", "--json", "--gate", list(g.gates))
 	return c, p.code() == command.ExitGood && json.Unmarshal([]byte(p.out.String()), &c) == nil
 }

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"hyperscale/cmd/hyperscale/internal/command"
-	"hyperscale/cmd/hyperscale/internal/operate"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/transport"
+	"hyperscale/runtime/view"
 )
 
 // TestBadSets: a server warns at its start of the risks of its set of gates or its lease. It
@@ -140,7 +140,7 @@ func TestForgedGates(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t)
 	g.start("gate-1", "gate-2", "gate-3")
-	leader := func() (c operate.ClusterJSON) {
+	leader := func() (c view.Cluster) {
 		eventually(t, "a leader", patience, func() bool {
 			var ok bool
 			c, ok = g.status()

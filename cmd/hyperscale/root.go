@@ -17,6 +17,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/recall"
 	"hyperscale/cmd/hyperscale/internal/simulate"
 	"hyperscale/cmd/hyperscale/internal/upgrade"
+	"hyperscale/cmd/hyperscale/internal/web"
 	"hyperscale/core/node"
 	"hyperscale/runtime/config"
 )
@@ -67,7 +68,7 @@ func newRootCommand() *cobra.Command {
 		newCompareCommand(), newReportCommand(), recall.NewCommand(), operate.NewPingCommand(), newTargetCommand(),
 	)
 	add(groupCluster,
-		newSubmitCommand(), newWatchCommand(), operate.NewStatusCommand(), operate.NewJobsCommand(), operate.NewReplayCommand(), operate.NewCancelCommand(), operate.NewDatacentersCommand(), operate.NewDrainCommand(), upgrade.NewCommand(), operate.NewMembersCommand(), operate.NewRecoverCommand(), preserve.NewBackupCommand(), preserve.NewRestoreCommand(), preserve.NewVerifyCommand(), configure.NewCommand(), newSecretCommand(), newCertsCommand(),
+		newSubmitCommand(), newWatchCommand(), operate.NewStatusCommand(), operate.NewJobsCommand(), operate.NewReplayCommand(), operate.NewCancelCommand(), operate.NewDatacentersCommand(), operate.NewDrainCommand(), upgrade.NewCommand(), operate.NewMembersCommand(), operate.NewRecoverCommand(), preserve.NewBackupCommand(), preserve.NewRestoreCommand(), preserve.NewVerifyCommand(), configure.NewCommand(), newSecretCommand(), newCertsCommand(), web.NewTokenCommand(),
 		operate.NewNodeCommand(node.RoleGate, "run a gate: takes jobs and spreads them over datacenters"),
 		operate.NewNodeCommand(node.RoleManager, "run a manager: places a datacenter's share of jobs on its workers"),
 		operate.NewNodeCommand(node.RoleWorker, "run a worker: sends load from this machine's cores"),

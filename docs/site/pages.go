@@ -40,6 +40,7 @@ func Navigation() []Section {
 			{"docs/operations.md", "Clusters"},
 			{"docs/deploy.md", "Deployment"},
 			{"docs/settings.md", "Settings"},
+			{"docs/api.md", "HTTP API"},
 			{"docs/security.md", "Security"},
 		}},
 		{"Trust it", []Entry{

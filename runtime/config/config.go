@@ -90,7 +90,20 @@ type Terms struct {
 	QuorumTimeout time.Duration `yaml:"quorum_timeout" env:"QUORUM_TIMEOUT"`
 }
 
-// Trust says how a node knows the others.
+// Web is a gate's HTTP API.
+type Web struct {
+	// API is the address of the HTTP API; without it there is none.
+	API string `yaml:"api" env:"API"`
+	// APITokens is the file of who may call it: runtime/api/tokens. The gate reads it again when it changes.
+	APITokens string `yaml:"api_tokens" env:"API_TOKENS"`
+	// APICert and APIKey are the PEM files of its certificate for HTTPS. Empty: plain HTTP, on loopback alone.
+	APICert string `yaml:"api_cert" env:"API_CERT"`
+	APIKey  string `yaml:"api_key" env:"API_KEY"`
+	// APIHosts are names by which clients call it, beside that of API, that of Advertise and loopback.
+	APIHosts []string `yaml:"api_hosts" env:"API_HOSTS"`
+}
+
+// Trust says how a node knows the others, and a gate the callers of its HTTP API.
 type Trust struct {
 	// ClusterSecret is the file of the secrets that all nodes and clients of the cluster share, one
 	// a line: the node seals what it says with the first, and opens with each. Empty: frames cross
@@ -103,6 +116,7 @@ type Trust struct {
 	TLSCA   string `yaml:"tls_ca" env:"TLS_CA"`
 	// Insecure allows a node without a secret to listen beyond loopback.
 	Insecure bool `yaml:"insecure" env:"INSECURE"`
+	Web      `yaml:",inline"`
 }
 
 // Log says how a node logs.
@@ -117,6 +131,7 @@ const (
 	PortGate    = "7400"
 	PortManager = "7500"
 	PortWorker  = "7600"
+	PortAPI     = "7480" // of a gate's HTTP API; no default
 )
 
 // Default returns a role's configuration without the values that only the user knows: id and

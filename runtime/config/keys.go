@@ -23,8 +23,8 @@ type Key struct {
 
 // Flag is the key's flag, without dashes.
 func (k Key) Flag() string {
-	if k.Name == "seeds" {
-		return "seed"
+	if k.Name == "seeds" || k.Name == "api_hosts" {
+		return strings.TrimSuffix(strings.ReplaceAll(k.Name, "_", "-"), "s")
 	}
 	return strings.ReplaceAll(k.Name, "_", "-")
 }
@@ -61,7 +61,7 @@ func (k Key) text(n *Node) string {
 
 // Keys are all keys, in the order of the struct.
 func Keys() []Key {
-	return slices.Concat(placeKeys(), groupKeys(), executorKeys(), homeKeys(), trustKeys())
+	return slices.Concat(placeKeys(), groupKeys(), executorKeys(), homeKeys(), webKeys(), trustKeys())
 }
 
 func placeKeys() []Key {
@@ -107,6 +107,17 @@ func homeKeys() []Key {
 		{"environment", nil, "name", named(), "`name` of the environment, equal on all its nodes", "", ""},
 		{"stop_timeout", nil, "duration", fmt.Sprintf("above 0s, at most %s; what the role needs at least", brief(stopMax)), "`duration` in which SIGTERM ends the node", "a stopped worker ends longer shards itself; the platform's kill must come 10 s later", "shards of a stopped worker move to others"},
 		{"set", nil, "KEY=VALUE", "the keys below", "`KEY=VALUE` of docs/settings.md (repeatable), such as gate.results_max=2000", "", ""},
+	}
+}
+
+func webKeys() []Key {
+	gates := []node.Role{node.RoleGate}
+	return []Key{
+		{"api", gates, "host:port", "another port than listen and admin; beyond loopback with api_cert", "`host:port` of the HTTP API; none if not given", "programs and pages with a token submit and watch jobs", "the commands of clients alone do"},
+		{"api_tokens", gates, "file", "together with api; others must not write it", "`FILE` of who may call the HTTP API, of `hyperscale token new`", "", ""},
+		{"api_cert", gates, "PEM file", "together with api_key", "PEM `FILE` of the HTTP API's certificate: it speaks HTTPS", "tokens cross the network encrypted", "plain HTTP, on loopback alone"},
+		{"api_key", gates, "PEM file", "together with api_cert", "PEM `FILE` of that certificate's key", "", ""},
+		{"api_hosts", gates, "list of names", listed(listMax), "`a,b`: names by which clients call the HTTP API, beside those of --api, --advertise and loopback", "the API answers to these names", "it rejects a request under another name"},
 	}
 }
 

@@ -87,6 +87,7 @@ func (n *Node) Validate() error {
 	if n.Resolver != "" {
 		f.address("resolver", n.Resolver, false, "give the IP:PORT of a DNS server to --resolver")
 	}
+	n.validateWeb(&f)
 	n.validateRole(&f)
 	if n.Data == "" {
 		f.add("data", "", "must be a directory", "give one that this node alone uses to --data")
@@ -104,6 +105,34 @@ func (n *Node) Validate() error {
 		return nil
 	}
 	return f
+}
+
+// validateWeb checks the HTTP API.
+func (n *Node) validateWeb(f *Faults) {
+	if n.API == "" {
+		for _, one := range [...]struct{ key, value string }{{"api_tokens", n.APITokens}, {"api_cert", n.APICert}, {"api_key", n.APIKey}, {"api_hosts", strings.Join(n.APIHosts, ",")}} {
+			if one.value != "" {
+				f.add(one.key, one.value, "is of the HTTP API, which api turns on", "give host:port to --api, for example 127.0.0.1:"+PortAPI)
+			}
+		}
+		return
+	}
+	f.address("api", n.API, true, "give host:port to --api, for example 127.0.0.1:"+PortAPI)
+	if (n.API == n.Listen || n.API == n.Admin) && !strings.HasSuffix(n.API, ":0") {
+		f.add("api", n.API, "must differ from listen and admin", "give another port to --api")
+	}
+	if n.APITokens == "" {
+		f.add("api_tokens", "", "must be set while api = "+n.API, "make a token with `hyperscale token new --role viewer --name me FILE`, and give that file to --api-tokens")
+	}
+	if (n.APICert == "") != (n.APIKey == "") {
+		f.add("api_cert, api_key", fmt.Sprintf("%q, %q", n.APICert, n.APIKey), "must be set together", "give --api-cert and --api-key, or none of them")
+	}
+	if n.APICert == "" && !node.Addr(n.API).Near() {
+		f.add("api_cert", "", "must be set while api = "+n.API+" is beyond this machine, as tokens would cross in clear", "give a certificate and its key to --api-cert and --api-key")
+	}
+	if len(n.APIHosts) > listMax {
+		f.add("api_hosts", fmt.Sprintf("%d names", len(n.APIHosts)), fmt.Sprintf("must be at most %d", listMax), "name fewer")
+	}
 }
 
 // validateRole checks what means something to some roles only.

@@ -48,7 +48,7 @@ func (m *Metrics) Serve(l net.Listener, logger *slog.Logger, alive, ready Health
 	}
 	go func() {
 		defer close(a.done)
-		_ = a.server.Serve(newBounded(l, adminConnections)) // ends with Close, which is the only way
+		_ = a.server.Serve(NewBounded(l, adminConnections)) // ends with Close, which is the only way
 	}()
 	return a
 }

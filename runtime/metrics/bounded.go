@@ -14,7 +14,9 @@ type bounded struct {
 	once   sync.Once
 }
 
-func newBounded(l net.Listener, n int) *bounded {
+// NewBounded returns a listener that accepts at most n connections at once; the next one waits in the
+// backlog of the system.
+func NewBounded(l net.Listener, n int) net.Listener {
 	return &bounded{Listener: l, room: make(chan struct{}, n), closed: make(chan struct{})}
 }
 

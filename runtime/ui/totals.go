@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
+	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui/units"
 )
 
@@ -188,4 +189,44 @@ func because(reason string) string {
 		return ""
 	}
 	return ": " + units.Clean(reason)
+}
+
+// Figures are a job's workflows as the screen shows them: sums since the start, and rates and
+// quantiles of the last sample.
+type Figures struct {
+	Workflow string
+	State    message.WorkflowState
+	Planned  time.Duration // how long it is to send load; 0: not known
+	Users    uint64        // virtual users now
+	Steps    []StepFigures
+	Judged   []Judged // its thresholds
+}
+
+// StepFigures are those of one step.
+type StepFigures struct {
+	Name                 string
+	Started, OK, Failed  uint64 // Failed holds what timed out
+	RateMilli, FailMilli uint64 // requests that ended, and that failed, a second, in thousandths
+	P50, P95, P99        uint64 // nanoseconds
+}
+
+// Judged is a threshold as if the run ended now.
+type Judged struct {
+	report.Threshold
+	Known bool // something happened that it can be judged by
+}
+
+// Figures returns those of all workflows, in the order in which the plan or the statuses name them.
+func (m *Model) Figures() (all []Figures) {
+	for _, f := range m.flows {
+		one := Figures{Workflow: f.name, State: f.state, Planned: f.whole(), Users: f.now.Active}
+		for _, s := range f.steps {
+			one.Steps = append(one.Steps, StepFigures{s.name, s.started, s.ok, s.failed, s.rateMilli, s.failMilli, s.p50, s.p95, s.p99})
+		}
+		for _, j := range f.judged {
+			one.Judged = append(one.Judged, Judged{j.Threshold, j.known})
+		}
+		all = append(all, one)
+	}
+	return all
 }

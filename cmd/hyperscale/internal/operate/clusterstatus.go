@@ -13,6 +13,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/ui/units"
+	"hyperscale/runtime/view"
 )
 
 func clusterStatus(ctx context.Context, s *session.Session, w io.Writer, asJSON bool) error {
@@ -21,7 +22,7 @@ func clusterStatus(ctx context.Context, s *session.Session, w io.Writer, asJSON 
 		return err
 	}
 	if asJSON {
-		return command.PrintJSON(w, all.view())
+		return command.PrintJSON(w, view.ClusterOf(all.cluster, all.nodes))
 	}
 	return all.print(w)
 }

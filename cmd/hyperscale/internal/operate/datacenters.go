@@ -10,6 +10,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/core/message"
 	"hyperscale/runtime/ui/units"
+	"hyperscale/runtime/view"
 )
 
 // NewDatacentersCommand lists datacenters.
@@ -29,31 +30,12 @@ func NewDatacentersCommand() *cobra.Command {
 			return session.Unexpected(answer)
 		}
 		if asJSON {
-			return command.PrintJSON(w, datacenterView(list))
+			return command.PrintJSON(w, view.DatacentersOf(list))
 		}
 		return printDatacenters(w, list)
 	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
-}
-
-type datacenterJSON struct {
-	Name       string `json:"name"`
-	Health     string `json:"health"`
-	Managers   uint32 `json:"managers"`
-	Workers    uint32 `json:"workers"`
-	CoresTotal uint32 `json:"cores_total"`
-	CoresFree  uint32 `json:"cores_free"`
-	RoundTrip  int64  `json:"round_trip_ns"` // 0: not known
-	Favoured   bool   `json:"favoured"`
-}
-
-func datacenterView(l *message.DatacenterList) []datacenterJSON {
-	out := []datacenterJSON{}
-	for _, d := range l.Datacenters {
-		out = append(out, datacenterJSON{d.Name, d.Health.String(), d.Managers, d.Workers, d.CoresTotal, d.CoresFree, int64(d.RoundTrip), d.Favoured})
-	}
-	return out
 }
 
 func printDatacenters(w io.Writer, l *message.DatacenterList) error {

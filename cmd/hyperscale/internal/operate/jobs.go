@@ -15,6 +15,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/core/message"
 	"hyperscale/runtime/ui/units"
+	"hyperscale/runtime/view"
 )
 
 // NewJobsCommand lists the jobs of all gates.
@@ -51,7 +52,7 @@ own failure is none. ` + "`hyperscale replay`" + ` submits them once more.`,
 			return printLetters(w, all, left, time.Now(), asJSON)
 		}
 		if asJSON {
-			return command.PrintJSON(w, jobListView(all, left))
+			return command.PrintJSON(w, view.JobListOf(all, left))
 		}
 		return printJobList(w, all, left)
 	})
@@ -167,53 +168,4 @@ func stateText(s message.JobState) string {
 		return "-"
 	}
 	return s.String()
-}
-
-type jobListJSON struct {
-	Gates   []gateViewJSON `json:"gates"`
-	Jobs    []jobRowJSON   `json:"jobs"`
-	LeftOut int            `json:"left_out"` // beyond --limit
-	Cut     bool           `json:"cut"`      // the gates know more jobs than a list can have
-}
-
-type gateViewJSON struct {
-	Name     string `json:"name"` // empty if it was never heard
-	Address  string `json:"address"`
-	Answered bool   `json:"answered"`
-	Why      string `json:"why"` // it did not
-}
-
-type jobRowJSON struct {
-	Job         string   `json:"job"`
-	Name        string   `json:"name"`
-	State       string   `json:"state"`
-	Source      string   `json:"source"`     // of the state: record, owner, end
-	Position    uint32   `json:"position"`   // in the queue of its gate, from 1; 0: not queued
-	Importance  string   `json:"importance"` // empty: not known
-	AgeNS       int64    `json:"age_ns"`     // since its acceptance, at least
-	Datacenters []string `json:"datacenters"`
-	Started     *uint64  `json:"started"` // null: not known
-	Failed      *uint64  `json:"failed"`  // timed out ones included
-}
-
-func jobListView(l *message.JobList, left int) jobListJSON {
-	out := jobListJSON{Gates: []gateViewJSON{}, Jobs: []jobRowJSON{}, LeftOut: left, Cut: l.More}
-	for _, g := range l.Gates {
-		out.Gates = append(out.Gates, gateViewJSON{g.Node, g.Addr, g.Why == "", g.Why})
-	}
-	for i := range l.Jobs {
-		j := &l.Jobs[i]
-		row := jobRowJSON{
-			Job: j.Job.String(), Name: j.Name, State: j.State.String(), Source: j.Source.String(), Position: j.Position,
-			AgeNS: int64(j.Age), Datacenters: append([]string{}, j.Datacenters...),
-		}
-		if j.Ranked {
-			row.Importance = j.Rank.String()
-		}
-		if j.Counted {
-			row.Started, row.Failed = &j.Started, &j.Failed
-		}
-		out.Jobs = append(out.Jobs, row)
-	}
-	return out
 }

@@ -15,6 +15,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/ui/units"
+	"hyperscale/runtime/view"
 )
 
 const (
@@ -165,10 +166,10 @@ func letterOf(l *message.JobList, id message.JobID) *message.LetterInfo {
 }
 
 type letterListJSON struct {
-	Gates   []gateViewJSON `json:"gates"`
-	Letters []letterJSON   `json:"letters"`
-	LeftOut int            `json:"left_out"` // beyond --limit
-	Cut     bool           `json:"cut"`      // the gates know more jobs than a list can have
+	Gates   []view.Gate  `json:"gates"`
+	Letters []letterJSON `json:"letters"`
+	LeftOut int          `json:"left_out"` // beyond --limit
+	Cut     bool         `json:"cut"`      // the gates know more jobs than a list can have
 }
 
 type letterJSON struct {
@@ -185,7 +186,7 @@ type letterJSON struct {
 // printLetters prints dead letters, as of now.
 func printLetters(w io.Writer, l *message.JobList, left int, now time.Time, asJSON bool) error {
 	if asJSON {
-		jobs := jobListView(l, left)
+		jobs := view.JobListOf(l, left)
 		out := letterListJSON{Gates: jobs.Gates, Letters: []letterJSON{}, LeftOut: left, Cut: l.More}
 		for i := range l.Jobs {
 			j := &l.Jobs[i]

@@ -74,16 +74,25 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 		if n, err = startNode(c, nodeExtras{logger: logger, history: events}); err != nil {
 			return command.AsUsage(err) // a port, a directory: something that was asked for cannot be had
 		}
-		logger.Info("up", "role", c.Role.String(), "id", c.ID, "addr", string(n.Addr()), "admin", n.AdminAddr(), "data", c.Data, "version", command.Version())
+		front, err := openFront(&c, n, logger)
+		if err != nil {
+			n.Kill()
+			return command.AsUsage(err)
+		}
+		logger.Info("up", "role", c.Role.String(), "id", c.ID, "addr", string(n.Addr()), "admin", n.AdminAddr(), "api", front.addr(), "data", c.Data, "version", command.Version())
 		go n.Supervise(supervisor)
 		c.Listen, c.Admin = fixed(c.Listen, n.Listens()), fixed(c.Admin, n.AdminAddr()) // for the next incarnation
+		c.API = fixed(c.API, front.addr())
 		select {
 		case <-n.Done():
-			if again = errors.As(n.Err(), &moved); !again {
+			again = errors.As(n.Err(), &moved)
+			front.close()
+			if !again {
 				return n.Err()
 			}
 		case <-signals.Asked:
 			again = false
+			front.close()
 		}
 	}
 	logger.Info("stopping", "id", c.ID, "at_most", c.StopTimeout)

@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/runtime/ui"
 	"hyperscale/runtime/ui/units"
+	"hyperscale/runtime/view"
 )
 
 // NewStatusCommand prints the state of a job or of the cluster.
@@ -75,14 +76,14 @@ func jobStatus(ctx context.Context, s *session.Session, w io.Writer, id string, 
 		return session.Unexpected(answer)
 	}
 	if asJSON {
-		view := jobView(status)
+		shown := view.JobOf(status)
 		if answer, err = s.Ask(ctx, &message.ClusterQuery{}); err != nil {
 			return err
 		}
 		if c, ok := answer.(*message.ClusterStatus); ok {
-			view.hold(c)
+			shown.Hold(c)
 		}
-		return command.PrintJSON(w, view)
+		return command.PrintJSON(w, shown)
 	}
 	model := ui.NewModel(status.Name, &message.Plan{})
 	model.Apply(status)

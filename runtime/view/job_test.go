@@ -1,4 +1,4 @@
-package operate
+package view
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ func TestJobViewCountsRequests(t *testing.T) {
 		{Name: "home", Kind: message.StepRequest, Started: 1, OK: 1},
 		{Name: "setup/x", Kind: message.StepBeside, Started: 9, OK: 9},
 	}}}
-	v := jobView(&message.JobStatus{Datacenters: []message.DatacenterResult{{Name: "a", Workflows: []message.WorkflowResult{w}}}})
+	v := JobOf(&message.JobStatus{Datacenters: []message.DatacenterResult{{Name: "a", Workflows: []message.WorkflowResult{w}}}})
 	if got := v.Datacenters[0].Workflows[0]; got.Started != 11 || got.OK != 8 || got.Failed != 3 {
 		t.Errorf("started %d, ok %d, failed %d: want 11, 8, 3", got.Started, got.OK, got.Failed)
 	}
@@ -32,8 +32,8 @@ func TestJobViewNamesTheHolder(t *testing.T) {
 		leases []message.LeaseInfo
 		want   string
 	}{{[]message.LeaseInfo{other, lease}, "g:1 4/2"}, {[]message.LeaseInfo{other}, " "}, {[]message.LeaseInfo{released}, " "}} {
-		v := jobView(&message.JobStatus{Job: job})
-		v.hold(&message.ClusterStatus{Leases: c.leases})
+		v := JobOf(&message.JobStatus{Job: job})
+		v.Hold(&message.ClusterStatus{Leases: c.leases})
 		if got := v.Holder + " " + v.Fence; got != c.want || (v.LeftNS == 5) != (c.want != " ") {
 			t.Errorf("%v: got %q, want %q", c.leases, got, c.want)
 		}

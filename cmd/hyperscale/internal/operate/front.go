@@ -1,0 +1,89 @@
+package operate
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/core/client"
+	"hyperscale/core/discovery"
+	"hyperscale/core/node"
+	"hyperscale/runtime/api"
+	"hyperscale/runtime/api/tokens"
+	"hyperscale/runtime/config"
+	"hyperscale/runtime/host"
+)
+
+// Bounds of the client inside the HTTP API.
+const (
+	frontAsk   = 20 * time.Second // an answer of any gate
+	frontReach = 10 * time.Second // a stream to any gate
+	frontRetry = 3 * time.Second  // for one gate's answer, before it asks another
+	frontStop  = 2 * time.Second  // for answers in progress
+)
+
+// front is a gate's HTTP API, with the client inside. The nil front is none.
+type front struct {
+	server *api.Server
+	client *host.Node
+}
+
+// openFront starts the HTTP API of a gate that runs; it returns nil if its configuration has none.
+func openFront(c *config.Node, n *host.Node, logger *slog.Logger) (*front, error) {
+	if c.API == "" {
+		return nil, nil
+	}
+	logger = logger.With("node", c.ID)
+	known, err := tokens.Open(c.APITokens, time.Now, func(err error) {
+		logger.Warn("the tokens of the API cannot be read again, the old ones stay", "error", err.Error())
+	})
+	if err != nil {
+		return nil, err
+	}
+	f := new(front)
+	if f.client, err = host.Start(frontOptions(c, n.Addr(), logger)); err != nil {
+		return nil, err
+	}
+	f.server, err = api.Serve(api.Config{
+		Listen: c.API, Cert: c.APICert, Key: c.APIKey, Hosts: append([]string{string(n.Addr())}, c.APIHosts...),
+		Tokens: known, Client: f.client, Logger: logger,
+	})
+	if err != nil {
+		f.client.Kill()
+		return nil, err
+	}
+	return f, nil
+}
+
+// frontOptions are those of the client: it asks this gate first, and follows the owners of jobs. Where nodes have
+// certificates, the gate's also claims a client's role, that of an operator.
+func frontOptions(c *config.Node, self node.Addr, logger *slog.Logger) host.Options {
+	ask := client.Default()
+	ask.Gates = append([]node.Addr{self}, slices.DeleteFunc(c.Set(), func(a node.Addr) bool { return a == self })...)
+	ask.AskTimeout, ask.ReachTimeout, ask.AskRetry, ask.Explore = frontAsk, frontReach, frontRetry, discovery.DefaultPool().Explore
+	return host.Options{
+		Role: node.RoleClient, ID: node.ID(c.ID + "-api"), Cluster: c.Cluster, Environment: c.Environment, Machine: client.New(ask),
+		Logger: command.Lower(logger), SecretFile: c.ClusterSecret, Certs: c.Certs(), Resolver: c.Resolver,
+	}
+}
+
+// addr is where the API listens: empty if there is none.
+func (f *front) addr() string {
+	if f == nil {
+		return ""
+	}
+	return f.server.Addr()
+}
+
+// close ends the API, then the client inside.
+func (f *front) close() {
+	if f == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), frontStop)
+	defer cancel()
+	f.server.Close(ctx)
+	_ = f.client.Stop(ctx) // it ends one way or the other, and nothing depends on how
+}

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/runtime/loop"
+)
+
+// askMax bounds the wait for an answer of the gates.
+const askMax = 25 * time.Second
+
+// ask sends a question and returns its answer, or a Fault.
+func (s *Server) ask(ctx context.Context, m node.Message) (node.Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, askMax)
+	defer cancel()
+	asked, err := s.config.Client.Command(ctx, m)
+	if err != nil {
+		return nil, s.silent(err)
+	}
+	defer asked.Close()
+	answer, ok := <-asked.Answers()
+	if !ok {
+		return nil, s.silent(asked.Err())
+	}
+	if r, is := answer.(*message.Refused); is {
+		return nil, s.refused(r)
+	}
+	return answer, nil
+}
+
+// silent explains that no answer can arrive any more.
+func (s *Server) silent(err error) *Fault {
+	f := fault(http.StatusServiceUnavailable, "unreachable", "no gate answered in time: retry after the time given")
+	if errors.Is(err, loop.ErrBusy) {
+		f = fault(http.StatusServiceUnavailable, "busy", "this gate has more calls than it can pass on: retry after the time given")
+	}
+	f.RetryAfterSeconds = seconds(s.load.wait())
+	return f
+}
+
+// unexpected is an answer that fits no question of ours.
+func unexpected(m node.Message) error {
+	return fmt.Errorf("the gate answered with a %s: use the same version of hyperscale on all gates", message.Name(m.Kind()))
+}
+
+// freshFor is for how long an answer about all jobs or all nodes serves further callers.
+const freshFor = time.Second
+
+// recent is an answer of the gates that many callers share.
+type recent[T any] struct {
+	mu  sync.Mutex
+	at  time.Time
+	has T
+}
+
+// get returns an answer that is young enough, or asks. Callers that come meanwhile wait for that one.
+func (l *recent[T]) get(ask func() (T, error)) (T, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.at.IsZero() && time.Since(l.at) < freshFor {
+		return l.has, nil
+	}
+	has, err := ask()
+	if err == nil {
+		l.has, l.at = has, time.Now()
+	}
+	return has, err
+}
+
+// lists are the answers that callers share.
+type lists struct {
+	jobs    recent[*message.JobList]
+	cluster recent[*message.ClusterStatus]
+	nodes   recent[*message.StatusList]
+	places  recent[*message.DatacenterList]
+}
+
+// shared asks a question whose answer callers share. It belongs to no caller: one that hangs up takes it from no other.
+func shared[T node.Message](s *Server, of *recent[T], m node.Message) (T, error) {
+	return of.get(func() (none T, err error) {
+		answer, err := s.ask(s.ending, m)
+		if err != nil {
+			return none, err
+		}
+		if a, ok := answer.(T); ok {
+			return a, nil
+		}
+		return none, unexpected(answer)
+	})
+}

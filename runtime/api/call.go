@@ -1,0 +1,216 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"hyperscale/core/node"
+	"hyperscale/runtime/api/tokens"
+)
+
+// cookie holds a page's token: EventSource sends no headers.
+const cookie = "hyperscale_session"
+
+// changeHeader goes with each call that changes something and has a cookie: a form of another site cannot send it.
+const changeHeader = "X-Hyperscale"
+
+// call is one request.
+type call struct {
+	server *Server
+	w      http.ResponseWriter
+	r      *http.Request
+	route  *route
+	who    tokens.Token
+	job    string // that it is about, for the log
+}
+
+// handler answers every request.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	methods := map[string][]string{}
+	for i := range s.routes {
+		route := &s.routes[i]
+		methods[route.Path] = append(methods[route.Path], route.Method)
+		mux.HandleFunc(route.Method+" "+route.Path, func(w http.ResponseWriter, r *http.Request) {
+			c := &call{server: s, w: w, r: r, route: route}
+			c.serve()
+		})
+	}
+	for path, allowed := range methods { //lint:orderfree the mux orders its patterns
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Allow", strings.Join(allowed, ", "))
+			write(w, fault(http.StatusMethodNotAllowed, "method", "use one of the methods %s here", strings.Join(allowed, ", ")))
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		write(w, fault(http.StatusNotFound, "unknown_path", "nothing is here: GET /v1/openapi.json lists what is"))
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerWait)) // of any connection of net/http
+		if !s.hosts[hostOf(r.Host)] {
+			h.Set("Connection", "close")
+			write(w, fault(http.StatusMisdirectedRequest, "host", "Host is %q, which is no name of this server: call it by one, or add the name to --api-host", r.Host))
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// hostOf is a Host header without its port.
+func hostOf(host string) string {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return strings.ToLower(strings.Trim(host, "[]"))
+}
+
+// serve checks the caller, and answers.
+func (c *call) serve() {
+	load := &c.server.load
+	if !c.route.stream {
+		if !enter(&load.requests, requestsMax) {
+			c.fail(busy(load, "requests"))
+			return
+		}
+		defer load.requests.Add(-1)
+	}
+	err := c.admit()
+	if err == nil {
+		err = c.route.do(c)
+	}
+	if err != nil {
+		c.fail(err)
+	}
+	if c.route.changes() {
+		c.audit(err)
+	}
+}
+
+func busy(l *load, what string) *Fault {
+	f := fault(http.StatusServiceUnavailable, "busy", "this gate serves as many %s as it may: retry after the time given, or ask another gate", what)
+	f.RetryAfterSeconds = seconds(l.wait())
+	return f
+}
+
+// admit rejects callers without a token, and those whose token does not allow it.
+func (c *call) admit() error {
+	if c.route.open {
+		return nil
+	}
+	text, byCookie := tokenOf(c.r)
+	if text == "" {
+		return c.unknown("no token came with the request: send Authorization: Bearer TOKEN")
+	}
+	var ok bool
+	if c.who, ok = c.server.config.Tokens.Find(text); !ok {
+		return c.unknown("the token is unknown or has ended: an operator makes one with `hyperscale token new`")
+	}
+	if byCookie && c.route.Method != http.MethodGet && c.r.Header.Get(changeHeader) == "" {
+		return fault(http.StatusForbidden, "forgery", "a call that changes something by a cookie needs the header %s: 1", changeHeader)
+	}
+	if !c.who.Right.Has(c.route.Right) {
+		return fault(http.StatusForbidden, "forbidden", "%s %s needs the role %v, and %s is a %v: use a token of that role", c.route.Method, c.route.Path, c.route.Right, c.who.Name, c.who.Right)
+	}
+	return nil
+}
+
+// unknown rejects a caller without a valid token. The connection ends: a flood of them keeps none.
+func (c *call) unknown(format string) error {
+	c.w.Header().Set("WWW-Authenticate", "Bearer")
+	c.w.Header().Set("Connection", "close")
+	return fault(http.StatusUnauthorized, "unauthorized", "%s", format)
+}
+
+// tokenOf is the token that a request brings, and whether a cookie has it.
+func tokenOf(r *http.Request) (text string, byCookie bool) {
+	if h := r.Header.Get("Authorization"); h != "" {
+		scheme, text, _ := strings.Cut(h, " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			return "", false
+		}
+		return strings.TrimSpace(text), false
+	}
+	if k, err := r.Cookie(cookie); err == nil {
+		return k.Value, true
+	}
+	return "", false
+}
+
+// answer writes a value as JSON.
+func (c *call) answer(status int, v any) error {
+	b, err := encode(v)
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("Content-Type", "application/json")
+	c.w.WriteHeader(status)
+	_, _ = c.w.Write(b) // the caller has hung up
+	return nil
+}
+
+func encode(v any) ([]byte, error) {
+	b, err := json.Marshal(v)
+	return append(b, '\n'), err
+}
+
+// fail writes an error.
+func (c *call) fail(err error) {
+	var f *Fault
+	if !errors.As(err, &f) {
+		c.server.config.Logger.Error("the HTTP API cannot answer", "path", c.r.URL.Path, "error", err.Error())
+		f = fault(http.StatusInternalServerError, "internal", "see the gate's log")
+	}
+	write(c.w, f)
+}
+
+func write(w http.ResponseWriter, f *Fault) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	if f.RetryAfterSeconds > 0 {
+		h.Set("Retry-After", strconv.Itoa(f.RetryAfterSeconds))
+	}
+	b, err := encode(Failure{*f})
+	if err != nil {
+		b = []byte("{}\n")
+	}
+	w.WriteHeader(f.status)
+	_, _ = w.Write(b) // the caller has hung up
+}
+
+// audit logs a call that changes something. The token's name and role are in it, never the token.
+func (c *call) audit(err error) {
+	outcome := "done"
+	var f *Fault
+	if errors.As(err, &f) {
+		outcome = f.Code
+	} else if err != nil {
+		outcome = "internal"
+	}
+	role := ""
+	if c.who.Name != "" {
+		role = c.who.Right.String()
+	}
+	from, _, _ := net.SplitHostPort(c.r.RemoteAddr)
+	c.server.config.Logger.Info("api call", "subject", c.who.Name, "role", role, "method", c.route.Method, "path", c.route.Path, "job", c.job, "from", from, "outcome", outcome)
+}
+
+// operator says that the caller may change jobs of others.
+func (c *call) operator() bool { return c.who.Right == node.RightOperate }
+
+func stampOf(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.ModTime().UnixNano(), info.Size(), info.Mode(), ";")
+}

@@ -1,0 +1,48 @@
+package api
+
+import (
+	"net/http"
+
+	"hyperscale/core/message"
+	"hyperscale/runtime/view"
+)
+
+// DatacenterList is what /v1/datacenters answers.
+type DatacenterList struct {
+	Datacenters []view.Datacenter `json:"datacenters"`
+}
+
+// AlertList is what operators should act on.
+type AlertList struct {
+	Gate   string   `json:"gate"`   // who answered
+	Alerts []string `json:"alerts"` // name, reason and remedy in one line
+}
+
+func (c *call) cluster() error {
+	s := c.server
+	group, err := shared(s, &s.lists.cluster, &message.ClusterQuery{})
+	if err != nil {
+		return err
+	}
+	nodes, err := shared(s, &s.lists.nodes, &message.StatusQuery{})
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, view.ClusterOf(group, nodes))
+}
+
+func (c *call) datacenters() error {
+	list, err := shared(c.server, &c.server.lists.places, &message.DatacenterQuery{})
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, DatacenterList{view.DatacentersOf(list)})
+}
+
+func (c *call) alerts() error {
+	group, err := shared(c.server, &c.server.lists.cluster, &message.ClusterQuery{})
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, AlertList{group.Gate, append([]string{}, group.Warnings...)})
+}

@@ -1,0 +1,180 @@
+package api
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/runtime/api/tokens"
+	"hyperscale/runtime/loop"
+	"hyperscale/runtime/metrics"
+	"hyperscale/runtime/transport"
+)
+
+// Bounds of the server.
+const (
+	connectionsMax = 512
+	requestsMax    = 64  // in flight, streams apart
+	streamsMax     = 200 // of events
+	headerMax      = 16 << 10
+	headerWait     = 5 * time.Second
+	bodyWait       = 15 * time.Second
+	answerWait     = 30 * time.Second // for a reader of an answer
+	idleWait       = 30 * time.Second
+)
+
+// Client asks the gates: a host.Node with a core/client inside.
+type Client interface {
+	Command(ctx context.Context, m node.Message) (*loop.Session, error)
+}
+
+// Config of a server.
+type Config struct {
+	Listen    string   // host:port
+	Cert, Key string   // PEM files of its certificate, read again when they change; empty: plain HTTP
+	Hosts     []string // names by which clients call it, beside Listen's and loopback
+	Tokens    *tokens.File
+	Client    Client
+	Logger    *slog.Logger
+}
+
+// Server answers on one listener.
+type Server struct {
+	config   Config
+	http     http.Server
+	listener net.Listener
+	routes   []route
+	hosts    map[string]bool
+	load     load
+	feeds    feeds
+	lists    lists
+	ending   context.Context // done when the server closes: streams end
+	end      context.CancelFunc
+	done     chan struct{}
+}
+
+// load counts what the server does now.
+type load struct{ requests, streams atomic.Int64 }
+
+// wait is how long a caller that finds no room waits.
+func (l *load) wait() time.Duration {
+	return max(waitAt(int(l.requests.Load()), requestsMax), waitAt(int(l.streams.Load()), streamsMax))
+}
+
+// enter takes a place below a bound; false: there is none.
+func enter(n *atomic.Int64, bound int64) bool {
+	if n.Add(1) > bound {
+		n.Add(-1)
+		return false
+	}
+	return true
+}
+
+// Serve listens and answers until Close. An error says which flag to correct.
+func Serve(c Config) (*Server, error) {
+	s := &Server{config: c, hosts: map[string]bool{}, done: make(chan struct{})}
+	s.ending, s.end = context.WithCancel(context.Background())
+	s.feeds.of, s.feeds.server = map[message.JobID]*feed{}, s
+	s.routes = routes()
+	l, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return nil, transport.ListenError(c.Listen, "--api", err)
+	}
+	s.listener = l
+	s.names()
+	s.http = http.Server{
+		Handler:           s.handler(),
+		ReadHeaderTimeout: headerWait, ReadTimeout: bodyWait, IdleTimeout: idleWait, MaxHeaderBytes: headerMax,
+		ErrorLog: slog.NewLogLogger(c.Logger.Handler(), slog.LevelDebug),
+	}
+	bounded := metrics.NewBounded(l, connectionsMax)
+	if c.Cert != "" {
+		pair := &pair{cert: c.Cert, key: c.Key, logger: c.Logger}
+		if err := pair.read(); err != nil {
+			_ = l.Close() // it has served no request
+			return nil, err
+		}
+		bounded = tls.NewListener(bounded, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: pair.get, NextProtos: []string{"http/1.1"}})
+	}
+	go func() {
+		defer close(s.done)
+		if err := s.http.Serve(bounded); !errors.Is(err, http.ErrServerClosed) {
+			c.Logger.Error("the HTTP API has ended", "error", err.Error())
+		}
+	}()
+	return s, nil
+}
+
+// names are what Host may be: rebinding a foreign name to this address gets no page in.
+func (s *Server) names() {
+	host, _, _ := net.SplitHostPort(s.listener.Addr().String())
+	for _, name := range append([]string{"localhost", "127.0.0.1", "::1", host}, s.config.Hosts...) {
+		if h, _, err := net.SplitHostPort(name); err == nil {
+			name = h
+		}
+		if name != "" {
+			s.hosts[strings.ToLower(strings.Trim(name, "[]"))] = true
+		}
+	}
+}
+
+// Addr is where the listener is.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Close ends the streams and the listener; answers in progress get until ctx ends.
+func (s *Server) Close(ctx context.Context) {
+	s.end()
+	if s.http.Shutdown(ctx) != nil {
+		_ = s.http.Close() // its error is that of the shutdown
+	}
+	<-s.done
+}
+
+// pair is a certificate and its key, from files that may change.
+type pair struct {
+	cert, key string
+	logger    *slog.Logger
+	now       atomic.Pointer[held]
+}
+
+type held struct {
+	of     tls.Certificate
+	stamp  string
+	looked time.Time
+}
+
+// get returns the newest pair: the files are looked at once a second.
+func (p *pair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	h := p.now.Load()
+	if time.Since(h.looked) > time.Second {
+		if err := p.read(); err != nil {
+			p.logger.Warn("the certificate of the HTTP API cannot be read again, the old one stays", "error", err.Error())
+			p.now.CompareAndSwap(h, &held{of: h.of, stamp: h.stamp, looked: time.Now()})
+		}
+		h = p.now.Load()
+	}
+	return &h.of, nil
+}
+
+func (p *pair) read() error {
+	stamp := stampOf(p.cert) + stampOf(p.key)
+	if h := p.now.Load(); h != nil && h.stamp == stamp {
+		p.now.Store(&held{of: h.of, stamp: stamp, looked: time.Now()})
+		return nil
+	}
+	of, err := tls.LoadX509KeyPair(p.cert, p.key)
+	if err != nil {
+		return fmt.Errorf("certificate of the HTTP API: %w: correct --api-cert and --api-key", err)
+	}
+	p.now.Store(&held{of: of, stamp: stamp, looked: time.Now()})
+	return nil
+}
