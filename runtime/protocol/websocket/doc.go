@@ -32,6 +32,8 @@
 //	dialogue.Sent(n)
 //	err = dialogue.Feed(received, listener)
 //
+// TestAutobahn plays the cases of Autobahn's fuzzing server, 1 to 7, 9, 10, 12 and 13, and says which do not apply.
+//
 // Read protocol.go, upgrade.go, extension.go, fault.go; prepared.go, mask.go, outbox.go, conn.go;
 // text.go, pool.go, intake.go.
 package websocket
