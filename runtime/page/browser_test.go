@@ -51,7 +51,7 @@ func open(t *testing.T, page, width string) (seen opened) {
 		w.Header().Set("Content-Type", "text/html")
 		switch in.URL.Path {
 		case pagetest.Harness:
-			_, _ = w.Write([]byte(strings.ReplaceAll(harness, "WIDTH", width))) // the browser may be gone
+			_, _ = w.Write([]byte(strings.NewReplacer("WIDTH", width, "INSPECT", pagetest.Inspect).Replace(harness))) // the browser may be gone
 		case "/page":
 			_, _ = w.Write([]byte(page)) // the same
 		}

@@ -24,6 +24,9 @@ var (
 	script string
 )
 
+// Style is the style of all pages: runtime/live has the same.
+func Style() string { return style }
+
 // frame is the common part of every page.
 type frame struct {
 	Style    template.CSS

@@ -41,3 +41,19 @@ func TestLiveRateIsTheWindows(t *testing.T) {
 		}
 	}
 }
+
+// TestStatusesOfTheNextOwner: the gate that takes a job over counts its statuses from 1. The screen goes on, and
+// takes no status that is older.
+func TestStatusesOfTheNextOwner(t *testing.T) {
+	m := NewModel("", &message.Plan{})
+	for _, x := range []struct {
+		sequence uint64
+		elapsed  time.Duration
+		shown    time.Duration
+	}{{40, 10 * time.Second, 10 * time.Second}, {39, 9 * time.Second, 10 * time.Second}, {1, 14 * time.Second, 14 * time.Second}, {2, 15 * time.Second, 15 * time.Second}, {1, 14 * time.Second, 15 * time.Second}} {
+		m.Apply(&message.JobStatus{State: message.JobRunning, Sequence: x.sequence, Elapsed: x.elapsed})
+		if m.Elapsed != x.shown {
+			t.Errorf("status %d of %v: the screen shows %v, want %v", x.sequence, x.elapsed, m.Elapsed, x.shown)
+		}
+	}
+}

@@ -13,6 +13,24 @@ import (
 type judged struct {
 	report.Threshold
 	known bool // something happened that it can be judged by
+	plan  *message.Threshold
+}
+
+// Standing is a threshold as it stands while its job runs.
+type Standing struct {
+	report.Threshold
+	Known bool               // something happened that it can be judged by
+	Plan  *message.Threshold // what it asks for
+}
+
+// Standings are all thresholds as they stand, in the plan's order.
+func (m *Model) Standings() (all []Standing) {
+	for _, f := range m.flows {
+		for _, j := range f.judged {
+			all = append(all, Standing{j.Threshold, j.known, j.plan})
+		}
+	}
+	return all
 }
 
 // judge evaluates the thresholds as if the run ended now.
@@ -20,7 +38,7 @@ func (f *flow) judge() {
 	f.judged = f.judged[:0]
 	for i := range f.thresholds {
 		t := &f.thresholds[i]
-		j := judged{Threshold: report.Threshold{Workflow: f.name, Expr: t.Expr, Of: report.OfName(t.Of)}}
+		j := judged{Threshold: report.Threshold{Workflow: f.name, Expr: t.Expr, Of: report.OfName(t.Of)}, plan: t}
 		if f.now.Elapsed > 0 {
 			j.take(t, f)
 		}

@@ -73,7 +73,7 @@ func (m *Model) Apply(s *message.JobStatus) bool {
 		m.watched = false
 		m.promise(s.Plan)
 	}
-	if s.Sequence < m.sequence {
+	if m.Stale(s) {
 		return false
 	}
 	m.sequence = s.Sequence
@@ -93,6 +93,12 @@ func (m *Model) Apply(s *message.JobStatus) bool {
 		m.keep(m.point())
 	}
 	return sampled
+}
+
+// Stale says that a status is older than what the model has. Each gate counts its own sequence: behind a
+// take-over it begins again, but the job's age does not.
+func (m *Model) Stale(s *message.JobStatus) bool {
+	return s.Sequence < m.sequence && s.Elapsed <= m.Elapsed
 }
 
 // keep adds a point.

@@ -3,6 +3,7 @@ package pagetest
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"html"
 	"net/http"
@@ -17,6 +18,12 @@ import (
 
 // Harness is the path at which the browser begins.
 const Harness = "/harness"
+
+// Inspect are functions for scripts of harnesses: what no reader of a page sees whole, and which of its text is
+// faint.
+//
+//go:embed inspect.js
+var Inspect string
 
 // limit bounds the visit of all pages.
 const limit = 2 * time.Minute

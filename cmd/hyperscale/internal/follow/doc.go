@@ -20,5 +20,5 @@
 //	result, err := f.Follow(ctx, s, job, model)
 //	return f.Finish(cmd, result)
 //
-// Read flags.go, submit.go, follow.go, quiet.go, outputs.go, origin.go, history.go.
+// Read flags.go, submit.go, follow.go, quiet.go, livepage.go, outputs.go, origin.go, history.go.
 package follow

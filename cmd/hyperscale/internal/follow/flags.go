@@ -18,6 +18,7 @@ type Flags struct {
 	told  bool // outs are the file's own
 	Texts bool // results have the workflow's source
 	Quiet bool
+	live  string // address of the live page; empty: none
 	log   command.LogFlags
 
 	history *string // file that keeps the end, or off; empty: the usual one; nil: the command keeps none
@@ -27,6 +28,7 @@ type Flags struct {
 func (f *Flags) Add(flags *pflag.FlagSet) {
 	command.AddChoice(flags, &f.UI, "ui", string(ui.Auto), "progress: a live screen, a line every few seconds, or nothing", ui.Kinds()...)
 	flags.StringArrayVar(&f.Outs, "out", nil, "write the result to a file: `KIND=FILE`, "+OutputNames()+" (repeatable)")
+	flags.StringVar(&f.live, "live", "", "show the job as a page in a browser while it lasts, at http://`ADDR`/")
 	flags.BoolVar(&f.Texts, "with-source", false, "keep the workflow's source in results: its default values may be secret")
 	flags.BoolVar(&f.Quiet, "quiet", false, "nothing on stderr but errors")
 	f.log.Add(flags, "warn")

@@ -17,6 +17,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/core/message"
 	"hyperscale/runtime/export"
+	"hyperscale/runtime/live"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
 	"hyperscale/runtime/ui/console"
@@ -35,6 +36,7 @@ type Follower struct {
 	File    string           // the workflow's, where it has one here
 	Run     *report.Run      // the run; nil if the command only watches it
 	scraped *export.Scraped  // serves metrics; nil without --metrics
+	live    *live.Server     // serves the live page; nil without --live
 	Detach  bool             // an interrupt leaves the job running
 	Lost    <-chan error     // reports that the cluster is gone; nil where this process does not watch it
 	given   <-chan time.Time // since the first interrupt; nil before it
@@ -61,6 +63,12 @@ func New(out *Flags) (*Follower, error) {
 	}
 	f.held = console.NewHeld(os.Stderr)
 	f.Logger = out.log.Logger(f.held)
+	if f.live, err = liveAt(out.live, f.Logger); err != nil {
+		return nil, err
+	}
+	if f.live != nil {
+		f.Note("live page of this job: %s", f.live.URL())
+	}
 	f.Signals = command.CatchInterrupts()
 	return f, nil
 }
@@ -70,6 +78,9 @@ func (f *Follower) Close() {
 	f.Signals.Release()
 	if f.scraped != nil {
 		f.scraped.Close()
+	}
+	if f.live != nil {
+		f.live.Close()
 	}
 	for i := range f.outputs {
 		if f.outputs[i].server != nil {
@@ -82,6 +93,9 @@ func (f *Follower) Close() {
 func (f *Follower) apply(s *message.JobStatus) {
 	if f.scraped != nil {
 		f.scraped.Apply(s)
+	}
+	if f.live != nil {
+		f.live.Apply(s)
 	}
 	for i := range f.outputs {
 		if f.outputs[i].server != nil {
@@ -134,10 +148,7 @@ func (f *Follower) Follow(ctx context.Context, s *session.Session, job message.J
 			case *message.WorkflowEnded:
 				progress.Note(ui.EndLine(m))
 			case *message.JobResult:
-				if f.given != nil && m.Result.State == message.JobCancelled {
-					interrupted(&m.Result)
-				}
-				return &m.Result, nil
+				return f.ended(&m.Result), nil
 			case *message.Refused:
 				return nil, session.Refusal(m)
 			default:
@@ -177,6 +188,17 @@ func (f *Follower) show(progress ui.Progress, s *message.JobStatus) {
 	}
 	progress.Apply(s)
 	f.apply(s)
+}
+
+// ended takes the job's end.
+func (f *Follower) ended(r *message.Result) *message.Result {
+	if f.given != nil && r.State == message.JobCancelled {
+		interrupted(r)
+	}
+	if f.live != nil {
+		f.live.Finish(r)
+	}
+	return r
 }
 
 // unended reports a job that was asked to stop and has not.
