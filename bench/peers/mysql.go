@@ -18,11 +18,32 @@ const (
 	mysqlRows        = "10000"
 )
 
-// startMySQL starts MariaDB with sysbench's table. It counts executions of prepared statements.
+// crowdMySQL is a MariaDB for many connections: a thread for each would be the server's memory, not ours.
+func crowdMySQL(dir string, cpus []int) (*server, error) {
+	return startMariaDB(dir, cpus, "--thread-handling=pool-of-threads", "--max-connections=20000", "--back-log=10000", "--open-files-limit=20000", "--connect-timeout=60", "--performance-schema=OFF")
+}
+
+// startMySQL starts MariaDB with sysbench's table.
 func startMySQL(dir string, cpus []int) (*server, error) {
-	for _, name := range []string{"mariadbd", "mariadb-install-db", "mariadb", "sysbench"} {
+	if lookup("sysbench") == "" {
+		return nil, errors.New("sysbench is missing: apt-get install sysbench")
+	}
+	s, err := startMariaDB(dir, cpus)
+	if err != nil {
+		return nil, err
+	}
+	_, port, _ := net.SplitHostPort(s.Address)
+	if _, err := exec.Command(lookup("sysbench"), append(sysbench(port), "prepare")...).Output(); err != nil {
+		return nil, errors.Join(fmt.Errorf("sysbench makes no table at %s: %w", s.Address, err), s.close())
+	}
+	return s, nil
+}
+
+// startMariaDB starts MariaDB with a database and a user. It counts executions of prepared statements.
+func startMariaDB(dir string, cpus []int, more ...string) (*server, error) {
+	for _, name := range []string{"mariadbd", "mariadb-install-db", "mariadb"} {
 		if lookup(name) == "" {
-			return nil, errors.New(name + " is missing: apt-get install mariadb-server sysbench")
+			return nil, errors.New(name + " is missing: apt-get install mariadb-server")
 		}
 	}
 	dir = filepath.Join(dir, "mysql")
@@ -49,7 +70,7 @@ func startMySQL(dir string, cpus []int) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{cmd: exec.Command(lookup("mariadbd"), append([]string{"--no-defaults", data, "--port=" + port, "--bind-address=127.0.0.1", "--socket=" + filepath.Join(dir, "s"), "--pid-file=" + filepath.Join(dir, "pid"), "--skip-name-resolve"}, as...)...), Address: address}
+	s := &server{cmd: exec.Command(lookup("mariadbd"), append([]string{"--no-defaults", data, "--port=" + port, "--bind-address=127.0.0.1", "--socket=" + filepath.Join(dir, "s"), "--pid-file=" + filepath.Join(dir, "pid"), "--skip-name-resolve"}, append(as, more...)...)...), Address: address}
 	if err := startOn(s.cmd, cpus); err != nil {
 		return nil, err
 	}
@@ -71,10 +92,7 @@ func startMySQL(dir string, cpus []int) (*server, error) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	if err == nil {
-		_, err = ask("create database shop; create user app@'127.0.0.1'; grant all on shop.* to app@'127.0.0.1'")
-	}
-	if err == nil {
-		_, err = exec.Command(lookup("sysbench"), append(sysbench(port), "prepare")...).Output()
+		_, err = ask("create database if not exists shop; create user if not exists app@'127.0.0.1'; grant all on shop.* to app@'127.0.0.1'")
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("mariadbd does not answer at %s: %w", address, err), s.close())

@@ -52,10 +52,12 @@ var lives = []spoken{
 		}
 		return c.Address, c.server, c.close, nil
 	}, step: `sql.query("postgres://app@ADDRESS/shop", "SELECT abalance FROM pgbench_accounts WHERE aid = 7")`},
+	{name: "mysql", each: plain(crowdMySQL), step: `sql.query("mysql://app@ADDRESS/shop", "SELECT ?", args = [4242])`, connections: 10_000, most: [2]float64{20, 80}, lasts: 60 * time.Second},
+	{name: "mongodb", each: served("mongodb"), step: `mongodb.find("mongodb://ADDRESS/shop", "orders", {"_id": 7}, limit = 1)`, connections: 10_000, most: [2]float64{20, 80}},
 	{name: "nats", each: plain(func(dir string, cpus []int) (*server, error) { return startNATS(dir, cpus) }), step: `nats.publish("nats://ADDRESS", "orders.new", "hello", flush = True)`, connections: 10_000, most: [2]float64{12, 50}},
 	{name: "mqtt", each: plain(startMQTT), step: `mqtt.publish("mqtt://ADDRESS", "dev/1/t", "hello", qos = 1)`, connections: 10_000, most: [2]float64{12, 50}},
 	{name: "amqp", each: plain(startRabbitMQ), step: fmt.Sprintf(`amqp.publish("amqp://ADDRESS", key = %q, body = "hello", confirm = True)`, amqpQueue), connections: 10_000, most: [2]float64{25, 150}, lasts: 120 * time.Second},
-	{name: "kafka", each: plain(func(dir string, cpus []int) (*server, error) { return startKafka(dir, cpus) }), step: `kafka.produce("kafka://ADDRESS", "orders", "hello")`},
+	{name: "kafka", each: plain(func(dir string, cpus []int) (*server, error) { return startKafka(dir, cpus) }), step: `kafka.produce("kafka://ADDRESS", "orders", "hello")`, connections: 10_000, most: [2]float64{30, 30}}, // users share a connection
 	{name: "smtp", each: func(b *bench) (string, *server, func() error, error) {
 		s, err := b.startSink()
 		if err != nil {
