@@ -37,7 +37,7 @@ func hostsOf(known []byte, host string, port uint16) (*hosts, error) {
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		marker, names, key, _, _, err := gossh.ParseKnownHosts(append(line, '\n'))
+		marker, names, key, _, _, err := gossh.ParseKnownHosts(append(line[:len(line):len(line)], '\n')) // a copy: what is behind it is the program's
 		if err != nil {
 			return nil, &http1.InputError{Field: "host_keys", Value: string(line), Remedy: fmt.Sprintf("line %d is none of known_hosts: write host, type and key, as ssh-keyscan does", i+1)}
 		}

@@ -2,6 +2,7 @@ package ssh
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"strings"
@@ -101,6 +102,28 @@ func TestHeaders(t *testing.T) {
 }
 
 // What scp says before a file is read within its bounds, and no panic ends it.
+// Whatever stands in known_hosts is keys or an error that names the setting, and stays as it is: the bytes are a
+// program's, which others read.
+func FuzzHosts(f *testing.F) {
+	const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+	for _, seed := range []string{"h " + key, "h,*.x,!y " + key + " \r\n# a\n\n", "@revoked [h]:2222 " + key, "|1|F1E1KeoE/eEWhi10WpGv4OdiO6Y=|3988QV0VE8wmZL7suNrYQLITLCg= " + key, "h ssh-rsa AAAA", "|1|| " + key} {
+		f.Add([]byte(seed), "h", uint16(22))
+	}
+	f.Fuzz(func(t *testing.T, known []byte, host string, port uint16) {
+		all := append(bytes.Clone(known), "behind"...)
+		h, err := hostsOf(all[:len(known)], host, port)
+		var wrong *http1.InputError
+		switch {
+		case string(all) != string(known)+"behind":
+			t.Errorf("it became %q, want %q", all, known)
+		case err != nil && (!errors.As(err, &wrong) || wrong.Field != "host_keys"):
+			t.Errorf("%v", err)
+		case err == nil && len(h.keys) == 0:
+			t.Error("no key, and no error")
+		}
+	})
+}
+
 func FuzzHeader(f *testing.F) {
 	for _, seed := range []string{"C0644 4 next\n", "D0755 0 next\n", "\x01no\n", "\x02full\n", "T0 0 0 0\n", "C0644 -1 next\n", "C0644 4 a b\n", "C", ""} {
 		f.Add(seed)
