@@ -568,6 +568,50 @@ func BenchmarkOperation(b *testing.B) {
 
 // FuzzFeed feeds any bytes, at once and in pieces, read and unread: no panic, the same outcome, no
 // answer beyond the limit, and each is JSON.
+// A greeting that comes in pieces is the one that comes at once, and no error tells the password.
+func FuzzGreeting(f *testing.F) {
+	for _, seed := range []string{"%1\r\n+server\r\n+redis\r\n+OK\r\n+OK\r\n", "-NOAUTH x\r\n", "-ERR unknown command 'HELLO'\r\n", "*2\r\n+a\r\n+b\r\n-WRONGPASS hush\r\n", "+OK\r\n+OK\r\n+OK\r\n>1\r\n+x\r\n", "$-1\r\n:1\r\n"} {
+		f.Add([]byte(seed), uint8(1), uint8(3))
+	}
+	f.Fuzz(func(t *testing.T, b []byte, how, cut uint8) {
+		c := redis.Config{AnswerMax: 1 << 10, User: "app", Password: "hush-hush"}
+		if how&1 != 0 {
+			c.Version = 3
+		}
+		if how&2 != 0 {
+			c.Database = 3
+		}
+		const unasked = "more than the greeting was answered"
+		play := func(most int) string {
+			rounds, out := codec.NewRounds(redis.New(c).Greet())
+			for rest := bytes.Clone(b); len(rest) > 0; {
+				n := min(most, len(rest))
+				said, behind, d, err := rounds.Feed(out, rest[:n])
+				if out, rest = said, rest[n:]; err != nil {
+					if strings.Contains(err.Error(), c.Password) {
+						t.Fatalf("the error tells the password: %v", err)
+					}
+					return strings.ReplaceAll(err.Error(), "protocol: the server sent an answer that no command asked for", unasked)
+				}
+				if d == nil {
+					continue
+				}
+				if rest = append(bytes.Clone(behind), rest...); len(rest) > 0 && rest[0] != '>' {
+					return unasked // the connection finds it, if the greeting does not
+				}
+				if err := d.Feed(rest, &kept{of: d.(*redis.Conn)}); err != nil {
+					return "begun, then " + err.Error()
+				}
+				return "begun"
+			}
+			return "more"
+		}
+		if a, b := play(len(b)+1), play(int(cut)+1); a != b {
+			t.Fatalf("%s\n%s", a, b)
+		}
+	})
+}
+
 func FuzzFeed(f *testing.F) {
 	for _, seed := range []string{
 		"+OK\r\n-ERR x\r\n:1\r\n$3\r\nabc\r\n", "*2\r\n$-1\r\n*-1\r\n_\r\n", "%1\r\n+k\r\n~1\r\n#t\r\n", ">1\r\n+x\r\n|1\r\n+a\r\n+b\r\n,1.5\r\n(12\r\n",
