@@ -161,6 +161,54 @@ func TestCoordinatorsThatFail(t *testing.T) {
 	}
 }
 
+// A coordinator that moves between the brokers of a cluster, while users read and records come: each move fails one
+// operation at most, no record is lost or read twice, and the group has committed what the log has.
+func TestCoordinatorsMove(t *testing.T) {
+	t.Parallel()
+	const moves, records = 5, 100
+	for _, vus := range []uint64{1, 16} {
+		c := kafkatest.Start(t, "-brokers", "3", "-topics", "orders:3")
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Second)
+		defer cancel()
+		seen := map[uint64]bool{}
+		played := make(chan struct{})
+		go func() {
+			defer close(played)
+			defer cancel()
+			for i := range uint64(moves + 1) {
+				if put := produce(t, c.URL(), "", `"orders", "tea"`, 4, records); put.OK != records {
+					t.Errorf("put %d: %v", put.OK, put.Errors)
+				}
+				for ctx.Err() == nil && c.Committed("load", "orders") < i*records+1 { // in the middle of reading
+					time.Sleep(time.Millisecond)
+				}
+				if i == moves { // what came behind the last move is read, too
+					break
+				}
+				seen[c.Coordinator("load")], seen[c.Rehash("load")] = true, true
+			}
+			for ctx.Err() == nil && c.Committed("load", "orders") < c.End("orders") {
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		got := join(ctx, t, c.URL(), `within = "10s"`, vus, 0)
+		<-played
+		for range 50 { // a busy broker deals with the goodbye behind its answer
+			if c.Members("load") == 0 {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		read := measured(got)[plan.MeasureRecords].Count
+		if n := c.Committed("load", "orders"); read != (moves+1)*records || n != read || c.End("orders") != read || c.Members("load") != 0 || len(seen) < 2 {
+			t.Errorf("%d users: %d read, %d committed of %d, %d members, %d coordinators: %v", vus, read, n, c.End("orders"), c.Members("load"), len(seen), got.Errors)
+		}
+		if bad := kinds(got)["server NOT_COORDINATOR"]; bad != got.Failed || bad == 0 || bad > moves || got.TimedOut > 0 {
+			t.Errorf("%d users: %d failed, %d timed out: %v", vus, got.Failed, got.TimedOut, got.Errors)
+		}
+	}
+}
+
 // A run tells what its groups do not remember of what its users have read.
 func TestGroupsTellWhatIsNotCommitted(t *testing.T) {
 	t.Parallel()

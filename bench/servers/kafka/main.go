@@ -7,6 +7,8 @@
 //	leader TOPIC PARTITION      prints which broker leads it
 //	committed GROUP TOPIC       prints the sum of what the group has committed
 //	members GROUP               prints how many members it has
+//	coordinator GROUP           prints which broker coordinates it
+//	rehash GROUP                gives it another one, and others to other groups, and prints it
 //	stop BROKER                 ends a broker
 //	fault KEY CODE COUNT        fails so many requests of an API by a code; below 0: all of them
 //	evict                       takes the member that commits next out of its group before that
@@ -232,6 +234,14 @@ func obey(c *kfake.Cluster, words []string) error {
 		return committed(c, words[1], words[2])
 	case "members":
 		return members(c, words[1])
+	case "coordinator":
+		fmt.Println(c.CoordinatorFor(words[1]))
+	case "rehash":
+		was := c.CoordinatorFor(words[1])
+		for len(c.ListenAddrs()) > 1 && c.CoordinatorFor(words[1]) == was { // it draws by a hash
+			c.RehashCoordinators()
+		}
+		fmt.Println(c.CoordinatorFor(words[1]))
 	case "stop":
 		if err := c.RemoveNode(int32(number(1))); err != nil {
 			return err

@@ -101,7 +101,7 @@ const (
 func (v *reading) openFor(x *Exchange) codec.Opening {
 	o := v.open()
 	if x.goes.member.need != nil && x.trip == tripRouted {
-		o.Greeting.(*kafka.Greeting).Attend(v.group)
+		o.Greeting.(*kafka.Greeting).Attend(v.group.Attends(v.group.broker()))
 	}
 	return o
 }
@@ -420,6 +420,7 @@ func (v *reading) hearMember(x *Exchange, a *group.Answer) {
 	looks := a.Of == group.Heartbeat && a.Code == 0 && g.Empty()
 	if a.Of == group.FindCoordinator && x.wrong == nil {
 		g.at = v.of.coordinator(a.Host, a.Port)
+		g.CoordinatedBy(g.broker())
 	}
 	var goesOn bool
 	if goesOn, x.wrong = g.Heard(now, a, x.wrong, v.partitions); g.Finds() {

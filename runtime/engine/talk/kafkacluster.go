@@ -70,6 +70,14 @@ type membership struct {
 	since  int64 // when it got its partitions
 }
 
+// broker names the coordinator; empty: it is not known.
+func (g *membership) broker() string {
+	if g.at == nil {
+		return ""
+	}
+	return g.at.Host.Key
+}
+
 func (g *membership) strays() {
 	g.at = nil
 	g.Lost()

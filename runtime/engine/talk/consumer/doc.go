@@ -16,5 +16,5 @@
 //	next, asks := c.Next(func(topic string, partition int32) any { return leaders[partition] }, nil)
 //	c.Moves(asks, answer.Found)
 //
-// Read consumer.go, json.go.
+// Read consumer.go, member.go, desk.go, json.go.
 package consumer

@@ -29,7 +29,7 @@ type Member struct {
 	bases    []int64 // by place: behind what the group remembers; below 0: it is not known
 	commits  []group.Place
 	beaten   int64
-	links    int   // connections to the coordinator
+	desk     *desk // of the coordinator
 	fault    int16 // what the coordinator said beside the operations; 0: nothing
 	stale    bool  // the others join anew
 	beats    bool  // a heartbeat has no answer
@@ -70,10 +70,10 @@ const (
 
 // NewMember returns a member that has joined nothing.
 func NewMember(g Group) *Member {
-	return &Member{group: g, as: group.Membership{Group: g.Name, Generation: -1}, consumer: Consumer{start: g.Start}}
+	m := &Member{group: g, as: group.Membership{Group: g.Name, Generation: -1}, consumer: Consumer{start: g.Start}}
+	m.desk = &desk{member: m}
+	return m
 }
-
-var _ kafka.Attendant = (*Member)(nil)
 
 // Need is what a member asks next: of any broker (Find), of the coordinator, or records of leaders.
 type Need struct {
@@ -113,7 +113,7 @@ func (m *Member) Next(now int64, partitions func(topic string) int, ends bool) (
 	case stageOffsets:
 		return ask(group.Fetch(m.group.Name, m.places()))
 	}
-	if m.links == 0 || len(m.consumer.places) == 0 || now-m.beaten >= beatEvery && !m.beats {
+	if m.desk.links == 0 || len(m.consumer.places) == 0 || now-m.beaten >= beatEvery && !m.beats {
 		return ask(group.Beat(m.as))
 	}
 	return n
@@ -289,48 +289,11 @@ func (m *Member) Moved() {
 // Asked says whether users ask for records: then the member stays, whatever becomes of its connections.
 func (m *Member) Asked(is bool) { m.asked = is }
 
-// Arrives implements kafka.Attendant.
-func (m *Member) Arrives() { m.links++ }
-
-// Tick implements kafka.Attendant: the member lives while no user asks.
-func (m *Member) Tick(now int64) *group.Request {
-	if now < m.beaten {
-		m.beaten = now // the clock began anew
-	}
-	if m.beats || m.at != stageReads || m.stale || m.fault != 0 || now-m.beaten < beatEvery {
-		return nil
-	}
-	m.beats, m.beaten = true, now
-	r := group.Beat(m.as)
-	return &r
-}
-
-// Answered implements kafka.Attendant.
-func (m *Member) Answered(a group.Answer) {
-	switch {
-	case a.Of == group.LeaveGroup && a.Code == 0 && m.parting != "":
-		m.as.Member, m.parting = "", ""
-	case a.Of == group.OffsetCommit && a.Code == 0:
-		m.owed, m.refused = 0, ""
-	case a.Of == group.OffsetCommit:
-		m.refused = kafka.Told(a.Code).Detail
-	}
-	if a.Of != group.Heartbeat {
-		return
-	}
-	switch m.beats = false; {
-	case a.Code == codeRebalance:
-		m.stale = true
-	case a.Code != 0 && m.at == stageReads:
-		m.fault = a.Code // the next operation has it
-	}
-}
-
-// Departs implements kafka.Attendant: the last connection commits what was read, and gives the place back.
-func (m *Member) Departs() (last []group.Request) {
-	m.links--
+// departs is the goodbye of a connection to the coordinator: the last one commits what was read, and gives the place
+// back.
+func (m *Member) departs() (last []group.Request) {
 	m.beats = false
-	if m.links > 0 || m.asked || m.parting != "" || m.as.Member == "" {
+	if m.desk.links > 0 || m.asked || m.parting != "" || m.as.Member == "" {
 		return nil
 	}
 	m.owed += m.unremembered()

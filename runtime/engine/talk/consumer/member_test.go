@@ -76,7 +76,7 @@ func TestMembersAskWhatIsDue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := consumer.NewMember(consumer.Group{Name: "g", Assignor: group.Range, Topics: []string{"t"}, Start: kafka.Earliest})
-			m.Arrives()
+			m.Attends("").Arrives()
 			m.Asked(true)
 			var got []string
 			next := func() { got = append(got, asks(m.Next(0, two, tt.ends))) }
@@ -140,20 +140,20 @@ func TestMembersSayGoodbye(t *testing.T) {
 		readsThree(m)
 		m.Asked(tt.asked)
 		for range tt.links {
-			m.Arrives()
+			m.Attends("").Arrives()
 		}
 		got, last := "", false
 		for range tt.links {
 			var said []group.API
-			for _, r := range m.Departs() {
+			for _, r := range m.Attends("").Departs() {
 				said = append(said, r.Of)
 				last = true
 			}
 			got += fmt.Sprint(said) + " "
 		}
 		if last && tt.code >= 0 {
-			m.Answered(group.Answer{Of: group.OffsetCommit, Code: tt.code})
-			m.Answered(group.Answer{Of: group.LeaveGroup})
+			m.Attends("").Answered(group.Answer{Of: group.OffsetCommit, Code: tt.code})
+			m.Attends("").Answered(group.Answer{Of: group.LeaveGroup})
 		}
 		if got += m.Owes(); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
@@ -164,9 +164,9 @@ func TestMembersSayGoodbye(t *testing.T) {
 // A member says that it lives every three seconds, once for each answer, and has what the answer says.
 func TestMembersLive(t *testing.T) {
 	m := consumer.NewMember(consumer.Group{Name: "g", Assignor: group.Range, Topics: []string{"t"}, Start: kafka.Earliest})
-	m.Arrives()
+	m.Attends("").Arrives()
 	for _, a := range []group.Answer{found, joined, synced, begins} {
-		if m.Tick(int64(time.Hour)) != nil {
+		if m.Attends("").Tick(int64(time.Hour)) != nil {
 			t.Errorf("before %v it has nothing to keep", a.Of)
 		}
 		m.Next(0, two, false)
@@ -184,15 +184,61 @@ func TestMembersLive(t *testing.T) {
 		{9 * time.Second, false, true, 0, "Heartbeat"},
 		{10 * time.Second, true, true, 27, "JoinGroup"},
 	} {
-		if r := m.Tick(int64(tt.at)); (r != nil) != tt.beats {
+		if r := m.Attends("").Tick(int64(tt.at)); (r != nil) != tt.beats {
 			t.Errorf("%d: it beats: %v", i, r != nil)
 		}
 		if tt.answer {
-			m.Answered(group.Answer{Of: group.Heartbeat, Code: tt.code})
+			m.Attends("").Answered(group.Answer{Of: group.Heartbeat, Code: tt.code})
 		}
 		if got := asks(m.Next(int64(tt.at), two, false)); got != tt.next {
 			t.Errorf("%d: it asks %s, want %s", i, got, tt.next)
 		}
+	}
+}
+
+// Connections to former coordinators keep silent, however many there are and however often it moves: the heartbeat
+// and the goodbye go to the one that knows the member.
+func TestMembersSpeakToTheirCoordinator(t *testing.T) {
+	m := consumer.NewMember(consumer.Group{Name: "g", Assignor: group.Range, Topics: []string{"t"}, Start: kafka.Earliest})
+	m.CoordinatedBy("a")
+	for _, a := range []group.Answer{found, joined, synced, begins} {
+		m.Next(0, two, false)
+		m.Heard(0, &a, nil, two)
+	}
+	readsThree(m)
+	a := m.Attends("a")
+	a.Arrives()
+	a.Arrives()
+	if a.Tick(int64(3*time.Second)) == nil {
+		t.Error("no heartbeat to the coordinator")
+	}
+	m.CoordinatedBy("b")
+	if got := asks(m.Next(int64(4*time.Second), two, false)); got != "Heartbeat" {
+		t.Errorf("it asks %s, and has no connection to its coordinator", got)
+	}
+	b := m.Attends("b")
+	b.Arrives()
+	a.Answered(fails(group.Heartbeat, 16))
+	if got := asks(m.Next(int64(4*time.Second), two, false)); got != "read" {
+		t.Errorf("it asks %s behind what a former coordinator says", got)
+	}
+	if a.Tick(int64(9*time.Second)) != nil || b.Tick(int64(9*time.Second)) == nil {
+		t.Error("the heartbeat goes to a former coordinator")
+	}
+	b.Arrives()
+	m.CoordinatedBy("c")
+	if said := b.Departs(); len(said) > 0 {
+		t.Errorf("it says goodbye to a former coordinator: %v", said)
+	}
+	m.CoordinatedBy("a")
+	if m.Attends("a") != a || m.Attends("b") != b {
+		t.Error("it does not know its connections any more")
+	}
+	if said := a.Departs(); len(said) > 0 {
+		t.Errorf("it says goodbye, and a connection is left: %v", said)
+	}
+	if said := a.Departs(); len(said) != 2 || said[0].Of != group.OffsetCommit || said[1].Of != group.LeaveGroup {
+		t.Errorf("its goodbye is %v", said)
 	}
 }
 
@@ -201,7 +247,7 @@ func TestMembersLive(t *testing.T) {
 func TestMembersMeetAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := consumer.NewMember(consumer.Group{Name: "g", Assignor: group.Range, Topics: []string{"t"}, Start: kafka.Earliest})
-		m.Arrives()
+		m.Attends("").Arrives()
 		m.Asked(true)
 		places := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) group.Place {
 			return group.Place{
@@ -213,8 +259,8 @@ func TestMembersMeetAnything(t *testing.T) {
 		for range rapid.IntRange(1, 80).Draw(t, "answers") {
 			now := rapid.Int64Range(0, int64(time.Minute)).Draw(t, "now")
 			if rapid.Bool().Draw(t, "beats") {
-				if r := m.Tick(now); r != nil && rapid.Bool().Draw(t, "is answered") {
-					m.Answered(group.Answer{Of: r.Of, Code: rapid.SampledFrom([]int16{0, 16, 22, 25, 27}).Draw(t, "code beside")})
+				if r := m.Attends("").Tick(now); r != nil && rapid.Bool().Draw(t, "is answered") {
+					m.Attends("").Answered(group.Answer{Of: r.Of, Code: rapid.SampledFrom([]int16{0, 16, 22, 25, 27}).Draw(t, "code beside")})
 				}
 			}
 			n := m.Next(now, two, rapid.Bool().Draw(t, "ends"))
@@ -251,7 +297,7 @@ func TestMembersMeetAnything(t *testing.T) {
 			m.Heard(now, &a, err, two)
 		}
 		m.Asked(false)
-		m.Departs()
+		m.Attends("").Departs()
 		m.Owes()
 	})
 }

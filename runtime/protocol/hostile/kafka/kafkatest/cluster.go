@@ -187,6 +187,18 @@ func (c *Cluster) Move(topic string, partition, broker int) {
 	c.do("move %s %d %d", topic, partition, broker)
 }
 
+// Rehash gives a group another coordinator of several brokers, and returns which.
+func (c *Cluster) Rehash(group string) uint64 {
+	c.tb.Helper()
+	return c.number("rehash %s", group)
+}
+
+// Coordinator returns which broker coordinates a group.
+func (c *Cluster) Coordinator(group string) uint64 {
+	c.tb.Helper()
+	return c.number("coordinator %s", group)
+}
+
 // Stop ends a broker: others lead its partitions.
 func (c *Cluster) Stop(broker int) {
 	c.tb.Helper()
