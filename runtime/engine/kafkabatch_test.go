@@ -3,12 +3,15 @@ package engine
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/workflow"
 	"hyperscale/runtime/protocol/hostile/kafka/kafkatest"
 )
 
@@ -163,6 +166,57 @@ func TestRunsEndBeforeBatches(t *testing.T) {
 	got := run(t, context.Background(), Config{Workflow: w, VUs: 8, Duration: 300 * time.Millisecond, Timeout: 20 * time.Second}).Stats.Steps[0]
 	if got.Started != 8 || got.Cancelled != 8 || got.Sent != 0 || c.End("orders") != 0 {
 		t.Errorf("%v: the broker has %d", got, c.End("orders"))
+	}
+}
+
+// A function cancels the run, and the acknowledgement of a batch is read behind it in the same turn: the broker has the
+// records, so they are good. The answers of the function and of the broker come, in this order, while another function
+// holds the loop.
+func TestAcknowledgedRecordsOfACutRunAreGood(t *testing.T) {
+	t.Parallel()
+	const trials = 5 // a busy machine sends the batch too late for one of them
+	for trial := range trials {
+		c := kafkatest.Start(t, "-topics", "orders:1")
+		c.Slow(kafkatest.Produce, 1000)
+		holds, answered := make(chan struct{}), make(chan struct{})
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/hold" {
+				time.Sleep(400 * time.Millisecond) // the batch sets out
+				return
+			}
+			<-holds
+			w.(http.Flusher).Flush()
+			close(answered)
+		}))
+		w := loadFile(t, c.URL(), `
+k = kafka.client("TARGET", linger = "1m", batch_size = 48)
+workflow(name = "test", vus = 2, vu_iterations = 1, duration = "60s", steps = [parallel(step("put", kafka.produce(k, "orders", "x")), step("f", lambda vu: None))])`)
+		r := perform(t, t.Context(), Config{Workflow: w, VUs: 2, Duration: time.Minute, Timeout: 30 * time.Second}, map[int]func(*play) workflow.Outcome{1: func(p *play) workflow.Outcome {
+			if p.id == 0 {
+				out := fetch(s.URL + "/cancel")(p)
+				p.client.(client).l.Halt.Cancelled.Store(true)
+				return out
+			}
+			out := fetch(s.URL + "/hold")(p)
+			close(holds)
+			<-answered
+			for range 200 {
+				if c.End("orders") == 2 {
+					break
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			time.Sleep(200 * time.Millisecond) // the broker answers behind that
+			return out
+		}})
+		s.Close()
+		got := r.Stats.Steps[0]
+		if c.End("orders") == 2 && got.OK == 2 {
+			return
+		}
+		if trial == trials-1 {
+			t.Errorf("ok %d, cancelled %d of %d, and the broker has %d: %v", got.OK, got.Cancelled, got.Started, c.End("orders"), got.Errors)
+		}
 	}
 }
 
