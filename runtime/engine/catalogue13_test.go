@@ -169,3 +169,40 @@ workflow(name = "test", vus = 1, iterations = %d, duration = "60s", steps = [ste
 		}
 	}
 }
+
+// RabbitMQ that blocks a connection reads nothing of it, also no get that was sent before. Gets that time out meanwhile
+// leave the connection, with a channel of its own and with a shared one.
+func TestBlockedConnectionsAreNotGivenUp(t *testing.T) {
+	t.Parallel()
+	const blocked = "\x01\x00\x00\x00\x00\x00\x08\x00\x0a\x00\x3c\x03low\xce" // connection.blocked
+	mute := func(s *hostile.Session) bool {
+		b := make([]byte, 4096)
+		for {
+			if n, err := s.Read(b); err != nil || bytes.Contains(b[:n], []byte("\x00\x0a\x00\x32")) { // connection.close
+				return false
+			}
+		}
+	}
+	const late = 5
+	for _, client := range []string{"", ", connections = 1"} {
+		// A busy machine needs longer to connect: one right outcome is enough.
+		for deadline := 200 * time.Millisecond; ; deadline *= 3 {
+			s, err := hostile.Start(&hostile.Entry{Server: hostile.Behaviour{Answer: blocked, Then: mute}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := loadFile(t, s.URL(), fmt.Sprintf(`
+q = amqp.client("TARGET", user = %q, password = %q%s)
+workflow(name = "test", vus = 1, iterations = %d, duration = "60s", steps = [step("a", amqp.get(q, "jobs", timeout = "%dms"))])`,
+				hostile.User, hostile.Password, client, late, deadline.Milliseconds()))
+			got := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: deadline}).Stats.Steps[0]
+			connections := s.Counts().Connections
+			if s.Close(); got.TimedOut == late && connections == 1 {
+				break
+			}
+			if deadline > 3*time.Second {
+				t.Fatalf("%q: %d of %d timed out, on %d connections: %v", client, got.TimedOut, got.Started, connections, got.Errors)
+			}
+		}
+	}
+}

@@ -373,7 +373,7 @@ func (y *streams) part(n *RequestSlot, late bool) {
 	m := c.multi
 	stuck := c.blocked || m.state == multiMute || !m.Ready()
 	of := c.trunk()
-	held := of != nil && of.Holds(n.stream.id)
+	held := of != nil && (of.Holds(n.stream.id) || of.Pauses())
 	if m.Cancel(n.stream.id) {
 		y.tally(n, m)
 	}
@@ -389,7 +389,7 @@ func (y *streams) part(n *RequestSlot, late bool) {
 		return
 	}
 	// A connection that does not read, or that is silent and does not answer a PING, carries no
-	// further stream. A request that it has let wait asks for none.
+	// further stream. A request that it has let wait asks for none, nor does one to a server that reads nothing now.
 	switch {
 	case stuck, m.asked != 0 && m.asked <= n.Wrote:
 		y.retire(at)

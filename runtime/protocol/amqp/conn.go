@@ -48,7 +48,7 @@ var (
 	_ codec.Settler = (*Conn)(nil)
 
 	_ codec.Lingering = (*Conn)(nil)
-	_ codec.Trunk     = (*Conn)(nil)
+	_ codec.Pausing   = (*Conn)(nil)
 )
 
 // Order is what an operation is sent with.
@@ -249,7 +249,7 @@ func appendGoodbye(dst []byte) []byte {
 }
 
 // Forget implements codec.Named: it gives up the open operation, and asks whether the server is there if
-// nothing has come since it was queued. A message that would be returned ends its connection, as a return
+// nothing has come since it was queued, unless that is blocked. A message that would be returned ends its connection, as a return
 // names no message.
 func (c *Conn) Forget() bool {
 	if !c.mayTalk() || c.role != roleOperates || len(c.out.left())+len(c.in.held) > 0 || c.content.stage != stageNone {
@@ -273,7 +273,7 @@ func (c *Conn) Forget() bool {
 		c.giveUp()
 	}
 	switch {
-	case c.in.heard:
+	case c.in.heard, c.Pauses():
 	case doubted:
 		return false
 	default:

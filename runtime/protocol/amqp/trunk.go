@@ -63,6 +63,9 @@ func (c *channels) Room() int { return int(c.numbers) }
 // Keeps implements codec.Trunk: what the server refuses of a message that nothing confirms closes its channel later.
 func (c *channels) Keeps() bool { return true }
 
+// Pauses implements codec.Pausing: a server that has blocked publishers reads nothing of a connection that publishes.
+func (c *channels) Pauses() bool { return c.paused != 0 }
+
 // Queued implements codec.Trunk: a message waits while the server blocks publishers, and anything while its channel
 // closes.
 func (c *channels) Queued(id uint32) int { return c.many[id-1].queued }

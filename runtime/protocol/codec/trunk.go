@@ -24,3 +24,10 @@ type Trunk interface {
 	// GiveUp forgets an exchange. False: only closing the connection does, once the others have ended.
 	GiveUp(id uint32) bool
 }
+
+// Pausing is a trunk whose server may say that it reads nothing for now.
+type Pausing interface {
+	Trunk
+	// Pauses reports that it does: its silence tells nothing.
+	Pauses() bool
+}

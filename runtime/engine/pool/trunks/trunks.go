@@ -210,6 +210,12 @@ func (t *Trunk) Holds(id uint32) bool {
 	return id > 0 && int(id) <= len(t.places) && t.places[id-1].open && t.places[id-1].held
 }
 
+// Pauses reports that the server has said that it reads nothing for now.
+func (t *Trunk) Pauses() bool {
+	of, is := t.Dialogue.(codec.Pausing)
+	return is && of.Pauses()
+}
+
 // Sending implements codec.Conn.
 func (t *Trunk) Sending(id uint32) bool {
 	return id > 0 && int(id) <= len(t.places) && t.places[id-1].open && t.places[id-1].end > t.gone
