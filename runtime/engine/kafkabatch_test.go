@@ -169,6 +169,18 @@ func TestRunsEndBeforeBatches(t *testing.T) {
 	}
 }
 
+// More batches are ready at once than a broker may have under way: the others wait for their turn, and each gets it.
+func TestBatchesWaitForTheirTurn(t *testing.T) {
+	t.Parallel()
+	c := kafkatest.Start(t, "-topics", "orders:16")
+	steps := gather(t, c, 16, `
+k = kafka.client("TARGET", linger = "1ms")
+workflow(name = "test", vus = 16, vu_iterations = 2, duration = "60s", steps = [step("put", lambda vu: vu.kafka.produce(k, "orders", "x", partition = vu.id % 16, timeout = "10s", name = "produce"))])`)
+	if got := steps["produce"]; got.OK != 32 || measured(got)[plan.MeasureBatches].Count != 32 || c.End("orders") != 32 {
+		t.Errorf("ok %d of %d in %d batches, the broker has %d: %v", got.OK, got.Started, measured(got)[plan.MeasureBatches].Count, c.End("orders"), got.Errors)
+	}
+}
+
 // A function cancels the run, and the acknowledgement of a batch is read behind it in the same turn: the broker has the
 // records, so they are good. The answers of the function and of the broker come, in this order, while another function
 // holds the loop.
