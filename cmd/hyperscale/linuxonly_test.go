@@ -14,7 +14,7 @@ import (
 func TestOtherSystems(t *testing.T) {
 	remedies := map[string]string{
 		"run": "hyperscale submit FILE", "demo": "Linux container", "executor": "Linux", "target": "Linux container",
-		"gate": "a Linux machine", "manager": "a Linux machine", "worker": "a Linux machine", "recover": "a Linux machine",
+		"gate": "a Linux machine", "manager": "a Linux machine", "worker": "a Linux machine", "recover": "a Linux machine", "doctor": "a Linux machine",
 	}
 	for _, system := range []string{"darwin", "linux"} {
 		root := newRootCommand()

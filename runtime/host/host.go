@@ -142,7 +142,7 @@ func (n *Node) build() {
 	o := &n.options
 	n.logger = o.Logger.With(ownKeys[0], string(n.self.ID), ownKeys[1], n.self.Incarnation)
 	n.history = &history{self: n.self, out: o.History}
-	n.work = newWork(o.Role)
+	n.work = newWork(o.Role, o.Set)
 	machine := o.Machine
 	if o.NewMachine != nil {
 		machine = o.NewMachine(n.self)
@@ -152,7 +152,7 @@ func (n *Node) build() {
 	})
 	n.transport = transport.New(transport.Config{
 		Self: n.self, Cluster: o.Cluster, Environment: o.Environment, Limits: o.Limits, Keys: n.doors.secrets.keys(), Logger: n.logger,
-		Resolver: n.doors.names, Datacenter: o.Datacenter, Certs: n.doors.certs.held(),
+		Resolver: n.doors.names, Datacenter: o.Datacenter, Certs: n.doors.certs.held(), Set: n.work.members,
 		Observe: func(e node.Event) { n.observe(n.loop.Now(), e) },
 	}, n.doors.sockets)
 	n.metrics = metrics.New(metrics.Sources{

@@ -18,6 +18,14 @@ import (
 	"hyperscale/runtime/transport"
 )
 
+// Stand is where a node stands among others.
+type Stand struct {
+	// Datacenter is where a manager or a worker stands: its certificate must claim it.
+	Datacenter string
+	// Set is the configured set that the node is a member of: an echo tells it. Empty: none.
+	Set []node.Addr
+}
+
 // Options describe a node's parts.
 type Options struct {
 	Role        node.Role
@@ -34,8 +42,7 @@ type Options struct {
 	// when it changes. Empty: frames cross in clear.
 	SecretFile string
 
-	// Datacenter is where a manager or a worker stands: its certificate must claim it.
-	Datacenter string
+	Stand
 	// Certs are the files of the node's certificate. The node reads them again when they change. Zero:
 	// streams do without TLS.
 	Certs certs.Files

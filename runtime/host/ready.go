@@ -25,11 +25,12 @@ type work struct {
 	joined  bool
 	trouble string            // why it is no member
 	refused string            // why the last peer with work refused it
+	set     []node.Addr       // of the group: configured, or later by its disk; sorted
 	near    map[string]string // by setting: how much of a bound is used that is near; and alerts, by name
 }
 
-func newWork(role node.Role) *work {
-	w := &work{peers: map[node.ID]bool{}, near: map[string]string{}}
+func newWork(role node.Role, set []node.Addr) *work {
+	w := &work{set: set, peers: map[node.ID]bool{}, near: map[string]string{}}
 	switch role {
 	case node.RoleWorker:
 		w.from = node.RoleManager
@@ -55,6 +56,12 @@ func (w *work) observe(e node.Event) {
 		}
 	case event.PeerLost:
 		delete(w.peers, e.Peer)
+	case event.GroupMoved:
+		w.set = nil
+		for member := range strings.SplitSeq(e.Set, ",") {
+			w.set = append(w.set, node.Addr(member))
+		}
+		slices.Sort(w.set)
 	case event.GroupJoined:
 		w.joined, w.trouble = true, ""
 	case event.GroupAlarm:
@@ -76,6 +83,13 @@ func (w *work) observe(e node.Event) {
 			w.trouble = fmt.Sprintf("%s is configured with the set %s, this node with %s: give both the same one", e.Peer, e.Theirs, e.Ours)
 		}
 	}
+}
+
+// members is the set that the node is a member of.
+func (w *work) members() []node.Addr {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.set
 }
 
 func (w *work) ready() (bool, string) {

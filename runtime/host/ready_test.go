@@ -13,7 +13,7 @@ import (
 // then.
 func TestReadyIsWhoIsAMember(t *testing.T) {
 	lost := "2 of 3 gates have lost their disks"
-	w := newWork(node.RoleGate)
+	w := newWork(node.RoleGate, nil)
 	for _, c := range []struct {
 		tell node.Event
 		want string // "" for ready
@@ -36,7 +36,7 @@ func TestReadyIsWhoIsAMember(t *testing.T) {
 
 // A manager that a gate refuses says why, until one takes it in.
 func TestReadySaysWhyItIsRefused(t *testing.T) {
-	w := newWork(node.RoleManager)
+	w := newWork(node.RoleManager, nil)
 	w.observe(event.GroupJoined{How: "founded"})
 	for _, c := range []struct {
 		tell node.Event
@@ -57,7 +57,7 @@ func TestReadySaysWhyItIsRefused(t *testing.T) {
 // A node that is ready names the alerts that it reports as raised, until it clears them or another
 // node reports them. Each alert has a level of the log.
 func TestReadyNamesAlerts(t *testing.T) {
-	w := newWork(node.RoleGate)
+	w := newWork(node.RoleGate, nil)
 	w.observe(event.GroupJoined{How: "founded"})
 	for _, c := range []struct {
 		e     event.Alert

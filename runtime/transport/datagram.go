@@ -11,6 +11,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/seal"
+	"hyperscale/runtime/transport/echo"
 )
 
 // datagramsWaiting bounds the datagrams that wait for the socket or for a name.
@@ -27,7 +28,9 @@ type datagrams struct {
 	versions versions
 	headers  map[netip.AddrPort]header // belongs to hear
 	sealer   *seal.Sender              // belongs to tell; nil: nothing is sealed
-	opener   *seal.Receiver            // belongs to hear; nil: nothing is sealed
+	replier  *seal.Sender              // belongs to hear, for echoes; nil: nothing is sealed
+	begun    time.Time
+	opener   *seal.Receiver // belongs to hear; nil: nothing is sealed
 }
 
 type outgoing struct {
@@ -37,9 +40,9 @@ type outgoing struct {
 
 func (d *datagrams) init(keys *seal.Ring) {
 	if keys != nil {
-		d.sealer, d.opener = keys.NewSender(), keys.NewReceiver()
+		d.sealer, d.replier, d.opener = keys.NewSender(), keys.NewSender(), keys.NewReceiver()
 	}
-	d.out = make(chan outgoing, datagramsWaiting)
+	d.out, d.begun = make(chan outgoing, datagramsWaiting), time.Now()
 	d.names.init()
 	d.headers = map[netip.AddrPort]header{}
 }
@@ -139,6 +142,9 @@ func (t *Transport) hear() {
 		}
 		t.counters.datagrams.in.Add(1)
 		peer, m, err := t.parse(from, buffer[:n])
+		if errors.Is(err, errEchoed) {
+			continue
+		}
 		if unknown := (*message.UnknownKindError)(nil); errors.As(err, &unknown) {
 			t.skip(net.UDPAddrFromAddrPort(from), err)
 			continue
@@ -167,6 +173,14 @@ func (t *Transport) parse(from netip.AddrPort, b []byte) (node.Peer, node.Messag
 	} else if seal.SealedDatagram(b) {
 		return node.Peer{}, nil, errSealed
 	}
+	if echo.Is(b) {
+		answer, err := t.datagrams.reply(t.hello, t.config.Set, b)
+		if err == nil {
+			t.write(from, answer)
+			err = errEchoed
+		}
+		return node.Peer{}, nil, err
+	}
 	peer, rest, err := t.header(from, b)
 	if err != nil {
 		return node.Peer{}, nil, err
@@ -180,4 +194,31 @@ func (t *Transport) parse(from netip.AddrPort, b []byte) (node.Peer, node.Messag
 		return node.Peer{}, nil, fmt.Errorf("%s says nothing in a datagram: %w", message.Name(m.Kind()), message.ErrFrame)
 	}
 	return peer, m, nil
+}
+
+// errEchoed says that a datagram was a question of an echo, which has its answer.
+var errEchoed = errors.New("an echo")
+
+// reply is the answer to the question of an echo. What is of another cluster, or no question, gets none.
+func (d *datagrams) reply(self *message.Hello, set func() []node.Addr, b []byte) ([]byte, error) {
+	of, nonce, err := echo.Question(b)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, message.ErrFrame)
+	}
+	if of != echo.Scope(digestOf(self)) {
+		return nil, &RefusedError{Field: "digest of protocol version, cluster and environment", Got: "another one", Want: "its own",
+			Remedy: "set --cluster and --environment to the same names on all nodes"}
+	}
+	now := time.Now()
+	n := echo.Node{Awake: int64(now.Sub(d.begun)), Wall: now.UnixNano(), Role: self.Role, ID: self.Node}
+	if set != nil {
+		for _, member := range set() {
+			n.Set = append(n.Set, string(member))
+		}
+	}
+	out := echo.AppendAnswer(nil, of, nonce, len(b), &n)
+	if d.replier != nil {
+		out = d.replier.Seal(nil, out)
+	}
+	return out, nil
 }

@@ -34,7 +34,9 @@
 //	            and no client it looks every 2 ms.
 //	TRANSPORT-10 With Config.Certs it delivers nothing of a peer before its certificate is verified and
 //	            its Hello equals the claims. Peer.Grant comes from the certificate alone.
+//	TRANSPORT-11 A peer that only asks (Ask, Echo) opens no stream and reaches no sink; an answer to an
+//	            echo has no byte more than its question.
 //
-// Read transport.go, stream.go, keys.go, secure.go, handshake.go, greet.go, rest.go, crowd.go, hall.go, descriptor.go,
-// frame.go, datagram.go, header.go, resolve.go, quiet.go.
+// Read transport.go, stream.go, keys.go, secure.go, handshake.go, greet.go, ask.go, rest.go, crowd.go, hall.go, descriptor.go,
+// frame.go, datagram.go, header.go, discover.go, quiet.go.
 package transport

@@ -27,6 +27,9 @@ func (t *Transport) greet(conn net.Conn) {
 	t.dismiss(conn)
 	if err != nil {
 		_ = conn.Close() // the handshake's error says more
+		if onlyAsked(err) {
+			return
+		}
 		t.quiet.source("a connection was refused", conn.RemoteAddr(), err)
 		return
 	}
@@ -86,6 +89,7 @@ type shaken struct {
 	conn   net.Conn // over TLS, where this node has certificates
 	claims *certs.Claims
 	peer   node.Peer
+	said   *message.Hello // by the peer
 	reader *frameReader
 	out    *seal.Direction // nil: frames are not sealed
 	key    seal.ID
@@ -98,7 +102,9 @@ func (t *Transport) shake(conn net.Conn, dialed bool) (*shaken, error) {
 	if err == nil {
 		return s, nil
 	}
-	t.count(err)
+	if !onlyAsked(err) {
+		t.count(err)
+	}
 	var refused *RefusedError
 	if errors.As(err, &refused) && !refused.ByPeer && refused.cause == nil {
 		t.refuse(s, refused)
@@ -138,18 +144,25 @@ func (t *Transport) hellos(conn net.Conn, dialed bool) (*shaken, error) {
 	if err != nil {
 		return s, err
 	}
+	s.said = theirs
 	if s.peer, err = identified(theirs, s.claims); err != nil {
 		return s, err
 	}
 	if refused := calls(t.hello, s.peer, dialed); refused != nil {
 		return s, refused
 	}
-	t.datagrams.versions.learn(s.peer)
+	only := asked(theirs)
+	if only == nil {
+		t.datagrams.versions.learn(s.peer)
+	}
 	if !first {
 		err = t.say(s, t.hello)
 	}
 	if err != nil {
 		return s, err
+	}
+	if only != nil {
+		return s, only
 	}
 	r.limit, r.slow = message.FrameMax+seal.Overhead, t.config.Limits.Frame
 	_ = conn.SetDeadline(time.Time{})

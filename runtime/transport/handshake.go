@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -18,6 +19,33 @@ const (
 )
 
 const fieldPlace = "place" // of RefusedError: the node is full
+
+// fieldAsked is the field of a Hello by which a node rejects one that only asks.
+const fieldAsked = "addr"
+
+// echoes is what a node wants of a peer that asks, and says that it answers echoes.
+const echoes = "none, and answers echoes"
+
+// askAddr stands where the Hello of Ask has an address. Every version rejects it behind all that two Hellos must have
+// equal, as no address is that long: so a version that does not know it opens no stream either, and its log is right.
+func askAddr() string {
+	const says = "`hyperscale doctor` only asks and wants no stream "
+	return says + strings.Repeat(".", 2*idMax+1-len(says))
+}
+
+// asked is the rejection of a peer that only asks.
+func asked(theirs *message.Hello) *RefusedError {
+	if len(theirs.Addr) <= 2*idMax || theirs.Addr != askAddr() {
+		return nil
+	}
+	return &RefusedError{Field: fieldAsked, Got: "a question", Want: echoes, Remedy: "none is needed"}
+}
+
+// onlyAsked reports whether a handshake failed because the peer wanted no more.
+func onlyAsked(err error) bool {
+	var refused *RefusedError
+	return errors.As(err, &refused) && refused.Field == fieldAsked && refused.Want == echoes
+}
 
 // RefusedError says that two nodes do not belong together, by the first field
 // that differs.
@@ -103,8 +131,8 @@ func fits(ours, theirs *message.Hello) *RefusedError {
 		return refuse("incarnation", "0", "one from 1 on", "run the same version of hyperscale on both nodes")
 	case len(theirs.Datacenter) > idMax:
 		return refuse("datacenter", theirs.Datacenter, fmt.Sprintf("at most %d bytes", idMax), "shorten --datacenter")
-	case len(theirs.Addr) > 2*idMax:
-		return refuse("addr", theirs.Addr, fmt.Sprintf("at most %d bytes", 2*idMax), "set --advertise to host:port")
+	case len(theirs.Addr) > 2*idMax && theirs.Addr != askAddr():
+		return refuse(fieldAsked, theirs.Addr, fmt.Sprintf("at most %d bytes", 2*idMax), "set --advertise to host:port")
 	case theirs.Node == ours.Node && theirs.Incarnation != ours.Incarnation:
 		// Its own incarnation is the node itself, which may talk to itself.
 		return refuse("node", theirs.Node, "a name other than its own", "give each node an --id of its own")

@@ -63,12 +63,13 @@ type Config struct {
 	Cluster     string
 	Resolver    *resolve.Resolver // of names with several addresses; nil: the machine's own
 	Environment string
-	Limits      Limits           // zero: DefaultLimits
-	Datacenter  string           // of a manager or a worker
-	Keys        *seal.Ring       // nil: frames are not sealed
-	Certs       *certs.Store     // nil: streams do without TLS
-	Observe     func(node.Event) // nil: no observer. Called from any goroutine.
-	Logger      *slog.Logger     // nil: nothing is logged
+	Limits      Limits             // zero: DefaultLimits
+	Datacenter  string             // of a manager or a worker
+	Set         func() []node.Addr // that the node is a member of, for echoes; nil: none. Called from any goroutine.
+	Keys        *seal.Ring         // nil: frames are not sealed
+	Certs       *certs.Store       // nil: streams do without TLS
+	Observe     func(node.Event)   // nil: no observer. Called from any goroutine.
+	Logger      *slog.Logger       // nil: nothing is logged
 }
 
 // Transport is a node.Network over Sockets.

@@ -14,7 +14,7 @@ func needLinux() map[string]string {
 	return map[string]string{
 		"run": text(load, send), "demo": text(load, "run the command in a Linux container"), "executor": text(load, host),
 		"target": text("the test server", "run the command in a Linux container"),
-		"gate":   text(node, host), "manager": text(node, host), "worker": text(node, host), "recover": text(node, host),
+		"gate":   text(node, host), "manager": text(node, host), "worker": text(node, host), "recover": text(node, host), "doctor": text(node, host),
 	}
 }
 

@@ -39,7 +39,7 @@ func needless(flag string, role node.Role) bool {
 }
 
 // notSettings are flags of commands that run nodes, and no settings of a node.
-var notSettings = []string{"config", "history", "help", "unsafe", "role", "partial", "json", "apart"}
+var notSettings = []string{"config", "history", "help", "unsafe", "role", "partial", "json", "apart", "peer"}
 
 // SettingsFor are the flags that were set, without those that the role has no use
 // for.

@@ -181,11 +181,19 @@ func SettingsOf(role node.Role) []setting.Setting {
 	return slices.Concat(w.Settings(), e.Settings())
 }
 
+// ownSet is the configured set that a node is a member of; a worker is of none.
+func ownSet(c *config.Node) []node.Addr {
+	if c.Role == node.RoleWorker {
+		return nil
+	}
+	return c.Set()
+}
+
 func hostOptions(c *config.Node, extra *nodeExtras) host.Options {
 	return host.Options{
 		Role: c.Role, ID: node.ID(c.ID), Cluster: c.Cluster, Environment: c.Environment,
 		Listen: c.Listen, Advertise: c.Advertise, Admin: c.Admin, DataDir: c.Data, Logger: extra.logger,
 		History: extra.history, Observer: extra.observe, SecretFile: c.ClusterSecret,
-		Datacenter: c.Datacenter, Certs: c.Certs(), Resolver: c.Resolver,
+		Stand: host.Stand{Datacenter: c.Datacenter, Set: ownSet(c)}, Certs: c.Certs(), Resolver: c.Resolver,
 	}
 }

@@ -1,0 +1,142 @@
+package echo
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+const (
+	magic        = 'E'
+	format       = 1
+	asks         = 'q'
+	answers      = 'a'
+	digestLength = 8
+	headLength   = 3 + digestLength + 8
+	bodyLength   = 8 + 8 + 1 // clocks and role
+)
+
+// Bounds of a question's size, in bytes before sealing. The least leaves room for an answer with the longest name.
+const (
+	SizeMin = 192
+	SizeMax = 1400
+)
+
+// setMax bounds the members of a set, and nameMax their addresses in bytes.
+const (
+	setMax  = 255
+	nameMax = 256
+)
+
+// Scope is a digest of protocol version, cluster and environment.
+type Scope [digestLength]byte
+
+// Node is what an answer tells of a node.
+type Node struct {
+	Awake int64 // nanoseconds since it started, by its own clock
+	Wall  int64 // nanoseconds since 1970, by its clock of the day
+	Role  uint8
+	ID    string
+	Set   []string // the configured set that it is a member of; empty: none, or it has no room in this size
+	Cut   bool     // the set has no room in this size
+}
+
+// ErrEcho marks bytes that are no echo.
+var ErrEcho = errors.New("no echo")
+
+// Is reports whether a datagram begins as an echo does.
+func Is(b []byte) bool { return len(b) > 0 && b[0] == magic }
+
+// AppendQuestion appends a question of so many bytes, from SizeMin to SizeMax.
+func AppendQuestion(b []byte, of Scope, nonce uint64, size int) []byte {
+	at := len(b)
+	return padded(appendHead(b, asks, of, nonce), at, size)
+}
+
+// Question reads a question.
+func Question(b []byte) (of Scope, nonce uint64, err error) { return head(b, asks) }
+
+// AppendAnswer appends the answer to a question of so many bytes. A set that has no room is left out.
+func AppendAnswer(b []byte, of Scope, nonce uint64, size int, n *Node) []byte {
+	at := len(b)
+	b = appendHead(b, answers, of, nonce)
+	b = binary.BigEndian.AppendUint64(b, uint64(n.Awake))
+	b = binary.BigEndian.AppendUint64(b, uint64(n.Wall))
+	b = append(b, n.Role)
+	b = appendText(b, n.ID)
+	set := []byte{0, byte(len(n.Set))}
+	for _, member := range n.Set {
+		set = appendText(set, member)
+	}
+	if len(n.Set) > setMax || len(b)-at+len(set) > size {
+		set = []byte{1, 0}
+	}
+	return padded(append(b, set...), at, size)
+}
+
+// Answer reads an answer.
+func Answer(b []byte) (of Scope, nonce uint64, n Node, err error) {
+	if of, nonce, err = head(b, answers); err != nil {
+		return of, nonce, n, err
+	}
+	if b = b[headLength:]; len(b) < bodyLength {
+		return of, nonce, n, short("clocks")
+	}
+	n.Awake, n.Wall, n.Role = int64(binary.BigEndian.Uint64(b)), int64(binary.BigEndian.Uint64(b[8:])), b[16]
+	if n.ID, b, err = text(b[bodyLength:], "name"); err != nil {
+		return of, nonce, n, err
+	}
+	if len(b) < 2 {
+		return of, nonce, n, short("set")
+	}
+	n.Cut = b[0] != 0
+	count := int(b[1])
+	b = b[2:]
+	for range count {
+		var member string
+		if member, b, err = text(b, "set"); err != nil {
+			return of, nonce, n, err
+		}
+		n.Set = append(n.Set, member)
+	}
+	return of, nonce, n, nil
+}
+
+func appendHead(b []byte, kind byte, of Scope, nonce uint64) []byte {
+	b = append(b, magic, format, kind)
+	return binary.BigEndian.AppendUint64(append(b, of[:]...), nonce)
+}
+
+func head(b []byte, kind byte) (of Scope, nonce uint64, err error) {
+	switch {
+	case len(b) < headLength || len(b) > SizeMax || !Is(b) || b[2] != kind:
+		return of, 0, ErrEcho
+	case b[1] != format:
+		return of, 0, fmt.Errorf("format %d, this version knows %d: %w", b[1], format, ErrEcho)
+	}
+	return Scope(b[3:]), binary.BigEndian.Uint64(b[3+digestLength:]), nil
+}
+
+func appendText(b []byte, s string) []byte {
+	s = s[:min(len(s), nameMax)]
+	return append(binary.BigEndian.AppendUint16(b, uint16(len(s))), s...)
+}
+
+func text(b []byte, what string) (string, []byte, error) {
+	if len(b) < 2 {
+		return "", nil, short(what)
+	}
+	n := int(binary.BigEndian.Uint16(b))
+	if n > nameMax || len(b)-2 < n {
+		return "", nil, short(what)
+	}
+	return strings.ToValidUTF8(string(b[2:2+n]), "?"), b[2+n:], nil
+}
+
+func short(what string) error { return fmt.Errorf("it is cut short in its %s: %w", what, ErrEcho) }
+
+// padded appends zeros until what begins at at has so many bytes.
+func padded(b []byte, at, size int) []byte {
+	return append(b, make([]byte, max(0, size-(len(b)-at)))...)
+}

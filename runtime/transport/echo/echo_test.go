@@ -1,0 +1,54 @@
+package echo
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// An answer reads back as it was written, and has the size of its question. A set that has no room is left out,
+// and the answer says so.
+func TestAnswersReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(SizeMin, SizeMax).Draw(t, "size")
+		nonce := rapid.Uint64().Draw(t, "nonce")
+		of := Scope(rapid.SliceOfN(rapid.Byte(), digestLength, digestLength).Draw(t, "scope"))
+		n := Node{
+			Awake: rapid.Int64().Draw(t, "awake"), Wall: rapid.Int64().Draw(t, "wall"), Role: rapid.Byte().Draw(t, "role"),
+			ID: rapid.StringN(1, 128, 128).Draw(t, "id"), Set: rapid.SliceOfN(rapid.StringN(1, 64, 64), 1, 20).Draw(t, "set"),
+		}
+		q := AppendQuestion(nil, of, nonce, size)
+		gotScope, gotNonce, err := Question(q)
+		if err != nil || len(q) != size || gotScope != of || gotNonce != nonce {
+			t.Fatalf("%d bytes, %v, %d, %v: want %d bytes, %v, %d", len(q), gotScope, gotNonce, err, size, of, nonce)
+		}
+		a := AppendAnswer(nil, of, nonce, size, &n)
+		_, gotNonce, got, err := Answer(a)
+		if err != nil || len(a) != size || gotNonce != nonce {
+			t.Fatalf("%d bytes, %d, %v: want %d bytes (ECHO-1), %d", len(a), gotNonce, err, size, nonce)
+		}
+		if got.Cut {
+			got.Set, got.Cut = append(got.Set, n.Set...), false
+		}
+		if diff := cmp.Diff(n, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// FuzzEcho: what is read as an answer is one, and nothing is read as both.
+func FuzzEcho(f *testing.F) {
+	f.Add(AppendQuestion(nil, Scope{1}, 7, SizeMin))
+	f.Add(AppendAnswer(nil, Scope{1}, 7, SizeMin, &Node{ID: "gate-1", Set: []string{"a:1", "b:2"}}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		_, _, asked := Question(b)
+		_, _, n, answered := Answer(b)
+		if asked == nil && answered == nil {
+			t.Fatal("a question and an answer")
+		}
+		if answered == nil && (len(n.ID) > 3*nameMax || len(n.Set) > setMax) {
+			t.Fatalf("%d bytes of a name, %d members", len(n.ID), len(n.Set))
+		}
+	})
+}
