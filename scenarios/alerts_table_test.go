@@ -24,6 +24,9 @@ func TestEachAlertHasItsProof(t *testing.T) {
 			t.Errorf("docs/proof.md has no row for %v", id)
 			continue
 		}
+		if alert.RuleOf(id).Host {
+			continue // no world has certificates or a volume
+		}
 		row, _, _ = strings.Cut(row, "\n")
 		cells := strings.Split(row, "|")
 		worlds := world.FindAllStringSubmatch(cells[0]+cells[1], -1)

@@ -111,7 +111,10 @@ func (b *Board) write(id ID, on bool, term uint64) {
 }
 
 // Emit reports a change to observers. group is the node's.
-func (c Change) Emit(env node.Env, group, why string) {
+func (c Change) Emit(env node.Env, group, why string) { env.Emit(c.Event(group, why)) }
+
+// Event is a change as observers see it.
+func (c Change) Event(group, why string) event.Alert {
 	rule := RuleOf(c.ID)
 	if !rule.Group {
 		group = ""
@@ -120,5 +123,5 @@ func (c Change) Emit(env node.Env, group, why string) {
 	if c.Kind == event.AlertRaised || c.Kind == event.AlertTaken {
 		remedy = rule.Remedy
 	}
-	env.Emit(event.Alert{Alert: rule.Name, Change: c.Kind, Severity: rule.Severity(), Group: group, Why: why, Remedy: remedy})
+	return event.Alert{Alert: rule.Name, Change: c.Kind, Severity: rule.Severity(), Group: group, Why: why, Remedy: remedy}
 }

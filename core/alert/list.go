@@ -20,6 +20,8 @@ const (
 	WorkersUnhealthy
 	NoWorkerHealthy
 	WorkerCircuit
+	CertificateExpires
+	DiskLow
 	IDs
 )
 
@@ -27,6 +29,7 @@ const (
 type Rule struct {
 	Name     string
 	Group    bool // about a group of nodes: its leader reports it
+	Host     bool // about what no machine sees: runtime/host judges it
 	Critical bool // jobs stop, or are rejected, until a person acts
 	For      time.Duration
 	Clear    time.Duration // for which the condition must be gone
@@ -36,6 +39,33 @@ type Rule struct {
 
 // rules is the list.
 func rules() [IDs]Rule {
+	all := machineRules()
+	for id, r := range hostRules() {
+		if r.Name != "" {
+			all[id] = r
+		}
+	}
+	return all
+}
+
+// hostRules are those of what no machine sees.
+func hostRules() [IDs]Rule {
+	return [IDs]Rule{
+		CertificateExpires: {
+			Name: "certificate-expires", Host: true, Clear: 5 * time.Second,
+			When:   "a node's certificate, or one that it hangs on, ends within 14 days or has ended: then peers reject new streams",
+			Remedy: "write new files over --tls-cert and --tls-key: the node reads them again within a second",
+		},
+		DiskLow: {
+			Name: "disk-low", Host: true, For: 30 * time.Second, Clear: 30 * time.Second,
+			When:   "less than 10 % of the volume of a node's --data is free: a full disk takes no write, and the node refuses new work",
+			Remedy: "free space on the volume of --data, or enlarge it; `hyperscale doctor` measures it",
+		},
+	}
+}
+
+// machineRules are those that the machines of roles judge.
+func machineRules() [IDs]Rule {
 	return [IDs]Rule{
 		QueueHigh: {
 			Name: "queue-high", For: 5 * time.Minute, Clear: time.Minute,

@@ -23,5 +23,5 @@
 //	...
 //	n.Stop(ctx)
 //
-// Read host.go, options.go, life.go, ready.go, supervisor.go, observe.go.
+// Read host.go, options.go, life.go, ready.go, supervisor.go, observe.go, alerts.go.
 package host

@@ -32,6 +32,9 @@ func (n *Node) live() {
 	if n.doors.certs != nil {
 		go n.doors.certs.watch(n.logger, n.done)
 	}
+	if n.self.Role != node.RoleClient {
+		go n.watchHost()
+	}
 	n.logger.Info("node starts", "role", n.self.Role.String(), "addr", string(n.self.Addr))
 	err := n.loop.Run(loop.World{Network: n.transport, Store: n.store, Exec: exec})
 	n.err = errors.Join(n.outcome(err), n.end(exec))

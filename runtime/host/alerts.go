@@ -1,0 +1,84 @@
+package host
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"hyperscale/core/alert"
+	"hyperscale/core/event"
+	"hyperscale/core/node"
+	"hyperscale/runtime/certs"
+)
+
+// alertsEvery is how often a node looks at its certificate and its disk.
+const alertsEvery = 5 * time.Second
+
+// Thresholds of alert.DiskLow, in percent of the volume that are free, and of alert.CertificateExpires.
+const (
+	diskLow          = 10
+	diskCalm         = 12
+	certificateShort = 14 * 24 * time.Hour
+)
+
+// watch judges the alerts that no machine can: it sees neither certificates nor disks. One goroutine uses it.
+type watch struct {
+	certs  *certs.Store                                    // nil: there is none
+	dir    string                                          // of the data; empty: there is none
+	volume func(dir string) (free, size uint64, err error) // in bytes
+	board  alert.Board
+}
+
+// look reads both conditions, and returns what has changed.
+func (w *watch) look(now node.Instant) (all []event.Alert) {
+	why := map[alert.ID]string{}
+	if w.certs != nil {
+		left, until := w.certs.Left(), w.certs.Until().UTC().Format(time.RFC3339)
+		why[alert.CertificateExpires] = "it expires at " + until
+		if left <= 0 {
+			why[alert.CertificateExpires] = "it has expired at " + until
+		}
+		w.board.See(now, alert.CertificateExpires, alert.Whether(left < certificateShort))
+	}
+	if w.dir != "" {
+		free, size, err := w.volume(w.dir)
+		reading := alert.Unknown
+		if err == nil && size > 0 {
+			share := int(100 * (float64(free) / float64(size)))
+			reading = alert.Of(-share, 1-diskLow, 1-diskCalm)
+			why[alert.DiskLow] = fmt.Sprintf("%d %% of the volume of %s are free", share, w.dir)
+		}
+		w.board.See(now, alert.DiskLow, reading)
+	}
+	for _, c := range w.board.Judge(alert.Follows, 0) {
+		all = append(all, c.Event("", why[c.ID]))
+	}
+	return all
+}
+
+// volumeAt is what a user without rights may write to a volume, and its size.
+func volumeAt(dir string) (free, size uint64, err error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, 0, err
+	}
+	return s.Bavail * uint64(s.Bsize), s.Blocks * uint64(s.Bsize), nil
+}
+
+// watchHost reports what the watch finds, until the node ends.
+func (n *Node) watchHost() {
+	w := &watch{certs: n.doors.certs.held(), dir: n.options.DataDir, volume: volumeAt}
+	look := time.NewTicker(alertsEvery)
+	defer look.Stop()
+	for {
+		for _, e := range w.look(n.loop.Now()) {
+			n.observe(n.loop.Now(), e)
+		}
+		select {
+		case <-n.done:
+			return
+		case <-look.C:
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package host
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"hyperscale/core/alert"
+	"hyperscale/core/event"
+	"hyperscale/core/node"
+	"hyperscale/runtime/certs"
+)
+
+// A node warns of its certificate from 14 days before its end on, says so when it has ended, and is calm again with a new one.
+func TestTheHostWatchesItsCertificate(t *testing.T) {
+	now, dir := time.Now(), t.TempDir()
+	issuer := issuerOf(t)
+	clock := func() time.Time { return now }
+	store, err := certs.Open(certify(t, issuer, dir, now.Add(20*24*time.Hour)), certs.Identity{Role: node.RoleToy, Cluster: "c", Environment: "test", Node: "n"}, clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &watch{certs: store}
+	at := node.Instant(0)
+	want := func(change event.AlertChange, why string) {
+		t.Helper()
+		var got []event.Alert
+		for range 2 { // the alert lasts one look longer than its condition
+			at = at.Add(alertsEvery)
+			got = append(got, w.look(at)...)
+		}
+		if change == "" && len(got) == 0 {
+			return
+		}
+		if len(got) != 1 || got[0].Change != change || got[0].Alert != "certificate-expires" || !strings.Contains(got[0].Why, why) {
+			t.Fatalf("%+v, want %q because %q", got, change, why)
+		}
+	}
+	want("", "")
+	now = now.Add(6*24*time.Hour + time.Hour)
+	want(event.AlertRaised, "expires at")
+	want("", "")
+	now = now.Add(20 * 24 * time.Hour)
+	want("", "")
+	certify(t, issuer, dir, now.Add(30*24*time.Hour))
+	if err := store.Read(); err != nil {
+		t.Fatal(err)
+	}
+	want(event.AlertCleared, "expires at")
+	late := &watch{certs: store}
+	now = now.Add(40 * 24 * time.Hour)
+	if got := late.look(0); len(got) != 1 || !strings.Contains(got[0].Why, "has expired at") || got[0].Remedy != alert.RuleOf(alert.CertificateExpires).Remedy {
+		t.Fatalf("%+v, want an alert of an expired certificate with its remedy", got)
+	}
+}
+
+// A node warns once less than a tenth of its volume is free, is calm again at 12 %, and does not know where it cannot look.
+func TestTheHostWatchesItsDisk(t *testing.T) {
+	free, failed := uint64(11), error(nil)
+	w := &watch{dir: "/data", volume: func(string) (uint64, uint64, error) { return free, 100, failed }}
+	at := node.Instant(0)
+	after := func(long time.Duration) (all []event.Alert) {
+		for end := at.Add(long); at < end; at = at.Add(alertsEvery) {
+			all = append(all, w.look(at)...)
+		}
+		return all
+	}
+	if got := after(time.Minute); len(got) != 0 {
+		t.Fatalf("%+v at 11 %%", got)
+	}
+	free = 9
+	got := after(time.Minute)
+	if len(got) != 1 || got[0].Change != event.AlertRaised || got[0].Alert != "disk-low" || got[0].Why != "9 % of the volume of /data are free" || got[0].Remedy == "" {
+		t.Fatalf("%+v at 9 %%, want the alert with its remedy", got)
+	}
+	for _, one := range []struct {
+		free uint64
+		err  error
+	}{{11, nil}, {50, errors.New("gone")}} {
+		free, failed = one.free, one.err
+		if got := after(time.Minute); len(got) != 0 {
+			t.Fatalf("%+v at %d %%, %v: want no change", got, one.free, one.err)
+		}
+	}
+	free, failed = 12, nil
+	if got := after(time.Minute); len(got) != 1 || got[0].Change != event.AlertCleared {
+		t.Fatalf("%+v at 12 %%, want it cleared", got)
+	}
+}
+
+// What the host raises is in the node's log, its metrics and /readyz, in the words of the manual.
+func TestAlertsOfTheHostAreSeen(t *testing.T) {
+	issuer := issuerOf(t)
+	o := options("n", newPinger(""))
+	o.Certs = certify(t, issuer, t.TempDir(), time.Now().Add(24*time.Hour))
+	n := start(t, o)
+	for {
+		if _, why := n.work.ready(); strings.Contains(why, alert.RuleOf(alert.CertificateExpires).Remedy) {
+			break
+		}
+		time.Sleep(time.Millisecond) // its first look comes as it starts
+	}
+}
