@@ -78,8 +78,10 @@ type Executors struct {
 	Custom string `yaml:"custom" env:"CUSTOM"`
 }
 
-// Terms are the durations that a group agrees on.
+// Terms are the durations that a group agrees on, and the profile that they have their defaults from.
 type Terms struct {
+	// Profile is a name of Profiles, whose defaults the node has. Empty: those of Default.
+	Profile string `yaml:"profile" env:"PROFILE"`
 	// Lease is how long a gate may act for a job without hearing from a majority of
 	// the gates: equal on all gates and managers.
 	Lease time.Duration `yaml:"lease" env:"LEASE"`

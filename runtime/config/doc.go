@@ -3,7 +3,7 @@
 // It starts nothing and knows no part: it returns plain data, complete and valid, and the
 // command makes a node from it.
 //
-// Source: house style 8. A value comes from, in rising precedence: Default, a YAML file, the
+// Source: house style 8. A value comes from, in rising precedence: Default, a profile, a YAML file, the
 // environment (HYPERSCALE_ID, HYPERSCALE_LOG_LEVEL, ...), the flags that were set. Keys are the
 // same everywhere: log_level in the file is HYPERSCALE_LOG_LEVEL and --log-level.
 //
@@ -25,5 +25,5 @@
 //	managers: [10.0.0.2:7500, 10.0.0.3:7500]
 //	data: /var/lib/hyperscale
 //
-// Read config.go, keys.go, source.go, validate.go, sizes.go, explain.go, schema.go.
+// Read config.go, keys.go, source.go, validate.go, sizes.go, profile.go, explain.go, schema.go.
 package config

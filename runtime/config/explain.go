@@ -21,20 +21,23 @@ const FromDefault = "default"
 type Effective struct {
 	Name  string `json:"name"`  // of a key, or of a setting below `set`
 	Value string `json:"value"` // as a flag has it; empty: not set
-	From  string `json:"from"`  // the last source that sets it: FromDefault, the file's path, a variable or a flag
+	From  string `json:"from"`  // the last source that sets it: FromDefault, FromProfile, the file's path, a variable or a flag
 }
 
 // Explain loads a configuration, and says for each key of the role where its value is from. Settings that a
 // source sets follow, by name.
 func Explain(role node.Role, s Sources) (Node, []Effective, error) {
 	n, err := Load(role, s)
-	layers := s.layers()
+	layers, profiled := s.layers(), placed(role, n.Profile)
 	var all []Effective
 	for _, k := range Keys() {
 		if !k.For(role) || k.Name == "set" {
 			continue
 		}
 		e := Effective{k.Name, k.text(&n), FromDefault}
+		if k.Name != "profile" && k.text(&profiled) != k.Default(role) {
+			e.From = FromProfile
+		}
 		for _, l := range layers {
 			if l.has(k) {
 				e.From = l.called(k)

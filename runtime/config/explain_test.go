@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -92,5 +93,46 @@ func TestFaultsOfAllSources(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q in it", err, want)
 		}
+	}
+}
+
+// A profile changes the defaults, every source counts for more than it, and each value says where it is from.
+func TestProfilesAreDefaults(t *testing.T) {
+	base := map[string]string{"id": "n", "data": "/data", "managers": "10.0.0.1:7500", "gates": "10.0.0.1:7400", "advertise": "10.0.0.1:7400", "cluster-secret": "/secret"}
+	for _, one := range []struct {
+		role  node.Role
+		flags map[string]string
+		want  map[string]string // key: value and origin
+	}{
+		{node.RoleGate, map[string]string{}, map[string]string{"lease": "30s default", "profile": " default"}},
+		{node.RoleGate, map[string]string{"profile": "lan"}, map[string]string{"lease": "6s profile", "quorum_timeout": "1s profile", "profile": "lan --profile", "stop_timeout": "20s default"}},
+		{node.RoleGate, map[string]string{"profile": "local", "lease": "12s"}, map[string]string{"lease": "12s --lease", "quorum_timeout": "500ms profile"}},
+		{node.RoleManager, map[string]string{"profile": "lan", "advertise": "10.0.0.1:7500", "datacenter": "a"}, map[string]string{"lease": "6s profile", "quorum_timeout": "1s default", "subjob_lease": "2s default"}},
+		{node.RoleGate, map[string]string{"profile": "wan"}, map[string]string{"lease": "30s default", "quorum_timeout": "5s default"}},
+		{node.RoleWorker, map[string]string{"profile": "kubernetes", "advertise": "10.0.0.1:7600", "datacenter": "a"}, map[string]string{"listen": "0.0.0.0:7600 profile", "admin": "0.0.0.0:9400 profile", "stop_timeout": "59m50s profile", "log_format": "json profile"}},
+		{node.RoleGate, map[string]string{"profile": "kubernetes"}, map[string]string{"listen": "0.0.0.0:7400 profile", "stop_timeout": "20s default"}},
+	} {
+		flags := map[string]string{}
+		maps.Copy(flags, base)
+		maps.Copy(flags, one.flags)
+		if one.role != node.RoleManager && one.role != node.RoleWorker {
+			delete(flags, "managers")
+		}
+		if one.role == node.RoleWorker {
+			delete(flags, "gates")
+		}
+		_, all, err := Explain(one.role, Sources{Flags: flags})
+		if err != nil {
+			t.Errorf("%v %v: %v", one.role, one.flags, err)
+		}
+		for _, e := range all {
+			if want, asked := one.want[e.Name]; asked && want != e.Value+" "+e.From {
+				t.Errorf("%v %v: %s is %s from %s, want %s", one.role, one.flags, e.Name, e.Value, e.From, want)
+			}
+		}
+	}
+	_, err := Load(node.RoleGate, Sources{Flags: map[string]string{"id": "n", "data": "/data", "profile": "lann"}})
+	if err == nil || !strings.Contains(err.Error(), "profile = lann must be local, lan, wan, kubernetes: correct --profile") {
+		t.Errorf("a profile that is none: %v", err)
 	}
 }

@@ -38,11 +38,20 @@ type Sources struct {
 // Load reads all sources over the defaults and validates the whole. It reports the faults of all sources.
 func Load(role node.Role, s Sources) (Node, error) {
 	n := Default(role)
-	err := errors.Join(n.file(s.File), n.Environ(s.Environ), n.Flags(s.Flags))
+	err := n.read(&s)
+	if err == nil && n.Profile != "" {
+		n = placed(role, n.Profile)
+		err = n.read(&s)
+	}
 	if err != nil {
 		return n, err // a value that cannot be read is not judged by its default
 	}
 	return n, n.Validate()
+}
+
+// read takes the values of all sources.
+func (n *Node) read(s *Sources) error {
+	return errors.Join(n.file(s.File), n.Environ(s.Environ), n.Flags(s.Flags))
 }
 
 // file reads a file over n; without a path it changes nothing.

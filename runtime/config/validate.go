@@ -88,6 +88,9 @@ func (n *Node) Validate() error {
 		f.address("resolver", n.Resolver, false, "give the IP:PORT of a DNS server to --resolver")
 	}
 	n.validateWeb(&f)
+	if !isProfile(n.Profile) {
+		f.add("profile", n.Profile, "must be "+strings.Join(Profiles(), ", "), "correct --profile, or leave it out")
+	}
 	n.validateRole(&f)
 	if n.Data == "" {
 		f.add("data", "", "must be a directory", "give one that this node alone uses to --data")

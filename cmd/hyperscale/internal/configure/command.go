@@ -91,7 +91,7 @@ func newShowCommand() *cobra.Command {
 	cmd := configured(&cobra.Command{
 		Use:   "show ROLE",
 		Short: "print each value that a gate, manager or worker would run with, and where it is from",
-		Long: `Prints each key of the role, its value, and the last source that sets it: default, the file,
+		Long: `Prints each key of the role, its value, and the last source that sets it: default, profile, the file,
 a variable or a flag. Values of secrets stand in files: only their paths are printed.`,
 		Example: "  hyperscale config show manager --config manager-1.yaml\n  HYPERSCALE_LEASE=10s hyperscale config show gate --id gate-1 --data /tmp/g --json",
 	}, func(out io.Writer, role node.Role, s config.Sources) error {
