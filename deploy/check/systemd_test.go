@@ -82,16 +82,94 @@ func TestUnitIsConfined(t *testing.T) {
 		if tt.find != "" {
 			name = unit(t, tt.find, "")
 		}
-		out := output(t, exec.Command(analyze, "security", "--offline=true", "--no-pager", name))
-		found := regexp.MustCompile(`Overall exposure level for \S+: ([0-9.]+)`).FindStringSubmatch(out)
-		if found == nil {
-			t.Fatalf("no exposure in %s", out)
-		}
-		exposed, err := strconv.ParseFloat(found[1], 64)
-		if err != nil || exposed <= mostExposed != tt.most {
+		if exposed := exposure(t, analyze, name); exposed <= mostExposed != tt.most {
 			t.Errorf("without %q: exposure %v, want at most %v: %t", tt.find, exposed, mostExposed, tt.most)
 		}
 	}
+}
+
+// exposure is what systemd says of a unit.
+func exposure(t *testing.T, analyze, name string) float64 {
+	t.Helper()
+	out := output(t, exec.Command(analyze, "security", "--offline=true", "--no-pager", name))
+	found := regexp.MustCompile(`Overall exposure level for \S+: ([0-9.]+)`).FindStringSubmatch(out)
+	if found == nil {
+		t.Fatalf("no exposure in %s", out)
+	}
+	exposed, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exposed
+}
+
+// TestOwnersAreConfined: with the drop-in for gates and managers the exposure is lower, and the filter allows what a gate
+// calls from its start to its end.
+func TestOwnersAreConfined(t *testing.T) {
+	analyze, strace := need(t, "systemd-analyze"), need(t, "strace")
+	var texts []string
+	for _, name := range []string{hardening, "owner.conf"} {
+		text, err := os.ReadFile(filepath.Join("..", "systemd", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	name := unit(t)
+	if err := os.WriteFile(filepath.Join(name+".d", "owner.conf"), []byte(texts[1]), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if exposed := exposure(t, analyze, name); exposed > 1.3 {
+		t.Errorf("the exposure of a gate is %v, want at most 1.3", exposed)
+	}
+	calls := allowed(t, analyze, strings.Join(texts, "\n"))
+	if calls["sched_setaffinity"] {
+		t.Error("the filter allows sched_setaffinity")
+	}
+	log, admin := filepath.Join(t.TempDir(), "calls"), freePort(t)
+	gate := exec.Command(strace, "-f", "-c", "-o", log, built, "gate", "--id", "gate-1", "--listen", freePort(t), "--admin", admin, "--data", t.TempDir())
+	said := &strings.Builder{}
+	gate.Stderr = said
+	if err := gate.Start(); err != nil {
+		t.Fatal(err)
+	}
+	within(t, time.Minute, "the gate answers", func() bool {
+		c, err := net.Dial("tcp", admin)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil || gate.Process.Signal(syscall.Signal(0)) != nil
+	})
+	_ = exec.Command("pkill", "-TERM", "-P", strconv.Itoa(gate.Process.Pid)).Run() // strace passes no signal on
+	if err := gate.Wait(); err != nil && strings.Contains(strings.ToLower(said.String()), "ptrace") {
+		skip(t, "strace may not trace here: %s", said)
+	}
+	seen := called(t, log)
+	if !slices.Contains(seen, "epoll_ctl") || !slices.Contains(seen, "fdatasync") {
+		t.Errorf("the gate made no epoll_ctl or fdatasync: it was no whole one, of %q", seen)
+	}
+	for _, call := range seen {
+		if !calls[call] {
+			t.Errorf("%s: the filter denies it", call)
+		}
+	}
+}
+
+// called lists the system calls in a summary of strace.
+func called(t *testing.T, log string) (seen []string) {
+	t.Helper()
+	summary, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(summary)) {
+		fields := strings.Fields(line)
+		if len(fields) < 5 || fields[0] == "%" || strings.HasPrefix(fields[0], "---") || fields[len(fields)-1] == "total" {
+			continue
+		}
+		seen = append(seen, fields[len(fields)-1])
+	}
+	return seen
 }
 
 // allowed are the system calls that a line of SystemCallFilter names, by what systemd says of its sets.
@@ -165,18 +243,7 @@ func TestUnitAllowsItsCalls(t *testing.T) {
 		}
 		t.Fatalf("%v: %s", err, out)
 	}
-	summary, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var seen []string
-	for line := range strings.Lines(string(summary)) {
-		fields := strings.Fields(line)
-		if len(fields) < 5 || fields[0] == "%" || strings.HasPrefix(fields[0], "---") || fields[len(fields)-1] == "total" {
-			continue
-		}
-		seen = append(seen, fields[len(fields)-1])
-	}
+	seen := called(t, log)
 	for _, want := range []string{"epoll_ctl", "sched_setaffinity", "seccomp"} {
 		if !slices.Contains(seen, want) {
 			t.Errorf("the run made no %s: it was no whole one, of %q", want, seen)
