@@ -76,7 +76,7 @@ func newRootCommand() *cobra.Command {
 	)
 	// The simulator's commands join this line.
 	add(groupMore, simulate.NewCommand(), newVersionCommand(), newCompletionCommand())
-	root.AddCommand(newExecutorCommand(), follow.NewGuardCommand())
+	root.AddCommand(newExecutorCommand(), follow.NewGuardCommand(), web.NewCompileCommand())
 	nameExamples(root)
 	command.LinuxOnly(root, runtime.GOOS)
 	return root

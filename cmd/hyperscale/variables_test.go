@@ -13,7 +13,7 @@ func TestCommandsRejectUnreadVariables(t *testing.T) {
 	const wrong = "HYPERSCALE" + "_CLUSTR"
 	t.Setenv(wrong, "staging")
 	root := newRootCommand()
-	rejects := map[string]bool{"gate": false, "manager": false, "worker": false, "executor": false, "runner": false, "terminal-guard": false, "help": false}
+	rejects := map[string]bool{"gate": false, "manager": false, "worker": false, "executor": false, "compile": false, "runner": false, "terminal-guard": false, "help": false}
 	checked := 0
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {

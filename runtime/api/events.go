@@ -69,7 +69,7 @@ type JobEvent struct {
 	What       string       `json:"what"`                 // state, takeover, worker-lost, workflow-ended
 	State      string       `json:"state,omitempty"`      // with state: the new one
 	Reason     string       `json:"reason,omitempty"`     // with state
-	Takeovers  uint64       `json:"takeovers,omitempty"`  // with takeover: since the job's acceptance
+	Holder     string       `json:"holder,omitempty"`     // with takeover: address of the gate that has the job now
 	Datacenter string       `json:"datacenter,omitempty"` // with worker-lost
 	Worker     string       `json:"worker,omitempty"`     // with worker-lost; empty: one of those that are not named
 	ElapsedNS  int64        `json:"elapsed_ns"`           // of the job; 0: not known

@@ -49,8 +49,9 @@ type news struct {
 	noted     int        // notes since the feed began
 	cluster   *message.ClusterStatus
 	result    *message.Result
-	forgotten bool   // the result has no figures: the gates keep them no longer
-	failure   *Fault // why nothing follows
+	token     message.LeaseToken // of the grant under which a gate holds the job
+	forgotten bool               // the result has no figures: the gates keep them no longer
+	failure   *Fault             // why nothing follows
 }
 
 // follow joins the feed of a job, which begins with its first reader.
@@ -158,14 +159,10 @@ func (f *feed) note(n *news, m *message.JobStatus) {
 	was := n.status
 	add := func(e JobEvent) {
 		e.ElapsedNS = int64(m.Elapsed)
-		n.notes = append(slices.Clone(n.notes[max(0, len(n.notes)-notesMax+1):]), e)
-		n.noted++
+		n.add(e)
 	}
 	if was == nil || was.State != m.State {
 		add(JobEvent{What: "state", State: m.State.String(), Reason: m.Reason})
-	}
-	if was != nil && m.Takeovers > was.Takeovers {
-		add(JobEvent{What: "takeover", Takeovers: m.Takeovers})
 	}
 	for i := range m.Datacenters {
 		d := &m.Datacenters[i]
@@ -180,11 +177,32 @@ func (f *feed) note(n *news, m *message.JobStatus) {
 	}
 }
 
+// add appends a note. Readers hold the old list.
+func (n *news) add(e JobEvent) {
+	n.notes = append(slices.Clone(n.notes[max(0, len(n.notes)-notesMax+1):]), e)
+	n.noted++
+}
+
+// hold compares the holder of the job's lease with the one before. A gate that holds it again has restarted.
+func (f *feed) hold(n *news, c *message.ClusterStatus) {
+	n.cluster = c
+	for i := range c.Leases {
+		l := &c.Leases[i]
+		if l.Job != f.job || l.Released || l.Holder == "" {
+			continue
+		}
+		if l.Token != n.token && n.token != (message.LeaseToken{}) {
+			n.add(JobEvent{What: "takeover", Holder: l.Holder, ElapsedNS: int64(f.model.Elapsed)})
+		}
+		n.token = l.Token
+	}
+}
+
 // observe asks for the cluster now and then: alerts, and who holds the job.
 func (f *feed) observe(ctx context.Context, s *Server) {
 	for ticks := time.NewTicker(alertsEvery); ; {
 		if c, err := shared(s, &s.lists.cluster, &message.ClusterQuery{}); err == nil {
-			f.change(func(n *news) { n.cluster = c })
+			f.change(func(n *news) { f.hold(n, c) })
 		}
 		select {
 		case <-ticks.C:

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,11 +19,21 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/api/compile"
 	"hyperscale/runtime/api/tokens"
 	"hyperscale/runtime/host"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain is the compiler's child, too.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == compile.Command {
+		if err := compile.Main(os.Stdin, os.Stdout); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // gates stands for the client and the gates behind it: it answers each command by a function, and a watch with what the
 // test tells.
@@ -107,7 +118,9 @@ func start(t *testing.T, change ...func(*Config)) *server {
 	s.gates = &gates{answers: map[node.Kind]func(node.Message) node.Message{}, watches: make(chan watch, 16)}
 	client, err := host.Start(host.Options{Role: node.RoleClient, ID: "gate-1-api", Cluster: "c", Environment: "e", Machine: s.gates})
 	require.NoError(t, err)
-	c := Config{Listen: "127.0.0.1:0", Tokens: known, Client: client, Logger: slog.New(slog.NewTextHandler(s.log, nil))}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	c := Config{Compiler: compile.New([]string{self, compile.Command}), Listen: "127.0.0.1:0", Tokens: known, Client: client, Logger: slog.New(slog.NewTextHandler(s.log, nil))}
 	for _, f := range change {
 		f(&c)
 	}

@@ -57,20 +57,27 @@ func (d *describer) operation(r *route) object {
 			parameters = append(parameters, object{"name": strings.TrimSuffix(name, "}"), "in": "path", "required": true, "schema": object{"type": "string"}})
 		}
 	}
-	for in, list := range map[string][]param{"query": r.Query, "header": r.Headers} { //lint:orderfree parameters are a set
-		for _, p := range list {
+	for _, from := range []struct {
+		in   string
+		list []param
+	}{{"query", r.Query}, {"header", r.Headers}} {
+		for _, p := range from.list {
 			kind := "string"
 			if p.Number {
 				kind = "integer"
 			}
-			parameters = append(parameters, object{"name": p.Name, "in": in, "description": p.What, "schema": object{"type": kind}})
+			parameters = append(parameters, object{"name": p.Name, "in": from.in, "description": p.What, "schema": object{"type": kind}})
 		}
 	}
 	answers := object{"default": object{"description": "An error.", "content": object{"application/json": object{"schema": d.schema(reflect.TypeOf(Failure{}))}}}}
 	for _, a := range r.Answers {
 		one := object{"description": a.What}
 		if a.Body != nil {
-			one["content"] = object{"application/json": object{"schema": d.schema(reflect.TypeOf(a.Body))}}
+			content := object{"application/json": object{"schema": d.schema(reflect.TypeOf(a.Body))}}
+			if a.Page {
+				content["text/html"] = object{"schema": object{"type": "string"}}
+			}
+			one["content"] = content
 		} else if a.Type != "" {
 			one["content"] = object{a.Type: object{"schema": object{"type": "string"}}}
 		}
@@ -84,7 +91,13 @@ func (d *describer) operation(r *route) object {
 		o["parameters"] = parameters
 	}
 	if r.Body != nil {
-		o["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": d.schema(reflect.TypeOf(r.Body))}}}
+		content := object{"application/json": object{"schema": d.schema(reflect.TypeOf(r.Body))}}
+		if r.multipart {
+			content["multipart/form-data"] = object{"schema": object{"type": "object", "properties": object{
+				options: d.schema(reflect.TypeOf(r.Body)), "file": object{"type": "array", "items": object{"type": "string", "format": "binary"}},
+			}}}
+		}
+		o["requestBody"] = object{"required": true, "content": content}
 	}
 	return o
 }
@@ -158,11 +171,11 @@ func (d *describer) fields(t reflect.Type, properties object, required *[]any) {
 			continue
 		}
 		if f.Anonymous && tag == "" {
-			inner := f.Type
-			if inner.Kind() == reflect.Pointer {
-				inner = inner.Elem()
+			if f.Type.Kind() == reflect.Pointer { // nil leaves its fields out
+				d.fields(f.Type.Elem(), properties, new([]any))
+				continue
 			}
-			d.fields(inner, properties, required)
+			d.fields(f.Type, properties, required)
 			continue
 		}
 		if !f.IsExported() {

@@ -2,8 +2,10 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"hyperscale/core/node"
+	"hyperscale/runtime/report"
 	"hyperscale/runtime/view"
 )
 
@@ -17,6 +19,7 @@ type route struct {
 	Body         any // zero value of what a JSON body is; nil: none
 	Answers      []answer
 	open         bool // needs no token
+	multipart    bool // the body may be one, too
 	stream       bool // counts as a stream, not as a request
 	do           func(*call) error
 }
@@ -32,6 +35,7 @@ type answer struct {
 	Status int
 	Body   any    // zero value of its JSON; nil: none, or of another type
 	Type   string // empty: JSON
+	Page   bool   // or a page of HTML
 	What   string
 }
 
@@ -39,8 +43,15 @@ type answer struct {
 func (r *route) changes() bool { return r.Method != http.MethodGet }
 
 // routes is the table.
-func routes() []route {
-	ok := func(body any, what string) []answer { return []answer{{Status: http.StatusOK, Body: body, What: what}} }
+func routes() []route { return slices.Concat(jobRoutes(), orderRoutes(), clusterRoutes()) }
+
+// answered is a route's only answer.
+func answered(body any, what string) []answer {
+	return []answer{{Status: http.StatusOK, Body: body, What: what}}
+}
+
+// jobRoutes ask for jobs.
+func jobRoutes() []route {
 	return []route{
 		{
 			Method: http.MethodGet, Path: "/v1/jobs", Right: node.RightView, do: (*call).listJobs,
@@ -51,14 +62,14 @@ func routes() []route {
 				{Name: "after", What: "the page behind this job: next of the page before"},
 				{Name: "limit", What: "jobs of a page, 1 to 1000; 100 if not given", Number: true},
 			},
-			Answers: ok(JobPage{}, "A page of jobs."),
+			Answers: answered(JobPage{}, "A page of jobs."),
 		},
 		{
 			Method: http.MethodGet, Path: "/v1/jobs/{id}", Right: node.RightView, do: (*call).oneJob,
 			Summary: "The state of a job, with an ETag.",
 			Query:   []param{{Name: "wait", What: "answer once the job has changed since If-None-Match, or after this time: a duration up to 60s"}},
 			Headers: []param{{Name: "If-None-Match", What: "the ETag of an earlier answer"}},
-			Answers: append(ok(view.Job{}, "The job."), answer{Status: http.StatusNotModified, What: "It has not changed."}),
+			Answers: append(answered(view.Job{}, "The job."), answer{Status: http.StatusNotModified, What: "It has not changed."}),
 		},
 		{
 			Method: http.MethodGet, Path: "/v1/jobs/{id}/events", Right: node.RightView, do: (*call).events, stream: true,
@@ -69,30 +80,68 @@ func routes() []route {
 				{Status: http.StatusNoContent, What: "The reader has all: it must not connect again."},
 			},
 		},
+	}
+}
+
+// orderRoutes change something.
+func orderRoutes() []route {
+	return []route{
+		{
+			Method: http.MethodPost, Path: "/v1/jobs", Right: node.RightSubmit, do: (*call).submit, Body: Submission{}, multipart: true,
+			Summary: "Submits a program. The same key and body is the same job.",
+			Headers: []param{{Name: keyHead, What: "of the job: a new one if not given"}},
+			Answers: []answer{{Status: http.StatusAccepted, Body: Submitted{}, What: "A majority of the gates has the job."}},
+		},
+		cancelRoute(http.MethodDelete, "/v1/jobs/{id}"),
+		cancelRoute(http.MethodPost, "/v1/jobs/{id}/cancel"),
+		{
+			Method: http.MethodGet, Path: "/v1/jobs/{id}/result", Right: node.RightView, do: (*call).result,
+			Summary: "The result file of a job that has ended, or its page. 409 while it runs.",
+			Query:   []param{{Name: "format", What: "json or html; json if not given"}},
+			Answers: []answer{{Status: http.StatusOK, Body: report.Result{}, Page: true, What: "The result, as docs/result.md has it."}},
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/nodes/{id}/drain", Right: node.RightOperate, do: (*call).drain,
+			Summary: "Orders a node to take no new work.",
+			Query:   []param{{Name: "undo", What: "true: to take work again"}},
+			Answers: []answer{{Status: http.StatusAccepted, Body: Drained{}, What: "The order is given."}},
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/dead-letters/{id}/replay", Right: node.RightOperate, do: (*call).replay,
+			Summary: "Submits the program of a dead letter once more.",
+			Query:   []param{{Name: "number", What: "of the replay: equal numbers are one job; 1 if not given", Number: true}},
+			Answers: []answer{{Status: http.StatusAccepted, Body: Submitted{}, What: "The new job."}},
+		},
+	}
+}
+
+// clusterRoutes ask for the cluster, and for the caller.
+func clusterRoutes() []route {
+	return []route{
 		{
 			Method: http.MethodGet, Path: "/v1/cluster", Right: node.RightView, do: (*call).cluster,
 			Summary: "The gates, the nodes, the newest jobs and the leases, as one gate sees them.",
-			Answers: ok(view.Cluster{}, "The cluster."),
+			Answers: answered(view.Cluster{}, "The cluster."),
 		},
 		{
 			Method: http.MethodGet, Path: "/v1/datacenters", Right: node.RightView, do: (*call).datacenters,
 			Summary: "The datacenters with their health and free cores.",
-			Answers: ok(DatacenterList{}, "The datacenters."),
+			Answers: answered(DatacenterList{}, "The datacenters."),
 		},
 		{
 			Method: http.MethodGet, Path: "/v1/alerts", Right: node.RightView, do: (*call).alerts,
 			Summary: "What operators should act on now.",
-			Answers: ok(AlertList{}, "The alerts."),
+			Answers: answered(AlertList{}, "The alerts."),
 		},
 		{
 			Method: http.MethodGet, Path: "/v1/whoami", Right: node.RightView, do: (*call).whoami,
 			Summary: "Whose token it is, and what it may do.",
-			Answers: ok(Caller{}, "The caller."),
+			Answers: answered(Caller{}, "The caller."),
 		},
 		{
 			Method: http.MethodPost, Path: "/v1/session", open: true, do: (*call).begin, Body: Login{},
 			Summary: "Makes a cookie of a token, for pages: HttpOnly, SameSite=Strict, 12 hours.",
-			Answers: ok(Caller{}, "The caller; Set-Cookie has the token."),
+			Answers: answered(Caller{}, "The caller; Set-Cookie has the token."),
 		},
 		{
 			Method: http.MethodDelete, Path: "/v1/session", open: true, do: (*call).leave,
@@ -102,7 +151,24 @@ func routes() []route {
 		{
 			Method: http.MethodGet, Path: "/v1/openapi.json", Right: node.RightView, do: (*call).openapi,
 			Summary: "This description.",
-			Answers: ok(map[string]any{}, "OpenAPI 3.0.3."),
+			Answers: answered(map[string]any{}, "OpenAPI 3.0.3."),
+		},
+	}
+}
+
+// cancelRoute is one of the two ways to cancel: forms and some proxies know no DELETE.
+func cancelRoute(method, path string) route {
+	return route{
+		Method: method, Path: path, Right: node.RightSubmit, do: (*call).cancel,
+		Summary: "Cancels a job.",
+		Query: []param{
+			{Name: "now", What: "true: without after_all"},
+			{Name: "reason", What: "why, for people; at most 256 bytes"},
+		},
+		Headers: []param{{Name: keyHead, What: "that submitted the job: a submitter needs it, an operator does not"}},
+		Answers: []answer{
+			{Status: http.StatusAccepted, Body: Cancelled{}, What: "A majority of the gates has it."},
+			{Status: http.StatusOK, Body: Cancelled{}, What: "It was cancelled before, or has ended."},
 		},
 	}
 }

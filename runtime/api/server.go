@@ -14,6 +14,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/api/compile"
 	"hyperscale/runtime/api/tokens"
 	"hyperscale/runtime/loop"
 	"hyperscale/runtime/metrics"
@@ -44,6 +45,8 @@ type Config struct {
 	Hosts     []string // names by which clients call it, beside Listen's and loopback
 	Tokens    *tokens.File
 	Client    Client
+	Compiler  *compile.Compiler
+	Clear     bool // frames cross the network in clear: no secret of a program may
 	Logger    *slog.Logger
 }
 

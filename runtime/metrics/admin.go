@@ -33,6 +33,7 @@ func (m *Metrics) Serve(l net.Listener, logger *slog.Logger, alive, ready Health
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.all(), promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
 	mux.HandleFunc("GET /healthz", answer(alive))
 	mux.HandleFunc("GET /readyz", answer(ready))
+	mux.HandleFunc("/v1/", elsewhere)
 	a := &Admin{
 		listener: l,
 		done:     make(chan struct{}),
@@ -51,6 +52,13 @@ func (m *Metrics) Serve(l net.Listener, logger *slog.Logger, alive, ready Health
 		_ = a.server.Serve(NewBounded(l, adminConnections)) // ends with Close, which is the only way
 	}()
 	return a
+}
+
+// elsewhere says where the HTTP API is: tokens do not belong on a listener without TLS.
+func elsewhere(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusNotFound)
+	_, _ = fmt.Fprintln(w, `{"error":{"code":"unknown_path","message":"the HTTP API is not here: a gate has it on a listener of its own, which --api and --api-tokens turn on"}}`) // the caller has hung up
 }
 
 func answer(h Health) http.HandlerFunc {

@@ -216,7 +216,7 @@ func TestAdmin(t *testing.T) {
 		code int
 		body string
 	}{
-		{"/healthz", 200, "ok\n"}, {"/readyz", 503, "the node is stopping\n"}, {"/metrics", 200, "hyperscale_store_commits_total 2\n"}, {"/", 404, ""},
+		{"/healthz", 200, "ok\n"}, {"/readyz", 503, "the node is stopping\n"}, {"/metrics", 200, "hyperscale_store_commits_total 2\n"}, {"/", 404, ""}, {"/v1/jobs", 404, "--api and --api-tokens turn on"},
 	} {
 		r, err := client.Get("http://" + a.Addr() + c.path)
 		if err != nil {

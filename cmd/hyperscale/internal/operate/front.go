@@ -2,7 +2,9 @@ package operate
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"hyperscale/core/discovery"
 	"hyperscale/core/node"
 	"hyperscale/runtime/api"
+	"hyperscale/runtime/api/compile"
 	"hyperscale/runtime/api/tokens"
 	"hyperscale/runtime/config"
 	"hyperscale/runtime/host"
@@ -42,13 +45,17 @@ func openFront(c *config.Node, n *host.Node, logger *slog.Logger) (*front, error
 	if err != nil {
 		return nil, err
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this binary, to compile programs: %w", err)
+	}
 	f := new(front)
 	if f.client, err = host.Start(frontOptions(c, n.Addr(), logger)); err != nil {
 		return nil, err
 	}
 	f.server, err = api.Serve(api.Config{
 		Listen: c.API, Cert: c.APICert, Key: c.APIKey, Hosts: append([]string{string(n.Addr())}, c.APIHosts...),
-		Tokens: known, Client: f.client, Logger: logger,
+		Tokens: known, Client: f.client, Logger: logger, Compiler: compile.New([]string{self, compile.Command}), Clear: c.Exposed() && !c.Certs().Given(),
 	})
 	if err != nil {
 		f.client.Kill()

@@ -1,4 +1,4 @@
-// Package web has the commands of the HTTP API of gates: `token`.
+// Package web has the commands of the HTTP API of gates: `token`, and the hidden `compile`, which gates start.
 //
 // It answers no HTTP: runtime/api does, and internal/operate starts it with a gate.
 //
@@ -12,5 +12,5 @@
 //
 //	root.AddCommand(web.NewTokenCommand())
 //
-// Read token.go.
+// Read token.go, compile.go.
 package web

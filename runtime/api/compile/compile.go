@@ -1,0 +1,184 @@
+package compile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/tinylib/msgp/msgp"
+
+	"hyperscale/core/message"
+)
+
+// Command is the hidden command of this binary that is a child.
+const Command = "compile"
+
+// Bounds of children.
+const (
+	childrenMax = 2
+	turnMax     = 5 * time.Second  // for a caller to wait for its turn
+	clockMax    = 10 * time.Second // of a child
+	programMax  = 4 << 20          // bytes that a child reads
+	answerMax   = 4 << 20          // bytes that it writes
+	tailMax     = 4 << 10          // bytes of its stderr
+	mistakesMax = 100
+)
+
+// ErrBusy is the error of a compiler whose children all run.
+var ErrBusy = errors.New("other programs are being compiled: retry in a few seconds")
+
+// Mistake is one of a program's.
+type Mistake struct {
+	File         string
+	Line, Column int // from 1; 0: not known
+	Message      string
+	Warning      bool // the program compiles
+}
+
+// Compiled is what a child makes of a program.
+type Compiled struct {
+	Plan     *message.Plan // nil: the program has mistakes
+	Secrets  []string      // names that it declares
+	Mistakes []Mistake
+}
+
+// Compiler starts children.
+type Compiler struct {
+	command []string
+	room    chan struct{}
+}
+
+// New returns a compiler whose children are this command: a program that calls Main.
+func New(command []string) *Compiler {
+	return &Compiler{command: command, room: make(chan struct{}, childrenMax)}
+}
+
+// Program compiles a program. Mistakes are no error. An error is ErrBusy, or that of a child that could not answer.
+func (c *Compiler) Program(ctx context.Context, p *message.Program) (*Compiled, error) {
+	turn := time.NewTimer(turnMax)
+	defer turn.Stop()
+	select {
+	case c.room <- struct{}{}:
+		defer func() { <-c.room }()
+	case <-turn.C:
+		return nil, ErrBusy
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	in, err := p.MarshalMsg(nil)
+	if err != nil {
+		return nil, fmt.Errorf("encode the program: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, clockMax)
+	defer cancel()
+	out, tail := limited{most: answerMax}, limited{most: tailMax}
+	child := exec.CommandContext(ctx, c.command[0], c.command[1:]...)
+	child.Env, child.Dir, child.Stdin, child.Stdout, child.Stderr = []string{}, "/", bytes.NewReader(in), &out, &tail
+	child.WaitDelay = time.Second
+	if err := child.Run(); err != nil {
+		return &Compiled{Mistakes: []Mistake{{File: p.Main, Message: ended(ctx, err, tail.String())}}}, nil
+	}
+	answer, err := decode(out.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("read what the compiler's child says: %w", err)
+	}
+	return answer, nil
+}
+
+// ended says why a child gave no answer: the program is to blame, or its bounds.
+func ended(ctx context.Context, err error, tail string) string {
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Sprintf("the program is not loaded after %v: make less at load", clockMax)
+	case strings.Contains(tail, "out of memory") || strings.Contains(tail, "cannot allocate"):
+		return fmt.Sprintf("the program takes more than %d MiB to load: keep less", memoryMax>>20)
+	}
+	return fmt.Sprintf("the program ends the process that loads it (%v): make less at load", err)
+}
+
+// limited keeps the first bytes of what is written, and drops the rest.
+type limited struct {
+	bytes.Buffer
+	most int
+}
+
+// Write implements io.Writer.
+func (l *limited) Write(b []byte) (int, error) {
+	l.Buffer.Write(b[:min(len(b), max(0, l.most-l.Len()))])
+	return len(b), nil
+}
+
+// encode is what a child says: whether there is a plan, the plan, the secrets, the mistakes.
+func (c *Compiled) encode() (b []byte, err error) {
+	b = msgp.AppendBool(nil, c.Plan != nil)
+	if c.Plan != nil {
+		if b, err = c.Plan.MarshalMsg(b); err != nil {
+			return nil, err
+		}
+	}
+	b = msgp.AppendArrayHeader(b, uint32(len(c.Secrets)))
+	for _, s := range c.Secrets {
+		b = msgp.AppendString(b, s)
+	}
+	b = msgp.AppendArrayHeader(b, uint32(len(c.Mistakes)))
+	for _, m := range c.Mistakes {
+		b = msgp.AppendBool(msgp.AppendString(msgp.AppendInt(msgp.AppendInt(msgp.AppendString(b, m.File), m.Line), m.Column), m.Message), m.Warning)
+	}
+	return b, nil
+}
+
+// decode reads what a child says.
+func decode(b []byte) (c *Compiled, err error) {
+	c = new(Compiled)
+	has, b, err := msgp.ReadBoolBytes(b)
+	if err != nil {
+		return nil, err
+	}
+	if has {
+		c.Plan = new(message.Plan)
+		if b, err = c.Plan.UnmarshalMsg(b); err != nil {
+			return nil, err
+		}
+	}
+	n, b, err := msgp.ReadArrayHeaderBytes(b)
+	for i := uint32(0); err == nil && i < n; i++ {
+		var s string
+		s, b, err = msgp.ReadStringBytes(b)
+		c.Secrets = append(c.Secrets, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if n, b, err = msgp.ReadArrayHeaderBytes(b); err != nil {
+		return nil, err
+	}
+	for range min(n, mistakesMax) {
+		var m Mistake
+		if m, b, err = decodeMistake(b); err != nil {
+			return nil, err
+		}
+		c.Mistakes = append(c.Mistakes, m)
+	}
+	return c, nil
+}
+
+func decodeMistake(b []byte) (m Mistake, left []byte, err error) {
+	if m.File, b, err = msgp.ReadStringBytes(b); err != nil {
+		return m, b, err
+	}
+	if m.Line, b, err = msgp.ReadIntBytes(b); err != nil {
+		return m, b, err
+	}
+	if m.Column, b, err = msgp.ReadIntBytes(b); err != nil {
+		return m, b, err
+	}
+	if m.Message, b, err = msgp.ReadStringBytes(b); err != nil {
+		return m, b, err
+	}
+	m.Warning, b, err = msgp.ReadBoolBytes(b)
+	return m, b, err
+}

@@ -1,0 +1,169 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/runtime/page"
+	"hyperscale/runtime/report"
+)
+
+// reasonMax bounds what a caller says of its order, in bytes.
+const reasonMax = 256
+
+// Cancelled is the state of a job whose cancellation a majority of the gates has.
+type Cancelled struct {
+	Job   string `json:"job"`
+	State string `json:"state"` // CANCELLING, or the end that it had before
+}
+
+// cancel stops a job. A submitter shows that the job is its own by the Idempotency-Key that submitted it.
+func (c *call) cancel() error {
+	id, err := c.jobID()
+	if err != nil {
+		return err
+	}
+	q := c.r.URL.Query()
+	reason := q.Get("reason")
+	if len(reason) > reasonMax {
+		return fault(http.StatusBadRequest, "bad_query", "reason has %d bytes, %d is the bound: shorten it", len(reason), reasonMax)
+	}
+	if !c.operator() && message.JobOf(keyOf(c.who.Name, c.r.Header.Get(keyHead))) != id {
+		return fault(http.StatusForbidden, "forbidden", "a submitter cancels its own jobs: send the %s that submitted job %v, or use the token of an operator", keyHead, id)
+	}
+	answer, err := c.server.ask(c.r.Context(), &message.JobQuery{Job: id})
+	if err != nil {
+		return err
+	}
+	was, ok := answer.(*message.JobStatus)
+	if !ok {
+		return unexpected(answer)
+	}
+	order := &message.JobCancel{Job: id, Now: q.Get("now") == "true", Reason: cmp.Or(reason, "cancelled over HTTP by "+c.who.Name)}
+	if answer, err = c.server.ask(c.r.Context(), order); err != nil {
+		return err
+	}
+	ack, ok := answer.(*message.JobCancelAck)
+	if !ok {
+		return unexpected(answer)
+	}
+	status := http.StatusAccepted
+	if was.State.Terminal() || was.State == message.JobCancelling && !order.Now {
+		status = http.StatusOK
+	}
+	return c.answer(status, Cancelled{id.String(), ack.State.String()})
+}
+
+// result answers the result file of a job that has ended, or its page.
+func (c *call) result() error {
+	id, err := c.jobID()
+	if err != nil {
+		return err
+	}
+	format := cmp.Or(c.r.URL.Query().Get("format"), "json")
+	if !slices.Contains([]string{"json", "html"}, format) {
+		return fault(http.StatusBadRequest, "bad_query", "format = %q is none: write json or html", format)
+	}
+	r, err := c.ended(id)
+	if err != nil {
+		return err
+	}
+	built, err := report.Build(r, c.server.began(id, r.Duration))
+	if err != nil {
+		return err
+	}
+	b, kind := []byte(nil), "application/json"
+	if format == "html" {
+		kind = "text/html; charset=utf-8"
+		b, err = page.Render(built)
+	} else {
+		b, err = built.Encode()
+	}
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("Content-Type", kind)
+	_, _ = c.w.Write(b) // the caller has hung up
+	return nil
+}
+
+// ended waits for the result of a job, unless the job still runs.
+func (c *call) ended(id message.JobID) (*message.Result, error) {
+	ctx, cancel := context.WithTimeout(c.r.Context(), askMax)
+	defer cancel()
+	watch, err := c.server.config.Client.Command(ctx, &message.JobWatch{Job: id})
+	if err != nil {
+		return nil, c.server.silent(err)
+	}
+	defer watch.Close()
+	for m := range watch.Answers() {
+		switch m := m.(type) {
+		case *message.JobStatus:
+			if !m.State.Terminal() {
+				return nil, fault(http.StatusConflict, "running", "job %v is %v and has no result yet: GET /v1/jobs/%v/events tells when it ends", id, m.State, id)
+			}
+		case *message.JobResult:
+			return &m.Result, nil
+		case *message.Refused:
+			return nil, c.server.refused(m)
+		}
+	}
+	return nil, c.server.silent(watch.Err())
+}
+
+// began is when a job began, as near as its gates know: they count times, and have no common clock.
+func (s *Server) began(id message.JobID, lasted time.Duration) time.Time {
+	age := lasted
+	if list, err := shared(s, &s.lists.jobs, &message.JobListQuery{}); err == nil {
+		if at := slices.IndexFunc(list.Jobs, func(j message.JobInfo) bool { return j.Job == id }); at >= 0 {
+			age = max(age, list.Jobs[at].Age)
+		}
+	}
+	return time.Now().Add(-age)
+}
+
+// Drained says who obeys an order to drain.
+type Drained struct {
+	Node string `json:"node"`
+	Via  string `json:"via"` // the node that passes the order on; empty: this gate obeyed it
+	Undo bool   `json:"undo"`
+}
+
+// drain orders a node to take no new work, or to take work again.
+func (c *call) drain() error {
+	undo := c.r.URL.Query().Get("undo") == "true"
+	answer, err := c.server.ask(c.r.Context(), &message.DrainRequest{Node: c.r.PathValue("id"), Undo: undo})
+	if err != nil {
+		return err
+	}
+	ack, ok := answer.(*message.DrainAck)
+	if !ok {
+		return unexpected(answer)
+	}
+	return c.answer(http.StatusAccepted, Drained{ack.Node, ack.Via, undo})
+}
+
+// replay submits a dead letter once more.
+func (c *call) replay() error {
+	id, err := c.jobID()
+	if err != nil {
+		return err
+	}
+	number, err := numberOf(c.r.URL.Query().Get("number"), "number", 1, 1_000_000)
+	if err != nil {
+		return err
+	}
+	answer, err := c.server.ask(c.r.Context(), &message.JobReplay{Job: id, Number: uint32(number)})
+	if err != nil {
+		return err
+	}
+	ack, ok := answer.(*message.JobAck)
+	if !ok {
+		return unexpected(answer)
+	}
+	return c.answer(http.StatusAccepted, Submitted{Job: ack.Job.String(), Key: message.ReplayKey(id, uint32(number)), Duplicate: ack.Duplicate, Warnings: []Mistake{}})
+}
