@@ -246,3 +246,34 @@ func TestFloodCostsNoLease(t *testing.T) {
 	})
 	judge(t, a.dir)
 }
+
+// TestAPIWithCertificates: the client inside asks by a certificate of its own, and what that claims bounds every token.
+func TestAPIWithCertificates(t *testing.T) {
+	t.Parallel()
+	a := withAPI(t)
+	certs := a.path("certs")
+	run(t, command.ExitGood, "certs", "new", certs, "gate", "operator:api", "viewer:reads")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for i, c := range []struct {
+		certificate string
+		want        int // of an operator's order for a dead letter that is not there
+	}{{"api", http.StatusNotFound}, {"reads", http.StatusForbidden}} {
+		id := []string{"gate-1", "gate-2"}[i]
+		own := []string{
+			"gate", "--id", id, "--data", a.path(id), "--listen", a.gates[id], "--tls-cert", certs + "/gate.crt", "--tls-key", certs + "/gate.key", "--tls-ca", certs + "/ca.crt",
+			"--api", "127.0.0.1:0", "--api-tokens", a.path("api.tokens"),
+		}
+		run(t, command.ExitUsage, own...).says("api_client_cert, api_client_key = .* must be set while the nodes have certificates")
+		p := start(t, append(own, "--api-client-cert", certs+"/"+c.certificate+".crt", "--api-client-key", certs+"/"+c.certificate+".key")...)
+		a.at[id] = p.await(`msg=up .*api=(\S+)`)
+		eventually(t, "the gate answers", patience, func() bool {
+			w := a.call(ctx, id, "viewer", http.MethodGet, "/v1/cluster", "")
+			_ = w.Body.Close() // its status counts
+			return w.StatusCode == http.StatusOK
+		})
+		w := a.call(ctx, id, "operator", http.MethodPost, "/v1/dead-letters/"+(message.JobID{7}).String()+"/replay", "")
+		_ = w.Body.Close() // its status counts
+		require.Equal(t, c.want, w.StatusCode)
+	}
+}

@@ -101,6 +101,10 @@ type Web struct {
 	// APICert and APIKey are the PEM files of its certificate for HTTPS. Empty: plain HTTP, on loopback alone.
 	APICert string `yaml:"api_cert" env:"API_CERT"`
 	APIKey  string `yaml:"api_key" env:"API_KEY"`
+	// APIClientCert and APIClientKey are the PEM files of the certificate with which the API's client inside asks gates, where
+	// nodes have certificates: what it claims bounds what any token may do.
+	APIClientCert string `yaml:"api_client_cert" env:"API_CLIENT_CERT"`
+	APIClientKey  string `yaml:"api_client_key" env:"API_CLIENT_KEY"`
 	// APIHosts are names by which clients call it, beside that of API, that of Advertise and loopback.
 	APIHosts []string `yaml:"api_hosts" env:"API_HOSTS"`
 }
@@ -157,6 +161,14 @@ func Default(role node.Role) Node {
 		node.Bug("config: role %v has no configuration", role)
 	}
 	return n
+}
+
+// ClientCerts are the files of the certificate of the API's client.
+func (t *Trust) ClientCerts() certs.Files {
+	if t.APIClientCert == "" {
+		return certs.Files{}
+	}
+	return certs.Files{Cert: t.APIClientCert, Key: t.APIClientKey, CA: t.TLSCA}
 }
 
 // Certs are the files of the node's certificate.

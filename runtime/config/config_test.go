@@ -316,3 +316,33 @@ func TestVariablesOfToolsAreKnown(t *testing.T) {
 		t.Errorf("found %d variables, want 30 at least: the pattern finds nothing", found)
 	}
 }
+
+// TestTheAPINeedsItsFiles: tokens always, a certificate beyond this machine, and one for its client where nodes have them.
+func TestTheAPINeedsItsFiles(t *testing.T) {
+	load := func(environ ...string) string {
+		_, err := Load(node.RoleGate, Sources{Environ: append(environ, "HYPERSCALE_ID=g", "HYPERSCALE_DATA=d")})
+		if err == nil {
+			return ""
+		}
+		return err.Error()
+	}
+	tls := []string{"HYPERSCALE_TLS_CERT=c", "HYPERSCALE_TLS_KEY=k", "HYPERSCALE_TLS_CA=a"}
+	for _, c := range []struct {
+		environ []string
+		want    string // of the fault; empty: none
+	}{
+		{[]string{"HYPERSCALE_API=127.0.0.1:7480"}, `api_tokens = "" must be set while api = 127.0.0.1:7480`},
+		{[]string{"HYPERSCALE_API=127.0.0.1:7480", "HYPERSCALE_API_TOKENS=t"}, ""},
+		{[]string{"HYPERSCALE_API=10.0.0.1:7480", "HYPERSCALE_API_TOKENS=t"}, "as tokens would cross in clear: give a certificate and its key to --api-cert and --api-key"},
+		{[]string{"HYPERSCALE_API=10.0.0.1:7480", "HYPERSCALE_API_TOKENS=t", "HYPERSCALE_API_CERT=c"}, `api_cert, api_key = "c", "" must be set together`},
+		{[]string{"HYPERSCALE_API=10.0.0.1:7480", "HYPERSCALE_API_TOKENS=t", "HYPERSCALE_API_CERT=c", "HYPERSCALE_API_KEY=k"}, ""},
+		{[]string{"HYPERSCALE_API_HOSTS=x"}, "api_hosts = x is of the HTTP API, which api turns on"},
+		{append(tls, "HYPERSCALE_API=127.0.0.1:7480", "HYPERSCALE_API_TOKENS=t"), "must be set while the nodes have certificates"},
+		{[]string{"HYPERSCALE_API=127.0.0.1:7480", "HYPERSCALE_API_TOKENS=t", "HYPERSCALE_API_CLIENT_CERT=c", "HYPERSCALE_API_CLIENT_KEY=k"}, "mean nothing while the nodes have no certificates"},
+		{[]string{"HYPERSCALE_API=127.0.0.1:7400", "HYPERSCALE_API_TOKENS=t"}, "api = 127.0.0.1:7400 must differ from listen and admin"},
+	} {
+		if got := load(c.environ...); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%v: got %q, want %q", c.environ, got, c.want)
+		}
+	}
+}

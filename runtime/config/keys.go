@@ -118,6 +118,8 @@ func webKeys() []Key {
 		{"api_tokens", gates, "file", "together with api; others must not write it", "`FILE` of who may call the HTTP API, of `hyperscale token new`", "", ""},
 		{"api_cert", gates, "PEM file", "together with api_key", "PEM `FILE` of the HTTP API's certificate: it speaks HTTPS", "tokens cross the network encrypted", "plain HTTP, on loopback alone"},
 		{"api_key", gates, "PEM file", "together with api_cert", "PEM `FILE` of that certificate's key", "", ""},
+		{"api_client_cert", gates, "PEM file", "with api, where nodes have certificates", "PEM `FILE` of the certificate with which the HTTP API asks gates, where nodes have certificates: an operator's", "an operator's: tokens may do what their roles say", "a viewer's: the API reads alone, whatever the tokens' roles"},
+		{"api_client_key", gates, "PEM file", "together with api_client_cert", "PEM `FILE` of that certificate's key", "", ""},
 		{"api_hosts", gates, "list of names", listed(listMax), "`a,b`: names by which clients call the HTTP API, beside those of --api, --advertise and loopback", "the API answers to these names", "it rejects a request under another name"},
 	}
 }

@@ -113,7 +113,7 @@ func (n *Node) Validate() error {
 // validateWeb checks the HTTP API.
 func (n *Node) validateWeb(f *Faults) {
 	if n.API == "" {
-		for _, one := range [...]struct{ key, value string }{{"api_tokens", n.APITokens}, {"api_cert", n.APICert}, {"api_key", n.APIKey}, {"api_hosts", strings.Join(n.APIHosts, ",")}} {
+		for _, one := range [...]struct{ key, value string }{{"api_tokens", n.APITokens}, {"api_cert", n.APICert}, {"api_key", n.APIKey}, {"api_client_cert", n.APIClientCert}, {"api_client_key", n.APIClientKey}, {"api_hosts", strings.Join(n.APIHosts, ",")}} {
 			if one.value != "" {
 				f.add(one.key, one.value, "is of the HTTP API, which api turns on", "give host:port to --api, for example 127.0.0.1:"+PortAPI)
 			}
@@ -132,6 +132,12 @@ func (n *Node) validateWeb(f *Faults) {
 	}
 	if n.APICert == "" && !node.Addr(n.API).Near() {
 		f.add("api_cert", "", "must be set while api = "+n.API+" is beyond this machine, as tokens would cross in clear", "give a certificate and its key to --api-cert and --api-key")
+	}
+	switch certified, given := n.Certs().Given(), n.APIClientCert != "" && n.APIClientKey != ""; {
+	case certified && !given:
+		f.add("api_client_cert, api_client_key", fmt.Sprintf("%q, %q", n.APIClientCert, n.APIClientKey), "must be set while the nodes have certificates", "give the certificate of an operator and its key to --api-client-cert and --api-client-key")
+	case !certified && n.APIClientCert+n.APIClientKey != "":
+		f.add("api_client_cert, api_client_key", fmt.Sprintf("%q, %q", n.APIClientCert, n.APIClientKey), "mean nothing while the nodes have no certificates", "take them out, or give --tls-cert, --tls-key and --tls-ca")
 	}
 	if len(n.APIHosts) > listMax {
 		f.add("api_hosts", fmt.Sprintf("%d names", len(n.APIHosts)), fmt.Sprintf("must be at most %d", listMax), "name fewer")

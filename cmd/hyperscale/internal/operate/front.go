@@ -64,15 +64,14 @@ func openFront(c *config.Node, n *host.Node, logger *slog.Logger) (*front, error
 	return f, nil
 }
 
-// frontOptions are those of the client: it asks this gate first, and follows the owners of jobs. Where nodes have
-// certificates, the gate's also claims a client's role, that of an operator.
+// frontOptions are those of the client: it asks this gate first, and follows the owners of jobs.
 func frontOptions(c *config.Node, self node.Addr, logger *slog.Logger) host.Options {
 	ask := client.Default()
 	ask.Gates = append([]node.Addr{self}, slices.DeleteFunc(c.Set(), func(a node.Addr) bool { return a == self })...)
 	ask.AskTimeout, ask.ReachTimeout, ask.AskRetry, ask.Explore = frontAsk, frontReach, frontRetry, discovery.DefaultPool().Explore
 	return host.Options{
 		Role: node.RoleClient, ID: node.ID(c.ID + "-api"), Cluster: c.Cluster, Environment: c.Environment, Machine: client.New(ask),
-		Logger: command.Lower(logger), SecretFile: c.ClusterSecret, Certs: c.Certs(), Resolver: c.Resolver,
+		Logger: command.Lower(logger), SecretFile: c.ClusterSecret, Certs: c.ClientCerts(), Resolver: c.Resolver,
 	}
 }
 
