@@ -77,6 +77,7 @@ func (l *recent[T]) get(ask func() (T, error)) (T, error) {
 // lists are the answers that callers share.
 type lists struct {
 	jobs    recent[*message.JobList]
+	dead    recent[*message.JobList]
 	cluster recent[*message.ClusterStatus]
 	nodes   recent[*message.StatusList]
 	places  recent[*message.DatacenterList]

@@ -126,6 +126,12 @@ func (c *call) oneJob() error {
 	}
 	had := c.r.Header.Get("If-None-Match")
 	if wait > 0 && had != "" {
+		load := &c.server.load
+		if !enter(&load.streams, streamsMax) { // callers that wait take no room of those that do not
+			return busy(load, "callers that wait")
+		}
+		load.requests.Add(-1)
+		defer func() { load.requests.Add(1); load.streams.Add(-1) }()
 		_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(wait + answerWait + waitsMargin)) // of any connection of net/http
 	}
 	for until := time.Now().Add(wait); ; {

@@ -100,6 +100,11 @@ func TestOneJob(t *testing.T) {
 	require.Equal(t, "RUNNING", j.State)
 	require.NotEqual(t, tag, changed.header.Get("ETag"))
 
+	s.api.load.streams.Store(streamsMax)
+	require.Equal(t, http.StatusServiceUnavailable, s.call(node.RightView, http.MethodGet, path+"?wait=30s", "", "If-None-Match", tag).status)
+	s.api.load.streams.Store(0)
+	require.Zero(t, s.api.load.requests.Load())
+
 	require.Equal(t, http.StatusNotFound, s.call(node.RightView, http.MethodGet, "/v1/jobs/x", "").status)
 	require.Equal(t, http.StatusBadRequest, s.call(node.RightView, http.MethodGet, path+"?wait=1h", "").status)
 }

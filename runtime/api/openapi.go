@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"hyperscale/core/node"
 )
@@ -125,6 +126,9 @@ func (d *describer) schema(t reflect.Type) object {
 		}
 		return object{"type": "object", "additionalProperties": d.schema(t.Elem())}
 	case reflect.Struct:
+		if t == reflect.TypeFor[time.Time]() {
+			return object{"type": "string", "format": "date-time"}
+		}
 		return d.named(t)
 	case reflect.Bool:
 		return object{"type": "boolean"}

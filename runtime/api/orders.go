@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/runtime/page"
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/view"
 )
 
 // reasonMax bounds what a caller says of its order, in bytes.
@@ -145,6 +146,15 @@ func (c *call) drain() error {
 		return unexpected(answer)
 	}
 	return c.answer(http.StatusAccepted, Drained{ack.Node, ack.Via, undo})
+}
+
+// letters lists what replay takes.
+func (c *call) letters() error {
+	list, err := shared(c.server, &c.server.lists.dead, &message.JobListQuery{Dead: true})
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, view.LettersOf(list, 0, time.Now()))
 }
 
 // replay submits a dead letter once more.

@@ -83,7 +83,7 @@ func jobRoutes() []route {
 	}
 }
 
-// orderRoutes change something.
+// orderRoutes change something, or list what can be ordered.
 func orderRoutes() []route {
 	return []route{
 		{
@@ -105,6 +105,11 @@ func orderRoutes() []route {
 			Summary: "Orders a node to take no new work.",
 			Query:   []param{{Name: "undo", What: "true: to take work again"}},
 			Answers: []answer{{Status: http.StatusAccepted, Body: Drained{}, What: "The order is given."}},
+		},
+		{
+			Method: http.MethodGet, Path: "/v1/dead-letters", Right: node.RightView, do: (*call).letters,
+			Summary: "The dead letters: jobs that the cluster ended, not their program or a client.",
+			Answers: answered(view.LetterList{}, "The dead letters."),
 		},
 		{
 			Method: http.MethodPost, Path: "/v1/dead-letters/{id}/replay", Right: node.RightOperate, do: (*call).replay,

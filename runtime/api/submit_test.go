@@ -218,6 +218,15 @@ func TestOrders(t *testing.T) {
 		o := m.(*message.JobReplay)
 		return &message.JobAck{Job: message.JobOf(message.ReplayKey(o.Job, o.Number))}
 	})
+	s.answer(message.KindJobListQuery, func(m node.Message) node.Message {
+		require.True(t, m.(*message.JobListQuery).Dead)
+		list := jobs(2)
+		list.Letters = []message.LetterInfo{{Job: list.Jobs[1].Job, Key: "k", Reason: "no worker", Ended: time.Minute}}
+		return list
+	})
+	listed := s.call(node.RightView, http.MethodGet, "/v1/dead-letters", "")
+	require.Contains(t, string(listed.body), `"reason":"no worker"`)
+	require.Equal(t, 1, strings.Count(string(listed.body), `"key"`))
 	for _, path := range []string{"/v1/nodes/worker-1/drain", "/v1/dead-letters/" + (message.JobID{7}).String() + "/replay?number=2"} {
 		require.Equal(t, http.StatusForbidden, s.call(node.RightSubmit, http.MethodPost, path, "").status)
 		r := s.call(node.RightOperate, http.MethodPost, path, "")

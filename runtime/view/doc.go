@@ -14,5 +14,5 @@
 //
 //	command.PrintJSON(w, view.JobOf(status))
 //
-// Read job.go, list.go, cluster.go.
+// Read job.go, list.go, letter.go, cluster.go.
 package view

@@ -76,7 +76,7 @@ func askJobs(ctx context.Context, s *session.Session, dead bool) (*message.JobLi
 		return nil, session.Unexpected(answer)
 	}
 	if dead { // an older gate lists all its jobs
-		list.Jobs = slices.DeleteFunc(list.Jobs, func(j message.JobInfo) bool { return letterOf(list, j.Job) == nil })
+		list.Jobs = slices.DeleteFunc(list.Jobs, func(j message.JobInfo) bool { return view.LetterOf(list, j.Job) == nil })
 	}
 	return list, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -156,47 +155,10 @@ func (r *replays) submit(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// letterOf returns what a list tells of a dead letter, or nil.
-func letterOf(l *message.JobList, id message.JobID) *message.LetterInfo {
-	at, ok := slices.BinarySearchFunc(l.Letters, id, func(o message.LetterInfo, id message.JobID) int { return o.Job.Compare(id) })
-	if !ok {
-		return nil
-	}
-	return &l.Letters[at]
-}
-
-type letterListJSON struct {
-	Gates   []view.Gate  `json:"gates"`
-	Letters []letterJSON `json:"letters"`
-	LeftOut int          `json:"left_out"` // beyond --limit
-	Cut     bool         `json:"cut"`      // the gates know more jobs than a list can have
-}
-
-type letterJSON struct {
-	Job     string    `json:"job"`
-	Key     string    `json:"key"`
-	Name    string    `json:"name"`
-	State   string    `json:"state"`
-	Reason  string    `json:"reason"`
-	At      time.Time `json:"at"`      // of its end, at the latest
-	Program string    `json:"program"` // SHA-256 of the file with its submission
-	Bytes   uint64    `json:"bytes"`   // of that file
-}
-
 // printLetters prints dead letters, as of now.
 func printLetters(w io.Writer, l *message.JobList, left int, now time.Time, asJSON bool) error {
 	if asJSON {
-		jobs := view.JobListOf(l, left)
-		out := letterListJSON{Gates: jobs.Gates, Letters: []letterJSON{}, LeftOut: left, Cut: l.More}
-		for i := range l.Jobs {
-			j := &l.Jobs[i]
-			d := letterOf(l, j.Job)
-			out.Letters = append(out.Letters, letterJSON{
-				Job: j.Job.String(), Key: d.Key, Name: j.Name, State: j.State.String(), Reason: d.Reason,
-				At: now.Add(-d.Ended).UTC().Truncate(time.Second), Program: fmt.Sprintf("%x", d.Program[:]), Bytes: d.Bytes,
-			})
-		}
-		return command.PrintJSON(w, out)
+		return command.PrintJSON(w, view.LettersOf(l, left, now))
 	}
 	if err := printSeenBy(w, l); err != nil {
 		return err
@@ -208,7 +170,7 @@ func printLetters(w io.Writer, l *message.JobList, left int, now time.Time, asJS
 	rows := [][]string{{"JOB", "NAME", "STATE", "ENDED", "REASON"}}
 	for i := range l.Jobs {
 		j := &l.Jobs[i]
-		d := letterOf(l, j.Job)
+		d := view.LetterOf(l, j.Job)
 		rows = append(rows, []string{j.Job.String(), units.Shorten(cmp.Or(j.Name, "-"), 20), stateText(j.State), units.Duration(d.Ended) + " ago", units.Shorten(units.Clean(d.Reason), 80)})
 	}
 	if _, err := io.WriteString(w, "\n"); err != nil {

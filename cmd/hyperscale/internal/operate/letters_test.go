@@ -13,6 +13,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/view"
 )
 
 // TestReplaysNeedApproval: without approval nothing is asked of a gate, and the command ends with the
@@ -75,7 +76,7 @@ func TestLettersAreListed(t *testing.T) {
 	if err := printLetters(&out, l, 0, now, true); err != nil {
 		t.Fatal(err)
 	}
-	var got letterListJSON
+	var got view.LetterList
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil || len(got.Letters) != 1 {
 		t.Fatalf("%v: %s", err, out.String())
 	}
