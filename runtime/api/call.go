@@ -13,6 +13,7 @@ import (
 
 	"hyperscale/core/node"
 	"hyperscale/runtime/api/tokens"
+	"hyperscale/runtime/live"
 )
 
 // cookie holds a page's token: EventSource sends no headers.
@@ -48,6 +49,10 @@ func (s *Server) handler() http.Handler {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
 			write(w, fault(http.StatusMethodNotAllowed, "method", "use one of the methods %s here", strings.Join(allowed, ", ")))
 		})
+	}
+	pages := live.Assets() // they show nothing without a token
+	for _, path := range []string{"GET /{$}", "GET /jobs/{id}", "GET /cluster", "GET /live/"} {
+		mux.Handle(path, pages)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, fault(http.StatusNotFound, "unknown_path", "nothing is here: GET /v1/openapi.json lists what is"))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/live"
 	"hyperscale/runtime/ui"
 	"hyperscale/runtime/view"
 )
@@ -35,6 +36,7 @@ type feed struct {
 	changed chan struct{} // closed with each change, and a new one made
 	news    news
 	model   *ui.Model
+	page    *live.Feed        // for pages
 	lost    map[string]uint32 // attempts that workers lost, by datacenter and worker
 }
 
@@ -61,7 +63,7 @@ func (f *feeds) follow(job message.JobID) *feed {
 	one := f.of[job]
 	if one == nil {
 		ctx, stop := context.WithCancel(f.server.ending)
-		one = &feed{job: job, stop: stop, changed: make(chan struct{}), model: ui.NewModel("", &message.Plan{}), lost: map[string]uint32{}}
+		one = &feed{job: job, stop: stop, changed: make(chan struct{}), model: ui.NewModel("", &message.Plan{}), page: live.NewFeed(), lost: map[string]uint32{}}
 		f.of[job] = one
 		go one.run(ctx, f.server)
 		go one.observe(ctx, f.server)
@@ -98,6 +100,7 @@ func (f *feed) change(how func(n *news)) {
 
 // run watches the job until its end. The client inside moves the watch from gate to gate.
 func (f *feed) run(ctx context.Context, s *Server) {
+	defer f.page.Close() // pages that are open have the end by then, or ask again
 	watch, err := s.config.Client.Command(ctx, &message.JobWatch{Job: f.job})
 	if err != nil {
 		f.change(func(n *news) { n.failure = s.silent(err) })
@@ -110,6 +113,7 @@ func (f *feed) run(ctx context.Context, s *Server) {
 		case *message.JobStatus:
 			if last = m; !m.State.Terminal() { // else the result follows, with the figures
 				f.change(func(n *news) { f.tell(n, m) })
+				f.page.Apply(m)
 			}
 		case *message.WorkflowEnded:
 			f.change(func(n *news) {
@@ -119,12 +123,15 @@ func (f *feed) run(ctx context.Context, s *Server) {
 			})
 		case *message.JobResult:
 			f.change(func(n *news) { f.finish(n, &m.Result) })
+			f.page.Finish(&m.Result)
 			return
 		case *message.Refused:
 			f.change(func(n *news) {
 				if n.failure = s.refused(m); m.Code == message.CodeResultForgotten && last != nil && last.State.Terminal() {
 					f.tell(n, last)
 					n.result, n.forgotten = &message.Result{Job: last.Job, Name: last.Name, State: last.State, Error: last.Reason, Duration: last.Elapsed}, true
+					f.page.Apply(last)
+					f.page.Finish(n.result)
 				}
 			})
 			return

@@ -124,6 +124,11 @@ func orderRoutes() []route {
 func clusterRoutes() []route {
 	return []route{
 		{
+			Method: http.MethodGet, Path: "/v1/jobs/{id}/view", Right: node.RightView, do: (*call).page, stream: true,
+			Summary: "What the page of a job shows, as server-sent events: view.",
+			Answers: []answer{{Status: http.StatusOK, Type: "text/event-stream", What: "The events. The first view is whole, later ones have the columns over time that changed."}},
+		},
+		{
 			Method: http.MethodGet, Path: "/v1/cluster", Right: node.RightView, do: (*call).cluster,
 			Summary: "The gates, the nodes, the newest jobs and the leases, as one gate sees them.",
 			Answers: answered(view.Cluster{}, "The cluster."),

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -255,4 +256,26 @@ func (s *stream) send() bool {
 	_, err := s.call.w.Write(s.out.Bytes())
 	s.out.Reset()
 	return err == nil && s.control.Flush() == nil
+}
+
+// page streams views of a job to a page, until the job ends or the page leaves.
+func (c *call) page() error {
+	id, err := c.jobID()
+	if err != nil {
+		return err
+	}
+	load := &c.server.load
+	if !enter(&load.streams, streamsMax) {
+		return busy(load, "streams of events")
+	}
+	defer load.streams.Add(-1)
+	feed := c.server.feeds.follow(id)
+	defer c.server.feeds.leave(feed)
+	if err := c.first(feed); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), streamAge)
+	defer cancel()
+	feed.page.ServeHTTP(c.w, c.r.WithContext(ctx))
+	return nil
 }

@@ -18,6 +18,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 func Assets() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", sendFile("web/live.html", "text/html; charset=utf-8"))
+	mux.HandleFunc("GET /cluster", sendFile("web/live.html", "text/html; charset=utf-8"))
 	mux.HandleFunc("GET /jobs/{job}", sendFile("web/live.html", "text/html; charset=utf-8"))
 	mux.HandleFunc("GET /live/page.css", func(w http.ResponseWriter, _ *http.Request) {
 		head(w, "text/css; charset=utf-8")

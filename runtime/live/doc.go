@@ -1,9 +1,10 @@
 // Package live shows a job as a page in a browser while it runs: a fold of the job's statuses to views, a
 // stream of views, and the page's scripts and styles.
 //
-// It asks no gate: who follows a job passes its statuses (`--live ADDR` of run, submit, watch and demo). It
-// judges nothing: figures are runtime/report's, thresholds and doubts runtime/ui's. runtime/page draws the
-// end of a job for ever; both share their style, their axes and their formats of numbers.
+// It asks no gate: who follows a job passes its statuses (`--live ADDR` of run, submit, watch and demo, and
+// runtime/api on gates, which also answers what the lists of jobs and of the cluster ask). It judges nothing:
+// figures are runtime/report's, thresholds and doubts runtime/ui's. runtime/page draws the end of a job for ever;
+// both share their style, their axes and their formats of numbers.
 //
 // Source: docs/outputs.md; Server-Sent Events as in the HTML standard, 9.2.
 //
@@ -24,5 +25,5 @@
 //	s.Apply(status)
 //
 // Read view.go, fold.go, place.go, course.go, feed.go, assets.go, serve.go; then web/model.js (views to state), plot.js
-// (arrays to paths), units.js, view.js (state to elements), main.js.
+// (arrays to paths), units.js, view.js (state to elements), lists.js, main.js.
 package live

@@ -182,7 +182,7 @@ func (s *stream) wait(in *http.Request, changed <-chan struct{}, pulse <-chan ti
 				return false
 			}
 		case <-s.feed.closed:
-			return false
+			return s.feed.ended() // then it sends the end
 		case <-in.Context().Done():
 			return false
 		}
@@ -193,5 +193,5 @@ func (s *stream) wait(in *http.Request, changed <-chan struct{}, pulse <-chan ti
 func (f *Feed) ended() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.fold.ended
+	return f.fold.end != nil
 }

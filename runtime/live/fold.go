@@ -32,7 +32,7 @@ type Fold struct {
 	marks     []Mark
 	known     map[string]bool // marks of attempts
 	latest    *message.JobStatus
-	ended     bool
+	end       *message.Result // nil: it has not ended
 }
 
 // NewFold begins without a status.
@@ -42,7 +42,7 @@ func NewFold() *Fold {
 
 // Apply takes a status. Statuses may come twice and out of order.
 func (f *Fold) Apply(s *message.JobStatus, now time.Time) {
-	if f.model.Stale(s) || f.ended {
+	if f.model.Stale(s) || f.end != nil {
 		return
 	}
 	if f.accepted.IsZero() {
@@ -58,10 +58,13 @@ func (f *Fold) Apply(s *message.JobStatus, now time.Time) {
 func (f *Fold) Finish(r *message.Result, now time.Time) {
 	s := &message.JobStatus{Job: r.Job, Name: r.Name, State: r.State, Reason: r.Error, Elapsed: r.Duration, Datacenters: r.Datacenters, Takeovers: f.takeovers}
 	if f.latest != nil {
-		s.Sequence = f.latest.Sequence
+		s.Sequence, s.Elapsed = f.latest.Sequence, max(s.Elapsed, f.latest.Elapsed)
+		if len(s.Datacenters) == 0 { // the gates keep its figures no longer
+			s.Datacenters = f.latest.Datacenters
+		}
 	}
 	f.Apply(s, now)
-	f.ended = true
+	f.end = r
 }
 
 // mark notes what happened between two statuses.
@@ -138,8 +141,8 @@ func (f *Fold) View() (v View, ok bool, err error) {
 	r := now.Result
 	v = View{
 		Job: s.Job.String(), Name: short(cmp.Or(s.Name, f.model.Name)), State: s.State.String(), Reason: short(s.Reason), Position: s.Position, Sequence: f.sequence,
-		Ended: f.ended, Takeovers: f.takeovers, Totals: r.Requested,
-		Thresholds: []Threshold{}, Steps: []Step{}, Errors: []Failure{}, Places: []Place{}, Marks: append([]Mark{}, f.marks...),
+		Ended: f.end != nil, Takeovers: f.takeovers, Totals: r.Requested,
+		Steps: []Step{}, Errors: []Failure{}, Places: []Place{}, Marks: append([]Mark{}, f.marks...),
 	}
 	done, planned := f.model.Progress()
 	v.Clock = Clock{int64(s.Elapsed), int64(done), int64(planned)}
@@ -147,9 +150,7 @@ func (f *Fold) View() (v View, ok bool, err error) {
 	v.Now = Now{p.RateMilli, p.FailMilli, p.P50, p.P99, f.model.Active()}
 	v.Latency = latencyOf(r)
 	v.Trust = trustOf(r, s)
-	for _, t := range f.model.Standings() {
-		v.Thresholds = append(v.Thresholds, thresholdOf(&t))
-	}
+	v.Thresholds = f.thresholds()
 	v.list(r)
 	parts := partsOf(s)
 	origin, _ := originOf(parts)
@@ -226,6 +227,27 @@ func lossText(s *message.JobStatus, name string) string {
 		text += "; the target has seen at most " + units.Duration(unreported) + " of load that is in no figure here"
 	}
 	return text + "."
+}
+
+// thresholds are those of the plan as they stand, or at the end the verdicts of the result.
+func (f *Fold) thresholds() []Threshold {
+	all := []Threshold{}
+	for _, t := range f.model.Standings() {
+		all = append(all, thresholdOf(&t))
+	}
+	if f.end == nil {
+		return all
+	}
+	last := []Threshold{}
+	for _, t := range f.end.Thresholds {
+		got := report.Threshold{Workflow: t.Workflow, Expr: t.Expr, Of: report.OfName(t.Of), Value: t.Value, OK: t.OK, FromNS: int64(t.From), UntilNS: int64(t.Until), Unmeasured: t.Unmeasured}
+		one := Threshold{Workflow: short(t.Workflow), Expr: short(t.Expr), Known: true, OK: t.OK, Value: ui.ThresholdValue(got)}
+		if at := slices.IndexFunc(all, func(o Threshold) bool { return o.Workflow == one.Workflow && o.Expr == one.Expr }); at >= 0 {
+			one.Plot, one.Bound = all[at].Plot, all[at].Bound
+		}
+		last = append(last, one)
+	}
+	return last
 }
 
 // thresholdOf places a threshold as a line where a plot shows its figure.

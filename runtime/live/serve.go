@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -32,6 +33,11 @@ func Serve(l net.Listener, logger *slog.Logger) *Server {
 	s := &Server{feed: NewFeed(), at: l.Addr(), done: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.Handle("GET /", Assets())
+	mux.Handle("GET /{$}", http.RedirectHandler("/jobs/this", http.StatusFound))
+	mux.HandleFunc("GET /v1/whoami", func(w http.ResponseWriter, _ *http.Request) { // who reaches this page needs no token
+		head(w, "application/json")
+		_, _ = io.WriteString(w, "{\"name\":\"\"}\n") // the browser has gone
+	})
 	mux.HandleFunc("GET /v1/jobs/{job}/view", func(w http.ResponseWriter, in *http.Request) {
 		if job := s.feed.Job(); in.PathValue("job") != "this" && in.PathValue("job") != job {
 			http.Error(w, "this command follows another job: open / for it", http.StatusNotFound)

@@ -3,10 +3,10 @@ import * as plot from './plot.js';
 import * as units from './units.js';
 import { facts, headline, lead, rates, shares, trust, when } from './model.js';
 
-const $ = id => document.getElementById(id), ns = 'http://www.w3.org/2000/svg';
+export const $ = id => document.getElementById(id), ns = 'http://www.w3.org/2000/svg';
 
 // el makes an element with a class and text.
-function el(tag, cls, text) {
+export function el(tag, cls, text) {
   const e = document.createElement(tag);
   if (cls) e.className = cls;
   if (text !== undefined) e.textContent = text;
@@ -20,7 +20,7 @@ function shape(tag, attributes, text) {
   return e;
 }
 
-const set = (e, text) => { if (e.textContent !== text) e.textContent = text; };
+export const set = (e, text) => { if (e.textContent !== text) e.textContent = text; };
 
 // keyed gives a parent a child for each key, in order, keeps those that it has, and fills each of them.
 function keyed(parent, items, make, fill) {
@@ -84,8 +84,8 @@ function drawTrust(t) {
   });
 }
 
-// table fills a box with a table: heads that begin with # are of numbers; a cell is text, or [text, class, under].
-function table(box, caption, heads, rows, note) {
+// table fills a box with a table: heads that begin with # are of numbers; a cell is text, or [text, class, under, href].
+export function table(box, caption, heads, rows, note) {
   box.hidden = !rows.length;
   if (!rows.length) return;
   if (!box.firstChild) {
@@ -115,9 +115,11 @@ function table(box, caption, heads, rows, note) {
     });
     return tr;
   }, (tr, cells) => cells.forEach((c, i) => {
-    const [text, cls, under] = Array.isArray(c) ? c : [c], cell = tr.children[i];
+    const [text, cls, under, href] = Array.isArray(c) ? c : [c], cell = tr.children[i];
     cell.className = (heads[i].startsWith('#') ? 'n ' : '') + (cls || '');
-    set(cell.firstChild, text);
+    if (href && !cell.firstChild.firstElementChild) cell.firstChild.append(el('a'));
+    if (href) cell.firstChild.firstElementChild.href = href;
+    set(href ? cell.firstChild.firstElementChild : cell.firstChild, text);
     set(cell.lastChild, under || '');
   }));
 }
