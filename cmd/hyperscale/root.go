@@ -14,6 +14,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/doctor"
 	"hyperscale/cmd/hyperscale/internal/follow"
 	"hyperscale/cmd/hyperscale/internal/operate"
+	"hyperscale/cmd/hyperscale/internal/outlets"
 	"hyperscale/cmd/hyperscale/internal/preserve"
 	"hyperscale/cmd/hyperscale/internal/recall"
 	"hyperscale/cmd/hyperscale/internal/simulate"
@@ -66,7 +67,7 @@ func newRootCommand() *cobra.Command {
 	}
 	add(groupTest,
 		newDemoCommand(), newRunCommand(), author.NewNewCommand(), author.NewValidateCommand(), author.NewFmtCommand(), author.NewDocsCommand(), author.NewLspCommand(),
-		newCompareCommand(), newReportCommand(), recall.NewCommand(), operate.NewPingCommand(), newTargetCommand(),
+		newCompareCommand(), newReportCommand(), recall.NewCommand(), outlets.NewCommand(), operate.NewPingCommand(), newTargetCommand(),
 	)
 	add(groupCluster,
 		newSubmitCommand(), newWatchCommand(), operate.NewStatusCommand(), operate.NewJobsCommand(), operate.NewReplayCommand(), operate.NewCancelCommand(), operate.NewDatacentersCommand(), operate.NewDrainCommand(), upgrade.NewCommand(), operate.NewMembersCommand(), operate.NewRecoverCommand(), preserve.NewBackupCommand(), preserve.NewRestoreCommand(), preserve.NewVerifyCommand(), configure.NewCommand(), doctor.NewCommand(), newSecretCommand(), newCertsCommand(), web.NewTokenCommand(),

@@ -22,8 +22,8 @@ var vendors = []struct {
 		"pkg/sftp starts goroutines of its own: runtime/protocol/island/ssh keeps them beside the loop"},
 	{"github.com/twmb/franz-go", nil,
 		"a client that retries and reconnects by itself sends another load: runtime/protocol/kafka has the frames, bench/servers the twin"},
-	{"modernc.org/sqlite", []string{"runtime/history/..."},
-		"a database is opened in one place: ask runtime/history for runs"},
+	{"modernc.org/sqlite", []string{"runtime/history/...", "runtime/outputs/relational/..."},
+		"a database is opened where its tables are: ask runtime/history for runs, runtime/outputs/relational for rows"},
 	{"github.com/bufbuild/protocompile", []string{"core/workflow/schema/..."},
 		"a schema is read once, before the clock: core/workflow/schema makes descriptors of it"},
 }

@@ -59,6 +59,10 @@ func times(a, b uint64) uint64 {
 	return ^uint64(0)
 }
 
+// BucketBound returns the largest value that shares its bucket with v: equal buckets of two histograms have equal
+// bounds, whatever their Max.
+func BucketBound(v uint64) uint64 { return high(place(v)) }
+
 // Record adds one value.
 func (h *Histogram) Record(v uint64) {
 	o, sub := place(v)

@@ -110,6 +110,23 @@ func TestQuantilesAgainstHdrHistogram(t *testing.T) {
 	})
 }
 
+// Bounds of buckets are those of the values, whatever else a histogram holds.
+func TestBucketBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.Uint64().Draw(t, "value")
+		bound := BucketBound(v)
+		o, sub := place(v)
+		if bo, bsub := place(bound); bound < v || bo != o || bsub != sub || BucketBound(bound) != bound {
+			t.Fatalf("the bucket of %d ends at %d", v, bound)
+		}
+		if bound < 1<<64-1 {
+			if no, nsub := place(bound + 1); no == o && nsub == sub {
+				t.Fatalf("%d is above the bound of %d, and in its bucket", bound+1, v)
+			}
+		}
+	})
+}
+
 func TestMergeIsWhatOneWouldHaveRecorded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := drawValues(t, "a"), drawValues(t, "b"), drawValues(t, "c")

@@ -115,11 +115,7 @@ func programDigest(r *report.Result) string {
 	if r.Run == nil {
 		return ""
 	}
-	h := sha256.New()
-	for _, f := range r.Run.Files {
-		_, _ = h.Write([]byte(f.Name + "\x00" + f.SHA256 + "\n")) // a hash takes everything
-	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
+	return r.Run.ProgramDigest()
 }
 
 // machineOf names what ran the generator, as far as a result says.

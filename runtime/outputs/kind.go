@@ -7,10 +7,10 @@ type Delivery uint8
 
 // The deliveries.
 const (
-	DeliveryNone  Delivery = iota
-	Exact                  // key and version decide: a repeated row changes nothing
-	AtLeastOnce            // the place adds up what it receives: the shell repeats unclear batches and counts them
-	AtMostOnce             // the place never answers: the shell repeats nothing, what the kernel rejects is lost
+	DeliveryNone Delivery = iota
+	Exact                 // key and version decide: a repeated row changes nothing
+	AtLeastOnce           // the place adds up what it receives: the shell repeats unclear batches and counts them
+	AtMostOnce            // the place never answers: the shell repeats nothing, what the kernel rejects is lost
 )
 
 // String is the delivery in words.
@@ -116,6 +116,7 @@ func CommonOptions() []Option {
 	return []Option{
 		{Name: "window", Type: OptionChoice, Default: "10s", Choices: []string{"1s", "5s", "10s", "30s", "60s", "300s"}, Help: "length of the windows of its rows"},
 		{Name: "required", Type: OptionBool, Default: "true", Help: "false: the command runs without the output if its check fails"},
+		{Name: "dead_letters", Type: OptionText, Help: "file for rows that the place rejects, as lines of JSON, 16 MiB at most"},
 	}
 }
 

@@ -176,7 +176,9 @@ func (s *Settings) Secret(name string) Secret {
 }
 
 // Window is the length of the windows of this place's rows.
-func (s *Settings) Window() time.Duration { return max(s.Span("window"), s.Kind.Limits.Filled().Window) }
+func (s *Settings) Window() time.Duration {
+	return max(s.Span("window"), s.Kind.Limits.Filled().Window)
+}
 
 // Required says that the command does not run without this place.
 func (s *Settings) Required() bool { return s.Bool("required") }

@@ -1,6 +1,7 @@
 package outputs
 
 import (
+	"encoding/binary"
 	"fmt"
 	"time"
 
@@ -27,9 +28,17 @@ var rowKinds = [...]string{"none", "run", "window", "lost", "result", "threshold
 // String is the kind as formats write it.
 func (k RowKind) String() string { return rowKinds[min(int(k), len(rowKinds)-1)] }
 
+// counts says that rows of a kind have figures.
+func (k RowKind) counts() bool {
+	return k == RowWindow || k == RowLost || k == RowResult || k == RowCheck
+}
+
 // Version orders the rows of one key: the fence under which a row was made, then its revision. A place that can
 // replace keeps the greatest one. Bytes of a version compare as versions do.
 type Version [32]byte
+
+// SetRevision sets the last part of a version.
+func (v *Version) SetRevision(n uint64) { binary.BigEndian.PutUint64(v[24:], n) }
 
 // Row is one row of a job. The key is (Kind, Job, Datacenter, Workflow, Step, From, To) with Expression of thresholds
 // and checks, and Sequence of events. No name of a row is safe to paste into a format: escape it.
@@ -40,8 +49,9 @@ type Row struct {
 	Datacenter string // empty: the whole job
 	Workflow   string
 	Step       string
-	Started    time.Time     // of the job, UTC; the row's own time is Started + From
-	From, To   time.Duration // of windows: their boundaries
+	StepKind   message.StepKind // of rows with a step
+	Started    time.Time        // of the job, UTC; the row's own time is Started + From
+	From, To   time.Duration    // of windows: their boundaries
 	Version    Version
 	Rebased    bool // its boundary differs from what a predecessor cut
 	Tags       []message.Tag
@@ -62,6 +72,7 @@ type Figures struct {
 	ActiveUsers                                              uint64 // at the end of the window
 	Statuses                                                 []message.StatusCount
 	Errors                                                   []message.ErrorCount // without examples
+	Blunt                                                    bool                 // its distributions are unknown: reports had lost precision
 	Latency, Service                                         message.Histogram    // ns; min and max of a window are those of its buckets
 }
 
@@ -70,7 +81,6 @@ type Run struct {
 	Ended         time.Time // zero: it runs
 	Outcome       string    // empty: it runs
 	ProgramDigest string
-	LoadDigest    string
 	Version       string // of hyperscale
 	Saturated     bool
 	ThresholdsOK  bool
@@ -81,8 +91,8 @@ type Run struct {
 // Threshold is a verdict.
 type Threshold struct {
 	Expression string
-	Value      float64
-	Wanted     string
+	Value      float64 // in the unit of Of
+	Of         string  // the figure that it judges, as in the result file
 	Met        bool
 	Unmeasured bool // Value is no figure
 }

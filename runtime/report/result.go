@@ -1,6 +1,8 @@
 package report
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -28,6 +30,7 @@ type Result struct {
 	Turns       []string              `json:"turns,omitempty"`    // in which order the workflows begin, as `validate` draws it; left out if all begin at once
 	Missing     []string              `json:"missing,omitempty"`  // datacenters that best effort left out: their figures count nowhere, so the others are a part of the load
 	Restored    string                `json:"restored,omitempty"` // from which backup the gates knew the job, which had not ended then: what it did since is in no figure
+	Outputs     []Output              `json:"outputs,omitempty"`  // the outputs that took rows, as far as they were at the end of the run
 	Run         *Run                  `json:"run,omitempty"`      // the program, its arguments and the machine; unknown for a job that was only watched
 }
 
@@ -65,6 +68,39 @@ func (r *Result) Runner() string {
 	return "core"
 }
 
+// Output is a place that took rows. offered = delivered + behind + rejected + lost + merged.
+type Output struct {
+	Name         string `json:"name"`             // of the kind; kind-2 for a second one
+	Kind         string `json:"kind"`             // as in --out
+	Offered      uint64 `json:"offered"`          // rows
+	Delivered    uint64 `json:"delivered"`        // rows that the place has
+	Behind       uint64 `json:"behind"`           // rows that it did not have when the command stopped waiting
+	Rejected     uint64 `json:"rejected"`         // rows that it never takes
+	Lost         uint64 `json:"lost"`             // rows that had no room, or whose output had failed
+	LostRequests uint64 `json:"lost_requests"`    // requests in lost windows of the whole job
+	Merged       uint64 `json:"merged"`           // windows that became part of a wider one, for want of room
+	PerhapsTwice uint64 `json:"perhaps_twice"`    // rows sent again after a try without an answer, to a place that adds up
+	Failed       string `json:"failed,omitempty"` // why the output was given up
+	Error        string `json:"error,omitempty"`  // the last failure, of an output that lacks rows
+}
+
+// Text is what the place has of the rows, in a line.
+func (o *Output) Text() string {
+	s := fmt.Sprintf("%d of %d rows delivered", o.Delivered, o.Offered)
+	for _, part := range []struct {
+		rows uint64
+		what string
+	}{{o.Behind, "not delivered in time"}, {o.Rejected, "rejected"}, {o.Lost, fmt.Sprintf("lost (%d requests)", o.LostRequests)}, {o.Merged, "merged into wider windows"}, {o.PerhapsTwice, "perhaps twice"}} {
+		if part.rows > 0 {
+			s += fmt.Sprintf(", %d %s", part.rows, part.what)
+		}
+	}
+	if o.Error != "" {
+		s += ": " + o.Error
+	}
+	return s
+}
+
 // SourceFile is one file of a workflow. Its text may have secrets as default values: a result
 // has it if the run was given --with-source.
 type SourceFile struct {
@@ -72,6 +108,15 @@ type SourceFile struct {
 	SHA256 string `json:"sha256"`         // of what was in it
 	Text   string `json:"text,omitempty"` // what was in it, or its first 64 KiB
 	Cut    bool   `json:"cut,omitempty"`  // there was more
+}
+
+// ProgramDigest names the files of a program by what was in them.
+func (r *Run) ProgramDigest() string {
+	h := sha256.New()
+	for _, f := range r.Files {
+		_, _ = h.Write([]byte(f.Name + "\x00" + f.SHA256 + "\n")) // a hash takes everything
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // Totals count measured steps. started = ok + failed + timed_out + cancelled; a

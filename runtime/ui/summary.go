@@ -31,6 +31,7 @@ func Summary(r *report.Result, s Style) string {
 	d.datacenters()
 	d.thresholds()
 	d.generator()
+	d.outputs()
 	if s.ASCII {
 		return cells.ASCII(strings.Join(d.lines, "\n")) + "\n"
 	}

@@ -124,6 +124,22 @@ func (d *summary) generator() {
 // startsLeast is how many starts have a p99: that of fewer is among their ten latest.
 const startsLeast = 1000
 
+// outputs says what places have of the run's rows.
+func (d *summary) outputs() {
+	if len(d.result.Outputs) == 0 {
+		return
+	}
+	d.section("outputs")
+	for i := range d.result.Outputs {
+		o := &d.result.Outputs[i]
+		colour := ""
+		if o.Delivered+o.Merged < o.Offered {
+			colour = bad
+		}
+		d.wrap("  ", units.Clean(o.Name+": "+o.Text()), colour)
+	}
+}
+
 // Lateness says by how much starts were late.
 func Lateness(lag report.Distribution) string {
 	if lag.Count < startsLeast {

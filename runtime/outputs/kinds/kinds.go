@@ -1,14 +1,24 @@
-// Package kinds is the table of the kinds of outputs that take rows.
-//
-// It opens nothing: a kind's package does. To add a kind, add its row to All, and its case to the table of
-// runtime/outputs/outputstest.
-//
-// Read kinds.go.
 package kinds
 
-import "hyperscale/runtime/outputs"
+import (
+	"slices"
+
+	"hyperscale/runtime/outputs"
+	"hyperscale/runtime/outputs/files"
+	"hyperscale/runtime/outputs/program"
+	"hyperscale/runtime/outputs/relational"
+)
 
 // All returns the kinds, in the order of the manual.
 func All() []outputs.Kind {
-	return []outputs.Kind{}
+	return []outputs.Kind{files.Kind(), program.Kind(), relational.Postgres(), relational.SQLite()}
+}
+
+// Find returns the kind of a name.
+func Find(name string) (outputs.Kind, bool) {
+	all := All()
+	if at := slices.IndexFunc(all, func(k outputs.Kind) bool { return k.Name == name }); at >= 0 {
+		return all[at], true
+	}
+	return outputs.Kind{}, false
 }

@@ -3,6 +3,7 @@ package follow
 import (
 	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -21,13 +22,19 @@ type Flags struct {
 	live  string // address of the live page; empty: none
 	log   command.LogFlags
 
+	wait time.Duration // for outputs that take rows, at the end
+
 	history *string // file that keeps the end, or off; empty: the usual one; nil: the command keeps none
 }
+
+// outWait is how long the end waits for outputs if no flag says so: a server restarts within it.
+const outWait = 30 * time.Second
 
 // Add gives a command the flags.
 func (f *Flags) Add(flags *pflag.FlagSet) {
 	command.AddChoice(flags, &f.UI, "ui", string(ui.Auto), "progress: a live screen, a line every few seconds, or nothing", ui.Kinds()...)
-	flags.StringArrayVar(&f.Outs, "out", nil, "write the result to a file: `KIND=FILE`, "+OutputNames()+" (repeatable)")
+	flags.StringArrayVar(&f.Outs, "out", nil, "write the result to a file: `KIND=FILE`, "+OutputNames()+"; or rows to another place, see outputs list (repeatable)")
+	command.AddSpan(flags, &f.wait, "out-wait", outWait, 0, "how long the end waits for outputs that take rows")
 	flags.StringVar(&f.live, "live", "", "show the job as a page in a browser while it lasts, at http://`ADDR`/")
 	flags.BoolVar(&f.Texts, "with-source", false, "keep the workflow's source in results: its default values may be secret")
 	flags.BoolVar(&f.Quiet, "quiet", false, "nothing on stderr but errors")

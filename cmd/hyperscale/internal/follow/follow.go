@@ -18,6 +18,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/runtime/export"
 	"hyperscale/runtime/live"
+	"hyperscale/runtime/outputs/feed"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
 	"hyperscale/runtime/ui/console"
@@ -28,6 +29,8 @@ import (
 type Follower struct {
 	out     *Flags
 	outputs []Written
+	sinks   []*sink
+	rows    feed.Deliveries // of the sinks
 	kind    ui.Kind
 	held    *console.Held
 	Logger  *slog.Logger
@@ -63,7 +66,11 @@ func New(out *Flags) (*Follower, error) {
 	}
 	f.held = console.NewHeld(os.Stderr)
 	f.Logger = out.log.Logger(f.held)
+	if err := f.openSinks(); err != nil {
+		return nil, err
+	}
 	if f.live, err = liveAt(out.live, f.Logger); err != nil {
+		f.rows.Close()
 		return nil, err
 	}
 	if f.live != nil {
@@ -71,6 +78,23 @@ func New(out *Flags) (*Follower, error) {
 	}
 	f.Signals = command.CatchInterrupts()
 	return f, nil
+}
+
+// openSinks begins to deliver rows to places, and checks them.
+func (f *Follower) openSinks() (err error) {
+	if f.sinks, err = f.out.sinksOf(); err != nil {
+		return err
+	}
+	for _, s := range f.sinks {
+		f.rows.Add(s.shell, s.settings.Window())
+	}
+	for _, s := range f.sinks {
+		if err := s.check(f.Note); err != nil {
+			f.rows.Close()
+			return err
+		}
+	}
+	return nil
 }
 
 // Close gives the signals back and ends what listens to the job.
@@ -82,6 +106,7 @@ func (f *Follower) Close() {
 	if f.live != nil {
 		f.live.Close()
 	}
+	f.rows.Close()
 	for i := range f.outputs {
 		if f.outputs[i].server != nil {
 			f.outputs[i].server.Close()
@@ -97,6 +122,7 @@ func (f *Follower) apply(s *message.JobStatus) {
 	if f.live != nil {
 		f.live.Apply(s)
 	}
+	f.rows.Apply(s)
 	for i := range f.outputs {
 		if f.outputs[i].server != nil {
 			f.outputs[i].server.Apply(s)
@@ -275,6 +301,7 @@ func (f *Follower) conclude(w io.Writer, r *message.Result) error {
 	}
 	built.Run = f.kept()
 	var faults []error // a full disk must not take the summary too
+	faults = append(faults, f.finishSinks(r, built)...)
 	for i := range f.outputs {
 		faults = append(faults, f.outputs[i].Write(built))
 	}
@@ -293,6 +320,31 @@ func (f *Follower) conclude(w io.Writer, r *message.Result) error {
 		return command.Exit(code, nil)
 	}
 	return nil
+}
+
+// finishSinks delivers the end of the job. An interrupt ends the wait.
+func (f *Follower) finishSinks(r *message.Result, built *report.Result) (faults []error) {
+	ctx, cancel := context.WithTimeout(context.Background(), f.out.wait)
+	defer cancel()
+	go func() {
+		select {
+		case <-f.Signals.Asked:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	told := time.AfterFunc(time.Second, func() {
+		f.Note("outputs take their last rows: the command waits for up to %v, ctrl-c ends that", f.out.wait)
+	})
+	defer told.Stop()
+	for _, o := range f.rows.Finish(ctx, r, built) {
+		out := reported(&o)
+		built.Outputs = append(built.Outputs, out)
+		if !o.Whole() {
+			faults = append(faults, fmt.Errorf("--out %s: %s", o.Name, out.Text()))
+		}
+	}
+	return faults
 }
 
 // keep puts a run into the history. It returns the lines that end the summary.

@@ -8,6 +8,8 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
 	"hyperscale/runtime/export"
+	"hyperscale/runtime/outputs"
+	"hyperscale/runtime/outputs/kinds"
 	"hyperscale/runtime/page"
 	"hyperscale/runtime/report"
 )
@@ -29,6 +31,25 @@ func outputKinds() []outputKind {
 		{name: "prometheus", encode: export.Prometheus, marks: []string{"# HELP hyperscale_"}, serve: remoteWrite},
 		{name: "html", encode: page.Render, marks: []string{"default-src &#39;none&#39;; img-src data:; base-uri"}},
 	}
+}
+
+// ResultKind is a kind of output that takes the result.
+type ResultKind struct{ Name, Place, About string }
+
+// ResultKinds are the kinds that --out writes a result in.
+func ResultKinds() (all []ResultKind) {
+	about := map[string]string{
+		"json": "the result file", "csv": "a row for each step", "junit": "thresholds and checks as tests",
+		"prometheus": "metrics: at the end as a file, during the run by remote write", "html": "one page to look at",
+	}
+	for _, k := range outputKinds() {
+		place := "FILE"
+		if k.serve != nil {
+			place += "-or-URL"
+		}
+		all = append(all, ResultKind{k.name, place, about[k.name]})
+	}
+	return all
 }
 
 // remoteWrite is a server that takes Prometheus' remote write.
@@ -63,6 +84,51 @@ type Written struct {
 	told   bool     // by the workflow's file, not by --out
 }
 
+// sinksOf reads the --out that name places for rows.
+func (f *Flags) sinksOf() (sinks []*sink, err error) {
+	names := map[string]int{}
+	for _, s := range f.Outs {
+		name, text, _ := strings.Cut(s, "=")
+		kind, ok := kinds.Find(name)
+		if !ok {
+			continue
+		}
+		settings, err := outputs.Parse(&kind, text)
+		if err != nil {
+			return nil, command.Usage("--out %s: %v", name, err)
+		}
+		place, err := kind.Open(settings)
+		if err != nil {
+			return nil, command.Usage("--out %s=%s: %v", name, export.Discreet(settings.Place), err)
+		}
+		if names[name]++; names[name] > 1 {
+			name = fmt.Sprintf("%s-%d", name, names[name])
+		}
+		sinks = append(sinks, &sink{settings: settings, shell: outputs.NewShell(name, settings, place, outputs.DefaultPace())})
+	}
+	return sinks, nil
+}
+
+// sink is a place that takes rows.
+type sink struct {
+	settings *outputs.Settings
+	shell    *outputs.Shell
+}
+
+// check finds out before the run whether the place takes rows.
+func (s *sink) check(note teller) error {
+	err := s.shell.Check()
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("--out %s=%s: %w", s.settings.Kind.Name, export.Discreet(s.settings.Place), err)
+	if s.settings.Required() {
+		return command.AsUsage(err)
+	}
+	note("%v; the run goes on without waiting for it", err)
+	return nil
+}
+
 // CutOut reads one --out: the kind by its number in names, and the place.
 func CutOut(s string, names []string, known string) (at int, place string, err error) {
 	kind, place, ok := strings.Cut(s, "=")
@@ -77,19 +143,19 @@ func CutOut(s string, names []string, known string) (at int, place string, err e
 
 // Outputs reads what --out asks for.
 func (f *Flags) Outputs(tell teller) ([]Written, error) {
-	kinds := outputKinds()
+	known := outputKinds()
 	var names []string
-	for _, k := range kinds {
+	for _, k := range known {
 		names = append(names, k.name)
 	}
 	var all []Written
-	for _, s := range f.Outs {
-		at, place, err := CutOut(s, names, OutputNames())
+	for _, s := range f.files() {
+		at, place, err := CutOut(s, names, OutputNames()+sinkNames())
 		if err != nil {
 			return nil, err
 		}
 		kind := names[at]
-		o := Written{outputKind: kinds[at], place: place, told: f.told}
+		o := Written{outputKind: known[at], place: place, told: f.told}
 		if command.IsURL(place) {
 			if o.serve == nil {
 				return nil, command.Usage("--out %s=%s: %s is written to a file: give its name, as in --out %[1]s=result.%[1]s", kind, export.Discreet(place), kind)
@@ -101,6 +167,26 @@ func (f *Flags) Outputs(tell teller) ([]Written, error) {
 		all = append(all, o)
 	}
 	return all, nil
+}
+
+// files are the --out that no kind of rows takes.
+func (f *Flags) files() (others []string) {
+	for _, s := range f.Outs {
+		name, _, _ := strings.Cut(s, "=")
+		if _, rows := kinds.Find(name); !rows {
+			others = append(others, s)
+		}
+	}
+	return others
+}
+
+// sinkNames lists the kinds that take rows.
+func sinkNames() string {
+	var names []string
+	for _, k := range kinds.All() {
+		names = append(names, k.Name+"="+k.Place)
+	}
+	return "; for rows " + strings.Join(names, ", ")
 }
 
 // OutputNames lists them for people: "json=FILE or csv=FILE".
@@ -171,4 +257,16 @@ func (o *Written) Write(r *report.Result) error {
 		return o.failed(err)
 	}
 	return nil
+}
+
+// reported is what a result says of an output.
+func reported(o *outputs.Report) report.Output {
+	out := report.Output{
+		Name: o.Name, Kind: o.Kind, Offered: o.Rows, Delivered: o.Delivered, Behind: o.Behind, Rejected: o.Rejected, Lost: o.Lost,
+		LostRequests: o.LostRequests, Merged: o.Merged, PerhapsTwice: o.PerhapsTwice, Failed: o.Failed,
+	}
+	if !o.Whole() {
+		out.Error = o.Because()
+	}
+	return out
 }

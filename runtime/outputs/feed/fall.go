@@ -1,0 +1,129 @@
+package feed
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/stats"
+	"hyperscale/runtime/outputs"
+)
+
+// patience is for how many boundaries a row waits for distributions that lack values: a new manager hears of its
+// workers within seconds, and a report that lost precision never has them again.
+const patience = 3
+
+// next returns what happened since the last report of a step that a row tells of: more, and less if figures have
+// gone for good. Nil means nothing. It returns false if the report lacks figures that may return.
+func (s *series) next(now *message.StepStats, gone bool) (more, less *outputs.Figures, ok bool) {
+	base := &s.base
+	if now == nil {
+		now = &message.StepStats{}
+	}
+	falls := falls(now, base)
+	if falls && !gone {
+		return nil, nil, false
+	}
+	more = figuresOf(now, base)
+	since(more, now, base, falls)
+	if s.waited++; more.Blunt && !gone && s.waited <= patience {
+		return nil, nil, false
+	}
+	s.waited = 0
+	if falls {
+		less = figuresOf(base, now)
+		since(less, base, now, falls)
+		if empty(less) {
+			less = nil
+		}
+	}
+	if empty(more) {
+		more = nil
+	}
+	return more, less, true
+}
+
+// counts are those of a step, in the order of Figures.
+func counts(s *message.StepStats) [9]uint64 {
+	return [...]uint64{s.Started, s.OK, s.Failed, s.TimedOut, s.Cancelled, s.Dropped, s.Skipped, s.BytesIn, s.BytesOut}
+}
+
+// falls says that a count is smaller than it was.
+func falls(now, base *message.StepStats) bool {
+	is, was := counts(now), counts(base)
+	for i := range is {
+		if is[i] < was[i] {
+			return true
+		}
+	}
+	return len(statuses(base, now)) > 0 || len(errors(base, now)) > 0
+}
+
+// figuresOf is what the counts of now have above those of base.
+func figuresOf(now, base *message.StepStats) *outputs.Figures {
+	n, b := counts(now), counts(base)
+	for i := range n {
+		n[i] -= min(n[i], b[i])
+	}
+	return &outputs.Figures{
+		Begun: n[0], OK: n[1], Failed: n[2], TimedOut: n[3], Cancelled: n[4], Dropped: n[5], Skipped: n[6], BytesIn: n[7], BytesOut: n[8],
+		Statuses: statuses(now, base), Errors: errors(now, base),
+	}
+}
+
+// since adds the distributions of what happened between. Without a fall they grow, bucket by bucket, unless a report
+// lost precision to fit a frame: then the row is blunt.
+func since(f *outputs.Figures, now, base *message.StepStats, falls bool) {
+	latency, fits := above(now.Latency, base.Latency, falls)
+	service, also := above(now.Service, base.Service, falls)
+	if f.Blunt = !fits || !also; !f.Blunt {
+		f.Latency, f.Service = latency, service
+	}
+}
+
+// above is what a distribution has above an earlier one, by buckets. It returns false if that is unknown.
+func above(now, base message.Histogram, falls bool) (message.Histogram, bool) {
+	if base.Count == 0 {
+		return now, true
+	}
+	n, err := stats.FromWire(now)
+	if err != nil {
+		return message.Histogram{}, false
+	}
+	b, err := stats.FromWire(base)
+	if err != nil {
+		return message.Histogram{}, false
+	}
+	more := n.Sub(b)
+	if !falls && more.Count() != now.Count-min(now.Count, base.Count) {
+		return message.Histogram{}, false
+	}
+	return more.Wire(), true
+}
+
+func statuses(now, base *message.StepStats) (more []message.StatusCount) {
+	was := map[uint32]uint64{}
+	for _, c := range base.Statuses {
+		was[c.Status] = c.Count
+	}
+	for _, c := range now.Statuses {
+		if n := c.Count - min(c.Count, was[c.Status]); n > 0 {
+			more = append(more, message.StatusCount{Status: c.Status, Count: n})
+		}
+	}
+	return more
+}
+
+func errors(now, base *message.StepStats) (more []message.ErrorCount) {
+	was := map[string]uint64{}
+	for _, c := range base.Errors {
+		was[c.Kind] = c.Count
+	}
+	for _, c := range now.Errors {
+		if n := c.Count - min(c.Count, was[c.Kind]); n > 0 {
+			more = append(more, message.ErrorCount{Kind: c.Kind, Count: n})
+		}
+	}
+	return more
+}
+
+func empty(f *outputs.Figures) bool {
+	return !f.Blunt && f.Begun|f.OK|f.Failed|f.TimedOut|f.Cancelled|f.Dropped|f.Skipped|f.BytesIn|f.BytesOut|f.Latency.Count == 0 && len(f.Statuses) == 0 && len(f.Errors) == 0
+}

@@ -1,0 +1,13 @@
+// Package files is the output that appends rows to a file as lines of JSON.
+//
+// It does not write results (runtime/report and runtime/export do).
+//
+// Invariants:
+//
+//	FILES-1 A file has whole lines alone once a batch is delivered, and after a crash all but the last one are
+//	        whole. Opening cuts a line that has no end.
+//	FILES-2 A batch that fails half-way leaves nothing: a repeated one does not stand there twice.
+//	FILES-3 It appends to no file that has other lines than rows, and not while another process does.
+//
+// Read lines.go.
+package files

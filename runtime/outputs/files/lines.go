@@ -1,0 +1,165 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"hyperscale/runtime/outputs"
+)
+
+// Kind is the row of the table of kinds.
+func Kind() outputs.Kind {
+	return outputs.Kind{
+		Name: "jsonl", Engine: "files", About: "lines of JSON, appended to a file", Place: "FILE", Example: "rows.jsonl,window=5s",
+		Delivery: outputs.Exact, Limits: outputs.Limits{Rows: 5000, Bytes: 4 << 20},
+		Tested: "its own reader, behind SIGKILL and a full disk", Schema: schema,
+		Open:     func(s *outputs.Settings) (outputs.Sink, error) { return &lines{name: s.Place}, nil },
+		ReadBack: func(s *outputs.Settings, job string) ([]outputs.Row, error) { return Read(s.Place, job) },
+	}
+}
+
+const schema = `One object a line, without a line end in it. Fields may be added, never renamed.
+kind: run, window, lost, result, threshold, check, event. Key: kind, job, datacenter, workflow, step, step_kind, from_ms, to_ms, expression, sequence.
+Of two lines with one key the greater version (text order) counts. Empty fields are left out.
+`
+
+// lineMax bounds a line that is read.
+const lineMax = 4 << 20
+
+type lines struct {
+	name  string
+	out   *os.File // nil: not open
+	fresh bool     // there was no such file
+	end   int64    // of the last whole batch
+	buf   []byte
+}
+
+func (l *lines) Check(context.Context) error { return l.open() }
+
+// open opens the file, and cuts a line that a crash has torn.
+func (l *lines) open() error {
+	if l.out != nil {
+		return nil
+	}
+	if folder := filepath.Dir(l.name); folder != "." {
+		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("folder %s does not exist: create it first", folder)
+		}
+	}
+	_, err := os.Stat(l.name)
+	l.fresh = errors.Is(err, fs.ErrNotExist)
+	f, err := os.OpenFile(l.name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot be written: choose another file: %w", err)
+	}
+	end, err := l.judge(f)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	l.out, l.end = f, end
+	return nil
+}
+
+// judge locks a file, and returns the end of its last whole line.
+func (l *lines) judge(f *os.File) (end int64, err error) {
+	at, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !at.Mode().IsRegular() {
+		return 0, errors.New("is no regular file: name one")
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return 0, fmt.Errorf("another process appends to it: name another file: %w", err)
+	}
+	in := bufio.NewReaderSize(f, 64<<10)
+	first, err := in.ReadSlice('\n')
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+		return 0, err
+	}
+	if len(first) > 0 && !bytes.HasPrefix(first, []byte(`{"kind":"`)) {
+		return 0, errors.New("has other lines than rows: name another file")
+	}
+	if end, err = lastLine(f, at.Size()); err != nil || end == at.Size() {
+		return end, err
+	}
+	return end, f.Truncate(end)
+}
+
+// lastLine is the offset behind the last line end.
+func lastLine(f io.ReaderAt, size int64) (int64, error) {
+	buf := make([]byte, 64<<10)
+	for end := size; end > 0; {
+		n := min(int64(len(buf)), end)
+		if _, err := f.ReadAt(buf[:n], end-n); err != nil {
+			return 0, err
+		}
+		if at := bytes.LastIndexByte(buf[:n], '\n'); at >= 0 {
+			return end - n + int64(at) + 1, nil
+		}
+		end -= n
+	}
+	return 0, nil
+}
+
+func (l *lines) Deliver(_ context.Context, b outputs.Batch) outputs.Outcome {
+	if err := l.open(); err != nil {
+		return outputs.Again(0, err.Error())
+	}
+	l.buf = l.buf[:0]
+	for i := range b.Rows {
+		l.buf = append(outputs.AppendJSON(l.buf, &b.Rows[i]), '\n')
+	}
+	_, err := l.out.WriteAt(l.buf, l.end)
+	if err == nil {
+		err = l.out.Sync()
+	}
+	if err != nil {
+		_ = l.out.Truncate(l.end) // the next batch begins there anyway
+		return outputs.Again(0, err.Error())
+	}
+	l.end += int64(len(l.buf))
+	return outputs.Delivered()
+}
+
+func (l *lines) Close() {
+	if l.out == nil {
+		return
+	}
+	_ = l.out.Close() // each batch is on disk
+	if l.out = nil; l.fresh && l.end == 0 {
+		_ = os.Remove(l.name) // it was only checked
+	}
+}
+
+// Read returns the rows of a job in a file, all jobs' if none is named. Of rows with one key it returns each.
+func Read(name, job string) (rows []outputs.Row, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	in := bufio.NewScanner(f)
+	in.Buffer(nil, lineMax)
+	for n := 1; in.Scan(); n++ {
+		r, err := outputs.ParseJSON(in.Bytes())
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", name, n, err)
+		}
+		if job == "" || r.Job == job {
+			rows = append(rows, r)
+		}
+	}
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return rows, nil
+}

@@ -1,0 +1,111 @@
+package relational
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/stats"
+	"hyperscale/runtime/outputs"
+)
+
+// readBack reads the windows, results and lost rows of a job.
+func readBack(ctx context.Context, d *dialect, db database, job string) (rows []outputs.Row, err error) {
+	for _, t := range tables() {
+		if t.kind != outputs.RowWindow && t.kind != outputs.RowResult && t.kind != outputs.RowLost {
+			continue
+		}
+		var names []string
+		for _, c := range t.columns {
+			names = append(names, c.name)
+		}
+		found, err := db.query(ctx, statement{fmt.Sprintf("SELECT %s FROM %s WHERE job = %s", strings.Join(names, ", "), t.name, d.argument(1)), []value{text(job)}})
+		if err != nil {
+			return nil, err
+		}
+		for _, cells := range found {
+			r, err := rowOf(t.kind, cells)
+			if err != nil {
+				return nil, fmt.Errorf("table %s: %w", t.name, err)
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows, nil
+}
+
+// cells reads the columns of one row; the first error stays.
+type cells struct {
+	of  map[string]string
+	err error
+}
+
+func (c *cells) whole(name string) uint64 {
+	n, err := strconv.ParseUint(c.of[name], 10, 64)
+	if err != nil && c.err == nil {
+		c.err = fmt.Errorf("column %s is %.40q", name, c.of[name])
+	}
+	return n
+}
+
+// list reads [1,2] and {1,2}.
+func (c *cells) list(name string) (all []uint64) {
+	text := strings.Trim(c.of[name], "[]{} ")
+	if text == "" {
+		return nil
+	}
+	for _, word := range strings.Split(text, ",") {
+		n, err := strconv.ParseUint(strings.TrimSpace(word), 10, 64)
+		if err != nil && c.err == nil {
+			c.err = fmt.Errorf("column %s has %.40q", name, word)
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+func (c *cells) counts(name string) (all map[string]uint64) {
+	if err := json.Unmarshal([]byte(c.of[name]), &all); err != nil && c.err == nil {
+		c.err = fmt.Errorf("column %s: %w", name, err)
+	}
+	return all
+}
+
+func rowOf(kind outputs.RowKind, of map[string]string) (outputs.Row, error) {
+	c := &cells{of: of}
+	r := outputs.Row{Kind: kind, Job: of["job"], Datacenter: of["datacenter"], Workflow: of["workflow"], Step: of["step"], StepKind: outputs.StepKindOf(of["step_kind"])}
+	if kind != outputs.RowResult {
+		r.From = time.Duration(c.whole("from_ms")) * time.Millisecond
+	}
+	r.To = time.Duration(c.whole("to_ms")) * time.Millisecond
+	version, err := hex.DecodeString(strings.TrimPrefix(of["version"], `\x`))
+	if err != nil || len(version) != len(r.Version) {
+		return r, fmt.Errorf("column version is %.80q", of["version"])
+	}
+	copy(r.Version[:], version)
+	f := &outputs.Figures{
+		Begun: c.whole("begun"), OK: c.whole("ok"), Failed: c.whole("failed"), TimedOut: c.whole("timed_out"), Cancelled: c.whole("cancelled"), Dropped: c.whole("dropped"),
+		Skipped: c.whole("skipped"), BytesIn: c.whole("bytes_in"), BytesOut: c.whole("bytes_out"), ActiveUsers: c.whole("active_users"),
+		Blunt: of["blunt"] == "1" || of["blunt"] == "true",
+	}
+	f.Latency, err = outputs.LatencyOf(c.list("bucket_ns"), c.list("bucket_count"), [3]uint64{c.whole("min_ns"), c.whole("max_ns"), c.whole("sum_ns")})
+	if err != nil {
+		return r, err
+	}
+	//lint:orderfree AddStatus sorts them
+	for name, n := range c.counts("statuses") {
+		status, _ := strconv.ParseUint(name, 10, 32) // other is 0
+		f.Statuses = stats.AddStatus(f.Statuses, message.StatusCount{Status: uint32(status), Count: n})
+	}
+	//lint:orderfree AddError sorts them
+	for kind, n := range c.counts("errors") {
+		f.Errors = stats.AddError(f.Errors, message.ErrorCount{Kind: kind, Count: n})
+	}
+	r.Figures = f
+	return r, c.err
+}

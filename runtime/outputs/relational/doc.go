@@ -1,0 +1,14 @@
+// Package relational is the output that keeps rows in tables of SQL: PostgreSQL and SQLite.
+//
+// It is no history: runtime/history keeps results of runs for commands, in a file of its own.
+//
+// Invariants:
+//
+//	SQL-1 A batch is one transaction. A repeated row changes nothing, and a row replaces one of its key only if its
+//	      version is not smaller.
+//	SQL-2 No text of a row is part of a statement: all are arguments.
+//	SQL-3 Tables are made if they are not there, and never dropped or emptied.
+//	SQL-4 A row that a database rejects is rejected alone: the others of its batch are delivered.
+//
+// Read tables.go, sink.go, sqlite.go, postgres.go, pgconn.go, back.go.
+package relational

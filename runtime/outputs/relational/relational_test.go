@@ -1,0 +1,183 @@
+package relational
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"hyperscale/runtime/outputs"
+	"hyperscale/runtime/outputs/outputstest"
+	"hyperscale/runtime/protocol/hostile/postgres/postgrestest"
+)
+
+// opened is a sink of a place that has passed its check.
+func opened(t *testing.T, k outputs.Kind, place string) (outputs.Sink, *outputs.Settings) {
+	t.Helper()
+	s, err := outputs.Parse(&k, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink, err := k.Open(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sink.Close)
+	if err := sink.Check(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return sink, s
+}
+
+func deliver(t *testing.T, sink outputs.Sink, rows ...outputs.Row) {
+	t.Helper()
+	if out := sink.Deliver(context.Background(), outputs.Batch{Rows: rows}); out.Verdict != outputs.VerdictDelivered {
+		t.Fatalf("%+v", out)
+	}
+}
+
+// counting are the rows that are read back.
+func counting(rows []outputs.Row) (all []outputs.Row) {
+	for _, r := range rows {
+		if r.Kind == outputs.RowWindow || r.Kind == outputs.RowResult || r.Kind == outputs.RowLost {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// comesBack delivers rows in and out of order, and reads them back.
+func comesBack(t *testing.T, k outputs.Kind, place string) {
+	sink, s := opened(t, k, place)
+	rows := outputstest.Rows("a")
+	deliver(t, sink, rows...)
+	deliver(t, sink, rows...) // a repeated row changes nothing
+	want := counting(rows)
+	older := want[0]
+	older.Version = outputs.Version{}
+	older.Figures = &outputs.Figures{Begun: 99_999}
+	deliver(t, sink, older) // a smaller version neither
+	newer := want[1]
+	newer.Version.SetRevision(1000)
+	newer.Figures = &outputs.Figures{Begun: 7, Blunt: true}
+	deliver(t, sink, newer)
+	want[1] = newer
+	got, err := k.ReadBack(s, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ignored := cmpopts.IgnoreFields(outputs.Row{}, "Test", "Started")
+	byKey := cmpopts.SortSlices(func(a, b outputs.Row) bool { return a.Key() < b.Key() })
+	if d := cmp.Diff(want, got, ignored, byKey, cmpopts.EquateEmpty()); d != "" {
+		t.Fatal(d)
+	}
+	if none, err := k.ReadBack(s, "' OR true --"); err != nil || len(none) > 0 {
+		t.Fatalf("%d rows of a job that is none: %v", len(none), err)
+	}
+}
+
+func TestSQLite(t *testing.T) {
+	dir := t.TempDir()
+	comesBack(t, SQLite(), filepath.Join(dir, "rows.db"))
+	text := filepath.Join(dir, "notes.txt")
+	if err := os.WriteFile(text, []byte(strings.Repeat("notes ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for place, want := range map[string]string{filepath.Join(dir, "none", "rows.db"): "create it first", text: "no file of SQLite", filepath.Join(dir, "empty.db") + ",create=false": "the tables are not there"} {
+		if err := checked(SQLite(), place); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", place, err, want)
+		}
+	}
+}
+
+func checked(k outputs.Kind, place string) error {
+	s, err := outputs.Parse(&k, place)
+	if err != nil {
+		return err
+	}
+	sink, err := k.Open(s)
+	if err != nil {
+		return err
+	}
+	defer sink.Close()
+	return sink.Check(context.Background())
+}
+
+// All tests of PostgreSQL share one server.
+func TestPostgres(t *testing.T) {
+	server := postgrestest.Start(t)
+	const secret = "not-this-one-1f3a"
+	server.Ask("shop", "create role load login", "grant create on schema public to load", "create role poor login")
+	t.Setenv("HYPERSCALE_PW", postgrestest.Password)
+	t.Setenv("HYPERSCALE_BAD", secret)
+	t.Run("what is read is what was delivered", func(t *testing.T) { comesBack(t, Postgres(), server.URL("load")) })
+	t.Run("a bad row is rejected alone", func(t *testing.T) { rejectsAlone(t, server) })
+	t.Run("a connection that ends", func(t *testing.T) {
+		sink, _ := opened(t, Postgres(), server.URL("load"))
+		rows := outputstest.Rows("b")
+		deliver(t, sink, rows[0])
+		server.Ask("shop", "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'load'")
+		if out := sink.Deliver(context.Background(), outputs.Batch{Rows: rows}); out.Verdict != outputs.VerdictAgain && out.Verdict != outputs.VerdictUnclear {
+			t.Errorf("%+v", out)
+		}
+		deliver(t, sink, rows...)
+	})
+	t.Run("a user who proves itself", func(t *testing.T) {
+		server.Ask("shop", "grant create on schema public to scram", "grant all on all tables in schema public to scram")
+		opened(t, Postgres(), server.URL("scram")+",password_env=HYPERSCALE_PW,create=false")
+	})
+	for place, want := range map[string]string{
+		server.URL("scram") + ",password_env=HYPERSCALE_BAD": "28P01",
+		server.URL("scram"):                             "add password_file=FILE or password_env=VARIABLE",
+		server.URL("poor"):                              "let the user create tables",
+		"postgres://load@127.0.0.1:1/shop":              "start it, or correct the address",
+		"postgres://127.0.0.1/shop":                     "write postgres://",
+		server.URL("load") + "?sslmode=maybe":           "use disable, require or verify-full",
+		server.URL("load") + "?sslmode=verify-full":     "certificate",
+		server.URL("load") + "?connect_timeout=3":       "use sslmode and sslrootcert",
+		"postgres://load:" + secret + "@127.0.0.1/shop": "use password_file=FILE",
+	} {
+		if err := checked(Postgres(), place); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v, want %q", place, err, want)
+		}
+	}
+}
+
+func rejectsAlone(t *testing.T, server *postgrestest.Server) {
+	sink, _ := opened(t, Postgres(), server.URL("load"))
+	server.Ask("shop", "alter table hyperscale_window add constraint small check (begun < 50) not valid")
+	defer server.Ask("shop", "alter table hyperscale_window drop constraint small")
+	rows := counting(outputstest.Rows("c"))[:4]
+	bad := *rows[2].Figures
+	bad.Begun = 60
+	rows[2].Figures = &bad
+	out := sink.Deliver(context.Background(), outputs.Batch{Rows: rows})
+	if out.Verdict != outputs.VerdictRejected || len(out.Rows) != 1 || out.Rows[0] != 2 || !strings.Contains(out.Why, "23514") {
+		t.Errorf("%+v", out)
+	}
+	if n := server.Ask("shop", "select count(*) from hyperscale_window where job = 'c'"); n != "3" {
+		t.Errorf("%s rows", n)
+	}
+}
+
+// What a database holds may be anything.
+func FuzzRowOf(f *testing.F) {
+	f.Add("7", "[5,9]", "{1,2}", `{"200":7}`, strings.Repeat("0", 64))
+	f.Add("", "x", "[", "{", `\\x00`)
+	f.Fuzz(func(t *testing.T, number, bounds, counts, statuses, version string) {
+		cells := map[string]string{"bucket_ns": bounds, "bucket_count": counts, "statuses": statuses, "errors": statuses, "version": version}
+		for _, c := range figures() {
+			if _, has := cells[c.name]; !has {
+				cells[c.name] = number
+			}
+		}
+		cells["from_ms"], cells["to_ms"] = number, number
+		if r, err := rowOf(outputs.RowWindow, cells); err == nil && r.Figures == nil {
+			t.Error("a window without figures")
+		}
+	})
+}

@@ -1,0 +1,35 @@
+package outputs
+
+import "cmp"
+
+// Report says what a sink has of the rows that it was offered. Rows = Delivered + Rejected + Lost + Merged + Behind.
+type Report struct {
+	Name         string // of the sink
+	Kind         string
+	Rows         uint64 // offered
+	Delivered    uint64
+	Behind       uint64 // not delivered yet; at the end of the command they never are
+	Rejected     uint64 // the place will never take them
+	Lost         uint64 // no room, or the sink has failed
+	LostRequests uint64 // of the whole job's lost windows, those of measured steps
+	Merged       uint64 // windows that became part of a wider one, as the queue was full
+	PerhapsTwice uint64 // sent again after a try without an answer, to a place that adds up
+	Tries        uint64 // that failed
+	Why          string // the last failure
+	Failed       string // why the sink was given up; empty: it was not
+	RejectedWhy  string // the first reason
+	Letters      string // why rejected rows are not in a file
+}
+
+// Whole says that the place has each row.
+func (r *Report) Whole() bool { return r.Behind == 0 && r.Rejected == 0 && r.Lost == 0 }
+
+func (r *Report) lose(row *Row) {
+	r.Lost++
+	if row.Kind == RowWindow && row.Datacenter == "" && row.StepKind.Measured() {
+		r.LostRequests += row.Figures.Begun
+	}
+}
+
+// Because is why a place lacks rows; empty: no try failed.
+func (r *Report) Because() string { return cmp.Or(r.Failed, r.RejectedWhy, r.Why, r.Letters) }
