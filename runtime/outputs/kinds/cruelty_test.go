@@ -1,7 +1,9 @@
 package kinds_test
 
 import (
+	"bytes"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,6 +15,7 @@ import (
 	"hyperscale/runtime/outputs/files"
 	"hyperscale/runtime/outputs/kinds"
 	"hyperscale/runtime/outputs/outputstest"
+	"hyperscale/runtime/protocol/hostile/mysql/mysqltest"
 	"hyperscale/runtime/protocol/hostile/postgres/postgrestest"
 )
 
@@ -21,6 +24,7 @@ var places = map[string]func(t *testing.T) outputstest.Place{
 	"jsonl":    func(t *testing.T) outputstest.Place { return &file{name: filepath.Join(t.TempDir(), "rows.jsonl")} },
 	"exec":     newScript,
 	"postgres": newPostgres,
+	"mysql":    newMySQL,
 	"sqlite":   func(t *testing.T) outputstest.Place { return &lite{file: filepath.Join(t.TempDir(), "rows.db")} },
 }
 
@@ -223,6 +227,56 @@ func storedIn(job string, query func(string) ([][]string, error)) (map[string]in
 	return all, nil
 }
 
+// maria is a real MariaDB behind a relay.
+type maria struct {
+	*outputstest.Relay
+	server *mysqltest.Server
+}
+
+func newMySQL(t *testing.T) outputstest.Place {
+	s := mysqltest.Start(t)
+	s.Ask("create user loader@'127.0.0.1'", "create database rows_of_load", "grant all on rows_of_load.* to loader@'127.0.0.1'")
+	r := outputstest.NewRelay(t, s.Address())
+	r.Every = 37 // a batch is some twenty pieces
+	return &maria{r, s}
+}
+
+func (m *maria) Name() string              { return "mysql://loader@" + m.Address() + "/rows_of_load" }
+func (m *maria) Key(r *outputs.Row) string { return tableKey(r) }
+
+func (m *maria) Stored(job string) (map[string]int, error) {
+	return storedIn(job, func(query string) (rows [][]string, err error) {
+		query = strings.Replace(query, "SELECT ", "SELECT hex(json_array(", 1) // the client escapes line ends
+		query = strings.Replace(query, " FROM ", ")) FROM rows_of_load.", 1)
+		for line := range strings.Lines(m.server.Ask(query)) {
+			text, err := hex.DecodeString(strings.TrimSpace(line))
+			if err != nil {
+				return nil, err
+			}
+			row, err := cellsOf(text)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, row)
+		}
+		return rows, nil
+	})
+}
+
+// cellsOf are the texts of a list of JSON.
+func cellsOf(b []byte) (row []string, err error) {
+	var cells []any
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if err := d.Decode(&cells); err != nil {
+		return nil, err
+	}
+	for _, c := range cells {
+		row = append(row, fmt.Sprint(c))
+	}
+	return row, nil
+}
+
 // pg is a real PostgreSQL behind a relay.
 type pg struct {
 	*outputstest.Relay
@@ -244,15 +298,9 @@ func (p *pg) Stored(job string) (map[string]int, error) {
 		query = strings.Replace(query, "SELECT ", "SELECT json_build_array(", 1)
 		query = strings.Replace(query, " FROM ", ") FROM load.", 1)
 		for line := range strings.Lines(p.server.Ask("shop", query)) {
-			var cells []any
-			d := json.NewDecoder(strings.NewReader(line))
-			d.UseNumber()
-			if err := d.Decode(&cells); err != nil {
+			row, err := cellsOf([]byte(line))
+			if err != nil {
 				return nil, err
-			}
-			var row []string
-			for _, c := range cells {
-				row = append(row, fmt.Sprint(c))
 			}
 			rows = append(rows, row)
 		}

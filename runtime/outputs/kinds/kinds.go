@@ -11,7 +11,7 @@ import (
 
 // All returns the kinds, in the order of the manual.
 func All() []outputs.Kind {
-	return []outputs.Kind{files.Kind(), program.Kind(), relational.Postgres(), relational.SQLite()}
+	return []outputs.Kind{files.Kind(), program.Kind(), relational.Postgres(), relational.MySQL(), relational.SQLite()}
 }
 
 // Find returns the kind of a name.

@@ -9,6 +9,8 @@ import (
 
 // Relay stands before a real server on TCP, and misbehaves.
 type Relay struct {
+	// Every says which pieces of a client go wrong: each fifth, or more seldom where a try has many.
+	Every    int
 	to       string
 	listener net.Listener
 
@@ -25,7 +27,7 @@ func NewRelay(tb testing.TB, to string) *Relay {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r := &Relay{to: to, listener: l, open: map[net.Conn]bool{}}
+	r := &Relay{Every: 5, to: to, listener: l, open: map[net.Conn]bool{}}
 	tb.Cleanup(func() {
 		_ = l.Close()
 		r.drop()
@@ -37,7 +39,7 @@ func NewRelay(tb testing.TB, to string) *Relay {
 // Address is host:port of the relay.
 func (r *Relay) Address() string { return r.listener.Addr().String() }
 
-// Misbehave sets what goes wrong from now on: with each fifth piece that a client sends.
+// Misbehave sets what goes wrong from now on: with each fifth piece that a client sends, or as Every says.
 func (r *Relay) Misbehave(f Fault) {
 	r.mu.Lock()
 	r.fault, r.count = f, 0
@@ -144,7 +146,7 @@ func (r *Relay) carry(client, server net.Conn) {
 func (r *Relay) next() Fault {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.count++; r.count%5 == 0 {
+	if r.count++; r.count%r.Every == 0 {
 		return r.fault
 	}
 	return FaultNone

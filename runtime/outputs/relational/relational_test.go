@@ -12,6 +12,7 @@ import (
 
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/outputstest"
+	"hyperscale/runtime/protocol/hostile/mysql/mysqltest"
 	"hyperscale/runtime/protocol/hostile/postgres/postgrestest"
 )
 
@@ -105,6 +106,38 @@ func checked(k outputs.Kind, place string) error {
 	}
 	defer sink.Close()
 	return sink.Check(context.Background())
+}
+
+// All tests of MariaDB share one server.
+func TestMySQL(t *testing.T) {
+	server := mysqltest.Start(t)
+	t.Setenv("HYPERSCALE_PW", mysqltest.Password)
+	t.Setenv("HYPERSCALE_BAD", "not-this-one-1f3a")
+	server.Ask("create user loader@'127.0.0.1'", "grant all on shop.* to loader@'127.0.0.1'", "create user poor@'127.0.0.1'", "grant select on shop.* to poor@'127.0.0.1'", "grant all on shop.* to native@'127.0.0.1'")
+	place := func(user string) string { return "mysql://" + user + "@" + server.Address() + "/shop" }
+	t.Run("what is read is what was delivered", func(t *testing.T) { comesBack(t, MySQL(), place("loader")) })
+	t.Run("a bad row is rejected alone", func(t *testing.T) {
+		sink, s := opened(t, MySQL(), place("loader"))
+		rows := counting(outputstest.Rows("c"))[:4]
+		rows[2].Step = strings.Repeat("x", 300)
+		out := sink.Deliver(context.Background(), outputs.Batch{Rows: rows})
+		if out.Verdict != outputs.VerdictRejected || len(out.Rows) != 1 || out.Rows[0] != 2 || !strings.Contains(out.Why, "1406") {
+			t.Errorf("%+v", out)
+		}
+		if got, err := s.Kind.ReadBack(s, "c"); err != nil || len(got) != 3 {
+			t.Errorf("%d rows, %v", len(got), err)
+		}
+	})
+	opened(t, MySQL(), place("native")+",password_env=HYPERSCALE_PW")
+	for place, want := range map[string]string{
+		place("native") + ",password_env=HYPERSCALE_BAD": "1045",
+		place("poor"):                   "let the user create tables",
+		"mysql://load@127.0.0.1:1/shop": "start it, or correct the address",
+	} {
+		if err := checked(MySQL(), place); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "1f3a") {
+			t.Errorf("%s: %v, want %q", place, err, want)
+		}
+	}
 }
 
 // All tests of PostgreSQL share one server.

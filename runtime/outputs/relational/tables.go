@@ -194,8 +194,11 @@ func tables() []table {
 // dialect is how a database writes types and arguments.
 type dialect struct {
 	types    map[kindOf]string
-	argument func(n int) string             // from 1
-	forms    map[kindOf]func(string) string // of arguments that it writes in another way
+	named    map[string]string                     // types of columns with these names, before types
+	from     string                                // of a SELECT without a table
+	replace  func(t *table, names []string) string // what ends an upsert; nil: as PostgreSQL
+	argument func(n int) string                    // from 1
+	forms    map[kindOf]func(string) string        // of arguments that it writes in another way
 }
 
 // schema makes the tables.
@@ -209,13 +212,20 @@ func (d *dialect) schema() (all []string) {
 			if i < t.keys {
 				keys, null = append(keys, c.name), " NOT NULL"
 			}
-			fmt.Fprintf(&b, "  %s %s%s,\n", c.name, d.types[c.of], null)
+			fmt.Fprintf(&b, "  %s %s%s,\n", c.name, d.typeOf(c), null)
 		}
 		fmt.Fprintf(&b, "  PRIMARY KEY (%s))", strings.Join(keys, ", "))
 		all = append(all, b.String())
 	}
 	return append(all, "CREATE TABLE IF NOT EXISTS hyperscale_schema (version "+d.types[ofWhole]+")",
-		fmt.Sprintf("INSERT INTO hyperscale_schema SELECT %d WHERE NOT EXISTS (SELECT version FROM hyperscale_schema)", schemaVersion))
+		fmt.Sprintf("INSERT INTO hyperscale_schema SELECT %d%s WHERE NOT EXISTS (SELECT version FROM hyperscale_schema)", schemaVersion, d.from))
+}
+
+func (d *dialect) typeOf(c column) string {
+	if name, own := d.named[c.name]; own && c.of == ofText {
+		return name
+	}
+	return d.types[c.of]
 }
 
 // printed is the schema as people run it.
@@ -232,8 +242,11 @@ func (d *dialect) upsert(t *table) string {
 		}
 		sets = append(sets, c.name+" = excluded."+c.name)
 	}
-	return fmt.Sprintf("INSERT INTO %[1]s (%[2]s) VALUES (%[3]s) ON CONFLICT (%[4]s) DO UPDATE SET %[5]s WHERE %[1]s.version <= excluded.version",
-		t.name, strings.Join(names, ", "), strings.Join(values, ", "), strings.Join(keys, ", "), strings.Join(sets, ", "))
+	insert := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s) ", t.name, strings.Join(names, ", "), strings.Join(values, ", "))
+	if d.replace != nil {
+		return insert + d.replace(t, names)
+	}
+	return insert + fmt.Sprintf("ON CONFLICT (%s) DO UPDATE SET %s WHERE %s.version <= excluded.version", strings.Join(keys, ", "), strings.Join(sets, ", "), t.name)
 }
 
 // arguments are those of a row's upsert.

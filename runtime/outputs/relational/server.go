@@ -1,0 +1,78 @@
+package relational
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"hyperscale/runtime/outputs"
+)
+
+// server is where a database is.
+type server struct {
+	address, user, database string
+	tls                     *tls.Config // nil: in clear
+	password                outputs.Secret
+}
+
+// serverOf reads SCHEME://USER@HOST[:PORT]/DATABASE?sslmode=...
+func serverOf(s *outputs.Settings, example, port string, schemes ...string) (*server, error) {
+	u, err := url.Parse(s.Place)
+	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" || u.User.Username() == "" {
+		return nil, errors.New("this is no address: write " + example)
+	}
+	at := &server{user: u.User.Username(), database: strings.TrimPrefix(u.Path, "/"), password: s.Secret("password")}
+	at.address = net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port))
+	for name := range u.Query() {
+		if name != "sslmode" && name != "sslrootcert" {
+			return nil, fmt.Errorf("%s= is unknown in the address: use sslmode and sslrootcert", name)
+		}
+	}
+	mode := u.Query().Get("sslmode")
+	if mode == "" {
+		mode = "verify-full"
+		if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+			mode = "disable"
+		}
+	}
+	switch mode {
+	case "disable":
+	case "require":
+		at.tls = &tls.Config{ServerName: u.Hostname(), InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // what sslmode=require means
+	case "verify-full":
+		at.tls = &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}
+	default:
+		return nil, fmt.Errorf("sslmode = %q: use disable, require or verify-full", mode)
+	}
+	if file := u.Query().Get("sslrootcert"); file != "" && at.tls != nil {
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("sslrootcert: %w", err)
+		}
+		at.tls.RootCAs = x509.NewCertPool()
+		if !at.tls.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("sslrootcert = %q has no certificate in PEM: name the file of the authority", file)
+		}
+	}
+	return at, nil
+}
+
+// readServer reads the rows of a job.
+func readServer(d dialect, open func(context.Context) (database, *failure), job string) ([]outputs.Row, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), readMax)
+	defer cancel()
+	db, fail := open(ctx)
+	if fail != nil {
+		return nil, errors.New(fail.why)
+	}
+	defer db.close()
+	return readBack(ctx, &d, db, job)
+}
