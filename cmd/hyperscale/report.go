@@ -60,6 +60,11 @@ func filesOf(f *follow.Flags) ([]follow.Written, error) {
 			return nil, command.Usage("--out %s=%s: report writes files, a server hears of a run while it lasts: give the address to run or submit", kind, export.Discreet(place))
 		}
 	}
+	for _, s := range f.Outs {
+		if kind, _, _ := strings.Cut(s, "="); follow.TakesRows(kind) {
+			return nil, command.Usage("--out %s=: report writes files, and %s takes rows of a run while it lasts: give the place to run, submit --wait or watch", kind, kind)
+		}
+	}
 	return f.Outputs(func(string, ...any) {})
 }
 

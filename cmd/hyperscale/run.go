@@ -48,7 +48,7 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 			}
 			f.allow(args[0])
 			if f.debug {
-				for _, name := range []string{"vus", "duration", "rate", "iterations", "stage", "cores", "ui", "out", "live", "metrics", "trace"} {
+				for _, name := range []string{"vus", "duration", "rate", "iterations", "stage", "cores", "ui", "out", "out-wait", "live", "metrics", "trace"} {
 					if cmd.Flags().Changed(name) {
 						return command.Usage("--%s says nothing to --debug, which runs one virtual user once: leave one of them out", name)
 					}

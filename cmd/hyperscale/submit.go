@@ -33,7 +33,7 @@ func newSubmitCommand() *cobra.Command {
 			"  hyperscale submit test.star --gate gate-1:9000 --datacenters east,west --wait",
 		Args: command.Exactly("FILE"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
-			for _, name := range []string{"ui", "out", "live", "history"} {
+			for _, name := range []string{"ui", "out", "out-wait", "live", "history"} {
 				if cmd.Flags().Changed(name) && !wait {
 					if name == "history" {
 						return command.Usage("--history goes with --wait, which knows how the job ended: add it, or write calls and answers to a file with --journal")

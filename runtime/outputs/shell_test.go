@@ -179,6 +179,36 @@ func TestWiderWindows(t *testing.T) {
 	}
 }
 
+// Windows with a gap between them stay apart: nothing says what happened in it.
+func TestGapsStay(t *testing.T) {
+	begin := make(chan struct{})
+	gaps := 0
+	var last time.Duration
+	f := &fake{does: func(b outputs.Batch) outputs.Outcome {
+		<-begin
+		for _, r := range b.Rows {
+			if r.To-r.From > 2*time.Second {
+				t.Errorf("a row from %v to %v", r.From, r.To)
+			}
+			if r.From != last {
+				gaps++
+			}
+			last = r.To
+		}
+		return outputs.Delivered()
+	}}
+	h := shellOf(t, outputs.Exact, "x", f)
+	for _, r := range windows(3000, 2000) {
+		if r.From%(3*time.Second) != 0 { // each third is missing
+			h.Offer([]outputs.Row{r})
+		}
+	}
+	close(begin)
+	if got := finish(h); got.Merged == 0 || !got.Whole() || gaps != 1000 {
+		t.Errorf("%d gaps: %+v", gaps, got)
+	}
+}
+
 func TestDeadLetters(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "dead.jsonl")
 	f := &fake{does: verdicts(outputs.Rejected([]int{1}, "no such column"))}

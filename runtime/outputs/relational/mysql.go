@@ -51,13 +51,11 @@ func mysqlDialect() dialect {
 		named: map[string]string{"job": name(32), "datacenter": name(128), "workflow": name(190), "step": name(255), "expression": name(400)},
 		forms: map[kindOf]func(string) string{ofTime: func(s string) string { return strings.TrimSuffix(strings.Replace(s, "T", " ", 1), "Z") }},
 		from:  " FROM DUAL",
-		// Assignments see those before them, so the version comes last.
+		// Assignments see those before them: the version that they compare is the old one, or the new one behind its own.
 		replace: func(t *table, names []string) string {
 			var sets []string
-			for _, name := range append(names[t.keys:len(names):len(names)], "version") {
-				if name != "version" || len(sets) == len(names)-t.keys-1 {
-					sets = append(sets, fmt.Sprintf("%[1]s = IF(VALUES(version) >= version, VALUES(%[1]s), %[1]s)", name))
-				}
+			for _, name := range names[t.keys:] {
+				sets = append(sets, fmt.Sprintf("%[1]s = IF(VALUES(version) >= version, VALUES(%[1]s), %[1]s)", name))
 			}
 			return "ON DUPLICATE KEY UPDATE " + strings.Join(sets, ", ")
 		},

@@ -69,6 +69,9 @@ func openSQLite(ctx context.Context, file string) (database, *failure) {
 	if _, err := os.Stat(filepath.Dir(whole)); errors.Is(err, fs.ErrNotExist) {
 		return nil, &failure{outputs.VerdictAgain, fmt.Sprintf("folder %s does not exist: create it first", filepath.Dir(file))}
 	}
+	if onNetwork(filepath.Dir(whole)) {
+		return nil, &failure{outputs.VerdictAgain, "it is on a file system of another machine, where locks do not hold: name a file on a disk of this one"}
+	}
 	f, err := os.OpenFile(whole, os.O_RDWR|os.O_CREATE, 0o600) // its owner alone reads a new one
 	if err != nil {
 		return fail(err)

@@ -172,12 +172,17 @@ func (f *Flags) Outputs(tell teller) ([]Written, error) {
 // files are the --out that no kind of rows takes.
 func (f *Flags) files() (others []string) {
 	for _, s := range f.Outs {
-		name, _, _ := strings.Cut(s, "=")
-		if _, rows := kinds.Find(name); !rows {
+		if name, _, _ := strings.Cut(s, "="); !TakesRows(name) {
 			others = append(others, s)
 		}
 	}
 	return others
+}
+
+// TakesRows says that a kind takes rows while a run lasts, and no result at its end.
+func TakesRows(kind string) bool {
+	_, rows := kinds.Find(kind)
+	return rows
 }
 
 // sinkNames lists the kinds that take rows.
