@@ -20,7 +20,7 @@ func NewCommand() *cobra.Command {
 	cmd := newList("outputs")
 	cmd.Short = "list what --out writes to, and look at such a place"
 	cmd.Args = command.RefuseCommand
-	cmd.AddCommand(newList("list"), newSchema(), newCheck(), newVerify())
+	cmd.AddCommand(newList("list"), newSchema(), newCheck(), newVerify(), newReplay())
 	return cmd
 }
 
