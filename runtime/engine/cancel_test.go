@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/pool"
 )
 
 // A function cancels the run in the middle of a turn, before the loop checks whether to stop.
@@ -57,5 +58,26 @@ func TestCutCountsWhatFailedBefore(t *testing.T) {
 				t.Errorf("%s: failed %d, cancelled %d of %d: %v", got.Name, got.Failed, got.Cancelled, got.Started, got.Errors)
 			}
 		})
+	}
+}
+
+// What broke in a setup is over when the clock begins: its slot may be that of a carrier, which serves the next one.
+func TestTheClockBeginsWithNothingBroken(t *testing.T) {
+	cfg := Config{Workflow: flow(get("home", "http://127.0.0.1:9/")), VUs: 1, Duration: time.Minute}
+	g, err := newGraph(cfg)
+	if err == nil {
+		err = g.resolve(t.Context(), time.Second)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := newLoop(cfg, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	l.Slots.Breaks(0, pool.ErrCancelled)
+	if l.begins(); len(l.Slots.Broken) > 0 {
+		t.Errorf("the clock begins, and %v fails then", l.Slots.Broken)
 	}
 }
