@@ -91,6 +91,7 @@ lint-vet:
 	cd bench/membership && go vet ./...
 	cd bench/peers && go vet ./...
 	cd bench/servers && go vet ./...
+	cd bench/vendors && go vet ./...
 
 # The commands that need no engine work on a laptop with another system, too. Vet would want the tests, which
 # are of Linux.
@@ -114,6 +115,7 @@ lint-tidy:
 	cd bench/membership && go mod tidy -diff
 	cd bench/peers && go mod tidy -diff
 	cd bench/servers && go mod tidy -diff
+	cd bench/vendors && go mod tidy -diff
 	cd deploy/check && go mod tidy -diff
 
 bench: ## run every benchmark (BENCHTIME)

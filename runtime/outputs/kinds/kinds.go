@@ -5,13 +5,18 @@ import (
 
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/files"
+	"hyperscale/runtime/outputs/lines"
 	"hyperscale/runtime/outputs/program"
+	"hyperscale/runtime/outputs/push"
 	"hyperscale/runtime/outputs/relational"
 )
 
 // All returns the kinds, in the order of the manual.
 func All() []outputs.Kind {
-	return []outputs.Kind{files.Kind(), program.Kind(), relational.Postgres(), relational.MySQL(), relational.SQLite()}
+	return []outputs.Kind{
+		files.Kind(), program.Kind(), relational.Postgres(), relational.MySQL(), relational.SQLite(),
+		push.Influx(), push.OTLP(), lines.Graphite(), lines.StatsD(), lines.DogStatsD(), lines.TelegrafStatsD(), push.Webhook(), push.ClickHouse(), push.S3(),
+	}
 }
 
 // Find returns the kind of a name.
