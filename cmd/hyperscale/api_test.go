@@ -15,7 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"hyperscale/checker/history"
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/runtime/api"
 )
@@ -219,10 +221,13 @@ func TestFloodCostsNoLease(t *testing.T) {
 	wait.expect(command.ExitGood)
 	var holders []string
 	for id := range a.gates {
-		b, err := os.ReadFile(a.path(id + ".jsonl"))
+		f, err := os.Open(a.path(id + ".jsonl"))
 		require.NoError(t, err)
-		for line := range strings.Lines(string(b)) {
-			if strings.Contains(line, `"lease-granted"`) && strings.Contains(line, job) {
+		all, err := history.Merge(f)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		for _, r := range all {
+			if e, is := r.Event.(event.LeaseGranted); is && e.Job.String() == job {
 				holders = append(holders, id)
 			}
 		}

@@ -56,6 +56,8 @@ func TestSubmit(t *testing.T) {
 	require.Equal(t, []bool{false, true}, []bool{first.Duplicate, again.Duplicate})
 	require.Equal(t, got[0].Digest(), got[1].Digest())
 	j := got[0]
+	require.NotZero(t, j.Program.Seed)
+	require.NotEqual(t, j.Program.Seed, got[2].Program.Seed, "a seed follows from the key")
 	require.Equal(t, "w.star", j.Name)
 	require.Equal(t, []message.Param{{Name: "target", Value: "http://127.0.0.1:2"}}, j.Program.Params)
 	require.Equal(t, uint64(3), j.Plan.Workflows[0].VUs)
