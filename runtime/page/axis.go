@@ -2,6 +2,7 @@ package page
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -170,4 +171,9 @@ func rateLabel(v float64) string {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
 	return s
+}
+
+// percentLabel writes a share in parts per million: 1.5%.
+func percentLabel(ppm float64) string {
+	return strconv.FormatFloat(math.Round(ppm)/10_000, 'f', -1, 64) + "%"
 }

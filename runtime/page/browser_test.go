@@ -131,7 +131,7 @@ func TestBrowserWidths(t *testing.T) {
 		return r
 	}
 	one, two := long(resultOf(2, 3, 40, time.Second)), long(slower(resultOf(2, 3, 40, time.Second)))
-	for _, width := range []string{"390", "768", "1390"} {
+	for _, width := range []string{"320", "390", "768", "1390"} {
 		for name, page := range map[string]string{"result": render(t, one), "comparison": renderComparison(t, one, two)} {
 			if got := open(t, page, width); len(got.Cut) > 0 || got.Needed > got.Width || strconv.Itoa(got.Width) != width {
 				t.Errorf("the %s page needs %d at %s; cut are %q", name, got.Needed, width, got.Cut)

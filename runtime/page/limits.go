@@ -2,8 +2,12 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
+	"hyperscale/core/message"
+	"hyperscale/core/workflow/demand"
+	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui/units"
 )
 
@@ -34,6 +38,64 @@ func (l limits) harder() limits {
 		workflows: half(l.workflows, 1), rows: half(l.rows, 5), details: l.details / 2, points: half(l.points, 50), few: half(l.few, 50),
 		name: half(l.name, 30), text: half(l.text, 60), source: l.source / 2,
 	}
+}
+
+// limitsMost is how many thresholds a chart draws.
+const limitsMost = 6
+
+// limit is a threshold that a chart draws as a line.
+type limit struct {
+	of     message.ThresholdOf
+	step   string // empty: of all, or of a group
+	text   string
+	bound  int64
+	missed bool
+}
+
+// limitsOf reads a workflow's thresholds, those that were missed first. One that cannot be read has no line.
+func (d *drawer) limitsOf(w *report.Workflow) (all []limit) {
+	var known demand.Judged
+	add := func(kind message.StepKind, name string) {
+		known.Steps = append(known.Steps, message.StepPlan{Name: name, Kind: kind})
+	}
+	for i := range w.Steps {
+		add(message.StepRequest, w.Steps[i].Name)
+	}
+	for i := range w.Checks {
+		add(message.StepCheck, w.Checks[i].Name)
+	}
+	for i := range w.Metrics {
+		add(message.StepMetric, w.Metrics[i].Name)
+	}
+	for i := range d.result.Thresholds {
+		one := &d.result.Thresholds[i]
+		if one.Workflow != w.Name {
+			continue
+		}
+		t, fault := demand.ParseThreshold(one.Expr, known)
+		if fault == nil && (t.Of != message.OfLatency || t.Statistic == message.StatQuantile) {
+			all = append(all, limit{t.Of, t.Step, d.named(one.Expr), t.Bound, !one.OK})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b limit) int {
+		switch {
+		case a.missed == b.missed:
+			return 0
+		case a.missed:
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// only are the thresholds of one kind; ofStep those of one step.
+func only(all []limit, of message.ThresholdOf) []limit {
+	return slices.DeleteFunc(slices.Clone(all), func(l limit) bool { return l.of != of })
+}
+
+func ofStep(all []limit, step string) []limit {
+	return slices.DeleteFunc(slices.Clone(all), func(l limit) bool { return l.step != step })
 }
 
 // first is the beginning of a list that may be too long.

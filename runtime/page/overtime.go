@@ -2,26 +2,28 @@ package page
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
 
+	"hyperscale/core/message"
 	"hyperscale/core/stats"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui/units"
 )
 
-// overTime are the charts of what happened when: rates, failures if there are any, latency.
-func overTime(courses []report.Course, lasted int64, most int) []figure {
+// overTime are the charts of what happened when: rates, latency, failures if there are any.
+func overTime(courses []report.Course, lasted int64, most int, limits []limit) []figure {
 	c := merge(courses, lasted, most)
 	if len(c.points) == 0 {
 		return nil
 	}
-	figures := []figure{rates(&c)}
-	if f, ok := failures(&c); ok {
+	figures := []figure{rates(&c, limits), latencies(&c, len(courses), only(limits, message.OfLatency))}
+	if f, ok := failures(&c, limits); ok {
 		figures = append(figures, f)
 	}
-	return append(figures, latencies(&c, len(courses)))
+	return figures
 }
 
 // activity are the charts of users and of iterations, which every executor counts for its own users.
@@ -77,26 +79,45 @@ func largest(values ...[]uint64) uint64 {
 	return out
 }
 
-// timed is a chart of curves that keep a value for a column.
+// timed is a chart of rates that keep a value for a column.
 func (c *course) timed(title string, curves []curve) figure {
-	y := linear(float64(most(curves))/1000, rateLabel)
+	return c.chart(grading{unit: "a second", hover: "milli", one: 1000, label: rateLabel}, title, curves, nil)
+}
+
+// grading says what the values of a chart are: one of its axis is so many of them.
+type grading struct {
+	unit, hover string
+	one         float64
+	label       func(v float64) string
+}
+
+// chart draws curves that keep a value for a column, and thresholds as lines.
+func (c *course) chart(of grading, title string, curves []curve, limits []limit) figure {
+	high := float64(most(curves)) / of.one
+	for _, l := range limits {
+		if v := float64(l.bound) / of.one; v <= 4*high {
+			high = max(high, v)
+		}
+	}
+	y := linear(high, of.label)
 	x := times(c.span())
 	var s svg
 	s.begin(title, &x, &y)
-	f := figure{Title: title, Unit: "a second"}
+	f := figure{Title: title, Unit: of.unit}
 	for _, one := range curves {
-		thousandths := floats(one.Values)
-		for k := range thousandths {
-			thousandths[k] /= 1000
+		values := floats(one.Values)
+		for k := range values {
+			values[k] /= of.one
 		}
 		if one.filled {
-			s.path("area "+one.class, area(&y, thousandths, make([]float64, len(thousandths))))
+			s.path("area "+one.class, area(&y, values, make([]float64, len(values))))
 		}
-		s.path("line "+one.class, steps(&y, thousandths))
+		s.path("line "+one.class, steps(&y, values))
 		f.Legend = append(f.Legend, key{one.class, one.Name})
 	}
+	f.Legend = append(f.Legend, s.limit(&y, limits, of.one)...)
 	f.SVG = s.end(&y)
-	h := hover{X: "time", Unit: "milli", Width: float64(c.width), Curves: curves}
+	h := hover{X: "time", Unit: of.hover, Width: float64(c.width), Curves: curves}
 	f.Hover = h.String()
 	f.Note = c.note("added up")
 	return f
@@ -122,28 +143,34 @@ func (c *course) note(how string) string {
 	return s + "."
 }
 
-func rates(c *course) figure {
-	return c.timed("Requests over time", []curve{
+func rates(c *course, limits []limit) figure {
+	return c.chart(grading{unit: "a second", hover: "milli", one: 1000, label: rateLabel}, "Requests over time", []curve{
 		{Name: "answered as expected", class: "good", filled: true, Values: c.perSecond(func(p *point) uint64 { return p.OK })},
 		{Name: "started", class: "dim", Values: c.perSecond(func(p *point) uint64 { return p.Started })},
-	})
+	}, only(limits, message.OfRate))
 }
 
-func failures(c *course) (figure, bool) {
+// failures are shares of the requests that ended, in parts per million: thresholds judge them so.
+func failures(c *course, limits []limit) (figure, bool) {
 	var curves []curve
-	failed := c.perSecond(func(p *point) uint64 { return p.Failed })
-	if largest(failed) > 0 {
-		curves = append(curves, curve{Name: "failed", class: "bad", Values: failed})
+	add := func(name, class string, of func(*point) uint64) {
+		values := c.values(func(p *point) uint64 {
+			if ended := p.OK + p.Failed + p.TimedOut; ended > 0 {
+				return uint64(min(1, float64(of(p))/float64(ended)) * 1e6)
+			}
+			return 0
+		})
+		if largest(values) > 0 {
+			curves = append(curves, curve{Name: name, class: class, Values: values})
+		}
 	}
-	timedOut := c.perSecond(func(p *point) uint64 { return p.TimedOut })
-	if largest(timedOut) > 0 {
-		curves = append(curves, curve{Name: "timed out", class: "late", Values: timedOut})
-	}
+	add("failed", "bad", func(p *point) uint64 { return p.Failed })
+	add("timed out", "late", func(p *point) uint64 { return p.TimedOut })
 	if len(curves) == 0 {
 		return figure{}, false
 	}
 	curves[0].filled = true
-	return c.timed("Errors over time", curves), true
+	return c.chart(grading{unit: "of requests that ended", hover: "share", one: 1, label: percentLabel}, "Errors over time", curves, only(limits, message.OfErrors)), true
 }
 
 // band is where a quantile lies that a bucket of a course contains.
@@ -162,7 +189,7 @@ func (c *course) within() string {
 }
 
 // latencies draws quantiles as the buckets that they lie in (PAGE-5).
-func latencies(c *course, sources int) figure {
+func latencies(c *course, sources int, limits []limit) figure {
 	f := figure{Title: "Latency over time", Unit: "logarithmic", Legend: []key{{"p99", "99 of 100 requests took at most"}, {"p50", "half of them"}}}
 	drawn := []curve{
 		{Name: "p99", class: "p99", Values: c.lows(func(p *point) int { return p.p99 })},
@@ -180,13 +207,20 @@ func latencies(c *course, sources int) figure {
 			}
 		}
 	}
+	for _, l := range limits { // those that are near have a line
+		if v := uint64(max(l.bound, 1)); high > 0 && v <= 30*high && v >= low/30 {
+			low, high = min(low, v), max(high, v)
+		}
+	}
 	y := octaves(float64(max(low, 1)), float64(high), latencyLabel)
 	x := times(c.span())
 	var s svg
 	s.begin(f.Title, &x, &y)
 	for _, one := range drawn {
+		s.path("thread "+one.class, c.threads(&y, one.Values))
 		s.path("band "+one.class, c.bands(&y, one.Values))
 	}
+	f.Legend = append(f.Legend, s.limit(&y, limits, 1)...)
 	f.SVG = s.end(&y)
 	h := hover{X: "time", Unit: "band", Per: c.fine(), Width: float64(c.width), Curves: drawn}
 	f.Hover = h.String()
@@ -233,6 +267,26 @@ func (c *course) bands(y *axis, values []uint64) *path {
 		p.down(bottom)
 		p.across(column(from, len(values)))
 		p.b = append(p.b, 'z')
+	}
+	return p
+}
+
+// threads connect the bands of neighbours in their middle, so that the eye can follow them.
+func (c *course) threads(y *axis, values []uint64) *path {
+	p, on := new(path), false
+	for i, v := range values {
+		if v == 0 {
+			on = false
+			continue
+		}
+		low, high := c.bandOf(v)
+		x, at := (column(i, len(values))+column(i+1, len(values)))/2, gridAt(y, math.Sqrt(float64(low)*float64(high)))
+		if on {
+			p.line(x, at)
+		} else {
+			p.move(x, at)
+		}
+		on = true
 	}
 	return p
 }

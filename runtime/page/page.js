@@ -11,12 +11,12 @@
     const s = ns / 1e9, m = Math.floor(s / 60);
     return s < 60 ? +s.toFixed(3) + 's' : m < 60 ? m + 'm' + String(Math.floor(s % 60)).padStart(2, '0') + 's' : Math.floor(m / 60) + 'h' + String(m % 60).padStart(2, '0') + 'm';
   };
-  const value = { ns: latency, milli: rate, band: (v, per) => v ? latency(v) + ' to ' + latency(v + Math.max(2048, 2 ** Math.floor(Math.log2(v))) / per) : 'nothing ended' };
+  const value = { ns: latency, milli: rate, share: ppm => +(ppm / 1e4).toFixed(2) + '%', band: (v, per) => v ? latency(v) + ' to ' + latency(v + Math.max(2048, 2 ** Math.floor(Math.log2(v))) / per) : 'nothing ended' };
   const quantile = nines => { const left = 100 * Math.pow(10, -nines); return +(100 - left).toFixed(Math.max(1, Math.ceil(nines))) + '%'; };
 
   // A broad table does not fit a phone: there each row is a card, and each figure stands below its head.
   for (const box of document.querySelectorAll('.scroll')) {
-    const heads = [...box.querySelectorAll('thead th')].map(e => e.textContent);
+    const heads = [...box.querySelectorAll('thead tr > *')].map(e => e.textContent);
     if (heads.length < 4 && !box.querySelector('td.wide')) continue;
     box.classList.add('cards');
     for (const row of box.querySelectorAll('tbody tr')) [...row.children].forEach((e, i) => { e.dataset.of = heads[i]; });

@@ -414,7 +414,7 @@ func TestBandsSayHowFine(t *testing.T) {
 		want string
 	}{{8, "within 12.5 %,"}, {4, "within 25 %,"}, {2, "within 50 %,"}, {1, "within a factor of two,"}, {0, "within a factor of two,"}} {
 		c := report.Course{WidthNS: 100, PerOctave: tt.fine, Windows: []report.Window{{OK: 1, P50NS: 5_000_000, P99NS: 5_000_000, Buckets: "8388607:1"}}}
-		figures := overTime([]report.Course{c}, 100, 10)
+		figures := overTime([]report.Course{c}, 100, 10, nil)
 		f := figures[len(figures)-1]
 		if !strings.Contains(f.Note, tt.want) || !strings.Contains(f.Hover, fmt.Sprintf(`"per":%d`, max(tt.fine, 1))) {
 			t.Errorf("%d buckets: %q, %s: want %q", tt.fine, f.Note, f.Hover, tt.want)

@@ -54,7 +54,10 @@ func (h *hover) String() string {
 }
 
 // svg gathers a drawing.
-type svg struct{ b bytes.Buffer }
+type svg struct {
+	b     bytes.Buffer
+	lines bytes.Buffer // thresholds
+}
 
 // plotHeight is in pixels. Labels of the y axis stand left of the drawing, in the margin that
 // page.css gives it: no label stands on data.
@@ -79,8 +82,12 @@ func (s *svg) begin(title string, x, y *axis) {
 		case t.at > 0.95:
 			anchor = "end"
 		}
-		fmt.Fprintf(&s.b, `<line class="tick" x1="%.2f%%" x2="%.2f%%" y1="%d" y2="%d"/><text x="%.2f%%" y="%d" text-anchor="%s">%s</text>`,
-			100*t.at, 100*t.at, plotTop+plotHeight, plotTop+plotHeight+4, 100*t.at, plotTop+plotHeight+17, anchor, template.HTMLEscapeString(t.label))
+		class := ""
+		if i%2 == 1 && len(x.ticks) > 4 { // the smallest screens have no room for it
+			class = ` class="odd"`
+		}
+		fmt.Fprintf(&s.b, `<line class="tick" x1="%.2f%%" x2="%.2f%%" y1="%d" y2="%d"/><text%s x="%.2f%%" y="%d" text-anchor="%s">%s</text>`,
+			100*t.at, 100*t.at, plotTop+plotHeight, plotTop+plotHeight+4, class, 100*t.at, plotTop+plotHeight+17, anchor, template.HTMLEscapeString(t.label))
 	}
 	fmt.Fprintf(&s.b, `<svg y="%d" width="100%%" height="%d" viewBox="0 0 %d %d" preserveAspectRatio="none">`, plotTop, plotHeight, gridX, gridY)
 }
@@ -88,11 +95,30 @@ func (s *svg) begin(title string, x, y *axis) {
 // end closes the drawing, and puts the labels of the y axis beside their lines.
 func (s *svg) end(y *axis) template.HTML {
 	s.b.WriteString("</svg>")
+	s.b.Write(s.lines.Bytes())
 	for _, t := range y.ticks {
 		fmt.Fprintf(&s.b, `<text class="y" x="-8" y="%.1f" text-anchor="end">%s</text>`, plotTop+(1-t.at)*plotHeight+4, template.HTMLEscapeString(t.label))
 	}
 	s.b.WriteString("</svg>")
 	return template.HTML(s.b.String()) //nolint:gosec // numbers, and text that is escaped above
+}
+
+// limit draws thresholds as lines, where the axis reaches, and returns their keys.
+func (s *svg) limit(y *axis, all []limit, one float64) (keys []key) {
+	for _, l := range first(all, limitsMost) {
+		class, text := "limit", l.text
+		if l.missed {
+			class, text = "limit broken", "✗ "+text
+		}
+		if v := float64(l.bound) / one; v < y.low || v > y.high {
+			text += " (off the plot)"
+		} else {
+			at := plotTop + (1-y.place(v))*plotHeight
+			fmt.Fprintf(&s.lines, `<line class="%s" x1="0" x2="100%%" y1="%.1f" y2="%.1f"/>`, class, at, at)
+		}
+		keys = append(keys, key{class, text})
+	}
+	return keys
 }
 
 // path writes a path of integers, each point relative to the one before: half as long.

@@ -24,6 +24,7 @@ type verdict struct {
 	Title, Class, Word string
 	Sentence           string
 	Reason             string // of a job that did not complete
+	Trust              string // in the good case; else Warnings say why not
 	Warnings           []string
 	Thresholds         table
 	Figures            []fact
@@ -49,6 +50,9 @@ func (d *drawer) verdict() verdict {
 	}
 	for i := range r.Workflows {
 		v.Warnings = append(v.Warnings, d.losses(&r.Workflows[i])...)
+	}
+	if len(v.Warnings) == 0 && r.Requested.Started > 0 {
+		v.Trust = "✓ Trust these figures: the generator kept up, and no attempt was lost."
 	}
 	return v
 }

@@ -92,8 +92,8 @@ export function table(box, caption, heads, rows, note) {
     box.cards = heads.length > 3 || rows[0][1].some(c => Array.isArray(c) && c[1] === 'wide'); // on a phone each row is a card
     const scroll = el('div', 'scroll'), t = el('table'), tr = el('tr'), thead = el('thead');
     for (const h of heads) {
-      const th = el('th', h.startsWith('#') ? 'n' : '', h.replace('#', ''));
-      th.scope = 'col';
+      const th = el(h ? 'th' : 'td', h.startsWith('#') ? 'n' : '', h.replace('#', ''));
+      if (h) th.scope = 'col';
       tr.append(th);
     }
     thead.append(tr);
@@ -197,7 +197,7 @@ function fillPlot(figure, p) {
   const at = t => (plot.top + (1 - t) * plot.height).toFixed(1), percent = t => (100 * t).toFixed(2) + '%';
   under.replaceChildren(...p.y.ticks.map(t => shape('line', { class: 'grid', x1: 0, x2: '100%', y1: at(t.at), y2: at(t.at) })), ...p.x.ticks.flatMap((t, i) => [
     shape('line', { class: 'tick', x1: percent(t.at), x2: percent(t.at), y1: plot.top + plot.height, y2: plot.top + plot.height + 4 }),
-    shape('text', { x: percent(t.at), y: plot.top + plot.height + 17, 'text-anchor': i === 0 && t.at < 0.02 ? 'start' : t.at > 0.95 ? 'end' : 'middle' }, t.label)]));
+    shape('text', { class: i % 2 && p.x.ticks.length > 4 ? 'odd' : '', x: percent(t.at), y: plot.top + plot.height + 17, 'text-anchor': i === 0 && t.at < 0.02 ? 'start' : t.at > 0.95 ? 'end' : 'middle' }, t.label)]));
   keyed(grid, p.paths.map(([cls, d], i) => [i, { cls, d }]), () => shape('path', {}), (path, { cls, d }) => { path.setAttribute('class', cls); path.setAttribute('d', d); });
   over.replaceChildren(...p.limits.filter(t => !t.off).map(t => shape('line', { class: t.broken ? 'limit broken' : 'limit', x1: 0, x2: '100%', y1: at(t.at), y2: at(t.at) })),
     ...p.marks.flatMap(k => [shape('line', { class: 'event ' + k.kind, x1: percent(k.at), x2: percent(k.at), y1: plot.top, y2: plot.top + plot.height }), shape('text', { class: 'event ' + k.kind, x: percent(k.at), y: plot.top - 5, 'text-anchor': 'middle' }, shapes[k.kind])]),

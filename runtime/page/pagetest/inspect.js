@@ -15,7 +15,7 @@ function cut(view, doc) {
   }
   if (wide <= 600) for (const e of doc.querySelectorAll('.scroll')) if (e.scrollWidth > e.clientWidth + 1) out.push('scrolls: ' + e.querySelector('caption').textContent);
   for (const p of plots) {
-    const labels = [...p.querySelectorAll('text')].filter(t => t.textContent).map(t => [t.getBoundingClientRect(), t.textContent]), data = p.querySelector('svg').getBoundingClientRect();
+    const labels = [...p.querySelectorAll('text')].filter(t => t.textContent && t.getBoundingClientRect().width).map(t => [t.getBoundingClientRect(), t.textContent]), data = p.querySelector('svg').getBoundingClientRect();
     labels.forEach(([a, x], i) => {
       if (meet(a, data)) out.push('on data: ' + x);
       for (const [b, y] of labels.slice(i + 1)) if (meet(a, b)) out.push('on a label: ' + x + ', ' + y);
