@@ -17,8 +17,8 @@ import (
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/model"
 	"hyperscale/runtime/outputs/outputstest"
-	"hyperscale/runtime/outputs/outputstest/serverstest"
-	"hyperscale/runtime/outputs/outputstest/vendorstest"
+	"hyperscale/runtime/outputs/outputstest/servers/serverstest"
+	"hyperscale/runtime/outputs/outputstest/vendors/vendorstest"
 	"hyperscale/runtime/outputs/push"
 )
 

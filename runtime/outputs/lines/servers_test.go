@@ -17,7 +17,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/outputs"
-	"hyperscale/runtime/outputs/outputstest/vendorstest"
+	"hyperscale/runtime/outputs/outputstest/vendors/vendorstest"
 )
 
 // need skips a test whose program this machine lacks; in CI it may not be absent.

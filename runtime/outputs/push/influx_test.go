@@ -14,7 +14,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/outputs"
-	"hyperscale/runtime/outputs/outputstest/serverstest"
+	"hyperscale/runtime/outputs/outputstest/servers/serverstest"
 )
 
 // sumOf adds up a field of a job's windows.

@@ -18,8 +18,8 @@ import (
 	"hyperscale/core/stats"
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/outputstest"
-	"hyperscale/runtime/outputs/outputstest/serverstest"
-	"hyperscale/runtime/outputs/outputstest/vendorstest"
+	"hyperscale/runtime/outputs/outputstest/servers/serverstest"
+	"hyperscale/runtime/outputs/outputstest/vendors/vendorstest"
 )
 
 // started are the values of hyperscale.requests.started.

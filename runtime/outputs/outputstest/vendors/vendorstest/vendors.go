@@ -16,7 +16,7 @@ import (
 // build builds a program of bench/vendors, and returns where it is.
 func build(name string) (string, error) {
 	_, file, _, _ := runtime.Caller(0)
-	root := filepath.Join(filepath.Dir(file), "..", "..", "..", "..")
+	root := filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "..")
 	dir := filepath.Join(root, "out", "vendors")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"hyperscale/runtime/outputs/outputstest/serverstest"
+	"hyperscale/runtime/outputs/outputstest/servers/serverstest"
 )
 
 // OTLPPoint is a data point as the collector's JSON has it.
