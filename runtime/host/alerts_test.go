@@ -95,10 +95,14 @@ func TestAlertsOfTheHostAreSeen(t *testing.T) {
 	o := options("n", newPinger(""))
 	o.Certs = certify(t, issuer, t.TempDir(), time.Now().Add(24*time.Hour))
 	n := start(t, o)
-	for {
-		if _, why := n.work.ready(); strings.Contains(why, alert.RuleOf(alert.CertificateExpires).Remedy) {
+	remedy := alert.RuleOf(alert.CertificateExpires).Remedy
+	for limit := time.Now().Add(wait); ; time.Sleep(time.Millisecond) { // its first look comes as it starts
+		_, why := n.work.ready()
+		if strings.Contains(why, remedy) {
 			break
 		}
-		time.Sleep(time.Millisecond) // its first look comes as it starts
+		if time.Now().After(limit) {
+			t.Fatalf("not within %v: the node says %q, want %q in it", wait, why, remedy)
+		}
 	}
 }
