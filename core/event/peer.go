@@ -214,6 +214,16 @@ type LettersKept struct {
 	Bytes   uint64
 }
 
+// CoresWanted: how many cores of a datacenter the jobs of a gate want, those that run and those that wait, after that has
+// changed.
+type CoresWanted struct {
+	Datacenter string
+	Cores      uint64
+}
+
+// EventName implements node.Event.
+func (CoresWanted) EventName() string { return "cores-wanted" }
+
 // EventName implements node.Event.
 func (LettersKept) EventName() string { return "letters-kept" }
 

@@ -233,6 +233,8 @@ func (m *ownership) onSweep(env node.Env) {
 	m.history.Age(now, m.config.ResultAge)
 	for _, name := range m.places.Sweep(now) {
 		m.remember(env, datacenterPrefix+name, nil)
+		delete(m.wanted.cores, name)
+		env.Emit(event.CoresWanted{Datacenter: name})
 	}
 	for _, a := range m.places.Silences(now) {
 		m.remember(env, datacenterPrefix+a.Datacenter, silenceValue(a.For))
@@ -240,6 +242,7 @@ func (m *ownership) onSweep(env node.Env) {
 	m.relay.Age(now, m.config.AnswerTimeout)
 	m.pace(env)
 	m.measure(env, true)
+	m.countWanted(env)
 	m.countLetters(env)
 	if m.group.Leases.Speaks() {
 		inUse := m.filesInUse(env)

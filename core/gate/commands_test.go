@@ -215,7 +215,7 @@ func (m *member) beat(t *testing.T, d *datadriven.TestData) *message.ManagerHear
 
 func (m *member) progress(t *testing.T, d *datadriven.TestData) *message.JobProgress {
 	ok, failed := number(t, arg(d, "ok", "0")), number(t, arg(d, "failed", "0"))
-	w := message.WorkflowResult{Name: "load", State: message.WorkflowRunning, VUs: 4, Stats: message.Stats{
+	w := message.WorkflowResult{Name: "load", State: message.WorkflowRunning, VUs: 4, Cores: uint32(number(t, arg(d, "cores", "0"))), Stats: message.Stats{
 		Steps: []message.StepStats{{Name: "get", Kind: message.StepRequest, Started: ok + failed, OK: ok, Failed: failed}},
 	}}
 	if d.HasArg("ended") {

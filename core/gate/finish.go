@@ -197,6 +197,7 @@ func (m *driver) onQueueTimer(env node.Env) {
 		m.queueTimer(env)
 	}
 	m.schedule(env) // it looks again earlier if the throttle lets no job go now
+	m.countWanted(env)
 }
 
 func (m *driver) endQueued(env node.Env, j *entry, to message.JobState, reason string) {

@@ -61,6 +61,7 @@ func (m *roster) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHea
 	ack.Set, ack.SetVersion = m.group.Leases.Set().Told()
 	env.Send(in.Stream, ack)
 	m.schedule(env)
+	m.countWanted(env)
 }
 
 // judge reports that new subjobs go to a manager from now on, or to others. One that has no majority

@@ -25,7 +25,14 @@ type scheduler struct {
 	specBytes int          // of jobs that have not ended
 	throttle  throttle.Throttle
 
-	near room.Watch // of bounds
+	near   room.Watch // of bounds
+	wanted wanted
+}
+
+// wanted is what the gate has reported of the cores that its jobs want.
+type wanted struct {
+	cores map[string]uint64 // by datacenter
+	at    node.Instant      // of the last count
 }
 
 // enqueue inserts a QUEUED job by its importance and its age, so a job that returns from a
@@ -267,6 +274,39 @@ func (m *scheduler) measure(env node.Env, all bool) {
 		}
 		if all {
 			env.Emit(event.BoundUsed{Setting: b.Setting, Used: uint64(b.Used), Bound: uint64(b.Limit)})
+		}
+	}
+}
+
+// countWanted reports the cores that this gate's jobs want of each datacenter, where they have changed. It counts at most
+// once in QueueInterval.
+func (m *scheduler) countWanted(env node.Env) {
+	if m.wanted.cores == nil {
+		m.wanted.cores = map[string]uint64{}
+	} else if env.Now().Sub(m.wanted.at) < m.config.QueueInterval {
+		return
+	}
+	m.wanted.at = env.Now()
+	all := map[string]*queue.Demand{}
+	of := func(datacenter string) *queue.Demand {
+		if all[datacenter] == nil {
+			all[datacenter] = new(queue.Demand)
+		}
+		return all[datacenter]
+	}
+	for _, j := range m.active {
+		for _, p := range j.Subjobs {
+			if p.Phase != job.Done {
+				of(p.Datacenter).Add(&j.Spec.Plan, p.Workflows())
+			}
+		}
+	}
+	m.queue.Demand(m.places, of)
+	for _, d := range m.places.All() {
+		before, known := m.wanted.cores[d.Name]
+		if now := of(d.Name).Cores(); !known || now != before {
+			m.wanted.cores[d.Name] = now
+			env.Emit(event.CoresWanted{Datacenter: d.Name, Cores: now})
 		}
 	}
 }

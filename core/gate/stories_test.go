@@ -22,7 +22,7 @@ type command[T any] func(on T, t *testing.T, d *datadriven.TestData)
 //	config queue=n | watchers=n | waiters=n | results=n | age=s | jobs=n
 //	submit <client> key=k [in=a,b] [vus=n] [cores=n] [layer=2] [files=n] [timeout=d] [threshold=expr] [abort=<percent of errors>] [unique] [soak] [count=n] [prefer=a,b]
 //	beat <manager> in=a [free=n] [total=n] [workers=n] [draining] [refuses=quorum|joining|full] [overdue=d] [managers=n] [suspects=n] [subjobs=<job>:<fence>,...]
-//	progress <manager> <job> in=a fence=1.1.0 seq=n [ok=n] [failed=n] [ended] [soak]
+//	progress <manager> <job> in=a fence=1.1.0 seq=n [ok=n] [failed=n] [cores=n] [ended] [soak]
 //	result <manager> <job> in=a fence=1.1.0 [state=COMPLETED] [n=10] [error=text] [soak]
 func gateCommands() map[string]command[*member] {
 	return map[string]command[*member]{
@@ -103,7 +103,7 @@ func hidden() []string {
 	return []string{
 		"put", "reached", "GateSet", "voted", "elected", "leader-known", "group-joined", "acceptor-wrote",
 		"lease-granted", "lease-extended", "lease-called", "lease-returned", "lease-ended", "bound-used", "workflow-ended",
-		"job-submitted", "job-began", "load-changed", "circuit-changed",
+		"job-submitted", "job-began", "load-changed", "circuit-changed", "cores-wanted",
 	}
 }
 
@@ -116,7 +116,7 @@ func hiddenInGroups() []string {
 		"PreVoteAsk", "PreVoteAnswer", "VoteAsk", "VoteAnswer", "LeaderBeat", "LeaderBeatAck", "LeaderHandOver",
 		"put", "open", "close", "GateSet", "HeartbeatAck", "bound-used", "member-changed", "health-changed", "voted", "elected", "stepped-down", "leader-known",
 		"lease-extended", "lease-called", "lease-returned", "acceptor-wrote", "group-joined", "reached", "peer-registered", "peer-lost", "workflow-ended",
-		"job-submitted", "job-began", "load-changed", "circuit-changed",
+		"job-submitted", "job-began", "load-changed", "circuit-changed", "cores-wanted",
 	}
 }
 

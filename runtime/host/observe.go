@@ -163,7 +163,7 @@ func levelOf(e node.Event) slog.Level {
 			return slog.LevelDebug
 		}
 	case event.Acted, event.Ignored, event.FenceStored, event.ShardRenewed, event.ClientCalled, event.ClientReturned, event.ClientTold, event.AskedAgain, event.GatesKnown, event.GatePreferred,
-		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached, event.BoundUsed, event.LettersKept, event.FleetCounted, event.JobBegan,
+		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached, event.BoundUsed, event.LettersKept, event.CoresWanted, event.FleetCounted, event.JobBegan,
 		event.SubjobDispatched, event.SubjobCounted, event.WorkflowEnded:
 		return slog.LevelDebug
 	}

@@ -16,6 +16,7 @@ type gates struct {
 	level       prometheus.Gauge
 	waited      prometheus.Histogram
 	began       prometheus.Histogram
+	wanted      *prometheus.GaugeVec
 }
 
 func newGates() gates {
@@ -34,12 +35,13 @@ func newGates() gates {
 		waited:      histogram("hyperscale_gate_queue_wait_seconds", "How long jobs waited in the queue before their last dispatch."),
 		began:       histogram("hyperscale_gate_start_seconds", "From the dispatch of a job until managers have taken all of it."),
 	}
+	g.wanted = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "hyperscale_gate_wanted_cores", Help: "Cores of a datacenter that jobs of this gate want: those that run, and those that wait."}, []string{"datacenter"})
 	g.paced.Set(1)
 	return g
 }
 
 func (g *gates) register(r *prometheus.Registry) {
-	r.MustRegister(g.letters, g.letterBytes, g.paced, g.circuit, g.level, g.waited, g.began)
+	r.MustRegister(g.letters, g.letterBytes, g.paced, g.circuit, g.level, g.waited, g.began, g.wanted)
 }
 
 // observe counts an event of gates, and says whether it is one.
@@ -57,6 +59,8 @@ func (g *gates) observe(ev node.Event) bool {
 		g.circuit.Set(map[string]float64{"half-open": 1, "open": 2}[ev.State])
 	case event.LoadChanged:
 		g.level.Set(float64(ev.Rank))
+	case event.CoresWanted:
+		g.wanted.WithLabelValues(ev.Datacenter).Set(float64(ev.Cores))
 	case event.JobBegan:
 		g.waited.Observe(ev.Waited.Seconds())
 		g.began.Observe(ev.Took.Seconds())

@@ -47,7 +47,7 @@ func observed() []node.Event {
 		event.ShardEnded{State: message.WorkflowCompleted}, event.ShardLost{}, event.ExecutorGone{}, event.ExecutorWatched{State: "stuck"}, event.MemoryLevel{Level: "pressed"}, event.BudgetSpent{Scope: "workflow"}, event.FenceRefused{},
 		event.PeerRegistered{Role: node.RoleWorker}, event.PeerLost{Role: node.RoleWorker}, event.StoreFailed{}, event.Shed{Reason: event.ShedLane}, event.Shed{Reason: event.ShedSlots, Kind: message.KindShardDispatch},
 		event.BoundNear{Setting: "gate.files_max", Near: true}, event.BoundUsed{Setting: "gate.files_max", Used: 8, Bound: 10},
-		event.Ignored{}, event.Implausible{What: "term"}, event.Acted{}, event.LettersKept{Letters: 2, Bytes: 700}, event.DispatchesPaced{Rate: 50, Bound: 100},
+		event.Ignored{}, event.Implausible{What: "term"}, event.Acted{}, event.LettersKept{Letters: 2, Bytes: 700}, event.CoresWanted{Datacenter: "fra", Cores: 9}, event.DispatchesPaced{Rate: 50, Bound: 100},
 		event.Alert{Alert: "queue-high", Severity: "warning", Change: event.AlertRaised}, event.Alert{Alert: "dead-letters", Severity: "warning", Change: event.AlertTaken},
 		event.Alert{Alert: "emergency", Severity: "critical", Change: event.AlertRaised}, event.Alert{Alert: "emergency", Severity: "critical", Change: event.AlertCleared},
 		event.CircuitChanged{State: "open"}, event.LoadChanged{Level: "emergency", Rank: 3}, event.JobBegan{Waited: time.Minute, Took: time.Second},
@@ -124,7 +124,7 @@ func TestEveryEventOfTheTableMovesItsMetric(t *testing.T) {
 		{"hyperscale_lease_set_mismatches_total", 1}, {"hyperscale_node_clock_alarms_total", 1}, {"hyperscale_swim_changes_total", 2},
 		{"hyperscale_swim_members", 1}, {"hyperscale_swim_health_multiplier", 3}, {"hyperscale_election_votes_total", 1},
 		{"hyperscale_election_wins_total", 1}, {"hyperscale_election_step_downs_total", 1}, {"hyperscale_election_leader", 0},
-		{"hyperscale_alert", 2}, {"hyperscale_alert_transitions_total", 3}, {"hyperscale_gate_circuit_state", 2}, {"hyperscale_gate_load_level", 3},
+		{"hyperscale_alert", 2}, {"hyperscale_alert_transitions_total", 3}, {"hyperscale_gate_circuit_state", 2}, {"hyperscale_gate_load_level", 3}, {"hyperscale_gate_wanted_cores", 9},
 		{"hyperscale_gate_queue_wait_seconds", 1}, {"hyperscale_gate_start_seconds", 1}, {"hyperscale_manager_workers", 8}, {"hyperscale_manager_cores", 12},
 		{"hyperscale_election_term", 8}, {"hyperscale_election_leader_changes_total", 1}, {"hyperscale_discovery_candidates", 3}, {"hyperscale_discovery_failing", 1}, {"hyperscale_discovery_changes_total", 3},
 	} {

@@ -82,6 +82,9 @@ func TestSignalsOfDashboardsMove(t *testing.T) {
 		{"rate limit exceeded", sheds, labels{"reason": "share"}, []node.Event{shed(event.ShedBound), shed(event.ShedShare)}, []float64{0, 1}},
 		{"circuit rejections", sheds, labels{"reason": "quorum"}, []node.Event{shed(event.ShedShare), shed(event.ShedQuorum)}, []float64{0, 1}},
 		{"buffer depth", "hyperscale_gate_dead_letters", nil, []node.Event{event.LettersKept{Letters: 3, Bytes: 900}, event.LettersKept{}}, []float64{3, 0}},
+		{"wanted cores", "hyperscale_gate_wanted_cores", labels{"datacenter": "fra"}, []node.Event{
+			event.CoresWanted{Datacenter: "fra", Cores: 9}, event.CoresWanted{Datacenter: "iad", Cores: 4}, event.CoresWanted{Datacenter: "fra"},
+		}, []float64{9, 9, 0}},
 		{"circuit state", "hyperscale_gate_circuit_state", nil, []node.Event{
 			event.CircuitChanged{State: "open"}, event.CircuitChanged{State: "half-open"}, event.CircuitChanged{State: "open"}, event.CircuitChanged{State: "closed"},
 		}, []float64{2, 1, 2, 0}},

@@ -188,6 +188,14 @@ func lost(workers []message.WorkerShare) []message.WorkerShare {
 	return workers
 }
 
+// Workflows are those of the subjob as its managers last reported them, in the plan's order; nil: they have not.
+func (p *Subjob) Workflows() []message.WorkflowResult {
+	if p.Progress == nil {
+		return nil
+	}
+	return p.Progress.Workflows
+}
+
 // Holders are the managers that may have the subjob: the one that accepted it, or all that the
 // gate asked while none has.
 func (p *Subjob) Holders() (all []node.ID) {

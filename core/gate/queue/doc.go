@@ -24,5 +24,5 @@
 // Example: a and b are datacenters with 4 free cores each. Job 1 names a and b and needs 8
 // in each, so it waits and keeps both. Job 2 needs one core of any datacenter, and waits.
 //
-// Read turn.go, queue.go, ready.go, choice.go, crowd.go.
+// Read turn.go, queue.go, ready.go, choice.go, demand.go, crowd.go.
 package queue
