@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -27,6 +28,7 @@ type manifests struct {
 	maps      map[string]*corev1.ConfigMap
 	budgets   []*policyv1.PodDisruptionBudget
 	policies  []*networkingv1.NetworkPolicy
+	scalings  []*scaling
 }
 
 // workload is a StatefulSet or a Deployment.
@@ -34,6 +36,7 @@ type workload struct {
 	name, service string // service of a StatefulSet
 	namespace     string
 	replicas      int
+	scaled        bool // replicas is not set: an autoscaler has it
 	role          string
 	template      *corev1.PodTemplateSpec
 	selector      *metav1.LabelSelector
@@ -94,7 +97,10 @@ func (m *manifests) add(kind metav1.TypeMeta, part string) error {
 		if err := strictly(part, &d); err != nil {
 			return err
 		}
-		w := &workload{name: d.Name, namespace: d.Namespace, replicas: int(*d.Spec.Replicas), template: &d.Spec.Template, selector: d.Spec.Selector}
+		w := &workload{name: d.Name, namespace: d.Namespace, replicas: 1, scaled: d.Spec.Replicas == nil, template: &d.Spec.Template, selector: d.Spec.Selector}
+		if !w.scaled {
+			w.replicas = int(*d.Spec.Replicas)
+		}
 		w.role = w.template.Labels["role"]
 		m.workloads = append(m.workloads, w)
 	case "v1 Service":
@@ -114,6 +120,16 @@ func (m *manifests) add(kind metav1.TypeMeta, part string) error {
 		p := new(networkingv1.NetworkPolicy)
 		m.policies = append(m.policies, p)
 		return strictly(part, p)
+	case "autoscaling/v2 HorizontalPodAutoscaler":
+		h := new(autoscalingv2.HorizontalPodAutoscaler)
+		err := strictly(part, h)
+		m.scalings = append(m.scalings, scalingOfHPA(h))
+		return err
+	case "keda.sh/v1alpha1 ScaledObject":
+		o := new(scaledObject)
+		err := strictly(part, o)
+		m.scalings = append(m.scalings, scalingOfKEDA(o))
+		return err
 	default:
 		return fmt.Errorf("%s %s is no kind that these tests know", kind.APIVersion, kind.Kind)
 	}
