@@ -13,7 +13,7 @@ import (
 func Job(f Fault) string { return message.JobOf(fmt.Sprint("cruelty ", f)).String() }
 
 // names are those that formats escape wrong.
-var names = []string{"home", `it's "quoted"`, "comma, = space", "tab\tline\nend", `back\slash`, "größe 日本 🚀", "=1+1", "$1'; DROP TABLE hyperscale_run; --", "{brace}", "%s%n", "x.y/z", "\\N"}
+var names = []string{"home", `it's "quoted"`, "comma, = space", "tab\tline\nend", `back\slash`, "größe 日本 🚀", "=1+1", "$1'; DROP TABLE hyperscale_run; --", "{brace}", "%s%n", "x.y/z", "\\N", "home "}
 
 // Rows are of every kind, with names that formats escape wrong.
 func Rows(job string) (rows []outputs.Row) {

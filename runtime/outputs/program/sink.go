@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -142,12 +143,19 @@ func (s *sink) answers(ctx context.Context, first uint64) (rejected []int, why s
 			if len(rejected) == 0 {
 				why = strings.ToValidUTF8(a.Why[:min(len(a.Why), whyMax)], "")
 			}
-			if at := int(a.Reject - first); len(rejected) == 0 || rejected[len(rejected)-1] < at {
-				rejected = append(rejected, at)
+			rejected = append(rejected, int(a.Reject-first))
+			if len(rejected) > 2*int(s.n-first+1) {
+				rejected = ordered(rejected) // one row again and again
 			}
 		}
 	}
-	return rejected, why, nil
+	return ordered(rejected), why, nil
+}
+
+// ordered are numbers ascending, each once. A program rejects rows in any order.
+func ordered(all []int) []int {
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // end kills the program, and returns its last words.

@@ -14,10 +14,10 @@ import (
 	"hyperscale/runtime/outputs"
 )
 
-// readBack reads the windows, results and lost rows of a job.
+// readBack reads the windows, results, lost rows and the run row of a job.
 func readBack(ctx context.Context, d *dialect, db database, job string) (rows []outputs.Row, err error) {
 	for _, t := range tables() {
-		if t.kind != outputs.RowWindow && t.kind != outputs.RowResult && t.kind != outputs.RowLost {
+		if t.kind != outputs.RowWindow && t.kind != outputs.RowResult && t.kind != outputs.RowLost && t.kind != outputs.RowRun {
 			continue
 		}
 		var names []string
@@ -29,7 +29,11 @@ func readBack(ctx context.Context, d *dialect, db database, job string) (rows []
 			return nil, err
 		}
 		for _, cells := range found {
-			r, err := rowOf(t.kind, cells)
+			of := rowOf
+			if t.kind == outputs.RowRun {
+				of = runOf
+			}
+			r, err := of(t.kind, cells)
 			if err != nil {
 				return nil, fmt.Errorf("table %s: %w", t.name, err)
 			}
@@ -76,6 +80,46 @@ func (c *cells) counts(name string) (all map[string]uint64) {
 	return all
 }
 
+func (c *cells) version() (v outputs.Version) {
+	version, err := hex.DecodeString(strings.TrimPrefix(c.of["version"], `\x`))
+	if (err != nil || len(version) != len(v)) && c.err == nil {
+		c.err = fmt.Errorf("column version is %.80q", c.of["version"])
+		return v
+	}
+	copy(v[:], version)
+	return v
+}
+
+func (c *cells) truth(name string) bool {
+	return c.of[name] == "1" || c.of[name] == "true" || c.of[name] == "t"
+}
+
+// moments are how databases write times: SQLite and JSON of PostgreSQL, its text, MySQL.
+var moments = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999"}
+
+// moment is the zero time for NULL.
+func (c *cells) moment(name string) time.Time {
+	text, given := c.of[name]
+	for _, layout := range moments {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.UTC()
+		}
+	}
+	if given && c.err == nil {
+		c.err = fmt.Errorf("column %s is %.40q", name, text)
+	}
+	return time.Time{}
+}
+
+// runOf is a row of the job.
+func runOf(kind outputs.RowKind, of map[string]string) (outputs.Row, error) {
+	c := &cells{of: of}
+	return outputs.Row{Kind: kind, Job: of["job"], Version: c.version(), Run: &outputs.Run{
+		Ended: c.moment("ended"), Outcome: of["outcome"], ProgramDigest: of["program_digest"], Version: of["hyperscale_version"],
+		Saturated: c.truth("saturated"), ThresholdsOK: c.truth("thresholds_ok"), Requests: c.whole("requests"), LostRequests: c.whole("lost_requests"),
+	}}, c.err
+}
+
 func rowOf(kind outputs.RowKind, of map[string]string) (outputs.Row, error) {
 	c := &cells{of: of}
 	r := outputs.Row{Kind: kind, Job: of["job"], Datacenter: of["datacenter"], Workflow: of["workflow"], Step: of["step"], StepKind: outputs.StepKindOf(of["step_kind"])}
@@ -83,15 +127,12 @@ func rowOf(kind outputs.RowKind, of map[string]string) (outputs.Row, error) {
 		r.From = time.Duration(c.whole("from_ms")) * time.Millisecond
 	}
 	r.To = time.Duration(c.whole("to_ms")) * time.Millisecond
-	version, err := hex.DecodeString(strings.TrimPrefix(of["version"], `\x`))
-	if err != nil || len(version) != len(r.Version) {
-		return r, fmt.Errorf("column version is %.80q", of["version"])
-	}
-	copy(r.Version[:], version)
+	r.Version = c.version()
+	var err error
 	f := &outputs.Figures{
 		Begun: c.whole("begun"), OK: c.whole("ok"), Failed: c.whole("failed"), TimedOut: c.whole("timed_out"), Cancelled: c.whole("cancelled"), Dropped: c.whole("dropped"),
 		Skipped: c.whole("skipped"), BytesIn: c.whole("bytes_in"), BytesOut: c.whole("bytes_out"), ActiveUsers: c.whole("active_users"),
-		Blunt: of["blunt"] == "1" || of["blunt"] == "true",
+		Blunt: c.truth("blunt"),
 	}
 	f.Latency, err = outputs.LatencyOf(c.list("bucket_ns"), c.list("bucket_count"), [3]uint64{c.whole("min_ns"), c.whole("max_ns"), c.whole("sum_ns")})
 	if err != nil {

@@ -3,6 +3,7 @@ package relational
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -19,13 +20,15 @@ func MySQL() outputs.Kind {
 	return outputs.Kind{
 		Name: "mysql", Engine: "sql", About: "tables in MySQL or MariaDB", Place: "URL", Example: mysqlExample,
 		Options:  []outputs.Option{{Name: "password", Type: outputs.OptionSecret, Help: "password of the user"}, createOption()},
-		Delivery: outputs.Exact, Limits: outputs.Limits{Rows: 200}, Tested: "MariaDB 10.11, through a relay that refuses, hangs, cuts and loses answers", Schema: d.printed(),
+		Delivery: outputs.Exact, Limits: outputs.Limits{Rows: 200}, Tested: "MariaDB 10.11, through a relay that refuses, hangs, cuts and loses answers", Schema: d.printed() + "-- MariaDB: write " + collationMariaDB + " for " + collationMySQL + ".\n",
 		Open: func(s *outputs.Settings) (outputs.Sink, error) {
 			at, err := serverOf(s, mysqlExample, "3306", "mysql", "mariadb")
 			if err != nil {
 				return nil, err
 			}
-			return newSink(mysqlDialect(), at.openMySQL, s.Bool("create")), nil
+			sink := newSink(mysqlDialect(), at.openMySQL, s.Bool("create"))
+			sink.adapt = adaptMySQL
+			return sink, nil
 		},
 		ReadBack: func(s *outputs.Settings, job string) ([]outputs.Row, error) {
 			at, err := serverOf(s, mysqlExample, "3306", "mysql", "mariadb")
@@ -37,18 +40,44 @@ func MySQL() outputs.Kind {
 	}
 }
 
-// mysqlDialect bounds the texts of keys, since an index of InnoDB has at most 3,072 bytes. Longer names are rejected.
-func mysqlDialect() dialect {
+// The collations by which "x" and "x " are two keys: utf8mb4_bin ignores spaces at an end.
+const (
+	collationMySQL   = "utf8mb4_0900_bin" // from 8.0.17
+	collationMariaDB = "utf8mb4_nopad_bin"
+)
+
+// mysqlNames are the types of texts in keys. An index of InnoDB has at most 3,072 bytes, so longer names are rejected.
+func mysqlNames(collation string) map[string]string {
 	name := func(most int) string {
-		return fmt.Sprintf("varchar(%d) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", most)
+		return fmt.Sprintf("varchar(%d) CHARACTER SET utf8mb4 COLLATE %s", most, collation)
 	}
+	return map[string]string{"job": name(32), "datacenter": name(128), "workflow": name(190), "step": name(255), "expression": name(400)}
+}
+
+// adaptMySQL chooses the collation of the server, and rejects tables of another one.
+func adaptMySQL(ctx context.Context, d *dialect, db database) error {
+	rows, err := db.query(ctx, statement{text: "SELECT VERSION() AS version"})
+	if err != nil {
+		return err
+	}
+	if len(rows) == 1 && strings.Contains(rows[0]["version"], "MariaDB") {
+		d.named = mysqlNames(collationMariaDB)
+	}
+	rows, err = db.query(ctx, statement{text: "SELECT table_name AS name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'hyperscale_window' AND column_name = 'step' AND collation_name = 'utf8mb4_bin'"})
+	if err == nil && len(rows) > 0 {
+		err = errors.New("its tables ignore spaces at the end of names: drop or rename those whose names begin with hyperscale_")
+	}
+	return err
+}
+
+func mysqlDialect() dialect {
 	return dialect{
 		argument: func(int) string { return "?" },
 		types: map[kindOf]string{
 			ofText: "text CHARACTER SET utf8mb4", ofWhole: "bigint", ofSum: "decimal(20)", ofFloat: "double", ofTruth: "tinyint(1)", ofTime: "datetime(3)",
 			ofVersion: "varchar(64) CHARACTER SET ascii COLLATE ascii_bin", ofJSON: "json", ofList: "json",
 		},
-		named: map[string]string{"job": name(32), "datacenter": name(128), "workflow": name(190), "step": name(255), "expression": name(400)},
+		named: mysqlNames(collationMySQL),
 		forms: map[kindOf]func(string) string{ofTime: func(s string) string { return strings.TrimSuffix(strings.Replace(s, "T", " ", 1), "Z") }},
 		from:  " FROM DUAL",
 		// Assignments see those before them: the version that they compare is the old one, or the new one behind its own.

@@ -1,7 +1,9 @@
 package relational
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +46,7 @@ func deliver(t *testing.T, sink outputs.Sink, rows ...outputs.Row) {
 // counting are the rows that are read back.
 func counting(rows []outputs.Row) (all []outputs.Row) {
 	for _, r := range rows {
-		if r.Kind == outputs.RowWindow || r.Kind == outputs.RowResult || r.Kind == outputs.RowLost {
+		if r.Kind == outputs.RowWindow || r.Kind == outputs.RowResult || r.Kind == outputs.RowLost || r.Kind == outputs.RowRun {
 			all = append(all, r)
 		}
 	}
@@ -92,6 +94,36 @@ func TestSQLite(t *testing.T) {
 		if err := checked(SQLite(), place); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", place, err, want)
 		}
+	}
+}
+
+// OUTLETS-1: reading back changes nothing in a file, and needs no right to.
+func TestReadingSQLiteChangesNothing(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "theirs.db")
+	db, err := sql.Open("sqlite", "file:"+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("CREATE TABLE notes (n)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := SQLite()
+	s, err := outputs.Parse(&k, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.ReadBack(s, "a"); err == nil || !strings.Contains(err.Error(), "no such table") {
+		t.Errorf("a file without the tables: %v", err)
+	}
+	if after, _ := os.ReadFile(name); !bytes.Equal(before, after) {
+		t.Error("reading has changed the file")
 	}
 }
 

@@ -1,6 +1,7 @@
 package relational
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -34,7 +35,10 @@ type sink struct {
 	open   func(ctx context.Context) (database, *failure)
 	lock   []string // statements that begin the transaction which makes the tables
 	create bool
-	db     database // nil: there is no connection
+	adapt  func(ctx context.Context, d *dialect, db database) error // to the server's version, before the tables are made; nil: there is one
+	made   bool                                                     // the tables are there
+	db     database                                                 // nil: there is no connection
+	rest   rest
 	texts  map[outputs.RowKind]string
 	known  map[outputs.RowKind]table
 }
@@ -47,25 +51,38 @@ func newSink(d dialect, open func(context.Context) (database, *failure), create 
 	return s
 }
 
+// connect connects, and until that has succeeded once it makes the tables, or looks whether they are there.
 func (s *sink) connect(ctx context.Context) *failure {
-	if s.db != nil {
+	if s.db == nil {
+		db, fail := s.open(ctx)
+		if fail != nil {
+			return fail
+		}
+		s.db = db
+	}
+	if s.made {
 		return nil
 	}
-	db, fail := s.open(ctx)
-	s.db = db
-	return fail
+	if err := s.prepare(ctx); err != nil {
+		s.drop()
+		return &failure{outputs.VerdictAgain, err.Error()}
+	}
+	s.made = true
+	return nil
 }
 
-// Check connects, and makes the tables, or looks whether they are there.
-func (s *sink) Check(ctx context.Context) error {
-	if fail := s.connect(ctx); fail != nil {
-		return errors.New(fail.why)
-	}
+func (s *sink) prepare(ctx context.Context) error {
 	if !s.create {
 		if _, err := s.db.query(ctx, statement{text: "SELECT version FROM hyperscale_schema"}); err != nil {
-			s.drop()
 			return errors.Join(errors.New("the tables are not there: run what `outputs schema` prints, or let the user create tables and leave out create=false"), err)
 		}
+	}
+	if s.adapt != nil {
+		if err := s.adapt(ctx, &s.dialect, s.db); err != nil {
+			return err
+		}
+	}
+	if !s.create {
 		return nil
 	}
 	var all []statement
@@ -73,8 +90,15 @@ func (s *sink) Check(ctx context.Context) error {
 		all = append(all, statement{text: text})
 	}
 	if fail := s.db.exec(ctx, all); fail != nil {
-		s.drop()
 		return errors.New("make the tables: " + fail.why + ": let the user create tables, or run what `outputs schema` prints, and add create=false")
+	}
+	return nil
+}
+
+// Check connects, and makes the tables, or looks whether they are there.
+func (s *sink) Check(ctx context.Context) error {
+	if fail := s.connect(ctx); fail != nil {
+		return errors.New(fail.why)
 	}
 	return nil
 }
@@ -88,42 +112,50 @@ func (s *sink) Deliver(ctx context.Context, b outputs.Batch) outputs.Outcome {
 		r := &b.Rows[i]
 		t, ok := s.known[r.Kind]
 		if !ok {
-			return outputs.Rejected([]int{i}, "there is no table for rows of kind "+r.Kind.String())
+			return outputs.Rejected(nil, "there is no table for rows of kind "+r.Kind.String())
 		}
 		all = append(all, statement{s.texts[r.Kind], s.arguments(&t, r)})
 	}
-	fail := s.db.exec(ctx, all)
-	if fail == nil {
-		return outputs.Delivered()
+	if b.Try <= 1 || s.rest.batch != b.Number {
+		s.rest = rest{batch: b.Number, parts: []span{{0, len(all)}}}
 	}
-	if fail.verdict != outputs.VerdictRejected {
-		s.drop()
-		return outcome(fail)
-	}
-	return s.one(ctx, all)
+	return s.settle(ctx, all)
 }
 
-// one delivers the rows of a batch that has a bad one each by itself.
-func (s *sink) one(ctx context.Context, all []statement) outputs.Outcome {
-	var bad []int
-	why := ""
-	for i := range all {
-		fail := s.db.exec(ctx, all[i:i+1])
-		if fail == nil {
-			continue
-		}
-		if fail.verdict != outputs.VerdictRejected {
+// rest is what a repeated try still has to do, so that a batch with bad rows ends however short a try is.
+type rest struct {
+	batch uint64
+	parts []span // in order: their rows are neither there nor rejected
+	bad   []int
+	why   string // of the first bad row
+}
+
+// span is a part of a batch, a transaction.
+type span struct{ from, to int }
+
+// settle delivers the rest of a batch. It halves a part that has a bad row, until that row stands alone.
+func (s *sink) settle(ctx context.Context, all []statement) outputs.Outcome {
+	r := &s.rest
+	for len(r.parts) > 0 {
+		p := r.parts[0]
+		fail := s.db.exec(ctx, all[p.from:p.to])
+		switch {
+		case fail == nil:
+			r.parts = r.parts[1:]
+		case fail.verdict != outputs.VerdictRejected:
 			s.drop()
-			return outcome(fail) // rows that are there already change nothing when they come again
-		}
-		if bad = append(bad, i); why == "" {
-			why = fail.why
+			return outcome(fail) // rows of that part which are there change nothing when they come again
+		case p.to-p.from > 1:
+			half := p.from + (p.to-p.from)/2
+			r.parts = append([]span{{p.from, half}, {half, p.to}}, r.parts[1:]...)
+		default:
+			r.parts, r.bad, r.why = r.parts[1:], append(r.bad, p.from), cmp.Or(r.why, fail.why)
 		}
 	}
-	if bad == nil {
+	if r.bad == nil {
 		return outputs.Delivered()
 	}
-	return outputs.Rejected(bad, why)
+	return outputs.Rejected(r.bad, r.why)
 }
 
 func outcome(f *failure) outputs.Outcome { return outputs.Outcome{Verdict: f.verdict, Why: f.why} }

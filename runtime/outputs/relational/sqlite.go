@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"modernc.org/sqlite" // the driver
 	sqlite3 "modernc.org/sqlite/lib"
@@ -32,12 +33,9 @@ func SQLite() outputs.Kind {
 			return newSink(sqliteDialect(), func(ctx context.Context) (database, *failure) { return openSQLite(ctx, s.Place) }, s.Bool("create")), nil
 		},
 		ReadBack: func(s *outputs.Settings, job string) ([]outputs.Row, error) {
-			if _, err := os.Stat(s.Place); err != nil {
-				return nil, err // reading makes no file
-			}
-			db, fail := openSQLite(context.Background(), s.Place)
-			if fail != nil {
-				return nil, errors.New(fail.why)
+			db, err := readSQLite(s.Place)
+			if err != nil {
+				return nil, err
 			}
 			defer db.close()
 			d := sqliteDialect()
@@ -47,9 +45,15 @@ func SQLite() outputs.Kind {
 }
 
 func sqliteDialect() dialect {
-	return dialect{argument: func(int) string { return "?" }, types: map[kindOf]string{
+	return dialect{argument: func(int) string { return "?" }, forms: map[kindOf]func(string) string{ofSum: cut}, types: map[kindOf]string{
 		ofText: "TEXT", ofWhole: "INTEGER", ofSum: "INTEGER", ofFloat: "REAL", ofTruth: "INTEGER", ofTime: "TEXT", ofVersion: "TEXT", ofJSON: "TEXT", ofList: "TEXT",
 	}}
+}
+
+// cut ends a sum at 2^63-1: SQLite has no greater whole number.
+func cut(sum string) string {
+	n, _ := strconv.ParseUint(sum, 10, 64) // total has written it
+	return *whole(n)
 }
 
 // historyID marks a file of runtime/history, which has other tables under these names.
@@ -94,6 +98,24 @@ func openSQLite(ctx context.Context, file string) (database, *failure) {
 		_ = db.Close()
 		return nil, &failure{outputs.VerdictDenied, "it is a history of runs, whose tables have the same names: name another file"}
 	}
+	return &lite{db}, nil
+}
+
+// readSQLite opens a file to read it alone: it makes none, and changes nothing.
+func readSQLite(file string) (database, error) {
+	whole, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(whole); err != nil {
+		return nil, err
+	}
+	at := url.URL{Scheme: "file", Path: whole, RawQuery: "mode=ro&_pragma=busy_timeout(5000)"}
+	db, err := sql.Open("sqlite", at.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
 	return &lite{db}, nil
 }
 

@@ -52,6 +52,10 @@ func text(s string) value {
 }
 
 func whole(n uint64) value { s := strconv.FormatUint(min(n, math.MaxInt64), 10); return &s }
+
+// total may exceed 2^63; a dialect whose whole numbers end there cuts it.
+func total(n uint64) value { s := strconv.FormatUint(n, 10); return &s }
+
 func truth(b bool) value {
 	s := "0"
 	if b {
@@ -107,7 +111,7 @@ func figures() []column {
 	}
 	return append(all,
 		count("min_ns", func(f *outputs.Figures) uint64 { return f.Latency.Min }), count("max_ns", func(f *outputs.Figures) uint64 { return f.Latency.Max }),
-		column{"sum_ns", ofSum, func(r *outputs.Row) value { return whole(r.Figures.Latency.Sum) }},
+		column{"sum_ns", ofSum, func(r *outputs.Row) value { return total(r.Figures.Latency.Sum) }},
 		column{"bucket_ns", ofList, func(r *outputs.Row) value { b, _ := r.Figures.Buckets(); return list(b) }},
 		column{"bucket_count", ofList, func(r *outputs.Row) value { _, c := r.Figures.Buckets(); return list(c) }},
 		column{"statuses", ofJSON, func(r *outputs.Row) value {
