@@ -1,54 +1,123 @@
 package outputs
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
 )
 
 // lettersMax bounds the file of a sink's dead letters.
 const lettersMax = 16 << 20
 
-// letters writes rows that a place rejects to a file, as lines of JSON.
+// letters writes rows that a place rejects to a file, as lines of JSON. A disk that hangs holds up only who writes.
 type letters struct {
-	file  string // empty: rows are counted only
+	file    string       // empty: rows are counted only
+	waiting atomic.Int64 // rows that no write has ended for
+	err     atomic.Pointer[error]
+
+	mu    sync.Mutex // of all below
 	out   *os.File
 	bytes int
-	err   error
 }
 
-// add appends a row. Fault reports what fails.
-func (l *letters) add(r *Row, why string) {
-	if l.file == "" || l.err != nil {
+// check finds out before the run whether the file can be written. It makes none.
+func (l *letters) check() error {
+	if l.file == "" {
+		return nil
+	}
+	if folder := filepath.Dir(l.file); folder != "." {
+		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("dead_letters = %q: folder %s does not exist: create it first", l.file, folder)
+		}
+	}
+	f, _, err := openLetters(l.file, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// openLetters opens a regular file; others may never end a write.
+func openLetters(name string, how int) (*os.File, int, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|syscall.O_NONBLOCK|how, 0o600)
+	if err != nil && !errors.Is(err, syscall.ENXIO) { // a pipe that nothing reads
+		return nil, 0, fmt.Errorf("dead_letters = %q: name another file: %w", name, err)
+	}
+	irregular := fmt.Errorf("dead_letters = %q is no regular file: name one", name)
+	if err != nil {
+		return nil, 0, irregular
+	}
+	at, err := f.Stat()
+	if err == nil && !at.Mode().IsRegular() {
+		err = irregular
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, int(at.Size()), nil
+}
+
+// add appends rows. Fault reports what fails.
+func (l *letters) add(rows []*Row, why string) {
+	if l.file == "" || len(rows) == 0 {
 		return
 	}
+	l.waiting.Add(int64(len(rows)))
+	defer l.waiting.Add(-int64(len(rows)))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range rows {
+		if l.err.Load() != nil {
+			return
+		}
+		if err := l.write(r, why); err != nil {
+			l.err.Store(&err)
+		}
+	}
+}
+
+func (l *letters) write(r *Row, why string) (err error) {
 	if l.out == nil {
-		if l.out, l.err = os.OpenFile(l.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); l.err != nil {
-			return
+		if l.out, l.bytes, err = openLetters(l.file, os.O_CREATE); err != nil {
+			return err
 		}
-		at, err := l.out.Stat()
-		if l.err = err; err != nil {
-			return
-		}
-		l.bytes = int(at.Size())
 	}
 	line := append(appendLetter(nil, r, why), '\n')
 	if l.bytes+len(line) > lettersMax {
-		l.err = fmt.Errorf("dead_letters = %q has reached %d bytes: move it away", l.file, lettersMax)
-		return
+		return fmt.Errorf("dead_letters = %q has reached %d bytes: move it away", l.file, lettersMax)
 	}
 	n, err := l.out.Write(line)
-	l.bytes, l.err = l.bytes+n, err
+	l.bytes += n
+	return err
 }
 
+// fault says why rejected rows are not in the file. It never waits.
 func (l *letters) fault() error {
-	if l.err != nil {
-		return fmt.Errorf("rejected rows are not kept: %w", l.err)
+	if err := l.err.Load(); err != nil {
+		return fmt.Errorf("rejected rows are not kept: %w", *err)
+	}
+	if n := l.waiting.Load(); n > 0 {
+		return fmt.Errorf("%d rejected rows are not kept yet: dead_letters = %q does not take them", n, l.file)
 	}
 	return nil
 }
 
+// close follows the last add.
 func (l *letters) close() {
-	if l.out != nil {
-		l.err = l.out.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.out == nil {
+		return
+	}
+	if err := l.out.Close(); err != nil {
+		l.err.Store(&err)
 	}
 }

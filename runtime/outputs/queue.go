@@ -29,14 +29,16 @@ func (q *queue) add(r Row, told *Report) {
 	before := len(q.rows)
 	q.widen()
 	told.Merged += uint64(before - len(q.rows))
-	for q.bytes > QueueMax && len(q.rows) > 1 {
+	// A widening that frees less than an eighth is not worth one for each row to come.
+	for q.bytes > QueueMax-QueueMax/8 && len(q.rows) > 1 {
 		told.lose(&q.rows[0])
 		q.bytes -= q.rows[0].Size()
 		q.rows = q.rows[1:]
 	}
 }
 
-// widen makes one row of each two windows of a step that follow each other.
+// widen makes one row of each two windows of a step that follow each other. Where there is none between them, nothing
+// happened.
 func (q *queue) widen() {
 	type key struct {
 		job, datacenter, workflow, step string
@@ -68,7 +70,7 @@ func (q *queue) widen() {
 
 // joined is the window over two that follow each other.
 func joined(a, b *Row) (Row, bool) {
-	if a.To != b.From {
+	if a.To > b.From {
 		return Row{}, false
 	}
 	latency, ok := sum(a.Figures.Latency, b.Figures.Latency)

@@ -89,13 +89,19 @@ func (h *Shell) wake() {
 
 // Finish says that no rows follow, and waits until all are delivered, or the context ends. It returns the report.
 func (h *Shell) Finish(ctx context.Context) Report {
+	h.finish(ctx)
+	return h.Report()
+}
+
+// finish returns what closes when no try runs any more, which it has not waited for beyond Pace.Grace.
+func (h *Shell) finish(ctx context.Context) (done chan struct{}) {
 	h.mu.Lock()
 	if !h.closed {
 		h.closed = true
 		close(h.ending)
 	}
 	h.mu.Unlock()
-	done := make(chan struct{})
+	done = make(chan struct{})
 	go func() {
 		h.work.Wait()
 		close(done)
@@ -109,7 +115,7 @@ func (h *Shell) Finish(ctx context.Context) Report {
 		case <-time.After(h.pace.Grace): // nothing waits for a sink that hangs
 		}
 	}
-	return h.Report()
+	return done
 }
 
 // Report is how far the sink is.
@@ -124,12 +130,25 @@ func (h *Shell) Report() Report {
 	return r
 }
 
-// Close gives up what waits, and closes the sink.
+// Close gives up what waits, and closes the sink. A sink whose try hangs is closed once the try returns.
 func (h *Shell) Close() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	h.Finish(ctx)
+	done := h.finish(ctx)
 	h.stop()
+	select {
+	case <-done:
+		h.release()
+	default:
+		go func() {
+			<-done
+			h.release()
+		}()
+	}
+}
+
+// release follows the last try.
+func (h *Shell) release() {
 	h.sink.Close()
 	h.dead.close()
 }
@@ -275,6 +294,11 @@ func (h *Shell) done(rows []Row, rejected []int, out Outcome) {
 	for _, i := range rejected {
 		bad[i] = i >= 0 && i < len(rows)
 	}
+	h.dead.add(h.settle(rows, bad, out.Why), out.Why)
+}
+
+// settle counts a batch by its rejected rows, and returns those.
+func (h *Shell) settle(rows []Row, bad map[int]bool, why string) (rejected []*Row) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.retry.delivered()
@@ -285,10 +309,11 @@ func (h *Shell) done(rows []Row, rejected []int, out Outcome) {
 		}
 		h.report.Rejected++
 		if h.report.RejectedWhy == "" {
-			h.report.RejectedWhy = out.Why
+			h.report.RejectedWhy = why
 		}
-		h.dead.add(&rows[i], out.Why)
+		rejected = append(rejected, &rows[i])
 	}
+	return rejected
 }
 
 func (h *Shell) twice(rows []Row) {
@@ -324,10 +349,13 @@ func (h *Shell) leave(rows []Row) {
 // Name is what reports call the sink.
 func (h *Shell) Name() string { return h.report.Name }
 
-// Check finds out before the run whether the sink will take rows.
+// Check finds out before the run whether the sink will take rows, and the file those that it rejects.
 func (h *Shell) Check() error {
 	ctx, cancel := context.WithTimeout(h.tries, CheckMax)
 	defer cancel()
+	if err := h.dead.check(); err != nil {
+		return err
+	}
 	err := h.sink.Check(ctx)
 	if ctx.Err() != nil && err != nil {
 		return fmt.Errorf("no answer within %v: correct the address, or look at the server: %w", CheckMax, err)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,11 +21,16 @@ type fake struct {
 	mu     sync.Mutex
 	does   func(b outputs.Batch) outputs.Outcome
 	tries  []outputs.Batch
-	closed bool
+	closes chan bool // takes one value at the close; nil: a test that does not ask
 }
 
 func (f *fake) Check(context.Context) error { return nil }
-func (f *fake) Close()                      { f.closed = true }
+func (f *fake) Close() {
+	select {
+	case f.closes <- true:
+	default:
+	}
+}
 func (f *fake) Deliver(ctx context.Context, b outputs.Batch) outputs.Outcome {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -179,33 +185,30 @@ func TestWiderWindows(t *testing.T) {
 	}
 }
 
-// Windows with a gap between them stay apart: nothing says what happened in it.
-func TestGapsStay(t *testing.T) {
+// A window that is not there had no requests: a wider one may span it, and no figure is lost.
+func TestIdleWindowsDoNotKeepRowsApart(t *testing.T) {
 	begin := make(chan struct{})
-	gaps := 0
+	var begun uint64
 	var last time.Duration
 	f := &fake{does: func(b outputs.Batch) outputs.Outcome {
 		<-begin
 		for _, r := range b.Rows {
-			if r.To-r.From > 2*time.Second {
-				t.Errorf("a row from %v to %v", r.From, r.To)
+			if r.From < last {
+				t.Errorf("a row from %v behind one to %v", r.From, last)
 			}
-			if r.From != last {
-				gaps++
-			}
-			last = r.To
+			begun, last = begun+r.Figures.Begun, r.To
 		}
 		return outputs.Delivered()
 	}}
 	h := shellOf(t, outputs.Exact, "x", f)
-	for _, r := range windows(3000, 2000) {
-		if r.From%(3*time.Second) != 0 { // each third is missing
+	for _, r := range windows(6000, 2000) {
+		if r.From%(2*time.Second) == 0 { // each other one is missing
 			h.Offer([]outputs.Row{r})
 		}
 	}
 	close(begin)
-	if got := finish(h); got.Merged == 0 || !got.Whole() || gaps != 1000 {
-		t.Errorf("%d gaps: %+v", gaps, got)
+	if got := finish(h); got.Merged == 0 || !got.Whole() || begun != 30_000 {
+		t.Errorf("%d begun: %+v", begun, got)
 	}
 }
 
@@ -223,4 +226,45 @@ func TestDeadLetters(t *testing.T) {
 	if err != nil || r.From != time.Second || strings.Count(string(b), "\n") != 1 || !strings.Contains(string(b), "no such column") {
 		t.Errorf("%s: %v", b, err)
 	}
+}
+
+// OUT-1: dead letters that no write ends for hold up neither Offer nor the end, and no file but a regular one is opened.
+func TestDeadLettersThatHang(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := shellOf(t, outputs.Exact, "x,dead_letters="+name, &fake{does: verdicts(outputs.Rejected([]int{1}, "no such column"))})
+	if err := h.Check(); err == nil || !strings.Contains(err.Error(), "is no regular file") {
+		t.Errorf("the check says %v", err)
+	}
+	h.Offer(windows(3, 3))
+	if got := finish(h); got.Rejected != 1 || got.Delivered != 2 || !strings.Contains(got.Letters, "is no regular file") {
+		t.Errorf("%+v", got)
+	}
+	reader, err := os.OpenFile(name, os.O_RDWR, 0) // something reads it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reader.Close() }()
+	if err := h.Check(); err == nil || !strings.Contains(err.Error(), "is no regular file") {
+		t.Errorf("the check of a pipe with a reader says %v", err)
+	}
+}
+
+// The sink is closed behind its last try, however long that takes.
+func TestCloseFollowsTheLastTry(t *testing.T) {
+	hangs, began := make(chan struct{}), make(chan struct{})
+	f := &fake{does: func(outputs.Batch) outputs.Outcome { close(began); <-hangs; return outputs.Delivered() }, closes: make(chan bool, 1)}
+	h := shellOf(t, outputs.Exact, "x", f)
+	h.Offer(windows(500, 3)) // a whole batch
+	<-began
+	h.Close()
+	select {
+	case <-f.closes:
+		t.Error("the sink was closed beside a try")
+	default:
+	}
+	close(hangs)
+	<-f.closes
 }

@@ -131,16 +131,23 @@ func (l *flow) see(w *message.WorkflowResult) map[stepKey]*message.StepStats {
 	return now
 }
 
-// gone says that the requests that a report lacks are those of attempts that count no more.
+// gone says that the requests that a report lacks are those of attempts that count no more. An attempt counts calls
+// of functions and the requests of other steps, and none of a function's own requests.
 func (l *flow) gone(now map[stepKey]*message.StepStats) bool {
 	missing := uint64(0)
 	//lint:orderfree a sum does not depend on order
 	for key, s := range l.steps {
+		if !key.kind.Measured() {
+			continue
+		}
 		had := uint64(0)
 		if now[key] != nil {
 			had = now[key].Started
 		}
 		missing += s.base.Started - min(s.base.Started, had)
+	}
+	if missing == 0 { // others have sent more than was lost: the rows have nothing of it to take back
+		l.fresh = 0
 	}
 	if missing == 0 || missing > l.fresh {
 		return false

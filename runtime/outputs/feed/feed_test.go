@@ -260,6 +260,41 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// An attempt counts calls of functions, and a report lacks their own requests too.
+func TestALostAttemptOfAFunction(t *testing.T) {
+	of := func(at time.Duration, lost []message.LostAttempt, calls uint64) *message.JobStatus {
+		s := status(at, lost, calls)
+		flow := &s.Datacenters[0].Workflows[0]
+		flow.Stats.Steps[0].Kind = message.StepFunction
+		flow.Stats.Steps = append(flow.Stats.Steps, message.StepStats{Name: "home/a", Kind: message.StepPart, Started: 3 * calls, OK: 3 * calls})
+		return s
+	}
+	f := New(10*time.Second, time.Unix(1000, 0))
+	f.Apply(of(10*time.Second, nil, 60))
+	got := lines(f.Apply(of(20*time.Second, []message.LostAttempt{{Started: 30}}, 30)))
+	if d := cmp.Diff([]string{"lost east/shop/home 10s-20s begun 30 in 30 users 0", "lost east/shop/home/a 10s-20s begun 90 in 0 users 0"}, got); d != "" {
+		t.Fatal(d)
+	}
+}
+
+// A loss that others' requests have made up for explains no fall that follows.
+func TestAnOldLossExplainsNoLaterFall(t *testing.T) {
+	f, gone := New(10*time.Second, time.Unix(1000, 0)), []message.LostAttempt{{Started: 1000}}
+	f.Apply(status(10*time.Second, nil, 2000))
+	for _, step := range []struct {
+		in   *message.JobStatus
+		want []string
+	}{
+		{status(20*time.Second, gone, 2500), []string{"window east/shop/home 10s-20s begun 500 in 500 users 7"}},
+		{status(30*time.Second, gone, 2000), nil}, // a manager has not heard of a worker
+		{status(40*time.Second, gone, 3000), []string{"window east/shop/home 20s-40s begun 500 in 500 users 7"}},
+	} {
+		if d := cmp.Diff(step.want, lines(f.Apply(step.in))); d != "" {
+			t.Fatalf("%v:\n%s", step.in.Elapsed, d)
+		}
+	}
+}
+
 // A report that lost precision has counts, and no distribution that nothing measured.
 func TestBluntRows(t *testing.T) {
 	f := New(10*time.Second, time.Unix(1000, 0))
