@@ -1,6 +1,9 @@
 package outputs
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Delivery says what a repeated batch does to a place.
 type Delivery uint8
@@ -84,9 +87,13 @@ type Kind struct {
 
 	// Open reads the settings and returns the sink. It opens no connection and no file: Check does.
 	Open func(s *Settings) (Sink, error)
-	// ReadBack reads the rows of a job from the place, for `outputs verify`; nil: the kind cannot read.
+	// ReadBack reads the rows of a job from the place, for `outputs verify`, and changes nothing there; nil: the kind
+	// cannot read. With ErrTorn it returns the rows that are whole.
 	ReadBack func(s *Settings, job string) ([]Row, error)
 }
+
+// ErrTorn says that a place ends with a part of a row, as a crash leaves it: the rows before that part are whole.
+var ErrTorn = errors.New("a crash has torn the last row, which is left out")
 
 // OptionType says how the value of an option is read.
 type OptionType uint8

@@ -62,7 +62,11 @@ func TestDeliveries(t *testing.T) {
 		}
 	}
 	for name, k := range keepers {
-		for _, v := range outputs.Verify(k.all) {
+		all := outputs.Verify(k.all)
+		if !all.Whole() || all.Requests != 2000 {
+			t.Errorf("%s: %+v", name, all)
+		}
+		for _, v := range all.Steps {
 			if !v.Whole || v.Begun != 2000 {
 				t.Errorf("%s: %+v", name, v)
 			}

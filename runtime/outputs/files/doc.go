@@ -5,7 +5,7 @@
 // Invariants:
 //
 //	FILES-1 A file has whole lines alone once a batch is delivered, and after a crash all but the last one are
-//	        whole. Opening cuts a line that has no end.
+//	        whole. A delivery cuts a line that has no end; a check cuts nothing.
 //	FILES-2 A batch that fails half-way leaves nothing: a repeated one does not stand there twice.
 //	FILES-3 It appends to no file that has other lines than rows, and not while another process does.
 //

@@ -20,7 +20,7 @@ func Kind() outputs.Kind {
 	return outputs.Kind{
 		Name: "jsonl", Engine: "files", About: "lines of JSON, appended to a file", Place: "FILE", Example: "rows.jsonl,window=5s",
 		Delivery: outputs.Exact, Limits: outputs.Limits{Rows: 5000, Bytes: 4 << 20},
-		Tested: "its own reader, behind SIGKILL and a full disk", Schema: schema,
+		Tested: "its own reader, behind torn lines and failed writes", Schema: schema,
 		Open:     func(s *outputs.Settings) (outputs.Sink, error) { return &lines{name: s.Place}, nil },
 		ReadBack: func(s *outputs.Settings, job string) ([]outputs.Row, error) { return Read(s.Place, job) },
 	}
@@ -39,12 +39,13 @@ type lines struct {
 	out   *os.File // nil: not open
 	fresh bool     // there was no such file
 	end   int64    // of the last whole batch
+	torn  bool     // a part of a line stands behind it
 	buf   []byte
 }
 
 func (l *lines) Check(context.Context) error { return l.open() }
 
-// open opens the file, and cuts a line that a crash has torn.
+// open opens and locks the file, and changes nothing in it.
 func (l *lines) open() error {
 	if l.out != nil {
 		return nil
@@ -60,38 +61,56 @@ func (l *lines) open() error {
 	if err != nil {
 		return fmt.Errorf("cannot be written: choose another file: %w", err)
 	}
-	end, err := l.judge(f)
-	if err != nil {
+	if l.end, l.torn, err = judge(f); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	l.out, l.end = f, end
+	l.out = f
 	return nil
 }
 
-// judge locks a file, and returns the end of its last whole line.
-func (l *lines) judge(f *os.File) (end int64, err error) {
+// judge locks a file, and returns the end of its last whole line, and whether a part of a line follows.
+func judge(f *os.File) (end int64, torn bool, err error) {
 	at, err := f.Stat()
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	if !at.Mode().IsRegular() {
-		return 0, errors.New("is no regular file: name one")
+		return 0, false, errors.New("is no regular file: name one")
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return 0, fmt.Errorf("another process appends to it: name another file: %w", err)
+		return 0, false, fmt.Errorf("another process appends to it: name another file: %w", err)
 	}
-	in := bufio.NewReaderSize(f, 64<<10)
-	first, err := in.ReadSlice('\n')
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
-		return 0, err
+	if at.Size() == 0 {
+		return 0, false, nil
 	}
-	if len(first) > 0 && !bytes.HasPrefix(first, []byte(`{"kind":"`)) {
-		return 0, errors.New("has other lines than rows: name another file")
+	in := scanner(f)
+	if !in.Scan() || !bytes.HasSuffix(in.Bytes(), []byte("\n")) {
+		return 0, false, errors.Join(errOther, in.Err())
 	}
-	if end, err = lastLine(f, at.Size()); err != nil || end == at.Size() {
-		return end, err
+	if r, err := outputs.ParseJSON(in.Bytes()); err != nil || r.Job == "" {
+		return 0, false, errOther
 	}
-	return end, f.Truncate(end)
+	end, err = lastLine(f, at.Size())
+	return end, end < at.Size(), err
+}
+
+// errOther is of a file whose first line is no row: the output neither appends to it nor cuts it.
+var errOther = errors.New("has other lines than rows: name another file")
+
+// scanner reads lines with their line ends, of lineMax bytes at most.
+func scanner(from io.Reader) *bufio.Scanner {
+	in := bufio.NewScanner(from)
+	in.Buffer(nil, lineMax)
+	in.Split(func(data []byte, end bool) (int, []byte, error) {
+		if at := bytes.IndexByte(data, '\n'); at >= 0 {
+			return at + 1, data[:at+1], nil
+		}
+		if end && len(data) > 0 {
+			return len(data), data, nil
+		}
+		return 0, nil, nil
+	})
+	return in
 }
 
 // lastLine is the offset behind the last line end.
@@ -118,6 +137,12 @@ func (l *lines) Deliver(_ context.Context, b outputs.Batch) outputs.Outcome {
 	for i := range b.Rows {
 		l.buf = append(outputs.AppendJSON(l.buf, &b.Rows[i]), '\n')
 	}
+	if l.torn {
+		if err := l.out.Truncate(l.end); err != nil {
+			return outputs.Again(0, err.Error())
+		}
+		l.torn = false
+	}
 	_, err := l.out.WriteAt(l.buf, l.end)
 	if err == nil {
 		err = l.out.Sync()
@@ -140,17 +165,20 @@ func (l *lines) Close() {
 	}
 }
 
-// Read returns the rows of a job in a file, all jobs' if none is named. Of rows with one key it returns each.
+// Read returns the rows of a job in a file, all jobs' if none is named. Of rows with one key it returns each. Behind a
+// crash the last line may be torn: then it returns the rows before it, and outputs.ErrTorn.
 func Read(name, job string) (rows []outputs.Row, err error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	in := bufio.NewScanner(f)
-	in.Buffer(nil, lineMax)
+	in := scanner(f)
 	for n := 1; in.Scan(); n++ {
 		r, err := outputs.ParseJSON(in.Bytes())
+		if err != nil && n > 1 && !bytes.HasSuffix(in.Bytes(), []byte("\n")) {
+			return rows, fmt.Errorf("%s: line %d: %w", name, n, outputs.ErrTorn)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: line %d: %w", name, n, err)
 		}

@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,7 @@ func TestRowsComeBack(t *testing.T) {
 	}
 }
 
-// FILES-1: a crash tears the last line alone, and opening cuts it.
+// FILES-1: a crash tears the last line alone, and the first delivery cuts it.
 func TestATornLine(t *testing.T) {
 	l := &lines{name: filepath.Join(t.TempDir(), "rows.jsonl")}
 	rows := outputstest.Rows("a")
@@ -51,7 +52,16 @@ func TestATornLine(t *testing.T) {
 		if err := os.WriteFile(l.name, append(whole[:len(whole):len(whole)], torn...), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		if got, err := Read(l.name, ""); len(got) != 2 || !errors.Is(err, outputs.ErrTorn) {
+			t.Fatalf("behind %.20q: %d rows, %v", torn, len(got), err)
+		}
 		again := &lines{name: l.name}
+		if err := again.Check(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if b, _ := os.ReadFile(l.name); len(b) != len(whole)+len(torn) {
+			t.Fatalf("a check leaves %d of %d bytes", len(b), len(whole)+len(torn))
+		}
 		deliver(t, again, rows[2:3])
 		again.Close()
 		if got, err := Read(l.name, ""); err != nil || len(got) != 3 {
@@ -102,6 +112,17 @@ func TestFilesOfOthers(t *testing.T) {
 	}
 	if b, _ := os.ReadFile(other); string(b) != "notes" {
 		t.Errorf("the notes are %q now", b)
+	}
+	for _, text := range []string{"{\"kind\":\"Pod\",\"spec\":1}", "{\"kind\":\"Pod\"}\n{\"kind\":\"Po", "{\"kind\":\"window\",\"job"} { // of others, or nothing that a run acknowledged
+		if err := os.WriteFile(other, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&lines{name: other}).Check(context.Background()); err == nil || !strings.Contains(err.Error(), "other lines than rows") {
+			t.Errorf("%s: %v", text, err)
+		}
+		if b, _ := os.ReadFile(other); string(b) != text {
+			t.Errorf("%q is %q now", text, b)
+		}
 	}
 	l := &lines{name: filepath.Join(dir, "rows.jsonl")}
 	if err := l.Check(context.Background()); err != nil {

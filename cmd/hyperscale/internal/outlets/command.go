@@ -1,7 +1,6 @@
 package outlets
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -156,10 +155,9 @@ Exit codes: 0 it takes rows; 1 it does not; 2 bad usage.`,
 			if err != nil {
 				return command.Usage("%s: %v", shown, err)
 			}
-			defer sink.Close()
-			ctx, cancel := context.WithTimeout(cmd.Context(), outputs.CheckMax)
-			defer cancel()
-			if err := sink.Check(ctx); err != nil {
+			shell := outputs.NewShell(s.Kind.Name, s, sink, outputs.DefaultPace())
+			defer shell.Close()
+			if err := shell.Check(); err != nil {
 				return command.Exit(command.ExitFailed, fmt.Errorf("%s: %w", shown, err))
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s takes rows\n", shown)

@@ -2,6 +2,7 @@ package outlets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,7 +34,9 @@ Exit codes: 0 the place has each row; 1 it lacks some; 2 bad usage, or a file th
 				return err
 			}
 			rows, err := files.Read(args[0], "")
-			if err != nil {
+			if errors.Is(err, outputs.ErrTorn) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%v\n", err)
+			} else if err != nil {
 				return command.AsUsage(err)
 			}
 			shown := s.Kind.Name + "=" + export.Discreet(s.Place)

@@ -1,8 +1,10 @@
 package outlets
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +18,8 @@ func newVerify() *cobra.Command {
 		Use:   "verify KIND=PLACE JOB",
 		Short: "read the rows of a job back, and add them up",
 		Long: `Read the rows of a job back, and add them up: for each step, the windows are the result and
-what was lost, by count, status, kind of error and bucket of the latency.
+what was lost, by count, status, kind of error and bucket of the latency; the steps have the
+requests that the job's end counts, and the datacenters those of the whole job.
 
 Exit codes: 0 they are; 1 rows are missing; 2 bad usage, or a place that cannot be read.`,
 		Example: "  hyperscale outputs verify jsonl=rows.jsonl 9mbdapyqq0frty1aedxpmb7wqm",
@@ -30,32 +33,44 @@ Exit codes: 0 they are; 1 rows are missing; 2 bad usage, or a place that cannot 
 				return command.Usage("rows of kind %s cannot be read back: ask the place itself", s.Kind.Name)
 			}
 			rows, err := s.Kind.ReadBack(s, args[1])
-			if err != nil {
-				return command.Usage("%s=%s: %v", s.Kind.Name, export.Discreet(s.Place), err)
+			shown := s.Kind.Name + "=" + export.Discreet(s.Place)
+			if errors.Is(err, outputs.ErrTorn) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%v\n", err)
+			} else if err != nil {
+				return command.Usage("%s: %v", shown, err)
 			}
-			steps := outputs.Verify(rows)
-			if len(steps) == 0 {
-				return command.Exit(command.ExitFailed, fmt.Errorf("%s=%s has no rows of job %s", s.Kind.Name, export.Discreet(s.Place), args[1]))
+			if len(rows) == 0 {
+				return command.Exit(command.ExitFailed, fmt.Errorf("%s has no rows of job %s", shown, args[1]))
 			}
-			return printVerified(cmd.OutOrStdout(), steps)
+			v := outputs.Verify(rows)
+			return printVerified(cmd.OutOrStdout(), &v)
 		}),
 	}
 }
 
-func printVerified(w io.Writer, steps []outputs.Verified) error {
+func printVerified(w io.Writer, v *outputs.Verification) error {
 	lines := [][]string{{"datacenter", "workflow", "step", "windows", "requests", "lost", ""}}
 	wrong := 0
-	for _, s := range steps {
+	for _, s := range v.Steps {
 		lines = append(lines, []string{s.Datacenter, s.Workflow, s.Step, fmt.Sprint(s.Windows), fmt.Sprint(s.Begun), fmt.Sprint(s.Lost), s.Why})
 		if !s.Whole {
 			wrong++
 		}
 	}
-	if err := command.PrintRows(w, lines); err != nil {
+	if len(v.Steps) > 0 {
+		if err := command.PrintRows(w, lines); err != nil {
+			return err
+		}
+	} else if v.Whole() {
+		_, err := fmt.Fprintln(w, "the job has no requests, and the place has its end")
 		return err
 	}
+	faults := v.Wrong
 	if wrong > 0 {
-		return command.Exit(command.ExitFailed, fmt.Errorf("%d of %d steps do not add up", wrong, len(steps)))
+		faults = append([]string{fmt.Sprintf("%d of %d steps do not add up", wrong, len(v.Steps))}, faults...)
+	}
+	if len(faults) > 0 {
+		return command.Exit(command.ExitFailed, errors.New(strings.Join(faults, "\n")))
 	}
 	return nil
 }
