@@ -96,13 +96,22 @@ func (f *Feed) leave() {
 	f.streams--
 }
 
-// ServeHTTP streams views as server-sent events of kind view until the job ends. The first one is whole;
-// later ones have the columns of the course that the stream lacks.
+// ErrFull is the error of one page more than a job may have.
+var ErrFull = fmt.Errorf("%d pages watch this job: close one of them", streamsMost)
+
+// ServeHTTP is Stream, with its error as text.
 func (f *Feed) ServeHTTP(w http.ResponseWriter, in *http.Request) {
-	if !f.enter() {
+	if err := f.Stream(w, in); err != nil {
 		w.Header().Set("Retry-After", "5")
-		http.Error(w, fmt.Sprintf("%d pages watch this job: close one of them", streamsMost), http.StatusServiceUnavailable)
-		return
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	}
+}
+
+// Stream sends views as server-sent events of kind view until the job ends. The first one is whole; later ones have the
+// columns of the course that the stream lacks. The error is ErrFull, and nothing has been written then.
+func (f *Feed) Stream(w http.ResponseWriter, in *http.Request) error {
+	if !f.enter() {
+		return ErrFull
 	}
 	defer f.leave()
 	out := http.NewResponseController(w)
@@ -111,17 +120,18 @@ func (f *Feed) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	w.Header().Set("X-Accel-Buffering", "no")
 	s := stream{feed: f, to: w, out: out}
 	if s.say("retry: 1000\n\n") != nil {
-		return
+		return nil
 	}
 	pulse := time.NewTicker(pulseEvery)
 	defer pulse.Stop()
-	for {
+	for last := false; ; {
 		ended, changed, err := s.send()
-		if err != nil || ended {
-			return
+		if err != nil || ended || last {
+			return nil
 		}
-		if !s.wait(in, changed, pulse.C) {
-			return
+		var more bool
+		if more, last = s.wait(in, changed, pulse.C); !more {
+			return nil
 		}
 	}
 }
@@ -165,29 +175,30 @@ func (s *stream) send() (ended bool, changed <-chan struct{}, err error) {
 	return v.Ended, changed, nil
 }
 
-// wait returns with the next status, at the earliest after sendEvery; false: the stream ends.
-func (s *stream) wait(in *http.Request, changed <-chan struct{}, pulse <-chan time.Time) bool {
+// wait returns with the next status, at the earliest after sendEvery. Without more the stream ends; last: what follows is the
+// last view, if one can be made.
+func (s *stream) wait(in *http.Request, changed <-chan struct{}, pulse <-chan time.Time) (more, last bool) {
 	least := time.After(sendEvery)
 	for changed != nil || least != nil {
 		select {
 		case <-changed:
 			changed = nil
 			if s.feed.ended() {
-				return true
+				return true, false
 			}
 		case <-least:
 			least = nil
 		case <-pulse:
 			if s.say(": still here\n\n") != nil {
-				return false
+				return false, false
 			}
 		case <-s.feed.closed:
-			return s.feed.ended() // then it sends the end
+			return s.feed.ended(), true
 		case <-in.Context().Done():
-			return false
+			return false, false
 		}
 	}
-	return true
+	return true, false
 }
 
 func (f *Feed) ended() bool {

@@ -2,8 +2,10 @@ package live
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -254,6 +256,30 @@ func TestStream(t *testing.T) {
 		lacks(t, lines.Text(), "data:")
 	}
 	must(t, lines.Err())
+}
+
+// TestEndWithoutAView: a job whose last view cannot be made ends its streams, which make it once more and then leave.
+func TestEndWithoutAView(t *testing.T) {
+	f := NewFeed()
+	broken := func(s *message.JobStatus) { s.Datacenters[0].Workflows[0].Stats.Steps[0].Latency.Count += 7 }
+	s := status(5*time.Second, broken)
+	f.Apply(s)
+	if _, _, _, err := f.newest(); err == nil {
+		t.Fatal("the view is made of buckets that do not add up")
+	}
+	f.Finish(&message.Result{Job: s.Job, Name: s.Name, State: message.JobCompleted, Duration: s.Elapsed, Datacenters: s.Datacenters})
+	f.Close()
+	server := httptest.NewServer(f)
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	in, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
+	must(t, err)
+	out, err := http.DefaultClient.Do(in)
+	must(t, err)
+	_, err = io.ReadAll(out.Body)
+	must(t, err)
+	must(t, out.Body.Close())
 }
 
 // TestStreamsAreBounded: one more page gets a reason.

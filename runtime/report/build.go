@@ -16,12 +16,15 @@ import (
 )
 
 // Build makes the file's contents of a job's result. It fails on histograms that
-// no executor could have written.
+// no executor could have written. The zero startedAt is a time that the caller does not know.
 func Build(r *message.Result, startedAt time.Time) (*Result, error) {
 	out := &Result{
 		Schema: Schema, Job: r.Job.String(), Name: r.Name, Outcome: r.State.String(), Error: r.Error,
-		StartedAt: startedAt.Format(time.RFC3339Nano), DurationNS: int64(r.Duration),
+		DurationNS:  int64(r.Duration),
 		Datacenters: map[string]Datacenter{}, Thresholds: []Threshold{}, Turns: r.Turns, Missing: r.Missing, Restored: r.Restored,
+	}
+	if !startedAt.IsZero() {
+		out.StartedAt = startedAt.Format(time.RFC3339Nano)
 	}
 	var err error
 	if out.Workflows, out.Totals, out.Requested, err = buildWorkflows(r.Workflows); err != nil {

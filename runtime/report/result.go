@@ -19,7 +19,7 @@ type Result struct {
 	Name        string                `json:"name"`               // the main file's name; of `run URL` the URL, without its user and query
 	Outcome     string                `json:"outcome"`            // COMPLETED, PARTIAL, FAILED, CANCELLED or TIMED_OUT
 	Error       string                `json:"error,omitempty"`    // why it did not complete
-	StartedAt   string                `json:"started_at"`         // RFC 3339, by the clock of the client that submitted the job
+	StartedAt   string                `json:"started_at"`         // RFC 3339, by the clock of the client that submitted the job; empty in an answer of the HTTP API: gates have no common clock
 	DurationNS  int64                 `json:"duration_ns"`        // from acceptance to the end
 	Totals      Totals                `json:"totals"`             // of all workflows' measured steps
 	Requested   Totals                `json:"requested"`          // of all requests of the load, each once

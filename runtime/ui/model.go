@@ -86,8 +86,8 @@ func (m *Model) Apply(s *message.JobStatus) bool {
 	for _, name := range names {
 		sampled = m.flow(name).apply(s, name) || sampled
 	}
-	if sampled && len(m.Points) == 0 && len(names) == 1 {
-		m.Points = m.flow(names[0]).past()
+	if sampled && len(m.Points) == 0 {
+		m.Points = m.past()
 	}
 	if sampled {
 		m.keep(m.point())

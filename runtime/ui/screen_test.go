@@ -315,6 +315,42 @@ func TestPastIsDrawn(t *testing.T) {
 	}
 }
 
+// A late watcher sees the time before of all workflows: those of one layer together, layers behind each other.
+func TestPastOfManyWorkflowsIsDrawn(t *testing.T) {
+	ran := func(name string, seconds int, each uint64) message.WorkflowResult {
+		var windows stats.Windows
+		for at := range seconds {
+			windows.At(time.Duration(at) * time.Second).OK = each
+		}
+		n := uint64(seconds) * each
+		step := message.StepStats{Name: "home", Kind: message.StepRequest, Started: n, Sent: n, OK: n, Windows: windows.Wire()}
+		return message.WorkflowResult{Name: name, State: message.WorkflowRunning, VUs: 1, Cores: 1, Stats: message.Stats{Elapsed: time.Duration(seconds) * time.Second, Steps: []message.StepStats{step}}}
+	}
+	first := ran("first", 10, 50)
+	first.State = message.WorkflowCompleted
+	s := &message.JobStatus{
+		Name: "w", Sequence: 1, State: message.JobRunning, Elapsed: 30 * time.Second,
+		Plan:        []message.WorkflowPlan{{Name: "first"}, {Name: "a", Layer: 1}, {Name: "b", Layer: 1}},
+		Datacenters: []message.DatacenterResult{{Name: "x", Workflows: []message.WorkflowResult{first, ran("a", 20, 100), ran("b", 20, 30)}}},
+	}
+	m := NewModel("", &message.Plan{})
+	m.Apply(s)
+	if len(m.Points) < 25 {
+		t.Fatalf("%d points of 30 s", len(m.Points))
+	}
+	before := time.Duration(0)
+	for _, p := range m.Points {
+		want := uint64(130_000)
+		if p.At <= 10*time.Second {
+			want = 50_000
+		}
+		if p.RateMilli != want || p.At-p.Took != before {
+			t.Errorf("from %v to %v: %d/1000 requests a second, want %d from %v on", p.At-p.Took, p.At, p.RateMilli, want, before)
+		}
+		before = p.At
+	}
+}
+
 // A long run stays whole: points become fewer, their span does not.
 func TestPointsAreBounded(t *testing.T) {
 	m := NewModel("", &message.Plan{})

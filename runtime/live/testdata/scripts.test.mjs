@@ -95,6 +95,13 @@ test('a lost connection says how old the figures are, and waits longer each time
   assert.equal(model.banner(folded(views), 1e9), '', 'a job that ended has no news');
 });
 
+test('a page that gets no stream says what the server answers', () => {
+  let state = model.deny(model.lose(model.empty(), 0), 'job X is not known: GET /v1/jobs lists jobs');
+  assert.equal(model.banner(state, 0), 'The server answers: job X is not known: GET /v1/jobs lists jobs; the next try is in 1 s.');
+  state = model.applyView(state, views[0], 10);
+  assert.match(model.banner(model.lose(state, 20), 20), /connection is lost/);
+});
+
 test('quantiles are bands, and nothing stands where nothing ended', () => {
   const axis = plot.octaves(1e6, 1e8);
   assert.equal(plot.bands(axis, [0, 0], 8, 2), '');

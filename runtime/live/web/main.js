@@ -1,6 +1,6 @@
 // Connects the page to its server: a job by a stream of views, lists by asking again. EventSource stops for good at
 // some failures, so this connects by itself.
-import { announce, applyView, banner, empty, gap, lose } from './model.js';
+import { announce, applyView, banner, deny, empty, gap, lose } from './model.js';
 import { $, draw, say, set, showBanner, themes } from './view.js';
 import * as lists from './lists.js';
 
@@ -54,7 +54,15 @@ function connect() {
       requestAnimationFrame(() => { pending = false; draw(state); });
     }
   });
-  source.onerror = lost;
+  source.onerror = () => { lost(); explain(); };
+}
+
+// explain shows why there is no stream: EventSource tells nothing of an answer that is none.
+async function explain() {
+  const stop = new AbortController(), answer = await fetch(`/v1/jobs/${encodeURIComponent(job)}/view`, { signal: stop.signal }).catch(() => null);
+  const body = answer && !answer.ok ? await answer.json().catch(() => null) : null;
+  stop.abort();
+  if (body && body.error && !state.connected) state = deny(state, body.error.message);
 }
 
 // ask draws a list, and asks again.

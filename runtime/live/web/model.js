@@ -1,7 +1,7 @@
 // The state of a page: a fold of the views that its server streams. It touches no document and no clock.
 import { count, counted, duration, from, latencyOr, milli, share } from './units.js';
 
-export const empty = () => ({ view: null, course: null, heardAt: 0, connected: false, tries: 0, nextAt: 0 });
+export const empty = () => ({ view: null, course: null, heardAt: 0, connected: false, tries: 0, nextAt: 0, why: '' });
 
 const arrays = ['ended', 'failed', 'p50_ns', 'p99_ns', 'users_milli'];
 
@@ -11,7 +11,7 @@ export function applyView(state, view, now) {
   const fits = sent.from > 0 && kept && kept.width_ns === sent.width_ns && kept.ended.length >= sent.from;
   for (const name of arrays) course[name] = (fits ? kept[name].slice(0, sent.from) : []).concat(sent[name] || []);
   course.from = 0;
-  return { ...state, view: { ...view, course: undefined }, course, heardAt: now, connected: true, tries: 0, nextAt: 0 };
+  return { ...state, view: { ...view, course: undefined }, course, heardAt: now, connected: true, tries: 0, nextAt: 0, why: '' };
 }
 
 // gap says that a view lacks columns that this page does not have: it must connect again.
@@ -23,13 +23,18 @@ export function lose(state, now) {
   return { ...state, connected: false, tries: state.tries + 1, nextAt: now + wait };
 }
 
+// deny notes what the server answers in place of a stream.
+export const deny = (state, why) => ({ ...state, why });
+
 // banner says how old the figures are; empty while they are new.
 export function banner(state, now) {
   if (state.view && state.view.ended || state.connected && now - state.heardAt < 12000) return '';
   const age = state.heardAt ? `These figures are ${duration((now - state.heardAt) * 1e6)} old. ` : '';
   const next = Math.ceil((state.nextAt - now) / 1000);
   if (state.connected) return age + 'The server says nothing new.';
-  return age + 'The connection is lost: ' + (next > 0 ? `the next try is in ${next} s.` : 'trying again.');
+  const again = next > 0 ? `the next try is in ${next} s.` : 'trying again.';
+  if (state.why) return `${age}The server answers: ${state.why.replace(/[.!?]?$/, ';')} ${again}`;
+  return `${age}The connection is lost: ${again}`;
 }
 
 const missed = view => view.thresholds.filter(t => t.known && !t.ok);
