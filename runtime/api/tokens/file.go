@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -54,9 +55,11 @@ func (f *File) now(now time.Time) []Token {
 		return f.all
 	}
 	f.looked = now
-	if info, err := os.Stat(f.path); err != nil || same(info, f.seen) { // one that is away has not changed
+	info, err := os.Stat(f.path)
+	if err != nil || same(info, f.seen) { // one that is away has not changed
 		return f.all
 	}
+	f.seen = info // what cannot be read is reported once
 	if err := f.read(); err != nil && f.report != nil {
 		f.report(err)
 	}
@@ -97,10 +100,19 @@ func (f *File) read() error {
 	return nil
 }
 
-// Add appends a token to a file, which it makes if there is none. A reader sees the old lines or the new.
+// Add appends a token to a file, which it makes if there is none. A reader sees the old lines or the new. Mode and owner of a file
+// stay as they are. Adds in one folder wait for each other.
 func Add(path string, t Token) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = folder.Close() }() // gives the lock back
+	if err := syscall.Flock(int(folder.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("lock the folder of %s: %w", path, err)
+	}
 	text, err := os.ReadFile(path)
-	mode := os.FileMode(0o600)
+	mode, own := os.FileMode(0o600), func(*os.File) error { return nil }
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -111,6 +123,9 @@ func Add(path string, t Token) error {
 			return err
 		}
 		mode = info.Mode().Perm()
+		if of, ok := info.Sys().(*syscall.Stat_t); ok {
+			own = func(part *os.File) error { return part.Chown(int(of.Uid), int(of.Gid)) }
+		}
 	}
 	if n := len(text); n > 0 && text[n-1] != '\n' {
 		text = append(text, '\n')
@@ -125,6 +140,10 @@ func Add(path string, t Token) error {
 	}
 	defer func() { _ = os.Remove(part.Name()) }() // gone already when all went well
 	_, err = part.Write(text)
+	if err := own(part); err != nil {
+		_ = part.Close() // the error of the owner says enough
+		return fmt.Errorf("keep the owner of %s: %w: run `hyperscale token new` as that user", path, err)
+	}
 	if err = errors.Join(err, part.Chmod(mode), part.Sync(), part.Close()); err != nil {
 		return err
 	}

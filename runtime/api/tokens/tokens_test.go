@@ -1,9 +1,12 @@
 package tokens
 
 import (
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -77,6 +80,65 @@ func TestFileIsReadAgain(t *testing.T) {
 	require.True(t, knows(second), "a file that is away has not changed")
 	now = now.Add(time.Hour)
 	require.False(t, knows(second), "the token has ended")
+}
+
+// TestAddsWaitForEachOther: tokens that are made at the same time are all in the file.
+func TestAddsWaitForEachOther(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "api.tokens")
+	const many = 16
+	done := make(chan error)
+	for i := range many {
+		_, token := fresh(t, fmt.Sprint("t", i), node.RightView, time.Time{})
+		go func() { done <- Add(path, token) }()
+	}
+	for range many {
+		require.NoError(t, <-done)
+	}
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	all, err := Parse(b)
+	require.NoError(t, err)
+	require.Len(t, all, many)
+}
+
+// TestOwnersStay: root adds a token to the file of the gate's user, who can still read it.
+func TestOwnersStay(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root gives files away")
+	}
+	path := filepath.Join(t.TempDir(), "api.tokens")
+	_, one := fresh(t, "one", node.RightView, time.Time{})
+	_, two := fresh(t, "two", node.RightView, time.Time{})
+	require.NoError(t, Add(path, one))
+	require.NoError(t, os.Chown(path, 12345, 23456))
+	require.NoError(t, Add(path, two))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	of := info.Sys().(*syscall.Stat_t)
+	require.Equal(t, []uint32{12345, 23456}, []uint32{of.Uid, of.Gid})
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+// TestFaultsBeforeTheFirstByte: a file that cannot be opened is reported once, too.
+func TestFaultsBeforeTheFirstByte(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "api.tokens")
+	now := time.Now()
+	text, one := fresh(t, "one", node.RightView, time.Time{})
+	require.NoError(t, Add(path, one))
+	var faults []error
+	f, err := Open(path, func() time.Time { return now }, func(err error) { faults = append(faults, err) })
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(path))
+	l, err := net.Listen("unix", path+".socket") // open fails with ENXIO, for root as well
+	require.NoError(t, err)
+	defer func() { require.NoError(t, l.Close()) }()
+	require.NoError(t, os.Rename(path+".socket", path))
+	for range 3 {
+		now = now.Add(lookEvery)
+		_, ok := f.Find(text)
+		require.True(t, ok)
+	}
+	require.Len(t, faults, 1)
 }
 
 func TestFilesThatAreRefused(t *testing.T) {

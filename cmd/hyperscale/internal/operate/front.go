@@ -33,18 +33,23 @@ type front struct {
 	client *host.Node
 }
 
+// openTokens reads the tokens of a gate's HTTP API; it returns nil if its configuration has none. A gate that starts again keeps
+// them: a fault that the file has by then changes nothing.
+func openTokens(c *config.Node, logger *slog.Logger) (*tokens.File, error) {
+	if c.API == "" {
+		return nil, nil
+	}
+	return tokens.Open(c.APITokens, time.Now, func(err error) {
+		logger.Warn("the tokens of the API cannot be read again, the old ones stay", "node", c.ID, "error", err.Error())
+	})
+}
+
 // openFront starts the HTTP API of a gate that runs; it returns nil if its configuration has none.
-func openFront(c *config.Node, n *host.Node, logger *slog.Logger) (*front, error) {
+func openFront(c *config.Node, n *host.Node, known *tokens.File, logger *slog.Logger) (*front, error) {
 	if c.API == "" {
 		return nil, nil
 	}
 	logger = logger.With("node", c.ID)
-	known, err := tokens.Open(c.APITokens, time.Now, func(err error) {
-		logger.Warn("the tokens of the API cannot be read again, the old ones stay", "error", err.Error())
-	})
-	if err != nil {
-		return nil, err
-	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this binary, to compile programs: %w", err)

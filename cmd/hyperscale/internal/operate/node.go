@@ -64,6 +64,10 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 	for _, warning := range c.Warnings() {
 		logger.Warn(warning, "role", c.Role.String(), "id", c.ID)
 	}
+	known, err := openTokens(&c, logger)
+	if err != nil {
+		return command.AsUsage(err)
+	}
 	signals := command.CatchInterrupts()
 	defer signals.Release()
 	var n *host.Node
@@ -74,7 +78,7 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 		if n, err = startNode(c, nodeExtras{logger: logger, history: events}); err != nil {
 			return command.AsUsage(err) // a port, a directory: something that was asked for cannot be had
 		}
-		front, err := openFront(&c, n, logger)
+		front, err := openFront(&c, n, known, logger)
 		if err != nil {
 			n.Kill()
 			return command.AsUsage(err)
