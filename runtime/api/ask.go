@@ -50,28 +50,54 @@ func unexpected(m node.Message) error {
 	return fmt.Errorf("the gate answered with a %s: use the same version of hyperscale on all gates", message.Name(m.Kind()))
 }
 
-// freshFor is for how long an answer about all jobs or all nodes serves further callers.
+// freshFor is for how long an answer about all jobs or all nodes serves further callers, and a failure, too.
 const freshFor = time.Second
 
-// recent is an answer of the gates that many callers share.
+// recent is a question of the gates that many callers share: one is out at a time.
 type recent[T any] struct {
-	mu  sync.Mutex
-	at  time.Time
-	has T
+	mu   sync.Mutex
+	last *asked[T]
 }
 
-// get returns an answer that is young enough, or asks. Callers that come meanwhile wait for that one.
-func (l *recent[T]) get(ask func() (T, error)) (T, error) {
+// asked is a question, and what became of it once done is closed.
+type asked[T any] struct {
+	done         chan struct{}
+	began, ended time.Time
+	has          T
+	err          error
+}
+
+// stale says that the answer is too old to serve another caller.
+func (a *asked[T]) stale(fresh time.Duration) bool {
+	select {
+	case <-a.done:
+		return time.Since(a.ended) >= fresh
+	default:
+		return false
+	}
+}
+
+// get returns an answer or a failure that is young enough, or asks. Callers that come meanwhile wait for that one, until their
+// ctx ends.
+func (l *recent[T]) get(ctx context.Context, fresh time.Duration, ask func() (T, error)) (*asked[T], error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.at.IsZero() && time.Since(l.at) < freshFor {
-		return l.has, nil
+	a := l.last
+	if a == nil || a.stale(fresh) {
+		a = &asked[T]{done: make(chan struct{}), began: time.Now()}
+		l.last = a
+		go func() {
+			defer close(a.done)
+			a.has, a.err = ask()
+			a.ended = time.Now()
+		}()
 	}
-	has, err := ask()
-	if err == nil {
-		l.has, l.at = has, time.Now()
+	l.mu.Unlock()
+	select {
+	case <-a.done:
+		return a, nil
+	case <-ctx.Done():
+		return nil, fault(http.StatusServiceUnavailable, "gone", "the caller has hung up")
 	}
-	return has, err
 }
 
 // lists are the answers that callers share.
@@ -84,8 +110,8 @@ type lists struct {
 }
 
 // shared asks a question whose answer callers share. It belongs to no caller: one that hangs up takes it from no other.
-func shared[T node.Message](s *Server, of *recent[T], m node.Message) (T, error) {
-	return of.get(func() (none T, err error) {
+func shared[T node.Message](ctx context.Context, s *Server, of *recent[T], m node.Message) (none T, err error) {
+	a, err := of.get(ctx, freshFor, func() (none T, err error) {
 		answer, err := s.ask(s.ending, m)
 		if err != nil {
 			return none, err
@@ -95,4 +121,8 @@ func shared[T node.Message](s *Server, of *recent[T], m node.Message) (T, error)
 		}
 		return none, unexpected(answer)
 	})
+	if err != nil {
+		return none, err
+	}
+	return a.has, a.err
 }

@@ -29,7 +29,9 @@ type call struct {
 	r      *http.Request
 	route  *route
 	who    tokens.Token
+	held   *room  // the place that it has
 	job    string // that it is about, for the log
+	order  string // what else the log has of it
 }
 
 // handler answers every request.
@@ -61,9 +63,9 @@ func (s *Server) handler() http.Handler {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerWait)) // of any connection of net/http
+		h.Set("Connection", "close") // until a token admits the call
+		s.due(w)
 		if !s.hosts[hostOf(r.Host)] {
-			h.Set("Connection", "close")
 			write(w, fault(http.StatusMisdirectedRequest, "host", "Host is %q, which is no name of this server: call it by one, or add the name to --api-host", r.Host))
 			return
 		}
@@ -79,17 +81,13 @@ func hostOf(host string) string {
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
 
-// serve checks the caller, and answers.
+// serve checks the caller, and answers. A place is for callers that a token admits; one of an open route has a connection alone.
 func (c *call) serve() {
-	load := &c.server.load
-	if !c.route.stream {
-		if !enter(&load.requests, requestsMax) {
-			c.fail(busy(load, "requests"))
-			return
-		}
-		defer load.requests.Add(-1)
-	}
 	err := c.admit()
+	if err == nil && !c.route.stream && !c.route.open {
+		err = c.enter(&c.server.load.requests)
+	}
+	defer c.release()
 	if err == nil {
 		err = c.route.do(c)
 	}
@@ -101,11 +99,15 @@ func (c *call) serve() {
 	}
 }
 
-func busy(l *load, what string) *Fault {
-	f := fault(http.StatusServiceUnavailable, "busy", "this gate serves as many %s as it may: retry after the time given, or ask another gate", what)
-	f.RetryAfterSeconds = seconds(l.wait())
-	return f
+// due gives a reader the whole time for an answer that begins now.
+func (c *call) due() { c.server.due(c.w) }
+
+func (s *Server) due(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.patience)) // of any connection of net/http
 }
+
+// keep lets the connection live: a token has admitted the call.
+func (c *call) keep() { c.w.Header().Del("Connection") }
 
 // admit rejects callers without a token, and those whose token does not allow it.
 func (c *call) admit() error {
@@ -120,6 +122,7 @@ func (c *call) admit() error {
 	if c.who, ok = c.server.config.Tokens.Find(text); !ok {
 		return c.unknown("the token is unknown or has ended: an operator makes one with `hyperscale token new`")
 	}
+	c.keep()
 	if byCookie && c.route.Method != http.MethodGet && c.r.Header.Get(changeHeader) == "" {
 		return fault(http.StatusForbidden, "forgery", "a call that changes something by a cookie needs the header %s: 1", changeHeader)
 	}
@@ -129,10 +132,9 @@ func (c *call) admit() error {
 	return nil
 }
 
-// unknown rejects a caller without a valid token. The connection ends: a flood of them keeps none.
+// unknown rejects a caller without a valid token.
 func (c *call) unknown(format string) error {
 	c.w.Header().Set("WWW-Authenticate", "Bearer")
-	c.w.Header().Set("Connection", "close")
 	return fault(http.StatusUnauthorized, "unauthorized", "%s", format)
 }
 
@@ -158,6 +160,7 @@ func (c *call) answer(status int, v any) error {
 		return err
 	}
 	c.w.Header().Set("Content-Type", "application/json")
+	c.due()
 	c.w.WriteHeader(status)
 	_, _ = c.w.Write(b) // the caller has hung up
 	return nil
@@ -175,6 +178,7 @@ func (c *call) fail(err error) {
 		c.server.config.Logger.Error("the HTTP API cannot answer", "path", c.r.URL.Path, "error", err.Error())
 		f = fault(http.StatusInternalServerError, "internal", "see the gate's log")
 	}
+	c.due()
 	write(c.w, f)
 }
 
@@ -192,7 +196,11 @@ func write(w http.ResponseWriter, f *Fault) {
 	_, _ = w.Write(b) // the caller has hung up
 }
 
-// audit logs a call that changes something. The token's name and role are in it, never the token.
+// pathMax bounds what the log has of a path, in bytes.
+const pathMax = 256
+
+// audit logs a call that changes something. The token's name and role are in it, never the token. Lines of callers without a
+// token are bounded: the next one says how many were left out.
 func (c *call) audit(err error) {
 	outcome := "done"
 	var f *Fault
@@ -201,12 +209,25 @@ func (c *call) audit(err error) {
 	} else if err != nil {
 		outcome = "internal"
 	}
-	role := ""
+	role, dropped := "", 0
 	if c.who.Name != "" {
 		role = c.who.Right.String()
+	} else {
+		var ok bool
+		if dropped, ok = c.server.unknown.take(time.Now()); !ok {
+			return
+		}
 	}
 	from, _, _ := net.SplitHostPort(c.r.RemoteAddr)
-	c.server.config.Logger.Info("api call", "subject", c.who.Name, "role", role, "method", c.route.Method, "path", c.route.Path, "job", c.job, "from", from, "outcome", outcome)
+	path := strings.ToValidUTF8(c.r.URL.Path[:min(len(c.r.URL.Path), pathMax)], "?")
+	line := []any{"subject", c.who.Name, "role", role, "method", c.route.Method, "path", path, "job", c.job, "from", from, "outcome", outcome}
+	if c.order != "" {
+		line = append(line, "order", c.order)
+	}
+	if dropped > 0 {
+		line = append(line, "left_out", dropped)
+	}
+	c.server.config.Logger.Info("api call", line...)
 }
 
 // operator says that the caller may change jobs of others.

@@ -20,11 +20,11 @@ type AlertList struct {
 
 func (c *call) cluster() error {
 	s := c.server
-	group, err := shared(s, &s.lists.cluster, &message.ClusterQuery{})
+	group, err := shared(c.r.Context(), s, &s.lists.cluster, &message.ClusterQuery{})
 	if err != nil {
 		return err
 	}
-	nodes, err := shared(s, &s.lists.nodes, &message.StatusQuery{})
+	nodes, err := shared(c.r.Context(), s, &s.lists.nodes, &message.StatusQuery{})
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (c *call) cluster() error {
 }
 
 func (c *call) datacenters() error {
-	list, err := shared(c.server, &c.server.lists.places, &message.DatacenterQuery{})
+	list, err := shared(c.r.Context(), c.server, &c.server.lists.places, &message.DatacenterQuery{})
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (c *call) datacenters() error {
 }
 
 func (c *call) alerts() error {
-	group, err := shared(c.server, &c.server.lists.cluster, &message.ClusterQuery{})
+	group, err := shared(c.r.Context(), c.server, &c.server.lists.cluster, &message.ClusterQuery{})
 	if err != nil {
 		return err
 	}

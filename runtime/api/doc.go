@@ -10,8 +10,9 @@
 //
 //	API-1 A request below /v1 needs a token (runtime/api/tokens), and the token's role must have the right that
 //	      the route names. Only POST /v1/session reads a token elsewhere: in its body.
-//	API-2 Everything is bounded: connections, requests in flight, streams, bodies, headers, lists, and what waits for a slow
-//	      reader. Beyond a bound the answer is 503 with Retry-After, and the gate's machine sees nothing.
+//	API-2 A caller that no token admits takes no place, and its connection ends. Everything is bounded: connections, requests in flight, streams, bodies, headers, lists, and what waits for a slow
+//	      reader. Beyond a bound the answer is 503 with Retry-After, beyond a
+//	      token's quarter 429, and the gate's machine sees nothing.
 //	API-3 openapi.json is made from the table of routes and the Go structs that they answer with.
 //	API-4 Each call that changes something is one line in the log: who, what, which job, how it ended. No token and
 //	      no body is in it.
@@ -25,6 +26,6 @@
 //	s, err := api.Serve(api.Config{Listen: "127.0.0.1:7480", Tokens: file, Client: node, Logger: logger})
 //	defer s.Close(ctx)
 //
-// Read server.go, routes.go, call.go, failure.go, ask.go, jobs.go, submit.go, orders.go, feed.go, stream.go, events.go, cluster.go, session.go,
+// Read server.go, routes.go, call.go, load.go, failure.go, ask.go, jobs.go, submit.go, orders.go, feed.go, stream.go, events.go, cluster.go, session.go,
 // openapi.go.
 package api

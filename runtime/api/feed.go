@@ -77,8 +77,24 @@ func (f *feeds) leave(one *feed) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if one.readers--; one.readers == 0 {
-		delete(f.of, one.job)
+		f.drop(one)
 		one.stop()
+	}
+}
+
+// drop lets the next reader begin a new feed. f.mu is held.
+func (f *feeds) drop(one *feed) {
+	if f.of[one.job] == one {
+		delete(f.of, one.job)
+	}
+}
+
+// forget takes a feed that failed from newcomers: they begin a new one. Its readers keep it.
+func (f *feeds) forget(one *feed) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n, _ := one.look(); n.failure != nil {
+		f.drop(one)
 	}
 }
 
@@ -101,6 +117,7 @@ func (f *feed) change(how func(n *news)) {
 // run watches the job until its end. The client inside moves the watch from gate to gate.
 func (f *feed) run(ctx context.Context, s *Server) {
 	defer f.page.Close() // pages that are open have the end by then, or ask again
+	defer s.feeds.forget(f)
 	watch, err := s.config.Client.Command(ctx, &message.JobWatch{Job: f.job})
 	if err != nil {
 		f.change(func(n *news) { n.failure = s.silent(err) })
@@ -198,7 +215,10 @@ func (f *feed) hold(n *news, c *message.ClusterStatus) {
 		if l.Job != f.job || l.Released || l.Holder == "" {
 			continue
 		}
-		if l.Token != n.token && n.token != (message.LeaseToken{}) {
+		if l.Token.Compare(n.token) <= 0 { // the answer of a gate that has not heard of the newest grant
+			continue
+		}
+		if !n.token.Zero() {
 			n.add(JobEvent{What: "takeover", Holder: l.Holder, ElapsedNS: int64(f.model.Elapsed)})
 		}
 		n.token = l.Token
@@ -208,7 +228,7 @@ func (f *feed) hold(n *news, c *message.ClusterStatus) {
 // observe asks for the cluster now and then: alerts, and who holds the job.
 func (f *feed) observe(ctx context.Context, s *Server) {
 	for ticks := time.NewTicker(alertsEvery); ; {
-		if c, err := shared(s, &s.lists.cluster, &message.ClusterQuery{}); err == nil {
+		if c, err := shared(ctx, s, &s.lists.cluster, &message.ClusterQuery{}); err == nil {
 			f.change(func(n *news) { f.hold(n, c) })
 		}
 		select {

@@ -115,11 +115,11 @@ func TestFlood(t *testing.T) {
 	}
 	require.Empty(t, s.gates.asked)
 
-	s.api.load.requests.Store(requestsMax)
+	fill(&s.api.load.requests, requestsMax)
 	got := s.call(node.RightView, http.MethodGet, "/v1/whoami", "")
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
 	require.Equal(t, "30", got.header.Get("Retry-After"))
-	s.api.load.requests.Store(0)
+	fill(&s.api.load.requests, 0)
 }
 
 // TestHTTPS: the certificate of the files, and after a change the new one.

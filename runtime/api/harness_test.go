@@ -129,6 +129,7 @@ func start(t *testing.T, change ...func(*Config)) *server {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
+		http.DefaultClient.CloseIdleConnections() // the server waits for those that it has read nothing from
 		s.api.Close(ctx)
 		require.NoError(t, client.Stop(ctx))
 		http.DefaultClient.CloseIdleConnections()
@@ -192,4 +193,11 @@ func (w watch) tell(all ...node.Message) {
 	for _, m := range all {
 		w.env.Answer(w.id, m)
 	}
+}
+
+// fill makes so many places of a room taken, by no token.
+func fill(r *room, taken int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.taken = taken
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"hyperscale/core/message"
@@ -16,11 +17,11 @@ import (
 
 // Bounds of questions about jobs.
 const (
-	pageMax     = 1000
-	pageUsual   = 100
-	waitMax     = 60 * time.Second
-	waitPause   = 500 * time.Millisecond // between two looks of one that waits
-	waitsMargin = 10 * time.Second       // of the write deadline beyond a wait
+	pageMax    = 1000
+	pageUsual  = 100
+	waitMax    = 60 * time.Second
+	waitPause  = 500 * time.Millisecond // between two looks of one that waits
+	holderWait = time.Second            // for the cluster to say who owns a job
 )
 
 // JobPage is a page of jobs.
@@ -48,7 +49,7 @@ func (c *call) listJobs() error {
 		}
 		states = append(states, s)
 	}
-	list, err := shared(c.server, &c.server.lists.jobs, &message.JobListQuery{})
+	list, err := shared(c.r.Context(), c.server, &c.server.lists.jobs, &message.JobListQuery{})
 	if err != nil {
 		return err
 	}
@@ -125,41 +126,96 @@ func (c *call) oneJob() error {
 		}
 	}
 	had := c.r.Header.Get("If-None-Match")
-	if wait > 0 && had != "" {
-		load := &c.server.load
-		if !enter(&load.streams, streamsMax) { // callers that wait take no room of those that do not
-			return busy(load, "callers that wait")
-		}
-		load.requests.Add(-1)
-		defer func() { load.requests.Add(1); load.streams.Add(-1) }()
-		_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(wait + answerWait + waitsMargin)) // of any connection of net/http
-	}
-	for until := time.Now().Add(wait); ; {
+	if wait == 0 || had == "" {
 		j, err := c.server.job(c.r.Context(), id)
 		if err != nil {
 			return err
 		}
-		tag := tagOf(j)
-		switch {
-		case tag != had:
-			c.w.Header().Set("ETag", tag)
-			return c.answer(http.StatusOK, j)
-		case !time.Now().Before(until):
-			c.w.Header().Set("ETag", tag)
-			c.w.WriteHeader(http.StatusNotModified)
-			return nil
-		}
+		return c.state(j, had)
+	}
+	if err := c.enter(&c.server.load.streams); err != nil { // callers that wait take no room of those that do not
+		return err
+	}
+	return c.await(id, had, time.Now().Add(wait))
+}
+
+// state answers a job, unless the caller has it.
+func (c *call) state(j view.Job, had string) error {
+	tag := tagOf(j)
+	c.w.Header().Set("ETag", tag)
+	if tag != had {
+		return c.answer(http.StatusOK, j)
+	}
+	c.due()
+	c.w.WriteHeader(http.StatusNotModified)
+	return nil
+}
+
+// await answers once a job is another one than the caller has. The first look is the caller's own, it shares the next ones: an
+// answer to a question that is older than the look before says nothing new.
+func (c *call) await(id message.JobID, had string, until time.Time) error {
+	s := c.server
+	began := time.Now()
+	j, err := s.job(c.r.Context(), id)
+	if err != nil {
+		return err
+	}
+	look := s.looks.join(id)
+	defer s.looks.leave(id)
+	for tagOf(j) == had && time.Now().Before(until) {
 		select {
 		case <-time.After(min(waitPause, time.Until(until))):
 		case <-c.r.Context().Done():
 			return fault(http.StatusServiceUnavailable, "gone", "the caller has hung up")
-		case <-c.server.ending.Done():
-			return c.server.silent(nil)
+		case <-s.ending.Done():
+			return s.silent(nil)
 		}
+		a, err := look.get(c.r.Context(), waitPause, func() (view.Job, error) { return s.job(s.ending, id) })
+		if err != nil {
+			return err
+		}
+		if a.err != nil {
+			return a.err
+		}
+		if a.began.After(began) {
+			j, began = a.has, a.began
+		}
+	}
+	return c.state(j, had)
+}
+
+// looks are the questions about jobs that callers who wait share.
+type looks struct {
+	mu sync.Mutex
+	of map[message.JobID]*look
+}
+
+type look struct {
+	recent[view.Job]
+	callers int
+}
+
+func (l *looks) join(id message.JobID) *look {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	one := l.of[id]
+	if one == nil {
+		one = new(look)
+		l.of[id] = one
+	}
+	one.callers++
+	return one
+}
+
+func (l *looks) leave(id message.JobID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of[id].callers--; l.of[id].callers == 0 {
+		delete(l.of, id)
 	}
 }
 
-// job asks for the state of a job, and who owns it.
+// job asks for the state of a job, and who owns it. The owner is not known where the cluster does not answer soon.
 func (s *Server) job(ctx context.Context, id message.JobID) (j view.Job, err error) {
 	answer, err := s.ask(ctx, &message.JobQuery{Job: id})
 	if err != nil {
@@ -170,8 +226,10 @@ func (s *Server) job(ctx context.Context, id message.JobID) (j view.Job, err err
 		return j, unexpected(answer)
 	}
 	j = view.JobOf(status)
-	if cluster, err := shared(s, &s.lists.cluster, &message.ClusterQuery{}); err == nil {
-		j.Hold(cluster) // else the holder is not known
+	ctx, cancel := context.WithTimeout(ctx, holderWait)
+	defer cancel()
+	if cluster, err := shared(ctx, s, &s.lists.cluster, &message.ClusterQuery{}); err == nil {
+		j.Hold(cluster)
 	}
 	return j, nil
 }

@@ -100,10 +100,10 @@ func TestOneJob(t *testing.T) {
 	require.Equal(t, "RUNNING", j.State)
 	require.NotEqual(t, tag, changed.header.Get("ETag"))
 
-	s.api.load.streams.Store(streamsMax)
+	fill(&s.api.load.streams, streamsMax)
 	require.Equal(t, http.StatusServiceUnavailable, s.call(node.RightView, http.MethodGet, path+"?wait=30s", "", "If-None-Match", tag).status)
-	s.api.load.streams.Store(0)
-	require.Zero(t, s.api.load.requests.Load())
+	fill(&s.api.load.streams, 0)
+	require.Empty(t, s.api.load.requests.of)
 
 	require.Equal(t, http.StatusNotFound, s.call(node.RightView, http.MethodGet, "/v1/jobs/x", "").status)
 	require.Equal(t, http.StatusBadRequest, s.call(node.RightView, http.MethodGet, path+"?wait=1h", "").status)

@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -29,6 +30,7 @@ func (c *call) cancel() error {
 		return err
 	}
 	q := c.r.URL.Query()
+	c.order = fmt.Sprintf("now=%t", q.Get("now") == "true")
 	reason := q.Get("reason")
 	if len(reason) > reasonMax {
 		return fault(http.StatusBadRequest, "bad_query", "reason has %d bytes, %d is the bound: shorten it", len(reason), reasonMax)
@@ -73,7 +75,7 @@ func (c *call) result() error {
 	if err != nil {
 		return err
 	}
-	built, err := report.Build(r, c.server.began(id, r.Duration))
+	built, err := report.Build(r, time.Time{}) // gates have no common clock
 	if err != nil {
 		return err
 	}
@@ -88,6 +90,7 @@ func (c *call) result() error {
 		return err
 	}
 	c.w.Header().Set("Content-Type", kind)
+	c.due()
 	_, _ = c.w.Write(b) // the caller has hung up
 	return nil
 }
@@ -116,17 +119,6 @@ func (c *call) ended(id message.JobID) (*message.Result, error) {
 	return nil, c.server.silent(watch.Err())
 }
 
-// began is when a job began, as near as its gates know: they count times, and have no common clock.
-func (s *Server) began(id message.JobID, lasted time.Duration) time.Time {
-	age := lasted
-	if list, err := shared(s, &s.lists.jobs, &message.JobListQuery{}); err == nil {
-		if at := slices.IndexFunc(list.Jobs, func(j message.JobInfo) bool { return j.Job == id }); at >= 0 {
-			age = max(age, list.Jobs[at].Age)
-		}
-	}
-	return time.Now().Add(-age)
-}
-
 // Drained says who obeys an order to drain.
 type Drained struct {
 	Node string `json:"node"`
@@ -137,6 +129,7 @@ type Drained struct {
 // drain orders a node to take no new work, or to take work again.
 func (c *call) drain() error {
 	undo := c.r.URL.Query().Get("undo") == "true"
+	c.order = fmt.Sprintf("undo=%t", undo)
 	answer, err := c.server.ask(c.r.Context(), &message.DrainRequest{Node: c.r.PathValue("id"), Undo: undo})
 	if err != nil {
 		return err
@@ -150,7 +143,7 @@ func (c *call) drain() error {
 
 // letters lists what replay takes.
 func (c *call) letters() error {
-	list, err := shared(c.server, &c.server.lists.dead, &message.JobListQuery{Dead: true})
+	list, err := shared(c.r.Context(), c.server, &c.server.lists.dead, &message.JobListQuery{Dead: true})
 	if err != nil {
 		return err
 	}
@@ -167,6 +160,7 @@ func (c *call) replay() error {
 	if err != nil {
 		return err
 	}
+	c.order = fmt.Sprintf("number=%d", number)
 	answer, err := c.server.ask(c.r.Context(), &message.JobReplay{Job: id, Number: uint32(number)})
 	if err != nil {
 		return err

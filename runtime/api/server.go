@@ -58,33 +58,22 @@ type Server struct {
 	routes   []route
 	hosts    map[string]bool
 	load     load
+	unknown  lines // of callers without a token
 	feeds    feeds
+	looks    looks
 	lists    lists
 	ending   context.Context // done when the server closes: streams end
 	end      context.CancelFunc
 	done     chan struct{}
-}
-
-// load counts what the server does now.
-type load struct{ requests, streams atomic.Int64 }
-
-// wait is how long a caller that finds no room waits.
-func (l *load) wait() time.Duration {
-	return max(waitAt(int(l.requests.Load()), requestsMax), waitAt(int(l.streams.Load()), streamsMax))
-}
-
-// enter takes a place below a bound; false: there is none.
-func enter(n *atomic.Int64, bound int64) bool {
-	if n.Add(1) > bound {
-		n.Add(-1)
-		return false
-	}
-	return true
+	patience time.Duration // for a reader of an answer
 }
 
 // Serve listens and answers until Close. An error says which flag to correct.
 func Serve(c Config) (*Server, error) {
-	s := &Server{config: c, hosts: map[string]bool{}, done: make(chan struct{})}
+	s := &Server{config: c, hosts: map[string]bool{}, done: make(chan struct{}), patience: answerWait}
+	s.load.requests = room{most: requestsMax, what: "calls", of: map[string]int{}}
+	s.load.streams = room{most: streamsMax, what: "streams and callers that wait", of: map[string]int{}}
+	s.looks.of = map[message.JobID]*look{}
 	s.ending, s.end = context.WithCancel(context.Background())
 	s.feeds.of, s.feeds.server = map[message.JobID]*feed{}, s
 	s.routes = routes()

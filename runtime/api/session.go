@@ -49,6 +49,7 @@ func (c *call) begin() error {
 	if c.who, ok = c.server.config.Tokens.Find(in.Token); !ok {
 		return c.unknown("the token is unknown or has ended: an operator makes one with `hyperscale token new`")
 	}
+	c.keep()
 	http.SetCookie(c.w, c.server.cookie(in.Token, int(sessionAge.Seconds())))
 	return c.answer(http.StatusOK, c.caller())
 }
@@ -56,6 +57,7 @@ func (c *call) begin() error {
 // leave takes the cookie away.
 func (c *call) leave() error {
 	http.SetCookie(c.w, c.server.cookie("", -1))
+	c.due()
 	c.w.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -67,7 +67,7 @@ func (r *reader) full() bool { return r.out.Len() >= queueMax }
 func (r *reader) take(n *news, statusDue bool) (more, end bool, err error) {
 	for i := range n.points {
 		p := &n.points[i]
-		if p.At <= r.at {
+		if p.At-p.Took < r.at { // the reader has it, or a part of it
 			continue
 		}
 		if r.full() {
@@ -152,11 +152,9 @@ func (c *call) events() error {
 		c.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	load := &c.server.load
-	if !enter(&load.streams, streamsMax) {
-		return busy(load, "streams of events")
+	if err := c.enter(&c.server.load.streams); err != nil {
+		return err
 	}
-	defer load.streams.Add(-1)
 	feed := c.server.feeds.follow(id)
 	defer c.server.feeds.leave(feed)
 	if err := c.first(feed); err != nil {
@@ -264,11 +262,9 @@ func (c *call) page() error {
 	if err != nil {
 		return err
 	}
-	load := &c.server.load
-	if !enter(&load.streams, streamsMax) {
-		return busy(load, "streams of events")
+	if err := c.enter(&c.server.load.streams); err != nil {
+		return err
 	}
-	defer load.streams.Add(-1)
 	feed := c.server.feeds.follow(id)
 	defer c.server.feeds.leave(feed)
 	if err := c.first(feed); err != nil {
@@ -276,6 +272,10 @@ func (c *call) page() error {
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), streamAge)
 	defer cancel()
-	feed.page.ServeHTTP(c.w, c.r.WithContext(ctx))
+	if err := feed.page.Stream(c.w, c.r.WithContext(ctx)); err != nil {
+		f := fault(http.StatusServiceUnavailable, "busy", "%v", err)
+		f.RetryAfterSeconds = seconds(c.server.load.wait())
+		return f
+	}
 	return nil
 }

@@ -170,6 +170,8 @@ func TestTakeovers(t *testing.T) {
 	lease(2, "b", false)
 	lease(3, "", false)
 	lease(4, "c", true)
+	lease(1, "a", false) // of a gate that has not heard of the newest grant
+	lease(2, "b", false)
 	require.Equal(t, []JobEvent{{What: "takeover", Holder: "b"}}, n.notes)
 }
 
@@ -208,11 +210,11 @@ func TestStreamsThatCannotBegin(t *testing.T) {
 	(<-s.gates.watches).tell(&message.Refused{Code: message.CodeUnknownJob})
 	got := <-done
 	require.Equal(t, http.StatusNotFound, got.status)
-	s.api.load.streams.Store(streamsMax)
+	fill(&s.api.load.streams, streamsMax)
 	full := s.call(node.RightView, http.MethodGet, path, "")
 	require.Equal(t, http.StatusServiceUnavailable, full.status)
 	require.Equal(t, "30", full.header.Get("Retry-After"))
-	s.api.load.streams.Store(0)
+	fill(&s.api.load.streams, 0)
 	go func() { done <- s.call(node.RightView, http.MethodGet, path, "") }()
 	(<-s.gates.watches).tell(&message.JobStatus{Job: id, State: message.JobFailed}, &message.Refused{Code: message.CodeResultForgotten})
 	got = <-done
@@ -270,6 +272,32 @@ func TestReadersMissNothing(t *testing.T) {
 		}
 		require.Equal(t, count(total), windows)
 		require.Equal(t, count(told), ends)
+	})
+}
+
+// TestWindowsOfAnotherGate: whatever windows another gate has, a reader that continues there gets none that it has, in whole or in part.
+func TestWindowsOfAnotherGate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var r reader
+		for at, gates := time.Duration(0), rapid.IntRange(1, 5).Draw(t, "gates"); gates > 0; gates-- {
+			var n news
+			for end := time.Duration(0); len(n.points) < rapid.IntRange(1, 60).Draw(t, "windows"); {
+				took := time.Duration(rapid.IntRange(1, 30).Draw(t, "tenths")) * 100 * time.Millisecond
+				end += took
+				n.points = append(n.points, ui.Point{At: end, Took: took})
+			}
+			r = readerOf(r.place())
+			_, _, err := r.take(&n, false)
+			require.NoError(t, err)
+			for line := range strings.Lines(r.out.String()) {
+				if data, is := strings.CutPrefix(line, "data: "); is {
+					var w WindowEvent
+					require.NoError(t, json.Unmarshal([]byte(data), &w))
+					require.GreaterOrEqual(t, w.FromNS, int64(at))
+					at = time.Duration(w.UntilNS)
+				}
+			}
+		}
 	})
 }
 

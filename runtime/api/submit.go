@@ -75,6 +75,7 @@ func (c *call) submit() error {
 	if key == "" {
 		key = rand.Text()
 	}
+	c.order = "key=" + keyOf(c.who.Name, key)
 	job, err := request(in, keyOf(c.who.Name, key))
 	if err != nil {
 		return err
@@ -106,12 +107,19 @@ func keyOf(caller, key string) string {
 
 // compile makes the plan in a child process.
 func (c *call) compile(p *message.Program) (*compile.Compiled, error) {
-	compiled, err := c.server.config.Compiler.Program(c.r.Context(), p)
+	compiled, err := c.server.config.Compiler.Program(c.r.Context(), c.who.Name, p)
 	switch {
 	case errors.Is(err, compile.ErrBusy):
 		f := fault(http.StatusServiceUnavailable, "busy", "%v", err)
 		f.RetryAfterSeconds = seconds(c.server.load.wait())
 		return nil, f
+	case errors.Is(err, compile.ErrStart):
+		c.server.config.Logger.Error("the HTTP API cannot compile programs", "error", err.Error())
+		f := fault(http.StatusServiceUnavailable, "no_compiler", "this gate cannot start a process that compiles the program: retry after the time given, or ask another gate")
+		f.RetryAfterSeconds = seconds(c.server.load.wait())
+		return nil, f
+	case err != nil && c.r.Context().Err() != nil:
+		return nil, fault(http.StatusServiceUnavailable, "gone", "the caller has hung up")
 	case err != nil:
 		return nil, err
 	case compiled.Plan == nil:
@@ -189,13 +197,16 @@ func decodeJSON(r io.Reader, in *Submission) error {
 // parts reads a multipart body: a file each, by its file name, and options.
 func (in *Submission) parts(r *multipart.Reader) error {
 	files := map[string]string{}
-	for range filesMax + 1 {
+	for n := 0; ; n++ {
 		part, err := r.NextRawPart()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return err
+		}
+		if n == filesMax+1 {
+			return fmt.Errorf("it has more than %d parts: send at most %d files and %s", filesMax+1, filesMax, options)
 		}
 		b, err := io.ReadAll(part)
 		switch name := fileOf(part); {

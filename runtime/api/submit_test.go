@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
@@ -99,6 +100,31 @@ func TestSubmitFiles(t *testing.T) {
 	require.Equal(t, http.StatusAccepted, r.status, "%s", r.body)
 	require.Equal(t, "w.star", got.Program.Main)
 	require.Equal(t, uint64(7), got.Plan.Workflows[0].VUs)
+}
+
+// TestPartsAreBounded: the last part is read or the body is rejected, and a body that is cut off is no submission.
+func TestPartsAreBounded(t *testing.T) {
+	read := func(files int, end string) (*Submission, error) {
+		var b strings.Builder
+		part := func(head, text string) {
+			b.WriteString("--b\r\nContent-Disposition: form-data; " + head + "\r\n\r\n" + text + "\r\n")
+		}
+		for i := range files {
+			part(fmt.Sprintf(`name="file"; filename="f%d"`, i), "x")
+		}
+		part(`name="options"`, `{"vus": 7}`)
+		b.WriteString(end)
+		in := new(Submission)
+		return in, in.parts(multipart.NewReader(strings.NewReader(b.String()), "b"))
+	}
+	in, err := read(filesMax, "--b--")
+	require.NoError(t, err)
+	require.Len(t, in.Files, filesMax)
+	require.Equal(t, uint64(7), in.VUs)
+	_, err = read(filesMax, "")
+	require.Error(t, err)
+	_, err = read(filesMax+1, "--b--")
+	require.ErrorContains(t, err, "it has more than 257 parts: send at most 256 files and options")
 }
 
 // TestBadSubmissions: each is an answer that names the field, and no gate sees it.
@@ -199,6 +225,7 @@ func TestResult(t *testing.T) {
 	r = <-done
 	require.Equal(t, http.StatusOK, r.status, "%s", r.body)
 	require.Contains(t, string(r.body), `"outcome": "COMPLETED"`)
+	require.Contains(t, string(r.body), `"started_at": ""`, "no gate knows when it began")
 	ask(path + "?format=html")
 	(<-s.gates.watches).tell(end)
 	r = <-done

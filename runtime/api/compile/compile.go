@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/tinylib/msgp/msgp"
+	"golang.org/x/sys/unix"
 
 	"hyperscale/core/message"
 )
@@ -20,6 +23,7 @@ const Command = "compile"
 // Bounds of children.
 const (
 	childrenMax = 2
+	niceMost    = 19               // the least priority: the gate's own work goes first
 	turnMax     = 5 * time.Second  // for a caller to wait for its turn
 	clockMax    = 10 * time.Second // of a child
 	programMax  = 4 << 20          // bytes that a child reads
@@ -28,8 +32,11 @@ const (
 	mistakesMax = 100
 )
 
-// ErrBusy is the error of a compiler whose children all run.
-var ErrBusy = errors.New("other programs are being compiled: retry in a few seconds")
+// ErrBusy is the error of a compiler whose children all run. ErrStart is that of a child that cannot start: no program is to blame.
+var (
+	ErrBusy  = errors.New("other programs are being compiled: retry in a few seconds")
+	ErrStart = errors.New("the compiler's process cannot start")
+)
 
 // Mistake is one of a program's.
 type Mistake struct {
@@ -50,36 +57,85 @@ type Compiled struct {
 type Compiler struct {
 	command []string
 	room    chan struct{}
+	mu      sync.Mutex
+	lanes   map[string]*lane // by caller
+}
+
+// lane has room for one child, which the callers of a name take in turn.
+type lane struct {
+	room    chan struct{}
+	callers int // guarded by Compiler.mu
 }
 
 // New returns a compiler whose children are this command: a program that calls Main.
 func New(command []string) *Compiler {
-	return &Compiler{command: command, room: make(chan struct{}, childrenMax)}
+	return &Compiler{command: command, room: make(chan struct{}, childrenMax), lanes: map[string]*lane{}}
 }
 
-// Program compiles a program. Mistakes are no error. An error is ErrBusy, or that of a child that could not answer.
-func (c *Compiler) Program(ctx context.Context, p *message.Program) (*Compiled, error) {
+// join takes a name's lane.
+func (c *Compiler) join(name string) *lane {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lanes[name] == nil {
+		c.lanes[name] = &lane{room: make(chan struct{}, 1)}
+	}
+	c.lanes[name].callers++
+	return c.lanes[name]
+}
+
+func (c *Compiler) leave(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lanes[name].callers--; c.lanes[name].callers == 0 {
+		delete(c.lanes, name)
+	}
+}
+
+// Program compiles a program for a caller, who has one child at a time. Mistakes are no error. An error is ErrBusy, ErrStart, that of
+// ctx, or that of a child that could not answer.
+func (c *Compiler) Program(ctx context.Context, caller string, p *message.Program) (*Compiled, error) {
 	turn := time.NewTimer(turnMax)
 	defer turn.Stop()
-	select {
-	case c.room <- struct{}{}:
-		defer func() { <-c.room }()
-	case <-turn.C:
-		return nil, ErrBusy
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	mine := c.join(caller)
+	defer c.leave(caller)
+	for _, room := range []chan struct{}{mine.room, c.room} {
+		select {
+		case room <- struct{}{}:
+			defer func() { <-room }()
+		case <-turn.C:
+			return nil, ErrBusy
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
+	return c.run(ctx, p)
+}
+
+// run is a child's life.
+func (c *Compiler) run(asked context.Context, p *message.Program) (*Compiled, error) {
 	in, err := p.MarshalMsg(nil)
 	if err != nil {
 		return nil, fmt.Errorf("encode the program: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, clockMax)
+	ctx, cancel := context.WithTimeout(asked, clockMax)
 	defer cancel()
 	out, tail := limited{most: answerMax}, limited{most: tailMax}
 	child := exec.CommandContext(ctx, c.command[0], c.command[1:]...)
 	child.Env, child.Dir, child.Stdin, child.Stdout, child.Stderr = []string{}, "/", bytes.NewReader(in), &out, &tail
 	child.WaitDelay = time.Second
-	if err := child.Run(); err != nil {
+	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := child.Start(); err != nil {
+		return nil, errors.Join(ErrStart, err)
+	}
+	_ = unix.Setpriority(unix.PRIO_PGRP, child.Process.Pid, niceMost) // of all its threads; one that has ended has none
+	if err := child.Wait(); err != nil {
+		var exit *exec.ExitError
+		switch {
+		case asked.Err() != nil:
+			return nil, context.Cause(asked)
+		case ctx.Err() == nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
+			return nil, fmt.Errorf("the compiler's child: %w", err)
+		}
 		return &Compiled{Mistakes: []Mistake{{File: p.Main, Message: ended(ctx, err, tail.String())}}}, nil
 	}
 	answer, err := decode(out.Bytes())

@@ -2,11 +2,13 @@ package compile
 
 import (
 	"context"
+	"io"
 	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
 	"hyperscale/core/message"
@@ -38,6 +40,15 @@ func TestMain(m *testing.M) {
 		for {
 			time.Now()
 		}
+	case "nice": // says its priority once it is the least one, or ends at the bound of its processor
+		_ = bound()
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		for lowest := false; !lowest; {
+			raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0) // 20 - nice
+			lowest = err == nil && raw == 20-niceMost
+		}
+		b, _ := (&Compiled{Secrets: []string{"nice"}}).encode()
+		_, _ = os.Stdout.Write(b)
 	case "lies":
 		_, _ = os.Stdout.Write([]byte{0xc2, 0xdd, 0xff, 0xff, 0xff, 0xff})
 	}
@@ -53,12 +64,12 @@ func child(t *testing.T, what string) *Compiler {
 
 func TestPlanAndMistakes(t *testing.T) {
 	c := child(t, Command)
-	got, err := c.Program(context.Background(), &message.Program{Main: "a", Files: []message.File{{Name: "a", Data: []byte(`workflow(name = "w", vus = 2, duration = "1s", steps = [step("s", http.get("http://h/" + secret("k")))])`)}}})
+	got, err := c.Program(context.Background(), "a", &message.Program{Main: "a", Files: []message.File{{Name: "a", Data: []byte(`workflow(name = "w", vus = 2, duration = "1s", steps = [step("s", http.get("http://h/" + secret("k")))])`)}}})
 	require.NoError(t, err)
 	require.NotNil(t, got.Plan, "%v", got.Mistakes)
 	require.Equal(t, uint64(2), got.Plan.Workflows[0].VUs)
 	require.Equal(t, []string{"k"}, got.Secrets)
-	got, err = c.Program(context.Background(), &message.Program{Main: "a", Files: []message.File{{Name: "a", Data: []byte("x = 1\nworkflw()\n")}}})
+	got, err = c.Program(context.Background(), "a", &message.Program{Main: "a", Files: []message.File{{Name: "a", Data: []byte("x = 1\nworkflw()\n")}}})
 	require.NoError(t, err)
 	require.Nil(t, got.Plan)
 	require.Equal(t, "a", got.Mistakes[0].File)
@@ -68,12 +79,12 @@ func TestPlanAndMistakes(t *testing.T) {
 // TestChildrenAreBounded: one that takes memory or the processor ends, and costs this process nothing.
 func TestChildrenAreBounded(t *testing.T) {
 	for what, want := range map[string]string{"memory": "takes more than 256 MiB to load", "processor": "ends the process that loads it|is not loaded after 10s"} { // a machine that is busy gives it no 2 s within 10
-		got, err := child(t, what).Program(context.Background(), &message.Program{Main: "a"})
+		got, err := child(t, what).Program(context.Background(), "a", &message.Program{Main: "a"})
 		require.NoError(t, err)
 		require.Nil(t, got.Plan)
 		require.Regexp(t, want, got.Mistakes[0].Message)
 	}
-	_, err := child(t, "lies").Program(context.Background(), &message.Program{Main: "a"})
+	_, err := child(t, "lies").Program(context.Background(), "a", &message.Program{Main: "a"})
 	require.ErrorContains(t, err, "read what the compiler's child says")
 }
 
@@ -85,8 +96,46 @@ func TestTurns(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := c.Program(ctx, &message.Program{Main: "a"})
+	_, err := c.Program(ctx, "a", &message.Program{Main: "a"})
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestChildrenThatCannotStart: no program is to blame for a binary that is away, nor for a caller that hangs up.
+func TestChildrenThatCannotStart(t *testing.T) {
+	got, err := New([]string{"/nothing/here (deleted)", Command}).Program(context.Background(), "a", &message.Program{Main: "a"})
+	require.ErrorIs(t, err, ErrStart)
+	require.Nil(t, got)
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	_, err = child(t, "processor").Program(ctx, "a", &message.Program{Main: "a"})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestChildrenAreNice: all of a child's threads have the least priority, so the gate's own work goes first.
+func TestChildrenAreNice(t *testing.T) {
+	got, err := child(t, "nice").Program(context.Background(), "a", &message.Program{Main: "a"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"nice"}, got.Secrets, "%v", got.Mistakes)
+}
+
+// TestOneChildOfACaller: a caller's second program waits for its first, and another caller's does not.
+func TestOneChildOfACaller(t *testing.T) {
+	c := child(t, Command)
+	busy := c.join("a")
+	busy.room <- struct{}{}
+	program := &message.Program{Main: "a", Files: []message.File{{Name: "a", Data: []byte(`workflow(name = "w", vus = 2, duration = "1s", steps = [step("s", http.get("http://h/"))])`)}}}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := c.Program(ctx, "a", program)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = c.Program(context.Background(), "a", program)
+	require.ErrorIs(t, err, ErrBusy)
+	got, err := c.Program(context.Background(), "b", program)
+	require.NoError(t, err)
+	require.NotNil(t, got.Plan)
+	<-busy.room
+	c.leave("a")
+	require.Empty(t, c.lanes)
 }
 
 func TestAnswersTravel(t *testing.T) {
